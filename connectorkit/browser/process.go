@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -77,13 +78,35 @@ func launch(ctx context.Context, b protocol.BrowserBinding) (*process, error) {
 }
 
 func (p *process) ready(ctx context.Context) error {
-	if _, err := cdp.Call(ctx, p.browser, chromium.GetVersion, cdp.Empty{}); err != nil {
+	version, err := cdp.Call(ctx, p.browser, chromium.GetVersion, cdp.Empty{})
+	if err != nil {
+		return err
+	}
+	if err := recent(version.Product); err != nil {
 		return err
 	}
 	crashes, _ := p.browser.Subscribe(target.TargetCrashed.Method) // it ends with the browser
 	go p.watch(crashes)
-	_, err := cdp.Call(ctx, p.browser, target.SetDiscoverTargets, target.SetDiscoverTargetsParams{Discover: true})
+	_, err = cdp.Call(ctx, p.browser, target.SetDiscoverTargets, target.SetDiscoverTargetsParams{Discover: true})
 	return err
+}
+
+// oldest is the first version of Chromium that keeps the pages of the Internet from addresses of this machine and its
+// network in all kinds of requests. The guard judges documents; the other kinds are the browser's to refuse, and before
+// this version it does not refuse WebSockets.
+const oldest = 147
+
+// errTooOld means that the browser is older than that.
+var errTooOld = fmt.Errorf("the browser is too old: Chromium %d or newer keeps pages from this machine's network", oldest)
+
+// recent returns errTooOld for a product such as HeadlessChrome/146.0.1, and for one that does not name its version.
+func recent(product string) error {
+	_, version, _ := strings.Cut(product, "/")
+	major, _, _ := strings.Cut(version, ".")
+	if number, err := strconv.Atoi(major); err != nil || number < oldest {
+		return fmt.Errorf("%w; this is %q", errTooOld, product)
+	}
+	return nil
 }
 
 func start(b protocol.BrowserBinding) (*process, error) {

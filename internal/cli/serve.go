@@ -102,20 +102,26 @@ func (a *app) serve(ctx context.Context, f serveFlags) (err error) {
 	if err != nil {
 		return err
 	}
+	var restored []string
+	if c.Home, err = a.homeDir(); err != nil {
+		c.Home = "" // PostgreSQL needs none
+	} else {
+		restored = restoreModes(c.Home, c.Log)
+	}
 	st, err := a.openStore(ctx, mayCreate)
 	if err != nil {
 		return err
 	}
 	c.Store = st
 	c.Audit = audit.New(audit.Config{Store: st, Now: a.env.Now, Log: c.Log, By: audit.Actor{Kind: audit.Server}})
-	if c.Home, err = a.homeDir(); err != nil {
-		c.Home = "" // PostgreSQL needs none
-	}
 	defer func() {
 		if closeErr := st.Close(); err == nil && closeErr != nil {
 			err = fmt.Errorf("close the database: %w", closeErr)
 		}
 	}()
+	if err := reportModes(ctx, st, restored, a.env.Now()); err != nil {
+		return err
+	}
 	var release func()
 	if c.Database, release, err = a.jobDatabase(ctx, st); err != nil {
 		return err

@@ -73,6 +73,8 @@ func (x *examination) needBrowser() (ids []string) {
 // mendBrowser is what helps against the causes that are known.
 func mendBrowser(err error) string {
 	switch text := err.Error(); {
+	case strings.Contains(text, "the browser is too old"):
+		return "Install a newer one: " + installBrowser
 	case strings.Contains(text, "No usable sandbox"), strings.Contains(text, "Operation not permitted"):
 		return "Let the browser make user namespaces: sysctl kernel.unprivileged_userns_clone=1, or in a container a seccomp profile that allows them."
 	default:

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"pdpp/internal/keep/credential"
@@ -15,6 +16,9 @@ import (
 
 // mendDamage is for a database of which parts cannot be read.
 const mendDamage = "Stop the server and restore the newest backup: pdpp restore FILE --to HOME --force. The damaged home stays beside it."
+
+// mendModes is for files that other users of the machine could read for a while.
+const mendModes = "Find out what opened them. If you do not trust those users, enter the credentials again; the next start of the server ends this note."
 
 // database opens the store, which brings its schema up to date or refuses a
 // newer one, and lets it prove itself.
@@ -29,8 +33,10 @@ func (x *examination) database(ctx context.Context) (usable bool) {
 		x.fail(CheckDatabase, "the database cannot be used: "+said(err), mendOf(err))
 		return false
 	}
-	if v, ok := st.(interface{ Verify(context.Context) error }); ok {
-		if err := v.Verify(ctx); err != nil {
+	if v, ok := st.(interface {
+		Verify(context.Context) (bool, error)
+	}); ok {
+		if _, err := v.Verify(ctx); err != nil {
 			x.fail(CheckDatabase, "the database is damaged: "+said(err), mendDamage)
 			return false
 		}
@@ -40,7 +46,25 @@ func (x *examination) database(ctx context.Context) (usable bool) {
 		return false
 	}
 	x.ok(CheckDatabase, "the database opens, can be written and has the schema of this program")
+	x.verified(ctx)
 	return true
+}
+
+// verified reports when a server last read the whole database, and which modes its last start had to restore.
+func (x *examination) verified(ctx context.Context) {
+	rt, err := x.store.Runtime(ctx)
+	if err != nil {
+		x.unread(CheckDatabase, err)
+	}
+	for _, c := range rt.Components {
+		on := c.At.UTC().Format(time.DateOnly)
+		switch {
+		case c.Name == store.ComponentDatabase && c.Reason == "":
+			x.ok(CheckDatabase, "the server last found the whole database sound on "+on)
+		case c.Name == store.ComponentModes && c.Reason != "":
+			x.warn(CheckFolder, "other users of this machine could reach "+strings.ReplaceAll(c.Reason, ",", ", ")+" until the server restored the modes on "+on, mendModes)
+		}
+	}
 }
 
 // keyFile looks at what credentials are sealed with.

@@ -17,6 +17,7 @@ import (
 
 	"pdpp/internal/collect/browser"
 	"pdpp/internal/collect/catalog"
+	"pdpp/internal/judge/evidence"
 	"pdpp/internal/keep/credential"
 	"pdpp/internal/keep/store"
 	"pdpp/internal/ops/disk"
@@ -126,6 +127,8 @@ func TestDatabaseModes(t *testing.T) {
 // Damage is found where no statement of the doctor's own meets it.
 func TestDamagedDatabase(t *testing.T) {
 	p := admit(t)
+	p.must(p.st.PutComponent(t.Context(), evidence.Component{Name: store.ComponentDatabase, Status: evidence.ProbeOK, At: noon}))
+	p.wants(CheckDatabase, Finding{Status: OK}, Finding{Status: OK}) // the server's last check is reported too
 	for i := range 2000 {
 		p.must(p.st.PutSetting(t.Context(), fmt.Sprintf("setting_%d", i), []byte(strings.Repeat("text", 50)), noon))
 	}

@@ -50,7 +50,7 @@ func (s *process) surfaces(ctx context.Context) (func(*http.ServeMux), error) {
 		asked = s.scheduler.Nudge
 	}
 	owner := service.New(service.Config{
-		Asked: asked,
+		Asked: asked, MayConfirm: s.Auth.MayConfirmPrograms,
 		Store: s.Store, Connectors: s.Connectors, Key: func() (credential.Key, error) { return s.Key, nil }, GrantService: shared, Access: s.Auth,
 		VAPID: func(context.Context) (notify.VAPID, error) { return s.VAPID, nil }, PushKey: s.VAPID.Public, Base: base, HTTP: s.HTTP, Version: s.Worker.Version, Home: s.Home, Database: database, Files: s.Blobs.Place, Now: s.Now, Lookup: s.Lookup, DeletionTime: deletionTime, ForgetPicture: s.forgetPicture,
 	})

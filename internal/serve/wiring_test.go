@@ -51,6 +51,7 @@ func TestPartsOfAServerMeet(t *testing.T) {
 		_, token, err := guard.CreateToken(t.Context(), auth.NewToken{Label: "laptop", Scopes: []string{"all"}})
 		g.must(err)
 		client := &api.Client{Base: base, Token: token}
+		confirmed(t, g.st, g.dir, "garden")
 
 		made, err := client.Connect(t.Context(), api.Connect{ConnectorID: "garden", DisplayName: "Garden", Fields: map[string]string{"token": "trowel"}})
 		g.must(err)

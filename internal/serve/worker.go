@@ -83,6 +83,7 @@ func (s *process) startWorker(ctx context.Context) error {
 	s.beside.Go(func() { s.align(ctx) })
 	s.beside.Go(func() { s.deletions(ctx) })
 	s.beside.Go(func() { s.sweepBlobs(ctx) })
+	s.beside.Go(func() { s.verifyDatabase(ctx) })
 	return nil
 }
 

@@ -23,9 +23,14 @@ var componentWords = map[string]string{
 	"browser":   "the browser that connectors use",
 	"collector": "the collector device",
 	"disk":      "the disk that holds the data",
+	"database":  "the database",
 }
 
-const fullDisk = "The disk that holds the data is full, so that nothing new can be stored. Free some space first."
+// foremost are sentences for faults that others follow from, the first of them first.
+var foremost = []struct{ component, sentence string }{
+	{"disk", "The disk that holds the data is full, so that nothing new can be stored. Free some space first."},
+	{"database", "The database is damaged: some of what was collected can no longer be read. Stop the server and restore the newest backup."},
+}
 
 // indicate gives nil when all is well.
 func indicate(r health.RuntimeIndicator) *RuntimeIndicator {
@@ -45,8 +50,11 @@ func indicate(r health.RuntimeIndicator) *RuntimeIndicator {
 		}
 	}
 	out.Sentence = runtimeSentence(names)
-	if slices.ContainsFunc(r.Faults, func(f health.RuntimeFault) bool { return f.Component == "disk" }) {
-		out.Sentence = fullDisk // the other faults follow from it
+	for _, first := range foremost {
+		if slices.ContainsFunc(r.Faults, func(f health.RuntimeFault) bool { return f.Component == first.component }) {
+			out.Sentence = first.sentence
+			break
+		}
 	}
 	return out
 }

@@ -29,9 +29,10 @@ func TestChildSeesDeclaredVariablesOnly(t *testing.T) {
 	if last := got[len(got)-1]; !strings.HasPrefix(last, "TMPDIR=") || !strings.Contains(last, "pdpp-run-") {
 		t.Errorf("its folder for temporary files is not its own: %s", last)
 	}
+	work := strings.TrimPrefix(got[len(got)-1], "TMPDIR=")
 	got = got[:len(got)-1]
 	want := []string{
-		"GORACE=atexit_sleep_ms=0", roleVariable + "=echoes", "PATH=/usr/local/bin:/usr/bin:/bin",
+		"GORACE=atexit_sleep_ms=0", "HOME=" + work, roleVariable + "=echoes", "PATH=/usr/local/bin:/usr/bin:/bin",
 		"PDPP_CONNECTOR_INSTANCE_ID=" + connection, "PDPP_RUN_ID=" + r.RunID, "PDPP_RUN_TRIGGER_KIND=manual",
 		"PDPP_SAMPLE_MAX_RUN_WALL_CLOCK_MS=1000", "SAMPLE_CLIENT_SECRET=swordfish-very-secret", "SAMPLE_REGION=north", "SAMPLE_TOKEN=",
 	}

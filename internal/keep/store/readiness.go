@@ -16,6 +16,14 @@ type Readiness interface {
 	PutComponent(ctx context.Context, c evidence.Component) error
 }
 
+// Parts of the runtime that report what was found on the machine.
+const (
+	// ComponentDatabase reports the last check of the whole database.
+	ComponentDatabase = "database"
+	// ComponentModes reports, as its reason, the private files that the last start of a server found open to other users.
+	ComponentModes = "modes"
+)
+
 // Probe is one look at one dimension of a connection.
 type Probe struct {
 	ConnectionID string

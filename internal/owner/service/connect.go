@@ -56,6 +56,9 @@ func (s *Service) Connect(ctx context.Context, c api.Connect) (api.Detail, error
 			return api.Detail{}, err
 		}
 	}
+	if err := s.mayConfirm(ctx, found); err != nil {
+		return api.Detail{}, err
+	}
 	conn, err := NewConnection(ctx, s.Store, found, name, store.ConnectionDraft, s.Now())
 	if err != nil {
 		return api.Detail{}, faults.Error(err, "make the connection")
@@ -70,6 +73,19 @@ func (s *Service) Connect(ctx context.Context, c api.Connect) (api.Detail, error
 		return api.Detail{}, errors.Join(err, s.takeBack(context.WithoutCancel(ctx), conn.ID))
 	}
 	return s.Connection(ctx, conn.ID)
+}
+
+// mayConfirm returns why a connection to a connector that nobody has confirmed yet may not be made by whoever asks:
+// the first connection confirms its program.
+func (s *Service) mayConfirm(ctx context.Context, found catalog.Connector) error {
+	if found.Builtin {
+		return nil
+	}
+	_, err := s.Store.ConfirmedConnector(ctx, found.Name)
+	if errors.Is(err, store.ErrNotFound) {
+		return s.MayConfirm(ctx, found.Name)
+	}
+	return faults.Error(err, "read what was confirmed")
 }
 
 // complete keeps what belongs to a draft, puts it in use and asks for its first run, where one can

@@ -60,6 +60,10 @@ type Config struct {
 	// means nothing.
 	Lookup func(name string) (string, bool)
 
+	// MayConfirm returns why whoever asks may not confirm a connector that is not built in; nil lets everybody,
+	// as on the server's own machine.
+	MayConfirm func(ctx context.Context, connector string) error
+
 	// Asked is called when a run was asked for, so that a worker in this process need not wait
 	// for its next look; nil calls nobody.
 	Asked func()
@@ -110,6 +114,9 @@ func New(c Config) *Service {
 	}
 	if c.GrantService == nil {
 		c.GrantService = grants.NewService(c.Store, c.Base, c.Now)
+	}
+	if c.MayConfirm == nil {
+		c.MayConfirm = func(context.Context, string) error { return nil }
 	}
 	if c.Asked == nil {
 		c.Asked = func() {}

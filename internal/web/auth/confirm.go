@@ -82,9 +82,31 @@ func (d *Auth) proved(ctx context.Context) error {
 	return d.write(ctx)
 }
 
-func unconfirmed(w http.ResponseWriter, r *http.Request) {
-	reply.Fail(w, r, reply.TypePermission, &fault.Fault{
+// MayConfirmPrograms returns why whoever asks may not decide that a program runs on this machine. A browser
+// may after a fresh proof; a token, which programs and other machines hold, may not, whatever else it may do.
+func (d *Auth) MayConfirmPrograms(ctx context.Context, connector string) error {
+	who, ok := From(ctx)
+	switch {
+	case !ok:
+		return nil // asked within this process
+	case who.Kind == ByToken:
+		return &fault.Fault{
+			Status: http.StatusForbidden, Code: CodeConfirmOnMachine, Message: "This connector is not built in, and you have not confirmed it. A token cannot do that.",
+			Next: "See what it asks for, and let it run, on the server's machine: pdpp connectors confirm " + connector + ". Or connect it in the console.",
+		}
+	case !d.Fresh(ctx):
+		return needsProof()
+	}
+	return nil
+}
+
+func needsProof() *fault.Fault {
+	return &fault.Fault{
 		Status: http.StatusForbidden, Code: CodeConfirm, Message: "This needs your password or a passkey once more.",
 		Next: "Confirm at " + confirmPath + ", then ask again within ten minutes.",
-	})
+	}
+}
+
+func unconfirmed(w http.ResponseWriter, r *http.Request) {
+	reply.Fail(w, r, reply.TypePermission, needsProof())
 }

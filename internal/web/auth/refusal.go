@@ -19,6 +19,7 @@ const (
 	CodeScope             = "invalid_scope"
 	CodeInsufficientScope = "insufficient_scope"
 	CodeConfirm           = "confirmation_required"
+	CodeConfirmOnMachine  = "connector_unconfirmed"
 	CodePasskey           = "passkey_refused"
 	CodeWrongCode         = "wrong_recovery_code"
 )

@@ -85,35 +85,35 @@ func (db *DB) Check(ctx context.Context) error {
 	return nil
 }
 
-// Verify reads the whole database and returns an error that lists the first damage. It takes time with the
-// size of the database, and blocks no other caller.
-func (db *DB) Verify(ctx context.Context) error {
+// Verify reads the whole database. It returns a *store.FaultError that lists the first damage, and false where the
+// database checks itself. It takes time with the size of the database, and blocks no other caller.
+func (db *DB) Verify(ctx context.Context) (checked bool, err error) {
 	query := db.dialect.Verification()
 	if query == "" {
-		return nil
+		return false, nil
 	}
 	rows, err := db.reader.QueryContext(ctx, query)
 	if err != nil {
-		return fmt.Errorf("verify: %w", db.dialect.Classify(err))
+		return false, fmt.Errorf("verify: %w", db.dialect.Classify(err))
 	}
 	defer func() { _ = rows.Close() }()
 	var damage []string
 	for rows.Next() {
 		var line string
 		if err := rows.Scan(&line); err != nil {
-			return fmt.Errorf("verify: %w", db.dialect.Classify(err))
+			return false, fmt.Errorf("verify: %w", db.dialect.Classify(err))
 		}
 		if line != "ok" {
 			damage = append(damage, line)
 		}
 	}
 	if err := rows.Err(); err != nil {
-		return fmt.Errorf("verify: %w", db.dialect.Classify(err))
+		return false, fmt.Errorf("verify: %w", db.dialect.Classify(err))
 	}
 	if len(damage) > 0 {
-		return errors.New(strings.Join(damage, "; "))
+		return true, &store.FaultError{Fault: store.FaultCorrupt, Where: "the database", Err: errors.New(strings.Join(damage, "; "))}
 	}
-	return nil
+	return true, nil
 }
 
 func (db *DB) Clock(ctx context.Context) (now time.Time, err error) {

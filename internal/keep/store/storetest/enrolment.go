@@ -74,6 +74,14 @@ func testDeviceCodes(t *testing.T, s store.Store) {
 	ok(t, err)
 	same(t, len(devices), 0) // a refused code makes nothing
 
+	// An answer that was lost is given again at the same address, and to nobody else.
+	first, stranger := enrolment("b", "first"), enrolment("b", "stranger")
+	first.Address, stranger.Address = "192.0.2.1", "203.0.113.7"
+	enrolled(t, s, first)
+	_, err = s.EnrolDevice(ctx, stranger, Now)
+	fails(t, err, store.ErrCodeUsed)
+	same(t, standing(t, s, "first"), store.DeviceActive)
+
 	far := c
 	far.ID, far.Hash, far.CreatedAt = "id_c", []byte("c"), later.ExpiresAt.Add(24*time.Hour)
 	far.ExpiresAt = far.CreatedAt.Add(time.Hour)

@@ -57,7 +57,7 @@ func (p *pages) connector(w http.ResponseWriter, r *http.Request) (api.Connector
 }
 
 func (p *pages) addForm(w http.ResponseWriter, r *http.Request) {
-	c, ok := p.connector(w, r)
+	c, ok := p.connectable(w, r)
 	if !ok {
 		return
 	}
@@ -76,13 +76,27 @@ func (p *pages) addForm(w http.ResponseWriter, r *http.Request) {
 	p.showAdd(w, r, http.StatusOK, &page)
 }
 
+// connectable returns the connector that the owner goes on to connect. The first connection to one that is not
+// built in confirms its program, so it needs a fresh proof, before anything is typed.
+func (p *pages) connectable(w http.ResponseWriter, r *http.Request) (c api.Connector, ok bool) {
+	if c, ok = p.connector(w, r); !ok {
+		return c, false
+	}
+	if f := c.Foreign; f == nil || f.Confirmed || f.Changed || c.Device {
+		return c, true
+	}
+	ok = false
+	p.Confirmed(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { ok = true })).ServeHTTP(w, r)
+	return c, ok
+}
+
 func (p *pages) showAdd(w http.ResponseWriter, r *http.Request, status int, page *addPage) {
 	f := p.frame(w, r, "Add "+page.Connector.DisplayName, "connections")
 	p.show(w, r, status, f, addBody(page))
 }
 
 func (p *pages) add(w http.ResponseWriter, r *http.Request) {
-	c, ok := p.connector(w, r)
+	c, ok := p.connectable(w, r)
 	if !ok || !p.form(w, r, "connections") {
 		return
 	}

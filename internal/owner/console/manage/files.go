@@ -166,7 +166,7 @@ func (p *pages) addFiles(w http.ResponseWriter, r *http.Request) {
 // addWithFiles makes a connection and gives it its first files. Without one there is no
 // connection.
 func (p *pages) addWithFiles(w http.ResponseWriter, r *http.Request) {
-	c, ok := p.connector(w, r)
+	c, ok := p.connectable(w, r)
 	if !ok {
 		return
 	}
