@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"pdpp/connectorkit/answers"
+	"pdpp/protocol"
 )
 
 const (
@@ -35,6 +36,10 @@ func (f *Feeding) Sample(store string, streams []string) *Sample {
 	f.samples[store] = s
 	return s
 }
+
+// Listed compares how many items of a stream its source announces with how many a complete walk listed. Of a stream of
+// several lists, each is to be reported in every run.
+func (f *Feeding) Listed(stream string, list protocol.AnnouncedTotal) { f.r.drift.expect(stream, list) }
 
 // Due counts a document or line and reports whether Content is to be called with it.
 func (s *Sample) Due() bool {

@@ -67,6 +67,15 @@ func (s *Setup) HTTP(o governhttp.Options, adjust ...func(*governor.Config)) (*g
 	return governhttp.New(o)
 }
 
+// Answered compares an answer of a provider that speaks another protocol than HTTP with what the connector knows, by the
+// names of what the answer consists of: "FETCH/UID" is a part of "FETCH". The command must be in the sheet
+// under that protocol, as in "IMAP EXAMINE".
+func (s *Setup) Answered(protocol, command string, names []string) {
+	if d := s.r.drift; d.compared != nil {
+		d.compared.Names(*d.reading.Load(), protocol, command, names)
+	}
+}
+
 // Sender is the request path to a provider over any transport: mail commands,
 // pages in a browser. Each name has one in a run, and an empty name is the
 // connector's key. It belongs into Open; the first call's adjustments count.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"net/http"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -62,14 +63,24 @@ func (a *reply) drift(d *Drifted) {
 	body := bytes.TrimSpace(a.body.Bytes())
 	switch {
 	case len(body) == 0:
-	case body[0] == '<' && len(d.Add) > 0:
-		if at := bytes.LastIndex(body, []byte("</")); at > 0 {
-			a.replace(slices.Concat(body[:at], []byte("<"+DriftedMember+">1</"+DriftedMember+">"), body[at:]))
+	case body[0] == '<':
+		for _, path := range d.Remove { // elements without elements in them
+			name := `(\w+:)?` + regexp.QuoteMeta(path[strings.LastIndex(path, "/")+1:])
+			body = regexp.MustCompile(`<`+name+`\b[^>]*(/>|>[^<]*</`+name+`>)`).ReplaceAll(body, nil)
 		}
-	case bytes.HasPrefix(body, []byte("BEGIN:V")) && len(d.Add) > 0:
-		if at := bytes.IndexByte(body, '\n'); at > 0 {
-			a.replace(slices.Concat(body[:at+1], []byte("X-SINCE-DRIFTED:1\r\n"), body[at+1:]))
+		if at := bytes.LastIndex(body, []byte("</")); at > 0 && len(d.Add) > 0 {
+			body = slices.Concat(body[:at], []byte("<"+DriftedMember+">1</"+DriftedMember+">"), body[at:])
 		}
+		a.replace(body)
+	case bytes.HasPrefix(body, []byte("BEGIN:V")):
+		for _, path := range d.Remove { // properties in one line
+			name := regexp.QuoteMeta(path[strings.LastIndex(path, "/")+1:])
+			body = regexp.MustCompile(`(?m)^`+name+`[:;].*\r?\n`).ReplaceAll(body, nil)
+		}
+		if at := bytes.IndexByte(body, '\n'); at > 0 && len(d.Add) > 0 {
+			body = slices.Concat(body[:at+1], []byte("X-SINCE-DRIFTED:1\r\n"), body[at+1:])
+		}
+		a.replace(body)
 	case body[0] == '{' || body[0] == '[':
 		if changed := d.Document(body); changed != nil {
 			a.replace(changed)

@@ -110,6 +110,38 @@ func (s *Sheet) list(store, list string) (*route, *node) {
 	return nil, nil
 }
 
+// Names compares an answer in a protocol of lines by the names of what it consists of, as in "EXISTS" or
+// "FETCH/UID". The method is that of the protocol, the route the name of the command.
+func (c *Comparison) Names(stream, method, route string, names []string) {
+	r := c.sheet().find(method, route)
+	if r == nil {
+		return
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	p := c.part(stream)
+	t := p.tally(r)
+	if t.asked++; t.asked > firstAnswers && t.asked%everyAnswer != 0 {
+		return
+	}
+	v := value{kind: object}
+	for _, name := range names {
+		outer, inner, nested := strings.Cut(name, "/")
+		at := slices.IndexFunc(v.members, func(m member) bool { return m.name == outer })
+		if at < 0 {
+			at = len(v.members)
+			v.members = append(v.members, member{outer, value{kind: null}})
+		}
+		if nested {
+			in := &v.members[at].value
+			in.kind, in.members = object, append(in.members, member{inner, value{kind: null}})
+		}
+	}
+	p.answers++
+	w := walker{p: p, t: t, route: r.String(), names: c.sheet().names}
+	w.compare(&r.root, &v, "")
+}
+
 // Learning returns a comparison that compares nothing and adds what is read to a sheet.
 func Learning(into *Sheet) *Comparison {
 	return &Comparison{streams: map[string]*part{}, sheet: func() *Sheet { return into }, learned: into}

@@ -24,9 +24,9 @@ func (s *Sheet) Targets() []Target {
 	var out []Target
 	for _, r := range s.routes {
 		t := Target{Method: r.method, Pattern: r.pattern()}
-		s.targets(&r.root, "", 0, &t)
+		s.targets(r, &r.root, "", 0, &t)
 		if len(t.Objects) == 0 && r.root.open() {
-			t.Objects, t.Ignored = []string{"."}, s.ignored(&r.root, "")
+			t.Objects, t.Ignored = []string{"."}, s.ignored(&r.root, "", r.method == OfFile)
 		}
 		slices.Sort(t.Objects)
 		out = append(out, t)
@@ -39,13 +39,14 @@ func (n *node) open() bool {
 	return len(n.members) > 0 && n.members[anyName] == nil && n.members[elements] == nil
 }
 
-// ignored lists the members of an object, and of objects in it, that are always there and that the connector does not decode.
-func (s *Sheet) ignored(n *node, at string) []string {
+// ignored lists the members of an object, deep also of objects in it, that are always there and that the connector does
+// not decode. Answers of requests are often taken over with whole objects in them.
+func (s *Sheet) ignored(n *node, at string, deep bool) []string {
 	var out []string
 	for _, name := range slices.Sorted(maps.Keys(n.members)) {
 		m := n.members[name]
-		if m.open() && m.kinds == object {
-			out = append(out, s.ignored(m, join(at, name))...)
+		if deep && m.open() && m.kinds == object {
+			out = append(out, s.ignored(m, join(at, name), deep)...)
 		}
 		if m.always && len(m.members) == 0 && m.kinds&(object|list) == 0 && !s.names[name] {
 			out = append(out, join(at, name))
@@ -54,16 +55,16 @@ func (s *Sheet) ignored(n *node, at string) []string {
 	return out
 }
 
-func (s *Sheet) targets(n *node, path string, depth int, t *Target) {
+func (s *Sheet) targets(r *route, n *node, path string, depth int, t *Target) {
 	if e := n.members[elements]; e != nil && e.open() && depth <= 2 {
 		at := join(path, elements)
-		t.Objects, t.Ignored = append(t.Objects, at), append(t.Ignored, s.ignored(e, at)...)
+		t.Objects, t.Ignored = append(t.Objects, at), append(t.Ignored, s.ignored(e, at, r.method == OfFile)...)
 		return
 	}
 	if depth < 2 {
 		for name, m := range n.members {
 			if name != anyName && !strings.Contains(name, "/") {
-				s.targets(m, join(path, name), depth+1, t)
+				s.targets(r, m, join(path, name), depth+1, t)
 			}
 		}
 	}

@@ -293,3 +293,26 @@ func DriftPages(t *testing.T, target Target, route string, items int) {
 	}
 	b.VerifyNothingInvented(t)
 }
+
+// DriftMembers shows that a connector notices members that it reads itself and that are left out, or are of another
+// type, where the run can go on without them.
+func DriftMembers(t *testing.T, target Target, drifted providersim.Drifted) {
+	t.Helper()
+	b := NewBed(t, target)
+	b.Sim.Fault(t, providersim.Fault{Kind: providersim.Drift, Drifted: &drifted})
+	found := map[string]bool{}
+	for _, d := range Differences(b.Succeed(t)) {
+		found[string(d.Kind)+" "+d.Member] = true
+	}
+	for kind, paths := range map[protocol.DifferenceKind][]string{protocol.AbsentMember: drifted.Remove, protocol.OtherType: drifted.Retype} {
+		for _, path := range paths {
+			if want := string(kind) + " " + path; !found[want] {
+				t.Errorf("%q was not noticed: %v", want, found)
+			}
+			delete(found, string(kind)+" "+path)
+		}
+	}
+	if len(found) > 0 {
+		t.Errorf("called different too: %v", found)
+	}
+}

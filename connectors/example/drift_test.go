@@ -4,9 +4,17 @@ import (
 	"testing"
 
 	"pdpp/connectorkit/connectortest"
+	"pdpp/providersim"
 )
 
 func TestDrift(t *testing.T) {
 	t.Parallel()
 	connectortest.Drift(t, connectortest.LumenTarget(t, "example"))
+}
+
+func TestDriftMembers(t *testing.T) {
+	t.Parallel()
+	connectortest.DriftMembers(t, connectortest.LumenTarget(t, "example"), providersim.Drifted{
+		Route: "v1/events", Remove: []string{"events/[]/device"}, Retype: []string{"events/[]/kind"},
+	})
 }

@@ -1,6 +1,7 @@
 package imap
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -34,6 +35,7 @@ type answer struct {
 	id       string // of the folder that was opened, whatever its name is; empty where the server has none
 	caps     []string
 	bye      *answer
+	names    []string // of the responses in it, and of their parts
 }
 
 // listed is one line of LIST.
@@ -105,7 +107,12 @@ func (p *parser) untagged(a *answer, got func(*fetched) error) error {
 		if name, err = p.word(); err != nil {
 			return err
 		}
-		switch strings.ToUpper(name) {
+		name = strings.ToUpper(name)
+		if name == "FETCH" && !slices.Contains(a.names, name) {
+			p.first = a
+		}
+		a.saw(name)
+		switch name {
 		case "EXISTS":
 			a.exists = int64(n)
 		case "FETCH":
@@ -113,7 +120,9 @@ func (p *parser) untagged(a *answer, got func(*fetched) error) error {
 		}
 		return p.rest()
 	}
-	switch name = strings.ToUpper(name); name {
+	name = strings.ToUpper(name)
+	a.saw(name)
+	switch name {
 	case "OK", "NO", "BAD", "BYE", "PREAUTH":
 		p.skip(' ')
 		line, err := p.line()
@@ -169,6 +178,9 @@ func (a *answer) note(status, line string) error {
 	var n answer
 	if err := n.conclude(status + " " + line); err != nil {
 		return err
+	}
+	if n.code != "" {
+		a.saw(status + "/" + n.code)
 	}
 	number, _ := strconv.ParseUint(n.args, 10, 64)
 	switch {

@@ -28,6 +28,7 @@ type fetched struct {
 // fetch reads what is said of one message. A body passes through on the way.
 func (p *parser) fetch(a *answer, got func(*fetched) error) error {
 	m := &fetched{}
+	defer func() { p.first = nil }()
 	if err := p.items(m); err != nil || m.uid == 0 || got == nil {
 		if m.body != nil {
 			m.body.Forget()
@@ -58,6 +59,9 @@ func (p *parser) items(m *fetched) error {
 		}
 		if err := p.expect(' '); err != nil {
 			return err
+		}
+		if p.first != nil {
+			p.first.sawItem(strings.ToUpper(name))
 		}
 		if err := p.item(m, strings.ToUpper(name)); err != nil {
 			return fmt.Errorf("%.40q: %w", name, err)

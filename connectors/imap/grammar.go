@@ -24,6 +24,8 @@ type parser struct {
 	bodyBytes int64
 	// files begins a file for what came with a body; nil where nobody asks for it.
 	files func() (*connectorkit.BlobWriter, error)
+	// first is the answer whose first message is being read; nil for the others.
+	first *answer
 }
 
 func (p *parser) byte() (byte, error) { return p.r.ReadByte() }

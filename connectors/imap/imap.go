@@ -46,7 +46,7 @@ func prepare(_ context.Context, s *connectorkit.Setup) ([]connectorkit.Collector
 	}
 	account := &account{window: defaultWindow, bodies: number(s.Env("PDPP_IMAP_BODIES_PER_COMMAND"), defaultBodies), files: s.NewBlob, largest: s.BlobLimit()}
 	account.session = &session{
-		sender: s.Sender("", p.adjust), profile: p, user: user, secret: s.Env("IMAP_PASSWORD"),
+		sender: s.Sender("", p.adjust), watch: s.Answered, profile: p, user: user, secret: s.Env("IMAP_PASSWORD"),
 		limits: limitsOf{text: localfile.LimitsOf(s.Env("PDPP_IMAP_TEXT")).Text, bytes: int64(number(s.Env("PDPP_IMAP_MAX_MESSAGE_BYTES"), defaultMessageBytes))},
 	}
 	if name := strings.TrimSpace(s.Env("IMAP_LOGIN")); name != "" {

@@ -251,6 +251,7 @@ func (w *walk) heads(ctx context.Context, in *folder) error {
 	told := in.status.modseq > 0 // the server says what changed
 	whole := m.Next == in.status.uidNext && m.Have.count() == in.status.messages
 	if whole && told && m.Modseq == in.status.modseq && len(m.Again) == 0 {
+		w.f.Listed(w.stream, protocol.AnnouncedTotal{Announced: in.status.messages, Counted: in.status.messages})
 		return nil
 	}
 	since := m
@@ -273,6 +274,7 @@ func (w *walk) heads(ctx context.Context, in *folder) error {
 			return err
 		}
 	}
+	w.announce(in, opened, there)
 	if err := w.forget(ctx, in.name, m.Have.minus(there)); err != nil {
 		return err
 	}

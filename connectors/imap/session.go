@@ -30,6 +30,7 @@ type session struct {
 	secret  string
 	token   bool // the secret is an access token
 	limits  limitsOf
+	watch   func(protocol, command string, names []string)
 	files   func() (*connectorkit.BlobWriter, error) // for what comes with messages; nil where nobody asks for it
 
 	wire     *governhttp.Wire
@@ -108,6 +109,9 @@ func (s *session) once(ctx context.Context, c command) (*answer, governor.Outcom
 				s.know(a.caps)
 			}
 			kind, err := judge(c.name, a)
+			if err == nil && s.watch != nil {
+				s.watch("IMAP", c.name, a.names)
+			}
 			return a, governor.Outcome{Kind: kind}, err
 		}
 	}
