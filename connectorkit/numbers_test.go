@@ -8,7 +8,12 @@ import (
 // FuzzNumbers reads bookmarks of others.
 func FuzzNumbers(f *testing.F) {
 	f.Add("")
-	f.Add((&Numbers{all: []int64{1, 2, 900, 1 << 40}}).String())
+	some := []int64{1, 2, 900, 1 << 40}
+	kept := (&Numbers{all: some}).String()
+	if again := NumbersOf(kept); !slices.Equal(again.all, some) {
+		f.Fatalf("%v became %v", some, again.all)
+	}
+	f.Add(kept)
 	f.Fuzz(func(t *testing.T, text string) {
 		s := NumbersOf(text)
 		if !slices.IsSorted(s.all) {

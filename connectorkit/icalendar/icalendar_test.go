@@ -25,6 +25,7 @@ func TestTimes(t *testing.T) {
 		{"DTSTART;TZID=/freeassociation.sourceforge.net/Europe/Berlin:20260105T100000", "2026-01-05T10:00:00+01:00", "", kindZoned},
 		{"DTSTART;TZID=Custom 1:20260329T015959", "2026-03-29T01:59:59+01:00", "", kindZoned},
 		{"DTSTART;TZID=Custom 1:20260329T030000", "2026-03-29T03:00:00+02:00", "", kindZoned},
+		{"DTSTART;TZID=Custom 1:19701105T100000", "1970-11-05T10:00:00+01:00", "", kindZoned}, // the first year of its rules
 		{"DTSTART;TZID=Custom 1:20261025T030000", "2026-10-25T03:00:00+01:00", "", kindZoned},
 		{"DTSTART;TZID=Nowhere:20260105T100000", "2026-01-05T10:00:00Z", "", kindUnresolved},
 		{"DTSTART:20260105T100000", "2026-01-05T10:00:00Z", "", kindFloating},

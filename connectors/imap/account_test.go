@@ -22,6 +22,7 @@ import (
 
 	"pdpp/connectorkit/connectortest"
 	"pdpp/connectorkit/connectortest/realserver"
+	"pdpp/connectorkit/connectortest/realserver/courier"
 	"pdpp/connectorkit/connectortest/realserver/cyrus"
 	"pdpp/connectorkit/connectortest/realserver/dovecot"
 	"pdpp/providersim"
@@ -30,6 +31,7 @@ import (
 var (
 	sharedDovecot = realserver.Shared[*dovecot.Server]{}
 	sharedCyrus   = realserver.Shared[*cyrus.Server]{}
+	sharedCourier = realserver.Shared[*courier.Server]{}
 )
 
 var trusted *authority
@@ -47,7 +49,7 @@ func TestMain(m *testing.M) {
 		os.Exit(1)
 	}
 	code := m.Run()
-	if err := errors.Join(sharedDovecot.Close(), sharedCyrus.Close(), os.RemoveAll(dir)); err != nil {
+	if err := errors.Join(sharedDovecot.Close(), sharedCyrus.Close(), sharedCourier.Close(), os.RemoveAll(dir)); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		code = 1
 	}
@@ -105,6 +107,20 @@ func theCyrus(t testing.TB) house {
 func cyrusHouse(s *cyrus.Server) house {
 	return house{mail: s, address: s.Address, password: cyrus.Password, prefix: "INBOX.", delimiter: ".",
 		truth: func(account string) ([]realserver.Folder, error) { return s.Mail(account) }}
+}
+
+// theCourier is the one Courier of this package.
+func theCourier(t testing.TB) house {
+	programs := courier.Programs(t)
+	sharedCourier.Start = func(dir string) (*courier.Server, func() error, error) {
+		s, err := courier.Start(programs, dir)
+		if err != nil {
+			return nil, nil, err
+		}
+		return s, s.Stop, nil
+	}
+	s := sharedCourier.Get(t)
+	return house{mail: s, address: s.Address, password: courier.Password, prefix: "INBOX.", delimiter: ".", truth: s.Mail}
 }
 
 // mailbox is an account on a real server, of which its files tell what exists.

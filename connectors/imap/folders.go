@@ -1,9 +1,12 @@
 package imap
 
 import (
+	"context"
 	"errors"
 	"slices"
 	"strings"
+
+	"github.com/go-json-experiment/json"
 
 	"pdpp/connectorkit"
 )
@@ -121,4 +124,37 @@ func walked(all []*folder, gmail bool) ([]*folder, bool) {
 	}
 	slices.SortStableFunc(out, func(a, b *folder) int { return rank(a) - rank(b) })
 	return out, !gmail || len(out) > 0 && out[0].use == "all"
+}
+
+// folders collects the list of folders, and what is no longer on it.
+func (a *account) folders(ctx context.Context, f *connectorkit.Feeding) error {
+	if err := a.list(ctx); err != nil {
+		return err
+	}
+	var before, now struct {
+		Names []string `json:"names"`
+	}
+	if v := f.Stored("folders"); len(v) > 0 && json.Unmarshal(v, &before) != nil {
+		before.Names = nil
+	}
+	for _, in := range a.all {
+		if slices.Contains(now.Names, in.name) {
+			continue
+		}
+		now.Names = append(now.Names, in.name)
+		if err := f.Record(ctx, "folders", connectorkit.Upsert(in.record())); err != nil {
+			return err
+		}
+	}
+	for _, name := range before.Names {
+		if !slices.Contains(now.Names, name) {
+			if err := f.Record(ctx, "folders", connectorkit.Delete(name)); err != nil {
+				return err
+			}
+		}
+	}
+	if err := f.Compare(ctx, "folders", connectorkit.Whole{Keys: slices.Values(now.Names), Gone: connectorkit.AllGone}); err != nil {
+		return err
+	}
+	return f.State(ctx, "folders", now)
 }

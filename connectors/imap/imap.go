@@ -5,8 +5,10 @@
 //	classify.go  what a refusal means
 //	answer.go    what a server says, read within bounds
 //	uids.go      sets of UIDs
-//	folders.go   which folders there are, and which are walked
-//	messages.go  what is known of messages: new ones, changed ones, those that are gone
+//	listing.go   which folders a server lists
+//	folders.go   what a folder is, and which folders are walked
+//	walk.go      the messages of all folders, read folder by folder: what is new, gone or missing
+//	messages.go  what is known of messages without their bodies
 //	bodies.go    what messages say, and what came with them
 //
 // What a message says is mapped by connectorkit/message.

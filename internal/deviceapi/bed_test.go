@@ -164,6 +164,7 @@ func (b *bed) send(method, path, token string, content []byte, headers ...string
 	var problem struct {
 		Error struct {
 			Code      string `json:"code"`
+			Message   string `json:"message"`
 			RequestID string `json:"request_id"`
 		} `json:"error"`
 	}
@@ -171,7 +172,7 @@ func (b *bed) send(method, path, token string, content []byte, headers ...string
 	if w.Code >= 400 {
 		refusals.Add(1)
 	}
-	if w.Code >= 400 && problem.Error.RequestID == "" {
+	if w.Code >= 400 && (problem.Error.RequestID == "" || problem.Error.Message == "") {
 		b.t.Errorf("%s: %d without an envelope: %s", path, w.Code, w.Body)
 	}
 	return answer{w.Code, problem.Error.Code, w.Body.String(), w.Header().Get("Retry-After")}

@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"net/http"
+	"os"
 	"strconv"
 	"strings"
 	"testing"
@@ -145,6 +147,10 @@ func testBadFiles(t *testing.T) {
 	if at := decode[wire.Blob](t, l.piece(hashed("x"), 1, 0, "xyz")); !at.Whole || at.Received != 1 {
 		t.Errorf("it is at %+v", at)
 	}
+	if err := errors.Join(os.RemoveAll(place.Dir), os.WriteFile(place.Dir, nil, 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	l.wants(l.piece(hashed("z"), 1, 0, "z"), http.StatusServiceUnavailable, wire.CodeIngestRetryable) // nothing can be written
 	l.config.Blobs, l.config.Uploads = nil, nil
 	l.mount()
 	l.wants(l.piece(hashed("x"), 1, 0, "x"), http.StatusServiceUnavailable, wire.CodeIngestRetryable)

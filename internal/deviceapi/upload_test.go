@@ -269,8 +269,8 @@ func TestHeartbeats(t *testing.T) {
 	}
 	const counts = `"pending":3,"retrying":0,"leased":0,"stale_leases":0,"dead_letter":1,"succeeded":2,"total":6`
 	for _, c := range []struct{ said, outbox, problem string }{
-		{`"outbox":{` + counts + `,"path":"/home/ann","oldest_pending_at":"2026-03-01T11:10:00Z"},"last_error":{"kind":"dead_letter_backlog","text":"/home/ann/x","top_dead_letter_classes":[{"error_class":"http_400","count":2},{"error_class":"failed at /home/ann","count":1}]}`,
-			`{"dead_letter":1,"leased":0,"oldest_pending_at":"2026-03-01T11:00:00Z","pending":3,"retrying":0,"stale_leases":0,"succeeded":2,"total":6}`, `{"kind":"dead_letter_backlog","top_dead_letter_classes":[{"count":2,"error_class":"http_400"}]}`},
+		{`"outbox":{` + counts + `,"path":"/home/ann","oldest_pending_at":"2026-03-01T11:10:00Z"},"last_error":{"kind":"dead_letter_backlog","text":"/home/ann/x","top_dead_letter_classes":[{"error_class":"http_400","count":2},{"error_class":"failed at /home/ann","count":1},{"error_class":"x","count":0}]}`,
+			`{"dead_letter":1,"leased":0,"oldest_pending_at":"2026-03-01T11:00:00Z","pending":3,"retrying":0,"stale_leases":0,"succeeded":2,"total":6}`, `{"kind":"dead_letter_backlog","top_dead_letter_classes":[{"count":2,"error_class":"http_400"},{"count":0,"error_class":"x"}]}`},
 		{`"outbox":{"pending":3}`, "", ""},
 		{`"outbox":{` + counts + `,"backlog_open":-1}`, "", ""},
 		{`"outbox":{` + strings.Replace(counts, `"total":6`, `"total":6.5`, 1) + `},"last_error":{"kind":"disk at /home/ann"}`, "", ""},
@@ -284,9 +284,9 @@ func TestHeartbeats(t *testing.T) {
 	}
 	l.wants(beat(`{`+about+`,"status":"fine"}`), http.StatusBadRequest, "invalid_request")
 	l.wants(beat(`{"source_instance_id":"dsrc_none","connector_id":"notes","status":"healthy"}`), http.StatusBadRequest, wire.CodeSourceUnknown)
-	l.wants(beat(`{"agent_version":"1.5","source_instances":[{`+about+`,"status":"healthy","records_pending":-4}]}`), http.StatusOK, "")
+	l.wants(beat(`{"agent_version":"2","source_instances":[{`+about+`,"status":"healthy","records_pending":-4}]}`), http.StatusOK, "")
 	device, err := l.store.Device(t.Context(), l.DeviceID)
-	if err != nil || device.AgentVersion != "1.5" || source().LastHeartbeatStatus != "healthy" || source().RecordsPending != nil {
+	if err != nil || device.AgentVersion != "2" || source().LastHeartbeatStatus != "healthy" || source().RecordsPending != nil {
 		t.Errorf("%+v %+v, %v", device, source(), err)
 	}
 	for n := range 60 {

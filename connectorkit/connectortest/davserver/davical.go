@@ -16,9 +16,6 @@ import (
 	"pdpp/connectorkit/connectortest/realserver"
 )
 
-// variable names the folder in which DAViCal is unpacked.
-const variable = "PDPP_TEST_DAVICAL"
-
 // tables are what DAViCal's own installation loads into an empty database, in its order.
 var tables = []string{
 	"awl/dba/awl-tables.sql", "awl/dba/schema-management.sql", "davical/dba/davical.sql", "davical/dba/supported_locales.sql",
@@ -35,7 +32,7 @@ INSERT INTO principal (type_id, user_no, displayname, default_privileges)
 // DAViCal starts a DAViCal with a database of its own in the PostgreSQL of the tests.
 func DAViCal(t testing.TB) *Server {
 	t.Helper()
-	base, dir, share := realserver.Postgres(t), t.TempDir(), filepath.Join(unpacked(t), "usr/share")
+	base, dir, share := realserver.Postgres(t), t.TempDir(), filepath.Join(realserver.Unpacked(t, "PDPP_TEST_DAVICAL", "davical", "usr/share/davical"), "usr/share")
 	database, drop, err := realserver.NewDatabase(base, "davical")
 	if err != nil {
 		t.Fatal(err)
@@ -79,19 +76,6 @@ func DAViCal(t testing.TB) *Server {
 		}
 	})
 	return s
-}
-
-// unpacked is the folder of DAViCal. Without it the test fails: a server that was not met proves nothing.
-func unpacked(t testing.TB) string {
-	t.Helper()
-	home, _ := os.UserCacheDir() // without one there is nothing in it
-	for _, place := range []string{os.Getenv(variable), "/var/cache/pdpp/davical", filepath.Join(home, "pdpp/servers/davical")} {
-		if _, err := os.Stat(filepath.Join(place, "usr/share/davical")); place != "" && err == nil {
-			return place
-		}
-	}
-	t.Fatalf("%s is not set; run `make chaos`, which unpacks a DAViCal for the tests", variable)
-	return ""
 }
 
 // install copies the pages, which look for their settings beside them.

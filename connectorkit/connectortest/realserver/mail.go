@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"fmt"
 	"net"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -80,6 +81,65 @@ func dialIMAP(address string) (*IMAPConn, error) {
 	return c, nil
 }
 
+// SpeakPlainIMAP is SpeakIMAP for servers without extensions: messages are appended one by one, and moved by a copy.
+func SpeakPlainIMAP(address, account, password string, commands ...string) error {
+	conn, err := SignInIMAP(address, account, password)
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	for _, command := range commands {
+		if set, to, moves := strings.Cut(strings.TrimPrefix(command, "MOVE "), " "); moves && strings.HasPrefix(command, "MOVE ") {
+			for _, part := range []string{"COPY " + set + " " + to, "STORE " + set + ` +FLAGS.SILENT (\Deleted)`, "EXPUNGE"} {
+				if err := conn.command(part); err != nil {
+					return err
+				}
+			}
+			continue
+		}
+		if !strings.HasPrefix(command, "APPEND ") {
+			if err := conn.command(command); err != nil {
+				return err
+			}
+			continue
+		}
+		if err := conn.appendEach(command); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// appendEach sends the messages of an APPEND in commands of their own. It waits before it sends a message.
+func (c *IMAPConn) appendEach(command string) error {
+	folder, rest, _ := strings.Cut(strings.TrimPrefix(command, `APPEND "`), `" `)
+	for rest != "" {
+		options, after, ok := strings.Cut(rest, "+}\r\n")
+		options, size, sized := strings.Cut(options, "{")
+		n, err := strconv.Atoi(size)
+		if !ok || !sized || err != nil || n > len(after) {
+			return fmt.Errorf("%.60q is not of a message", rest)
+		}
+		c.tag++
+		tag := fmt.Sprintf("t%d ", c.tag)
+		if _, err := fmt.Fprintf(c, "%sAPPEND %q %s{%d}\r\n", tag, folder, options, n); err != nil {
+			return err
+		}
+		line, err := c.in.ReadString('\n')
+		if err != nil || !strings.HasPrefix(line, "+") {
+			return fmt.Errorf("append: %w: %s", err, strings.TrimSpace(line))
+		}
+		if _, err := fmt.Fprintf(c, "%s\r\n", after[:n]); err != nil {
+			return err
+		}
+		if err := c.concluded(tag, "APPEND"); err != nil {
+			return err
+		}
+		rest = strings.TrimPrefix(after[n:], " ")
+	}
+	return nil
+}
+
 // command must succeed.
 func (c *IMAPConn) command(command string) error {
 	c.tag++
@@ -87,6 +147,11 @@ func (c *IMAPConn) command(command string) error {
 	if _, err := fmt.Fprintf(c, "%s%s\r\n", tag, command); err != nil {
 		return err
 	}
+	return c.concluded(tag, command)
+}
+
+// concluded reads up to the end of a command, which must be a success.
+func (c *IMAPConn) concluded(tag, command string) error {
 	for {
 		line, err := c.in.ReadString('\n')
 		if err != nil {

@@ -8,6 +8,7 @@
 //	count.go   what such a server serves and refuses
 //	wire.go    faults in front of a mail server
 //	mail.go    commands to a mail server, as another program of the owner gives them
+//	unpacked.go  where a server lies that is unpacked and not installed
 //
 // What exists is asked of such a server by a second road, its files or its own tools, never by what
 // the connector reads.

@@ -36,7 +36,7 @@ func (k *Keeper) App(ctx context.Context, s Source) (App, error) {
 		return App{ID: id, Secret: credential.NewSecret(k.variable(o.ClientSecretEnv)), Fixed: true}, nil
 	}
 	sealed, err := k.Store.Setting(ctx, settingApp+s.ConnectorID)
-	if errors.Is(err, store.ErrNotFound) || err == nil && len(sealed) == 0 {
+	if errors.Is(err, store.ErrNotFound) {
 		return App{}, refusal(http.StatusConflict, CodeNoApp, "This server has no app at "+s.Manifest.DisplayName+" yet.",
 			"Register one there, and enter its number; or set "+o.ClientIDEnv+".")
 	}

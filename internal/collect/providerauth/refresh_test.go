@@ -102,6 +102,28 @@ func TestRefresh(t *testing.T) {
 	if a, err := b.Access(ctx, b.source, 0); err != nil || !provider.Accepts(t, a.Token.Reveal()) {
 		t.Errorf("after another sign-in: %v", err)
 	}
+
+	// Without a refresh token the access token serves to the last.
+	c, err = b.store.Credential(ctx, connection)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if kept, err = credential.OpenTokens(testKey, connection, c.Sealed); err != nil {
+		t.Fatal(err)
+	}
+	kept.Refresh = credential.Secret{}
+	c.Sealed = kept.SealFor(testKey, connection)
+	if err := b.store.PutCredential(ctx, c); err != nil {
+		t.Fatal(err)
+	}
+	shift += 9*time.Minute + 30*time.Second
+	if a, err := b.Access(ctx, b.source, 0); err != nil || !a.Token.Equal(kept.Access) {
+		t.Errorf("shortly before the end: %v", err)
+	}
+	shift += time.Minute
+	if _, err := b.Access(ctx, b.source, 0); !errors.As(err, &ended) || ended.Reason != providerauth.ReasonExpired {
+		t.Errorf("after the end: %v", err)
+	}
 }
 
 // memory answers as a provider, without one.

@@ -47,12 +47,15 @@ func TestSignIn(t *testing.T) {
 			t.Errorf("a second time: %v", err)
 		}
 		got, err := b.Access(t.Context(), b.source, 0)
-		if err != nil || !provider.Accepts(t, got.Token.Reveal()) {
-			t.Errorf("the token is not accepted: %v", err)
+		if err != nil || !provider.Accepts(t, got.Token.Reveal()) || time.Since(got.CapturedAt) > time.Hour {
+			t.Errorf("the token of %v is not accepted: %v", got.CapturedAt, err)
 		}
 	})
 	t.Run("code", func(t *testing.T) {
 		b := newBed(t, provider)
+		if _, err := b.BeginCode(t.Context(), b.source, "session mara", []string{"private", "everything"}); code(err) != providerauth.CodeScope {
+			t.Errorf("more than the connector asks for: %v", err)
+		}
 		begun, err := b.BeginCode(t.Context(), b.source, "session mara", []string{})
 		if err != nil || begun.UserCode == "" {
 			t.Fatalf("%+v, %v", begun, err)

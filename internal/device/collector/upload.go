@@ -320,7 +320,7 @@ func (p *pass) send(ctx context.Context, g *group) error {
 			b.RecoveredGaps = append(b.RecoveredGaps, gaps.Recovered...)
 		}
 	}
-	if g.records.Count+len(b.State)+len(b.Gaps)+len(b.AttemptedGaps)+len(b.RecoveredGaps) > 0 {
+	if max(g.records.Count, len(b.State), len(b.Gaps), len(b.AttemptedGaps), len(b.RecoveredGaps)) > 0 {
 		if err := p.bringFiles(ctx, g.files); err != nil {
 			return err
 		}

@@ -13,7 +13,6 @@ import (
 	"os/exec"
 	"os/user"
 	"path/filepath"
-	"runtime"
 	"strconv"
 	"strings"
 	"testing"
@@ -24,18 +23,9 @@ import (
 // Variable names the folder in which the programs of the tests are unpacked.
 const Variable = "PDPP_TEST_CYRUS"
 
-// Programs is the folder of the Cyrus of the tests. Without one the test fails: a server that was not
-// met proves nothing.
+// Programs is the folder of the Cyrus of the tests.
 func Programs(t testing.TB) string {
-	t.Helper()
-	home, _ := os.UserCacheDir() // without one there is nothing in it
-	for _, place := range []string{os.Getenv(Variable), "/var/cache/pdpp/cyrus", filepath.Join(home, "pdpp/servers/cyrus")} {
-		if _, err := os.Stat(filepath.Join(place, programs, "master")); place != "" && err == nil {
-			return place
-		}
-	}
-	t.Fatalf("%s is not set; run `make test`, which unpacks a Cyrus for the tests", Variable)
-	return ""
+	return realserver.Unpacked(t, Variable, "cyrus", filepath.Join(programs, "master"))
 }
 
 const programs = "usr/lib/cyrus/bin"
@@ -90,11 +80,11 @@ func (s *Server) settings() string { return filepath.Join(s.dir, "imapd.conf") }
 
 // env leads the programs to libraries that were unpacked with them.
 func (s *Server) env() []string {
-	triple := map[string]string{"amd64": "x86_64", "arm64": "aarch64"}[runtime.GOARCH] + "-linux-gnu"
-	lib := filepath.Join(s.root, "usr/lib", triple)
+	libraries := realserver.Libraries(s.root)
+	lib, _, _ := strings.Cut(libraries, ":")
 	return []string{
-		"PATH=/usr/sbin:/usr/bin:/sbin:/bin", "LD_LIBRARY_PATH=" + lib + ":" + filepath.Join(s.root, "lib", triple),
-		"SASL_PATH=" + filepath.Join(lib, "sasl2") + ":" + filepath.Join("/usr/lib", triple, "sasl2"),
+		"PATH=/usr/sbin:/usr/bin:/sbin:/bin", "LD_LIBRARY_PATH=" + libraries,
+		"SASL_PATH=" + filepath.Join(lib, "sasl2") + ":" + filepath.Join("/usr/lib", filepath.Base(lib), "sasl2"),
 	}
 }
 

@@ -71,7 +71,7 @@ func tests(ctx context.Context, dir string, watched []string, work string, c *ch
 
 // patterns lists the tests of a program; scripts, which are many tests in one, singly.
 func patterns(ctx context.Context, dir, program string) ([]string, error) {
-	list := exec.CommandContext(ctx, program, "-test.list", "^Test")
+	list := exec.CommandContext(ctx, program, "-test.list", "^(Test|Fuzz)")
 	list.Dir = dir
 	out, err := list.Output()
 	if err != nil {

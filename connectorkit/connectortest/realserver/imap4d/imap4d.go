@@ -1,0 +1,108 @@
+// Package imap4d runs a real imap4d of GNU Mailutils for the tests of mail.
+//
+//	imap4d.go  the server, and commands to it
+//	mbox.go    what exists, read from its files
+package imap4d
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/user"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"pdpp/connectorkit/connectortest/realserver"
+)
+
+// Variable names the folder in which the program of the tests is unpacked.
+const Variable = "PDPP_TEST_IMAP4D"
+
+const program = "usr/sbin/imap4d"
+
+// Programs is the folder of the imap4d of the tests.
+func Programs(t testing.TB) string { return realserver.Unpacked(t, Variable, "imap4d", program) }
+
+const (
+	// Account is the one account.
+	Account = "mara@harbour.example"
+	// Password is that of the account.
+	Password = "correct-horse-battery"
+	// hashed is the password as crypt(3) has it.
+	hashed = "$1$harbour$NU3Nwll.yGwSpi5RNHsDu1"
+)
+
+// Server is an imap4d at work.
+type Server struct {
+	Address string
+	dir     string
+	server  *realserver.Server
+}
+
+// settings sign in by a file of passwords and keep each folder in one file.
+const settings = `virtdomain { passwd-dir DIR/domains; };
+auth { authorization clear; authentication clear; authorization virtdomain:system; authentication generic; };
+mailbox { mailbox-type mbox; };
+logging { syslog no; };
+server 127.0.0.1:PORT { };
+`
+
+// Start runs the program below root with everything that it keeps in dir.
+func Start(root, dir string) (*Server, error) {
+	port, err := realserver.FreePort()
+	if err != nil {
+		return nil, err
+	}
+	s := &Server{Address: "127.0.0.1:" + strconv.Itoa(port), dir: dir}
+	if err := s.prepare(port); err != nil {
+		return nil, fmt.Errorf("prepare imap4d: %w", err)
+	}
+	s.server, err = realserver.Run(realserver.Command{
+		Program: filepath.Join(root, program), Args: []string{"--foreground", "--daemon", "--config-file=" + filepath.Join(dir, "settings")}, Dir: dir,
+		Env:   []string{"PATH=/usr/bin:/bin", "LD_LIBRARY_PATH=" + realserver.Libraries(root)},
+		Ready: func(ctx context.Context) error { return realserver.Answers(ctx, s.Address) },
+	})
+	return s, err
+}
+
+func (s *Server) prepare(port int) error {
+	me, err := user.Current()
+	if err != nil {
+		return err
+	}
+	if me.Uid == "0" { // mail is never read as root
+		if me, err = user.Lookup("nobody"); err != nil {
+			return err
+		}
+	}
+	uid, err := strconv.Atoi(me.Uid)
+	if err != nil {
+		return err
+	}
+	name, domain, _ := strings.Cut(Account, "@")
+	for _, sub := range []string{"domains", "home"} {
+		at := filepath.Join(s.dir, sub)
+		if err := errors.Join(os.Mkdir(at, 0o755), os.Chown(at, uid, -1)); err != nil {
+			return err
+		}
+	}
+	entry := fmt.Sprintf("%s:%s:%s:%s:Mara:%s:/bin/false\n", name, hashed, me.Uid, me.Gid, s.home())
+	return errors.Join(
+		os.WriteFile(filepath.Join(s.dir, "domains", domain), []byte(entry), 0o644),
+		os.WriteFile(s.inbox(), nil, 0o600), os.Chown(s.inbox(), uid, -1),
+		os.WriteFile(filepath.Join(s.dir, "settings"), []byte(strings.NewReplacer("DIR", s.dir, "PORT", strconv.Itoa(port)).Replace(settings)), 0o644),
+	)
+}
+
+func (s *Server) home() string { return filepath.Join(s.dir, "home") }
+
+// Stop ends the server.
+func (s *Server) Stop() error { return s.server.Stop() }
+
+// Speak signs the account in and sends commands, each of which must succeed.
+func (s *Server) Speak(commands ...string) error {
+	return realserver.SpeakPlainIMAP(s.Address, Account, Password, commands...)
+}

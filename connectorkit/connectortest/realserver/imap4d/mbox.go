@@ -1,0 +1,45 @@
+package imap4d
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// Deliver puts a message into the inbox as a program for delivery does, without IMAP.
+func (s *Server) Deliver(at time.Time, content []byte) error {
+	f, err := os.OpenFile(s.inbox(), os.O_APPEND|os.O_WRONLY, 0)
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(f, "From jorn@harbour.example %s\n%s\n", at.UTC().Format(time.ANSIC), bytes.ReplaceAll(content, []byte("\r\n"), []byte("\n")))
+	return errors.Join(err, f.Close())
+}
+
+func (s *Server) inbox() string { return filepath.Join(s.home(), "INBOX") }
+
+// Subjects returns the subjects of the messages in each folder, as the files have them.
+func (s *Server) Subjects() (map[string][]string, error) {
+	entries, err := os.ReadDir(s.home())
+	if err != nil {
+		return nil, err
+	}
+	out := map[string][]string{}
+	for _, e := range entries {
+		folder := e.Name()
+		text, err := os.ReadFile(filepath.Join(s.home(), folder))
+		if err != nil {
+			return nil, err
+		}
+		for line := range strings.Lines(string(text)) {
+			if subject, ok := strings.CutPrefix(line, "Subject: "); ok {
+				out[folder] = append(out[folder], strings.TrimSpace(subject))
+			}
+		}
+	}
+	return out, nil
+}
