@@ -49,7 +49,8 @@ func TestMain(m *testing.M) {
 		os.Exit(1)
 	}
 	code := m.Run()
-	if err := errors.Join(sharedDovecot.Close(), sharedCyrus.Close(), sharedCourier.Close(), os.RemoveAll(dir)); err != nil {
+	err = errors.Join(sharedDovecot.Close(), sharedCyrus.Close(), sharedCourier.Close(), os.RemoveAll(dir))
+	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		code = 1
 	}

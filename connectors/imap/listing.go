@@ -73,10 +73,11 @@ func (s *session) folders(ctx context.Context) ([]*folder, error) {
 	return out, nil
 }
 
-// boxStatus asks for what can be known of a folder without opening it. A folder is opened when the answer is outside the
-// grammar or names another one: GNU imap4d does not quote a name with parentheses.
+// boxStatus asks for what can be known of a folder without opening it. A folder is opened when the answer is outside
+// the grammar or names another one: GNU imap4d does not quote a name with parentheses.
 func (s *session) boxStatus(ctx context.Context, f *folder) (boxStatus, error) {
-	a, err := s.do(ctx, command{name: "STATUS", text: func() string { return "STATUS " + quoted(f.raw) + " " + s.statusItems() }})
+	text := func() string { return "STATUS " + quoted(f.raw) + " " + s.statusItems() }
+	a, err := s.do(ctx, command{name: "STATUS", text: text})
 	if err == nil {
 		if box, named := a.status2[f.raw]; named {
 			return box, nil

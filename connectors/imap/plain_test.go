@@ -16,7 +16,7 @@ import (
 	"pdpp/providersim"
 )
 
-// delivered is an account on a server that numbers nothing before somebody reads it: its mail comes without IMAP.
+// delivered is an account on a server that numbers nothing before it is read: its mail comes without IMAP.
 type delivered struct {
 	address, account, password string
 	deliver                    func(n int) error
@@ -30,7 +30,8 @@ func (d delivered) bed(t *testing.T) *connectortest.Bed {
 	target.Start = func(t *testing.T) *connectortest.Sim {
 		gate := providersim.NewGate(providersim.GateOptions{})
 		return &connectortest.Sim{Gate: gate, Env: map[string]string{
-			"IMAP_ADDRESS": d.account, "IMAP_PASSWORD": d.password, "IMAP_SERVER": realserver.IMAPFront(t, gate, d.address), "PDPP_IMAP_SECURITY": "none",
+			"IMAP_ADDRESS": d.account, "IMAP_PASSWORD": d.password,
+			"IMAP_SERVER": realserver.IMAPFront(t, gate, d.address), "PDPP_IMAP_SECURITY": "none",
 		}}
 	}
 	return connectortest.NewBed(t, target)
@@ -80,8 +81,8 @@ func (d delivered) compare(t *testing.T, b *connectortest.Bed, what string) {
 	t.Logf("%s: %d there, %d stored, %d declared missing", what, len(want), len(got), len(gaps))
 }
 
-// follow collects the account until its numbers last, and holds that a run then reads nothing again. After mail came, no
-// more than so many changes are written.
+// follow collects the account until its numbers last, and holds that a run then reads nothing again. After mail came,
+// no more than so many changes are written.
 func (d delivered) follow(t *testing.T, most int64) *connectortest.Bed {
 	t.Helper()
 	b := d.bed(t)
@@ -165,19 +166,21 @@ func gnuDelivers(t *testing.T) (delivered, *imap4d.Server) {
 	}, s
 }
 
-// onIMAP4d follows the account at an imap4d with folders of all kinds of names. That server numbers a folder anew
+// onIMAP4d follows the account at an imap4d with folders of all kinds of names. That server renumbers a folder
 // whenever mail comes without it, so that the inbox is read again after that, and only then.
 func onIMAP4d(t *testing.T) {
 	d, s := gnuDelivers(t)
 	at := time.Date(2026, 3, 2, 8, 0, 0, 0, time.UTC)
 	for i, name := range []string{"Work", "Two words", "Gr&APwA3w-e", "Tide (old)", "Tide [x]", "a{3}", "per%cent"} {
 		text := fmt.Sprintf("From: jorn@harbour.example\r\nSubject: Filed %d\r\n\r\nLow.\r\n", i)
-		if err := s.Speak(fmt.Sprintf("CREATE %q", name), realserver.AppendIMAP(name, `\Seen`, at, []byte(text))); err != nil {
+		if err := s.Speak(fmt.Sprintf("CREATE %q", name),
+			realserver.AppendIMAP(name, `\Seen`, at, []byte(text))); err != nil {
 			t.Fatal(err)
 		}
 	}
 	b := d.follow(t, 15)
-	if err := s.Speak("SELECT Work", `STORE 1 +FLAGS (\Deleted)`, "EXPUNGE", `SELECT "Two words"`, `STORE 1 +FLAGS (\Flagged)`, "DELETE per%cent"); err != nil {
+	if err := s.Speak("SELECT Work", `STORE 1 +FLAGS (\Deleted)`, "EXPUNGE",
+		`SELECT "Two words"`, `STORE 1 +FLAGS (\Flagged)`, "DELETE per%cent"); err != nil {
 		t.Fatal(err)
 	}
 	b.Succeed(t)

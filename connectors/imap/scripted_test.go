@@ -46,7 +46,7 @@ func (d *dialogue) say(lines ...string) {
 	_, _ = io.WriteString(d.out, strings.Join(lines, "\r\n")+"\r\n")
 }
 
-// done says the lines, and that the command succeeded.
+// done sends the lines, and the end of a command that succeeded.
 func (d *dialogue) done(lines ...string) bool {
 	d.say(append(lines, d.tag+" OK done")...)
 	return true
@@ -59,7 +59,8 @@ const (
 
 // head is the line of FETCH about the message, with more items before it.
 func head(more string) string {
-	return fmt.Sprintf("* 1 FETCH (%sUID 5 RFC822.SIZE 44 %s FLAGS (\\Seen) BODY[HEADER.FIELDS (DATE FROM)] {%d}\r\n%s)", more, letterDate, len(letterHead), letterHead)
+	return fmt.Sprintf("* 1 FETCH (%sUID 5 RFC822.SIZE 44 %s FLAGS (\\Seen) BODY[HEADER.FIELDS (DATE FROM)] {%d}\r\n%s)",
+		more, letterDate, len(letterHead), letterHead)
 }
 
 // start returns the address of the server.
@@ -232,7 +233,8 @@ func TestGmailRefuses(t *testing.T) {
 // gnu plays a server that does not quote the name of a folder in STATUS, as GNU imap4d does not: with parentheses in it
 // the answer is outside the grammar. For two folders others are, too: when one is opened, and about a message.
 func gnu() *scripted {
-	folders := []string{`() "/" INBOX`, `() "/" "Two  odd words"`, `() "/" "Tide (old)"`, `() "/" Stateless`, `() "/" Torn`}
+	folders := []string{`() "/" INBOX`, `() "/" "Two  odd words"`, `() "/" "Tide (old)"`,
+		`() "/" Stateless`, `() "/" Torn`}
 	return &scripted{folders: folders, reply: func(d *dialogue, command string) bool {
 		switch {
 		case strings.Contains(command, "Stateless"):
@@ -262,7 +264,8 @@ func TestFolderFailsAlone(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if keys := slices.Sorted(maps.Keys(stored)); !slices.Equal(keys, []string{"INBOX/11/5", "Tide (old)/11/5", "Two  odd words/11/5"}) {
+			if keys := slices.Sorted(maps.Keys(stored)); !slices.Equal(keys,
+				[]string{"INBOX/11/5", "Tide (old)/11/5", "Two  odd words/11/5"}) {
 				t.Errorf("%s: %q", stream, keys)
 			}
 		}
@@ -277,8 +280,8 @@ func TestFolderFailsAlone(t *testing.T) {
 	}
 }
 
-// TestNumbersThatDoNotLast holds that a folder which is numbered anew for each connection is read again once, and not in
-// every run. Long, a Courier is followed as well.
+// TestNumbersThatDoNotLast holds that a folder which is numbered anew for each connection is read again once, and not
+// in every run. Long, a Courier is followed as well.
 func TestNumbersThatDoNotLast(t *testing.T) {
 	t.Parallel()
 	if os.Getenv("PDPP_CHAOS_MINUTES") != "" {

@@ -88,7 +88,8 @@ func TestBothTables(t *testing.T) {
 	if n := len(k.Records["previews"]); n != 1 {
 		t.Errorf("%d trailers", n)
 	}
-	k = imported(t, "Titel,Datum\n"+strings.Repeat("x,14/3/24\n", 1100)+"y,14/3/24\n", "").Run() // more than is committed together
+	many := strings.Repeat("x,14/3/24\n", 1100) // more than is committed together
+	k = imported(t, "Titel,Datum\n"+many+"y,14/3/24\n", "").Run()
 	if got := days(t, k); len(got) != 1101 {
 		t.Errorf("of 1101 rows about a day %d are kept", len(got))
 	}

@@ -150,7 +150,8 @@ func testBadFiles(t *testing.T) {
 	if err := errors.Join(os.RemoveAll(place.Dir), os.WriteFile(place.Dir, nil, 0o600)); err != nil {
 		t.Fatal(err)
 	}
-	l.wants(l.piece(hashed("z"), 1, 0, "z"), http.StatusServiceUnavailable, wire.CodeIngestRetryable) // nothing can be written
+	// Nothing can be written.
+	l.wants(l.piece(hashed("z"), 1, 0, "z"), http.StatusServiceUnavailable, wire.CodeIngestRetryable)
 	l.config.Blobs, l.config.Uploads = nil, nil
 	l.mount()
 	l.wants(l.piece(hashed("x"), 1, 0, "x"), http.StatusServiceUnavailable, wire.CodeIngestRetryable)

@@ -18,13 +18,15 @@ import (
 
 // tables are what DAViCal's own installation loads into an empty database, in its order.
 var tables = []string{
-	"awl/dba/awl-tables.sql", "awl/dba/schema-management.sql", "davical/dba/davical.sql", "davical/dba/supported_locales.sql",
-	"davical/dba/views/dav_principal.sql", "davical/dba/caldav_functions.sql", "davical/dba/rrule_functions.sql", "davical/dba/base-data.sql",
+	"awl/dba/awl-tables.sql", "awl/dba/schema-management.sql",
+	"davical/dba/davical.sql", "davical/dba/supported_locales.sql", "davical/dba/views/dav_principal.sql",
+	"davical/dba/caldav_functions.sql", "davical/dba/rrule_functions.sql", "davical/dba/base-data.sql",
 }
 
 // addPeople adds accounts as DAViCal's page for administrators does.
 const addPeople = `INSERT INTO usr (active, email_ok, updated, username, password, fullname, email)
-	SELECT true, current_date, current_date, 'mara' || lpad(i::text, 3, '0'), '**%s', 'Mara ' || i, 'mara' || i || '@example.org'
+	SELECT true, current_date, current_date, 'mara' || lpad(i::text, 3, '0'), '**%s',
+		'Mara ' || i, 'mara' || i || '@example.org'
 	FROM generate_series(0, %d) i;
 INSERT INTO principal (type_id, user_no, displayname, default_privileges)
 	SELECT 1, user_no, fullname, 0::bit(24) FROM usr WHERE username LIKE 'mara%%'`
@@ -32,7 +34,8 @@ INSERT INTO principal (type_id, user_no, displayname, default_privileges)
 // DAViCal starts a DAViCal with a database of its own in the PostgreSQL of the tests.
 func DAViCal(t testing.TB) *Server {
 	t.Helper()
-	base, dir, share := realserver.Postgres(t), t.TempDir(), filepath.Join(realserver.Unpacked(t, "PDPP_TEST_DAVICAL", "davical", "usr/share/davical"), "usr/share")
+	base, dir := realserver.Postgres(t), t.TempDir()
+	share := filepath.Join(realserver.Unpacked(t, "PDPP_TEST_DAVICAL", "davical", "usr/share/davical"), "usr/share")
 	database, drop, err := realserver.NewDatabase(base, "davical")
 	if err != nil {
 		t.Fatal(err)
@@ -66,7 +69,9 @@ func DAViCal(t testing.TB) *Server {
 		t.Fatal(err)
 	}
 	s.address = net.JoinHostPort("127.0.0.1", strconv.Itoa(port))
-	p, err := realserver.Run(s.command("/usr/bin/php", dir, "-d", "include_path="+filepath.Join(share, "awl/inc"), "-S", s.address, "-t", filepath.Join(dir, "htdocs")))
+	include := "include_path=" + filepath.Join(share, "awl/inc")
+	pages := filepath.Join(dir, "htdocs")
+	p, err := realserver.Run(s.command("/usr/bin/php", dir, "-d", include, "-S", s.address, "-t", pages))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -84,7 +89,8 @@ func install(dir, share, database string) error {
 	if err != nil {
 		return err
 	}
-	settings := fmt.Sprintf("<?php\n$c->pg_connect[] = \"host=%s port=%d dbname=%s user=%s password=%s\";\n", at.Host, at.Port, at.Database, at.User, at.Password)
+	settings := fmt.Sprintf("<?php\n$c->pg_connect[] = \"host=%s port=%d dbname=%s user=%s password=%s\";\n",
+		at.Host, at.Port, at.Database, at.User, at.Password)
 	return errors.Join(
 		os.CopyFS(filepath.Join(dir, "htdocs"), os.DirFS(filepath.Join(share, "davical/htdocs"))),
 		os.Symlink(filepath.Join(share, "davical/inc"), filepath.Join(dir, "inc")),
@@ -102,9 +108,11 @@ func rows(database string, a *Account) ([]shelf, error) {
 		return nil, err
 	}
 	defer c.Close(ctx)
-	found, err := c.Query(ctx, `SELECT c.dav_name, coalesce(c.dav_displayname, ''), coalesce(c.description, ''), coalesce(d.dav_name, ''), coalesce(d.caldav_data, '')
+	found, err := c.Query(ctx, `SELECT c.dav_name, coalesce(c.dav_displayname, ''), coalesce(c.description, ''),
+			coalesce(d.dav_name, ''), coalesce(d.caldav_data, '')
 		FROM collection c JOIN usr USING (user_no) LEFT JOIN caldav_data d USING (collection_id)
-		WHERE usr.username = $1 AND CASE WHEN $2 THEN c.is_addressbook ELSE c.is_calendar END ORDER BY c.dav_name`, a.user, a.books)
+		WHERE usr.username = $1 AND CASE WHEN $2 THEN c.is_addressbook ELSE c.is_calendar END
+		ORDER BY c.dav_name`, a.user, a.books)
 	if err != nil {
 		return nil, err
 	}
@@ -123,15 +131,16 @@ func rows(database string, a *Account) ([]shelf, error) {
 	return all, err
 }
 
-// outdate lets sixteen days pass in which another program of the owner follows the collections: DAViCal then deletes the
-// tokens that are older than seven days, but for the last of them, and the changes up to it.
+// outdate lets sixteen days pass in which another program of the owner follows the collections: DAViCal then deletes
+// the tokens that are older than seven days, but for the last of them, and the changes up to it.
 func outdate(database string, a *Account) error {
 	const (
 		week = `UPDATE sync_tokens SET modification_time = modification_time - interval '8 days';
 			UPDATE sync_changes SET sync_time = sync_time - interval '8 days'; `
 		sync = `SELECT new_sync_token(0, collection_id) FROM collection`
 		held = `DROP TABLE IF EXISTS held; CREATE TABLE held AS SELECT max(sync_token) AS last FROM sync_tokens`
-		left = `DO $$ BEGIN IF EXISTS (SELECT FROM sync_tokens, held WHERE sync_token <= last) THEN RAISE 'a token is left'; END IF; END $$`
+		left = `DO $$ BEGIN IF EXISTS (SELECT FROM sync_tokens, held WHERE sync_token <= last)
+			THEN RAISE 'a token is left'; END IF; END $$`
 	)
 	if err := realserver.Execute(database, held); err != nil {
 		return err

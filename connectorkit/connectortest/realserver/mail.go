@@ -89,7 +89,8 @@ func SpeakPlainIMAP(address, account, password string, commands ...string) error
 	}
 	defer conn.Close()
 	for _, command := range commands {
-		if set, to, moves := strings.Cut(strings.TrimPrefix(command, "MOVE "), " "); moves && strings.HasPrefix(command, "MOVE ") {
+		if what, moves := strings.CutPrefix(command, "MOVE "); moves {
+			set, to, _ := strings.Cut(what, " ")
 			for _, part := range []string{"COPY " + set + " " + to, "STORE " + set + ` +FLAGS.SILENT (\Deleted)`, "EXPUNGE"} {
 				if err := conn.command(part); err != nil {
 					return err

@@ -12,7 +12,8 @@ import (
 func Unpacked(t testing.TB, variable, name, program string) string {
 	t.Helper()
 	home, _ := os.UserCacheDir() // without one there is nothing in it
-	for _, place := range []string{os.Getenv(variable), "/var/cache/pdpp/" + name, filepath.Join(home, "pdpp/servers", name)} {
+	places := []string{os.Getenv(variable), "/var/cache/pdpp/" + name, filepath.Join(home, "pdpp/servers", name)}
+	for _, place := range places {
 		if _, err := os.Stat(filepath.Join(place, program)); place != "" && err == nil {
 			return place
 		}

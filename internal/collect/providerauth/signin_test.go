@@ -53,7 +53,8 @@ func TestSignIn(t *testing.T) {
 	})
 	t.Run("code", func(t *testing.T) {
 		b := newBed(t, provider)
-		if _, err := b.BeginCode(t.Context(), b.source, "session mara", []string{"private", "everything"}); code(err) != providerauth.CodeScope {
+		more := []string{"private", "everything"}
+		if _, err := b.BeginCode(t.Context(), b.source, "session mara", more); code(err) != providerauth.CodeScope {
 			t.Errorf("more than the connector asks for: %v", err)
 		}
 		begun, err := b.BeginCode(t.Context(), b.source, "session mara", []string{})

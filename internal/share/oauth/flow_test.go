@@ -230,7 +230,9 @@ func TestFlow(t *testing.T) {
 		t.Errorf("revocation of nothing: %d %s", v.status, v.raw)
 	}
 	check(t, w.store.Close()) // a token that cannot be looked up is neither inactive nor revoked
-	for path, form := range map[string]url.Values{"/introspect": token, "/oauth/revoke": token, "/oauth/token": exchange(client, q.Get("code"))} {
+	for path, form := range map[string]url.Values{
+		"/introspect": token, "/oauth/revoke": token, "/oauth/token": exchange(client, q.Get("code")),
+	} {
 		if a := w.post(path, form); a.status != http.StatusInternalServerError || a.Error != "server_error" {
 			t.Errorf("%s without a database: %d %s", path, a.status, a.raw)
 		}

@@ -155,7 +155,8 @@ func (s *Server) hand(ctx context.Context, conn *net.TCPConn, account, tag strin
 	imapd.Dir, imapd.Stdin, imapd.Stdout = home, file, file
 	imapd.Env = []string{
 		"LD_LIBRARY_PATH=" + lib + ":" + realserver.Libraries(s.root), "IMAPLOGINTAG=" + tag, "AUTHENTICATED=" + account,
-		"TCPREMOTEIP=127.0.0.1", "TCPREMOTEPORT=1", "PROTOCOL=IMAP", "IMAP_CAPABILITY=" + capabilities, "IMAP_KEYWORDS=1", "IMAP_ACL=1",
+		"TCPREMOTEIP=127.0.0.1", "TCPREMOTEPORT=1", "PROTOCOL=IMAP", "IMAP_CAPABILITY=" + capabilities,
+		"IMAP_KEYWORDS=1", "IMAP_ACL=1",
 		"IMAP_USELOCKS=1", "IMAP_TRASHFOLDERNAME=Trash", "HOSTNAME=harbour.example", "HOME=" + home,
 	}
 	if os.Getuid() == 0 {

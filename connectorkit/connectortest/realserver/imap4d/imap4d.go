@@ -61,7 +61,8 @@ func Start(root, dir string) (*Server, error) {
 		return nil, fmt.Errorf("prepare imap4d: %w", err)
 	}
 	s.server, err = realserver.Run(realserver.Command{
-		Program: filepath.Join(root, program), Args: []string{"--foreground", "--daemon", "--config-file=" + filepath.Join(dir, "settings")}, Dir: dir,
+		Program: filepath.Join(root, program), Dir: dir,
+		Args:  []string{"--foreground", "--daemon", "--config-file=" + filepath.Join(dir, "settings")},
 		Env:   []string{"PATH=/usr/bin:/bin", "LD_LIBRARY_PATH=" + realserver.Libraries(root)},
 		Ready: func(ctx context.Context) error { return realserver.Answers(ctx, s.Address) },
 	})
@@ -89,11 +90,12 @@ func (s *Server) prepare(port int) error {
 			return err
 		}
 	}
+	text := strings.NewReplacer("DIR", s.dir, "PORT", strconv.Itoa(port)).Replace(settings)
 	entry := fmt.Sprintf("%s:%s:%s:%s:Mara:%s:/bin/false\n", name, hashed, me.Uid, me.Gid, s.home())
 	return errors.Join(
 		os.WriteFile(filepath.Join(s.dir, "domains", domain), []byte(entry), 0o644),
 		os.WriteFile(s.inbox(), nil, 0o600), os.Chown(s.inbox(), uid, -1),
-		os.WriteFile(filepath.Join(s.dir, "settings"), []byte(strings.NewReplacer("DIR", s.dir, "PORT", strconv.Itoa(port)).Replace(settings)), 0o644),
+		os.WriteFile(filepath.Join(s.dir, "settings"), []byte(text), 0o644),
 	)
 }
 

@@ -16,7 +16,8 @@ func (s *Server) Deliver(at time.Time, content []byte) error {
 	if err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(f, "From jorn@harbour.example %s\n%s\n", at.UTC().Format(time.ANSIC), bytes.ReplaceAll(content, []byte("\r\n"), []byte("\n")))
+	content = bytes.ReplaceAll(content, []byte("\r\n"), []byte("\n"))
+	_, err = fmt.Fprintf(f, "From jorn@harbour.example %s\n%s\n", at.UTC().Format(time.ANSIC), content)
 	return errors.Join(err, f.Close())
 }
 
