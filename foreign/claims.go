@@ -105,7 +105,7 @@ func (t Traffic) passing() bool {
 	return false
 }
 
-// absent reports whether every refusal says that there is no such thing.
+// absent reports whether every refusal is a 404 or a 410.
 func (t Traffic) absent() bool {
 	for status := range t.Refused {
 		if status != 404 && status != 410 {

@@ -170,7 +170,7 @@ func (r *relay) failed(ctx context.Context, broken error) error {
 }
 
 // confine fails the streams that the tap was working on when it ended, and declares those that it had not
-// begun. What it had finished before stands as after a good end. It returns the failure when the tap's
+// begun. Finished streams are judged as after a good end. It returns the failure when the tap's
 // output does not show where the tap was.
 func (r *relay) confine(ctx context.Context, traffic Traffic, ended error) error {
 	working, known := r.where.at(r.a.Kind, traffic.Asked)

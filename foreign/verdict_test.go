@@ -225,25 +225,27 @@ func TestRefusalMarksItsStream(t *testing.T) {
 	for _, c := range []struct {
 		name   string
 		config map[string]any
-		says   map[int]int
+		refuse map[int]int
 		source bool
 		marked string // the streams that are not as those that nothing was refused of
 		tone   string
 	}{
-		{name: "404 of the second stream", says: map[int]int{2: 404}, marked: "visits", tone: "green"},
-		{name: "403 of the last stream", says: map[int]int{3: 403}, marked: "log", tone: "amber"},
-		{name: "502 of the first stream", says: map[int]int{1: 502}, marked: "pages", tone: "amber"},
-		{name: "every SCHEMA first", config: map[string]any{"order": "schemas first"}, says: map[int]int{2: 404}, marked: "log pages visits", tone: "amber"},
-		{name: "answers before SCHEMAs", config: map[string]any{"order": "answer first"}, says: map[int]int{2: 404}, marked: "log pages visits", tone: "amber"},
-		{name: "404 of a source's first stream", says: map[int]int{1: 404}, source: true, marked: "pages", tone: "green"},
-		{name: "404 of a source's second stream", says: map[int]int{2: 404}, source: true, marked: "app_log", tone: "green"},
+		{name: "404 of the second stream", refuse: map[int]int{2: 404}, marked: "visits", tone: "green"},
+		{name: "403 of the last stream", refuse: map[int]int{3: 403}, marked: "log", tone: "amber"},
+		{name: "502 of the first stream", refuse: map[int]int{1: 502}, marked: "pages", tone: "amber"},
+		{name: "every SCHEMA first", config: map[string]any{"order": "schemas first"},
+			refuse: map[int]int{2: 404}, marked: "log pages visits", tone: "amber"},
+		{name: "answers before SCHEMAs", config: map[string]any{"order": "answer first"},
+			refuse: map[int]int{2: 404}, marked: "log pages visits", tone: "amber"},
+		{name: "a source's first stream", refuse: map[int]int{1: 404}, source: true, marked: "pages", tone: "green"},
+		{name: "a source's second stream", refuse: map[int]int{2: 404}, source: true, marked: "app_log", tone: "green"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			if c.config == nil {
 				c.config = map[string]any{}
 			}
-			s := newService(t, c.says, false)
+			s := newService(t, c.refuse, false)
 			b := s.over(t, "several", c.config, func(o *foreign.Order) {
 				if c.source {
 					o.Kind, o.Command = foreign.Airbyte, []string{os.Args[0], "source", "several"}

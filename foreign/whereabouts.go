@@ -89,7 +89,9 @@ func (w *whereabouts) at(kind Kind, asked []int64) (working func(s *source, plac
 		return func(*source, int64) bool { return true }, false
 	}
 	return func(s *source, place int64) bool {
-		i, found := slices.BinarySearchFunc(first, place, func(i int, place int64) int { return cmp.Compare(w.begun[i].at, place) })
+		i, found := slices.BinarySearchFunc(first, place, func(i int, place int64) int {
+			return cmp.Compare(w.begun[i].at, place)
+		})
 		if !found {
 			i--
 		}
@@ -100,7 +102,8 @@ func (w *whereabouts) at(kind Kind, asked []int64) (working func(s *source, plac
 			return true
 		}
 		if kind == Airbyte { // its streams end in so many words
-			return !w.open(place) && !slices.ContainsFunc(s.visits, func(v visit) bool { return v.closed && v.to <= place })
+			over := slices.ContainsFunc(s.visits, func(v visit) bool { return v.closed && v.to <= place })
+			return !over && !w.open(place)
 		}
 		group := w.begun[first[i]:]
 		if i+1 < len(first) {

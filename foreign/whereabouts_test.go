@@ -7,7 +7,7 @@ import (
 )
 
 // A tap's output is written as letters: A begins stream a, a is its record, z its end; ? is a request that is
-// answered and ! one that is refused. What is concerned follows from the place of the refusal alone.
+// answered and ! one that is refused. The place of the refusal decides which streams it concerns.
 func TestWhereabouts(t *testing.T) {
 	for _, c := range []struct {
 		name, output string

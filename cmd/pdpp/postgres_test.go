@@ -13,7 +13,8 @@ import (
 // command one that does not speak of a database file. What the store does is held alike on both
 // databases by its own suite.
 func TestScriptsOnPostgres(t *testing.T) {
-	names := []string{"run", "records", "gaps", "state", "cancel", "status", "schedule", "credential", "drift", "killed"}
+	names := []string{"run", "records", "gaps", "state", "cancel", "status", "schedule", "credential", "drift",
+		"killed"}
 	urls := make(chan string, len(names))
 	var files []string
 	for _, name := range names {

@@ -94,8 +94,10 @@ func TestForeignFailures(t *testing.T) {
 		many += bed("b" + strconv.Itoa(i))
 	}
 	keyed := func(key, data string) string {
-		return `printf '%s\n' '{"type":"RECORD","stream":"beds","key":"` + key + `","data":` + data + `,"emitted_at":"2026-01-02T03:04:05Z"}'` + "\n"
+		return `printf '%s\n' '{"type":"RECORD","stream":"beds","key":"` + key + `","data":` + data +
+			`,"emitted_at":"2026-01-02T03:04:05Z"}'` + "\n"
 	}
+	b1 := keyed("x", `{"id":"b1"}`)
 	state := `printf '%s\n' '{"type":"STATE","stream":"beds","cursor":{"n":1}}'` + "\n"
 	dies := func(stderr string) string {
 		return "#!/bin/sh\nread -r start\nprintf '%s\\n' \"" + stderr + "\" >&2\nexit 1\n"
@@ -119,9 +121,12 @@ func TestForeignFailures(t *testing.T) {
 		"node_package":      {script: dies("Error: Cannot find module 'left-pad'"), contains: "left-pad", without: "Retry now"},
 		"python_module":     {script: dies("ModuleNotFoundError: No module named 'requests'"), contains: "requests", without: "Retry now"},
 		"folder":            {script: dies("Error: ENOENT: no such file or directory, scandir '/home/ada/imports/apple_photos'"), contains: "apple_photos", without: "Retry now"},
-		"one_rejected":      {script: saying(many + keyed("7", `{"id":7}`) + state), pill: "Degraded", contains: "Update the connector", without: "continues by itself"},
-		"other_keys":        {script: saying(keyed("x", `{"id":"b1"}`) + keyed("y", `{"name":"b2"}`) + state), pill: "Healthy", without: "Update the connector"},
-		"shared_key":        {script: saying(keyed("x", `{"id":"b1"}`) + keyed("x", `{"id":"b1"}`) + keyed("x", `{"id":"b2"}`) + state), pill: "Degraded", contains: "Update the connector"},
+		"one_rejected": {script: saying(many + keyed("7", `{"id":7}`) + state), pill: "Degraded",
+			contains: "Update the connector", without: "continues by itself"},
+		"other_keys": {script: saying(b1 + keyed("y", `{"name":"b2"}`) + state), pill: "Healthy",
+			without: "Update the connector"},
+		"shared_key": {script: saying(b1 + b1 + keyed("x", `{"id":"b2"}`) + state), pill: "Degraded",
+			contains: "Update the connector"},
 	}
 	onBoth(t, func(g *ground) {
 		for id, c := range cases {
@@ -237,7 +242,8 @@ func TestUsedUpRetriesOfAStoredRun(t *testing.T) {
 		return `printf '%s\n' '{"type":"DETAIL_GAP","stream":"beds","record_key":"` + key + `","reason":"retry_exhausted","status":"pending","retryable":true,"detail_locator":{"kind":"bed"},"reference_only":true` + more + `}'` + "\n"
 	}
 	const more = 1200 // beyond any page in which gaps are read
-	loop := "i=0\nwhile [ $i -lt " + strconv.Itoa(more) + " ]; do i=$((i+1))\n" + strings.Replace(gap("KEY", ""), `"KEY"`, `"m'$i'"`, 1) + "done\n"
+	loop := "i=0\nwhile [ $i -lt " + strconv.Itoa(more) + " ]; do i=$((i+1))\n" +
+		strings.Replace(gap("KEY", ""), `"KEY"`, `"m'$i'"`, 1) + "done\n"
 	onBoth(t, func(g *ground) {
 		g.install("spent", needing("spent", networkOnly), saying(gap("b1", "")+gap("b2", "")+gap("b3", `,"last_error":{"class":"run_cap_deferred"}`)+stateOf("beds")))
 		g.install("many", needing("many", networkOnly), saying(loop+stateOf("beds")))
@@ -254,7 +260,8 @@ func TestUsedUpRetriesOfAStoredRun(t *testing.T) {
 		// Gaps are counted where they are stored, without a bound on the read: so many are exact, and no floor.
 		g.until("many has ended", func() bool { return g.seen("many").LastRun != nil })
 		c = g.seen("many")
-		if b := c.Health.Backlog; b == nil || b.Pending != 0 || b.PendingOther != more || b.PendingOtherIsFloor || c.CatchUp != nil {
+		if b := c.Health.Backlog; b == nil || b.Pending != 0 || b.PendingOther != more || b.PendingOtherIsFloor ||
+			c.CatchUp != nil {
 			t.Errorf("backlog of many %+v, catching up %+v", c.Health.Backlog, c.CatchUp)
 		}
 		owner := service.New(service.Config{Store: g.st, Connectors: g.config.Connectors, Now: time.Now})

@@ -71,8 +71,8 @@ func EnforceSchemas(gates []*Stream) (err error) {
 	return nil
 }
 
-// KeepKeys makes the gates accept records whose key is not the value of their primary key, as connectors
-// of others send them.
+// KeepKeys makes the gates accept a record with a key other than the value of its primary key. Foreign
+// connectors send such records.
 func KeepKeys(gates []*Stream) {
 	for _, st := range gates {
 		st.keepsKeys = true

@@ -170,7 +170,7 @@ func TestProfileNames(t *testing.T) {
 	}
 }
 
-// Every run is one of a connection, whose id is the subject of its profile. What is opened without one, which no
+// Every run has a connection, and the connection id is the subject of its profile. What is opened without one, which no
 // program does, has the connector's own name, so that there is one account.
 func TestProfileWithoutASubject(t *testing.T) {
 	t.Attr("spec", "RT-04.1")

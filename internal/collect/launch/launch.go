@@ -187,8 +187,8 @@ func (l *Launcher) Run(ctx context.Context, req Request) (Result, error) {
 	return result, nil
 }
 
-// start takes the connection's lease under the lock of the run. A run of this machine whose process is gone gives
-// its connection up.
+// start takes the connection's lease under the lock of the run. It takes the connection over from a
+// run of this machine that has lost its process.
 func (l *Launcher) start(ctx context.Context, r store.RunStart, now time.Time) (store.Lease, *runLock, error) {
 	lock := l.Locks.hold(r.RunID)
 	lease, err := l.Store.StartRun(ctx, r, now)

@@ -33,7 +33,8 @@ func (l *Launcher) limits(ctx context.Context, connectionID string, m *manifest.
 	out := map[string]string{}
 	const details, whole = "_MAX_RUN_WALL_CLOCK_MS", "_MAX_WHOLE_RUN_WALL_CLOCK_MS"
 	names := m.EnvNames()
-	if given[whole] == "" && slices.Contains(names, m.EnvPrefix()+whole) && !slices.Contains(names, m.EnvPrefix()+details) {
+	declares := func(name string) bool { return slices.Contains(names, m.EnvPrefix()+name) }
+	if given[whole] == "" && declares(whole) && !declares(details) {
 		given[whole] = given[details] // set when that limit was of the whole run
 	}
 	for name, value := range given {

@@ -87,13 +87,15 @@ func TestTheStricterLimitCounts(t *testing.T) {
 	}
 }
 
-// The owner's limit for details bounds the details alone, whose time begins with the first of them; the whole
+// The owner's limit for details bounds only the details, from the first one on; the whole
 // run has a limit of its own. A connector without details was limited as a whole by it before, and still is.
 func TestLimitOfDetailsIsNotOfTheRun(t *testing.T) {
 	t.Attr("spec", "RT-16.3")
 	for name, want := range map[string]string{
-		"example": "map[PDPP_EXAMPLE_MAX_RUN_WALL_CLOCK_MS:60000]", "github": "map[PDPP_GITHUB_MAX_RUN_WALL_CLOCK_MS:60000]", "chatgpt": "map[PDPP_CHATGPT_MAX_RUN_WALL_CLOCK_MS:60000]",
-		"slack": "map[PDPP_SLACK_MAX_RUN_WALL_CLOCK_MS:60000 PDPP_SLACK_MAX_WHOLE_RUN_WALL_CLOCK_MS:60000]",
+		"example": "map[PDPP_EXAMPLE_MAX_RUN_WALL_CLOCK_MS:60000]",
+		"github":  "map[PDPP_GITHUB_MAX_RUN_WALL_CLOCK_MS:60000]",
+		"chatgpt": "map[PDPP_CHATGPT_MAX_RUN_WALL_CLOCK_MS:60000]",
+		"slack":   "map[PDPP_SLACK_MAX_RUN_WALL_CLOCK_MS:60000 PDPP_SLACK_MAX_WHOLE_RUN_WALL_CLOCK_MS:60000]",
 	} {
 		body, err := os.ReadFile("../../../connectors/" + name + "/manifest.json")
 		if err != nil {

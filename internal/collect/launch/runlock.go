@@ -17,7 +17,7 @@ const leftOver = time.Hour
 
 // RunLocks is a folder with a locked file for each run of this machine's processes. The lock ends with the
 // process, however that ends, so that the next run need not wait until the lease of a dead process runs out. It
-// only adds to the lease: a run without a file here, such as one of another machine, is left alone.
+// only adds to the lease: a run without a file here, such as one of another machine, keeps its connection.
 type RunLocks string
 
 // RunLocksIn returns the locks of the processes that share a home.
@@ -26,8 +26,8 @@ func RunLocksIn(home string) RunLocks { return RunLocks(filepath.Join(home, "run
 // runLock is the locked file of one run.
 type runLock struct{ file *os.File }
 
-// hold locks the file of a run before its lease is taken. Nil means that the file cannot be made; then the
-// lease alone counts.
+// hold locks the file of a run before its lease is taken. Nil means that the file cannot be made; then only
+// the lease counts.
 func (l RunLocks) hold(runID string) *runLock {
 	if l == "" || os.MkdirAll(string(l), 0o700) != nil {
 		return nil
@@ -48,7 +48,7 @@ func (l RunLocks) hold(runID string) *runLock {
 	return held
 }
 
-// ended returns the lock of a run whose process is gone; nil when it lives, or when this machine cannot tell. The
+// ended returns the lock of a run that has lost its process; nil when it lives, or when that is not known. The
 // file was locked before the run's lease was there, so only the end of that process can have unlocked it. A
 // file that another boot wrote proves nothing: another machine may share the folder.
 func (l RunLocks) ended(runID string) *runLock {
@@ -76,7 +76,7 @@ func (r *runLock) release() {
 	}
 }
 
-// sweep removes files that processes left whose leases ran out since.
+// sweep removes old files of processes that died.
 func (l RunLocks) sweep() {
 	all, err := os.ReadDir(string(l))
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 // mostOtherKeys bounds the keys of one stream that are watched for a second item.
 const mostOtherKeys = 10_000
 
-// otherKeys is what a stream holds of records whose key is not the value of their primary key.
+// otherKeys counts records of one stream with a key other than the value of their primary key.
 type otherKeys struct {
 	seen   map[string]uint64 // by key, the digest of the primary key's value
 	kept   int64
@@ -50,8 +50,9 @@ func (st *stream) primaryKey() string { return strings.Join(st.Decl.PrimaryKey, 
 func (s *session) noteOtherKeys() {
 	for _, st := range s.order {
 		if n := st.otherKeys.kept; n > 0 {
-			s.note("run.progress_reported", st.name, map[string]any{"message": fmt.Sprintf(
-				"%d items are stored under the key that the connector sent. Its manifest promises the value of %s as the key.", n, st.primaryKey())})
+			text := fmt.Sprintf("%d items are stored under the key that the connector sent. "+
+				"Its manifest promises the value of %s as the key.", n, st.primaryKey())
+			s.note("run.progress_reported", st.name, map[string]any{"message": text})
 		}
 	}
 }

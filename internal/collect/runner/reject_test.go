@@ -183,19 +183,21 @@ func TestForeignKeysAreKept(t *testing.T) {
 	o := d.say(t, append(lines, state("notes", 1))...)
 	mustSucceed(t, o)
 	s := d.slices[0]
-	if len(s.Records) != 4 || len(s.Gaps) != maxRejected || s.Gaps[0].RecordKey != "k" || s.Gaps[0].Reason != protocol.Reason(protocol.KeyMismatch) || len(s.Cursors) != 1 {
+	if len(s.Records) != 4 || len(s.Gaps) != maxRejected || len(s.Cursors) != 1 ||
+		s.Gaps[0].RecordKey != "k" || s.Gaps[0].Reason != protocol.Reason(protocol.KeyMismatch) {
 		t.Errorf("%d records, %d gaps, cursors %v", len(s.Records), len(s.Gaps), s.Cursors)
 	}
 	if len(o.KnownGaps) != 1 || o.KnownGaps[0].Count != 2*maxRejected {
 		t.Errorf("known gaps %+v", o.KnownGaps)
 	}
-	var told []string
+	var notes []string
 	for _, e := range append(s.Events, o.Events...) {
 		if e.Type == "run.progress_reported" {
-			told = append(told, e.Stream+string(e.Data))
+			notes = append(notes, e.Stream+string(e.Data))
 		}
 	}
-	if len(told) != 1 || !strings.Contains(told[0], "3 items are stored under the key that the connector sent") || !strings.Contains(told[0], "value of id") {
-		t.Errorf("told %q", told)
+	if len(notes) != 1 || !strings.Contains(notes[0], "3 items are stored under the key that the connector sent") ||
+		!strings.Contains(notes[0], "value of id") {
+		t.Errorf("notes %q", notes)
 	}
 }

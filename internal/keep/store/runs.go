@@ -83,7 +83,7 @@ type RunStart struct {
 	// empty when the owner or the schedule wants it.
 	GrantID string
 	Streams []StreamSpec
-	// EndedRun names a run whose process is known to be gone. Its lease counts as run out.
+	// EndedRun names a run that is known to have lost its process. Its lease counts as expired.
 	EndedRun string
 }
 

@@ -87,7 +87,7 @@ func testRunStartRefused(t *testing.T, s store.Store) {
 	put(t, s, l, live("a", "1"))
 }
 
-// testRunEnded: a run whose process is known to be gone loses its unexpired lease to the next run, and writes
+// testRunEnded: a run that is known to have lost its process loses its unexpired lease to the next run, and writes
 // nothing more. Naming another run changes nothing.
 func testRunEnded(t *testing.T, s store.Store) {
 	ctx := t.Context()
@@ -104,7 +104,8 @@ func testRunEnded(t *testing.T, s store.Store) {
 	fails(t, err, store.ErrLeaseLost)
 	ended, err := s.Run(ctx, "r1")
 	ok(t, err)
-	same(t, [2]string{string(ended.Status), ended.TerminalReason}, [2]string{string(store.RunAbandoned), store.ReasonProcessEnded})
+	same(t, ended.Status, store.RunAbandoned)
+	same(t, ended.TerminalReason, store.ReasonProcessEnded)
 	put(t, s, l, live("a", "2"))
 }
 
