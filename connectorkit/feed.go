@@ -91,7 +91,7 @@ func (f *Feeding) forward(ctx context.Context) error {
 // Selected are the streams that this run asks for, in its order.
 func (f *Feeding) Selected() []string { return f.selected }
 
-// Narrowed reports whether this run asks for a part of a stream alone: single resources, or a span of time.
+// Narrowed reports whether this run asks for a part of a stream only: single resources, or a span of time.
 func (f *Feeding) Narrowed(stream string) bool {
 	s := f.r.scope[stream]
 	return s != nil && (s.resources != nil || s.bounded)

@@ -46,7 +46,9 @@ func TestMain(m *testing.M) {
 }
 
 // shapes are the streams, one for each shape of a collector; those of a lane are two, and last.
-var shapes = []string{"inventory", "flat", "feed", "lists", "delta", "since", "pages", "dav", "files", "threads", "details"}
+var shapes = []string{
+	"inventory", "flat", "feed", "lists", "delta", "since", "pages", "dav", "files", "threads", "details",
+}
 
 func shapesManifest() string {
 	var streams []string
@@ -439,7 +441,8 @@ func playForgotten(t *testing.T, r *rapid.T, s *shelfBed, connection string) {
 		case 3: // a few are chosen, and then everything again
 			s.chosen = store.Selection{}
 			for _, stream := range shapes[:len(shapes)-2] {
-				s.chosen.Streams = append(s.chosen.Streams, store.Selected{Stream: stream, Resources: []string{keyOf(stream, "i00001")}, Since: s.bed.now()})
+				one := store.Selected{Stream: stream, Resources: []string{keyOf(stream, "i00001")}, Since: s.bed.now()}
+				s.chosen.Streams = append(s.chosen.Streams, one)
 			}
 			s.run(r, connection, mode)
 			for i := range s.chosen.Streams {
@@ -449,7 +452,8 @@ func playForgotten(t *testing.T, r *rapid.T, s *shelfBed, connection string) {
 		s.run(r, connection, mode)
 		for _, stream := range shapes {
 			for id := range s.items {
-				if rec, err := s.bed.Store.Record(t.Context(), connection, stream, keyOf(stream, id)); err == nil && rec.Deleted {
+				rec, err := s.bed.Store.Record(t.Context(), connection, stream, keyOf(stream, id))
+				if err == nil && rec.Deleted {
 					r.Fatalf("%s of %s is there and was deleted", id, stream)
 				}
 			}

@@ -135,8 +135,8 @@ func (r *reader) beginsAnew() bool {
 	})
 }
 
-// join gives every stream a bookmark that refers to the carrier's, which counts for it from then on. A bookmark that the
-// carrier has from before is replaced first.
+// join writes for every stream a bookmark that refers to the carrier's, which counts for it from then on. A
+// bookmark that the carrier has from before is replaced first.
 func (r *reader) join(ctx context.Context) error {
 	if len(r.f.CatchUp(r.carrier)) > 0 {
 		if err := r.f.StateCatchUp(ctx, r.carrier, r.history); err != nil {

@@ -41,7 +41,7 @@ type Source struct {
 	Exclude func(root, rel string) bool
 	// Memory is what the source itself remembers from run to run. It may be nil.
 	Memory Memory
-	// Mirror is a stream with one record for each file that is read, whose record goes when its file does. After a
+	// Mirror is a stream with one record for each file that is read, which is deleted when the file is. After a
 	// bookmark was forgotten, what is stored of it is compared with the files; Memory knows their keys. Empty means
 	// that the absence of a file is retention: nothing is ever deleted because of it.
 	Mirror string

@@ -15,7 +15,7 @@ const firefoxSchema = `CREATE TABLE moz_places (id INTEGER PRIMARY KEY, url TEXT
 	CREATE TABLE moz_bookmarks_deleted (guid TEXT PRIMARY KEY, dateRemoved INTEGER NOT NULL DEFAULT 0);
 	INSERT INTO moz_bookmarks VALUES (1, 2, NULL, 0, 'menu', 1, 1, 'menu________')`
 
-// TestForgottenRemovals removes bookmarks while none of our own remembers them. What Firefox says was removed is
+// TestForgottenRemovals removes bookmarks while none of our own remembers them. What Firefox reports as removed is
 // deleted; a bookmark that is merely not there stays.
 func TestForgottenRemovals(t *testing.T) {
 	t.Parallel()

@@ -18,7 +18,7 @@ import (
 // as precise as a query can be, so what it repeats is left out here.
 //
 // The lane takes no census and is never compared with the store: a search leaves out what is not indexed, and an id
-// alone leads to no address of a pull request, so that absence proves no deletion.
+// leads to no address of a pull request, so that absence proves no deletion.
 type search struct {
 	api     *api
 	profile *profile

@@ -23,7 +23,8 @@ func TestRunRefuses(t *testing.T) {
 			t.Fatal(err)
 		}
 		env, out, errOut := testEnv(t, nil, "run", "cin_pear_1", "--full-refresh", "--home", home)
-		conn.ID, conn.ConnectorID, conn.DisplayName, conn.CreatedAt, conn.UpdatedAt = "cin_pear_1", "pear", "Pear", env.Now(), env.Now()
+		conn.ID, conn.ConnectorID, conn.DisplayName = "cin_pear_1", "pear", "Pear"
+		conn.CreatedAt, conn.UpdatedAt = env.Now(), env.Now()
 		if err := st.CreateConnection(t.Context(), conn); err != nil {
 			t.Fatal(err)
 		}

@@ -58,7 +58,9 @@ func (db *DB) Record(ctx context.Context, connectionID, stream, key string) (sto
 }
 
 // RecordKeys reads the keys in the order of their index: a plan that sorts would sort all that is left for each page.
-func (db *DB) RecordKeys(ctx context.Context, connectionID, stream, since, after string, limit int) (keys []string, err error) {
+func (db *DB) RecordKeys(
+	ctx context.Context, connectionID, stream, since, after string, limit int,
+) (keys []string, err error) {
 	const in = ` FROM streams s WHERE s.connection_id = ? AND s.name = ?)`
 	err = db.snapshot(ctx, func(from Querier) error {
 		if err := db.set(ctx, from, db.dialect.ByIndex()); err != nil {
@@ -66,10 +68,12 @@ func (db *DB) RecordKeys(ctx context.Context, connectionID, stream, since, after
 		}
 		keys, err = list(ctx, db, from, func(s scanner) (key string, err error) { return key, s.Scan(&key) },
 			`SELECT r.record_key FROM records r
-			WHERE r.stream_id = (SELECT s.stream_id`+in+` AND r.record_key > ? AND r.data IS NOT NULL AND r.semantic_time >= ?
+			WHERE r.stream_id = (SELECT s.stream_id`+in+` AND r.record_key > ?
+				AND r.data IS NOT NULL AND r.semantic_time >= ?
 				AND NOT EXISTS (SELECT 1 FROM connector_detail_gaps g WHERE g.connection_id = ? AND g.stream = ?
 					AND g.record_key = r.record_key AND g.status IN ('pending', 'in_progress'))
-				AND ((SELECT s.imported`+in+` = 0 OR NOT EXISTS (SELECT 1 FROM record_imports i WHERE i.record_id = r.id AND i.import_no <> `+strconv.Itoa(theSource)+`))
+				AND ((SELECT s.imported`+in+` = 0 OR NOT EXISTS (SELECT 1 FROM record_imports i
+					WHERE i.record_id = r.id AND i.import_no <> `+strconv.Itoa(theSource)+`))
 			ORDER BY r.record_key LIMIT `+strconv.Itoa(limitOr(limit, 100)),
 			connectionID, stream, after, since, connectionID, stream, connectionID, stream)
 		return err
