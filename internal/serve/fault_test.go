@@ -38,7 +38,12 @@ func TestCredentialFaultBlocks(t *testing.T) {
 			return len(runs) > 1 && runs[0].CompletedAt != nil
 		})
 		for _, code := range refused {
-			g.until(code+" has ended", func() bool { return g.seen(code).LastRun != nil })
+			// The credential is rejected after the run has ended.
+			g.until(code+" has ended", func() bool {
+				kept, err := g.st.Credential(t.Context(), code)
+				g.must(err)
+				return g.seen(code).LastRun != nil && kept.Status == store.CredentialRejected
+			})
 			c := g.seen(code)
 			condition := c.Health.Condition(health.CredentialsValid)
 			if condition.Status != health.False || condition.Severity != health.BlockedSeverity || condition.Reason != "credential_rejected" ||
