@@ -1,10 +1,7 @@
 package imap_test
 
 import (
-	"bufio"
 	"fmt"
-	"io"
-	"net"
 	"slices"
 	"strings"
 	"testing"
@@ -15,52 +12,39 @@ import (
 	"pdpp/internal/view"
 )
 
-// serveDrifted plays a server that answers otherwise than the connector expects: a response and an item of a message that
-// it does not know, no FLAGS of a folder, a STATUS with more messages than the folder has, and mail of the last thirty days.
-func serveDrifted(conn net.Conn) {
-	defer conn.Close()
-	say := func(lines ...string) { _, _ = io.WriteString(conn, strings.Join(lines, "\r\n")+"\r\n") }
-	say("* OK [CAPABILITY IMAP4rev1 SASL-IR AUTH=PLAIN CONDSTORE] ready")
-	in := bufio.NewReader(conn)
-	for {
-		line, err := in.ReadString('\n')
-		if err != nil {
-			return
-		}
-		tag, command, _ := strings.Cut(strings.TrimSpace(line), " ")
-		head := "Subject: Fog\r\n\r\n"
+// drifted plays a server that answers otherwise than the connector expects: a response and an item of a message that
+// it does not know, no FLAGS of a folder, a STATUS with more messages than the folder has, and mail of the last thirty
+// days.
+func drifted() *scripted {
+	return &scripted{capabilities: " CONDSTORE", folders: []string{`() "/" INBOX`}, reply: func(d *dialogue, command string) bool {
 		switch {
-		case command == "CAPABILITY":
-			say("* CAPABILITY IMAP4rev1 SASL-IR AUTH=PLAIN CONDSTORE", tag+" OK done")
-		case strings.HasPrefix(command, "LIST"):
-			say(`* LIST () "/" INBOX`, tag+" OK done")
 		case strings.HasPrefix(command, "STATUS"):
-			say("* STATUS INBOX (MESSAGES 19 UIDNEXT 13 UIDVALIDITY 11 HIGHESTMODSEQ 7)", tag+" OK done")
+			return d.done("* STATUS INBOX (MESSAGES 19 UIDNEXT 13 UIDVALIDITY 11 HIGHESTMODSEQ 7)")
 		case strings.HasPrefix(command, "EXAMINE"), strings.HasPrefix(command, "SELECT"):
-			say("* 12 EXISTS", "* 3 SHINY", "* OK [UIDVALIDITY 11]", "* OK [UIDNEXT 13]", "* OK [HIGHESTMODSEQ 7]", tag+" OK done")
+			return d.done("* 12 EXISTS", "* 3 SHINY", "* OK [UIDVALIDITY 11]", "* OK [UIDNEXT 13]", "* OK [HIGHESTMODSEQ 7]")
 		case strings.HasPrefix(command, "UID SEARCH"):
-			say("* SEARCH 1 2 3 4 5 6 7 8 9 10 11 12", tag+" OK done")
+			return d.done("* SEARCH 1 2 3 4 5 6 7 8 9 10 11 12")
 		case strings.HasPrefix(command, "UID FETCH"):
 			for uid := 1; uid <= 12; uid++ {
-				at := time.Now().AddDate(0, 0, -30).Add(time.Duration(uid) * time.Hour).UTC().Format("02-Jan-2006 15:04:05 -0700")
-				part, content := "BODY[HEADER.FIELDS (DATE FROM)]", head
+				at := time.Now().AddDate(0, 0, -30).Add(time.Duration(uid) * time.Hour).UTC()
+				part, content := "BODY[HEADER.FIELDS (DATE FROM)]", letterHead
 				if strings.Contains(command, "BODY.PEEK[]") {
-					part, content = "BODY[]<0>", head+"fog\r\n"
+					part, content = "BODY[]<0>", letterHead+"fog\r\n"
 				}
-				say(fmt.Sprintf("* %d FETCH (UID %d COLOUR red RFC822.SIZE 44 INTERNALDATE %q FLAGS (\\Seen) %s {%d}", uid, uid, at, part, len(content)), content+")")
+				d.say(fmt.Sprintf("* %d FETCH (UID %d COLOUR red RFC822.SIZE 44 INTERNALDATE %q FLAGS (\\Seen) %s {%d}",
+					uid, uid, at.Format("02-Jan-2006 15:04:05 -0700"), part, len(content)), content+")")
 			}
-			say(tag + " OK done")
-		default:
-			say(tag + " OK done")
+			return d.done()
 		}
-	}
+		return false
+	}}
 }
 
 // TestDrift shows that a server which answers otherwise than expected is noticed, that fewer messages than announced lower
 // the coverage.
 func TestDrift(t *testing.T) {
 	t.Parallel()
-	b := servedBy(t, serveDrifted)
+	b := drifted().bed(t)
 	result := b.Succeed(t)
 	var got []string
 	for _, d := range connectortest.Differences(result) {
