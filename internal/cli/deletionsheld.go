@@ -40,8 +40,9 @@ const (
 
 func (a *app) heldCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "held WHEN|FILE", Short: "Deleted records that a backup still holds", Long: heldText, Example: heldExamples,
-		Args: needArgs("when the backup was made"),
+		Use: "held WHEN|FILE", Short: "Deleted records that a backup still holds", Long: heldText,
+		Example: heldExamples,
+		Args:    needArgs("when the backup was made"),
 		RunE: a.withOwner(func(ctx context.Context, o api.Owner, args []string) error {
 			made, err := backupMade(args[0])
 			if err != nil {
@@ -82,7 +83,8 @@ func (a *app) printHeld(made time.Time, held []heldDeletion) {
 		printf(a.out, "A backup of %s holds nothing that you deleted.\n", when(made))
 		return
 	}
-	printf(a.out, "A backup of %s can hold records of %s:\n", when(made), text.Count(int64(len(held)), "deletion", "deletions"))
+	n := text.Count(int64(len(held)), "deletion", "deletions")
+	printf(a.out, "A backup of %s can hold records of %s:\n", when(made), n)
 	t := a.table("DELETED", "WHAT", "RECORDS", "IN THE BACKUP", "DELETION")
 	for _, d := range held {
 		t.row(d.AskedAt.UTC().Format(time.DateOnly), text.Cut(oneLine(d.What), 40), fmt.Sprint(d.Records), d.Held, d.ID)
@@ -104,7 +106,8 @@ func backupMade(named string) (time.Time, error) {
 		named = filepath.Join(named, "toc.dat")
 	}
 	if at, err = dumpMade(named); err != nil {
-		return at, usage(named+" does not tell when it was made: "+err.Error(), "Say when, like pdpp deletions held 2026-03-01T08:00:00Z")
+		return at, usage(named+" does not tell when it was made: "+err.Error(),
+			"Say when, like pdpp deletions held 2026-03-01T08:00:00Z")
 	}
 	return at, nil
 }
@@ -122,7 +125,9 @@ func dumpMade(path string) (time.Time, error) {
 	in := bufio.NewReader(f)
 	// The mark, three numbers of the version, the size of a number, the size of an offset, and the format.
 	var head [11]byte
-	if _, err := io.ReadFull(in, head[:]); err != nil || string(head[:5]) != "PGDMP" || head[5] != 1 || head[6] < 10 || head[8] == 0 || head[8] > 8 {
+	_, err = io.ReadFull(in, head[:])
+	known := string(head[:5]) == "PGDMP" && head[5] == 1 && head[6] >= 10 && head[8] > 0 && head[8] <= 8
+	if err != nil || !known {
 		return time.Time{}, errNoDump
 	}
 	number := func() (n int) {

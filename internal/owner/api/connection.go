@@ -235,8 +235,8 @@ type Selection struct {
 	Streams []SelectedStream `json:"streams"`
 }
 
-// NotCollected is a stream that the owner deleted, with the deletion that keeps it out and that deletion's state. While it
-// can be undone, undoing it brings the stream back; after that the owner lets runs collect it again.
+// NotCollected is a stream that the owner deleted, with the deletion that keeps it out and its state. While it can be
+// undone, undoing it brings the stream back; after that the owner lets runs collect it again.
 type NotCollected struct {
 	Stream     string `json:"stream"`
 	DeletionID string `json:"deletion_id"`

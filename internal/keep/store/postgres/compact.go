@@ -24,7 +24,7 @@ func (d *dialect) ForgetRecords(ctx context.Context, tx *sql.Tx, ids string, _ [
 }
 
 // Compact rewrites the tables: plain VACUUM leaves what rows held in the pages until others take their place.
-// Each table is out of reach while it is rewritten, one after the other. A plain VACUUM, which blocks nobody, comes
+// Each table is out of reach while it is rewritten, one after the other. A plain VACUUM, which blocks no reader, comes
 // first: then the time out of reach is that of the rows that stay. Nobody waits in line for long behind
 // a reader that does not end: then it is tried again later. The server's own log (pg_wal) is out of reach.
 func (d *dialect) Compact(ctx context.Context, writer *sql.DB, tables []string) error {

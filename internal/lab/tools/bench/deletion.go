@@ -12,7 +12,8 @@ import (
 	"pdpp/internal/keep/store/storetest"
 )
 
-// measureDeletion deletes one record of a store without delay, then all of them, and asks for pages of the console meanwhile.
+// measureDeletion deletes one record of a store without delay, then all of them, and asks for pages of the console
+// meanwhile.
 func measureDeletion(ctx context.Context, c config, dir string, r *report) error {
 	return onBoth(ctx, c, dir, "deletion", func(kind string, st store.Store, settle func() error) error {
 		now := func() time.Time { return storetest.Now.Add(time.Hour) }
@@ -30,11 +31,12 @@ func measureDeletion(ctx context.Context, c config, dir string, r *report) error
 		if err != nil {
 			return err
 		}
-		one, err := st.ListRecords(ctx, store.RecordQuery{Part: store.Part{ConnectionID: streams[0].ConnectionID, Stream: streams[0].Name}, Limit: 1})
+		part := store.Part{ConnectionID: streams[0].ConnectionID, Stream: streams[0].Name}
+		one, err := st.ListRecords(ctx, store.RecordQuery{Part: part, Limit: 1})
 		if err != nil {
 			return err
 		}
-		single := store.DeletionScope{Kind: store.DeleteRecord, ConnectionID: one[0].ConnectionID, Stream: one[0].Stream, Key: one[0].Key}
+		single := store.DeletionScope{Kind: store.DeleteRecord, ConnectionID: part.ConnectionID, Stream: part.Stream, Key: one[0].Key}
 		err = r.deleting(ctx, fmt.Sprintf("%s, deleting 1 record of %d for good", kind, c.Kept), st, h, single, now())
 		if err != nil {
 			return err
@@ -45,7 +47,8 @@ func measureDeletion(ctx context.Context, c config, dir string, r *report) error
 }
 
 // deleting measures one deletion.
-func (r *report) deleting(ctx context.Context, name string, st store.Store, h http.Handler, scope store.DeletionScope, now time.Time) error {
+func (r *report) deleting(ctx context.Context, name string, st store.Store, h http.Handler, scope store.DeletionScope,
+	now time.Time) error {
 	size := func() float64 {
 		room, err := st.Room(ctx)
 		if err != nil || room.Database == nil {
@@ -76,8 +79,9 @@ func (r *report) deleting(ctx context.Context, name string, st store.Store, h ht
 	r.tell(figure{Name: name, Value: phases.ended.Sub(phases.began).Seconds(), Unit: "s",
 		Note: fmt.Sprintf("%s; %.0f MiB before, %.0f MiB after", phases, before, size())})
 	r.tell(figure{Name: name + ", the console's first page meanwhile, p95", Value: percentile(busy, 0.95), Unit: "ms",
-		Note: fmt.Sprintf("p50 %.1f ms, p99 %.1f ms, longest %.0f ms of %d while %s; before p50 %.1f ms, p95 %.1f ms", percentile(busy, 0.5),
-			percentile(busy, 0.99), slowest.ms, len(busy), phases.at(slowest.began), percentile(idle, 0.5), percentile(idle, 0.95))})
+		Note: fmt.Sprintf("p50 %.1f ms, p99 %.1f ms, longest %.0f ms of %d while %s; before p50 %.1f ms, p95 %.1f ms",
+			percentile(busy, 0.5), percentile(busy, 0.99), slowest.ms, len(busy), phases.at(slowest.began),
+			percentile(idle, 0.5), percentile(idle, 0.95))})
 	return nil
 }
 
@@ -91,8 +95,8 @@ type deletionPhases struct {
 const mostDelays = 60
 
 func (p deletionPhases) String() string {
-	return fmt.Sprintf("hidden in %.1f s, removed in %.1f s, compacted in %.1f s after %d delays", p.hidden.Sub(p.began).Seconds(),
-		p.purged.Sub(p.hidden).Seconds(), p.ended.Sub(p.purged).Seconds(), p.delayed)
+	return fmt.Sprintf("hidden in %.1f s, removed in %.1f s, compacted in %.1f s after %d delays",
+		p.hidden.Sub(p.began).Seconds(), p.purged.Sub(p.hidden).Seconds(), p.ended.Sub(p.purged).Seconds(), p.delayed)
 }
 
 // at returns the phase of a moment.
@@ -107,7 +111,8 @@ func (p deletionPhases) at(moment time.Time) string {
 }
 
 // deleteNow deletes without a way back.
-func deleteNow(ctx context.Context, st store.Store, scope store.DeletionScope, now time.Time) (p deletionPhases, err error) {
+func deleteNow(ctx context.Context, st store.Store, scope store.DeletionScope, now time.Time) (
+	p deletionPhases, err error) {
 	p.began = time.Now()
 	id := "bench-" + string(scope.Kind)
 	err = st.AskDeletion(ctx, store.Deletion{ID: id, DeletionScope: scope, AskedAt: now, PurgeAfter: now})

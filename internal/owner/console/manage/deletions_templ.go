@@ -277,7 +277,7 @@ func deletionsBody(page *deletionsPage, now time.Time) templ.Component {
 				return templ_7745c5c3_Err
 			}
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 27, "</section><section class=\"section\" aria-labelledby=\"h-more\"><header><h2 id=\"h-more\">Delete more</h2></header>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 27, "</section><section class=\"section\" aria-labelledby=\"h-more\"><header><h2 id=\"h-more\">Delete more</h2><p class=\"note\">A range of time, of all connections</p></header>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

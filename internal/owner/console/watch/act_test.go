@@ -200,3 +200,12 @@ func TestCredentialMessageClaimsNothing(t *testing.T) {
 		t.Errorf("a run has ended, and the message stays: %s, %s", before, after)
 	}
 }
+
+// A connection that has ended is shown as that, and not by the verdict on its last run.
+func TestEndedConnection(t *testing.T) {
+	k := newKeeper(plant(t, "scheduled-healthy", `{"connection": {"connection_id": "con_a", "status": "revoked"}}`))
+	shown := page(t, serve(k), "/connections/con_a")
+	if len(find(shown, "data-ended", "")) != 1 || len(find(shown, "data-sentence", "")) != 0 {
+		t.Error("the page shows the verdict of a connection that has ended")
+	}
+}

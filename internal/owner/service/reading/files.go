@@ -59,5 +59,5 @@ func (c *Collection) CopyFile(ctx context.Context, w io.Writer, sha256 string) e
 	}
 }
 
-// filePiece is how much of a file is copied before it is known again that a record has it: the owner may have deleted it.
+// filePiece is how much of a file is copied before it is looked up again: the owner may have deleted it.
 const filePiece = 1 << 20
