@@ -40,7 +40,10 @@ type history struct {
 }
 
 func newDriftWatch(c Connector) *driftWatch {
-	d := &driftWatch{totals: map[string]*protocol.AnnouncedTotal{}, numbers: map[string]map[number]*protocol.AnswerDifference{}, histories: map[string]*history{}}
+	d := &driftWatch{
+		totals: map[string]*protocol.AnnouncedTotal{}, histories: map[string]*history{},
+		numbers: map[string]map[number]*protocol.AnswerDifference{},
+	}
 	if c.Answers != "" {
 		d.compared = answers.Compare(c.Answers)
 	}

@@ -88,7 +88,7 @@ const (
 	NewMember    DifferenceKind = "new_member"    // a member that the connector does not know
 	AbsentMember DifferenceKind = "absent_member" // a member that every object should have, and none had
 	OtherType    DifferenceKind = "other_type"    // a value of another kind
-	OtherTotal   DifferenceKind = "other_total"   // a number of the provider above what was listed, where it does not promise to be exact
+	OtherTotal   DifferenceKind = "other_total"   // a number that need not be exact, above what was listed
 	SmallPage    DifferenceKind = "small_page"    // a list that ends with a page smaller than asked for, of a round size
 )
 

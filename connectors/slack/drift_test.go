@@ -15,6 +15,7 @@ func TestDrift(t *testing.T) {
 func TestDriftNumbers(t *testing.T) {
 	t.Parallel()
 	cfg := slack.Config{Seed: 5, Channels: 6, Users: 7, Files: 7, Messages: 44, MaxPage: 11}
-	connectortest.DriftNumbers(t, target(t, cfg), slack.StreamMessages, "api/conversations.replies", "messages/[]/reply_count")
-	connectortest.DriftNumbers(t, target(t, cfg), slack.StreamMemberships, "api/conversations.list", "channels/[]/num_members")
+	at := target(t, cfg)
+	connectortest.DriftNumbers(t, at, slack.StreamMessages, "api/conversations.replies", "messages/[]/reply_count")
+	connectortest.DriftNumbers(t, at, slack.StreamMemberships, "api/conversations.list", "channels/[]/num_members")
 }
