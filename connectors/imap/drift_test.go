@@ -13,7 +13,35 @@ import (
 	"pdpp/connectorkit/connectortest"
 	"pdpp/internal/judge/health"
 	"pdpp/internal/view"
+	"pdpp/providersim"
 )
+
+// servedBy returns a bed with an account on the server that serve plays.
+func servedBy(t *testing.T, serve func(net.Conn)) *connectortest.Bed {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = l.Close() })
+	go func() {
+		for {
+			conn, err := l.Accept()
+			if err != nil {
+				return
+			}
+			go serve(conn)
+		}
+	}()
+	at := target(t, theDovecot, 0)
+	at.Start = func(*testing.T) *connectortest.Sim {
+		return &connectortest.Sim{Gate: providersim.NewGate(providersim.GateOptions{}), Env: map[string]string{
+			"IMAP_ADDRESS": "mara@harbour.example", "IMAP_PASSWORD": "x",
+			"IMAP_SERVER": l.Addr().String(), "PDPP_IMAP_SECURITY": "none",
+		}}
+	}
+	return connectortest.NewBed(t, at)
+}
 
 // serveDrifted plays a server that answers otherwise than the connector expects: a response and an item of a message that
 // it does not know, no FLAGS of a folder, a STATUS with more messages than the folder has, and mail of the last thirty days.

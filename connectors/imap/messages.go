@@ -9,6 +9,7 @@ import (
 
 	"pdpp/connectorkit"
 	"pdpp/connectorkit/message"
+	"pdpp/protocol"
 )
 
 // messageRecord is what is known of a message without its body.
