@@ -25,8 +25,12 @@ type driftWatch struct {
 
 	mu        sync.Mutex
 	totals    map[string]*protocol.AnnouncedTotal
-	histories map[string]*history // of the streams that are read from nothing
+	numbers   map[string]map[number]*protocol.AnswerDifference // by stream
+	histories map[string]*history                              // of the streams that are read from nothing
 }
+
+// number is a member with a number of things.
+type number struct{ route, member string }
 
 // history is what is known of a stream that is read from nothing.
 type history struct {
@@ -36,7 +40,10 @@ type history struct {
 }
 
 func newDriftWatch(c Connector) *driftWatch {
-	d := &driftWatch{totals: map[string]*protocol.AnnouncedTotal{}, histories: map[string]*history{}}
+	d := &driftWatch{
+		totals: map[string]*protocol.AnnouncedTotal{}, histories: map[string]*history{},
+		numbers: map[string]map[number]*protocol.AnswerDifference{},
+	}
 	if c.Answers != "" {
 		d.compared = answers.Compare(c.Answers)
 	}
@@ -108,6 +115,23 @@ func (d *driftWatch) expect(stream string, list protocol.AnnouncedTotal) {
 	t.Counted += min(list.Announced, list.Counted)
 }
 
+// compareNumber notes a number that does not promise to be exact, and how many things were listed.
+func (d *driftWatch) compareNumber(stream string, of number, announced, counted int64) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.numbers[stream] == nil {
+		d.numbers[stream] = map[number]*protocol.AnswerDifference{}
+	}
+	one := d.numbers[stream][of]
+	if one == nil {
+		one = &protocol.AnswerDifference{Kind: protocol.OtherTotal, Route: of.route, Member: of.member}
+		d.numbers[stream][of] = one
+	}
+	if one.Of++; announced > counted {
+		one.Count++
+	}
+}
+
 // tellDrift reports what was found out about each stream.
 func (r *run) tellDrift(ctx context.Context) error {
 	for _, s := range r.start.Scope.Streams {
@@ -134,6 +158,11 @@ func (d *driftWatch) report(stream string, began time.Time) *protocol.AnswerDrif
 	}
 	if out == nil {
 		out = &protocol.AnswerDrift{}
+	}
+	for _, one := range d.numbers[stream] {
+		if out.Answers = max(out.Answers, 1); one.Count > 0 && len(out.Differences) < protocol.MaxDifferences {
+			out.Differences = append(out.Differences, *one)
+		}
 	}
 	out.Total = d.totals[stream]
 	if h != nil && h.ended && h.oldest != "" {

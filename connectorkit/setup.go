@@ -76,6 +76,13 @@ func (s *Setup) Answered(protocol, command string, names []string) {
 	}
 }
 
+// Counted compares a number that the provider sends with how many things were listed of it, where the provider does not
+// promise that the number is exact: a difference is shown and decides nothing. An exact number belongs in Total of an
+// InventoryPage or Listed of a Page.
+func (s *Setup) Counted(stream, route, member string, announced, counted int64) {
+	s.r.drift.compareNumber(stream, number{route, member}, announced, counted)
+}
+
 // Sender is the request path to a provider over any transport: mail commands,
 // pages in a browser. Each name has one in a run, and an empty name is the
 // connector's key. It belongs into Open; the first call's adjustments count.

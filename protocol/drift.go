@@ -30,7 +30,7 @@ type AnswerDifference struct {
 	Found    string `json:"found,omitzero"`
 	// Count is how often it was met; for a small page, its items.
 	Count int64 `json:"count"`
-	// Of is how many objects were looked at; for a small page, how many items were asked for.
+	// Of is how many objects or numbers were looked at; for a small page, how many items were asked for.
 	Of int64 `json:"of,omitzero"`
 }
 
@@ -88,11 +88,12 @@ const (
 	NewMember    DifferenceKind = "new_member"    // a member that the connector does not know
 	AbsentMember DifferenceKind = "absent_member" // a member that every object should have, and none had
 	OtherType    DifferenceKind = "other_type"    // a value of another kind
+	OtherTotal   DifferenceKind = "other_total"   // a number that need not be exact, above what was listed
 	SmallPage    DifferenceKind = "small_page"    // a list that ends with a page smaller than asked for, of a round size
 )
 
 // DifferenceKinds lists them.
-var DifferenceKinds = []DifferenceKind{NewMember, AbsentMember, OtherType, SmallPage}
+var DifferenceKinds = []DifferenceKind{NewMember, AbsentMember, OtherType, OtherTotal, SmallPage}
 
 // MaxDifferences bounds the differences of one stream in one run.
 const MaxDifferences = 64

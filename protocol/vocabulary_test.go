@@ -43,7 +43,7 @@ func TestVocabularies(t *testing.T) {
 		"circuit triggers":    {words(CircuitTriggers), "before_request provider_failure provider_throttle success"},
 		"backoff reasons":     {words(RateBackoffReasons), "retry_after throttle"},
 		"wait reasons":        {words(WaitReasons), "retry_after searched"},
-		"difference kinds":    {words(DifferenceKinds), "new_member absent_member other_type small_page"},
+		"difference kinds":    {words(DifferenceKinds), "new_member absent_member other_type other_total small_page"},
 		"gap statuses":        {words(GapStatuses), "pending in_progress recovered terminal"},
 		"known gap kinds":     {words(KnownGapKinds), "skip_result detail_gap detail_coverage interaction_required run_failed checkpoint_commit"},
 		"severities":          {words(KnownGapSeverities), "actionable informational recoverable transient"},

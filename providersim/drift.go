@@ -27,6 +27,8 @@ type Drifted struct {
 	Items int `json:"items,omitempty"`
 	// Total is added to the numbers of how many things there are.
 	Total int `json:"total,omitempty"`
+	// Raise are members with numbers that Total is added to as well.
+	Raise []string `json:"raise,omitempty"`
 }
 
 // DriftedMember is the name of a member that a drifting provider adds.
@@ -124,6 +126,14 @@ func (d *Drifted) change(top any) any {
 				in[name] = "forty-two"
 			} else {
 				in[name] = 42
+			}
+		})
+	}
+	for _, path := range d.Raise {
+		each(top, steps(path), func(in map[string]any, name string, v any) {
+			if n, isNumber := v.(json.Number); isNumber {
+				number, _ := n.Int64() // it counts things
+				in[name] = number + int64(d.Total)
 			}
 		})
 	}

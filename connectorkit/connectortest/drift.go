@@ -316,3 +316,25 @@ func DriftMembers(t *testing.T, target Target, drifted providersim.Drifted) {
 		t.Errorf("called different too: %v", found)
 	}
 }
+
+// DriftNumbers shows that a provider which announces more than it lists in a number that does not
+// promise to be exact is noticed, and that the coverage stays as it is.
+func DriftNumbers(t *testing.T, target Target, stream, route, member string) {
+	t.Helper()
+	b := NewBed(t, target)
+	drifted := providersim.Drifted{Route: route, Raise: []string{member}, Total: 7}
+	b.Sim.Fault(t, providersim.Fault{Kind: providersim.Drift, Drifted: &drifted})
+	result := b.Succeed(t)
+	b.VerifyNothingInvented(t)
+	found := Differences(result)
+	if !slices.ContainsFunc(found, func(d protocol.AnswerDifference) bool {
+		return d.Kind == protocol.OtherTotal && d.Member == member
+	}) {
+		t.Errorf("%s was not noticed: %+v", member, found)
+	}
+	for _, s := range result.Facts.Streams {
+		if s.Stream == stream && s.Drift != nil && s.Drift.Total != nil {
+			t.Errorf("%s is judged by a number that is not exact: %+v", stream, s.Drift.Total)
+		}
+	}
+}

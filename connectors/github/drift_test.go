@@ -10,3 +10,8 @@ func TestDrift(t *testing.T) {
 	t.Parallel()
 	connectortest.Drift(t, target(t, roomy()))
 }
+
+func TestDriftNumbers(t *testing.T) {
+	t.Parallel()
+	connectortest.DriftNumbers(t, target(t, roomy()), "pull_requests", "search/issues", "total_count")
+}

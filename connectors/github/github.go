@@ -65,7 +65,7 @@ func open(ctx context.Context, s *connectorkit.Setup) ([]connectorkit.Collector,
 		connectorkit.Flat{Stream: "issues", Page: (&issues{api: a}).page},
 		connectorkit.Lane{
 			List: "pull_requests", Detail: "pull_request_details",
-			ListPage: (&search{api: a, profile: p}).page, Fetch: a.pullRequest,
+			ListPage: (&search{api: a, profile: p, counted: s.Counted}).page, Fetch: a.pullRequest,
 		},
 	}, nil
 }

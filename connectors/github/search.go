@@ -22,6 +22,7 @@ import (
 type search struct {
 	api     *api
 	profile *profile
+	counted func(stream, route, member string, announced, counted int64)
 }
 
 // position is where a walk stands between two pages; it is the list's page token.
@@ -77,7 +78,9 @@ func (s *search) page(ctx context.Context, w connectorkit.Window) (connectorkit.
 		}
 		page.Items = append(page.Items, item)
 	}
-	page.Next, page.Items = next.token(found.Total, page.Items)
+	if page.Next, page.Items = next.token(found.Total, page.Items); page.Next == "" {
+		s.counted("pull_requests", "GET search/issues", "total_count", int64(found.Total), int64(next.Seen))
+	}
 	return page, nil
 }
 
@@ -87,7 +90,7 @@ func (s *search) page(ctx context.Context, w connectorkit.Window) (connectorkit.
 // declared.
 func (p position) token(total int, items []connectorkit.Item) (string, []connectorkit.Item) {
 	if p.Next == "" {
-		if p.Seen >= total || p.Last.IsZero() {
+		if p.Seen >= total || p.Seen == 0 || p.Last.IsZero() { // a number above nothing leads nowhere
 			return "", items
 		}
 		if day(p.Last) == day(p.Start) {

@@ -30,6 +30,9 @@ var (
 type api struct {
 	lists, histories, threads, members *governhttp.Client
 
+	counted func(stream, route, member string, announced, counted int64)
+	seen    map[string]int64 // members of the conversations that are read in this run from their beginning
+
 	me    identity // whose token it is; empty until asked
 	today time.Time
 

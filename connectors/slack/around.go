@@ -81,6 +81,12 @@ func (a *api) memberships(ctx context.Context, v connectorkit.Visit) (connectork
 		r := membershipRecord{ID: id + ":" + user, Channel: id, User: user}
 		out.Things = append(out.Things, connectorkit.Thing{Key: r.ID, Record: connectorkit.Upsert(r)})
 	}
+	if begun, known := a.seen[id]; err == nil && (known || cursor == "") {
+		a.seen[id] = begun + int64(len(got.rows))
+		if n := joined[at].NumMembers; n != nil && got.next == "" {
+			a.counted("channel_memberships", "GET api/conversations.list", "channels/[]/num_members", *n, a.seen[id])
+		}
+	}
 	switch {
 	case got.next != "":
 		out.Next = id + " " + got.next

@@ -11,3 +11,11 @@ func TestDrift(t *testing.T) {
 	t.Parallel()
 	connectortest.Drift(t, target(t, slack.Config{Seed: 5, Channels: 6, Users: 7, Files: 7, Messages: 44, MaxPage: 11}))
 }
+
+func TestDriftNumbers(t *testing.T) {
+	t.Parallel()
+	cfg := slack.Config{Seed: 5, Channels: 6, Users: 7, Files: 7, Messages: 44, MaxPage: 11}
+	at := target(t, cfg)
+	connectortest.DriftNumbers(t, at, slack.StreamMessages, "api/conversations.replies", "messages/[]/reply_count")
+	connectortest.DriftNumbers(t, at, slack.StreamMemberships, "api/conversations.list", "channels/[]/num_members")
+}

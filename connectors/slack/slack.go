@@ -57,7 +57,7 @@ func open(ctx context.Context, s *connectorkit.Setup) ([]connectorkit.Collector,
 			return nil, connectorkit.Fail(connectorkit.Malformed, errLookback)
 		}
 	}
-	a := &api{}
+	a := &api{counted: s.Counted, seen: map[string]int64{}}
 	for _, part := range []struct {
 		client **governhttp.Client
 		name   string

@@ -36,6 +36,7 @@ func (m *messages) thread(ctx context.Context, id string, c *conversation) ([]co
 		return nil, err
 	}
 	c.Queue = c.Queue[1:]
+	m.counted("messages", "GET api/conversations.replies", "messages/[]/reply_count", now.Count, int64(len(records)))
 	for _, reply := range c.Known[parent].Replies {
 		if !slices.Contains(now.Replies, reply) {
 			records = append(records, connectorkit.Delete(key(id, reply)))

@@ -70,6 +70,9 @@ func differenceWords(d *evidence.Difference) string {
 			name = "the answer"
 		}
 		return "Other type: " + name + " is " + d.Found + " instead of " + d.Expected + met + at
+	case evidence.OtherTotal:
+		return "Other total: " + d.Member + " announces more than was listed, " +
+			strconv.FormatInt(d.Count, 10) + " of " + times(d.Of, "time") + at
 	case evidence.SmallPage:
 		return "A list ended after exactly " + strconv.FormatInt(d.Count, 10) + " items although " + strconv.FormatInt(d.Of, 10) + " were asked for" + at
 	default:

@@ -68,7 +68,7 @@ func (s *Slack) generate() {
 	}
 	for i := range s.cfg.Channels {
 		c := &channel{id: fmt.Sprintf("C%04d", i+1), data: object{"name": fmt.Sprintf("room-%d", i+1), "is_channel": true, "is_member": i%4 != 3, "is_im": false, "is_mpim": false, "is_private": i%2 == 1, "is_archived": i%5 == 4,
-			"creator": self, "created": 1_760_000_000 + i, "topic": object{"value": fmt.Sprintf("topic %d", i+1)}, "purpose": object{"value": ""}, "previous_names": []string{}, "num_members": 2 + i}}
+			"creator": self, "created": 1_760_000_000 + i, "topic": object{"value": fmt.Sprintf("topic %d", i+1)}, "purpose": object{"value": ""}, "previous_names": []string{}, "num_members": 1 + s.cfg.Users/2}}
 		if i%6 == 2 {
 			c.data = object{"is_im": true, "user": "U0002", "created": 1_760_000_000 + i}
 		}

@@ -15,6 +15,7 @@ const (
 	NewMember    = protocol.NewMember
 	AbsentMember = protocol.AbsentMember
 	OtherType    = protocol.OtherType
+	OtherTotal   = protocol.OtherTotal
 	SmallPage    = protocol.SmallPage
 	HiddenMember = protocol.HiddenMember
 )
