@@ -60,7 +60,8 @@ func New(o Options) (*Proxy, error) {
 	if o.Dial == nil {
 		o.Dial = (&net.Dialer{Timeout: 10 * time.Second}).DialContext
 	}
-	p := &Proxy{o: o, pinned: map[string]bool{}, seen: newLedger(), tunnelled: newHandedOver(&net.TCPAddr{IP: net.IPv4(127, 0, 0, 1)})}
+	p := &Proxy{o: o, pinned: map[string]bool{}, seen: newLedger()}
+	p.tunnelled = newHandedOver(&net.TCPAddr{IP: net.IPv4(127, 0, 0, 1)})
 	var err error
 	if p.authority, err = newAuthority(); err != nil {
 		return nil, fmt.Errorf("make the run's certificate: %w", err)

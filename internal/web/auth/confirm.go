@@ -91,8 +91,10 @@ func (d *Auth) MayConfirmPrograms(ctx context.Context, connector string) error {
 		return nil // asked within this process
 	case who.Kind == ByToken:
 		return &fault.Fault{
-			Status: http.StatusForbidden, Code: CodeConfirmOnMachine, Message: "This connector is not built in, and you have not confirmed it. A token cannot do that.",
-			Next: "See what it asks for, and let it run, on the server's machine: pdpp connectors confirm " + connector + ". Or connect it in the console.",
+			Status: http.StatusForbidden, Code: CodeConfirmOnMachine,
+			Message: "This connector is not built in, and you have not confirmed it. A token cannot do that.",
+			Next: "See what it asks for, and let it run, on the server's machine: pdpp connectors confirm " + connector +
+				". Or connect it in the console.",
 		}
 	case !d.Fresh(ctx):
 		return needsProof()
