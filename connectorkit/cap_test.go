@@ -145,10 +145,12 @@ func TestDetailTimeBeginsWithTheFirstDetail(t *testing.T) {
 	a.list = func(int) error { now = now.Add(time.Minute); return nil }
 	a.fetch = func(int, string) error { now = now.Add(400 * time.Millisecond); return nil }
 	c := collecting(t, a.lane())
-	for name, want := range map[string]int{"PDPP_ARCHIVE_MAX_RUN_WALL_CLOCK_MS": 3, "PDPP_ARCHIVE_MAX_WHOLE_RUN_WALL_CLOCK_MS": 0} {
+	for name, want := range map[string]int{"PDPP_ARCHIVE_MAX_RUN_WALL_CLOCK_MS": 3,
+		"PDPP_ARCHIVE_MAX_WHOLE_RUN_WALL_CLOCK_MS": 0} {
 		before := len(a.fetches)
 		v := newVault()
-		succeeded(t, v.run(t, c, options{scope: laneScope, env: map[string]string{name: "1000"}, now: func() time.Time { return now }}))
+		succeeded(t, v.run(t, c, options{scope: laneScope, env: map[string]string{name: "1000"},
+			now: func() time.Time { return now }}))
 		if got := len(a.fetches) - before; got != want {
 			t.Errorf("%s: %d fetches, want %d", name, got, want)
 		}

@@ -125,7 +125,8 @@ func chunks(keys iter.Seq[string], size int) iter.Seq[[]string] {
 }
 
 // deleteMissing deletes what a second look finds gone. False means that not everything was looked for.
-func (r *run) deleteMissing(ctx context.Context, stream string, keys []string, look func(context.Context, []string) ([]string, error)) (bool, error) {
+func (r *run) deleteMissing(ctx context.Context, stream string, keys []string,
+	look func(context.Context, []string) ([]string, error)) (bool, error) {
 	if len(keys) == 0 {
 		return true, nil
 	}

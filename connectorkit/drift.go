@@ -139,7 +139,8 @@ func (r *run) tellDrift(ctx context.Context) error {
 			continue
 		}
 		if m := r.drift.report(s.Name, r.budget.Began); m != nil {
-			if err := r.out.send(ctx, &protocol.Progress{Stream: s.Name, Message: driftText, AnswerDrift: m, CollectionRate: r.rate()}); err != nil {
+			if err := r.out.send(ctx, &protocol.Progress{Stream: s.Name, Message: driftText, AnswerDrift: m,
+				CollectionRate: r.rate()}); err != nil {
 				return err
 			}
 		}

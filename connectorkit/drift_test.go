@@ -79,15 +79,17 @@ func TestTotalsAreCompared(t *testing.T) {
 		run := func() *protocol.AnswerDrift {
 			s.n = 0
 			o := options{scope: []protocol.StreamScope{{Name: "threads"}}}
-			return drifts(v.run(t, collecting(t, Inventory{Stream: "threads", Page: func(ctx context.Context, visit Visit) (InventoryPage, error) {
-				page, err := s.page(ctx, visit)
-				page.Total = total
-				return page, err
-			}}), o), "threads")
+			return drifts(v.run(t, collecting(t,
+				Inventory{Stream: "threads", Page: func(ctx context.Context, visit Visit) (InventoryPage, error) {
+					page, err := s.page(ctx, visit)
+					page.Total = total
+					return page, err
+				}}), o), "threads")
 		}
 		for _, c := range []struct{ total, counted int64 }{{35, 35}, {35, 35}, {300, 35}, {34, 34}} {
 			total = int(c.total)
-			if got := run(); got == nil || got.Total == nil || *got.Total != (protocol.AnnouncedTotal{Announced: c.total, Counted: c.counted}) {
+			if got := run(); got == nil || got.Total == nil ||
+				*got.Total != (protocol.AnnouncedTotal{Announced: c.total, Counted: c.counted}) {
 				t.Errorf("versions %v, total %d: %+v", versions, c.total, got)
 			}
 		}
@@ -112,16 +114,18 @@ func BenchmarkAnswers(b *testing.B) {
 	}
 	body.WriteString(`]}`)
 	provider := roundTrip(func(r *http.Request) (*http.Response, error) {
-		return &http.Response{StatusCode: http.StatusOK, Header: http.Header{"Content-Type": {"application/json"}}, Body: io.NopCloser(bytes.NewReader(body.Bytes())), Request: r}, nil
+		return &http.Response{StatusCode: http.StatusOK, Header: http.Header{"Content-Type": {"application/json"}},
+			Body: io.NopCloser(bytes.NewReader(body.Bytes())), Request: r}, nil
 	})
 	var spent time.Duration
 	left := b.N
 	c := withManifest(b, testManifest, func(_ context.Context, s *Setup) ([]Collector, error) {
-		client, err := s.HTTP(governhttp.Options{BaseURL: "http://provider.example", Transport: provider, Answered: func(req *http.Request, resp *governhttp.Response) {
-			began := time.Now()
-			s.r.drift.answered(req, resp)
-			spent += time.Since(began)
-		}}, func(c *governor.Config) { c.Discovery, c.Ceiling = time.Nanosecond, time.Nanosecond })
+		client, err := s.HTTP(governhttp.Options{BaseURL: "http://provider.example", Transport: provider,
+			Answered: func(req *http.Request, resp *governhttp.Response) {
+				began := time.Now()
+				s.r.drift.answered(req, resp)
+				spent += time.Since(began)
+			}}, func(c *governor.Config) { c.Discovery, c.Ceiling = time.Nanosecond, time.Nanosecond })
 		return []Collector{Flat{Stream: "log", Page: func(ctx context.Context, _ Cursor) (Page, error) {
 			resp, err := client.Get(ctx, "/v1/log", nil)
 			if err != nil {

@@ -91,8 +91,8 @@ func End(code, message string, hint protocol.RecoveryAction, retryable bool) err
 
 // ByStatus classifies an answer by its status and its general headers; nil for
 // 2xx. A 403 that names a wait or a spent quota is a limit, not a refusal; of any
-// other only the body shows whether the credential is at fault. A connector's own classification handles what its provider does differently,
-// then falls back to this.
+// other only the body shows whether the credential is at fault. A connector's own classification handles what its
+// provider does differently, then falls back to this.
 func ByStatus(r *governhttp.Response) error {
 	e := &Error{Status: r.Status, RetryAfter: r.RetryAfter, HasRetryAfter: r.HasRetryAfter}
 	switch {
@@ -199,7 +199,8 @@ func (r *run) classVerdict(e *Error) verdict {
 		return verdict{string(Unauthorized), "the provider did not accept the credential", false, protocol.RefreshCredentials}
 	case Forbidden:
 		if e.bare && e.Words == "" {
-			return verdict{codeForbidden, "the provider refused access and does not say that the credential is the cause", true, protocol.RetryByRuntime}
+			return verdict{codeForbidden, "the provider refused access and does not say that the credential is the cause", true,
+				protocol.RetryByRuntime}
 		}
 		return verdict{string(Forbidden), "the credential does not allow access", false, protocol.RefreshCredentials}
 	case Walled:

@@ -225,7 +225,8 @@ func TestWallClockDefersAWait(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a, v, s := newArchive(20, 50), newVault(), &service{}
 		c := governed(t, s, a, 1)
-		r := succeeded(t, v.run(t, c, options{env: archiveEnv("_PACING_MIN_INTERVAL_MS", "4000", "_MAX_WHOLE_RUN_WALL_CLOCK_MS", "18000")}))
+		r := succeeded(t, v.run(t, c,
+			options{env: archiveEnv("_PACING_MIN_INTERVAL_MS", "4000", "_MAX_WHOLE_RUN_WALL_CLOCK_MS", "18000")}))
 		if len(s.at) != 2+2 {
 			t.Errorf("%d requests, want two lists and the two details that fit", len(s.at))
 		}
@@ -280,7 +281,9 @@ func TestTimeIsUpWithinAList(t *testing.T) {
 		v, s := newVault(), &service{}
 		c := governed(t, s, newArchive(3, 10), 8)
 		began := time.Now()
-		r := succeeded(t, v.run(t, c, options{scope: only("log"), env: archiveEnv("_PACING_MIN_INTERVAL_MS", "4000", "_MAX_WHOLE_RUN_WALL_CLOCK_MS", "18000")}))
+		r := succeeded(t, v.run(t, c,
+			options{scope: only("log"), env: archiveEnv("_PACING_MIN_INTERVAL_MS", "4000", "_MAX_WHOLE_RUN_WALL_CLOCK_MS",
+				"18000")}))
 		if took := time.Since(began); took > 18*time.Second || len(s.at) == 0 || len(s.at) > 5 {
 			t.Errorf("%d requests in %s", len(s.at), took)
 		}

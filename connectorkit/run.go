@@ -63,7 +63,9 @@ func newRun(c Connector, p Process, start *protocol.Start, out *output, peer *pe
 		c: c, p: p, start: start, out: out, peer: peer, log: log, secrets: secrets, closers: last,
 		declared: c.Manifest.EnvNames(), answered: map[string]string{}, scope: map[string]*streamScope{},
 		knobs: readKnobs(p.Env, c.Manifest.EnvPrefix(), caps, log), bookmarks: newBookmarks(),
-		trees: newTrees(), quick: quick, judges: map[string]*fieldJudge{}, picked: map[string]any{}, caps: caps, budget: governor.RunBudget{Requests: caps.fetches, WallClock: caps.whole, Began: p.Now(), Details: caps.wallClock}, tail: newTail(caps),
+		trees: newTrees(), quick: quick, judges: map[string]*fieldJudge{}, picked: map[string]any{}, caps: caps,
+		budget: governor.RunBudget{Requests: caps.fetches, WallClock: caps.whole, Began: p.Now(), Details: caps.wallClock},
+		tail:   newTail(caps),
 		drift:  newDriftWatch(c),
 		untold: map[string]int{}, lists: map[string]protocol.GapEntry{}, shared: shared{now: p.Now},
 	}

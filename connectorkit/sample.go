@@ -30,7 +30,8 @@ func (f *Feeding) Sample(store string, streams []string) *Sample {
 		return s
 	}
 	var s *Sample
-	if i := slices.IndexFunc(streams, func(name string) bool { return f.r.scope[name] != nil }); i >= 0 && f.r.drift.compared.Knows(store) {
+	if i := slices.IndexFunc(streams, func(name string) bool { return f.r.scope[name] != nil }); i >= 0 &&
+		f.r.drift.compared.Knows(store) {
 		s = &Sample{compared: f.r.drift.compared, stream: streams[i], store: store}
 	}
 	f.samples[store] = s

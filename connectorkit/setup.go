@@ -67,9 +67,9 @@ func (s *Setup) HTTP(o governhttp.Options, adjust ...func(*governor.Config)) (*g
 	return governhttp.New(o)
 }
 
-// Answered compares an answer of a provider that speaks another protocol than HTTP with what the connector knows, by the
-// names of what the answer consists of: "FETCH/UID" is a part of "FETCH". The command must be in the sheet
-// under that protocol, as in "IMAP EXAMINE".
+// Answered compares an answer of a provider that speaks another protocol than HTTP with what the connector knows, by
+// the names of what the answer consists of: "FETCH/UID" is a part of "FETCH". The command must be in the sheet under
+// that protocol, as in "IMAP EXAMINE".
 func (s *Setup) Answered(protocol, command string, names []string) {
 	if d := s.r.drift; d.compared != nil {
 		d.compared.Names(*d.reading.Load(), protocol, command, names)
@@ -96,8 +96,8 @@ func (s *Setup) Binding(name string) (jsontext.Value, bool) {
 	return v, ok
 }
 
-// Stored returns the bookmark of a stream as an earlier run of a flat stream left it. It is for a collector that needs what
-// another one remembers.
+// Stored returns the bookmark of a stream as an earlier run of a flat stream left it. It is for a collector that
+// needs what another one remembers.
 func (s *Setup) Stored(stream string) Cursor {
 	return cursorOf(s.r.stored(stream, protocol.SteadyState))
 }

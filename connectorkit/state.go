@@ -25,7 +25,8 @@ type bookmarks struct {
 }
 
 func newBookmarks() bookmarks {
-	return bookmarks{sent: map[string]jsontext.Value{}, accounts: map[string]bool{}, compared: map[string]int64{}, walks: map[string]bool{}, holes: map[string]bool{}}
+	return bookmarks{sent: map[string]jsontext.Value{}, accounts: map[string]bool{}, compared: map[string]int64{},
+		walks: map[string]bool{}, holes: map[string]bool{}}
 }
 
 // state sends a bookmark. A steady one carries the pace.

@@ -55,15 +55,20 @@ func TestEntriesAgreeWithTheirManifests(t *testing.T) {
 var unshown = map[string][]string{
 	"tells what was found on a device, not what happened": {"coverage_diagnostics", "claude_code/file_history", "claude_code/cache_inventory", "claude_code/backup_inventory",
 		"claude_code/config_inventory", "codex/history", "codex/session_index", "codex/shell_snapshots", "codex/config_inventory", "codex/cache_inventory"},
-	"names what other records belong to": {"caldav/calendars", "google_calendar/calendars", "google_contacts/groups", "ical/calendars", "carddav/address_books", "imap/folders", "miniflux/categories", "miniflux/feeds", "slack/workspace", "slack/channel_memberships", "slack/user_groups",
-		"ynab/budgets", "ynab/accounts", "ynab/category_groups", "ynab/categories", "ynab/payees", "ynab/money_movement_groups"},
+	"names what other records belong to": {"caldav/calendars", "google_calendar/calendars", "google_contacts/groups",
+		"ical/calendars", "carddav/address_books", "imap/folders", "miniflux/categories", "miniflux/feeds", "slack/workspace",
+		"slack/channel_memberships", "slack/user_groups",
+		"ynab/budgets", "ynab/accounts", "ynab/category_groups", "ynab/categories", "ynab/payees",
+		"ynab/money_movement_groups"},
 	"is a person or an account, and happens at no time": {"bluesky/profile", "carddav/contacts",
 		"google_contacts/contacts", "google_contacts/other_contacts", "github/user", "imessage/participants",
 		"matrix/members", "oura/profile", "slack/users", "spotify/top_artists", "spotify/top_tracks",
 		"twitter_archive/people"},
-	"is a part of another record": {"github/pull_request_details", "imap/bodies", "notion/page_contents", "slack/dm_read_states"},
-	"does not say when":           {"reddit_export/saved", "reddit_export/votes", "reddit_export/hidden", "reddit_export/subreddits", "reddit_export/account_facts"},
-	"has not happened yet":        {"ynab/scheduled_transactions", "slack/reminders"},
+	"is a part of another record": {"github/pull_request_details", "imap/bodies", "notion/page_contents",
+		"slack/dm_read_states"},
+	"does not say when": {"reddit_export/saved", "reddit_export/votes", "reddit_export/hidden",
+		"reddit_export/subreddits", "reddit_export/account_facts"},
+	"has not happened yet": {"ynab/scheduled_transactions", "slack/reminders"},
 }
 
 // How a stream is shown is declared, or there is a reason why it is a table.
@@ -95,7 +100,9 @@ func TestEveryStreamSaysHowItIsShown(t *testing.T) {
 			if roles.Time != "" && s.ConsentTimeField != "" && roles.Time != s.ConsentTimeField {
 				t.Errorf("%s happens at %s, and a grant's range is of %s", name, roles.Time, s.ConsentTimeField)
 			}
-			if s.Shown() == manifest.KindMessage && roles.Thread != "" && m.Conversations(s) == nil && !slices.Contains([]string{"imap/messages", "mail/messages", "twitter_archive/direct_messages", "twitter_archive/grok_messages"}, name) {
+			if s.Shown() == manifest.KindMessage && roles.Thread != "" && m.Conversations(s) == nil &&
+				!slices.Contains([]string{"imap/messages", "mail/messages", "twitter_archive/direct_messages",
+					"twitter_archive/grok_messages"}, name) {
 				t.Errorf("%s: no relationship leads from %s to a stream of conversations", name, roles.Thread)
 			}
 		}

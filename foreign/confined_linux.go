@@ -29,9 +29,11 @@ func holdsPorts() bool {
 var onlyStreams = []seccomp.Rule{
 	{Call: unix.SYS_SOCKET, Errno: unix.EACCES, Unless: [][]seccomp.Arg{
 		{{Index: 0, Value: unix.AF_INET}, {Index: 1, Mask: 0xf, Value: unix.SOCK_STREAM}, {Index: 2}},
-		{{Index: 0, Value: unix.AF_INET}, {Index: 1, Mask: 0xf, Value: unix.SOCK_STREAM}, {Index: 2, Value: unix.IPPROTO_TCP}},
+		{{Index: 0, Value: unix.AF_INET}, {Index: 1, Mask: 0xf, Value: unix.SOCK_STREAM},
+			{Index: 2, Value: unix.IPPROTO_TCP}},
 		{{Index: 0, Value: unix.AF_INET6}, {Index: 1, Mask: 0xf, Value: unix.SOCK_STREAM}, {Index: 2}},
-		{{Index: 0, Value: unix.AF_INET6}, {Index: 1, Mask: 0xf, Value: unix.SOCK_STREAM}, {Index: 2, Value: unix.IPPROTO_TCP}},
+		{{Index: 0, Value: unix.AF_INET6}, {Index: 1, Mask: 0xf, Value: unix.SOCK_STREAM},
+			{Index: 2, Value: unix.IPPROTO_TCP}},
 	}},
 	{Call: unix.SYS_IO_URING_SETUP, Errno: unix.ENOSYS}, // what is sent through a ring is not seen here
 }
@@ -46,7 +48,8 @@ func isContainerClient(argv []string) bool {
 
 // Confined is the launcher: it makes this process one that reaches the proxy alone, and then the program. The
 // first argument is insideNamespace, or the proxy's port; without a program it only tries the namespace. With
-// reportArgument it prints what this machine can enforce for a program. It returns only when one of these is done or has failed.
+// reportArgument it prints what this machine can enforce for a program. It returns only when one of these is done or
+// has failed.
 func Confined(args []string) error {
 	if len(args) > 0 && args[0] == reportArgument {
 		return printEnforcement(args[1:])

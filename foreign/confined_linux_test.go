@@ -98,7 +98,8 @@ func weaken(what string, argv []string) error {
 // for TCP and no port but the proxy's, at any host; without Landlock it is held by nothing. Each says which it is.
 func TestWaysPastTheProxy(t *testing.T) {
 	const done, refused, unreached = "done", "refused", "unreached"
-	held := map[string]string{"proxy": done, "pair": done, "parent": refused, "name": unreached, "asked": "provider.invalid"}
+	held := map[string]string{"proxy": done, "pair": done, "parent": refused, "name": unreached,
+		"asked": "provider.invalid"}
 	for _, way := range []string{"udp", "udp6", "raw", "path", "path-datagram", "netlink", "packet", "vsock", "sctp"} {
 		held[way] = refused
 	}
@@ -109,7 +110,8 @@ func TestWaysPastTheProxy(t *testing.T) {
 	} {
 		t.Run(by, func(t *testing.T) {
 			t.Parallel()
-			want := map[string]string{"by": by, "proxy": done, "pair": done, "port": done, "host": done, "own": done, "name": unreached, "asked": "provider.invalid"}
+			want := map[string]string{"by": by, "proxy": done, "pair": done, "port": done, "host": done, "own": done,
+				"name": unreached, "asked": "provider.invalid"}
 			if by != foreign.ByNothing {
 				want["by"] = by
 				for _, some := range []map[string]string{held, more} {
@@ -122,7 +124,8 @@ func TestWaysPastTheProxy(t *testing.T) {
 			argv := []string{os.Args[0], "escape", other, path}
 			report := []string{os.Args[0], foreign.ConfinedCommand, "report"}
 			if by != foreign.ByNamespace {
-				argv, report = append([]string{os.Args[0], "weaken", by}, argv...), append([]string{os.Args[0], "weaken", by}, report...)
+				argv, report = append([]string{os.Args[0], "weaken", by}, argv...),
+					append([]string{os.Args[0], "weaken", by}, report...)
 			}
 			got := map[string]string{}
 			for line := range strings.Lines(play(t, argv)) {
@@ -135,7 +138,8 @@ func TestWaysPastTheProxy(t *testing.T) {
 				}
 			}
 			var found foreign.Enforcement
-			if err := json.Unmarshal([]byte(play(t, report)), &found); err != nil || found.By != by || (found.Reason == "") != (by == foreign.ByNamespace) {
+			if err := json.Unmarshal([]byte(play(t, report)), &found); err != nil || found.By != by ||
+				(found.Reason == "") != (by == foreign.ByNamespace) {
 				t.Errorf("the report: %+v, %v", found, err)
 			}
 			if t.Failed() {
@@ -201,8 +205,9 @@ print('{"streams":[` + tapEntry("pages") + `]}')
 			t.Fatal(err)
 		}
 	}
-	a, err := foreign.Wrap(t.Context(), foreign.Order{Kind: foreign.Singer, Name: "ledger", Dir: filepath.Join(dir, "ledger"),
-		Command: []string{"/usr/bin/python3", tap}, Paths: []string{given}})
+	a, err := foreign.Wrap(t.Context(),
+		foreign.Order{Kind: foreign.Singer, Name: "ledger", Dir: filepath.Join(dir, "ledger"),
+			Command: []string{"/usr/bin/python3", tap}, Paths: []string{given}})
 	if err != nil || len(a.Streams) != 1 {
 		t.Errorf("%v, %+v", err, a)
 	}

@@ -54,7 +54,8 @@ type tap struct {
 }
 
 // startTap starts the command, which reaches the network by the route. Each line of its output becomes an event.
-func startTap(ctx context.Context, way *route, argv []string, dir string, read func([]byte) (event, error), log *slog.Logger) (*tap, error) {
+func startTap(ctx context.Context, way *route, argv []string, dir string, read func([]byte) (event, error),
+	log *slog.Logger) (*tap, error) {
 	t := &tap{events: make(chan event), exited: make(chan error, 1)}
 	stdout, out, err := os.Pipe()
 	if err != nil {

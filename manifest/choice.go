@@ -28,7 +28,8 @@ func (e *ChoiceError) Error() string {
 // deleted. An empty profile is none, and an
 // empty scope everything that can be collected. Nothing is widened: what is not declared is
 // a *ChoiceError, and so is a deleted stream that the scope names.
-func (m *Manifest) Choose(scope []protocol.StreamScope, profile string, views map[string]string, deleted []string) ([]protocol.StreamScope, error) {
+func (m *Manifest) Choose(scope []protocol.StreamScope, profile string, views map[string]string,
+	deleted []string) ([]protocol.StreamScope, error) {
 	chosen := m.Profile(profile)
 	if profile != "" && chosen == nil {
 		return nil, &ChoiceError{Param: "profile", Why: fmt.Sprintf("the connector %s declares no profile %q", m.Key(), profile), Have: m.profileNames()}

@@ -54,7 +54,8 @@ func (b *HistoryBeginning) Suspicious() bool { return b != nil && b.Days > 0 }
 
 // Any reports whether anything differs.
 func (d *AnswerDrift) Any() bool {
-	return d != nil && (len(d.Differences) > 0 || d.Total != nil && d.Total.Announced != d.Total.Counted || d.Beginning.Suspicious())
+	return d != nil && (len(d.Differences) > 0 || d.Total != nil && d.Total.Announced != d.Total.Counted ||
+		d.Beginning.Suspicious())
 }
 
 // After returns the findings that hold after a run: those of the run itself and, of what the run
@@ -158,9 +159,11 @@ func (d *AnswerDrift) Check() *Violation {
 		one := &d.Differences[i]
 		rules = append(rules,
 			enum("answer_drift.differences.kind", one.Kind, DifferenceKinds),
-			rule{one.Route == "" || plainRoute.MatchString(one.Route), "answer_drift.differences.route: a method and a path without data"},
+			rule{one.Route == "" || plainRoute.MatchString(one.Route),
+				"answer_drift.differences.route: a method and a path without data"},
 			rule{one.Member == "" || plainPath(one.Member), "answer_drift.differences.member: names of members, [], * and ?"},
-			rule{one.Expected == "" || plainKinds.MatchString(one.Expected), "answer_drift.differences.expected: kinds of values"},
+			rule{one.Expected == "" || plainKinds.MatchString(one.Expected),
+				"answer_drift.differences.expected: kinds of values"},
 			rule{one.Found == "" || plainKinds.MatchString(one.Found), "answer_drift.differences.found: kinds of values"},
 			rule{one.Count > 0 && one.Of >= 0, "answer_drift.differences: counts"},
 		)

@@ -134,8 +134,10 @@ var connectorGoldens = []golden{
 		&Allowance{Sender: "api", News: Numbers{"at_ms": 7, "limit": 0.5}, Learned: Numbers{"interval_ms": 250}},
 	},
 	{`{"type":"WALK","stream":"notes","phase":"begin"}`, &Walk{Stream: "notes", Phase: WalkBegin}},
-	{`{"type":"WALK","stream":"notes","phase":"present","keys":["n1","n2"]}`, &Walk{Stream: "notes", Phase: WalkPresent, Keys: KeyList{"n1", "n2"}}},
-	{`{"type":"WALK","stream":"notes","phase":"end","request_id":"q6","since":"2026-03-01"}`, &Walk{Stream: "notes", Phase: WalkEnd, RequestID: "q6", Since: "2026-03-01"}},
+	{`{"type":"WALK","stream":"notes","phase":"present","keys":["n1","n2"]}`,
+		&Walk{Stream: "notes", Phase: WalkPresent, Keys: KeyList{"n1", "n2"}}},
+	{`{"type":"WALK","stream":"notes","phase":"end","request_id":"q6","since":"2026-03-01"}`,
+		&Walk{Stream: "notes", Phase: WalkEnd, RequestID: "q6", Since: "2026-03-01"}},
 	{
 		`{"type":"DONE","status":"failed","records_emitted":12,"error":{"code":"sign_in_failed","message":"Wrong password","retryable":true,` +
 			`"recovery_hint":{"action":"refresh_credentials"}}}`,

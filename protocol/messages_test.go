@@ -187,8 +187,9 @@ func drawnProgress(t *rapid.T) Message {
 	if p.Stream != "" && flag(t, "has drift") {
 		p.AnswerDrift = &AnswerDrift{
 			Answers: rapid.Int64Range(0, 9).Draw(t, "answers"), Total: &AnnouncedTotal{Announced: 3, Counted: 2},
-			Differences: []AnswerDifference{{Kind: oneFrom(t, DifferenceKinds, "kind"), Route: "GET v1/entries", Member: "entries/[]/author", Count: 1}},
-			Beginning:   &HistoryBeginning{Days: oneFrom(t, HistoryBounds, "days")},
+			Differences: []AnswerDifference{{Kind: oneFrom(t, DifferenceKinds, "kind"), Route: "GET v1/entries",
+				Member: "entries/[]/author", Count: 1}},
+			Beginning: &HistoryBeginning{Days: oneFrom(t, HistoryBounds, "days")},
 		}
 	}
 	if flag(t, "has attachments") {

@@ -48,7 +48,8 @@ func TestCompared(t *testing.T) {
 			t.Errorf("%s: %s at %d", other, place, at)
 		}
 	}
-	if place, at := SplitCompared(jsontext.Value(`{"kit_compared_ms":"soon","n":1}`)); string(place) != `{"n":1}` || at != 0 {
+	if place, at := SplitCompared(jsontext.Value(`{"kit_compared_ms":"soon","n":1}`)); string(place) != `{"n":1}` ||
+		at != 0 {
 		t.Errorf("%s at %d", place, at)
 	}
 }

@@ -64,8 +64,10 @@ var (
 	SourcePressureReasons  = []Reason{ReasonRateLimited, ReasonUpstreamPressure}
 	OwnerRequiredReasons   = []Reason{ReasonAuthFailure}
 	ConnectorDefectReasons = []Reason{ReasonGone, ReasonNotFound, ReasonPermanentForbidden, ReasonQuarantined, ReasonTooManyRejected, ReasonRecordRejected}
-	InformationalReasons   = []Reason{ReasonNotAvailableInMode, ReasonOutOfScope, ReasonUserDisabled, ReasonBlobTooLarge, ReasonMissingKept}
-	ResumableReasons       = []Reason{ReasonRunCapDeferred, ReasonRetryExhausted, ReasonTemporaryUnavailable, ReasonNotReached, ReasonBlobFailed, ReasonBlobNoRoom}
+	InformationalReasons   = []Reason{ReasonNotAvailableInMode, ReasonOutOfScope, ReasonUserDisabled, ReasonBlobTooLarge,
+		ReasonMissingKept}
+	ResumableReasons = []Reason{ReasonRunCapDeferred, ReasonRetryExhausted, ReasonTemporaryUnavailable,
+		ReasonNotReached, ReasonBlobFailed, ReasonBlobNoRoom}
 )
 
 // SourcePressure reports whether the reason arms the cross-run cooldown.

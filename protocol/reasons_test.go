@@ -14,8 +14,10 @@ var reasonSets = map[string]struct {
 	"source pressure":  {SourcePressureReasons, "rate_limited upstream_pressure"},
 	"owner required":   {OwnerRequiredReasons, "auth_failure"},
 	"connector defect": {ConnectorDefectReasons, "gone not_found permanent_forbidden quarantined too_many_records_rejected record_rejected"},
-	"informational":    {InformationalReasons, "not_available_in_mode out_of_scope user_disabled blob_too_large missing_records_kept"},
-	"resumable":        {ResumableReasons, "run_cap_deferred retry_exhausted temporary_unavailable not_reached blob_failed blob_no_room"},
+	"informational": {InformationalReasons,
+		"not_available_in_mode out_of_scope user_disabled blob_too_large missing_records_kept"},
+	"resumable": {ResumableReasons,
+		"run_cap_deferred retry_exhausted temporary_unavailable not_reached blob_failed blob_no_room"},
 }
 
 // The closed sets are whole, and no reason is in two of them or in one twice.

@@ -35,9 +35,11 @@ var (
 	ConnectorTypes = []MessageType{
 		TypeRecord, TypeState, TypeProgress, TypeInteraction, TypeSkipResult, TypeDetailGap,
 		TypeDetailCoverage, TypeDetailGapsPageRequest, TypeDetailGapAttempted,
-		TypeDetailGapRecovered, TypeAssistance, TypeAssistanceStatus, TypeCredentialRequest, TypeAllowance, TypeWalk, TypeDone,
+		TypeDetailGapRecovered, TypeAssistance, TypeAssistanceStatus, TypeCredentialRequest, TypeAllowance, TypeWalk,
+		TypeDone,
 	}
-	RunnerTypes = []MessageType{TypeStart, TypeInteractionResponse, TypeDetailGapsPageResponse, TypeCredentialResponse, TypeAllowanceShare, TypeWalkMissing}
+	RunnerTypes = []MessageType{TypeStart, TypeInteractionResponse, TypeDetailGapsPageResponse, TypeCredentialResponse,
+		TypeAllowanceShare, TypeWalkMissing}
 )
 
 // Op is what a RECORD does to its key. On the wire "upsert" and an absent op are the same.

@@ -25,7 +25,8 @@ func TestVocabularies(t *testing.T) {
 	}{
 		"connector types": {words(ConnectorTypes), "RECORD STATE PROGRESS INTERACTION SKIP_RESULT DETAIL_GAP DETAIL_COVERAGE DETAIL_GAPS_PAGE_REQUEST " +
 			"DETAIL_GAP_ATTEMPTED DETAIL_GAP_RECOVERED ASSISTANCE ASSISTANCE_STATUS CREDENTIAL_REQUEST ALLOWANCE WALK DONE"},
-		"runner types":        {words(RunnerTypes), "START INTERACTION_RESPONSE DETAIL_GAPS_PAGE_RESPONSE CREDENTIAL_RESPONSE ALLOWANCE_SHARE WALK_MISSING"},
+		"runner types": {words(RunnerTypes),
+			"START INTERACTION_RESPONSE DETAIL_GAPS_PAGE_RESPONSE CREDENTIAL_RESPONSE ALLOWANCE_SHARE WALK_MISSING"},
 		"collection modes":    {words(CollectionModes), "full_refresh incremental"},
 		"cursor modes":        {words(CursorModes), " catch_up"},
 		"done statuses":       {words(DoneStatuses), "succeeded failed cancelled"},
@@ -85,7 +86,8 @@ var slots = []slot{
 	{TypeProgress, budgetWith("reason"), "circuit.reason", words(CircuitReasons), false},
 	{TypeProgress, budgetWith("trigger"), "circuit.trigger", words(CircuitTriggers), false},
 	{TypeProgress, `{"provider_wait":{"sender":"api","wait_ms":1,"reason":%s}}`, "provider_wait.reason", words(WaitReasons), false},
-	{TypeProgress, `{"stream":"notes","answer_drift":{"differences":[{"kind":%s,"count":1}]}}`, "answer_drift.differences.kind", words(DifferenceKinds), false},
+	{TypeProgress, `{"stream":"notes","answer_drift":{"differences":[{"kind":%s,"count":1}]}}`,
+		"answer_drift.differences.kind", words(DifferenceKinds), false},
 	{TypeProgress, `{"collection_rate":{` + goodRate + `,"last_backoff":{"at_interval_ms":1,"reason":%s}}}`,
 		"last_backoff.reason", words(RateBackoffReasons), false},
 	{TypeSkipResult, `{"recovery_hint":%s}`, "recovery_hint.action", words(RecoveryActions), false},

@@ -106,7 +106,8 @@ func TestEveryKind(t *testing.T) {
 		WrongType:        {Fault{}, answered(200, jsonType, `{"items":[{"id":42,"n":1},{"id":"b","n":2}],"total":2}`)},
 		MissingField:     {Fault{Field: "n"}, answered(200, jsonType, `{"items":[{"id":"a"},{"id":"b","n":2}],"total":2}`)},
 		Latency:          {Fault{DelayMS: 1}, good},
-		Drift: {Fault{Drifted: &Drifted{Route: "*", Add: []string{"items/[]"}, Remove: []string{"items/[]/n"}, Retype: []string{"items/[]/id"}, Items: 1, Total: 5}},
+		Drift: {Fault{Drifted: &Drifted{Route: "*", Add: []string{"items/[]"}, Remove: []string{"items/[]/n"},
+			Retype: []string{"items/[]/id"}, Items: 1, Total: 5}},
 			answered(200, jsonType, `{"items":[{"id":42,"since_drifted":"new"}],"total":7}`)},
 		// Paging is the provider's part; the answer of these routes stays.
 		RepeatCursor: {Fault{}, good},
@@ -276,7 +277,8 @@ func TestAnnouncementArrivesFirst(t *testing.T) {
 	if _, err := io.WriteString(conn, "GET /list HTTP/1.1\r\nHost: gate\r\n\r\n"); err != nil {
 		t.Fatal(err)
 	}
-	if line, err := bufio.NewReader(conn).ReadString('\n'); err != nil || !strings.Contains(line, "429") { // the rest is not read
+	// the rest is not read
+	if line, err := bufio.NewReader(conn).ReadString('\n'); err != nil || !strings.Contains(line, "429") {
 		t.Fatalf("%q, %v", line, err)
 	}
 	answered := make(chan int, 3)

@@ -20,8 +20,9 @@ import (
 	"pdpp/providersim/ynab"
 )
 
-// header begins the program that the compiler checks. Some is for simulators that leave out members which the published type
-// requires: what they have must be of it all the same. Text reads enumerations as texts, which JSON has.
+// header begins the program that the compiler checks. Some is for simulators that leave out members which the
+// published type requires: what they have must be of it all the same. Text reads enumerations as texts, which JSON
+// has.
 const header = `import type * as ynab from "ynab";
 import type * as notion from "@notionhq/client";
 import type * as slack from "@slack/web-api";
@@ -49,8 +50,8 @@ export const wrong5: people.Schema$ListConnectionsResponse = { connections: [{ c
 export const wrong6: Some<spotify.Page<spotify.SavedTrack>> = { items: [{ track: { colour: "red" } }] };
 `
 
-// published is an answer of a simulator and the type that the provider's own package has for it. Left are members of its rows
-// that the reference has and the package lacks.
+// published is an answer of a simulator and the type that the provider's own package has for it. Left are members of
+// its rows that the reference has and the package lacks.
 type published struct {
 	path, body string
 	as         string
@@ -64,8 +65,8 @@ type service struct {
 	answers          []published
 }
 
-// TestSimulatorsAnswerAsPublished compiles what the simulators answer against the types that the providers publish for npm. A
-// member that the type does not know, one of another type, and one that is missing are errors.
+// TestSimulatorsAnswerAsPublished compiles what the simulators answer against the types that the providers publish
+// for npm. A member that the type does not know, one of another type, and one that is missing are errors.
 func TestSimulatorsAnswerAsPublished(t *testing.T) {
 	t.Parallel()
 	modules := os.Getenv("PDPP_TEST_NODE_MODULES")
@@ -94,7 +95,8 @@ func TestSimulatorsAnswerAsPublished(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	compiler := exec.CommandContext(t.Context(), "node", filepath.Join("node_modules", "typescript", "lib", "tsc.js"), "-p", ".", "--pretty", "false")
+	compiler := exec.CommandContext(t.Context(), "node", filepath.Join("node_modules", "typescript", "lib", "tsc.js"),
+		"-p", ".", "--pretty", "false")
 	compiler.Dir = folder
 	if out, err := compiler.CombinedOutput(); err != nil {
 		t.Errorf("%v:\n%s", err, out)
@@ -187,42 +189,65 @@ func services(t *testing.T) []service {
 		t.Cleanup(func() { _ = stop() })
 		return url
 	}
-	y, err := ynab.Start(ynab.Config{Seed: 1, Budgets: 1, Accounts: 3, Categories: 4, Payees: 4, Months: 3, Transactions: 9, Token: token})
+	y, err := ynab.Start(ynab.Config{Seed: 1, Budgets: 1, Accounts: 3, Categories: 4, Payees: 4, Months: 3,
+		Transactions: 9, Token: token})
 	money := service{name: "ynab", token: token, url: started(y.BaseURL+"/v1", y.Close, err)}
 	plan := "/plans/" + money.find(t, published{path: "/plans"}, "data", "plans", 0, "id")
 	month := money.find(t, published{path: plan + "/months"}, "data", "months", 0, "month")
-	money.answers = []published{{path: "/user", as: "ynab.UserResponse"}, {path: "/plans", as: "ynab.PlanSummaryResponse"}, {path: plan + "/accounts", as: "ynab.AccountsResponse"},
-		{path: plan + "/categories", as: "ynab.CategoriesResponse"}, {path: plan + "/payees", as: "ynab.PayeesResponse"}, {path: plan + "/payee_locations", as: "ynab.PayeeLocationsResponse"},
-		{path: plan + "/transactions?since_date=2000-01-01", as: "ynab.TransactionsResponse"}, {path: plan + "/scheduled_transactions", as: "ynab.ScheduledTransactionsResponse"},
-		{path: plan + "/months", as: "ynab.MonthSummariesResponse"}, {path: plan + "/months/" + month, as: "ynab.MonthDetailResponse"},
-		{path: plan + "/money_movements", as: "ynab.MoneyMovementsResponse"}, {path: plan + "/money_movement_groups", as: "ynab.MoneyMovementGroupsResponse"}}
+	money.answers = []published{{path: "/user", as: "ynab.UserResponse"}, {path: "/plans", as: "ynab.PlanSummaryResponse"},
+		{path: plan + "/accounts", as: "ynab.AccountsResponse"},
+		{path: plan + "/categories", as: "ynab.CategoriesResponse"}, {path: plan + "/payees", as: "ynab.PayeesResponse"},
+		{path: plan + "/payee_locations", as: "ynab.PayeeLocationsResponse"},
+		{path: plan + "/transactions?since_date=2000-01-01", as: "ynab.TransactionsResponse"},
+		{path: plan + "/scheduled_transactions", as: "ynab.ScheduledTransactionsResponse"},
+		{path: plan + "/months", as: "ynab.MonthSummariesResponse"},
+		{path: plan + "/months/" + month, as: "ynab.MonthDetailResponse"},
+		{path: plan + "/money_movements", as: "ynab.MoneyMovementsResponse"},
+		{path: plan + "/money_movement_groups", as: "ynab.MoneyMovementGroupsResponse"}}
 
 	n, err := notion.Start(notion.Config{Seed: 1, Pages: 6, Databases: 4, Blocks: 9, Nested: true, Token: token})
-	notes := service{name: "notion", token: token, url: started(n.BaseURL+"/v1", n.Close, err), header: http.Header{"Notion-Version": {"2025-09-03"}}}
+	notes := service{name: "notion", token: token, url: started(n.BaseURL+"/v1", n.Close, err),
+		header: http.Header{"Notion-Version": {"2025-09-03"}}}
 	search := func(kind string) published {
 		return published{path: "/search", as: "notion.SearchResponse",
-			body: `{"filter":{"property":"object","value":"` + kind + `"},"sort":{"direction":"descending","timestamp":"last_edited_time"},"page_size":100}`}
+			body: `{"filter":{"property":"object","value":"` + kind +
+				`"},"sort":{"direction":"descending","timestamp":"last_edited_time"},"page_size":100}`}
 	}
-	page, source := notes.find(t, search("page"), "results", 0, "id"), notes.find(t, search("data_source"), "results", 0, "id")
+	page, source := notes.find(t, search("page"), "results", 0, "id"),
+		notes.find(t, search("data_source"), "results", 0, "id")
 	database := notes.find(t, search("data_source"), "results", 0, "parent", "database_id")
-	notes.answers = []published{search("page"), search("data_source"), {path: "/pages/" + page, as: "notion.GetPageResponse"}, {path: "/data_sources/" + source, as: "notion.GetDataSourceResponse"},
-		{path: "/databases/" + database, as: "notion.GetDatabaseResponse"}, {path: "/blocks/" + page + "/children?page_size=100", as: "notion.ListBlockChildrenResponse"},
-		{path: "/data_sources/" + source + "/query", as: "notion.QueryDataSourceResponse", body: `{"sorts":[{"direction":"descending","timestamp":"last_edited_time"}],"page_size":100}`}}
+	notes.answers = []published{search("page"), search("data_source"),
+		{path: "/pages/" + page, as: "notion.GetPageResponse"},
+		{path: "/data_sources/" + source, as: "notion.GetDataSourceResponse"},
+		{path: "/databases/" + database, as: "notion.GetDatabaseResponse"},
+		{path: "/blocks/" + page + "/children?page_size=100", as: "notion.ListBlockChildrenResponse"},
+		{path: "/data_sources/" + source + "/query", as: "notion.QueryDataSourceResponse",
+			body: `{"sorts":[{"direction":"descending","timestamp":"last_edited_time"}],"page_size":100}`}}
 
 	s, err := slack.Start(slack.Config{Seed: 1, Channels: 4, Users: 3, Files: 2, Messages: 12, Token: token})
 	talk := service{name: "slack", token: token, url: started(s.BaseURL+"/api", s.Close, err)}
 	thread := talk.find(t, published{path: "/conversations.history?channel=C0001&limit=200"}, "messages", 2, "ts")
-	talk.answers = []published{{path: "/auth.test", as: "Text<slack.AuthTestResponse>"}, {path: "/team.info", as: "Text<slack.TeamInfoResponse>"}, {path: "/conversations.list?limit=200", as: "Text<slack.ConversationsListResponse>"},
-		{path: "/users.list?limit=200", as: "Text<slack.UsersListResponse>"}, {path: "/conversations.history?channel=C0001&limit=200", as: "Text<slack.ConversationsHistoryResponse>"},
-		{path: "/conversations.replies?channel=C0001&limit=200&ts=" + thread, as: "Text<slack.ConversationsRepliesResponse>", left: []string{"client_msg_id", "subtype", "username"}}, {path: "/files.list?page=1", as: "Text<slack.FilesListResponse>"},
-		{path: "/conversations.members?channel=C0001&limit=200", as: "Text<slack.ConversationsMembersResponse>"}, {path: "/conversations.info?channel=C0003", as: "Text<slack.ConversationsInfoResponse>", left: []string{"user"}},
-		{path: "/usergroups.list", as: "Text<slack.UsergroupsListResponse>"}, {path: "/reminders.list", as: "Text<slack.RemindersListResponse>"}, {path: "/stars.list?page=1", as: "Text<slack.StarsListResponse>"}}
+	talk.answers = []published{{path: "/auth.test", as: "Text<slack.AuthTestResponse>"},
+		{path: "/team.info", as: "Text<slack.TeamInfoResponse>"},
+		{path: "/conversations.list?limit=200", as: "Text<slack.ConversationsListResponse>"},
+		{path: "/users.list?limit=200", as: "Text<slack.UsersListResponse>"},
+		{path: "/conversations.history?channel=C0001&limit=200", as: "Text<slack.ConversationsHistoryResponse>"},
+		{path: "/conversations.replies?channel=C0001&limit=200&ts=" + thread, as: "Text<slack.ConversationsRepliesResponse>",
+			left: []string{"client_msg_id", "subtype", "username"}},
+		{path: "/files.list?page=1", as: "Text<slack.FilesListResponse>"},
+		{path: "/conversations.members?channel=C0001&limit=200", as: "Text<slack.ConversationsMembersResponse>"},
+		{path: "/conversations.info?channel=C0003", as: "Text<slack.ConversationsInfoResponse>", left: []string{"user"}},
+		{path: "/usergroups.list", as: "Text<slack.UsergroupsListResponse>"},
+		{path: "/reminders.list", as: "Text<slack.RemindersListResponse>"},
+		{path: "/stars.list?page=1", as: "Text<slack.StarsListResponse>"}}
 
 	h, err := github.Start(github.Config{Seed: 1, Repositories: 3, Stars: 3, Issues: 4, Pulls: 3, Gists: 2, Events: 13,
 		Token: token})
-	code := service{name: "github", token: token, url: started(h.BaseURL, h.Close, err), header: http.Header{"User-Agent": {"test"}, "Accept": {"application/vnd.github+json"}}}
+	code := service{name: "github", token: token, url: started(h.BaseURL, h.Close, err),
+		header: http.Header{"User-Agent": {"test"}, "Accept": {"application/vnd.github+json"}}}
 	login := code.find(t, published{path: "/user"}, "login")
-	code.answers = []published{{path: "/user", as: `Some<github["private-user"]>`}, {path: "/user/repos", as: `Some<github["repository"][]>`}, {path: "/gists", as: `Some<github["base-gist"][]>`},
+	code.answers = []published{{path: "/user", as: `Some<github["private-user"]>`},
+		{path: "/user/repos", as: `Some<github["repository"][]>`}, {path: "/gists", as: `Some<github["base-gist"][]>`},
 		{path: "/issues?filter=all&state=all", as: `Some<github["issue"][]>`},
 		{path: "/user/starred", as: `Some<github["repository"][]>`},
 		{path: "/users/" + login + "/events", as: `Some<github["event"][]>`},
@@ -235,12 +260,18 @@ func services(t *testing.T) []service {
 	g, err := google.Start(google.Config{Seed: 1, People: 8, Others: 2, Groups: 2, Token: token})
 	people := service{name: "people", token: token, url: started(g.BaseURL+"/v1", g.Close, err)}
 	people.answers = []published{{path: "/people/me/connections?personFields=addresses,biographies,birthdays,calendarUrls,emailAddresses,events,fileAses,genders,imClients,memberships,metadata,names,nicknames,occupations," +
-		"organizations,phoneNumbers,photos,relations,sipAddresses,urls,userDefined", as: "people.Schema$ListConnectionsResponse"}, {path: "/contactGroups?groupFields=groupType,memberCount,name", as: "people.Schema$ListContactGroupsResponse"},
-		{path: "/otherContacts?readMask=emailAddresses,metadata,names,phoneNumbers", as: "people.Schema$ListOtherContactsResponse"}}
+		"organizations,phoneNumbers,photos,relations,sipAddresses,urls,userDefined",
+		as: "people.Schema$ListConnectionsResponse"}, {path: "/contactGroups?groupFields=groupType,memberCount,name",
+		as: "people.Schema$ListContactGroupsResponse"},
+		{path: "/otherContacts?readMask=emailAddresses,metadata,names,phoneNumbers",
+			as: "people.Schema$ListOtherContactsResponse"}}
 
 	p, err := spotify.Start(spotify.Config{Seed: 1, Playlists: 2, Saved: 5, Plays: 5, Artists: 4, Token: token})
 	music := service{name: "spotify", token: token, url: started(p.BaseURL+"/v1", p.Close, err)}
-	music.answers = []published{{path: "/me/tracks", as: "Some<spotify.Page<spotify.SavedTrack>>"}, {path: "/me/top/artists", as: "Some<spotify.Page<spotify.Artist>>"},
-		{path: "/me/player/recently-played", as: "Some<spotify.RecentlyPlayedTracksPage>"}, {path: "/me/playlists?limit=1", as: "Some<spotify.Page<Omit<spotify.SimplifiedPlaylist, 'tracks'> & { items?: spotify.TrackReference; tracks?: spotify.TrackReference }>>"}}
+	music.answers = []published{{path: "/me/tracks", as: "Some<spotify.Page<spotify.SavedTrack>>"},
+		{path: "/me/top/artists", as: "Some<spotify.Page<spotify.Artist>>"},
+		{path: "/me/player/recently-played", as: "Some<spotify.RecentlyPlayedTracksPage>"},
+		{path: "/me/playlists?limit=1",
+			as: "Some<spotify.Page<Omit<spotify.SimplifiedPlaylist, 'tracks'> & { items?: spotify.TrackReference; tracks?: spotify.TrackReference }>>"}}
 	return []service{money, notes, talk, code, people, music}
 }

@@ -67,7 +67,8 @@ func (g *Gate) leave() {
 
 // record notes the answer that is about to be sent.
 func (g *Gate) record(r *http.Request, status int, p *plan) {
-	line := Request{At: g.opts.Now(), Method: r.Method, Path: r.URL.Path, Query: r.URL.RawQuery, Status: status, Faults: p.kinds, Number: p.number}
+	line := Request{At: g.opts.Now(), Method: r.Method, Path: r.URL.Path, Query: r.URL.RawQuery, Status: status,
+		Faults: p.kinds, Number: p.number}
 	if g.opts.Label != nil {
 		line.Credential = g.opts.Label(r)
 	}

@@ -268,7 +268,8 @@ func (p *place) outbox(c view.Connection, axis health.Outbox, cause health.Stall
 // unproven holds that the device's evidence does not stand for a collection.
 func (p *place) unproven(c view.Connection) {
 	p.t.Helper()
-	if collection := c.Health.Condition(health.CollectionSucceeded); collection.Status != health.StatusUnknown || c.Health.State == health.Healthy || c.LastRun != nil {
+	if collection := c.Health.Condition(health.CollectionSucceeded); collection.Status != health.StatusUnknown ||
+		c.Health.State == health.Healthy || c.LastRun != nil {
 		p.t.Errorf("%s by %+v", c.Health.State, collection.Kind)
 	}
 }
@@ -279,13 +280,16 @@ func (p *place) neverRun() {
 	p.t.Helper()
 	body, _, err := p.store.Manifest(p.t.Context(), "diary")
 	p.must(err)
-	manual := strings.Replace(string(body), `{`, `{"capabilities":{"refresh_policy":{"recommended_mode":"manual","rationale":"x","maximum_staleness_seconds":3600}},`, 1)
+	manual := strings.Replace(string(body), `{`,
+		`{"capabilities":{"refresh_policy":{"recommended_mode":"manual","rationale":"x","maximum_staleness_seconds":3600}},`,
+		1)
 	conn, err := p.store.Connection(p.t.Context(), p.connection)
 	p.must(err)
 	conn.ManifestGeneration, err = p.store.PutManifest(p.t.Context(), "diary", []byte(manual), time.Now())
 	p.must(err)
 	p.must(p.store.UpdateConnection(p.t.Context(), conn))
-	if c := p.seen(3 * time.Hour); c.Health.Axes.Freshness != health.Stale || c.Health.State != health.Idle || c.Health.ReasonCode == health.ReasonStaleManual {
+	if c := p.seen(3 * time.Hour); c.Health.Axes.Freshness != health.Stale || c.Health.State != health.Idle ||
+		c.Health.ReasonCode == health.ReasonStaleManual {
 		p.t.Errorf("never run and stale: %s, %s, %s", c.Health.State, c.Health.ReasonCode, c.Health.Axes.Freshness)
 	}
 	conn.ManifestGeneration, err = p.store.PutManifest(p.t.Context(), "diary", body, time.Now())
@@ -299,7 +303,8 @@ func (p *place) neverRun() {
 //
 //pdpp:tier unraced
 func TestDeviceIsJudgedByWhatItTells(t *testing.T) {
-	for _, statement := range []string{"CH-08", "CH-08.1", "CH-08.2", "CH-08.3", "CH-11", "CH-11.1", "CH-11.2", "CH-11.3", "CH-14.2", "CH-14.3", "CH-14.4", "CH-15.5", "CH-16", "CH-16.1", "CH-16.2", "CH-16.4",
+	for _, statement := range []string{"CH-08", "CH-08.1", "CH-08.2", "CH-08.3", "CH-11", "CH-11.1", "CH-11.2", "CH-11.3",
+		"CH-14.2", "CH-14.3", "CH-14.4", "CH-15.5", "CH-16", "CH-16.1", "CH-16.2", "CH-16.4",
 		"CH-17", "CH-17.1", "CH-17.2", "CH-17.3", "CH-17.4", "CH-23.6", "CH-23.7", "CH-23.8", "CH-23.9", "CH-23.10", "CH-23.11"} {
 		t.Attr("spec", statement)
 	}
@@ -329,7 +334,8 @@ func TestDeviceIsJudgedByWhatItTells(t *testing.T) {
 			}
 			c := p.seen(0) // nothing declares how old the data may be, so that not even a full account makes it healthy
 			p.unproven(c)
-			if idle := c.Health.State == health.Idle; c.Health.Axes.Freshness != health.FreshnessUnknown || idle != (want == health.Complete) {
+			if idle := c.Health.State == health.Idle; c.Health.Axes.Freshness != health.FreshnessUnknown ||
+				idle != (want == health.Complete) {
 				t.Errorf("%s: %s, %s", stores, c.Health.State, c.Health.Axes.Freshness)
 			}
 			p.vars("DIARY_STORES=odd=collected")
@@ -340,8 +346,10 @@ func TestDeviceIsJudgedByWhatItTells(t *testing.T) {
 		if got := p.seen(0).Health.Axes.Coverage; got == health.Complete || got == health.CoverageUnknown {
 			t.Errorf("coverage %s although the connector failed", got)
 		}
-		if c := p.seen(0); c.LastRun == nil || c.Health.Axes.Outbox != health.OutboxIdle || c.Health.State == health.Healthy || !c.Health.Condition(health.CollectionSucceeded).Fails() {
-			t.Errorf("a failed run of a drained device: %s, %+v", c.Health.State, c.Health.Condition(health.CollectionSucceeded).Kind)
+		if c := p.seen(0); c.LastRun == nil || c.Health.Axes.Outbox != health.OutboxIdle ||
+			c.Health.State == health.Healthy || !c.Health.Condition(health.CollectionSucceeded).Fails() {
+			t.Errorf("a failed run of a drained device: %s, %+v", c.Health.State,
+				c.Health.Condition(health.CollectionSucceeded).Kind)
 		}
 		p.vars()
 		p.run()

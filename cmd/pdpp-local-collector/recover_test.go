@@ -88,7 +88,8 @@ func TestRecoverTakesAnExplicitEnvironment(t *testing.T) {
 	diary, queue := filepath.Join(h.home, "diary.txt"), filepath.Join(h.home, "q", "attic.sqlite")
 	write(t, diary, "monday")
 	partial := append(h.env, "PDPP_REFERENCE_BASE_URL="+s.URL, "PDPP_LOCAL_DEVICE_ID=dev_attic", "PDPP_LOCAL_DEVICE_TOKEN="+token,
-		"PDPP_SOURCE_INSTANCE_ID=dsrc_attic", "PDPP_CONNECTOR_ID=diary", "DIARY_FILE="+diary, "DIARY_RUNS="+h.runs("dsrc_attic"))
+		"PDPP_SOURCE_INSTANCE_ID=dsrc_attic", "PDPP_CONNECTOR_ID=diary", "DIARY_FILE="+diary,
+		"DIARY_RUNS="+h.runs("dsrc_attic"))
 	h.env = partial
 	h.must(t, exitUsage, "recover", "--source-instance-id", "dsrc_attic", "--apply")
 	if _, err := os.Stat(filepath.Join(h.home, ".local")); !os.IsNotExist(err) || s.count() != 0 {

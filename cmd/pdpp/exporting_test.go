@@ -13,8 +13,8 @@ import (
 	"pdpp/internal/keep/store/postgres/postgrestest"
 )
 
-// TestExportWhileDeleting holds that an export under way hands out nothing that was deleted for good before it was read. A
-// reader that stops after the first record gets what was on its way then, and no more.
+// TestExportWhileDeleting holds that an export under way hands out nothing that was deleted for good before it was
+// read. A reader that stops after the first record gets what was on its way then, and no more.
 func TestExportWhileDeleting(t *testing.T) {
 	const records, held = 600, 150 // held bounds what one page, the buffers and the pipe hold
 	var script strings.Builder
@@ -39,7 +39,8 @@ func TestExportWhileDeleting(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			if err := os.Symlink(filepath.Join(ownPrograms(os.Getenv("PATH")), "orchard"), filepath.Join(dir, "connector")); err != nil {
+			if err := os.Symlink(filepath.Join(ownPrograms(os.Getenv("PATH")), "orchard"),
+				filepath.Join(dir, "connector")); err != nil {
 				t.Fatal(err)
 			}
 			pdpp := func(args ...string) *exec.Cmd {

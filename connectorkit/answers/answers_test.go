@@ -61,8 +61,10 @@ func TestCompare(t *testing.T) {
 	}{
 		{"as expected", good, nil},
 		{"an empty list", `{"size":0,"entries":[]}`, nil},
-		{"a new member", strings.Replace(good, `"id":1`, `"id":1,"colour":"red"`, 1), []string{"new_member entries/[]/colour"}},
-		{"a new object, not looked into", strings.Replace(good, `"id":1`, `"id":1,"more":{"secret":{"deep":1}}`, 1), []string{"new_member entries/[]/more"}},
+		{"a new member", strings.Replace(good, `"id":1`, `"id":1,"colour":"red"`, 1),
+			[]string{"new_member entries/[]/colour"}},
+		{"a new object, not looked into", strings.Replace(good, `"id":1`, `"id":1,"more":{"secret":{"deep":1}}`, 1),
+			[]string{"new_member entries/[]/more"}},
 		{"an id for a name", strings.Replace(good, `"id":1`, `"id":1,"0f8fad5b":1`, 1), []string{"new_member entries/[]/?"}},
 		{"an absent member", `{"size":1,"entries":[{"author":null}]}`, []string{"absent_member entries/[]/id"}},
 		{"a member that some have", `{"size":2,"entries":[{"id":1,"author":null},{"author":null}]}`, nil},
@@ -94,7 +96,8 @@ func TestSmallPage(t *testing.T) {
 		bodies []string
 		small  bool
 	}{
-		{[]string{page(50)}, true}, {[]string{page(47)}, false}, {[]string{page(100)}, false}, {[]string{page(50), page(20)}, false}, {[]string{page(50), page(0)}, true},
+		{[]string{page(50)}, true}, {[]string{page(47)}, false}, {[]string{page(100)}, false},
+		{[]string{page(50), page(20)}, false}, {[]string{page(50), page(0)}, true},
 	} {
 		if d, small := compared(t, c.bodies...)["small_page "]; small != c.small || small && (d.Count != 50 || d.Of != 100) {
 			t.Errorf("%d pages: %+v, want %v", len(c.bodies), d, c.small)
@@ -139,7 +142,8 @@ func TestLearn(t *testing.T) {
 	}
 	s.Settle([]string{"note"})
 	text := s.String()
-	for _, want := range []string{"GET v3/sync/*\n", "\trooms/* object\n", "\trooms/*/name! text\n", "\tmore flag\n", "\tlist/[]/id! number\n", "names note\n"} {
+	for _, want := range []string{"GET v3/sync/*\n", "\trooms/* object\n", "\trooms/*/name! text\n", "\tmore flag\n",
+		"\tlist/[]/id! number\n", "names note\n"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %q in\n%s", want, text)
 		}

@@ -101,7 +101,8 @@ func (c *Comparison) Answer(stream, method string, to *url.URL, header http.Head
 func (c *Comparison) part(stream string) *part {
 	p := c.streams[stream]
 	if p == nil {
-		p = &part{routes: map[*route]*tally{}, found: map[difference]*count{}, short: map[string]*page{}, lists: map[string]bool{}}
+		p = &part{routes: map[*route]*tally{}, found: map[difference]*count{}, short: map[string]*page{},
+			lists: map[string]bool{}}
 		c.streams[stream] = p
 	}
 	return p
@@ -126,7 +127,8 @@ var roundSizes = []int{10, 20, 25, 30, 40, 50, 60, 75, 80, 100, 120, 150, 200, 2
 var totalNames = []string{"total", "total_count", "totalItems", "totalPeople"}
 
 // placeWords are in the names of parameters that say where in a list a page begins.
-var placeWords = []string{"page", "cursor", "offset", "token", "start", "after", "before", "since", "until", "latest", "oldest", "marker", "skip"}
+var placeWords = []string{"page", "cursor", "offset", "token", "start", "after", "before", "since", "until", "latest",
+	"oldest", "marker", "skip"}
 
 // listOf is the address of a list, whatever page of it is asked for.
 func listOf(path string, query url.Values) string {

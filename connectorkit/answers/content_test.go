@@ -28,14 +28,23 @@ FILE table
 		want        string
 	}{
 		{"a known line", "lines", Content{Body: []byte(`{"type":"user","text":"x"}`), Whole: true}, ""},
-		{"a new member of a line", "lines", Content{Body: []byte(`{"type":"user","text":"x","more":1}`), Whole: true}, "new_member FILE lines/user more"},
-		{"a member less", "lines", Content{Body: []byte(`{"type":"user"}`), Whole: true}, "absent_member FILE lines/user text"},
-		{"a new kind of line", "lines", Content{Body: []byte(`{"type":"mara"}`), Whole: true}, "new_member FILE lines type/?"},
-		{"the beginning of a list", "list", Content{Name: "a.js", Body: []byte(`window.a = [{"id":"1","more":1},{"id":`)}, "new_member FILE list []/more"},
-		{"a list that is damaged", "list", Content{Name: "a.json", Body: []byte(`[{"id":"1","more":1},{"id":`), Whole: true}, ""},
-		{"attributes", "health", Content{Name: "a.xml", Body: []byte(`<!DOCTYPE x [ <!broken ]><HealthData><Record unit="m" more="1"/><Rec`)}, "new_member FILE health HealthData/Record/more"},
-		{"an attribute less", "health", Content{Name: "a.xml", Body: []byte(`<HealthData><Record more="1"/></HealthData>`), Whole: true}, "absent_member FILE health HealthData/Record/unit"},
-		{"columns", "table", Content{Name: "a.csv", Body: []byte("Title,\"Date\",Device Type\r\nx,y,z\r\n"), Whole: true}, "new_member FILE table device_type"},
+		{"a new member of a line", "lines", Content{Body: []byte(`{"type":"user","text":"x","more":1}`), Whole: true},
+			"new_member FILE lines/user more"},
+		{"a member less", "lines", Content{Body: []byte(`{"type":"user"}`), Whole: true},
+			"absent_member FILE lines/user text"},
+		{"a new kind of line", "lines", Content{Body: []byte(`{"type":"mara"}`), Whole: true},
+			"new_member FILE lines type/?"},
+		{"the beginning of a list", "list", Content{Name: "a.js", Body: []byte(`window.a = [{"id":"1","more":1},{"id":`)},
+			"new_member FILE list []/more"},
+		{"a list that is damaged", "list", Content{Name: "a.json", Body: []byte(`[{"id":"1","more":1},{"id":`), Whole: true},
+			""},
+		{"attributes", "health", Content{Name: "a.xml",
+			Body: []byte(`<!DOCTYPE x [ <!broken ]><HealthData><Record unit="m" more="1"/><Rec`)},
+			"new_member FILE health HealthData/Record/more"},
+		{"an attribute less", "health", Content{Name: "a.xml", Body: []byte(`<HealthData><Record more="1"/></HealthData>`),
+			Whole: true}, "absent_member FILE health HealthData/Record/unit"},
+		{"columns", "table", Content{Name: "a.csv", Body: []byte("Title,\"Date\",Device Type\r\nx,y,z\r\n"), Whole: true},
+			"new_member FILE table device_type"},
 		{"a table without headings", "table", Content{Name: "a.csv", Body: []byte("Dark,1/2/26\r\n"), Whole: true}, ""},
 		{"a page", "table", Content{Name: "a.html", Body: []byte("<html>"), Whole: true}, ""},
 	} {
@@ -47,7 +56,8 @@ FILE table
 				got = append(got, string(d.Kind)+" "+d.Route+" "+d.Member)
 			}
 		}
-		if all := strings.Join(got, ", "); c.want == "" && all != "" || !strings.Contains(all, c.want) || strings.Contains(all, "mara") || strings.Contains(all, "Dark") {
+		if all := strings.Join(got, ", "); c.want == "" && all != "" || !strings.Contains(all, c.want) ||
+			strings.Contains(all, "mara") || strings.Contains(all, "Dark") {
 			t.Errorf("%s: %q, want %q", c.name, all, c.want)
 		}
 	}

@@ -62,7 +62,8 @@ func Open(ctx context.Context, s *connectorkit.Setup, site Site) (*Browser, erro
 		}
 		s.Log.Error("browser did not start", "cause", err)
 		if errors.Is(err, errTooOld) {
-			return nil, connectorkit.End(s.Key()+"_browser_too_old", errTooOld.Error()+"; install a newer one", protocol.RetryByRuntime, true)
+			return nil, connectorkit.End(s.Key()+"_browser_too_old", errTooOld.Error()+"; install a newer one",
+				protocol.RetryByRuntime, true)
 		}
 		return nil, connectorkit.End(s.Key()+"_browser_failed",
 			"the browser did not start; `pdpp doctor` says why", protocol.RetryByRuntime, true)

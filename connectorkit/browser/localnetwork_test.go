@@ -62,8 +62,10 @@ func TestPagesReachNothingOfThisMachine(t *testing.T) {
 	must(t, err)
 	tab, err := tabs.first(ctx)
 	must(t, err)
-	all := []string{"events", "fetch", "image", "post", "script", "socket", "style"} // a beacon has no end that a page sees
-	for _, path := range []string{"/public", "/local"} {                             // in this order: a local page asks again later
+	// a beacon has no end that a page sees
+	all := []string{"events", "fetch", "image", "post", "script", "socket", "style"}
+	// in this order: a local page asks again later
+	for _, path := range []string{"/public", "/local"} {
 		var want []string
 		if path == "/local" {
 			want = all
@@ -88,7 +90,8 @@ func TestPagesReachNothingOfThisMachine(t *testing.T) {
 
 // A browser that does not keep pages from this machine's network is not used.
 func TestOldBrowserIsRefused(t *testing.T) {
-	for product, ok := range map[string]bool{"Chrome/147.0.1.2": true, "HeadlessChrome/156.0.8078.79": true, "Chrome/146.9.9.9": false, "Chrome/99.1": false, "Chrome": false, "": false} {
+	for product, ok := range map[string]bool{"Chrome/147.0.1.2": true, "HeadlessChrome/156.0.8078.79": true,
+		"Chrome/146.9.9.9": false, "Chrome/99.1": false, "Chrome": false, "": false} {
 		if err := recent(product); (err == nil) != ok || err != nil && !errors.Is(err, errTooOld) {
 			t.Errorf("%s: %v", product, err)
 		}

@@ -97,7 +97,8 @@ func (p *process) ready(ctx context.Context) error {
 const oldest = 147
 
 // errTooOld means that the browser is older than that.
-var errTooOld = fmt.Errorf("the browser is too old: Chromium %d or newer keeps pages from this machine's network", oldest)
+var errTooOld = fmt.Errorf("the browser is too old: Chromium %d or newer keeps pages from this machine's network",
+	oldest)
 
 // recent returns errTooOld for a product such as HeadlessChrome/146.0.1, and for one that does not name its version.
 func recent(product string) error {

@@ -33,31 +33,32 @@ const manyManifest = `{"protocol_version":"0.1.0","connector_id":"https://regist
 func openMany(_ context.Context, s *connectorkit.Setup) ([]connectorkit.Collector, error) {
 	send, _ := strconv.Atoi(s.Env("PDPP_MANY_SEND")) // none means zero
 	walk, _ := strconv.Atoi(s.Env("PDPP_MANY_WALK"))
-	return []connectorkit.Collector{connectorkit.Feed{Streams: []string{"many"}, Collect: func(ctx context.Context, f *connectorkit.Feeding) error {
-		for i := range send {
-			if err := f.Record(ctx, "many", connectorkit.Upsert(map[string]string{"id": manyKey(i)})); err != nil {
-				return err
+	return []connectorkit.Collector{connectorkit.Feed{Streams: []string{"many"},
+		Collect: func(ctx context.Context, f *connectorkit.Feeding) error {
+			for i := range send {
+				if err := f.Record(ctx, "many", connectorkit.Upsert(map[string]string{"id": manyKey(i)})); err != nil {
+					return err
+				}
+				if i%1000 == 999 {
+					if err := f.State(ctx, "many", map[string]int{"at": i}); err != nil {
+						return err
+					}
+				}
 			}
-			if i%1000 == 999 {
-				if err := f.State(ctx, "many", map[string]int{"at": i}); err != nil {
+			if walk > 0 {
+				err := f.Compare(ctx, "many", connectorkit.Whole{Gone: connectorkit.AllGone, Keys: func(yield func(string) bool) {
+					for i := range walk {
+						if !yield(manyKey(i)) {
+							return
+						}
+					}
+				}})
+				if err != nil {
 					return err
 				}
 			}
-		}
-		if walk > 0 {
-			err := f.Compare(ctx, "many", connectorkit.Whole{Gone: connectorkit.AllGone, Keys: func(yield func(string) bool) {
-				for i := range walk {
-					if !yield(manyKey(i)) {
-						return
-					}
-				}
-			}})
-			if err != nil {
-				return err
-			}
-		}
-		return f.State(ctx, "many", map[string]int{"at": send + walk})
-	}}}, nil
+			return f.State(ctx, "many", map[string]int{"at": send + walk})
+		}}}, nil
 }
 
 func manyKey(i int) string { return fmt.Sprintf("thing-%09d-of-many", i) }
@@ -94,7 +95,8 @@ func BenchmarkComparison(b *testing.B) {
 			run := func(send, walk int) time.Duration {
 				bed.Env["PDPP_MANY_SEND"], bed.Env["PDPP_MANY_WALK"] = strconv.Itoa(send), strconv.Itoa(walk)
 				began := time.Now()
-				result, err := bed.Launcher().Run(b.Context(), launch.Request{ConnectionID: Connection, Trigger: store.TriggerManual, Mode: protocol.FullRefresh})
+				result, err := bed.Launcher().Run(b.Context(),
+					launch.Request{ConnectionID: Connection, Trigger: store.TriggerManual, Mode: protocol.FullRefresh})
 				if err != nil || result.Status != runner.Succeeded {
 					b.Fatalf("%v, %s: %v", err, result.Status, result.Failure)
 				}
@@ -114,7 +116,8 @@ func BenchmarkComparison(b *testing.B) {
 				b.StopTimer()
 				busy += processorTime() - cpu
 				peak = max(peak, memory())
-				if n, err := bed.Store.RecordKeys(b.Context(), Connection, "many", "", manyKey(stored-gone-1), 10); err != nil || len(n) > 0 {
+				if n, err := bed.Store.RecordKeys(b.Context(), Connection, "many", "", manyKey(stored-gone-1), 10); err != nil ||
+					len(n) > 0 {
 					b.Fatalf("%v is still there: %v", n, err)
 				}
 				b.StartTimer()

@@ -91,7 +91,8 @@ func checkDrift(t *testing.T, differences []protocol.AnswerDifference, allowed m
 	found := map[protocol.DifferenceKind]int{}
 	for _, d := range differences {
 		name := d.Member[strings.LastIndex(d.Member, "/")+1:]
-		if !allowed[d.Member] && !strings.EqualFold(strings.TrimPrefix(strings.ReplaceAll(name, "-", "_"), "X_"), providersim.DriftedMember) {
+		if !allowed[d.Member] && !strings.EqualFold(strings.TrimPrefix(strings.ReplaceAll(name, "-", "_"), "X_"),
+			providersim.DriftedMember) {
 			t.Errorf("%s of %s is called different: %+v", d.Member, d.Route, d)
 		}
 		found[d.Kind]++
@@ -288,7 +289,10 @@ func DriftPages(t *testing.T, target Target, route string, items int) {
 	b := NewBed(t, target)
 	b.Sim.Fault(t, providersim.Fault{Kind: providersim.Drift, Drifted: &providersim.Drifted{Route: route, Items: items}})
 	found := Differences(b.Succeed(t))
-	if !slices.ContainsFunc(found, func(d protocol.AnswerDifference) bool { return d.Kind == protocol.SmallPage && d.Count == int64(items) }) {
+	if !slices.ContainsFunc(found, func(d protocol.AnswerDifference) bool {
+		return d.Kind == protocol.SmallPage &&
+			d.Count == int64(items)
+	}) {
 		t.Errorf("the small page of %s was not noticed: %+v", route, found)
 	}
 	b.VerifyNothingInvented(t)
@@ -304,7 +308,8 @@ func DriftMembers(t *testing.T, target Target, drifted providersim.Drifted) {
 	for _, d := range Differences(b.Succeed(t)) {
 		found[string(d.Kind)+" "+d.Member] = true
 	}
-	for kind, paths := range map[protocol.DifferenceKind][]string{protocol.AbsentMember: drifted.Remove, protocol.OtherType: drifted.Retype} {
+	for kind, paths := range map[protocol.DifferenceKind][]string{protocol.AbsentMember: drifted.Remove,
+		protocol.OtherType: drifted.Retype} {
 		for _, path := range paths {
 			if want := string(kind) + " " + path; !found[want] {
 				t.Errorf("%q was not noticed: %v", want, found)

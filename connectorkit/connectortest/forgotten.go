@@ -105,7 +105,8 @@ func (b *Bed) selected(t *testing.T, stream string, resources ...string) {
 	l.Selected = func(context.Context, string) (store.Selection, error) { return chosen, nil }
 	result, err := l.Run(t.Context(), launch.Request{ConnectionID: Connection, Trigger: store.TriggerManual})
 	if err != nil || result.Status != runner.Succeeded {
-		t.Fatalf("a run with %v selected: %v, %s: %v\nstderr: %s", resources, err, result.Status, result.Failure, result.StderrTail)
+		t.Fatalf("a run with %v selected: %v, %s: %v\nstderr: %s", resources, err, result.Status, result.Failure,
+			result.StderrTail)
 	}
 }
 

@@ -111,12 +111,13 @@ func (c shelfClient) all(ctx context.Context, stream string) (items []shelfItem,
 }
 
 func openShapes(_ context.Context, s *connectorkit.Setup) ([]connectorkit.Collector, error) {
-	client, err := s.HTTP(governhttp.Options{BaseURL: s.Env("PDPP_SHAPES_BASE_URL"), Classify: func(r *governhttp.Response) error {
-		if r.Status == http.StatusGone {
-			return connectorkit.Fail(connectorkit.Gone, nil)
-		}
-		return connectorkit.ByStatus(r)
-	}})
+	client, err := s.HTTP(governhttp.Options{BaseURL: s.Env("PDPP_SHAPES_BASE_URL"),
+		Classify: func(r *governhttp.Response) error {
+			if r.Status == http.StatusGone {
+				return connectorkit.Fail(connectorkit.Gone, nil)
+			}
+			return connectorkit.ByStatus(r)
+		}})
 	if err != nil {
 		return nil, err
 	}
@@ -138,7 +139,8 @@ func openShapes(_ context.Context, s *connectorkit.Setup) ([]connectorkit.Collec
 			Names: func(context.Context) ([]string, string, error) { return []string{"lists"}, "ann", nil },
 			Page:  c.lists, Key: func(_, id string) string { return id },
 		}.Flat("lists"),
-		connectorkit.Lane{List: "threads", Detail: "details", ListPage: c.threads, Fetch: c.detail, Census: 24 * time.Hour, Paired: true},
+		connectorkit.Lane{List: "threads", Detail: "details", ListPage: c.threads, Fetch: c.detail, Census: 24 * time.Hour,
+			Paired: true},
 	}, nil
 }
 
@@ -206,7 +208,8 @@ func (c shelfClient) feed(ctx context.Context, f *connectorkit.Feeding) error {
 		}
 	}
 	known.IDs = slices.Sorted(maps.Keys(met))
-	if err := f.Compare(ctx, "feed", connectorkit.Whole{Keys: slices.Values(known.IDs), Gone: connectorkit.AllGone}); err != nil {
+	if err := f.Compare(ctx, "feed",
+		connectorkit.Whole{Keys: slices.Values(known.IDs), Gone: connectorkit.AllGone}); err != nil {
 		return err
 	}
 	return f.State(ctx, "feed", known)
@@ -325,7 +328,8 @@ func newShelfBed(t testing.TB, st store.Store) *shelfBed {
 	}
 	return &shelfBed{shelves: s, bed: &Bed{
 		Target: Target{Connector: catalog.Connector{Name: "shapes", Manifest: m, Path: path, Args: []string{playShapes}}},
-		Sim:    &Sim{Env: map[string]string{"PDPP_SHAPES_BASE_URL": server.URL, "SHAPES_DIR": s.dir}}, Store: st, Env: map[string]string{},
+		Sim:    &Sim{Env: map[string]string{"PDPP_SHAPES_BASE_URL": server.URL, "SHAPES_DIR": s.dir}}, Store: st,
+		Env: map[string]string{},
 	}}
 }
 
@@ -371,7 +375,8 @@ func (s *shelfBed) run(t rapid.TB, connection string, mode protocol.CollectionMo
 
 // live are the keys of a stream's live records.
 func (s *shelfBed) live(t rapid.TB, connection, stream string) (keys []string) {
-	all, err := s.bed.Store.ListRecords(context.Background(), store.RecordQuery{Part: store.Part{ConnectionID: connection, Stream: stream}, Limit: 10_000})
+	all, err := s.bed.Store.ListRecords(context.Background(),
+		store.RecordQuery{Part: store.Part{ConnectionID: connection, Stream: stream}, Limit: 10_000})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -413,7 +418,8 @@ func TestForgottenBookmarks(t *testing.T) {
 func playForgotten(t *testing.T, r *rapid.T, s *shelfBed, connection string) {
 	now := time.Now()
 	if err := s.bed.Store.CreateConnection(t.Context(), store.Connection{
-		ID: connection, ConnectorID: "shapes", DisplayName: "Shapes", Status: store.ConnectionActive, SourceKind: store.SourceAccount, CreatedAt: now, UpdatedAt: now,
+		ID: connection, ConnectorID: "shapes", DisplayName: "Shapes", Status: store.ConnectionActive,
+		SourceKind: store.SourceAccount, CreatedAt: now, UpdatedAt: now,
 	}); err != nil {
 		r.Fatal(err)
 	}

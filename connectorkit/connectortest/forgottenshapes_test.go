@@ -117,14 +117,15 @@ func davFlat(s *connectorkit.Setup, base string) (connectorkit.Flat, error) {
 	if err != nil {
 		return connectorkit.Flat{}, err
 	}
-	return account.Flat("dav", func(dav.Collection) bool { return true }, func(_ dav.Collection, o dav.Object) ([]dav.Thing, bool) {
-		var item shelfItem
-		if json.Unmarshal(o.Text, &item) != nil || item.Torn {
-			return nil, false
-		}
-		item.ID = dav.Key(item.ID)
-		return []dav.Thing{{Key: item.ID, Data: map[string]any{"id": item.ID, "v": item.V}}}, true
-	}), nil
+	return account.Flat("dav", func(dav.Collection) bool { return true },
+		func(_ dav.Collection, o dav.Object) ([]dav.Thing, bool) {
+			var item shelfItem
+			if json.Unmarshal(o.Text, &item) != nil || item.Torn {
+				return nil, false
+			}
+			item.ID = dav.Key(item.ID)
+			return []dav.Thing{{Key: item.ID, Data: map[string]any{"id": item.ID, "v": item.V}}}, true
+		}), nil
 }
 
 // folder remembers nothing of its own: a file's name is its record's key.
@@ -140,14 +141,15 @@ func (folder) End(whole bool, emit func(string, connectorkit.Record)) {}
 func filesSource(dir string) connectorkit.Collector {
 	return localfile.Source{
 		Streams: []string{"files"}, Roots: []localfile.Root{{Name: "root", Path: dir}}, Memory: folder{}, Mirror: "files",
-		Stores: []localfile.Store{{Name: "all", Root: "root", Patterns: []string{"*.json"}, Streams: []string{"files"}, Whole: func(f *localfile.File, content []byte) error {
-			var item shelfItem
-			if err := json.Unmarshal(content, &item); err != nil {
-				return err
-			}
-			f.Emit("files", item.record())
-			return nil
-		}}},
+		Stores: []localfile.Store{{Name: "all", Root: "root", Patterns: []string{"*.json"}, Streams: []string{"files"},
+			Whole: func(f *localfile.File, content []byte) error {
+				var item shelfItem
+				if err := json.Unmarshal(content, &item); err != nil {
+					return err
+				}
+				f.Emit("files", item.record())
+				return nil
+			}}},
 	}.Collector()
 }
 

@@ -84,7 +84,8 @@ func Open(s *connectorkit.Setup, kind Kind, address, user, password string) (*Ac
 
 // ask directs the requests to the host of an address.
 func (a *Account) ask(u *url.URL) error {
-	client, err := a.setup.HTTP(governhttp.Options{BaseURL: u.Scheme + "://" + u.Host, Header: a.header, Sign: a.sign, Classify: classify, MaxBody: maxBody})
+	client, err := a.setup.HTTP(governhttp.Options{BaseURL: u.Scheme + "://" + u.Host, Header: a.header, Sign: a.sign,
+		Classify: classify, MaxBody: maxBody})
 	if err != nil {
 		return err
 	}

@@ -52,7 +52,8 @@ func readChallenge(text string) *challenge {
 			m[name] = escaped.ReplaceAllString(found[2], "$1") + found[3]
 		}
 	}
-	c := &challenge{realm: m["realm"], nonce: m["nonce"], opaque: m["opaque"], algorithm: m["algorithm"], plain: m["qop"] == ""}
+	c := &challenge{realm: m["realm"], nonce: m["nonce"], opaque: m["opaque"], algorithm: m["algorithm"],
+		plain: m["qop"] == ""}
 	auth := c.plain
 	for _, qop := range strings.Split(m["qop"], ",") {
 		auth = auth || strings.EqualFold(strings.TrimSpace(qop), "auth")
@@ -98,7 +99,8 @@ func (c *challenge) answerWith(user, password, method, uri, cnonce string) strin
 	if c.plain {
 		response = sum(a1, c.nonce, a2)
 	}
-	out := "Digest username=" + quote(user) + ", realm=" + quote(c.realm) + ", nonce=" + quote(c.nonce) + ", uri=" + quote(uri) + ", response=" + quote(response)
+	out := "Digest username=" + quote(user) + ", realm=" + quote(c.realm) + ", nonce=" + quote(c.nonce) + ", uri=" +
+		quote(uri) + ", response=" + quote(response)
 	if c.algorithm != "" {
 		out += ", algorithm=" + c.algorithm
 	}

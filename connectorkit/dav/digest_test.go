@@ -26,7 +26,8 @@ func TestDigestAnswer(t *testing.T) {
 		}
 		c.uses = 1
 		got := c.answerWith("Mufasa", "Circle of Life", "GET", "/dir/index.html", cnonce)
-		for _, part := range []string{`response="` + want + `"`, `username="Mufasa"`, "nc=00000001", "qop=auth", `opaque="FQhe/qaU925kfnzjCev0ciny7QMkPqMAFRtzCUYo5tdS"`} {
+		for _, part := range []string{`response="` + want + `"`, `username="Mufasa"`, "nc=00000001", "qop=auth",
+			`opaque="FQhe/qaU925kfnzjCev0ciny7QMkPqMAFRtzCUYo5tdS"`} {
 			if !strings.Contains(got, part) {
 				t.Errorf("%s is not in %s", part, got)
 			}

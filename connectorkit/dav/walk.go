@@ -240,7 +240,8 @@ func (w *walk) finish(m *memory) bool {
 	for _, at := range w.work.gone {
 		w.deleted(m.remove(at))
 	}
-	moved := len(w.work.gone) > 0 || w.work.full != 0 || m.Token != w.work.token || m.CTag != w.work.ctag || !slices.Equal(m.Again, w.again)
+	moved := len(w.work.gone) > 0 || w.work.full != 0 || m.Token != w.work.token || m.CTag != w.work.ctag ||
+		!slices.Equal(m.Again, w.again)
 	m.Token, m.CTag, m.Again = w.work.token, w.work.ctag, w.again
 	if w.work.full != 0 {
 		m.Full = w.work.full

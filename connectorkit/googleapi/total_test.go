@@ -45,7 +45,8 @@ func TestTotalIsCompared(t *testing.T) {
 	if len(listed) != 1 || listed[0] != (connectorkit.Listed{Announced: 9, Counted: 3}) {
 		t.Errorf("a whole walk: %+v", listed)
 	}
-	again := Lists{Names: func(context.Context) ([]string, string, error) { return []string{"people"}, "me", nil }, Key: func(_, id string) string { return id },
+	again := Lists{Names: func(context.Context) ([]string, string, error) { return []string{"people"}, "me", nil },
+		Key: func(_, id string) string { return id },
 		Page: func(context.Context, Ask) (Answer, error) {
 			return Answer{Since: "later", Total: 9, Things: things("d")}, nil
 		}}.Flat("people")

@@ -64,7 +64,8 @@ func (w *walk) begin(ctx context.Context, at connectorkit.Cursor) error {
 		return err
 	}
 	w.counts = map[string]int{}
-	w.memories, w.listed, w.again, w.resumed, w.ended, w.account = map[string]*memory{}, map[string]bool{}, map[string]int{}, map[string]bool{}, map[string]bool{}, account
+	w.memories, w.listed, w.again, w.resumed, w.ended, w.account = map[string]*memory{}, map[string]bool{},
+		map[string]int{}, map[string]bool{}, map[string]bool{}, account
 	w.step, _ = strconv.Atoi(at["step"]) // absent after a walk that was finished
 	for name, text := range at {
 		if list, ours := strings.CutPrefix(name, prefix); ours {

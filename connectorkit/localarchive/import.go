@@ -78,7 +78,8 @@ func (i Import) Source() localfile.Source {
 	}
 	store := func(name, reason string, streams, patterns []string, kind *Kind) {
 		src.Stores = append(src.Stores, localfile.Store{
-			Name: name, Root: root, Patterns: patterns, Streams: streams, Reason: reason, Settle: Settle, Guess: kind != nil && kind.Guess,
+			Name: name, Root: root, Patterns: patterns, Streams: streams, Reason: reason, Settle: Settle, Guess: kind != nil &&
+				kind.Guess,
 			Open: func(ctx context.Context, f *localfile.File, h *os.File, state jsontext.Value) error {
 				return at.read(ctx, f, h, state, kind)
 			},
@@ -215,7 +216,8 @@ func (r *reading) place(member int64, state jsontext.Value) place {
 // fits reports whether a member is of a kind, judged by its name.
 func (i *Import) fits(k Kind, name string) bool {
 	return localfile.Match(k.Patterns, name) &&
-		!(k.Guess && (localfile.Match(i.Packaging, name) || slices.ContainsFunc(i.LeftOut, func(l localfile.LeftOut) bool { return localfile.Match(l.Patterns, name) })))
+		!(k.Guess && (localfile.Match(i.Packaging, name) ||
+			slices.ContainsFunc(i.LeftOut, func(l localfile.LeftOut) bool { return localfile.Match(l.Patterns, name) })))
 }
 
 func (r *reading) member(ctx context.Context, e *Entry) error {

@@ -31,7 +31,8 @@ func Lists(ctx context.Context, r io.Reader, from ListPlace, names []string, eac
 
 // ListsAmong reads lists as Lists does, and calls other with the name of each other member of the
 // document. A list before the one from which it goes on was read, and is passed over.
-func ListsAmong(ctx context.Context, r io.Reader, from ListPlace, names []string, each func(at ListPlace, element jsontext.Value) error, other func(name string)) error {
+func ListsAmong(ctx context.Context, r io.Reader, from ListPlace, names []string,
+	each func(at ListPlace, element jsontext.Value) error, other func(name string)) error {
 	if from, ok := r.(*opened); ok {
 		read := each
 		each = func(at ListPlace, element jsontext.Value) error {

@@ -40,8 +40,9 @@ func diary(t testing.TB, limits localarchive.Limits) connectorkit.Connector {
 	c, err := connectorkit.New([]byte(testManifest), func(_ context.Context, s *connectorkit.Setup) ([]connectorkit.Collector, error) {
 		return []connectorkit.Collector{localarchive.Import{
 			Dir: s.Env("DIARY_DIR"), Streams: []string{"entries"}, Empty: "put the diary into the folder", Limits: limits, Known: []string{"**/diary.info"},
-			LeftOut: []localfile.LeftOut{{Name: "Sketches", Patterns: []string{"**/sketches/*.png"}}}, Packaging: []string{"**/index.html"},
-			Kinds: []localarchive.Kind{{Name: "diary", Patterns: []string{"**/diary/*.txt"}, Streams: []string{"entries"}, Read: readDiary}},
+			LeftOut:   []localfile.LeftOut{{Name: "Sketches", Patterns: []string{"**/sketches/*.png"}}},
+			Packaging: []string{"**/index.html"},
+			Kinds:     []localarchive.Kind{{Name: "diary", Patterns: []string{"**/diary/*.txt"}, Streams: []string{"entries"}, Read: readDiary}},
 		}.Source().Collector()}, nil
 	})
 	if err != nil {
@@ -366,7 +367,8 @@ func account(t *testing.T, k *archivetest.Kept, file string) localfile.Coverage 
 // name, others by a pattern, in an archive, in a folder, and after a run that was cut short.
 func TestLeftOut(t *testing.T) {
 	files := []archivetest.File{
-		member("diary/a.txt", numbered("a", 3000)), member("diary/b.txt", "skip\nskip\nlast\n"), member("sketches/1.png", "x"), member("sketches/2.png", "x"),
+		member("diary/a.txt", numbered("a", 3000)), member("diary/b.txt", "skip\nskip\nlast\n"),
+		member("sketches/1.png", "x"), member("sketches/2.png", "x"),
 		member("maps/plan-2024-01.bin", "x"), member("maps/plan-2024-02.bin", "x"), member("index.html", "x"),
 	}
 	want := func(name string, got localfile.Coverage) {
@@ -391,7 +393,8 @@ func TestLeftOut(t *testing.T) {
 	archivetest.Unpacked(t, dir, member("shopping.list", "x"))
 	k := kept(t, dir).Run()
 	same(t, "folder: known", k.Account("left:Sketches").LeftOut, map[string]int64{"Sketches": 2})
-	same(t, "folder: unknown", k.Account("unknown:maps/plan-#-#.bin").Unrecognized, map[string]int64{"maps/plan-#-#.bin": 2})
+	same(t, "folder: unknown", k.Account("unknown:maps/plan-#-#.bin").Unrecognized,
+		map[string]int64{"maps/plan-#-#.bin": 2})
 	same(t, "folder: names", k.Account("unknown:shopping.list").Files, []string{"shopping.list"})
 	same(t, "folder: entries", account(t, k, "diary/b.txt").LeftOut, map[string]int64{"skipped lines": 2})
 	same(t, "folder: packaging", k.Account("packaging").FilesPresent, 1)
@@ -404,7 +407,8 @@ func TestLeftOut(t *testing.T) {
 
 	files = files[:0]
 	for i := range 5000 {
-		letters := strings.NewReplacer("0", "a", "1", "b", "2", "c", "3", "d", "4", "e", "5", "f", "6", "g", "7", "h", "8", "i", "9", "j").Replace(fmt.Sprint(i))
+		letters := strings.NewReplacer("0", "a", "1", "b", "2", "c", "3", "d", "4", "e", "5", "f", "6", "g", "7", "h", "8",
+			"i", "9", "j").Replace(fmt.Sprint(i))
 		files = append(files, member(letters+"/"+letters+"."+letters, "x"))
 	}
 	dir = t.TempDir()

@@ -93,7 +93,8 @@ func (m *Member) Beside(ctx context.Context, patterns []string, read func(in io.
 			if err != nil {
 				continue
 			}
-			err = each(&Member{Name: rel, Size: size, r: m.r, kind: m.kind, section: io.NewSectionReader(h, 0, size), aside: true})
+			err = each(&Member{Name: rel, Size: size, r: m.r, kind: m.kind, section: io.NewSectionReader(h, 0, size),
+				aside: true})
 			_ = h.Close() // it was only read
 			if err != nil {
 				return err

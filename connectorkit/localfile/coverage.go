@@ -57,7 +57,8 @@ type Coverage struct {
 // FileAccount returns the account of what a file of an import folder holds and its source does not
 // collect. ID is one of the file's content.
 func FileAccount(id, file string, left Leftovers) *Coverage {
-	c := &Coverage{ID: "file:" + id, Store: file, File: file, Status: statusCollected, Reason: "everything in it is collected", LeftOut: left.Known, Unrecognized: left.Unknown}
+	c := &Coverage{ID: "file:" + id, Store: file, File: file, Status: statusCollected,
+		Reason: "everything in it is collected", LeftOut: left.Known, Unrecognized: left.Unknown}
 	switch {
 	case len(left.Unknown) > 0:
 		c.Status, c.Reason = statusUnsupported, "it holds files that this version does not recognize"
@@ -170,11 +171,13 @@ func (r *reader) unknown() []connectorkit.Record {
 	}
 	for _, kind := range slices.Sorted(maps.Keys(r.walk.left.Known)) {
 		n := r.walk.left.Known[kind]
-		leave("left:"+kind, kind, n, Coverage{Status: statusExcluded, Reason: "this source does not collect it", LeftOut: map[string]int64{kind: n}})
+		leave("left:"+kind, kind, n, Coverage{Status: statusExcluded, Reason: "this source does not collect it",
+			LeftOut: map[string]int64{kind: n}})
 	}
 	for _, kind := range slices.Sorted(maps.Keys(r.walk.left.Unknown)) {
 		n := r.walk.left.Unknown[kind]
-		leave("unknown:"+kind, kind, n, Coverage{Status: statusUnsupported, Reason: "this version does not recognize it", Unrecognized: map[string]int64{kind: n}})
+		leave("unknown:"+kind, kind, n, Coverage{Status: statusUnsupported, Reason: "this version does not recognize it",
+			Unrecognized: map[string]int64{kind: n}})
 	}
 	add := func(id, name string, n int64) {
 		now[id] = true

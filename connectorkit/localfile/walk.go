@@ -143,7 +143,8 @@ func (w *walk) at(root, rel string) *found {
 
 // open reports whether every folder of every root could be looked at.
 func (w *walk) open() bool {
-	return len(w.closed) == 0 && !slices.ContainsFunc(w.trees, func(t *tree) bool { return t.broken != nil || t.limits != nil })
+	return len(w.closed) == 0 &&
+		!slices.ContainsFunc(w.trees, func(t *tree) bool { return t.broken != nil || t.limits != nil })
 }
 
 func (w *walk) close() {
@@ -330,7 +331,8 @@ func matchesAbove(patterns []string, rel string) bool {
 
 func (w *walk) add(s *Source, t *tree, rel string, info fs.FileInfo) {
 	store := t.stores.find(rel)
-	if store != nil && store.Guess && slices.ContainsFunc(s.LeftOut, func(l LeftOut) bool { return Match(l.Patterns, rel) }) {
+	if store != nil && store.Guess &&
+		slices.ContainsFunc(s.LeftOut, func(l LeftOut) bool { return Match(l.Patterns, rel) }) {
 		store = nil
 	}
 	if store == nil {

@@ -25,7 +25,8 @@ func open(_ context.Context, s *connectorkit.Setup) ([]connectorkit.Collector, e
 	return []connectorkit.Collector{localarchive.Import{
 		Dir: s.Env("APPLE_HEALTH_EXPORT_DIR"), Streams: []string{"records", "workouts", "activity_rings"},
 		// The file is called export.xml, or that in the language of the phone.
-		Kinds: []localarchive.Kind{{Name: "health_data", Patterns: []string{"**/*.xml"}, Streams: []string{"records", "workouts", "activity_rings"}, Reason: "measurements, workouts and rings", Read: read}},
+		Kinds: []localarchive.Kind{{Name: "health_data", Patterns: []string{"**/*.xml"},
+			Streams: []string{"records", "workouts", "activity_rings"}, Reason: "measurements, workouts and rings", Read: read}},
 		LeftOut: []localfile.LeftOut{
 			{Name: "Workout routes (GPS tracks)", Patterns: []string{"**/*.gpx"}},
 			{Name: "Electrocardiograms", Patterns: []string{"**/electrocardiograms/**"}},

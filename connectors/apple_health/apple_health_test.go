@@ -74,9 +74,11 @@ func TestDetails(t *testing.T) {
 			<WorkoutRoute sourceName="Watch"><MetadataEntry key="HKMetadataKeySyncVersion" value="2"/><FileReference path="/workout-routes/route_2024-01-02.gpx"/></WorkoutRoute></Workout>
 		<ActivitySummary dateComponents="2024-01-02" activeEnergyBurned="512.5" activeEnergyBurnedGoal="600" activeEnergyBurnedUnit="kcal" appleMoveTime="0" appleMoveTimeGoal="0" appleExerciseTime="31" appleExerciseTimeGoal="30" appleStandHours="11" appleStandHoursGoal="12"/>
 		<Audiogram type="HKDataTypeIdentifierAudiogram" startDate="2024-01-02 10:11:12 +0100"/>`))
-	k := imported(t, "export.zip", archivetest.Zip(t, archivetest.File{Name: "apple_health_export/export.xml", Content: content},
-		archivetest.File{Name: "apple_health_export/workout-routes/route_2024-01-02.gpx", Content: "<gpx/>"}, archivetest.File{Name: "apple_health_export/electrocardiograms/ecg_2024-01-02.csv", Content: "x"},
-		archivetest.File{Name: "apple_health_export/clinical-records/Observation-1.json", Content: "{}"})).Run()
+	k := imported(t, "export.zip",
+		archivetest.Zip(t, archivetest.File{Name: "apple_health_export/export.xml", Content: content},
+			archivetest.File{Name: "apple_health_export/workout-routes/route_2024-01-02.gpx", Content: "<gpx/>"},
+			archivetest.File{Name: "apple_health_export/electrocardiograms/ecg_2024-01-02.csv", Content: "x"},
+			archivetest.File{Name: "apple_health_export/clinical-records/Observation-1.json", Content: "{}"})).Run()
 	seen := func(stream string, fields ...string) (out []string) {
 		for key := range k.Records[stream] {
 			r := k.Fields(stream, key)
@@ -93,9 +95,12 @@ func TestDetails(t *testing.T) {
 		got  []string
 		want string
 	}{
-		{seen("records", "type", "device", "creation_date", "metadata", "beats"), "[HKQuantityTypeIdentifierDietaryProtein|<nil>|<nil>|<nil>|<nil>| HKQuantityTypeIdentifierHeartRateVariabilitySDNN|name:Apple Watch, manufacturer:Apple Inc., model:Watch, hardware:Watch6,2, software:9.1|2024-01-02T10:12:00+01:00|map[HKAlgorithmVersion:2 note:a \"b\"]|[map[bpm:61 time:10:11:13,12] map[bpm:63 time:10:11:14,12]]|]"},
-		{seen("workouts", "device", "metadata", "events", "statistics", "route_files"), "[name:Apple Watch|map[HKIndoorWorkout:0]|[map[date:2024-01-02T10:20:00+01:00 duration_minutes:1 type:HKWorkoutEventTypePause]]|[map[average:140 maximum:170 minimum:100 type:HKQuantityTypeIdentifierHeartRate unit:count/min]]|[/workout-routes/route_2024-01-02.gpx]|]"},
-		{seen("activity_rings", "id", "active_energy_kcal", "active_energy_goal_kcal", "exercise_minutes", "exercise_goal_minutes", "stand_hours", "stand_goal_hours"), "[2024-01-02|512.5|600|31|30|11|12|]"},
+		{seen("records", "type", "device", "creation_date", "metadata", "beats"),
+			"[HKQuantityTypeIdentifierDietaryProtein|<nil>|<nil>|<nil>|<nil>| HKQuantityTypeIdentifierHeartRateVariabilitySDNN|name:Apple Watch, manufacturer:Apple Inc., model:Watch, hardware:Watch6,2, software:9.1|2024-01-02T10:12:00+01:00|map[HKAlgorithmVersion:2 note:a \"b\"]|[map[bpm:61 time:10:11:13,12] map[bpm:63 time:10:11:14,12]]|]"},
+		{seen("workouts", "device", "metadata", "events", "statistics", "route_files"),
+			"[name:Apple Watch|map[HKIndoorWorkout:0]|[map[date:2024-01-02T10:20:00+01:00 duration_minutes:1 type:HKWorkoutEventTypePause]]|[map[average:140 maximum:170 minimum:100 type:HKQuantityTypeIdentifierHeartRate unit:count/min]]|[/workout-routes/route_2024-01-02.gpx]|]"},
+		{seen("activity_rings", "id", "active_energy_kcal", "active_energy_goal_kcal", "exercise_minutes",
+			"exercise_goal_minutes", "stand_hours", "stand_goal_hours"), "[2024-01-02|512.5|600|31|30|11|12|]"},
 	} {
 		if got := fmt.Sprint(c.got); got != c.want {
 			t.Errorf("stored:\n%s\nwant\n%s", got, c.want)
@@ -103,7 +108,8 @@ func TestDetails(t *testing.T) {
 	}
 	for key := range k.Records["coverage_diagnostics"] {
 		if c := k.Account(key); c.File != "" {
-			if got := fmt.Sprint(c.LeftOut, c.Unrecognized); got != "map[Audiogram:1 Clinical records:1 Electrocardiograms:1 Groups of measurements (their measurements are kept):1 Personal details:1 Workout routes (GPS tracks):1] map[]" {
+			if got := fmt.Sprint(c.LeftOut,
+				c.Unrecognized); got != "map[Audiogram:1 Clinical records:1 Electrocardiograms:1 Groups of measurements (their measurements are kept):1 Personal details:1 Workout routes (GPS tracks):1] map[]" {
 				t.Errorf("left out: %s", got)
 			}
 		}

@@ -152,7 +152,8 @@ func leftOutKind(name string) string {
 		return "Personal details"
 	case "Correlation":
 		return "Groups of measurements (their measurements are kept)"
-	case "MetadataEntry", "ExportDate", "HealthData", "HeartRateVariabilityMetadataList", "InstantaneousBeatsPerMinute", "WorkoutEvent", "WorkoutRoute", "FileReference", "WorkoutActivity", "WorkoutStatistics":
+	case "MetadataEntry", "ExportDate", "HealthData", "HeartRateVariabilityMetadataList", "InstantaneousBeatsPerMinute",
+		"WorkoutEvent", "WorkoutRoute", "FileReference", "WorkoutActivity", "WorkoutStatistics":
 		return "" // parts of what is counted, and the head of the file
 	}
 	return localfile.Short(name, 60)

@@ -72,8 +72,10 @@ func (h *health) rings(e *element) {
 		return
 	}
 	h.m.Emit("activity_rings", connectorkit.Upsert(ring{
-		ID: day, Date: day, Energy: measure(e, "activeEnergyBurned", "activeEnergyBurnedUnit", kilocalories), EnergyGoal: measure(e, "activeEnergyBurnedGoal", "activeEnergyBurnedUnit", kilocalories),
-		Move: numberOf(e.text("appleMoveTime")), MoveGoal: numberOf(e.text("appleMoveTimeGoal")), Exercise: numberOf(e.text("appleExerciseTime")), ExerciseGoal: numberOf(e.text("appleExerciseTimeGoal")),
+		ID: day, Date: day, Energy: measure(e, "activeEnergyBurned", "activeEnergyBurnedUnit", kilocalories),
+		EnergyGoal: measure(e, "activeEnergyBurnedGoal", "activeEnergyBurnedUnit", kilocalories),
+		Move:       numberOf(e.text("appleMoveTime")), MoveGoal: numberOf(e.text("appleMoveTimeGoal")),
+		Exercise: numberOf(e.text("appleExerciseTime")), ExerciseGoal: numberOf(e.text("appleExerciseTimeGoal")),
 		Stand: numberOf(e.text("appleStandHours")), StandGoal: numberOf(e.text("appleStandHoursGoal")),
 	}))
 }
@@ -86,9 +88,11 @@ func (w *workout) part(name string, e *element) {
 	switch name {
 	case "WorkoutStatistics":
 		w.statistics(e)
-		w.Statistics = append(w.Statistics, statistic{e.text("type"), numberOf(e.text("sum")), numberOf(e.text("average")), numberOf(e.text("minimum")), numberOf(e.text("maximum")), e.text("unit")})
+		w.Statistics = append(w.Statistics, statistic{e.text("type"), numberOf(e.text("sum")), numberOf(e.text("average")),
+			numberOf(e.text("minimum")), numberOf(e.text("maximum")), e.text("unit")})
 	case "WorkoutEvent":
-		w.Events = append(w.Events, event{e.text("type"), timeOf(e.raw("date")), measure(e, "duration", "durationUnit", minutes)})
+		w.Events = append(w.Events,
+			event{e.text("type"), timeOf(e.raw("date")), measure(e, "duration", "durationUnit", minutes)})
 	case "WorkoutRoute":
 		w.inRoute = !e.empty
 	case "FileReference":
@@ -102,7 +106,8 @@ func (w *workout) part(name string, e *element) {
 
 func workoutOf(e *element) *workout {
 	w := &workout{
-		Device: deviceOf(e.text("device")), Activity: e.text("workoutActivityType"), Source: e.text("sourceName"), Start: timeOf(e.raw("startDate")), End: timeOf(e.raw("endDate")),
+		Device: deviceOf(e.text("device")), Activity: e.text("workoutActivityType"), Source: e.text("sourceName"),
+		Start: timeOf(e.raw("startDate")), End: timeOf(e.raw("endDate")),
 		Duration: measure(e, "duration", "durationUnit", minutes), Energy: measure(e, "totalEnergyBurned", "totalEnergyBurnedUnit", kilocalories),
 		Distance: measure(e, "totalDistance", "totalDistanceUnit", kilometres),
 	}

@@ -26,7 +26,8 @@ func TestForgottenRemovals(t *testing.T) {
 		first, last := 0, 0
 		add := func() {
 			exec("INSERT INTO moz_places VALUES (?, ?, '')", last, fmt.Sprintf("https://%d.example/", last))
-			exec("INSERT INTO moz_bookmarks VALUES (?, 1, ?, 1, '', ?, ?, ?)", 10+last, last, now, now, fmt.Sprintf("guid%d", last))
+			exec("INSERT INTO moz_bookmarks VALUES (?, 1, ?, 1, '', ?, ?, ?)", 10+last, last, now, now,
+				fmt.Sprintf("guid%d", last))
 			last++
 		}
 		for range 9 {
@@ -34,7 +35,8 @@ func TestForgottenRemovals(t *testing.T) {
 		}
 		sim := &connectortest.Sim{Env: map[string]string{"BROWSER_HISTORY_FIREFOX_DIR": filepath.Join(dir, "firefox")}}
 		return connectortest.Forgetful{
-			Target: connectortest.Target{Connector: connectortest.BuiltIn(t, "browser_history"), Start: func(*testing.T) *connectortest.Sim { return sim }},
+			Target: connectortest.Target{Connector: connectortest.BuiltIn(t, "browser_history"),
+				Start: func(*testing.T) *connectortest.Sim { return sim }},
 			Stream: "bookmarks", Away: "another one", Add: add,
 			Delete: func(*testing.T) {
 				exec("DELETE FROM moz_bookmarks WHERE guid IN (?, ?)", fmt.Sprintf("guid%d", first), "guid8")

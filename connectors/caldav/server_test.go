@@ -156,7 +156,8 @@ func TestFullSync(t *testing.T) {
 
 func meanwhile(t *testing.T, b *connectortest.Bed) {
 	t.Helper()
-	for _, m := range []providersim.Mutation{{Op: "delete", N: 5}, {Op: "edit", N: 3}, {Op: "rename", N: 2}, {Op: "add", N: 2}} {
+	for _, m := range []providersim.Mutation{{Op: "delete", N: 5}, {Op: "edit", N: 3}, {Op: "rename", N: 2},
+		{Op: "add", N: 2}} {
 		b.Sim.Mutate(t, m)
 	}
 }

@@ -110,7 +110,8 @@ func TestAgents(t *testing.T) {
 	var kept connectortest.Kept
 	kept.Once(t, codex.Connector(), map[string]string{"CODEX_HOME": dir})
 	all := fmt.Sprint(kept.Records["messages"])
-	for _, want := range []string{`"content":"the tide table is done"`, `"author":"/root/backend","recipient":"/root"`, `"content":"[encrypted]"`, `"content":"now the harbour"`, `"type":"inter_agent_communication"`} {
+	for _, want := range []string{`"content":"the tide table is done"`, `"author":"/root/backend","recipient":"/root"`,
+		`"content":"[encrypted]"`, `"content":"now the harbour"`, `"type":"inter_agent_communication"`} {
 		if !strings.Contains(all, want) {
 			t.Errorf("%s is missing in %s", want, all)
 		}

@@ -261,13 +261,17 @@ func (w *wirePerson) record() personRecord {
 	r.Dates = entries(w.Events, func(f field) entry { return entry{Value: f.Date.text(), Type: f.Type} })
 	r.Custom = entries(w.Custom, func(f field) entry { return entry{Value: f.Value, Type: f.Key} })
 	r.Gender, r.FileAs = first(w.Genders).Value, first(w.FileAs).Value
-	r.Occupations, r.Interests, r.Skills, r.SIP = entries(w.Occupations, plain), entries(w.Interests, plain), entries(w.Skills, plain), entries(w.SIP, plain)
-	r.ExternalIDs, r.Locations, r.Locales, r.Keywords = entries(w.ExternalIDs, plain), entries(w.Locations, plain), entries(w.Locales, plain), entries(w.Keywords, plain)
+	r.Occupations, r.Interests, r.Skills, r.SIP = entries(w.Occupations, plain), entries(w.Interests, plain),
+		entries(w.Skills, plain), entries(w.SIP, plain)
+	r.ExternalIDs, r.Locations, r.Locales, r.Keywords = entries(w.ExternalIDs, plain), entries(w.Locations, plain),
+		entries(w.Locales, plain), entries(w.Keywords, plain)
 	r.Calendars = entries(w.Calendars, func(f field) entry { return entry{Value: f.URL, Type: f.Type} })
 	r.ClientData = entries(w.ClientData, func(f field) entry { return entry{Value: f.Value, Type: f.Key} })
 	for _, o := range w.Organizations {
-		if len(w.Organizations) > 1 || o.Description+o.Location+o.Domain+o.Start.text()+o.End.text() != "" { // else the members above have all of it
-			r.Jobs = append(r.Jobs, job{Name: o.Name, Department: o.Department, Title: o.Title, Description: o.Description, Location: o.Location, Domain: o.Domain, Type: o.Type, Current: o.Current,
+		// else the members above have all of it
+		if len(w.Organizations) > 1 || o.Description+o.Location+o.Domain+o.Start.text()+o.End.text() != "" {
+			r.Jobs = append(r.Jobs, job{Name: o.Name, Department: o.Department, Title: o.Title, Description: o.Description,
+				Location: o.Location, Domain: o.Domain, Type: o.Type, Current: o.Current,
 				Start: o.Start.text(), End: o.End.text()})
 		}
 	}

@@ -84,7 +84,8 @@ func activityFrom(ctx context.Context, m *localarchive.Member, in io.Reader) err
 		if q := address.Query().Get("search_query"); q != "" && tube {
 			query, asked = q, true
 		}
-		film := tube && (address.Path == "/watch" || strings.HasPrefix(address.Path, "/shorts/") || strings.HasPrefix(address.Path, "/live/"))
+		film := tube && (address.Path == "/watch" || strings.HasPrefix(address.Path, "/shorts/") ||
+			strings.HasPrefix(address.Path, "/live/"))
 		switch {
 		case err != nil || when == "":
 			m.Row(at.Index, int64(len(element)))

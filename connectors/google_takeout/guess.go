@@ -40,7 +40,8 @@ func readGuess(ctx context.Context, m *localarchive.Member) error {
 	case object && has("title") && has("access", "albumData") && has("date", "albumData"):
 		m.Skip("Google Photos albums")
 		return nil
-	case object && (has("timelineObjects", "semanticSegments", "rawSignals") || has("locations") && has("latitudeE7")), !object && has("startTime") && has("timelinePath", "visit", "activity"):
+	case object && (has("timelineObjects", "semanticSegments", "rawSignals") || has("locations") && has("latitudeE7")),
+		!object && has("startTime") && has("timelinePath", "visit", "activity"):
 		return placesFrom(ctx, m, all)
 	case !object && has("header") && has("title") && has("time"):
 		return activityFrom(ctx, m, all)

@@ -118,7 +118,8 @@ func photoFrom(m *localarchive.Member, in io.Reader) error {
 	}
 	p := photo{
 		Filename: s.Title, EventTime: taken, Title: s.Title, Description: s.Description,
-		UploadedAt: s.Created.time(), URL: s.URL, Favorite: s.Favorited, Archived: s.Archived, Trashed: s.Trashed, Origin: originOf(s.Origin),
+		UploadedAt: s.Created.time(), URL: s.URL, Favorite: s.Favorited, Archived: s.Archived, Trashed: s.Trashed,
+		Origin:    originOf(s.Origin),
 		Hydration: "unavailable", Error: "the picture itself is not stored",
 	}
 	for _, who := range s.People {

@@ -179,8 +179,9 @@ func rawPoint(element jsontext.Value) ([]point, bool) {
 		return nil, false
 	}
 	p := point{
-		Kind: kindPoint, Timestamp: cmp.Or(timeOf(s.Timestamp), milliseconds(s.TimestampMs)), Latitude: e7(s.LatitudeE7), Longitude: e7(s.LongitudeE7),
-		Accuracy: s.Accuracy, Velocity: s.Velocity, Altitude: s.Altitude, Heading: s.Heading, Source: s.Source,
+		Kind: kindPoint, Timestamp: cmp.Or(timeOf(s.Timestamp), milliseconds(s.TimestampMs)), Latitude: e7(s.LatitudeE7),
+		Longitude: e7(s.LongitudeE7),
+		Accuracy:  s.Accuracy, Velocity: s.Velocity, Altitude: s.Altitude, Heading: s.Heading, Source: s.Source,
 	}
 	if p.Timestamp == "" {
 		return nil, false
@@ -233,7 +234,8 @@ func signalPoint(element jsontext.Value) ([]point, bool) {
 	}
 	var out []point
 	if at := s.Position; at != nil {
-		p := point{Kind: kindPoint, Timestamp: timeOf(at.Timestamp), Accuracy: at.Accuracy, Altitude: at.Altitude, Velocity: at.Speed, Source: at.Source}
+		p := point{Kind: kindPoint, Timestamp: timeOf(at.Timestamp), Accuracy: at.Accuracy, Altitude: at.Altitude,
+			Velocity: at.Speed, Source: at.Source}
 		p.Latitude, p.Longitude = degrees(cmp.Or(at.LatLng, at.SmallLatLng))
 		out = append(out, p)
 	}

@@ -46,7 +46,8 @@ type rawPath struct {
 
 func (r rawPath) points() (out []point) {
 	for _, at := range r.Points {
-		out = append(out, point{Kind: kindPoint, Timestamp: cmp.Or(timeOf(at.Timestamp), milliseconds(at.TimestampMs)), Latitude: e7(at.LatE7), Longitude: e7(at.LngE7), Accuracy: at.Accuracy})
+		out = append(out, point{Kind: kindPoint, Timestamp: cmp.Or(timeOf(at.Timestamp), milliseconds(at.TimestampMs)),
+			Latitude: e7(at.LatE7), Longitude: e7(at.LngE7), Accuracy: at.Accuracy})
 	}
 	return out
 }
@@ -68,7 +69,8 @@ const maxNested = 8
 func (v *monthVisit) points(parent string, depth int) []point {
 	at := v.Location
 	p := point{
-		Kind: kindVisit, Timestamp: v.Duration.start(), EndTimestamp: v.Duration.end(), Latitude: e7(at.LatitudeE7), Longitude: e7(at.LongitudeE7), PlaceName: at.Name, Address: at.Address,
+		Kind: kindVisit, Timestamp: v.Duration.start(), EndTimestamp: v.Duration.end(), Latitude: e7(at.LatitudeE7),
+		Longitude: e7(at.LongitudeE7), PlaceName: at.Name, Address: at.Address,
 		PlaceID: at.PlaceID, SemanticType: at.SemanticType, Confidence: v.Confidence, ParentID: parent,
 	}
 	if p.Latitude == nil && p.Longitude == nil {
@@ -113,8 +115,9 @@ type monthWay struct {
 
 func (w *monthWay) points() []point {
 	from := point{
-		Kind: kindActivity, Timestamp: w.Duration.start(), EndTimestamp: w.Duration.end(), Latitude: e7(w.Start.LatitudeE7), Longitude: e7(w.Start.LongitudeE7),
-		Activity: w.Type, Distance: w.Distance, TransitLine: w.Transit.Name,
+		Kind: kindActivity, Timestamp: w.Duration.start(), EndTimestamp: w.Duration.end(), Latitude: e7(w.Start.LatitudeE7),
+		Longitude: e7(w.Start.LongitudeE7),
+		Activity:  w.Type, Distance: w.Distance, TransitLine: w.Transit.Name,
 	}
 	for _, at := range w.Way.Points {
 		if lat, lon := e7(at.LatE7), e7(at.LngE7); lat != nil && lon != nil {
@@ -124,10 +127,12 @@ func (w *monthWay) points() []point {
 	for _, at := range w.Transit.Stops {
 		from.Stops = append(from.Stops, stop{at.Name, at.Address, at.PlaceID, e7(at.LatitudeE7), e7(at.LongitudeE7)})
 	}
-	to := point{Kind: kindActivityEnd, Timestamp: w.Duration.end(), Latitude: e7(w.End.LatitudeE7), Longitude: e7(w.End.LongitudeE7), Activity: w.Type}
+	to := point{Kind: kindActivityEnd, Timestamp: w.Duration.end(), Latitude: e7(w.End.LatitudeE7),
+		Longitude: e7(w.End.LongitudeE7), Activity: w.Type}
 	out := append([]point{from, to}, w.Path.points()...)
 	if at := w.Parking; at != nil {
-		out = append(out, point{Kind: kindParking, Timestamp: cmp.Or(timeOf(at.Timestamp), milliseconds(at.TimestampMs), w.Duration.end()), Latitude: e7(at.Location.LatitudeE7), Longitude: e7(at.Location.LongitudeE7)})
+		out = append(out, point{Kind: kindParking, Timestamp: cmp.Or(timeOf(at.Timestamp), milliseconds(at.TimestampMs),
+			w.Duration.end()), Latitude: e7(at.Location.LatitudeE7), Longitude: e7(at.Location.LongitudeE7)})
 	}
 	return out
 }
@@ -219,12 +224,14 @@ func phonePoints(element jsontext.Value) ([]point, bool) {
 	}
 	if v := s.Visit; v != nil {
 		p := at(s.Start, placeText(v.Top.Place), kindVisit)
-		p.EndTimestamp, p.PlaceID, p.SemanticType, p.Confidence = timeOf(s.End), cmp.Or(v.Top.PlaceID, v.Top.PlaceIDiOS), v.Top.SemanticType, decimal(v.Top.Probability)
+		p.EndTimestamp, p.PlaceID, p.SemanticType, p.Confidence = timeOf(s.End), cmp.Or(v.Top.PlaceID, v.Top.PlaceIDiOS),
+			v.Top.SemanticType, decimal(v.Top.Probability)
 		out = append(out, p)
 	}
 	if a := s.Activity; a != nil {
 		from, to := at(s.Start, placeText(a.Start), kindActivity), at(s.End, placeText(a.End), kindActivityEnd)
-		from.EndTimestamp, from.Activity, from.Distance, to.Activity = timeOf(s.End), a.Top.Type, decimal(a.Distance), a.Top.Type
+		from.EndTimestamp, from.Activity, from.Distance, to.Activity = timeOf(s.End), a.Top.Type, decimal(a.Distance),
+			a.Top.Type
 		out = append(out, from, to)
 		if a.Parking != nil {
 			out = append(out, at(cmp.Or(a.Parking.Start, s.End), placeText(a.Parking.Location), kindParking))

@@ -126,15 +126,16 @@ func (w *walk) whole() *connectorkit.Whole {
 	if !w.dated || first == noStart || first == -noStart {
 		return nil
 	}
-	return &connectorkit.Whole{Since: time.Unix(first, 0), Gone: connectorkit.AllGone, Keys: func(yield func(string) bool) {
-		for _, m := range w.memories {
-			for id := range m.things {
-				if !yield(id) {
-					return
+	return &connectorkit.Whole{Since: time.Unix(first, 0), Gone: connectorkit.AllGone,
+		Keys: func(yield func(string) bool) {
+			for _, m := range w.memories {
+				for id := range m.things {
+					if !yield(id) {
+						return
+					}
 				}
 			}
-		}
-	}}
+		}}
 }
 
 // begins is when the first event or task of a feed is; after everything when it has none.

@@ -153,7 +153,8 @@ func (a *account) folders(ctx context.Context, f *connectorkit.Feeding) error {
 			}
 		}
 	}
-	if err := f.Compare(ctx, "folders", connectorkit.Whole{Keys: slices.Values(now.Names), Gone: connectorkit.AllGone}); err != nil {
+	if err := f.Compare(ctx, "folders",
+		connectorkit.Whole{Keys: slices.Values(now.Names), Gone: connectorkit.AllGone}); err != nil {
 		return err
 	}
 	return f.State(ctx, "folders", now)

@@ -149,46 +149,50 @@ func (s *scripted) bed(t *testing.T) *connectortest.Bed {
 // gmail plays what Gmail does differently, on lines as its documentation and recorded sessions have
 // them. It knows one message in All Mail with labels, and no QRESYNC.
 func gmail(folders []string, signIn string) *scripted {
-	return &scripted{capabilities: " X-GM-EXT-1 XYZZY AUTH=XOAUTH2 AUTH=OAUTHBEARER", reply: func(d *dialogue, command string) bool {
-		switch {
-		case strings.HasPrefix(command, "AUTHENTICATE ") && strings.HasSuffix(command, " "+signIn):
-			return d.done("* CAPABILITY IMAP4rev1 UNSELECT IDLE NAMESPACE QUOTA ID XLIST CHILDREN X-GM-EXT-1 UIDPLUS ENABLE MOVE CONDSTORE ESEARCH LIST-EXTENDED LIST-STATUS SPECIAL-USE")
-		case strings.HasPrefix(command, "AUTHENTICATE XOAUTH2"):
-			d.say("+ eyJzdGF0dXMiOiI0MDAiLCJzY2hlbWVzIjoiQmVhcmVyIn0=")
-			if answer, err := d.in.ReadString('\n'); err == nil && strings.TrimSpace(answer) == "" {
-				d.say(d.tag + " NO [AUTHENTICATIONFAILED] Invalid credentials (Failure)")
-			}
-			return true
-		case strings.HasPrefix(command, "LIST"):
-			for _, f := range folders {
-				d.say("* LIST " + f)
-				if !strings.Contains(f, `\Noselect`) {
-					d.say("* STATUS " + f[strings.Index(f, `"/" `)+4:] + " (MESSAGES 1 UIDNEXT 6 UIDVALIDITY 11 HIGHESTMODSEQ 998877)")
+	return &scripted{capabilities: " X-GM-EXT-1 XYZZY AUTH=XOAUTH2 AUTH=OAUTHBEARER",
+		reply: func(d *dialogue, command string) bool {
+			switch {
+			case strings.HasPrefix(command, "AUTHENTICATE ") && strings.HasSuffix(command, " "+signIn):
+				return d.done("* CAPABILITY IMAP4rev1 UNSELECT IDLE NAMESPACE QUOTA ID XLIST CHILDREN X-GM-EXT-1 UIDPLUS ENABLE MOVE CONDSTORE ESEARCH LIST-EXTENDED LIST-STATUS SPECIAL-USE")
+			case strings.HasPrefix(command, "AUTHENTICATE XOAUTH2"):
+				d.say("+ eyJzdGF0dXMiOiI0MDAiLCJzY2hlbWVzIjoiQmVhcmVyIn0=")
+				if answer, err := d.in.ReadString('\n'); err == nil && strings.TrimSpace(answer) == "" {
+					d.say(d.tag + " NO [AUTHENTICATIONFAILED] Invalid credentials (Failure)")
 				}
+				return true
+			case strings.HasPrefix(command, "LIST"):
+				for _, f := range folders {
+					d.say("* LIST " + f)
+					if !strings.Contains(f, `\Noselect`) {
+						d.say("* STATUS " + f[strings.Index(f, `"/" `)+4:] + " (MESSAGES 1 UIDNEXT 6 UIDVALIDITY 11 HIGHESTMODSEQ 998877)")
+					}
+				}
+				return d.done()
+			case strings.HasPrefix(command, "EXAMINE"):
+				d.say("* OK [HIGHESTMODSEQ 998877]") // the rest is as elsewhere
+			case strings.HasPrefix(command, "UID SEARCH"):
+				return d.done(`* ESEARCH (TAG "x") UID ALL 5`)
+			case strings.HasPrefix(command, "UID FETCH") && !strings.Contains(command, "BODY.PEEK[]"):
+				return d.done(head(`X-GM-THRID 1278455344230334864 X-GM-MSGID 1278455344230334865 X-GM-LABELS ("\\Inbox" \Sent Fjord "Muy Importante") `))
 			}
-			return d.done()
-		case strings.HasPrefix(command, "EXAMINE"):
-			d.say("* OK [HIGHESTMODSEQ 998877]") // the rest is as elsewhere
-		case strings.HasPrefix(command, "UID SEARCH"):
-			return d.done(`* ESEARCH (TAG "x") UID ALL 5`)
-		case strings.HasPrefix(command, "UID FETCH") && !strings.Contains(command, "BODY.PEEK[]"):
-			return d.done(head(`X-GM-THRID 1278455344230334864 X-GM-MSGID 1278455344230334865 X-GM-LABELS ("\\Inbox" \Sent Fjord "Muy Importante") `))
-		}
-		return false
-	}}
+			return false
+		}}
 }
 
-var gmailFolders = []string{`(\HasNoChildren) "/" "INBOX"`, `(\HasChildren \Noselect) "/" "[Gmail]"`, `(\All \HasNoChildren) "/" "[Gmail]/Alle Nachrichten"`, `(\HasNoChildren) "/" "Fjord"`}
+var gmailFolders = []string{`(\HasNoChildren) "/" "INBOX"`, `(\HasChildren \Noselect) "/" "[Gmail]"`,
+	`(\All \HasNoChildren) "/" "[Gmail]/Alle Nachrichten"`, `(\HasNoChildren) "/" "Fjord"`}
 
 // TestGmail holds that All Mail is walked once, with labels and ids as they are, by an access token.
 func TestGmail(t *testing.T) {
 	t.Parallel()
 	token := base64.StdEncoding.EncodeToString([]byte("user=mara@gmail.com\x01auth=Bearer ya29.token\x01\x01"))
-	env := map[string]string{"IMAP_ADDRESS": "mara@gmail.com", "IMAP_ACCESS_TOKEN": "ya29.token", "IMAP_SERVER": gmail(gmailFolders, token).start(t), "PDPP_IMAP_SECURITY": "none"}
+	env := map[string]string{"IMAP_ADDRESS": "mara@gmail.com", "IMAP_ACCESS_TOKEN": "ya29.token",
+		"IMAP_SERVER": gmail(gmailFolders, token).start(t), "PDPP_IMAP_SECURITY": "none"}
 	var k connectortest.Kept
 	k.Once(t, imap.Connector(), env)
 	got := k.Records["messages"]["[Gmail]/Alle Nachrichten/11/5"]
-	for _, want := range []string{`"gmail_message_id":"1278455344230334865"`, `"thread_id":"1278455344230334864"`, `"labels":["Fjord","Inbox","Muy Importante","Sent"]`, `"subject":"Fog"`} {
+	for _, want := range []string{`"gmail_message_id":"1278455344230334865"`, `"thread_id":"1278455344230334864"`,
+		`"labels":["Fjord","Inbox","Muy Importante","Sent"]`, `"subject":"Fog"`} {
 		if !strings.Contains(got, want) {
 			t.Errorf("%s lacks %s", got, want)
 		}
@@ -274,7 +278,8 @@ func TestFolderFailsAlone(t *testing.T) {
 			missing = append(missing, g.Stream+" "+g.RecordKey)
 		}
 		slices.Sort(missing)
-		if want := []string{"bodies Stateless", "bodies Torn", "messages Stateless", "messages Torn"}; !slices.Equal(missing, want) {
+		if want := []string{"bodies Stateless", "bodies Torn", "messages Stateless", "messages Torn"}; !slices.Equal(missing,
+			want) {
 			t.Errorf("declared as missing: %q, want %q", missing, want)
 		}
 	}

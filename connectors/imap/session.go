@@ -294,9 +294,9 @@ func (s *session) credential() (command, error) {
 	}}, nil
 }
 
-// examine opens a folder for reading. With a mark the server returns what changed since, if it can. A folder with UIDs that
-// differ from those of the run before is opened by SELECT, because Courier writes the UIDs of a folder down only then;
-// otherwise each run would read it again. Nothing that changes a message is sent.
+// examine opens a folder for reading. With a mark the server returns what changed since, if it can. A folder with
+// UIDs that differ from those of the run before is opened by SELECT, because Courier writes the UIDs of a folder down
+// only then; otherwise each run would read it again. Nothing that changes a message is sent.
 func (s *session) examine(ctx context.Context, in *folder, since *mark) (*answer, error) {
 	var a *answer
 	err := s.sender.Do(ctx, func(ctx context.Context) (o governor.Outcome, err error) {

@@ -209,7 +209,8 @@ func (w *walk) window(ctx context.Context, in *folder, m *mark, part uids, fetch
 // gap declares one message as missing. A later run is served it and tries again.
 func (w *walk) gap(ctx context.Context, name string, validity, uid uint32) error {
 	return w.f.Gap(ctx, protocol.DetailGap{
-		Stream: w.stream, RecordKey: protocol.WireKey(key(name, validity, uid)), Reason: protocol.ReasonTemporaryUnavailable, Retryable: true,
+		Stream: w.stream, RecordKey: protocol.WireKey(key(name, validity, uid)), Reason: protocol.ReasonTemporaryUnavailable,
+		Retryable: true,
 		Detail:    &protocol.GapDetail{Class: string(connectorkit.Malformed)},
 		LastError: jsontext.Value(`{"class":"malformed_answer","message":"the server has this message and does not give it"}`),
 	})

@@ -28,7 +28,8 @@ func Connector() connectorkit.Connector { return connectorkit.MustNew(manifestJS
 func open(_ context.Context, s *connectorkit.Setup) ([]connectorkit.Collector, error) {
 	s.Mask(s.Env("PDPP_MAIL_REDACT"))
 	roots, stores := found(s.Env, reading{localfile.LimitsOf(s.Env("PDPP_MAIL_TEXT")).Text, s.NewBlob})
-	source := localfile.Source{Streams: []string{"messages", "attachments"}, Roots: roots, Stores: stores, Settings: fmt.Sprintf("2; files up to %d", s.BlobLimit())}
+	source := localfile.Source{Streams: []string{"messages", "attachments"}, Roots: roots, Stores: stores,
+		Settings: fmt.Sprintf("2; files up to %d", s.BlobLimit())}
 	return []connectorkit.Collector{source.Collector()}, nil
 }
 

@@ -122,7 +122,8 @@ func TestOneMessage(t *testing.T) {
 	dir := t.TempDir()
 	put(t, dir, "maildir/cur/1.a.host:2,", strings.Join([]string{
 		"Received: from x", "From: =?utf-8?q?M=C3=A4ra?= =?utf-8?q?_Ito?= <MARA@example.org>", "To: undisclosed-recipients:;", "Cc: broken <a@example.org, \"B\" <b@example.org>",
-		"Subject: =?koi8-r?B?8NLJ18XU?= and", "\tmore", "Date: Tue, 3 Mar 2026 10:00:00 +0100 (CET)", "Message-ID: <m@x>", "In-Reply-To: <p@x>", "References: <r@x> <p@x>", "X-GM-THRID: 1700000000000000001",
+		"Subject: =?koi8-r?B?8NLJ18XU?= and", "\tmore", "Date: Tue, 3 Mar 2026 10:00:00 +0100 (CET)", "Message-ID: <m@x>",
+		"In-Reply-To: <p@x>", "References: <r@x> <p@x>", "X-GM-THRID: 1700000000000000001",
 		"X-Gmail-Labels: =?UTF-8?Q?Wichtig,=C3=96ffentlich?=", "Content-Type: multipart/mixed; boundary=out", "", "preamble", "--out",
 		"Content-Type: multipart/related; boundary=in", "", "--in", "Content-Type: text/html; charset=iso-8859-15", "Content-Transfer-Encoding: quoted-printable", "",
 		"<html><head><title>no</title></head><body><h1>Price</h1><p>12=A4 f=FCr=", " zwei</p><table><tr><td>a</td><td>b</td></tr></table></body></html>", "--in",
@@ -132,7 +133,8 @@ func TestOneMessage(t *testing.T) {
 	var kept connectortest.Kept
 	kept.Once(t, mail.Connector(), env(dir))
 	for name, want := range map[string]any{
-		"from_name": "Mära Ito", "from_address": "MARA@example.org", "subject": "Привет and more", "date": "2026-03-03T09:00:00Z", "thread_id": "1700000000000000001", "in_reply_to": "p@x",
+		"from_name": "Mära Ito", "from_address": "MARA@example.org", "subject": "Привет and more",
+		"date": "2026-03-03T09:00:00Z", "thread_id": "1700000000000000001", "in_reply_to": "p@x",
 		"text": "Price\n12€ für zwei\na b", "text_from_html": true, "attachment_count": 2.0, "folder": "INBOX", "message_id": "m@x", "malformed": nil,
 	} {
 		if got := field(t, &kept, "maildir/1.a.host", name); got != want {

@@ -91,7 +91,8 @@ func (t *timeline) begin(ctx context.Context, at connectorkit.Cursor) error {
 	if err := t.know(ctx); err != nil {
 		return err
 	}
-	w := &walk{since: at["since"], rooms: map[string]*place{}, near: map[string]event{}, again: at["again"] != "" || t.walk != nil || t.anew}
+	w := &walk{since: at["since"], rooms: map[string]*place{}, near: map[string]event{}, again: at["again"] != "" ||
+		t.walk != nil || t.anew}
 	w.step, _ = strconv.Atoi(at["step"]) // absent after a walk that was finished
 	if at["account"] != t.user || json.Unmarshal([]byte(at["rooms"]), &w.rooms) != nil || w.rooms == nil {
 		w.since, w.rooms = "", map[string]*place{}

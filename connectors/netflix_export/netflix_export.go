@@ -26,7 +26,8 @@ var leftOut = []localfile.LeftOut{
 	{Name: "Searches, ratings, lists and other interactions", Patterns: []string{"**/CONTENT_INTERACTION/**"}},
 	{Name: "Account and payments", Patterns: []string{"**/ACCOUNT/**", "**/PAYMENT_AND_BILLING/**"}},
 	{Name: "Devices and addresses", Patterns: []string{"**/DEVICES/**", "**/IP_ADDRESSES/**"}},
-	{Name: "Messages and customer service", Patterns: []string{"**/MESSAGES/**", "**/CUSTOMER_SERVICE/**", "**/SURVEYS/**", "**/SOCIAL_MEDIA_CONNECTIONS/**"}},
+	{Name: "Messages and customer service", Patterns: []string{"**/MESSAGES/**", "**/CUSTOMER_SERVICE/**", "**/SURVEYS/**",
+		"**/SOCIAL_MEDIA_CONNECTIONS/**"}},
 	{Name: "Profiles", Patterns: []string{"**/PROFILES/**"}},
 	{Name: "Clicks and games", Patterns: []string{"**/CLICKSTREAM/**", "**/GAMES/**"}},
 }
@@ -40,9 +41,10 @@ func open(_ context.Context, s *connectorkit.Setup) ([]connectorkit.Collector, e
 			Name: "viewing", Patterns: []string{"**/ViewingActivity*.csv", "**/*[Vv]iewing[Hh]istory*.csv", "**/*viewing*history*.csv", "*.csv"},
 			Streams: []string{"viewing_activity", "previews"}, Reason: "what was watched", Read: reader{order}.read,
 		}},
-		Settings: order,
-		LeftOut:  leftOut,
-		Known:    []string{"**/CONTENT_INTERACTION/**", "**/Cover Sheet.pdf"}, Packaging: []string{"**/Cover Sheet.pdf", "**/Additional Information.pdf"},
-		Empty: "the folder holds no Netflix export; put NetflixViewingHistory.csv or the zip of the full export into it",
+		Settings:  order,
+		LeftOut:   leftOut,
+		Known:     []string{"**/CONTENT_INTERACTION/**", "**/Cover Sheet.pdf"},
+		Packaging: []string{"**/Cover Sheet.pdf", "**/Additional Information.pdf"},
+		Empty:     "the folder holds no Netflix export; put NetflixViewingHistory.csv or the zip of the full export into it",
 	}.Source().Collector()}, nil
 }

@@ -77,11 +77,13 @@ func TestBothTables(t *testing.T) {
 		got = append(got, fmt.Sprint(r["title"], "|", r["watched_at"], "|", r["watched_at_precision"], "|", r["duration_seconds"], "|", r["device_type"], "|", r["profile_name"], "|", r["source_schema"]))
 	}
 	slices.Sort(got)
-	if want := "[Film, the|2024-01-02T10:11:12Z|instant|3723|TV|Mara|full_export]"; fmt.Sprint(got) != want || len(k.Gaps) != 1 {
+	if want := "[Film, the|2024-01-02T10:11:12Z|instant|3723|TV|Mara|full_export]"; fmt.Sprint(got) != want ||
+		len(k.Gaps) != 1 {
 		t.Errorf("%s\nwant\n%s\n%v", got, want, k.Reasons())
 	}
 	for key := range k.Records["previews"] {
-		if r := k.Fields("previews", key); r["title"] != "Y" || r["preview_type"] != "TRAILER" || r["watched_at"] != "2024-01-02T10:11:12Z" {
+		if r := k.Fields("previews", key); r["title"] != "Y" || r["preview_type"] != "TRAILER" ||
+			r["watched_at"] != "2024-01-02T10:11:12Z" {
 			t.Errorf("a trailer is %v", r)
 		}
 	}

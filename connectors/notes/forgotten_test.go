@@ -18,14 +18,16 @@ func TestForgottenNotes(t *testing.T) {
 			connectortest.Forgotten(t, func(t *testing.T) connectortest.Forgetful {
 				dir := t.TempDir()
 				for i := range 9 {
-					if err := os.WriteFile(filepath.Join(dir, fmt.Sprintf("%d.md", i)), fmt.Appendf(nil, "# Note %d\n", i), 0o600); err != nil {
+					if err := os.WriteFile(filepath.Join(dir, fmt.Sprintf("%d.md", i)), fmt.Appendf(nil, "# Note %d\n", i),
+						0o600); err != nil {
 						t.Fatal(err)
 					}
 				}
 				deleted := 0
 				sim := &connectortest.Sim{Env: map[string]string{"NOTES_DIR": dir, "PDPP_NOTES_DELETE": wish}}
 				return connectortest.Forgetful{
-					Target: connectortest.Target{Connector: connectortest.BuiltIn(t, "notes"), Start: func(*testing.T) *connectortest.Sim { return sim }},
+					Target: connectortest.Target{Connector: connectortest.BuiltIn(t, "notes"),
+						Start: func(*testing.T) *connectortest.Sim { return sim }},
 					Stream: "notes", Away: "notes/8.md",
 					Delete: func(t *testing.T) {
 						if err := os.Remove(filepath.Join(dir, fmt.Sprintf("%d.md", deleted))); err != nil {

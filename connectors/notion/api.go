@@ -82,9 +82,11 @@ func (a *api) search(ctx context.Context, object, cursor string) (list, error) {
 
 // query asks for the rows of a data source that were edited at a moment or later, the last edited first.
 func (a *api) query(ctx context.Context, id string, from time.Time, cursor string) (list, error) {
-	question := map[string]any{"sorts": []any{map[string]string{"direction": "descending", "timestamp": "last_edited_time"}}}
+	question := map[string]any{"sorts": []any{map[string]string{"direction": "descending",
+		"timestamp": "last_edited_time"}}}
 	if !from.IsZero() {
-		question["filter"] = map[string]any{"timestamp": "last_edited_time", "last_edited_time": map[string]string{"on_or_after": from.UTC().Format(time.RFC3339)}}
+		question["filter"] = map[string]any{"timestamp": "last_edited_time",
+			"last_edited_time": map[string]string{"on_or_after": from.UTC().Format(time.RFC3339)}}
 	}
 	return a.post(ctx, "v1/data_sources/"+url.PathEscape(id)+"/query", cursor, question)
 }

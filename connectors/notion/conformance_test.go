@@ -32,7 +32,8 @@ func target(t *testing.T, cfg notion.Config) connectortest.Target {
 		Credential: "NOTION_API_TOKEN",
 		Changes: []providersim.Mutation{
 			{Op: "write", N: 2}, {Op: "edit", N: 2}, {Op: "rename", N: 1}, {Op: "remove_blocks", N: 1}, {Op: "add_blocks", N: 1}, {Op: "redesign", N: 1},
-			{Op: "add_database", N: 1}, {Op: "trash_database", N: 1}, {Op: "import", N: 1}, {Op: "index", N: 1}, {Op: "hide_row", N: 1},
+			{Op: "add_database", N: 1}, {Op: "trash_database", N: 1}, {Op: "import", N: 1}, {Op: "index", N: 1},
+			{Op: "hide_row", N: 1},
 		},
 		Deletion: providersim.Mutation{Op: "trash", N: 2}, DeletedStream: notion.StreamPages,
 		Lane: &connectortest.Lane{
@@ -92,7 +93,8 @@ func stored(stream, _ string, data json.RawMessage) (json.RawMessage, error) {
 		return json.Marshal(r)
 	}
 	if id, ok := parent["data_source_id"].(string); ok {
-		r["parent_id"], r["database_id"] = strings.Join([]string{id[:8], id[8:12], id[12:16], id[16:20], id[20:]}, "-"), parent["database_id"]
+		r["parent_id"], r["database_id"] = strings.Join([]string{id[:8], id[8:12], id[12:16], id[16:20], id[20:]}, "-"),
+			parent["database_id"]
 		r["properties"] = map[string]any{"Due": map[string]any{"start": "2026-03-01"}, "Tags": []string{"home"}}
 	}
 	if id, ok := parent["page_id"].(string); ok {

@@ -12,8 +12,9 @@ import (
 	"pdpp/connectorkit"
 )
 
-// databases reads each database that a data source or a page names, and those of earlier runs, a request for each: those of which the
-// data sources changed, and once a day all of them. What Notion calls gone is deleted. It comes after the pages: its bookmark keeps what they were found to hold.
+// databases reads each database that a data source or a page names, and those of earlier runs, a request for each:
+// those of which the data sources changed, and once a day all of them. What Notion calls gone is deleted. It comes
+// after the pages: its bookmark keeps what they were found to hold.
 type databases struct {
 	*api
 
@@ -62,7 +63,8 @@ func (d *databases) page(ctx context.Context, at connectorkit.Cursor) (connector
 		}
 		w.left = w.left[1:]
 	}
-	out := connectorkit.Page{Records: records, Next: connectorkit.Cursor{"known": marked(w.known), "links": d.links.String(), "day": w.day}, More: len(w.left) > 0}
+	out := connectorkit.Page{Records: records,
+		Next: connectorkit.Cursor{"known": marked(w.known), "links": d.links.String(), "day": w.day}, More: len(w.left) > 0}
 	if !out.More {
 		out.Whole = &connectorkit.Whole{Keys: maps.Keys(w.known), Gone: d.askGone("databases")}
 	}
@@ -78,7 +80,8 @@ func (d *databases) begin(ctx context.Context, at connectorkit.Cursor) (*databas
 	if err != nil {
 		return nil, err
 	}
-	w := &databaseWalk{known: map[string]string{}, marks: map[string]string{}, names: map[string][]string{}, day: time.Now().UTC().Format(time.DateOnly)}
+	w := &databaseWalk{known: map[string]string{}, marks: map[string]string{}, names: map[string][]string{},
+		day: time.Now().UTC().Format(time.DateOnly)}
 	w.step, _ = strconv.Atoi(at["step"]) // absent after a walk that was finished
 	if json.Unmarshal([]byte(at["known"]), &w.known) != nil || w.known == nil {
 		w.known = map[string]string{}

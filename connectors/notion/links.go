@@ -8,8 +8,8 @@ import (
 	"github.com/go-json-experiment/json"
 )
 
-// links are pages and databases that other pages name as their children. What no list shows is read by its id from then on. It
-// is safe for concurrent use: pages are read several at once.
+// links are pages and databases that other pages name as their children. What no list shows is read by its id from
+// then on. It is safe for concurrent use: pages are read several at once.
 type links struct {
 	mu sync.Mutex
 	// Pages are children that no list has shown yet: false until a whole list was read without them.

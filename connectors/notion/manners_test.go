@@ -40,7 +40,8 @@ func TestRowsThatSearchLacks(t *testing.T) {
 	b.VerifyComplete(t)
 }
 
-// A page that no list shows is found by the page that holds it: the next whole list has it. Its edits are noticed from then on.
+// A page that no list shows is found by the page that holds it: the next whole list has it. Its edits are noticed
+// from then on.
 func TestPagesWithinPages(t *testing.T) {
 	t.Parallel()
 	b := connectortest.NewBed(t, target(t, notion.Config{Seed: 8, Pages: 5, Databases: 1, Blocks: 2, MaxPage: 3}))

@@ -133,7 +133,8 @@ func readDatabase(raw jsontext.Value, columns []string) connectorkit.Record {
 		return connectorkit.Unreadable(d.ID, err)
 	}
 	r := databaseRecord{
-		ID: canonical(d.ID), Title: d.Title.String(), Description: d.Description.String(), ParentType: d.Parent.kind(), Parent: d.Parent.id(), URL: d.URL,
+		ID: canonical(d.ID), Title: d.Title.String(), Description: d.Description.String(), ParentType: d.Parent.kind(),
+		Parent: d.Parent.id(), URL: d.URL,
 		Created: d.Created, Edited: d.Edited, Properties: append([]string{}, columns...),
 	}
 	slices.Sort(r.Properties)
@@ -170,7 +171,8 @@ func readSource(raw jsontext.Value) (source, connectorkit.Record) {
 	}
 	database, _ := d.Parent["database_id"].(string)
 	r := sourceRecord{
-		ID: canonical(d.ID), Database: canonical(database), Title: d.Title.String(), Description: d.Description.String(), URL: d.URL, Created: d.Created, Edited: d.Edited,
+		ID: canonical(d.ID), Database: canonical(database), Title: d.Title.String(), Description: d.Description.String(),
+		URL: d.URL, Created: d.Created, Edited: d.Edited,
 		Columns: map[string]string{},
 	}
 	s := source{id: r.ID, database: r.Database, edited: r.Edited}

@@ -9,9 +9,9 @@ import (
 	"pdpp/connectorkit"
 )
 
-// merge is one list of pages out of several, the last edited first: the search, the rows of every data source, and pages that
-// are known from other pages only. Search is not guaranteed to return everything. A page that several lists have
-// comes once.
+// merge is one list of pages out of several, the last edited first: the search, the rows of every data source, and
+// pages that are known from other pages only. Search is not guaranteed to return everything. A page that several
+// lists have comes once.
 type merge struct {
 	full  bool // everything is listed, and not only what was edited lately
 	parts []*part
@@ -47,7 +47,8 @@ func (a *api) pages(ctx context.Context, w connectorkit.Window) (connectorkit.Li
 			return connectorkit.ListPage{}, err
 		}
 		if cut {
-			out.Items = append(out.Items, connectorkit.Item{Record: connectorkit.Unreadable("more of "+p.what+" than Notion lists", nil)})
+			out.Items = append(out.Items,
+				connectorkit.Item{Record: connectorkit.Unreadable("more of "+p.what+" than Notion lists", nil)})
 		}
 	}
 	for len(out.Items) < pageSize {
@@ -84,15 +85,17 @@ func (a *api) beginMerge(ctx context.Context, after time.Time) (*merge, error) {
 		return nil, err
 	}
 	m := &merge{full: after.IsZero(), met: map[string]bool{}}
-	m.parts = append(m.parts, &part{what: "the search", cursors: map[string]bool{}, next: func(ctx context.Context, cursor string) (list, error) { return a.search(ctx, "page", cursor) }})
+	m.parts = append(m.parts, &part{what: "the search", cursors: map[string]bool{},
+		next: func(ctx context.Context, cursor string) (list, error) { return a.search(ctx, "page", cursor) }})
 	for _, s := range sources {
-		m.parts = append(m.parts, &part{what: "the data source " + s.id, cursors: map[string]bool{}, next: func(ctx context.Context, cursor string) (list, error) {
-			got, err := a.query(ctx, s.id, after, cursor)
-			if c := of(err); c == connectorkit.NotFound || c == connectorkit.Forbidden { // it went meanwhile
-				return list{}, nil
-			}
-			return got, err
-		}})
+		m.parts = append(m.parts, &part{what: "the data source " + s.id, cursors: map[string]bool{},
+			next: func(ctx context.Context, cursor string) (list, error) {
+				got, err := a.query(ctx, s.id, after, cursor)
+				if c := of(err); c == connectorkit.NotFound || c == connectorkit.Forbidden { // it went meanwhile
+					return list{}, nil
+				}
+				return got, err
+			}})
 	}
 	linked := &part{ended: true, linked: true}
 	for _, id := range a.links.pages(m.full) {
@@ -112,7 +115,8 @@ func (a *api) beginMerge(ctx context.Context, after time.Time) (*merge, error) {
 	return m, nil
 }
 
-// fill makes sure that a part shows what it has next, unless it has nothing more. It reports whether Notion cuts the list.
+// fill makes sure that a part shows what it has next, unless it has nothing more. It reports whether Notion cuts the
+// list.
 func (p *part) fill(ctx context.Context) (cut bool, err error) {
 	for empty := 0; len(p.buf) == 0 && !p.ended; empty++ {
 		got, err := p.next(ctx, p.cursor)
@@ -140,7 +144,8 @@ func (p *part) fill(ctx context.Context) (cut bool, err error) {
 // mostEmpty is how many pages of a list may be empty in a row.
 const mostEmpty = 100
 
-// latest returns the part with the next page that was edited last; nil when no part has any. What could not be read comes at once.
+// latest returns the part with the next page that was edited last; nil when no part has any. What could not be read
+// comes at once.
 func (m *merge) latest() (best *part) {
 	for _, p := range m.parts {
 		switch {

@@ -7,8 +7,8 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// propertyValue returns the type of a property and its value in plain JSON: texts, numbers, names of options, ids of pages and
-// people. Nil is an empty one. Files have their names only: their addresses are good for an hour.
+// propertyValue returns the type of a property and its value in plain JSON: texts, numbers, names of options, ids of
+// pages and people. Nil is an empty one. Files have their names only: their addresses are good for an hour.
 func propertyValue(raw jsontext.Value) (kind string, value any) {
 	var w map[string]jsontext.Value
 	if json.Unmarshal(raw, &w) != nil || json.Unmarshal(w["type"], &kind) != nil {

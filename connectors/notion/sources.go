@@ -36,8 +36,9 @@ func (a *api) everySource(ctx context.Context) ([]source, error) {
 	}
 }
 
-// dataSources reads the whole search for data sources in every run, then those of databases that pages hold. Search is an index
-// and no list: what it does not show is asked for one by one, and only what Notion then calls gone is deleted.
+// dataSources reads the whole search for data sources in every run, then those of databases that pages hold. Search
+// is an index and no list: what it does not show is asked for one by one, and only what Notion then calls gone is
+// deleted.
 type dataSources struct {
 	*api
 
@@ -59,7 +60,8 @@ type sourceWalk struct {
 
 func (d *dataSources) page(ctx context.Context, at connectorkit.Cursor) (connectorkit.Page, error) {
 	if d.walk == nil {
-		w := &sourceWalk{met: map[string]bool{}, cursors: map[string]bool{}, holding: map[string]bool{}, held: d.links.databases()}
+		w := &sourceWalk{met: map[string]bool{}, cursors: map[string]bool{}, holding: map[string]bool{},
+			held: d.links.databases()}
 		w.step, _ = strconv.Atoi(at["step"]) // absent after a walk that was finished
 		if json.Unmarshal([]byte(at["known"]), &w.known) != nil {
 			w.known = nil
@@ -86,7 +88,8 @@ func (d *dataSources) page(ctx context.Context, at connectorkit.Cursor) (connect
 	}
 	page := w.answer(records)
 	if !page.More {
-		page.Whole = &connectorkit.Whole{Keys: slices.Values(slices.Concat(w.known, slices.Collect(maps.Keys(w.met)))), Gone: d.askGone("data_sources")}
+		page.Whole = &connectorkit.Whole{Keys: slices.Values(slices.Concat(w.known, slices.Collect(maps.Keys(w.met)))),
+			Gone: d.askGone("data_sources")}
 	}
 	return page, nil
 }
@@ -139,7 +142,8 @@ func (d *dataSources) hold(ctx context.Context) (records []connectorkit.Record, 
 			_ = json.Unmarshal(raw, &wire) // it is an object; one without sources has no rows
 			for _, s := range wire.Sources {
 				raw, err := d.read(ctx, "data_sources", s.ID)
-				if c := of(err); err != nil && c != connectorkit.Gone && c != connectorkit.Forbidden && c != connectorkit.Malformed {
+				if c := of(err); err != nil && c != connectorkit.Gone && c != connectorkit.Forbidden &&
+					c != connectorkit.Malformed {
 					return nil, err
 				}
 				if err != nil {
@@ -180,7 +184,8 @@ func (w *sourceWalk) answer(records []connectorkit.Record) connectorkit.Page {
 	for _, id := range w.known {
 		known[id] = true
 	}
-	out := connectorkit.Page{Records: records, Next: connectorkit.Cursor{"known": texts(known)}, More: !w.read || len(w.held) > 0 || len(w.missing) > 0}
+	out := connectorkit.Page{Records: records, Next: connectorkit.Cursor{"known": texts(known)}, More: !w.read ||
+		len(w.held) > 0 || len(w.missing) > 0}
 	if out.More {
 		w.step++
 		out.Next["step"] = strconv.Itoa(w.step)

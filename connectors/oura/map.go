@@ -49,8 +49,8 @@ func made(d document, err error, raw jsontext.Value, rec func() any) (string, st
 	return d.ID, d.Day, connectorkit.Upsert(rec())
 }
 
-// The records have the members of Oura's documents, as they are; the kit checks their types by the manifest. One that is null
-// is left out.
+// The records have the members of Oura's documents, as they are; the kit checks their types by the manifest. One that
+// is null is left out.
 
 type sleepRecord struct {
 	document

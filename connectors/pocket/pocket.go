@@ -36,9 +36,10 @@ func open(_ context.Context, s *connectorkit.Setup) ([]connectorkit.Collector, e
 			{Name: "tables", Patterns: []string{"**/*.csv"}, Streams: []string{"items"}, Reason: "saved links", Read: readTable},
 			{Name: "pages", Patterns: []string{"**/*.html", "**/*.htm"}, Streams: []string{"items"}, Reason: "saved links, as older exports have them", Read: readPage},
 		},
-		Known: []string{"**/collections/*.json"}, LeftOut: []localfile.LeftOut{{Name: "Collections", Patterns: []string{"**/collections/*.json"}}},
-		Empty:  "the folder holds no Pocket export; put pocket.zip, part_000000.csv or ril_export.html into it",
-		Limits: localarchive.Limits{Entry: 1 << 30},
+		Known:   []string{"**/collections/*.json"},
+		LeftOut: []localfile.LeftOut{{Name: "Collections", Patterns: []string{"**/collections/*.json"}}},
+		Empty:   "the folder holds no Pocket export; put pocket.zip, part_000000.csv or ril_export.html into it",
+		Limits:  localarchive.Limits{Entry: 1 << 30},
 	}.Source().Collector()}, nil
 }
 

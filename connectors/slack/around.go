@@ -14,9 +14,10 @@ import (
 	"pdpp/connectorkit"
 )
 
-// permitted returns the reader of a stream that needs a permission of its own. Where the app lacks it, the stream is declared
-// as missing, and nothing of it is deleted.
-func permitted(what string, read func(context.Context, connectorkit.Visit) (connectorkit.InventoryPage, error)) func(context.Context, connectorkit.Visit) (connectorkit.InventoryPage, error) {
+// permitted returns the reader of a stream that needs a permission of its own. Where the app lacks it, the stream is
+// declared as missing, and nothing of it is deleted.
+func permitted(what string, read func(context.Context, connectorkit.Visit) (connectorkit.InventoryPage,
+	error)) func(context.Context, connectorkit.Visit) (connectorkit.InventoryPage, error) {
 	return func(ctx context.Context, v connectorkit.Visit) (connectorkit.InventoryPage, error) {
 		page, err := read(ctx, v)
 		if of(err) == connectorkit.Forbidden {
@@ -27,7 +28,9 @@ func permitted(what string, read func(context.Context, connectorkit.Visit) (conn
 }
 
 // single returns the reader of a list that comes in one answer.
-func (a *api) single(method, member string, q url.Values, read func(jsontext.Value) connectorkit.Thing) func(context.Context, connectorkit.Visit) (connectorkit.InventoryPage, error) {
+func (a *api) single(method, member string, q url.Values,
+	read func(jsontext.Value) connectorkit.Thing) func(context.Context, connectorkit.Visit) (connectorkit.InventoryPage,
+	error) {
 	return func(ctx context.Context, _ connectorkit.Visit) (connectorkit.InventoryPage, error) {
 		if err := a.know(ctx); err != nil {
 			return connectorkit.InventoryPage{}, err
@@ -51,7 +54,8 @@ func (a *api) memberships(ctx context.Context, v connectorkit.Visit) (connectork
 	joined = slices.DeleteFunc(joined, func(c listedConversation) bool { return c.IM })
 	out := connectorkit.InventoryPage{View: a.me.account()}
 	id, cursor, _ := strings.Cut(v.Token, " ")
-	at, found := slices.BinarySearchFunc(joined, id, func(c listedConversation, id string) int { return strings.Compare(c.ID, id) })
+	at, found := slices.BinarySearchFunc(joined, id,
+		func(c listedConversation, id string) int { return strings.Compare(c.ID, id) })
 	if at == len(joined) {
 		return out, nil
 	}
@@ -117,7 +121,8 @@ func (a *api) stats(ctx context.Context, at connectorkit.Cursor) (connectorkit.P
 	all, err := a.everyConversation(ctx)
 	for _, c := range all {
 		if c.NumMembers != nil {
-			out.Records = append(out.Records, connectorkit.Upsert(statRecord{ID: c.ID + ":" + day, Channel: c.ID, Day: day, Members: *c.NumMembers}))
+			out.Records = append(out.Records,
+				connectorkit.Upsert(statRecord{ID: c.ID + ":" + day, Channel: c.ID, Day: day, Members: *c.NumMembers}))
 		}
 	}
 	return out, err
@@ -133,7 +138,8 @@ func (a *api) readStates(ctx context.Context, at connectorkit.Cursor) (connector
 	day := a.today.UTC().Format(time.DateOnly)
 	done := 0 // conversations that were read today
 	if at["day"] == day && at["account"] == a.me.account() {
-		done, _ = slices.BinarySearchFunc(joined, at["after"]+"\x00", func(c listedConversation, after string) int { return strings.Compare(c.ID, after) })
+		done, _ = slices.BinarySearchFunc(joined, at["after"]+"\x00",
+			func(c listedConversation, after string) int { return strings.Compare(c.ID, after) })
 	}
 	out := connectorkit.Page{Next: connectorkit.Cursor{"day": day, "account": a.me.account(), "after": at["after"]}}
 	if done >= len(joined) {
@@ -164,7 +170,8 @@ func (a *api) readStates(ctx context.Context, at connectorkit.Cursor) (connector
 }
 
 // numbered reads one page of a list that has numbers of pages.
-func (a *api) numbered(ctx context.Context, v connectorkit.Visit, method, member string, read func(jsontext.Value) *connectorkit.Thing) (connectorkit.InventoryPage, error) {
+func (a *api) numbered(ctx context.Context, v connectorkit.Visit, method, member string,
+	read func(jsontext.Value) *connectorkit.Thing) (connectorkit.InventoryPage, error) {
 	if err := a.know(ctx); err != nil {
 		return connectorkit.InventoryPage{}, err
 	}
@@ -173,14 +180,16 @@ func (a *api) numbered(ctx context.Context, v connectorkit.Visit, method, member
 		number = 1 // the first has no token
 	}
 	var wire map[string]jsontext.Value
-	if _, err := call(ctx, a.lists, method, url.Values{"count": {"100"}, "page": {strconv.Itoa(number)}}, &wire); err != nil {
+	if _, err := call(ctx, a.lists, method, url.Values{"count": {"100"}, "page": {strconv.Itoa(number)}},
+		&wire); err != nil {
 		return connectorkit.InventoryPage{}, err
 	}
 	var rows []jsontext.Value
 	var paging struct {
 		Pages int `json:"pages"`
 	}
-	if wire[member].Kind() != '[' || json.Unmarshal(wire[member], &rows) != nil || wire["paging"] != nil && json.Unmarshal(wire["paging"], &paging) != nil {
+	if wire[member].Kind() != '[' || json.Unmarshal(wire[member], &rows) != nil || wire["paging"] != nil &&
+		json.Unmarshal(wire["paging"], &paging) != nil {
 		return connectorkit.InventoryPage{}, connectorkit.Fail(connectorkit.Malformed, errFrame)
 	}
 	out := connectorkit.InventoryPage{View: a.me.account()}

@@ -29,7 +29,8 @@ func target(t *testing.T, cfg slack.Config) connectortest.Target {
 		Credential: "SLACK_TOKEN",
 		Snapshot:   true, // the last days are read again every time
 		Changes: []providersim.Mutation{
-			{Op: "say", N: 3}, {Op: "reply", N: 3}, {Op: "reply_old", N: 2}, {Op: "react", N: 2}, {Op: "edit", N: 2}, {Op: "delete_reply", N: 1}, {Op: "upload", N: 1}, {Op: "delete_file", N: 1}, {Op: "rename", N: 1},
+			{Op: "say", N: 3}, {Op: "reply", N: 3}, {Op: "reply_old", N: 2}, {Op: "react", N: 2}, {Op: "edit", N: 2},
+			{Op: "delete_reply", N: 1}, {Op: "upload", N: 1}, {Op: "delete_file", N: 1}, {Op: "rename", N: 1},
 		},
 		Deletion: providersim.Mutation{Op: "delete", N: 6}, DeletedStream: slack.StreamMessages,
 		Scoped: slack.StreamMessages, OptionalField: "text",
@@ -54,7 +55,8 @@ var members = map[string][]string{
 	slack.StreamChannels:  {"id", "name", "is_channel", "is_im", "is_mpim", "is_private", "is_archived", "is_member", "creator", "created", "user", "previous_names"},
 	slack.StreamUsers:     {"id", "team_id", "name", "deleted", "tz", "is_bot", "is_admin", "is_owner", "is_restricted", "is_ultra_restricted", "updated"},
 	slack.StreamFiles:     {"id", "name", "title", "mimetype", "filetype", "pretty_type", "size", "created", "is_public", "is_external", "mode", "permalink", "url_private"},
-	slack.StreamMessages:  {"channel_id", "ts", "sent_at", "text", "client_msg_id", "thread_ts", "parent_user_id", "reply_count", "latest_reply", "subtype", "bot_id", "username", "attachments"},
+	slack.StreamMessages: {"channel_id", "ts", "sent_at", "text", "client_msg_id", "thread_ts", "parent_user_id",
+		"reply_count", "latest_reply", "subtype", "bot_id", "username", "attachments"},
 
 	slack.StreamMemberships: {"id", "channel_id", "user_id"},
 	slack.StreamStats:       {"id", "channel_id", "observed_on", "member_count"},
@@ -84,7 +86,8 @@ func stored(stream, key string, data json.RawMessage) (json.RawMessage, error) {
 	case slack.StreamReadStates:
 		r["last_read_at"] = "2026-03-01T10:11:12.123459Z"
 	case slack.StreamGroups:
-		r["created_at"], r["updated_at"], r["user_ids"], r["channel_ids"] = when("date_create"), when("date_update"), w["users"], w["prefs"].(map[string]any)["channels"]
+		r["created_at"], r["updated_at"], r["user_ids"], r["channel_ids"] = when("date_create"), when("date_update"),
+			w["users"], w["prefs"].(map[string]any)["channels"]
 	case slack.StreamReminders:
 		r["creator_id"], r["user_id"], r["due_at"] = w["creator"], w["user"], when("time")
 	case slack.StreamStars:

@@ -119,7 +119,8 @@ func TestNamelessToken(t *testing.T) {
 	t.Parallel()
 	b := connectortest.NewBed(t, target(t, slack.Config{Seed: 9, Channels: 2, Users: 2, Messages: 3}))
 	b.Sim.Mutate(t, providersim.Mutation{Op: "nameless", N: 1})
-	if r := b.Run(t, launch.Request{}); r.Status != runner.Failed || b.LastSeq(t, slack.StreamMessages) != 0 || b.LastSeq(t, slack.StreamChannels) != 0 {
+	if r := b.Run(t, launch.Request{}); r.Status != runner.Failed || b.LastSeq(t, slack.StreamMessages) != 0 ||
+		b.LastSeq(t, slack.StreamChannels) != 0 {
 		t.Errorf("a run without an identity: %s, messages up to %d", r.Status, b.LastSeq(t, slack.StreamMessages))
 	}
 	b.Sim.Mutate(t, providersim.Mutation{Op: "named", N: 1})

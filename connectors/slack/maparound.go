@@ -94,7 +94,8 @@ func readReminder(raw jsontext.Value) connectorkit.Thing {
 	if err := json.Unmarshal(raw, &wire); err != nil || wire.ID == "" {
 		return connectorkit.Thing{Record: connectorkit.Unreadable(wire.ID, err)}
 	}
-	r := reminderRecord{ID: wire.ID, Creator: wire.Creator, User: wire.User, Channel: wire.Channel, Text: wire.Text, Recurring: wire.Recurring, DueAt: moment(wire.Time), CompletedAt: moment(wire.Complete)}
+	r := reminderRecord{ID: wire.ID, Creator: wire.Creator, User: wire.User, Channel: wire.Channel, Text: wire.Text,
+		Recurring: wire.Recurring, DueAt: moment(wire.Time), CompletedAt: moment(wire.Complete)}
 	if wire.Recurrence.Kind() == '{' {
 		r.Recurrence = wire.Recurrence
 	}

@@ -15,8 +15,8 @@ import (
 
 // messages reads the conversations one after another, each newest first and its threads with it. An edit, a reaction or a
 // reply does not make a message newer, and a deletion makes it absent: so the last days are read again in every run, and
-// what the bookmark knows of them and is not met is deleted. Older messages are read again part by part, a few requests a
-// run (sweep.go).
+// what the bookmark knows of them and is not met is deleted. Older messages are read again part by part, a few
+// requests a run (sweep.go).
 type messages struct {
 	*api
 	days int
@@ -190,7 +190,8 @@ func (m *messages) history(ctx context.Context, id string, c *conversation) ([]c
 	return records, nil
 }
 
-// ask adds where a page begins: at the cursor of the page before, with the bound that it was asked with, or below a message.
+// ask adds where a page begins: at the cursor of the page before, with the bound that it was asked with, or below a
+// message.
 func (w *walk) ask(q url.Values, below stamp) {
 	if w.cursor == "" {
 		w.latest = below
@@ -283,7 +284,9 @@ func (w *walk) answer(account string, records []connectorkit.Record, err error) 
 	if err != nil {
 		return connectorkit.Page{}, connectorkit.Fail(connectorkit.Malformed, err)
 	}
-	out := connectorkit.Page{Records: records, Next: connectorkit.Cursor{"conversations": string(text), "account": account}, More: len(w.left) > 0 || len(w.sweeps) > 0 && w.spare > 0}
+	out := connectorkit.Page{Records: records,
+		Next: connectorkit.Cursor{"conversations": string(text), "account": account}, More: len(w.left) > 0 ||
+			len(w.sweeps) > 0 && w.spare > 0}
 	if len(w.sweeps) > 0 {
 		out.Next["sweep"] = w.sweeps[0]
 	}

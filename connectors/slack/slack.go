@@ -47,8 +47,8 @@ const (
 
 var errLookback = errors.New("SLACK_LOOKBACK_DAYS must be a number of days from 1 to 365")
 
-// open runs once per run. Slack counts each method for itself: lists, histories, threads and members are paced apart. Messages, which
-// take longest, come last.
+// open runs once per run. Slack counts each method for itself: lists, histories, threads and members are paced apart.
+// Messages, which take longest, come last.
 func open(ctx context.Context, s *connectorkit.Setup) ([]connectorkit.Collector, error) {
 	days := lookback
 	if text := s.Env("SLACK_LOOKBACK_DAYS"); text != "" {
@@ -62,7 +62,8 @@ func open(ctx context.Context, s *connectorkit.Setup) ([]connectorkit.Collector,
 		client **governhttp.Client
 		name   string
 		every  time.Duration
-	}{{&a.lists, "", 3 * time.Second}, {&a.histories, "history", 1200 * time.Millisecond}, {&a.threads, "replies", 1200 * time.Millisecond}, {&a.members, "members", 1200 * time.Millisecond}} {
+	}{{&a.lists, "", 3 * time.Second}, {&a.histories, "history", 1200 * time.Millisecond},
+		{&a.threads, "replies", 1200 * time.Millisecond}, {&a.members, "members", 1200 * time.Millisecond}} {
 		if err := s.Allowance(ctx, connectorkit.Allowance{Sender: part.name, Provider: "slack " + part.name, Account: s.Env("SLACK_TOKEN")}); err != nil {
 			return nil, err
 		}
@@ -81,8 +82,12 @@ func open(ctx context.Context, s *connectorkit.Setup) ([]connectorkit.Collector,
 		connectorkit.Inventory{Stream: "channels", Page: inventory{a, "conversations.list", "channels", readChannel}.page, Remembered: remembered},
 		connectorkit.Inventory{Stream: "users", Page: inventory{a, "users.list", "members", readUser}.page, Remembered: remembered},
 		connectorkit.Inventory{Stream: "files", Page: a.files, Remembered: remembered},
-		connectorkit.Inventory{Stream: "user_groups", Page: permitted("user groups", a.single("usergroups.list", "usergroups", url.Values{"include_users": {"true"}, "include_disabled": {"true"}}, readGroup))},
-		connectorkit.Inventory{Stream: "reminders", Page: permitted("reminders", a.single("reminders.list", "reminders", nil, readReminder))},
+		connectorkit.Inventory{Stream: "user_groups",
+			Page: permitted("user groups",
+				a.single("usergroups.list", "usergroups", url.Values{"include_users": {"true"}, "include_disabled": {"true"}},
+					readGroup))},
+		connectorkit.Inventory{Stream: "reminders",
+			Page: permitted("reminders", a.single("reminders.list", "reminders", nil, readReminder))},
 		connectorkit.Inventory{Stream: "stars", Page: permitted("stars", a.starred), Remembered: remembered},
 		connectorkit.Inventory{Stream: "channel_memberships", Page: a.memberships, Remembered: rememberedMembers},
 		connectorkit.Flat{Stream: "channel_stats", Page: a.stats},

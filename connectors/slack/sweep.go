@@ -12,9 +12,9 @@ import (
 // sweepRequests is how many requests of a run are spent on messages that are older than the last days: 5,000 messages.
 const sweepRequests = 25
 
-// sweep is a walk down the older messages of a conversation, over as many runs as it takes. A reply does not move the first
-// message of its thread, and no method lists threads by their last reply: only reading the older messages again shows
-// which threads have new replies.
+// sweep is a walk down the older messages of a conversation, over as many runs as it takes. A reply does not move the
+// first message of its thread, and no method lists threads by their last reply: only reading the older messages again
+// shows which threads have new replies.
 type sweep struct {
 	Below stamp `json:"b"` // everything above it was read again
 	Began stamp `json:"t"` // when the walk began

@@ -7,7 +7,8 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// attachmentText returns what an attachment shows, a line for each part. The fallback is for clients that show nothing else.
+// attachmentText returns what an attachment shows, a line for each part. The fallback is for clients that show
+// nothing else.
 func attachmentText(raw jsontext.Value) string {
 	var w struct {
 		Pretext  string           `json:"pretext"`
@@ -78,7 +79,8 @@ func blockText(raw jsontext.Value) string {
 	if strings.HasPrefix(w.Type, "rich_text_") && w.Type != "rich_text_list" {
 		between = "" // its elements are parts of one line
 	}
-	return joinLines([]string{blockText(w.Title), blockText(w.Text), w.AltText, joinTexts(w.Fields, "\n"), joinTexts(w.Elements, between), joinTexts(w.Rows, "\n")})
+	return joinLines([]string{blockText(w.Title), blockText(w.Text), w.AltText, joinTexts(w.Fields, "\n"),
+		joinTexts(w.Elements, between), joinTexts(w.Rows, "\n")})
 }
 
 func joinTexts(parts []jsontext.Value, between string) string {

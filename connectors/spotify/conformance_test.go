@@ -138,8 +138,10 @@ func stored(stream, key string, data json.RawMessage) (json.RawMessage, error) {
 		details(w)
 		r["artist_names"] = names(w["artists"])
 	case spotify.StreamAlbums, spotify.StreamShows, spotify.StreamEpisodes, spotify.StreamBooks:
-		x := w[map[string]string{spotify.StreamAlbums: "album", spotify.StreamShows: "show", spotify.StreamEpisodes: "episode", spotify.StreamBooks: "audiobook"}[stream]]
-		for _, name := range []string{"id", "name", "uri", "album_type", "release_date", "duration_ms", "description", "explicit"} {
+		x := w[map[string]string{spotify.StreamAlbums: "album", spotify.StreamShows: "show",
+			spotify.StreamEpisodes: "episode", spotify.StreamBooks: "audiobook"}[stream]]
+		for _, name := range []string{"id", "name", "uri", "album_type", "release_date", "duration_ms", "description",
+			"explicit"} {
 			put(name, at(x, name))
 		}
 		put("added_at", w["added_at"])

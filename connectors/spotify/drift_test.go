@@ -10,17 +10,22 @@ import (
 
 func TestDrift(t *testing.T) {
 	t.Parallel()
-	connectortest.Drift(t, target(t, spotify.Config{Seed: 5, Playlists: 6, Items: 9, Saved: 14, Plays: 12, Artists: 4, MaxPage: 5}))
+	connectortest.Drift(t, target(t, spotify.Config{Seed: 5, Playlists: 6, Items: 9, Saved: 14, Plays: 12, Artists: 4,
+		MaxPage: 5}))
 }
 
 func TestDriftTotals(t *testing.T) {
 	t.Parallel()
-	connectortest.DriftTotals(t, target(t, spotify.Config{Seed: 5, Playlists: 6, Items: 9, Saved: 14, Plays: 12, Artists: 4, MaxPage: 5}), "saved_tracks")
+	connectortest.DriftTotals(t,
+		target(t, spotify.Config{Seed: 5, Playlists: 6, Items: 9, Saved: 14, Plays: 12, Artists: 4, MaxPage: 5}),
+		"saved_tracks")
 }
 
 func TestDriftMembers(t *testing.T) {
 	t.Parallel()
-	connectortest.DriftMembers(t, target(t, spotify.Config{Seed: 5, Playlists: 6, Items: 9, Saved: 14, Plays: 12, Artists: 4, MaxPage: 5}), providersim.Drifted{
-		Route: "v1/me/albums", Remove: []string{"items/[]/album/album_type"}, Retype: []string{"items/[]/album/total_tracks"},
-	})
+	connectortest.DriftMembers(t,
+		target(t, spotify.Config{Seed: 5, Playlists: 6, Items: 9, Saved: 14, Plays: 12, Artists: 4, MaxPage: 5}),
+		providersim.Drifted{
+			Route: "v1/me/albums", Remove: []string{"items/[]/album/album_type"}, Retype: []string{"items/[]/album/total_tracks"},
+		})
 }

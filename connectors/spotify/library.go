@@ -28,8 +28,8 @@ type libraryRecord struct {
 	Explicit *bool    `json:"explicit,omitzero"`
 }
 
-// readLibrary returns the reader of a kind of saved things. Spotify wraps them with the moment of saving; audiobooks came
-// without it for a time.
+// readLibrary returns the reader of a kind of saved things. Spotify wraps them with the moment of saving; audiobooks
+// came without it for a time.
 func readLibrary(kind string) func(jsontext.Value) connectorkit.Thing {
 	return func(raw jsontext.Value) connectorkit.Thing {
 		var row map[string]jsontext.Value
@@ -61,7 +61,8 @@ func readLibrary(kind string) func(jsontext.Value) connectorkit.Thing {
 			return connectorkit.Thing{Record: unreadable(body, err)}
 		}
 		r := libraryRecord{
-			ID: w.ID, Name: w.Name, Creators: []string{}, URI: w.URI, Type: w.Type, Released: w.Released, Total: cmp.Or(w.Tracks, w.Episodes, w.Chapters),
+			ID: w.ID, Name: w.Name, Creators: []string{}, URI: w.URI, Type: w.Type, Released: w.Released,
+			Total:    cmp.Or(w.Tracks, w.Episodes, w.Chapters),
 			Duration: w.Duration, About: w.About, Explicit: w.Explicit,
 		}
 		for _, a := range append(w.Artists, w.Authors...) {
@@ -81,14 +82,17 @@ func readLibrary(kind string) func(jsontext.Value) connectorkit.Thing {
 	}
 }
 
-// library returns the collector of a kind of saved things. Where Spotify does not offer it to the app, it is declared as
-// missing, and nothing of it is deleted.
+// library returns the collector of a kind of saved things. Where Spotify does not offer it to the app, it is declared
+// as missing, and nothing of it is deleted.
 func (a *api) library(stream, path, kind string) connectorkit.Collector {
-	return connectorkit.Inventory{Stream: stream, Remembered: remembered, Page: offered(stream, list{a, path, readLibrary(kind)}.page)}
+	return connectorkit.Inventory{Stream: stream, Remembered: remembered,
+		Page: offered(stream, list{a, path, readLibrary(kind)}.page)}
 }
 
-// offered declares a list that Spotify refuses instead of failing its stream. A missing sign-in or scope still fails it.
-func offered(what string, read func(context.Context, connectorkit.Visit) (connectorkit.InventoryPage, error)) func(context.Context, connectorkit.Visit) (connectorkit.InventoryPage, error) {
+// offered declares a list that Spotify refuses instead of failing its stream. A missing sign-in or scope still fails
+// it.
+func offered(what string, read func(context.Context, connectorkit.Visit) (connectorkit.InventoryPage,
+	error)) func(context.Context, connectorkit.Visit) (connectorkit.InventoryPage, error) {
 	return func(ctx context.Context, v connectorkit.Visit) (connectorkit.InventoryPage, error) {
 		page, err := read(ctx, v)
 		var e *connectorkit.Error

@@ -76,10 +76,12 @@ func TestForbidden(t *testing.T) {
 	}
 }
 
-// A list that Spotify does not offer to the app is declared as missing. What is stored of it stays, and the others go on.
+// A list that Spotify does not offer to the app is declared as missing. What is stored of it stays, and the others go
+// on.
 func TestWithheldLibrary(t *testing.T) {
 	t.Parallel()
-	b := connectortest.NewBed(t, target(t, spotify.Config{Seed: 5, Playlists: 1, Items: 2, Saved: 2, Plays: 2, Artists: 1}))
+	b := connectortest.NewBed(t,
+		target(t, spotify.Config{Seed: 5, Playlists: 1, Items: 2, Saved: 2, Plays: 2, Artists: 1}))
 	b.Succeed(t)
 	b.Sim.Mutate(t, providersim.Mutation{Op: "withhold", N: 2})
 	b.Sim.Mutate(t, providersim.Mutation{Op: "save", N: 2})

@@ -167,7 +167,8 @@ func readSaved(raw jsontext.Value) connectorkit.Thing {
 	}
 	t := s.Track
 	return connectorkit.Thing{Key: t.key(), Record: connectorkit.Upsert(savedRecord{
-		ID: t.key(), Name: deref(t.Name), Artists: t.artists(), Album: t.album(), DurationMS: t.DurationMS, AddedAt: s.AddedAt, ISRC: t.isrc(), trackDetails: t.details(),
+		ID: t.key(), Name: deref(t.Name), Artists: t.artists(), Album: t.album(), DurationMS: t.DurationMS,
+		AddedAt: s.AddedAt, ISRC: t.isrc(), trackDetails: t.details(),
 	})}
 }
 
@@ -235,7 +236,8 @@ func readArtist(raw jsontext.Value, span string) connectorkit.Thing {
 	if a.Genres == nil {
 		a.Genres = []string{}
 	}
-	return connectorkit.Thing{Key: topKey(a.ID, span), Record: connectorkit.Upsert(artistRecord{a.ID, span, a.Name, a.Genres})}
+	return connectorkit.Thing{Key: topKey(a.ID, span),
+		Record: connectorkit.Upsert(artistRecord{a.ID, span, a.Name, a.Genres})}
 }
 
 type topTrackRecord struct {
@@ -254,7 +256,8 @@ func readTopTrack(raw jsontext.Value, span string) connectorkit.Thing {
 		return connectorkit.Thing{Record: unreadable(raw, err)}
 	}
 	return connectorkit.Thing{Key: topKey(*t.ID, span), Record: connectorkit.Upsert(topTrackRecord{
-		ID: *t.ID, Span: span, Name: deref(t.Name), Artists: t.artists(), Album: t.album(), DurationMS: t.DurationMS, trackDetails: t.details(),
+		ID: *t.ID, Span: span, Name: deref(t.Name), Artists: t.artists(), Album: t.album(), DurationMS: t.DurationMS,
+		trackDetails: t.details(),
 	})}
 }
 
@@ -282,7 +285,8 @@ type playRecord struct {
 
 func (p *wirePlay) record() playRecord {
 	t := p.Track
-	r := playRecord{ID: p.PlayedAt + ":" + t.key(), TrackID: t.key(), Name: t.Name, Artists: t.artists(), Album: t.album(), PlayedAt: p.PlayedAt, DurationMS: t.DurationMS, trackDetails: t.details()}
+	r := playRecord{ID: p.PlayedAt + ":" + t.key(), TrackID: t.key(), Name: t.Name, Artists: t.artists(), Album: t.album(),
+		PlayedAt: p.PlayedAt, DurationMS: t.DurationMS, trackDetails: t.details()}
 	if p.Context != nil {
 		r.ContextType, r.ContextURI = p.Context.Type, p.Context.URI
 	}

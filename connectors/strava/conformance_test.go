@@ -66,7 +66,10 @@ func stored(_, _ string, data json.RawMessage) (json.RawMessage, error) {
 			r[name] = v
 		}
 	}
-	for _, name := range []string{"athlete_count", "total_photo_count", "pr_count", "gear_id", "device_name", "commute", "trainer", "private", "flagged", "workout_type", "upload_id", "external_id", "elev_high", "elev_low", "average_watts", "weighted_average_watts", "max_watts", "device_watts", "kilojoules", "average_cadence", "average_temp", "suffer_score", "has_heartrate", "utc_offset", "location_city", "location_state", "location_country"} {
+	for _, name := range []string{"athlete_count", "total_photo_count", "pr_count", "gear_id", "device_name", "commute",
+		"trainer", "private", "flagged", "workout_type", "upload_id", "external_id", "elev_high", "elev_low", "average_watts",
+		"weighted_average_watts", "max_watts", "device_watts", "kilojoules", "average_cadence", "average_temp",
+		"suffer_score", "has_heartrate", "utc_offset", "location_city", "location_state", "location_country"} {
 		if v := w[name]; v != nil {
 			r[name] = v
 		}

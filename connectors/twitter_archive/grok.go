@@ -42,7 +42,8 @@ func readGrok(ctx context.Context, m *localarchive.Member) error {
 		if json.Unmarshal(element, &s, lenient) != nil || s.Item.ChatID == "" {
 			return false
 		}
-		rec := grokMessage{ChatID: string(s.Item.ChatID), Sender: s.Item.Sender.Original, CreatedAt: timeOf(s.Item.CreatedAt), Text: s.Item.Message}
+		rec := grokMessage{ChatID: string(s.Item.ChatID), Sender: s.Item.Sender.Original, CreatedAt: timeOf(s.Item.CreatedAt),
+			Text: s.Item.Message}
 		if rec.Sender == "" {
 			rec.Sender = s.Item.Sender.Name
 		}

@@ -143,7 +143,8 @@ func (c *conversations) event(conversation string) error {
 		}
 	default:
 		err := json.Unmarshal(e["messageCreate"], &s, lenient)
-		rec := message{ID: string(s.ID), ConversationID: conversation, SenderID: s.SenderID, RecipientID: s.RecipientID, CreatedAt: timeOf(s.CreatedAt), MediaURLs: s.MediaURLs}
+		rec := message{ID: string(s.ID), ConversationID: conversation, SenderID: s.SenderID, RecipientID: s.RecipientID,
+			CreatedAt: timeOf(s.CreatedAt), MediaURLs: s.MediaURLs}
 		for _, u := range s.URLs {
 			rec.URLs = append(rec.URLs, link{u.URL, u.Expanded})
 		}

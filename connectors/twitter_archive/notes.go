@@ -31,7 +31,8 @@ type archive struct{ notes map[string]notes }
 
 var (
 	noteFiles  = []string{"note-tweet.js", "note-tweet-part*.js"}
-	tweetFiles = []string{"tweets.js", "tweets-part*.js", "tweet.js", "tweet-part*.js", "community-tweet.js", "community-tweet-part*.js", "deleted-tweets.js", "deleted-tweets-part*.js"}
+	tweetFiles = []string{"tweets.js", "tweets-part*.js", "tweet.js", "tweet-part*.js", "community-tweet.js",
+		"community-tweet-part*.js", "deleted-tweets.js", "deleted-tweets-part*.js"}
 )
 
 // maxNotes bounds the texts that are held in memory.
@@ -45,13 +46,14 @@ func (a *archive) notesOf(ctx context.Context, m *localarchive.Member) (notes, e
 	}
 	found, size := notes{}, 0
 	err := m.Beside(ctx, noteFiles, func(in io.Reader) error {
-		return localarchive.Lists(ctx, in, localarchive.ListPlace{}, nil, func(_ localarchive.ListPlace, element jsontext.Value) error {
-			if n, ok := noteOf(element); ok && size+len(n.tweet.Text) < maxNotes {
-				size += len(n.tweet.Text)
-				found[n.second] = append(found[n.second], n)
-			}
-			return nil
-		})
+		return localarchive.Lists(ctx, in, localarchive.ListPlace{}, nil,
+			func(_ localarchive.ListPlace, element jsontext.Value) error {
+				if n, ok := noteOf(element); ok && size+len(n.tweet.Text) < maxNotes {
+					size += len(n.tweet.Text)
+					found[n.second] = append(found[n.second], n)
+				}
+				return nil
+			})
 	})
 	if err == nil {
 		a.notes = map[string]notes{key: found} // files of one archive follow each other
@@ -150,14 +152,15 @@ func (a *archive) readNotes(ctx context.Context, m *localarchive.Member) error {
 		return err
 	}
 	err = m.Beside(ctx, tweetFiles, func(in io.Reader) error {
-		return localarchive.Lists(ctx, in, localarchive.ListPlace{}, nil, func(_ localarchive.ListPlace, element jsontext.Value) error {
-			if rec, ok := tweetOf(element, kindPost); ok {
-				if n := all.find(rec.CreatedAt, rec.Text); n != nil {
-					n.joined = true
+		return localarchive.Lists(ctx, in, localarchive.ListPlace{}, nil,
+			func(_ localarchive.ListPlace, element jsontext.Value) error {
+				if rec, ok := tweetOf(element, kindPost); ok {
+					if n := all.find(rec.CreatedAt, rec.Text); n != nil {
+						n.joined = true
+					}
 				}
-			}
-			return nil
-		})
+				return nil
+			})
 	})
 	if err != nil {
 		return err

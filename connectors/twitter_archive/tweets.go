@@ -244,9 +244,12 @@ func tweetOf(element jsontext.Value, kind string) (tweet, bool) {
 		return tweet{}, false
 	}
 	out := tweet{
-		ID: cmp.Or(string(s.IDStr), string(s.ID)), Text: cmp.Or(s.FullText, s.Text), CreatedAt: timeOf(s.CreatedAt), FavoriteCount: s.FavoriteCount.n, RetweetCount: s.RetweetCount.n,
-		ReplyTo: cmp.Or(s.ReplyToStatus, s.ReplyToStatusNumber), ReplyToName: s.ReplyToName, ReplyToUser: cmp.Or(s.ReplyToUser, s.ReplyToUserNumber), Lang: s.Lang,
-		MediaCount: s.Extended.Media.n, URLCount: s.Entities.URLs.n, Kind: kind, Place: s.Place.FullName, Client: clientOf(s.Client), CommunityID: s.CommunityID, DeletedAt: timeOf(s.DeletedAt),
+		ID: cmp.Or(string(s.IDStr), string(s.ID)), Text: cmp.Or(s.FullText, s.Text), CreatedAt: timeOf(s.CreatedAt),
+		FavoriteCount: s.FavoriteCount.n, RetweetCount: s.RetweetCount.n,
+		ReplyTo: cmp.Or(s.ReplyToStatus, s.ReplyToStatusNumber), ReplyToName: s.ReplyToName,
+		ReplyToUser: cmp.Or(s.ReplyToUser, s.ReplyToUserNumber), Lang: s.Lang,
+		MediaCount: s.Extended.Media.n, URLCount: s.Entities.URLs.n, Kind: kind, Place: s.Place.FullName,
+		Client: clientOf(s.Client), CommunityID: s.CommunityID, DeletedAt: timeOf(s.DeletedAt),
 	}
 	pictures := s.Extended.Media
 	if pictures.n == nil {

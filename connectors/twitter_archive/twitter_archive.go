@@ -30,11 +30,16 @@ func open(_ context.Context, s *connectorkit.Setup) ([]connectorkit.Collector, e
 	return []connectorkit.Collector{localarchive.Import{
 		Dir: s.Env("TWITTER_ARCHIVE_DIR"), Streams: []string{"tweets", "direct_messages", "likes", "people", "grok_messages"},
 		Kinds: []localarchive.Kind{
-			{Name: "tweets", Patterns: []string{"**/tweets.js", "**/tweets-part*.js", "**/tweet.js", "**/tweet-part*.js"}, Streams: []string{"tweets"}, Reason: "posts", Read: one.readTweets(kindPost)},
-			{Name: "community_tweets", Patterns: []string{"**/community-tweet.js", "**/community-tweet-part*.js"}, Streams: []string{"tweets"}, Reason: "posts to communities", Read: one.readTweets(kindCommunity)},
-			{Name: "deleted_tweets", Patterns: []string{"**/deleted-tweets.js", "**/deleted-tweets-part*.js"}, Streams: []string{"tweets"}, Reason: "posts that were deleted", Read: one.readTweets(kindDeleted)},
-			{Name: "long_tweets", Patterns: []string{"**/note-tweet.js", "**/note-tweet-part*.js"}, Streams: []string{"tweets"}, Reason: "the whole texts of long posts", Read: one.readNotes},
-			{Name: "grok", Patterns: []string{"**/grok-chat-item.js", "**/grok-chat-item-part*.js"}, Streams: []string{"grok_messages"}, Reason: "conversations with Grok", Read: readGrok},
+			{Name: "tweets", Patterns: []string{"**/tweets.js", "**/tweets-part*.js", "**/tweet.js", "**/tweet-part*.js"},
+				Streams: []string{"tweets"}, Reason: "posts", Read: one.readTweets(kindPost)},
+			{Name: "community_tweets", Patterns: []string{"**/community-tweet.js", "**/community-tweet-part*.js"},
+				Streams: []string{"tweets"}, Reason: "posts to communities", Read: one.readTweets(kindCommunity)},
+			{Name: "deleted_tweets", Patterns: []string{"**/deleted-tweets.js", "**/deleted-tweets-part*.js"},
+				Streams: []string{"tweets"}, Reason: "posts that were deleted", Read: one.readTweets(kindDeleted)},
+			{Name: "long_tweets", Patterns: []string{"**/note-tweet.js", "**/note-tweet-part*.js"}, Streams: []string{"tweets"},
+				Reason: "the whole texts of long posts", Read: one.readNotes},
+			{Name: "grok", Patterns: []string{"**/grok-chat-item.js", "**/grok-chat-item-part*.js"},
+				Streams: []string{"grok_messages"}, Reason: "conversations with Grok", Read: readGrok},
 			{Name: "direct_messages", Patterns: []string{
 				"**/direct-messages.js", "**/direct-messages-part*.js", "**/direct-message.js", "**/direct-message-part*.js",
 				"**/direct-messages-group.js", "**/direct-messages-group-part*.js", "**/direct-message-group.js", "**/direct-message-group-part*.js",
@@ -43,7 +48,8 @@ func open(_ context.Context, s *connectorkit.Setup) ([]connectorkit.Collector, e
 			{Name: "people", Patterns: []string{
 				"**/data/follower.js", "**/data/follower-part*.js", "**/data/following.js", "**/data/following-part*.js",
 				"follower.js", "follower-part*.js", "following.js", "following-part*.js",
-				"**/data/block.js", "**/data/block-part*.js", "**/data/mute.js", "**/data/mute-part*.js", "block.js", "block-part*.js", "mute.js", "mute-part*.js",
+				"**/data/block.js", "**/data/block-part*.js", "**/data/mute.js", "**/data/mute-part*.js", "block.js",
+				"block-part*.js", "mute.js", "mute-part*.js",
 			}, Streams: []string{"people"}, Reason: "followers", Read: readPeople},
 		},
 		LeftOut: leftOut, Packaging: packaging,

@@ -41,15 +41,19 @@ func TestArchive(t *testing.T) {
 // TestLongPosts joins the whole text of a post over 280 characters to its post, whichever file comes
 // first, in an archive and in a folder. One without a post is a record of its own.
 func TestLongPosts(t *testing.T) {
-	long := "An account of the voyage &amp; of the harbour that begins here " + strings.Repeat("and goes on ", 30) + "until the end, see https://t.co/a"
+	long := "An account of the voyage &amp; of the harbour that begins here " + strings.Repeat("and goes on ", 30) +
+		"until the end, see https://t.co/a"
 	cut := long[:270] + "… https://t.co/zz"
-	tweets := `window.YTD.tweets.part0 = [{"tweet":{"id_str":"7","full_text":"` + cut + `","created_at":"Wed Mar 04 10:11:12 +0000 2024"}},{"tweet":{"id_str":"8","full_text":"another of the same second","created_at":"Wed Mar 04 10:11:12 +0000 2024"}}]`
+	tweets := `window.YTD.tweets.part0 = [{"tweet":{"id_str":"7","full_text":"` + cut +
+		`","created_at":"Wed Mar 04 10:11:12 +0000 2024"}},{"tweet":{"id_str":"8","full_text":"another of the same second","created_at":"Wed Mar 04 10:11:12 +0000 2024"}}]`
 	notes := `window.YTD.note_tweet.part0 = [{"noteTweet":{"noteTweetId":"71","createdAt":"2024-03-04T10:11:12.000Z","core":{"text":"` + long + `","urls":[{"shortUrl":"https://t.co/a","expandedUrl":"https://harbour.example/log"}],"mentions":[{"screenName":"mara"}]}}},
 		{"noteTweet":{"noteTweetId":"72","createdAt":"2025-01-01T00:00:00.000Z","core":{"text":"a long post whose post is gone"}}}]`
 	for _, order := range [][2]string{{"data/note-tweet.js", "data/tweets.js"}, {"data/tweets.js", "data/note-tweet.js"}} {
 		content := map[string]string{"data/note-tweet.js": notes, "data/tweets.js": tweets}
-		files := []archivetest.File{{Name: "x/" + order[0], Content: content[order[0]]}, {Name: "x/" + order[1], Content: content[order[1]]}}
-		for form, packed := range map[string][]byte{"zip": archivetest.Zip(t, files...), "tgz": archivetest.Tgz(t, files...), "folder": nil} {
+		files := []archivetest.File{{Name: "x/" + order[0], Content: content[order[0]]},
+			{Name: "x/" + order[1], Content: content[order[1]]}}
+		for form, packed := range map[string][]byte{"zip": archivetest.Zip(t, files...), "tgz": archivetest.Tgz(t, files...),
+			"folder": nil} {
 			dir := t.TempDir()
 			if packed == nil {
 				archivetest.Unpacked(t, dir, files...)
@@ -59,10 +63,12 @@ func TestLongPosts(t *testing.T) {
 			k := archivetest.New(t, twitterarchive.Connector(), map[string]string{"TWITTER_ARCHIVE_DIR": dir}).Run()
 			seven := k.Fields("tweets", "7")
 			want := strings.NewReplacer("&amp;", "&", "https://t.co/a", "https://harbour.example/log").Replace(long)
-			if seven["text"] != want || seven["is_long"] != true || fmt.Sprint(seven["urls"]) != "[map[expanded_url:https://harbour.example/log url:https://t.co/a]]" {
+			if seven["text"] != want || seven["is_long"] != true ||
+				fmt.Sprint(seven["urls"]) != "[map[expanded_url:https://harbour.example/log url:https://t.co/a]]" {
 				t.Errorf("%s %v: the post is %v", form, order, seven)
 			}
-			if got := fmt.Sprint(k.Fields("tweets", "8")["text"], "|", k.Fields("tweets", "note/72")["text"], "|", len(k.Records["tweets"]), len(k.Gaps)); got != "another of the same second|a long post whose post is gone|3 0" {
+			if got := fmt.Sprint(k.Fields("tweets", "8")["text"], "|", k.Fields("tweets", "note/72")["text"], "|",
+				len(k.Records["tweets"]), len(k.Gaps)); got != "another of the same second|a long post whose post is gone|3 0" {
 				t.Errorf("%s %v: %s", form, order, got)
 			}
 		}
@@ -77,11 +83,16 @@ func TestWholePosts(t *testing.T) {
 			"entities":{"urls":[{"url":"https://t.co/a","expanded_url":"https://harbour.example/tide","display_url":"harbour.example"}],"user_mentions":[{"id_str":"5","screen_name":"x","name":"Xenia"}],"hashtags":[{"text":"tide"}]},
 			"extended_entities":{"media":[{"type":"photo","media_url_https":"https://pbs.example/a.jpg","ext_alt_text":"A lighthouse at dusk"},{"type":"video","media_url_https":"https://pbs.example/b.jpg","video_info":{"variants":[{"bitrate":"1","url":"https://v.example/1.mp4"},{"bitrate":"9","url":"https://v.example/9.mp4"}]}}]},
 			"coordinates":{"type":"Point","coordinates":[18.1,59.3]},"place":{"full_name":"Stockholm, Sweden"}}}]`},
-		archivetest.File{Name: "data/community-tweet.js", Content: `window.YTD.community_tweet.part0 = [{"tweet":{"id_str":"20","full_text":"to the sailors","created_at":"Wed Mar 04 10:11:12 +0000 2020","community_id_str":"99"}}]`},
-		archivetest.File{Name: "data/deleted-tweets.js", Content: `window.YTD.deleted_tweets.part0 = [{"tweet":{"id_str":"21","full_text":"never said","created_at":"Wed Mar 04 10:11:12 +0000 2020","deleted_at":"2020-03-05T10:00:00.000Z"}}]`},
-		archivetest.File{Name: "data/direct-messages.js", Content: `window.YTD.direct_messages.part0 = [{"dmConversation":{"conversationId":"9","messages":[{"messageCreate":{"id":"5","senderId":"1","recipientId":"2","text":"look https://t.co/b","createdAt":"2020-03-04T10:11:12.123Z","mediaUrls":["https://ton.example/m.jpg"],"urls":[{"url":"https://t.co/b","expanded":"https://harbour.example/boat","display":"x"}],"reactions":[{"senderId":"2","reactionKey":"like","createdAt":"2020-03-04T10:12:00.000Z"}]}}]}}]`},
-		archivetest.File{Name: "data/grok-chat-item.js", Content: `window.YTD.grok_chat_item.part0 = [{"grokChatItem":{"chatId":"77","createdAt":"2025-10-23T13:11:59.692Z","sender":{"name":"User","originalName":"USER"},"message":"how high is the tide"}}]`},
-		archivetest.File{Name: "data/block.js", Content: `window.YTD.block.part0 = [{"blocking":{"accountId":"31","userLink":"https://x.com/i/31"}}]`},
+		archivetest.File{Name: "data/community-tweet.js",
+			Content: `window.YTD.community_tweet.part0 = [{"tweet":{"id_str":"20","full_text":"to the sailors","created_at":"Wed Mar 04 10:11:12 +0000 2020","community_id_str":"99"}}]`},
+		archivetest.File{Name: "data/deleted-tweets.js",
+			Content: `window.YTD.deleted_tweets.part0 = [{"tweet":{"id_str":"21","full_text":"never said","created_at":"Wed Mar 04 10:11:12 +0000 2020","deleted_at":"2020-03-05T10:00:00.000Z"}}]`},
+		archivetest.File{Name: "data/direct-messages.js",
+			Content: `window.YTD.direct_messages.part0 = [{"dmConversation":{"conversationId":"9","messages":[{"messageCreate":{"id":"5","senderId":"1","recipientId":"2","text":"look https://t.co/b","createdAt":"2020-03-04T10:11:12.123Z","mediaUrls":["https://ton.example/m.jpg"],"urls":[{"url":"https://t.co/b","expanded":"https://harbour.example/boat","display":"x"}],"reactions":[{"senderId":"2","reactionKey":"like","createdAt":"2020-03-04T10:12:00.000Z"}]}}]}}]`},
+		archivetest.File{Name: "data/grok-chat-item.js",
+			Content: `window.YTD.grok_chat_item.part0 = [{"grokChatItem":{"chatId":"77","createdAt":"2025-10-23T13:11:59.692Z","sender":{"name":"User","originalName":"USER"},"message":"how high is the tide"}}]`},
+		archivetest.File{Name: "data/block.js",
+			Content: `window.YTD.block.part0 = [{"blocking":{"accountId":"31","userLink":"https://x.com/i/31"}}]`},
 		archivetest.File{Name: "data/mute.js", Content: `window.YTD.mute.part0 = [{"muting":{"accountId":"32"}}]`},
 		archivetest.File{Name: "data/account.js", Content: `window.YTD.account.part0 = []`},
 		archivetest.File{Name: "data/lists-created.js", Content: `window.YTD.lists_created.part0 = []`},
@@ -93,11 +104,13 @@ func TestWholePosts(t *testing.T) {
 		fields      []string
 		want        string
 	}{
-		{"tweets", "12", []string{"text", "in_reply_to_user_id", "client", "urls", "mentions", "hashtags", "media", "latitude", "longitude", "place", "kind"},
+		{"tweets", "12", []string{"text", "in_reply_to_user_id", "client", "urls", "mentions", "hashtags", "media",
+			"latitude", "longitude", "place", "kind"},
 			"see https://harbour.example/tide|5|X for Boats|[map[expanded_url:https://harbour.example/tide url:https://t.co/a]]|[map[id:5 name:Xenia screen_name:x]]|[tide]|[map[alt_text:A lighthouse at dusk type:photo url:https://pbs.example/a.jpg] map[type:video url:https://pbs.example/b.jpg video_url:https://v.example/9.mp4]]|59.3|18.1|Stockholm, Sweden|post"},
 		{"tweets", "20", []string{"text", "kind", "community_id"}, "to the sailors|community|99"},
 		{"tweets", "21", []string{"text", "kind", "deleted_at"}, "never said|deleted|2020-03-05T10:00:00Z"},
-		{"direct_messages", "5", []string{"text", "media_urls", "urls", "reactions"}, "look https://harbour.example/boat|[https://ton.example/m.jpg]|[map[expanded_url:https://harbour.example/boat url:https://t.co/b]]|[map[created_at:2020-03-04T10:12:00Z reaction:like sender_id:2]]"},
+		{"direct_messages", "5", []string{"text", "media_urls", "urls", "reactions"},
+			"look https://harbour.example/boat|[https://ton.example/m.jpg]|[map[expanded_url:https://harbour.example/boat url:https://t.co/b]]|[map[created_at:2020-03-04T10:12:00Z reaction:like sender_id:2]]"},
 		{"people", "blocked/31", []string{"account_id", "relation"}, "31|blocked"},
 		{"people", "muted/32", []string{"account_id", "relation"}, "32|muted"},
 	} {
@@ -111,7 +124,8 @@ func TestWholePosts(t *testing.T) {
 		}
 	}
 	for key := range k.Records["grok_messages"] {
-		if r := k.Fields("grok_messages", key); fmt.Sprint(r["chat_id"], r["sender"], r["text"], r["created_at"]) != "77USERhow high is the tide2025-10-23T13:11:59.692Z" {
+		if r := k.Fields("grok_messages", key); fmt.Sprint(r["chat_id"], r["sender"], r["text"],
+			r["created_at"]) != "77USERhow high is the tide2025-10-23T13:11:59.692Z" {
 			t.Errorf("grok: %v", r)
 		}
 	}
@@ -122,7 +136,9 @@ func TestWholePosts(t *testing.T) {
 		}
 	}
 	slices.Sort(left)
-	if got := strings.Join(left, ", "); got != "left:Account and profile, left:Lists, left:Pictures and videos, unknown:data/brand-new.js" || len(k.Records["grok_messages"]) != 1 {
+	if got := strings.Join(left,
+		", "); got != "left:Account and profile, left:Lists, left:Pictures and videos, unknown:data/brand-new.js" ||
+		len(k.Records["grok_messages"]) != 1 {
 		t.Errorf("left out: %s", got)
 	}
 }

@@ -162,7 +162,8 @@ func (l *line) event() bool {
 		return true
 	}
 	text := clean(l.text)
-	return l.own && !begins(notEvents, text) && !listed(deleted, firstLine(text)) && l.file() == "" && !listed(omitted, firstLine(text)) && l.shared() == ""
+	return l.own && !begins(notEvents, text) && !listed(deleted, firstLine(text)) && l.file() == "" &&
+		!listed(omitted, firstLine(text)) && l.shared() == ""
 }
 
 // shared is the kind of what an app wrote in a person's name: a place or a call; empty for others.
@@ -253,7 +254,8 @@ func (s settings) record(l *line, first bool, chatID string, equal map[string]in
 	one.Content, one.ContentCut = kept.Marked(), kept.Cut()
 	date := []int{l.stamp.date[0], l.stamp.date[1]}
 	slices.Sort(date)
-	id := hashOf(fmt.Sprintf("%s\x00%s\x00%v\x00%s\x00%s", chatID, author, date, local.Format("2006 15:04:05"), clean(key)))
+	id := hashOf(fmt.Sprintf("%s\x00%s\x00%v\x00%s\x00%s", chatID, author, date, local.Format("2006 15:04:05"),
+		clean(key)))
 	n := equal[id]
 	equal[id]++
 	if one.ID = "export:" + id; n > 0 {

@@ -181,7 +181,8 @@ func TestWhatAPhoneMarks(t *testing.T) {
 	if strings.Join(got, "; ") != want || !list[5].Edited {
 		t.Errorf("stored:\n%s\nwant\n%s", strings.Join(got, "; "), want)
 	}
-	if a := list[0].attachment; a == nil || a.Filename != "00000012-Invoice No 7.pdf" || a.ContentType != "application/pdf" {
+	if a := list[0].attachment; a == nil || a.Filename != "00000012-Invoice No 7.pdf" ||
+		a.ContentType != "application/pdf" {
 		t.Errorf("the document is %+v", a)
 	}
 }

@@ -21,8 +21,9 @@ var omitted = []string{
 
 // attachedIOS and attachedAndroid name a file of the export.
 var (
-	attachedIOS     = regexp.MustCompile(`^<[^:<>]{2,30}: ([^<>/\\]+\.[A-Za-z0-9]{1,8})>`)
-	documentIOS     = regexp.MustCompile(`^([^<>]{1,250}) • [^<>•]{1,30} <[^:<>]{2,30}: ([^<>/\\]+\.[A-Za-z0-9]{1,8})>$`) // with its name and pages before it
+	attachedIOS = regexp.MustCompile(`^<[^:<>]{2,30}: ([^<>/\\]+\.[A-Za-z0-9]{1,8})>`)
+	// with its name and pages before it
+	documentIOS     = regexp.MustCompile(`^([^<>]{1,250}) • [^<>•]{1,30} <[^:<>]{2,30}: ([^<>/\\]+\.[A-Za-z0-9]{1,8})>$`)
 	attachedAndroid = regexp.MustCompile(`^([^/\\<>:]+\.[A-Za-z0-9]{1,8}) \((?:file attached|archivo adjunto|Datei angehängt|fichier joint|arquivo anexado|ficheiro anexado|file allegato|bestand bijgevoegd|файл добавлен|dosya ekli|添付ファイル|파일 첨부됨)\)`)
 )
 

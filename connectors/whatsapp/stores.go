@@ -19,10 +19,13 @@ func source(exports, live string, said settings) localfile.Source {
 			{Name: "exports", Patterns: []string{"**/*.txt", "**/*.TXT"}, Streams: streams, Reason: "chats as a phone exports them", Read: said.read},
 		},
 		Known: []string{"**/*-PHOTO-*", "**/*-VIDEO-*", "**/*-AUDIO-*", "**/IMG-*", "**/VID-*", "**/PTT-*", "**/STK-*"},
-		LeftOut: []localfile.LeftOut{{Name: "Pictures, voice messages and other files (named as attachments)", Patterns: []string{
-			"**/*-PHOTO-*", "**/*-VIDEO-*", "**/*-AUDIO-*", "**/*-STICKER-*", "**/*-GIF-*", "**/IMG-*", "**/VID-*", "**/PTT-*", "**/STK-*", "**/AUD-*", "**/DOC-*", "**/[0-9]*-*.*",
-			"**/*.jpg", "**/*.jpeg", "**/*.png", "**/*.webp", "**/*.gif", "**/*.mp4", "**/*.3gp", "**/*.opus", "**/*.m4a", "**/*.aac", "**/*.mp3", "**/*.pdf", "**/*.vcf", "**/*.doc*", "**/*.xls*", "**/*.ppt*",
-		}}},
+		LeftOut: []localfile.LeftOut{{Name: "Pictures, voice messages and other files (named as attachments)",
+			Patterns: []string{
+				"**/*-PHOTO-*", "**/*-VIDEO-*", "**/*-AUDIO-*", "**/*-STICKER-*", "**/*-GIF-*", "**/IMG-*", "**/VID-*", "**/PTT-*",
+				"**/STK-*", "**/AUD-*", "**/DOC-*", "**/[0-9]*-*.*",
+				"**/*.jpg", "**/*.jpeg", "**/*.png", "**/*.webp", "**/*.gif", "**/*.mp4", "**/*.3gp", "**/*.opus", "**/*.m4a",
+				"**/*.aac", "**/*.mp3", "**/*.pdf", "**/*.vcf", "**/*.doc*", "**/*.xls*", "**/*.ppt*",
+			}}},
 		Limits: localarchive.Limits{Entry: maxExport},
 		Empty:  "there is no export in the folder; open a chat in WhatsApp, choose Export chat, and put the file that comes into it",
 	}

@@ -28,7 +28,8 @@ func (a *api) inventory(ctx context.Context, _ connectorkit.Visit) (connectorkit
 }
 
 // perBudget returns the reader of a collection without changes: each page is the whole collection of one budget.
-func (a *api) perBudget(collection string, read func(budget string, raw jsontext.Value) *connectorkit.Thing) connectorkit.Collector {
+func (a *api) perBudget(collection string,
+	read func(budget string, raw jsontext.Value) *connectorkit.Thing) connectorkit.Collector {
 	page := func(ctx context.Context, v connectorkit.Visit) (connectorkit.InventoryPage, error) {
 		me, err := a.account(ctx)
 		if err != nil {

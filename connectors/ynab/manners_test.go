@@ -19,7 +19,9 @@ import (
 func TestSpentHour(t *testing.T) {
 	t.Parallel()
 	now := time.Now()
-	b := connectortest.NewBed(t, target(t, ynab.Config{Seed: 2, Budgets: 1, Accounts: 1, Categories: 2, Payees: 1, Months: 10, Transactions: 3, Rate: 20, Now: func() time.Time { return now }}))
+	b := connectortest.NewBed(t,
+		target(t, ynab.Config{Seed: 2, Budgets: 1, Accounts: 1, Categories: 2, Payees: 1, Months: 10, Transactions: 3,
+			Rate: 20, Now: func() time.Time { return now }}))
 	b.Succeed(t)
 	asked := b.Sim.Gate.Stats().Requests
 	if asked > 21 {
@@ -101,7 +103,8 @@ func TestLapsed(t *testing.T) {
 // for the month itself.
 func TestUnreadableMonth(t *testing.T) {
 	t.Parallel()
-	b := connectortest.NewBed(t, target(t, ynab.Config{Seed: 3, Budgets: 1, Accounts: 1, Categories: 2, Payees: 1, Months: 3, Transactions: 2}))
+	b := connectortest.NewBed(t,
+		target(t, ynab.Config{Seed: 3, Budgets: 1, Accounts: 1, Categories: 2, Payees: 1, Months: 3, Transactions: 2}))
 	b.Sim.Fault(t, providersim.Fault{Kind: providersim.WrongType, Path: "/", Field: "month"})
 	r := b.Succeed(t)
 	if !slices.ContainsFunc(r.KnownGaps, func(g runner.KnownGap) bool { return g.Stream == ynab.StreamMonthly }) {

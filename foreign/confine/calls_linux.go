@@ -8,14 +8,15 @@ import (
 	"pdpp/foreign/seccomp"
 )
 
-// calls are the system calls that are refused to a confined program, or have no effect in it. Landlock does not know them: they act on
-// other processes of the same user, or on files that the program cannot open.
+// calls are the system calls that are refused to a confined program, or have no effect in it. Landlock does not know
+// them: they act on other processes of the same user, or on files that the program cannot open.
 func (l Limits) calls() []seccomp.Rule {
 	only := func(args ...seccomp.Arg) [][]seccomp.Arg { return [][]seccomp.Arg{args} }
 	itself := only(seccomp.Arg{Index: 0})
 	rules := []seccomp.Rule{
 		{Call: unix.SYS_PRLIMIT64, Unless: itself, Errno: unix.EPERM},
-		{Call: unix.SYS_SETPRIORITY, Unless: only(seccomp.Arg{Index: 0, Value: unix.PRIO_PROCESS}, seccomp.Arg{Index: 1}), Errno: unix.EPERM},
+		{Call: unix.SYS_SETPRIORITY, Unless: only(seccomp.Arg{Index: 0, Value: unix.PRIO_PROCESS}, seccomp.Arg{Index: 1}),
+			Errno: unix.EPERM},
 		{Call: unix.SYS_IOPRIO_SET, Unless: only(seccomp.Arg{Index: 0, Value: 1}, seccomp.Arg{Index: 1}), Errno: unix.EPERM},
 		{Call: unix.SYS_SCHED_SETPARAM, Unless: itself, Errno: unix.EPERM},
 		{Call: unix.SYS_SCHED_SETSCHEDULER, Unless: itself, Errno: unix.EPERM},
@@ -33,7 +34,8 @@ func (l Limits) calls() []seccomp.Rule {
 	for _, call := range append(byPath, unix.SYS_FCHMODAT, unix.SYS_FCHMODAT2, unix.SYS_FCHOWNAT) {
 		rules = append(rules, seccomp.Rule{Call: call})
 	}
-	for _, call := range []uintptr{unix.SYS_SETXATTR, unix.SYS_LSETXATTR, unix.SYS_REMOVEXATTR, unix.SYS_LREMOVEXATTR, sysSetxattrat, sysRemovexattrat, sysFileSetattr,
+	for _, call := range []uintptr{unix.SYS_SETXATTR, unix.SYS_LSETXATTR, unix.SYS_REMOVEXATTR, unix.SYS_LREMOVEXATTR,
+		sysSetxattrat, sysRemovexattrat, sysFileSetattr,
 		unix.SYS_ADD_KEY, unix.SYS_REQUEST_KEY, unix.SYS_KEYCTL} {
 		rules = append(rules, seccomp.Rule{Call: call, Errno: syscall.EPERM})
 	}

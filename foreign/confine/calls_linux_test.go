@@ -109,7 +109,8 @@ func TestRefusedCalls(t *testing.T) {
 		t.Fatal(err)
 	}
 	me := strconv.Itoa(os.Getpid())
-	want := map[string]string{"keys=": "refused", "ring=": "refused", "datagram=": "done", "descriptor=" + own: "done", "nice-user=0": "refused", "nice-group=0": "refused"}
+	want := map[string]string{"keys=": "refused", "ring=": "refused", "datagram=": "done", "descriptor=" + own: "done",
+		"nice-user=0": "refused", "nice-group=0": "refused"}
 	for _, call := range []string{"prlimit", "nice", "ioprio", "affinity", "scheduler", "sched-attr"} {
 		want[call+"="+me], want[call+"=0"] = "refused", "done"
 	}
@@ -166,8 +167,10 @@ func TestOwnProc(t *testing.T) {
 	}
 	const parent = "PARENT"
 	want := map[string]string{
-		"read=/proc/self/maps": "done", "read=/proc/self/status": "done", "read=/proc/self/cgroup": "done", "list=/proc/self/fd": "done",
-		"read=/proc/" + parent + "/environ": "refused", "read=/proc/" + parent + "/mem": "refused", "read=/proc/" + parent + "/maps": "refused",
+		"read=/proc/self/maps": "done", "read=/proc/self/status": "done", "read=/proc/self/cgroup": "done",
+		"list=/proc/self/fd":                "done",
+		"read=/proc/" + parent + "/environ": "refused", "read=/proc/" + parent + "/mem": "refused", "read=/proc/" + parent +
+			"/maps": "refused",
 		"read=/proc/1/environ": "refused", "write=/proc/self/oom_score_adj": "refused",
 	}
 	attempts := make([]string, 0, len(want))

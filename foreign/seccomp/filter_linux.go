@@ -58,7 +58,8 @@ func assemble(architecture uint32, rules []Rule) []unix.SockFilter {
 		end(unix.SECCOMP_RET_KILL_PROCESS),
 	}
 	if architecture == unix.AUDIT_ARCH_X86_64 {
-		code = append(code, load(callAt), unix.SockFilter{Code: unix.BPF_JMP | unix.BPF_JGE | unix.BPF_K, K: x32, Jf: 1}, refuse(unix.ENOSYS))
+		code = append(code, load(callAt), unix.SockFilter{Code: unix.BPF_JMP | unix.BPF_JGE | unix.BPF_K, K: x32, Jf: 1},
+			refuse(unix.ENOSYS))
 	}
 	for _, r := range rules {
 		body := r.body()

@@ -156,7 +156,8 @@ func sessionsAreListedAndEnded(t *testing.T, vars map[string]string) {
 		}
 		by := map[string]session{}
 		for _, one := range got.Data {
-			if one.ID == "" || time.Since(one.SignedInAt) > time.Hour || time.Since(one.SeenAt) > time.Hour || one.Method != "password" {
+			if one.ID == "" || time.Since(one.SignedInAt) > time.Hour || time.Since(one.SeenAt) > time.Hour ||
+				one.Method != "password" {
 				t.Errorf("%+v", one)
 			}
 			by[one.Browser+" "+one.Address] = one
@@ -205,7 +206,8 @@ func sessionsAreListedAndEnded(t *testing.T, vars map[string]string) {
 func TestSensitiveActionsNeedFreshProof(t *testing.T) {
 	s := serveLocal(t, map[string]string{"PDPP_OWNER_PASSWORD": servedPassword})
 	v := s.signedIn()
-	routes := []struct{ method, path string }{{"POST", "/_ref/tokens"}, {"PUT", "/_ref/password"}, {"POST", "/_ref/recovery-codes"},
+	routes := []struct{ method, path string }{{"POST", "/_ref/tokens"}, {"PUT", "/_ref/password"},
+		{"POST", "/_ref/recovery-codes"},
 		{"POST", "/_ref/deletions"}, {"POST", "/_ref/deletions/del_1/purge"}}
 	pages := []string{"/settings/tokens", "/settings/password", "/settings/recovery-codes"}
 	for _, c := range routes {
@@ -234,7 +236,8 @@ func TestSensitiveActionsNeedFreshProof(t *testing.T) {
 		{"/settings/deletions", "range", "later", false},
 		{"/settings/deletions/del_1/undo", "", "", false},
 	} {
-		a := v.post(c.path, "scope", c.scope, "when", c.when, "until", map[bool]string{true: "2001-02-03"}[c.scope == "range"])
+		a := v.post(c.path, "scope", c.scope, "when", c.when, "until",
+			map[bool]string{true: "2001-02-03"}[c.scope == "range"])
 		if needs := strings.HasPrefix(a.Header.Get("Location"), "/confirm"); needs != c.needs {
 			t.Errorf("later: %s of %s %s: %d %s", c.path, c.scope, c.when, a.StatusCode, a.Header.Get("Location"))
 		}

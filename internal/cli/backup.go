@@ -105,7 +105,8 @@ func (a *app) backupHome(ctx context.Context) (string, error) {
 	}
 	if url != "" {
 		return "", &Error{Code: "backup_postgres", Exit: ExitUsage, Message: "the data is in PostgreSQL, which has its own way to be backed up",
-			Next: "Use pg_dump --format=custom for the database, and keep a copy of secret.key or " + envCredentialKey + " apart from it. " +
+			Next: "Use pg_dump --format=custom for the database, and keep a copy of secret.key or " + envCredentialKey +
+				" apart from it. " +
 				"What a dump holds of deleted records: pdpp deletions held FILE"}
 	}
 	home, err := a.homeDir()

@@ -13,7 +13,8 @@ import (
 
 // deletedIn names the deletions of a home that a backup lists as held. A home that cannot be read names none:
 // the backup itself has been written, or read.
-func (a *app) deletedIn(ctx context.Context, home string, holds func(store.Deletion) bool) (named string, records int64) {
+func (a *app) deletedIn(ctx context.Context, home string, holds func(store.Deletion) bool) (named string,
+	records int64) {
 	st, err := sqlite.Open(ctx, filepath.Join(home, databaseFile), sqlite.Options{BusyTimeout: a.env.BusyTimeout})
 	if err != nil {
 		return "", 0

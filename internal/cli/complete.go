@@ -19,7 +19,8 @@ type names func(ctx context.Context, o api.Owner) []cobra.Completion
 // connections, connectors, streams, grants and tokens.
 func (a *app) addCompletions(root *cobra.Command) {
 	of := map[string]names{
-		"status": connectionNames, "why": connectionNames, "rename": connectionNames, "select": connectionNames, "revoke": connectionNames, "delete": connectionNames, "cancel": connectionNames,
+		"status": connectionNames, "why": connectionNames, "rename": connectionNames, "select": connectionNames,
+		"revoke": connectionNames, "delete": connectionNames, "cancel": connectionNames,
 		"answer": connectionNames, "rate": connectionNames, "support": connectionNames, "import": connectionNames, "imports": connectionNames,
 		"limits": connectionNames, "schedule set": connectionNames, "schedule pause": connectionNames, "schedule resume": connectionNames, "schedule remove": connectionNames,
 		"credential set": connectionNames, "credential show": connectionNames, "credential remove": connectionNames,
@@ -29,8 +30,9 @@ func (a *app) addCompletions(root *cobra.Command) {
 		"records": a.streamNamesOf, "aggregate": a.streamNamesOf, "occurrences": a.streamNamesOf, "record": a.streamNamesOf, "export": a.streamNamesOf, "changes": a.streamNamesOf,
 		"state log": a.streamNamesOf, "state diff": a.streamNamesOf, "state rewind": a.streamNamesOf,
 		"searches rename": searchNames, "searches delete": searchNames,
-		"deletions show": deletionNames, "deletions undo": deletionNames, "deletions purge": deletionNames, "deletions collect": deletionNames,
-		"grants show": grantNames, "grants revoke": grantNames, "tokens revoke": tokenNames,
+		"deletions show": deletionNames, "deletions undo": deletionNames, "deletions purge": deletionNames,
+		"deletions collect": deletionNames,
+		"grants show":       grantNames, "grants revoke": grantNames, "tokens revoke": tokenNames,
 	}
 	a.complete(root, len(root.Name())+1, of)
 }

@@ -43,7 +43,8 @@ type deleteFlags struct {
 func (a *app) deleteCommand() *cobra.Command {
 	var f deleteFlags
 	cmd := &cobra.Command{
-		Use: "delete [CONNECTION]", Short: "Delete what was collected", Long: deleteText, Example: deleteExamples, Args: cobra.MaximumNArgs(1),
+		Use: "delete [CONNECTION]", Short: "Delete what was collected", Long: deleteText, Example: deleteExamples,
+		Args: cobra.MaximumNArgs(1),
 		RunE: a.withOwner(func(ctx context.Context, o api.Owner, args []string) error { return a.delete(ctx, o, args, f) }),
 	}
 	flags := cmd.Flags()
@@ -61,7 +62,8 @@ func (a *app) deleteCommand() *cobra.Command {
 
 // wanted is what the arguments ask for.
 func (f deleteFlags) wanted(ctx context.Context, o api.Owner, args []string) (r api.DeletionRequest, err error) {
-	r = api.DeletionRequest{Scope: "connection", Stream: f.stream, Since: f.since, Until: f.until, Key: f.record, Now: f.now}
+	r = api.DeletionRequest{Scope: "connection", Stream: f.stream, Since: f.since, Until: f.until, Key: f.record,
+		Now: f.now}
 	if len(args) > 0 {
 		conn, err := pickOwned(ctx, o, args[0], byName)
 		if err != nil {
@@ -87,7 +89,8 @@ func (f deleteFlags) wanted(ctx context.Context, o api.Owner, args []string) (r 
 		r.Scope = "stream"
 	}
 	if r.ConnectionID == "" && r.Scope != "everything" && (r.Scope != "range" || f.stream != "") {
-		return r, usage("nothing is named that is to be deleted", "Write it like pdpp delete CONNECTION, or pdpp delete --everything")
+		return r, usage("nothing is named that is to be deleted",
+			"Write it like pdpp delete CONNECTION, or pdpp delete --everything")
 	}
 	return r, nil
 }
@@ -125,7 +128,8 @@ func (a *app) delete(ctx context.Context, o api.Owner, args []string, f deleteFl
 func (a *app) confirmDeletion(ctx context.Context, preview api.Deletion) error {
 	message := strings.Join(append([]string{preview.What + ": " + preview.Happened, preview.Next}, preview.Notes...), "\n")
 	fields := []api.QuestionField{{Name: "word", Label: "Type delete to go on", Required: true}}
-	answers, err := a.askOwner(ctx, message, "(Ctrl-D to leave)", fields, "Say so with --yes, or look first with --dry-run.")
+	answers, err := a.askOwner(ctx, message, "(Ctrl-D to leave)", fields,
+		"Say so with --yes, or look first with --dry-run.")
 	if err != nil || answers["word"] != "delete" {
 		if err == nil {
 			err = errUnchanged
@@ -200,7 +204,8 @@ func (a *app) deletionsCommand() *cobra.Command {
 	}
 	change := func(use, short string, do func(api.Owner, context.Context, string) (api.Deletion, error)) *cobra.Command {
 		return &cobra.Command{
-			Use: use + " DELETION", Short: short, Example: "  pdpp deletions " + use + " del_3k5x", Args: needArgs("the id of a deletion"),
+			Use: use + " DELETION", Short: short, Example: "  pdpp deletions " + use + " del_3k5x",
+			Args: needArgs("the id of a deletion"),
 			RunE: a.withOwner(func(ctx context.Context, o api.Owner, args []string) error {
 				d, err := do(o, ctx, args[0])
 				if err == nil && use != "show" {
@@ -221,12 +226,14 @@ func (a *app) deletionsCommand() *cobra.Command {
 		change("undo", "Bring deleted records back", func(o api.Owner, ctx context.Context, id string) (api.Deletion, error) {
 			return o.UndoDeletion(ctx, id)
 		}),
-		change("purge", "Remove deleted records for good now", func(o api.Owner, ctx context.Context, id string) (api.Deletion, error) {
-			return o.PurgeDeletion(ctx, id)
-		}),
-		change("collect", "Let runs collect again what was deleted", func(o api.Owner, ctx context.Context, id string) (api.Deletion, error) {
-			return o.CollectDeleted(ctx, id)
-		}),
+		change("purge", "Remove deleted records for good now",
+			func(o api.Owner, ctx context.Context, id string) (api.Deletion, error) {
+				return o.PurgeDeletion(ctx, id)
+			}),
+		change("collect", "Let runs collect again what was deleted",
+			func(o api.Owner, ctx context.Context, id string) (api.Deletion, error) {
+				return o.CollectDeleted(ctx, id)
+			}),
 		a.endedCommand(), a.heldCommand())
 	return cmd
 }
@@ -269,7 +276,8 @@ func (a *app) endedCommand() *cobra.Command {
 				if e.Deletion != nil {
 					deleted = e.Deletion.State + " (" + e.Deletion.ID + ")"
 				}
-				t.row(e.EndedAt.UTC().Format(time.DateOnly), text.Cut(oneLine(e.DisplayName), 40), fmt.Sprint(e.Records), e.ConnectionID, deleted)
+				t.row(e.EndedAt.UTC().Format(time.DateOnly), text.Cut(oneLine(e.DisplayName), 40), fmt.Sprint(e.Records),
+					e.ConnectionID, deleted)
 			}
 			t.flush()
 			return nil

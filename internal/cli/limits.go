@@ -28,7 +28,8 @@ func (a *app) limitsCommand() *cobra.Command {
 	}
 	flags := cmd.Flags()
 	flags.Float64Var(&given.CeilingPerMinute, "per-minute", 0, "the most requests in a minute")
-	flags.Int64Var(&given.MaxSeconds, "run-seconds", 0, "how many seconds of a run may go into single items, from the first one on")
+	flags.Int64Var(&given.MaxSeconds, "run-seconds", 0,
+		"how many seconds of a run may go into single items, from the first one on")
 	flags.Int64Var(&given.MaxWholeSeconds, "whole-run-seconds", 0, "how many seconds a run may take, lists included")
 	flags.Int64Var(&given.MaxDetails, "run-items", 0, "how many single items a run may fetch")
 	cmd.RunE = a.withOwner(func(ctx context.Context, o api.Owner, args []string) error {

@@ -26,7 +26,8 @@ func restoreModes(home string, log *slog.Logger) (restored []string) {
 		}
 		was := fmt.Sprintf("%04o", info.Mode().Perm())
 		if err := os.Chmod(path, info.Mode().Perm()&0o700); err != nil {
-			log.Warn("other users of this machine may reach a private file, and its mode cannot be changed", "path", path, "mode", was, "error", err)
+			log.Warn("other users of this machine may reach a private file, and its mode cannot be changed", "path", path,
+				"mode", was, "error", err)
 			continue
 		}
 		log.Warn("other users of this machine could reach a private file; now only its owner can", "path", path, "mode", was)
@@ -37,7 +38,8 @@ func restoreModes(home string, log *slog.Logger) (restored []string) {
 
 // reportModes keeps for doctor what restoreModes restored at this start, or that it was nothing.
 func reportModes(ctx context.Context, st store.Store, restored []string, now time.Time) error {
-	c := evidence.Component{Name: store.ComponentModes, Status: evidence.ProbeOK, Reason: strings.Join(restored, ","), At: now}
+	c := evidence.Component{Name: store.ComponentModes, Status: evidence.ProbeOK, Reason: strings.Join(restored, ","),
+		At: now}
 	if err := st.PutComponent(ctx, c); err != nil {
 		return fmt.Errorf("report the modes of files: %w", err)
 	}

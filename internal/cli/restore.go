@@ -50,7 +50,8 @@ func (a *app) restoreCommand() *cobra.Command {
 	flags.BoolVar(&f.stdin, "passphrase-stdin", false, "read the passphrase from standard input")
 	flags.BoolVar(&f.force, "force", false, "move a home that has data aside")
 	flags.BoolVar(&f.plain, "plain", false, "accept a file that is not sealed")
-	flags.BoolVar(&f.keep, "keep-access", false, "keep every way in as it was: sessions, tokens, grants, devices, passkeys, recovery codes, push targets")
+	flags.BoolVar(&f.keep, "keep-access", false,
+		"keep every way in as it was: sessions, tokens, grants, devices, passkeys, recovery codes, push targets")
 	cmd.MarkFlagsMutuallyExclusive("plain", "passphrase-stdin")
 	return cmd
 }
@@ -82,7 +83,8 @@ func (a *app) restore(ctx context.Context, file string, f restoreFlags) error {
 	}
 	a.tellReturned(ctx, done.Aside, done.CreatedAt)
 	if !f.keep {
-		printf(a.out, "Everybody was signed out; %s ended. Make new ones where you need them.\n", text.Count(int64(done.Ended), "way in was", "ways in were"))
+		printf(a.out, "Everybody was signed out; %s ended. Make new ones where you need them.\n",
+			text.Count(int64(done.Ended), "way in was", "ways in were"))
 		for _, e := range done.EndedList {
 			printf(a.out, "  %-16s %s\n", strings.ReplaceAll(e.Kind, "_", " "), safe(e.Name))
 		}

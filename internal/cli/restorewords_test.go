@@ -34,7 +34,8 @@ func TestRestoreNamesBackupsWithoutSender(t *testing.T) {
 	pdpp("backup", at("sealed"), "--recipient", identity.Recipient().String())
 	pdpp("backup", at("plain"), "--plain")
 	const words = "Anybody who knows the recipient could have made this file. Set a new password"
-	if said := pdpp("restore", at("sealed"), "--identity", at("key.txt"), "--to", at("one")); !strings.Contains(said, words) {
+	if said := pdpp("restore", at("sealed"), "--identity", at("key.txt"), "--to", at("one")); !strings.Contains(said,
+		words) {
 		t.Errorf("of a recipient's: %s", said)
 	}
 	if said := pdpp("restore", at("plain"), "--plain", "--to", at("two")); strings.Contains(said, words) {

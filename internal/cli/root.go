@@ -50,7 +50,8 @@ func (a *app) rootCommand() *cobra.Command {
 	flags.StringVar(&a.serverURL, "server", "", "server to ask instead (PDPP_SERVER with PDPP_TOKEN; \"local\" leaves a login aside)")
 	flags.BoolVar(&a.json, "json", false, "print JSON")
 	root.AddCommand(
-		a.loginCommand(), a.logoutCommand(), a.connectCommand(), a.renameCommand(), a.selectCommand(), a.revokeCommand(), a.deleteCommand(), a.deletionsCommand(),
+		a.loginCommand(), a.logoutCommand(), a.connectCommand(), a.renameCommand(), a.selectCommand(), a.revokeCommand(),
+		a.deleteCommand(), a.deletionsCommand(),
 		a.searchCommand(), a.searchesCommand(), a.aggregateCommand(), a.grantsCommand(), a.tokensCommand(), a.sessionsCommand(), a.passkeysCommand(), a.recoveryCodesCommand(), a.passwordCommand(),
 		a.auditCommand(), a.backupCommand(), a.restoreCommand(), a.manCommand(),
 		a.serveCommand(), a.demoCommand(), a.statusCommand(), a.whyCommand(), a.supportCommand(), a.runCommand(), a.runsCommand(), a.scheduleCommand(),

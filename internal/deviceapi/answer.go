@@ -29,8 +29,9 @@ func forbidden(message string) error {
 }
 
 func slowDown(wait time.Duration) error {
-	return &fault.Fault{Status: http.StatusTooManyRequests, Code: "too_many_tries", Message: "Too many wrong codes came from this address.",
-		Next: "Wait, then try again.", RetryAfter: wait}
+	return &fault.Fault{Status: http.StatusTooManyRequests, Code: "too_many_tries",
+		Message: "Too many wrong codes came from this address.",
+		Next:    "Wait, then try again.", RetryAfter: wait}
 }
 
 // answered turns what a handler returns as an error into the answer.

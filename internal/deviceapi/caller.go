@@ -171,7 +171,8 @@ func (a *api) notDeleted(ctx context.Context, conn store.Connection) error {
 		whole := d.Kind == store.DeleteConnection || d.Kind == store.DeleteEverything
 		if whole && d.State != store.DeletionUndone && d.State != store.DeletionUndoing {
 			return &fault.Fault{Status: http.StatusForbidden, Code: wire.CodeSourceDeleted, Param: "source_instance_id",
-				Message: "The owner deleted this connection.", Next: "Drop what waits for it on this device. To collect again, connect it anew."}
+				Message: "The owner deleted this connection.",
+				Next:    "Drop what waits for it on this device. To collect again, connect it anew."}
 		}
 	}
 	return nil

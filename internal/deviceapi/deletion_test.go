@@ -24,8 +24,9 @@ func TestDeviceLearnsOfDeletion(t *testing.T) {
 		t.Fatal(err)
 	}
 	l.wants(state(), http.StatusForbidden, wire.CodeConnectionInactive)
-	if err := l.store.AskDeletion(t.Context(), store.Deletion{ID: "d", DeletionScope: store.DeletionScope{Kind: store.DeleteConnection, ConnectionID: conn.ID},
-		AskedAt: noon, PurgeAfter: noon.Add(time.Hour)}); err != nil {
+	if err := l.store.AskDeletion(t.Context(),
+		store.Deletion{ID: "d", DeletionScope: store.DeletionScope{Kind: store.DeleteConnection, ConnectionID: conn.ID},
+			AskedAt: noon, PurgeAfter: noon.Add(time.Hour)}); err != nil {
 		t.Fatal(err)
 	}
 	l.wants(state(), http.StatusForbidden, wire.CodeSourceDeleted)

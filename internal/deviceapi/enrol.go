@@ -81,7 +81,8 @@ func (a *api) enrol(w http.ResponseWriter, r *http.Request) error {
 	}
 	now := a.Now()
 	e := store.Enrolment{
-		CodeHash: code.Hash, Address: strangers.Origin(r), Joins: joins.Device.ID, DeviceID: newID("dexp_"), SourceID: newID("dsrc_"), CredentialID: newID("dcred_"),
+		CodeHash: code.Hash, Address: strangers.Origin(r), Joins: joins.Device.ID, DeviceID: newID("dexp_"),
+		SourceID: newID("dsrc_"), CredentialID: newID("dcred_"),
 		Label: label(cmp.Or(asked.DeviceLabel, asked.DeviceLabelToo)), AgentVersion: text.Cut(text.Line(asked.AgentVersion), longestLabel), ProtocolVersion: wire.ProtocolVersion,
 		ConnectionName: cmp.Or(code.DisplayName, found.Manifest.DisplayName), Scope: scope,
 	}

@@ -23,7 +23,8 @@ func TestEnrolment(t *testing.T) {
 		t.Errorf("enrolled %+v", first)
 	}
 	// Somebody elsewhere has seen the code before the device has shown its token.
-	b.wants(b.sendFrom("203.0.113.7:9", "/enroll", "", wire.Enrollment{Code: code}), http.StatusBadRequest, wire.CodeEnrollmentUsed)
+	b.wants(b.sendFrom("203.0.113.7:9", "/enroll", "", wire.Enrollment{Code: code}), http.StatusBadRequest,
+		wire.CodeEnrollmentUsed)
 	// The answer was lost: the same ids, another token, the first one dead.
 	again := b.enrol(code, "")
 	if again.DeviceToken == first.DeviceToken || again.DeviceID != first.DeviceID || again.SourceInstanceID != first.SourceInstanceID {
@@ -171,8 +172,10 @@ func TestStrangersKeepNoDeviceOut(t *testing.T) {
 	b.mount()
 	for i := range 200 {
 		from := fmt.Sprintf("198.51.100.%d:9", i)
-		b.wants(b.sendFrom(from, "/"+good.DeviceID+"/token", "ldt_"+strings.Repeat("a", 43), nil), http.StatusUnauthorized, wire.CodeUnauthenticated)
-		b.wants(b.sendFrom(from, "/enroll", "", wire.Enrollment{Code: "lde_guess"}), http.StatusBadRequest, wire.CodeEnrollmentInvalid)
+		b.wants(b.sendFrom(from, "/"+good.DeviceID+"/token", "ldt_"+strings.Repeat("a", 43), nil), http.StatusUnauthorized,
+			wire.CodeUnauthenticated)
+		b.wants(b.sendFrom(from, "/enroll", "", wire.Enrollment{Code: "lde_guess"}), http.StatusBadRequest,
+			wire.CodeEnrollmentInvalid)
 	}
 	b.wants(b.sendFrom("203.0.113.7:9", "/"+good.DeviceID+"/token", good.DeviceToken, nil), http.StatusCreated, "")
 	b.enrol(code, "")

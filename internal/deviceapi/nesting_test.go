@@ -13,7 +13,8 @@ import (
 // nested returns a JSON value of so many levels around a text of so many bytes, with a member of which the
 // place differs between the two orders that are hashed.
 func nested(levels, size int) string {
-	return strings.Repeat(`{"0":[`, levels/2) + `{"10":1,"9":"` + strings.Repeat("x", size) + `"}` + strings.Repeat("]}", levels/2)
+	return strings.Repeat(`{"0":[`, levels/2) + `{"10":1,"9":"` + strings.Repeat("x", size) + `"}` +
+		strings.Repeat("]}", levels/2)
 }
 
 // A body is refused for its nesting before anything is computed from it, whatever a device sends: the
@@ -44,7 +45,8 @@ func TestNestingIsBoundedBeforeHashing(t *testing.T) {
 		{"commit of 100 levels", l.own("/terminal-run-commits"), terminal(nested(100, 900<<10)), 400, 30},
 		{"commit of 1,000 levels", l.own("/terminal-run-commits"), terminal(nested(1000, 900<<10)), 400, 30},
 		{"state of 1,000 levels", l.own("/state"), `{"state":{"notes":` + nested(1000, 900<<10) + `}}`, 400, 30},
-		{"largest nesting that is allowed", batches, batch(record(nested(60, 4<<20))), 400, 60}, // hashed, and the hash is wrong
+		// hashed, and the hash is wrong
+		{"largest nesting that is allowed", batches, batch(record(nested(60, 4<<20))), 400, 60},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			l.t = t

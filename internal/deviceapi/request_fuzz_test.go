@@ -32,7 +32,8 @@ func FuzzRequest(f *testing.F) {
 		`"connector_id":"notes","connector_instance_id":"CONNECTION"`
 	for route, bodies := range [][]string{
 		{`[]`, `[{"stream":"notes","record_key":"a","data":{"id":"a"},"emitted_at":"2026-03-01T11:00:00Z"}]`,
-			`[{"stream":"log","record_key":"a","op":"delete"}]`, `[{"stream":"notes","record_key":"a","data":[[[[]]]],"emitted_at":"x"}]`,
+			`[{"stream":"log","record_key":"a","op":"delete"}]`,
+			`[{"stream":"notes","record_key":"a","data":[[[[]]]],"emitted_at":"x"}]`,
 			`[null,1,"x",{}]`, `[{"stream":"notes","record_key":["a"],"data":{"10":1,"2":{}}}]`,
 			`[{"stream":"notes","key":"a","type":"RECORD","data":{"id":"a","id":"b"}}]`,
 			`[{"stream":"tags","record_key":"\u0000","data":{}}]`},

@@ -25,7 +25,8 @@ func (a *api) stateRoutes() []reply.Route {
 
 // capabilities are what this server can do beyond plain version 1.
 func (a *api) capabilities() []string {
-	all := []string{wire.CanGzip, wire.CanBatchState, wire.CanLeaseGaps, wire.CanRotateToken, wire.CanTerminalFacts, wire.CanAnswerDrift}
+	all := []string{wire.CanGzip, wire.CanBatchState, wire.CanLeaseGaps, wire.CanRotateToken, wire.CanTerminalFacts,
+		wire.CanAnswerDrift}
 	if a.Blobs != nil && a.Uploads != nil {
 		all = append(all, wire.CanBlobs)
 	}

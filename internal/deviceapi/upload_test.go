@@ -284,9 +284,11 @@ func TestHeartbeats(t *testing.T) {
 	}
 	l.wants(beat(`{`+about+`,"status":"fine"}`), http.StatusBadRequest, "invalid_request")
 	l.wants(beat(`{"source_instance_id":"dsrc_none","connector_id":"notes","status":"healthy"}`), http.StatusBadRequest, wire.CodeSourceUnknown)
-	l.wants(beat(`{"agent_version":"2","source_instances":[{`+about+`,"status":"healthy","records_pending":-4}]}`), http.StatusOK, "")
+	l.wants(beat(`{"agent_version":"2","source_instances":[{`+about+`,"status":"healthy","records_pending":-4}]}`),
+		http.StatusOK, "")
 	device, err := l.store.Device(t.Context(), l.DeviceID)
-	if err != nil || device.AgentVersion != "2" || source().LastHeartbeatStatus != "healthy" || source().RecordsPending != nil {
+	if err != nil || device.AgentVersion != "2" || source().LastHeartbeatStatus != "healthy" ||
+		source().RecordsPending != nil {
 		t.Errorf("%+v %+v, %v", device, source(), err)
 	}
 	for n := range 60 {

@@ -96,7 +96,8 @@ func (x *examination) network(ctx context.Context) {
 		}
 	}
 	if wrapped > 0 && len(x.findings) == before {
-		x.ok(CheckConfinement, count(wrapped, "wrapped program has", "wrapped programs have")+" no way to the network but the proxy")
+		x.ok(CheckConfinement, count(wrapped, "wrapped program has",
+			"wrapped programs have")+" no way to the network but the proxy")
 	}
 }
 

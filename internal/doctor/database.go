@@ -62,7 +62,8 @@ func (x *examination) verified(ctx context.Context) {
 		case c.Name == store.ComponentDatabase && c.Reason == "":
 			x.ok(CheckDatabase, "the server last found the whole database sound on "+on)
 		case c.Name == store.ComponentModes && c.Reason != "":
-			x.warn(CheckFolder, "other users of this machine could reach "+strings.ReplaceAll(c.Reason, ",", ", ")+" until the server restored the modes on "+on, mendModes)
+			x.warn(CheckFolder, "other users of this machine could reach "+strings.ReplaceAll(c.Reason, ",",
+				", ")+" until the server restored the modes on "+on, mendModes)
 		}
 	}
 }

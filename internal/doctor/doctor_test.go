@@ -81,21 +81,26 @@ func TestWrappedNetwork(t *testing.T) {
 	p.wants(CheckConfinement, sound) // none is installed
 	host, dir := filepath.Join(t.TempDir(), "host"), filepath.Join(p.Home, "connectors", "tap")
 	p.install("tap", strings.ReplaceAll(fern, "fern", "tap"))
-	p.must(os.WriteFile(filepath.Join(dir, "adapter.json"), []byte(`{"command":["/bin/true"],"hosts":["tides.example"]}`), 0o600))
+	p.must(os.WriteFile(filepath.Join(dir, "adapter.json"), []byte(`{"command":["/bin/true"],"hosts":["tides.example"]}`),
+		0o600))
 	p.Connectors = catalog.Catalog{Host: host, Dir: filepath.Dir(dir)}
 	for _, c := range []struct {
 		report, words string
 		held          bool
 	}{
 		{`{"by":"namespace"}`, "no way to the network but the proxy", true},
-		{`{"by":"port","reason":"this machine makes no network namespace: operation not permitted"}`, "other machines at the proxy's port, unseen: this machine makes no", false},
-		{`{"by":"nothing","reason":"only Linux has network namespaces"}`, "every other address if it passes the proxy by: only Linux", false},
+		{`{"by":"port","reason":"this machine makes no network namespace: operation not permitted"}`,
+			"other machines at the proxy's port, unseen: this machine makes no", false},
+		{`{"by":"nothing","reason":"only Linux has network namespaces"}`,
+			"every other address if it passes the proxy by: only Linux", false},
 		{`junk`, "is not known", false},
 	} {
 		p.must(os.RemoveAll(host)) // the answer of another host is not remembered for this one
-		p.must(os.WriteFile(host, []byte("#!/bin/sh\ncase $1 in list) echo '[]';; confined) echo '"+c.report+"';; esac\n"), 0o700))
+		p.must(os.WriteFile(host, []byte("#!/bin/sh\ncase $1 in list) echo '[]';; confined) echo '"+c.report+"';; esac\n"),
+			0o700))
 		got := p.of(CheckConfinement)
-		if len(got) != 2 || got[0].Status != OK || (got[1].Status == OK) != c.held || !strings.Contains(got[1].Message, c.words) {
+		if len(got) != 2 || got[0].Status != OK || (got[1].Status == OK) != c.held ||
+			!strings.Contains(got[1].Message, c.words) {
 			t.Errorf("%s: %+v", c.report, got)
 		}
 	}
@@ -127,7 +132,8 @@ func TestDatabaseModes(t *testing.T) {
 // Damage is found where no statement of the doctor's own meets it.
 func TestDamagedDatabase(t *testing.T) {
 	p := admit(t)
-	p.must(p.st.PutComponent(t.Context(), evidence.Component{Name: store.ComponentDatabase, Status: evidence.ProbeOK, At: noon}))
+	p.must(p.st.PutComponent(t.Context(), evidence.Component{Name: store.ComponentDatabase, Status: evidence.ProbeOK,
+		At: noon}))
 	p.wants(CheckDatabase, Finding{Status: OK}, Finding{Status: OK}) // the server's last check is reported too
 	for i := range 2000 {
 		p.must(p.st.PutSetting(t.Context(), fmt.Sprintf("setting_%d", i), []byte(strings.Repeat("text", 50)), noon))

@@ -78,7 +78,8 @@ func (x *examination) databaseModes() {
 	}
 	for _, path := range files {
 		if info, err := os.Lstat(path); err == nil && info.Mode().IsRegular() && info.Mode().Perm()&0o077 != 0 {
-			x.warn(CheckFolder, fmt.Sprintf("other users of this machine may read %s (mode %04o)", path, info.Mode().Perm()), "chmod 600 "+quoted(path))
+			x.warn(CheckFolder, fmt.Sprintf("other users of this machine may read %s (mode %04o)", path, info.Mode().Perm()),
+				"chmod 600 "+quoted(path))
 			return
 		}
 	}

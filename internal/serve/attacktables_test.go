@@ -262,7 +262,8 @@ func (a *target) operations() (tried, refused int) {
 	}
 	for _, op := range operations(a.t) {
 		scope, owners := scopes[op.method+" "+op.path]
-		if strings.HasSuffix(op.path, "/self-revoke") || strings.HasSuffix(op.path, "/token") || op.path == wire.Root+"/enroll" {
+		if strings.HasSuffix(op.path, "/self-revoke") || strings.HasSuffix(op.path, "/token") ||
+			op.path == wire.Root+"/enroll" {
 			continue // it ends or replaces the token, or takes a code instead of one
 		}
 		for _, who := range []string{"none", "junk", "grant", "device", "read", "run", "manage"} {

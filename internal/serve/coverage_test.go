@@ -14,7 +14,8 @@ import (
 // saying is a connector that says some lines and succeeds.
 func saying(lines string) string {
 	return "#!/bin/sh\nread -r start\n" + lines +
-		fmt.Sprintf(`printf '%%s\n' '{"type":"DONE","status":"succeeded","records_emitted":%d}'`+"\n", strings.Count(lines, `"type":"RECORD"`))
+		fmt.Sprintf(`printf '%%s\n' '{"type":"DONE","status":"succeeded","records_emitted":%d}'`+"\n",
+			strings.Count(lines, `"type":"RECORD"`))
 }
 
 // What a run leaves in the store is what its connection is judged by: a success

@@ -28,7 +28,8 @@ func (s *process) forgetPicture(sha256 string) error {
 
 // deletions works on what the owner deleted, step by step, for as long as the process runs.
 func (s *process) deletions(ctx context.Context) {
-	owner := service.New(service.Config{Store: s.Store, Connectors: s.Connectors, Key: func() (credential.Key, error) { return s.Key, nil },
+	owner := service.New(service.Config{Store: s.Store, Connectors: s.Connectors,
+		Key:  func() (credential.Key, error) { return s.Key, nil },
 		Home: s.Home, Files: s.Blobs.Place, Now: s.Now, Lookup: s.Lookup, ForgetPicture: s.forgetPicture})
 	for {
 		idle, err := owner.WorkOnDeletions(ctx)

@@ -58,7 +58,8 @@ func newPost(t *testing.T) *post {
 		defer p.mu.Unlock()
 		p.got = append(p.got, string(body)+" "+r.Header.Get("Authorization"))
 		w.Header().Set("Content-Type", "application/json")
-		fmt.Fprintf(w, `{"access_token":"access-%d","token_type":"Bearer","expires_in":3600,"refresh_token":"refresh-%d"}`, len(p.got), len(p.got))
+		fmt.Fprintf(w, `{"access_token":"access-%d","token_type":"Bearer","expires_in":3600,"refresh_token":"refresh-%d"}`,
+			len(p.got), len(p.got))
 	}))
 	t.Cleanup(p.Close)
 	return p
@@ -80,18 +81,22 @@ func TestTokensGoWhereTheOwnerConfirmed(t *testing.T) {
 		g.install("courier", strings.ReplaceAll(courierManifest, "TOKENS", honest.URL), courierConnector)
 		g.connect("cin_courier", "courier")
 		g.config.Lookup = func(name string) (string, bool) {
-			value, ok := map[string]string{"COURIER_APP": "app", "COURIER_SECRET": "app-secret", "AWS_SECRET_ACCESS_KEY": "aws-secret"}[name]
+			value, ok := map[string]string{"COURIER_APP": "app", "COURIER_SECRET": "app-secret",
+				"AWS_SECRET_ACCESS_KEY": "aws-secret"}[name]
 			return value, ok
 		}
 		now := time.Now()
 		ends := now.Add(time.Hour)
-		tokens := credential.Tokens{Access: credential.NewSecret("access-0"), Refresh: credential.NewSecret("refresh-0"), Lifetime: time.Hour}
-		g.must(g.st.PutCredential(g.t.Context(), store.Credential{ConnectionID: "cin_courier", Kind: "access_token", Sealed: tokens.SealFor(g.key, "cin_courier"),
+		tokens := credential.Tokens{Access: credential.NewSecret("access-0"), Refresh: credential.NewSecret("refresh-0"),
+			Lifetime: time.Hour}
+		g.must(g.st.PutCredential(g.t.Context(), store.Credential{ConnectionID: "cin_courier", Kind: "access_token",
+			Sealed: tokens.SealFor(g.key, "cin_courier"),
 			Status: store.CredentialActive, CapturedAt: now, Refresh: store.Refresh{Renewable: true, ExpiresAt: &ends}}))
 	}, func(t *testing.T, g *ground) {
 		request := func() {
 			t.Helper()
-			_, err := g.st.RequestRun(t.Context(), store.RunRequest{ConnectionID: "cin_courier", Trigger: store.TriggerManual, RequestedAt: time.Now()})
+			_, err := g.st.RequestRun(t.Context(), store.RunRequest{ConnectionID: "cin_courier", Trigger: store.TriggerManual,
+				RequestedAt: time.Now()})
 			g.must(err)
 		}
 		ended := func() []store.Run {
@@ -112,7 +117,8 @@ func TestTokensGoWhereTheOwnerConfirmed(t *testing.T) {
 		if runs := ended(); runs[0].Status != store.RunSucceeded {
 			t.Fatalf("the run %s: %s", runs[0].Status, runs[0].Error)
 		}
-		page, err := g.st.ListRecords(t.Context(), store.RecordQuery{Part: store.Part{ConnectionID: "cin_courier", Stream: "letters"}, Limit: 100})
+		page, err := g.st.ListRecords(t.Context(),
+			store.RecordQuery{Part: store.Part{ConnectionID: "cin_courier", Stream: "letters"}, Limit: 100})
 		g.must(err)
 		var changed []string
 		for _, r := range page {
@@ -161,7 +167,8 @@ func TestTokensGoWhereTheOwnerConfirmed(t *testing.T) {
 			t.Errorf("the provider received %q of runs that were refused", got[sent:])
 		}
 
-		g.must(os.WriteFile(path, []byte(strings.ReplaceAll(strings.Replace(courierManifest, `"client_id_env":"COURIER_APP"`, `"client_id_env":"AWS_SECRET_ACCESS_KEY"`, 1),
+		g.must(os.WriteFile(path, []byte(strings.ReplaceAll(strings.Replace(courierManifest, `"client_id_env":"COURIER_APP"`,
+			`"client_id_env":"AWS_SECRET_ACCESS_KEY"`, 1),
 			`["COURIER_APP",`, `["AWS_SECRET_ACCESS_KEY",`)), 0o600))
 		request()
 		g.until("the owner reads that its files cannot be used", seen("connector_unusable"))
@@ -170,7 +177,12 @@ func TestTokensGoWhereTheOwnerConfirmed(t *testing.T) {
 		confirmed(t, g.st, g.dir, "courier")
 		runs := len(ended())
 		request()
-		g.until("it runs again", func() bool { all := ended(); return len(all) > runs && all[0].Status == store.RunSucceeded })
-		g.until("nothing is held against it", func() bool { return !seen("connector_unconfirmed")() && !seen("connector_unusable")() })
+		g.until("it runs again", func() bool {
+			all := ended()
+			return len(all) > runs &&
+				all[0].Status == store.RunSucceeded
+		})
+		g.until("nothing is held against it",
+			func() bool { return !seen("connector_unconfirmed")() && !seen("connector_unusable")() })
 	})
 }

@@ -36,7 +36,8 @@ func TestHostileFilesOfADevice(t *testing.T) {
 		g.config.Auth = guard
 		g.config.Blobs = launch.Blobs{Place: blob.Folder{Dir: t.TempDir()}, Each: 1000, Run: -1, All: -1}
 		m := needing("letters", `{"bindings":{"filesystem":{"required":true}}}`)
-		g.install("letters", strings.Replace(m, `"properties":{`, `"properties":{"scan":{"type":"integer"},"title":{"type":"string"},`, 1), surveyor)
+		g.install("letters", strings.Replace(m, `"properties":{`,
+			`"properties":{"scan":{"type":"integer"},"title":{"type":"string"},`, 1), surveyor)
 	}, func(t *testing.T, g *ground) {
 		base := "http://" + g.config.Listener.Addr().String()
 		password, err := guard.Setup(t.Context(), "")
@@ -51,8 +52,10 @@ func TestHostileFilesOfADevice(t *testing.T) {
 		g.must(err)
 		device.DeviceID, device.Token = in.DeviceID, in.DeviceToken
 
-		names := []string{"<script>alert(1)</script>.html", "../../x", "invoice\u202efdp.exe", "a\r\nSet-Cookie: owned=1", `"; filename="b.html`, `..\..\x`}
-		kinds := []string{"text/html", "text/html\r\nSet-Cookie: owned=1", "image/svg+xml", "text/html; charset=utf-7", "application/xhtml+xml", "text/javascript"}
+		names := []string{"<script>alert(1)</script>.html", "../../x", "invoice\u202efdp.exe", "a\r\nSet-Cookie: owned=1",
+			`"; filename="b.html`, `..\..\x`}
+		kinds := []string{"text/html", "text/html\r\nSet-Cookie: owned=1", "image/svg+xml", "text/html; charset=utf-7",
+			"application/xhtml+xml", "text/javascript"}
 		var records []slice.Record
 		for i, name := range names {
 			content := fmt.Sprintf("<svg onload=alert(%d)>", i)
@@ -66,7 +69,8 @@ func TestHostileFilesOfADevice(t *testing.T) {
 			records = append(records, slice.Record{Stream: "beds", Key: key, Data: data, EmittedAt: "2026-01-02T03:04:05Z",
 				Blobs: []slice.Blob{{Field: "scan", SHA256: hash, Bytes: int64(len(content)), MIME: kinds[i], Name: name}}})
 		}
-		result, err := device.Ingest(t.Context(), wire.Batch{SourceInstanceID: in.SourceInstanceID, ConnectorID: "letters", BatchID: "b1", BatchSeq: 1, Records: records})
+		result, err := device.Ingest(t.Context(), wire.Batch{SourceInstanceID: in.SourceInstanceID, ConnectorID: "letters",
+			BatchID: "b1", BatchSeq: 1, Records: records})
 		g.must(err)
 		if result.Accepted != int64(len(names)) {
 			t.Fatalf("the batch: %+v", result)
@@ -89,13 +93,15 @@ func TestHostileFilesOfADevice(t *testing.T) {
 			defer resp.Body.Close()
 			body, err := io.ReadAll(resp.Body)
 			g.must(err)
-			if resp.StatusCode != http.StatusOK || resp.Header.Get("X-Content-Type-Options") != "nosniff" || resp.Header.Get("Set-Cookie") == "owned=1" {
+			if resp.StatusCode != http.StatusOK || resp.Header.Get("X-Content-Type-Options") != "nosniff" ||
+				resp.Header.Get("Set-Cookie") == "owned=1" {
 				t.Errorf("%s: %d, %v", path, resp.StatusCode, resp.Header)
 			}
 			return resp, string(body)
 		}
 		list := "/records?connection=" + url.QueryEscape(in.ConnectorInstanceID) + "&stream=beds"
-		for _, path := range []string{"/", "/devices", "/devices/" + in.DeviceID, "/connections/" + in.ConnectorInstanceID, list, "/records/files", "/records?q=alert"} {
+		for _, path := range []string{"/", "/devices", "/devices/" + in.DeviceID, "/connections/" + in.ConnectorInstanceID,
+			list, "/records/files", "/records?q=alert"} {
 			if _, body := get(path); strings.Contains(body, "<script>alert") || strings.Contains(body, "<img src=x") {
 				t.Errorf("%s has markup of a device", path)
 			}
@@ -104,7 +110,8 @@ func TestHostileFilesOfADevice(t *testing.T) {
 			page := "/records/" + in.ConnectorInstanceID + "/beds/" + record.Key
 			_, body := get(page)
 			file := page + "/files/" + record.Blobs[0].SHA256
-			if strings.Contains(body, "<script>alert") || strings.Contains(body, "<img src=x") || !strings.Contains(body, "&lt;img src=x") || !strings.Contains(body, file) {
+			if strings.Contains(body, "<script>alert") || strings.Contains(body, "<img src=x") ||
+				!strings.Contains(body, "&lt;img src=x") || !strings.Contains(body, file) {
 				t.Errorf("the page of %q has markup of a device, or lacks its file", names[i])
 			}
 			if strings.ContainsRune(body, '\u202e') {
@@ -114,10 +121,12 @@ func TestHostileFilesOfADevice(t *testing.T) {
 				resp, content := get(path)
 				disposition, params, err := mime.ParseMediaType(resp.Header.Get("Content-Disposition"))
 				name := params["filename"]
-				if err != nil || disposition != "attachment" || strings.ContainsAny(name, `/\`) || strings.ContainsFunc(name, func(r rune) bool { return !unicode.IsPrint(r) }) {
+				if err != nil || disposition != "attachment" || strings.ContainsAny(name, `/\`) ||
+					strings.ContainsFunc(name, func(r rune) bool { return !unicode.IsPrint(r) }) {
 					t.Errorf("%s: %q, %v", path, resp.Header.Get("Content-Disposition"), err)
 				}
-				if !strings.HasPrefix(resp.Header.Get("Content-Security-Policy"), "sandbox") || content != fmt.Sprintf("<svg onload=alert(%d)>", i) {
+				if !strings.HasPrefix(resp.Header.Get("Content-Security-Policy"), "sandbox") ||
+					content != fmt.Sprintf("<svg onload=alert(%d)>", i) {
 					t.Errorf("%s: %v, %q", path, resp.Header, content)
 				}
 			}

@@ -25,7 +25,9 @@ func TestTokensConfirmNoProgram(t *testing.T) {
 		g.config.Listener, err = net.Listen("tcp", "127.0.0.1:0")
 		g.must(err)
 		later.Store(0)
-		guard = auth.New(auth.Config{Store: g.st, Now: func() time.Time { return time.Now().Add(time.Duration(later.Load())) }, HashCost: auth.HashCost{MemoryKiB: 8, Passes: 1}})
+		guard = auth.New(auth.Config{Store: g.st,
+			Now:      func() time.Time { return time.Now().Add(time.Duration(later.Load())) },
+			HashCost: auth.HashCost{MemoryKiB: 8, Passes: 1}})
 		g.config.Auth = guard
 		g.install("letters", needing("letters", `{"bindings":{"network":{"required":true}}}`), surveyor)
 	}, func(t *testing.T, g *ground) {
@@ -36,7 +38,8 @@ func TestTokensConfirmNoProgram(t *testing.T) {
 		g.must(guard.SignIn(signed, httptest.NewRequest(http.MethodPost, base+"/login", nil), password))
 		connect := func(token string) (int, string) {
 			t.Helper()
-			r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, base+"/_ref/connections", strings.NewReader(`{"connector_id":"letters"}`))
+			r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, base+"/_ref/connections",
+				strings.NewReader(`{"connector_id":"letters"}`))
 			g.must(err)
 			r.Header.Set("Content-Type", "application/json")
 			if token != "" {
@@ -64,18 +67,21 @@ func TestTokensConfirmNoProgram(t *testing.T) {
 			before, err := g.st.ListConnections(t.Context())
 			g.must(err)
 			for name, token := range tokens {
-				if status, body := connect(token); status != http.StatusForbidden || !strings.Contains(body, `"connector_unconfirmed"`) {
+				if status, body := connect(token); status != http.StatusForbidden ||
+					!strings.Contains(body, `"connector_unconfirmed"`) {
 					t.Errorf("%s, a token for %s: %d %s", when, name, status, body)
 				}
 			}
 			later.Add(int64(time.Hour))
-			if status, body := connect(""); status != http.StatusForbidden || !strings.Contains(body, `"confirmation_required"`) {
+			if status, body := connect(""); status != http.StatusForbidden ||
+				!strings.Contains(body, `"confirmation_required"`) {
 				t.Errorf("%s, a browser without a fresh proof: %d %s", when, status, body)
 			}
 			later.Add(-int64(time.Hour))
 			after, err := g.st.ListConnections(t.Context())
 			g.must(err)
-			if _, err := g.st.ConfirmedConnector(t.Context(), "letters"); !errors.Is(err, store.ErrNotFound) || len(after) != len(before) {
+			if _, err := g.st.ConfirmedConnector(t.Context(), "letters"); !errors.Is(err, store.ErrNotFound) ||
+				len(after) != len(before) {
 				t.Errorf("%s: confirmed (%v), or %d connections of %d", when, err, len(after), len(before))
 			}
 		}

@@ -52,7 +52,9 @@ func (s *process) surfaces(ctx context.Context) (func(*http.ServeMux), error) {
 	owner := service.New(service.Config{
 		Asked: asked, MayConfirm: s.Auth.MayConfirmPrograms,
 		Store: s.Store, Connectors: s.Connectors, Key: func() (credential.Key, error) { return s.Key, nil }, GrantService: shared, Access: s.Auth,
-		VAPID: func(context.Context) (notify.VAPID, error) { return s.VAPID, nil }, PushKey: s.VAPID.Public, Base: base, HTTP: s.HTTP, Version: s.Worker.Version, Home: s.Home, Database: database, Files: s.Blobs.Place, Now: s.Now, Lookup: s.Lookup, DeletionTime: deletionTime, ForgetPicture: s.forgetPicture,
+		VAPID: func(context.Context) (notify.VAPID, error) { return s.VAPID, nil }, PushKey: s.VAPID.Public, Base: base,
+		HTTP: s.HTTP, Version: s.Worker.Version, Home: s.Home, Database: database, Files: s.Blobs.Place, Now: s.Now,
+		Lookup: s.Lookup, DeletionTime: deletionTime, ForgetPicture: s.forgetPicture,
 	})
 	s.beside.Go(func() { s.sweepUploads(ctx, owner) })
 	s.beside.Go(func() { s.lookForFiles(ctx, owner) })

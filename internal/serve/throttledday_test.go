@@ -283,7 +283,10 @@ func (d *day) early(runs []store.Run) (announced, early int) {
 			if r.Number <= told.Before || !r.At.Before(told.LeaveUntil) || forced {
 				continue
 			}
-			sameRun := !slices.ContainsFunc(runs, func(run store.Run) bool { return run.StartedAt.After(told.At) && !run.StartedAt.After(r.At) })
+			sameRun := !slices.ContainsFunc(runs, func(run store.Run) bool {
+				return run.StartedAt.After(told.At) &&
+					!run.StartedAt.After(r.At)
+			})
 			if onTheirWay++; sameRun && onTheirWay < mostInFlight {
 				continue
 			}

@@ -20,14 +20,17 @@ const refusedLines = `printf '%s\n' '{"type":"DETAIL_GAP","stream":"beds","recor
 
 // failing is a connector that writes some lines and fails with the code and message.
 func failing(lines, code, message string) string {
-	return "#!/bin/sh\nread -r start\n" + lines + `printf '%s\n' '{"type":"DONE","status":"failed","records_emitted":0,"error":{"code":"` + code + `","message":"` + message + `"}}'` + "\nexit 1\n"
+	return "#!/bin/sh\nread -r start\n" + lines +
+		`printf '%s\n' '{"type":"DONE","status":"failed","records_emitted":0,"error":{"code":"` + code + `","message":"` +
+		message + `"}}'` + "\nexit 1\n"
 }
 
 const networkOnly = `{"bindings":{"network":{"required":true}}}`
 
 // words returns everything that an owner reads of a connection's verdict.
 func words(c view.Connection) string {
-	out := []string{c.Verdict.ForwardStatement, c.Verdict.Outline.Happened, c.Verdict.Outline.Means, c.Verdict.Outline.Next}
+	out := []string{c.Verdict.ForwardStatement, c.Verdict.Outline.Happened, c.Verdict.Outline.Means,
+		c.Verdict.Outline.Next}
 	for _, a := range c.Verdict.RequiredActions {
 		out = append(out, a.CTA)
 	}
@@ -44,7 +47,8 @@ func TestCooldownIsShown(t *testing.T) {
 	t.Attr("spec", "CH-25.3")
 	onBoth(t, func(g *ground) {
 		for id, script := range map[string]string{
-			"succeeded": saying(refusedLines), "failed": failing(refusedLines, "lists_broken", "no"), "later": saying(refusedLines), "unscheduled": saying(refusedLines),
+			"succeeded": saying(refusedLines), "failed": failing(refusedLines, "lists_broken", "no"),
+			"later": saying(refusedLines), "unscheduled": saying(refusedLines),
 		} {
 			g.install(id, needing(id, networkOnly), script)
 			g.connect(id, id)
@@ -54,7 +58,8 @@ func TestCooldownIsShown(t *testing.T) {
 		}
 	}, func(t *testing.T, g *ground) {
 		g.until("a worker is there", func() bool {
-			return scheduler.RunNow(t.Context(), g.st, store.RunRequest{ConnectionID: "later", Trigger: store.TriggerManual, RequestedAt: time.Now()}) == nil
+			return scheduler.RunNow(t.Context(), g.st, store.RunRequest{ConnectionID: "later", Trigger: store.TriggerManual,
+				RequestedAt: time.Now()}) == nil
 		})
 		for _, id := range []string{"succeeded", "failed", "later", "unscheduled"} {
 			g.until(id+" has ended", func() bool { return g.seen(id).LastRun != nil })
@@ -64,12 +69,15 @@ func TestCooldownIsShown(t *testing.T) {
 		for _, id := range []string{"succeeded", "failed", "later"} {
 			c := g.seen(id)
 			retry, next := c.Health.Condition(health.RetryPolicyClear), c.Health.NextAttemptAt
-			if !retry.Fails() || retry.Reason != health.ReasonPressure || retry.ExpiresAt == nil || next == nil || !next.Equal(*retry.ExpiresAt) {
-				t.Errorf("%s: %s %q until %v, and the next attempt is at %v", id, retry.Reason, retry.Message, retry.ExpiresAt, next)
+			if !retry.Fails() || retry.Reason != health.ReasonPressure || retry.ExpiresAt == nil || next == nil ||
+				!next.Equal(*retry.ExpiresAt) {
+				t.Errorf("%s: %s %q until %v, and the next attempt is at %v", id, retry.Reason, retry.Message, retry.ExpiresAt,
+					next)
 			}
 		}
 		c := g.seen("unscheduled")
-		if text := words(c); strings.Contains(text, "by itself") && !strings.Contains(text, "Nothing by itself") || strings.Contains(text, "continues by itself") || c.Health.NextAttemptAt != nil {
+		if text := words(c); strings.Contains(text, "by itself") && !strings.Contains(text, "Nothing by itself") ||
+			strings.Contains(text, "continues by itself") || c.Health.NextAttemptAt != nil {
 			t.Errorf("without a schedule: next attempt %v\n%s", c.Health.NextAttemptAt, text)
 		}
 		if a := c.Verdict.RequiredActions; len(a) != 1 || a[0].Audience != "owner" {
@@ -80,7 +88,8 @@ func TestCooldownIsShown(t *testing.T) {
 
 // bed is the line of one record.
 func bed(id string) string {
-	return `printf '%s\n' '{"type":"RECORD","stream":"beds","key":"` + id + `","data":{"id":"` + id + `"},"emitted_at":"2026-01-02T03:04:05Z"}'` + "\n"
+	return `printf '%s\n' '{"type":"RECORD","stream":"beds","key":"` + id + `","data":{"id":"` + id +
+		`"},"emitted_at":"2026-01-02T03:04:05Z"}'` + "\n"
 }
 
 // Connectors of others name their failures in words of their own. What the owner is asked for follows
@@ -109,18 +118,28 @@ func TestForeignFailures(t *testing.T) {
 		contains   string
 		without    string
 	}{
-		"bare_403":          {script: failing("", "http_403", "GET /feed: 403 Forbidden"), contains: "Retry now", without: "econnect"},
-		"bare_403_stored":   {script: failing("", "http_403", "GET /me: 403 Forbidden"), credential: true, contains: "Retry now", without: "econnect"},
-		"said_403_stored":   {script: failing("", "http_403", "403: the access token was revoked"), credential: true, contains: "Reconnect"},
-		"said_403":          {script: failing("", "http_403", "403: the access token was revoked"), contains: "Retry now", without: "econnect"},
-		"auth_failed":       {script: failing("", "", "oura_auth_failed"), credential: true, contains: "Reconnect", without: "Retry now"},
-		"rate_limited":      {script: failing("", "", "notion_rate_limited"), contains: "pause", without: "Retry now"},
-		"photos_not_found":  {script: saying(bed("b1") + skip("photos_not_found") + state), pill: "Healthy", without: "code fix"},
-		"archive_not_found": {script: saying(skip("archive_not_found")), pill: "Healthy", contains: "The source holds none of this", without: "code fix"},
-		"node_module":       {script: dies("Error [ERR_UNKNOWN_BUILTIN_MODULE]: No such built-in module: node:sqlite"), contains: "node:sqlite", without: "Retry now"},
-		"node_package":      {script: dies("Error: Cannot find module 'left-pad'"), contains: "left-pad", without: "Retry now"},
-		"python_module":     {script: dies("ModuleNotFoundError: No module named 'requests'"), contains: "requests", without: "Retry now"},
-		"folder":            {script: dies("Error: ENOENT: no such file or directory, scandir '/home/ada/imports/apple_photos'"), contains: "apple_photos", without: "Retry now"},
+		"bare_403": {script: failing("", "http_403", "GET /feed: 403 Forbidden"), contains: "Retry now",
+			without: "econnect"},
+		"bare_403_stored": {script: failing("", "http_403", "GET /me: 403 Forbidden"), credential: true,
+			contains: "Retry now", without: "econnect"},
+		"said_403_stored": {script: failing("", "http_403", "403: the access token was revoked"), credential: true,
+			contains: "Reconnect"},
+		"said_403": {script: failing("", "http_403", "403: the access token was revoked"), contains: "Retry now",
+			without: "econnect"},
+		"auth_failed": {script: failing("", "", "oura_auth_failed"), credential: true, contains: "Reconnect",
+			without: "Retry now"},
+		"rate_limited": {script: failing("", "", "notion_rate_limited"), contains: "pause", without: "Retry now"},
+		"photos_not_found": {script: saying(bed("b1") + skip("photos_not_found") + state), pill: "Healthy",
+			without: "code fix"},
+		"archive_not_found": {script: saying(skip("archive_not_found")), pill: "Healthy",
+			contains: "The source holds none of this", without: "code fix"},
+		"node_module": {script: dies("Error [ERR_UNKNOWN_BUILTIN_MODULE]: No such built-in module: node:sqlite"),
+			contains: "node:sqlite", without: "Retry now"},
+		"node_package": {script: dies("Error: Cannot find module 'left-pad'"), contains: "left-pad",
+			without: "Retry now"},
+		"python_module": {script: dies("ModuleNotFoundError: No module named 'requests'"), contains: "requests",
+			without: "Retry now"},
+		"folder": {script: dies("Error: ENOENT: no such file or directory, scandir '/home/ada/imports/apple_photos'"), contains: "apple_photos", without: "Retry now"},
 		"one_rejected": {script: saying(many + keyed("7", `{"id":7}`) + state), pill: "Degraded",
 			contains: "Update the connector", without: "continues by itself"},
 		"other_keys": {script: saying(b1 + keyed("y", `{"name":"b2"}`) + state), pill: "Healthy",
@@ -149,8 +168,10 @@ func TestForeignFailures(t *testing.T) {
 			for _, row := range c.Verdict.Streams {
 				text += "\n" + row.Statement
 			}
-			if want.pill != "" && c.Verdict.Pill.Label != want.pill || !strings.Contains(text, want.contains) || want.without != "" && strings.Contains(text, want.without) {
-				t.Errorf("%s: %s, want %q %q and not %q in\n%s", id, c.Verdict.Pill.Label, want.pill, want.contains, want.without, text)
+			if want.pill != "" && c.Verdict.Pill.Label != want.pill || !strings.Contains(text, want.contains) ||
+				want.without != "" && strings.Contains(text, want.without) {
+				t.Errorf("%s: %s, want %q %q and not %q in\n%s", id, c.Verdict.Pill.Label, want.pill, want.contains, want.without,
+					text)
 			}
 			if strings.HasPrefix(id, "bare_403") && c.Health.NextAttemptAt == nil {
 				t.Errorf("%s: one 403 holds every later run", id)
@@ -162,21 +183,28 @@ func TestForeignFailures(t *testing.T) {
 // After one stream fails, a stream that the run did not get to reads so: nothing of it is known to be missing.
 func TestStreamsNotReached(t *testing.T) {
 	two := twoStreams(needing("rows", networkOnly))
-	again := `case "$start" in *'"n":1'*)` + "\n" + `printf '%s\n' '{"type":"SKIP_RESULT","stream":"paths","reason":"lists_timeout"}' '{"type":"DONE","status":"failed","records_emitted":0,"error":{"code":"lists_broken","message":"no"}}'` + "\nexit 1;;\nesac\n"
+	again := `case "$start" in *'"n":1'*)` + "\n" +
+		`printf '%s\n' '{"type":"SKIP_RESULT","stream":"paths","reason":"lists_timeout"}' '{"type":"DONE","status":"failed","records_emitted":0,"error":{"code":"lists_broken","message":"no"}}'` + "\nexit 1;;\nesac\n"
 	path := `printf '%s\n' '{"type":"RECORD","stream":"paths","key":"p1","data":{"id":"p1"},"emitted_at":"2026-01-02T03:04:05Z"}' '{"type":"STATE","stream":"paths","cursor":{"n":1}}'` + "\n"
 	onBoth(t, func(g *ground) {
 		g.install("rows", two, saying(again+path+bed("b1")+`printf '%s\n' '{"type":"STATE","stream":"beds","cursor":{"n":1}}'`+"\n"))
 		g.connect("rows", "rows")
 		g.schedule("rows", time.Hour)
 	}, func(t *testing.T, g *ground) {
-		g.until("the first run has succeeded", func() bool { c := g.seen("rows"); return c.LastRun != nil && c.LastRun.Status == "succeeded" })
-		g.must(scheduler.RunNow(t.Context(), g.st, store.RunRequest{ConnectionID: "rows", Trigger: store.TriggerManual, RequestedAt: time.Now()}))
+		g.until("the first run has succeeded", func() bool {
+			c := g.seen("rows")
+			return c.LastRun != nil &&
+				c.LastRun.Status == "succeeded"
+		})
+		g.must(scheduler.RunNow(t.Context(), g.st, store.RunRequest{ConnectionID: "rows", Trigger: store.TriggerManual,
+			RequestedAt: time.Now()}))
 		g.until("the second run has failed", func() bool { return g.seen("rows").LastRun.Status == "failed" })
 		said := map[string]string{}
 		for _, row := range g.seen("rows").Verdict.Streams {
 			said[row.StreamID] = row.Statement
 		}
-		if !strings.HasPrefix(said["paths"], "Some items are missing") || said["beds"] != "The last run stopped before it got to this." {
+		if !strings.HasPrefix(said["paths"], "Some items are missing") ||
+			said["beds"] != "The last run stopped before it got to this." {
 			t.Errorf("%q", said)
 		}
 	})
@@ -218,7 +246,8 @@ func TestPartialRecoveryOfAStoredRun(t *testing.T) {
 			return len(open) == 1 && strings.HasPrefix(asked(), "reauth")
 		})
 		g.credential("rows", "garden", map[string]string{"GARDEN_TOKEN": "trowel"})
-		g.until("the run that confirms it has ended", func() bool { c := g.seen("rows"); return c.LastRun.Status == "succeeded" })
+		g.until("the run that confirms it has ended",
+			func() bool { c := g.seen("rows"); return c.LastRun.Status == "succeeded" })
 		if got := asked(); got != "code_fix paths" {
 			t.Errorf("asked for %s", got)
 		}
@@ -239,13 +268,15 @@ func TestUsedUpRetriesOfAStoredRun(t *testing.T) {
 	t.Attr("spec", "CH-18.6")
 	t.Attr("spec", "RT-18.2")
 	gap := func(key, more string) string {
-		return `printf '%s\n' '{"type":"DETAIL_GAP","stream":"beds","record_key":"` + key + `","reason":"retry_exhausted","status":"pending","retryable":true,"detail_locator":{"kind":"bed"},"reference_only":true` + more + `}'` + "\n"
+		return `printf '%s\n' '{"type":"DETAIL_GAP","stream":"beds","record_key":"` + key +
+			`","reason":"retry_exhausted","status":"pending","retryable":true,"detail_locator":{"kind":"bed"},"reference_only":true` + more + `}'` + "\n"
 	}
 	const more = 1200 // beyond any page in which gaps are read
 	loop := "i=0\nwhile [ $i -lt " + strconv.Itoa(more) + " ]; do i=$((i+1))\n" +
 		strings.Replace(gap("KEY", ""), `"KEY"`, `"m'$i'"`, 1) + "done\n"
 	onBoth(t, func(g *ground) {
-		g.install("spent", needing("spent", networkOnly), saying(gap("b1", "")+gap("b2", "")+gap("b3", `,"last_error":{"class":"run_cap_deferred"}`)+stateOf("beds")))
+		g.install("spent", needing("spent", networkOnly),
+			saying(gap("b1", "")+gap("b2", "")+gap("b3", `,"last_error":{"class":"run_cap_deferred"}`)+stateOf("beds")))
 		g.install("many", needing("many", networkOnly), saying(loop+stateOf("beds")))
 		for _, id := range []string{"spent", "many"} {
 			g.connect(id, id)
@@ -254,7 +285,8 @@ func TestUsedUpRetriesOfAStoredRun(t *testing.T) {
 	}, func(t *testing.T, g *ground) {
 		g.until("it has ended", func() bool { return g.seen("spent").LastRun != nil })
 		c := g.seen("spent")
-		if b := c.Health.Backlog; b == nil || b.Pending != 0 || b.PendingOther != 3 || c.CatchUp != nil || strings.Contains(strings.ToLower(words(c)), "caught up") {
+		if b := c.Health.Backlog; b == nil || b.Pending != 0 || b.PendingOther != 3 || c.CatchUp != nil ||
+			strings.Contains(strings.ToLower(words(c)), "caught up") {
 			t.Errorf("backlog %+v, catching up %+v", c.Health.Backlog, c.CatchUp)
 		}
 		// Gaps are counted where they are stored, without a bound on the read: so many are exact, and no floor.
@@ -271,7 +303,8 @@ func TestUsedUpRetriesOfAStoredRun(t *testing.T) {
 		for _, one := range page.Gaps {
 			said[one.RecordKey] = one.Text
 		}
-		if said["b1"] == said["b3"] || !strings.Contains(said["b1"], "retries") || strings.Contains(said["b1"], "busy") || !strings.Contains(said["b3"], "limit you set") {
+		if said["b1"] == said["b3"] || !strings.Contains(said["b1"], "retries") || strings.Contains(said["b1"], "busy") ||
+			!strings.Contains(said["b3"], "limit you set") {
 			t.Errorf("%q", said)
 		}
 	})
@@ -298,7 +331,8 @@ func TestSurfaceShowsTheProjection(t *testing.T) {
 		g.must(err)
 		g.must(g.st.RejectCredential(t.Context(), "rows", "auth_failure", kept.CapturedAt, time.Now()))
 		c := shown()
-		if c.LastRun == nil || c.LastRun.ID != before.ID || c.LastRun.Status != "succeeded" || c.Health.State != health.Blocked || c.Verdict.RequiredActions[0].Kind != "reauth" {
+		if c.LastRun == nil || c.LastRun.ID != before.ID || c.LastRun.Status != "succeeded" ||
+			c.Health.State != health.Blocked || c.Verdict.RequiredActions[0].Kind != "reauth" {
 			t.Errorf("run %+v, %s, %+v", c.LastRun, c.Health.State, c.Verdict.RequiredActions)
 		}
 		if !reflect.DeepEqual(c.Verdict.Pill, g.seen("rows").Verdict.Pill) || words(c) != words(g.seen("rows")) {

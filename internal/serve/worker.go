@@ -60,7 +60,8 @@ func (s *process) startWorker(ctx context.Context) error {
 			return fault == nil, err
 		},
 	}
-	prober := &readiness.Prober{Store: s.Store, Offered: s.workersOffer, Lookup: s.variable, LookPath: s.program, Connectors: connectors,
+	prober := &readiness.Prober{Store: s.Store, Offered: s.workersOffer, Lookup: s.variable, LookPath: s.program,
+		Connectors: connectors,
 		Unconfirmed: func(ctx context.Context, name string, d catalog.Demand) (*catalog.NeedError, error) {
 			return launch.UnconfirmedDemand(ctx, s.Store, name, d)
 		}}

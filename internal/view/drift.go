@@ -74,7 +74,8 @@ func differenceWords(d *evidence.Difference) string {
 		return "Other total: " + d.Member + " announces more than was listed, " +
 			strconv.FormatInt(d.Count, 10) + " of " + times(d.Of, "time") + at
 	case evidence.SmallPage:
-		return "A list ended after exactly " + strconv.FormatInt(d.Count, 10) + " items although " + strconv.FormatInt(d.Of, 10) + " were asked for" + at
+		return "A list ended after exactly " + strconv.FormatInt(d.Count, 10) + " items although " +
+			strconv.FormatInt(d.Of, 10) + " were asked for" + at
 	default:
 		return "Difference: " + string(d.Kind) + " " + d.Member + met + at
 	}
@@ -93,7 +94,8 @@ func driftSteps(e *evidence.Evidence) []Step {
 				continue
 			}
 			at := d.ObservedAt
-			steps = append(steps, Step{Layer: LayerEvidence, Fact: d.Stream + ": " + text, At: &at, Rule: "answers differ from what this version expects", Result: "noted"})
+			steps = append(steps, Step{Layer: LayerEvidence, Fact: d.Stream + ": " + text, At: &at,
+				Rule: "answers differ from what this version expects", Result: "noted"})
 		}
 	}
 	return steps

@@ -17,7 +17,8 @@ func TestDriftIsShown(t *testing.T) {
 		Differences: []evidence.Difference{
 			{Kind: evidence.NewMember, Route: "GET v1/notes", Member: "notes/[]/colour", Count: 3},
 			{Kind: evidence.AbsentMember, Route: "GET v1/notes", Member: "notes/[]/title", Count: 9, Of: 9},
-			{Kind: evidence.OtherType, Route: "GET v1/notes", Member: "notes/[]/size", Expected: "number", Found: "text", Count: 1},
+			{Kind: evidence.OtherType, Route: "GET v1/notes", Member: "notes/[]/size", Expected: "number", Found: "text",
+				Count: 1},
 			{Kind: evidence.SmallPage, Route: "GET v1/notes", Count: 50, Of: 200},
 		},
 	}
@@ -30,11 +31,14 @@ func TestDriftIsShown(t *testing.T) {
 		says     []string
 	}{
 		{"nothing differs", true, nil, health.Complete, health.Complete, nil},
-		{"a total of a required stream", true, short, health.Partial, health.Partial, []string{"The source reports 300 items and 53 were listed."}},
-		{"a total of another stream", false, short, health.Partial, health.Complete, []string{"The source reports 300 items and 53 were listed."}},
+		{"a total of a required stream", true, short, health.Partial, health.Partial,
+			[]string{"The source reports 300 items and 53 were listed."}},
+		{"a total of another stream", false, short, health.Partial, health.Complete,
+			[]string{"The source reports 300 items and 53 were listed."}},
 		{"everything else", true, noted, health.Complete, health.Complete, []string{
 			"The history begins exactly 365 days before the run.", "New member: notes/[]/colour in 3 places (GET v1/notes).",
-			"Missing member: notes/[]/title, in all 9 (GET v1/notes).", "Other type: notes/[]/size is text instead of number in 1 place (GET v1/notes).",
+			"Missing member: notes/[]/title, in all 9 (GET v1/notes).",
+			"Other type: notes/[]/size is text instead of number in 1 place (GET v1/notes).",
 			"A list ended after exactly 50 items although 200 were asked for (GET v1/notes).", "2 further differences",
 		}},
 	} {
@@ -45,7 +49,8 @@ func TestDriftIsShown(t *testing.T) {
 		e.Streams[0].Fact = &fact
 		conn, steps := explain(e)
 		if got := conn.Verdict.Streams[0].Coverage; got != c.coverage || conn.Health.Axes.Coverage != c.axis {
-			t.Errorf("%s: the stream is %s and the connection %s, want %s and %s", c.name, got, conn.Health.Axes.Coverage, c.coverage, c.axis)
+			t.Errorf("%s: the stream is %s and the connection %s, want %s and %s", c.name, got, conn.Health.Axes.Coverage,
+				c.coverage, c.axis)
 		}
 		var said strings.Builder
 		for _, d := range conn.Drift {

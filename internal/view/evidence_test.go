@@ -61,7 +61,8 @@ func failed(id string) evidence.Evidence {
 // cooling waits because its source asked for it.
 func cooling(id string) evidence.Evidence {
 	e := collected(id)
-	e.Backoff = &evidence.Backoff{Class: "failure:network", Failures: 1, ObservedAt: *ago(time.Minute), NextAttemptAt: ago(-time.Hour)}
+	e.Backoff = &evidence.Backoff{Class: "failure:network", Failures: 1, ObservedAt: *ago(time.Minute),
+		NextAttemptAt: ago(-time.Hour)}
 	return e
 }
 

@@ -36,7 +36,8 @@ func (m *maker) owner(e *evidence.Evidence) {
 	for m.chance(0.3) && len(e.Probes) < 3 {
 		p := evidence.Probe{
 			Dimension: pick(m, evidence.ProbeCredentials, evidence.ProbeRuntime, evidence.ProbeTool, evidence.ProbeRemoteSurface,
-				evidence.ProbeInterpreter, evidence.ProbeVariable, evidence.ProbeFiles, evidence.ProbeConfirmation, evidence.ProbeConnector),
+				evidence.ProbeInterpreter, evidence.ProbeVariable, evidence.ProbeFiles, evidence.ProbeConfirmation,
+				evidence.ProbeConnector),
 			Name: m.words("probe_name", "browser", "network"), Status: pick(m, evidence.ProbeOK, evidence.ProbeIdle),
 			Reason: m.words("probe", "", "not_found", evidence.ReasonFilesUnnamed), At: m.past(5), ExpiresAt: m.soon(),
 		}

@@ -120,7 +120,8 @@ func (m *maker) runs(e *evidence.Evidence) {
 	run.Status = pick(m, evidence.RunFailed, evidence.RunCancelled, evidence.RunAbandoned)
 	if m.chance(0.8) {
 		run.Failure = &evidence.Failure{
-			Reason:  m.words("failure", "connector_reported_failed", "runtime_binding_missing", "connector_spawn_failed", "module_missing", "path_missing"),
+			Reason: m.words("failure", "connector_reported_failed", "runtime_binding_missing", "connector_spawn_failed",
+				"module_missing", "path_missing"),
 			Message: m.words("message", "", "Runtime cannot satisfy required binding: browser"),
 			Code:    m.words("code", "", "", "auth_failure", "credentials_missing", "network_error"),
 			Action:  pick(m, "", protocol.RefreshCredentials, protocol.UnknownRecovery),

@@ -55,7 +55,8 @@ var ownTexts = []string{
 	".Refresh.RateLimitSensitivity", ".Refresh.RecommendedMode", ".Streams[].Fact.Checkpoint",
 	".Streams[].Fact.Drift.Differences[].Expected", ".Streams[].Fact.Drift.Differences[].Found",
 	".Streams[].Fact.Drift.Differences[].Kind", ".Streams[].Fact.Drift.Differences[].Member",
-	".Streams[].Fact.Drift.Differences[].Route", ".Streams[].Fact.RunStatus", ".Streams[].Name", ".Streams[].Policy", ".Unreadable[]",
+	".Streams[].Fact.Drift.Differences[].Route", ".Streams[].Fact.RunStatus", ".Streams[].Name", ".Streams[].Policy",
+	".Unreadable[]",
 }
 
 // TestNoTextSurvivesRedaction plants personal content into every text of evidence. None that another program can
@@ -78,5 +79,6 @@ func TestNoTextSurvivesRedaction(t *testing.T) {
 			t.Errorf("there is no %s any more", path)
 		}
 	}
-	t.Attr("result", fmt.Sprintf("%d texts planted, %d of them in the support file, all written by this program alone", len(planted), len(ownTexts)))
+	t.Attr("result", fmt.Sprintf("%d texts planted, %d of them in the support file, all written by this program alone",
+		len(planted), len(ownTexts)))
 }

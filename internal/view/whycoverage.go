@@ -67,7 +67,8 @@ func streamFacts(s *evidence.Stream) []Step {
 		})
 	}
 	if f.TotalShort() {
-		out = append(out, Step{Fact: s.Name + ": " + verdict.TotalSentence(f.Drift.Total), At: &f.At, Rule: "less than the source announces is partial"})
+		out = append(out, Step{Fact: s.Name + ": " + verdict.TotalSentence(f.Drift.Total), At: &f.At,
+			Rule: "less than the source announces is partial"})
 	}
 	if f.RunStatus != evidence.RunSucceeded {
 		out = append(out, Step{Fact: "The run that measured " + s.Name + " " + ended(f.RunStatus) + ".", At: &f.At, Rule: "only a success proves that all is here"})

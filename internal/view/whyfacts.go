@@ -41,7 +41,8 @@ func facts(e *evidence.Evidence, c *health.Condition, now time.Time) []Step {
 	case health.CredentialsValid, health.CredentialContinuity:
 		return credentialFacts(e, c)
 	case health.RuntimeAvailable:
-		return shownBy(probeFacts(e, evidence.ProbeRuntime, evidence.ProbeTool, evidence.ProbeInterpreter, evidence.ProbeVariable, evidence.ProbeFiles,
+		return shownBy(probeFacts(e, evidence.ProbeRuntime, evidence.ProbeTool, evidence.ProbeInterpreter,
+			evidence.ProbeVariable, evidence.ProbeFiles,
 			evidence.ProbeConfirmation, evidence.ProbeConnector), e, c)
 	case health.RemoteSurfaceAvailable:
 		return shownBy(probeFacts(e, evidence.ProbeRemoteSurface), e, c)

@@ -12,7 +12,8 @@ import (
 )
 
 var browserSteps = []string{
-	"visit", "visit", "visit", "visit", "synced", "title", "duration", "download", "finish", "bookmark", "rename", "unbookmark", "expire", "forget", "checkpoint", "profile", "remove", "reset",
+	"visit", "visit", "visit", "visit", "synced", "title", "duration", "download", "finish", "bookmark", "rename",
+	"unbookmark", "expire", "forget", "checkpoint", "profile", "remove", "reset",
 }
 
 // Step lets one of the browsers do something.
@@ -49,7 +50,8 @@ func (t *Browsers) step(step string) error {
 			d := p.downloads[t.rng.IntN(len(p.downloads))]
 			d.done = true
 			t.note(d.item(p))
-			_, err := p.db.Exec("UPDATE downloads SET state = 1, received_bytes = total_bytes, end_time = ? WHERE id = ?", p.count(t.now()), d.row)
+			_, err := p.db.Exec("UPDATE downloads SET state = 1, received_bytes = total_bytes, end_time = ? WHERE id = ?",
+				p.count(t.now()), d.row)
 			return err
 		}
 	case "bookmark":
@@ -59,7 +61,8 @@ func (t *Browsers) step(step string) error {
 			b := p.bookmarks[t.rng.IntN(len(p.bookmarks))]
 			b.title = short(t.sentence())
 			t.note(b.item(p))
-			_, err := p.db.Exec("UPDATE moz_bookmarks SET title = ?, lastModified = ? WHERE id = ?", b.title, p.count(t.now()), b.row)
+			_, err := p.db.Exec("UPDATE moz_bookmarks SET title = ?, lastModified = ? WHERE id = ?", b.title, p.count(t.now()),
+				b.row)
 			return err
 		}
 	case "unbookmark":
@@ -73,7 +76,8 @@ func (t *Browsers) step(step string) error {
 		return err
 	case "profile":
 		if len(t.profiles) < 12 && p.dir != "" {
-			return t.begin(&profile{place: p.place, dir: fmt.Sprintf("Profile %d", 20+len(t.profiles)), family: p.family, locked: t.rng.IntN(3) == 0})
+			return t.begin(&profile{place: p.place, dir: fmt.Sprintf("Profile %d", 20+len(t.profiles)), family: p.family,
+				locked: t.rng.IntN(3) == 0})
 		}
 	case "remove":
 		if len(t.profiles) > 6 && p.dir != "" {
@@ -115,7 +119,8 @@ func (t *Browsers) lately(p *profile) *visited {
 // retitle gives a page another title, and with it every visit of it.
 func (t *Browsers) retitle(p *profile) error {
 	v := t.lately(p)
-	if v == nil || p.family.file == "History.db" || slices.ContainsFunc(p.visits, func(o *visited) bool { return o.url == v.url && time.Since(o.at) >= 30*time.Minute }) {
+	if v == nil || p.family.file == "History.db" ||
+		slices.ContainsFunc(p.visits, func(o *visited) bool { return o.url == v.url && time.Since(o.at) >= 30*time.Minute }) {
 		return nil
 	}
 	title := t.sentence()
@@ -149,7 +154,8 @@ func (t *Browsers) unbookmark(p *profile) error {
 
 // drop removes visits, as browsers do with old ones and owners with new ones.
 func (t *Browsers) drop(p *profile, from, to int) error {
-	table := map[string]string{"History": "visits", "places.sqlite": "moz_historyvisits", "History.db": "history_visits"}[p.family.file]
+	table := map[string]string{"History": "visits", "places.sqlite": "moz_historyvisits",
+		"History.db": "history_visits"}[p.family.file]
 	for _, v := range p.visits[from:to] {
 		if _, err := p.db.Exec("DELETE FROM "+table+" WHERE id = ?", v.row); err != nil {
 			return err

@@ -76,7 +76,9 @@ func (c *codex) lines(t *Tree, f *file) []line {
 		l.items = []Item{{Stream: "function_calls", Key: f.session + ":" + id, Fields: map[string]any{"output_preview": "README.md"}}}
 		return []line{l}
 	case 6:
-		return []line{c.wrap(t, f, "turn_context", map[string]any{"cwd": "/home/mara/app", "model": "model-2", "approval_policy": "on-request", "effort": "medium", "personality": "pragmatic"}, at)}
+		return []line{c.wrap(t, f, "turn_context",
+			map[string]any{"cwd": "/home/mara/app", "model": "model-2", "approval_policy": "on-request", "effort": "medium",
+				"personality": "pragmatic"}, at)}
 	}
 	return []line{c.wrap(t, f, "compacted", map[string]any{"message": "", "replacement_history": []any{text}}, at)}
 }

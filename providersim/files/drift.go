@@ -137,7 +137,8 @@ func driftedTable(content []byte, changes []providersim.Drifted) []byte {
 	gone := -1
 	for _, d := range changes {
 		for _, column := range d.Remove {
-			gone = max(gone, slices.IndexFunc(rows[0], func(name string) bool { return strings.ToLower(strings.ReplaceAll(name, " ", "_")) == column }))
+			gone = max(gone, slices.IndexFunc(rows[0],
+				func(name string) bool { return strings.ToLower(strings.ReplaceAll(name, " ", "_")) == column }))
 		}
 	}
 	var out bytes.Buffer

@@ -64,7 +64,8 @@ func (h *health) export(t *Tree) []Member {
 	if h.newer {
 		m.Name = "apple_health_export/Exportación.xml"
 	}
-	b.WriteString("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n" + HealthTypes + "<HealthData locale=\"sv_SE\">\n <ExportDate value=\"2026-03-01 12:00:00 +0100\"/>\n <Me HKCharacteristicTypeIdentifierBiologicalSex=\"x\" HKCharacteristicTypeIdentifierBloodType=\"x\"/>\n")
+	b.WriteString("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n" + HealthTypes +
+		"<HealthData locale=\"sv_SE\">\n <ExportDate value=\"2026-03-01 12:00:00 +0100\"/>\n <Me HKCharacteristicTypeIdentifierBiologicalSex=\"x\" HKCharacteristicTypeIdentifierBloodType=\"x\"/>\n")
 	for i, r := range h.measured {
 		source := strings.NewReplacer("&", "&amp;", "<", "&lt;").Replace(r.source)
 		fmt.Fprintf(&b, ` <Record type="%s" sourceName="%s" sourceVersion="9.1"`, r.kind, source)

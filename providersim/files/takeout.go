@@ -46,8 +46,10 @@ func (k *takeout) export(*Tree) []Member {
 		title := fmt.Sprintf("IMG_%04d.jpg", i)
 		lat, lon := 59.3+float64(i)/1000, 18.1
 		side := encode(map[string]any{
-			"title": title, "url": "https://photos.google.com/photo/x", "creationTime": map[string]any{"timestamp": "1772352000", "formatted": "x"}, "description": "by the harbour", "photoTakenTime": map[string]any{"timestamp": strconv.FormatInt(at.Unix(), 10), "formatted": "x"},
-			"geoData": map[string]any{"latitude": 0.0, "longitude": 0.0}, "geoDataExif": map[string]any{"latitude": lat, "longitude": lon, "altitude": 3.0},
+			"title": title, "url": "https://photos.google.com/photo/x",
+			"creationTime": map[string]any{"timestamp": "1772352000", "formatted": "x"}, "description": "by the harbour",
+			"photoTakenTime": map[string]any{"timestamp": strconv.FormatInt(at.Unix(), 10), "formatted": "x"},
+			"geoData":        map[string]any{"latitude": 0.0, "longitude": 0.0}, "geoDataExif": map[string]any{"latitude": lat, "longitude": lon, "altitude": 3.0},
 		})
 		item := Item{Stream: "photos", Fields: map[string]any{"filename": title, "event_time": at.UTC().Format(time.RFC3339), "latitude": lat, "longitude": lon, "description": "by the harbour"}}
 		for _, folder := range []string{"Photos from 2026", "Harbour album"} {
@@ -70,7 +72,10 @@ func (k *takeout) places() Member {
 		if k.phone {
 			list = append(list, map[string]any{"startTime": text, "endTime": text, "timelinePath": []any{map[string]any{"point": fmt.Sprintf("%.7f°, %.7f°", lat, lon), "time": text}}})
 		} else {
-			list = append(list, map[string]any{"latitudeE7": int64(lat*1e7 + 0.5), "longitudeE7": int64(lon * 1e7), "accuracy": 12, "deviceTag": -1204523, "platformType": "ANDROID", "timestamp": text, "activity": []any{map[string]any{"activity": []any{map[string]any{"type": "STILL", "confidence": 20}, map[string]any{"type": "WALKING", "confidence": 80}}}}})
+			list = append(list, map[string]any{"latitudeE7": int64(lat*1e7 + 0.5), "longitudeE7": int64(lon * 1e7),
+				"accuracy": 12, "deviceTag": -1204523, "platformType": "ANDROID", "timestamp": text,
+				"activity": []any{map[string]any{"activity": []any{map[string]any{"type": "STILL", "confidence": 20},
+					map[string]any{"type": "WALKING", "confidence": 80}}}}})
 		}
 		m.Items = append(m.Items, Item{Stream: "location_history", Fields: map[string]any{"timestamp": text, "longitude": lon}})
 	}
@@ -78,7 +83,9 @@ func (k *takeout) places() Member {
 	if k.phone {
 		name = "semanticSegments"
 	}
-	m.Content = []byte(encode(map[string]any{name: list, "rawSignals": []any{map[string]any{"wifiScan": map[string]any{"deliveryTime": "2026-03-01T08:00:00Z"}}}, "userLocationProfile": map[string]any{}}))
+	m.Content = []byte(encode(map[string]any{name: list,
+		"rawSignals":          []any{map[string]any{"wifiScan": map[string]any{"deliveryTime": "2026-03-01T08:00:00Z"}}},
+		"userLocationProfile": map[string]any{}}))
 	return m
 }
 

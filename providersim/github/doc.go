@@ -34,8 +34,8 @@
 //
 // # Where this comes from
 //
-// GitHub's REST reference, version 2022-11-28, and the types of the package @octokit/openapi-types 29.0.1 for npm, with which the
-// members that the simulator has were compared. It leaves out most members that GitHub has.
+// GitHub's REST reference, version 2022-11-28, and the types of the package @octokit/openapi-types 29.0.1 for npm,
+// with which the members that the simulator has were compared. It leaves out most members that GitHub has.
 //
 // # Simulation
 //

@@ -36,7 +36,8 @@ func (g *GitHub) issueObject(i *issue, inSearch bool) object {
 	}
 	if i.pull != nil {
 		out["draft"] = i.pull.draft
-		out["pull_request"] = object{"merged_at": nil, "url": g.repositoryURL(i.repo) + "/pulls/" + strconv.FormatInt(i.number, 10)}
+		out["pull_request"] = object{"merged_at": nil, "url": g.repositoryURL(i.repo) + "/pulls/" +
+			strconv.FormatInt(i.number, 10)}
 	}
 	if i.pull != nil && i.pull.merged {
 		out["pull_request"].(object)["merged_at"] = stamp(i.updated)

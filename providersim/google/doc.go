@@ -29,8 +29,8 @@
 //
 // # Where this comes from
 //
-// The discovery documents of the People API v1 and the Calendar API v3. Answers of the People API were compared with the types of
-// the package @googleapis/people 12.0.1 for npm.
+// The discovery documents of the People API v1 and the Calendar API v3. Answers of the People API were compared with
+// the types of the package @googleapis/people 12.0.1 for npm.
 //
 // # Simulation
 //

@@ -53,7 +53,8 @@ func (n *Notion) id() string {
 
 const clock = "2006-01-02T15:04:05.000Z"
 
-// add makes a page or a database seven minutes after the one before. A database has one data source, every fourth has two.
+// add makes a page or a database seven minutes after the one before. A database has one data source, every fourth has
+// two.
 func (n *Notion) add(kind string) *thing {
 	n.clock = n.clock.Add(7 * time.Minute)
 	t := &thing{id: n.id(), kind: kind, created: n.clock, edited: n.clock, parent: object{"type": "workspace", "workspace": true}}
@@ -83,7 +84,8 @@ func (n *Notion) add(kind string) *thing {
 // rowOf puts a page into a data source.
 func (t *thing) rowOf(source *thing) {
 	t.of = source
-	t.parent = object{"type": "data_source_id", "data_source_id": strings.ReplaceAll(source.id, "-", ""), "database_id": source.of.id}
+	t.parent = object{"type": "data_source_id", "data_source_id": strings.ReplaceAll(source.id, "-", ""),
+		"database_id": source.of.id}
 }
 
 var kinds = []string{"paragraph", "to_do", "heading_1", "code", "child_page", "table_row", "unsupported", "synced_block", "toggle"}
@@ -105,30 +107,39 @@ func rich(text string) []object {
 		return []object{}
 	}
 	half := len(text) / 2
-	plain := object{"bold": false, "italic": false, "strikethrough": false, "underline": false, "code": false, "color": "default"}
+	plain := object{"bold": false, "italic": false, "strikethrough": false, "underline": false, "code": false,
+		"color": "default"}
 	return []object{
-		{"type": "text", "text": object{"content": text[:half], "link": nil}, "annotations": plain, "plain_text": text[:half], "href": nil},
-		{"type": "mention", "mention": object{"type": "user", "user": person}, "annotations": plain, "plain_text": text[half:], "href": nil},
+		{"type": "text", "text": object{"content": text[:half], "link": nil}, "annotations": plain, "plain_text": text[:half],
+			"href": nil},
+		{"type": "mention", "mention": object{"type": "user", "user": person}, "annotations": plain,
+			"plain_text": text[half:], "href": nil},
 	}
 }
 
 var person = object{"object": "user", "id": "person-1"}
 
 func (n *Notion) object(t *thing) object {
-	o := object{"object": t.kind, "id": t.id, "created_time": t.created.Format(clock), "last_edited_time": t.edited.Truncate(time.Minute).Format(clock), "archived": !t.there(), "in_trash": !t.there(),
-		"parent": t.parent, "icon": nil, "cover": nil, "url": "https://www.notion.so/" + strings.ReplaceAll(t.id, "-", ""), "public_url": nil}
+	o := object{"object": t.kind, "id": t.id, "created_time": t.created.Format(clock),
+		"last_edited_time": t.edited.Truncate(time.Minute).Format(clock), "archived": !t.there(), "in_trash": !t.there(),
+		"parent": t.parent, "icon": nil, "cover": nil, "url": "https://www.notion.so/" + strings.ReplaceAll(t.id, "-", ""),
+		"public_url": nil}
 	switch t.kind {
 	case "page":
 		o["created_by"], o["last_edited_by"], o["is_locked"], o["is_archived"] = person, person, false, false
 		o["properties"] = object{"Name": object{"id": "title", "type": "title", "title": rich(t.title)}}
 		if t.of != nil {
-			o["properties"].(object)["Due"] = object{"id": "x", "type": "date", "date": object{"start": "2026-03-01", "end": nil, "time_zone": nil}}
-			o["properties"].(object)["Tags"] = object{"id": "y", "type": "multi_select", "multi_select": []object{{"id": "1", "name": "home", "color": "red"}}}
+			o["properties"].(object)["Due"] = object{"id": "x", "type": "date",
+				"date": object{"start": "2026-03-01", "end": nil, "time_zone": nil}}
+			o["properties"].(object)["Tags"] = object{"id": "y", "type": "multi_select",
+				"multi_select": []object{{"id": "1", "name": "home", "color": "red"}}}
 			o["properties"].(object)["Cost"] = object{"id": "z", "type": "number", "number": nil}
 		}
 	case "data_source":
-		o["created_by"], o["last_edited_by"], o["is_inline"], o["description"], o["title"], o["database_parent"] = person, person, false, []object{}, rich(t.title), t.of.parent
-		o["properties"] = object{"Name": column("title", "Name"), "Due": column("date", "Due"), "Tags": column("multi_select", "Tags"), "Cost": column("number", "Cost")}
+		o["created_by"], o["last_edited_by"], o["is_inline"], o["description"], o["title"], o["database_parent"] = person,
+			person, false, []object{}, rich(t.title), t.of.parent
+		o["properties"] = object{"Name": column("title", "Name"), "Due": column("date", "Due"),
+			"Tags": column("multi_select", "Tags"), "Cost": column("number", "Cost")}
 	default:
 		o["is_inline"], o["is_locked"], o["description"], o["title"] = false, false, []object{}, rich(t.title)
 		sources := []object{}
@@ -154,8 +165,10 @@ func column(kind, name string) object {
 }
 
 func (b *block) object() object {
-	o := object{"object": "block", "id": b.id, "type": b.kind, "has_children": len(b.children) > 0 || b.kind == "child_page" || b.kind == "synced_block",
-		"parent": object{"type": "workspace", "workspace": true}, "created_time": b.edited.Format(clock), "created_by": person, "last_edited_by": person,
+	o := object{"object": "block", "id": b.id, "type": b.kind, "has_children": len(b.children) > 0 ||
+		b.kind == "child_page" || b.kind == "synced_block",
+		"parent": object{"type": "workspace", "workspace": true}, "created_time": b.edited.Format(clock),
+		"created_by": person, "last_edited_by": person,
 		"last_edited_time": b.edited.Truncate(time.Minute).Format(clock), "in_trash": false, "archived": false}
 	switch b.kind {
 	case "child_page", "child_database":
@@ -191,11 +204,12 @@ func (n *Notion) shown(kind string) (out []*thing) {
 
 // latest sorts things, the last edited first.
 func latest(things []*thing) {
-	slices.SortStableFunc(things, func(a, b *thing) int { return b.edited.Truncate(time.Minute).Compare(a.edited.Truncate(time.Minute)) })
+	slices.SortStableFunc(things,
+		func(a, b *thing) int { return b.edited.Truncate(time.Minute).Compare(a.edited.Truncate(time.Minute)) })
 }
 
-// Truth returns everything that exists now and that search, a query or a page has shown, as the API serves it. The content of a page has its blocks one
-// below the other, each with the one that holds it.
+// Truth returns everything that exists now and that search, a query or a page has shown, as the API serves it. The
+// content of a page has its blocks one below the other, each with the one that holds it.
 func (n *Notion) Truth() providersim.Truth {
 	n.mu.Lock()
 	defer n.mu.Unlock()

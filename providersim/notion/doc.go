@@ -17,15 +17,15 @@
 //
 // Limit. Config.Rate requests in any second; a refusal says Retry-After in whole seconds.
 //
-// Databases. A database holds data sources, which hold the rows; search shows data sources and no databases. A query lists all
-// rows, also those that search does not show ("hide_row"). A page within another one may be in no search ("nest"): the block that
-// names it has its id. An older Notion-Version than 2025-09-03 is refused.
+// Databases. A database holds data sources, which hold the rows; search shows data sources and no databases. A query
+// lists all rows, also those that search does not show ("hide_row"). A page within another one may be in no search
+// ("nest"): the block that names it has its id. An older Notion-Version than 2025-09-03 is refused.
 //
 // # Where this comes from
 //
-// Notion's reference and upgrade guide for version 2025-09-03, and the types of the package @notionhq/client 5.26.0 for npm, with
-// which the members were compared. "Search is not guaranteed to return everything": the page "Search optimizations and limitations".
-// Limits: the page "Request limits".
+// Notion's reference and upgrade guide for version 2025-09-03, and the types of the package @notionhq/client 5.26.0
+// for npm, with which the members were compared. "Search is not guaranteed to return everything": the page "Search
+// optimizations and limitations". Limits: the page "Request limits".
 //
 // # What is not known of Notion and decided here
 //

@@ -145,7 +145,8 @@ func (n *Notion) search(r *http.Request) answer {
 	if json.NewDecoder(r.Body).Decode(&q) != nil {
 		return refuse(400, "invalid_json", "Error parsing JSON body.")
 	}
-	if q.Filter.Property != "object" || q.Filter.Value != "page" && q.Filter.Value != "data_source" || q.Sort.Direction != "descending" || q.Sort.Timestamp != "last_edited_time" {
+	if q.Filter.Property != "object" || q.Filter.Value != "page" && q.Filter.Value != "data_source" ||
+		q.Sort.Direction != "descending" || q.Sort.Timestamp != "last_edited_time" {
 		return refuse(400, "validation_error", "body failed validation.")
 	}
 	return typed(page(n, r, q.Filter.Value, q.Cursor, q.Size, n.shown(q.Filter.Value), n.object), "page_or_data_source")
@@ -175,7 +176,8 @@ func (n *Notion) query(r *http.Request) answer {
 	if json.NewDecoder(r.Body).Decode(&q) != nil {
 		return refuse(400, "invalid_json", "Error parsing JSON body.")
 	}
-	if len(q.Sorts) != 1 || q.Sorts[0].Direction != "descending" || q.Sorts[0].Timestamp != "last_edited_time" || q.Filter != nil && q.Filter.Timestamp != "last_edited_time" {
+	if len(q.Sorts) != 1 || q.Sorts[0].Direction != "descending" || q.Sorts[0].Timestamp != "last_edited_time" ||
+		q.Filter != nil && q.Filter.Timestamp != "last_edited_time" {
 		return refuse(400, "validation_error", "body failed validation.")
 	}
 	for _, source := range n.things {
@@ -184,7 +186,8 @@ func (n *Notion) query(r *http.Request) answer {
 		}
 		var rows []*thing
 		for _, t := range n.things {
-			if t.kind == "page" && t.of == source && t.there() && (q.Filter == nil || !t.edited.Truncate(time.Minute).Before(q.Filter.Edited.From)) {
+			if t.kind == "page" && t.of == source && t.there() &&
+				(q.Filter == nil || !t.edited.Truncate(time.Minute).Before(q.Filter.Edited.From)) {
 				rows = append(rows, t)
 			}
 		}

@@ -88,9 +88,12 @@ func (d *document) members(collection string) object {
 			"deep_sleep_duration": 4800, "light_sleep_duration": 15600, "efficiency": 80 + d.revision%20, "latency": 540, "average_heart_rate": 54.25, "lowest_heart_rate": 47, "average_hrv": nil,
 			"readiness": object{"score": score, "temperature_deviation": 0.1, "temperature_trend_deviation": nil,
 				"contributors": contributors(readinessParts...)},
-			"heart_rate": object{"interval": 300.0, "items": []any{54.0, nil}, "timestamp": at(-1.5)}, "hrv": object{"interval": 300.0, "items": []any{61.0, nil}, "timestamp": at(-1.5)},
-			"average_breath": 14.5, "awake_time": 1800, "time_in_bed": 28800, "restless_periods": 120, "period": 0, "low_battery_alert": false, "readiness_score_delta": nil, "sleep_score_delta": nil,
-			"sleep_algorithm_version": "v2", "sleep_analysis_reason": nil, "movement_30_sec": "1112", "sleep_phase_5_min": "4321", "sleep_phase_30_sec": "44332211", "app_sleep_phase_5_min": "4321", "ring_id": "ring-1"}
+			"heart_rate":     object{"interval": 300.0, "items": []any{54.0, nil}, "timestamp": at(-1.5)},
+			"hrv":            object{"interval": 300.0, "items": []any{61.0, nil}, "timestamp": at(-1.5)},
+			"average_breath": 14.5, "awake_time": 1800, "time_in_bed": 28800, "restless_periods": 120, "period": 0,
+			"low_battery_alert": false, "readiness_score_delta": nil, "sleep_score_delta": nil,
+			"sleep_algorithm_version": "v2", "sleep_analysis_reason": nil, "movement_30_sec": "1112",
+			"sleep_phase_5_min": "4321", "sleep_phase_30_sec": "44332211", "app_sleep_phase_5_min": "4321", "ring_id": "ring-1"}
 	case "daily_sleep":
 		return object{"id": d.id, "day": day, "score": score,
 			"contributors": contributors("deep_sleep", "efficiency", "latency", "rem_sleep", "restfulness", "timing",
@@ -112,12 +115,15 @@ func (d *document) members(collection string) object {
 		}
 		return rest
 	default:
-		return object{"id": d.id, "day": day, "score": score, "active_calories": 430, "total_calories": 2400, "steps": 9000 + d.n, "target_calories": 400, "equivalent_walking_distance": 8200, "timestamp": at(4),
+		return object{"id": d.id, "day": day, "score": score, "active_calories": 430, "total_calories": 2400, "steps": 9000 +
+			d.n, "target_calories": 400, "equivalent_walking_distance": 8200, "timestamp": at(4),
 			"class_5_min": "001122", "met": object{"interval": 60.0, "items": []float64{0.9, 1.2}, "timestamp": at(4)},
 			"contributors": contributors("meet_daily_targets", "move_every_hour", "recovery_time", "stay_active",
 				"training_frequency", "training_volume"),
-			"average_met_minutes": 1.5, "high_activity_met_minutes": 20, "medium_activity_met_minutes": 90, "low_activity_met_minutes": 150, "sedentary_met_minutes": 10, "high_activity_time": 300,
-			"medium_activity_time": 1800, "low_activity_time": 12000, "sedentary_time": 30000, "resting_time": 28000, "non_wear_time": 600, "inactivity_alerts": 1, "meters_to_target": -200, "target_meters": 8000}
+			"average_met_minutes": 1.5, "high_activity_met_minutes": 20, "medium_activity_met_minutes": 90,
+			"low_activity_met_minutes": 150, "sedentary_met_minutes": 10, "high_activity_time": 300,
+			"medium_activity_time": 1800, "low_activity_time": 12000, "sedentary_time": 30000, "resting_time": 28000,
+			"non_wear_time": 600, "inactivity_alerts": 1, "meters_to_target": -200, "target_meters": 8000}
 	}
 }
 

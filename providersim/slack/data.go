@@ -68,7 +68,8 @@ func (s *Slack) generate() {
 	}
 	for i := range s.cfg.Channels {
 		c := &channel{id: fmt.Sprintf("C%04d", i+1), data: object{"name": fmt.Sprintf("room-%d", i+1), "is_channel": true, "is_member": i%4 != 3, "is_im": false, "is_mpim": false, "is_private": i%2 == 1, "is_archived": i%5 == 4,
-			"creator": self, "created": 1_760_000_000 + i, "topic": object{"value": fmt.Sprintf("topic %d", i+1)}, "purpose": object{"value": ""}, "previous_names": []string{}, "num_members": 1 + s.cfg.Users/2}}
+			"creator": self, "created": 1_760_000_000 + i, "topic": object{"value": fmt.Sprintf("topic %d", i+1)},
+			"purpose": object{"value": ""}, "previous_names": []string{}, "num_members": 1 + s.cfg.Users/2}}
 		if i%6 == 2 {
 			c.data = object{"is_im": true, "user": "U0002", "created": 1_760_000_000 + i}
 		}
@@ -85,12 +86,17 @@ func (s *Slack) generate() {
 	}
 	for i := range 3 {
 		at := 1_765_000_000 + i
-		s.groups = append(s.groups, object{"id": fmt.Sprintf("S%04d", i+1), "team_id": team, "is_usergroup": true, "name": fmt.Sprintf("Group %d", i+1), "description": "", "handle": fmt.Sprintf("group%d", i+1), "is_external": false,
-			"date_create": at, "date_update": at, "date_delete": 0, "created_by": self, "updated_by": self, "users": []string{self}, "user_count": 1, "prefs": object{"channels": []string{"C0001"}, "groups": []string{}}})
-		s.reminders = append(s.reminders, object{"id": fmt.Sprintf("Rm%04d", i+1), "creator": self, "user": self, "text": fmt.Sprintf("water plant %d", i+1), "recurring": false, "time": at, "complete_ts": 0})
-		s.stars = append(s.stars, object{"type": "message", "channel": "C0001", "date_create": at, "message": object{"type": "message", "ts": fmt.Sprintf("%d.000100", at), "text": "keep this"}})
+		s.groups = append(s.groups, object{"id": fmt.Sprintf("S%04d", i+1), "team_id": team, "is_usergroup": true,
+			"name": fmt.Sprintf("Group %d", i+1), "description": "", "handle": fmt.Sprintf("group%d", i+1), "is_external": false,
+			"date_create": at, "date_update": at, "date_delete": 0, "created_by": self, "updated_by": self,
+			"users": []string{self}, "user_count": 1, "prefs": object{"channels": []string{"C0001"}, "groups": []string{}}})
+		s.reminders = append(s.reminders, object{"id": fmt.Sprintf("Rm%04d", i+1), "creator": self, "user": self,
+			"text": fmt.Sprintf("water plant %d", i+1), "recurring": false, "time": at, "complete_ts": 0})
+		s.stars = append(s.stars, object{"type": "message", "channel": "C0001", "date_create": at,
+			"message": object{"type": "message", "ts": fmt.Sprintf("%d.000100", at), "text": "keep this"}})
 	}
-	s.stars = append(s.stars, object{"type": "file", "date_create": 1_765_000_009, "file": object{"id": "F1"}}, object{"type": "channel", "channel": "C0001", "date_create": 1_765_000_010})
+	s.stars = append(s.stars, object{"type": "file", "date_create": 1_765_000_009, "file": object{"id": "F1"}},
+		object{"type": "channel", "channel": "C0001", "date_create": 1_765_000_010})
 }
 
 // members returns who is in a conversation.
@@ -111,7 +117,8 @@ func (s *Slack) sample() {
 	s.samples[day] = map[string]object{}
 	for _, c := range s.channels {
 		if n, counted := c.data["num_members"]; counted && !c.left {
-			s.samples[day][c.id+":"+day] = object{"id": c.id + ":" + day, "channel_id": c.id, "observed_on": day, "member_count": n}
+			s.samples[day][c.id+":"+day] = object{"id": c.id + ":" + day, "channel_id": c.id, "observed_on": day,
+				"member_count": n}
 		}
 	}
 }
@@ -132,10 +139,13 @@ func (s *Slack) say(c *channel, at time.Time, parent *message) *message {
 			"title": fmt.Sprintf("Loft %d", s.lastID), "title_link": "https://lofts.example/1", "text": "of the north"}}
 	case 3:
 		m.data["text"], m.data["username"], m.data["subtype"], m.data["bot_id"] = "", "alerts", "bot_message", "B0001"
-		m.data["attachments"] = []object{{"id": 1, "fallback": "disk full", "title": fmt.Sprintf("Disk %d", s.lastID), "text": "is full", "fields": []object{{"title": "Host", "value": "attic", "short": true}}}}
+		m.data["attachments"] = []object{{"id": 1, "fallback": "disk full", "title": fmt.Sprintf("Disk %d", s.lastID),
+			"text": "is full", "fields": []object{{"title": "Host", "value": "attic", "short": true}}}}
 	case 5:
-		m.data["text"], m.data["bot_id"], m.data["bot_profile"] = "", "B0002", object{"id": "B0002", "name": "deploys", "app_id": "A1", "team_id": team}
-		m.data["blocks"] = []object{{"type": "section", "block_id": "b1", "text": object{"type": "mrkdwn", "text": fmt.Sprintf("Release %d is out", s.lastID)}}}
+		m.data["text"], m.data["bot_id"], m.data["bot_profile"] = "", "B0002",
+			object{"id": "B0002", "name": "deploys", "app_id": "A1", "team_id": team}
+		m.data["blocks"] = []object{{"type": "section", "block_id": "b1",
+			"text": object{"type": "mrkdwn", "text": fmt.Sprintf("Release %d is out", s.lastID)}}}
 	}
 	if parent == nil {
 		c.messages = append(c.messages, m)

@@ -10,17 +10,17 @@
 // message that began it. Files have numbers of pages.
 //
 // Change. An edit, a reaction or a reply does not make a message newer. A message that is deleted is gone; one with replies leaves a
-// tombstone. A reply to an old message ("reply_old") shows in the reply_count and latest_reply of its parent only. A cursor
-// may expire ("expire"). A conversation that was left answers channel_not_found ("leave").
+// tombstone. A reply to an old message ("reply_old") shows in the reply_count and latest_reply of its parent only. A
+// cursor may expire ("expire"). A conversation that was left answers channel_not_found ("leave").
 //
 // Limit. Config.Rate requests of each method in any minute; a refusal is a 429 with Retry-After.
 //
 // # Where this comes from
 //
 // Slack's Web API as of November 2026: the reference pages of the methods, and the types of answers in the package
-// @slack/web-api 8.2.0 for npm, with which the members were compared. Limits: the page "Rate limits" with the change of 2025-05-29,
-// from which an app of one workspace is exempt. A history holds no replies and is not moved by them: the reference page of
-// conversations.history.
+// @slack/web-api 8.2.0 for npm, with which the members were compared. Limits: the page "Rate limits" with the change
+// of 2025-05-29, from which an app of one workspace is exempt. A history holds no replies and is not moved by them:
+// the reference page of conversations.history.
 //
 // # Simulation
 //

@@ -149,7 +149,8 @@ func (s *Slack) list(r *http.Request, member string, all []object, gaps bool) an
 	if err != nil || limit < 1 || limit > 999 {
 		return refuse("invalid_limit")
 	}
-	here := place{Of: strings.Join([]string{r.URL.Path, q.Get("channel"), q.Get("ts"), q.Get("oldest"), q.Get("latest"), q.Get("inclusive")}, " ")}
+	here := place{Of: strings.Join([]string{r.URL.Path, q.Get("channel"), q.Get("ts"), q.Get("oldest"), q.Get("latest"),
+		q.Get("inclusive")}, " ")}
 	if cursor := q.Get("cursor"); cursor != "" {
 		of := here.Of
 		if s.expire > 0 {
@@ -252,5 +253,6 @@ func (s *Slack) numbered(r *http.Request, member, count string, all []object) an
 	size := min(s.cfg.MaxPage, 100)
 	from := min((number-1)*size, len(all))
 	to := min(from+size, len(all))
-	return ok(object{member: append([]object{}, all[from:to]...), "paging": object{count: size, "total": len(all), "page": number, "pages": (len(all) + size - 1) / size}})
+	return ok(object{member: append([]object{}, all[from:to]...),
+		"paging": object{count: size, "total": len(all), "page": number, "pages": (len(all) + size - 1) / size}})
 }

@@ -62,7 +62,8 @@ func New(cfg Config) *Slack {
 	if cfg.Now == nil {
 		cfg.Now = time.Now
 	}
-	s := &Slack{cfg: cfg, signer: providersim.NewSigner(cfg.Token), choice: rand.New(rand.NewPCG(cfg.Seed, 3)), asked: map[string][]time.Time{}, samples: map[string]map[string]object{}}
+	s := &Slack{cfg: cfg, signer: providersim.NewSigner(cfg.Token), choice: rand.New(rand.NewPCG(cfg.Seed, 3)),
+		asked: map[string][]time.Time{}, samples: map[string]map[string]object{}}
 	s.Account = providersim.NewAccount(providersim.NewTokens(cfg.Token), providersim.GateOptions{Now: cfg.Now, ErrorBody: faultBody})
 	s.Mount(s.routes())
 	s.generate()

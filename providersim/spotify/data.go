@@ -68,7 +68,9 @@ func (t track) object() object {
 	o := object{
 		"id": t.id(), "type": "track", "uri": "spotify:track:" + t.id(), "name": word(int(t)) + fmt.Sprint(" No. ", int(t)), "is_local": false,
 		"duration_ms": 120_000 + 1000*int(t), "artists": []object{{"id": fmt.Sprintf("7art%018d", int(t)%9), "name": artistName(int(t) % 9)}},
-		"album": object{"id": fmt.Sprintf("7alb%018d", int(t)%5), "name": word(int(t)%5) + " Sessions", "album_type": "album", "release_date": "2019-04-05"}, "explicit": t%2 == 0, "disc_number": 1, "track_number": int(t) % 12, "external_ids": object{"isrc": fmt.Sprintf("XX0AA26%05d", int(t))},
+		"album": object{"id": fmt.Sprintf("7alb%018d", int(t)%5), "name": word(int(t)%5) + " Sessions", "album_type": "album",
+			"release_date": "2019-04-05"}, "explicit": t%2 == 0, "disc_number": 1, "track_number": int(t) % 12,
+		"external_ids": object{"isrc": fmt.Sprintf("XX0AA26%05d", int(t))},
 	}
 	if t%4 == 0 {
 		o["artists"] = append(o["artists"].([]object), object{"id": nil, "name": artistName(int(t)%9 + 1)})

@@ -24,8 +24,9 @@
 //
 // # Where this comes from
 //
-// Spotify's Web API, OpenAPI document stored 2026-08-21, and the migration guide of February 2026. Members were compared with the
-// types of the package @spotify/web-api-ts-sdk 1.2.0 for npm, which is older than the names items and item.
+// Spotify's Web API, OpenAPI document stored 2026-08-21, and the migration guide of February 2026. Members were
+// compared with the types of the package @spotify/web-api-ts-sdk 1.2.0 for npm, which is older than the names items
+// and item.
 //
 // # Simulation
 //

@@ -51,11 +51,16 @@ func (a *activity) object() object {
 		"start_latlng": []float64{40.1, -3.7}, "end_latlng": []float64{}, "map": object{"id": "a" + strconv.FormatInt(a.id, 10), "summary_polyline": "ki{eFvqfiVqAWQIGEEKAYJgBVqDJ{BHa@" + fmt.Sprint(a.n), "resource_state": 2},
 		"private": a.hidden, "visibility": map[bool]string{true: "only_me", false: "everyone"}[a.hidden], "manual": a.manual,
 	}
-	o["athlete_count"], o["photo_count"], o["total_photo_count"], o["pr_count"], o["trainer"], o["commute"], o["flagged"], o["gear_id"], o["external_id"], o["upload_id"] = 1, 0, a.n%3, 0, false, a.n%2 == 0, false, "b1231", "garmin_push_1", a.id+1
-	o["workout_type"], o["location_city"], o["location_state"], o["location_country"], o["has_kudoed"], o["from_accepted_tag"] = nil, nil, nil, "Spain", false, false
-	o["elev_high"], o["elev_low"], o["upload_id_str"], o["heartrate_opt_out"], o["display_hide_heartrate_option"] = 620.5, 601.0, strconv.FormatInt(a.id+1, 10), false, true
+	o["athlete_count"], o["photo_count"], o["total_photo_count"], o["pr_count"], o["trainer"], o["commute"], o["flagged"],
+		o["gear_id"], o["external_id"], o["upload_id"] = 1, 0, a.n%3, 0, false, a.n%2 == 0, false, "b1231", "garmin_push_1",
+		a.id+1
+	o["workout_type"], o["location_city"], o["location_state"], o["location_country"], o["has_kudoed"],
+		o["from_accepted_tag"] = nil, nil, nil, "Spain", false, false
+	o["elev_high"], o["elev_low"], o["upload_id_str"], o["heartrate_opt_out"], o["display_hide_heartrate_option"] = 620.5,
+		601.0, strconv.FormatInt(a.id+1, 10), false, true
 	if sports[a.sport] == "GravelRide" {
-		o["average_watts"], o["weighted_average_watts"], o["max_watts"], o["device_watts"], o["kilojoules"], o["average_cadence"], o["average_temp"] = 175.3, 180, 430, true, 780.5, 83.2, 21
+		o["average_watts"], o["weighted_average_watts"], o["max_watts"], o["device_watts"], o["kilojoules"],
+			o["average_cadence"], o["average_temp"] = 175.3, 180, 430, true, 780.5, 83.2, 21
 	}
 	if a.n%2 == 0 {
 		o["suffer_score"], o["device_name"] = 64.0, "Edge 530"

@@ -23,8 +23,8 @@
 //
 // # Where this comes from
 //
-// Strava's API v3 reference (SummaryActivity, rate limits, OAuth), read in excerpts in November 2026. Strava publishes no package of
-// types for npm, so that nothing but these excerpts was compared.
+// Strava's API v3 reference (SummaryActivity, rate limits, OAuth), read in excerpts in November 2026. Strava
+// publishes no package of types for npm, so that nothing but these excerpts was compared.
 //
 // # Simulation
 //

@@ -83,8 +83,10 @@ func (y *YNAB) firstOf(n int) time.Time {
 }
 
 var currencies = []object{
-	{"iso_code": "EUR", "example_format": "123.456,78", "decimal_digits": 2, "decimal_separator": ",", "symbol_first": false, "group_separator": ".", "currency_symbol": "€", "display_symbol": true},
-	{"iso_code": "JPY", "example_format": "123,456", "decimal_digits": 0, "decimal_separator": ".", "symbol_first": true, "group_separator": ",", "currency_symbol": "¥", "display_symbol": true},
+	{"iso_code": "EUR", "example_format": "123.456,78", "decimal_digits": 2, "decimal_separator": ",",
+		"symbol_first": false, "group_separator": ".", "currency_symbol": "€", "display_symbol": true},
+	{"iso_code": "JPY", "example_format": "123,456", "decimal_digits": 0, "decimal_separator": ".", "symbol_first": true,
+		"group_separator": ",", "currency_symbol": "¥", "display_symbol": true},
 }
 
 func (y *YNAB) addBudget() *budget {
@@ -128,10 +130,13 @@ func (y *YNAB) addBudget() *budget {
 // moveMoney moves money between two categories of a month, once singly and once as part of a group.
 func (y *YNAB) moveMoney(b *budget, month int) {
 	at := y.firstOf(month)
-	g := y.put(b, movementGroups, object{"group_created_at": at.Format(time.RFC3339), "month": at.Format(time.DateOnly), "note": nil, "performed_by_user_id": "person-3107"})
+	g := y.put(b, movementGroups, object{"group_created_at": at.Format(time.RFC3339), "month": at.Format(time.DateOnly),
+		"note": nil, "performed_by_user_id": "person-3107"})
 	for i, group := range []any{nil, g.id} {
-		y.put(b, movements, object{"month": at.Format(time.DateOnly), "moved_at": at.Format(time.RFC3339), "note": fmt.Sprintf("covers %d", i), "money_movement_group_id": group,
-			"performed_by_user_id": "person-3107", "from_category_id": nil, "to_category_id": y.pick(b, cats).id, "amount": 5000 + i})
+		y.put(b, movements, object{"month": at.Format(time.DateOnly), "moved_at": at.Format(time.RFC3339),
+			"note": fmt.Sprintf("covers %d", i), "money_movement_group_id": group,
+			"performed_by_user_id": "person-3107", "from_category_id": nil, "to_category_id": y.pick(b, cats).id,
+			"amount": 5000 + i})
 	}
 }
 
@@ -147,7 +152,8 @@ func (y *YNAB) addTransaction(b *budget, at time.Time) *thing {
 		"import_payee_name": nil, "import_payee_name_original": nil, "debt_transaction_type": nil, "subtransactions": parts})
 	if n%7 == 0 {
 		for i, part := range []int{amount / 2, amount - amount/2} {
-			parts = append(parts, object{"id": y.id(), "transaction_id": t.id, "amount": part, "memo": []any{nil, "the other half"}[i], "deleted": false})
+			parts = append(parts, object{"id": y.id(), "transaction_id": t.id, "amount": part,
+				"memo": []any{nil, "the other half"}[i], "deleted": false})
 		}
 		t.data["subtransactions"] = parts
 	} else if n%5 == 0 {

@@ -46,7 +46,8 @@ func (y *YNAB) Truth() providersim.Truth {
 					key = b.id + "|" + o["month"].(string)
 					o["id"] = key
 				}
-				add(collection, key, o, x.gone || b.gone && (collection == places || collection == movements || collection == movementGroups))
+				add(collection, key, o, x.gone || b.gone &&
+					(collection == places || collection == movements || collection == movementGroups))
 			}
 		}
 		for _, m := range b.all[months] {

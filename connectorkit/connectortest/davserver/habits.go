@@ -54,7 +54,8 @@ func behaving(t testing.TB, h Habits, user, address string) string {
 	}
 	proxy := httputil.NewSingleHostReverseProxy(target)
 	proxy.ModifyResponse = withoutRemoved
-	server := httptest.NewServer(&habitual{Habits: h, user: user, realm: `Mara's "things"`, next: proxy, nonces: map[string]int{}})
+	server := httptest.NewServer(&habitual{Habits: h, user: user, realm: `Mara's "things"`, next: proxy,
+		nonces: map[string]int{}})
 	t.Cleanup(server.Close)
 	return server.URL
 }
@@ -77,7 +78,8 @@ func withoutRemoved(resp *http.Response) error {
 		return err
 	}
 	body = member.ReplaceAllFunc(body, func(m []byte) []byte {
-		if resp.Request.Header.Get(full) == "true" || bytes.Contains(m, []byte("404 Not Found")) && !bytes.Contains(m, []byte("propstat")) {
+		if resp.Request.Header.Get(full) == "true" || bytes.Contains(m, []byte("404 Not Found")) &&
+			!bytes.Contains(m, []byte("propstat")) {
 			return nil
 		}
 		return m
@@ -118,7 +120,8 @@ func (h *habitual) challenge(stale bool) string {
 	h.nonces[nonce] = 0
 	h.mu.Unlock()
 	realm := strings.ReplaceAll(h.realm, `"`, `\"`)
-	return fmt.Sprintf(`Digest realm="%s", qop="auth,auth-int", algorithm=%s, nonce="%s", opaque="o,=p", stale=%t`, realm, h.Digest, nonce, stale)
+	return fmt.Sprintf(`Digest realm="%s", qop="auth,auth-int", algorithm=%s, nonce="%s", opaque="o,=p", stale=%t`, realm,
+		h.Digest, nonce, stale)
 }
 
 // credentials are the members of an Authorization header of the scheme.
@@ -146,9 +149,11 @@ func (h *habitual) proven(r *http.Request) string {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	used, known := h.nonces[m["nonce"]]
-	want := digest(digest(h.user, h.realm, password), m["nonce"], m["nc"], m["cnonce"], m["qop"], digest(r.Method, m["uri"]))
+	want := digest(digest(h.user, h.realm, password), m["nonce"], m["nc"], m["cnonce"], m["qop"],
+		digest(r.Method, m["uri"]))
 	switch {
-	case m["username"] != h.user || m["realm"] != h.realm || m["uri"] != r.RequestURI || m["opaque"] != "o,=p" || m["qop"] != "auth" || m["algorithm"] != h.Digest || m["response"] != want:
+	case m["username"] != h.user || m["realm"] != h.realm || m["uri"] != r.RequestURI || m["opaque"] != "o,=p" ||
+		m["qop"] != "auth" || m["algorithm"] != h.Digest || m["response"] != want:
 		return "wrong"
 	case !known || used >= mostUses || m["nc"] != fmt.Sprintf("%08x", used+1) || m["cnonce"] == "":
 		return "stale"

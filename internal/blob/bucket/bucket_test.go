@@ -218,7 +218,8 @@ func TestRemoveFromVersionedBucket(t *testing.T) {
 	if err := backend.CreateBucket("life"); err != nil {
 		t.Fatal(err)
 	}
-	if err := backend.SetVersioningConfiguration("life", gofakes3.VersioningConfiguration{Status: gofakes3.VersioningEnabled}); err != nil {
+	if err := backend.SetVersioningConfiguration("life",
+		gofakes3.VersioningConfiguration{Status: gofakes3.VersioningEnabled}); err != nil {
 		t.Fatal(err)
 	}
 	s := httptest.NewServer(gofakes3.New(backend).Server())

@@ -12,7 +12,8 @@ import (
 // adapt completes a connector that the host program runs by starting another one.
 func (c Catalog) adapt(found *Connector) *manifest.Problem {
 	if c.Host == "" {
-		return &manifest.Problem{Path: folder.Adapter, What: "needs the program pdpp-connectors, which is not here", Mend: "install it beside pdpp"}
+		return &manifest.Problem{Path: folder.Adapter, What: "needs the program pdpp-connectors, which is not here",
+			Mend: "install it beside pdpp"}
 	}
 	var a struct {
 		Command []string `json:"command"`
@@ -24,7 +25,8 @@ func (c Catalog) adapt(found *Connector) *manifest.Problem {
 		err = json.Unmarshal(body, &a)
 	}
 	if err != nil || len(a.Command) == 0 || !filepath.IsAbs(a.Command[0]) {
-		return &manifest.Problem{Path: folder.Adapter, What: "does not name a program by its whole path", Mend: "wrap it again: pdpp-connectors wrap"}
+		return &manifest.Problem{Path: folder.Adapter, What: "does not name a program by its whole path",
+			Mend: "wrap it again: pdpp-connectors wrap"}
 	}
 	for i := range found.Manifest.Streams { // regardless of the manifest's author
 		found.Manifest.Streams[i].AsTold = true

@@ -322,13 +322,15 @@ func (c Catalog) read(dir string) (Connector, manifest.Problems, error) {
 	if err != nil {
 		return Connector{}, f.Warnings, err
 	}
-	found := Connector{Name: f.Manifest.Key(), Manifest: f.Manifest, ManifestDigest: f.Digest, Path: f.Executable, Dir: f.Dir, Private: c.Private, Home: c.Home, Imports: c.Imports}
+	found := Connector{Name: f.Manifest.Key(), Manifest: f.Manifest, ManifestDigest: f.Digest, Path: f.Executable,
+		Dir: f.Dir, Private: c.Private, Home: c.Home, Imports: c.Imports}
 	problem := found.foreignApp()
 	if f.Adapted && problem == nil {
 		problem = c.adapt(&found)
 	}
 	if problem != nil {
-		return Connector{}, f.Warnings, &UnusableError{Name: f.Manifest.Key(), Dir: f.Dir, Problems: manifest.Problems{*problem}}
+		return Connector{}, f.Warnings,
+			&UnusableError{Name: f.Manifest.Key(), Dir: f.Dir, Problems: manifest.Problems{*problem}}
 	}
 	return found, f.Warnings, nil
 }

@@ -219,7 +219,9 @@ func TestDemandCoversPrograms(t *testing.T) {
 	write(at("weather", "data", "fetched.py"), "one")
 	install(t, dir, "tap", named("tap"), 0)
 	write(filepath.Join(elsewhere, "tap.py"), "one")
-	write(at("tap", "adapter.json"), `{"command":["/bin/sh","`+filepath.Join(elsewhere, "tap.py")+`","--fast"],"paths":["`+elsewhere+`"],"hosts":["tides.example"]}`)
+	write(at("tap", "adapter.json"),
+		`{"command":["/bin/sh","`+filepath.Join(elsewhere,
+			"tap.py")+`","--fast"],"paths":["`+elsewhere+`"],"hosts":["tides.example"]}`)
 	cat := Catalog{Dir: dir, Host: host(t, "echo '[]'")}
 	for name, c := range map[string]struct {
 		scripts []string
@@ -244,7 +246,8 @@ func TestDemandCoversPrograms(t *testing.T) {
 		if diff := cmp.Diff(c.scripts, confirmed.Scripts); diff != "" {
 			t.Errorf("%s: scripts %s", name, diff)
 		}
-		if name == "tap" && (!slices.Contains(confirmed.Paths, elsewhere) || !slices.Contains(confirmed.Hosts, "tides.example")) {
+		if name == "tap" && (!slices.Contains(confirmed.Paths, elsewhere) ||
+			!slices.Contains(confirmed.Hosts, "tides.example")) {
 			t.Errorf("the rights in adapter.json are not shown: %+v", confirmed)
 		}
 		for _, own := range []string{"state.json", "__pycache__/wind.pyc", "cache.db", "data/fetched.py"} {

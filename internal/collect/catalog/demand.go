@@ -37,7 +37,8 @@ type Demand struct {
 
 // Demand reads the programs anew: they may have been replaced since the connector was found.
 func (c Connector) Demand() (Demand, error) {
-	d := Demand{Variables: []string{}, Paths: []string{}, Endpoints: []string{}, Hosts: append([]string{}, c.Hosts...), Scripts: []string{}}
+	d := Demand{Variables: []string{}, Paths: []string{}, Endpoints: []string{}, Hosts: append([]string{}, c.Hosts...),
+		Scripts: []string{}}
 	sum := sha256.New()
 	_, _ = fmt.Fprintf(sum, "manifest %s\n", c.ManifestDigest)
 	if err := c.digest(sum, &d); err != nil {

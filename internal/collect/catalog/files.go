@@ -126,7 +126,8 @@ func (c Connector) unfound(env map[string]string) *NeedError {
 		}
 	}
 	first := paths[0]
-	lack := &NeedError{Need: NeedFiles, Name: first.PathEnv, What: "is not set", Next: "Set it to the whole path of a folder with what the connector reads."}
+	lack := &NeedError{Need: NeedFiles, Name: first.PathEnv, What: "is not set",
+		Next: "Set it to the whole path of a folder with what the connector reads."}
 	if first.Description != "" {
 		lack.Next = "Set it to the whole path of " + first.Description + "."
 	}

@@ -17,13 +17,16 @@ func TestHostileFolderFiles(t *testing.T) {
 		t.Fatal(err)
 	}
 	kinds := map[string]func(path string) error{
-		"fifo":                 func(path string) error { return syscall.Mkfifo(path, 0o644) },
-		"link to a device":     func(path string) error { return os.Symlink("/dev/zero", path) },
-		"link to a file":       func(path string) error { return os.Symlink(plain, path) },
-		"link to itself":       func(path string) error { return os.Symlink(path, path) },
-		"folder":               func(path string) error { return os.Mkdir(path, 0o755) },
-		"more than a mebibyte": func(path string) error { return os.WriteFile(path, []byte("{"+strings.Repeat(" ", 1<<20)+"}"), 0o644) },
-		"unreadable":           func(path string) error { return os.WriteFile(path, []byte("{}"), 0) },
+		"fifo":             func(path string) error { return syscall.Mkfifo(path, 0o644) },
+		"link to a device": func(path string) error { return os.Symlink("/dev/zero", path) },
+		"link to a file":   func(path string) error { return os.Symlink(plain, path) },
+		"link to itself":   func(path string) error { return os.Symlink(path, path) },
+		"folder":           func(path string) error { return os.Mkdir(path, 0o755) },
+		"more than a mebibyte": func(path string) error {
+			return os.WriteFile(path,
+				[]byte("{"+strings.Repeat(" ", 1<<20)+"}"), 0o644)
+		},
+		"unreadable": func(path string) error { return os.WriteFile(path, []byte("{}"), 0) },
 	}
 	if os.Getuid() == 0 {
 		delete(kinds, "unreadable") // root reads everything

@@ -11,8 +11,8 @@ import (
 )
 
 // limits are the files that the connector may touch: its own folder, of which it may write to the data
-// folder, and what its manifest declares and the owner's variables name. A declared path that would open something private of
-// ours is an error, because a reader of a folder reads everything in it.
+// folder, and what its manifest declares and the owner's variables name. A declared path that would open something
+// private of ours is an error, because a reader of a folder reads everything in it.
 func (c Connector) limits(env map[string]string, program string) (confine.Limits, error) {
 	l := confine.Limits{Program: program}
 	if program != c.Path {

@@ -25,7 +25,8 @@ func (c Connector) Network(ctx context.Context) (words string, held bool) {
 	}
 	switch {
 	case err != nil:
-		return "Its hosts through a proxy. Whether anything keeps it from other addresses is not known: " + err.Error() + ".", false
+		return "Its hosts through a proxy. Whether anything keeps it from other addresses is not known: " + err.Error() + ".",
+			false
 	case by.By == heldByNamespace:
 		return "Only its hosts, through a proxy that is its only way out.", true
 	case by.By == heldByPort:

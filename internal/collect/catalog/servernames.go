@@ -44,7 +44,8 @@ func (c Connector) foreignApp() *manifest.Problem {
 	}
 	for member, name := range map[string]string{"client_id_env": o.ClientIDEnv, "client_secret_env": o.ClientSecretEnv} {
 		if name != "" && !c.mayHave(name) {
-			return &manifest.Problem{Path: folder.Manifest + ": setup.oauth." + member, What: "names " + name + ", which a connector may not have",
+			return &manifest.Problem{Path: folder.Manifest + ": setup.oauth." + member, What: "names " + name +
+				", which a connector may not have",
 				Mend: "name a variable that begins with " + c.Manifest.EnvPrefix() + "_"}
 		}
 	}

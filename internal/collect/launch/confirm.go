@@ -39,7 +39,8 @@ func Unconfirmed(ctx context.Context, kept store.Confirmations, c catalog.Connec
 }
 
 // UnconfirmedDemand is Unconfirmed for what a foreign connector demands.
-func UnconfirmedDemand(ctx context.Context, kept store.Confirmations, name string, d catalog.Demand) (*catalog.NeedError, error) {
+func UnconfirmedDemand(ctx context.Context, kept store.Confirmations, name string,
+	d catalog.Demand) (*catalog.NeedError, error) {
 	lack := &catalog.NeedError{Need: catalog.NeedConfirmation, Name: name,
 		Next: "See what it asks for, and let it run, on the server's machine: pdpp connectors confirm " + name + "."}
 	confirmed, err := kept.ConfirmedConnector(ctx, name)
@@ -48,7 +49,8 @@ func UnconfirmedDemand(ctx context.Context, kept store.Confirmations, name strin
 		lack.What = "is a connector that you have not confirmed"
 	case err != nil:
 		return nil, fmt.Errorf("read what was confirmed of connector %s: %w", name, err)
-	case !d.Within(catalog.Demand{Executable: confirmed.Executable, Variables: confirmed.Variables, Paths: confirmed.Paths}):
+	case !d.Within(catalog.Demand{Executable: confirmed.Executable, Variables: confirmed.Variables,
+		Paths: confirmed.Paths}):
 		lack.What = "changed since you confirmed it; confirm it again"
 	default:
 		return nil, nil

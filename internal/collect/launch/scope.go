@@ -50,7 +50,8 @@ func (l *Launcher) scope(ctx context.Context, connectionID string, m *manifest.M
 	}
 	// A request may be older than a deletion, and a grant may name more than is left. Only a request for nothing but
 	// deleted streams is refused.
-	left := slices.DeleteFunc(slices.Clone(requested), func(s protocol.StreamScope) bool { return slices.Contains(chosen.Deleted, s.Name) })
+	left := slices.DeleteFunc(slices.Clone(requested),
+		func(s protocol.StreamScope) bool { return slices.Contains(chosen.Deleted, s.Name) })
 	if len(left) == 0 {
 		left = requested
 	}

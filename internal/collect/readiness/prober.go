@@ -175,7 +175,8 @@ func (p *Prober) provided(ctx context.Context, e *evidence.Evidence, now time.Ti
 		}
 	}
 	for _, lack := range lacks {
-		if e.Credential != nil && lack.Need != catalog.NeedInterpreter && c.Manifest != nil && slices.Contains(c.Manifest.CapturedEnv(), lack.Name) {
+		if e.Credential != nil && lack.Need != catalog.NeedInterpreter && c.Manifest != nil &&
+			slices.Contains(c.Manifest.CapturedEnv(), lack.Name) {
 			continue // what is stored is not looked into
 		}
 		probe := evidence.Probe{Dimension: evidence.Dimension(lack.Need), Name: lack.Name, Status: evidence.ProbeFailed, At: now}

@@ -82,7 +82,8 @@ func (s *session) progress(ctx context.Context, m *protocol.Progress) error {
 		s.rate = m.CollectionRate
 		s.rates.Observe(now.Sub(s.began), m.CollectionRate)
 	}
-	keep := now.Sub(s.lastProgress) >= progressEvery || m.ProviderBudget != nil || m.ProviderWait != nil || m.AnswerDrift != nil
+	keep := now.Sub(s.lastProgress) >= progressEvery || m.ProviderBudget != nil || m.ProviderWait != nil ||
+		m.AnswerDrift != nil
 	if !keep && s.opts.Observe == nil {
 		return nil
 	}

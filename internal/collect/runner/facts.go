@@ -50,7 +50,8 @@ func (s *session) facts() *Facts {
 	}
 	f := &Facts{SchemaVersion: 1, ReferenceOnly: true}
 	for _, st := range s.order {
-		sf := StreamFacts{Stream: st.name, Collected: st.collected, Checkpoint: "none", PendingGaps: st.gaps, Skipped: st.skipped, Drift: st.drift}
+		sf := StreamFacts{Stream: st.name, Collected: st.collected, Checkpoint: "none", PendingGaps: st.gaps,
+			Skipped: st.skipped, Drift: st.drift}
 		switch {
 		case st.withheld:
 			sf.Checkpoint = "withheld"

@@ -19,9 +19,11 @@ var lackPatterns = sync.OnceValue(func() []lackPattern {
 	return []lackPattern{
 		{regexp.MustCompile(`No such built-in module: ([\w:/.@-]+)`), ReasonModuleMissing, module},
 		{regexp.MustCompile(`Cannot find (?:module|package) '([^'\n]+)'`), ReasonModuleMissing, module},
-		{regexp.MustCompile(`(?m)^(?:ModuleNotFoundError|ImportError): No module named '?([\w.]+)'?`), ReasonModuleMissing, module},
+		{regexp.MustCompile(`(?m)^(?:ModuleNotFoundError|ImportError): No module named '?([\w.]+)'?`), ReasonModuleMissing,
+			module},
 		{regexp.MustCompile(`ENOENT: no such file or directory, \w+ '([^'\n]+)'`), ReasonPathMissing, file},
-		{regexp.MustCompile(`(?m)^FileNotFoundError: \[Errno 2\] No such file or directory: '([^'\n]+)'`), ReasonPathMissing, file},
+		{regexp.MustCompile(`(?m)^FileNotFoundError: \[Errno 2\] No such file or directory: '([^'\n]+)'`), ReasonPathMissing,
+			file},
 	}
 })
 
@@ -36,7 +38,8 @@ func (s *session) lack() *Failure {
 			if p.reason == ReasonPathMissing || strings.HasPrefix(name, "/") || strings.HasPrefix(name, ".") {
 				name = path.Base(name)
 			}
-			return &Failure{Reason: p.reason, Origin: OriginConnector, Message: s.line(strings.ReplaceAll(name, " ", "_") + " " + p.what)}
+			return &Failure{Reason: p.reason, Origin: OriginConnector,
+				Message: s.line(strings.ReplaceAll(name, " ", "_") + " " + p.what)}
 		}
 	}
 	return nil

@@ -99,7 +99,8 @@ func (p *process) start(c Command) (err error) {
 		}
 	}
 	p.cmd = &exec.Cmd{
-		Path: c.Path, Args: append([]string{c.Path}, c.Args...), Env: append([]string{"HOME=" + p.dir, "TMPDIR=" + p.dir}, c.Env...), Dir: p.dir,
+		Path: c.Path, Args: append([]string{c.Path}, c.Args...),
+		Env: append([]string{"HOME=" + p.dir, "TMPDIR=" + p.dir}, c.Env...), Dir: p.dir,
 		Stdin: theirs[0], Stdout: theirs[1], Stderr: theirs[2], ExtraFiles: c.Files,
 		SysProcAttr: ownGroup(),
 	}

@@ -115,7 +115,8 @@ func TestChildIsAStranger(t *testing.T) {
 	}
 	env := strings.Split(child.Env, "\n")
 	slices.Sort(env)
-	want := []string{"EMPTY=", "GORACE=atexit_sleep_ms=0", "HOME=" + child.Dir, roleVariable + "=introduces itself", "SAMPLE_TOKEN=t0ken", "TMPDIR=" + child.Dir}
+	want := []string{"EMPTY=", "GORACE=atexit_sleep_ms=0", "HOME=" + child.Dir, roleVariable + "=introduces itself",
+		"SAMPLE_TOKEN=t0ken", "TMPDIR=" + child.Dir}
 	slices.Sort(want)
 	if !slices.Equal(env, want) {
 		t.Errorf("environment = %q, want exactly %q", env, want)

@@ -55,7 +55,8 @@ type Spec struct {
 	// that it has each to itself.
 	Allowances Allowances
 	// StoredKeys returns up to limit keys of live records of a stream, in a fixed order, starting after the
-	// named key: with a time, of those with a semantic time not before it. Nil means that walks are not compared with what is stored.
+	// named key: with a time, of those with a semantic time not before it. Nil means that walks are not compared with
+	// what is stored.
 	StoredKeys func(ctx context.Context, stream, since, after string, limit int) ([]string, error)
 	// Blobs keeps the files that records name, within the limits; nil means that none are kept,
 	// and that each is declared missing.

@@ -62,7 +62,8 @@ func (s *session) walked(ctx context.Context, m *protocol.Walk) error {
 		return s.undeclared(protocol.UndeclaredStream, m.Type(), m.Stream)
 	}
 	broken := func(want string) error {
-		return &protocol.Violation{Subtype: protocol.InvalidField, MessageType: m.Type(), Stream: m.Stream, Expected: []string{want}}
+		return &protocol.Violation{Subtype: protocol.InvalidField, MessageType: m.Type(), Stream: m.Stream,
+			Expected: []string{want}}
 	}
 	switch {
 	case !s.start.Walks:
@@ -88,7 +89,8 @@ func (s *session) walked(ctx context.Context, m *protocol.Walk) error {
 	w := st.walk
 	page := w.missing[:min(len(w.missing), protocol.MaxWalkKeys)]
 	w.missing = w.missing[len(page):]
-	s.send("walk_missing", &protocol.WalkMissing{RequestID: m.RequestID, Status: w.status, Keys: page, More: len(w.missing) > 0})
+	s.send("walk_missing", &protocol.WalkMissing{RequestID: m.RequestID, Status: w.status, Keys: page,
+		More: len(w.missing) > 0})
 	return nil
 }
 
@@ -140,8 +142,10 @@ func (s *session) compare(ctx context.Context, st *stream, since string) error {
 func (s *session) knownMissing() (out []KnownGap) {
 	for _, st := range s.order {
 		if st.missing > 0 {
-			out = append(out, KnownGap{Kind: protocol.KnownSkipResult, Reason: string(protocol.ReasonMissingKept), Severity: protocol.SeverityInformational, Stream: st.name,
-				Count: st.missing, Message: protocol.OwnerCopy(protocol.ReasonMissingKept, ""), RecoveryHint: protocol.RecoveryHint{Action: protocol.ManualActionRequired}})
+			out = append(out, KnownGap{Kind: protocol.KnownSkipResult, Reason: string(protocol.ReasonMissingKept),
+				Severity: protocol.SeverityInformational, Stream: st.name,
+				Count: st.missing, Message: protocol.OwnerCopy(protocol.ReasonMissingKept, ""),
+				RecoveryHint: protocol.RecoveryHint{Action: protocol.ManualActionRequired}})
 		}
 	}
 	return out

@@ -71,18 +71,29 @@ func TestWalkIsCompared(t *testing.T) {
 		keys   []string
 		kept   int64
 	}{
-		"records, deletions and gaps are met": {stored: []string{"a", "b", "c", "d"}, say: []string{begin, sent, gone, gap}, want: protocol.WalkCompared, keys: []string{"d"}},
-		"what was sent before does not count": {stored: []string{"a", "b"}, say: []string{sent, begin, present("b")}, want: protocol.WalkCompared, keys: []string{"a"}},
-		"a second walk forgets the first":     {stored: []string{"a", "b"}, say: []string{begin, present("a"), begin, present("b")}, want: protocol.WalkCompared, keys: []string{"a"}},
-		"nearly all of a large stream":        {stored: manyKeys(12_000), say: []string{begin, present(manyKeys(1000)...)}, want: protocol.WalkRefused, kept: 11_000},
-		"half of a large stream is believed":  {stored: manyKeys(2000), say: []string{begin, present(manyKeys(1000)...)}, want: protocol.WalkCompared, keys: manyKeys(2000)[1000:]},
-		"more than half is not":               {stored: manyKeys(1999), say: []string{begin, present(manyKeys(999)...)}, want: protocol.WalkRefused, kept: 1000},
-		"a few are believed always":           {stored: manyKeys(20), say: []string{begin}, want: protocol.WalkCompared, keys: manyKeys(20)},
-		"a part of the source":                {stored: []string{"a"}, say: []string{begin}, since: "2026-03-01", want: protocol.WalkCompared, keys: []string{"young"}},
-		"something left out": {stored: []string{"a"}, say: []string{begin, `{"type":"SKIP_RESULT","stream":"notes","reason":"schema_mismatch"}`},
+		"records, deletions and gaps are met": {stored: []string{"a", "b", "c", "d"}, say: []string{begin, sent, gone, gap},
+			want: protocol.WalkCompared, keys: []string{"d"}},
+		"what was sent before does not count": {stored: []string{"a", "b"}, say: []string{sent, begin, present("b")},
+			want: protocol.WalkCompared, keys: []string{"a"}},
+		"a second walk forgets the first": {stored: []string{"a", "b"},
+			say: []string{begin, present("a"), begin, present("b")}, want: protocol.WalkCompared, keys: []string{"a"}},
+		"nearly all of a large stream": {stored: manyKeys(12_000), say: []string{begin, present(manyKeys(1000)...)},
+			want: protocol.WalkRefused, kept: 11_000},
+		"half of a large stream is believed": {stored: manyKeys(2000), say: []string{begin, present(manyKeys(1000)...)},
+			want: protocol.WalkCompared, keys: manyKeys(2000)[1000:]},
+		"more than half is not": {stored: manyKeys(1999), say: []string{begin, present(manyKeys(999)...)},
+			want: protocol.WalkRefused, kept: 1000},
+		"a few are believed always": {stored: manyKeys(20), say: []string{begin}, want: protocol.WalkCompared,
+			keys: manyKeys(20)},
+		"a part of the source": {stored: []string{"a"}, say: []string{begin}, since: "2026-03-01",
+			want: protocol.WalkCompared, keys: []string{"young"}},
+		"something left out": {stored: []string{"a"},
+			say:  []string{begin, `{"type":"SKIP_RESULT","stream":"notes","reason":"schema_mismatch"}`},
 			want: protocol.WalkUnproven},
-		"something of any stream left out": {stored: []string{"a"}, say: []string{begin, `{"type":"SKIP_RESULT","reason":"broken"}`}, want: protocol.WalkUnproven},
-		"a gap without a key": {stored: []string{"a"}, say: []string{begin, `{"type":"DETAIL_GAP","stream":"notes","detail_locator":{"p":1},"reason":"rate_limited","retryable":true}`},
+		"something of any stream left out": {stored: []string{"a"},
+			say: []string{begin, `{"type":"SKIP_RESULT","reason":"broken"}`}, want: protocol.WalkUnproven},
+		"a gap without a key": {stored: []string{"a"},
+			say:  []string{begin, `{"type":"DETAIL_GAP","stream":"notes","detail_locator":{"p":1},"reason":"rate_limited","retryable":true}`},
 			want: protocol.WalkUnproven},
 		"single records are asked for": {stored: []string{"a", "d"}, say: []string{begin, sent}, want: protocol.WalkUnproven,
 			adjust: func(s *Spec) { s.Scope[0].Resources = []string{"a"} }},
@@ -147,7 +158,8 @@ func TestWalkRules(t *testing.T) {
 	}{
 		"an end without a beginning": {lines: []string{end}},
 		"keys after the end": {lines: []string{
-			`{"type":"WALK","stream":"notes","phase":"begin"}`, end, `{"type":"WALK","stream":"notes","phase":"present","keys":["a"]}`}},
+			`{"type":"WALK","stream":"notes","phase":"begin"}`, end,
+			`{"type":"WALK","stream":"notes","phase":"present","keys":["a"]}`}},
 		"a stream that is not asked for": {lines: []string{`{"type":"WALK","stream":"events","phase":"begin"}`}},
 		"nothing to compare with": {lines: []string{`{"type":"WALK","stream":"notes","phase":"begin"}`},
 			adjust: func(d *dialogue) { d.spec.StoredKeys = nil }},
@@ -167,7 +179,8 @@ func TestWalkRules(t *testing.T) {
 	}
 	d := newDialogue(t, "notes")
 	d.spec.StoredKeys = func(context.Context, string, string, string, int) ([]string, error) { return nil, errDiskFull }
-	if o := d.say(t, `{"type":"WALK","stream":"notes","phase":"begin"}`, end); o.Failure == nil || o.Failure.Reason != ReasonStorage {
+	if o := d.say(t, `{"type":"WALK","stream":"notes","phase":"begin"}`, end); o.Failure == nil ||
+		o.Failure.Reason != ReasonStorage {
 		t.Errorf("a store that does not answer: %s: %v", o.Status, o.Failure)
 	}
 }

@@ -43,7 +43,8 @@ func (p *pass) limits(found catalog.Connector) (limits, error) {
 			l.streams = append(l.streams, s)
 		}
 		if len(l.streams) == 0 {
-			return l, operatorFault("nothing_to_collect", "Collect them again (pdpp deletions collect on the server), or remove this source.",
+			return l, operatorFault("nothing_to_collect",
+				"Collect them again (pdpp deletions collect on the server), or remove this source.",
 				"the owner deleted every stream of this source")
 		}
 	}

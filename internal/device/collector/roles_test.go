@@ -70,7 +70,8 @@ func playDiary() {
 	if os.Getenv(envToken) != "" {
 		syscall.Exit(21) // the device's credential is none of a connector's business
 	}
-	log, err := os.OpenFile(filepath.Join(os.Getenv("PDPP_CONNECTOR_DATA_DIR"), "runs"), os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o600)
+	log, err := os.OpenFile(filepath.Join(os.Getenv("PDPP_CONNECTOR_DATA_DIR"), "runs"),
+		os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o600)
 	if err != nil {
 		syscall.Exit(22)
 	}

@@ -13,10 +13,11 @@ const (
 
 // Codes of refusals that a device tells apart.
 const (
-	CodeUnauthenticated    = "authentication_error"      // 401
-	CodeForbidden          = "permission_error"          // 403
-	CodeSourceUnknown      = "source_unknown"            // 404, or 400 when the body names the source
-	CodeSourceDeleted      = "source_deleted"            // 403: the owner deleted the connection, and what waits here is to go too
+	CodeUnauthenticated = "authentication_error" // 401
+	CodeForbidden       = "permission_error"     // 403
+	CodeSourceUnknown   = "source_unknown"       // 404, or 400 when the body names the source
+	// 403: the owner deleted the connection, and what waits here is to go too
+	CodeSourceDeleted      = "source_deleted"
 	CodeConnectionInactive = "connection_inactive"       // 403
 	CodeEnrollmentInvalid  = "enrollment_code_invalid"   // 400
 	CodeEnrollmentUsed     = "enrollment_code_used"      // 400

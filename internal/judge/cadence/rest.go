@@ -29,7 +29,8 @@ type Rest struct{ Since, Until time.Time }
 // schedule was set. Without a schedule that starts runs nothing is held back.
 func SourceRest(e *evidence.Evidence, now time.Time) *Rest {
 	s := read(e.AsOf(now), now)
-	starts := s.Connection.Status == evidence.StatusActive && scheduled(s.Evidence) && s.Schedule.Enabled && !s.Refresh.ManualOnly()
+	starts := s.Connection.Status == evidence.StatusActive && scheduled(s.Evidence) && s.Schedule.Enabled &&
+		!s.Refresh.ManualOnly()
 	if s.Active != nil || !starts || s.cooldown == nil {
 		return nil
 	}

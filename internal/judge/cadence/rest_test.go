@@ -88,7 +88,8 @@ func TestSourceRest(t *testing.T) {
 		if (got != nil) != c.holds || got != nil && (!got.Until.Equal(end) || !got.Since.Equal(noon)) {
 			t.Errorf("%s: %+v", name, got)
 		}
-		if d := Decide(e, noon); c.holds && (d.Why != SourcePressure || !d.At.Equal(end)) || !c.holds && d.Why == SourcePressure {
+		if d := Decide(e, noon); c.holds && (d.Why != SourcePressure || !d.At.Equal(end)) || !c.holds &&
+			d.Why == SourcePressure {
 			t.Errorf("%s: decided %+v", name, d)
 		}
 	}
@@ -100,5 +101,6 @@ func oldRecord() *evidence.Backoff {
 }
 
 func failedLast(e *evidence.Evidence) {
-	e.LastRun.Status, e.LastRun.Failure, e.LastSuccessAt = evidence.RunFailed, &evidence.Failure{Reason: "network"}, at(-time.Hour)
+	e.LastRun.Status, e.LastRun.Failure, e.LastSuccessAt = evidence.RunFailed, &evidence.Failure{Reason: "network"},
+		at(-time.Hour)
 }

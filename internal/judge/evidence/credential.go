@@ -87,7 +87,8 @@ func (e *Evidence) CredentialRefusal(now time.Time) (Refusal, bool) {
 // RunFault returns how a run failed over its credential; empty when it did not. Where no credential
 // is stored and no person signs in, a forbidden answer cannot be about one.
 func (e *Evidence) RunFault(run *Run) CredentialFault {
-	if run == nil || run.Failure == nil || run.Failure.Forbidden() && e.Credential == nil && e.Connection.SourceKind != SourceBrowser {
+	if run == nil || run.Failure == nil || run.Failure.Forbidden() && e.Credential == nil &&
+		e.Connection.SourceKind != SourceBrowser {
 		return ""
 	}
 	return run.Failure.CredentialFault()

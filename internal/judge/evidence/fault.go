@@ -106,7 +106,8 @@ func (f *Failure) Limited() bool {
 	if f.Reason != reportedFailed {
 		return false
 	}
-	return codeHas(f.Code, limits) || slices.ContainsFunc(saidCodes(f.Message), func(code string) bool { return codeHas(code, limits) })
+	return codeHas(f.Code, limits) ||
+		slices.ContainsFunc(saidCodes(f.Message), func(code string) bool { return codeHas(code, limits) })
 }
 
 // saidCodes returns the words of a sentence that are written as codes are, such as oura_auth_failed.
@@ -120,7 +121,10 @@ func saidCodes(text string) (codes []string) {
 }
 
 func saidWords(text string) []string {
-	return strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return r != '_' && !unicode.IsLetter(r) && !unicode.IsDigit(r) })
+	return strings.FieldsFunc(strings.ToLower(text), func(r rune) bool {
+		return r != '_' && !unicode.IsLetter(r) &&
+			!unicode.IsDigit(r)
+	})
 }
 
 // In a sentence only words that belong together count, and only those that say no

@@ -150,7 +150,8 @@ func TestRemedyOutweighsTheName(t *testing.T) {
 
 // TestForbiddenWithoutCredential holds that a forbidden answer is about a credential only where there is one.
 func TestForbiddenWithoutCredential(t *testing.T) {
-	run := &Run{Status: RunFailed, Failure: &Failure{Reason: reportedFailed, Code: "http_403", Message: "the token was revoked"}}
+	run := &Run{Status: RunFailed,
+		Failure: &Failure{Reason: reportedFailed, Code: "http_403", Message: "the token was revoked"}}
 	for want, e := range map[CredentialFault]*Evidence{
 		"":                {LastRun: run},
 		CredentialRefused: {LastRun: run, Credential: &Credential{Status: CredentialActive}},
@@ -165,7 +166,8 @@ func TestForbiddenWithoutCredential(t *testing.T) {
 }
 
 func TestLimited(t *testing.T) {
-	for _, f := range []Failure{{Code: "slate_rate_limited"}, {Code: "http_429"}, {Message: "notion_rate_limited"}, {Message: "too_many_requests: later"}} {
+	for _, f := range []Failure{{Code: "slate_rate_limited"}, {Code: "http_429"}, {Message: "notion_rate_limited"},
+		{Message: "too_many_requests: later"}} {
 		f.Reason = reportedFailed
 		if !f.Limited() {
 			t.Errorf("%+v is not read as a limit", f)
@@ -175,7 +177,8 @@ func TestLimited(t *testing.T) {
 			t.Errorf("%+v is our own sentence", f)
 		}
 	}
-	for _, f := range []Failure{{Code: "gate_stuck"}, {Message: "the rate limited us to one page"}, {Code: "moderate_limit"}} {
+	for _, f := range []Failure{{Code: "gate_stuck"}, {Message: "the rate limited us to one page"},
+		{Code: "moderate_limit"}} {
 		f.Reason = reportedFailed
 		if f.Limited() {
 			t.Errorf("%+v is read as a limit", f)

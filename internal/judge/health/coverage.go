@@ -181,9 +181,10 @@ func speaksForItself(e *evidence.Evidence, f *evidence.Fact) bool {
 // each waits under its key, by the reason of the skip.
 func rejectedAlone(e *evidence.Evidence, s *evidence.Stream) bool {
 	skip := s.Fact.Skip
-	return skip.Action == protocol.RetryOnConnectorUpgrade && e.Gaps != nil && slices.ContainsFunc(e.Gaps.Groups, func(g evidence.GapGroup) bool {
-		return g.Stream == s.Name && g.Count > 0 && string(g.Reason) == skip.Reason
-	})
+	return skip.Action == protocol.RetryOnConnectorUpgrade && e.Gaps != nil &&
+		slices.ContainsFunc(e.Gaps.Groups, func(g evidence.GapGroup) bool {
+			return g.Stream == s.Name && g.Count > 0 && string(g.Reason) == skip.Reason
+		})
 }
 
 // absentAtSource reports whether the run found that the source holds nothing of the stream.
@@ -197,7 +198,8 @@ func notReached(s *evidence.Stream) bool {
 	if f != nil && f.Skip != nil {
 		return f.Skip.Reason == string(protocol.ReasonNotReached)
 	}
-	return f != nil && f.RunStatus != evidence.RunSucceeded && f.Collected == 0 && f.Considered == nil && f.Covered == nil &&
+	return f != nil && f.RunStatus != evidence.RunSucceeded && f.Collected == 0 && f.Considered == nil &&
+		f.Covered == nil &&
 		f.Checkpoint != evidence.CheckpointCommitted && f.Checkpoint != evidence.CheckpointWithheld
 }
 

@@ -161,7 +161,8 @@ func (r *reading) runtimeAvailable() finding {
 }
 
 // needs are what was looked for on this machine.
-var needs = []evidence.Dimension{evidence.ProbeRuntime, evidence.ProbeTool, evidence.ProbeInterpreter, evidence.ProbeVariable, evidence.ProbeFiles,
+var needs = []evidence.Dimension{evidence.ProbeRuntime, evidence.ProbeTool, evidence.ProbeInterpreter,
+	evidence.ProbeVariable, evidence.ProbeFiles,
 	evidence.ProbeConfirmation, evidence.ProbeConnector}
 
 // missingNeed finds what was looked for and not found, by its newest look, and that no run

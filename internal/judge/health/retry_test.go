@@ -49,7 +49,8 @@ func TestRetryPolicy(t *testing.T) {
 func rests(d time.Duration) func(*evidence.Evidence) {
 	return func(e *evidence.Evidence) {
 		e.Streams = append(e.Streams, evidence.Stream{Name: "leaves"})
-		e.Gaps = &evidence.Gaps{Groups: []evidence.GapGroup{{Stream: "leaves", Reason: protocol.ReasonRateLimited, Count: 1, NotBefore: at(d)}}}
+		e.Gaps = &evidence.Gaps{Groups: []evidence.GapGroup{{Stream: "leaves", Reason: protocol.ReasonRateLimited, Count: 1,
+			NotBefore: at(d)}}}
 	}
 }
 

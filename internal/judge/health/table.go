@@ -37,11 +37,16 @@ var (
 	addInterpreter = &Remediation{CheckRuntime, "Install NAME, or say where it is: pdpp connectors set CONNECTOR --path PATH", true, "runtime"}
 	setVariable    = &Remediation{CheckRuntime, "Set NAME for the program that collects", true, "runtime"}
 	nameFolder     = &Remediation{CheckRuntime, "Set NAME to the folder that holds the files, for the program that collects", true, "runtime"}
-	addModule      = &Remediation{CheckRuntime, "Install NAME for the connector's program, or choose one that has it: pdpp connectors set CONNECTOR --path PATH", true, "runtime"}
-	addPath        = &Remediation{CheckRuntime, "Put NAME where the connector's program looks for it, as its last output says", true, "runtime"}
-	putFiles       = &Remediation{CheckRuntime, "Put the files into the folder that NAME names", true, "runtime"}
-	confirmAgain   = &Remediation{CheckRuntime, "Look at it and confirm it on the server's machine: pdpp connectors confirm CONNECTOR", true, "runtime"}
-	repairFiles    = &Remediation{CheckRuntime, "Correct its files or install it again; pdpp connectors lists what is wrong", true, "runtime"}
+	addModule      = &Remediation{CheckRuntime,
+		"Install NAME for the connector's program, or choose one that has it: pdpp connectors set CONNECTOR --path PATH",
+		true, "runtime"}
+	addPath = &Remediation{CheckRuntime,
+		"Put NAME where the connector's program looks for it, as its last output says", true, "runtime"}
+	putFiles     = &Remediation{CheckRuntime, "Put the files into the folder that NAME names", true, "runtime"}
+	confirmAgain = &Remediation{CheckRuntime,
+		"Look at it and confirm it on the server's machine: pdpp connectors confirm CONNECTOR", true, "runtime"}
+	repairFiles = &Remediation{CheckRuntime,
+		"Correct its files or install it again; pdpp connectors lists what is wrong", true, "runtime"}
 	mendSurface    = &Remediation{CheckRuntime, "Check the browser that the connector uses", true, "remote_surface"}
 	rerunCollector = &Remediation{ClearBacklog, "Run the collector again on the host that holds the data", true, "local_device"}
 	retryUploads   = &Remediation{ClearBacklog, "Retry the failed uploads on the host that holds the data, then run the collector", true, "local_device"}
@@ -97,23 +102,40 @@ var (
 	continuityEndsNow       = define(CredentialContinuity, False, Info, ReasonCredentialLastDays, OriginReadiness, "The sign-in ends within days, and the source does not let it be extended.", signInAhead)
 	continuityUnproven      = define(CredentialContinuity, False, Info, "credential_continuity_unproven", OriginReadiness, "The credential was replaced and no run has used it yet.", confirmAccount)
 
-	runtimeNotManaged    = define(RuntimeAvailable, NotApplicable, Info, "runtime_not_managed", OriginRuntime, "Collectors on the owner's machines do the work.", nil)
-	runtimeStateUnknown  = define(RuntimeAvailable, StatusUnknown, Info, "runtime_state_unknown", OriginRuntime, "Nothing has shown yet whether the runtime has what the connector needs.", nil)
-	runtimeAvailable     = define(RuntimeAvailable, True, Info, "runtime_available", OriginRuntime, "The runtime has what the connector needs.", nil)
-	bindingMissing       = define(RuntimeAvailable, False, BlockedSeverity, "runtime_binding_missing", OriginRuntime, "The runtime lacks something that the connector requires.", mendRuntime)
-	browserMissing       = define(RuntimeAvailable, False, BlockedSeverity, "missing_browser_surface", OriginRuntime, "The connector requires a browser and none is usable.", installBrowser)
-	toolUnavailable      = define(RuntimeAvailable, False, BlockedSeverity, "external_tool_unavailable", OriginRuntime, "A program that the connector requires is not installed.", mendRuntime)
-	interpreterMissing   = define(RuntimeAvailable, False, BlockedSeverity, evidence.ReasonInterpreterMissing, OriginReadiness, "The connector is started by NAME, which is not on this machine.", addInterpreter)
-	variableUnset        = define(RuntimeAvailable, False, BlockedSeverity, evidence.ReasonVariableUnset, OriginReadiness, "The connector needs the variable NAME, which is not set.", setVariable)
-	filesUnnamed         = define(RuntimeAvailable, False, BlockedSeverity, evidence.ReasonFilesUnnamed, OriginReadiness, "The connector reads files where NAME says, which is not set.", nameFolder)
-	filesMissing         = define(RuntimeAvailable, False, BlockedSeverity, evidence.ReasonFilesMissing, OriginReadiness, "The connector reads files where NAME says, and they are not there.", putFiles)
-	moduleMissing        = define(RuntimeAvailable, False, BlockedSeverity, evidence.ReasonModuleMissing, OriginReadiness, "The connector's program needs NAME, which it cannot load here.", addModule)
-	pathMissing          = define(RuntimeAvailable, False, BlockedSeverity, evidence.ReasonPathMissing, OriginReadiness, "The connector's program opens NAME, which is not there.", addPath)
-	connectorUnconfirmed = define(RuntimeAvailable, False, BlockedSeverity, evidence.ReasonUnconfirmed, OriginReadiness, "The connector CONNECTOR changed since you confirmed it; confirm it again.", confirmAgain)
-	connectorUnusable    = define(RuntimeAvailable, False, BlockedSeverity, evidence.ReasonUnusable, OriginReadiness, "The connector CONNECTOR is installed and its files cannot be used.", repairFiles)
-	deviceMissing        = define(RuntimeAvailable, False, BlockedSeverity, ReasonNoDevice, OriginLocalDevice, "No device collects this.", connectDevice)
-	deviceDoubled        = define(RuntimeAvailable, False, BlockedSeverity, ReasonDeviceDoubled, OriginLocalDevice, "Two computers use the access of one device.", replaceDevice)
-	runtimeUnavailable   = define(RuntimeAvailable, False, Error, "runtime_unavailable", OriginRuntime, "The connector could not be started.", mendRuntime)
+	runtimeNotManaged = define(RuntimeAvailable, NotApplicable, Info, "runtime_not_managed", OriginRuntime,
+		"Collectors on the owner's machines do the work.", nil)
+	runtimeStateUnknown = define(RuntimeAvailable, StatusUnknown, Info, "runtime_state_unknown", OriginRuntime,
+		"Nothing has shown yet whether the runtime has what the connector needs.", nil)
+	runtimeAvailable = define(RuntimeAvailable, True, Info, "runtime_available", OriginRuntime,
+		"The runtime has what the connector needs.", nil)
+	bindingMissing = define(RuntimeAvailable, False, BlockedSeverity, "runtime_binding_missing", OriginRuntime,
+		"The runtime lacks something that the connector requires.", mendRuntime)
+	browserMissing = define(RuntimeAvailable, False, BlockedSeverity, "missing_browser_surface", OriginRuntime,
+		"The connector requires a browser and none is usable.", installBrowser)
+	toolUnavailable = define(RuntimeAvailable, False, BlockedSeverity, "external_tool_unavailable", OriginRuntime,
+		"A program that the connector requires is not installed.", mendRuntime)
+	interpreterMissing = define(RuntimeAvailable, False, BlockedSeverity, evidence.ReasonInterpreterMissing,
+		OriginReadiness, "The connector is started by NAME, which is not on this machine.", addInterpreter)
+	variableUnset = define(RuntimeAvailable, False, BlockedSeverity, evidence.ReasonVariableUnset, OriginReadiness,
+		"The connector needs the variable NAME, which is not set.", setVariable)
+	filesUnnamed = define(RuntimeAvailable, False, BlockedSeverity, evidence.ReasonFilesUnnamed, OriginReadiness,
+		"The connector reads files where NAME says, which is not set.", nameFolder)
+	filesMissing = define(RuntimeAvailable, False, BlockedSeverity, evidence.ReasonFilesMissing, OriginReadiness,
+		"The connector reads files where NAME says, and they are not there.", putFiles)
+	moduleMissing = define(RuntimeAvailable, False, BlockedSeverity, evidence.ReasonModuleMissing, OriginReadiness,
+		"The connector's program needs NAME, which it cannot load here.", addModule)
+	pathMissing = define(RuntimeAvailable, False, BlockedSeverity, evidence.ReasonPathMissing, OriginReadiness,
+		"The connector's program opens NAME, which is not there.", addPath)
+	connectorUnconfirmed = define(RuntimeAvailable, False, BlockedSeverity, evidence.ReasonUnconfirmed, OriginReadiness,
+		"The connector CONNECTOR changed since you confirmed it; confirm it again.", confirmAgain)
+	connectorUnusable = define(RuntimeAvailable, False, BlockedSeverity, evidence.ReasonUnusable, OriginReadiness,
+		"The connector CONNECTOR is installed and its files cannot be used.", repairFiles)
+	deviceMissing = define(RuntimeAvailable, False, BlockedSeverity, ReasonNoDevice, OriginLocalDevice,
+		"No device collects this.", connectDevice)
+	deviceDoubled = define(RuntimeAvailable, False, BlockedSeverity, ReasonDeviceDoubled, OriginLocalDevice,
+		"Two computers use the access of one device.", replaceDevice)
+	runtimeUnavailable = define(RuntimeAvailable, False, Error, "runtime_unavailable", OriginRuntime,
+		"The connector could not be started.", mendRuntime)
 
 	surfaceNotRequired = define(RemoteSurfaceAvailable, NotApplicable, Info, "remote_surface_not_required", OriginRemoteSurface, "No remote browser is in use.", nil)
 	surfaceAvailable   = define(RemoteSurfaceAvailable, True, Info, "remote_surface_available", OriginRemoteSurface, "The remote browser is usable.", nil)

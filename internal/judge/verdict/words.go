@@ -58,7 +58,8 @@ func counted(n int64, one, many string) string {
 
 // TotalSentence states the total that a source reports beside how many items it listed.
 func TotalSentence(t *evidence.Total) string {
-	return beforeTotal + counted(t.Announced, wordTotalItem, wordTotalItems) + betweenTotal + counted(t.Counted, afterListedOne, afterListed)
+	return beforeTotal + counted(t.Announced, wordTotalItem, wordTotalItems) + betweenTotal +
+		counted(t.Counted, afterListedOne, afterListed)
 }
 
 // totalsSentence is TotalSentence for all streams of a connection.

@@ -120,10 +120,13 @@ func TestRestoreEndsAccess(t *testing.T) {
 		err = st.CreateGrant(t.Context(), store.Grant{ID: "grt_1", ClientID: "app", ClientName: "App", Mode: "continuous", CreatedAt: noon}, []byte("grant"))
 	}
 	if err == nil {
-		err = errors.Join(st.PutDevice(t.Context(), store.Device{ID: "dev_1", DisplayName: "Laptop", Status: "active", CreatedAt: noon, UpdatedAt: noon}),
-			st.CreatePasskey(t.Context(), store.Passkey{ID: "key_1", Host: "localhost", Label: "Phone", Credential: []byte("c"), CreatedAt: noon}),
+		err = errors.Join(st.PutDevice(t.Context(), store.Device{ID: "dev_1", DisplayName: "Laptop", Status: "active",
+			CreatedAt: noon, UpdatedAt: noon}),
+			st.CreatePasskey(t.Context(), store.Passkey{ID: "key_1", Host: "localhost", Label: "Phone", Credential: []byte("c"),
+				CreatedAt: noon}),
 			st.PutRecoveryCodes(t.Context(), [][]byte{[]byte("code")}, noon),
-			st.PutTarget(t.Context(), store.PushTarget{ID: "hook", Kind: store.TargetWebhook, Label: "Hook", Endpoint: "https://hook.lantern.example/", CreatedAt: noon}))
+			st.PutTarget(t.Context(), store.PushTarget{ID: "hook", Kind: store.TargetWebhook, Label: "Hook",
+				Endpoint: "https://hook.lantern.example/", CreatedAt: noon}))
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -160,8 +163,10 @@ func TestRestoreEndsAccess(t *testing.T) {
 			t.Fatal(err)
 		}
 		closeStore(t, restored)
-		open := map[string]bool{"session": sessionErr == nil, "token": token.RevokedAt == nil, "grant": grant.RevokedAt == nil,
-			"device": device.RevokedAt == nil, "passkey": len(passkeys) > 0, "recovery code": codeErr == nil, "push target": len(targets) > 0}
+		open := map[string]bool{"session": sessionErr == nil, "token": token.RevokedAt == nil,
+			"grant":  grant.RevokedAt == nil,
+			"device": device.RevokedAt == nil, "passkey": len(passkeys) > 0, "recovery code": codeErr == nil,
+			"push target": len(targets) > 0}
 		for what, is := range open {
 			if is != keep {
 				t.Errorf("keep %v: the %s is open: %v", keep, what, is)

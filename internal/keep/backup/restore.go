@@ -138,12 +138,14 @@ func (o RestoreOptions) accept(ctx context.Context, s *staging, h Header) (ended
 		return nil, err
 	}
 	if counts != h.Counts {
-		return nil, &fault.Fault{Code: CodeDamaged, Message: "the backup does not hold what it says", Next: "Use another copy of it. Nothing was changed."}
+		return nil, &fault.Fault{Code: CodeDamaged, Message: "the backup does not hold what it says",
+			Next: "Use another copy of it. Nothing was changed."}
 	}
 	st, err := sqlite.Open(ctx, path, sqlite.Options{})
 	var unusable *store.FaultError
 	if errors.As(err, &unusable) && unusable.Fault == store.FaultTooNew {
-		return nil, &fault.Fault{Code: CodeNewer, Message: "the backup was made by a newer PDPP (" + h.Program + ")", Next: "Upgrade this program, then restore. Nothing was changed.", Err: err}
+		return nil, &fault.Fault{Code: CodeNewer, Message: "the backup was made by a newer PDPP (" + h.Program + ")",
+			Next: "Upgrade this program, then restore. Nothing was changed.", Err: err}
 	}
 	if err != nil {
 		return nil, fmt.Errorf("open the restored database: %w", err)

@@ -34,9 +34,9 @@ type Devices interface {
 	// CancelDeviceCode ends a code that nobody has used; ErrNotFound for any other.
 	CancelDeviceCode(ctx context.Context, id string) error
 	// EnrolDevice uses a code. The same code gives the same device and source, and a token
-	// that ends the earlier one, until a token of it was first shown, to the address that used it first. The source that had
-	// the binding before ends with its run, and its records stay with the connection. The
-	// errors are ErrNotFound, ErrCodeUsed, ErrCodeExpired and ErrDeviceLimit.
+	// that ends the earlier one, until a token of it was first shown, to the address that used it first. The source that
+	// had the binding before ends with its run, and its records stay with the connection. The errors are ErrNotFound,
+	// ErrCodeUsed, ErrCodeExpired and ErrDeviceLimit.
 	EnrolDevice(ctx context.Context, e Enrolment, now time.Time) (Enrolled, error)
 
 	// DeviceCredential finds one by the hash of its token, whatever its standing.

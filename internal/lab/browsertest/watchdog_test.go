@@ -15,7 +15,8 @@ import (
 // run and ends it; without one the default leaves the sign-in all the time that it needs.
 func TestWatchdogLimitOfARun(t *testing.T) {
 	t.Attr("spec", "RT-15.4")
-	rowan := signin.Account{ID: "user-rowan-01", Name: "Rowan Ashgrove", Email: "rowan@example.org", Password: "fern-gully-41"}
+	rowan := signin.Account{ID: "user-rowan-01", Name: "Rowan Ashgrove", Email: "rowan@example.org",
+		Password: "fern-gully-41"}
 	s, err := signin.StartDiary(signin.DiaryConfig{Entries: 1, PerPage: 15, Config: signin.Config{
 		Accounts: []signin.Account{rowan}}})
 	if err != nil {
@@ -25,13 +26,15 @@ func TestWatchdogLimitOfARun(t *testing.T) {
 	b := connectortest.NewBed(t, connectortest.Target{
 		Connector: connectortest.BuiltIn(t, "example_browser"),
 		Start: func(*testing.T) *connectortest.Sim {
-			return &connectortest.Sim{Provider: s.Diary, Gate: s.Diary.Gate(), Env: map[string]string{"PDPP_EXAMPLE_BROWSER_BASE_URL": s.BaseURL}}
+			return &connectortest.Sim{Provider: s.Diary, Gate: s.Diary.Gate(),
+				Env: map[string]string{"PDPP_EXAMPLE_BROWSER_BASE_URL": s.BaseURL}}
 		},
 	})
 	b.Browse(t, s.BaseURL)
 	now := time.Now()
-	if err := b.Store.CreateConnection(t.Context(), store.Connection{ID: "cin_rowan", ConnectorID: "example_browser", DisplayName: "Diary",
-		Status: store.ConnectionActive, SourceKind: store.SourceAccount, CreatedAt: now, UpdatedAt: now}); err != nil {
+	if err := b.Store.CreateConnection(t.Context(), store.Connection{ID: "cin_rowan", ConnectorID: "example_browser",
+		DisplayName: "Diary",
+		Status:      store.ConnectionActive, SourceKind: store.SourceAccount, CreatedAt: now, UpdatedAt: now}); err != nil {
 		t.Fatal(err)
 	}
 	owner := &connectortest.Owner{Site: s.Diary.Site(), Account: rowan}

@@ -213,7 +213,8 @@ func (b *tab) drained(connection string) {
 	b.t.Helper()
 	for _, address := range []string{connection, "/"} {
 		b.visit(address)
-		if text := b.text("main"); b.has("[data-recovery-scale], [data-cue=stuck]") || uploadCounts.MatchString(text) || strings.Contains(text, "stalled") {
+		if text := b.text("main"); b.has("[data-recovery-scale], [data-cue=stuck]") || uploadCounts.MatchString(text) ||
+			strings.Contains(text, "stalled") {
 			b.t.Errorf("%s counts uploads of a device that has none: %s", address, text)
 		}
 	}
@@ -224,7 +225,8 @@ func (b *tab) drained(connection string) {
 func (b *tab) stuck(connection string) {
 	b.t.Helper()
 	b.visit(connection)
-	if scale := b.text("[data-recovery-scale]"); !strings.Contains(scale, "1 failed upload") || strings.Contains(scale, "succeeded") || strings.Contains(scale, "total") {
+	if scale := b.text("[data-recovery-scale]"); !strings.Contains(scale, "1 failed upload") ||
+		strings.Contains(scale, "succeeded") || strings.Contains(scale, "total") {
 		b.t.Errorf("beside the remedy it says %q", scale)
 	}
 	if tone := eval[string](b, `document.querySelector("#verdict").dataset.tone`); tone != "amber" && tone != "red" {
@@ -232,13 +234,16 @@ func (b *tab) stuck(connection string) {
 	}
 	b.visit("/")
 	row := fmt.Sprintf("#row-%s ", strings.TrimPrefix(connection, "/connections/"))
-	if cue := b.text(row + "[data-cue=stuck]"); !strings.Contains(cue, "1 failed upload") || strings.Contains(cue, "succeeded") || strings.Contains(cue, "total") {
+	if cue := b.text(row + "[data-cue=stuck]"); !strings.Contains(cue, "1 failed upload") ||
+		strings.Contains(cue, "succeeded") || strings.Contains(cue, "total") {
 		b.t.Errorf("the row says %q", cue)
 	}
-	if href := eval[string](b, fmt.Sprintf("document.querySelector(%q).getAttribute('href')", row+"[data-cue=stuck] a")); !strings.HasPrefix(href, connection) {
+	if href := eval[string](b, fmt.Sprintf("document.querySelector(%q).getAttribute('href')",
+		row+"[data-cue=stuck] a")); !strings.HasPrefix(href, connection) {
 		b.t.Errorf("the row leads to %q", href)
 	}
-	if text := b.text("[data-count=visible]"); !strings.Contains(text, "1 with uploads stalled") || strings.Contains(strings.ToLower(b.text("main")), "scheduler") {
+	if text := b.text("[data-count=visible]"); !strings.Contains(text, "1 with uploads stalled") ||
+		strings.Contains(strings.ToLower(b.text("main")), "scheduler") {
 		b.t.Errorf("the summary says %q", text)
 	}
 }

@@ -187,7 +187,8 @@ func (h *household) lives() {
 	h.collects("ynab", "YNAB", nil, record("transactions", "y1", `{"id":"y1","date":"2026-03-09","amount":-24900,"payee_name":"Paper and Rope","memo":"Household, stationery"}`))
 	var walk []slice.Record
 	for i := range 9 {
-		walk = append(walk, record("location_history", fmt.Sprint("w", i), fmt.Sprintf(`{"id":"w%d","timestamp":"2026-03-10T09:%02d:00Z","latitude":59.%d,"longitude":18.1,"activity_type":"WALKING","label":"Walking"}`, i, i*5, 30+i)))
+		walk = append(walk, record("location_history", fmt.Sprint("w", i),
+			fmt.Sprintf(`{"id":"w%d","timestamp":"2026-03-10T09:%02d:00Z","latitude":59.%d,"longitude":18.1,"activity_type":"WALKING","label":"Walking"}`, i, i*5, 30+i)))
 	}
 	h.collects("google_takeout", "Google", nil, append(walk, record("photos", "g1", `{"id":"g1","event_time":"2026-03-10T09:12:00Z","title":"boatyard.jpg","filename":"boatyard.jpg"}`))...)
 }

@@ -41,8 +41,9 @@ func (h *household) reads() {
 		record("pull_requests", "q1", `{"id":"q1","number":13,"title":"Wait for the second waiter","body":"","state":"closed","user_login":"mara","repository_full_name":"mara/tidewatch","created_at":"2026-03-09T09:00:00Z"}`))
 	var walk []slice.Record
 	for i := range 12 {
-		walk = append(walk, record("location_history", fmt.Sprint("w", i), fmt.Sprintf(`{"id":"w%d","timestamp":%q,"latitude":59.%d,"longitude":18.%d,"activity_type":"WALKING","label":"Walking"}`,
-			i, today.Add(-time.Duration(i)*5*time.Hour).Format(time.RFC3339), 3000+i*i*7, 600+i*31)))
+		walk = append(walk, record("location_history", fmt.Sprint("w", i),
+			fmt.Sprintf(`{"id":"w%d","timestamp":%q,"latitude":59.%d,"longitude":18.%d,"activity_type":"WALKING","label":"Walking"}`,
+				i, today.Add(-time.Duration(i)*5*time.Hour).Format(time.RFC3339), 3000+i*i*7, 600+i*31)))
 	}
 	h.collects("google_takeout", "Google", nil, append(walk, record("location_history", "off", `{"id":"off","timestamp":"2026-03-01T00:00:00Z","latitude":-120,"longitude":500}`))...)
 	h.collects("ynab", "YNAB", nil, record("payees", "y1", `{"id":"y1","name":"Paper and Rope"}`), record("payee_locations", "l1", `{"id":"l1","payee_id":"y1","latitude":-33.86,"longitude":151.2}`))

@@ -24,8 +24,9 @@ func tour(t *testing.T, h *house) {
 		"connection-terminal": "/connections/cin_harbour_1", "connection-history": "/connections/cin_ferry_1", "connection-stale": "/connections/cin_paperbox_1", "connection-device": "/connections/cin_shelf_1",
 		"records": "/records", "streams": "/records/streams", "add": "/add", "add-about": "/add/spotify/about", "add-github": "/add/github", "schedules": "/schedules", "grants-empty": "/grants",
 		"grants-new": "/grants/new", "devices": "/devices", "settings": "/settings", "storage": "/settings/storage", "sign-in": "/settings/sign-in", "runs": "/runs", "audit": "/audit",
-		"delete-connection": "/settings/deletions/new?scope=connection&connection=cin_example_1", "delete-range": "/settings/deletions/new?scope=range&connection=cin_example_1&since=2020-01-01",
-		"missing-none": "/connections/cin_example_1/gaps", "changes": "/connections/cin_example_1/changes",
+		"delete-connection": "/settings/deletions/new?scope=connection&connection=cin_example_1",
+		"delete-range":      "/settings/deletions/new?scope=range&connection=cin_example_1&since=2020-01-01",
+		"missing-none":      "/connections/cin_example_1/gaps", "changes": "/connections/cin_example_1/changes",
 	}
 	for window := range 3 {
 		t.Run(fmt.Sprint("window ", window), func(t *testing.T) {

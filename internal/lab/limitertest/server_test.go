@@ -75,7 +75,8 @@ func TestLimitIsNginxsOwn(t *testing.T) {
 				t.Fatalf("log %v, %v", log, err)
 			}
 			for i, r := range log {
-				if r.Path != Path(i) || time.Since(r.Arrived) > time.Hour || r.Answered.Before(r.Arrived) || http.StatusText(r.Status) == "" {
+				if r.Path != Path(i) || time.Since(r.Arrived) > time.Hour || r.Answered.Before(r.Arrived) ||
+					http.StatusText(r.Status) == "" {
 					t.Errorf("log line %+v", r)
 				}
 			}

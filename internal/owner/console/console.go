@@ -55,7 +55,8 @@ func Mount(mux *http.ServeMux, c Config) {
 		SignedIn: func(r *http.Request) bool { return stillSignedIn(c.Auth, r) },
 	})
 	routes := append(pages.Routes(), manage.Routes(manage.Config{
-		Owner: c.Owner, Now: c.Now, Log: c.Log, Fresh: c.Auth.Fresh, Confirmed: c.Auth.Confirmed, PasskeysAt: c.Auth.PasskeysAt, Base: c.Base, Pictures: c.Pictures,
+		Owner: c.Owner, Now: c.Now, Log: c.Log, Fresh: c.Auth.Fresh, Confirmed: c.Auth.Confirmed,
+		PasskeysAt: c.Auth.PasskeysAt, Base: c.Base, Pictures: c.Pictures,
 	})...)
 	routes = append(routes, life.Routes(life.Config{Owner: c.Owner, Now: c.Now, Log: c.Log})...)
 	for _, r := range routes {

@@ -15,9 +15,10 @@ func (s *surface) deleting() []reply.Route {
 		s.get("GET /_ref/deletions", func(r *http.Request) (any, error) {
 			return listOf(s.owner.Deletions(r.Context()))
 		}),
-		take(s, "POST /_ref/deletions/preview", http.StatusOK, func(r *http.Request, wanted api.DeletionRequest) (any, error) {
-			return s.owner.PreviewDeletion(r.Context(), wanted)
-		}),
+		take(s, "POST /_ref/deletions/preview", http.StatusOK,
+			func(r *http.Request, wanted api.DeletionRequest) (any, error) {
+				return s.owner.PreviewDeletion(r.Context(), wanted)
+			}),
 		take(s, "POST /_ref/deletions", http.StatusCreated, func(r *http.Request, wanted api.DeletionRequest) (any, error) {
 			return s.owner.Delete(r.Context(), wanted)
 		}),

@@ -26,7 +26,8 @@ func Routes(o api.Owner, log *slog.Logger) []reply.Route {
 		log = slog.New(slog.DiscardHandler)
 	}
 	s := &surface{owner: o, log: log}
-	all := slices.Concat(s.looking(), s.gaps(), s.bookmarks(), s.connecting(), s.importing(), s.devices(), s.scheduling(), s.running(), s.reading(), s.searching(), s.deleting(), s.granting(), s.access(), s.keeping(), s.agents())
+	all := slices.Concat(s.looking(), s.gaps(), s.bookmarks(), s.connecting(), s.importing(), s.devices(), s.scheduling(),
+		s.running(), s.reading(), s.searching(), s.deleting(), s.granting(), s.access(), s.keeping(), s.agents())
 	for i := range all {
 		all[i].Scope = scopes[all[i].Pattern]
 	}

@@ -119,5 +119,6 @@ func (s *Service) foreign(ctx context.Context, found catalog.Connector) (*api.Fo
 // Foreign returns what a connector demands, and what it reaches over the network here.
 func Foreign(ctx context.Context, found catalog.Connector, d catalog.Demand) api.Foreign {
 	network, _ := found.Network(ctx)
-	return api.Foreign{Network: network, Executable: d.Executable, Variables: d.Variables, Paths: d.Paths, Endpoints: d.Endpoints, Hosts: d.Hosts, Starts: d.Starts, Scripts: d.Scripts}
+	return api.Foreign{Network: network, Executable: d.Executable, Variables: d.Variables, Paths: d.Paths,
+		Endpoints: d.Endpoints, Hosts: d.Hosts, Starts: d.Starts, Scripts: d.Scripts}
 }

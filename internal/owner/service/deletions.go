@@ -36,9 +36,11 @@ func (s *Service) scopeOf(ctx context.Context, r api.DeletionRequest) (c store.D
 	case store.DeleteRecord:
 		needs = []string{"connection_id", "stream", "key"}
 	default:
-		return c, api.Invalid("scope", "It is not known what is to be deleted.", "Use everything, connection, stream, range or record.")
+		return c, api.Invalid("scope", "It is not known what is to be deleted.",
+			"Use everything, connection, stream, range or record.")
 	}
-	for name, value := range map[string]string{"connection_id": r.ConnectionID, "stream": r.Stream, "since": r.Since, "until": r.Until, "key": r.Key} {
+	for name, value := range map[string]string{"connection_id": r.ConnectionID, "stream": r.Stream, "since": r.Since,
+		"until": r.Until, "key": r.Key} {
 		switch {
 		case value == "" && slices.Contains(needs, name):
 			return c, api.Invalid(name, "It is not said what is to be deleted.", "Name it in "+name+".")
@@ -48,7 +50,8 @@ func (s *Service) scopeOf(ctx context.Context, r api.DeletionRequest) (c store.D
 	}
 	if c.Kind == store.DeleteRange {
 		if r.Since == "" && r.Until == "" {
-			return c, api.Invalid("since", "A range has a beginning or an end.", "Name a date in since or until, or delete the whole connection.")
+			return c, api.Invalid("since", "A range has a beginning or an end.",
+				"Name a date in since or until, or delete the whole connection.")
 		}
 		if r.Stream != "" && r.ConnectionID == "" {
 			return c, api.Invalid("connection_id", "It is not said of which connection.", "Name it in connection_id.")
@@ -76,7 +79,8 @@ func boundOf(param, text string) (string, error) {
 	}
 	_, stored, ok := protocol.SemanticTime(text)
 	if !ok {
-		return "", api.Invalid(param, "This is no date or time.", "Write a date like 2026-03-04, or a time like 2026-03-04T12:00:00Z.")
+		return "", api.Invalid(param, "This is no date or time.",
+			"Write a date like 2026-03-04, or a time like 2026-03-04T12:00:00Z.")
 	}
 	return stored, nil
 }
@@ -131,7 +135,8 @@ func (s *Service) Delete(ctx context.Context, r api.DeletionRequest) (api.Deleti
 	id := "del_" + strings.ToLower(rand.Text()[:16])
 	err = s.Store.AskDeletion(ctx, store.Deletion{ID: id, DeletionScope: c, AskedAt: s.Now(), PurgeAfter: s.purgeAfter(r)})
 	if errors.Is(err, store.ErrNotFound) {
-		return api.Deletion{}, api.NotFound("There is nothing of that name to delete.", "Look at what is there: pdpp streams, pdpp records.")
+		return api.Deletion{}, api.NotFound("There is nothing of that name to delete.",
+			"Look at what is there: pdpp streams, pdpp records.")
 	}
 	if err != nil {
 		return api.Deletion{}, faults.Error(err, "delete")
@@ -200,7 +205,8 @@ func (s *Service) removeImports(ctx context.Context) error {
 		return err
 	}
 	for _, d := range all {
-		if d.State != store.DeletionHidden || s.Now().Before(d.PurgeAfter) || d.Kind != store.DeleteConnection && d.Kind != store.DeleteEverything {
+		if d.State != store.DeletionHidden || s.Now().Before(d.PurgeAfter) || d.Kind != store.DeleteConnection &&
+			d.Kind != store.DeleteEverything {
 			continue
 		}
 		connections, err := s.Store.ListConnections(ctx)
@@ -247,9 +253,11 @@ func deletionFault(err error, doing string) error {
 	case errors.Is(err, store.ErrNotFound):
 		return api.NotFound("There is no such deletion.", "Choose one of those that pdpp deletions lists.")
 	case errors.Is(err, store.ErrTooLate):
-		return &api.Error{Status: http.StatusConflict, Code: api.CodeTooLate, Err: err, Message: "This deletion is over, or can no longer be changed.", Next: "See how it is: pdpp deletions."}
+		return &api.Error{Status: http.StatusConflict, Code: api.CodeTooLate, Err: err,
+			Message: "This deletion is over, or can no longer be changed.", Next: "See how it is: pdpp deletions."}
 	case errors.Is(err, store.ErrRunActive):
-		return &api.Error{Status: http.StatusConflict, Code: api.CodeRunActive, Err: err, Message: "A run of this connection is under way.", Next: "Try again when it has ended, or stop it: pdpp cancel."}
+		return &api.Error{Status: http.StatusConflict, Code: api.CodeRunActive, Err: err,
+			Message: "A run of this connection is under way.", Next: "Try again when it has ended, or stop it: pdpp cancel."}
 	}
 	return faults.Error(err, doing)
 }
@@ -321,14 +329,16 @@ func (s *Service) EndedConnections(ctx context.Context) ([]api.EndedConnection, 
 		if conn.Status != store.ConnectionRevoked {
 			continue
 		}
-		e := api.EndedConnection{ConnectionID: conn.ID, ConnectorID: conn.ConnectorID, DisplayName: conn.DisplayName, EndedAt: conn.UpdatedAt}
+		e := api.EndedConnection{ConnectionID: conn.ID, ConnectorID: conn.ConnectorID, DisplayName: conn.DisplayName,
+			EndedAt: conn.UpdatedAt}
 		for _, st := range streams {
 			if st.ConnectionID == conn.ID {
 				e.Records += st.Records
 			}
 		}
 		for _, d := range deletions {
-			of := d.Kind == store.DeleteConnection && d.ConnectionID == conn.ID || d.Kind == store.DeleteEverything && !d.AskedAt.Before(conn.CreatedAt)
+			of := d.Kind == store.DeleteConnection && d.ConnectionID == conn.ID || d.Kind == store.DeleteEverything &&
+				!d.AskedAt.Before(conn.CreatedAt)
 			if !of || d.State == store.DeletionUndone {
 				continue
 			}
@@ -341,6 +351,7 @@ func (s *Service) EndedConnections(ctx context.Context) ([]api.EndedConnection, 
 		}
 		out = append(out, e)
 	}
-	slices.SortStableFunc(out, func(a, b api.EndedConnection) int { return cmp.Compare(b.EndedAt.UnixNano(), a.EndedAt.UnixNano()) })
+	slices.SortStableFunc(out,
+		func(a, b api.EndedConnection) int { return cmp.Compare(b.EndedAt.UnixNano(), a.EndedAt.UnixNano()) })
 	return out, nil
 }

@@ -28,8 +28,11 @@ func TestDelete(t *testing.T) {
 	hash, size, err := place.Put(ctx, strings.NewReader("a picture"))
 	b.must(err)
 	lease := b.begin(id, "run_pictures")
-	_, err = b.Store.CommitSlice(ctx, lease, slice.Slice{Records: []slice.Record{{Stream: "beds", Key: "pictured", Data: []byte(`{"id":"pictured"}`), EmittedAt: "2026-01-01T00:00:00Z",
-		Blobs: []slice.Blob{{Field: "id", SHA256: hash, Bytes: size}}}}, Present: func(context.Context, []string) ([]string, error) { return nil, nil }}, b.at)
+	_, err = b.Store.CommitSlice(ctx, lease,
+		slice.Slice{Records: []slice.Record{{Stream: "beds", Key: "pictured", Data: []byte(`{"id":"pictured"}`),
+			EmittedAt: "2026-01-01T00:00:00Z",
+			Blobs:     []slice.Blob{{Field: "id", SHA256: hash, Bytes: size}}}},
+			Present: func(context.Context, []string) ([]string, error) { return nil, nil }}, b.at)
 	b.must(err)
 	b.must(b.Store.FinishRun(ctx, lease, store.RunOutcome{Status: store.RunSucceeded}, b.at))
 
@@ -45,7 +48,8 @@ func TestDelete(t *testing.T) {
 	}
 	ended, err := b.EndedConnections(ctx)
 	b.must(err)
-	if len(ended) != 1 || ended[0].ConnectionID != id || ended[0].Records != 0 || ended[0].Deletion == nil || ended[0].Deletion.ID != d.ID {
+	if len(ended) != 1 || ended[0].ConnectionID != id || ended[0].Records != 0 || ended[0].Deletion == nil ||
+		ended[0].Deletion.ID != d.ID {
 		t.Errorf("ended %+v", ended)
 	}
 	if got, err := b.Connection(ctx, id); err != nil || got.Status != string(store.ConnectionRevoked) {
@@ -53,7 +57,8 @@ func TestDelete(t *testing.T) {
 	}
 	d, err = b.UndoDeletion(ctx, d.ID)
 	b.must(err)
-	if ended, err = b.EndedConnections(ctx); err != nil || d.State != "undone" || ended[0].Records != preview.Records || ended[0].Deletion != nil {
+	if ended, err = b.EndedConnections(ctx); err != nil || d.State != "undone" || ended[0].Records != preview.Records ||
+		ended[0].Deletion != nil {
 		t.Errorf("undone %+v, ended %+v, %v", d, ended, err)
 	}
 	if _, err := place.Stat(ctx, hash); err != nil || len(b.in(id)) != 1 {
@@ -83,18 +88,22 @@ func TestDelete(t *testing.T) {
 		wanted api.DeletionRequest
 		param  string
 	}{
-		{api.DeletionRequest{Scope: "half"}, "scope"}, {api.DeletionRequest{Scope: "connection"}, "connection_id"}, {api.DeletionRequest{Scope: "everything", Key: "k"}, "key"},
-		{api.DeletionRequest{Scope: "range"}, "since"}, {api.DeletionRequest{Scope: "range", Since: "soon"}, "since"}, {api.DeletionRequest{Scope: "range", Since: "2026-02-01", Until: "2026-01-01"}, "until"},
+		{api.DeletionRequest{Scope: "half"}, "scope"}, {api.DeletionRequest{Scope: "connection"}, "connection_id"},
+		{api.DeletionRequest{Scope: "everything", Key: "k"}, "key"},
+		{api.DeletionRequest{Scope: "range"}, "since"}, {api.DeletionRequest{Scope: "range", Since: "soon"}, "since"},
+		{api.DeletionRequest{Scope: "range", Since: "2026-02-01", Until: "2026-01-01"}, "until"},
 		{api.DeletionRequest{Scope: "range", Since: "2026-02-01", Stream: "notes"}, "connection_id"},
 	} {
 		ownertest.WantError(t, second(b.Delete(ctx, c.wanted)), api.CodeInvalid, c.param)
 	}
-	ownertest.WantError(t, second(b.Delete(ctx, api.DeletionRequest{Scope: "record", ConnectionID: id, Stream: "beds", Key: "none"})), api.CodeNotFound, "")
+	ownertest.WantError(t, second(b.Delete(ctx, api.DeletionRequest{Scope: "record", ConnectionID: id, Stream: "beds",
+		Key: "none"})), api.CodeNotFound, "")
 }
 
 func second[T any](_ T, err error) error { return err }
 
-// A file that is deleted for good while it is read comes to no end: its reader gets an error and none of the later pieces.
+// A file that is deleted for good while it is read comes to no end: its reader gets an error and none of the later
+// pieces.
 func TestFileDeletedWhileRead(t *testing.T) {
 	t.Parallel()
 	place := blob.Folder{Dir: filepath.Join(t.TempDir(), "blobs")}
@@ -105,15 +114,19 @@ func TestFileDeletedWhileRead(t *testing.T) {
 	hash, size, err := place.Put(ctx, strings.NewReader(strings.Repeat("a long film ", 1<<18)))
 	b.must(err)
 	lease := b.begin(id, "run_film")
-	_, err = b.Store.CommitSlice(ctx, lease, slice.Slice{Records: []slice.Record{{Stream: "beds", Key: "film", Data: []byte(`{"id":"film"}`), EmittedAt: "2026-01-01T00:00:00Z",
-		Blobs: []slice.Blob{{Field: "id", SHA256: hash, Bytes: size}}}}, Present: func(context.Context, []string) ([]string, error) { return nil, nil }}, b.at)
+	_, err = b.Store.CommitSlice(ctx, lease,
+		slice.Slice{Records: []slice.Record{{Stream: "beds", Key: "film", Data: []byte(`{"id":"film"}`),
+			EmittedAt: "2026-01-01T00:00:00Z",
+			Blobs:     []slice.Blob{{Field: "id", SHA256: hash, Bytes: size}}}},
+			Present: func(context.Context, []string) ([]string, error) { return nil, nil }}, b.at)
 	b.must(err)
 	b.must(b.Store.FinishRun(ctx, lease, store.RunOutcome{Status: store.RunSucceeded}, b.at))
 	got, deleted := 0, false
 	err = b.CopyFile(ctx, writerFunc(func(p []byte) (int, error) {
 		if !deleted {
 			deleted = true
-			d, err := b.Delete(ctx, api.DeletionRequest{Scope: "record", ConnectionID: id, Stream: "beds", Key: "film", Now: true})
+			d, err := b.Delete(ctx, api.DeletionRequest{Scope: "record", ConnectionID: id, Stream: "beds", Key: "film",
+				Now: true})
 			if err != nil || d.State != "purged" {
 				t.Errorf("deleted as %+v, %v", d, err)
 			}

@@ -11,9 +11,12 @@ import (
 
 // receiptOf puts a deletion into the words that every surface shows.
 func (s *Service) receiptOf(ctx context.Context, d store.Deletion, state string) (api.Deletion, error) {
-	out := api.Deletion{ID: d.ID, Scope: string(d.Kind), ConnectionID: d.ConnectionID, Stream: d.Stream, Since: boundWords(d.Since), Until: boundWords(d.Until), State: state,
-		AskedAt: d.AskedAt, PurgeAfter: d.PurgeAfter, EndedAt: d.EndedAt, Records: d.Records, Tombstones: d.Tombstones, Versions: d.Versions, Bytes: d.Bytes,
-		Files: d.Files, FileBytes: d.FileBytes, Purged: d.Purged, TurnedAway: d.TurnedAway, KeepsOut: d.KeepsOut, Trouble: d.Trouble, Notes: []string{}}
+	out := api.Deletion{ID: d.ID, Scope: string(d.Kind), ConnectionID: d.ConnectionID, Stream: d.Stream,
+		Since: boundWords(d.Since), Until: boundWords(d.Until), State: state,
+		AskedAt: d.AskedAt, PurgeAfter: d.PurgeAfter, EndedAt: d.EndedAt, Records: d.Records, Tombstones: d.Tombstones,
+		Versions: d.Versions, Bytes: d.Bytes,
+		Files: d.Files, FileBytes: d.FileBytes, Purged: d.Purged, TurnedAway: d.TurnedAway, KeepsOut: d.KeepsOut,
+		Trouble: d.Trouble, Notes: []string{}}
 	name := ""
 	if d.ConnectionID != "" {
 		conn, err := s.find.Connection(ctx, d.ConnectionID)
@@ -24,7 +27,8 @@ func (s *Service) receiptOf(ctx context.Context, d store.Deletion, state string)
 		out.ConnectionName = name
 	}
 	now := s.Now()
-	out.Undoable = (state == string(store.DeletionHiding) || state == string(store.DeletionHidden)) && now.Before(d.PurgeAfter)
+	out.Undoable = (state == string(store.DeletionHiding) || state == string(store.DeletionHidden)) &&
+		now.Before(d.PurgeAfter)
 	out.What = whatOf(&out, name)
 	out.Happened, out.Next = howOf(&out, d.PurgeAfter.After(d.AskedAt))
 	out.Notes = notesOf(&out)
@@ -67,7 +71,8 @@ func whatOf(d *api.Deletion, name string) string {
 func contents(d *api.Deletion) string {
 	parts := []string{text.Count(d.Records, "record", "records")}
 	if d.Tombstones > 0 {
-		parts = append(parts, text.Count(d.Tombstones, "record that its source had deleted", "records that their source had deleted"))
+		parts = append(parts, text.Count(d.Tombstones, "record that its source had deleted",
+			"records that their source had deleted"))
 	}
 	if d.Versions > 0 {
 		parts = append(parts, text.Count(d.Versions, "earlier version", "earlier versions"))
@@ -94,7 +99,8 @@ func howOf(d *api.Deletion, undo bool) (happened, next string) {
 	case store.DeletionHiding:
 		return "Being deleted. Hidden so far: " + contents(d) + ".", "It goes on by itself."
 	case store.DeletionHidden:
-		return "Deleted " + contents(d) + ". Lists, searches, exports and apps no longer show it.", "It is removed for good on " + until + ". You can undo it until then."
+		return "Deleted " + contents(d) + ". Lists, searches, exports and apps no longer show it.",
+			"It is removed for good on " + until + ". You can undo it until then."
 	case store.DeletionUndoing:
 		return "Being restored: " + contents(d) + ".", "It goes on by itself."
 	case store.DeletionUndone:
@@ -103,7 +109,8 @@ func howOf(d *api.Deletion, undo bool) (happened, next string) {
 		return "Being removed for good: " + contents(d) + ".", "It goes on by itself."
 	case store.DeletionCompacting:
 		if d.Trouble != "" {
-			return "Deleted for good: " + contents(d) + ". The room it took could not be cleared yet.", "It is tried again by itself."
+			return "Deleted for good: " + contents(d) + ". The room it took could not be cleared yet.",
+				"It is tried again by itself."
 		}
 		return "Deleted for good: " + contents(d) + ". The room it took is being cleared.", "It goes on by itself."
 	}
@@ -118,7 +125,8 @@ func notesOf(d *api.Deletion) (notes []string) {
 			notes = append(notes, "The connection stays ended: its credential was deleted. To collect again, connect the source anew.")
 		}
 		if d.TurnedAway > 0 {
-			notes = append(notes, "The next run reads from the beginning, because "+text.Count(d.TurnedAway, "record", "records")+" came meanwhile without being stored.")
+			notes = append(notes, "The next run reads from the beginning, because "+text.Count(d.TurnedAway, "record",
+				"records")+" came meanwhile without being stored.")
 		}
 		return notes
 	}

@@ -48,7 +48,8 @@ func (d *Dropped) Look(ctx context.Context) error {
 	var failed error
 	for _, conn := range all {
 		found, err := d.Service.find.Connectors.Find(ctx, conn.ConnectorID)
-		if err != nil || conn.Status != store.ConnectionActive || conn.SourceKind == store.SourceLocalDevice || found.Manifest.ImportVariable() == "" {
+		if err != nil || conn.Status != store.ConnectionActive || conn.SourceKind == store.SourceLocalDevice ||
+			found.Manifest.ImportVariable() == "" {
 			continue
 		}
 		failed = errors.Join(failed, d.connection(ctx, conn, found))
@@ -103,7 +104,8 @@ func (d *Dropped) unchanged(id, dir string, found catalog.Connector) map[string]
 		if n++; n > mostDropped {
 			return fs.SkipAll
 		}
-		if err != nil || !e.Type().IsRegular() || strings.HasPrefix(e.Name(), ".") || !found.Manifest.Setup.ManualOrUpload.Accepts(e.Name()) {
+		if err != nil || !e.Type().IsRegular() || strings.HasPrefix(e.Name(), ".") ||
+			!found.Manifest.Setup.ManualOrUpload.Accepts(e.Name()) {
 			return nil
 		}
 		rel, err := filepath.Rel(dir, path)

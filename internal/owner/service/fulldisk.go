@@ -21,7 +21,8 @@ func (d diskWatch) Runtime(ctx context.Context) (evidence.Runtime, error) {
 		return rt, err
 	}
 	if free, err := d.config.FreeSpace(d.config.Home); err == nil && free < disk.Full {
-		rt.Components = append(rt.Components, evidence.Component{Name: "disk", Status: evidence.ProbeFailed, Reason: "disk_full", At: d.config.Now()})
+		rt.Components = append(rt.Components, evidence.Component{Name: "disk", Status: evidence.ProbeFailed,
+			Reason: "disk_full", At: d.config.Now()})
 	}
 	return rt, nil
 }

@@ -283,7 +283,8 @@ func (s *Service) importRow(ctx context.Context, id string) (row store.Import, c
 // receipt tells an import in the owner's words.
 func receipt(i store.Import, skipped map[string][]api.ImportSkip, left map[string][]api.LeftOut) api.Import {
 	out := api.Import{ID: i.ID, ConnectionID: i.ConnectionID, Name: i.Name, SHA256: i.SHA256, Bytes: i.Bytes, ReceivedAt: i.ReceivedAt, Status: api.ImportWaiting,
-		RunID: cmp.Or(i.RunID, i.ReadRunID, i.LastRunID), New: i.New, Changed: i.Changed, Same: i.Same, Skipped: skipped[i.Path], LeftOut: left[i.Path], UndoneAt: i.UndoneAt, Deleted: i.Deleted}
+		RunID: cmp.Or(i.RunID, i.ReadRunID, i.LastRunID), New: i.New, Changed: i.Changed, Same: i.Same,
+		Skipped: skipped[i.Path], LeftOut: left[i.Path], UndoneAt: i.UndoneAt, Deleted: i.Deleted}
 	switch {
 	case i.UndoneAt != nil:
 		out.Status, out.Skipped, out.LeftOut = api.ImportUndone, nil, nil

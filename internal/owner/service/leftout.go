@@ -31,7 +31,8 @@ type leftovers struct {
 // not count.
 func (s *Service) leftOutOf(ctx context.Context, id string) (leftovers, error) {
 	out := leftovers{byFile: map[string][]api.LeftOut{}}
-	rows, err := s.Store.ListRecords(ctx, store.RecordQuery{Part: store.Part{ConnectionID: id, Stream: accountStream}, Limit: mostAccounts})
+	rows, err := s.Store.ListRecords(ctx, store.RecordQuery{Part: store.Part{ConnectionID: id, Stream: accountStream},
+		Limit: mostAccounts})
 	if err != nil {
 		return out, faults.Error(err, "read what was left out")
 	}

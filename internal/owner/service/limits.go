@@ -114,7 +114,8 @@ func (s *Service) limitsOf(ctx context.Context, conn store.Connection) (api.Limi
 		return api.Limits{}, err
 	}
 	return api.Limits{
-		CeilingPerMinute: kept.CeilingPerMinute, MaxSeconds: kept.MaxSeconds, MaxWholeSeconds: kept.MaxWholeSeconds, MaxDetails: kept.MaxDetails, Supports: supports(m),
+		CeilingPerMinute: kept.CeilingPerMinute, MaxSeconds: kept.MaxSeconds, MaxWholeSeconds: kept.MaxWholeSeconds,
+		MaxDetails: kept.MaxDetails, Supports: supports(m),
 	}, nil
 }
 
@@ -160,7 +161,8 @@ func (s *Service) SetLimits(ctx context.Context, id string, l api.Limits) error 
 	if err != nil {
 		return faults.Error(err, "read the limits")
 	}
-	kept := keptLimits{CeilingPerMinute: l.CeilingPerMinute, MaxSeconds: l.MaxSeconds, MaxWholeSeconds: l.MaxWholeSeconds, MaxDetails: l.MaxDetails, OwnIntervalMS: before.OwnIntervalMS}
+	kept := keptLimits{CeilingPerMinute: l.CeilingPerMinute, MaxSeconds: l.MaxSeconds, MaxWholeSeconds: l.MaxWholeSeconds,
+		MaxDetails: l.MaxDetails, OwnIntervalMS: before.OwnIntervalMS}
 	if before.CeilingPerMinute == 0 {
 		newest, err := pace.Read(ctx, s.Store, conn, 1, s.Now())
 		if err != nil {

@@ -132,6 +132,7 @@ func New(c Config) *Service {
 		Settings: settings.New(settings.Config{
 			Store: c.Store, Key: c.Key, Opening: c.Opening, GrantService: c.GrantService, Access: c.Access, VAPID: c.VAPID, Base: c.Base, HTTP: c.HTTP, Now: c.Now,
 		}),
-		find: find, progresses: runview.NewProgresses(c.Store, c.Now), view: view.View{Reader: diskWatch{c.Reader, &c}, Now: c.Now}, started: c.Now(),
+		find: find, progresses: runview.NewProgresses(c.Store, c.Now),
+		view: view.View{Reader: diskWatch{c.Reader, &c}, Now: c.Now}, started: c.Now(),
 	}
 }

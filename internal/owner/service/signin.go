@@ -69,7 +69,8 @@ func (s *Service) mayReceiveTokens(ctx context.Context, connectorID string) erro
 		return faults.Error(err, "read what was confirmed")
 	}
 	if lack != nil {
-		return &fault.Fault{Status: http.StatusConflict, Code: evidence.ReasonUnconfirmed, Message: "The connector " + lack.Error() + ".", Next: lack.Next}
+		return &fault.Fault{Status: http.StatusConflict, Code: evidence.ReasonUnconfirmed, Message: "The connector " +
+			lack.Error() + ".", Next: lack.Next}
 	}
 	return nil
 }

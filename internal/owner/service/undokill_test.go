@@ -145,7 +145,8 @@ func killUndo(b *bed, id, url string) {
 	b.must(err)
 	streams, err := b.Store.Streams(b.ctx(), id)
 	b.must(err)
-	if done.Status != api.ImportUndone || done.Deleted != many-both || streams[1].Records != both+1 || streams[1].Deleted != many-both {
+	if done.Status != api.ImportUndone || done.Deleted != many-both || streams[1].Records != both+1 ||
+		streams[1].Deleted != many-both {
 		t.Errorf("in the end it is %+v, of the stream %+v", done, streams[1])
 	}
 	if still, err := b.ImportByID(b.ctx(), small.ID); err != nil || still.Status != api.ImportRead {

@@ -91,7 +91,8 @@ func TestDelayDoubles(t *testing.T) {
 			t.Errorf("after %d: %s, want %s", n, got, delay)
 		}
 	}
-	if delayAfter(11) != 256*time.Minute || delayAfter(12) != longestConfirmDelay || delayAfter(1<<40) != longestConfirmDelay {
+	if delayAfter(11) != 256*time.Minute || delayAfter(12) != longestConfirmDelay ||
+		delayAfter(1<<40) != longestConfirmDelay {
 		t.Errorf("after many: %s, %s", delayAfter(11), delayAfter(12))
 	}
 	w, _ := refused(t)

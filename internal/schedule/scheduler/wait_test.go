@@ -104,7 +104,8 @@ func TestRestIsNoFailure(t *testing.T) {
 		w := o.worker("w1", nil)
 		time.Sleep(time.Minute)
 		e := o.evidence("cin_pressed")
-		if rest := cadence.SourceRest(&e, time.Now()); e.Backoff != nil || rest == nil || !rest.Until.Equal(e.LastRun.EndedAt.Add(time.Hour)) {
+		if rest := cadence.SourceRest(&e, time.Now()); e.Backoff != nil || rest == nil ||
+			!rest.Until.Equal(e.LastRun.EndedAt.Add(time.Hour)) {
 			t.Errorf("refused: %+v, and recorded %+v", rest, e.Backoff)
 		}
 		if e := o.evidence("cin_capped"); e.Backoff != nil || cadence.SourceRest(&e, time.Now()) != nil {

@@ -55,10 +55,12 @@ func (w *worker) Work(ctx context.Context, job *river.Job[runArgs]) error {
 		return nil
 	case errors.Is(err, catalog.ErrUnknownConnector):
 		w.Log.WarnContext(ctx, "connector is not installed on this worker", "connector", o.Connection.ConnectorID, "worker", w.Worker.ID)
-		return errors.Join(w.lacksConnector(ctx, o, evidence.ProbeRuntime, probeConnector, "connector_not_installed"), putOff(putOffMissing))
+		return errors.Join(w.lacksConnector(ctx, o, evidence.ProbeRuntime, probeConnector, "connector_not_installed"),
+			putOff(putOffMissing))
 	case errors.As(err, &unusable):
 		w.Log.WarnContext(ctx, "connector cannot be used", "connector", o.Connection.ConnectorID, "worker", w.Worker.ID)
-		return errors.Join(w.lacksConnector(ctx, o, evidence.ProbeConnector, o.Connection.ConnectorID, evidence.ReasonUnusable), putOff(putOffMissing))
+		return errors.Join(w.lacksConnector(ctx, o, evidence.ProbeConnector, o.Connection.ConnectorID,
+			evidence.ReasonUnusable), putOff(putOffMissing))
 	}
 	// The queue keeps the error where nobody looks.
 	w.Log.WarnContext(ctx, "a run could not be carried out; its connection is looked at again", "connector", o.Connection.ConnectorID, "error", err)

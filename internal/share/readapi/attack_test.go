@@ -129,7 +129,8 @@ func testAttacks(t *testing.T, open opener) {
 	}
 	tried, refused := 0, 0
 	defer func() {
-		t.Attr("result", fmt.Sprintf("%d attempts: %d refused, %d answered with nothing beyond the grant", tried, refused, tried-refused))
+		t.Attr("result", fmt.Sprintf("%d attempts: %d refused, %d answered with nothing beyond the grant", tried, refused,
+			tried-refused))
 	}()
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

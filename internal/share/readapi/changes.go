@@ -48,7 +48,8 @@ func (a *api) purged(r *http.Request, v *grants.View, at place) (int64, error) {
 			continue
 		}
 		if at.After > 0 && at.After < s.PurgedSeq && at.Purged < s.PurgedSeq {
-			return 0, grants.Refused(grants.CodeInvalidCursor, "changes_since", "Records were deleted for good since this cursor was given.",
+			return 0, grants.Refused(grants.CodeInvalidCursor, "changes_since",
+				"Records were deleted for good since this cursor was given.",
 				"Begin again without a cursor, and drop the records that you then do not get.")
 		}
 		return s.PurgedSeq, nil

@@ -24,8 +24,10 @@ func testClientsLearnOfDeletions(t *testing.T, open opener) {
 	}
 	w.after(time.Hour)
 	ask := func(id, key string) {
-		check(t, w.store.AskDeletion(w.ctx(), store.Deletion{ID: id, DeletionScope: store.DeletionScope{Kind: store.DeleteRecord, ConnectionID: "mine", Stream: "notes", Key: key},
-			AskedAt: w.time(), PurgeAfter: w.time().Add(time.Hour)}))
+		check(t, w.store.AskDeletion(w.ctx(),
+			store.Deletion{ID: id, DeletionScope: store.DeletionScope{Kind: store.DeleteRecord, ConnectionID: "mine",
+				Stream: "notes", Key: key},
+				AskedAt: w.time(), PurgeAfter: w.time().Add(time.Hour)}))
 	}
 	advance := func() {
 		for idle := false; !idle; {

@@ -122,7 +122,8 @@ func ownLocalhost(r *http.Request, origin *url.URL) bool {
 func (d *Auth) relyingParty(r *http.Request) (*webauthn.WebAuthn, string, error) {
 	origin := r.Header.Get("Origin")
 	u, err := url.Parse(origin)
-	if err != nil || u.Host == "" || origin != d.origin && !ownLocalhost(r, u) && !(d.origin == "" && r.TLS != nil) || !isName(u.Hostname()) {
+	if err != nil || u.Host == "" || origin != d.origin && !ownLocalhost(r, u) && !(d.origin == "" && r.TLS != nil) ||
+		!isName(u.Hostname()) {
 		return nil, "", invalid("", CodePasskey, "Passkeys do not work at this address.", "Open this server by its name: that of PDPP_BASE_URL, or http://localhost.")
 	}
 	party, err := webauthn.New(&webauthn.Config{

@@ -42,9 +42,11 @@ func newSoftKey(b *bed) *softKey {
 	public := append([]byte{0xa5, 1, 2, 3, 0x26, 0x20, 1, 0x21, 0x58, 32}, point[1:33]...) // COSE: EC2, ES256, P-256
 	public = append(append(public, 0x22, 0x58, 32), point[33:]...)
 	k := &softKey{bed: b, key: key, id: []byte("a-passkey-in-memory")}
-	kept, err := json.Marshal(webauthn.Credential{ID: k.id, PublicKey: public, Flags: webauthn.CredentialFlags{UserPresent: true, UserVerified: true}})
+	kept, err := json.Marshal(webauthn.Credential{ID: k.id, PublicKey: public,
+		Flags: webauthn.CredentialFlags{UserPresent: true, UserVerified: true}})
 	if err == nil {
-		err = b.st.CreatePasskey(b.Context(), store.Passkey{ID: "pk_1", Host: "localhost", Label: "Memory", Credential: kept, CreatedAt: b.now()})
+		err = b.st.CreatePasskey(b.Context(), store.Passkey{ID: "pk_1", Host: "localhost", Label: "Memory", Credential: kept,
+			CreatedAt: b.now()})
 	}
 	if err == nil {
 		k.handle, err = b.st.InitSetting(b.Context(), "owner_passkey_handle", []byte("handle-of-the-owner"), b.now())
@@ -106,7 +108,8 @@ func (b *bed) begin(origin string) (c begun, status int) {
 func (k *softKey) sign(c begun, origin string) map[string]any {
 	k.Helper()
 	encode := base64.RawURLEncoding.EncodeToString
-	client, err := json.Marshal(map[string]any{"type": "webauthn.get", "challenge": c.PublicKey.Challenge, "origin": origin, "crossOrigin": false})
+	client, err := json.Marshal(map[string]any{"type": "webauthn.get", "challenge": c.PublicKey.Challenge,
+		"origin": origin, "crossOrigin": false})
 	if err != nil {
 		k.Fatal(err)
 	}
@@ -119,8 +122,10 @@ func (k *softKey) sign(c begun, origin string) map[string]any {
 	if err != nil {
 		k.Fatal(err)
 	}
-	return map[string]any{"ceremony": c.Ceremony, "credential": map[string]any{"id": encode(k.id), "rawId": encode(k.id), "type": "public-key",
-		"response": map[string]any{"authenticatorData": encode(data), "clientDataJSON": encode(client), "signature": encode(signature), "userHandle": encode(k.handle)}}}
+	return map[string]any{"ceremony": c.Ceremony, "credential": map[string]any{"id": encode(k.id), "rawId": encode(k.id),
+		"type": "public-key",
+		"response": map[string]any{"authenticatorData": encode(data), "clientDataJSON": encode(client),
+			"signature": encode(signature), "userHandle": encode(k.handle)}}}
 }
 
 // No stranger keeps the owner's passkey out: what was answered wrongly counts for nothing, however often
@@ -153,7 +158,8 @@ func TestPasskeyAmongStrangers(t *testing.T) {
 	if status, _ := b.call("/passkey/sign_in/finish", ours, answer); status != http.StatusUnauthorized {
 		t.Errorf("the same answer again: %d", status)
 	}
-	for _, origin := range []string{"http://localhost:9999", "https://localhost", "http://localhost", "https" + strings.TrimPrefix(ours, "http")} {
+	for _, origin := range []string{"http://localhost:9999", "https://localhost", "http://localhost", "https" +
+		strings.TrimPrefix(ours, "http")} {
 		if c, status := b.begin(origin); status == http.StatusOK {
 			if status, _ := b.call("/passkey/sign_in/finish", origin, k.sign(c, origin)); status == http.StatusOK {
 				t.Errorf("a page of %s signed in", origin)

@@ -49,7 +49,8 @@ func (d *dialect) Compact(ctx context.Context, writer *sql.DB, tables []string) 
 	}
 	// The planner keeps frequent values. Only the database's owner can rewrite its table.
 	var mine bool
-	err = conn.QueryRowContext(ctx, `SELECT pg_catalog.pg_has_role(d.datdba, 'USAGE') FROM pg_catalog.pg_database d WHERE d.datname = current_database()`).Scan(&mine)
+	err = conn.QueryRowContext(ctx,
+		`SELECT pg_catalog.pg_has_role(d.datdba, 'USAGE') FROM pg_catalog.pg_database d WHERE d.datname = current_database()`).Scan(&mine)
 	if err == nil && mine {
 		_, err = conn.ExecContext(ctx, `VACUUM (FULL) pg_catalog.pg_statistic`)
 	}
@@ -73,7 +74,8 @@ const olderReaders = `SELECT
 // user are seen only where the server shows them to this one.
 func unseen(ctx context.Context, conn *sql.Conn) error {
 	var begun string
-	if err := conn.QueryRowContext(ctx, `SELECT CAST(CAST(pg_current_xact_id() AS xid) AS text)`).Scan(&begun); err != nil {
+	if err := conn.QueryRowContext(ctx,
+		`SELECT CAST(CAST(pg_current_xact_id() AS xid) AS text)`).Scan(&begun); err != nil {
 		return err
 	}
 	for range 60 { // three seconds, as a lock is waited for

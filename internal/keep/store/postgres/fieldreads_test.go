@@ -68,7 +68,8 @@ func TestDeletionReads(t *testing.T) {
 			t.Fatal(err)
 		}
 		sent := storetest.StepOfDeletion(t, d)
-		at := slices.IndexFunc(sent, func(s storetest.Sent) bool { return strings.Contains(s.Query, "FROM deleted_records x JOIN records r") })
+		at := slices.IndexFunc(sent,
+			func(s storetest.Sent) bool { return strings.Contains(s.Query, "FROM deleted_records x JOIN records r") })
 		if at < 0 {
 			t.Fatalf("%s: no hidden records are read by\n%v", state, sent)
 		}
@@ -77,7 +78,8 @@ func TestDeletionReads(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if strings.Contains(plan, "Sort") || strings.Contains(plan, "Bitmap") || !strings.Contains(plan, "deleted_records_by_deletion") {
+			if strings.Contains(plan, "Sort") || strings.Contains(plan, "Bitmap") ||
+				!strings.Contains(plan, "deleted_records_by_deletion") {
 				t.Errorf("%s, %s: they are found by\n%s", state, mode, plan)
 			}
 		}

@@ -128,7 +128,8 @@ func TestDeletedBytes(t *testing.T) {
 	url := copied(t)
 	side := connectFor(t, url)
 	var folder, oid string
-	if err := side.QueryRow(t.Context(), `SELECT current_setting('data_directory'), (SELECT oid::text FROM pg_database WHERE datname = current_database())`).Scan(&folder, &oid); err != nil {
+	if err := side.QueryRow(t.Context(),
+		`SELECT current_setting('data_directory'), (SELECT oid::text FROM pg_database WHERE datname = current_database())`).Scan(&folder, &oid); err != nil {
 		t.Fatal(err)
 	}
 	folder = filepath.Join(folder, "base", oid)
@@ -180,8 +181,8 @@ func TestDeletionWaitsForOlderReaders(t *testing.T) {
 	})
 }
 
-// TestDeletionBesideVacuum holds that another VACUUM, which reads no deleted rows, keeps no deletion from being purged. The
-// server's own may take minutes after many rows were deleted.
+// TestDeletionBesideVacuum holds that another VACUUM, which reads no deleted rows, keeps no deletion from being
+// purged. The server's own may take minutes after many rows were deleted.
 func TestDeletionBesideVacuum(t *testing.T) {
 	t.Parallel()
 	url := copied(t)
@@ -202,7 +203,8 @@ func TestDeletionBesideVacuum(t *testing.T) {
 	}()
 	defer func() { stop(); <-ended }()
 	for running := false; !running; {
-		err := watch.QueryRow(t.Context(), `SELECT EXISTS (SELECT 1 FROM pg_stat_progress_vacuum WHERE relid = 'other'::regclass)`).Scan(&running)
+		err := watch.QueryRow(t.Context(),
+			`SELECT EXISTS (SELECT 1 FROM pg_stat_progress_vacuum WHERE relid = 'other'::regclass)`).Scan(&running)
 		if err != nil {
 			t.Fatal(err)
 		}

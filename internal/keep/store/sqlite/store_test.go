@@ -40,14 +40,16 @@ func openPath(ctx context.Context, path string) (store.Store, error) {
 
 // migratePath ends this process where the file's own library executes a deadly statement.
 func migratePath(ctx context.Context, path string, change func(fs.FS) (fs.FS, error)) error {
-	err := sqlite.RegisterScalarFunction("pdpp_test_die", 0, func(*sqlite.FunctionContext, []driver.Value) (driver.Value, error) {
+	err := sqlite.RegisterScalarFunction("pdpp_test_die", 0, func(*sqlite.FunctionContext, []driver.Value) (driver.Value,
+		error) {
 		storetest.Die()
 		return nil, nil
 	})
 	if err != nil {
 		return err
 	}
-	db, err := openPool(dsn(path, time.Second, writerCacheKiB, "journal_mode(WAL)", "foreign_keys(1)") + "&_txlock=immediate")
+	db, err := openPool(dsn(path, time.Second, writerCacheKiB, "journal_mode(WAL)", "foreign_keys(1)") +
+		"&_txlock=immediate")
 	if err != nil {
 		return err
 	}

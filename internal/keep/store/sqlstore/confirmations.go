@@ -24,7 +24,8 @@ func (db *DB) ConfirmConnector(ctx context.Context, c store.Confirmation) error 
 		if err != nil {
 			return fmt.Errorf("confirm connector %s: %w", c.ConnectorID, err)
 		}
-		if err := tx.lock(`SELECT 1 FROM connections WHERE connector_id = ? ORDER BY connection_id`, c.ConnectorID); err != nil {
+		if err := tx.lock(`SELECT 1 FROM connections WHERE connector_id = ? ORDER BY connection_id`,
+			c.ConnectorID); err != nil {
 			return err
 		}
 		_, err = tx.exec(`UPDATE connections SET `+touchSet+` WHERE connector_id = ?`, c.ConnectorID)

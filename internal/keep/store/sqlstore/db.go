@@ -111,7 +111,8 @@ func (db *DB) Verify(ctx context.Context) (checked bool, err error) {
 		return false, fmt.Errorf("verify: %w", db.dialect.Classify(err))
 	}
 	if len(damage) > 0 {
-		return true, &store.FaultError{Fault: store.FaultCorrupt, Where: "the database", Err: errors.New(strings.Join(damage, "; "))}
+		return true, &store.FaultError{Fault: store.FaultCorrupt, Where: "the database",
+			Err: errors.New(strings.Join(damage, "; "))}
 	}
 	return true, nil
 }

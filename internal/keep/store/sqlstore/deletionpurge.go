@@ -74,7 +74,8 @@ func (t *tx) purge(d deletion, all []purged, now time.Time) error {
 		}
 	}
 	in := idList(ids)
-	files, err := t.texts(`SELECT DISTINCT sha256 FROM deleted_record_blobs WHERE `+idsIn(t.db.dialect, "record_id")+` ORDER BY sha256`, in)
+	files, err := t.texts(`SELECT DISTINCT sha256 FROM deleted_record_blobs WHERE `+idsIn(t.db.dialect,
+		"record_id")+` ORDER BY sha256`, in)
 	if err != nil {
 		return err
 	}
@@ -139,7 +140,8 @@ const unused = `unreferenced_at IS NOT NULL AND NOT EXISTS (SELECT 1 FROM record
 	AND NOT EXISTS (SELECT 1 FROM deleted_record_blobs x WHERE x.sha256 = blobs.sha256)`
 
 func (t *tx) fileToRemove(d deletion, hash string) error {
-	_, err := t.exec(`INSERT INTO deleted_files (sha256, deletion_no) VALUES (?, ?) ON CONFLICT (sha256) DO NOTHING`, hash, d.no)
+	_, err := t.exec(`INSERT INTO deleted_files (sha256, deletion_no) VALUES (?, ?) ON CONFLICT (sha256) DO NOTHING`, hash,
+		d.no)
 	return err
 }
 
@@ -181,15 +183,19 @@ func (t *tx) purgeRest(d deletion) error {
 
 // connectionTables hold what a connection collected or received, one row or several of each connection.
 var connectionTables = []string{
-	"connector_detail_gaps", "connector_state", "cursor_log", "interactions", "scheduler_backoffs", "readiness_probes", "run_requests",
-	"connector_attention_records", "provider_waits", "connector_schedules", "connection_credentials", "browser_profiles", "provider_sign_ins",
+	"connector_detail_gaps", "connector_state", "cursor_log", "interactions", "scheduler_backoffs", "readiness_probes",
+	"run_requests",
+	"connector_attention_records", "provider_waits", "connector_schedules", "connection_credentials", "browser_profiles",
+	"provider_sign_ins",
 	"imports", "allowance_connections",
 }
 
 // deletedTables may hold what an owner deleted, in rows that are gone.
 var deletedTables = append([]string{
-	"records", "record_history", "record_search", "record_blobs", "deleted_record_blobs", "deleted_records", "record_imports", "stream_files",
-	"day_counts", "month_counts", "run_events", "run_history", "saved_searches", "settings", "connections", "streams", "blobs",
+	"records", "record_history", "record_search", "record_blobs", "deleted_record_blobs", "deleted_records",
+	"record_imports", "stream_files",
+	"day_counts", "month_counts", "run_events", "run_history", "saved_searches", "settings", "connections", "streams",
+	"blobs",
 	"device_source_instances", "device_ingest_batch_outcomes", "device_terminal_commits",
 }, connectionTables...)
 
@@ -221,7 +227,8 @@ func (t *tx) clearConnection(id string) error {
 
 // clearSearches removes the saved searches that ask for records of the connection.
 func (t *tx) clearSearches(connectionID string) error {
-	saved, err := listIn(t, func(s scanner) (one [2]string, err error) { return one, s.Scan(&one[0], &one[1]) }, `SELECT search_id, address FROM saved_searches`)
+	saved, err := listIn(t, func(s scanner) (one [2]string, err error) { return one, s.Scan(&one[0], &one[1]) },
+		`SELECT search_id, address FROM saved_searches`)
 	if err != nil {
 		return err
 	}
@@ -245,11 +252,13 @@ func (t *tx) clearSearches(connectionID string) error {
 // clearStream removes the bookmarks and gaps of a stream: when it is collected again, it begins anew.
 func (t *tx) clearStream(connectionID, stream string) error {
 	for _, table := range []string{"connector_state", "cursor_log"} {
-		if _, err := t.exec(`DELETE FROM `+table+` WHERE connection_id = ? AND stream = ?`, connectionID, stream); err != nil {
+		if _, err := t.exec(`DELETE FROM `+table+` WHERE connection_id = ? AND stream = ?`, connectionID,
+			stream); err != nil {
 			return err
 		}
 	}
-	if _, err := t.exec(`UPDATE streams SET facts_json = NULL WHERE connection_id = ? AND name = ?`, connectionID, stream); err != nil {
+	if _, err := t.exec(`UPDATE streams SET facts_json = NULL WHERE connection_id = ? AND name = ?`, connectionID,
+		stream); err != nil {
 		return err
 	}
 	return t.clearGaps(connectionID, stream, "")
@@ -262,7 +271,8 @@ func (t *tx) clearGaps(connectionID, stream, keyHash string) error {
 		return err
 	}
 	gaps, err := listIn(t, func(s scanner) (g [2]string, err error) { return g, s.Scan(&g[0], &g[1]) },
-		`SELECT gap_id, record_key FROM connector_detail_gaps WHERE connection_id = ? AND stream = ? AND record_key <> ''`, connectionID, stream)
+		`SELECT gap_id, record_key FROM connector_detail_gaps WHERE connection_id = ? AND stream = ? AND record_key <> ''`,
+		connectionID, stream)
 	if err != nil {
 		return err
 	}
@@ -292,7 +302,8 @@ func (db *DB) FileDeleted(ctx context.Context, sha256 string) error {
 // waits for the next time.
 func (db *DB) FinishDeletions(ctx context.Context, now time.Time) error {
 	waiting := `state = 'compacting' AND NOT EXISTS (SELECT 1 FROM deleted_files f WHERE f.deletion_no = deletions.deletion_no)`
-	ids, err := list(ctx, db, db.reader, func(s scanner) (no int64, err error) { return no, s.Scan(&no) }, `SELECT deletion_no FROM deletions WHERE `+waiting)
+	ids, err := list(ctx, db, db.reader, func(s scanner) (no int64, err error) { return no, s.Scan(&no) },
+		`SELECT deletion_no FROM deletions WHERE `+waiting)
 	if err != nil || len(ids) == 0 {
 		return err
 	}

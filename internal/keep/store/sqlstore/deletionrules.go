@@ -72,7 +72,8 @@ func (t *tx) rulesOf(connectionID string) ([]deletionRule, error) {
 	}
 	rules, err := listIn(t, func(s scanner) (u deletionRule, err error) {
 		return u, s.Scan(&u.no, &u.stream, &u.keyHash, &u.since, &u.until)
-	}, `SELECT rule_no, stream, key_hash, since, until FROM deletion_rules WHERE connection_id = ? ORDER BY rule_no`, connectionID)
+	}, `SELECT rule_no, stream, key_hash, since, until FROM deletion_rules WHERE connection_id = ? ORDER BY rule_no`,
+		connectionID)
 	if err != nil {
 		return nil, err
 	}
@@ -86,7 +87,8 @@ func (t *tx) rulesOf(connectionID string) ([]deletionRule, error) {
 // startOver sets a bookmark to the beginning. The pace that it carries stays.
 func (t *tx) startOver(id store.CursorID, now time.Time) error {
 	var current jsontext.Value
-	err := t.row(`SELECT cursor_json FROM connector_state WHERE `+bookmarkIs, id.ConnectionID, id.Stream, id.Mode, id.GrantID).Scan(intoJSON(&current))
+	err := t.row(`SELECT cursor_json FROM connector_state WHERE `+bookmarkIs, id.ConnectionID, id.Stream, id.Mode,
+		id.GrantID).Scan(intoJSON(&current))
 	if err != nil || len(current) == 0 {
 		return err
 	}

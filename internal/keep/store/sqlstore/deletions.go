@@ -27,8 +27,10 @@ type deletion struct {
 }
 
 func scanDeletion(s scanner) (d deletion, err error) {
-	err = s.Scan(&d.ID, &d.Kind, &d.ConnectionID, &d.Stream, &d.Since, &d.Until, &d.State, intoTime(&d.AskedAt), intoTime(&d.PurgeAfter), intoTimePtr(&d.EndedAt),
-		&d.Records, &d.Tombstones, &d.Versions, &d.Bytes, &d.Files, &d.FileBytes, &d.Purged, &d.Trouble, &d.TurnedAway, &d.KeepsOut,
+	err = s.Scan(&d.ID, &d.Kind, &d.ConnectionID, &d.Stream, &d.Since, &d.Until, &d.State, intoTime(&d.AskedAt),
+		intoTime(&d.PurgeAfter), intoTimePtr(&d.EndedAt),
+		&d.Records, &d.Tombstones, &d.Versions, &d.Bytes, &d.Files, &d.FileBytes, &d.Purged, &d.Trouble, &d.TurnedAway,
+		&d.KeepsOut,
 		&d.no, &d.reachedStream, &d.reachedSeq)
 	return d, err
 }
@@ -88,20 +90,23 @@ func (db *DB) PreviewDeletion(ctx context.Context, c store.DeletionScope) (n sto
 		if err := db.previewRecords(c, f, row, &n); err != nil {
 			return err
 		}
-		err := row([]any{&n.Versions}, `SELECT count(*) FROM record_history v CROSS JOIN records r`+of+` AND r.id = v.record_id AND `+notHidden, f.args...)
+		err := row([]any{&n.Versions},
+			`SELECT count(*) FROM record_history v CROSS JOIN records r`+of+` AND r.id = v.record_id AND `+notHidden, f.args...)
 		if err != nil {
 			return err
 		}
 		refers := `EXISTS (SELECT 1 FROM record_blobs b JOIN records r ON r.id = b.record_id`
-		return row([]any{&n.Files, &n.FileBytes}, `SELECT count(*), coalesce(CAST(sum(k.bytes) AS bigint), 0) FROM blobs k WHERE `+
-			refers+of+` AND b.sha256 = k.sha256) AND NOT `+refers+` JOIN streams s ON s.stream_id = r.stream_id
+		return row([]any{&n.Files, &n.FileBytes},
+			`SELECT count(*), coalesce(CAST(sum(k.bytes) AS bigint), 0) FROM blobs k WHERE `+
+				refers+of+` AND b.sha256 = k.sha256) AND NOT `+refers+` JOIN streams s ON s.stream_id = r.stream_id
 			WHERE b.sha256 = k.sha256 AND NOT (`+f.all()+`))`, append(slices.Clone(f.args), f.args...)...)
 	})
 	return n, err
 }
 
 // previewRecords counts records. What is counted with every commit is not counted again.
-func (db *DB) previewRecords(c store.DeletionScope, f filter, row func(into []any, query string, args ...any) error, n *store.DeletionCounts) error {
+func (db *DB) previewRecords(c store.DeletionScope, f filter, row func(into []any, query string, args ...any) error,
+	n *store.DeletionCounts) error {
 	if c.Kind == store.DeleteRange || c.Kind == store.DeleteRecord {
 		return row([]any{&n.Records, &n.Tombstones, &n.Bytes}, `SELECT coalesce(sum(CASE WHEN r.data IS NULL THEN 0 ELSE 1 END), 0),
 			coalesce(sum(CASE WHEN r.data IS NULL THEN 1 ELSE 0 END), 0), coalesce(CAST(sum(octet_length(r.data)) AS bigint), 0)
@@ -117,7 +122,8 @@ func (db *DB) previewRecords(c store.DeletionScope, f filter, row func(into []an
 	if err != nil || counted {
 		return err
 	}
-	return row([]any{&n.Bytes}, `SELECT coalesce(CAST(sum(octet_length(r.data)) AS bigint), 0) FROM records r JOIN streams s ON s.stream_id = r.stream_id`+f.where(), f.args...)
+	return row([]any{&n.Bytes},
+		`SELECT coalesce(CAST(sum(octet_length(r.data)) AS bigint), 0) FROM records r JOIN streams s ON s.stream_id = r.stream_id`+f.where(), f.args...)
 }
 
 // AskDeletion holds the leases of the connections while it writes what runs may not bring back: whatever was
@@ -141,7 +147,8 @@ func (db *DB) AskDeletion(ctx context.Context, d store.Deletion) error {
 		}
 		if d.Stream != "" {
 			var found int64
-			if err := tx.row(`SELECT stream_id FROM streams s WHERE s.connection_id = ? AND s.name = ?`, d.ConnectionID, d.Stream).Scan(&found); err != nil {
+			if err := tx.row(`SELECT stream_id FROM streams s WHERE s.connection_id = ? AND s.name = ?`, d.ConnectionID,
+				d.Stream).Scan(&found); err != nil {
 				return orNotFound(err)
 			}
 		}
@@ -242,11 +249,13 @@ func (db *DB) UndoDeletion(ctx context.Context, id string, now time.Time) error 
 
 func (db *DB) PurgeDeletion(ctx context.Context, id string, now time.Time) error {
 	return db.write(ctx, func(tx *tx) error {
-		d, err := tx.atState(id, store.DeletionHiding, store.DeletionHidden, store.DeletionPurging, store.DeletionCompacting, store.DeletionPurged)
+		d, err := tx.atState(id, store.DeletionHiding, store.DeletionHidden, store.DeletionPurging, store.DeletionCompacting,
+			store.DeletionPurged)
 		if err != nil {
 			return err
 		}
-		if _, err = tx.exec(`UPDATE deletions SET purge_after = ? WHERE deletion_no = ? AND purge_after > ?`, stamp(now), d.no, stamp(now)); err != nil {
+		if _, err = tx.exec(`UPDATE deletions SET purge_after = ? WHERE deletion_no = ? AND purge_after > ?`, stamp(now),
+			d.no, stamp(now)); err != nil {
 			return err
 		}
 		return tx.purgeWithin(d.DeletionScope, now)

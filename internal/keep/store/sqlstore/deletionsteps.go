@@ -93,12 +93,14 @@ func (db *DB) hideSome(ctx context.Context, d deletion, now time.Time) error {
 		if err := db.set(ctx, from, db.dialect.ByIndex()); err != nil {
 			return err
 		}
-		return eachRow(ctx, db, from, `SELECT r.id, r.seq FROM records r`+f.where()+` AND `+notHidden+` ORDER BY r.seq LIMIT `+strconv.Itoa(deletionRows), f.args, func(row scanner) (bool, error) {
-			var id int64
-			err := row.Scan(&id, &last)
-			ids = append(ids, id)
-			return true, err
-		})
+		return eachRow(ctx, db, from,
+			`SELECT r.id, r.seq FROM records r`+f.where()+` AND `+notHidden+` ORDER BY r.seq LIMIT `+strconv.Itoa(deletionRows),
+			f.args, func(row scanner) (bool, error) {
+				var id int64
+				err := row.Scan(&id, &last)
+				ids = append(ids, id)
+				return true, err
+			})
 	})
 	if err != nil {
 		return err
@@ -118,7 +120,8 @@ func (db *DB) hideSome(ctx context.Context, d deletion, now time.Time) error {
 		if err := tx.hide(d, in.connection, ids, now); err != nil {
 			return err
 		}
-		_, err = tx.exec(`UPDATE deletions SET reached_stream = ?, reached_seq = ? WHERE deletion_no = ?`, reachedStream, reachedSeq, d.no)
+		_, err = tx.exec(`UPDATE deletions SET reached_stream = ?, reached_seq = ? WHERE deletion_no = ?`, reachedStream,
+			reachedSeq, d.no)
 		return err
 	})
 }
@@ -208,7 +211,8 @@ func (db *DB) restoreSome(ctx context.Context, d deletion, now time.Time) error 
 		}
 		all, err := listIn(tx, func(s scanner) (r restorable, err error) {
 			var live, buried bool
-			err = s.Scan(&r.id, &r.version, &live, &buried, &r.connection, &r.record.Stream, &r.record.Key, intoJSON(&r.record.Data),
+			err = s.Scan(&r.id, &r.version, &live, &buried, &r.connection, &r.record.Stream, &r.record.Key,
+				intoJSON(&r.record.Data),
 				&r.record.EmittedAt, &r.record.SemanticTime, &r.runNo)
 			r.again = live && buried && r.record.Data != nil
 			return r, err
@@ -225,7 +229,8 @@ func (db *DB) restoreSome(ctx context.Context, d deletion, now time.Time) error 
 			if err != nil {
 				return err
 			}
-			if _, err := tx.exec(`UPDATE deletions SET state = ?, ended_at = ? WHERE deletion_no = ?`, store.DeletionUndone, stamp(now), d.no); err != nil {
+			if _, err := tx.exec(`UPDATE deletions SET state = ?, ended_at = ? WHERE deletion_no = ?`, store.DeletionUndone,
+				stamp(now), d.no); err != nil {
 				return err
 			}
 			return tx.touchAll(admitted)

@@ -70,7 +70,8 @@ func (t *tx) enrolAgain(e store.Enrolment, code store.DeviceCode, now time.Time)
 		return store.Enrolled{}, err
 	}
 	var first string
-	if err := t.row(`SELECT last_address FROM device_exporters WHERE device_id = ?`, code.DeviceID).Scan(&first); err != nil {
+	if err := t.row(`SELECT last_address FROM device_exporters WHERE device_id = ?`,
+		code.DeviceID).Scan(&first); err != nil {
 		return store.Enrolled{}, err
 	}
 	if first != "" && first != e.Address && e.Joins == "" {

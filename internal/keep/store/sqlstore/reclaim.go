@@ -46,9 +46,11 @@ func (db *DB) BringBack(ctx context.Context, now time.Time) error {
 	}
 	return db.write(ctx, func(tx *tx) error {
 		limit := stamp(now.Add(farAhead))
-		_, err := tx.exec(`UPDATE run_leases SET expires_at = ? WHERE run_id IS NOT NULL AND expires_at > ?`, stamp(now.Add(store.DeviceRunTTL)), limit)
+		_, err := tx.exec(`UPDATE run_leases SET expires_at = ? WHERE run_id IS NOT NULL AND expires_at > ?`,
+			stamp(now.Add(store.DeviceRunTTL)), limit)
 		if err == nil {
-			_, err = tx.exec(`UPDATE connections SET look_at = ? WHERE look_at > ? AND status NOT IN ('revoked', 'draft')`, stamp(now), limit)
+			_, err = tx.exec(`UPDATE connections SET look_at = ? WHERE look_at > ? AND status NOT IN ('revoked', 'draft')`,
+				stamp(now), limit)
 		}
 		return err
 	})

@@ -46,7 +46,8 @@ func (db *DB) Streams(ctx context.Context, connectionID string) ([]store.StreamI
 	var f filter
 	f.is("s.connection_id", connectionID)
 	return list(ctx, db, db.readers(ctx), func(s scanner) (i store.StreamInfo, err error) {
-		err = s.Scan(&i.ConnectionID, &i.Name, &i.Records, &i.Deleted, &i.LastSeq, intoTimePtr(&i.ChangedAt), &i.DaysOf, &i.PurgedSeq)
+		err = s.Scan(&i.ConnectionID, &i.Name, &i.Records, &i.Deleted, &i.LastSeq, intoTimePtr(&i.ChangedAt), &i.DaysOf,
+			&i.PurgedSeq)
 		return i, err
 	}, `SELECT s.connection_id, s.name, s.live_records, s.deleted_records, s.last_seq, s.changed_at, CASE WHEN `+inStep+` THEN s.time_field ELSE '' END, s.purged_seq FROM streams s`+f.where()+
 		` ORDER BY s.connection_id, s.name`, f.args...)

@@ -41,9 +41,14 @@ func (f filed) meets(q store.AggregateQuery) bool {
 		}
 	}
 	for _, c := range q.Compare {
-		other := samples[slices.IndexFunc(samples, func(v sample) bool { _, ok := v.against(c.Kind, v); return ok && *v.text == c.Value })]
+		other := samples[slices.IndexFunc(samples, func(v sample) bool {
+			_, ok := v.against(c.Kind, v)
+			return ok &&
+				*v.text == c.Value
+		})]
 		order, ok := f.of(c.Field).against(c.Kind, other)
-		met := map[manifest.RangeOperator]bool{manifest.RangeGT: order > 0, manifest.RangeGTE: order >= 0, manifest.RangeLT: order < 0, manifest.RangeLTE: order <= 0}
+		met := map[manifest.RangeOperator]bool{manifest.RangeGT: order > 0, manifest.RangeGTE: order >= 0,
+			manifest.RangeLT: order < 0, manifest.RangeLTE: order <= 0}
 		if !ok || !met[c.Op] {
 			return false
 		}
@@ -61,7 +66,8 @@ func summed(all []filed, q store.AggregateQuery) (lines []string) {
 		key := "-"
 		switch v := f.of(q.GroupBy); {
 		case q.Granularity != "" && v.time != nil:
-			key = v.time.Format(map[store.Granularity]string{store.ByDay: "2006-01-02", store.ByMonth: "2006-01", store.ByYear: "2006"}[q.Granularity])
+			key = v.time.Format(map[store.Granularity]string{store.ByDay: "2006-01-02", store.ByMonth: "2006-01",
+				store.ByYear: "2006"}[q.Granularity])
 		case q.Granularity == "" && v.text != nil:
 			key = "=" + *v.text
 		}

@@ -21,7 +21,8 @@ const week = 7 * 24 * time.Hour
 
 func ask(t testing.TB, s store.Store, id string, scope store.DeletionScope) {
 	t.Helper()
-	ok(t, s.AskDeletion(t.Context(), store.Deletion{ID: id, DeletionScope: scope, AskedAt: Now, PurgeAfter: Now.Add(week)}))
+	ok(t, s.AskDeletion(t.Context(),
+		store.Deletion{ID: id, DeletionScope: scope, AskedAt: Now, PurgeAfter: Now.Add(week)}))
 }
 
 // advance does what there is to do at a moment.
@@ -59,7 +60,8 @@ func everyReader(t testing.TB, s store.Store, connection string) (lines []string
 	ok(t, err)
 	for _, st := range streams {
 		_, room := roomOf(t, s, connection, st.Name)
-		lines = append(lines, fmt.Sprint(st.Name, " has ", st.Records, " records, ", st.Deleted, " deleted, ", room.Files, " files of ", room.FileBytes))
+		lines = append(lines, fmt.Sprint(st.Name, " has ", st.Records, " records, ", st.Deleted, " deleted, ", room.Files,
+			" files of ", room.FileBytes))
 		part := store.Part{ConnectionID: connection, Stream: st.Name}
 		all, err := s.ListRecords(t.Context(), store.RecordQuery{Part: part, Limit: 1 << 20})
 		ok(t, err)
@@ -67,7 +69,8 @@ func everyReader(t testing.TB, s store.Store, connection string) (lines []string
 		for _, r := range all {
 			files, err := s.BlobsOf(t.Context(), []int64{r.ID})
 			ok(t, err)
-			of = append(of, fmt.Sprint(r.Key, " ", string(r.Data), " ", r.EmittedAt, " ", r.SemanticTime, " ", r.Version, " ", r.RunID, " ", files[r.ID]))
+			of = append(of, fmt.Sprint(r.Key, " ", string(r.Data), " ", r.EmittedAt, " ", r.SemanticTime, " ", r.Version, " ",
+				r.RunID, " ", files[r.ID]))
 		}
 		feed, err := s.Changes(t.Context(), store.RecordQuery{Part: part, Limit: 1 << 20})
 		ok(t, err)
@@ -104,24 +107,33 @@ func testDeletion(t *testing.T, s store.Store) {
 	ctx := t.Context()
 	l := begin(t, s, "c", "r1", titles, store.StreamSpec{Name: "notes"})
 	commit(t, s, l, withFiles(
-		slice.Record{Stream: Stream, Key: "a", Data: []byte(`{"title":"pear one"}`), EmittedAt: "x", Blobs: []slice.Blob{blobOf("only here", "title"), blobOf("both", "title")}},
+		slice.Record{Stream: Stream, Key: "a", Data: []byte(`{"title":"pear one"}`), EmittedAt: "x",
+			Blobs: []slice.Blob{blobOf("only here", "title"), blobOf("both", "title")}},
 		slice.Record{Stream: Stream, Key: "b", Data: []byte(`{"title":"pear two"}`), EmittedAt: "x"},
 		slice.Record{Stream: Stream, Key: "gone", Data: []byte(`{"title":"pear three"}`), EmittedAt: "x"},
-		slice.Record{Stream: "notes", Key: "n", Data: []byte(`{"f":1}`), EmittedAt: "x", Blobs: []slice.Blob{blobOf("both", "f")}}), Now)
+		slice.Record{Stream: "notes", Key: "n", Data: []byte(`{"f":1}`), EmittedAt: "x",
+			Blobs: []slice.Blob{blobOf("both", "f")}}), Now)
 	move(t, s, l, `{"at":1}`, titled("b", "plum two", ""), tombstone("gone"))
 	before := everyReader(t, s, "c")
 	scope := store.DeletionScope{Kind: store.DeleteStream, ConnectionID: "c", Stream: Stream}
 	counts, err := s.PreviewDeletion(ctx, scope)
 	ok(t, err)
-	same(t, counts, store.DeletionCounts{Records: 2, Tombstones: 1, Versions: 2, Bytes: counts.Bytes, Files: 1, FileBytes: 9})
+	same(t, counts, store.DeletionCounts{Records: 2, Tombstones: 1, Versions: 2, Bytes: counts.Bytes, Files: 1,
+		FileBytes: 9})
 
 	ask(t, s, "d1", scope)
-	fails(t, s.AskDeletion(ctx, store.Deletion{ID: "d2", DeletionScope: store.DeletionScope{Kind: store.DeleteStream, ConnectionID: "c", Stream: "none"}}), store.ErrNotFound)
-	fails(t, s.AskDeletion(ctx, store.Deletion{ID: "d2", DeletionScope: store.DeletionScope{Kind: store.DeleteConnection, ConnectionID: "none"}}), store.ErrNotFound)
-	same(t, put(t, s, l, titled("new", "pear", ""), titled("b", "pear", "")), store.Committed{Unchanged: 2}) // the run goes on
+	fails(t, s.AskDeletion(ctx,
+		store.Deletion{ID: "d2", DeletionScope: store.DeletionScope{Kind: store.DeleteStream, ConnectionID: "c",
+			Stream: "none"}}), store.ErrNotFound)
+	fails(t, s.AskDeletion(ctx,
+		store.Deletion{ID: "d2", DeletionScope: store.DeletionScope{Kind: store.DeleteConnection, ConnectionID: "none"}}),
+		store.ErrNotFound)
+	// the run goes on
+	same(t, put(t, s, l, titled("new", "pear", ""), titled("b", "pear", "")), store.Committed{Unchanged: 2})
 	advance(t, s, Now)
 	d := deletionOf(t, s, "d1")
-	same(t, []any{d.State, d.DeletionCounts, d.TurnedAway, d.KeepsOut}, []any{store.DeletionHidden, counts, int64(2), true})
+	same(t, []any{d.State, d.DeletionCounts, d.TurnedAway, d.KeepsOut},
+		[]any{store.DeletionHidden, counts, int64(2), true})
 	for _, line := range everyReader(t, s, "c") {
 		if strings.Contains(line, "pear one") || strings.Contains(line, "plum two") || strings.Contains(line, "pear three") {
 			t.Errorf("a reader still has %s", line)
@@ -208,7 +220,8 @@ func testDeletionModel(t *testing.T, s store.Store) {
 		for _, id := range ids {
 			fillForDeletion(t, rt, s, id)
 		}
-		scope := store.DeletionScope{Kind: rapid.SampledFrom([]store.DeletionKind{store.DeleteConnection, store.DeleteStream, store.DeleteRange, store.DeleteRecord}).Draw(rt, "kind"), ConnectionID: ids[0]}
+		scope := store.DeletionScope{Kind: rapid.SampledFrom([]store.DeletionKind{store.DeleteConnection, store.DeleteStream,
+			store.DeleteRange, store.DeleteRecord}).Draw(rt, "kind"), ConnectionID: ids[0]}
 		switch scope.Kind {
 		case store.DeleteStream:
 			scope.Stream = Stream
@@ -222,7 +235,8 @@ func testDeletionModel(t *testing.T, s store.Store) {
 		counts, err := s.PreviewDeletion(t.Context(), scope)
 		ok(t, err)
 		id := fmt.Sprint("del", n)
-		asked := s.AskDeletion(t.Context(), store.Deletion{ID: id, DeletionScope: scope, AskedAt: Now, PurgeAfter: Now.Add(week)})
+		asked := s.AskDeletion(t.Context(),
+			store.Deletion{ID: id, DeletionScope: scope, AskedAt: Now, PurgeAfter: Now.Add(week)})
 		if scope.Kind == store.DeleteRecord && counts == (store.DeletionCounts{}) {
 			fails(t, asked, store.ErrNotFound)
 			return
@@ -244,7 +258,8 @@ func testDeletionModel(t *testing.T, s store.Store) {
 		} else {
 			advance(t, s, Now.Add(week))
 			removeFiles(t, s)
-			same(t, []any{deletionOf(t, s, id).State, deletionOf(t, s, id).Purged}, []any{store.DeletionCompacting, counts.Records + counts.Tombstones})
+			same(t, []any{deletionOf(t, s, id).State, deletionOf(t, s, id).Purged},
+				[]any{store.DeletionCompacting, counts.Records + counts.Tombstones})
 			for _, r := range changes(t, s, ids[0]) {
 				if scope.Kind == store.DeleteStream || scope.Kind == store.DeleteConnection || r.Key == scope.Key {
 					rt.Fatalf("after purging %+v there is %+v", scope, r)
@@ -261,7 +276,8 @@ func testDeletionModel(t *testing.T, s store.Store) {
 var deletionKeys = []string{"a", "b", "c", "d"}
 
 func fillForDeletion(t *testing.T, rt *rapid.T, s store.Store, id string) {
-	specs := []store.StreamSpec{{Name: Stream, SearchFields: []string{"title"}, TimeField: "time"}, {Name: "notes", TimeField: "time"}}
+	specs := []store.StreamSpec{{Name: Stream, SearchFields: []string{"title"}, TimeField: "time"},
+		{Name: "notes", TimeField: "time"}}
 	l := begin(t, s, id, "run-"+id, specs...)
 	for range rapid.IntRange(1, 4).Draw(rt, "slices") {
 		part := withFiles()
@@ -269,9 +285,11 @@ func fillForDeletion(t *testing.T, rt *rapid.T, s store.Store, id string) {
 			r := tombstone(rapid.SampledFrom(deletionKeys).Draw(rt, "key"))
 			r.Stream = rapid.SampledFrom([]string{Stream, "notes"}).Draw(rt, "stream")
 			if kind := rapid.IntRange(0, 4).Draw(rt, "kind"); kind > 0 {
-				at := rapid.SampledFrom([]string{"", "2026-01-05T00:00:00.000000Z", "2026-02-05T00:00:00.000000Z", "2026-03-05T00:00:00.000000Z"}).Draw(rt, "time")
+				at := rapid.SampledFrom([]string{"", "2026-01-05T00:00:00.000000Z", "2026-02-05T00:00:00.000000Z",
+					"2026-03-05T00:00:00.000000Z"}).Draw(rt, "time")
 				r.Op, r.SemanticTime = "", at
-				r.Data = fmt.Appendf(nil, `{"title":%q,"time":%q}`, rapid.SampledFrom([]string{"pear", "plum", "pear plum"}).Draw(rt, "title"), at)
+				r.Data = fmt.Appendf(nil, `{"title":%q,"time":%q}`,
+					rapid.SampledFrom([]string{"pear", "plum", "pear plum"}).Draw(rt, "title"), at)
 				if kind == 1 {
 					r.Blobs = []slice.Blob{blobOf(rapid.SampledFrom([]string{"one", "two"}).Draw(rt, "file")+id, "title")}
 				}
@@ -294,19 +312,23 @@ func testDeletionOfAll(t *testing.T, s store.Store) {
 		finish(t, s, l, Now)
 	}
 	ok(t, s.AddSearch(ctx, store.Search{ID: "s1", Name: "Pears", Address: "/records?connection=c&q=pear", CreatedAt: Now}))
-	ok(t, s.AddSearch(ctx, store.Search{ID: "s2", Name: "Others", Address: "/records?connection=d&q=pear", CreatedAt: Now}))
+	ok(t, s.AddSearch(ctx, store.Search{ID: "s2", Name: "Others", Address: "/records?connection=d&q=pear",
+		CreatedAt: Now}))
 	ask(t, s, "hidden", store.DeletionScope{Kind: store.DeleteStream, ConnectionID: "c", Stream: Stream})
 	ask(t, s, "elsewhere", store.DeletionScope{Kind: store.DeleteRange, ConnectionID: "d", Since: "2026-01-01"})
 	advance(t, s, Now)
-	ok(t, s.AskDeletion(ctx, store.Deletion{ID: "one", DeletionScope: store.DeletionScope{Kind: store.DeleteConnection, ConnectionID: "c"}, AskedAt: Now, PurgeAfter: Now}))
+	ok(t, s.AskDeletion(ctx, store.Deletion{ID: "one", DeletionScope: store.DeletionScope{Kind: store.DeleteConnection,
+		ConnectionID: "c"}, AskedAt: Now, PurgeAfter: Now}))
 	advance(t, s, Now)
-	same(t, []store.DeletionState{deletionOf(t, s, "hidden").State, deletionOf(t, s, "elsewhere").State}, []store.DeletionState{store.DeletionCompacting, store.DeletionHidden})
+	same(t, []store.DeletionState{deletionOf(t, s, "hidden").State, deletionOf(t, s, "elsewhere").State},
+		[]store.DeletionState{store.DeletionCompacting, store.DeletionHidden})
 	saved, err := s.Searches(ctx)
 	ok(t, err)
 	same(t, len(saved), 1)
 	same(t, cursors(t, s, "c", ""), map[string]string{})
 	same(t, len(cursors(t, s, "d", "")), 1)
-	ok(t, s.AskDeletion(ctx, store.Deletion{ID: "all", DeletionScope: store.DeletionScope{Kind: store.DeleteEverything}, AskedAt: Now, PurgeAfter: Now}))
+	ok(t, s.AskDeletion(ctx, store.Deletion{ID: "all", DeletionScope: store.DeletionScope{Kind: store.DeleteEverything},
+		AskedAt: Now, PurgeAfter: Now}))
 	advance(t, s, Now)
 	ok(t, s.FinishDeletions(ctx, Now))
 	d := deletionOf(t, s, "all")
@@ -331,7 +353,8 @@ const Marker = "Quittenmarmelade"
 // all of them. What is not deleted must be found, so that the look is known to be one.
 func RunDeletedBytes(t *testing.T, s store.Store, raw func() (files map[string][]byte)) {
 	ctx := context.Background()
-	indexed := strings.Replace(strings.ReplaceAll(querying, textField, "title"), `"query":{`, `"query":{"search":["title"],`, 1)
+	indexed := strings.Replace(strings.ReplaceAll(querying, textField, "title"), `"query":{`,
+		`"query":{"search":["title"],`, 1)
 	_, err := s.PutManifest(ctx, "example", []byte(indexed), Now)
 	ok(t, err)
 	l := begin(t, s, "c", "r1", titles)
@@ -339,7 +362,8 @@ func RunDeletedBytes(t *testing.T, s store.Store, raw func() (files map[string][
 	put(t, s, kept, titled("k", "stays Birnenmus", ""))
 	var records []slice.Record
 	for i := range 600 {
-		records = append(records, titled(fmt.Sprint(Marker, "-key-", i), fmt.Sprint("word ", Marker, " ", i), strings.Repeat(Marker+" ", 40)))
+		records = append(records, titled(fmt.Sprint(Marker, "-key-", i), fmt.Sprint("word ", Marker, " ", i),
+			strings.Repeat(Marker+" ", 40)))
 	}
 	for part := range slices.Chunk(records, 200) {
 		put(t, s, l, part...)
@@ -349,11 +373,14 @@ func RunDeletedBytes(t *testing.T, s store.Store, raw func() (files map[string][
 	}
 	move(t, s, l, `{"after":"`+Marker+`"}`, records[:200]...)
 	gap := miss(Marker + "-gap")
-	commit(t, s, l, slice.Slice{Gaps: []slice.Gap{gap}, Events: []slice.Event{{Type: "x", Data: []byte(`{"m":"` + Marker + `"}`)}}}, Now)
+	commit(t, s, l, slice.Slice{Gaps: []slice.Gap{gap},
+		Events: []slice.Event{{Type: "x", Data: []byte(`{"m":"` + Marker + `"}`)}}}, Now)
 	finish(t, s, l, Now)
 	finish(t, s, kept, Now)
-	ok(t, s.PutSetting(ctx, store.SelectionSetting+"c", []byte(`{"streams":[{"stream":"s","resources":["`+Marker+`"]}]}`), Now))
-	ok(t, s.AddSearch(ctx, store.Search{ID: "s1", Name: Marker, Address: "/records?connection=c&q=" + Marker, CreatedAt: Now}))
+	ok(t, s.PutSetting(ctx, store.SelectionSetting+"c", []byte(`{"streams":[{"stream":"s","resources":["`+Marker+`"]}]}`),
+		Now))
+	ok(t, s.AddSearch(ctx, store.Search{ID: "s1", Name: Marker, Address: "/records?connection=c&q=" + Marker,
+		CreatedAt: Now}))
 	if index(t, s, 1) == 0 {
 		t.Fatal("no field is indexed")
 	}
@@ -384,8 +411,10 @@ func RunDeletedBytes(t *testing.T, s store.Store, raw func() (files map[string][
 	if len(found(Marker)) == 0 {
 		t.Fatal("the records are not found in the files before they are deleted")
 	}
-	ok(t, s.AskDeletion(ctx, store.Deletion{ID: "now", DeletionScope: store.DeletionScope{Kind: store.DeleteConnection, ConnectionID: "c"}, AskedAt: Now, PurgeAfter: Now}))
-	ok(t, s.AskDeletion(ctx, store.Deletion{ID: "too", DeletionScope: store.DeletionScope{Kind: store.DeleteStream, ConnectionID: "mixed", Stream: Stream}, AskedAt: Now, PurgeAfter: Now}))
+	ok(t, s.AskDeletion(ctx, store.Deletion{ID: "now", DeletionScope: store.DeletionScope{Kind: store.DeleteConnection,
+		ConnectionID: "c"}, AskedAt: Now, PurgeAfter: Now}))
+	ok(t, s.AskDeletion(ctx, store.Deletion{ID: "too", DeletionScope: store.DeletionScope{Kind: store.DeleteStream,
+		ConnectionID: "mixed", Stream: Stream}, AskedAt: Now, PurgeAfter: Now}))
 	advance(t, s, Now)
 	ok(t, s.FinishDeletions(ctx, Now))
 	same(t, deletionOf(t, s, "now").State, store.DeletionPurged)
@@ -408,7 +437,8 @@ func RunDeletionBesideReader(t *testing.T, s store.Store, begun, ended func()) {
 	put(t, s, l, titled("k", "Quittengelee", ""))
 	finish(t, s, l, Now)
 	begun()
-	ok(t, s.AskDeletion(ctx, store.Deletion{ID: "now", DeletionScope: store.DeletionScope{Kind: store.DeleteConnection, ConnectionID: "c"}, AskedAt: Now, PurgeAfter: Now}))
+	ok(t, s.AskDeletion(ctx, store.Deletion{ID: "now", DeletionScope: store.DeletionScope{Kind: store.DeleteConnection,
+		ConnectionID: "c"}, AskedAt: Now, PurgeAfter: Now}))
 	advance(t, s, Now)
 	if err := s.FinishDeletions(ctx, Now); err == nil {
 		t.Error("the rows that a reader can still see were called removed")

@@ -144,14 +144,16 @@ func testEvidenceManifests(t *testing.T, s store.Store) {
 		same(t, chosen.Streams[1].Required, e.Streams[1].Required && want == "[ ]")
 	}
 	// So are streams that the owner deleted, with what was missing of them.
-	deleted := start(t, s, "c", "r2", Now, store.StreamSpec{Name: e.Streams[1].Name}, store.StreamSpec{Name: e.Streams[0].Name})
+	deleted := start(t, s, "c", "r2", Now, store.StreamSpec{Name: e.Streams[1].Name},
+		store.StreamSpec{Name: e.Streams[0].Name})
 	missed := miss("k")
 	missed.Stream = e.Streams[1].Name
 	commit(t, s, deleted, slice.Slice{Gaps: []slice.Gap{missed}}, Now)
 	finish(t, s, deleted, Now)
 	same(t, len(evidenceOf(t, s, "c").Gaps.Groups), 1)
 	ask(t, s, "del", store.DeletionScope{Kind: store.DeleteStream, ConnectionID: "c", Stream: e.Streams[1].Name})
-	ask(t, s, "part", store.DeletionScope{Kind: store.DeleteRange, ConnectionID: "c", Stream: e.Streams[0].Name, Since: "2026"})
+	ask(t, s, "part", store.DeletionScope{Kind: store.DeleteRange, ConnectionID: "c", Stream: e.Streams[0].Name,
+		Since: "2026"})
 	for _, want := range []string{"[ deferred]", "[ ]"} {
 		now := evidenceOf(t, s, "c")
 		same(t, now.Unreadable, nil)

@@ -20,7 +20,8 @@ func testFieldIndexes(t *testing.T, s store.Store) {
 	told := func(state store.IndexState) (all []store.FieldIndex) { // that of times is there from the beginning
 		all = []store.FieldIndex{{State: store.IndexReady}}
 		for _, field := range fields {
-			all = append(all, store.FieldIndex{ConnectionID: "c", Connection: "Example", Stream: Stream, Field: field, State: state})
+			all = append(all, store.FieldIndex{ConnectionID: "c", Connection: "Example", Stream: Stream, Field: field,
+				State: state})
 		}
 		return all
 	}
@@ -49,7 +50,8 @@ func testFieldPlans(t *testing.T, d Damaged) {
 	number := []store.Comparison{{Field: numberField, Kind: manifest.ValueNumber, Op: manifest.RangeGTE, Value: "1e99"}}
 	for name, read := range map[string]func(ctx context.Context) error{
 		"a value": func(ctx context.Context) error {
-			got, err := s.ListRecords(ctx, store.RecordQuery{Part: whole, Where: []store.FieldValue{{Field: textField, Value: *all[7].text.text}}})
+			got, err := s.ListRecords(ctx,
+				store.RecordQuery{Part: whole, Where: []store.FieldValue{{Field: textField, Value: *all[7].text.text}}})
 			same(t, err != nil || len(got) > 0, true)
 			return err
 		},
@@ -59,7 +61,8 @@ func testFieldPlans(t *testing.T, d Damaged) {
 			return err
 		},
 		"what belongs to others": func(ctx context.Context) error {
-			got, err := s.Related(ctx, store.RelatedQuery{Part: whole, Field: textField, Values: []string{*all[7].text.text, "none"}, Each: 2})
+			got, err := s.Related(ctx,
+				store.RelatedQuery{Part: whole, Field: textField, Values: []string{*all[7].text.text, "none"}, Each: 2})
 			same(t, err != nil || len(got.By) > 0, true)
 			return err
 		},

@@ -14,7 +14,8 @@ func testRecordKeys(t *testing.T, s store.Store) {
 	l := begin(t, s, "c", "r1")
 	old, young := live("old", "1"), live("young", "1")
 	old.SemanticTime, young.SemanticTime = "2026-03-03T23:59:59.999999Z", "2026-03-04T00:00:00.000000Z"
-	put(t, s, l, live("b", "1"), live("a", "1"), live("é", "1"), live("gone", "1"), live("missed", "1"), live("fetched", "1"), old, young,
+	put(t, s, l, live("b", "1"), live("a", "1"), live("é", "1"), live("gone", "1"), live("missed", "1"),
+		live("fetched", "1"), old, young,
 		of("a.txt", "filed", "1"), of("a.txt", "both", "1"))
 	put(t, s, l, tombstone("gone"), live("both", "1"))
 	report(t, s, l, Now, miss("missed"), miss("fetched"))

@@ -25,7 +25,8 @@ type step struct {
 func testTouches(t *testing.T, s store.Store) {
 	connect(t, s, "c")
 	connect(t, s, "other")
-	for _, story := range [][]step{ownerSteps(t, s), runSteps(t, s), deviceSteps(s), requestSteps(t, s), deletionSteps(s)} {
+	for _, story := range [][]step{ownerSteps(t, s), runSteps(t, s), deviceSteps(s), requestSteps(t, s),
+		deletionSteps(s)} {
 		for _, step := range story {
 			before := postpone(t, s, Now.Add(time.Hour))
 			if err := step.do(t.Context()); err != nil {

@@ -101,7 +101,8 @@ func RunUpgrade(t *testing.T, schema sqlstore.Schema, target func(t *testing.T) 
 			}
 			if version >= 29 {
 				d := deletionOf(t, s, "del1")
-				same(t, []any{d.Kind, d.ConnectionID, d.State, d.Records, d.Versions, d.TurnedAway, d.KeepsOut}, []any{store.DeleteRecord, "c", store.DeletionPurged, int64(1), int64(2), int64(5), true})
+				same(t, []any{d.Kind, d.ConnectionID, d.State, d.Records, d.Versions, d.TurnedAway, d.KeepsOut},
+					[]any{store.DeleteRecord, "c", store.DeletionPurged, int64(1), int64(2), int64(5), true})
 				same(t, removeFiles(t, s), []string{"cafe"})
 			}
 			if version >= 11 {

@@ -36,7 +36,8 @@ func measureDeletion(ctx context.Context, c config, dir string, r *report) error
 		if err != nil {
 			return err
 		}
-		single := store.DeletionScope{Kind: store.DeleteRecord, ConnectionID: part.ConnectionID, Stream: part.Stream, Key: one[0].Key}
+		single := store.DeletionScope{Kind: store.DeleteRecord, ConnectionID: part.ConnectionID, Stream: part.Stream,
+			Key: one[0].Key}
 		err = r.deleting(ctx, fmt.Sprintf("%s, deleting 1 record of %d for good", kind, c.Kept), st, h, single, now())
 		if err != nil {
 			return err

@@ -97,7 +97,8 @@ func benchMain(ctx context.Context, args []string) error {
 	f.IntVar(&c.Messages, "messages", 20_000, "messages of the account on a mail server; 200000 is the whole")
 	f.IntVar(&c.Kept, "kept", 1_000_000, "records of the overview; 5000000 is the whole")
 	f.IntVar(&c.Indexed, "indexed", 200_000, "records of the stream whose fields are indexed; 1000000 is the whole")
-	f.StringVar(&c.Only, "only", "", "one part: decoder, verdict, sqlite, schemas, postgres, memory, due, concurrent, workers, idle, surfaces, overview, deletion, fields, beside, demo, governor, limiters, allowance (long, and only by its name), foreign, files, archives, chatgpt, ingest, device, firstload (long, and only by its name), profiles, blobs, imap, browser or viewer")
+	f.StringVar(&c.Only, "only", "",
+		"one part: decoder, verdict, sqlite, schemas, postgres, memory, due, concurrent, workers, idle, surfaces, overview, deletion, fields, beside, demo, governor, limiters, allowance (long, and only by its name), foreign, files, archives, chatgpt, ingest, device, firstload (long, and only by its name), profiles, blobs, imap, browser or viewer")
 	f.StringVar(&c.Out, "out", "build/bench.json", "where the result is written")
 	f.StringVar(&c.Postgres, "postgres", os.Getenv("PDPP_TEST_POSTGRES_URL"), "PostgreSQL to measure; without it that part is left out")
 	f.StringVar(&c.Nginx, "nginx", os.Getenv(limitertest.Variable), "nginx program to measure against; without it that part is left out")
@@ -120,7 +121,13 @@ func benchMain(ctx context.Context, args []string) error {
 	}{
 		{"browser", measureBrowser}, {"viewer", measureViewer},
 		{"decoder", measureDecoder}, {"verdict", measureVerdict}, {"sqlite", measureSQLite}, {"postgres", measurePostgres},
-		{"schemas", measureSchemas}, {"memory", measureMemory}, {"due", measureDue}, {"concurrent", measureConcurrent}, {"workers", measureWorkers}, {"idle", measureIdle}, {"surfaces", measureSurfaces}, {"overview", measureOverview}, {"deletion", measureDeletion}, {"fields", measureFields}, {"beside", measureBeside}, {"demo", measureDemo}, {"governor", measureGovernor}, {"limiters", measureLimiters}, {"allowance", measureAllowance}, {"foreign", measureForeign}, {"files", measureFiles}, {"archives", measureArchives}, {"chatgpt", measureChatGPT}, {"ingest", measureIngest}, {"profiles", measureProfiles}, {"device", measureDevice}, {"firstload", measureFirstLoad}, {"blobs", measureBlobs}, {"imap", measureIMAP},
+		{"schemas", measureSchemas}, {"memory", measureMemory}, {"due", measureDue}, {"concurrent", measureConcurrent},
+		{"workers", measureWorkers}, {"idle", measureIdle}, {"surfaces", measureSurfaces}, {"overview", measureOverview},
+		{"deletion", measureDeletion}, {"fields", measureFields}, {"beside", measureBeside}, {"demo", measureDemo},
+		{"governor", measureGovernor}, {"limiters", measureLimiters}, {"allowance", measureAllowance},
+		{"foreign", measureForeign}, {"files", measureFiles}, {"archives", measureArchives}, {"chatgpt", measureChatGPT},
+		{"ingest", measureIngest}, {"profiles", measureProfiles}, {"device", measureDevice}, {"firstload", measureFirstLoad},
+		{"blobs", measureBlobs}, {"imap", measureIMAP},
 	}
 	for _, step := range steps {
 		if c.Only != "" && c.Only != step.name {

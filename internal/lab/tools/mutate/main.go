@@ -39,11 +39,13 @@ var rooms = []room{
 	{"console", []string{"internal/owner/console", "internal/owner/console/..."}, []string{"internal/owner/console/manage", "internal/owner/console/watch", "internal/owner/console", "internal/serve", "internal/cli"}},
 	{"cli", []string{"internal/cli"}, []string{"cmd/pdpp"}},
 	{"connectors", []string{"connectors/..."}, nil},
-	{"connectorkit", []string{"connectorkit", "connectorkit/..."}, []string{"connectors/example", "connectors/slack", "connectors/ynab"}},
+	{"connectorkit", []string{"connectorkit", "connectorkit/..."},
+		[]string{"connectors/example", "connectors/slack", "connectors/ynab"}},
 	{"collector", []string{"internal/device/collector"}, []string{"cmd/pdpp-local-collector", "internal/lab/devicetest"}},
 	{"deviceapi", []string{"internal/deviceapi"}, []string{"internal/lab/devicetest"}},
 	{"oauth", []string{"internal/share/oauth"}, []string{"internal/serve"}},
-	{"providerauth", []string{"internal/collect/providerauth"}, []string{"connectors/strava", "connectors/google_calendar", "internal/serve"}},
+	{"providerauth", []string{"internal/collect/providerauth"},
+		[]string{"connectors/strava", "connectors/google_calendar", "internal/serve"}},
 }
 
 type config struct {

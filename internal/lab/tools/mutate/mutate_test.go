@@ -209,7 +209,8 @@ func TestChild(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	trials := &trials{work: t.TempDir(), watched: []string{"sum"}, suites: map[string]*suite{}, children: children{programs: []string{"./cmd/child"}}}
+	trials := &trials{work: t.TempDir(), watched: []string{"sum"}, suites: map[string]*suite{},
+		children: children{programs: []string{"./cmd/child"}}}
 	results, err := trials.tryRoom(t.Context(), room{Name: "sum"}, faults, len(faults))
 	if err != nil {
 		t.Fatal(err)

@@ -38,7 +38,8 @@ func tests(ctx context.Context, dir string, watched []string, work string, c *ch
 	if err != nil {
 		return nil, err
 	}
-	args := []string{"test", "-c", "-overlay=" + overlay, "-cover", "-covermode=set", "-coverpkg=" + strings.Join(prefixed(watched), ","), "-vet=off", "-ldflags=-s -w", "-o", program, "./" + dir}
+	args := []string{"test", "-c", "-overlay=" + overlay, "-cover", "-covermode=set", "-coverpkg=" +
+		strings.Join(prefixed(watched), ","), "-vet=off", "-ldflags=-s -w", "-o", program, "./" + dir}
 	if out, err := exec.CommandContext(ctx, "go", args...).CombinedOutput(); err != nil {
 		return nil, fmt.Errorf("build the tests of %s: %w\n%s", dir, err, out)
 	}
@@ -123,7 +124,8 @@ func profile(ctx context.Context, counts, to string) ([]byte, error) {
 		return nil, nil
 	}
 	defer os.Remove(to)
-	if out, err := exec.CommandContext(ctx, "go", "tool", "covdata", "textfmt", "-i="+counts, "-o="+to).CombinedOutput(); err != nil {
+	if out, err := exec.CommandContext(ctx, "go", "tool", "covdata", "textfmt", "-i="+counts,
+		"-o="+to).CombinedOutput(); err != nil {
 		return nil, fmt.Errorf("%w\n%s", err, out)
 	}
 	return os.ReadFile(to)

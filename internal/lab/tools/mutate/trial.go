@@ -172,7 +172,8 @@ func (t *trials) runTests(ctx context.Context, dir, overlay string, programs []s
 	for _, group := range grouped(chosen) {
 		name, failed := t.fails(ctx, dir, overlay, program, programs, group)
 		if failed {
-			if again, still := t.fails(ctx, dir, overlay, program, programs, []test{{Pattern: name, Took: longest(group)}}); still {
+			if again, still := t.fails(ctx, dir, overlay, program, programs,
+				[]test{{Pattern: name, Took: longest(group)}}); still {
 				return again, nil
 			}
 		}
@@ -206,7 +207,8 @@ var failedLine = regexp.MustCompile(`(?m)^--- FAIL: (\S+)|^\s+(Test\S+) \([\d.hm
 // fails runs some tests until one fails, and gives the pattern that runs it again. A
 // test that takes far longer than without the fault has failed: ten times as long as the
 // longest of them, beyond what all of them may take.
-func (t *trials) fails(ctx context.Context, dir, overlay, program string, programs []string, group []test) (string, bool) {
+func (t *trials) fails(ctx context.Context, dir, overlay, program string, programs []string, group []test) (string,
+	bool) {
 	patterns := make([]string, len(group))
 	var took time.Duration
 	for i, g := range group {

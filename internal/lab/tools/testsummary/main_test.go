@@ -140,7 +140,8 @@ func TestSignalsLeaveTheSummary(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	wantEnd(t, first+string(rest), "1 passed, 1 failed, 0 skipped", "ok    p", "FAIL  q TestB did not finish: go test ended before it", "half of it")
+	wantEnd(t, first+string(rest), "1 passed, 1 failed, 0 skipped", "ok    p",
+		"FAIL  q TestB did not finish: go test ended before it", "half of it")
 	if err := cmd.Wait(); cmd.ProcessState.ExitCode() != 1 {
 		t.Errorf("it ended with %v, want exit code 1", err)
 	}
@@ -183,8 +184,10 @@ func TestFailuresWithoutAFailedTest(t *testing.T) {
 		}, "0 passed, 1 failed, 0 skipped", "FAIL  p TestD did not finish: the package took longer than 20m0s"},
 		"is killed": {[]string{runD, `{"Action":"output","Package":"p","Output":"signal: killed\n"}`, failP},
 			"0 passed, 1 failed, 0 skipped", "FAIL  p TestD did not finish: the process was ended by a signal: killed"},
-		"crashes": {[]string{runD, `{"Action":"output","Package":"p","Test":"TestD","Output":"fatal error: all goroutines are asleep\n"}`, failP},
-			"0 passed, 1 failed, 0 skipped", "FAIL  p TestD did not finish: the process crashed: fatal error: all goroutines are asleep"},
+		"crashes": {[]string{runD,
+			`{"Action":"output","Package":"p","Test":"TestD","Output":"fatal error: all goroutines are asleep\n"}`, failP},
+			"0 passed, 1 failed, 0 skipped",
+			"FAIL  p TestD did not finish: the process crashed: fatal error: all goroutines are asleep"},
 		"exits": {[]string{runD, `{"Action":"output","Package":"p","Output":"exit status 3\n"}`, failP},
 			"0 passed, 1 failed, 0 skipped", "FAIL  p TestD did not finish: the process ended with exit status 3"},
 		"is killed before its tests": {[]string{`{"Action":"output","Package":"p","Output":"signal: killed\n"}`, failP},

@@ -40,9 +40,11 @@ func TestForeignConnectorSaysWhatItGets(t *testing.T) {
 	if p := get(t, h, "/add/kelp"); strings.Contains(p.Body.String(), "data-foreign") {
 		t.Error("a built-in one has nothing to confirm")
 	}
-	o.connectors[0].Foreign = &api.Foreign{Executable: "ab12", Network: "Every address that this machine reaches.", Variables: []string{"KELP_TOKEN", "KELP_DIR"}, Paths: []string{"KELP_DIR"}}
+	o.connectors[0].Foreign = &api.Foreign{Executable: "ab12", Network: "Every address that this machine reaches.",
+		Variables: []string{"KELP_TOKEN", "KELP_DIR"}, Paths: []string{"KELP_DIR"}}
 	p := get(t, h, "/add/kelp")
-	for _, words := range []string{"data-foreign", "KELP_TOKEN, KELP_DIR", "SHA-256 ab12", "Every address that this machine reaches.", "Connecting it lets it run as it is now."} {
+	for _, words := range []string{"data-foreign", "KELP_TOKEN, KELP_DIR", "SHA-256 ab12",
+		"Every address that this machine reaches.", "Connecting it lets it run as it is now."} {
 		if !strings.Contains(p.Body.String(), words) {
 			t.Errorf("the page does not say %q", words)
 		}

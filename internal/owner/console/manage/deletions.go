@@ -36,7 +36,8 @@ type deletionForm struct {
 
 // members are what the form repeats of what is to be deleted.
 func (f *deletionForm) members() (all [][2]string) {
-	for _, m := range [][2]string{{"scope", f.Scope}, {"connection", f.ConnectionID}, {"stream", f.Stream}, {"since", f.Since}, {"until", f.Until}, {"key", f.Key}} {
+	for _, m := range [][2]string{{"scope", f.Scope}, {"connection", f.ConnectionID}, {"stream", f.Stream},
+		{"since", f.Since}, {"until", f.Until}, {"key", f.Key}} {
 		if m[1] != "" {
 			all = append(all, m)
 		}
@@ -46,7 +47,8 @@ func (f *deletionForm) members() (all [][2]string) {
 
 // deletionWish reads what is to be deleted.
 func deletionWish(v url.Values) api.DeletionRequest {
-	return api.DeletionRequest{Scope: v.Get("scope"), ConnectionID: v.Get("connection"), Stream: v.Get("stream"), Since: v.Get("since"), Until: v.Get("until"), Key: v.Get("key"),
+	return api.DeletionRequest{Scope: v.Get("scope"), ConnectionID: v.Get("connection"), Stream: v.Get("stream"),
+		Since: v.Get("since"), Until: v.Get("until"), Key: v.Get("key"),
 		Now: v.Get("when") == "now"}
 }
 

@@ -47,13 +47,16 @@ func rarely() *owner {
 		api.Grant{ID: "grt_3", ClientName: "Almanac", Status: "expired", CreatedAt: year, ExpiresAt: &week, LastUsedAt: &year, Streams: part(func(s *api.GrantStream) { s.Until = &week })},
 		api.Grant{ID: "grt_4", ClientName: "Archive", Status: "consumed", CreatedAt: week, Streams: part(func(s *api.GrantStream) { s.Stream, s.Resources = "lost_letters", []string{"a1", "a2"} })},
 	)
-	o.connectors[0].Foreign = &api.Foreign{Executable: "ab12", Network: "Every address that this machine reaches.", Paths: []string{"KELP_DIR"}, Starts: []string{"python3", "connector"}, Scripts: []string{"tide.py"}}
+	o.connectors[0].Foreign = &api.Foreign{Executable: "ab12", Network: "Every address that this machine reaches.",
+		Paths: []string{"KELP_DIR"}, Starts: []string{"python3", "connector"}, Scripts: []string{"tide.py"}}
 	o.connectors[0].Lacks = "python3 starts the connector kelp, and is not here. Install Python."
 	o.connectors = append(o.connectors, api.Connector{ID: "lagoon", DisplayName: "Lagoon", SignsIn: true, Refresh: api.RefreshPolicy{Mode: "automatic", RecommendedSeconds: 86400}})
 	o.runtime.Database, o.runtime.Workers = "postgres", []api.Worker{{Host: "harbor", SeenAt: year}}
 	o.searches, o.ended = nil, nil
-	o.deletions = []api.Deletion{{ID: "del_2", Scope: "stream", State: "purged", KeepsOut: true, What: "letters", Happened: "Deleted for good: 3 records.", Notes: []string{}, AskedAt: week},
-		{ID: "del_3", State: "compacting", Trouble: "disk full", What: "All", Happened: "Being cleared.", AskedAt: week, Notes: []string{}}}
+	o.deletions = []api.Deletion{{ID: "del_2", Scope: "stream", State: "purged", KeepsOut: true, What: "letters",
+		Happened: "Deleted for good: 3 records.", Notes: []string{}, AskedAt: week},
+		{ID: "del_3", State: "compacting", Trouble: "disk full", What: "All", Happened: "Being cleared.", AskedAt: week,
+			Notes: []string{}}}
 	o.codes, o.passkeys, o.sessions, o.quiet = api.RecoveryCodes{}, nil, o.sessions[1:], ""
 	o.targets = []api.PushTarget{{ID: "psh_2", Kind: "web_push", Label: "A phone", LastSuccessAt: &week}, {ID: "psh_3", Kind: "webhook", Host: "hooks.example"}}
 	o.tokens = []api.Token{
@@ -76,7 +79,8 @@ func rarely() *owner {
 }
 
 var rarePages = []string{
-	"/records/searches", "/records/searches/none", "/settings/deletions", "/settings/deletions/del_2", "/settings/deletions/del_3", "/settings/deletions/none",
+	"/records/searches", "/records/searches/none", "/settings/deletions", "/settings/deletions/del_2",
+	"/settings/deletions/del_3", "/settings/deletions/none",
 	"/settings/deletions/new?scope=range&connection=cin_kelp_1", "/settings/deletions/new?scope=range&since=soon",
 	"/records?connection=cin_kelp_1&stream=letters&f.shelf=low&order=oldest&gte.pages=3&count=value.shelf", "/records/cin_kelp_1/letters/a2", "/records?connection=cin_kelp_1&stream=shells",
 	"/add/kelp", "/add/kelp/about", "/add?q=nothing", "/add/lagoon", "/add/none", "/schedules", "/grants", "/grants/grt_2", "/grants/grt_3", "/grants/grt_4", "/grants/none", "/audit", "/settings", "/settings/storage", "/settings/sign-in", "/settings/password",

@@ -365,7 +365,8 @@ func (o *owner) PreviewDeletion(_ context.Context, r api.DeletionRequest) (api.D
 	if r.Since == "soon" {
 		return api.Deletion{}, api.Invalid("since", "This is no date or time.", "Write a date.")
 	}
-	return api.Deletion{Scope: r.Scope, State: "preview", What: o.deletions[0].What, Happened: "This would delete 3 records.", Notes: []string{"Backups still hold it."}}, o.heard("PreviewDeletion")
+	return api.Deletion{Scope: r.Scope, State: "preview", What: o.deletions[0].What,
+		Happened: "This would delete 3 records.", Notes: []string{"Backups still hold it."}}, o.heard("PreviewDeletion")
 }
 
 func (o *owner) Delete(_ context.Context, r api.DeletionRequest) (api.Deletion, error) {

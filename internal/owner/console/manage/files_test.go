@@ -139,7 +139,8 @@ type reading struct{ *owner }
 var heldBesides = []api.LeftOut{{Kind: "Sea charts", Count: 1200, Known: true}, {Kind: "hold/*.bin", Count: 3}}
 
 func (o *reading) ImportByID(context.Context, string) (api.Import, error) {
-	return api.Import{ID: "imp_1", ConnectionID: "cin_kelp_1", Name: "kelp.zip", Status: api.ImportRead, New: 7, LeftOut: heldBesides}, nil
+	return api.Import{ID: "imp_1", ConnectionID: "cin_kelp_1", Name: "kelp.zip", Status: api.ImportRead, New: 7,
+		LeftOut: heldBesides}, nil
 }
 
 func (o *reading) Gaps(context.Context, api.GapQuery) (api.GapPage, error) {
@@ -151,9 +152,11 @@ func (o *reading) Gaps(context.Context, api.GapQuery) (api.GapPage, error) {
 func TestLeftOutIsNamed(t *testing.T) {
 	o := mara()
 	h := worldOf(t, o, &reading{o})
-	get(t, h, "/connections/cin_kelp_1/files/imp_1").says(t, "Left out Sea charts (1,200)", "Not recognized hold/*.bin (3)", "2 kinds of content were left out")
+	get(t, h, "/connections/cin_kelp_1/files/imp_1").says(t, "Left out Sea charts (1,200)",
+		"Not recognized hold/*.bin (3)", "2 kinds of content were left out")
 	p := get(t, h, "/connections/cin_kelp_1/gaps")
-	p.says(t, "Nothing that this source collects is known to be missing.", "Left out Sea charts (1,200)", "Not recognized hold/*.bin (3)")
+	p.says(t, "Nothing that this source collects is known to be missing.", "Left out Sea charts (1,200)",
+		"Not recognized hold/*.bin (3)")
 	if strings.Contains(p.Body.String(), "Nothing is known to be missing") {
 		t.Error("nothing is said to be missing although something is left out")
 	}

@@ -22,7 +22,8 @@ var everyPage = []string{
 	"/records", "/records/searches", "/records/streams", "/records?connection=cin_kelp_1&stream=letters", "/records?q=harbor",
 	"/records/cin_kelp_1/letters/a1", "/add", "/add/kelp", "/add/shore", "/schedules", "/grants", "/grants/new", "/grants/grt_1", "/audit", "/audit?kind=reading&days=7", "/settings/storage",
 	"/consent/req_1", "/devices", "/devices/dev_1", "/devices/dev_0", "/settings", "/settings/sign-in",
-	"/settings/deletions", "/settings/deletions/del_1", "/settings/deletions/new?scope=connection&connection=cin_kelp_1", "/settings/deletions/new?scope=range&since=2026-01-01",
+	"/settings/deletions", "/settings/deletions/del_1", "/settings/deletions/new?scope=connection&connection=cin_kelp_1",
+	"/settings/deletions/new?scope=range&since=2026-01-01",
 	"/connections/cin_kelp_1/gaps", "/connections/cin_kelp_1/gaps?status=terminal&show=500", "/connections/cin_kelp_1/gaps/gap_1", "/connections/cin_kelp_1/gaps/gap_2",
 	"/connections/cin_kelp_1/changes", "/connections/cin_kelp_1/changes?stream=letters&before=40", "/connections/cin_kelp_1/bookmarks",
 	"/connections/cin_kelp_1/bookmarks?stream=letters&mode=catch_up", "/connections/cin_kelp_1/bookmarks/rewind?stream=letters&commit=3",
@@ -32,9 +33,13 @@ var everyPage = []string{
 func full(name string) *owner {
 	o := mara()
 	at, skew := now.Add(-time.Hour), int64(-3600)
-	o.deletions = []api.Deletion{{ID: "del_1", Scope: "connection", ConnectionID: "cin_kelp_0", State: "hidden", AskedAt: at, PurgeAfter: now.AddDate(0, 0, 7), Records: 3, Versions: 2, Bytes: 900, Files: 1, FileBytes: 70,
-		KeepsOut: true, Undoable: true, What: name, Happened: "Deleted 3 records. Nobody can read them.", Next: "They are removed for good in a week.", Notes: []string{"Backups made before still hold it."}}}
-	o.ended = []api.EndedConnection{{ConnectionID: "cin_kelp_0", ConnectorID: "kelp", DisplayName: name, EndedAt: at, Deletion: &o.deletions[0]}, {ConnectionID: "cin_kelp_9", ConnectorID: "kelp", DisplayName: "Old " + name, EndedAt: at, Records: 12}}
+	o.deletions = []api.Deletion{{ID: "del_1", Scope: "connection", ConnectionID: "cin_kelp_0", State: "hidden",
+		AskedAt: at, PurgeAfter: now.AddDate(0, 0, 7), Records: 3, Versions: 2, Bytes: 900, Files: 1, FileBytes: 70,
+		KeepsOut: true, Undoable: true, What: name, Happened: "Deleted 3 records. Nobody can read them.",
+		Next: "They are removed for good in a week.", Notes: []string{"Backups made before still hold it."}}}
+	o.ended = []api.EndedConnection{{ConnectionID: "cin_kelp_0", ConnectorID: "kelp", DisplayName: name, EndedAt: at,
+		Deletion: &o.deletions[0]}, {ConnectionID: "cin_kelp_9", ConnectorID: "kelp", DisplayName: "Old " + name, EndedAt: at,
+		Records: 12}}
 	o.records = api.RecordPage{Records: []api.Record{letter("a1", `{"title":`+quoted(name)+`,"shelf":`+quoted(name)+`}`, 2)}, Next: "cursor/2"}
 	o.record = letter("a1", `{"title":`+quoted(name)+`,`+quoted(name)+`:`+quoted(name)+`,"list":[`+quoted(name)+`],"deep":{`+quoted(name)+`:[{}]}}`, 2)
 	o.earlier = []api.Record{letter("a1", `{"title":"before"}`, 1)}

@@ -25,7 +25,9 @@ func worldOf(t *testing.T, o *owner, does api.Owner) http.Handler {
 	mux := http.NewServeMux()
 	for _, r := range Routes(Config{
 		Owner: does, Now: func() time.Time { return now }, Log: slog.New(slog.DiscardHandler),
-		Fresh: func(context.Context) bool { return !o.stale }, Confirmed: func(next http.Handler) http.Handler { return next }, PasskeysAt: func(*http.Request) bool { return true },
+		Fresh:      func(context.Context) bool { return !o.stale },
+		Confirmed:  func(next http.Handler) http.Handler { return next },
+		PasskeysAt: func(*http.Request) bool { return true },
 	}) {
 		mux.Handle(r.Pattern, r.Handler)
 	}

@@ -150,7 +150,8 @@ func TestThePasswordIsNeverShown(t *testing.T) {
 // What adds a way in needs fresh proof, and so does removing for good; nothing else does whatever its form holds.
 func TestRoutesThatNeedProof(t *testing.T) {
 	for _, r := range Routes(Config{}) {
-		want := map[string]bool{"POST /settings/tokens": true, "POST /settings/recovery-codes": true, "GET /settings/password": true, "POST /settings/password": true,
+		want := map[string]bool{"POST /settings/tokens": true, "POST /settings/recovery-codes": true,
+			"GET /settings/password": true, "POST /settings/password": true,
 			"POST /settings/deletions/{id}/purge": true}[r.Pattern]
 		if r.Confirm != want {
 			t.Errorf("%s: %v", r.Pattern, r.Confirm)

@@ -37,7 +37,8 @@ func (p *pages) speedRow(ctx context.Context, d api.Detail, typed []speedRow) (s
 	if slices.Contains(l.Supports, limitWhole) {
 		seconds = l.MaxWholeSeconds
 	}
-	row := speedRow{ID: d.ID, Ceiling: limitText(l.CeilingPerMinute), Minutes: limitText(float64(seconds) / 60), Details: limitText(float64(l.MaxDetails))}
+	row := speedRow{ID: d.ID, Ceiling: limitText(l.CeilingPerMinute), Minutes: limitText(float64(seconds) / 60),
+		Details: limitText(float64(l.MaxDetails))}
 	for _, t := range typed {
 		if t.ID == d.ID {
 			row = t
@@ -107,7 +108,8 @@ func (p *pages) setSpeed(w http.ResponseWriter, r *http.Request) {
 }
 
 func sameLimits(a, b api.Limits) bool {
-	return a.CeilingPerMinute == b.CeilingPerMinute && a.MaxSeconds == b.MaxSeconds && a.MaxWholeSeconds == b.MaxWholeSeconds && a.MaxDetails == b.MaxDetails
+	return a.CeilingPerMinute == b.CeilingPerMinute && a.MaxSeconds == b.MaxSeconds &&
+		a.MaxWholeSeconds == b.MaxWholeSeconds && a.MaxDetails == b.MaxDetails
 }
 
 // timeLimit is the limit that the column of minutes sets: of the whole run where the connector

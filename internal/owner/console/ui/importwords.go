@@ -22,7 +22,8 @@ func ImportWords(i api.Import) string {
 	}
 	if all == 0 {
 		if n := int64(len(i.LeftOut)); n > 0 {
-			return "Read. It holds " + text.Count(n, "kind of content that is", "kinds of content that are") + " not collected, and nothing new besides."
+			return "Read. It holds " + text.Count(n, "kind of content that is", "kinds of content that are") +
+				" not collected, and nothing new besides."
 		}
 		return "Read. There is nothing in it that was not read before."
 	}

@@ -69,7 +69,8 @@ func (p *Pages) postCredential(w http.ResponseWriter, r *http.Request) {
 	}
 	id := r.PathValue("id")
 	err := p.owner.SetCredential(r.Context(), id, fields(r))
-	p.done(w, r, err, connectionPath(id), ui.Message{Kind: "note", Text: "Checking the credential. This page shows the result."})
+	p.done(w, r, err, connectionPath(id),
+		ui.Message{Kind: "note", Text: "Checking the credential. This page shows the result."})
 }
 
 func (p *Pages) postAcknowledge(w http.ResponseWriter, r *http.Request) {

@@ -41,7 +41,8 @@ func TestFormsDoWhatTheySay(t *testing.T) {
 				t.Errorf("%s did %q, want %q", c.path, k.did, c.did)
 			}
 			switch {
-			case htmx && (w.Code != http.StatusOK || !strings.Contains(w.Body.String(), `data-message="ok"`) && !strings.Contains(w.Body.String(), `data-message="note"`)):
+			case htmx && (w.Code != http.StatusOK || !strings.Contains(w.Body.String(), `data-message="ok"`) &&
+				!strings.Contains(w.Body.String(), `data-message="note"`)):
 				t.Errorf("%s answers htmx with %d %s", c.path, w.Code, w.Body)
 			case !htmx && (w.Code != http.StatusSeeOther || !strings.HasPrefix(w.Header().Get("Location"), "/")):
 				t.Errorf("%s answers with %d to %q", c.path, w.Code, w.Header().Get("Location"))
@@ -158,7 +159,8 @@ func TestRunPage(t *testing.T) {
 func TestRunPageIsAboutTheRun(t *testing.T) {
 	k := newKeeper(plant(t, "scheduled-healthy", `{"connection": {"connection_id": "con_a"}}`))
 	over := noon.Add(-time.Hour)
-	k.active = &api.Run{ID: "run_1", ConnectionID: "con_a", DisplayName: "Photobox", Status: "failed", Trigger: "manual", StartedAt: over, CompletedAt: &over,
+	k.active = &api.Run{ID: "run_1", ConnectionID: "con_a", DisplayName: "Photobox", Status: "failed", Trigger: "manual",
+		StartedAt: over, CompletedAt: &over,
 		Failure: "The provider could not be reached.", GrantID: "grant_1", GrantName: "Sleep coach"}
 	shown := page(t, serve(k), "/runs/run_1")
 	head := one(t, shown, "id", "run-head")
@@ -166,7 +168,8 @@ func TestRunPageIsAboutTheRun(t *testing.T) {
 	if run < 0 || connection < run || !strings.Contains(head[:connection], "Failed") {
 		t.Errorf("the head is %s", head)
 	}
-	if about := one(t, shown, "id", "run-about"); !strings.Contains(about, "Sleep coach") || len(find(shown, "data-grant", "grant_1")) != 1 {
+	if about := one(t, shown, "id", "run-about"); !strings.Contains(about, "Sleep coach") ||
+		len(find(shown, "data-grant", "grant_1")) != 1 {
 		t.Errorf("the grant is not named: %s", about)
 	}
 }
@@ -174,7 +177,8 @@ func TestRunPageIsAboutTheRun(t *testing.T) {
 // A message about a credential claims no success, and goes when a run has ended.
 func TestCredentialMessageClaimsNothing(t *testing.T) {
 	k := newKeeper(plant(t, "scheduled-healthy", `{"connection": {"connection_id": "con_a"}}`))
-	said := send(t, serve(k), http.MethodPost, "/connections/con_a/credential", url.Values{"field.token": {"x"}}, true).Body.String()
+	said := send(t, serve(k), http.MethodPost, "/connections/con_a/credential", url.Values{"field.token": {"x"}},
+		true).Body.String()
 	if !strings.Contains(said, `data-message="note"`) || strings.Contains(said, "green") {
 		t.Errorf("the message is %s", said)
 	}

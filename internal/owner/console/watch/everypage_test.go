@@ -53,7 +53,8 @@ func busy(t *testing.T) *keeper {
 		d.Credential = &api.Credential{CapturedAt: at(-6000), RejectedAt: &rejected}
 		d.Connector.Refresh = api.RefreshPolicy{Mode: "automatic", Rationale: "It allows this.", MinimumSeconds: 3600, RecommendedSeconds: 6 * 3600}
 		d.Connector.Streams = []api.StreamLabel{{Name: "messages", Label: "Messages"}, {Name: "albums"}}
-		d.NotCollected = []api.NotCollected{{Stream: "albums", DeletionID: "del_1", State: "hidden"}, {Stream: "letters", DeletionID: "del_2", State: "purged"}}
+		d.NotCollected = []api.NotCollected{{Stream: "albums", DeletionID: "del_1", State: "hidden"},
+			{Stream: "letters", DeletionID: "del_2", State: "purged"}}
 	}
 	return k
 }

@@ -22,16 +22,20 @@ func TestConditionsAreSummedUpInWords(t *testing.T) {
 func TestDriftIsShownUnderDetails(t *testing.T) {
 	drifting := plant(t, "scheduled-healthy", "")
 	fact := *drifting.Streams[0].Fact
-	fact.Drift = &evidence.Drift{Answers: 3, Differences: []evidence.Difference{{Kind: evidence.NewMember, Route: "GET v1/notes", Member: "notes/[]/colour", Count: 2}}}
+	fact.Drift = &evidence.Drift{Answers: 3,
+		Differences: []evidence.Difference{{Kind: evidence.NewMember, Route: "GET v1/notes", Member: "notes/[]/colour",
+			Count: 2}}}
 	drifting.Streams[0].Fact = &fact
 	got := one(t, page(t, serve(newKeeper(drifting)), connectionPath(drifting.Connection.ID)), "id", "inspect-drift")
-	for _, want := range []string{"Answers differ from what this version expects", "New member: notes/[]/colour in 2 places", "pdpp support " + drifting.Connection.ID} {
+	for _, want := range []string{"Answers differ from what this version expects",
+		"New member: notes/[]/colour in 2 places", "pdpp support " + drifting.Connection.ID} {
 		if !strings.Contains(got, want) {
 			t.Errorf("no %q in %q", want, got)
 		}
 	}
 	well := plant(t, "scheduled-healthy", "")
-	if got := one(t, page(t, serve(newKeeper(well)), connectionPath(well.Connection.ID)), "id", "inspect-drift"); got != "" {
+	if got := one(t, page(t, serve(newKeeper(well)), connectionPath(well.Connection.ID)), "id",
+		"inspect-drift"); got != "" {
 		t.Errorf("nothing differs, and the page shows %q", got)
 	}
 }

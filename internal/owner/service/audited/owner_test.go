@@ -20,7 +20,9 @@ import (
 var looks = map[string]bool{
 	"Overview": true, "Connection": true, "Why": true, "Pace": true, "Schedules": true, "Gaps": true, "Gap": true, "Bookmarks": true, "BookmarkLog": true, "PreviewRewind": true, "Devices": true, "Imports": true, "ImportByID": true, "Uploads": true, "UploadByID": true, "AddPiece": true, "DeviceCodes": true, "DeviceDiagnostics": true, "Connectors": true, "Attention": true, "Work": true,
 	"Run": true, "RunRecovery": true, "Stop": true, "Collect": true, "Runs": true, "RunByID": true, "Timeline": true, "Cancel": true, "Question": true, "Answer": true, "Acknowledge": true,
-	"Streams": true, "Kept": true, "Storage": true, "Days": true, "Records": true, "Record": true, "Search": true, "SavedSearches": true, "PreviewDeletion": true, "Deletions": true, "DeletionByID": true, "EndedConnections": true, "Aggregate": true, "Changes": true, "Grants": true, "Grant": true, "GrantRequest": true,
+	"Streams": true, "Kept": true, "Storage": true, "Days": true, "Records": true, "Record": true, "Search": true,
+	"SavedSearches": true, "PreviewDeletion": true, "Deletions": true, "DeletionByID": true, "EndedConnections": true,
+	"Aggregate": true, "Changes": true, "Grants": true, "Grant": true, "GrantRequest": true,
 	"Tokens": true, "Sessions": true, "Passkeys": true, "RecoveryCodes": true, "PushTargets": true, "TestPush": true, "QuietHours": true, "Audit": true, "Runtime": true,
 }
 

@@ -24,7 +24,8 @@ import (
 func (c *Progresses) Run(ctx context.Context, r store.Run, name string, m *manifest.Manifest) (api.Run, error) {
 	out := api.Run{
 		ID: r.ID, ConnectionID: r.ConnectionID, ConnectorID: r.ConnectorID, DisplayName: name, Trigger: string(r.Trigger), RecoveryOnly: r.RecoveryOnly, Reason: r.FailureReason, Status: string(r.Status),
-		RecordsEmitted: r.RecordsEmitted, StartedAt: r.StartedAt, CompletedAt: r.CompletedAt, Streams: []api.RunStream{}, GrantID: r.GrantID,
+		RecordsEmitted: r.RecordsEmitted, StartedAt: r.StartedAt, CompletedAt: r.CompletedAt, Streams: []api.RunStream{},
+		GrantID: r.GrantID,
 	}
 	out.Failure, out.FailureCode = Failure(r)
 	if r.Status == store.RunRunning {
