@@ -22,7 +22,7 @@ type Sample struct {
 	met, elements int
 }
 
-// Sample returns the sample of a store with the given streams; nil when there is nothing to compare
+// Sample returns the sample of a store with these streams; nil when there is nothing to compare
 // with. It is for one goroutine, as the feed is.
 func (f *Feeding) Sample(store string, streams []string) *Sample {
 	store = strings.ReplaceAll(store, " ", "_")

@@ -46,7 +46,7 @@ func isContainerClient(argv []string) bool {
 	return len(argv) > 0 && slices.Contains(containerClients, filepath.Base(argv[0]))
 }
 
-// Confined is the launcher: it makes this process one that reaches the proxy alone, and then the program. The
+// Confined is the launcher: it makes this process one that reaches only the proxy, and then the program. The
 // first argument is insideNamespace, or the proxy's port; without a program it only tries the namespace. With
 // reportArgument it prints what this machine can enforce for a program. It returns only when one of these is done or
 // has failed.

@@ -95,7 +95,7 @@ func weaken(what string, argv []string) error {
 }
 
 // In a namespace the proxy is all that a program reaches, beside its own listeners. Without one it has no socket but
-// for TCP and no port but the proxy's, at any host; without Landlock it is held by nothing. Each says which it is.
+// for TCP and no port but the proxy's, at any host; without Landlock it is held by nothing. Each reports which it is.
 func TestWaysPastTheProxy(t *testing.T) {
 	const done, refused, unreached = "done", "refused", "unreached"
 	held := map[string]string{"proxy": done, "pair": done, "parent": refused, "name": unreached,
@@ -149,7 +149,7 @@ func TestWaysPastTheProxy(t *testing.T) {
 	}
 }
 
-// neighbours are a port and a socket with a path that somebody outside listens on.
+// neighbours are a port and a socket with a path that an outside process listens on.
 func neighbours(t *testing.T) (port, path string) {
 	t.Helper()
 	path = filepath.Join(t.TempDir(), "socket")

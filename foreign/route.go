@@ -18,7 +18,7 @@ import (
 )
 
 // ConfinedCommand is the argument by which the host program becomes Confined. Of its own arguments,
-// insideNamespace stands for a namespace, and reportArgument asks what this machine can enforce.
+// insideNamespace selects a namespace, and reportArgument asks what this machine can enforce.
 const (
 	ConfinedCommand = "confined"
 	insideNamespace = "namespace"
@@ -40,7 +40,7 @@ type Enforcement struct {
 const (
 	// ByNamespace means that the proxy is the only neighbour of the program.
 	ByNamespace = "namespace"
-	// ByPort means that the program connects over TCP to the proxy's port alone, at any host.
+	// ByPort means that the program connects over TCP only to the proxy's port, at any host.
 	ByPort = "port"
 	// ByNothing means that a program can take another way.
 	ByNothing = "nothing"
@@ -49,7 +49,7 @@ const (
 // container is why nothing is enforced for a program that asks a daemon to start a container.
 var container = Enforcement{By: ByNothing, Reason: "a container is started by a daemon, which nothing here holds"}
 
-// enforcement tries what this machine can enforce for a program, with the launcher alone.
+// enforcement tries what this machine can enforce for a program, with only the launcher.
 func enforcement(argv []string) (Enforcement, error) {
 	if isContainerClient(argv) {
 		return container, nil

@@ -36,7 +36,7 @@ func startInNamespace(cmd *exec.Cmd) (net.Listener, error) {
 	cmd.ExtraFiles = []*os.File{theirs}
 	cmd.SysProcAttr = &syscall.SysProcAttr{
 		Cloneflags:  unix.CLONE_NEWUSER | unix.CLONE_NEWNET,
-		AmbientCaps: []uintptr{unix.CAP_NET_ADMIN}, // for the launcher alone, which brings up loopback
+		AmbientCaps: []uintptr{unix.CAP_NET_ADMIN}, // only for the launcher, which brings up loopback
 	}
 	err = cmd.Start()
 	_ = theirs.Close()

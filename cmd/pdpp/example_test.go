@@ -49,7 +49,7 @@ type requests struct {
 type requestsKey struct{}
 
 // withRequests adds commands about the requests that the provider received: asked ROUTE expects some, forget
-// begins to count anew.
+// starts to count again.
 func withRequests() map[string]func(*testscript.TestScript, bool, []string) {
 	all := maps.Clone(commands)
 	all["asked"] = func(ts *testscript.TestScript, neg bool, args []string) {

@@ -20,7 +20,10 @@ const sendAll = `async (to) => {
 		set(e);
 		document.body.append(e);
 	});
-	const socket = (make, ...ends) => new Promise(done => { const s = make(); for (const end of ends) s["on" + end] = done; });
+	const socket = (make, ...ends) => new Promise(done => {
+		const s = make();
+		for (const end of ends) s["on" + end] = done;
+	});
 	await Promise.all([
 		fetch(to + "/fetch", {mode: "no-cors"}).catch(() => {}),
 		fetch(to + "/post", {mode: "no-cors", method: "POST", body: "x"}).catch(() => {}),

@@ -480,7 +480,7 @@ func playForgotten(t *testing.T, r *rapid.T, s *shelfBed, connection string) {
 	}
 }
 
-// TestManyForgotten deletes more things than a lane asks for by themselves in one run: the runs that follow a full
+// TestManyForgotten deletes more things than a lane asks for one by one in one run: the runs that follow a full
 // refresh ask for the rest.
 func TestManyForgotten(t *testing.T) {
 	t.Parallel()
@@ -512,7 +512,7 @@ func TestManyForgotten(t *testing.T) {
 }
 
 // TestRewoundBookmarks goes back to bookmarks that do not know a thing which was collected since and is deleted at the
-// provider. A list that is read by time alone needs a full refresh for it.
+// provider. A list that is read only by time needs a full refresh for it.
 func TestRewoundBookmarks(t *testing.T) {
 	for name, open := range Databases {
 		t.Run(name, func(t *testing.T) {

@@ -68,7 +68,7 @@ type entry struct {
 
 // cursorOf reads a bookmark. One that is not ours, that speaks for fewer streams than this run
 // collects or that was made under other settings, reads as none: the tree is read again, which writes nothing twice.
-// So does any, when a stream begins anew. Streams that are collected in part are not among the streams.
+// So does any, when a stream starts again. Streams that are collected in part are not among the streams.
 func cursorOf(raw jsontext.Value, streams []string, settings string, anew bool) *cursor {
 	c := &cursor{}
 	fresh := &cursor{V: version, Streams: streams, Settings: settings}

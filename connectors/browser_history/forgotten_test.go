@@ -10,8 +10,10 @@ import (
 )
 
 const firefoxSchema = `CREATE TABLE moz_places (id INTEGER PRIMARY KEY, url TEXT, title TEXT);
-	CREATE TABLE moz_historyvisits (id INTEGER PRIMARY KEY, from_visit INTEGER, place_id INTEGER, visit_date INTEGER, visit_type INTEGER);
-	CREATE TABLE moz_bookmarks (id INTEGER PRIMARY KEY, type INTEGER, fk INTEGER, parent INTEGER, title TEXT, dateAdded INTEGER, lastModified INTEGER, guid TEXT);
+	CREATE TABLE moz_historyvisits (id INTEGER PRIMARY KEY, from_visit INTEGER, place_id INTEGER, visit_date INTEGER,
+		visit_type INTEGER);
+	CREATE TABLE moz_bookmarks (id INTEGER PRIMARY KEY, type INTEGER, fk INTEGER, parent INTEGER, title TEXT,
+		dateAdded INTEGER, lastModified INTEGER, guid TEXT);
 	CREATE TABLE moz_bookmarks_deleted (guid TEXT PRIMARY KEY, dateRemoved INTEGER NOT NULL DEFAULT 0);
 	INSERT INTO moz_bookmarks VALUES (1, 2, NULL, 0, 'menu', 1, 1, 'menu________')`
 

@@ -24,7 +24,7 @@ type parser struct {
 	bodyBytes int64
 	// files begins a file for what came with a body; nil where nobody asks for it.
 	files func() (*connectorkit.BlobWriter, error)
-	// first is the answer whose first message is being read; nil for the others.
+	// first is the answer while its first message is read; nil for the others.
 	first *answer
 }
 

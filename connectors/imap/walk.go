@@ -107,7 +107,7 @@ func (w *walk) forget(ctx context.Context, name string, gone uids) error {
 	return nil
 }
 
-// begin gives the mark of a folder. One whose numbers were made anew is read anew, and so is another
+// begin returns the mark of a folder. A folder with new numbers is read again, and so is another
 // folder that got its name: folders of one account may have the same numbers for other messages.
 func (w *walk) begin(ctx context.Context, in *folder) (*mark, error) {
 	m := w.marks.Folders[in.name]
@@ -173,7 +173,7 @@ func (w *walk) windows(ctx context.Context, in *folder, m *mark, todo uids, size
 	return w.state(ctx)
 }
 
-// fetching asks for messages of a folder once and sends what comes. It gives what has come.
+// fetching asks for messages of a folder once and sends what comes. It returns what has come.
 type fetching func(ctx context.Context, in *folder, m *mark, part uids) (uids, error)
 
 // window reads a few UIDs. What a server refuses, or leaves out although it is there, is asked for
@@ -192,7 +192,7 @@ func (w *walk) window(ctx context.Context, in *folder, m *mark, part uids, fetch
 	if err != nil {
 		return err
 	}
-	m.Again = m.Again.minus(left.minus(there)) // removed meanwhile; a later run says so
+	m.Again = m.Again.minus(left.minus(there)) // removed meanwhile; a later run reports it
 	if left = left.both(there); left.count() > 1 {
 		half := left.newest(int(left.count() / 2))
 		if err := w.window(ctx, in, m, half, fetch); err != nil {
@@ -243,7 +243,7 @@ func (w *walk) settle(ctx context.Context, fetch fetching) error {
 	return nil
 }
 
-// meant is the message that a gap stands for; UID 0 when it is not there any more. The gap of
+// meant is the message of a gap; UID 0 when it is not there any more. The gap of
 // something that came with a message, such as a file, has the key of that.
 func (w *walk) meant(e protocol.GapEntry) (*folder, *mark, uint32) {
 	text := string(e.RecordKey)

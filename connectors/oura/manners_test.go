@@ -15,7 +15,7 @@ import (
 )
 
 // History of more than a year is asked for in parts that overlap, today comes with the first run, and a run on a later
-// day asks for its last two weeks alone. A rest mode that ends changes, however long ago it began.
+// day requests only its last two weeks. A rest mode that ends changes, however long ago it began.
 func TestYears(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 2, 3, 23, 30, 0, 0, time.UTC)

@@ -43,7 +43,7 @@ type bed struct {
 	config  deviceapi.Config
 }
 
-// onBoth runs a test whose beds are over each database, and reports how many requests were refused.
+// onBoth runs a test with beds over each database, and reports how many requests were refused.
 func onBoth(t *testing.T, test func(t *testing.T)) {
 	for _, database := range []string{"sqlite", onPostgres} {
 		t.Run(database, func(t *testing.T) {
@@ -56,7 +56,7 @@ func onBoth(t *testing.T, test func(t *testing.T)) {
 	}
 }
 
-// onPostgres is the name of the subtests whose beds are over PostgreSQL.
+// onPostgres is the name of the subtests with beds over PostgreSQL.
 const onPostgres = "postgres"
 
 // refusals counts answers of 400 and more.

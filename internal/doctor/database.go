@@ -18,7 +18,8 @@ import (
 const mendDamage = "Stop the server and restore the newest backup: pdpp restore FILE --to HOME --force. The damaged home stays beside it."
 
 // mendModes is for files that other users of the machine could read for a while.
-const mendModes = "Find out what opened them. If you do not trust those users, enter the credentials again; the next start of the server ends this note."
+const mendModes = "Find out what opened them. If you do not trust those users, enter the credentials again; " +
+	"the next start of the server ends this note."
 
 // database opens the store, which brings its schema up to date or refuses a
 // newer one, and lets it prove itself.

@@ -116,7 +116,7 @@ func (t *Browsers) lately(p *profile) *visited {
 	return list[t.rng.IntN(len(list))]
 }
 
-// retitle gives a page another title, and with it every visit of it.
+// retitle sets another title of a page, and with it every visit of it.
 func (t *Browsers) retitle(p *profile) error {
 	v := t.lately(p)
 	if v == nil || p.family.file == "History.db" ||

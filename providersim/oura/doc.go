@@ -7,7 +7,7 @@
 // given 403, a phone whose app is too old 426 ("outdated").
 //
 // Paging. Pages have a size that nobody chooses and an opaque next_token, which is refused with other dates
-// than its own. Without dates a day is given. A day-like end_date is midnight, but for daily_readiness: the day
+// than its own. Without dates it answers one day. A day-like end_date is midnight, but for daily_readiness: the day
 // itself comes with the next one. A span of more than a year answers 422.
 //
 // Change. Documents of the last days change, and nothing announces it: a ring is read late, a night is

@@ -26,7 +26,7 @@ leave_memory() {
 	memory=
 }
 
-# keep_binaries locks the folder for this run. go links only binaries whose sources changed, which saves a fifth of
+# keep_binaries locks the folder for this run. go links only binaries with changed sources, which saves a fifth of
 # a run and takes five gigabytes. A second run at the same time, or a machine without room, does without.
 binaries=
 keep_binaries() {

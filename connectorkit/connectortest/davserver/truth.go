@@ -55,7 +55,7 @@ func (a *Account) truth() (providersim.Truth, error) {
 		if err := put(truth[collections], id, entry); err != nil {
 			return nil, err
 		}
-		shown := "" // with each event, where the source gives the name with all of them
+		shown := "" // with each event, where the source names it in all of them
 		if a.feed != "" {
 			shown = s.title
 		}

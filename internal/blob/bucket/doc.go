@@ -89,7 +89,7 @@ func Open(address string, keys Keys, spool string) (*Bucket, error) {
 }
 
 // newClient returns a client that follows no redirect, so that content goes to the server that the owner named, and
-// gives up on a server that took a request and does not answer. A redirect is an error of the server.
+// ends the wait for a server that accepted a request and does not answer. A redirect is an error of the server.
 func newClient() *http.Client {
 	transport := awshttp.NewBuildableClient().GetTransport()
 	transport.ResponseHeaderTimeout = defaultPatience

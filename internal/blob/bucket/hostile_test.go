@@ -19,7 +19,7 @@ import (
 	"pdpp/internal/blob/bucket"
 )
 
-// TestHostileServer meets servers that answer with something else than they were given. Reading ends with an error
+// TestHostileServer meets servers that answer with something else than was stored. Reading ends with an error
 // and never with other content, nothing is kept under a hash that is not its own, and neither keys nor content go
 // to another host.
 func TestHostileServer(t *testing.T) {

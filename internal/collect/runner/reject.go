@@ -48,7 +48,7 @@ func (s *session) reject(st *stream, key string, v *protocol.Violation) error {
 	return nil
 }
 
-// rejections counts records that say something of the stream as a whole. Items that share a key do not:
+// rejections counts records that concern the stream as a whole. Items that share a key do not:
 // each of the others is as it should be.
 func (st *stream) rejections() (n int64) {
 	for _, count := range st.rejected {

@@ -19,7 +19,7 @@ type limits struct {
 	folders string                 // a JSON list of paths; empty: all that the connector knows
 }
 
-// limits reads the owner's scope and the deleted streams from the server's state. A connector of somebody else's
+// limits reads the owner's scope and the deleted streams from the server's state. A foreign connector
 // may not know of folders, and is not started with a promise that it would break.
 func (p *pass) limits(found catalog.Connector) (limits, error) {
 	scope, err := p.server.Scope()

@@ -77,7 +77,8 @@ func TestOwnersLimitsHoldOnTheDevice(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = f.WriteString(`{"type":"user","uuid":"later","sessionId":"-home-mara-work","timestamp":"2026-07-01T10:00:00.000Z","message":{"role":"user","content":"The sloe is ripe"}}` + "\n")
+	_, err = f.WriteString(`{"type":"user","uuid":"later","sessionId":"-home-mara-work",` +
+		`"timestamp":"2026-07-01T10:00:00.000Z","message":{"role":"user","content":"The sloe is ripe"}}` + "\n")
 	if err = errors.Join(err, f.Close()); err != nil {
 		t.Fatal(err)
 	}

@@ -48,7 +48,7 @@ func packed(t *testing.T, path, name, before, piece string, bytes int, after str
 	}
 }
 
-// TestBombs lets the shipped programs read exports that are made to break whoever opens them. Each is refused in
+// TestBombs lets the shipped programs read exports that are made to break their reader. Each is refused in
 // words, or read without what is hostile; what is good in the same folder is stored, and memory stays bounded.
 func TestBombs(t *testing.T) {
 	health, takeout := t.TempDir(), t.TempDir()

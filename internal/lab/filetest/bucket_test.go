@@ -16,7 +16,7 @@ import (
 )
 
 // TestAttachmentsInABucket: one machine collects, another one answers, and neither keeps a file of its
-// own. Deleting empties the bucket. A bucket without PostgreSQL, and one that cannot be named, are told.
+// own. Deleting empties the bucket. A bucket without PostgreSQL, and one that cannot be named, are reported.
 func TestAttachmentsInABucket(t *testing.T) {
 	t.Parallel()
 	backend := s3mem.New()

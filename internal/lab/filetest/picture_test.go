@@ -41,7 +41,7 @@ type zeroReader struct{}
 
 func (zeroReader) Read(p []byte) (int, error) { clear(p); return len(p), nil }
 
-// bombPNG is a PNG that says a size, and inflates to its pixels.
+// bombPNG is a PNG that declares a size and inflates to its pixels.
 func bombPNG(width, height uint32, parts ...[]byte) []byte {
 	size := binary.BigEndian.AppendUint32(binary.BigEndian.AppendUint32(nil, width), height)
 	out := append([]byte("\x89PNG\r\n\x1a\n"), pngChunk("IHDR", append(size, 8, 0, 0, 0, 0))...)
@@ -54,7 +54,7 @@ func withExif(photo []byte, exif string) []byte {
 	return append(append(append([]byte{}, photo[:2]...), append(segment, exif...)...), photo[2:]...)
 }
 
-// TestHostilePictures collects pictures that are made to break whoever opens them, by the shipped programs and from
+// TestHostilePictures collects pictures that are made to break their reader, by the shipped programs and from
 // letters, and asks the console for each file and its thumbnail. A thumbnail is a small JPEG or the sign for none, a
 // file is an attachment that no browser runs, and the server's memory stays bounded.
 func TestHostilePictures(t *testing.T) {
@@ -76,7 +76,7 @@ func TestHostilePictures(t *testing.T) {
 	}
 	const svg = `<svg xmlns="http://www.w3.org/2000/svg" onload="alert(1)"><script>alert(1)</script>` +
 		`<image href="file:///etc/passwd"/></svg>`
-	// A colour profile that inflates, a list of tags that says to be longer than it is and leads back to itself.
+	// A colour profile that inflates, a list of tags that claims to be longer than it is and leads back to itself.
 	profile := pngChunk("iCCP", append([]byte("x\x00\x00"), zeros(200<<20)...))
 	const tags = "II*\x00\x08\x00\x00\x00\xff\xff"
 	turned := "Exif\x00\x00" + tags + "\x12\x01\x03\x00\xff\xff\xff\xff\x08\x00\x00\x00\x08\x00\x00\x00"

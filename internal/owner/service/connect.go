@@ -75,7 +75,7 @@ func (s *Service) Connect(ctx context.Context, c api.Connect) (api.Detail, error
 	return s.Connection(ctx, conn.ID)
 }
 
-// mayConfirm returns why a connection to a connector that nobody has confirmed yet may not be made by whoever asks:
+// mayConfirm returns why a connection to an unconfirmed connector may not be made by this caller:
 // the first connection confirms its program.
 func (s *Service) mayConfirm(ctx context.Context, found catalog.Connector) error {
 	if found.Builtin {

@@ -60,7 +60,7 @@ type Config struct {
 	// means nothing.
 	Lookup func(name string) (string, bool)
 
-	// MayConfirm returns why whoever asks may not confirm a connector that is not built in; nil lets everybody,
+	// MayConfirm returns why this caller may not confirm a connector that is not built in; nil accepts all callers,
 	// as on the server's own machine.
 	MayConfirm func(ctx context.Context, connector string) error
 

@@ -70,7 +70,7 @@ func (s *Scheduler) pass(ctx context.Context) error {
 }
 
 // noticeClock compares the beginnings of two passes. Where the clock was set or the machine slept, live runs have not
-// renewed their leases by the new time yet: expired ones are left alone until they could. What a wrong clock dated
+// renewed their leases by the new time yet: expired ones are not touched until they could. What a wrong clock dated
 // too far ahead is brought back, also at the start of a worker. A second step in a row is a slow machine.
 func (s *Scheduler) noticeClock(ctx context.Context, began time.Time) error {
 	gap := began.Sub(s.beganAt)

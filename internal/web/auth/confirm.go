@@ -82,7 +82,7 @@ func (d *Auth) proved(ctx context.Context) error {
 	return d.write(ctx)
 }
 
-// MayConfirmPrograms returns why whoever asks may not decide that a program runs on this machine. A browser
+// MayConfirmPrograms returns why this caller may not decide that a program runs on this machine. A browser
 // may after a fresh proof; a token, which programs and other machines hold, may not, whatever else it may do.
 func (d *Auth) MayConfirmPrograms(ctx context.Context, connector string) error {
 	who, ok := From(ctx)

@@ -37,7 +37,7 @@ const Password = "correct-horse-battery"
 // capabilities are those of Debian's settings.
 const capabilities = "IMAP4rev1 UIDPLUS CHILDREN NAMESPACE THREAD=ORDEREDSUBJECT THREAD=REFERENCES SORT QUOTA IDLE"
 
-// Server is a Courier at work. It signs people in itself, where Courier asks a daemon whose places are compiled in, and
+// Server is a Courier at work. It signs people in itself, where Courier asks a daemon with compiled-in paths, and
 // then hands each connection to Courier's imapd, as Courier does.
 type Server struct {
 	Address  string
@@ -114,7 +114,7 @@ func (s *Server) home(account string) (string, error) {
 	return home, err
 }
 
-// serve signs somebody in and hands the connection over.
+// serve signs a user in and hands the connection over.
 func (s *Server) serve(ctx context.Context, conn *net.TCPConn) error {
 	defer context.AfterFunc(ctx, func() { _ = conn.Close() })()
 	fmt.Fprintf(conn, "* OK [CAPABILITY %s] Courier-IMAP ready.\r\n", capabilities)

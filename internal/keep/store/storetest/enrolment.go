@@ -74,7 +74,7 @@ func testDeviceCodes(t *testing.T, s store.Store) {
 	ok(t, err)
 	same(t, len(devices), 0) // a refused code makes nothing
 
-	// An answer that was lost is given again at the same address, and to nobody else.
+	// A lost answer is repeated to the same address, and to no other.
 	first, stranger := enrolment("b", "first"), enrolment("b", "stranger")
 	first.Address, stranger.Address = "192.0.2.1", "203.0.113.7"
 	enrolled(t, s, first)

@@ -20,7 +20,7 @@ const migrating = "migrating "
 // has Deadly, the process must end by Die.
 type Migrator func(ctx context.Context, target string, change func(fs.FS) (fs.FS, error)) error
 
-// Deadly is a statement, for both databases, whose execution ends the process of a Migrator.
+// Deadly is a statement, for both databases, that ends the process of a Migrator.
 const Deadly = "SELECT pdpp_test_die();"
 
 // Die ends this process as SIGKILL does.

@@ -9,7 +9,7 @@
 //	servers   as plain, for packages that first need servers to be installed
 //	unraced   packages with tests of unraced.run, which run without the race detector
 //
-// unraced.run is the regular expression of these tests, for -run and -skip. A list whose packages share the last
+// unraced.run is the regular expression of these tests, for -run and -skip. A list with packages that share the last
 // part of their names is split: go test keeps no two binaries of one name in one folder. The second list has
 // the name with "-twins".
 //
