@@ -58,7 +58,7 @@ var ownerCommands = []string{
 	"record trees t1 --connection cin_part", "delete cin_part --stream none --yes", "delete --since soon --yes",
 	"delete --everything cin_part",
 	"delete cin_part --record t1", "delete cin_part --until 2020-01-01 --yes", "delete cin_part --yes", "deletions",
-	"deletions ended", "deletions held 2026-01-01", "deletions held 1999-12", "deletions show del_no",
+	"deletions ended", "deletions held 2026-01-01", "deletions held 1999-12-01", "deletions show del_no",
 	"deletions undo del_no", "deletions purge del_no", "deletions collect del_no",
 	"import cin_well everycommand_test.go", "imports cin_well", "imports cin_well --undo imp_none --yes",
 	"delete --everything --now --yes", "deletions", "deletions ended", "search pear",
