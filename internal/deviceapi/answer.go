@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/klauspost/compress/gzip"
+
 	"pdpp/internal/device/wire"
 	"pdpp/internal/keep/audit"
 	"pdpp/internal/ops/fault"
@@ -91,11 +93,10 @@ func typeOf(status int) string {
 	}
 }
 
-// read decodes a body of JSON, which the server bounds. Members that it does not know are
-// passed over: a device may be newer than its server. When it cannot be read it is
-// answered, and false is given.
+// read decodes a body of JSON, which may be compressed; packed and unpacked it is bounded by reply.MaxBody. It ignores
+// unknown members: a device may be newer than its server. It answers a body that it cannot read, and returns false.
 func read(w http.ResponseWriter, r *http.Request, into any) bool {
-	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, reply.MaxBody))
+	body, err := readSmall(w, r)
 	if err == nil {
 		err = parse(body, into)
 	}
@@ -103,4 +104,20 @@ func read(w http.ResponseWriter, r *http.Request, into any) bool {
 		reply.BadBody(w, r, err, "The body is not the JSON that this address takes.")
 	}
 	return err == nil
+}
+
+func readSmall(w http.ResponseWriter, r *http.Request) ([]byte, error) {
+	var from io.Reader = http.MaxBytesReader(w, r.Body, reply.MaxBody)
+	if r.Header.Get("Content-Encoding") == "gzip" {
+		unpacked, err := gzip.NewReader(from)
+		if err != nil {
+			return nil, err
+		}
+		from = unpacked
+	}
+	body, err := io.ReadAll(io.LimitReader(from, reply.MaxBody+1))
+	if err == nil && len(body) > reply.MaxBody {
+		err = &http.MaxBytesError{Limit: reply.MaxBody}
+	}
+	return body, err
 }

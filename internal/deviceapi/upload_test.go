@@ -420,6 +420,19 @@ func TestTerminalCommits(t *testing.T) {
 	if again := commit(m); again.status != http.StatusOK || again.body != first.body {
 		t.Errorf("again %d %s", again.status, again.body)
 	}
+	compressed := func(content []byte) answer {
+		var packed bytes.Buffer
+		w := gzip.NewWriter(&packed)
+		if _, err := w.Write(content); err != nil || w.Close() != nil {
+			t.Fatal(err)
+		}
+		return l.send(http.MethodPost, l.own("/terminal-run-commits"), l.DeviceToken, packed.Bytes(), "Content-Encoding", "gzip")
+	}
+	if again := compressed(encode(t, m)); again.status != http.StatusOK || again.body != first.body {
+		t.Errorf("again, compressed: %d %s", again.status, again.body)
+	}
+	bomb := compressed(append(encode(t, m), make([]byte, 16<<20)...))
+	l.wants(bomb, http.StatusRequestEntityTooLarge, "body_too_large")
 	other := m
 	other.StateDelta = map[string]jsontext.Value{"notes": jsontext.Value(`{}`)}
 	l.wants(commit(other), http.StatusConflict, wire.CodeCommitConflict)

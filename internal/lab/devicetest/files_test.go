@@ -52,7 +52,8 @@ func TestSourcesOfFiles(t *testing.T) {
 				t.Fatal(err)
 			}
 			if computer == w.home {
-				w.owner("run", source.name)
+				w.owner("connect", source.name, "--no-wait")
+				w.owner("run", "cin_"+source.name+"_2") // the first connection is the device's
 			} else {
 				var made struct {
 					Command string `json:"command"`
