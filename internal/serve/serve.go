@@ -109,7 +109,8 @@ type Config struct {
 // stopTime bounds the end of what does not end by itself.
 const stopTime = 10 * time.Second
 
-// Run serves until ctx ends, then lets runs finish their slice and leaves.
+// Run serves until ctx ends, then lets runs finish their slice and leaves. A server that is
+// stopped while it starts returns nil as well.
 func Run(ctx context.Context, c Config) error {
 	stopTraces, err := tracing.Start(ctx, c.TraceEndpoint, c.Worker.Version)
 	if err != nil {
@@ -129,7 +130,10 @@ func Run(ctx context.Context, c Config) error {
 	s.recorder = s.newRecorder(ctx)
 	s.pages = s.newSurfaces()
 	if c.Role != Web {
-		if err := s.startWorker(ctx); err != nil {
+		if err := s.startWorker(ctx); ctx.Err() != nil && err != nil {
+			c.Log.Info("stopped before the start was complete", "error", err)
+			return nil
+		} else if err != nil {
 			return err
 		}
 	}

@@ -191,19 +191,11 @@ func New(c Config) (*Scheduler, error) {
 	return s, nil
 }
 
-// Start begins to work, after one pass: what was due while nobody was there is
-// taken up at once.
+// Start begins to work, after one pass: what was due while no worker ran is
+// taken up at once. When it fails, the worker is taken off the list again.
 func (s *Scheduler) Start(ctx context.Context) error {
-	if err := s.beat(ctx); err != nil {
-		return fmt.Errorf("register the worker: %w", err)
-	}
-	if err := s.forgetTheDead(ctx); err != nil {
-		return err
-	}
-	if s.Database.SQLite == nil { // an embedded queue is woken by its first job
-		if err := s.queue.wake(ctx); err != nil {
-			return err
-		}
+	if err := s.register(ctx); err != nil {
+		return errors.Join(err, s.leave(context.WithoutCancel(ctx)))
 	}
 	ctx, s.cancel = context.WithCancel(context.WithoutCancel(ctx))
 	s.every(ctx, s.Rhythm.Pass, s.pass)
@@ -221,6 +213,17 @@ func (s *Scheduler) Start(ctx context.Context) error {
 		}
 	})
 	return nil
+}
+
+// register puts the worker on the list, removes the dead ones and wakes the queue.
+func (s *Scheduler) register(ctx context.Context) error {
+	if err := s.beat(ctx); err != nil {
+		return fmt.Errorf("register the worker: %w", err)
+	}
+	if err := s.forgetTheDead(ctx); err != nil || s.Database.SQLite != nil {
+		return err // an embedded queue is woken by its first job
+	}
+	return s.queue.wake(ctx)
 }
 
 // Nudge has a pass made at once, as somebody waits for what was just asked for.
