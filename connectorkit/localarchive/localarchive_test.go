@@ -42,7 +42,8 @@ func diary(t testing.TB, limits localarchive.Limits) connectorkit.Connector {
 			Dir: s.Env("DIARY_DIR"), Streams: []string{"entries"}, Empty: "put the diary into the folder", Limits: limits, Known: []string{"**/diary.info"},
 			LeftOut:   []localfile.LeftOut{{Name: "Sketches", Patterns: []string{"**/sketches/*.png"}}},
 			Packaging: []string{"**/index.html"},
-			Kinds:     []localarchive.Kind{{Name: "diary", Patterns: []string{"**/diary/*.txt"}, Streams: []string{"entries"}, Read: readDiary}},
+			Kinds: []localarchive.Kind{{Name: "diary", Patterns: []string{"**/diary/*.txt"}, Streams: []string{"entries"},
+				Read: readDiary}},
 		}.Source().Collector()}, nil
 	})
 	if err != nil {

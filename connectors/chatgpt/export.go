@@ -310,7 +310,7 @@ func (e *export) close(context.Context) {
 	e.opened, e.spool = nil, nil
 }
 
-// collectors reads the export by itself. It is never compared with the store: an export is of one moment and one
+// collectors reads the export. It is never compared with the store: an export is of one moment and one
 // account, and older ones are removed to save space, so that what it lacks may still be there.
 func (e *export) collectors() []connectorkit.Collector {
 	return []connectorkit.Collector{

@@ -285,7 +285,7 @@ func TestFolderFailsAlone(t *testing.T) {
 	}
 }
 
-// TestNumbersThatDoNotLast holds that a folder which is numbered anew for each connection is read again once, and not
+// TestNumbersThatDoNotLast holds that a folder with new numbers for each connection is read again once, and not
 // in every run. Long, a Courier is followed as well.
 func TestNumbersThatDoNotLast(t *testing.T) {
 	t.Parallel()
@@ -293,7 +293,7 @@ func TestNumbersThatDoNotLast(t *testing.T) {
 		t.Run("Courier", func(t *testing.T) { t.Parallel(); courierDelivers(t).follow(t, 5) })
 		t.Run("Courier changes", func(t *testing.T) { t.Parallel(); follows(t, theCourier, "SPECIAL-USE") })
 	}
-	// The server numbers a folder anew for every connection until a client opens it for writing, as Courier does.
+	// The server assigns new numbers for every connection until a client opens it for writing, as Courier does.
 	kept, fetched := 0, 0
 	c := &scripted{folders: []string{`() "/" INBOX`}, reply: func(d *dialogue, command string) bool {
 		if d.validity = 100 + d.number; kept > 0 {

@@ -57,7 +57,7 @@ func (w *walk) shut(ctx context.Context, in *folder) error {
 	})
 }
 
-// alone reads a folder. A folder with an answer outside the grammar is declared as missing, and the others
+// alone reads one folder. A folder with an answer outside the grammar is declared as missing, and the others
 // go on.
 func (w *walk) alone(ctx context.Context, in *folder, read func(context.Context, *folder) error) error {
 	err := read(ctx, in)
@@ -212,7 +212,8 @@ func (w *walk) gap(ctx context.Context, name string, validity, uid uint32) error
 		Stream: w.stream, RecordKey: protocol.WireKey(key(name, validity, uid)), Reason: protocol.ReasonTemporaryUnavailable,
 		Retryable: true,
 		Detail:    &protocol.GapDetail{Class: string(connectorkit.Malformed)},
-		LastError: jsontext.Value(`{"class":"malformed_answer","message":"the server has this message and does not give it"}`),
+		LastError: jsontext.Value(`{"class":"malformed_answer",` +
+			`"message":"the server has this message and does not give it"}`),
 	})
 }
 

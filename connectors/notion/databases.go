@@ -114,7 +114,7 @@ func marked(known map[string]string) string {
 	return string(text)
 }
 
-// mostAsked bounds how many things are asked for by themselves in one comparison with what is stored.
+// mostAsked bounds how many things are requested one by one in one comparison with what is stored.
 const mostAsked = 20
 
 // askGone returns a function that returns those of the stored things of a kind that Notion calls gone.

@@ -170,7 +170,7 @@ type messageRecord struct {
 	Attachments []jsontext.Value `json:"attachments,omitzero"`
 }
 
-// words fills the text from blocks or attachments where Slack has none, and keeps beside the text what they say
+// words fills the text from blocks or attachments where Slack has none, and keeps beside the text what they hold
 // besides it.
 func (r *messageRecord) words(blocks []jsontext.Value) {
 	said := joinTexts(blocks, "\n")

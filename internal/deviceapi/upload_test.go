@@ -426,7 +426,8 @@ func TestTerminalCommits(t *testing.T) {
 		if _, err := w.Write(content); err != nil || w.Close() != nil {
 			t.Fatal(err)
 		}
-		return l.send(http.MethodPost, l.own("/terminal-run-commits"), l.DeviceToken, packed.Bytes(), "Content-Encoding", "gzip")
+		return l.send(http.MethodPost, l.own("/terminal-run-commits"), l.DeviceToken, packed.Bytes(),
+			"Content-Encoding", "gzip")
 	}
 	if again := compressed(encode(t, m)); again.status != http.StatusOK || again.body != first.body {
 		t.Errorf("again, compressed: %d %s", again.status, again.body)
@@ -441,7 +442,8 @@ func TestTerminalCommits(t *testing.T) {
 		"connection": func(m *wire.TerminalCommit) { m.ConnectorInstanceID = "cin_none" }, "stream": func(m *wire.TerminalCommit) { m.TerminalFacts[0].Stream = "tags" },
 		"state": func(m *wire.TerminalCommit) { m.StateDelta = map[string]jsontext.Value{"tags": jsontext.Value(`1`)} },
 		"drift": func(m *wire.TerminalCommit) {
-			m.TerminalFacts[0].AnswerDrift = &protocol.AnswerDrift{Differences: []protocol.AnswerDifference{{Kind: protocol.NewMember, Member: "mara@example.org", Count: 1}}}
+			m.TerminalFacts[0].AnswerDrift = &protocol.AnswerDrift{Differences: []protocol.AnswerDifference{
+				{Kind: protocol.NewMember, Member: "mara@example.org", Count: 1}}}
 		},
 	} {
 		bad := m

@@ -93,7 +93,8 @@ func (x *examination) network(ctx context.Context) {
 		if words, held := x.installed[name].Network(ctx); !held {
 			x.warn(CheckConfinement, "what the connector "+name+" reaches over the network: "+words,
 				"Let programs of this user make network namespaces (sysctl user.max_user_namespaces, "+
-					"kernel.apparmor_restrict_unprivileged_userns, or the seccomp profile of a container), or run only programs that you trust.")
+					"kernel.apparmor_restrict_unprivileged_userns, or the seccomp profile of a container), "+
+					"or run only programs that you trust.")
 		}
 	}
 	if wrapped > 0 && len(x.findings) == before {

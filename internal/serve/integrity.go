@@ -75,7 +75,8 @@ func (s *process) verifyOnce(ctx context.Context, database verifies) {
 	case ctx.Err() != nil || err == nil && !checked:
 		return
 	case limited.Err() != nil:
-		s.Log.WarnContext(ctx, "the check of the whole database took too long and was ended; pdpp doctor makes one without a limit", "limit", verifyWithin)
+		s.Log.WarnContext(ctx, "the check of the whole database took too long and was ended; "+
+			"pdpp doctor makes one without a limit", "limit", verifyWithin)
 		return
 	case errors.As(err, &damage) && damage.Fault == store.FaultCorrupt:
 		c.Status, c.Reason = evidence.ProbeFailed, "database_damaged"

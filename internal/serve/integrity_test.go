@@ -43,7 +43,8 @@ func TestDatabaseIsVerified(t *testing.T) {
 			v := view.View{Reader: g.st, Now: time.Now}
 			shown, err := v.Indicator(t.Context())
 			g.must(err)
-			const sentence = "The database is damaged: some of what was collected can no longer be read. Stop the server and restore the newest backup."
+			const sentence = "The database is damaged: some of what was collected can no longer be read. " +
+				"Stop the server and restore the newest backup."
 			if got := part(store.ComponentDatabase); (got.Status == evidence.ProbeFailed) != damaged ||
 				(shown != nil) != damaged || damaged && shown.Sentence != sentence {
 				t.Errorf("damaged %v: %+v, shown %+v", damaged, got, shown)

@@ -29,7 +29,8 @@ var componentWords = map[string]string{
 // foremost are sentences for faults that others follow from, the first of them first.
 var foremost = []struct{ component, sentence string }{
 	{"disk", "The disk that holds the data is full, so that nothing new can be stored. Free some space first."},
-	{"database", "The database is damaged: some of what was collected can no longer be read. Stop the server and restore the newest backup."},
+	{"database", "The database is damaged: some of what was collected can no longer be read. " +
+		"Stop the server and restore the newest backup."},
 }
 
 // indicate gives nil when all is well.

@@ -84,7 +84,7 @@ func (t *Browsers) step(step string) error {
 			p.gone = true
 			return errors.Join(p.db.Close(), os.RemoveAll(t.path(filepath.Join(p.place, p.dir))))
 		}
-	case "reset": // a new database, whose numbers begin anew
+	case "reset": // a new database with numbers from the beginning
 		if err := p.db.Close(); err != nil {
 			return err
 		}

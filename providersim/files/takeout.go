@@ -49,7 +49,8 @@ func (k *takeout) export(*Tree) []Member {
 			"title": title, "url": "https://photos.google.com/photo/x",
 			"creationTime": map[string]any{"timestamp": "1772352000", "formatted": "x"}, "description": "by the harbour",
 			"photoTakenTime": map[string]any{"timestamp": strconv.FormatInt(at.Unix(), 10), "formatted": "x"},
-			"geoData":        map[string]any{"latitude": 0.0, "longitude": 0.0}, "geoDataExif": map[string]any{"latitude": lat, "longitude": lon, "altitude": 3.0},
+			"geoData":        map[string]any{"latitude": 0.0, "longitude": 0.0},
+			"geoDataExif":    map[string]any{"latitude": lat, "longitude": lon, "altitude": 3.0},
 		})
 		item := Item{Stream: "photos", Fields: map[string]any{"filename": title, "event_time": at.UTC().Format(time.RFC3339), "latitude": lat, "longitude": lon, "description": "by the harbour"}}
 		for _, folder := range []string{"Photos from 2026", "Harbour album"} {

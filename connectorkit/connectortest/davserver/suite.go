@@ -60,8 +60,9 @@ var (
 		Connector: "ical", Open: Feeds, Credential: "ICAL_SUBSCRIPTION_URL", Snapshot: true, Things: "events", Optional: "description",
 		Deletion: providersim.Mutation{Op: "delete_latest", N: 4},
 		Changes:  []providersim.Mutation{{Op: "add", N: 3}, {Op: "edit", N: 8}, {Op: "rename", N: 2}, {Op: "rename_collection"}},
-		Leave:    map[string]string{"forgotten bookmark": "of several feeds the one that begins last decides what is compared; TestForgottenFeed has one feed"},
-		Brief:    Shape{Collections: 6, Things: 5}, Long: Shape{Collections: 16, Things: 6},
+		Leave: map[string]string{"forgotten bookmark": "of several feeds the one that begins last decides what is " +
+			"compared; TestForgottenFeed has one feed"},
+		Brief: Shape{Collections: 6, Things: 5}, Long: Shape{Collections: 16, Things: 6},
 	}
 )
 

@@ -30,7 +30,8 @@ func (c Connector) Network(ctx context.Context) (words string, held bool) {
 	case by.By == heldByNamespace:
 		return "Only its hosts, through a proxy that is its only way out.", true
 	case by.By == heldByPort:
-		return "Its hosts through a proxy. A program that is written to do so also reaches other machines at the proxy's port, unseen: " + by.Reason + ".", false
+		return "Its hosts through a proxy. A program that is written to do so also reaches other machines at the proxy's " +
+			"port, unseen: " + by.Reason + ".", false
 	default:
 		return "Its hosts through a proxy, and every other address if it passes the proxy by: " + by.Reason + ".", false
 	}

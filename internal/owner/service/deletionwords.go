@@ -146,6 +146,7 @@ func notesOf(d *api.Deletion) (notes []string) {
 	if d.EndedAt != nil {
 		until = d.EndedAt.UTC().Format(dateWords)
 	}
-	return append(notes, "Backups made before "+until+" hold it: PDPP cannot reach them. Delete those files, or keep them on purpose.",
+	return append(notes, "Backups made before "+until+" hold it: PDPP cannot reach them. "+
+		"Delete those files, or keep them on purpose.",
 		"Apps that follow these records learn of the deletion with their next read. What they copied is theirs.")
 }

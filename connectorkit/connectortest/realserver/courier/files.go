@@ -11,7 +11,7 @@ import (
 	"pdpp/connectorkit/connectortest/realserver"
 )
 
-// Mail is what an account has, as its files say. A message without a number of Courier has number zero.
+// Mail is what an account has, read from its files. A message without a number of Courier has number zero.
 func (s *Server) Mail(account string) ([]realserver.Folder, error) {
 	top := filepath.Join(s.dir, account, "Maildir")
 	entries, err := os.ReadDir(top)

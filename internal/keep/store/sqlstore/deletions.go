@@ -123,7 +123,8 @@ func (db *DB) previewRecords(c store.DeletionScope, f filter, row func(into []an
 		return err
 	}
 	return row([]any{&n.Bytes},
-		`SELECT coalesce(CAST(sum(octet_length(r.data)) AS bigint), 0) FROM records r JOIN streams s ON s.stream_id = r.stream_id`+f.where(), f.args...)
+		`SELECT coalesce(CAST(sum(octet_length(r.data)) AS bigint), 0)
+			FROM records r JOIN streams s ON s.stream_id = r.stream_id`+f.where(), f.args...)
 }
 
 // AskDeletion holds the leases of the connections while it writes what runs may not bring back: whatever was
@@ -298,7 +299,8 @@ func (db *DB) AdmitDeleted(ctx context.Context, id string, now time.Time) error 
 // are set to the beginning: the next run reads the stream again. A run under way would move them on, so that
 // it is an *ActiveRunError then. The caller touches the connections that admit returns.
 func (t *tx) admit(d deletion, now time.Time) (connections []string, err error) {
-	connections, err = t.texts(`SELECT DISTINCT connection_id FROM deletion_rules WHERE deletion_no = ? ORDER BY connection_id`, d.no)
+	connections, err = t.texts(`SELECT DISTINCT connection_id FROM deletion_rules
+		WHERE deletion_no = ? ORDER BY connection_id`, d.no)
 	if err != nil {
 		return nil, err
 	}

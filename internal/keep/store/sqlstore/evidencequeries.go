@@ -74,7 +74,8 @@ func streamsQuery(in *within) string {
 
 // selectionsQuery finds what owners chose, where they did, and the streams that they deleted.
 func selectionsQuery(in *within) string {
-	return `SELECT c.connection_id, s.value, '' FROM connections c JOIN settings s ON s.name = '` + store.SelectionSetting + `' || c.connection_id
+	return `SELECT c.connection_id, s.value, '' FROM connections c
+		JOIN settings s ON s.name = '` + store.SelectionSetting + `' || c.connection_id
 		WHERE ` + in.page("c.connection_id") + `
 		UNION ALL SELECT u.connection_id, NULL, u.stream FROM deletion_rules u
 		WHERE u.stream <> '' AND u.key_hash = '' AND u.since = '' AND u.until = '' AND ` + in.page("u.connection_id")

@@ -46,7 +46,7 @@ func (t *tx) keepFacts(h held, o store.RunOutcome) error {
 }
 
 // keptDrift returns how answers differed as far as earlier runs measured it, by stream. A run
-// measures only some of it: a total only by a walk through everything, say.
+// measures only some of it: for example, a total only by a walk through everything.
 func (t *tx) keptDrift(connectionID string) (map[string]*protocol.AnswerDrift, error) {
 	rows, err := t.rows(`SELECT name, facts_json FROM streams WHERE connection_id = ? AND facts_json LIKE '%"answer_drift"%'`, connectionID)
 	if err != nil {

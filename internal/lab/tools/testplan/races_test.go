@@ -59,8 +59,9 @@ func TestRaces(t *testing.T) {
 		m[p.ImportPath] = p
 	}
 	for path, want := range map[string]bool{
-		"pdpp/internal/serve": true, "pdpp/internal/schedule/scheduler": true, "pdpp/internal/lab/tools/judge": true, // has nothing of its own
-		"pdpp/internal/view": false, "pdpp/internal/judge/verdict": false,
+		"pdpp/internal/serve": true, "pdpp/internal/schedule/scheduler": true,
+		"pdpp/internal/lab/tools/judge": true, // has nothing of its own
+		"pdpp/internal/view":            false, "pdpp/internal/judge/verdict": false,
 	} {
 		if races, err := m.races(path); races != want || err != nil {
 			t.Errorf("%s: races %v, %v", path, races, err)

@@ -27,7 +27,7 @@ type Config struct {
 	Log *slog.Logger
 	// Fresh says whether whoever asks has shown lately that they are the owner.
 	Fresh func(ctx context.Context) bool
-	// Confirmed lets those through, and sends anybody else to show it.
+	// Confirmed lets those through, and asks all others for it.
 	Confirmed func(next http.Handler) http.Handler
 	// PasskeysAt says whether a passkey can be used at the address of a request.
 	PasskeysAt func(r *http.Request) bool
