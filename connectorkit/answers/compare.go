@@ -72,19 +72,16 @@ func Compare(sheet string) *Comparison {
 
 // Answer compares one answer that came while the stream was collected.
 func (c *Comparison) Answer(stream, method string, to *url.URL, header http.Header, body []byte) {
-	sheet := c.sheet()
-	r := sheet.find(method, to.Path)
+	r := c.sheet().find(method, to.Path)
 	if r == nil {
 		return
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	p := c.part(stream)
-	t := p.tally(r)
-	t.asked++
-	if t.asked > firstAnswers && t.asked%everyAnswer != 0 {
-		if len(p.short) > 0 {
-			delete(p.short, listOf(to.Path, to.Query())) // it goes on, with how much is not known
+	w, chosen := c.sample(stream, r)
+	if !chosen {
+		if len(w.p.short) > 0 {
+			delete(w.p.short, listOf(to.Path, to.Query())) // it goes on, with how much is not known
 		}
 		return
 	}
@@ -92,10 +89,25 @@ func (c *Comparison) Answer(stream, method string, to *url.URL, header http.Head
 	if !ok {
 		return
 	}
-	p.answers++
-	w := walker{p: p, t: t, route: r.String(), names: sheet.names}
+	w.p.answers++
 	w.compare(&r.root, &v, "")
-	p.measure(r, to, &v)
+	w.p.measure(r, to, &v)
+}
+
+// sample counts one more answer of a route and reports whether that answer is compared: the
+// first ones are, and later every so many.
+func (c *Comparison) sample(stream string, r *route) (w walker, chosen bool) {
+	p := c.part(stream)
+	t := p.tally(r)
+	if t.asked++; t.asked > firstAnswers && t.asked%everyAnswer != 0 {
+		return walker{p: p}, false
+	}
+	return c.walker(p, r), true
+}
+
+// walker returns what compares one answer of a route with the sheet.
+func (c *Comparison) walker(p *part, r *route) walker {
+	return walker{p: p, t: p.tally(r), route: r.String(), names: c.sheet().names}
 }
 
 func (c *Comparison) part(stream string) *part {

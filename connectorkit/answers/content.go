@@ -59,7 +59,7 @@ func (c *Comparison) Content(stream, store string, content Content) {
 	if v.table && !slices.ContainsFunc(v.members, func(m member) bool { return r.root.members[m.name] != nil }) {
 		return // its columns have no headings, or those of another language
 	}
-	w := walker{p: p, t: p.tally(r), route: r.String(), names: c.sheet().names}
+	w := c.walker(p, r)
 	w.compare(&r.root, &v, "")
 }
 
@@ -92,7 +92,7 @@ func (c *Comparison) Element(stream, store, list string, element []byte) {
 	}
 	p := c.part(stream)
 	p.answers++
-	w := walker{p: p, t: p.tally(r), route: r.String(), names: c.sheet().names}
+	w := c.walker(p, r)
 	w.compare(n, &v, at)
 }
 
@@ -119,9 +119,8 @@ func (c *Comparison) Names(stream, method, route string, names []string) {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	p := c.part(stream)
-	t := p.tally(r)
-	if t.asked++; t.asked > firstAnswers && t.asked%everyAnswer != 0 {
+	w, chosen := c.sample(stream, r)
+	if !chosen {
 		return
 	}
 	v := value{kind: object}
@@ -137,8 +136,7 @@ func (c *Comparison) Names(stream, method, route string, names []string) {
 			in.kind, in.members = object, append(in.members, member{inner, value{kind: null}})
 		}
 	}
-	p.answers++
-	w := walker{p: p, t: t, route: r.String(), names: c.sheet().names}
+	w.p.answers++
 	w.compare(&r.root, &v, "")
 }
 
