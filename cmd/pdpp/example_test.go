@@ -15,7 +15,7 @@ import (
 // simulated provider.
 func TestExample(t *testing.T) {
 	dir := t.TempDir()
-	if err := programs.Build(dir, "pdpp/cmd/pdpp-connectors"); err != nil {
+	if err := programs.Build(dir, "cmd/pdpp-connectors"); err != nil {
 		t.Fatal(err)
 	}
 	testscript.Run(t, testscript.Params{

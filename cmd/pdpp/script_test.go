@@ -44,7 +44,7 @@ func TestMain(m *testing.M) {
 type withConnector struct{ *testing.M }
 
 func (m withConnector) Run() int {
-	err := programs.Build(ownPrograms(os.Getenv("PATH")), "pdpp/internal/lab/tools/orchard")
+	err := programs.Build(ownPrograms(os.Getenv("PATH")), "internal/lab/tools/orchard")
 	if err == nil {
 		err = os.Symlink("orchard", filepath.Join(ownPrograms(os.Getenv("PATH")), "pdpp-connectors"))
 	}

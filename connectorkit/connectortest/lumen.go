@@ -16,7 +16,7 @@ import (
 func BuiltIn(t *testing.T, name string) catalog.Connector {
 	t.Helper()
 	dir := t.TempDir()
-	if err := programs.Build(dir, "pdpp/cmd/pdpp-connectors"); err != nil {
+	if err := programs.Build(dir, "cmd/pdpp-connectors"); err != nil {
 		t.Fatal(err)
 	}
 	c, err := catalog.Catalog{Host: filepath.Join(dir, "pdpp-connectors")}.Find(t.Context(), name)

@@ -171,7 +171,7 @@ func TestThrottledDay(t *testing.T) {
 	t.Attr("spec", "RT-23.1")
 	t.Attr("spec", "CH-04.2")
 	dir := t.TempDir()
-	if err := programs.Build(dir, "pdpp/cmd/pdpp-connectors"); err != nil {
+	if err := programs.Build(dir, "cmd/pdpp-connectors"); err != nil {
 		t.Fatal(err)
 	}
 	clock := &dayClock{began: realNow()}

@@ -14,13 +14,14 @@ import (
 // "// name.go" when the name matters; the rest are code files.
 func pkg(t *testing.T, at string, sources ...string) Package {
 	t.Helper()
+	own := strings.NewReplacer(`"own/`, `"`+modulePath+"/")
 	p := Package{Path: at, Fset: token.NewFileSet()}
 	for i, src := range sources {
 		name := fmt.Sprintf("file%d.go", i)
 		if first, rest, _ := strings.Cut(src, "\n"); strings.HasPrefix(first, "// ") && strings.HasSuffix(first, ".go") {
 			name, src = strings.TrimPrefix(first, "// "), rest
 		}
-		f, err := parseFile(p.Fset, name, []byte(src))
+		f, err := parseFile(p.Fset, name, []byte(own.Replace(src)))
 		if err != nil {
 			t.Fatalf("parse made-up package %s: %v", at, err)
 		}

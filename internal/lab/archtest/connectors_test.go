@@ -9,9 +9,9 @@ import (
 
 func TestConnectorList(t *testing.T) {
 	t.Parallel()
-	list := pkg(t, "connectors", "// connectors.go\npackage connectors\nimport (\n\"pdpp/connectorkit\"\n\"pdpp/connectors/github\"\n)\n")
-	effect := pkg(t, "connectors", "// connectors.go\npackage connectors\nimport _ \"pdpp/connectors/github\"\n")
-	elsewhere := pkg(t, "connectors", "// other.go\npackage connectors\nimport \"pdpp/connectors/github\"\n")
+	list := pkg(t, "connectors", "// connectors.go\npackage connectors\nimport (\n\"own/connectorkit\"\n\"own/connectors/github\"\n)\n")
+	effect := pkg(t, "connectors", "// connectors.go\npackage connectors\nimport _ \"own/connectors/github\"\n")
+	elsewhere := pkg(t, "connectors", "// other.go\npackage connectors\nimport \"own/connectors/github\"\n")
 	for name, c := range map[string]struct {
 		list    []Package
 		folders []string
@@ -58,9 +58,9 @@ func TestConnectorRequests(t *testing.T) {
 		"system calls":      {`"syscall"`, "func f() { syscall.Socket(0, 0, 0) }", "imports syscall"},
 		"sleep":             {`"time"`, "func f() { time.Sleep(1) }", "waits with time.Sleep"},
 		"wait":              {`"time"`, "func f() { <-time.After(1) }", "waits with time.After"},
-		"own client":        {`"pdpp/governor/governhttp"`, "func f() { governhttp.New(governhttp.Options{}) }", "bypasses Setup with governhttp.New"},
-		"own sender":        {`"pdpp/governor/governhttp"`, "func f() { governhttp.NewSender(nil, governhttp.SenderOptions{}) }", "bypasses Setup with governhttp.NewSender"},
-		"own governor":      {`"pdpp/governor"`, "var g = governor.New(\"x\")", "bypasses Setup with governor.New"},
+		"own client":        {`"own/governor/governhttp"`, "func f() { governhttp.New(governhttp.Options{}) }", "bypasses Setup with governhttp.New"},
+		"own sender":        {`"own/governor/governhttp"`, "func f() { governhttp.NewSender(nil, governhttp.SenderOptions{}) }", "bypasses Setup with governhttp.NewSender"},
+		"own governor":      {`"own/governor"`, "var g = governor.New(\"x\")", "bypasses Setup with governor.New"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -72,7 +72,7 @@ func TestConnectorRequests(t *testing.T) {
 
 func TestConnectorRequestsAllowed(t *testing.T) {
 	t.Parallel()
-	const given = "package p\nimport (\"net/http\"; \"time\"; \"net\"; \"pdpp/governor/governhttp\"; \"pdpp/governor\")\n" +
+	const given = "package p\nimport (\"net/http\"; \"time\"; \"net\"; \"own/governor/governhttp\"; \"own/governor\")\n" +
 		"type t struct{ client *http.Client; age time.Duration; ours *governhttp.Client; path *governhttp.Sender; ip net.IP }\n" +
 		"var r, _ = http.NewRequest(\"\", \"\", nil)\nvar o = governhttp.Options{}\nfunc adjust(c *governor.Config) {}\n"
 	const bare = "package p\nimport (\"net/http\"; \"time\")\nfunc f() { http.Get(\"\"); time.Sleep(1) }\n"

@@ -11,19 +11,19 @@ import (
 func TestGroupsRefuse(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ from, imported, want string }{
-		{"internal/judge/health", "pdpp/internal/keep/store", "group judge uses internal/keep/store of group keep"},
-		{"internal/share/readapi", "pdpp/internal/view", "group share uses internal/view of group view"},
-		{"internal/ops/metrics", "pdpp/internal/judge/evidence", "group ops uses internal/judge/evidence of group judge"},
-		{"internal/device/collector", "pdpp/internal/keep/store/sqlite", "of group keep"},
-		{"internal/serve", "pdpp/internal/lab/limitertest", "of group lab"},
+		{"internal/judge/health", "own/internal/keep/store", "group judge uses internal/keep/store of group keep"},
+		{"internal/share/readapi", "own/internal/view", "group share uses internal/view of group view"},
+		{"internal/ops/metrics", "own/internal/judge/evidence", "group ops uses internal/judge/evidence of group judge"},
+		{"internal/device/collector", "own/internal/keep/store/sqlite", "of group keep"},
+		{"internal/serve", "own/internal/lab/limitertest", "of group lab"},
 		{"internal/stray", "fmt", "is in no group"},
 		{"internal/keep/stray", "fmt", "is in no group"},
 	} {
 		wantOffences(t, CheckGroups([]Package{importing(t, c.from, "fmt", c.imported)}, Groups), c.want)
 	}
 	for from, imported := range map[string]string{
-		"internal/keep/store/sqlite": "pdpp/internal/judge/evidence", "internal/judge/health": "pdpp/internal/judge/evidence",
-		"internal/lab/tools/bench": "pdpp/internal/owner/console", "cmd/pdpp": "pdpp/internal/cli",
+		"internal/keep/store/sqlite": "own/internal/judge/evidence", "internal/judge/health": "own/internal/judge/evidence",
+		"internal/lab/tools/bench": "own/internal/owner/console", "cmd/pdpp": "own/internal/cli",
 	} {
 		wantOffences(t, CheckGroups([]Package{importing(t, from, imported)}, Groups))
 	}

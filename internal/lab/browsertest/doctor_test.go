@@ -26,7 +26,7 @@ type house struct {
 func newHouse(t *testing.T) *house {
 	t.Helper()
 	h := &house{t: t, bin: t.TempDir(), home: filepath.Join(t.TempDir(), "home")}
-	h.must(programs.Build(h.bin, "pdpp/cmd/pdpp", "pdpp/cmd/pdpp-connectors"))
+	h.must(programs.Build(h.bin, "cmd/pdpp", "cmd/pdpp-connectors"))
 	folder := filepath.Join(h.home, "connectors", "lantern")
 	h.must(os.MkdirAll(folder, 0o700))
 	h.must(os.WriteFile(filepath.Join(folder, "manifest.json"), []byte(lantern), 0o600))

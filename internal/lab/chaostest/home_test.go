@@ -24,7 +24,7 @@ type shipped struct {
 func build(t *testing.T) shipped {
 	t.Helper()
 	dir := t.TempDir()
-	if err := programs.Build(dir, "pdpp/cmd/pdpp"); err != nil {
+	if err := programs.Build(dir, "cmd/pdpp"); err != nil {
 		t.Fatal(err)
 	}
 	p := shipped{target: connectortest.LumenTarget(t, "example"), pdpp: filepath.Join(dir, "pdpp")}

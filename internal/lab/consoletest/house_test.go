@@ -23,7 +23,7 @@ var installed = sync.OnceValues(func() (string, error) {
 		return "", err
 	}
 	atEnd(func() { _ = os.RemoveAll(dir) })
-	return dir, programs.Build(dir, "pdpp/cmd/pdpp", "pdpp/cmd/pdpp-connectors", "pdpp/cmd/pdpp-local-collector")
+	return dir, programs.Build(dir, "cmd/pdpp", "cmd/pdpp-connectors", "cmd/pdpp-local-collector")
 })
 
 // house is a running program with a home of its own.

@@ -71,7 +71,7 @@ type world struct {
 
 func TestDeviceChaos(t *testing.T) {
 	dir := t.TempDir()
-	if err := programs.Build(dir, "pdpp/cmd/pdpp", "pdpp/cmd/pdpp-local-collector"); err != nil {
+	if err := programs.Build(dir, "cmd/pdpp", "cmd/pdpp-local-collector"); err != nil {
 		t.Fatal(err)
 	}
 	self, err := os.Executable()

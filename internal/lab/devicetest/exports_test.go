@@ -19,7 +19,7 @@ import (
 func TestSourcesOfExports(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	if err := programs.Build(dir, "pdpp/cmd/pdpp", "pdpp/cmd/pdpp-local-collector", "pdpp/cmd/pdpp-connectors"); err != nil {
+	if err := programs.Build(dir, "cmd/pdpp", "cmd/pdpp-local-collector", "cmd/pdpp-connectors"); err != nil {
 		t.Fatal(err)
 	}
 	address := postgrestest.Fresh(t)

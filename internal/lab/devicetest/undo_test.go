@@ -20,7 +20,7 @@ import (
 func TestRevokeTakesBack(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	if err := programs.Build(dir, "pdpp/cmd/pdpp", "pdpp/cmd/pdpp-local-collector"); err != nil {
+	if err := programs.Build(dir, "cmd/pdpp", "cmd/pdpp-local-collector"); err != nil {
 		t.Fatal(err)
 	}
 	home := t.TempDir()

@@ -30,7 +30,7 @@ var (
 		if installed, err = os.MkdirTemp("", "pdpp-bin"); err != nil {
 			return err
 		}
-		return programs.Build(installed, "pdpp/cmd/pdpp", "pdpp/cmd/pdpp-connectors", "pdpp/cmd/pdpp-local-collector")
+		return programs.Build(installed, "cmd/pdpp", "cmd/pdpp-connectors", "cmd/pdpp-local-collector")
 	})
 )
 

@@ -14,13 +14,16 @@ import (
 // runs many tests: linking one takes longer than most tests. It may be empty.
 func Built() string { return os.Getenv("PDPP_TEST_PROGRAMS") }
 
-// Build puts programs, named by their packages, into a folder.
+// modulePath is the prefix of the packages of this module.
+const modulePath = "pdpp"
+
+// Build writes programs into a folder. A program is named by its package, as in "cmd/pdpp".
 func Build(folder string, packages ...string) error {
 	built := Built()
 	var missing []string
 	for _, p := range packages {
 		if built == "" || take(filepath.Join(built, path.Base(p)), filepath.Join(folder, path.Base(p))) != nil {
-			missing = append(missing, p)
+			missing = append(missing, modulePath+"/"+p)
 		}
 	}
 	if missing == nil {

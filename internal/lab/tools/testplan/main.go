@@ -149,8 +149,11 @@ func readDurations(file string) (map[string]int64, error) {
 	return durations, nil
 }
 
-// whole is the pattern of all packages of this module.
-const whole = "pdpp/..."
+// modulePath is the prefix of the packages of this module, whole the pattern of all of them.
+const (
+	modulePath = "pdpp"
+	whole      = modulePath + "/..."
+)
 
 // list asks go for packages.
 func list(patterns []string) (found []*listed, err error) {

@@ -54,7 +54,7 @@ func TestDirectives(t *testing.T) {
 		if err := os.WriteFile(filepath.Join(dir, "x_test.go"), []byte(source), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		p := &listed{ImportPath: "pdpp/x", Dir: dir, TestGoFiles: []string{"x_test.go"}}
+		p := &listed{ImportPath: modulePath + "/x", Dir: dir, TestGoFiles: []string{"x_test.go"}}
 		found := tiers{packages: map[string]string{}, tests: map[string]bool{}}
 		return found, p, found.read(p)
 	}
@@ -75,7 +75,7 @@ func testModel(t *testing.T) {}
 
 func TestAll(t *testing.T) {}
 `)
-	if err != nil || found.packages["pdpp/x"] != "servers" || !slices.Equal(p.tests, []string{"TestOne", "TestAll"}) {
+	if err != nil || found.packages[modulePath+"/x"] != "servers" || !slices.Equal(p.tests, []string{"TestOne", "TestAll"}) {
 		t.Errorf("%v %v %v", found, p.tests, err)
 	}
 	if want := "^TestOne$|^TestAll$/^(Model|Part)$"; found.pattern() != want {

@@ -85,7 +85,7 @@ func runsBeside(path string) bool {
 	}
 	first, _, _ := strings.Cut(path, "/")
 	switch {
-	case first == "pdpp", within(harmless):
+	case strings.HasPrefix(path, modulePath+"/"), within(harmless):
 		return false
 	case strings.Contains(first, "."):
 		return !within(libraries)
