@@ -52,7 +52,7 @@ func (a *app) devicesListCommand(use, short string) *cobra.Command {
 				printf(a.out, "No computer of yours collects for you. Add one: pdpp devices add CONNECTOR\n")
 				return nil
 			}
-			t := a.table("DEVICE", "NAME", "STATUS", "HEARD OF", "FEEDS", "WAITING", "FAILED")
+			t := a.table("DEVICE", "NAME", "STATUS", "LAST SEEN", "FEEDS", "WAITING", "FAILED")
 			for _, d := range all {
 				t.row(d.ID, text.Cut(d.DisplayName, 24), d.Status, whenever(d.LastHeartbeatAt), "-", "-", "-")
 				for _, s := range d.Sources {

@@ -74,7 +74,7 @@ func (a *app) printLimits(d *api.Detail) {
 		case !slices.Contains(d.Limits.Supports, member):
 			limit = "the connector does not understand this limit"
 		case limit == "0":
-			limit = "none of yours"
+			limit = "default"
 		}
 		printf(a.out, "%-20s %s\n", head, limit)
 	}

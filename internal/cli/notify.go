@@ -47,7 +47,7 @@ func (a *app) printTargets(targets []api.PushTarget, quiet string) {
 		return
 	}
 	if len(targets) == 0 {
-		printf(a.out, "You are told nowhere. Add a place: pdpp notify add ntfy URL, or pdpp notify add webhook URL\n")
+		printf(a.out, "No notifications set up. Add one: pdpp notify add ntfy URL, or pdpp notify add webhook URL\n")
 	} else {
 		t := a.table("TARGET", "KIND", "LABEL", "WHERE", "STATE")
 		for _, p := range targets {

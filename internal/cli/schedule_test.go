@@ -24,7 +24,7 @@ func TestScheduleList(t *testing.T) {
 	}}))
 	out := s.tell("schedule", "list")
 	for id, want := range map[string]string{
-		"cin_well":   `4h +2026-03-01 \S+ +its turn has not come`,
+		"cin_well":   `4h +2026-03-01 \S+ +not due yet`,
 		"cin_new":    `4h +now +due now`,
 		"cin_locked": `4h +- +the source refused the credential; mend it, then: pdpp run cin_locked`,
 		"cin_failed": `4h +2026-03-01 \S+ +it waits after 4 failures in a row`,

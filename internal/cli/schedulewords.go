@@ -48,7 +48,7 @@ func dueWords(s api.ConnectionSchedule) string {
 	case cadence.SourcePressure:
 		return "the source asked for fewer requests, and is left alone for a while"
 	default:
-		return "its turn has not come"
+		return "not due yet"
 	}
 }
 

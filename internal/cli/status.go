@@ -67,7 +67,7 @@ var statusGroups = []struct {
 }{
 	{verdict.Attention, "Needs you"},
 	{verdict.Advisory, "Worth a look"},
-	{verdict.Calm, "Running on their own"},
+	{verdict.Calm, "Working fine"},
 }
 
 func (a *app) printStatus(all view.Overview) {

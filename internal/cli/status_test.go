@@ -66,14 +66,14 @@ func TestStatusPrintsTheVerdictVerbatim(t *testing.T) {
 	group := ""
 	groups := map[string]string{}
 	for _, line := range lines {
-		if slices.Contains([]string{"Needs you", "Worth a look", "Running on their own"}, line) {
+		if slices.Contains([]string{"Needs you", "Worth a look", "Working fine"}, line) {
 			group = line
 		}
 		if m := regexp.MustCompile(`^\[.*\]  .* \((cin_\w+)\)$`).FindStringSubmatch(line); m != nil {
 			groups[m[1]] = group
 		}
 	}
-	headings := map[verdict.Channel]string{verdict.Attention: "Needs you", verdict.Advisory: "Worth a look", verdict.Calm: "Running on their own"}
+	headings := map[verdict.Channel]string{verdict.Attention: "Needs you", verdict.Advisory: "Worth a look", verdict.Calm: "Working fine"}
 	for _, c := range s.view().Connections {
 		if groups[c.ID] != headings[c.Verdict.Channel] {
 			t.Errorf("%s stands under %q, its channel is %s", c.ID, groups[c.ID], c.Verdict.Channel)

@@ -94,7 +94,7 @@ func adds(t *testing.T, h *house) {
 		b.until(`location.search === "?way=` + way + `"`)
 		b.click(fmt.Sprintf(`a[data-connector=%q]`, first.connector))
 		b.wait(`[data-about]`)
-		for _, words := range []string{"First run", "What cannot be got"} {
+		for _, words := range []string{"First run", "Not included"} {
 			if said := b.text("[data-about]"); !strings.Contains(said, words) {
 				t.Errorf("%s does not say %q: %s", first.connector, words, said)
 			}

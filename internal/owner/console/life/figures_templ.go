@@ -36,7 +36,7 @@ func figuresBody(page *figuresPage, now time.Time) templ.Component {
 			templ_7745c5c3_Var1 = templ.NopComponent
 		}
 		ctx = templ.ClearChildren(ctx)
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 1, "<header class=\"head\"><div><h1>Figures</h1><p class=\"lede\">What was measured and what was paid, day by day. A day of which nothing is known is drawn as such.</p></div></header>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 1, "<header class=\"head\"><div><h1>Figures</h1><p class=\"lede\">What was measured and what was paid, day by day. Hatched days were not recorded.</p></div></header>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

@@ -357,7 +357,7 @@ func listFoot(l *listing) templ.Component {
 				return templ_7745c5c3_Err
 			}
 		} else if len(l.Things) == 0 {
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 24, "<p class=\"note after\">Nothing of it is among the newest; there is more that is older.</p>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 24, "<p class=\"note after\">None among the newest items; older items follow.</p>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

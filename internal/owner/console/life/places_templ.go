@@ -112,7 +112,7 @@ func placesBody(page *placesPage, now time.Time) templ.Component {
 						return templ_7745c5c3_Err
 					}
 				}
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 8, "</svg><figcaption class=\"note\">Where the places on this page lie to each other, north up. No map is loaded from anywhere.</figcaption></figure>")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 8, "</svg><figcaption class=\"note\">The places on this page relative to each other, north up. Drawn without a map service, so no one else learns where you look.</figcaption></figure>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}

@@ -202,7 +202,7 @@ func (n *names) row(t thing, last *thing, open threadKey) threadRow {
 		}
 	}
 	if last == nil {
-		row.Title = cmp.Or(row.Title, "Without a name")
+		row.Title = cmp.Or(row.Title, "Unnamed")
 		return row
 	}
 	by := ""
@@ -210,7 +210,7 @@ func (n *names) row(t thing, last *thing, open threadKey) threadRow {
 		by = n.of(last, "author")
 	}
 	if row.Title == "" {
-		row.Title, by = cmp.Or(by, "Without a name"), ""
+		row.Title, by = cmp.Or(by, "Unnamed"), ""
 	}
 	row.Note = last.line("text", longestNote)
 	if by != "" && by != row.Title {

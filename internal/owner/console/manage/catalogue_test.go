@@ -48,7 +48,7 @@ func TestCatalogueListsEverySource(t *testing.T) {
 	p := get(t, world(t, shop()), "/add")
 	for id, words := range map[string]string{
 		"kelp": "Kelp connected Letters, Stars, Walks, Songs and 2 more Token, every hour",
-		"gull": "Gull Sleep Sign in at the provider, every hour Cannot run here yet: its facts say what is missing.",
+		"gull": "Gull Sleep Sign in at the provider, every hour Needs setup first.",
 		"reef": "Reef Conversations Sign in in a browser here, every hour",
 		"tide": "Tide log connected Steps On a device, every hour",
 		"sand": "Sand Articles Import a file, when you import",
@@ -104,7 +104,7 @@ func TestFactsComeBeforeTheButton(t *testing.T) {
 	said := textOf(panel)
 	var at []int
 	for _, words := range []string{"This server has no app at Gull yet. Register one there.", "Your part Sign in at gull.example and allow it", "First run About a minute for ten years",
-		"After that Every hour. Asking costs nothing.", "Collects Sleep", "Kept where On this server only.", "What cannot be got What your ring has not told yet Workouts", "Connect Gull"} {
+		"After that Every hour. Asking costs nothing.", "Collects Sleep", "Kept where On this server only.", "Not included What your ring has not told yet Workouts", "Connect Gull"} {
 		at = append(at, strings.Index(said, words))
 		if at[len(at)-1] < 0 {
 			t.Errorf("the facts do not say %q: %s", words, said)

@@ -301,7 +301,7 @@ func (p *pages) given(w http.ResponseWriter, r *http.Request, id string, given [
 			fresh++
 		}
 	}
-	to, say := at.at("/files", nil), ui.Good(text.Count(int64(fresh), "file is here.", "files are here.")+" A run reads them.")
+	to, say := at.at("/files", nil), ui.Good(text.Count(int64(fresh), "file is here.", "files are here.")+" Reading now.")
 	if ended != nil {
 		say = ui.Message{Kind: "bad", Text: text.Count(int64(len(given)), "file is here;", "files are here;") + " the next one is not. " + p.problem(w, r, ended).Text}
 	} else if fresh == 0 {

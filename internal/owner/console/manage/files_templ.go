@@ -258,7 +258,7 @@ func aboutFiles(f *api.FileImport, streams []api.StreamLabel) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 18, "</dd></div><div><dt>After that</dt><dd>A run reads them by itself, and a receipt says what was new</dd></div><div><dt>Again</dt><dd>The same file does nothing; a newer one adds what is new</dd></div><div><dt>The file</dt><dd>Stays in the import folder on the server until you undo its import</dd></div></dl>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 18, "</dd></div><div><dt>After that</dt><dd>They are read automatically, and a receipt shows what was new</dd></div><div><dt>Again</dt><dd>The same file does nothing; a newer one adds what is new</dd></div><div><dt>The file</dt><dd>Stays in the import folder on the server until you undo its import</dd></div></dl>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

@@ -37,7 +37,7 @@ func grantsBody(page *grantsPage, now time.Time) templ.Component {
 			templ_7745c5c3_Var1 = templ.NopComponent
 		}
 		ctx = templ.ClearChildren(ctx)
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 1, "<header class=\"head\"><div><h1>Grants</h1><p class=\"lede\">A grant lets one app or person read some of your records, for one purpose, until a date. Nobody with a grant sees how a connection is doing.</p></div><a class=\"btn\" href=\"/grants/new\">Create a grant</a></header>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 1, "<header class=\"head\"><div><h1>Grants</h1><p class=\"lede\">A grant lets one app or person read some of your records, for one purpose, until a date. Apps see records only, never passwords or status.</p></div><a class=\"btn\" href=\"/grants/new\">Create a grant</a></header>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

@@ -204,7 +204,7 @@ func TestEmptyPagesSayWhatTheyAreFor(t *testing.T) {
 		"/records":                        "Your records appear here, day by day",
 		"/records/streams":                "Records appear here while the first run",
 		"/add":                            "No connectors are installed",
-		"/schedules":                      "has its rhythm here",
+		"/schedules":                      "are listed here",
 		"/grants":                         "Nobody can read your records but you",
 		"/grants/new":                     "There are no records to grant yet",
 		"/devices":                        "Some data is only on your own computers",

@@ -40,7 +40,7 @@ func schedulesBody(page *schedulesPage, now time.Time) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		if len(page.Rows) == 0 {
-			templ_7745c5c3_Err = ui.Empty("A connection that collects by itself has its rhythm here.", "/add", "Add a connection").Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = ui.Empty("Connections that update automatically are listed here.", "/add", "Add a connection").Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -272,9 +272,9 @@ func scheduleItem(page *schedulesPage, row scheduleRow, now time.Time) templ.Com
 				return templ_7745c5c3_Err
 			}
 			var templ_7745c5c3_Var13 string
-			templ_7745c5c3_Var13, templ_7745c5c3_Err = templ.JoinStringErrs("Save the rhythm of " + row.DisplayName)
+			templ_7745c5c3_Var13, templ_7745c5c3_Err = templ.JoinStringErrs("Save the schedule of " + row.DisplayName)
 			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `manage/schedules.templ`, Line: 57, Col: 108}
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `manage/schedules.templ`, Line: 57, Col: 110}
 			}
 			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var13))
 			if templ_7745c5c3_Err != nil {

@@ -513,7 +513,7 @@ func allowPage(s *allowShown) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		if len(s.Connector.OutOfReach) > 0 {
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 51, "<h3 class=\"after\">What cannot be got</h3><ul class=\"limits note\">")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 51, "<h3 class=\"after\">Not included</h3><ul class=\"limits note\">")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

@@ -30,7 +30,7 @@ type group struct {
 var groups = [...]group{
 	{Channel: verdict.Attention, Title: "Needs you", Says: "Only you can move these forward."},
 	{Channel: verdict.Advisory, Title: "Worth a look", Says: "Not urgent, or waiting on a connector fix."},
-	{Channel: verdict.Calm, Title: "Running on their own"},
+	{Channel: verdict.Calm, Title: "Working fine"},
 }
 
 func (p *Pages) board(ctx context.Context) (board, error) {

@@ -95,11 +95,11 @@ func blankZero(n float64) string {
 // outcomes of runs in the owner's words, by status.
 var outcomes = map[string]string{
 	running: "Under way", succeeded: "Finished", "failed": "Stopped early, progress saved",
-	"cancelled": "Cancelled", "abandoned": "Ended without a word, progress saved", "skipped": "Not started",
+	"cancelled": "Cancelled", "abandoned": "Stopped unexpectedly, progress saved", "skipped": "Not started",
 }
 
 // unsaved are the outcomes of runs that brought nothing.
-var unsaved = map[string]string{"failed": "Failed", "abandoned": "Ended without a word"}
+var unsaved = map[string]string{"failed": "Failed", "abandoned": "Stopped unexpectedly"}
 
 // outcome says how a run ended, and why.
 func outcome(r *api.Run) string {

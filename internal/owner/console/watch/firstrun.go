@@ -122,9 +122,9 @@ func (s *shown) inAll() comingInAll {
 // openWords tell why the end of the bar is hatched.
 func (c *comingInAll) openWords() string {
 	if c.Open == 0 {
-		return "not known: the lists may go on"
+		return "still counting"
 	}
-	return "not known: " + text.Count(int64(c.Open), "stream is", "streams are") + " not listed yet"
+	return "still counting " + text.Count(int64(c.Open), "stream", "streams")
 }
 
 // left is the range of time that is left, or the least of it; empty when nobody can tell.
@@ -143,9 +143,9 @@ func (c *comingInAll) left() string {
 func (c *comingInAll) leftBecause() string {
 	switch {
 	case c.Low == nil:
-		return "How long it takes is told after 5 minutes of measured pace."
+		return "Time left appears after 5 minutes."
 	case c.Unmeasured > 0:
-		return "By the pace of the last minutes. Of " + text.Count(int64(c.Unmeasured), "stream", "streams") + " nobody can tell yet."
+		return "By the pace of the last minutes. " + text.Count(int64(c.Unmeasured), "stream is", "streams are") + " not measured yet."
 	default:
 		return "By the pace of the last minutes, if nothing more is found."
 	}
@@ -166,7 +166,7 @@ func meterOf(kept, found int64, open bool) meter {
 		return meter{Kept: "0%", Found: "0%", Rest: "100%", RestAt: "0%", Says: "Nothing is known yet"}
 	}
 	whole := 1.0
-	m := meter{Says: text.Number(kept) + " kept of " + text.Number(found) + " found"}
+	m := meter{Says: text.Number(kept) + " saved of " + text.Number(found) + " found"}
 	if open {
 		whole = 1 - openShare
 		m.Rest, m.RestAt = percent(1-whole), percent(whole)

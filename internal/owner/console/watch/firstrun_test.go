@@ -40,15 +40,15 @@ func TestFirstRunTellsWhatIsThere(t *testing.T) {
 		t.Error("what is kept is not offered")
 	}
 	card := textOf(find(shown, "data-first-run", "")[0])
-	for _, want := range []string{"1,200 kept", "764 found, not fetched yet", "not known: 1 stream is not listed yet", "Of 1 stream nobody can tell yet."} {
+	for _, want := range []string{"1,200 saved", "764 found, not fetched yet", "still counting 1 stream", "1 stream is not measured yet."} {
 		if !strings.Contains(card, want) {
 			t.Errorf("the card does not say %q: %s", want, card)
 		}
 	}
 	for stream, want := range map[string]string{
-		"albums":   "Kept 64 Found so far 64 Time left none so far",
-		"photos":   "Reading the list, page 19 Kept 1,136 Found so far 1,900 Time left 12 to 25 min",
-		"comments": "Waiting for its turn. Kept 0 Found so far not looked yet Time left not known",
+		"albums":   "Saved 64 Found so far 64 Time left none so far",
+		"photos":   "Reading the list, page 19 Saved 1,136 Found so far 1,900 Time left 12 to 25 min",
+		"comments": "Waiting for its turn. Saved 0 Found so far not looked yet Time left not known",
 	} {
 		if row := textOf(find(shown, "data-stream", stream)[0]); !strings.Contains(row, want) {
 			t.Errorf("%s: %q, want %q", stream, row, want)
@@ -66,7 +66,7 @@ func TestFirstRunPromisesNoTime(t *testing.T) {
 	if len(find(shown, "data-left", "")) != 0 {
 		t.Errorf("a time is told: %s", textOf(find(shown, "data-first-run", "")[0]))
 	}
-	if card := textOf(find(shown, "data-first-run", "")[0]); !strings.Contains(card, "told after 5 minutes of measured pace") {
+	if card := textOf(find(shown, "data-first-run", "")[0]); !strings.Contains(card, "Time left appears after 5 minutes") {
 		t.Errorf("the card does not say why: %s", card)
 	}
 	k = busy(t)

@@ -67,7 +67,7 @@ func conditionRows(v *verdict.Verdict) []conditionRow {
 	return out
 }
 
-// failing is the summary of the table: how many do not hold.
+// failing returns the summary of the table: how many checks failed.
 func failing(rows []conditionRow) string {
 	var n int64
 	for _, r := range rows {
@@ -75,15 +75,10 @@ func failing(rows []conditionRow) string {
 			n++
 		}
 	}
-	of := text.Number(n) + " of " + text.Number(int64(len(rows)))
-	switch n {
-	case 0:
-		return "none of " + text.Number(int64(len(rows))) + " fails"
-	case 1:
-		return of + " does not hold"
-	default:
-		return of + " do not hold"
+	if n == 0 {
+		return "all " + text.Number(int64(len(rows))) + " passed"
 	}
+	return text.Number(n) + " of " + text.Number(int64(len(rows))) + " failed"
 }
 
 // backlogFacts are the counts of what is missing, word for word. Nil means that it

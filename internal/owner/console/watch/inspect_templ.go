@@ -35,7 +35,7 @@ func inspect(s *shown) templ.Component {
 			templ_7745c5c3_Var1 = templ.NopComponent
 		}
 		ctx = templ.ClearChildren(ctx)
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 1, "<div id=\"inspect\"><details class=\"inspect\" id=\"inspect-why\"><summary>Why this verdict <span class=\"note\">from evidence to pill</span></summary><div class=\"inspect-in\"><ol class=\"chain\">")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 1, "<div id=\"inspect\"><details class=\"inspect\" id=\"inspect-why\"><summary>Why it is shown like this</summary><div class=\"inspect-in\"><ol class=\"chain\">")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -172,7 +172,7 @@ func inspect(s *shown) templ.Component {
 				return templ_7745c5c3_Err
 			}
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 16, "<details class=\"inspect\" id=\"inspect-quiet\"><summary>Kept quiet <span class=\"note\">handled without you</span></summary><div class=\"inspect-in\">")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 16, "<details class=\"inspect\" id=\"inspect-quiet\"><summary>Handled automatically <span class=\"note\">no action needed</span></summary><div class=\"inspect-in\">")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -244,7 +244,7 @@ func inspect(s *shown) templ.Component {
 				return templ_7745c5c3_Err
 			}
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 24, "</dl></div></details> <details class=\"inspect\" id=\"inspect-detail\"><summary>Detail and JSON <span class=\"note\">the same object every surface gets</span></summary><div class=\"inspect-in\">")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 24, "</dl></div></details> <details class=\"inspect\" id=\"inspect-detail\"><summary>Raw data <span class=\"note\">as JSON</span></summary><div class=\"inspect-in\">")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -295,20 +295,20 @@ func conditionTable(s *shown) templ.Component {
 		}
 		ctx = templ.ClearChildren(ctx)
 		rows := conditionRows(&s.Verdict)
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 27, "<details class=\"inspect\" id=\"inspect-conditions\"><summary>Conditions <span class=\"note\">")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 27, "<details class=\"inspect\" id=\"inspect-conditions\"><summary>Checks <span class=\"note\">")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
 		var templ_7745c5c3_Var13 string
 		templ_7745c5c3_Var13, templ_7745c5c3_Err = templ.JoinStringErrs(failing(rows))
 		if templ_7745c5c3_Err != nil {
-			return templ.Error{Err: templ_7745c5c3_Err, FileName: `watch/inspect.templ`, Line: 78, Col: 56}
+			return templ.Error{Err: templ_7745c5c3_Err, FileName: `watch/inspect.templ`, Line: 78, Col: 52}
 		}
 		_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var13))
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 28, "</span></summary><div class=\"inspect-in scroll\" role=\"region\" aria-label=\"Conditions\" tabindex=\"0\"><table><thead><tr><th scope=\"col\">Condition</th><th scope=\"col\">Status</th><th scope=\"col\">Reason</th><th scope=\"col\" class=\"opt\">Origin</th><th scope=\"col\" class=\"opt\">Seen</th></tr></thead> <tbody>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 28, "</span></summary><div class=\"inspect-in scroll\" role=\"region\" aria-label=\"Checks\" tabindex=\"0\"><table><thead><tr><th scope=\"col\">Check</th><th scope=\"col\">Status</th><th scope=\"col\">Reason</th><th scope=\"col\" class=\"opt\">Origin</th><th scope=\"col\" class=\"opt\">Seen</th></tr></thead> <tbody>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

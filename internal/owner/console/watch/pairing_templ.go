@@ -149,7 +149,7 @@ func newDevicePage(form *newDeviceForm) templ.Component {
 				return templ_7745c5c3_Err
 			}
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 13, "><summary>Collect less <span class=\"note\">everything, unless you say otherwise</span></summary><div class=\"inspect-in\"><div class=\"field\"><label for=\"since\">Nothing older than</label> <input id=\"since\" name=\"since\" type=\"date\" value=\"")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 13, "><summary>Limit what is collected <span class=\"note\">everything, unless you set a limit</span></summary><div class=\"inspect-in\"><div class=\"field\"><label for=\"since\">Nothing older than</label> <input id=\"since\" name=\"since\" type=\"date\" value=\"")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -175,7 +175,7 @@ func newDevicePage(form *newDeviceForm) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 15, "</textarea></div></div></details><div class=\"acts after tall-acts\"><button class=\"btn solid\">Show the line to paste</button> <a class=\"btn plain\" href=\"/devices\">Not now</a></div></form>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 15, "</textarea></div></div></details><div class=\"acts after tall-acts\"><button class=\"btn solid\">Get the command</button> <a class=\"btn plain\" href=\"/devices\">Not now</a></div></form>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

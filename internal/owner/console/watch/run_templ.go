@@ -732,7 +732,7 @@ func runStderr(s *oneRun) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		if s.Stderr != "" {
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 56, "<section class=\"section\" aria-labelledby=\"stderr-title\"><header><h2 id=\"stderr-title\">The connector’s last words</h2><p class=\"note\">What it wrote to stderr, without secrets</p></header><pre class=\"text\" tabindex=\"0\">")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 56, "<section class=\"section\" aria-labelledby=\"stderr-title\"><header><h2 id=\"stderr-title\">Error output</h2><p class=\"note\">Written by the connector, without secrets</p></header><pre class=\"text\" tabindex=\"0\">")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

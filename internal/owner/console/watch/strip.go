@@ -2,6 +2,7 @@ package watch
 
 import (
 	"fmt"
+	"strings"
 
 	"pdpp/internal/ops/text"
 
@@ -88,15 +89,18 @@ func headline(s *view.Summary) (title, lede string) {
 	return title, lede
 }
 
-// watchful says how many connections do not simply work, whoever has to act, and how
-// many of them wait for a device. It is empty when all is well.
+// watchful returns how many connections need a look, whether or not the owner has to act, and
+// how many of them wait for a device. It is empty when all is well.
 func watchful(s *view.Summary) string {
 	if s.Visible == 0 && s.Stalled == 0 {
 		return ""
 	}
-	line := text.Number(int64(s.Visible)) + " of all " + text.Number(int64(s.Registered)) + " registered not simply working"
+	line := text.Number(int64(s.Visible)) + " of all " + text.Number(int64(s.Registered)) + " registered connections need a look"
+	if s.Visible == 1 {
+		line = strings.Replace(line, "need", "needs", 1)
+	}
 	if s.Stalled > 0 {
-		line += "; " + text.Number(int64(s.Stalled)) + " with uploads stalled on a device"
+		line += "; " + text.Number(int64(s.Stalled)) + " with uploads stuck on a device"
 	}
 	return line
 }

@@ -141,7 +141,7 @@ func surfacePage(s *surfaceShown) templ.Component {
 				return templ_7745c5c3_Err
 			}
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 13, "<div class=\"pairs section\"><section><h2 class=\"section-head\">What happens to what you type</h2><ul class=\"limits note\"><li>It goes to the page and is not stored, logged or counted by what it says.</li><li>No picture of the page is kept.</li><li>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 13, "<div class=\"pairs section\"><section><h2 class=\"section-head\">What happens to what you type</h2><ul class=\"limits note\"><li>What you type goes only to the page. It is not stored or logged.</li><li>No picture of the page is kept.</li><li>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

@@ -74,9 +74,9 @@ func eventText(e store.Event, m *manifest.Manifest) string {
 	case "run.detail_gap_recovered":
 		return "Fetched " + text.Count(d.Gaps, "item", "items") + " that had been missing."
 	case "run.state_advanced":
-		return of(label, "The place to continue from was saved.")
+		return of(label, "Progress saved.")
 	case "run.detail_coverage_declared":
-		return of(label, "What was looked at has been counted.")
+		return of(label, "Counted what the source holds.")
 	case "run.stream_skipped":
 		if line, known := reasonText(m, d.Reason, ""); known {
 			return of(label, line)
