@@ -56,7 +56,7 @@ func (a *app) printHead(c *view.Connection) {
 // audienceNotes tell whose an action is; the owner's needs no note.
 var audienceNotes = map[verdict.Audience]string{
 	verdict.AudienceMaintainer: "  (for the connector's maintainer)",
-	verdict.AudienceNone:       "  (goes on by itself)",
+	verdict.AudienceNone:       "  (continues automatically)",
 }
 
 func (a *app) printActions(c *view.Connection) {

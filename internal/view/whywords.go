@@ -83,7 +83,7 @@ func suppressedFact(k verdict.SuppressedKind) string {
 var audienceWords = map[verdict.Audience]string{
 	verdict.AudienceOwner:      "for the owner",
 	verdict.AudienceMaintainer: "for the maintainer of the connector",
-	verdict.AudienceNone:       "for nobody: it goes on by itself",
+	verdict.AudienceNone:       "no one: it continues automatically",
 }
 
 var contractWords = map[verdict.Contract]string{

@@ -29,7 +29,7 @@ var (
 	fixConnector   = &Remediation{UpdateConnector, "Update the connector, then run it", false, "connector"}
 	answerQuestion = &Remediation{SatisfyAttention, "Answer the open question", true, "attention"}
 	runAgain       = &Remediation{RetryByRuntime, "Run it again", true, "run"}
-	newCredential  = &Remediation{RefreshCredentials, "Reconnect with a new credential", true, "credentials"}
+	newCredential  = &Remediation{RefreshCredentials, "Reconnect", true, "credentials"}
 	signInAhead    = &Remediation{RefreshCredentials, "Sign in at the source again", true, "credentials"}
 	confirmAccount = &Remediation{RetryByRuntime, "Run it once to confirm the new credential", true, "run"}
 	installBrowser = &Remediation{CheckRuntime, "Install a browser on the machine that collects: sudo apt install chromium", true, "runtime"}

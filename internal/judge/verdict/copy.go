@@ -185,17 +185,17 @@ var lines = [lineCount]string{
 	stReauthAhead:       "Sign in again before the sign-in ends, and collection goes on without a break.",
 	stSignIn:            "Sign in and collection starts again.",
 	stAnswer:            "Answer the open request and collection starts again.",
-	stDoubled:           "Two computers use the access of one device; revoke it and connect the one that is yours anew.",
-	stNoDevice:          "No device collects this; connect one and it goes on where it stopped.",
+	stDoubled:           "Two computers use the access of one device; revoke it and connect your own computer again.",
+	stNoDevice:          "No device collects this; connect one and collection continues where it stopped.",
 	stRuntime:           "Collection starts again once this installation has what the connector needs.",
-	stReattach:          "Turn the schedule on and this source is collected by itself again.",
-	stRefresh:           "Refresh now and the newest data of this source is collected.",
-	stRefreshDevice:     "Run the collector on the host that holds the data and its newest data is collected.",
-	stFirstRun:          "Run it once and the data of this source is collected.",
+	stReattach:          "Turn the schedule on and this source updates automatically again.",
+	stRefresh:           "Refresh now to collect the newest data of this source.",
+	stRefreshDevice:     "Run the collector on the host that holds the data to collect the newest data.",
+	stFirstRun:          "Run it once to collect the data of this source.",
 	stFirstUnderWay:     "The first run is under way.",
-	stRetry:             "Retry now and the missing data gets another run.",
-	stRetryDevice:       "Run the collector on the host that holds the data and the missing data gets another run.",
-	stRetryUpdated:      "The connector broke the protocol, and an updated one gets the missing data by another run.",
+	stRetry:             "Retry now to collect the missing data.",
+	stRetryDevice:       "Run the collector on the host that holds the data to collect what is missing.",
+	stRetryUpdated:      "The connector broke the protocol; update it and run it again to collect the missing data.",
 	stRunUnderWay:       "A run is under way that is expected to collect what is missing.",
 	stNextRun:           "The next run is expected to collect what is missing.",
 	stPause:             "The next run starts after a pause.",
@@ -207,9 +207,9 @@ var lines = [lineCount]string{
 	stTerminalReauth:    "Reconnecting lets the connector reach the source, and part of the data still needs a code fix.",
 	stTerminalSignIn:    "Signing in lets the connector reach the source, and part of the data still needs a code fix.",
 	stTerminalAnswer:    "Answering the open request clears the way for the connector, and part of the data still needs a code fix.",
-	stTerminalRuntime:   "With what it lacks on this installation the connector can start, and part of the data still needs a code fix.",
+	stTerminalRuntime:   "Once this installation has what the connector needs, it can start; part of the data still needs a code fix.",
 	stBlocked:           "This source cannot be collected at present.",
-	stUnknown:           "How collection stands is not known yet.",
+	stUnknown:           "The state of this source is not known yet.",
 	stCoverageUnknown:   "How much of this source has been collected is not known yet.",
 	stFreshnessUnknown:  "How recent the data is has not been established yet.",
 	stRefreshRuns:       "A refresh is under way.",
@@ -217,12 +217,12 @@ var lines = [lineCount]string{
 	stStaleScheduled:    "The data is older than planned, and the schedule starts the next run.",
 	stAwaitingOwner:     "This connection waits for an answer from you.",
 	stUploading:         "The device is uploading the records that it has saved.",
-	stPaused:            "The schedule is off, so this source is not collected by itself.",
+	stPaused:            "The schedule is off, so this source is not updated automatically.",
 	stOtherwise:         "Part of this connection is not as it should be, and its details name the cause.",
 	stTotals:            "The source reports more items than it listed.",
 	stPartMissing:       "Part of the data is missing.",
 
-	ctaReconnect:      "Reconnect with a new credential",
+	ctaReconnect:      "Reconnect",
 	ctaSignInAhead:    "Sign in again before the sign-in ends",
 	ctaAddCredential:  "Add the credential that this source asks for",
 	ctaSignIn:         "Sign in",
@@ -244,8 +244,8 @@ var lines = [lineCount]string{
 	ctaUpdateFirst:    "Update the connector or report its fault, then retry",
 	ctaNeedsCode:      "The connector needs a code fix before this source can collect again",
 	ctaRunning:        "A run is under way",
-	ctaContinues:      "The next run continues by itself",
-	ctaStartsItself:   "The next run starts by itself",
+	ctaContinues:      "The next run continues automatically",
+	ctaStartsItself:   "The next run starts automatically",
 	ctaPausing:        "The next run starts after a pause",
 	ctaAfterPause:     "The source can be asked again after its pause",
 
@@ -264,14 +264,14 @@ var lines = [lineCount]string{
 	labelApply:              "Send what waits",
 	purposeApply:            "Puts the failed uploads back in line and runs the collector once.",
 	labelDoctor:             "Check the collector",
-	purposeDoctor:           "Tells what keeps the collector from uploading, and changes nothing.",
+	purposeDoctor:           "Reports what keeps the collector from uploading, and changes nothing.",
 
 	noteFreshnessUnknown:   "Freshness not known yet",
 	noteRefreshTimeUnknown: "Last successful refresh: time not known",
 	noteRunUnderWay:        "A run is under way",
 	noteUploading:          "The device is uploading saved records",
 	noteSchedulePaused:     "The schedule is off",
-	noteAnswer:             "A request waits for your answer",
+	noteAnswer:             "Waiting for your answer",
 	noteStalled:            "Saved records are not uploading",
 	noteMissing:            "Some data is missing",
 
@@ -318,26 +318,26 @@ var lines = [lineCount]string{
 	hapTerminal:          "The last run met data that this version of the connector cannot collect.",
 	hapLeftForLater:      "The last run left something for a later one.",
 	hapDeviceDone:        "The device reported in and has nothing left to upload.",
-	hapDeviceSilent:      "The device has not told how its uploads stand.",
+	hapDeviceSilent:      "The device has not reported the state of its uploads.",
 	hapNeverRun:          "Connected, and no run has ended yet.",
 	hapRunSucceeded:      "The last run succeeded.",
-	meansUnread:          "What is kept stays as it is.",
-	meansStalled:         "What was saved there is safe there, and is not here yet.",
-	meansStopped:         "Nothing comes in until this is mended.",
-	meansFirstRun:        "What arrives is kept and can be read at once.",
-	meansTerminal:        "That part stays missing, and the rest is kept.",
+	meansUnread:          "What was collected stays as it is.",
+	meansStalled:         "The saved records are safe on that host, but not here yet.",
+	meansStopped:         "Nothing new arrives until this is fixed.",
+	meansFirstRun:        "New records can be read as soon as they arrive.",
+	meansTerminal:        "That part stays missing; everything else is here.",
 	meansTotals:          "Part of the data may be missing, and nothing that was collected is lost.",
 	meansPartMissing:     "Part of the data is still missing, and nothing that was collected is lost.",
-	meansNothingYet:      "Nothing is kept yet.",
+	meansNothingYet:      "Nothing is saved yet.",
 	meansNotCounted:      "Whether everything is here is not known, because it was not counted.",
-	meansStale:           "What is newer than that is not here yet.",
-	nextReadAgain:        "It is read again by itself.",
-	nextGoesOn:           "It goes on by itself.",
-	nextFirstRun:         "It goes on by itself, and nobody has to wait for it.",
-	nextNothing:          "Nothing more happens by itself.",
-	nextDevice:           "The collector on the host goes on by itself.",
-	nextScheduleOff:      "Nothing by itself, since the schedule is off.",
-	nextByOwner:          "Nothing by itself, since only you start a run.",
+	meansStale:           "Newer data is not here yet.",
+	nextReadAgain:        "It is read again automatically.",
+	nextGoesOn:           "It continues automatically.",
+	nextFirstRun:         "It continues automatically; you do not have to wait.",
+	nextNothing:          "Nothing more happens automatically.",
+	nextDevice:           "The collector on the host continues automatically.",
+	nextScheduleOff:      "Nothing runs automatically, because the schedule is off.",
+	nextByOwner:          "Nothing runs automatically, because only you start a run.",
 }
 
 // Sentences around an age or a number. An age is "today", "yesterday" or
@@ -371,12 +371,12 @@ const (
 	afterAgeNothingNew = ", nothing new."
 	wordNewRecord      = " new record"
 	wordNewRecords     = " new records"
-	wordRecordIs       = " record is kept"
-	wordRecordsAre     = " records are kept"
-	afterKeptStopped   = ", and nothing newer comes in until this is mended."
-	afterKeptFirst     = " so far and can be read now, and how many there are is known when the lists end."
-	afterKeptGoesOn    = ", and the first run goes on."
-	beforeNext         = "It goes on by itself "
+	wordRecordIs       = " record is saved"
+	wordRecordsAre     = " records are saved"
+	afterKeptStopped   = "; nothing newer arrives until this is fixed."
+	afterKeptFirst     = " so far and can be read now; the total is known when the lists end."
+	afterKeptGoesOn    = ", and the first run continues."
+	beforeNext         = "The next update starts "
 	afterNextSooner    = ", and a retry starts it sooner."
 	inAMoment          = "at any moment"
 	inMinutes          = "within minutes"
@@ -390,8 +390,8 @@ const (
 // What could not be read, as the owner would name it.
 const (
 	beforeUnread      = "Part of what is known about this connection could not be read ("
-	afterUnread       = "), so how collection stands is not known."
-	unreadUnspecified = "Part of what is known about this connection could not be read, so how collection stands is not known."
+	afterUnread       = "), so the state of this source is not known."
+	unreadUnspecified = "Part of what is known about this connection could not be read, so the state of this source is not known."
 )
 
 var unreadWords = [...]struct{ Family, Words string }{

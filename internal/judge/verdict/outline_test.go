@@ -33,22 +33,22 @@ func TestOutline(t *testing.T) {
 		want Outline
 	}{
 		"healthy": {healthy(attemptIn(2 * time.Hour)), Outline{
-			"Refreshed today, 12 new records.", "", "It goes on by itself in about 2 hours."}},
+			"Refreshed today, 12 new records.", "", "The next update starts in about 2 hours."}},
 		"credential refused": {healthy(credentialRejected, kept(148902)), Outline{
-			"The source refused the credential.", "148,902 records are kept, and nothing newer comes in until this is mended.",
+			"The source refused the credential.", "148,902 records are saved; nothing newer arrives until this is fixed.",
 			say(ctaReconnect) + "."}},
 		"never run": {healthy(neverRun, attemptIn(0)), Outline{
-			"Connected, and no run has ended yet.", "Nothing is kept yet.", "It goes on by itself at any moment."}},
+			"Connected, and no run has ended yet.", "Nothing is saved yet.", "The next update starts at any moment."}},
 		"first run, nothing yet": {healthy(neverRun, syncing, kept(0)), Outline{
-			"The first run is under way.", "What arrives is kept and can be read at once.", "It goes on by itself, and nobody has to wait for it."}},
+			"The first run is under way.", "New records can be read as soon as they arrive.", "It continues automatically; you do not have to wait."}},
 		"first run": {healthy(neverRun, syncing, kept(1200)), Outline{
 			"The first run is under way.",
-			"1,200 records are kept so far and can be read now, and how many there are is known when the lists end.",
-			"It goes on by itself, and nobody has to wait for it."}},
+			"1,200 records are saved so far and can be read now; the total is known when the lists end.",
+			"It continues automatically; you do not have to wait."}},
 		"left for later": {healthy(gap(health.RetryableGap, health.DispositionResumable), attemptIn(time.Hour)), Outline{
-			"The last run left something for a later one.", say(meansPartMissing), "It goes on by itself within an hour."}},
+			"The last run left something for a later one.", say(meansPartMissing), "The next update starts within an hour."}},
 		"stale gap": {healthy(state(health.Degraded), gap(health.RetryableGap, health.DispositionResumable), freshness(health.Stale, 3), attemptIn(time.Minute)), Outline{
-			"The last run left something for a later one.", say(meansPartMissing), "It goes on by itself at any moment, and a retry starts it sooner."}},
+			"The last run left something for a later one.", say(meansPartMissing), "The next update starts at any moment, and a retry starts it sooner."}},
 		"manual": {healthy(staleManual, attemptIn(time.Hour)), Outline{
 			"Refreshed 9 days ago, 12 new records.", say(meansStale), say(ctaRefreshNow) + "."}},
 		"terminal": {healthy(gap(health.TerminalGap, health.DispositionTerminal)), Outline{
@@ -66,8 +66,8 @@ func TestOutline(t *testing.T) {
 // under way: what is kept so far is known, whatever else is not.
 func TestFirstCollectionSaysWhatIsKept(t *testing.T) {
 	for want, in := range map[string]Input{
-		"1,200 records are kept, and the first run goes on.": healthy(neverRun, syncing, kept(1200)),
-		"1 record is kept, and the first run goes on.":       healthy(neverRun, syncing, kept(1)),
+		"1,200 records are saved, and the first run continues.": healthy(neverRun, syncing, kept(1200)),
+		"1 record is saved, and the first run continues.":       healthy(neverRun, syncing, kept(1)),
 		"The first run is under way.":                        healthy(neverRun, syncing, kept(0)),
 		say(stCoverageUnknown):                               healthy(neverRun, kept(1200)),
 	} {
@@ -113,8 +113,9 @@ func outlineByHand(in Input, v Verdict) string {
 		}
 	}
 	byItself := in.Snapshot.Badges.Syncing || in.Snapshot.NextAttemptAt != nil || p != nil && p.Mode == health.ModeLocalDevice
-	if strings.Contains(o.Next, "goes on by itself") && !byItself {
-		return "it goes on by itself, and nothing would start it"
+	announced := strings.Contains(o.Next, "The next update starts") || strings.Contains(o.Next, "continues automatically")
+	if announced && !byItself {
+		return "it continues automatically, and nothing would start it"
 	}
 	ended := in.Snapshot.Condition(health.CollectionSucceeded)
 	if strings.Contains(o.Happened+v.ForwardStatement, "irst run ") && (!in.Snapshot.Badges.Syncing || ended == nil || ended.Status != health.StatusUnknown) {

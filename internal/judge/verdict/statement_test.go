@@ -109,7 +109,7 @@ func TestStatementOfARestingConnection(t *testing.T) {
 		}), say(stPaused)},
 		"unreadable": {healthy(state(health.Unknown), fails(health.ProjectionReliable, health.BlockedSeverity, "projection_unreliable"),
 			func(in *Input) { in.Snapshot.UnknownReasons = []string{"runs", "schedule"} }),
-			"Part of what is known about this connection could not be read (its runs, its schedule), so how collection stands is not known."},
+			"Part of what is known about this connection could not be read (its runs, its schedule), so the state of this source is not known."},
 		"unreadable, unnamed": {healthy(state(health.Unknown), fails(health.ProjectionReliable, health.BlockedSeverity, "projection_unreliable")),
 			unreadUnspecified},
 	} {

@@ -79,7 +79,7 @@ func (u Upkeep) Notes() (notes []UpkeepNote) {
 		}
 		next := goesOn
 		if len(held) > 0 {
-			next = "It goes on by itself in pdpp serve once the run of " + few(held) + " has ended."
+			next = "It continues in pdpp serve once the run of " + few(held) + " has ended."
 		}
 		notes = append(notes, UpkeepNote{Kind: kind, Going: true, Text: fmt.Sprintf("%s: %d %% done. %s", doing, min(99, made*100/changes), means), Next: next})
 	}
@@ -100,7 +100,7 @@ func (u Upkeep) Notes() (notes []UpkeepNote) {
 	return notes
 }
 
-const goesOn = "It goes on by itself while pdpp serve runs."
+const goesOn = "It continues while pdpp serve runs."
 
 // named says which index it is, and how far.
 func (i FieldIndex) named() string {

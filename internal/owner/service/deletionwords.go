@@ -97,22 +97,22 @@ func howOf(d *api.Deletion, undo bool) (happened, next string) {
 		}
 		return "This would delete " + contents(d) + " for good, without a way back.", ""
 	case store.DeletionHiding:
-		return "Being deleted. Hidden so far: " + contents(d) + ".", "It goes on by itself."
+		return "Being deleted. Hidden so far: " + contents(d) + ".", "It continues automatically."
 	case store.DeletionHidden:
 		return "Deleted " + contents(d) + ". Lists, searches, exports and apps no longer show it.",
 			"It is removed for good on " + until + ". You can undo it until then."
 	case store.DeletionUndoing:
-		return "Being restored: " + contents(d) + ".", "It goes on by itself."
+		return "Being restored: " + contents(d) + ".", "It continues automatically."
 	case store.DeletionUndone:
 		return "Restored " + contents(d) + ".", ""
 	case store.DeletionPurging:
-		return "Being removed for good: " + contents(d) + ".", "It goes on by itself."
+		return "Being removed for good: " + contents(d) + ".", "It continues automatically."
 	case store.DeletionCompacting:
 		if d.Trouble != "" {
 			return "Deleted for good: " + contents(d) + ". The room it took could not be cleared yet.",
 				"It is tried again by itself."
 		}
-		return "Deleted for good: " + contents(d) + ". The room it took is being cleared.", "It goes on by itself."
+		return "Deleted for good: " + contents(d) + ". The room it took is being cleared.", "It continues automatically."
 	}
 	return "Deleted for good: " + contents(d) + ".", ""
 }

@@ -30,7 +30,7 @@ func beginner(t *testing.T) *keeper {
 func TestFirstRunTellsWhatIsThere(t *testing.T) {
 	k := beginner(t)
 	shown := page(t, serve(k), "/connections/con_a")
-	if got := one(t, shown, "data-sentence", ""); got != "1,200 records are kept, and the first run goes on." {
+	if got := one(t, shown, "data-sentence", ""); got != "1,200 records are saved, and the first run continues." {
 		t.Errorf("the sentence is %q", got)
 	}
 	if got := one(t, shown, "data-left", ""); got != "At least 12 min left" {
