@@ -76,8 +76,8 @@ func TestCooldownIsShown(t *testing.T) {
 			}
 		}
 		c := g.seen("unscheduled")
-		if text := words(c); strings.Contains(text, "by itself") && !strings.Contains(text, "Nothing by itself") ||
-			strings.Contains(text, "continues by itself") || c.Health.NextAttemptAt != nil {
+		if text := words(c); strings.Contains(text, "utomatically") && !strings.Contains(text, "Nothing runs automatically") ||
+			strings.Contains(text, "continues automatically") || c.Health.NextAttemptAt != nil {
 			t.Errorf("without a schedule: next attempt %v\n%s", c.Health.NextAttemptAt, text)
 		}
 		if a := c.Verdict.RequiredActions; len(a) != 1 || a[0].Audience != "owner" {
@@ -142,7 +142,7 @@ func TestForeignFailures(t *testing.T) {
 		"folder": {script: dies("Error: ENOENT: no such file or directory, scandir '/home/ada/imports/apple_photos'"),
 			contains: "apple_photos", without: "Retry now"},
 		"one_rejected": {script: saying(many + keyed("7", `{"id":7}`) + state), pill: "Degraded",
-			contains: "Update the connector", without: "continues by itself"},
+			contains: "Update the connector", without: "continues automatically"},
 		"other_keys": {script: saying(b1 + keyed("y", `{"name":"b2"}`) + state), pill: "Healthy",
 			without: "Update the connector"},
 		"shared_key": {script: saying(b1 + b1 + keyed("x", `{"id":"b2"}`) + state), pill: "Degraded",

@@ -37,7 +37,7 @@ func TestStalledDeviceIsNeverCalmOrNormal(t *testing.T) {
 		if a.Audience != AudienceOwner || a.Kind != AddInfo || a.SatisfiedWhen.Kind != AttentionResolved || a.Remediation == nil {
 			t.Errorf("%s: action %+v", reason, a)
 		}
-		wantNone(t, v.ForwardStatement, "up to date", "current", "normal", "by itself", "collecting")
+		wantNone(t, v.ForwardStatement, "up to date", "current", "normal", "automatically", "collecting")
 	}
 	// The axis alone is enough, whatever the headline says.
 	wantChannel(t, judge(t, healthy(stalled(""), state(health.Healthy))), Attention)
