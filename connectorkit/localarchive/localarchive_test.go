@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"pdpp/connectorkit"
+	"pdpp/connectorkit/connectortest/inprocess"
 	"pdpp/connectorkit/localarchive"
 	"pdpp/connectorkit/localarchive/archivetest"
 	"pdpp/connectorkit/localfile"
@@ -99,11 +100,11 @@ func numbered(prefix string, n int) string {
 	return b.String()
 }
 
-func kept(t testing.TB, dir string) *archivetest.Kept {
-	return archivetest.New(t, diary(t, localarchive.Limits{}), map[string]string{"DIARY_DIR": dir})
+func kept(t testing.TB, dir string) *inprocess.MemoryRunner {
+	return inprocess.New(t, diary(t, localarchive.Limits{}), map[string]string{"DIARY_DIR": dir})
 }
 
-func ids(k *archivetest.Kept) []string {
+func ids(k *inprocess.MemoryRunner) []string {
 	return slices.Sorted(maps.Keys(k.Records["entries"]))
 }
 
@@ -142,7 +143,7 @@ func TestFormsAreAlike(t *testing.T) {
 		if len(got) != 43 || !slices.Equal(got, want) {
 			t.Errorf("%s brought %d entries: %v", form, len(got), got)
 		}
-		same(t, form+": declared", k.Reasons(), map[string]int{"row_unreadable": 1})
+		same(t, form+": declared", k.GapReasons(), map[string]int{"row_unreadable": 1})
 		writes := k.Writes
 		if k.Run(); k.Writes != writes {
 			t.Errorf("%s: a second run wrote something", form)
@@ -205,7 +206,7 @@ func TestKilledAnywhere(t *testing.T) {
 		if n := len(k.Records["entries"]); n != 8507 || runs == 0 {
 			t.Errorf("cut every %d lines: %d entries after %d cuts", step, n, runs)
 		}
-		same(t, "declared", len(k.Gaps), 0)
+		same(t, "declared", len(k.Gaps()), 0)
 	}
 }
 
@@ -223,8 +224,8 @@ func TestResumesWithinAMember(t *testing.T) {
 	if before < 3000 || k.Writes != 5000-before {
 		t.Errorf("%d before the cut, %d after it", before, k.Writes)
 	}
-	if !slices.ContainsFunc(k.Said, func(s string) bool { return strings.Contains(s, "finding the place") }) {
-		t.Errorf("nobody was told: %v", k.Said)
+	if !slices.ContainsFunc(k.Progress, func(s string) bool { return strings.Contains(s, "finding the place") }) {
+		t.Errorf("nobody was told: %v", k.Progress)
 	}
 }
 
@@ -266,8 +267,8 @@ func TestHostileArchives(t *testing.T) {
 			if n := len(k.Records["entries"]); c.entries >= 0 && n != c.entries || c.entries < 0 && (n == 0 || n > 400) {
 				t.Errorf("%d entries", n)
 			}
-			same(t, "declared", k.Reasons(), c.reasons)
-			for _, g := range k.Gaps {
+			same(t, "declared", k.GapReasons(), c.reasons)
+			for _, g := range k.Gaps() {
 				if localarchive.Words[g.Reason] == "" {
 					t.Errorf("no words for %s", g.Reason)
 				}
@@ -278,7 +279,7 @@ func TestHostileArchives(t *testing.T) {
 				t.Fatal(err)
 			}
 			k.Run()
-			for _, g := range k.Gaps {
+			for _, g := range k.Gaps() {
 				if g.Retryable {
 					t.Errorf("%s still waits", g.Reason)
 				}
@@ -316,8 +317,8 @@ func TestBombs(t *testing.T) {
 	dir := t.TempDir()
 	archivetest.Write(t, dir+"/export.zip", archivetest.Zip(t, member("diary/a.txt", "kept\n"), member("diary/b.txt", zeros)))
 	for name, limits := range map[string]localarchive.Limits{"one member": {Entry: 1 << 20}, "all members": {Total: 1 << 20}, "too many": {Entries: 1}} {
-		k := archivetest.New(t, diary(t, limits), map[string]string{"DIARY_DIR": dir}).Run()
-		same(t, name, k.Reasons(), map[string]int{"archive_too_large": 1})
+		k := inprocess.New(t, diary(t, limits), map[string]string{"DIARY_DIR": dir}).Run()
+		same(t, name, k.GapReasons(), map[string]int{"archive_too_large": 1})
 		if name != "too many" {
 			same(t, name+": what came before", k.Fields("entries", "kept")["id"], "kept")
 		}
@@ -347,16 +348,16 @@ func TestMillionsOfMembers(t *testing.T) {
 	}
 	dir := t.TempDir()
 	archivetest.Write(t, dir+"/export.zip", b.Bytes())
-	k := archivetest.New(t, diary(t, localarchive.Limits{Entries: 100_000}), map[string]string{"DIARY_DIR": dir}).Run()
+	k := inprocess.New(t, diary(t, localarchive.Limits{Entries: 100_000}), map[string]string{"DIARY_DIR": dir}).Run()
 	same(t, "entries", ids(k), []string{"reached"})
 	same(t, "others", account(t, k, "export.zip").Unrecognized, map[string]int64{"other/#": 70_000})
 }
 
 // account returns what was reported about one file.
-func account(t *testing.T, k *archivetest.Kept, file string) localfile.Coverage {
+func account(t *testing.T, k *inprocess.MemoryRunner, file string) localfile.Coverage {
 	t.Helper()
 	for key := range k.Records[localfile.CoverageStream] {
-		if c := k.Account(key); c.File == file {
+		if c := archivetest.Account(t, k, key); c.File == file {
 			return c
 		}
 	}
@@ -393,16 +394,16 @@ func TestLeftOut(t *testing.T) {
 	archivetest.Unpacked(t, dir, files...)
 	archivetest.Unpacked(t, dir, member("shopping.list", "x"))
 	k := kept(t, dir).Run()
-	same(t, "folder: known", k.Account("left:Sketches").LeftOut, map[string]int64{"Sketches": 2})
-	same(t, "folder: unknown", k.Account("unknown:maps/plan-#-#.bin").Unrecognized,
+	same(t, "folder: known", archivetest.Account(t, k, "left:Sketches").LeftOut, map[string]int64{"Sketches": 2})
+	same(t, "folder: unknown", archivetest.Account(t, k, "unknown:maps/plan-#-#.bin").Unrecognized,
 		map[string]int64{"maps/plan-#-#.bin": 2})
-	same(t, "folder: names", k.Account("unknown:shopping.list").Files, []string{"shopping.list"})
+	same(t, "folder: names", archivetest.Account(t, k, "unknown:shopping.list").Files, []string{"shopping.list"})
 	same(t, "folder: entries", account(t, k, "diary/b.txt").LeftOut, map[string]int64{"skipped lines": 2})
-	same(t, "folder: packaging", k.Account("packaging").FilesPresent, 1)
+	same(t, "folder: packaging", archivetest.Account(t, k, "packaging").FilesPresent, 1)
 	if err := os.RemoveAll(dir + "/sketches"); err != nil {
 		t.Fatal(err)
 	}
-	if k.Run(); k.Records[localfile.CoverageStream]["left:Sketches"] != nil {
+	if k.Run(); k.Records[localfile.CoverageStream]["left:Sketches"] != "" {
 		t.Error("what is no longer there is still listed")
 	}
 
@@ -459,7 +460,7 @@ func TestWaitsUntilWritten(t *testing.T) {
 		k := kept(t, dir).Run()
 		same(t, "entries", len(k.Records["entries"]), 30)
 		same(t, "waited", time.Since(began), 31*time.Second)
-		same(t, "declared", len(k.Gaps), 0)
+		same(t, "declared", len(k.Gaps()), 0)
 	})
 }
 
@@ -509,7 +510,7 @@ func FuzzArchive(f *testing.F) {
 			}
 		}
 		for id := range want {
-			if _, ok := k.Records["entries"][id]; !ok && len(k.Gaps) == 0 {
+			if _, ok := k.Records["entries"][id]; !ok && len(k.Gaps()) == 0 {
 				t.Errorf("%q is neither stored nor declared", id)
 			}
 		}

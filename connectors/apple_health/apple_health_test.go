@@ -8,16 +8,17 @@ import (
 	"strings"
 	"testing"
 
+	"pdpp/connectorkit/connectortest/inprocess"
 	"pdpp/connectorkit/localarchive/archivetest"
 	applehealth "pdpp/connectors/apple_health"
 	"pdpp/providersim/files"
 )
 
-func imported(t testing.TB, name string, content []byte) *archivetest.Kept {
+func imported(t testing.TB, name string, content []byte) *inprocess.MemoryRunner {
 	t.Helper()
 	dir := t.TempDir()
 	archivetest.Write(t, dir+"/"+name, content)
-	return archivetest.New(t, applehealth.Connector(), map[string]string{"APPLE_HEALTH_EXPORT_DIR": dir})
+	return inprocess.New(t, applehealth.Connector(), map[string]string{"APPLE_HEALTH_EXPORT_DIR": dir})
 }
 
 func xml(records string) []byte {
@@ -45,8 +46,8 @@ func TestMeasurements(t *testing.T) {
 		"HKQuantityTypeIdentifierStepCount":             "<nil>|<nil>|<nil>|7,5|2024-01-02T13:11:12+01:00|<nil>",
 		"HKQuantityTypeIdentifierBloodPressureSystolic": "<nil>|<nil>|120|120|2024-01-02T10:11:12+01:00|<nil>",
 	}
-	if fmt.Sprint(got) != fmt.Sprint(want) || len(k.Records["records"]) != 4 || len(k.Gaps) != 0 {
-		t.Errorf("stored\n%v\nwant\n%v\ngaps %v", got, want, k.Reasons())
+	if fmt.Sprint(got) != fmt.Sprint(want) || len(k.Records["records"]) != 4 || len(k.Gaps()) != 0 {
+		t.Errorf("stored\n%v\nwant\n%v\ngaps %v", got, want, k.GapReasons())
 	}
 	for key := range k.Records["workouts"] {
 		w := k.Fields("workouts", key)
@@ -107,15 +108,15 @@ func TestDetails(t *testing.T) {
 		}
 	}
 	for key := range k.Records["coverage_diagnostics"] {
-		if c := k.Account(key); c.File != "" {
+		if c := archivetest.Account(t, k, key); c.File != "" {
 			if got := fmt.Sprint(c.LeftOut,
 				c.Unrecognized); got != "map[Audiogram:1 Clinical records:1 Electrocardiograms:1 Groups of measurements (their measurements are kept):1 Personal details:1 Workout routes (GPS tracks):1] map[]" {
 				t.Errorf("left out: %s", got)
 			}
 		}
 	}
-	if len(k.Gaps) != 0 {
-		t.Errorf("gaps: %v", k.Reasons())
+	if len(k.Gaps()) != 0 {
+		t.Errorf("gaps: %v", k.GapReasons())
 	}
 }
 
@@ -133,7 +134,7 @@ func TestOtherFiles(t *testing.T) {
 		"cut within a number": {`<HealthData><Record type="A" startDate="2024-01-02 10:11:12 +0100"/><Workout startDate="2024-01-02 10:11:12 +0100">`, "map[archive_damaged:1]"},
 	} {
 		k := imported(t, "export.xml", []byte(c.content)).Run()
-		if got := fmt.Sprint(k.Reasons()); got != c.reasons {
+		if got := fmt.Sprint(k.GapReasons()); got != c.reasons {
 			t.Errorf("%s: %s", name, got)
 		}
 		if want := strings.Count(c.content, `"/>`); strings.HasPrefix(name, "cut") && len(k.Records["records"]) != want {
@@ -174,8 +175,8 @@ func TestEveryRecordIsStoredOrDeclared(t *testing.T) {
 				t.Fatalf("seed %d: %s is lost because of %q", seed, name, lines[bad])
 			}
 		}
-		if len(k.Records["records"])+len(k.Gaps) < len(lines) && !strings.Contains(lines[bad], "&") && strings.Contains(lines[bad], "<Record ") {
-			t.Errorf("seed %d: %d stored and %d declared of %d: %q", seed, len(k.Records["records"]), len(k.Gaps), len(lines), lines[bad])
+		if len(k.Records["records"])+len(k.Gaps()) < len(lines) && !strings.Contains(lines[bad], "&") && strings.Contains(lines[bad], "<Record ") {
+			t.Errorf("seed %d: %d stored and %d declared of %d: %q", seed, len(k.Records["records"]), len(k.Gaps()), len(lines), lines[bad])
 		}
 	}
 }

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"pdpp/connectorkit/connectortest"
+	"pdpp/connectorkit/connectortest/inprocess"
 )
 
 // TestSessionRunsOut shows that a session which runs out within a run, which a server tells by a
@@ -42,11 +42,10 @@ func TestSessionRunsOut(t *testing.T) {
 		}
 	}))
 	t.Cleanup(server.Close)
-	var kept connectortest.Kept
-	kept.Once(t, Connector(), map[string]string{
+	kept := inprocess.New(t, Connector(), map[string]string{
 		"BLUESKY_SERVER": server.URL, "BLUESKY_HANDLE": "@mara.test", "BLUESKY_APP_PASSWORD": "x",
 		"PDPP_BLUESKY_PACING_INITIAL_INTERVAL_MS": "1", "PDPP_BLUESKY_PACING_MIN_INTERVAL_MS": "0.1",
-	})
+	}).Run()
 	if signIns != 2 || refused != 1 || len(kept.Records["likes"]) != 1 || len(kept.Records["profile"]) != 1 {
 		t.Errorf("%d sign-ins, %d refused, %v", signIns, refused, kept.Records)
 	}

@@ -11,7 +11,7 @@ import (
 
 	_ "modernc.org/sqlite"
 
-	"pdpp/connectorkit/connectortest"
+	"pdpp/connectorkit/connectortest/inprocess"
 	browserhistory "pdpp/connectors/browser_history"
 	"pdpp/protocol"
 )
@@ -56,8 +56,8 @@ func TestWhatChangesLater(t *testing.T) {
 	early, lately := chromeTime(now.Add(-20*24*time.Hour)), chromeTime(now.Add(-time.Minute))
 	exec("INSERT INTO urls VALUES (1, 'https://a.example/', 'old'), (2, 'https://b.example/', '')")
 	exec("INSERT INTO visits VALUES (1, 1, ?, 0), (2, 2, ?, 0)", early, lately)
-	var kept connectortest.Kept
-	run := func() { t.Helper(); kept.Once(t, browserhistory.Connector(), env(dir)) }
+	kept := inprocess.New(t, browserhistory.Connector(), env(dir))
+	run := func() { t.Helper(); kept.Run() }
 	title := func(part string) string {
 		for key, data := range kept.Records["visits"] {
 			if strings.Contains(key, part) {
@@ -103,11 +103,10 @@ func TestAnotherDatabase(t *testing.T) {
 	exec := profile(t, filepath.Join(dir, "chrome", "Default", "History"), chromeSchema)
 	exec("INSERT INTO urls VALUES (1, 'https://a.example/', 'first')")
 	exec("INSERT INTO visits VALUES (1, 1, ?, 0), (2, 1, ?, 0)", chromeTime(now.Add(-50*24*time.Hour)), chromeTime(now.Add(-40*24*time.Hour)))
-	var kept connectortest.Kept
-	kept.Once(t, browserhistory.Connector(), env(dir))
+	kept := inprocess.New(t, browserhistory.Connector(), env(dir)).Run()
 	exec("DELETE FROM visits")
 	exec("INSERT INTO visits VALUES (1, 1, ?, 0), (2, 1, ?, 0), (3, 1, ?, 0)", chromeTime(now.Add(-49*24*time.Hour)), chromeTime(now.Add(-48*24*time.Hour)), chromeTime(now.Add(-47*24*time.Hour)))
-	kept.Once(t, browserhistory.Connector(), env(dir))
+	kept.Run()
 	if n := len(kept.Keys("visits")); n != 5 {
 		t.Errorf("%d visits: %v", n, kept.Keys("visits"))
 	}
@@ -124,8 +123,7 @@ func TestOwnersChoice(t *testing.T) {
 	exec("INSERT INTO history_visits VALUES (1, 1, 700000000, 'Balance'), (2, 2, 700000001.5, 'Two'), (3, 3, 700000002, 'Three'), (4, 99, 700000003, 'No page')")
 	set := env(dir)
 	set["PDPP_BROWSER_HISTORY_EXCLUDE_HOSTS"] = "bank.example"
-	var kept connectortest.Kept
-	kept.Once(t, browserhistory.Connector(), set)
+	kept := inprocess.New(t, browserhistory.Connector(), set).Run()
 	if got := kept.Keys("visits"); len(got) != 3 || !slices.Contains(got, "safari/2/700000001500000") {
 		t.Errorf("visits %v", got)
 	}
@@ -147,10 +145,9 @@ func TestOddRows(t *testing.T) {
 		"CREATE TABLE moz_places (id INTEGER PRIMARY KEY, url, title); CREATE TABLE moz_historyvisits (id INTEGER PRIMARY KEY, place_id, visit_date, visit_type)")
 	exec("INSERT INTO moz_places VALUES (1, x'ff00fe', 7), (2, NULL, NULL), (3, 'https://a.example/" + strings.Repeat("ä", 9000) + "', x'80')")
 	exec("INSERT INTO moz_historyvisits VALUES (1, 1, 'soon', 'x'), (2, 2, 9223372036854775807, -1), (3, 3, 1704486400123456, 2), (4, 'none', NULL, 999), (-5, 3, 1.5, 1)")
-	var kept connectortest.Kept
-	kept.Once(t, browserhistory.Connector(), env(dir))
-	if len(kept.Gaps) > 0 || !strings.Contains(kept.Records["visits"]["firefox/a.default/3/1704486400123456"], `"timestamp":"2024-01-05T20:26:40.123456Z"`) {
-		t.Errorf("%v, gaps %v", kept.Keys("visits"), kept.Gaps)
+	kept := inprocess.New(t, browserhistory.Connector(), env(dir)).Run()
+	if len(kept.Gaps()) > 0 || !strings.Contains(kept.Records["visits"]["firefox/a.default/3/1704486400123456"], `"timestamp":"2024-01-05T20:26:40.123456Z"`) {
+		t.Errorf("%v, gaps %v", kept.Keys("visits"), kept.Gaps())
 	}
 	if n := len(kept.Keys("visits")); n != 4 { // the browser counts from 1
 		t.Errorf("%d visits: %v", n, kept.Keys("visits"))
@@ -170,10 +167,9 @@ func TestManifestNamesEveryPlace(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		var kept connectortest.Kept
-		kept.Once(t, browserhistory.Connector(), map[string]string{p.PathEnv: dir})
-		if !slices.ContainsFunc(kept.Gaps, func(g protocol.DetailGap) bool { return g.Reason == "file_damaged" }) {
-			t.Errorf("nothing was read in %s: %v", p.PathEnv, kept.Gaps)
+		kept := inprocess.New(t, browserhistory.Connector(), map[string]string{p.PathEnv: dir}).Run()
+		if !slices.ContainsFunc(kept.Gaps(), func(g protocol.DetailGap) bool { return g.Reason == "file_damaged" }) {
+			t.Errorf("nothing was read in %s: %v", p.PathEnv, kept.Gaps())
 		}
 	}
 }

@@ -10,23 +10,24 @@ import (
 	"testing/synctest"
 	"time"
 
-	"pdpp/connectorkit/connectortest"
+	"pdpp/connectorkit/connectortest/inprocess"
 	"pdpp/connectors/chatgpt"
 	"pdpp/protocol"
 	"pdpp/providersim"
 	sim "pdpp/providersim/chatgpt"
 )
 
-// noted is a notebook over an account where somebody is signed in.
-func noted(t *testing.T, cfg sim.Config) (*connectortest.Notebook, *sim.ChatGPT) {
+// noted returns a runner over an account that is signed in.
+func noted(t *testing.T, cfg sim.Config) (*inprocess.MemoryRunner, *sim.ChatGPT) {
 	t.Helper()
 	g := sim.New(cfg)
 	cookie, err := g.Site().SignIn(person)
 	if err != nil {
 		t.Fatal(err)
 	}
-	visitor := &connectortest.Visitor{Handler: g.Handler(), Cookies: map[string]string{sim.SessionCookie: cookie.Value}}
-	return &connectortest.Notebook{Connector: chatgpt.Connector(), Transport: visitor}, g
+	n := inprocess.New(t, chatgpt.Connector(), nil)
+	n.Transport = &inprocess.Visitor{Handler: g.Handler(), Cookies: map[string]string{sim.SessionCookie: cookie.Value}}
+	return n, g
 }
 
 // TestHiddenBucket collects a history one by one behind a bucket that nobody announces, with a run
@@ -75,10 +76,7 @@ func collectBehind(t *testing.T, chats, burst int, every time.Duration, waits bo
 			}
 			added = len(gone.IDs)
 		}
-		end, err := n.Run(t.Context())
-		if err != nil || end.Status != protocol.DoneSucceeded {
-			t.Fatalf("run %d: %+v, %v", runs, end, err)
-		}
+		n.Run()
 		if runs == 1 && waits && (n.Pending() == 0 || len(n.Records[sim.StreamConversations]) < burst+added) {
 			t.Errorf("%d wait, %d conversations are listed: recovery kept the run from what is new", n.Pending(), len(n.Records[sim.StreamConversations]))
 		}
@@ -185,9 +183,7 @@ func collectFirst(t *testing.T, name string, cfg sim.Config) firstCollection {
 			time.Sleep(time.Until(began.Add(time.Since(began).Truncate(time.Hour) + time.Hour)))
 		}
 		at := time.Now()
-		if end, err := n.Run(t.Context()); err != nil || end.Status != protocol.DoneSucceeded {
-			t.Fatalf("%s: run %d: %+v, %v", name, out.Runs, end, err)
-		}
+		n.Run()
 		of := map[string]bool{}
 		for _, data := range n.Records[sim.StreamMessages] {
 			of[lane.Item(json.RawMessage(data))] = true
@@ -201,9 +197,7 @@ func collectFirst(t *testing.T, name string, cfg sim.Config) firstCollection {
 		t.Fatal(err)
 	}
 	before := g.Gate().Stats().Requests
-	if _, err := n.Run(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	n.Run()
 	out.Again = g.Gate().Stats().Requests - before
 	return out
 }

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"pdpp/connectorkit/connectortest"
+	"pdpp/connectorkit/connectortest/inprocess"
 	claudecode "pdpp/connectors/claude_code"
 )
 
@@ -43,8 +43,7 @@ func TestSession(t *testing.T) {
 		`{"type":"custom-title","sessionId":"s1","customTitle":"Pump"}`,
 		`{"type":"ai-title","sessionId":"s1","aiTitle":"Made up again"}`,
 	))
-	var kept connectortest.Kept
-	kept.Once(t, claudecode.Connector(), env)
+	kept := inprocess.New(t, claudecode.Connector(), env).Run()
 	want := `{"id":"s1","project_path":"-p","cwd":"/home/mara/app","git_branch":"main","version":"2.1.40","started_at":"2026-03-01T10:00:00.000Z","last_event_at":"2026-03-01T10:03:00.000Z","message_count":5,"user_type":"external","entrypoint":"cli","title":"Pump"}`
 	if got := kept.Records["sessions"]["s1"]; got != want {
 		t.Errorf("session %s", got)
@@ -79,22 +78,20 @@ func TestForks(t *testing.T) {
 	}
 	put(t, dir, "projects/-p/one.jsonl", lines(line("one", "u1"), line("one", "u2")))
 	put(t, dir, "projects/-p/two.jsonl", lines(line("two", "u1"), line("two", "u3")))
-	var kept connectortest.Kept
-	kept.Once(t, claudecode.Connector(), env)
-	sessionOf := func(k *connectortest.Kept, uuid string) string {
+	kept := inprocess.New(t, claudecode.Connector(), env).Run()
+	sessionOf := func(k *inprocess.MemoryRunner, uuid string) string {
 		_, after, _ := strings.Cut(k.Records["messages"][uuid], `"session_id":"`)
 		return after[:3]
 	}
-	if sessionOf(&kept, "u1") != "two" || sessionOf(&kept, "u2") != "one" {
+	if sessionOf(kept, "u1") != "two" || sessionOf(kept, "u2") != "one" {
 		t.Errorf("messages %v", kept.Records["messages"])
 	}
 	before := kept.Writes
-	kept.Once(t, claudecode.Connector(), env)
+	kept.Run()
 	if kept.Writes != before {
 		t.Errorf("the second pass wrote %d records", kept.Writes-before)
 	}
-	var anew connectortest.Kept
-	anew.Once(t, claudecode.Connector(), env)
+	anew := inprocess.New(t, claudecode.Connector(), env).Run()
 	for _, id := range kept.Keys("messages") {
 		if kept.Records["messages"][id] != anew.Records["messages"][id] {
 			t.Errorf("%s differs from the beginning: %s", id, anew.Records["messages"][id])
@@ -125,8 +122,7 @@ func TestChoices(t *testing.T) {
 		{map[string]string{"CLAUDE_CONFIG_DIR": dir + "/a", "CLAUDE_CODE_PROJECT_EXCLUDE": "/home/mara/x"}, []string{"y"}},
 		{map[string]string{"CLAUDE_CONFIG_DIR": dir + "/a", "CLAUDE_CODE_PROJECT_INCLUDE": "-home-mara-x, other"}, []string{"x"}},
 	} {
-		var kept connectortest.Kept
-		kept.Once(t, claudecode.Connector(), c.env)
+		kept := inprocess.New(t, claudecode.Connector(), c.env).Run()
 		if got := kept.Keys("messages"); !slices.Equal(got, c.want) {
 			t.Errorf("%v: messages %v, want %v", c.env, got, c.want)
 		}
@@ -152,7 +148,6 @@ func FuzzLines(f *testing.F) {
 		for _, rel := range []string{"projects/p/s.jsonl", "history.jsonl", "todos/s-agent-a.json", "tasks/s/1.json", "skills/x/SKILL.md"} {
 			put(t, dir, rel, string(content)+"\n")
 		}
-		var kept connectortest.Kept
-		kept.Once(t, connector, map[string]string{"CLAUDE_CONFIG_DIR": dir})
+		inprocess.New(t, connector, map[string]string{"CLAUDE_CONFIG_DIR": dir}).Run()
 	})
 }

@@ -11,7 +11,7 @@ import (
 
 	_ "modernc.org/sqlite"
 
-	"pdpp/connectorkit/connectortest"
+	"pdpp/connectorkit/connectortest/inprocess"
 	"pdpp/connectors/codex"
 	"pdpp/protocol"
 )
@@ -58,9 +58,8 @@ func TestBothForms(t *testing.T) {
 	paginated = slices.Insert(paginated, 2, `{"ordinal":99,"timestamp":"2026-03-01T09:00:01.000Z","type":"event_msg","payload":{"type":"item_completed","item":{"text":"yes"}}}`)
 	dir := t.TempDir()
 	env := map[string]string{"CODEX_HOME": dir}
-	var kept connectortest.Kept
 	put(t, dir, place, legacy)
-	kept.Once(t, codex.Connector(), env)
+	kept := inprocess.New(t, codex.Connector(), env).Run()
 	if n := len(kept.Keys("messages")); n != 4 {
 		t.Fatalf("%d messages: %v", n, kept.Records["messages"])
 	}
@@ -69,7 +68,7 @@ func TestBothForms(t *testing.T) {
 	}
 	before := kept.Writes
 	put(t, dir, place, lines(paginated...))
-	kept.Once(t, codex.Connector(), env)
+	kept.Run()
 	if kept.Writes != before {
 		t.Errorf("the other form wrote %d records: %v", kept.Writes-before, kept.Keys("messages"))
 	}
@@ -80,17 +79,16 @@ func TestCallsAcrossRuns(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	env := map[string]string{"CODEX_HOME": dir}
-	var kept connectortest.Kept
 	meta := `{"timestamp":"2026-03-01T09:00:00.000Z","type":"session_meta","payload":{"id":"` + thread + `"}}`
 	call := `{"timestamp":"2026-03-01T09:00:03.000Z","type":"response_item","payload":{"type":"custom_tool_call","call_id":"call_1","name":"patch","input":"*** Begin"}}`
 	put(t, dir, place, lines(meta, call))
-	kept.Once(t, codex.Connector(), env)
+	kept := inprocess.New(t, codex.Connector(), env).Run()
 	key := thread + ":call_1"
 	if got := kept.Records["function_calls"][key]; !strings.Contains(got, `"arguments":"*** Begin"`) || strings.Contains(got, "output") {
 		t.Fatalf("call %s", got)
 	}
 	put(t, dir, place, lines(meta, call, `{"timestamp":"2026-03-01T09:00:05.000Z","type":"response_item","payload":{"type":"custom_tool_call_output","call_id":"call_1","output":{"content":"patched","success":true}}}`))
-	kept.Once(t, codex.Connector(), env)
+	kept.Run()
 	if got := kept.Records["function_calls"][key]; !strings.Contains(got, `"arguments":"*** Begin"`) || !strings.Contains(got, `"output_preview":"patched"`) {
 		t.Errorf("call %s", got)
 	}
@@ -107,8 +105,7 @@ func TestAgents(t *testing.T) {
 		`{"timestamp":"2026-03-01T09:00:05.000Z","type":"inter_agent_communication","payload":{"author":"/root","recipient":"/root/backend","other_recipients":[],"content":"now the harbour","trigger_turn":true}}`,
 		`{"timestamp":"2026-03-01T09:00:06.000Z","type":"inter_agent_communication_metadata","payload":{"trigger_turn":true}}`,
 	))
-	var kept connectortest.Kept
-	kept.Once(t, codex.Connector(), map[string]string{"CODEX_HOME": dir})
+	kept := inprocess.New(t, codex.Connector(), map[string]string{"CODEX_HOME": dir}).Run()
 	all := fmt.Sprint(kept.Records["messages"])
 	for _, want := range []string{`"content":"the tide table is done"`, `"author":"/root/backend","recipient":"/root"`,
 		`"content":"[encrypted]"`, `"content":"now the harbour"`, `"type":"inter_agent_communication"`} {
@@ -144,8 +141,7 @@ func TestThreads(t *testing.T) {
 	}
 	exec(`CREATE TABLE threads (id TEXT PRIMARY KEY, updated_at INTEGER, title TEXT, tokens_used INTEGER, archived INTEGER, extra BLOB)`)
 	exec(`INSERT INTO threads VALUES ('` + thread + `', 1772355600, 'Mend the pump', 4711, 0, NULL), ('only-here', 1772355600, 'No file', 1, 1, NULL)`)
-	var kept connectortest.Kept
-	kept.Once(t, codex.Connector(), env)
+	kept := inprocess.New(t, codex.Connector(), env).Run()
 	got := kept.Records["sessions"][thread]
 	for _, want := range []string{`"cwd":"/home/mara/app"`, `"git_branch":"main"`, `"forked_from":"` + parent, `"title":"Mend the pump"`, `"tokens_used":4711`, `"message_count":0`, `"archived":false`} {
 		if !strings.Contains(got, want) {
@@ -162,14 +158,14 @@ func TestThreads(t *testing.T) {
 		t.Fatal(err)
 	}
 	put(t, dir, "session_index.jsonl", `{"id":"`+thread+`","thread_name":"The pump","updated_at":"2099-01-01T00:00:00Z"}`+"\n")
-	kept.Once(t, codex.Connector(), env)
+	kept.Run()
 	if got := kept.Records["sessions"][thread]; !strings.Contains(got, `"archived":true`) || !strings.Contains(got, `"title":"The pump"`) {
 		t.Errorf("archived and named: %s", got)
 	}
 	put(t, dir, "state_6.sqlite", strings.Repeat("no database ", 100))
-	kept.Once(t, codex.Connector(), env)
-	if !slices.ContainsFunc(kept.Gaps, func(g protocol.DetailGap) bool { return strings.Contains(string(g.DetailLocator), "state_6") }) {
-		t.Errorf("a broken index is no gap: %v", kept.Gaps)
+	kept.Run()
+	if !slices.ContainsFunc(kept.Gaps(), func(g protocol.DetailGap) bool { return strings.Contains(string(g.DetailLocator), "state_6") }) {
+		t.Errorf("a broken index is no gap: %v", kept.Gaps())
 	}
 	if got := kept.Records["sessions"][thread]; !strings.Contains(got, `"git_branch":"main"`) {
 		t.Errorf("without an index: %s", got)
@@ -182,14 +178,13 @@ func TestDocuments(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	env := map[string]string{"CODEX_HOME": dir}
-	var kept connectortest.Kept
 	one, two, three := `{"session_id":"s","ts":1772355600,"text":"one"}`, `{"session_id":"s","ts":1772355601,"text":"two"}`, `{"session_id":"s","ts":1772355602,"text":"three"}`
 	put(t, dir, "history.jsonl", lines(one, two))
 	put(t, dir, "rules/default.rules", "a\n# b\nc\n")
-	kept.Once(t, codex.Connector(), env)
+	kept := inprocess.New(t, codex.Connector(), env).Run()
 	put(t, dir, "history.jsonl", lines(two, three))
 	put(t, dir, "rules/default.rules", "a\n")
-	kept.Once(t, codex.Connector(), env)
+	kept.Run()
 	if n := len(kept.Keys("prompt_history")); n != 3 {
 		t.Errorf("%d things that were typed: %v", n, kept.Keys("prompt_history"))
 	}
@@ -212,7 +207,6 @@ func FuzzLines(f *testing.F) {
 		dir := t.TempDir()
 		put(t, dir, place, string(content)+"\n")
 		put(t, dir, "history.jsonl", string(content)+"\n")
-		var kept connectortest.Kept
-		kept.Once(t, connector, map[string]string{"CODEX_HOME": dir})
+		inprocess.New(t, connector, map[string]string{"CODEX_HOME": dir}).Run()
 	})
 }

@@ -6,19 +6,20 @@ import (
 	"strings"
 	"testing"
 
+	"pdpp/connectorkit/connectortest/inprocess"
 	"pdpp/connectorkit/localarchive/archivetest"
 	googletakeout "pdpp/connectors/google_takeout"
 )
 
-func imported(t testing.TB, files ...archivetest.File) *archivetest.Kept {
+func imported(t testing.TB, files ...archivetest.File) *inprocess.MemoryRunner {
 	t.Helper()
 	dir := t.TempDir()
 	archivetest.Unpacked(t, dir, files...)
-	return archivetest.New(t, googletakeout.Connector(), map[string]string{"GOOGLE_TAKEOUT_DIR": dir})
+	return inprocess.New(t, googletakeout.Connector(), map[string]string{"GOOGLE_TAKEOUT_DIR": dir})
 }
 
 // rows are the named fields of every record of a stream, sorted.
-func rows(k *archivetest.Kept, stream string, fields ...string) string {
+func rows(k *inprocess.MemoryRunner, stream string, fields ...string) string {
 	var got []string
 	for key := range k.Records[stream] {
 		r := k.Fields(stream, key)
@@ -50,8 +51,8 @@ func TestPlaces(t *testing.T) {
 			`{"semanticSegments":[{"startTime":"2024-05-01T10:00:00Z","visit":{"topCandidate":{"placeLocation":{"latLng":"40.1°, -3.7°"}}}}]}`, "2024-05-01T10:00:00Z 40.1 -3.7"},
 	} {
 		k := imported(t, archivetest.File{Name: c.file, Content: c.content}).Run()
-		if got := rows(k, "location_history", "timestamp", "latitude", "longitude"); got != c.want || len(k.Gaps) != 0 {
-			t.Errorf("%s: %s %v, want %s", name, got, k.Reasons(), c.want)
+		if got := rows(k, "location_history", "timestamp", "latitude", "longitude"); got != c.want || len(k.Gaps()) != 0 {
+			t.Errorf("%s: %s %v, want %s", name, got, k.GapReasons(), c.want)
 		}
 	}
 }
@@ -76,8 +77,8 @@ func TestVisits(t *testing.T) {
 		"visit 2023-03-01T10:30:00Z 2023-03-01T10:50:00Z Cafe im Rathaus ChIJc"
 	got := rows(k, "location_history", "kind", "timestamp", "end_timestamp", "place_name", "address", "place_id",
 		"semantic_type", "activity_type", "distance_m", "transit_line", "way_points", "stops", "candidates")
-	if got != want || len(k.Gaps) != 0 {
-		t.Errorf("stored:\n%s %v\nwant\n%s", got, k.Reasons(), want)
+	if got != want || len(k.Gaps()) != 0 {
+		t.Errorf("stored:\n%s %v\nwant\n%s", got, k.GapReasons(), want)
 	}
 
 	k = imported(t, archivetest.File{Name: "Timeline.json", Content: `{"semanticSegments":[
@@ -92,8 +93,8 @@ func TestVisits(t *testing.T) {
 		"trip 2024-05-02T00:00:00Z 2024-05-05T00:00:00Z 120000 [map[place_id:ChIJt]]; visit 2024-05-01T10:00:00Z 2024-05-01T11:00:00Z 40.1 -3.7 ChIJp INFERRED_HOME"
 	got = rows(k, "location_history", "kind", "timestamp", "end_timestamp", "latitude", "longitude", "place_id",
 		"semantic_type", "accuracy_meters", "altitude_m", "velocity_mps", "source", "activity_type", "distance_m", "stops")
-	if got != want || len(k.Gaps) != 0 {
-		t.Errorf("stored of a phone's history:\n%s %v\nwant\n%s", got, k.Reasons(), want)
+	if got != want || len(k.Gaps()) != 0 {
+		t.Errorf("stored of a phone's history:\n%s %v\nwant\n%s", got, k.GapReasons(), want)
 	}
 	if got := fmt.Sprint(leftOut(t, k, "Timeline.json")); got != "map[Frequent places:1 Wi-Fi scans:1]" {
 		t.Errorf("left out: %s", got)
@@ -101,10 +102,10 @@ func TestVisits(t *testing.T) {
 }
 
 // leftOut is what the account of a file names.
-func leftOut(t *testing.T, k *archivetest.Kept, file string) map[string]int64 {
+func leftOut(t *testing.T, k *inprocess.MemoryRunner, file string) map[string]int64 {
 	t.Helper()
 	for key := range k.Records["coverage_diagnostics"] {
-		if c := k.Account(key); c.File == file {
+		if c := archivetest.Account(t, k, key); c.File == file {
 			return c.LeftOut
 		}
 	}
@@ -136,9 +137,9 @@ func TestPhotos(t *testing.T) {
 		archivetest.File{Name: "Takeout/Google Fotos/print-subscriptions.json", Content: `{}`})
 	dir := t.TempDir()
 	archivetest.Write(t, dir+"/takeout.zip", archivetest.Zip(t, files...))
-	k := archivetest.New(t, googletakeout.Connector(), map[string]string{"GOOGLE_TAKEOUT_DIR": dir}).Run()
-	if n := len(k.Records["photos"]); n != len(names) || len(k.Gaps) != 0 {
-		t.Errorf("%d of %d photos, %v", n, len(names), k.Reasons())
+	k := inprocess.New(t, googletakeout.Connector(), map[string]string{"GOOGLE_TAKEOUT_DIR": dir}).Run()
+	if n := len(k.Records["photos"]); n != len(names) || len(k.Gaps()) != 0 {
+		t.Errorf("%d of %d photos, %v", n, len(names), k.GapReasons())
 	}
 	if got := rows(k, "photos", "people", "favorite", "views", "url", "uploaded_at", "origin"); !strings.HasPrefix(got,
 		"[Mara] true 7 https://photos.google.com/photo/x 2023-11-14T19:26:41Z mobileUpload ANDROID_PHONE;") {
@@ -169,8 +170,8 @@ func TestActivity(t *testing.T) {
 		"timestamp"); got != "Anker YouTube 2026-01-01T10:05:00Z; Segel Google Suche 2026-01-01T11:00:00Z; knots YouTube 2026-01-01T10:06:00Z" {
 		t.Errorf("searched: %s", got)
 	}
-	if got := fmt.Sprint(k.Reasons(),
-		k.Account("activity").LinesByKind); got != "map[row_unreadable:1] map[Activity that is no search, Google Suche:1 row_unreadable:1]" {
+	if got := fmt.Sprint(k.GapReasons(),
+		archivetest.Account(t, k, "activity").LinesByKind); got != "map[row_unreadable:1] map[Activity that is no search, Google Suche:1 row_unreadable:1]" {
 		t.Errorf("left out: %s", got)
 	}
 }
@@ -194,19 +195,19 @@ func TestLeftOut(t *testing.T) {
 	}
 	dir := t.TempDir()
 	archivetest.Write(t, dir+"/takeout.zip", archivetest.Zip(t, files...))
-	k := archivetest.New(t, googletakeout.Connector(), map[string]string{"GOOGLE_TAKEOUT_DIR": dir}).Run()
+	k := inprocess.New(t, googletakeout.Connector(), map[string]string{"GOOGLE_TAKEOUT_DIR": dir}).Run()
 	var named int64
 	for _, n := range leftOut(t, k, "takeout.zip") {
 		named += n
 	}
 	for key := range k.Records["coverage_diagnostics"] {
-		if c := k.Account(key); c.File != "" && (fmt.Sprint(c.Unrecognized) != "map[Takeout/Something New/thing.json:1]" ||
+		if c := archivetest.Account(t, k, key); c.File != "" && (fmt.Sprint(c.Unrecognized) != "map[Takeout/Something New/thing.json:1]" ||
 			named != int64(len(files)-1)) {
 			t.Errorf("%d of %d named: %v, not recognized %v", named, len(files)-1, c.LeftOut, c.Unrecognized)
 		}
 	}
-	if named == 0 || len(k.Gaps) != 0 {
-		t.Errorf("nothing is named; gaps %v", k.Reasons())
+	if named == 0 || len(k.Gaps()) != 0 {
+		t.Errorf("nothing is named; gaps %v", k.GapReasons())
 	}
 }
 

@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"pdpp/connectorkit/connectortest"
+	"pdpp/connectorkit/connectortest/inprocess"
 	"pdpp/connectors/imap"
 	"pdpp/internal/collect/launch"
 	"pdpp/internal/keep/store"
@@ -188,8 +189,7 @@ func TestGmail(t *testing.T) {
 	token := base64.StdEncoding.EncodeToString([]byte("user=mara@gmail.com\x01auth=Bearer ya29.token\x01\x01"))
 	env := map[string]string{"IMAP_ADDRESS": "mara@gmail.com", "IMAP_ACCESS_TOKEN": "ya29.token",
 		"IMAP_SERVER": gmail(gmailFolders, token).start(t), "PDPP_IMAP_SECURITY": "none"}
-	var k connectortest.Kept
-	k.Once(t, imap.Connector(), env)
+	k := inprocess.New(t, imap.Connector(), env).Run()
 	got := k.Records["messages"]["[Gmail]/Alle Nachrichten/11/5"]
 	for _, want := range []string{`"gmail_message_id":"1278455344230334865"`, `"thread_id":"1278455344230334864"`,
 		`"labels":["Fjord","Inbox","Muy Importante","Sent"]`, `"subject":"Fog"`} {

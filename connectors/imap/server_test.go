@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"pdpp/connectorkit/connectortest"
+	"pdpp/connectorkit/connectortest/inprocess"
 	"pdpp/connectorkit/connectortest/realserver"
 	"pdpp/connectorkit/connectortest/realserver/cyrus"
 	"pdpp/connectorkit/connectortest/realserver/dovecot"
@@ -243,8 +244,7 @@ func TestHostileMail(t *testing.T) {
 	if err := m.mail.Speak(m.user, commands...); err != nil {
 		t.Fatal(err)
 	}
-	var k connectortest.Kept
-	k.Once(t, imap.Connector(), sim.Env)
+	k := inprocess.New(t, imap.Connector(), sim.Env).Run()
 	if a, b := len(k.Records["messages"]), len(k.Records["bodies"]); a != len(letters)+ordinary || b != a {
 		t.Errorf("%d letters, %d messages, %d bodies", len(letters), a, b)
 	}

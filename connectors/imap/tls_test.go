@@ -15,9 +15,10 @@ import (
 	"testing"
 	"time"
 
-	"pdpp/connectorkit/connectortest"
+	"pdpp/connectorkit/connectortest/inprocess"
 	"pdpp/connectorkit/connectortest/realserver/dovecot"
 	"pdpp/connectors/imap"
+	"pdpp/protocol"
 )
 
 // authority signs the certificates of these tests. TestMain makes it the one that this process trusts,
@@ -114,17 +115,20 @@ func TestEncrypted(t *testing.T) {
 		t.Fatal(err)
 	}
 	for how, address := range map[string]string{"tls": server.Secure, "starttls": server.Address} {
-		var k connectortest.Kept
-		k.Once(t, imap.Connector(), map[string]string{"IMAP_ADDRESS": m.user, "IMAP_PASSWORD": dovecot.Password, "IMAP_SERVER": address, "PDPP_IMAP_SECURITY": how})
+		k := inprocess.New(t, imap.Connector(), map[string]string{"IMAP_ADDRESS": m.user, "IMAP_PASSWORD": dovecot.Password, "IMAP_SERVER": address, "PDPP_IMAP_SECURITY": how}).Run()
 		if len(k.Records["messages"]) != 4 || len(k.Records["bodies"]) != 4 {
 			t.Errorf("%s: %d messages, %d texts", how, len(k.Records["messages"]), len(k.Records["bodies"]))
 		}
 	}
 	other := encryptedServer(t, "elsewhere.example", nil)
 	for how, address := range map[string]string{"tls": other.Secure, "starttls": other.Address} {
-		exit, said := connectortest.Alone(t, imap.Connector(), map[string]string{"IMAP_ADDRESS": m.user, "IMAP_PASSWORD": dovecot.Password, "IMAP_SERVER": address, "PDPP_IMAP_SECURITY": how})
-		if exit == 0 || !strings.Contains(said, "certificate is not valid for its name") || strings.Contains(said, dovecot.Password) {
-			t.Errorf("%s: a certificate for another name ends with %d: %s", how, exit, said)
+		r := inprocess.New(t, imap.Connector(), map[string]string{"IMAP_ADDRESS": m.user, "IMAP_PASSWORD": dovecot.Password, "IMAP_SERVER": address, "PDPP_IMAP_SECURITY": how})
+		var sent []byte
+		r.Observe = func(m protocol.Message) { sent, _ = protocol.AppendLine(sent, m) }
+		ended := r.Try()
+		said := string(sent) + ended.Log
+		if ended.Exit == 0 || !strings.Contains(said, "certificate is not valid for its name") || strings.Contains(said, dovecot.Password) {
+			t.Errorf("%s: a certificate for another name ends with %d: %s", how, ended.Exit, said)
 		}
 	}
 }

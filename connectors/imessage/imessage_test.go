@@ -13,7 +13,7 @@ import (
 
 	_ "modernc.org/sqlite"
 
-	"pdpp/connectorkit/connectortest"
+	"pdpp/connectorkit/connectortest/inprocess"
 	"pdpp/connectors/imessage"
 	"pdpp/protocol"
 	"pdpp/providersim/files"
@@ -47,9 +47,9 @@ func TestOlderSystem(t *testing.T) {
 	db := openDatabase(t, path, `CREATE TABLE message (ROWID INTEGER PRIMARY KEY AUTOINCREMENT, guid TEXT, text TEXT, date INTEGER, is_from_me INTEGER)`,
 		`INSERT INTO message (guid, text, date, is_from_me) VALUES ('A', 'the ferry is late', 430000000, 0), ('B', 'noted', 430000060, 1)`)
 	env := map[string]string{"IMESSAGE_DB_PATH": path}
-	var kept connectortest.Kept
+	kept := inprocess.New(t, imessage.Connector(), env)
 	for range 2 {
-		kept.Once(t, imessage.Connector(), env)
+		kept.Run()
 		if _, err := db.Exec("UPDATE message SET is_from_me = is_from_me"); err != nil {
 			t.Fatal(err)
 		}
@@ -61,7 +61,7 @@ func TestOlderSystem(t *testing.T) {
 		}
 	}
 	var reasons []string
-	for _, g := range kept.Gaps {
+	for _, g := range kept.Gaps() {
 		reasons = append(reasons, string(g.Reason))
 	}
 	slices.Sort(reasons)
@@ -81,9 +81,8 @@ func TestOldHistoryComes(t *testing.T) {
 	db := openDatabase(t, filepath.Join(dir, "chat.db"),
 		`CREATE TABLE message (ROWID INTEGER PRIMARY KEY AUTOINCREMENT, guid TEXT, text TEXT, attributedBody BLOB, date INTEGER, date_edited INTEGER)`,
 		fmt.Sprintf(`INSERT INTO message (guid, text, date) VALUES ('new', 'one', %d), ('old', 'two', %d)`, day(2), day(200)))
-	var kept connectortest.Kept
 	env := map[string]string{"IMESSAGE_DB_PATH": dir}
-	kept.Once(t, imessage.Connector(), env)
+	kept := inprocess.New(t, imessage.Connector(), env).Run()
 	for _, text := range []string{
 		fmt.Sprintf(`INSERT INTO message (guid, text, date) VALUES ('fetched', 'from years ago', %d)`, day(3000)),
 		`UPDATE message SET text = 'edited'`,
@@ -93,7 +92,7 @@ func TestOldHistoryComes(t *testing.T) {
 		}
 	}
 	before := kept.Writes
-	kept.Once(t, imessage.Connector(), env)
+	kept.Run()
 	if got := kept.Keys("messages"); !slices.Equal(got, []string{"fetched", "new", "old"}) {
 		t.Errorf("messages %v", got)
 	}
@@ -121,12 +120,11 @@ func TestNoDatabase(t *testing.T) {
 	} {
 		dir := t.TempDir()
 		make(filepath.Join(dir, "chat.db"))
-		var kept connectortest.Kept
-		kept.Once(t, imessage.Connector(), map[string]string{"IMESSAGE_DB_PATH": dir})
-		if !slices.ContainsFunc(kept.Gaps, func(g protocol.DetailGap) bool {
+		kept := inprocess.New(t, imessage.Connector(), map[string]string{"IMESSAGE_DB_PATH": dir}).Run()
+		if !slices.ContainsFunc(kept.Gaps(), func(g protocol.DetailGap) bool {
 			return g.Stream == "messages" && g.Reason == "file_damaged" && g.Retryable
 		}) {
-			t.Errorf("%s: %v", name, kept.Gaps)
+			t.Errorf("%s: %v", name, kept.Gaps())
 		}
 	}
 }
@@ -143,8 +141,7 @@ func TestTextIsKeptWhole(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	var kept connectortest.Kept
-	kept.Once(t, imessage.Connector(), map[string]string{"IMESSAGE_DB_PATH": dir})
+	kept := inprocess.New(t, imessage.Connector(), map[string]string{"IMESSAGE_DB_PATH": dir}).Run()
 	m := kept.Records["messages"]
 	if !strings.Contains(m["long"], `"text_cut":true`) || len(m["long"]) < 256<<10 || len(m["long"]) > 257<<10 {
 		t.Errorf("%d bytes of a long text", len(m["long"]))
@@ -171,7 +168,6 @@ func FuzzRows(f *testing.F) {
 				return // the same number twice
 			}
 		}
-		var kept connectortest.Kept
-		kept.Once(t, connector, map[string]string{"IMESSAGE_DB_PATH": dir})
+		inprocess.New(t, connector, map[string]string{"IMESSAGE_DB_PATH": dir}).Run()
 	})
 }

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"pdpp/connectorkit/connectortest"
+	"pdpp/connectorkit/connectortest/inprocess"
 	"pdpp/connectors/mail"
 )
 
@@ -24,7 +24,7 @@ func put(t testing.TB, dir, rel, content string) {
 	}
 }
 
-func field(t testing.TB, kept *connectortest.Kept, key, name string) any {
+func field(t testing.TB, kept *inprocess.MemoryRunner, key, name string) any {
 	t.Helper()
 	var rec map[string]any
 	if err := json.Unmarshal([]byte(kept.Records["messages"][key]), &rec); err != nil {
@@ -39,8 +39,8 @@ func TestFlagsAreRenames(t *testing.T) {
 	dir := t.TempDir()
 	put(t, dir, "maildir/new/1.a.host", "Subject: Hello\nFrom: mara@example.org\n\nBody\n")
 	put(t, dir, "maildir/tmp/2.b.host", "Subject: Not yet\n\n")
-	var kept connectortest.Kept
-	run := func() { t.Helper(); kept.Once(t, mail.Connector(), env(dir)) }
+	kept := inprocess.New(t, mail.Connector(), env(dir))
+	run := func() { t.Helper(); kept.Run() }
 	run()
 	move := func(from, to string) {
 		t.Helper()
@@ -53,11 +53,11 @@ func TestFlagsAreRenames(t *testing.T) {
 		run()
 	}
 	move("maildir/new/1.a.host", "maildir/cur/1.a.host:2,RS")
-	if got := field(t, &kept, "maildir/1.a.host", "flags"); fmt.Sprint(got) != "[replied seen]" {
+	if got := field(t, kept, "maildir/1.a.host", "flags"); fmt.Sprint(got) != "[replied seen]" {
 		t.Errorf("flags %v", got)
 	}
 	move("maildir/cur/1.a.host:2,RS", "maildir/.Lists.Boats/cur/1.a.host:2,S")
-	if got := field(t, &kept, "maildir/1.a.host", "folder"); got != "Lists/Boats" {
+	if got := field(t, kept, "maildir/1.a.host", "folder"); got != "Lists/Boats" {
 		t.Errorf("folder %v", got)
 	}
 	if err := os.Remove(filepath.Join(dir, "maildir/.Lists.Boats/cur/1.a.host:2,S")); err != nil {
@@ -80,12 +80,12 @@ func TestMbox(t *testing.T) {
 	}
 	text := one(1, "first\n\n>From the harbour\n>>From far\nFrom here it is no new message") + one(2, "second")
 	put(t, dir, "mbox/a.mbox", text)
-	var kept connectortest.Kept
-	run := func() { t.Helper(); kept.Once(t, mail.Connector(), env(dir)) }
+	kept := inprocess.New(t, mail.Connector(), env(dir))
+	run := func() { t.Helper(); kept.Run() }
 	run()
 	bodies := func() (out []string) {
 		for _, key := range kept.Keys("messages") {
-			out = append(out, field(t, &kept, key, "text").(string))
+			out = append(out, field(t, kept, key, "text").(string))
 		}
 		slices.Sort(out)
 		return out
@@ -111,7 +111,7 @@ func TestMbox(t *testing.T) {
 	if got := bodies(); len(got) != 3 {
 		t.Errorf("%d messages, %d writes", len(got), kept.Writes-before)
 	}
-	if got := field(t, &kept, kept.Keys("messages")[0], "flags"); fmt.Sprint(got) != "[seen]" {
+	if got := field(t, kept, kept.Keys("messages")[0], "flags"); fmt.Sprint(got) != "[seen]" {
 		t.Errorf("flags %v", got)
 	}
 }
@@ -130,21 +130,20 @@ func TestOneMessage(t *testing.T) {
 		"Content-Type: image/gif", "Content-ID: <pic@x>", "Content-Disposition: inline; filename=\"pic.gif\"", "Content-Transfer-Encoding: base64", "", "R0lGODlh", "--in--", "--out",
 		"Content-Type: message/rfc822", "", "Subject: inner", "", "inner body", "--out--", "epilogue", "",
 	}, "\r\n"))
-	var kept connectortest.Kept
-	kept.Once(t, mail.Connector(), env(dir))
+	kept := inprocess.New(t, mail.Connector(), env(dir)).Run()
 	for name, want := range map[string]any{
 		"from_name": "Mära Ito", "from_address": "MARA@example.org", "subject": "Привет and more",
 		"date": "2026-03-03T09:00:00Z", "thread_id": "1700000000000000001", "in_reply_to": "p@x",
 		"text": "Price\n12€ für zwei\na b", "text_from_html": true, "attachment_count": 2.0, "folder": "INBOX", "message_id": "m@x", "malformed": nil,
 	} {
-		if got := field(t, &kept, "maildir/1.a.host", name); got != want {
+		if got := field(t, kept, "maildir/1.a.host", name); got != want {
 			t.Errorf("%s is %q, want %q", name, got, want)
 		}
 	}
-	if got := fmt.Sprint(field(t, &kept, "maildir/1.a.host", "cc")); !strings.Contains(got, "a@example.org") || !strings.Contains(got, "b@example.org") {
+	if got := fmt.Sprint(field(t, kept, "maildir/1.a.host", "cc")); !strings.Contains(got, "a@example.org") || !strings.Contains(got, "b@example.org") {
 		t.Errorf("cc %s", got)
 	}
-	if got := fmt.Sprint(field(t, &kept, "maildir/1.a.host", "labels")); got != "[Wichtig Öffentlich]" {
+	if got := fmt.Sprint(field(t, kept, "maildir/1.a.host", "labels")); got != "[Wichtig Öffentlich]" {
 		t.Errorf("labels %s", got)
 	}
 	for key, want := range map[string]string{
@@ -165,12 +164,11 @@ func TestThunderbird(t *testing.T) {
 	put(t, dir, "p.default/ImapMail/host/INBOX.msf", "// <!-- <mdb:mork:z")
 	put(t, dir, "p.default/ImapMail/host/odd", "no mailbox")
 	put(t, dir, "p.default/logins.json", "{}")
-	var kept connectortest.Kept
-	kept.Once(t, mail.Connector(), map[string]string{"MAIL_THUNDERBIRD_DIR": dir})
-	if len(kept.Keys("messages")) != 1 || len(kept.Gaps) != 0 {
-		t.Errorf("messages %v, gaps %v", kept.Keys("messages"), kept.Gaps)
+	kept := inprocess.New(t, mail.Connector(), map[string]string{"MAIL_THUNDERBIRD_DIR": dir}).Run()
+	if len(kept.Keys("messages")) != 1 || len(kept.Gaps()) != 0 {
+		t.Errorf("messages %v, gaps %v", kept.Keys("messages"), kept.Gaps())
 	}
-	if got := field(t, &kept, kept.Keys("messages")[0], "flags"); fmt.Sprint(got) != "[flagged passed replied seen]" {
+	if got := field(t, kept, kept.Keys("messages")[0], "flags"); fmt.Sprint(got) != "[flagged passed replied seen]" {
 		t.Errorf("flags %v", got)
 	}
 	if got := kept.Records["coverage_diagnostics"]["thunderbird"]; !strings.Contains(got, `"no_mailbox":1`) || !strings.Contains(got, `"files_read":2`) {

@@ -6,18 +6,19 @@ import (
 	"strings"
 	"testing"
 
+	"pdpp/connectorkit/connectortest/inprocess"
 	"pdpp/connectorkit/localarchive/archivetest"
 	netflixexport "pdpp/connectors/netflix_export"
 )
 
-func imported(t testing.TB, content, order string) *archivetest.Kept {
+func imported(t testing.TB, content, order string) *inprocess.MemoryRunner {
 	t.Helper()
 	dir := t.TempDir()
 	archivetest.Write(t, dir+"/NetflixViewingHistory.csv", []byte(content))
-	return archivetest.New(t, netflixexport.Connector(), map[string]string{"NETFLIX_EXPORT_DIR": dir, "NETFLIX_DATE_ORDER": order})
+	return inprocess.New(t, netflixexport.Connector(), map[string]string{"NETFLIX_EXPORT_DIR": dir, "NETFLIX_DATE_ORDER": order})
 }
 
-func days(t *testing.T, k *archivetest.Kept) (out []string) {
+func days(t *testing.T, k *inprocess.MemoryRunner) (out []string) {
 	t.Helper()
 	for key := range k.Records["viewing_activity"] {
 		out = append(out, strings.TrimSuffix(fmt.Sprint(k.Fields("viewing_activity", key)["watched_at"]), "T00:00:00Z"))
@@ -58,11 +59,11 @@ func TestDays(t *testing.T) {
 // after the file has been refused.
 func TestAmbiguousDays(t *testing.T) {
 	k := imported(t, "Title,Date\nx,3/2/24\n", "").Run()
-	if got := fmt.Sprint(k.Reasons(), days(t, k)); got != "map[ambiguous_date_order:1] []" {
+	if got := fmt.Sprint(k.GapReasons(), days(t, k)); got != "map[ambiguous_date_order:1] []" {
 		t.Errorf("without a word: %s", got)
 	}
 	k.Env["NETFLIX_DATE_ORDER"] = "dmy"
-	if got := fmt.Sprint(k.Run().Reasons(), days(t, k)); got != "map[] [2024-02-03]" {
+	if got := fmt.Sprint(k.Run().GapReasons(), days(t, k)); got != "map[] [2024-02-03]" {
 		t.Errorf("with the owner's word: %s", got)
 	}
 }
@@ -78,8 +79,8 @@ func TestBothTables(t *testing.T) {
 	}
 	slices.Sort(got)
 	if want := "[Film, the|2024-01-02T10:11:12Z|instant|3723|TV|Mara|full_export]"; fmt.Sprint(got) != want ||
-		len(k.Gaps) != 1 {
-		t.Errorf("%s\nwant\n%s\n%v", got, want, k.Reasons())
+		len(k.Gaps()) != 1 {
+		t.Errorf("%s\nwant\n%s\n%v", got, want, k.GapReasons())
 	}
 	for key := range k.Records["previews"] {
 		if r := k.Fields("previews", key); r["title"] != "Y" || r["preview_type"] != "TRAILER" ||
@@ -95,7 +96,7 @@ func TestBothTables(t *testing.T) {
 	if got := days(t, k); len(got) != 1101 {
 		t.Errorf("of 1101 rows about a day %d are kept", len(got))
 	}
-	if got := fmt.Sprint(imported(t, "a,b\nc,d\n", "").Run().Reasons()); got != "map[archive_of_another_kind:1]" {
+	if got := fmt.Sprint(imported(t, "a,b\nc,d\n", "").Run().GapReasons()); got != "map[archive_of_another_kind:1]" {
 		t.Errorf("another table: %s", got)
 	}
 }

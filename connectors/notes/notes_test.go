@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"pdpp/connectorkit/connectortest"
+	"pdpp/connectorkit/connectortest/inprocess"
 	"pdpp/connectors/notes"
 	"pdpp/providersim/files"
 )
@@ -20,12 +20,13 @@ type vault struct {
 	t    testing.TB
 	dir  string
 	env  map[string]string
-	kept connectortest.Kept
+	kept *inprocess.MemoryRunner
 }
 
 func newVault(t testing.TB, content map[string]string) *vault {
 	v := &vault{t: t, dir: t.TempDir()}
 	v.env = map[string]string{"NOTES_DIR": v.dir}
+	v.kept = inprocess.New(t, notes.Connector(), v.env)
 	for rel, text := range content {
 		v.put(rel, text)
 	}
@@ -60,7 +61,7 @@ func (v *vault) remove(rel string) {
 	}
 }
 
-func (v *vault) run() { v.t.Helper(); v.kept.Once(v.t, notes.Connector(), v.env) }
+func (v *vault) run() { v.t.Helper(); v.kept.Run() }
 
 // paths are where the records say that their notes are, by key.
 func (v *vault) paths() map[string]string {
@@ -191,6 +192,7 @@ func TestEveryNoteIsOneRecord(t *testing.T) {
 	for seed := range uint64(4) {
 		v := &vault{t: t, dir: t.TempDir()}
 		v.env = map[string]string{"NOTES_DIR": v.dir}
+		v.kept = inprocess.New(t, notes.Connector(), v.env)
 		world, err := files.NewNotes(v.dir, files.Config{Seed: seed, Sessions: 8, Lines: 5})
 		if err != nil {
 			t.Fatal(err)

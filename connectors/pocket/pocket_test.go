@@ -6,18 +6,19 @@ import (
 	"strings"
 	"testing"
 
+	"pdpp/connectorkit/connectortest/inprocess"
 	"pdpp/connectorkit/localarchive/archivetest"
 	"pdpp/connectors/pocket"
 )
 
-func imported(t testing.TB, files ...archivetest.File) *archivetest.Kept {
+func imported(t testing.TB, files ...archivetest.File) *inprocess.MemoryRunner {
 	t.Helper()
 	dir := t.TempDir()
 	archivetest.Unpacked(t, dir, files...)
-	return archivetest.New(t, pocket.Connector(), map[string]string{"POCKET_EXPORT_DIR": dir})
+	return inprocess.New(t, pocket.Connector(), map[string]string{"POCKET_EXPORT_DIR": dir})
 }
 
-func one(t *testing.T, k *archivetest.Kept) string {
+func one(t *testing.T, k *inprocess.MemoryRunner) string {
 	t.Helper()
 	for key := range k.Records["items"] {
 		r := k.Fields("items", key)
@@ -69,7 +70,7 @@ func TestSameAddressTwice(t *testing.T) {
 func TestOtherTables(t *testing.T) {
 	for name, content := range map[string]string{"a.csv": "Title,Date\nx,1/2/24\n", "b.html": "<h1>Hello</h1>", "c.csv": ""} {
 		k := imported(t, archivetest.File{Name: name, Content: content}).Run()
-		if got := fmt.Sprint(k.Reasons()); got != "map[archive_of_another_kind:1]" {
+		if got := fmt.Sprint(k.GapReasons()); got != "map[archive_of_another_kind:1]" {
 			t.Errorf("%s: %s", name, got)
 		}
 	}
@@ -107,8 +108,8 @@ func TestEveryRowIsStoredOrDeclared(t *testing.T) {
 				t.Fatalf("seed %d: %s is lost because of %q", seed, url, lines[bad])
 			}
 		}
-		if len(k.Records["items"])+len(k.Gaps) < 30 {
-			t.Errorf("seed %d: %d stored, %d declared: %q", seed, len(k.Records["items"]), len(k.Gaps), lines[bad])
+		if len(k.Records["items"])+len(k.Gaps()) < 30 {
+			t.Errorf("seed %d: %d stored, %d declared: %q", seed, len(k.Records["items"]), len(k.Gaps()), lines[bad])
 		}
 	}
 }

@@ -6,15 +6,16 @@ import (
 	"strings"
 	"testing"
 
+	"pdpp/connectorkit/connectortest/inprocess"
 	"pdpp/connectorkit/localarchive/archivetest"
 	redditexport "pdpp/connectors/reddit_export"
 )
 
-func imported(t testing.TB, files ...archivetest.File) *archivetest.Kept {
+func imported(t testing.TB, files ...archivetest.File) *inprocess.MemoryRunner {
 	t.Helper()
 	dir := t.TempDir()
 	archivetest.Unpacked(t, dir, files...)
-	return archivetest.New(t, redditexport.Connector(), map[string]string{"REDDIT_EXPORT_DIR": dir})
+	return inprocess.New(t, redditexport.Connector(), map[string]string{"REDDIT_EXPORT_DIR": dir})
 }
 
 // TestTables holds a row of every table against what is stored, with columns in another order, of an
@@ -37,8 +38,8 @@ func TestTables(t *testing.T) {
 			"chat_messages", "$1", "map[channel_name:Harbour channel_url:u conversation_type:direct id:$1 message:Hello other_columns:map[created_at:2024-05-02 18:11:04 CEST] parent_message_id:$0 updated_at:2024-05-02T18:11:04Z username:jorn]"},
 	} {
 		k := imported(t, archivetest.File{Name: c.file, Content: c.content}).Run()
-		if got := fmt.Sprint(k.Fields(c.stream, c.key)); got != c.want || len(k.Gaps) != 0 {
-			t.Errorf("%s:\n%s\nwant\n%s\n%v", c.file, got, c.want, k.Reasons())
+		if got := fmt.Sprint(k.Fields(c.stream, c.key)); got != c.want || len(k.Gaps()) != 0 {
+			t.Errorf("%s:\n%s\nwant\n%s\n%v", c.file, got, c.want, k.GapReasons())
 		}
 	}
 }
@@ -54,7 +55,7 @@ func TestOtherTables(t *testing.T) {
 	for name, content := range map[string]string{
 		"comments.csv": "Comment ID,Channel ID,Comment Text\nUg1,UC,hi\n", "messages.csv": "CONVERSATION ID,FROM,TO,CONTENT\n1,a,b,c\n", "posts.csv": "",
 	} {
-		if got := fmt.Sprint(imported(t, archivetest.File{Name: name, Content: content}).Run().Reasons()); got != "map[archive_of_another_kind:1]" {
+		if got := fmt.Sprint(imported(t, archivetest.File{Name: name, Content: content}).Run().GapReasons()); got != "map[archive_of_another_kind:1]" {
 			t.Errorf("%s of somebody else's: %s", name, got)
 		}
 	}
@@ -65,8 +66,8 @@ func TestLongPost(t *testing.T) {
 	t.Parallel()
 	body := strings.Repeat(strings.Repeat("🌊", 99)+"\n", 400)
 	k := imported(t, archivetest.File{Name: "posts.csv", Content: "id,permalink,title,body\n1a,p,T,\"" + body + "\"\n1b,p,U,short\n"}).Run()
-	if got := k.Fields("posts", "1a")["body"]; got != body || len(k.Records["posts"]) != 2 || len(k.Gaps) != 0 {
-		t.Errorf("%d posts, %v", len(k.Records["posts"]), k.Reasons())
+	if got := k.Fields("posts", "1a")["body"]; got != body || len(k.Records["posts"]) != 2 || len(k.Gaps()) != 0 {
+		t.Errorf("%d posts, %v", len(k.Records["posts"]), k.GapReasons())
 	}
 }
 
@@ -88,12 +89,12 @@ func TestEveryRowIsStoredOrDeclared(t *testing.T) {
 		lines[bad] = string(line) + "\n"
 		k := imported(t, archivetest.File{Name: "post_votes.csv", Content: strings.Join(lines, "")}).Run()
 		for i := 1; i < len(lines); i++ {
-			if key := fmt.Sprintf("t3_a%d", i-1); i != bad && k.Records["votes"][key] == nil {
+			if key := fmt.Sprintf("t3_a%d", i-1); i != bad && k.Records["votes"][key] == "" {
 				t.Fatalf("seed %d: %s is lost because of %q", seed, key, lines[bad])
 			}
 		}
-		if len(k.Records["votes"])+len(k.Gaps) < 30 {
-			t.Errorf("seed %d: %d stored, %d declared: %q", seed, len(k.Records["votes"]), len(k.Gaps), lines[bad])
+		if len(k.Records["votes"])+len(k.Gaps()) < 30 {
+			t.Errorf("seed %d: %d stored, %d declared: %q", seed, len(k.Records["votes"]), len(k.Gaps()), lines[bad])
 		}
 	}
 }

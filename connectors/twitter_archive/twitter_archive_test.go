@@ -6,15 +6,16 @@ import (
 	"strings"
 	"testing"
 
+	"pdpp/connectorkit/connectortest/inprocess"
 	"pdpp/connectorkit/localarchive/archivetest"
 	twitterarchive "pdpp/connectors/twitter_archive"
 )
 
-func imported(t testing.TB, files ...archivetest.File) *archivetest.Kept {
+func imported(t testing.TB, files ...archivetest.File) *inprocess.MemoryRunner {
 	t.Helper()
 	dir := t.TempDir()
 	archivetest.Unpacked(t, dir, files...)
-	return archivetest.New(t, twitterarchive.Connector(), map[string]string{"TWITTER_ARCHIVE_DIR": dir})
+	return inprocess.New(t, twitterarchive.Connector(), map[string]string{"TWITTER_ARCHIVE_DIR": dir})
 }
 
 // TestArchive holds posts and messages of several years' forms against what is stored.
@@ -33,7 +34,7 @@ func TestArchive(t *testing.T) {
 	if got := fmt.Sprint(d["text"], "|", d["conversation_id"], "|", d["sender_id"], "|", d["created_at"]); got != "hi & bye|9|1|2020-03-04T10:11:12.123Z" {
 		t.Errorf("message: %s", got)
 	}
-	if got := fmt.Sprint(k.Reasons(), k.Account("direct_messages").LinesByKind); got != "map[row_unreadable:1] map[participantsLeave:1]" {
+	if got := fmt.Sprint(k.GapReasons(), archivetest.Account(t, k, "direct_messages").LinesByKind); got != "map[row_unreadable:1] map[participantsLeave:1]" {
 		t.Errorf("left out: %s", got)
 	}
 }
@@ -60,7 +61,7 @@ func TestLongPosts(t *testing.T) {
 			} else {
 				archivetest.Write(t, dir+"/twitter."+form, packed)
 			}
-			k := archivetest.New(t, twitterarchive.Connector(), map[string]string{"TWITTER_ARCHIVE_DIR": dir}).Run()
+			k := inprocess.New(t, twitterarchive.Connector(), map[string]string{"TWITTER_ARCHIVE_DIR": dir}).Run()
 			seven := k.Fields("tweets", "7")
 			want := strings.NewReplacer("&amp;", "&", "https://t.co/a", "https://harbour.example/log").Replace(long)
 			if seven["text"] != want || seven["is_long"] != true ||
@@ -68,7 +69,7 @@ func TestLongPosts(t *testing.T) {
 				t.Errorf("%s %v: the post is %v", form, order, seven)
 			}
 			if got := fmt.Sprint(k.Fields("tweets", "8")["text"], "|", k.Fields("tweets", "note/72")["text"], "|",
-				len(k.Records["tweets"]), len(k.Gaps)); got != "another of the same second|a long post whose post is gone|3 0" {
+				len(k.Records["tweets"]), len(k.Gaps())); got != "another of the same second|a long post whose post is gone|3 0" {
 				t.Errorf("%s %v: %s", form, order, got)
 			}
 		}
@@ -150,11 +151,11 @@ func TestCutShort(t *testing.T) {
 		fmt.Fprintf(&b, `{"messageCreate":{"id":"%d","text":"x","createdAt":"2020-03-04T10:11:12.123Z"}},`, i)
 	}
 	k := imported(t, archivetest.File{Name: "data/direct-messages.js", Content: `x = [{"dmConversation":{"conversationId":"9","messages":[` + b.String()}).Run()
-	if got := fmt.Sprint(len(k.Records["direct_messages"]), k.Reasons()); got != "50 map[archive_damaged:1]" {
+	if got := fmt.Sprint(len(k.Records["direct_messages"]), k.GapReasons()); got != "50 map[archive_damaged:1]" {
 		t.Errorf("messages: %s", got)
 	}
 	k = imported(t, archivetest.File{Name: "data/tweets.js", Content: `x = [{"tweet":{"id_str":"1","created_at":"Wed Mar 04 10:11:12 +0000 2020"}}, {"tweet":{"id_str":"2","crea`}).Run()
-	if got := fmt.Sprint(len(k.Records["tweets"]), k.Reasons()); got != "1 map[archive_damaged:1]" {
+	if got := fmt.Sprint(len(k.Records["tweets"]), k.GapReasons()); got != "1 map[archive_damaged:1]" {
 		t.Errorf("posts: %s", got)
 	}
 }

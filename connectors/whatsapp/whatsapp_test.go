@@ -10,7 +10,7 @@ import (
 
 	_ "modernc.org/sqlite"
 
-	"pdpp/connectorkit/connectortest"
+	"pdpp/connectorkit/connectortest/inprocess"
 	"pdpp/connectors/whatsapp"
 	"pdpp/providersim/files"
 )
@@ -26,16 +26,15 @@ func TestNoDoubles(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		var kept connectortest.Kept
 		env := map[string]string{"WHATSAPP_EXPORT_DIR": dir, "PDPP_WHATSAPP_TIME_ZONE": "UTC"}
-		kept.Once(t, connector, env)
+		kept := inprocess.New(t, connector, env).Run()
 		for range 80 {
 			what, err := phone.Step()
 			if err != nil {
 				t.Fatalf("%s: %v", what, err)
 			}
 			if what == "export" {
-				kept.Once(t, connector, env)
+				kept.Run()
 			}
 		}
 		if n := len(kept.Keys("messages")); n != phone.Distinct() {
@@ -72,8 +71,7 @@ func TestAndroid(t *testing.T) {
 			t.Fatalf("%s: %v", text, err)
 		}
 	}
-	var kept connectortest.Kept
-	kept.Once(t, whatsapp.Connector(), map[string]string{"WHATSAPP_EXPORT_DIR": dir})
+	kept := inprocess.New(t, whatsapp.Connector(), map[string]string{"WHATSAPP_EXPORT_DIR": dir}).Run()
 	for key, want := range map[string]string{
 		"15550100@s.whatsapp.net:A1": `"author_id":"15550100@s.whatsapp.net","is_from_me":false,"kind":"message","content":"the boat is in","has_attachment":false,"sent_at":"2026-03-01T09:00:00.000Z"`,
 		"15550100@s.whatsapp.net:A2": `"is_from_me":true,"kind":"message","content":"good"`,
@@ -89,8 +87,8 @@ func TestAndroid(t *testing.T) {
 	if got := kept.Records["chats"]["120363@g.us"]; !strings.Contains(got, `"title":"The crew"`) {
 		t.Error(got)
 	}
-	if len(kept.Gaps) != 1 || kept.Gaps[0].Reason != "message_date_unusable" {
-		t.Errorf("declared as missing: %v", kept.Gaps)
+	if len(kept.Gaps()) != 1 || kept.Gaps()[0].Reason != "message_date_unusable" {
+		t.Errorf("declared as missing: %v", kept.Gaps())
 	}
 }
 
@@ -108,8 +106,7 @@ func TestOtherZones(t *testing.T) {
 	}
 	var ids []string
 	for zone, want := range map[string]string{"Europe/Lisbon": "2026-07-13T09:11:00.000Z", "Asia/Tokyo": "2026-07-13T01:11:00.000Z"} {
-		var kept connectortest.Kept
-		kept.Once(t, whatsapp.Connector(), map[string]string{"WHATSAPP_EXPORT_DIR": dir, "PDPP_WHATSAPP_TIME_ZONE": zone})
+		kept := inprocess.New(t, whatsapp.Connector(), map[string]string{"WHATSAPP_EXPORT_DIR": dir, "PDPP_WHATSAPP_TIME_ZONE": zone}).Run()
 		ids = append(ids, kept.Keys("messages")...)
 		if got := kept.Records["messages"][ids[0]]; !strings.Contains(got, want) || !strings.Contains(got, `"sent_at_local":"2026-07-13T10:11"`) {
 			t.Errorf("%s: %s", zone, got)

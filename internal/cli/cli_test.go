@@ -106,6 +106,7 @@ func TestDescribe(t *testing.T) {
 		{fault(store.FaultReadOnly), "storage_read_only", ExitStorage},
 		{fault(store.FaultFull), "storage_full", ExitStorage},
 		{fault(store.FaultUnreachable), "storage_unreachable", ExitStorage},
+		{fault(store.FaultTooOld), "storage_schema_too_old", ExitStorage},
 		{fault(store.FaultTooNew), "storage_schema_too_new", ExitStorage},
 		{fault(store.FaultNotADB), "storage_not_a_database", ExitStorage},
 		{fault("storage_haunted"), "storage_haunted", ExitStorage},

@@ -191,6 +191,8 @@ func faultWords(f store.Fault) string {
 		return "the disk is full"
 	case store.FaultUnreachable:
 		return "the database cannot be reached"
+	case store.FaultTooOld:
+		return "the database is older than this program can upgrade"
 	case store.FaultTooNew:
 		return "the database is newer than this program"
 	case store.FaultNotADB:

@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"compress/gzip"
 	"context"
+	"database/sql"
 	"errors"
 	"fmt"
 	"io"
@@ -367,6 +368,32 @@ func TestForgedArchive(t *testing.T) {
 				t.Error("something was left")
 			}
 		})
+	}
+}
+
+// TestRestoreOtherVersions restores databases that this program cannot open, and finds that nothing was left.
+func TestRestoreOtherVersions(t *testing.T) {
+	for version, code := range map[int]string{28: CodeOlder, 9999: CodeNewer} {
+		home, to := newHome(t, 1), filepath.Join(t.TempDir(), "home")
+		db, err := sql.Open("sqlite", filepath.Join(home, databaseFile))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := db.Exec(`UPDATE goose_db_version SET version_id = ? WHERE version_id > 0`, version); err != nil {
+			t.Fatal(err)
+		}
+		if err := db.Close(); err != nil {
+			t.Fatal(err)
+		}
+		file := filepath.Join(t.TempDir(), "pdpp.backup")
+		if _, err := Write(t.Context(), Options{Home: home, File: file, Seal: Seal{Plain: true}, Now: noon}); err != nil {
+			t.Fatal(err)
+		}
+		_, err = Restore(t.Context(), RestoreOptions{File: file, Home: to, Keys: Keys{Plain: true}, Now: noon})
+		wantCode(t, err, code)
+		if _, err := os.Lstat(to); err == nil || len(leftovers(t, filepath.Dir(to))) > 0 {
+			t.Errorf("something of version %d was left", version)
+		}
 	}
 }
 

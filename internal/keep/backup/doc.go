@@ -16,6 +16,7 @@ const (
 	CodeDamaged   = "backup_damaged"
 	CodeWrongKey  = "backup_wrong_key"
 	CodeKeyNeeded = "backup_key_needed"
+	CodeOlder     = "backup_older"
 	CodeNewer     = "backup_newer"
 	CodeExists    = "file_exists"
 	CodeHomeInUse = "home_in_use"

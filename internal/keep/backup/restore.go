@@ -143,11 +143,15 @@ func (o RestoreOptions) accept(ctx context.Context, s *staging, h Header) (ended
 	}
 	st, err := sqlite.Open(ctx, path, sqlite.Options{})
 	var unusable *store.FaultError
-	if errors.As(err, &unusable) && unusable.Fault == store.FaultTooNew {
+	switch {
+	case err == nil:
+	case errors.As(err, &unusable) && unusable.Fault == store.FaultTooOld:
+		return nil, &fault.Fault{Code: CodeOlder, Message: "the backup was made by an earlier PDPP (" + h.Program + ")",
+			Next: "Restore it with that program, and export the records there (pdpp export). Nothing was changed.", Err: err}
+	case errors.As(err, &unusable) && unusable.Fault == store.FaultTooNew:
 		return nil, &fault.Fault{Code: CodeNewer, Message: "the backup was made by a newer PDPP (" + h.Program + ")",
 			Next: "Upgrade this program, then restore. Nothing was changed.", Err: err}
-	}
-	if err != nil {
+	default:
 		return nil, fmt.Errorf("open the restored database: %w", err)
 	}
 	// Whoever made the archive may have confirmed what is in it.

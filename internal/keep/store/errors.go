@@ -80,6 +80,7 @@ const (
 	FaultReadOnly    Fault = "storage_read_only"
 	FaultFull        Fault = "storage_full"
 	FaultUnreachable Fault = "storage_unreachable"
+	FaultTooOld      Fault = "storage_schema_too_old"
 	FaultTooNew      Fault = "storage_schema_too_new"
 	FaultNotADB      Fault = "storage_not_a_database"
 )
@@ -111,6 +112,9 @@ func (e *FaultError) NextStep() string {
 		return "Free some disk space, then try again. Finished slices are safe."
 	case FaultUnreachable:
 		return "Start the database server, or correct PDPP_DATABASE_URL, then try again."
+	case FaultTooOld:
+		return "An earlier PDPP wrote the database, and this one cannot upgrade it. Export your records with that program " +
+			"(pdpp export) and keep a backup of it, then start this one with an empty folder or database. Nothing was changed."
 	case FaultTooNew:
 		return "The database was written by a newer PDPP. Upgrade this program."
 	case FaultNotADB:

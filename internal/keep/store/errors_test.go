@@ -21,7 +21,9 @@ func TestActiveRunError(t *testing.T) {
 // TestFaultNextSteps: every fault has advice of its own.
 func TestFaultNextSteps(t *testing.T) {
 	seen := map[string]Fault{}
-	for _, f := range []Fault{FaultCorrupt, FaultLocked, FaultReadOnly, FaultFull, FaultUnreachable, FaultTooNew, FaultNotADB, "something new"} {
+	faults := []Fault{FaultCorrupt, FaultLocked, FaultReadOnly, FaultFull, FaultUnreachable, FaultTooOld, FaultTooNew,
+		FaultNotADB, "something new"}
+	for _, f := range faults {
 		err := &FaultError{Fault: f, Where: "pdpp.db", Err: io.EOF}
 		if other, twice := seen[err.NextStep()]; twice || err.NextStep() == "" {
 			t.Errorf("%s and %s give the advice %q", f, other, err.NextStep())

@@ -191,6 +191,19 @@ func TestFaultServer(t *testing.T) {
 	}
 }
 
+// TestFaultTooOld opens a database of a version before the baseline, which no migration of this program starts from.
+func TestFaultTooOld(t *testing.T) {
+	t.Parallel()
+	base, _ := seed(t)
+	connectFor(t, base, `DELETE FROM goose_db_version WHERE version_id > 0`,
+		`INSERT INTO goose_db_version (version_id, is_applied) VALUES (28, true)`)
+	_, err := Open(t.Context(), base, Options{})
+	wantFault(t, err, store.FaultTooOld)
+	if !strings.Contains(err.Error(), "version 28, upgraded from 29 on") {
+		t.Errorf("error reads %q", err)
+	}
+}
+
 func TestFaultTooNew(t *testing.T) {
 	t.Parallel()
 	base, _ := seed(t)

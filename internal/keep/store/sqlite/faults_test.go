@@ -181,6 +181,19 @@ func TestFaultFull(t *testing.T) {
 	storetest.WholeSlices(t, s)
 }
 
+// TestFaultTooOld opens a database of a version before the baseline, which no migration of this program starts from.
+func TestFaultTooOld(t *testing.T) {
+	t.Parallel()
+	path, _ := seed(t)
+	raw(t, path, `DELETE FROM goose_db_version WHERE version_id > 0`,
+		`INSERT INTO goose_db_version (version_id, is_applied) VALUES (28, 1)`).Close()
+	_, err := Open(t.Context(), path, Options{})
+	wantFault(t, err, store.FaultTooOld, path)
+	if !strings.Contains(err.Error(), "version 28, upgraded from 29 on") {
+		t.Errorf("error reads %q", err)
+	}
+}
+
 func TestFaultTooNew(t *testing.T) {
 	t.Parallel()
 	path, _ := seed(t)

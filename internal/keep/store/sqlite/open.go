@@ -121,7 +121,7 @@ func schema(path string) sqlstore.Schema {
 	if err != nil {
 		panic(err) // the folder is embedded: this is a fault of the build
 	}
-	return sqlstore.Schema{Dialect: goose.DialectSQLite3, Files: files, Where: path, Empty: renewSearch}
+	return sqlstore.Schema{Dialect: goose.DialectSQLite3, Files: files, Where: path}
 }
 
 // create makes the folder and the file when they are missing. SQLite gives the

@@ -18,28 +18,12 @@ import (
 	"pdpp/internal/keep/store/sqlstore"
 )
 
-// The full-text index says which records have a word, and nothing of where: searches ask for no
-// more, and places are most of what an index has to write, and to merge again and again. Words
-// are split here as sqlstore.Words splits those of a search; what the index's own splitter takes
-// for one word is what lies between two characters of ASCII that are neither letters nor digits.
+// The full-text index holds which records have a word, but not where: no search asks for positions, and they would
+// be most of what the index writes and merges. IndexText splits words as sqlstore.Words splits those of a search; the
+// index's own tokenizer takes everything between two ASCII characters that are neither letters nor digits for a word.
 //
-// A store that had records before this was so keeps the index that it has. That one splits by a
-// table of its own and knows places; it is asked in the same way, and gives the same answers.
-const makeSearch = `CREATE VIRTUAL TABLE record_search USING fts5 (body, content = '', contentless_delete = 1, detail = none, tokenize = 'ascii')`
-
-// tuneSearch is how the index is kept, in the words of migration 27: what one commit brings is
-// written at once, and parts are merged by the dozen.
-const tuneSearch = `INSERT INTO record_search (record_search, rank) VALUES ('hashsize', 8388608), ('automerge', 32), ('crisismerge', 64)`
-
-// renewSearch gives a store without records the index of today.
-func renewSearch(ctx context.Context, tx *sql.Tx) error {
-	for _, statement := range []string{`DROP TABLE record_search`, makeSearch, tuneSearch} {
-		if _, err := tx.ExecContext(ctx, statement); err != nil {
-			return err
-		}
-	}
-	return nil
-}
+// A store that had records before schema version 27 keeps the index that it had. That index splits by a table of its
+// own and knows positions; the same queries return the same results from it.
 
 func init() {
 	sqlite.MustRegisterDeterministicScalarFunction("record_words", 2, recordWords)

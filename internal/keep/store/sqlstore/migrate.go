@@ -12,7 +12,8 @@ import (
 	"pdpp/internal/keep/store"
 )
 
-// Schema is a database's migrations, which only go forward.
+// Schema is a database's migrations, which only go forward. The first one is the baseline, the whole schema of a new
+// database; each later one is a file with the next number.
 type Schema struct {
 	Dialect goose.Dialect
 	Files   fs.FS
@@ -21,8 +22,6 @@ type Schema struct {
 	// Begin starts a write transaction once no other process has one; nil where the database
 	// itself lets writers wait for each other.
 	Begin func(context.Context, *sql.DB) (*sql.Tx, error)
-	// Empty changes a store without records after its migrations; nil where nothing is to be changed.
-	Empty func(context.Context, *sql.Tx) error
 }
 
 // Provider gives the migrations for a database. Each file is one text for the database, which
@@ -54,8 +53,8 @@ func (s Schema) Provider(db *sql.DB) (*goose.Provider, error) {
 	return p, nil
 }
 
-// Current tells whether the database has the newest schema. It is a fault when
-// the database is newer than this program.
+// Current reports whether the database has the newest schema. It returns a fault if the database is newer than this
+// program, or older than the baseline.
 func (s Schema) Current(ctx context.Context, db *sql.DB) (bool, error) {
 	p, err := s.Provider(db)
 	if err != nil {
@@ -65,20 +64,25 @@ func (s Schema) Current(ctx context.Context, db *sql.DB) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	return s.judge(version, newest(p))
+	return s.judge(version, p.ListSources())
 }
 
-func newest(p *goose.Provider) int64 {
-	sources := p.ListSources()
-	return sources[len(sources)-1].Version
-}
+var (
+	errTooOld = errors.New("the schema is older than this program can upgrade")
+	errTooNew = errors.New("the schema is newer than this program")
+)
 
-var errTooNew = errors.New("the schema is newer than this program")
-
-func (s Schema) judge(version, newest int64) (current bool, err error) {
-	if version > newest {
+// judge reports whether version is the newest of the migrations. The first of them is the baseline: it makes the whole
+// schema in an empty database, which has version 0, and cannot change one that an earlier program made.
+func (s Schema) judge(version int64, migrations []*goose.Source) (current bool, err error) {
+	baseline, newest := migrations[0].Version, migrations[len(migrations)-1].Version
+	switch {
+	case version > newest:
 		return false, &store.FaultError{Fault: store.FaultTooNew, Where: s.Where,
 			Err: fmt.Errorf("%w: version %d, known up to %d", errTooNew, version, newest)}
+	case version > 0 && version < baseline:
+		return false, &store.FaultError{Fault: store.FaultTooOld, Where: s.Where,
+			Err: fmt.Errorf("%w: version %d, upgraded from %d on", errTooOld, version, baseline)}
 	}
 	return version == newest, nil
 }
@@ -96,19 +100,11 @@ func (s Schema) Migrate(ctx context.Context, db *sql.DB) error {
 		return err
 	}
 	failedAt, failures := int64(-2), 0 // no version
-	for steps := 0; ; steps++ {
+	for {
 		version, done, err := s.step(ctx, p)
 		var fault *store.FaultError
 		switch {
-		case done:
-			if steps == 0 {
-				return nil
-			}
-			if err := s.finish(ctx, db); err != nil {
-				return fmt.Errorf("finish a new store: %w", err)
-			}
-			return nil
-		case errors.As(err, &fault):
+		case done, errors.As(err, &fault):
 			return err
 		case err == nil:
 			continue
@@ -127,18 +123,15 @@ func (s Schema) Migrate(ctx context.Context, db *sql.DB) error {
 
 // awaitWriter returns when no other transaction writes, as far as writers wait for each other.
 func (s Schema) awaitWriter(ctx context.Context, db *sql.DB) error {
-	tx, err := s.begin(ctx, db)
+	begin := s.Begin
+	if begin == nil {
+		begin = func(ctx context.Context, db *sql.DB) (*sql.Tx, error) { return db.BeginTx(ctx, nil) }
+	}
+	tx, err := begin(ctx, db)
 	if err != nil {
 		return err
 	}
 	return tx.Rollback()
-}
-
-func (s Schema) begin(ctx context.Context, db *sql.DB) (*sql.Tx, error) {
-	if s.Begin != nil {
-		return s.Begin(ctx, db)
-	}
-	return db.BeginTx(ctx, nil)
 }
 
 // step applies the next migration, if there is one.
@@ -146,7 +139,7 @@ func (s Schema) step(ctx context.Context, p *goose.Provider) (version int64, don
 	if version, err = p.GetDBVersion(ctx); err != nil {
 		return version, false, err
 	}
-	if done, err = s.judge(version, newest(p)); done || err != nil {
+	if done, err = s.judge(version, p.ListSources()); done || err != nil {
 		return version, done, err
 	}
 	if _, err = p.UpByOne(ctx); errors.Is(err, goose.ErrNoNextVersion) {

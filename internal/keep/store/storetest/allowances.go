@@ -225,20 +225,17 @@ func testAllowanceModel(t *testing.T, s store.Store) {
 	same(t, signals.Sharing, nil)
 }
 
-// checkAllowance joins one, which the fixtures hold since version 28.
-func checkAllowance(t *testing.T, s store.Store, held bool) {
+// checkAllowance joins a stored allowance, beside a member that is gone and a connection that used it before.
+func checkAllowance(t *testing.T, s store.Store) {
 	connect(t, s, "drawing")
 	at := time.Date(2026, 1, 1, 1, 0, 0, 0, time.UTC)
 	l := start(t, s, "drawing", "r9", at)
 	a, err := s.JoinAllowance(t.Context(), l, "k1", "api", at)
 	ok(t, err)
-	want := []any{"", int64(1)}
-	if held {
-		want = []any{`{"interval_ms":250}`, int64(5)}
-	}
-	same(t, []any{string(a.Learned), a.Members[0].Joined}, want)
+	same(t, len(a.Members), 1)
+	same(t, []any{string(a.Learned), a.Members[0].Joined}, []any{`{"interval_ms":250}`, int64(5)})
 	shared, err := s.Sharers(t.Context(), "drawing", at)
 	ok(t, err)
-	same(t, shared, store.Sharers{Connections: 1, Runs: 1})
+	same(t, shared, store.Sharers{Connections: 2, Runs: 1})
 	finish(t, s, l, at)
 }

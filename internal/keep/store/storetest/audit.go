@@ -132,7 +132,7 @@ func testAuditStays(t *testing.T, s store.Store) {
 	}
 }
 
-// checkAudit reads what fixtures hold since version 11.
+// checkAudit reads a folded entry.
 func checkAudit(t *testing.T, s store.Store) {
 	all, err := s.AuditEntries(t.Context(), store.AuditQuery{})
 	ok(t, err)

@@ -157,7 +157,7 @@ func testSignIns(t *testing.T, s store.Store) {
 	ok(t, err)
 }
 
-// checkSignIn holds what version 23 kept against what is read today.
+// checkSignIn reads a credential that is refreshed, and takes a stored sign-in.
 func checkSignIn(t *testing.T, s store.Store) {
 	t.Helper()
 	c, err := s.Credential(t.Context(), "c")

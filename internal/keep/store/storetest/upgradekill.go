@@ -42,21 +42,26 @@ func killMigration(t *testing.T, target string, version int64) {
 	}
 }
 
-// migrateUntilKilled dies within the migration that the round names. It returns only when something fails.
+// migrateUntilKilled dies within the migration that the round names, which it invents if there is none. It returns only
+// when something fails.
 func migrateUntilKilled(target, round string, migrate Migrator) error {
 	version := strings.TrimPrefix(round, migrating)
 	err := migrate(context.Background(), target, func(files fs.FS) (fs.FS, error) {
 		names, err := fs.Glob(files, "*.sql")
-		changed := fstest.MapFS{}
+		changed, killed := fstest.MapFS{}, false
 		for _, name := range names {
 			var text []byte
 			if text, err = fs.ReadFile(files, name); err != nil {
 				break
 			}
 			if strings.HasPrefix(name, version+"_") {
-				text = append(text, Deadly...)
+				text, killed = append(text, Deadly...), true
 			}
 			changed[name] = &fstest.MapFile{Data: text}
+		}
+		if !killed {
+			changed[version+"_next.sql"] = &fstest.MapFile{Data: []byte("CREATE TABLE next_version (id INTEGER);" +
+				"DELETE FROM records;" + Deadly)}
 		}
 		return changed, err
 	})

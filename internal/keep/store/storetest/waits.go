@@ -86,7 +86,7 @@ func testAskAnyway(t *testing.T, s store.Store) {
 // second gives the error of a call whose answer does not matter.
 func second[T any](_ T, err error) error { return err }
 
-// checkWaits reads what the fixture of version 5 holds.
+// checkWaits reads a stored wait.
 func checkWaits(t *testing.T, s store.Store) {
 	at := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	same(t, evidenceOf(t, s, "c").Waits, []evidence.Wait{wait("api", time.Hour, at)})

@@ -1,6 +1,5 @@
--- A small store as schema version 14 kept it. Both databases read this file: it
--- leaves out generated numbers, which begin at 1 in a new database, and calls bytes
--- a BLOB, for which PostgreSQL has another name.
+-- A small store at schema version 29, with rows in every table. Both databases execute this file: it leaves out
+-- generated numbers, which start at 1 in a new database, and writes BLOB where PostgreSQL has BYTEA.
 INSERT INTO connector_manifests (connector_id, generation, body, created_at)
 VALUES ('example', 1, '{"name":"example"}', '2026-01-01T00:00:00.000000Z');
 
@@ -49,8 +48,8 @@ VALUES ('c', 3600, 60, 1, '2026-01-01T00:00:00.000000Z', '2026-01-01T00:00:00.00
 INSERT INTO connection_credentials (connection_id, credential_kind, sealed_secret, fingerprint, status, captured_at, rejection_reason)
 VALUES ('c', 'token', 'sealed', 'f1', 'active', '2026-01-01T00:00:00.000000Z', '');
 
-INSERT INTO device_exporters (device_id, display_name, status, agent_version, collector_protocol_version, last_used_at, last_address, created_at, updated_at)
-VALUES ('dexp1', 'Laptop', 'active', '1', '1', '2026-01-01T00:00:00.000000Z', '192.0.2.1', '2026-01-01T00:00:00.000000Z', '2026-01-01T00:00:00.000000Z');
+INSERT INTO device_exporters (device_id, display_name, status, agent_version, collector_protocol_version, last_used_at, last_address, installation, doubled_at, created_at, updated_at)
+VALUES ('dexp1', 'Laptop', 'active', '1', '1', '2026-01-01T00:00:00.000000Z', '192.0.2.1', 'inst1', NULL, '2026-01-01T00:00:00.000000Z', '2026-01-01T00:00:00.000000Z');
 
 INSERT INTO device_source_instances (source_instance_id, device_id, connector_id, connection_id, local_binding_id, source_kind, display_name,
     status, last_heartbeat_status, records_pending, manifest_generation, generation, max_batch_seq, clock_skew_s, collection_scope_json, created_at, updated_at)
@@ -129,3 +128,76 @@ VALUES ('q1', 'https://planner.example', 'Planner', 'https://planner.example/bac
 
 INSERT INTO audit_entries (happened_at, last_at, kind, outcome, reason, actor, actor_id, actor_name, address, object, object_name, times, records, fold_key)
 VALUES ('2026-01-01T00:05:00.000000Z', '2026-01-01T00:05:30.000000Z', 'read', 'done', '', 'grant', 'g1', 'Planner', '192.0.2.7', 'items', 'Items', 3, 40, 'folded');
+
+INSERT INTO browser_profiles (connection_id, name, generation, account_mac, sealed, sealed_at, bytes)
+VALUES ('c', 'example__c', 4, 'ab12', CAST('sealed profile' AS BLOB), '2026-01-01T00:06:00.000000Z', 2048);
+
+UPDATE connection_credentials SET generation = 7, renewable = 1, token_expires_at = '2026-01-01T01:00:00.000000Z', refresh_failures = 2 WHERE connection_id = 'c';
+
+INSERT INTO provider_sign_ins (mark, binder, connection_id, sealed, expires_at, next_poll_at)
+VALUES ('mark', 'session s1', 'c', CAST('sealed sign-in' AS BLOB), '2099-01-01T00:10:00.000000Z', '2026-01-01T00:00:00.000000Z');
+
+INSERT INTO imports (import_id, connection_id, path, name, sha256, bytes, received_at, run_no, records_new, records_changed, records_same)
+VALUES ('imp1', 'c', 'export.zip', 'My export.zip', 'beef', 2048, '2026-01-01T00:00:00.000000Z', 1, 2, 0, 0);
+INSERT INTO record_imports (record_id, import_no)
+VALUES (1, 1), (2, 1), (2, 0);
+UPDATE streams SET imported = 1 WHERE name = 'items';
+
+UPDATE streams SET count_seq = 2 WHERE name = 'items';
+INSERT INTO day_counts (stream_id, day, records, bytes) VALUES (1, '', 1, 23);
+INSERT INTO month_counts (stream_id, month, records, bytes) VALUES (1, '', 1, 23);
+
+INSERT INTO blobs (sha256, bytes, stored_at, unreferenced_at)
+VALUES ('9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08', 4, '2026-01-01T00:07:00.000000Z', NULL);
+INSERT INTO record_blobs (record_id, position, field, sha256, mime, name)
+SELECT id, 0, 'title', '9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08', 'text/plain', 'test.txt' FROM records WHERE record_key = 'a';
+INSERT INTO stream_files (sha256, stream_id, uses) VALUES ('9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08', 1, 1);
+UPDATE streams SET files = 1, file_bytes = 4 WHERE name = 'items';
+
+INSERT INTO provider_waits (connection_id, sender, until, reason, noted_at)
+VALUES ('c', 'api', '2026-01-01T01:00:00.000000Z', 'retry_after', '2026-01-01T00:00:00.000000Z');
+
+INSERT INTO connector_confirmations (connector_id, executable, variables_json, paths_json, confirmed_at)
+VALUES ('weather', 'ab12', '["WEATHER_KEY"]', '[]', '2026-01-01T00:00:00.000000Z');
+
+INSERT INTO oauth_clients (client_id, client_name, redirect_uris_json, created_at, approved_at, ends_at)
+VALUES ('cl1', 'Planner', '["https://planner.example/back"]', '2026-01-01T00:00:00.000000Z', NULL, '2099-01-01T00:00:00.000000Z');
+
+INSERT INTO runtime_components (name, status, reason, observed_at, every_seconds)
+VALUES ('scheduler', 'ok', '', '2026-01-01T00:02:00.000000Z', 30);
+
+INSERT INTO saved_searches (search_id, name, address, created_at)
+VALUES ('search1', 'Pears', '/records?q=pear', '2026-01-01T00:00:00.000000Z');
+
+INSERT INTO allowances (allowance_key, joinings, learned_json, used_at)
+VALUES ('k1', 4, '{"interval_ms":250}', '2026-01-01T00:00:00.000000Z');
+INSERT INTO allowance_members (allowance_key, run_id, holder, joined, news_json)
+VALUES ('k1', 'r1', 'harbour:42', 4, '{"interval_ms":250}');
+INSERT INTO allowance_connections (connection_id, sender, allowance_key)
+VALUES ('c', 'api', 'k1');
+
+INSERT INTO deletions (deletion_id, scope, connection_id, stream, since, until, state, asked_at, purge_after, ended_at, records, tombstones, versions, bytes, files, file_bytes, purged)
+VALUES ('del1', 'record', 'c', 'items', '', '', 'purged', '2026-01-01T00:00:00.000000Z', '2026-01-08T00:00:00.000000Z', '2026-01-08T00:00:01.000000Z', 1, 0, 2, 30, 0, 0, 1);
+INSERT INTO deletion_rules (deletion_no, connection_id, stream, key_hash, since, until, turned_away)
+VALUES (1, 'c', 'items', 'abc', '', '', 5);
+INSERT INTO deleted_files (sha256, deletion_no) VALUES ('cafe', 1);
+
+-- A second connection, with a record that a deletion hides and that can still be restored.
+INSERT INTO connections (connection_id, connector_id, display_name, status, source_kind, source_binding_json, manifest_generation, created_at, updated_at, look_at)
+VALUES ('d', 'example', 'Diary', 'draft', 'account', '{"login":"bob"}', 1, '2026-01-01T00:00:00.000000Z', '2026-01-01T00:00:00.000000Z', '');
+INSERT INTO streams (connection_id, name, last_seq, search_seq, search_fields, declared_run_no, live_records, deleted_records, changed_at, time_seq, count_seq)
+VALUES ('d', 'notes', 2, 0, '[]', 1, 0, 1, '2026-01-01T00:00:03.000000Z', 2, 2);
+INSERT INTO records (stream_id, record_key, data, emitted_at, semantic_time, seq, version, changed_at, run_no)
+VALUES (2, 'hidden', NULL, '2026-01-01T00:00:03Z', '', 2, 2, '2026-01-01T00:00:03.000000Z', 0);
+INSERT INTO record_history (record_id, version, data, emitted_at, semantic_time, seq, changed_at, run_no)
+VALUES (4, 1, '{"title":"hidden words"}', '2026-01-01T00:00:01Z', '', 1, '2026-01-01T00:00:01.000000Z', 1);
+INSERT INTO deletions (deletion_id, scope, connection_id, stream, since, until, state, asked_at, purge_after, records, bytes, files, file_bytes)
+VALUES ('del2', 'record', 'd', 'notes', '', '', 'hidden', '2026-01-01T00:00:03.000000Z', '2099-01-01T00:00:00.000000Z', 1, 24, 0, 0);
+INSERT INTO deleted_records (record_id, deletion_no, version, live) VALUES (4, 2, 1, 1);
+INSERT INTO deleted_record_blobs (record_id, position, field, sha256, mime, name)
+VALUES (4, 0, 'title', '9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08', 'text/plain', 'diary.txt');
+INSERT INTO deletion_rules (deletion_no, connection_id, stream, key_hash, since, until)
+VALUES (2, 'd', 'notes', 'bf849abad7b0f6766d6d2fef33507c15bff428b864b362aafc0d0574a77c2577', '', '');
+
+-- A store that had records before this index existed makes it while others read and write.
+DROP INDEX records_by_time;
