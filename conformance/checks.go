@@ -13,45 +13,62 @@ import (
 	"pdpp/protocol"
 )
 
-// check is one row of the report.
-type check struct {
+// checkSpec is one row of the report.
+type checkSpec struct {
 	name  string
 	about string
-	// needs says why the check does not apply; empty means that it does.
-	needs func(*kit) string
-	// alone marks checks that need no successful first run before them.
+	// needs returns why the check does not apply, or "" if it does.
+	needs func(*testKit) string
+	// alone marks checks that do not need a successful first run.
 	alone bool
-	run   func(*kit) ([]Fault, error)
+	run   func(*testKit) ([]Fault, error)
 }
 
-// checks in the order in which they are made.
-var checks = []check{
-	{"no start", "exits with another code than 0, and says nothing, when stdin ends without START", nil, true, withoutStart},
-	{"missing credential", "says which credential is missing, and ends", needsCredential, true, missingCredential},
-	{"first run", "collects from nothing; every line keeps the rules", nil, true, firstRun},
-	{"resume", "goes on from its own cursors", nil, false, resume},
-	{"kill", "loses nothing when it is killed: no cursor is ahead of its records", nil, false, kill},
+// checkList are in order of execution.
+var checkList = []checkSpec{
+	{
+		"no start",
+		"exits with another code than 0, and writes nothing, when stdin ends without START",
+		nil,
+		true,
+		withoutStart,
+	},
+	{"missing credential", "names the missing credential, and ends", needsCredential, true, missingCredential},
+	{"first run", "collects from the beginning; every line follows the rules", nil, true, firstRun},
+	{"resume", "resumes from its own cursors", nil, false, resume},
+	{"kill", "loses nothing when it is killed: no cursor is ahead of its records", nil, false, checkKill},
 	{"stop", "ends on SIGTERM", nil, false, stop},
-	{"scope", "sends what is asked for and nothing else", nil, false, scoped},
-	{"slow reader", "waits for whoever reads its output, and loses nothing", nil, false, slowly},
-	{"cap", "keeps to the owner's cap, and writes down what it left", needsLane, false, capped},
-	{"gap recovery", "brings what was left, page by page", needsGaps, false, recovery},
-	{"allowance", "shares an allowance that it asks for, whatever is said of it meanwhile", nil, false, sharing},
-	{"interaction", "ends when a question is not answered", nil, true, interaction},
-	{"done", "ends every run with one DONE, the right count and the right exit code", nil, true, func(k *kit) ([]Fault, error) { return k.ends, nil }},
-	{"secrets", "keeps credentials out of what it writes for people", needsCredential, true, func(k *kit) ([]Fault, error) { return k.told, nil }},
+	{"scope", "sends exactly the requested scope", nil, false, checkScope},
+	{"slow reader", "waits for a slow reader, and loses nothing", nil, false, slowly},
+	{"cap", "respects the owner's cap, and declares the rest", needsLane, false, checkCap},
+	{"gap recovery", "recovers the remaining gaps, page by page", needsGaps, false, checkRecovery},
+	{"allowance", "shares a quota that it requests, whatever changes meanwhile", nil, false, checkSharing},
+	{"interaction", "ends when a question is not answered", nil, true, checkInteraction},
+	{
+		"done",
+		"ends every run with one DONE, the right count and the right exit code",
+		nil,
+		true,
+		func(k *testKit) ([]Fault, error) { return k.ends, nil },
+	},
+	{
+		"secrets",
+		"keeps credentials out of its output for people",
+		needsCredential,
+		true,
+		func(k *testKit) ([]Fault, error) { return k.secretsFound, nil },
+	},
 }
 
-// Run makes every check and reports. The error is about what kept the checks from being
-// made at all.
+// Run makes every check and returns the report. The error means that the checks could not be made.
 func Run(ctx context.Context, target Target) (Report, error) {
 	if target.Patience == 0 {
 		target.Patience = defaultPatience
 	}
 	began := time.Now()
-	k := &kit{ctx: ctx, Target: &target}
+	k := &testKit{ctx: ctx, Target: &target}
 	report := Report{Connector: target.Manifest.Key(), Version: target.Manifest.Version}
-	for _, c := range checks {
+	for _, c := range checkList {
 		row := Check{Name: c.name, About: c.about}
 		why := ""
 		if c.needs != nil {
@@ -83,7 +100,7 @@ func Run(ctx context.Context, target Target) (Report, error) {
 	return report, nil
 }
 
-// inapplicable says why a check could not show anything.
+// inapplicable is the reason why a check was not possible.
 type inapplicable string
 
 func (i inapplicable) Error() string { return string(i) }
@@ -96,18 +113,23 @@ func merged(faults []Fault) []Fault {
 	return t.Faults
 }
 
-func needsCredential(k *kit) string {
+func needsCredential(k *testKit) string {
 	if len(k.Manifest.CredentialEnv()) == 0 {
 		return "the manifest declares no required credential"
 	}
 	return ""
 }
 
-func withoutStart(k *kit) ([]Fault, error) {
+func withoutStart(k *testKit) ([]Fault, error) {
 	k.runs++
 	p, err := k.start(nil, false)
 	if err != nil {
-		return []Fault{{Text: "it cannot be started: " + err.Error(), Mend: "Make the file executable, and begin a script with #! and an interpreter that is in " + searchPath + "."}}, nil
+		return []Fault{
+			{
+				Text: "it cannot be started: " + err.Error(),
+				Fix:  "Make the file executable, and begin a script with #! and an interpreter that is in " + searchPath + ".",
+			},
+		}, nil
 	}
 	defer p.close()
 	_ = p.stdin.Close()
@@ -119,21 +141,43 @@ func withoutStart(k *kit) ([]Fault, error) {
 	inTime := p.wait(exitGrace)
 	var faults []Fault
 	if <-wrote > 0 {
-		faults = append(faults, Fault{Text: "it writes to stdout before START was said", Mend: "Read START from stdin before anything else."})
+		faults = append(
+			faults,
+			Fault{Text: "it writes to stdout before START", Fix: "Read START from stdin before anything else."},
+		)
 	}
 	switch {
 	case !inTime:
-		faults = append(faults, Fault{Text: fmt.Sprintf("it was still running %v after stdin had ended without START", exitGrace), Mend: "Exit with another code than 0 when stdin ends before START."})
+		faults = append(
+			faults,
+			Fault{
+				Text: fmt.Sprintf("it was still running %v after stdin had ended without START", exitGrace),
+				Fix:  "Exit with another code than 0 when stdin ends before START.",
+			},
+		)
 	case p.code() == 0:
-		faults = append(faults, Fault{Text: "it exits with 0 although nobody said START", Mend: "Exit with another code than 0 when stdin ends before START."})
+		faults = append(
+			faults,
+			Fault{Text: "it exits with 0 without START", Fix: "Exit with another code than 0 when stdin ends before START."},
+		)
 	case p.code() == 127 || p.code() == 126:
-		faults = append(faults, Fault{Text: fmt.Sprintf("its interpreter or a program that it starts cannot be run (%s)%s", p.exit(), said(p.stderr.last())), Mend: "Install it, or name it in the first line; connectors find programs in " + searchPath + "."})
+		faults = append(
+			faults,
+			Fault{
+				Text: fmt.Sprintf(
+					"its interpreter or a program that it starts cannot be run (%s)%s",
+					p.exit(),
+					quoteOutput(p.stderr.last()),
+				),
+				Fix: "Install it, or name it in the first line; connectors find programs in " + searchPath + ".",
+			},
+		)
 	}
 	return faults, nil
 }
 
-// withoutCredentials takes away everything that signs in.
-func (k *kit) withoutCredentials() map[string]string {
+// withoutCredentials returns overrides that remove all credentials.
+func (k *testKit) withoutCredentials() map[string]string {
 	out := map[string]string{}
 	for _, name := range k.Manifest.SecretEnv() {
 		out[name] = ""
@@ -141,17 +185,23 @@ func (k *kit) withoutCredentials() map[string]string {
 	return out
 }
 
-func missingCredential(k *kit) ([]Fault, error) {
-	o, err := k.run(request{env: k.withoutCredentials()})
+func missingCredential(k *testKit) ([]Fault, error) {
+	o, err := k.run(runRequest{env: k.withoutCredentials()})
 	if err != nil {
 		return nil, err
 	}
 	faults := o.Faults
 	if o.Done == nil {
-		return faults, nil // the rules of ends have it
+		return faults, nil // the checks of run ends report it
 	}
 	if o.Done.Status == protocol.DoneSucceeded {
-		return append(faults, Fault{Text: "it succeeds without its credential", Mend: "End with DONE, failed, and an error that names the missing variable."}), nil
+		return append(
+			faults,
+			Fault{
+				Text: "it succeeds without its credential",
+				Fix:  "End with DONE, failed, and an error that names the missing variable.",
+			},
+		), nil
 	}
 	text := ""
 	if e := o.Done.Error; e != nil {
@@ -164,14 +214,23 @@ func missingCredential(k *kit) ([]Fault, error) {
 	}
 	names := k.Manifest.CredentialEnv()
 	names = append(names, k.labels()...)
-	if !slices.ContainsFunc(names, func(n string) bool { return strings.Contains(strings.ToLower(text), strings.ToLower(n)) }) {
-		faults = append(faults, Fault{Text: fmt.Sprintf("the error does not name what is missing: %q", text), Mend: "Name the variable in error.message, such as " + names[0] + "."})
+	if !slices.ContainsFunc(
+		names,
+		func(n string) bool { return strings.Contains(strings.ToLower(text), strings.ToLower(n)) },
+	) {
+		faults = append(
+			faults,
+			Fault{
+				Text: fmt.Sprintf("the error does not name what is missing: %q", text),
+				Fix:  "Name the variable in error.message, such as " + names[0] + ".",
+			},
+		)
 	}
 	return faults, nil
 }
 
-// labels are what the owner calls the credential's fields.
-func (k *kit) labels() (names []string) {
+// labels returns the owner's names of the credential fields.
+func (k *testKit) labels() (names []string) {
 	if s := k.Manifest.Setup; s != nil && s.CredentialCapture != nil {
 		for _, f := range s.CredentialCapture.Fields {
 			if f.Required {
@@ -182,22 +241,29 @@ func (k *kit) labels() (names []string) {
 	return names
 }
 
-// owner answers questions by what the author gave; nil when nothing was given.
-func (k *kit) owner() func(protocol.Interaction) protocol.InteractionResponse {
+// owner returns a function that answers questions with the author's answers, or nil if there are none.
+func (k *testKit) owner() func(protocol.Interaction) protocol.InteractionResponse {
 	if len(k.Answers) == 0 {
 		return nil
 	}
 	return func(protocol.Interaction) protocol.InteractionResponse { return success(k.Answers) }
 }
 
-func firstRun(k *kit) ([]Fault, error) {
-	o, err := k.run(request{answer: k.owner()})
+func firstRun(k *testKit) ([]Fault, error) {
+	o, err := k.run(runRequest{answer: k.owner()})
 	if err != nil {
 		return nil, err
 	}
 	faults := append(o.Faults, k.unsuccessful(o)...)
 	if o.succeeded() && len(o.Records) == 0 {
-		faults = append(faults, Fault{Text: "it sent no record", Mend: "Try it with an account that has something in it; when a source cannot be read, say SKIP_RESULT or end as failed."})
+		faults = append(
+			faults,
+			Fault{
+				Text: "it sent no record",
+				Fix: "Try it with an account that has something in it; if a source cannot be read, send SKIP_RESULT or end as " +
+					"failed.",
+			},
+		)
 	}
 	if o.succeeded() && len(faults) == 0 {
 		k.first = o
@@ -205,38 +271,39 @@ func firstRun(k *kit) ([]Fault, error) {
 	return faults, nil
 }
 
-// unsuccessful tells why a run that should have succeeded has not.
-func (k *kit) unsuccessful(o *outcome) []Fault {
+// unsuccessful returns why a run did not succeed.
+func (k *testKit) unsuccessful(o *runOutcome) []Fault {
 	switch {
 	case o.succeeded():
 		return nil
-	case o.Done == nil && len(o.Faults) > 0: // told already
+	case o.Done == nil && len(o.Faults) > 0: // already reported
 		return nil
 	case o.Done == nil:
-		return []Fault{{Text: "it did not come to its end" + said(o.lastWord), Mend: "See the check done."}}
+		return []Fault{{Text: "it did not finish" + quoteOutput(o.lastWord), Fix: "See the check done."}}
 	case o.Done.Status == protocol.DoneSucceeded:
-		return nil // cut off after DONE: the rules of ends have it
+		return nil // cut off after DONE: the checks of run ends report it
 	}
 	text := string(o.Done.Status)
 	if e := o.Done.Error; e != nil {
 		text += fmt.Sprintf(": %s %s", e.Code, e.Message)
 	}
-	return []Fault{{Text: "it ended as " + text, Mend: "Give it an account that it can read, with the variables of its manifest."}}
+	return []Fault{
+		{Text: "it ended as " + text, Fix: "Use an account that it can read, with the variables of its manifest."},
+	}
 }
 
-// enough is how many records tell a run that starts over from one that meets the last
-// record again.
-const enough = 3
+// enoughRecords distinguishes a run that starts over from one that sends the last record again.
+const enoughRecords = 3
 
-func resume(k *kit) ([]Fault, error) {
-	o, err := k.run(request{state: k.first, answer: k.owner()})
+func resume(k *testKit) ([]Fault, error) {
+	o, err := k.run(runRequest{state: k.first, answer: k.owner()})
 	if err != nil {
 		return nil, err
 	}
 	faults := append(o.Faults, k.unsuccessful(o)...)
 	for _, s := range k.Manifest.Streams {
 		before, again := k.first.Of(s.Name), o.Of(s.Name)
-		if !s.Incremental || len(before) < enough || place(k.first.State[s.Name]) == "" {
+		if !s.Incremental || len(before) < enoughRecords || position(k.first.State[s.Name]) == "" {
 			continue
 		}
 		same := 0
@@ -247,17 +314,20 @@ func resume(k *kit) ([]Fault, error) {
 		}
 		if same == len(before) {
 			faults = append(faults, Fault{
-				Text: fmt.Sprintf("the second run sends all %d records of %s again although it was given the cursor: it starts over", same, s.Name),
-				Mend: "Begin at START.state[stream], or declare the stream without incremental.",
+				Text: fmt.Sprintf(
+					"the second run sends all %d records of %s again although START contained the cursor: it starts over",
+					same,
+					s.Name,
+				),
+				Fix: "Begin at START.state[stream], or declare the stream without incremental.",
 			})
 		}
 	}
 	return faults, nil
 }
 
-// kill ends the connector at three moments, and lets the next run go on from what was
-// kept.
-func kill(k *kit) ([]Fault, error) {
+// checkKill ends the connector at three moments and lets the next run continue from the stored state.
+func checkKill(k *testKit) ([]Fault, error) {
 	var faults []Fault
 	half := len(k.first.Records) / 2
 	for _, moment := range []func(m protocol.Message, t *Transcript) bool{
@@ -265,11 +335,11 @@ func kill(k *kit) ([]Fault, error) {
 		func(_ protocol.Message, t *Transcript) bool { return len(t.State) > 0 },
 		func(_ protocol.Message, t *Transcript) bool { return len(t.Records) > half },
 	} {
-		killed, err := k.run(request{stopAt: moment, answer: k.owner()})
+		killed, err := k.run(runRequest{stopAt: moment, answer: k.owner()})
 		if err != nil {
 			return nil, err
 		}
-		next, err := k.run(request{state: killed, answer: k.owner()})
+		next, err := k.run(runRequest{state: killed, answer: k.owner()})
 		if err != nil {
 			return nil, err
 		}
@@ -282,8 +352,8 @@ func kill(k *kit) ([]Fault, error) {
 	return faults, nil
 }
 
-// lost tells what the first run had and these runs together neither have nor declare.
-func (k *kit) lost(runs ...*outcome) []Fault {
+// lost reports records of the first run that these runs together neither send nor declare.
+func (k *testKit) lost(runs ...*runOutcome) []Fault {
 	var faults []Fault
 	var have []Record
 	declared := map[string]bool{}
@@ -298,7 +368,7 @@ func (k *kit) lost(runs ...*outcome) []Fault {
 		}
 	}
 	for _, s := range k.Manifest.Streams {
-		want, got := k.first.Of(s.Name), existing(have, s.Name)
+		want, got := k.first.Of(s.Name), existingRecords(have, s.Name)
 		missing := 0
 		for key := range want {
 			if _, ok := got[key]; !ok {
@@ -307,38 +377,48 @@ func (k *kit) lost(runs ...*outcome) []Fault {
 		}
 		if missing > 0 && !declared[s.Name] && !declared[""] {
 			faults = append(faults, Fault{
-				Text: fmt.Sprintf("%d of %d records of %s are lost: no later run sends them, and no gap stands for them", missing, len(want), s.Name),
-				Mend: "Send STATE after the records that its cursor covers, never before, and go on exactly there.",
+				Text: fmt.Sprintf(
+					"%d of %d records of %s are lost: no later run sends them, and no gap declares them",
+					missing,
+					len(want),
+					s.Name,
+				),
+				Fix: "Send STATE after the records that its cursor covers, never before, and continue exactly there.",
 			})
 		}
 	}
 	return faults
 }
 
-// onItsWay is more than a connector can have written, or hold ready, when it is told to
-// stop: one that has finished its work by then may say so.
-const onItsWay = 256 << 10
+// pendingOutput exceeds the output that a connector can have buffered when it is stopped. A connector that has
+// finished by then may report that.
+const pendingOutput = 256 << 10
 
-func stop(k *kit) ([]Fault, error) {
-	o, err := k.run(request{signal: syscall.SIGTERM, slow: true, answer: k.owner(),
+func stop(k *testKit) ([]Fault, error) {
+	o, err := k.run(runRequest{signal: syscall.SIGTERM, slow: true, answer: k.owner(),
 		stopAt: func(_ protocol.Message, t *Transcript) bool { return len(t.Records) >= 1 }})
 	if err != nil {
 		return nil, err
 	}
-	const mend = "On SIGTERM say DONE with cancelled and exit with another code than 0, or do not catch the signal."
+	const mend = "On SIGTERM send DONE with cancelled and exit with another code than 0, or do not catch the signal."
 	switch {
 	case !o.inTime || o.cut:
-		return []Fault{{Text: fmt.Sprintf("it was still running %v after SIGTERM", stopGrace), Mend: mend}}, nil
-	case o.succeeded() && o.after > onItsWay:
-		return []Fault{{Text: fmt.Sprintf("it wrote %d KiB more after SIGTERM", o.after>>10), Mend: mend}}, nil
+		return []Fault{{Text: fmt.Sprintf("it was still running %v after SIGTERM", stopGrace), Fix: mend}}, nil
+	case o.succeeded() && o.after > pendingOutput:
+		return []Fault{{Text: fmt.Sprintf("it wrote %d KiB more after SIGTERM", o.after>>10), Fix: mend}}, nil
 	case o.code == 0 && (o.Done == nil || o.Done.Status != protocol.DoneSucceeded):
-		return []Fault{{Text: "it exits with 0 after SIGTERM although it had not succeeded", Mend: "Exit with another code than 0 after SIGTERM."}}, nil
+		return []Fault{
+			{
+				Text: "it exits with 0 after SIGTERM although it had not succeeded",
+				Fix:  "Exit with another code than 0 after SIGTERM.",
+			},
+		}, nil
 	}
 	return nil, nil
 }
 
-func slowly(k *kit) ([]Fault, error) {
-	o, err := k.run(request{slow: true, answer: k.owner()})
+func slowly(k *testKit) ([]Fault, error) {
+	o, err := k.run(runRequest{slow: true, answer: k.owner()})
 	if err != nil {
 		return nil, err
 	}
@@ -349,9 +429,9 @@ func slowly(k *kit) ([]Fault, error) {
 	return faults, nil
 }
 
-// sharing says that another run has come and gone, as soon as the connector draws on an allowance.
-func sharing(k *kit) ([]Fault, error) {
-	o, err := k.run(request{shared: true, answer: k.owner()})
+// checkSharing announces that another run joined and left, as soon as the connector uses a shared quota.
+func checkSharing(k *testKit) ([]Fault, error) {
+	o, err := k.run(runRequest{shared: true, answer: k.owner()})
 	if err != nil {
 		return nil, err
 	}
@@ -365,8 +445,8 @@ func sharing(k *kit) ([]Fault, error) {
 	return faults, nil
 }
 
-// interaction refuses to answer: with everything set, and with the credential missing.
-func interaction(k *kit) ([]Fault, error) {
+// checkInteraction declines to answer questions: with all variables set, and without the credential.
+func checkInteraction(k *testKit) ([]Fault, error) {
 	var faults []Fault
 	asked := false
 	tries := []map[string]string{k.withoutCredentials()}
@@ -374,7 +454,7 @@ func interaction(k *kit) ([]Fault, error) {
 		tries = append(tries, nil)
 	}
 	for _, env := range tries {
-		o, err := k.run(request{env: env, answer: func(protocol.Interaction) protocol.InteractionResponse {
+		o, err := k.run(runRequest{env: env, answer: func(protocol.Interaction) protocol.InteractionResponse {
 			return protocol.InteractionResponse{Status: protocol.ResponseCancelled}
 		}})
 		if err != nil {
@@ -385,8 +465,15 @@ func interaction(k *kit) ([]Fault, error) {
 		}
 		asked = true
 		faults = append(faults, o.Faults...)
-		if o.Done != nil && o.Done.Status == protocol.DoneSucceeded && len(o.Records) == 0 && len(o.Skips) == 0 && len(o.Gaps) == 0 {
-			faults = append(faults, Fault{Text: "it succeeds with nothing although its question was refused", Mend: "End with DONE, failed, and an error that says what was refused."})
+		if o.Done != nil && o.Done.Status == protocol.DoneSucceeded && len(o.Records) == 0 && len(o.Skips) == 0 &&
+			len(o.Gaps) == 0 {
+			faults = append(
+				faults,
+				Fault{
+					Text: "it succeeds without records although its question was declined",
+					Fix:  "End with DONE, failed, and an error that names what was declined.",
+				},
+			)
 		}
 	}
 	if !asked {
@@ -395,7 +482,7 @@ func interaction(k *kit) ([]Fault, error) {
 	return faults, nil
 }
 
-func (k *kit) declaresQuestions() bool {
+func (k *testKit) declaresQuestions() bool {
 	if rr := k.Manifest.RuntimeRequirements; rr != nil {
 		if _, interactive := rr.Bindings["interactive"]; interactive {
 			return true

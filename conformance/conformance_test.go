@@ -18,7 +18,7 @@ import (
 	"pdpp/protocol"
 )
 
-// TestMain lets the test binary be the connector.
+// TestMain lets the test binary act as the connector.
 func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && os.Args[1] == "connector" {
 		syscall.Exit(play(os.Args[2:])) // without the pause that the race detector makes
@@ -50,7 +50,7 @@ func try(t *testing.T, env map[string]string, habits ...string) Report {
 	return report
 }
 
-// hangs are habits that only patience ends.
+// hangs are behaviors that only end with the patience.
 var hangs = []string{"never done", "asks for ever"}
 
 func text(t *testing.T, r Report) string {
@@ -62,7 +62,7 @@ func text(t *testing.T, r Report) string {
 	return b.String()
 }
 
-// withToken leads to the account.
+// withToken gives access to the account.
 var withToken = map[string]string{"LANTERNMAIL_TOKEN": "tok-lantern-5"}
 
 func TestRightConnectorPasses(t *testing.T) {
@@ -78,7 +78,7 @@ func TestRightConnectorPasses(t *testing.T) {
 	}
 }
 
-// Every check fails on a connector that breaks what it watches, and says so.
+// Every check fails for a connector that violates it.
 func TestEveryCheckFailsOnAWrongConnector(t *testing.T) {
 	t.Parallel()
 	seen := map[string]bool{}
@@ -97,20 +97,20 @@ func TestEveryCheckFailsOnAWrongConnector(t *testing.T) {
 		{"cursor ahead of records", "kill", "of letters are lost"},
 		{"ignores SIGTERM", "stop", "after SIGTERM"},
 		{"ignores scope", "scope", "resource_not_in_scope"},
-		{"leaves out what is asked for", "scope", "leaves out 6 of 6"},
-		{"drops what is not taken", "slow reader", "it did not come to its end"},
-		{"ignores the cap", "cap", "declares nothing as left"},
+		{"leaves out what is asked for", "scope", "omits 6 of 6"},
+		{"drops what is not taken", "slow reader", "it did not finish"},
+		{"ignores the cap", "cap", "declares nothing as remaining"},
 		{"says nothing of what it left", "cap", "4 keys of messages have no outcome"},
 		{"blames the provider", "cap", "blames the provider"},
-		{"leaves gaps alone", "gap recovery", "none of 4 gaps"},
+		{"leaves gaps alone", "gap recovery", "none of 4 served gaps"},
 		{"makes leases up", "gap recovery", "gap_lease_mismatch"},
 		{"forgets the outcome", "gap recovery", "gap_attempt_without_outcome"},
 		{"ignores recovery_only", "gap recovery", "sends records of letters"},
 		{"tells before it joins", "allowance", "invalid_field"},
 		{"speaks while asking", "interaction", "output_while_interaction_open"},
-		{"succeeds without an answer", "interaction", "although its question was refused"},
-		{"asks for ever", "done", "nothing was said"},
-		{"never done", "done", "nothing was said"},
+		{"succeeds without an answer", "interaction", "although its question was declined"},
+		{"asks for ever", "done", "sent nothing"},
+		{"never done", "done", "sent nothing"},
 		{"crashes", "done", "ended without DONE (exit code 3); its last word on stderr: lost the connection"},
 		{"no DONE", "done", "ended without DONE (exit code 0)"},
 		{"two DONEs", "done", "message_after_done"},
@@ -126,20 +126,19 @@ func TestEveryCheckFailsOnAWrongConnector(t *testing.T) {
 				t.Fatalf("%s", text(t, report))
 			}
 			row := report.Checks[slices.IndexFunc(report.Checks, func(r Check) bool { return r.Name == c.check })]
-			if !slices.ContainsFunc(row.Faults, func(f Fault) bool { return strings.Contains(f.Text, c.says) && f.Mend != "" }) {
+			if !slices.ContainsFunc(row.Faults, func(f Fault) bool { return strings.Contains(f.Text, c.says) && f.Fix != "" }) {
 				t.Errorf("the check %s does not say %q:\n%s", c.check, c.says, text(t, report))
 			}
 		})
 	}
-	for _, c := range checks {
+	for _, c := range checkList {
 		if !seen[c.name] {
 			t.Errorf("the check %s is never seen failing", c.name)
 		}
 	}
 }
 
-// Without its variables a connector is tried as far as it goes, and the report says what
-// to set.
+// Without its variables a connector is checked as far as possible, and the report names the variables to set.
 func TestWithoutVariables(t *testing.T) {
 	t.Parallel()
 	report := try(t, nil)
@@ -148,7 +147,7 @@ func TestWithoutVariables(t *testing.T) {
 	}
 }
 
-// Whatever rule is broken, its author is told the mend.
+// Every rule has a fix for the author.
 func TestEveryRuleHasAMend(t *testing.T) {
 	t.Parallel()
 	file, err := parser.ParseFile(token.NewFileSet(), "../protocol/violation.go", nil, 0)
@@ -161,7 +160,7 @@ func TestEveryRuleHasAMend(t *testing.T) {
 		if kind, named := typeName(spec, ok); named && kind == "Subtype" {
 			rules++
 			value, _ := strconv.Unquote(spec.Values[0].(*ast.BasicLit).Value)
-			if mends[protocol.Subtype(value)] == "" {
+			if ruleFixes[protocol.Subtype(value)] == "" {
 				t.Errorf("the rule %s has no mend", value)
 			}
 		}
@@ -190,7 +189,7 @@ func TestDocumentListsTheChecks(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, c := range checks {
+	for _, c := range checkList {
 		if row := "| " + c.name + " | " + c.about + " |"; !strings.Contains(string(page), row) {
 			t.Errorf("docs/protocol.md lacks the row %q", row)
 		}

@@ -8,7 +8,7 @@ import (
 	"pdpp/protocol"
 )
 
-// details names the detail streams in scope that a stream anchors.
+// details returns the detail streams in scope that a stream anchors.
 func (d *Dialogue) details(anchor string) []string {
 	return slices.DeleteFunc(d.Manifest.DetailStreams(anchor), func(s string) bool { return d.gates[s] == nil })
 }
@@ -67,13 +67,18 @@ func (d *Dialogue) cover(m *protocol.DetailCoverage) error {
 	case d.coverage[lane] != nil:
 		return &protocol.Violation{Subtype: protocol.DuplicateCoverage, MessageType: m.Type(), Stream: m.Stream}
 	case len(parents) > 0 && !slices.Contains(parents, m.StateStream):
-		return &protocol.Violation{Subtype: protocol.InvalidCoverage, MessageType: m.Type(), Stream: m.Stream, Expected: parents}
+		return &protocol.Violation{
+			Subtype:     protocol.InvalidCoverage,
+			MessageType: m.Type(),
+			Stream:      m.Stream,
+			Expected:    parents,
+		}
 	}
 	d.coverage[lane] = m
 	return nil
 }
 
-// unaccounted gives the required keys that are neither hydrated nor skipped nor a gap.
+// unaccounted returns the required keys that are neither hydrated nor skipped nor a gap.
 func (d *Dialogue) unaccounted(details []string, parent string, k *protocol.KeyCoverage) []string {
 	stands := map[string]bool{}
 	for _, key := range slices.Concat(k.HydratedKeys, k.OptionalSkipKeys) {
@@ -92,19 +97,24 @@ func (d *Dialogue) unaccounted(details []string, parent string, k *protocol.KeyC
 	return slices.DeleteFunc(slices.Clone([]string(k.RequiredKeys)), func(key string) bool { return stands[key] })
 }
 
-// settle is the end of a run that succeeded: what waited is kept, unless a lane does not
-// account for it.
+// settle processes the end of a successful run: staged cursors are stored, unless a lane does not account for
+// them.
 func (d *Dialogue) settle() {
 	for _, id := range slices.Sorted(maps.Keys(d.served)) {
 		if g := d.served[id]; g.attempted && !g.settled {
-			d.t.fault(broken(&protocol.Violation{Subtype: protocol.AttemptWithoutResult, Stream: g.Stream, Received: "no outcome for " + id}))
+			d.t.fault(
+				violationFault(
+					&protocol.Violation{Subtype: protocol.AttemptWithoutResult, Stream: g.Stream, Received: "no outcome for " + id},
+				),
+			)
 		}
 	}
 	for at, cursor := range d.staged {
 		if missing := d.lacking(at.stream); missing != "" {
 			d.t.fault(Fault{
-				Text: fmt.Sprintf("the cursor of %s would not be kept: %s", at.stream, missing),
-				Mend: "Say in accounted of each STATE, or once in DETAIL_COVERAGE, what became of every key that the list named: hydrated, skipped, or a DETAIL_GAP.",
+				Text: fmt.Sprintf("the cursor of %s would not be stored: %s", at.stream, missing),
+				Fix: "List the outcome of every listed key in accounted of each STATE, or once in DETAIL_COVERAGE: hydrated, " +
+					"skipped, or a DETAIL_GAP.",
 			})
 			continue
 		}
@@ -112,7 +122,7 @@ func (d *Dialogue) settle() {
 	}
 }
 
-// lacking says what an anchor's lanes do not account for; empty when they do.
+// lacking describes what an anchor's lanes do not account for, or returns "".
 func (d *Dialogue) lacking(anchor string) string {
 	for _, detail := range d.details(anchor) {
 		c := d.coverage[[2]string{detail, anchor}]

@@ -15,19 +15,18 @@ import (
 	"pdpp/protocol"
 )
 
-// Dialogue is the runner's side of one run: what is asked of the connector, and how it
-// is answered.
+// Dialogue is the runner's side of one run: its requests to the connector and its replies.
 type Dialogue struct {
 	Manifest *manifest.Manifest
-	// Start is what is said first. An empty scope is everything that can be collected.
+	// Start is the first message. An empty scope means everything that can be collected.
 	Start protocol.Start
 	// More are gaps for the pages after START's own.
 	More []protocol.GapEntry
-	// Answer answers questions; nil means that nobody can be asked.
+	// Answer answers questions. Nil means that no owner is available.
 	Answer func(protocol.Interaction) protocol.InteractionResponse
-	// Hear is told of every message that breaks no rule, and ends the listening by true.
-	Hear func(m protocol.Message, t *Transcript) (stop bool)
-	// Patience is how long the connector may be silent; zero means without end.
+	// OnMessage is called with every valid message. It returns true to stop reading.
+	OnMessage func(m protocol.Message, t *Transcript) (stop bool)
+	// Patience is how long the connector may be silent. Zero means no limit.
 	Patience time.Duration
 
 	gates    map[string]*gate.Stream
@@ -48,23 +47,25 @@ type servedGap struct {
 	attempted, settled bool
 }
 
-// silence is how long is watched that nobody speaks between question and answer.
-const silence = 100 * time.Millisecond
+// quietPeriod is how long the connector is watched for output between question and answer.
+const quietPeriod = 100 * time.Millisecond
 
-// Hold says START, listens until the connector is done, and closes in, which is the
-// receipt. The error is about what was asked, not about the connector.
+// Hold sends START, reads until DONE, and closes in, which confirms the receipt. The error concerns the request,
+// not the connector.
 func (d *Dialogue) Hold(in io.WriteCloser, out io.Reader) (*Transcript, error) {
 	if err := d.prepare(); err != nil {
 		return nil, err
 	}
-	lines, stop := make(chan heard), make(chan struct{})
+	lines, stop := make(chan decodedLine), make(chan struct{})
 	defer close(stop)
-	go read(out, lines, stop)
+	go readLines(out, lines, stop)
 	if err := say(in, &d.Start); err != nil {
-		d.t.fault(Fault{Text: "stdin was closed before START could be said", Mend: "Read START from stdin first.", rule: noDone})
+		d.t.fault(
+			Fault{Text: "stdin was closed before START could be sent", Fix: "Read START from stdin first.", rule: noDone},
+		)
 	}
 	d.listen(in, lines)
-	_ = in.Close() // also without a DONE there is no more to say
+	_ = in.Close() // there is nothing more to send, even without a DONE
 	if d.t.succeeded() {
 		d.settle()
 	}
@@ -106,23 +107,23 @@ func (d *Dialogue) serve(gaps []protocol.GapEntry) {
 	}
 }
 
-// heard is one line, or why it is none.
-type heard struct {
+// decodedLine is a message, or the reason why the line is invalid.
+type decodedLine struct {
 	line []byte
 	err  error
 }
 
-// read hands on one line after another until there is no more, or nobody listens.
-func read(out io.Reader, lines chan<- heard, stop <-chan struct{}) {
+// readLines sends decoded lines until the end of the output or until stop is closed.
+func readLines(out io.Reader, lines chan<- decodedLine, stop <-chan struct{}) {
 	defer close(lines)
 	r := protocol.NewLineReader(out, 0)
 	for {
 		line, err := r.Next()
 		if _, broken := protocol.AsViolation(err); err != nil && !broken {
-			return // the connector's end
+			return // the connector has ended
 		}
 		select {
-		case lines <- heard{slices.Clone(line), err}:
+		case lines <- decodedLine{slices.Clone(line), err}:
 		case <-stop:
 			return
 		}
@@ -132,8 +133,8 @@ func read(out io.Reader, lines chan<- heard, stop <-chan struct{}) {
 	}
 }
 
-// listen hears lines until the connector ends, breaks the protocol, or falls silent.
-func (d *Dialogue) listen(in io.WriteCloser, lines <-chan heard) {
+// listen processes lines until the connector ends, violates the protocol, or is silent for too long.
+func (d *Dialogue) listen(in io.WriteCloser, lines <-chan decodedLine) {
 	dec := protocol.NewDecoder(protocol.FromConnector)
 	for n := 1; ; n++ {
 		next, ok := d.next(lines)
@@ -146,13 +147,17 @@ func (d *Dialogue) listen(in io.WriteCloser, lines <-chan heard) {
 			m, err = dec.Decode(next.line)
 		}
 		if err == nil && d.t.Done != nil {
-			err = &protocol.Violation{Subtype: protocol.MessageAfterDone, MessageType: m.Type(), Expected: []string{"nothing after DONE"}}
+			err = &protocol.Violation{
+				Subtype:     protocol.MessageAfterDone,
+				MessageType: m.Type(),
+				Expected:    []string{"nothing after DONE"},
+			}
 		}
 		if err == nil {
 			err = d.handle(in, lines, m)
 		}
 		if v, is := protocol.AsViolation(err); is {
-			f := broken(v)
+			f := violationFault(v)
 			f.Text = fmt.Sprintf("line %d: %s", n, f.Text)
 			d.t.fault(f)
 			if !v.Subtype.OfRecord() {
@@ -160,19 +165,19 @@ func (d *Dialogue) listen(in io.WriteCloser, lines <-chan heard) {
 				return
 			}
 		} else if err != nil {
-			return // it has closed its input: its end says more
+			return // its input is closed, so its end decides
 		}
-		if d.Hear != nil && err == nil && d.Hear(m, d.t) {
+		if d.OnMessage != nil && err == nil && d.OnMessage(m, d.t) {
 			d.t.cut = true
 			return
 		}
 		if d.t.Done != nil {
-			_ = in.Close() // the receipt
+			_ = in.Close() // confirms the receipt
 		}
 	}
 }
 
-func (d *Dialogue) next(lines <-chan heard) (heard, bool) {
+func (d *Dialogue) next(lines <-chan decodedLine) (decodedLine, bool) {
 	var limit <-chan time.Time
 	if d.Patience > 0 {
 		timer := time.NewTimer(d.Patience)
@@ -184,15 +189,21 @@ func (d *Dialogue) next(lines <-chan heard) (heard, bool) {
 		return line, ok
 	case <-limit:
 		if d.t.Done == nil {
-			d.t.fault(Fault{Text: fmt.Sprintf("nothing was said for %v, neither a message nor DONE", d.Patience), Mend: mends[noDone], rule: noDone})
+			d.t.fault(
+				Fault{
+					Text: fmt.Sprintf("it sent nothing for %v, neither a message nor DONE", d.Patience),
+					Fix:  ruleFixes[noDone],
+					rule: noDone,
+				},
+			)
 		}
 		d.t.cut = true
-		return heard{}, false
+		return decodedLine{}, false
 	}
 }
 
-// handle holds one message against the rules that need more than the message.
-func (d *Dialogue) handle(in io.Writer, lines <-chan heard, m protocol.Message) error {
+// handle checks one message against the rules that need context.
+func (d *Dialogue) handle(in io.Writer, lines <-chan decodedLine, m protocol.Message) error {
 	switch m := m.(type) {
 	case *protocol.Record:
 		return d.record(m)
@@ -238,7 +249,7 @@ func (d *Dialogue) handle(in io.Writer, lines <-chan heard, m protocol.Message) 
 	return nil
 }
 
-// share gives an allowance whole, and says that another run has come and gone.
+// share grants the whole quota, and announces that another run joined and left.
 func (d *Dialogue) share(in io.Writer, m *protocol.Allowance) error {
 	known := d.t.senders[m.Sender]
 	if !d.Start.Allowances || known != (m.RequestID == "") {
@@ -261,7 +272,7 @@ func (d *Dialogue) share(in io.Writer, m *protocol.Allowance) error {
 	return nil
 }
 
-// known refuses a stream outside the scope; none is named by an empty one.
+// known rejects a stream outside the scope. An empty name is accepted.
 func (d *Dialogue) known(sub protocol.Subtype, t protocol.MessageType, stream string) error {
 	if stream == "" || d.gates[stream] != nil {
 		return nil
@@ -274,11 +285,17 @@ func (d *Dialogue) record(m *protocol.Record) error {
 		return err
 	}
 	g := d.gates[m.Stream]
-	r := Record{Stream: m.Stream, Key: m.Key, Resource: m.Key, Deleted: m.Op == protocol.OpDelete, Sum: sha256.Sum256(m.Data)}
+	r := Record{
+		Stream:   m.Stream,
+		Key:      m.Key,
+		Resource: m.Key,
+		Deleted:  m.Op == protocol.OpDelete,
+		Sum:      sha256.Sum256(m.Data),
+	}
 	for _, f := range m.Fields() {
 		r.Fields = append(r.Fields, f.Name)
 		if f.Name == g.Decl.ConsentTimeField && f.Value.Kind() == '"' {
-			_ = json.Unmarshal(f.Value, &r.Time) // the decoder has proven it valid
+			_ = json.Unmarshal(f.Value, &r.Time) // the decoder has validated it
 		}
 		if sel := g.Decl.Selection; sel != nil && f.Name == sel.ResourceField && f.Value.Kind() == '"' {
 			_ = json.Unmarshal(f.Value, &r.Resource)
@@ -322,17 +339,20 @@ func (d *Dialogue) move(at bookmark, cursor jsontext.Value) {
 	}
 }
 
-func (d *Dialogue) ask(in io.Writer, lines <-chan heard, m *protocol.Interaction) error {
+func (d *Dialogue) ask(in io.Writer, lines <-chan decodedLine, m *protocol.Interaction) error {
 	d.t.Questions = append(d.t.Questions, *m)
 	if d.Answer == nil {
 		return &protocol.Violation{Subtype: protocol.NoInteractiveBinding, MessageType: m.Type()}
 	}
-	timer := time.NewTimer(silence)
+	timer := time.NewTimer(quietPeriod)
 	defer timer.Stop()
 	select {
 	case _, ok := <-lines:
 		if ok {
-			return &protocol.Violation{Subtype: protocol.OutputWhileAsking, Expected: []string{"silence until INTERACTION_RESPONSE"}}
+			return &protocol.Violation{
+				Subtype:  protocol.OutputWhileAsking,
+				Expected: []string{"silence until INTERACTION_RESPONSE"},
+			}
 		}
 		return io.EOF
 	case <-timer.C:
@@ -345,8 +365,14 @@ func (d *Dialogue) ask(in io.Writer, lines <-chan heard, m *protocol.Interaction
 func (d *Dialogue) done(m *protocol.Done) error {
 	d.t.Done = m
 	if m.RecordsEmitted != int64(len(d.t.Records)) {
-		return &protocol.Violation{Subtype: protocol.RecordCountMismatch, MessageType: m.Type(),
-			Expected: []string{fmt.Sprintf("records_emitted %d, as counted", len(d.t.Records))}, Received: fmt.Sprint(m.RecordsEmitted)}
+		return &protocol.Violation{
+			Subtype:     protocol.RecordCountMismatch,
+			MessageType: m.Type(),
+			Expected: []string{
+				fmt.Sprintf("records_emitted %d, as counted", len(d.t.Records)),
+			},
+			Received: fmt.Sprint(m.RecordsEmitted),
+		}
 	}
 	return nil
 }

@@ -5,10 +5,10 @@ import (
 	"syscall"
 )
 
-// narrow does nothing: a pipe holds here what it holds.
-func narrow(*os.File) {}
+// shrinkPipe does nothing on Windows.
+func shrinkPipe(*os.File) {}
 
 func ownGroup() *syscall.SysProcAttr { return nil }
 
-// signal ends the process: there is no gentler way here.
-func (p *process) signal(syscall.Signal) { _ = p.cmd.Process.Kill() }
+// signal kills the process, because Windows has no gentler way.
+func (p *childProcess) signal(syscall.Signal) { _ = p.cmd.Process.Kill() }

@@ -21,43 +21,43 @@ const (
 	stopGrace       = 3 * time.Second // a runner kills after 250 ms; a machine under test may be slow
 )
 
-// kit is one connector under test, and what the checks have learned of it.
-type kit struct {
+// testKit is the connector under test, and the results that later checks use.
+type testKit struct {
 	ctx context.Context
 	*Target
-	first *outcome // of a first run that succeeded
-	held  *outcome // of the run under the owner's cap
-	ends  []Fault  // about the ends of runs
-	told  []Fault  // secrets that were told
-	runs  int
+	first        *runOutcome // a successful first run
+	held         *runOutcome // the run with the owner's cap
+	ends         []Fault     // faults at the ends of runs
+	secretsFound []Fault     // secrets in the output
+	runs         int
 }
 
-// outcome is a run with the end of its process.
-type outcome struct {
+// runOutcome is a run including the end of its process.
+type runOutcome struct {
 	*Transcript
 	exit     string
 	code     int
 	inTime   bool
-	ownEnd   bool // it was left to end by itself
+	ownEnd   bool // it was not stopped by a check
 	lastWord string
-	after    int64 // bytes that came after the signal, from a slow reader
+	after    int64 // bytes after the signal, with a slow reader
 }
 
-// request is one run that a check wants.
-type request struct {
+// runRequest describes one run of a check.
+type runRequest struct {
 	scope    []protocol.StreamScope
-	state    *outcome // whose bookmarks and gaps are given; nil means none
-	recovery bool     // recover those gaps and do nothing else
+	state    *runOutcome // run with the cursors and gaps to start from; nil means none
+	recovery bool        // only recover those gaps
 	env      map[string]string
 	answer   func(protocol.Interaction) protocol.InteractionResponse
 	stopAt   func(m protocol.Message, t *Transcript) bool
-	signal   syscall.Signal // sent when stopAt says so; zero is SIGKILL
+	signal   syscall.Signal // sent when stopAt returns true; zero means SIGKILL
 	slow     bool
-	shared   bool // allowances are understood
+	shared   bool // the runner supports shared quotas
 }
 
 // run makes one run of the connector.
-func (k *kit) run(req request) (*outcome, error) {
+func (k *testKit) run(req runRequest) (*runOutcome, error) {
 	if err := k.ctx.Err(); err != nil {
 		return nil, err
 	}
@@ -73,14 +73,14 @@ func (k *kit) run(req request) (*outcome, error) {
 	stopped, heard := false, int64(0)
 	slow := &slowReader{r: p.stdout}
 	if req.stopAt != nil {
-		d.Hear = func(m protocol.Message, t *Transcript) bool {
+		d.OnMessage = func(m protocol.Message, t *Transcript) bool {
 			if stopped || !req.stopAt(m, t) {
 				return false
 			}
 			stopped, heard = true, slow.read.Load()
 			if req.signal != 0 {
 				p.signal(req.signal)
-				return false // it may say how it ends
+				return false // it may still report how it ends
 			}
 			p.signal(syscall.SIGKILL)
 			return true
@@ -97,9 +97,9 @@ func (k *kit) run(req request) (*outcome, error) {
 		return nil, err
 	}
 	if t.cut {
-		p.signal(syscall.SIGKILL) // nobody listens any more
+		p.signal(syscall.SIGKILL) // nothing reads its output any more
 	}
-	o := &outcome{Transcript: t, ownEnd: !t.cut && !stopped}
+	o := &runOutcome{Transcript: t, ownEnd: !t.cut && !stopped}
 	grace := exitGrace
 	if stopped {
 		grace = stopGrace
@@ -107,16 +107,21 @@ func (k *kit) run(req request) (*outcome, error) {
 	o.inTime = p.wait(grace)
 	o.exit, o.code, o.lastWord, o.after = p.exit(), p.code(), p.stderr.last(), slow.read.Load()-heard
 	k.judgeEnd(o)
-	k.listen(p.stderr.String())
+	k.findSecrets(p.stderr.String())
 	return o, k.ctx.Err()
 }
 
-func (k *kit) dialogue(req request) *Dialogue {
+func (k *testKit) dialogue(req runRequest) *Dialogue {
 	d := &Dialogue{
 		Manifest: k.Manifest, Answer: req.answer, Patience: k.Patience,
 		Start: protocol.Start{
-			RunID: "run_conformance", CollectionMode: protocol.Incremental, State: protocol.Cursors{}, RecoveryOnly: req.recovery, Allowances: req.shared,
-			Bindings: map[string]jsontext.Value{}, Scope: protocol.Scope{Streams: req.scope},
+			RunID:          "run_conformance",
+			CollectionMode: protocol.Incremental,
+			State:          protocol.Cursors{},
+			RecoveryOnly:   req.recovery,
+			Allowances:     req.shared,
+			Bindings:       map[string]jsontext.Value{},
+			Scope:          protocol.Scope{Streams: req.scope},
 		},
 	}
 	for _, name := range []string{"network", "filesystem", "browser", "local_device"} {
@@ -128,20 +133,20 @@ func (k *kit) dialogue(req request) *Dialogue {
 	if req.state != nil {
 		d.Start.State, d.Start.CatchUpState = req.state.State, req.state.CatchUp
 		_, gaps := req.state.kept()
-		page := entries(gaps)
+		page := gapEntries(gaps)
 		d.Start.DetailGaps, d.More = page[:min(1, len(page))], page[min(1, len(page)):]
 	}
 	return d
 }
 
-// judgeEnd holds the process's end against its DONE.
-func (k *kit) judgeEnd(o *outcome) {
+// judgeEnd compares the end of the process with its DONE.
+func (k *testKit) judgeEnd(o *runOutcome) {
 	add := func(rule protocol.Subtype, format string, args ...any) {
-		o.fault(Fault{Text: fmt.Sprintf(format, args...), Mend: mends[rule], rule: rule})
+		o.fault(Fault{Text: fmt.Sprintf(format, args...), Fix: ruleFixes[rule], rule: rule})
 	}
 	switch {
 	case o.ownEnd && o.Done == nil && len(o.Faults) == 0:
-		add(noDone, "it ended without DONE (%s)%s", o.exit, said(o.lastWord))
+		add(noDone, "it ended without DONE (%s)%s", o.exit, quoteOutput(o.lastWord))
 	case !o.ownEnd || o.Done == nil:
 	case !o.inTime:
 		add(staysAlive, "it was still running %v after DONE and the end of stdin", exitGrace)
@@ -150,7 +155,7 @@ func (k *kit) judgeEnd(o *outcome) {
 	}
 	kept := o.Faults[:0:0]
 	for _, f := range o.Faults {
-		if ending[f.rule] {
+		if endingRules[f.rule] {
 			k.ends = append(k.ends, f)
 		} else {
 			kept = append(kept, f)
@@ -159,23 +164,29 @@ func (k *kit) judgeEnd(o *outcome) {
 	o.Faults = kept
 }
 
-func said(lastWord string) string {
+func quoteOutput(lastWord string) string {
 	if lastWord == "" {
 		return ""
 	}
 	return "; its last word on stderr: " + lastWord
 }
 
-// listen looks for secrets in what is written for people.
-func (k *kit) listen(stderr string) {
+// findSecrets searches stderr for secrets.
+func (k *testKit) findSecrets(stderr string) {
 	for _, name := range k.Manifest.SecretEnv() {
 		if v, _ := k.lookup(name); len(v) >= 4 && strings.Contains(stderr, v) {
-			k.told = append(k.told, Fault{Text: "the value of " + name + " is written to stderr", Mend: "Leave credentials out of logs and error texts."})
+			k.secretsFound = append(
+				k.secretsFound,
+				Fault{
+					Text: "the value of " + name + " is written to stderr",
+					Fix:  "Leave credentials out of logs and error texts.",
+				},
+			)
 		}
 	}
 }
 
-// slowReader takes little at a time, and late.
+// slowReader reads little at a time, with delays.
 type slowReader struct {
 	r    io.Reader
 	read atomic.Int64

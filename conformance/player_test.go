@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// player is a connector that does everything right but for its habits.
+// player is a correct connector except for its habits.
 type player struct {
 	habits  []string
 	in      *bufio.Reader
@@ -90,14 +90,14 @@ func (p *player) pick(habit string, yes, no int) int {
 	return no
 }
 
-// say writes one message, at once.
+// say writes one message at once.
 func (p *player) say(kind string, members map[string]any) {
 	members["type"] = kind
 	line, _ := json.Marshal(members)
 	line = append(line, '\n')
 	if p.has("drops what is not taken") {
 		_ = syscall.SetNonblock(1, true)
-		_, _ = syscall.Write(1, line) // whoever does not read in time loses it
+		_, _ = syscall.Write(1, line) // output is lost if it is not read in time
 		return
 	}
 	_, _ = p.out.Write(line)
@@ -106,7 +106,7 @@ func (p *player) say(kind string, members map[string]any) {
 
 func (p *player) progress() { p.say("PROGRESS", map[string]any{"message": "Reading"}) }
 
-// signIn gives the exit code of a run that ends here; negative means that it goes on.
+// signIn returns the exit code of a run that ends here, or a negative number to continue.
 func (p *player) signIn() int {
 	if os.Getenv("LANTERNMAIL_TOKEN") != "" || p.has("needs no token") {
 		return -1
@@ -133,11 +133,18 @@ func (p *player) signIn() int {
 	if p.has("names nothing") {
 		text = "something went wrong"
 	}
-	p.say("DONE", map[string]any{"status": "failed", "records_emitted": 0, "error": map[string]any{"code": "auth_failure", "message": text}})
+	p.say(
+		"DONE",
+		map[string]any{
+			"status":          "failed",
+			"records_emitted": 0,
+			"error":           map[string]any{"code": "auth_failure", "message": text},
+		},
+	)
 	return 1
 }
 
-// share draws on an allowance, and goes on by itself.
+// share uses a shared quota, and continues without waiting.
 func (p *player) share() {
 	if p.has("tells before it joins") {
 		p.say("ALLOWANCE", map[string]any{"sender": "api", "news": map[string]any{"n": 1}})
@@ -149,7 +156,7 @@ func (p *player) share() {
 
 func (p *player) hang() {
 	for {
-		time.Sleep(time.Hour) // a program without a timer would be ended as one that is stuck
+		time.Sleep(time.Hour) // a program without a timer would end as deadlocked
 	}
 }
 
@@ -176,7 +183,11 @@ func (p *player) letters() {
 	}
 	for n := range letters {
 		key := fmt.Sprintf("l%02d", n)
-		data := map[string]any{"id": key, "text": strings.Repeat("x", p.pick("ignores SIGTERM", 40_000, p.pick("drops what is not taken", 900, 9))), "written_at": fmt.Sprintf("2026-01-%02dT00:00:00Z", n+1)}
+		data := map[string]any{
+			"id":         key,
+			"text":       strings.Repeat("x", p.pick("ignores SIGTERM", 40_000, p.pick("drops what is not taken", 900, 9))),
+			"written_at": fmt.Sprintf("2026-01-%02dT00:00:00Z", n+1),
+		}
 		if key <= after || i >= 0 && p.leaves(i, key, data) {
 			continue
 		}
@@ -205,7 +216,7 @@ func (p *player) letters() {
 	}
 }
 
-// leaves applies the scope, unless it is a habit to ignore it.
+// leaves applies the scope, unless a habit ignores it.
 func (p *player) leaves(i int, key string, data map[string]any) bool {
 	s := p.start.Scope.Streams[i]
 	if p.has("ignores scope") {
@@ -238,13 +249,16 @@ func (p *player) asked(stream string) bool {
 	return false
 }
 
-// lane walks the threads and fetches the message of each, up to the owner's cap.
+// lane lists the threads and fetches the message of each, up to the owner's cap.
 func (p *player) lane() {
 	if !p.asked("threads") {
 		return
 	}
 	limit := threads
-	if n, err := strconv.Atoi(os.Getenv("PDPP_LANTERNMAIL_MAX_DETAIL_FETCHES_PER_RUN")); err == nil && !p.has("ignores the cap") {
+	if n, err := strconv.Atoi(
+		os.Getenv("PDPP_LANTERNMAIL_MAX_DETAIL_FETCHES_PER_RUN"),
+	); err == nil &&
+		!p.has("ignores the cap") {
 		limit = n
 	}
 	var keys, fetched, left []string
@@ -271,11 +285,20 @@ func (p *player) lane() {
 	}
 	p.state("threads", "t9")
 	if p.asked("messages") && !p.has("accounts for nothing") {
-		p.say("DETAIL_COVERAGE", map[string]any{"stream": "messages", "state_stream": "threads", "required_keys": keys, "hydrated_keys": fetched, "gap_keys": left})
+		p.say(
+			"DETAIL_COVERAGE",
+			map[string]any{
+				"stream":        "messages",
+				"state_stream":  "threads",
+				"required_keys": keys,
+				"hydrated_keys": fetched,
+				"gap_keys":      left,
+			},
+		)
 	}
 }
 
-// recover brings what is served, page by page.
+// recover fetches the served gaps, page by page.
 func (p *player) recover() {
 	if p.has("leaves gaps alone") {
 		return

@@ -13,30 +13,30 @@ import (
 	"time"
 )
 
-// process is the connector at work: the leader of its own group, in an empty folder.
-type process struct {
+// childProcess is the running connector: the leader of its own process group, in an empty folder.
+type childProcess struct {
 	cmd    *exec.Cmd
 	dir    string
 	stdin  io.WriteCloser
 	stdout *os.File
-	stderr *tail
+	stderr *stderrTail
 	gone   chan struct{}
-	err    error // of Wait; read it when the process is gone
+	err    error // of Wait; valid after the process has exited
 }
 
-func (t *Target) start(overrides map[string]string, small bool) (*process, error) {
+func (t *Target) start(overrides map[string]string, small bool) (*childProcess, error) {
 	dir, err := os.MkdirTemp("", "pdpp-conformance-")
 	if err != nil {
 		return nil, err
 	}
-	p := &process{dir: dir, stderr: &tail{}, gone: make(chan struct{})}
+	p := &childProcess{dir: dir, stderr: &stderrTail{}, gone: make(chan struct{})}
 	r, w, err := os.Pipe()
 	if err != nil {
 		return nil, errors.Join(err, os.RemoveAll(dir))
 	}
 	defer w.Close()
-	if small { // what is written beyond it has to wait for its reader
-		narrow(w)
+	if small { // further output waits for the reader
+		shrinkPipe(w)
 	}
 	p.cmd = exec.Command(t.Command[0], t.Command[1:]...)
 	p.cmd.Dir, p.cmd.Env, p.cmd.Stdout, p.cmd.Stderr = dir, t.environment(dir, overrides), w, p.stderr
@@ -56,8 +56,9 @@ func (t *Target) start(overrides map[string]string, small bool) (*process, error
 	return p, nil
 }
 
-// wait gives the connector its time to exit, and ends whatever is left of its group.
-func (p *process) wait(grace time.Duration) (inTime bool) {
+// wait waits for the connector to exit, and kills the rest of its group. It reports whether the connector exited
+// in time.
+func (p *childProcess) wait(grace time.Duration) (inTime bool) {
 	timer := time.NewTimer(grace)
 	defer timer.Stop()
 	select {
@@ -70,10 +71,10 @@ func (p *process) wait(grace time.Duration) (inTime bool) {
 	return inTime
 }
 
-// close gives up what is left of a process that is gone.
-func (p *process) close() { _, _ = p.stdout.Close(), os.RemoveAll(p.dir) }
+// close releases the resources of an exited process.
+func (p *childProcess) close() { _, _ = p.stdout.Close(), os.RemoveAll(p.dir) }
 
-func (p *process) exit() string {
+func (p *childProcess) exit() string {
 	var status syscall.WaitStatus
 	if s, ok := p.cmd.ProcessState.Sys().(syscall.WaitStatus); ok {
 		status = s
@@ -84,15 +85,15 @@ func (p *process) exit() string {
 	return fmt.Sprintf("exit code %d", p.cmd.ProcessState.ExitCode())
 }
 
-func (p *process) code() int { return p.cmd.ProcessState.ExitCode() }
+func (p *childProcess) code() int { return p.cmd.ProcessState.ExitCode() }
 
-// tail keeps the last words on stderr.
-type tail struct {
+// stderrTail keeps the end of stderr.
+type stderrTail struct {
 	mu  sync.Mutex
 	buf []byte
 }
 
-func (t *tail) Write(b []byte) (int, error) {
+func (t *stderrTail) Write(b []byte) (int, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.buf = append(t.buf, b...)
@@ -101,14 +102,14 @@ func (t *tail) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-func (t *tail) String() string {
+func (t *stderrTail) String() string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return string(t.buf)
 }
 
-// last gives the last line that says something.
-func (t *tail) last() string {
+// last returns the last non-empty line.
+func (t *stderrTail) last() string {
 	lines := strings.Split(strings.TrimSpace(t.String()), "\n")
 	last := strings.TrimSpace(lines[len(lines)-1])
 	return last[:min(len(last), 200)]

@@ -2,26 +2,25 @@ package conformance
 
 import "fmt"
 
-// few is the owner's cap under test.
-const few = "1"
+// detailCap is the owner's cap in this check.
+const detailCap = "1"
 
-func needsLane(k *kit) string {
+func needsLane(k *testKit) string {
 	if k.first == nil {
 		return ""
 	}
 	for _, s := range k.Manifest.Streams {
-		if len(s.ParentStreams) > 0 && len(k.first.Of(s.Name)) >= enough {
+		if len(s.ParentStreams) > 0 && len(k.first.Of(s.Name)) >= enoughRecords {
 			return ""
 		}
 	}
 	return "no stream with parent_streams sent enough records"
 }
 
-// capped lets the owner allow one detail. What is left becomes gaps, as the owner's own
-// choice.
-func capped(k *kit) ([]Fault, error) {
+// checkCap allows one detail. The rest must become gaps with a reason of the owner's choice.
+func checkCap(k *testKit) ([]Fault, error) {
 	name := k.Manifest.EnvPrefix() + maxDetails
-	o, err := k.run(request{env: map[string]string{name: few}, answer: k.owner()})
+	o, err := k.run(runRequest{env: map[string]string{name: detailCap}, answer: k.owner()})
 	if err != nil {
 		return nil, err
 	}
@@ -32,15 +31,15 @@ func capped(k *kit) ([]Fault, error) {
 	k.held = o
 	if len(o.Gaps) == 0 {
 		faults = append(faults, Fault{
-			Text: fmt.Sprintf("with %s=%s it declares nothing as left", name, few),
-			Mend: "Fetch at most so many details in a run, and say DETAIL_GAP with the class run_cap_deferred for the rest.",
+			Text: fmt.Sprintf("with %s=%s it declares nothing as remaining", name, detailCap),
+			Fix:  "Fetch at most that many details per run, and send DETAIL_GAP with the class run_cap_deferred for the rest.",
 		})
 	}
 	for _, g := range o.Gaps {
 		if g.Reason.SourcePressure() {
 			faults = append(faults, Fault{
 				Text: fmt.Sprintf("a gap of %s blames the provider (%s) although the owner's cap left it", g.Stream, g.Reason),
-				Mend: "Use a reason such as run_cap_deferred or max_requests: pressure slows later runs down.",
+				Fix:  "Use a reason such as run_cap_deferred or max_requests: pressure slows later runs down.",
 			})
 			break
 		}
@@ -48,18 +47,18 @@ func capped(k *kit) ([]Fault, error) {
 	return append(faults, k.lost(o)...), nil
 }
 
-func needsGaps(k *kit) string {
+func needsGaps(k *testKit) string {
 	if k.first == nil || k.left() != nil {
 		return ""
 	}
 	return "no run left a gap"
 }
 
-// left is a run that left gaps behind, if there is one.
-func (k *kit) left() *outcome {
-	for _, o := range []*outcome{k.held, k.first} {
+// left returns a run that left gaps, or nil.
+func (k *testKit) left() *runOutcome {
+	for _, o := range []*runOutcome{k.held, k.first} {
 		if o != nil {
-			if _, gaps := o.kept(); len(entries(gaps)) > 0 {
+			if _, gaps := o.kept(); len(gapEntries(gaps)) > 0 {
 				return o
 			}
 		}
@@ -67,11 +66,11 @@ func (k *kit) left() *outcome {
 	return nil
 }
 
-// recovery serves the gaps that were left, the first with START and the rest on the next
-// page, and asks for nothing else.
-func recovery(k *kit) ([]Fault, error) {
+// checkRecovery serves the remaining gaps, the first with START and the rest on the next page, and requests nothing
+// else.
+func checkRecovery(k *testKit) ([]Fault, error) {
 	before := k.left()
-	o, err := k.run(request{state: before, recovery: true, answer: k.owner()})
+	o, err := k.run(runRequest{state: before, recovery: true, answer: k.owner()})
 	if err != nil {
 		return nil, err
 	}
@@ -80,7 +79,7 @@ func recovery(k *kit) ([]Fault, error) {
 		return faults, nil
 	}
 	_, gaps := before.kept()
-	served := entries(gaps)
+	served := gapEntries(gaps)
 	settled := len(o.Recovered)
 	lanes := map[string]bool{}
 	for _, g := range served {
@@ -93,19 +92,32 @@ func recovery(k *kit) ([]Fault, error) {
 	}
 	if settled == 0 {
 		faults = append(faults, Fault{
-			Text: fmt.Sprintf("none of %d gaps that were served is recovered or put off", len(served)),
-			Mend: "Fetch what START.detail_gaps names, say DETAIL_GAP_ATTEMPTED, the records, DETAIL_GAP_RECOVERED, and ask for the next page until it is empty.",
+			Text: fmt.Sprintf("none of %d served gaps is recovered or postponed", len(served)),
+			Fix: "Fetch the gaps of START.detail_gaps, send DETAIL_GAP_ATTEMPTED, the records, DETAIL_GAP_RECOVERED, and " +
+				"request pages until one is empty.",
 		})
 	}
 	for _, r := range o.Records {
 		if !lanes[r.Stream] {
-			faults = append(faults, Fault{Text: "a recovery_only run sends records of " + r.Stream + ", which has no gap", Mend: "When START says recovery_only, recover gaps and do nothing else."})
+			faults = append(
+				faults,
+				Fault{
+					Text: "a recovery_only run sends records of " + r.Stream + ", which has no gap",
+					Fix:  "If START has recovery_only, only recover gaps.",
+				},
+			)
 			break
 		}
 	}
 	for stream, cursor := range o.State {
-		if place(cursor) != place(before.State[stream]) {
-			faults = append(faults, Fault{Text: "a recovery_only run moves the cursor of " + stream, Mend: "When START says recovery_only, send no STATE that moves a place."})
+		if position(cursor) != position(before.State[stream]) {
+			faults = append(
+				faults,
+				Fault{
+					Text: "a recovery_only run moves the cursor of " + stream,
+					Fix:  "If START has recovery_only, send no STATE that moves a cursor.",
+				},
+			)
 		}
 	}
 	return append(faults, k.lost(before, o)...), nil

@@ -6,17 +6,17 @@ import (
 	"strings"
 )
 
-// Result is the end of one check.
+// Result is the result of one check.
 type Result string
 
 const (
 	Passed       Result = "passed"
 	Failed       Result = "failed"
-	NotTried     Result = "not_tried"      // something is missing that the author can give
-	DoesNotApply Result = "does_not_apply" // the connector has nothing to which it could apply
+	NotTried     Result = "not_tried"      // the author can provide what is missing
+	DoesNotApply Result = "does_not_apply" // the connector has nothing that the check applies to
 )
 
-// Report is what all checks found.
+// Report is the result of all checks.
 type Report struct {
 	Connector string  `json:"connector"`
 	Version   string  `json:"version"`
@@ -30,11 +30,11 @@ type Check struct {
 	Name   string  `json:"name"`
 	About  string  `json:"about"`
 	Result Result  `json:"result"`
-	Why    string  `json:"why,omitempty"` // it was not made
+	Why    string  `json:"why,omitempty"` // why the check was not made
 	Faults []Fault `json:"faults,omitempty"`
 }
 
-// Result of the whole: failed if anything failed, not tried if anything could not be.
+// Result returns Failed if any check failed, and NotTried if any could not be made.
 func (r Report) Result() Result {
 	whole := Passed
 	for _, c := range r.Checks {
@@ -48,7 +48,7 @@ func (r Report) Result() Result {
 	return whole
 }
 
-// Print writes the report as a table, each fault below its row with its mend.
+// Print writes the report as a table, with each fault and its fix below its row.
 func (r Report) Print(w io.Writer) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s %s: %d runs in %.1f s\n\n", r.Connector, r.Version, r.Runs, r.Seconds)
@@ -60,7 +60,7 @@ func (r Report) Print(w io.Writer) error {
 		}
 		fmt.Fprintf(&b, "%-19s  %-14s  %s\n", c.Name, word, text)
 		for _, f := range c.Faults {
-			fmt.Fprintf(&b, "    wrong: %s\n    mend:  %s\n", f, f.Mend)
+			fmt.Fprintf(&b, "    wrong: %s\n    fix:   %s\n", f, f.Fix)
 		}
 	}
 	_, err := io.WriteString(w, b.String())

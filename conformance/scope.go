@@ -9,18 +9,18 @@ import (
 	"pdpp/protocol"
 )
 
-// scoped asks for less than everything, in each way that the first run gives material
-// for. The gate refuses what is too much; here is what is too little.
-func scoped(k *kit) ([]Fault, error) {
+// checkScope requests less than everything, in every way that the records of the first run allow. The gate rejects
+// excess records; this check finds missing ones.
+func checkScope(k *testKit) ([]Fault, error) {
 	var faults []Fault
 	for _, try := range k.narrowed() {
-		o, err := k.run(request{scope: []protocol.StreamScope{try.scope}, answer: k.owner()})
+		o, err := k.run(runRequest{scope: []protocol.StreamScope{try.scope}, answer: k.owner()})
 		if err != nil {
 			return nil, err
 		}
 		faults = append(faults, o.Faults...)
 		if slices.ContainsFunc(o.Skips, func(s protocol.SkipResult) bool { return s.Reason == protocol.ScopeNotSupported }) {
-			continue // it says so, which is honest
+			continue // it reports that the scope is not supported
 		}
 		faults = append(faults, k.unsuccessful(o)...)
 		got := o.Of(try.scope.Name)
@@ -32,23 +32,23 @@ func scoped(k *kit) ([]Fault, error) {
 		}
 		if o.succeeded() && missing > 0 && len(o.Gaps) == 0 && len(o.Skips) == 0 {
 			faults = append(faults, Fault{
-				Text: fmt.Sprintf("asked for %s, it leaves out %d of %d records without a word", try.what, missing, len(try.want)),
-				Mend: "Send everything that the scope asks for, or say SKIP_RESULT with the reason scope_not_supported.",
+				Text: fmt.Sprintf("asked for %s, it omits %d of %d records without reporting it", try.what, missing, len(try.want)),
+				Fix:  "Send everything in the scope, or send SKIP_RESULT with the reason scope_not_supported.",
 			})
 		}
 	}
 	return faults, nil
 }
 
-// narrowing is a smaller scope and the keys that it holds.
-type narrowing struct {
+// narrowedScope is a smaller scope and the keys that it contains.
+type narrowedScope struct {
 	what  string
 	scope protocol.StreamScope
 	want  []string
 }
 
-func (k *kit) narrowed() []narrowing {
-	var out []narrowing
+func (k *testKit) narrowed() []narrowedScope {
+	var out []narrowedScope
 	var tried struct{ stream, resources, fields, times bool }
 	for i := range k.Manifest.Streams {
 		s := &k.Manifest.Streams[i]
@@ -59,40 +59,56 @@ func (k *kit) narrowed() []narrowing {
 		}
 		if !tried.stream && len(k.Manifest.Streams) > 1 {
 			tried.stream = true
-			out = append(out, narrowing{"the stream " + s.Name + " alone", protocol.StreamScope{Name: s.Name}, keys})
+			out = append(out, narrowedScope{"the stream " + s.Name + " alone", protocol.StreamScope{Name: s.Name}, keys})
 		}
 		if !tried.resources && (s.Selection == nil || s.Selection.Resources) {
 			tried.resources = true
 			one := have[keys[0]].Resource
 			want := slices.DeleteFunc(slices.Clone(keys), func(key string) bool { return have[key].Resource != one })
-			out = append(out, narrowing{"one resource of " + s.Name, protocol.StreamScope{Name: s.Name, Resources: []string{one}}, want})
+			out = append(
+				out,
+				narrowedScope{"one resource of " + s.Name, protocol.StreamScope{Name: s.Name, Resources: []string{one}}, want},
+			)
 		}
-		if !tried.fields && optional(s, have[keys[0]]) {
+		if !tried.fields && hasOptionalField(s, have[keys[0]]) {
 			tried.fields = true
-			out = append(out, narrowing{"the key fields of " + s.Name, protocol.StreamScope{Name: s.Name, Fields: s.PrimaryKey}, keys})
+			out = append(
+				out,
+				narrowedScope{"the key fields of " + s.Name, protocol.StreamScope{Name: s.Name, Fields: s.PrimaryKey}, keys},
+			)
 		}
-		if since, late := later(have); !tried.times && s.ConsentTimeField != "" && len(late) > 0 && len(late) < len(keys) {
+		if since, late := midpointTime(
+			have,
+		); !tried.times && s.ConsentTimeField != "" && len(late) > 0 &&
+			len(late) < len(keys) {
 			tried.times = true
-			out = append(out, narrowing{"the later half of " + s.Name, protocol.StreamScope{Name: s.Name, TimeRange: &protocol.TimeRange{Since: since}}, late})
+			out = append(
+				out,
+				narrowedScope{
+					"the later half of " + s.Name,
+					protocol.StreamScope{Name: s.Name, TimeRange: &protocol.TimeRange{Since: since}},
+					late,
+				},
+			)
 		}
 	}
 	return out
 }
 
-// optional reports whether the record has a member that a selection can leave out.
-func optional(s *manifest.Stream, r Record) bool {
+// hasOptionalField reports whether the record has a member that a selection can exclude.
+func hasOptionalField(s *manifest.Stream, r Record) bool {
 	must := slices.Concat(s.RequiredFields(), s.PrimaryKey)
 	return slices.ContainsFunc(r.Fields, func(f string) bool { return !slices.Contains(must, f) })
 }
 
-// later gives a time in the middle of the records, and the keys from it on.
-func later(records map[string]Record) (since string, keys []string) {
+// midpointTime returns a time in the middle of the records, and the keys from it on.
+func midpointTime(records map[string]Record) (since string, keys []string) {
 	var times []time.Time
 	at := map[string]time.Time{}
 	for key, r := range records {
 		when, _, ok := protocol.SemanticTime(r.Time)
 		if !ok {
-			return "", nil // a stream whose times cannot be read cannot be bounded
+			return "", nil // a stream with unreadable times cannot be bounded
 		}
 		at[key], times = when, append(times, when)
 	}

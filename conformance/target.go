@@ -7,34 +7,44 @@ import (
 	"pdpp/manifest"
 )
 
-// Target is a connector and what leads it to an account.
+// Target is a connector and the access to an account.
 type Target struct {
 	Manifest *manifest.Manifest
 	// Command is the executable with its arguments.
 	Command []string
-	// Lookup gives the value of a variable that the manifest declares.
+	// Lookup returns the value of a variable that the manifest declares.
 	Lookup func(name string) (string, bool)
-	// Answers are given to questions, by the names of their fields. Without them every
-	// question is cancelled.
+	// Answers are the replies to questions, by field name. Without them every question is canceled.
 	Answers map[string]string
-	// Patience is how long the connector may be silent; zero means a minute.
+	// Patience is how long the connector may be silent. Zero means a minute.
 	Patience time.Duration
 }
 
-// searchPath is the one that every connector gets.
+// searchPath is the PATH of every connector.
 const searchPath = "/usr/local/bin:/usr/bin:/bin"
 
-// knobs are the owner's variables that every connector is given, behind its own prefix.
-var knobs = []string{maxDetails, "_MAX_RUN_WALL_CLOCK_MS", "_PACING_INITIAL_INTERVAL_MS", "_PACING_MIN_INTERVAL_MS"}
+// tuningSuffixes are the owner's tuning variables that every connector gets, without its prefix.
+var tuningSuffixes = []string{
+	maxDetails,
+	"_MAX_RUN_WALL_CLOCK_MS",
+	"_PACING_INITIAL_INTERVAL_MS",
+	"_PACING_MIN_INTERVAL_MS",
+}
 
 const maxDetails = "_MAX_DETAIL_FETCHES_PER_RUN"
 
-// environment is what the process gets and nothing more. Overrides win; an empty one
-// takes the variable away.
+// environment returns the complete environment of the process. Overrides take precedence; an empty one removes
+// the variable.
 func (t *Target) environment(dir string, overrides map[string]string) []string {
-	env := []string{"PATH=" + searchPath, "TMPDIR=" + dir, "PDPP_RUN_ID=run_conformance", "PDPP_CONNECTOR_INSTANCE_ID=conformance", "PDPP_RUN_TRIGGER_KIND=manual"}
+	env := []string{
+		"PATH=" + searchPath,
+		"TMPDIR=" + dir,
+		"PDPP_RUN_ID=run_conformance",
+		"PDPP_CONNECTOR_INSTANCE_ID=conformance",
+		"PDPP_RUN_TRIGGER_KIND=manual",
+	}
 	names := t.Manifest.EnvNames()
-	for _, k := range knobs {
+	for _, k := range tuningSuffixes {
 		names = append(names, t.Manifest.EnvPrefix()+k)
 	}
 	for _, name := range names {
@@ -49,8 +59,7 @@ func (t *Target) environment(dir string, overrides map[string]string) []string {
 	return env
 }
 
-// unset names the variables without which the connector cannot sign in and that have no
-// value.
+// unset returns the variables that the connector needs to sign in and that have no value.
 func (t *Target) unset() string {
 	var names []string
 	for _, name := range t.Manifest.CredentialEnv() {

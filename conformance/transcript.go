@@ -10,39 +10,38 @@ import (
 	"pdpp/protocol"
 )
 
-// Transcript is what a connector said in one run, and what a runner would have kept of it.
+// Transcript records the messages of one run, and what a runner would have stored.
 type Transcript struct {
 	Records   []Record
-	Gaps      []protocol.DetailGap // that this run reported or put off
+	Gaps      []protocol.DetailGap // reported or postponed by this run
 	Recovered []string             // gap ids
 	Skips     []protocol.SkipResult
 	Questions []protocol.Interaction
 	Done      *protocol.Done
 	Faults    []Fault
 
-	// State and CatchUp are the bookmarks that are kept: those of finished slices, and
-	// after a success all of them.
+	// State and CatchUp are the stored cursors: those of finished slices and, after a success, all of them.
 	State, CatchUp protocol.Cursors
-	durable        int // of Records, with finished slices
+	durable        int // number of Records in finished slices
 	durableGaps    int
-	senders        map[string]bool // that draw on an allowance
-	cut            bool            // the listener stopped before the connector did
+	senders        map[string]bool // senders that use a shared quota
+	cut            bool            // reading stopped before the connector did
 }
 
 // Record is a record without its content.
 type Record struct {
 	Stream, Key string
 	Deleted     bool
-	Time        string   // its consent time, as it was written
-	Resource    string   // by which it is selected: its key, or the value of the declared field
+	Time        string   // its consent time as text
+	Resource    string   // what selects it: its key, or the value of the declared field
 	Fields      []string // members of data
 	Sum         [32]byte // of data
 }
 
-// Of gives the records of a stream that exist at the end, by key.
-func (t *Transcript) Of(stream string) map[string]Record { return existing(t.Records, stream) }
+// Of returns the records of a stream that exist at the end, by key.
+func (t *Transcript) Of(stream string) map[string]Record { return existingRecords(t.Records, stream) }
 
-func existing(records []Record, stream string) map[string]Record {
+func existingRecords(records []Record, stream string) map[string]Record {
 	out := map[string]Record{}
 	for _, r := range records {
 		switch {
@@ -56,8 +55,7 @@ func existing(records []Record, stream string) map[string]Record {
 	return out
 }
 
-// kept is what a runner has after the run: everything when it succeeded, the finished
-// slices when it was cut off.
+// kept returns what a runner has stored after the run: everything if it succeeded, otherwise the finished slices.
 func (t *Transcript) kept() ([]Record, []protocol.DetailGap) {
 	if t.succeeded() {
 		return t.Records, t.Gaps
@@ -69,9 +67,9 @@ func (t *Transcript) succeeded() bool {
 	return t.Done != nil && t.Done.Status == protocol.DoneSucceeded && !t.cut
 }
 
-// fault adds a fault, or counts one that is there already.
+// fault adds a fault, or counts an equal one.
 func (t *Transcript) fault(f Fault) {
-	same := func(have Fault) bool { return have.rule != "" && have.rule == f.rule && have.Mend == f.Mend }
+	same := func(have Fault) bool { return have.rule != "" && have.rule == f.rule && have.Fix == f.Fix }
 	f.Times = max(f.Times, 1)
 	if i := slices.IndexFunc(t.Faults, same); i >= 0 {
 		t.Faults[i].Times += f.Times
@@ -80,8 +78,8 @@ func (t *Transcript) fault(f Fault) {
 	t.Faults = append(t.Faults, f)
 }
 
-// place is a cursor without what rides on it about the pace.
-func place(cursor jsontext.Value) string {
+// position returns a cursor without its pace.
+func position(cursor jsontext.Value) string {
 	p, _ := protocol.SplitPace(bytes.Clone(cursor))
 	if p.Compact() != nil || p.Kind() == 'n' {
 		return ""
@@ -89,12 +87,12 @@ func place(cursor jsontext.Value) string {
 	return string(p)
 }
 
-// entries hands gaps to a run, each under a lease of its own.
-func entries(gaps []protocol.DetailGap) []protocol.GapEntry {
+// gapEntries returns the gaps for a run, each with its own lease.
+func gapEntries(gaps []protocol.DetailGap) []protocol.GapEntry {
 	out := []protocol.GapEntry{}
 	for i, g := range gaps {
 		if g.GapID != "" || !g.Retryable {
-			continue // an older one put off, or one that nobody tries again
+			continue // an older postponed gap, or one that is never retried
 		}
 		id := fmt.Sprintf("gap_%d", i+1)
 		out = append(out, protocol.GapEntry{

@@ -48,7 +48,7 @@ type drawing struct {
 	governor *governor.Governor // nil until the sender is made
 	learned  *governor.Learned
 	share    governor.Share
-	news     []governor.News // that came before
+	news     []governor.PeerUpdate // that came before
 }
 
 // join asks for a part, and tells the others from then on.
@@ -126,11 +126,11 @@ func (s *shared) hear(m *protocol.AllowanceShare) bool {
 	}
 	now := s.now()
 	d.share = governor.Share{Runs: m.Runs, Place: m.Place}
-	if l, fresh := governor.Restore(m.Learned, now); fresh {
+	if l, fresh := governor.RestoreLearned(m.Learned, now); fresh {
 		d.learned = &l
 	}
 	for _, told := range m.News {
-		if n, ok := governor.NewsOf(told.Numbers); ok {
+		if n, ok := governor.ParsePeerUpdate(told.Numbers); ok {
 			n.From, n.Share = uint64(told.From), governor.Share{Runs: told.Runs, Place: told.Place}
 			d.news = append(d.news, n)
 		}
@@ -145,9 +145,9 @@ func (d *drawing) apply(now time.Time) {
 	if d.governor == nil || d.share.Runs == 0 {
 		return
 	}
-	d.governor.Divide(now, d.share)
+	d.governor.SetShare(now, d.share)
 	for _, n := range d.news {
-		d.governor.Heed(now, n)
+		d.governor.ApplyPeerUpdate(now, n)
 	}
 	d.news = nil
 }
@@ -188,7 +188,7 @@ func (r *run) tell(ctx context.Context, d *drawing) {
 			tick.Stop()
 		} else {
 			r.out.offerMade(ctx, func() protocol.Message {
-				if n, news := g.News(r.p.Now()); news {
+				if n, news := g.PeerUpdate(r.p.Now()); news {
 					return &protocol.Allowance{Sender: d.sender, News: finite(n.Fields())}
 				}
 				return nil

@@ -265,7 +265,7 @@ func TestCapEndsTheRests(t *testing.T) {
 		began := time.Now()
 		r := succeeded(t, newVault().run(t, governed(t, s, newArchive(20, 50), 1), options{env: archiveEnv(
 			"_MAX_DETAIL_FETCHES_PER_RUN", "3", "_RETRY_BUDGET_CAPACITY", "10", "_RETRY_BUDGET_INITIAL_TOKENS", "10")}))
-		if took := time.Since(began); len(s.at) != 2+3 || took > governor.Default().Breaker.Recover {
+		if took := time.Since(began); len(s.at) != 2+3 || took > governor.DefaultConfig().Breaker.Recover {
 			t.Errorf("%d requests in %s, want two pages and three for a detail", len(s.at), took)
 		}
 		ownStopOnly(t, r, "circuit_open")

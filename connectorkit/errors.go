@@ -53,7 +53,7 @@ type Error struct {
 	Words string
 	Err   error
 
-	stopped governor.Reason // why we gave the request up, when that was our choice
+	stopped governor.StopReason // why we gave the request up, when that was our choice
 	bare    bool            // it is based on the status; the answer's body was not read
 }
 

@@ -195,7 +195,7 @@ func TestCircuitWithSeveralInFlight(t *testing.T) {
 				return nil
 			}}
 			touchy := func(c *governor.Config) {
-				c.Breaker = governor.Breaker{Share: 0.3, Least: 3, Window: 10, Recover: time.Minute}
+				c.Breaker = governor.BreakerConfig{Share: 0.3, Least: 3, Window: 10, Recover: time.Minute}
 			}
 			r := succeeded(t, v.run(t, crowded(t, s, a, lanes(most), touchy), options{scope: laneScope}))
 			a.complete(t, v)

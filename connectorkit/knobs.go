@@ -64,7 +64,7 @@ func readKnobs(env func(string) string, prefix string, c caps, log *slog.Logger)
 	}
 	// An owner who bounds the requests of a run bounds its retries with them.
 	if c.fetches > 0 {
-		set(func(g *governor.Config) { g.Retries = governor.ForRequests(c.fetches) })
+		set(func(g *governor.Config) { g.Retries = governor.RetryBudgetFor(c.fetches) })
 	}
 	if n, ok := r.number("_RETRY_BUDGET_CAPACITY", 1); ok {
 		set(func(c *governor.Config) { c.Retries.Capacity = n })

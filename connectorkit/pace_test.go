@@ -42,7 +42,7 @@ func TestBareClientIsAdaptive(t *testing.T) {
 	t.Attr("spec", "RT-25")
 	t.Attr("spec", "RT-25.1")
 	synctest.Test(t, func(t *testing.T) {
-		want := governor.Default()
+		want := governor.DefaultConfig()
 		a, v := newArchive(60, 50), newVault()
 		s := &service{answer: func(n int, _ *http.Request) *http.Response {
 			if n == 40 {
@@ -161,7 +161,7 @@ func TestKnobs(t *testing.T) {
 	read := func(caps caps, env map[string]string) (knobs, governor.Config, string) {
 		var log bytes.Buffer
 		k := readKnobs(func(name string) string { return env[name] }, "PDPP_ARCHIVE", caps, slog.New(slog.NewTextHandler(&log, nil)))
-		c := governor.Default()
+		c := governor.DefaultConfig()
 		for _, f := range slices.Concat([]func(*governor.Config){author}, k.adjust, []func(*governor.Config){paced}) {
 			f(&c)
 		}

@@ -12,7 +12,7 @@ import (
 
 // ownWords are what an owner reads when a stream ends because this run stopped
 // by itself. None of them speaks of a limit of the provider's.
-var ownWords = map[governor.Reason]string{
+var ownWords = map[governor.StopReason]string{
 	governor.MaxRequests:      "this run stopped by itself at its request limit; the next run continues from here",
 	governor.MaxWallClock:     "this run stopped by itself at its time limit; the next run continues from here",
 	governor.RetriesExhausted: "this run stopped by itself because its share of retries is used up; the next run continues from here",
@@ -22,7 +22,7 @@ var ownWords = map[governor.Reason]string{
 // ownStop is what a stop that we chose means for a lane: the rest of it is
 // deferred. Like a run cap it has a reason outside the source-pressure set, a
 // class that tells it apart, and no HTTP status (RT-24, PB-09). Nil for no stop.
-func ownStop(why governor.Reason) *stop {
+func ownStop(why governor.StopReason) *stop {
 	switch why {
 	case "":
 		return nil

@@ -111,7 +111,7 @@ func TestCircuitIsWaitedOut(t *testing.T) {
 			t.Errorf("moves %+v", moves)
 		}
 		longest := slices.Max(s.gaps())
-		if longest < governor.Default().Breaker.Recover {
+		if longest < governor.DefaultConfig().Breaker.Recover {
 			t.Errorf("the longest pause was %s", longest)
 		}
 		paused := slices.IndexFunc(all[*protocol.Progress](r), func(p *protocol.Progress) bool { return strings.HasPrefix(p.Message, "waiting 60 s before") })
@@ -178,7 +178,7 @@ func TestRestHasALongest(t *testing.T) {
 				}
 				began := time.Now()
 				r := newVault().run(t, governed(t, s, newArchive(20, 50), logPages), options{scope: scope})
-				if took := time.Since(began); took > governor.Default().MaxWait || len(s.at) != 5 {
+				if took := time.Since(began); took > governor.DefaultConfig().MaxWait || len(s.at) != 5 {
 					t.Errorf("%d requests in %s", len(s.at), took)
 				}
 				gap := all[*protocol.DetailGap](succeeded(t, r))[0]
@@ -444,7 +444,7 @@ func TestGivenUpRequestsAreClassified(t *testing.T) {
 	for name, c := range map[string]struct {
 		err  *governhttp.Stopped
 		want Class
-		stop governor.Reason
+		stop governor.StopReason
 		wait time.Duration
 	}{
 		"author's class": {&governhttp.Stopped{Kind: governor.Throttled, Attempts: 4, Err: &Error{Class: Unavailable, Status: 503}}, Unavailable, "", 0},

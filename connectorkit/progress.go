@@ -113,12 +113,12 @@ func (r *run) transitions(ctx context.Context) error {
 
 var (
 	circuitNames = map[governor.CircuitState]protocol.CircuitState{
-		governor.Closed: "closed", governor.Open: "open", governor.HalfOpen: "half_open",
+		governor.StateClosed: "closed", governor.StateOpen: "open", governor.StateHalfOpen: "half_open",
 	}
 	circuitText = map[governor.CircuitState]string{
-		governor.Closed:   "the provider answers again",
-		governor.Open:     "requests kept failing: pausing them",
-		governor.HalfOpen: "trying the provider again",
+		governor.StateClosed:   "the provider answers again",
+		governor.StateOpen:     "requests kept failing: pausing them",
+		governor.StateHalfOpen: "trying the provider again",
 	}
 	circuitReasons = map[governor.Trigger]protocol.CircuitReason{
 		governor.TriggerFailure: "provider_failure", governor.TriggerThrottle: "provider_throttle",

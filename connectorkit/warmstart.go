@@ -47,7 +47,7 @@ func (r *run) learned(p *provider) *governor.Learned {
 				fields[field] = n
 			}
 		}
-		l, fresh := governor.Restore(fields, r.p.Now())
+		l, fresh := governor.RestoreLearned(fields, r.p.Now())
 		if fresh && (newest == nil || l.Recorded.After(newest.Recorded)) {
 			newest = &l
 		}

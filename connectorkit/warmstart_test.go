@@ -61,7 +61,7 @@ func TestLearnedRateCompounds(t *testing.T) {
 				t.Errorf("the catch-up bookmark carries the pace: %s", m.Cursor)
 			}
 		}
-		time.Sleep(governor.Stale - paceAge)
+		time.Sleep(governor.MaxLearnedAge - paceAge)
 		requests := len(s.at)
 		warm, _, r := opened(t, v, c, options{})
 		succeeded(t, r)
@@ -115,7 +115,7 @@ func TestStaleRateColdStarts(t *testing.T) {
 	t.Parallel()
 	t.Attr("spec", "RT-26.2")
 	now := float64(epoch.UnixMilli())
-	old := now - float64(governor.Stale.Milliseconds())
+	old := now - float64(governor.MaxLearnedAge.Milliseconds())
 	for name, c := range map[string]struct {
 		mark string
 		want time.Duration
@@ -156,7 +156,7 @@ func TestEveryFieldTravels(t *testing.T) {
 		full[name] = float64(i + 1)
 	}
 	full[governor.FieldRecorded] = float64(epoch.UnixMilli())
-	want, ok := governor.Restore(full, epoch)
+	want, ok := governor.RestoreLearned(full, epoch)
 	if !ok || len(full) < 7 {
 		t.Fatalf("nothing to restore from %v", full)
 	}
@@ -326,7 +326,7 @@ func TestFailedRecoveryRemembersThePace(t *testing.T) {
 			}
 			return nil
 		}
-		time.Sleep(governor.Stale + time.Minute) // a cold start, with something to learn
+		time.Sleep(governor.MaxLearnedAge + time.Minute) // a cold start, with something to learn
 		r := v.run(t, c, options{scope: laneScope, recovery: true})
 		if r.done.Error == nil || len(all[*protocol.DetailGapRecovered](r)) != 1 {
 			t.Fatalf("ended as %s", describe(r))

@@ -19,7 +19,7 @@ const (
 	AdapterFile  = "adapter.json"
 )
 
-// Kind is the protocol that a tap speaks.
+// Kind is the protocol of a tap.
 type Kind string
 
 // The kinds.
@@ -28,26 +28,25 @@ const (
 	Airbyte Kind = "airbyte"
 )
 
-// Adapter is how a tap is started and what it calls things.
+// Adapter describes how a tap is started and how it names its streams.
 type Adapter struct {
 	Kind Kind `json:"kind"`
-	// Command is the program, by its whole path, and its first arguments. {dir} in an argument
-	// stands for the run's working directory.
+	// Command is the absolute path of the program and its first arguments. {dir} in an argument is replaced by
+	// the run's working directory.
 	Command []string `json:"command"`
-	// Paths are folders that the program needs to read, beside those of the system.
+	// Paths are folders that the program needs to read, in addition to those of the system.
 	Paths []string `json:"paths,omitempty"`
-	// CatalogFlags hand a Singer tap its catalog: --catalog, --properties or both.
+	// CatalogFlags pass the catalog to a Singer tap: --catalog, --properties or both.
 	CatalogFlags []string `json:"catalog_flags,omitempty"`
-	// Config are the members of the tap's configuration that variables fill.
+	// Config are the members of the tap's configuration that come from variables.
 	Config []Setting `json:"config,omitempty"`
-	// Values are members that no variable fills; none of them is a secret.
+	// Values are members that do not come from variables. None of them is a secret.
 	Values jsontext.Value `json:"config_values,omitempty"`
-	// Streams are what the tap offers.
+	// Streams are the streams of the tap.
 	Streams []Stream `json:"streams"`
-	// Hosts are what the tap may reach; the owner's variable adds to them.
+	// Hosts are the hosts that the tap may reach. The owner's variable adds to them.
 	Hosts []string `json:"hosts,omitempty"`
-	// Opaque says that the tap's traffic is not to be inspected: it is let through unread, and
-	// nothing can be claimed about its completeness.
+	// Opaque means that the tap's traffic is not inspected. Then its completeness cannot be claimed.
 	Opaque bool `json:"no_inspect,omitzero"`
 }
 
@@ -56,18 +55,18 @@ type Setting struct {
 	// Path leads to the member, through objects.
 	Path []string `json:"path"`
 	Env  string   `json:"env"`
-	// Type is how the variable's text becomes a value: string, integer, number, boolean, or
-	// json for everything else.
+	// Type is how the variable's text is converted: string, integer, number, boolean, or json for everything
+	// else.
 	Type string `json:"type,omitempty"`
 }
 
 // Stream is one stream of a tap.
 type Stream struct {
-	// Name is the stream's in the manifest.
+	// Name is the name of the stream in the manifest.
 	Name string `json:"name"`
-	// Called are the names by which messages of the tap mean it.
+	// Called are the names of the stream in messages of the tap.
 	Called []string `json:"called"`
-	// Keyless says that the tap names no key: records are keyed by their digest.
+	// Keyless means that the tap declares no key: records are keyed by their digest.
 	Keyless bool `json:"keyless,omitzero"`
 	// Entry is the stream in the tap's own catalog.
 	Entry jsontext.Value `json:"entry"`
@@ -108,7 +107,7 @@ func (a *Adapter) check() error {
 	return nil
 }
 
-// stream finds a stream by what the tap calls it.
+// stream returns the stream with a name of the tap.
 func (a *Adapter) stream(called string) (Stream, bool) {
 	i := slices.IndexFunc(a.Streams, func(s Stream) bool { return slices.Contains(s.Called, called) })
 	if i < 0 {
@@ -117,7 +116,7 @@ func (a *Adapter) stream(called string) (Stream, bool) {
 	return a.Streams[i], true
 }
 
-// named finds a stream by its name in the manifest.
+// named returns the stream with a name of the manifest.
 func (a *Adapter) named(name string) (Stream, bool) {
 	i := slices.IndexFunc(a.Streams, func(s Stream) bool { return s.Name == name })
 	if i < 0 {
@@ -126,10 +125,10 @@ func (a *Adapter) named(name string) (Stream, bool) {
 	return a.Streams[i], true
 }
 
-// encoding keeps what is written readable and the same every time.
+// encoding writes readable and deterministic JSON.
 var encoding = json.JoinOptions(json.Deterministic(true), jsontext.EscapeForHTML(false))
 
-func encode(v any) jsontext.Value {
+func encodeJSON(v any) jsontext.Value {
 	b, err := json.Marshal(v, encoding)
 	if err != nil {
 		return jsontext.Value("null")

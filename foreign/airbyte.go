@@ -8,10 +8,10 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// airbyte is version 0 of the Airbyte protocol.
-type airbyte struct{}
+// airbyteDialect is version 0 of the Airbyte protocol.
+type airbyteDialect struct{}
 
-func (airbyte) arguments(_ *Adapter, config, catalog, state string) []string {
+func (airbyteDialect) arguments(_ *Adapter, config, catalog, state string) []string {
 	args := []string{"read", "--config", config, "--catalog", catalog}
 	if state != "" {
 		args = append(args, "--state", state)
@@ -19,8 +19,8 @@ func (airbyte) arguments(_ *Adapter, config, catalog, state string) []string {
 	return args
 }
 
-// catalog is the configured one: what is selected, incremental where the source can.
-func (airbyte) catalog(a *Adapter, selected []string) (jsontext.Value, error) {
+// catalog returns the configured catalog: the selected streams, incremental if the source supports it.
+func (airbyteDialect) catalog(a *Adapter, selected []string) (jsontext.Value, error) {
 	type configured struct {
 		Stream      jsontext.Value `json:"stream"`
 		SyncMode    string         `json:"sync_mode"`
@@ -37,7 +37,13 @@ func (airbyte) catalog(a *Adapter, selected []string) (jsontext.Value, error) {
 		if err := json.Unmarshal(s.Entry, &entry); err != nil {
 			return nil, err
 		}
-		c := configured{Stream: s.Entry, SyncMode: "full_refresh", Destination: "append", CursorField: entry.CursorField, PrimaryKey: entry.PrimaryKey}
+		c := configured{
+			Stream:      s.Entry,
+			SyncMode:    "full_refresh",
+			Destination: "append",
+			CursorField: entry.CursorField,
+			PrimaryKey:  entry.PrimaryKey,
+		}
 		if slices.Contains(entry.SyncModes, "incremental") {
 			c.SyncMode = "incremental"
 		}
@@ -46,7 +52,7 @@ func (airbyte) catalog(a *Adapter, selected []string) (jsontext.Value, error) {
 		}
 		streams = append(streams, c)
 	}
-	return encode(map[string]any{"streams": streams}), nil
+	return encodeJSON(map[string]any{"streams": streams}), nil
 }
 
 // airbyteStream is a stream of a source's catalog.
@@ -59,24 +65,24 @@ type airbyteStream struct {
 	PrimaryKey  [][]string     `json:"source_defined_primary_key"`
 }
 
-// called is how messages name a stream of a namespace.
-func called(namespace, name string) string {
+// qualifiedName returns the name of a stream with its namespace.
+func qualifiedName(namespace, name string) string {
 	if namespace == "" {
 		return name
 	}
 	return namespace + "." + name
 }
 
-func (airbyte) state(marks []bookmark) jsontext.Value {
-	if slices.ContainsFunc(marks, func(m bookmark) bool { return m.Form == formWhole || m.Form == formLegacy }) {
-		m, ok := oldest(marks)
+func (airbyteDialect) state(marks []streamBookmark) jsontext.Value {
+	if slices.ContainsFunc(marks, func(m streamBookmark) bool { return m.Form == formWhole || m.Form == formLegacy }) {
+		m, ok := oldestState(marks)
 		switch {
 		case !ok:
 			return nil
 		case m.Form == formLegacy:
 			return m.State
 		}
-		return encode([]jsontext.Value{m.State})
+		return encodeJSON([]jsontext.Value{m.State})
 	}
 	var all []jsontext.Value
 	for _, m := range marks {
@@ -87,10 +93,10 @@ func (airbyte) state(marks []bookmark) jsontext.Value {
 	if all == nil {
 		return nil
 	}
-	return encode(all)
+	return encodeJSON(all)
 }
 
-// airbyteMessage is one line of a source, as far as it is understood.
+// airbyteMessage is the part of a source's line that is used.
 type airbyteMessage struct {
 	Type   string `json:"type"`
 	Record struct {
@@ -129,7 +135,7 @@ type descriptor struct {
 	Namespace string `json:"namespace"`
 }
 
-func (d descriptor) called() string { return called(d.Namespace, d.Name) }
+func (d descriptor) called() string { return qualifiedName(d.Namespace, d.Name) }
 
 type airbyteTrace struct {
 	Type  string `json:"type"`
@@ -162,32 +168,36 @@ type airbyteState struct {
 	} `json:"sourceStats"`
 }
 
-func (airbyte) read(line []byte) (event, error) {
+func (airbyteDialect) read(line []byte) (tapEvent, error) {
 	var m airbyteMessage
 	if err := json.Unmarshal(line, &m); err != nil || m.Type == "" {
-		return note(line)
+		return textEvent(line)
 	}
 	switch m.Type {
 	case "RECORD":
-		return event{kind: eventRecord, stream: called(m.Record.Namespace, m.Record.Stream), data: m.Record.Data}, nil
+		return tapEvent{
+			kind:   eventRecord,
+			stream: qualifiedName(m.Record.Namespace, m.Record.Stream),
+			data:   m.Record.Data,
+		}, nil
 	case "STATE":
 		return readState(m.State)
 	case "LOG":
-		return event{kind: eventNote, text: m.Log.Level + " " + m.Log.Message}, nil
+		return tapEvent{kind: eventNote, text: m.Log.Level + " " + m.Log.Message}, nil
 	case "TRACE":
 		return m.Trace.event(), nil
 	case "CONTROL":
-		return event{kind: eventControl, data: m.Control.Config.Config}, nil
+		return tapEvent{kind: eventControl, data: m.Control.Config.Config}, nil
 	}
-	return event{kind: eventNote, text: "message of type " + m.Type}, nil
+	return tapEvent{kind: eventNote, text: "message of type " + m.Type}, nil
 }
 
-func readState(raw jsontext.Value) (event, error) {
+func readState(raw jsontext.Value) (tapEvent, error) {
 	var s airbyteState
 	if err := json.Unmarshal(raw, &s); err != nil {
-		return event{}, errBroken
+		return tapEvent{}, errBroken
 	}
-	e := event{kind: eventState, data: raw, form: formWhole}
+	e := tapEvent{kind: eventState, data: raw, form: formWhole}
 	switch s.Type {
 	case "STREAM":
 		e.form, e.stream = formStream, s.Stream.Descriptor.called()
@@ -202,12 +212,12 @@ func readState(raw jsontext.Value) (event, error) {
 	return e, nil
 }
 
-func (t airbyteTrace) event() event {
+func (t airbyteTrace) event() tapEvent {
 	switch t.Type {
 	case "ERROR":
-		return event{kind: eventTrouble, stream: t.Error.Stream.called(), class: t.Error.Failure, text: t.Error.Message}
+		return tapEvent{kind: eventTrouble, stream: t.Error.Stream.called(), class: t.Error.Failure, text: t.Error.Message}
 	case "STREAM_STATUS":
-		e := event{kind: eventStatus, stream: t.Status.Stream.called(), status: t.Status.Status}
+		e := tapEvent{kind: eventStatus, stream: t.Status.Stream.called(), status: t.Status.Status}
 		for _, r := range t.Status.Reasons {
 			if r.Type == "RATE_LIMITED" && r.RateLimited.Reset > 0 {
 				e.wait = time.Until(time.UnixMilli(r.RateLimited.Reset))
@@ -215,5 +225,5 @@ func (t airbyteTrace) event() event {
 		}
 		return e
 	}
-	return event{kind: eventNote, text: "trace of type " + t.Type}
+	return tapEvent{kind: eventNote, text: "trace of type " + t.Type}
 }

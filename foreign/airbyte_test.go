@@ -43,7 +43,7 @@ func TestAirbyteSource(t *testing.T) {
 	}
 }
 
-// What a source says of itself decides, not its exit code, which is 0 in all of these.
+// The source's own report decides, not its exit code, which is 0 in all rows.
 //
 //pdpp:tier unraced
 func TestSourceVerdicts(t *testing.T) {
@@ -60,8 +60,10 @@ func TestSourceVerdicts(t *testing.T) {
 			t.Parallel()
 			b := sourceBed(t, c.habit, nil)
 			result := b.run(launch.Request{})
-			if result.Status != runner.Failed || result.DoneError == nil || result.DoneError.Code != protocol.StreamCollectionFailed ||
-				!strings.Contains(result.Failure.Message, c.words) || !strings.HasPrefix(result.Failure.Message, "pages: ") {
+			if result.Status != runner.Failed || result.DoneError == nil ||
+				result.DoneError.Code != protocol.StreamCollectionFailed ||
+				!strings.Contains(result.Failure.Message, c.words) ||
+				!strings.HasPrefix(result.Failure.Message, "pages: ") {
 				t.Errorf("%s: %v %+v", result.Status, result.Failure, result.DoneError)
 			}
 			if len(b.keys("app_log")) != 2 {
@@ -80,13 +82,15 @@ func TestSourceVerdicts(t *testing.T) {
 func TestSourceFailures(t *testing.T) {
 	t.Parallel()
 	for habit, action := range map[string]protocol.RecoveryAction{
-		"config_error": protocol.RefreshCredentials, "transient_error": protocol.RetryByRuntime, "system_error": protocol.RetryOnConnectorUpgrade,
+		"config_error": protocol.RefreshCredentials, "transient_error": protocol.RetryByRuntime,
+		"system_error": protocol.RetryOnConnectorUpgrade,
 	} {
 		t.Run(habit, func(t *testing.T) {
 			t.Parallel()
 			result := sourceBed(t, habit, nil).run(launch.Request{})
 			e := result.DoneError
-			if result.Status != runner.Failed || e == nil || e.RecoveryHint == nil || e.RecoveryHint.Action != action || *e.Retryable != (action == protocol.RetryByRuntime) {
+			if result.Status != runner.Failed || e == nil || e.RecoveryHint == nil || e.RecoveryHint.Action != action ||
+				*e.Retryable != (action == protocol.RetryByRuntime) {
 				t.Errorf("%s: %+v", result.Status, e)
 			}
 		})
@@ -121,7 +125,10 @@ func TestSourceWaits(t *testing.T) {
 	if result := b.run(launch.Request{}); result.Status != runner.Succeeded {
 		t.Fatalf("%s: %v", result.Status, result.Failure)
 	}
-	_, err := b.launcher.Run(t.Context(), launch.Request{ConnectionID: connectortest.Connection, Trigger: store.TriggerManual})
+	_, err := b.launcher.Run(
+		t.Context(),
+		launch.Request{ConnectionID: connectortest.Connection, Trigger: store.TriggerManual},
+	)
 	if !errors.Is(err, store.ErrWaiting) {
 		t.Errorf("the next run: %v", err)
 	}

@@ -14,9 +14,9 @@ import (
 	"pdpp/protocol"
 )
 
-// batch is records that a tap left in files. It is never asked for; a tap that does so anyway is
-// read if the files are JSON lines, plain or gzip, below the working directory.
-type batch struct {
+// fileBatch is a set of records that a tap left in files. It is never requested. If a tap does so anyway, the files
+// are read if they are JSON lines, plain or gzip, below the working directory.
+type fileBatch struct {
 	format, compression string
 	files               []string
 }
@@ -24,7 +24,7 @@ type batch struct {
 var errBatch = errors.New("the tap left a batch that is not JSON lines below its working directory")
 
 // each calls do for every record of the batch.
-func (b batch) each(dir string, do func(jsontext.Value) error) error {
+func (b fileBatch) each(dir string, do func(jsontext.Value) error) error {
 	if b.format != "jsonl" || b.compression != "" && b.compression != "none" && b.compression != "gzip" {
 		return errBatch
 	}
@@ -41,7 +41,7 @@ func (b batch) each(dir string, do func(jsontext.Value) error) error {
 	return nil
 }
 
-func (b batch) file(root *os.Root, dir, address string, do func(jsontext.Value) error) error {
+func (b fileBatch) file(root *os.Root, dir, address string, do func(jsontext.Value) error) error {
 	u, err := url.Parse(address)
 	if err != nil || u.Scheme != "file" && u.Scheme != "" || u.Host != "" && u.Host != "localhost" {
 		return errBatch
@@ -52,7 +52,7 @@ func (b batch) file(root *os.Root, dir, address string, do func(jsontext.Value) 
 			return errBatch
 		}
 	}
-	f, err := root.Open(name) // which leads nowhere out of the directory, by links neither
+	f, err := root.Open(name) // it follows no link out of the directory
 	if err != nil {
 		return errBatch
 	}

@@ -28,14 +28,23 @@ type bed struct {
 	store    store.Store
 	launcher *launch.Launcher
 	env      map[string]string
-	said     strings.Builder // by the last run, to whoever watches
+	said     strings.Builder // output of the last run
 }
 
 // newBed wraps the tap of a habit, with the configuration that its owner has.
 func newBed(t *testing.T, habit string, config map[string]any, adjust ...func(*foreign.Order)) *bed {
 	t.Helper()
-	b := &bed{T: t, dir: t.TempDir(), env: map[string]string{"PDPP_LEDGER_TOKEN": "tok-hush", "PDPP_LEDGER_CHECKPOINT_INTERVAL_MS": "1"}}
-	o := foreign.Order{Kind: foreign.Singer, Name: "ledger", Dir: filepath.Join(b.dir, "ledger"), Command: []string{os.Args[0], "tap", habit}}
+	b := &bed{
+		T:   t,
+		dir: t.TempDir(),
+		env: map[string]string{"PDPP_LEDGER_TOKEN": "tok-hush", "PDPP_LEDGER_CHECKPOINT_INTERVAL_MS": "1"},
+	}
+	o := foreign.Order{
+		Kind:    foreign.Singer,
+		Name:    "ledger",
+		Dir:     filepath.Join(b.dir, "ledger"),
+		Command: []string{os.Args[0], "tap", habit},
+	}
 	if config != nil {
 		o.Config = filepath.Join(t.TempDir(), "config.json")
 		body, err := json.Marshal(config)
@@ -59,8 +68,11 @@ func newBed(t *testing.T, habit string, config map[string]any, adjust ...func(*f
 	t.Cleanup(func() { _ = st.Close() })
 	b.store = st
 	now := time.Now()
-	err = st.CreateConnection(t.Context(), store.Connection{ID: connectortest.Connection, ConnectorID: "ledger", DisplayName: "Ledger",
-		Status: store.ConnectionActive, SourceKind: store.SourceAccount, CreatedAt: now, UpdatedAt: now})
+	err = st.CreateConnection(
+		t.Context(),
+		store.Connection{ID: connectortest.Connection, ConnectorID: "ledger", DisplayName: "Ledger",
+			Status: store.ConnectionActive, SourceKind: store.SourceAccount, CreatedAt: now, UpdatedAt: now},
+	)
 	if err != nil {
 		t.Fatal(err)
 	}

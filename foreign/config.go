@@ -10,8 +10,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// config is the tap's configuration: the fixed values, and over them what the owner's
-// variables say.
+// config returns the tap's configuration: the fixed values, overridden by the owner's variables.
 func (a *Adapter) config(env func(string) string) (map[string]any, error) {
 	out := map[string]any{}
 	if len(a.Values) > 0 {
@@ -28,12 +27,12 @@ func (a *Adapter) config(env func(string) string) (map[string]any, error) {
 		if err != nil {
 			return nil, fmt.Errorf("variable %s: %w", s.Env, err)
 		}
-		put(out, s.Path, v)
+		setValueAt(out, s.Path, v)
 	}
 	return out, nil
 }
 
-// value reads the text of a variable. The error does not repeat it.
+// value parses the text of a variable. The error does not contain the text.
 func (s Setting) value(text string) (any, error) {
 	switch s.Type {
 	case "", "string":
@@ -44,7 +43,7 @@ func (s Setting) value(text string) (any, error) {
 			return nil, fmt.Errorf("is not true or false")
 		}
 		return v, nil
-	default: // a number keeps its spelling
+	default: // a number keeps its text
 		v := jsontext.Value(strings.TrimSpace(text))
 		if !v.IsValid() || s.Type != "json" && v.Kind() != '0' {
 			return nil, fmt.Errorf("is not of type %s", s.Type)
@@ -53,7 +52,7 @@ func (s Setting) value(text string) (any, error) {
 	}
 }
 
-func put(object map[string]any, path []string, v any) {
+func setValueAt(object map[string]any, path []string, v any) {
 	for _, name := range path[:len(path)-1] {
 		inner, ok := object[name].(map[string]any)
 		if !ok {
@@ -65,15 +64,15 @@ func put(object map[string]any, path []string, v any) {
 	object[path[len(path)-1]] = v
 }
 
-// text is a value as its variable spells it.
+// text returns a value in the form of its variable.
 func (s Setting) text(v any) string {
 	if text, ok := v.(string); ok {
 		return text
 	}
-	return string(encode(v))
+	return string(encodeJSON(v))
 }
 
-func get(object map[string]any, path []string) (any, bool) {
+func valueAt(object map[string]any, path []string) (any, bool) {
 	for _, name := range path[:len(path)-1] {
 		inner, ok := object[name].(map[string]any)
 		if !ok {
@@ -85,15 +84,15 @@ func get(object map[string]any, path []string) (any, bool) {
 	return v, ok
 }
 
-// rotated are the secrets, by variable, that a newer configuration of the tap has changed.
+// rotated returns the secrets that a newer configuration of the tap has changed, by variable.
 func (a *Adapter) rotated(old, now map[string]any, secret []string) map[string]string {
 	changed := map[string]string{}
 	for _, s := range a.Config {
-		v, there := get(now, s.Path)
+		v, there := valueAt(now, s.Path)
 		if !there || v == nil || !slices.Contains(secret, s.Env) {
 			continue
 		}
-		before, _ := get(old, s.Path)
+		before, _ := valueAt(old, s.Path)
 		if text := s.text(v); text != s.text(before) {
 			changed[s.Env] = text
 		}

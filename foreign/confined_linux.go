@@ -15,17 +15,17 @@ import (
 	"pdpp/foreign/seccomp"
 )
 
-// networkVersion is the version of Landlock that can hold connections.
+// networkVersion is the Landlock version that can restrict connections.
 const networkVersion = 4
 
-// holdsPorts reports whether this kernel can keep a program from connecting to other ports.
+// holdsPorts reports whether this kernel can prevent a program from connecting to other ports.
 func holdsPorts() bool {
 	version, err := landlock.LandlockGetABIVersion()
 	return err == nil && version >= networkVersion
 }
 
-// onlyStreams refuse every socket but one for TCP, which a namespace or Landlock holds: neither datagrams nor
-// sockets with a path lead past the proxy. A pair of connected sockets leads nowhere else.
+// onlyStreams rejects every socket except TCP sockets, which a namespace or Landlock restricts. Datagrams and
+// sockets with a path cannot bypass the proxy. Socket pairs are harmless.
 var onlyStreams = []seccomp.Rule{
 	{Call: unix.SYS_SOCKET, Errno: unix.EACCES, Unless: [][]seccomp.Arg{
 		{{Index: 0, Value: unix.AF_INET}, {Index: 1, Mask: 0xf, Value: unix.SOCK_STREAM}, {Index: 2}},
@@ -35,21 +35,21 @@ var onlyStreams = []seccomp.Rule{
 		{{Index: 0, Value: unix.AF_INET6}, {Index: 1, Mask: 0xf, Value: unix.SOCK_STREAM},
 			{Index: 2, Value: unix.IPPROTO_TCP}},
 	}},
-	{Call: unix.SYS_IO_URING_SETUP, Errno: unix.ENOSYS}, // what is sent through a ring is not seen here
+	{Call: unix.SYS_IO_URING_SETUP, Errno: unix.ENOSYS}, // requests through a ring are not visible here
 }
 
-// containerClients speak to a daemon through a socket with a path. What the daemon starts is held by nothing
-// here.
+// containerClients use a daemon through a socket with a path. The programs that the daemon starts cannot be
+// restricted here.
 var containerClients = []string{"docker", "podman", "nerdctl"}
 
 func isContainerClient(argv []string) bool {
 	return len(argv) > 0 && slices.Contains(containerClients, filepath.Base(argv[0]))
 }
 
-// Confined is the launcher: it makes this process one that reaches only the proxy, and then the program. The
-// first argument is insideNamespace, or the proxy's port; without a program it only tries the namespace. With
-// reportArgument it prints what this machine can enforce for a program. It returns only when one of these is done or
-// has failed.
+// Confined is the launcher: it restricts this process to the proxy and then executes the program. The first
+// argument is insideNamespace, or the proxy's port; without a program it only tests the namespace. With
+// reportArgument it prints what this machine can enforce for a program. It returns only after a test, a report or
+// an error.
 func Confined(args []string) error {
 	if len(args) > 0 && args[0] == reportArgument {
 		return printEnforcement(args[1:])
@@ -57,7 +57,7 @@ func Confined(args []string) error {
 	if len(args) == 0 {
 		return errors.New("no port")
 	}
-	runtime.LockOSThread() // the limits are this thread's, and it becomes the program
+	runtime.LockOSThread() // the limits apply to this thread, which becomes the program
 	argv := args[1:]
 	if args[0] == insideNamespace {
 		if err := serveNamespace(); err != nil || len(argv) == 0 {
@@ -83,7 +83,7 @@ func Confined(args []string) error {
 	return nil
 }
 
-// holdToPort keeps the calling thread from connecting to any other TCP port.
+// holdToPort prevents the calling thread from connecting to any other TCP port.
 func holdToPort(port string) error {
 	number, err := strconv.ParseUint(port, 10, 16)
 	if err != nil {

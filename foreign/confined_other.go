@@ -8,10 +8,10 @@ import (
 	"os/exec"
 )
 
-// errNoNamespace reports that this machine made no network namespace for the program.
+// errNoNamespace reports that this machine cannot create a network namespace.
 var errNoNamespace = errors.New("only Linux has network namespaces")
 
-// holdsPorts reports whether this kernel can keep a program from connecting to other ports.
+// holdsPorts reports whether this kernel can prevent a program from connecting to other ports.
 func holdsPorts() bool { return false }
 
 func isContainerClient([]string) bool { return false }

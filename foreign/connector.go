@@ -19,63 +19,67 @@ import (
 	"pdpp/protocol"
 )
 
-// Variables behind a connector's prefix that an adapted connector reads beside those of its tap.
+// Variables, after the connector's prefix, that an adapted connector reads in addition to those of its tap.
 const (
 	roundVariable = "_CHECKPOINT_INTERVAL_MS"
 	hostsVariable = "_HOSTS"
 )
 
-// Connector is the connector of a folder that Wrap wrote.
+// Connector returns the connector of a folder that Wrap wrote.
 func Connector(dir string) (connectorkit.Connector, error) {
 	m, a, err := Load(dir)
 	if err != nil {
 		return connectorkit.Connector{}, err
 	}
-	// Records are not judged here: schemas of taps are often wrong, and none is dropped for it.
+	// Records are not validated here: schemas of taps are often wrong, and no record is dropped for that.
 	return connectorkit.Connector{Manifest: m, Open: a.open(m)}, nil
 }
 
-func (a *Adapter) open(m *manifest.Manifest) func(context.Context, *connectorkit.Setup) ([]connectorkit.Collector, error) {
+func (a *Adapter) open(
+	m *manifest.Manifest,
+) func(context.Context, *connectorkit.Setup) ([]connectorkit.Collector, error) {
 	return func(_ context.Context, s *connectorkit.Setup) ([]connectorkit.Collector, error) {
 		config, err := a.config(s.Env)
 		if err != nil {
 			return nil, &connectorkit.Error{Class: connectorkit.Malformed, Err: err, Words: err.Error()}
 		}
-		ways := ways(s, a.hosts(s.Env(m.EnvPrefix()+hostsVariable)))
+		ways := sendersByHost(s, a.hosts(s.Env(m.EnvPrefix()+hostsVariable)))
 		var names []string
 		for _, stream := range a.Streams {
 			names = append(names, stream.Name)
 		}
-		return []connectorkit.Collector{connectorkit.Feed{Streams: names, Collect: func(ctx context.Context, f *connectorkit.Feeding) error {
-			dir, err := os.Getwd()
-			if err != nil {
-				return err
-			}
-			r, marks := newRelay(a, m, f, s.Log, dir)
-			if ms, err := strconv.Atoi(s.Env(m.EnvPrefix() + roundVariable)); err == nil && ms > 0 {
-				r.every = time.Duration(ms) * time.Millisecond
-			}
-			way := &route{}
-			way.proxy, err = governproxy.New(governproxy.Options{Way: ways, Blind: a.Opaque, Transport: s.Transport(),
-				Place: way.place})
-			if err != nil {
-				return err
-			}
-			defer way.proxy.Close()
-			return r.whole(ctx, marks, config, way)
-		}}}, nil
+		return []connectorkit.Collector{
+			connectorkit.Feed{Streams: names, Collect: func(ctx context.Context, f *connectorkit.Feeding) error {
+				dir, err := os.Getwd()
+				if err != nil {
+					return err
+				}
+				r, marks := newTapRelay(a, m, f, s.Log, dir)
+				if ms, err := strconv.Atoi(s.Env(m.EnvPrefix() + roundVariable)); err == nil && ms > 0 {
+					r.every = time.Duration(ms) * time.Millisecond
+				}
+				way := &networkRoute{}
+				way.proxy, err = governproxy.New(governproxy.Options{Way: ways, Blind: a.Opaque, Transport: s.Transport(),
+					Place: way.place})
+				if err != nil {
+					return err
+				}
+				defer way.proxy.Close()
+				return r.runTap(ctx, marks, config, way)
+			}},
+		}, nil
 	}
 }
 
-// whole runs the tap from its start to its end.
-func (r *relay) whole(ctx context.Context, marks []bookmark, config map[string]any, way *route) error {
+// runTap runs the tap from start to end.
+func (r *tapRelay) runTap(ctx context.Context, marks []streamBookmark, config map[string]any, way *networkRoute) error {
 	r.traffic = way.traffic
 	d := dialectOf(r.a.Kind)
 	catalog, err := d.catalog(r.a, r.f.Selected())
 	if err != nil {
 		return err
 	}
-	given := encode(config)
+	given := encodeJSON(config)
 	if err := json.Unmarshal(given, &r.config); err != nil {
 		return err
 	}
@@ -88,7 +92,11 @@ func (r *relay) whole(ctx context.Context, marks []bookmark, config map[string]a
 	defer stop()
 	t, err := startTap(live, way, argv, r.dir, d.read, r.log)
 	if err != nil {
-		return &connectorkit.Error{Class: connectorkit.Malformed, Err: err, Words: "the tap could not be started; its program may be gone or moved: wrap it again"}
+		return &connectorkit.Error{
+			Class: connectorkit.Malformed,
+			Err:   err,
+			Words: "the tap could not be started; its program may be gone or moved: wrap it again",
+		}
 	}
 	way.output.Store(t.out)
 	switch way.by.By {
@@ -103,33 +111,33 @@ func (r *relay) whole(ctx context.Context, marks []bookmark, config map[string]a
 		return err
 	}
 	if t.broken != nil {
-		stop() // nobody reads on
+		stop() // nothing reads its output any more
 	}
 	code := t.end()
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
-	if err := r.rewritten(ctx, f.config, given); err != nil {
+	if err := r.checkRewritten(ctx, f.config, given); err != nil {
 		return err
 	}
 	if code != 0 || t.broken != nil || r.trouble != nil {
-		return r.failed(ctx, t.broken)
+		return r.endFailed(ctx, t.broken)
 	}
 	return r.conclude(ctx)
 }
 
-// rewritten looks whether the tap has changed its own configuration, as taps do that know no
-// other place for a credential that was exchanged.
-func (r *relay) rewritten(ctx context.Context, path string, given jsontext.Value) error {
+// checkRewritten checks whether the tap has changed its own configuration file, which some taps use to store a new
+// credential.
+func (r *tapRelay) checkRewritten(ctx context.Context, path string, given jsontext.Value) error {
 	body, err := os.ReadFile(path)
 	if err != nil || bytes.Equal(body, given) {
-		return nil // one that took the file away has nothing to say by it
+		return nil // the tap removed the file
 	}
-	return r.rotate(ctx, body)
+	return r.storeRotated(ctx, body)
 }
 
-// rotate stores what a newer configuration of the tap has changed, before anything goes on.
-func (r *relay) rotate(ctx context.Context, raw jsontext.Value) error {
+// storeRotated stores the changes of a newer configuration before the run continues.
+func (r *tapRelay) storeRotated(ctx context.Context, raw jsontext.Value) error {
 	var now map[string]any
 	if json.Unmarshal(raw, &now) != nil {
 		return nil
@@ -147,10 +155,10 @@ func (r *relay) rotate(ctx context.Context, raw jsontext.Value) error {
 	return err
 }
 
-// failed ends a run whose tap did not end well. Its last state counts all the same: it came
-// after everything that it speaks of.
-func (r *relay) failed(ctx context.Context, broken error) error {
-	if err := r.round(ctx, true); err != nil {
+// endFailed ends a run after a failure of the tap. Its last state still counts, because it came after the records
+// that it covers.
+func (r *tapRelay) endFailed(ctx context.Context, broken error) error {
+	if err := r.storeRound(ctx, true); err != nil {
 		return err
 	}
 	switch {
@@ -162,17 +170,17 @@ func (r *relay) failed(ctx context.Context, broken error) error {
 		return &connectorkit.Error{Class: connectorkit.Malformed, Err: broken, Words: "what the tap wrote could not be read"}
 	}
 	traffic := r.traffic()
-	ended := traffic.ended()
+	ended := traffic.exitError()
 	if ended.Class != connectorkit.Unavailable {
 		return ended
 	}
 	return r.confine(ctx, traffic, ended)
 }
 
-// confine fails the streams that the tap was working on when it ended, and declares those that it had not
-// begun. Finished streams are judged as after a good end. It returns the failure when the tap's
-// output does not show where the tap was.
-func (r *relay) confine(ctx context.Context, traffic Traffic, ended error) error {
+// confine fails the streams that the tap was working on when it ended, and declares those that it had not begun.
+// Finished streams are judged as after exit code 0. It returns the failure if the tap's output does not show
+// where the tap was.
+func (r *tapRelay) confine(ctx context.Context, traffic Traffic, ended error) error {
 	working, known := r.where.at(r.a.Kind, traffic.Asked)
 	if !known {
 		return ended
@@ -206,7 +214,7 @@ func (a *Adapter) command(dir string) []string {
 	return out
 }
 
-// environment is what a tap gets: where programs and temporary files are, and nothing of ours.
+// environment returns the environment of a tap: the locations of programs and temporary files, and nothing else.
 // Its secrets are in its configuration.
 func environment(dir string) []string {
 	env := []string{"HOME=" + dir, "TMPDIR=" + dir, "PYTHONUNBUFFERED=1", "LANG=C.UTF-8"}
@@ -216,5 +224,5 @@ func environment(dir string) []string {
 	return env
 }
 
-// HostsVariable is the variable that adds to the hosts of a wrapped program.
+// HostsVariable returns the variable that adds to the hosts of a wrapped program.
 func HostsVariable(name string) string { return "PDPP_" + strings.ToUpper(name) + hostsVariable }

@@ -11,17 +11,27 @@ import (
 	"pdpp/manifest"
 )
 
-// describe makes the manifest of a wrapped program, and the streams of its adapter.
-func describe(o Order, a *Adapter, offers []offer, settings []setting) *manifest.Manifest {
+// describeManifest returns the manifest of a wrapped program, and sets the streams of its adapter.
+func describeManifest(o Order, a *Adapter, offers []streamOffer, settings []configSetting) *manifest.Manifest {
 	m := &manifest.Manifest{
-		ProtocolVersion: manifest.ProtocolVersion010, ConnectorID: o.Name, ConnectorKey: o.Name, Version: "1.0.0", DisplayName: o.Name,
+		ProtocolVersion: manifest.ProtocolVersion010,
+		ConnectorID:     o.Name,
+		ConnectorKey:    o.Name,
+		Version:         "1.0.0",
+		DisplayName:     o.Name,
 		RuntimeRequirements: &manifest.RuntimeRequirements{
-			Bindings: map[manifest.Binding]manifest.BindingUse{manifest.BindingNetwork: {Required: true}, manifest.BindingInteractive: {}},
+			Bindings: map[manifest.Binding]manifest.BindingUse{
+				manifest.BindingNetwork:     {Required: true},
+				manifest.BindingInteractive: {},
+			},
 		},
 		Setup: &manifest.Setup{Modality: manifest.ModalityNone},
 		Capabilities: &manifest.Capabilities{RefreshPolicy: &manifest.RefreshPolicy{
-			RecommendedMode: manifest.RefreshAutomatic, Rationale: "The program signs in by itself and goes on from where it stopped.",
-			RecommendedIntervalSeconds: 6 * 3600, MaximumStalenessSeconds: 24 * 3600, InteractionPosture: manifest.PostureNone,
+			RecommendedMode:            manifest.RefreshAutomatic,
+			Rationale:                  "The program signs in by itself and goes on from where it stopped.",
+			RecommendedIntervalSeconds: 6 * 3600,
+			MaximumStalenessSeconds:    24 * 3600,
+			InteractionPosture:         manifest.PostureNone,
 		}},
 	}
 	describeSettings(m, settings)
@@ -34,12 +44,15 @@ func describe(o Order, a *Adapter, offers []offer, settings []setting) *manifest
 	return m
 }
 
-// describeSettings turns secrets into a form for the owner, and everything else into variables.
-func describeSettings(m *manifest.Manifest, settings []setting) {
+// describeSettings puts secrets into a form for the owner, and everything else into variables.
+func describeSettings(m *manifest.Manifest, settings []configSetting) {
 	prefix := m.EnvPrefix()
 	var fields []manifest.CredentialField
 	variables := []manifest.EnvironmentVariable{
-		{Name: prefix + roundVariable, Description: "Most milliseconds between two checkpoints of the whole program. Unset: 10000."},
+		{
+			Name:        prefix + roundVariable,
+			Description: "Most milliseconds between two checkpoints of the whole program. Unset: 10000.",
+		},
 		{Name: prefix + hostsVariable, Description: "Further hosts that the program may reach, separated by commas."},
 	}
 	for _, s := range settings {
@@ -49,7 +62,15 @@ func describeSettings(m *manifest.Manifest, settings []setting) {
 		}
 		if s.secret {
 			fields = append(fields, manifest.CredentialField{
-				Name: strings.Join(s.path, "_"), Label: label, Required: s.needed, Secret: true, HelpText: s.help, Env: []string{s.env(prefix)},
+				Name: strings.Join(
+					s.path,
+					"_",
+				),
+				Label:    label,
+				Required: s.needed,
+				Secret:   true,
+				HelpText: s.help,
+				Env:      []string{s.env(prefix)},
 			})
 			continue
 		}
@@ -57,17 +78,24 @@ func describeSettings(m *manifest.Manifest, settings []setting) {
 		if text == "" {
 			text = label
 		}
-		variables = append(variables, manifest.EnvironmentVariable{Name: s.env(prefix), Description: text, Required: s.needed && s.given == nil})
+		variables = append(
+			variables,
+			manifest.EnvironmentVariable{Name: s.env(prefix), Description: text, Required: s.needed && s.given == nil},
+		)
 	}
 	m.RuntimeRequirements.EnvironmentVariables = variables
 	if len(fields) == 0 {
 		return
 	}
 	m.Setup.Modality = manifest.ModalityStaticSecret
-	m.Setup.CredentialCapture = &manifest.CredentialCapture{Kind: manifest.CredentialSecretBundle, Label: "Connect " + m.DisplayName, Fields: fields}
+	m.Setup.CredentialCapture = &manifest.CredentialCapture{
+		Kind:   manifest.CredentialSecretBundle,
+		Label:  "Connect " + m.DisplayName,
+		Fields: fields,
+	}
 }
 
-// streamName bends a name into the form that a manifest allows, and keeps it apart from the others.
+// streamName converts a name to the form that a manifest allows, and makes it unique.
 func streamName(name string, taken map[string]bool) string {
 	out := strings.Map(func(r rune) rune {
 		if r >= 'a' && r <= 'z' || r >= '0' && r <= '9' {
@@ -86,14 +114,24 @@ func streamName(name string, taken map[string]bool) string {
 	return out
 }
 
-const asFar = "Complete " + manifest.AsFar + "."
+const completeStatement = "Complete " + manifest.ReportedByConnector + "."
 
-func (o offer) stream(s *Stream) manifest.Stream {
-	properties := open(o.schema)
-	key := slices.DeleteFunc(slices.Clone(o.key), func(name string) bool { return properties[name] == nil && len(properties) > 0 })
+func (o streamOffer) stream(s *Stream) manifest.Stream {
+	properties := descriptiveSchema(o.schema)
+	key := slices.DeleteFunc(
+		slices.Clone(o.key),
+		func(name string) bool { return properties[name] == nil && len(properties) > 0 },
+	)
 	out := manifest.Stream{
-		Name: s.Name, Description: o.name + ". " + asFar, Display: &manifest.Display{Detail: asFar}, Semantics: manifest.MutableState, PrimaryKey: key, Checkpoint: manifest.CheckpointSlice, Incremental: o.recurrent,
-		CoverageStrategy: manifest.StrategyCheckpointWindow, FreshnessStrategy: manifest.FreshnessScheduledWindow,
+		Name:              s.Name,
+		Description:       o.name + ". " + completeStatement,
+		Display:           &manifest.Display{Detail: completeStatement},
+		Semantics:         manifest.MutableState,
+		PrimaryKey:        key,
+		Checkpoint:        manifest.CheckpointSlice,
+		Incremental:       o.recurrent,
+		CoverageStrategy:  manifest.StrategyCheckpointWindow,
+		FreshnessStrategy: manifest.FreshnessScheduledWindow,
 	}
 	if len(key) == 0 || len(key) != len(o.key) {
 		s.Keyless = true
@@ -112,17 +150,17 @@ func (o offer) stream(s *Stream) manifest.Stream {
 			properties[name] = map[string]any{}
 		}
 	}
-	out.Schema = []byte(encode(map[string]any{"type": "object", "properties": properties}))
+	out.Schema = []byte(encodeJSON(map[string]any{"type": "object", "properties": properties}))
 	return out
 }
 
-// open keeps of a schema what explains the fields and nothing that a record could break: schemas
-// of taps are often wrong, and no record is to be lost for that.
-func open(schema jsontext.Value) map[string]any {
+// descriptiveSchema returns the descriptive parts of a schema, without constraints: schemas of taps are often
+// wrong, and no record should be rejected for that.
+func descriptiveSchema(schema jsontext.Value) map[string]any {
 	var s struct {
 		Properties map[string]map[string]any `json:"properties"`
 	}
-	_ = json.Unmarshal(schema, &s) // without properties nothing is explained
+	_ = json.Unmarshal(schema, &s) // without properties there is nothing to describe
 	out := map[string]any{}
 	for name, p := range s.Properties {
 		kept := map[string]any{}
@@ -132,7 +170,7 @@ func open(schema jsontext.Value) map[string]any {
 			}
 		}
 		if t := p["type"]; t != nil {
-			kept["$comment"] = "The program declares the type " + string(encode(t)) + "."
+			kept["$comment"] = "The program declares the type " + string(encodeJSON(t)) + "."
 		}
 		out[name] = kept
 	}

@@ -1,12 +1,9 @@
-// Package foreign lets programs that speak another protocol collect here: Singer taps and
-// Airbyte sources, unchanged.
+// Package foreign runs programs with other protocols as connectors: unchanged Singer taps and Airbyte sources.
 //
-// Wrap asks such a program what it offers and writes a connector folder: manifest.json, and
-// adapter.json, which says how the program is started. Connector makes of that folder a
-// connector that speaks our protocol and starts the program, called the tap, as a child of its
-// own in the same process group.
+// Wrap discovers the streams of such a program and writes a connector folder: manifest.json, and adapter.json,
+// which describes how the program is started. Connector returns a connector for that folder. It starts the
+// program, called the tap, as a child process in the same process group, and translates its messages.
 //
-// Nothing that a tap writes is trusted more than what any connector writes. That it exits with 0
-// claims nothing: what may be said of a stream is decided in claims.go, from what the tap said
-// and from what the proxy saw of its traffic.
+// The output of a tap is trusted no more than that of any connector. Exit code 0 proves nothing: claims.go
+// decides what may be claimed about a stream, from the tap's messages and the traffic that the proxy saw.
 package foreign

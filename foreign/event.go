@@ -8,7 +8,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// eventKind is what a line of a tap says, in either protocol.
+// eventKind is the meaning of a tap's line, in either protocol.
 type eventKind int
 
 const (
@@ -16,58 +16,58 @@ const (
 	eventSchema                    // a stream begins
 	eventRecord                    // data
 	eventState                     // a checkpoint
-	eventActivate                  // what did not come with this version is gone
+	eventActivate                  // records without this version are deleted
 	eventBatch                     // records in files
-	eventStatus                    // how far a stream is
+	eventStatus                    // progress of a stream
 	eventTrouble                   // a failure, classified by the tap
 	eventControl                   // the configuration has changed
 )
 
-// event is one line of a tap. Its raw values outlive the line.
-type event struct {
+// tapEvent is one line of a tap. Its raw values remain valid after the line.
+type tapEvent struct {
 	kind    eventKind
-	stream  string // as the tap calls it; empty where the whole tap is meant
+	stream  string // the tap's name of the stream; empty for the whole tap
 	data    jsontext.Value
 	version *int64
-	// form says how a state goes back to the tap.
+	// form is how a state is passed back to the tap.
 	form stateForm
-	// counted is how many records the tap says it sent since the last state.
+	// counted is the tap's own count of records since the last state.
 	counted *int64
 	status  string
-	class   string // of a failure
+	class   string // class of a failure
 	wait    time.Duration
-	batch   batch
+	batch   fileBatch
 	text    string
 	at      int64 // where its line ends in the tap's output
 }
 
-// errBroken is a line that could have been a message and is none.
+// errBroken is a line that looks like a message and is not valid.
 var errBroken = errors.New("the tap wrote a line that is neither a message nor text")
 
-// dialect is what the two protocols do differently.
-type dialect interface {
-	// arguments start a sync; state is empty when there is none.
+// tapDialect contains the differences between the two protocols.
+type tapDialect interface {
+	// arguments returns the arguments of a sync. state is empty if there is none.
 	arguments(a *Adapter, config, catalog, state string) []string
 	// catalog selects streams.
 	catalog(a *Adapter, selected []string) (jsontext.Value, error)
-	// state is the file that a tap resumes from; nil when it starts anew.
-	state(marks []bookmark) jsontext.Value
+	// state returns the state file that a tap resumes from, or nil to start from the beginning.
+	state(marks []streamBookmark) jsontext.Value
 	// read decodes a line.
-	read(line []byte) (event, error)
+	read(line []byte) (tapEvent, error)
 }
 
-func dialectOf(k Kind) dialect {
+func dialectOf(k Kind) tapDialect {
 	if k == Airbyte {
-		return airbyte{}
+		return airbyteDialect{}
 	}
-	return singer{}
+	return singerDialect{}
 }
 
-// note is a line of text that a program wrote where only messages belong. A line that begins
-// as a message does is no text: a record may have been lost in it.
-func note(line []byte) (event, error) {
+// textEvent returns a line of text that a program wrote among its messages. A line that begins like a message is not
+// text, because a record may be lost in it.
+func textEvent(line []byte) (tapEvent, error) {
 	if bytes.HasPrefix(bytes.TrimSpace(line), []byte("{")) {
-		return event{}, errBroken
+		return tapEvent{}, errBroken
 	}
-	return event{kind: eventNote, text: string(line)}, nil
+	return tapEvent{kind: eventNote, text: string(line)}, nil
 }

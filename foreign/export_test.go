@@ -21,7 +21,7 @@ func Launch(argv []string, started func(env []string)) (by Enforcement, asked []
 		return by, nil, err
 	}
 	defer proxy.Close()
-	r := &route{proxy: proxy}
+	r := &networkRoute{proxy: proxy}
 	cmd, err := r.launch(argv, dir, func(argv, env []string) *exec.Cmd {
 		started(env)
 		cmd := exec.Command(argv[0], argv[1:]...)

@@ -15,7 +15,7 @@ import (
 )
 
 func init() {
-	// It says type names in small letters, and things between that are no messages.
+	// It writes type names in lower case, and text between messages.
 	tapHabits["chatty"] = func(t *tapRun) int {
 		t.say(`Starting sync`)
 		t.say(`{"type":"schema","stream":"pages","schema":{"type":"object"},"key_properties":["id"]}`)
@@ -35,7 +35,7 @@ func init() {
 		t.mark(3, 0)
 		return 0
 	}
-	// It says nothing more and never ends.
+	// It stops writing and never exits.
 	tapHabits["hang"] = func(t *tapRun) int {
 		t.schema("pages")
 		t.record("pages", 1)
@@ -59,7 +59,7 @@ func init() {
 		t.say(`{"type":"RECORD","stream":"pages","record":{"id":2,"title":null}}`)
 		return 0
 	}
-	// It says that the records of a version are all that there are.
+	// It declares that the records of a version are complete.
 	tapHabits["versions"] = func(t *tapRun) int {
 		t.schema("pages")
 		version := t.count("version")
@@ -73,7 +73,7 @@ func init() {
 		t.mark(0, 0)
 		return t.count("exit")
 	}
-	// It leaves records in files, where the argument says.
+	// It leaves records in files, at the location in the argument.
 	tapHabits["batch"] = func(t *tapRun) int {
 		t.schema("pages")
 		dir, err := os.Getwd()
@@ -89,7 +89,12 @@ func init() {
 		_ = os.WriteFile(filepath.Join(dir, "two.jsonl"), []byte(tapRecord("pages", 3)+"\n"), 0o600)
 		_ = os.Symlink("/etc/passwd", filepath.Join(dir, "link.jsonl"))
 		batch := func(format, compression, file string) {
-			t.say(`{"type":"BATCH","stream":"pages","encoding":{"format":%q,"compression":%q},"manifest":[%q]}`, format, compression, file)
+			t.say(
+				`{"type":"BATCH","stream":"pages","encoding":{"format":%q,"compression":%q},"manifest":[%q]}`,
+				format,
+				compression,
+				file,
+			)
 		}
 		switch t.config["batch"] {
 		case "below":
@@ -168,7 +173,7 @@ func argument(name string) string {
 	return ""
 }
 
-// viaProxy heeds the variables for loopback too, as most libraries but Go's do.
+// viaProxy uses the proxy variables for loopback too, like most libraries except Go's.
 func viaProxy(config map[string]any) *http.Client {
 	proxy, err := url.Parse(os.Getenv("HTTP_PROXY"))
 	if err != nil {
@@ -180,7 +185,9 @@ func viaProxy(config map[string]any) *http.Client {
 	} else if text, ok := config["ca"].(string); ok {
 		roots.AppendCertsFromPEM([]byte(text))
 	}
-	return &http.Client{Transport: &http.Transport{Proxy: http.ProxyURL(proxy), TLSClientConfig: &tls.Config{RootCAs: roots}}}
+	return &http.Client{
+		Transport: &http.Transport{Proxy: http.ProxyURL(proxy), TLSClientConfig: &tls.Config{RootCAs: roots}},
+	}
 }
 
 func apiTap(t *tapRun, client *http.Client) int {

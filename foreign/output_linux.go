@@ -11,25 +11,25 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// output is the reading end of a tap's standard output. It counts what the tap has written, read or not, so
-// that a request of the tap can be placed between two of its messages.
-type output struct {
+// tapOutput reads a tap's standard output. It counts all bytes that the tap has written, read or not, so that a
+// request of the tap can be located between two of its messages.
+type tapOutput struct {
 	file *os.File
 	raw  syscall.RawConn
 	mu   sync.Mutex
 	read int64
 }
 
-func newOutput(f *os.File) (*output, error) {
+func newOutput(f *os.File) (*tapOutput, error) {
 	raw, err := f.SyscallConn()
 	if err != nil {
 		return nil, fmt.Errorf("open the tap's output: %w", err)
 	}
-	return &output{file: f, raw: raw}, nil
+	return &tapOutput{file: f, raw: raw}, nil
 }
 
 // Read counts under the lock that written holds, so that no byte is counted twice or missed.
-func (o *output) Read(p []byte) (n int, err error) {
+func (o *tapOutput) Read(p []byte) (n int, err error) {
 	closed := o.raw.Read(func(fd uintptr) bool {
 		o.mu.Lock()
 		defer o.mu.Unlock()
@@ -53,17 +53,17 @@ func (o *output) Read(p []byte) (n int, err error) {
 	return n, nil
 }
 
-func (o *output) Close() error { return o.file.Close() }
+func (o *tapOutput) Close() error { return o.file.Close() }
 
 // consumed returns how many bytes were read.
-func (o *output) consumed() int64 {
+func (o *tapOutput) consumed() int64 {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	return o.read
 }
 
-// written returns how many bytes the tap has written; negative when that cannot be known.
-func (o *output) written() int64 {
+// written returns how many bytes the tap has written, or a negative number if unknown.
+func (o *tapOutput) written() int64 {
 	total := int64(-1)
 	_ = o.raw.Control(func(fd uintptr) {
 		o.mu.Lock()

@@ -4,13 +4,13 @@ package foreign
 
 import "os"
 
-// output is the reading end of a tap's standard output.
-type output struct{ *os.File }
+// tapOutput is the reading end of a tap's standard output.
+type tapOutput struct{ *os.File }
 
-func newOutput(f *os.File) (*output, error) { return &output{f}, nil }
+func newOutput(f *os.File) (*tapOutput, error) { return &tapOutput{f}, nil }
 
 // consumed returns how many bytes were read; it is not used where written is not known.
-func (*output) consumed() int64 { return 0 }
+func (*tapOutput) consumed() int64 { return 0 }
 
-// written returns how many bytes the tap has written; negative when that cannot be known.
-func (*output) written() int64 { return -1 }
+// written returns how many bytes the tap has written, or a negative number if unknown.
+func (*tapOutput) written() int64 { return -1 }

@@ -19,14 +19,14 @@ import (
 	"pdpp/protocol"
 )
 
-// DigestField holds the key of a record whose stream has none of its own.
+// DigestField holds the key of a record in a stream without its own key.
 const DigestField = "_record_sha256"
 
-// defaultRound is how often a state of the whole tap is written down at most.
+// defaultRound is the minimum time between two stored states of the whole tap.
 const defaultRound = 10 * time.Second
 
-// relay passes what a tap says on to the runner.
-type relay struct {
+// tapRelay translates a tap's events to messages for the runner.
+type tapRelay struct {
 	a       *Adapter
 	m       *manifest.Manifest
 	f       *connectorkit.Feeding
@@ -34,54 +34,69 @@ type relay struct {
 	dir     string
 	every   time.Duration
 	traffic func() Traffic
-	config  map[string]any // as the tap has it
+	config  map[string]any // current configuration of the tap
 
-	streams map[string]*source // by name, the selected ones
-	state   bookmark           // the newest state of the whole tap
+	streams map[string]*sourceStream // selected streams by name
+	state   streamBookmark           // the newest state of the whole tap
 	number  int64
 	pending bool // something was sent since the last round
 	rounded time.Time
 	frozen  bool
 	unasked map[string]bool
-	trouble error // what the tap said of its own failure
-	where   whereabouts
+	trouble error // the tap's report of its own failure
+	where   requestLocator
 }
 
-// source is one selected stream.
-type source struct {
+// sourceStream is one selected stream.
+type sourceStream struct {
 	Stream
 	key      []string
 	begun    bool
 	status   string
 	counted  int64 // records since its last state
 	sent     int64 // records of the run
-	versions *versions
+	versions *tableVersions
 	schema   *jsonschema.Schema
 	wrong    int // records that do not match the tap's own schema
-	visits   []visit
-	last     bookmark
+	visits   []streamVisit
+	last     streamBookmark
 }
 
-func newRelay(a *Adapter, m *manifest.Manifest, f *connectorkit.Feeding, log *slog.Logger, dir string) (*relay, []bookmark) {
-	r := &relay{a: a, m: m, f: f, log: log, dir: dir, every: defaultRound, streams: map[string]*source{}, unasked: map[string]bool{}}
-	var marks []bookmark
+func newTapRelay(
+	a *Adapter,
+	m *manifest.Manifest,
+	f *connectorkit.Feeding,
+	log *slog.Logger,
+	dir string,
+) (*tapRelay, []streamBookmark) {
+	r := &tapRelay{
+		a:       a,
+		m:       m,
+		f:       f,
+		log:     log,
+		dir:     dir,
+		every:   defaultRound,
+		streams: map[string]*sourceStream{},
+		unasked: map[string]bool{},
+	}
+	var marks []streamBookmark
 	for _, name := range f.Selected() {
 		s, _ := a.named(name)
 		declared, _ := m.Stream(name)
 		mark := bookmarkOf(f.Stored(name))
-		r.streams[name] = &source{Stream: s, key: declared.PrimaryKey, versions: mark.Versions.load(), last: mark}
+		r.streams[name] = &sourceStream{Stream: s, key: declared.PrimaryKey, versions: mark.Versions.load(), last: mark}
 		r.number = max(r.number, mark.Number)
 		marks = append(marks, mark)
 	}
-	if m, ok := oldest(marks); ok {
+	if m, ok := oldestState(marks); ok {
 		r.state = m
 	}
 	return r, marks
 }
 
-// follow passes events on until the tap's output ends.
-func (r *relay) follow(ctx context.Context, events <-chan event) error {
-	r.rounded = r.f.Now().Add(-r.every) // the first state is written down at once
+// follow processes events until the tap's output ends.
+func (r *tapRelay) follow(ctx context.Context, events <-chan tapEvent) error {
+	r.rounded = r.f.Now().Add(-r.every) // the first state is stored at once
 	tick := time.NewTicker(r.every)
 	defer tick.Stop()
 	for {
@@ -94,7 +109,7 @@ func (r *relay) follow(ctx context.Context, events <-chan event) error {
 				return err
 			}
 		case <-tick.C:
-			if err := r.round(ctx, false); err != nil {
+			if err := r.storeRound(ctx, false); err != nil {
 				return err
 			}
 		case <-ctx.Done():
@@ -103,26 +118,26 @@ func (r *relay) follow(ctx context.Context, events <-chan event) error {
 	}
 }
 
-func (r *relay) handle(ctx context.Context, e event) error {
+func (r *tapRelay) handle(ctx context.Context, e tapEvent) error {
 	switch e.kind {
 	case eventNote:
 		r.log.Info("tap: " + e.text)
 		return nil
 	case eventControl:
-		return r.rotate(ctx, e.data)
+		return r.storeRotated(ctx, e.data)
 	case eventTrouble:
-		return r.troubled(e)
+		return r.recordFailure(e)
 	case eventState:
 		return r.checkpoint(ctx, e)
 	}
-	s := r.find(e.stream)
+	s := r.streamCalled(e.stream)
 	if s == nil {
 		return nil
 	}
 	switch e.kind {
 	case eventSchema:
 		s.begun = true
-		s.schema = compile(e.data)
+		s.schema = compileSchema(e.data)
 		r.where.begin(s, e.at)
 	case eventRecord:
 		r.where.record(s, e.at)
@@ -146,8 +161,8 @@ func (r *relay) handle(ctx context.Context, e event) error {
 	return nil
 }
 
-// find gives the selected stream that the tap means; nil when this run does not ask for it.
-func (r *relay) find(called string) *source {
+// streamCalled returns the selected stream with a name of the tap, or nil if it is not selected.
+func (r *tapRelay) streamCalled(called string) *sourceStream {
 	known, ok := r.a.stream(called)
 	if !ok && !r.unasked[called] {
 		r.unasked[called] = true
@@ -156,19 +171,18 @@ func (r *relay) find(called string) *source {
 	return r.streams[known.Name]
 }
 
-func compile(schema jsontext.Value) *jsonschema.Schema {
+func compileSchema(schema jsontext.Value) *jsonschema.Schema {
 	const name = "stream"
 	m := manifest.Manifest{Streams: []manifest.Stream{{Name: name, Schema: []byte(schema)}}}
 	all, err := m.CompileSchemas()
 	if err != nil {
-		return nil // then nothing is counted
+		return nil // nothing is counted then
 	}
 	return all[name]
 }
 
-// record passes a record on as it came. One that does not match the tap's own schema is counted
-// and passed on all the same.
-func (r *relay) record(ctx context.Context, s *source, data jsontext.Value, version *int64) error {
+// record sends a record unchanged. A record that does not match the tap's own schema is counted and sent anyway.
+func (r *tapRelay) record(ctx context.Context, s *sourceStream, data jsontext.Value, version *int64) error {
 	s.counted++
 	s.sent++
 	if s.schema != nil {
@@ -178,27 +192,27 @@ func (r *relay) record(ctx context.Context, s *source, data jsontext.Value, vers
 	}
 	if s.Keyless {
 		var err error
-		if data, err = digested(data); err != nil {
+		if data, err = withDigest(data); err != nil {
 			return r.f.Record(ctx, s.Name, connectorkit.Unreadable("", err))
 		}
 	}
 	if version != nil {
 		s.versioned(*version)
-		s.versions.saw(keyOf(data, s.key))
+		s.versions.addKey(recordKey(data, s.key))
 	}
 	r.pending = true
 	return r.f.Record(ctx, s.Name, connectorkit.Upsert(data))
 }
 
-func (s *source) versioned(version int64) {
+func (s *sourceStream) versioned(version int64) {
 	if s.versions == nil {
-		s.versions = (&versions{Current: version}).load()
+		s.versions = (&tableVersions{Current: version}).load()
 	}
 	s.versions.begin(version)
 }
 
-// digested adds the digest of the canonical record to it.
-func digested(data jsontext.Value) (jsontext.Value, error) {
+// withDigest adds the digest of the canonical record to the record.
+func withDigest(data jsontext.Value) (jsontext.Value, error) {
 	canonical := data.Clone()
 	if err := canonical.Canonicalize(); err != nil {
 		return nil, err
@@ -219,8 +233,8 @@ func digested(data jsontext.Value) (jsontext.Value, error) {
 	return fmt.Appendf(out, `"%s":"%s"}`, DigestField, hex.EncodeToString(sum[:])), nil
 }
 
-// keyOf is the key that the runner will read from the record; empty when it has none.
-func keyOf(data jsontext.Value, fields []string) string {
+// recordKey returns the key that the runner will read from the record, or "".
+func recordKey(data jsontext.Value, fields []string) string {
 	var members map[string]jsontext.Value
 	if json.Unmarshal(data, &members) != nil {
 		return ""
@@ -245,11 +259,11 @@ func keyOf(data jsontext.Value, fields []string) string {
 	return protocol.CompoundKey(parts...)
 }
 
-// troubled notes what the tap says of its own failure. Of one stream it ends that stream.
-func (r *relay) troubled(e event) error {
+// recordFailure records the tap's report of its own failure. A failure of one stream ends that stream.
+func (r *tapRelay) recordFailure(e tapEvent) error {
 	r.log.Error("tap: "+e.text, "class", e.class)
-	err := classOf(e.class)
-	if s := r.find(e.stream); e.stream != "" && s != nil && e.class != "config_error" {
+	err := failureClass(e.class)
+	if s := r.streamCalled(e.stream); e.stream != "" && s != nil && e.class != "config_error" {
 		r.f.Fail(s.Name, err)
 		return nil
 	}
@@ -257,11 +271,11 @@ func (r *relay) troubled(e event) error {
 	return nil
 }
 
-// checkpoint takes a state over. One of the whole tap waits for the next round; one of a single
-// stream closes its slice at once, if the tap counted what came.
-func (r *relay) checkpoint(ctx context.Context, e event) error {
+// checkpoint processes a state. A state of the whole tap waits for the next round. A state of a single stream
+// closes its slice at once, if the tap counted its records.
+func (r *tapRelay) checkpoint(ctx context.Context, e tapEvent) error {
 	if e.form == formStream {
-		s := r.find(e.stream)
+		s := r.streamCalled(e.stream)
 		if s == nil {
 			return nil
 		}
@@ -276,50 +290,53 @@ func (r *relay) checkpoint(ctx context.Context, e event) error {
 	for _, s := range r.streams {
 		s.counted = 0
 	}
-	if !r.believed() || e.data.Kind() != '{' {
+	if !r.trustsStates() || e.data.Kind() != '{' {
 		return nil
 	}
 	r.number++
-	r.state, r.pending = bookmark{Number: r.number, Form: e.form, State: e.data}, true
-	return r.round(ctx, false)
+	r.state, r.pending = streamBookmark{Number: r.number, Form: e.form, State: e.data}, true
+	return r.storeRound(ctx, false)
 }
 
-func (r *relay) countedAll() (n int64) {
+func (r *tapRelay) countedAll() (n int64) {
 	for _, s := range r.streams {
 		n += s.counted
 	}
 	return n
 }
 
-func (r *relay) miscounted(s *source, said, came int64) {
-	r.f.Fail(s.Name, &connectorkit.Error{Class: connectorkit.Malformed, Words: "the source counted other records than it sent",
-		Err: fmt.Errorf("it says %d, and %d came", said, came)})
+func (r *tapRelay) miscounted(s *sourceStream, said, came int64) {
+	r.f.Fail(
+		s.Name,
+		&connectorkit.Error{Class: connectorkit.Malformed, Words: "the source counted other records than it sent",
+			Err: fmt.Errorf("it says %d, and %d came", said, came)},
+	)
 }
 
-// believed tells whether states still count. After a refusal that may pass they would lead past
-// what was refused, so that the next run starts from before it.
-func (r *relay) believed() bool {
-	r.frozen = r.frozen || r.traffic().passing()
+// trustsStates reports whether states still count. After a transient refusal they would skip what was refused, so the
+// next run starts before it.
+func (r *tapRelay) trustsStates() bool {
+	r.frozen = r.frozen || r.traffic().hasTransient()
 	return !r.frozen
 }
 
-func (r *relay) stateOf(ctx context.Context, s *source, e event) error {
+func (r *tapRelay) stateOf(ctx context.Context, s *sourceStream, e tapEvent) error {
 	came := s.counted
 	s.counted = 0
 	if e.counted != nil && *e.counted != came {
 		r.miscounted(s, *e.counted, came)
 	}
-	if r.f.Failed(s.Name) || !r.believed() {
+	if r.f.Failed(s.Name) || !r.trustsStates() {
 		return nil
 	}
-	s.last = bookmark{Form: formStream, State: e.data}
+	s.last = streamBookmark{Form: formStream, State: e.data}
 	return r.f.State(ctx, s.Name, s.last)
 }
 
-// round writes the newest state of the whole tap down as the cursor of every stream, and with
-// it makes everything durable that came before. Without a newer state it says the same place
-// again, so that a tap which tells none, or none that is believed, loses little by a kill.
-func (r *relay) round(ctx context.Context, last bool) error {
+// storeRound stores the newest state of the whole tap as the cursor of every stream, which makes everything before it
+// durable. Without a newer state it repeats the position, so that a kill loses little of a tap without usable
+// states.
+func (r *tapRelay) storeRound(ctx context.Context, last bool) error {
 	now := r.f.Now()
 	if !r.pending || !last && now.Sub(r.rounded) < r.every {
 		return nil
@@ -331,7 +348,7 @@ func (r *relay) round(ctx context.Context, last bool) error {
 		if mark.Form == "" || s.last.Form == formStream {
 			mark = s.last
 		}
-		mark.Versions = s.versions.kept()
+		mark.Versions = s.versions.forBookmark()
 		s.last = mark
 		if err := r.f.State(ctx, name, mark); err != nil {
 			return err
@@ -340,8 +357,8 @@ func (r *relay) round(ctx context.Context, last bool) error {
 	return nil
 }
 
-// status notes how far a stream is, and passes on that it waits for its provider.
-func (r *relay) status(ctx context.Context, s *source, e event) error {
+// status records the progress of a stream, and reports that it waits for its provider.
+func (r *tapRelay) status(ctx context.Context, s *sourceStream, e tapEvent) error {
 	s.begun, s.status = true, e.status
 	switch e.status {
 	case "STARTED":
@@ -353,20 +370,25 @@ func (r *relay) status(ctx context.Context, s *source, e event) error {
 		return nil
 	}
 	return r.f.Say(ctx, protocol.Progress{
-		Stream: s.Name, Message: "the source waits for its provider's limit",
-		ProviderWait: &protocol.ProviderWait{Sender: r.m.Key(), WaitMS: float64(e.wait.Milliseconds()), Reason: protocol.WaitRetryAfter},
+		Stream:  s.Name,
+		Message: "the source waits for its provider's limit",
+		ProviderWait: &protocol.ProviderWait{
+			Sender: r.m.Key(),
+			WaitMS: float64(e.wait.Milliseconds()),
+			Reason: protocol.WaitRetryAfter,
+		},
 	})
 }
 
-// conclude says of every stream what may be said, after the tap has exited with 0.
-func (r *relay) conclude(ctx context.Context) error {
+// conclude reports the result of every stream after the tap has exited with 0.
+func (r *tapRelay) conclude(ctx context.Context) error {
 	traffic := r.traffic()
 	working, _ := r.where.at(r.a.Kind, traffic.Asked)
-	claims, own := map[string]claim{}, map[string]Traffic{}
+	claims, own := map[string]streamClaim{}, map[string]Traffic{}
 	for _, name := range r.f.Selected() {
 		s := r.streams[name]
 		own[name] = traffic.at(func(place int64) bool { return working(s, place) })
-		e := evidence{kind: r.a.Kind, begun: s.begun, status: s.status, traffic: own[name]}
+		e := streamEvidence{kind: r.a.Kind, begun: s.begun, status: s.status, traffic: own[name]}
 		claims[name] = e.claim()
 		if r.f.Failed(name) {
 			claims[name] = claimFailed
@@ -380,8 +402,8 @@ func (r *relay) conclude(ctx context.Context) error {
 			}
 		}
 	}
-	r.pending = true // a stream that is empty says so by its cursor
-	if err := r.round(ctx, true); err != nil {
+	r.pending = true // an empty stream is confirmed by its cursor
+	if err := r.storeRound(ctx, true); err != nil {
 		return err
 	}
 	for _, name := range r.f.Selected() {
@@ -392,9 +414,9 @@ func (r *relay) conclude(ctx context.Context) error {
 	return nil
 }
 
-// deletions sends what an activated version did not bring. It waits for the end of a run that
-// nothing was refused in: a version that lacks what exists would delete it.
-func (r *relay) deletions(ctx context.Context, s *source, c claim) error {
+// deletions sends deletions for records that are missing in an activated version. It waits for the end of a run
+// without refusals, because an incomplete version would delete existing records.
+func (r *tapRelay) deletions(ctx context.Context, s *sourceStream, c streamClaim) error {
 	v := s.versions
 	if v == nil || !v.Activated || c == claimFailed || c == claimGapped {
 		return nil
@@ -407,7 +429,7 @@ func (r *relay) deletions(ctx context.Context, s *source, c claim) error {
 	if declared.Semantics != manifest.MutableState {
 		return nil
 	}
-	for _, key := range v.gone() {
+	for _, key := range v.missingKeys() {
 		if err := r.f.Record(ctx, s.Name, connectorkit.Delete(key)); err != nil {
 			return err
 		}
@@ -416,25 +438,26 @@ func (r *relay) deletions(ctx context.Context, s *source, c claim) error {
 	return nil
 }
 
-// refusal declares what the tap was refused of a stream. A stream that brought nothing and was only answered
-// that there is none is one that the account does not have: no later run brings it.
-func (r *relay) refusal(s *source, t Traffic) protocol.SkipResult {
+// refusal declares the refusals of a stream. If a stream brought nothing and only got 404 or 410, the account
+// does not have it, and no later run will bring it.
+func (r *tapRelay) refusal(s *sourceStream, t Traffic) protocol.SkipResult {
 	skip := t.skip(s.Name)
-	if _, known := r.where.at(r.a.Kind, t.Asked); known && s.sent == 0 && t.absent() {
+	if _, known := r.where.at(r.a.Kind, t.Asked); known && s.sent == 0 && t.isAbsent() {
 		skip.RecoveryHint = &protocol.RecoveryHint{Action: protocol.UnknownRecovery}
 	}
 	return skip
 }
 
-func (r *relay) say(ctx context.Context, s *source, c claim, t Traffic) error {
-	text := s.Name + ": complete, " + manifest.AsFar
+func (r *tapRelay) say(ctx context.Context, s *sourceStream, c streamClaim, t Traffic) error {
+	text := s.Name + ": complete, " + manifest.ReportedByConnector
 	switch c {
 	case claimFailed:
 		return nil
 	case claimGapped:
 		return r.f.Skip(ctx, r.refusal(s, t))
 	case claimUnknown:
-		text = s.Name + ": the tap ended well, but its traffic could not be seen, so that nobody can tell whether this is everything"
+		text = s.Name + ": the tap ended well, but its traffic could not be seen, so that nobody can tell whether this is " +
+			"everything"
 		if err := r.f.Unproven(ctx, s.Name); err != nil {
 			return err
 		}

@@ -12,8 +12,8 @@ import (
 	"pdpp/internal/keep/store"
 )
 
-// A credential that the provider exchanges is stored before the run goes on, whichever way the
-// program tells: the next run has it, and nothing of it is left behind.
+// A credential that the provider exchanges is stored before the run continues, however the program reports it:
+// the next run has it, and no copy remains.
 //
 //pdpp:tier unraced
 func TestRotatedCredential(t *testing.T) {
@@ -31,8 +31,16 @@ func TestRotatedCredential(t *testing.T) {
 			delete(b.env, variable)
 			key := credential.NewKey()
 			values := credential.Values{variable: credential.NewSecret("tok-hush")}
-			err := b.store.PutCredential(t.Context(), store.Credential{ConnectionID: connectortest.Connection, Kind: "token",
-				Sealed: values.SealFor(key, connectortest.Connection), Status: store.CredentialActive, CapturedAt: time.Now().Truncate(time.Second)})
+			err := b.store.PutCredential(t.Context(), store.Credential{
+				ConnectionID: connectortest.Connection,
+				Kind:         "token",
+				Sealed: values.SealFor(
+					key,
+					connectortest.Connection,
+				),
+				Status:     store.CredentialActive,
+				CapturedAt: time.Now().Truncate(time.Second),
+			})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -65,7 +73,8 @@ func TestRotatedCredentialIsLost(t *testing.T) {
 	t.Parallel()
 	b := newBed(t, "rotates", nil) // its token is a variable of the server's machine
 	result := b.run(launch.Request{})
-	if result.Status != runner.Failed || !strings.Contains(result.Failure.Message, "could not be stored") || result.DoneError.Code != "auth_failure" {
+	if result.Status != runner.Failed || !strings.Contains(result.Failure.Message, "could not be stored") ||
+		result.DoneError.Code != "auth_failure" {
 		t.Errorf("%s: %v", result.Status, result.Failure)
 	}
 }

@@ -17,8 +17,8 @@ import (
 	"pdpp/governor/governhttp"
 )
 
-// ConfinedCommand is the argument by which the host program becomes Confined. Of its own arguments,
-// insideNamespace selects a namespace, and reportArgument asks what this machine can enforce.
+// ConfinedCommand is the argument that makes the host program run Confined. Of its own arguments, insideNamespace
+// selects a namespace, and reportArgument requests what this machine can enforce.
 const (
 	ConfinedCommand = "confined"
 	insideNamespace = "namespace"
@@ -28,7 +28,7 @@ const (
 // insidePort is the proxy's port in a namespace, where every port is free.
 const insidePort = 3128
 
-// Enforcement is what keeps a program from the network past the proxy.
+// Enforcement is what prevents a program from bypassing the proxy.
 type Enforcement struct {
 	// By is ByNamespace, ByPort or ByNothing.
 	By string `json:"by"`
@@ -38,21 +38,24 @@ type Enforcement struct {
 
 // The kinds of enforcement.
 const (
-	// ByNamespace means that the proxy is the only neighbour of the program.
+	// ByNamespace means that the program can only reach the proxy.
 	ByNamespace = "namespace"
 	// ByPort means that the program connects over TCP only to the proxy's port, at any host.
 	ByPort = "port"
-	// ByNothing means that a program can take another way.
+	// ByNothing means that a program can bypass the proxy.
 	ByNothing = "nothing"
 )
 
-// container is why nothing is enforced for a program that asks a daemon to start a container.
-var container = Enforcement{By: ByNothing, Reason: "a container is started by a daemon, which nothing here holds"}
+// containerEnforcement is used for a program that asks a daemon to start a container.
+var containerEnforcement = Enforcement{
+	By:     ByNothing,
+	Reason: "a container is started by a daemon, which nothing here holds",
+}
 
-// enforcement tries what this machine can enforce for a program, with only the launcher.
+// enforcement tests what this machine can enforce for a program, with the launcher.
 func enforcement(argv []string) (Enforcement, error) {
 	if isContainerClient(argv) {
-		return container, nil
+		return containerEnforcement, nil
 	}
 	self, err := os.Executable()
 	if err != nil {
@@ -70,7 +73,7 @@ func enforcement(argv []string) (Enforcement, error) {
 	return withoutNamespace(err), nil
 }
 
-// withoutNamespace is what is left where no namespace can be made.
+// withoutNamespace returns the enforcement on a machine without namespaces.
 func withoutNamespace(err error) Enforcement {
 	if holdsPorts() {
 		return Enforcement{By: ByPort, Reason: err.Error()}
@@ -86,15 +89,15 @@ func printEnforcement(argv []string) error {
 	return json.MarshalWrite(os.Stdout, found)
 }
 
-// route is a tap's way to the network: the proxy, and what keeps the tap from passing it.
-type route struct {
+// networkRoute is a tap's access to the network: the proxy, and what prevents the tap from bypassing it.
+type networkRoute struct {
 	proxy  *governproxy.Proxy
 	by     Enforcement
-	output atomic.Pointer[output] // of the tap, once it was started
+	output atomic.Pointer[tapOutput] // of the tap, after it was started
 }
 
 // place returns how much the tap has written so far.
-func (r *route) place() int64 {
+func (r *networkRoute) place() int64 {
 	if out := r.output.Load(); out != nil {
 		return out.written()
 	}
@@ -102,14 +105,18 @@ func (r *route) place() int64 {
 }
 
 // launch starts a program that reaches the network through the proxy. It calls prepare with the command line and
-// the variables that lead to the proxy, and starts what it returns; a second time where the first attempt shows
-// that this machine makes no namespaces.
-func (r *route) launch(argv []string, dir string, prepare func(argv, env []string) *exec.Cmd) (*exec.Cmd, error) {
+// the variables for the proxy, and starts the result. It tries a second time if the first attempt shows that this
+// machine has no namespaces.
+func (r *networkRoute) launch(
+	argv []string,
+	dir string,
+	prepare func(argv, env []string) *exec.Cmd,
+) (*exec.Cmd, error) {
 	self, err := os.Executable()
 	if err != nil {
 		return nil, fmt.Errorf("find this program: %w", err)
 	}
-	r.by = container
+	r.by = containerEnforcement
 	if !isContainerClient(argv) {
 		env, err := r.proxy.Environment(dir, insidePort)
 		if err != nil {
@@ -143,9 +150,8 @@ func (r *route) launch(argv []string, dir string, prepare func(argv, env []strin
 	return cmd, cmd.Start()
 }
 
-// ways are the governed ways to the hosts of a tap, by host. The first host's pace stands for
-// the connector's own.
-func ways(s *connectorkit.Setup, hosts []string) func(string) *governhttp.Sender {
+// sendersByHost returns the senders for the hosts of a tap. The first host's pace is the connector's own.
+func sendersByHost(s *connectorkit.Setup, hosts []string) func(string) *governhttp.Sender {
 	held := func(c *governor.Config) { c.MaxWait = governproxy.Hold }
 	found := map[string]*governhttp.Sender{}
 	for i, host := range hosts {
@@ -159,8 +165,12 @@ func ways(s *connectorkit.Setup, hosts []string) func(string) *governhttp.Sender
 		if way := found[host]; way != nil {
 			return way
 		}
-		for pattern, way := range found { // of a provider that has a host for each account, say
-			if suffix, any := strings.CutPrefix(pattern, "*"); any && strings.HasPrefix(suffix, ".") && strings.HasSuffix(host, suffix) {
+		for pattern, way := range found { // for example a provider with one host per account
+			if suffix, any := strings.CutPrefix(
+				pattern,
+				"*",
+			); any && strings.HasPrefix(suffix, ".") &&
+				strings.HasSuffix(host, suffix) {
 				return way
 			}
 		}
@@ -168,11 +178,11 @@ func ways(s *connectorkit.Setup, hosts []string) func(string) *governhttp.Sender
 	}
 }
 
-// hosts are what the tap may reach: those of its adapter, and the owner's.
-func (a *Adapter) hosts(more string) []string { return union(a.Hosts, strings.Split(more, ",")) }
+// hosts returns the hosts that the tap may reach: those of its adapter, and the owner's.
+func (a *Adapter) hosts(more string) []string { return unionHosts(a.Hosts, strings.Split(more, ",")) }
 
-// traffic is what can be said of the tap's requests.
-func (r *route) traffic() Traffic {
+// traffic returns the known results of the tap's requests.
+func (r *networkRoute) traffic() Traffic {
 	seen := r.proxy.Seen()
 	return Traffic{
 		Unseen:  seen.Blind || r.by.By == ByNothing && seen.Requests == 0,

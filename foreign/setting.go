@@ -10,48 +10,47 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// setting is a member of a program's configuration as its form or an example of it shows it.
-type setting struct {
+// configSetting is a member of a program's configuration, from its form or an example.
+type configSetting struct {
 	path           []string
 	kind           string
 	label, help    string
 	secret, needed bool
-	given          any // in the owner's configuration; nil when it is not there
+	given          any // in the owner's configuration; nil if absent
 }
 
-// form is the part of a JSON Schema that describes a configuration.
-type form struct {
-	Type       jsontext.Value  `json:"type"`
-	Properties map[string]form `json:"properties"`
-	Required   []string        `json:"required"`
-	OneOf      []form          `json:"oneOf"`
-	Title      string          `json:"title"`
-	Text       string          `json:"description"`
-	Secret     bool            `json:"secret"`
-	Hidden     bool            `json:"airbyte_secret"`
-	WriteOnly  bool            `json:"writeOnly"`
+// configForm is the part of a JSON Schema that describes a configuration.
+type configForm struct {
+	Type       jsontext.Value        `json:"type"`
+	Properties map[string]configForm `json:"properties"`
+	Required   []string              `json:"required"`
+	OneOf      []configForm          `json:"oneOf"`
+	Title      string                `json:"title"`
+	Text       string                `json:"description"`
+	Secret     bool                  `json:"secret"`
+	Hidden     bool                  `json:"airbyte_secret"`
+	WriteOnly  bool                  `json:"writeOnly"`
 }
 
-// secretWords are in the names of members that are secrets although no form says so.
+// secretWords match the names of members that are secrets although no form declares it.
 var secretWords = regexp.MustCompile(`(?i)token|secret|passw|api_?key|private_?key|credential|authorization|cookie`)
 
-// settingsOf are the members that the form declares, and those of the owner's configuration that
-// it does not.
-func settingsOf(raw jsontext.Value, given map[string]any) []setting {
-	var top form
-	_ = json.Unmarshal(raw, &top) // a program without a form has the given configuration alone
-	found := map[string]setting{}
+// settingsOf returns the members that the form declares, and other members of the owner's configuration.
+func settingsOf(raw jsontext.Value, given map[string]any) []configSetting {
+	var top configForm
+	_ = json.Unmarshal(raw, &top) // without a form only the owner's configuration counts
+	found := map[string]configSetting{}
 	top.collect(nil, given, false, found)
 	collectGiven(nil, given, found)
-	var out []setting
+	var out []configSetting
 	for _, name := range slices.Sorted(maps.Keys(found)) {
 		out = append(out, found[name])
 	}
 	return out
 }
 
-// collect gathers the members of a form. Those of an alternative are needed by none of the others.
-func (f form) collect(path []string, given map[string]any, alternative bool, found map[string]setting) {
+// collect adds the members of a form. Members of an alternative are not required.
+func (f configForm) collect(path []string, given map[string]any, alternative bool, found map[string]configSetting) {
 	for name, member := range f.Properties {
 		at := append(slices.Clone(path), name)
 		inner, _ := given[name].(map[string]any)
@@ -62,15 +61,15 @@ func (f form) collect(path []string, given map[string]any, alternative bool, fou
 			}
 			continue
 		}
-		found[strings.Join(at, ".")] = setting{
-			path: at, kind: kindOf(member.Type), label: member.Title, help: member.Text, given: given[name],
+		found[strings.Join(at, ".")] = configSetting{
+			path: at, kind: schemaType(member.Type), label: member.Title, help: member.Text, given: given[name],
 			secret: member.Secret || member.Hidden || member.WriteOnly || secretWords.MatchString(name),
 			needed: !alternative && slices.Contains(f.Required, name),
 		}
 	}
 }
 
-func collectGiven(path []string, given map[string]any, found map[string]setting) {
+func collectGiven(path []string, given map[string]any, found map[string]configSetting) {
 	for name, v := range given {
 		at := append(slices.Clone(path), name)
 		if inner, ok := v.(map[string]any); ok {
@@ -81,7 +80,7 @@ func collectGiven(path []string, given map[string]any, found map[string]setting)
 		if _, known := found[id]; known || v == nil {
 			continue
 		}
-		s := setting{path: at, given: v, secret: secretWords.MatchString(name)}
+		s := configSetting{path: at, given: v, secret: secretWords.MatchString(name)}
 		s.needed = s.secret
 		switch v.(type) {
 		case string:
@@ -96,8 +95,8 @@ func collectGiven(path []string, given map[string]any, found map[string]setting)
 	}
 }
 
-// kindOf reads a JSON Schema type, of which the first that is not null counts.
-func kindOf(raw jsontext.Value) string {
+// schemaType parses a JSON Schema type. The first one other than null counts.
+func schemaType(raw jsontext.Value) string {
 	var names []string
 	var name string
 	if json.Unmarshal(raw, &name) == nil {
@@ -118,23 +117,23 @@ func kindOf(raw jsontext.Value) string {
 	return ""
 }
 
-// settle gives each setting its variable, and keeps the given values that are no secrets.
-func settle(prefix string, settings []setting) (variables []Setting, values jsontext.Value) {
+// assignVariables assigns a variable to each setting, and keeps the configured values that are not secrets.
+func assignVariables(prefix string, settings []configSetting) (variables []Setting, values jsontext.Value) {
 	kept := map[string]any{}
 	for _, s := range settings {
 		variables = append(variables, Setting{Path: s.path, Env: s.env(prefix), Type: s.kind})
 		if s.given != nil && !s.secret {
-			put(kept, s.path, s.given)
+			setValueAt(kept, s.path, s.given)
 		}
 	}
 	if len(kept) == 0 {
 		return variables, nil
 	}
-	return variables, encode(kept)
+	return variables, encodeJSON(kept)
 }
 
-// env names the variable of a setting.
-func (s setting) env(prefix string) string {
+// env returns the variable of a setting.
+func (s configSetting) env(prefix string) string {
 	name := "_" + strings.ToUpper(strings.Join(s.path, "_"))
 	name = strings.Map(func(r rune) rune {
 		if r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' {

@@ -8,10 +8,10 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// singer is version 0.3 of the Singer specification, with the habits of its taps.
-type singer struct{}
+// singerDialect is version 0.3 of the Singer specification, including common deviations of its taps.
+type singerDialect struct{}
 
-func (singer) arguments(a *Adapter, config, catalog, state string) []string {
+func (singerDialect) arguments(a *Adapter, config, catalog, state string) []string {
 	args := []string{"--config", config}
 	flags := a.CatalogFlags
 	if len(flags) == 0 {
@@ -26,9 +26,9 @@ func (singer) arguments(a *Adapter, config, catalog, state string) []string {
 	return args
 }
 
-// catalog says "selected" in every place where taps look for it: the metadata of the stream and
-// of its fields, and, for older ones, the stream and its schema themselves.
-func (singer) catalog(a *Adapter, selected []string) (jsontext.Value, error) {
+// catalog sets "selected" in every place where taps look for it: the metadata of the stream and of its fields
+// and, for older taps, the stream and its schema.
+func (singerDialect) catalog(a *Adapter, selected []string) (jsontext.Value, error) {
 	streams := []map[string]any{}
 	for _, s := range a.Streams {
 		var entry map[string]any
@@ -61,17 +61,17 @@ func (singer) catalog(a *Adapter, selected []string) (jsontext.Value, error) {
 		entry["metadata"] = notes
 		streams = append(streams, entry)
 	}
-	return encode(map[string]any{"streams": streams}), nil
+	return encodeJSON(map[string]any{"streams": streams}), nil
 }
 
-func (singer) state(marks []bookmark) jsontext.Value {
-	if m, ok := oldest(marks); ok {
+func (singerDialect) state(marks []streamBookmark) jsontext.Value {
+	if m, ok := oldestState(marks); ok {
 		return m.State
 	}
 	return nil
 }
 
-func (singer) read(line []byte) (event, error) {
+func (singerDialect) read(line []byte) (tapEvent, error) {
 	var m struct {
 		Type     string         `json:"type"`
 		Stream   string         `json:"stream"`
@@ -86,9 +86,9 @@ func (singer) read(line []byte) (event, error) {
 		Manifest []string `json:"manifest"`
 	}
 	if err := json.Unmarshal(line, &m); err != nil {
-		return note(line)
+		return textEvent(line)
 	}
-	e := event{stream: m.Stream, version: m.Version}
+	e := tapEvent{stream: m.Stream, version: m.Version}
 	switch strings.ToUpper(m.Type) {
 	case "SCHEMA":
 		e.kind, e.data = eventSchema, m.Schema
@@ -100,11 +100,15 @@ func (singer) read(line []byte) (event, error) {
 		e.kind = eventActivate
 	case "BATCH":
 		e.kind = eventBatch
-		e.batch = batch{format: strings.ToLower(m.Encoding.Format), compression: strings.ToLower(m.Encoding.Compression), files: m.Manifest}
+		e.batch = fileBatch{
+			format:      strings.ToLower(m.Encoding.Format),
+			compression: strings.ToLower(m.Encoding.Compression),
+			files:       m.Manifest,
+		}
 	case "":
-		return note(line)
+		return textEvent(line)
 	default:
-		return event{kind: eventNote, text: "message of type " + m.Type}, nil
+		return tapEvent{kind: eventNote, text: "message of type " + m.Type}, nil
 	}
 	return e, nil
 }

@@ -20,8 +20,8 @@ import (
 	"pdpp/manifest"
 )
 
-// A tap that nobody changed is wrapped, run and resumed: everything arrives once, and the second
-// run goes on from the tap's own state.
+// An unchanged tap is wrapped, run and resumed: everything arrives once, and the second run resumes from the
+// tap's own state.
 func TestSingerTap(t *testing.T) {
 	t.Parallel()
 	b := newBed(t, "plain", map[string]any{"pages": 35, "visits": 12, "log": 3})
@@ -58,7 +58,7 @@ func TestTapIgnoresItsCatalog(t *testing.T) {
 	if !strings.Contains(result.Failure.Message, "no SCHEMA") {
 		t.Errorf("the failure says %q", result.Failure.Message)
 	}
-	// Wrapped as it is, both flags are given, since its help names both.
+	// Without options both flags are passed, because its help names both.
 	b = newBed(t, "wrong-flag", map[string]any{"pages": 5})
 	if result := b.run(launch.Request{}); result.Status != runner.Succeeded || len(b.keys("pages")) != 5 {
 		t.Errorf("%s: %v", result.Status, result.Failure)
@@ -93,7 +93,16 @@ func TestTapKilled(t *testing.T) {
 // The folder holds no secret of the configuration that it was made from.
 func TestWrapKeepsNoSecret(t *testing.T) {
 	t.Parallel()
-	b := newBed(t, "plain", map[string]any{"token": "tok-hush", "region": "north", "pages": 1, "client": map[string]any{"api_key": "key-hush", "id": "c1"}})
+	b := newBed(
+		t,
+		"plain",
+		map[string]any{
+			"token":  "tok-hush",
+			"region": "north",
+			"pages":  1,
+			"client": map[string]any{"api_key": "key-hush", "id": "c1"},
+		},
+	)
 	for _, name := range []string{foreign.ManifestFile, foreign.AdapterFile} {
 		body, err := os.ReadFile(filepath.Join(b.dir, "ledger", name))
 		if err != nil {
@@ -119,7 +128,10 @@ func TestWrapKeepsNoSecret(t *testing.T) {
 	pages, _ := m.Stream("pages")
 	log, _ := m.Stream("log")
 	switch {
-	case !slices.Equal(pages.PrimaryKey, []string{"id"}), pages.Semantics != manifest.MutableState, pages.ConsentTimeField != "updated_at", pages.Checkpoint != manifest.CheckpointSlice:
+	case !slices.Equal(pages.PrimaryKey, []string{"id"}),
+		pages.Semantics != manifest.MutableState,
+		pages.ConsentTimeField != "updated_at",
+		pages.Checkpoint != manifest.CheckpointSlice:
 		t.Errorf("pages: %+v", pages)
 	case !slices.Equal(log.PrimaryKey, []string{foreign.DigestField}), log.Semantics != manifest.AppendOnly:
 		t.Errorf("log: %+v", log)
@@ -133,7 +145,12 @@ func TestWrapSeesHosts(t *testing.T) {
 	t.Parallel()
 	for _, encrypted := range []bool{false, true} {
 		s := newService(t, nil, encrypted)
-		b := s.over(t, "api", map[string]any{"pages": 2, "probe": true}, func(o *foreign.Order) { o.Hosts, o.Opaque = nil, encrypted })
+		b := s.over(
+			t,
+			"api",
+			map[string]any{"pages": 2, "probe": true},
+			func(o *foreign.Order) { o.Hosts, o.Opaque = nil, encrypted },
+		)
 		_, a, err := foreign.Load(filepath.Join(b.dir, "ledger"))
 		if err != nil || !slices.Equal(a.Hosts, []string{s.host()}) {
 			t.Errorf("hosts: %v, %v", a.Hosts, err)
@@ -177,7 +194,10 @@ func TestHangingTap(t *testing.T) {
 	b := newBed(t, "hang", nil)
 	ctx, cancel := context.WithCancel(t.Context())
 	b.launcher.Committed = func(string, int) { cancel() }
-	result, err := b.launcher.Run(ctx, launch.Request{ConnectionID: connectortest.Connection, Trigger: store.TriggerManual})
+	result, err := b.launcher.Run(
+		ctx,
+		launch.Request{ConnectionID: connectortest.Connection, Trigger: store.TriggerManual},
+	)
 	if err != nil || result.Status == runner.Succeeded {
 		t.Fatalf("%s: %v", result.Status, err)
 	}
@@ -231,7 +251,9 @@ func TestActivatedVersions(t *testing.T) {
 	b := newBed(t, "versions", nil)
 	set := func(version, from, to, early, exit int) launch.Result {
 		edit(t, b, func(a *foreign.Adapter) {
-			a.Values = jsontext.Value(fmt.Sprintf(`{"version":%d,"from":%d,"pages":%d,"early":%d,"exit":%d}`, version, from, to, early, exit))
+			a.Values = jsontext.Value(
+				fmt.Sprintf(`{"version":%d,"from":%d,"pages":%d,"early":%d,"exit":%d}`, version, from, to, early, exit),
+			)
 		})
 		return b.run(launch.Request{})
 	}
@@ -256,7 +278,7 @@ func TestActivatedVersions(t *testing.T) {
 	}
 }
 
-// Beyond the bound nothing is deleted, and the stream says so.
+// Beyond the bound nothing is deleted, and the stream reports that.
 //
 //pdpp:tier unraced
 func TestTooManyVersionKeys(t *testing.T) {
@@ -274,12 +296,13 @@ func TestTooManyVersionKeys(t *testing.T) {
 	}
 }
 
-// Files are read below the working directory alone, and only as JSON lines.
+// Files are read only below the working directory, and only as JSON lines.
 //
 //pdpp:tier unraced
 func TestBatches(t *testing.T) {
 	t.Parallel()
-	for place, good := range map[string]bool{"below": true, "outside": false, "up": false, "link": false, "bucket": false, "parquet": false} {
+	for place, good := range map[string]bool{"below": true, "outside": false, "up": false, "link": false,
+		"bucket": false, "parquet": false} {
 		t.Run(place, func(t *testing.T) {
 			t.Parallel()
 			b := newBed(t, "batch", map[string]any{"batch": place})

@@ -15,15 +15,18 @@ func playSource(habit string, args []string) int {
 	switch args[0] {
 	case "spec":
 		s.say(`{"type":"SPEC","spec":{"connectionSpecification":{"type":"object","required":["credentials"],"properties":{` +
-			`"credentials":{"type":"object","oneOf":[{"properties":{"auth":{"const":"token"},"token":{"type":"string","airbyte_secret":true,"title":"Token"}},"required":["token"]}]},` +
+			`"credentials":{"type":"object","oneOf":[{"properties":{"auth":{"const":"token"},"token":{"type":"string",` +
+			`"airbyte_secret":true,"title":"Token"}},"required":["token"]}]},` +
 			`"pages":{"type":"integer","title":"Pages"}}}}}`)
 	case "check":
 		s.say(`{"type":"LOG","log":{"level":"INFO","message":"checking"}}`)
 		s.say(`{"type":"CONNECTION_STATUS","connectionStatus":{"status":"SUCCEEDED"}}`)
 	case "discover":
 		s.say(`{"type":"CATALOG","catalog":{"streams":[`+
-			`{"name":"pages","json_schema":%s,"supported_sync_modes":["full_refresh","incremental"],"source_defined_cursor":true,"default_cursor_field":["updated_at"],"source_defined_primary_key":[["id"]]},`+
-			`{"name":"log","namespace":"app","json_schema":%s,"supported_sync_modes":["full_refresh"]}]}}`, tapSchemas["pages"], tapSchemas["log"])
+			`{"name":"pages","json_schema":%s,"supported_sync_modes":["full_refresh","incremental"],`+
+			`"source_defined_cursor":true,"default_cursor_field":["updated_at"],"source_defined_primary_key":[["id"]]},`+
+			`{"name":"log","namespace":"app","json_schema":%s,"supported_sync_modes":["full_refresh"]}]}}`,
+			tapSchemas["pages"], tapSchemas["log"])
 	case "read":
 		var marks []map[string]any
 		if body, err := os.ReadFile(argument("--state")); err == nil {
@@ -37,15 +40,31 @@ func playSource(habit string, args []string) int {
 }
 
 func (t *tapRun) status(stream, namespace, status string) {
-	t.say(`{"type":"TRACE","trace":{"type":"STREAM_STATUS","emitted_at":1,"stream_status":{"stream_descriptor":{"name":%q,"namespace":%q},"status":%q}}}`, stream, namespace, status)
+	t.say(
+		`{"type":"TRACE","trace":{"type":"STREAM_STATUS","emitted_at":1,"stream_status":{"stream_descriptor":{"name":%q,`+
+			`"namespace":%q},"status":%q}}}`,
+		stream,
+		namespace,
+		status,
+	)
 }
 
 func (t *tapRun) row(stream, namespace string, n int) {
-	t.say(`{"type":"RECORD","record":{"stream":%q,"namespace":%q,"data":%s,"emitted_at":1}}`, stream, namespace, tapRecord(stream, n))
+	t.say(
+		`{"type":"RECORD","record":{"stream":%q,"namespace":%q,"data":%s,"emitted_at":1}}`,
+		stream,
+		namespace,
+		tapRecord(stream, n),
+	)
 }
 
 func (t *tapRun) streamState(at, counted int) {
-	t.say(`{"type":"STATE","state":{"type":"STREAM","stream":{"stream_descriptor":{"name":"pages"},"stream_state":{"at":%d}},"sourceStats":{"recordCount":%d.0}}}`, at, counted)
+	t.say(
+		`{"type":"STATE","state":{"type":"STREAM","stream":{"stream_descriptor":{"name":"pages"},`+
+			`"stream_state":{"at":%d}},"sourceStats":{"recordCount":%d.0}}}`,
+		at,
+		counted,
+	)
 }
 
 // pagesAt is the source's own bookmark of the pages.
@@ -73,7 +92,12 @@ func (t *tapRun) trouble(class, stream string) {
 	if stream != "" {
 		descriptor = fmt.Sprintf(`,"stream_descriptor":{"name":%q}`, stream)
 	}
-	t.say(`{"type":"TRACE","trace":{"type":"ERROR","emitted_at":1,"error":{"message":"It went wrong.","internal_message":"x","failure_type":%q%s}}}`, class, descriptor)
+	t.say(
+		`{"type":"TRACE","trace":{"type":"ERROR","emitted_at":1,"error":{"message":"It went wrong.",`+
+			`"internal_message":"x","failure_type":%q%s}}}`,
+		class,
+		descriptor,
+	)
 }
 
 // sourceHabits are what sources do.
@@ -83,7 +107,10 @@ var sourceHabits = map[string]func(*tapRun, []map[string]any) int{
 		t.wholeLog()
 		at := pagesAt(marks)
 		t.status("pages", "", "STARTED")
-		t.say(`{"type":"TRACE","trace":{"type":"ESTIMATE","emitted_at":1,"estimate":{"name":"pages","type":"STREAM","row_estimate":9}}}`)
+		t.say(
+			`{"type":"TRACE","trace":{"type":"ESTIMATE","emitted_at":1,"estimate":{"name":"pages","type":"STREAM",` +
+				`"row_estimate":9}}}`,
+		)
 		t.status("pages", "", "RUNNING")
 		since := 0
 		for n := at + 1; n <= t.count("pages"); n++ {
@@ -140,7 +167,7 @@ var sourceHabits = map[string]func(*tapRun, []map[string]any) int{
 	"config_error":    func(t *tapRun, _ []map[string]any) int { t.trouble("config_error", ""); return 1 },
 	"transient_error": func(t *tapRun, _ []map[string]any) int { t.trouble("transient_error", ""); return 1 },
 	"system_error":    func(t *tapRun, _ []map[string]any) int { t.trouble("system_error", ""); return 1 },
-	// One of its streams fails, and it says which.
+	// One of its streams fails, and it reports which.
 	"one_stream": func(t *tapRun, _ []map[string]any) int {
 		t.wholeLog()
 		t.status("pages", "", "STARTED")
@@ -163,7 +190,11 @@ var sourceHabits = map[string]func(*tapRun, []map[string]any) int{
 			t.row("pages", "", n)
 			t.row("log", "app", n)
 		}
-		t.say(`{"type":"STATE","state":{"type":"GLOBAL","global":{"shared_state":{"at":%d},"stream_states":[]},"sourceStats":{"recordCount":6}}}`, at+3)
+		t.say(
+			`{"type":"STATE","state":{"type":"GLOBAL","global":{"shared_state":{"at":%d},"stream_states":[]},`+
+				`"sourceStats":{"recordCount":6}}}`,
+			at+3,
+		)
 		t.status("log", "app", "COMPLETE")
 		t.status("pages", "", "COMPLETE")
 		return 0
@@ -182,7 +213,12 @@ var sourceHabits = map[string]func(*tapRun, []map[string]any) int{
 	"waits": func(t *tapRun, _ []map[string]any) int {
 		t.wholeLog()
 		reset := time.Now().Add(time.Hour).UnixMilli()
-		t.say(`{"type":"TRACE","trace":{"type":"STREAM_STATUS","emitted_at":1,"stream_status":{"stream_descriptor":{"name":"pages"},"status":"RUNNING","reasons":[{"type":"RATE_LIMITED","rate_limited":{"quota_reset":%d}}]}}}`, reset)
+		t.say(
+			`{"type":"TRACE","trace":{"type":"STREAM_STATUS","emitted_at":1,`+
+				`"stream_status":{"stream_descriptor":{"name":"pages"},"status":"RUNNING","reasons":[{"type":"RATE_LIMITED",`+
+				`"rate_limited":{"quota_reset":%d}}]}}}`,
+			reset,
+		)
 		t.row("pages", "", 1)
 		t.status("pages", "", "COMPLETE")
 		return 0

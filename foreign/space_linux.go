@@ -14,18 +14,19 @@ import (
 )
 
 const (
-	// handover is the descriptor by which the launcher sends the listener to the proxy.
-	handover = 3
+	// handoverFD is the descriptor that the launcher uses to send the listener to the proxy.
+	handoverFD = 3
 	// handoverTimeout bounds how long the proxy waits for the listener.
 	handoverTimeout = 30 * time.Second
 )
 
-// errNoNamespace reports that this machine made no network namespace for the program.
+// errNoNamespace reports that this machine cannot create a network namespace.
 var errNoNamespace = errors.New("this machine makes no network namespace")
 
-// startInNamespace starts the command, which is the launcher, in a user and a network namespace of its own, and
-// returns the listener that the launcher has opened inside. The user is not mapped: files are accessed as before,
-// and the program has no capability once it is executed. An error is errNoNamespace where the machine refuses.
+// startInNamespace starts the command, which is the launcher, in its own user and network namespace. It returns
+// the listener that the launcher has opened inside. The user is not mapped: file access is unchanged, and the
+// program has no capability after execution. The error is errNoNamespace if the machine does not support
+// namespaces.
 func startInNamespace(cmd *exec.Cmd) (net.Listener, error) {
 	pair, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_SEQPACKET|unix.SOCK_CLOEXEC, 0)
 	if err != nil {
@@ -86,18 +87,18 @@ func receiveListener(from *os.File) (net.Listener, error) {
 	return net.FileListener(file)
 }
 
-// serveNamespace opens the proxy's port inside the namespace of this process and sends it to the parent, which
-// accepts on it: a socket belongs to the namespace that it was created in.
+// serveNamespace opens the proxy's port inside the namespace of this process and sends the socket to the parent,
+// which accepts connections on it. A socket belongs to the namespace that it was created in.
 func serveNamespace() error {
 	listener, err := listenInside()
 	if err != nil {
-		_ = unix.Sendmsg(handover, []byte(err.Error()), nil, nil, 0) // the parent reads this reason, or none
+		_ = unix.Sendmsg(handoverFD, []byte(err.Error()), nil, nil, 0) // the parent reads this reason, or none
 		return err
 	}
-	if err := unix.Sendmsg(handover, []byte("listener"), unix.UnixRights(listener), nil, 0); err != nil {
+	if err := unix.Sendmsg(handoverFD, []byte("listener"), unix.UnixRights(listener), nil, 0); err != nil {
 		return fmt.Errorf("send the listener: %w", err)
 	}
-	for _, fd := range []int{listener, handover} {
+	for _, fd := range []int{listener, handoverFD} {
 		if err := unix.Close(fd); err != nil {
 			return fmt.Errorf("close the listener: %w", err)
 		}
@@ -127,7 +128,7 @@ func listenInside() (int, error) {
 	return fd, nil
 }
 
-// dropCapabilities takes from the calling thread what it had to bring up loopback.
+// dropCapabilities removes the capabilities that the calling thread needed to bring up loopback.
 func dropCapabilities() error {
 	if err := unix.Prctl(unix.PR_CAP_AMBIENT, unix.PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0); err != nil {
 		return fmt.Errorf("drop capabilities: %w", err)

@@ -18,15 +18,14 @@ import (
 	"pdpp/protocol"
 )
 
-// exitGrace is how long a tap that has closed its output may take to end.
+// exitGrace is how long a tap may take to exit after it has closed its output.
 const exitGrace = 10 * time.Second
 
-// files are what a tap is started with. They lie in the run's working directory and are gone
-// with it.
-type files struct{ dir, config, catalog, state string }
+// tapFiles are the input files of a tap. They are in the run's working directory and are deleted with it.
+type tapFiles struct{ dir, config, catalog, state string }
 
-func writeFiles(dir string, config, catalog, state jsontext.Value) (files, error) {
-	f := files{dir: dir}
+func writeFiles(dir string, config, catalog, state jsontext.Value) (tapFiles, error) {
+	f := tapFiles{dir: dir}
 	for _, part := range []struct {
 		path *string
 		name string
@@ -43,20 +42,21 @@ func writeFiles(dir string, config, catalog, state jsontext.Value) (files, error
 	return f, nil
 }
 
-// tap is the foreign program at work. It belongs to the process group of this process, so that
-// whoever ends the group ends it too.
-type tap struct {
+// tapProcess is the running foreign program. It belongs to the process group of this process, so that ending the group
+// ends the tap.
+type tapProcess struct {
 	cmd    *exec.Cmd
-	out    *output
-	events chan event
+	out    *tapOutput
+	events chan tapEvent
 	broken error // valid after events is closed
 	exited chan error
 }
 
-// startTap starts the command, which reaches the network by the route. Each line of its output becomes an event.
-func startTap(ctx context.Context, way *route, argv []string, dir string, read func([]byte) (event, error),
-	log *slog.Logger) (*tap, error) {
-	t := &tap{events: make(chan event), exited: make(chan error, 1)}
+// startTap starts the command, which reaches the network through the route. Each line of its output becomes an
+// event.
+func startTap(ctx context.Context, way *networkRoute, argv []string, dir string, read func([]byte) (tapEvent, error),
+	log *slog.Logger) (*tapProcess, error) {
+	t := &tapProcess{events: make(chan tapEvent), exited: make(chan error, 1)}
 	stdout, out, err := os.Pipe()
 	if err != nil {
 		return nil, fmt.Errorf("open pipe: %w", err)
@@ -74,7 +74,7 @@ func startTap(ctx context.Context, way *route, argv []string, dir string, read f
 		cmd.Stdout, cmd.Stderr = out, said
 		return cmd
 	})
-	_, _ = out.Close(), said.Close() // the child has its own
+	_, _ = out.Close(), said.Close() // the child has its own copies
 	if err != nil {
 		_, _ = stdout.Close(), stderr.Close()
 		return nil, fmt.Errorf("start the tap: %w", err)
@@ -82,7 +82,7 @@ func startTap(ctx context.Context, way *route, argv []string, dir string, read f
 	heard := make(chan struct{})
 	go func() {
 		defer close(heard)
-		listen(stderr, log)
+		logStderr(stderr, log)
 	}()
 	go t.pump(ctx, read)
 	go func() {
@@ -93,8 +93,8 @@ func startTap(ctx context.Context, way *route, argv []string, dir string, read f
 	return t, nil
 }
 
-// pump turns lines into events until the output ends or breaks.
-func (t *tap) pump(ctx context.Context, read func([]byte) (event, error)) {
+// pump converts lines to events until the output ends or is invalid.
+func (t *tapProcess) pump(ctx context.Context, read func([]byte) (tapEvent, error)) {
 	defer t.out.Close()
 	defer close(t.events)
 	lines := protocol.NewLineReader(t.out, 0)
@@ -122,8 +122,8 @@ func (t *tap) pump(ctx context.Context, read func([]byte) (event, error)) {
 	}
 }
 
-// listen passes on what the tap tells people. The log takes secrets out.
-func listen(stderr io.ReadCloser, log *slog.Logger) {
+// logStderr logs the tap's messages for people. The log removes secrets.
+func logStderr(stderr io.ReadCloser, log *slog.Logger) {
 	defer stderr.Close()
 	lines := bufio.NewScanner(stderr)
 	lines.Buffer(nil, 64<<10)
@@ -132,11 +132,11 @@ func listen(stderr io.ReadCloser, log *slog.Logger) {
 			log.Info("tap: " + text)
 		}
 	}
-	_, _ = io.Copy(io.Discard, stderr) // a line beyond all bounds is not kept, but must not block
+	_, _ = io.Copy(io.Discard, stderr) // an oversized line is dropped, but must not block
 }
 
-// end waits for the process and gives its exit code; -1 when it had to be killed.
-func (t *tap) end() int {
+// end waits for the process and returns its exit code, or -1 if it had to be killed.
+func (t *tapProcess) end() int {
 	grace := time.NewTimer(exitGrace)
 	defer grace.Stop()
 	select {

@@ -35,7 +35,11 @@ func TestMain(m *testing.M) {
 				os.Exit(1)
 			}
 			ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
-			code := connectorkit.Run(ctx, c, connectorkit.Process{Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Env: os.Getenv, Now: time.Now})
+			code := connectorkit.Run(
+				ctx,
+				c,
+				connectorkit.Process{Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Env: os.Getenv, Now: time.Now},
+			)
 			stop()
 			leave(code)
 		case foreign.ConfinedCommand:
@@ -76,7 +80,7 @@ type tapRun struct {
 func (t *tapRun) say(format string, args ...any) {
 	fmt.Fprintf(t.out, format+"\n", args...)
 	if err := t.out.Flush(); err != nil {
-		os.Exit(1) // nobody listens any more
+		os.Exit(1) // nothing reads its output any more
 	}
 }
 
@@ -93,7 +97,7 @@ func (t *tapRun) at(stream string) int {
 	return int(n)
 }
 
-// mark says the tap's state: everything of pages up to here, everything of visits up to there.
+// mark writes the tap's state: pages up to here, visits up to there.
 func (t *tapRun) mark(pages, visits int) {
 	t.say(`{"type":"STATE","value":{"bookmarks":{"pages":%d,"visits":%d}}}`, pages, visits)
 }
@@ -103,7 +107,8 @@ func (t *tapRun) schema(stream string) {
 }
 
 var tapSchemas = map[string]string{
-	"pages":  `{"type":"object","properties":{"id":{"type":"integer"},"title":{"type":"string"},"updated_at":{"type":"string","format":"date-time"}}}`,
+	"pages": `{"type":"object","properties":{"id":{"type":"integer"},"title":{"type":"string"},` +
+		`"updated_at":{"type":"string","format":"date-time"}}}`,
 	"visits": `{"type":"object","properties":{"page":{"type":"integer"},"day":{"type":"string"}}}`,
 	"log":    `{"type":"object","properties":{"line":{"type":"string"}}}`,
 }
@@ -114,7 +119,11 @@ var tapKeys = map[string]string{"pages": `["id"]`, "visits": `["page","day"]`, "
 func tapRecord(stream string, n int) string {
 	switch stream {
 	case "pages":
-		return fmt.Sprintf(`{"id":%d,"title":"Page %[1]d","updated_at":%q}`, n, time.Unix(int64(n)*3600, 0).UTC().Format(time.RFC3339))
+		return fmt.Sprintf(
+			`{"id":%d,"title":"Page %[1]d","updated_at":%q}`,
+			n,
+			time.Unix(int64(n)*3600, 0).UTC().Format(time.RFC3339),
+		)
 	case "visits":
 		return fmt.Sprintf(`{"page":%d,"day":"2026-01-%02d","seen":true}`, n, n%28+1)
 	}
@@ -122,7 +131,11 @@ func tapRecord(stream string, n int) string {
 }
 
 func (t *tapRun) record(stream string, n int) {
-	t.say(`{"type":"RECORD","stream":%q,"record":%s,"time_extracted":"2026-03-01T08:30:00Z"}`, stream, tapRecord(stream, n))
+	t.say(
+		`{"type":"RECORD","stream":%q,"record":%s,"time_extracted":"2026-03-01T08:30:00Z"}`,
+		stream,
+		tapRecord(stream, n),
+	)
 }
 
 // playTap is a Singer tap with the named habit.
@@ -146,10 +159,15 @@ func playTap(habit string, args []string) int {
 	t := &tapRun{out: bufio.NewWriter(os.Stdout), habit: habit, config: readJSON(*config), state: readJSON(*state)}
 	switch {
 	case *about:
-		fmt.Println(`{"name":"tap","settings":{"type":"object","required":["token"],"properties":{"token":{"type":"string","secret":true,"description":"From your account."},"pages":{"type":"integer"},"visits":{"type":"integer"},"region":{"type":["string","null"]}}}}`)
+		fmt.Println(
+			`{"name":"tap","settings":{"type":"object","required":["token"],"properties":{"token":{"type":"string",` +
+				`"secret":true,"description":"From your account."},"pages":{"type":"integer"},"visits":{"type":"integer"},` +
+				`"region":{"type":["string","null"]}}}}`,
+		)
 		return 0
 	case *discover:
-		if address, ok := t.config["url"].(string); ok && t.config["probe"] == true { // as taps do whose streams depend on the account
+		if address, ok := t.config["url"].(string); ok &&
+			t.config["probe"] == true { // like taps with streams that depend on the account
 			if resp, err := viaProxy(t.config).Get(address); err == nil {
 				_ = resp.Body.Close()
 			}
@@ -170,8 +188,13 @@ func playTap(habit string, args []string) int {
 }
 
 func tapEntry(stream string) string {
-	return fmt.Sprintf(`{"tap_stream_id":%q,"stream":%[1]q,"schema":%s,"key_properties":%s,"metadata":[{"breadcrumb":[],"metadata":{"replication-key":"updated_at"}}]}`,
-		stream, tapSchemas[stream], tapKeys[stream])
+	return fmt.Sprintf(
+		`{"tap_stream_id":%q,"stream":%[1]q,"schema":%s,"key_properties":%s,"metadata":[{"breadcrumb":[],`+
+			`"metadata":{"replication-key":"updated_at"}}]}`,
+		stream,
+		tapSchemas[stream],
+		tapKeys[stream],
+	)
 }
 
 func readJSON(path string) map[string]any {
@@ -199,7 +222,7 @@ func selectedStreams(catalog map[string]any) (names []string) {
 // tapHabits are what taps do.
 var tapHabits = map[string]func(*tapRun) int{
 	"plain": plainTap,
-	// It gets a catalog by a flag that it does not look at, writes an empty state and is content.
+	// It gets a catalog with a flag that it ignores, writes an empty state and exits with 0.
 	"wrong-flag": func(t *tapRun) int {
 		if t.catalog == nil {
 			t.say(`{"type":"STATE","value":{}}`)
@@ -209,7 +232,7 @@ var tapHabits = map[string]func(*tapRun) int{
 	},
 }
 
-// plainTap goes on from its state, and says it after every tenth record.
+// plainTap resumes from its state, and writes it after every tenth record.
 func plainTap(t *tapRun) int {
 	at := map[string]int{"pages": t.at("pages"), "visits": t.at("visits")}
 	for _, stream := range t.catalog {

@@ -44,7 +44,7 @@ func newService(t *testing.T, says map[int]int, encrypted bool) *service {
 		}
 		_, _ = w.Write([]byte(tapRecord("pages", n)))
 	}))
-	s.Config.ErrorLog = log.New(io.Discard, "", 0) // what a client does not accept is the client's to tell
+	s.Config.ErrorLog = log.New(io.Discard, "", 0) // the client reports what it does not accept
 	if encrypted {
 		s.StartTLS()
 	} else {
@@ -62,7 +62,11 @@ func (s *service) over(t *testing.T, habit string, config map[string]any, adjust
 	if cert := s.Certificate(); cert != nil {
 		config["ca"] = string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: cert.Raw}))
 	}
-	b := newBed(t, habit, config, append([]func(*foreign.Order){func(o *foreign.Order) { o.Hosts = []string{s.host()} }}, adjust...)...)
+	b := newBed(
+		t,
+		habit,
+		config,
+		append([]func(*foreign.Order){func(o *foreign.Order) { o.Hosts = []string{s.host()} }}, adjust...)...)
 	b.env["PDPP_LEDGER_PACING_INITIAL_INTERVAL_MS"] = "1"
 	b.env["PDPP_LEDGER_PACING_MIN_INTERVAL_MS"] = "0.1"
 	b.env["PDPP_LEDGER_CIRCUIT_BREAKER"] = "off"
@@ -99,8 +103,10 @@ func TestVerdicts(t *testing.T) {
 		{name: "a swallowed 404", says: map[int]int{3: 404}, stored: 5, coverage: "retryable_gap", tone: "amber"},
 		{name: "a swallowed 403", says: map[int]int{3: 403}, stored: 5, coverage: "partial", tone: "amber"},
 		{name: "a swallowed 502", says: map[int]int{3: 502}, stored: 5, coverage: "retryable_gap", tone: "amber"},
-		{name: "traffic that is not inspected", opaque: true, adjust: func(o *foreign.Order) { o.Opaque = true }, stored: 6, coverage: "unknown", tone: "grey"},
-		{name: "a host that is not allowed", adjust: func(o *foreign.Order) { o.Hosts = nil }, coverage: "partial", tone: "amber"},
+		{name: "traffic that is not inspected", opaque: true, adjust: func(o *foreign.Order) { o.Opaque = true },
+			stored: 6, coverage: "unknown", tone: "grey"},
+		{name: "a host that is not allowed", adjust: func(o *foreign.Order) { o.Hosts = nil }, coverage: "partial",
+			tone: "amber"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -114,7 +120,16 @@ func TestVerdicts(t *testing.T) {
 			}
 			axis, tone := b.coverage()
 			if stored := len(b.keys("pages")); stored != c.stored || axis != c.coverage || tone != c.tone {
-				t.Errorf("%d stored, %s, %s; want %d, %s, %s\n%s", stored, axis, tone, c.stored, c.coverage, c.tone, result.StderrTail)
+				t.Errorf(
+					"%d stored, %s, %s; want %d, %s, %s\n%s",
+					stored,
+					axis,
+					tone,
+					c.stored,
+					c.coverage,
+					c.tone,
+					result.StderrTail,
+				)
 			}
 		})
 	}
@@ -156,7 +171,7 @@ func TestRefusedIsAskedAgain(t *testing.T) {
 	}
 }
 
-// Singer knows only the exit code: the last answer decides what the owner is told.
+// Singer has only the exit code: the last response decides what the owner sees.
 //
 //pdpp:tier unraced
 func TestFailureByTheLastAnswer(t *testing.T) {
@@ -175,7 +190,8 @@ func TestFailureByTheLastAnswer(t *testing.T) {
 			b.env["PDPP_LEDGER_RETRY_BUDGET_INITIAL_TOKENS"] = "0"
 			result := b.run(launch.Request{})
 			e := result.DoneError
-			if result.Status != runner.Failed || e == nil || e.Code != c.code || e.RecoveryHint == nil || e.RecoveryHint.Action != c.action {
+			if result.Status != runner.Failed || e == nil || e.Code != c.code || e.RecoveryHint == nil ||
+				e.RecoveryHint.Action != c.action {
 				t.Errorf("%s: %+v %v", result.Status, e, result.Failure)
 			}
 		})

@@ -5,27 +5,25 @@ import (
 	"slices"
 )
 
-// maxVersionKeys bounds the keys of a stream that its bookmark remembers. Beyond it no
-// deletion is inferred.
+// maxVersionKeys bounds the keys that a stream's bookmark remembers. Beyond it no deletion is inferred.
 const maxVersionKeys = 10_000
 
-// versions is what a stream remembers of the keys that it has, so that it can tell what did not
-// come with a new version of the whole table.
-type versions struct {
-	// Current is the version whose records are coming, Keys those that came with it.
+// tableVersions remembers the keys of a stream, to find those that are missing in a new version of the whole table.
+type tableVersions struct {
+	// Current is the version that is being received, Keys its keys so far.
 	Current int64    `json:"current"`
 	Keys    []string `json:"keys,omitempty"`
 	// Live are the keys that are stored.
 	Live []string `json:"live,omitempty"`
-	// Full says that there were too many keys to remember.
+	// Full means that there were too many keys to remember.
 	Full bool `json:"full,omitzero"`
-	// Activated says that the tap declared the current version to be the whole table.
+	// Activated means that the tap declared the current version to be the whole table.
 	Activated bool `json:"activated,omitzero"`
 
 	came, live map[string]bool
 }
 
-func setOf(keys []string) map[string]bool {
+func stringSet(keys []string) map[string]bool {
 	set := make(map[string]bool, len(keys))
 	for _, k := range keys {
 		set[k] = true
@@ -33,24 +31,24 @@ func setOf(keys []string) map[string]bool {
 	return set
 }
 
-// load prepares what a bookmark holds.
-func (v *versions) load() *versions {
+// load prepares the content of a bookmark.
+func (v *tableVersions) load() *tableVersions {
 	if v == nil {
 		return nil
 	}
-	v.came, v.live = setOf(v.Keys), setOf(v.Live)
+	v.came, v.live = stringSet(v.Keys), stringSet(v.Live)
 	return v
 }
 
-// begin makes a version the one that is coming.
-func (v *versions) begin(version int64) {
+// begin makes a version the current one.
+func (v *tableVersions) begin(version int64) {
 	if v.Current != version {
 		v.Current, v.Activated, v.came = version, false, map[string]bool{}
 	}
 }
 
-// saw notes a record of the current version.
-func (v *versions) saw(key string) {
+// addKey records a record of the current version.
+func (v *tableVersions) addKey(key string) {
 	if v.Full || key == "" {
 		return
 	}
@@ -60,8 +58,8 @@ func (v *versions) saw(key string) {
 	}
 }
 
-// gone are the keys that are stored and did not come with the activated version, sorted.
-func (v *versions) gone() []string {
+// missingKeys returns the stored keys that are missing in the activated version, sorted.
+func (v *tableVersions) missingKeys() []string {
 	if !v.Activated || v.Full {
 		return nil
 	}
@@ -74,19 +72,23 @@ func (v *versions) gone() []string {
 	})
 }
 
-// settle forgets what was deleted.
-func (v *versions) settle() {
+// settle removes the deleted keys.
+func (v *tableVersions) settle() {
 	if v.Activated && !v.Full {
 		v.live = maps.Clone(v.came)
 	}
 }
 
-// kept is the form for the bookmark. The streams of most taps have no versions.
-func (v *versions) kept() *versions {
+// forBookmark returns the form for the bookmark, or nil: the streams of most taps have no versions.
+func (v *tableVersions) forBookmark() *tableVersions {
 	if v == nil {
 		return nil
 	}
-	return &versions{
-		Current: v.Current, Keys: slices.Sorted(maps.Keys(v.came)), Live: slices.Sorted(maps.Keys(v.live)), Full: v.Full, Activated: v.Activated,
+	return &tableVersions{
+		Current:   v.Current,
+		Keys:      slices.Sorted(maps.Keys(v.came)),
+		Live:      slices.Sorted(maps.Keys(v.live)),
+		Full:      v.Full,
+		Activated: v.Activated,
 	}
 }

@@ -6,42 +6,42 @@ import (
 	"slices"
 )
 
-// mostVisits bounds how often the streams of a run may begin before requests are no longer placed.
-const mostVisits = 10_000
+// maxVisits bounds how often the streams of a run may begin before requests are no longer located.
+const maxVisits = 10_000
 
-// visit is a part of a tap's output, in bytes from its start, in which a stream was worked on: from the end of
+// streamVisit is a part of a tap's output, in bytes from its start, in which a stream was worked on: from the end of
 // the message that began it to the end of its last message.
-type visit struct {
+type streamVisit struct {
 	from, to int64
 	closed   bool // the tap reported that the stream is complete
 }
 
-// beginning is a SCHEMA, or a source's status STARTED.
-type beginning struct {
-	s  *source
+// streamBeginning is a SCHEMA, or a source's status STARTED.
+type streamBeginning struct {
+	s  *sourceStream
 	at int64
-	// record is the end of the first record after it and before the next beginning; 0 when there is none.
+	// record is the end of the first record after it and before the next beginning, or 0.
 	record int64
 }
 
-// whereabouts places a tap's requests between its messages, and so finds the streams that a request was sent
-// for. It works for taps that begin a stream before they ask for its data and write each message at once, and
-// it checks that on the tap's own output. For any other tap a request concerns every stream.
-type whereabouts struct {
-	begun    []beginning
-	unplaced bool // the output has something that no beginning precedes
+// requestLocator locates a tap's requests between its messages, to find the streams that a request was sent for. It
+// works for taps that begin a stream before they request its data and write each message at once, and it checks
+// that on the tap's output. For any other tap a request concerns every stream.
+type requestLocator struct {
+	begun    []streamBeginning
+	unplaced bool // the output contains something before any beginning
 }
 
-func (w *whereabouts) begin(s *source, at int64) {
-	if len(w.begun) >= mostVisits {
+func (w *requestLocator) begin(s *sourceStream, at int64) {
+	if len(w.begun) >= maxVisits {
 		w.unplaced = true
 		return
 	}
-	w.begun = append(w.begun, beginning{s: s, at: at})
-	s.visits = append(s.visits, visit{from: at, to: at})
+	w.begun = append(w.begun, streamBeginning{s: s, at: at})
+	s.visits = append(s.visits, streamVisit{from: at, to: at})
 }
 
-func (w *whereabouts) record(s *source, at int64) {
+func (w *requestLocator) record(s *sourceStream, at int64) {
 	if len(s.visits) == 0 {
 		w.unplaced = true
 		return
@@ -52,16 +52,16 @@ func (w *whereabouts) record(s *source, at int64) {
 	}
 }
 
-func (w *whereabouts) complete(s *source, at int64) {
+func (w *requestLocator) complete(s *sourceStream, at int64) {
 	if n := len(s.visits); n > 0 {
 		s.visits[n-1].to, s.visits[n-1].closed = at, true
 	}
 }
 
-// groups are beginnings that nothing came between, neither a record nor a request: a tap may ask for their data
-// in any order. They are returned by the index of their first beginning. ok reports whether every group with
-// records was asked for between its beginning and its first record, and that there is such a group.
-func (w *whereabouts) groups(asked []int64) (first []int, ok bool) {
+// groups are beginnings without a record or a request between them: a tap may request their data in any order.
+// They are returned by the index of their first beginning. ok reports whether there are groups with records, and
+// each had a request between its beginning and its first record.
+func (w *requestLocator) groups(asked []int64) (first []int, ok bool) {
 	between := func(from, to int64) bool {
 		i, _ := slices.BinarySearch(asked, from)
 		return i < len(asked) && asked[i] < to
@@ -81,14 +81,14 @@ func (w *whereabouts) groups(asked []int64) (first []int, ok bool) {
 	return first, ok && !w.unplaced
 }
 
-// at returns a function that reports whether a stream was worked on at a place of the output. Asked are the
-// places of all requests, in order. When known is false, the function answers yes for every stream.
-func (w *whereabouts) at(kind Kind, asked []int64) (working func(s *source, place int64) bool, known bool) {
+// at returns a function that reports whether a stream was worked on at a position of the output. asked are the
+// positions of all requests, in order. If known is false, the function returns true for every stream.
+func (w *requestLocator) at(kind Kind, asked []int64) (working func(s *sourceStream, place int64) bool, known bool) {
 	first, ok := w.groups(asked)
 	if !ok || len(asked) > 0 && asked[0] < 0 {
-		return func(*source, int64) bool { return true }, false
+		return func(*sourceStream, int64) bool { return true }, false
 	}
-	return func(s *source, place int64) bool {
+	return func(s *sourceStream, place int64) bool {
 		i, found := slices.BinarySearchFunc(first, place, func(i int, place int64) int {
 			return cmp.Compare(w.begun[i].at, place)
 		})
@@ -96,33 +96,33 @@ func (w *whereabouts) at(kind Kind, asked []int64) (working func(s *source, plac
 			i--
 		}
 		if i < 0 {
-			return true // before the first stream: it may concern them all
+			return true // before the first stream: it may concern all
 		}
-		if slices.ContainsFunc(s.visits, func(v visit) bool { return v.from <= place && place < v.end(kind) }) {
+		if slices.ContainsFunc(s.visits, func(v streamVisit) bool { return v.from <= place && place < v.end(kind) }) {
 			return true
 		}
-		if kind == Airbyte { // its streams end in so many words
-			over := slices.ContainsFunc(s.visits, func(v visit) bool { return v.closed && v.to <= place })
+		if kind == Airbyte { // its streams end explicitly
+			over := slices.ContainsFunc(s.visits, func(v streamVisit) bool { return v.closed && v.to <= place })
 			return !over && !w.open(place)
 		}
 		group := w.begun[first[i]:]
 		if i+1 < len(first) {
 			group = w.begun[first[i]:first[i+1]]
 		}
-		return slices.ContainsFunc(group, func(b beginning) bool { return b.s == s })
+		return slices.ContainsFunc(group, func(b streamBeginning) bool { return b.s == s })
 	}, true
 }
 
-func (v visit) end(kind Kind) int64 {
+func (v streamVisit) end(kind Kind) int64 {
 	if kind == Airbyte && !v.closed {
 		return math.MaxInt64
 	}
 	return v.to
 }
 
-// open reports whether a source worked on any stream at a place of its output.
-func (w *whereabouts) open(place int64) bool {
-	return slices.ContainsFunc(w.begun, func(b beginning) bool {
-		return slices.ContainsFunc(b.s.visits, func(v visit) bool { return v.from <= place && place < v.end(Airbyte) })
+// open reports whether a source worked on any stream at a position of its output.
+func (w *requestLocator) open(place int64) bool {
+	return slices.ContainsFunc(w.begun, func(b streamBeginning) bool {
+		return slices.ContainsFunc(b.s.visits, func(v streamVisit) bool { return v.from <= place && place < v.end(Airbyte) })
 	})
 }

@@ -30,8 +30,8 @@ func TestWhereabouts(t *testing.T) {
 		{"a source with streams side by side", "AB?a ?b !x yC?cz", Airbyte, "ab"},
 		{"a source between two streams", "A?ax !B?by C?cz", Airbyte, "bc"},
 	} {
-		all := map[byte]*source{'a': {}, 'b': {}, 'c': {}}
-		var w whereabouts
+		all := map[byte]*sourceStream{'a': {}, 'b': {}, 'c': {}}
+		var w requestLocator
 		var asked, refused []int64
 		for i := range len(c.output) {
 			letter, at := c.output[i], int64(i+1)

@@ -25,12 +25,12 @@ import (
 	"pdpp/protocol"
 )
 
-// askTimeout bounds one question to a program that is being wrapped.
+// askTimeout bounds one command of a program that is being wrapped.
 const askTimeout = 5 * time.Minute
 
 var connectorName = regexp.MustCompile(`^[a-z][a-z0-9_]{0,63}$`)
 
-// Order is what Wrap needs to know.
+// Order contains the parameters of Wrap.
 type Order struct {
 	Kind Kind
 	// Name is the connector's key.
@@ -39,32 +39,31 @@ type Order struct {
 	Dir string
 	// Command starts the program.
 	Command []string
-	// Config is a file with the program's configuration, for its discovery. Secrets in it are
-	// not copied.
+	// Config is a file with the program's configuration, for its discovery. Its secrets are not copied.
 	Config string
-	// Hosts are what the program may reach, beside those that are seen.
+	// Hosts are hosts that the program may reach, in addition to those that are seen.
 	Hosts []string
 	// Paths are files and folders that the program needs to read.
 	Paths []string
-	// Properties says that the tap wants its catalog by --properties.
+	// Properties means that the tap gets its catalog with --properties.
 	Properties bool
-	// Opaque says that its traffic is not to be inspected.
+	// Opaque means that its traffic is not inspected.
 	Opaque bool
 }
 
-// Wrap asks a program what it offers and writes its connector folder.
+// Wrap discovers the streams of a program and writes its connector folder.
 func Wrap(ctx context.Context, o Order) (*Adapter, error) {
 	w, err := newWrapper(o)
 	if err != nil {
 		return nil, err
 	}
 	defer w.close()
-	a := &Adapter{Kind: o.Kind, Command: w.command, Paths: pathsOf(w.command, o.Paths), Opaque: o.Opaque}
+	a := &Adapter{Kind: o.Kind, Command: w.command, Paths: requiredPaths(w.command, o.Paths), Opaque: o.Opaque}
 	if w.limits.Program, err = os.Executable(); err != nil {
 		return nil, fmt.Errorf("find this program: %w", err)
 	}
 	w.limits.Execute, w.limits.Write = a.Paths, []string{w.dir}
-	var offers []offer
+	var offers []streamOffer
 	var form jsontext.Value
 	if o.Kind == Singer {
 		offers, form, err = w.singer(ctx, a)
@@ -77,10 +76,10 @@ func Wrap(ctx context.Context, o Order) (*Adapter, error) {
 	if len(offers) == 0 {
 		return nil, errors.New("the program offers no stream; give it the configuration that it needs by --config")
 	}
-	a.Hosts = union(o.Hosts, w.proxy.Seen().Hosts)
+	a.Hosts = unionHosts(o.Hosts, w.proxy.Seen().Hosts)
 	settings := settingsOf(form, w.given)
-	a.Config, a.Values = settle("PDPP_"+strings.ToUpper(o.Name), settings)
-	m := describe(o, a, offers, settings)
+	a.Config, a.Values = assignVariables("PDPP_"+strings.ToUpper(o.Name), settings)
+	m := describeManifest(o, a, offers, settings)
 	body, err := m.JSON()
 	if err != nil {
 		return nil, fmt.Errorf("write the manifest: %w", err)
@@ -100,8 +99,8 @@ func Wrap(ctx context.Context, o Order) (*Adapter, error) {
 	return a, nil
 }
 
-// wrapper asks a program.
-type wrapper struct {
+// programWrapper runs the discovery commands of a program.
+type programWrapper struct {
 	o       Order
 	dir     string
 	command []string
@@ -111,12 +110,15 @@ type wrapper struct {
 	limits  confine.Limits
 }
 
-func newWrapper(o Order) (*wrapper, error) {
+func newWrapper(o Order) (*programWrapper, error) {
 	if o.Kind != Singer && o.Kind != Airbyte {
 		return nil, fmt.Errorf("%q is neither singer nor airbyte", o.Kind)
 	}
 	if !connectorName.MatchString(o.Name) {
-		return nil, fmt.Errorf("%q is not a name for a connector; use lower-case letters, digits and underscores, beginning with a letter", o.Name)
+		return nil, fmt.Errorf(
+			"%q is not a name for a connector; use lower-case letters, digits and underscores, beginning with a letter",
+			o.Name,
+		)
 	}
 	if len(o.Command) == 0 {
 		return nil, errors.New("no command; write it after --")
@@ -128,7 +130,7 @@ func newWrapper(o Order) (*wrapper, error) {
 	if err != nil {
 		return nil, fmt.Errorf("find the program: %w", err)
 	}
-	w := &wrapper{o: o, command: append([]string{program}, o.Command[1:]...), given: map[string]any{}}
+	w := &programWrapper{o: o, command: append([]string{program}, o.Command[1:]...), given: map[string]any{}}
 	body := []byte("{}")
 	if o.Config != "" {
 		if body, err = os.ReadFile(o.Config); err != nil {
@@ -154,15 +156,18 @@ func newWrapper(o Order) (*wrapper, error) {
 	return w, nil
 }
 
-// listen lets the program reach every host, and notes which.
-func (w *wrapper) listen() error {
+// listen lets the program reach every host, and records the hosts.
+func (w *programWrapper) listen() error {
 	var mu sync.Mutex
 	ways := map[string]*governhttp.Sender{}
 	way := func(host string) *governhttp.Sender {
 		mu.Lock()
 		defer mu.Unlock()
 		if ways[host] == nil {
-			ways[host] = governhttp.NewSender(governor.New(host, func(c *governor.Config) { c.MaxWait = governproxy.Hold }), governhttp.SenderOptions{})
+			ways[host] = governhttp.NewSender(
+				governor.New(host, func(c *governor.Config) { c.MaxWait = governproxy.Hold }),
+				governhttp.SenderOptions{},
+			)
 		}
 		return ways[host]
 	}
@@ -171,15 +176,15 @@ func (w *wrapper) listen() error {
 	return err
 }
 
-func (w *wrapper) close() {
+func (w *programWrapper) close() {
 	if w.proxy != nil {
 		_ = w.proxy.Close()
 	}
-	_ = os.RemoveAll(w.dir) // what is left is in the folder for temporary files
+	_ = os.RemoveAll(w.dir) // the rest is in the folder for temporary files
 }
 
-// union is both lists, each entry once, in the form in which hosts are compared.
-func union(a, b []string) (out []string) {
+// unionHosts returns the entries of both lists without duplicates, in the form in which hosts are compared.
+func unionHosts(a, b []string) (out []string) {
 	for _, host := range slices.Concat(a, b) {
 		if host = strings.ToLower(strings.TrimSpace(host)); host != "" && !slices.Contains(out, host) {
 			out = append(out, host)
@@ -188,15 +193,15 @@ func union(a, b []string) (out []string) {
 	return out
 }
 
-// ask starts the program with arguments, under the limits of a run, and returns what it wrote.
-func (w *wrapper) ask(ctx context.Context, args ...string) ([]byte, error) {
+// ask runs the program with arguments, with the limits of a run, and returns its output.
+func (w *programWrapper) ask(ctx context.Context, args ...string) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(ctx, askTimeout)
 	defer cancel()
 	a := Adapter{Command: w.command}
 	argv := append(a.command(w.dir), args...)
 	var out, said bytes.Buffer
 	var cmd *exec.Cmd
-	way := &route{proxy: w.proxy}
+	way := &networkRoute{proxy: w.proxy}
 	err := w.limits.Start(func() (err error) {
 		cmd, err = way.launch(argv, w.dir, func(argv, env []string) *exec.Cmd {
 			cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
@@ -216,20 +221,20 @@ func (w *wrapper) ask(ctx context.Context, args ...string) ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// offer is a stream that a program can bring, in the words of neither protocol.
-type offer struct {
+// streamOffer is a stream that a program can provide, independent of the protocol.
+type streamOffer struct {
 	name      string
 	called    []string
 	entry     jsontext.Value
 	schema    jsontext.Value
 	key       []string
 	cursor    string
-	recurrent bool // it can go on from a state
+	recurrent bool // it can resume from a state
 }
 
-// singer asks a tap for its catalog, and for its settings if it can tell.
-func (w *wrapper) singer(ctx context.Context, a *Adapter) ([]offer, jsontext.Value, error) {
-	help, _ := w.ask(ctx, "--help") // a tap without help is asked all the same
+// singer gets a tap's catalog, and its settings if it supports that.
+func (w *programWrapper) singer(ctx context.Context, a *Adapter) ([]streamOffer, jsontext.Value, error) {
+	help, _ := w.ask(ctx, "--help") // a tap without --help is wrapped too
 	a.CatalogFlags = catalogFlags(string(help), w.o.Properties)
 	body, err := w.ask(ctx, "--config", w.config, "--discover")
 	if err != nil {
@@ -241,7 +246,7 @@ func (w *wrapper) singer(ctx context.Context, a *Adapter) ([]offer, jsontext.Val
 	if err := json.Unmarshal(body, &found); err != nil {
 		return nil, nil, fmt.Errorf("read what the tap discovered: %w", err)
 	}
-	var offers []offer
+	var offers []streamOffer
 	for _, raw := range found.Streams {
 		o, err := singerOffer(raw)
 		if err != nil {
@@ -258,8 +263,8 @@ func (w *wrapper) singer(ctx context.Context, a *Adapter) ([]offer, jsontext.Val
 	return offers, about.Settings, nil
 }
 
-// catalogFlags are how a tap gets its catalog. One that knows both flags may heed either, and
-// says nothing when it gets the wrong one.
+// catalogFlags returns the flags that pass a tap its catalog. A tap that documents both flags may use either one,
+// and reports no error for the wrong one.
 func catalogFlags(help string, properties bool) []string {
 	switch {
 	case properties:
@@ -272,7 +277,7 @@ func catalogFlags(help string, properties bool) []string {
 	return []string{"--catalog", "--properties"}
 }
 
-func singerOffer(raw jsontext.Value) (offer, error) {
+func singerOffer(raw jsontext.Value) (streamOffer, error) {
 	var s struct {
 		ID          string         `json:"tap_stream_id"`
 		Stream      string         `json:"stream"`
@@ -290,9 +295,16 @@ func singerOffer(raw jsontext.Value) (offer, error) {
 		} `json:"metadata"`
 	}
 	if err := json.Unmarshal(raw, &s); err != nil {
-		return offer{}, fmt.Errorf("read a stream of the tap's catalog: %w", err)
+		return streamOffer{}, fmt.Errorf("read a stream of the tap's catalog: %w", err)
 	}
-	o := offer{name: cmp.Or(s.ID, s.Stream), entry: raw, schema: s.Schema, key: s.Keys, cursor: s.Replication, recurrent: true}
+	o := streamOffer{
+		name:      cmp.Or(s.ID, s.Stream),
+		entry:     raw,
+		schema:    s.Schema,
+		key:       s.Keys,
+		cursor:    s.Replication,
+		recurrent: true,
+	}
 	o.called = slices.Compact([]string{o.name, cmp.Or(s.Stream, s.ID)})
 	for _, m := range s.Metadata {
 		if len(m.Breadcrumb) > 0 {
@@ -312,11 +324,11 @@ func singerOffer(raw jsontext.Value) (offer, error) {
 	return o, nil
 }
 
-// airbyte asks a source for its form and its catalog, and to check its configuration if it got
-// one, which shows the hosts that it needs.
-func (w *wrapper) airbyte(ctx context.Context) ([]offer, jsontext.Value, error) {
+// airbyte gets a source's form and catalog. It also checks the configuration if there is one, which shows the
+// hosts that the source needs.
+func (w *programWrapper) airbyte(ctx context.Context) ([]streamOffer, jsontext.Value, error) {
 	var form jsontext.Value
-	var offers []offer
+	var offers []streamOffer
 	messages := func(do func(airbyteMessage) error, args ...string) error {
 		body, err := w.ask(ctx, args...)
 		lines := protocol.NewLineReader(bytes.NewReader(body), 64<<20)
@@ -369,11 +381,17 @@ func (w *wrapper) airbyte(ctx context.Context) ([]offer, jsontext.Value, error) 
 	return offers, form, err
 }
 
-func (s airbyteStream) offer(raw jsontext.Value) offer {
-	name := called(s.Namespace, s.Name)
-	o := offer{name: name, called: []string{name}, entry: raw, schema: s.Schema, recurrent: slices.Contains(s.SyncModes, "incremental")}
+func (s airbyteStream) offer(raw jsontext.Value) streamOffer {
+	name := qualifiedName(s.Namespace, s.Name)
+	o := streamOffer{
+		name:      name,
+		called:    []string{name},
+		entry:     raw,
+		schema:    s.Schema,
+		recurrent: slices.Contains(s.SyncModes, "incremental"),
+	}
 	for _, path := range s.PrimaryKey {
-		if len(path) != 1 { // the key lies within an object, where no key of ours can be
+		if len(path) != 1 { // the key is inside an object, which our keys do not support
 			o.key = nil
 			break
 		}
@@ -385,9 +403,9 @@ func (s airbyteStream) offer(raw jsontext.Value) offer {
 	return o
 }
 
-// pathsOf are what a command needs beside the system's folders: its program, the Python
-// environment that it belongs to, and the files among its arguments, which become absolute.
-func pathsOf(command, more []string) []string {
+// requiredPaths returns what a command needs besides the system's folders: its program, the Python environment that it
+// belongs to, and the files among its arguments, which become absolute.
+func requiredPaths(command, more []string) []string {
 	var out []string
 	for i, arg := range command {
 		if info, err := os.Stat(arg); err != nil || i > 0 && info.IsDir() {
@@ -406,9 +424,12 @@ func pathsOf(command, more []string) []string {
 		if _, err := os.Stat(filepath.Join(root, "pyvenv.cfg")); err == nil {
 			real = root
 		}
-		system := slices.ContainsFunc([]string{"/usr/", "/bin/", "/sbin/", "/lib/", "/nix/store/", "/gnu/store/"}, func(root string) bool {
-			return strings.HasPrefix(real, root)
-		})
+		system := slices.ContainsFunc(
+			[]string{"/usr/", "/bin/", "/sbin/", "/lib/", "/nix/store/", "/gnu/store/"},
+			func(root string) bool {
+				return strings.HasPrefix(real, root)
+			},
+		)
 		if !system {
 			out = append(out, real)
 		}

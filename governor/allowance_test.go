@@ -30,7 +30,7 @@ func TestEmptyAllowanceIsAGate(t *testing.T) {
 	}
 }
 
-// A request under way takes its part of the allowance before its answer says so.
+// A request in flight counts against the quota before its response arrives.
 func TestRequestsUnderWayCountAgainstTheAllowance(t *testing.T) {
 	t.Parallel()
 	c := newClient(t, paced(100*time.Millisecond, 100*time.Millisecond))
@@ -55,8 +55,7 @@ func TestRequestsUnderWayCountAgainstTheAllowance(t *testing.T) {
 	}
 }
 
-// A slow answer to an earlier request does not bring back what a later one found
-// used up.
+// A slow response to an earlier request does not restore quota that a later one found exhausted.
 func TestAllowanceIsWhatTheLatestRequestFound(t *testing.T) {
 	t.Parallel()
 	c := newClient(t, paced(100*time.Millisecond, 100*time.Millisecond))

@@ -11,8 +11,7 @@ import (
 	"pdpp/governor"
 )
 
-// arbitrary drives a governor with questions and answers that no provider and
-// no clock would give.
+// arbitrary drives a governor with calls and outcomes that no real provider or clock would produce.
 type arbitrary struct {
 	t        *rapid.T
 	g        *governor.Governor
@@ -21,24 +20,26 @@ type arbitrary struct {
 	now      time.Time
 	waiting  []*governor.Call // not admitted yet
 	underWay []*governor.Call
-	told     time.Time // no request leaves before it
+	retryAt  time.Time // no request may be sent before it
 }
 
 var (
-	// absurd durations are those that a broken header or clock may spell. They
-	// stay within what a clock can reach, so that waiting for them makes sense.
+	// absurd durations may come from a broken header or clock. They stay within the range of a clock, so that
+	// waiting for them makes sense.
 	absurd = []time.Duration{
 		-100 * 365 * 24 * time.Hour, -time.Hour, -time.Nanosecond, 0, time.Nanosecond, time.Millisecond,
 		time.Second, time.Hour, 400 * 24 * time.Hour, 20 * 365 * 24 * time.Hour,
 	}
-	// endless durations lie beyond every clock.
+	// endless durations exceed the range of every clock.
 	endless = []time.Duration{math.MinInt64, math.MaxInt64 - 1, math.MaxInt64}
 )
 
 func drawArbitrary(t *rapid.T) *arbitrary {
 	a := &arbitrary{
-		t: t, now: noon,
-		ceiling: rapid.SampledFrom([]time.Duration{0, time.Nanosecond, 50 * time.Millisecond, 2 * time.Second}).Draw(t, "ceiling"),
+		t:   t,
+		now: noon,
+		ceiling: rapid.SampledFrom([]time.Duration{0, time.Nanosecond, 50 * time.Millisecond, 2 * time.Second}).
+			Draw(t, "ceiling"),
 		maxWait: rapid.SampledFrom([]time.Duration{0, time.Minute}).Draw(t, "max wait"),
 	}
 	var learned *governor.Learned
@@ -61,10 +62,10 @@ func drawArbitrary(t *rapid.T) *arbitrary {
 	return a
 }
 
-// ask lets a request ask once and files it by the answer.
-func (a *arbitrary) ask(call *governor.Call) (time.Duration, *governor.Denied) {
+// ask calls Next once and files the request by the result.
+func (a *arbitrary) ask(call *governor.Call) (time.Duration, *governor.DeniedError) {
 	wait, err := call.Next(a.now)
-	var denied *governor.Denied
+	var denied *governor.DeniedError
 	if err != nil && !errors.As(err, &denied) {
 		a.t.Fatalf("not a denial: %v", err)
 	}
@@ -75,8 +76,8 @@ func (a *arbitrary) ask(call *governor.Call) (time.Duration, *governor.Denied) {
 		a.t.Fatalf("denied because of a wait of %s", denied.In)
 	}
 	if denied == nil && wait == 0 {
-		if a.now.Before(a.told) {
-			a.t.Fatalf("admitted %s before the Retry-After", a.told.Sub(a.now))
+		if a.now.Before(a.retryAt) {
+			a.t.Fatalf("admitted %s before the Retry-After", a.retryAt.Sub(a.now))
 		}
 		a.underWay = append(a.underWay, call)
 		return 0, nil
@@ -92,10 +93,11 @@ func take(t *rapid.T, from *[]*governor.Call) *governor.Call {
 	return call
 }
 
-// step does one thing, and checks what must hold after anything.
+// step makes one random move and checks the invariants.
 func (a *arbitrary) step(durations []time.Duration) {
 	span := func(name string) time.Duration { return rapid.SampledFrom(durations).Draw(a.t, name) }
-	switch rapid.SampledFrom([]string{"clock", "ask", "ask", "ask again", "answer", "answer", "withdraw"}).Draw(a.t, "step") {
+	switch rapid.SampledFrom([]string{"clock", "ask", "ask", "ask again", "answer", "answer", "withdraw"}).
+		Draw(a.t, "step") {
 	case "clock": // forwards, backwards or not at all
 		a.now = a.now.Add(rapid.SampledFrom([]time.Duration{
 			-time.Second, 0, time.Nanosecond, time.Millisecond, time.Second, time.Minute, 24 * time.Hour,
@@ -114,7 +116,7 @@ func (a *arbitrary) step(durations []time.Duration) {
 		call := take(a.t, &a.underWay)
 		o := governor.Outcome{
 			Kind: governor.Kind(rapid.IntRange(0, 5).Draw(a.t, "kind")), Sent: a.now.Add(-span("ago")),
-			HasRetryAfter: rapid.Bool().Draw(a.t, "told"), RetryAfter: span("retry after"),
+			HasRetryAfter: rapid.Bool().Draw(a.t, "retryAt"), RetryAfter: span("retry after"),
 		}
 		if rapid.Bool().Draw(a.t, "announced") {
 			o.Quota = governor.Quota{
@@ -122,8 +124,8 @@ func (a *arbitrary) step(durations []time.Duration) {
 				Remaining: rapid.IntRange(-5, 100).Draw(a.t, "remaining"), Reset: span("reset"),
 			}
 		}
-		if o.Kind == governor.Throttled && o.HasRetryAfter && a.now.Add(o.RetryAfter).After(a.told) {
-			a.told = a.now.Add(o.RetryAfter)
+		if o.Kind == governor.Throttled && o.HasRetryAfter && a.now.Add(o.RetryAfter).After(a.retryAt) {
+			a.retryAt = a.now.Add(o.RetryAfter)
 		}
 		if again, _ := call.Observe(a.now, o); again {
 			a.waiting = append(a.waiting, call)
@@ -146,8 +148,8 @@ func (a *arbitrary) step(durations []time.Duration) {
 	}
 }
 
-// Whatever is asked and answered in whatever order, waits are sane, the interval
-// stays within its bounds, a Retry-After is kept, and time admits the next request.
+// For any order of calls and outcomes, waits are valid, the interval stays within its bounds, a Retry-After is
+// respected, and the next request is eventually admitted.
 func TestNothingBreaksTheGovernor(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -169,11 +171,11 @@ func TestNothingBreaksTheGovernor(t *testing.T) {
 			}
 			a.now = a.now.Add(wait)
 		}
-		t.Fatal("not admitted although it waited as told")
+		t.Fatal("not admitted although it waited as retryAt")
 	})
 }
 
-// Times beyond every clock neither break anything nor turn into no wait at all.
+// Times beyond the range of a clock break nothing and do not become zero waits.
 func TestEndlessTimesAreNoWaitOfZero(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

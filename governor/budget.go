@@ -7,34 +7,33 @@ import (
 	"time"
 )
 
-func ones(b uint64) int { return bits.OnesCount64(b) }
+func countOnes(b uint64) int { return bits.OnesCount64(b) }
 
-// Reason is why a request is not sent, or not sent again, although nothing is
-// wrong with it. All of them are stops that we chose: none says that the
-// provider is under pressure.
-type Reason string
+// StopReason names the limit of our own that stopped a request or its retry. It never means that the provider is
+// overloaded.
+type StopReason string
 
 const (
-	MaxRequests      Reason = "max_requests"
-	MaxWallClock     Reason = "max_wall_clock"
-	RetriesExhausted Reason = "retry_budget"
-	CircuitOpen      Reason = "circuit_open"
+	MaxRequests      StopReason = "max_requests"
+	MaxWallClock     StopReason = "max_wall_clock"
+	RetriesExhausted StopReason = "retry_budget"
+	CircuitOpen      StopReason = "circuit_open"
 )
 
-// RunBudget is an owner's envelope around one run. The zero value bounds
-// nothing. It answers at once, never waits, and is safe for concurrent use.
+// RunBudget limits one run on behalf of the owner. The zero value sets no limit. RunBudget never waits and is
+// safe for concurrent use.
 type RunBudget struct {
-	Requests  int           // attempts, whether they succeed or not; zero means any number
-	WallClock time.Duration // from Began on; zero means any time
-	Began     time.Time     // when the run began; zero means at the first question
-	Details   time.Duration // from the first detail on; zero means any time
+	Requests  int           // maximum attempts, successful or not; zero means no limit
+	WallClock time.Duration // maximum duration since Began; zero means no limit
+	Began     time.Time     // start of the run; zero means the first call
+	Details   time.Duration // maximum duration since the first detail; zero means no limit
 
 	mu      sync.Mutex
 	spent   int
-	details time.Time // when the first detail was asked for
+	details time.Time // when the first detail was requested
 }
 
-// BeginDetails starts the clock of Details, once.
+// BeginDetails starts the time of Details. Later calls have no effect.
 func (b *RunBudget) BeginDetails(now time.Time) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -43,9 +42,9 @@ func (b *RunBudget) BeginDetails(now time.Time) {
 	}
 }
 
-// Exhausted names the bound that another attempt would exceed; empty when there
-// is none. It is asked between attempts: one in flight is never interrupted.
-func (b *RunBudget) Exhausted(now time.Time) Reason {
+// Exhausted returns the limit that another attempt would exceed, or "". Callers check it between attempts; a
+// request in flight is never interrupted.
+func (b *RunBudget) Exhausted(now time.Time) StopReason {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.Requests > 0 && b.spent >= b.Requests {
@@ -64,14 +63,14 @@ func (b *RunBudget) Spend() {
 	b.spent++
 }
 
-// Remaining is how many attempts are left; false when they are not bounded.
+// Remaining returns how many attempts are left. It returns false if they are not limited.
 func (b *RunBudget) Remaining() (int, bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return max(0, b.Requests-b.spent), b.Requests > 0
 }
 
-// Left is how much of the wall clock remains; false when it is not bounded.
+// Left returns how much of the wall clock remains. It returns false if it is not limited.
 func (b *RunBudget) Left(now time.Time) (time.Duration, bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -93,35 +92,35 @@ func (b *RunBudget) left(now time.Time) (left time.Duration, bounded bool) {
 	return left, bounded
 }
 
-// RetryBudget bounds the retries of a whole run as a share of its successes. It
-// is distinct from the attempts of one request. The zero value bounds nothing.
+// RetryBudget limits the retries of a whole run to a share of its successes. Config.Attempts limits those of one
+// request. The zero value sets no limit.
 type RetryBudget struct {
-	Capacity float64 // most tokens held; zero means that retries are not counted
-	Initial  float64 // tokens at the beginning
+	Capacity float64 // maximum tokens; zero means that retries are not counted
+	Initial  float64 // tokens at the start
 	Refill   float64 // tokens per success: the share of requests that may be retries
 }
 
-// ForRequests is a budget of a fifth of a run's request cap.
-func ForRequests(limit int) RetryBudget {
+// RetryBudgetFor returns a budget of one fifth of a run's maximum number of requests.
+func RetryBudgetFor(limit int) RetryBudget {
 	tokens := max(1, math.Ceil(0.2*float64(limit)))
 	return RetryBudget{Capacity: tokens, Initial: tokens, Refill: 0.2}
 }
 
-type tokens struct {
+type retryTokens struct {
 	RetryBudget
 	left float64
 }
 
-func newTokens(b RetryBudget) tokens { return tokens{b, min(b.Initial, b.Capacity)} }
+func newRetryTokens(b RetryBudget) retryTokens { return retryTokens{b, min(b.Initial, b.Capacity)} }
 
-func (t *tokens) bounded() bool { return t.Capacity > 0 }
+func (t *retryTokens) bounded() bool { return t.Capacity > 0 }
 
-// take spends a token for one retry, if there is one.
-func (t *tokens) take() bool {
+// take spends a token for one retry. It reports whether there was one.
+func (t *retryTokens) take() bool {
 	if !t.bounded() {
 		return true
 	}
-	// Refills of a fifth do not add up to whole tokens exactly.
+	// Refills of one fifth do not add up to whole tokens exactly.
 	if t.left < 1-1e-9 {
 		return false
 	}
@@ -129,4 +128,4 @@ func (t *tokens) take() bool {
 	return true
 }
 
-func (t *tokens) success() { t.left = min(t.Capacity, t.left+t.Refill) }
+func (t *retryTokens) refill() { t.left = min(t.Capacity, t.left+t.Refill) }

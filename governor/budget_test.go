@@ -53,14 +53,14 @@ func TestRunBudgetCountsAttempts(t *testing.T) {
 	}
 }
 
-// The clock of a run starts with the first question, not with the process.
+// The time of a run starts with the first call, not with the process.
 func TestRunBudgetStartsWithTheFirstQuestion(t *testing.T) {
 	t.Parallel()
 	b := governor.RunBudget{WallClock: time.Minute}
 	first := noon.Add(time.Hour)
 	for _, tc := range []struct {
 		after time.Duration
-		want  governor.Reason
+		want  governor.StopReason
 	}{{0, ""}, {time.Minute - 1, ""}, {time.Minute, governor.MaxWallClock}, {time.Hour, governor.MaxWallClock}} {
 		if why := b.Exhausted(first.Add(tc.after)); why != tc.want {
 			t.Errorf("after %s: %q, want %q", tc.after, why, tc.want)
@@ -71,8 +71,7 @@ func TestRunBudgetStartsWithTheFirstQuestion(t *testing.T) {
 	}
 }
 
-// A wait that the run would not see the end of is deferred at once, as our own
-// stop and not as the provider's.
+// A wait beyond the end of the run is denied at once, as our own limit and not the provider's.
 func TestWaitBeyondTheRunIsDeferred(t *testing.T) {
 	t.Parallel()
 	run := &governor.RunBudget{WallClock: time.Minute}
@@ -80,19 +79,24 @@ func TestWaitBeyondTheRunIsDeferred(t *testing.T) {
 	run.Exhausted(c.now)
 	call := c.g.Call()
 	c.admit(&call)
-	call.Observe(c.now, governor.Outcome{Kind: governor.Throttled, Sent: c.now, HasRetryAfter: true, RetryAfter: 50 * time.Second})
+	call.Observe(
+		c.now,
+		governor.Outcome{Kind: governor.Throttled, Sent: c.now, HasRetryAfter: true, RetryAfter: 50 * time.Second},
+	)
 	if d := c.denial(); d != nil {
 		t.Fatalf("a wait within the run is denied: %+v", d)
 	}
 	c.admit(&call)
-	call.Observe(c.now, governor.Outcome{Kind: governor.Throttled, Sent: c.now, HasRetryAfter: true, RetryAfter: 20 * time.Second})
+	call.Observe(
+		c.now,
+		governor.Outcome{Kind: governor.Throttled, Sent: c.now, HasRetryAfter: true, RetryAfter: 20 * time.Second},
+	)
 	if d := c.denial(); d == nil || d.Reason != governor.MaxWallClock || d.In != 20*time.Second {
 		t.Fatalf("denial %+v", d)
 	}
 }
 
-// The time that a run took before the first question counts where its beginning
-// is known.
+// Time before the first call counts if Began is set.
 func TestRunBudgetCountsFromTheBeginning(t *testing.T) {
 	t.Parallel()
 	b := governor.RunBudget{WallClock: time.Minute, Began: noon}

@@ -5,107 +5,105 @@ import (
 	"time"
 )
 
-// Denied is a request that is not sent. Either we chose so, and Reason tells
-// why, or the provider needs a longer quiet than the run allows; then Reason is
-// empty.
-type Denied struct {
-	Reason Reason
-	// In is how long from now on a request would be admitted, where that is known.
+// DeniedError is returned for a request that must not be sent. Reason is empty if the provider requires a longer
+// pause than this run can wait.
+type DeniedError struct {
+	Reason StopReason
+	// In is how long from now the request could be admitted, if known.
 	In time.Duration
 }
 
-func (d *Denied) Error() string {
+func (d *DeniedError) Error() string {
 	if d.Reason == "" {
-		return fmt.Sprintf("the provider needs %s of quiet, longer than this run waits", d.In.Round(time.Second))
+		return fmt.Sprintf("the provider requires a pause of %s, longer than this run waits", d.In.Round(time.Second))
 	}
 	return "request is not sent: " + string(d.Reason)
 }
 
-// UnreachedAttempts is how often a provider that cannot be reached is tried for one
-// request, at most.
+// UnreachedAttempts is the maximum number of attempts per request while the provider cannot be reached.
 const UnreachedAttempts = 3
 
-// Call is one request and its repetitions. The zero value is not usable; Call
-// of a Governor makes one. A Call belongs to one goroutine.
+// Call is one request including its retries. Governor.Call creates it; the zero value is not usable. A Call
+// belongs to one goroutine.
 type Call struct {
 	g         *Governor
 	attempts  int
 	notBefore time.Time
-	probe     bool // it tests whether an open circuit may close
+	probe     bool // this attempt tests whether an open circuit may close
 }
 
-// Call begins a request.
+// Call starts a request.
 func (g *Governor) Call() Call { return Call{g: g} }
 
-// Attempts is how often the request was sent.
+// Attempts returns how often the request was sent.
 func (c *Call) Attempts() int { return c.attempts }
 
-// Next says when to send. Zero admits the request: it must be sent now and then
-// observed, or withdrawn. Otherwise the caller sleeps that long and asks again,
-// because an answer to another request may have changed the pace meanwhile.
+// Next returns how long to wait before sending. Zero admits the request: the caller must send it now and call
+// Observe, or call Withdraw. Otherwise the caller sleeps that long and calls Next again, because another response
+// may have changed the pace in the meantime.
 //
-// The wait is the largest of what the pace, the provider's wish and the pause
-// before a repetition demand, never their sum. A denial comes without any wait.
+// The wait is the maximum, never the sum, of the pace, the provider's instructions and the pause before a retry.
+// Next returns a DeniedError without any wait if the circuit is open or the wait would be too long.
 func (c *Call) Next(now time.Time) (time.Duration, error) {
 	g := c.g
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	at := g.at(now)
-	if in, denied := g.circuit.denies(at); denied {
-		return 0, &Denied{Reason: CircuitOpen, In: in}
+	at := g.sinceOrigin(now)
+	if in, denied := g.circuit.denyTime(at); denied {
+		return 0, &DeniedError{Reason: CircuitOpen, In: in}
 	}
-	if wait := max(g.pace.wait(at), c.notBefore.Sub(now)); wait > 0 {
+	if wait := max(g.pacer.admitDelay(at), c.notBefore.Sub(now)); wait > 0 {
 		return wait, g.tooLong(now, wait)
 	}
-	g.pace.admit(at)
+	g.pacer.admit(at)
 	from := g.circuit.state
-	if c.probe = g.circuit.enter(); c.probe && from == Open {
-		g.moved(at, from, TriggerReset)
+	if c.probe = g.circuit.enter(); c.probe && from == StateOpen {
+		g.recordTransition(at, from, TriggerReset)
 	}
 	g.requests++
 	c.attempts++
 	return 0, nil
 }
 
-// tooLong denies a wait that the run cannot afford. A wait for our own pace is
-// always affordable within MaxWait; one past the run's end is the run's bound.
+// tooLong returns a DeniedError if the run cannot afford the wait.
 func (g *Governor) tooLong(now time.Time, wait time.Duration) error {
-	if g.c.MaxWait > 0 && wait > g.c.MaxWait {
-		return &Denied{In: wait}
+	if g.config.MaxWait > 0 && wait > g.config.MaxWait {
+		return &DeniedError{In: wait}
 	}
-	if g.c.Run == nil {
+	if g.config.Run == nil {
 		return nil
 	}
-	if left, bounded := g.c.Run.Left(now); bounded && wait > left {
-		return &Denied{Reason: MaxWallClock, In: wait}
+	if left, bounded := g.config.Run.Left(now); bounded && wait > left {
+		return &DeniedError{Reason: MaxWallClock, In: wait}
 	}
 	return nil
 }
 
-// Observe learns what became of an admitted request and reports whether it
-// should be sent again, after Next. An empty reason with no repetition means
-// that the outcome is final, or that the attempts are used up.
-func (c *Call) Observe(now time.Time, o Outcome) (again bool, why Reason) {
+// Observe records the outcome of an admitted request. It reports whether to send the request again, after another
+// Next. If not, a non-empty reason names the limit of our own that prevents the retry. An empty reason means that
+// the outcome is final or the attempts are used up.
+func (c *Call) Observe(now time.Time, o Outcome) (again bool, why StopReason) {
 	g := c.g
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	at, sent := g.at(now), g.at(o.Sent)
-	echo := g.pace.echo(sent, &o)
-	g.pace.observe(at, sent, &o)
+	at, sent := g.sinceOrigin(now), g.sinceOrigin(o.Sent)
+	echo := g.pacer.isEcho(sent, &o)
+	g.pacer.observe(at, sent, &o)
 	if c.probe || !echo {
-		g.judge(at, o.Kind, c.probe)
+		g.recordOutcome(at, o.Kind, c.probe)
 	}
 	c.probe = false
 	if o.Kind == Success {
-		g.retries.success()
+		g.retries.refill()
 	}
-	if o.Kind != Throttled && o.Kind != Failed || c.attempts >= g.c.Attempts || o.Unreached && c.attempts >= UnreachedAttempts {
+	if o.Kind != Throttled && o.Kind != Failed || c.attempts >= g.config.Attempts ||
+		o.Unreached && c.attempts >= UnreachedAttempts {
 		return false, ""
 	}
 	if o.HasRetryAfter && g.tooLong(now, o.RetryAfter) != nil {
-		return false, "" // a later run's; this one spends no retry on it
+		return false, "" // left to a later run, so it costs no retry token
 	}
-	if _, denied := g.circuit.denies(at); denied {
+	if _, denied := g.circuit.denyTime(at); denied {
 		return false, CircuitOpen
 	}
 	if !g.retries.take() {
@@ -118,28 +116,28 @@ func (c *Call) Observe(now time.Time, o Outcome) (again bool, why Reason) {
 	return true, ""
 }
 
-// Withdraw takes back an admitted request that was never sent.
+// Withdraw cancels an admitted request that was not sent.
 func (c *Call) Withdraw() {
 	c.g.mu.Lock()
 	defer c.g.mu.Unlock()
-	c.g.pace.withdraw()
+	c.g.pacer.withdraw()
 	c.g.requests--
 	c.attempts--
 	if c.probe {
 		c.probe = false
-		c.g.circuit.leave()
+		c.g.circuit.abandonProbe()
 	}
 }
 
-// backoff is full jitter: a random part of a bound that doubles. After a refusal
-// the pacer holds as long as it found necessary, so jitter of one interval does.
+// backoff returns the pause before a retry: full jitter below a bound that doubles. After a refusal the pacer
+// already holds requests, so a jitter of one interval is enough.
 func (g *Governor) backoff(attempt int, k Kind) time.Duration {
-	bound := g.c.Backoff << min(max(0, attempt-1), 20)
-	if g.c.MaxBackoff > 0 && (bound > g.c.MaxBackoff || bound < g.c.Backoff) {
-		bound = g.c.MaxBackoff
+	bound := g.config.Backoff << min(max(0, attempt-1), 20)
+	if g.config.MaxBackoff > 0 && (bound > g.config.MaxBackoff || bound < g.config.Backoff) {
+		bound = g.config.MaxBackoff
 	}
-	if k == Throttled && !g.pace.off {
-		bound = min(bound, span(g.pace.interval))
+	if k == Throttled && !g.pacer.off {
+		bound = min(bound, toDuration(g.pacer.interval))
 	}
 	return time.Duration(g.random.float() * float64(bound))
 }

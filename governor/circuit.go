@@ -2,16 +2,16 @@ package governor
 
 import "time"
 
-// CircuitState is where a circuit breaker stands.
+// CircuitState is the state of the circuit breaker.
 type CircuitState uint8
 
 const (
-	Closed   CircuitState = iota // requests pass
-	Open                         // requests are denied at once
-	HalfOpen                     // one request probes whether the provider is back
+	StateClosed   CircuitState = iota // requests pass
+	StateOpen                         // requests are denied
+	StateHalfOpen                     // one probe request tests whether the provider is back
 )
 
-// Trigger is what moved a circuit breaker.
+// Trigger is the cause of a state change of the circuit breaker.
 type Trigger uint8
 
 const (
@@ -21,75 +21,75 @@ const (
 	TriggerSuccess
 )
 
-// Breaker says when a circuit opens. Off leaves it closed for ever.
-type Breaker struct {
+// BreakerConfig configures the circuit breaker. Off keeps it closed.
+type BreakerConfig struct {
 	Off     bool
-	Share   float64       // of failures in the window that opens it
-	Least   int           // observations before it may open
-	Window  int           // observations that count, at most 64
-	Recover time.Duration // from opening to the first probe
+	Share   float64       // share of failures in the window that opens the circuit
+	Least   int           // minimum number of outcomes before it can open
+	Window  int           // number of outcomes that count, at most 64
+	Recover time.Duration // time from opening to the first probe
 }
 
-// Transition is one move of the circuit, with nothing of any request in it.
+// Transition is one state change of the circuit breaker. It contains no request data.
 type Transition struct {
 	From, To CircuitState
 	Trigger  Trigger
-	Elapsed  time.Duration // since the governor's first request
+	Elapsed  time.Duration // since the governor's first call
 	Requests int           // sent so far
-	Tokens   float64       // retries left; negative when they are not bounded
+	Tokens   float64       // retry tokens left; negative if retries are not bounded
 }
 
-// circuit keeps the last outcomes as bits, the newest lowest.
-type circuit struct {
-	Breaker
+// circuitBreaker keeps the last outcomes as bits, the newest lowest.
+type circuitBreaker struct {
+	BreakerConfig
 	state   CircuitState
-	bits    uint64 // one for a failure
+	bits    uint64 // 1 is a failure
 	seen    int
 	opened  time.Duration
 	probing bool
 }
 
-func newCircuit(b Breaker) circuit {
+func newCircuitBreaker(b BreakerConfig) circuitBreaker {
 	b.Window = min(max(b.Window, 1), 64)
-	return circuit{Breaker: b}
+	return circuitBreaker{BreakerConfig: b}
 }
 
-// denies tells for how long the circuit still refuses; zero means that a
-// request may pass now. A probe under way refuses without a time.
-func (c *circuit) denies(at time.Duration) (wait time.Duration, denied bool) {
+// denyTime reports whether the circuit denies a request, and for how long. While a probe is in flight the time is
+// unknown, and wait is zero.
+func (c *circuitBreaker) denyTime(at time.Duration) (wait time.Duration, denied bool) {
 	switch {
-	case c.Off || c.state == Closed:
+	case c.Off || c.state == StateClosed:
 		return 0, false
-	case c.state == HalfOpen && c.probing:
+	case c.state == StateHalfOpen && c.probing:
 		return 0, true
 	}
 	wait = c.opened + c.Recover - at
-	return max(0, wait), c.state == Open && wait > 0
+	return max(0, wait), c.state == StateOpen && wait > 0
 }
 
 // enter admits a request and reports whether it is the probe of an open circuit.
-func (c *circuit) enter() (probe bool) {
-	if c.Off || c.state == Closed {
+func (c *circuitBreaker) enter() (probe bool) {
+	if c.Off || c.state == StateClosed {
 		return false
 	}
-	c.state, c.probing = HalfOpen, true
+	c.state, c.probing = StateHalfOpen, true
 	return true
 }
 
-// leave forgets a probe that was never sent.
-func (c *circuit) leave() { c.probing = false }
+// abandonProbe forgets a probe that was never sent.
+func (c *circuitBreaker) abandonProbe() { c.probing = false }
 
-// observe learns from an outcome and reports whether the circuit moved. Unless it
-// is closed, only the probe counts: the others left before it opened.
-func (c *circuit) observe(at time.Duration, bad, probe bool) (moved bool) {
+// observe records an outcome and reports whether the state changed. Unless the circuit is closed, only the probe
+// counts, because all other requests were sent before it opened.
+func (c *circuitBreaker) observe(at time.Duration, bad, probe bool) (moved bool) {
 	switch {
-	case c.Off, c.state != Closed && !probe:
+	case c.Off, c.state != StateClosed && !probe:
 		return false
-	case c.state == HalfOpen && bad:
-		c.state, c.opened, c.probing = Open, at, false
+	case c.state == StateHalfOpen && bad:
+		c.state, c.opened, c.probing = StateOpen, at, false
 		return true
-	case c.state == HalfOpen:
-		c.state, c.probing, c.bits, c.seen = Closed, false, 0, 0
+	case c.state == StateHalfOpen:
+		c.state, c.probing, c.bits, c.seen = StateClosed, false, 0, 0
 		return true
 	}
 	c.bits <<= 1
@@ -98,9 +98,9 @@ func (c *circuit) observe(at time.Duration, bad, probe bool) (moved bool) {
 	}
 	c.bits &= ^uint64(0) >> (64 - c.Window)
 	c.seen = min(c.seen+1, c.Window)
-	if !bad || c.seen < c.Least || float64(ones(c.bits)) < c.Share*float64(c.seen) {
+	if !bad || c.seen < c.Least || float64(countOnes(c.bits)) < c.Share*float64(c.seen) {
 		return false
 	}
-	c.state, c.opened = Open, at
+	c.state, c.opened = StateOpen, at
 	return true
 }

@@ -133,7 +133,7 @@ func TestCircuitProbesWithOneRequest(t *testing.T) {
 	})
 }
 
-// An answer to a request that left before the circuit opened moves nothing.
+// A response to a request from before the circuit opened changes nothing.
 func TestStragglersDoNotMoveAnOpenCircuit(t *testing.T) {
 	t.Parallel()
 	c := newClient(t, breaking)
@@ -154,7 +154,7 @@ func TestStragglersDoNotMoveAnOpenCircuit(t *testing.T) {
 	}
 }
 
-// Moves are facts without anything of the provider in them, handed over once.
+// Transitions contain no provider data and are returned once.
 func TestTransitionsAreFactsHandedOverOnce(t *testing.T) {
 	t.Parallel()
 	t.Attr("spec", "PB-06")
@@ -167,11 +167,46 @@ func TestTransitionsAreFactsHandedOverOnce(t *testing.T) {
 	c.now = c.now.Add(time.Minute)
 	c.send(governor.Success)
 	want := []governor.Transition{
-		{From: governor.Closed, To: governor.Open, Trigger: governor.TriggerFailure, Elapsed: 10 * time.Second, Requests: 5, Tokens: 3},
-		{From: governor.Open, To: governor.HalfOpen, Trigger: governor.TriggerReset, Elapsed: 70 * time.Second, Requests: 5, Tokens: 3},
-		{From: governor.HalfOpen, To: governor.Open, Trigger: governor.TriggerThrottle, Elapsed: 70 * time.Second, Requests: 6, Tokens: 3},
-		{From: governor.Open, To: governor.HalfOpen, Trigger: governor.TriggerReset, Elapsed: 130 * time.Second, Requests: 6, Tokens: 3},
-		{From: governor.HalfOpen, To: governor.Closed, Trigger: governor.TriggerSuccess, Elapsed: 130 * time.Second, Requests: 7, Tokens: 3},
+		{
+			From:     governor.StateClosed,
+			To:       governor.StateOpen,
+			Trigger:  governor.TriggerFailure,
+			Elapsed:  10 * time.Second,
+			Requests: 5,
+			Tokens:   3,
+		},
+		{
+			From:     governor.StateOpen,
+			To:       governor.StateHalfOpen,
+			Trigger:  governor.TriggerReset,
+			Elapsed:  70 * time.Second,
+			Requests: 5,
+			Tokens:   3,
+		},
+		{
+			From:     governor.StateHalfOpen,
+			To:       governor.StateOpen,
+			Trigger:  governor.TriggerThrottle,
+			Elapsed:  70 * time.Second,
+			Requests: 6,
+			Tokens:   3,
+		},
+		{
+			From:     governor.StateOpen,
+			To:       governor.StateHalfOpen,
+			Trigger:  governor.TriggerReset,
+			Elapsed:  130 * time.Second,
+			Requests: 6,
+			Tokens:   3,
+		},
+		{
+			From:     governor.StateHalfOpen,
+			To:       governor.StateClosed,
+			Trigger:  governor.TriggerSuccess,
+			Elapsed:  130 * time.Second,
+			Requests: 7,
+			Tokens:   3,
+		},
 	}
 	if diff := cmp.Diff(want, c.g.Transitions()); diff != "" {
 		t.Fatalf("transitions (-want +got):\n%s", diff)
@@ -181,7 +216,7 @@ func TestTransitionsAreFactsHandedOverOnce(t *testing.T) {
 	}
 }
 
-// A governor whose moves nobody collects keeps the newest of them and no more.
+// A governor keeps only the newest transitions if they are never collected.
 func TestUncollectedTransitionsAreBounded(t *testing.T) {
 	t.Parallel()
 	c := newClient(t, breaking)
@@ -199,12 +234,12 @@ func TestUncollectedTransitionsAreBounded(t *testing.T) {
 			t.Fatalf("move %d begins at %d, the one before ends at %d", i, m.From, moves[i-1].To)
 		}
 	}
-	if last := moves[len(moves)-1]; last.To != governor.Open || last.Elapsed != 500*time.Minute {
+	if last := moves[len(moves)-1]; last.To != governor.StateOpen || last.Elapsed != 500*time.Minute {
 		t.Fatalf("the newest is %+v", last)
 	}
 }
 
-// A circuit that opens ends the request at once and costs no retry.
+// An opening circuit ends the request at once and costs no retry token.
 func TestOpenCircuitSpendsNoRetry(t *testing.T) {
 	t.Parallel()
 	t.Attr("spec", "PB-06")

@@ -12,7 +12,7 @@ import (
 	"pdpp/governor"
 )
 
-// sharedClock is one clock for many goroutines; whoever waits moves it on.
+// sharedClock is one clock for many goroutines. A goroutine that waits advances it.
 type sharedClock struct{ past atomic.Int64 }
 
 func (c *sharedClock) now() time.Time { return noon.Add(time.Duration(c.past.Load())) }
@@ -72,7 +72,7 @@ func TestTenThousandGoroutinesShareAGovernor(t *testing.T) {
 		t.Fatalf("%d of %d requests left", len(left), callers)
 	}
 	slices.SortFunc(left, time.Time.Compare)
-	ceiling := governor.Default().Ceiling
+	ceiling := governor.DefaultConfig().Ceiling
 	for i := 1; i < len(left); i++ {
 		if gap := left[i].Sub(left[i-1]); gap < ceiling {
 			t.Fatalf("requests %d and %d leave within %s", i-1, i, gap)
@@ -80,7 +80,7 @@ func TestTenThousandGoroutinesShareAGovernor(t *testing.T) {
 	}
 }
 
-// A governor that nobody asks is a few hundred bytes and nothing that runs.
+// An unused governor needs a few hundred bytes and runs nothing.
 func TestIdleGovernorsCostNothing(t *testing.T) {
 	const many = 1000
 	all := make([]*governor.Governor, many)
@@ -104,14 +104,17 @@ func TestIdleGovernorsCostNothing(t *testing.T) {
 	runtime.KeepAlive(all)
 }
 
-// answers are what a run meets.
+// answers are typical outcomes of a run.
 var answers = map[string]governor.Outcome{
 	"success":   {Kind: governor.Success},
 	"rejected":  {Kind: governor.Rejected},
 	"failed":    {Kind: governor.Failed},
 	"throttled": {Kind: governor.Throttled},
 	"told":      {Kind: governor.Throttled, HasRetryAfter: true, RetryAfter: time.Second},
-	"announced": {Kind: governor.Success, Quota: governor.Quota{Known: true, Limit: 100, Remaining: 50, Reset: time.Minute}},
+	"announced": {
+		Kind:  governor.Success,
+		Quota: governor.Quota{Known: true, Limit: 100, Remaining: 50, Reset: time.Minute},
+	},
 }
 
 func TestAskingAndLearningAllocateNothing(t *testing.T) {
@@ -132,7 +135,7 @@ func TestAskingAndLearningAllocateNothing(t *testing.T) {
 	}
 }
 
-// BenchmarkNext asks twice for each request: once too early, once in time.
+// BenchmarkNext calls Next twice per request: once too early, once in time.
 func BenchmarkNext(b *testing.B) {
 	g := governor.New("acme", unbroken)
 	now := noon

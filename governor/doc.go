@@ -1,34 +1,28 @@
-// Package governor finds the hidden limit of a provider and holds it.
+// Package governor finds the hidden rate limit of a provider and stays just below it.
 //
-// It is arithmetic: now is a parameter, nothing here waits, reads a clock or
-// starts a goroutine. A Governor belongs to one provider and answers three
-// questions at once: when may the next request leave, what follows from an
-// answer, and what is worth remembering for the next run. Waiting is done by
-// governor/governhttp, for every transport.
+// The package is pure arithmetic. The current time is a parameter; nothing here sleeps, reads a clock or starts a
+// goroutine. One Governor belongs to one provider. It decides when the next request may be sent, learns from
+// every response, and returns what the next run should remember. Package governor/governhttp does the waiting for
+// HTTP; other transports can do the same.
 //
-// For each request a program makes a Call. Call.Next says how long to wait, or that the
-// request is not to be sent; Call.Observe takes what came of it and says whether to send
-// again. Config holds the few numbers that a program may set; Default is right for a
-// provider about which nothing is known. Snapshot gives what was learned and Restore
-// reads it back in the next run.
+// A program creates one Call per request. Call.Next returns how long to wait, or an error if the request must not
+// be sent. Call.Observe reports the outcome and returns whether to send the request again. Config holds the
+// numbers that a program may set; DefaultConfig suits a provider with an unknown limit. Governor.Snapshot returns
+// the learned state and RestoreLearned reads it in the next run.
 //
-// The one control variable is the interval between requests. It starts at the
-// discovery interval and shrinks with every success until the provider refuses.
-// From then on the pacer remembers the limit as the rate that was delivered
-// between two refusals, resumes just below it and climbs slowly past it, because
-// a limit that rose can be found in no other way. The more a refusal costs, the
-// slower it climbs. An error never speeds it up, and nothing undercuts the
-// owner's ceiling.
+// There is one control variable: the interval between requests. It starts at the discovery interval and shrinks
+// with every success until the provider refuses a request. The refusal shows the limit: the rate that was
+// delivered since the refusal before. The governor resumes just below that limit and slowly climbs past it,
+// because only a faster request can discover that a limit has risen. The more a refusal costs, the slower the
+// climb. Errors never shorten the interval, and no success brings it below the owner's minimum, Config.Ceiling.
 //
-// Where answers take longer than the interval, one request at a time is slower than any
-// limit. With Config.Lanes the governor also finds out how many should be in flight:
-// one at first, more for as long as that pays, fewer when something is refused. The
-// interval stays what decides when a request leaves.
+// If responses take longer than the interval, one request at a time cannot reach the limit. With Config.Lanes the
+// governor also chooses how many requests may be in flight. It starts with one lane, adds lanes while they
+// increase the rate, and removes one after a refusal. The interval still decides when a request is sent.
 //
-// Several runs on one allowance are told of each other by Divide, and pass on what they
-// find out as News, which Heed takes in; then they take turns.
+// Several runs may share one quota. Governor.SetShare sets the number of runs and the position of this one. The
+// runs exchange PeerUpdate values, apply them with Governor.ApplyPeerUpdate, and send in turns.
 //
-// What the provider announces is obeyed as it is announced: a Retry-After holds
-// everything until that instant, and an exhausted quota holds everything until
-// its reset. Neither makes the pace faster.
+// The governor obeys the provider's explicit instructions: a Retry-After delays all requests until that instant,
+// and an exhausted quota delays them until its reset. Neither ever shortens the interval.
 package governor

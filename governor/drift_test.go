@@ -7,8 +7,7 @@ import (
 	"pdpp/governor"
 )
 
-// Many short runs that meet no refusal neither forget the limit nor creep away
-// from it: what a run keeps is not eaten by the caution of the next one.
+// Many short runs without a refusal neither forget the limit nor drift from it.
 func TestShortRunsDoNotDrift(t *testing.T) {
 	t.Parallel()
 	met := governor.Learned{
@@ -26,13 +25,13 @@ func TestShortRunsDoNotDrift(t *testing.T) {
 		}
 		learned = kept
 	}
-	if learned.Limit != met.Limit || learned.Margin != met.Margin || (learned.Interval-met.Interval).Abs() > 5*time.Millisecond {
+	if learned.Limit != met.Limit || learned.Margin != met.Margin ||
+		(learned.Interval-met.Interval).Abs() > 5*time.Millisecond {
 		t.Fatalf("after a hundred runs limit %.4f, margin %.3f, interval %s", learned.Limit, learned.Margin, learned.Interval)
 	}
 }
 
-// A run that is borne at a faster pace for long hands that pace on, although it
-// met no refusal that would measure it.
+// A run with a long flow at a faster pace passes that pace on, although no refusal measured it.
 func TestBornePaceIsKept(t *testing.T) {
 	t.Parallel()
 	low := governor.Learned{

@@ -8,13 +8,13 @@ import (
 	"pdpp/governor"
 )
 
-// A caller asks when to send, sends, and says what came of it. Time is a parameter, so
-// that the caller decides how to wait.
+// A caller asks when to send, sends, and reports the outcome. Time is a parameter, so the caller decides how to
+// wait.
 func Example() {
 	g := governor.New("lanternmail", func(c *governor.Config) { c.Ceiling = 500 * time.Millisecond })
 	now := time.Date(2024, 5, 1, 12, 0, 0, 0, time.UTC)
 
-	// send makes one request that is answered as given.
+	// send makes one request with the outcome.
 	send := func(answer governor.Outcome) {
 		call := g.Call()
 		for again := true; again; {
@@ -24,12 +24,12 @@ func Example() {
 				fmt.Println(err)
 				return
 			case wait > 0:
-				now = now.Add(wait) // a program sleeps here and asks again
+				now = now.Add(wait) // a program sleeps here and calls Next again
 				continue
 			}
 			answer.Sent = now
 			again, _ = call.Observe(now, answer)
-			answer = governor.Outcome{Kind: governor.Success} // a repetition is answered
+			answer = governor.Outcome{Kind: governor.Success} // the retry succeeds
 		}
 	}
 	for range 50 {
@@ -49,22 +49,21 @@ func Example() {
 	// slower than before: true
 }
 
-// What a run has learned is kept as numbers and given to the next one.
-func ExampleRestore() {
+// The learned state is stored as numbers and restored in the next run.
+func ExampleRestoreLearned() {
 	now := time.Date(2024, 5, 1, 12, 0, 0, 0, time.UTC)
 	kept := governor.Learned{Interval: 400 * time.Millisecond, Recorded: now}.Fields()
 
-	learned, fresh := governor.Restore(kept, now.Add(time.Hour))
+	learned, fresh := governor.RestoreLearned(kept, now.Add(time.Hour))
 	fmt.Println(learned.Interval, fresh)
-	_, fresh = governor.Restore(kept, now.Add(7*time.Hour))
+	_, fresh = governor.RestoreLearned(kept, now.Add(7*time.Hour))
 	fmt.Println(fresh)
 	// Output:
 	// 400ms true
 	// false
 }
 
-// A program that keeps what it learned, in a file or a database, begins its next run where
-// the last one ended: at the pace that the provider is known to bear.
+// A program that stores the snapshot starts its next run at the pace that the provider is known to accept.
 func ExampleGovernor_Snapshot() {
 	now := time.Date(2024, 5, 1, 12, 0, 0, 0, time.UTC)
 	first := governor.New("lanternmail")
@@ -89,7 +88,7 @@ func ExampleGovernor_Snapshot() {
 		return
 	}
 	second := governor.New("lanternmail", func(c *governor.Config) {
-		if learned, fresh := governor.Restore(fields, now); fresh {
+		if learned, fresh := governor.RestoreLearned(fields, now); fresh {
 			c.Learned = &learned
 		}
 	})
@@ -98,9 +97,8 @@ func ExampleGovernor_Snapshot() {
 	// Output: a cold start would wait a second, this one 250ms
 }
 
-// Answers that take ten seconds hold a program up that sends one request at a time. The
-// governor sees that and says that a second one may be in flight; Lanes is asked whenever
-// a request is over. A refusal takes the lane back.
+// If responses take ten seconds, one request at a time is slow. The governor then opens a second lane. Call Lanes
+// after each request. A refusal closes the lane again.
 func ExampleGovernor_Lanes() {
 	g := governor.New("lanternmail", func(c *governor.Config) { c.Lanes = 4 })
 	now := time.Date(2024, 5, 1, 12, 0, 0, 0, time.UTC)

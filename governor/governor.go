@@ -5,42 +5,40 @@ import (
 	"time"
 )
 
-// Governor governs the requests to one provider. Its methods answer at once and
-// are safe for concurrent use; waiting is the caller's part. Every now that it
-// is given must come from one clock.
+// Governor controls the rate of requests to one provider. Its methods never block on time and are safe for
+// concurrent use; the caller does the waiting. All now arguments must come from the same clock.
 type Governor struct {
-	name string
-	c    Config
+	name   string
+	config Config
 
-	mu       sync.Mutex
-	origin   time.Time
-	pace     pacer
-	retries  tokens
-	circuit  circuit
-	random   sequence
-	requests int
-	moves    []Transition
+	mu          sync.Mutex
+	origin      time.Time
+	pacer       pacer
+	retries     retryTokens
+	circuit     circuitBreaker
+	random      randomSequence
+	requests    int
+	transitions []Transition
 }
 
-// New makes the governor of the named provider. Without adjustments it paces
-// adaptively, retries and breaks the circuit with the defaults.
+// New returns a Governor for the named provider. The adjust functions change DefaultConfig before it takes
+// effect.
 func New(name string, adjust ...func(*Config)) *Governor {
-	c := Default()
+	c := DefaultConfig()
 	for _, f := range adjust {
 		f(&c)
 	}
 	return &Governor{
-		name: name, c: c, pace: newPacer(c), retries: newTokens(c.Retries),
-		circuit: newCircuit(c.Breaker), random: sequence(c.Seed ^ 0x5bf03635),
+		name: name, config: c, pacer: newPacer(c), retries: newRetryTokens(c.Retries),
+		circuit: newCircuitBreaker(c.Breaker), random: randomSequence(c.Seed ^ 0x5bf03635),
 	}
 }
 
-// Name is the provider's name, as its terminal errors spell it.
+// Name returns the provider's name, as used in final errors.
 func (g *Governor) Name() string { return g.name }
 
-// judge feeds the circuit. A final answer other than success still shows that
-// the provider works.
-func (g *Governor) judge(at time.Duration, k Kind, probe bool) {
+// recordOutcome updates the circuit breaker. A final rejection counts as good: the provider did respond.
+func (g *Governor) recordOutcome(at time.Duration, k Kind, probe bool) {
 	bad := k == Throttled || k == Failed
 	from := g.circuit.state
 	if !g.circuit.observe(at, bad, probe) {
@@ -53,104 +51,102 @@ func (g *Governor) judge(at time.Duration, k Kind, probe bool) {
 	case Failed:
 		trigger = TriggerFailure
 	}
-	g.moved(at, from, trigger)
+	g.recordTransition(at, from, trigger)
 }
 
-// maxMoves bounds the transitions that wait to be drained.
-const maxMoves = 64
+// maxTransitions bounds the transitions that wait for a call of Transitions.
+const maxTransitions = 64
 
-func (g *Governor) moved(at time.Duration, from CircuitState, t Trigger) {
-	if len(g.moves) == maxMoves {
-		g.moves = append(g.moves[:0], g.moves[1:]...)
+func (g *Governor) recordTransition(at time.Duration, from CircuitState, t Trigger) {
+	if len(g.transitions) == maxTransitions {
+		g.transitions = append(g.transitions[:0], g.transitions[1:]...)
 	}
 	left := -1.0
 	if g.retries.bounded() {
 		left = g.retries.left
 	}
-	g.moves = append(g.moves, Transition{
+	g.transitions = append(g.transitions, Transition{
 		From: from, To: g.circuit.state, Trigger: t, Elapsed: at, Requests: g.requests, Tokens: left,
 	})
 }
 
-// Transitions hands over the moves of the circuit since the last call, oldest
-// first.
+// Transitions returns the state changes of the circuit breaker since the last call, oldest first. It keeps at
+// most 64.
 func (g *Governor) Transitions() []Transition {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	moves := g.moves
-	g.moves = nil
+	moves := g.transitions
+	g.transitions = nil
 	return moves
 }
 
-// Rate is the governor's live state.
+// Rate describes the current pace.
 type Rate struct {
 	Interval, Ceiling time.Duration
-	Backoff           *Backoff // the last time it slowed down; nil if never
+	Backoff           *Backoff // the most recent slowdown; nil if there was none
 }
 
-// Backoff is one slowing down.
+// Backoff describes one slowdown.
 type Backoff struct {
-	Interval      time.Duration // that it slowed down to
-	HasRetryAfter bool          // the provider said how long to wait
+	Interval      time.Duration // the interval after the slowdown
+	HasRetryAfter bool          // whether the provider sent a Retry-After
 }
 
-// Rate tells the live rate; false when pacing is off, which is not a rate of zero.
+// Rate returns the current pace. It returns false if pacing is off.
 func (g *Governor) Rate() (Rate, bool) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	return g.pace.rate()
+	return g.pacer.rate()
 }
 
-// Lanes is how many requests should be in flight now, and how many ever may be; both are
-// zero when Config.Lanes leaves that to the caller. Without pacing nothing is found out,
-// and all of them are open. Of runs that share an allowance each has one: what is under way
-// at the end of a turn is still there when the next run begins its own.
+// Lanes returns how many requests may be in flight now, and the configured maximum. Both are zero if Config.Lanes
+// is zero, because the caller then decides. With pacing off, all lanes are open. A run that shares its quota has
+// one lane: requests still in flight at the end of its turn would overlap with the next run's turn.
 func (g *Governor) Lanes() (open, most int) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	l := &g.pace.lanes
-	if l.most == 0 || g.pace.off {
+	l := &g.pacer.lanes
+	if l.most == 0 || g.pacer.off {
 		return l.most, l.most
 	}
-	if s := g.pace.share; s != nil && s.Runs > 1 {
+	if s := g.pacer.turns; s != nil && s.Runs > 1 {
 		return 1, l.most
 	}
 	return l.open, l.most
 }
 
-// Snapshot is what is worth keeping for the next run; false when there is
-// nothing, because pacing is off or no answer came yet.
+// Snapshot returns the state that the next run should start with. It returns false if pacing is off or no
+// response has arrived yet.
 func (g *Governor) Snapshot(now time.Time) (Learned, bool) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	l, ok := g.pace.learned()
+	l, ok := g.pacer.snapshot()
 	l.Recorded = now
 	return l, ok
 }
 
-func (g *Governor) at(now time.Time) time.Duration {
+func (g *Governor) sinceOrigin(now time.Time) time.Duration {
 	if g.origin.IsZero() {
 		g.origin = now
-		if l := g.c.Learned; l != nil && !l.Recorded.IsZero() {
-			g.pace.rested(now.Sub(l.Recorded))
+		if l := g.config.Learned; l != nil && !l.Recorded.IsZero() {
+			g.pacer.creditIdleTime(now.Sub(l.Recorded))
 		}
 	}
 	return now.Sub(g.origin)
 }
 
-// Begin lets the wait for the first request count from now on, for who has something to
-// prepare before it is sent. Without it that counts from the first question.
+// Begin starts the wait before the first request. Call it to let that wait pass during slow preparations, such as
+// starting a browser. Without it, the wait starts with the first call of Next.
 func (g *Governor) Begin(now time.Time) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	g.pace.begin(g.at(now))
+	g.pacer.begin(g.sinceOrigin(now))
 }
 
-// Quiet is how long from now on nothing is to be sent because of a refusal or a
-// spent allowance, and whether the provider said so or it had to be searched out.
-// The pace itself is no quiet.
+// Quiet returns how long requests are held back because of a refusal or an exhausted quota, and whether the
+// provider set that time. The regular interval between requests does not count.
 func (g *Governor) Quiet(now time.Time) (left time.Duration, byProvider bool) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	return g.pace.quiet(g.at(now))
+	return g.pacer.quietTime(g.sinceOrigin(now))
 }

@@ -7,7 +7,7 @@ import (
 	"pdpp/governor"
 )
 
-// noon is when the clocks of these tests begin.
+// noon is when the clocks of these tests start.
 var noon = time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC)
 
 // failer is what tests and property checks have in common.
@@ -17,7 +17,7 @@ type failer interface {
 	Fatalf(format string, args ...any)
 }
 
-// client asks one governor for leave at a clock that only it moves.
+// client calls one governor with a clock that only it advances.
 type client struct {
 	t   failer
 	g   *governor.Governor
@@ -28,7 +28,7 @@ func newClient(t failer, adjust ...func(*governor.Config)) *client {
 	return &client{t: t, g: governor.New("acme", adjust...), now: noon}
 }
 
-// admit waits as long as it is told to and returns how long that was.
+// admit waits until the call is admitted and returns how long that took.
 func (c *client) admit(call *governor.Call) time.Duration {
 	c.t.Helper()
 	from := c.now
@@ -55,7 +55,7 @@ func (c *client) send(kind governor.Kind) time.Duration {
 	return waited
 }
 
-// interval is the pace that the governor holds.
+// interval returns the governor's interval.
 func (c *client) interval() time.Duration {
 	c.t.Helper()
 	rate, ok := c.g.Rate()
@@ -65,12 +65,12 @@ func (c *client) interval() time.Duration {
 	return rate.Interval
 }
 
-// denial is the refusal of a new request; nil when it would be admitted or wait.
-func (c *client) denial() *governor.Denied {
+// denial returns the denial of a new request, or nil if it would be admitted or wait.
+func (c *client) denial() *governor.DeniedError {
 	c.t.Helper()
 	call := c.g.Call()
 	wait, err := call.Next(c.now)
-	var d *governor.Denied
+	var d *governor.DeniedError
 	if err != nil && !errors.As(err, &d) {
 		c.t.Fatalf("not a denial: %v", err)
 	}
@@ -80,11 +80,11 @@ func (c *client) denial() *governor.Denied {
 	return d
 }
 
-// unpaced turns pacing off, so that a test sees one mechanism alone.
+// unpaced turns pacing off, so that a test sees one mechanism.
 func unpaced(c *governor.Config) { c.Discovery = 0 }
 
 // unbroken keeps the circuit closed.
 func unbroken(c *governor.Config) { c.Breaker.Off = true }
 
-// patient waits for the provider as long as it takes.
+// patient sets no maximum wait.
 func patient(c *governor.Config) { c.MaxWait = 0 }

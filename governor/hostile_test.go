@@ -10,8 +10,8 @@ import (
 	"pdpp/governor"
 )
 
-// Without a ceiling and with a clock that stands still the pace stays a number,
-// and a refusal still slows it down.
+// Without a ceiling and with a clock that never advances, the interval stays finite, and a refusal still
+// lengthens it.
 func TestNoCeilingAndNoClock(t *testing.T) {
 	t.Parallel()
 	c := newClient(t, unbroken, patient, paced(time.Second, 0))
@@ -34,10 +34,22 @@ func TestNoCeilingAndNoClock(t *testing.T) {
 	}
 }
 
-// Whatever a caller claims to have learned, the pace keeps its rules.
+// The pace follows its rules for any learned state.
 func TestHostileLearned(t *testing.T) {
 	t.Parallel()
-	numbers := []float64{math.NaN(), math.Inf(1), math.Inf(-1), -1, 0, math.SmallestNonzeroFloat64, 1e-9, 0.5, 5, 1e6, math.MaxFloat64}
+	numbers := []float64{
+		math.NaN(),
+		math.Inf(1),
+		math.Inf(-1),
+		-1,
+		0,
+		math.SmallestNonzeroFloat64,
+		1e-9,
+		0.5,
+		5,
+		1e6,
+		math.MaxFloat64,
+	}
 	spans := []time.Duration{math.MinInt64, -time.Hour, 0, 1, time.Second, time.Hour, math.MaxInt64}
 	rapid.Check(t, func(t *rapid.T) {
 		number := func(name string) float64 { return rapid.SampledFrom(numbers).Draw(t, name) }
@@ -49,7 +61,12 @@ func TestHostileLearned(t *testing.T) {
 			Depth: number("depth"), Spaced: rapid.Bool().Draw(t, "spaced"), Scatter: number("scatter"),
 		}
 		const ceiling, longest = 100 * time.Millisecond, time.Minute
-		c := newClient(t, unbroken, patient, func(c *governor.Config) { c.Ceiling, c.Longest, c.Learned = ceiling, longest, l })
+		c := newClient(
+			t,
+			unbroken,
+			patient,
+			func(c *governor.Config) { c.Ceiling, c.Longest, c.Learned = ceiling, longest, l },
+		)
 		for range rapid.IntRange(1, 100).Draw(t, "answers") {
 			before := c.interval()
 			kind := governor.Kind(rapid.IntRange(0, 3).Draw(t, "kind"))
@@ -73,8 +90,7 @@ func TestHostileLearned(t *testing.T) {
 	})
 }
 
-// A request that never left was not sent, and taking it back twice does not take
-// back another one's probe.
+// A withdrawn request was not sent. Withdrawing it twice does not withdraw the probe of another one.
 func TestWithdrawnIsNotSent(t *testing.T) {
 	t.Parallel()
 	c := newClient(t, unpaced)
@@ -83,14 +99,14 @@ func TestWithdrawnIsNotSent(t *testing.T) {
 	if gone.Withdraw(); gone.Attempts() != 0 {
 		t.Fatalf("a withdrawn request was sent %d times", gone.Attempts())
 	}
-	for range governor.Default().Breaker.Least {
+	for range governor.DefaultConfig().Breaker.Least {
 		c.send(governor.Failed)
 	}
 	moves := c.g.Transitions()
-	if least := governor.Default().Breaker.Least; len(moves) != 1 || moves[0].Requests != least {
+	if least := governor.DefaultConfig().Breaker.Least; len(moves) != 1 || moves[0].Requests != least {
 		t.Fatalf("after %d requests the circuit shows %+v", least, moves)
 	}
-	c.now = c.now.Add(governor.Default().Breaker.Recover)
+	c.now = c.now.Add(governor.DefaultConfig().Breaker.Recover)
 	first, second := c.g.Call(), c.g.Call()
 	c.admit(&first)
 	first.Withdraw()
@@ -101,7 +117,7 @@ func TestWithdrawnIsNotSent(t *testing.T) {
 	}
 }
 
-// A probe of the allowance whose answer never comes does not stop the others.
+// A lost response of a quota probe does not block other requests.
 func TestLostQuotaProbe(t *testing.T) {
 	t.Parallel()
 	c := newClient(t)

@@ -7,7 +7,7 @@ import (
 	"pdpp/internal/lab/ratesim"
 )
 
-// keeper watches a run and knows the rules of the pace.
+// keeper observes a run and checks the rules of the pace.
 type keeper struct {
 	trial
 	t failer
@@ -16,10 +16,10 @@ type keeper struct {
 	begun     bool
 	last      time.Duration // when a request left
 	refused   time.Duration // when the last refusal that counts came
-	told      time.Duration // nothing may leave before this: the latest Retry-After
-	empty     time.Duration // nothing may leave before this: the allowance is used up
-	announced time.Duration // when the request left whose answer said so
-	exactly   bool          // the next request leaves at the Retry-After
+	retryAt   time.Duration // no request may be sent before this: the latest Retry-After
+	empty     time.Duration // no request may be sent before this: the quota is exhausted
+	announced time.Duration // when the request was sent that reported the quota
+	exactly   bool          // the next request must be sent at the Retry-After
 }
 
 func (k *keeper) see(e ratesim.Event) {
@@ -46,29 +46,29 @@ func (k *keeper) see(e ratesim.Event) {
 	k.interval = e.After
 }
 
-// admitted checks when a request gets leave.
+// admitted checks the time of an admission.
 func (k *keeper) admitted(at time.Duration) {
 	if !k.begun && at != k.start() {
 		k.t.Fatalf("the first request is admitted at %s, not after one interval of %s", at, k.start())
 	}
-	if at < k.told {
-		k.t.Fatalf("%s: admitted before the Retry-After at %s", at, k.told)
+	if at < k.retryAt {
+		k.t.Fatalf("%s: admitted before the Retry-After at %s", at, k.retryAt)
 	}
 	if at < k.empty {
 		k.t.Fatalf("%s: admitted before the allowance is back at %s", at, k.empty)
 	}
-	if due := max(k.told, k.empty, k.last+k.ceiling); k.exactly && k.workers == 1 && at != due {
+	if due := max(k.retryAt, k.empty, k.last+k.ceiling); k.exactly && k.workers == 1 && at != due {
 		k.t.Fatalf("%s: admitted later than the Retry-After at %s", at, due)
 	}
 	k.begun, k.exactly = true, false
 }
 
-// answered checks what an answer does to the interval.
+// answered checks how a response changes the interval.
 func (k *keeper) answered(e ratesim.Event) {
 	if e.After < k.ceiling {
 		k.t.Fatalf("%s: interval %s is below the ceiling %s", e.At, e.After, k.ceiling)
 	}
-	// Answers come out of order; the request that left last knows best.
+	// Responses arrive out of order; the most recently sent request counts.
 	if q := e.Outcome.Quota; q.Known && e.Sent >= k.announced {
 		k.empty, k.announced = 0, e.Sent
 		if q.Remaining == 0 {
@@ -91,13 +91,13 @@ func (k *keeper) answered(e ratesim.Event) {
 
 func (k *keeper) throttled(e ratesim.Event) {
 	if e.Outcome.HasRetryAfter {
-		k.told, k.exactly = max(k.told, e.At+e.Outcome.RetryAfter), true
+		k.retryAt, k.exactly = max(k.retryAt, e.At+e.Outcome.RetryAfter), true
 	}
 	if e.After < e.Before {
 		k.t.Fatalf("%s: a refusal shortened the interval from %s to %s", e.At, e.Before, e.After)
 	}
 	if e.Sent < k.refused {
-		return // it left at a pace that was already given up
+		return // sent at a pace that had already changed
 	}
 	k.refused = e.At
 	least := e.Before + e.Before/2 - time.Nanosecond

@@ -5,86 +5,96 @@ import (
 	"time"
 )
 
-// Stale is the age up to which a learned rate is trusted, inclusive. Limits
-// change, and a cold start costs seconds.
-const Stale = 6 * time.Hour
+// MaxLearnedAge is the age up to which a learned rate is used. Limits change, and a cold start costs only
+// seconds.
+const MaxLearnedAge = 6 * time.Hour
 
-// Learned is what one run hands to the next.
+// Learned is the state that one run passes to the next.
 type Learned struct {
-	// Interval is the pace that the provider is known to bear.
+	// Interval is an interval that the provider is known to accept.
 	Interval time.Duration
 	Recorded time.Time
-	// Limit is the learned limit in requests per second; zero when the provider
-	// never refused. Refused is the rate that it refused at.
+	// Limit is the learned limit in requests per second, zero if the provider never refused. Refused is the rate
+	// at the last refusal.
 	Limit, Refused float64
-	// Sweep is over how many successes the pace climbs from one to the other.
+	// Sweep is the number of successes over which the rate climbs from Limit to Refused.
 	Sweep float64
-	// Pause is how long to keep quiet after a refusal, Cost what a refusal cost.
+	// Pause is how long to pause after a refusal without a Retry-After. Cost is the pause that the last refusal
+	// caused.
 	Pause, Cost time.Duration
-	// Margin and Burst shape the climb: how far below the limit it starts, and how
-	// many requests in a row the limit lets pass.
+	// Margin is how far below the limit a climb starts. Burst is how many requests in a row the limit accepts.
 	Margin, Burst float64
-	// Brief says that short pauses were found to work, Strict that they were found
-	// to make things worse.
+	// Brief means that short pauses work. Strict means that they make things worse.
 	Brief, Strict bool
-	// Depth is how many requests the provider gives at once, ahead of its limit, when it
-	// was left alone. Spaced says that it counts the distance between two requests.
+	// Depth is how many requests a rested provider accepts at once. Spaced means that the provider limits the
+	// distance between two requests.
 	Depth  float64
 	Spaced bool
-	// Scatter is how much the rates differ at which it refuses, where it does so by chance.
+	// Scatter is how much the rates at refusals differ, if refusals are random.
 	Scatter float64
 }
 
-// calmSweep is the shortest climb of a run that starts with a known limit: it
-// has no need to search.
-const calmSweep = 1000
+// shortestWarmClimb is the shortest climb of a run that starts with a known limit and needs no search.
+const shortestWarmClimb = 1000
 
-// fastest is the largest rate, and a bound of every other number, that a
-// Learned is believed.
-const fastest = 1e6
+// maxLearnedNumber is the highest rate that a Learned may contain, and the bound of its other numbers.
+const maxLearnedNumber = 1e6
 
-// sane is a number within its bounds, and zero when it is out of them.
-func sane(v, most float64) float64 {
+// validNumber returns v if it is positive and at most most, and zero otherwise.
+func validNumber(v, most float64) float64 {
 	if v > 0 && v <= most {
 		return v
 	}
 	return 0
 }
 
-// restore unpacks the pacer's memory. Members that contradict each other are
-// bent so that they do not.
-func (l *Learned) restore() (memory, cooldown) {
-	m := memory{
-		limit: sane(l.Limit, fastest), refused: sane(l.Refused, fastest), burst: sane(l.Burst, fastest),
-		cost: seconds(max(0, l.Cost)), brief: l.Brief, margin: firstMargin,
+// restore returns the estimator and the pause search. It corrects members that contradict each other.
+func (l *Learned) restore() (limitEstimator, pauseSearch) {
+	m := limitEstimator{
+		limit: validNumber(
+			l.Limit,
+			maxLearnedNumber,
+		),
+		refused:     validNumber(l.Refused, maxLearnedNumber),
+		burst:       validNumber(l.Burst, maxLearnedNumber),
+		cost:        inSeconds(max(0, l.Cost)),
+		briefPauses: l.Brief,
+		margin:      firstMargin,
 	}
 	if l.Margin > 0 {
-		m.margin = min(max(l.Margin, leastMargin), mostMargin)
+		m.margin = min(max(l.Margin, narrowestMargin), widestMargin)
 	}
 	switch {
 	case m.limit == 0:
 	case l.Scatter > 0:
-		m.scatter.restore(l.Scatter)
-		m.chance(m.limit / (1 - chanceStep))
+		m.random.restore(l.Scatter)
+		m.acceptRandom(m.limit / (1 - randomStep))
 	default:
 		m.refused = max(m.refused, m.limit*1.002)
-		m.sweep = timely(min(max(sane(l.Sweep, fastest), calmSweep), longestCostly), m.refused)
-		m.caution = m.margin // the harder it was to pin down, the longer the restored pace is held
+		m.climbLength = boundByTime(
+			min(max(validNumber(l.Sweep, maxLearnedNumber), shortestWarmClimb), longestCostly),
+			m.refused,
+		)
+		m.caution = m.margin // the less certain the limit, the longer the restored pace is kept
 	}
-	return m, cooldown{good: min(seconds(max(0, l.Pause)), longestPause), brief: l.Brief, strict: l.Strict && !l.Brief}
-}
-
-// keep packs it.
-func (l *Learned) keep(m memory, c cooldown) {
-	l.Limit, l.Refused, l.Sweep = m.limit, m.refused, m.sweep
-	l.Margin, l.Burst, l.Cost = m.margin, m.burst, span(m.cost)
-	l.Pause, l.Brief, l.Strict = span(c.good), c.brief, c.strict
-	if m.scatter.chance {
-		l.Scatter = m.scatter.width()
+	return m, pauseSearch{
+		lastGood: min(inSeconds(max(0, l.Pause)), longestPause),
+		brief:    l.Brief,
+		strict:   l.Strict && !l.Brief,
 	}
 }
 
-// The names of the numbers that a Learned is kept as.
+// store copies the estimates into l.
+func (l *Learned) store(m limitEstimator, c pauseSearch) {
+	l.Limit, l.Refused, l.Sweep = m.limit, m.refused, m.climbLength
+	l.Margin, l.Burst, l.Cost = m.margin, m.burst, toDuration(m.cost)
+	l.Pause, l.Brief, l.Strict = toDuration(c.lastGood), c.brief, c.strict
+	if m.random.isRandom {
+		l.Scatter = m.random.width()
+	}
+}
+
+// Names of the numbers that Learned.Fields returns.
 const (
 	FieldInterval = "interval_ms"
 	FieldRecorded = "recorded_at_ms"
@@ -101,8 +111,7 @@ const (
 	FieldScatter  = "scatter"
 )
 
-// Fields spells what was learned as numbers, to be kept wherever a program keeps
-// things between two runs.
+// Fields returns the learned state as numbers, so that a program can store it between runs.
 func (l Learned) Fields() map[string]float64 {
 	ms := func(d time.Duration) float64 { return math.Round(float64(d)/float64(time.Microsecond)) / 1000 }
 	quiet := 0.0
@@ -125,15 +134,14 @@ func (l Learned) Fields() map[string]float64 {
 	}
 }
 
-// Restore reads what Fields wrote. It yields nothing when the interval or its
-// time is absent, malformed, not positive, older than Stale, or from the future
-// by more than clocks differ.
-// The other members are advice: a malformed one is left out.
-func Restore(fields map[string]float64, now time.Time) (Learned, bool) {
-	positive := func(name string, most float64) float64 { return sane(fields[name], most) }
+// RestoreLearned reads the result of Fields. It returns false if the interval or its time is missing, malformed,
+// not positive, older than MaxLearnedAge, or more than five minutes in the future. It ignores other members that
+// are malformed.
+func RestoreLearned(fields map[string]float64, now time.Time) (Learned, bool) {
+	positive := func(name string, most float64) float64 { return validNumber(fields[name], most) }
 	const year = 365 * 24 * 3600 * 1000 // ms
 	interval := positive(FieldInterval, year)
-	if interval < 1e-3 { // below a microsecond is no pace
+	if interval < 1e-3 { // shorter than a microsecond
 		interval = 0
 	}
 	recorded := positive(FieldRecorded, math.MaxInt64/2)
@@ -142,16 +150,30 @@ func Restore(fields map[string]float64, now time.Time) (Learned, bool) {
 	}
 	at := time.UnixMilli(int64(recorded))
 	const skew = 5 * time.Minute
-	if age := now.Sub(at); age > Stale || age < -skew {
+	if age := now.Sub(at); age > MaxLearnedAge || age < -skew {
 		return Learned{}, false
 	}
 	duration := func(ms float64) time.Duration { return time.Duration(ms * float64(time.Millisecond)) }
 	return Learned{
-		Interval: duration(interval), Recorded: at,
-		Limit: positive(FieldLimit, 60*fastest) / 60, Refused: positive(FieldRefused, 60*fastest) / 60,
-		Margin: positive(FieldMargin, 1), Burst: positive(FieldBurst, fastest),
-		Brief: fields[FieldQuiet] == 1, Strict: fields[FieldQuiet] == 2,
-		Depth: positive(FieldDepth, fastest), Spaced: fields[FieldSpaced] == 1, Scatter: positive(FieldScatter, furthest),
-		Sweep: positive(FieldSweep, fastest), Pause: duration(positive(FieldPause, year)), Cost: duration(positive(FieldCost, year)),
+		Interval: duration(interval),
+		Recorded: at,
+		Limit:    positive(FieldLimit, 60*maxLearnedNumber) / 60,
+		Refused:  positive(FieldRefused, 60*maxLearnedNumber) / 60,
+		Margin:   positive(FieldMargin, 1),
+		Burst:    positive(FieldBurst, maxLearnedNumber),
+		Brief:    fields[FieldQuiet] == 1,
+		Strict:   fields[FieldQuiet] == 2,
+		Depth: positive(
+			FieldDepth,
+			maxLearnedNumber,
+		),
+		Spaced:  fields[FieldSpaced] == 1,
+		Scatter: positive(FieldScatter, maxScatter),
+		Sweep: positive(
+			FieldSweep,
+			maxLearnedNumber,
+		),
+		Pause: duration(positive(FieldPause, year)),
+		Cost:  duration(positive(FieldCost, year)),
 	}, true
 }

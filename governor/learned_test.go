@@ -25,12 +25,22 @@ func TestLearnedSurvivesItsFields(t *testing.T) {
 			return time.Duration(rapid.Int64Range(1, most).Draw(t, name)) * time.Microsecond
 		}
 		l := governor.Learned{
-			Interval: micros("interval", 1e10), Recorded: noon.Add(time.Duration(rapid.IntRange(0, 1e6).Draw(t, "ago")) * -time.Millisecond),
-			Limit: rapid.Float64Range(1e-3, 1e4).Draw(t, "limit"), Refused: rapid.Float64Range(1e-3, 1e4).Draw(t, "refused"),
-			Sweep: rapid.Float64Range(1, 1e5).Draw(t, "sweep"), Pause: micros("pause", 1e10), Cost: micros("cost", 1e10),
-			Depth: rapid.Float64Range(1e-3, 1e4).Draw(t, "depth"), Spaced: rapid.Bool().Draw(t, "spaced"), Scatter: rapid.Float64Range(1e-3, 0.2).Draw(t, "scatter"),
+			Interval: micros(
+				"interval",
+				1e10,
+			),
+			Recorded: noon.Add(time.Duration(rapid.IntRange(0, 1e6).Draw(t, "ago")) * -time.Millisecond),
+			Limit:    rapid.Float64Range(1e-3, 1e4).Draw(t, "limit"),
+			Refused:  rapid.Float64Range(1e-3, 1e4).Draw(t, "refused"),
+			Sweep:    rapid.Float64Range(1, 1e5).Draw(t, "sweep"),
+			Pause:    micros("pause", 1e10),
+			Cost:     micros("cost", 1e10),
+			Depth: rapid.Float64Range(1e-3, 1e4).
+				Draw(t, "depth"),
+			Spaced:  rapid.Bool().Draw(t, "spaced"),
+			Scatter: rapid.Float64Range(1e-3, 0.2).Draw(t, "scatter"),
 		}
-		back, ok := governor.Restore(l.Fields(), noon)
+		back, ok := governor.RestoreLearned(l.Fields(), noon)
 		if !ok {
 			t.Fatalf("%v restores nothing", l.Fields())
 		}
@@ -80,7 +90,7 @@ func TestStaleOrMalformedRestoresNothing(t *testing.T) {
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			l, ok := governor.Restore(tc.fields, noon.Add(tc.age))
+			l, ok := governor.RestoreLearned(tc.fields, noon.Add(tc.age))
 			if ok != tc.fresh {
 				t.Fatalf("restored %+v, %t", l, ok)
 			}
@@ -91,14 +101,14 @@ func TestStaleOrMalformedRestoresNothing(t *testing.T) {
 				t.Fatalf("nothing is %+v", l)
 			}
 			c := newClient(t, func(c *governor.Config) { c.Learned = &l })
-			if waited := c.send(governor.Rejected); waited != governor.Default().Discovery {
+			if waited := c.send(governor.Rejected); waited != governor.DefaultConfig().Discovery {
 				t.Fatalf("the first request waits %s", waited)
 			}
 		})
 	}
 }
 
-// What is not the interval is advice: if it is malformed, the rest still counts.
+// A malformed member other than the interval is ignored; the rest still counts.
 func TestMalformedAdviceIsLeftOut(t *testing.T) {
 	t.Parallel()
 	for name := range maps.Keys(learnedOnce.Fields()) {
@@ -108,7 +118,7 @@ func TestMalformedAdviceIsLeftOut(t *testing.T) {
 		for _, v := range []float64{math.NaN(), math.Inf(1), math.Inf(-1), -1, 0, 1e300} {
 			f := learnedOnce.Fields()
 			f[name] = v
-			l, ok := governor.Restore(f, noon)
+			l, ok := governor.RestoreLearned(f, noon)
 			if !ok || l.Interval != learnedOnce.Interval {
 				t.Fatalf("%s = %v: restored %+v, %t", name, v, l, ok)
 			}
@@ -124,19 +134,21 @@ func FuzzRestore(f *testing.F) {
 	f.Add(math.NaN(), math.Inf(1), -1.0, 1e308)
 	f.Add(math.SmallestNonzeroFloat64, math.MaxFloat64, math.Inf(-1), 0.0)
 	f.Fuzz(func(t *testing.T, interval, recorded, limit, other float64) {
-		l, ok := governor.Restore(map[string]float64{
+		l, ok := governor.RestoreLearned(map[string]float64{
 			governor.FieldInterval: interval, governor.FieldRecorded: recorded, governor.FieldLimit: limit,
 			governor.FieldRefused: other, governor.FieldSweep: other, governor.FieldPause: other, governor.FieldCost: other,
 		}, noon)
 		if !ok {
 			return
 		}
-		if age := noon.Sub(l.Recorded).Abs(); age > governor.Stale {
+		if age := noon.Sub(l.Recorded).Abs(); age > governor.MaxLearnedAge {
 			t.Fatalf("restored at an age of %s", age)
 		}
 		c := newClient(t, unbroken, patient, func(c *governor.Config) { c.Learned = &l })
-		ceiling := governor.Default().Ceiling
-		for _, kind := range []governor.Kind{governor.Success, governor.Throttled, governor.Success, governor.Success, governor.Failed} {
+		ceiling := governor.DefaultConfig().Ceiling
+		for _, kind := range []governor.Kind{
+			governor.Success, governor.Throttled, governor.Success, governor.Success, governor.Failed,
+		} {
 			c.send(kind)
 			if i := c.interval(); i < ceiling {
 				t.Fatalf("interval %s", i)
@@ -145,7 +157,7 @@ func FuzzRestore(f *testing.F) {
 	})
 }
 
-// The next run begins where the last one was, not at the discovery interval.
+// The next run starts at the learned interval, not at the discovery interval.
 func TestWarmStartContinues(t *testing.T) {
 	t.Parallel()
 	t.Attr("spec", "RT-26.1")
@@ -157,19 +169,19 @@ func TestWarmStartContinues(t *testing.T) {
 	if !ok || !kept.Recorded.Equal(first.now) {
 		t.Fatalf("keeps %+v, %t", kept, ok)
 	}
-	restored, ok := governor.Restore(kept.Fields(), first.now.Add(time.Hour))
+	restored, ok := governor.RestoreLearned(kept.Fields(), first.now.Add(time.Hour))
 	if !ok {
 		t.Fatal("restores nothing")
 	}
 	second := newClient(t, func(c *governor.Config) { c.Learned = &restored })
-	discovery := governor.Default().Discovery
+	discovery := governor.DefaultConfig().Discovery
 	waited := second.send(governor.Rejected)
 	if waited != restored.Interval || waited >= discovery || (waited-first.interval()).Abs() > time.Microsecond {
 		t.Fatalf("the first run ended at %s, the second begins at %s", first.interval(), waited)
 	}
 }
 
-// No learned rate is faster than the owner allows, and a slow one is not sped up.
+// A learned rate never exceeds the owner's ceiling, and a slow one is not sped up.
 func TestWarmStartKeepsTheCeiling(t *testing.T) {
 	t.Parallel()
 	t.Attr("spec", "RC-03")

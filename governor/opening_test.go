@@ -12,15 +12,22 @@ import (
 func fetch(p ratesim.Provider, requests int, learned *governor.Learned) ratesim.Result {
 	p.Median, p.Spread = 50*time.Millisecond, 0.2
 	return ratesim.Run(ratesim.Options{
-		Provider: p, Seed: 4, Requests: requests, Until: 24 * time.Hour,
-		Governor: governor.New("acme", patient, func(c *governor.Config) { c.Ceiling, c.Learned = 100*time.Millisecond, learned }),
+		Provider: p,
+		Seed:     4,
+		Requests: requests,
+		Until:    24 * time.Hour,
+		Governor: governor.New(
+			"acme",
+			patient,
+			func(c *governor.Config) { c.Ceiling, c.Learned = 100*time.Millisecond, learned },
+		),
 	})
 }
 
 func full(uint64) ratesim.Limiter { return &ratesim.Bucket{PerSecond: 1, Burst: 40} }
 
-// What a provider that was left alone gives at once is spent at once, but only as much
-// as the time since the last run has brought back.
+// The spare credit of a rested provider is spent at once, but only as much as the time since the last run has
+// refilled.
 func TestRestedProviderIsAskedAtTheCeiling(t *testing.T) {
 	t.Parallel()
 	p := ratesim.Provider{Limiter: full}
@@ -49,23 +56,32 @@ func TestRestedProviderIsAskedAtTheCeiling(t *testing.T) {
 	}
 }
 
-// A rest that somebody else has used up costs one refusal, and no belief in the limit.
+// If another client has used the spare credit, that costs one refusal and does not change the limit.
 func TestSpentRestIsNotHeldAgainstTheLimit(t *testing.T) {
 	t.Parallel()
 	cold := fetch(ratesim.Provider{Limiter: full}, 1000, nil)
 	l := *cold.Learned
 	l.Recorded = ratesim.Start.Add(-time.Hour)
-	r := fetch(ratesim.Provider{Limiter: func(uint64) ratesim.Limiter { return &ratesim.Bucket{PerSecond: 1, Burst: 4} }}, 60, &l)
+	r := fetch(
+		ratesim.Provider{Limiter: func(uint64) ratesim.Limiter { return &ratesim.Bucket{PerSecond: 1, Burst: 4} }},
+		60,
+		&l,
+	)
 	if !r.Done || r.Refusals == 0 || r.Refusals > 2 {
 		t.Fatalf("ends with %+v", r)
 	}
 	if r.Learned.Limit < 0.95*l.Limit || r.Learned.Depth > 0.75*l.Depth {
-		t.Errorf("the limit went from %.2f to %.2f, the depth from %.1f to %.1f", l.Limit, r.Learned.Limit, l.Depth, r.Learned.Depth)
+		t.Errorf(
+			"the limit went from %.2f to %.2f, the depth from %.1f to %.1f",
+			l.Limit,
+			r.Learned.Limit,
+			l.Depth,
+			r.Learned.Depth,
+		)
 	}
 }
 
-// A provider that demands a distance needs no long quiet, and the first refusal does not
-// halve the pace.
+// A provider that limits the distance needs no long pause, and its first refusal does not halve the pace.
 func TestDistanceIsFoundAtOnce(t *testing.T) {
 	t.Parallel()
 	p := ratesim.Provider{Limiter: func(uint64) ratesim.Limiter { return &ratesim.LimitReq{PerSecond: 4} }}
@@ -75,8 +91,7 @@ func TestDistanceIsFoundAtOnce(t *testing.T) {
 	}
 }
 
-// Connections that break with the pace are a limit: it is learned, and the next run
-// keeps it.
+// Connections that break at a high pace show a limit. It is learned, and the next run keeps it.
 func TestCutConnectionsAreALimit(t *testing.T) {
 	t.Parallel()
 	p := ratesim.Provider{Cuts: true, Limiter: func(uint64) ratesim.Limiter {
@@ -92,7 +107,7 @@ func TestCutConnectionsAreALimit(t *testing.T) {
 	}
 }
 
-// Connections that break now and then, whatever the pace, leave it alone.
+// Connections that break occasionally, at any pace, do not change the pace.
 func TestOddCutLeavesThePaceAlone(t *testing.T) {
 	t.Parallel()
 	c := newClient(t, unbroken, paced(time.Second, 100*time.Millisecond))
@@ -107,14 +122,14 @@ func TestOddCutLeavesThePaceAlone(t *testing.T) {
 	}
 }
 
-// cut sends a request whose connection breaks.
+// cut sends a request with a connection that breaks.
 func cut(c *client) {
 	call := c.g.Call()
 	c.admit(&call)
 	call.Observe(c.now, governor.Outcome{Kind: governor.Failed, Cut: true, Sent: c.now})
 }
 
-// A connection that breaks after the quiet says that the quiet was too short.
+// A connection that breaks after the pause shows that the pause was too short.
 func TestCutAfterTheQuietLengthensIt(t *testing.T) {
 	t.Parallel()
 	c := newClient(t, unbroken, paced(time.Second, 100*time.Millisecond))
@@ -137,13 +152,19 @@ func TestCutAfterTheQuietLengthensIt(t *testing.T) {
 	}
 }
 
-// Where connections break, even a quiet that is known to be short lasts for many intervals: the next
-// ones that break would open the circuit.
+// After a broken connection even a pause that is known to be short lasts many intervals, because more broken
+// connections would open the circuit.
 func TestQuietAfterACutIsNotTooShort(t *testing.T) {
 	t.Parallel()
 	c := newClient(t, unbroken, func(c *governor.Config) {
 		c.Ceiling = 10 * time.Millisecond
-		c.Learned = &governor.Learned{Interval: 100 * time.Millisecond, Limit: 10, Refused: 10.1, Pause: 100 * time.Millisecond, Brief: true}
+		c.Learned = &governor.Learned{
+			Interval: 100 * time.Millisecond,
+			Limit:    10,
+			Refused:  10.1,
+			Pause:    100 * time.Millisecond,
+			Brief:    true,
+		}
 	})
 	for range 50 {
 		c.send(governor.Success)
@@ -155,8 +176,8 @@ func TestQuietAfterACutIsNotTooShort(t *testing.T) {
 	}
 }
 
-// A provider that counts distances and says how long to wait is asked again at that
-// instant, though the distance is longer.
+// If the provider limits the distance and sends a Retry-After, the next request is sent at that instant, even if
+// the distance would be longer.
 func TestRetryAfterOutranksTheDistance(t *testing.T) {
 	t.Parallel()
 	c := newClient(t, unbroken, func(c *governor.Config) {
@@ -166,7 +187,10 @@ func TestRetryAfterOutranksTheDistance(t *testing.T) {
 	c.send(governor.Success)
 	call := c.g.Call()
 	c.admit(&call)
-	call.Observe(c.now, governor.Outcome{Kind: governor.Throttled, HasRetryAfter: true, RetryAfter: time.Second, Sent: c.now})
+	call.Observe(
+		c.now,
+		governor.Outcome{Kind: governor.Throttled, HasRetryAfter: true, RetryAfter: time.Second, Sent: c.now},
+	)
 	told := c.now.Add(time.Second)
 	if c.admit(&call); !c.now.Equal(told) {
 		t.Errorf("asked again %s after the Retry-After", c.now.Sub(told))

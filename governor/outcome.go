@@ -2,47 +2,45 @@ package governor
 
 import "time"
 
-// Kind is what an answer says about the provider. A transport names it; nothing
-// here knows whether the request was HTTP, an IMAP command or a page in a browser.
+// Kind classifies the response to a request. The transport decides it; the governor does not know whether the
+// request was HTTP, an IMAP command or a page in a browser.
 type Kind uint8
 
 const (
-	// Rejected is an answer that is final and no success: a missing thing, a
-	// refused credential. The provider works and the pace is not its reason.
+	// Rejected is a final response other than success, for example a missing object or an invalid credential. The
+	// provider works, and the pace is not the cause.
 	Rejected Kind = iota
-	// Success is an answer with what was asked for. Only this may speed up.
+	// Success is a response with the requested content. Only a success shortens the interval.
 	Success
-	// Throttled is a refusal because of the pace.
+	// Throttled is a refusal because of the request rate.
 	Throttled
-	// Failed is no usable answer: a broken connection, a timeout, a server error.
-	// It is worth another try and says nothing about the pace.
+	// Failed means that there was no usable response: a broken connection, a timeout, a server error. The request
+	// is worth a retry. It carries no information about the pace.
 	Failed
 )
 
-// Outcome is what became of one request.
+// Outcome describes the result of one request.
 type Outcome struct {
 	Kind Kind
-	// Sent is when the request left. What left before the last refusal was sent
-	// at a pace that is already given up, so it teaches nothing.
+	// Sent is when the request was sent. Responses to requests sent before the last refusal are ignored, because
+	// the pace has changed since.
 	Sent time.Time
-	// Unreached says that nothing of the request got through: there was no connection.
-	// Such a request is worth few attempts.
+	// Unreached means that no connection could be made. Such a request gets fewer attempts.
 	Unreached bool
-	// Cut says that a connection was there and broke before an answer came. Some
-	// providers refuse in no other way: what breaks at a pace and not at a slower one
-	// is a limit.
+	// Cut means that an established connection broke before the response. Some providers enforce their limit this
+	// way: connections that break only at a high pace show a limit.
 	Cut bool
-	// RetryAfter is how long the provider asks to wait; it counts when HasRetryAfter.
+	// RetryAfter is how long the provider asks to wait. It counts only if HasRetryAfter is true.
 	RetryAfter    time.Duration
 	HasRetryAfter bool
-	// Quota is what the provider says is left; its zero value says nothing.
+	// Quota is the quota that the response announced. Its zero value means none.
 	Quota Quota
 }
 
-// Quota is an allowance that the provider announces.
+// Quota is a quota that the provider announced.
 type Quota struct {
 	Known     bool
-	Limit     int           // of the whole window; zero when it is not said
+	Limit     int           // of the whole window; zero if unknown
 	Remaining int           // requests left
-	Reset     time.Duration // until the allowance is full again, from the answer on
+	Reset     time.Duration // time from the response until the quota is full again
 }

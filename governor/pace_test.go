@@ -10,7 +10,7 @@ import (
 	"pdpp/governor"
 )
 
-// paced sets a pace that stays as it is, as long as nothing succeeds or is refused.
+// paced sets an interval that stays until a success or a refusal.
 func paced(interval, ceiling time.Duration) func(*governor.Config) {
 	return func(c *governor.Config) { c.Discovery, c.Ceiling = interval, ceiling }
 }
@@ -39,7 +39,9 @@ func TestSuccessAcceleratesTowardsTheCeilingAndNoFurther(t *testing.T) {
 	for _, id := range []string{"RT-25.2", "RC-03"} {
 		t.Attr("spec", id)
 	}
-	for _, ceiling := range []time.Duration{time.Millisecond, 123456789, 250 * time.Millisecond, time.Second, 3 * time.Second} {
+	for _, ceiling := range []time.Duration{
+		time.Millisecond, 123456789, 250 * time.Millisecond, time.Second, 3 * time.Second,
+	} {
 		t.Run(ceiling.String(), func(t *testing.T) {
 			c := newClient(t, paced(2*time.Second, ceiling))
 			before := c.interval()
@@ -70,10 +72,10 @@ func TestThrottleSlowsDownAndShowsWhy(t *testing.T) {
 	t.Attr("spec", "RT-25.3")
 	for _, tc := range []struct {
 		successes int
-		told      bool
+		announced bool
 	}{{0, false}, {0, true}, {1, false}, {5, false}, {5, true}, {200, false}, {200, true}} {
-		successes, told := tc.successes, tc.told
-		t.Run(fmt.Sprintf("after %d, told %t", successes, told), func(t *testing.T) {
+		successes, announced := tc.successes, tc.announced
+		t.Run(fmt.Sprintf("after %d, announced %t", successes, announced), func(t *testing.T) {
 			c := newClient(t)
 			for range successes {
 				c.send(governor.Success)
@@ -81,20 +83,22 @@ func TestThrottleSlowsDownAndShowsWhy(t *testing.T) {
 			before := c.interval()
 			call := c.g.Call()
 			c.admit(&call)
-			call.Observe(c.now, governor.Outcome{Kind: governor.Throttled, Sent: c.now, HasRetryAfter: told, RetryAfter: 7 * time.Second})
+			call.Observe(
+				c.now,
+				governor.Outcome{Kind: governor.Throttled, Sent: c.now, HasRetryAfter: announced, RetryAfter: 7 * time.Second},
+			)
 			rate, _ := c.g.Rate()
 			if rate.Interval < before*3/2 {
 				t.Fatalf("a refusal changed the interval from %s to %s", before, rate.Interval)
 			}
-			if rate.Backoff == nil || *rate.Backoff != (governor.Backoff{Interval: rate.Interval, HasRetryAfter: told}) {
+			if rate.Backoff == nil || *rate.Backoff != (governor.Backoff{Interval: rate.Interval, HasRetryAfter: announced}) {
 				t.Fatalf("the slowing down is shown as %+v", rate.Backoff)
 			}
 		})
 	}
 }
 
-// A refusal that came at once, an error and a final answer are never a reason to
-// go faster.
+// An immediate refusal, an error and a final rejection never shorten the interval.
 func TestOnlySuccessGoesFaster(t *testing.T) {
 	t.Parallel()
 	for _, id := range []string{"PB-03", "PB-A06"} {
@@ -120,8 +124,7 @@ func TestOnlySuccessGoesFaster(t *testing.T) {
 	})
 }
 
-// A pause makes up for two intervals at most, however long it was, and without
-// pauses the pace is exact.
+// A pause makes up for at most two intervals, and without pauses the pace is exact.
 func TestIdleCreditIsBounded(t *testing.T) {
 	t.Parallel()
 	t.Attr("spec", "PB-02")
@@ -164,7 +167,7 @@ func TestSteadyPaceIsTheInterval(t *testing.T) {
 	if took := c.now.Sub(noon); took < 399*time.Second || took > 401*time.Second {
 		t.Fatalf("1000 requests at 400 ms took %s", took)
 	}
-	// Who asks late by less than an interval loses nothing.
+	// A call that is late by less than an interval loses nothing.
 	from := c.now
 	for range 1000 {
 		c.now = c.now.Add(150 * time.Millisecond)

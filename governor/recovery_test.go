@@ -10,8 +10,7 @@ import (
 	"pdpp/internal/lab/ratesim"
 )
 
-// storm is a limiter that between two times also refuses a share of what comes,
-// whatever the pace.
+// storm is a limiter that also refuses a share of all requests between two times, at any pace.
 type storm struct {
 	ratesim.Limiter
 	from, to time.Duration
@@ -26,9 +25,8 @@ func (s *storm) Take(now time.Duration) ratesim.Ruling {
 	return s.Limiter.Take(now)
 }
 
-// After an hour of refusals that no pace could have avoided, the pace is back:
-// soon when nearly everything was refused, and later, but not hours later, when
-// the answers in between suggested a lower limit.
+// After an hour of refusals that no pace could avoid, the pace recovers: soon if nearly everything was refused,
+// and within hours if the responses suggested a lower limit.
 //
 //pdpp:tier unraced
 func TestPaceReturnsAfterAStorm(t *testing.T) {
@@ -42,12 +40,17 @@ func TestPaceReturnsAfterAStorm(t *testing.T) {
 					t.Parallel()
 					const limit = 4.0
 					to := from + time.Hour
-					p := ratesim.Provider{Name: "storm", Median: 80 * time.Millisecond, Spread: 0.3, Limiter: func(seed uint64) ratesim.Limiter {
-						return &storm{
-							Limiter: &ratesim.Bucket{PerSecond: limit, Burst: 10}, from: from, to: to, share: share,
-							random: rand.New(rand.NewPCG(seed, 9)),
-						}
-					}}
+					p := ratesim.Provider{
+						Name:   "storm",
+						Median: 80 * time.Millisecond,
+						Spread: 0.3,
+						Limiter: func(seed uint64) ratesim.Limiter {
+							return &storm{
+								Limiter: &ratesim.Bucket{PerSecond: limit, Burst: 10}, from: from, to: to, share: share,
+								random: rand.New(rand.NewPCG(seed, 9)),
+							}
+						},
+					}
 					g := governor.New("storm", patient, func(c *governor.Config) { c.Ceiling = 100 * time.Millisecond })
 					fetched := 0
 					const measured = 30 * time.Minute
@@ -68,8 +71,7 @@ func TestPaceReturnsAfterAStorm(t *testing.T) {
 	}
 }
 
-// A machine that sleeps after a refusal does not take its sleep for the quiet
-// that the provider needs.
+// A machine that sleeps after a refusal does not count its sleep as the pause that the provider needs.
 func TestSleepIsNoPause(t *testing.T) {
 	t.Parallel()
 	c := newClient(t, unbroken, patient)
@@ -92,7 +94,7 @@ func TestSleepIsNoPause(t *testing.T) {
 	}
 }
 
-// A provider that refuses and names no time to wait is not hammered.
+// A refusal with a Retry-After of zero still causes a pause.
 func TestRetryAfterOfNothingIsAPause(t *testing.T) {
 	t.Parallel()
 	for _, after := range []time.Duration{0, -time.Hour} {
@@ -109,16 +111,21 @@ func TestRetryAfterOfNothingIsAPause(t *testing.T) {
 	}
 }
 
-// A limit that fell after it had been known for long is expected to return, and looked for
-// more often than one that was always as low.
+// A limit that fell after it had been confirmed is expected to return, so it is probed more often than one that
+// was always low.
 func TestFallenLimitIsFoundAgain(t *testing.T) {
 	t.Parallel()
 	const limit = 4.0
 	from, to := 20*time.Minute, 60*time.Minute
 	for seed := range uint64(4) {
-		p := ratesim.Provider{Name: "fallen", Median: 80 * time.Millisecond, Spread: 0.3, Limiter: func(uint64) ratesim.Limiter {
-			return &ratesim.Bucket{PerSecond: limit, Burst: 8, Course: ratesim.Drop(limit, limit/4, from, to)}
-		}}
+		p := ratesim.Provider{
+			Name:   "fallen",
+			Median: 80 * time.Millisecond,
+			Spread: 0.3,
+			Limiter: func(uint64) ratesim.Limiter {
+				return &ratesim.Bucket{PerSecond: limit, Burst: 8, Course: ratesim.Drop(limit, limit/4, from, to)}
+			},
+		}
 		g := governor.New("fallen", patient, func(c *governor.Config) { c.Ceiling = 100 * time.Millisecond })
 		fetched := 0
 		const within, measured = 20 * time.Minute, 10 * time.Minute

@@ -10,7 +10,7 @@ import (
 	"pdpp/governor"
 )
 
-// retrying leaves nothing but the retries: no pace, no circuit, no pauses.
+// retrying turns off everything but retries: no pace, no circuit, no pauses.
 func retrying(attempts int, b governor.RetryBudget) func(*governor.Config) {
 	return func(c *governor.Config) {
 		unpaced(c)
@@ -19,8 +19,8 @@ func retrying(attempts int, b governor.RetryBudget) func(*governor.Config) {
 	}
 }
 
-// attempt repeats one request until the governor has enough.
-func (c *client) attempt(kind governor.Kind) (sent int, why governor.Reason) {
+// attempt repeats one request until the governor stops it.
+func (c *client) attempt(kind governor.Kind) (sent int, why governor.StopReason) {
 	c.t.Helper()
 	call := c.g.Call()
 	for again := true; again; {
@@ -61,7 +61,7 @@ func TestAttemptsAloneBoundWithoutABudget(t *testing.T) {
 func TestRetriesAreAShareOfSuccesses(t *testing.T) {
 	t.Parallel()
 	t.Attr("spec", "PB-05")
-	c := newClient(t, retrying(2, governor.Default().Retries))
+	c := newClient(t, retrying(2, governor.DefaultConfig().Retries))
 	retries := 0
 	for range 2000 {
 		c.send(governor.Success)
@@ -88,7 +88,7 @@ func TestRetryTokensAreCapped(t *testing.T) {
 	}
 }
 
-// Nothing but a refusal for the pace and a failure is worth a token.
+// Only a refusal and a failure cost a retry token.
 func TestFinalAnswersSpendNoRetry(t *testing.T) {
 	t.Parallel()
 	t.Attr("spec", "PB-05")
@@ -107,18 +107,20 @@ func TestBudgetForARequestCapIsAFifth(t *testing.T) {
 	t.Parallel()
 	t.Attr("spec", "PB-05")
 	for limit, want := range map[int]float64{1: 1, 4: 1, 5: 1, 6: 2, 100: 20, 101: 21, 1000: 200} {
-		if b := governor.ForRequests(limit); b.Capacity != want || b.Initial != want || b.Refill != 0.2 {
+		if b := governor.RetryBudgetFor(limit); b.Capacity != want || b.Initial != want || b.Refill != 0.2 {
 			t.Errorf("for %d requests: %+v", limit, b)
 		}
 	}
 }
 
-// The pause before a repetition is anything from nothing to a bound that doubles.
+// The pause before a retry is random between zero and a bound that doubles.
 func TestBackoffIsFullJitter(t *testing.T) {
 	t.Parallel()
 	t.Attr("spec", "PB-05")
 	const samples = 2000
-	for attempt, bound := range []time.Duration{time.Second, 2 * time.Second, 4 * time.Second, 5 * time.Second, 5 * time.Second} {
+	for attempt, bound := range []time.Duration{
+		time.Second, 2 * time.Second, 4 * time.Second, 5 * time.Second, 5 * time.Second,
+	} {
 		t.Run(fmt.Sprint("attempt ", attempt+1), func(t *testing.T) {
 			c := newClient(t, retrying(10, governor.RetryBudget{}), func(c *governor.Config) {
 				c.Backoff, c.MaxBackoff, c.Seed = time.Second, 5*time.Second, 42

@@ -7,8 +7,8 @@ import (
 	"pdpp/governor"
 )
 
-// The instant that the provider names replaces the pace: it is neither shortened
-// nor added to, and another request waits for it as well.
+// A Retry-After replaces the interval: it is neither shortened nor added to, and all other requests wait for it
+// too.
 func TestRetryAfterIsExact(t *testing.T) {
 	t.Parallel()
 	for _, after := range []time.Duration{time.Second, 1234567 * time.Microsecond, 4 * time.Minute} {
@@ -36,8 +36,7 @@ func TestRetryAfterIsExact(t *testing.T) {
 	}
 }
 
-// Of several instants that the provider named, the latest one counts, in
-// whatever order they come.
+// The latest of several Retry-After instants counts, in whatever order they arrive.
 func TestLatestRetryAfterCounts(t *testing.T) {
 	t.Parallel()
 	for _, successes := range []int{0, 10} {
@@ -56,7 +55,10 @@ func TestLatestRetryAfterCounts(t *testing.T) {
 			sent := c.now
 			c.now = c.now.Add(50 * time.Millisecond)
 			for i, after := range order {
-				calls[i].Observe(c.now, governor.Outcome{Kind: governor.Throttled, Sent: sent, HasRetryAfter: after > bare, RetryAfter: after})
+				calls[i].Observe(
+					c.now,
+					governor.Outcome{Kind: governor.Throttled, Sent: sent, HasRetryAfter: after > bare, RetryAfter: after},
+				)
 			}
 			next := c.g.Call()
 			if waited := c.admit(&next); waited < 20*time.Second || waited > 20*time.Second && order[1] > bare {
@@ -71,7 +73,10 @@ func TestLongWaitIsDeferredNotShortened(t *testing.T) {
 	c := newClient(t, func(c *governor.Config) { c.MaxWait = time.Minute })
 	call := c.g.Call()
 	c.admit(&call)
-	call.Observe(c.now, governor.Outcome{Kind: governor.Throttled, Sent: c.now, HasRetryAfter: true, RetryAfter: time.Hour})
+	call.Observe(
+		c.now,
+		governor.Outcome{Kind: governor.Throttled, Sent: c.now, HasRetryAfter: true, RetryAfter: time.Hour},
+	)
 	d := c.denial()
 	if d == nil || d.Reason != "" || d.In != time.Hour {
 		t.Fatalf("denial %+v", d)

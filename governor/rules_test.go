@@ -50,7 +50,7 @@ func drawTrial(t *rapid.T, f ratesim.Family) trial {
 	return tr
 }
 
-// run collects everything. It leaves what the governor learned in the trial.
+// run fetches everything. It stores what the governor learned in the trial.
 func (tr *trial) run(watch func(ratesim.Event), sample time.Duration) ratesim.Result {
 	r := ratesim.Run(ratesim.Options{
 		Provider: tr.provider, Seed: tr.seed, Governor: tr.governor(), Requests: tr.requests, Workers: tr.workers,
@@ -60,7 +60,7 @@ func (tr *trial) run(watch func(ratesim.Event), sample time.Duration) ratesim.Re
 	return r
 }
 
-// keepsTheRules runs the trial under the eyes of a keeper.
+// keepsTheRules runs the trial with a keeper.
 func (tr *trial) keepsTheRules(t failer) {
 	t.Helper()
 	k := &keeper{t: t, trial: *tr, interval: tr.start(), last: -time.Hour}
@@ -76,7 +76,7 @@ func (tr *trial) governor() *governor.Governor {
 	})
 }
 
-// start is the interval that the run has to begin with.
+// start returns the interval that the run must start with.
 func (tr *trial) start() time.Duration {
 	if tr.learned != nil {
 		return max(tr.learned.Interval, tr.ceiling)
@@ -84,7 +84,7 @@ func (tr *trial) start() time.Duration {
 	return max(tr.discovery, tr.ceiling)
 }
 
-// Whatever the provider, every run keeps the rules of the pace and finishes.
+// Runs against every provider follow the rules of the pace and finish.
 //
 //pdpp:tier unraced
 func TestRulesHoldOnEveryProvider(t *testing.T) {
@@ -103,7 +103,7 @@ func TestRulesHoldOnEveryProvider(t *testing.T) {
 	}
 }
 
-// Runs that are long enough to find the limit and to probe it keep the rules as well.
+// Runs that are long enough to find and probe the limit follow the rules too.
 //
 //pdpp:tier unraced
 func TestRulesHoldOverLongRuns(t *testing.T) {
@@ -123,7 +123,7 @@ func TestRulesHoldOverLongRuns(t *testing.T) {
 	}
 }
 
-// The same questions get the same answers.
+// The same calls get the same results.
 //
 //pdpp:tier unraced
 func TestRunsRepeatExactly(t *testing.T) {
@@ -134,13 +134,18 @@ func TestRunsRepeatExactly(t *testing.T) {
 		again := tr
 		one, two := tr.run(nil, time.Minute), again.run(nil, time.Minute)
 		if !reflect.DeepEqual(one, two) {
-			t.Fatalf("two runs with one seed differ: %d and %d sends in %s and %s", one.Sends, two.Sends, one.Elapsed, two.Elapsed)
+			t.Fatalf(
+				"two runs with one seed differ: %d and %d sends in %s and %s",
+				one.Sends,
+				two.Sends,
+				one.Elapsed,
+				two.Elapsed,
+			)
 		}
 	})
 }
 
-// Without pacing nothing waits, whatever the provider says, and there is no
-// rate to show or to keep.
+// With pacing off nothing waits, and there is no rate to show or to store.
 //
 //pdpp:tier unraced
 func TestOffOnEveryProvider(t *testing.T) {
@@ -149,7 +154,12 @@ func TestOffOnEveryProvider(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		families := ratesim.Families()
 		tr := drawTrial(t, families[rapid.IntRange(0, len(families)-1).Draw(t, "family")])
-		g := governor.New(tr.provider.Name, unpaced, unbroken, func(c *governor.Config) { c.Attempts, c.Learned = 1, tr.learned })
+		g := governor.New(
+			tr.provider.Name,
+			unpaced,
+			unbroken,
+			func(c *governor.Config) { c.Attempts, c.Learned = 1, tr.learned },
+		)
 		r := ratesim.Run(ratesim.Options{
 			Provider: tr.provider, Seed: tr.seed, Governor: g, Requests: 10, Workers: tr.workers, Until: 20 * time.Second,
 			Watch: func(e ratesim.Event) {

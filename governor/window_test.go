@@ -8,13 +8,13 @@ import (
 	"pdpp/internal/lab/ratesim"
 )
 
-// twenty gives 200 in ten seconds, as a provider of fast answers does.
+// twenty accepts 200 requests in ten seconds and responds quickly.
 func twenty(uint64) ratesim.Limiter {
 	return &ratesim.SlidingWindow{Limit: 200, Window: 10 * time.Second}
 }
 
-// within runs for a hundred seconds, in which that provider gives 2,200, at a ceiling of
-// five times its limit.
+// within runs for a hundred seconds, in which that provider accepts 2,200 requests, at a ceiling of five times
+// its limit.
 func within(p ratesim.Provider, workers int, learned *governor.Learned) ratesim.Result {
 	p.Median, p.Spread = time.Millisecond, 0.2
 	if p.Limiter == nil {
@@ -26,13 +26,21 @@ func within(p ratesim.Provider, workers int, learned *governor.Learned) ratesim.
 		learned = &rested
 	}
 	return ratesim.Run(ratesim.Options{
-		Provider: p, Seed: 4, Requests: 1e6, Workers: workers, Until: 100 * time.Second,
-		Governor: governor.New("acme", patient, func(c *governor.Config) { c.Ceiling, c.Learned = 10*time.Millisecond, learned }),
+		Provider: p,
+		Seed:     4,
+		Requests: 1e6,
+		Workers:  workers,
+		Until:    100 * time.Second,
+		Governor: governor.New(
+			"acme",
+			patient,
+			func(c *governor.Config) { c.Ceiling, c.Learned = 10*time.Millisecond, learned },
+		),
 	})
 }
 
-// A window of a fast provider is over in seconds: the quiet after the first refusals is
-// no longer than that, and a short one is tried again.
+// The window of a fast provider ends within seconds. The pause after the first refusals is no longer than that,
+// and a short one is tried again.
 func TestFastWindowIsNotWaitedForLong(t *testing.T) {
 	t.Parallel()
 	for _, workers := range []int{1, 8} {
@@ -42,7 +50,7 @@ func TestFastWindowIsNotWaitedForLong(t *testing.T) {
 	}
 }
 
-// always tells the same wait, however soon it would be over.
+// always announces the same wait, however soon it would end.
 type always struct {
 	ratesim.Limiter
 	wait time.Duration
@@ -54,8 +62,8 @@ func (a *always) Take(now time.Duration) ratesim.Ruling {
 	return r
 }
 
-// A flow that ends after a round number, with a quiet that is told and longer than it took,
-// has met a window: it is filled without meeting its end again, which would cost as long.
+// A flow that ends after a round number of requests, followed by a Retry-After longer than the flow, has met a
+// window. The window is then filled without another refusal, which would cost as long.
 func TestWindowIsToldByItsNumber(t *testing.T) {
 	t.Parallel()
 	const most = 2000
@@ -79,8 +87,8 @@ func TestWindowIsToldByItsNumber(t *testing.T) {
 	}
 }
 
-// A window may be kept by breaking connections. One that breaks after the quiet says
-// that the quiet was too short, however many wait for their turn.
+// A window may be enforced by broken connections. One that breaks after the pause shows that the pause was too
+// short, with any number of waiting requests.
 func TestFastWindowThatCuts(t *testing.T) {
 	t.Parallel()
 	for workers, least := range map[int]int{1: 1000, 8: 600} {
@@ -92,8 +100,7 @@ func TestFastWindowThatCuts(t *testing.T) {
 	}
 }
 
-// A refusal that costs ten seconds is not risked for the sake of what a rested provider
-// gives at once.
+// If a refusal costs ten seconds, spare credit is not spent at that risk.
 func TestSpareIsSpentWithCareWhereARefusalIsDear(t *testing.T) {
 	t.Parallel()
 	window := ratesim.Provider{Tells: true, Limiter: func(uint64) ratesim.Limiter {
@@ -107,8 +114,7 @@ func TestSpareIsSpentWithCareWhereARefusalIsDear(t *testing.T) {
 	}
 }
 
-// A wait for the allowance of another day is not what a refusal of the pace costs: the next
-// run spends what a rested provider gives at once.
+// A wait for the next daily quota is not the cost of a refusal: the next run still spends its spare credit.
 func TestDayIsNotWhatARefusalCosts(t *testing.T) {
 	t.Parallel()
 	p := ratesim.Provider{Tells: true, Median: 80 * time.Millisecond, Spread: 0.3, Limiter: func(uint64) ratesim.Limiter {

@@ -2,15 +2,15 @@ package manifest
 
 import "strings"
 
-// Auth is how a provider authorises access. The connector is given the variables
-// that it names; the addresses are for whoever obtains the tokens.
+// Auth describes how a provider authorizes access. The connector gets the variables that it names; the component
+// that obtains the tokens uses the addresses.
 type Auth struct {
 	Kind                     string            `json:"kind,omitempty" doc:"Such as env or oauth."`
 	Required                 []string          `json:"required,omitempty" rule:"unique,pattern=env" doc:"Variables without which the connector cannot sign in."`
 	ExchangerKind            string            `json:"exchanger_kind,omitempty" doc:"How a code becomes tokens."`
 	AuthorizationURL         string            `json:"authorization_url,omitempty" rule:"pattern=web" doc:"Where the owner consents."`
 	TokenURL                 string            `json:"token_url,omitempty" rule:"pattern=web" doc:"Where tokens are issued."`
-	UserinfoURL              string            `json:"userinfo_url,omitempty" rule:"pattern=web" doc:"Where the account says who it is."`
+	UserinfoURL              string            `json:"userinfo_url,omitempty" rule:"pattern=web" doc:"Address that returns the identity of the account."`
 	AuthorizationParams      map[string]string `json:"authorization_params,omitempty" doc:"Parameters added to the authorisation request."`
 	Scopes                   []string          `json:"scopes,omitempty" rule:"unique" doc:"Scopes that are asked for."`
 	ResourceGroups           []string          `json:"resource_groups,omitempty" rule:"unique" doc:"Groups of data that are asked for."`
@@ -30,7 +30,7 @@ type AuthDeployment struct {
 	EnvAlias   string `json:"env_alias" rule:"required,pattern=env" doc:"Variable that carries it."`
 }
 
-// AuthConnection is one value that a connection's consent yields.
+// AuthConnection is one value that the consent for a connection produces.
 type AuthConnection struct {
 	EnvVar      string `json:"env_var" rule:"required,pattern=env" doc:"Variable that carries it."`
 	BundleField string `json:"bundle_field,omitempty" doc:"Such as refresh_token."`
@@ -39,12 +39,12 @@ type AuthConnection struct {
 
 func (c *AuthConnection) needed() bool { return c.Required == nil || *c.Required }
 
-// secret reports whether the value opens the account.
+// secret reports whether the value grants access to the account.
 func (c *AuthConnection) secret() bool {
 	return c.needed() || strings.HasSuffix(c.BundleField, "_token")
 }
 
-// auth is what the manifest says of authorisation; never nil.
+// auth returns the authorization section of the manifest; never nil.
 func (m *Manifest) auth() *Auth {
 	if m.Capabilities == nil || m.Capabilities.Auth == nil {
 		return &Auth{}

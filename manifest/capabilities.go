@@ -20,8 +20,8 @@ type PublicListing struct {
 	ProofGate string `json:"proof_gate,omitempty" doc:"What would have to be shown for another tier."`
 }
 
-// RefreshPolicy holds scheduling hints. They advise the schedule and the owner;
-// nothing in the protocol depends on them. A number of zero is not declared.
+// RefreshPolicy contains scheduling hints for the schedule and the owner. The protocol does not depend on them.
+// Zero numbers are not declared.
 type RefreshPolicy struct {
 	RecommendedMode            RefreshMode        `json:"recommended_mode" rule:"required" doc:"Who should start a refresh."`
 	Rationale                  string             `json:"rationale" rule:"required" doc:"Why, in words for the owner, including what a refresh asks of them."`

@@ -8,12 +8,12 @@ import (
 	"pdpp/protocol"
 )
 
-// ChoiceError says that something chosen by name cannot be collected as the manifest is:
-// it is not declared, or no longer.
+// ChoiceError reports that a selection by name cannot be collected, because the manifest does not declare it, or
+// no longer does.
 type ChoiceError struct {
 	Param string // profile, view or stream
 	Why   string
-	Have  []string // what could be chosen instead
+	Have  []string // available choices
 }
 
 func (e *ChoiceError) Error() string {
@@ -23,16 +23,19 @@ func (e *ChoiceError) Error() string {
 	return e.Why + "; there are " + strings.Join(e.Have, ", ")
 }
 
-// Choose narrows a scope to the streams of a profile and the fields of views, which are
-// named by stream and win over those of the profile, and leaves out streams that the owner
-// deleted. An empty profile is none, and an
-// empty scope everything that can be collected. Nothing is widened: what is not declared is
-// a *ChoiceError, and so is a deleted stream that the scope names.
+// Choose limits a scope to the streams of a profile and the fields of views. The views are keyed by stream and
+// take precedence over those of the profile. Streams that the owner deleted are left out. An empty profile means
+// none, and an empty scope means everything that can be collected. Choose never widens a scope. It returns a
+// *ChoiceError for an undeclared choice and for a deleted stream that the scope names.
 func (m *Manifest) Choose(scope []protocol.StreamScope, profile string, views map[string]string,
 	deleted []string) ([]protocol.StreamScope, error) {
 	chosen := m.Profile(profile)
 	if profile != "" && chosen == nil {
-		return nil, &ChoiceError{Param: "profile", Why: fmt.Sprintf("the connector %s declares no profile %q", m.Key(), profile), Have: m.profileNames()}
+		return nil, &ChoiceError{
+			Param: "profile",
+			Why:   fmt.Sprintf("the connector %s declares no profile %q", m.Key(), profile),
+			Have:  m.profileNames(),
+		}
 	}
 	asked := len(scope) > 0
 	if !asked {
@@ -50,7 +53,10 @@ func (m *Manifest) Choose(scope []protocol.StreamScope, profile string, views ma
 		if chosen != nil {
 			i := slices.IndexFunc(chosen.Streams, func(p ProfileStream) bool { return p.Name == s.Name })
 			if i < 0 && asked {
-				return nil, &ChoiceError{Param: "stream", Why: fmt.Sprintf("the profile %s leaves out the stream %s", profile, s.Name)}
+				return nil, &ChoiceError{
+					Param: "stream",
+					Why:   fmt.Sprintf("the profile %s leaves out the stream %s", profile, s.Name),
+				}
 			}
 			if i < 0 {
 				continue
@@ -59,7 +65,7 @@ func (m *Manifest) Choose(scope []protocol.StreamScope, profile string, views ma
 				view = chosen.Streams[i].View
 			}
 		}
-		fields, err := m.viewed(s.Name, view)
+		fields, err := m.viewFields(s.Name, view)
 		if err != nil {
 			return nil, err
 		}
@@ -72,13 +78,17 @@ func (m *Manifest) Choose(scope []protocol.StreamScope, profile string, views ma
 	case len(out) == 0 && profile == "":
 		return nil, &ChoiceError{Param: "stream", Why: "you deleted every stream of this connection"}
 	case len(out) == 0:
-		return nil, &ChoiceError{Param: "profile", Why: fmt.Sprintf("nothing of the profile %s can be collected", profile), Have: m.profileNames()}
+		return nil, &ChoiceError{
+			Param: "profile",
+			Why:   fmt.Sprintf("nothing of the profile %s can be collected", profile),
+			Have:  m.profileNames(),
+		}
 	}
 	return out, nil
 }
 
-// viewed gives the fields of a view; nil means all.
-func (m *Manifest) viewed(stream, id string) ([]string, error) {
+// viewFields returns the fields of a view. Nil means all.
+func (m *Manifest) viewFields(stream, id string) ([]string, error) {
 	if id == "" {
 		return nil, nil
 	}
@@ -95,7 +105,10 @@ func (m *Manifest) viewed(stream, id string) ([]string, error) {
 		return nil, &ChoiceError{Param: "view", Why: fmt.Sprintf("the stream %s has no view %q", stream, id), Have: names}
 	}
 	if s.Selection == nil || !s.Selection.Fields {
-		return nil, &ChoiceError{Param: "view", Why: fmt.Sprintf("the stream %s is collected whole: its connector selects no fields", stream)}
+		return nil, &ChoiceError{
+			Param: "view",
+			Why:   fmt.Sprintf("the stream %s is collected whole: its connector selects no fields", stream),
+		}
 	}
 	return slices.Clone(view.Fields), nil
 }

@@ -11,17 +11,15 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// Parse reads a manifest. A document that is JSON but breaks a rule is refused
-// with Problems, every fault at once; repeated keys, nulls, blank strings and wrong
-// types are faults. Unknown keys are left out, except in the refresh policy, where
-// they are faults. The result is valid.
+// Parse parses and validates a manifest. If the document is JSON but violates rules, the error is Problems with
+// all of them. Repeated keys, nulls, blank strings and wrong types are problems. Unknown keys are ignored, except
+// in the refresh policy, where they are problems.
 func Parse(b []byte) (*Manifest, error) {
 	m, _, err := Inspect(b)
 	return m, err
 }
 
-// Inspect is Parse that also tells what the document says and nobody reads: its
-// unknown keys and kinds.
+// Inspect does the same as Parse and also returns warnings about unknown keys and kinds, which are ignored.
 func Inspect(b []byte) (*Manifest, Problems, error) {
 	document := jsontext.Value(bytes.Clone(b))
 	err := document.Format(jsontext.AllowDuplicateNames(true), jsontext.PreserveRawStrings(true))
@@ -30,27 +28,26 @@ func Inspect(b []byte) (*Manifest, Problems, error) {
 	}
 	m := new(Manifest)
 	var d decoder
-	d.value("", document, reflect.ValueOf(m).Elem(), rule{})
-	problems := append(d.problems, m.problems().except(d.problems)...)
-	if err := problems.err(); err != nil {
+	d.value("", document, reflect.ValueOf(m).Elem(), fieldRule{})
+	problems := append(d.problems, m.problems().withoutKnown(d.problems)...)
+	if err := problems.asError(); err != nil {
 		return nil, d.warnings, err
 	}
 	return m, append(d.warnings, m.unknownKinds()...), nil
 }
 
-// decoder fills a value from well-formed JSON and notes what does not fit. What
-// does not fit stays zero, so that the rest of the document is still examined.
-// It judges only what the Go value cannot show afterwards.
+// decoder fills a value from well-formed JSON and records problems. An invalid part stays zero, so that the rest
+// of the document is still checked. The decoder only checks what the Go value cannot show afterwards.
 type decoder struct{ problems, warnings Problems }
 
-func (d *decoder) value(path string, v jsontext.Value, into reflect.Value, r rule) {
+func (d *decoder) value(path string, v jsontext.Value, into reflect.Value, r fieldRule) {
 	if v.Kind() == 'n' {
-		d.problems.add(path, "is null", "give it a value or leave the key out")
+		d.problems.add(path, "is null", "set a value or remove the key")
 		return
 	}
 	switch t := into.Type(); {
 	case t == rawType:
-		d.raw(path, v, into, r)
+		d.rawValue(path, v, into, r)
 		return
 	case t == primaryKeyType && v.Kind() == '"':
 		v = jsontext.Value("[" + string(v) + "]")
@@ -61,7 +58,7 @@ func (d *decoder) value(path string, v jsontext.Value, into reflect.Value, r rul
 		d.value(path, v, into.FieldByName("LexicalFields"), r)
 		return
 	case t == pathsType && v.Kind() == '{':
-		d.home(path, v, into)
+		d.homePaths(path, v, into)
 		return
 	}
 	switch into.Kind() {
@@ -77,7 +74,7 @@ func (d *decoder) value(path string, v jsontext.Value, into reflect.Value, r rul
 	case reflect.String:
 		d.text(path, v, into)
 	case reflect.Bool:
-		if d.is(path, v, 't') {
+		if d.hasKind(path, v, 't') {
 			into.SetBool(v.Kind() == 't')
 		}
 	case reflect.Int:
@@ -87,22 +84,22 @@ func (d *decoder) value(path string, v jsontext.Value, into reflect.Value, r rul
 	}
 }
 
-// home reads local paths in their other spelling. Its faults are found here, where
-// the keys that the author wrote are known.
-func (d *decoder) home(path string, v jsontext.Value, into reflect.Value) {
+// homePaths decodes local paths in their alternative form. It reports the problems, because only it knows the keys
+// that the author wrote.
+func (d *decoder) homePaths(path string, v jsontext.Value, into reflect.Value) {
 	var h homePaths
 	d.object(path, v, reflect.ValueOf(&h).Elem())
 	var shape Problems
-	shape.shape(path, reflect.ValueOf(h), rule{})
-	if shape = shape.except(d.problems); len(shape) > 0 {
+	shape.shape(path, reflect.ValueOf(h), fieldRule{})
+	if shape = shape.withoutKnown(d.problems); len(shape) > 0 {
 		d.problems = append(d.problems, shape...)
 		return
 	}
 	into.Set(reflect.ValueOf(h.list()))
 }
 
-// is reports whether v is of the kind and notes a problem otherwise.
-func (d *decoder) is(path string, v jsontext.Value, kind jsontext.Kind) bool {
+// hasKind reports whether v is of the kind. If not, it records a problem.
+func (d *decoder) hasKind(path string, v jsontext.Value, kind jsontext.Kind) bool {
 	if kindName(v.Kind()) == kindName(kind) {
 		return true
 	}
@@ -130,7 +127,7 @@ func (d *decoder) object(path string, v jsontext.Value, into reflect.Value) {
 	d.members(path, v, func(name string, v jsontext.Value) {
 		for _, f := range fields {
 			if f.name == name {
-				d.value(member(path, name), v, into.Field(f.index), f.rule)
+				d.value(memberPath(path, name), v, into.Field(f.index), f.rule)
 				return
 			}
 		}
@@ -138,11 +135,15 @@ func (d *decoder) object(path string, v jsontext.Value, into reflect.Value) {
 		for i, f := range fields {
 			known[i] = f.name
 		}
-		if !closed[into.Type()] {
-			d.warnings.add(member(path, name), "is not a known key", "it has no effect; the keys known here are "+strings.Join(known, ", "))
+		if !closedObjects[into.Type()] {
+			d.warnings.add(
+				memberPath(path, name),
+				"is not a known key",
+				"it has no effect; the keys known here are "+strings.Join(known, ", "),
+			)
 			return
 		}
-		d.problems.add(member(path, name), "is not a known key", "remove it or use one of "+strings.Join(known, ", "))
+		d.problems.add(memberPath(path, name), "is not a known key", "remove it or use one of "+strings.Join(known, ", "))
 	})
 }
 
@@ -151,14 +152,14 @@ func (d *decoder) mapping(path string, v jsontext.Value, into reflect.Value) {
 	into.Set(reflect.MakeMap(t))
 	d.members(path, v, func(name string, v jsontext.Value) {
 		value := reflect.New(t.Elem()).Elem()
-		d.value(member(path, name), v, value, rule{})
+		d.value(memberPath(path, name), v, value, fieldRule{})
 		into.SetMapIndex(reflect.ValueOf(name).Convert(t.Key()), value)
 	})
 }
 
-// members calls visit for each key of an object and refuses repeated ones.
+// members calls visit for each key of an object and rejects repeated keys.
 func (d *decoder) members(path string, v jsontext.Value, visit func(string, jsontext.Value)) {
-	if !d.is(path, v, '{') {
+	if !d.hasKind(path, v, '{') {
 		return
 	}
 	seen := map[string]bool{}
@@ -169,7 +170,7 @@ func (d *decoder) members(path string, v jsontext.Value, visit func(string, json
 		name := token.String()
 		value, _ := dec.ReadValue()
 		if seen[name] {
-			d.problems.add(member(path, name), "appears twice", "keep one of the two")
+			d.problems.add(memberPath(path, name), "appears twice", "keep one of the two")
 			continue
 		}
 		seen[name] = true
@@ -178,7 +179,7 @@ func (d *decoder) members(path string, v jsontext.Value, visit func(string, json
 }
 
 func (d *decoder) list(path string, v jsontext.Value, into reflect.Value) {
-	if !d.is(path, v, '[') {
+	if !d.hasKind(path, v, '[') {
 		return
 	}
 	into.Set(reflect.MakeSlice(into.Type(), 0, 0))
@@ -187,17 +188,17 @@ func (d *decoder) list(path string, v jsontext.Value, into reflect.Value) {
 	for i := 0; dec.PeekKind() != ']'; i++ {
 		item, _ := dec.ReadValue()
 		value := reflect.New(into.Type().Elem()).Elem()
-		d.value(element(path, i), item, value, rule{})
+		d.value(elementPath(path, i), item, value, fieldRule{})
 		into.Set(reflect.Append(into, value))
 	}
 }
 
 func (d *decoder) text(path string, v jsontext.Value, into reflect.Value) {
-	if !d.is(path, v, '"') {
+	if !d.hasKind(path, v, '"') {
 		return
 	}
 	text, _ := jsontext.AppendUnquote(nil, v)
-	if e, ok := into.Interface().(aliased); ok {
+	if e, ok := into.Interface().(aliasedEnum); ok {
 		if value, ok := e.aliases()[string(text)]; ok {
 			text = []byte(value)
 		}
@@ -208,8 +209,8 @@ func (d *decoder) text(path string, v jsontext.Value, into reflect.Value) {
 	}
 }
 
-func (d *decoder) number(path string, v jsontext.Value, into reflect.Value, r rule) {
-	if !d.is(path, v, '0') {
+func (d *decoder) number(path string, v jsontext.Value, into reflect.Value, r fieldRule) {
+	if !d.hasKind(path, v, '0') {
 		return
 	}
 	n, err := strconv.ParseInt(string(v), 10, 64)
@@ -220,10 +221,9 @@ func (d *decoder) number(path string, v jsontext.Value, into reflect.Value, r ru
 	into.SetInt(n)
 }
 
-// raw keeps a value as it stands, once it is known to repeat no key: of two
-// equal keys, readers would disagree about which one counts.
-func (d *decoder) raw(path string, v jsontext.Value, into reflect.Value, r rule) {
-	if r.object && !d.is(path, v, '{') {
+// rawValue keeps a JSON value unchanged if it repeats no key. Parsers disagree about which of two equal keys counts.
+func (d *decoder) rawValue(path string, v jsontext.Value, into reflect.Value, r fieldRule) {
+	if r.object && !d.hasKind(path, v, '{') {
 		return
 	}
 	_, err := jsontext.NewDecoder(bytes.NewReader(v)).ReadValue()

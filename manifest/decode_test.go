@@ -22,8 +22,13 @@ func TestParseReportsEverythingAtOnce(t *testing.T) {
 	got := pathsOf(ps)
 	slices.Sort(got)
 	want := []string{
-		"capabilities.human_interaction[0]", "capabilities.refresh_policy.tempo", "display_name",
-		"streams[1].coverage_policy", "streams[1].selection.fields", "streams[2].parent_streams[0]", "streams[3].cursor_field",
+		"capabilities.human_interaction[0]",
+		"capabilities.refresh_policy.tempo",
+		"display_name",
+		"streams[1].coverage_policy",
+		"streams[1].selection.fields",
+		"streams[2].parent_streams[0]",
+		"streams[3].cursor_field",
 		"version",
 	}
 	if !slices.Equal(got, want) {
@@ -37,8 +42,16 @@ func TestParseReportsEverythingAtOnce(t *testing.T) {
 func TestParseWrongTypes(t *testing.T) {
 	cases := []badCase{
 		{"string", edits{"version": true}, []string{"version"}},
-		{"number", edits{"runtime_requirements.external_tools[0].detect.exit_code": "3"}, []string{"runtime_requirements.external_tools[0].detect.exit_code"}},
-		{"huge number", edits{policyPath + ".maximum_staleness_seconds": 1e300}, []string{policyPath + ".maximum_staleness_seconds"}},
+		{
+			"number",
+			edits{"runtime_requirements.external_tools[0].detect.exit_code": "3"},
+			[]string{"runtime_requirements.external_tools[0].detect.exit_code"},
+		},
+		{
+			"huge number",
+			edits{policyPath + ".maximum_staleness_seconds": 1e300},
+			[]string{policyPath + ".maximum_staleness_seconds"},
+		},
 		{"boolean", edits{"streams[1].incremental": 1}, []string{"streams[1].incremental"}},
 		{"object", edits{"setup": []any{}}, []string{"setup"}},
 		{"map", edits{"runtime_requirements.bindings": []any{"network"}}, []string{"runtime_requirements.bindings"}},
@@ -48,7 +61,11 @@ func TestParseWrongTypes(t *testing.T) {
 		{"neither list nor object", edits{"streams[1].query.search": "subject"}, []string{"streams[1].query.search"}},
 		{"null", edits{"icon": nil}, []string{"icon"}},
 		{"null raw value", edits{"capabilities.proven": nil}, []string{"capabilities.proven"}},
-		{"key that needs quoting", edits{"capabilities.refresh_policy.why so": 1}, []string{`capabilities.refresh_policy["why so"]`}},
+		{
+			"key that needs quoting",
+			edits{"capabilities.refresh_policy.why so": 1},
+			[]string{`capabilities.refresh_policy["why so"]`},
+		},
 	}
 	runBadCases(t, cases)
 }
@@ -66,7 +83,10 @@ func TestParseRepeatedKeys(t *testing.T) {
 		want Problem
 	}{
 		{repeat(`"icon":`, `"icon": "stamp", "icon":`), Problem{"icon", "appears twice", "keep one of the two"}},
-		{repeat(`"network":`, `"network": {}, "network":`), Problem{"runtime_requirements.bindings.network", "appears twice", "keep one of the two"}},
+		{
+			repeat(`"network":`, `"network": {}, "network":`),
+			Problem{"runtime_requirements.bindings.network", "appears twice", "keep one of the two"},
+		},
 		{repeat(`"subject": {"type"`, `"subject": {"type": "null", "type"`),
 			Problem{"streams[1].schema", "repeats the key at /properties/subject/type", "keep one of the two"}},
 	}
@@ -108,7 +128,7 @@ func TestProblemText(t *testing.T) {
 	}
 }
 
-// What nobody reads is told and left out; only the refresh policy is closed.
+// Unknown keys are reported and ignored; only the refresh policy rejects them.
 func TestUnknownKeysAreWarnings(t *testing.T) {
 	m, warnings, err := Inspect(edited(t, edits{
 		"colour": "green", "why so": 1, "setup.why so": 1, "streams[1].query.search.vectors": []any{},
@@ -119,7 +139,14 @@ func TestUnknownKeysAreWarnings(t *testing.T) {
 	}
 	got := pathsOf(warnings)
 	slices.Sort(got)
-	want := []string{`["why so"]`, "colour", "runtime_requirements.bindings.network.optional", `setup["why so"]`, "streams[1].query.search.vectors", "streams[2].glue"}
+	want := []string{
+		`["why so"]`,
+		"colour",
+		"runtime_requirements.bindings.network.optional",
+		`setup["why so"]`,
+		"streams[1].query.search.vectors",
+		"streams[2].glue",
+	}
 	if !slices.Equal(got, want) {
 		t.Errorf("warnings at %q\nwant        %q", got, want)
 	}
@@ -135,15 +162,20 @@ func TestOtherSpellings(t *testing.T) {
 	}{
 		{edits{"streams[2].semantics": "append"}, edits{"streams[2].semantics": "append_only"}},
 		{edits{"setup.modality": "provider_authorization"}, edits{"setup.modality": "provider_auth"}},
-		{edits{"runtime_requirements.environment_variables[0]": "FERNPOST_REGION"}, edits{"runtime_requirements.environment_variables[0]": map[string]any{"name": "FERNPOST_REGION"}}},
-		{edits{"streams[1].query.search": []any{"subject"}}, edits{"streams[1].query.search": map[string]any{"lexical_fields": []any{"subject"}}}},
+		{edits{"runtime_requirements.environment_variables[0]": "FERNPOST_REGION"},
+			edits{"runtime_requirements.environment_variables[0]": map[string]any{"name": "FERNPOST_REGION"}}},
+		{edits{"streams[1].query.search": []any{"subject"}},
+			edits{"streams[1].query.search": map[string]any{"lexical_fields": []any{"subject"}}}},
 		{edits{"runtime_requirements.local_paths": map[string]any{
 			"home_env_override": "FERNPOST_HOME", "home_default_relative_to_user_home": ".fernpost",
-			"paths": []any{map[string]any{"env_override": "FERNPOST_ARCHIVE_DIR", "default_relative_to_home": "archive", "label": "Folder with older letters.", "required_for_readiness": true}},
+			"paths": []any{map[string]any{"env_override": "FERNPOST_ARCHIVE_DIR", "default_relative_to_home": "archive",
+				"label": "Folder with older letters.", "required_for_readiness": true}},
 		}}, edits{}},
 		{edits{"runtime_requirements.local_paths": map[string]any{
-			"home_default_relative_to_user_home": ".fernpost", "paths": []any{map[string]any{"env_override": "FERNPOST_BOX", "default_relative_to_home": "box"}},
-		}}, edits{"runtime_requirements.local_paths": []any{map[string]any{"path_env": "FERNPOST_BOX", "default": ".fernpost/box"}}}},
+			"home_default_relative_to_user_home": ".fernpost",
+			"paths":                              []any{map[string]any{"env_override": "FERNPOST_BOX", "default_relative_to_home": "box"}},
+		}}, edits{"runtime_requirements.local_paths": []any{map[string]any{"path_env": "FERNPOST_BOX",
+			"default": ".fernpost/box"}}}},
 	} {
 		if !parse(t, edited(t, c.other)).Equal(parse(t, edited(t, c.ours))) {
 			t.Errorf("%v reads otherwise than %v", c.other, c.ours)

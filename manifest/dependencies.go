@@ -5,15 +5,14 @@ import (
 	"strings"
 )
 
-// edge is one checkpoint dependency, declared at path, on the stream at index to.
-type edge struct {
+// dependencyEdge is one checkpoint dependency, declared at path, on the stream at index to.
+type dependencyEdge struct {
 	to   int
 	path string
 }
 
-// checkDependencies refuses a checkpoint graph that cannot be committed in any
-// order. A sound graph is acyclic and ends at streams that have a checkpoint of
-// their own.
+// checkDependencies rejects a checkpoint graph that cannot be committed in any order. A valid graph is acyclic
+// and ends at streams with their own checkpoint.
 func (ps *Problems) checkDependencies(streams []Stream) {
 	positions := map[string]int{}
 	for i, s := range streams {
@@ -21,9 +20,9 @@ func (ps *Problems) checkDependencies(streams []Stream) {
 			positions[s.Name] = i
 		}
 	}
-	graph := make([][]edge, len(streams))
+	graph := make([][]dependencyEdge, len(streams))
 	for i, s := range streams {
-		path := element("streams", i)
+		path := elementPath("streams", i)
 		ps.checkStrategy(path, &s)
 		link := func(at, target string) {
 			to, found := positions[target]
@@ -32,21 +31,20 @@ func (ps *Problems) checkDependencies(streams []Stream) {
 			case target == s.Name:
 				ps.add(at, "names its own stream", "name another stream or leave the key out")
 			case !found:
-				ps.add(at, quote(target)+" is not a stream of this manifest", "name a declared stream")
+				ps.add(at, quoteShort(target)+" is not a stream of this manifest", "name a declared stream")
 			default:
-				graph[i] = append(graph[i], edge{to: to, path: at})
+				graph[i] = append(graph[i], dependencyEdge{to: to, path: at})
 			}
 		}
 		link(path+".state_stream", s.StateStream)
 		for j, parent := range s.ParentStreams {
-			link(element(path+".parent_streams", j), parent)
+			link(elementPath(path+".parent_streams", j), parent)
 		}
 	}
 	ps.checkCycles(streams, graph)
 }
 
-// checkStrategy holds a stream to one dependency field and to the coverage
-// strategy that gives that field its meaning.
+// checkStrategy requires one dependency field at most, and the coverage strategy that this field needs.
 func (ps *Problems) checkStrategy(path string, s *Stream) {
 	rides, details := s.StateStream != "", s.ParentStreams != nil
 	if rides && details {
@@ -66,9 +64,9 @@ func (ps *Problems) checkStrategy(path string, s *Stream) {
 	}
 }
 
-// checkCycles walks the graph depth first. An edge back into the walk closes a
-// cycle and is the problem's path.
-func (ps *Problems) checkCycles(streams []Stream, graph [][]edge) {
+// checkCycles searches the graph depth first. An edge back into the current path closes a cycle and is the
+// problem's path.
+func (ps *Problems) checkCycles(streams []Stream, graph [][]dependencyEdge) {
 	seen, onWalk := make([]bool, len(graph)), make([]bool, len(graph))
 	var walk []int
 	var visit func(int)

@@ -11,17 +11,37 @@ import (
 func TestDependencyRules(t *testing.T) {
 	runBadCases(t, []badCase{
 		{"state stream is itself", edits{"streams[3].state_stream": "letter_marks"}, []string{"streams[3].state_stream"}},
-		{"parent is itself", edits{"streams[2].parent_streams[0]": "letter_bodies"}, []string{"streams[2].parent_streams[0]"}},
+		{
+			"parent is itself",
+			edits{"streams[2].parent_streams[0]": "letter_bodies"},
+			[]string{"streams[2].parent_streams[0]"},
+		},
 		{"state stream is unknown", edits{"streams[3].state_stream": "parcels"}, []string{"streams[3].state_stream"}},
 		{"parent is unknown", edits{"streams[2].parent_streams[1]": "parcels"}, []string{"streams[2].parent_streams[1]"}},
 		{"parent is named twice", edits{"streams[2].parent_streams[1]": "letters"}, []string{"streams[2].parent_streams[1]"}},
 		{"no parents", edits{"streams[2].parent_streams": []any{}}, []string{"streams[2].parent_streams"}},
 		{"both fields", edits{"streams[2].state_stream": "account"}, []string{"streams[2].parent_streams"}},
-		{"state stream with another strategy", edits{"streams[3].coverage_strategy": "full_inventory"}, []string{"streams[3].coverage_strategy"}},
-		{"state stream without strategy", edits{"streams[3].coverage_strategy": remove}, []string{"streams[3].coverage_strategy"}},
-		{"parents with another strategy", edits{"streams[2].coverage_strategy": "checkpoint_window"}, []string{"streams[2].coverage_strategy"}},
+		{
+			"state stream with another strategy",
+			edits{"streams[3].coverage_strategy": "full_inventory"},
+			[]string{"streams[3].coverage_strategy"},
+		},
+		{
+			"state stream without strategy",
+			edits{"streams[3].coverage_strategy": remove},
+			[]string{"streams[3].coverage_strategy"},
+		},
+		{
+			"parents with another strategy",
+			edits{"streams[2].coverage_strategy": "checkpoint_window"},
+			[]string{"streams[2].coverage_strategy"},
+		},
 		{"cycle of two", edits{"streams[1].state_stream": "letter_marks"}, []string{"streams[3].state_stream"}},
-		{"cycle over both fields", edits{"streams[1].state_stream": "letter_bodies"}, []string{"streams[2].parent_streams[0]"}},
+		{
+			"cycle over both fields",
+			edits{"streams[1].state_stream": "letter_bodies"},
+			[]string{"streams[2].parent_streams[0]"},
+		},
 	})
 }
 
@@ -60,7 +80,7 @@ func dependent(t *rapid.T, graph [][]int) []Stream {
 	return streams
 }
 
-// acyclic draws a graph whose edges all go down in a random order of the nodes.
+// acyclic draws a graph with all edges going down in a random order of the nodes.
 func acyclic(t *rapid.T, n int) (graph [][]int, order []int) {
 	order = make([]int, n)
 	for i := range order {
@@ -69,7 +89,8 @@ func acyclic(t *rapid.T, n int) (graph [][]int, order []int) {
 	order = rapid.Permutation(order).Draw(t, "order")
 	graph = make([][]int, n)
 	for high := 1; high < n; high++ {
-		graph[order[high]] = rapid.SliceOfNDistinct(rapid.SampledFrom(order[:high]), 0, min(high, 3), rapid.ID).Draw(t, "targets")
+		graph[order[high]] = rapid.SliceOfNDistinct(rapid.SampledFrom(order[:high]), 0, min(high, 3), rapid.ID).
+			Draw(t, "targets")
 	}
 	return graph, order
 }

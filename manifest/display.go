@@ -17,11 +17,11 @@ type Display struct {
 	Scale  int           `json:"scale,omitempty" rule:"min=1" doc:"What the amount or the value is divided by to be read, such as 100 for cents. Absent: 1."`
 }
 
-// DisplayKind is what a record of a stream is. One that is not in DisplayKinds is kept and
-// shown as a table: a manifest may be younger than the program that reads it.
+// DisplayKind is what a record of a stream represents. Kinds that are not in DisplayKinds are kept and shown as a
+// table, because a manifest may be newer than the program.
 type DisplayKind string
 
-// The kinds.
+// Kinds of records.
 const (
 	KindConversation DisplayKind = "conversation"
 	KindMessage      DisplayKind = "message"
@@ -34,12 +34,21 @@ const (
 )
 
 // DisplayKinds lists every kind that has a page.
-var DisplayKinds = []DisplayKind{KindConversation, KindMessage, KindDocument, KindTransaction, KindMeasurement, KindFile, KindEvent, KindPlace}
+var DisplayKinds = []DisplayKind{
+	KindConversation,
+	KindMessage,
+	KindDocument,
+	KindTransaction,
+	KindMeasurement,
+	KindFile,
+	KindEvent,
+	KindPlace,
+}
 
-// DisplayRoles names, for each part of what is shown, the field that holds it.
+// DisplayRoles names the field that holds each part of the display.
 type DisplayRoles struct {
-	Title     string `json:"title,omitempty" doc:"What the record is called. In a stream that others refer to, the name that stands for its key."`
-	Text      string `json:"text,omitempty" doc:"What it says."`
+	Title     string `json:"title,omitempty" doc:"What the record is called. In a stream that others refer to, the name shown for its key."`
+	Text      string `json:"text,omitempty" doc:"Main text of the record."`
 	Result    string `json:"result,omitempty" doc:"What came of it, such as the output of a tool."`
 	Time      string `json:"time,omitempty" doc:"When it happened or began: a date-time or a date."`
 	End       string `json:"end,omitempty" doc:"When it ended, or was last added to."`
@@ -64,15 +73,21 @@ type DisplayRoles struct {
 	Link      string `json:"link,omitempty" doc:"Where it is on the web."`
 }
 
-// needed are the roles without which a kind cannot be shown.
-var needed = map[DisplayKind][]string{
-	KindMessage: {"time"}, KindTransaction: {"time", "amount"}, KindMeasurement: {"time", "value"}, KindEvent: {"time"}, KindPlace: {"latitude", "longitude"},
+// requiredRoles are the roles that a kind needs to be shown.
+var requiredRoles = map[DisplayKind][]string{
+	KindMessage: {
+		"time",
+	},
+	KindTransaction: {"time", "amount"},
+	KindMeasurement: {"time", "value"},
+	KindEvent:       {"time"},
+	KindPlace:       {"latitude", "longitude"},
 }
 
 // Known reports whether the kind has a page.
 func (k DisplayKind) Known() bool { return slices.Contains(DisplayKinds, k) }
 
-// Shown is the kind that the stream is shown as; empty means a table.
+// Shown returns the kind that the stream is shown as. Empty means a table.
 func (s *Stream) Shown() DisplayKind {
 	if s.Display == nil || !s.Display.Kind.Known() {
 		return ""
@@ -80,7 +95,7 @@ func (s *Stream) Shown() DisplayKind {
 	return s.Display.Kind
 }
 
-// Roles are the declared roles; all empty when there are none.
+// Roles returns the declared roles. All are empty if there are none.
 func (s *Stream) Roles() DisplayRoles {
 	if s.Display == nil || s.Display.Roles == nil {
 		return DisplayRoles{}
@@ -88,7 +103,7 @@ func (s *Stream) Roles() DisplayRoles {
 	return *s.Display.Roles
 }
 
-// Related is the stream that a field refers to by its records' keys; nil when none does.
+// Related returns the stream that a field refers to by its records' keys, or nil.
 func (m *Manifest) Related(s *Stream, field string) *Stream {
 	for _, r := range s.Relationships {
 		if r.ForeignKey == field && field != "" {
@@ -100,8 +115,8 @@ func (m *Manifest) Related(s *Stream, field string) *Stream {
 	return nil
 }
 
-// Conversations is the stream of the conversations that the records of a stream belong to;
-// nil when they belong to none that has records of its own.
+// Conversations returns the stream of the conversations that the records of s belong to. It returns nil if that
+// stream has no records of its own.
 func (m *Manifest) Conversations(s *Stream) *Stream {
 	if to := m.Related(s, s.Roles().Thread); to != nil && to.Shown() == KindConversation {
 		return to
@@ -109,7 +124,7 @@ func (m *Manifest) Conversations(s *Stream) *Stream {
 	return nil
 }
 
-// Each gives every role that is filled and its field, in the order of declaration.
+// Each calls visit for every declared role and its field, in order of declaration.
 func (r DisplayRoles) Each(visit func(role, field string)) {
 	v := reflect.ValueOf(r)
 	for _, f := range fieldsOf(v.Type()) {
@@ -119,25 +134,33 @@ func (r DisplayRoles) Each(visit func(role, field string)) {
 	}
 }
 
-// checkDisplay holds roles to fields that there are, and a kind to the roles that it needs.
+// checkDisplay checks that roles refer to existing fields, and that a kind has its required roles.
 func (ps *Problems) checkDisplay(path string, s *Stream, known func(at, field string)) {
 	filled := map[string]bool{}
 	s.Roles().Each(func(role, field string) {
 		filled[role] = true
 		known(path+".display.roles."+role, field)
 	})
-	for _, role := range needed[s.Shown()] {
+	for _, role := range requiredRoles[s.Shown()] {
 		if !filled[role] {
-			ps.add(path+".display.roles."+role, fmt.Sprintf("is missing although the kind is %s", s.Shown()), "name the field that holds it, or leave the kind out")
+			ps.add(
+				path+".display.roles."+role,
+				fmt.Sprintf("is missing although the kind is %s", s.Shown()),
+				"name the field that holds it, or leave the kind out",
+			)
 		}
 	}
 }
 
-// unknownKinds tells of kinds that are shown as a table.
+// unknownKinds returns warnings about kinds that are shown as a table.
 func (m *Manifest) unknownKinds() (warnings Problems) {
 	for i, s := range m.Streams {
 		if s.Display != nil && s.Display.Kind != "" && !s.Display.Kind.Known() {
-			warnings.add(element("streams", i)+".display.kind", quote(string(s.Display.Kind))+" is not a kind that has a page, so the stream is shown as a table", "use one of "+strings.Join(texts(DisplayKinds), ", "))
+			warnings.add(
+				elementPath("streams", i)+".display.kind",
+				quoteShort(string(s.Display.Kind))+" is not a kind that has a page, so the stream is shown as a table",
+				"use one of "+strings.Join(stringsOf(DisplayKinds), ", "),
+			)
 		}
 	}
 	return warnings

@@ -15,19 +15,51 @@ func TestDisplayRules(t *testing.T) {
 		return out
 	}
 	runBadCases(t, []badCase{
-		{"role of a field that is not there", edits{at: map[string]any{"kind": "document", "roles": roles("title", "subject", "author", "nobody")}}, []string{at + ".roles.author"}},
-		{"the same without a kind", edits{at: map[string]any{"roles": roles("title", "headline")}}, []string{at + ".roles.title"}},
-		{"the same of a kind that is not known", edits{at: map[string]any{"kind": "sculpture", "roles": roles("title", "headline")}}, []string{at + ".roles.title"}},
-		{"measurement without a value", edits{at: map[string]any{"kind": "measurement", "roles": roles("time", "updated_at")}}, []string{at + ".roles.value"}},
-		{"transaction without roles", edits{at: map[string]any{"kind": "transaction"}}, []string{at + ".roles.time", at + ".roles.amount"}},
-		{"place without a place", edits{at: map[string]any{"kind": "place", "roles": roles("title", "subject")}}, []string{at + ".roles.latitude", at + ".roles.longitude"}},
-		{"blank role", edits{at: map[string]any{"kind": "document", "roles": roles("title", " ")}}, []string{at + ".roles.title"}},
-		{"role that is a list", edits{at: map[string]any{"kind": "document", "roles": map[string]any{"title": []any{"subject"}}}}, []string{at + ".roles.title"}},
+		{
+			"role of a field that is not there",
+			edits{at: map[string]any{"kind": "document", "roles": roles("title", "subject", "author", "nobody")}},
+			[]string{at + ".roles.author"},
+		},
+		{
+			"the same without a kind",
+			edits{at: map[string]any{"roles": roles("title", "headline")}},
+			[]string{at + ".roles.title"},
+		},
+		{
+			"the same of a kind that is not known",
+			edits{at: map[string]any{"kind": "sculpture", "roles": roles("title", "headline")}},
+			[]string{at + ".roles.title"},
+		},
+		{
+			"measurement without a value",
+			edits{at: map[string]any{"kind": "measurement", "roles": roles("time", "updated_at")}},
+			[]string{at + ".roles.value"},
+		},
+		{
+			"transaction without roles",
+			edits{at: map[string]any{"kind": "transaction"}},
+			[]string{at + ".roles.time", at + ".roles.amount"},
+		},
+		{
+			"place without a place",
+			edits{at: map[string]any{"kind": "place", "roles": roles("title", "subject")}},
+			[]string{at + ".roles.latitude", at + ".roles.longitude"},
+		},
+		{
+			"blank role",
+			edits{at: map[string]any{"kind": "document", "roles": roles("title", " ")}},
+			[]string{at + ".roles.title"},
+		},
+		{
+			"role that is a list",
+			edits{at: map[string]any{"kind": "document", "roles": map[string]any{"title": []any{"subject"}}}},
+			[]string{at + ".roles.title"},
+		},
 		{"scale of nothing", edits{at: map[string]any{"scale": 0}}, []string{at + ".scale"}},
 	})
 }
 
-// A manifest may be younger than the program: what it does not know is told, and shown as a table.
+// A manifest may be newer than the program: unknown kinds are reported and shown as a table.
 func TestUnknownDisplay(t *testing.T) {
 	m, warnings, err := Inspect(edited(t, edits{"streams[1].display": map[string]any{
 		"kind": "sculpture", "roles": map[string]any{"title": "subject", "material": "bronze"}}}))
@@ -42,7 +74,8 @@ func TestUnknownDisplay(t *testing.T) {
 		told = append(told, w.String())
 	}
 	all := strings.Join(told, "\n")
-	for _, want := range []string{"streams[1].display.kind: \"sculpture\" is not a kind that has a page", "use one of conversation, message", "streams[1].display.roles.material"} {
+	for _, want := range []string{"streams[1].display.kind: \"sculpture\" is not a kind that has a page",
+		"use one of conversation, message", "streams[1].display.roles.material"} {
 		if !strings.Contains(all, want) {
 			t.Errorf("nothing says %q:\n%s", want, all)
 		}

@@ -7,9 +7,8 @@ import (
 	"reflect"
 )
 
-// JSON is the manifest as indented JSON with its keys in a fixed order and
-// absent keys left out. Parse accepts it and yields an equal manifest, provided
-// that the manifest is valid.
+// JSON returns the manifest as indented JSON with keys in a fixed order, without absent keys. If the manifest is
+// valid, Parse accepts the result and returns an equal manifest.
 func (m *Manifest) JSON() ([]byte, error) {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
@@ -21,17 +20,16 @@ func (m *Manifest) JSON() ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// Equal reports whether both manifests say the same. White space and the order
-// of keys inside raw values do not matter; a manifest that cannot be encoded
-// equals none.
+// Equal reports whether both manifests have the same content. White space and the order of keys inside raw values
+// do not matter. A manifest that cannot be encoded equals none.
 func (m *Manifest) Equal(other *Manifest) bool {
-	a, errA := m.tree()
-	b, errB := other.tree()
+	a, errA := m.genericTree()
+	b, errB := other.genericTree()
 	return errA == nil && errB == nil && reflect.DeepEqual(a, b)
 }
 
-// tree is the manifest as generic JSON in which numbers keep their spelling.
-func (m *Manifest) tree() (any, error) {
+// genericTree returns the manifest as generic JSON. Numbers keep their text.
+func (m *Manifest) genericTree() (any, error) {
 	text, err := m.JSON()
 	if err != nil {
 		return nil, err

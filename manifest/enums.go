@@ -2,20 +2,20 @@ package manifest
 
 import "slices"
 
-// enum is a closed vocabulary. Its exported list is the only place where the
-// values are enumerated: validation, JSONSchema and the tests read it.
-type enum interface {
+// enumType is a closed set of values. Its exported list is the only enumeration: validation, JSONSchema and the tests
+// use it.
+type enumType interface {
 	Valid() bool
 	values() []string
 }
 
-// aliased is an enum some of whose values have a second spelling. Parse replaces it.
-type aliased interface {
-	enum
+// aliasedEnum is an enum with alternative names for some values. Parse replaces them.
+type aliasedEnum interface {
+	enumType
 	aliases() map[string]string
 }
 
-func texts[T ~string](list []T) []string {
+func stringsOf[T ~string](list []T) []string {
 	out := make([]string, len(list))
 	for i, v := range list {
 		out[i] = string(v)
@@ -23,10 +23,10 @@ func texts[T ~string](list []T) []string {
 	return out
 }
 
-// ProtocolVersion names the wire protocol that a connector speaks.
+// ProtocolVersion is the version of the protocol that a connector implements.
 type ProtocolVersion string
 
-// The protocol versions that this runtime understands.
+// ProtocolVersion010 is the version that this runtime supports.
 const ProtocolVersion010 ProtocolVersion = "0.1.0"
 
 // ProtocolVersions lists every ProtocolVersion.
@@ -34,12 +34,12 @@ var ProtocolVersions = []ProtocolVersion{ProtocolVersion010}
 
 // Valid reports whether v is in ProtocolVersions.
 func (v ProtocolVersion) Valid() bool      { return slices.Contains(ProtocolVersions, v) }
-func (v ProtocolVersion) values() []string { return texts(ProtocolVersions) }
+func (v ProtocolVersion) values() []string { return stringsOf(ProtocolVersions) }
 
-// Runtime is an interpreter that a connector's executable needs.
+// Runtime is the interpreter of a connector's executable.
 type Runtime string
 
-// The runtimes; a binary needs none.
+// Values of Runtime. A binary needs no interpreter.
 const (
 	RuntimeNode   Runtime = "node"
 	RuntimeDeno   Runtime = "deno"
@@ -52,12 +52,12 @@ var Runtimes = []Runtime{RuntimeNode, RuntimeDeno, RuntimePython, RuntimeBinary}
 
 // Valid reports whether r is in Runtimes.
 func (r Runtime) Valid() bool      { return slices.Contains(Runtimes, r) }
-func (r Runtime) values() []string { return texts(Runtimes) }
+func (r Runtime) values() []string { return stringsOf(Runtimes) }
 
-// Binding is something a runtime offers to a connector.
+// Binding is a facility that the runtime provides to a connector.
 type Binding string
 
-// The bindings; local_device is offered by the local collector only.
+// Values of Binding. Only the local collector provides local_device.
 const (
 	BindingBrowser     Binding = "browser"
 	BindingFilesystem  Binding = "filesystem"
@@ -71,9 +71,9 @@ var Bindings = []Binding{BindingBrowser, BindingFilesystem, BindingInteractive, 
 
 // Valid reports whether b is in Bindings.
 func (b Binding) Valid() bool      { return slices.Contains(Bindings, b) }
-func (b Binding) values() []string { return texts(Bindings) }
+func (b Binding) values() []string { return stringsOf(Bindings) }
 
-// HumanInteraction is a kind of help that a run may ask of the owner.
+// HumanInteraction is a kind of help that a run may request from the owner.
 type HumanInteraction string
 
 // The kinds of human interaction.
@@ -88,12 +88,12 @@ var HumanInteractions = []HumanInteraction{InteractionCredentials, InteractionOT
 
 // Valid reports whether h is in HumanInteractions.
 func (h HumanInteraction) Valid() bool      { return slices.Contains(HumanInteractions, h) }
-func (h HumanInteraction) values() []string { return texts(HumanInteractions) }
+func (h HumanInteraction) values() []string { return stringsOf(HumanInteractions) }
 
-// RefreshMode is who should start a refresh.
+// RefreshMode is what starts a refresh.
 type RefreshMode string
 
-// The refresh modes: the schedule, the owner, or nobody for now.
+// Values of RefreshMode: the schedule, the owner, or nothing for now.
 const (
 	RefreshAutomatic RefreshMode = "automatic"
 	RefreshManual    RefreshMode = "manual"
@@ -105,12 +105,12 @@ var RefreshModes = []RefreshMode{RefreshAutomatic, RefreshManual, RefreshPaused}
 
 // Valid reports whether m is in RefreshModes.
 func (m RefreshMode) Valid() bool      { return slices.Contains(RefreshModes, m) }
-func (m RefreshMode) values() []string { return texts(RefreshModes) }
+func (m RefreshMode) values() []string { return stringsOf(RefreshModes) }
 
-// InteractionPosture is what a typical refresh asks of the owner.
+// InteractionPosture is how much a typical refresh requires from the owner.
 type InteractionPosture string
 
-// The interaction postures, from effortless to laborious.
+// Values of InteractionPosture, from none to the most effort.
 const (
 	PostureNone               InteractionPosture = "none"
 	PostureCredentials        InteractionPosture = "credentials"
@@ -119,11 +119,16 @@ const (
 )
 
 // InteractionPostures lists every InteractionPosture.
-var InteractionPostures = []InteractionPosture{PostureNone, PostureCredentials, PostureOTPLikely, PostureManualActionLikely}
+var InteractionPostures = []InteractionPosture{
+	PostureNone,
+	PostureCredentials,
+	PostureOTPLikely,
+	PostureManualActionLikely,
+}
 
 // Valid reports whether p is in InteractionPostures.
 func (p InteractionPosture) Valid() bool      { return slices.Contains(InteractionPostures, p) }
-func (p InteractionPosture) values() []string { return texts(InteractionPostures) }
+func (p InteractionPosture) values() []string { return stringsOf(InteractionPostures) }
 
 // Sensitivity is how strongly a provider reacts to requests.
 type Sensitivity string
@@ -140,7 +145,7 @@ var Sensitivities = []Sensitivity{SensitivityLow, SensitivityMedium, Sensitivity
 
 // Valid reports whether s is in Sensitivities.
 func (s Sensitivity) Valid() bool      { return slices.Contains(Sensitivities, s) }
-func (s Sensitivity) values() []string { return texts(Sensitivities) }
+func (s Sensitivity) values() []string { return stringsOf(Sensitivities) }
 
 // Modality is how a connection is set up.
 type Modality string
@@ -161,16 +166,16 @@ var Modalities = []Modality{ModalityStaticSecret, ModalityManualOrUpload, Modali
 
 // Valid reports whether m is in Modalities.
 func (m Modality) Valid() bool      { return slices.Contains(Modalities, m) }
-func (m Modality) values() []string { return texts(Modalities) }
+func (m Modality) values() []string { return stringsOf(Modalities) }
 
 func (Modality) aliases() map[string]string {
 	return map[string]string{"provider_authorization": string(ModalityProviderAuth)}
 }
 
-// ClientAuth is how an app shows its secret to the provider.
+// ClientAuth is how an app sends its secret to the provider.
 type ClientAuth string
 
-// The ways to show it.
+// Values of ClientAuth.
 const (
 	ClientAuthHeader ClientAuth = "header" // HTTP Basic
 	ClientAuthBody   ClientAuth = "body"   // client_secret in the form
@@ -181,9 +186,9 @@ var ClientAuths = []ClientAuth{ClientAuthHeader, ClientAuthBody}
 
 // Valid reports whether a is in ClientAuths.
 func (a ClientAuth) Valid() bool      { return slices.Contains(ClientAuths, a) }
-func (a ClientAuth) values() []string { return texts(ClientAuths) }
+func (a ClientAuth) values() []string { return stringsOf(ClientAuths) }
 
-// CredentialKind is what kind of secret the owner hands over.
+// CredentialKind is the kind of secret that the owner enters.
 type CredentialKind string
 
 // The credential kinds.
@@ -202,7 +207,7 @@ var CredentialKinds = []CredentialKind{CredentialAccessToken, CredentialAPIKey, 
 
 // Valid reports whether k is in CredentialKinds.
 func (k CredentialKind) Valid() bool      { return slices.Contains(CredentialKinds, k) }
-func (k CredentialKind) values() []string { return texts(CredentialKinds) }
+func (k CredentialKind) values() []string { return stringsOf(CredentialKinds) }
 
 // FieldType is how a credential field is shown on a form.
 type FieldType string
@@ -222,4 +227,4 @@ var FieldTypes = []FieldType{FieldText, FieldPassword, FieldEmail, FieldURL, Fie
 
 // Valid reports whether t is in FieldTypes.
 func (t FieldType) Valid() bool      { return slices.Contains(FieldTypes, t) }
-func (t FieldType) values() []string { return texts(FieldTypes) }
+func (t FieldType) values() []string { return stringsOf(FieldTypes) }

@@ -8,7 +8,7 @@ import (
 // Semantics is how the records of a stream change over time.
 type Semantics string
 
-// The semantics: records are only added, or a record's newest form replaces the older one.
+// Values of Semantics: records are only added, or the newest version of a record replaces the older one.
 const (
 	AppendOnly   Semantics = "append_only"
 	MutableState Semantics = "mutable_state"
@@ -19,11 +19,11 @@ var AllSemantics = []Semantics{AppendOnly, MutableState}
 
 // Valid reports whether s is in AllSemantics.
 func (s Semantics) Valid() bool      { return slices.Contains(AllSemantics, s) }
-func (s Semantics) values() []string { return texts(AllSemantics) }
+func (s Semantics) values() []string { return stringsOf(AllSemantics) }
 
 func (Semantics) aliases() map[string]string { return map[string]string{"append": string(AppendOnly)} }
 
-// CoveragePolicy is how completely a stream is meant to be collected.
+// CoveragePolicy is how completely a stream should be collected.
 type CoveragePolicy string
 
 // The coverage policies. Every policy but collect declares an accepted absence.
@@ -41,7 +41,7 @@ var CoveragePolicies = []CoveragePolicy{PolicyCollect, PolicyDeferred, PolicyInv
 
 // Valid reports whether p is in CoveragePolicies.
 func (p CoveragePolicy) Valid() bool      { return slices.Contains(CoveragePolicies, p) }
-func (p CoveragePolicy) values() []string { return texts(CoveragePolicies) }
+func (p CoveragePolicy) values() []string { return stringsOf(CoveragePolicies) }
 
 // AvailabilityState is how far a stream is usable in the current mode.
 type AvailabilityState string
@@ -60,9 +60,9 @@ var AvailabilityStates = []AvailabilityState{AvailabilitySupported, Availability
 
 // Valid reports whether s is in AvailabilityStates.
 func (s AvailabilityState) Valid() bool      { return slices.Contains(AvailabilityStates, s) }
-func (s AvailabilityState) values() []string { return texts(AvailabilityStates) }
+func (s AvailabilityState) values() []string { return stringsOf(AvailabilityStates) }
 
-// CoverageStrategy is the evidence that tells whether a stream is complete.
+// CoverageStrategy is the evidence for the completeness of a stream.
 type CoverageStrategy string
 
 // The coverage strategies.
@@ -80,9 +80,9 @@ var CoverageStrategies = []CoverageStrategy{StrategyCheckpointWindow, StrategyFu
 
 // Valid reports whether s is in CoverageStrategies.
 func (s CoverageStrategy) Valid() bool      { return slices.Contains(CoverageStrategies, s) }
-func (s CoverageStrategy) values() []string { return texts(CoverageStrategies) }
+func (s CoverageStrategy) values() []string { return stringsOf(CoverageStrategies) }
 
-// FreshnessStrategy is the evidence that tells how old a stream's data is.
+// FreshnessStrategy is the evidence for the age of a stream's data.
 type FreshnessStrategy string
 
 // The freshness strategies.
@@ -100,12 +100,12 @@ var FreshnessStrategies = []FreshnessStrategy{FreshnessDeviceHeartbeat, Freshnes
 
 // Valid reports whether s is in FreshnessStrategies.
 func (s FreshnessStrategy) Valid() bool      { return slices.Contains(FreshnessStrategies, s) }
-func (s FreshnessStrategy) values() []string { return texts(FreshnessStrategies) }
+func (s FreshnessStrategy) values() []string { return stringsOf(FreshnessStrategies) }
 
 // Checkpoint is when a stream's records, gaps and cursor become durable.
 type Checkpoint string
 
-// The checkpoints: at each STATE, or only when the run has succeeded.
+// Values of Checkpoint: at each STATE, or when the run has succeeded.
 const (
 	CheckpointSlice Checkpoint = "slice"
 	CheckpointRun   Checkpoint = "run"
@@ -116,9 +116,9 @@ var Checkpoints = []Checkpoint{CheckpointSlice, CheckpointRun}
 
 // Valid reports whether c is in Checkpoints.
 func (c Checkpoint) Valid() bool      { return slices.Contains(Checkpoints, c) }
-func (c Checkpoint) values() []string { return texts(Checkpoints) }
+func (c Checkpoint) values() []string { return stringsOf(Checkpoints) }
 
-// Cardinality is how many records a relationship leads to.
+// Cardinality is how many records a relationship refers to.
 type Cardinality string
 
 // The cardinalities.
@@ -132,7 +132,7 @@ var Cardinalities = []Cardinality{HasOne, HasMany}
 
 // Valid reports whether c is in Cardinalities.
 func (c Cardinality) Valid() bool      { return slices.Contains(Cardinalities, c) }
-func (c Cardinality) values() []string { return texts(Cardinalities) }
+func (c Cardinality) values() []string { return stringsOf(Cardinalities) }
 
 // RangeOperator is a comparison with a value.
 type RangeOperator string
@@ -148,7 +148,7 @@ const (
 // RangeOperators lists every RangeOperator.
 var RangeOperators = []RangeOperator{RangeGT, RangeGTE, RangeLT, RangeLTE}
 
-// CutOperator takes the operator off a parameter of an address like amount][gte.
+// CutOperator splits a query parameter such as amount][gte into field and operator.
 func CutOperator(parameter string) (field string, o RangeOperator, found bool) {
 	i := strings.LastIndex(parameter, "][")
 	if i < 0 || !RangeOperator(parameter[i+2:]).Valid() {
@@ -159,4 +159,4 @@ func CutOperator(parameter string) (field string, o RangeOperator, found bool) {
 
 // Valid reports whether o is in RangeOperators.
 func (o RangeOperator) Valid() bool      { return slices.Contains(RangeOperators, o) }
-func (o RangeOperator) values() []string { return texts(RangeOperators) }
+func (o RangeOperator) values() []string { return stringsOf(RangeOperators) }

@@ -10,7 +10,7 @@ import (
 // values are valid, and the reflective users see the same list.
 func vocabulary[T interface {
 	~string
-	enum
+	enumType
 }](t *testing.T, list []T, want ...T) {
 	t.Helper()
 	if !slices.Equal(list, want) {
@@ -26,7 +26,7 @@ func vocabulary[T interface {
 			t.Errorf("%T %q is valid and not listed", v, v)
 		}
 	}
-	if got := reflect.Zero(reflect.TypeFor[T]()).Interface().(enum).values(); !slices.Equal(got, texts(list)) {
+	if got := reflect.Zero(reflect.TypeFor[T]()).Interface().(enumType).values(); !slices.Equal(got, stringsOf(list)) {
 		t.Errorf("%T.values() = %v, want %v", list[0], got, list)
 	}
 }
@@ -38,15 +38,49 @@ func TestVocabularies(t *testing.T) {
 	vocabulary(t, RefreshModes, "automatic", "manual", "paused")
 	vocabulary(t, InteractionPostures, "none", "credentials", "otp_likely", "manual_action_likely")
 	vocabulary(t, Sensitivities, "low", "medium", "high")
-	vocabulary(t, Modalities, "static_secret", "manual_or_upload", "browser_session", "provider_auth", "local_files", "none")
-	vocabulary(t, CredentialKinds, "access_token", "api_key", "app_password", "personal_access_token", "secret_bundle", "username_password")
+	vocabulary(
+		t,
+		Modalities,
+		"static_secret",
+		"manual_or_upload",
+		"browser_session",
+		"provider_auth",
+		"local_files",
+		"none",
+	)
+	vocabulary(
+		t,
+		CredentialKinds,
+		"access_token",
+		"api_key",
+		"app_password",
+		"personal_access_token",
+		"secret_bundle",
+		"username_password",
+	)
 	vocabulary(t, ClientAuths, "header", "body")
 	vocabulary(t, FieldTypes, "text", "password", "email", "url", "number", "textarea")
 	vocabulary(t, AllSemantics, "append_only", "mutable_state")
 	vocabulary(t, CoveragePolicies, "collect", "deferred", "inventory_only", "unavailable", "unsupported")
 	vocabulary(t, AvailabilityStates, "supported", "unsupported_in_mode", "experimental", "deprecated")
-	vocabulary(t, CoverageStrategies, "checkpoint_window", "full_inventory", "parent_detail_accounting", "snapshot_import_receipt", "singleton_presence")
-	vocabulary(t, FreshnessStrategies, "device_heartbeat", "manual_as_of", "not_trackable", "scheduled_window", "source_reported_as_of")
+	vocabulary(
+		t,
+		CoverageStrategies,
+		"checkpoint_window",
+		"full_inventory",
+		"parent_detail_accounting",
+		"snapshot_import_receipt",
+		"singleton_presence",
+	)
+	vocabulary(
+		t,
+		FreshnessStrategies,
+		"device_heartbeat",
+		"manual_as_of",
+		"not_trackable",
+		"scheduled_window",
+		"source_reported_as_of",
+	)
 	vocabulary(t, Checkpoints, "slice", "run")
 	vocabulary(t, Cardinalities, "has_one", "has_many")
 	vocabulary(t, RangeOperators, "gt", "gte", "lt", "lte")

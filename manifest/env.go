@@ -2,11 +2,10 @@ package manifest
 
 import "slices"
 
-// EnvNames is every variable that the connector's process may be given, sorted:
-// its environment variables, the paths and tool overrides it reads, the folder of
-// an import, the operator's deployment configuration, the captured credentials and
-// what authorisation yields. The registration by which this server signs in at the provider
-// is not among them: the connector has no use for it.
+// EnvNames returns every variable that the connector's process may get, sorted: its environment variables, the
+// paths and tool overrides it reads, the folder of an import, the operator's deployment configuration, the
+// captured credentials, and the values of authorization. It does not include the server's own registration with
+// the provider, which the connector does not need.
 func (m *Manifest) EnvNames() []string {
 	var names []string
 	o := m.OAuth()
@@ -18,10 +17,9 @@ func (m *Manifest) EnvNames() []string {
 	return sortedUnique(names)
 }
 
-// CredentialEnv is the variables without which the connector cannot sign in,
-// sorted: those of every required credential field of a form that may not be left
-// empty, every environment variable that is both required and secret, and what
-// authorisation requires.
+// CredentialEnv returns the variables that the connector needs to sign in, sorted: those of every required field
+// of a required credential form, every environment variable that is both required and secret, and the required
+// values of authorization.
 func (m *Manifest) CredentialEnv() []string {
 	var names []string
 	if m.RuntimeRequirements != nil {
@@ -49,8 +47,8 @@ func (m *Manifest) CredentialEnv() []string {
 	return sortedUnique(names)
 }
 
-// SecretEnv is the variables whose values must never be shown, sorted: those that
-// are declared secret, and every one that signs in.
+// SecretEnv returns the variables with values that must never be shown, sorted: those declared secret, and every
+// variable for signing in.
 func (m *Manifest) SecretEnv() []string {
 	names := m.CredentialEnv()
 	if m.RuntimeRequirements != nil {
@@ -82,7 +80,7 @@ func (m *Manifest) SecretEnv() []string {
 	return sortedUnique(names)
 }
 
-// CapturedEnv is every variable that the form of the credential fills, sorted.
+// CapturedEnv returns every variable that the credential form sets, sorted.
 func (m *Manifest) CapturedEnv() []string {
 	var names []string
 	for _, f := range m.credentialFields() {
@@ -98,51 +96,51 @@ func (m *Manifest) credentialFields() []CredentialField {
 	return m.Setup.CredentialCapture.Fields
 }
 
-// variable is the mention of an environment variable at a path.
-type variable struct{ path, name string }
+// variableUse is a reference to an environment variable at a path.
+type variableUse struct{ path, name string }
 
-func (m *Manifest) declaredVariables() []variable {
-	var all []variable
+func (m *Manifest) declaredVariables() []variableUse {
+	var all []variableUse
 	if rr := m.RuntimeRequirements; rr != nil {
 		for i, v := range rr.EnvironmentVariables {
-			all = append(all, variable{element("runtime_requirements.environment_variables", i) + ".name", v.Name})
+			all = append(all, variableUse{elementPath("runtime_requirements.environment_variables", i) + ".name", v.Name})
 		}
 		for i, p := range rr.LocalPaths {
-			all = append(all, variable{element("runtime_requirements.local_paths", i) + ".path_env", p.PathEnv})
+			all = append(all, variableUse{elementPath("runtime_requirements.local_paths", i) + ".path_env", p.PathEnv})
 		}
 		for i, t := range rr.ExternalTools {
 			if name := t.Detect.ExecutableEnvOverride; name != "" {
-				path := element("runtime_requirements.external_tools", i) + ".detect.executable_env_override"
-				all = append(all, variable{path, name})
+				path := elementPath("runtime_requirements.external_tools", i) + ".detect.executable_env_override"
+				all = append(all, variableUse{path, name})
 			}
 		}
 	}
 	if m.Setup != nil {
 		for i, name := range m.Setup.DeploymentConfig {
-			all = append(all, variable{element("setup.deployment_config", i), name})
+			all = append(all, variableUse{elementPath("setup.deployment_config", i), name})
 		}
 		if o := m.Setup.OAuth; o != nil {
-			all = append(all, variable{"setup.oauth.access_token_env", o.AccessTokenEnv})
+			all = append(all, variableUse{"setup.oauth.access_token_env", o.AccessTokenEnv})
 		}
 		if files := m.Setup.ManualOrUpload; files != nil && files.ImportDirEnvVar != "" {
-			all = append(all, variable{"setup.manual_or_upload.import_dir_env_var", files.ImportDirEnvVar})
+			all = append(all, variableUse{"setup.manual_or_upload.import_dir_env_var", files.ImportDirEnvVar})
 		}
 	}
 	for i, f := range m.credentialFields() {
-		path := element("setup.credential_capture.fields", i) + ".env"
+		path := elementPath("setup.credential_capture.fields", i) + ".env"
 		for j, name := range f.Env {
-			all = append(all, variable{element(path, j), name})
+			all = append(all, variableUse{elementPath(path, j), name})
 		}
 	}
 	auth := m.auth()
 	for i, name := range auth.Required {
-		all = append(all, variable{element("capabilities.auth.required", i), name})
+		all = append(all, variableUse{elementPath("capabilities.auth.required", i), name})
 	}
 	for i, c := range auth.DeploymentConfig {
-		all = append(all, variable{element("capabilities.auth.deployment_config", i) + ".env_alias", c.EnvAlias})
+		all = append(all, variableUse{elementPath("capabilities.auth.deployment_config", i) + ".env_alias", c.EnvAlias})
 	}
 	for i, c := range auth.ConnectionConfig {
-		all = append(all, variable{element("capabilities.auth.connection_config", i) + ".env_var", c.EnvVar})
+		all = append(all, variableUse{elementPath("capabilities.auth.connection_config", i) + ".env_var", c.EnvVar})
 	}
 	return all
 }

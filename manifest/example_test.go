@@ -7,7 +7,7 @@ import (
 	"pdpp/manifest"
 )
 
-// A refused manifest says everything that is wrong with it in one answer.
+// The error for an invalid manifest lists all of its problems.
 func ExampleParse() {
 	_, err := manifest.Parse([]byte(`{
 		"protocol_version": "0.1.0",
@@ -25,7 +25,7 @@ func ExampleParse() {
 	var problems manifest.Problems
 	if errors.As(err, &problems) {
 		for _, p := range problems {
-			fmt.Printf("%s\n  %s\n  %s\n", p.Path, p.What, p.Mend)
+			fmt.Printf("%s\n  %s\n  %s\n", p.Path, p.What, p.Fix)
 		}
 	}
 	// Output:

@@ -29,7 +29,7 @@ func parse(t testing.TB, b []byte) *Manifest {
 	return m
 }
 
-// remove, as the value of an edit, takes the key out.
+// remove, as the value of an edit, removes the key.
 var remove = new(int)
 
 // edits maps paths of the example to the JSON values to put there.

@@ -17,10 +17,12 @@ var (
 	names     = rapid.StringMatching(`[a-z][a-z0-9_]{0,8}`)
 	variables = rapid.StringMatching(`F[A-Z0-9_]{0,8}`)
 	addresses = rapid.StringMatching(`https?://[a-z]{1,8}\.example/[a-z?=&]{0,8}`)
-	rawValues = rapid.SampledFrom([]string{`{"a":[1,2.50,-3e9]}`, `["x",null,{"b":{}}]`, `"text é"`, `12345678901234567890`, `false`})
+	rawValues = rapid.SampledFrom(
+		[]string{`{"a":[1,2.50,-3e9]}`, `["x",null,{"b":{}}]`, `"text é"`, `12345678901234567890`, `false`},
+	)
 )
 
-// maybe draws a value or the zero value, which stands for an absent key.
+// maybe draws a value or the zero value, which represents an absent key.
 func maybe[T any](t *rapid.T, g *rapid.Generator[T], label string) T {
 	if rapid.Bool().Draw(t, "has "+label) {
 		return g.Draw(t, label)
@@ -81,7 +83,10 @@ var validManifests = rapid.Custom(func(t *rapid.T) *Manifest {
 })
 
 var browsers = rapid.Custom(func(t *rapid.T) Browser {
-	return Browser{Hosts: several(t, rapid.StringMatching(`[a-z]{1,8}\.example`), 1, "hosts"), Headful: maybe(t, rapid.SampledFrom(Headfuls), "headful")}
+	return Browser{
+		Hosts:   several(t, rapid.StringMatching(`[a-z]{1,8}\.example`), 1, "hosts"),
+		Headful: maybe(t, rapid.SampledFrom(Headfuls), "headful"),
+	}
 })
 
 var requirements = rapid.Custom(func(t *rapid.T) RuntimeRequirements {
@@ -93,11 +98,24 @@ var requirements = rapid.Custom(func(t *rapid.T) RuntimeRequirements {
 		rr.Bindings[b] = BindingUse{Required: rapid.Bool().Draw(t, "required")}
 	}
 	for _, name := range several(t, variables, 0, "environment_variables") {
-		rr.EnvironmentVariables = append(rr.EnvironmentVariables, EnvironmentVariable{Name: name,
-			Description: maybe(t, words, "description"), Required: rapid.Bool().Draw(t, "required"), Secret: rapid.Bool().Draw(t, "secret")})
+		rr.EnvironmentVariables = append(rr.EnvironmentVariables, EnvironmentVariable{
+			Name: name,
+			Description: maybe(
+				t,
+				words,
+				"description",
+			),
+			Required: rapid.Bool().Draw(t, "required"),
+			Secret:   rapid.Bool().Draw(t, "secret"),
+		})
 	}
 	for i, name := range several(t, variables, 0, "local_paths") {
-		p := LocalPath{PathEnv: name, Description: maybe(t, words, "description"), Required: rapid.Bool().Draw(t, "required"), Default: maybe(t, names, "default")}
+		p := LocalPath{
+			PathEnv:     name,
+			Description: maybe(t, words, "description"),
+			Required:    rapid.Bool().Draw(t, "required"),
+			Default:     maybe(t, names, "default"),
+		}
 		if i > 0 {
 			p.Within = rr.LocalPaths[0].PathEnv
 		}
@@ -106,29 +124,60 @@ var requirements = rapid.Custom(func(t *rapid.T) RuntimeRequirements {
 	if name := maybe(t, words, "tool"); name != "" {
 		detect := ToolDetect{Executable: words.Draw(t, "executable"), Args: several(t, words, 0, "args"),
 			ExitCode: rapid.IntRange(0, 255).Draw(t, "exit_code"), ExecutableEnvOverride: maybe(t, variables, "override")}
-		rr.ExternalTools = []ExternalTool{{Name: name, Detect: detect, Purpose: maybe(t, words, "purpose"),
-			InstallHint: maybe(t, words, "install_hint"), License: maybe(t, words, "license"), MinVersion: maybe(t, words, "min_version")}}
+		rr.ExternalTools = []ExternalTool{
+			{
+				Name:    name,
+				Detect:  detect,
+				Purpose: maybe(t, words, "purpose"),
+				InstallHint: maybe(
+					t,
+					words,
+					"install_hint",
+				),
+				License:    maybe(t, words, "license"),
+				MinVersion: maybe(t, words, "min_version"),
+			},
+		}
 	}
 	return rr
 })
 
 var setups = rapid.Custom(func(t *rapid.T) Setup {
-	s := Setup{Modality: rapid.SampledFrom(Modalities).Draw(t, "modality"), DeploymentConfig: several(t, variables, 0, "deployment_config")}
+	s := Setup{
+		Modality:         rapid.SampledFrom(Modalities).Draw(t, "modality"),
+		DeploymentConfig: several(t, variables, 0, "deployment_config"),
+	}
 	if rapid.Bool().Draw(t, "has manual_or_upload") {
 		s.ManualOrUpload = &FileImport{Label: "File", ImportDirEnvVar: maybe(t, variables, "import_dir_env_var")}
 	}
 	if s.Modality == ModalityProviderAuth && rapid.Bool().Draw(t, "has oauth") {
 		s.DeploymentConfig = []string{"APP_NUMBER", "APP_SECRET"}
-		s.OAuth = &OAuth{AuthorizeURL: "https://example.org/a", TokenURL: "https://example.org/t",
-			AccessTokenEnv: "ACCESS", ClientIDEnv: "APP_NUMBER", ClientSecretEnv: maybe(t, rapid.Just("APP_SECRET"), "client_secret_env"),
-			ClientAuth: maybe(t, rapid.SampledFrom(ClientAuths), "client_auth"), Rotation: rapid.Bool().Draw(t, "rotation"),
-			Scopes: []OAuthScope{{Name: "read", Label: words.Draw(t, "scope"), Optional: rapid.Bool().Draw(t, "optional")}}}
+		s.OAuth = &OAuth{
+			AuthorizeURL:    "https://example.org/a",
+			TokenURL:        "https://example.org/t",
+			AccessTokenEnv:  "ACCESS",
+			ClientIDEnv:     "APP_NUMBER",
+			ClientSecretEnv: maybe(t, rapid.Just("APP_SECRET"), "client_secret_env"),
+			ClientAuth:      maybe(t, rapid.SampledFrom(ClientAuths), "client_auth"),
+			Rotation:        rapid.Bool().Draw(t, "rotation"),
+			Scopes: []OAuthScope{
+				{Name: "read", Label: words.Draw(t, "scope"), Optional: rapid.Bool().Draw(t, "optional")},
+			},
+		}
 	}
 	if s.Modality == ModalityNone || s.Modality != ModalityStaticSecret && rapid.Bool().Draw(t, "no capture") {
 		return s
 	}
-	s.CredentialCapture = &CredentialCapture{Kind: rapid.SampledFrom(CredentialKinds).Draw(t, "kind"),
-		Label: maybe(t, words, "label"), Description: maybe(t, words, "description"), SubmitLabel: maybe(t, words, "submit_label")}
+	s.CredentialCapture = &CredentialCapture{
+		Kind: rapid.SampledFrom(CredentialKinds).Draw(t, "kind"),
+		Label: maybe(
+			t,
+			words,
+			"label",
+		),
+		Description: maybe(t, words, "description"),
+		SubmitLabel: maybe(t, words, "submit_label"),
+	}
 	for i, name := range several(t, names, 1, "fields") {
 		s.CredentialCapture.Fields = append(s.CredentialCapture.Fields, CredentialField{
 			Name: name, Label: words.Draw(t, "label"), Type: maybe(t, rapid.SampledFrom(FieldTypes), "type"),
@@ -149,7 +198,11 @@ var capabilities = rapid.Custom(func(t *rapid.T) Capabilities {
 		BrowserSurfaceKind: maybe(t, words, "browser_surface_kind"),
 	}
 	if rapid.Bool().Draw(t, "has auth") {
-		c.Auth = &Auth{Kind: maybe(t, words, "kind"), Required: several(t, variables, 0, "required"), TokenURL: maybe(t, addresses, "token_url")}
+		c.Auth = &Auth{
+			Kind:     maybe(t, words, "kind"),
+			Required: several(t, variables, 0, "required"),
+			TokenURL: maybe(t, addresses, "token_url"),
+		}
 	}
 	if rapid.Bool().Draw(t, "has public_listing") {
 		c.PublicListing = &PublicListing{Tier: maybe(t, words, "tier")}
@@ -195,7 +248,13 @@ func streamsOf(t *rapid.T) []Stream {
 		s.Incremental = rapid.Bool().Draw(t, "incremental")
 		if rapid.Bool().Draw(t, "has views") {
 			s.Views = []View{{ID: words.Draw(t, "view"), Fields: fields[:1]}}
-			s.Relationships = []Relationship{{Name: words.Draw(t, "relationship"), Stream: s.Name, Cardinality: maybe(t, rapid.SampledFrom(Cardinalities), "cardinality")}}
+			s.Relationships = []Relationship{
+				{
+					Name:        words.Draw(t, "relationship"),
+					Stream:      s.Name,
+					Cardinality: maybe(t, rapid.SampledFrom(Cardinalities), "cardinality"),
+				},
+			}
 		}
 		s.Required = optional(t, rapid.Bool(), "required")
 		if !s.IsRequired() {
@@ -207,14 +266,28 @@ func streamsOf(t *rapid.T) []Stream {
 		s.FreshnessStrategy = maybe(t, rapid.SampledFrom(FreshnessStrategies), "freshness_strategy")
 		s.Checkpoint = maybe(t, rapid.SampledFrom(Checkpoints), "checkpoint")
 		if rapid.Bool().Draw(t, "has objects") {
-			s.Display = &Display{Label: maybe(t, words, "label"), Detail: maybe(t, words, "detail"), Kind: maybe(t, rapid.SampledFrom([]DisplayKind{KindDocument, "sculpture"}), "kind"),
-				Unit: maybe(t, words, "unit"), Scale: maybe(t, rapid.IntRange(1, 1000), "scale")}
+			s.Display = &Display{
+				Label:  maybe(t, words, "label"),
+				Detail: maybe(t, words, "detail"),
+				Kind:   maybe(t, rapid.SampledFrom([]DisplayKind{KindDocument, "sculpture"}), "kind"),
+				Unit:   maybe(t, words, "unit"),
+				Scale:  maybe(t, rapid.IntRange(1, 1000), "scale"),
+			}
 			if rapid.Bool().Draw(t, "has roles") {
-				s.Display.Roles = &DisplayRoles{Title: rapid.SampledFrom(fields).Draw(t, "title"), Time: maybe(t, rapid.SampledFrom(fields), "time")}
+				s.Display.Roles = &DisplayRoles{
+					Title: rapid.SampledFrom(fields).Draw(t, "title"),
+					Time:  maybe(t, rapid.SampledFrom(fields), "time"),
+				}
 			}
 			s.Selection = &Selection{Fields: rapid.Bool().Draw(t, "fields"), Resources: rapid.Bool().Draw(t, "resources")}
-			s.Query = &Query{Search: &Search{LexicalFields: fields}, Filter: maybe(t, rapid.Just(fields), "filter"),
-				RangeFilters: map[string][]RangeOperator{fields[0]: RangeOperators}, Aggregations: &Aggregations{Count: true, Sum: fields}}
+			s.Query = &Query{
+				Search: &Search{LexicalFields: fields},
+				Filter: maybe(t, rapid.Just(fields), "filter"),
+				RangeFilters: map[string][]RangeOperator{
+					fields[0]: RangeOperators,
+				},
+				Aggregations: &Aggregations{Count: true, Sum: fields},
+			}
 			s.Availability = &Availability{State: rapid.SampledFrom(AvailabilityStates).Draw(t, "state"),
 				Mode: maybe(t, words, "mode"), Reason: maybe(t, words, "reason"), FutureModes: several(t, words, 0, "future_modes")}
 		}

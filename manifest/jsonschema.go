@@ -7,16 +7,16 @@ import (
 	"slices"
 )
 
-// JSONSchema is the JSON Schema (draft 2020-12) of a manifest, made from the Go
-// types and the enum lists. It covers every rule that concerns one key alone;
-// Parse also checks the rules that span several keys.
+// JSONSchema returns the JSON Schema (draft 2020-12) of a manifest, generated from the Go types and the enum
+// lists. It contains every rule about a single key; Parse also checks the rules about several keys.
 func JSONSchema() []byte {
 	g := schemaGenerator{definitions: map[string]any{}}
-	root := g.of(reflect.TypeFor[Manifest](), rule{})
+	root := g.of(reflect.TypeFor[Manifest](), fieldRule{})
 	root["$schema"] = "https://json-schema.org/draft/2020-12/schema"
 	root["$defs"] = g.definitions
 	root["title"] = "PDPP connector manifest"
-	root["description"] = "What a connector declares: its streams, what it needs, how it is set up and how often to refresh it. " +
+	root["description"] = "What a connector declares: its streams, what it needs, how it is set up and how often to " +
+		"refresh it. " +
 		"Rules that span several keys are checked when the manifest is parsed."
 	text, err := json.MarshalIndent(root, "", "  ")
 	if err != nil {
@@ -27,10 +27,10 @@ func JSONSchema() []byte {
 
 type schemaNode = map[string]any
 
-// schemaGenerator gives each struct and each enum one definition by type name.
+// schemaGenerator creates one definition per struct and enum, by type name.
 type schemaGenerator struct{ definitions map[string]any }
 
-func (g schemaGenerator) of(t reflect.Type, r rule) schemaNode {
+func (g schemaGenerator) of(t reflect.Type, r fieldRule) schemaNode {
 	switch {
 	case t == rawType && r.object:
 		return schemaNode{"type": "object"}
@@ -40,12 +40,12 @@ func (g schemaGenerator) of(t reflect.Type, r rule) schemaNode {
 		list := g.list(t, r)
 		return schemaNode{"anyOf": []any{list["items"], list}}
 	case t == searchType:
-		return schemaNode{"anyOf": []any{g.list(reflect.TypeFor[[]string](), rule{unique: true}), g.object(t)}}
+		return schemaNode{"anyOf": []any{g.list(reflect.TypeFor[[]string](), fieldRule{unique: true}), g.object(t)}}
 	case t == variableType:
-		return schemaNode{"anyOf": []any{text(rule{pattern: patterns["env"]}), g.object(t)}}
+		return schemaNode{"anyOf": []any{textSchema(fieldRule{pattern: patterns["env"]}), g.object(t)}}
 	case t == pathsType:
 		return schemaNode{"anyOf": []any{g.list(t, r), g.object(homeType)}}
-	case t.Implements(reflect.TypeFor[enum]()):
+	case t.Implements(reflect.TypeFor[enumType]()):
 		return g.enumeration(t)
 	}
 	switch t.Kind() {
@@ -54,22 +54,26 @@ func (g schemaGenerator) of(t reflect.Type, r rule) schemaNode {
 	case reflect.Struct:
 		return g.object(t)
 	case reflect.Map:
-		return schemaNode{"type": "object", "propertyNames": g.of(t.Key(), rule{}), "additionalProperties": g.of(t.Elem(), rule{})}
+		return schemaNode{
+			"type":                 "object",
+			"propertyNames":        g.of(t.Key(), fieldRule{}),
+			"additionalProperties": g.of(t.Elem(), fieldRule{}),
+		}
 	case reflect.Slice:
 		return g.list(t, r)
 	case reflect.Bool:
 		return schemaNode{"type": "boolean"}
 	case reflect.Int:
-		return number(r)
+		return numberSchema(r)
 	default:
-		return text(r)
+		return textSchema(r)
 	}
 }
 
 func (g schemaGenerator) enumeration(t reflect.Type) schemaNode {
-	zero := reflect.Zero(t).Interface().(enum)
+	zero := reflect.Zero(t).Interface().(enumType)
 	values := zero.values()
-	if other, ok := zero.(aliased); ok {
+	if other, ok := zero.(aliasedEnum); ok {
 		values = slices.AppendSeq(values, maps.Keys(other.aliases()))
 	}
 	g.definitions[t.Name()] = schemaNode{"type": "string", "enum": values}
@@ -90,7 +94,7 @@ func (g schemaGenerator) object(t reflect.Type) schemaNode {
 		}
 	}
 	definition := schemaNode{"type": "object", "properties": properties}
-	if closed[t] {
+	if closedObjects[t] {
 		definition["additionalProperties"] = false
 	}
 	if len(required) > 0 {
@@ -100,8 +104,8 @@ func (g schemaGenerator) object(t reflect.Type) schemaNode {
 	return reference(t)
 }
 
-func (g schemaGenerator) list(t reflect.Type, r rule) schemaNode {
-	node := schemaNode{"type": "array", "items": g.of(t.Elem(), rule{pattern: r.pattern})}
+func (g schemaGenerator) list(t reflect.Type, r fieldRule) schemaNode {
+	node := schemaNode{"type": "array", "items": g.of(t.Elem(), fieldRule{pattern: r.pattern})}
 	if r.min > 0 {
 		node["minItems"] = r.min
 	}
@@ -115,7 +119,7 @@ func reference(t reflect.Type) schemaNode {
 	return schemaNode{"$ref": "#/$defs/" + t.Name()}
 }
 
-func number(r rule) schemaNode {
+func numberSchema(r fieldRule) schemaNode {
 	node := schemaNode{"type": "integer", "minimum": r.min}
 	if r.max > 0 {
 		node["maximum"] = r.max
@@ -123,7 +127,7 @@ func number(r rule) schemaNode {
 	return node
 }
 
-func text(r rule) schemaNode {
+func textSchema(r fieldRule) schemaNode {
 	p := &nonBlank
 	if r.pattern != nil {
 		p = r.pattern

@@ -111,11 +111,14 @@ func TestSchemaRefusesWhatConcernsOneKey(t *testing.T) {
 	for _, change := range []edits{
 		{"protocol_version": "9.0.0"}, {"version": remove}, {"display_name": " "}, {"icon": nil},
 		{"connector_key": "fern post"}, {"runtime_requirements.bindings.telepathy": map[string]any{}},
-		{"runtime_requirements.environment_variables[0]": "region"}, {"runtime_requirements.local_paths": map[string]any{"home_env_override": "home"}},
-		{"streams[1].query.search": []any{"subject", "subject"}}, {"streams[1].query.range_filters.sent_at[0]": "near"}, {"setup.modality": "none yet"},
+		{"runtime_requirements.environment_variables[0]": "region"},
+		{"runtime_requirements.local_paths": map[string]any{"home_env_override": "home"}},
+		{"streams[1].query.search": []any{"subject", "subject"}}, {"streams[1].query.range_filters.sent_at[0]": "near"},
+		{"setup.modality": "none yet"},
 		{"setup.credential_capture.fields[0].env[0]": "address"}, {"setup.manual_or_upload": "zip"},
 		{policyPath + ".rationale": remove}, {policyPath + ".max_cooldown_cycles": 25}, {policyPath + ".jitter": 1},
-		{"capabilities.proven": nil}, {"streams[0].name": "*"}, {"streams[0].semantics": "added"}, {"streams[0].schema": true},
+		{"capabilities.proven": nil}, {"streams[0].name": "*"}, {"streams[0].semantics": "added"},
+		{"streams[0].schema": true},
 		{"streams[0].primary_key": []any{}}, {"streams[0].primary_key": []any{"id", "id"}}, {"streams[0].primary_key": ""},
 		{"streams[2].parent_streams": []any{}}, {"streams[1].checkpoint": "batch"},
 	} {
@@ -139,7 +142,8 @@ func TestKeys(t *testing.T) {
 		t.Fatal(err)
 	}
 	for object, keys := range map[string]string{
-		"Manifest": "protocol_version connector_id connector_key manifest_uri version display_name runtime_requirements capabilities " +
+		"Manifest": "protocol_version connector_id connector_key manifest_uri version display_name runtime_requirements " +
+			"capabilities " +
 			"setup streams profiles reason_display_messages external_docs sensitivity icon runtime browser",
 		"Browser":             "hosts headful",
 		"RuntimeRequirements": "bindings external_tools environment_variables local_paths",
@@ -148,13 +152,17 @@ func TestKeys(t *testing.T) {
 		"ToolDetect":          "executable args exit_code executable_env_override",
 		"EnvironmentVariable": "name description required secret",
 		"LocalPath":           "path_env description required default within",
-		"Capabilities":        "human_interaction refresh_policy public_listing proven auth browser_surface_kind record_identity",
-		"PublicListing":       "tier rationale proof_gate",
-		"RefreshPolicy": "recommended_mode rationale recommended_interval_seconds minimum_interval_seconds maximum_staleness_seconds " +
+		"Capabilities": "human_interaction refresh_policy public_listing proven auth browser_surface_kind " +
+			"record_identity",
+		"PublicListing": "tier rationale proof_gate",
+		"RefreshPolicy": "recommended_mode rationale recommended_interval_seconds minimum_interval_seconds " +
+			"maximum_staleness_seconds " +
 			"interaction_posture session_lifetime_seconds rate_limit_sensitivity bot_detection_sensitivity background_safe " +
 			"assisted_after_owner_auth max_cooldown_cycles max_recovery_attempts",
-		"Stream": "name description display semantics schema primary_key cursor_field consent_time_field incremental selection query views " +
-			"relationships required coverage_policy availability coverage_strategy freshness_strategy state_stream parent_streams checkpoint as_told " +
+		"Stream": "name description display semantics schema primary_key cursor_field consent_time_field incremental " +
+			"selection query views " +
+			"relationships required coverage_policy availability coverage_strategy freshness_strategy state_stream " +
+			"parent_streams checkpoint as_told " +
 			"compaction_class compaction_class_note compaction_fingerprint",
 		"Selection":    "fields resources resource_field",
 		"Query":        "search filter range_filters aggregations expand",
@@ -162,7 +170,8 @@ func TestKeys(t *testing.T) {
 		"Aggregations": "count count_distinct group_by group_by_time sum min max",
 		"Availability": "state mode reason future_modes",
 		"Setup":        "modality steps first_run out_of_reach credential_capture deployment_config manual_or_upload oauth",
-		"OAuth": "authorize_url token_url device_url scopes scope_separator authorize_params pkce rotation token_lifetime_seconds access_token_env " +
+		"OAuth": "authorize_url token_url device_url scopes scope_separator authorize_params pkce rotation " +
+			"token_lifetime_seconds access_token_env " +
 			"client_id_env client_secret_env client_auth register_url register_steps never_asked provider_sees",
 		"OAuthScope":        "name label note optional",
 		"CredentialCapture": "kind label description submit_label required fields",
@@ -181,7 +190,10 @@ func TestKeys(t *testing.T) {
 	}
 	used := map[string]bool{}
 	markUsed(used, reflect.ValueOf(parse(t, example(t))))
-	markUsed(used, reflect.ValueOf(homePaths{"FERNPOST_HOME", ".fernpost", []homedPath{{"FERNPOST_BOX", "box", "Letter box", true}}}))
+	markUsed(
+		used,
+		reflect.ValueOf(homePaths{"FERNPOST_HOME", ".fernpost", []homedPath{{"FERNPOST_BOX", "box", "Letter box", true}}}),
+	)
 	markUsed(used, reflect.ValueOf(parse(t, []byte(signing))))
 	for object, definition := range schema.Defs {
 		for key := range definition.Properties {

@@ -8,8 +8,8 @@ import (
 	"pdpp/protocol"
 )
 
-// Manifest is the whole declaration of one connector. An absent key is the zero
-// value of its field; a pointer tells an absent object from an empty one.
+// Manifest is the declaration of one connector. An absent key is the zero value of its field; a pointer
+// distinguishes an absent object from an empty one.
 type Manifest struct {
 	ProtocolVersion       ProtocolVersion      `json:"protocol_version" rule:"required" doc:"Version of the wire protocol that the connector speaks."`
 	ConnectorID           string               `json:"connector_id" rule:"required" doc:"Identity of the connector: a registry URI or a bare key."`
@@ -36,7 +36,7 @@ type ExternalDoc struct {
 	URL   string `json:"url" rule:"required,pattern=web" doc:"Address of the page."`
 }
 
-// Profile is a selection of streams under a name.
+// Profile is a named selection of streams.
 type Profile struct {
 	ID      string          `json:"id" rule:"required" doc:"Name, unique within the manifest."`
 	Label   string          `json:"label,omitempty" doc:"What the owner chooses, in words."`
@@ -49,7 +49,7 @@ type ProfileStream struct {
 	View string `json:"view,omitempty" doc:"View of that stream. Absent: every field."`
 }
 
-// Stream finds a stream by name. The result points into the manifest.
+// Stream returns the named stream. The result points into the manifest.
 func (m *Manifest) Stream(name string) (*Stream, bool) {
 	i := slices.IndexFunc(m.Streams, func(s Stream) bool { return s.Name == name })
 	if i < 0 {
@@ -58,7 +58,7 @@ func (m *Manifest) Stream(name string) (*Stream, bool) {
 	return &m.Streams[i], true
 }
 
-// Profile finds a profile by name; nil when the manifest has none of it.
+// Profile returns the named profile, or nil.
 func (m *Manifest) Profile(id string) *Profile {
 	if i := slices.IndexFunc(m.Profiles, func(p Profile) bool { return p.ID == id }); i >= 0 {
 		return &m.Profiles[i]
@@ -66,8 +66,8 @@ func (m *Manifest) Profile(id string) *Profile {
 	return nil
 }
 
-// DetailStreams names the streams whose parent_streams include parent, in the
-// order of declaration. A parent with detail streams anchors a detail lane.
+// DetailStreams returns the names of the streams with parent among their parent_streams, in order of declaration.
+// A parent with detail streams anchors a detail lane.
 func (m *Manifest) DetailStreams(parent string) []string {
 	var names []string
 	for _, s := range m.Streams {
@@ -78,7 +78,7 @@ func (m *Manifest) DetailStreams(parent string) []string {
 	return names
 }
 
-// RefreshPolicy is capabilities.refresh_policy, or nil when none is declared.
+// RefreshPolicy returns capabilities.refresh_policy, or nil if it is not declared.
 func (m *Manifest) RefreshPolicy() *RefreshPolicy {
 	if m.Capabilities == nil {
 		return nil
@@ -86,7 +86,7 @@ func (m *Manifest) RefreshPolicy() *RefreshPolicy {
 	return m.Capabilities.RefreshPolicy
 }
 
-// RequiredBindings names the bindings without which a run must not start, sorted.
+// RequiredBindings returns the bindings that a run needs to start, sorted.
 func (m *Manifest) RequiredBindings() []Binding {
 	if m.RuntimeRequirements == nil {
 		return nil
@@ -101,9 +101,8 @@ func (m *Manifest) RequiredBindings() []Binding {
 	return names
 }
 
-// Key is the short key of the connector: connector_key, or else one derived from
-// the last path element of connector_id. A hyphen reads as an underscore, so that
-// in a valid manifest it matches [a-z][a-z0-9_]*.
+// Key returns the short key of the connector: connector_key, or the last path element of connector_id. Hyphens
+// become underscores, so in a valid manifest it matches [a-z][a-z0-9_]*.
 func (m *Manifest) Key() string {
 	if m.ConnectorKey != "" {
 		return CanonicalKey(m.ConnectorKey)
@@ -111,11 +110,10 @@ func (m *Manifest) Key() string {
 	return deriveKey(m.ConnectorID)
 }
 
-// CanonicalKey is the spelling of a key by which connectors are told apart: a hyphen
-// reads as an underscore.
+// CanonicalKey returns the form of a key that identifies connectors: hyphens become underscores.
 func CanonicalKey(key string) string { return strings.ReplaceAll(key, "-", "_") }
 
-// deriveKey is empty when the last path element does not begin with a letter.
+// deriveKey returns "" if the last path element does not begin with a letter.
 func deriveKey(id string) string {
 	if cut := strings.IndexAny(id, "?#"); cut >= 0 {
 		id = id[:cut]
@@ -133,13 +131,12 @@ func deriveKey(id string) string {
 	return key
 }
 
-// EnvPrefix begins the name of every PDPP_ variable that belongs to this
-// connector, without the separating underscore.
+// EnvPrefix returns the prefix of every PDPP_ variable of this connector, without the underscore after it.
 func (m *Manifest) EnvPrefix() string {
 	return "PDPP_" + strings.ToUpper(m.Key())
 }
 
-// DefaultScope is every stream that the connector can collect as it is set up.
+// DefaultScope returns every stream that the connector can collect in its current setup.
 func (m *Manifest) DefaultScope() []protocol.StreamScope {
 	var out []protocol.StreamScope
 	for i := range m.Streams {

@@ -30,9 +30,21 @@ func TestKey(t *testing.T) {
 func TestVariables(t *testing.T) {
 	m := parse(t, example(t))
 	all := []string{
-		"FERNPOST_ADDRESS", "FERNPOST_APP_PASSWORD", "FERNPOST_ARCHIVE_DIR", "FERNPOST_CLIENT_ID", "FERNPOST_CLIENT_SECRET", "FERNPOST_COPIES_DIR",
-		"FERNPOST_HOME", "FERNPOST_MIRROR", "FERNPOST_PASSWORD", "FERNPOST_REFRESH_TOKEN", "FERNPOST_REGION", "FERNPOST_SEAL_KEY",
-		"FERNPOST_TOKEN_KIND", "FERNSEAL_BIN", "PDPP_FERNPOST_PAGE_SIZE",
+		"FERNPOST_ADDRESS",
+		"FERNPOST_APP_PASSWORD",
+		"FERNPOST_ARCHIVE_DIR",
+		"FERNPOST_CLIENT_ID",
+		"FERNPOST_CLIENT_SECRET",
+		"FERNPOST_COPIES_DIR",
+		"FERNPOST_HOME",
+		"FERNPOST_MIRROR",
+		"FERNPOST_PASSWORD",
+		"FERNPOST_REFRESH_TOKEN",
+		"FERNPOST_REGION",
+		"FERNPOST_SEAL_KEY",
+		"FERNPOST_TOKEN_KIND",
+		"FERNSEAL_BIN",
+		"PDPP_FERNPOST_PAGE_SIZE",
 	}
 	if got := m.EnvNames(); !slices.Equal(got, all) {
 		t.Errorf("EnvNames = %v, want %v", got, all)
@@ -41,10 +53,14 @@ func TestVariables(t *testing.T) {
 	if got := m.CredentialEnv(); !slices.Equal(got, credentials) {
 		t.Errorf("CredentialEnv = %v, want %v", got, credentials)
 	}
-	if got := m.SecretEnv(); slices.Contains(got, "FERNPOST_REGION") || !slices.Contains(got, "FERNPOST_SEAL_KEY") || !slices.Contains(got, "FERNPOST_PASSWORD") {
+	if got := m.SecretEnv(); slices.Contains(got, "FERNPOST_REGION") || !slices.Contains(got, "FERNPOST_SEAL_KEY") ||
+		!slices.Contains(got, "FERNPOST_PASSWORD") {
 		t.Errorf("SecretEnv = %v", got)
 	}
-	both := parse(t, edited(t, edits{"runtime_requirements.environment_variables[3]": map[string]any{"name": "FERNPOST_ADDRESS"}}))
+	both := parse(
+		t,
+		edited(t, edits{"runtime_requirements.environment_variables[3]": map[string]any{"name": "FERNPOST_ADDRESS"}}),
+	)
 	if got := both.EnvNames(); !slices.Equal(got, all) {
 		t.Errorf("EnvNames = %v, want %v", got, all)
 	}
@@ -82,7 +98,17 @@ func TestStreamDefaults(t *testing.T) {
 }
 
 func TestRequiredBindings(t *testing.T) {
-	if got, want := parse(t, example(t)).RequiredBindings(), []Binding{BindingFilesystem, BindingNetwork}; !slices.Equal(got, want) {
+	if got, want := parse(
+		t,
+		example(t),
+	).RequiredBindings(),
+		[]Binding{
+			BindingFilesystem,
+			BindingNetwork,
+		}; !slices.Equal(
+		got,
+		want,
+	) {
 		t.Errorf("RequiredBindings = %v, want %v", got, want)
 	}
 	if got := skeleton().RequiredBindings(); got != nil {

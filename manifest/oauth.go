@@ -5,14 +5,14 @@ import (
 	"strings"
 )
 
-// OAuth is how the owner lets this server in at the provider, and how the tokens that come of
-// it are kept fresh. The connector is given the access token alone.
+// OAuth describes how the owner authorizes this server at the provider, and how its tokens are refreshed. The
+// connector gets only the access token.
 type OAuth struct {
 	AuthorizeURL         string            `json:"authorize_url,omitempty" rule:"pattern=web" doc:"Where the owner consents in a browser. Absent: only a code on another device is offered."`
 	TokenURL             string            `json:"token_url" rule:"required,pattern=web" doc:"Where a code, and later a refresh token, is exchanged."`
 	DeviceURL            string            `json:"device_url,omitempty" rule:"pattern=web" doc:"Where a code for another device is asked for (RFC 8628). Absent: the provider offers none."`
 	Scopes               []OAuthScope      `json:"scopes,omitempty" doc:"What the provider will ask the owner for."`
-	ScopeSeparator       string            `json:"scope_separator,omitempty" doc:"What stands between two scopes. Absent: a space."`
+	ScopeSeparator       string            `json:"scope_separator,omitempty" doc:"Separator between two scopes. Absent: a space."`
 	AuthorizeParams      map[string]string `json:"authorize_params,omitempty" doc:"Parameters added to the authorisation request."`
 	PKCE                 *bool             `json:"pkce,omitempty" doc:"Whether the request is bound to its answer by S256. Absent: true."`
 	Rotation             bool              `json:"rotation,omitempty" doc:"Whether a refresh token is good for one use, and each answer brings the next. Absent: false."`
@@ -27,7 +27,7 @@ type OAuth struct {
 	ProviderSees         string            `json:"provider_sees,omitempty" doc:"What the provider learns by it, in a sentence."`
 }
 
-// OAuthScope is one thing that the owner is asked to allow.
+// OAuthScope is one permission that the owner is asked for.
 type OAuthScope struct {
 	Name     string `json:"name" rule:"required" doc:"The provider's word for it."`
 	Label    string `json:"label" rule:"required" doc:"What it lets this server read."`
@@ -35,11 +35,10 @@ type OAuthScope struct {
 	Optional bool   `json:"optional,omitempty" doc:"Whether the owner may leave it out. Absent: false."`
 }
 
-// UsesPKCE reports whether requests are bound to their answers; they are unless the manifest
-// says otherwise.
+// UsesPKCE reports whether authorization requests use PKCE. They do, unless the manifest disables it.
 func (o *OAuth) UsesPKCE() bool { return o.PKCE == nil || *o.PKCE }
 
-// OAuth is how the owner signs in at the provider; nil when the connector does not ask for that.
+// OAuth returns how the owner signs in at the provider, or nil if the connector does not need that.
 func (m *Manifest) OAuth() *OAuth {
 	if m.Setup == nil {
 		return nil
@@ -54,35 +53,41 @@ func (ps *Problems) checkOAuth(s *Setup) {
 	}
 	const path = "setup.oauth"
 	if s.Modality != ModalityProviderAuth {
-		ps.add(path, "is given although the modality is "+string(s.Modality), "write provider_auth, or remove it")
+		ps.add(path, "is present although the modality is "+string(s.Modality), "write provider_auth, or remove it")
 	}
 	if o.AuthorizeURL == "" && o.DeviceURL == "" {
 		ps.add(path+".authorize_url", "is missing, and device_url too", "name at least one of them")
 	}
-	for _, endpoint := range []struct{ name, address string }{{"authorize_url", o.AuthorizeURL}, {"token_url", o.TokenURL}, {"device_url", o.DeviceURL}} {
+	for _, endpoint := range []struct{ name, address string }{{"authorize_url", o.AuthorizeURL},
+		{"token_url", o.TokenURL}, {"device_url", o.DeviceURL}} {
 		if endpoint.address != "" && !confidential(endpoint.address) {
-			ps.add(path+"."+endpoint.name, "is not encrypted", "write an https address; http is for this machine alone")
+			ps.add(path+"."+endpoint.name, "is not encrypted", "use an https address; http is only for this machine")
 		}
 	}
-	for _, own := range []struct{ name, variable string }{{"client_id_env", o.ClientIDEnv}, {"client_secret_env", o.ClientSecretEnv}} {
+	for _, own := range []struct{ name, variable string }{{"client_id_env", o.ClientIDEnv},
+		{"client_secret_env", o.ClientSecretEnv}} {
 		if own.variable != "" && !slices.Contains(s.DeploymentConfig, own.variable) {
-			ps.add(path+"."+own.name, quote(own.variable)+" is not in setup.deployment_config", "add it there")
+			ps.add(path+"."+own.name, quoteShort(own.variable)+" is not in setup.deployment_config", "add it there")
 		}
 	}
 	if o.AccessTokenEnv != "" && (o.AccessTokenEnv == o.ClientIDEnv || o.AccessTokenEnv == o.ClientSecretEnv) {
-		ps.add(path+".access_token_env", quote(o.AccessTokenEnv)+" already carries the app's own registration", "give the access token a variable of its own")
+		ps.add(
+			path+".access_token_env",
+			quoteShort(o.AccessTokenEnv)+" already carries the app's own registration",
+			"use a separate variable for the access token",
+		)
 	}
 	names := map[string]bool{}
 	for i, scope := range o.Scopes {
-		ps.once(names, element(path+".scopes", i)+".name", scope.Name)
+		ps.rejectRepeated(names, elementPath(path+".scopes", i)+".name", scope.Name)
 	}
 }
 
-// confidential reports whether what is sent to the address cannot be read on its way.
+// confidential reports whether data sent to the address cannot be read in transit.
 func confidential(address string) bool {
 	rest, plain := strings.CutPrefix(strings.ToLower(address), "http://")
 	if !plain {
-		return true // the pattern lets nothing but https through
+		return true // the pattern only accepts https
 	}
 	host := rest
 	if end := strings.IndexAny(rest, "/?#"); end >= 0 {

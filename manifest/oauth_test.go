@@ -15,7 +15,7 @@ const signing = `{"protocol_version":"0.1.0","connector_id":"https://example.org
    "scopes":[{"name":"read","label":"What you heard"},{"name":"private","label":"What only you see","note":"Without it private lists are missing","optional":true}]}},
  "streams":[{"name":"plays","semantics":"append_only","schema":{"type":"object","properties":{"id":{"type":"string"}}},"primary_key":["id"]}]}`
 
-// The connector is given the access token, and never what this server signs in with.
+// The connector gets the access token, and never the server's own registration.
 func TestOAuthVariables(t *testing.T) {
 	m, err := Parse([]byte(signing))
 	if err != nil {
@@ -43,7 +43,8 @@ func TestOAuthProblems(t *testing.T) {
 		{`https://tunes.example/token`, `http://tunes.example/token`, "setup.oauth.token_url"},
 		{`https://tunes.example/token`, `http://127.0.0.1.tunes.example/token`, "setup.oauth.token_url"},
 		{`https://tunes.example/token`, `http://127.0.0.1:80@tunes.example/token`, "setup.oauth.token_url"},
-		{`"authorize_url":"https://tunes.example/authorize",`, `"authorize_url":"http://tunes.example/authorize",`, "setup.oauth.authorize_url"},
+		{`"authorize_url":"https://tunes.example/authorize",`, `"authorize_url":"http://tunes.example/authorize",`,
+			"setup.oauth.authorize_url"},
 		{`"TUNES_ACCESS_TOKEN"`, `"TUNES_CLIENT_ID"`, "setup.oauth.access_token_env"},
 		{`"scopes":[`, `"scopes":[{"name":"read","label":"Again"},`, "setup.oauth.scopes"},
 		{`"client_auth":"body"`, `"client_auth":"cookie"`, "setup.oauth.client_auth"},
@@ -56,7 +57,8 @@ func TestOAuthProblems(t *testing.T) {
 			t.Errorf("%s -> %s: %v", c.from, c.to, err)
 		}
 	}
-	for _, own := range []string{"http://127.0.0.1:9/token", "http://localhost/token", "http://[::1]:8080/token", "http://localhost?x"} {
+	for _, own := range []string{"http://127.0.0.1:9/token", "http://localhost/token", "http://[::1]:8080/token",
+		"http://localhost?x"} {
 		if _, err := Parse([]byte(strings.Replace(signing, "https://tunes.example/token", own, 1))); err != nil {
 			t.Errorf("%s: %v", own, err)
 		}

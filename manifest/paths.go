@@ -5,19 +5,19 @@ import (
 	"strings"
 )
 
-// ReadPath is a file or folder that the connector is given to read.
+// ReadPath is a file or folder that the connector may read.
 type ReadPath struct {
 	LocalPath
-	// Import is what the owner provides there; nil where the source itself keeps it.
+	// Import describes the files that the owner provides there. It is nil if the source itself maintains the
+	// path.
 	Import *FileImport
 }
 
-// pathEndings end the names of variables that hold a path.
+// pathEndings are the endings of variables that hold a path.
 var pathEndings = []string{"_DIR", "_PATH", "_ROOT", "_FOLDER", "_FILE"}
 
-// ReadPaths are the files and folders that the connector reads: its local paths, the
-// folder of an import, and, for a connector that works on files, every variable that is
-// named as a path.
+// ReadPaths returns the files and folders that the connector reads: its local paths, the folder of an import and,
+// for a connector that uses files, every variable with the name of a path.
 func (m *Manifest) ReadPaths() []ReadPath {
 	var all []ReadPath
 	rr := m.RuntimeRequirements
@@ -28,9 +28,16 @@ func (m *Manifest) ReadPaths() []ReadPath {
 	}
 	if m.Setup != nil && m.Setup.ManualOrUpload != nil && m.Setup.ManualOrUpload.ImportDirEnvVar != "" {
 		files := m.Setup.ManualOrUpload
-		folder := ReadPath{LocalPath{PathEnv: files.ImportDirEnvVar, Description: files.Label, Required: m.Setup.Modality == ModalityManualOrUpload}, files}
+		folder := ReadPath{
+			LocalPath{
+				PathEnv:     files.ImportDirEnvVar,
+				Description: files.Label,
+				Required:    m.Setup.Modality == ModalityManualOrUpload,
+			},
+			files,
+		}
 		if i := slices.IndexFunc(all, func(p ReadPath) bool { return p.PathEnv == files.ImportDirEnvVar }); i >= 0 {
-			folder.Default, folder.Within = all[i].Default, all[i].Within // where it is when nobody names it
+			folder.Default, folder.Within = all[i].Default, all[i].Within // the default location
 			all[i] = folder
 		} else {
 			all = append(all, folder)
@@ -49,7 +56,7 @@ func (m *Manifest) ReadPaths() []ReadPath {
 			continue
 		}
 		p := ReadPath{LocalPath: LocalPath{PathEnv: v.Name, Description: v.Description, Required: v.Required}}
-		if len(rr.LocalPaths) == 0 { // the source keeps nothing here itself
+		if len(rr.LocalPaths) == 0 { // the source has no files here
 			p.Import = &FileImport{}
 		}
 		all = append(all, p)
@@ -57,8 +64,8 @@ func (m *Manifest) ReadPaths() []ReadPath {
 	return all
 }
 
-// ImportVariable is the variable through which the connector gets the folder with files that the
-// owner gives; empty for a connector that takes none.
+// ImportVariable returns the variable with the folder of the owner's import files. It is empty for a connector
+// without an import.
 func (m *Manifest) ImportVariable() string {
 	if m.Setup == nil || m.Setup.ManualOrUpload == nil {
 		return ""
@@ -66,7 +73,7 @@ func (m *Manifest) ImportVariable() string {
 	return m.Setup.ManualOrUpload.ImportDirEnvVar
 }
 
-// Accepts reports whether a file of that name counts.
+// Accepts reports whether a file with that name is part of the import.
 func (f *FileImport) Accepts(name string) bool {
 	if len(f.AcceptedFileExtensions) == 0 && len(f.AcceptedFileNames) == 0 {
 		return true
@@ -75,7 +82,7 @@ func (f *FileImport) Accepts(name string) bool {
 	return slices.Contains(f.AcceptedFileNames, name) || slices.ContainsFunc(f.AcceptedFileExtensions, ends)
 }
 
-// Wanted says in words what the owner is to put into the folder.
+// Wanted describes, for the owner, which files to put into the folder.
 func (f *FileImport) Wanted() string {
 	if list := append(slices.Clone(f.AcceptedFileNames), f.AcceptedFileExtensions...); len(list) > 0 {
 		return "files of these names or endings: " + strings.Join(list, ", ")

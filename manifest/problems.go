@@ -7,11 +7,11 @@ import (
 	"strings"
 )
 
-// Problem is one fault of a manifest.
+// Problem is one violated rule of a manifest.
 type Problem struct {
 	Path string // where, such as streams[2].coverage_policy; empty for the document itself
 	What string // what is wrong there
-	Mend string // how to put it right
+	Fix  string // how to correct it
 }
 
 func (p Problem) String() string {
@@ -19,13 +19,13 @@ func (p Problem) String() string {
 	if path == "" {
 		path = "manifest"
 	}
-	return path + ": " + p.What + "; " + p.Mend
+	return path + ": " + p.What + "; " + p.Fix
 }
 
-// Problems is every fault that was found, in the order of discovery.
+// Problems are all violated rules, in order of discovery.
 type Problems []Problem
 
-// Error puts each problem on a line of its own.
+// Error returns each problem on its own line.
 func (ps Problems) Error() string {
 	lines := make([]string, len(ps))
 	for i, p := range ps {
@@ -35,12 +35,11 @@ func (ps Problems) Error() string {
 }
 
 func (ps *Problems) add(path, what, mend string) {
-	*ps = append(*ps, Problem{Path: path, What: what, Mend: mend})
+	*ps = append(*ps, Problem{Path: path, What: what, Fix: mend})
 }
 
-// except leaves out what lies at or below the path of a known problem, so that
-// one fault is not told twice.
-func (ps Problems) except(known Problems) Problems {
+// withoutKnown removes problems at or below the path of a known problem, so that each is reported once.
+func (ps Problems) withoutKnown(known Problems) Problems {
 	paths := map[string]bool{}
 	for _, p := range known {
 		paths[p.Path] = true
@@ -58,15 +57,15 @@ func (ps Problems) except(known Problems) Problems {
 	})
 }
 
-// err is nil for no problems, so that an empty list never becomes a non-nil error.
-func (ps Problems) err() error {
+// asError returns nil for no problems, so that an empty list never becomes a non-nil error.
+func (ps Problems) asError() error {
 	if len(ps) == 0 {
 		return nil
 	}
 	return ps
 }
 
-// plainName reports whether a name is one of letters, digits and _ $ -, and begins like a name.
+// plainName reports whether a name starts with a letter, _ or $ and contains only letters, digits, _, $ and -.
 func plainName(name string) bool {
 	for i, c := range []byte(name) {
 		switch {
@@ -79,11 +78,11 @@ func plainName(name string) bool {
 	return name != ""
 }
 
-// member is the path of an object's key; a key that would blur the path is quoted.
-func member(path, name string) string {
+// memberPath returns the path of an object's key. A key that would make the path ambiguous is quoted.
+func memberPath(path, name string) string {
 	switch {
 	case !plainName(name):
-		return path + "[" + quote(name) + "]"
+		return path + "[" + quoteShort(name) + "]"
 	case path == "":
 		return name
 	default:
@@ -91,13 +90,13 @@ func member(path, name string) string {
 	}
 }
 
-// element is the path of a list's i-th value.
-func element(path string, i int) string {
+// elementPath returns the path of a list's i-th value.
+func elementPath(path string, i int) string {
 	return path + "[" + strconv.Itoa(i) + "]"
 }
 
-// quote shows a value of the document, cut to a length that fits a message.
-func quote(s string) string {
+// quoteShort returns a value of the document, truncated to a length that fits a message.
+func quoteShort(s string) string {
 	const limit = 80
 	if len(s) > limit {
 		s = strings.ToValidUTF8(s[:limit], "") + "..."

@@ -5,41 +5,40 @@ import (
 	"slices"
 )
 
-// Query is what readers may search, filter and sum up by.
+// Query declares what readers may search, filter and aggregate by.
 type Query struct {
 	Search       *Search                    `json:"search,omitempty" doc:"Fields that are searched: an object, or a list of fields."`
 	Filter       []string                   `json:"filter,omitempty" rule:"unique" doc:"Fields that readers may filter by."`
 	RangeFilters map[string][]RangeOperator `json:"range_filters,omitempty" doc:"Fields that readers may compare, with the comparisons of each."`
 	Aggregations *Aggregations              `json:"aggregations,omitempty" doc:"What readers may have summed up."`
-	Expand       []Expansion                `json:"expand,omitempty" doc:"Relationships whose records readers may have beside a record."`
+	Expand       []Expansion                `json:"expand,omitempty" doc:"Relationships that readers may expand."`
 }
 
-// Search is the fields that are searched. Parse accepts a list of lexical fields.
+// Search lists the searched fields. Parse also accepts a list of lexical fields.
 type Search struct {
 	LexicalFields  []string `json:"lexical_fields,omitempty" rule:"unique" doc:"Fields searched by their words."`
 	SemanticFields []string `json:"semantic_fields,omitempty" rule:"unique" doc:"Fields meant to be searched by meaning; they are searched by their words."`
 }
 
-// Aggregations is what readers may have summed up, by field.
+// Aggregations lists the aggregations that readers may request, by field.
 type Aggregations struct {
 	Count         bool     `json:"count,omitempty" doc:"Whether records may be counted. Absent: false."`
-	CountDistinct []string `json:"count_distinct,omitempty" rule:"unique" doc:"Fields whose different values may be counted."`
-	GroupBy       []string `json:"group_by,omitempty" rule:"unique" doc:"Fields by whose values records may be grouped."`
-	GroupByTime   []string `json:"group_by_time,omitempty" rule:"unique" doc:"Fields by whose day, month or year records may be grouped."`
+	CountDistinct []string `json:"count_distinct,omitempty" rule:"unique" doc:"Fields with distinct values that may be counted."`
+	GroupBy       []string `json:"group_by,omitempty" rule:"unique" doc:"Fields that records may be grouped by."`
+	GroupByTime   []string `json:"group_by_time,omitempty" rule:"unique" doc:"Fields that records may be grouped by day, month or year."`
 	Sum           []string `json:"sum,omitempty" rule:"unique" doc:"Fields that may be added up."`
-	Min           []string `json:"min,omitempty" rule:"unique" doc:"Fields whose least value may be asked for."`
-	Max           []string `json:"max,omitempty" rule:"unique" doc:"Fields whose greatest value may be asked for."`
+	Min           []string `json:"min,omitempty" rule:"unique" doc:"Fields with a minimum that may be requested."`
+	Max           []string `json:"max,omitempty" rule:"unique" doc:"Fields with a maximum that may be requested."`
 }
 
-// Expansion is a relationship whose records may be read beside a record.
+// Expansion is a relationship that readers may expand to include its records.
 type Expansion struct {
 	Name         string `json:"name" rule:"required" doc:"Name of a relationship of the stream."`
-	DefaultLimit int    `json:"default_limit,omitempty" rule:"min=1" doc:"Records when nobody says how many."`
+	DefaultLimit int    `json:"default_limit,omitempty" rule:"min=1" doc:"Number of records if a request does not set it."`
 	MaxLimit     int    `json:"max_limit,omitempty" rule:"min=1" doc:"Most records."`
 }
 
-// ExpandedBy gives the fields of a stream that hold the keys of records of others which let
-// readers expand them.
+// ExpandedBy returns the fields of a stream that hold keys for expansions of other streams.
 func (m *Manifest) ExpandedBy(stream string) (fields []string) {
 	for i := range m.Streams {
 		s := &m.Streams[i]
@@ -59,7 +58,7 @@ func (m *Manifest) ExpandedBy(stream string) (fields []string) {
 	return fields
 }
 
-// SearchFields are all that are searched, in the order of declaration.
+// SearchFields returns all searched fields, in order of declaration.
 func (q *Query) SearchFields() []string {
 	if q == nil || q.Search == nil {
 		return nil
@@ -73,7 +72,7 @@ func (q *Query) SearchFields() []string {
 	return fields
 }
 
-// Within is the query as somebody knows it who knows some of the fields.
+// Within returns the part of the query that refers only to known fields.
 func (q *Query) Within(known func(field string) bool) *Query {
 	if q == nil {
 		return nil
@@ -92,11 +91,11 @@ func (q *Query) Within(known func(field string) bool) *Query {
 	return out
 }
 
-// eachField visits the path and name of every field that the query names, in a fixed order.
+// eachField calls visit with the path and name of every field of the query, in a fixed order.
 func (q *Query) eachField(path string, visit func(at, field string)) {
 	list := func(key string, fields []string) {
 		for i, f := range fields {
-			visit(element(path+"."+key, i), f)
+			visit(elementPath(path+"."+key, i), f)
 		}
 	}
 	if q.Search != nil {
@@ -105,7 +104,7 @@ func (q *Query) eachField(path string, visit func(at, field string)) {
 	}
 	list("filter", q.Filter)
 	for _, field := range slices.Sorted(maps.Keys(q.RangeFilters)) {
-		visit(member(path+".range_filters", field), field)
+		visit(memberPath(path+".range_filters", field), field)
 	}
 	if a := q.Aggregations; a != nil {
 		list("aggregations.count_distinct", a.CountDistinct)

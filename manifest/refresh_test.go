@@ -45,10 +45,17 @@ func TestRefreshPolicyNamesModeAndRationale(t *testing.T) {
 		{"no mode", edits{policyPath + ".recommended_mode": remove}, []string{policyPath + ".recommended_mode"}},
 		{"no rationale", edits{policyPath + ".rationale": remove}, []string{policyPath + ".rationale"}},
 		{"blank rationale", edits{policyPath + ".rationale": " \n"}, []string{policyPath + ".rationale"}},
-		{"empty policy", edits{policyPath: map[string]any{}}, []string{policyPath + ".recommended_mode", policyPath + ".rationale"}},
+		{
+			"empty policy",
+			edits{policyPath: map[string]any{}},
+			[]string{policyPath + ".recommended_mode", policyPath + ".rationale"},
+		},
 	})
 
-	parse(t, edited(t, edits{policyPath: map[string]any{"recommended_mode": "paused", "rationale": "The service has closed."}}))
+	parse(
+		t,
+		edited(t, edits{policyPath: map[string]any{"recommended_mode": "paused", "rationale": "The service has closed."}}),
+	)
 
 	want := RefreshPolicy{
 		RecommendedMode:            RefreshAutomatic,
@@ -64,7 +71,8 @@ func TestRefreshPolicyNamesModeAndRationale(t *testing.T) {
 		MaxRecoveryAttempts:        5,
 	}
 	got := *parse(t, example(t)).RefreshPolicy()
-	if got.BackgroundSafe == nil || !*got.BackgroundSafe || !strings.Contains(got.Rationale, "code from the owner's phone") {
+	if got.BackgroundSafe == nil || !*got.BackgroundSafe ||
+		!strings.Contains(got.Rationale, "code from the owner's phone") {
 		t.Errorf("policy = %+v", got)
 	}
 	got.BackgroundSafe, got.Rationale = nil, ""
@@ -95,7 +103,14 @@ func TestFrictionAsksForManualOrAssistedRefresh(t *testing.T) {
 		}
 	}
 	costUnexplained := edited(t, edits{policyPath + ".rationale": remove})
-	if got, want := pathsOf(problemsOf(t, costUnexplained)), []string{policyPath + ".rationale"}; !slices.Equal(got, want) {
+	if got, want := pathsOf(
+		problemsOf(t, costUnexplained),
+	), []string{
+		policyPath + ".rationale",
+	}; !slices.Equal(
+		got,
+		want,
+	) {
 		t.Errorf("problems at %v, want %v", got, want)
 	}
 }
@@ -136,9 +151,8 @@ func TestManualOnly(t *testing.T) {
 	}
 }
 
-// The policy is advice beside the protocol: it may be absent, it lives in one
-// place, the rest of the manifest reads the same without it, and its schema says
-// that it is not normative.
+// The policy is advice: it may be absent, it is in one place, the rest of the manifest does not depend on it, and
+// its schema describes it as not normative.
 func TestRefreshPolicyIsNonNormativeMetadata(t *testing.T) {
 	t.Attr("spec", "RT-01.4")
 	with := parse(t, example(t))
@@ -178,7 +192,8 @@ func TestRefreshPolicyIsNonNormativeMetadata(t *testing.T) {
 				continue
 			}
 			homes = append(homes, name+"."+key)
-			if !strings.Contains(property.Description, "hints") || !strings.Contains(property.Description, "Non-normative metadata") {
+			if !strings.Contains(property.Description, "hints") ||
+				!strings.Contains(property.Description, "Non-normative metadata") {
 				t.Errorf("description %q does not call the policy non-normative hints", property.Description)
 			}
 			if slices.Contains(schema.Defs[name].Required, key) {

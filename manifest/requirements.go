@@ -2,11 +2,11 @@ package manifest
 
 import "path"
 
-// RuntimeRequirements is what a connector needs from the machine that runs it.
+// RuntimeRequirements declares what a connector needs from its machine.
 type RuntimeRequirements struct {
 	Bindings             map[Binding]BindingUse `json:"bindings,omitempty" doc:"Bindings by name. A run does not start when a required one is not offered."`
 	ExternalTools        []ExternalTool         `json:"external_tools,omitempty" doc:"Programs that must be installed."`
-	EnvironmentVariables []EnvironmentVariable  `json:"environment_variables,omitempty" doc:"Variables that the connector reads. It is given no others."`
+	EnvironmentVariables []EnvironmentVariable  `json:"environment_variables,omitempty" doc:"Variables that the connector reads. It gets no others."`
 	LocalPaths           LocalPaths             `json:"local_paths,omitempty" doc:"Files or folders that the connector reads: a list, or a home folder with paths below it."`
 }
 
@@ -25,7 +25,7 @@ type ExternalTool struct {
 	MinVersion  string     `json:"min_version,omitempty" doc:"Oldest version that works."`
 }
 
-// ToolDetect is a command whose exit code proves that a tool is installed.
+// ToolDetect is a command that exits with 0 if a tool is installed.
 type ToolDetect struct {
 	Executable            string   `json:"executable" rule:"required" doc:"Program to start."`
 	Args                  []string `json:"args,omitempty" doc:"Its arguments."`
@@ -42,8 +42,8 @@ type EnvironmentVariable struct {
 	Secret      bool   `json:"secret,omitempty" doc:"Whether its value is sealed at rest and redacted everywhere. Absent: false."`
 }
 
-// LocalPaths are files or folders that a connector reads. Parse accepts the form
-// of a home folder with paths below it.
+// LocalPaths are files or folders that a connector reads. Parse also accepts the form of a home folder with paths
+// below it.
 type LocalPaths []LocalPath
 
 // LocalPath is a file or folder that a connector reads.
@@ -55,7 +55,7 @@ type LocalPath struct {
 	Within      string `json:"within,omitempty" rule:"pattern=env" doc:"Variable of an earlier path that default lies below."`
 }
 
-// homePaths is the other spelling of LocalPaths.
+// homePaths is the alternative form of LocalPaths.
 type homePaths struct {
 	HomeEnvOverride string      `json:"home_env_override,omitempty" rule:"pattern=env" doc:"Variable that names the home folder of the source."`
 	HomeDefault     string      `json:"home_default_relative_to_user_home,omitempty" doc:"That folder, below the owner's home folder, when the variable is not set."`
@@ -79,7 +79,16 @@ func (h homePaths) list() LocalPaths {
 		if h.HomeEnvOverride == "" && below != "" {
 			below = path.Join(h.HomeDefault, below)
 		}
-		all = append(all, LocalPath{PathEnv: p.EnvOverride, Description: p.Label, Required: p.Required, Default: below, Within: h.HomeEnvOverride})
+		all = append(
+			all,
+			LocalPath{
+				PathEnv:     p.EnvOverride,
+				Description: p.Label,
+				Required:    p.Required,
+				Default:     below,
+				Within:      h.HomeEnvOverride,
+			},
+		)
 	}
 	return all
 }

@@ -9,41 +9,53 @@ import (
 	"strings"
 )
 
-// rule is the part of a field's contract that concerns the field alone. It is
-// read from the struct tag of the same name, a comma-separated list of
+// fieldRule contains the constraints of a single field. It is parsed from the struct tag of the same name, a
+// comma-separated list of
 //
-//	required         the key must be there
+//	required         the key must be present
 //	min=N, max=N     limits of a number, or of a list's length
 //	unique           a list repeats no value
 //	object           raw JSON is an object
-//	pattern=NAME     a string, or each one of a list, matches patterns[NAME]
+//	pattern=NAME     a string, or each string of a list, matches patterns[NAME]
 //
-// Lists apply pattern to their elements and the other words to themselves.
-type rule struct {
+// For lists, pattern applies to the elements and the other words to the list.
+type fieldRule struct {
 	required bool
 	min      int
 	max      int // 0: no upper limit
 	unique   bool
 	object   bool
-	pattern  *pattern
+	pattern  *stringPattern
 }
 
-// pattern is a spelling that a string must have, and how to say so.
-type pattern struct {
+// stringPattern is a regular expression that a string must match, and its description.
+type stringPattern struct {
 	re   *regexp.Regexp
 	mend string
 }
 
-var patterns = map[string]*pattern{
-	"key":    {regexp.MustCompile(`^[a-z][a-z0-9_-]{0,63}$`), "use at most 64 lower-case letters, digits, underscores and hyphens, beginning with a letter"},
-	"stream": {regexp.MustCompile(`^[a-z][a-z0-9_]{0,63}$`), "use at most 64 lower-case letters, digits and underscores, beginning with a letter"},
-	"env":    {regexp.MustCompile(`^[A-Z][A-Z0-9_]*$`), "use upper-case letters, digits and underscores, beginning with a letter"},
-	"host":   {regexp.MustCompile(`^[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)+$`), "give the bare name of a host in lower case, such as example.com"},
-	"web":    {regexp.MustCompile(`^https?://\S+$`), "give a full http or https address"},
+var patterns = map[string]*stringPattern{
+	"key": {
+		regexp.MustCompile(`^[a-z][a-z0-9_-]{0,63}$`),
+		"use at most 64 lower-case letters, digits, underscores and hyphens, beginning with a letter",
+	},
+	"stream": {
+		regexp.MustCompile(`^[a-z][a-z0-9_]{0,63}$`),
+		"use at most 64 lower-case letters, digits and underscores, beginning with a letter",
+	},
+	"env": {
+		regexp.MustCompile(`^[A-Z][A-Z0-9_]*$`),
+		"use upper-case letters, digits and underscores, beginning with a letter",
+	},
+	"host": {
+		regexp.MustCompile(`^[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)+$`),
+		"give the bare name of a host in lower case, such as example.com",
+	},
+	"web": {regexp.MustCompile(`^https?://\S+$`), "give a full http or https address"},
 }
 
-// nonBlank is what every string without a pattern matches.
-var nonBlank = pattern{regexp.MustCompile(`\S`), "give it a value or leave the key out"}
+// nonBlank applies to every string without a pattern.
+var nonBlank = stringPattern{regexp.MustCompile(`\S`), "set a value or remove the key"}
 
 var (
 	rawType        = reflect.TypeFor[json.RawMessage]()
@@ -54,22 +66,22 @@ var (
 	homeType       = reflect.TypeFor[homePaths]()
 )
 
-// closed are the objects whose unknown keys are faults rather than warnings.
-var closed = map[reflect.Type]bool{reflect.TypeFor[RefreshPolicy](): true}
+// closedObjects report unknown keys as problems instead of warnings.
+var closedObjects = map[reflect.Type]bool{reflect.TypeFor[RefreshPolicy](): true}
 
-// field is one key of an object of the document.
-type field struct {
+// documentField is one key of an object of the document.
+type documentField struct {
 	name  string
-	index int // of the struct field
-	rule  rule
+	index int // index of the struct field
+	rule  fieldRule
 	doc   string
 }
 
-// manifestFields are the keys of every struct type that a manifest is made of.
-var manifestFields = fieldsWithin(map[reflect.Type][]field{}, reflect.TypeFor[Manifest]())
+// manifestFields are the keys of every struct type in a manifest.
+var manifestFields = fieldsWithin(map[reflect.Type][]documentField{}, reflect.TypeFor[Manifest]())
 
-// fieldsWithin adds the types that one is made of to those that are known.
-func fieldsWithin(known map[reflect.Type][]field, t reflect.Type) map[reflect.Type][]field {
+// fieldsWithin adds t and the types that it contains to known.
+func fieldsWithin(known map[reflect.Type][]documentField, t reflect.Type) map[reflect.Type][]documentField {
 	switch t.Kind() {
 	case reflect.Pointer, reflect.Slice, reflect.Map:
 		return fieldsWithin(known, t.Elem())
@@ -84,27 +96,27 @@ func fieldsWithin(known map[reflect.Type][]field, t reflect.Type) map[reflect.Ty
 	return known
 }
 
-// fieldsOf lists the keys of a struct type in the order of declaration. Nobody changes the list.
-func fieldsOf(t reflect.Type) []field {
+// fieldsOf returns the keys of a struct type in order of declaration. Callers must not change the list.
+func fieldsOf(t reflect.Type) []documentField {
 	if fields, known := manifestFields[t]; known {
 		return fields
 	}
 	return readFields(t)
 }
 
-func readFields(t reflect.Type) []field {
-	fields := make([]field, t.NumField())
+func readFields(t reflect.Type) []documentField {
+	fields := make([]documentField, t.NumField())
 	for i := range fields {
 		tag := t.Field(i).Tag
 		name, _, _ := strings.Cut(tag.Get("json"), ",")
-		fields[i] = field{name: name, index: i, rule: parseRule(tag.Get("rule")), doc: tag.Get("doc")}
+		fields[i] = documentField{name: name, index: i, rule: parseRule(tag.Get("rule")), doc: tag.Get("doc")}
 	}
 	return fields
 }
 
-// parseRule panics on a misspelt tag, which any test of the package meets.
-func parseRule(tag string) rule {
-	var r rule
+// parseRule panics on an invalid tag. Every test of the package would detect that.
+func parseRule(tag string) fieldRule {
+	var r fieldRule
 	if tag == "" {
 		return r
 	}
@@ -140,14 +152,14 @@ func mustInt(s string) int {
 	return n
 }
 
-// limits says in words which numbers the rule allows.
-func (r rule) limits() string {
+// limits describes the numbers that the rule allows.
+func (r fieldRule) limits() string {
 	if r.max > 0 {
 		return fmt.Sprintf("use a whole number from %d to %d", r.min, r.max)
 	}
 	return fmt.Sprintf("use a whole number of at least %d", r.min)
 }
 
-func (r rule) allows(n int64) bool {
+func (r fieldRule) allows(n int64) bool {
 	return n >= int64(r.min) && (r.max == 0 || n <= int64(r.max))
 }

@@ -34,8 +34,8 @@ func (s *Stream) CompileSchema() (*jsonschema.Schema, error) {
 	return schema, nil
 }
 
-// SchemaPath is where in the schema the first rule stands that a record broke, by the
-// error of its validation. The record's own path is not used: its keys can be content too.
+// SchemaPath returns the location in the schema of the first violated rule, from the error of a validation. It
+// does not use the record's path, because keys can be content too.
 func SchemaPath(err error) string {
 	var e *jsonschema.ValidationError
 	if !errors.As(err, &e) {
@@ -68,8 +68,8 @@ func compileSchema(raw json.RawMessage) (*jsonschema.Schema, error) {
 	return compiler.Compile(recordSchemaURL)
 }
 
-// refuseToLoad keeps compilation free of I/O: a manifest is foreign input, and a
-// $ref in it must not read files or reach the network.
+// refuseToLoad keeps compilation free of I/O: a manifest is untrusted input, and a $ref in it must not read files
+// or use the network.
 type refuseToLoad struct{}
 
 var errExternalSchema = errors.New("a record schema may not refer to another document")
@@ -78,8 +78,8 @@ func (refuseToLoad) Load(string) (any, error) { return nil, errExternalSchema }
 
 var errExtremeNumber = errors.New("a record schema may not hold a number with an exponent of more than three digits")
 
-// refuseExtremeNumbers guards the compiler, which computes with exact fractions:
-// it cannot hold 1e999999999 and panics on it.
+// refuseExtremeNumbers protects the compiler, which uses exact fractions and panics on numbers such as
+// 1e999999999.
 func refuseExtremeNumbers(raw json.RawMessage) error {
 	dec := jsontext.NewDecoder(bytes.NewReader(raw), jsontext.AllowDuplicateNames(true))
 	for {
@@ -100,25 +100,24 @@ func refuseExtremeNumbers(raw json.RawMessage) error {
 	}
 }
 
-// outline is the part of a record schema that the manifest's own rules refer to.
-type outline struct {
+// schemaOutline is the part of a record schema that the manifest's rules refer to.
+type schemaOutline struct {
 	kind       any
 	properties map[string]json.RawMessage
 	required   []string
 }
 
-// outlineOf reads the keywords one by one, because decoding into tagged fields
-// would take Type for type.
-func outlineOf(schema json.RawMessage) (outline, error) {
+// readOutline parses the keywords one by one, because decoding into tagged fields would accept Type for type.
+func readOutline(schema json.RawMessage) (schemaOutline, error) {
 	var keywords map[string]json.RawMessage
 	if err := json.Unmarshal(schema, &keywords); err != nil {
-		return outline{}, err
+		return schemaOutline{}, err
 	}
-	var o outline
+	var o schemaOutline
 	for keyword, into := range map[string]any{"type": &o.kind, "properties": &o.properties, "required": &o.required} {
 		if value, ok := keywords[keyword]; ok {
 			if err := json.Unmarshal(value, into); err != nil {
-				return outline{}, err
+				return schemaOutline{}, err
 			}
 		}
 	}

@@ -33,7 +33,10 @@ func TestCompileSchemasNamesTheStream(t *testing.T) {
 }
 
 func TestRecordSchemaMayReferToItself(t *testing.T) {
-	parse(t, edited(t, edits{"streams[0].schema.properties.id.$ref": "#/$defs/key", "streams[0].schema.$defs.key.type": "string"}))
+	parse(
+		t,
+		edited(t, edits{"streams[0].schema.properties.id.$ref": "#/$defs/key", "streams[0].schema.$defs.key.type": "string"}),
+	)
 }
 
 func TestRecordSchemaNeverLoadsADocument(t *testing.T) {

@@ -1,6 +1,6 @@
 package manifest
 
-// Setup is how an owner sets up a connection.
+// Setup declares how an owner sets up a connection.
 type Setup struct {
 	Modality          Modality           `json:"modality" rule:"required" doc:"The way in: a secret, a file, a signed-in browser, the provider's consent page, or nothing."`
 	Steps             []string           `json:"steps,omitempty" doc:"What the owner does to connect it, where to click, step by step. Absent: the form, the files or the app say it."`
@@ -29,7 +29,7 @@ type CredentialField struct {
 	Type         FieldType `json:"type,omitempty" doc:"Kind of input. Absent: password for a secret, else text."`
 	Required     bool      `json:"required,omitempty" doc:"Whether the form is incomplete without it. Absent: false."`
 	Secret       bool      `json:"secret,omitempty" doc:"Whether the value is sealed at rest and redacted everywhere. Absent: false."`
-	Identity     bool      `json:"identity,omitempty" doc:"Whether the value tells whose account it is. Absent: false."`
+	Identity     bool      `json:"identity,omitempty" doc:"Whether the value identifies the account. Absent: false."`
 	Autocomplete string    `json:"autocomplete,omitempty" doc:"Autocomplete hint for the browser."`
 	Placeholder  string    `json:"placeholder,omitempty" doc:"Example shown in the empty input."`
 	HelpText     string    `json:"help_text,omitempty" doc:"Where the owner finds the value."`
@@ -37,11 +37,10 @@ type CredentialField struct {
 	Env          []string  `json:"env" rule:"required,min=1,unique,pattern=env" doc:"Variables through which the connector receives the value; each one gets it."`
 }
 
-// IsRequired reports whether a connection needs the credential; it does unless the
-// manifest says otherwise.
+// IsRequired reports whether a connection needs the credential. It does, unless the manifest declares otherwise.
 func (c *CredentialCapture) IsRequired() bool { return c.Required == nil || *c.Required }
 
-// FileImport is how an owner provides files.
+// FileImport declares how an owner provides files.
 type FileImport struct {
 	Label                  string              `json:"label,omitempty" doc:"What the owner provides, in a few words."`
 	Description            string              `json:"description,omitempty" doc:"How the owner gets the files."`
@@ -65,7 +64,7 @@ type AcquisitionMethod struct {
 	Posture  string `json:"posture,omitempty" doc:"Such as primary or advanced."`
 }
 
-// FileValidation is how a provided file is judged.
+// FileValidation declares how a provided file is validated.
 type FileValidation struct {
 	Kind         string `json:"kind,omitempty" doc:"Name of the judgement."`
 	FileBacked   bool   `json:"file_backed,omitempty" doc:"Whether files are kept. Absent: false."`

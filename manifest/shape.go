@@ -11,7 +11,7 @@ import (
 
 // shape checks each value under v against the rule of its field and its enum.
 // A zero string, number, pointer or list is absent and passes unless required.
-func (ps *Problems) shape(path string, v reflect.Value, r rule) {
+func (ps *Problems) shape(path string, v reflect.Value, r fieldRule) {
 	switch {
 	case v.Type() == rawType:
 		ps.rawShape(path, v, r)
@@ -24,7 +24,7 @@ func (ps *Problems) shape(path string, v reflect.Value, r rule) {
 		ps.shape(path, v.Elem(), r)
 	case reflect.Struct:
 		for _, f := range fieldsOf(v.Type()) {
-			ps.fieldShape(member(path, f.name), v.Field(f.index), f.rule)
+			ps.fieldShape(memberPath(path, f.name), v.Field(f.index), f.rule)
 		}
 	case reflect.Map:
 		ps.mapShape(path, v)
@@ -39,7 +39,7 @@ func (ps *Problems) shape(path string, v reflect.Value, r rule) {
 	}
 }
 
-func (ps *Problems) fieldShape(path string, v reflect.Value, r rule) {
+func (ps *Problems) fieldShape(path string, v reflect.Value, r fieldRule) {
 	if r.required && (v.IsZero() || v.Type() == rawType && v.Len() == 0) {
 		ps.add(path, "is missing", "add it")
 		return
@@ -51,41 +51,41 @@ func (ps *Problems) mapShape(path string, v reflect.Value) {
 	keys := v.MapKeys()
 	slices.SortFunc(keys, func(a, b reflect.Value) int { return strings.Compare(a.String(), b.String()) })
 	for _, key := range keys {
-		at := member(path, key.String())
-		if e, ok := key.Interface().(enum); ok && !e.Valid() {
-			ps.add(at, "is not a known key", oneOf(e))
+		at := memberPath(path, key.String())
+		if e, ok := key.Interface().(enumType); ok && !e.Valid() {
+			ps.add(at, "is not a known key", joinAlternatives(e))
 			continue
 		}
-		ps.shape(at, v.MapIndex(key), rule{})
+		ps.shape(at, v.MapIndex(key), fieldRule{})
 	}
 }
 
-func (ps *Problems) listShape(path string, v reflect.Value, r rule) {
+func (ps *Problems) listShape(path string, v reflect.Value, r fieldRule) {
 	if v.Len() < r.min {
 		ps.add(path, "is empty", "list at least one value or leave the key out")
 	}
 	seen := map[string]bool{}
 	for i := range v.Len() {
-		at := element(path, i)
+		at := elementPath(path, i)
 		item := v.Index(i)
 		if item.Kind() == reflect.String {
 			if item.Len() == 0 {
 				ps.add(at, "is blank", "remove it from the list")
 			}
 			if r.unique && seen[item.String()] {
-				ps.add(at, quote(item.String())+" is listed twice", "list it once")
+				ps.add(at, quoteShort(item.String())+" is listed twice", "list it once")
 			}
 			seen[item.String()] = true
 		}
-		ps.shape(at, item, rule{pattern: r.pattern})
+		ps.shape(at, item, fieldRule{pattern: r.pattern})
 	}
 }
 
-func (ps *Problems) textShape(path string, v reflect.Value, r rule) {
+func (ps *Problems) textShape(path string, v reflect.Value, r fieldRule) {
 	text := v.String()
-	if e, ok := v.Interface().(enum); ok {
+	if e, ok := v.Interface().(enumType); ok {
 		if !e.Valid() {
-			ps.add(path, quote(text)+" is not a known value", oneOf(e))
+			ps.add(path, quoteShort(text)+" is not a known value", joinAlternatives(e))
 		}
 		return
 	}
@@ -94,11 +94,11 @@ func (ps *Problems) textShape(path string, v reflect.Value, r rule) {
 		return
 	}
 	if r.pattern != nil && !r.pattern.re.MatchString(text) {
-		ps.add(path, quote(text)+" is spelt wrongly", r.pattern.mend)
+		ps.add(path, quoteShort(text)+" is spelt wrongly", r.pattern.mend)
 	}
 }
 
-func (ps *Problems) rawShape(path string, v reflect.Value, r rule) {
+func (ps *Problems) rawShape(path string, v reflect.Value, r fieldRule) {
 	raw := jsontext.Value(v.Bytes())
 	switch {
 	case len(raw) == 0:
@@ -108,10 +108,10 @@ func (ps *Problems) rawShape(path string, v reflect.Value, r rule) {
 	case r.object && raw.Kind() != '{':
 		ps.add(path, "is "+kindName(raw.Kind()), "make it "+kindName('{'))
 	case raw.Kind() == 'n':
-		ps.add(path, "is null", "give it a value or leave the key out")
+		ps.add(path, "is null", "set a value or remove the key")
 	}
 }
 
-func oneOf(e enum) string {
+func joinAlternatives(e enumType) string {
 	return "use one of " + strings.Join(e.values(), ", ")
 }

@@ -46,12 +46,15 @@ func (s shapeRow) with(t testing.TB, value any) []byte {
 	if err := json.Unmarshal(body, &object); err != nil {
 		t.Fatal(err)
 	}
-	steps := strings.FieldsFunc(strings.TrimPrefix(s.at, home), func(r rune) bool { return r == '.' || r == '[' || r == ']' })
+	steps := strings.FieldsFunc(
+		strings.TrimPrefix(s.at, home),
+		func(r rune) bool { return r == '.' || r == '[' || r == ']' },
+	)
 	return edited(t, edits{home: put(t, object, steps, value)})
 }
 
-// Every shape is read without a fault or a warning, and a value of another type is a fault
-// at its place. What is passed through as it stands has no type.
+// Every shape is read without a problem or a warning, and a value of another type is a problem at its path. Raw
+// values have no type.
 func TestShapesAreReadAndTheirTypesChecked(t *testing.T) {
 	untyped := []string{"capabilities.proven.", "capabilities.record_identity", "capabilities.proven"}
 	rows := shapes(t)
@@ -64,7 +67,8 @@ func TestShapesAreReadAndTheirTypesChecked(t *testing.T) {
 				t.Errorf("%s = %s: %v, warnings %v", s.path, s.value, err, warnings)
 			}
 		}
-		if slices.ContainsFunc(untyped, func(prefix string) bool { return strings.HasPrefix(s.path, prefix) }) || s.path == "capabilities.proven" {
+		if slices.ContainsFunc(untyped, func(prefix string) bool { return strings.HasPrefix(s.path, prefix) }) ||
+			s.path == "capabilities.proven" {
 			continue
 		}
 		if s.path == "streams" || s.path == "profiles" || strings.HasSuffix(s.path, "schema") {
@@ -72,13 +76,14 @@ func TestShapesAreReadAndTheirTypesChecked(t *testing.T) {
 		}
 		_, _, err := Inspect(s.with(t, 7.5))
 		var ps Problems
-		if ps, _ = err.(Problems); len(ps) == 0 || !slices.ContainsFunc(ps, func(p Problem) bool { return strings.HasPrefix(p.Path, s.at) }) {
+		if ps, _ = err.(Problems); len(ps) == 0 ||
+			!slices.ContainsFunc(ps, func(p Problem) bool { return strings.HasPrefix(p.Path, s.at) }) {
 			t.Errorf("%s = 7.5: %v", s.path, err)
 		}
 	}
 }
 
-// What a shape is for happens.
+// Every shape has its intended effect.
 func TestShapesHaveTheirEffect(t *testing.T) {
 	const rr, auth = "runtime_requirements.", "capabilities.auth."
 	paths := func(m *Manifest) (out []string) {
@@ -92,9 +97,12 @@ func TestShapesHaveTheirEffect(t *testing.T) {
 		edits  edits
 		effect func(m *Manifest) bool
 	}{
-		{"connector_key with a hyphen", edits{"connector_key": "fern-post", rr + "environment_variables": remove}, func(m *Manifest) bool { return m.Key() == "fern_post" && m.EnvPrefix() == "PDPP_FERN_POST" }},
-		{"environment_variables[] as a name", edits{rr + "environment_variables": []any{"FERNPOST_WALL"}}, func(m *Manifest) bool { return slices.Contains(m.EnvNames(), "FERNPOST_WALL") }},
-		{"a path by its name", edits{rr + "environment_variables": []any{"FERNPOST_ALBUM_DIR"}}, func(m *Manifest) bool { return slices.Contains(paths(m), "FERNPOST_ALBUM_DIR") }},
+		{"connector_key with a hyphen", edits{"connector_key": "fern-post", rr + "environment_variables": remove},
+			func(m *Manifest) bool { return m.Key() == "fern_post" && m.EnvPrefix() == "PDPP_FERN_POST" }},
+		{"environment_variables[] as a name", edits{rr + "environment_variables": []any{"FERNPOST_WALL"}},
+			func(m *Manifest) bool { return slices.Contains(m.EnvNames(), "FERNPOST_WALL") }},
+		{"a path by its name", edits{rr + "environment_variables": []any{"FERNPOST_ALBUM_DIR"}},
+			func(m *Manifest) bool { return slices.Contains(paths(m), "FERNPOST_ALBUM_DIR") }},
 		{"local_paths as an object", edits{rr + "local_paths": ofHome}, func(m *Manifest) bool {
 			return slices.Contains(paths(m), "FERNPOST_HOME") && slices.Contains(paths(m), "FERNPOST_ARCHIVE_DIR")
 		}},
@@ -103,28 +111,42 @@ func TestShapesHaveTheirEffect(t *testing.T) {
 		}},
 		{"accepted files", edits{}, func(m *Manifest) bool {
 			files := m.Setup.ManualOrUpload
-			return files.Accepts("OLD.FERN") && files.Accepts("letters.json") && !files.Accepts("photo.png") && (&FileImport{}).Accepts("photo.png")
+			return files.Accepts("OLD.FERN") && files.Accepts("letters.json") && !files.Accepts("photo.png") &&
+				(&FileImport{}).Accepts("photo.png")
 		}},
 		{"auth.required", edits{auth + "required": []any{"FERNPOST_SEAL"}}, func(m *Manifest) bool {
 			return slices.Contains(m.CredentialEnv(), "FERNPOST_SEAL") && slices.Contains(m.SecretEnv(), "FERNPOST_SEAL")
 		}},
 		{"auth.connection_config", edits{auth + "connection_config[0].required": remove}, func(m *Manifest) bool {
-			return slices.Contains(m.CredentialEnv(), "FERNPOST_REFRESH_TOKEN") && !slices.Contains(m.CredentialEnv(), "FERNPOST_TOKEN_KIND") && !slices.Contains(m.SecretEnv(), "FERNPOST_TOKEN_KIND")
+			return slices.Contains(m.CredentialEnv(), "FERNPOST_REFRESH_TOKEN") && !slices.Contains(m.CredentialEnv(),
+				"FERNPOST_TOKEN_KIND") && !slices.Contains(m.SecretEnv(), "FERNPOST_TOKEN_KIND")
 		}},
-		{"auth.deployment_config", edits{}, func(m *Manifest) bool { return slices.Contains(m.SecretEnv(), "FERNPOST_CLIENT_SECRET") }},
-		{"credential_capture.required", edits{"setup.credential_capture.required": false, auth + "required": remove}, func(m *Manifest) bool {
-			return !slices.Contains(m.CredentialEnv(), "FERNPOST_APP_PASSWORD") && slices.Contains(m.SecretEnv(), "FERNPOST_APP_PASSWORD")
-		}},
-		{"modality provider_authorization", edits{"setup.modality": "provider_authorization"}, func(m *Manifest) bool { return m.Setup.Modality == ModalityProviderAuth }},
-		{"semantics append", edits{"streams[2].semantics": "append"}, func(m *Manifest) bool { return m.Streams[2].Semantics == AppendOnly }},
-		{"search fields", edits{"streams[1].query.search.semantic_fields": []any{"sender", "updated_at"}}, func(m *Manifest) bool {
-			return slices.Equal(m.Streams[1].Query.SearchFields(), []string{"subject", "sender", "updated_at"})
-		}},
+		{"auth.deployment_config", edits{},
+			func(m *Manifest) bool { return slices.Contains(m.SecretEnv(), "FERNPOST_CLIENT_SECRET") }},
+		{"credential_capture.required", edits{"setup.credential_capture.required": false, auth + "required": remove},
+			func(m *Manifest) bool {
+				return !slices.Contains(m.CredentialEnv(), "FERNPOST_APP_PASSWORD") &&
+					slices.Contains(m.SecretEnv(), "FERNPOST_APP_PASSWORD")
+			}},
+		{"modality provider_authorization", edits{"setup.modality": "provider_authorization"},
+			func(m *Manifest) bool { return m.Setup.Modality == ModalityProviderAuth }},
+		{"semantics append", edits{"streams[2].semantics": "append"},
+			func(m *Manifest) bool { return m.Streams[2].Semantics == AppendOnly }},
+		{"search fields", edits{"streams[1].query.search.semantic_fields": []any{"sender", "updated_at"}},
+			func(m *Manifest) bool {
+				return slices.Equal(m.Streams[1].Query.SearchFields(), []string{"subject", "sender", "updated_at"})
+			}},
 		{"resource_field", edits{}, func(m *Manifest) bool {
 			return m.Streams[1].ResourceField() == "sender" && m.Streams[0].ResourceField() == ""
 		}},
-		{"views", edits{}, func(m *Manifest) bool { return m.Streams[1].View("inbox") != nil && m.Streams[1].View("outbox") == nil }},
-		{"parent_streams", edits{}, func(m *Manifest) bool { return slices.Equal(m.DetailStreams("letters"), []string{"letter_bodies"}) }},
+		{"views", edits{}, func(m *Manifest) bool {
+			return m.Streams[1].View("inbox") != nil &&
+				m.Streams[1].View("outbox") == nil
+		}},
+		{"parent_streams", edits{}, func(m *Manifest) bool {
+			return slices.Equal(m.DetailStreams("letters"),
+				[]string{"letter_bodies"})
+		}},
 	} {
 		if m := parse(t, edited(t, c.edits)); !c.effect(m) {
 			t.Errorf("%s has no effect", c.name)
@@ -132,8 +154,8 @@ func TestShapesHaveTheirEffect(t *testing.T) {
 	}
 }
 
-// FuzzShapes puts any value where a public manifest has one: it is read or refused with a
-// place and a mend, and what is read says the same when it is read again.
+// FuzzShapes puts any value into a public manifest: it is read, or rejected with a path and a fix, and a second
+// reading returns the same.
 func FuzzShapes(f *testing.F) {
 	rows := shapes(f)
 	for i, s := range rows {
@@ -155,7 +177,7 @@ func FuzzShapes(f *testing.F) {
 		m, warnings, err := Inspect(doc)
 		ps, _ := err.(Problems)
 		for _, p := range append(ps, warnings...) {
-			if p.What == "" || p.Mend == "" {
+			if p.What == "" || p.Fix == "" {
 				t.Errorf("%+v does not say what is wrong and how to mend it", p)
 			}
 		}

@@ -10,10 +10,9 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// soundSchema reports whether a record schema certainly compiles. It knows the keywords that
-// nearly all record schemas consist of, and reads the text once; about any other the compiler
-// decides, which takes many times as long. Whoever lists connectors reads hundreds of schemas,
-// and every connector reads its own when it starts.
+// soundSchema reports whether a record schema certainly compiles. It knows the keywords of nearly all record
+// schemas and reads the text once. The compiler, which takes many times as long, decides about the rest. Listing
+// connectors reads hundreds of schemas, and every connector reads its own when it starts.
 func soundSchema(raw json.RawMessage) bool {
 	d := soundReader{jsontext.NewDecoder(bytes.NewBuffer(raw))}
 	if d.PeekKind() != '{' || !d.schema() {
@@ -23,8 +22,8 @@ func soundSchema(raw json.RawMessage) bool {
 	return err == io.EOF
 }
 
-// soundReader reads the parts of a schema; each says false for what it does not know. A name that
-// an object repeats is an error of the decoder, and so not known.
+// soundReader reads parts of a schema. Each method returns false for unknown input. A repeated name in an object
+// is an error of the decoder, and therefore unknown.
 type soundReader struct{ *jsontext.Decoder }
 
 func (d soundReader) schema() bool {
@@ -62,7 +61,7 @@ func (d soundReader) keyword(name string) bool {
 	}
 }
 
-// members has the value of each member of an object read by its name.
+// members calls read for each member of an object, which reads its value.
 func (d soundReader) members(read func(name string) bool) bool {
 	if _, err := d.ReadToken(); err != nil {
 		return false
@@ -89,7 +88,7 @@ func (d soundReader) types() bool {
 	return ok && len(names) > 0 && !slices.ContainsFunc(names, func(name string) bool { return !known(name) })
 }
 
-// texts reads a list of texts, none of them twice.
+// texts reads a list of distinct strings.
 func (d soundReader) texts() (all []string, ok bool) {
 	if d.PeekKind() != '[' {
 		return nil, false
@@ -108,7 +107,7 @@ func (d soundReader) texts() (all []string, ok bool) {
 	return all, err == nil && end.Kind() == ']'
 }
 
-// values reads a list of texts and other single values that are no numbers.
+// values reads a list of strings and other scalar values except numbers.
 func (d soundReader) values() bool {
 	if d.PeekKind() != '[' {
 		return false
@@ -125,7 +124,7 @@ func (d soundReader) values() bool {
 	return err == nil && end.Kind() == ']'
 }
 
-// number reads one that is written with these characters alone, and short.
+// number reads a short number that contains only these characters.
 func (d soundReader) number(with string) bool {
 	if d.PeekKind() != '0' {
 		return false

@@ -8,9 +8,19 @@ import (
 	"testing"
 )
 
-// schemaValues are what a keyword of a drawn schema says, right and wrong.
+// schemaValues are valid and invalid values of keywords.
 var schemaValues = map[string][]string{
-	"type":                 {`"string"`, `"object"`, `["string","null"]`, `["null","null"]`, `[]`, `["thing"]`, `"thing"`, `3`, `["integer",3]`},
+	"type": {
+		`"string"`,
+		`"object"`,
+		`["string","null"]`,
+		`["null","null"]`,
+		`[]`,
+		`["thing"]`,
+		`"thing"`,
+		`3`,
+		`["integer",3]`,
+	},
 	"required":             {`["a"]`, `["a","b"]`, `[]`, `["a","a"]`, `"a"`, `[1]`, `{}`},
 	"enum":                 {`["a","b"]`, `["a","a"]`, `[null,true]`, `[]`, `[1e999999999]`, `"a"`, `[["a"]]`, `{}`},
 	"minLength":            {`0`, `3`, `-1`, `1.5`, `"1"`, `1e999999999`, `99999999999999999999`, `null`},
@@ -49,7 +59,7 @@ func drawSchema(rng *rand.Rand, depth int) string {
 	return `{` + strings.Join(members, ",") + `}`
 }
 
-// What is called sound compiles.
+// Sound schemas compile.
 func TestSoundSchemasCompile(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 5))
 	sound, faulty := 0, 0
@@ -73,15 +83,17 @@ func TestSoundSchemasCompile(t *testing.T) {
 
 func TestSoundSchema(t *testing.T) {
 	for schema, want := range map[string]bool{
-		`{"type":"object","required":["id"],"properties":{"id":{"type":"string","minLength":1,"x_pdpp_role":"key"},"n":{"type":["integer","null"],"minimum":-1.5}}}`: true,
-		`{"type":"object","additionalProperties":{"type":"array","items":{"enum":["a",null]},"maxItems":3},"description":"d"}`:                                       true,
-		`{"type":"object","properties":{"a":{"type":"thing"}}}`:                                                                                                      false,
-		`{"type":"object","properties":{"a":{"$ref":"#"}}}`:                                                                                                          false,
-		`{"type":"object","type":"object"}`:                                                                                                                          false,
-		`{"type":"object"} {}`:                                                                                                                                       false,
-		`{"type":"object"`:                                                                                                                                           false,
-		`true`:                                                                                                                                                       false,
-		``:                                                                                                                                                           false,
+		`{"type":"object","required":["id"],"properties":{"id":{"type":"string","minLength":1,"x_pdpp_role":"key"},` +
+			`"n":{"type":["integer","null"],"minimum":-1.5}}}`: true,
+		`{"type":"object","additionalProperties":{"type":"array","items":{"enum":["a",null]},"maxItems":3},` +
+			`"description":"d"}`: true,
+		`{"type":"object","properties":{"a":{"type":"thing"}}}`: false,
+		`{"type":"object","properties":{"a":{"$ref":"#"}}}`:     false,
+		`{"type":"object","type":"object"}`:                     false,
+		`{"type":"object"} {}`:                                  false,
+		`{"type":"object"`:                                      false,
+		`true`:                                                  false,
+		``:                                                      false,
 	} {
 		if got := soundSchema([]byte(schema)); got != want {
 			t.Errorf("%s is sound: %v", schema, got)

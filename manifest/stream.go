@@ -23,41 +23,40 @@ type Stream struct {
 	Required          *bool             `json:"required,omitempty" doc:"Whether the stream votes on the health of the connection. Absent: true."`
 	CoveragePolicy    CoveragePolicy    `json:"coverage_policy,omitempty" doc:"How completely the stream is meant to be collected. Absent: collect."`
 	Availability      *Availability     `json:"availability,omitempty" doc:"How far the stream is usable."`
-	CoverageStrategy  CoverageStrategy  `json:"coverage_strategy,omitempty" doc:"Evidence that tells whether the stream is complete."`
-	FreshnessStrategy FreshnessStrategy `json:"freshness_strategy,omitempty" doc:"Evidence that tells how old the data is."`
-	StateStream       string            `json:"state_stream,omitempty" doc:"Stream whose checkpoint this one rides on; needs coverage_strategy checkpoint_window."`
-	ParentStreams     []string          `json:"parent_streams,omitempty" rule:"min=1,unique" doc:"Streams whose records this one details; needs coverage_strategy parent_detail_accounting."`
+	CoverageStrategy  CoverageStrategy  `json:"coverage_strategy,omitempty" doc:"Evidence for the completeness of the stream."`
+	FreshnessStrategy FreshnessStrategy `json:"freshness_strategy,omitempty" doc:"Evidence for the age of the data."`
+	StateStream       string            `json:"state_stream,omitempty" doc:"Stream with the checkpoint that this one shares; needs coverage_strategy checkpoint_window."`
+	ParentStreams     []string          `json:"parent_streams,omitempty" rule:"min=1,unique" doc:"Streams with records that this one details; needs coverage_strategy parent_detail_accounting."`
 	Checkpoint        Checkpoint        `json:"checkpoint,omitempty" doc:"When records, gaps and cursor become durable. Absent: run."`
 
-	AsTold bool `json:"as_told,omitempty" doc:"Whether only a wrapped program tells that the stream is complete, and nothing that could be counted. Absent: false."`
+	AsTold bool `json:"as_told,omitempty" doc:"Whether only a wrapped program reports that the stream is complete, without anything to count. Absent: false."`
 
 	CompactionClass       string                 `json:"compaction_class,omitempty" doc:"How often a record changes. Kept, without effect."`
 	CompactionClassNote   string                 `json:"compaction_class_note,omitempty" doc:"Why. Kept, without effect."`
 	CompactionFingerprint *CompactionFingerprint `json:"compaction_fingerprint,omitempty" doc:"What makes two versions of a record the same. Kept, without effect."`
 }
 
-// AsFar is said of every stream that is complete AsTold, wherever it is called complete.
-const AsFar = "as far as this tap tells"
+// ReportedByConnector qualifies every statement that a stream with AsTold is complete.
+const ReportedByConnector = "as reported by this connector"
 
-// PrimaryKey names the fields that identify a record. Parse accepts a single
-// name as a list of one.
+// PrimaryKey lists the fields that identify a record. Parse accepts a single name as a list of one.
 type PrimaryKey []string
 
-// Selection is which parts of a stream a request may select.
+// Selection declares which parts of a stream a request may select.
 type Selection struct {
 	Fields        bool   `json:"fields,omitempty" doc:"Whether single fields may be selected. Absent: false."`
 	Resources     bool   `json:"resources,omitempty" doc:"Whether single records may be selected. Absent: false."`
 	ResourceField string `json:"resource_field,omitempty" doc:"Field that selected resources are values of. Absent: they are keys of records."`
 }
 
-// View is a selection of fields under a name.
+// View is a named selection of fields.
 type View struct {
 	ID     string   `json:"id" rule:"required" doc:"Name, unique within the stream."`
 	Label  string   `json:"label,omitempty" doc:"What the owner chooses, in words."`
 	Fields []string `json:"fields" rule:"required,min=1,unique" doc:"Fields that are selected."`
 }
 
-// Relationship is how records of one stream belong to those of another.
+// Relationship declares how records of one stream belong to those of another.
 type Relationship struct {
 	Name        string      `json:"name" rule:"required" doc:"Name, unique within the stream."`
 	Stream      string      `json:"stream" rule:"required" doc:"The other stream."`
@@ -65,27 +64,26 @@ type Relationship struct {
 	Cardinality Cardinality `json:"cardinality,omitempty" doc:"Whether there is one or there are many."`
 }
 
-// InOther reports whether the foreign key of a relationship of the stream is a field of the
-// other one.
+// InOther reports whether the foreign key of a relationship of s is a field of the other stream.
 func (r Relationship) InOther(s *Stream) bool {
 	return r.Cardinality == HasMany || !s.HasField(r.ForeignKey)
 }
 
-// CompactionFingerprint is what makes two versions of a record the same.
+// CompactionFingerprint declares when two versions of a record are the same.
 type CompactionFingerprint struct {
-	ExcludeKeys          []string               `json:"exclude_keys,omitempty" rule:"unique" doc:"Fields whose change is no change of the record."`
+	ExcludeKeys          []string               `json:"exclude_keys,omitempty" rule:"unique" doc:"Fields that do not count as a change of the record."`
 	ChangeModel          string                 `json:"change_model,omitempty" doc:"How the record changes."`
-	RepresentativePolicy string                 `json:"representative_policy,omitempty" doc:"Which version stands for the others."`
+	RepresentativePolicy string                 `json:"representative_policy,omitempty" doc:"Which version represents the others."`
 	ContentGate          *CompactionContentGate `json:"content_gate,omitempty" doc:"Fields to leave out while others are there."`
 }
 
-// CompactionContentGate leaves fields out of a fingerprint while others are there.
+// CompactionContentGate excludes fields from a fingerprint while others are present.
 type CompactionContentGate struct {
 	PresenceFields   []string `json:"presence_fields,omitempty" rule:"unique" doc:"The others."`
 	GatedExcludeKeys []string `json:"gated_exclude_keys,omitempty" rule:"unique" doc:"Fields that are left out."`
 }
 
-// Availability is how far a stream is usable in the connector's current mode.
+// Availability declares how far a stream is usable in the connector's current mode.
 type Availability struct {
 	State       AvailabilityState `json:"state" rule:"required" doc:"How far the stream is usable."`
 	Mode        string            `json:"mode,omitempty" doc:"The mode that the state speaks of."`
@@ -93,7 +91,7 @@ type Availability struct {
 	FutureModes []string          `json:"future_modes,omitempty" rule:"unique" doc:"Modes that may support the stream later."`
 }
 
-// View finds a view by name; nil when the stream has none of it.
+// View returns the named view, or nil.
 func (s *Stream) View(id string) *View {
 	if i := slices.IndexFunc(s.Views, func(v View) bool { return v.ID == id }); i >= 0 {
 		return &s.Views[i]
@@ -101,8 +99,7 @@ func (s *Stream) View(id string) *View {
 	return nil
 }
 
-// ResourceField is the field whose values selected resources are; empty means that they
-// are keys of records.
+// ResourceField returns the field that selected resources are values of. Empty means that they are record keys.
 func (s *Stream) ResourceField() string {
 	if s.Selection == nil {
 		return ""
@@ -110,13 +107,13 @@ func (s *Stream) ResourceField() string {
 	return s.Selection.ResourceField
 }
 
-// IsRequired reports whether the stream votes on the connection's health; it
-// does unless the manifest says otherwise.
+// IsRequired reports whether the stream affects the connection's health. It does, unless the manifest declares
+// otherwise.
 func (s *Stream) IsRequired() bool {
 	return s.Required == nil || *s.Required
 }
 
-// Policy is the declared coverage policy; absent means collect.
+// Policy returns the declared coverage policy. The default is collect.
 func (s *Stream) Policy() CoveragePolicy {
 	if s.CoveragePolicy == "" {
 		return PolicyCollect
@@ -124,8 +121,7 @@ func (s *Stream) Policy() CoveragePolicy {
 	return s.CoveragePolicy
 }
 
-// Commit is the declared checkpoint; absent means run, as a connector expects
-// that knows nothing of slices.
+// Commit returns the declared checkpoint. The default is run, because connectors without slices expect it.
 func (s *Stream) Commit() Checkpoint {
 	if s.Checkpoint == "" {
 		return CheckpointRun
@@ -135,15 +131,15 @@ func (s *Stream) Commit() Checkpoint {
 
 // HasField reports whether the schema declares a field.
 func (s *Stream) HasField(name string) bool {
-	outline, err := outlineOf(s.Schema)
+	outline, err := readOutline(s.Schema)
 	_, ok := outline.properties[name]
 	return err == nil && ok
 }
 
-// SearchFields are all that are searched, those first that the schema says a record is called by.
+// SearchFields returns all searched fields, first those that the schema marks as the record's name.
 func (s *Stream) SearchFields() []string {
 	fields := s.Query.SearchFields()
-	outline, err := outlineOf(s.Schema)
+	outline, err := readOutline(s.Schema)
 	if err != nil {
 		return fields
 	}
@@ -160,10 +156,10 @@ func (s *Stream) SearchFields() []string {
 	return fields
 }
 
-// RequiredFields is what schema.required lists: the fields that a selection
-// cannot leave out. It is nil for a schema that is not valid.
+// RequiredFields returns schema.required: the fields that a selection cannot exclude. It is nil for an invalid
+// schema.
 func (s *Stream) RequiredFields() []string {
-	outline, err := outlineOf(s.Schema)
+	outline, err := readOutline(s.Schema)
 	if err != nil {
 		return nil
 	}

@@ -9,12 +9,12 @@ import (
 
 // Validate applies every rule that Parse applies. It returns nil or Problems.
 func (m *Manifest) Validate() error {
-	return m.problems().err()
+	return m.problems().asError()
 }
 
 func (m *Manifest) problems() Problems {
 	var shape, ps Problems
-	shape.shape("", reflect.ValueOf(m).Elem(), rule{})
+	shape.shape("", reflect.ValueOf(m).Elem(), fieldRule{})
 	ps.checkKey(m)
 	ps.checkVariables(m)
 	ps.checkPaths(m)
@@ -24,7 +24,7 @@ func (m *Manifest) problems() Problems {
 	ps.checkStreams(m.Streams)
 	ps.checkDependencies(m.Streams)
 	ps.checkProfiles(m)
-	return append(shape, ps.except(shape)...)
+	return append(shape, ps.withoutKnown(shape)...)
 }
 
 func (ps *Problems) checkKey(m *Manifest) {
@@ -33,69 +33,69 @@ func (ps *Problems) checkKey(m *Manifest) {
 	}
 }
 
-// checkVariables keeps names unambiguous, and keeps the PDPP_ namespace to the
-// runtime: a connector could otherwise ask for the server's own secrets by name.
+// checkVariables requires unambiguous names, and reserves the PDPP_ namespace for the runtime: otherwise a
+// connector could request the server's own secrets by name.
 func (ps *Problems) checkVariables(m *Manifest) {
 	own := m.EnvPrefix() + "_"
 	for _, v := range m.declaredVariables() {
 		if strings.HasPrefix(v.name, "PDPP_") && !strings.HasPrefix(v.name, own) {
-			ps.add(v.path, quote(v.name)+" belongs to the runtime", "begin it with "+own+" or with the provider's name")
+			ps.add(v.path, quoteShort(v.name)+" belongs to the runtime", "begin it with "+own+" or with the provider's name")
 		}
 	}
 	if m.RuntimeRequirements != nil {
 		seen := map[string]bool{}
 		for i, v := range m.RuntimeRequirements.EnvironmentVariables {
 			if seen[v.Name] && v.Name != "" {
-				path := element("runtime_requirements.environment_variables", i) + ".name"
-				ps.add(path, quote(v.Name)+" is declared twice", "declare it once")
+				path := elementPath("runtime_requirements.environment_variables", i) + ".name"
+				ps.add(path, quoteShort(v.Name)+" is declared twice", "declare it once")
 			}
 			seen[v.Name] = true
 		}
 	}
 }
 
-// checkPaths keeps a default below the folder that it is said to be below.
+// checkPaths requires that a default lies below its folder.
 func (ps *Problems) checkPaths(m *Manifest) {
 	if m.RuntimeRequirements == nil {
 		return
 	}
 	earlier := map[string]bool{}
 	for i, p := range m.RuntimeRequirements.LocalPaths {
-		path := element("runtime_requirements.local_paths", i)
+		path := elementPath("runtime_requirements.local_paths", i)
 		if p.Default != "" && !filepath.IsLocal(p.Default) {
-			ps.add(path+".default", quote(p.Default)+" leads outside", "give a relative path without ..")
+			ps.add(path+".default", quoteShort(p.Default)+" leads outside", "use a relative path without ..")
 		}
 		if p.Within != "" && !earlier[p.Within] {
-			ps.add(path+".within", quote(p.Within)+" is not the variable of an earlier path", "declare that path first")
+			ps.add(path+".within", quoteShort(p.Within)+" is not the variable of an earlier path", "declare that path first")
 		}
 		earlier[p.PathEnv] = true
 	}
 }
 
-// checkProfiles holds profiles to streams and views that there are.
+// checkProfiles checks that profiles refer to existing streams and views.
 func (ps *Problems) checkProfiles(m *Manifest) {
 	seen := map[string]bool{}
 	for i, p := range m.Profiles {
-		path := element("profiles", i)
-		ps.once(seen, path+".id", p.ID)
+		path := elementPath("profiles", i)
+		ps.rejectRepeated(seen, path+".id", p.ID)
 		for j, chosen := range p.Streams {
-			at := element(path+".streams", j)
+			at := elementPath(path+".streams", j)
 			s, ok := m.Stream(chosen.Name)
 			switch {
 			case chosen.Name == "":
 			case !ok:
-				ps.add(at+".name", quote(chosen.Name)+" is not a stream of this manifest", "name a declared stream")
+				ps.add(at+".name", quoteShort(chosen.Name)+" is not a stream of this manifest", "name a declared stream")
 			case chosen.View != "" && s.View(chosen.View) == nil:
-				ps.add(at+".view", quote(chosen.View)+" is not a view of that stream", "name a declared view")
+				ps.add(at+".view", quoteShort(chosen.View)+" is not a view of that stream", "name a declared view")
 			}
 		}
 	}
 }
 
-// once refuses a name that was seen before.
-func (ps *Problems) once(seen map[string]bool, path, name string) {
+// rejectRepeated rejects a repeated name.
+func (ps *Problems) rejectRepeated(seen map[string]bool, path, name string) {
 	if seen[name] && name != "" {
-		ps.add(path, quote(name)+" is used twice", "give each its own name")
+		ps.add(path, quoteShort(name)+" is used twice", "use a different name for each")
 	}
 	seen[name] = true
 }
@@ -105,22 +105,30 @@ func (ps *Problems) checkSetup(s *Setup) {
 		return
 	}
 	if s.Modality == ModalityStaticSecret && s.CredentialCapture == nil {
-		ps.add("setup.credential_capture", "is missing although the modality is static_secret", "describe the form that asks for the secret")
+		ps.add(
+			"setup.credential_capture",
+			"is missing although the modality is static_secret",
+			"describe the form that asks for the secret",
+		)
 	}
 	ps.checkOAuth(s)
 	if s.CredentialCapture == nil {
 		return
 	}
 	if s.Modality == ModalityNone {
-		ps.add("setup.credential_capture", "is given although the modality is none", "remove it or choose another modality")
+		ps.add("setup.credential_capture", "is present although the modality is none", "remove it or choose another modality")
 	}
 	names, variables := map[string]bool{}, map[string]int{}
 	for i, f := range s.CredentialCapture.Fields {
-		path := element("setup.credential_capture.fields", i)
-		ps.once(names, path+".name", f.Name)
+		path := elementPath("setup.credential_capture.fields", i)
+		ps.rejectRepeated(names, path+".name", f.Name)
 		for j, name := range f.Env {
 			if other, used := variables[name]; used && other != i {
-				ps.add(element(path+".env", j), quote(name)+" already carries another field", "give each field its own variables")
+				ps.add(
+					elementPath(path+".env", j),
+					quoteShort(name)+" already carries another field",
+					"use separate variables for each field",
+				)
 			}
 			variables[name] = i
 		}

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// ValueKind is how the values of a field compare.
+// ValueKind is how the values of a field are compared.
 type ValueKind string
 
 // Kinds of fields.
@@ -17,8 +17,7 @@ const (
 	ValueDate   ValueKind = "date"   // as the instant at which the day begins in UTC
 )
 
-// ValueKinds gives the kind of every property of the stream's schema. A field whose type
-// is not plain from the schema is a text.
+// ValueKinds returns the kind of every property of the stream's schema. Fields without a clear type are text.
 func (s *Stream) ValueKinds() map[string]ValueKind {
 	var outline struct {
 		Properties map[string]struct {

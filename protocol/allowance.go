@@ -2,13 +2,14 @@ package protocol
 
 import "regexp"
 
-// Numbers are what governors of different runs tell each other, by name. Nobody between them reads it.
+// Numbers are named values that governors of different runs exchange. The runner passes them on without reading
+// them.
 type Numbers map[string]float64
 
-// Allowance says, with a request id, whose allowance the requests of a sender draw on: what the provider allows an
-// account, or everybody at this address. It is answered by an AllowanceShare, and what names the account is
-// neither stored nor logged. Without a request id it tells of an allowance that the run draws on: news for the
-// runs beside this one, and what is learned for those after it.
+// Allowance, with a request id, names the quota that the requests of a sender count against: that of an account,
+// or that of this address. The runner replies with an AllowanceShare. The account name is neither stored nor
+// logged. Without a request id, it reports news for the concurrent runs on a quota, and learned state for later
+// runs.
 type Allowance struct {
 	RequestID string  `json:"request_id,omitzero"`
 	Sender    string  `json:"sender"` // as in ProviderWait
@@ -19,21 +20,21 @@ type Allowance struct {
 	Learned   Numbers `json:"learned,omitempty"`
 }
 
-// AllowanceShare is the run's part of an allowance: how many runs draw on it, and which of them this one is, from 0
-// on. It answers an Allowance with its request id, and comes again, without one, when that changes or others
-// have news.
+// AllowanceShare is the run's part of a quota: how many runs share it, and the place of this run, from 0 on. It
+// is the reply to an Allowance with its request id. It is sent again without one when the share changes or other
+// runs have news.
 type AllowanceShare struct {
 	RequestID string          `json:"request_id,omitzero"`
 	Sender    string          `json:"sender"`
 	Runs      int             `json:"runs"`
 	Place     int             `json:"place"`
-	Learned   Numbers         `json:"learned,omitempty"` // what runs before this one found, in the answer alone
+	Learned   Numbers         `json:"learned,omitempty"` // state learned by earlier runs; only in the reply
 	News      []AllowanceNews `json:"news,omitempty"`
 }
 
-// AllowanceNews is what another run on the allowance told last, and which part that one has.
+// AllowanceNews is the latest update of another run on the quota, and the place of that run.
 type AllowanceNews struct {
-	From    int64   `json:"from"` // tells the runs apart
+	From    int64   `json:"from"` // identifies the run
 	Runs    int     `json:"runs"`
 	Place   int     `json:"place"`
 	Numbers Numbers `json:"numbers"`
@@ -42,36 +43,40 @@ type AllowanceNews struct {
 func (*Allowance) Type() MessageType      { return TypeAllowance }
 func (*AllowanceShare) Type() MessageType { return TypeAllowanceShare }
 
-// The bounds of what is told of an allowance.
+// Bounds of messages about a quota.
 const (
-	MaxAllowances    = 8   // that a run draws on
-	MaxAllowanceRuns = 256 // that draw on one and share it
-	maxAllowanceName = 500 // bytes of a provider's name or an account's
+	MaxAllowances    = 8   // quotas of one run
+	MaxAllowanceRuns = 256 // runs that share one quota
+	maxAllowanceName = 500 // bytes of the name of a provider or an account
 	maxNumbers       = 64
 )
 
 var numberName = regexp.MustCompile(`^[a-z][a-z0-9_]{0,63}$`)
 
 func (m *Allowance) check() *Violation {
-	sender := rule{!blank(m.Sender) && len(m.Sender) <= maxSender, "sender: a non-blank string of at most 200 bytes"}
+	sender := messageRule{!isBlank(m.Sender) && len(m.Sender) <= maxSender, "sender: a non-blank string of at most 200 bytes"}
 	if m.RequestID == "" {
 		return firstBroken(sender,
-			rule{m.Provider == "" && m.Account == "" && !m.Address, "provider, account and address: with a request_id"},
-			rule{len(m.News)+len(m.Learned) > 0, "news or learned: what there is to tell"},
+			messageRule{m.Provider == "" && m.Account == "" && !m.Address, "provider, account and address: with a request_id"},
+			messageRule{len(m.News)+len(m.Learned) > 0, "news or learned: at least one of them"},
 			m.News.rule("news"), m.Learned.rule("learned"),
 		)
 	}
-	return firstBroken(sender,
-		rule{!blank(m.RequestID), "request_id: a non-blank string"},
-		rule{!blank(m.Provider) && len(m.Provider) <= maxAllowanceName, "provider: a non-blank string of at most 500 bytes"},
-		rule{len(m.Account) <= maxAllowanceName && !blank(m.Account) != m.Address, "account, non-blank and of at most 500 bytes, or address"},
-		rule{len(m.News)+len(m.Learned) == 0, "news and learned: without a request_id"},
+	return firstBroken(
+		sender,
+		messageRule{!isBlank(m.RequestID), "request_id: a non-blank string"},
+		messageRule{!isBlank(m.Provider) && len(m.Provider) <= maxAllowanceName, "provider: a non-blank string of at most 500 bytes"},
+		messageRule{
+			len(m.Account) <= maxAllowanceName && !isBlank(m.Account) != m.Address,
+			"account, non-blank and of at most 500 bytes, or address",
+		},
+		messageRule{len(m.News)+len(m.Learned) == 0, "news and learned: without a request_id"},
 	)
 }
 
 func (m *AllowanceShare) check() *Violation {
-	rules := []rule{
-		{!blank(m.Sender), "sender: a non-blank string"},
+	rules := []messageRule{
+		{!isBlank(m.Sender), "sender: a non-blank string"},
 		shareRule(m.Runs, m.Place),
 		m.Learned.rule("learned"),
 		{len(m.News) < MaxAllowanceRuns, "news: of at most 255 runs"},
@@ -82,19 +87,19 @@ func (m *AllowanceShare) check() *Violation {
 	return firstBroken(rules...)
 }
 
-func shareRule(runs, place int) rule {
-	return rule{place >= 0 && place < runs && runs <= MaxAllowanceRuns, "place: 0 to runs-1, and at most 256 runs"}
+func shareRule(runs, place int) messageRule {
+	return messageRule{place >= 0 && place < runs && runs <= MaxAllowanceRuns, "place: 0 to runs-1, and at most 256 runs"}
 }
 
-func (n Numbers) rule(name string) rule {
+func (n Numbers) rule(name string) messageRule {
 	want := name + ": at most 64 numbers, by names of small letters, digits and underscores"
 	if len(n) > maxNumbers {
-		return rule{want: want}
+		return messageRule{want: want}
 	}
 	for member := range n {
 		if !numberName.MatchString(member) {
-			return rule{want: want}
+			return messageRule{want: want}
 		}
 	}
-	return rule{holds: true}
+	return messageRule{holds: true}
 }

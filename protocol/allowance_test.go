@@ -21,9 +21,18 @@ var (
 
 func drawnAllowance(t *rapid.T) Message {
 	if rapid.Bool().Draw(t, "tells") {
-		return &Allowance{Sender: shortText.Draw(t, "sender"), News: numbers.Draw(t, "news"), Learned: maybe(t, numbers, "learned")}
+		return &Allowance{
+			Sender:  shortText.Draw(t, "sender"),
+			News:    numbers.Draw(t, "news"),
+			Learned: maybe(t, numbers, "learned"),
+		}
 	}
-	m := &Allowance{RequestID: text(t, "id"), Sender: shortText.Draw(t, "sender"), Provider: shortText.Draw(t, "provider"), Address: rapid.Bool().Draw(t, "address")}
+	m := &Allowance{
+		RequestID: text(t, "id"),
+		Sender:    shortText.Draw(t, "sender"),
+		Provider:  shortText.Draw(t, "provider"),
+		Address:   rapid.Bool().Draw(t, "address"),
+	}
 	if !m.Address {
 		m.Account = shortText.Draw(t, "account")
 	}
@@ -31,10 +40,18 @@ func drawnAllowance(t *rapid.T) Message {
 }
 
 func drawnShare(t *rapid.T) Message {
-	m := &AllowanceShare{RequestID: maybe(t, shortText, "id"), Sender: shortText.Draw(t, "sender"), Runs: rapid.IntRange(1, MaxAllowanceRuns).Draw(t, "runs"), Learned: maybe(t, numbers, "learned")}
+	m := &AllowanceShare{
+		RequestID: maybe(t, shortText, "id"),
+		Sender:    shortText.Draw(t, "sender"),
+		Runs:      rapid.IntRange(1, MaxAllowanceRuns).Draw(t, "runs"),
+		Learned:   maybe(t, numbers, "learned"),
+	}
 	m.Place = rapid.IntRange(0, m.Runs-1).Draw(t, "place")
 	for range rapid.IntRange(0, 2).Draw(t, "others") {
-		m.News = append(m.News, AllowanceNews{From: safeInts.Draw(t, "from"), Runs: m.Runs, Place: m.Place, Numbers: numbers.Draw(t, "numbers")})
+		m.News = append(
+			m.News,
+			AllowanceNews{From: safeInts.Draw(t, "from"), Runs: m.Runs, Place: m.Place, Numbers: numbers.Draw(t, "numbers")},
+		)
 	}
 	return m
 }
@@ -62,7 +79,7 @@ func TestRulesOfAllowances(t *testing.T) {
 		{TypeAllowance, `{"address":true}`, account},
 		{TypeAllowance, `{"news":{"n":1}}`, "news and learned: without a request_id"},
 		{TypeAllowance, `{"request_id":"<absent>"}`, "provider, account and address: with a request_id"},
-		{TypeAllowance, told + `"news":{}}`, "news or learned: what there is to tell"},
+		{TypeAllowance, told + `"news":{}}`, "news or learned: at least one of them"},
 		{TypeAllowance, told + `"news":{"N":1}}`, news},
 		{TypeAllowance, told + `"news":{"n":1` + many + `}}`, news},
 		{TypeAllowance, told + `"learned":{"a b":1}}`, strings.Replace(news, "news", "learned", 1)},
@@ -71,6 +88,10 @@ func TestRulesOfAllowances(t *testing.T) {
 		{TypeAllowanceShare, `{"place":-1}`, place},
 		{TypeAllowanceShare, `{"runs":257}`, place},
 		{TypeAllowanceShare, `{"news":[{"from":1,"runs":1,"place":1,"numbers":{}}]}`, place},
-		{TypeAllowanceShare, `{"news":[{"from":1,"runs":1,"place":0,"numbers":{"_":1}}]}`, strings.Replace(news, "news", "news.numbers", 1)},
+		{
+			TypeAllowanceShare,
+			`{"news":[{"from":1,"runs":1,"place":0,"numbers":{"_":1}}]}`,
+			strings.Replace(news, "news", "news.numbers", 1),
+		},
 	})
 }

@@ -11,7 +11,8 @@ const benchLine = `{"type":"RECORD","stream":"messages","key":"msg_01HZX3K9V7Q2"
 	`"conversation_id":"conv_8842119","author":"ada@example.org","subject":"Minutes of the garden committee",` +
 	`"body":"We met at seven. The fence by the north bed is mended, the seeds are ordered, and the \"old\" pump goes to ` +
 	`Mr Hale.\nNext time bring the keys, both.","sent_at":"2026-03-04T19:22:07Z","size_bytes":1834,"unread":false,` +
-	`"labels":["inbox","garden","minutes"],"thread":{"position":4,"root":"msg_01HZX000001"}},"emitted_at":"2026-03-04T20:00:00.125Z"}`
+	`"labels":["inbox","garden","minutes"],"thread":{"position":4,"root":"msg_01HZX000001"}},` +
+	`"emitted_at":"2026-03-04T20:00:00.125Z"}`
 
 // plainRecord is what encoding/json needs to read the same envelope.
 type plainRecord struct {
@@ -34,8 +35,7 @@ func BenchmarkDecodeRecord(b *testing.B) {
 	}
 }
 
-// The envelope alone, and the envelope with the fields that our decoder also
-// gives and the gates need.
+// The envelope, and the envelope with the fields that our decoder also returns.
 func BenchmarkDecodeRecordEncodingJSON(b *testing.B) {
 	line := []byte(benchLine)
 	for _, c := range []struct {
@@ -62,7 +62,7 @@ func BenchmarkDecodeRecordEncodingJSON(b *testing.B) {
 	}
 }
 
-// The benchmark measures what it says: a line of 550 bytes that both read alike.
+// The benchmark measures a line of 550 bytes that both decoders read alike.
 func TestBenchLine(t *testing.T) {
 	r := decoded[*Record](t, FromConnector, []byte(benchLine))
 	var plain plainRecord

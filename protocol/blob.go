@@ -8,27 +8,27 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// Bounds of the files that one record names.
+// Bounds of the files of one record.
 const (
-	MaxBlobs    = 200  // of one record
-	maxBlobText = 4096 // of a path, and of a name as it is sent
+	MaxBlobs    = 200  // files of one record
+	maxBlobText = 4096 // bytes of a path, and of an encoded name
 )
 
-// Blob is a file that belongs to a record. A connector names it by its path below the working
-// directory of its run; a device, which has kept it meanwhile, by the hash and size of its content.
+// Blob is a file that belongs to a record. A connector identifies it by its path below the working directory of
+// its run. A device, which has stored it already, identifies it by the hash and size of its content.
 type Blob struct {
-	// Field is the member of the record's data that the file belongs to: whoever may read the
-	// one may read the other.
+	// Field is the member of the record's data that the file belongs to. A reader with access to the field also
+	// has access to the file.
 	Field string `json:"field"`
 	Path  string `json:"path,omitzero"`
 	MIME  string `json:"mime,omitzero"`
-	Name  string `json:"name,omitzero"` // as people know it
+	Name  string `json:"name,omitzero"` // name shown to people
 
-	SHA256 string `json:"sha256,omitzero"` // in lower-case hex
+	SHA256 string `json:"sha256,omitzero"` // lower-case hex
 	Bytes  int64  `json:"bytes,omitzero"`
 }
 
-// IsBlobHash reports whether s is the SHA-256 of some content, as it is written.
+// IsBlobHash reports whether s is a SHA-256 hash in lower-case hex.
 func IsBlobHash(s string) bool {
 	if len(s) != hex.EncodedLen(32) {
 		return false
@@ -49,7 +49,7 @@ func blobsOf(v jsontext.Value) ([]Blob, bool) {
 	return blobs, true
 }
 
-// checkBlobs looks at what a record names, by path or, uploaded, by hash.
+// checkBlobs validates the files of a record, which are identified by path or, if uploaded, by hash.
 func (r *Record) checkBlobs(uploaded bool) *Violation {
 	if r.Blobs == nil {
 		return nil

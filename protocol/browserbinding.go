@@ -10,34 +10,33 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// BrowserBinding is the descriptor of the binding "browser" in START: the browser that
-// this run may start, and where it keeps what it must keep. Everything that it names is
-// there when the run begins, and is taken away by whoever made it after the run.
+// BrowserBinding is the descriptor of the binding "browser" in START: the browser that this run may start, and
+// its folders. Everything that it names exists when the run starts. Its creator removes it after the run.
 type BrowserBinding struct {
 	// Program is the browser to start.
 	Program string `json:"program"`
-	// Profile is the folder in which the browser keeps its session. No other run has it open.
+	// Profile is the folder of the browser's session. No other run uses it.
 	Profile string `json:"profile"`
-	// Home is the run's own folder: HOME of the browser, and the place of session.json,
-	// account and downloads/. What is in it and in Profile is kept from run to run.
+	// Home is the run's own folder: HOME of the browser, and the location of session.json, account and
+	// downloads/. Its content and that of Profile persist between runs.
 	Home string `json:"home"`
 	// Display is an X display for a browser with a window; empty means none.
 	Display string `json:"display,omitzero"`
-	// SurfaceFD is the inherited file of the surface channel; zero means that there is none.
+	// SurfaceFD is the inherited file descriptor of the surface channel. Zero means none.
 	SurfaceFD int `json:"surface_fd,omitzero"`
-	// CaptureDir is where diagnostics of the sign-in go; empty means that there are none.
+	// CaptureDir is the folder for diagnostics of the sign-in. Empty means none.
 	CaptureDir string `json:"capture_dir,omitzero"`
-	// Restored says that the profile was there before this run.
+	// Restored means that the profile existed before this run.
 	Restored bool `json:"restored,omitzero"`
-	// Account is what earlier runs wrote to Home/account; empty means none.
+	// Account is the text that earlier runs wrote to Home/account. Empty means none.
 	Account string `json:"account,omitzero"`
-	// Hosts are those that documents may be loaded from.
+	// Hosts are the hosts that documents may be loaded from.
 	Hosts []string `json:"hosts,omitempty"`
-	// Local are places host:port on this machine that may be reached, for tests alone.
+	// Local are host:port addresses on this machine that may be reached. Only tests set them.
 	Local []string `json:"local,omitempty"`
-	// NoSandbox is the owner's wish to start the browser without its own sandbox.
+	// NoSandbox starts the browser without its own sandbox, at the owner's request.
 	NoSandbox bool `json:"no_sandbox,omitzero"`
-	// User is whom the browser runs as; nil means the connector's own user.
+	// User is the user that the browser runs as. Nil means the connector's own user.
 	User *BrowserUser `json:"user,omitzero"`
 }
 
@@ -47,7 +46,7 @@ type BrowserUser struct {
 	GID uint32 `json:"gid"`
 }
 
-// ParseBrowserBinding reads the descriptor. Members that it does not know are ignored.
+// ParseBrowserBinding parses the descriptor. It ignores unknown members.
 func ParseBrowserBinding(v jsontext.Value) (BrowserBinding, error) {
 	var b BrowserBinding
 	if err := json.Unmarshal(v, &b); err != nil {

@@ -27,7 +27,9 @@ func TestBrowserBinding(t *testing.T) {
 	if diff := cmp.Diff(whole, got); diff != "" {
 		t.Error(diff)
 	}
-	if _, err := protocol.ParseBrowserBinding([]byte(`{"program":"/b","profile":"/p","home":"/h","later":1}`)); err != nil {
+	if _, err := protocol.ParseBrowserBinding(
+		[]byte(`{"program":"/b","profile":"/p","home":"/h","later":1}`),
+	); err != nil {
 		t.Errorf("a member of a later version: %v", err)
 	}
 	for text, want := range map[string]string{

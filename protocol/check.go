@@ -7,7 +7,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// newMessage makes an empty message of the named type, nil for a name that is unknown.
+// newMessage returns an empty message of the type, or nil for an unknown type.
 func newMessage(name MessageType) Message {
 	switch name {
 	case TypeRecord:
@@ -59,8 +59,8 @@ func newMessage(name MessageType) Message {
 	}
 }
 
-// requiredMembers must be present. A dotted one must be present in its object,
-// if that is: without it an absent number would read as a measured zero.
+// requiredMembers must be present. A dotted member must be present if its object is: otherwise an absent number
+// would decode as a measured zero.
 var requiredMembers = map[MessageType][]string{
 	TypeState: {"stream", "cursor", "accounted.required_keys", "accounted.hydrated_keys"},
 	TypeProgress: {
@@ -77,12 +77,18 @@ var requiredMembers = map[MessageType][]string{
 		"continuation.boundary", "continuation.slice_start", "continuation.slice_end",
 		"continuation.considered", "continuation.covered",
 	},
-	TypeDetailGap:              {"stream", "reason", "retryable"},
-	TypeDetailCoverage:         {"stream", "state_stream", "required_keys", "hydrated_keys"},
-	TypeDetailGapsPageRequest:  {"request_id"},
-	TypeDetailGapAttempted:     {"gap_id", "lease_id", "stream"},
-	TypeDetailGapRecovered:     {"gap_id", "stream"},
-	TypeAssistance:             {"assistance_request_id", "progress_posture", "owner_action", "response_contract", "message"},
+	TypeDetailGap:             {"stream", "reason", "retryable"},
+	TypeDetailCoverage:        {"stream", "state_stream", "required_keys", "hydrated_keys"},
+	TypeDetailGapsPageRequest: {"request_id"},
+	TypeDetailGapAttempted:    {"gap_id", "lease_id", "stream"},
+	TypeDetailGapRecovered:    {"gap_id", "stream"},
+	TypeAssistance: {
+		"assistance_request_id",
+		"progress_posture",
+		"owner_action",
+		"response_contract",
+		"message",
+	},
 	TypeAssistanceStatus:       {"assistance_request_id", "status"},
 	TypeCredentialRequest:      {"request_id", "reason"},
 	TypeAllowance:              {"sender"},
@@ -96,7 +102,7 @@ var requiredMembers = map[MessageType][]string{
 	TypeWalkMissing:            {"request_id", "status", "keys"},
 }
 
-// referenceOnlyTypes are outside the portable protocol and say so.
+// referenceOnlyTypes are not part of the portable protocol and must be marked as such.
 var referenceOnlyTypes = []MessageType{
 	TypeDetailCoverage, TypeDetailGapsPageRequest, TypeDetailGapAttempted, TypeDetailGapRecovered,
 }
@@ -113,13 +119,13 @@ func typeNames(dir Direction) []string {
 	return out
 }
 
-// A rule is a condition that must hold and the words for it.
-type rule struct {
+// messageRule is a condition that must hold, and its description.
+type messageRule struct {
 	holds bool
 	want  string
 }
 
-func firstBroken(rules ...rule) *Violation {
+func firstBroken(rules ...messageRule) *Violation {
 	for _, r := range rules {
 		if !r.holds {
 			return &Violation{Subtype: InvalidField, Expected: []string{r.want}}
@@ -128,12 +134,12 @@ func firstBroken(rules ...rule) *Violation {
 	return nil
 }
 
-func blank(s string) bool { return strings.TrimSpace(s) == "" }
+func isBlank(s string) bool { return strings.TrimSpace(s) == "" }
 
-// optionalObject holds for an object and for an absent one, as which null counts.
-func optionalObject(name string, v *jsontext.Value) rule {
+// optionalObject accepts an object, an absent value and null.
+func optionalObject(name string, v *jsontext.Value) messageRule {
 	dropNull(v)
-	return rule{*v == nil || v.Kind() == '{', name + ": an object"}
+	return messageRule{*v == nil || v.Kind() == '{', name + ": an object"}
 }
 
 func dropNull(v *jsontext.Value) {
@@ -142,9 +148,9 @@ func dropNull(v *jsontext.Value) {
 	}
 }
 
-func enum[T ~string](name string, v T, list []T) rule {
+func enumRule[T ~string](name string, v T, list []T) messageRule {
 	if oneOf(v, list) {
-		return rule{holds: true}
+		return messageRule{holds: true}
 	}
 	var words []string
 	for _, w := range list {
@@ -152,14 +158,14 @@ func enum[T ~string](name string, v T, list []T) rule {
 			words = append(words, string(w))
 		}
 	}
-	return rule{want: name + ": " + strings.Join(words, "|")}
+	return messageRule{want: name + ": " + strings.Join(words, "|")}
 }
 
-func optionalEnum[T ~string](name string, v T, list []T) rule {
+func optionalEnum[T ~string](name string, v T, list []T) messageRule {
 	if v == "" {
-		return rule{holds: true}
+		return messageRule{holds: true}
 	}
-	return enum(name, v, list)
+	return enumRule(name, v, list)
 }
 
 var errorCode = regexp.MustCompile(`^[a-z][a-z0-9_]{0,63}$`)

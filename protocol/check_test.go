@@ -11,23 +11,27 @@ import (
 // smallest holds a valid line per type with nothing optional in it. Types that
 // can name a stream name "notes".
 var smallest = map[MessageType]string{
-	TypeRecord:                `{"type":"RECORD","stream":"notes","key":"n1","data":{"id":"n1"},"emitted_at":"2026-01-02"}`,
-	TypeState:                 `{"type":"STATE","stream":"notes","cursor":null}`,
-	TypeProgress:              `{"type":"PROGRESS","message":"going","stream":"notes"}`,
-	TypeInteraction:           `{"type":"INTERACTION","request_id":"q1","kind":"otp","message":"Code?","stream":"notes"}`,
-	TypeSkipResult:            `{"type":"SKIP_RESULT","stream":"notes"}`,
-	TypeDetailGap:             `{"type":"DETAIL_GAP","stream":"notes","reason":"gone","retryable":false,"record_key":"n1"}`,
-	TypeDetailCoverage:        `{"type":"DETAIL_COVERAGE","stream":"notes","state_stream":"list","required_keys":["a","b","c"],"hydrated_keys":[]}`,
+	TypeRecord: `{"type":"RECORD","stream":"notes","key":"n1","data":{"id":"n1"},` +
+		`"emitted_at":"2026-01-02"}`,
+	TypeState:       `{"type":"STATE","stream":"notes","cursor":null}`,
+	TypeProgress:    `{"type":"PROGRESS","message":"going","stream":"notes"}`,
+	TypeInteraction: `{"type":"INTERACTION","request_id":"q1","kind":"otp","message":"Code?","stream":"notes"}`,
+	TypeSkipResult:  `{"type":"SKIP_RESULT","stream":"notes"}`,
+	TypeDetailGap: `{"type":"DETAIL_GAP","stream":"notes","reason":"gone","retryable":false,` +
+		`"record_key":"n1"}`,
+	TypeDetailCoverage: `{"type":"DETAIL_COVERAGE","stream":"notes","state_stream":"list","required_keys":["a",` +
+		`"b","c"],"hydrated_keys":[]}`,
 	TypeDetailGapsPageRequest: `{"type":"DETAIL_GAPS_PAGE_REQUEST","request_id":"q2"}`,
 	TypeDetailGapAttempted:    `{"type":"DETAIL_GAP_ATTEMPTED","gap_id":"g1","lease_id":"l1","stream":"notes"}`,
 	TypeDetailGapRecovered:    `{"type":"DETAIL_GAP_RECOVERED","gap_id":"g1","stream":"notes"}`,
 	TypeAssistance: `{"type":"ASSISTANCE","assistance_request_id":"h1","progress_posture":"running",` +
 		`"owner_action":"none","response_contract":"none","message":"Help"}`,
-	TypeAssistanceStatus:  `{"type":"ASSISTANCE_STATUS","assistance_request_id":"h1","status":"resolved"}`,
-	TypeCredentialRequest: `{"type":"CREDENTIAL_REQUEST","request_id":"q3","reason":"rotated","values":{"NOTES_TOKEN":"t2"}}`,
-	TypeAllowance:         `{"type":"ALLOWANCE","request_id":"q4","sender":"api","provider":"notes","account":"ann"}`,
-	TypeWalk:              `{"type":"WALK","stream":"notes","phase":"begin"}`,
-	TypeDone:              `{"type":"DONE","status":"failed","records_emitted":0}`,
+	TypeAssistanceStatus: `{"type":"ASSISTANCE_STATUS","assistance_request_id":"h1","status":"resolved"}`,
+	TypeCredentialRequest: `{"type":"CREDENTIAL_REQUEST","request_id":"q3","reason":"rotated",` +
+		`"values":{"NOTES_TOKEN":"t2"}}`,
+	TypeAllowance: `{"type":"ALLOWANCE","request_id":"q4","sender":"api","provider":"notes","account":"ann"}`,
+	TypeWalk:      `{"type":"WALK","stream":"notes","phase":"begin"}`,
+	TypeDone:      `{"type":"DONE","status":"failed","records_emitted":0}`,
 	TypeStart: `{"type":"START","run_id":"run_1","collection_mode":"incremental",` +
 		`"scope":{"streams":[{"name":"notes"}]},"state":null,"bindings":{},"detail_gaps":[]}`,
 	TypeInteractionResponse:    `{"type":"INTERACTION_RESPONSE","request_id":"q1","status":"success"}`,
@@ -45,7 +49,7 @@ func direction(name MessageType) Direction {
 }
 
 // edited is the type's smallest line with the members of patch set in place or
-// appended, and those whose value is the string "<absent>" left out.
+// appended, and without those that have the value "<absent>".
 func edited(t *testing.T, name MessageType, patch string) []byte {
 	t.Helper()
 	split := func(line string) []Field {
@@ -178,19 +182,28 @@ func TestRequiredMembersOfOptionalObjects(t *testing.T) {
 			}
 			d := NewDecoder(FromConnector)
 			d.members = []Field{{steps[0], raw(object)}}
-			if d.has(path) {
+			if d.hasMember(path) {
 				t.Errorf("%s: %s holds in %s", name, path, object)
 			}
 			for _, value := range []string{`null`, `"text"`} {
-				if d.members[0].Value = raw(value); !d.has(path) {
+				if d.members[0].Value = raw(value); !d.hasMember(path) {
 					t.Errorf("%s: %s does not hold when %s is %s", name, path, steps[0], value)
 				}
 			}
-			if d.members = nil; !d.has(path) {
+			if d.members = nil; !d.hasMember(path) {
 				t.Errorf("%s: %s does not hold without its object", name, path)
 			}
 		}
 	}
-	refused(t, FromConnector, edited(t, TypeState, `{"accounted":{"required_keys":[]}}`),
-		Violation{Subtype: MissingField, MessageType: TypeState, Stream: "notes", Expected: []string{"accounted.hydrated_keys"}})
+	refused(
+		t,
+		FromConnector,
+		edited(t, TypeState, `{"accounted":{"required_keys":[]}}`),
+		Violation{
+			Subtype:     MissingField,
+			MessageType: TypeState,
+			Stream:      "notes",
+			Expected:    []string{"accounted.hydrated_keys"},
+		},
+	)
 }

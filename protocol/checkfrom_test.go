@@ -7,7 +7,8 @@ import (
 )
 
 const (
-	goodSlice = `"boundary":"page","slice_start":2,"slice_end":4,"considered":2,"covered":2,"remaining":true,"owner":"runtime"`
+	goodSlice = `"boundary":"page","slice_start":2,"slice_end":4,"considered":2,"covered":2,"remaining":true,` +
+		`"owner":"runtime"`
 	sliceRule = "continuation: safe integers, slice_end >= slice_start, remaining true, owner runtime"
 )
 
@@ -81,8 +82,12 @@ func TestRulesOfDetailMessages(t *testing.T) {
 		{TypeDetailGapRecovered, `{"gap_id":""}`, "gap_id: a non-blank string"},
 		{TypeDetailGapRecovered, `{"stream":" "}`, "stream: a non-blank string"},
 	})
-	gap := decoded[*DetailGap](t, FromConnector, edited(t, TypeDetailGap,
-		`{"record_key":null,"detail_locator":{},"list_cursor":null,"last_error":null,"reason":"a_reason_of_its_own","reference_only":false}`))
+	gap := decoded[*DetailGap](t, FromConnector, edited(
+		t,
+		TypeDetailGap,
+		`{"record_key":null,"detail_locator":{},"list_cursor":null,"last_error":null,"reason":"a_reason_of_its_own",`+
+			`"reference_only":false}`,
+	))
 	if gap.RecordKey != "" || gap.ListCursor != nil || gap.LastError != nil || gap.Reason != "a_reason_of_its_own" {
 		t.Errorf("%+v", gap)
 	}
@@ -114,7 +119,12 @@ func TestRulesOfCoverage(t *testing.T) {
 		} {
 			line := edited(t, name, patch)
 			if want != "" {
-				refused(t, FromConnector, line, Violation{Subtype: InvalidCoverage, MessageType: name, Stream: "notes", Expected: []string{want}})
+				refused(
+					t,
+					FromConnector,
+					line,
+					Violation{Subtype: InvalidCoverage, MessageType: name, Stream: "notes", Expected: []string{want}},
+				)
 			} else if _, err := NewDecoder(FromConnector).Decode(line); err != nil {
 				t.Error(err)
 			}

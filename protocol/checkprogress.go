@@ -7,9 +7,9 @@ import (
 
 func (m *Progress) check() *Violation {
 	if v := firstBroken(
-		rule{m.Message != "", "message: a non-empty string"},
-		rule{m.Count == nil || *m.Count >= 0, "count: a number >= 0"},
-		rule{m.Total == nil || *m.Total >= 0, "total: a number >= 0"},
+		messageRule{m.Message != "", "message: a non-empty string"},
+		messageRule{m.Count == nil || *m.Count >= 0, "count: a number >= 0"},
+		messageRule{m.Total == nil || *m.Total >= 0, "total: a number >= 0"},
 		attachmentRule(&m.AttachmentRecovery, &m.AttachmentHydration),
 	); v != nil {
 		return v
@@ -31,7 +31,7 @@ func (m *Progress) check() *Violation {
 	}
 	if d := m.AnswerDrift; d != nil {
 		if m.Stream == "" {
-			return firstBroken(rule{want: "answer_drift: a stream beside it"})
+			return firstBroken(messageRule{want: "answer_drift: a stream beside it"})
 		}
 		return d.Check()
 	}
@@ -43,21 +43,24 @@ const maxSender = 200
 
 func (w *ProviderWait) check() *Violation {
 	return firstBroken(
-		rule{!blank(w.Sender) && len(w.Sender) <= maxSender, "provider_wait.sender: a non-blank string of at most 200 bytes"},
-		rule{w.WaitMS > 0, "provider_wait.wait_ms: a number > 0"},
-		enum("provider_wait.reason", w.Reason, WaitReasons),
+		messageRule{!isBlank(w.Sender) && len(w.Sender) <= maxSender, "provider_wait.sender: a non-blank string of at most 200 bytes"},
+		messageRule{w.WaitMS > 0, "provider_wait.wait_ms: a number > 0"},
+		enumRule("provider_wait.reason", w.Reason, WaitReasons),
 	)
 }
 
 func (r *CollectionRate) check() *Violation {
 	v := firstBroken(
-		rule{r.Object == "collection_rate", `collection_rate.object: "collection_rate"`},
-		rule{min(r.CurrentIntervalMS, r.CeilingIntervalMS, r.EffectiveRatePerMin, r.CeilingRatePerMin) >= 0, "collection_rate: numbers >= 0"},
+		messageRule{r.Object == "collection_rate", `collection_rate.object: "collection_rate"`},
+		messageRule{
+			min(r.CurrentIntervalMS, r.CeilingIntervalMS, r.EffectiveRatePerMin, r.CeilingRatePerMin) >= 0,
+			"collection_rate: numbers >= 0",
+		},
 	)
 	if v == nil && r.LastBackoff != nil {
 		v = firstBroken(
-			rule{r.LastBackoff.AtIntervalMS >= 0, "last_backoff.at_interval_ms: a number >= 0"},
-			enum("last_backoff.reason", r.LastBackoff.Reason, RateBackoffReasons),
+			messageRule{r.LastBackoff.AtIntervalMS >= 0, "last_backoff.at_interval_ms: a number >= 0"},
+			enumRule("last_backoff.reason", r.LastBackoff.Reason, RateBackoffReasons),
 		)
 	}
 	return v
@@ -66,13 +69,16 @@ func (r *CollectionRate) check() *Violation {
 func (b *ProviderBudget) check() *Violation {
 	dropNull(&b.RetryTokens)
 	return firstBroken(
-		rule{b.Object == "provider_budget_circuit_transition", `provider_budget.object: "provider_budget_circuit_transition"`},
-		enum("circuit.previous_state", b.Circuit.Previous, CircuitStates),
-		enum("circuit.state", b.Circuit.State, CircuitStates),
-		enum("circuit.reason", b.Circuit.Reason, CircuitReasons),
-		enum("circuit.trigger", b.Circuit.Trigger, CircuitTriggers),
-		rule{min(b.ElapsedMS, b.RequestCount) >= 0, "provider_budget: numbers >= 0"},
-		rule{retryTokens(b.RetryTokens), `retry_tokens_remaining: a number >= 0 or "unbounded"`},
+		messageRule{
+			b.Object == "provider_budget_circuit_transition",
+			`provider_budget.object: "provider_budget_circuit_transition"`,
+		},
+		enumRule("circuit.previous_state", b.Circuit.Previous, CircuitStates),
+		enumRule("circuit.state", b.Circuit.State, CircuitStates),
+		enumRule("circuit.reason", b.Circuit.Reason, CircuitReasons),
+		enumRule("circuit.trigger", b.Circuit.Trigger, CircuitTriggers),
+		messageRule{min(b.ElapsedMS, b.RequestCount) >= 0, "provider_budget: numbers >= 0"},
+		messageRule{retryTokens(b.RetryTokens), `retry_tokens_remaining: a number >= 0 or "unbounded"`},
 	)
 }
 
@@ -80,30 +86,30 @@ func retryTokens(v jsontext.Value) bool {
 	return v == nil || string(v) == `"unbounded"` || v.Kind() == '0' && v[0] != '-'
 }
 
-// attachmentRule holds the two attachment outcomes to each other: the failure
-// stages of the second add up to the failures that the first one counts.
-func attachmentRule(recovery, hydration *jsontext.Value) rule {
+// attachmentRule compares the two attachment outcomes: the failure stages of the second must add up to the
+// failures of the first.
+func attachmentRule(recovery, hydration *jsontext.Value) messageRule {
 	dropNull(recovery)
 	dropNull(hydration)
 	if *recovery == nil && *hydration == nil {
-		return rule{holds: true}
+		return messageRule{holds: true}
 	}
 	if *recovery == nil || *hydration == nil {
-		return rule{want: "both attachment outcomes or neither"}
+		return messageRule{want: "both attachment outcomes or neither"}
 	}
 	recovered, ok1 := outcomeCounts("attachment_recovery_outcome", *recovery)
 	stages, ok2 := outcomeCounts("attachment_hydration_failure_outcome", *hydration)
 	if !ok1 || !ok2 {
-		return rule{want: "attachment outcomes: objects of counts"}
+		return messageRule{want: "attachment outcomes: objects of counts"}
 	}
 	failed := recovered["hydration_failed"]
 	for _, n := range stages {
 		failed -= n
 	}
-	return rule{failed == 0, "attachment failure stages: as many as hydration_failed"}
+	return messageRule{failed == 0, "attachment failure stages: as many as hydration_failed"}
 }
 
-// outcomeCounts reads an object of counts, which may carry its own name as "object".
+// outcomeCounts parses an object of counts, which may contain its own name as "object".
 func outcomeCounts(name string, v jsontext.Value) (map[string]int64, bool) {
 	var raw map[string]jsontext.Value
 	if json.Unmarshal(v, &raw) != nil {

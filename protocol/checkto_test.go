@@ -23,7 +23,8 @@ func TestRulesOfStart(t *testing.T) {
 		{TypeStart, `{"bindings":{"network":true}}`, "bindings: a descriptor object per binding"},
 	})
 	for _, patch := range []string{
-		streams(`{"name":"notes","time_range":{"until":"2026-01-01"}}`), streams(`{"name":"notes","time_range":null,"resources":null,"fields":[]}`),
+		streams(`{"name":"notes","time_range":{"until":"2026-01-01"}}`),
+		streams(`{"name":"notes","time_range":null,"resources":null,"fields":[]}`),
 		`{"state":{"notes":null,"bodies":{}}}`, `{"state":"<absent>","detail_gaps":"<absent>"}`, `{"recovery_only":true}`,
 	} {
 		decoded[*Start](t, ToConnector, edited(t, TypeStart, patch))
@@ -65,7 +66,11 @@ func TestRulesOfAnswers(t *testing.T) {
 	if e := page.DetailGaps[0]; e.RecordKey != "9007199254740993" || e.DetailLocator != nil {
 		t.Errorf("%+v", e)
 	}
-	answer := decoded[*InteractionResponse](t, ToConnector, edited(t, TypeInteractionResponse, `{"status":"cancelled","data":null}`))
+	answer := decoded[*InteractionResponse](
+		t,
+		ToConnector,
+		edited(t, TypeInteractionResponse, `{"status":"cancelled","data":null}`),
+	)
 	if answer.Data != nil {
 		t.Error("a null answer is kept")
 	}

@@ -6,20 +6,20 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// maxSafeInt is the largest integer that every JSON implementation keeps exactly.
+// maxSafeInt is the largest integer that every JSON implementation represents exactly.
 const maxSafeInt = 1<<53 - 1
 
-// Count is an optional measurement. A value that is not a safe non-negative
-// integer reads as not measured, because a wrong count is worse than none.
+// Count is an optional measurement. A value other than a safe non-negative integer decodes as not measured,
+// because a wrong count is worse than none.
 type Count struct {
 	N        int64
 	Measured bool
 }
 
-// CountOf is a measured count.
+// CountOf returns a measured count.
 func CountOf(n int64) Count { return Count{N: n, Measured: true} }
 
-// IsZero lets omitzero leave an unmeasured count out.
+// IsZero reports whether the count is not measured, so that omitzero omits it.
 func (c Count) IsZero() bool { return !c.Measured }
 
 // MarshalJSONTo writes the number.
@@ -27,7 +27,7 @@ func (c Count) MarshalJSONTo(enc *jsontext.Encoder) error {
 	return enc.WriteToken(jsontext.Int(c.N))
 }
 
-// UnmarshalJSONFrom drops what is not a safe count.
+// UnmarshalJSONFrom ignores values other than safe counts.
 func (c *Count) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
 	v, err := dec.ReadValue()
 	if err != nil {

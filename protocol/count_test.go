@@ -13,7 +13,11 @@ func TestCountIsLenient(t *testing.T) {
 		`9007199254740992`: {}, `-1`: {}, `1.5`: {}, `1e3`: {}, `"7"`: {}, `null`: {}, `true`: {}, `[7]`: {}, `{"n":7}`: {},
 		`99999999999999999999`: {},
 	} {
-		cov := decoded[*DetailCoverage](t, FromConnector, edited(t, TypeDetailCoverage, `{"considered":`+literal+`,"covered":`+literal+`}`))
+		cov := decoded[*DetailCoverage](
+			t,
+			FromConnector,
+			edited(t, TypeDetailCoverage, `{"considered":`+literal+`,"covered":`+literal+`}`),
+		)
 		if cov.Considered != want || cov.Covered != want {
 			t.Errorf("%s reads as %+v and %+v, want %+v", literal, cov.Considered, cov.Covered, want)
 		}

@@ -9,10 +9,10 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// MaxDepth bounds how deep a message may nest, data included.
+// MaxDepth bounds the nesting of a message, including its data.
 const MaxDepth = 64
 
-// Direction says who speaks.
+// Direction is the direction in which messages flow.
 type Direction int
 
 const (
@@ -20,11 +20,10 @@ const (
 	ToConnector
 )
 
-// Decoder turns lines of one direction into messages. It reuses its memory: a
-// message's raw values alias the line, and a *Record is overwritten by the next
-// Decode. Not safe for concurrent use.
+// Decoder converts lines of one direction to messages. It reuses its memory: raw values of a message alias the
+// line, and the next Decode overwrites a *Record. A Decoder is not safe for concurrent use.
 //
-// A member that is null counts as absent; only a STATE's cursor may be null.
+// A null member counts as absent; only the cursor of a STATE may be null.
 type Decoder struct {
 	dir     Direction
 	dec     *jsontext.Decoder
@@ -33,27 +32,27 @@ type Decoder struct {
 	members []Field
 	rec     Record
 	names   map[string]string
-	large   bool // the lists may hold on to a large line
+	large   bool // the lists may reference a large line
 	last    string
 
-	uploaded bool // the record at hand comes from a device
+	uploaded bool // the current record comes from a device
 }
 
-// NewDecoder decodes messages that flow in the given direction.
+// NewDecoder returns a decoder for the direction.
 func NewDecoder(dir Direction) *Decoder {
 	d := &Decoder{dir: dir, names: map[string]string{}}
 	d.dec = jsontext.NewDecoder(&d.buf)
 	return d
 }
 
-// Decode reads one line. The error is always a *Violation.
+// Decode decodes one line. The error is always a *Violation.
 func (d *Decoder) Decode(line []byte) (Message, error) {
 	m, v := d.decode(line)
 	if v != nil {
 		v.LastValidEvent = d.last
 		return nil, v
 	}
-	d.last = string(m.Type()) // a constant's header: no allocation
+	d.last = string(m.Type()) // the string of a constant: no allocation
 	return m, nil
 }
 
@@ -73,7 +72,11 @@ func (d *Decoder) decode(line []byte) (Message, *Violation) {
 	}
 	m := newMessage(name)
 	if m == nil {
-		return nil, &Violation{Subtype: UnknownMessageType, Expected: typeNames(d.dir), Received: strconv.Quote(clip(string(name)))}
+		return nil, &Violation{
+			Subtype:  UnknownMessageType,
+			Expected: typeNames(d.dir),
+			Received: strconv.Quote(clipText(string(name))),
+		}
 	}
 	if oneOf(name, ConnectorTypes) != (d.dir == FromConnector) {
 		return nil, &Violation{Subtype: WrongDirection, MessageType: name, Expected: typeNames(d.dir)}
@@ -81,7 +84,7 @@ func (d *Decoder) decode(line []byte) (Message, *Violation) {
 	v = d.incomplete(name)
 	if v == nil {
 		if err := json.Unmarshal(line, m); err != nil {
-			v = semantic(err)
+			v = typeViolation(err)
 		} else {
 			v = m.check()
 		}
@@ -93,15 +96,15 @@ func (d *Decoder) decode(line []byte) (Message, *Violation) {
 	return m, nil
 }
 
-// incomplete looks for the first member that the type requires and the line lacks.
+// incomplete returns a violation for the first required member that the line lacks.
 func (d *Decoder) incomplete(name MessageType) *Violation {
 	for _, path := range requiredMembers[name] {
-		if !d.has(path) {
+		if !d.hasMember(path) {
 			return &Violation{Subtype: MissingField, Expected: []string{path}}
 		}
 	}
 	if v := d.member("reason"); name == TypeSkipResult && v.Kind() == '"' {
-		if reason, err := unquote(v); err == nil && blank(reason) {
+		if reason, err := unquote(v); err == nil && isBlank(reason) {
 			return &Violation{Subtype: InvalidField, Expected: []string{"reason: non-blank when present"}}
 		}
 	}
@@ -111,9 +114,9 @@ func (d *Decoder) incomplete(name MessageType) *Violation {
 	return nil
 }
 
-// has reports whether the member is present. A path with dots asks for a member
-// of an optional object and holds when the object itself is absent.
-func (d *Decoder) has(path string) bool {
+// hasMember reports whether a member is present. A dotted path names a member of an optional object; it is also true if
+// the object is absent.
+func (d *Decoder) hasMember(path string) bool {
 	name, rest, nested := strings.Cut(path, ".")
 	v := d.member(name)
 	for nested {
@@ -126,7 +129,7 @@ func (d *Decoder) has(path string) bool {
 	return v != nil && (v.Kind() != 'n' || path == "cursor")
 }
 
-// member gives the raw value of a top-level member, nil if there is none.
+// member returns the raw value of a top-level member, or nil.
 func (d *Decoder) member(name string) jsontext.Value {
 	for i := range d.members {
 		if d.members[i].Name == name {
@@ -136,7 +139,7 @@ func (d *Decoder) member(name string) jsontext.Value {
 	return nil
 }
 
-// memberOf gives the raw value of a member of a valid object, nil if there is none.
+// memberOf returns the raw value of a member of a valid object, or nil.
 func memberOf(object jsontext.Value, name string) jsontext.Value {
 	var members map[string]jsontext.Value
 	if json.Unmarshal(object, &members) != nil {
@@ -159,7 +162,7 @@ func (d *Decoder) messageType() (MessageType, *Violation) {
 
 func (d *Decoder) streamName() string {
 	if v := d.member("stream"); v.Kind() == '"' {
-		return clip(d.text(v, ""))
+		return clipText(d.text(v, ""))
 	}
 	return ""
 }

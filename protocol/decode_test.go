@@ -10,7 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 )
 
-// Members that the protocol does not know are somebody else's future.
+// Members unknown to the protocol may belong to a later version.
 func TestUnknownMembersAreTolerated(t *testing.T) {
 	for name := range smallest {
 		dir := direction(name)
@@ -39,7 +39,9 @@ func TestUnknownTypes(t *testing.T) {
 			}
 		}
 	}
-	m, err := NewDecoder(FromConnector).Decode([]byte(`{"ty\u0070e":"\u0044ONE","status":"cancelled","records_emitted":0}`))
+	m, err := NewDecoder(
+		FromConnector,
+	).Decode([]byte(`{"ty\u0070e":"\u0044ONE","status":"cancelled","records_emitted":0}`))
 	if _, ok := m.(*Done); !ok {
 		t.Errorf("an escaped spelling of DONE is %T (%v)", m, err)
 	}
@@ -58,7 +60,7 @@ func TestTypeMember(t *testing.T) {
 	}
 }
 
-// Each side refuses what only it may say.
+// Each side rejects messages of its own direction.
 func TestWrongDirection(t *testing.T) {
 	for name, line := range smallest {
 		other := ToConnector - direction(name)
@@ -72,7 +74,7 @@ func TestWrongDirection(t *testing.T) {
 	}
 }
 
-// A violation says what the other side last got right.
+// A violation contains the last valid event of the other side.
 func TestLastValidEvent(t *testing.T) {
 	d := NewDecoder(FromConnector)
 	for _, step := range []struct{ line, last string }{
@@ -94,14 +96,16 @@ func TestLastValidEvent(t *testing.T) {
 	}
 }
 
-// A long or odd stream name is cut, not trusted.
+// A long or odd stream name is truncated.
 func TestViolationNamesTheStream(t *testing.T) {
 	long := strings.Repeat("s", 1000)
 	for _, c := range []struct{ stream, want string }{
-		{`"notes"`, "notes"}, {`"\u006eotes"`, "notes"}, {`7`, ""}, {`null`, ""}, {`{"a":1}`, ""}, {`"` + long + `"`, long[:200]},
+		{`"notes"`, "notes"}, {`"\u006eotes"`, "notes"}, {`7`, ""}, {`null`, ""}, {`{"a":1}`, ""},
+		{`"` + long + `"`, long[:200]},
 	} {
 		for _, form := range []string{
-			`{"type":"STATE","stream":%s}`, `{"type":"PROGRESS","stream":%s,"message":""}`, `{"type":"PROGRESS","message":5,"stream":%s}`,
+			`{"type":"STATE","stream":%s}`, `{"type":"PROGRESS","stream":%s,"message":""}`,
+			`{"type":"PROGRESS","message":5,"stream":%s}`,
 			`{"type":"RECORD","stream":%s}`, `{"type":"RECORD","key":"","stream":%s}`,
 		} {
 			_, err := NewDecoder(FromConnector).Decode(fmt.Appendf(nil, form, c.stream))
@@ -112,11 +116,12 @@ func TestViolationNamesTheStream(t *testing.T) {
 	}
 }
 
-// A decoder that refused a line, whatever broke, reads the next one.
+// After rejecting a line the decoder decodes the next one.
 func TestDecoderRecovers(t *testing.T) {
 	d := NewDecoder(FromConnector)
 	for _, broken := range []string{
-		``, ` `, `{`, `{"a":{"b":[`, `"`, `{"type":"RECORD","data":{"a":1`, `{"type":"RECORD"}x`, `[]`, "\xff", `{"type":"RECORD","data":{"a":1,"a":2}}`,
+		``, ` `, `{`, `{"a":{"b":[`, `"`, `{"type":"RECORD","data":{"a":1`, `{"type":"RECORD"}x`, `[]`, "\xff",
+		`{"type":"RECORD","data":{"a":1,"a":2}}`,
 	} {
 		if m, err := d.Decode([]byte(broken)); err == nil {
 			t.Errorf("%q is %T", broken, m)

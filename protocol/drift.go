@@ -8,8 +8,8 @@ import (
 // AnswerDrift reports how the answers of a provider differ from what the connector expects. It
 // holds paths of members, kinds and counts, never content.
 type AnswerDrift struct {
-	// Answers is how many answers were compared. Differences replace those of an earlier run
-	// only if it is not zero.
+	// Answers is the number of responses that were compared. Differences replace those of an earlier run only if
+	// it is not zero.
 	Answers     int64              `json:"answers,omitzero"`
 	Differences []AnswerDifference `json:"differences,omitempty"`
 	// More counts the differences that are left out of the list.
@@ -25,12 +25,12 @@ type AnswerDifference struct {
 	Kind   DifferenceKind `json:"kind"`
 	Route  string         `json:"route,omitzero"`  // as in "GET v1/rooms/*/state": method, and a path without data
 	Member string         `json:"member,omitzero"` // as in "entries/[]/author"
-	// Expected and Found are kinds of values, as in "text" or "number|null".
+	// Expected and Found are kinds of values, for example "text" or "number|null".
 	Expected string `json:"expected,omitzero"`
 	Found    string `json:"found,omitzero"`
-	// Count is how often it was met; for a small page, its items.
+	// Count is the number of occurrences; for a small page, of its items.
 	Count int64 `json:"count"`
-	// Of is how many objects or numbers were looked at; for a small page, how many items were asked for.
+	// Of is the number of objects or numbers that were compared; for a small page, of the requested items.
 	Of int64 `json:"of,omitzero"`
 }
 
@@ -43,7 +43,7 @@ type AnnouncedTotal struct {
 // Short reports whether fewer items were listed than announced.
 func (t *AnnouncedTotal) Short() bool { return t != nil && t.Counted < t.Announced }
 
-// HistoryBeginning is where the history of a stream begins that was read from nothing.
+// HistoryBeginning is the start of the history of a stream that was read from the beginning.
 type HistoryBeginning struct {
 	// Days is the age of the oldest record if that is exactly a usual bound, else zero.
 	Days int64 `json:"days"`
@@ -58,8 +58,8 @@ func (d *AnswerDrift) Any() bool {
 		d.Beginning.Suspicious())
 }
 
-// After returns the findings that hold after a run: those of the run itself and, of what the run
-// did not measure, those that held before. It returns nil when nothing differs.
+// After returns the findings that apply after a run: its own, and earlier ones about parts that it did not
+// measure. It returns nil if nothing differs.
 func (d *AnswerDrift) After(before *AnswerDrift) *AnswerDrift {
 	out := AnswerDrift{}
 	if d != nil {
@@ -145,33 +145,33 @@ func plainPath(path string) bool {
 
 // Check returns the first rule that the report breaks; nil when it breaks none.
 func (d *AnswerDrift) Check() *Violation {
-	rules := []rule{
+	rules := []messageRule{
 		{min(d.Answers, d.More) >= 0, "answer_drift: numbers >= 0"},
 		{len(d.Differences) <= MaxDifferences, "answer_drift.differences: at most 64"},
 	}
 	if t := d.Total; t != nil {
-		rules = append(rules, rule{min(t.Announced, t.Counted) >= 0, "answer_drift.total: numbers >= 0"})
+		rules = append(rules, messageRule{min(t.Announced, t.Counted) >= 0, "answer_drift.total: numbers >= 0"})
 	}
 	if b := d.Beginning; b != nil {
-		rules = append(rules, rule{b.Days == 0 || isBound(b.Days), "answer_drift.beginning.days: 0, 7, 30, 90 or 365"})
+		rules = append(rules, messageRule{b.Days == 0 || isHistoryBound(b.Days), "answer_drift.beginning.days: 0, 7, 30, 90 or 365"})
 	}
 	for i := range d.Differences {
 		one := &d.Differences[i]
 		rules = append(rules,
-			enum("answer_drift.differences.kind", one.Kind, DifferenceKinds),
-			rule{one.Route == "" || plainRoute.MatchString(one.Route),
+			enumRule("answer_drift.differences.kind", one.Kind, DifferenceKinds),
+			messageRule{one.Route == "" || plainRoute.MatchString(one.Route),
 				"answer_drift.differences.route: a method and a path without data"},
-			rule{one.Member == "" || plainPath(one.Member), "answer_drift.differences.member: names of members, [], * and ?"},
-			rule{one.Expected == "" || plainKinds.MatchString(one.Expected),
+			messageRule{one.Member == "" || plainPath(one.Member), "answer_drift.differences.member: names of members, [], * and ?"},
+			messageRule{one.Expected == "" || plainKinds.MatchString(one.Expected),
 				"answer_drift.differences.expected: kinds of values"},
-			rule{one.Found == "" || plainKinds.MatchString(one.Found), "answer_drift.differences.found: kinds of values"},
-			rule{one.Count > 0 && one.Of >= 0, "answer_drift.differences: counts"},
+			messageRule{one.Found == "" || plainKinds.MatchString(one.Found), "answer_drift.differences.found: kinds of values"},
+			messageRule{one.Count > 0 && one.Of >= 0, "answer_drift.differences: counts"},
 		)
 	}
 	return firstBroken(rules...)
 }
 
-func isBound(days int64) bool {
+func isHistoryBound(days int64) bool {
 	for _, b := range HistoryBounds {
 		if days == b {
 			return true

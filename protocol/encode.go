@@ -9,7 +9,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// encoding escapes U+2028 and U+2029, which some readers take for line ends.
+// encoding escapes U+2028 and U+2029, which some readers treat as line ends.
 var encoding = json.JoinOptions(jsontext.EscapeForJS(true), json.Deterministic(true))
 
 // AppendLine appends the message as one LF-terminated line.
@@ -33,8 +33,8 @@ func AppendLine(dst []byte, m Message) ([]byte, error) {
 	return append(dst, '\n'), nil
 }
 
-// AppendEncoded is AppendLine for a record whose data the caller has encoded as AppendLine would:
-// valid, on one line, with U+2028 and U+2029 escaped. It is taken as it is.
+// AppendEncoded is AppendLine for a record with data that is already encoded as AppendLine would: valid, on one
+// line, with U+2028 and U+2029 escaped. It does not check the data.
 func AppendEncoded(dst []byte, m Message) ([]byte, error) {
 	if r, ok := m.(*Record); ok {
 		return appendRecord(dst, r, func(dst []byte) ([]byte, error) { return append(dst, r.Data...), nil })

@@ -18,7 +18,10 @@ import (
 // absent lists as empty ones, and no view of the line.
 var sameMessage = cmp.Options{
 	cmpopts.IgnoreUnexported(Record{}),
-	cmp.FilterPath(func(p cmp.Path) bool { return p.Last().Type() != reflect.TypeFor[jsontext.Value]() }, cmpopts.EquateEmpty()),
+	cmp.FilterPath(
+		func(p cmp.Path) bool { return p.Last().Type() != reflect.TypeFor[jsontext.Value]() },
+		cmpopts.EquateEmpty(),
+	),
 	cmp.Comparer(func(a, b jsontext.Value) bool {
 		x, _ := jsontext.AppendFormat(nil, a)
 		y, _ := jsontext.AppendFormat(nil, b)
@@ -52,7 +55,7 @@ func TestRoundTrip(t *testing.T) {
 	}
 }
 
-// A message with nothing to say but its type is a whole line too.
+// A message with only a type is a complete line.
 func TestEncodeEmptyMessage(t *testing.T) {
 	line, err := AppendLine(nil, &SkipResult{})
 	if err != nil || string(line) != `{"type":"SKIP_RESULT"}`+"\n" {
@@ -63,7 +66,8 @@ func TestEncodeEmptyMessage(t *testing.T) {
 // A message that cannot be written leaves what was there before untouched.
 func TestEncodeFailures(t *testing.T) {
 	for _, m := range []Message{
-		&Record{Stream: "\xff", Key: "k"}, &Record{Stream: "s", Key: "\xff\u2028"}, &Record{Stream: "s", Key: "k", EmittedAt: "\xff"},
+		&Record{Stream: "\xff", Key: "k"}, &Record{Stream: "s", Key: "\xff\u2028"},
+		&Record{Stream: "s", Key: "k", EmittedAt: "\xff"},
 		&Record{Stream: "s", Key: "k", Data: raw(`{"a":`)}, &Record{Stream: "s", Key: "k", Data: raw(`{"a":1,"a":2}`)},
 		&State{Stream: "s", Cursor: raw(`{`)}, &Progress{Message: "\xff"}, &Interaction{TimeoutSeconds: new(math.Inf(1))},
 		&Assistance{Attachments: []Attachment{{Kind: "url", Extra: raw(`{"kind":"qr"}`)}}},

@@ -11,11 +11,12 @@ import (
 	"pdpp/protocol"
 )
 
-// A connector says what it found: records, and then a bookmark that makes them durable.
+// A connector writes records, and then a cursor that makes them durable.
 func ExampleAppendLine() {
 	var out []byte
 	for _, m := range []protocol.Message{
-		&protocol.Record{Stream: "letters", Key: "7", Data: jsontext.Value(`{"id":"7","text":"Dear Ada"}`), EmittedAt: "2024-05-01T12:00:00Z"},
+		&protocol.Record{Stream: "letters", Key: "7", Data: jsontext.Value(`{"id":"7","text":"Dear Ada"}`),
+			EmittedAt: "2024-05-01T12:00:00Z"},
 		&protocol.State{Stream: "letters", Cursor: jsontext.Value(`{"after":"7"}`)},
 		&protocol.Done{Status: protocol.DoneSucceeded, RecordsEmitted: 1},
 	} {
@@ -33,7 +34,7 @@ func ExampleAppendLine() {
 	// {"type":"DONE","status":"succeeded","records_emitted":1}
 }
 
-// A runner reads line by line. What breaks the protocol is described without its content.
+// A runner reads line by line. A violation describes the error without content.
 func ExampleDecoder() {
 	input := `{"type":"RECORD","stream":"letters","key":"7","data":{"id":"7"},"emitted_at":"2024-05-01T12:00:00Z"}
 {"type":"RECORD","key":"8","data":{"id":"8","text":"private"}}

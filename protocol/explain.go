@@ -9,13 +9,13 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// A wireError says, in words for a connector's author, what a value must be.
+// wireError describes, for a connector's author, what a value must be.
 type wireError string
 
 func (e wireError) Error() string { return string(e) }
 
-// semantic describes a value of the wrong type by its path and kind only.
-func semantic(err error) *Violation {
+// typeViolation describes a value of the wrong type by its path and kind only.
+func typeViolation(err error) *Violation {
 	v := &Violation{Subtype: InvalidField, Received: "an invalid value"}
 	var se *json.SemanticError
 	if !errors.As(err, &se) {
@@ -31,7 +31,7 @@ func semantic(err error) *Violation {
 	case se.GoType != nil:
 		v.Expected = []string{jsonName(se.GoType)}
 	}
-	v.Received = clip(string(se.JSONPointer)) + ": " + received
+	v.Received = clipText(string(se.JSONPointer)) + ": " + received
 	return v
 }
 
@@ -44,7 +44,7 @@ func malformed(line []byte, err error) *Violation {
 	return &Violation{Subtype: MalformedJSON, Expected: []string{"one JSON object"}, Received: received}
 }
 
-// jsonName names a Go type as an author of any language knows it.
+// jsonName returns the JSON name of a Go type.
 func jsonName(t reflect.Type) string {
 	switch t.Kind() {
 	case reflect.String:

@@ -74,13 +74,25 @@ func TestMalformedSaysWhere(t *testing.T) {
 // marked begins every secret of the property below; no text of ours holds it.
 const marked = "zqx"
 
-// A refused line never gives away what a record, an answer or a cursor holds.
+// A violation never reveals the content of a record, an answer or a cursor.
 func TestViolationsNeverEchoContent(t *testing.T) {
 	content := rapid.Custom(func(t *rapid.T) string {
 		secret := rapid.StringMatching(marked+`[a-z0-9 ]{0,12}`).Draw(t, "secret")
 		form := rapid.SampledFrom([]string{
-			`{"text":"%s"}`, `{"%s":1}`, `{"a":{"b":["%s"]}}`, `{"a":"x","a":"%s"}`, `"%s"`, `["%s"]`, `{"%s":1,"%[1]s":2}`,
-			`{"a":"%s` + "\xff" + `"}`, `{"a":"\ud800%s"}`, `{"a":%s}`, `{"a":"%s`, `{"a":"%s"`, `{"a":"%s"}}`, `{"a":01,"b":"%s"}`,
+			`{"text":"%s"}`,
+			`{"%s":1}`,
+			`{"a":{"b":["%s"]}}`,
+			`{"a":"x","a":"%s"}`,
+			`"%s"`,
+			`["%s"]`,
+			`{"%s":1,"%[1]s":2}`,
+			`{"a":"%s` + "\xff" + `"}`,
+			`{"a":"\ud800%s"}`,
+			`{"a":%s}`,
+			`{"a":"%s`,
+			`{"a":"%s"`,
+			`{"a":"%s"}}`,
+			`{"a":01,"b":"%s"}`,
 		}).Draw(t, "form")
 		body := fmt.Sprintf(form, secret)
 		if deep := rapid.IntRange(0, 80).Draw(t, "deep"); deep > 40 {

@@ -5,23 +5,21 @@ import "github.com/go-json-experiment/json/jsontext"
 // Message is one line of the protocol. The set of implementations is closed.
 type Message interface {
 	Type() MessageType
-	// check reports the first broken rule that the message shows by itself.
+	// check returns the first rule that the message violates, without context.
 	check() *Violation
 }
 
-// Record is data for one key, or, with OpDelete, its tombstone. Data aliases
-// the decoded line; Clone it to keep it.
+// Record is the data of one key or, with OpDelete, its tombstone. Data aliases the decoded line; Clone copies it.
 type Record struct {
 	Stream    string
 	Key       string // canonical: a compound key is its minified JSON array
 	Op        Op
 	Data      jsontext.Value
 	EmittedAt string
-	// Blobs are the files that belong to the record; nil leaves those that it had, and an
-	// empty list takes them away.
+	// Blobs are the files of the record. Nil keeps the existing ones, an empty list removes them.
 	Blobs []Blob
-	// File is the file of an import that the record came from, below the folder that the
-	// connector was given; empty for one that came from the source itself.
+	// File is the path of the import file that contains the record, below the connector's import folder. It is
+	// empty for a record from the source itself.
 	File string
 
 	fields []Field
@@ -33,24 +31,23 @@ type Field struct {
 	Value jsontext.Value
 }
 
-// Fields lists the top-level members of Data in wire order. It is filled by the
-// decoder, which sees them anyway, so that gates need no second pass, and it is
-// valid for as long as the decoded line is.
+// Fields returns the top-level members of Data in their order. The decoder fills them in its only pass. They are
+// valid as long as the decoded line.
 func (r *Record) Fields() []Field { return r.fields }
 
-// State is a checkpoint. For a slice-checkpoint stream it closes a slice; for a
-// run-checkpoint stream it is staged until the run succeeds.
+// State is a checkpoint. For a slice-checkpoint stream it closes a slice; for a run-checkpoint stream it is
+// staged until the run succeeds.
 type State struct {
 	Stream string         `json:"stream"`
 	Cursor jsontext.Value `json:"cursor"`
-	// Mode names the bookmark; absent is the steady-state one.
+	// Mode selects the cursor. Absent means the steady-state cursor.
 	Mode CursorMode `json:"mode,omitzero"`
-	// Accounted is the slice's own coverage when the stream anchors a detail
-	// lane: with it the slice can commit before the lane's DETAIL_COVERAGE.
+	// Accounted is the slice's own coverage if the stream anchors a detail lane. With it the slice can commit
+	// before the lane's DETAIL_COVERAGE.
 	Accounted *KeyCoverage `json:"accounted,omitzero"`
 }
 
-// KeyCoverage says what became of every key that was considered.
+// KeyCoverage lists the outcome of every considered key.
 type KeyCoverage struct {
 	RequiredKeys     KeyList `json:"required_keys"`
 	HydratedKeys     KeyList `json:"hydrated_keys"`
@@ -58,7 +55,7 @@ type KeyCoverage struct {
 	OptionalSkipKeys KeyList `json:"optional_skip_keys,omitempty"`
 }
 
-// Progress is for display; its structured parts are evidence.
+// Progress is for display. Its structured members are evidence.
 type Progress struct {
 	Message        string          `json:"message"`
 	Stream         string          `json:"stream,omitzero"`
@@ -73,7 +70,7 @@ type Progress struct {
 	AttachmentHydration jsontext.Value `json:"attachment_hydration_failure_outcome,omitzero"`
 }
 
-// CollectionRate is the governor's live rate; absent when pacing is off, never a false zero.
+// CollectionRate is the governor's current rate. It is absent if pacing is off.
 type CollectionRate struct {
 	Object              string       `json:"object"`
 	CurrentIntervalMS   float64      `json:"current_interval_ms"`
@@ -83,21 +80,21 @@ type CollectionRate struct {
 	LastBackoff         *RateBackoff `json:"last_backoff"`
 }
 
-// RateBackoff is the last time that the governor slowed down.
+// RateBackoff is the governor's last slowdown.
 type RateBackoff struct {
 	AtIntervalMS float64           `json:"at_interval_ms"`
 	Reason       RateBackoffReason `json:"reason"`
 }
 
-// ProviderWait says, when the wait begins, that a provider is to be left alone for
-// so long. It is a duration, so that clocks need not agree.
+// ProviderWait reports, when a wait begins, how long no request is sent to a provider. It is a duration, so
+// clocks need not agree.
 type ProviderWait struct {
-	Sender string     `json:"sender"` // which of the connector's senders: a name of its own, without routes or ids
+	Sender string     `json:"sender"` // name of the connector's sender, without routes or ids
 	WaitMS float64    `json:"wait_ms"`
 	Reason WaitReason `json:"reason"`
 }
 
-// ProviderBudget reports one circuit-breaker transition, without routes, ids or bodies.
+// ProviderBudget reports one transition of a circuit breaker, without routes, ids or bodies.
 type ProviderBudget struct {
 	Object       string         `json:"object"`
 	Circuit      CircuitChange  `json:"circuit"`
@@ -106,7 +103,7 @@ type ProviderBudget struct {
 	RetryTokens  jsontext.Value `json:"retry_tokens_remaining,omitzero"`
 }
 
-// CircuitChange is a breaker's move from one state to another.
+// CircuitChange is a state change of a circuit breaker.
 type CircuitChange struct {
 	Previous CircuitState   `json:"previous_state"`
 	State    CircuitState   `json:"state"`
@@ -114,7 +111,7 @@ type CircuitChange struct {
 	Trigger  CircuitTrigger `json:"trigger"`
 }
 
-// Interaction blocks the run until the owner answers, refuses or lets it expire.
+// Interaction blocks the run until the owner answers or declines, or until it expires.
 type Interaction struct {
 	RequestID      string          `json:"request_id"`
 	Kind           InteractionKind `json:"kind"`
@@ -124,7 +121,7 @@ type Interaction struct {
 	TimeoutSeconds *float64        `json:"timeout_seconds,omitzero"`
 }
 
-// SkipResult declares that something was left out on purpose or by a known fault.
+// SkipResult declares that something was left out on purpose or because of a known error.
 type SkipResult struct {
 	Stream       string         `json:"stream,omitzero"`
 	Reason       Reason         `json:"reason,omitzero"`
@@ -137,7 +134,7 @@ type SkipResult struct {
 	Continuation *Continuation  `json:"continuation,omitzero"`
 }
 
-// Continuation describes a bounded slice of a larger piece of work.
+// Continuation describes a bounded part of a larger piece of work.
 type Continuation struct {
 	Boundary   string `json:"boundary"`
 	SliceStart int64  `json:"slice_start"`
@@ -172,7 +169,7 @@ type GapDetail struct {
 	NetworkPressure bool   `json:"network_pressure,omitzero"`
 }
 
-// DetailCoverage closes a list+detail lane: what became of every key scanned.
+// DetailCoverage closes a list+detail lane with the outcome of every scanned key.
 type DetailCoverage struct {
 	Stream      string `json:"stream"`
 	StateStream string `json:"state_stream"`
@@ -183,8 +180,8 @@ type DetailCoverage struct {
 	ReferenceOnly bool `json:"reference_only,omitzero"`
 }
 
-// DetailGapsPageRequest asks for the next batch of gaps to recover. A page is a
-// transport batch, never a cap: ask until a page is empty (PB-11).
+// DetailGapsPageRequest requests the next batch of gaps to recover. A page is a transport batch, not a limit:
+// request pages until one is empty (PB-11).
 type DetailGapsPageRequest struct {
 	RequestID     string   `json:"request_id"`
 	ReferenceOnly bool     `json:"reference_only,omitzero"`
@@ -192,7 +189,7 @@ type DetailGapsPageRequest struct {
 	MaxBytes      *int64   `json:"max_bytes,omitzero"`
 }
 
-// DetailGapAttempted burns one attempt of a leased gap.
+// DetailGapAttempted uses up one attempt of a leased gap.
 type DetailGapAttempted struct {
 	GapID         string `json:"gap_id"`
 	LeaseID       string `json:"lease_id"`
@@ -200,7 +197,7 @@ type DetailGapAttempted struct {
 	ReferenceOnly bool   `json:"reference_only,omitzero"`
 }
 
-// DetailGapRecovered closes a gap: its records precede this message.
+// DetailGapRecovered closes a gap. Its records precede this message.
 type DetailGapRecovered struct {
 	GapID         string  `json:"gap_id"`
 	Stream        string  `json:"stream"`
@@ -209,7 +206,7 @@ type DetailGapRecovered struct {
 	ReferenceOnly bool    `json:"reference_only,omitzero"`
 }
 
-// Assistance asks for the owner's help without blocking the connector.
+// Assistance requests the owner's help without blocking the connector.
 type Assistance struct {
 	RequestID      string          `json:"assistance_request_id"`
 	Posture        ProgressPosture `json:"progress_posture"`
@@ -222,7 +219,7 @@ type Assistance struct {
 	Attachments    []Attachment    `json:"attachments,omitempty"`
 }
 
-// Attachment is something that the owner can look at or operate.
+// Attachment is something that the owner can view or operate.
 type Attachment struct {
 	Kind  AttachmentKind `json:"kind"`
 	Extra jsontext.Value `json:",embed"` // its other members, as one object
@@ -234,13 +231,13 @@ type AssistanceStatus struct {
 	Status    AssistanceOutcome `json:"status"`
 }
 
-// CredentialRequest hands over a credential that the provider exchanged for the one that the
-// run was given, by variable, which is stored before the answer comes; or it says that the
-// provider refuses the one of this run, and asks for a fresh one. Values are never logged.
+// CredentialRequest either returns a credential that the provider exchanged for the run's credential, to be
+// stored before the reply, or reports that the provider rejects the run's credential and requests a fresh one.
+// Values are never logged.
 type CredentialRequest struct {
 	RequestID string            `json:"request_id"`
 	Reason    CredentialReason  `json:"reason"`
-	Values    map[string]string `json:"values,omitempty"` // with CredentialRotated alone
+	Values    map[string]string `json:"values,omitempty"` // by variable; only with CredentialRotated
 }
 
 // Done ends the run. RecordsEmitted must equal what the runner counted.
@@ -250,7 +247,7 @@ type Done struct {
 	Error          *DoneError `json:"error,omitzero"`
 }
 
-// DoneError is the connector's own word on a failure.
+// DoneError is the connector's description of a failure.
 type DoneError struct {
 	Code         string        `json:"code,omitzero"`
 	Message      string        `json:"message,omitzero"`

@@ -15,14 +15,30 @@ import (
 )
 
 var hostileLines = []string{
-	``, ` `, `{}`, `null`, `[]`, `{"type":null}`, `{"type":"RECORD"}`, `{"type":"RECORD","data":{}}`, "\xff\xfe", "\ufeff{}", `{"type":"\ud800"}`,
-	`{"type":"DONE","type":"DONE"}`, `{"type":"RECORD","data":{"a":1,"a":2}}`, `{"type":"LOG","message":"` + strings.Repeat("é", 300) + `"}`,
-	strings.Repeat(`{"data":`, 70), strings.Repeat(`[`, 70),
+	``,
+	` `,
+	`{}`,
+	`null`,
+	`[]`,
+	`{"type":null}`,
+	`{"type":"RECORD"}`,
+	`{"type":"RECORD","data":{}}`,
+	"\xff\xfe",
+	"\ufeff{}",
+	`{"type":"\ud800"}`,
+	`{"type":"DONE","type":"DONE"}`,
+	`{"type":"RECORD","data":{"a":1,"a":2}}`,
+	`{"type":"LOG","message":"` + strings.Repeat("é", 300) + `"}`,
+	strings.Repeat(`{"data":`, 70),
+	strings.Repeat(`[`, 70),
 	`{"type":"RECORD","stream":"s","key":["a","\u2028"],"data":{"\u2029":"\\\""},"emitted_at":"2026-01-02"}`,
-	`{"type":"RECORD","stream":"s","key":"k","op":"delete","data":[[[[]]]]}`, `{"type":"STATE","stream":"s","cursor":{"n":1e999}}`,
+	`{"type":"RECORD","stream":"s","key":"k","op":"delete","data":[[[[]]]]}`,
+	`{"type":"STATE","stream":"s","cursor":{"n":1e999}}`,
 	`{"type":"STATE","stream":"s","cursor":null,"accounted":{"required_keys":[1,1.0,"1"],"hydrated_keys":[1]}}`,
-	`{"type":"PROGRESS","message":"m","count":-0,"attachment_recovery_outcome":{"object":7},"attachment_hydration_failure_outcome":{}}`,
-	`{"type":"DETAIL_COVERAGE","stream":"s","state_stream":"t","required_keys":[],"hydrated_keys":[],"considered":1e400,"covered":{}}`,
+	`{"type":"PROGRESS","message":"m","count":-0,"attachment_recovery_outcome":{"object":7},` +
+		`"attachment_hydration_failure_outcome":{}}`,
+	`{"type":"DETAIL_COVERAGE","stream":"s","state_stream":"t","required_keys":[],"hydrated_keys":[],` +
+		`"considered":1e400,"covered":{}}`,
 	`{"type":"DONE","status":"failed","records_emitted":9223372036854775807,"error":{"recovery_hint":"unknown"}}`,
 	`{"type":"ASSISTANCE","assistance_request_id":"h","progress_posture":"running","owner_action":"none",` +
 		`"response_contract":"none","message":"m","attachments":[null,{"kind":"qr","Kind":1}]}`,
@@ -135,7 +151,8 @@ func checkFields(t *testing.T, r *Record) {
 // FuzzLineReader holds the reader to a plain split of the same bytes, cut off
 // at the first line past the bound.
 func FuzzLineReader(f *testing.F) {
-	for _, input := range []string{"", "a\nb", "\r\n\n\r", "a\r\r\nb\r", "\u2028\n\u2029", "12345678\n123456789\n", "12345678\r\n", "123456789\r"} {
+	for _, input := range []string{"", "a\nb", "\r\n\n\r", "a\r\r\nb\r", "\u2028\n\u2029", "12345678\n123456789\n",
+		"12345678\r\n", "123456789\r"} {
 		f.Add([]byte(input), uint8(8))
 	}
 	f.Fuzz(func(t *testing.T, input []byte, bound uint8) {

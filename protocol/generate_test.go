@@ -44,7 +44,9 @@ func drawnValue(t *rapid.T, depth int) any {
 	case 2:
 		return anyText.Draw(t, "text")
 	case 3:
-		return jsontext.Value(rapid.StringMatching(`-?(0|[1-9][0-9]{0,20})(\.[0-9]{1,5})?([eE][+-]?[0-9]{1,2})?`).Draw(t, "number"))
+		return jsontext.Value(
+			rapid.StringMatching(`-?(0|[1-9][0-9]{0,20})(\.[0-9]{1,5})?([eE][+-]?[0-9]{1,2})?`).Draw(t, "number"),
+		)
 	case 4:
 		return rapid.Int64().Draw(t, "integer")
 	case 5:
@@ -74,7 +76,7 @@ func encodedValue(v any) jsontext.Value {
 	return b
 }
 
-// maybe draws a value or the zero value, which stands for an absent member.
+// maybe draws a value or the zero value, which represents an absent member.
 func maybe[T any](t *rapid.T, g *rapid.Generator[T], label string) T {
 	if rapid.Bool().Draw(t, "has "+label) {
 		return g.Draw(t, label)
@@ -83,7 +85,7 @@ func maybe[T any](t *rapid.T, g *rapid.Generator[T], label string) T {
 	return zero
 }
 
-// optional is maybe for the members whose absence differs from their zero.
+// optional is maybe for members with an absence that differs from their zero value.
 func optional[T any](t *rapid.T, g *rapid.Generator[T], label string) *T {
 	if !rapid.Bool().Draw(t, "has "+label) {
 		return nil
@@ -122,9 +124,18 @@ func drawnEntries(t *rapid.T) []GapEntry {
 	entries := make([]GapEntry, rapid.IntRange(0, 2).Draw(t, "entries"))
 	for i := range entries {
 		entries[i] = GapEntry{
-			GapID: someText.Draw(t, "gap"), LeaseID: someText.Draw(t, "lease"), Stream: someText.Draw(t, "stream"),
-			ParentStream: maybe(t, someKey, "parent"), RecordKey: WireKey(maybe(t, someKey, "key")), DetailLocator: maybe(t, anyObject, "locator"),
-			Status: GapPending, ReferenceOnly: rapid.Bool().Draw(t, "reference_only"),
+			GapID:   someText.Draw(t, "gap"),
+			LeaseID: someText.Draw(t, "lease"),
+			Stream:  someText.Draw(t, "stream"),
+			ParentStream: maybe(
+				t,
+				someKey,
+				"parent",
+			),
+			RecordKey:     WireKey(maybe(t, someKey, "key")),
+			DetailLocator: maybe(t, anyObject, "locator"),
+			Status:        GapPending,
+			ReferenceOnly: rapid.Bool().Draw(t, "reference_only"),
 		}
 	}
 	return entries

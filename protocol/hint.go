@@ -5,8 +5,8 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// RecoveryHint says what would make the rest collectable. On the wire it is the
-// bare action or an object with exactly these two members.
+// RecoveryHint describes what would make the rest collectable. Its JSON form is the action or an object with
+// exactly these two members.
 type RecoveryHint struct {
 	Action    RecoveryAction `json:"action"`
 	Retryable *bool          `json:"retryable,omitzero"`
@@ -14,7 +14,7 @@ type RecoveryHint struct {
 
 const errRecoveryHint = wireError("recovery_hint: an action or {action, retryable}")
 
-// UnmarshalJSONFrom accepts both wire forms and refuses any other member.
+// UnmarshalJSONFrom accepts both forms and rejects any other member.
 func (h *RecoveryHint) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
 	v, err := dec.ReadValue()
 	if err != nil {
@@ -38,8 +38,7 @@ func (h *RecoveryHint) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
 	}
 }
 
-// UnmarshalJSONFrom refuses members that are not part of the contract, because
-// a stray one could carry what must not be stored.
+// UnmarshalJSONFrom rejects unknown members, because they could contain content that must not be stored.
 func (e *DoneError) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
 	type plain DoneError
 	var p plain

@@ -28,7 +28,8 @@ func TestRecoveryHintForms(t *testing.T) {
 }
 
 func TestRecoveryHintRefused(t *testing.T) {
-	const actions = "recovery_hint.action: retry_by_runtime|retry_on_connector_upgrade|refresh_credentials|manual_action_required|" +
+	const actions = "recovery_hint.action: " +
+		"retry_by_runtime|retry_on_connector_upgrade|refresh_credentials|manual_action_required|" +
 		"update_selector|upstream_unblock|not_retriable|unknown"
 	for form, want := range map[string]string{
 		`""`: actions, `"retry"`: actions, `{}`: actions, `{"retryable":true}`: actions, `{"action":"Unknown"}`: actions,

@@ -8,8 +8,8 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// WireKey is a record key that the wire may spell as a string or a number.
-// A number keeps its literal text, so large ids lose nothing.
+// WireKey is a record key that may be encoded as a string or a number. A number keeps its literal text, so large
+// ids stay exact.
 type WireKey string
 
 // UnmarshalJSONFrom accepts a string or a number.
@@ -27,10 +27,10 @@ func (k *WireKey) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
 	return err
 }
 
-// KeyList is a set of keys in wire order.
+// KeyList is a set of keys in message order.
 type KeyList []string
 
-// MarshalJSONTo writes an absent set as an empty array, because required sets must be present.
+// MarshalJSONTo writes a nil set as an empty array, because required sets must be present.
 func (l KeyList) MarshalJSONTo(enc *jsontext.Encoder) error {
 	if l == nil {
 		return enc.WriteValue(jsontext.Value("[]"))
@@ -75,7 +75,7 @@ func keyText(v jsontext.Value) (string, error) {
 	switch v.Kind() {
 	case '"':
 		b, err := jsontext.AppendUnquote(nil, v)
-		if err == nil && !storable(string(b)) {
+		if err == nil && !isStorableKey(string(b)) {
 			err = errKeyText
 		}
 		return string(b), err
@@ -86,7 +86,7 @@ func keyText(v jsontext.Value) (string, error) {
 	}
 }
 
-// CompoundKey is the canonical form of a key made of several parts.
+// CompoundKey returns the canonical form of a key with several parts.
 func CompoundKey(parts ...string) string {
 	b := []byte{'['}
 	for i, p := range parts {
@@ -98,17 +98,16 @@ func CompoundKey(parts ...string) string {
 	return string(append(b, ']'))
 }
 
-// storable reports whether a key can be kept by every store: PostgreSQL has no
-// text with a NUL in it, and a key must mean the same everywhere. Inside a
-// compound key a NUL is escaped.
-func storable(key string) bool { return key != "" && strings.IndexByte(key, 0) < 0 }
+// isStorableKey reports whether every store can hold the key. PostgreSQL has no text with NUL bytes. Inside a compound
+// key a NUL is escaped.
+func isStorableKey(key string) bool { return key != "" && strings.IndexByte(key, 0) < 0 }
 
-// recordKey reads the key of a RECORD: a non-empty string or a non-empty array of them.
+// recordKey parses the key of a RECORD: a non-empty string or a non-empty array of strings.
 func recordKey(v jsontext.Value) (string, bool) {
 	switch v.Kind() {
 	case '"':
 		s, err := unquote(v)
-		return s, err == nil && storable(s)
+		return s, err == nil && isStorableKey(s)
 	case '[':
 		var parts []string
 		if json.Unmarshal(v, &parts) != nil || len(parts) == 0 {
@@ -125,13 +124,13 @@ func recordKey(v jsontext.Value) (string, bool) {
 	}
 }
 
-// spells reports whether the JSON string v is s, spelled without an escape.
-func spells(v jsontext.Value, s string) bool {
+// equalsUnescaped reports whether the JSON string v equals s and contains no escape.
+func equalsUnescaped(v jsontext.Value, s string) bool {
 	inner := v[1 : len(v)-1]
 	return string(inner) == s && bytes.IndexByte(inner, '\\') < 0
 }
 
-// unquote is AppendUnquote with one allocation at most.
+// unquote is AppendUnquote with at most one allocation.
 func unquote(v jsontext.Value) (string, error) {
 	inner := v[1 : len(v)-1]
 	if bytes.IndexByte(inner, '\\') < 0 {

@@ -12,7 +12,8 @@ import (
 // A number as a key keeps its literal text: ids beyond 2^53 lose nothing.
 func TestKeysKeepLiteralText(t *testing.T) {
 	for literal, want := range map[string]WireKey{
-		`9007199254740993`: "9007199254740993", `1e3`: "1e3", `-0`: "-0", `1.50`: "1.50", `"a"`: "a", `"\u0061\n"`: "a\n", `null`: "",
+		`9007199254740993`: "9007199254740993", `1e3`: "1e3", `-0`: "-0", `1.50`: "1.50", `"a"`: "a", `"\u0061\n"`: "a\n",
+		`null`: "",
 	} {
 		var got WireKey
 		if err := json.Unmarshal([]byte(literal), &got); err != nil || got != want {
@@ -57,7 +58,8 @@ func TestKeyListIsNeverNullOnTheWire(t *testing.T) {
 		}
 	}
 	line, err := AppendLine(nil, &DetailCoverage{Stream: "bodies", StateStream: "notes"})
-	want := `{"type":"DETAIL_COVERAGE","stream":"bodies","state_stream":"notes","required_keys":[],"hydrated_keys":[]}` + "\n"
+	want := `{"type":"DETAIL_COVERAGE","stream":"bodies","state_stream":"notes","required_keys":[],` +
+		`"hydrated_keys":[]}` + "\n"
 	if string(line) != want || err != nil {
 		t.Errorf("%s (%v)", line, err)
 	}

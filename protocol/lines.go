@@ -10,17 +10,16 @@ import (
 // DefaultMaxLine bounds one line, so that a connector cannot exhaust the runner's memory.
 const DefaultMaxLine = 16 << 20
 
-// LineReader splits a stream strictly on LF. It strips one trailing CR, skips
-// blank lines and gives a last line without LF too. U+2028 and U+2029 are
-// ordinary characters to it.
+// LineReader splits a stream strictly at LF. It removes one trailing CR, skips blank lines and also returns a
+// last line without LF. U+2028 and U+2029 are ordinary characters.
 type LineReader struct {
 	r    *bufio.Reader
 	max  int
 	long []byte
-	fail error // once set, every further call gives it
+	fail error // returned by every further call
 }
 
-// NewLineReader reads lines of at most max bytes; zero means DefaultMaxLine.
+// NewLineReader returns a reader of lines of at most max bytes. Zero means DefaultMaxLine.
 func NewLineReader(r io.Reader, max int) *LineReader {
 	if max <= 0 {
 		max = DefaultMaxLine
@@ -28,9 +27,8 @@ func NewLineReader(r io.Reader, max int) *LineReader {
 	return &LineReader{r: bufio.NewReaderSize(r, 256<<10), max: max}
 }
 
-// Next gives the next line, valid until the following call. It ends with
-// io.EOF, with the reader's error, or with a LineTooLong violation, and gives
-// that same end ever after.
+// Next returns the next line, which is valid until the following call. At the end it returns io.EOF, the reader's
+// error or a LineTooLong violation, and repeats it for all further calls.
 func (l *LineReader) Next() ([]byte, error) {
 	for l.fail == nil {
 		line, err := l.next()
@@ -49,12 +47,12 @@ func (l *LineReader) Next() ([]byte, error) {
 	return nil, l.fail
 }
 
-// Buffered is how many bytes can be read without waiting for the connector.
+// Buffered returns how many bytes can be read without waiting for the connector.
 func (l *LineReader) Buffered() int { return l.r.Buffered() }
 
 func (l *LineReader) next() ([]byte, error) {
 	if cap(l.long) > 1<<20 {
-		l.long = nil // one huge line does not keep its memory for the rest of the run
+		l.long = nil // do not keep the memory of one huge line
 	}
 	l.long = l.long[:0]
 	for {

@@ -30,7 +30,7 @@ func TestLineReaderSplits(t *testing.T) {
 		"a\nb\n":                       {"a", "b"},
 		"a\nb":                         {"a", "b"}, // the last line needs no LF
 		"a\r\nb\r\r\n\r\r\nc\r":        {"a", "b\r", "\r", "c"},
-		"a\rb\n":                       {"a\rb"}, // CR alone ends nothing
+		"a\rb\n":                       {"a\rb"}, // a single CR is no line end
 		"\n\na\n\n\nb\n\n":             {"a", "b"},
 		"a\u2028b\u2029c\u0085d\vef\n": {"a\u2028b\u2029c\u0085d\vef"},
 		" \n\t\n":                      {" ", "\t"},
@@ -53,7 +53,11 @@ func TestLineBound(t *testing.T) {
 		}
 		l := NewLineReader(strings.NewReader("a\n"+long+"x"+end+"\nb\n"), limit)
 		lines, err = readAll(l)
-		want := &Violation{Subtype: LineTooLong, Expected: []string{"a line of at most 1000 bytes"}, Received: "a longer line"}
+		want := &Violation{
+			Subtype:  LineTooLong,
+			Expected: []string{"a line of at most 1000 bytes"},
+			Received: "a longer line",
+		}
 		if v, _ := AsViolation(err); len(lines) != 1 || !cmp.Equal(v, want) {
 			t.Errorf("a line past the bound, then %q: %d lines, %v", end, len(lines), err)
 		}
@@ -87,7 +91,7 @@ func (endless) Read(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// Lines beyond the read buffer are put together, and their memory is let go of.
+// Lines beyond the read buffer are assembled, and their memory is released.
 func TestLinesLongerThanTheBuffer(t *testing.T) {
 	var want []string
 	for _, n := range []int{1, 256<<10 - 1, 256 << 10, 256<<10 + 1, 5, 700 << 10, 3 << 20, 7, 600 << 10, 8} {
@@ -156,7 +160,7 @@ func TestLineReaderEqualsSplit(t *testing.T) {
 	})
 }
 
-// chunks gives what it reads in pieces of random size.
+// chunks returns its content in pieces of random size.
 type chunks struct {
 	r io.Reader
 	t *rapid.T

@@ -28,8 +28,16 @@ var messages = map[MessageType]func(*rapid.T) Message{
 	TypeProgress: drawnProgress,
 	TypeInteraction: func(t *rapid.T) Message {
 		return &Interaction{
-			RequestID: text(t, "id"), Kind: oneFrom(t, InteractionKinds, "kind"), Message: text(t, "message"),
-			Schema: maybe(t, anyObject, "schema"), Stream: maybe(t, someText, "stream"), TimeoutSeconds: optional(t, positive, "timeout"),
+			RequestID: text(t, "id"),
+			Kind:      oneFrom(t, InteractionKinds, "kind"),
+			Message:   text(t, "message"),
+			Schema: maybe(
+				t,
+				anyObject,
+				"schema",
+			),
+			Stream:         maybe(t, someText, "stream"),
+			TimeoutSeconds: optional(t, positive, "timeout"),
 		}
 	},
 	TypeSkipResult: func(t *rapid.T) Message {
@@ -41,8 +49,16 @@ var messages = map[MessageType]func(*rapid.T) Message{
 		if flag(t, "has continuation") {
 			start := rapid.Int64Range(0, 1000).Draw(t, "start")
 			s.Continuation = &Continuation{
-				Boundary: anyText.Draw(t, "boundary"), SliceStart: start, SliceEnd: start + rapid.Int64Range(0, 9).Draw(t, "length"),
-				Considered: safeInts.Draw(t, "considered"), Covered: safeInts.Draw(t, "covered"), Remaining: true, Owner: "runtime",
+				Boundary: anyText.Draw(
+					t,
+					"boundary",
+				),
+				SliceStart: start,
+				SliceEnd:   start + rapid.Int64Range(0, 9).Draw(t, "length"),
+				Considered: safeInts.Draw(t, "considered"),
+				Covered:    safeInts.Draw(t, "covered"),
+				Remaining:  true,
+				Owner:      "runtime",
 			}
 		}
 		return s
@@ -66,8 +82,16 @@ var messages = map[MessageType]func(*rapid.T) Message{
 	TypeDetailCoverage: func(t *rapid.T) Message {
 		count := rapid.Map(safeInts, CountOf)
 		return &DetailCoverage{
-			Stream: text(t, "stream"), StateStream: text(t, "state stream"), KeyCoverage: drawnCoverage(t),
-			Considered: maybe(t, count, "considered"), Covered: maybe(t, count, "covered"), ReferenceOnly: flag(t, "reference_only"),
+			Stream:      text(t, "stream"),
+			StateStream: text(t, "state stream"),
+			KeyCoverage: drawnCoverage(t),
+			Considered: maybe(
+				t,
+				count,
+				"considered",
+			),
+			Covered:       maybe(t, count, "covered"),
+			ReferenceOnly: flag(t, "reference_only"),
 		}
 	},
 	TypeDetailGapsPageRequest: func(t *rapid.T) Message {
@@ -77,7 +101,12 @@ var messages = map[MessageType]func(*rapid.T) Message{
 		}
 	},
 	TypeDetailGapAttempted: func(t *rapid.T) Message {
-		return &DetailGapAttempted{GapID: text(t, "gap"), LeaseID: text(t, "lease"), Stream: text(t, "stream"), ReferenceOnly: true}
+		return &DetailGapAttempted{
+			GapID:         text(t, "gap"),
+			LeaseID:       text(t, "lease"),
+			Stream:        text(t, "stream"),
+			ReferenceOnly: true,
+		}
 	},
 	TypeDetailGapRecovered: func(t *rapid.T) Message {
 		return &DetailGapRecovered{
@@ -87,9 +116,17 @@ var messages = map[MessageType]func(*rapid.T) Message{
 	},
 	TypeAssistance: func(t *rapid.T) Message {
 		a := &Assistance{
-			RequestID: text(t, "id"), Posture: oneFrom(t, ProgressPostures, "posture"), OwnerAction: oneFrom(t, OwnerActions, "action"),
-			Response: "none", Message: text(t, "message"), Sensitivity: maybe(t, rapid.SampledFrom(Sensitivities), "sensitivity"),
-			TimeoutSeconds: optional(t, positive, "timeout"), InputSchema: maybe(t, anyObject, "schema"),
+			RequestID: text(
+				t,
+				"id",
+			),
+			Posture:        oneFrom(t, ProgressPostures, "posture"),
+			OwnerAction:    oneFrom(t, OwnerActions, "action"),
+			Response:       "none",
+			Message:        text(t, "message"),
+			Sensitivity:    maybe(t, rapid.SampledFrom(Sensitivities), "sensitivity"),
+			TimeoutSeconds: optional(t, positive, "timeout"),
+			InputSchema:    maybe(t, anyObject, "schema"),
 		}
 		for range rapid.IntRange(0, 2).Draw(t, "attachments") {
 			extra := oneFrom(t, []jsontext.Value{nil, raw(`{"ref":"\u2028"}`), raw(`{"label":{"a":[]},"x":1.0}`)}, "extra")
@@ -130,7 +167,11 @@ var messages = map[MessageType]func(*rapid.T) Message{
 		if rapid.Bool().Draw(t, "expired") {
 			return &CredentialRequest{RequestID: text(t, "id"), Reason: CredentialExpired}
 		}
-		return &CredentialRequest{RequestID: text(t, "id"), Reason: CredentialRotated, Values: map[string]string{text(t, "name"): text(t, "value")}}
+		return &CredentialRequest{
+			RequestID: text(t, "id"),
+			Reason:    CredentialRotated,
+			Values:    map[string]string{text(t, "name"): text(t, "value")},
+		}
 	},
 	TypeCredentialResponse: func(t *rapid.T) Message {
 		m := &CredentialResponse{RequestID: text(t, "id"), Status: oneFrom(t, CredentialOutcomes, "status")}
@@ -151,7 +192,11 @@ var messages = map[MessageType]func(*rapid.T) Message{
 		return r
 	},
 	TypeDetailGapsPageResponse: func(t *rapid.T) Message {
-		return &DetailGapsPageResponse{RequestID: text(t, "id"), ReferenceOnly: flag(t, "reference_only"), DetailGaps: drawnEntries(t)}
+		return &DetailGapsPageResponse{
+			RequestID:     text(t, "id"),
+			ReferenceOnly: flag(t, "reference_only"),
+			DetailGaps:    drawnEntries(t),
+		}
 	},
 }
 
@@ -162,17 +207,25 @@ func drawnProgress(t *rapid.T) Message {
 	}
 	if flag(t, "has rate") {
 		p.CollectionRate = &CollectionRate{
-			Object: "collection_rate", CurrentIntervalMS: amounts.Draw(t, "current"), CeilingIntervalMS: amounts.Draw(t, "ceiling"),
-			EffectiveRatePerMin: amounts.Draw(t, "rate"), CeilingRatePerMin: amounts.Draw(t, "ceiling rate"),
+			Object:              "collection_rate",
+			CurrentIntervalMS:   amounts.Draw(t, "current"),
+			CeilingIntervalMS:   amounts.Draw(t, "ceiling"),
+			EffectiveRatePerMin: amounts.Draw(t, "rate"),
+			CeilingRatePerMin:   amounts.Draw(t, "ceiling rate"),
 		}
 		if flag(t, "has backoff") {
-			p.CollectionRate.LastBackoff = &RateBackoff{AtIntervalMS: amounts.Draw(t, "at"), Reason: oneFrom(t, RateBackoffReasons, "why")}
+			p.CollectionRate.LastBackoff = &RateBackoff{
+				AtIntervalMS: amounts.Draw(t, "at"),
+				Reason:       oneFrom(t, RateBackoffReasons, "why"),
+			}
 		}
 	}
 	if flag(t, "has budget") {
 		p.ProviderBudget = &ProviderBudget{
-			Object: "provider_budget_circuit_transition", ElapsedMS: amounts.Draw(t, "elapsed"), RequestCount: amounts.Draw(t, "requests"),
-			RetryTokens: oneFrom(t, []jsontext.Value{nil, raw(`"unbounded"`), raw(`2.5`), raw(`0`)}, "tokens"),
+			Object:       "provider_budget_circuit_transition",
+			ElapsedMS:    amounts.Draw(t, "elapsed"),
+			RequestCount: amounts.Draw(t, "requests"),
+			RetryTokens:  oneFrom(t, []jsontext.Value{nil, raw(`"unbounded"`), raw(`2.5`), raw(`0`)}, "tokens"),
 			Circuit: CircuitChange{
 				Previous: oneFrom(t, CircuitStates, "from"), State: oneFrom(t, CircuitStates, "to"),
 				Reason: oneFrom(t, CircuitReasons, "reason"), Trigger: oneFrom(t, CircuitTriggers, "trigger"),
@@ -181,7 +234,10 @@ func drawnProgress(t *rapid.T) Message {
 	}
 	if flag(t, "has wait") {
 		p.ProviderWait = &ProviderWait{
-			Sender: rapid.StringMatching(`[a-z]{1,9}`).Draw(t, "sender"), WaitMS: positive.Draw(t, "wait"), Reason: oneFrom(t, WaitReasons, "why wait"),
+			Sender: rapid.StringMatching(`[a-z]{1,9}`).
+				Draw(t, "sender"),
+			WaitMS: positive.Draw(t, "wait"),
+			Reason: oneFrom(t, WaitReasons, "why wait"),
 		}
 	}
 	if p.Stream != "" && flag(t, "has drift") {
@@ -193,7 +249,11 @@ func drawnProgress(t *rapid.T) Message {
 		}
 	}
 	if flag(t, "has attachments") {
-		p.AttachmentRecovery, p.AttachmentHydration = raw(`{"served":9,"hydration_failed":3}`), raw(`{"download":1,"upload":2}`)
+		p.AttachmentRecovery, p.AttachmentHydration = raw(
+			`{"served":9,"hydration_failed":3}`,
+		), raw(
+			`{"download":1,"upload":2}`,
+		)
 	}
 	return p
 }

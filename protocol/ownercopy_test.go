@@ -54,10 +54,11 @@ func TestRetryExhaustedCopy(t *testing.T) {
 	}
 }
 
-// Only the provider's own pressure reads as such, whatever the class says.
+// Only pressure of the provider reads as such, for every class.
 func TestOnlySourcePressureIsCalledBusy(t *testing.T) {
 	for _, reason := range everyReason() {
-		for _, class := range []string{"", ClassRunCap, string(ReasonRetryBudget), string(ReasonCircuitOpen), ClassUpstreamPressure, "another"} {
+		for _, class := range []string{"", ClassRunCap, string(ReasonRetryBudget), string(ReasonCircuitOpen),
+			ClassUpstreamPressure, "another"} {
 			text := OwnerCopy(reason, class)
 			if busy := strings.Contains(text, "busy"); busy != reason.SourcePressure() {
 				t.Errorf("%s (class %q): %q", reason, class, text)
@@ -83,8 +84,8 @@ func TestRunCapClassWins(t *testing.T) {
 	}
 }
 
-// A used up retry budget and an open circuit share the reason retry_exhausted;
-// their class tells them apart, except under pressure.
+// A used up retry budget and an open circuit share the reason retry_exhausted. Their class distinguishes them,
+// except under pressure.
 func TestOwnStopsAreToldApart(t *testing.T) {
 	for _, own := range []Reason{ReasonRetryBudget, ReasonCircuitOpen} {
 		if got, want := OwnerCopy(ReasonRetryExhausted, string(own)), OwnerCopy(own, ""); got != want {

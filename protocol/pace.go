@@ -10,14 +10,12 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// PacePrefix begins the names of the numbers by which a connector tells its next
-// run how fast its provider may be asked. They ride on a bookmark and are no
-// part of the place that it marks.
+// PacePrefix is the prefix of cursor members that carry the learned request rate to the next run. They are not
+// part of the position.
 const PacePrefix = "pacing_"
 
-// SplitPace parts a cursor into the place that it marks and the pace that rides
-// on it, both objects. The pace is nil when there is none. A cursor that is no
-// object is a place as it is.
+// SplitPace splits a cursor into its position and its pace, both objects. The pace is nil if there is none. A
+// cursor that is not an object is returned unchanged.
 func SplitPace(cursor jsontext.Value) (place, pace jsontext.Value) {
 	if cursor.Kind() != '{' || !bytes.Contains(cursor, []byte(`"`+PacePrefix)) {
 		return cursor, nil
@@ -51,12 +49,12 @@ func SplitPace(cursor jsontext.Value) (place, pace jsontext.Value) {
 	return append(place, '}'), append(pace, '}')
 }
 
-// comparedMember of a bookmark holds when its stream was last compared with the stored records, in milliseconds of
-// Unix time. Like the pace it is no part of the place that the bookmark marks.
+// comparedMember is the cursor member with the time of the last comparison with the stored records, in
+// milliseconds of Unix time. It is not part of the position.
 const comparedMember = "kit_compared_ms"
 
-// SplitCompared takes out of a cursor when its stream was last compared with the stored records, in milliseconds of
-// Unix time; zero means never.
+// SplitCompared removes the time of the last comparison from a cursor and returns it in milliseconds of Unix
+// time. Zero means never.
 func SplitCompared(cursor jsontext.Value) (place jsontext.Value, at int64) {
 	if cursor.Kind() != '{' || !bytes.Contains(cursor, []byte(`"`+comparedMember+`"`)) {
 		return cursor, 0
@@ -65,7 +63,7 @@ func SplitCompared(cursor jsontext.Value) (place jsontext.Value, at int64) {
 	if json.Unmarshal(cursor, &members) != nil {
 		return cursor, 0
 	}
-	at, _ = strconv.ParseInt(string(members[comparedMember]), 10, 64) // anything else: it was never compared
+	at, _ = strconv.ParseInt(string(members[comparedMember]), 10, 64) // anything else: never compared
 	delete(members, comparedMember)
 	place, err := json.Marshal(members, json.Deterministic(true))
 	if err != nil {
@@ -74,7 +72,7 @@ func SplitCompared(cursor jsontext.Value) (place jsontext.Value, at int64) {
 	return place, at
 }
 
-// WithCompared adds to a cursor when its stream was compared with the stored records; zero adds nothing.
+// WithCompared adds the time of a comparison with the stored records to a cursor. Zero adds nothing.
 func WithCompared(place jsontext.Value, at int64) jsontext.Value {
 	object := bytes.TrimRight(place, " \t\r\n")
 	if at == 0 || place.Kind() != '{' || len(object) < 2 {

@@ -14,9 +14,10 @@ func TestSplitPace(t *testing.T) {
 		`"pacing_x"`:       {`"pacing_x"`, ``},
 		`[{"pacing_x":1}]`: {`[{"pacing_x":1}]`, ``},
 		`{"n": 1}`:         {`{"n": 1}`, ``},
-		`{"n":1, "pacing_interval_ms":250.5,"k":{"pacing_x":1}, "pacing_a_quiet": 0}`: {`{"n":1,"k":{"pacing_x":1}}`, `{"pacing_interval_ms":250.5,"pacing_a_quiet":0}`},
+		`{"n":1, "pacing_interval_ms":250.5,"k":{"pacing_x":1}, "pacing_a_quiet": 0}`: {`{"n":1,"k":{"pacing_x":1}}`,
+			`{"pacing_interval_ms":250.5,"pacing_a_quiet":0}`},
 		`{"pacing_margin":1e-3}`:                   {`{}`, `{"pacing_margin":1e-3}`},
-		`{"pacing_token":"next","n":1}`:            {`{"pacing_token":"next","n":1}`, ``}, // a text is nobody's pace
+		`{"pacing_token":"next","n":1}`:            {`{"pacing_token":"next","n":1}`, ``}, // a text is not a pace
 		`{"pacing_x":1`:                            {`{"pacing_x":1`, ``},
 		`{"at":"pacing_x","\"q\"":1,"pacing_q":2}`: {`{"at":"pacing_x","\"q\"":1}`, `{"pacing_q":2}`},
 	} {

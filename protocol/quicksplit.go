@@ -5,20 +5,20 @@ import (
 	"unicode/utf8"
 )
 
-// quickLine is a line that is cut in one look at its bytes. It knows plain JSON only: what it does not
-// understand, and what is wrong, goes the long way, whose judgement counts.
+// quickLine splits a line in one pass over its bytes. It handles plain JSON only. Lines that it does not
+// understand, or that are invalid, go to the library, which decides.
 type quickLine struct {
 	b     []byte
-	i     int    // of what comes next
-	names []span // of the objects that are open, below a record's fields
+	i     int         // index of the next byte
+	names []byteRange // names of the open objects below a record's fields
 }
 
-type span struct{ from, to int }
+type byteRange struct{ from, to int }
 
-// maxQuickMembers bounds the members of an object whose names are held against each other.
+// maxQuickMembers bounds the members of an object that are checked for duplicates.
 const maxQuickMembers = 64
 
-// quickSplit does what split does; false when the line goes the long way.
+// quickSplit does the same as split. It returns false if the library must parse the line.
 func (d *Decoder) quickSplit(line []byte) bool {
 	q := &d.quick
 	q.b, q.i, q.names = line, 0, q.names[:0]
@@ -72,7 +72,7 @@ func (d *Decoder) quickObject(into *[]Field, top bool) bool {
 	return true
 }
 
-// next passes over space and gives the byte behind it; zero at the end.
+// next skips white space and returns the byte after it, or zero at the end.
 func (q *quickLine) next() byte {
 	for ; q.i < len(q.b); q.i++ {
 		if c := q.b[q.i]; c != ' ' && c != '\t' && c != '\n' && c != '\r' {
@@ -82,7 +82,7 @@ func (q *quickLine) next() byte {
 	return 0
 }
 
-// comma reports whether another member or element follows; good is false when the end does not either.
+// comma reports whether another member or element follows. good is false if neither that nor the end follows.
 func (q *quickLine) comma(end byte) (more, good bool) {
 	switch q.next() {
 	case ',':
@@ -121,13 +121,13 @@ func (q *quickLine) word(word string) bool {
 	return good
 }
 
-// name passes over the name of a member, in which nothing may be escaped.
+// name skips the name of a member, which must not contain an escape.
 func (q *quickLine) name() bool {
 	plain, good := q.text()
 	return plain && good
 }
 
-// text passes over a text, and says whether nothing in it is escaped.
+// text skips a string. plain reports whether it contains no escape.
 func (q *quickLine) text() (plain, good bool) {
 	start := q.i
 	plain = true
@@ -142,7 +142,7 @@ func (q *quickLine) text() (plain, good bool) {
 			return plain, ascii || utf8.Valid(q.b[start:q.i])
 		case '\\':
 			n := EscapeLength(q.b[at:])
-			if n == 0 || n == 6 && q.b[at+2]|0x20 == 'd' { // a half of a pair, perhaps
+			if n == 0 || n == 6 && q.b[at+2]|0x20 == 'd' { // possibly half of a surrogate pair
 				return plain, false
 			}
 			plain, q.i = false, at+n-1
@@ -174,7 +174,7 @@ func (q *quickLine) object() bool {
 		if q.next() != '"' || len(q.names)-base == maxQuickMembers {
 			return false
 		}
-		name := span{from: q.i}
+		name := byteRange{from: q.i}
 		if !q.name() {
 			return false
 		}

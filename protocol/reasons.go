@@ -2,19 +2,18 @@ package protocol
 
 import "slices"
 
-// Reason is why something was not collected: the "reason" of DETAIL_GAP and
-// SKIP_RESULT. The vocabulary is open on the wire (a connector may name its
-// own), and the sets below are the ones that the system acts on.
+// Reason is why something was not collected: the "reason" of DETAIL_GAP and SKIP_RESULT. Connectors may send
+// others; the system acts on the sets below.
 type Reason string
 
 const (
-	// Stops that the system or its owner chose. They never arm a cooldown.
+	// Stops that the system or its owner chose. They never start a cooldown.
 	ReasonMaxRequests  Reason = "max_requests"
 	ReasonMaxWallClock Reason = "max_wall_clock"
 	ReasonRetryBudget  Reason = "retry_budget"
 	ReasonCircuitOpen  Reason = "circuit_open"
 
-	// What the provider pushed back with. These alone arm the cross-run cooldown.
+	// Refusals of the provider. Only these start the cross-run cooldown.
 	ReasonRateLimited      Reason = "rate_limited"
 	ReasonUpstreamPressure Reason = "upstream_pressure"
 
@@ -30,57 +29,64 @@ const (
 	ReasonRetryExhausted       Reason = "retry_exhausted"
 	ReasonTemporaryUnavailable Reason = "temporary_unavailable"
 
-	// Of a stream that a failed run did not get to: nothing is known to be missing.
+	// ReasonNotReached is for a stream that a failed run did not reach. Nothing is known to be missing.
 	ReasonNotReached Reason = "not_reached"
 
-	// The runner's own, where too many records of a stream break their own rules.
+	// ReasonTooManyRejected is set by the runner if too many records of a stream are invalid.
 	ReasonTooManyRejected Reason = "too_many_records_rejected"
 
-	// The runner's, of a file that a record names: it is larger than the owner keeps, there is no
-	// room for more, or it was not there as the record said.
+	// Set by the runner for a file of a record: it exceeds the owner's limit, the storage is full, or the file
+	// was not there as described.
 	ReasonBlobTooLarge Reason = "blob_too_large"
 	ReasonBlobNoRoom   Reason = "blob_no_room"
 	ReasonBlobFailed   Reason = "blob_failed"
 
-	// The runner's, of stored records that a whole walk did not meet and that are kept: they are too many.
+	// ReasonMissingKept is set by the runner for stored records that a full walk did not find and that are kept,
+	// because they are too many.
 	ReasonMissingKept Reason = "missing_records_kept"
 
-	// The server's, of a record that a device sent and that was left out.
+	// ReasonRecordRejected is set by the server for a rejected record of a device.
 	ReasonRecordRejected Reason = "record_rejected"
 )
 
-// ClassRunCap is the error class of a gap that the owner's own run cap made.
-// Such a gap has the resumable wire reason retry_exhausted and no HTTP status,
-// because nothing failed (RT-17).
+// ClassRunCap is the error class of a gap caused by the owner's run cap. Such a gap has the resumable reason
+// retry_exhausted and no HTTP status, because nothing failed (RT-17).
 const ClassRunCap = "run_cap_deferred"
 
-// ClassUpstreamPressure is the error class of a gap that the provider's pressure made.
+// ClassUpstreamPressure is the error class of a gap caused by the provider's pressure.
 const ClassUpstreamPressure = "upstream_pressure_deferred"
 
-// The closed reason sets. BudgetDeferReasons and SourcePressureReasons are
-// disjoint: a stop we chose is never reported as the provider's pressure (RT-24).
+// The closed sets of reasons. BudgetDeferReasons and SourcePressureReasons are disjoint: a stop that we chose is
+// never reported as the provider's pressure (RT-24).
 var (
 	BudgetDeferReasons     = []Reason{ReasonMaxRequests, ReasonMaxWallClock, ReasonRetryBudget, ReasonCircuitOpen}
 	SourcePressureReasons  = []Reason{ReasonRateLimited, ReasonUpstreamPressure}
 	OwnerRequiredReasons   = []Reason{ReasonAuthFailure}
-	ConnectorDefectReasons = []Reason{ReasonGone, ReasonNotFound, ReasonPermanentForbidden, ReasonQuarantined, ReasonTooManyRejected, ReasonRecordRejected}
-	InformationalReasons   = []Reason{ReasonNotAvailableInMode, ReasonOutOfScope, ReasonUserDisabled, ReasonBlobTooLarge,
+	ConnectorDefectReasons = []Reason{
+		ReasonGone,
+		ReasonNotFound,
+		ReasonPermanentForbidden,
+		ReasonQuarantined,
+		ReasonTooManyRejected,
+		ReasonRecordRejected,
+	}
+	InformationalReasons = []Reason{ReasonNotAvailableInMode, ReasonOutOfScope, ReasonUserDisabled, ReasonBlobTooLarge,
 		ReasonMissingKept}
 	ResumableReasons = []Reason{ReasonRunCapDeferred, ReasonRetryExhausted, ReasonTemporaryUnavailable,
 		ReasonNotReached, ReasonBlobFailed, ReasonBlobNoRoom}
 )
 
-// SourcePressure reports whether the reason arms the cross-run cooldown.
+// SourcePressure reports whether the reason starts the cross-run cooldown.
 func (r Reason) SourcePressure() bool { return slices.Contains(SourcePressureReasons, r) }
 
 // BudgetDefer reports whether the reason is a planned stop of a provider budget.
 func (r Reason) BudgetDefer() bool { return slices.Contains(BudgetDeferReasons, r) }
 
-// transientReasons make a known gap "transient": the next run is expected to clear it.
+// transientReasons mark a gap that the next run is expected to close.
 var transientReasons = []Reason{
 	"http_429", "manifest_stream_unresolved", ReasonRateLimited, ReasonRetryExhausted,
 	ReasonTemporaryUnavailable, ReasonNotReached, ReasonUpstreamPressure, "upstream_pressure_deferred",
 }
 
-// Transient reports whether the reason is expected to pass by itself.
+// Transient reports whether the next run is expected to resolve the reason without help.
 func (r Reason) Transient() bool { return slices.Contains(transientReasons, r) }

@@ -10,10 +10,13 @@ var reasonSets = map[string]struct {
 	set  []Reason
 	want string
 }{
-	"budget defer":     {BudgetDeferReasons, "max_requests max_wall_clock retry_budget circuit_open"},
-	"source pressure":  {SourcePressureReasons, "rate_limited upstream_pressure"},
-	"owner required":   {OwnerRequiredReasons, "auth_failure"},
-	"connector defect": {ConnectorDefectReasons, "gone not_found permanent_forbidden quarantined too_many_records_rejected record_rejected"},
+	"budget defer":    {BudgetDeferReasons, "max_requests max_wall_clock retry_budget circuit_open"},
+	"source pressure": {SourcePressureReasons, "rate_limited upstream_pressure"},
+	"owner required":  {OwnerRequiredReasons, "auth_failure"},
+	"connector defect": {
+		ConnectorDefectReasons,
+		"gone not_found permanent_forbidden quarantined too_many_records_rejected record_rejected",
+	},
 	"informational": {InformationalReasons,
 		"not_available_in_mode out_of_scope user_disabled blob_too_large missing_records_kept"},
 	"resumable": {ResumableReasons,

@@ -9,11 +9,10 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// record builds the RECORD that split has cut apart. It is the hot path: no
-// reflection, no copy of data.
+// record builds the RECORD from the members that split found. It is the hot path: no reflection, no copy of data.
 func (d *Decoder) record() (Message, *Violation) {
 	r := &d.rec
-	stream, emittedAt := r.Stream, r.EmittedAt // the values before are often the values now
+	stream, emittedAt := r.Stream, r.EmittedAt // consecutive records often have equal values
 	file := r.File
 	r.Stream, r.Key, r.Op, r.Data, r.EmittedAt, r.Blobs, r.File = "", "", OpUpsert, nil, "", nil, ""
 	for i := range d.members {
@@ -33,7 +32,7 @@ func (d *Decoder) record() (Message, *Violation) {
 			r.Op, ok = d.recordOp(m.Value)
 		case "emitted_at":
 			if ok = m.Value.Kind() == '"'; ok {
-				if r.EmittedAt = emittedAt; !spells(m.Value, emittedAt) {
+				if r.EmittedAt = emittedAt; !equalsUnescaped(m.Value, emittedAt) {
 					r.EmittedAt, _ = unquote(m.Value)
 				}
 			}
@@ -65,8 +64,8 @@ func (d *Decoder) record() (Message, *Violation) {
 	return r, nil
 }
 
-// Uploaded reads a record as devices upload it: a RECORD without its type, whose key is
-// a string under "record_key". The error is always a *Violation.
+// Uploaded decodes a record that a device uploads: a RECORD without its type, with a string key in "record_key".
+// The error is always a *Violation.
 func (d *Decoder) Uploaded(object []byte) (*Record, error) {
 	if TooDeep(object, MaxDepth) {
 		return nil, &Violation{Subtype: NestingTooDeep, Expected: []string{"at most " + strconv.Itoa(MaxDepth) + " levels"}}
@@ -79,7 +78,7 @@ func (d *Decoder) Uploaded(object []byte) (*Record, error) {
 		case "record_key":
 			m.Name = "key"
 		case "key", "type", "file":
-			m.Name = "" // no member of an upload
+			m.Name = "" // not a member of an upload
 		}
 	}
 	d.uploaded = true
@@ -101,10 +100,10 @@ var recordRules = map[string]string{
 	"file":       "file: a path below the folder of the import, of at most " + strconv.Itoa(MaxFileName) + " bytes",
 }
 
-// MaxFileName bounds the name of the file that a record came from, in bytes.
+// MaxFileName bounds the name of a record's import file, in bytes.
 const MaxFileName = 1024
 
-// isFileName reports whether a record may say that it came from a file of that name.
+// isFileName reports whether name is a valid import file of a record.
 func isFileName(name string) bool {
 	return name != "" && len(name) <= MaxFileName && !strings.ContainsRune(name, 0)
 }
@@ -137,19 +136,27 @@ func (r *Record) check() *Violation {
 	case r.EmittedAt == "":
 		missing = "emitted_at"
 	case !looksLikeISOTime(r.EmittedAt):
-		return &Violation{Subtype: InvalidField, Expected: []string{recordRules["emitted_at"]}, Received: "emitted_at: another string"}
+		return &Violation{
+			Subtype:  InvalidField,
+			Expected: []string{recordRules["emitted_at"]},
+			Received: "emitted_at: another string",
+		}
 	}
 	if missing != "" {
 		return &Violation{Subtype: MissingField, Expected: []string{recordRules[missing]}}
 	}
 	if r.Data != nil && r.Data.Kind() != '{' {
-		return &Violation{Subtype: InvalidField, Expected: []string{recordRules["data"]}, Received: "data: " + kindName(r.Data.Kind())}
+		return &Violation{
+			Subtype:  InvalidField,
+			Expected: []string{recordRules["data"]},
+			Received: "data: " + kindName(r.Data.Kind()),
+		}
 	}
 	return nil
 }
 
-// looksLikeISOTime accepts YYYY-MM-DD with anything after it: the time is for
-// display and ordering of history, so a foreign connector's precision is its own.
+// looksLikeISOTime accepts YYYY-MM-DD with anything after it. The time is only for display and for the order of
+// history, so any precision is allowed.
 func looksLikeISOTime(s string) bool {
 	if len(s) < len("2006-01-02") || s[4] != '-' || s[7] != '-' {
 		return false
@@ -162,7 +169,7 @@ func looksLikeISOTime(s string) bool {
 	return true
 }
 
-// Clone copies everything that aliases the decoder's line; Fields are dropped.
+// Clone copies everything that aliases the decoder's line. It drops Fields.
 func (r *Record) Clone() *Record {
 	c := *r
 	c.Data, c.Blobs, c.fields = bytes.Clone(r.Data), slices.Clone(r.Blobs), nil

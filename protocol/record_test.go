@@ -9,9 +9,10 @@ import (
 
 func TestRecordRules(t *testing.T) {
 	const (
-		stream, key = "stream: a non-empty string", "key: a non-empty string without NUL, or a non-empty array of non-empty strings"
-		op, data    = `op: absent, null, "upsert" or "delete"`, "data: an object"
-		at          = "emitted_at: an ISO 8601 time"
+		stream, key = "stream: a non-empty string",
+			"key: a non-empty string without NUL, or a non-empty array of non-empty strings"
+		op, data = `op: absent, null, "upsert" or "delete"`, "data: an object"
+		at       = "emitted_at: an ISO 8601 time"
 	)
 	for _, c := range []struct {
 		patch    string
@@ -86,7 +87,8 @@ func TestRecordAccepts(t *testing.T) {
 		{`{"op":"delete","data":null,"emitted_at":null}`, tombstone},
 		{`{"op":"delete","data":null,"emitted_at":""}`, tombstone},
 		{`{"emitted_at":"1999-09-29"}`, with(func(r *Record) { r.EmittedAt = "1999-09-29" })},
-		{`{"emitted_at":"2026-01-02T03:04:05.678+02:00"}`, with(func(r *Record) { r.EmittedAt = "2026-01-02T03:04:05.678+02:00" })},
+		{`{"emitted_at":"2026-01-02T03:04:05.678+02:00"}`,
+			with(func(r *Record) { r.EmittedAt = "2026-01-02T03:04:05.678+02:00" })},
 		{`{"stream":"no\u0074es","key":"n\u0031","emitted_at":"2026\u002d01-02"}`, base},
 		{`{"key":["a","b c"]}`, with(func(r *Record) { r.Key = `["a","b c"]` })},
 		{`{"key":[ "\u0061" , "b c" ]}`, with(func(r *Record) { r.Key = `["a","b c"]` })},
@@ -158,13 +160,13 @@ func TestRecordDataIsCapped(t *testing.T) {
 	}
 }
 
-// A record may say which file of an import it came from. What no path can be is refused, and a device's
-// record says nothing of the kind.
+// A record may name its import file. Invalid paths are rejected, and the record of a device names none.
 func TestRecordNamesItsFile(t *testing.T) {
 	t.Parallel()
 	const head = `{"type":"RECORD","stream":"s","key":"k","data":{},"emitted_at":"2026-01-02"`
 	d := NewDecoder(FromConnector)
-	for given, want := range map[string]string{``: "", `,"file":null`: "", `,"file":"a/b.zip"`: "a/b.zip", `,"file":"\u00e4.zip"`: "ä.zip"} {
+	for given, want := range map[string]string{``: "", `,"file":null`: "", `,"file":"a/b.zip"`: "a/b.zip",
+		`,"file":"\u00e4.zip"`: "ä.zip"} {
 		m, err := d.Decode([]byte(head + given + "}"))
 		if err != nil || m.(*Record).File != want {
 			t.Errorf("%s: %+v, %v", given, m, err)

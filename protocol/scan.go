@@ -8,23 +8,23 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// What the decoder keeps between lines stays small whatever a connector sends:
-// this many names, of at most this length, and lists of at most this capacity.
+// Bounds of the memory that the decoder keeps between lines: the number of names, their length, and the capacity
+// of lists.
 const (
 	maxNames   = 4096
 	maxNameLen = 256
 	maxKept    = 4096
-	maxAliased = 1 << 20 // a longer line is let go of at the next one
+	maxAliased = 1 << 20 // longer lines are released with the next one
 )
 
-// split cuts the line into its top-level members and, under "data", the
-// record's fields, in one pass that also proves the line to be valid JSON.
+// split finds the top-level members of the line and, under "data", the record's fields. Its single pass also
+// validates the JSON.
 func (d *Decoder) split(line []byte) *Violation {
 	if d.large {
 		d.members, d.rec.fields = nil, nil
 	}
 	d.large = len(line) > maxAliased
-	d.members, d.rec.fields = emptied(d.members), emptied(d.rec.fields)
+	d.members, d.rec.fields = truncateFields(d.members), truncateFields(d.rec.fields)
 	if d.quickSplit(line) {
 		return nil
 	}
@@ -32,7 +32,7 @@ func (d *Decoder) split(line []byte) *Violation {
 	return d.slowSplit(line)
 }
 
-// slowSplit is split by the library.
+// slowSplit does the same as split with the JSON library.
 func (d *Decoder) slowSplit(line []byte) *Violation {
 	d.buf = *bytes.NewBuffer(line)
 	d.dec.Reset(&d.buf)
@@ -51,8 +51,8 @@ func (d *Decoder) slowSplit(line []byte) *Violation {
 	return nil
 }
 
-// emptied keeps the list's memory, whose old names text looks at, unless it is large.
-func emptied(list []Field) []Field {
+// truncateFields truncates the list and keeps its memory, unless that is large. text reuses the old names in it.
+func truncateFields(list []Field) []Field {
 	if cap(list) > maxKept {
 		return nil
 	}
@@ -91,11 +91,10 @@ func (d *Decoder) object(line []byte, into *[]Field, top bool) error {
 	return err
 }
 
-// text unquotes a JSON string without allocating for one seen before. The
-// records of a stream repeat their member names in the same order, so the name
-// that stood here before is tried first.
+// text unquotes a JSON string without an allocation if the string is known. The records of a stream repeat their
+// member names in the same order, so it first tries the name at the same position.
 func (d *Decoder) text(raw jsontext.Value, before string) string {
-	if spells(raw, before) {
+	if equalsUnescaped(raw, before) {
 		return before
 	}
 	if s, ok := d.names[string(raw)]; ok {
@@ -111,8 +110,8 @@ func (d *Decoder) text(raw jsontext.Value, before string) string {
 	return s
 }
 
-// TooDeep reports whether v nests deeper than max. Counting the openers first
-// settles nearly every line without looking at the structure.
+// TooDeep reports whether v nests deeper than max. It first counts the opening brackets, which decides nearly
+// every line.
 func TooDeep(v []byte, max int) bool {
 	if bytes.Count(v, []byte{'{'})+bytes.Count(v, []byte{'['}) <= max {
 		return false

@@ -40,7 +40,7 @@ func TestLinesThatAreNotOneObject(t *testing.T) {
 	decoded[*Record](t, FromConnector, []byte(" \t"+record+"\r\n "))
 }
 
-// nested is a record whose deepest value stands at the given level, beside others.
+// nested is a record with its deepest value at the level, beside others.
 func nested(levels int, open, shut, others string) []byte {
 	inner := levels - 2 // the message and its data
 	return []byte(`{"type":"RECORD","stream":"s","key":"k","emitted_at":"2026-01-02","data":{"a":` +
@@ -59,7 +59,8 @@ func TestNestingBound(t *testing.T) {
 
 	many := strings.Repeat("[", 500)
 	for _, value := range []string{
-		`"` + many + `"`, `"\"` + many + `"`, `"\\",` + `"b":"` + many + `\\\""`, `[` + strings.Repeat(`{"b":[]},`, 500) + `0]`,
+		`"` + many + `"`, `"\"` + many + `"`, `"\\",` + `"b":"` + many + `\\\""`, `[` + strings.Repeat(`{"b":[]},`, 500) +
+			`0]`,
 	} {
 		line := `{"type":"RECORD","stream":"s","key":"k","emitted_at":"2026-01-02","data":{"a":` + value + `}}`
 		decoded[*Record](t, FromConnector, []byte(line))
@@ -99,7 +100,8 @@ func TestFieldsInWireOrder(t *testing.T) {
 
 // Only the record's own data is cut into fields.
 func TestOnlyDataIsCutIntoFields(t *testing.T) {
-	line := `{"type":"RECORD","stream":"s","key":"k","note":{"data":{"x":1}},"data":{"data":{"y":1}},"emitted_at":"2026-01-02"}`
+	line := `{"type":"RECORD","stream":"s","key":"k","note":{"data":{"x":1}},"data":{"data":{"y":1}},` +
+		`"emitted_at":"2026-01-02"}`
 	r := decoded[*Record](t, FromConnector, []byte(line))
 	if f := r.Fields(); len(f) != 1 || f[0].Name != "data" || string(f[0].Value) != `{"y":1}` {
 		t.Errorf("fields %v", f)

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestTextStop holds that the look at many bytes at once finds what a look at each finds, wherever it is.
+// TestTextStop checks that the word-wise search finds the same stop as a byte-wise search.
 func TestTextStop(t *testing.T) {
 	t.Parallel()
 	plainly := func(b []byte, i int) (int, bool) {
@@ -15,7 +15,8 @@ func TestTextStop(t *testing.T) {
 		}
 		return i, ascii
 	}
-	for _, stop := range []string{`"`, `\`, "\x00", "\x1f", "\x7f", "\x80", "\xa2", "\xdc", "ä", "!#[]", `""`, `!"`, "\xa2\"", ""} {
+	for _, stop := range []string{`"`, `\`, "\x00", "\x1f", "\x7f", "\x80", "\xa2", "\xdc", "ä", "!#[]", `""`, `!"`,
+		"\xa2\"", ""} {
 		for before := range 36 {
 			b := []byte(strings.Repeat("a", before) + stop + strings.Repeat("b", 35-before))
 			for i := range len(b) + 1 {

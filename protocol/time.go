@@ -5,10 +5,10 @@ import (
 	"time"
 )
 
-// StoredTime is how times are kept: UTC and of fixed width, so that text order is time order.
+// StoredTime is the layout of stored times: UTC with fixed width, so that text order is time order.
 const StoredTime = "2006-01-02T15:04:05.000000Z"
 
-// ParseTime reads an RFC 3339 time or a date.
+// ParseTime parses an RFC 3339 time or a date.
 func ParseTime(s string) (time.Time, error) {
 	if t, err := time.Parse(time.RFC3339Nano, s); err == nil {
 		return t, nil
@@ -20,9 +20,8 @@ func ParseTime(s string) (time.Time, error) {
 	return t, nil
 }
 
-// SemanticTime reads the time that a record says of itself, and gives it as it is kept.
-// Not ok is what is no time, and a time outside the years 1 to 9999 of UTC: it would not
-// sort among the others.
+// SemanticTime parses a record's own time and returns it in the StoredTime layout. It returns false if text is
+// not a time, or outside the years 1 to 9999 UTC, where text order would fail.
 func SemanticTime(text string) (at time.Time, stored string, ok bool) {
 	at, err := ParseTime(text)
 	if err != nil {

@@ -10,15 +10,15 @@ type Start struct {
 	RunID          string         `json:"run_id"`
 	CollectionMode CollectionMode `json:"collection_mode"`
 	Scope          Scope          `json:"scope"`
-	// State holds the steady-state cursors; nil when nothing is persisted.
+	// State holds the steady-state cursors. Nil means that nothing is stored.
 	State Cursors `json:"state"`
 	// CatchUpState holds the catch-up cursors.
 	CatchUpState Cursors                   `json:"catch_up_state,omitempty"`
 	Bindings     map[string]jsontext.Value `json:"bindings"`
 	DetailGaps   []GapEntry                `json:"detail_gaps"`
-	// RecoveryOnly asks to drain gaps and do no list or forward work.
+	// RecoveryOnly requests that the run only recovers gaps, without list or forward work.
 	RecoveryOnly bool `json:"recovery_only,omitzero"`
-	// Allowances says that an ALLOWANCE is understood.
+	// Allowances reports that the runner accepts ALLOWANCE.
 	Allowances bool `json:"allowances,omitzero"`
 	// Walks reports that the runner accepts WALK.
 	Walks bool `json:"walks,omitzero"`
@@ -27,7 +27,7 @@ type Start struct {
 // Cursors maps a stream to its cursor, an object or null.
 type Cursors map[string]jsontext.Value
 
-// MarshalJSONTo writes nil as null: "nothing is persisted" differs from "no cursor yet".
+// MarshalJSONTo writes nil as null: "nothing is stored" differs from "no cursor yet".
 func (c Cursors) MarshalJSONTo(enc *jsontext.Encoder) error {
 	if c == nil {
 		return enc.WriteToken(jsontext.Null)
@@ -40,7 +40,7 @@ type Scope struct {
 	Streams []StreamScope `json:"streams"`
 }
 
-// StreamScope narrows one stream. Empty Resources or Fields mean no filter.
+// StreamScope limits one stream. Empty Resources or Fields mean no filter.
 type StreamScope struct {
 	Name      string     `json:"name"`
 	Resources []string   `json:"resources,omitempty"`
@@ -48,7 +48,7 @@ type StreamScope struct {
 	Fields    []string   `json:"fields,omitempty"`
 }
 
-// UnmarshalJSONFrom refuses what a grant must have resolved before the run.
+// UnmarshalJSONFrom rejects members that must be resolved when a grant is issued.
 func (s *StreamScope) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
 	type plain StreamScope
 	var w struct {
@@ -72,7 +72,7 @@ type TimeRange struct {
 	Until string `json:"until,omitzero"`
 }
 
-// GapEntry is one gap handed out for recovery, under a lease that only this run may settle.
+// GapEntry is one gap to recover, with a lease that only this run may settle.
 type GapEntry struct {
 	GapID         string         `json:"gap_id"`
 	LeaseID       string         `json:"lease_id"`
@@ -91,19 +91,18 @@ type InteractionResponse struct {
 	Data      jsontext.Value `json:"data,omitzero"`
 }
 
-// DetailGapsPageResponse answers a page request; an empty page ends recovery.
+// DetailGapsPageResponse is the reply to a page request. An empty page ends recovery.
 type DetailGapsPageResponse struct {
 	RequestID     string     `json:"request_id"`
 	ReferenceOnly bool       `json:"reference_only"`
 	DetailGaps    []GapEntry `json:"detail_gaps"`
 }
 
-// CredentialResponse says what became of a credential that was handed over, or brings the fresh
-// one that was asked for.
+// CredentialResponse is the result for a rotated credential, or contains the fresh one that was requested.
 type CredentialResponse struct {
 	RequestID string            `json:"request_id"`
 	Status    CredentialOutcome `json:"status"`
-	Values    map[string]string `json:"values,omitempty"` // by variable, with CredentialRenewed alone
+	Values    map[string]string `json:"values,omitempty"` // by variable; only with CredentialRenewed
 }
 
 func (*CredentialResponse) Type() MessageType     { return TypeCredentialResponse }

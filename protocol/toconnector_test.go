@@ -8,15 +8,22 @@ import (
 
 var runnerGoldens = []golden{
 	{
-		`{"type":"START","run_id":"run_1","collection_mode":"incremental","scope":{"streams":[{"name":"notes","resources":["n1"],` +
+		`{"type":"START","run_id":"run_1","collection_mode":"incremental","scope":{"streams":[{"name":"notes",` +
+			`"resources":["n1"],` +
 			`"time_range":{"since":"2026-01-01","until":"2026-02-01"},"fields":["id"]},{"name":"bodies"}]},` +
-			`"state":{"bodies":null,"notes":{"after":"n1"}},"catch_up_state":{"notes":{"before":"n0"}},"bindings":{"network":{}},` +
+			`"state":{"bodies":null,"notes":{"after":"n1"}},"catch_up_state":{"notes":{"before":"n0"}},` +
+			`"bindings":{"network":{}},` +
 			`"detail_gaps":[{"gap_id":"g1","lease_id":"l1","stream":"bodies","parent_stream":"notes","record_key":"n1",` +
 			`"detail_locator":{"id":"n1"},"status":"pending","reference_only":true}],"recovery_only":true}`,
 		&Start{
 			RunID: "run_1", CollectionMode: Incremental, RecoveryOnly: true,
 			Scope: Scope{Streams: []StreamScope{
-				{Name: "notes", Resources: []string{"n1"}, Fields: []string{"id"}, TimeRange: &TimeRange{Since: "2026-01-01", Until: "2026-02-01"}},
+				{
+					Name:      "notes",
+					Resources: []string{"n1"},
+					Fields:    []string{"id"},
+					TimeRange: &TimeRange{Since: "2026-01-01", Until: "2026-02-01"},
+				},
 				{Name: "bodies"},
 			}},
 			State:        Cursors{"bodies": raw(`null`), "notes": raw(`{"after":"n1"}`)},
@@ -38,8 +45,10 @@ var runnerGoldens = []golden{
 		&InteractionResponse{RequestID: "q1", Status: ResponseSuccess, Data: raw(`{"otp":"123456"}`)},
 	},
 	{
-		`{"type":"DETAIL_GAPS_PAGE_RESPONSE","request_id":"q2","reference_only":true,"detail_gaps":[{"gap_id":"g1","lease_id":"l1",` +
-			`"stream":"bodies","parent_stream":"notes","record_key":"n1","detail_locator":{"id":"n1"},"status":"pending","reference_only":true}]}`,
+		`{"type":"DETAIL_GAPS_PAGE_RESPONSE","request_id":"q2","reference_only":true,"detail_gaps":[{"gap_id":"g1",` +
+			`"lease_id":"l1",` +
+			`"stream":"bodies","parent_stream":"notes","record_key":"n1","detail_locator":{"id":"n1"},"status":"pending",` +
+			`"reference_only":true}]}`,
 		&DetailGapsPageResponse{RequestID: "q2", ReferenceOnly: true, DetailGaps: []GapEntry{goldenGap}},
 	},
 	{
@@ -52,7 +61,10 @@ var runnerGoldens = []golden{
 		&WalkMissing{RequestID: "q6", Status: WalkCompared, Keys: KeyList{"n3"}, More: true}},
 	{`{"type":"CREDENTIAL_RESPONSE","request_id":"q4","status":"renewed","values":{"NOTES_TOKEN":"t3"}}`,
 		&CredentialResponse{RequestID: "q4", Status: CredentialRenewed, Values: map[string]string{"NOTES_TOKEN": "t3"}}},
-	{`{"type":"CREDENTIAL_RESPONSE","request_id":"q3","status":"not_stored"}`, &CredentialResponse{RequestID: "q3", Status: CredentialNotStored}},
+	{
+		`{"type":"CREDENTIAL_RESPONSE","request_id":"q3","status":"not_stored"}`,
+		&CredentialResponse{RequestID: "q3", Status: CredentialNotStored},
+	},
 }
 
 var goldenGap = GapEntry{

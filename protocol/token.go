@@ -5,29 +5,29 @@ import (
 	"math/bits"
 )
 
-const ones, highs = 0x0101010101010101, 0x8080808080808080
+const everyLowBit, everyHighBit = 0x0101010101010101, 0x8080808080808080
 
-// textStops has the highest bit of a byte set where x has a quote, a backslash or a control character, and
-// of no byte when it has none. Above the lowest there may be others.
+// textStops sets the highest bit of each byte of x that is a quote, a backslash or a control character. Bits
+// above the lowest set one may be wrong. It returns zero if there is no such byte.
 func textStops(x uint64) uint64 {
-	// With a bit turned, a quote lies right behind the control characters.
-	control, slash := x^('"'^' ')*ones, x^('\\'*ones)
-	return ((control-(' '+1)*ones)&^control | (slash-ones)&^slash) & highs
+	// With one bit flipped, a quote directly follows the control characters.
+	control, slash := x^('"'^' ')*everyLowBit, x^('\\'*everyLowBit)
+	return ((control-(' '+1)*everyLowBit)&^control | (slash-everyLowBit)&^slash) & everyHighBit
 }
 
-// TextStop is where the first quote, backslash or control character is, from i on, and the length when
-// there is none; and whether all that comes before it is ASCII.
+// TextStop returns the index of the first quote, backslash or control character from i on, or the length of b if
+// there is none. ascii reports whether all bytes before it are ASCII.
 func TextStop(b []byte, i int) (at int, ascii bool) {
 	high := uint64(0)
 	rest := b[i:]
 	for len(rest) >= 16 {
 		x, y := binary.LittleEndian.Uint64(rest), binary.LittleEndian.Uint64(rest[8:])
 		if found := textStops(x); found != 0 {
-			return stopIn(b, rest, x, found, high)
+			return firstStop(b, rest, x, found, high)
 		}
 		high |= x
 		if found := textStops(y); found != 0 {
-			return stopIn(b, rest[8:], y, found, high)
+			return firstStop(b, rest[8:], y, found, high)
 		}
 		high |= y
 		rest = rest[16:]
@@ -35,7 +35,7 @@ func TextStop(b []byte, i int) (at int, ascii bool) {
 	if len(rest) >= 8 {
 		x := binary.LittleEndian.Uint64(rest)
 		if found := textStops(x); found != 0 {
-			return stopIn(b, rest, x, found, high)
+			return firstStop(b, rest, x, found, high)
 		}
 		high |= x
 		rest = rest[8:]
@@ -44,16 +44,16 @@ func TextStop(b []byte, i int) (at int, ascii bool) {
 		high |= uint64(rest[0])
 		rest = rest[1:]
 	}
-	return len(b) - len(rest), high&highs == 0
+	return len(b) - len(rest), high&everyHighBit == 0
 }
 
-// stopIn is TextStop for a stop in the first bytes of the rest, which are x.
-func stopIn(b, rest []byte, x, found, high uint64) (at int, ascii bool) {
+// firstStop is TextStop for a stop in the first bytes of rest, which are x.
+func firstStop(b, rest []byte, x, found, high uint64) (at int, ascii bool) {
 	n := bits.TrailingZeros64(found) / 8
-	return len(b) - len(rest) + n, (high|x&(1<<(8*n)-1))&highs == 0
+	return len(b) - len(rest) + n, (high|x&(1<<(8*n)-1))&everyHighBit == 0
 }
 
-// EscapeLength is how long the escape is that b begins with; zero when it is none.
+// EscapeLength returns the length of the escape at the start of b, or zero.
 func EscapeLength(b []byte) int {
 	if len(b) < 2 {
 		return 0
@@ -75,7 +75,7 @@ func EscapeLength(b []byte) int {
 	return 0
 }
 
-// NumberLength is how long the number is that b begins with; zero when it is none.
+// NumberLength returns the length of the number at the start of b, or zero.
 func NumberLength(b []byte) int {
 	n := 0
 	digits := func() bool {

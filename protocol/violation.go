@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 )
 
-// Subtype names the rule that a violation broke.
+// Subtype names the violated rule.
 type Subtype string
 
 const (
@@ -40,10 +40,10 @@ const (
 	UnknownAssistance    Subtype = "unknown_assistance_request"
 )
 
-// OfRecord reports whether the rule is one of a single record, which is then left out
-// alone.
+// OfRecord reports whether the rule concerns a single record, so that only that record is rejected.
 func (s Subtype) OfRecord() bool {
-	return s == FieldOutOfScope || s == OutsideTimeRange || s == KeyMismatch || s == SchemaMismatch || s == TombstoneNotAllowed
+	return s == FieldOutOfScope || s == OutsideTimeRange || s == KeyMismatch || s == SchemaMismatch ||
+		s == TombstoneNotAllowed
 }
 
 const (
@@ -51,8 +51,8 @@ const (
 	maxViolationExpected = 20
 )
 
-// Violation is a connector's breach of the protocol. It carries names, kinds
-// and lengths, never the content of a record, so it is safe to store and show.
+// Violation describes a protocol error of a connector. It contains names, kinds and lengths, never record
+// content, so it can be stored and shown.
 type Violation struct {
 	Subtype        Subtype     `json:"subtype"`
 	MessageType    MessageType `json:"message_type,omitzero"`
@@ -84,14 +84,14 @@ func (v *Violation) Error() string {
 	return b.String()
 }
 
-// Bounded returns the violation with every text cut to its limit, ready to be stored.
+// Bounded returns a copy with all texts truncated to their limits, for storage.
 func (v *Violation) Bounded() *Violation {
 	c := *v
-	c.MessageType = MessageType(clip(string(v.MessageType)))
-	c.Stream, c.Received, c.LastValidEvent = clip(v.Stream), clip(v.Received), clip(v.LastValidEvent)
+	c.MessageType = MessageType(clipText(string(v.MessageType)))
+	c.Stream, c.Received, c.LastValidEvent = clipText(v.Stream), clipText(v.Received), clipText(v.LastValidEvent)
 	c.Expected = make([]string, 0, min(len(v.Expected), maxViolationExpected))
 	for _, e := range v.Expected[:min(len(v.Expected), maxViolationExpected)] {
-		c.Expected = append(c.Expected, clip(e))
+		c.Expected = append(c.Expected, clipText(e))
 	}
 	return &c
 }
@@ -103,8 +103,8 @@ func AsViolation(err error) (*Violation, bool) {
 	return v, ok
 }
 
-// clip cuts s to the violation text limit without splitting a rune.
-func clip(s string) string {
+// clipText truncates s to the limit of violation texts without splitting a rune.
+func clipText(s string) string {
 	if len(s) <= maxViolationText {
 		return s
 	}

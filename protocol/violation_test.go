@@ -28,9 +28,17 @@ func TestViolationText(t *testing.T) {
 
 // The names under which a violation is stored.
 func TestViolationOnTheWire(t *testing.T) {
-	full := Violation{Subtype: InvalidField, MessageType: TypeState, Stream: "s", Expected: []string{"e"}, Received: "r", LastValidEvent: "RECORD"}
+	full := Violation{
+		Subtype:        InvalidField,
+		MessageType:    TypeState,
+		Stream:         "s",
+		Expected:       []string{"e"},
+		Received:       "r",
+		LastValidEvent: "RECORD",
+	}
 	for want, v := range map[string]Violation{
-		`{"subtype":"invalid_field","message_type":"STATE","stream":"s","expected":["e"],"received":"r","last_valid_event":"RECORD"}`: full,
+		`{"subtype":"invalid_field","message_type":"STATE","stream":"s","expected":["e"],"received":"r",` +
+			`"last_valid_event":"RECORD"}`: full,
 		`{"subtype":"line_too_long"}`: {Subtype: LineTooLong},
 	} {
 		if b, err := json.Marshal(v); err != nil || string(b) != want {
@@ -51,15 +59,23 @@ func TestAsViolation(t *testing.T) {
 	}
 }
 
-// A bounded violation fits where it is stored, is valid text if it was before,
-// loses nothing that fits, and leaves the original alone.
+// A bounded violation fits its storage, stays valid text, loses nothing that fits, and does not change the
+// original.
 func TestBounded(t *testing.T) {
-	text := rapid.OneOf(rapid.String(), rapid.Map(rapid.IntRange(195, 205), func(n int) string { return strings.Repeat("é", n) }),
-		rapid.Map(rapid.IntRange(195, 205), func(n int) string { return strings.Repeat("x", n) + "é" }))
+	text := rapid.OneOf(
+		rapid.String(),
+		rapid.Map(rapid.IntRange(195, 205), func(n int) string { return strings.Repeat("é", n) }),
+		rapid.Map(rapid.IntRange(195, 205), func(n int) string { return strings.Repeat("x", n) + "é" }),
+	)
 	rapid.Check(t, func(t *rapid.T) {
 		v := &Violation{
-			Subtype: InvalidField, MessageType: MessageType(text.Draw(t, "type")), Stream: text.Draw(t, "stream"),
-			Expected: rapid.SliceOfN(text, 0, 25).Draw(t, "expected"), Received: text.Draw(t, "received"), LastValidEvent: text.Draw(t, "last"),
+			Subtype:     InvalidField,
+			MessageType: MessageType(text.Draw(t, "type")),
+			Stream:      text.Draw(t, "stream"),
+			Expected: rapid.SliceOfN(text, 0, 25).
+				Draw(t, "expected"),
+			Received:       text.Draw(t, "received"),
+			LastValidEvent: text.Draw(t, "last"),
 		}
 		before := *v
 		b := v.Bounded()
@@ -81,7 +97,8 @@ func TestBounded(t *testing.T) {
 			switch {
 			case len(cut) > maxViolationText, !strings.HasPrefix(whole, cut), !utf8.ValidString(cut):
 				t.Fatalf("%q is cut to %q", whole, cut)
-			case len(whole) <= maxViolationText && cut != whole, len(whole) > maxViolationText && len(cut) < maxViolationText-utf8.UTFMax+1:
+			case len(whole) <= maxViolationText && cut != whole,
+				len(whole) > maxViolationText && len(cut) < maxViolationText-utf8.UTFMax+1:
 				t.Fatalf("%q is cut short to %q", whole, cut)
 			}
 		}

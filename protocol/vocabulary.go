@@ -42,7 +42,7 @@ var (
 		TypeAllowanceShare, TypeWalkMissing}
 )
 
-// Op is what a RECORD does to its key. On the wire "upsert" and an absent op are the same.
+// Op is the operation of a RECORD on its key. "upsert" and an absent op are the same.
 type Op string
 
 const (
@@ -50,7 +50,7 @@ const (
 	OpDelete Op = "delete"
 )
 
-// CollectionMode says whether a run starts from its cursors or from nothing.
+// CollectionMode is whether a run starts from its cursors or from the beginning.
 type CollectionMode string
 
 const (
@@ -60,8 +60,8 @@ const (
 
 var CollectionModes = []CollectionMode{FullRefresh, Incremental}
 
-// CursorMode separates the bookmark of a historical catch-up from the
-// steady-state one, so that neither can corrupt the other (PB-10).
+// CursorMode separates the cursor of a historical catch-up from the steady-state cursor, so that neither can
+// corrupt the other (PB-10).
 type CursorMode string
 
 const (
@@ -71,7 +71,7 @@ const (
 
 var CursorModes = []CursorMode{SteadyState, CatchUp}
 
-// DoneStatus is how a connector says its run ended.
+// DoneStatus is the result of a run, as reported by the connector.
 type DoneStatus string
 
 const (
@@ -82,7 +82,7 @@ const (
 
 var DoneStatuses = []DoneStatus{DoneSucceeded, DoneFailed, DoneCancelled}
 
-// InteractionKind is what a connector asks the owner for.
+// InteractionKind is what a connector requests from the owner.
 type InteractionKind string
 
 const (
@@ -94,7 +94,7 @@ const (
 
 var InteractionKinds = []InteractionKind{AskCredentials, AskOTP, AskManualAction, AskMissingCredentials}
 
-// Secret reports whether the owner's answer to this kind is a secret.
+// Secret reports whether the owner's answer is a secret.
 func (k InteractionKind) Secret() bool { return k != AskManualAction }
 
 // ResponseStatus is how an interaction ended.
@@ -127,7 +127,7 @@ var RecoveryActions = []RecoveryAction{
 	UpdateSelector, UpstreamUnblock, NotRetriable, UnknownRecovery,
 }
 
-// Vocabularies of ASSISTANCE, the non-blocking request for the owner's help.
+// Values of ASSISTANCE, the non-blocking request for the owner's help.
 type (
 	ProgressPosture    string
 	OwnerAction        string
@@ -157,8 +157,7 @@ var (
 	RateBackoffReasons = []RateBackoffReason{"retry_after", "throttle"}
 )
 
-// Why a provider is left alone: because it said so, or because the governor found
-// that it has to be.
+// Why no request is sent to a provider: it asked for the wait, or the governor chose it.
 const (
 	WaitRetryAfter WaitReason = "retry_after"
 	WaitSearched   WaitReason = "searched"
@@ -199,16 +198,16 @@ var KnownGapSeverities = []KnownGapSeverity{
 	SeverityActionable, SeverityInformational, SeverityRecoverable, SeverityTransient,
 }
 
-// StreamCollectionFailed is the DONE error code, and the SKIP_RESULT reason,
-// with which a connector certifies that a failure is confined to named streams.
+// StreamCollectionFailed is the DONE error code, and the SKIP_RESULT reason, of a failure that affects only the
+// named streams.
 const StreamCollectionFailed = "stream_collection_failed"
 
-// ScopeNotSupported is the SKIP_RESULT reason of a scope constraint that the connector cannot honour.
+// ScopeNotSupported is the SKIP_RESULT reason for a scope constraint that the connector does not support.
 const ScopeNotSupported = "scope_not_supported"
 
 func oneOf[T ~string](v T, list []T) bool { return slices.Contains(list, v) }
 
-// CredentialReason is why a connector speaks of its credential.
+// CredentialReason is the reason of a CredentialRequest.
 type CredentialReason string
 
 const (
@@ -221,18 +220,23 @@ const (
 // CredentialReasons lists every CredentialReason.
 var CredentialReasons = []CredentialReason{CredentialRotated, CredentialExpired}
 
-// CredentialOutcome is what became of a credential that a connector handed over or asked for.
+// CredentialOutcome is the result of a CredentialRequest.
 type CredentialOutcome string
 
-// The outcomes: it is durable, or it could not be kept.
+// Results of storing a rotated credential.
 const (
 	CredentialStored    CredentialOutcome = "stored"
 	CredentialNotStored CredentialOutcome = "not_stored"
-	// CredentialRenewed comes with fresh values; after CredentialNotRenewed the one of this run
-	// is all there is.
+	// CredentialRenewed comes with fresh values. After CredentialNotRenewed only the run's credential is
+	// available.
 	CredentialRenewed    CredentialOutcome = "renewed"
 	CredentialNotRenewed CredentialOutcome = "not_renewed"
 )
 
 // CredentialOutcomes lists every CredentialOutcome.
-var CredentialOutcomes = []CredentialOutcome{CredentialStored, CredentialNotStored, CredentialRenewed, CredentialNotRenewed}
+var CredentialOutcomes = []CredentialOutcome{
+	CredentialStored,
+	CredentialNotStored,
+	CredentialRenewed,
+	CredentialNotRenewed,
+}

@@ -23,8 +23,9 @@ func TestVocabularies(t *testing.T) {
 		got  []string
 		want string
 	}{
-		"connector types": {words(ConnectorTypes), "RECORD STATE PROGRESS INTERACTION SKIP_RESULT DETAIL_GAP DETAIL_COVERAGE DETAIL_GAPS_PAGE_REQUEST " +
-			"DETAIL_GAP_ATTEMPTED DETAIL_GAP_RECOVERED ASSISTANCE ASSISTANCE_STATUS CREDENTIAL_REQUEST ALLOWANCE WALK DONE"},
+		"connector types": {words(ConnectorTypes),
+			"RECORD STATE PROGRESS INTERACTION SKIP_RESULT DETAIL_GAP DETAIL_COVERAGE DETAIL_GAPS_PAGE_REQUEST " +
+				"DETAIL_GAP_ATTEMPTED DETAIL_GAP_RECOVERED ASSISTANCE ASSISTANCE_STATUS CREDENTIAL_REQUEST ALLOWANCE WALK DONE"},
 		"runner types": {words(RunnerTypes),
 			"START INTERACTION_RESPONSE DETAIL_GAPS_PAGE_RESPONSE CREDENTIAL_RESPONSE ALLOWANCE_SHARE WALK_MISSING"},
 		"collection modes":    {words(CollectionModes), "full_refresh incremental"},
@@ -46,10 +47,12 @@ func TestVocabularies(t *testing.T) {
 		"wait reasons":        {words(WaitReasons), "retry_after searched"},
 		"difference kinds":    {words(DifferenceKinds), "new_member absent_member other_type other_total small_page"},
 		"gap statuses":        {words(GapStatuses), "pending in_progress recovered terminal"},
-		"known gap kinds":     {words(KnownGapKinds), "skip_result detail_gap detail_coverage interaction_required run_failed checkpoint_commit"},
-		"severities":          {words(KnownGapSeverities), "actionable informational recoverable transient"},
-		"recovery actions": {words(RecoveryActions), "retry_by_runtime retry_on_connector_upgrade refresh_credentials manual_action_required " +
-			"update_selector upstream_unblock not_retriable unknown"},
+		"known gap kinds": {words(KnownGapKinds),
+			"skip_result detail_gap detail_coverage interaction_required run_failed checkpoint_commit"},
+		"severities": {words(KnownGapSeverities), "actionable informational recoverable transient"},
+		"recovery actions": {words(RecoveryActions),
+			"retry_by_runtime retry_on_connector_upgrade refresh_credentials manual_action_required " +
+				"update_selector upstream_unblock not_retriable unknown"},
 	} {
 		if got := strings.Join(c.got, " "); got != c.want {
 			t.Errorf("%s: %q, want %q", name, got, c.want)
@@ -85,7 +88,13 @@ var slots = []slot{
 	{TypeProgress, budgetWith("state"), "circuit.state", words(CircuitStates), false},
 	{TypeProgress, budgetWith("reason"), "circuit.reason", words(CircuitReasons), false},
 	{TypeProgress, budgetWith("trigger"), "circuit.trigger", words(CircuitTriggers), false},
-	{TypeProgress, `{"provider_wait":{"sender":"api","wait_ms":1,"reason":%s}}`, "provider_wait.reason", words(WaitReasons), false},
+	{
+		TypeProgress,
+		`{"provider_wait":{"sender":"api","wait_ms":1,"reason":%s}}`,
+		"provider_wait.reason",
+		words(WaitReasons),
+		false,
+	},
 	{TypeProgress, `{"stream":"notes","answer_drift":{"differences":[{"kind":%s,"count":1}]}}`,
 		"answer_drift.differences.kind", words(DifferenceKinds), false},
 	{TypeProgress, `{"collection_rate":{` + goodRate + `,"last_backoff":{"at_interval_ms":1,"reason":%s}}}`,
@@ -95,7 +104,8 @@ var slots = []slot{
 }
 
 func budgetWith(member string) string {
-	old := map[string]string{"previous_state": "closed", "state": "open", "reason": "success", "trigger": "success"}[member]
+	old := map[string]string{"previous_state": "closed", "state": "open", "reason": "success",
+		"trigger": "success"}[member]
 	return `{"provider_budget":` + changed(goodBudget, `"`+member+`":"`+old+`"`, `"`+member+`":%s`) + `}`
 }
 

@@ -36,7 +36,7 @@ type WalkMissing struct {
 	More      bool       `json:"more,omitzero"` // another WalkEnd returns further keys
 }
 
-// WalkStatus is what became of the comparison at the end of a walk.
+// WalkStatus is the result of the comparison at the end of a walk.
 type WalkStatus string
 
 const (
@@ -44,7 +44,7 @@ const (
 	WalkCompared WalkStatus = "compared"
 	// WalkRefused means that more than half of a large stream was not met. No key is returned.
 	WalkRefused WalkStatus = "refused"
-	// WalkUnproven means that the run itself shows that the walk was not whole. No key is returned.
+	// WalkUnproven means that the run itself shows that the walk was incomplete. No key is returned.
 	WalkUnproven WalkStatus = "unproven"
 )
 
@@ -59,12 +59,12 @@ func (*WalkMissing) Type() MessageType { return TypeWalkMissing }
 
 func (m *Walk) check() *Violation {
 	return firstBroken(
-		rule{!blank(m.Stream), "stream: a non-blank string"},
-		enum("phase", m.Phase, WalkPhases),
-		rule{(m.Phase == WalkPresent) == (len(m.Keys) > 0), "keys: with phase present, and with no other"},
-		rule{len(m.Keys) <= MaxWalkKeys, "keys: at most 1000"},
-		rule{(m.Phase == WalkEnd) == !blank(m.RequestID), "request_id: with phase end, and with no other"},
-		rule{m.Since == "" || m.Phase == WalkEnd && isTime(m.Since), "since: a time or a date, with phase end alone"},
+		messageRule{!isBlank(m.Stream), "stream: a non-blank string"},
+		enumRule("phase", m.Phase, WalkPhases),
+		messageRule{(m.Phase == WalkPresent) == (len(m.Keys) > 0), "keys: with phase present, and with no other"},
+		messageRule{len(m.Keys) <= MaxWalkKeys, "keys: at most 1000"},
+		messageRule{(m.Phase == WalkEnd) == !isBlank(m.RequestID), "request_id: with phase end, and with no other"},
+		messageRule{m.Since == "" || m.Phase == WalkEnd && isTime(m.Since), "since: a time or a date, only with phase end"},
 	)
 }
 
@@ -75,9 +75,9 @@ func isTime(text string) bool {
 
 func (m *WalkMissing) check() *Violation {
 	return firstBroken(
-		rule{!blank(m.RequestID), "request_id: a non-blank string"},
-		enum("status", m.Status, WalkStatuses),
-		rule{m.Status == WalkCompared || len(m.Keys) == 0 && !m.More, "keys and more: with status compared"},
-		rule{len(m.Keys) <= MaxWalkKeys, "keys: at most 1000"},
+		messageRule{!isBlank(m.RequestID), "request_id: a non-blank string"},
+		enumRule("status", m.Status, WalkStatuses),
+		messageRule{m.Status == WalkCompared || len(m.Keys) == 0 && !m.More, "keys and more: with status compared"},
+		messageRule{len(m.Keys) <= MaxWalkKeys, "keys: at most 1000"},
 	)
 }

@@ -31,7 +31,7 @@ func TestRulesOfWalks(t *testing.T) {
 	const (
 		keys    = "keys: with phase present, and with no other"
 		request = "request_id: with phase end, and with no other"
-		since   = "since: a time or a date, with phase end alone"
+		since   = "since: a time or a date, only with phase end"
 		missing = "keys and more: with status compared"
 	)
 	many := `["n"` + strings.Repeat(`,"n"`, MaxWalkKeys) + `]`

@@ -39,7 +39,7 @@ func validate(w io.Writer, dir string) error {
 	}
 	if f.Adapted && len(faults) == 0 {
 		if _, _, err := foreign.Load(dir); err != nil {
-			faults = append(faults, manifest.Problem{Path: folder.Adapter, What: err.Error(), Mend: "wrap the program again: pdpp-connectors wrap"})
+			faults = append(faults, manifest.Problem{Path: folder.Adapter, What: err.Error(), Fix: "wrap the program again: pdpp-connectors wrap"})
 		}
 	}
 	for _, p := range faults {
@@ -47,7 +47,7 @@ func validate(w io.Writer, dir string) error {
 	}
 	if f.Manifest != nil {
 		if _, builtin := connectors.Find(f.Manifest.Key()); builtin {
-			f.Warnings = append(f.Warnings, folder.Shadowed(f.Manifest.Key()))
+			f.Warnings = append(f.Warnings, folder.ShadowedProblem(f.Manifest.Key()))
 		}
 	}
 	for _, p := range f.Warnings {

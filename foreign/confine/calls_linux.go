@@ -8,8 +8,8 @@ import (
 	"pdpp/foreign/seccomp"
 )
 
-// calls are the system calls that are refused to a confined program, or have no effect in it. Landlock does not know
-// them: they act on other processes of the same user, or on files that the program cannot open.
+// calls returns the system calls that are rejected in a confined program, or have no effect. Landlock does not
+// cover them: they affect other processes of the same user, or files that the program cannot open.
 func (l Limits) calls() []seccomp.Rule {
 	only := func(args ...seccomp.Arg) [][]seccomp.Arg { return [][]seccomp.Arg{args} }
 	itself := only(seccomp.Arg{Index: 0})
@@ -24,14 +24,14 @@ func (l Limits) calls() []seccomp.Rule {
 		{Call: unix.SYS_SCHED_SETAFFINITY, Unless: itself, Errno: unix.EPERM},
 		{Call: unix.SYS_MIGRATE_PAGES, Unless: itself, Errno: unix.EPERM},
 		{Call: unix.SYS_MOVE_PAGES, Unless: itself, Errno: unix.EPERM},
-		// A file by its descriptor, as futimens has it: the path is empty.
+		// A file by its descriptor, as futimens passes it: the path is empty.
 		{Call: unix.SYS_UTIMENSAT, Unless: only(seccomp.Arg{Index: 1, Wide: true})},
-		// What is sent through a ring is not seen by a filter.
+		// A filter does not see requests through a ring.
 		{Call: unix.SYS_IO_URING_SETUP, Errno: unix.ENOSYS},
 	}
-	// Changes of modes, owners and times by path have no effect and report success: programs that copy their own
-	// files, as Python's shutil.copy, would end otherwise. A filter cannot read which path is meant.
-	for _, call := range append(byPath, unix.SYS_FCHMODAT, unix.SYS_FCHMODAT2, unix.SYS_FCHOWNAT) {
+	// Changes of modes, owners and times by path have no effect and report success. Otherwise programs that copy
+	// their own files, such as Python's shutil.copy, would fail. A filter cannot read the path.
+	for _, call := range append(callsByPath, unix.SYS_FCHMODAT, unix.SYS_FCHMODAT2, unix.SYS_FCHOWNAT) {
 		rules = append(rules, seccomp.Rule{Call: call})
 	}
 	for _, call := range []uintptr{unix.SYS_SETXATTR, unix.SYS_LSETXATTR, unix.SYS_REMOVEXATTR, unix.SYS_LREMOVEXATTR,

@@ -2,6 +2,6 @@ package confine
 
 import "golang.org/x/sys/unix"
 
-// byPath are the older calls that change a file which they name by its path.
-var byPath = []uintptr{unix.SYS_CHMOD, unix.SYS_CHOWN, unix.SYS_LCHOWN, unix.SYS_UTIME, unix.SYS_UTIMES,
+// callsByPath are the older calls that change a file by its path.
+var callsByPath = []uintptr{unix.SYS_CHMOD, unix.SYS_CHOWN, unix.SYS_LCHOWN, unix.SYS_UTIME, unix.SYS_UTIMES,
 	unix.SYS_FUTIMESAT}

@@ -2,5 +2,5 @@
 
 package confine
 
-// byPath are the older calls that change a file which they name by its path; newer architectures have none.
-var byPath []uintptr
+// callsByPath are the older calls that change a file by its path. Newer architectures have none.
+var callsByPath []uintptr

@@ -11,8 +11,7 @@ import (
 	"pdpp/foreign/seccomp"
 )
 
-// Supported reports whether this machine can hold programs to limits; if not, the reason is
-// one for the owner.
+// Supported reports whether this machine can enforce limits. If not, reason explains it to the owner.
 func Supported() (ok bool, reason string) {
 	version, err := landlock.LandlockGetABIVersion()
 	if err != nil || version < 1 {
@@ -21,8 +20,7 @@ func Supported() (ok bool, reason string) {
 	return true, ""
 }
 
-// Hide keeps other processes of the same user from reading the memory and the environment of
-// this one.
+// Hide prevents other processes of the same user from reading the memory and environment of this one.
 func Hide() error {
 	if err := unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0); err != nil {
 		return fmt.Errorf("hide the memory of this process: %w", err)
@@ -30,10 +28,11 @@ func Hide() error {
 	return nil
 }
 
-// Bound ends this process when it takes more memory, or time of a processor, than so much. It
-// leaves no dump of its memory behind.
+// Bound limits the memory and processor time of this process, which ends when it exceeds them. It leaves no
+// memory dump.
 func Bound(memory int64, processor time.Duration) error {
-	for what, most := range map[int]uint64{unix.RLIMIT_DATA: uint64(memory), unix.RLIMIT_CPU: uint64(processor / time.Second), unix.RLIMIT_CORE: 0} {
+	for what, most := range map[int]uint64{unix.RLIMIT_DATA: uint64(memory),
+		unix.RLIMIT_CPU: uint64(processor / time.Second), unix.RLIMIT_CORE: 0} {
 		if err := unix.Setrlimit(what, &unix.Rlimit{Cur: most, Max: most}); err != nil {
 			return fmt.Errorf("bound this process: %w", err)
 		}
@@ -41,15 +40,15 @@ func Bound(memory int64, processor time.Duration) error {
 	return nil
 }
 
-// Start calls start on a thread of its own that has the limits, so that the process which
-// start begins has them from its first instruction. The thread ends with the call.
+// Start calls start on its own thread with the limits, so that the process that start creates has them from its
+// first instruction. The thread ends with the call.
 func (l Limits) Start(start func() error) error {
 	version, err := landlock.LandlockGetABIVersion()
 	held := err == nil && version >= 1
 	if !held && !seccomp.Supported() {
 		return start()
 	}
-	return onThread(func() error {
+	return runOnThread(func() error {
 		if held {
 			if err := l.apply(version); err != nil {
 				return err
@@ -62,36 +61,38 @@ func (l Limits) Start(start func() error) error {
 	})
 }
 
-// onThread calls f on a thread that ends with the call. It is never the first thread of the
-// process: for the kernel that one is the process, and a process that shared the limits of its
-// child would be open to it.
-func onThread(f func() error) error {
+// runOnThread calls f on a thread that ends with the call. It never uses the first thread of the process, which
+// represents the process for the kernel: a process with the limits of its child would be accessible to the child.
+func runOnThread(f func() error) error {
 	result := make(chan error, 1)
 	go func() {
 		runtime.LockOSThread()
 		if unix.Gettid() == unix.Getpid() {
-			result <- onThread(f) // while this goroutine holds the first thread, the other gets another
+			result <- runOnThread(f) // this goroutine holds the first thread, so the new one gets another
 			runtime.UnlockOSThread()
 			return
 		}
-		// Locked for good: a thread cannot get rid of its limits, so nobody else may use it.
+		// Locked permanently: a thread cannot remove its limits, so no other goroutine may use it.
 		result <- f()
 	}()
 	return <-result
 }
 
-// Rights, by the version of Landlock that has them. What is not handled is not held.
+// Rights by the Landlock version that has them. Rights that are not handled are not enforced.
 const (
-	execute = landlock.AccessFSExecute
-	read    = landlock.AccessFSReadFile | landlock.AccessFSReadDir
-	write   = landlock.AccessFSWriteFile | landlock.AccessFSTruncate | landlock.AccessFSIoctlDev | landlock.AccessFSRefer |
+	rightsExecute = landlock.AccessFSExecute
+	rightsRead    = landlock.AccessFSReadFile | landlock.AccessFSReadDir
+	rightsWrite   = landlock.AccessFSWriteFile | landlock.AccessFSTruncate | landlock.AccessFSIoctlDev |
+		landlock.AccessFSRefer |
 		landlock.AccessFSRemoveDir | landlock.AccessFSRemoveFile | landlock.AccessFSMakeDir | landlock.AccessFSMakeReg |
-		landlock.AccessFSMakeSock | landlock.AccessFSMakeFifo | landlock.AccessFSMakeSym | landlock.AccessFSMakeChar | landlock.AccessFSMakeBlock
-	onFiles = landlock.AccessFSExecute | landlock.AccessFSReadFile | landlock.AccessFSWriteFile | landlock.AccessFSTruncate | landlock.AccessFSIoctlDev
+		landlock.AccessFSMakeSock | landlock.AccessFSMakeFifo | landlock.AccessFSMakeSym |
+		landlock.AccessFSMakeChar | landlock.AccessFSMakeBlock
+	rightsOnFiles = landlock.AccessFSExecute | landlock.AccessFSReadFile | landlock.AccessFSWriteFile |
+		landlock.AccessFSTruncate | landlock.AccessFSIoctlDev
 )
 
-func handled(version int) landlock.RulesetAttr {
-	a := landlock.RulesetAttr{HandledAccessFS: execute | read | write}
+func rightsHandled(version int) landlock.RulesetAttr {
+	a := landlock.RulesetAttr{HandledAccessFS: rightsExecute | rightsRead | rightsWrite}
 	if version < 2 {
 		a.HandledAccessFS &^= landlock.AccessFSRefer
 	}
@@ -107,16 +108,16 @@ func handled(version int) landlock.RulesetAttr {
 	return a
 }
 
-// grant gives rights to paths, which must exist or may be left out.
-type grant struct {
+// pathGrant assigns rights to paths, which must exist or may be ignored.
+type pathGrant struct {
 	paths  []string
 	rights uint64
 	must   bool
 }
 
-// apply puts the limits on the calling thread.
+// apply sets the limits on the calling thread.
 func (l Limits) apply(version int) error {
-	rules := handled(version)
+	rules := rightsHandled(version)
 	if l.Offline && version >= 4 {
 		rules.HandledAccessNet = landlock.AccessNetConnectTCP | landlock.AccessNetBindTCP
 	}
@@ -125,23 +126,23 @@ func (l Limits) apply(version int) error {
 		return fmt.Errorf("make limits: %w", err)
 	}
 	defer func() { _ = unix.Close(set) }()
-	grants := []grant{
-		{[]string{l.Program}, execute | read, true},
-		{l.Write, execute | read | write, true},
-		{l.Execute, execute | read, false},
-		{l.Read, read, false},
-		{system, execute | read, false},
-		{sinks, read | write, false},
+	grants := []pathGrant{
+		{[]string{l.Program}, rightsExecute | rightsRead, true},
+		{l.Write, rightsExecute | rightsRead | rightsWrite, true},
+		{l.Execute, rightsExecute | rightsRead, false},
+		{l.Read, rightsRead, false},
+		{systemFiles, rightsExecute | rightsRead, false},
+		{writableDevices, rightsRead | rightsWrite, false},
 	}
 	if !readsKernelMemory() {
-		grants = append(grants, grant{[]string{"/proc"}, read, false})
+		grants = append(grants, pathGrant{[]string{"/proc"}, rightsRead, false})
 	}
 	if l.Sandbox {
-		grants = append(grants, grant{[]string{"/proc"}, read | landlock.AccessFSWriteFile, true})
+		grants = append(grants, pathGrant{[]string{"/proc"}, rightsRead | landlock.AccessFSWriteFile, true})
 	}
 	for _, g := range grants {
 		for _, path := range g.paths {
-			if err := allow(set, path, g.rights&rules.HandledAccessFS); err != nil && g.must {
+			if err := allowPath(set, path, g.rights&rules.HandledAccessFS); err != nil && g.must {
 				return fmt.Errorf("give access to %s: %w", path, err)
 			}
 		}
@@ -155,8 +156,8 @@ func (l Limits) apply(version int) error {
 	return nil
 }
 
-// readsKernelMemory reports whether this process, and with it a program that it starts, may read the memory
-// of the kernel below /proc, as root may.
+// readsKernelMemory reports whether this process, and a program that it starts, may read kernel memory below
+// /proc, as root may.
 func readsKernelMemory() bool {
 	header := unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}
 	var held [2]unix.CapUserData
@@ -166,8 +167,8 @@ func readsKernelMemory() bool {
 	return held[0].Effective&(1<<unix.CAP_SYS_RAWIO) != 0
 }
 
-// allow gives rights to a file, or to everything below a folder.
-func allow(set int, path string, rights uint64) error {
+// allowPath grants rights to a file, or to everything below a folder.
+func allowPath(set int, path string, rights uint64) error {
 	fd, err := unix.Open(path, unix.O_PATH|unix.O_CLOEXEC, 0)
 	if err != nil {
 		return err
@@ -178,7 +179,7 @@ func allow(set int, path string, rights uint64) error {
 		return err
 	}
 	if info.Mode&unix.S_IFMT != unix.S_IFDIR {
-		rights &= onFiles
+		rights &= rightsOnFiles
 	}
 	return landlock.LandlockAddPathBeneathRule(set, &landlock.PathBeneathAttr{AllowedAccess: rights, ParentFd: fd}, 0)
 }

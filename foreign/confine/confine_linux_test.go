@@ -17,8 +17,7 @@ import (
 
 const roleVariable = "PDPP_TEST_CONFINE_ROLE"
 
-// The test binary plays the confined program: it does what its arguments say and tells how
-// each of them went.
+// The test binary is the confined program: it executes its arguments and prints the results.
 func TestMain(m *testing.M) {
 	if os.Getenv(roleVariable) == "" {
 		os.Exit(m.Run())
@@ -34,7 +33,7 @@ func TestMain(m *testing.M) {
 		what, path, _ := strings.Cut(arg, "=")
 		fmt.Println(arg, outcome(attempt(what, path)))
 	}
-	syscall.Exit(0) // what tells the race detector not to wait at the end lies in /proc
+	syscall.Exit(0) // the setting that stops the race detector from waiting is in /proc
 }
 
 func outcome(err error) string {
@@ -132,8 +131,8 @@ func confined(t *testing.T, l Limits, attempts ...string) map[string]string {
 	return results
 }
 
-// A confined program reaches what it was given and what every program needs, and nothing else,
-// although it runs as the same user.
+// A confined program can access only what it was allowed and what every program needs, although it runs as the
+// same user.
 func TestConfinement(t *testing.T) {
 	dir := t.TempDir()
 	at := func(parts ...string) string { return filepath.Join(append([]string{dir}, parts...)...) }
@@ -223,7 +222,7 @@ func TestStarterStaysFree(t *testing.T) {
 	}
 }
 
-// One that needs no network gets none.
+// A program with Offline has no network.
 func TestOffline(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -239,7 +238,7 @@ func TestOffline(t *testing.T) {
 	}
 }
 
-// One that has bounded itself ends before it has taken more.
+// A process that has bounded itself ends before it uses more.
 //
 //pdpp:tier unraced
 func TestBound(t *testing.T) {
@@ -252,7 +251,7 @@ func TestBound(t *testing.T) {
 	}
 }
 
-// What cannot be given because it is not there keeps the program from starting.
+// A missing program prevents the start.
 func TestMissingProgram(t *testing.T) {
 	err := Limits{Program: filepath.Join(t.TempDir(), "nothing")}.Start(func() error { t.Error("started"); return nil })
 	if !errors.Is(err, os.ErrNotExist) {

@@ -20,8 +20,8 @@ import (
 	"software.sslmate.com/src/go-pkcs12"
 )
 
-// authority signs certificates for the hosts of one run. Its key is in memory alone.
-type authority struct {
+// certAuthority signs certificates for the hosts of one run. Its key exists only in memory.
+type certAuthority struct {
 	key  *ecdsa.PrivateKey
 	cert *x509.Certificate
 
@@ -29,8 +29,8 @@ type authority struct {
 	leaves map[string]*tls.Certificate
 }
 
-func newAuthority() (*authority, error) {
-	a := &authority{leaves: map[string]*tls.Certificate{}}
+func newAuthority() (*certAuthority, error) {
+	a := &certAuthority{leaves: map[string]*tls.Certificate{}}
 	var err error
 	if a.key, err = ecdsa.GenerateKey(elliptic.P256(), rand.Reader); err != nil {
 		return nil, err
@@ -43,13 +43,16 @@ func newAuthority() (*authority, error) {
 	return a, err
 }
 
-// sign makes a certificate that outlasts any run.
-func (a *authority) sign(template, parent *x509.Certificate, key *ecdsa.PublicKey) (*x509.Certificate, error) {
+// sign returns a certificate that is valid longer than any run.
+func (a *certAuthority) sign(template, parent *x509.Certificate, key *ecdsa.PublicKey) (*x509.Certificate, error) {
 	serial, err := rand.Int(rand.Reader, new(big.Int).Lsh(big.NewInt(1), 120))
 	if err != nil {
 		return nil, err
 	}
-	template.SerialNumber, template.NotBefore, template.NotAfter = serial, time.Now().Add(-time.Hour), time.Now().Add(7*24*time.Hour)
+	template.SerialNumber, template.NotBefore, template.NotAfter = serial, time.Now().
+		Add(-time.Hour),
+		time.Now().
+			Add(7*24*time.Hour)
 	raw, err := x509.CreateCertificate(rand.Reader, template, parent, key, a.key)
 	if err != nil {
 		return nil, err
@@ -57,8 +60,8 @@ func (a *authority) sign(template, parent *x509.Certificate, key *ecdsa.PublicKe
 	return x509.ParseCertificate(raw)
 }
 
-// leaf is the certificate of a host.
-func (a *authority) leaf(name string) (*tls.Certificate, error) {
+// leaf returns the certificate of a host.
+func (a *certAuthority) leaf(name string) (*tls.Certificate, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if c := a.leaves[name]; c != nil {
@@ -69,7 +72,11 @@ func (a *authority) leaf(name string) (*tls.Certificate, error) {
 		return nil, err
 	}
 	template := &x509.Certificate{
-		Subject: pkix.Name{CommonName: name}, KeyUsage: x509.KeyUsageDigitalSignature, ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth},
+		Subject: pkix.Name{
+			CommonName: name,
+		},
+		KeyUsage:    x509.KeyUsageDigitalSignature,
+		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth},
 	}
 	if ip := net.ParseIP(name); ip != nil {
 		template.IPAddresses = []net.IP{ip}
@@ -84,12 +91,12 @@ func (a *authority) leaf(name string) (*tls.Certificate, error) {
 	return a.leaves[name], nil
 }
 
-// storePassword opens the trust store. It hides nothing: a trust store holds a public certificate.
+// storePassword opens the trust store. It protects nothing: a trust store contains a public certificate.
 const storePassword = "changeit"
 
-// Environment returns the variables that lead a program to this proxy, at a port of its loopback, and, unless
-// the proxy is blind, let it trust the run's certificate, which is written into the folder. Nothing is added to any
-// store of the system.
+// Environment returns the variables that make a program use this proxy at a port of its loopback. Unless the
+// proxy is blind, they also make it trust the run's certificate, which is written into the folder. It does not
+// change the system's certificate stores.
 func (p *Proxy) Environment(dir string, at int) ([]string, error) {
 	port := strconv.Itoa(at)
 	address := "http://127.0.0.1:" + port
@@ -97,12 +104,17 @@ func (p *Proxy) Environment(dir string, at int) ([]string, error) {
 		"HTTP_PROXY=" + address, "http_proxy=" + address, "HTTPS_PROXY=" + address, "https_proxy=" + address,
 		"NO_PROXY=", "no_proxy=", "NODE_USE_ENV_PROXY=1",
 	}
-	java := "-Dhttp.proxyHost=127.0.0.1 -Dhttp.proxyPort=" + port + " -Dhttps.proxyHost=127.0.0.1 -Dhttps.proxyPort=" + port + " -Dhttp.nonProxyHosts="
+	java := "-Dhttp.proxyHost=127.0.0.1 -Dhttp.proxyPort=" + port + " -Dhttps.proxyHost=127.0.0.1 -Dhttps.proxyPort=" +
+		port + " -Dhttp.nonProxyHosts="
 	if p.o.Blind {
 		return append(env, "JAVA_TOOL_OPTIONS="+java), nil
 	}
 	file, trust := filepath.Join(dir, "run-ca.pem"), filepath.Join(dir, "run-ca.p12")
-	if err := os.WriteFile(file, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: p.authority.cert.Raw}), 0o600); err != nil {
+	if err := os.WriteFile(
+		file,
+		pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: p.authority.cert.Raw}),
+		0o600,
+	); err != nil {
 		return nil, fmt.Errorf("write the run's certificate: %w", err)
 	}
 	packed, err := pkcs12.Modern.EncodeTrustStore([]*x509.Certificate{p.authority.cert}, storePassword)
@@ -112,7 +124,8 @@ func (p *Proxy) Environment(dir string, at int) ([]string, error) {
 	if err := os.WriteFile(trust, packed, 0o600); err != nil {
 		return nil, fmt.Errorf("write the trust store: %w", err)
 	}
-	for _, name := range []string{"SSL_CERT_FILE", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE", "NODE_EXTRA_CA_CERTS", "AWS_CA_BUNDLE"} {
+	for _, name := range []string{"SSL_CERT_FILE", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE", "NODE_EXTRA_CA_CERTS",
+		"AWS_CA_BUNDLE"} {
 		env = append(env, name+"="+file)
 	}
 	return append(env, "JAVA_TOOL_OPTIONS="+java+" -Djavax.net.ssl.trustStore="+trust+

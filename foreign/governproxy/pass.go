@@ -17,30 +17,30 @@ import (
 	"pdpp/governor/governhttp"
 )
 
-// maxRepeated is how large a body may be that is kept for a repetition.
+// maxRepeated is the maximum size of a body that is kept for a retry.
 const maxRepeated = 1 << 20
 
-// errFinal ends a request that must not be repeated, whatever its outcome.
-var errFinal = errors.New("the outcome is final")
+// errFinalOutcome ends a request that must not be retried.
+var errFinalOutcome = errors.New("the outcome is final")
 
-// exchange is one request of the program and what becomes of it.
-type exchange struct {
+// proxyExchange is one request of the program and its result.
+type proxyExchange struct {
 	p      *Proxy
 	req    *http.Request
-	id     identity
-	body   []byte // kept for repetitions
-	whole  bool   // body is all of it
+	id     requestIdentity
+	body   []byte // kept for retries
+	whole  bool   // body is complete
 	answer *http.Response
-	lost   error // why the last attempt has no answer
+	lost   error // why the last attempt has no response
 	final  bool  // it must not be sent again
 	end    context.CancelCauseFunc
 }
 
-// pass sends a request on, at the pace of its host.
-func (p *Proxy) pass(w http.ResponseWriter, r *http.Request, scheme, host string) {
+// forward forwards a request at the pace of its host.
+func (p *Proxy) forward(w http.ResponseWriter, r *http.Request, scheme, host string) {
 	place := p.place()
 	p.seen.asked(place)
-	way, ok := p.allowed(w, scheme, host)
+	way, ok := p.senderFor(w, scheme, host)
 	if !ok {
 		return
 	}
@@ -67,26 +67,26 @@ func (p *Proxy) pass(w http.ResponseWriter, r *http.Request, scheme, host string
 	}
 }
 
-// exchange reads the request. A body within the bound is kept; what is larger is sent once.
-func (p *Proxy) exchange(r *http.Request, scheme, host string) (*exchange, error) {
+// exchange reads the request. A body within the bound is kept; a larger one is sent once.
+func (p *Proxy) exchange(r *http.Request, scheme, host string) (*proxyExchange, error) {
 	body, err := io.ReadAll(io.LimitReader(r.Body, maxRepeated+1))
 	if err != nil {
 		return nil, err
 	}
-	x := &exchange{p: p, body: body, whole: len(body) <= maxRepeated}
+	x := &proxyExchange{p: p, body: body, whole: len(body) <= maxRepeated}
 	x.req = r.Clone(r.Context())
 	x.req.URL.Scheme, x.req.URL.Host, x.req.RequestURI = scheme, host, ""
 	dropHopHeaders(x.req.Header)
 	sum := sha256.New()
 	sum.Write([]byte(x.req.URL.String() + "\n"))
 	sum.Write(body)
-	x.id = identity{r.Method, hex.EncodeToString(sum.Sum(nil))}
+	x.id = requestIdentity{r.Method, hex.EncodeToString(sum.Sum(nil))}
 	return x, nil
 }
 
-// send has the request answered, and gives how long the program has to wait before it may ask
-// again; zero when there is an answer, or none will come.
-func (x *exchange) send(ctx context.Context, way *governhttp.Sender) time.Duration {
+// send forwards the request, and returns how long the program must wait before a retry. Zero means that there is
+// a response, or that none will come.
+func (x *proxyExchange) send(ctx context.Context, way *governhttp.Sender) time.Duration {
 	began := time.Now()
 	for {
 		timed, cancel := context.WithTimeout(ctx, x.p.o.Hold-time.Since(began))
@@ -101,11 +101,11 @@ func (x *exchange) send(ctx context.Context, way *governhttp.Sender) time.Durati
 			return 0
 		case !errors.As(err, &stopped):
 			if x.answer == nil && x.lost == nil {
-				return time.Second // the hold was over before its turn came
+				return time.Second // the hold ended before its turn
 			}
 			return 0
 		case stopped.Attempts > 0 && (stopped.Kind != governor.Throttled || stopped.Reason == governor.RetriesExhausted):
-			return 0 // the program gets what there is
+			return 0 // the program gets the last response
 		}
 		left := x.p.o.Hold - time.Since(began)
 		again := stopped.Attempts == 0 && stopped.RetryAfter <= left
@@ -122,9 +122,9 @@ func (x *exchange) send(ctx context.Context, way *governhttp.Sender) time.Durati
 	}
 }
 
-// attempt makes one transmission. It is not cut short when the hold is over, since its answer is
-// on the way.
-func (x *exchange) attempt(ctx context.Context) governor.Outcome {
+// attempt makes one transmission. The end of the hold does not interrupt it, because its response may be in
+// transit.
+func (x *proxyExchange) attempt(ctx context.Context) governor.Outcome {
 	x.drop()
 	req := x.req.Clone(ctx)
 	req.Body, req.ContentLength = http.NoBody, 0
@@ -136,42 +136,50 @@ func (x *exchange) attempt(ctx context.Context) governor.Outcome {
 	}
 	if x.answer, x.lost = x.p.o.Transport.RoundTrip(req); x.lost != nil {
 		x.answer = nil
-		return x.judge(governor.Outcome{Kind: governor.Failed, Unreached: unreached(x.lost)}, 0)
+		return x.judge(governor.Outcome{Kind: governor.Failed, Unreached: unreachedOutcome(x.lost)}, 0)
 	}
 	now := time.Now()
 	r := &governhttp.Response{Status: x.answer.StatusCode, Quota: governhttp.ReadQuota(x.answer.Header, now)}
 	r.RetryAfter, r.HasRetryAfter = governhttp.ReadRetryAfter(x.answer.Header, now)
-	return x.judge(governor.Outcome{Kind: governhttp.Meaning(r), RetryAfter: r.RetryAfter, HasRetryAfter: r.HasRetryAfter, Quota: r.Quota}, r.Status)
+	return x.judge(
+		governor.Outcome{
+			Kind:          governhttp.Meaning(r),
+			RetryAfter:    r.RetryAfter,
+			HasRetryAfter: r.HasRetryAfter,
+			Quota:         r.Quota,
+		},
+		r.Status,
+	)
 }
 
-func unreached(err error) bool {
+func unreachedOutcome(err error) bool {
 	var op *net.OpError
 	return errors.As(err, &op) && op.Op == "dial"
 }
 
-// judge decides whether the request may be sent again: one that only reads always, another only
-// when the provider refused to look at it.
-func (x *exchange) judge(o governor.Outcome, status int) governor.Outcome {
+// judge decides whether the request may be retried: always if it only reads, otherwise only if the provider did
+// not process it.
+func (x *proxyExchange) judge(o governor.Outcome, status int) governor.Outcome {
 	reads := x.req.Method == http.MethodGet || x.req.Method == http.MethodHead
 	again := x.whole && (reads || status == http.StatusTooManyRequests || status == http.StatusServiceUnavailable)
 	if !again && (o.Kind == governor.Throttled || o.Kind == governor.Failed) {
 		x.final = true
-		x.end(errFinal)
+		x.end(errFinalOutcome)
 	}
 	return o
 }
 
-func (x *exchange) drop() {
+func (x *proxyExchange) drop() {
 	if x.answer != nil {
-		_, _ = io.Copy(io.Discard, io.LimitReader(x.answer.Body, 64<<10)) // so that its connection serves again
+		_, _ = io.Copy(io.Discard, io.LimitReader(x.answer.Body, 64<<10)) // so that its connection can be reused
 		_ = x.answer.Body.Close()
 		x.answer = nil
 	}
 }
 
-// deliver hands the answer to the program. It is noted before: a program that has read it to its end may
-// end too, and ask for nothing more.
-func (p *Proxy) deliver(w http.ResponseWriter, x *exchange, place int64) {
+// deliver writes the response to the program. It records the response first, because a program that has read it
+// may exit.
+func (p *Proxy) deliver(w http.ResponseWriter, x *proxyExchange, place int64) {
 	defer x.answer.Body.Close()
 	dropHopHeaders(x.answer.Header)
 	for name, values := range x.answer.Header {
@@ -179,31 +187,41 @@ func (p *Proxy) deliver(w http.ResponseWriter, x *exchange, place int64) {
 	}
 	broke := p.seen.answered(x.id, x.answer.StatusCode, place)
 	w.WriteHeader(x.answer.StatusCode)
-	out := &written{w: w}
+	out := &writeTracker{w: w}
 	_, err := io.Copy(out, x.answer.Body)
 	if err != nil && !out.failed {
-		broke() // half an answer is none
+		broke() // a partial response counts as none
 		panic(http.ErrAbortHandler)
 	}
 }
 
-// written tells a program that stopped reading from a provider that stopped writing.
-type written struct {
+// writeTracker distinguishes a program that stopped reading from a provider that stopped writing.
+type writeTracker struct {
 	w      http.ResponseWriter
 	failed bool
 }
 
-func (w *written) Write(b []byte) (int, error) {
+func (w *writeTracker) Write(b []byte) (int, error) {
 	n, err := w.w.Write(b)
 	w.failed = w.failed || err != nil
 	if f, ok := w.w.(http.Flusher); ok {
-		f.Flush() // a program that waits for the first line gets it
+		f.Flush() // a program may wait for the first line
 	}
 	return n, err
 }
 
 // hopHeaders belong to one connection and are not passed on.
-var hopHeaders = []string{"Connection", "Proxy-Connection", "Keep-Alive", "Proxy-Authenticate", "Proxy-Authorization", "Te", "Trailer", "Transfer-Encoding", "Upgrade"}
+var hopHeaders = []string{
+	"Connection",
+	"Proxy-Connection",
+	"Keep-Alive",
+	"Proxy-Authenticate",
+	"Proxy-Authorization",
+	"Te",
+	"Trailer",
+	"Transfer-Encoding",
+	"Upgrade",
+}
 
 func dropHopHeaders(h http.Header) {
 	for _, name := range hopHeaders {

@@ -21,8 +21,11 @@ type provider func(n int, r *http.Request) (status int, header string, err error
 // proxied is a proxy without a socket in front of a provider.
 func proxied(answer provider, adjust ...func(*governor.Config)) (*Proxy, *int) {
 	sent := 0
-	way := governhttp.NewSender(governor.New("ledger", append([]func(*governor.Config){func(c *governor.Config) { c.MaxWait = Hold }}, adjust...)...), governhttp.SenderOptions{})
-	return &Proxy{seen: newLedger(), o: Options{
+	way := governhttp.NewSender(
+		governor.New("ledger", append([]func(*governor.Config){func(c *governor.Config) { c.MaxWait = Hold }}, adjust...)...),
+		governhttp.SenderOptions{},
+	)
+	return &Proxy{seen: newRequestLedger(), o: Options{
 		Hold: Hold,
 		Way: func(host string) *governhttp.Sender {
 			if host != "api.ledger.example" {
@@ -51,12 +54,12 @@ func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) { return f
 
 func ask(p *Proxy, method, body string) *http.Response {
 	w := httptest.NewRecorder()
-	p.outer(w, httptest.NewRequest(method, "http://api.ledger.example/v1/pages", strings.NewReader(body)))
+	p.serveOuter(w, httptest.NewRequest(method, "http://api.ledger.example/v1/pages", strings.NewReader(body)))
 	return w.Result()
 }
 
-// What is sent again: requests that only read, within the retry budget, and others only when the
-// provider refused to look at them and the body is small.
+// Requests that only read are retried within the retry budget; others only if the provider did not process them
+// and the body is small.
 func TestRepeats(t *testing.T) {
 	once := func(status int, header string) provider {
 		return func(n int, _ *http.Request) (int, string, error) {
@@ -122,7 +125,8 @@ func TestBodyIsSentWhole(t *testing.T) {
 	}
 }
 
-// A request is held for a minute at most, the second that a first request waits included. Then the program is told how long to wait.
+// A request is held for at most a minute, including the second that a first request waits. Then the program gets
+// the time to wait.
 func TestHold(t *testing.T) {
 	for _, c := range []struct {
 		name, header string
@@ -145,7 +149,15 @@ func TestHold(t *testing.T) {
 				resp := ask(p, "GET", "")
 				held := time.Since(began).Round(time.Second)
 				if resp.StatusCode != c.status || held != c.held || resp.Header.Get("Retry-After") != c.left {
-					t.Errorf("%d after %v, Retry-After %q; want %d after %v, %q", resp.StatusCode, held, resp.Header.Get("Retry-After"), c.status, c.held, c.left)
+					t.Errorf(
+						"%d after %v, Retry-After %q; want %d after %v, %q",
+						resp.StatusCode,
+						held,
+						resp.Header.Get("Retry-After"),
+						c.status,
+						c.held,
+						c.left,
+					)
 				}
 				if c.left == "" {
 					return
@@ -159,7 +171,7 @@ func TestHold(t *testing.T) {
 	}
 }
 
-// What the program repeats with success in the end was not swallowed.
+// A request that the program retries with success does not count as lost.
 func TestRepeatedBySelf(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p, _ := proxied(func(n int, _ *http.Request) (int, string, error) {
@@ -183,7 +195,7 @@ func TestRepeatedBySelf(t *testing.T) {
 func TestElsewhere(t *testing.T) {
 	p, sent := proxied(func(int, *http.Request) (int, string, error) { return 200, "", nil })
 	w := httptest.NewRecorder()
-	p.outer(w, httptest.NewRequest("GET", "http://telemetry.example/", nil))
+	p.serveOuter(w, httptest.NewRequest("GET", "http://telemetry.example/", nil))
 	if got := p.Seen(); w.Code != 403 || *sent != 0 || len(got.Elsewhere) != 1 || got.Elsewhere[0] != "telemetry.example" {
 		t.Errorf("%d, %d transmissions, %+v", w.Code, *sent, got)
 	}
@@ -202,7 +214,7 @@ func TestHeaders(t *testing.T) {
 		r := httptest.NewRequest("GET", "http://API.ledger.example:80/", nil)
 		r.Header.Set("Proxy-Authorization", "Basic x")
 		r.Header.Set("Authorization", "Bearer tok")
-		p.outer(w, r)
+		p.serveOuter(w, r)
 		if w.Code != 200 || w.Header().Get("X-Next") != "2" {
 			t.Errorf("%d, %v", w.Code, w.Header())
 		}

@@ -13,38 +13,38 @@ import (
 	"pdpp/governor/governhttp"
 )
 
-// Hold is how long a request is kept waiting at most: programs time out.
+// Hold is how long a request waits at most, because programs time out.
 const Hold = time.Minute
 
-// Options describe a proxy. Way is required.
+// Options configures a proxy. Way is required.
 type Options struct {
-	// Way gives the governed way to a host, which has its port unless that is the scheme's own;
-	// nil refuses the host. It gives the same one for every host of a provider.
+	// Way returns the sender for a host, which includes its port unless that is the scheme's default. Nil refuses
+	// the host. It returns the same sender for every host of a provider.
 	Way func(host string) *governhttp.Sender
-	// Blind lets TLS through unread.
+	// Blind forwards TLS without inspection.
 	Blind bool
 	// Transport carries the requests; nil means the network.
 	Transport http.RoundTripper
 	// Dial makes the connections of tunnels; nil means over the network.
 	Dial func(ctx context.Context, network, address string) (net.Conn, error)
-	// Place returns where the program is at the moment, as its caller counts; nil means nowhere.
+	// Place returns the current position of the program, as counted by the caller. Nil means unknown.
 	Place func() int64
 	// Hold overrides how long a request is kept waiting.
 	Hold time.Duration
 }
 
-// Proxy is a proxy at work.
+// Proxy is a running proxy.
 type Proxy struct {
 	o         Options
-	port      int          // of loopback, if it listens there
-	server    *http.Server // of the connections from the program
-	inner     *http.Server // of what is inside of its tunnels
-	tunnelled *handedOver
-	authority *authority
-	seen      ledger
+	port      int          // on loopback, after Listen
+	server    *http.Server // for connections from the program
+	inner     *http.Server // for requests inside tunnels
+	tunnelled *connListener
+	authority *certAuthority
+	seen      requestLedger
 
 	mu     sync.Mutex
-	pinned map[string]bool // hosts for which the program did not accept our certificate
+	pinned map[string]bool // hosts for which the program rejected our certificate
 }
 
 // New returns a proxy that does not listen yet.
@@ -60,19 +60,23 @@ func New(o Options) (*Proxy, error) {
 	if o.Dial == nil {
 		o.Dial = (&net.Dialer{Timeout: 10 * time.Second}).DialContext
 	}
-	p := &Proxy{o: o, pinned: map[string]bool{}, seen: newLedger()}
+	p := &Proxy{o: o, pinned: map[string]bool{}, seen: newRequestLedger()}
 	p.tunnelled = newHandedOver(&net.TCPAddr{IP: net.IPv4(127, 0, 0, 1)})
 	var err error
 	if p.authority, err = newAuthority(); err != nil {
 		return nil, fmt.Errorf("make the run's certificate: %w", err)
 	}
-	p.server = &http.Server{Handler: http.HandlerFunc(p.outer), ReadHeaderTimeout: time.Minute}
-	p.inner = &http.Server{Handler: http.HandlerFunc(p.within), ReadHeaderTimeout: time.Minute, ConnContext: contextOf}
-	go func() { _ = p.inner.Serve(p.tunnelled) }() // ends by Close
+	p.server = &http.Server{Handler: http.HandlerFunc(p.serveOuter), ReadHeaderTimeout: time.Minute}
+	p.inner = &http.Server{
+		Handler:           http.HandlerFunc(p.serveInner),
+		ReadHeaderTimeout: time.Minute,
+		ConnContext:       connContext,
+	}
+	go func() { _ = p.inner.Serve(p.tunnelled) }() // Close ends it
 	return p, nil
 }
 
-// place returns where the program is.
+// place returns the current position of the program.
 func (p *Proxy) place() int64 {
 	if p.o.Place == nil {
 		return 0
@@ -116,29 +120,29 @@ func (p *Proxy) Close() error {
 	return errors.Join(p.server.Close(), p.inner.Close(), p.tunnelled.Close())
 }
 
-// Seen is what became of the requests so far.
+// Seen returns the results of the requests so far.
 func (p *Proxy) Seen() Seen { return p.seen.sum() }
 
-// outer serves the program's own connections: plain requests, and wishes for a tunnel.
-func (p *Proxy) outer(w http.ResponseWriter, r *http.Request) {
+// serveOuter serves the program's own connections: plain requests, and CONNECT.
+func (p *Proxy) serveOuter(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case r.Method == http.MethodConnect:
 		p.tunnel(w, r)
 	case r.URL.Host == "":
 		http.Error(w, "this is a proxy: ask for a whole address", http.StatusBadRequest)
 	default:
-		p.pass(w, r, r.URL.Scheme, r.URL.Host)
+		p.forward(w, r, r.URL.Scheme, r.URL.Host)
 	}
 }
 
-// within serves what comes through a tunnel that is inspected.
-func (p *Proxy) within(w http.ResponseWriter, r *http.Request) {
+// serveInner serves requests from an inspected tunnel.
+func (p *Proxy) serveInner(w http.ResponseWriter, r *http.Request) {
 	to := destinationOf(r.Context())
-	p.pass(w, r, to.scheme, to.host)
+	p.forward(w, r, to.scheme, to.host)
 }
 
-// hostOf spells a host without the scheme's own port.
-func hostOf(scheme, host string) string {
+// withoutDefaultPort returns a host without the default port of the scheme.
+func withoutDefaultPort(scheme, host string) string {
 	host = strings.ToLower(host)
 	name, port, err := net.SplitHostPort(host)
 	if err != nil {
@@ -150,9 +154,9 @@ func hostOf(scheme, host string) string {
 	return net.JoinHostPort(name, port)
 }
 
-// allowed gives the way to a host. One that there is none to is noted and refused.
-func (p *Proxy) allowed(w http.ResponseWriter, scheme, host string) (*governhttp.Sender, bool) {
-	host = hostOf(scheme, host)
+// senderFor returns the sender for a host. A host without one is recorded and refused.
+func (p *Proxy) senderFor(w http.ResponseWriter, scheme, host string) (*governhttp.Sender, bool) {
+	host = withoutDefaultPort(scheme, host)
 	way := p.o.Way(host)
 	if way == nil {
 		p.seen.elsewhere(host)

@@ -30,7 +30,10 @@ func started(t *testing.T, handler http.HandlerFunc, o Options) (*Proxy, *httpte
 	if err != nil {
 		t.Fatal(err)
 	}
-	way := governhttp.NewSender(governor.New("ledger", func(c *governor.Config) { c.Discovery, c.Ceiling = 1, 1 }), governhttp.SenderOptions{})
+	way := governhttp.NewSender(
+		governor.New("ledger", func(c *governor.Config) { c.Discovery, c.Ceiling = 1, 1 }),
+		governhttp.SenderOptions{},
+	)
 	o.Way = func(host string) *governhttp.Sender {
 		if host != at.Host {
 			return nil
@@ -46,7 +49,7 @@ func started(t *testing.T, handler http.HandlerFunc, o Options) (*Proxy, *httpte
 	return p, server
 }
 
-// client is a program that heeds the variables, as most libraries do.
+// client is a program that uses the proxy variables, as most libraries do.
 func client(t *testing.T, env []string, roots *x509.CertPool) *http.Client {
 	t.Helper()
 	vars := map[string]string{}
@@ -150,7 +153,11 @@ func TestPinned(t *testing.T) {
 // A blind proxy trusts nothing on behalf of the program and sees nothing.
 func TestBlind(t *testing.T) {
 	t.Parallel()
-	p, server := started(t, func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "hello") }, Options{Blind: true})
+	p, server := started(
+		t,
+		func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "hello") },
+		Options{Blind: true},
+	)
 	dir := t.TempDir()
 	env, err := p.Environment(dir, p.Port())
 	if err != nil {
@@ -182,7 +189,8 @@ func TestEnvironment(t *testing.T) {
 		t.Fatal(err)
 	}
 	text := strings.Join(env, "\n")
-	for _, name := range []string{"HTTP_PROXY", "http_proxy", "HTTPS_PROXY", "https_proxy", "SSL_CERT_FILE", "REQUESTS_CA_BUNDLE",
+	for _, name := range []string{"HTTP_PROXY", "http_proxy", "HTTPS_PROXY", "https_proxy", "SSL_CERT_FILE",
+		"REQUESTS_CA_BUNDLE",
 		"CURL_CA_BUNDLE", "NODE_EXTRA_CA_CERTS", "AWS_CA_BUNDLE", "JAVA_TOOL_OPTIONS"} {
 		if !strings.Contains("\n"+text, "\n"+name+"=") {
 			t.Errorf("%s is not set", name)

@@ -6,22 +6,22 @@ import (
 	"sync"
 )
 
-// Seen is what became of a program's requests.
+// Seen reports the results of a program's requests.
 type Seen struct {
-	// Requests counts what passed, tunnels aside.
+	// Requests counts the forwarded requests, without tunnels.
 	Requests int
-	// Hosts are those that were asked, Elsewhere those that were refused, sorted.
+	// Hosts are the requested hosts, Elsewhere the refused ones, both sorted.
 	Hosts, Elsewhere []string
-	// Refused counts the requests that ended in a refusal or a failure, by status; 0 stands
-	// for no answer. One that the program repeated with success is none.
+	// Refused counts the requests that ended in a refusal or a failure, by status; 0 means no response. A request
+	// that the program retried with success does not count.
 	Refused map[int]int
-	// Refusals are the same one by one, each with the places at which the program asked.
+	// Refusals are the same requests one by one, each with the positions of the program.
 	Refusals []Refusal
-	// Places are where the program was when it asked for something, in order and each once.
+	// Places are the positions of the program at its requests, sorted and without duplicates.
 	Places []int64
-	// Last is the status of the last answer; 0 when there was none.
+	// Last is the status of the last response; 0 if there was none.
 	Last int
-	// Blind says that something went through unread.
+	// Blind means that some traffic was not inspected.
 	Blind bool
 }
 
@@ -31,39 +31,39 @@ type Refusal struct {
 	Places []int64
 }
 
-// identity tells a request from others; its repetitions have the same.
-type identity struct{ method, digest string }
+// requestIdentity identifies a request. Its retries have the same identity.
+type requestIdentity struct{ method, digest string }
 
-// ledger counts. It keeps digests, and nothing that passed.
-type ledger struct {
+// requestLedger counts requests. It stores digests, and no traffic.
+type requestLedger struct {
 	mu        sync.Mutex
 	requests  int
 	hosts     map[string]bool
 	forbidden map[string]bool
-	refused   map[identity]Refusal
+	refused   map[requestIdentity]Refusal
 	places    []int64
 	last      int
 	blind     bool
 }
 
-func newLedger() ledger {
-	return ledger{hosts: map[string]bool{}, forbidden: map[string]bool{}, refused: map[identity]Refusal{}}
+func newRequestLedger() requestLedger {
+	return requestLedger{hosts: map[string]bool{}, forbidden: map[string]bool{}, refused: map[requestIdentity]Refusal{}}
 }
 
-func (l *ledger) host(name string) {
+func (l *requestLedger) host(name string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.hosts[name] = true
 }
 
-func (l *ledger) elsewhere(name string) {
+func (l *requestLedger) elsewhere(name string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.forbidden[name] = true
 }
 
-// asked notes where the program was when it sent a request. Requests may overtake each other.
-func (l *ledger) asked(place int64) {
+// asked records the position of the program at a request. Requests may arrive out of order.
+func (l *requestLedger) asked(place int64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if i, found := slices.BinarySearch(l.places, place); !found {
@@ -71,8 +71,8 @@ func (l *ledger) asked(place int64) {
 	}
 }
 
-// refuse notes that the request was refused at another place too.
-func (l *ledger) refuse(id identity, status int, place int64) {
+// refuse records a refusal of the request at a position.
+func (l *requestLedger) refuse(id requestIdentity, status int, place int64) {
 	r := l.refused[id]
 	r.Status = status
 	if !slices.Contains(r.Places, place) {
@@ -81,14 +81,14 @@ func (l *ledger) refuse(id identity, status int, place int64) {
 	l.refused[id] = r
 }
 
-func (l *ledger) unseen() {
+func (l *requestLedger) unseen() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.blind = true
 }
 
-// answered notes the final answer to a request. When only half of it came, broke says so.
-func (l *ledger) answered(id identity, status int, place int64) (broke func()) {
+// answered records the final response to a request. broke reports that only a part of it arrived.
+func (l *requestLedger) answered(id requestIdentity, status int, place int64) (broke func()) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	before := l.last
@@ -109,15 +109,15 @@ func (l *ledger) answered(id identity, status int, place int64) (broke func()) {
 	}
 }
 
-// failed notes a request without an answer.
-func (l *ledger) failed(id identity, place int64) {
+// failed records a request without a response.
+func (l *requestLedger) failed(id requestIdentity, place int64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.requests++
 	l.refuse(id, 0, place)
 }
 
-func (l *ledger) sum() Seen {
+func (l *requestLedger) sum() Seen {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	s := Seen{

@@ -15,10 +15,10 @@ import (
 	"pdpp/governor/governhttp"
 )
 
-// tunnel answers CONNECT: what comes through is inspected, or let through unread.
+// tunnel handles CONNECT: it inspects the traffic, or forwards it without inspection.
 func (p *Proxy) tunnel(w http.ResponseWriter, r *http.Request) {
 	host := r.Host
-	way, ok := p.allowed(w, "https", host)
+	way, ok := p.senderFor(w, "https", host)
 	if !ok {
 		return
 	}
@@ -28,27 +28,27 @@ func (p *Proxy) tunnel(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if p.isBlind(host) {
-		p.blind(conn, way, host)
+		p.forwardBlind(conn, way, host)
 		return
 	}
 	if _, err := io.WriteString(conn, "HTTP/1.1 200 Connection established\r\n\r\n"); err != nil {
 		_ = conn.Close()
 		return
 	}
-	c := &peeked{Conn: conn, r: buffered.Reader}
+	c := &peekedConn{Conn: conn, r: buffered.Reader}
 	first, err := c.r.Peek(1)
 	switch {
 	case err != nil:
 		_ = conn.Close()
-	case first[0] != handshake:
-		p.tunnelled.take(destined{c, destination{"http", host}})
+	case first[0] != tlsHandshakeByte:
+		p.tunnelled.take(withTunnelTarget{c, tunnelTarget{"http", host}})
 	default:
 		p.unwrap(c, host)
 	}
 }
 
-// handshake is the first byte of a TLS connection.
-const handshake = 0x16
+// tlsHandshakeByte is the first byte of a TLS connection.
+const tlsHandshakeByte = 0x16
 
 func (p *Proxy) isBlind(host string) bool {
 	p.mu.Lock()
@@ -56,8 +56,7 @@ func (p *Proxy) isBlind(host string) bool {
 	return p.o.Blind || p.pinned[host]
 }
 
-// unwrap takes the encryption off. A client that does not accept our certificate gets a tunnel
-// the next time.
+// unwrap terminates TLS. A client that rejects our certificate gets a tunnel the next time.
 func (p *Proxy) unwrap(c net.Conn, host string) {
 	name, _, err := net.SplitHostPort(host)
 	if err != nil {
@@ -79,11 +78,11 @@ func (p *Proxy) unwrap(c net.Conn, host string) {
 		_ = c.Close()
 		return
 	}
-	p.tunnelled.take(destined{inside, destination{"https", host}})
+	p.tunnelled.take(withTunnelTarget{inside, tunnelTarget{"https", host}})
 }
 
-// blind lets a connection through unread. Making it waits for the pace as a request does.
-func (p *Proxy) blind(client net.Conn, way *governhttp.Sender, host string) {
+// forwardBlind forwards a connection without inspection. Connecting waits for the pace like a request.
+func (p *Proxy) forwardBlind(client net.Conn, way *governhttp.Sender, host string) {
 	defer client.Close()
 	p.seen.unseen()
 	ctx, cancel := context.WithTimeout(context.Background(), p.o.Hold)
@@ -97,7 +96,7 @@ func (p *Proxy) blind(client net.Conn, way *governhttp.Sender, host string) {
 		return governor.Outcome{Kind: governor.Success}, nil
 	})
 	if err != nil {
-		p.seen.failed(identity{"CONNECT", host}, p.place())
+		p.seen.failed(requestIdentity{"CONNECT", host}, p.place())
 		_, _ = io.WriteString(client, "HTTP/1.1 503 Service Unavailable\r\nContent-Length: 0\r\n\r\n")
 		return
 	}
@@ -108,7 +107,7 @@ func (p *Proxy) blind(client net.Conn, way *governhttp.Sender, host string) {
 	back := make(chan struct{})
 	go func() {
 		defer close(back)
-		_, _ = io.Copy(client, server) // whichever side ends it, both ends are closed
+		_, _ = io.Copy(client, server) // if one side ends, both are closed
 		_ = client.Close()
 	}()
 	_, _ = io.Copy(server, client)
@@ -116,46 +115,46 @@ func (p *Proxy) blind(client net.Conn, way *governhttp.Sender, host string) {
 	<-back
 }
 
-// peeked is a connection whose first bytes were read ahead.
-type peeked struct {
+// peekedConn is a connection with buffered first bytes.
+type peekedConn struct {
 	net.Conn
 	r *bufio.Reader
 }
 
-func (c *peeked) Read(b []byte) (int, error) { return c.r.Read(b) }
+func (c *peekedConn) Read(b []byte) (int, error) { return c.r.Read(b) }
 
-// destination is where a tunnel leads.
-type destination struct{ scheme, host string }
+// tunnelTarget is the target of a tunnel.
+type tunnelTarget struct{ scheme, host string }
 
-type destined struct {
+type withTunnelTarget struct {
 	net.Conn
-	to destination
+	to tunnelTarget
 }
 
 type destinationKey struct{}
 
-func contextOf(ctx context.Context, c net.Conn) context.Context {
-	return context.WithValue(ctx, destinationKey{}, c.(destined).to)
+func connContext(ctx context.Context, c net.Conn) context.Context {
+	return context.WithValue(ctx, destinationKey{}, c.(withTunnelTarget).to)
 }
 
-func destinationOf(ctx context.Context) destination {
-	to, _ := ctx.Value(destinationKey{}).(destination)
+func destinationOf(ctx context.Context) tunnelTarget {
+	to, _ := ctx.Value(destinationKey{}).(tunnelTarget)
 	return to
 }
 
-// handedOver is a listener of connections that were accepted elsewhere.
-type handedOver struct {
+// connListener is a listener for connections that were accepted elsewhere.
+type connListener struct {
 	conns  chan net.Conn
 	closed chan struct{}
 	once   sync.Once
 	addr   net.Addr
 }
 
-func newHandedOver(addr net.Addr) *handedOver {
-	return &handedOver{conns: make(chan net.Conn), closed: make(chan struct{}), addr: addr}
+func newHandedOver(addr net.Addr) *connListener {
+	return &connListener{conns: make(chan net.Conn), closed: make(chan struct{}), addr: addr}
 }
 
-func (h *handedOver) take(c net.Conn) {
+func (h *connListener) take(c net.Conn) {
 	select {
 	case h.conns <- c:
 	case <-h.closed:
@@ -163,8 +162,8 @@ func (h *handedOver) take(c net.Conn) {
 	}
 }
 
-// Accept gives the next connection.
-func (h *handedOver) Accept() (net.Conn, error) {
+// Accept returns the next connection.
+func (h *connListener) Accept() (net.Conn, error) {
 	select {
 	case c := <-h.conns:
 		return c, nil
@@ -174,10 +173,10 @@ func (h *handedOver) Accept() (net.Conn, error) {
 }
 
 // Close ends Accept.
-func (h *handedOver) Close() error {
+func (h *connListener) Close() error {
 	h.once.Do(func() { close(h.closed) })
 	return nil
 }
 
-// Addr is the address of the listener that accepts them.
-func (h *handedOver) Addr() net.Addr { return h.addr }
+// Addr returns the address of the listener that accepted them.
+func (h *connListener) Addr() net.Addr { return h.addr }

@@ -1,15 +1,15 @@
-// Package seccomp refuses system calls to the calling thread, and to every process that it starts. It holds
-// what Landlock does not know: calls that act on other processes, on the modes of files and on sockets.
+// Package seccomp rejects system calls of the calling thread and of every process that it starts. It covers what
+// Landlock does not: calls that affect other processes, the modes of files, and sockets.
 package seccomp
 
 import "syscall"
 
-// Rule refuses one system call.
+// Rule rejects one system call.
 type Rule struct {
 	Call uintptr
-	// Unless lets the call through when all arguments of one of its members match.
+	// Unless allows the call if all arguments of one of its members match.
 	Unless [][]Arg
-	// Errno is what the caller gets. With zero the call has no effect and reports success.
+	// Errno is returned to the caller. With zero the call has no effect and reports success.
 	Errno syscall.Errno
 }
 

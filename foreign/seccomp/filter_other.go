@@ -2,7 +2,7 @@
 
 package seccomp
 
-// Supported reports whether this machine can refuse system calls.
+// Supported reports whether this machine can reject system calls.
 func Supported() bool { return false }
 
 // Install does nothing.

@@ -7,15 +7,13 @@ import (
 	"pdpp/governor"
 )
 
-// admit waits until the governor lets the call pass and returns that instant.
-// The governor is asked again after each sleep, because an answer to another
-// request may have changed the pace meanwhile.
+// admit waits until the governor admits the call. It returns the time of admission. It calls Next again after
+// each sleep, because another response may have changed the pace.
 //
-// Only one call at a time sleeps for the pace; the others queue behind it, so
-// that many waiters cost no more than one and leave in the order they came. A
-// repetition sleeps its own pause before it joins them.
+// Only one call at a time sleeps for the pace; the others queue behind it. Many waiters cost no more than one and
+// are admitted in order. A retry sleeps its own pause before it queues.
 func (s *Sender) admit(ctx context.Context, call *governor.Call) (time.Time, Wait, error) {
-	began := s.o.Now()
+	began := s.options.Now()
 	wait := Wait{Source: Preflight}
 	pause := call.Attempts() > 0
 	if pause {
@@ -27,7 +25,7 @@ func (s *Sender) admit(ctx context.Context, call *governor.Call) (time.Time, Wai
 			<-s.turn
 		}
 	}()
-	for now := began; ; now = s.o.Now() {
+	for now := began; ; now = s.options.Now() {
 		if ctx.Err() != nil {
 			return now, wait, context.Cause(ctx)
 		}
@@ -42,34 +40,33 @@ func (s *Sender) admit(ctx context.Context, call *governor.Call) (time.Time, Wai
 			wait.For = now.Sub(began)
 			return now, wait, nil
 		case !pause && !queued:
-			if err := take(ctx, s.turn); err != nil {
+			if err := acquireToken(ctx, s.turn); err != nil {
 				return now, wait, err
 			}
 			queued = true
 			continue
 		}
 		pause = false
-		step := Wait{Source: wait.Source, For: d, ByProvider: s.askedFor(now, d)}
+		step := Wait{Source: wait.Source, For: d, ByProvider: s.isProviderWait(now, d)}
 		wait.ByProvider = wait.ByProvider || step.ByProvider
-		if s.o.Waiting != nil {
-			s.o.Waiting(ctx, step)
+		if s.options.Waiting != nil {
+			s.options.Waiting(ctx, step)
 		}
-		if err := sleep(ctx, d); err != nil {
+		if err := sleepContext(ctx, d); err != nil {
 			return now, wait, err
 		}
 	}
 }
 
-// askedFor tells whether a wait from now on reaches the instant that the
-// provider asked for.
-func (s *Sender) askedFor(now time.Time, d time.Duration) bool {
+// isProviderWait reports whether a wait of d reaches the instant that the provider asked for.
+func (s *Sender) isProviderWait(now time.Time, d time.Duration) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.asked.After(now) && !now.Add(d).Before(s.asked)
+	return s.askedUntil.After(now) && !now.Add(d).Before(s.askedUntil)
 }
 
-// take puts a token in, first come first served, unless the context ends first.
-func take(ctx context.Context, tokens chan<- struct{}) error {
+// acquire sends a token to the channel, in order of arrival. It returns the cause if the context ends first.
+func acquireToken(ctx context.Context, tokens chan<- struct{}) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
@@ -81,7 +78,7 @@ func take(ctx context.Context, tokens chan<- struct{}) error {
 	}
 }
 
-func sleep(ctx context.Context, d time.Duration) error {
+func sleepContext(ctx context.Context, d time.Duration) error {
 	if d <= 0 {
 		return nil
 	}

@@ -11,43 +11,42 @@ import (
 	"pdpp/governor"
 )
 
-// maxRedirects bounds a chain.
+// maxRedirects bounds a chain of redirects.
 const maxRedirects = 5
 
-// manner is how the answer to a request is waited for and handed over.
-type manner struct{ stream, patient bool }
+// deliveryMode is how to wait for a response and how to return it.
+type deliveryMode struct{ stream, patient bool }
 
-// follow sends the request, with the headers that every request has, and then
-// each redirect. A redirect is a request to the provider like any other, so each
-// passes the sender.
-func (c *Client) follow(ctx context.Context, req *http.Request, how manner) (*Response, error) {
+// followRedirects adds the common headers, sends the request and follows redirects. Each redirect passes through
+// the sender like any other request.
+func (c *Client) followRedirects(ctx context.Context, req *http.Request, how deliveryMode) (*Response, error) {
 	for name, values := range c.opt.Header {
 		if req.Header[name] == nil {
 			req.Header[name] = values
 		}
 	}
-	if err := c.opt.Token.show(ctx, req); err != nil {
+	if err := c.opt.Token.authorize(ctx, req); err != nil {
 		return nil, err
 	}
 	for hop := 0; ; hop++ {
 		resp, err := c.send(ctx, req, how)
-		if c.opt.Token.again(ctx, req, resp) {
+		if c.opt.Token.refresh(ctx, req, resp) {
 			resp, err = c.send(ctx, req, how)
 		}
-		if err != nil || !redirects(resp) {
+		if err != nil || !isRedirect(resp) {
 			return resp, err
 		}
-		next, ok := c.redirected(req, resp)
+		next, ok := c.redirectRequest(req, resp)
 		if !ok || hop == maxRedirects {
-			return nil, &Error{Kind: Redirected, err: errRedirect}
+			return nil, &Error{Kind: Redirected, err: errBadRedirect}
 		}
 		req = next
 	}
 }
 
 // send passes the attempts of one request through the sender.
-func (c *Client) send(ctx context.Context, req *http.Request, how manner) (*Response, error) {
-	if lost := c.reach.known(req.URL.Hostname(), c.opt.Now()); lost != nil {
+func (c *Client) send(ctx context.Context, req *http.Request, how deliveryMode) (*Response, error) {
+	if lost := c.unreached.lookup(req.URL.Hostname(), c.opt.Now()); lost != nil {
 		return nil, lost
 	}
 	var answer *Response
@@ -55,17 +54,21 @@ func (c *Client) send(ctx context.Context, req *http.Request, how manner) (*Resp
 	err := c.opt.Sender.Do(ctx, func(ctx context.Context) (o governor.Outcome, err error) {
 		attempts++
 		if answer, err = c.attempt(ctx, req, how); err != nil {
-			c.trying(ctx, err, attempts)
-			return governor.Outcome{Kind: failureKind(err), Unreached: UnreachableHost(err) != "", Cut: wasCut(err)}, err
+			c.notifyUnreached(ctx, err, attempts)
+			return governor.Outcome{
+				Kind:      failureKind(err),
+				Unreached: UnreachableHost(err) != "",
+				Cut:       brokeBeforeResponse(err),
+			}, err
 		}
-		if o, err = c.judge(answer); o.Kind == governor.Throttled || o.Kind == governor.Failed {
-			answer.drop()
+		if o, err = c.classify(answer); o.Kind == governor.Throttled || o.Kind == governor.Failed {
+			answer.discard()
 		}
 		return o, err
 	})
 	var lost *Error
 	if errors.As(err, &lost) && lost.Kind == Unreachable {
-		c.reach.lost(lost, c.opt.Now())
+		c.unreached.remember(lost, c.opt.Now())
 	}
 	if err != nil && ctx.Err() != nil {
 		return nil, err
@@ -76,20 +79,19 @@ func (c *Client) send(ctx context.Context, req *http.Request, how manner) (*Resp
 	return answer, err
 }
 
-// attempt makes one transmission of the request and reads the whole answer, but for
-// a stream. A body within the bound is drained, so that its connection serves again;
-// one past it costs the connection.
-func (c *Client) attempt(ctx context.Context, req *http.Request, how manner) (*Response, error) {
+// attempt makes one transmission and reads the whole response, except for a stream. A body within the bound is
+// read to the end, so that its connection can be reused. A larger body costs the connection.
+func (c *Client) attempt(ctx context.Context, req *http.Request, how deliveryMode) (*Response, error) {
 	timed, cancel := context.WithCancelCause(ctx)
-	patience := c.patience(how.patient, cancel)
+	patience := c.startTimer(how.patient, cancel)
 	streaming := false
 	defer func() {
 		if patience.Stop(); !streaming {
 			cancel(nil)
 		}
 	}()
-	var way connecting
-	once := req.Clone(way.within(timed))
+	var way connectTrace
+	once := req.Clone(way.withTrace(timed))
 	if req.GetBody != nil {
 		body, err := req.GetBody()
 		if err != nil {
@@ -102,47 +104,47 @@ func (c *Client) attempt(ctx context.Context, req *http.Request, how manner) (*R
 	}
 	resp, err := c.opt.Transport.RoundTrip(once)
 	if how.patient {
-		c.mute.Store(err != nil && timed.Err() != nil && ctx.Err() == nil)
+		c.patientTimedOut.Store(err != nil && timed.Err() != nil && ctx.Err() == nil)
 	}
 	if err != nil {
-		if ctx.Err() == nil && way.failed(err) {
+		if ctx.Err() == nil && way.noConnection(err) {
 			return nil, &Error{Kind: Unreachable, Host: req.URL.Hostname(), err: WithoutURL(err)}
 		}
-		return nil, failure(ctx, timed, err)
+		return nil, attemptError(ctx, timed, err)
 	}
 	patience.extend()
 	if how.stream && resp.StatusCode >= 200 && resp.StatusCode < 300 {
 		streaming = true
 		answer := newResponse(resp.StatusCode, resp.Header, nil, c.opt.Now())
-		answer.Stream = &streamed{resp.Body, cancel}
+		answer.Stream = &attemptStream{resp.Body, cancel}
 		return answer, nil
 	}
 	body, err := io.ReadAll(io.LimitReader(patience.watch(resp.Body), c.opt.MaxBody+1))
-	_ = resp.Body.Close() // the body is read; an error here changes nothing
+	_ = resp.Body.Close() // the body has been read; an error changes nothing
 	switch {
 	case err != nil:
-		return nil, failure(ctx, timed, err)
+		return nil, attemptError(ctx, timed, err)
 	case int64(len(body)) > c.opt.MaxBody:
 		return nil, &Error{Kind: TooLarge, err: fmt.Errorf("body exceeds %d bytes", c.opt.MaxBody)}
 	}
 	return newResponse(resp.StatusCode, resp.Header, body, c.opt.Now()), nil
 }
 
-// streamed is a body that ends its attempt when it is closed.
-type streamed struct {
+// attemptStream is a body that ends its attempt when it is closed.
+type attemptStream struct {
 	io.ReadCloser
 	end context.CancelCauseFunc
 }
 
-func (s *streamed) Close() error {
+func (s *attemptStream) Close() error {
 	defer s.end(nil)
 	return s.ReadCloser.Close()
 }
 
-// drop closes a stream that nobody will read.
-func (r *Response) drop() {
+// discard closes a stream that will not be read.
+func (r *Response) discard() {
 	if r != nil && r.Stream != nil {
-		_ = r.Stream.Close() // it is given up
+		_ = r.Stream.Close() // the response is discarded
 	}
 }
 
@@ -152,8 +154,8 @@ func newResponse(status int, h http.Header, body []byte, now time.Time) *Respons
 	return r
 }
 
-// redirects tells whether an answer sends the request elsewhere.
-func redirects(r *Response) bool {
+// isRedirect reports whether a response redirects the request.
+func isRedirect(r *Response) bool {
 	switch r.Status {
 	case http.StatusMovedPermanently, http.StatusFound, http.StatusSeeOther,
 		http.StatusTemporaryRedirect, http.StatusPermanentRedirect:
@@ -162,12 +164,11 @@ func redirects(r *Response) bool {
 	return false
 }
 
-// redirected is the request that a redirect asks for. It keeps the credential in
-// the headers with the party it was meant for: another host than the provider's, and
-// its own without encryption, are refused.
-func (c *Client) redirected(req *http.Request, resp *Response) (*http.Request, bool) {
+// redirectRequest returns the request for a redirect. It returns false if the target is another host, or the same
+// host without encryption, because the headers contain credentials.
+func (c *Client) redirectRequest(req *http.Request, resp *Response) (*http.Request, bool) {
 	to, err := req.URL.Parse(resp.Header.Get("Location"))
-	if err != nil || !c.serves(to) {
+	if err != nil || !c.isProviderURL(to) {
 		return nil, false
 	}
 	next := req.Clone(req.Context())
@@ -179,9 +180,8 @@ func (c *Client) redirected(req *http.Request, resp *Response) (*http.Request, b
 	return next, true
 }
 
-// becomesGet tells whether a redirect asks for what a request has made instead of asking
-// for the request again elsewhere. A POST is taken so by everybody, whatever was meant; the
-// methods that only read, as PROPFIND and REPORT do, are repeated as they are.
+// becomesGet reports whether a redirect changes the method to GET. All clients do so for POST. Methods that only
+// read, such as PROPFIND and REPORT, are repeated as they are.
 func becomesGet(method string, status int) bool {
 	switch status {
 	case http.StatusSeeOther:

@@ -17,111 +17,102 @@ import (
 	"pdpp/governor"
 )
 
-// What a client does unless its options say otherwise.
+// Defaults of Options.
 const (
 	DefaultTimeout = 45 * time.Second
 	DefaultMaxBody = 16 << 20
 )
 
-// Options describe one provider. Only BaseURL is required.
+// Options configures a Client for one provider. Only BaseURL is required.
 type Options struct {
-	// BaseURL is the provider's root; request paths are appended to it.
+	// BaseURL is the provider's root. Request paths are appended to it.
 	BaseURL string
-	// Hosts are further hosts of the provider, each with its port unless that is the
-	// scheme's own: an upload or a download host, say. They are asked by Request.URL, by
-	// the client as a RoundTripper and by redirects, under the same headers, pace and
-	// scheme as the base's. Every other host is refused.
+	// Hosts are additional hosts of the provider, for example for uploads, with a port unless it is the default
+	// port of the scheme. Requests reach them through Request.URL, through RoundTrip and through redirects, with
+	// the headers, pace and scheme of the base URL. Requests to all other hosts are refused.
 	Hosts []string
 	// Header is sent with every request, to every host.
 	Header http.Header
-	// Token gives the access token that every request shows which has no Authorization of its
-	// own. A request that is answered 401 is sent once more with a fresh one, as a request to the
-	// provider like any other; nil means that there is none.
+	// Token returns the access token for requests without an Authorization header. A request that gets a 401
+	// response is sent once more with a fresh token, as a separate request. Nil means no token.
 	Token Token
-	// Sign changes each transmission right before it is sent, repetitions and redirected requests included: what proves
-	// who asks may depend on the address and be good once. Nil changes nothing.
+	// Sign changes each transmission right before it is sent, including retries and redirects. It serves
+	// credentials that depend on the address or are valid once. Nil changes nothing.
 	Sign func(*http.Request)
-	// Classify turns an answer into the connector's typed error, or nil when the
-	// answer is good. An error with a method Kind() governor.Kind decides what the
-	// answer says about the provider; otherwise Meaning does. Where a wait or a
-	// quota stands in the body, Classify may fill in those members of the answer.
-	// Without it every answer is good, unless its status asks to try again.
+	// Classify converts a response to the connector's typed error, or returns nil if the response is good. An
+	// error with a method Kind() governor.Kind decides how the response affects the pace; otherwise Meaning does.
+	// If the body contains a wait or a quota, Classify may set these members of the response. Without Classify
+	// every response is good, unless its status asks for a retry.
 	Classify func(*Response) error
-	// Timeout bounds how long one attempt goes without getting ahead: from connecting to
-	// the beginning of the answer, and then for each quarter of a mebibyte of its body. A
-	// connection of its own has less time, and a patient request more.
+	// Timeout bounds the time without progress: from connecting to the beginning of the response, and then for
+	// each 256 KiB of its body. Connecting has a shorter timeout, and a patient request a longer one.
 	Timeout time.Duration
-	// MaxBody bounds the body in bytes; a larger one is an error.
+	// MaxBody bounds the body in bytes. A larger body is an error.
 	MaxBody int64
-	// Stream hands over the body of a 2xx answer as it arrives, for requests that come
-	// through the client as a RoundTripper. Do is asked by Request.Stream.
+	// Stream returns the body of a 2xx response as it arrives, for requests through RoundTrip. For Do, use
+	// Request.Stream.
 	Stream bool
-	// Transport carries the requests; nil means one that this client owns.
+	// Transport sends the requests. Nil means a transport that this client owns.
 	Transport http.RoundTripper
-	// Dial makes the connections of a transport that this client owns; nil means over
-	// the network.
+	// Dial makes the connections of the client's own transport. Nil means a network dialer.
 	Dial func(ctx context.Context, network, address string) (net.Conn, error)
-	// Unreached is told that the host could not be reached and is about to be tried
-	// again, so that a run can say why it is quiet.
+	// Unreached is called before another attempt to reach a host that could not be reached, so that a run can
+	// report why it waits.
 	Unreached func(ctx context.Context, host string, attempt, of int)
-	// Answered is called with every good answer that is not a stream, for a look at its form. It
-	// must not change or keep the answer.
+	// Answered is called with every good response that is not a stream, to inspect its form. It must not change
+	// or keep the response.
 	Answered func(req *http.Request, r *Response)
-	// Sender is the request path; nil means one of this client alone, with a
-	// governor named after the host.
+	// Sender sends the requests. Nil means a sender of this client, with a governor named after the host.
 	Sender *Sender
-	// Now reads the clock for an instant in a header when the answer has no Date.
+	// Now returns the current time, for instants in headers of responses without a Date.
 	Now func() time.Time
 }
 
-// Client sends requests to one provider. It is safe for concurrent use, and it is an
-// http.RoundTripper: put into an http.Client it governs what any library sends.
+// Client sends requests to one provider. It is safe for concurrent use. It is an http.RoundTripper, so an
+// http.Client can use it as its Transport.
 type Client struct {
-	base  *url.URL
-	opt   Options
-	reach reach
-	mute  atomic.Bool // patience for it is used up
+	base            *url.URL
+	opt             Options
+	unreached       unreachableHosts
+	patientTimedOut atomic.Bool // a patient request already timed out
 }
 
-// Request is one call. Path is relative to the base URL and already escaped.
+// Request describes one call of Do. Path is relative to the base URL and already escaped.
 type Request struct {
 	Method string // empty means GET
 	Path   string
-	// URL is an absolute address in place of base and path, as a provider gives it for
-	// a file or a next page. Its host is the base's or one of Options.Hosts.
+	// URL is an absolute address that replaces base URL and Path, for example of a file or a next page. Its host
+	// must be the base host or one of Options.Hosts.
 	URL    string
-	Query  url.Values // added to what URL has
+	Query  url.Values // added to the query of URL
 	Header http.Header
 	Body   []byte
-	// Stream asks for the body of a 2xx answer as it arrives.
+	// Stream requests the body of a 2xx response as it arrives.
 	Stream bool
-	// Patient says that the provider goes through all that it keeps before it answers, for
-	// the list of a whole collection: the beginning of the answer may take ten timeouts. To
-	// give up sooner and ask again would have the provider begin again, beside what it is
-	// at. One that said nothing for so long is waited for as ever, until it has answered a
+	// Patient is for requests that make the provider read a whole collection before it responds. The beginning of
+	// the response may take ten timeouts, because a retry would start the work again beside the first request.
+	// After such a request has timed out, later ones wait only one timeout, until the provider has responded to a
 	// patient request.
 	Patient bool
 }
 
-// Response is an answer.
+// Response is the response to a request.
 type Response struct {
 	Status int
 	Header http.Header
-	// Body is the whole body; it is empty when Stream is set.
+	// Body is the whole body. It is empty if Stream is set.
 	Body []byte
-	// Stream is the body as it arrives, if that was asked for and the answer is 2xx.
-	// Neither Timeout nor MaxBody bound it, and a failure within it is not repeated.
-	// Whoever gets it closes it.
+	// Stream is the body as it arrives, if it was requested and the status is 2xx. Timeout and MaxBody do not
+	// bound it, and a failure while reading it is not retried. The caller must close it.
 	Stream io.ReadCloser
-	// RetryAfter is how long the provider asks to wait. HasRetryAfter tells a wait of
-	// zero from none.
+	// RetryAfter is how long the provider asks to wait. It counts only if HasRetryAfter is true.
 	RetryAfter    time.Duration
 	HasRetryAfter bool
-	// Quota is what the provider says is left.
+	// Quota is the quota that the provider announced.
 	Quota governor.Quota
 }
 
-// New checks the options and makes a client.
+// New validates the options and returns a Client.
 func New(o Options) (*Client, error) {
 	base, err := url.Parse(o.BaseURL)
 	if err != nil || base.Host == "" || base.Scheme != "http" && base.Scheme != "https" {
@@ -140,39 +131,37 @@ func New(o Options) (*Client, error) {
 		o.Sender = NewSender(governor.New(base.Hostname()), SenderOptions{})
 	}
 	if o.Transport == nil {
-		o.Transport = transport(cap(o.Sender.slots), o.Dial)
+		o.Transport = newTransport(cap(o.Sender.slots), o.Dial)
 	}
-	o.Header = header(base.User, o.Header)
+	o.Header = canonicalHeader(base.User, o.Header)
 	base.User = nil
 	return &Client{base: base, opt: o}, nil
 }
 
-// header spells the names as net/http does, and a user in the base URL as the
-// header that it means.
-func header(user *url.Userinfo, given http.Header) http.Header {
+// canonicalHeader returns a copy of base with canonical names. A user becomes a Basic Authorization header.
+func canonicalHeader(user *url.Userinfo, base http.Header) http.Header {
 	h := http.Header{}
 	if user != nil {
 		password, _ := user.Password()
 		secret := base64.StdEncoding.EncodeToString([]byte(user.Username() + ":" + password))
 		h.Set("Authorization", "Basic "+secret)
 	}
-	for name, values := range given {
+	for name, values := range base {
 		h[http.CanonicalHeaderKey(name)] = values
 	}
 	return h
 }
 
-// Get is Do for a plain GET.
+// Get calls Do for a GET request.
 func (c *Client) Get(ctx context.Context, path string, query url.Values) (*Response, error) {
 	return c.Do(ctx, Request{Path: path, Query: query})
 }
 
-// Do sends a request until the answer is final, redirects within the host
-// included. The error is what Classify said, *Stopped when no final answer came,
-// *Error when a final one was not usable, or the cause of the context's end. The
-// response is the last answer; it is nil when the last attempt had none.
+// Do sends a request until its response is final. It follows redirects to the provider's hosts. The error is the
+// result of Classify, *Stopped if there was no final response, *Error if the final response was not usable, or
+// the cause of the context's end. The response is the last one; it is nil if the last attempt had none.
 //
-// Collecting only reads, so a request is sent again whatever its method.
+// Do retries requests of every method, because collectors only read.
 func (c *Client) Do(ctx context.Context, r Request) (*Response, error) {
 	target, err := c.target(r)
 	if err != nil {
@@ -182,15 +171,15 @@ func (c *Client) Do(ctx context.Context, r Request) (*Response, error) {
 	if err != nil {
 		return nil, errors.New("request is malformed: check method and path")
 	}
-	req.Header = header(nil, r.Header)
-	resp, err := c.follow(ctx, req, manner{stream: r.Stream, patient: r.Patient})
+	req.Header = canonicalHeader(nil, r.Header)
+	resp, err := c.followRedirects(ctx, req, deliveryMode{stream: r.Stream, patient: r.Patient})
 	if err != nil {
-		resp.drop()
+		resp.discard()
 	}
 	return resp, err
 }
 
-// target is where a request goes.
+// target returns the address of a request.
 func (c *Client) target(r Request) (*url.URL, error) {
 	if r.URL == "" {
 		to := c.base.JoinPath(r.Path)
@@ -198,8 +187,8 @@ func (c *Client) target(r Request) (*url.URL, error) {
 		return to, nil
 	}
 	to, err := url.Parse(r.URL)
-	if err != nil || !c.serves(to) {
-		return nil, errElsewhere
+	if err != nil || !c.isProviderURL(to) {
+		return nil, errOtherHost
 	}
 	if len(r.Query) > 0 {
 		query := to.Query()
@@ -209,8 +198,8 @@ func (c *Client) target(r Request) (*url.URL, error) {
 	return to, nil
 }
 
-// serves tells whether an address is the provider's: of one of its hosts, and as
-// encrypted as its base.
-func (c *Client) serves(to *url.URL) bool {
+// isProviderURL reports whether an address belongs to the provider: one of its hosts, with the scheme of the base
+// URL.
+func (c *Client) isProviderURL(to *url.URL) bool {
 	return to.Scheme == c.base.Scheme && (to.Host == c.base.Host || slices.Contains(c.opt.Hosts, to.Host))
 }

@@ -21,8 +21,7 @@ func plain() *Sender {
 	return NewSender(governor.New("test", func(c *governor.Config) { c.Discovery, c.Attempts = 0, 1 }), SenderOptions{})
 }
 
-// serve gives a client of the handler. What it does about the pace is tested
-// with the sender.
+// serve returns a client of the handler. The sender's tests cover the pace.
 func serve(t *testing.T, h http.HandlerFunc, o Options) *Client {
 	t.Helper()
 	s := httptest.NewServer(h)
@@ -58,7 +57,13 @@ func TestRequestIsBuiltFromBaseAndOptions(t *testing.T) {
 		_, _ = io.WriteString(w, "hello")
 	}))
 	defer s.Close()
-	c, err := New(Options{BaseURL: s.URL + "/api/", Sender: plain(), Header: http.Header{"authorization": {"Bearer t"}, "X-Both": {"base"}}})
+	c, err := New(
+		Options{
+			BaseURL: s.URL + "/api/",
+			Sender:  plain(),
+			Header:  http.Header{"authorization": {"Bearer t"}, "X-Both": {"base"}},
+		},
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -133,7 +138,12 @@ func TestBodyIsBounded(t *testing.T) {
 	c := serve(t, func(w http.ResponseWriter, r *http.Request) {
 		_, _ = io.WriteString(w, strings.Repeat("x", len(r.URL.Query().Get("n"))))
 	}, Options{MaxBody: 10})
-	if resp, err := c.Get(t.Context(), "", url.Values{"n": {strings.Repeat("x", 10)}}); err != nil || len(resp.Body) != 10 {
+	if resp, err := c.Get(
+		t.Context(),
+		"",
+		url.Values{"n": {strings.Repeat("x", 10)}},
+	); err != nil ||
+		len(resp.Body) != 10 {
 		t.Errorf("a body at the bound: %v", err)
 	}
 	_, err := c.Get(t.Context(), "", url.Values{"n": {strings.Repeat("x", 11)}})
@@ -219,7 +229,7 @@ func TestTruncatedBodyIsANetworkError(t *testing.T) {
 	}
 }
 
-// silent is a transport whose provider never answers.
+// silent is a transport that never responds.
 type silent struct{}
 
 func (silent) RoundTrip(r *http.Request) (*http.Response, error) {

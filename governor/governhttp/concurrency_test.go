@@ -13,7 +13,7 @@ import (
 	"pdpp/governor"
 )
 
-// Many callers of one sender are admitted one by one, in the order they came.
+// Calls of one sender are admitted one at a time, in order of arrival.
 func TestWaitersLeaveInOrder(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -125,8 +125,7 @@ func TestInFlightIsBounded(t *testing.T) {
 	})
 }
 
-// The end of a context ends every kind of waiting at that instant, and what the
-// call held is free again.
+// The end of a context ends every wait at once, and releases what the call held.
 func TestCancellationIsImmediate(t *testing.T) {
 	t.Parallel()
 	gone := errors.New("the runner is gone")
@@ -168,7 +167,7 @@ func TestCancellationIsImmediate(t *testing.T) {
 	}
 }
 
-// cancelled is a context that ends after some looks at it, if any are set.
+// cancelled is a context that ends after a number of checks, if set.
 type cancelled struct {
 	context.Context
 	after int
@@ -199,7 +198,7 @@ func TestUnsentRequestIsWithdrawn(t *testing.T) {
 				sent := 0
 				late := &cancelled{Context: ctx}
 				if !during {
-					late.after = 2 // looks at the context: for the slot and before the governor is asked
+					late.after = 2 // checks of the context: for the slot and before the governor
 				}
 				err := s.Do(late, func(ctx context.Context) (governor.Outcome, error) {
 					sent++
@@ -222,7 +221,7 @@ func TestDenialDoesNotQueue(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		r := newWideRig(3, steady(time.Minute), attempts(1), func(c *governor.Config) {
-			c.Breaker = governor.Breaker{Share: 1, Least: 1, Window: 1, Recover: time.Hour}
+			c.Breaker = governor.BreakerConfig{Share: 1, Least: 1, Window: 1, Recover: time.Hour}
 		})
 		var all sync.WaitGroup
 		all.Go(func() { // leaves after a minute and fails half a minute later
@@ -246,8 +245,7 @@ func TestDenialDoesNotQueue(t *testing.T) {
 	})
 }
 
-// A request for the sake of another, such as a new token, does not wait for the
-// slot that its caller holds.
+// A request on behalf of another one, such as for a new token, does not wait for its caller's slot.
 func TestCallWithinACall(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -266,7 +264,7 @@ func TestCallWithinACall(t *testing.T) {
 	})
 }
 
-// A request refused while others wait does not let them go early.
+// A refusal delays requests that are already waiting.
 func TestRefusalHoldsThoseThatWait(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -330,7 +328,7 @@ func TestAnnouncedWaitStopsEveryLane(t *testing.T) {
 		time.Sleep(time.Second) // all lanes are in flight
 		close(refuse)
 		synctest.Wait() // the announcement has arrived
-		told := time.Now()
+		announced := time.Now()
 		close(others)
 		time.Sleep(wait - 1) // so have the other answers
 		r.keep(func() {
@@ -340,8 +338,8 @@ func TestAnnouncedWaitStopsEveryLane(t *testing.T) {
 		})
 		all.Wait()
 		for _, at := range started[lanes:] {
-			if at.Sub(told) < wait {
-				t.Errorf("a request started %s after the announcement", at.Sub(told))
+			if at.Sub(announced) < wait {
+				t.Errorf("a request started %s after the announcement", at.Sub(announced))
 			}
 		}
 		if len(started) != 3*lanes+1 {

@@ -6,29 +6,29 @@ import (
 	"net/url"
 )
 
-// Kind is why no usable answer came.
+// Kind is the reason why there is no usable response.
 type Kind string
 
 const (
-	// Timeout means that the attempt took longer than Options.Timeout.
+	// Timeout means that the attempt made no progress for Options.Timeout.
 	Timeout Kind = "timeout"
 	// Network means that the connection failed or broke.
 	Network Kind = "network"
-	// Unreachable means that there was no connection to send the request on.
+	// Unreachable means that no connection could be made.
 	Unreachable Kind = "unreachable"
 	// TooLarge means that the body exceeds Options.MaxBody.
 	TooLarge Kind = "too_large"
-	// Redirected means that the provider sent the request elsewhere.
+	// Redirected means that the provider redirected the request to another host, or too often.
 	Redirected Kind = "redirected"
-	// Unusable means that the transport can carry no request any more.
+	// Unusable means that the transport cannot send requests any more.
 	Unusable Kind = "unusable"
 )
 
-// Error is an attempt without a usable answer. Its text names no URL, because
-// query parameters may be secret.
+// Error describes an attempt without a usable response. Its text contains no URL, because query parameters may be
+// secret.
 type Error struct {
 	Kind Kind
-	Host string // that could not be reached; empty for another kind
+	Host string // host that could not be reached; empty for other kinds
 	err  error
 }
 
@@ -36,13 +36,13 @@ func (e *Error) Error() string { return "provider request: " + string(e.Kind) + 
 
 func (e *Error) Unwrap() error { return e.err }
 
-// ErrUnusable is what a transport wraps that can carry no request any more: nothing is sent again.
+// ErrUnusable is wrapped by transports that cannot send requests any more. Such requests are not retried.
 var ErrUnusable = errors.New("the transport has ended")
 
-var errRedirect = errors.New("redirect leaves the provider's host or never ends")
+var errBadRedirect = errors.New("redirect leaves the provider's host or never ends")
 
-// WithoutURL is an error as it may be shown. net/http puts the URL in front of
-// its errors; whatever is around such an error repeats that, so it goes too.
+// WithoutURL returns the error without the URL that net/http adds, so that it can be shown. Errors that wrap such
+// an error repeat the URL, so WithoutURL removes them too.
 func WithoutURL(err error) error {
 	var u *url.Error
 	for errors.As(err, &u) {
@@ -51,7 +51,7 @@ func WithoutURL(err error) error {
 	return err
 }
 
-// UnreachableHost is the host that could not be reached, if that is what err says.
+// UnreachableHost returns the host that could not be reached, or "" for other errors.
 func UnreachableHost(err error) string {
 	var e *Error
 	if errors.As(err, &e) && e.Kind == Unreachable {
@@ -60,14 +60,14 @@ func UnreachableHost(err error) string {
 	return ""
 }
 
-// failure names what went wrong. A caller that gave up gets its own reason back.
-func failure(caller, attempt context.Context, err error) error {
+// attemptError converts the error of an attempt. If the caller's context has ended, it returns the cause.
+func attemptError(caller, attempt context.Context, err error) error {
 	if caller.Err() != nil {
 		return context.Cause(caller)
 	}
 	err = WithoutURL(err)
 	switch {
-	case errors.Is(err, errRedirect):
+	case errors.Is(err, errBadRedirect):
 		return &Error{Kind: Redirected, err: err}
 	case errors.Is(err, ErrUnusable):
 		return &Error{Kind: Unusable, err: err}
@@ -78,8 +78,8 @@ func failure(caller, attempt context.Context, err error) error {
 	}
 }
 
-// wasCut tells a connection that broke before an answer came.
-func wasCut(err error) bool {
+// brokeBeforeResponse reports whether the connection broke before a response arrived.
+func brokeBeforeResponse(err error) bool {
 	var e *Error
 	return errors.As(err, &e) && e.Kind == Network
 }

@@ -15,8 +15,8 @@ import (
 	"pdpp/governor/governhttp"
 )
 
-// A mail server that refuses because of the pace answers in words. The connector
-// names the outcome; pacing, repetition and waiting are the sender's.
+// A mail server that limits the pace responds in words. The connector classifies the response; the sender paces,
+// retries and waits.
 func ExampleSender_Do() {
 	answers := []string{"NO [LIMIT] slow down", "OK FETCH completed"}
 	fetch := func() string {
@@ -25,7 +25,7 @@ func ExampleSender_Do() {
 		return first
 	}
 	sender := governhttp.NewSender(governor.New("mail", func(c *governor.Config) {
-		c.Discovery = 0 // an example need not be polite
+		c.Discovery = 0 // an example need not wait
 		c.Backoff = time.Millisecond
 	}), governhttp.SenderOptions{})
 
@@ -58,7 +58,7 @@ func ExampleClient() {
 		BaseURL: provider.URL,
 		Header:  http.Header{"Authorization": {"Bearer token"}},
 		Sender: governhttp.NewSender(governor.New("lanternmail", func(c *governor.Config) {
-			c.Discovery = 0 // an example need not be polite
+			c.Discovery = 0 // an example need not wait
 		}), governhttp.SenderOptions{}),
 	})
 	if err != nil {
@@ -80,8 +80,8 @@ func ExampleClient() {
 	// after 2 requests, <nil>
 }
 
-// Many goroutines may ask at once: the sender lets as many requests be in flight as the
-// governor has lanes open. That is one until answers turn out to take longer than the pace.
+// Many goroutines may call Do at once. The sender admits as many requests as the governor has lanes open: one,
+// until responses take longer than the interval.
 func ExampleSender_Do_lanes() {
 	sender := governhttp.NewSender(governor.New("lanternmail", func(c *governor.Config) {
 		c.Discovery, c.Ceiling, c.Lanes = time.Millisecond, time.Millisecond, 3
@@ -96,7 +96,7 @@ func ExampleSender_Do_lanes() {
 				defer inFlight.Add(-1)
 				for w := widest.Load(); n > w && !widest.CompareAndSwap(w, n); w = widest.Load() {
 				}
-				time.Sleep(10 * time.Millisecond) // the provider thinks
+				time.Sleep(10 * time.Millisecond) // the provider is slow
 				return governor.Outcome{Kind: governor.Success}, nil
 			})
 			if err != nil {
@@ -112,14 +112,13 @@ func ExampleSender_Do_lanes() {
 	// never more than three: true
 }
 
-// A program that stops keeps what was learned, and begins the next time where it ended: the
-// governor is the program's own, and so is the place where its numbers are.
+// A program that runs repeatedly stores what the governor learned, and starts the next run at the learned pace.
 func ExampleNewSender() {
 	kept := map[string]float64{} // a file, a database
 	begin := func() (*governor.Governor, *http.Client, error) {
 		g := governor.New("lanternmail", func(c *governor.Config) {
 			c.Discovery, c.Ceiling = 20*time.Millisecond, 5*time.Millisecond
-			if learned, fresh := governor.Restore(kept, time.Now()); fresh {
+			if learned, fresh := governor.RestoreLearned(kept, time.Now()); fresh {
 				c.Learned = &learned
 			}
 		})

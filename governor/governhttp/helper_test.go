@@ -13,7 +13,7 @@ import (
 	"pdpp/governor"
 )
 
-// claim states which sentences of the specification a test proves.
+// claim records which statements of the specification a test covers.
 func claim(t *testing.T, ids ...string) {
 	t.Helper()
 	for _, id := range ids {
@@ -21,7 +21,7 @@ func claim(t *testing.T, ids ...string) {
 	}
 }
 
-// rig is a sender that keeps what happens on it.
+// rig is a sender that records what happens.
 type rig struct {
 	*Sender
 	g *governor.Governor
@@ -53,10 +53,10 @@ func (r *rig) keep(f func()) {
 	f()
 }
 
-// errProvider is what a refused attempt says.
+// errProvider is the error of a refused attempt.
 var errProvider = errors.New("the provider says no")
 
-// run sends one request whose attempts have these outcomes, the last for ever.
+// run sends one request with these outcomes; the last one repeats.
 func (r *rig) run(ctx context.Context, outcomes ...governor.Outcome) error {
 	n := 0
 	return r.Do(ctx, func(context.Context) (governor.Outcome, error) {
@@ -97,7 +97,7 @@ func asking(d time.Duration) governor.Outcome {
 // unpaced turns pacing off.
 func unpaced(c *governor.Config) { c.Discovery = 0 }
 
-// steady fixes the pace, so that waits can be foretold.
+// steady fixes the interval, so that waits are predictable.
 func steady(d time.Duration) func(*governor.Config) {
 	return func(c *governor.Config) { c.Discovery, c.Ceiling, c.Longest = d, d, d }
 }

@@ -60,8 +60,9 @@ func TestHostsShareCredentialAndPace(t *testing.T) {
 			t.Errorf("five requests that wait a second each took %s", took)
 		}
 		sent = nil
-		for _, address := range []string{"https://other.example/", "http://files.lumen.example/", "https://files.lumen.example:444/", "::"} {
-			if _, err := c.Do(t.Context(), Request{URL: address}); !errors.Is(err, errElsewhere) {
+		for _, address := range []string{"https://other.example/", "http://files.lumen.example/",
+			"https://files.lumen.example:444/", "::"} {
+			if _, err := c.Do(t.Context(), Request{URL: address}); !errors.Is(err, errOtherHost) {
 				t.Errorf("%s: %v", address, err)
 			}
 		}
@@ -75,9 +76,10 @@ func TestHostsShareCredentialAndPace(t *testing.T) {
 func TestUnreachableHostLeavesTheOthers(t *testing.T) {
 	t.Parallel()
 	now := time.Now()
-	var r reach
-	r.lost(&Error{Kind: Unreachable, Host: "files.lumen.example", err: errElsewhere}, now)
-	if r.known("files.lumen.example", now) == nil || r.known("api.lumen.example", now) != nil || r.known("files.lumen.example", now.Add(unreachableFor)) != nil {
+	var r unreachableHosts
+	r.remember(&Error{Kind: Unreachable, Host: "files.lumen.example", err: errOtherHost}, now)
+	if r.lookup("files.lumen.example", now) == nil || r.lookup("api.lumen.example", now) != nil ||
+		r.lookup("files.lumen.example", now.Add(unreachableFor)) != nil {
 		t.Errorf("remembered %+v", r.hosts)
 	}
 }

@@ -13,7 +13,7 @@ func TestRetryAfter(t *testing.T) {
 	for _, c := range []struct {
 		after, date string
 		want        time.Duration
-		told        bool
+		announced   bool
 	}{
 		{"", "", 0, false},
 		{"30", "", 30 * time.Second, true},
@@ -35,8 +35,8 @@ func TestRetryAfter(t *testing.T) {
 		if c.date != "" {
 			h.Set("Date", c.date)
 		}
-		if got, told := ReadRetryAfter(h, now); got != c.want || told != c.told {
-			t.Errorf("Retry-After %q with Date %q: %s, %v, want %s, %v", c.after, c.date, got, told, c.want, c.told)
+		if got, announced := ReadRetryAfter(h, now); got != c.want || announced != c.announced {
+			t.Errorf("Retry-After %q with Date %q: %s, %v, want %s, %v", c.after, c.date, got, announced, c.want, c.announced)
 		}
 	}
 }
@@ -47,9 +47,9 @@ func FuzzRetryAfter(f *testing.F) {
 	}
 	now := time.Date(2024, 5, 1, 12, 0, 0, 0, time.UTC)
 	f.Fuzz(func(t *testing.T, after, date string) {
-		d, told := ReadRetryAfter(http.Header{"Retry-After": {after}, "Date": {date}}, now)
-		if d < 0 || d > longest || !told && d != 0 {
-			t.Errorf("Retry-After %q with Date %q: %s, %v", after, date, d, told)
+		d, announced := ReadRetryAfter(http.Header{"Retry-After": {after}, "Date": {date}}, now)
+		if d < 0 || d > longestHeaderWait || !announced && d != 0 {
+			t.Errorf("Retry-After %q with Date %q: %s, %v", after, date, d, announced)
 		}
 	})
 }

@@ -10,8 +10,7 @@ import (
 	"pdpp/governor"
 )
 
-// A sender whose governor finds out the number of lanes has one call at work, then more,
-// and never more than may be.
+// With Config.Lanes a sender has one active call, then more, and never more than the maximum.
 func TestSenderFollowsTheLanes(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -39,15 +38,19 @@ func TestSenderFollowsTheLanes(t *testing.T) {
 		if widest != 4 || len(atWork) != 200 {
 			t.Errorf("%d at work at most, %d requests", widest, len(atWork))
 		}
-		if len(r.slots) != 0 || r.closed != 0 {
-			t.Errorf("%d slots taken and %d closed when all is done", len(r.slots), r.closed)
+		if len(r.slots) != 0 || r.closedLanes != 0 {
+			t.Errorf("%d slots taken and %d closed when all is done", len(r.slots), r.closedLanes)
 		}
-		// What is refused is given fewer lanes again.
+		// Refusals close lanes.
 		for range 3 {
-			_ = r.run(t.Context(), governor.Outcome{Kind: governor.Throttled, HasRetryAfter: true, RetryAfter: time.Second}, success)
+			_ = r.run(
+				t.Context(),
+				governor.Outcome{Kind: governor.Throttled, HasRetryAfter: true, RetryAfter: time.Second},
+				success,
+			)
 		}
-		if open, most := r.g.Lanes(); open != 1 || most != 4 || r.closed != 3 || len(r.slots) != 3 {
-			t.Errorf("%d of %d lanes open, %d of %d slots closed", open, most, r.closed, len(r.slots))
+		if open, most := r.g.Lanes(); open != 1 || most != 4 || r.closedLanes != 3 || len(r.slots) != 3 {
+			t.Errorf("%d of %d lanes open, %d of %d slots closed", open, most, r.closedLanes, len(r.slots))
 		}
 	})
 }

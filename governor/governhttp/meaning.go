@@ -8,7 +8,7 @@ import (
 	"pdpp/governor"
 )
 
-// Meaning is the kind that an answer has by its status and headers alone.
+// Meaning classifies a response by its status and headers.
 func Meaning(r *Response) governor.Kind {
 	switch {
 	case r.Status >= 200 && r.Status < 300:
@@ -24,13 +24,12 @@ func Meaning(r *Response) governor.Kind {
 	}
 }
 
-// judge asks the connector what an answer means. Its error decides by a method
-// Kind() governor.Kind, else the answer's own meaning does; but an answer that
-// the connector calls an error is never a success, since an error must not make
-// us faster.
-func (c *Client) judge(r *Response) (governor.Outcome, error) {
+// classify returns the outcome of a response. The connector's error decides by its method Kind() governor.Kind,
+// otherwise Meaning does. A response that the connector considers an error is never a success, because an error
+// must not make requests faster.
+func (c *Client) classify(r *Response) (governor.Outcome, error) {
 	kind, err := Meaning(r), error(nil)
-	if c.opt.Classify != nil && !redirects(r) {
+	if c.opt.Classify != nil && !isRedirect(r) {
 		err = c.opt.Classify(r)
 		kind = declaredKind(err, kind)
 	} else if kind == governor.Throttled || kind == governor.Failed {
@@ -53,8 +52,8 @@ func declaredKind(err error, byStatus governor.Kind) governor.Kind {
 	}
 }
 
-// failureKind is the kind of an attempt without a usable answer. A body that is
-// too large and a redirect elsewhere would be the same next time.
+// failureKind classifies an attempt without a usable response. A body that is too large and a redirect to another
+// host would be the same next time, so they are rejected.
 func failureKind(err error) governor.Kind {
 	var e *Error
 	if errors.As(err, &e) && (e.Kind == TooLarge || e.Kind == Redirected || e.Kind == Unusable) {

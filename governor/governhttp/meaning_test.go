@@ -37,7 +37,7 @@ func TestMeaning(t *testing.T) {
 		{503, "", governor.Throttled},
 		{504, "", governor.Failed},
 		{599, "", governor.Failed},
-		// 403 has more than one meaning. GitHub's are told apart by its headers.
+		// 403 has several meanings. GitHub distinguishes them by headers.
 		{403, "", governor.Rejected},
 		{403, "X-RateLimit-Remaining: 12\nX-RateLimit-Reset: 30", governor.Rejected},
 		{403, "X-RateLimit-Remaining: 0\nX-RateLimit-Reset: 30", governor.Throttled},
@@ -51,7 +51,7 @@ func TestMeaning(t *testing.T) {
 	}
 }
 
-// kinded is a connector's error that says what it means for the provider.
+// kinded is a connector's error that decides the kind.
 type kinded governor.Kind
 
 func (k kinded) Error() string       { return "kinded" }
@@ -66,7 +66,7 @@ func TestClassificationDecidesTheKind(t *testing.T) {
 		want   governor.Kind
 	}{
 		{200, nil, governor.Success},
-		{429, nil, governor.Success}, // the connector says explicitly that it is good
+		{429, nil, governor.Success}, // the connector accepts it explicitly
 		{200, bare, governor.Rejected},
 		{404, bare, governor.Rejected},
 		{429, bare, governor.Throttled},
@@ -77,14 +77,14 @@ func TestClassificationDecidesTheKind(t *testing.T) {
 		{503, kinded(governor.Failed), governor.Failed},
 	} {
 		client := &Client{opt: Options{Classify: func(*Response) error { return c.err }}}
-		o, err := client.judge(&Response{Status: c.status})
+		o, err := client.classify(&Response{Status: c.status})
 		if o.Kind != c.want || err != c.err {
 			t.Errorf("%d classified as %v: kind %d with %v, want %d", c.status, c.err, o.Kind, err, c.want)
 		}
 	}
 }
 
-// Some providers tell the wait in the body, which only the connector can read.
+// Some providers put the wait into the body, which only the connector can read.
 func TestClassifyMayTellTheWait(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -7,46 +7,45 @@ import (
 )
 
 const (
-	// patientTimeouts is how many timeouts a patient request waits for the beginning of its answer.
+	// patientTimeouts is how many timeouts a patient request waits for the beginning of its response.
 	patientTimeouts = 10
-	// advance is how much of a body must arrive within a timeout: a line of six kilobytes a
-	// second bears it at the default, and who drips bytes for ever is given up.
-	advance = 256 << 10
+	// progressBytes is how much of a body must arrive within a timeout. Six kilobytes per second are enough with
+	// the default timeout. A provider that sends single bytes forever times out.
+	progressBytes = 256 << 10
 )
 
-// patience is the clock of one attempt, which it ends when nothing has arrived for too long. It
-// belongs to one goroutine.
-type patience struct {
+// progressTimer ends an attempt when nothing has arrived for too long. It belongs to one goroutine.
+type progressTimer struct {
 	*time.Timer
 	timeout time.Duration
 	body    io.Reader
-	got     int // bytes of the body since the clock was set
+	got     int // bytes of the body since the last reset
 }
 
-// patience lets the clock of an attempt run.
-func (c *Client) patience(patient bool, end context.CancelCauseFunc) *patience {
+// startTimer starts the timer of an attempt.
+func (c *Client) startTimer(patient bool, end context.CancelCauseFunc) *progressTimer {
 	first := c.opt.Timeout
-	if patient && !c.mute.Load() {
+	if patient && !c.patientTimedOut.Load() {
 		first *= patientTimeouts
 	}
-	return &patience{Timer: time.AfterFunc(first, func() { end(context.DeadlineExceeded) }), timeout: c.opt.Timeout}
+	return &progressTimer{Timer: time.AfterFunc(first, func() { end(context.DeadlineExceeded) }), timeout: c.opt.Timeout}
 }
 
-// extend gives a timeout more.
-func (p *patience) extend() {
+// extend restarts the timeout.
+func (p *progressTimer) extend() {
 	p.got = 0
 	p.Reset(p.timeout)
 }
 
-// watch reads the body and extends the time with each part of it that has arrived.
-func (p *patience) watch(body io.Reader) io.Reader {
+// watch returns a reader of the body that extends the timeout with its progress.
+func (p *progressTimer) watch(body io.Reader) io.Reader {
 	p.body = body
 	return p
 }
 
-func (p *patience) Read(b []byte) (int, error) {
+func (p *progressTimer) Read(b []byte) (int, error) {
 	n, err := p.body.Read(b)
-	if p.got += n; p.got >= advance {
+	if p.got += n; p.got >= progressBytes {
 		p.extend()
 	}
 	return n, err

@@ -10,7 +10,7 @@ import (
 	"pdpp/governor"
 )
 
-// parts is a body whose parts come after a pause each.
+// parts is a body that arrives in parts with pauses between them.
 type parts struct {
 	r     *http.Request
 	size  int
@@ -34,8 +34,8 @@ func (p *parts) Read(b []byte) (int, error) {
 
 func (*parts) Close() error { return nil }
 
-// TestSlowBodyIsReadToItsEnd reads a body that takes many timeouts and gets ahead in each, and gives
-// up one that drips.
+// TestSlowBodyIsReadToItsEnd reads a body that takes many timeouts and makes progress in each. It gives up one
+// that arrives in single bytes.
 func TestSlowBodyIsReadToItsEnd(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -49,11 +49,17 @@ func TestSlowBodyIsReadToItsEnd(t *testing.T) {
 			{1 << 10, time.Second, Timeout, DefaultTimeout},                      // one
 			{1, time.Second, Timeout, DefaultTimeout},
 		} {
-			c, err := New(Options{BaseURL: "http://example.org", Sender: plain(), Transport: roundTrip(func(r *http.Request) (*http.Response, error) {
-				resp := reply(200, "", "")
-				resp.Body = &parts{r, body.size, body.pause, 1 << 20}
-				return resp, nil
-			})})
+			c, err := New(
+				Options{
+					BaseURL: "http://example.org",
+					Sender:  plain(),
+					Transport: roundTrip(func(r *http.Request) (*http.Response, error) {
+						resp := reply(200, "", "")
+						resp.Body = &parts{r, body.size, body.pause, 1 << 20}
+						return resp, nil
+					}),
+				},
+			)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -75,15 +81,24 @@ func TestPatientRequest(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		var delay time.Duration
-		sender := NewSender(governor.New("test", unpaced, unbroken, attempts(2), func(c *governor.Config) { c.Backoff, c.MaxBackoff = 1, 1 }), SenderOptions{})
-		c, err := New(Options{BaseURL: "http://example.org", Sender: sender, Transport: roundTrip(func(r *http.Request) (*http.Response, error) {
-			select {
-			case <-time.After(delay):
-				return reply(200, "", "late"), nil
-			case <-r.Context().Done():
-				return nil, r.Context().Err()
-			}
-		})})
+		sender := NewSender(
+			governor.New("test", unpaced, unbroken, attempts(2), func(c *governor.Config) { c.Backoff, c.MaxBackoff = 1, 1 }),
+			SenderOptions{},
+		)
+		c, err := New(
+			Options{
+				BaseURL: "http://example.org",
+				Sender:  sender,
+				Transport: roundTrip(func(r *http.Request) (*http.Response, error) {
+					select {
+					case <-time.After(delay):
+						return reply(200, "", "late"), nil
+					case <-r.Context().Done():
+						return nil, r.Context().Err()
+					}
+				}),
+			},
+		)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -108,7 +123,9 @@ func TestPatientRequest(t *testing.T) {
 			delay = ask.delay
 			began := time.Now()
 			_, err := c.Do(t.Context(), Request{Patient: ask.patient})
-			if took := time.Since(began).Truncate(time.Second); (err == nil) != ask.good || took != ask.took.Truncate(time.Second) {
+			if took := time.Since(began).
+				Truncate(time.Second); (err == nil) != ask.good ||
+				took != ask.took.Truncate(time.Second) {
 				t.Errorf("%s: %v after %v, want %v", ask.what, err, took, ask.took)
 			}
 		}

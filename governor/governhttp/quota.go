@@ -9,25 +9,23 @@ import (
 	"pdpp/governor"
 )
 
-// ReadQuota reads what an answer says about the allowance; its zero value when
-// that is nothing. Providers say it in three forms: separate headers for limit,
-// remaining and reset (X-RateLimit-* and its kin), two windows in one header
+// ReadQuota parses the quota of a response. It returns the zero value if there is none. It knows three forms:
+// separate headers for limit, remaining and reset (X-RateLimit-* and similar), two windows in one header
 // (Strava), and the structured fields RateLimit and RateLimit-Policy.
 //
-// Where an answer tells of several windows the binding one counts: the fewest
-// requests left, and among equals the longest wait. Instants are measured from
-// the answer's own Date, and from now when there is none.
+// If there are several windows, it returns the most restrictive one: the fewest requests left, and among equals
+// the longest wait. Instants are measured from the response's Date header, or from now if there is none.
 func ReadQuota(h http.Header, now time.Time) governor.Quota {
-	at := answered(h, now)
-	quota := readFields(h)
-	for _, f := range families {
-		quota = binding(quota, f.read(h, at))
+	at := responseTime(h, now)
+	quota := readStructuredQuota(h)
+	for _, f := range headerFamilies {
+		quota = stricterQuota(quota, f.read(h, at))
 	}
 	return quota
 }
 
-// binding is the allowance that runs out first.
-func binding(a, b governor.Quota) governor.Quota {
+// stricterQuota returns the quota that runs out first.
+func stricterQuota(a, b governor.Quota) governor.Quota {
 	switch {
 	case !b.Known:
 		return a
@@ -44,51 +42,54 @@ func binding(a, b governor.Quota) governor.Quota {
 	return a
 }
 
-// family is one spelling of the separate headers.
-type family struct{ limit, remaining, used, usage, reset, resetAfter string }
+// headerFamily is one naming scheme of the separate headers.
+type headerFamily struct{ limit, remaining, used, usage, reset, resetAfter string }
 
-var families = func(prefixes ...string) (all []family) {
+var headerFamilies = func(prefixes ...string) (all []headerFamily) {
 	for _, p := range prefixes {
 		name := func(suffix string) string { return http.CanonicalHeaderKey(p + suffix) }
-		all = append(all, family{
+		all = append(all, headerFamily{
 			name("-Limit"), name("-Remaining"), name("-Used"), name("-Usage"), name("-Reset"), name("-Reset-After"),
 		})
 	}
 	return all
 }("X-RateLimit", "X-Rate-Limit", "RateLimit", "X-ReadRateLimit", "X-Limit-User", "X-Limit-Key")
 
-func (f family) read(h http.Header, at time.Time) (quota governor.Quota) {
-	left := list(h, f.remaining)
-	spent := list(h, f.used)
+func (f headerFamily) read(h http.Header, at time.Time) (quota governor.Quota) {
+	left := numberList(h, f.remaining)
+	spent := numberList(h, f.used)
 	if len(spent) == 0 {
-		spent = list(h, f.usage)
+		spent = numberList(h, f.usage)
 	}
-	limits := list(h, f.limit)
+	limits := numberList(h, f.limit)
 	for i := range max(len(left), len(spent)) {
-		limit, known := nth(limits, i)
-		remaining, ok := nth(left, i)
-		if used, counted := nth(spent, i); !ok && known && counted {
+		limit, known := numberAt(limits, i)
+		remaining, ok := numberAt(left, i)
+		if used, counted := numberAt(spent, i); !ok && known && counted {
 			remaining, ok = max(0, limit-used), true
 		}
 		if ok {
-			quota = binding(quota, governor.Quota{
-				Known: true, Limit: whole(limit), Remaining: whole(remaining), Reset: f.resets(h, at, i, len(spent)),
+			quota = stricterQuota(quota, governor.Quota{
+				Known:     true,
+				Limit:     wholeRequests(limit),
+				Remaining: wholeRequests(remaining),
+				Reset:     f.resetTime(h, at, i, len(spent)),
 			})
 		}
 	}
 	return quota
 }
 
-// resets reads when window i is full again. Two windows without a word about it
-// are Strava's: the quarter of an hour and the day, both by the clock in UTC.
-func (f family) resets(h http.Header, at time.Time, i, windows int) time.Duration {
+// resetTime returns when window i is full again. Two windows without a reset are Strava's: a quarter of an hour
+// and a day, both aligned to UTC.
+func (f headerFamily) resetTime(h http.Header, at time.Time, i, windows int) time.Duration {
 	for _, name := range []string{f.resetAfter, f.reset} {
 		text := strings.Join(h[name], ",")
-		if d, ok := until(text, at); ok {
+		if d, ok := readReset(text, at); ok {
 			return d
 		}
 		if each := strings.Split(text, ","); i < len(each) {
-			if d, ok := until(each[i], at); ok {
+			if d, ok := readReset(each[i], at); ok {
 				return d
 			}
 		}
@@ -100,13 +101,13 @@ func (f family) resets(h http.Header, at time.Time, i, windows int) time.Duratio
 	return 0
 }
 
-// list reads the numbers of a header; an item may carry parameters, which do not
-// count. An unreadable item keeps its place.
-func list(h http.Header, name string) (numbers []float64) {
+// numberList parses the numbers of a header. It ignores parameters of an item. A malformed item keeps its
+// position as NaN.
+func numberList(h http.Header, name string) (numbers []float64) {
 	for _, text := range h[name] {
 		for item := range strings.SplitSeq(text, ",") {
 			item, _, _ = strings.Cut(item, ";")
-			v, ok := number(strings.TrimSpace(item))
+			v, ok := readNumber(strings.TrimSpace(item))
 			if !ok {
 				v = math.NaN()
 			}
@@ -116,12 +117,12 @@ func list(h http.Header, name string) (numbers []float64) {
 	return numbers
 }
 
-func nth(numbers []float64, i int) (float64, bool) {
+func numberAt(numbers []float64, i int) (float64, bool) {
 	if i >= len(numbers) || math.IsNaN(numbers[i]) {
 		return 0, false
 	}
 	return numbers[i], true
 }
 
-// whole cuts a count: half a request left is none.
-func whole(v float64) int { return int(min(v, math.MaxInt32)) }
+// wholeRequests rounds down: half a request left is none.
+func wholeRequests(v float64) int { return int(min(v, math.MaxInt32)) }

@@ -7,10 +7,10 @@ import (
 	"pdpp/governor"
 )
 
-// readFields reads the RateLimit field, of which two drafts are in use: a list
-// of policies, `"hourly";r=10;t=30`, with the quotas in RateLimit-Policy, and the
-// older dictionary, `limit=100, remaining=10, reset=30`.
-func readFields(h http.Header) (quota governor.Quota) {
+// readStructuredQuota parses the RateLimit field. Two drafts are in use: a list of policies,
+// `"hourly";r=10;t=30`, with the quotas in RateLimit-Policy, and the older dictionary, `limit=100, remaining=10,
+// reset=30`.
+func readStructuredQuota(h http.Header) (quota governor.Quota) {
 	items := fieldItems(h["Ratelimit"])
 	if len(items) == 0 {
 		return quota
@@ -20,27 +20,32 @@ func readFields(h http.Header) (quota governor.Quota) {
 	}
 	policies := fieldItems(h["Ratelimit-Policy"])
 	for _, item := range items {
-		policy := policies.named(item.name)
+		policy := policies.params(item.name)
 		if unit := policy["qu"]; unit != "" && unit != "requests" {
-			continue // of bytes or of something else that a request does not count
+			continue // the policy counts bytes or another unit
 		}
 		reset := item.params["t"]
 		if reset == "" {
-			reset = policy["w"] // the whole window: never too early
+			reset = policy["w"] // the whole window is never too early
 		}
-		quota = binding(quota, fieldQuota(item.params["r"], policy["q"], reset))
+		quota = stricterQuota(quota, fieldQuota(item.params["r"], policy["q"], reset))
 	}
 	return quota
 }
 
 func fieldQuota(remaining, limit, reset string) governor.Quota {
-	left, ok := number(remaining)
+	left, ok := readNumber(remaining)
 	if !ok {
 		return governor.Quota{}
 	}
-	most, _ := number(limit)
-	seconds, _ := number(reset)
-	return governor.Quota{Known: true, Limit: whole(most), Remaining: whole(left), Reset: span(seconds)}
+	most, _ := readNumber(limit)
+	seconds, _ := readNumber(reset)
+	return governor.Quota{
+		Known:     true,
+		Limit:     wholeRequests(most),
+		Remaining: wholeRequests(left),
+		Reset:     secondsToDuration(seconds),
+	}
 }
 
 // fieldItem is one member of a structured list: a name and its parameters.
@@ -49,16 +54,16 @@ type fieldItem struct {
 	params map[string]string
 }
 
-type fieldList []fieldItem
+type fieldItemList []fieldItem
 
-func fieldItems(lines []string) (items fieldList) {
+func fieldItems(lines []string) (items fieldItemList) {
 	for _, line := range lines {
 		for _, text := range splitOutsideQuotes(line, ',') {
 			parts := splitOutsideQuotes(text, ';')
-			item := fieldItem{unquoted(parts[0]), map[string]string{}}
+			item := fieldItem{trimQuotes(parts[0]), map[string]string{}}
 			for _, p := range parts[1:] {
 				key, value, _ := strings.Cut(p, "=")
-				item.params[strings.TrimSpace(key)] = unquoted(value)
+				item.params[strings.TrimSpace(key)] = trimQuotes(value)
 			}
 			items = append(items, item)
 		}
@@ -66,18 +71,18 @@ func fieldItems(lines []string) (items fieldList) {
 	return items
 }
 
-// dictionary reads each item as a key with a value.
-func (l fieldList) dictionary() map[string]string {
+// dictionary parses each item as a key with a value.
+func (l fieldItemList) dictionary() map[string]string {
 	values := map[string]string{}
 	for _, item := range l {
 		if key, value, ok := strings.Cut(item.name, "="); ok {
-			values[strings.TrimSpace(key)] = unquoted(value)
+			values[strings.TrimSpace(key)] = trimQuotes(value)
 		}
 	}
 	return values
 }
 
-func (l fieldList) named(name string) map[string]string {
+func (l fieldItemList) params(name string) map[string]string {
 	for _, item := range l {
 		if item.name == name {
 			return item.params
@@ -86,7 +91,7 @@ func (l fieldList) named(name string) map[string]string {
 	return nil
 }
 
-func unquoted(text string) string { return strings.Trim(strings.TrimSpace(text), `"`) }
+func trimQuotes(text string) string { return strings.Trim(strings.TrimSpace(text), `"`) }
 
 func splitOutsideQuotes(text string, by byte) (parts []string) {
 	quoted, from := false, 0

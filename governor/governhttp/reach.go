@@ -15,17 +15,18 @@ import (
 )
 
 const (
-	// connectTimeout bounds the way to a connection, finding the address included,
-	// and then that to an encrypted one. A host that does not answer in that time is
-	// taken for unreachable.
+	// connectTimeout bounds name resolution and connecting, and then the TLS handshake. A host that takes longer
+	// counts as unreachable.
 	connectTimeout = 8 * time.Second
-	// unreachableFor is how long a host that could not be reached is not tried again:
-	// whoever asks meanwhile gets the same answer at once.
+	// unreachableFor is how long an unreachable host is not tried again. Requests fail at once during that time.
 	unreachableFor = time.Minute
 )
 
-// transport is a client's own. Each call at work keeps its connection.
-func transport(connections int, dial func(ctx context.Context, network, address string) (net.Conn, error)) *http.Transport {
+// newTransport returns a client's own transport. It keeps one idle connection per slot.
+func newTransport(
+	connections int,
+	dial func(ctx context.Context, network, address string) (net.Conn, error),
+) *http.Transport {
 	if dial == nil {
 		dial = (&net.Dialer{KeepAlive: 30 * time.Second}).DialContext
 	}
@@ -39,35 +40,35 @@ func transport(connections int, dial func(ctx context.Context, network, address 
 	return own
 }
 
-// connecting watches whether an attempt gets a connection.
-type connecting struct{ asked, got atomic.Bool }
+// connectTrace records whether an attempt gets a connection.
+type connectTrace struct{ asked, got atomic.Bool }
 
-func (c *connecting) within(ctx context.Context) context.Context {
+func (c *connectTrace) withTrace(ctx context.Context) context.Context {
 	return httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
 		GetConn: func(string) { c.asked.Store(true) },
 		GotConn: func(httptrace.GotConnInfo) { c.got.Store(true) },
 	})
 }
 
-// failed tells whether a connection was asked for and none came. A certificate that
-// is refused shows that the host is there.
-func (c *connecting) failed(err error) bool {
+// noConnection reports whether a connection was requested and none was made. An invalid certificate shows that
+// the host exists, so it does not count.
+func (c *connectTrace) noConnection(err error) bool {
 	var certificate *tls.CertificateVerificationError
 	return c.asked.Load() && !c.got.Load() && !errors.As(err, &certificate)
 }
 
-// reach remembers which hosts could not be reached.
-type reach struct {
+// unreachableHosts remembers hosts that could not be reached. It is safe for concurrent use.
+type unreachableHosts struct {
 	mu    sync.Mutex
-	hosts map[string]unreachable
+	hosts map[string]unreachableEntry
 }
 
-type unreachable struct {
+type unreachableEntry struct {
 	until time.Time
 	err   *Error
 }
 
-func (r *reach) known(host string, now time.Time) *Error {
+func (r *unreachableHosts) lookup(host string, now time.Time) *Error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if u := r.hosts[host]; now.Before(u.until) {
@@ -76,17 +77,17 @@ func (r *reach) known(host string, now time.Time) *Error {
 	return nil
 }
 
-func (r *reach) lost(err *Error, now time.Time) {
+func (r *unreachableHosts) remember(err *Error, now time.Time) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.hosts == nil {
-		r.hosts = map[string]unreachable{}
+		r.hosts = map[string]unreachableEntry{}
 	}
-	r.hosts[err.Host] = unreachable{now.Add(unreachableFor), err}
+	r.hosts[err.Host] = unreachableEntry{now.Add(unreachableFor), err}
 }
 
-// trying tells, before another attempt to reach the host, which one that will be.
-func (c *Client) trying(ctx context.Context, err error, attempt int) {
+// notifyUnreached calls Options.Unreached before another attempt to reach the host.
+func (c *Client) notifyUnreached(ctx context.Context, err error, attempt int) {
 	host := UnreachableHost(err)
 	if host != "" && attempt < governor.UnreachedAttempts && c.opt.Unreached != nil {
 		c.opt.Unreached(ctx, host, attempt+1, governor.UnreachedAttempts)

@@ -89,7 +89,11 @@ func TestBackoffIsFullJitter(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		pauses := make([][]time.Duration, 3)
 		for seed := range uint64(200) {
-			r := newRig(unpaced, unbroken, func(c *governor.Config) { c.Seed, c.Backoff, c.MaxBackoff = seed, time.Second, 3*time.Second })
+			r := newRig(
+				unpaced,
+				unbroken,
+				func(c *governor.Config) { c.Seed, c.Backoff, c.MaxBackoff = seed, time.Second, 3*time.Second },
+			)
 			_ = r.run(t.Context(), failed)
 			for i := range pauses {
 				pauses[i] = append(pauses[i], r.sent[i+1].Sub(r.sent[i]))
@@ -118,7 +122,7 @@ func TestTerminalRateLimitKeepsItsText(t *testing.T) {
 			if !pattern.MatchString(err.Error()) || s.Attempts != most || s.RetryAfter != 2*time.Second || resp.Status != 429 {
 				t.Errorf("with %d attempts: %v, %+v, %+v", most, err, s, resp)
 			}
-			// Each further attempt waits as told; the single one is terminal at once.
+			// Each further attempt waits as the provider asked; a single attempt ends at once.
 			if len(r.trails) != most {
 				t.Errorf("%d transmissions, want %d", len(r.trails), most)
 			}
@@ -138,7 +142,8 @@ func TestOpenCircuitAnswersAtOnce(t *testing.T) {
 		r := newRig(unpaced, tokens(governor.RetryBudget{Capacity: 4, Initial: 4}))
 		first := stoppedBy(t, r.run(t.Context(), failed)) // four attempts, three retries
 		second := stoppedBy(t, r.run(t.Context(), failed))
-		if first.Reason != "" || second.Reason != governor.CircuitOpen || second.Attempts != 1 || second.RetryAfter != time.Minute {
+		if first.Reason != "" || second.Reason != governor.CircuitOpen || second.Attempts != 1 ||
+			second.RetryAfter != time.Minute {
 			t.Fatalf("stops %+v and %+v: the fifth failure opens the circuit for a minute", first, second)
 		}
 		time.Sleep(20 * time.Second)
@@ -167,7 +172,9 @@ func TestErrorsNeverSpeedUp(t *testing.T) {
 	t.Parallel()
 	claim(t, "PB-A06")
 	rapid.Check(t, func(rt *rapid.T) {
-		bad := rapid.SliceOfN(rapid.SampledFrom([]governor.Outcome{failed, throttle, asking(0), asking(time.Second), rejected}), 1, 40).Draw(rt, "answers")
+		bad := rapid.SliceOfN(rapid.SampledFrom([]governor.Outcome{failed, throttle, asking(0), asking(time.Second),
+			rejected}), 1, 40).
+			Draw(rt, "answers")
 		good := rapid.IntRange(0, 20).Draw(rt, "successes before")
 		synctest.Test(t, func(t *testing.T) {
 			r := newRig(unbroken, attempts(1), func(c *governor.Config) { c.MaxWait, c.Longest = 0, 0 })
@@ -196,11 +203,14 @@ func TestStoppedText(t *testing.T) {
 	t.Parallel()
 	cause := errors.New("timeout")
 	for want, s := range map[string]Stopped{
-		"lumen_rate_limited":                               {Provider: "lumen", Kind: governor.Throttled, Reason: governor.CircuitOpen, Attempts: 2, Err: cause},
-		"lumen: request is not sent: circuit_open":         {Provider: "lumen", Reason: governor.CircuitOpen},
-		"lumen: request is not sent: max_wall_clock":       {Provider: "lumen", Reason: governor.MaxWallClock},
-		"lumen: no answer after 4 attempts: timeout":       {Provider: "lumen", Kind: governor.Failed, Attempts: 4, Err: cause},
-		"lumen: no answer after 2 attempts (retry_budget)": {Provider: "lumen", Kind: governor.Failed, Attempts: 2, Reason: governor.RetriesExhausted},
+		"lumen_rate_limited": {Provider: "lumen", Kind: governor.Throttled,
+			Reason: governor.CircuitOpen, Attempts: 2, Err: cause},
+		"lumen: request is not sent: circuit_open":   {Provider: "lumen", Reason: governor.CircuitOpen},
+		"lumen: request is not sent: max_wall_clock": {Provider: "lumen", Reason: governor.MaxWallClock},
+		"lumen: no answer after 4 attempts: timeout": {Provider: "lumen", Kind: governor.Failed, Attempts: 4,
+			Err: cause},
+		"lumen: no answer after 2 attempts (retry_budget)": {Provider: "lumen", Kind: governor.Failed, Attempts: 2,
+			Reason: governor.RetriesExhausted},
 	} {
 		if s.Error() != want {
 			t.Errorf("%+v reads %q, want %q", s, s.Error(), want)

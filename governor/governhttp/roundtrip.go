@@ -8,35 +8,32 @@ import (
 	"net/http"
 )
 
-// HTTPClient is an http.Client over this client, for a library that makes its own
-// requests.
+// HTTPClient returns an http.Client that uses this client as its transport.
 func (c *Client) HTTPClient() *http.Client { return &http.Client{Transport: c} }
 
-// RoundTrip sends the request on the same path as Do: paced, repeated, bounded, and
-// kept on the provider's hosts. Redirects are followed here.
+// RoundTrip implements http.RoundTripper. Requests are paced, retried, bounded and restricted to the provider's
+// hosts, as with Do. RoundTrip follows redirects.
 //
-// A final answer is handed over whatever its status, because the caller judges by
-// that; Classify steers only the pace and the repetitions. A request that got no final
-// answer fails with *Stopped. net/http repeats the URL in the text of its errors;
-// WithoutURL takes it out before one is shown.
+// A final response is returned whatever its status, because the caller checks it; Classify only affects the pace
+// and the retries. A request without a final response fails with *Stopped. net/http repeats the URL in its
+// errors; use WithoutURL before showing one.
 //
-// A body of a request that cannot be had twice is read into memory first, within the
-// bound for answers.
+// A request body that cannot be read twice is first read into memory, up to Options.MaxBody.
 func (c *Client) RoundTrip(req *http.Request) (*http.Response, error) {
 	if req.Body != nil {
 		defer req.Body.Close()
 	}
-	if !c.serves(req.URL) || req.Host != "" && req.Host != req.URL.Host {
-		return nil, errElsewhere
+	if !c.isProviderURL(req.URL) || req.Host != "" && req.Host != req.URL.Host {
+		return nil, errOtherHost
 	}
 	own := req.Clone(req.Context())
-	own.RequestURI, own.Header = "", header(nil, req.Header)
+	own.RequestURI, own.Header = "", canonicalHeader(nil, req.Header)
 	if req.Body != nil && req.GetBody == nil {
-		if err := c.keepBody(own); err != nil {
+		if err := c.bufferBody(own); err != nil {
 			return nil, err
 		}
 	}
-	resp, err := c.follow(req.Context(), own, manner{stream: c.opt.Stream})
+	resp, err := c.followRedirects(req.Context(), own, deliveryMode{stream: c.opt.Stream})
 	var stopped *Stopped
 	if resp == nil || errors.As(err, &stopped) {
 		return nil, err
@@ -53,10 +50,10 @@ func (c *Client) RoundTrip(req *http.Request) (*http.Response, error) {
 	}, nil
 }
 
-var errElsewhere = errors.New("request goes to another host than the provider's")
+var errOtherHost = errors.New("request goes to another host than the provider's")
 
-// keepBody reads the request's body, so that it can be sent again.
-func (c *Client) keepBody(req *http.Request) error {
+// bufferBody reads the request's body, so that it can be sent again.
+func (c *Client) bufferBody(req *http.Request) error {
 	body, err := io.ReadAll(io.LimitReader(req.Body, c.opt.MaxBody+1))
 	switch {
 	case err != nil:

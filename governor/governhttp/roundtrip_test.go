@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// once is a body that can be read a single time and tells when it is closed.
+// once is a body that can be read one time and records when it is closed.
 type once struct {
 	io.Reader
 	closed bool
@@ -54,7 +54,8 @@ func TestHTTPClientTakesTheGovernedPath(t *testing.T) {
 				t.Fatal(err)
 			}
 			text, _ := io.ReadAll(resp.Body)
-			if resp.StatusCode != 404 || resp.Status != "404 Not Found" || resp.Header.Get("X-Answer") != "yes" || string(text) != "gone" {
+			if resp.StatusCode != 404 || resp.Status != "404 Not Found" || resp.Header.Get("X-Answer") != "yes" ||
+				string(text) != "gone" {
 				t.Errorf("answer %+v with %q", resp, text)
 			}
 		}
@@ -75,19 +76,20 @@ func TestHTTPClientRefusesOtherHosts(t *testing.T) {
 		t.Error("the request was sent")
 		return reply(200, "", "")
 	})
-	for _, target := range []string{"https://other.example/", "http://api.lumen.example/", "https://api.lumen.example:444/"} {
+	for _, target := range []string{"https://other.example/", "http://api.lumen.example/",
+		"https://api.lumen.example:444/"} {
 		body := &once{Reader: strings.NewReader("x")}
 		req, err := http.NewRequestWithContext(t.Context(), "POST", target, body)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := c.HTTPClient().Do(req); !errors.Is(err, errElsewhere) || !body.closed {
+		if _, err := c.HTTPClient().Do(req); !errors.Is(err, errOtherHost) || !body.closed {
 			t.Errorf("%s: %v, body closed %v", target, err, body.closed)
 		}
 	}
 	req, _ := http.NewRequestWithContext(t.Context(), "GET", "https://api.lumen.example/", nil)
 	req.Host = "other.example"
-	if _, err := c.HTTPClient().Do(req); !errors.Is(err, errElsewhere) {
+	if _, err := c.HTTPClient().Do(req); !errors.Is(err, errOtherHost) {
 		t.Errorf("another Host header: %v", err)
 	}
 }
@@ -109,7 +111,12 @@ func TestRequestBodyIsBounded(t *testing.T) {
 	c := clientOf(t, plain(), func(int, *http.Request) *http.Response { return reply(200, "", "") })
 	c.opt.MaxBody = 10
 	for n, want := range map[int]bool{10: true, 11: false} {
-		req, _ := http.NewRequestWithContext(t.Context(), "POST", "https://api.lumen.example/", &once{Reader: strings.NewReader(strings.Repeat("x", n))})
+		req, _ := http.NewRequestWithContext(
+			t.Context(),
+			"POST",
+			"https://api.lumen.example/",
+			&once{Reader: strings.NewReader(strings.Repeat("x", n))},
+		)
 		_, err := c.HTTPClient().Do(req)
 		if want && err != nil || !want && kindOf(t, err) != TooLarge {
 			t.Errorf("%d bytes: %v", n, err)
@@ -140,7 +147,10 @@ func TestRedirectsArePaced(t *testing.T) {
 		if err != nil || string(resp.Body) != "here" {
 			t.Fatalf("answer %+v, %v", resp, err)
 		}
-		if got, want := strings.Join(seen, ", "), "POST /first text/plain data, POST /second text/plain data, GET /third  "; got != want {
+		if got, want := strings.Join(
+			seen,
+			", ",
+		), "POST /first text/plain data, POST /second text/plain data, GET /third  "; got != want {
 			t.Errorf("requests %q, want %q", got, want)
 		}
 		for i, w := range r.waits(t) {
@@ -151,7 +161,7 @@ func TestRedirectsArePaced(t *testing.T) {
 	})
 }
 
-// A method that reads keeps its meaning where it is sent on to; a POST has been done.
+// A method that reads stays the same after a redirect; a POST becomes a GET.
 func TestRedirectKeepsWhatReads(t *testing.T) {
 	t.Parallel()
 	for _, status := range []int{301, 302, 303, 307, 308} {
@@ -175,7 +185,7 @@ func TestRedirectKeepsWhatReads(t *testing.T) {
 	}
 }
 
-// The same host without encryption is not the party that the credential is for.
+// The same host without encryption must not get the credential.
 func TestRedirectKeepsEncryption(t *testing.T) {
 	t.Parallel()
 	c := clientOf(t, plain(), func(_ int, r *http.Request) *http.Response {
@@ -200,8 +210,7 @@ func TestUnreadableRedirectIsRefused(t *testing.T) {
 	}
 }
 
-// A redirect that is followed is not an answer for the connector to judge; one
-// that leads nowhere is.
+// Classify does not get a redirect that is followed. It does get one without a target.
 func TestClassifySeesOnlyTheLastAnswer(t *testing.T) {
 	t.Parallel()
 	var judged []int
@@ -220,7 +229,7 @@ func TestClassifySeesOnlyTheLastAnswer(t *testing.T) {
 	}
 }
 
-// Who gives up during a pause gets no answer of an earlier attempt.
+// A caller that cancels during a pause gets no earlier response.
 func TestCancelledRequestHasNoAnswer(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

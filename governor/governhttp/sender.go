@@ -9,49 +9,45 @@ import (
 	"pdpp/governor"
 )
 
-// SenderOptions adjust a sender; the zero value works. With more than one call
-// in flight its functions are called from several goroutines at once.
+// SenderOptions configures a Sender. The zero value works. With more than one call in flight, the functions are
+// called from several goroutines at once.
 type SenderOptions struct {
-	// InFlight is how many calls are at work at once; zero means one. Where the governor
-	// finds out their number (Config.Lanes), it is that one instead.
+	// InFlight is the maximum number of concurrent calls. Zero means one. With governor.Config.Lanes the governor
+	// decides instead.
 	InFlight int
-	// Waiting is told before each sleep, so that a run can say why it is quiet.
+	// Waiting is called before each sleep, so that a run can report why it waits.
 	Waiting func(context.Context, Wait)
-	// Quiet is told, as soon as that is known and before anything waits for it, that
-	// the provider is to be left alone for longer than was known.
+	// Quiet is called as soon as a response requires a longer pause than was known, before anything waits for it.
 	Quiet func(context.Context, Quiet)
-	// Probe is told the waits of each transmission when its attempt is over, those
-	// of senders within the attempt included.
+	// Probe is called with the waits of each transmission when its attempt is over, including those of senders
+	// used inside the attempt.
 	Probe func(Trail)
-	// Now reads the clock; it must advance as timers do. Nil means time.Now.
+	// Now returns the current time; it must advance like timers do. Nil means time.Now.
 	Now func() time.Time
 }
 
-// Sender is the request path to one provider, whatever the transport. It is the
-// only thing that waits for a provider. It owns no goroutine and is safe for
-// concurrent use.
+// Sender sends requests to one provider over any transport. It is the only component that waits for a provider.
+// It starts no goroutine and is safe for concurrent use.
 type Sender struct {
-	g     *governor.Governor
-	o     SenderOptions
-	slots chan struct{} // the bulkhead: one token for each call at work
-	turn  chan struct{} // held by the one call that sleeps for the pace
+	governor *governor.Governor
+	options  SenderOptions
+	slots    chan struct{} // the bulkhead: one token per active call
+	turn     chan struct{} // held by the one call that sleeps for the pace
 
-	mu     sync.Mutex
-	closed int       // tokens that are in slots because the governor keeps their lanes closed
-	asked  time.Time // until when the provider asked for quiet
-	quiet  time.Time // until when it is to be left alone, as Quiet was told
+	mu          sync.Mutex
+	closedLanes int       // tokens in slots that block closed lanes
+	askedUntil  time.Time // until when the provider asked to wait
+	quietUntil  time.Time // until when to pause, as last reported to Quiet
 }
 
-// Quiet is how long a provider is to be left alone, and whether it said so; else
-// that was searched out.
+// Quiet describes a pause. ByProvider is true if the provider set its length; otherwise the governor chose it.
 type Quiet struct {
 	Provider   string
 	For        time.Duration
 	ByProvider bool
 }
 
-// NewSender makes the request path that g governs. Senders of one provider must
-// share the governor, or better be one sender.
+// NewSender returns a sender that g governs. All senders to one provider must share the governor.
 func NewSender(g *governor.Governor, o SenderOptions) *Sender {
 	if o.Now == nil {
 		o.Now = time.Now
@@ -61,62 +57,62 @@ func NewSender(g *governor.Governor, o SenderOptions) *Sender {
 		o.InFlight = most
 	}
 	s := &Sender{
-		g: g, o: o,
-		slots:  make(chan struct{}, max(1, o.InFlight)),
-		turn:   make(chan struct{}, 1),
-		closed: most - open,
+		governor: g, options: o,
+		slots:       make(chan struct{}, max(1, o.InFlight)),
+		turn:        make(chan struct{}, 1),
+		closedLanes: most - open,
 	}
-	for range s.closed {
+	for range s.closedLanes {
 		s.slots <- struct{}{}
 	}
 	return s
 }
 
-// leave gives the slot of a call that is over back, as far as the governor has lanes open.
-func (s *Sender) leave() {
-	open, most := s.g.Lanes()
+// releaseSlot returns the slot of a finished call, unless the governor has closed that lane.
+func (s *Sender) releaseSlot() {
+	open, most := s.governor.Lanes()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for s.closed++; s.closed > most-open; s.closed-- {
+	for s.closedLanes++; s.closedLanes > most-open; s.closedLanes-- {
 		<-s.slots
 	}
 }
 
-// Begin lets the wait for the first request count from now on; see Governor.Begin.
-func (s *Sender) Begin() { s.g.Begin(s.o.Now()) }
+// Begin starts the wait before the first request; see governor.Governor.Begin.
+func (s *Sender) Begin() { s.governor.Begin(s.options.Now()) }
 
-// Do sends through attempt until the outcome is final. The attempt makes exactly
-// one transmission; Sent of its outcome is filled in here.
+// Do calls attempt until the outcome is final. Each call of attempt must make exactly one transmission. Do sets
+// the Sent member of its outcome.
 //
-// The error is what a final attempt said, *Stopped when no final answer came, or
-// the cause of the context's end. A denial comes at once. A call within an
-// attempt of this very sender is a request of its own in the same slot.
+// The error is that of the final attempt, *Stopped if there was no final response, or the cause of the context's
+// end. A denial is returned at once. A call of Do inside an attempt of the same sender is a separate request in
+// the same slot.
 func (s *Sender) Do(ctx context.Context, attempt func(context.Context) (governor.Outcome, error)) error {
-	if !pathOf(ctx).within(s) {
-		if err := take(ctx, s.slots); err != nil {
+	if !waitPathOf(ctx).contains(s) {
+		if err := acquireToken(ctx, s.slots); err != nil {
 			return err
 		}
-		defer s.leave()
+		defer s.releaseSlot()
 	}
-	call := s.g.Call()
-	last := Stopped{Provider: s.g.Name()}
+	call := s.governor.Call()
+	last := Stopped{Provider: s.governor.Name()}
 	for {
 		sent, wait, err := s.admit(ctx, &call)
 		if err != nil {
-			return last.denied(err)
+			return last.withDenial(err)
 		}
-		trying, p := s.begin(ctx, call.Attempts(), wait)
+		trying, p := s.startPath(ctx, call.Attempts(), wait)
 		outcome, err := attempt(trying)
-		if s.o.Probe != nil {
-			s.o.Probe(p.soFar())
+		if s.options.Probe != nil {
+			s.options.Probe(p.snapshot())
 		}
 		if err != nil && ctx.Err() != nil {
-			call.Withdraw() // cut short by the caller, it says nothing about the provider
+			call.Withdraw() // canceled by the caller, so the outcome carries no information
 			return context.Cause(ctx)
 		}
 		outcome.Sent = sent
 		again, why := s.observe(&call, outcome, &last)
-		s.announce(ctx, outcome)
+		s.announceQuiet(ctx, outcome)
 		if !again {
 			if outcome.Kind != governor.Throttled && outcome.Kind != governor.Failed {
 				return err
@@ -128,9 +124,9 @@ func (s *Sender) Do(ctx context.Context, attempt func(context.Context) (governor
 	}
 }
 
-// observe passes the outcome on and keeps of it what a stop would have to tell.
-func (s *Sender) observe(call *governor.Call, o governor.Outcome, last *Stopped) (again bool, why governor.Reason) {
-	now := s.o.Now()
+// observe reports the outcome to the governor and stores in last what a Stopped error needs.
+func (s *Sender) observe(call *governor.Call, o governor.Outcome, last *Stopped) (again bool, why governor.StopReason) {
+	now := s.options.Now()
 	again, why = call.Observe(now, o)
 	last.Kind, last.Attempts, last.RetryAfter, last.ByProvider = o.Kind, call.Attempts(), 0, false
 	switch {
@@ -142,58 +138,58 @@ func (s *Sender) observe(call *governor.Call, o governor.Outcome, last *Stopped)
 	if last.RetryAfter > 0 {
 		last.ByProvider = true
 		s.mu.Lock()
-		if until := now.Add(last.RetryAfter); until.After(s.asked) {
-			s.asked = until
+		if until := now.Add(last.RetryAfter); until.After(s.askedUntil) {
+			s.askedUntil = until
 		}
 		s.mu.Unlock()
 	}
 	if why == governor.CircuitOpen {
-		if left := s.circuitLeft(now); left > last.RetryAfter {
+		if left := s.circuitTimeLeft(now); left > last.RetryAfter {
 			last.RetryAfter, last.ByProvider = left, false
 		}
 	}
 	return again, why
 }
 
-// announce tells of a quiet that an answer brought.
-func (s *Sender) announce(ctx context.Context, o governor.Outcome) {
-	if s.o.Quiet == nil || o.Kind != governor.Throttled && !(o.Quota.Known && o.Quota.Remaining == 0) {
+// announceQuiet reports a pause that a response requires.
+func (s *Sender) announceQuiet(ctx context.Context, o governor.Outcome) {
+	if s.options.Quiet == nil || o.Kind != governor.Throttled && !(o.Quota.Known && o.Quota.Remaining == 0) {
 		return
 	}
-	now := s.o.Now()
-	left, asked := s.g.Quiet(now)
+	now := s.options.Now()
+	left, asked := s.governor.Quiet(now)
 	if o.HasRetryAfter && o.RetryAfter > left { // pacing may be off
 		left, asked = o.RetryAfter, true
 	}
 	s.mu.Lock()
-	later := now.Add(left).After(s.quiet)
+	later := now.Add(left).After(s.quietUntil)
 	if later {
-		s.quiet = now.Add(left)
+		s.quietUntil = now.Add(left)
 	}
 	s.mu.Unlock()
 	if left > 0 && later {
-		s.o.Quiet(ctx, Quiet{Provider: s.g.Name(), For: left, ByProvider: asked})
+		s.options.Quiet(ctx, Quiet{Provider: s.governor.Name(), For: left, ByProvider: asked})
 	}
 }
 
-// circuitLeft is how long the circuit still denies requests.
-func (s *Sender) circuitLeft(now time.Time) time.Duration {
-	call := s.g.Call()
+// circuitTimeLeft returns how long the circuit still denies requests.
+func (s *Sender) circuitTimeLeft(now time.Time) time.Duration {
+	call := s.governor.Call()
 	wait, err := call.Next(now)
-	var denied *governor.Denied
+	var denied *governor.DeniedError
 	switch {
 	case errors.As(err, &denied):
 		return denied.In
 	case wait <= 0:
-		call.Withdraw() // the circuit closed meanwhile
+		call.Withdraw() // the circuit has closed in the meantime
 	}
 	return wait
 }
 
-// denied completes a stop with the governor's refusal to send. Another error,
-// the context's, is passed on.
-func (s *Stopped) denied(err error) error {
-	var d *governor.Denied
+// withDenial completes a Stopped error with the governor's denial. It returns other errors, those of the context,
+// unchanged.
+func (s *Stopped) withDenial(err error) error {
+	var d *governor.DeniedError
 	if !errors.As(err, &d) {
 		return err
 	}
@@ -201,15 +197,15 @@ func (s *Stopped) denied(err error) error {
 	return s
 }
 
-// Rest waits out a denial on behalf of a caller that decided to be patient.
+// Rest waits for the end of a denial, for callers that choose to.
 func (s *Sender) Rest(ctx context.Context, d time.Duration) error {
 	w := Wait{Source: Rest, For: d}
-	if d > 0 && s.o.Waiting != nil {
-		s.o.Waiting(ctx, w)
+	if d > 0 && s.options.Waiting != nil {
+		s.options.Waiting(ctx, w)
 	}
-	if err := sleep(ctx, d); err != nil {
+	if err := sleepContext(ctx, d); err != nil {
 		return err
 	}
-	pathOf(ctx).add(w)
+	waitPathOf(ctx).add(w)
 	return nil
 }

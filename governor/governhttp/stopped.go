@@ -7,28 +7,25 @@ import (
 	"pdpp/governor"
 )
 
-// Stopped is a request that got no final answer. All of its ways to end have
-// this one shape: attempts used up, retries used up, a wait that the run cannot
-// afford, an open circuit.
+// Stopped is the error of a request without a final response: the attempts or the retries are used up, the run
+// cannot afford the wait, or the circuit is open.
 type Stopped struct {
 	Provider string
-	// Kind is Throttled or Failed after the last attempt, Rejected when the
-	// request was never sent.
+	// Kind is Throttled or Failed after the last attempt, or Rejected if the request was never sent.
 	Kind governor.Kind
-	// Reason is set when the stop is our own choice. It is empty when the attempts
-	// are used up or the provider asks for a longer wait than the run allows.
-	Reason   governor.Reason
+	// Reason names the limit of our own that stopped the request. It is empty if the attempts are used up or the
+	// provider asks for a longer wait than the run allows.
+	Reason   governor.StopReason
 	Attempts int
-	// RetryAfter is how long to keep quiet, when that is known: what the provider
-	// asked for, or what is left of an open circuit.
+	// RetryAfter is how long to pause, if known: as the provider asked, or until the circuit closes.
 	RetryAfter time.Duration
-	ByProvider bool // the provider asked for RetryAfter; it is not the circuit's
-	// Err is what the last attempt said; nil when there was none.
+	ByProvider bool // the provider asked for RetryAfter
+	// Err is the error of the last attempt, nil if there was none.
 	Err error
 }
 
-// Error is the provider's name with "_rate_limited" whenever the provider's
-// limit is what stopped the request. Schedulers recognise that text.
+// Error returns the provider's name with "_rate_limited" if the provider's limit stopped the request. Schedulers
+// recognize that text.
 func (s *Stopped) Error() string {
 	switch {
 	case s.Limited():
@@ -46,8 +43,8 @@ func (s *Stopped) Error() string {
 	return text
 }
 
-// Limited tells whether the provider's limit stopped the request: it refused
-// because of the pace, or it asked beforehand for a longer wait than allowed.
+// Limited reports whether the provider's limit stopped the request: it refused because of the pace, or asked for
+// a longer wait than the run allows.
 func (s *Stopped) Limited() bool {
 	return s.Kind == governor.Throttled || s.Attempts == 0 && s.Reason == ""
 }

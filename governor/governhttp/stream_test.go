@@ -50,9 +50,11 @@ func TestStreamIsHandedOverAsItArrives(t *testing.T) {
 				_, _ = io.WriteString(w, ", second half")
 			}))
 			defer s.Close()
-			c, err := New(Options{BaseURL: s.URL, MaxBody: 4, Stream: true, Sender: NewSender(governor.New("test", func(c *governor.Config) {
-				c.Discovery, c.Backoff = 0, time.Millisecond
-			}), SenderOptions{})})
+			c, err := New(
+				Options{BaseURL: s.URL, MaxBody: 4, Stream: true, Sender: NewSender(governor.New("test", func(c *governor.Config) {
+					c.Discovery, c.Backoff = 0, time.Millisecond
+				}), SenderOptions{})},
+			)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -107,7 +109,11 @@ func TestTimeoutEndsBeforeTheStream(t *testing.T) {
 			t.Error(err)
 		}
 		began := time.Now()
-		if _, err := c.Do(t.Context(), Request{Path: "never", Stream: true}); kindOf(t, err) != Timeout || time.Since(began) != time.Second {
+		if _, err := c.Do(
+			t.Context(),
+			Request{Path: "never", Stream: true},
+		); kindOf(t, err) != Timeout ||
+			time.Since(began) != time.Second {
 			t.Errorf("%v after %s", err, time.Since(began))
 		}
 	})
@@ -139,7 +145,11 @@ func TestRefusalIsNoStream(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if resp, err := c.Do(t.Context(), Request{Path: "refused", Stream: true}); !errors.Is(err, refused) || resp.Stream != nil {
+	if resp, err := c.Do(
+		t.Context(),
+		Request{Path: "refused", Stream: true},
+	); !errors.Is(err, refused) ||
+		resp.Stream != nil {
 		t.Errorf("%+v, %v", resp, err)
 	}
 	if _, err := c.Do(t.Context(), Request{Path: "page", Stream: true}); !errors.Is(err, refused) || !body.closed {

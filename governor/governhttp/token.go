@@ -6,15 +6,15 @@ import (
 	"strings"
 )
 
-// Token gives the access token that requests show as Bearer. Without a refused one it gives the
-// token of now; with the one that the provider answered 401 to it gives a fresh one, or the same
-// when there is none. It is called from several goroutines at once.
+// Token returns the access token for the Bearer Authorization header. If refused is empty, it returns the current
+// token. Otherwise the provider answered 401 to refused, and Token returns a fresh one, or the same if there is
+// none. It is called from several goroutines at once.
 type Token func(ctx context.Context, refused string) (string, error)
 
-const bearer = "Bearer "
+const bearerPrefix = "Bearer "
 
-// show puts the token of now into a request that has no authorization of its own.
-func (t Token) show(ctx context.Context, req *http.Request) error {
+// authorize sets the current token on a request without an Authorization header.
+func (t Token) authorize(ctx context.Context, req *http.Request) error {
 	if t == nil || req.Header.Get("Authorization") != "" {
 		return nil
 	}
@@ -22,20 +22,20 @@ func (t Token) show(ctx context.Context, req *http.Request) error {
 	if err != nil {
 		return err
 	}
-	req.Header.Set("Authorization", bearer+token)
+	req.Header.Set("Authorization", bearerPrefix+token)
 	return nil
 }
 
-// again puts a fresh token into a request that was answered 401; false when there is none.
-func (t Token) again(ctx context.Context, req *http.Request, resp *Response) bool {
-	used, ours := strings.CutPrefix(req.Header.Get("Authorization"), bearer)
+// refresh sets a fresh token on a request that got a 401 response. It returns false if there is none.
+func (t Token) refresh(ctx context.Context, req *http.Request, resp *Response) bool {
+	used, ours := strings.CutPrefix(req.Header.Get("Authorization"), bearerPrefix)
 	if t == nil || resp == nil || resp.Status != http.StatusUnauthorized || !ours {
 		return false
 	}
 	fresh, err := t(ctx, used)
 	if err != nil || fresh == used || fresh == "" {
-		return false // the refusal itself is what the caller hears
+		return false // the caller gets the 401 response
 	}
-	req.Header.Set("Authorization", bearer+fresh)
+	req.Header.Set("Authorization", bearerPrefix+fresh)
 	return true
 }

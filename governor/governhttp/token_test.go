@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// A request that is answered 401 is sent once more with a fresh token, as a second request through
-// the sender; without one the refusal is what the caller hears.
+// A request with a 401 response is sent once more with a fresh token, as a second request through the sender.
+// Without a fresh token the caller gets the 401.
 func TestRefusedTokenIsRenewedOnce(t *testing.T) {
 	t.Parallel()
 	refused := errors.New("refused")

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// Source is what a wait is for.
+// Source is the purpose of a wait.
 type Source string
 
 const (
@@ -15,27 +15,26 @@ const (
 	Preflight Source = "preflight"
 	// Retry is the wait before a request is sent again.
 	Retry Source = "retry"
-	// Rest is the wait of a caller that chose to sit out a denial.
+	// Rest is the wait of a caller that waits for the end of a denial.
 	Rest Source = "rest"
 )
 
-// Wait is one wait for the provider. However often it slept and asked again, a
-// sender waits once before a transmission.
+// Wait is one wait for the provider. A sender waits once before a transmission, however often it sleeps.
 type Wait struct {
 	Source     Source
 	For        time.Duration
-	ByProvider bool // the provider asked for it, by Retry-After or a spent quota
+	ByProvider bool // the provider asked for it, by Retry-After or an exhausted quota
 }
 
-// Trail is the waits before one transmission. More than one source on it is a
-// defect of the request path: two gates then slow one request.
+// Trail lists the waits before one transmission. More than one source is a defect: two gates delay the same
+// request.
 type Trail struct {
 	Provider string
 	Attempt  int
 	Waits    []Wait
 }
 
-// Sources counts the waits that took time, one for each sender and source.
+// Sources returns the number of waits that took time, one per sender and source.
 func (t Trail) Sources() int {
 	n := 0
 	for _, w := range t.Waits {
@@ -46,39 +45,39 @@ func (t Trail) Sources() int {
 	return n
 }
 
-// path is a trail under way. It travels in the context of the attempt, so that
-// a sender within an attempt of another one leaves its waits on both.
-type path struct {
+// waitPath collects a Trail. It travels in the context of the attempt, so that a sender used inside another one
+// records its waits on both.
+type waitPath struct {
 	sender *Sender
-	outer  *path
+	outer  *waitPath
 
 	mu    sync.Mutex
 	trail Trail
 }
 
-type pathKey struct{}
+type waitPathKey struct{}
 
-func pathOf(ctx context.Context) *path {
-	p, _ := ctx.Value(pathKey{}).(*path)
+func waitPathOf(ctx context.Context) *waitPath {
+	p, _ := ctx.Value(waitPathKey{}).(*waitPath)
 	return p
 }
 
-// begin opens the path of one transmission that waited own.
-func (s *Sender) begin(ctx context.Context, attempt int, own Wait) (context.Context, *path) {
-	p := &path{sender: s, outer: pathOf(ctx)}
-	p.trail = Trail{Provider: s.g.Name(), Attempt: attempt}
+// startPath starts the path of one transmission that waited own.
+func (s *Sender) startPath(ctx context.Context, attempt int, own Wait) (context.Context, *waitPath) {
+	p := &waitPath{sender: s, outer: waitPathOf(ctx)}
+	p.trail = Trail{Provider: s.governor.Name(), Attempt: attempt}
 	if p.outer != nil && p.outer.sender != s {
-		p.trail.Waits = p.outer.soFar().Waits
+		p.trail.Waits = p.outer.snapshot().Waits
 		p.outer.add(own)
 	}
 	if own.For > 0 {
 		p.trail.Waits = append(p.trail.Waits, own)
 	}
-	return context.WithValue(ctx, pathKey{}, p), p
+	return context.WithValue(ctx, waitPathKey{}, p), p
 }
 
-// add puts a wait on this path and on those around it.
-func (p *path) add(w Wait) {
+// add appends a wait to this path and the paths around it.
+func (p *waitPath) add(w Wait) {
 	if w.For <= 0 {
 		return
 	}
@@ -89,8 +88,8 @@ func (p *path) add(w Wait) {
 	}
 }
 
-// soFar copies the trail.
-func (p *path) soFar() Trail {
+// snapshot returns a copy of the trail.
+func (p *waitPath) snapshot() Trail {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	t := p.trail
@@ -98,8 +97,8 @@ func (p *path) soFar() Trail {
 	return t
 }
 
-// within tells whether an attempt of s is under way around this path.
-func (p *path) within(s *Sender) bool {
+// contains reports whether the path is inside an attempt of s.
+func (p *waitPath) contains(s *Sender) bool {
 	for ; p != nil; p = p.outer {
 		if p.sender == s {
 			return true

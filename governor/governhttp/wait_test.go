@@ -14,8 +14,8 @@ import (
 	"pdpp/governor"
 )
 
-// Whatever the provider answers, the time before a transmission is one wait, and
-// nothing else on the path takes time: no budget, no circuit, no second gate.
+// The time before a transmission is one wait. Nothing else on the path takes time: no budget, no circuit, no
+// second gate.
 func TestEachTransmissionHasOneWait(t *testing.T) {
 	t.Parallel()
 	claim(t, "RT-20", "RT-20.1")
@@ -67,7 +67,7 @@ func TestEachTransmissionHasOneWait(t *testing.T) {
 	})
 }
 
-// The pace, the provider's wish and the pause before a repetition overlap.
+// The pace, the provider's instruction and the pause before a retry overlap.
 func TestWaitIsTheLargestNeverTheSum(t *testing.T) {
 	t.Parallel()
 	claim(t, "RT-20.2")
@@ -99,16 +99,15 @@ func TestWaitIsTheLargestNeverTheSum(t *testing.T) {
 	}
 }
 
-// Two senders on one path are seen, by the probe of either; the path that ships
-// has one.
+// The probes of both senders see two senders on one path. The shipped path has one.
 func TestTwoGatesShowAsTwoSources(t *testing.T) {
 	t.Parallel()
 	claim(t, "RT-20.3")
 	ok := replies(func(int, *http.Request) *http.Response { return reply(200, "", "") })
 	synctest.Test(t, func(t *testing.T) {
-		c := clientOf(t, nil, ok) // the path that ships, with a sender of its own
+		c := clientOf(t, nil, ok) // the shipped path, with its own sender
 		var shipped []Trail
-		c.opt.Sender.o.Probe = func(t Trail) { shipped = append(shipped, t) }
+		c.opt.Sender.options.Probe = func(t Trail) { shipped = append(shipped, t) }
 		if _, err := c.Get(t.Context(), "", nil); err != nil {
 			t.Fatal(err)
 		}
@@ -182,8 +181,7 @@ func TestRetryAfterIsSleptOnce(t *testing.T) {
 				if got := r.waits(t)[6]; got != want {
 					t.Errorf("wait %+v, want %+v", got, want)
 				}
-				// The refusal slows the pace down, and the next request waits for that
-				// pace alone.
+				// The refusal lengthens the interval, and the next request waits only for that.
 				after, _ := r.g.Rate()
 				if _, err := c.Get(t.Context(), "", nil); err != nil {
 					t.Fatal(err)
@@ -200,8 +198,7 @@ func TestRetryAfterIsSleptOnce(t *testing.T) {
 	}
 }
 
-// Where no repetition follows, nobody slept: then the next request waits until
-// the instant that the provider named.
+// If no retry follows, the next request waits until the provider's instant.
 func TestUnsleptRetryAfterHoldsTheNextRequest(t *testing.T) {
 	t.Parallel()
 	claim(t, "RT-21")
@@ -233,14 +230,21 @@ func TestUnsleptRetryAfterHoldsTheNextRequest(t *testing.T) {
 	}
 }
 
-// A wait that the run cannot afford is deferred, not shortened: nobody sleeps.
+// A wait that the run cannot afford is deferred without sleeping.
 func TestTooLongAWaitIsDeferred(t *testing.T) {
 	t.Parallel()
 	claim(t, "RT-21")
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(unbroken)
 		first := stoppedBy(t, r.run(t.Context(), asking(time.Hour)))
-		want := Stopped{Provider: "lumen", Kind: governor.Throttled, Attempts: 1, RetryAfter: time.Hour, ByProvider: true, Err: errProvider}
+		want := Stopped{
+			Provider:   "lumen",
+			Kind:       governor.Throttled,
+			Attempts:   1,
+			RetryAfter: time.Hour,
+			ByProvider: true,
+			Err:        errProvider,
+		}
 		if *first != want {
 			t.Errorf("stop %+v, want %+v", *first, want)
 		}
@@ -295,7 +299,7 @@ func TestWithoutPacingNothingWaits(t *testing.T) {
 	})
 }
 
-// Time that passes while nobody waits is no wait.
+// Time that passes without a waiting request is not a wait.
 func TestWorkIsNoWait(t *testing.T) {
 	t.Parallel()
 	ticks := noon
@@ -316,8 +320,7 @@ func TestWorkIsNoWait(t *testing.T) {
 	}
 }
 
-// Jitter is noise within a window of 150 ms. It never holds a pace back that is
-// faster than the window.
+// Jitter is at most 150 ms and never delays a pace that is faster than that.
 func TestJitterIsNoFloor(t *testing.T) {
 	t.Parallel()
 	claim(t, "RC-01")
@@ -333,7 +336,7 @@ func TestJitterIsNoFloor(t *testing.T) {
 		if took := time.Since(began); took != n*pace {
 			t.Errorf("%d requests took %s, want %s", n, took, n*pace)
 		}
-		// After a pause the pace allows two at once; the noise parts them.
+		// After a pause the pace allows two requests at once; jitter separates them.
 		gaps := map[time.Duration]bool{}
 		for seed := range uint64(50) {
 			r := newRig(func(c *governor.Config) { c.Discovery, c.Ceiling, c.Seed = 10*time.Second, 0, seed })
@@ -377,7 +380,10 @@ func TestRestIsAWaitOfItsOwn(t *testing.T) {
 			t.Errorf("%v after %s", err, time.Since(began))
 		}
 		// Resting within an attempt shows on its trail.
-		_ = r.Do(t.Context(), func(ctx context.Context) (governor.Outcome, error) { return success, r.Rest(ctx, time.Second) })
+		_ = r.Do(
+			t.Context(),
+			func(ctx context.Context) (governor.Outcome, error) { return success, r.Rest(ctx, time.Second) },
+		)
 		if trail := r.trails[len(r.trails)-1]; trail.Sources() != 1 || trail.Waits[0].Source != Rest {
 			t.Errorf("trail %+v", trail)
 		}

@@ -9,24 +9,24 @@ import (
 	"time"
 )
 
-// WireOptions are those of a connection that carries something else than HTTP.
+// WireOptions configures a connection for another protocol than HTTP.
 type WireOptions struct {
 	Address string      // host and port
 	TLS     *tls.Config // nil: not encrypted, until Encrypt
-	// Stall is how long nothing may come or go before the connection counts as broken; zero
-	// means a minute. The whole of an answer may take any time.
+	// Stall is how long nothing may be read or written before the connection counts as broken. Zero means a
+	// minute. A whole response may take any time.
 	Stall time.Duration
 }
 
-// Wire is a connection to a provider that speaks something else than HTTP. It belongs into attempts
-// of a Sender, one command each. It is for one goroutine.
+// Wire is a connection to a provider for another protocol than HTTP. Use it inside attempts of a Sender, one
+// command each. It belongs to one goroutine.
 type Wire struct {
 	conn  net.Conn
 	host  string
 	stall time.Duration
 }
 
-// DialWire connects. A host that does not answer is Unreachable.
+// DialWire connects. It returns an Unreachable error if the host does not respond.
 func DialWire(ctx context.Context, o WireOptions) (*Wire, error) {
 	host, _, err := net.SplitHostPort(o.Address)
 	if err != nil {
@@ -54,8 +54,7 @@ func DialWire(ctx context.Context, o WireOptions) (*Wire, error) {
 	return w, nil
 }
 
-// Encrypt goes on encrypted, in the name of the host that was dialled. A certificate that is not the
-// host's is an error that no later attempt mends.
+// Encrypt starts TLS for the host that was dialed. An invalid certificate is a final error.
 func (w *Wire) Encrypt(ctx context.Context, config *tls.Config) error {
 	config = config.Clone()
 	config.ServerName = w.host
@@ -69,7 +68,7 @@ func (w *Wire) Encrypt(ctx context.Context, config *tls.Config) error {
 	return nil
 }
 
-// Within has the connection broken when ctx ends, until release.
+// Within closes the connection when ctx ends, until release is called.
 func (w *Wire) Within(ctx context.Context) (release func() bool) {
 	return context.AfterFunc(ctx, func() { _ = w.conn.Close() })
 }
@@ -96,7 +95,7 @@ func (w *Wire) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// Close ends the connection without a word.
+// Close closes the connection. It sends no farewell of the protocol.
 func (w *Wire) Close() error { return w.conn.Close() }
 
 func (w *Wire) failure(ctx context.Context, err error) error {

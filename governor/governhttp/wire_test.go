@@ -22,7 +22,7 @@ func dialed(t *testing.T, o WireOptions, serve func(net.Conn)) *Wire {
 	go func() {
 		if conn, err := l.Accept(); err == nil {
 			serve(conn)
-			_ = conn.Close() // not before: one that nobody holds is closed as garbage
+			_ = conn.Close() // not earlier: the garbage collector closes an unreferenced connection
 		}
 	}()
 	o.Address = l.Addr().String()

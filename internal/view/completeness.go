@@ -39,7 +39,7 @@ func (c *Connection) Completeness(kept int64) Completeness {
 		}
 		out.GoesOn = out.GoesOn || row.Floor
 		refreshDue = refreshDue || row.Disposition == health.DispositionOwnerRefreshDue
-		asTold = asTold || strings.Contains(row.Statement, evidence.AsFar)
+		asTold = asTold || strings.Contains(row.Statement, evidence.ReportedByConnector)
 		settled := row.Disposition == health.DispositionComplete || row.Disposition == health.DispositionOwnerRefreshDue
 		known = known && (row.Missing != nil || settled)
 		if !settled && open == nil {
@@ -68,7 +68,7 @@ func (c *Connection) Completeness(kept int64) Completeness {
 	default:
 		out.Whole, out.Say = true, "Complete"
 		if asTold {
-			out.Say += ", " + evidence.AsFar
+			out.Say += ", " + evidence.ReportedByConnector
 		}
 	}
 	return out

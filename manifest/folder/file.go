@@ -12,20 +12,20 @@ import (
 // MaxFile is the largest manifest.json or adapter.json that is read, in bytes.
 const MaxFile = 1 << 20
 
-// errNotPlain reports a link, a pipe, a device or a folder in place of a file.
-var errNotPlain = errors.New("is not a regular file")
+// errNotRegular reports a link, a pipe, a device or a folder in place of a file.
+var errNotRegular = errors.New("is not a regular file")
 
-// ReadFile reads a file of a connector's folder. It follows no link, never blocks, and returns an
-// error for everything but a regular file of at most MaxFile bytes: a connector may have put it there.
+// ReadFile reads a file of a connector's folder. It follows no link, never blocks, and returns an error for
+// everything but a regular file of at most MaxFile bytes, because the connector may have put it there.
 func ReadFile(dir, name string) ([]byte, error) {
 	path := filepath.Join(dir, name)
-	// The type is judged before and after opening: opening a device may have an effect.
+	// The type is checked before and after opening, because opening a device may have an effect.
 	if info, err := os.Lstat(path); err != nil {
 		return nil, err
 	} else if !info.Mode().IsRegular() {
-		return nil, errNotPlain
+		return nil, errNotRegular
 	}
-	f, err := os.OpenFile(path, os.O_RDONLY|noFollow, 0)
+	f, err := os.OpenFile(path, os.O_RDONLY|noFollowFlags, 0)
 	if err != nil {
 		return nil, err
 	}
@@ -33,7 +33,7 @@ func ReadFile(dir, name string) ([]byte, error) {
 	if info, err := f.Stat(); err != nil {
 		return nil, err
 	} else if !info.Mode().IsRegular() {
-		return nil, errNotPlain
+		return nil, errNotRegular
 	}
 	body, err := io.ReadAll(io.LimitReader(f, MaxFile+1))
 	if err == nil && len(body) > MaxFile {
@@ -42,8 +42,8 @@ func ReadFile(dir, name string) ([]byte, error) {
 	return body, err
 }
 
-// unreadable describes why ReadFile failed.
-func unreadable(err error) string {
+// describeReadError describes why ReadFile failed.
+func describeReadError(err error) string {
 	if system := (*fs.PathError)(nil); errors.As(err, &system) {
 		return "cannot be read"
 	}

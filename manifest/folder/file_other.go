@@ -2,5 +2,5 @@
 
 package folder
 
-// noFollow is empty where the system has no such flags.
-const noFollow = 0
+// noFollowFlags is empty where the system has no such flags.
+const noFollowFlags = 0

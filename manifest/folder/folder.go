@@ -1,6 +1,5 @@
-// Package folder reads the folder of a foreign connector: manifest.json and an
-// executable named connector. What checks a folder and what runs it read it here,
-// so that they agree about what is wrong with it.
+// Package folder reads the folder of a foreign connector: manifest.json and an executable named connector.
+// Validation and execution both use it, so that they agree about problems.
 package folder
 
 import (
@@ -21,28 +20,26 @@ import (
 const (
 	Manifest   = "manifest.json"
 	Executable = "connector"
-	// Adapter is there instead of the executable where the host program runs a
-	// program of another protocol.
+	// Adapter replaces the executable if the host program runs a program with another protocol.
 	Adapter = "adapter.json"
-	// Data is the folder in which the connector keeps files of its own: the only part of its folder that
-	// it can write to.
+	// Data is the folder for the connector's own files, the only part of its folder that it can write to.
 	Data = "data"
 )
 
 // Folder is a connector's folder that can be run.
 type Folder struct {
 	Dir        string // absolute
-	Executable string // absolute; empty for an adapted one
+	Executable string // absolute; empty if there is an adapter
 	Adapted    bool
 	Manifest   *manifest.Manifest
 	// Digest is the SHA-256, in hex, of the manifest.json that Manifest was parsed from.
 	Digest string
-	// Warnings are what does not keep the connector from running.
+	// Warnings do not prevent the connector from running.
 	Warnings manifest.Problems
 }
 
-// Name is the name of the connector of a folder: the key that its manifest declares,
-// or the folder's own name where no key can be read.
+// Name returns the name of a folder's connector: the key in its manifest, or the folder's name if no key can be
+// read.
 func Name(dir string) string {
 	var m manifest.Manifest
 	if body, err := ReadFile(dir, Manifest); err == nil {
@@ -60,7 +57,7 @@ func Name(dir string) string {
 	return manifest.CanonicalKey(filepath.Base(dir))
 }
 
-// Is reports whether dir is meant to be a connector's folder: it has one of the files.
+// Is reports whether dir is meant to be a connector's folder, because it contains one of the files.
 func Is(dir string) bool {
 	for _, file := range []string{Manifest, Executable, Adapter} {
 		if _, err := os.Lstat(filepath.Join(dir, file)); err == nil {
@@ -70,8 +67,7 @@ func Is(dir string) bool {
 	return false
 }
 
-// Read reads a folder. The error is manifest.Problems: every fault, each with its
-// file and how to mend it.
+// Read reads a folder. The error is manifest.Problems with every problem, its file and its fix.
 func Read(dir string) (Folder, error) {
 	absolute, err := filepath.Abs(dir)
 	if err != nil {
@@ -91,59 +87,66 @@ func Read(dir string) (Folder, error) {
 	}
 	if base := filepath.Base(absolute); manifest.CanonicalKey(base) != f.Manifest.Key() {
 		f.Warnings = append(f.Warnings, manifest.Problem{Path: "folder " + base, What: "is not named after the key",
-			Mend: "the connector is known as " + f.Manifest.Key()})
+			Fix: "the connector is known as " + f.Manifest.Key()})
 	}
 	return f, nil
 }
 
-// Shadowed says that a built-in connector has the name, and is the one that runs.
-func Shadowed(name string) manifest.Problem {
-	return manifest.Problem{Path: "folder", What: name + " is the name of a built-in connector, which is the one that runs",
-		Mend: "give this one another connector_key to use it"}
+// ShadowedProblem returns the problem that a built-in connector has the same name and runs instead.
+func ShadowedProblem(name string) manifest.Problem {
+	return manifest.Problem{
+		Path: "folder",
+		What: name + " is the name of a built-in connector, which is the one that runs",
+		Fix:  "change the connector_key of this one to use it",
+	}
 }
 
 func readManifest(dir string) (m *manifest.Manifest, digest string, warnings, faults manifest.Problems) {
 	body, err := ReadFile(dir, Manifest)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, "", nil, fault(Manifest, "is missing", "add it beside the executable")
+		return nil, "", nil, problemAt(Manifest, "is missing", "add it beside the executable")
 	}
 	if err != nil {
-		return nil, "", nil, fault(Manifest, unreadable(err), "make it a readable file of at most 1 MiB, without links")
+		return nil, "", nil, problemAt(
+			Manifest,
+			describeReadError(err),
+			"make it a readable file of at most 1 MiB, without links",
+		)
 	}
 	m, warnings, err = manifest.Inspect(body)
 	switch {
 	case errors.As(err, &faults):
-		return nil, "", within(warnings), within(faults)
+		return nil, "", inManifest(warnings), inManifest(faults)
 	case err != nil:
-		return nil, "", nil, fault(Manifest, err.Error(), "write one JSON object")
+		return nil, "", nil, problemAt(Manifest, err.Error(), "write one JSON object")
 	}
 	sum := sha256.Sum256(body)
-	return m, hex.EncodeToString(sum[:]), within(warnings), nil
+	return m, hex.EncodeToString(sum[:]), inManifest(warnings), nil
 }
 
-// within says of each problem that it is in the manifest.
-func within(problems manifest.Problems) manifest.Problems {
+// inManifest adds the name of the manifest file to each path.
+func inManifest(problems manifest.Problems) manifest.Problems {
 	for i := range problems {
 		problems[i].Path = strings.TrimSuffix(Manifest+": "+problems[i].Path, ": ")
 	}
 	return problems
 }
 
-// checkExecutable asks no permission of a script that its manifest names the interpreter of.
+// checkExecutable requires no execute permission for a script with an interpreter declared in the manifest.
 func checkExecutable(path string, m *manifest.Manifest) manifest.Problems {
 	interpreted := m != nil && m.Runtime != "" && m.Runtime != manifest.RuntimeBinary
 	info, err := os.Stat(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return fault(Executable, "is missing", "add the executable under this name")
+		return problemAt(Executable, "is missing", "add the executable under this name")
 	case err != nil || !info.Mode().IsRegular():
-		return fault(Executable, "is not a file", "put the executable itself there")
+		return problemAt(Executable, "is not a file", "put the executable itself there")
 	case info.Mode().Perm()&0o111 == 0 && !interpreted:
-		return fault(Executable, "is not executable", "run chmod +x on it")
+		return problemAt(Executable, "is not executable", "run chmod +x on it")
 	}
 	return nil
 }
 
-func fault(path, what, mend string) manifest.Problems {
-	return manifest.Problems{{Path: path, What: what, Mend: mend}}
+func problemAt(path, what, mend string) manifest.Problems {
+	return manifest.Problems{{Path: path, What: what, Fix: mend}}
 }

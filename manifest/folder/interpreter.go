@@ -10,16 +10,16 @@ import (
 	"pdpp/manifest"
 )
 
-// SearchPath is the one that every connector gets, whatever the owner's own is: enough to
-// start an interpreter from a script's first line.
+// SearchPath is the PATH of every connector, whatever the owner's PATH is. It is enough to start an interpreter
+// from a script's first line.
 const SearchPath = "/usr/local/bin:/usr/bin:/bin"
 
-// Interpreter is what reads a connector's program; the zero one is for what is no script.
+// Interpreter runs a connector's program. The zero value means that the program is not a script.
 type Interpreter struct {
-	// Names are the programs that would do, the best first, by name or by whole path.
+	// Names are suitable programs, the best first, by name or absolute path.
 	Names []string
-	// Install says how to get one; empty for what the first line of the program names, which
-	// the system starts by itself.
+	// Install describes how to get one. It is empty for an interpreter named in the script's first line, which
+	// the system starts.
 	Install string
 }
 
@@ -29,21 +29,19 @@ var interpreters = map[manifest.Runtime]Interpreter{
 	manifest.RuntimeDeno:   {[]string{"deno"}, "Install Deno"},
 }
 
-// InterpreterOf gives what reads a program: that of the declared runtime, or else what its
-// first line names.
+// InterpreterOf returns the interpreter of a program: that of the declared runtime, or the one in its first line.
 func InterpreterOf(program string, r manifest.Runtime) Interpreter {
 	if i, ok := interpreters[r]; ok {
 		return i
 	}
-	if name := firstLine(program); name != "" && r == "" {
+	if name := shebangOf(program); name != "" && r == "" {
 		return Interpreter{Names: []string{name}}
 	}
 	return Interpreter{}
 }
 
-// firstLine is the interpreter that a script names in its first line; empty for what is no
-// script.
-func firstLine(path string) string {
+// shebangOf returns the interpreter in a script's first line, or "" if the program is not a script.
+func shebangOf(path string) string {
 	f, err := os.Open(path)
 	if err != nil {
 		return ""
@@ -66,7 +64,7 @@ func firstLine(path string) string {
 	return ""
 }
 
-// Find gives the whole path of one that is on the search path; empty when none is.
+// Find returns the absolute path of an installed interpreter, or "".
 func (i Interpreter) Find() string {
 	for _, name := range i.Names {
 		if filepath.IsAbs(name) && IsProgram(name) {
@@ -81,22 +79,23 @@ func (i Interpreter) Find() string {
 	return ""
 }
 
-// IsProgram reports whether there is an executable file at the path.
+// IsProgram reports whether the path is an executable file.
 func IsProgram(path string) bool {
 	info, err := os.Stat(path)
-	return err == nil && info.Mode().IsRegular() && (info.Mode().Perm()&0o111 != 0 || runtime.GOOS == "windows") // which has no such permission
+	return err == nil && info.Mode().IsRegular() &&
+		(info.Mode().Perm()&0o111 != 0 || runtime.GOOS == "windows") // which has no such permission
 }
 
-// Reading is how an interpreter is told to read a script.
+// Reading returns the arguments that make an interpreter run a script.
 func Reading(script, interpreter string) []string {
 	if strings.HasPrefix(filepath.Base(interpreter), "deno") {
-		return []string{"run", "--allow-all", script} // which files it reaches is the system's to limit
+		return []string{"run", "--allow-all", script} // the system limits file access
 	}
 	return []string{script}
 }
 
-// Command is what starts the folder's program; by its first line, or not at all, where its
-// interpreter is not there.
+// Command returns the command that starts the folder's program. It relies on the script's first line if the
+// declared interpreter is not installed.
 func (f Folder) Command() []string {
 	i := InterpreterOf(f.Executable, f.Manifest.Runtime)
 	if program := i.Find(); program != "" && i.Install != "" {

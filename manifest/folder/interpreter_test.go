@@ -9,7 +9,7 @@ import (
 	"pdpp/manifest"
 )
 
-// What reads a program is what its manifest declares, or else what its first line names.
+// The interpreter of a program is declared in its manifest, or named in its first line.
 func TestInterpreterOf(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "connector")
 	for _, c := range []struct {

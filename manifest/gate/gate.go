@@ -1,6 +1,5 @@
-// Package gate holds what a connector sends against what it was asked for and what
-// its manifest declares. Whoever listens to a connector listens through it: the runner,
-// and the kit that tries a connector out.
+// Package gate checks the messages of a connector against its scope and its manifest. The runner and the
+// conformance checks use the same gates.
 package gate
 
 import (
@@ -16,10 +15,10 @@ import (
 	"pdpp/protocol"
 )
 
-// Stream is what may be sent of one stream in scope.
+// Stream checks the records of one stream in scope.
 type Stream struct {
 	Decl *manifest.Stream
-	// Scope is what the connector is told, widened by what a record cannot do without.
+	// Scope is the scope that the connector gets, including fields that a record always needs.
 	Scope protocol.StreamScope
 
 	resources map[string]bool // nil means no filter
@@ -27,12 +26,12 @@ type Stream struct {
 	since     time.Time
 	until     time.Time
 	schema    *jsonschema.Schema // nil: not enforced
-	plain     *plain             // the same in short; nil where it says more
+	plain     *simpleSchema      // simplified schema; nil if the schema is more complex
 	keepsKeys bool
 }
 
-// Resolve turns the requested scope into gates; an empty one is everything that can be
-// collected. Problems are the caller's mistake, found before anything is started.
+// Resolve converts the requested scope to gates. An empty scope means everything that can be collected. Errors
+// are mistakes of the caller, found before anything is started.
 func Resolve(m *manifest.Manifest, requested []protocol.StreamScope) ([]*Stream, error) {
 	if len(requested) == 0 {
 		requested = m.DefaultScope()
@@ -48,7 +47,7 @@ func Resolve(m *manifest.Manifest, requested []protocol.StreamScope) ([]*Stream,
 			return nil, fmt.Errorf("stream %q is named twice in the scope", sc.Name)
 		}
 		seen[sc.Name] = true
-		st, err := newStream(decl, sc)
+		st, err := newStreamGate(decl, sc)
 		if err != nil {
 			return nil, err
 		}
@@ -60,28 +59,28 @@ func Resolve(m *manifest.Manifest, requested []protocol.StreamScope) ([]*Stream,
 	return out, nil
 }
 
-// EnforceSchemas makes the gates hold records against the schemas of their streams too.
+// EnforceSchemas makes the gates also check records against the schemas of their streams.
 func EnforceSchemas(gates []*Stream) (err error) {
 	for _, st := range gates {
 		if st.schema, err = st.Decl.CompileSchema(); err != nil {
 			return err
 		}
-		st.plain = readPlain(st.Decl.Schema, st.schema)
+		st.plain = readSimpleSchema(st.Decl.Schema, st.schema)
 	}
 	return nil
 }
 
-// KeepKeys makes the gates accept a record with a key other than the value of its primary key. Foreign
-// connectors send such records.
+// KeepKeys makes the gates accept a record with a key other than the value of its primary key. Foreign connectors
+// send such records.
 func KeepKeys(gates []*Stream) {
 	for _, st := range gates {
 		st.keepsKeys = true
 	}
 }
 
-func newStream(decl *manifest.Stream, sc protocol.StreamScope) (*Stream, error) {
+func newStreamGate(decl *manifest.Stream, sc protocol.StreamScope) (*Stream, error) {
 	st := &Stream{Decl: decl}
-	if err := st.bound(sc.TimeRange); err != nil {
+	if err := st.setTimeRange(sc.TimeRange); err != nil {
 		return nil, fmt.Errorf("stream %q: time_range%w", sc.Name, err)
 	}
 	if len(sc.Resources) > 0 {
@@ -101,8 +100,8 @@ func newStream(decl *manifest.Stream, sc protocol.StreamScope) (*Stream, error) 
 	return st, nil
 }
 
-// bound reads the time range. Errors continue the words "time_range".
-func (st *Stream) bound(tr *protocol.TimeRange) (err error) {
+// setTimeRange parses the time range. Its errors continue the text "time_range".
+func (st *Stream) setTimeRange(tr *protocol.TimeRange) (err error) {
 	if tr == nil {
 		return nil
 	}
@@ -121,8 +120,8 @@ func (st *Stream) bound(tr *protocol.TimeRange) (err error) {
 	return nil
 }
 
-// widenFields adds what a record cannot do without: required and key fields,
-// and the time field when the run is bounded in time.
+// widenFields adds the fields that a record always needs: required and key fields, and the time field if the run
+// is bounded in time.
 func widenFields(decl *manifest.Stream, sc protocol.StreamScope) []string {
 	out := append([]string{}, sc.Fields...)
 	out = append(out, decl.RequiredFields()...)

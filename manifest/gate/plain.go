@@ -10,30 +10,47 @@ import (
 	"pdpp/protocol"
 )
 
-// plain is a record schema that says no more of a record as a whole than which members it
-// has. Each member is held against its own part alone, and most without being read again:
-// the decoder has told their kinds.
-type plain struct {
+// simpleSchema is a record schema that only constrains single members. Each member is checked separately, most without
+// parsing them again, because the decoder knows their kinds.
+type simpleSchema struct {
 	required []string
-	kinds    map[string][]byte // by member: the kinds that its type allows
+	kinds    map[string][]byte // kinds that the type of a member allows
 	parts    map[string]*jsonschema.Schema
 }
 
-// annotations say something about a value and ask nothing of it. A format is one in the
-// newest draft, which is the one without $schema.
-var annotations = []string{"title", "description", "$comment", "default", "examples", "deprecated", "readOnly", "writeOnly", "format"}
+// annotations describe a value without constraining it. format is an annotation in the newest draft, which
+// applies without $schema.
+var annotations = []string{
+	"title",
+	"description",
+	"$comment",
+	"default",
+	"examples",
+	"deprecated",
+	"readOnly",
+	"writeOnly",
+	"format",
+}
 
-// kindsOf are the kinds of JSON values, as the decoder names them, that a type allows. An
-// integer is a number of which more has to be seen.
-var kindsOf = map[string]string{"string": `"`, "number": "0", "integer": "i", "boolean": "tf", "null": "n", "object": "{", "array": "["}
+// kindsOfType are the kinds of JSON values, as the decoder names them, that a type allows. An integer needs a further
+// check.
+var kindsOfType = map[string]string{
+	"string":  `"`,
+	"number":  "0",
+	"integer": "i",
+	"boolean": "tf",
+	"null":    "n",
+	"object":  "{",
+	"array":   "[",
+}
 
-// readPlain reads a schema that was compiled; nil where it says more than a plain one.
-func readPlain(raw []byte, compiled *jsonschema.Schema) *plain {
+// readSimpleSchema returns the simplified form of a compiled schema, or nil if the schema is more complex.
+func readSimpleSchema(raw []byte, compiled *jsonschema.Schema) *simpleSchema {
 	var keywords map[string]json.RawMessage
 	if json.Unmarshal(raw, &keywords) != nil {
 		return nil
 	}
-	p := &plain{kinds: map[string][]byte{}, parts: compiled.Properties}
+	p := &simpleSchema{kinds: map[string][]byte{}, parts: compiled.Properties}
 	var kind string
 	var members map[string]json.RawMessage
 	for keyword, value := range keywords {
@@ -64,8 +81,7 @@ func readPlain(raw []byte, compiled *jsonschema.Schema) *plain {
 	return p
 }
 
-// kindsAllowed reads the schema of a member that asks for a type and nothing else; nil for
-// any other.
+// kindsAllowed returns the kinds for a member schema that only contains a type, and nil for any other.
 func kindsAllowed(part json.RawMessage) (kinds []byte) {
 	var keywords map[string]json.RawMessage
 	if json.Unmarshal(part, &keywords) != nil || keywords["type"] == nil {
@@ -84,14 +100,13 @@ func kindsAllowed(part json.RawMessage) (kinds []byte) {
 		}
 	}
 	for _, name := range types {
-		kinds = append(kinds, kindsOf[name]...)
+		kinds = append(kinds, kindsOfType[name]...)
 	}
 	return kinds
 }
 
-// allows reports whether the record certainly is as the schema says. The whole schema decides
-// about any other.
-func (p *plain) allows(r *protocol.Record) bool {
+// allows reports whether the record certainly satisfies the schema. Otherwise the full schema decides.
+func (p *simpleSchema) allows(r *protocol.Record) bool {
 	fields := r.Fields()
 	for _, name := range p.required {
 		if !slices.ContainsFunc(fields, func(f protocol.Field) bool { return f.Name == name }) {
@@ -106,13 +121,13 @@ func (p *plain) allows(r *protocol.Record) bool {
 	return true
 }
 
-func (p *plain) member(f protocol.Field) bool {
+func (p *simpleSchema) member(f protocol.Field) bool {
 	if kinds := p.kinds[f.Name]; kinds != nil {
 		kind := byte(f.Value.Kind())
 		if kind != '0' {
 			return bytes.IndexByte(kinds, kind) >= 0
 		}
-		if bytes.ContainsAny(f.Value, "eE") { // it may be more than a number can be
+		if bytes.ContainsAny(f.Value, "eE") { // it may exceed the range of numbers
 			return false
 		}
 		return bytes.IndexByte(kinds, '0') >= 0 || bytes.IndexByte(kinds, 'i') >= 0 && bytes.IndexByte(f.Value, '.') < 0

@@ -10,15 +10,15 @@ import (
 	"pdpp/protocol"
 )
 
-// Record holds one record against the scope and the manifest. On success it
-// gives the record's time in its stored form.
+// Record checks one record against the scope and the manifest. On success it returns the record's time in its
+// stored form.
 func (st *Stream) Record(r *protocol.Record) (semantic string, v *protocol.Violation) {
 	if v := st.gateResource(r); v != nil {
 		return "", v
 	}
 	if r.Op == protocol.OpDelete {
 		if st.Decl.Semantics != manifest.MutableState {
-			return "", st.refuse(protocol.TombstoneNotAllowed, `op "delete"`, "records only: the stream is append_only")
+			return "", st.violation(protocol.TombstoneNotAllowed, `op "delete"`, "records only: the stream is append_only")
 		}
 		return "", nil
 	}
@@ -28,7 +28,7 @@ func (st *Stream) Record(r *protocol.Record) (semantic string, v *protocol.Viola
 	if st.fields != nil {
 		for _, f := range r.Fields() {
 			if !st.fields[f.Name] {
-				return "", st.refuse(protocol.FieldOutOfScope, "field "+quoted(f.Name), "only the fields in scope")
+				return "", st.violation(protocol.FieldOutOfScope, "field "+quoteName(f.Name), "only the fields in scope")
 			}
 		}
 	}
@@ -38,8 +38,8 @@ func (st *Stream) Record(r *protocol.Record) (semantic string, v *protocol.Viola
 	return st.gateTime(r)
 }
 
-// gateResource holds the record against the chosen resources: keys of records, or values of
-// the field that the manifest names. A deletion of the latter has no field to look at.
+// gateResource checks the record against the selected resources: record keys, or values of the field that the
+// manifest names. A deletion has no field to check.
 func (st *Stream) gateResource(r *protocol.Record) *protocol.Violation {
 	if st.resources == nil {
 		return nil
@@ -47,19 +47,23 @@ func (st *Stream) gateResource(r *protocol.Record) *protocol.Violation {
 	field := st.Decl.ResourceField()
 	switch {
 	case field == "" && !st.resources[r.Key]:
-		return st.refuse(protocol.ResourceOutOfScope, "record key "+quoted(r.Key), "a key in the declared resources")
+		return st.violation(protocol.ResourceOutOfScope, "record key "+quoteName(r.Key), "a key in the declared resources")
 	case field == "" || r.Op == protocol.OpDelete:
 		return nil
 	}
-	if value, ok := fieldText(r, field); !ok || !st.resources[value] {
-		return st.refuse(protocol.ResourceOutOfScope, "record key "+quoted(r.Key)+" with another "+field+" or none", "data."+field+" in the declared resources")
+	if value, ok := readFieldText(r, field); !ok || !st.resources[value] {
+		return st.violation(
+			protocol.ResourceOutOfScope,
+			"record key "+quoteName(r.Key)+" with another "+field+" or none",
+			"data."+field+" in the declared resources",
+		)
 	}
 	return nil
 }
 
-// gateSchema holds the data against the declared schema, where that is enforced.
+// gateSchema checks the data against the declared schema, if that is enforced.
 func (st *Stream) gateSchema(r *protocol.Record) *protocol.Violation {
-	if st.schema == nil || st.fields != nil { // a schema is one of whole records
+	if st.schema == nil || st.fields != nil { // a schema describes complete records
 		return nil
 	}
 	if st.plain != nil && st.plain.allows(r) {
@@ -73,80 +77,94 @@ func (st *Stream) gateSchema(r *protocol.Record) *protocol.Violation {
 	if err == nil {
 		return nil
 	}
-	return st.refuse(protocol.SchemaMismatch, "something else", "what the schema says at "+manifest.SchemaPath(err))
+	return st.violation(protocol.SchemaMismatch, "something else", "what the schema says at "+manifest.SchemaPath(err))
 }
 
-// gateKey holds the record's key against its primary key fields.
+// gateKey checks the record's key against its primary key fields.
 func (st *Stream) gateKey(r *protocol.Record) *protocol.Violation {
 	key := st.Decl.PrimaryKey
 	if len(key) == 1 {
-		if text, ok := fieldText(r, key[0]); !ok || text != r.Key {
-			return st.refuse(protocol.KeyMismatch, "another value or none", "data."+key[0]+" equal to the key")
+		if text, ok := readFieldText(r, key[0]); !ok || text != r.Key {
+			return st.violation(protocol.KeyMismatch, "another value or none", "data."+key[0]+" equal to the key")
 		}
 		return nil
 	}
 	parts := make([]string, len(key))
 	for i, name := range key {
 		var ok bool
-		if parts[i], ok = fieldText(r, name); !ok {
-			return st.refuse(protocol.KeyMismatch, "none", "data."+name)
+		if parts[i], ok = readFieldText(r, name); !ok {
+			return st.violation(protocol.KeyMismatch, "none", "data."+name)
 		}
 	}
 	if len(key) > 0 && protocol.CompoundKey(parts...) != r.Key {
-		return st.refuse(protocol.KeyMismatch, "another value", "data."+strings.Join(key, ", data.")+" equal to the key")
+		return st.violation(protocol.KeyMismatch, "another value", "data."+strings.Join(key, ", data.")+" equal to the key")
 	}
 	return nil
 }
 
-// OtherKey reports whether the record's key is not the value of its primary key, and returns that value. A
-// field that the record lacks counts as empty.
+// OtherKey reports whether the record's key differs from the value of its primary key, and returns that value. A
+// missing field counts as empty.
 func (st *Stream) OtherKey(r *protocol.Record) (value string, other bool) {
 	if r.Op == protocol.OpDelete || st.gateKey(r) == nil {
 		return "", false
 	}
 	parts := make([]string, len(st.Decl.PrimaryKey))
 	for i, name := range st.Decl.PrimaryKey {
-		parts[i], _ = fieldText(r, name)
+		parts[i], _ = readFieldText(r, name)
 	}
 	return protocol.CompoundKey(parts...), true
 }
 
-// gateTime reads the stream's consent time and holds it against the scope's range.
+// gateTime parses the stream's consent time and checks it against the scope's range.
 func (st *Stream) gateTime(r *protocol.Record) (string, *protocol.Violation) {
 	if st.Decl.ConsentTimeField == "" {
 		return "", nil
 	}
 	bounded := st.Scope.TimeRange != nil
-	text, ok := fieldText(r, st.Decl.ConsentTimeField)
+	text, ok := readFieldText(r, st.Decl.ConsentTimeField)
 	at, stored, readable := protocol.SemanticTime(text)
 	if !ok || !readable {
 		if bounded {
-			return "", st.refuse(protocol.OutsideTimeRange, "no readable time", "data."+st.Decl.ConsentTimeField+" as an RFC 3339 time")
+			return "", st.violation(
+				protocol.OutsideTimeRange,
+				"no readable time",
+				"data."+st.Decl.ConsentTimeField+" as an RFC 3339 time",
+			)
 		}
 		return "", nil
 	}
 	if bounded && (!st.since.IsZero() && at.Before(st.since) || !st.until.IsZero() && !at.Before(st.until)) {
-		return "", st.refuse(protocol.OutsideTimeRange, "a time outside the range", "data."+st.Decl.ConsentTimeField+" within the scope's time_range")
+		return "", st.violation(
+			protocol.OutsideTimeRange,
+			"a time outside the range",
+			"data."+st.Decl.ConsentTimeField+" within the scope's time_range",
+		)
 	}
 	return stored, nil
 }
 
-func (st *Stream) refuse(sub protocol.Subtype, received string, expected ...string) *protocol.Violation {
-	return &protocol.Violation{Subtype: sub, MessageType: protocol.TypeRecord, Stream: st.Decl.Name, Received: received, Expected: expected}
+func (st *Stream) violation(sub protocol.Subtype, received string, expected ...string) *protocol.Violation {
+	return &protocol.Violation{
+		Subtype:     sub,
+		MessageType: protocol.TypeRecord,
+		Stream:      st.Decl.Name,
+		Received:    received,
+		Expected:    expected,
+	}
 }
 
-// quoted names a key or a field, which are identifiers and not content.
-func quoted(s string) string { return `"` + s + `"` }
+// quoteName returns a key or a field in quotes. Both are identifiers and not content.
+func quoteName(s string) string { return `"` + s + `"` }
 
-// fieldText gives a top-level string or number of the record's data as text.
-func fieldText(r *protocol.Record, name string) (string, bool) {
+// readFieldText returns a top-level string or number of the record's data as text.
+func readFieldText(r *protocol.Record, name string) (string, bool) {
 	for _, f := range r.Fields() {
 		if f.Name != name {
 			continue
 		}
 		switch f.Value.Kind() {
 		case '"':
-			return unquote(f.Value), true
+			return unquoteString(f.Value), true
 		case '0':
 			return string(f.Value), true
 		}
@@ -155,7 +173,7 @@ func fieldText(r *protocol.Record, name string) (string, bool) {
 	return "", false
 }
 
-func unquote(v jsontext.Value) string {
-	b, _ := jsontext.AppendUnquote(nil, v) // the decoder has proven it valid
+func unquoteString(v jsontext.Value) string {
+	b, _ := jsontext.AppendUnquote(nil, v) // the decoder has validated it
 	return string(b)
 }

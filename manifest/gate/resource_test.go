@@ -8,16 +8,21 @@ import (
 	"pdpp/protocol"
 )
 
-// Where the manifest names a field, chosen resources are its values: records of others do not
-// pass, whatever their keys are, and the field is among those that are sent.
+// If the manifest names a field, selected resources are its values. Other records are rejected whatever their
+// keys are, and the field is always sent.
 func TestResourcesAreValuesOfTheDeclaredField(t *testing.T) {
-	m, err := manifest.Parse([]byte(`{"protocol_version":"0.1.0","connector_id":"harbour","version":"1","display_name":"Harbour","streams":[
+	m, err := manifest.Parse(
+		[]byte(`{"protocol_version":"0.1.0","connector_id":"harbour","version":"1","display_name":"Harbour","streams":[
 	 {"name":"calls","semantics":"mutable_state","primary_key":["id"],"selection":{"resources":true,"resource_field":"pier"},
-	  "schema":{"type":"object","properties":{"id":{"type":"string"},"pier":{"type":["string","integer","null"]},"ship":{"type":"string"}}}}]}`))
+	  "schema":{"type":"object","properties":{"id":{"type":"string"},"pier":{"type":["string","integer","null"]},"ship":{"type":"string"}}}}]}`),
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
-	gates, err := Resolve(m, []protocol.StreamScope{{Name: "calls", Resources: []string{"north", "7"}, Fields: []string{"ship"}}})
+	gates, err := Resolve(
+		m,
+		[]protocol.StreamScope{{Name: "calls", Resources: []string{"north", "7"}, Fields: []string{"ship"}}},
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -28,7 +33,8 @@ func TestResourcesAreValuesOfTheDeclaredField(t *testing.T) {
 		`{"id":"a","pier":"north"}`: true, `{"id":"a","pier":7}`: true, `{"id":"a","pier":"south"}`: false,
 		`{"id":"north"}`: false, `{"id":"north","pier":null}`: false,
 	} {
-		line := `{"type":"RECORD","stream":"calls","key":"` + map[bool]string{true: "north", false: "a"}[strings.Contains(data, `"id":"north"`)] +
+		line := `{"type":"RECORD","stream":"calls","key":"` +
+			map[bool]string{true: "north", false: "a"}[strings.Contains(data, `"id":"north"`)] +
 			`","data":` + data + `,"emitted_at":"2026-01-01T00:00:00Z"}`
 		message, err := protocol.NewDecoder(protocol.FromConnector).Decode([]byte(line))
 		if err != nil {

@@ -7,12 +7,12 @@ import (
 	"io"
 )
 
-// MaxPayload bounds a frame: a picture in full size fits several times.
+// MaxPayload bounds a frame. A full-size picture fits several times.
 const MaxPayload = 1 << 20
 
-const headSize = 5
+const frameHeaderSize = 5
 
-// Kind says what a frame holds.
+// Kind identifies the message in a frame.
 type Kind byte
 
 // Frames of the connector.
@@ -35,31 +35,31 @@ const (
 	KindEnd
 )
 
-// Frame is one unit of the channel: a byte for the kind, four for the length of the
-// payload in network order, and the payload.
+// Frame is one unit of the channel: one byte for the kind, four for the length of the payload in network order,
+// and the payload.
 type Frame struct {
 	Kind    Kind
 	Payload []byte
 }
 
 var (
-	errTooLong = fmt.Errorf("frame exceeds %d bytes", MaxPayload)
-	errCut     = errors.New("the channel ended within a frame")
+	errTooLong   = fmt.Errorf("frame exceeds %d bytes", MaxPayload)
+	errTruncated = errors.New("the channel ended within a frame")
 )
 
-// Write sends one frame with one call of w.
+// Write writes one frame with one call of w.Write.
 func Write(w io.Writer, f Frame) error {
 	if len(f.Payload) > MaxPayload {
 		return errTooLong
 	}
-	b := make([]byte, headSize, headSize+len(f.Payload))
+	b := make([]byte, frameHeaderSize, frameHeaderSize+len(f.Payload))
 	b[0] = byte(f.Kind)
 	binary.BigEndian.PutUint32(b[1:], uint32(len(f.Payload)))
 	_, err := w.Write(append(b, f.Payload...))
 	return err
 }
 
-// Send writes a message as a frame. A message outside its bounds is an error and sends nothing.
+// Send writes a message as a frame. If a value is out of bounds, it returns an error and writes nothing.
 func Send(w io.Writer, m Message) error {
 	f, err := Encode(m)
 	if err != nil {
@@ -68,21 +68,21 @@ func Send(w io.Writer, m Message) error {
 	return Write(w, f)
 }
 
-// Reader reads frames. It takes no more memory for one than has arrived of it.
+// Reader reads frames. It allocates no more memory than has arrived.
 type Reader struct {
 	r io.Reader
 }
 
-// NewReader reads frames from r, which need not be buffered.
+// NewReader returns a reader of frames from r, which need not be buffered.
 func NewReader(r io.Reader) *Reader { return &Reader{r: r} }
 
-// Next gives the next frame, whatever its kind; the payload is the caller's. The end of
-// the channel between two frames is io.EOF. After any error the channel is of no more use.
+// Next returns the next frame of any kind; the caller owns the payload. It returns io.EOF if the channel ends
+// between two frames. After any error the channel is unusable.
 func (r *Reader) Next() (Frame, error) {
-	var head [headSize]byte
+	var head [frameHeaderSize]byte
 	if _, err := io.ReadFull(r.r, head[:]); err != nil {
 		if errors.Is(err, io.ErrUnexpectedEOF) {
-			return Frame{}, errCut
+			return Frame{}, errTruncated
 		}
 		return Frame{}, err
 	}
@@ -95,7 +95,7 @@ func (r *Reader) Next() (Frame, error) {
 		return Frame{}, err
 	}
 	if len(payload) < int(length) {
-		return Frame{}, errCut
+		return Frame{}, errTruncated
 	}
 	return Frame{Kind: Kind(head[0]), Payload: payload}, nil
 }

@@ -22,14 +22,26 @@ var every = []surface.Message{
 	surface.Ready{},
 	surface.Picture{Seq: math.MaxUint32, Width: 1280, Height: 800, Scale: 1.5, JPEG: jpeg},
 	surface.Place{Origin: "https://chat.example", Title: "Sign in", Blocked: "169.254.169.254"},
-	surface.Choices{ID: "list-1", Options: []surface.Choice{{Label: "One", Value: "1", Selected: true}, {Label: "Two", Value: "2", Disabled: true}}},
+	surface.Choices{
+		ID:      "list-1",
+		Options: []surface.Choice{{Label: "One", Value: "1", Selected: true}, {Label: "Two", Value: "2", Disabled: true}},
+	},
 	surface.Choices{ID: "list-2", Picker: "date", Value: "1984-05-06", Min: "1900-01-01", Max: "2020-12-31", Step: "1"},
 	surface.Dialog{ID: "dialog-1", Kind: surface.DialogPrompt, Message: "Your name?", Default: "Ada"},
 	surface.Settled{},
 	surface.Closed{Reason: "the page was closed"},
 	surface.View{Width: 390, Height: 844, Scale: 2, Quality: 60, Paused: true},
 	surface.Seen{Seq: 7},
-	surface.Input{Kind: surface.InputPointer, Action: surface.ActionDown, X: 1.5, Y: 2, Button: "left", Buttons: 1, Clicks: 2, Modifiers: 8},
+	surface.Input{
+		Kind:      surface.InputPointer,
+		Action:    surface.ActionDown,
+		X:         1.5,
+		Y:         2,
+		Button:    "left",
+		Buttons:   1,
+		Clicks:    2,
+		Modifiers: 8,
+	},
 	surface.Input{Kind: surface.InputWheel, X: 3, DY: -120},
 	surface.Input{Kind: surface.InputKey, Action: surface.ActionUp, Key: "Enter", Code: "Enter"},
 	surface.Input{Kind: surface.InputText, Text: "größer"},
@@ -85,10 +97,19 @@ func TestBrokenFrames(t *testing.T) {
 		}
 	}
 	var sent bytes.Buffer
-	if err := surface.Write(&sent, surface.Frame{Payload: make([]byte, surface.MaxPayload+1)}); err == nil || sent.Len() > 0 {
+	if err := surface.Write(
+		&sent,
+		surface.Frame{Payload: make([]byte, surface.MaxPayload+1)},
+	); err == nil ||
+		sent.Len() > 0 {
 		t.Errorf("an overlong frame was sent: %v", err)
 	}
-	big := surface.Picture{Width: 1, Height: 1, Scale: 1, JPEG: append(bytes.Clone(jpeg), make([]byte, surface.MaxPayload)...)}
+	big := surface.Picture{
+		Width:  1,
+		Height: 1,
+		Scale:  1,
+		JPEG:   append(bytes.Clone(jpeg), make([]byte, surface.MaxPayload)...),
+	}
 	if err := surface.Send(&sent, big); err == nil || sent.Len() > 0 {
 		t.Errorf("an overlong picture was sent: %v", err)
 	}
@@ -109,16 +130,21 @@ func TestValuesOutOfBounds(t *testing.T) {
 		surface.Picture{Width: 1, Height: 1, Scale: math.Inf(1), JPEG: jpeg},
 		surface.Picture{Width: 1, Height: 1, Scale: 1, JPEG: []byte("\x89PNG")},
 		surface.Place{Title: long}, surface.Place{Title: "\xff"}, surface.Place{Blocked: long},
-		surface.Choices{ID: "a", Picker: "file"}, surface.Choices{ID: "a", Picker: "date", Value: long[:65]}, surface.Choices{ID: "a", Picker: "date", Max: "\xff"},
+		surface.Choices{ID: "a", Picker: "file"}, surface.Choices{ID: "a", Picker: "date", Value: long[:65]},
+		surface.Choices{ID: "a", Picker: "date", Max: "\xff"},
 		surface.Choices{}, surface.Choices{ID: "a", Options: make([]surface.Choice, surface.MaxChoices+1)},
 		surface.Choices{ID: "a", Options: []surface.Choice{{Label: long}}},
-		surface.Choices{ID: "a", Options: slices.Repeat([]surface.Choice{{Label: long[1:]}}, surface.MaxChoiceText/surface.MaxText+1)},
-		surface.Dialog{ID: "a", Kind: "print"}, surface.Dialog{Kind: surface.DialogAlert}, surface.Dialog{ID: "a", Message: long},
+		surface.Choices{ID: "a", Options: slices.Repeat([]surface.Choice{{Label: long[1:]}},
+			surface.MaxChoiceText/surface.MaxText+1)},
+		surface.Dialog{ID: "a", Kind: "print"}, surface.Dialog{Kind: surface.DialogAlert},
+		surface.Dialog{ID: "a", Message: long},
 		surface.Closed{Reason: long},
 		surface.View{Height: 1, Scale: 1, Quality: 1}, surface.View{Width: 1, Height: 1, Quality: 1},
-		surface.View{Width: 1, Height: 1, Scale: surface.MaxScale + 1, Quality: 1}, surface.View{Width: 1, Height: 1, Scale: 1, Quality: 101},
+		surface.View{Width: 1, Height: 1, Scale: surface.MaxScale + 1, Quality: 1},
+		surface.View{Width: 1, Height: 1, Scale: 1, Quality: 101},
 		surface.Choose{}, surface.Choose{ID: "a", Value: long},
-		surface.Input{}, surface.Input{Kind: "navigate", Text: "https://elsewhere.example"}, surface.Input{Kind: surface.InputText},
+		surface.Input{}, surface.Input{Kind: "navigate", Text: "https://elsewhere.example"},
+		surface.Input{Kind: surface.InputText},
 		surface.Input{Kind: surface.InputText, Text: long}, surface.Input{Kind: surface.InputKey, Action: surface.ActionDown},
 		surface.Input{Kind: surface.InputBack, Action: surface.ActionDown},
 		with(func(i *surface.Input) { i.Action = "cancel" }),
@@ -138,7 +164,7 @@ func TestValuesOutOfBounds(t *testing.T) {
 	}
 }
 
-// TestErrorsHoldNoInput: what an owner typed is in no text about it.
+// TestErrorsHoldNoInput checks that no error contains typed text.
 func TestErrorsHoldNoInput(t *testing.T) {
 	for _, payload := range []string{
 		`{"kind":"text","text":"hunter2`, `{"kind":"text","text":["hunter2"]}`, `{"kind":"hunter2"}`,
@@ -151,8 +177,8 @@ func TestErrorsHoldNoInput(t *testing.T) {
 	}
 }
 
-// FuzzChannel: whatever bytes come, reading ends with frames or an error, and what parses
-// is written again as the same message.
+// FuzzChannel checks that any bytes lead to frames or an error, and that a parsed message is encoded as the same
+// message.
 func FuzzChannel(f *testing.F) {
 	for _, m := range every {
 		var wire bytes.Buffer

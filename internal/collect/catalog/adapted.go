@@ -13,7 +13,7 @@ import (
 func (c Catalog) adapt(found *Connector) *manifest.Problem {
 	if c.Host == "" {
 		return &manifest.Problem{Path: folder.Adapter, What: "needs the program pdpp-connectors, which is not here",
-			Mend: "install it beside pdpp"}
+			Fix: "install it beside pdpp"}
 	}
 	var a struct {
 		Command []string `json:"command"`
@@ -26,7 +26,7 @@ func (c Catalog) adapt(found *Connector) *manifest.Problem {
 	}
 	if err != nil || len(a.Command) == 0 || !filepath.IsAbs(a.Command[0]) {
 		return &manifest.Problem{Path: folder.Adapter, What: "does not name a program by its whole path",
-			Mend: "wrap it again: pdpp-connectors wrap"}
+			Fix: "wrap it again: pdpp-connectors wrap"}
 	}
 	for i := range found.Manifest.Streams { // regardless of the manifest's author
 		found.Manifest.Streams[i].AsTold = true

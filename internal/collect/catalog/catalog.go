@@ -157,11 +157,11 @@ func (c Catalog) entry(ctx context.Context, dir string, dirs, builtins []string)
 		e.Connector, e.Err = c.withChosen(ctx, e.Connector)
 	}
 	if slices.Contains(builtins, e.Name) {
-		e.Shadowed, e.Warnings = true, append(e.Warnings, folder.Shadowed(e.Name))
+		e.Shadowed, e.Warnings = true, append(e.Warnings, folder.ShadowedProblem(e.Name))
 	} else if first := pick(dirs, e.Name); first != dir {
 		e.Shadowed = true
 		e.Warnings = append(e.Warnings, manifest.Problem{Path: "folder", What: e.Name + " is the name of the connector in " + filepath.Base(first) + " as well, which is the one that runs",
-			Mend: "remove one of the two"})
+			Fix: "remove one of the two"})
 	}
 	return e
 }

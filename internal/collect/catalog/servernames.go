@@ -46,7 +46,7 @@ func (c Connector) foreignApp() *manifest.Problem {
 		if name != "" && !c.mayHave(name) {
 			return &manifest.Problem{Path: folder.Manifest + ": setup.oauth." + member, What: "names " + name +
 				", which a connector may not have",
-				Mend: "name a variable that begins with " + c.Manifest.EnvPrefix() + "_"}
+				Fix: "name a variable that begins with " + c.Manifest.EnvPrefix() + "_"}
 		}
 	}
 	return nil

@@ -18,7 +18,7 @@ type Stream struct {
 }
 
 // AsFar goes with every word that a stream is complete AsTold.
-const AsFar = manifest.AsFar
+const ReportedByConnector = manifest.ReportedByConnector
 
 // Fact is what the newest run that had the stream in scope found out about it.
 type Fact struct {

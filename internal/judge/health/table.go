@@ -169,7 +169,7 @@ var (
 	coverageUnknown    = define(SourceCoverageComplete, StatusUnknown, Warning, "coverage_unknown", OriginConnector, "How much of the source has been collected is not known.", nil)
 	coverageComplete   = define(SourceCoverageComplete, True, Info, string(Complete), OriginConnector, "Everything that the newest measurement considered has been collected.", nil)
 	coverageDiagnosed  = define(SourceCoverageComplete, True, Info, string(Complete), OriginLocalDevice, "The collector accounts for every store that it knows.", nil)
-	coverageAsTold     = define(SourceCoverageComplete, True, Info, string(Complete), OriginConnector, "Everything has been collected, "+evidence.AsFar+".", nil)
+	coverageAsTold     = define(SourceCoverageComplete, True, Info, string(Complete), OriginConnector, "Everything has been collected, "+evidence.ReportedByConnector+".", nil)
 	coverageDeferred   = define(SourceCoverageComplete, True, Info, string(Deferred), OriginConnector, "Part of the source is left for later on purpose.", nil)
 	coverageInventory  = define(SourceCoverageComplete, True, Info, string(InventoryOnly), OriginConnector, "Part of the source is listed and not collected, on purpose.", nil)
 	coveragePartial    = define(SourceCoverageComplete, False, Warning, string(Partial), OriginConnector, "The newest run collected only part of the source.", retryGaps)

@@ -276,9 +276,9 @@ var lines = [lineCount]string{
 	noteMissing:            "Some data is missing",
 
 	rowComplete:            "Collected.",
-	rowCompleteAsTold:      "Collected, " + evidence.AsFar + ".",
+	rowCompleteAsTold:      "Collected, " + evidence.ReportedByConnector + ".",
 	rowAsOfRefresh:         "Collected as of the last refresh.",
-	rowAsOfRefreshAsTold:   "Collected as of the last refresh, " + evidence.AsFar + ".",
+	rowAsOfRefreshAsTold:   "Collected as of the last refresh, " + evidence.ReportedByConnector + ".",
 	rowDeferred:            "Left for later on purpose.",
 	rowInventory:           "Listed and not collected, on purpose.",
 	rowUnknown:             "Not measured yet.",

@@ -61,7 +61,7 @@ type group struct {
 	now     time.Duration
 	random  *rand.Rand
 	members []int // that count, in the order of their coming
-	latest  []governor.News
+	latest  []governor.PeerUpdate
 	heard   []bool // there is such news
 	alive   []bool
 	version int   // of the membership
@@ -72,7 +72,7 @@ type group struct {
 func RunGroup(o Group) []Result {
 	g := &group{
 		Group: o, world: newWorld(o.Provider, o.Seed), random: rand.New(rand.NewPCG(o.Seed, 6)),
-		latest: make([]governor.News, len(o.Members)), heard: make([]bool, len(o.Members)), alive: make([]bool, len(o.Members)),
+		latest: make([]governor.PeerUpdate, len(o.Members)), heard: make([]bool, len(o.Members)), alive: make([]bool, len(o.Members)),
 		shown: make([]int, len(o.Members)),
 	}
 	for i, m := range o.Members {
@@ -213,7 +213,7 @@ func (g *group) divide(joins int) {
 		tell := func() {
 			if g.alive[i] && g.shown[i] < version {
 				g.shown[i] = version
-				g.runs[i].Governor.Divide(g.runs[i].clock(), share)
+				g.runs[i].Governor.SetShare(g.runs[i].clock(), share)
 			}
 		}
 		if i != joins {
@@ -223,7 +223,7 @@ func (g *group) divide(joins int) {
 		tell()
 		for _, j := range g.members {
 			if g.heard[j] {
-				g.runs[i].Governor.Heed(g.runs[i].clock(), g.latest[j])
+				g.runs[i].Governor.ApplyPeerUpdate(g.runs[i].clock(), g.latest[j])
 			}
 		}
 	}
@@ -238,7 +238,7 @@ func (g *group) poll(i int) {
 
 // tell passes on what a member has to tell.
 func (g *group) tell(i int) {
-	n, ok := g.runs[i].Governor.News(g.runs[i].clock())
+	n, ok := g.runs[i].Governor.PeerUpdate(g.runs[i].clock())
 	if !ok {
 		return
 	}
@@ -250,7 +250,7 @@ func (g *group) tell(i int) {
 		}
 		arrive := func() {
 			if g.alive[j] {
-				g.runs[j].Governor.Heed(g.runs[j].clock(), n)
+				g.runs[j].Governor.ApplyPeerUpdate(g.runs[j].clock(), n)
 			}
 		}
 		if g.at(g.now+g.late(), arrive); g.random.Float64() < g.Doubled {

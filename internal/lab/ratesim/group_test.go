@@ -184,7 +184,7 @@ func TestAloneIsAsUntold(t *testing.T) {
 		run := func(told bool) Result {
 			g := companion(p, 3)
 			if told {
-				g.Divide(Start, governor.Share{Runs: 1})
+				g.SetShare(Start, governor.Share{Runs: 1})
 			}
 			return Run(Options{Provider: p, Seed: 3, Governor: g, Requests: 400, Workers: 3, Sample: time.Second})
 		}

@@ -24,7 +24,7 @@ type Event struct {
 	Wait          time.Duration // of Waits and Denied
 	Sent          time.Duration // of Answered: when its request left
 	Outcome       governor.Outcome
-	Reason        governor.Reason
+	Reason        governor.StopReason
 	Before, After time.Duration
 }
 

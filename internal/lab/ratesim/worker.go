@@ -110,7 +110,7 @@ func (r *run) ask(w *worker) {
 		return
 	}
 	wait, err := w.call.Next(r.clock())
-	var denied *governor.Denied
+	var denied *governor.DeniedError
 	switch {
 	case errors.As(err, &denied):
 		r.Denials++

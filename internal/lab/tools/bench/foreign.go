@@ -122,7 +122,7 @@ func governed(ctx context.Context, dir string, encrypted bool, adjust func(*gove
 	defer h.Close()
 	g := governor.New("hidden", adjust, func(c *governor.Config) {
 		c.MaxWait = governproxy.Hold
-		if l, ok := governor.Restore(learned, time.Now()); ok {
+		if l, ok := governor.RestoreLearned(learned, time.Now()); ok {
 			c.Learned = &l
 		}
 	})

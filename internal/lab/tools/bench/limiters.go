@@ -212,7 +212,7 @@ func (l limiter) measure(ctx context.Context, c config, dir string, seed uint64)
 			return out, err
 		}
 		if found, ok := g.Snapshot(time.Now()); ok {
-			if found, ok = governor.Restore(found.Fields(), time.Now()); ok {
+			if found, ok = governor.RestoreLearned(found.Fields(), time.Now()); ok {
 				learned = &found
 			}
 		}

@@ -45,7 +45,7 @@ func (s *snapshot) learned(now time.Time) *governor.Learned {
 	fields := map[string]float64{governor.FieldInterval: float64(s.Interval) / float64(time.Millisecond)}
 	maps.Copy(fields, s.Extra)
 	fields[governor.FieldRecorded] = float64(now.Add(-time.Hour).UnixMilli())
-	if l, ok := governor.Restore(fields, now); ok {
+	if l, ok := governor.RestoreLearned(fields, now); ok {
 		return &l
 	}
 	return nil
@@ -83,7 +83,7 @@ func (c *collector) next(now int64) decision {
 	if admitted == nil && len(c.waiting)+len(c.flying) < c.workers {
 		call := c.g.Call()
 		wait, err := call.Next(c.clock(now))
-		var denied *governor.Denied
+		var denied *governor.DeniedError
 		switch {
 		case errors.As(err, &denied):
 			later(denied.In)

@@ -31,11 +31,11 @@ func newestLearned(cursors []store.Cursor, now time.Time) *api.Learned {
 func learnedIn(c store.Cursor, now time.Time) *api.Learned {
 	fields := numbersOf(c.Cursor)
 	recorded := time.UnixMilli(int64(fields[governor.FieldRecorded]))
-	l, ok := governor.Restore(fields, recorded)
+	l, ok := governor.RestoreLearned(fields, recorded)
 	if !ok || l.Interval <= 0 || recorded.Year() > lastYear {
 		return nil
 	}
-	_, fresh := governor.Restore(fields, now)
+	_, fresh := governor.RestoreLearned(fields, now)
 	ms := func(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
 	return &api.Learned{
 		Stream: c.Stream, RecordedAt: l.Recorded, Fresh: fresh, IntervalMS: ms(l.Interval),

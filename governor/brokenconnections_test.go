@@ -8,13 +8,13 @@ import (
 	"pdpp/internal/lab/ratesim"
 )
 
-// A provider that refuses by breaking connections is found out, however long it takes until
-// they break, and its limit is not forgotten in a long flow that went well.
+// A provider that breaks connections has its limit detected, however long that takes. A long successful flow does
+// not make the governor forget it.
 func TestLimitsThatCutConnectionsAreHeld(t *testing.T) {
 	t.Parallel()
 	cases := map[string]struct {
 		limiter ratesim.SlidingWindow
-		within  time.Duration // 3,000 things
+		within  time.Duration // for 3,000 requests
 		cuts    int
 	}{
 		"one a second":           {ratesim.SlidingWindow{Limit: 1, Window: time.Second}, 75 * time.Minute, 40},
@@ -28,11 +28,24 @@ func TestLimitsThatCutConnectionsAreHeld(t *testing.T) {
 				l := tc.limiter
 				return &l
 			}}
-			r := ratesim.Run(ratesim.Options{Provider: p, Seed: 2, Requests: 3000, Governor: governor.New("acme", patient, func(c *governor.Config) {
-				c.Ceiling = 100 * time.Millisecond
-			})})
+			r := ratesim.Run(
+				ratesim.Options{
+					Provider: p,
+					Seed:     2,
+					Requests: 3000,
+					Governor: governor.New("acme", patient, func(c *governor.Config) {
+						c.Ceiling = 100 * time.Millisecond
+					}),
+				},
+			)
 			if r.Elapsed > tc.within || r.Refusals > tc.cuts {
-				t.Errorf("3,000 things in %s with %d cut connections, want %s and %d at most", r.Elapsed, r.Refusals, tc.within, tc.cuts)
+				t.Errorf(
+					"3,000 things in %s with %d cut connections, want %s and %d at most",
+					r.Elapsed,
+					r.Refusals,
+					tc.within,
+					tc.cuts,
+				)
 			}
 		})
 	}

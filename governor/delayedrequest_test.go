@@ -8,14 +8,14 @@ import (
 	"pgregory.net/rapid"
 )
 
-// Marks say how many had been answered by their moment, in whatever order it is heard of.
+// Marks count the requests answered by their moment, in whatever order the reports arrive.
 func TestMarksCountWhatIsHeardOfLate(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		sent := rapid.SliceOfN(rapid.IntRange(1, 4000), 1, 400).Draw(t, "sent")
 		p := newPacer(Config{Discovery: time.Second})
 		for _, at := range sent {
-			p.countLate(time.Duration(at) * time.Millisecond)
+			p.countDelayed(time.Duration(at) * time.Millisecond)
 		}
 		if p.epoch.n != float64(len(sent)) {
 			t.Fatalf("counted %v of %d", p.epoch.n, len(sent))
@@ -31,13 +31,13 @@ func TestMarksCountWhatIsHeardOfLate(t *testing.T) {
 				t.Fatalf("a mark says %v by %v s, of %d", m.n, m.passed, by)
 			}
 		}
-		if !slices.IsSortedFunc(p.epoch.marks[:p.epoch.used], func(a, b mark) int { return int(a.n - b.n) }) {
+		if !slices.IsSortedFunc(p.epoch.marks[:p.epoch.used], func(a, b epochMark) int { return int(a.n - b.n) }) {
 			t.Fatalf("marks go back: %v", p.epoch.marks[:p.epoch.used])
 		}
 	})
 }
 
-// countsAt is how many left in the moment of a mark; each of them may have been counted after it.
+// countsAt returns how many requests were sent by the moment of a mark.
 func countsAt(sent []int, passed float32) (n int) {
 	for _, at := range sent {
 		if float32(at)/1000 == passed {
@@ -47,17 +47,17 @@ func countsAt(sent []int, passed float32) (n int) {
 	return n
 }
 
-// What was idle before is no reason to hold what was delivered since then to be faster.
+// Earlier idle time does not make the deliveries since then look faster.
 func TestIdleHeardOfLate(t *testing.T) {
 	t.Parallel()
 	p := newPacer(Config{Discovery: time.Second})
 	for i := range 200 {
-		p.count(time.Duration(i) * 100 * time.Millisecond)
+		p.countAnswer(time.Duration(i) * 100 * time.Millisecond)
 	}
 	at := 20 * time.Second
 	before := p.epoch.sustained(5, p.epoch.active(at))
-	p.epoch.rested(4)
-	p.epoch.rested(3)
+	p.epoch.setIdle(4)
+	p.epoch.setIdle(3)
 	if after := p.epoch.sustained(5, p.epoch.active(at)); after > before*1.0001 || p.epoch.idle != 4 {
 		t.Errorf("%v in a second, and %v before it was told of %v idle seconds", after, before, p.epoch.idle)
 	}

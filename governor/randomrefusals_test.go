@@ -9,27 +9,38 @@ import (
 	"pdpp/internal/lab/ratesim"
 )
 
-// A provider that refuses a few in a thousand whatever the pace is not taken for a slow one.
+// A provider that randomly refuses a few of a thousand requests is not mistaken for a slow one.
 func TestRefusalsByChance(t *testing.T) {
 	t.Parallel()
 	const limit, things = 4.0, 40000
 	for share, least := range map[float64]float64{0.003: 0.85, 0.01: 0.3} {
-		p := ratesim.Provider{Name: "whims", Median: 80 * time.Millisecond, Spread: 0.3, Limiter: func(seed uint64) ratesim.Limiter {
-			return &storm{
-				Limiter: &ratesim.Bucket{PerSecond: limit, Burst: 10}, to: 1000 * time.Hour, share: share,
-				random: rand.New(rand.NewPCG(seed, 9)),
-			}
-		}}
+		p := ratesim.Provider{
+			Name:   "whims",
+			Median: 80 * time.Millisecond,
+			Spread: 0.3,
+			Limiter: func(seed uint64) ratesim.Limiter {
+				return &storm{
+					Limiter: &ratesim.Bucket{PerSecond: limit, Burst: 10}, to: 1000 * time.Hour, share: share,
+					random: rand.New(rand.NewPCG(seed, 9)),
+				}
+			},
+		}
 		g := governor.New("whims", patient, func(c *governor.Config) { c.Ceiling = 100 * time.Millisecond })
 		r := ratesim.Run(ratesim.Options{Provider: p, Seed: 5, Governor: g, Requests: things})
 		if rate := things / r.Elapsed.Seconds(); !r.Done || rate < least*limit {
-			t.Errorf("with %.3f refused at random %.2f requests per second of %.0f, want %.2f of them", share, rate, limit, least)
+			t.Errorf(
+				"with %.3f refused at random %.2f requests per second of %.0f, want %.2f of them",
+				share,
+				rate,
+				limit,
+				least,
+			)
 		}
 	}
 }
 
-// Refusals are taken for chance where others draw on the same limit or requests count
-// unequally, and never where a limit is constant.
+// Refusals count as random if other clients share the limit or requests have different costs, and never if a
+// limit is constant.
 func TestScatter(t *testing.T) {
 	t.Parallel()
 	const members = 8
@@ -53,7 +64,7 @@ func TestScatter(t *testing.T) {
 	}
 }
 
-// A run without refusals keeps what the one before it learned of them.
+// A run without refusals keeps the scatter of the previous run.
 func TestScatterIsKept(t *testing.T) {
 	t.Parallel()
 	c := newClient(t, func(c *governor.Config) {
@@ -65,8 +76,8 @@ func TestScatterIsKept(t *testing.T) {
 	}
 }
 
-// Where a refusal breaks connections, several break before it is known for one, and too many
-// of them stop the run for a minute: nothing is left to chance there.
+// If a refusal breaks connections, several break before it is recognized, and too many open the circuit. So no
+// such refusal counts as random.
 func TestCutsAreNoChance(t *testing.T) {
 	t.Parallel()
 	for _, f := range ratesim.Families() {

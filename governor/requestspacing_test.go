@@ -8,16 +8,21 @@ import (
 	"pdpp/governor"
 )
 
-// The provider of these tests allows a request every 25 ms, and the way to it is short but
-// for a stall now and then, on a machine that others keep busy.
+// The provider of these tests accepts a request every 25 ms. Transit is short, except for occasional stalls on a
+// busy machine.
 const (
 	distance = 25 * time.Millisecond
 	way      = 200 * time.Microsecond
 )
 
-// stalled asks that provider for a hundred seconds, one request at a time, and tells how
-// many were served and refused.
-func stalled(t *testing.T, share float64, stall time.Duration, learned *governor.Learned) (served, refused int, found governor.Learned) {
+// stalled sends requests to that provider for a hundred seconds, one at a time. It returns how many were served
+// and refused.
+func stalled(
+	t *testing.T,
+	share float64,
+	stall time.Duration,
+	learned *governor.Learned,
+) (served, refused int, found governor.Learned) {
 	c := newClient(t, unbroken, patient, func(c *governor.Config) { c.Ceiling, c.Learned = distance/5, learned })
 	random := rand.New(rand.NewPCG(7, 7))
 	last := c.now.Add(-time.Hour)
@@ -44,8 +49,8 @@ func stalled(t *testing.T, share float64, stall time.Duration, learned *governor
 	return served, refused, found
 }
 
-// Where distances count, requests that are held up on their way cost the next ones their
-// time, and not the pace.
+// If the provider limits the distance, requests delayed in transit delay the next ones, but do not change the
+// pace.
 func TestDistancesAreKeptThroughStalls(t *testing.T) {
 	t.Parallel()
 	const most = 4000
@@ -60,7 +65,7 @@ func TestDistancesAreKeptThroughStalls(t *testing.T) {
 	}
 }
 
-// quick is a client that knows the distance, and that answers come at once.
+// quick returns a client that knows the distance and that responses are immediate.
 func quick(t *testing.T) *client {
 	c := newClient(t, unbroken, func(c *governor.Config) {
 		c.Ceiling = distance / 5
@@ -76,7 +81,7 @@ func quick(t *testing.T) *client {
 	return c
 }
 
-// One that never left is not on its way.
+// A withdrawn request is not in transit.
 func TestNoDistanceToARequestThatNeverLeft(t *testing.T) {
 	t.Parallel()
 	c := quick(t)
@@ -89,8 +94,7 @@ func TestNoDistanceToARequestThatNeverLeft(t *testing.T) {
 	}
 }
 
-// A request that is not answered when answers usually are may still be on its way, so that
-// the next one waits for it, but not for ever.
+// An overdue request may still be in transit, so the next one waits for it, but not forever.
 func TestDistanceToARequestOnItsWay(t *testing.T) {
 	t.Parallel()
 	c := quick(t)

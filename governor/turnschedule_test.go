@@ -12,29 +12,32 @@ import (
 	"pdpp/governor"
 )
 
-// told is a client that shares its allowance with others, of whom it has heard.
-func told(t failer, adjust ...func(*governor.Config)) *client {
+// sharedClient returns a client that shares its quota with other runs and knows of them.
+func retryAfterSeconds(t failer, adjust ...func(*governor.Config)) *client {
 	c := newClient(t, append(adjust, unbroken, patient)...)
-	c.g.Divide(c.now, governor.Share{Runs: 1})
+	c.g.SetShare(c.now, governor.Share{Runs: 1})
 	c.send(governor.Success)
-	c.g.Divide(c.now, governor.Share{Runs: 2})
+	c.g.SetShare(c.now, governor.Share{Runs: 2})
 	return c
 }
 
-// A run that is refused tells the others, and they keep quiet as long.
+// After a refusal of one run all others pause as long.
 func TestARefusalIsHeardByAll(t *testing.T) {
 	t.Parallel()
-	a, b := told(t), told(t)
-	b.g.Divide(b.now, governor.Share{Runs: 2, Place: 1})
+	a, b := retryAfterSeconds(t), retryAfterSeconds(t)
+	b.g.SetShare(b.now, governor.Share{Runs: 2, Place: 1})
 	b.now = a.now
 	call := a.g.Call()
 	a.admit(&call)
-	call.Observe(a.now, governor.Outcome{Kind: governor.Throttled, Sent: a.now, HasRetryAfter: true, RetryAfter: time.Minute})
-	n, ok := a.g.News(a.now)
+	call.Observe(
+		a.now,
+		governor.Outcome{Kind: governor.Throttled, Sent: a.now, HasRetryAfter: true, RetryAfter: time.Minute},
+	)
+	n, ok := a.g.PeerUpdate(a.now)
 	if !ok {
 		t.Fatal("no news of a refusal")
 	}
-	read, ok := governor.NewsOf(n.Fields())
+	read, ok := governor.ParsePeerUpdate(n.Fields())
 	if !ok {
 		t.Fatal("news is not read back")
 	}
@@ -44,15 +47,15 @@ func TestARefusalIsHeardByAll(t *testing.T) {
 	}
 	read.From = 1
 	b.now = a.now.Add(time.Second)
-	b.g.Heed(b.now, read)
+	b.g.ApplyPeerUpdate(b.now, read)
 	if quiet, said := b.g.Quiet(b.now); !said || quiet < 58*time.Second || quiet > time.Minute {
 		t.Errorf("keeps quiet for %s, by the provider: %v", quiet, said)
 	}
-	if _, again := a.g.News(a.now); again {
+	if _, again := a.g.PeerUpdate(a.now); again {
 		t.Error("the same is news twice")
 	}
 	slow := b.interval()
-	b.g.Heed(b.now, read)
+	b.g.ApplyPeerUpdate(b.now, read)
 	if b.interval() != slow {
 		t.Error("the same refusal slows twice")
 	}
@@ -65,23 +68,46 @@ var hostile = []float64{
 	float64(noon.Add(10 * 365 * 24 * time.Hour).UnixMilli()),
 }
 
-// Whatever a run says, the others never pass the ceiling, never wait for longer than after a
-// refusal, keep numbers that are such, and go on as before when it says no more.
+// No update makes other runs exceed the ceiling or wait longer than after a refusal. Their numbers stay valid,
+// and they continue as before when the updates stop.
 //
 //pdpp:tier unraced
 func TestNewsOfAnotherDoesNoHarm(t *testing.T) {
 	t.Parallel()
-	source := told(t)
+	source := retryAfterSeconds(t)
 	call := source.g.Call()
 	source.admit(&call)
-	call.Observe(source.now, governor.Outcome{Kind: governor.Throttled, Sent: source.now, Quota: governor.Quota{Known: true, Remaining: 3, Reset: time.Minute}})
-	n, _ := source.g.News(source.now)
+	call.Observe(
+		source.now,
+		governor.Outcome{
+			Kind:  governor.Throttled,
+			Sent:  source.now,
+			Quota: governor.Quota{Known: true, Remaining: 3, Reset: time.Minute},
+		},
+	)
+	n, _ := source.g.PeerUpdate(source.now)
 	honest := n.Fields()
 	names := slices.Sorted(maps.Keys(honest))
-	names = append(names, "idle_s", "lends_ms", "suspect", "depth", "strikes", "cuts", "answers", "steps", "past", "past_quiet_s", "past_s", "scatter_last", "scatter_up", "scatter_down")
+	names = append(
+		names,
+		"idle_s",
+		"lends_ms",
+		"suspect",
+		"depth",
+		"strikes",
+		"cuts",
+		"answers",
+		"steps",
+		"past",
+		"past_quiet_s",
+		"past_s",
+		"scatter_last",
+		"scatter_up",
+		"scatter_down",
+	)
 	rapid.Check(t, func(t *rapid.T) {
-		c := told(t)
-		ceiling := governor.Default().Ceiling
+		c := retryAfterSeconds(t)
+		ceiling := governor.DefaultConfig().Ceiling
 		var last time.Time
 		for step := range rapid.IntRange(1, 40).Draw(t, "steps") {
 			fields := maps.Clone(honest)
@@ -89,9 +115,9 @@ func TestNewsOfAnotherDoesNoHarm(t *testing.T) {
 			for range rapid.IntRange(0, 6).Draw(t, "changes") {
 				fields[rapid.SampledFrom(names).Draw(t, "name")] = rapid.SampledFrom(hostile).Draw(t, "value")
 			}
-			if n, ok := governor.NewsOf(fields); ok {
+			if n, ok := governor.ParsePeerUpdate(fields); ok {
 				n.From, n.Share = rapid.Uint64Range(1, 3).Draw(t, "from"), governor.Share{Runs: 2, Place: 1}
-				c.g.Heed(c.now, n)
+				c.g.ApplyPeerUpdate(c.now, n)
 			}
 			from := c.now
 			call := c.g.Call()
@@ -103,7 +129,8 @@ func TestNewsOfAnotherDoesNoHarm(t *testing.T) {
 				t.Fatalf("sends after %s", c.now.Sub(last))
 			}
 			last = c.now
-			kind := rapid.SampledFrom([]governor.Kind{governor.Success, governor.Success, governor.Success, governor.Throttled}).Draw(t, "kind")
+			kind := rapid.SampledFrom([]governor.Kind{governor.Success, governor.Success, governor.Success, governor.Throttled}).
+				Draw(t, "kind")
 			call.Observe(c.now, governor.Outcome{Kind: kind, Sent: c.now})
 			if l, ok := c.g.Snapshot(c.now); ok {
 				for name, v := range l.Fields() {
@@ -116,7 +143,7 @@ func TestNewsOfAnotherDoesNoHarm(t *testing.T) {
 				t.Fatalf("interval %s", i)
 			}
 		}
-		c.g.Divide(c.now, governor.Share{Runs: 1})
+		c.g.SetShare(c.now, governor.Share{Runs: 1})
 		for range 6000 {
 			c.send(governor.Success)
 		}
@@ -126,24 +153,24 @@ func TestNewsOfAnotherDoesNoHarm(t *testing.T) {
 	})
 }
 
-// Nothing of news is read that is no number or out of all bounds.
+// ParsePeerUpdate rejects values that are not numbers or out of bounds.
 func TestNewsIsReadWithinBounds(t *testing.T) {
 	t.Parallel()
 	for _, v := range []float64{math.NaN(), math.Inf(1), -1, 1e300} {
-		if _, ok := governor.NewsOf(map[string]float64{"limit": v}); ok {
+		if _, ok := governor.ParsePeerUpdate(map[string]float64{"limit": v}); ok {
 			t.Errorf("reads %v", v)
 		}
 	}
-	if n, ok := governor.NewsOf(map[string]float64{"unknown": math.NaN()}); !ok || n != (governor.News{}) {
+	if n, ok := governor.ParsePeerUpdate(map[string]float64{"unknown": math.NaN()}); !ok || n != (governor.PeerUpdate{}) {
 		t.Error("an unknown name is no reason")
 	}
 }
 
-// Two runs never have the turn at once, and each has it half of the time.
+// Two runs never have the turn at the same time, and each has it half of the time.
 func TestTurnsAlternate(t *testing.T) {
 	t.Parallel()
-	a, b := told(t), told(t)
-	b.g.Divide(b.now, governor.Share{Runs: 2, Place: 1})
+	a, b := retryAfterSeconds(t), retryAfterSeconds(t)
+	b.g.SetShare(b.now, governor.Share{Runs: 2, Place: 1})
 	held := [2]int{}
 	for at := a.now.Add(10 * time.Second); at.Before(a.now.Add(10 * time.Minute)); at = at.Add(2 * time.Second) {
 		open := 0

@@ -1,11 +1,10 @@
 package governor
 
-// sequence is SplitMix64: jitter from a seed, so that a governor gives the same
-// answers to the same questions.
-type sequence uint64
+// randomSequence is SplitMix64. Jitter depends only on the seed, so that runs can be repeated exactly.
+type randomSequence uint64
 
 // float returns the next number in [0, 1).
-func (s *sequence) float() float64 {
+func (s *randomSequence) float() float64 {
 	*s += 0x9e3779b97f4a7c15
 	x := uint64(*s)
 	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9

@@ -8,16 +8,16 @@ import (
 	"pdpp/internal/lab/ratesim"
 )
 
-// crossing is a run through lanes whose number the governor finds out.
+// crossing is a run with a number of lanes that the governor chooses.
 type crossing struct {
 	ratesim.Result
-	best   time.Duration // an oracle's with as many lanes as there may be
+	best   time.Duration // an oracle's time with the maximum number of lanes
 	open   int           // at the end
-	widest int           // requests that were in flight at once
+	widest int           // most requests in flight at once
 }
 
-// cross fetches a thousand things with up to so many lanes; zero means one, and that the
-// governor has no say in it. Answers take longer than usual by slow.
+// cross fetches a thousand objects with up to lanes lanes; zero means one, without Config.Lanes. Responses take
+// longer than usual by slow.
 func cross(limiter func() ratesim.Limiter, slow time.Duration, lanes int) crossing {
 	g := governor.New("acme", patient, func(c *governor.Config) {
 		c.Ceiling, c.Lanes = 100*time.Millisecond, lanes
@@ -45,14 +45,14 @@ func cross(limiter func() ratesim.Limiter, slow time.Duration, lanes int) crossi
 
 func fourASecond() ratesim.Limiter { return &ratesim.Bucket{PerSecond: 4, Burst: 10} }
 
-// Where answers take long, lanes are opened until the limit and no longer the answering
-// time bounds the flow.
+// With slow responses, lanes open until the limit bounds the flow.
 func TestLanesMakeUpForSlowAnswers(t *testing.T) {
 	t.Parallel()
 	for _, slow := range []time.Duration{time.Second, 3 * time.Second} {
 		one, many := cross(fourASecond, slow, 0), cross(fourASecond, slow, 16)
 		t.Logf("answers after %s: one lane %s, %d lanes %s, oracle %s", slow, one.Elapsed, many.open, many.Elapsed, many.best)
-		if gain := one.Elapsed.Seconds() / many.Elapsed.Seconds(); gain < 2 || gain < 0.5*one.Elapsed.Seconds()/many.best.Seconds() {
+		if gain := one.Elapsed.Seconds() / many.Elapsed.Seconds(); gain < 2 ||
+			gain < 0.5*one.Elapsed.Seconds()/many.best.Seconds() {
 			t.Errorf("answers after %s: %.1f times as fast as with one lane", slow, gain)
 		}
 		if many.widest > 16 {
@@ -61,8 +61,8 @@ func TestLanesMakeUpForSlowAnswers(t *testing.T) {
 	}
 }
 
-// Nobody needs a second lane where the limit bounds the flow, or where a queue does: there
-// answers come later the more of them are awaited.
+// A second lane is useless if the limit bounds the flow, or if a queue does: responses then take longer the more
+// of them are awaited.
 func TestOneLaneIsEnough(t *testing.T) {
 	t.Parallel()
 	for name, limiter := range map[string]func() ratesim.Limiter{
@@ -76,7 +76,7 @@ func TestOneLaneIsEnough(t *testing.T) {
 	}
 }
 
-// A provider that takes so many at once and no more is found out by few refusals.
+// A limit on concurrent requests is found with few refusals.
 func TestLanesFindAConcurrencyLimit(t *testing.T) {
 	t.Parallel()
 	three := func() ratesim.Limiter { return &ratesim.Concurrency{Most: 3, Nominal: 3} }
@@ -86,7 +86,7 @@ func TestLanesFindAConcurrencyLimit(t *testing.T) {
 	}
 }
 
-// No evidence opens more lanes than are declared.
+// The number of lanes never exceeds Config.Lanes.
 func TestLanesStayWithinWhatIsDeclared(t *testing.T) {
 	t.Parallel()
 	fast := func() ratesim.Limiter { return &ratesim.Bucket{PerSecond: 50, Burst: 50} }
@@ -113,7 +113,7 @@ func TestLanesThatNobodyGoverns(t *testing.T) {
 	}
 }
 
-// Runs that share an allowance have one lane each for as long as they are several.
+// Runs that share a quota have one lane each.
 func TestSharedLanes(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 3, 1, 9, 0, 0, 0, time.UTC)
@@ -128,14 +128,14 @@ func TestSharedLanes(t *testing.T) {
 		call.Observe(now, governor.Outcome{Kind: governor.Success, Sent: sent})
 	}
 	for _, tc := range []struct{ runs, open int }{{1, 2}, {2, 1}, {1, 2}} {
-		g.Divide(now, governor.Share{Runs: tc.runs})
+		g.SetShare(now, governor.Share{Runs: tc.runs})
 		if open, most := g.Lanes(); open != tc.open || most != 4 {
 			t.Errorf("%d of %d lanes with %d runs, want %d", open, most, tc.runs, tc.open)
 		}
 	}
 }
 
-// Failures close a lane when they are not the only one.
+// A second failure closes a lane.
 func TestFailuresCloseLanes(t *testing.T) {
 	t.Parallel()
 	c := newClient(t, unbroken, patient, func(c *governor.Config) { c.Lanes, c.Retries = 8, governor.RetryBudget{} })
