@@ -66,3 +66,8 @@ func (s *Sample) Element(list string, element []byte) {
 		s.compared.Element(s.stream, s.store, list, element)
 	}
 }
+
+// Tables compares the schema of a database: the declared types of columns, by table and column.
+func (s *Sample) Tables(tables map[string]map[string]string) {
+	s.compared.Tables(s.stream, s.store, tables)
+}

@@ -52,26 +52,7 @@ func TestNoDoubles(t *testing.T) {
 func TestAndroid(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	db, err := sql.Open("sqlite", "file:"+filepath.Join(dir, "msgstore.db"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer db.Close()
-	for _, text := range []string{
-		`CREATE TABLE jid (_id INTEGER PRIMARY KEY, user TEXT, server TEXT, raw_string TEXT)`,
-		`CREATE TABLE chat (_id INTEGER PRIMARY KEY AUTOINCREMENT, jid_row_id INTEGER, subject TEXT)`,
-		`CREATE TABLE message (_id INTEGER PRIMARY KEY AUTOINCREMENT, chat_row_id INTEGER, from_me INTEGER, key_id TEXT, sender_jid_row_id INTEGER, timestamp INTEGER, text_data TEXT, message_type INTEGER)`,
-		`CREATE TABLE message_media (message_row_id INTEGER PRIMARY KEY, file_path TEXT, media_name TEXT, mime_type TEXT, file_length INTEGER)`,
-		`INSERT INTO jid VALUES (1, '15550100', 's.whatsapp.net', '15550100@s.whatsapp.net'), (2, '120363', 'g.us', '120363@g.us'), (3, '15550101', 's.whatsapp.net', '15550101@s.whatsapp.net')`,
-		`INSERT INTO chat (jid_row_id, subject) VALUES (1, NULL), (2, 'The crew')`,
-		`INSERT INTO message (chat_row_id, from_me, key_id, sender_jid_row_id, timestamp, text_data, message_type) VALUES
-			(1, 0, 'A1', 0, 1772355600000, 'the boat is in', 0), (1, 1, 'A2', 0, 1772355660000, 'good', 0), (2, 0, 'A3', 3, 1772355720000, NULL, 1), (2, 0, 'A4', 3, 0, 'no time', 0)`,
-		`INSERT INTO message_media VALUES (3, 'Media/WhatsApp Images/IMG-1.jpg', NULL, 'image/jpeg', 77)`,
-	} {
-		if _, err := db.Exec(text); err != nil {
-			t.Fatalf("%s: %v", text, err)
-		}
-	}
+	phoneDatabase(t, dir)
 	var kept connectortest.Kept
 	kept.Once(t, whatsapp.Connector(), map[string]string{"WHATSAPP_EXPORT_DIR": dir})
 	for key, want := range map[string]string{
@@ -91,6 +72,31 @@ func TestAndroid(t *testing.T) {
 	}
 	if len(kept.Gaps) != 1 || kept.Gaps[0].Reason != "message_date_unusable" {
 		t.Errorf("declared as missing: %v", kept.Gaps)
+	}
+}
+
+// phoneDatabase writes a decrypted database of a phone into a folder.
+func phoneDatabase(t *testing.T, dir string) {
+	t.Helper()
+	db, err := sql.Open("sqlite", "file:"+filepath.Join(dir, "msgstore.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	for _, text := range []string{
+		`CREATE TABLE jid (_id INTEGER PRIMARY KEY, user TEXT, server TEXT, raw_string TEXT)`,
+		`CREATE TABLE chat (_id INTEGER PRIMARY KEY AUTOINCREMENT, jid_row_id INTEGER, subject TEXT)`,
+		`CREATE TABLE message (_id INTEGER PRIMARY KEY AUTOINCREMENT, chat_row_id INTEGER, from_me INTEGER, key_id TEXT, sender_jid_row_id INTEGER, timestamp INTEGER, text_data TEXT, message_type INTEGER)`,
+		`CREATE TABLE message_media (message_row_id INTEGER PRIMARY KEY, file_path TEXT, media_name TEXT, mime_type TEXT, file_length INTEGER)`,
+		`INSERT INTO jid VALUES (1, '15550100', 's.whatsapp.net', '15550100@s.whatsapp.net'), (2, '120363', 'g.us', '120363@g.us'), (3, '15550101', 's.whatsapp.net', '15550101@s.whatsapp.net')`,
+		`INSERT INTO chat (jid_row_id, subject) VALUES (1, NULL), (2, 'The crew')`,
+		`INSERT INTO message (chat_row_id, from_me, key_id, sender_jid_row_id, timestamp, text_data, message_type) VALUES
+			(1, 0, 'A1', 0, 1772355600000, 'the boat is in', 0), (1, 1, 'A2', 0, 1772355660000, 'good', 0), (2, 0, 'A3', 3, 1772355720000, NULL, 1), (2, 0, 'A4', 3, 0, 'no time', 0)`,
+		`INSERT INTO message_media VALUES (3, 'Media/WhatsApp Images/IMG-1.jpg', NULL, 'image/jpeg', 77)`,
+	} {
+		if _, err := db.Exec(text); err != nil {
+			t.Fatalf("%s: %v", text, err)
+		}
 	}
 }
 
