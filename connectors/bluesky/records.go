@@ -35,10 +35,10 @@ func (a *account) records(stream, collection string, read func(entry) (any, erro
 	walks := 0
 	var rev string   // never newer than what the walk reads
 	var listed int64 // by this walk
-	anew := true     // no page of it was as it had been
+	fresh := true    // no page of it was as it had been
 	return connectorkit.Inventory{Stream: stream, Remembered: remembered, Page: func(ctx context.Context, v connectorkit.Visit) (connectorkit.InventoryPage, error) {
 		if v.Token == "" {
-			listed, anew = 0, true
+			listed, fresh = 0, true
 			var err error
 			// The first walk may begin with what the run knows. A second one confirms what is gone, so
 			// that it asks whether anything has changed since.
@@ -54,13 +54,13 @@ func (a *account) records(stream, collection string, read func(entry) (any, erro
 		}
 		page := connectorkit.InventoryPage{View: a.did, Version: rev}
 		if v.Version == rev {
-			page.Unchanged, anew = true, false
+			page.Unchanged, fresh = true, false
 			return page, nil
 		}
 		if err := a.walk(ctx, collection, v.Token, read, &page); err != nil {
 			return connectorkit.InventoryPage{}, err
 		}
-		if listed += int64(len(page.Things)); anew && page.Next == "" {
+		if listed += int64(len(page.Things)); fresh && page.Next == "" {
 			a.compare(ctx, stream, listed)
 		}
 		return page, nil

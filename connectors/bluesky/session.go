@@ -86,7 +86,8 @@ func (a *account) begin(ctx context.Context) error {
 	if a.client, err = a.setup.HTTP(governhttp.Options{BaseURL: origin(host), Classify: classify, Header: userAgent}); err != nil {
 		return err
 	}
-	if a.files, err = a.setup.HTTP(governhttp.Options{BaseURL: origin(host), Classify: classifyFile, Header: userAgent}); err != nil {
+	a.files, err = a.setup.HTTP(governhttp.Options{BaseURL: origin(host), Classify: classifyFile, Header: userAgent})
+	if err != nil {
 		return err
 	}
 	a.indexed, err = a.setup.HTTP(governhttp.Options{BaseURL: origin(host), Classify: classifyCounts, Header: userAgent})
