@@ -312,7 +312,7 @@ func (r *relay) stateOf(ctx context.Context, s *source, e event) error {
 	if r.f.Failed(s.Name) || !r.believed() {
 		return nil
 	}
-	s.last = bookmark{Form: formStream, State: e.data}
+	s.last = bookmark{Form: formStream, State: e.data, Brought: s.brought()}
 	return r.f.State(ctx, s.Name, s.last)
 }
 
@@ -331,7 +331,7 @@ func (r *relay) round(ctx context.Context, last bool) error {
 		if mark.Form == "" || s.last.Form == formStream {
 			mark = s.last
 		}
-		mark.Versions = s.versions.kept()
+		mark.Versions, mark.Brought = s.versions.kept(), s.brought()
 		s.last = mark
 		if err := r.f.State(ctx, name, mark); err != nil {
 			return err
@@ -416,11 +416,14 @@ func (r *relay) deletions(ctx context.Context, s *source, c claim) error {
 	return nil
 }
 
-// refusal declares what the tap was refused of a stream. A stream that brought nothing and was only answered
+// brought reports whether the stream had a record, in this run or an earlier one.
+func (s *source) brought() bool { return s.sent > 0 || s.last.Brought }
+
+// refusal declares what the tap was refused of a stream. A stream that never brought anything and was only answered
 // that there is none is one that the account does not have: no later run brings it.
 func (r *relay) refusal(s *source, t Traffic) protocol.SkipResult {
 	skip := t.skip(s.Name)
-	if _, known := r.where.at(r.a.Kind, t.Asked); known && s.sent == 0 && t.absent() {
+	if _, known := r.where.at(r.a.Kind, t.Asked); known && !s.brought() && t.absent() {
 		skip.RecoveryHint = &protocol.RecoveryHint{Action: protocol.UnknownRecovery}
 	}
 	return skip
