@@ -2,12 +2,17 @@ package connectorkit
 
 import (
 	"context"
+	"fmt"
+	"io"
 	"net/http"
+	"net/url"
 	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/go-json-experiment/json"
 
 	"pdpp/connectorkit/answers"
 	"pdpp/governor/governhttp"
@@ -97,7 +102,34 @@ func (d *driftWatch) met(stream string, at any) {
 
 // answered compares an answer of the provider.
 func (d *driftWatch) answered(req *http.Request, resp *governhttp.Response) {
-	d.compared.Answer(*d.reading.Load(), req.Method, req.URL, resp.Header, resp.Body)
+	to := *req.URL
+	if req.Method == http.MethodPost && req.GetBody != nil && req.ContentLength < maxQuestion {
+		to.RawQuery = asked(req, to.Query())
+	}
+	d.compared.Answer(*d.reading.Load(), req.Method, &to, resp.Header, resp.Body)
+}
+
+// maxQuestion bounds the body of a request that is read for what it asks for.
+const maxQuestion = 4 << 10
+
+// asked adds what the body of a request asks for to its query: how large a page is to be, and where it begins.
+func asked(req *http.Request, query url.Values) string {
+	body, err := req.GetBody()
+	if err != nil {
+		return req.URL.RawQuery
+	}
+	defer body.Close()
+	var members map[string]any
+	if json.UnmarshalRead(io.LimitReader(body, maxQuestion), &members) != nil {
+		return req.URL.RawQuery
+	}
+	for name, value := range members {
+		switch value.(type) {
+		case string, float64:
+			query.Set(name, fmt.Sprint(value))
+		}
+	}
+	return query.Encode()
 }
 
 // expect compares how many items the provider announces with how many a complete walk listed. Of a

@@ -26,16 +26,24 @@ type Sample struct {
 // with. It is for one goroutine, as the feed is.
 func (f *Feeding) Sample(store string, streams []string) *Sample {
 	store = strings.ReplaceAll(store, " ", "_")
-	if s, known := f.samples[store]; known {
-		return s
+	s, known := f.samples[store]
+	if !known {
+		s = f.r.sample(store, streams)
+		f.samples[store] = s
 	}
-	var s *Sample
-	if i := slices.IndexFunc(streams, func(name string) bool { return f.r.scope[name] != nil }); i >= 0 &&
-		f.r.drift.compared.Knows(store) {
-		s = &Sample{compared: f.r.drift.compared, stream: streams[i], store: store}
-	}
-	f.samples[store] = s
 	return s
+}
+
+// Sample returns the sample of a store for a connector that reads files without a feed; nil when there is
+// nothing to compare with. It is for one goroutine.
+func (s *Setup) Sample(store string, streams ...string) *Sample { return s.r.sample(store, streams) }
+
+func (r *run) sample(store string, streams []string) *Sample {
+	i := slices.IndexFunc(streams, func(name string) bool { return r.scope[name] != nil })
+	if i < 0 || !r.drift.compared.Knows(store) {
+		return nil
+	}
+	return &Sample{compared: r.drift.compared, stream: streams[i], store: store}
 }
 
 // Listed compares how many items of a stream its source announces with how many a complete walk listed. Of a stream of
@@ -65,4 +73,9 @@ func (s *Sample) Element(list string, element []byte) {
 	if s.elements++; s.elements%everySample == 0 || s.compared.Learns() {
 		s.compared.Element(s.stream, s.store, list, element)
 	}
+}
+
+// Tables compares the schema of a database: the declared types of columns, by table and column.
+func (s *Sample) Tables(tables map[string]map[string]string) {
+	s.compared.Tables(s.stream, s.store, tables)
 }

@@ -111,8 +111,9 @@ func TestWholeSourceStates(t *testing.T) {
 					t.Fatalf("run %d: %s: %v, stored %v\n%s", run, result.Status, result.Failure, b.keys("pages"), result.StderrTail)
 				}
 			}
-			if b.bookmark("pages") != b.bookmark("app_log") {
-				t.Errorf("bookmarks: %s, %s", b.bookmark("pages"), b.bookmark("app_log"))
+			pages := strings.ReplaceAll(b.bookmark("pages"), `,"brought":true`, "") // the other stream may bring nothing
+			if log := strings.ReplaceAll(b.bookmark("app_log"), `,"brought":true`, ""); pages != log {
+				t.Errorf("bookmarks: %s, %s", pages, log)
 			}
 		})
 	}

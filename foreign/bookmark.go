@@ -22,6 +22,7 @@ type streamBookmark struct {
 	Form     stateForm      `json:"form,omitzero"`
 	State    jsontext.Value `json:"state,omitzero"`
 	Versions *tableVersions `json:"versions,omitzero"`
+	Brought  bool           `json:"brought,omitzero"` // the stream had a record, in this run or an earlier one
 }
 
 func bookmarkOf(v jsontext.Value) streamBookmark {

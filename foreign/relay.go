@@ -329,7 +329,7 @@ func (r *tapRelay) stateOf(ctx context.Context, s *sourceStream, e tapEvent) err
 	if r.f.Failed(s.Name) || !r.trustsStates() {
 		return nil
 	}
-	s.last = streamBookmark{Form: formStream, State: e.data}
+	s.last = streamBookmark{Form: formStream, State: e.data, Brought: s.brought()}
 	return r.f.State(ctx, s.Name, s.last)
 }
 
@@ -348,7 +348,7 @@ func (r *tapRelay) storeRound(ctx context.Context, last bool) error {
 		if mark.Form == "" || s.last.Form == formStream {
 			mark = s.last
 		}
-		mark.Versions = s.versions.forBookmark()
+		mark.Versions, mark.Brought = s.versions.forBookmark(), s.brought()
 		s.last = mark
 		if err := r.f.State(ctx, name, mark); err != nil {
 			return err
@@ -438,11 +438,14 @@ func (r *tapRelay) deletions(ctx context.Context, s *sourceStream, c streamClaim
 	return nil
 }
 
-// refusal declares the refusals of a stream. If a stream brought nothing and only got 404 or 410, the account
+// brought reports whether the stream had a record, in this run or an earlier one.
+func (s *sourceStream) brought() bool { return s.sent > 0 || s.last.Brought }
+
+// refusal declares the refusals of a stream. If a stream never brought anything and only got 404 or 410, the account
 // does not have it, and no later run will bring it.
 func (r *tapRelay) refusal(s *sourceStream, t Traffic) protocol.SkipResult {
 	skip := t.skip(s.Name)
-	if _, known := r.where.at(r.a.Kind, t.Asked); known && s.sent == 0 && t.isAbsent() {
+	if _, known := r.where.at(r.a.Kind, t.Asked); known && !s.brought() && t.isAbsent() {
 		skip.RecoveryHint = &protocol.RecoveryHint{Action: protocol.UnknownRecovery}
 	}
 	return skip

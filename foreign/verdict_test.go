@@ -305,3 +305,27 @@ func TestTapStopsBeforeTheOthers(t *testing.T) {
 		t.Errorf("%q", rows)
 	}
 }
+
+// A stream that was collected before and is then only answered 404 is not one that the account never had.
+func TestRefusedLater(t *testing.T) {
+	t.Parallel()
+	s := newService(t, map[int]int{}, false)
+	b := s.over(t, "several", map[string]any{})
+	for _, c := range []struct {
+		status int
+		tone   string
+	}{{0, "green"}, {404, "amber"}, {404, "amber"}} {
+		s.mu.Lock()
+		s.says[2] = c.status
+		s.mu.Unlock()
+		if result := b.run(launch.Request{}); result.Status != runner.Succeeded {
+			t.Fatalf("%s: %v\n%s", result.Status, result.Failure, result.StderrTail)
+		}
+		if _, tone := b.coverage(); tone != c.tone {
+			t.Errorf("%s after %d, want %s: %q", tone, c.status, c.tone, b.rows())
+		}
+	}
+	if len(b.keys("visits")) == 0 {
+		t.Error("what was collected is gone")
+	}
+}

@@ -217,6 +217,9 @@ func (w *walker) compare(n *node, v *value, path string) {
 }
 
 func (w *walker) object(n *node, v *value, path string) {
+	if n.members[anyPath] != nil {
+		return
+	}
 	if open := n.members[anyName]; open != nil {
 		for i := range v.members {
 			if m := n.members[v.members[i].name]; m != nil {

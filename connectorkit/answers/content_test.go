@@ -1,6 +1,7 @@
 package answers
 
 import (
+	"slices"
 	"strings"
 	"testing"
 )
@@ -65,5 +66,31 @@ FILE table
 	compared.Element("s", "list", "", []byte(`{"id":7}`))
 	if r := compared.Report("s", true); r == nil || len(r.Differences) != 1 || r.Differences[0].Member != "[]/id" {
 		t.Errorf("an element of another type: %+v", r)
+	}
+}
+
+// TestTables compares schemas by names and declared types. A name that could be data is not shown.
+func TestTables(t *testing.T) {
+	t.Parallel()
+	c := Compare("FILE phone\n\tmessage! object\n\tmessage/id! number\n\tmessage/body! text\n\tmessage/raw null\nnames call_log\n")
+	c.Tables("messages", "phone", map[string]map[string]string{
+		"message":          {"id": "VARCHAR(8)", "raw": "BLOB", "colour": "", "+15550100": "TEXT"},
+		"call_log":         {"anything": "TEXT"},
+		"polls":            {"id": "INTEGER"},
+		"chat 15550100199": {"id": "INTEGER"},
+	})
+	want := []string{
+		"absent_member message/body", "new_member ?", "new_member message/?", "new_member message/colour", "new_member polls",
+		"other_type message/id",
+	}
+	var got []string
+	for _, d := range c.Report("messages", false).Differences {
+		got = append(got, string(d.Kind)+" "+d.Member)
+	}
+	if slices.Sort(got); !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+	if c.Tables("messages", "other", nil); c.Report("messages", false).Answers != 1 {
+		t.Error("a store that the sheet does not have was compared")
 	}
 }

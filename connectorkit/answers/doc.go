@@ -17,7 +17,7 @@
 //		members/* object
 //
 // "*" is any segment of a path, or any member of an object with data as member names. "**" is any
-// path, for sources at addresses that the owner enters. "!" marks
+// path, for sources at addresses that the owner enters; as a member, it leaves out everything in its object. "!" marks
 // a member that every object of the sheet's answers has. The part after "# by hand" is kept when
 // the rest is written again.
 //

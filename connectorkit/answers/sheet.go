@@ -240,8 +240,8 @@ func (n *node) learn(v *value) {
 	if v.kind != object {
 		return
 	}
-	if v.cut && len(v.members) == 0 {
-		return // nothing of it was looked at
+	if v.cut && len(v.members) == 0 || n.members[anyPath] != nil {
+		return // nothing of it was looked at, or it is not to be
 	}
 	n.objects++ // a member behind the cut counts as absent, and so is not expected always
 	open := n.members[anyName]

@@ -27,6 +27,35 @@ func SchemaOf(ctx context.Context, db *sql.DB, tables ...string) (Schema, error)
 	return s, nil
 }
 
+// Sample compares schemas with what a connector knows of them.
+type Sample interface {
+	Due() bool
+	Tables(map[string]map[string]string)
+}
+
+// Compare hands the schema of a database to a sample: the declared types of columns, by table and column. Tables that
+// SQLite and its modules for searching keep for themselves are left out.
+func Compare(ctx context.Context, db *sql.DB, with Sample) error {
+	if !with.Due() {
+		return nil
+	}
+	tables := map[string]map[string]string{}
+	err := Query(ctx, db, func(v []any) {
+		table := Text(v[0])
+		if tables[table] == nil {
+			tables[table] = map[string]string{}
+		}
+		tables[table][Text(v[1])] = Text(v[2])
+	}, `SELECT m.name, c.name, c.type FROM sqlite_master m JOIN pragma_table_info(m.name) c
+		WHERE m.type = 'table' AND instr(m.name, 'sqlite_') <> 1 AND NOT EXISTS (SELECT 1 FROM sqlite_master v
+			WHERE v.sql LIKE 'CREATE VIRTUAL%' AND (v.name = m.name OR instr(m.name, v.name || '_') = 1))`)
+	if err != nil {
+		return fmt.Errorf("read schema: %w", err)
+	}
+	with.Tables(tables)
+	return nil
+}
+
 // Has reports whether a table has a column.
 func (s Schema) Has(table, column string) bool { return s[table][column] }
 

@@ -33,9 +33,12 @@ func (e entry) key() string { return e.URI[strings.LastIndexByte(e.URI, '/')+1:]
 // pages that were read at the revision of now are not asked for.
 func (a *account) records(stream, collection string, read func(entry) (any, error)) connectorkit.Inventory {
 	walks := 0
-	var rev string // never newer than what the walk reads
+	var rev string   // never newer than what the walk reads
+	var listed int64 // by this walk
+	fresh := true    // no page of it was as it had been
 	return connectorkit.Inventory{Stream: stream, Remembered: remembered, Page: func(ctx context.Context, v connectorkit.Visit) (connectorkit.InventoryPage, error) {
 		if v.Token == "" {
+			listed, fresh = 0, true
 			var err error
 			// The first walk may begin with what the run knows. A second one confirms what is gone, so
 			// that it asks whether anything has changed since.
@@ -51,11 +54,16 @@ func (a *account) records(stream, collection string, read func(entry) (any, erro
 		}
 		page := connectorkit.InventoryPage{View: a.did, Version: rev}
 		if v.Version == rev {
-			page.Unchanged = true
+			page.Unchanged, fresh = true, false
 			return page, nil
 		}
-		err := a.walk(ctx, collection, v.Token, read, &page)
-		return page, err
+		if err := a.walk(ctx, collection, v.Token, read, &page); err != nil {
+			return connectorkit.InventoryPage{}, err
+		}
+		if listed += int64(len(page.Things)); fresh && page.Next == "" {
+			a.compare(ctx, stream, listed)
+		}
+		return page, nil
 	}}
 }
 

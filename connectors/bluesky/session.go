@@ -20,9 +20,10 @@ type account struct {
 	server                     *url.URL
 	identifier, password       string
 	signIn                     *governhttp.Client // sign-ins have an allowance of their own
-	client, files              *governhttp.Client
+	client, files, indexed     *governhttp.Client
 	did, handle, authorization string
-	rev                        string // of the repository when this run first asked
+	rev                        string  // of the repository when this run first asked
+	index                      *counts // nil until asked for
 }
 
 func newAccount(s *connectorkit.Setup, address, handle, password string) (*account, error) {
@@ -86,6 +87,10 @@ func (a *account) begin(ctx context.Context) error {
 		return err
 	}
 	a.files, err = a.setup.HTTP(governhttp.Options{BaseURL: origin(host), Classify: classifyFile, Header: userAgent})
+	if err != nil {
+		return err
+	}
+	a.indexed, err = a.setup.HTTP(governhttp.Options{BaseURL: origin(host), Classify: classifyCounts, Header: userAgent})
 	return err
 }
 
@@ -120,12 +125,16 @@ func (a *account) ask(ctx context.Context, method string, query url.Values) (*go
 	if err := a.begin(ctx); err != nil {
 		return nil, err
 	}
-	if query.Has("did") {
+	client := a.client
+	switch {
+	case query.Has("did"):
 		query.Set("did", a.did)
-	} else {
+	case method == profileMethod:
+		client = a.indexed
+	default:
 		query.Set("repo", a.did)
 	}
-	return a.client.Do(ctx, governhttp.Request{Path: "/xrpc/" + method, Query: query, Header: http.Header{"Authorization": {a.authorization}}})
+	return client.Do(ctx, governhttp.Request{Path: "/xrpc/" + method, Query: query, Header: http.Header{"Authorization": {a.authorization}}})
 }
 
 // revision asks which state of the repository is the newest.

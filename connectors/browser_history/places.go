@@ -24,6 +24,7 @@ type place struct {
 
 // kind is a family of browsers that keep their history alike.
 type kind struct {
+	name     string // of what is known of its databases
 	patterns []string
 	depth    int // of the deepest pattern
 	streams  []string
@@ -31,10 +32,12 @@ type kind struct {
 }
 
 var (
-	chromium      = &kind{[]string{"*/History", "History"}, 2, []string{"visits", "searches", "downloads"}, readChromium}
-	firefox       = &kind{[]string{"*/places.sqlite", "places.sqlite"}, 2, []string{"visits", "bookmarks"}, readFirefox}
-	safari        = &kind{[]string{"History.db"}, 1, []string{"visits"}, readSafari}
-	safariProfile = &kind{[]string{"*/History.db"}, 2, []string{"visits"}, readSafari}
+	chromium = &kind{"chromium", []string{"*/History", "History"}, 2,
+		[]string{"visits", "searches", "downloads"}, readChromium}
+	firefox = &kind{"firefox", []string{"*/places.sqlite", "places.sqlite"}, 2,
+		[]string{"visits", "bookmarks"}, readFirefox}
+	safari        = &kind{"safari", []string{"History.db"}, 1, []string{"visits"}, readSafari}
+	safariProfile = &kind{"safari", []string{"*/History.db"}, 2, []string{"visits"}, readSafari}
 )
 
 // places are where browsers keep profiles; the manifest says where each of them is by itself.
@@ -98,7 +101,7 @@ func (p place) open(ctx context.Context, f *localfile.File, state jsontext.Value
 			h.marks = map[string]*mark{}
 		}
 	}
-	err := h.read(ctx, f.Path, p.kind.read)
+	err := h.read(ctx, f.Path, p.kind)
 	if localdb.Damaged(err) || errors.Is(err, errForm) {
 		return &localfile.RefusedError{Reason: localfile.ReasonDamaged, Err: err}
 	}

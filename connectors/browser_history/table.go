@@ -98,10 +98,13 @@ type table struct {
 }
 
 // read opens the profile's database, and reads it once more where a copy has to be made.
-func (h *history) read(ctx context.Context, path string, read func(context.Context, *history) error) error {
+func (h *history) read(ctx context.Context, path string, as *kind) error {
 	return localdb.Read(ctx, path, func(ctx context.Context, db *sql.DB) error {
 		h.db, h.columns = db, map[string]map[string]bool{}
-		return read(ctx, h)
+		if err := localdb.Compare(ctx, db, h.f.Sample(as.name, as.streams)); err != nil {
+			return err
+		}
+		return as.read(ctx, h)
 	})
 }
 

@@ -56,7 +56,7 @@ func open(ctx context.Context, s *connectorkit.Setup) ([]connectorkit.Collector,
 	var file *export
 	if path := s.Env("PDPP_CHATGPT_EXPORT_PATH"); path != "" {
 		var err error
-		if file, err = openExport(ctx, path); err != nil {
+		if file, err = openExport(ctx, s, path); err != nil {
 			return nil, err
 		}
 		s.AtEnd(file.close)

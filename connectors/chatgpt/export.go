@@ -53,6 +53,8 @@ type export struct {
 	reading string // the file that is being read
 
 	accounts []connectorkit.Record // of what its files hold and is not collected
+	// chats and links compare some conversations and shares with what is known of their form.
+	chats, links *connectorkit.Sample
 }
 
 // entry is one conversation of the export.
@@ -66,8 +68,11 @@ type entry struct {
 
 // openExport reads the whole export once. What is damaged or missing ends the run before
 // anything is sent.
-func openExport(ctx context.Context, at string) (*export, error) {
-	e := &export{byKey: map[string]int{}, shared: map[string]bool{}}
+func openExport(ctx context.Context, s *connectorkit.Setup, at string) (*export, error) {
+	e := &export{
+		byKey: map[string]int{}, shared: map[string]bool{},
+		chats: s.Sample("conversations", streamConversations, streamMessages), links: s.Sample(streamShares, streamShares),
+	}
 	err := e.open(ctx, at)
 	if err == nil {
 		slices.SortStableFunc(e.entries, func(a, b entry) int { return b.item.Time.Compare(a.item.Time) })
@@ -222,6 +227,9 @@ func (e *export) readPart(ctx context.Context, r io.Reader, at io.ReaderAt) erro
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
+		if e.chats.Due() {
+			e.chats.Content("", raw, true)
+		}
 		x := entry{in: at, file: e.reading, offset: offset, length: len(raw)}
 		c, err := parse(raw)
 		if err != nil {
@@ -288,6 +296,9 @@ func (e *export) readShares(r io.Reader) error {
 	return elements(r, func(raw jsontext.Value, _ int64) error {
 		if len(e.shares) >= maxEntries {
 			return errBomb
+		}
+		if e.links.Due() {
+			e.links.Content("", raw, true)
 		}
 		key, rec := share(raw)
 		if key != "" && e.shared[key] {

@@ -14,4 +14,6 @@ func TestDrift(t *testing.T) {
 func TestDriftNumbers(t *testing.T) {
 	t.Parallel()
 	connectortest.DriftNumbers(t, target(t, roomy()), "pull_requests", "search/issues", "total_count")
+	connectortest.DriftNumbers(t, target(t, roomy()), "repositories", "user", "public_repos")
+	connectortest.DriftNumbers(t, target(t, roomy()), "gists", "user", "public_gists")
 }

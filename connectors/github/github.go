@@ -54,13 +54,13 @@ func open(ctx context.Context, s *connectorkit.Setup) ([]connectorkit.Collector,
 		return nil, err
 	}
 	a := &api{client: client, root: root}
-	p := &profile{api: a}
+	p := &profile{api: a, counted: s.Counted}
 	return []connectorkit.Collector{
 		connectorkit.Flat{Stream: "user", Page: p.user},
 		connectorkit.Flat{Stream: "user_stats", Page: p.stats},
-		repositories(a),
+		repositories(a, p),
 		starred(a),
-		gists(a),
+		gists(a, p),
 		connectorkit.Flat{Stream: "events", Page: (&events{api: a, profile: p}).page},
 		connectorkit.Flat{Stream: "issues", Page: (&issues{api: a}).page},
 		connectorkit.Lane{

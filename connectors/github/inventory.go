@@ -13,18 +13,31 @@ import (
 // page had: pages that are as they were answer 304, which costs nothing of the primary
 // limit, and say so for descriptions and flags too, which no order by time would show.
 
-func repositories(a *api) connectorkit.Inventory {
+func repositories(a *api, p *profile) connectorkit.Inventory {
 	first := target("user/repos", "per_page", pageSize, "sort", "pushed", "direction", "desc")
-	return inventory{api: a, first: first, read: repository}.of("repositories")
+	l := inventory{api: a, first: first, read: repository, public: func(raw jsontext.Value) bool {
+		var r wireRepo
+		return decode(raw, &r) == nil && !r.Private && r.Owner.login() == p.wire.Login
+	}}
+	l.counted = func(listed int64) { p.compare("repositories", "public_repos", p.wire.PublicRepos, listed) }
+	return l.of("repositories")
 }
 
 func starred(a *api) connectorkit.Inventory {
 	first := target("user/starred", "per_page", pageSize, "sort", "created", "direction", "desc")
-	return inventory{api: a, first: first, read: star, header: http.Header{"Accept": {acceptStars}}}.of("starred")
+	l := inventory{api: a, first: first, read: star, header: http.Header{"Accept": {acceptStars}}}
+	return l.of("starred")
 }
 
-func gists(a *api) connectorkit.Inventory {
-	return inventory{api: a, first: target("gists", "per_page", pageSize), read: gist}.of("gists")
+func gists(a *api, p *profile) connectorkit.Inventory {
+	l := inventory{api: a, first: target("gists", "per_page", pageSize), read: gist, public: func(raw jsontext.Value) bool {
+		var g struct {
+			Public bool `json:"public"`
+		}
+		return decode(raw, &g) == nil && g.Public
+	}}
+	l.counted = func(listed int64) { p.compare("gists", "public_gists", p.wire.PublicGists, listed) }
+	return l.of("gists")
 }
 
 // inventory is how one such list is asked for and read.
@@ -33,15 +46,22 @@ type inventory struct {
 	first  string // target of the first page
 	header http.Header
 	read   func(jsontext.Value) (key string, rec connectorkit.Record)
+	// public reports whether a row is one of those that the profile counts, and counted receives their number after a
+	// walk without a page that was as it had been. Both may be nil.
+	public  func(jsontext.Value) bool
+	counted func(listed int64)
+
+	listed int64 // public rows of this walk
+	known  bool  // a page of it was as it had been
 }
 
-func (l inventory) of(stream string) connectorkit.Inventory {
+func (l *inventory) of(stream string) connectorkit.Inventory {
 	return connectorkit.Inventory{Stream: stream, Page: l.page}
 }
 
 // page reads one page. The token's scopes are what it may see; fine-grained tokens do
 // not tell theirs. Organizations behind single sign-on are held back.
-func (l inventory) page(ctx context.Context, v connectorkit.Visit) (connectorkit.InventoryPage, error) {
+func (l *inventory) page(ctx context.Context, v connectorkit.Visit) (connectorkit.InventoryPage, error) {
 	resp, err := l.api.get(ctx, or(v.Token, l.first), v.Version, l.header)
 	if err != nil {
 		return connectorkit.InventoryPage{}, err
@@ -50,7 +70,11 @@ func (l inventory) page(ctx context.Context, v connectorkit.Visit) (connectorkit
 		Unchanged: resp.unchanged, Next: resp.next, Version: resp.Header.Get("ETag"),
 		Hidden: resp.absent(), View: resp.Header.Get("X-OAuth-Scopes"),
 	}
+	if v.Token == "" {
+		l.listed, l.known = 0, false
+	}
 	if resp.unchanged {
+		l.known = true
 		return page, nil
 	}
 	rows, err := resp.rows()
@@ -60,6 +84,12 @@ func (l inventory) page(ctx context.Context, v connectorkit.Visit) (connectorkit
 	for _, raw := range rows {
 		key, rec := l.read(raw)
 		page.Things = append(page.Things, connectorkit.Thing{Key: key, Record: rec})
+		if l.public != nil && l.public(raw) {
+			l.listed++
+		}
+	}
+	if l.counted != nil && !l.known && page.Next == "" {
+		l.counted(l.listed)
 	}
 	return page, nil
 }

@@ -14,7 +14,8 @@ import (
 // profile is the account itself. One request serves the profile, its daily
 // figures, and the login that other requests need.
 type profile struct {
-	api *api
+	api     *api
+	counted func(stream, route, member string, announced, counted int64)
 
 	raw  jsontext.Value // nil until read
 	day  string         // on which GitHub answered
@@ -38,6 +39,14 @@ func (p *profile) read(ctx context.Context) error {
 	}
 	p.day, p.raw = dayOf(resp.Header), resp.Body
 	return nil
+}
+
+// compare holds a number of the profile against what a walk listed, if this run has read the profile. GitHub does not
+// promise that the number is exact.
+func (p *profile) compare(stream, member string, announced *int64, listed int64) {
+	if p.raw != nil && announced != nil {
+		p.counted(stream, "GET user", member, *announced, listed)
+	}
 }
 
 // dayOf is the day at GitHub, which is not misled by a wrong clock here.

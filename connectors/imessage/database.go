@@ -85,6 +85,9 @@ func damage(err error) error {
 // pass reads what is new and what changed. It goes on where it was when it is called again.
 func (p *pass) pass(ctx context.Context, db *sql.DB) (err error) {
 	p.db = db
+	if err := localdb.Compare(ctx, db, p.f.Sample(p.f.Store.Name, p.f.Store.Streams)); err != nil {
+		return err
+	}
 	if p.schema, err = localdb.SchemaOf(ctx, db,
 		"message", "handle", "chat", "chat_message_join", "chat_handle_join", "attachment", "message_attachment_join", "chat_recoverable_message_join", "sqlite_sequence",
 	); err != nil {

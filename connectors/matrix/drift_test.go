@@ -4,9 +4,17 @@ import (
 	"testing"
 
 	"pdpp/connectorkit/connectortest"
+	"pdpp/providersim"
 )
 
 func TestDrift(t *testing.T) {
 	t.Parallel()
 	connectortest.Drift(t, target(t, 60))
+}
+
+func TestDriftMembers(t *testing.T) {
+	t.Parallel()
+	connectortest.DriftMembers(t, target(t, 60), providersim.Drifted{
+		Route: "rooms/*/messages", Remove: []string{"chunk/[]/sender"},
+	})
 }

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"pdpp/connectorkit/connectortest"
+	"pdpp/providersim"
 )
 
 func TestDrift(t *testing.T) {
@@ -14,4 +15,11 @@ func TestDrift(t *testing.T) {
 func TestDriftTotals(t *testing.T) {
 	t.Parallel()
 	connectortest.DriftTotals(t, target(t, 40), "entries")
+}
+
+func TestDriftMembers(t *testing.T) {
+	t.Parallel()
+	connectortest.DriftMembers(t, target(t, 40), providersim.Drifted{
+		Route: "v1/entries", Remove: []string{"entries/[]/author", "entries/[]/reading_time"},
+	})
 }

@@ -12,3 +12,9 @@ func TestDrift(t *testing.T) {
 	connectortest.Drift(t, target(t, notion.Config{Seed: 5, Pages: 12, Databases: 10, Blocks: 7, Nested: true,
 		MaxPage: 3}))
 }
+
+// TestDriftPages asks in the body of the request how many things are wanted.
+func TestDriftPages(t *testing.T) {
+	t.Parallel()
+	connectortest.DriftPages(t, target(t, notion.Config{Seed: 5, Pages: 12, Databases: 10, Blocks: 3}), "v1/search", 10)
+}

@@ -31,7 +31,7 @@ type api struct {
 	lists, histories, threads, members *governhttp.Client
 
 	counted func(stream, route, member string, announced, counted int64)
-	seen    map[string]int64 // members of the conversations that are read in this run from their beginning
+	seen    map[string]int64 // what this run has read from the beginning: members of a conversation, things of a list
 
 	me    identity // whose token it is; empty until asked
 	today time.Time

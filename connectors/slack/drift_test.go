@@ -18,4 +18,5 @@ func TestDriftNumbers(t *testing.T) {
 	at := target(t, cfg)
 	connectortest.DriftNumbers(t, at, slack.StreamMessages, "api/conversations.replies", "messages/[]/reply_count")
 	connectortest.DriftNumbers(t, at, slack.StreamMemberships, "api/conversations.list", "channels/[]/num_members")
+	connectortest.DriftNumbers(t, at, slack.StreamFiles, "api/files.list", "paging/total")
 }

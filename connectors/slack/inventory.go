@@ -49,7 +49,7 @@ func listed(method, cursor string) url.Values {
 
 // files reads what is known of the files, by the numbers of pages.
 func (a *api) files(ctx context.Context, v connectorkit.Visit) (connectorkit.InventoryPage, error) {
-	return a.numbered(ctx, v, "files.list", "files", readFile)
+	return a.numbered(ctx, v, numberedList{"files", "files.list", "files"}, readFile)
 }
 
 // workspace is the one that the token belongs to.

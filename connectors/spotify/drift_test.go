@@ -29,3 +29,9 @@ func TestDriftMembers(t *testing.T) {
 			Route: "v1/me/albums", Remove: []string{"items/[]/album/album_type"}, Retype: []string{"items/[]/album/total_tracks"},
 		})
 }
+
+func TestDriftNumbers(t *testing.T) {
+	t.Parallel()
+	connectortest.DriftNumbers(t, target(t, spotify.Config{Seed: 5, Playlists: 6, Items: 9, MaxPage: 5}), "playlist_items",
+		"v1/playlists/*/items", "total")
+}

@@ -20,6 +20,7 @@ import (
 // what the bookmark knows of it is how many places there were, and those that are gone are deleted.
 type items struct {
 	*api
+	counted func(stream, route, member string, announced, counted int64)
 
 	walk *itemWalk // nil before the first page of a run
 }
@@ -71,6 +72,9 @@ func (l *items) page(ctx context.Context, at connectorkit.Cursor) (connectorkit.
 	}
 	if err != nil {
 		return connectorkit.Page{}, err
+	}
+	if got.next == "" || got.next == w.next { // the total is that of a moment, and a playlist may change meanwhile
+		l.counted("playlist_items", "GET v1/playlists/*/items", "total", int64(got.total), int64(w.place+len(got.rows)))
 	}
 	return l.answer(w.take(list, got)), nil
 }

@@ -61,7 +61,7 @@ func open(ctx context.Context, s *connectorkit.Setup) ([]connectorkit.Collector,
 		a.library("saved_shows", "v1/me/shows", "show"),
 		a.library("saved_episodes", "v1/me/episodes", "episode"),
 		a.library("saved_audiobooks", "v1/me/audiobooks", "audiobook"),
-		connectorkit.Flat{Stream: "playlist_items", Page: (&items{api: a}).page},
+		connectorkit.Flat{Stream: "playlist_items", Page: (&items{api: a, counted: s.Counted}).page},
 	}, nil
 }
 

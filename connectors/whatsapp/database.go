@@ -74,6 +74,9 @@ func damage(err error) error {
 // pass reads what is new and what changed. It goes on where it was when it is called again.
 func (p *pass) pass(ctx context.Context, db *sql.DB, t tables) (err error) {
 	p.db = db
+	if err := localdb.Compare(ctx, db, p.f.Sample(p.f.Store.Name, p.f.Store.Streams)); err != nil {
+		return err
+	}
 	if p.schema, err = localdb.SchemaOf(ctx, db, t.names()...); err != nil {
 		return err
 	}

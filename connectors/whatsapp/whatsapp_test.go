@@ -51,6 +51,31 @@ func TestNoDoubles(t *testing.T) {
 func TestAndroid(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
+	phoneDatabase(t, dir)
+	kept := inprocess.New(t, whatsapp.Connector(), map[string]string{"WHATSAPP_EXPORT_DIR": dir}).Run()
+	for key, want := range map[string]string{
+		"15550100@s.whatsapp.net:A1": `"author_id":"15550100@s.whatsapp.net","is_from_me":false,"kind":"message","content":"the boat is in","has_attachment":false,"sent_at":"2026-03-01T09:00:00.000Z"`,
+		"15550100@s.whatsapp.net:A2": `"is_from_me":true,"kind":"message","content":"good"`,
+		"120363@g.us:A3":             `"author_id":"15550101@s.whatsapp.net","is_from_me":false,"kind":"image","has_attachment":true`,
+	} {
+		if got := kept.Records["messages"][key]; !strings.Contains(got, want) {
+			t.Errorf("%s lacks %s: %s", key, want, got)
+		}
+	}
+	if got := kept.Records["attachments"]["120363@g.us:A3:file"]; !strings.Contains(got, `"filename":"IMG-1.jpg"`) || !strings.Contains(got, `"size_bytes":77`) {
+		t.Error(got)
+	}
+	if got := kept.Records["chats"]["120363@g.us"]; !strings.Contains(got, `"title":"The crew"`) {
+		t.Error(got)
+	}
+	if len(kept.Gaps()) != 1 || kept.Gaps()[0].Reason != "message_date_unusable" {
+		t.Errorf("declared as missing: %v", kept.Gaps())
+	}
+}
+
+// phoneDatabase writes a decrypted database of a phone into a folder.
+func phoneDatabase(t *testing.T, dir string) {
+	t.Helper()
 	db, err := sql.Open("sqlite", "file:"+filepath.Join(dir, "msgstore.db"))
 	if err != nil {
 		t.Fatal(err)
@@ -70,25 +95,6 @@ func TestAndroid(t *testing.T) {
 		if _, err := db.Exec(text); err != nil {
 			t.Fatalf("%s: %v", text, err)
 		}
-	}
-	kept := inprocess.New(t, whatsapp.Connector(), map[string]string{"WHATSAPP_EXPORT_DIR": dir}).Run()
-	for key, want := range map[string]string{
-		"15550100@s.whatsapp.net:A1": `"author_id":"15550100@s.whatsapp.net","is_from_me":false,"kind":"message","content":"the boat is in","has_attachment":false,"sent_at":"2026-03-01T09:00:00.000Z"`,
-		"15550100@s.whatsapp.net:A2": `"is_from_me":true,"kind":"message","content":"good"`,
-		"120363@g.us:A3":             `"author_id":"15550101@s.whatsapp.net","is_from_me":false,"kind":"image","has_attachment":true`,
-	} {
-		if got := kept.Records["messages"][key]; !strings.Contains(got, want) {
-			t.Errorf("%s lacks %s: %s", key, want, got)
-		}
-	}
-	if got := kept.Records["attachments"]["120363@g.us:A3:file"]; !strings.Contains(got, `"filename":"IMG-1.jpg"`) || !strings.Contains(got, `"size_bytes":77`) {
-		t.Error(got)
-	}
-	if got := kept.Records["chats"]["120363@g.us"]; !strings.Contains(got, `"title":"The crew"`) {
-		t.Error(got)
-	}
-	if len(kept.Gaps()) != 1 || kept.Gaps()[0].Reason != "message_date_unusable" {
-		t.Errorf("declared as missing: %v", kept.Gaps())
 	}
 }
 

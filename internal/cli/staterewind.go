@@ -68,7 +68,11 @@ func (a *app) rewind(ctx context.Context, o api.Owner, id api.Rewind, yes bool) 
 		writeJSON(a.out, map[string]any{"preview": preview, "commit": made, "undo": undo})
 		return nil
 	}
-	printf(a.out, "Done: commit %d is current. The next run fetches from there: pdpp run %s\n", made.Commit, id.ConnectionID)
+	if preview.Device {
+		printf(a.out, "Done: commit %d is current. The next run of your device fetches from there.\n", made.Commit)
+	} else {
+		printf(a.out, "Done: commit %d is current. The next run fetches from there: pdpp run %s\n", made.Commit, id.ConnectionID)
+	}
 	printf(a.out, "Undo: %s\n", undo)
 	return nil
 }
@@ -80,6 +84,9 @@ func (a *app) printPreview(id api.Rewind, p api.RewindPreview) {
 	printf(a.out, "The next run would fetch again about %s that changed since, over %s.\n",
 		text.Count(p.RecordsChanged, "record", "records"), text.Count(p.CommitsUndone, "commit", "commits"))
 	printf(a.out, "Nothing is deleted.\n")
+	if p.Device {
+		printf(a.out, "What a device reads is not compared with the stored records: those that are gone there stay.\n")
+	}
 }
 
 // confirm asks on a terminal, and insists on --yes anywhere else.

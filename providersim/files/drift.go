@@ -3,7 +3,9 @@ package files
 import (
 	"archive/zip"
 	"bytes"
+	"database/sql"
 	"encoding/csv"
+	"errors"
 	"io"
 	"io/fs"
 	"os"
@@ -16,20 +18,30 @@ import (
 )
 
 // Drift rewrites the files below a folder, and the members of archives, as a later version of their
-// program would write them. Of a table, Add and Remove mean columns. The route of a change is a store,
+// program would write them. Of a table, Add and Remove mean columns; of a database, "." is the database and "messages/id"
+// a column of a table. The route of a change is a store,
 // and behind it the type of the lines that change.
 func Drift(dir string, changes []providersim.Drifted) error {
 	return filepath.WalkDir(dir, func(at string, entry fs.DirEntry, err error) error {
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil // the journal of a database that has changed
+		}
 		if err != nil || !entry.Type().IsRegular() {
 			return err
 		}
 		info, err := entry.Info()
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil
+		}
 		if err != nil {
 			return err
 		}
 		content, err := os.ReadFile(at)
 		if err != nil {
 			return err
+		}
+		if bytes.HasPrefix(content, []byte("SQLite format 3\x00")) {
+			return driftedDatabase(at, changes)
 		}
 		changed := driftedFile(at, content, changes)
 		if filepath.Ext(at) == ".zip" {
@@ -155,4 +167,47 @@ func driftedTable(content []byte, changes []providersim.Drifted) []byte {
 	}
 	w.Flush()
 	return out.Bytes()
+}
+
+// driftedDatabase changes the schema of a database, as far as it has the tables that are to change.
+func driftedDatabase(at string, changes []providersim.Drifted) error {
+	db, err := sql.Open("sqlite", "file:"+at+"?_pragma=busy_timeout(10000)&_pragma=writable_schema(1)")
+	if err != nil {
+		return err
+	}
+	defer db.Close()
+	alter := func(path, statement string, args ...any) error {
+		table, column, _ := strings.Cut(path, "/")
+		var n int
+		err := db.QueryRow("SELECT count(*) FROM sqlite_master WHERE type = 'table' AND name = ?", table).Scan(&n)
+		if err != nil || n == 0 {
+			return err
+		}
+		_, err = db.Exec(strings.NewReplacer("TABLE", table, "COLUMN", column).Replace(statement), args...)
+		return err
+	}
+	for _, d := range changes {
+		for _, path := range d.Add {
+			if path == "." {
+				_, err = db.Exec("CREATE TABLE IF NOT EXISTS " + providersim.DriftedMember + " (id INTEGER)")
+			} else {
+				err = alter(path, "ALTER table TABLE ADD "+providersim.DriftedMember+" INTEGER")
+			}
+			if err != nil {
+				return err
+			}
+		}
+		for _, path := range d.Remove {
+			if err := alter(path, "ALTER table TABLE DROP COLUMN"); err != nil {
+				return err
+			}
+		}
+		for _, path := range d.Retype {
+			if err := alter(path, "UPDATE sqlite_master SET sql = replace(replace(sql, ' COLUMN INTEGER', ' COLUMN REPLACED'),"+
+				"' COLUMN TEXT', ' COLUMN INTEGER') WHERE name = 'TABLE'"); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }

@@ -80,10 +80,21 @@ func account(login string, id int64) object {
 
 func (g *GitHub) userObject() object {
 	r := g.written(0, g.user.revision)
+	repos, gists := 0, 0
+	for _, x := range g.repos {
+		if !x.deleted && !x.private && x.owner == ownLogin {
+			repos++
+		}
+	}
+	for _, x := range g.gists {
+		if !x.deleted && x.public {
+			gists++
+		}
+	}
 	return object{
 		"id": ownID, "login": ownLogin, "name": "Ottilie Brandvold", "email": nil, "bio": sentence(r, 5), "company": "@" + orgLogin,
 		"location": "Bergen", "blog": "https://ottilie.example", "twitter_username": nil, "type": "User", "site_admin": false,
-		"public_repos": 12, "public_gists": 3, "followers": g.user.followers, "following": 9,
+		"public_repos": repos, "public_gists": gists, "followers": g.user.followers, "following": 9,
 		"created_at": "2016-04-01T10:00:00Z", "updated_at": stamp(g.user.updated),
 		"avatar_url":         fmt.Sprintf("https://avatars.githubusercontent.com/u/%d", ownID),
 		"html_url":           "https://github.com/" + ownLogin,

@@ -90,7 +90,9 @@ type GitHub struct {
 	stars  []*star
 	issues []*issue // pull requests included
 	gists  []*gist
-	events []event // oldest first
+	// figures are those of the account when they were first asked for, by day.
+	figures map[string]object
+	events  []event // oldest first
 
 	limits limits
 	access access
@@ -106,7 +108,7 @@ func New(cfg Config) *GitHub {
 		cfg:    cfg,
 		clock:  time.Date(2025, 2, 3, 8, 0, 0, 0, time.UTC),
 		choice: rand.New(rand.NewPCG(cfg.Seed, saltChoice)),
-		nextID: 1000,
+		nextID: 1000, figures: map[string]object{},
 	}
 	g.limits = newLimits()
 	g.Account = providersim.NewAccount(providersim.NewTokens(cfg.Token, ScopeUser, ScopeRepo, ScopeGist), providersim.GateOptions{

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"net/http"
 	"strings"
+	"time"
 
 	"pdpp/providersim"
 )
@@ -16,7 +17,12 @@ type endpoint func(r *http.Request) answer
 func (g *GitHub) routes() *http.ServeMux {
 	mux := http.NewServeMux()
 	core := func(pattern string, serve endpoint) { mux.HandleFunc(pattern, g.handle("core", serve)) }
-	core("GET /user", func(*http.Request) answer { return ok(g.userObject()) })
+	core("GET /user", func(*http.Request) answer {
+		if day := g.now().UTC().Format(time.DateOnly); g.figures[day] == nil {
+			g.figures[day] = g.userObject()
+		}
+		return ok(g.userObject())
+	})
 	core("GET /user/repos", g.serveRepos)
 	core("GET /user/starred", g.serveStars)
 	core("GET /issues", g.serveIssues)

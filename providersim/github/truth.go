@@ -36,7 +36,12 @@ func (g *GitHub) Truth() providersim.Truth {
 		t[stream][key] = providersim.Item{Data: json.RawMessage(providersim.EncodeJSON(data)), Deleted: deleted}
 	}
 	add(StreamUser, ident(ownID), g.userObject(), false)
-	add(StreamUserStats, fmt.Sprintf("%d:%s", int64(ownID), g.now().UTC().Format(time.DateOnly)), g.userObject(), false)
+	day := g.now().UTC().Format(time.DateOnly)
+	figures := g.figures[day] // who has read them has those
+	if figures == nil {
+		figures = g.userObject()
+	}
+	add(StreamUserStats, fmt.Sprintf("%d:%s", int64(ownID), day), figures, false)
 	for _, r := range g.repos {
 		add(StreamRepositories, ident(r.id), g.repoObject(r), r.deleted)
 	}

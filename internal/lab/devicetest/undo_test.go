@@ -93,6 +93,12 @@ func TestRevokeTakesBack(t *testing.T) {
 
 // profile finds the one profile, of the source that is collected now, and names the diary in it.
 func (w *world) profile() {
+	w.t.Helper()
+	w.profileWith("DIARY_FILE=" + w.diary())
+}
+
+// profileWith adds a line to the one profile.
+func (w *world) profileWith(line string) {
 	t := w.t
 	t.Helper()
 	profiles, err := filepath.Glob(filepath.Join(w.deviceDir, ".config", "pdpp", "collectors", "*.env"))
@@ -102,7 +108,7 @@ func (w *world) profile() {
 	w.source = strings.TrimSuffix(filepath.Base(profiles[0]), ".env")
 	body, err := os.ReadFile(profiles[0])
 	if err == nil {
-		err = os.WriteFile(profiles[0], append(body, "DIARY_FILE="+w.diary()+"\n"...), 0o600)
+		err = os.WriteFile(profiles[0], append(body, line+"\n"...), 0o600)
 	}
 	if err != nil {
 		t.Fatal(err)

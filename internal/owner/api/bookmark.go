@@ -65,6 +65,8 @@ type RewindPreview struct {
 	To             BookmarkCommit `json:"to"`
 	RecordsChanged int64          `json:"records_changed_since"`
 	CommitsUndone  int64          `json:"commits_undone"`
+	// Device reports that a device collects the stream: what it reads is not compared with the stored records.
+	Device bool `json:"device,omitempty"`
 }
 
 func (c *Client) Bookmarks(ctx context.Context, connectionID string) ([]Bookmark, error) {

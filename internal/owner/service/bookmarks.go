@@ -63,7 +63,12 @@ func (s *Service) PreviewRewind(ctx context.Context, r api.Rewind) (api.RewindPr
 	if err != nil {
 		return api.RewindPreview{}, noCommit(err, r)
 	}
-	return api.RewindPreview{From: commit(p.From), To: commit(p.To), RecordsChanged: p.RecordsChanged, CommitsUndone: p.CommitsUndone}, nil
+	conn, err := s.find.Connection(ctx, r.ConnectionID)
+	if err != nil {
+		return api.RewindPreview{}, err
+	}
+	return api.RewindPreview{From: commit(p.From), To: commit(p.To), RecordsChanged: p.RecordsChanged,
+		CommitsUndone: p.CommitsUndone, Device: conn.SourceKind == store.SourceLocalDevice}, nil
 }
 
 // Rewind makes an earlier value current again.
