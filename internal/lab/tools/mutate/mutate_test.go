@@ -136,6 +136,7 @@ func Lonely(a, b int) int { return a - b }
 
 func Word() string { return "a" + "b" }
 `,
+		"sum/sum_plan9.go": "package sum\n\nfunc Elsewhere() int { return 7 }\n",
 		"sum/sum_test.go": `package sum
 
 import "testing"
@@ -159,6 +160,9 @@ func TestSum(t *testing.T) {
 	got := map[string]outcome{}
 	for _, r := range results {
 		got[r.Func+" "+r.Operator+" "+r.change()] = r.Outcome
+		if r.Func == "Elsewhere" {
+			t.Errorf("a fault in a file of another system: %s", r)
+		}
 	}
 	for want, outcome := range map[string]outcome{
 		"Sum negate `a > 100` -> `!(a > 100)`": killed,
