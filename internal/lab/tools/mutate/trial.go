@@ -73,7 +73,6 @@ func (t *trials) try(ctx context.Context, f fault, proofs []string) (result, err
 		return res, ctx.Err()
 	}
 	res.Outcome = unreached
-	var programs []string // the environment with those that have the fault
 	own := filepath.ToSlash(filepath.Dir(f.File))
 	for i, dir := range append([]string{own}, proofs...) {
 		if dir == own && i > 0 {
@@ -88,10 +87,13 @@ func (t *trials) try(ctx context.Context, f fault, proofs []string) (result, err
 			continue
 		}
 		res.Outcome = survived
-		if programs == nil {
-			if programs, err = t.build(ctx, t.work, overlay); err != nil {
-				return res, err
-			}
+		faulty := "" // programs that do not go through the fault need none
+		if slices.ContainsFunc(chosen, func(t test) bool { return reaches(t.started, f) }) {
+			faulty = overlay
+		}
+		programs, err := t.build(ctx, t.work, faulty)
+		if err != nil {
+			return res, err
 		}
 		by, err := t.runTests(ctx, s.dir, overlay, programs, chosen)
 		if err != nil {
@@ -144,12 +146,11 @@ func (t *trials) suite(ctx context.Context, dir string) (*suite, error) {
 	return s, nil
 }
 
-// reaching gives the tests that go through the faulty line, the quickest first. What
-// stands outside of functions is not counted: there a test of the same file will do.
+// reaching returns the tests that go through the faulty line, the quickest first.
 func (s *suite) reaching(f fault) []test {
 	var out []test
 	for _, t := range s.tests {
-		if t.reaches(f.File, f.Line) || f.Func == "" && len(t.blocks[f.File]) > 0 {
+		if reaches(t.blocks, f) || reaches(t.started, f) {
 			out = append(out, t)
 		}
 	}
