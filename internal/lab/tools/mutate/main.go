@@ -56,6 +56,8 @@ type config struct {
 	Accepted string
 	Work     string
 	List     bool
+	Whole    bool
+	Only     string
 }
 
 func main() {
@@ -67,6 +69,9 @@ func main() {
 	flag.StringVar(&c.Accepted, "accepted", "internal/lab/tools/mutate/accepted.tsv", "survivors that are accepted, with their reasons")
 	flag.StringVar(&c.Work, "work", "", "folder for copies and test programs (default: a temporary one)")
 	flag.BoolVar(&c.List, "list", false, "print the sample without running anything")
+	flag.BoolVar(&c.Whole, "whole", false,
+		"run all tests of the fault's own package and no others, without measuring what they reach")
+	flag.StringVar(&c.Only, "only", "", "only faults with these ids, comma separated")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
@@ -110,7 +115,8 @@ func run(ctx context.Context, c config) error {
 		}
 		watched = append(watched, dirs...)
 	}
-	t := &trials{work: work, watched: watched, suites: map[string]*suite{}, children: children{programs: shipped}}
+	t := &trials{work: work, watched: watched, suites: map[string]*suite{}, whole: c.Whole,
+		children: children{programs: shipped}}
 	rep := report{Seed: c.Seed, PerPackage: c.PerRoom}
 	for _, r := range chosen {
 		dirs, err := expand(r.Dirs)
@@ -120,6 +126,10 @@ func run(ctx context.Context, c config) error {
 		faults, err := findAll(dirs)
 		if err != nil {
 			return err
+		}
+		if c.Only != "" {
+			ids := strings.Split(c.Only, ",")
+			faults = slices.DeleteFunc(faults, func(f fault) bool { return !slices.Contains(ids, f.ID) })
 		}
 		sample := order(faults, c.Seed)
 		if c.List {

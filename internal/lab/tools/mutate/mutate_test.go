@@ -164,6 +164,17 @@ func TestSum(t *testing.T) {
 			t.Errorf("a fault in a file of another system: %s", r)
 		}
 	}
+	trials.whole = true
+	results, err = trials.tryRoom(t.Context(), room{Name: "sum"}, faults[:4], 4)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range results {
+		before := got[r.Func+" "+r.Operator+" "+r.change()]
+		if r.Outcome != before && (r.Outcome != survived || before != unreached) {
+			t.Errorf("%s: %q by the tests that reach it, %q by all", r, before, r.Outcome)
+		}
+	}
 	for want, outcome := range map[string]outcome{
 		"Sum negate `a > 100` -> `!(a > 100)`": killed,
 		"Sum operator `+` -> `-`":              killed,

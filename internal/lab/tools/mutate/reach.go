@@ -18,6 +18,7 @@ import (
 // test is one test of a package, as -test.run names it, and what it reaches.
 type test struct {
 	Pattern string
+	skip    string // those of the pattern that do not run
 	Took    time.Duration
 	blocks  map[string][]block // by file from the module's root
 	started map[string][]block // those that its programs went through
@@ -74,9 +75,11 @@ func tests(ctx context.Context, dir string, watched []string, work string, c *ch
 	return found, nil
 }
 
+const everyTest = "^(Test|Fuzz)"
+
 // patterns lists the tests of a program; scripts, which are many tests in one, singly.
 func patterns(ctx context.Context, dir, program string) ([]string, error) {
-	list := exec.CommandContext(ctx, program, "-test.list", "^(Test|Fuzz)")
+	list := exec.CommandContext(ctx, program, "-test.list", everyTest)
 	list.Dir = dir
 	out, err := list.Output()
 	if err != nil {

@@ -36,6 +36,7 @@ type suite struct {
 type trials struct {
 	work    string
 	watched []string // the packages with faults
+	whole   bool     // run all tests of the own package, and no others
 	children
 	suites map[string]*suite // what was measured, by folder
 }
@@ -74,6 +75,13 @@ func (t *trials) try(ctx context.Context, f fault, proofs []string) (result, err
 	}
 	res.Outcome = unreached
 	own := filepath.ToSlash(filepath.Dir(f.File))
+	if t.whole {
+		res.Outcome = survived
+		if res.By, err = t.tryWhole(ctx, own, overlay); res.By != "" {
+			res.Outcome = killed
+		}
+		return res, err
+	}
 	for i, dir := range append([]string{own}, proofs...) {
 		if dir == own && i > 0 {
 			continue
@@ -158,6 +166,8 @@ func (s *suite) reaching(f fault) []test {
 	return out
 }
 
+const doNotCompile = "the tests do not compile: "
+
 // runTests gives the test that fails with the fault, and fails again when it is run a
 // second time; empty when none does.
 func (t *trials) runTests(ctx context.Context, dir, overlay string, programs []string, chosen []test) (string, error) {
@@ -167,7 +177,7 @@ func (t *trials) runTests(ctx context.Context, dir, overlay string, programs []s
 		if ctx.Err() != nil {
 			return "", ctx.Err()
 		}
-		return "the tests do not compile: " + firstLine(out), nil
+		return doNotCompile + firstLine(out), nil
 	}
 	defer os.Remove(program)
 	for _, group := range grouped(chosen) {
@@ -220,7 +230,8 @@ func (t *trials) fails(ctx context.Context, dir, overlay, program string, progra
 	limit := 20*time.Second + 2*took + 10*longest(group)
 	ctx, cancel := context.WithTimeout(ctx, limit+10*time.Second)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, program, "-test.run", pattern, "-test.failfast", "-test.timeout="+limit.String())
+	cmd := exec.CommandContext(ctx, program, "-test.run", pattern, "-test.skip", group[0].skip, "-test.failfast",
+		"-test.timeout="+limit.String())
 	cmd.Dir, cmd.Env = dir, append(append(os.Environ(), "GOFLAGS="+os.Getenv("GOFLAGS")+" -overlay="+overlay), programs...)
 	var out bytes.Buffer
 	cmd.Stdout, cmd.Stderr, cmd.WaitDelay = &out, &out, time.Second
@@ -228,7 +239,7 @@ func (t *trials) fails(ctx context.Context, dir, overlay, program string, progra
 	if err == nil || errors.Is(err, exec.ErrWaitDelay) {
 		return "", false
 	}
-	if m := failedLine.FindSubmatch(out.Bytes()); m != nil && len(group) > 1 {
+	if m := failedLine.FindSubmatch(out.Bytes()); m != nil && (len(group) > 1 || pattern == everyTest) {
 		return "^" + cmp.Or(string(m[1]), string(m[2])) + "$", true
 	}
 	return pattern, true
