@@ -131,6 +131,8 @@ func TestThreads(t *testing.T) {
 		`{"timestamp":"2026-03-01T08:00:00.000Z","type":"session_meta","payload":{"id":"`+parent+`","cwd":"/home/mara/parent","git":{"branch":"old"}}}`,
 		`{"timestamp":"2026-03-01T09:00:00.000Z","type":"session_meta","payload":{"id":"`+thread+`","cwd":"/home/mara/app","git":{"branch":"main"},"forked_from_id":"`+parent+`"}}`,
 	))
+	put(t, dir, strings.Replace(place, thread, parent, 1),
+		lines(`{"timestamp":"2026-03-01T08:00:00.000Z","type":"session_meta","payload":{"id":"`+parent+`"}}`))
 	db, err := sql.Open("sqlite", "file:"+filepath.Join(dir, "state_5.sqlite")+"?_pragma=journal_mode(WAL)")
 	if err != nil {
 		t.Fatal(err)
@@ -143,7 +145,8 @@ func TestThreads(t *testing.T) {
 		}
 	}
 	exec(`CREATE TABLE threads (id TEXT PRIMARY KEY, updated_at INTEGER, title TEXT, tokens_used INTEGER, archived INTEGER, extra BLOB)`)
-	exec(`INSERT INTO threads VALUES ('` + thread + `', 1772355600, 'Mend the pump', 4711, 0, NULL), ('only-here', 1772355600, 'No file', 1, 1, NULL)`)
+	exec(`INSERT INTO threads VALUES ('` + thread + `', 1772355600, 'Mend the pump', 4711, 0, NULL), ('only-here', 1772355600, 'No file', 1, 1, NULL),
+		('` + parent + `', 1772355600, 'Archived in the index', 1, 1, NULL)`)
 	var kept connectortest.Kept
 	kept.Once(t, codex.Connector(), env)
 	got := kept.Records["sessions"][thread]
@@ -151,6 +154,9 @@ func TestThreads(t *testing.T) {
 		if !strings.Contains(got, want) {
 			t.Errorf("the session lacks %s: %s", want, got)
 		}
+	}
+	if got := kept.Records["sessions"][parent]; !strings.Contains(got, `"archived":true`) {
+		t.Errorf("a thread that only the index calls archived: %s", got)
 	}
 	if !strings.Contains(kept.Records["sessions"]["only-here"], `"title":"No file"`) {
 		t.Errorf("a thread that only the index knows: %v", kept.Keys("sessions"))

@@ -39,13 +39,27 @@ var rooms = []room{
 	{"console", []string{"internal/owner/console", "internal/owner/console/..."}, []string{"internal/owner/console/manage", "internal/owner/console/watch", "internal/owner/console", "internal/serve", "internal/cli"}},
 	{"cli", []string{"internal/cli"}, []string{"cmd/pdpp"}},
 	{"connectors", []string{"connectors/..."}, nil},
-	{"connectorkit", []string{"connectorkit", "connectorkit/..."},
-		[]string{"connectors/example", "connectors/slack", "connectors/ynab"}},
+	{"connectorkit", []string{"connectorkit", "connectorkit/..."}, []string{"connectors/slack", "connectors/ynab"}},
 	{"collector", []string{"internal/device/collector"}, []string{"cmd/pdpp-local-collector", "internal/lab/devicetest"}},
 	{"deviceapi", []string{"internal/deviceapi"}, []string{"internal/lab/devicetest"}},
 	{"oauth", []string{"internal/share/oauth"}, []string{"internal/serve"}},
 	{"providerauth", []string{"internal/collect/providerauth"},
 		[]string{"connectors/strava", "connectors/google_calendar", "internal/serve"}},
+}
+
+// users names, for packages that several others share, those whose tests prove them as they are shipped.
+var users = map[string][]string{
+	"connectorkit":              {"connectors/example"},
+	"connectorkit/answers":      {"connectors/example"},
+	"connectorkit/browser":      {"connectors/example_browser"},
+	"connectorkit/contentline":  {"connectors/carddav"},
+	"connectorkit/dav":          {"connectors/carddav", "connectors/caldav"},
+	"connectorkit/googleapi":    {"connectors/google_contacts", "connectors/google_calendar"},
+	"connectorkit/icalendar":    {"connectors/ical", "connectors/caldav"},
+	"connectorkit/localarchive": {"connectors/twitter_archive", "connectors/google_takeout"},
+	"connectorkit/localdb":      {"connectors/imessage", "connectors/browser_history"},
+	"connectorkit/localfile":    {"connectors/claude_code", "connectors/codex", "connectors/notes"},
+	"connectorkit/message":      {"connectors/mail", "connectors/imap"},
 }
 
 type config struct {
@@ -70,7 +84,7 @@ func main() {
 	flag.StringVar(&c.Work, "work", "", "folder for copies and test programs (default: a temporary one)")
 	flag.BoolVar(&c.List, "list", false, "print the sample without running anything")
 	flag.BoolVar(&c.Whole, "whole", false,
-		"run all tests of the fault's own package and no others, without measuring what they reach")
+		"run all tests of the fault's own package and of its users, without measuring what they reach")
 	flag.StringVar(&c.Only, "only", "", "only faults with these ids, comma separated")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)

@@ -111,6 +111,11 @@ func TestRooms(t *testing.T) {
 				t.Errorf("%s: %s has no tests", r.Name, dir)
 			}
 		}
+		for _, dir := range dirs {
+			if r.Name == "connectorkit" && len(users[dir]) == 0 {
+				t.Errorf("%s has no users", dir)
+			}
+		}
 	}
 }
 

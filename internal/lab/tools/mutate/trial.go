@@ -36,7 +36,7 @@ type suite struct {
 type trials struct {
 	work    string
 	watched []string // the packages with faults
-	whole   bool     // run all tests of the own package, and no others
+	whole   bool     // run all tests of the own package and of its users, and no others
 	children
 	suites map[string]*suite // what was measured, by folder
 }
@@ -75,14 +75,19 @@ func (t *trials) try(ctx context.Context, f fault, proofs []string) (result, err
 	}
 	res.Outcome = unreached
 	own := filepath.ToSlash(filepath.Dir(f.File))
+	near := append([]string{own}, users[own]...)
 	if t.whole {
 		res.Outcome = survived
-		if res.By, err = t.tryWhole(ctx, own, overlay); res.By != "" {
-			res.Outcome = killed
+		for _, dir := range near {
+			by, err := t.tryWhole(ctx, dir, overlay)
+			if by != "" || err != nil {
+				res.Outcome, res.By = killed, dir+" "+by
+				return res, err
+			}
 		}
-		return res, err
+		return res, nil
 	}
-	for i, dir := range append([]string{own}, proofs...) {
+	for i, dir := range append(near, proofs...) {
 		if dir == own && i > 0 {
 			continue
 		}
