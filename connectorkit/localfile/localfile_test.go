@@ -110,6 +110,27 @@ func (c *collected) quietLines() {
 	c.wantLines(before...)
 }
 
+// TestCloseChange holds that a file that changed shortly before it was read is read once more: it may have
+// changed again within the same tick of its clock.
+func TestCloseChange(t *testing.T) {
+	t.Parallel()
+	w := newTree(t)
+	c := newCollected(t, logs(w.dir))
+	w.write("notes/a.md", "one")
+	info, err := os.Stat(w.path("notes/a.md"))
+	w.must(err)
+	var sent []int
+	for _, later := range []time.Duration{time.Second, time.Hour, 2 * time.Hour} {
+		c.now = info.ModTime().Add(later)
+		before := c.emitted
+		c.run()
+		sent = append(sent, c.emitted-before)
+	}
+	if sent[1] != sent[2]+1 {
+		t.Errorf("sent %v: want the note in the first two runs", sent)
+	}
+}
+
 // TestMalformed holds what is kept of files as crashes and editors leave them.
 func TestMalformed(t *testing.T) {
 	t.Parallel()
