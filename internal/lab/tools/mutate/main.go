@@ -84,7 +84,7 @@ func main() {
 	flag.StringVar(&c.Work, "work", "", "folder for copies and test programs (default: a temporary one)")
 	flag.BoolVar(&c.List, "list", false, "print the sample without running anything")
 	flag.BoolVar(&c.Whole, "whole", false,
-		"run all tests of the fault's own package and of its users, without measuring what they reach")
+		"run all tests of each package, without measuring what they reach")
 	flag.StringVar(&c.Only, "only", "", "only faults with these ids, comma separated")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)

@@ -36,7 +36,7 @@ type suite struct {
 type trials struct {
 	work    string
 	watched []string // the packages with faults
-	whole   bool     // run all tests of the own package and of its users, and no others
+	whole   bool     // run all tests of each package, without measuring what they reach
 	children
 	suites map[string]*suite // what was measured, by folder
 }
@@ -75,10 +75,15 @@ func (t *trials) try(ctx context.Context, f fault, proofs []string) (result, err
 	}
 	res.Outcome = unreached
 	own := filepath.ToSlash(filepath.Dir(f.File))
-	near := append([]string{own}, users[own]...)
+	suites := []string{own}
+	for _, dir := range slices.Concat(users[own], proofs) {
+		if !slices.Contains(suites, dir) {
+			suites = append(suites, dir)
+		}
+	}
 	if t.whole {
 		res.Outcome = survived
-		for _, dir := range near {
+		for _, dir := range suites {
 			by, err := t.tryWhole(ctx, dir, overlay)
 			if by != "" || err != nil {
 				res.Outcome, res.By = killed, dir+" "+by
@@ -87,10 +92,7 @@ func (t *trials) try(ctx context.Context, f fault, proofs []string) (result, err
 		}
 		return res, nil
 	}
-	for i, dir := range append(near, proofs...) {
-		if dir == own && i > 0 {
-			continue
-		}
+	for _, dir := range suites {
 		s, err := t.suite(ctx, dir)
 		if err != nil {
 			return res, err
