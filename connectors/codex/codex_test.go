@@ -146,7 +146,8 @@ func TestThreads(t *testing.T) {
 		}
 	}
 	exec(`CREATE TABLE threads (id TEXT PRIMARY KEY, updated_at INTEGER, title TEXT, tokens_used INTEGER, archived INTEGER, extra BLOB)`)
-	exec(`INSERT INTO threads VALUES ('` + thread + `', 1772355600, 'Mend the pump', 4711, 0, NULL), ('only-here', 1772355600, 'No file', 1, 1, NULL),
+	exec(`INSERT INTO threads VALUES ('` + thread + `', 1772355600, 'Mend the pump', 4711, 0, NULL),
+		('only-here', 1772355600, 'No file', 1, 1, NULL),
 		('` + parent + `', 1772355600, 'Archived in the index', 1, 1, NULL)`)
 	var kept connectortest.Kept
 	kept.Once(t, codex.Connector(), env)

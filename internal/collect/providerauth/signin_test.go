@@ -131,7 +131,8 @@ func TestPoll(t *testing.T) {
 	}{
 		{{said: `400 {"error":"authorization_pending"}`}, {after: 4 * time.Second, silent: true},
 			{after: time.Second, said: `400 {"error":"slow_down"}`}, {after: 9 * time.Second, silent: true},
-			{after: time.Second, said: "503 {}"}, {after: 5 * time.Second, said: "429 {}"}, {after: 5 * time.Second, said: "lost"},
+			{after: time.Second, said: "503 {}"}, {after: 5 * time.Second, said: "429 {}"},
+			{after: 5 * time.Second, said: "lost"},
 			{after: 5 * time.Second, said: `400 {"error":"expired_token"}`, code: providerauth.CodeNotBegun},
 			{after: 5 * time.Second, code: providerauth.CodeNotBegun, silent: true}},
 		{{said: `400 {"error":"access_denied"}`, code: providerauth.CodeDeclined},
@@ -139,7 +140,8 @@ func TestPoll(t *testing.T) {
 		{{said: `401 {"error":"invalid_client"}`, code: providerauth.CodeRefused},
 			{after: 5 * time.Second, code: providerauth.CodeNotBegun, silent: true}},
 	} {
-		said = `200 {"device_code":"d","user_code":"U","verification_uri":"https://tunes.example/code","expires_in":600,"interval":5}`
+		said = `200 {"device_code":"d","user_code":"U","verification_uri":"https://tunes.example/code",` +
+			`"expires_in":600,"interval":5}`
 		begun, err := b.BeginCode(t.Context(), b.source, "session mara", nil)
 		if err != nil {
 			t.Fatal(err)
