@@ -11,7 +11,7 @@ import (
 )
 
 // wholeTime is how long one test of a package may take whose tests were not measured; it counts elevenfold.
-const wholeTime = 15 * time.Second
+const wholeTime = 8 * time.Second
 
 // tryWhole runs all tests of a package with a fault and returns the one that fails: twice with the fault, and
 // not without it. It is cheaper than measuring what they reach as long as a package has few faults.
