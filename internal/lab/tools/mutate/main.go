@@ -39,7 +39,7 @@ var rooms = []room{
 	{"console", []string{"internal/owner/console", "internal/owner/console/..."}, []string{"internal/owner/console/manage", "internal/owner/console/watch", "internal/owner/console", "internal/serve", "internal/cli"}},
 	{"cli", []string{"internal/cli"}, []string{"cmd/pdpp"}},
 	{"connectors", []string{"connectors/..."}, nil},
-	{"connectorkit", []string{"connectorkit", "connectorkit/..."}, []string{"connectors/slack", "connectors/ynab"}},
+	{"connectorkit", []string{"connectorkit", "connectorkit/..."}, nil},
 	{"collector", []string{"internal/device/collector"}, []string{"cmd/pdpp-local-collector", "internal/lab/devicetest"}},
 	{"deviceapi", []string{"internal/deviceapi"}, []string{"internal/lab/devicetest"}},
 	{"oauth", []string{"internal/share/oauth"}, []string{"internal/serve"}},
@@ -49,7 +49,7 @@ var rooms = []room{
 
 // users names, for packages that several others share, those whose tests prove them as they are shipped.
 var users = map[string][]string{
-	"connectorkit":              {"connectors/example"},
+	"connectorkit":              {"connectors/example", "connectors/slack", "connectors/ynab"},
 	"connectorkit/answers":      {"connectors/example"},
 	"connectorkit/browser":      {"connectors/example_browser"},
 	"connectorkit/contentline":  {"connectors/carddav"},

@@ -10,7 +10,8 @@ import (
 	"time"
 )
 
-// wholeTime is how long one test of a package may take whose tests were not measured; it counts elevenfold.
+// wholeTime takes the place of a suite's duration, which is not measured: the tests are given up after about
+// two minutes.
 const wholeTime = 8 * time.Second
 
 // tryWhole runs all tests of a package with a fault and returns the one that fails: twice with the fault, and
