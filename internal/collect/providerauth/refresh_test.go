@@ -3,6 +3,7 @@ package providerauth_test
 import (
 	"errors"
 	"net/http"
+	"net/url"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -131,11 +132,16 @@ type memory struct {
 	mu     sync.Mutex
 	answer func() (*http.Response, error)
 	asked  []time.Time
+	form   url.Values // of the last request
 }
 
-func (m *memory) RoundTrip(*http.Request) (*http.Response, error) {
+func (m *memory) RoundTrip(r *http.Request) (*http.Response, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	if err := r.ParseForm(); err != nil {
+		return nil, err
+	}
+	m.form = r.PostForm
 	m.asked = append(m.asked, time.Now())
 	return m.answer()
 }

@@ -110,6 +110,8 @@ func TestSignIn(t *testing.T) {
 func TestPoll(t *testing.T) {
 	t.Parallel()
 	b := newBed(t, &oidctest.Server{URL: "https://tunes.example"})
+	asks := b.source.Manifest.OAuth()
+	asks.Scopes = asks.Scopes[:1]
 	began, shift := time.Now(), time.Duration(0)
 	b.Now = func() time.Time { return began.Add(shift) }
 	said := ""
@@ -143,8 +145,8 @@ func TestPoll(t *testing.T) {
 		said = `200 {"device_code":"d","user_code":"U","verification_uri":"https://tunes.example/code",` +
 			`"expires_in":600,"interval":5}`
 		begun, err := b.BeginCode(t.Context(), b.source, "session mara", nil)
-		if err != nil {
-			t.Fatal(err)
+		if err != nil || provider.form.Get("scope") != "openid" {
+			t.Fatalf("asks for %v, %v", provider.form, err)
 		}
 		for i, step := range sequence {
 			shift, said = shift+step.after, step.said
@@ -156,8 +158,8 @@ func TestPoll(t *testing.T) {
 		}
 	}
 	begun, err := b.Begin(t.Context(), b.source, "session mara", redirect, nil)
-	if err != nil {
-		t.Fatal(err)
+	if err != nil || !strings.Contains(begun.URL, "scope=openid") {
+		t.Fatalf("asks with %s, %v", begun.URL, err)
 	}
 	if _, ended, err := b.Poll(t.Context(), b.source, begun.State, "session mara"); ended || err != nil {
 		t.Errorf("a sign-in by redirect: ended %v, %v", ended, err)

@@ -78,7 +78,7 @@ func TestTokenOfAKilledExchange(t *testing.T) {
 }
 
 // TestEnrol holds what a code brings into the profile, that a host which is a device already stays the same
-// one unless it was revoked, and what is said of codes that do not work.
+// one unless it was revoked, and how codes that do not work are reported.
 func TestEnrol(t *testing.T) {
 	var tokens []string // what the requests carried
 	var refusals []string
@@ -144,7 +144,7 @@ func TestEnrol(t *testing.T) {
 	}
 }
 
-// TestNoPassWithoutHeartbeat holds that a source whose state cannot be read asks for no pass.
+// TestNoPassWithoutHeartbeat holds that a source with an unreadable queue asks for no pass.
 func TestNoPassWithoutHeartbeat(t *testing.T) {
 	b := newBed(t)
 	c := b.collector(t)

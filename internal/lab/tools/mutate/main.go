@@ -47,7 +47,7 @@ var rooms = []room{
 		[]string{"connectors/strava", "connectors/google_calendar", "internal/serve"}},
 }
 
-// users names, for packages that several others share, those whose tests prove them as they are shipped.
+// users lists packages that use a shared package. Their tests prove it as it is shipped.
 var users = map[string][]string{
 	"connectorkit":              {"connectors/example", "connectors/slack", "connectors/ynab"},
 	"connectorkit/answers":      {"connectors/example"},
