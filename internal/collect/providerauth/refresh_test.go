@@ -2,8 +2,10 @@ package providerauth_test
 
 import (
 	"errors"
+	"io"
 	"net/http"
 	"net/url"
+	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -182,6 +184,26 @@ func TestFailuresAreSpaced(t *testing.T) {
 		}
 		if lasted := asked[len(asked)-1].Sub(asked[0]); lasted < 96*time.Hour || lasted > 98*time.Hour || rejected.Reason != providerauth.ReasonFailing {
 			t.Errorf("given up after %v: %s", lasted, rejected.Reason)
+		}
+	})
+}
+
+// A new pair is stored by a storage that is away for four seconds: the old one is worth nothing any more.
+func TestStorageIsAway(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		st := newMemoryStore(t)
+		k := keeper(st)
+		k.Transport = &memory{answer: func() (*http.Response, error) {
+			return &http.Response{StatusCode: http.StatusOK, Header: http.Header{"Content-Type": {"application/json"}},
+				Body: io.NopCloser(strings.NewReader(`{"access_token":"b","refresh_token":"s","token_type":"bearer","expires_in":60}`))}, nil
+		}}
+		source := providerauth.Source{ConnectionID: connection, ConnectorID: "tunes", Manifest: tunes("https://tunes.example")}
+		old := credential.Tokens{Access: credential.NewSecret("a"), Refresh: credential.NewSecret("r"), Lifetime: time.Minute}
+		st.credential = &store.Credential{ConnectionID: connection, Generation: 1, Status: store.CredentialActive,
+			CapturedAt: time.Now(), Sealed: old.SealFor(testKey, connection), Refresh: store.Refresh{Renewable: true}}
+		st.away = time.Now().Add(4 * time.Second)
+		if got, err := k.Access(t.Context(), source, 1); err != nil || got.Token.Reveal() != "b" {
+			t.Errorf("%v", err)
 		}
 	})
 }

@@ -170,3 +170,26 @@ func TestPoll(t *testing.T) {
 		t.Errorf("no answer to the exchange: %v", err)
 	}
 }
+
+// TestApp holds that an entered registration is kept sealed and without the spaces of a copy, and that one
+// without a number, or too long to be one, is rejected.
+func TestApp(t *testing.T) {
+	t.Parallel()
+	b := newBed(t, &oidctest.Server{URL: "https://tunes.example"})
+	b.Lookup = nil
+	if _, err := b.App(t.Context(), b.source); code(err) != providerauth.CodeNoApp {
+		t.Errorf("without a registration: %v", err)
+	}
+	for _, id := range []string{"", " \n", strings.Repeat("x", 4096)} {
+		if err := b.SetApp(t.Context(), b.source, id, "s"); code(err) != providerauth.CodeNoApp {
+			t.Errorf("%.5q: %v", id, err)
+		}
+	}
+	if err := b.SetApp(t.Context(), b.source, " number\n", "\tsecret "); err != nil {
+		t.Fatal(err)
+	}
+	app, err := b.App(t.Context(), b.source)
+	if err != nil || app.ID != "number" || app.Secret.Reveal() != "secret" || app.Fixed {
+		t.Errorf("%q, %v", app.ID, err)
+	}
+}
