@@ -158,7 +158,8 @@ func TestFailuresAreSpaced(t *testing.T) {
 		source := providerauth.Source{ConnectionID: connection, ConnectorID: "tunes", Manifest: tunes("https://tunes.example")}
 		began := time.Now()
 		ends := began.Add(time.Minute)
-		old := credential.Tokens{Access: credential.NewSecret("a"), Refresh: credential.NewSecret("r"), Lifetime: time.Minute}
+		old := credential.Tokens{Access: credential.NewSecret("a"), Refresh: credential.NewSecret("r"),
+			Lifetime: time.Minute}
 		st.credential = &store.Credential{ConnectionID: connection, Generation: 1, Status: store.CredentialActive, CapturedAt: began,
 			Sealed: old.SealFor(testKey, connection), Refresh: store.Refresh{Renewable: true, ExpiresAt: &ends}}
 		var err error
@@ -194,11 +195,14 @@ func TestStorageIsAway(t *testing.T) {
 		st := newMemoryStore(t)
 		k := keeper(st)
 		k.Transport = &memory{answer: func() (*http.Response, error) {
+			said := `{"access_token":"b","refresh_token":"s","token_type":"bearer","expires_in":60}`
 			return &http.Response{StatusCode: http.StatusOK, Header: http.Header{"Content-Type": {"application/json"}},
-				Body: io.NopCloser(strings.NewReader(`{"access_token":"b","refresh_token":"s","token_type":"bearer","expires_in":60}`))}, nil
+				Body: io.NopCloser(strings.NewReader(said))}, nil
 		}}
-		source := providerauth.Source{ConnectionID: connection, ConnectorID: "tunes", Manifest: tunes("https://tunes.example")}
-		old := credential.Tokens{Access: credential.NewSecret("a"), Refresh: credential.NewSecret("r"), Lifetime: time.Minute}
+		source := providerauth.Source{ConnectionID: connection, ConnectorID: "tunes",
+			Manifest: tunes("https://tunes.example")}
+		old := credential.Tokens{Access: credential.NewSecret("a"), Refresh: credential.NewSecret("r"),
+			Lifetime: time.Minute}
 		st.credential = &store.Credential{ConnectionID: connection, Generation: 1, Status: store.CredentialActive,
 			CapturedAt: time.Now(), Sealed: old.SealFor(testKey, connection), Refresh: store.Refresh{Renewable: true}}
 		st.away = time.Now().Add(4 * time.Second)
