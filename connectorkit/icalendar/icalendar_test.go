@@ -1,7 +1,12 @@
 package icalendar
 
 import (
+	"os"
+	"os/exec"
+	"path/filepath"
 	"reflect"
+	"regexp"
+	"strings"
 	"testing"
 	"time"
 	"unicode/utf8"
@@ -81,11 +86,32 @@ func TestIsCalendar(t *testing.T) {
 	}
 }
 
-// TestWindowsZones holds every name to a zone that there is.
+// TestWindowsZones compares what the names of Windows mean with the table in Go's own sources, which is
+// generated from CLDR, in winter and in summer.
 func TestWindowsZones(t *testing.T) {
-	for name, iana := range windowsZones {
-		if _, err := time.LoadLocation(iana); err != nil {
-			t.Errorf("%s: %v", name, err)
+	root, err := exec.Command("go", "env", "GOROOT").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	source, err := os.ReadFile(filepath.Join(strings.TrimSpace(string(root)), "src/time/zoneinfo_abbrs_windows.go"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows := regexp.MustCompile(`(?m)^\t"(.+)": .+// (\S+)$`).FindAllSubmatch(source, -1)
+	if len(rows) < 130 {
+		t.Fatalf("%d zones in Go's table", len(rows))
+	}
+	for _, row := range rows {
+		want, err := time.LoadLocation(string(row[2]))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, month := range []time.Month{time.January, time.July} {
+			at := time.Date(2026, month, 5, 10, 0, 0, 0, want)
+			name := string(row[1])
+			if got := read("DTSTART;TZID=" + name + ":" + at.Format("20060102T150405")); got.Start != at.Format(time.RFC3339) {
+				t.Errorf("%s: %s, want %s", name, got.Start, at)
+			}
 		}
 	}
 }

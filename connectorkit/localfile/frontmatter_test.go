@@ -25,3 +25,16 @@ func TestFrontMatter(t *testing.T) {
 		}
 	}
 }
+
+// TestEarlier compares times of every form by the moment that they mean, not by their text.
+func TestEarlier(t *testing.T) {
+	const noon = "2026-03-01T12:00:00Z"
+	for _, later := range []string{"2026-03-01T12:00:01Z", "2026-03-01T12:00:00.5Z", "2026-03-01T11:30:00-01:00"} {
+		if !Earlier(noon, later) || Earlier(later, noon) || Earlier(later, later) {
+			t.Errorf("%s is not later than %s", later, noon)
+		}
+	}
+	if Earlier("", noon) || Earlier(noon, "") {
+		t.Error("no time is compared")
+	}
+}

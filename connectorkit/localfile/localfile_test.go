@@ -110,6 +110,27 @@ func (c *collected) quietLines() {
 	c.wantLines(before...)
 }
 
+// TestCloseChange holds that a file that changed shortly before it was read is read once more: it may have
+// changed again within the same tick of its clock.
+func TestCloseChange(t *testing.T) {
+	t.Parallel()
+	w := newTree(t)
+	c := newCollected(t, logs(w.dir))
+	w.write("notes/a.md", "one")
+	info, err := os.Stat(w.path("notes/a.md"))
+	w.must(err)
+	var sent []int
+	for _, later := range []time.Duration{time.Second, time.Hour, 2 * time.Hour} {
+		c.now = info.ModTime().Add(later)
+		before := c.emitted
+		c.run()
+		sent = append(sent, c.emitted-before)
+	}
+	if sent[1] != sent[2]+1 {
+		t.Errorf("sent %v: want the note in the first two runs", sent)
+	}
+}
+
 // TestMalformed holds what is kept of files as crashes and editors leave them.
 func TestMalformed(t *testing.T) {
 	t.Parallel()
@@ -241,10 +262,13 @@ func TestTornLine(t *testing.T) {
 	if len(c.gaps) != 0 {
 		t.Fatalf("a line in flight is a gap: %v", c.gaps)
 	}
-	c.now = c.now.Add(8 * 24 * time.Hour)
-	c.run()
-	if len(c.gaps) != 1 {
-		t.Fatalf("gaps %v", c.gaps)
+	info, err := os.Stat(w.path("logs/a.jsonl"))
+	w.must(err)
+	for gaps, age := range []time.Duration{7 * 24 * time.Hour, 7*24*time.Hour + time.Millisecond} {
+		c.now = info.ModTime().Add(age)
+		if c.run(); len(c.gaps) != gaps {
+			t.Fatalf("after %v, gaps %v", age, c.gaps)
+		}
 	}
 	c.quiet()
 	w.append("logs/a.jsonl", "\"a2\"}\n")

@@ -196,6 +196,7 @@ func (s *Source) look(ctx context.Context, folders []string) (*walk, error) {
 			w.shut(s, t, ".")
 		}
 	}
+	w.fold()
 	slices.SortFunc(w.files, func(a, b *found) int {
 		if a.change != b.change {
 			if a.change < b.change {
@@ -205,7 +206,6 @@ func (s *Source) look(ctx context.Context, folders []string) (*walk, error) {
 		}
 		return strings.Compare(a.rel, b.rel)
 	})
-	w.fold(s)
 	return w, nil
 }
 
@@ -374,7 +374,7 @@ func (w *walk) leave(s *Source, t *tree, rel string) {
 
 // fold lets what companions say count for the file that they belong to, and leaves out the
 // compressed form of a file that is there as well.
-func (w *walk) fold(s *Source) {
+func (w *walk) fold() {
 	for _, f := range w.files {
 		if plain, ok := strings.CutSuffix(f.rel, compressedEnding); ok && f.store.Compressed && w.at(f.root.Name, plain) != nil {
 			f.standing = excluded
@@ -388,17 +388,6 @@ func (w *walk) fold(s *Source) {
 				f.change = at
 			}
 		}
-	}
-	if slices.ContainsFunc(s.Stores, func(s Store) bool { return len(s.Companions) > 0 }) {
-		slices.SortStableFunc(w.files, func(a, b *found) int {
-			switch {
-			case a.change < b.change:
-				return -1
-			case a.change > b.change:
-				return 1
-			}
-			return 0
-		})
 	}
 }
 

@@ -25,6 +25,7 @@ func FuzzMessage(f *testing.F) {
 		"Subject: =?utf-8?q?=C3?=\nContent-Type: multipart/mixed; boundary=b\n\n--b\n\nx\n--b\nContent-Transfer-Encoding: base64\nContent-Type: image/png\n\nAAA=\n--b--\n",
 		"From: a <b\nTo: ,,;\nDate: x\nReferences: <<>> <a> <\n\n=\n=4", "Content-Type: text/html; charset=utf-16\n\n\xff\xfe<p>&#0;&amp;<scr", "\n\n", ":\n : \n\t\n",
 		"Content-Type: multipart/x; boundary=\"\"\n\n--\n----\n", "Content-Transfer-Encoding: quoted-printable\n\na=\r\nb=ZZ=0", ">From x\n\n>From y\nFrom z",
+		"\n" + strings.Repeat("x", bufferSize) + ">From y\n", // in the middle of a line, where a buffer ends
 	} {
 		f.Add([]byte(seed))
 	}

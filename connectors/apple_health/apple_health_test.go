@@ -141,6 +141,12 @@ func TestOtherFiles(t *testing.T) {
 			t.Errorf("%s: %d records", name, len(k.Records["records"]))
 		}
 	}
+	zip := archivetest.Zip(t, archivetest.File{Name: "export.xml", Content: string(xml(""))})
+	zip[bytes.Index(zip, []byte("PK\x01\x02"))+16] ^= 1 // the checksum of a member that is otherwise whole
+	k := imported(t, "export.zip", zip).Run()
+	if got := fmt.Sprint(k.GapReasons()); got != "map[member_damaged:1]" {
+		t.Errorf("wrong checksum: %s", got)
+	}
 }
 
 // TestEveryRecordIsStoredOrDeclared damages single lines of exports: all other measurements are

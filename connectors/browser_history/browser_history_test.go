@@ -112,7 +112,8 @@ func TestAnotherDatabase(t *testing.T) {
 	}
 }
 
-// TestOwnersChoice holds that excluded hosts and credentials stay on the computer.
+// TestOwnersChoice holds that excluded hosts and credentials stay on the computer, and that folders in which
+// no history can be are not looked into.
 func TestOwnersChoice(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -121,6 +122,7 @@ func TestOwnersChoice(t *testing.T) {
 	secret := "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
 	exec("INSERT INTO history_items VALUES (1, 'https://www.bank.example/konto'), (2, 'https://mara:hunter2@a.example/?token=hunter2'), (3, 'https://a.example/?x=" + secret + "')")
 	exec("INSERT INTO history_visits VALUES (1, 1, 700000000, 'Balance'), (2, 2, 700000001.5, 'Two'), (3, 3, 700000002, 'Three'), (4, 99, 700000003, 'No page')")
+	profile(t, filepath.Join(dir, "safari", "Touch Icons Cache", "images.db"), "CREATE TABLE icons (id INTEGER)")
 	set := env(dir)
 	set["PDPP_BROWSER_HISTORY_EXCLUDE_HOSTS"] = "bank.example"
 	kept := inprocess.New(t, browserhistory.Connector(), set).Run()
@@ -134,6 +136,9 @@ func TestOwnersChoice(t *testing.T) {
 	}
 	if got := kept.Records["coverage_diagnostics"]["safari"]; !strings.Contains(got, `"excluded_host":1`) {
 		t.Errorf("account %s", got)
+	}
+	if got := kept.Records["coverage_diagnostics"]["safari_other"]; !strings.Contains(got, `"files_present":0`) {
+		t.Errorf("other files are counted: %s", got)
 	}
 }
 

@@ -58,7 +58,9 @@ func TestWalkOfMovingLists(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		a := &api{lists: client, cookie: func(context.Context, string) string { return "" }, hide: func(string) {}}
+		hidden := ""
+		a := &api{lists: client, cookie: func(context.Context, string) string { return "" },
+			hide: func(token string) { hidden = token }}
 		before := g.Truth()[sim.StreamConversations]
 		left := rapid.IntRange(0, 15).Draw(t, "times that it changes") // a list that moves for ever cannot be read
 		net.change = func() {
@@ -100,6 +102,9 @@ func TestWalkOfMovingLists(t *testing.T) {
 			if token = page.Next; token == "" {
 				break
 			}
+		}
+		if hidden == "" || hidden != a.token {
+			t.Fatal("the token of the session is not hidden")
 		}
 		for id := range before {
 			if !moved[id] && !given[id] {

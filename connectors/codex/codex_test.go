@@ -68,9 +68,10 @@ func TestBothForms(t *testing.T) {
 	}
 	before := kept.Writes
 	put(t, dir, place, lines(paginated...))
+	put(t, dir, place+".zst", "a compressed form that is being written")
 	kept.Run()
-	if kept.Writes != before {
-		t.Errorf("the other form wrote %d records: %v", kept.Writes-before, kept.Keys("messages"))
+	if gaps := kept.Gaps(); kept.Writes != before || len(gaps) > 0 {
+		t.Errorf("the other forms wrote %d records: %v, gaps %v", kept.Writes-before, kept.Keys("messages"), gaps)
 	}
 }
 
@@ -128,6 +129,8 @@ func TestThreads(t *testing.T) {
 		`{"timestamp":"2026-03-01T08:00:00.000Z","type":"session_meta","payload":{"id":"`+parent+`","cwd":"/home/mara/parent","git":{"branch":"old"}}}`,
 		`{"timestamp":"2026-03-01T09:00:00.000Z","type":"session_meta","payload":{"id":"`+thread+`","cwd":"/home/mara/app","git":{"branch":"main"},"forked_from_id":"`+parent+`"}}`,
 	))
+	put(t, dir, strings.Replace(place, thread, parent, 1),
+		lines(`{"timestamp":"2026-03-01T08:00:00.000Z","type":"session_meta","payload":{"id":"`+parent+`"}}`))
 	db, err := sql.Open("sqlite", "file:"+filepath.Join(dir, "state_5.sqlite")+"?_pragma=journal_mode(WAL)")
 	if err != nil {
 		t.Fatal(err)
@@ -140,13 +143,18 @@ func TestThreads(t *testing.T) {
 		}
 	}
 	exec(`CREATE TABLE threads (id TEXT PRIMARY KEY, updated_at INTEGER, title TEXT, tokens_used INTEGER, archived INTEGER, extra BLOB)`)
-	exec(`INSERT INTO threads VALUES ('` + thread + `', 1772355600, 'Mend the pump', 4711, 0, NULL), ('only-here', 1772355600, 'No file', 1, 1, NULL)`)
+	exec(`INSERT INTO threads VALUES ('` + thread + `', 1772355600, 'Mend the pump', 4711, 0, NULL),
+		('only-here', 1772355600, 'No file', 1, 1, NULL),
+		('` + parent + `', 1772355600, 'Archived in the index', 1, 1, NULL)`)
 	kept := inprocess.New(t, codex.Connector(), env).Run()
 	got := kept.Records["sessions"][thread]
 	for _, want := range []string{`"cwd":"/home/mara/app"`, `"git_branch":"main"`, `"forked_from":"` + parent, `"title":"Mend the pump"`, `"tokens_used":4711`, `"message_count":0`, `"archived":false`} {
 		if !strings.Contains(got, want) {
 			t.Errorf("the session lacks %s: %s", want, got)
 		}
+	}
+	if got := kept.Records["sessions"][parent]; !strings.Contains(got, `"archived":true`) {
+		t.Errorf("a thread that only the index calls archived: %s", got)
 	}
 	if !strings.Contains(kept.Records["sessions"]["only-here"], `"title":"No file"`) {
 		t.Errorf("a thread that only the index knows: %v", kept.Keys("sessions"))

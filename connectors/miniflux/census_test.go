@@ -7,6 +7,7 @@ import (
 	"io"
 	"math/rand/v2"
 	"net/http"
+	"reflect"
 	"slices"
 	"strconv"
 	"testing"
@@ -42,6 +43,15 @@ func (s *shelf) RoundTrip(r *http.Request) (*http.Response, error) {
 	return &http.Response{
 		StatusCode: http.StatusOK, Header: http.Header{"Content-Type": {"application/json"}}, Body: io.NopCloser(bytes.NewReader(body)), Request: r,
 	}, err
+}
+
+// TestUnnumberedEntry holds that an entry without a number of its own is declared, not stored.
+func TestUnnumberedEntry(t *testing.T) {
+	for _, v := range []string{`{"title":"x"}`, `{"id":0}`, `{"id":-1}`} {
+		if id, got := entry(raw(v)); id != 0 || !reflect.DeepEqual(got, connectorkit.Unreadable("", nil)) {
+			t.Errorf("%s: %d, %+v", v, id, got)
+		}
+	}
 }
 
 // TestCensusFindsEverything lets entries come and go at random and holds what is known against what

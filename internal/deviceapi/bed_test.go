@@ -184,6 +184,9 @@ func (b *bed) wants(got answer, status int, code string) {
 	if got.status != status || got.code != code {
 		b.t.Errorf("%d %q, want %d %q: %s", got.status, got.code, status, code, got.body)
 	}
+	if got.retryAfter != "" && status != http.StatusTooManyRequests && status != http.StatusServiceUnavailable {
+		b.t.Errorf("%d %q says when to come back: %q", got.status, got.code, got.retryAfter)
+	}
 }
 
 // enrol uses a code, which must let in.

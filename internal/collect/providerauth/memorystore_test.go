@@ -2,6 +2,7 @@ package providerauth_test
 
 import (
 	"context"
+	"errors"
 	"testing"
 	"time"
 
@@ -13,6 +14,7 @@ import (
 type memoryStore struct {
 	store.Store
 	credential *store.Credential
+	away       time.Time // until then nothing is stored
 }
 
 func newMemoryStore(*testing.T) *memoryStore { return &memoryStore{} }
@@ -36,5 +38,14 @@ func (m *memoryStore) FailRefresh(_ context.Context, _ string, _ int64, f store.
 
 func (m *memoryStore) RejectCredential(_ context.Context, _, reason string, _, now time.Time) error {
 	m.credential.Status, m.credential.RejectionReason, m.credential.RejectedAt = store.CredentialRejected, reason, &now
+	return nil
+}
+
+func (m *memoryStore) KeepRefreshed(_ context.Context, c store.Credential) error {
+	if time.Now().Before(m.away) {
+		return errors.New("disk I/O error")
+	}
+	c.Generation++
+	m.credential = &c
 	return nil
 }

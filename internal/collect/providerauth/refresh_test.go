@@ -2,7 +2,10 @@ package providerauth_test
 
 import (
 	"errors"
+	"io"
 	"net/http"
+	"net/url"
+	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -131,11 +134,16 @@ type memory struct {
 	mu     sync.Mutex
 	answer func() (*http.Response, error)
 	asked  []time.Time
+	form   url.Values // of the last request
 }
 
-func (m *memory) RoundTrip(*http.Request) (*http.Response, error) {
+func (m *memory) RoundTrip(r *http.Request) (*http.Response, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	if err := r.ParseForm(); err != nil {
+		return nil, err
+	}
+	m.form = r.PostForm
 	m.asked = append(m.asked, time.Now())
 	return m.answer()
 }
@@ -150,7 +158,8 @@ func TestFailuresAreSpaced(t *testing.T) {
 		source := providerauth.Source{ConnectionID: connection, ConnectorID: "tunes", Manifest: tunes("https://tunes.example")}
 		began := time.Now()
 		ends := began.Add(time.Minute)
-		old := credential.Tokens{Access: credential.NewSecret("a"), Refresh: credential.NewSecret("r"), Lifetime: time.Minute}
+		old := credential.Tokens{Access: credential.NewSecret("a"), Refresh: credential.NewSecret("r"),
+			Lifetime: time.Minute}
 		st.credential = &store.Credential{ConnectionID: connection, Generation: 1, Status: store.CredentialActive, CapturedAt: began,
 			Sealed: old.SealFor(testKey, connection), Refresh: store.Refresh{Renewable: true, ExpiresAt: &ends}}
 		var err error
@@ -176,6 +185,29 @@ func TestFailuresAreSpaced(t *testing.T) {
 		}
 		if lasted := asked[len(asked)-1].Sub(asked[0]); lasted < 96*time.Hour || lasted > 98*time.Hour || rejected.Reason != providerauth.ReasonFailing {
 			t.Errorf("given up after %v: %s", lasted, rejected.Reason)
+		}
+	})
+}
+
+// A new pair is stored by a storage that is away for four seconds: the old one is worth nothing any more.
+func TestStorageIsAway(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		st := newMemoryStore(t)
+		k := keeper(st)
+		k.Transport = &memory{answer: func() (*http.Response, error) {
+			said := `{"access_token":"b","refresh_token":"s","token_type":"bearer","expires_in":60}`
+			return &http.Response{StatusCode: http.StatusOK, Header: http.Header{"Content-Type": {"application/json"}},
+				Body: io.NopCloser(strings.NewReader(said))}, nil
+		}}
+		source := providerauth.Source{ConnectionID: connection, ConnectorID: "tunes",
+			Manifest: tunes("https://tunes.example")}
+		old := credential.Tokens{Access: credential.NewSecret("a"), Refresh: credential.NewSecret("r"),
+			Lifetime: time.Minute}
+		st.credential = &store.Credential{ConnectionID: connection, Generation: 1, Status: store.CredentialActive,
+			CapturedAt: time.Now(), Sealed: old.SealFor(testKey, connection), Refresh: store.Refresh{Renewable: true}}
+		st.away = time.Now().Add(4 * time.Second)
+		if got, err := k.Access(t.Context(), source, 1); err != nil || got.Token.Reveal() != "b" {
+			t.Errorf("%v", err)
 		}
 	})
 }

@@ -2,6 +2,10 @@ package providerauth_test
 
 import (
 	"errors"
+	"io"
+	"net/http"
+	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -99,4 +103,93 @@ func TestSignIn(t *testing.T) {
 			t.Error("something is kept")
 		}
 	})
+}
+
+// TestPoll holds what each answer to a code means, how long the next request waits, and that a sign-in which is
+// over is asked for no more.
+func TestPoll(t *testing.T) {
+	t.Parallel()
+	b := newBed(t, &oidctest.Server{URL: "https://tunes.example"})
+	asks := b.source.Manifest.OAuth()
+	asks.Scopes = asks.Scopes[:1]
+	began, shift := time.Now(), time.Duration(0)
+	b.Now = func() time.Time { return began.Add(shift) }
+	said := ""
+	provider := &memory{answer: func() (*http.Response, error) {
+		status, body, _ := strings.Cut(said, " ")
+		n, err := strconv.Atoi(status)
+		if err != nil {
+			return nil, errors.New("no route")
+		}
+		return &http.Response{StatusCode: n, Header: http.Header{"Content-Type": {"application/json"}},
+			Body: io.NopCloser(strings.NewReader(body))}, nil
+	}}
+	b.Transport = provider
+	for _, sequence := range [][]struct {
+		after  time.Duration
+		said   string
+		code   string // of the error; empty: not yet
+		silent bool   // the provider is not asked
+	}{
+		{{said: `400 {"error":"authorization_pending"}`}, {after: 4 * time.Second, silent: true},
+			{after: time.Second, said: `400 {"error":"slow_down"}`}, {after: 9 * time.Second, silent: true},
+			{after: time.Second, said: "503 {}"}, {after: 5 * time.Second, said: "429 {}"},
+			{after: 5 * time.Second, said: "lost"},
+			{after: 5 * time.Second, said: `400 {"error":"expired_token"}`, code: providerauth.CodeNotBegun},
+			{after: 5 * time.Second, code: providerauth.CodeNotBegun, silent: true}},
+		{{said: `400 {"error":"access_denied"}`, code: providerauth.CodeDeclined},
+			{after: 5 * time.Second, code: providerauth.CodeNotBegun, silent: true}},
+		{{said: `401 {"error":"invalid_client"}`, code: providerauth.CodeRefused},
+			{after: 5 * time.Second, code: providerauth.CodeNotBegun, silent: true}},
+	} {
+		said = `200 {"device_code":"d","user_code":"U","verification_uri":"https://tunes.example/code",` +
+			`"expires_in":600,"interval":5}`
+		begun, err := b.BeginCode(t.Context(), b.source, "session mara", nil)
+		if err != nil || provider.form.Get("scope") != "openid" {
+			t.Fatalf("asks for %v, %v", provider.form, err)
+		}
+		for i, step := range sequence {
+			shift, said = shift+step.after, step.said
+			before := len(provider.asked)
+			_, ended, err := b.Poll(t.Context(), b.source, begun.State, "session mara")
+			if ended || code(err) != step.code || (len(provider.asked) == before) != step.silent {
+				t.Errorf("step %d, %q: ended %v, %v, %d requests", i, step.said, ended, err, len(provider.asked)-before)
+			}
+		}
+	}
+	begun, err := b.Begin(t.Context(), b.source, "session mara", redirect, nil)
+	if err != nil || !strings.Contains(begun.URL, "scope=openid") {
+		t.Fatalf("asks with %s, %v", begun.URL, err)
+	}
+	if _, ended, err := b.Poll(t.Context(), b.source, begun.State, "session mara"); ended || err != nil {
+		t.Errorf("a sign-in by redirect: ended %v, %v", ended, err)
+	}
+	said = "lost"
+	if _, err := b.Finish(t.Context(), b.source, begun.State, "session mara",
+		providerauth.Answer{Code: "c"}); code(err) != providerauth.CodeNoAnswer {
+		t.Errorf("no answer to the exchange: %v", err)
+	}
+}
+
+// TestApp holds that an entered registration is kept sealed and without the spaces of a copy, and that one
+// without a number, or too long to be one, is rejected.
+func TestApp(t *testing.T) {
+	t.Parallel()
+	b := newBed(t, &oidctest.Server{URL: "https://tunes.example"})
+	b.Lookup = nil
+	if _, err := b.App(t.Context(), b.source); code(err) != providerauth.CodeNoApp {
+		t.Errorf("without a registration: %v", err)
+	}
+	for _, id := range []string{"", " \n", strings.Repeat("x", 4096)} {
+		if err := b.SetApp(t.Context(), b.source, id, "s"); code(err) != providerauth.CodeNoApp {
+			t.Errorf("%.5q: %v", id, err)
+		}
+	}
+	if err := b.SetApp(t.Context(), b.source, " number\n", "\tsecret "); err != nil {
+		t.Fatal(err)
+	}
+	app, err := b.App(t.Context(), b.source)
+	if err != nil || app.ID != "number" || app.Secret.Reveal() != "secret" || app.Fixed {
+		t.Errorf("%q, %v", app.ID, err)
+	}
 }

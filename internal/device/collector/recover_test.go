@@ -74,8 +74,9 @@ func TestPreviewChangesNothing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if v.Requeue < 3 || int(v.Outbox.DeadLetter) != v.Requeue || v.RequeueKinds[outbox.RecordBatch] != v.Requeue || !v.Run || v.OldestFailed == nil ||
-		!v.OldestFailed.Equal(b.now) || len(v.Failures) != 1 || v.Failures[0].ErrorClass != "device_batch_refused" {
+	if !v.QueueExists || !v.Run || v.Requeue < 3 || int(v.Outbox.DeadLetter) != v.Requeue ||
+		v.RequeueKinds[outbox.RecordBatch] != v.Requeue || v.OldestFailed == nil || !v.OldestFailed.Equal(b.now) ||
+		len(v.Failures) != 1 || v.Failures[0].ErrorClass != "device_batch_refused" {
 		t.Errorf("preview %+v", v)
 	}
 	sameContent(t, before, content(t, b.dirs.State))

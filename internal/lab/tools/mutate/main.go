@@ -39,13 +39,27 @@ var rooms = []room{
 	{"console", []string{"internal/owner/console", "internal/owner/console/..."}, []string{"internal/owner/console/manage", "internal/owner/console/watch", "internal/owner/console", "internal/serve", "internal/cli"}},
 	{"cli", []string{"internal/cli"}, []string{"cmd/pdpp"}},
 	{"connectors", []string{"connectors/..."}, nil},
-	{"connectorkit", []string{"connectorkit", "connectorkit/..."},
-		[]string{"connectors/example", "connectors/slack", "connectors/ynab"}},
+	{"connectorkit", []string{"connectorkit", "connectorkit/..."}, nil},
 	{"collector", []string{"internal/device/collector"}, []string{"cmd/pdpp-local-collector", "internal/lab/devicetest"}},
 	{"deviceapi", []string{"internal/deviceapi"}, []string{"internal/lab/devicetest"}},
 	{"oauth", []string{"internal/share/oauth"}, []string{"internal/serve"}},
 	{"providerauth", []string{"internal/collect/providerauth"},
 		[]string{"connectors/strava", "connectors/google_calendar", "internal/serve"}},
+}
+
+// users lists packages that use a shared package. Their tests prove it as it is shipped.
+var users = map[string][]string{
+	"connectorkit":              {"connectors/example", "connectors/slack", "connectors/ynab"},
+	"connectorkit/answers":      {"connectors/example"},
+	"connectorkit/browser":      {"connectors/example_browser"},
+	"connectorkit/contentline":  {"connectors/carddav"},
+	"connectorkit/dav":          {"connectors/carddav", "connectors/caldav"},
+	"connectorkit/googleapi":    {"connectors/google_contacts", "connectors/google_calendar"},
+	"connectorkit/icalendar":    {"connectors/ical", "connectors/caldav"},
+	"connectorkit/localarchive": {"connectors/twitter_archive", "connectors/google_takeout"},
+	"connectorkit/localdb":      {"connectors/imessage", "connectors/browser_history"},
+	"connectorkit/localfile":    {"connectors/claude_code", "connectors/codex", "connectors/notes"},
+	"connectorkit/message":      {"connectors/mail", "connectors/imap"},
 }
 
 type config struct {
@@ -56,6 +70,8 @@ type config struct {
 	Accepted string
 	Work     string
 	List     bool
+	Whole    bool
+	Only     string
 }
 
 func main() {
@@ -67,6 +83,9 @@ func main() {
 	flag.StringVar(&c.Accepted, "accepted", "internal/lab/tools/mutate/accepted.tsv", "survivors that are accepted, with their reasons")
 	flag.StringVar(&c.Work, "work", "", "folder for copies and test programs (default: a temporary one)")
 	flag.BoolVar(&c.List, "list", false, "print the sample without running anything")
+	flag.BoolVar(&c.Whole, "whole", false,
+		"run all tests of each package, without measuring what they reach")
+	flag.StringVar(&c.Only, "only", "", "only faults with these ids, comma separated")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
@@ -110,7 +129,8 @@ func run(ctx context.Context, c config) error {
 		}
 		watched = append(watched, dirs...)
 	}
-	t := &trials{work: work, watched: watched, suites: map[string]*suite{}, children: children{programs: shipped}}
+	t := &trials{work: work, watched: watched, suites: map[string]*suite{}, whole: c.Whole,
+		children: children{programs: shipped}}
 	rep := report{Seed: c.Seed, PerPackage: c.PerRoom}
 	for _, r := range chosen {
 		dirs, err := expand(r.Dirs)
@@ -120,6 +140,10 @@ func run(ctx context.Context, c config) error {
 		faults, err := findAll(dirs)
 		if err != nil {
 			return err
+		}
+		if c.Only != "" {
+			ids := strings.Split(c.Only, ",")
+			faults = slices.DeleteFunc(faults, func(f fault) bool { return !slices.Contains(ids, f.ID) })
 		}
 		sample := order(faults, c.Seed)
 		if c.List {

@@ -111,6 +111,11 @@ func TestRooms(t *testing.T) {
 				t.Errorf("%s: %s has no tests", r.Name, dir)
 			}
 		}
+		for _, dir := range dirs {
+			if r.Name == "connectorkit" && len(users[dir]) == 0 {
+				t.Errorf("%s has no users", dir)
+			}
+		}
 	}
 }
 
@@ -136,6 +141,7 @@ func Lonely(a, b int) int { return a - b }
 
 func Word() string { return "a" + "b" }
 `,
+		"sum/sum_plan9.go": "package sum\n\nfunc Elsewhere() int { return 7 }\n",
 		"sum/sum_test.go": `package sum
 
 import "testing"
@@ -159,6 +165,20 @@ func TestSum(t *testing.T) {
 	got := map[string]outcome{}
 	for _, r := range results {
 		got[r.Func+" "+r.Operator+" "+r.change()] = r.Outcome
+		if r.Func == "Elsewhere" {
+			t.Errorf("a fault in a file of another system: %s", r)
+		}
+	}
+	trials.whole = true
+	results, err = trials.tryRoom(t.Context(), room{Name: "sum"}, faults[:4], 4)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range results {
+		before := got[r.Func+" "+r.Operator+" "+r.change()]
+		if r.Outcome != before && (r.Outcome != survived || before != unreached) {
+			t.Errorf("%s: %q by the tests that reach it, %q by all", r, before, r.Outcome)
+		}
 	}
 	for want, outcome := range map[string]outcome{
 		"Sum negate `a > 100` -> `!(a > 100)`": killed,

@@ -18,15 +18,20 @@ import (
 // test is one test of a package, as -test.run names it, and what it reaches.
 type test struct {
 	Pattern string
+	skip    string // those of the pattern that do not run
 	Took    time.Duration
 	blocks  map[string][]block // by file from the module's root
+	started map[string][]block // those that its programs went through
 }
 
 // block is a stretch of lines that a test went through.
 type block struct{ from, to int }
 
-func (t *test) reaches(file string, line int) bool {
-	return slices.ContainsFunc(t.blocks[file], func(b block) bool { return b.from <= line && line <= b.to })
+// reaches reports whether a test, or one of the programs that it starts, goes through the faulty line. Code
+// outside of functions is not counted: there a test that reaches the same file is enough.
+func reaches(blocks map[string][]block, f fault) bool {
+	return f.Func == "" && len(blocks[f.File]) > 0 ||
+		slices.ContainsFunc(blocks[f.File], func(b block) bool { return b.from <= f.Line && f.Line <= b.to })
 }
 
 // tests measures what each test of a package reaches within the watched packages, itself and
@@ -70,9 +75,11 @@ func tests(ctx context.Context, dir string, watched []string, work string, c *ch
 	return found, nil
 }
 
+const everyTest = "^(Test|Fuzz)"
+
 // patterns lists the tests of a program; scripts, which are many tests in one, singly.
 func patterns(ctx context.Context, dir, program string) ([]string, error) {
-	list := exec.CommandContext(ctx, program, "-test.list", "^(Test|Fuzz)")
+	list := exec.CommandContext(ctx, program, "-test.list", everyTest)
 	list.Dir = dir
 	out, err := list.Output()
 	if err != nil {
@@ -107,13 +114,13 @@ func measure(ctx context.Context, dir, program, pattern, counts, children string
 	if failed {
 		return test{}, false, nil
 	}
-	t := test{Pattern: pattern, Took: time.Since(began), blocks: map[string][]block{}}
-	for _, from := range []string{counts, children} {
+	t := test{Pattern: pattern, Took: time.Since(began), blocks: map[string][]block{}, started: map[string][]block{}}
+	for from, blocks := range map[string]map[string][]block{counts: t.blocks, children: t.started} {
 		text, err := profile(ctx, from, counts+".profile")
 		if err != nil {
 			return test{}, false, fmt.Errorf("read what %s reached: %w", pattern, err)
 		}
-		t.add(text)
+		addProfile(blocks, text)
 	}
 	return t, true, nil
 }
@@ -133,8 +140,8 @@ func profile(ctx context.Context, counts, to string) ([]byte, error) {
 
 var profileLine = regexp.MustCompile(`^[^/]+/(.+):(\d+)\.\d+,(\d+)\.\d+ \d+ (\d+)$`)
 
-// add reads the stretches that were gone through from a profile.
-func (t *test) add(text []byte) {
+// addProfile reads the stretches that were gone through from a profile.
+func addProfile(blocks map[string][]block, text []byte) {
 	for in := bufio.NewScanner(bytes.NewReader(text)); in.Scan(); {
 		m := profileLine.FindStringSubmatch(in.Text())
 		if m == nil || m[4] == "0" {
@@ -142,7 +149,7 @@ func (t *test) add(text []byte) {
 		}
 		from, _ := strconv.Atoi(m[2])
 		to, _ := strconv.Atoi(m[3])
-		t.blocks[m[1]] = append(t.blocks[m[1]], block{from, to})
+		blocks[m[1]] = append(blocks[m[1]], block{from, to})
 	}
 }
 

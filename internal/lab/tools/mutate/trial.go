@@ -36,6 +36,7 @@ type suite struct {
 type trials struct {
 	work    string
 	watched []string // the packages with faults
+	whole   bool     // run all tests of each package, without measuring what they reach
 	children
 	suites map[string]*suite // what was measured, by folder
 }
@@ -73,12 +74,25 @@ func (t *trials) try(ctx context.Context, f fault, proofs []string) (result, err
 		return res, ctx.Err()
 	}
 	res.Outcome = unreached
-	var programs []string // the environment with those that have the fault
 	own := filepath.ToSlash(filepath.Dir(f.File))
-	for i, dir := range append([]string{own}, proofs...) {
-		if dir == own && i > 0 {
-			continue
+	suites := []string{own}
+	for _, dir := range slices.Concat(users[own], proofs) {
+		if !slices.Contains(suites, dir) {
+			suites = append(suites, dir)
 		}
+	}
+	if t.whole {
+		res.Outcome = survived
+		for _, dir := range suites {
+			by, err := t.tryWhole(ctx, dir, overlay)
+			if by != "" || err != nil {
+				res.Outcome, res.By = killed, dir+" "+by
+				return res, err
+			}
+		}
+		return res, nil
+	}
+	for _, dir := range suites {
 		s, err := t.suite(ctx, dir)
 		if err != nil {
 			return res, err
@@ -88,10 +102,13 @@ func (t *trials) try(ctx context.Context, f fault, proofs []string) (result, err
 			continue
 		}
 		res.Outcome = survived
-		if programs == nil {
-			if programs, err = t.build(ctx, t.work, overlay); err != nil {
-				return res, err
-			}
+		faulty := "" // programs that do not go through the fault need none
+		if slices.ContainsFunc(chosen, func(t test) bool { return reaches(t.started, f) }) {
+			faulty = overlay
+		}
+		programs, err := t.build(ctx, t.work, faulty)
+		if err != nil {
+			return res, err
 		}
 		by, err := t.runTests(ctx, s.dir, overlay, programs, chosen)
 		if err != nil {
@@ -144,18 +161,19 @@ func (t *trials) suite(ctx context.Context, dir string) (*suite, error) {
 	return s, nil
 }
 
-// reaching gives the tests that go through the faulty line, the quickest first. What
-// stands outside of functions is not counted: there a test of the same file will do.
+// reaching returns the tests that go through the faulty line, the quickest first.
 func (s *suite) reaching(f fault) []test {
 	var out []test
 	for _, t := range s.tests {
-		if t.reaches(f.File, f.Line) || f.Func == "" && len(t.blocks[f.File]) > 0 {
+		if reaches(t.blocks, f) || reaches(t.started, f) {
 			out = append(out, t)
 		}
 	}
 	slices.SortFunc(out, func(a, b test) int { return cmp.Compare(a.Took, b.Took) })
 	return out
 }
+
+const doNotCompile = "the tests do not compile: "
 
 // runTests gives the test that fails with the fault, and fails again when it is run a
 // second time; empty when none does.
@@ -166,7 +184,7 @@ func (t *trials) runTests(ctx context.Context, dir, overlay string, programs []s
 		if ctx.Err() != nil {
 			return "", ctx.Err()
 		}
-		return "the tests do not compile: " + firstLine(out), nil
+		return doNotCompile + firstLine(out), nil
 	}
 	defer os.Remove(program)
 	for _, group := range grouped(chosen) {
@@ -219,7 +237,8 @@ func (t *trials) fails(ctx context.Context, dir, overlay, program string, progra
 	limit := 20*time.Second + 2*took + 10*longest(group)
 	ctx, cancel := context.WithTimeout(ctx, limit+10*time.Second)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, program, "-test.run", pattern, "-test.failfast", "-test.timeout="+limit.String())
+	cmd := exec.CommandContext(ctx, program, "-test.run", pattern, "-test.skip", group[0].skip, "-test.failfast",
+		"-test.timeout="+limit.String())
 	cmd.Dir, cmd.Env = dir, append(append(os.Environ(), "GOFLAGS="+os.Getenv("GOFLAGS")+" -overlay="+overlay), programs...)
 	var out bytes.Buffer
 	cmd.Stdout, cmd.Stderr, cmd.WaitDelay = &out, &out, time.Second
@@ -227,7 +246,7 @@ func (t *trials) fails(ctx context.Context, dir, overlay, program string, progra
 	if err == nil || errors.Is(err, exec.ErrWaitDelay) {
 		return "", false
 	}
-	if m := failedLine.FindSubmatch(out.Bytes()); m != nil && len(group) > 1 {
+	if m := failedLine.FindSubmatch(out.Bytes()); m != nil && (len(group) > 1 || pattern == everyTest) {
 		return "^" + cmp.Or(string(m[1]), string(m[2])) + "$", true
 	}
 	return pattern, true

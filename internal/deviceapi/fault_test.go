@@ -1,0 +1,34 @@
+package deviceapi
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"pdpp/internal/device/wire"
+	"pdpp/internal/keep/store"
+	"pdpp/internal/ops/fault"
+)
+
+// TestUploadFault holds which failures of a commit a device may try again: storage that may be there later, and
+// no answer that would be the same.
+func TestUploadFault(t *testing.T) {
+	for err, want := range map[error]string{
+		store.ErrUploaderGone: wire.CodeSourceUnknown, store.ErrAhead: wire.CodeCheckpointAhead,
+		&store.ActiveRunError{RunID: "r"}: wire.CodeIngestRetryable, errors.New("disk I/O error"): wire.CodeIngestRetryable,
+		store.ErrNotFound: "", context.DeadlineExceeded: wire.CodeIngestRetryable,
+	} {
+		var f *fault.Fault
+		got := ""
+		if errors.As(uploadFault(err), &f) {
+			got = f.Code
+			if again := got == wire.CodeIngestRetryable; again != (f.RetryAfter == 5*time.Second) {
+				t.Errorf("%v: come back after %v", err, f.RetryAfter)
+			}
+		}
+		if got != want {
+			t.Errorf("%v: %q, want %q", err, got, want)
+		}
+	}
+}
