@@ -400,12 +400,12 @@ func stop(k *testKit) ([]Fault, error) {
 	if err != nil {
 		return nil, err
 	}
-	const mend = "On SIGTERM send DONE with cancelled and exit with another code than 0, or do not catch the signal."
+	const fix = "On SIGTERM send DONE with cancelled and exit with another code than 0, or do not catch the signal."
 	switch {
 	case !o.inTime || o.cut:
-		return []Fault{{Text: fmt.Sprintf("it was still running %v after SIGTERM", stopGrace), Fix: mend}}, nil
+		return []Fault{{Text: fmt.Sprintf("it was still running %v after SIGTERM", stopGrace), Fix: fix}}, nil
 	case o.succeeded() && o.after > pendingOutput:
-		return []Fault{{Text: fmt.Sprintf("it wrote %d KiB more after SIGTERM", o.after>>10), Fix: mend}}, nil
+		return []Fault{{Text: fmt.Sprintf("it wrote %d KiB more after SIGTERM", o.after>>10), Fix: fix}}, nil
 	case o.code == 0 && (o.Done == nil || o.Done.Status != protocol.DoneSucceeded):
 		return []Fault{
 			{

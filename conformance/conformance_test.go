@@ -161,7 +161,7 @@ func TestEveryRuleHasAMend(t *testing.T) {
 			rules++
 			value, _ := strconv.Unquote(spec.Values[0].(*ast.BasicLit).Value)
 			if ruleFixes[protocol.Subtype(value)] == "" {
-				t.Errorf("the rule %s has no mend", value)
+				t.Errorf("the rule %s has no fix", value)
 			}
 		}
 		return true

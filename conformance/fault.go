@@ -10,7 +10,7 @@ import (
 // Fault is one problem of the connector, and its fix.
 type Fault struct {
 	Text  string `json:"text"`
-	Fix   string `json:"mend"`
+	Fix   string `json:"fix"`
 	Times int    `json:"times"`
 
 	rule protocol.Subtype // empty if the problem concerns several messages

@@ -205,7 +205,7 @@ func (d *decoder) text(path string, v jsontext.Value, into reflect.Value) {
 	}
 	into.SetString(string(text))
 	if len(text) == 0 {
-		d.problems.add(path, "is blank", nonBlank.mend)
+		d.problems.add(path, "is blank", nonBlank.fix)
 	}
 }
 

@@ -34,8 +34,8 @@ func (ps Problems) Error() string {
 	return strings.Join(lines, "\n")
 }
 
-func (ps *Problems) add(path, what, mend string) {
-	*ps = append(*ps, Problem{Path: path, What: what, Fix: mend})
+func (ps *Problems) add(path, what, fix string) {
+	*ps = append(*ps, Problem{Path: path, What: what, Fix: fix})
 }
 
 // withoutKnown removes problems at or below the path of a known problem, so that each is reported once.

@@ -30,8 +30,8 @@ type fieldRule struct {
 
 // stringPattern is a regular expression that a string must match, and its description.
 type stringPattern struct {
-	re   *regexp.Regexp
-	mend string
+	re  *regexp.Regexp
+	fix string
 }
 
 var patterns = map[string]*stringPattern{

@@ -90,11 +90,11 @@ func (ps *Problems) textShape(path string, v reflect.Value, r fieldRule) {
 		return
 	}
 	if !nonBlank.re.MatchString(text) {
-		ps.add(path, "is blank", nonBlank.mend)
+		ps.add(path, "is blank", nonBlank.fix)
 		return
 	}
 	if r.pattern != nil && !r.pattern.re.MatchString(text) {
-		ps.add(path, quoteShort(text)+" is spelt wrongly", r.pattern.mend)
+		ps.add(path, quoteShort(text)+" is spelt wrongly", r.pattern.fix)
 	}
 }
 

@@ -178,7 +178,7 @@ func FuzzShapes(f *testing.F) {
 		ps, _ := err.(Problems)
 		for _, p := range append(ps, warnings...) {
 			if p.What == "" || p.Fix == "" {
-				t.Errorf("%+v does not say what is wrong and how to mend it", p)
+				t.Errorf("%+v does not say what is wrong and how to fix it", p)
 			}
 		}
 		if err != nil {

@@ -21,7 +21,7 @@ func runBadCases(t *testing.T, cases []badCase) {
 			}
 			for _, p := range ps {
 				if p.What == "" || p.Fix == "" {
-					t.Errorf("%+v does not say what is wrong and how to mend it", p)
+					t.Errorf("%+v does not say what is wrong and how to fix it", p)
 				}
 			}
 		})

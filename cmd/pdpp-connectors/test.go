@@ -22,7 +22,7 @@ func newTest() *cobra.Command {
 		Long: "Try a connector's folder out.\n\nThe folder holds manifest.json and an executable named connector. The executable is\n" +
 			"started about twenty times, as a runner starts it: in an empty folder, with the\nvariables that its manifest declares and that are set here. " +
 			"Set those that lead to an\naccount with something in it; nothing is stored, and what is collected is forgotten.\n\n" +
-			"Every fault is printed with its mend. Exit codes: 0 every check passed or does not\napply, 1 a check failed, 2 usage, 3 nothing failed but something could not be tried.",
+			"Every fault is printed with its fix. Exit codes: 0 every check passed or does not\napply, 1 a check failed, 2 usage, 3 nothing failed but something could not be tried.",
 		Example: "  LANTERNMAIL_TOKEN=... pdpp-connectors test ./lanternmail",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -19,7 +19,7 @@ func newValidate() *cobra.Command {
 		Use:   "validate DIR",
 		Short: "Check a foreign connector's folder",
 		Long: "Check a foreign connector's folder.\n\nThe folder holds manifest.json and an executable named connector. Every fault is\n" +
-			"printed with its place and how to mend it, and what has no effect as a warning. Exit\ncode 1 means that there are faults.",
+			"printed with its place and how to fix it, and what has no effect as a warning. Exit\ncode 1 means that there are faults.",
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return validate(cmd.OutOrStdout(), args[0])

@@ -298,7 +298,7 @@ func (p *place) neverRun() {
 }
 
 // What the device program tells the server by itself, from the first pass to uploads that
-// the server refused, is what the owner reads, with the commands that mend it; and those
+// the server refused, is what the owner reads, with the commands that fix it; and those
 // commands do.
 //
 //pdpp:tier unraced

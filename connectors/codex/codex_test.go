@@ -143,12 +143,12 @@ func TestThreads(t *testing.T) {
 		}
 	}
 	exec(`CREATE TABLE threads (id TEXT PRIMARY KEY, updated_at INTEGER, title TEXT, tokens_used INTEGER, archived INTEGER, extra BLOB)`)
-	exec(`INSERT INTO threads VALUES ('` + thread + `', 1772355600, 'Mend the pump', 4711, 0, NULL),
+	exec(`INSERT INTO threads VALUES ('` + thread + `', 1772355600, 'Fix the pump', 4711, 0, NULL),
 		('only-here', 1772355600, 'No file', 1, 1, NULL),
 		('` + parent + `', 1772355600, 'Archived in the index', 1, 1, NULL)`)
 	kept := inprocess.New(t, codex.Connector(), env).Run()
 	got := kept.Records["sessions"][thread]
-	for _, want := range []string{`"cwd":"/home/mara/app"`, `"git_branch":"main"`, `"forked_from":"` + parent, `"title":"Mend the pump"`, `"tokens_used":4711`, `"message_count":0`, `"archived":false`} {
+	for _, want := range []string{`"cwd":"/home/mara/app"`, `"git_branch":"main"`, `"forked_from":"` + parent, `"title":"Fix the pump"`, `"tokens_used":4711`, `"message_count":0`, `"archived":false`} {
 		if !strings.Contains(got, want) {
 			t.Errorf("the session lacks %s: %s", want, got)
 		}

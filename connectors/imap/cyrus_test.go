@@ -116,7 +116,7 @@ func TestCyrusBroken(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := m.Truth()
-	mend, err := sharedCyrus.Get(t).Damage(m.user, "Gr&APwA3w-e")
+	fix, err := sharedCyrus.Get(t).Damage(m.user, "Gr&APwA3w-e")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -130,7 +130,7 @@ func TestCyrusBroken(t *testing.T) {
 			t.Errorf("%s: the folder is not declared as missing: %+v", stream, b.Gaps(t, protocol.GapPending))
 		}
 	}
-	if err := mend(); err != nil {
+	if err := fix(); err != nil {
 		t.Fatal(err)
 	}
 	if !reflect.DeepEqual(m.Truth(), want) {

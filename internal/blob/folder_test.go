@@ -54,8 +54,8 @@ func TestOddNames(t *testing.T) {
 	}
 }
 
-// A damaged file is mended by putting it again.
-func TestPutMends(t *testing.T) {
+// A damaged file is fixed by putting it again.
+func TestPutFixes(t *testing.T) {
 	p := blob.Folder{Dir: t.TempDir()}
 	hash := put(t, p, "content")
 	if err := os.WriteFile(filepath.Join(p.Dir, hash[:2], hash), []byte("rot"), 0o600); err != nil {

@@ -13,7 +13,7 @@ import (
 
 const attentionText = `Lists what you are asked to do, in the words of "pdpp status", with the questions
 that runs have for you. What you did is noticed by itself: a worker checks it with
-one run, and asks again when nothing was mended.`
+one run, and asks again when nothing was fixed.`
 
 const attentionExamples = `  pdpp attention                  what you are asked to do
   pdpp attention --all            the same, with what is settled

@@ -17,7 +17,7 @@ import (
 
 const doctorText = `Looks over the installation: the database, the disk, the key, the connectors,
 what each connection needs, and whether anybody collects what is scheduled. It
-changes nothing. What is not in order comes with the way to mend it.
+changes nothing. What is not in order comes with the way to fix it.
 
 The exit code is 0 when nothing failed; warnings are for later. How well
 collecting goes is the matter of "pdpp status".`
@@ -27,7 +27,7 @@ const doctorExamples = `  pdpp doctor           everything that was looked at
 
 func (a *app) doctorCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "doctor", Short: "Look over the installation, and say how to mend it", Long: doctorText, Example: doctorExamples, Args: noArgs,
+		Use: "doctor", Short: "Look over the installation, and say how to fix it", Long: doctorText, Example: doctorExamples, Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := a.refuseServer(); err != nil {
 				return err
@@ -86,7 +86,7 @@ func (a *app) examine(ctx context.Context) ([]doctor.Finding, error) {
 	}
 	if browserErr != nil {
 		e := describe(browserErr)
-		wrong = append(wrong, doctor.Finding{Check: doctor.CheckBrowser, Status: doctor.Fail, Message: e.Message, Mend: e.Next})
+		wrong = append(wrong, doctor.Finding{Check: doctor.CheckBrowser, Status: doctor.Fail, Message: e.Message, Fix: e.Next})
 	}
 	var keyErr error
 	if c.Key, _, keyErr = a.configuredKey(); keyErr == nil {
@@ -94,7 +94,7 @@ func (a *app) examine(ctx context.Context) ([]doctor.Finding, error) {
 	}
 	findings := slices.DeleteFunc(doctor.Run(ctx, c), func(f doctor.Finding) bool { return f.Check == doctor.CheckKey })
 	e := describe(keyErr)
-	return append(append(findings, wrong...), doctor.Finding{Check: doctor.CheckKey, Status: doctor.Fail, Message: e.Message, Mend: e.Next}), ctx.Err()
+	return append(append(findings, wrong...), doctor.Finding{Check: doctor.CheckKey, Status: doctor.Fail, Message: e.Message, Fix: e.Next}), ctx.Err()
 }
 
 func (a *app) printFindings(findings []doctor.Finding) {
@@ -104,8 +104,8 @@ func (a *app) printFindings(findings []doctor.Finding) {
 	}
 	for _, f := range findings {
 		printf(a.out, "%-4s  %-11s  %s\n", f.Status, f.Check, oneLine(f.Message))
-		if f.Mend != "" {
-			printf(a.out, "%s%s\n", strings.Repeat(" ", 19), oneLine(f.Mend))
+		if f.Fix != "" {
+			printf(a.out, "%s%s\n", strings.Repeat(" ", 19), oneLine(f.Fix))
 		}
 	}
 }

@@ -21,7 +21,7 @@ func TestDescribeOwner(t *testing.T) {
 		exit int
 	}{
 		{api.NotFound("There is no such thing.", "Look."), api.CodeNotFound, ExitNotFound},
-		{api.Invalid("label", "That is wrong.", "Mend it."), api.CodeInvalid, ExitUsage},
+		{api.Invalid("label", "That is wrong.", "Fix it."), api.CodeInvalid, ExitUsage},
 		{&api.Error{Status: 401, Code: api.CodeUnauthenticated, Message: "No."}, api.CodeUnauthenticated, ExitOwner},
 		{&api.Error{Status: 409, Code: api.CodeRunActive, Message: "Busy.", RunID: "run_1"}, api.CodeRunActive, ExitActive},
 		{&api.Error{Status: 503, Code: api.CodeUnreachable, Message: "Gone.", Next: "Wait."}, api.CodeUnreachable, ExitStorage},

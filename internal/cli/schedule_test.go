@@ -26,7 +26,7 @@ func TestScheduleList(t *testing.T) {
 	for id, want := range map[string]string{
 		"cin_well":   `4h +2026-03-01 \S+ +not due yet`,
 		"cin_new":    `4h +now +due now`,
-		"cin_locked": `4h +- +the source refused the credential; mend it, then: pdpp run cin_locked`,
+		"cin_locked": `4h +- +the source refused the credential; fix it, then: pdpp run cin_locked`,
 		"cin_failed": `4h +2026-03-01 \S+ +it waits after 4 failures in a row`,
 		"cin_attic":  `- +- +it has no schedule; set one: pdpp schedule set cin_attic --every 6h`,
 	} {

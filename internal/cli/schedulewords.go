@@ -38,9 +38,9 @@ func dueWords(s api.ConnectionSchedule) string {
 	case cadence.AttentionOpen:
 		return "a question waits for you: pdpp status " + id
 	case cadence.CredentialRejected:
-		return "the source refused the credential; mend it, then: pdpp run " + id
+		return "the source refused the credential; fix it, then: pdpp run " + id
 	case cadence.GaveUp:
-		return "the same failure came " + text.Count(int64(s.Failures), "time", "times") + " in a row; mend it, then: pdpp run " + id
+		return "the same failure came " + text.Count(int64(s.Failures), "time", "times") + " in a row; fix it, then: pdpp run " + id
 	case cadence.InBackoff:
 		return "it waits after " + text.Count(int64(s.Failures), "failure", "failures") + " in a row"
 	case cadence.ProviderWait:

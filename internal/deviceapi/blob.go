@@ -134,7 +134,7 @@ func (a *api) files(ctx context.Context, c caller, g *gates, found *sorted) erro
 			found.missing = append(found.missing, slice.Gap{Stream: r.Stream, ParentStream: g.parent(r.Stream, ""), RecordKey: r.Key, Reason: protocol.ReasonBlobFailed, Retryable: true})
 		}
 		if len(kept) > 0 && len(kept) == len(r.Blobs) { // one that was missing is there now
-			found.mended = append(found.mended, wire.GapIdentity{Stream: r.Stream, RecordKey: r.Key})
+			found.fixed = append(found.fixed, wire.GapIdentity{Stream: r.Stream, RecordKey: r.Key})
 		}
 		if r.Blobs != nil {
 			r.Blobs = kept

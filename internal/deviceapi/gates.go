@@ -107,7 +107,7 @@ type sorted struct {
 	taken    []slice.Record
 	missing  []slice.Gap
 	rejected []wire.Rejection
-	mended   []wire.GapIdentity // what gaps may stand for, and is there
+	fixed    []wire.GapIdentity // what gaps may stand for, and is there
 }
 
 // sort passes each record through its gate. One that its stream's rules refuse is left

@@ -53,7 +53,7 @@ func (x *examination) tryBrowser(ctx context.Context, program string) {
 		return
 	}
 	if err := x.TryBrowser(ctx); err != nil {
-		x.fail(CheckBrowser, "the browser "+program+" cannot be used: "+said(err), mendBrowser(err))
+		x.fail(CheckBrowser, "the browser "+program+" cannot be used: "+said(err), fixBrowser(err))
 		return
 	}
 	x.ok(CheckBrowser, "the browser works: "+program)
@@ -70,8 +70,8 @@ func (x *examination) needBrowser() (ids []string) {
 	return ids
 }
 
-// mendBrowser is what helps against the causes that are known.
-func mendBrowser(err error) string {
+// fixBrowser is what helps against the causes that are known.
+func fixBrowser(err error) string {
 	switch text := err.Error(); {
 	case strings.Contains(text, "the browser is too old"):
 		return "Install a newer one: " + installBrowser

@@ -14,11 +14,11 @@ import (
 	"pdpp/internal/keep/store"
 )
 
-// mendDamage is for a database of which parts cannot be read.
-const mendDamage = "Stop the server and restore the newest backup: pdpp restore FILE --to HOME --force. The damaged home stays beside it."
+// fixDamage is for a database of which parts cannot be read.
+const fixDamage = "Stop the server and restore the newest backup: pdpp restore FILE --to HOME --force. The damaged home stays beside it."
 
-// mendModes is for files that other users of the machine could read for a while.
-const mendModes = "Find out what opened them. If you do not trust those users, enter the credentials again; " +
+// fixModes is for files that other users of the machine could read for a while.
+const fixModes = "Find out what opened them. If you do not trust those users, enter the credentials again; " +
 	"the next start of the server ends this note."
 
 // database opens the store, which brings its schema up to date or refuses a
@@ -26,19 +26,19 @@ const mendModes = "Find out what opened them. If you do not trust those users, e
 func (x *examination) database(ctx context.Context) (usable bool) {
 	st, err := x.Open(ctx)
 	if err != nil {
-		x.fail(CheckDatabase, "the database cannot be opened: "+said(err), mendOf(err))
+		x.fail(CheckDatabase, "the database cannot be opened: "+said(err), fixOf(err))
 		return false
 	}
 	x.store = st
 	if err := st.Check(ctx); err != nil {
-		x.fail(CheckDatabase, "the database cannot be used: "+said(err), mendOf(err))
+		x.fail(CheckDatabase, "the database cannot be used: "+said(err), fixOf(err))
 		return false
 	}
 	if v, ok := st.(interface {
 		Verify(context.Context) (bool, error)
 	}); ok {
 		if _, err := v.Verify(ctx); err != nil {
-			x.fail(CheckDatabase, "the database is damaged: "+said(err), mendDamage)
+			x.fail(CheckDatabase, "the database is damaged: "+said(err), fixDamage)
 			return false
 		}
 	}
@@ -64,7 +64,7 @@ func (x *examination) verified(ctx context.Context) {
 			x.ok(CheckDatabase, "the server last found the whole database sound on "+on)
 		case c.Name == store.ComponentModes && c.Reason != "":
 			x.warn(CheckFolder, "other users of this machine could reach "+strings.ReplaceAll(c.Reason, ",",
-				", ")+" until the server restored the modes on "+on, mendModes)
+				", ")+" until the server restored the modes on "+on, fixModes)
 		}
 	}
 }
@@ -84,7 +84,7 @@ func (x *examination) keyFile(ctx context.Context) {
 	}
 	key, err := credential.LoadKey(x.Home)
 	if err != nil {
-		x.fail(CheckKey, "the key cannot be used: "+said(err), mendOf(err))
+		x.fail(CheckKey, "the key cannot be used: "+said(err), fixOf(err))
 		return
 	}
 	x.key = key
@@ -111,7 +111,7 @@ func (x *examination) missingKey(ctx context.Context, path string) {
 const (
 	littleSkew = 2 * time.Second
 	muchSkew   = 30 * time.Second
-	mendClock  = "Let the machines set their clocks by the network: sudo timedatectl set-ntp true"
+	fixClock   = "Let the machines set their clocks by the network: sudo timedatectl set-ntp true"
 )
 
 // clock compares this machine's clock with the database server's, or with the
@@ -147,9 +147,9 @@ func (x *examination) skewed(by time.Duration, message string) bool {
 	message = fmt.Sprintf(message, by.Round(time.Second))
 	switch {
 	case by > muchSkew:
-		x.fail(CheckClock, message, mendClock)
+		x.fail(CheckClock, message, fixClock)
 	case by > littleSkew:
-		x.warn(CheckClock, message, mendClock)
+		x.warn(CheckClock, message, fixClock)
 	default:
 		return false
 	}

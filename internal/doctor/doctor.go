@@ -1,6 +1,6 @@
 // Package doctor looks over an installation: the database, the machine, the
 // key, the connectors and what the connections need of them. Every finding that
-// is not in order says how to mend it, in one command or one sentence.
+// is not in order says how to fix it, in one command or one sentence.
 //
 // It changes nothing, apart from the one row by which the store proves that it
 // can be written. It says nothing about how well collecting goes: that is the
@@ -35,7 +35,7 @@ type Finding struct {
 	Check   string `json:"check"`
 	Status  Status `json:"status"`
 	Message string `json:"message"`
-	Mend    string `json:"mend,omitzero"` // empty exactly when the status is ok
+	Fix     string `json:"fix,omitzero"` // empty exactly when the status is ok
 }
 
 // Names of checks.
@@ -153,15 +153,15 @@ func (x *examination) ok(check, message string) {
 	x.findings = append(x.findings, Finding{check, OK, message, ""})
 }
 
-func (x *examination) warn(check, message, mend string) {
-	x.findings = append(x.findings, Finding{check, Warn, message, mend})
+func (x *examination) warn(check, message, fix string) {
+	x.findings = append(x.findings, Finding{check, Warn, message, fix})
 }
 
-func (x *examination) fail(check, message, mend string) {
-	x.findings = append(x.findings, Finding{check, Fail, message, mend})
+func (x *examination) fail(check, message, fix string) {
+	x.findings = append(x.findings, Finding{check, Fail, message, fix})
 }
 
 // unread tells that a check could not be made because the database did not answer it.
 func (x *examination) unread(check string, err error) {
-	x.fail(check, "the database did not answer: "+said(err), mendOf(err))
+	x.fail(check, "the database did not answer: "+said(err), fixOf(err))
 }

@@ -25,8 +25,8 @@ import (
 
 var fine = Finding{Status: OK}
 
-func failing(mend string) Finding { return Finding{Status: Fail, Mend: mend} }
-func warning(mend string) Finding { return Finding{Status: Warn, Mend: mend} }
+func failing(fix string) Finding { return Finding{Status: Fail, Fix: fix} }
+func warning(fix string) Finding { return Finding{Status: Warn, Fix: fix} }
 
 func TestSoundInstallation(t *testing.T) {
 	p := admit(t)
@@ -54,9 +54,9 @@ func TestDisk(t *testing.T) {
 		want Finding
 	}{
 		{gibibyte, nil, fine},
-		{gibibyte - 1, nil, warning(mendSpace)},
-		{100 * mebibyte, nil, warning(mendSpace)},
-		{100*mebibyte - 1, nil, failing(mendSpace)},
+		{gibibyte - 1, nil, warning(fixSpace)},
+		{100 * mebibyte, nil, warning(fixSpace)},
+		{100*mebibyte - 1, nil, failing(fixSpace)},
 		{0, errors.New("not here"), warning(measureSpace)},
 	} {
 		p.FreeSpace = func(string) (uint64, error) { return c.free, c.err }
@@ -150,7 +150,7 @@ func TestDamagedDatabase(t *testing.T) {
 		p.must(err)
 	}
 	p.must(f.Close())
-	p.wants(CheckDatabase, failing(mendDamage))
+	p.wants(CheckDatabase, failing(fixDamage))
 }
 
 func TestDatabase(t *testing.T) {
@@ -198,7 +198,7 @@ func TestClock(t *testing.T) {
 	ran, p := admit(t), admit(t)
 	ran.run(noon)
 	for ahead, want := range map[time.Duration]Finding{
-		-time.Hour: fine, 2 * time.Second: fine, 3 * time.Second: warning(mendClock), 30 * time.Second: warning(mendClock), time.Minute: failing(mendClock),
+		-time.Hour: fine, 2 * time.Second: fine, 3 * time.Second: warning(fixClock), 30 * time.Second: warning(fixClock), time.Minute: failing(fixClock),
 	} {
 		ran.Now = func() time.Time { return noon.Add(-ahead) }
 		ran.wants(CheckClock, want)
@@ -213,7 +213,7 @@ func TestClock(t *testing.T) {
 	p.DatabaseNow = func(context.Context) (time.Time, error) { return now.Add(time.Second), nil }
 	p.wants(CheckClock, fine)
 	p.DatabaseNow = func(context.Context) (time.Time, error) { return now, errors.New("away") }
-	p.wants(CheckClock, failing(mendOf(errors.New("away"))))
+	p.wants(CheckClock, failing(fixOf(errors.New("away"))))
 }
 
 func TestConnectors(t *testing.T) {
@@ -306,15 +306,15 @@ func TestBrowser(t *testing.T) {
 		p := admit(t)
 		p.Browsers, p.FirstProcess = &browser.Profiles{NoSandbox: true, Memory: []string{"/proc"}}, func() string { return "pdpp" }
 		p.TryBrowser = func(context.Context) error { return nil }
-		var mends []string
+		var fixes []string
 		for _, f := range p.of(CheckBrowser) {
 			if f.Status == Warn {
-				mends = append(mends, f.Mend)
+				fixes = append(fixes, f.Fix)
 			}
 		}
 		want := []string{"Unset PDPP_BROWSER_NO_SANDBOX.", "Give /dev/shm at least 256 MiB (in a container: --shm-size=512m).", "Start the container with an init (docker run --init)."}
-		if !slices.Equal(mends, want) {
-			t.Errorf("mends = %q", mends)
+		if !slices.Equal(fixes, want) {
+			t.Errorf("fixes = %q", fixes)
 		}
 	})
 }
@@ -377,5 +377,5 @@ func TestUpkeep(t *testing.T) {
 		t.Errorf("told %+v", got)
 	}
 	failed = errors.New("not now")
-	p.wants(CheckUpkeep, failing(mendOf(failed)))
+	p.wants(CheckUpkeep, failing(fixOf(failed)))
 }

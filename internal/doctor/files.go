@@ -9,7 +9,7 @@ import (
 	"pdpp/internal/ops/text"
 )
 
-const mendFiles = "Restore the blobs folder from a backup, or let the sources bring them again: pdpp state rewind. Where several machines share a database, they share this folder too."
+const fixFiles = "Restore the blobs folder from a backup, or let the sources bring them again: pdpp state rewind. Where several machines share a database, they share this folder too."
 
 // files holds the files of records against the rows that refer to them: there, and as large as they
 // were. What nothing refers to is swept by itself.
@@ -44,7 +44,7 @@ func (x *examination) files(ctx context.Context) {
 		}
 	}
 	if wrong > 0 {
-		x.fail(CheckFiles, fmt.Sprintf("%s of %s that records refer to are missing or cut short, such as %s", text.Number(wrong), text.Count(rows, "file", "files"), first), mendFiles)
+		x.fail(CheckFiles, fmt.Sprintf("%s of %s that records refer to are missing or cut short, such as %s", text.Number(wrong), text.Count(rows, "file", "files"), first), fixFiles)
 		return
 	}
 	x.ok(CheckFiles, fmt.Sprintf("the files of records are there: %s, %s", text.Count(rows, "file", "files"), text.Bytes(bytes)))

@@ -40,9 +40,9 @@ func TestFiles(t *testing.T) {
 	p.must(os.Remove(replaced))
 	p.wants(CheckFiles, fine)
 	p.must(os.WriteFile(path, []byte("who"), 0o600))
-	p.wants(CheckFiles, failing(mendFiles))
+	p.wants(CheckFiles, failing(fixFiles))
 	p.must(os.Remove(path))
-	p.wants(CheckFiles, failing(mendFiles))
+	p.wants(CheckFiles, failing(fixFiles))
 	note("a", "whole")
 	p.wants(CheckFiles, fine)
 }

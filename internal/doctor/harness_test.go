@@ -114,10 +114,10 @@ func (p *patient) examine() []Finding {
 	p.t.Helper()
 	findings := Run(p.t.Context(), p.Config)
 	for _, f := range findings {
-		if (f.Mend == "") != (f.Status == OK) {
-			p.t.Errorf("%+v: a mend belongs to whatever is not in order, and to nothing else", f)
+		if (f.Fix == "") != (f.Status == OK) {
+			p.t.Errorf("%+v: a fix belongs to whatever is not in order, and to nothing else", f)
 		}
-		if strings.Contains(f.Message+f.Mend, "of no use to anybody") {
+		if strings.Contains(f.Message+f.Fix, "of no use to anybody") {
 			p.t.Errorf("%+v tells a secret", f)
 		}
 	}
@@ -135,7 +135,7 @@ func (p *patient) of(check string) (got []Finding) {
 	return got
 }
 
-// wants compares the findings of one check by status and mend.
+// wants compares the findings of one check by status and fix.
 func (p *patient) wants(check string, want ...Finding) {
 	p.t.Helper()
 	got := p.of(check)

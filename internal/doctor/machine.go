@@ -15,7 +15,7 @@ const (
 	gibibyte = 1 << 30
 
 	littleSpace  = gibibyte
-	mendSpace    = "Free some disk space, or move the folder to a larger disk."
+	fixSpace     = "Free some disk space, or move the folder to a larger disk."
 	measureSpace = "Look at the free space of the disk yourself."
 )
 
@@ -26,9 +26,9 @@ func (x *examination) disk() {
 	case err != nil:
 		x.warn(CheckDisk, "the free space of the disk is not known: "+said(err), measureSpace)
 	case free < disk.Full:
-		x.fail(CheckDisk, "only "+left+" are free on the disk of "+x.Home, mendSpace)
+		x.fail(CheckDisk, "only "+left+" are free on the disk of "+x.Home, fixSpace)
 	case free < littleSpace:
-		x.warn(CheckDisk, "only "+left+" are free on the disk of "+x.Home, mendSpace)
+		x.warn(CheckDisk, "only "+left+" are free on the disk of "+x.Home, fixSpace)
 	default:
 		x.ok(CheckDisk, left+" are free")
 	}

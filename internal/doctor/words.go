@@ -12,12 +12,12 @@ import (
 // said is an error as one line that is safe to show.
 func said(err error) string { return redact.New().Line(err.Error(), 500) }
 
-// mendOf is the next step that an error names itself.
-func mendOf(err error) string {
-	var mend interface{ NextStep() string }
+// fixOf is the next step that an error names itself.
+func fixOf(err error) string {
+	var fix interface{ NextStep() string }
 	switch {
-	case errors.As(err, &mend) && mend.NextStep() != "":
-		return mend.NextStep()
+	case errors.As(err, &fix) && fix.NextStep() != "":
+		return fix.NextStep()
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
 		return "Try again."
 	default:

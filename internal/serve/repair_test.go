@@ -141,7 +141,7 @@ func TestIdenticalFailureAsksAgain(t *testing.T) {
 		p.credential("trowel")
 		time.Sleep(10 * time.Minute)
 		if c := p.verdict(); c.Verdict.Pill.Tone != "green" {
-			t.Errorf("mended at last: %+v", c.Verdict)
+			t.Errorf("fixed at last: %+v", c.Verdict)
 		}
 	})
 }

@@ -15,7 +15,7 @@ type Recovery struct {
 	Cause   string `json:"cause"`
 	Label   string `json:"label"`
 	Summary string `json:"summary"`
-	// Remedy is how the failing condition itself says that it is mended.
+	// Remedy is how the failing condition itself says that it is fixed.
 	Remedy string `json:"remedy"`
 	// Host is the owner's name of the machine, or words for it.
 	Host string `json:"host"`
@@ -107,7 +107,7 @@ func recovery(e *evidence.Evidence, c *Connection) *Recovery {
 }
 
 // clearsBacklog is the label of the first current condition that a look at the
-// device mends.
+// device fixes.
 func clearsBacklog(s *health.Snapshot) string {
 	for i := range s.Conditions {
 		c := &s.Conditions[i]

@@ -193,7 +193,7 @@ func TestRuntimeSentence(t *testing.T) {
 		return health.RuntimeFault{Component: component, Reason: "silent", Since: *ago(d)}
 	}
 	got := indicate(health.RuntimeIndicator{Faults: []health.RuntimeFault{at("scheduler", time.Hour), at("browser", 3*time.Hour), at("loom", time.Minute)}})
-	want := "The scheduler, the browser that connectors use and a part of the runtime are not working, which holds up connections that are otherwise well. Mend this first."
+	want := "The scheduler, the browser that connectors use and a part of the runtime are not working, which holds up connections that are otherwise well. Fix this first."
 	if got.Sentence != want || !got.Since.Equal(*ago(3 * time.Hour)) {
 		t.Errorf("%+v", got)
 	}

@@ -147,6 +147,6 @@ func checkExecutable(path string, m *manifest.Manifest) manifest.Problems {
 	return nil
 }
 
-func problemAt(path, what, mend string) manifest.Problems {
-	return manifest.Problems{{Path: path, What: what, Fix: mend}}
+func problemAt(path, what, fix string) manifest.Problems {
+	return manifest.Problems{{Path: path, What: what, Fix: fix}}
 }

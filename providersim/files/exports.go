@@ -189,7 +189,7 @@ func (t *Imports) Now() map[string][]Item {
 }
 
 // exportSteps are what a person does with exports.
-var exportSteps = []string{"newer", "newer", "copy", "touch", "rename", "delete", "unpack", "break", "mend"}
+var exportSteps = []string{"newer", "newer", "copy", "touch", "rename", "delete", "unpack", "break", "fix"}
 
 // Step does one thing that a person does, and says what.
 func (t *Imports) Step() (string, error) {
@@ -258,7 +258,7 @@ func (t *Imports) Step() (string, error) {
 			return step, err
 		}
 		return step, os.Remove(was)
-	case "break", "mend":
+	case "break", "fix":
 		if d.unpacked || d.broken == (step == "break") {
 			return step, nil
 		}

@@ -8,7 +8,7 @@ import (
 
 // Steps are what the hand can do.
 var Steps = []string{
-	"append", "append", "append", "half", "finish", "new", "resume", "cut", "replace", "touch", "restore", "move", "delete", "compress", "break", "mend",
+	"append", "append", "append", "half", "finish", "new", "resume", "cut", "replace", "touch", "restore", "move", "delete", "compress", "break", "fix",
 }
 
 // Step changes one thing in the tree and says what.
@@ -23,7 +23,7 @@ func (t *Tree) step(step string) error {
 	switch step {
 	case "new":
 		return t.add(t.layout.session(t, 1+t.rng.IntN(20)))
-	case "mend":
+	case "fix":
 		for _, f := range t.files {
 			if f.broken && !f.gone {
 				f.broken = false

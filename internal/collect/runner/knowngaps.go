@@ -98,9 +98,9 @@ func skipSeverity(m *protocol.SkipResult, action protocol.RecoveryAction, reques
 type lasting int
 
 const (
-	passing  lasting = iota // a retry is expected to mend it
+	passing  lasting = iota // a retry is expected to fix it
 	unclear                 // nobody says what would
-	standing                // no retry mends it
+	standing                // no retry fixes it
 )
 
 // lastingOf goes by the action. Where it is only inferred, a reason that is known
@@ -146,7 +146,7 @@ func inferAction(text string) protocol.RecoveryAction {
 	return protocol.UnknownRecovery
 }
 
-// failureHint is what would mend a failed run: by the connector's own word, by its
+// failureHint is what would fix a failed run: by the connector's own word, by its
 // sentence, or by how the run ended. The sentences of the runner are not read.
 func (s *session) failureHint(f *Failure) protocol.RecoveryHint {
 	if s.done == nil || s.done.Error == nil || f.Reason != ReasonConnectorFailed && f.Reason != ReasonConnectorCancelled {

@@ -48,7 +48,7 @@ func TestSkipsBecomeKnownGaps(t *testing.T) {
 	}
 }
 
-// What would mend a failed run is inferred from the connector's own words alone, and its
+// What would fix a failed run is inferred from the connector's own words alone, and its
 // word on whether a further run may do counts.
 func TestFailureHintReadsNoTextOfOurs(t *testing.T) {
 	yes, no := true, false
@@ -79,7 +79,7 @@ func TestFailureHintReadsNoTextOfOurs(t *testing.T) {
 	}
 }
 
-// TestLastingSkipIsKept: what no retry mends is not hidden by what a retry does.
+// TestLastingSkipIsKept: what no retry fixes is not hidden by what a retry does.
 func TestLastingSkipIsKept(t *testing.T) {
 	hinted := func(reason, hint string) string {
 		return `{"type":"SKIP_RESULT","stream":"notes","reason":"` + reason + `","recovery_hint":` + hint + `}`

@@ -57,7 +57,7 @@ func (st *stream) rejections() (n int64) {
 	return n - st.otherKeys.shared
 }
 
-// leaveOut notes that something of the stream is missing until its connector is mended.
+// leaveOut notes that something of the stream is missing until its connector is fixed.
 func (s *session) leaveOut(st *stream, reason protocol.Reason) {
 	st.lasts = standing
 	st.skipped = &SkippedFact{Reason: string(reason), RecoveryAction: protocol.RetryOnConnectorUpgrade}

@@ -40,7 +40,8 @@ type (
 		// Closed are the streams of which nothing is missing any more.
 		Closed []string `json:"closed,omitempty"`
 		Failed bool     `json:"failed,omitzero"` // the connector
-		Mended bool     `json:"mended,omitzero"` // it works again
+		Fixed  bool     `json:"fixed,omitzero"`  // it works again
+		Mended bool     `json:"mended,omitzero"` // the name of Fixed in outboxes of earlier versions
 	}
 )
 

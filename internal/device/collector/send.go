@@ -75,7 +75,7 @@ func (p *pass) tell(ctx context.Context, g gapPayload, together bool) error {
 	if g.Failed {
 		missing = append(missing, g.report(source, connector, wire.GapConnectorChildFailure))
 	}
-	if g.Mended {
+	if g.Fixed || g.Mended {
 		found = append(found, wire.GapRecovered{SourceInstanceID: source, ConnectorID: connector, Reason: wire.GapConnectorChildFailure, RecoveredRunID: g.RunID})
 	}
 	for _, gap := range missing {

@@ -88,7 +88,7 @@ func (s *sink) conclude(ctx context.Context, outcome runner.Outcome) error {
 	if outcome.Status == runner.Cancelled || s.full || !failed && !s.ledger.failing {
 		return nil
 	}
-	item, err := s.item(outbox.Gap, gapPayload{RunID: s.runID, At: s.pass.now().UTC(), Failed: failed, Mended: !failed})
+	item, err := s.item(outbox.Gap, gapPayload{RunID: s.runID, At: s.pass.now().UTC(), Failed: failed, Fixed: !failed})
 	if err != nil {
 		return err
 	}

@@ -15,6 +15,8 @@ import (
 
 	"pdpp/internal/device/outbox"
 	"pdpp/internal/slice"
+
+	"github.com/go-json-experiment/json/jsontext"
 )
 
 // badly answers uploads of records with a fault, so many times.
@@ -433,5 +435,26 @@ func TestTarget(t *testing.T) {
 	}
 	if bytes, _ := goal.now(); bytes != smallestGoal {
 		t.Errorf("at least %d", bytes)
+	}
+}
+
+// TestOutboxOfAnEarlierVersion sends a gap report in the format of an earlier version.
+func TestOutboxOfAnEarlierVersion(t *testing.T) {
+	b := newBed(t)
+	item, err := newItem(outbox.Gap, b.profile.SourceInstanceID, "run_1/1",
+		jsontext.Value(`{"run_id":"run_1","at":"2026-03-01T08:00:00Z","mended":true}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	box, err := outbox.Open(t.Context(), b.profile.Queue)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(box.Enqueue(t.Context(), []outbox.Item{item}, b.now), box.Close()); err != nil {
+		t.Fatal(err)
+	}
+	b.mustRun(t)
+	if len(b.recovered) != 1 || !strings.Contains(b.recovered[0], "connector_child_failure") {
+		t.Errorf("recovered: %q", b.recovered)
 	}
 }

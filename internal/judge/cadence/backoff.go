@@ -13,7 +13,7 @@ const (
 	// common, three are a state.
 	delaysFrom = 3
 	// GivesUpAfter is the failure with which the attempts end: more of the same
-	// will not mend it.
+	// will not fix it.
 	GivesUpAfter = 7
 	// delayDoublings bounds the growth of the wait, wherever the attempts end.
 	delayDoublings = 8
@@ -39,7 +39,7 @@ func AfterRun(previous *evidence.Backoff, run evidence.Run, interval time.Durati
 		next.Failures = previous.Failures + 1
 	}
 	if run.Failure != nil && run.Failure.CredentialFault() != "" {
-		// No wait mends it, and giving up would outlast the mend: the rule of the
+		// No wait fixes it, and giving up would outlast the fix: the rule of the
 		// refused credential holds the connection.
 		next.Failures = min(next.Failures, GivesUpAfter-1)
 		return next

@@ -12,12 +12,12 @@ import (
 
 // simulate lets a timer ask every five minutes for thirty days. Each run takes
 // some minutes and ends as end says; an owner runs it by hand after giving up
-// when mend says so. It gives the starts of the scheduled runs.
-func simulate(e *evidence.Evidence, end func(run int) evidence.Run, mend bool) (starts []time.Time, gaveUp int) {
+// when fix says so. It gives the starts of the scheduled runs.
+func simulate(e *evidence.Evidence, end func(run int) evidence.Run, fix bool) (starts []time.Time, gaveUp int) {
 	const tick, days = 5 * time.Minute, 30
 	for now := noon; now.Before(noon.Add(days * 24 * time.Hour)); now = now.Add(tick) {
 		d := Decide(e, now)
-		if d.Why == GaveUp && mend {
+		if d.Why == GaveUp && fix {
 			gaveUp++
 			e.Backoff, e.LastSuccessAt = nil, &now
 			continue
@@ -58,7 +58,7 @@ func TestFlappingSource(t *testing.T) {
 			}
 			return failedRun(evidence.Failure{Reason: "network"})
 		}
-		starts, _ := simulate(e, end, rapid.Bool().Draw(t, "mended"))
+		starts, _ := simulate(e, end, rapid.Bool().Draw(t, "fixed"))
 		if len(starts) == 0 || len(starts) > most {
 			t.Fatalf("%d runs", len(starts))
 		}
@@ -71,7 +71,7 @@ func TestFlappingSource(t *testing.T) {
 }
 
 // A source that is down for good gets seven runs, and another seven each time
-// that the owner says it is mended.
+// that the owner says it is fixed.
 func TestDeadSource(t *testing.T) {
 	dead := func(int) evidence.Run { return failedRun(evidence.Failure{Reason: "network"}) }
 	starts, _ := simulate(ready(), dead, false)

@@ -19,7 +19,7 @@ func TestCredentialFault(t *testing.T) {
 		CredentialMissing: {"credentials_missing", "credential_required", "credentials_required", "token_missing", "api_key_required"},
 		"": {
 			"", "provider_down", "http_404", "http_500", "http_429", "http_4010", "network_error", "rejected", "expired",
-			// credentials in the name, and nothing that a new one would mend
+			// credentials in the name, and nothing that a new one would fix
 			"auth_rate_limited", "http_403_rate_limited", "login_timeout", "lantern_session_establish_timeout", "auth_unavailable",
 			"oauth_temporarily_unavailable", "token_refresh_network_error", "auth_503", "authorization_pending", "token_bucket_empty",
 			// tokens and sessions of another kind

@@ -50,8 +50,8 @@ func (f *finding) write(c *Condition, seen *time.Time) {
 	own := *f.row
 	c.Kind = &own
 	if f.names != nil {
-		mend := *own.Remediation
-		mend.Label, own.Message, own.Remediation = f.names.Replace(mend.Label), f.names.Replace(own.Message), &mend
+		fix := *own.Remediation
+		fix.Label, own.Message, own.Remediation = f.names.Replace(fix.Label), f.names.Replace(own.Message), &fix
 	}
 	if !reason {
 		return

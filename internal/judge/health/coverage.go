@@ -203,7 +203,7 @@ func notReached(s *evidence.Stream) bool {
 		f.Checkpoint != evidence.CheckpointCommitted && f.Checkpoint != evidence.CheckpointWithheld
 }
 
-// undecided reports whether a skip leaves open how it is mended.
+// undecided reports whether a skip leaves open how it is fixed.
 func undecided(a protocol.RecoveryAction) bool {
 	return a == "" || a == protocol.UnknownRecovery || a == protocol.RetryByRuntime
 }
@@ -230,7 +230,7 @@ func skipCoverage(s *evidence.Skip) Coverage {
 	case protocol.RetryByRuntime:
 		return RetryableGap
 	case protocol.RefreshCredentials, protocol.ManualActionRequired:
-		return Partial // the owner can mend it, so it is not final
+		return Partial // the owner can fix it, so it is not final
 	}
 	reason := "_" + wordEdges.Replace(strings.ToLower(s.Reason)) + "_"
 	for _, f := range skipFamilies {

@@ -81,7 +81,7 @@ func TestCoveragePrecedence(t *testing.T) {
 		{"a final skip beside a gap of its own", func(e *evidence.Evidence) {
 			e.Gaps, e.Streams[0].Fact.Skip = waiting("a"), &evidence.Skip{Reason: "broken", Action: protocol.NotRetriable}
 		}, TerminalGap, []string{"a"}},
-		{"a skip that leaves its mending open, beside a gap of its own", func(e *evidence.Evidence) {
+		{"a skip that leaves its fixing open, beside a gap of its own", func(e *evidence.Evidence) {
 			e.Gaps, e.Streams[0].Fact.Skip = waiting("a"), &evidence.Skip{Reason: "broken"}
 		}, RetryableGap, []string{"a"}},
 		{"that skip beside a gap of another stream", func(e *evidence.Evidence) {

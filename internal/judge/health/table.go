@@ -33,7 +33,7 @@ var (
 	signInAhead    = &Remediation{RefreshCredentials, "Sign in at the source again", true, "credentials"}
 	confirmAccount = &Remediation{RetryByRuntime, "Run it once to confirm the new credential", true, "run"}
 	installBrowser = &Remediation{CheckRuntime, "Install a browser on the machine that collects: sudo apt install chromium", true, "runtime"}
-	mendRuntime    = &Remediation{CheckRuntime, "Install or start what the connector needs on this machine", true, "runtime"}
+	fixRuntime     = &Remediation{CheckRuntime, "Install or start what the connector needs on this machine", true, "runtime"}
 	addInterpreter = &Remediation{CheckRuntime, "Install NAME, or say where it is: pdpp connectors set CONNECTOR --path PATH", true, "runtime"}
 	setVariable    = &Remediation{CheckRuntime, "Set NAME for the program that collects", true, "runtime"}
 	nameFolder     = &Remediation{CheckRuntime, "Set NAME to the folder that holds the files, for the program that collects", true, "runtime"}
@@ -47,7 +47,7 @@ var (
 		"Look at it and confirm it on the server's machine: pdpp connectors confirm CONNECTOR", true, "runtime"}
 	repairFiles = &Remediation{CheckRuntime,
 		"Correct its files or install it again; pdpp connectors lists what is wrong", true, "runtime"}
-	mendSurface    = &Remediation{CheckRuntime, "Check the browser that the connector uses", true, "remote_surface"}
+	fixSurface     = &Remediation{CheckRuntime, "Check the browser that the connector uses", true, "remote_surface"}
 	rerunCollector = &Remediation{ClearBacklog, "Run the collector again on the host that holds the data", true, "local_device"}
 	retryUploads   = &Remediation{ClearBacklog, "Retry the failed uploads on the host that holds the data, then run the collector", true, "local_device"}
 	checkCollector = &Remediation{ClearBacklog, "Check the collector on the host that holds the data", true, "local_device"}
@@ -109,11 +109,11 @@ var (
 	runtimeAvailable = define(RuntimeAvailable, True, Info, "runtime_available", OriginRuntime,
 		"The runtime has what the connector needs.", nil)
 	bindingMissing = define(RuntimeAvailable, False, BlockedSeverity, "runtime_binding_missing", OriginRuntime,
-		"The runtime lacks something that the connector requires.", mendRuntime)
+		"The runtime lacks something that the connector requires.", fixRuntime)
 	browserMissing = define(RuntimeAvailable, False, BlockedSeverity, "missing_browser_surface", OriginRuntime,
 		"The connector requires a browser and none is usable.", installBrowser)
 	toolUnavailable = define(RuntimeAvailable, False, BlockedSeverity, "external_tool_unavailable", OriginRuntime,
-		"A program that the connector requires is not installed.", mendRuntime)
+		"A program that the connector requires is not installed.", fixRuntime)
 	interpreterMissing = define(RuntimeAvailable, False, BlockedSeverity, evidence.ReasonInterpreterMissing,
 		OriginReadiness, "The connector is started by NAME, which is not on this machine.", addInterpreter)
 	variableUnset = define(RuntimeAvailable, False, BlockedSeverity, evidence.ReasonVariableUnset, OriginReadiness,
@@ -135,12 +135,12 @@ var (
 	deviceDoubled = define(RuntimeAvailable, False, BlockedSeverity, ReasonDeviceDoubled, OriginLocalDevice,
 		"Two computers use the access of one device.", replaceDevice)
 	runtimeUnavailable = define(RuntimeAvailable, False, Error, "runtime_unavailable", OriginRuntime,
-		"The connector could not be started.", mendRuntime)
+		"The connector could not be started.", fixRuntime)
 
 	surfaceNotRequired = define(RemoteSurfaceAvailable, NotApplicable, Info, "remote_surface_not_required", OriginRemoteSurface, "No remote browser is in use.", nil)
 	surfaceAvailable   = define(RemoteSurfaceAvailable, True, Info, "remote_surface_available", OriginRemoteSurface, "The remote browser is usable.", nil)
-	surfaceUnknown     = define(RemoteSurfaceAvailable, StatusUnknown, Warning, "remote_surface_unknown", OriginRemoteSurface, "Whether the remote browser is usable is not known.", mendSurface)
-	surfaceFailed      = define(RemoteSurfaceAvailable, False, Error, "remote_surface_failed", OriginRemoteSurface, "The remote browser failed.", mendSurface)
+	surfaceUnknown     = define(RemoteSurfaceAvailable, StatusUnknown, Warning, "remote_surface_unknown", OriginRemoteSurface, "Whether the remote browser is usable is not known.", fixSurface)
+	surfaceFailed      = define(RemoteSurfaceAvailable, False, Error, "remote_surface_failed", OriginRemoteSurface, "The remote browser failed.", fixSurface)
 )
 
 // The owner's devices.

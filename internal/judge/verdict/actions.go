@@ -79,9 +79,9 @@ var actionRules = [...]actionRule{
 		func(r *reading, before []RequiredAction) bool {
 			return r.refreshDue() && !r.terminal() && !r.paused && !r.syncing && !has(before, RetryGap)
 		}, everyRequired, ctaRefresh},
-	{"refresh_unattended", "a run would mend the connection, no schedule starts one, and nothing above holds",
+	{"refresh_unattended", "a run would fix the connection, no schedule starts one, and nothing above holds",
 		RefreshNow, AudienceOwner, Soon, ConfirmingRun, false,
-		func(r *reading, before []RequiredAction) bool { return len(before) == 0 && r.mendable() }, everyRequired, ctaRefresh},
+		func(r *reading, before []RequiredAction) bool { return len(before) == 0 && r.fixable() }, everyRequired, ctaRefresh},
 	{"first_run", "nothing was ever collected, no schedule starts a run, and nothing above holds",
 		RefreshNow, AudienceOwner, Soon, ConfirmingRun, false,
 		func(r *reading, before []RequiredAction) bool { return len(before) == 0 && r.neverRun() }, everyRequired, ctaFirst},

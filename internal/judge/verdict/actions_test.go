@@ -173,7 +173,7 @@ func TestWordsOfAnAction(t *testing.T) {
 		"Enter the credential that the run asks for":              question("credentials_required"),
 		"Finish the open request":                                 question("something_else"),
 		"A run is under way":                                      healthy(gap(health.Partial, health.DispositionResumable), syncing),
-		"The next run continues automatically":                        healthy(gap(health.Partial, health.DispositionResumable)),
+		"The next run continues automatically":                    healthy(gap(health.Partial, health.DispositionResumable)),
 		"The next run starts after a pause":                       healthy(state(health.CoolingOff)),
 		"The source can be asked again after its pause":           healthy(gap(health.RetryableGap, health.DispositionResumable), noSchedule, sourceWaits),
 		"Retry after the source's pause":                          healthy(sourceWaits, state(health.Degraded), gap(health.RetryableGap, health.DispositionResumable), freshness(health.Stale, 3)),

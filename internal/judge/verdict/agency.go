@@ -98,9 +98,9 @@ func (r *reading) mustWait() bool {
 	return r.in.Schedule != nil && r.in.Schedule.SourceWaits
 }
 
-// mendable reports whether a run that nothing else starts would mend the
+// fixable reports whether a run that nothing else starts would fix the
 // connection: it is degraded without a schedule, or the scheduler gave it up.
-func (r *reading) mendable() bool {
+func (r *reading) fixable() bool {
 	settled := r.disposition == health.DispositionComplete || r.disposition == health.DispositionChecking
 	if !settled || r.paused || r.syncing {
 		return false

@@ -68,8 +68,8 @@ func TestFirstCollectionSaysWhatIsKept(t *testing.T) {
 	for want, in := range map[string]Input{
 		"1,200 records are saved, and the first run continues.": healthy(neverRun, syncing, kept(1200)),
 		"1 record is saved, and the first run continues.":       healthy(neverRun, syncing, kept(1)),
-		"The first run is under way.":                        healthy(neverRun, syncing, kept(0)),
-		say(stCoverageUnknown):                               healthy(neverRun, kept(1200)),
+		"The first run is under way.":                           healthy(neverRun, syncing, kept(0)),
+		say(stCoverageUnknown):                                  healthy(neverRun, kept(1200)),
 	} {
 		if got := judge(t, in).ForwardStatement; got != want {
 			t.Errorf("%q, want %q", got, want)

@@ -38,7 +38,7 @@ type File struct {
 type Finding struct {
 	Where   string // package or file, with the line when there is one
 	Offence string // what was found there
-	Reason  string // why it is not allowed, or how to mend it
+	Reason  string // why it is not allowed, or how to fix it
 }
 
 func (f Finding) String() string {

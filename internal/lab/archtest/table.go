@@ -297,7 +297,7 @@ var Table = []Rule{
 	{Room: "internal/doctor", May: []string{"internal/blob", "internal/ops/disk", "internal/keep/store",
 		"internal/collect/browser", "internal/collect/catalog", "foreign/confine", "internal/keep/credential",
 		"internal/ops/redact", "internal/ops/text", "manifest"},
-		Reason: "a check looks at one part and says the mend; it changes nothing"},
+		Reason: "a check looks at one part and says the fix; it changes nothing"},
 	{Room: "internal/ops/metrics", Libs: []string{"github.com/prometheus/client_golang/..."},
 		Reason: "numbers carry no account and no content: they know none of the packages that do"},
 	{Room: "internal/ops/tracing", Libs: []string{"go.opentelemetry.io/otel/..."},

@@ -66,7 +66,7 @@ func (h *house) pdpp(path string, args ...string) (out string, code int) {
 	return text.String(), cmd.ProcessState.ExitCode()
 }
 
-type finding struct{ Check, Status, Message, Mend string }
+type finding struct{ Check, Status, Message, Fix string }
 
 // browserFindings are what the doctor says of the browser.
 func (h *house) browserFindings(path string) (found []finding) {
@@ -101,12 +101,12 @@ func TestDoctorTriesTheBrowser(t *testing.T) {
 	h.must(os.WriteFile(filepath.Join(broken, "chromium"), []byte("#!/bin/sh\necho \"FATAL: No usable sandbox! $@\" >&2\nexit 1\n"), 0o755))
 	h.must(os.Chmod(broken, 0o755))
 	got := h.browserFindings(broken + ":/usr/bin:/bin")
-	if len(got) == 0 || got[0].Status != "fail" || !strings.Contains(got[0].Mend, "user namespaces") ||
+	if len(got) == 0 || got[0].Status != "fail" || !strings.Contains(got[0].Fix, "user namespaces") ||
 		!strings.Contains(got[0].Message, "--remote-debugging-pipe") || strings.Contains(got[0].Message, "--no-sandbox") {
 		t.Errorf("with a broken one: %+v", got)
 	}
 
-	if got := h.browserFindings(t.TempDir()); len(got) != 1 || got[0].Mend != "sudo apt install chromium" || !strings.Contains(got[0].Message, "cin_lantern") {
+	if got := h.browserFindings(t.TempDir()); len(got) != 1 || got[0].Fix != "sudo apt install chromium" || !strings.Contains(got[0].Message, "cin_lantern") {
 		t.Errorf("without one: %+v", got)
 	}
 	// Browsers of other tests on this machine have rooms as well, and remove them when they end.

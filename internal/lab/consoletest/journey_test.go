@@ -202,7 +202,7 @@ func grant(b *tab) {
 	}
 }
 
-// repair breaks the credential, sees that the owner is needed, and mends it by one step.
+// repair breaks the credential, sees that the owner is needed, and fixes it by one step.
 func repair(b *tab, sim *github.GitHub) {
 	b.t.Helper()
 	if _, err := sim.ChangeToken(providersim.TokenChange{Action: "revoke"}); err != nil {

@@ -55,9 +55,9 @@ type Connector struct {
 	Files *FileImport `json:"file_import"`
 	// Foreign is what one that is not built in gets when it runs; nil for a built-in one.
 	Foreign *Foreign `json:"foreign"`
-	// Problem is why it cannot be connected, each fault with its mend; empty for one that can.
+	// Problem is why it cannot be connected, each fault with its fix; empty for one that can.
 	Problem string `json:"problem,omitempty"`
-	// Lacks is what keeps it from running here, with the mend: its interpreter, a browser, an app
+	// Lacks is what keeps it from running here, with the fix: its interpreter, a browser, an app
 	// at the provider. It is empty where nothing does.
 	Lacks string `json:"lacks,omitempty"`
 }

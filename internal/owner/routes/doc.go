@@ -20,7 +20,7 @@ type surface struct {
 }
 
 // Routes gives every address. The log gets what went wrong here and is nobody's to
-// mend who asked; nil means that nobody wants to know.
+// fix who asked; nil means that nobody wants to know.
 func Routes(o api.Owner, log *slog.Logger) []reply.Route {
 	if log == nil {
 		log = slog.New(slog.DiscardHandler)

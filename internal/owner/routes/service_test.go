@@ -63,7 +63,7 @@ func TestTheHouseFromOutside(t *testing.T) {
 	h.must(h.client.Run(ctx, good.ID))
 	h.must(h.client.SetCredential(ctx, bad.ID, map[string]string{"token": "ladder"}))
 	if status := h.run(bad.ID); status != "succeeded" {
-		t.Errorf("with the mended credential the run ended as %s", status)
+		t.Errorf("with the fixed credential the run ended as %s", status)
 	}
 	h.must(h.client.RevokeGrant(ctx, grant.ID))
 	h.must(h.client.DeleteSearch(ctx, search.ID))

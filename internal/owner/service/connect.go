@@ -201,8 +201,8 @@ func (s *Service) request(ctx context.Context, id string) error {
 	return faults.Error(err, "ask for the run")
 }
 
-// confirm sees to it that what the owner mended is tried by one run. Where they were
-// asked to mend it, the watcher of that record asks for the run.
+// confirm sees to it that what the owner fixed is tried by one run. Where they were
+// asked to fix it, the watcher of that record asks for the run.
 func (s *Service) confirm(ctx context.Context, id string) error {
 	open, err := s.Store.Attention(ctx, store.AttentionQuery{ConnectionIDs: []string{id}})
 	if err != nil {

@@ -14,9 +14,9 @@ import (
 type standing struct {
 	// satisfied says that the contract is met.
 	satisfied bool
-	// mendedAt is when the owner did what only a run can prove; zero where no run
+	// fixedAt is when the owner did what only a run can prove; zero where no run
 	// is needed for it.
-	mendedAt time.Time
+	fixedAt time.Time
 	// goesOn says that the run that asked was answered and is still at work.
 	goesOn bool
 }
@@ -59,7 +59,7 @@ func (s *scene) credential(r *attention.Record) standing {
 	if c == nil || c.Status != evidence.CredentialActive {
 		return standing{satisfied: s.e.SucceededSince(r.OpenedAt)}
 	}
-	return standing{satisfied: true, mendedAt: c.CapturedAt}
+	return standing{satisfied: true, fixedAt: c.CapturedAt}
 }
 
 // schedule is satisfied by a schedule that is on. A connection that was paused
@@ -70,11 +70,11 @@ func (s *scene) schedule(r *attention.Record) standing {
 	if plan == nil || !plan.Enabled || s.e.Connection.Status != evidence.StatusActive {
 		return standing{}
 	}
-	mended := plan.UpdatedAt
-	if mended.Before(r.OpenedAt) {
-		mended = r.OpenedAt
+	fixed := plan.UpdatedAt
+	if fixed.Before(r.OpenedAt) {
+		fixed = r.OpenedAt
 	}
-	return standing{satisfied: true, mendedAt: mended}
+	return standing{satisfied: true, fixedAt: fixed}
 }
 
 // question is satisfied when what was asked waits no more. Whether it was
@@ -98,7 +98,7 @@ func (s *scene) question(r *attention.Record) standing {
 		return standing{}
 	}
 	if answered && run != nil && run.ID == runID && run.Status != evidence.RunSucceeded {
-		return standing{satisfied: true, mendedAt: run.EndedAt}
+		return standing{satisfied: true, fixedAt: run.EndedAt}
 	}
 	return standing{satisfied: answered || s.e.SucceededSince(r.OpenedAt)}
 }
@@ -126,11 +126,11 @@ func (s *scene) nothingMissing() bool {
 // by a look that did not see it: what is dated is committed later, and clocks
 // differ. What a device feeds is confirmed by its own upload.
 func (s *scene) unconfirmed(r *attention.Record, is standing) bool {
-	if !is.satisfied || is.mendedAt.IsZero() || s.e.LocalDevice() {
+	if !is.satisfied || is.fixedAt.IsZero() || s.e.LocalDevice() {
 		return false
 	}
-	if r.ConfirmAskedAt != nil && !is.mendedAt.After(*r.ConfirmAskedAt) {
+	if r.ConfirmAskedAt != nil && !is.fixedAt.After(*r.ConfirmAskedAt) {
 		return false
 	}
-	return !s.endedSince(is.mendedAt)
+	return !s.endedSince(is.fixedAt)
 }

@@ -25,7 +25,7 @@ func refused(t *testing.T) (*world, attention.Record) {
 
 // A new credential is all that the owner does: one run confirms it, on the same
 // connection, with its schedule and credential as they are.
-func TestMendedCredentialIsConfirmedOnce(t *testing.T) {
+func TestFixedCredentialIsConfirmedOnce(t *testing.T) {
 	t.Attr("spec", "CH-26")
 	t.Attr("spec", "CH-26.1")
 	w, before := refused(t)

@@ -64,15 +64,15 @@ func (s *scene) hold(due []*attention.Record) (Hold, *time.Time) {
 	switch {
 	case d.Why == cadence.SourcePressure || d.RecoveryOnly:
 		return HoldPressure, d.At
-	case d.Why == cadence.InBackoff && !s.mended(due):
+	case d.Why == cadence.InBackoff && !s.fixed(due):
 		return HoldBackoff, d.At
 	}
 	return "", nil
 }
 
-// mended reports whether the owner has just mended what the newest run failed
+// fixed reports whether the owner has just fixed what the newest run failed
 // over, so that its wait has lost its reason.
-func (s *scene) mended(due []*attention.Record) bool {
+func (s *scene) fixed(due []*attention.Record) bool {
 	return s.e.RunFault(s.e.LastRun) != "" &&
 		slices.ContainsFunc(due, func(r *attention.Record) bool { return r.Contract == string(verdict.CredentialPresent) })
 }

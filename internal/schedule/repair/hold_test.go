@@ -26,7 +26,7 @@ func TestHolds(t *testing.T) {
 		}, Blocked, HoldPressure},
 		"a wait for the provider":              {func(w *world) { w.Waits = []evidence.Wait{{Sender: "api", Until: w.now.Add(time.Second)}} }, Blocked, HoldWait},
 		"a wait for the provider that is over": {func(w *world) { w.Waits = []evidence.Wait{{Sender: "api", Until: w.now}} }, Started, ""},
-		"a wait of the failure that was mended": {func(w *world) {
+		"a wait of the failure that was fixed": {func(w *world) {
 			w.Backoff = &evidence.Backoff{Class: "connector:auth_failure", Failures: 3, ObservedAt: w.now, NextAttemptAt: ptr(w.now.Add(time.Hour))}
 		}, Started, ""},
 		"a wait of another failure": {func(w *world) {
@@ -57,7 +57,7 @@ func TestHolds(t *testing.T) {
 	}
 }
 
-// A run that was under way when the owner mended it proves nothing; one that
+// A run that was under way when the owner fixed it proves nothing; one that
 // started afterwards is the confirmation, whoever started it.
 func TestRunThatWasUnderWay(t *testing.T) {
 	w, before := refused(t)
@@ -116,9 +116,9 @@ func TestDelayDoubles(t *testing.T) {
 	}
 }
 
-// What is mended while a confirming run is on its way waits for that run, and is
+// What is fixed while a confirming run is on its way waits for that run, and is
 // confirmed by it.
-func TestTwoMendsShareOneRun(t *testing.T) {
+func TestTwoFixesShareOneRun(t *testing.T) {
 	w, first := refused(t)
 	w.wait(time.Minute)
 	w.storeCredential()

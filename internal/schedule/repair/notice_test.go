@@ -47,7 +47,7 @@ func TestRuntimeFaultPushesNothing(t *testing.T) {
 	}
 }
 
-// What the system mends by itself makes no record.
+// What the system fixes by itself makes no record.
 func TestSelfHandledMakesNoRecord(t *testing.T) {
 	t.Attr("spec", "CH-29.1")
 	w := newWorld()
@@ -58,7 +58,7 @@ func TestSelfHandledMakesNoRecord(t *testing.T) {
 	}
 }
 
-// What only the owner can mend makes one record that is pushed.
+// What only the owner can fix makes one record that is pushed.
 func TestOwnerIsCalledForWhatOnlyTheyCanDo(t *testing.T) {
 	t.Attr("spec", "CH-29.2")
 	w := newWorld()

@@ -98,7 +98,7 @@ func (w *world) check(t *rapid.T) {
 		if !recorded && !(runs && slices.Contains(byRun, want.SatisfiedWhen.Kind)) {
 			t.Fatalf("nothing records %s", want.Kind)
 		}
-		// A confirmation that is over and has mended nothing leaves the action with the owner.
+		// A confirmation that is over and has fixed nothing leaves the action with the owner.
 		over := r.ConfirmAskedAt != nil && w.LastRun != nil && !w.LastRun.StartedAt.Before(*r.ConfirmAskedAt)
 		if recorded && over && r.Lifecycle == evidence.AttentionInProgress {
 			t.Fatalf("the confirmation failed, and the record is %+v", r)

@@ -1,7 +1,7 @@
 // Package repair closes the circle between what the owner is asked and what they
 // did: it keeps a record of every action that a verdict asks of them, sees in the
 // evidence that one was taken, asks for the one run that confirms it, and takes
-// the record back up when that run shows that nothing was mended.
+// the record back up when that run shows that nothing was fixed.
 //
 // Step decides, and is pure. Watcher reads and writes for it. Neither runs a
 // connector or derives a verdict: the evidence is judged by package view, and the

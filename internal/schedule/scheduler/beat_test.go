@@ -39,7 +39,7 @@ func TestFailingPassesFallSilent(t *testing.T) {
 		w.passes.Unlock()
 		time.Sleep(beatEvery + passEvery)
 		if s := silence(); s > beatEvery {
-			t.Errorf("mended, and heard of %v ago", s)
+			t.Errorf("fixed, and heard of %v ago", s)
 		}
 		o.close(w)
 	})

@@ -21,7 +21,7 @@ func TestNothingStartsDuringAWait(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		o := newOrchard(t)
 		o.announces = map[string]time.Duration{"orchard": 2 * time.Hour, "broken": 2 * time.Hour}
-		for _, id := range []string{"cin_scheduled", "cin_asked", "cin_mended", "cin_hurried"} {
+		for _, id := range []string{"cin_scheduled", "cin_asked", "cin_fixed", "cin_hurried"} {
 			o.plant(id, "orchard", 10*time.Minute)
 		}
 		o.plant("cin_manual", "orchard", 0)
@@ -31,7 +31,7 @@ func TestNothingStartsDuringAWait(t *testing.T) {
 		o.must(o.ask("cin_manual"))
 		began := time.Now()
 		time.Sleep(30 * time.Minute)
-		for _, id := range []string{"cin_scheduled", "cin_asked", "cin_mended", "cin_hurried", "cin_manual", "cin_broken"} {
+		for _, id := range []string{"cin_scheduled", "cin_asked", "cin_fixed", "cin_hurried", "cin_manual", "cin_broken"} {
 			if runs := o.ran(id); len(runs) != 1 {
 				t.Fatalf("%s: %d runs within half an hour of two hours", id, len(runs))
 			}
@@ -42,7 +42,7 @@ func TestNothingStartsDuringAWait(t *testing.T) {
 				t.Fatalf("%s: asked for, %v", id, err)
 			}
 		}
-		_, err := o.st.RequestRun(t.Context(), store.RunRequest{ConnectionID: "cin_mended", Trigger: store.TriggerRetry, RequestedAt: time.Now()})
+		_, err := o.st.RequestRun(t.Context(), store.RunRequest{ConnectionID: "cin_fixed", Trigger: store.TriggerRetry, RequestedAt: time.Now()})
 		o.must(err)
 		o.announces = nil
 		o.must(RunNow(t.Context(), o.st, store.RunRequest{ConnectionID: "cin_hurried", Trigger: store.TriggerManual, AskAnyway: true, RequestedAt: time.Now()}))
@@ -54,14 +54,14 @@ func TestNothingStartsDuringAWait(t *testing.T) {
 			t.Errorf("asked anyway, and it still waits: %+v", e.Waits)
 		}
 		time.Sleep(time.Until(began.Add(2*time.Hour - time.Second)))
-		for _, id := range []string{"cin_scheduled", "cin_asked", "cin_mended", "cin_manual", "cin_broken"} {
+		for _, id := range []string{"cin_scheduled", "cin_asked", "cin_fixed", "cin_manual", "cin_broken"} {
 			if runs := o.ran(id); len(runs) != 1 {
 				t.Errorf("%s: %d runs before the wait is over", id, len(runs))
 			}
 		}
 		time.Sleep(20 * time.Second)
 		for id, trigger := range map[string]store.Trigger{
-			"cin_scheduled": store.TriggerScheduled, "cin_asked": store.TriggerManual, "cin_mended": store.TriggerRetry, "cin_manual": store.TriggerManual,
+			"cin_scheduled": store.TriggerScheduled, "cin_asked": store.TriggerManual, "cin_fixed": store.TriggerRetry, "cin_manual": store.TriggerManual,
 		} {
 			if runs := o.ran(id); len(runs) != 2 || runs[1].trigger != trigger || runs[1].at.Sub(runs[0].at) < 2*time.Hour {
 				t.Errorf("%s, when the wait is over: %+v", id, runs)

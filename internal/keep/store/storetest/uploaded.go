@@ -56,9 +56,9 @@ func testDeviceRunGoesOn(t *testing.T, s store.Store) {
 	leased, err := s.LeaseDeviceGaps(ctx, u, 10, Now.Add(43*time.Minute))
 	ok(t, err)
 	same(t, len(leased), 1) // each pass tries what is missing
-	mended := pass(u, 6, store.RunSucceeded, live("x", "1"))
-	mended.Recovered = []slice.GapRef{{GapID: leased[0].ID}}
-	upload(t, s, mended, Now.Add(43*time.Minute))
+	fixed := pass(u, 6, store.RunSucceeded, live("x", "1"))
+	fixed.Recovered = []slice.GapRef{{GapID: leased[0].ID}}
+	upload(t, s, fixed, Now.Add(43*time.Minute))
 	expect("run_dsrc_1_5 succeeded 1", "run_dsrc_1_4 failed 0", "run_dsrc_1_1 succeeded 5")
 	missed := pass(u, 7, store.RunSucceeded)
 	missed.Gaps = again.Gaps
@@ -86,9 +86,9 @@ func testUploadedSince(t *testing.T, s store.Store) {
 	later.Gaps = []slice.Gap{{Stream: Stream, RecordKey: "lost", Reason: "unreadable", Retryable: true}}
 	upload(t, s, later, since)
 	upload(t, s, batchOf(u, 3, live("changed", "3"), live("taken", "1")), since.Add(time.Minute))
-	mended := pass(u, 4, store.RunSucceeded)
-	mended.Recovered = []slice.GapRef{{GapID: store.GapID(u.ConnectionID, "", later.Gaps[0])}}
-	upload(t, s, mended, since.Add(2*time.Minute))
+	fixed := pass(u, 4, store.RunSucceeded)
+	fixed.Recovered = []slice.GapRef{{GapID: store.GapID(u.ConnectionID, "", later.Gaps[0])}}
+	upload(t, s, fixed, since.Add(2*time.Minute))
 	other := uploaderOf(t, s, "2", "home") // takes it over
 	upload(t, s, pass(other, 5, store.RunSucceeded, live("taken", "2"), live("theirs", "1")), since.Add(3*time.Minute))
 

@@ -329,7 +329,7 @@ func testDeviceGaps(t *testing.T, s store.Store) {
 	rejected := batchOf(u, 4)
 	rejected.Gaps = []slice.Gap{{Stream: Stream, RecordKey: "odd", Reason: protocol.ReasonRecordRejected, Retryable: true}}
 	upload(t, s, rejected, Now)
-	upload(t, s, batchOf(u, 5, live("odd", "mended")), Now.Add(time.Second))
+	upload(t, s, batchOf(u, 5, live("odd", "fixed")), Now.Add(time.Second))
 	g, err := s.Gap(ctx, store.GapID(u.ConnectionID, "", rejected.Gaps[0]))
 	ok(t, err)
 	same(t, g.Status, protocol.GapRecovered) // it came after all

@@ -146,7 +146,7 @@ func (p *pages) fail(w http.ResponseWriter, r *http.Request, active string, err 
 	ui.Fail(w, r, ui.Frame{Active: active, Now: p.Now()}, err)
 }
 
-// note logs an error that no owner can mend. One who left is not an error.
+// note logs an error that no owner can fix. One who left is not an error.
 func (p *pages) note(r *http.Request, err error) {
 	var known *api.Error
 	if err == nil || r.Context().Err() != nil || errors.As(err, &known) && known.Status < http.StatusInternalServerError {

@@ -16,7 +16,7 @@ const (
 	askSignIn // in a browser here
 	askAllow  // on a page of the provider's
 	askQuestion
-	askAgain     // something outside is to be mended, and then tried again
+	askAgain     // something outside is to be fixed, and then tried again
 	askDevice    // no device collects it, and one is to be connected
 	askElsewhere // it is done on the machine that holds the data
 	askButton    // one button beside the sentence

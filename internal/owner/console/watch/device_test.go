@@ -94,7 +94,7 @@ func TestStalledRowShowsTheScale(t *testing.T) {
 		t.Error("the cue does not lead to the recovery")
 	}
 	if posts := find(row, "action", ""); len(posts) != 0 {
-		t.Error("the row offers to mend a device from here")
+		t.Error("the row offers to fix a device from here")
 	}
 }
 
