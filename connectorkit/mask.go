@@ -1,11 +1,15 @@
 package connectorkit
 
 import (
+	"bytes"
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"slices"
+	"strings"
 
+	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 )
 
@@ -40,21 +44,24 @@ func (s *Setup) Mask(choice string) {
 	}
 }
 
-// masker finds secrets in encoded JSON, near their traces.
+// masker replaces secrets in encoded JSON.
 type masker struct {
-	key    []byte
-	strict bool
+	key     []byte
+	strict  bool
+	scanner *secretScanner
 }
 
-func newMasker(key []byte, strict bool) *masker { return &masker{key: key, strict: strict} }
+func newMasker(key []byte, strict bool) *masker {
+	return &masker{key: key, strict: strict, scanner: sharedScanner()}
+}
 
 // mask replaces the secrets in the texts of a JSON value and counts them. The value itself
 // is returned when it has none.
 func (m *masker) mask(raw jsontext.Value) (jsontext.Value, int) {
 	var out []byte
 	count, kept := 0, 0
-	for i, at := nextTrace(raw, 0); i < len(raw); i, at = nextTrace(raw, max(at+traceStride, kept)) {
-		if kind, from, to := find(raw, i); kind != "" && i >= kept && from >= kept {
+	for i, at := m.scanner.next(raw, 0); i < len(raw); i, at = m.scanner.next(raw, max(at+scanStride, kept)) {
+		if kind, from, to := m.scanner.find(raw, i); kind != "" && i >= kept && from >= kept {
 			out = append(append(out, raw[kept:from]...), m.mark(kind, raw[from:to])...)
 			count++
 			kept = to
@@ -66,7 +73,7 @@ func (m *masker) mask(raw jsontext.Value) (jsontext.Value, int) {
 	return raw, count
 }
 
-// mark stands for a secret.
+// mark returns what replaces a secret.
 func (m *masker) mark(kind string, secret []byte) string {
 	tag := hmac.New(sha256.New, m.key)
 	_, _ = tag.Write(secret) // a hash never fails
@@ -107,4 +114,93 @@ func (r *run) secretsIn(raw jsontext.Value) (jsontext.Value, int, error) {
 	}
 	more, m, err := r.masks.maskMembers(clean)
 	return more, n + m, err
+}
+
+// maskMembers is the strict form, for every member that identifies nothing.
+func (m *masker) maskMembers(raw jsontext.Value) (jsontext.Value, int, error) {
+	var members map[string]jsontext.Value
+	if err := json.Unmarshal(raw, &members); err != nil {
+		return raw, 0, err
+	}
+	count := 0
+	for name, value := range members {
+		if identifies(name) {
+			continue
+		}
+		clean, n := m.maskWords(value)
+		members[name] = clean
+		count += n
+	}
+	if count == 0 {
+		return raw, 0, nil
+	}
+	clean, err := json.Marshal(members, json.Deterministic(true))
+	return clean, count, err
+}
+
+// identifies reports whether a member of this name holds an id, a time or a path.
+func identifies(name string) bool {
+	return name == "id" || name == "timestamp" ||
+		slices.ContainsFunc([]string{"_id", "_uuid", "_hash", "_at", "path"}, func(end string) bool {
+			return strings.HasSuffix(name, end)
+		})
+}
+
+// maskWords takes words that look random, addresses of mail and telephone numbers.
+func (m *masker) maskWords(raw jsontext.Value) (jsontext.Value, int) {
+	var out []byte
+	count, kept := 0, 0
+	for i := 0; i < len(raw); {
+		if !encoded[raw[i]] || !begins(raw, i) {
+			if raw[i] == '\\' {
+				i++ // what is escaped is no word
+			}
+			i++
+			continue
+		}
+		end := i
+		for end < len(raw) && (encoded[raw[end]] || raw[end] == '@') {
+			end++
+		}
+		word := raw[i:end]
+		if kind := strictKind(word); kind != "" && !bytes.HasPrefix(raw[max(0, i-1):], []byte("[redacted:")) {
+			out = append(append(out, raw[kept:i]...), m.mark(kind, word)...)
+			kept = end
+			count++
+		}
+		i = end
+	}
+	if count == 0 {
+		return raw, 0
+	}
+	return append(out, raw[kept:]...), count
+}
+
+// strictKind is what a word is taken for; empty when it may stay.
+func strictKind(word []byte) string {
+	if at := bytes.IndexByte(word, '@'); at > 0 && bytes.IndexByte(word[at:], '.') > 1 {
+		return "email"
+	}
+	if n := countDigits(word); word[0] == '+' && n >= 8 && n <= 15 &&
+		wordEnd(word, 1, charset("0123456789-")) == len(word) {
+		return "phone"
+	}
+	if len(word) < 24 || bytes.Count(word, []byte("/")) > 2 || bytes.Count(word, []byte("-")) == 4 && len(word) == 36 {
+		return "" // short, a path, or a UUID
+	}
+	var lower, capital, digit int
+	for _, c := range word {
+		switch {
+		case c >= 'a' && c <= 'z':
+			lower++
+		case c >= 'A' && c <= 'Z':
+			capital++
+		case c >= '0' && c <= '9':
+			digit++
+		}
+	}
+	if digit >= 3 && lower >= 3 && capital >= 3 || digit >= 6 && len(word) >= 32 && bytes.IndexByte(word, '.') < 0 {
+		return "random"
+	}
+	return ""
 }

@@ -5,7 +5,9 @@ import (
 	"context"
 	"encoding/json"
 	"io"
+	"os"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -152,12 +154,12 @@ func TestMaskedRecords(t *testing.T) {
 	}
 }
 
-// everyByte is mask without traces: it looks at every byte.
+// everyByte masks without the scanner: it looks for a secret at every byte.
 func everyByte(m *masker, raw []byte) (string, int) {
 	var out []byte
 	count, kept := 0, 0
 	for i := 0; i+1 < len(raw); i++ {
-		if kind, from, to := find(raw, i); kind != "" && from >= kept {
+		if kind, from, to := m.scanner.find(raw, i); kind != "" && from >= kept {
 			out = append(append(out, raw[kept:from]...), m.mark(kind, raw[from:to])...)
 			count++
 			kept, i = to, to-1
@@ -171,8 +173,8 @@ func TestMaskAtEveryPlace(t *testing.T) {
 	t.Parallel()
 	m := newMasker([]byte("key"), false)
 	var secrets []string
-	for _, s := range shapes {
-		secrets = append(secrets, s.prefix+strings.Repeat("A1", 25), s.prefix+"B0B0B0B0B0A1\\n[cut: 9 bytes]")
+	for _, k := range secretKinds[:len(secretKinds)-4] {
+		secrets = append(secrets, k.prefix+strings.Repeat("A1", 25), k.prefix+"B0B0B0B0B0A1\\n[cut: 9 bytes]")
 	}
 	secrets = append(secrets, jwt, strings.ReplaceAll(pem, "\n", `\n`), "a://b:"+a20+"@c", "AUTHORIZATION="+a20, "authorization: bearer "+a20)
 	for _, secret := range secrets {
@@ -191,7 +193,7 @@ func TestMaskAtEveryPlace(t *testing.T) {
 // FuzzMask holds that JSON stays JSON with the same shape, whatever it holds, and that nothing is
 // passed over.
 func FuzzMask(f *testing.F) {
-	for _, s := range shapes {
+	for _, s := range secretKinds {
 		f.Add("a "+s.prefix+strings.Repeat("A1", 25), "other")
 		f.Add(s.prefix+"B0B0\n[cut: 9 bytes]", s.prefix[1:])
 	}
@@ -251,41 +253,65 @@ func recordLines(t *testing.T, c Connector) (lines []string) {
 	return lines
 }
 
-// TestTraces holds that traces are met in the order of what they lead to, and that one trace leads to
-// one beginning: no fixed text lies within another, behind its beginning, and where two have a trace in
-// the same place they differ.
-func TestTraces(t *testing.T) {
+// TestScannerMarks checks that marks are met in the order of the prefixes that they belong to, and that one mark leads to
+// one beginning: no prefix lies within another behind its beginning, and two prefixes with a mark in the same place differ.
+func TestScannerMarks(t *testing.T) {
 	t.Parallel()
+	s := sharedScanner()
 	met := map[string]int{}
-	var all []trace
-	for _, list := range traces {
-		for i, one := range list {
-			met[one.text]++
-			all = append(all, one)
-			for _, other := range list[:i] {
+	for _, marks := range s.marks {
+		for i, one := range marks {
+			met[one.kind.prefix]++
+			for _, other := range marks[:i] {
 				if one.at < other.at {
 					one, other = other, one
 				}
-				behind := one.text[one.at-other.at:]
-				if n := min(len(behind), len(other.text)); one.at != other.at && strings.EqualFold(behind[:n], other.text[:n]) {
-					t.Errorf("%q and %q can be in the same place", one.text, other.text)
+				behind := one.kind.prefix[one.at-other.at:]
+				if n := min(len(behind), len(other.kind.prefix)); one.at != other.at && strings.EqualFold(behind[:n], other.kind.prefix[:n]) {
+					t.Errorf("%q and %q can be in the same place", one.kind.prefix, other.kind.prefix)
 				}
 			}
 		}
 	}
-	for _, one := range all {
-		for _, other := range all {
-			if strings.Contains(strings.ToLower(other.text[1:]), strings.ToLower(one.text)) {
-				t.Errorf("%q lies within %q", one.text, other.text)
+	for _, one := range secretKinds {
+		for _, other := range secretKinds {
+			if strings.Contains(strings.ToLower(other.prefix[1:]), strings.ToLower(one.prefix)) {
+				t.Errorf("%q lies within %q", one.prefix, other.prefix)
 			}
 		}
-	}
-	for _, s := range shapes {
-		if met[s.prefix] < traceStride {
-			t.Errorf("%q has %d traces", s.prefix, met[s.prefix])
+		if met[one.prefix] < scanStride {
+			t.Errorf("%q has %d marks", one.prefix, met[one.prefix])
 		}
 	}
-	if len(traces) > 1<<8 {
-		t.Errorf("%d lists of traces", len(traces))
+	if len(s.marks) > 1<<8 {
+		t.Errorf("%d lists of marks", len(s.marks))
+	}
+}
+
+// BenchmarkMask measures texts without secrets, which nearly all are: prose and program text as JSON strings of 2 kB.
+func BenchmarkMask(b *testing.B) {
+	for name, file := range map[string]string{"prose": "../docs/protocol.md", "program": "errors.go"} {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			b.Fatal(err)
+		}
+		var records []jsontext.Value
+		for part := range slices.Chunk([]rune(string(text)), 2000) {
+			raw, err := json.Marshal(string(part))
+			if err != nil {
+				b.Fatal(err)
+			}
+			records = append(records, raw)
+		}
+		b.Run(name, func(b *testing.B) {
+			m := newMasker([]byte("key"), false)
+			n := 0
+			for b.Loop() {
+				raw := records[n%len(records)]
+				m.mask(raw)
+				b.SetBytes(int64(len(raw)))
+				n++
+			}
+		})
 	}
 }
