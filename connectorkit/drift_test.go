@@ -97,7 +97,8 @@ func TestTotalsAreCompared(t *testing.T) {
 }
 
 // driftSheet is what BenchmarkAnswers knows of its provider's answers.
-const driftSheet = "GET v1/log\n\titems! list\n\titems/[]! object\n\titems/[]/id! text\n\titems/[]/at! text\n\titems/[]/text! text\n\ttotal! number\n"
+const driftSheet = "GET v1/log\n\titems! list\n\titems/[]! object\n\titems/[]/id! text\n\titems/[]/at! text\n" +
+	"\titems/[]/text! text\n\ttotal! number\n"
 
 // BenchmarkAnswers measures what the comparison of answers costs of a run that decodes, judges and
 // emits their records: the share of its time, in percent. A runner and a store, which cost more,

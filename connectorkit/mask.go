@@ -9,24 +9,24 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// Masking replaces secrets in the texts of records, before anything leaves the process. It
-// knows shapes, not meanings: keys of clouds and of models, tokens, private keys,
-// Authorization values, passwords in addresses. A secret becomes [redacted:kind:tag]; the
-// tag is keyed by source, so that equal secrets look equal and none can be guessed from it.
+// Masking replaces secrets in the texts of records before they leave the process. It detects formats, not
+// meanings: keys of cloud services and models, tokens, private keys, Authorization values, passwords in URLs. A
+// secret becomes [redacted:kind:tag]. The tag is keyed by source, so that equal secrets look equal and none can
+// be guessed from it.
 type Masking string
 
 const (
 	MaskOff      Masking = "off"
 	MaskStandard Masking = "standard"
-	// MaskStrict also takes words that look random, addresses of mail and telephone numbers.
+	// MaskStrict also replaces words that look random, mail addresses and telephone numbers.
 	MaskStrict Masking = "strict"
 )
 
-// maskedField counts, in a record whose schema has it, how many secrets were replaced.
+// maskedField counts the replaced secrets of a record, if its schema has the field.
 const maskedField = "redactions"
 
-// Mask makes the run replace secrets, as the owner chose; anything but off and strict is
-// standard. It belongs into Open.
+// Mask makes the run replace secrets, as the owner chose. Any value except off and strict means standard. Call it
+// in Open.
 func (s *Setup) Mask(choice string) {
 	key := s.r.p.Env("PDPP_SOURCE_KEY")
 	if key == "" {
@@ -40,21 +40,21 @@ func (s *Setup) Mask(choice string) {
 	}
 }
 
-// masker finds secrets in encoded JSON, near their traces.
-type masker struct {
+// secretMasker finds secrets in encoded JSON, near their traces.
+type secretMasker struct {
 	key    []byte
 	strict bool
 }
 
-func newMasker(key []byte, strict bool) *masker { return &masker{key: key, strict: strict} }
+func newMasker(key []byte, strict bool) *secretMasker { return &secretMasker{key: key, strict: strict} }
 
-// mask replaces the secrets in the texts of a JSON value and counts them. The value itself
-// is returned when it has none.
-func (m *masker) mask(raw jsontext.Value) (jsontext.Value, int) {
+// mask replaces the secrets in the texts of a JSON value and counts them. It returns the value itself if there
+// are none.
+func (m *secretMasker) mask(raw jsontext.Value) (jsontext.Value, int) {
 	var out []byte
 	count, kept := 0, 0
 	for i, at := nextTrace(raw, 0); i < len(raw); i, at = nextTrace(raw, max(at+traceStride, kept)) {
-		if kind, from, to := find(raw, i); kind != "" && i >= kept && from >= kept {
+		if kind, from, to := findSecret(raw, i); kind != "" && i >= kept && from >= kept {
 			out = append(append(out, raw[kept:from]...), m.mark(kind, raw[from:to])...)
 			count++
 			kept = to
@@ -66,16 +66,19 @@ func (m *masker) mask(raw jsontext.Value) (jsontext.Value, int) {
 	return raw, count
 }
 
-// mark stands for a secret.
-func (m *masker) mark(kind string, secret []byte) string {
+// mark returns the replacement of a secret.
+func (m *secretMasker) mark(kind string, secret []byte) string {
 	tag := hmac.New(sha256.New, m.key)
 	_, _ = tag.Write(secret) // a hash never fails
 	return "[redacted:" + kind + ":" + hex.EncodeToString(tag.Sum(nil)[:4]) + "]"
 }
 
-// masked gives the record without its secrets. What its keys and times are made of has no
-// such shape.
-func (r *run) masked(stream string, raw jsontext.Value, tree map[string]any) (jsontext.Value, map[string]any, error) {
+// masked returns the record without its secrets. Keys and times do not have such formats.
+func (r *runState) masked(
+	stream string,
+	raw jsontext.Value,
+	tree map[string]any,
+) (jsontext.Value, map[string]any, error) {
 	clean, n, err := r.secretsIn(raw)
 	if err != nil {
 		return nil, nil, err
@@ -90,14 +93,14 @@ func (r *run) masked(stream string, raw jsontext.Value, tree map[string]any) (js
 	return clean, tree, err
 }
 
-// harmless reports whether nothing in a record is to be masked.
-func (r *run) harmless(raw jsontext.Value) bool {
+// harmless reports whether a record contains nothing to mask.
+func (r *runState) harmless(raw jsontext.Value) bool {
 	_, n, err := r.secretsIn(raw)
 	return err == nil && n == 0
 }
 
-// secretsIn gives a record without its secrets, and how many there were.
-func (r *run) secretsIn(raw jsontext.Value) (jsontext.Value, int, error) {
+// secretsIn returns a record without its secrets, and their number.
+func (r *runState) secretsIn(raw jsontext.Value) (jsontext.Value, int, error) {
 	if r.masks == nil {
 		return raw, 0, nil
 	}

@@ -19,7 +19,8 @@ import (
 var (
 	a20 = "a1B2c3D4e5F6g7H8i9J0"
 	a36 = "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
-	pem = "-----BEGIN RSA " + "PRIVATE KEY-----\nMIIEpAIBAAKCAQEA" + a36 + "\n" + a36 + "\n-----END RSA " + "PRIVATE KEY-----"
+	pem = "-----BEGIN RSA " + "PRIVATE KEY-----\nMIIEpAIBAAKCAQEA" + a36 + "\n" + a36 + "\n-----END RSA " +
+		"PRIVATE KEY-----"
 	jwt = "eyJ" + "hbGciOiJIUzI1NiJ9.eyJ" + "zdWIiOiJtYXJhIn0." + a20
 )
 
@@ -90,7 +91,11 @@ func TestMask(t *testing.T) {
 		if want == "" {
 			want = c.text
 		}
-		if short := marks.ReplaceAllString(got["text"], "<$1>"); short != want || n != len(marks.FindAllString(got["text"], -1)) {
+		if short := marks.ReplaceAllString(
+			got["text"],
+			"<$1>",
+		); short != want ||
+			n != len(marks.FindAllString(got["text"], -1)) {
 			t.Errorf("%q becomes %q (%d), want %q", c.text, short, n, want)
 		}
 	}
@@ -112,15 +117,17 @@ func TestMaskTags(t *testing.T) {
 	if one != mask("a", "ghp_"+a36) || one == mask("b", "ghp_"+a36) || one == mask("a", "ghp_"+a36+"9") {
 		t.Errorf("tags %s", one)
 	}
-	raw := `{"id":"` + a36 + `","text":"mara@harbour.example +442079460958 ` + a36 + ` plain words /usr/share/doc/some/long/path/name1234 9f2c1c1e-0000-4000-8000-000000000001"}`
+	raw := `{"id":"` + a36 + `","text":"mara@harbour.example +442079460958 ` + a36 +
+		` plain words /usr/share/doc/some/long/path/name1234 9f2c1c1e-0000-4000-8000-000000000001"}`
 	clean, n, err := newMasker(nil, true).maskMembers([]byte(raw))
-	want := `{"id":"` + a36 + `","text":"<email> <phone> <random> plain words /usr/share/doc/some/long/path/name1234 9f2c1c1e-0000-4000-8000-000000000001"}`
+	want := `{"id":"` + a36 + `",` +
+		`"text":"<email> <phone> <random> plain words /usr/share/doc/some/long/path/name1234 9f2c1c1e-0000-4000-8000-000000000001"}`
 	if got := marks.ReplaceAllString(string(clean), "<$1>"); err != nil || n != 3 || got != want {
 		t.Errorf("strict: %s (%d, %v)", got, n, err)
 	}
 }
 
-// TestMaskedRecords holds that a record says how many secrets it had, where its schema has
+// TestMaskedRecords holds that a record contains how many secrets it had, where its schema has
 // room for that, and that the owner can switch it off.
 func TestMaskedRecords(t *testing.T) {
 	t.Parallel()
@@ -140,7 +147,11 @@ func TestMaskedRecords(t *testing.T) {
 				}
 			}
 			return []Collector{
-				Flat{Stream: "counted", Page: page("ghp_" + a36 + " and ghp_" + a36)}, Flat{Stream: "plain", Page: page("ghp_" + a36)},
+				Flat{
+					Stream: "counted",
+					Page:   page("ghp_" + a36 + " and ghp_" + a36),
+				},
+				Flat{Stream: "plain", Page: page("ghp_" + a36)},
 			}, nil
 		})
 		out := recordLines(t, c)
@@ -153,11 +164,11 @@ func TestMaskedRecords(t *testing.T) {
 }
 
 // everyByte is mask without traces: it looks at every byte.
-func everyByte(m *masker, raw []byte) (string, int) {
+func everyByte(m *secretMasker, raw []byte) (string, int) {
 	var out []byte
 	count, kept := 0, 0
 	for i := 0; i+1 < len(raw); i++ {
-		if kind, from, to := find(raw, i); kind != "" && from >= kept {
+		if kind, from, to := findSecret(raw, i); kind != "" && from >= kept {
 			out = append(append(out, raw[kept:from]...), m.mark(kind, raw[from:to])...)
 			count++
 			kept, i = to, to-1
@@ -171,10 +182,17 @@ func TestMaskAtEveryPlace(t *testing.T) {
 	t.Parallel()
 	m := newMasker([]byte("key"), false)
 	var secrets []string
-	for _, s := range shapes {
+	for _, s := range secretShapes {
 		secrets = append(secrets, s.prefix+strings.Repeat("A1", 25), s.prefix+"B0B0B0B0B0A1\\n[cut: 9 bytes]")
 	}
-	secrets = append(secrets, jwt, strings.ReplaceAll(pem, "\n", `\n`), "a://b:"+a20+"@c", "AUTHORIZATION="+a20, "authorization: bearer "+a20)
+	secrets = append(
+		secrets,
+		jwt,
+		strings.ReplaceAll(pem, "\n", `\n`),
+		"a://b:"+a20+"@c",
+		"AUTHORIZATION="+a20,
+		"authorization: bearer "+a20,
+	)
 	for _, secret := range secrets {
 		for shift := range 16 {
 			for _, tail := range []string{"", " and more of the same plain words"} {
@@ -191,12 +209,14 @@ func TestMaskAtEveryPlace(t *testing.T) {
 // FuzzMask holds that JSON stays JSON with the same shape, whatever it holds, and that nothing is
 // passed over.
 func FuzzMask(f *testing.F) {
-	for _, s := range shapes {
+	for _, s := range secretShapes {
 		f.Add("a "+s.prefix+strings.Repeat("A1", 25), "other")
 		f.Add(s.prefix+"B0B0\n[cut: 9 bytes]", s.prefix[1:])
 	}
-	for _, seed := range []string{pem, jwt, "Authorization: Bearer " + a20, "a://b:c@d", `\"sk-` + a36, "ghp_" + a36, "-----BEGIN PRIVATE KEY", "\npm_" + a36, "&000000000000000Aa0A0a0A", "\rk_live_" + a36,
-		"\x1authorization: bearer " + a20, "auThorIZation=" + a20, "AUTHORiZatioN=" + a20, "a://:b@", "\x1dop_v1_" + a36, "\x1eyJhbGciOiJIUzI1NiJ9", "----------"} {
+	for _, seed := range []string{pem, jwt, "Authorization: Bearer " + a20, "a://b:c@d", `\"sk-` + a36, "ghp_" + a36,
+		"-----BEGIN PRIVATE KEY", "\npm_" + a36, "&000000000000000Aa0A0a0A", "\rk_live_" + a36,
+		"\x1authorization: bearer " + a20, "auThorIZation=" + a20, "AUTHORiZatioN=" + a20, "a://:b@", "\x1dop_v1_" + a36,
+		"\x1eyJhbGciOiJIUzI1NiJ9", "----------"} {
 		f.Add(seed, "other")
 		f.Add("", strings.Repeat("-", 30)+seed)
 	}
@@ -225,10 +245,16 @@ func FuzzMask(f *testing.F) {
 	})
 }
 
-// recordLines runs a connector once and gives the records that it writes.
+// recordLines runs a connector once and returns the records that it writes.
 func recordLines(t *testing.T, c Connector) (lines []string) {
 	t.Helper()
-	start := protocol.Start{RunID: "r", CollectionMode: protocol.Incremental, State: map[string]jsontext.Value{}, Bindings: map[string]jsontext.Value{}, DetailGaps: []protocol.GapEntry{}}
+	start := protocol.Start{
+		RunID:          "r",
+		CollectionMode: protocol.Incremental,
+		State:          map[string]jsontext.Value{},
+		Bindings:       map[string]jsontext.Value{},
+		DetailGaps:     []protocol.GapEntry{},
+	}
 	for _, s := range c.Manifest.Streams {
 		start.Scope.Streams = append(start.Scope.Streams, protocol.StreamScope{Name: s.Name})
 	}
@@ -240,7 +266,11 @@ func recordLines(t *testing.T, c Connector) (lines []string) {
 	defer feed.Close()
 	go func() { _, _ = feed.Write(in) }()
 	var out, stderr bytes.Buffer
-	if code := Run(t.Context(), c, Process{Stdin: stdin, Stdout: &out, Stderr: &stderr, Env: func(string) string { return "" }, Now: time.Now}); code != ExitSucceeded {
+	if code := Run(
+		t.Context(),
+		c,
+		Process{Stdin: stdin, Stdout: &out, Stderr: &stderr, Env: func(string) string { return "" }, Now: time.Now},
+	); code != ExitSucceeded {
 		t.Fatalf("exit code %d: %s", code, &stderr)
 	}
 	for line := range strings.Lines(out.String()) {
@@ -257,8 +287,8 @@ func recordLines(t *testing.T, c Connector) (lines []string) {
 func TestTraces(t *testing.T) {
 	t.Parallel()
 	met := map[string]int{}
-	var all []trace
-	for _, list := range traces {
+	var all []bytePair
+	for _, list := range bytePairs {
 		for i, one := range list {
 			met[one.text]++
 			all = append(all, one)
@@ -280,12 +310,12 @@ func TestTraces(t *testing.T) {
 			}
 		}
 	}
-	for _, s := range shapes {
+	for _, s := range secretShapes {
 		if met[s.prefix] < traceStride {
 			t.Errorf("%q has %d traces", s.prefix, met[s.prefix])
 		}
 	}
-	if len(traces) > 1<<8 {
-		t.Errorf("%d lists of traces", len(traces))
+	if len(bytePairs) > 1<<8 {
+		t.Errorf("%d lists of traces", len(bytePairs))
 	}
 }

@@ -5,13 +5,13 @@ import (
 	"strings"
 )
 
-// shape is a kind of secret that begins with a fixed text.
-type shape struct {
+// secretShape is a kind of secret that begins with a fixed text.
+type secretShape struct {
 	kind   string
 	prefix string
-	chars  *[256]bool // what follows it
-	least  int        // how many of them there are at least
-	digits int        // how many of these are digits at least
+	chars  *[256]bool // characters after the prefix
+	least  int        // minimum number of characters
+	digits int        // minimum number of digits
 }
 
 var (
@@ -31,73 +31,101 @@ func charset(list string) *[256]bool {
 	return &set
 }
 
-// shapes, those first that begin like another and go on.
-var shapes = []shape{
+// secretShapes are ordered: a shape that extends another comes first.
+var secretShapes = []secretShape{
 	{"anthropic", "sk-ant-", dashed, 16, 2},
 	{"openai", "sk-proj-", dashed, 20, 2},
 	{"model", "sk-", dashed, 20, 2},
-	{"stripe", "sk_live_", alnum, 16, 1}, {"stripe", "sk_test_", alnum, 16, 1}, {"stripe", "rk_live_", alnum, 16, 1},
-	{"aws", "AKIA", upper, 16, 1}, {"aws", "ASIA", upper, 16, 1},
-	{"google", "AIza", dashed, 35, 1}, {"google", "ya29.", dotted, 20, 1},
+	{"stripe", "sk_live_", alnum, 16, 1},
+	{"stripe", "sk_test_", alnum, 16, 1},
+	{"stripe", "rk_live_", alnum, 16, 1},
+	{"aws", "AKIA", upper, 16, 1},
+	{"aws", "ASIA", upper, 16, 1},
+	{"google", "AIza", dashed, 35, 1},
+	{"google", "ya29.", dotted, 20, 1},
 	{"github", "github_pat_", wordy, 22, 1},
-	{"github", "ghp_", alnum, 30, 1}, {"github", "gho_", alnum, 30, 1}, {"github", "ghu_", alnum, 30, 1}, {"github", "ghs_", alnum, 30, 1}, {"github", "ghr_", alnum, 30, 1},
+	{
+		"github",
+		"ghp_",
+		alnum,
+		30,
+		1,
+	},
+	{"github", "gho_", alnum, 30, 1},
+	{"github", "ghu_", alnum, 30, 1},
+	{"github", "ghs_", alnum, 30, 1},
+	{"github", "ghr_", alnum, 30, 1},
 	{"gitlab", "glpat-", dashed, 20, 1},
-	{"slack", "xoxb-", dashed, 10, 2}, {"slack", "xoxp-", dashed, 10, 2}, {"slack", "xoxa-", dashed, 10, 2}, {"slack", "xoxr-", dashed, 10, 2},
-	{"slack", "xoxs-", dashed, 10, 2}, {"slack", "xoxe.", dotted, 10, 2}, {"slack", "xapp-", dashed, 10, 2},
-	{"npm", "npm_", alnum, 36, 1}, {"pypi", "pypi-AgE", dashed, 30, 1}, {"huggingface", "hf_", alnum, 30, 1},
-	{"digitalocean", "dop_v1_", alnum, 40, 4}, {"sendgrid", "SG.", dotted, 40, 2}, {"pdpp", "ldt_", dashed, 30, 1},
+	{
+		"slack",
+		"xoxb-",
+		dashed,
+		10,
+		2,
+	},
+	{"slack", "xoxp-", dashed, 10, 2},
+	{"slack", "xoxa-", dashed, 10, 2},
+	{"slack", "xoxr-", dashed, 10, 2},
+	{"slack", "xoxs-", dashed, 10, 2},
+	{"slack", "xoxe.", dotted, 10, 2},
+	{"slack", "xapp-", dashed, 10, 2},
+	{"npm", "npm_", alnum, 36, 1},
+	{"pypi", "pypi-AgE", dashed, 30, 1},
+	{"huggingface", "hf_", alnum, 30, 1},
+	{"digitalocean", "dop_v1_", alnum, 40, 4},
+	{"sendgrid", "SG.", dotted, 40, 2},
+	{"pdpp", "ldt_", dashed, 30, 1},
 }
 
-// byFirst are the shapes by the byte that they begin with.
-var byFirst = func() (all [256][]shape) {
-	for _, s := range shapes {
+// shapesByFirst contains the shapes by their first byte.
+var shapesByFirst = func() (all [256][]secretShape) {
+	for _, s := range secretShapes {
 		all[s.prefix[0]] = append(all[s.prefix[0]], s)
 	}
 	return all
 }()
 
-// find tells which secret begins at i, and where it lies.
-func find(raw []byte, i int) (kind string, from, to int) {
+// findSecret returns the secret that begins at i, and its location.
+func findSecret(raw []byte, i int) (kind string, from, to int) {
 	switch raw[i] {
 	case ':':
-		return password(raw, i)
+		return findPassword(raw, i)
 	case '-':
 		return privateKey(raw, i)
 	case 'u', 'U':
 		return authorization(raw, i)
 	case 'e':
-		return webToken(raw, i)
+		return findWebToken(raw, i)
 	}
-	if !begins(raw, i) {
+	if !wordBegins(raw, i) {
 		return "", 0, 0
 	}
-	for _, s := range byFirst[raw[i]] {
+	for _, s := range shapesByFirst[raw[i]] {
 		if !bytes.HasPrefix(raw[i:], []byte(s.prefix)) {
 			continue
 		}
 		end := wordEnd(raw, i+len(s.prefix), s.chars)
 		n := end - i - len(s.prefix)
-		if n >= s.least && digits(raw[i:end]) >= s.digits || n >= 4 && wasCut(raw, end) {
+		if n >= s.least && digits(raw[i:end]) >= s.digits || n >= 4 && wasTruncated(raw, end) {
 			return s.kind, i, end
 		}
 	}
 	return "", 0, 0
 }
 
-// begins reports whether a word can begin at i: what is before it is no part of a word, or
-// the end of an escape.
-func begins(raw []byte, i int) bool {
+// wordBegins reports whether a word can begin at i: the byte before is not part of a word, or ends an escape.
+func wordBegins(raw []byte, i int) bool {
 	if i == 0 || !wordy[raw[i-1]] {
-		return i == 0 || raw[i-1] != '\\' || !escapes(raw, i-1)
+		return i == 0 || raw[i-1] != '\\' || !beginsEscape(raw, i-1)
 	}
-	if i >= 2 && strings.IndexByte("nrtbf", raw[i-1]) >= 0 && escapes(raw, i-2) {
+	if i >= 2 && strings.IndexByte("nrtbf", raw[i-1]) >= 0 && beginsEscape(raw, i-2) {
 		return true
 	}
-	return i >= 6 && raw[i-5] == 'u' && escapes(raw, i-6)
+	return i >= 6 && raw[i-5] == 'u' && beginsEscape(raw, i-6)
 }
 
-// escapes reports whether the backslash at i begins an escape.
-func escapes(raw []byte, i int) bool {
+// beginsEscape reports whether the backslash at i begins an escape.
+func beginsEscape(raw []byte, i int) bool {
 	n := 0
 	for ; i >= 0 && raw[i] == '\\'; i-- {
 		n++
@@ -121,11 +149,11 @@ func digits(b []byte) (n int) {
 	return n
 }
 
-// wasCut reports whether the text was cut at i, so that a secret may go on behind.
-func wasCut(raw []byte, i int) bool { return bytes.HasPrefix(raw[i:], []byte(`\n[cut: `)) }
+// wasTruncated reports whether the text was truncated at i, so that a secret may continue after it.
+func wasTruncated(raw []byte, i int) bool { return bytes.HasPrefix(raw[i:], []byte(`\n[cut: `)) }
 
-// password finds the one in scheme://user:password@host.
-func password(raw []byte, i int) (string, int, int) {
+// findPassword finds the password in scheme://user:password@host.
+func findPassword(raw []byte, i int) (string, int, int) {
 	if i == 0 || !alnum[raw[i-1]] || !bytes.HasPrefix(raw[i:], []byte(addressMark)) {
 		return "", 0, 0
 	}
@@ -151,7 +179,7 @@ const (
 	authorizationRest = "uthorization"
 )
 
-// privateKey finds a block of one, to its end or to that of the text.
+// privateKey finds a private key block, to its end or to that of the text.
 func privateKey(raw []byte, i int) (string, int, int) {
 	if !bytes.HasPrefix(raw[i:], []byte(keyBegin)) {
 		return "", 0, 0
@@ -162,7 +190,7 @@ func privateKey(raw []byte, i int) (string, int, int) {
 		return "", 0, 0
 	}
 	end := i + len(keyBegin) + name
-	for end < len(raw) && (raw[end] != '"' || escapes(raw, end-1)) {
+	for end < len(raw) && (raw[end] != '"' || beginsEscape(raw, end-1)) {
 		end++
 	}
 	if j := bytes.Index(raw[i:end], []byte(keyEnd)); j >= 0 {
@@ -173,7 +201,7 @@ func privateKey(raw []byte, i int) (string, int, int) {
 	return "private_key", i, end
 }
 
-// authorization finds the value behind the name of the header.
+// authorization finds the value after the name of the header.
 func authorization(raw []byte, i int) (string, int, int) {
 	const rest = authorizationRest
 	if i == 0 || raw[i-1]|0x20 != 'a' || len(raw) < i+len(rest) || !strings.EqualFold(string(raw[i:i+len(rest)]), rest) {
@@ -182,7 +210,7 @@ func authorization(raw []byte, i int) (string, int, int) {
 	j := i + len(rest)
 	gap := j
 	for j < len(raw) && j < gap+8 && strings.IndexByte(`"\': =`, raw[j]) >= 0 {
-		if raw[j] == '"' && !escapes(raw, j-1) {
+		if raw[j] == '"' && !beginsEscape(raw, j-1) {
 			return "", 0, 0 // the text ends here
 		}
 		j++
@@ -199,20 +227,21 @@ func authorization(raw []byte, i int) (string, int, int) {
 	}
 	end := wordEnd(raw, j, encoded)
 	n := end - j
-	if n >= 8 && scheme && (digits(raw[j:end]) > 0 || n >= 24) || n >= 16 && digits(raw[j:end]) > 1 || n >= 4 && wasCut(raw, end) {
+	if n >= 8 && scheme && (digits(raw[j:end]) > 0 || n >= 24) || n >= 16 && digits(raw[j:end]) > 1 ||
+		n >= 4 && wasTruncated(raw, end) {
 		return "authorization", j, end
 	}
 	return "", 0, 0
 }
 
-// webToken finds a JSON web token: two encoded objects and a signature.
-func webToken(raw []byte, i int) (string, int, int) {
-	if !bytes.HasPrefix(raw[i:], []byte(webTokenBegin)) || !begins(raw, i) {
+// findWebToken finds a JSON web token: two encoded objects and a signature.
+func findWebToken(raw []byte, i int) (string, int, int) {
+	if !bytes.HasPrefix(raw[i:], []byte(webTokenBegin)) || !wordBegins(raw, i) {
 		return "", 0, 0
 	}
 	first := wordEnd(raw, i, dashed)
 	if first-i < 12 || first+4 > len(raw) || !bytes.HasPrefix(raw[first:], []byte(".eyJ")) {
-		if first-i >= 12 && wasCut(raw, first) {
+		if first-i >= 12 && wasTruncated(raw, first) {
 			return "jwt", i, first
 		}
 		return "", 0, 0

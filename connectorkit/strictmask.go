@@ -9,15 +9,19 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// maskMembers is the strict form, for every member but those that identify something.
-func (m *masker) maskMembers(raw jsontext.Value) (jsontext.Value, int, error) {
+// maskMembers masks strictly, except members that identify something.
+func (m *secretMasker) maskMembers(raw jsontext.Value) (jsontext.Value, int, error) {
 	var members map[string]jsontext.Value
 	if err := json.Unmarshal(raw, &members); err != nil {
 		return raw, 0, err
 	}
 	count := 0
 	for name, value := range members {
-		if name == "id" || name == "timestamp" || slices.ContainsFunc([]string{"_id", "_uuid", "_hash", "_at", "path"}, func(end string) bool { return strings.HasSuffix(name, end) }) {
+		if name == "id" || name == "timestamp" ||
+			slices.ContainsFunc(
+				[]string{"_id", "_uuid", "_hash", "_at", "path"},
+				func(end string) bool { return strings.HasSuffix(name, end) },
+			) {
 			continue
 		}
 		clean, n := m.maskWords(value)
@@ -31,14 +35,14 @@ func (m *masker) maskMembers(raw jsontext.Value) (jsontext.Value, int, error) {
 	return clean, count, err
 }
 
-// maskWords takes words that look random, addresses of mail and telephone numbers.
-func (m *masker) maskWords(raw jsontext.Value) (jsontext.Value, int) {
+// maskWords replaces words that look random, mail addresses and telephone numbers.
+func (m *secretMasker) maskWords(raw jsontext.Value) (jsontext.Value, int) {
 	var out []byte
 	count, kept := 0, 0
 	for i := 0; i < len(raw); {
-		if !encoded[raw[i]] || !begins(raw, i) {
+		if !encoded[raw[i]] || !wordBegins(raw, i) {
 			if raw[i] == '\\' {
-				i++ // what is escaped is no word
+				i++ // an escape is not a word
 			}
 			i++
 			continue
@@ -61,7 +65,7 @@ func (m *masker) maskWords(raw jsontext.Value) (jsontext.Value, int) {
 	return append(out, raw[kept:]...), count
 }
 
-// strictKind is what a word is taken for; empty when it may stay.
+// strictKind returns the kind of secret that a word looks like, or "".
 func strictKind(word []byte) string {
 	if at := bytes.IndexByte(word, '@'); at > 0 && bytes.IndexByte(word[at:], '.') > 1 {
 		return "email"

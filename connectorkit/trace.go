@@ -6,28 +6,27 @@ import (
 	"strings"
 )
 
-// A trace is a pair of bytes that a secret has in the fixed text that it begins with. Only where a trace
-// is has anything to be looked at.
-type trace struct {
+// bytePair is a pair of bytes in the fixed text that a secret begins with. Only locations with a trace need a check.
+type bytePair struct {
 	text   string // fixed
-	at     int    // of the pair in it
-	beside int    // of a third byte, from the pair: most that is no secret differs there
+	at     int    // of the pair in text
+	beside int    // offset of a third byte, which differs in most text that is not a secret
 	third  byte
-	fold   byte // the bit of a letter's case where that does not count
+	fold   byte // the case bit of a letter, if case does not matter
 }
 
-// traceStride is how far apart the looks for traces are. Each fixed text has two traces, one behind
-// the other, so that one of them is met.
+// traceStride is the distance between checks. Each fixed text has two adjacent traces, so that one of them is
+// found.
 const traceStride = 2
 
 var (
-	tracePairs [1 << 16]uint8 // of each pair of bytes, the place of what it is a trace of in traces
-	traces     = [][]trace{nil}
+	tracePairs [1 << 16]uint8 // index in traces for each pair of bytes
+	bytePairs  = [][]bytePair{nil}
 )
 
 func init() {
 	pairs := tracesByPair{}
-	for _, s := range shapes {
+	for _, s := range secretShapes {
 		pairs.add(s.prefix, s.chars, 0)
 	}
 	pairs.add(webTokenBegin, dashed, 0)
@@ -35,36 +34,36 @@ func init() {
 	pairs.add(addressMark, nil, 0)
 	pairs.add(authorizationRest, nil, 'a'-'A')
 	for pair, list := range pairs {
-		at := slices.IndexFunc(traces, func(known []trace) bool { return slices.Equal(known, list) })
+		at := slices.IndexFunc(bytePairs, func(known []bytePair) bool { return slices.Equal(known, list) })
 		if at < 0 {
-			at = len(traces)
-			traces = append(traces, list)
+			at = len(bytePairs)
+			bytePairs = append(bytePairs, list)
 		}
 		tracePairs[pair] = uint8(at)
 	}
 }
 
-type tracesByPair map[uint16][]trace
+type tracesByPair map[uint16][]bytePair
 
-// add adds the two pairs of the three bytes that are the least usual in a fixed text, behind which one
-// of certain bytes follows if it is known which.
+// add adds the two pairs of the three least common adjacent bytes in a fixed text. follow are the possible bytes
+// after the text, if known.
 func (p tracesByPair) add(text string, follow *[256]bool, fold byte) {
 	first := leastUsual(text, follow != nil)
 	if first+2 < len(text) {
-		p.pair(text[first], text[first+1], trace{text, first, 2, text[first+2], fold})
-		p.pair(text[first+1], text[first+2], trace{text, first + 1, -1, text[first], fold})
+		p.pair(text[first], text[first+1], bytePair{text, first, 2, text[first+2], fold})
+		p.pair(text[first+1], text[first+2], bytePair{text, first + 1, -1, text[first], fold})
 		return
 	}
-	p.pair(text[first], text[first+1], trace{text, first, 0, text[first], fold})
+	p.pair(text[first], text[first+1], bytePair{text, first, 0, text[first], fold})
 	for c, follows := range follow {
 		if follows {
-			p.pair(text[first+1], byte(c), trace{text, first + 1, -1, text[first], fold})
+			p.pair(text[first+1], byte(c), bytePair{text, first + 1, -1, text[first], fold})
 		}
 	}
 }
 
-// pair adds a trace for a pair of bytes, and for its other spellings.
-func (p tracesByPair) pair(a, b byte, t trace) {
+// pair adds a trace for a pair of bytes, and for its other cases.
+func (p tracesByPair) pair(a, b byte, t bytePair) {
 	for _, pair := range [][2]byte{{a, b}, {a &^ t.fold, b}, {a, b &^ t.fold}, {a &^ t.fold, b &^ t.fold}} {
 		n := binary.LittleEndian.Uint16(pair[:])
 		if !slices.Contains(p[n], t) {
@@ -73,17 +72,16 @@ func (p tracesByPair) pair(a, b byte, t trace) {
 	}
 }
 
-// usual are bytes, each more usual than those before it; others are the least usual.
-const usual = "-zqxj.kvbpygfwmucldrhsnioate"
+// commonBytes lists bytes from rare to common. Bytes that are not listed are the rarest.
+const commonBytes = "-zqxj.kvbpygfwmucldrhsnioate"
 
-// leastUsual is where in a text the three bytes are of which the two pairs are the least usual; the third
-// may follow the text.
+// leastUsual returns the location of the three bytes with the rarest pairs. The third may follow the text.
 func leastUsual(text string, follow bool) (place int) {
 	weight := func(i int) int {
 		if i == len(text) {
-			return len(usual)
+			return len(commonBytes)
 		}
-		return 2 + strings.IndexByte(usual, text[i])
+		return 2 + strings.IndexByte(commonBytes, text[i])
 	}
 	last := len(text) - 3
 	if follow {
@@ -98,8 +96,8 @@ func leastUsual(text string, follow bool) (place int) {
 	return place
 }
 
-// nextTrace gives where the next fixed text begins of those whose traces are at i or behind, and where
-// its trace is; the length when there is none.
+// nextTrace returns where the next fixed text with a trace at or after i begins, and the location of its trace.
+// It returns the length if there is none.
 func nextTrace(raw []byte, i int) (begin, at int) {
 	b := raw[i:]
 	for ; len(b) >= 16; b = b[16:] {
@@ -110,7 +108,7 @@ func nextTrace(raw []byte, i int) (begin, at int) {
 		}
 		for at = len(raw) - len(b); x != 0 || y != 0; at += traceStride {
 			if list := tracePairs[uint16(x)]; list != 0 {
-				if begin = traced(raw, at, list); begin >= 0 {
+				if begin = textAtTrace(raw, at, list); begin >= 0 {
 					return begin, at
 				}
 			}
@@ -119,17 +117,17 @@ func nextTrace(raw []byte, i int) (begin, at int) {
 	}
 	for ; len(b) >= traceStride; b = b[traceStride:] {
 		at = len(raw) - len(b)
-		if begin = traced(raw, at, tracePairs[binary.LittleEndian.Uint16(b)]); begin >= 0 {
+		if begin = textAtTrace(raw, at, tracePairs[binary.LittleEndian.Uint16(b)]); begin >= 0 {
 			return begin, at
 		}
 	}
 	return len(raw), len(raw)
 }
 
-// traced is where the fixed text begins that has its trace at i, of those of a list; -1 when there is none.
-func traced(raw []byte, i int, list uint8) int {
-	for k := range traces[list] {
-		t := &traces[list][k]
+// textAtTrace returns where the fixed text with a trace at i begins, or -1.
+func textAtTrace(raw []byte, i int, list uint8) int {
+	for k := range bytePairs[list] {
+		t := &bytePairs[list][k]
 		if third := i + t.beside; third >= 0 && third < len(raw) && raw[third]|t.fold == t.third && t.found(raw, i-t.at) {
 			return i - t.at
 		}
@@ -137,8 +135,8 @@ func traced(raw []byte, i int, list uint8) int {
 	return -1
 }
 
-// found reports whether the fixed text is there.
-func (t *trace) found(raw []byte, i int) bool {
+// found reports whether the fixed text is present.
+func (t *bytePair) found(raw []byte, i int) bool {
 	if i < 0 || len(raw)-i < len(t.text) {
 		return false
 	}
