@@ -14,7 +14,7 @@ import (
 )
 
 // SharedQuota identifies a quota that several runs share.
-type Allowance struct {
+type SharedQuota struct {
 	// Sender is the sender that uses the quota, as in Setup.Sender. Empty means the connector's own.
 	Sender string
 	// Provider is the name that connectors use to share the quota. Empty means the connector's key.
@@ -29,7 +29,7 @@ type Allowance struct {
 // SharedQuota declares which quota a sender uses, so that all runs on it share one pace. Call it in Open as soon
 // as the account is known; it affects senders that are created later. It has no effect if the runner cannot share
 // quotas or a names none.
-func (s *Setup) Allowance(ctx context.Context, a Allowance) error { return s.r.join(ctx, a) }
+func (s *Setup) SharedQuota(ctx context.Context, a SharedQuota) error { return s.r.join(ctx, a) }
 
 // updateInterval is the minimum time between two updates, except after a refusal.
 const updateInterval = 250 * time.Millisecond
@@ -52,7 +52,7 @@ type quotaMember struct {
 }
 
 // join requests a share, and reports to the other runs from then on.
-func (r *runState) join(ctx context.Context, a Allowance) error {
+func (r *runState) join(ctx context.Context, a SharedQuota) error {
 	key := r.c.Manifest.Key()
 	d := &quotaMember{sender: cmp.Or(a.Sender, key), wake: make(chan struct{}, 1)}
 	if p := r.named(d.sender); p != nil {

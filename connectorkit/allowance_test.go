@@ -21,11 +21,11 @@ func sharing(t *testing.T, start, learned, more string) (said string, pace time.
 	t.Helper()
 	s := &service{}
 	c := withManifest(t, testManifest, func(ctx context.Context, setup *Setup) ([]Collector, error) {
-		if err := setup.Allowance(ctx, Allowance{}); err != nil { // without an account
+		if err := setup.SharedQuota(ctx, SharedQuota{}); err != nil { // without an account
 			return nil, err
 		}
 		for range 2 { // a second word on a sender changes nothing
-			if err := setup.Allowance(ctx, Allowance{Account: "ann@meadow.example"}); err != nil {
+			if err := setup.SharedQuota(ctx, SharedQuota{Account: "ann@meadow.example"}); err != nil {
 				return nil, err
 			}
 		}

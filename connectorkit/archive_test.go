@@ -89,8 +89,8 @@ func (a *archive) touch(i int, at time.Time) {
 	a.things[i].version++
 }
 
-func (a *archive) lane() Lane {
-	return Lane{List: "threads", Detail: "messages", ListPage: a.listPage, Fetch: a.fetchThread}
+func (a *archive) lane() ListDetail {
+	return ListDetail{List: "threads", Detail: "messages", ListPage: a.listPage, Fetch: a.fetchThread}
 }
 
 func newestFirst(x, y thing) int { return cmp.Or(y.at.Compare(x.at), strings.Compare(y.key, x.key)) }

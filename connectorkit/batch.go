@@ -150,7 +150,7 @@ func (l *listDetailRun) refusedMany(ctx context.Context, items []Item, err error
 	e := classify(err)
 	stopping := ownStop(e.stopped) != nil || governhttp.UnreachableHost(e.Err) != ""
 	switch e.Class {
-	case RateLimited, Unauthorized, Walled:
+	case RateLimited, Unauthorized, Challenge:
 		stopping = true
 	case NotFound, Gone, Forbidden:
 		l.oneByOne = true

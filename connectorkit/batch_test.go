@@ -18,7 +18,7 @@ import (
 
 // many is the archive's lane with calls for several threads at once. omit selects which
 // threads an answer leaves out, refuse what the n-th call (from 1) answers.
-func (a *archive) many(size int, omit func(key string) bool, refuse func(n int) error) (Lane, *[][]string) {
+func (a *archive) many(size int, omit func(key string) bool, refuse func(n int) error) (ListDetail, *[][]string) {
 	calls := &[][]string{}
 	l := a.lane()
 	l.Many = size
@@ -90,7 +90,7 @@ func TestManyAtOnceRefused(t *testing.T) {
 		{Malformed, 3, 10, 30, "", ""},
 		{RateLimited, 1, 0, 0, protocol.ReasonRateLimited, ""},
 		{Unauthorized, 1, 0, 0, protocol.ReasonAuthFailure, string(Unauthorized)},
-		{Walled, 1, 0, 0, protocol.ReasonUpstreamPressure, "archive_challenge"},
+		{Challenge, 1, 0, 0, protocol.ReasonUpstreamPressure, "archive_challenge"},
 	} {
 		t.Run(string(c.class), func(t *testing.T) {
 			t.Parallel()
@@ -214,7 +214,7 @@ func TestWalledEndsTheRun(t *testing.T) {
 				client, err := setup.HTTP(
 					governhttp.Options{BaseURL: "http://archive.test", Transport: s, Classify: func(r *governhttp.Response) error {
 						if r.Header.Get("X-Wall") != "" {
-							return &Error{Class: Walled, Status: r.Status}
+							return &Error{Class: Challenge, Status: r.Status}
 						}
 						return ByStatus(r)
 					}},

@@ -20,7 +20,7 @@ func BenchmarkRecords(b *testing.B) {
 		)
 	}
 	left := b.N
-	c := collecting(b, Flat{Stream: "log", Page: func(context.Context, Cursor) (Page, error) {
+	c := collecting(b, PagedStream{Stream: "log", Page: func(context.Context, Cursor) (Page, error) {
 		n := min(left, len(list))
 		left -= n
 		return Page{Records: list[:n], Next: Cursor{"left": fmt.Sprint(left)}, More: left > 0}, nil

@@ -32,7 +32,7 @@ type scan struct {
 func shelve(t tb, contents map[string]string, with func(scan, SavedBlob) Record) Connector {
 	t.Helper()
 	return withManifest(t, fileManifest, func(_ context.Context, s *Setup) ([]Collector, error) {
-		return []Collector{Feed{Streams: []string{"scans"}, Collect: func(ctx context.Context, f *Feeding) error {
+		return []Collector{PushSource{Streams: []string{"scans"}, Collect: func(ctx context.Context, f *Push) error {
 			for id, content := range contents {
 				saved, err := s.SaveBlob(ctx, iotest.HalfReader(strings.NewReader(content)))
 				if err != nil {
@@ -140,7 +140,7 @@ func TestBrokenBlobLeavesNothing(t *testing.T) {
 	broken := errors.New("the line went dead")
 	dir := t.TempDir()
 	c := withManifest(t, fileManifest, func(_ context.Context, s *Setup) ([]Collector, error) {
-		return []Collector{Feed{Streams: []string{"scans"}, Collect: func(ctx context.Context, f *Feeding) error {
+		return []Collector{PushSource{Streams: []string{"scans"}, Collect: func(ctx context.Context, f *Push) error {
 			_, err := s.SaveBlob(ctx, io.MultiReader(strings.NewReader("half"), iotest.ErrReader(broken)))
 			if !errors.Is(err, broken) {
 				t.Errorf("it ended with %v", err)

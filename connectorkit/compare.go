@@ -41,7 +41,7 @@ var ErrAskLater = errors.New("the rest is asked for by a later run")
 func AllGone(_ context.Context, keys []string) ([]string, error) { return keys, nil }
 
 // Comparable reports whether this run compares a whole walk over the stream with the store.
-func (f *Feeding) Comparable(stream string) bool { return f.r.comparable(stream) }
+func (f *Push) Comparable(stream string) bool { return f.r.comparable(stream) }
 
 // comparable reports whether this run compares a whole walk over the stream with the store.
 func (r *runState) comparable(stream string) bool {

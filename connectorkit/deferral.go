@@ -71,7 +71,7 @@ func (l *listDetailRun) postponementOf(e *Error) (postponement, *laneStop) {
 	case Unauthorized:
 		d.reason = protocol.ReasonAuthFailure
 		return d, &laneStop{ends: e.Class, postponement: postponement{reason: d.reason, class: d.class, retryable: true}}
-	case Walled:
+	case Challenge:
 		own, rest := pressure, pressure
 		own.status = e.Status
 		return own, &laneStop{ends: e.Class, postponement: rest}

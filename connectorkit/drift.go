@@ -65,7 +65,7 @@ func (d *driftWatch) begin(r *runState, w collectorRun) {
 	begun := func(stream string) bool {
 		return r.stored(stream, protocol.SteadyState).Kind() == '{' || r.stored(stream, protocol.CatchUp).Kind() == '{'
 	}
-	if _, feed := w.(*Feeding); feed && slices.ContainsFunc(w.streams(), begun) {
+	if _, feed := w.(*Push); feed && slices.ContainsFunc(w.streams(), begun) {
 		return // one bookmark may cover all its streams
 	}
 	for _, stream := range w.streams() {

@@ -16,8 +16,8 @@ import (
 )
 
 // pages is a flat stream with these pages; the cursor is the page's number.
-func pages(stream string, pages ...[]Record) Flat {
-	return Flat{Stream: stream, Page: func(_ context.Context, at Cursor) (Page, error) {
+func pages(stream string, pages ...[]Record) PagedStream {
+	return PagedStream{Stream: stream, Page: func(_ context.Context, at Cursor) (Page, error) {
 		n := 0
 		_, _ = fmt.Sscan(at["page"], &n)
 		if n >= len(pages) {
@@ -82,7 +82,7 @@ func TestAppendOnlyStreamRefusesDeletion(t *testing.T) {
 	}
 }
 
-func deletingLane() Lane {
+func deletingLane() ListDetail {
 	l := newArchive(1, 1).lane()
 	l.Fetch = func(context.Context, Item) ([]Record, error) { return []Record{Delete("t0001/0")}, nil }
 	return l
@@ -232,7 +232,7 @@ func TestScopeThatCannotBeHonoured(t *testing.T) {
 	t.Parallel()
 	asked := 0
 	notes := pages("notes", []Record{Upsert(map[string]any{"box": "in", "id": 1})})
-	counted := Flat{
+	counted := PagedStream{
 		Stream: "notes",
 		Page:   func(ctx context.Context, at Cursor) (Page, error) { asked++; return notes.Page(ctx, at) },
 	}

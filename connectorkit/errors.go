@@ -32,7 +32,7 @@ const (
 	Malformed Class = "malformed_answer"
 	// Challenge means that the provider requires a person, for example a check against robots. Nothing is retried
 	// and the run ends. The credential is not at fault.
-	Walled Class = "challenge"
+	Challenge Class = "challenge"
 	// CursorRejected means that a stored cursor no longer works. A PagedStream then starts over, once.
 	CursorRejected Class = "cursor_rejected"
 
@@ -47,8 +47,8 @@ type Error struct {
 	HasRetryAfter bool          // it asked, possibly for no time at all
 	// OwnerMessage is a fixed text for the owner that replaces the text of the class. It contains nothing that a
 	// provider or a foreign program wrote.
-	Words string
-	Err   error
+	OwnerMessage string
+	Err          error
 
 	stopped governor.StopReason // why we gave up the request, if we chose to
 	bare    bool                // based on the status; the body was not read
@@ -174,8 +174,8 @@ func (r *runState) verdictOf(e *Error) classVerdict {
 		return classVerdict{string(e.stopped), text, true, protocol.RetryByRuntime}
 	}
 	v := r.classVerdict(e)
-	if e.Words != "" {
-		v.message = e.Words
+	if e.OwnerMessage != "" {
+		v.message = e.OwnerMessage
 	}
 	return v
 }
@@ -223,7 +223,7 @@ func (r *runState) classVerdict(e *Error) classVerdict {
 			protocol.RefreshCredentials,
 		}
 	case Forbidden:
-		if e.bare && e.Words == "" {
+		if e.bare && e.OwnerMessage == "" {
 			return classVerdict{
 				codeForbidden,
 				"the provider refused access and does not say that the credential is the cause",
@@ -232,7 +232,7 @@ func (r *runState) classVerdict(e *Error) classVerdict {
 			}
 		}
 		return classVerdict{string(Forbidden), "the credential does not allow access", false, protocol.RefreshCredentials}
-	case Walled:
+	case Challenge:
 		return classVerdict{
 			r.c.Manifest.Key() + "_challenge",
 			"the site wants to see a person before it answers; open it here once and do what it asks",

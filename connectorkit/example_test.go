@@ -24,7 +24,7 @@ func Example() {
 	}`), func(_ context.Context, s *connectorkit.Setup) ([]connectorkit.Collector, error) {
 		// A real one makes its client with s.HTTP and asks the provider in Page.
 		return []connectorkit.Collector{
-			connectorkit.Flat{
+			connectorkit.PagedStream{
 				Stream: "letters",
 				Page: func(_ context.Context, at connectorkit.Cursor) (connectorkit.Page, error) {
 					return connectorkit.Page{

@@ -16,8 +16,8 @@ import (
 )
 
 // failing is a paged stream with a second page that fails.
-func failing(stream string, err error) Flat {
-	return Flat{Stream: stream, Page: func(_ context.Context, at Cursor) (Page, error) {
+func failing(stream string, err error) PagedStream {
+	return PagedStream{Stream: stream, Page: func(_ context.Context, at Cursor) (Page, error) {
 		if at["page"] == "2" {
 			return Page{}, err
 		}
@@ -101,7 +101,11 @@ func TestOneStreamDoesNotStopTheOthers(t *testing.T) {
 func TestRefusedCredentialEndsTheRun(t *testing.T) {
 	t.Parallel()
 	read := false
-	notes := Flat{Stream: "notes", Page: func(context.Context, Cursor) (Page, error) { read = true; return Page{}, nil }}
+	notes := PagedStream{Stream: "notes", Page: func(context.Context, Cursor) (Page,
+		error) {
+		read = true
+		return Page{}, nil
+	}}
 	r := newVault().run(t, collecting(t, failing("log", &Error{Class: Unauthorized}), notes), options{})
 	if read || r.done.Error == nil || r.done.Error.Code != "auth_failure" {
 		t.Errorf("went on: %t, ended as %s", read, describe(r))
@@ -196,7 +200,7 @@ func TestRejectedCursorStartsOver(t *testing.T) {
 	v := newVault()
 	v.state["log"] = []byte(`{"page":"old"}`)
 	log := pages("log", []Record{Upsert(row{ID: "a"})})
-	c := collecting(t, Flat{Stream: "log", Page: func(ctx context.Context, at Cursor) (Page, error) {
+	c := collecting(t, PagedStream{Stream: "log", Page: func(ctx context.Context, at Cursor) (Page, error) {
 		if at["page"] == "old" {
 			return Page{}, &Error{Class: CursorRejected}
 		}
@@ -220,7 +224,7 @@ func TestRunawayFlatPages(t *testing.T) {
 			n := 0
 			c := collecting(
 				t,
-				Flat{Stream: "log", Page: func(context.Context, Cursor) (Page, error) { n++; return next(n), nil }},
+				PagedStream{Stream: "log", Page: func(context.Context, Cursor) (Page, error) { n++; return next(n), nil }},
 			)
 			if r := newVault().run(t, c, options{scope: only("log")}); r.done.Error == nil ||
 				r.done.Error.Code != string(Malformed) {

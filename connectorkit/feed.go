@@ -19,15 +19,15 @@ import (
 // PushSource collects several streams with records in an order that the source decides, for example from a
 // foreign program. Collect passes the records on; the kit handles scope, pace and accounting as for every other
 // collector.
-type Feed struct {
+type PushSource struct {
 	// Streams are the streams that the source can provide.
 	Streams []string
 	// Collect reads the source to its end. Its error ends every stream that has not failed already.
-	Collect func(ctx context.Context, f *Feeding) error
+	Collect func(ctx context.Context, f *Push) error
 }
 
-func (f Feed) begin(r *runState) collectorRun {
-	w := &Feeding{
+func (f PushSource) begin(r *runState) collectorRun {
+	w := &Push{
 		feed:    f,
 		r:       r,
 		left:    map[string]*sliceMismatches{},
@@ -45,8 +45,8 @@ func (f Feed) begin(r *runState) collectorRun {
 }
 
 // Push is a PushSource during a run.
-type Feeding struct {
-	feed     Feed
+type Push struct {
+	feed     PushSource
 	r        *runState
 	selected []string
 	left     map[string]*sliceMismatches
@@ -56,18 +56,18 @@ type Feeding struct {
 	samples  map[string]*Sample           // by store
 }
 
-func (f *Feeding) streams() []string { return f.feed.Streams }
+func (f *Push) streams() []string { return f.feed.Streams }
 
-func (f *Feeding) list() string {
+func (f *Push) list() string {
 	if len(f.selected) == 0 {
 		return ""
 	}
 	return f.selected[0]
 }
 
-func (f *Feeding) conclude(context.Context) error { return nil }
+func (f *Push) conclude(context.Context) error { return nil }
 
-func (f *Feeding) cut(ctx context.Context, d postponement) error {
+func (f *Push) cut(ctx context.Context, d postponement) error {
 	return f.r.listCut(ctx, f.list(), f.list(), nil, d)
 }
 
@@ -79,7 +79,7 @@ type partialFailure struct {
 
 func (*partialFailure) Error() string { return "some streams failed" }
 
-func (f *Feeding) forward(ctx context.Context) error {
+func (f *Push) forward(ctx context.Context) error {
 	if err := f.feed.Collect(ctx, f); err != nil || len(f.failed) == 0 {
 		return err
 	}
@@ -93,30 +93,30 @@ func (f *Feeding) forward(ctx context.Context) error {
 }
 
 // Selected returns the streams of this run, in its order.
-func (f *Feeding) Selected() []string { return f.selected }
+func (f *Push) Selected() []string { return f.selected }
 
 // Narrowed reports whether this run requests only a part of a stream: single resources, or a time range.
-func (f *Feeding) Narrowed(stream string) bool {
+func (f *Push) Narrowed(stream string) bool {
 	s := f.r.scope[stream]
 	return s != nil && (s.resources != nil || s.bounded)
 }
 
 // Stored returns the last sent bookmark of a stream, or nil.
-func (f *Feeding) Stored(stream string) jsontext.Value {
+func (f *Push) Stored(stream string) jsontext.Value {
 	return f.r.stored(stream, protocol.SteadyState)
 }
 
 // CatchUp returns the second bookmark of a stream, for a long walk through history.
-func (f *Feeding) CatchUp(stream string) jsontext.Value {
+func (f *Push) CatchUp(stream string) jsontext.Value {
 	return f.r.stored(stream, protocol.CatchUp)
 }
 
 // RecoveryOnly reports whether this run should only fill gaps.
-func (f *Feeding) RecoveryOnly() bool { return f.r.start.RecoveryOnly }
+func (f *Push) RecoveryOnly() bool { return f.r.start.RecoveryOnly }
 
 // Folders returns the only folders that the owner lets this source read, as absolute paths. None means no
 // restriction.
-func (f *Feeding) Folders() (folders []string, err error) {
+func (f *Push) Folders() (folders []string, err error) {
 	if text := f.r.p.Env("PDPP_SOURCE_ROOTS"); text != "" {
 		if err := json.Unmarshal([]byte(text), &folders); err != nil {
 			return nil, fmt.Errorf("read PDPP_SOURCE_ROOTS: %w", err)
@@ -127,14 +127,14 @@ func (f *Feeding) Folders() (folders []string, err error) {
 
 // HistoryWaits reports whether this run should skip history, because the computer is low on power or its network
 // is metered.
-func (f *Feeding) HistoryWaits() bool { return f.r.p.Env("PDPP_SOURCE_HISTORY") == "waits" }
+func (f *Push) HistoryWaits() bool { return f.r.p.Env("PDPP_SOURCE_HISTORY") == "waits" }
 
 // Now returns the time of the run's clock.
-func (f *Feeding) Now() time.Time { return f.r.p.Now() }
+func (f *Push) Now() time.Time { return f.r.p.Now() }
 
 // Record sends a record. It ignores a record out of scope. A record without a key or a readable form is declared
 // as missing with the next State.
-func (f *Feeding) Record(ctx context.Context, stream string, rec Record) error {
+func (f *Push) Record(ctx context.Context, stream string, rec Record) error {
 	fault, err := f.r.emit(ctx, stream, rec)
 	if err != nil || f.r.scope[stream] == nil {
 		return err
@@ -150,7 +150,7 @@ func (f *Feeding) Record(ctx context.Context, stream string, rec Record) error {
 }
 
 // Declare reports what could not be sent of the stream since the last call.
-func (f *Feeding) Declare(ctx context.Context, stream string) error {
+func (f *Push) Declare(ctx context.Context, stream string) error {
 	left := f.left[stream]
 	if left == nil {
 		return nil
@@ -161,7 +161,7 @@ func (f *Feeding) Declare(ctx context.Context, stream string) error {
 
 // Compare deletes the stored records of a stream that are no longer at its source, unless that was done since the
 // bookmark began. The following State makes it durable.
-func (f *Feeding) Compare(ctx context.Context, stream string, w Whole) error {
+func (f *Push) Compare(ctx context.Context, stream string, w Whole) error {
 	if err := f.Declare(ctx, stream); err != nil || f.Failed(stream) {
 		return err
 	}
@@ -170,7 +170,7 @@ func (f *Feeding) Compare(ctx context.Context, stream string, w Whole) error {
 
 // State closes a slice: everything sent so far becomes durable with this bookmark of the stream. If the run's
 // time is up, it returns an error.
-func (f *Feeding) State(ctx context.Context, stream string, bookmark any) error {
+func (f *Push) State(ctx context.Context, stream string, bookmark any) error {
 	if err := f.Declare(ctx, stream); err != nil {
 		return err
 	}
@@ -178,14 +178,14 @@ func (f *Feeding) State(ctx context.Context, stream string, bookmark any) error 
 }
 
 // StateCatchUp closes a slice with the second bookmark. Nil means that history is complete.
-func (f *Feeding) StateCatchUp(ctx context.Context, stream string, bookmark any) error {
+func (f *Push) StateCatchUp(ctx context.Context, stream string, bookmark any) error {
 	if err := f.Declare(ctx, stream); err != nil {
 		return err
 	}
 	return f.state(ctx, &protocol.State{Stream: stream, Cursor: encode(bookmark), Mode: protocol.CatchUp})
 }
 
-func (f *Feeding) state(ctx context.Context, m *protocol.State) error {
+func (f *Push) state(ctx context.Context, m *protocol.State) error {
 	stream := m.Stream
 	if err := f.r.state(ctx, m); err != nil {
 		return err
@@ -203,7 +203,7 @@ func (f *Feeding) state(ctx context.Context, m *protocol.State) error {
 }
 
 // Gap declares something of a stream as missing, by its key. It also returns a gap that this run was served.
-func (f *Feeding) Gap(ctx context.Context, g protocol.DetailGap) error {
+func (f *Push) Gap(ctx context.Context, g protocol.DetailGap) error {
 	if f.r.scope[g.Stream] == nil {
 		return nil
 	}
@@ -215,7 +215,7 @@ func (f *Feeding) Gap(ctx context.Context, g protocol.DetailGap) error {
 }
 
 // Gaps returns the served gaps that are not settled.
-func (f *Feeding) Gaps() []protocol.GapEntry {
+func (f *Push) Gaps() []protocol.GapEntry {
 	return slices.SortedFunc(
 		maps.Values(f.gaps),
 		func(a, b protocol.GapEntry) int { return strings.Compare(a.GapID, b.GapID) },
@@ -223,7 +223,7 @@ func (f *Feeding) Gaps() []protocol.GapEntry {
 }
 
 // Recovered settles a gap after its records were sent. It has no effect if the gap was not served.
-func (f *Feeding) Recovered(ctx context.Context, stream, key string) error {
+func (f *Push) Recovered(ctx context.Context, stream, key string) error {
 	e, held := f.takeGap(stream, key)
 	if !held {
 		return nil
@@ -233,19 +233,19 @@ func (f *Feeding) Recovered(ctx context.Context, stream, key string) error {
 	})
 }
 
-func (f *Feeding) takeGap(stream, key string) (protocol.GapEntry, bool) {
+func (f *Push) takeGap(stream, key string) (protocol.GapEntry, bool) {
 	e, held := f.gaps[stream+"\x00"+key]
 	delete(f.gaps, stream+"\x00"+key)
 	return e, held
 }
 
 // Skip declares that something of a stream was left out.
-func (f *Feeding) Skip(ctx context.Context, s protocol.SkipResult) error {
+func (f *Push) Skip(ctx context.Context, s protocol.SkipResult) error {
 	return f.r.out.send(ctx, &s)
 }
 
 // Unproven reports that the completeness of the stream is unknown.
-func (f *Feeding) Unproven(ctx context.Context, stream string) error {
+func (f *Push) Unproven(ctx context.Context, stream string) error {
 	return f.r.out.send(ctx, &protocol.DetailCoverage{
 		Stream: stream, StateStream: stream, Considered: protocol.CountOf(int64(f.count[stream])), ReferenceOnly: true,
 	})
@@ -256,7 +256,7 @@ var ErrNotStored = errors.New("the credential could not be stored")
 
 // Rotate passes on a credential that the provider exchanged for that of this run, by variable, and waits until it
 // is stored.
-func (f *Feeding) Rotate(ctx context.Context, values map[string]string) error {
+func (f *Push) Rotate(ctx context.Context, values map[string]string) error {
 	for _, value := range values {
 		f.r.secrets.hide(value)
 	}
@@ -273,7 +273,7 @@ func (f *Feeding) Rotate(ctx context.Context, values map[string]string) error {
 }
 
 // Say sends a progress message.
-func (f *Feeding) Say(ctx context.Context, p protocol.Progress) error {
+func (f *Push) Say(ctx context.Context, p protocol.Progress) error {
 	if err := f.r.out.send(ctx, &p); err != nil {
 		return err
 	}
@@ -282,7 +282,7 @@ func (f *Feeding) Say(ctx context.Context, p protocol.Progress) error {
 
 // Fail ends one stream; the others continue. The first failure of a stream counts. A refused credential affects
 // all streams, so Collect returns it instead.
-func (f *Feeding) Fail(stream string, err error) {
+func (f *Push) Fail(stream string, err error) {
 	if f.r.scope[stream] == nil || f.failed[stream] != nil {
 		return
 	}
@@ -295,11 +295,11 @@ func (f *Feeding) Fail(stream string, err error) {
 }
 
 // Failed reports whether a stream has failed.
-func (f *Feeding) Failed(stream string) bool { return f.failed[stream] != nil }
+func (f *Push) Failed(stream string) bool { return f.failed[stream] != nil }
 
 // Afford returns how many of n details the owner's caps still allow in this run. If none, Collect returns the
 // error, and the rest is postponed.
-func (f *Feeding) Afford(n int) (int, error) {
+func (f *Push) Afford(n int) (int, error) {
 	f.r.budget.BeginDetails(f.r.p.Now())
 	if why := f.r.budget.Exhausted(f.r.p.Now()); why != "" {
 		return 0, &Error{Class: Unavailable, stopped: why}
@@ -311,7 +311,7 @@ func (f *Feeding) Afford(n int) (int, error) {
 }
 
 // Spend charges details to the owner's caps.
-func (f *Feeding) Spend(n int) {
+func (f *Push) Spend(n int) {
 	for range n {
 		f.r.budget.Spend()
 	}

@@ -20,7 +20,7 @@ var (
 
 // PagedStream collects one stream page by page. Each page is a slice: its records and its cursor become durable
 // together.
-type Flat struct {
+type PagedStream struct {
 	Stream string
 	// Page reads the page at the cursor. An empty cursor means the beginning.
 	Page func(ctx context.Context, at Cursor) (Page, error)
@@ -48,10 +48,10 @@ type Page struct {
 // Listed is the provider's own total of a list, and how many items were listed.
 type Listed = protocol.AnnouncedTotal
 
-func (f Flat) begin(r *runState) collectorRun { return &flat{Flat: f, r: r} }
+func (f PagedStream) begin(r *runState) collectorRun { return &flat{PagedStream: f, r: r} }
 
 type flat struct {
-	Flat
+	PagedStream
 	r     *runState
 	at    Cursor // of the next page
 	count int

@@ -17,17 +17,17 @@ const DefaultRemembered = 100
 // deleted, if a second walk finds every page unchanged: then nothing shifted during the first one. A walk with
 // holes, or with a credential that sees other items than before, deletes nothing. Neither does a walk that misses
 // more than half of a large list, because a credential with less access is more likely.
-type Inventory struct {
+type FullList struct {
 	Stream string
 	// Page reads the requested page.
-	Page func(ctx context.Context, v Visit) (InventoryPage, error)
+	Page func(ctx context.Context, v PageRequest) (InventoryPage, error)
 	// Remembered is how many pages the bookmark contains. Zero means DefaultRemembered. Of a longer list only the
 	// first part is read again, and nothing is deleted.
 	Remembered int
 }
 
 // PageRequest identifies the page to read.
-type Visit struct {
+type PageRequest struct {
 	// Token is the Next of the previous page. It is empty for the first page.
 	Token string
 	// Version is the version of the page at the last read, for a conditional request. Empty means unknown.
@@ -38,7 +38,7 @@ type Visit struct {
 type InventoryPage struct {
 	// Unchanged means that the page still has the requested version. Things, Next and Version are ignored then.
 	Unchanged bool
-	Things    []Thing
+	Things    []ListItem
 	Next      string // token of the next page; empty on the last
 	// Version is for conditional requests, such as an ETag. Empty means that the provider has none, and the page
 	// is always read in full.
@@ -56,22 +56,22 @@ type InventoryPage struct {
 
 // ListItem is one member of a FullList. Its key is the record's primary key. An item that could not be decoded
 // has an Unreadable record and no key.
-type Thing struct {
+type ListItem struct {
 	Key    string
 	Record Record
 }
 
-func (v Inventory) begin(r *runState) collectorRun {
+func (v FullList) begin(r *runState) collectorRun {
 	if v.Remembered <= 0 {
 		v.Remembered = DefaultRemembered
 	}
-	w := &fullListWalk{Inventory: v}
-	return Flat{Stream: v.Stream, Page: w.page}.begin(r)
+	w := &fullListWalk{FullList: v}
+	return PagedStream{Stream: v.Stream, Page: w.page}.begin(r)
 }
 
 // fullListWalk is one walk through the list.
 type fullListWalk struct {
-	Inventory
+	FullList
 	pageMemory
 	begun  bool
 	known  map[string]bool // all keys that were emitted and not deleted
@@ -91,7 +91,7 @@ func (w *fullListWalk) page(ctx context.Context, at Cursor) (Page, error) {
 	if !w.begun {
 		w.start(at)
 	}
-	page, err := w.Page(ctx, Visit{Token: w.token, Version: w.version()})
+	page, err := w.Page(ctx, PageRequest{Token: w.token, Version: w.version()})
 	if err != nil {
 		w.begun = w.at > 0 // the first page may be requested with another bookmark
 		return Page{}, err
@@ -167,7 +167,7 @@ func (w *fullListWalk) advance(ctx context.Context, here rememberedPage, out Pag
 func (w *fullListWalk) confirmed(ctx context.Context) bool {
 	token := ""
 	for _, p := range w.Pages {
-		page, err := w.Page(ctx, Visit{Token: token, Version: p.Version})
+		page, err := w.Page(ctx, PageRequest{Token: token, Version: p.Version})
 		if err != nil || !page.Unchanged && !p.holds(page) {
 			return false
 		}

@@ -21,10 +21,10 @@ type shelf struct {
 	versions bool
 	view     string
 	hidden   []Record
-	garbled  string                      // key of a thing that cannot be decoded
-	reads    int                         // pages that were answered in full
-	visited  func(n int)                 // after the n-th page of a run, from 1
-	answer   func(n int, v *Visit) error // before it
+	garbled  string                            // key of a thing that cannot be decoded
+	reads    int                               // pages that were answered in full
+	visited  func(n int)                       // after the n-th page of a run, from 1
+	answer   func(n int, v *PageRequest) error // before it
 	n        int
 }
 
@@ -36,7 +36,7 @@ func newShelf(n int, versions bool) *shelf {
 	return s
 }
 
-func (s *shelf) page(_ context.Context, v Visit) (InventoryPage, error) {
+func (s *shelf) page(_ context.Context, v PageRequest) (InventoryPage, error) {
 	s.n++
 	if s.answer != nil {
 		if err := s.answer(s.n, &v); err != nil {
@@ -59,10 +59,10 @@ func (s *shelf) page(_ context.Context, v Visit) (InventoryPage, error) {
 	s.reads++
 	for _, key := range s.keys[from:to] {
 		if key == s.garbled {
-			page.Things = append(page.Things, Thing{Record: Unreadable(key, nil)})
+			page.Things = append(page.Things, ListItem{Record: Unreadable(key, nil)})
 			continue
 		}
-		page.Things = append(page.Things, Thing{Key: key, Record: Upsert(map[string]any{"id": key})})
+		page.Things = append(page.Things, ListItem{Key: key, Record: Upsert(map[string]any{"id": key})})
 	}
 	if to < len(s.keys) {
 		page.Next = strconv.Itoa(to)
@@ -75,7 +75,7 @@ func (s *shelf) collect(t *testing.T, v *vault, o options) result {
 	t.Helper()
 	s.n = 0
 	o.scope = []protocol.StreamScope{{Name: "threads"}}
-	return v.run(t, collecting(t, Inventory{Stream: "threads", Page: s.page, Remembered: 6}), o)
+	return v.run(t, collecting(t, FullList{Stream: "threads", Page: s.page, Remembered: 6}), o)
 }
 
 // kept returns the keys that the vault has and that were not deleted.
@@ -148,7 +148,7 @@ func TestUncertainAbsenceDeletesNothing(t *testing.T) {
 		"the credential sees other things":  func(s *shelf) { s.view = "public" },
 		"most is gone at once":              func(s *shelf) { s.keys = s.keys[:5] },
 		"the second walk gets no answer": func(s *shelf) {
-			s.answer = func(n int, _ *Visit) error {
+			s.answer = func(n int, _ *PageRequest) error {
 				if n > 4 {
 					return Fail(Malformed, nil)
 				}
@@ -233,7 +233,7 @@ func TestInterruptedInventoryIsComplete(t *testing.T) {
 func TestInventoryInCirclesFails(t *testing.T) {
 	t.Parallel()
 	v, s := newVault(), newShelf(35, false)
-	s.answer = func(n int, v *Visit) error {
+	s.answer = func(n int, v *PageRequest) error {
 		if n > 3 {
 			v.Token = "10"
 		}
@@ -250,7 +250,7 @@ func TestInventoryBookmarkStaysReadable(t *testing.T) {
 	t.Parallel()
 	const stored = `{"memory":"{\"pages\":[{\"etag\":\"W/1\",\"next\":\"p2\",\"ids\":[\"a\",\"b\"]},` +
 		`{\"ids\":[\"c\"]}],\"left\":[\"z\"],\"scopes\":\"repo\",\"read\":true}"}`
-	w := &fullListWalk{Inventory: Inventory{Remembered: 6}}
+	w := &fullListWalk{FullList: FullList{Remembered: 6}}
 	w.start(readCursor(jsontext.Value(stored)))
 	if got := slices.Sorted(
 		maps.Keys(w.known),

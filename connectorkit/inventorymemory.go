@@ -29,7 +29,7 @@ type rememberedPage struct {
 // holds reports whether a page that was read again lists the same items.
 func (p rememberedPage) holds(page InventoryPage) bool {
 	return page.Next == p.Next && len(page.Hidden) == 0 &&
-		slices.EqualFunc(page.Things, p.Keys, func(t Thing, key string) bool { return t.Key == key })
+		slices.EqualFunc(page.Things, p.Keys, func(t ListItem, key string) bool { return t.Key == key })
 }
 
 // readPageMemory parses a bookmark. An unknown format counts as empty.
@@ -57,7 +57,7 @@ func (w *fullListWalk) start(at Cursor) {
 	m := readPageMemory(at)
 	step, _ := strconv.Atoi(at["step"]) // absent after a finished walk
 	*w = fullListWalk{
-		Inventory: w.Inventory, pageMemory: m, begun: true, step: step,
+		FullList: w.FullList, pageMemory: m, begun: true, step: step,
 		known: m.listed(), met: map[string]bool{}, tokens: map[string]bool{}, whole: true,
 	}
 	for _, key := range m.Left {

@@ -12,7 +12,7 @@ import (
 // ListDetail collects a list stream, newest first, and fetches the details of every item into a second stream.
 // The kit keeps two bookmarks: the steady one contains the time up to which everything is accounted for, the
 // catch-up one the older window that is still being walked.
-type Lane struct {
+type ListDetail struct {
 	List   string // stream of the items; it carries the bookmarks
 	Detail string // stream of the details
 
@@ -85,16 +85,16 @@ type Item struct {
 	Locator jsontext.Value
 }
 
-func (l Lane) begin(r *runState) collectorRun {
+func (l ListDetail) begin(r *runState) collectorRun {
 	w := &listDetailRun{
-		Lane:      l,
-		r:         r,
-		anchor:    l.List,
-		detailing: r.scope[l.Detail] != nil,
-		book:      newLedger(),
-		held:      map[string]protocol.GapEntry{},
-		ahead:     map[string]fetchResult{},
-		landed:    make(chan struct{}, 1),
+		ListDetail: l,
+		r:          r,
+		anchor:     l.List,
+		detailing:  r.scope[l.Detail] != nil,
+		book:       newLedger(),
+		held:       map[string]protocol.GapEntry{},
+		ahead:      map[string]fetchResult{},
+		landed:     make(chan struct{}, 1),
 	}
 	if r.scope[l.List] == nil {
 		w.anchor = l.Detail // a bookmark must belong to a stream in scope
@@ -113,7 +113,7 @@ func (l Lane) begin(r *runState) collectorRun {
 
 // listDetailRun is a ListDetail during a run.
 type listDetailRun struct {
-	Lane
+	ListDetail
 	r         *runState
 	anchor    string // stream that carries the bookmarks
 	detailing bool   // the detail stream is in scope

@@ -170,6 +170,6 @@ func (r *runState) failureOf(err error) *runFailure {
 		}}
 	default:
 		e := classify(err)
-		return &runFailure{cause: err, classVerdict: r.verdictOf(e), whole: e.Class == Unauthorized || e.Class == Walled}
+		return &runFailure{cause: err, classVerdict: r.verdictOf(e), whole: e.Class == Unauthorized || e.Class == Challenge}
 	}
 }

@@ -147,11 +147,11 @@ func TestMaskedRecords(t *testing.T) {
 				}
 			}
 			return []Collector{
-				Flat{
+				PagedStream{
 					Stream: "counted",
 					Page:   page("ghp_" + a36 + " and ghp_" + a36),
 				},
-				Flat{Stream: "plain", Page: page("ghp_" + a36)},
+				PagedStream{Stream: "plain", Page: page("ghp_" + a36)},
 			}, nil
 		})
 		out := recordLines(t, c)

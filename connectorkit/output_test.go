@@ -41,7 +41,7 @@ func TestLogHasNoURL(t *testing.T) {
 	)
 	a := newArchive(3, 10)
 	a.fetch = func(int, string) error { return broken }
-	failing := Flat{Stream: "log", Page: func(context.Context, Cursor) (Page, error) { return Page{}, broken }}
+	failing := PagedStream{Stream: "log", Page: func(context.Context, Cursor) (Page, error) { return Page{}, broken }}
 	var log bytes.Buffer
 	r := newVault().run(t, collecting(t, failing, a.lane()), options{log: &log})
 	if r.done.Status != protocol.DoneFailed || !strings.Contains(log.String(), "broken pipe") ||

@@ -272,7 +272,7 @@ func TestOneGovernorPerProvider(t *testing.T) {
 			if err != nil {
 				return nil, err
 			}
-			return []Collector{Flat{Stream: "log", Page: func(ctx context.Context, _ Cursor) (Page, error) {
+			return []Collector{PagedStream{Stream: "log", Page: func(ctx context.Context, _ Cursor) (Page, error) {
 				began, done := time.Now(), make(chan error)
 				go func() {
 					_, err := first.Get(ctx, "a", nil)

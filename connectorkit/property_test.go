@@ -93,7 +93,7 @@ func disturbance(t *rapid.T, what string, from int) func(int, string) error {
 			{Class: Unavailable},
 			{Class: Malformed},
 			{Class: Unauthorized},
-			{Class: Walled},
+			{Class: Challenge},
 			{Class: RateLimited, stopped: governor.RetriesExhausted},
 			{Class: Unavailable, stopped: governor.CircuitOpen},
 			{Class: Unavailable, stopped: governor.MaxWallClock},

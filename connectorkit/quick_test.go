@@ -111,7 +111,7 @@ func written(t *rapid.T, manifest string, slow bool, scope string, records []Rec
 	c, err := New([]byte(manifest), func(_ context.Context, s *Setup) ([]Collector, error) {
 		s.Mask("standard")
 		return []Collector{
-			Flat{Stream: "log", Page: func(context.Context, Cursor) (Page, error) { return Page{Records: records}, nil }},
+			PagedStream{Stream: "log", Page: func(context.Context, Cursor) (Page, error) { return Page{Records: records}, nil }},
 		}, nil
 	})
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 // unserved gaps stay pending, and the forward pass continues within the rest of the budget (RC-04).
 func (r *runState) recoverGaps(ctx context.Context, workers []collectorRun) error {
 	var lanes []*listDetailRun
-	var feeds []*Feeding
+	var feeds []*Push
 	var streams []string
 	for _, w := range workers {
 		for _, name := range w.streams() {
@@ -24,7 +24,7 @@ func (r *runState) recoverGaps(ctx context.Context, workers []collectorRun) erro
 		if l, ok := w.(*listDetailRun); ok && l.detailing {
 			lanes = append(lanes, l)
 		}
-		if f, ok := w.(*Feeding); ok {
+		if f, ok := w.(*Push); ok {
 			feeds = append(feeds, f)
 		}
 	}

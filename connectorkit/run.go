@@ -197,7 +197,7 @@ func (r *runState) forwarding(workers []collectorRun) []collectorRun {
 	}
 	return slices.DeleteFunc(slices.Clone(workers), func(w collectorRun) bool {
 		_, cut := r.lists[w.list()]
-		f, feed := w.(*Feeding)
+		f, feed := w.(*Push)
 		return !cut && !(feed && len(f.gaps) > 0)
 	})
 }

@@ -24,7 +24,7 @@ type Sample struct {
 
 // Sample returns the sample of a store with these streams, or nil if there is nothing to compare with. It is for
 // one goroutine.
-func (f *Feeding) Sample(store string, streams []string) *Sample {
+func (f *Push) Sample(store string, streams []string) *Sample {
 	store = strings.ReplaceAll(store, " ", "_")
 	s, known := f.samples[store]
 	if !known {
@@ -48,7 +48,7 @@ func (r *runState) sample(store string, streams []string) *Sample {
 
 // Listed compares how many items of a stream its source announces with how many a complete walk listed. If a
 // stream has several lists, report each in every run.
-func (f *Feeding) Listed(stream string, list protocol.AnnouncedTotal) { f.r.drift.expect(stream, list) }
+func (f *Push) Listed(stream string, list protocol.AnnouncedTotal) { f.r.drift.expect(stream, list) }
 
 // Due counts a document or line and reports whether to call Content with it.
 func (s *Sample) Due() bool {

@@ -74,7 +74,7 @@ func governed(t tb, s *service, a *archive, logPages int, adjust ...func(*govern
 	})
 }
 
-func behind(c *governhttp.Client, f Flat) Flat {
+func behind(c *governhttp.Client, f PagedStream) PagedStream {
 	page := f.Page
 	f.Page = func(ctx context.Context, at Cursor) (Page, error) {
 		if _, err := c.Get(ctx, f.Stream, nil); err != nil {
@@ -85,7 +85,7 @@ func behind(c *governhttp.Client, f Flat) Flat {
 	return f
 }
 
-func (a *archive) behind(c *governhttp.Client) Lane {
+func (a *archive) behind(c *governhttp.Client) ListDetail {
 	l := a.lane()
 	l.ListPage = func(ctx context.Context, w Window) (ListPage, error) {
 		if _, err := c.Get(ctx, "threads", nil); err != nil {

@@ -33,8 +33,8 @@ func speak(c Connector, input string, keepOpen bool) (out, log string, exit int)
 }
 
 // waiting is a stream that never gets its page.
-func waiting(stream string) Flat {
-	return Flat{Stream: stream, Page: func(ctx context.Context, _ Cursor) (Page, error) {
+func waiting(stream string) PagedStream {
+	return PagedStream{Stream: stream, Page: func(ctx context.Context, _ Cursor) (Page, error) {
 		<-ctx.Done()
 		return Page{}, ctx.Err()
 	}}
@@ -81,7 +81,7 @@ func TestConnectorThatIgnoresTheEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		release := make(chan struct{})
 		rest, stdin := io.Pipe()
-		deaf := Flat{Stream: "log", Page: func(context.Context, Cursor) (Page, error) {
+		deaf := PagedStream{Stream: "log", Page: func(context.Context, Cursor) (Page, error) {
 			stdin.Close()
 			<-release
 			return Page{}, nil
@@ -101,7 +101,7 @@ func TestConnectorThatIgnoresTheEnd(t *testing.T) {
 func TestCancelledRunSaysSo(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(context.Background())
-	c := collecting(t, Flat{Stream: "log", Page: func(ctx context.Context, _ Cursor) (Page, error) {
+	c := collecting(t, PagedStream{Stream: "log", Page: func(ctx context.Context, _ Cursor) (Page, error) {
 		cancel()
 		<-ctx.Done()
 		return Page{}, ctx.Err()
@@ -129,7 +129,7 @@ func TestProgressIsThrottled(t *testing.T) {
 		list = append(list, []Record{Upsert(row{ID: "a"})})
 	}
 	log := pages("log", list...)
-	c := collecting(t, Flat{Stream: "log", Page: func(ctx context.Context, at Cursor) (Page, error) {
+	c := collecting(t, PagedStream{Stream: "log", Page: func(ctx context.Context, at Cursor) (Page, error) {
 		now = now.Add(100 * time.Millisecond)
 		p, err := log.Page(ctx, at)
 		p.Total = 12

@@ -228,7 +228,7 @@ func TestEachProviderIsRemembered(t *testing.T) {
 				began = append(began, rate.Interval)
 			}
 			log := pages("log", nil, nil, nil, nil)
-			return []Collector{Flat{Stream: "log", Page: func(ctx context.Context, at Cursor) (Page, error) {
+			return []Collector{PagedStream{Stream: "log", Page: func(ctx context.Context, at Cursor) (Page, error) {
 				for range 3 {
 					if _, err := quick.Get(ctx, "", nil); err != nil {
 						return Page{}, err
@@ -417,7 +417,7 @@ func TestPacedRunsStrandNothing(t *testing.T) {
 
 // through is the lane with every call passing the sender. Failures carry no information
 // about the pace, so that nothing waits.
-func (a *archive) through(s *governhttp.Sender) Lane {
+func (a *archive) through(s *governhttp.Sender) ListDetail {
 	l := a.lane()
 	l.ListPage = func(ctx context.Context, w Window) (page ListPage, err error) {
 		err = s.Do(ctx, func(ctx context.Context) (governor.Outcome, error) {
