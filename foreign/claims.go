@@ -87,7 +87,8 @@ func (e streamEvidence) failure() error {
 	}
 	return &connectorkit.Error{
 		Class: connectorkit.Malformed,
-		OwnerMessage: "the tap took no notice of this stream: it wrote no SCHEMA; wrap it again, with --properties if it is an " +
+		OwnerMessage: "the tap took no notice of this stream: it wrote no SCHEMA; wrap it again, with --properties if it " +
+			"is an " +
 			"older one",
 	}
 }

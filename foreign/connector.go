@@ -167,7 +167,8 @@ func (r *tapRelay) endFailed(ctx context.Context, broken error) error {
 	case errors.Is(broken, errBroken):
 		return &connectorkit.Error{Class: connectorkit.Malformed, Err: broken, OwnerMessage: errBroken.Error()}
 	case broken != nil:
-		return &connectorkit.Error{Class: connectorkit.Malformed, Err: broken, OwnerMessage: "what the tap wrote could not be read"}
+		return &connectorkit.Error{Class: connectorkit.Malformed, Err: broken,
+			OwnerMessage: "what the tap wrote could not be read"}
 	}
 	traffic := r.traffic()
 	ended := traffic.exitError()

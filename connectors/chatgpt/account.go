@@ -44,7 +44,8 @@ func (a *api) shares(ctx context.Context, v connectorkit.PageRequest) (connector
 
 // things reads the rows of a page. The site cannot be asked whether a page changed, so that
 // its version is a digest of what it says.
-func things(v connectorkit.PageRequest, rows []jsontext.Value, next string, read func(jsontext.Value) (string, connectorkit.Record)) connectorkit.InventoryPage {
+func things(v connectorkit.PageRequest, rows []jsontext.Value, next string, read func(jsontext.Value) (string,
+	connectorkit.Record)) connectorkit.InventoryPage {
 	digest := sha256.New()
 	for _, raw := range rows {
 		digest.Write(raw)

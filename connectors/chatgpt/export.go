@@ -326,9 +326,10 @@ func (e *export) close(context.Context) {
 func (e *export) collectors() []connectorkit.Collector {
 	return []connectorkit.Collector{
 		connectorkit.ListDetail{List: streamConversations, Detail: streamMessages, ListPage: e.page, Fetch: e.fetch},
-		connectorkit.PagedStream{Stream: streamShares, Page: func(context.Context, connectorkit.Cursor) (connectorkit.Page, error) {
-			return connectorkit.Page{Records: e.shares, Next: connectorkit.Cursor{"shares": strconv.Itoa(len(e.shares))}}, nil
-		}},
+		connectorkit.PagedStream{Stream: streamShares,
+			Page: func(context.Context, connectorkit.Cursor) (connectorkit.Page, error) {
+				return connectorkit.Page{Records: e.shares, Next: connectorkit.Cursor{"shares": strconv.Itoa(len(e.shares))}}, nil
+			}},
 		connectorkit.PushSource{Streams: []string{streamMemories, streamGPTs, streamInstructions}, Collect: absent},
 		accountsOf(e),
 	}
