@@ -13,48 +13,48 @@ import (
 	"pdpp/protocol"
 )
 
-// Allowance is what a provider allows several runs together.
-type Allowance struct {
-	// Sender names who draws on it, as Setup.Sender does; empty means the connector's own.
+// SharedQuota identifies a quota that several runs share.
+type SharedQuota struct {
+	// Sender is the sender that uses the quota, as in Setup.Sender. Empty means the connector's own.
 	Sender string
-	// Provider is what connectors call it that share it; empty means the connector's key.
+	// Provider is the name that connectors use to share the quota. Empty means the connector's key.
 	Provider string
-	// Account is any text that all runs on the account have and no others: an id, an address, a token. The runner
-	// is told its hash alone.
+	// Account is a text that only the runs on the account have: an id, an address, a token. The runner gets only
+	// its hash.
 	Account string
-	// Address, without an account, says that the provider counts what comes from one address.
+	// Address, without an account, means that the provider counts requests by network address.
 	Address bool
 }
 
-// Allowance says whose allowance a sender draws on, so that all runs on it share one pace. It belongs into Open, as
-// soon as the account is known: what is known of the allowance counts for senders that are made after it. Where
-// nothing can be shared, or nobody is named, it changes nothing.
-func (s *Setup) Allowance(ctx context.Context, a Allowance) error { return s.r.join(ctx, a) }
+// SharedQuota declares which quota a sender uses, so that all runs on it share one pace. Call it in Open as soon
+// as the account is known; it affects senders that are created later. It has no effect if the runner cannot share
+// quotas or a names none.
+func (s *Setup) SharedQuota(ctx context.Context, a SharedQuota) error { return s.r.join(ctx, a) }
 
-// tellEvery is the least time between two news of an allowance, but for those of a refusal.
-const tellEvery = 250 * time.Millisecond
+// updateInterval is the minimum time between two updates, except after a refusal.
+const updateInterval = 250 * time.Millisecond
 
-// shared are the allowances that a run draws on with others.
-type shared struct {
+// sharedQuotas contains the quotas that a run shares with others.
+type sharedQuotas struct {
 	mu  sync.Mutex
-	all map[string]*drawing // by sender
+	all map[string]*quotaMember // by sender
 	now func() time.Time
 }
 
-// drawing is a sender that draws on one.
-type drawing struct {
+// quotaMember is a sender that uses a shared quota.
+type quotaMember struct {
 	sender   string
-	wake     chan struct{}      // something is to be told at once, or the part has changed
-	governor *governor.Governor // nil until the sender is made
+	wake     chan struct{}      // an update is urgent, or the share has changed
+	governor *governor.Governor // nil until the sender is created
 	learned  *governor.Learned
 	share    governor.Share
-	news     []governor.PeerUpdate // that came before
+	news     []governor.PeerUpdate // updates that arrived before the governor
 }
 
-// join asks for a part, and tells the others from then on.
-func (r *run) join(ctx context.Context, a Allowance) error {
+// join requests a share, and reports to the other runs from then on.
+func (r *runState) join(ctx context.Context, a SharedQuota) error {
 	key := r.c.Manifest.Key()
-	d := &drawing{sender: cmp.Or(a.Sender, key), wake: make(chan struct{}, 1)}
+	d := &quotaMember{sender: cmp.Or(a.Sender, key), wake: make(chan struct{}, 1)}
 	if p := r.named(d.sender); p != nil {
 		d.governor = p.governor
 	}
@@ -63,18 +63,22 @@ func (r *run) join(ctx context.Context, a Allowance) error {
 	}
 	_, err := r.ask(ctx, protocol.TypeAllowanceShare, func(id string) protocol.Message {
 		return &protocol.Allowance{
-			RequestID: id, Sender: d.sender, Provider: cmp.Or(a.Provider, key), Account: hashed(a.Account), Address: a.Address,
+			RequestID: id,
+			Sender:    d.sender,
+			Provider:  cmp.Or(a.Provider, key),
+			Account:   hashAccount(a.Account),
+			Address:   a.Address,
 		}
 	})
 	if err != nil {
 		return err
 	}
-	go r.tell(ctx, d)
+	go r.sendUpdates(ctx, d)
 	return nil
 }
 
-// hashed keeps what may be a secret from leaving the process; nothing stays nothing.
-func hashed(account string) string {
+// hashAccount returns the hash of an account, which may be a secret. Empty stays empty.
+func hashAccount(account string) string {
 	if account == "" {
 		return ""
 	}
@@ -82,22 +86,22 @@ func hashed(account string) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// add reports whether the sender draws on nothing yet.
-func (s *shared) add(d *drawing) bool {
+// add reports whether the sender had no quota yet.
+func (s *sharedQuotas) add(d *quotaMember) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.all[d.sender] != nil || len(s.all) == protocol.MaxAllowances {
 		return false
 	}
 	if s.all == nil {
-		s.all = map[string]*drawing{}
+		s.all = map[string]*quotaMember{}
 	}
 	s.all[d.sender] = d
 	return true
 }
 
-// govern makes the governor of a sender keep to its part; nil when the sender draws on no allowance.
-func (s *shared) govern(sender string, g *governor.Governor) {
+// govern makes the governor of a sender respect its share, if the sender uses a shared quota.
+func (s *sharedQuotas) govern(sender string, g *governor.Governor) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if d := s.all[sender]; d != nil && d.governor == nil {
@@ -106,8 +110,8 @@ func (s *shared) govern(sender string, g *governor.Governor) {
 	}
 }
 
-// known is what runs before this one learned of the sender's allowance.
-func (s *shared) known(sender string) *governor.Learned {
+// known returns what earlier runs learned about the sender's quota.
+func (s *sharedQuotas) known(sender string) *governor.Learned {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if d := s.all[sender]; d != nil {
@@ -116,8 +120,8 @@ func (s *shared) known(sender string) *governor.Learned {
 	return nil
 }
 
-// hear takes in what the runner says; false for what was not asked for.
-func (s *shared) hear(m *protocol.AllowanceShare) bool {
+// receive processes a share from the runner. It returns false for one that was not requested.
+func (s *sharedQuotas) receive(m *protocol.AllowanceShare) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	d := s.all[m.Sender]
@@ -140,8 +144,8 @@ func (s *shared) hear(m *protocol.AllowanceShare) bool {
 	return true
 }
 
-// apply hands over what the governor does not know yet.
-func (d *drawing) apply(now time.Time) {
+// apply passes pending updates to the governor.
+func (d *quotaMember) apply(now time.Time) {
 	if d.governor == nil || d.share.Runs == 0 {
 		return
 	}
@@ -152,15 +156,15 @@ func (d *drawing) apply(now time.Time) {
 	d.news = nil
 }
 
-func (d *drawing) rouse() {
+func (d *quotaMember) rouse() {
 	select {
 	case d.wake <- struct{}{}:
 	default:
 	}
 }
 
-// rouse has the news of a sender told at once.
-func (s *shared) rouse(sender string) {
+// wakeSender makes the sender's update urgent.
+func (s *sharedQuotas) wakeSender(sender string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if d := s.all[sender]; d != nil {
@@ -168,8 +172,8 @@ func (s *shared) rouse(sender string) {
 	}
 }
 
-// teller is the governor whose news are to be told; nil while nobody is there to hear them.
-func (s *shared) teller(d *drawing) *governor.Governor {
+// updateSource returns the governor with updates to send, or nil while there are no other runs.
+func (s *sharedQuotas) updateSource(d *quotaMember) *governor.Governor {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if d.share.Runs < 2 {
@@ -178,22 +182,22 @@ func (s *shared) teller(d *drawing) *governor.Governor {
 	return d.governor
 }
 
-// tell tells the other runs what this one finds out, for as long as there are any.
-func (r *run) tell(ctx context.Context, d *drawing) {
-	tick := time.NewTicker(tellEvery)
+// sendUpdates sends updates to the other runs while there are any.
+func (r *runState) sendUpdates(ctx context.Context, d *quotaMember) {
+	tick := time.NewTicker(updateInterval)
 	defer tick.Stop()
 	for {
-		g := r.shared.teller(d)
+		g := r.shared.updateSource(d)
 		if g == nil {
 			tick.Stop()
 		} else {
 			r.out.offerMade(ctx, func() protocol.Message {
 				if n, news := g.PeerUpdate(r.p.Now()); news {
-					return &protocol.Allowance{Sender: d.sender, News: finite(n.Fields())}
+					return &protocol.Allowance{Sender: d.sender, News: finiteNumbers(n.Fields())}
 				}
 				return nil
 			})
-			tick.Reset(tellEvery)
+			tick.Reset(updateInterval)
 		}
 		select {
 		case <-ctx.Done():
@@ -204,28 +208,28 @@ func (r *run) tell(ctx context.Context, d *drawing) {
 	}
 }
 
-// tellLearned leaves what was learned to the runs that come after this one.
-func (r *run) tellLearned(ctx context.Context) error {
+// sendLearned sends the learned state for later runs.
+func (r *runState) sendLearned(ctx context.Context) error {
 	for _, p := range r.providers {
 		l, ok := p.governor.Snapshot(r.p.Now())
 		if !ok || !r.shared.draws(p.name) {
 			continue
 		}
-		if err := r.out.send(ctx, &protocol.Allowance{Sender: p.name, Learned: finite(l.Fields())}); err != nil {
+		if err := r.out.send(ctx, &protocol.Allowance{Sender: p.name, Learned: finiteNumbers(l.Fields())}); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (s *shared) draws(sender string) bool {
+func (s *sharedQuotas) draws(sender string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.all[sender] != nil
 }
 
-// finite leaves out what JSON has no numbers for.
-func finite(fields map[string]float64) protocol.Numbers {
+// finiteNumbers removes numbers that JSON cannot represent.
+func finiteNumbers(fields map[string]float64) protocol.Numbers {
 	for name, n := range fields {
 		if math.IsNaN(n) || math.IsInf(n, 0) {
 			delete(fields, name)

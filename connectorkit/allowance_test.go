@@ -15,17 +15,17 @@ import (
 	"pdpp/protocol"
 )
 
-// sharing runs a connector that draws on an allowance, with a runner that answers with what it is given and then
-// says more. It gives what the connector said, its first pace and its exit code.
+// sharing runs a connector that draws on an allowance, with a runner that answers with its input and then
+// sends more. It returns the messages of the connector, its first pace and its exit code.
 func sharing(t *testing.T, start, learned, more string) (said string, pace time.Duration, exit int) {
 	t.Helper()
 	s := &service{}
 	c := withManifest(t, testManifest, func(ctx context.Context, setup *Setup) ([]Collector, error) {
-		if err := setup.Allowance(ctx, Allowance{}); err != nil { // nobody's
+		if err := setup.SharedQuota(ctx, SharedQuota{}); err != nil { // without an account
 			return nil, err
 		}
 		for range 2 { // a second word on a sender changes nothing
-			if err := setup.Allowance(ctx, Allowance{Account: "ann@meadow.example"}); err != nil {
+			if err := setup.SharedQuota(ctx, SharedQuota{Account: "ann@meadow.example"}); err != nil {
 				return nil, err
 			}
 		}
@@ -50,11 +50,21 @@ func sharing(t *testing.T, start, learned, more string) (said string, pace time.
 			out.Write(append(line, '\n'))
 			m, err := dec.Decode(bytes.Clone(line))
 			if a, ok := m.(*protocol.Allowance); ok && err == nil && a.RequestID != "" {
-				_, _ = fmt.Fprintf(toStdin, `{"type":"ALLOWANCE_SHARE","request_id":%q,"sender":%q,"runs":1,"place":0%s}`+"\n"+more, a.RequestID, a.Sender, learned)
+				_, _ = fmt.Fprintf(
+					toStdin,
+					`{"type":"ALLOWANCE_SHARE","request_id":%q,"sender":%q,"runs":1,"place":0%s}`+"\n"+more,
+					a.RequestID,
+					a.Sender,
+					learned,
+				)
 			}
 		}
 	}()
-	exit = Run(t.Context(), c, Process{Stdin: stdin, Stdout: stdout, Stderr: &log, Env: func(string) string { return "" }, Now: time.Now})
+	exit = Run(
+		t.Context(),
+		c,
+		Process{Stdin: stdin, Stdout: stdout, Stderr: &log, Env: func(string) string { return "" }, Now: time.Now},
+	)
 	_ = stdout.Close()
 	_ = stdin.Close()
 	<-heard
@@ -66,25 +76,41 @@ func sharing(t *testing.T, start, learned, more string) (said string, pace time.
 
 // sharedStart has a bookmark with a pace of 900 ms that was found a minute ago.
 func sharedStart(allowances string) string {
-	return fmt.Sprintf(`{"type":"START","run_id":"r","collection_mode":"incremental","scope":{"streams":[{"name":"log"}]},"state":{"log":{"%[1]sinterval_ms":900,"%[1]srecorded_at_ms":%[2]d}},"bindings":{},"detail_gaps":[]%[3]s}`,
-		pacing, time.Now().Add(-time.Minute).UnixMilli(), allowances)
+	return fmt.Sprintf(
+		`{"type":"START","run_id":"r","collection_mode":"incremental","scope":{"streams":[{"name":"log"}]},`+
+			`"state":{"log":{"%[1]sinterval_ms":900,"%[1]srecorded_at_ms":%[2]d}},"bindings":{},"detail_gaps":[]%[3]s}`,
+		pacePrefix,
+		time.Now().Add(-time.Minute).UnixMilli(),
+		allowances,
+	)
 }
 
-// A run begins with the younger of what its bookmark and its allowance say, asks for its part once, leaves what it
-// learned, and says nothing beyond that while it is alone.
+// A run begins with the younger of what its bookmark and its quota contain, asks for its part once, leaves what it
+// learned, and sends nothing else while no other run exists.
 func TestAllowanceIsTheWarmStart(t *testing.T) {
 	for name, c := range map[string]struct {
 		age  time.Duration
 		want time.Duration
-	}{"the allowance is younger": {time.Second, 700 * time.Millisecond}, "the bookmark is younger": {time.Hour, 900 * time.Millisecond}} {
+	}{"the allowance is younger": {time.Second, 700 * time.Millisecond}, "the bookmark is younger": {time.Hour,
+		900 * time.Millisecond}} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				learned := fmt.Sprintf(`,"learned":{"%s":700,"%s":%d}`, governor.FieldInterval, governor.FieldRecorded, time.Now().Add(-c.age).UnixMilli())
+				learned := fmt.Sprintf(
+					`,"learned":{"%s":700,"%s":%d}`,
+					governor.FieldInterval,
+					governor.FieldRecorded,
+					time.Now().Add(-c.age).UnixMilli(),
+				)
 				said, pace, exit := sharing(t, sharedStart(`,"allowances":true`), learned, "")
 				if exit != ExitSucceeded || pace != c.want {
 					t.Errorf("exit code %d, begins at %s", exit, pace)
 				}
-				if n := strings.Count(said, `"ALLOWANCE"`); n != 2 || strings.Contains(said, "meadow") || !strings.Contains(said, `"account":"`+hashed("ann@meadow.example")+`"`) || !strings.Contains(said, `"learned":{`) {
+				if n := strings.Count(
+					said,
+					`"ALLOWANCE"`,
+				); n != 2 || strings.Contains(said, "meadow") ||
+					!strings.Contains(said, `"account":"`+hashAccount("ann@meadow.example")+`"`) ||
+					!strings.Contains(said, `"learned":{`) {
 					t.Errorf("%d words on allowances: %s", n, said)
 				}
 			})
@@ -92,7 +118,7 @@ func TestAllowanceIsTheWarmStart(t *testing.T) {
 	}
 }
 
-// A runner that does not know allowances is told nothing of them.
+// A runner that does not know allowances receives no message about them.
 func TestAllowanceIsUnknown(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		said, pace, exit := sharing(t, sharedStart(""), "", "")
@@ -102,10 +128,15 @@ func TestAllowanceIsUnknown(t *testing.T) {
 	})
 }
 
-// A share of what was never asked for ends the run, as everything does that nobody asked for.
+// A share of what was never asked for ends the run, as everything does that was not requested.
 func TestShareOfNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		said, _, exit := sharing(t, sharedStart(`,"allowances":true`), "", `{"type":"ALLOWANCE_SHARE","sender":"other","runs":2,"place":0}`+"\n")
+		said, _, exit := sharing(
+			t,
+			sharedStart(`,"allowances":true`),
+			"",
+			`{"type":"ALLOWANCE_SHARE","sender":"other","runs":2,"place":0}`+"\n",
+		)
 		if exit != ExitProtocol || strings.Contains(said, "DONE") {
 			t.Errorf("exit code %d: %s", exit, said)
 		}

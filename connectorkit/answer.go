@@ -15,9 +15,8 @@ var (
 	errTruncated = errors.New("the answer ends early")
 )
 
-// WholeJSON tells a good answer from one that only has the status of one: nil for a body that is
-// one JSON object or list. What begins as one and does not end is worth a repetition; nothing at
-// all, and the page of a proxy or a sign-in, is not.
+// WholeJSON returns nil if the body is one JSON object or list. It returns a retryable error for a truncated
+// body, and a final one for an empty body or a page of a proxy or a sign-in.
 func WholeJSON(r *governhttp.Response) error {
 	body := bytes.TrimSpace(r.Body)
 	switch {

@@ -13,9 +13,16 @@ func TestWholeJSON(t *testing.T) {
 	t.Parallel()
 	whole := `{"a":[1,{"b":"c"}]}`
 	cases := map[string]connectorkit.Class{
-		whole: "", "[]": "", " \n{}\n": "",
-		"": connectorkit.Malformed, " \r\n": connectorkit.Malformed, "<html>": connectorkit.Malformed, "null": connectorkit.Malformed, "ok": connectorkit.Malformed,
-		"{}{}": connectorkit.Unavailable, `{"a":1} x`: connectorkit.Unavailable,
+		whole:       "",
+		"[]":        "",
+		" \n{}\n":   "",
+		"":          connectorkit.Malformed,
+		" \r\n":     connectorkit.Malformed,
+		"<html>":    connectorkit.Malformed,
+		"null":      connectorkit.Malformed,
+		"ok":        connectorkit.Malformed,
+		"{}{}":      connectorkit.Unavailable,
+		`{"a":1} x`: connectorkit.Unavailable,
 	}
 	for end := 1; end < len(whole); end++ {
 		cases[whole[:end]] = connectorkit.Unavailable

@@ -27,10 +27,10 @@ const testManifest = `{
   ]
 }`
 
-// laneScope asks for the lane alone.
+// laneScope asks only for the lane.
 var laneScope = []protocol.StreamScope{{Name: "threads"}, {Name: "messages"}}
 
-// collecting is a connector of the test manifest with the given collectors.
+// collecting is a connector of the test manifest with these collectors.
 func collecting(t tb, collectors ...Collector) Connector {
 	t.Helper()
 	return withManifest(t, testManifest, func(context.Context, *Setup) ([]Collector, error) { return collectors, nil })
@@ -52,7 +52,7 @@ type thing struct {
 	version int
 }
 
-// archive is a provider in memory whose every thread is known. A thread has two
+// archive is a provider in memory with all threads known. A thread has two
 // messages, which carry its version.
 type archive struct {
 	things   []thing
@@ -89,8 +89,8 @@ func (a *archive) touch(i int, at time.Time) {
 	a.things[i].version++
 }
 
-func (a *archive) lane() Lane {
-	return Lane{List: "threads", Detail: "messages", ListPage: a.listPage, Fetch: a.fetchThread}
+func (a *archive) lane() ListDetail {
+	return ListDetail{List: "threads", Detail: "messages", ListPage: a.listPage, Fetch: a.fetchThread}
 }
 
 func newestFirst(x, y thing) int { return cmp.Or(y.at.Compare(x.at), strings.Compare(y.key, x.key)) }
@@ -148,7 +148,7 @@ func (a *archive) message(i, n int) map[string]any {
 	return map[string]any{"id": fmt.Sprintf("%s/%d", x.key, n), "thread": x.key, "version": x.version}
 }
 
-// keys gives the keys of all threads, newest first.
+// keys returns the keys of all threads, newest first.
 func (a *archive) keys() []string {
 	var out []string
 	for _, x := range slices.SortedFunc(slices.Values(a.things), newestFirst) {

@@ -9,33 +9,32 @@ import (
 	"pdpp/protocol"
 )
 
-// Details that the provider gives for several items at once are asked for ahead of
-// their turn. Each item then has its turn as if it had been fetched alone: order,
-// slices, gaps and caps do not know the difference.
+// If the provider returns details for several items at once, they are requested ahead of their turn. Each item
+// then has its turn as if it had been fetched separately: order, slices, gaps and caps are the same.
 
-// fetched is what a call for several items came to for one of them.
-type fetched struct {
+// fetchResult is the result of a call for several items, for one of them.
+type fetchResult struct {
 	Fetched
 	item     Item
-	alone    bool      // the call left it out: its turn fetches it
-	deferral *deferral // the call stopped the lane: its turn says why it is missing
-	flight   *flight   // the call for it alone, ahead of its turn
+	omitted  bool          // the call omitted it; its turn fetches it
+	deferral *postponement // the call stopped the lane; its turn reports why
+	flight   *aheadCall    // a separate call ahead of its turn
 }
 
 // known reports whether the item's turn needs no request.
-func (l *lane) known(item Item) bool {
+func (l *listDetailRun) known(item Item) bool {
 	f, ahead := l.ahead[item.Key]
-	return ahead && !f.alone
+	return ahead && !f.omitted
 }
 
-// itemOf is the item of a gap that an earlier run left.
-func itemOf(e protocol.GapEntry) Item {
+// itemOfGap returns the item of a gap that an earlier run left.
+func itemOfGap(e protocol.GapEntry) Item {
 	return Item{Key: string(e.RecordKey), Locator: e.DetailLocator}
 }
 
-// fetchAhead asks for the first item together with those after it that are due too: with
-// one call, which is not made when that item was asked for already, or with several at once.
-func (l *lane) fetchAhead(ctx context.Context, items []Item) error {
+// fetchAhead requests the first item together with the items after it that are due: with one call, unless that
+// item was already requested, or with several calls at once.
+func (l *listDetailRun) fetchAhead(ctx context.Context, items []Item) error {
 	if !l.batches() {
 		return l.fetchAtOnce(ctx, items)
 	}
@@ -45,17 +44,17 @@ func (l *lane) fetchAhead(ctx context.Context, items []Item) error {
 	return l.ask(ctx, l.due(items, l.Many))
 }
 
-func (l *lane) fetchAtOnce(ctx context.Context, items []Item) error {
+func (l *listDetailRun) fetchAtOnce(ctx context.Context, items []Item) error {
 	if !l.AtOnce {
 		return nil
 	}
 	l.coming = items
-	return l.launch(ctx)
+	return l.launchCalls(ctx)
 }
 
-// recoverAhead does the same for the gaps of a page. No call is under way while a backlog,
-// which is a list, is read.
-func (l *lane) recoverAhead(ctx context.Context, page []protocol.GapEntry) error {
+// recoverAhead does the same for the gaps of a page. No call is in flight while a backlog, which is a list, is
+// read.
+func (l *listDetailRun) recoverAhead(ctx context.Context, page []protocol.GapEntry) error {
 	if !l.batches() && !l.AtOnce {
 		return nil
 	}
@@ -66,20 +65,20 @@ func (l *lane) recoverAhead(ctx context.Context, page []protocol.GapEntry) error
 			break
 		}
 		if own := e.Stream == l.Detail && l.held[string(e.RecordKey)].GapID == e.GapID; own && !backlog {
-			items = append(items, itemOf(e))
+			items = append(items, itemOfGap(e))
 		}
 	}
-	first := itemOf(page[0])
+	first := itemOfGap(page[0])
 	if len(items) == 0 || items[0].Key != first.Key {
 		return nil
 	}
 	return l.fetchAhead(ctx, items)
 }
 
-func (l *lane) batches() bool { return l.FetchMany != nil && l.Many > 1 && !l.oneByOne }
+func (l *listDetailRun) batches() bool { return l.FetchMany != nil && l.Many > 1 && !l.oneByOne }
 
-// due are the items that are asked for next: as many as can be and the cap leaves, each once.
-func (l *lane) due(items []Item, most int) []Item {
+// due returns the next items to request: as many as possible within the cap, each once.
+func (l *listDetailRun) due(items []Item, most int) []Item {
 	if left, bounded := l.r.budget.Remaining(); bounded {
 		most = min(most, left)
 	}
@@ -98,8 +97,8 @@ func (l *lane) due(items []Item, most int) []Item {
 	return out
 }
 
-// ask makes one call for the items. A single one is left to Fetch.
-func (l *lane) ask(ctx context.Context, items []Item) error {
+// ask makes one call for the items. A single item is left to Fetch.
+func (l *listDetailRun) ask(ctx context.Context, items []Item) error {
 	if len(items) < 2 {
 		return nil
 	}
@@ -113,7 +112,7 @@ func (l *lane) ask(ctx context.Context, items []Item) error {
 	}
 	cost := l.r.openBill()
 	var got []Fetched
-	_, err := patiently(ctx, l.r, func() (struct{}, error) {
+	_, err := retryOpenCircuit(ctx, l.r, func() (struct{}, error) {
 		var err error
 		got, err = l.FetchMany(ctx, items)
 		cost.payFor(len(got))
@@ -123,97 +122,103 @@ func (l *lane) ask(ctx context.Context, items []Item) error {
 		return context.Cause(ctx)
 	}
 	for _, item := range items {
-		l.ahead[item.Key] = fetched{item: item, alone: true}
+		l.ahead[item.Key] = fetchResult{item: item, omitted: true}
 	}
 	if err != nil {
 		return l.refusedMany(ctx, items, err)
 	}
 	for _, f := range got {
-		if asked, ok := l.ahead[f.Key]; ok && asked.alone {
-			l.ahead[f.Key] = fetched{Fetched: f, item: asked.item}
+		if asked, ok := l.ahead[f.Key]; ok && asked.omitted {
+			l.ahead[f.Key] = fetchResult{Fetched: f, item: asked.item}
 		}
 	}
 	return nil
 }
 
-// refusedMany is what the failure of a call means for its items. One that would stop
-// the lane stops it with the first item, and the others are put off by it; any other
-// sends them to Fetch.
-func (l *lane) refusedMany(ctx context.Context, items []Item, err error) error {
-	l.r.log.Warn("details were not fetched together", "stream", l.Detail, "items", len(items), "cause", governhttp.WithoutURL(err))
+// refusedMany handles the failure of a call for several items. A failure that stops the lane stops it with the
+// first item and postpones the others. After any other failure Fetch gets them.
+func (l *listDetailRun) refusedMany(ctx context.Context, items []Item, err error) error {
+	l.r.log.Warn(
+		"details were not fetched together",
+		"stream",
+		l.Detail,
+		"items",
+		len(items),
+		"cause",
+		governhttp.WithoutURL(err),
+	)
 	e := classify(err)
 	stopping := ownStop(e.stopped) != nil || governhttp.UnreachableHost(e.Err) != ""
 	switch e.Class {
-	case RateLimited, Unauthorized, Walled:
+	case RateLimited, Unauthorized, Challenge:
 		stopping = true
 	case NotFound, Gone, Forbidden:
 		l.oneByOne = true
 	}
 	if stopping {
 		failures := l.failures
-		_, stop := l.deferralOf(e)
+		_, stop := l.postponementOf(e)
 		l.failures = failures // the first item's turn counts it
 		for _, item := range items[1:] {
-			l.ahead[item.Key] = fetched{item: item, deferral: &stop.deferral}
+			l.ahead[item.Key] = fetchResult{item: item, deferral: &stop.postponement}
 		}
-		l.ahead[items[0].Key] = fetched{item: items[0], Fetched: Fetched{Key: items[0].Key, Err: err}}
+		l.ahead[items[0].Key] = fetchResult{item: items[0], Fetched: Fetched{Key: items[0].Key, Err: err}}
 	}
 	return l.r.transitions(ctx)
 }
 
-// putOff settles what was asked for with others, was left out, and will not be fetched in
-// this run: an attempt that was told needs an outcome. With all, what the call brought is put
-// off as well, because nobody waits for it any more.
-func (l *lane) putOff(ctx context.Context, s *stop, all bool) error {
-	l.ground(s.ends != "")
+// putOff settles items that were requested together, omitted, and will not be fetched in this run, because an
+// announced attempt needs an outcome. With all, it also postpones what the call returned.
+func (l *listDetailRun) putOff(ctx context.Context, s *laneStop, all bool) error {
+	l.waitForCalls(s.ends != "")
 	for _, key := range slices.Sorted(maps.Keys(l.ahead)) {
 		f := l.ahead[key]
-		if !f.alone && !all {
+		if !f.omitted && !all {
 			continue
 		}
 		delete(l.ahead, key)
 		if _, holding := l.held[key]; !holding {
-			continue // no attempt was told; its turn puts it off
+			continue // no attempt was announced; its turn postpones it
 		}
-		if err := l.gap(ctx, f.item, s.deferral, tried); err != nil {
+		if err := l.gap(ctx, f.item, s.postponement, wasTried); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// obtain gives the details of an item: what was asked for ahead, or what Fetch gets now.
-// The error is the run's; the item's own is in the answer.
-func (l *lane) obtain(ctx context.Context, item Item) (fetched, error) {
+// obtain returns the details of an item: fetched ahead, or by Fetch now. The error is the run's; the item's error
+// is in the result.
+func (l *listDetailRun) obtain(ctx context.Context, item Item) (fetchResult, error) {
 	f, asked := l.ahead[item.Key]
 	if f.flight != nil {
 		var err error
-		if f, err = l.land(ctx, f); err != nil {
-			return fetched{}, err
+		if f, err = l.awaitCall(ctx, f); err != nil {
+			return fetchResult{}, err
 		}
 		if ctx.Err() != nil {
-			return fetched{}, context.Cause(ctx)
+			return fetchResult{}, context.Cause(ctx)
 		}
 	}
 	delete(l.ahead, item.Key)
-	if asked && !f.alone {
+	if asked && !f.omitted {
 		return f, nil
 	}
 	if !asked {
 		if err := l.attempted(ctx, item.Key); err != nil {
-			return fetched{}, err
+			return fetchResult{}, err
 		}
 	}
 	if err := l.r.out.flush(ctx); err != nil {
-		return fetched{}, err
+		return fetchResult{}, err
 	}
 	cost := l.r.openBill()
-	records, err := patiently(ctx, l.r, func() ([]Record, error) {
+	records, err := retryOpenCircuit(ctx, l.r, func() ([]Record, error) {
 		defer cost.payFor(1)
 		return l.Fetch(ctx, item)
 	})
 	if ctx.Err() != nil {
-		return fetched{}, context.Cause(ctx)
+		return fetchResult{}, context.Cause(ctx)
 	}
-	return fetched{Fetched: Fetched{Key: item.Key, Records: records, Err: err}}, nil
+	return fetchResult{Fetched: Fetched{Key: item.Key, Records: records, Err: err}}, nil
 }

@@ -16,9 +16,9 @@ import (
 	"pdpp/protocol"
 )
 
-// many is the archive's lane with calls for several threads at once. omit says which
+// many is the archive's lane with calls for several threads at once. omit selects which
 // threads an answer leaves out, refuse what the n-th call (from 1) answers.
-func (a *archive) many(size int, omit func(key string) bool, refuse func(n int) error) (Lane, *[][]string) {
+func (a *archive) many(size int, omit func(key string) bool, refuse func(n int) error) (ListDetail, *[][]string) {
 	calls := &[][]string{}
 	l := a.lane()
 	l.Many = size
@@ -74,7 +74,7 @@ func lengths(calls [][]string) (out []int) {
 	return out
 }
 
-// TestManyAtOnceRefused says for each class where the items of a refused call go.
+// TestManyAtOnceRefused checks for each class where the items of a refused call go.
 func TestManyAtOnceRefused(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -90,7 +90,7 @@ func TestManyAtOnceRefused(t *testing.T) {
 		{Malformed, 3, 10, 30, "", ""},
 		{RateLimited, 1, 0, 0, protocol.ReasonRateLimited, ""},
 		{Unauthorized, 1, 0, 0, protocol.ReasonAuthFailure, string(Unauthorized)},
-		{Walled, 1, 0, 0, protocol.ReasonUpstreamPressure, "archive_challenge"},
+		{Challenge, 1, 0, 0, protocol.ReasonUpstreamPressure, "archive_challenge"},
 	} {
 		t.Run(string(c.class), func(t *testing.T) {
 			t.Parallel()
@@ -144,7 +144,7 @@ func TestManyAtOnceAfterAStop(t *testing.T) {
 	a.complete(t, v)
 }
 
-// TestManyAtOnceRecovers recovers gaps with one call for several, each attempt told once.
+// TestManyAtOnceRecovers recovers gaps with one call for several, each attempt announced once.
 func TestManyAtOnceRecovers(t *testing.T) {
 	t.Parallel()
 	a, v := newArchive(25, 100), newVault()
@@ -181,7 +181,10 @@ func TestCapCountsItems(t *testing.T) {
 	for run := range 4 {
 		*calls = nil
 		r := succeeded(t, v.run(t, c, options{scope: laneScope, env: capped(12, 0)}))
-		if sizes := lengths(*calls); run < 3 && !slices.Equal(sizes, []int{10, 2}) || len(v.records["messages"]) != min(80, 24*(run+1)) {
+		if sizes := lengths(
+			*calls,
+		); run < 3 && !slices.Equal(sizes, []int{10, 2}) ||
+			len(v.records["messages"]) != min(80, 24*(run+1)) {
 			t.Errorf("run %d: calls for %v threads, %d messages", run, sizes, len(v.records["messages"]))
 		}
 		for _, g := range all[*protocol.DetailGap](r) {
@@ -208,12 +211,15 @@ func TestWalledEndsTheRun(t *testing.T) {
 				return nil
 			}}
 			c := withManifest(t, testManifest, func(_ context.Context, setup *Setup) ([]Collector, error) {
-				client, err := setup.HTTP(governhttp.Options{BaseURL: "http://archive.test", Transport: s, Classify: func(r *governhttp.Response) error {
-					if r.Header.Get("X-Wall") != "" {
-						return &Error{Class: Walled, Status: r.Status}
-					}
-					return ByStatus(r)
-				}}, func(c *governor.Config) { c.Discovery = 0 })
+				client, err := setup.HTTP(
+					governhttp.Options{BaseURL: "http://archive.test", Transport: s, Classify: func(r *governhttp.Response) error {
+						if r.Header.Get("X-Wall") != "" {
+							return &Error{Class: Challenge, Status: r.Status}
+						}
+						return ByStatus(r)
+					}},
+					func(c *governor.Config) { c.Discovery = 0 },
+				)
 				return []Collector{a.behind(client), behind(client, pages("log", []Record{Upsert(row{ID: "a"})}))}, err
 			})
 			r := v.run(t, c, options{})
@@ -282,7 +288,7 @@ func TestManyAndOneStoreTheSame(t *testing.T) {
 }
 
 // TestManyAtOnceRefusedUnderACap recovers gaps where the call for several is not offered and
-// costs one of the cap: every attempt that was told has an outcome, and all of it drains.
+// costs one of the cap: every announced attempt has an outcome, and all of it drains.
 func TestManyAtOnceRefusedUnderACap(t *testing.T) {
 	t.Parallel()
 	a, v := newArchive(30, 100), newVault()
@@ -296,7 +302,10 @@ func TestManyAtOnceRefusedUnderACap(t *testing.T) {
 		return nil
 	}}
 	c := withManifest(t, testManifest, func(_ context.Context, setup *Setup) ([]Collector, error) {
-		client, err := setup.HTTP(governhttp.Options{BaseURL: "http://archive.test", Transport: s, Classify: ByStatus}, func(c *governor.Config) { c.Discovery = 0 })
+		client, err := setup.HTTP(
+			governhttp.Options{BaseURL: "http://archive.test", Transport: s, Classify: ByStatus},
+			func(c *governor.Config) { c.Discovery = 0 },
+		)
 		lane := a.behind(client)
 		lane.Many = 10
 		lane.FetchMany = func(ctx context.Context, _ []Item) ([]Fetched, error) {

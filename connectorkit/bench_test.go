@@ -14,10 +14,13 @@ import (
 func BenchmarkRecords(b *testing.B) {
 	var list []Record
 	for i := range 200 {
-		list = append(list, Upsert(row{ID: fmt.Sprintf("evt_%08d", i), At: "2024-05-01T12:00:00Z", Text: strings.Repeat("some text ", 48)}))
+		list = append(
+			list,
+			Upsert(row{ID: fmt.Sprintf("evt_%08d", i), At: "2024-05-01T12:00:00Z", Text: strings.Repeat("some text ", 48)}),
+		)
 	}
 	left := b.N
-	c := collecting(b, Flat{Stream: "log", Page: func(context.Context, Cursor) (Page, error) {
+	c := collecting(b, PagedStream{Stream: "log", Page: func(context.Context, Cursor) (Page, error) {
 		n := min(left, len(list))
 		left -= n
 		return Page{Records: list[:n], Next: Cursor{"left": fmt.Sprint(left)}, More: left > 0}, nil

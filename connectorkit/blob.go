@@ -18,29 +18,29 @@ import (
 	"pdpp/protocol"
 )
 
-// defaultBlobBytes is what the runner takes of a file when nobody says otherwise.
+// defaultBlobBytes is the runner's limit for a file if the owner sets none.
 const defaultBlobBytes = 25 << 20
 
-// SavedBlob is a file that waits in the run's working directory for the record that names it.
+// SavedBlob is a file in the run's working directory that waits for its record.
 type SavedBlob struct {
 	SHA256 string // in lower-case hex
 	Bytes  int64
-	// TooLarge means that the owner keeps no file of this size: it was not read to its end and
-	// is not there. A record that names it all the same declares it as left out.
+	// TooLarge means that the file exceeds the owner's limit: it was not read completely and is not stored. A
+	// record with such a file declares it as left out.
 	TooLarge bool
 
 	path string
 	dir  string
 }
 
-// Remove takes a file away that no record names after all.
+// Remove deletes a file that no record will name.
 func (b SavedBlob) Remove() {
 	if b.path != "" {
-		_ = os.Remove(filepath.Join(b.dir, b.path)) // the folder goes with the run
+		_ = os.Remove(filepath.Join(b.dir, b.path)) // the folder is deleted with the run
 	}
 }
 
-// BlobRef is how the data of a record shows a file: what a manifest calls blob_ref.
+// BlobRef is the form of a file in the data of a record, called blob_ref in a manifest.
 type BlobRef struct {
 	BlobID   string `json:"blob_id"`
 	MIMEType string `json:"mime_type"`
@@ -48,7 +48,7 @@ type BlobRef struct {
 	SHA256   string `json:"sha256"`
 }
 
-// Ref is what the record's data says of the file; nil when it is too large.
+// Ref returns the file's form in the record's data, or nil if it is too large.
 func (b SavedBlob) Ref(mimeType string) *BlobRef {
 	if b.TooLarge {
 		return nil
@@ -56,8 +56,8 @@ func (b SavedBlob) Ref(mimeType string) *BlobRef {
 	return &BlobRef{b.SHA256, mimeType, b.Bytes, b.SHA256}
 }
 
-// As is the file under the member of the data that it belongs to: whoever may read that member
-// may read the file. Type and name are those that the provider tells, or empty.
+// As returns the file for the member of the data that it belongs to. Access to that member includes access to the
+// file. Type and name come from the provider and may be empty.
 func (b SavedBlob) As(field, mimeType, name string) Blob {
 	return Blob{saved: b, field: field, mimeType: mimeType, name: name}
 }
@@ -68,15 +68,15 @@ type Blob struct {
 	field, mimeType, name string
 }
 
-// WithBlobs gives the record its files, each saved for it alone. A record that is emitted without
-// this keeps those that it has; with no files at all it loses them.
+// WithBlobs returns the record with its files, each saved only for it. A record that is emitted without WithBlobs
+// keeps its files; WithBlobs without arguments removes them.
 func (r Record) WithBlobs(blobs ...Blob) Record {
 	r.blobs = append([]Blob{}, blobs...)
 	return r
 }
 
-// BlobLimit is the largest file that the owner keeps, in bytes; negative means that there is no
-// bound. What a provider announces as larger need not be fetched: see TooLarge.
+// BlobLimit returns the owner's limit for a file in bytes. A negative number means no limit. Larger files need
+// not be fetched: see TooLarge.
 func (s *Setup) BlobLimit() int64 {
 	n, err := strconv.ParseInt(s.r.p.Env("PDPP_MAX_BLOB_BYTES"), 10, 64)
 	if err != nil || n == 0 {
@@ -85,12 +85,11 @@ func (s *Setup) BlobLimit() int64 {
 	return n
 }
 
-// TooLarge is a file that was not fetched, because its provider says that it is larger than the
-// owner keeps.
+// TooLarge returns a file that was not fetched, because the provider announced more than the owner's limit.
 func TooLarge() SavedBlob { return SavedBlob{TooLarge: true} }
 
-// SaveBlob writes what r gives into the run's working directory, in one pass and with little
-// memory. An error of r is returned as it is, for the author to classify.
+// SaveBlob copies r to the run's working directory, in one pass and with little memory. It returns an error of r
+// unchanged, so that the author can classify it.
 func (s *Setup) SaveBlob(ctx context.Context, r io.Reader) (SavedBlob, error) {
 	w, err := s.NewBlob()
 	if err != nil {
@@ -99,28 +98,28 @@ func (s *Setup) SaveBlob(ctx context.Context, r io.Reader) (SavedBlob, error) {
 	if w.limit >= 0 {
 		r = io.LimitReader(r, w.limit+1)
 	}
-	if _, err := io.Copy(w, ended{ctx, r}); err != nil {
+	if _, err := io.Copy(w, contextReader{ctx, r}); err != nil {
 		w.Discard()
 		return SavedBlob{}, err
 	}
 	return w.Save()
 }
 
-// BlobWriter takes a file that comes in pieces, beside others. What comes beyond the owner's limit
-// is passed over, so that whatever else is made of it goes on. It ends with Save or Discard.
+// BlobWriter writes a file that arrives in pieces. It ignores content beyond the owner's limit, so that other
+// uses of the content can continue. It ends with Save or Discard.
 type BlobWriter struct {
-	file  *os.File // nil once it is closed
+	file  *os.File // nil after it is closed
 	path  string
 	sum   hash.Hash
 	n     int64
 	limit int64
 }
 
-// NewBlob begins a file in the run's working directory.
+// NewBlob creates a file in the run's working directory.
 func (s *Setup) NewBlob() (*BlobWriter, error) { return NewBlobIn(s.r.p.Dir, s.BlobLimit()) }
 
-// NewBlobIn begins a file in a folder, for whoever tests what a connector is made of. An empty name
-// means where the process is, and a negative limit none.
+// NewBlobIn creates a file in a folder, for tests of connector parts. An empty name means the current directory,
+// and a negative limit means none.
 func NewBlobIn(dir string, limit int64) (*BlobWriter, error) {
 	if dir == "" {
 		dir = "."
@@ -135,7 +134,7 @@ func NewBlobIn(dir string, limit int64) (*BlobWriter, error) {
 func (w *BlobWriter) Write(b []byte) (int, error) {
 	w.n += int64(len(b))
 	if w.tooLarge() {
-		w.Discard() // the room is better used
+		w.Discard() // frees the disk space
 		return len(b), nil
 	}
 	_, _ = w.sum.Write(b) // a hash never fails
@@ -147,7 +146,7 @@ func (w *BlobWriter) Write(b []byte) (int, error) {
 
 func (w *BlobWriter) tooLarge() bool { return w.limit >= 0 && w.n > w.limit }
 
-// Save ends the file. It waits for the record that names it.
+// Save closes the file. It then waits for its record.
 func (w *BlobWriter) Save() (SavedBlob, error) {
 	if w.tooLarge() {
 		w.Discard()
@@ -161,33 +160,37 @@ func (w *BlobWriter) Save() (SavedBlob, error) {
 		_ = os.Remove(w.path)
 		return SavedBlob{}, fmt.Errorf("save a file: %w", err)
 	}
-	return SavedBlob{SHA256: hex.EncodeToString(w.sum.Sum(nil)), Bytes: w.n, path: filepath.Base(w.path), dir: filepath.Dir(w.path)}, nil
+	return SavedBlob{
+		SHA256: hex.EncodeToString(w.sum.Sum(nil)),
+		Bytes:  w.n,
+		path:   filepath.Base(w.path),
+		dir:    filepath.Dir(w.path),
+	}, nil
 }
 
-// Discard takes the file away, unless it has ended.
+// Discard deletes the file, unless it was saved.
 func (w *BlobWriter) Discard() {
 	if w.file != nil {
 		_ = w.file.Close()
-		_ = os.Remove(w.path) // the folder goes with the run
+		_ = os.Remove(w.path) // the folder is deleted with the run
 		w.file = nil
 	}
 }
 
-// ended is a reader that ends with its context.
-type ended struct {
+// contextReader is a reader that ends with its context.
+type contextReader struct {
 	ctx context.Context
 	r   io.Reader
 }
 
-func (e ended) Read(b []byte) (int, error) {
+func (e contextReader) Read(b []byte) (int, error) {
 	if err := e.ctx.Err(); err != nil {
 		return 0, errors.Join(err, context.Cause(e.ctx))
 	}
 	return e.r.Read(b)
 }
 
-// named are the files of a record as they are sent, as far as its data has the members that they
-// belong to, and how many are too large.
+// named returns the files of a record for which its data has the members, and how many are too large.
 func (r Record) named(data jsontext.Value) (blobs []protocol.Blob, tooLarge int, err error) {
 	if r.blobs == nil {
 		return nil, 0, nil
@@ -199,7 +202,7 @@ func (r Record) named(data jsontext.Value) (blobs []protocol.Blob, tooLarge int,
 	blobs = []protocol.Blob{}
 	for _, b := range r.blobs {
 		if _, there := members[b.field]; !there {
-			continue // nobody asked for it
+			continue // the member was not requested
 		}
 		if b.saved.TooLarge {
 			tooLarge++
@@ -210,8 +213,8 @@ func (r Record) named(data jsontext.Value) (blobs []protocol.Blob, tooLarge int,
 	return blobs, tooLarge, nil
 }
 
-// declareTooLarge tells that files of a record are larger than the owner keeps.
-func (r *run) declareTooLarge(ctx context.Context, stream, key string, files int) error {
+// declareTooLarge reports that files of a record exceed the owner's limit.
+func (r *runState) declareTooLarge(ctx context.Context, stream, key string, files int) error {
 	ids := make([]string, files)
 	for i := range ids {
 		ids[i] = key

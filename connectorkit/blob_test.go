@@ -17,7 +17,7 @@ import (
 	"pdpp/protocol"
 )
 
-// fileManifest has a stream whose records have a file.
+// fileManifest has a stream of records with a file.
 const fileManifest = `{"protocol_version":"0.1.0","connector_id":"shelf","version":"1.0.0","display_name":"Shelf",
  "streams":[{"name":"scans","semantics":"mutable_state","checkpoint":"slice","primary_key":["id"],"selection":{"fields":true},
   "schema":{"type":"object","required":["id"],"properties":{"id":{"type":"string"},"title":{"type":"string"},"blob_ref":{"type":["object","null"]}}}}]}`
@@ -32,7 +32,7 @@ type scan struct {
 func shelve(t tb, contents map[string]string, with func(scan, SavedBlob) Record) Connector {
 	t.Helper()
 	return withManifest(t, fileManifest, func(_ context.Context, s *Setup) ([]Collector, error) {
-		return []Collector{Feed{Streams: []string{"scans"}, Collect: func(ctx context.Context, f *Feeding) error {
+		return []Collector{PushSource{Streams: []string{"scans"}, Collect: func(ctx context.Context, f *Push) error {
 			for id, content := range contents {
 				saved, err := s.SaveBlob(ctx, iotest.HalfReader(strings.NewReader(content)))
 				if err != nil {
@@ -52,7 +52,7 @@ func withFile(s scan, saved SavedBlob) Record {
 }
 
 // A saved file waits in the working directory under the path that its record names, whole, and the
-// record tells its size and hash.
+// record contains its size and hash.
 func TestSavedBlobs(t *testing.T) {
 	t.Parallel()
 	contents := map[string]string{"a": "the first", "b": "", "c": strings.Repeat("0123456789", 50_000)}
@@ -76,10 +76,14 @@ func TestSavedBlobs(t *testing.T) {
 		if err != nil || string(got) != content {
 			t.Errorf("%s: the file has %d bytes, %v", rec.Key, len(got), err)
 		}
-		if want := hex.EncodeToString(sum[:]); data.Blob.SHA256 != want || data.Blob.BlobID != want || data.Blob.Bytes != int64(len(content)) || data.Blob.MIMEType != "application/pdf" {
+		if want := hex.EncodeToString(
+			sum[:],
+		); data.Blob.SHA256 != want || data.Blob.BlobID != want || data.Blob.Bytes != int64(len(content)) ||
+			data.Blob.MIMEType != "application/pdf" {
 			t.Errorf("%s: the record says %+v", rec.Key, data.Blob)
 		}
-		if b.Field != "blob_ref" || b.MIME != "application/pdf" || b.Name != rec.Key+".pdf" || filepath.Base(b.Path) != b.Path {
+		if b.Field != "blob_ref" || b.MIME != "application/pdf" || b.Name != rec.Key+".pdf" ||
+			filepath.Base(b.Path) != b.Path {
 			t.Errorf("%s: named as %+v", rec.Key, b)
 		}
 	}
@@ -100,7 +104,8 @@ func TestTooLargeBlobIsDeclared(t *testing.T) {
 		}
 	}
 	skips := all[*protocol.SkipResult](r)
-	if len(skips) != 1 || skips[0].Reason != protocol.ReasonBlobTooLarge || strings.Join(skips[0].ResourceIDs, " ") != "large" {
+	if len(skips) != 1 || skips[0].Reason != protocol.ReasonBlobTooLarge ||
+		strings.Join(skips[0].ResourceIDs, " ") != "large" {
 		t.Errorf("declared %+v", skips)
 	}
 	if left, err := os.ReadDir(dir); err != nil || len(left) != 1 {
@@ -112,7 +117,7 @@ func TestTooLargeBlobIsDeclared(t *testing.T) {
 	}
 }
 
-// A record whose scope leaves the file's field out names no file, and one that says nothing of files
+// A record with a scope that leaves the file's field out names no file, and one that does not mention files
 // is sent so.
 func TestBlobsFollowTheScope(t *testing.T) {
 	t.Parallel()
@@ -135,7 +140,7 @@ func TestBrokenBlobLeavesNothing(t *testing.T) {
 	broken := errors.New("the line went dead")
 	dir := t.TempDir()
 	c := withManifest(t, fileManifest, func(_ context.Context, s *Setup) ([]Collector, error) {
-		return []Collector{Feed{Streams: []string{"scans"}, Collect: func(ctx context.Context, f *Feeding) error {
+		return []Collector{PushSource{Streams: []string{"scans"}, Collect: func(ctx context.Context, f *Push) error {
 			_, err := s.SaveBlob(ctx, io.MultiReader(strings.NewReader("half"), iotest.ErrReader(broken)))
 			if !errors.Is(err, broken) {
 				t.Errorf("it ended with %v", err)

@@ -8,68 +8,64 @@ import (
 )
 
 const (
-	// maxSeen bounds the keys kept in a steady bookmark. With more items at one
-	// instant than this, they are considered again in every run.
+	// maxSeen bounds the keys in a steady bookmark. More items at one instant are considered again in every run.
 	maxSeen = 1000
-	// settled is how far an instant must lie back before its items count as
-	// seen. Until then an item may change once more without its time changing,
-	// because many providers count in seconds and clocks differ.
-	settled = 15 * time.Minute
+	// settledAge is the age from which items of an instant count as seen. Until then an item may change without a
+	// new time, because many providers count in seconds and clocks differ.
+	settledAge = 15 * time.Minute
 )
 
-// steady is the steady-state bookmark: everything up to and including Watermark
-// is accounted for.
-type steady struct {
+// steadyBookmark is the steady-state bookmark: everything up to and including Watermark is accounted for.
+type steadyBookmark struct {
 	Watermark time.Time `json:"watermark,omitzero"`
-	// Seen are the keys at the watermark itself, once that instant is settled. The
-	// next run lists the instant again, because more items may have appeared at
-	// it, and skips these.
+	// Seen are the keys at the watermark itself, once that instant is settled. The next run lists the instant
+	// again, because more items may have appeared, and skips these.
 	Seen []string `json:"seen,omitempty"`
-	// Behind says that runs without the detail stream in scope moved the
-	// watermark on. Details are accounted for up to Detailed only.
+	// Behind means that runs without the detail stream moved the watermark. Details are accounted for only up to
+	// Detailed.
 	Behind   bool      `json:"detail_behind,omitzero"`
 	Detailed time.Time `json:"detail_watermark,omitzero"`
-	// Known are the keys of a list that is counted, and Census is when it was last.
+	// Known are the keys of a list with full scans. Census is the time of the last one.
 	Known  []string  `json:"known,omitempty"`
 	Census time.Time `json:"census,omitzero"`
 }
 
-func steadyOf(v jsontext.Value) steady {
-	var s steady
+func steadyOf(v jsontext.Value) steadyBookmark {
+	var s steadyBookmark
 	if len(v) == 0 || json.Unmarshal(v, &s) != nil {
-		return steady{}
+		return steadyBookmark{}
 	}
 	return s
 }
 
-// detailed is up to when details are accounted for.
-func (s steady) detailed() time.Time {
+// detailed returns the time up to which details are accounted for.
+func (s steadyBookmark) detailed() time.Time {
 	if s.Behind {
 		return s.Detailed
 	}
 	return s.Watermark
 }
 
-// window is a span of content time, inclusive at both ends; zero is open. It is
-// the catch-up bookmark and the locator of a backlog gap.
-type window struct {
+// timeWindow is a span of content time, inclusive at both ends; zero is open. It is the catch-up bookmark and the
+// locator of a backlog gap.
+type timeWindow struct {
 	Before time.Time `json:"before,omitzero"`
 	Floor  time.Time `json:"floor,omitzero"`
 }
 
-// windowOf reads a stored window; false when there is none.
-func windowOf(v jsontext.Value) (window, bool) {
-	var w window
+// readWindow parses a stored window. It returns false if there is none.
+func readWindow(v jsontext.Value) (timeWindow, bool) {
+	var w timeWindow
 	if len(v) == 0 || v.Kind() != '{' || json.Unmarshal(v, &w) != nil || w.Before.IsZero() {
-		return window{}, false
+		return timeWindow{}, false
 	}
 	return w, true
 }
 
 // newer and older report whether a content time lies outside of the window.
-func (w window) newer(t time.Time) bool { return !w.Before.IsZero() && t.After(w.Before) }
+func (w timeWindow) newer(t time.Time) bool { return !w.Before.IsZero() && t.After(w.Before) }
 
-func (w window) older(t time.Time) bool { return t.Before(w.Floor) }
+func (w timeWindow) older(t time.Time) bool { return t.Before(w.Floor) }
 
 func encode(v any) jsontext.Value {
 	b, err := json.Marshal(v, json.Deterministic(true))
@@ -79,8 +75,8 @@ func encode(v any) jsontext.Value {
 	return b
 }
 
-// instant spells a content time so that equal times are equal texts.
-func instant(t time.Time) string {
+// formatInstant formats a content time so that equal times are equal texts.
+func formatInstant(t time.Time) string {
 	if t.IsZero() {
 		return ""
 	}

@@ -14,7 +14,7 @@ import (
 	"pdpp/protocol"
 )
 
-// transcript is everything a run said, without the times of emission.
+// transcript is every message of a run, without the times of emission.
 func transcript(t tb, r result) string {
 	t.Helper()
 	var b []byte
@@ -69,13 +69,17 @@ func TestSizeCapDefersTheTail(t *testing.T) {
 		if g.Reason.SourcePressure() || g.Reason != protocol.ReasonRetryExhausted || !g.Retryable {
 			t.Errorf("gap %s: reason %s, retryable %t", g.RecordKey, g.Reason, g.Retryable)
 		}
-		if g.Detail.Class != protocol.ClassRunCap || g.Detail.Class == protocol.ClassUpstreamPressure || !bytes.Contains(g.LastError, []byte(`"class":"run_cap_deferred"`)) {
+		if g.Detail.Class != protocol.ClassRunCap || g.Detail.Class == protocol.ClassUpstreamPressure ||
+			!bytes.Contains(g.LastError, []byte(`"class":"run_cap_deferred"`)) {
 			t.Errorf("gap %s: class %s, last error %s", g.RecordKey, g.Detail.Class, g.LastError)
 		}
 		if g.Detail.HTTPStatus != 0 || bytes.Contains(g.LastError, []byte("http_status")) {
 			t.Errorf("gap %s reports an HTTP status", g.RecordKey)
 		}
-		if w, ok := windowOf(g.ListCursor); !ok || g.Stream != "messages" || !w.Before.Equal(a.things[slices.Index(reversed(a.keys()), string(g.RecordKey))].at) {
+		if w, ok := readWindow(
+			g.ListCursor,
+		); !ok || g.Stream != "messages" ||
+			!w.Before.Equal(a.things[slices.Index(reversed(a.keys()), string(g.RecordKey))].at) {
 			t.Errorf("gap %s does not carry the cursor at the stop: %s", g.RecordKey, g.ListCursor)
 		}
 	}
@@ -200,7 +204,11 @@ func TestFailedAttemptsCount(t *testing.T) {
 	}
 	r := succeeded(t, v.run(t, collecting(t, a.lane()), options{scope: laneScope, env: capped(6, 0)}))
 	if len(a.fetches) != 6 || len(all[*protocol.DetailCoverage](r)[0].HydratedKeys) != 3 {
-		t.Errorf("%d attempts, %d hydrated, want 6 and 3", len(a.fetches), len(all[*protocol.DetailCoverage](r)[0].HydratedKeys))
+		t.Errorf(
+			"%d attempts, %d hydrated, want 6 and 3",
+			len(a.fetches),
+			len(all[*protocol.DetailCoverage](r)[0].HydratedKeys),
+		)
 	}
 }
 
@@ -274,23 +282,24 @@ func TestCapEndsTheRests(t *testing.T) {
 
 func TestReadCaps(t *testing.T) {
 	t.Parallel()
-	const fetches, wall, tail = "X_MAX_DETAIL_FETCHES_PER_RUN", "X_MAX_RUN_WALL_CLOCK_MS", "X_MAX_TAIL_DEFERRAL_GAPS_PER_RUN"
+	const fetches, wall, tail = "X_MAX_DETAIL_FETCHES_PER_RUN", "X_MAX_RUN_WALL_CLOCK_MS",
+		"X_MAX_TAIL_DEFERRAL_GAPS_PER_RUN"
 	for _, c := range []struct {
 		env  map[string]string
-		want caps
+		want ownerCaps
 	}{
-		{nil, caps{}},
-		{map[string]string{fetches: "10"}, caps{fetches: 10, chunk: 50}},
-		{map[string]string{fetches: "80"}, caps{fetches: 80, chunk: 80}},
-		{map[string]string{"X_MAX_WHOLE_RUN_WALL_CLOCK_MS": "2500"}, caps{whole: 2500 * time.Millisecond, chunk: 50}},
-		{map[string]string{wall: "2500"}, caps{wallClock: 2500 * time.Millisecond, chunk: 50}},
-		{map[string]string{wall: strings.Repeat("9", 18)}, caps{wallClock: 365 * 24 * time.Hour, chunk: 50}},
-		{map[string]string{tail: "7"}, caps{chunk: 7}},
-		{map[string]string{fetches: "10", tail: "7"}, caps{fetches: 10, chunk: 7}},
-		{map[string]string{fetches: "10", tail: "0"}, caps{fetches: 10}},
-		{map[string]string{fetches: "10", tail: "-1"}, caps{fetches: 10}},
-		{map[string]string{fetches: "10", tail: "lots"}, caps{fetches: 10}},
-		{map[string]string{fetches: "x", wall: "-5", tail: ""}, caps{}},
+		{nil, ownerCaps{}},
+		{map[string]string{fetches: "10"}, ownerCaps{fetches: 10, chunk: 50}},
+		{map[string]string{fetches: "80"}, ownerCaps{fetches: 80, chunk: 80}},
+		{map[string]string{"X_MAX_WHOLE_RUN_WALL_CLOCK_MS": "2500"}, ownerCaps{whole: 2500 * time.Millisecond, chunk: 50}},
+		{map[string]string{wall: "2500"}, ownerCaps{wallClock: 2500 * time.Millisecond, chunk: 50}},
+		{map[string]string{wall: strings.Repeat("9", 18)}, ownerCaps{wallClock: 365 * 24 * time.Hour, chunk: 50}},
+		{map[string]string{tail: "7"}, ownerCaps{chunk: 7}},
+		{map[string]string{fetches: "10", tail: "7"}, ownerCaps{fetches: 10, chunk: 7}},
+		{map[string]string{fetches: "10", tail: "0"}, ownerCaps{fetches: 10}},
+		{map[string]string{fetches: "10", tail: "-1"}, ownerCaps{fetches: 10}},
+		{map[string]string{fetches: "10", tail: "lots"}, ownerCaps{fetches: 10}},
+		{map[string]string{fetches: "x", wall: "-5", tail: ""}, ownerCaps{}},
 	} {
 		got := readCaps(func(name string) string { return c.env[name] }, "X")
 		if got != c.want {

@@ -12,20 +12,19 @@ import (
 )
 
 const (
-	// maxKnown bounds the keys on the bookmark that absence is judged by.
-	maxKnown = 16_000
-	// censusAsks bounds how many missing items are asked for in one run.
-	censusAsks = 20
+	// maxKnownKeys bounds the keys on the bookmark of a list with full scans.
+	maxKnownKeys = 16_000
+	// maxScanRequests bounds how many missing items are requested in one run.
+	maxScanRequests = 20
 )
 
-// A list that is read newest first down to a watermark shows no deletion. So the whole of it is
-// walked now and then, and what is not met there is asked for by itself: only what the provider
-// then calls gone is deleted. A list that shifts while it is read, or ends early, costs a request
-// and deletes nothing. What the list has and never had before, below the watermark, is collected:
-// some lists show things long after their time.
+// A list that is read newest first down to a watermark shows no deletion. So the whole list is scanned from time
+// to time, and missing items are requested separately: only items that the provider reports as gone are deleted.
+// A list that shifts while it is read, or ends early, costs a request and deletes nothing. New items below the
+// watermark are collected, because some lists show items long after their time.
 
-// meet notes what the list has.
-func (l *lane) meet(items []Item) {
+// recordMet records the items of the list.
+func (l *listDetailRun) recordMet(items []Item) {
 	if l.Census <= 0 {
 		return
 	}
@@ -42,24 +41,30 @@ func (l *lane) meet(items []Item) {
 	}
 }
 
-// takeCensus walks the whole list where that is due, and keeps what is known of it.
-func (l *lane) takeCensus(ctx context.Context) error {
+// fullScan scans the whole list if that is due, and stores the known keys.
+func (l *listDetailRun) fullScan(ctx context.Context) error {
 	scope := l.r.scope[l.List]
 	if l.Census <= 0 || scope == nil || scope.resources != nil || scope.bounded || l.anchor != l.List {
 		return nil
 	}
-	l.meet(nil)
+	l.recordMet(nil)
 	at, now := l.steady.Census, l.r.p.Now()
 	account := &protocol.KeyCoverage{}
 	whole := false // l.met is the whole list
 	switch {
-	case len(l.met) > maxKnown:
-		l.r.log.Warn("deletions are not looked for: the list is too long to be remembered", "stream", l.List, "items", len(l.met))
+	case len(l.met) > maxKnownKeys:
+		l.r.log.Warn(
+			"deletions are not looked for: the list is too long to be remembered",
+			"stream",
+			l.List,
+			"items",
+			len(l.met),
+		)
 		l.met, at, l.metMore = map[string]bool{}, time.Time{}, len(l.steady.Known) > 0
 	case at.IsZero():
 		at, l.metMore, whole = now, true, l.fresh && !l.announced
 	case now.Sub(at) >= l.Census && !l.announced && !l.r.spent() && !l.r.late():
-		done, late, err := l.count(ctx)
+		done, late, err := l.scanList(ctx)
 		if err != nil {
 			return err
 		}
@@ -79,7 +84,7 @@ func (l *lane) takeCensus(ctx context.Context) error {
 			return err
 		}
 		if rest {
-			at = now.Add(-l.Census) // the next run walks the list again and asks for more
+			at = now.Add(-l.Census) // the next run scans again and requests more
 		}
 	}
 	if !l.metMore {
@@ -94,11 +99,11 @@ func (l *lane) takeCensus(ctx context.Context) error {
 	return l.state(ctx, protocol.SteadyState, encode(kept), account)
 }
 
-// count walks the list, collects what it never had before and deletes what it has no more. False
-// means that it is to be done again: the list was not read to its end, or not everything that is
-// missing was asked for. The keys are those of what was collected.
-func (l *lane) count(ctx context.Context) (done bool, late []string, err error) {
-	found, err := l.everything(ctx)
+// scanList scans the list, collects new items and deletes gone ones. It returns false if it must be repeated: the
+// list was not read to its end, or not all missing items were requested. The keys are those of the collected
+// items.
+func (l *listDetailRun) scanList(ctx context.Context) (done bool, late []string, err error) {
+	found, err := l.listEverything(ctx)
 	if ctx.Err() != nil {
 		return false, nil, context.Cause(ctx)
 	}
@@ -118,8 +123,8 @@ func (l *lane) count(ctx context.Context) (done bool, late []string, err error) 
 }
 
 // collectLate collects the items that were never met, each with its details or its gap.
-func (l *lane) collectLate(ctx context.Context, found []Item) (keys []string, err error) {
-	p := &pass{walk: &walk{l: l, ended: true}}
+func (l *listDetailRun) collectLate(ctx context.Context, found []Item) (keys []string, err error) {
+	p := &windowPass{listWalk: &listWalk{l: l, ended: true}}
 	for _, item := range found {
 		if l.met[item.Key] {
 			continue
@@ -137,11 +142,11 @@ func (l *lane) collectLate(ctx context.Context, found []Item) (keys []string, er
 	return keys, nil
 }
 
-// askGone returns those of the stored keys that the provider calls gone, with their details deleted. It asks for a
+// askGone returns the stored keys that the provider reports as gone, and deletes their details. It requests a
 // bounded number of them.
-func (l *lane) askGone(ctx context.Context, keys []string) (gone []string, err error) {
+func (l *listDetailRun) askGone(ctx context.Context, keys []string) (gone []string, err error) {
 	for i, key := range keys {
-		if i == censusAsks || l.r.spent() || l.r.late() {
+		if i == maxScanRequests || l.r.spent() || l.r.late() {
 			err = ErrAskLater
 			break
 		}
@@ -167,9 +172,9 @@ func (l *lane) askGone(ctx context.Context, keys []string) (gone []string, err e
 }
 
 // askFor reports whether the provider has an item that its list does not show.
-func (l *lane) askFor(ctx context.Context, key string) (bool, error) {
+func (l *listDetailRun) askFor(ctx context.Context, key string) (bool, error) {
 	cost := l.r.openBill()
-	_, err := patiently(ctx, l.r, func() ([]Record, error) {
+	_, err := retryOpenCircuit(ctx, l.r, func() ([]Record, error) {
 		defer cost.payFor(1)
 		return l.Fetch(ctx, Item{Key: key})
 	})
@@ -184,10 +189,10 @@ func (l *lane) askFor(ctx context.Context, key string) (bool, error) {
 	return false, nil
 }
 
-// deleteGone asks for each item that the list does not have and deletes what is called gone.
-func (l *lane) deleteGone(ctx context.Context, keys []string) (bool, error) {
+// deleteGone requests each item that is missing in the list and deletes those that are gone.
+func (l *listDetailRun) deleteGone(ctx context.Context, keys []string) (bool, error) {
 	for i, key := range keys {
-		if i == censusAsks || l.r.spent() || l.r.late() {
+		if i == maxScanRequests || l.r.spent() || l.r.late() {
 			return false, nil
 		}
 		there, err := l.askFor(ctx, key)
@@ -195,7 +200,7 @@ func (l *lane) deleteGone(ctx context.Context, keys []string) (bool, error) {
 		case ctx.Err() != nil:
 			return false, context.Cause(ctx)
 		case there:
-			continue // the list does not show it, and it is there
+			continue // it exists although the list does not show it
 		case err != nil:
 			l.r.log.Warn("a missing item could not be asked for", "stream", l.List, "cause", governhttp.WithoutURL(err))
 			return false, nil
@@ -207,8 +212,8 @@ func (l *lane) deleteGone(ctx context.Context, keys []string) (bool, error) {
 	return true, nil
 }
 
-// remove deletes an item, and its details where they have its key.
-func (l *lane) remove(ctx context.Context, key string) error {
+// remove deletes an item, and its details if they have its key.
+func (l *listDetailRun) remove(ctx context.Context, key string) error {
 	delete(l.met, key)
 	if _, err := l.r.emit(ctx, l.List, Delete(key)); err != nil || !l.Paired || !l.detailing {
 		return err
@@ -217,9 +222,9 @@ func (l *lane) remove(ctx context.Context, key string) error {
 	return err
 }
 
-// everything walks the whole list and gives its items.
-func (l *lane) everything(ctx context.Context) (found []Item, err error) {
-	w := l.walk(window{}, nil)
+// listEverything returns the items of the whole list.
+func (l *listDetailRun) listEverything(ctx context.Context) (found []Item, err error) {
+	w := l.walk(timeWindow{}, nil)
 	for w.more() {
 		items, err := w.next(ctx)
 		if err != nil {

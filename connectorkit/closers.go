@@ -5,15 +5,14 @@ import (
 	"sync"
 )
 
-// closers are what a connector wants done when its run is over. A collector that does
-// not notice the end may still register one, which is then called at once.
-type closers struct {
+// closerStack are called when a run is over. A closer that is registered after that is called at once.
+type closerStack struct {
 	mu    sync.Mutex
 	list  []func(context.Context)
 	ended context.Context // set when the run is over
 }
 
-func (c *closers) add(f func(context.Context)) {
+func (c *closerStack) add(f func(context.Context)) {
 	c.mu.Lock()
 	ended := c.ended
 	if ended == nil {
@@ -25,9 +24,8 @@ func (c *closers) add(f func(context.Context)) {
 	}
 }
 
-// run calls them, the last first, until ctx ends. One that does not keep to ctx is left
-// behind.
-func (c *closers) run(ctx context.Context) {
+// run calls the closers, the last first, until ctx ends. It does not wait for a closer that ignores ctx.
+func (c *closerStack) run(ctx context.Context) {
 	c.mu.Lock()
 	list := c.list
 	c.list, c.ended = nil, ctx

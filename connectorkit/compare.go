@@ -12,54 +12,53 @@ import (
 	"pdpp/protocol"
 )
 
-// A bookmark that is forgotten, by a full refresh or another selection, takes with it what was stored. So the
-// first whole walk after it is compared with the keys in the store, and what the source no longer has is
-// deleted. The bookmark then holds when that was. One without it, also that of a walk which was cut short,
-// is compared by the first later run in which the collector knows everything that the source has.
+// If a bookmark is dropped, by a full refresh or another selection, the knowledge of stored records is lost. So
+// the first whole walk after it is compared with the keys in the store, and records that the source no longer has
+// are deleted. The bookmark then contains the time of the comparison. A bookmark without that time, such as that
+// of an interrupted walk, is compared by the first later run that knows the whole source.
 
-// Whole is a collector's claim that it knows every record that its source has of a stream: the whole list was
-// read, without holes, filters or caps.
+// Whole is a collector's claim that it knows every record of a stream at the source: the whole list was read,
+// without holes, filters or caps.
 type Whole struct {
-	// Keys yields the keys of all records that are at the source, sent by this run or by an earlier one. Nil
-	// means those that this run sent, in a walk that began without a bookmark.
+	// Keys yields the keys of all records at the source, sent by this run or an earlier one. Nil means those that
+	// this run sent, in a walk that began without a bookmark.
 	Keys iter.Seq[string]
-	// Since is when the part of the source begins that was walked, by the stream's own time field; zero means that
-	// everything was.
+	// Since is the start of the walked part of the source, by the stream's time field. Zero means everything.
 	Since time.Time
-	// Gone returns those of some stored keys, none of which is among Keys, that the source has no more, after a
-	// second look. An error means that it does not know: nothing is deleted, and a later run asks again. With
-	// ErrAskLater the returned keys are deleted, and a later run asks for the rest.
+	// Gone checks stored keys that are not among Keys and returns those that the source no longer has. An error
+	// means unknown: nothing is deleted, and a later run checks again. With ErrAskLater the returned keys are
+	// deleted, and a later run checks the rest.
 	Gone func(ctx context.Context, keys []string) ([]string, error)
 }
 
-// ErrUnsure is returned by Whole.Gone when a second look does not show what the first one did.
+// ErrUnsure is returned by Whole.Gone if a second look does not confirm the first one.
 var ErrUnsure = errors.New("a second look at the source shows something else")
 
-// ErrAskLater is returned by Whole.Gone beside keys when a bound kept it from asking for all of them.
+// ErrAskLater is returned by Whole.Gone beside keys if a bound prevented it from checking all of them.
 var ErrAskLater = errors.New("the rest is asked for by a later run")
 
-// AllGone is the Whole.Gone of a source where the first look is proof: its lists are of one moment, or were counted.
+// AllGone is the Whole.Gone of a source that needs no second look: its lists are snapshots, or were counted.
 func AllGone(_ context.Context, keys []string) ([]string, error) { return keys, nil }
 
-// Comparable reports whether a whole walk over the stream is to be compared with the store in this run.
-func (f *Feeding) Comparable(stream string) bool { return f.r.comparable(stream) }
+// Comparable reports whether this run compares a whole walk over the stream with the store.
+func (f *Push) Comparable(stream string) bool { return f.r.comparable(stream) }
 
-// comparable reports whether a whole walk over the stream is to be compared with the store in this run.
-func (r *run) comparable(stream string) bool {
+// comparable reports whether this run compares a whole walk over the stream with the store.
+func (r *runState) comparable(stream string) bool {
 	s := r.scope[stream]
 	return r.start.Walks && !r.start.RecoveryOnly && s != nil && s.resources == nil && !s.bounded &&
 		s.stream.Semantics == manifest.MutableState && r.bookmarks.compared[stream] == 0
 }
 
-// beginWalk has the runner note the keys of what is sent from now on.
-func (r *run) beginWalk(ctx context.Context, stream string) error {
+// beginWalk makes the runner record the keys of the following records.
+func (r *runState) beginWalk(ctx context.Context, stream string) error {
 	r.bookmarks.walks[stream] = true
 	return r.out.send(ctx, &protocol.Walk{Stream: stream, Phase: protocol.WalkBegin})
 }
 
-// compare deletes what is stored of a stream and is no longer at its source. It precedes the STATE that closes
-// the walk.
-func (r *run) compare(ctx context.Context, stream string, w Whole) error {
+// compare deletes the stored records of a stream that are no longer at the source. It precedes the STATE that
+// closes the walk.
+func (r *runState) compare(ctx context.Context, stream string, w Whole) error {
 	if !r.comparable(stream) || r.bookmarks.holes[stream] || w.Keys == nil && !r.bookmarks.walks[stream] {
 		return nil
 	}
@@ -70,7 +69,7 @@ func (r *run) compare(ctx context.Context, stream string, w Whole) error {
 	}
 	for {
 		m, err := r.ask(ctx, protocol.TypeWalkMissing, func(id string) protocol.Message {
-			return &protocol.Walk{Stream: stream, Phase: protocol.WalkEnd, RequestID: id, Since: instant(w.Since)}
+			return &protocol.Walk{Stream: stream, Phase: protocol.WalkEnd, RequestID: id, Since: formatInstant(w.Since)}
 		})
 		if err != nil {
 			return err
@@ -92,7 +91,7 @@ func (r *run) compare(ctx context.Context, stream string, w Whole) error {
 }
 
 // present sends keys of records that are at the source.
-func (r *run) present(ctx context.Context, stream string, keys iter.Seq[string]) error {
+func (r *runState) present(ctx context.Context, stream string, keys iter.Seq[string]) error {
 	if err := r.beginWalk(ctx, stream); err != nil {
 		return err
 	}
@@ -124,8 +123,8 @@ func chunks(keys iter.Seq[string], size int) iter.Seq[[]string] {
 	}
 }
 
-// deleteMissing deletes what a second look finds gone. False means that not everything was looked for.
-func (r *run) deleteMissing(ctx context.Context, stream string, keys []string,
+// deleteMissing deletes the keys that a second look confirms as gone. It returns false if not all were checked.
+func (r *runState) deleteMissing(ctx context.Context, stream string, keys []string,
 	look func(context.Context, []string) ([]string, error)) (bool, error) {
 	if len(keys) == 0 {
 		return true, nil

@@ -12,37 +12,43 @@ import (
 	"pdpp/manifest"
 )
 
-// Connector is one source. New builds it from a manifest with validation wired.
+// Connector is one source. New creates it from a manifest, with validation.
 type Connector struct {
 	Manifest *manifest.Manifest
-	// Open prepares a run: it reads the environment through the setup, makes
-	// clients, and returns what to collect, in order.
+	// Open prepares a run: it reads the environment through the setup, creates clients, and returns the
+	// collectors in order.
 	Open func(ctx context.Context, s *Setup) ([]Collector, error)
-	// Validate judges every record before it is emitted. Nil emits unjudged,
-	// which a built-in connector may do only from the schemaless list.
+	// Validate checks every record before it is emitted. Nil means no validation, which a built-in connector may
+	// use only if it is on the schemaless list.
 	Validate Validator
-	// Answers is the sheet of what the connector knows of its provider's answers, by which a
-	// run notices that they differ; empty compares none. See package answers.
+	// Answers is the sheet of the provider's known response formats, which a run uses to detect differences.
+	// Empty means no comparison. See package answers.
 	Answers string
-	// Learned, if not nil, gets what a run reads of files, in place of any comparison: the test of a
-	// connector writes its sheet so.
+	// Learned, if not nil, gets what a run reads from files, instead of a comparison. A connector's test writes
+	// its sheet this way.
 	Learned *answers.Sheet
 
-	wired Validator                      // what New has wired
+	wired Validator                      // set by New
 	quick func() map[string]*quickSchema // read when the first run begins
 }
 
-// New reads the manifest and wires validation against its schemas.
+// New parses the manifest and sets up validation against its schemas.
 func New(manifestJSON []byte, open func(context.Context, *Setup) ([]Collector, error)) (Connector, error) {
 	m, err := manifest.Parse(manifestJSON)
 	if err != nil {
 		return Connector{}, fmt.Errorf("read connector manifest: %w", err)
 	}
-	validate := lateSchemas(m) // Parse has seen that they are good, and most runs need none of them
-	return Connector{Manifest: m, Open: open, Validate: validate, wired: validate, quick: sync.OnceValue(func() map[string]*quickSchema { return quickSchemas(m) })}, nil
+	validate := lateSchemas(m) // Parse has validated them, and most runs need none
+	return Connector{
+		Manifest: m,
+		Open:     open,
+		Validate: validate,
+		wired:    validate,
+		quick:    sync.OnceValue(func() map[string]*quickSchema { return quickSchemas(m) }),
+	}, nil
 }
 
-// MustNew is New for a manifest that is compiled in; it panics on a faulty one.
+// MustNew is New for a built-in manifest. It panics if the manifest is invalid.
 func MustNew(manifestJSON []byte, open func(context.Context, *Setup) ([]Collector, error)) Connector {
 	c, err := New(manifestJSON, open)
 	if err != nil {
@@ -51,31 +57,29 @@ func MustNew(manifestJSON []byte, open func(context.Context, *Setup) ([]Collecto
 	return c
 }
 
-// Collector collects one stream or a pair of them. Flat, Lane and
-// Inventory are the kinds.
+// Collector collects one stream or a pair of streams. PagedStream, ListDetail, FullList and PushSource are the
+// kinds.
 type Collector interface {
-	// begin makes the collector's working state for one run.
-	begin(r *run) worker
+	// begin returns the collector's state for one run.
+	begin(r *runState) collectorRun
 }
 
-// worker is a collector at work.
-type worker interface {
-	// streams names what the worker can emit.
+// collectorRun is a collector during a run.
+type collectorRun interface {
+	// streams returns the streams that the worker can emit.
 	streams() []string
-	// list names the stream whose pages the worker reads.
+	// list returns the stream of the pages that the worker reads.
 	list() string
-	// forward collects what is new. Its error ends this worker, not the run,
-	// unless the run is over or the credential was refused.
+	// forward collects new records. Its error ends this worker, and the run only if the run is over or the
+	// credential was refused.
 	forward(ctx context.Context) error
-	// cut declares, after such an error, that the list was cut short, and where a
-	// later run reads on.
-	cut(ctx context.Context, d deferral) error
-	// conclude says what became of everything considered. It is called once,
-	// after the worker's last record.
+	// cut declares, after such an error, that the list was cut short, and where a later run continues.
+	cut(ctx context.Context, d postponement) error
+	// conclude reports the outcome of everything considered. It is called once, after the worker's last record.
 	conclude(ctx context.Context) error
 }
 
-// Cursor is a flat stream's bookmark. Empty means from the beginning.
+// Cursor is the bookmark of a PagedStream. Empty means from the beginning.
 type Cursor map[string]string
 
 func (c Cursor) encode() (jsontext.Value, error) {
@@ -89,9 +93,9 @@ func (c Cursor) encode() (jsontext.Value, error) {
 	return b, nil
 }
 
-// cursorOf reads a stored bookmark. One that is not ours reads as empty: the
-// stream then starts over, which loses nothing.
-func cursorOf(v jsontext.Value) Cursor {
+// readCursor parses a stored bookmark. An unknown format counts as empty: the stream then starts over, which loses
+// nothing.
+func readCursor(v jsontext.Value) Cursor {
 	var c Cursor
 	if len(v) == 0 || json.Unmarshal(v, &c) != nil {
 		return nil

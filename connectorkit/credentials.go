@@ -11,10 +11,9 @@ import (
 	"pdpp/protocol"
 )
 
-// requireEnvironment makes sure that the declared credentials and required
-// variables are there before the connector opens. Missing credentials are asked
-// for when somebody can answer; otherwise the run ends and names them (RT-08).
-func (r *run) requireEnvironment(ctx context.Context) error {
+// requireEnvironment checks that the declared credentials and required variables are set before the connector
+// opens. It asks for missing credentials if an owner can answer; otherwise the run ends and names them (RT-08).
+func (r *runState) requireEnvironment(ctx context.Context) error {
 	if missing := r.unset(r.c.Manifest.CredentialEnv()); len(missing) > 0 {
 		answer, err := r.interact(ctx, protocol.Interaction{
 			Kind:    protocol.AskMissingCredentials,
@@ -29,7 +28,7 @@ func (r *run) requireEnvironment(ctx context.Context) error {
 			r.secrets.hide(answer[name])
 		}
 		if missing = r.unset(missing); len(missing) > 0 {
-			return &failure{verdict: verdict{
+			return &runFailure{classVerdict: classVerdict{
 				code: "credentials_missing", hint: protocol.RefreshCredentials,
 				message: "credentials are missing: " + strings.Join(missing, ", "),
 			}}
@@ -44,7 +43,7 @@ func (r *run) requireEnvironment(ctx context.Context) error {
 		}
 	}
 	if missing := r.unset(required); len(missing) > 0 {
-		return &failure{verdict: verdict{
+		return &runFailure{classVerdict: classVerdict{
 			code: "configuration_missing", hint: protocol.ManualActionRequired,
 			message: "required variables are not set: " + strings.Join(missing, ", "),
 		}}
@@ -52,14 +51,14 @@ func (r *run) requireEnvironment(ctx context.Context) error {
 	return nil
 }
 
-func (r *run) variable(name string) string {
+func (r *runState) variable(name string) string {
 	if v := r.answered[name]; v != "" {
 		return v
 	}
 	return r.p.Env(name)
 }
 
-func (r *run) unset(names []string) []string {
+func (r *runState) unset(names []string) []string {
 	var missing []string
 	for _, name := range names {
 		if strings.TrimSpace(r.variable(name)) == "" {
@@ -69,8 +68,7 @@ func (r *run) unset(names []string) []string {
 	return missing
 }
 
-// credentialForm is the JSON Schema of the answer: one text per variable, with
-// the labels of the setup form.
+// credentialForm returns the JSON Schema of the answer: one text per variable, with the labels of the setup form.
 func credentialForm(m *manifest.Manifest, names []string) []byte {
 	type field struct {
 		Type      string `json:"type"`

@@ -25,7 +25,7 @@ const guardedManifest = `{
     "schema": {"type": "object", "properties": {"id": {"type": "string"}, "text": {"type": "string"}}, "required": ["id"]}}]
 }`
 
-// guarded keeps what it was given in a record.
+// guarded keeps what it got in a record.
 func guarded(t tb, names ...string) Connector {
 	return withManifest(t, guardedManifest, func(_ context.Context, s *Setup) ([]Collector, error) {
 		var values []string
@@ -47,10 +47,14 @@ func TestMissingCredentialsAreAskedFor(t *testing.T) {
 		bindings: []string{"interactive"}, env: map[string]string{"VAULTED_HOST": "h"}, log: &log,
 		answer: func(q *protocol.Interaction) *protocol.InteractionResponse {
 			asked = q
-			return &protocol.InteractionResponse{Status: protocol.ResponseSuccess, Data: jsontext.Value(`{"VAULTED_KEY":"k3y \"q\"","VAULTED_USER":"ann","VAULTED_HOST":"evil"}`)}
+			return &protocol.InteractionResponse{
+				Status: protocol.ResponseSuccess,
+				Data:   jsontext.Value(`{"VAULTED_KEY":"k3y \"q\"","VAULTED_USER":"ann","VAULTED_HOST":"evil"}`),
+			}
 		},
 	}))
-	if asked.Kind != protocol.AskMissingCredentials || !strings.Contains(asked.Message, "VAULTED_KEY") || !strings.Contains(asked.Message, "VAULTED_USER") {
+	if asked.Kind != protocol.AskMissingCredentials || !strings.Contains(asked.Message, "VAULTED_KEY") ||
+		!strings.Contains(asked.Message, "VAULTED_USER") {
 		t.Errorf("asked %s: %s", asked.Kind, asked.Message)
 	}
 	if strings.Contains(asked.Message, "VAULTED_NOTE") {
@@ -63,11 +67,18 @@ func TestMissingCredentialsAreAskedFor(t *testing.T) {
 			WriteOnly bool   `json:"writeOnly"`
 		} `json:"properties"`
 	}
-	if err := json.Unmarshal(asked.Schema, &form); err != nil || !slices.Equal(form.Required, []string{"VAULTED_KEY", "VAULTED_USER"}) ||
-		form.Properties["VAULTED_USER"].Title != "User name" || !form.Properties["VAULTED_KEY"].WriteOnly {
+	if err := json.Unmarshal(
+		asked.Schema,
+		&form,
+	); err != nil || !slices.Equal(form.Required, []string{"VAULTED_KEY", "VAULTED_USER"}) ||
+		form.Properties["VAULTED_USER"].Title != "User name" ||
+		!form.Properties["VAULTED_KEY"].WriteOnly {
 		t.Errorf("form %s: %v", asked.Schema, err)
 	}
-	if at := slices.IndexFunc(r.messages, func(m protocol.Message) bool { return m.Type() == protocol.TypeInteraction }); at != 0 {
+	if at := slices.IndexFunc(
+		r.messages,
+		func(m protocol.Message) bool { return m.Type() == protocol.TypeInteraction },
+	); at != 0 {
 		t.Errorf("the question is message %d", at)
 	}
 	if got := v.records["log"]["a"]; got != `{"id":"a","text":"k3y \"q\",ann"}` {
@@ -92,7 +103,8 @@ func TestUnansweredCredentialsFailTheRun(t *testing.T) {
 				bindings: []string{"interactive"},
 				answer:   func(*protocol.Interaction) *protocol.InteractionResponse { return answer },
 			})
-			if e := r.done.Error; e == nil || e.Code != "credentials_missing" || e.RecoveryHint.Action != protocol.RefreshCredentials {
+			if e := r.done.Error; e == nil || e.Code != "credentials_missing" ||
+				e.RecoveryHint.Action != protocol.RefreshCredentials {
 				t.Errorf("ended as %s", describe(r))
 			}
 		})
@@ -127,7 +139,13 @@ func TestMissingVariable(t *testing.T) {
 func TestEnvironmentIsLimited(t *testing.T) {
 	t.Parallel()
 	v := newVault()
-	env := map[string]string{"VAULTED_KEY": "k", "VAULTED_USER": "u", "VAULTED_HOST": "h", "VAULTED_LIMIT": "9", "HOME": "/root"}
+	env := map[string]string{
+		"VAULTED_KEY":   "k",
+		"VAULTED_USER":  "u",
+		"VAULTED_HOST":  "h",
+		"VAULTED_LIMIT": "9",
+		"HOME":          "/root",
+	}
 	succeeded(t, v.run(t, guarded(t, "VAULTED_HOST", "VAULTED_LIMIT", "HOME"), options{env: env}))
 	if got := v.records["log"]["a"]; got != `{"id":"a","text":"h,9,"}` {
 		t.Errorf("seen %s", got)
@@ -138,7 +156,7 @@ func TestEnvironmentIsLimited(t *testing.T) {
 // question to its answer, so that no goroutine of a connector can break in.
 func TestOpenQuestionSilencesTheConnector(t *testing.T) {
 	t.Parallel()
-	var out *output
+	var out *lineOutput
 	c := withManifest(t, testManifest, func(ctx context.Context, s *Setup) ([]Collector, error) {
 		out = s.r.out
 		answer, err := s.Interact(ctx, protocol.Interaction{Kind: protocol.AskOTP, Message: "code?"})
@@ -160,7 +178,7 @@ func TestOpenQuestionSilencesTheConnector(t *testing.T) {
 	}
 }
 
-// TestInteractWithoutBinding refuses to ask when nobody can answer.
+// TestInteractWithoutBinding refuses to ask when no owner can answer.
 func TestInteractWithoutBinding(t *testing.T) {
 	t.Parallel()
 	c := withManifest(t, testManifest, func(ctx context.Context, s *Setup) ([]Collector, error) {

@@ -9,20 +9,19 @@ import (
 	"pdpp/protocol"
 )
 
-// deferral is why a detail is not here yet.
-type deferral struct {
+// postponement is why a detail is missing.
+type postponement struct {
 	reason     protocol.Reason
 	class      string
 	status     int
 	retryable  bool
 	retryAfter time.Duration
-	since      time.Time // of which retryAfter counts
-	gone       bool      // the item itself was removed
+	since      time.Time // start of retryAfter
+	gone       bool      // the item itself was deleted
 }
 
-// left is how much of the wait that the provider asked for remains, in full seconds
-// so that it is never too short.
-func (d *deferral) left(now time.Time) time.Duration {
+// left returns the rest of the wait that the provider asked for, rounded up to seconds.
+func (d *postponement) left(now time.Time) time.Duration {
 	left := d.retryAfter
 	if !d.since.IsZero() {
 		left -= now.Sub(d.since)
@@ -30,96 +29,94 @@ func (d *deferral) left(now time.Time) time.Duration {
 	return max(0, left+time.Second-1).Truncate(time.Second)
 }
 
-// stop is why a lane launches no more fetches.
-type stop struct {
-	deferral
-	cap bool // our own bound, not the provider's
-	// ends is the class that the run ends with once the slice is committed; empty when
-	// the run goes on.
+// laneStop is why a lane starts no more fetches.
+type laneStop struct {
+	postponement
+	cap bool // our own limit, not the provider's
+	// ends is the error class that ends the run after the slice is committed. Empty means that the run continues.
 	ends Class
 }
 
-// A run cap is a stop that we chose: its reason is outside the source-pressure
-// set, its class tells it from exhausted retries, and it has no HTTP status,
-// because nothing failed (RT-17, PB-09).
-var capStop = &stop{cap: true, deferral: deferral{
+// capStop is a stop that we chose: its reason is not source pressure, its class differs from exhausted retries,
+// and it has no HTTP status, because nothing failed (RT-17, PB-09).
+var capStop = &laneStop{cap: true, postponement: postponement{
 	reason: protocol.ReasonRetryExhausted, class: protocol.ClassRunCap, retryable: true,
 }}
 
-var pressure = deferral{
+var pressure = postponement{
 	reason: protocol.ReasonUpstreamPressure, class: protocol.ClassUpstreamPressure, retryable: true,
 }
 
-// deletes reports whether an item goes with its detail, and the list stream can say so.
-func (l *lane) deletes() bool {
+// deletes reports whether an item is deleted with its detail, and the list stream supports deletions.
+func (l *listDetailRun) deletes() bool {
 	s := l.r.scope[l.List]
 	return l.GoneWithDetail && s != nil && s.stream.Semantics == manifest.MutableState
 }
 
-// deferralOf is what a failed fetch means for its item, and for those after it.
-func (l *lane) deferralOf(e *Error) (deferral, *stop) {
+// postponementOf returns what a failed fetch means for its item, and for the items after it.
+func (l *listDetailRun) postponementOf(e *Error) (postponement, *laneStop) {
 	if s := ownStop(e.stopped); s != nil {
-		return s.deferral, s
+		return s.postponement, s
 	}
-	d := deferral{
+	d := postponement{
 		reason: protocol.ReasonTemporaryUnavailable, class: string(e.Class), status: e.Status,
 		retryable: true, retryAfter: e.RetryAfter, since: l.r.p.Now(),
 	}
 	l.failures++
 	switch e.Class {
 	case RateLimited:
-		own, rest := limitedBy(e), pressure
+		own, rest := postponedByLimit(e), pressure
 		own.since, rest.since, rest.retryAfter = d.since, d.since, e.RetryAfter
-		return own, &stop{deferral: rest}
+		return own, &laneStop{postponement: rest}
 	case Unauthorized:
 		d.reason = protocol.ReasonAuthFailure
-		return d, &stop{ends: e.Class, deferral: deferral{reason: d.reason, class: d.class, retryable: true}}
-	case Walled:
+		return d, &laneStop{ends: e.Class, postponement: postponement{reason: d.reason, class: d.class, retryable: true}}
+	case Challenge:
 		own, rest := pressure, pressure
 		own.status = e.Status
-		return own, &stop{ends: e.Class, deferral: rest}
+		return own, &laneStop{ends: e.Class, postponement: rest}
 	case NotFound, Gone, Forbidden:
-		l.failures = 0 // a clear answer, and a final one
+		l.failures = 0 // a clear and final response
 		d.reason, d.retryable, d.gone = protocol.Reason(e.Class), false, e.Class == Gone && l.deletes()
 		return d, nil
 	case Unavailable:
 		if governhttp.UnreachableHost(e.Err) != "" {
-			return d, &stop{deferral: d} // nor can any of the others
+			return d, &laneStop{postponement: d} // the others would fail too
 		}
 		if l.failures >= l.r.knobs.densityStop {
-			return d, &stop{deferral: pressure}
+			return d, &laneStop{postponement: pressure}
 		}
 	default:
 		if l.failures >= l.r.knobs.densityStop {
-			return d, &stop{deferral: deferral{reason: d.reason, class: d.class, retryable: true}}
+			return d, &laneStop{postponement: postponement{reason: d.reason, class: d.class, retryable: true}}
 		}
 	}
 	return d, nil
 }
 
-// outcome says how a gap message relates to the gap that this run may hold.
-type outcome bool
+// gapOutcome is how a gap message relates to the gap that this run may hold.
+type gapOutcome bool
 
 const (
-	tried   outcome = true  // the item was attempted: a held gap is settled by this
-	untried outcome = false // it was not: a held gap already says so and stays as it is
+	wasTried    gapOutcome = true  // the item was attempted: this settles a held gap
+	wasNotTried gapOutcome = false // it was not: a held gap stays as it is
 )
 
 // gap declares an item's detail as missing.
-func (l *lane) gap(ctx context.Context, item Item, d deferral, o outcome) error {
-	return l.gapAt(ctx, item, window{Before: item.Time}, d, o)
+func (l *listDetailRun) gap(ctx context.Context, item Item, d postponement, o gapOutcome) error {
+	return l.gapAt(ctx, item, timeWindow{Before: item.Time}, d, o)
 }
 
-func (l *lane) gapAt(ctx context.Context, item Item, at window, d deferral, o outcome) error {
+func (l *listDetailRun) gapAt(ctx context.Context, item Item, at timeWindow, d postponement, o gapOutcome) error {
 	l.book.set(item.Key, false, item.Time)
 	held, holding := l.held[item.Key]
-	if holding && o == untried {
+	if holding && o == wasNotTried {
 		return nil
 	}
 	g := gapMessage(d, l.r.p.Now())
 	g.Stream, g.ParentStream, g.RecordKey, g.DetailLocator = l.Detail, l.List, protocol.WireKey(item.Key), item.Locator
 	if !item.Locator.IsValid() || item.Locator.Kind() != '{' {
-		g.DetailLocator = nil // the key has to do
+		g.DetailLocator = nil // the key must suffice
 	}
 	if !at.Before.IsZero() {
 		g.ListCursor = encode(at)
@@ -131,8 +128,8 @@ func (l *lane) gapAt(ctx context.Context, item Item, at window, d deferral, o ou
 	return l.r.out.send(ctx, g)
 }
 
-// gapMessage says why something is missing; what it is, the caller adds.
-func gapMessage(d deferral, now time.Time) *protocol.DetailGap {
+// gapMessage returns a message with the reason. The caller adds what is missing.
+func gapMessage(d postponement, now time.Time) *protocol.DetailGap {
 	type lastError struct {
 		Class      string `json:"class"`
 		HTTPStatus int    `json:"http_status,omitzero"`

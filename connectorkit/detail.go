@@ -9,20 +9,19 @@ import (
 	"pdpp/protocol"
 )
 
-// pass is one walk over a window and the state of its detail work.
-type pass struct {
-	*walk
-	stop      *stop     // set when no more fetches are launched
+// windowPass is one walk over a window and the state of its detail work.
+type windowPass struct {
+	*listWalk
+	stop      *laneStop // set when no more fetches start
 	accounted []Item    // items of the current slice that have an outcome
 	newest    time.Time // content time of the first item
 	oldest    time.Time // content time of the last item with an outcome
-	expanded  *Item     // the backlog gap whose window this is, held by this run
+	expanded  *Item     // the held backlog gap of this window
 }
 
-// slice accounts for the items: list records, then each detail or its gap. When
-// fetching has stopped and the tail is bounded, the rest of the window goes into
-// one backlog gap and the walk is over.
-func (l *lane) slice(ctx context.Context, p *pass, items []Item) (*protocol.KeyCoverage, error) {
+// slice accounts for the items: list records, then each detail or its gap. If fetching has stopped and the tail
+// is bounded, the rest of the window goes into one backlog gap and the walk ends.
+func (l *listDetailRun) slice(ctx context.Context, p *windowPass, items []Item) (*protocol.KeyCoverage, error) {
 	if l.Completed && l.detailing {
 		l.short = map[string]bool{}
 		for _, item := range items {
@@ -34,7 +33,7 @@ func (l *lane) slice(ctx context.Context, p *pass, items []Item) (*protocol.KeyC
 		return nil, err
 	}
 	l.listed += len(items)
-	l.meet(items)
+	l.recordMet(items)
 	if p.newest.IsZero() && len(items) > 0 {
 		p.newest = items[0].Time
 	}
@@ -71,9 +70,9 @@ func (l *lane) slice(ctx context.Context, p *pass, items []Item) (*protocol.KeyC
 	return l.book.coverage(keys), nil
 }
 
-// emitListed sends the records of items as their list has them.
-func (l *lane) emitListed(ctx context.Context, items []Item) error {
-	var left mismatches
+// emitListed sends the records of items as listed.
+func (l *listDetailRun) emitListed(ctx context.Context, items []Item) error {
+	var left sliceMismatches
 	for _, item := range items {
 		fault, err := l.r.emit(ctx, l.List, item.Record)
 		if err != nil {
@@ -84,10 +83,10 @@ func (l *lane) emitListed(ctx context.Context, items []Item) error {
 	return l.r.declare(ctx, l.List, &left)
 }
 
-// details gives each item its outcome. Items that must go into the backlog are
-// put back into the walk; the very last one gets its own gap, which is no more.
-func (l *lane) details(ctx context.Context, p *pass, items []Item) error {
-	defer l.abandon()
+// details determines the outcome of each item. Items for the backlog return to the walk; a single last item gets
+// its own gap instead.
+func (l *listDetailRun) details(ctx context.Context, p *windowPass, items []Item) error {
+	defer l.cancelCalls()
 	p.accounted = nil
 	for i, item := range items {
 		if p.stop == nil && !l.book.handled(item) && !l.known(item) && l.r.capped() {
@@ -117,7 +116,7 @@ func (l *lane) details(ctx context.Context, p *pass, items []Item) error {
 			if _, held := l.held[item.Key]; !held {
 				l.r.tail.take()
 			}
-			err = l.gap(ctx, item, p.stop.deferral, untried)
+			err = l.gap(ctx, item, p.stop.postponement, wasNotTried)
 		}
 		if err != nil {
 			return err
@@ -128,8 +127,8 @@ func (l *lane) details(ctx context.Context, p *pass, items []Item) error {
 	return nil
 }
 
-// keepAhead emits what was fetched already of items that go into the backlog.
-func (l *lane) keepAhead(ctx context.Context, p *pass, items []Item) error {
+// keepAhead emits details that were already fetched for items of the backlog.
+func (l *listDetailRun) keepAhead(ctx context.Context, p *windowPass, items []Item) error {
 	for _, item := range items {
 		if !l.known(item) {
 			continue
@@ -141,7 +140,7 @@ func (l *lane) keepAhead(ctx context.Context, p *pass, items []Item) error {
 	return nil
 }
 
-func (l *lane) forwardDetail(ctx context.Context, p *pass, item Item) error {
+func (l *listDetailRun) forwardDetail(ctx context.Context, p *windowPass, item Item) error {
 	d, stop, err := l.fetch(ctx, item)
 	if err != nil {
 		return err
@@ -155,11 +154,10 @@ func (l *lane) forwardDetail(ctx context.Context, p *pass, item Item) error {
 	return l.settle(ctx, item, d)
 }
 
-// settle records what an attempt came to, and closes the gap that this run holds
-// for the item, if any.
-func (l *lane) settle(ctx context.Context, item Item, d *deferral) error {
+// settle records the result of an attempt, and closes the gap that this run holds for the item, if any.
+func (l *listDetailRun) settle(ctx context.Context, item Item, d *postponement) error {
 	if d != nil && d.gone {
-		if l.short[item.Key] { // what is deleted was there
+		if l.short[item.Key] { // what is deleted existed before
 			delete(l.short, item.Key)
 			if err := l.emitListed(ctx, []Item{item}); err != nil {
 				return err
@@ -170,14 +168,14 @@ func (l *lane) settle(ctx context.Context, item Item, d *deferral) error {
 		}
 	}
 	if d != nil {
-		return l.gap(ctx, item, *d, tried)
+		return l.gap(ctx, item, *d, wasTried)
 	}
 	l.book.set(item.Key, true, item.Time)
 	return l.recovered(ctx, item.Key)
 }
 
-// attempted says that a held gap is being tried.
-func (l *lane) attempted(ctx context.Context, key string) error {
+// attempted announces an attempt of a held gap.
+func (l *listDetailRun) attempted(ctx context.Context, key string) error {
 	e, holding := l.held[key]
 	if !holding {
 		return nil
@@ -187,8 +185,8 @@ func (l *lane) attempted(ctx context.Context, key string) error {
 	})
 }
 
-// recovered closes a held gap: its records precede this.
-func (l *lane) recovered(ctx context.Context, key string) error {
+// recovered closes a held gap. Its records precede the message.
+func (l *listDetailRun) recovered(ctx context.Context, key string) error {
 	e, holding := l.held[key]
 	if !holding {
 		return nil
@@ -199,10 +197,9 @@ func (l *lane) recovered(ctx context.Context, key string) error {
 	})
 }
 
-// fetch tries once to get an item's details and emits them. Without a
-// deferral the item is hydrated. The attempt is told first when this run holds
-// the item's gap.
-func (l *lane) fetch(ctx context.Context, item Item) (*deferral, *stop, error) {
+// fetch tries once to get an item's details and emits them. Without a deferral the item is hydrated. If this run
+// holds the item's gap, the attempt is announced first.
+func (l *listDetailRun) fetch(ctx context.Context, item Item) (*postponement, *laneStop, error) {
 	f, err := l.obtain(ctx, item)
 	if err != nil {
 		return nil, nil, err
@@ -211,12 +208,12 @@ func (l *lane) fetch(ctx context.Context, item Item) (*deferral, *stop, error) {
 		return f.deferral, nil, nil
 	}
 	if err := f.Err; err != nil {
-		d, stop := l.deferralOf(classify(err))
+		d, stop := l.postponementOf(classify(err))
 		l.r.log.Warn("detail was not fetched", "stream", l.Detail, "reason", d.reason, "cause", governhttp.WithoutURL(err))
 		return &d, stop, l.r.transitions(ctx)
 	}
 	l.failures = 0
-	var d *deferral
+	var d *postponement
 	for _, rec := range f.Records {
 		stream := l.Detail
 		if rec.listed {
@@ -229,14 +226,14 @@ func (l *lane) fetch(ctx context.Context, item Item) (*deferral, *stop, error) {
 		}
 		if fault != nil {
 			l.r.log.Warn("detail does not match its schema", "stream", l.Detail, "path", fault.Path)
-			d = &deferral{reason: protocol.ReasonTemporaryUnavailable, class: schemaMismatch, retryable: true}
+			d = &postponement{reason: protocol.ReasonTemporaryUnavailable, class: schemaMismatch, retryable: true}
 		}
 	}
 	return d, nil, nil
 }
 
-// announce tells the owner, once per lane, why the details stop here.
-func (l *lane) announce(ctx context.Context, s *stop) error {
+// announce informs the owner, once per lane, why the details stop here.
+func (l *listDetailRun) announce(ctx context.Context, s *laneStop) error {
 	if l.announced {
 		return nil
 	}

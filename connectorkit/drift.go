@@ -19,35 +19,35 @@ import (
 	"pdpp/protocol"
 )
 
-// driftText is the message of a report about answers.
+// driftText is the message of a report about responses.
 const driftText = "answers were compared with what this version expects"
 
-// driftWatch notices in one run that a provider answers differently than the connector expects. It
-// holds counts and names of members, no content.
+// driftWatch detects in one run that a provider's responses differ from what the connector expects. It stores
+// counts and names of members, no content.
 type driftWatch struct {
 	compared *answers.Comparison    // nil for a connector without a sheet
 	reading  atomic.Pointer[string] // the stream that is being collected
 
 	mu        sync.Mutex
 	totals    map[string]*protocol.AnnouncedTotal
-	numbers   map[string]map[number]*protocol.AnswerDifference // by stream
-	histories map[string]*history                              // of the streams that are read from nothing
+	numbers   map[string]map[countMember]*protocol.AnswerDifference // by stream
+	histories map[string]*streamHistory                             // of the streams that are read from the beginning
 }
 
-// number is a member with a number of things.
-type number struct{ route, member string }
+// countMember is a member with a count.
+type countMember struct{ route, member string }
 
-// history is what is known of a stream that is read from nothing.
-type history struct {
-	oldest  string // the least semantic time
+// streamHistory describes a stream that is read from the beginning.
+type streamHistory struct {
+	oldest  string // the earliest semantic time
 	records int
 	ended   bool // it was read to its end
 }
 
 func newDriftWatch(c Connector) *driftWatch {
 	d := &driftWatch{
-		totals: map[string]*protocol.AnnouncedTotal{}, histories: map[string]*history{},
-		numbers: map[string]map[number]*protocol.AnswerDifference{},
+		totals: map[string]*protocol.AnnouncedTotal{}, histories: map[string]*streamHistory{},
+		numbers: map[string]map[countMember]*protocol.AnswerDifference{},
 	}
 	if c.Answers != "" {
 		d.compared = answers.Compare(c.Answers)
@@ -58,28 +58,28 @@ func newDriftWatch(c Connector) *driftWatch {
 	return d
 }
 
-// begin notes which stream is collected, and whether from nothing.
-func (d *driftWatch) begin(r *run, w worker) {
+// begin records which stream is collected, and whether from the beginning.
+func (d *driftWatch) begin(r *runState, w collectorRun) {
 	name := w.list()
 	d.reading.Store(&name)
 	begun := func(stream string) bool {
 		return r.stored(stream, protocol.SteadyState).Kind() == '{' || r.stored(stream, protocol.CatchUp).Kind() == '{'
 	}
-	if _, feed := w.(*Feeding); feed && slices.ContainsFunc(w.streams(), begun) {
-		return // one bookmark can be that of all its streams
+	if _, feed := w.(*Push); feed && slices.ContainsFunc(w.streams(), begun) {
+		return // one bookmark may cover all its streams
 	}
 	for _, stream := range w.streams() {
 		if !r.scope[stream].whole() || r.start.RecoveryOnly {
 			continue
 		}
 		if !begun(stream) {
-			d.histories[stream] = &history{}
+			d.histories[stream] = &streamHistory{}
 		}
 	}
 }
 
-// end notes that the streams of a worker were read to their end.
-func (d *driftWatch) end(w worker) {
+// end records that the streams of a worker were read to their end.
+func (d *driftWatch) end(w collectorRun) {
 	for _, stream := range w.streams() {
 		if h := d.histories[stream]; h != nil {
 			h.ended = true
@@ -87,7 +87,7 @@ func (d *driftWatch) end(w worker) {
 	}
 }
 
-// met notes the time of a record that goes out.
+// met records the time of an emitted record.
 func (d *driftWatch) met(stream string, at any) {
 	h := d.histories[stream]
 	if h == nil {
@@ -100,7 +100,7 @@ func (d *driftWatch) met(stream string, at any) {
 	}
 }
 
-// answered compares an answer of the provider.
+// answered compares a response of the provider.
 func (d *driftWatch) answered(req *http.Request, resp *governhttp.Response) {
 	to := *req.URL
 	if req.Method == http.MethodPost && req.GetBody != nil && req.ContentLength < maxQuestion {
@@ -142,17 +142,17 @@ func (d *driftWatch) expect(stream string, list protocol.AnnouncedTotal) {
 		t = &protocol.AnnouncedTotal{}
 		d.totals[stream] = t
 	}
-	// A list that has more than it should does not make up for one that has less.
+	// A list with too many items does not compensate for one with too few.
 	t.Announced += list.Announced
 	t.Counted += min(list.Announced, list.Counted)
 }
 
-// compareNumber notes a number that does not promise to be exact, and how many things were listed.
-func (d *driftWatch) compareNumber(stream string, of number, announced, counted int64) {
+// compareNumber compares an approximate count with the number of listed items.
+func (d *driftWatch) compareNumber(stream string, of countMember, announced, counted int64) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.numbers[stream] == nil {
-		d.numbers[stream] = map[number]*protocol.AnswerDifference{}
+		d.numbers[stream] = map[countMember]*protocol.AnswerDifference{}
 	}
 	one := d.numbers[stream][of]
 	if one == nil {
@@ -164,8 +164,8 @@ func (d *driftWatch) compareNumber(stream string, of number, announced, counted 
 	}
 }
 
-// tellDrift reports what was found out about each stream.
-func (r *run) tellDrift(ctx context.Context) error {
+// reportDrift reports the differences of each stream.
+func (r *runState) reportDrift(ctx context.Context) error {
 	for _, s := range r.start.Scope.Streams {
 		if r.scope[s.Name] == nil {
 			continue
@@ -180,7 +180,7 @@ func (r *run) tellDrift(ctx context.Context) error {
 	return nil
 }
 
-// report is what was measured of a stream; nil when nothing was.
+// report returns the measurements of a stream, or nil if there are none.
 func (d *driftWatch) report(stream string, began time.Time) *protocol.AnswerDrift {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -207,19 +207,19 @@ func (d *driftWatch) report(stream string, began time.Time) *protocol.AnswerDrif
 	return out
 }
 
-// fewRecords is how many records a history has that proves nothing by its beginning.
-const fewRecords = 10
+// minHistoryRecords is the size of a history that is too small to draw conclusions from its beginning.
+const minHistoryRecords = 10
 
-// bound returns the usual bound of histories that the oldest record meets exactly, in days. The
-// record may be a little younger than the bound, because nothing need have happened just then.
-func (h *history) bound(began time.Time) int64 {
-	oldest, ok := timeOf(h.oldest)
-	if !ok || h.records < fewRecords {
+// bound returns the common history limit, in days, that the oldest record matches exactly. The record may be
+// slightly younger than the limit.
+func (h *streamHistory) bound(began time.Time) int64 {
+	oldest, ok := parseBound(h.oldest)
+	if !ok || h.records < minHistoryRecords {
 		return 0
 	}
 	age, before := began.Sub(oldest), time.Hour
 	if len(h.oldest) == len(time.DateOnly) {
-		before = 36 * time.Hour // a day is as old as its beginning, wherever that was
+		before = 36 * time.Hour // a date begins at different times in different zones
 	}
 	for _, days := range protocol.HistoryBounds {
 		whole := time.Duration(days) * 24 * time.Hour

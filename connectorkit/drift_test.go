@@ -55,7 +55,7 @@ func TestHistoryBegins(t *testing.T) {
 		}
 		v := newVault()
 		o := options{scope: []protocol.StreamScope{{Name: "log"}}, now: func() time.Time { return now }}
-		page := Flat{Stream: "log", Page: func(context.Context, Cursor) (Page, error) {
+		page := PagedStream{Stream: "log", Page: func(context.Context, Cursor) (Page, error) {
 			return Page{Records: records, Next: Cursor{"end": "1"}}, nil
 		}}
 		first := drifts(succeeded(t, v.run(t, collecting(t, page), o)), "log")
@@ -80,7 +80,7 @@ func TestTotalsAreCompared(t *testing.T) {
 			s.n = 0
 			o := options{scope: []protocol.StreamScope{{Name: "threads"}}}
 			return drifts(v.run(t, collecting(t,
-				Inventory{Stream: "threads", Page: func(ctx context.Context, visit Visit) (InventoryPage, error) {
+				FullList{Stream: "threads", Page: func(ctx context.Context, visit PageRequest) (InventoryPage, error) {
 					page, err := s.page(ctx, visit)
 					page.Total = total
 					return page, err
@@ -97,7 +97,8 @@ func TestTotalsAreCompared(t *testing.T) {
 }
 
 // driftSheet is what BenchmarkAnswers knows of its provider's answers.
-const driftSheet = "GET v1/log\n\titems! list\n\titems/[]! object\n\titems/[]/id! text\n\titems/[]/at! text\n\titems/[]/text! text\n\ttotal! number\n"
+const driftSheet = "GET v1/log\n\titems! list\n\titems/[]! object\n\titems/[]/id! text\n\titems/[]/at! text\n" +
+	"\titems/[]/text! text\n\ttotal! number\n"
 
 // BenchmarkAnswers measures what the comparison of answers costs of a run that decodes, judges and
 // emits their records: the share of its time, in percent. A runner and a store, which cost more,
@@ -126,7 +127,7 @@ func BenchmarkAnswers(b *testing.B) {
 				s.r.drift.answered(req, resp)
 				spent += time.Since(began)
 			}}, func(c *governor.Config) { c.Discovery, c.Ceiling = time.Nanosecond, time.Nanosecond })
-		return []Collector{Flat{Stream: "log", Page: func(ctx context.Context, _ Cursor) (Page, error) {
+		return []Collector{PagedStream{Stream: "log", Page: func(ctx context.Context, _ Cursor) (Page, error) {
 			resp, err := client.Get(ctx, "/v1/log", nil)
 			if err != nil {
 				return Page{}, err

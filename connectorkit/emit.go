@@ -17,10 +17,9 @@ import (
 
 var errTombstone = errors.New("connector deletes from an append_only stream")
 
-// emit judges one record, narrows it to the scope and sends it. It returns a
-// fault for a record that must be declared as missing instead. A record that is
-// out of scope is neither.
-func (r *run) emit(ctx context.Context, stream string, rec Record) (*Fault, error) {
+// emit validates one record, filters it by the scope and sends it. It returns a fault for a record that must be
+// declared as missing instead. A record out of scope is ignored.
+func (r *runState) emit(ctx context.Context, stream string, rec Record) (*Fault, error) {
 	scope := r.scope[stream]
 	if scope == nil || rec.isZero() {
 		return nil, nil
@@ -28,10 +27,15 @@ func (r *run) emit(ctx context.Context, stream string, rec Record) (*Fault, erro
 	if rec.fault != nil {
 		return rec.fault, nil
 	}
-	out := protocol.Record{Stream: stream, Key: rec.deleted, EmittedAt: r.p.Now().UTC().Format(time.RFC3339Nano), File: rec.file}
+	out := protocol.Record{
+		Stream:    stream,
+		Key:       rec.deleted,
+		EmittedAt: r.p.Now().UTC().Format(time.RFC3339Nano),
+		File:      rec.file,
+	}
 	if rec.deleted != "" {
 		if scope.stream.Semantics != manifest.MutableState {
-			return nil, &failure{stream: stream, cause: errTombstone, verdict: verdict{
+			return nil, &runFailure{stream: stream, cause: errTombstone, classVerdict: classVerdict{
 				code: string(protocol.TombstoneNotAllowed), hint: protocol.RetryOnConnectorUpgrade,
 				message: "the connector tried to delete from a stream that only grows",
 			}}
@@ -46,7 +50,7 @@ func (r *run) emit(ctx context.Context, stream string, rec Record) (*Fault, erro
 	if err != nil {
 		return &Fault{Path: "encode"}, nil
 	}
-	key, ok := keyOf(tree, scope.stream.PrimaryKey)
+	key, ok := primaryKeyOf(tree, scope.stream.PrimaryKey)
 	if by == formForeign {
 		if err := r.judge(stream, tree); err != nil {
 			err.Key = key
@@ -84,10 +88,12 @@ func (r *run) emit(ctx context.Context, stream string, rec Record) (*Fault, erro
 	return nil, err
 }
 
-// encoded is a record as it goes out, masked, until the next one. Most are judged on the way, and
-// then the tree has no more than what they are identified and selected by; what is left to be
-// judged is foreign.
-func (r *run) encoded(stream string, rec Record) (raw jsontext.Value, tree map[string]any, by form, err error) {
+// encoded returns the masked record, valid until the next call. Most records are validated here, and then the
+// tree contains only the members for key, resource and time; a foreign form still needs validation.
+func (r *runState) encoded(
+	stream string,
+	rec Record,
+) (raw jsontext.Value, tree map[string]any, by recordForm, err error) {
 	raw, by, err = rec.encode(r.encoding)
 	if err != nil {
 		return nil, nil, by, err
@@ -115,8 +121,8 @@ func (r *run) encoded(stream string, rec Record) (raw jsontext.Value, tree map[s
 	return raw, tree, formForeign, err
 }
 
-// judgeOf is who judges the records of a stream that are of that type.
-func (r *run) judgeOf(stream string, quick *quickSchema, fields *quickRecord) *fieldJudge {
+// judgeOf returns the validator for the records of a stream with that type.
+func (r *runState) judgeOf(stream string, quick *quickSchema, fields *quickRecord) *fieldValidator {
 	j := r.judges[stream]
 	if j == nil || j.record != fields {
 		j = quick.fieldJudge(fields, r.scope[stream].named)
@@ -125,10 +131,10 @@ func (r *run) judgeOf(stream string, quick *quickSchema, fields *quickRecord) *f
 	return j
 }
 
-// keptEncoding is the largest memory for an encoded record that is kept for the next.
+// keptEncoding is the largest buffer of an encoded record that is kept for the next one.
 const keptEncoding = 1 << 20
 
-func (r *run) judge(stream string, tree map[string]any) *Fault {
+func (r *runState) judge(stream string, tree map[string]any) *Fault {
 	if r.c.Validate == nil {
 		return nil
 	}
@@ -143,22 +149,22 @@ func (r *run) judge(stream string, tree map[string]any) *Fault {
 	return fault
 }
 
-// schemaMismatch is the reason and the class of a record without its declared shape.
+// schemaMismatch is the reason and the class of a record that does not match its schema.
 const schemaMismatch = "schema_mismatch"
 
 const (
-	maxMismatchReports = 200 // per run; what exceeds it is counted and told at the end
+	maxMismatchReports = 200 // per run; the rest is counted and reported at the end
 	maxMismatchKeys    = 500 // per report
 )
 
-// mismatches gathers the faults of one slice of a stream.
-type mismatches struct {
+// sliceMismatches collects the faults of one slice of a stream.
+type sliceMismatches struct {
 	keys  []string
 	paths map[string]int
 	count int
 }
 
-func (m *mismatches) add(f *Fault) {
+func (m *sliceMismatches) add(f *Fault) {
 	if f == nil {
 		return
 	}
@@ -172,16 +178,15 @@ func (m *mismatches) add(f *Fault) {
 	}
 }
 
-// declare tells the runner what the slice leaves out. It precedes the slice's
-// STATE, so that no cursor passes a malformed record undeclared. Past the limit
-// of reports it keeps counting, and the end of the run tells the sum.
-func (r *run) declare(ctx context.Context, stream string, m *mismatches) error {
+// declare reports what the slice leaves out. It precedes the slice's STATE, so that no cursor passes a malformed
+// record undeclared. Beyond the limit of reports it keeps counting, and the end of the run reports the sum.
+func (r *runState) declare(ctx context.Context, stream string, m *sliceMismatches) error {
 	if m.count == 0 {
 		return nil
 	}
 	r.bookmarks.holes[stream] = true
 	if r.reports++; r.reports > maxMismatchReports {
-		r.untold[stream] += m.count
+		r.unreported[stream] += m.count
 		return nil
 	}
 	paths := slices.Sorted(maps.Keys(m.paths))
@@ -198,10 +203,10 @@ func (r *run) declare(ctx context.Context, stream string, m *mismatches) error {
 	})
 }
 
-// declareUntold closes the account of reports that exceeded the limit.
-func (r *run) declareUntold(ctx context.Context) error {
-	for _, stream := range slices.Sorted(maps.Keys(r.untold)) {
-		text := fmt.Sprintf("%d more records do not match the declared shape", r.untold[stream])
+// declareRemaining reports the mismatches beyond the limit.
+func (r *runState) declareRemaining(ctx context.Context) error {
+	for _, stream := range slices.Sorted(maps.Keys(r.unreported)) {
+		text := fmt.Sprintf("%d more records do not match the declared shape", r.unreported[stream])
 		err := r.out.send(ctx, &protocol.SkipResult{
 			Stream: stream, Reason: schemaMismatch, Message: &text,
 			RecoveryHint: &protocol.RecoveryHint{Action: protocol.RetryOnConnectorUpgrade},

@@ -16,8 +16,8 @@ import (
 )
 
 // pages is a flat stream with these pages; the cursor is the page's number.
-func pages(stream string, pages ...[]Record) Flat {
-	return Flat{Stream: stream, Page: func(_ context.Context, at Cursor) (Page, error) {
+func pages(stream string, pages ...[]Record) PagedStream {
+	return PagedStream{Stream: stream, Page: func(_ context.Context, at Cursor) (Page, error) {
 		n := 0
 		_, _ = fmt.Sscan(at["page"], &n)
 		if n >= len(pages) {
@@ -82,22 +82,34 @@ func TestAppendOnlyStreamRefusesDeletion(t *testing.T) {
 	}
 }
 
-func deletingLane() Lane {
+func deletingLane() ListDetail {
 	l := newArchive(1, 1).lane()
 	l.Fetch = func(context.Context, Item) ([]Record, error) { return []Record{Delete("t0001/0")}, nil }
 	return l
 }
 
 // TestMismatchIsDeclaredBeforeTheCursorPasses shows that a record without its
-// declared shape is not sent, and that the slice which passes it says so first.
+// declared shape is not sent, and that the slice which passes it declares that first.
 func TestMismatchIsDeclaredBeforeTheCursorPasses(t *testing.T) {
 	t.Parallel()
 	const secret = "do-not-tell"
 	v := newVault()
-	c := collecting(t, pages("log",
-		[]Record{Upsert(row{ID: "a"}), Upsert(map[string]any{"id": "b", "text": 5}), Upsert(map[string]any{"id": "c", secret: secret})},
+	c := collecting(t, pages(
+		"log",
+		[]Record{
+			Upsert(row{ID: "a"}),
+			Upsert(map[string]any{"id": "b", "text": 5}),
+			Upsert(map[string]any{"id": "c", secret: secret}),
+		},
 		[]Record{Upsert(row{ID: "d"}), Unreadable("e", errors.New(secret)), Upsert(row{Text: secret})},
-		[]Record{Upsert(jsontext.Value(`[1]`)), Upsert(jsontext.Value(`{"id":"g"} 1`)), Upsert(func() {}), Upsert(nil), Delete(""), Upsert(row{ID: "f"})},
+		[]Record{
+			Upsert(jsontext.Value(`[1]`)),
+			Upsert(jsontext.Value(`{"id":"g"} 1`)),
+			Upsert(func() {}),
+			Upsert(nil),
+			Delete(""),
+			Upsert(row{ID: "f"}),
+		},
 	))
 	r := succeeded(t, v.run(t, c, options{scope: only("log")}))
 	if got := slices.Sorted(maps.Keys(v.records["log"])); !slices.Equal(got, []string{"a", "d", "f"}) {
@@ -123,14 +135,15 @@ func TestMismatchIsDeclaredBeforeTheCursorPasses(t *testing.T) {
 	if strings.Contains(out, secret) {
 		t.Error("content of a record reached a message")
 	}
-	for _, path := range []string{"/properties/text/type", "/additionalProperties", "/required", "decode", "encode", "record", "/primary_key"} {
+	for _, path := range []string{"/properties/text/type", "/additionalProperties", "/required", "decode", "encode",
+		"record", "/primary_key"} {
 		if !strings.Contains(out, `"`+path+`"`) {
 			t.Errorf("the place %s is not named", path)
 		}
 	}
 }
 
-// TestMismatchReportsAreBounded counts what exceeds the limit and tells the sum.
+// TestMismatchReportsAreBounded counts what exceeds the limit and reports the sum.
 func TestMismatchReportsAreBounded(t *testing.T) {
 	t.Parallel()
 	var bad [][]Record
@@ -158,7 +171,8 @@ func TestDetailMismatchIsAGap(t *testing.T) {
 	}
 	r := succeeded(t, v.run(t, collecting(t, l), options{scope: laneScope}))
 	gaps := all[*protocol.DetailGap](r)
-	if len(gaps) != 1 || gaps[0].Reason != protocol.ReasonTemporaryUnavailable || gaps[0].Detail.Class != schemaMismatch || !gaps[0].Retryable {
+	if len(gaps) != 1 || gaps[0].Reason != protocol.ReasonTemporaryUnavailable || gaps[0].Detail.Class != schemaMismatch ||
+		!gaps[0].Retryable {
 		t.Errorf("gaps %+v", gaps)
 	}
 	if len(v.records["messages"]) != 1 {
@@ -194,7 +208,8 @@ func TestScopeNarrowsEveryRecord(t *testing.T) {
 			map[string]string{"c": `{"at":"2024-03-01T00:00:00Z","id":"c"}`}, 1,
 		},
 		"since is inclusive, until is not": {
-			protocol.StreamScope{TimeRange: &protocol.TimeRange{Since: "2024-01-01T01:00:00+01:00", Until: "2024-02-01T00:00:00Z"}},
+			protocol.StreamScope{TimeRange: &protocol.TimeRange{Since: "2024-01-01T01:00:00+01:00",
+				Until: "2024-02-01T00:00:00Z"}},
 			map[string]string{"a": `{"id":"a","at":"2024-01-01T00:00:00Z","text":"1"}`}, 1,
 		},
 	} {
@@ -217,7 +232,10 @@ func TestScopeThatCannotBeHonoured(t *testing.T) {
 	t.Parallel()
 	asked := 0
 	notes := pages("notes", []Record{Upsert(map[string]any{"box": "in", "id": 1})})
-	counted := Flat{Stream: "notes", Page: func(ctx context.Context, at Cursor) (Page, error) { asked++; return notes.Page(ctx, at) }}
+	counted := PagedStream{
+		Stream: "notes",
+		Page:   func(ctx context.Context, at Cursor) (Page, error) { asked++; return notes.Page(ctx, at) },
+	}
 	r := succeeded(t, newVault().run(t, collecting(t, counted, pages("log")), options{scope: []protocol.StreamScope{
 		{Name: "notes", TimeRange: &protocol.TimeRange{Since: "2024-01-01"}}, // no consent_time_field
 		{Name: "log", TimeRange: &protocol.TimeRange{Since: "yesterday"}},
@@ -238,7 +256,10 @@ func TestScopeThatCannotBeHonoured(t *testing.T) {
 func TestTombstonesObeyResources(t *testing.T) {
 	t.Parallel()
 	c := collecting(t, pages("notes", []Record{Delete(`["in","1"]`), Delete(`["in","2"]`)}))
-	r := succeeded(t, newVault().run(t, c, options{scope: []protocol.StreamScope{{Name: "notes", Resources: []string{`["in","2"]`}}}}))
+	r := succeeded(
+		t,
+		newVault().run(t, c, options{scope: []protocol.StreamScope{{Name: "notes", Resources: []string{`["in","2"]`}}}}),
+	)
 	if records := all[*protocol.Record](r); len(records) != 1 || records[0].Key != `["in","2"]` {
 		t.Errorf("%d tombstones", len(records))
 	}
@@ -260,7 +281,10 @@ func TestOversizedRecords(t *testing.T) {
 	var d struct {
 		Count int `json:"count"`
 	}
-	if skips := all[*protocol.SkipResult](r); len(skips) != 1 || json.Unmarshal(skips[0].Diagnostics, &d) != nil || d.Count != 2 {
+	if skips := all[*protocol.SkipResult](
+		r,
+	); len(skips) != 1 || json.Unmarshal(skips[0].Diagnostics, &d) != nil ||
+		d.Count != 2 {
 		t.Errorf("declared %d", d.Count)
 	}
 }

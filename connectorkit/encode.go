@@ -11,8 +11,8 @@ import (
 	"github.com/go-json-experiment/json"
 )
 
-// quickRecord encodes records of one type of struct as json.Marshal does, to the byte, when all
-// of their members are texts, whole numbers and truth values: most are, and their texts are long.
+// quickRecord encodes records of one struct type exactly like json.Marshal, if all members are strings, integers
+// and booleans. Most are, and their strings are long.
 type quickRecord struct {
 	members []quickField
 }
@@ -25,10 +25,10 @@ type quickField struct {
 	omitzero bool
 }
 
-// quickRecords are the types that were met; nil for one that goes the long way.
+// quickRecords caches the known types; nil for a type that needs json.Marshal.
 var quickRecords sync.Map // reflect.Type to *quickRecord
 
-// quickRecordOf is how records of that type are encoded; nil when json.Marshal has to.
+// quickRecordOf returns the encoder for a type, or nil if it needs json.Marshal.
 func quickRecordOf(t reflect.Type) *quickRecord {
 	if known, ok := quickRecords.Load(t); ok {
 		return known.(*quickRecord)
@@ -39,7 +39,9 @@ func quickRecordOf(t reflect.Type) *quickRecord {
 }
 
 var ownEncoding = []reflect.Type{
-	reflect.TypeFor[json.Marshaler](), reflect.TypeFor[json.MarshalerTo](), reflect.TypeFor[interface{ MarshalText() ([]byte, error) }](),
+	reflect.TypeFor[json.Marshaler](),
+	reflect.TypeFor[json.MarshalerTo](),
+	reflect.TypeFor[interface{ MarshalText() ([]byte, error) }](),
 	reflect.TypeFor[interface {
 		AppendText(b []byte) ([]byte, error)
 	}](),
@@ -59,7 +61,8 @@ func newQuickRecord(t reflect.Type) *quickRecord {
 	for i := range t.NumField() {
 		f := t.Field(i)
 		name, options, _ := strings.Cut(f.Tag.Get("json"), ",")
-		plain := f.IsExported() && !f.Anonymous && name != "" && strings.Trim(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_") == ""
+		plain := f.IsExported() && !f.Anonymous && name != "" &&
+			strings.Trim(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_") == ""
 		switch f.Type {
 		case reflect.TypeFor[string](), reflect.TypeFor[bool](), reflect.TypeFor[int](), reflect.TypeFor[int64]():
 		default:
@@ -74,7 +77,7 @@ func newQuickRecord(t reflect.Type) *quickRecord {
 	return q
 }
 
-// append encodes a record behind dst; false when a text needs json.Marshal.
+// append appends the encoded record to dst. It returns false if a string needs json.Marshal.
 func (q *quickRecord) append(dst []byte, v reflect.Value) ([]byte, bool) {
 	dst = append(dst, '{')
 	empty := len(dst)
@@ -103,12 +106,12 @@ func (q *quickRecord) append(dst []byte, v reflect.Value) ([]byte, bool) {
 	return append(dst, '}'), true
 }
 
-// special gives the place of the first byte, from i on, that does not stand for itself in JSON or
-// is no ASCII; the length when there is none.
-func special(s string, i int) int {
+// firstSpecial returns the index of the first byte, from i on, that needs an escape in JSON or is not ASCII, or the
+// length if there is none.
+func firstSpecial(s string, i int) int {
 	rest := s[i:]
 	for len(rest) >= 16 {
-		found, more := specials(eight(rest)), specials(eight(rest[8:]))
+		found, more := specialBytes(firstEight(rest)), specialBytes(firstEight(rest[8:]))
 		if found != 0 {
 			return len(s) - len(rest) + bits.TrailingZeros64(found)/8
 		}
@@ -118,7 +121,7 @@ func special(s string, i int) int {
 		rest = rest[16:]
 	}
 	if len(rest) >= 8 {
-		if found := specials(eight(rest)); found != 0 {
+		if found := specialBytes(firstEight(rest)); found != 0 {
 			return len(s) - len(rest) + bits.TrailingZeros64(found)/8
 		}
 		rest = rest[8:]
@@ -129,30 +132,46 @@ func special(s string, i int) int {
 	return len(s) - len(rest)
 }
 
-// eight are the first bytes of a text, the first the lowest.
-func eight(s string) uint64 {
+// firstEight returns the first eight bytes of s, the first one lowest.
+func firstEight(s string) uint64 {
 	_ = s[7]
-	return uint64(s[0]) | uint64(s[1])<<8 | uint64(s[2])<<16 | uint64(s[3])<<24 | uint64(s[4])<<32 | uint64(s[5])<<40 | uint64(s[6])<<48 | uint64(s[7])<<56
+	return uint64(
+		s[0],
+	) | uint64(
+		s[1],
+	)<<8 | uint64(
+		s[2],
+	)<<16 | uint64(
+		s[3],
+	)<<24 | uint64(
+		s[4],
+	)<<32 | uint64(
+		s[5],
+	)<<40 | uint64(
+		s[6],
+	)<<48 | uint64(
+		s[7],
+	)<<56
 }
 
-// specials has the highest bit of a byte set where x has one that does not stand for itself or is no
-// ASCII, and of no byte when it has none. Above the lowest there may be others.
-func specials(x uint64) uint64 {
+// specialBytes sets the highest bit of each byte of x that needs an escape or is not ASCII. Bits above the lowest set
+// one may be wrong. It returns zero if there is no such byte.
+func specialBytes(x uint64) uint64 {
 	const ones, highs = 0x0101010101010101, 0x8080808080808080
-	// With a bit turned, a quote lies right behind the control characters.
+	// With one bit flipped, a quote directly follows the control characters.
 	control, slash := x^('"'^' ')*ones, x^('\\'*ones)
 	return ((control-(' '+1)*ones)&^control | (slash-ones)&^slash | x) & highs
 }
 
 func plainByte(c byte) bool { return c >= ' ' && c < utf8.RuneSelf && c != '"' && c != '\\' }
 
-// appendQuoted appends a text as JSON; false when it is not UTF-8, or has one of the two separators
-// that the protocol escapes.
+// appendQuoted appends a string as JSON. It returns false if the string is not UTF-8, or contains one of the two
+// separators that the protocol escapes.
 func appendQuoted(dst []byte, s string) ([]byte, bool) {
 	dst = append(dst, '"')
 	checked := false
 	for i := 0; ; {
-		at := special(s, i)
+		at := firstSpecial(s, i)
 		dst = append(dst, s[i:at]...)
 		if at == len(s) {
 			return append(dst, '"'), true
@@ -161,7 +180,8 @@ func appendQuoted(dst []byte, s string) ([]byte, bool) {
 		switch c := s[at]; {
 		case c >= utf8.RuneSelf:
 			if !checked {
-				if checked = utf8.ValidString(s[at:]) && !strings.Contains(s[at:], "\u2028") && !strings.Contains(s[at:], "\u2029"); !checked {
+				if checked = utf8.ValidString(s[at:]) && !strings.Contains(s[at:], "\u2028") &&
+					!strings.Contains(s[at:], "\u2029"); !checked {
 					return dst, false
 				}
 			}

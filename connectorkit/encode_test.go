@@ -21,7 +21,26 @@ type encodedThing struct {
 // drawText draws a text of what is easily encoded wrongly, at every place of a word of the machine.
 func drawText(t *rapid.T, name string) string {
 	parts := rapid.SliceOfN(rapid.SampledFrom([]string{
-		"a", "harbour", "\"", "\\", "\n", "\r\t\b\f", "\x00", "\x1f", " ", "\x7f", "é", "\u2028", "\u2029", "\u2027", "😀", "\xff", "\xc3", "<&>", "!#[]^", "\\u0041",
+		"a",
+		"harbour",
+		"\"",
+		"\\",
+		"\n",
+		"\r\t\b\f",
+		"\x00",
+		"\x1f",
+		" ",
+		"\x7f",
+		"é",
+		"\u2028",
+		"\u2029",
+		"\u2027",
+		"😀",
+		"\xff",
+		"\xc3",
+		"<&>",
+		"!#[]^",
+		"\\u0041",
 	}), 0, 12).Draw(t, name)
 	return strings.Join(parts, "") + rapid.String().Draw(t, name+" more")
 }
@@ -36,7 +55,14 @@ func TestQuickEncoding(t *testing.T) {
 	}
 	taken, left := 0, 0
 	rapid.Check(t, func(t *rapid.T) {
-		v := encodedThing{drawText(t, "id"), drawText(t, "text"), rapid.Int64().Draw(t, "count"), rapid.Int().Draw(t, "size"), rapid.Bool().Draw(t, "good"), rapid.Bool().Draw(t, "bad")}
+		v := encodedThing{
+			drawText(t, "id"),
+			drawText(t, "text"),
+			rapid.Int64().Draw(t, "count"),
+			rapid.Int().Draw(t, "size"),
+			rapid.Bool().Draw(t, "good"),
+			rapid.Bool().Draw(t, "bad"),
+		}
 		want, err := json.Marshal(v, json.Deterministic(true))
 		got, ok := quick.append([]byte("x")[:0], reflect.ValueOf(v))
 		separators := strings.ContainsAny(v.ID+v.Text, "\u2028\u2029")
@@ -94,7 +120,7 @@ func TestSpecial(t *testing.T) {
 				for want < len(s) && plainByte(s[want]) {
 					want++
 				}
-				if got := special(s, i); got != want {
+				if got := firstSpecial(s, i); got != want {
 					t.Fatalf("%q from %d: %d, want %d", s, i, got, want)
 				}
 			}

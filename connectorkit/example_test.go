@@ -23,12 +23,17 @@ func Example() {
 		}]
 	}`), func(_ context.Context, s *connectorkit.Setup) ([]connectorkit.Collector, error) {
 		// A real one makes its client with s.HTTP and asks the provider in Page.
-		return []connectorkit.Collector{connectorkit.Flat{Stream: "letters", Page: func(_ context.Context, at connectorkit.Cursor) (connectorkit.Page, error) {
-			return connectorkit.Page{
-				Records: []connectorkit.Record{connectorkit.Upsert(map[string]any{"id": "7", "text": "Dear Ada"})},
-				Next:    connectorkit.Cursor{"after": "7"},
-			}, nil
-		}}}, nil
+		return []connectorkit.Collector{
+			connectorkit.PagedStream{
+				Stream: "letters",
+				Page: func(_ context.Context, at connectorkit.Cursor) (connectorkit.Page, error) {
+					return connectorkit.Page{
+						Records: []connectorkit.Record{connectorkit.Upsert(map[string]any{"id": "7", "text": "Dear Ada"})},
+						Next:    connectorkit.Cursor{"after": "7"},
+					}, nil
+				},
+			},
+		}, nil
 	})
 
 	start, runnerStays := io.Pipe()

@@ -27,11 +27,14 @@ func TestMain(m *testing.M) {
 }
 
 // childConnector emits two megabytes in one page, far more than a pipe holds,
-// and then fails or succeeds as it is told.
+// and then fails or succeeds as it is instructed.
 func childConnector() Connector {
 	var list []Record
 	for i := range 2000 {
-		list = append(list, Upsert(row{ID: string(rune('a'+i%26)) + strings.Repeat("x", i%7), Text: strings.Repeat("\u2028", 300)}))
+		list = append(
+			list,
+			Upsert(row{ID: string(rune('a'+i%26)) + strings.Repeat("x", i%7), Text: strings.Repeat("\u2028", 300)}),
+		)
 	}
 	return MustNew([]byte(testManifest), func(context.Context, *Setup) ([]Collector, error) {
 		switch os.Getenv(child) {
@@ -65,7 +68,10 @@ func TestDoneIsWholeOnARealPipe(t *testing.T) {
 			if err := cmd.Start(); err != nil {
 				t.Fatal(err)
 			}
-			if _, err := io.WriteString(stdin, strings.Replace(startLine, `{"name":"log"}`, `{"name":"log"},{"name":"notes"}`, 1)); err != nil {
+			if _, err := io.WriteString(
+				stdin,
+				strings.Replace(startLine, `{"name":"log"}`, `{"name":"log"},{"name":"notes"}`, 1),
+			); err != nil {
 				t.Fatal(err)
 			}
 			raw, err := io.ReadAll(stdout)
@@ -113,7 +119,10 @@ func TestSignalCancelsTheRun(t *testing.T) {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := io.WriteString(stdin, strings.Replace(startLine, `{"name":"log"}`, `{"name":"log"},{"name":"notes"}`, 1)); err != nil {
+	if _, err := io.WriteString(
+		stdin,
+		strings.Replace(startLine, `{"name":"log"}`, `{"name":"log"},{"name":"notes"}`, 1),
+	); err != nil {
 		t.Fatal(err)
 	}
 	lines := bufio.NewScanner(stdout)
@@ -131,11 +140,11 @@ func TestSignalCancelsTheRun(t *testing.T) {
 	}
 }
 
-// drainLimit is what a finished connector may take at most when nobody reads.
+// drainLimit is what a finished connector may take at most when no one reads.
 const drainLimit = 3 * time.Second
 
-// TestExitDoesNotWaitForAReader starts a connector whose stdout is a real pipe that
-// nobody reads, and one whose output is read: what the machine takes for a start is
+// TestExitDoesNotWaitForAReader starts a connector with a stdout that is a real pipe that
+// no one reads, and one with output that is read: what the machine takes for a start is
 // allowed on top of the limit, many times over.
 func TestExitDoesNotWaitForAReader(t *testing.T) {
 	t.Parallel()
@@ -152,7 +161,7 @@ func TestExitDoesNotWaitForAReader(t *testing.T) {
 	}
 }
 
-// timedChild lets a child collect into stdout and gives how long it lived after its
+// timedChild lets a child collect into stdout and returns how long it lived after its
 // input had ended; nil throws the output away.
 func timedChild(t *testing.T, stdout *os.File) (took time.Duration, exitCode int) {
 	t.Helper()
@@ -211,10 +220,20 @@ func TestBrokenStdoutEndsTheRun(t *testing.T) {
 	defer feed.Close()
 	out, reader := io.Pipe()
 	out.Close()
-	exit := Run(context.Background(), collecting(t, pages("log", []Record{Upsert(row{ID: "a"})}), waiting("notes")), Process{
-		Stdin:  io.MultiReader(strings.NewReader(strings.Replace(startLine, `{"name":"log"}`, `{"name":"log"},{"name":"notes"}`, 1)), in),
-		Stdout: reader, Stderr: io.Discard, Env: func(string) string { return "" }, Now: time.Now,
-	})
+	exit := Run(
+		context.Background(),
+		collecting(t, pages("log", []Record{Upsert(row{ID: "a"})}), waiting("notes")),
+		Process{
+			Stdin: io.MultiReader(
+				strings.NewReader(strings.Replace(startLine, `{"name":"log"}`, `{"name":"log"},{"name":"notes"}`, 1)),
+				in,
+			),
+			Stdout: reader,
+			Stderr: io.Discard,
+			Env:    func(string) string { return "" },
+			Now:    time.Now,
+		},
+	)
 	if exit != ExitProtocol {
 		t.Errorf("exit code %d", exit)
 	}

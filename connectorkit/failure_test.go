@@ -15,9 +15,9 @@ import (
 	"pdpp/protocol"
 )
 
-// failing is a flat stream whose second page fails.
-func failing(stream string, err error) Flat {
-	return Flat{Stream: stream, Page: func(_ context.Context, at Cursor) (Page, error) {
+// failing is a paged stream with a second page that fails.
+func failing(stream string, err error) PagedStream {
+	return PagedStream{Stream: stream, Page: func(_ context.Context, at Cursor) (Page, error) {
 		if at["page"] == "2" {
 			return Page{}, err
 		}
@@ -25,7 +25,7 @@ func failing(stream string, err error) Flat {
 	}}
 }
 
-// TestPageFailures shows what each class means for a stream that is alone.
+// TestPageFailures shows what each class means for a stream without others.
 func TestPageFailures(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -54,7 +54,8 @@ func TestPageFailures(t *testing.T) {
 			v := newVault()
 			r := v.run(t, collecting(t, failing("log", c.err)), options{scope: only("log")})
 			e := r.done.Error
-			if r.done.Status != protocol.DoneFailed || e.Code != c.code || *e.Retryable != c.retryable || e.RecoveryHint.Action != c.hint {
+			if r.done.Status != protocol.DoneFailed || e.Code != c.code || *e.Retryable != c.retryable ||
+				e.RecoveryHint.Action != c.hint {
 				t.Errorf("ended as %s", describe(r))
 			}
 			if strings.Contains(e.Message, "Bearer") {
@@ -100,7 +101,11 @@ func TestOneStreamDoesNotStopTheOthers(t *testing.T) {
 func TestRefusedCredentialEndsTheRun(t *testing.T) {
 	t.Parallel()
 	read := false
-	notes := Flat{Stream: "notes", Page: func(context.Context, Cursor) (Page, error) { read = true; return Page{}, nil }}
+	notes := PagedStream{Stream: "notes", Page: func(context.Context, Cursor) (Page,
+		error) {
+		read = true
+		return Page{}, nil
+	}}
 	r := newVault().run(t, collecting(t, failing("log", &Error{Class: Unauthorized}), notes), options{})
 	if read || r.done.Error == nil || r.done.Error.Code != "auth_failure" {
 		t.Errorf("went on: %t, ended as %s", read, describe(r))
@@ -127,7 +132,10 @@ func TestRefusedCredentialInTheLane(t *testing.T) {
 			t.Errorf("gap %s: %s", g.RecordKey, g.Reason)
 		}
 	}
-	if w, open := windowOf(v.catchUp["threads"]); len(v.pendingGaps()) != 6 || !open || !w.Before.Equal(a.things[20].at) {
+	if w, open := readWindow(
+		v.catchUp["threads"],
+	); len(v.pendingGaps()) != 6 || !open ||
+		!w.Before.Equal(a.things[20].at) {
 		t.Errorf("left behind: %s", v.describe())
 	}
 	if len(all[*protocol.DetailCoverage](r)) != 1 {
@@ -138,7 +146,7 @@ func TestRefusedCredentialInTheLane(t *testing.T) {
 	a.complete(t, v)
 }
 
-// TestDensityStop stops a lane whose fetches fail one after the other.
+// TestDensityStop stops a lane with fetches that fail one after the other.
 func TestDensityStop(t *testing.T) {
 	t.Parallel()
 	for class, reason := range map[Class]protocol.Reason{
@@ -192,7 +200,7 @@ func TestRejectedCursorStartsOver(t *testing.T) {
 	v := newVault()
 	v.state["log"] = []byte(`{"page":"old"}`)
 	log := pages("log", []Record{Upsert(row{ID: "a"})})
-	c := collecting(t, Flat{Stream: "log", Page: func(ctx context.Context, at Cursor) (Page, error) {
+	c := collecting(t, PagedStream{Stream: "log", Page: func(ctx context.Context, at Cursor) (Page, error) {
 		if at["page"] == "old" {
 			return Page{}, &Error{Class: CursorRejected}
 		}
@@ -204,7 +212,7 @@ func TestRejectedCursorStartsOver(t *testing.T) {
 	}
 }
 
-// TestRunawayFlatPages ends a stream whose pages go in circles or stay empty.
+// TestRunawayFlatPages ends a stream with pages that go in circles or stay empty.
 func TestRunawayFlatPages(t *testing.T) {
 	t.Parallel()
 	for name, next := range map[string]func(n int) Page{
@@ -214,8 +222,12 @@ func TestRunawayFlatPages(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			n := 0
-			c := collecting(t, Flat{Stream: "log", Page: func(context.Context, Cursor) (Page, error) { n++; return next(n), nil }})
-			if r := newVault().run(t, c, options{scope: only("log")}); r.done.Error == nil || r.done.Error.Code != string(Malformed) {
+			c := collecting(
+				t,
+				PagedStream{Stream: "log", Page: func(context.Context, Cursor) (Page, error) { n++; return next(n), nil }},
+			)
+			if r := newVault().run(t, c, options{scope: only("log")}); r.done.Error == nil ||
+				r.done.Error.Code != string(Malformed) {
 				t.Errorf("ended as %s after %d pages", describe(r), n)
 			}
 		})
@@ -248,9 +260,9 @@ func TestOpenFails(t *testing.T) {
 	}
 }
 
-// TestUnreachableProvider is a host that swallows every packet. The run says within
+// TestUnreachableProvider is a host that swallows every packet. The run reports within
 // forty seconds that it cannot be reached, names it and nothing else of the address,
-// tells of each attempt, and tries it once for all streams.
+// reports each attempt, and tries it once for all streams.
 func TestUnreachableProvider(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -272,8 +284,10 @@ func TestUnreachableProvider(t *testing.T) {
 			t.Errorf("%d connections were tried in %s", dials, took)
 		}
 		e := r.done.Error
-		if e == nil || e.Code != "temporary_unavailable" || !*e.Retryable || !strings.Contains(e.Message, "archive.test could not be reached") ||
-			!strings.Contains(e.Message, "check that this machine is online") || strings.Contains(e.Message, "secret") || strings.Contains(e.Message, "abc") {
+		if e == nil || e.Code != "temporary_unavailable" || !*e.Retryable ||
+			!strings.Contains(e.Message, "archive.test could not be reached") ||
+			!strings.Contains(e.Message, "check that this machine is online") || strings.Contains(e.Message, "secret") ||
+			strings.Contains(e.Message, "abc") {
 			t.Errorf("ended as %s", describe(r))
 		}
 		var told []string
@@ -282,7 +296,10 @@ func TestUnreachableProvider(t *testing.T) {
 				told = append(told, p.Message)
 			}
 		}
-		if strings.Join(told, "; ") != "trying to reach archive.test, attempt 2 of 3; trying to reach archive.test, attempt 3 of 3" {
+		if strings.Join(
+			told,
+			"; ",
+		) != "trying to reach archive.test, attempt 2 of 3; trying to reach archive.test, attempt 3 of 3" {
 			t.Errorf("told %q", told)
 		}
 		if len(v.pendingGaps()) > 0 {

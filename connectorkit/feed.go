@@ -16,20 +16,24 @@ import (
 	"pdpp/protocol"
 )
 
-// Feed collects several streams whose records come in an order that the source
-// decides, mixed: what a foreign program writes, say. Collect passes on what comes;
-// the kit keeps scope, pace and account as for every other collector.
-type Feed struct {
-	// Streams are what the feed can bring.
+// PushSource collects several streams with records in an order that the source decides, for example from a
+// foreign program. Collect passes the records on; the kit handles scope, pace and accounting as for every other
+// collector.
+type PushSource struct {
+	// Streams are the streams that the source can provide.
 	Streams []string
-	// Collect reads the source to its end. Its error ends every stream of the feed that
-	// has not failed already.
-	Collect func(ctx context.Context, f *Feeding) error
+	// Collect reads the source to its end. Its error ends every stream that has not failed already.
+	Collect func(ctx context.Context, f *Push) error
 }
 
-func (f Feed) begin(r *run) worker {
-	w := &Feeding{
-		feed: f, r: r, left: map[string]*mismatches{}, count: map[string]int{}, failed: map[string]*failure{}, gaps: map[string]protocol.GapEntry{},
+func (f PushSource) begin(r *runState) collectorRun {
+	w := &Push{
+		feed:    f,
+		r:       r,
+		left:    map[string]*sliceMismatches{},
+		count:   map[string]int{},
+		failed:  map[string]*runFailure{},
+		gaps:    map[string]protocol.GapEntry{},
 		samples: map[string]*Sample{},
 	}
 	for _, s := range r.start.Scope.Streams {
@@ -40,46 +44,46 @@ func (f Feed) begin(r *run) worker {
 	return w
 }
 
-// Feeding is a feed at work.
-type Feeding struct {
-	feed     Feed
-	r        *run
+// Push is a PushSource during a run.
+type Push struct {
+	feed     PushSource
+	r        *runState
 	selected []string
-	left     map[string]*mismatches
+	left     map[string]*sliceMismatches
 	count    map[string]int
-	failed   map[string]*failure
+	failed   map[string]*runFailure
 	gaps     map[string]protocol.GapEntry // served to this run and not settled, by stream and key
 	samples  map[string]*Sample           // by store
 }
 
-func (f *Feeding) streams() []string { return f.feed.Streams }
+func (f *Push) streams() []string { return f.feed.Streams }
 
-func (f *Feeding) list() string {
+func (f *Push) list() string {
 	if len(f.selected) == 0 {
 		return ""
 	}
 	return f.selected[0]
 }
 
-func (f *Feeding) conclude(context.Context) error { return nil }
+func (f *Push) conclude(context.Context) error { return nil }
 
-func (f *Feeding) cut(ctx context.Context, d deferral) error {
+func (f *Push) cut(ctx context.Context, d postponement) error {
 	return f.r.listCut(ctx, f.list(), f.list(), nil, d)
 }
 
-// partly is the end of a worker of which some streams failed.
-type partly struct {
-	failed []*failure
+// partialFailure is the error of a worker with some failed streams.
+type partialFailure struct {
+	failed []*runFailure
 	intact int
 }
 
-func (*partly) Error() string { return "some streams failed" }
+func (*partialFailure) Error() string { return "some streams failed" }
 
-func (f *Feeding) forward(ctx context.Context) error {
+func (f *Push) forward(ctx context.Context) error {
 	if err := f.feed.Collect(ctx, f); err != nil || len(f.failed) == 0 {
 		return err
 	}
-	end := &partly{intact: len(f.selected) - len(f.failed)}
+	end := &partialFailure{intact: len(f.selected) - len(f.failed)}
 	for _, name := range f.selected {
 		if failed := f.failed[name]; failed != nil {
 			end.failed = append(end.failed, failed)
@@ -88,31 +92,31 @@ func (f *Feeding) forward(ctx context.Context) error {
 	return end
 }
 
-// Selected are the streams that this run asks for, in its order.
-func (f *Feeding) Selected() []string { return f.selected }
+// Selected returns the streams of this run, in its order.
+func (f *Push) Selected() []string { return f.selected }
 
-// Narrowed reports whether this run asks for a part of a stream only: single resources, or a span of time.
-func (f *Feeding) Narrowed(stream string) bool {
+// Narrowed reports whether this run requests only a part of a stream: single resources, or a time range.
+func (f *Push) Narrowed(stream string) bool {
 	s := f.r.scope[stream]
 	return s != nil && (s.resources != nil || s.bounded)
 }
 
-// Stored is the bookmark of a stream, as it was sent last; nil when there is none.
-func (f *Feeding) Stored(stream string) jsontext.Value {
+// Stored returns the last sent bookmark of a stream, or nil.
+func (f *Push) Stored(stream string) jsontext.Value {
 	return f.r.stored(stream, protocol.SteadyState)
 }
 
-// CatchUp is the second bookmark of a stream, that of a long walk through history.
-func (f *Feeding) CatchUp(stream string) jsontext.Value {
+// CatchUp returns the second bookmark of a stream, for a long walk through history.
+func (f *Push) CatchUp(stream string) jsontext.Value {
 	return f.r.stored(stream, protocol.CatchUp)
 }
 
-// RecoveryOnly reports whether this run is to fill gaps and to bring nothing else.
-func (f *Feeding) RecoveryOnly() bool { return f.r.start.RecoveryOnly }
+// RecoveryOnly reports whether this run should only fill gaps.
+func (f *Push) RecoveryOnly() bool { return f.r.start.RecoveryOnly }
 
-// Folders are the only ones that the owner lets this source read, each from its root on;
-// none means that nothing was said.
-func (f *Feeding) Folders() (folders []string, err error) {
+// Folders returns the only folders that the owner lets this source read, as absolute paths. None means no
+// restriction.
+func (f *Push) Folders() (folders []string, err error) {
 	if text := f.r.p.Env("PDPP_SOURCE_ROOTS"); text != "" {
 		if err := json.Unmarshal([]byte(text), &folders); err != nil {
 			return nil, fmt.Errorf("read PDPP_SOURCE_ROOTS: %w", err)
@@ -121,16 +125,16 @@ func (f *Feeding) Folders() (folders []string, err error) {
 	return folders, nil
 }
 
-// HistoryWaits reports whether this run is to leave alone what is not new: the computer is low on
-// power, or its network is dear.
-func (f *Feeding) HistoryWaits() bool { return f.r.p.Env("PDPP_SOURCE_HISTORY") == "waits" }
+// HistoryWaits reports whether this run should skip history, because the computer is low on power or its network
+// is metered.
+func (f *Push) HistoryWaits() bool { return f.r.p.Env("PDPP_SOURCE_HISTORY") == "waits" }
 
-// Now reads the run's clock.
-func (f *Feeding) Now() time.Time { return f.r.p.Now() }
+// Now returns the time of the run's clock.
+func (f *Push) Now() time.Time { return f.r.p.Now() }
 
-// Record sends a record. One that is out of scope is left out, one without a key or a
-// readable form is declared as missing with the next State.
-func (f *Feeding) Record(ctx context.Context, stream string, rec Record) error {
+// Record sends a record. It ignores a record out of scope. A record without a key or a readable form is declared
+// as missing with the next State.
+func (f *Push) Record(ctx context.Context, stream string, rec Record) error {
 	fault, err := f.r.emit(ctx, stream, rec)
 	if err != nil || f.r.scope[stream] == nil {
 		return err
@@ -138,15 +142,15 @@ func (f *Feeding) Record(ctx context.Context, stream string, rec Record) error {
 	f.count[stream]++
 	if fault != nil {
 		if f.left[stream] == nil {
-			f.left[stream] = &mismatches{}
+			f.left[stream] = &sliceMismatches{}
 		}
 		f.left[stream].add(fault)
 	}
 	return nil
 }
 
-// Declare tells what of the stream could not be sent since the last time.
-func (f *Feeding) Declare(ctx context.Context, stream string) error {
+// Declare reports what could not be sent of the stream since the last call.
+func (f *Push) Declare(ctx context.Context, stream string) error {
 	left := f.left[stream]
 	if left == nil {
 		return nil
@@ -155,33 +159,33 @@ func (f *Feeding) Declare(ctx context.Context, stream string) error {
 	return f.r.declare(ctx, stream, left)
 }
 
-// Compare deletes what is stored of a stream and is no longer at its source, where that has not been done since
-// the bookmark began. The State that follows makes it durable.
-func (f *Feeding) Compare(ctx context.Context, stream string, w Whole) error {
+// Compare deletes the stored records of a stream that are no longer at its source, unless that was done since the
+// bookmark began. The following State makes it durable.
+func (f *Push) Compare(ctx context.Context, stream string, w Whole) error {
 	if err := f.Declare(ctx, stream); err != nil || f.Failed(stream) {
 		return err
 	}
 	return f.r.compare(ctx, stream, w)
 }
 
-// State closes a slice: everything that was sent so far becomes durable with this
-// bookmark of the stream. A run whose time is up ends here.
-func (f *Feeding) State(ctx context.Context, stream string, bookmark any) error {
+// State closes a slice: everything sent so far becomes durable with this bookmark of the stream. If the run's
+// time is up, it returns an error.
+func (f *Push) State(ctx context.Context, stream string, bookmark any) error {
 	if err := f.Declare(ctx, stream); err != nil {
 		return err
 	}
 	return f.state(ctx, &protocol.State{Stream: stream, Cursor: encode(bookmark)})
 }
 
-// StateCatchUp closes a slice with the second bookmark; nil says that history is read.
-func (f *Feeding) StateCatchUp(ctx context.Context, stream string, bookmark any) error {
+// StateCatchUp closes a slice with the second bookmark. Nil means that history is complete.
+func (f *Push) StateCatchUp(ctx context.Context, stream string, bookmark any) error {
 	if err := f.Declare(ctx, stream); err != nil {
 		return err
 	}
 	return f.state(ctx, &protocol.State{Stream: stream, Cursor: encode(bookmark), Mode: protocol.CatchUp})
 }
 
-func (f *Feeding) state(ctx context.Context, m *protocol.State) error {
+func (f *Push) state(ctx context.Context, m *protocol.State) error {
 	stream := m.Stream
 	if err := f.r.state(ctx, m); err != nil {
 		return err
@@ -198,9 +202,8 @@ func (f *Feeding) state(ctx context.Context, m *protocol.State) error {
 	return nil
 }
 
-// Gap declares something of a stream as missing, by its key. A gap that this run was
-// served goes back with it.
-func (f *Feeding) Gap(ctx context.Context, g protocol.DetailGap) error {
+// Gap declares something of a stream as missing, by its key. It also returns a gap that this run was served.
+func (f *Push) Gap(ctx context.Context, g protocol.DetailGap) error {
 	if f.r.scope[g.Stream] == nil {
 		return nil
 	}
@@ -211,13 +214,16 @@ func (f *Feeding) Gap(ctx context.Context, g protocol.DetailGap) error {
 	return f.r.out.send(ctx, &g)
 }
 
-// Gaps are those that this run was served and has not settled.
-func (f *Feeding) Gaps() []protocol.GapEntry {
-	return slices.SortedFunc(maps.Values(f.gaps), func(a, b protocol.GapEntry) int { return strings.Compare(a.GapID, b.GapID) })
+// Gaps returns the served gaps that are not settled.
+func (f *Push) Gaps() []protocol.GapEntry {
+	return slices.SortedFunc(
+		maps.Values(f.gaps),
+		func(a, b protocol.GapEntry) int { return strings.Compare(a.GapID, b.GapID) },
+	)
 }
 
-// Recovered settles a gap whose records were sent; one that was not served is left alone.
-func (f *Feeding) Recovered(ctx context.Context, stream, key string) error {
+// Recovered settles a gap after its records were sent. It has no effect if the gap was not served.
+func (f *Push) Recovered(ctx context.Context, stream, key string) error {
 	e, held := f.takeGap(stream, key)
 	if !held {
 		return nil
@@ -227,30 +233,30 @@ func (f *Feeding) Recovered(ctx context.Context, stream, key string) error {
 	})
 }
 
-func (f *Feeding) takeGap(stream, key string) (protocol.GapEntry, bool) {
+func (f *Push) takeGap(stream, key string) (protocol.GapEntry, bool) {
 	e, held := f.gaps[stream+"\x00"+key]
 	delete(f.gaps, stream+"\x00"+key)
 	return e, held
 }
 
 // Skip declares that something of a stream was left out.
-func (f *Feeding) Skip(ctx context.Context, s protocol.SkipResult) error {
+func (f *Push) Skip(ctx context.Context, s protocol.SkipResult) error {
 	return f.r.out.send(ctx, &s)
 }
 
-// Unproven says that nobody can tell how much of the source the stream's records are.
-func (f *Feeding) Unproven(ctx context.Context, stream string) error {
+// Unproven reports that the completeness of the stream is unknown.
+func (f *Push) Unproven(ctx context.Context, stream string) error {
 	return f.r.out.send(ctx, &protocol.DetailCoverage{
 		Stream: stream, StateStream: stream, Considered: protocol.CountOf(int64(f.count[stream])), ReferenceOnly: true,
 	})
 }
 
-// ErrNotStored means that a credential could not be kept.
+// ErrNotStored means that a credential could not be stored.
 var ErrNotStored = errors.New("the credential could not be stored")
 
-// Rotate hands over a credential that the provider exchanged for the one of this run, by
-// variable, and waits until it is stored.
-func (f *Feeding) Rotate(ctx context.Context, values map[string]string) error {
+// Rotate passes on a credential that the provider exchanged for that of this run, by variable, and waits until it
+// is stored.
+func (f *Push) Rotate(ctx context.Context, values map[string]string) error {
 	for _, value := range values {
 		f.r.secrets.hide(value)
 	}
@@ -266,34 +272,34 @@ func (f *Feeding) Rotate(ctx context.Context, values map[string]string) error {
 	return nil
 }
 
-// Say tells whoever watches.
-func (f *Feeding) Say(ctx context.Context, p protocol.Progress) error {
+// Say sends a progress message.
+func (f *Push) Say(ctx context.Context, p protocol.Progress) error {
 	if err := f.r.out.send(ctx, &p); err != nil {
 		return err
 	}
 	return f.r.out.flush(ctx)
 }
 
-// Fail ends one stream; the others go on. The first failure of a stream counts. A
-// refused credential would fail them all, so that Collect returns it instead.
-func (f *Feeding) Fail(stream string, err error) {
+// Fail ends one stream; the others continue. The first failure of a stream counts. A refused credential affects
+// all streams, so Collect returns it instead.
+func (f *Push) Fail(stream string, err error) {
 	if f.r.scope[stream] == nil || f.failed[stream] != nil {
 		return
 	}
 	failed := f.r.failureOf(err)
-	f.failed[stream] = &failure{stream: stream, verdict: failed.verdict, cause: failed.cause}
-	var own *failure
+	f.failed[stream] = &runFailure{stream: stream, classVerdict: failed.classVerdict, cause: failed.cause}
+	var own *runFailure
 	if !errors.As(err, &own) {
 		f.r.log.Warn("stream failed", "stream", stream, "code", failed.code, "cause", err)
 	}
 }
 
-// Failed tells whether a stream has failed.
-func (f *Feeding) Failed(stream string) bool { return f.failed[stream] != nil }
+// Failed reports whether a stream has failed.
+func (f *Push) Failed(stream string) bool { return f.failed[stream] != nil }
 
-// Afford is how many of n details the owner's caps still allow in this run. When they allow
-// none, Collect returns the error: the rest is put off, as the run's own choice.
-func (f *Feeding) Afford(n int) (int, error) {
+// Afford returns how many of n details the owner's caps still allow in this run. If none, Collect returns the
+// error, and the rest is postponed.
+func (f *Push) Afford(n int) (int, error) {
 	f.r.budget.BeginDetails(f.r.p.Now())
 	if why := f.r.budget.Exhausted(f.r.p.Now()); why != "" {
 		return 0, &Error{Class: Unavailable, stopped: why}
@@ -304,8 +310,8 @@ func (f *Feeding) Afford(n int) (int, error) {
 	return n, nil
 }
 
-// Spend counts details that were asked for against the owner's caps.
-func (f *Feeding) Spend(n int) {
+// Spend charges details to the owner's caps.
+func (f *Push) Spend(n int) {
 	for range n {
 		f.r.budget.Spend()
 	}

@@ -7,28 +7,28 @@ import (
 	"strconv"
 )
 
-// fieldJudge is a quickSchema for records of one type of struct, whose fields can be looked at
-// themselves. What it knows of each is looked up once.
-type fieldJudge struct {
+// fieldValidator is a quickSchema for records of one struct type, with access to the fields. It looks up each field's
+// schema once.
+type fieldValidator struct {
 	record *quickRecord
-	fields []judgedField // as in record
-	least  uint64        // bits of the members that must be there
-	never  bool          // no such record is good
+	fields []validatedField // as in record
+	least  uint64           // bits of the required members
+	never  bool             // no such record is valid
 }
 
-type judgedField struct {
+type validatedField struct {
 	schema *quickSchema
 	bit    uint64
-	closed bool // the schema has no such member
+	closed bool // the schema does not allow the member
 	wanted bool // it goes into the tree
 }
 
-// fieldJudge is for records whose members by those names are wanted.
-func (q *quickSchema) fieldJudge(r *quickRecord, names []string) *fieldJudge {
-	j := &fieldJudge{record: r, least: q.required, never: !q.takes(kindObject)}
+// fieldJudge returns a validator that keeps the named members.
+func (q *quickSchema) fieldJudge(r *quickRecord, names []string) *fieldValidator {
+	j := &fieldValidator{record: r, least: q.required, never: !q.takes(kindObject)}
 	for i := range r.members {
 		name := r.members[i].name
-		f := judgedField{schema: q.others, wanted: slices.Contains(names, name)}
+		f := validatedField{schema: q.others, wanted: slices.Contains(names, name)}
 		if known := q.members[name]; known != nil {
 			f.schema, f.bit = known.schema, known.bit
 		} else {
@@ -39,8 +39,8 @@ func (q *quickSchema) fieldJudge(r *quickRecord, names []string) *fieldJudge {
 	return j
 }
 
-// judge is that of quickSchema. It puts the members that are wanted into tree.
-func (j *fieldJudge) judge(v reflect.Value, tree map[string]any) bool {
+// judge validates like quickSchema. It puts the wanted members into tree.
+func (j *fieldValidator) judge(v reflect.Value, tree map[string]any) bool {
 	clear(tree)
 	missing := j.least
 	for i := range j.record.members {
@@ -66,14 +66,14 @@ func (j *fieldJudge) judge(v reflect.Value, tree map[string]any) bool {
 			return false
 		}
 		if f.wanted {
-			tree[m.name] = memberOf(m.kind, value)
+			tree[m.name] = fieldValue(m.kind, value)
 		}
 	}
 	return missing == 0 && !j.never
 }
 
-// memberOf is a field as a schema would see it.
-func memberOf(kind reflect.Kind, value reflect.Value) any {
+// fieldValue returns a field in the form that a schema validates.
+func fieldValue(kind reflect.Kind, value reflect.Value) any {
 	switch kind {
 	case reflect.String:
 		return value.String()

@@ -9,8 +9,8 @@ import (
 	"pdpp/protocol"
 )
 
-// maxEmptyPages bounds how many pages in a row may bring nothing and promise
-// more. A provider that goes on is not making progress.
+// maxEmptyPages bounds how many empty pages in a row may announce more. Beyond it the provider is not making
+// progress.
 const maxEmptyPages = 100
 
 var (
@@ -18,42 +18,41 @@ var (
 	errEmpty   = errors.New("page after page is empty and promises more")
 )
 
-// Flat collects one stream page by page. Each page is a slice: its records and
-// the cursor behind them become durable together.
-type Flat struct {
+// PagedStream collects one stream page by page. Each page is a slice: its records and its cursor become durable
+// together.
+type PagedStream struct {
 	Stream string
-	// Page reads the page at the cursor; an empty cursor is the beginning.
+	// Page reads the page at the cursor. An empty cursor means the beginning.
 	Page func(ctx context.Context, at Cursor) (Page, error)
 }
 
-// Page is one page of a flat stream.
+// Page is one page of a PagedStream.
 type Page struct {
 	Records []Record
-	// Next is where the next page begins, in this run or a later one. An empty
-	// one on the last page makes the next run start over.
+	// Next is where the next page begins, in this run or a later one. If it is empty on the last page, the next
+	// run starts over.
 	Next Cursor
-	// More says that Next can be read at once.
+	// More means that Next can be read at once.
 	More bool
-	// Whole is set on the last page by a collector that knows everything the source has of the stream. What is
-	// stored and not there any more is then deleted, where that has not been done since the bookmark began.
+	// Whole is set on the last page by a collector that knows the whole stream at the source. Stored records that
+	// are missing there are then deleted, unless that was done since the bookmark began.
 	Whole *Whole
-	// Total is how many records the provider announces; zero when it does not.
+	// Total is the provider's count of records. Zero means unknown.
 	Total int
-	// Listed compares the provider's own total with the items that were listed, readable or
-	// not, on the page that ends a walk through the whole of a list; nil on every other page,
-	// and where the provider announces no total. Fewer items than announced lower the coverage
-	// of the stream.
+	// Listed compares the provider's total with the listed items, readable or not. It is set on the page that
+	// ends a walk through a whole list, if the provider announces a total. Fewer items than announced lower the
+	// coverage of the stream.
 	Listed *Listed
 }
 
 // Listed is the provider's own total of a list, and how many items were listed.
 type Listed = protocol.AnnouncedTotal
 
-func (f Flat) begin(r *run) worker { return &flat{Flat: f, r: r} }
+func (f PagedStream) begin(r *runState) collectorRun { return &flat{PagedStream: f, r: r} }
 
 type flat struct {
-	Flat
-	r     *run
+	PagedStream
+	r     *runState
 	at    Cursor // of the next page
 	count int
 }
@@ -62,7 +61,7 @@ func (f *flat) streams() []string { return []string{f.Stream} }
 
 func (f *flat) list() string { return f.Stream }
 
-func (f *flat) cut(ctx context.Context, d deferral) error {
+func (f *flat) cut(ctx context.Context, d postponement) error {
 	mark, err := f.at.encode()
 	if err != nil {
 		return err
@@ -71,7 +70,7 @@ func (f *flat) cut(ctx context.Context, d deferral) error {
 		return err
 	}
 	if len(f.at) == 0 {
-		return nil // nothing was read; what is stored stays
+		return nil // nothing was read; the stored records stay
 	}
 	return f.r.state(ctx, &protocol.State{Stream: f.Stream, Cursor: mark})
 }
@@ -79,7 +78,7 @@ func (f *flat) cut(ctx context.Context, d deferral) error {
 func (f *flat) conclude(context.Context) error { return nil }
 
 func (f *flat) forward(ctx context.Context) error {
-	f.at = cursorOf(f.r.stored(f.Stream, protocol.SteadyState))
+	f.at = readCursor(f.r.stored(f.Stream, protocol.SteadyState))
 	read := map[string]bool{}
 	empty := 0
 	if len(f.at) == 0 && f.r.comparable(f.Stream) {
@@ -127,7 +126,7 @@ func (f *flat) forward(ctx context.Context) error {
 }
 
 func (f *flat) slice(ctx context.Context, page Page, next jsontext.Value) error {
-	var left mismatches
+	var left sliceMismatches
 	for _, rec := range page.Records {
 		fault, err := f.r.emit(ctx, f.Stream, rec)
 		if err != nil {

@@ -10,13 +10,12 @@ import (
 	"pdpp/governor/governhttp"
 )
 
-// Where the author allows it, details are fetched ahead of their turn, by as many calls at
-// once as the governor has lanes open: one, and so none ahead, until it shows that answering
-// times and not the pace hold the run up. Each item then has its turn as if it had been
-// fetched alone: order, slices, gaps and failures do not know the difference.
+// If the author allows it, details are fetched ahead of their turn, with as many concurrent calls as the governor
+// has lanes open. That is one, and so none ahead, until response times and not the pace limit the run. Each item
+// then has its turn as if it had been fetched separately: order, slices, gaps and failures are the same.
 
-// flight is a call of the author's code that is under way, or over and waits for its turn.
-type flight struct {
+// aheadCall is a call of the author's code that is in progress, or finished and waiting for its turn.
+type aheadCall struct {
 	over    chan struct{} // closed when the call has ended
 	callOff context.CancelFunc
 	records []Record
@@ -26,10 +25,10 @@ type flight struct {
 
 var errNoReturn = errors.New("the call for a detail did not return")
 
-// fly begins a call. landed is told that it is over.
-func fly(ctx context.Context, call func(context.Context) ([]Record, error), landed chan<- struct{}) *flight {
+// startCall starts a call. It signals landed when the call is over.
+func startCall(ctx context.Context, call func(context.Context) ([]Record, error), landed chan<- struct{}) *aheadCall {
 	ctx, callOff := context.WithCancel(ctx)
-	f := &flight{over: make(chan struct{}), callOff: callOff, err: errNoReturn}
+	f := &aheadCall{over: make(chan struct{}), callOff: callOff, err: errNoReturn}
 	go func() {
 		defer func() {
 			if p := recover(); p != nil {
@@ -39,7 +38,7 @@ func fly(ctx context.Context, call func(context.Context) ([]Record, error), land
 			close(f.over)
 			select {
 			case landed <- struct{}{}:
-			default: // whoever waits is told already
+			default: // already signaled
 			}
 		}()
 		f.records, f.err = call(ctx)
@@ -48,7 +47,7 @@ func fly(ctx context.Context, call func(context.Context) ([]Record, error), land
 }
 
 // landed reports whether the call is over.
-func (f *flight) landed() bool {
+func (f *aheadCall) landed() bool {
 	select {
 	case <-f.over:
 		return true
@@ -57,20 +56,20 @@ func (f *flight) landed() bool {
 	}
 }
 
-// unsent reports whether a call that is over was held back by our own open circuit: its
-// turn makes it again, when the circuit may have closed.
-func (f *flight) unsent() bool {
+// heldByCircuit reports whether our own open circuit prevented a finished call. Its turn repeats it, when the circuit
+// may have closed.
+func (f *aheadCall) heldByCircuit() bool {
 	var s *governhttp.Stopped
 	return errors.As(f.err, &s) && s.Reason == governor.CircuitOpen
 }
 
-// waitingPerLane bounds how many details are under way or wait for their turn, per lane: one
-// that takes long does not keep the other lanes idle, and memory stays bounded.
+// waitingPerLane bounds the details per lane that are in flight or wait for their turn: a slow one does not block
+// other lanes, and memory stays bounded.
 const waitingPerLane = 2
 
-// launch fetches the next of the coming items, as many as there are lanes. Behind one that
-// failed nothing is launched: its turn decides whether more is asked for.
-func (l *lane) launch(ctx context.Context) error {
+// launchCalls fetches the next items, as many as there are lanes. It starts nothing after a failed one, because its
+// turn decides whether to continue.
+func (l *listDetailRun) launchCalls(ctx context.Context) error {
 	lanes := l.r.lanes()
 	if lanes < 2 {
 		return nil
@@ -99,19 +98,18 @@ func (l *lane) launch(ctx context.Context) error {
 			return err
 		}
 		call := func(ctx context.Context) ([]Record, error) { return l.Fetch(ctx, item) }
-		l.ahead[item.Key] = fetched{item: item, flight: fly(ctx, call, l.landed)}
+		l.ahead[item.Key] = fetchResult{item: item, flight: startCall(ctx, call, l.landed)}
 	}
 	return nil
 }
 
-// land waits for the call for an item and keeps the other lanes busy meanwhile. A panic of
-// the call is this turn's.
-func (l *lane) land(ctx context.Context, f fetched) (fetched, error) {
+// awaitCall waits for the call for an item and keeps the other lanes busy. It repeats a panic of the call.
+func (l *listDetailRun) awaitCall(ctx context.Context, f fetchResult) (fetchResult, error) {
 	for !f.flight.landed() {
 		select {
 		case <-f.flight.over:
 		case <-l.landed:
-			if err := l.launch(ctx); err != nil {
+			if err := l.launchCalls(ctx); err != nil {
 				return f, err
 			}
 		}
@@ -120,14 +118,13 @@ func (l *lane) land(ctx context.Context, f fetched) (fetched, error) {
 		panic(f.flight.panics)
 	}
 	f.Fetched = Fetched{Key: f.item.Key, Records: f.flight.records, Err: f.flight.err}
-	f.alone = f.flight.unsent()
+	f.omitted = f.flight.heldByCircuit()
 	return f, nil
 }
 
-// ground waits for what is under way when the lane stops, so that it is known what came of
-// it. Where the stop ends the run, the calls are called off, and those that did not succeed
-// count as not made.
-func (l *lane) ground(ends bool) {
+// waitForCalls waits for calls in flight when the lane stops, so that their results are known. If the stop ends the
+// run, the calls are canceled, and those without success count as not made.
+func (l *listDetailRun) waitForCalls(ends bool) {
 	for _, f := range l.ahead {
 		if f.flight != nil && ends {
 			f.flight.callOff()
@@ -137,14 +134,14 @@ func (l *lane) ground(ends bool) {
 		if f.flight == nil {
 			continue
 		}
-		if <-f.flight.over; f.flight.panics == nil && (f.flight.unsent() || ends && f.flight.err != nil) {
-			l.ahead[key] = fetched{item: f.item, alone: true}
+		if <-f.flight.over; f.flight.panics == nil && (f.flight.heldByCircuit() || ends && f.flight.err != nil) {
+			l.ahead[key] = fetchResult{item: f.item, omitted: true}
 		}
 	}
 }
 
-// abandon ends the calls whose turn does not come. None of them outlives this.
-func (l *lane) abandon() {
+// cancelCalls cancels and joins the calls that will have no turn.
+func (l *listDetailRun) cancelCalls() {
 	for key, f := range l.ahead {
 		if f.flight != nil {
 			f.flight.callOff()
@@ -154,8 +151,8 @@ func (l *lane) abandon() {
 	}
 }
 
-// lanes is how many requests the provider that is asked now may have in flight.
-func (r *run) lanes() int {
+// lanes returns how many requests to the current provider may be in flight.
+func (r *runState) lanes() int {
 	p := r.main()
 	if p == nil {
 		return 1

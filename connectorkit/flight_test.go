@@ -75,11 +75,13 @@ func always(d time.Duration) func(string) time.Duration {
 // lanes leaves up to n requests in flight to the governor.
 func lanes(n int) func(*governor.Config) { return func(c *governor.Config) { c.Lanes = n } }
 
-// crowded is a connector whose archive is behind the crowd, and whose details may be fetched at once.
+// crowded is a connector with an archive behind the crowd and details that may be fetched at once.
 func crowded(t tb, s *crowd, a *archive, adjust ...func(*governor.Config)) Connector {
 	t.Helper()
 	return withManifest(t, testManifest, func(_ context.Context, setup *Setup) ([]Collector, error) {
-		client, err := setup.HTTP(governhttp.Options{BaseURL: "http://archive.test", Transport: s, Classify: ByStatus}, adjust...)
+		client, err := setup.HTTP(
+			governhttp.Options{BaseURL: "http://archive.test", Transport: s, Classify: ByStatus},
+			adjust...)
 		l := a.behind(client)
 		var mu sync.Mutex // the archive's own
 		l.AtOnce, l.Fetch = true, func(ctx context.Context, item Item) ([]Record, error) {
@@ -94,7 +96,7 @@ func crowded(t tb, s *crowd, a *archive, adjust ...func(*governor.Config)) Conne
 	})
 }
 
-// told is what a run said, as far as it is kept: records, gaps, bookmarks, account and end, in order.
+// told is the messages of a run, as far as it is kept: records, gaps, bookmarks, account and end, in order.
 func told(r result) (out []string) {
 	var last string // steady bookmark
 	add := func(format string, args ...any) { out = append(out, fmt.Sprintf(format, args...)) }
@@ -111,7 +113,7 @@ func told(r result) (out []string) {
 			if m.Mode == protocol.CatchUp {
 				mark = m.Cursor
 			} else if string(mark) == last && len(m.Accounted.RequiredKeys) == 0 {
-				continue // it says nothing but the pace, which is told when it has changed
+				continue // it contains only the pace, which is sent when it has changed
 			} else {
 				last = string(mark)
 			}
@@ -128,7 +130,7 @@ func told(r result) (out []string) {
 }
 
 // Where answers take a second, details are fetched ahead: one at a time until the governor
-// has seen that it pays, then more, never more than are allowed. What is said is the same.
+// has seen that it pays, then more, never more than are allowed. The messages are the same.
 func TestDetailsAreFetchedAhead(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -162,7 +164,7 @@ func TestDetailsAreFetchedAhead(t *testing.T) {
 	})
 }
 
-// Nobody gets more in flight than was allowed: not by the author, not by the owner, not
+// No run has more in flight than allowed: not by the author, not by the owner, not
 // when the owner caps the run, not where there is no pace to learn from.
 func TestLanesAreBounded(t *testing.T) {
 	t.Parallel()
@@ -171,14 +173,19 @@ func TestLanesAreBounded(t *testing.T) {
 		env    map[string]string
 		most   int
 	}{
-		"the author says nothing":   {nil, archiveEnv("_DETAIL_MAX_CONCURRENCY_PROBE", "8"), 1},
-		"the author's number":       {[]func(*governor.Config){lanes(3)}, nil, 3},
-		"the owner's is smaller":    {[]func(*governor.Config){lanes(8)}, archiveEnv("_DETAIL_MAX_CONCURRENCY_PROBE", "2"), 2},
-		"the owner's is larger":     {[]func(*governor.Config){lanes(2)}, archiveEnv("_DETAIL_MAX_CONCURRENCY_PROBE", "5"), 5},
-		"the owner's makes nothing": {[]func(*governor.Config){lanes(3)}, archiveEnv("_DETAIL_MAX_CONCURRENCY_PROBE", "none"), 3},
-		"a cap on requests":         {[]func(*governor.Config){lanes(8)}, archiveEnv("_MAX_DETAIL_FETCHES_PER_RUN", "500"), 1},
-		"a cap on time":             {[]func(*governor.Config){lanes(8)}, archiveEnv("_MAX_RUN_WALL_CLOCK_MS", "36000000"), 1},
-		"no pace":                   {[]func(*governor.Config){lanes(8)}, archiveEnv("_PACING_INITIAL_INTERVAL_MS", "0"), 1},
+		"the author says nothing": {nil, archiveEnv("_DETAIL_MAX_CONCURRENCY_PROBE", "8"), 1},
+		"the author's number":     {[]func(*governor.Config){lanes(3)}, nil, 3},
+		"the owner's is smaller": {[]func(*governor.Config){lanes(8)}, archiveEnv("_DETAIL_MAX_CONCURRENCY_PROBE",
+			"2"), 2},
+		"the owner's is larger": {[]func(*governor.Config){lanes(2)}, archiveEnv("_DETAIL_MAX_CONCURRENCY_PROBE",
+			"5"), 5},
+		"the owner's makes nothing": {[]func(*governor.Config){lanes(3)}, archiveEnv("_DETAIL_MAX_CONCURRENCY_PROBE",
+			"none"), 3},
+		"a cap on requests": {[]func(*governor.Config){lanes(8)}, archiveEnv("_MAX_DETAIL_FETCHES_PER_RUN",
+			"500"), 1},
+		"a cap on time": {[]func(*governor.Config){lanes(8)}, archiveEnv("_MAX_RUN_WALL_CLOCK_MS",
+			"36000000"), 1},
+		"no pace": {[]func(*governor.Config){lanes(8)}, archiveEnv("_PACING_INITIAL_INTERVAL_MS", "0"), 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -212,14 +219,14 @@ func TestRefusalClosesALane(t *testing.T) {
 		if refused == 0 {
 			t.Fatal("there were never four in flight")
 		}
-		// Those that came before the refusal was told are done within as many requests.
+		// Those that came before the refusal was reported are done within as many requests.
 		if after := s.begun[refused+4 : refused+20]; slices.Max(after) != 3 {
 			t.Errorf("after the refusal in flight: %v", after)
 		}
 	})
 }
 
-// A provider that refuses whoever asks for two things at once is asked for one at a time
+// A provider that refuses two requests at once is asked for one at a time
 // again: it is tried rarely, and nothing is lost to it.
 func TestProviderThatRefusesCompany(t *testing.T) {
 	t.Parallel()
@@ -254,9 +261,9 @@ func TestProviderThatRefusesCompany(t *testing.T) {
 func TestPanicHasItsTurn(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		r := &run{out: newOutput(discarded{}, func(error) {})}
+		r := &runState{out: newLineOutput(discarded{}, func(error) {})}
 		defer close(r.out.full)
-		l := &lane{r: r, ahead: map[string]fetched{}, landed: make(chan struct{}, 1)}
+		l := &listDetailRun{r: r, ahead: map[string]fetchResult{}, landed: make(chan struct{}, 1)}
 		fetch := func(_ context.Context, item Item) ([]Record, error) {
 			if item.Key == "b" {
 				panic("broken")
@@ -266,13 +273,19 @@ func TestPanicHasItsTurn(t *testing.T) {
 		}
 		for _, key := range []string{"a", "b"} {
 			item := Item{Key: key}
-			l.ahead[key] = fetched{item: item, flight: fly(t.Context(), func(ctx context.Context) ([]Record, error) { return fetch(ctx, item) }, l.landed)}
+			l.ahead[key] = fetchResult{
+				item:   item,
+				flight: startCall(t.Context(), func(ctx context.Context) ([]Record, error) { return fetch(ctx, item) }, l.landed),
+			}
 		}
 		if _, err := l.obtain(t.Context(), Item{Key: "a"}); err != nil {
 			t.Fatal(err)
 		}
 		defer func() {
-			if text := fmt.Sprint(recover()); !strings.Contains(text, "broken") || !strings.Contains(text, "TestPanicHasItsTurn") {
+			if text := fmt.Sprint(
+				recover(),
+			); !strings.Contains(text, "broken") ||
+				!strings.Contains(text, "TestPanicHasItsTurn") {
 				t.Errorf("the panic says %s", text)
 			}
 		}()
@@ -287,7 +300,7 @@ func (discarded) Write(b []byte) (int, error) { return len(b), nil }
 
 // TestLanesSayTheSame plays one random account twice, with one lane and with several:
 // answers take any time, some are refused at first, some are missing or spoiled for good.
-// Both runs say the same, in the same order.
+// Both runs send the same messages, in the same order.
 func TestLanesSayTheSame(t *testing.T) {
 	t.Parallel()
 	widest := 0
@@ -296,7 +309,19 @@ func TestLanesSayTheSame(t *testing.T) {
 		size := rapid.SampledFrom([]int{1, 3, 7, 30, 100}).Draw(drawn, "page size")
 		most := rapid.IntRange(2, 6).Draw(drawn, "lanes")
 		slow := rapid.SliceOfN(rapid.IntRange(200, 6000), 1, 20).Draw(drawn, "milliseconds")
-		statuses := []int{0, 0, 0, 0, 0, 0, http.StatusNotFound, http.StatusGone, http.StatusForbidden, http.StatusServiceUnavailable, http.StatusTooManyRequests}
+		statuses := []int{
+			0,
+			0,
+			0,
+			0,
+			0,
+			0,
+			http.StatusNotFound,
+			http.StatusGone,
+			http.StatusForbidden,
+			http.StatusServiceUnavailable,
+			http.StatusTooManyRequests,
+		}
 		fates := rapid.SliceOfN(rapid.SampledFrom(statuses), 1, 30).Draw(drawn, "fates")
 		of := func(path string) int {
 			var i int

@@ -83,7 +83,7 @@ func TestStopWithSeveralInFlight(t *testing.T) {
 	}
 }
 
-// A detail that failed by itself while another one stopped the lane has its own gap.
+// A detail that failed separately while another one stopped the lane has its own gap.
 func TestOwnFailureBehindAStop(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -98,7 +98,8 @@ func TestOwnFailureBehindAStop(t *testing.T) {
 		}}
 		r := succeeded(t, v.run(t, crowded(t, s, a, lanes(3)), options{scope: laneScope}))
 		for _, g := range all[*protocol.DetailGap](r)[:3] {
-			want := map[string]protocol.Reason{keys[30]: protocol.ReasonRateLimited, keys[31]: protocol.Reason(NotFound)}[string(g.RecordKey)]
+			want := map[string]protocol.Reason{keys[30]: protocol.ReasonRateLimited,
+				keys[31]: protocol.Reason(NotFound)}[string(g.RecordKey)]
 			if want != "" && g.Reason != want || want == "" && g.Reason != protocol.ReasonUpstreamPressure {
 				t.Errorf("gap %s has reason %s", g.RecordKey, g.Reason)
 			}
@@ -106,7 +107,7 @@ func TestOwnFailureBehindAStop(t *testing.T) {
 	})
 }
 
-// Gaps of earlier runs are fetched at once too: each attempt is told once and before it is
+// Gaps of earlier runs are fetched at once too: each attempt is announced once and before it is
 // made, and a refused credential leaves none of them without an outcome.
 func TestRecoveryWithSeveralInFlight(t *testing.T) {
 	t.Parallel()
@@ -156,7 +157,7 @@ func TestBacklogBetweenGaps(t *testing.T) {
 		c := crowded(t, s, a, lanes(4))
 		succeeded(t, v.run(t, c, options{scope: laneScope, env: capped(5, 80)}))
 		for _, g := range v.gaps {
-			if _, backlog := windowOf(g.DetailLocator); backlog {
+			if _, backlog := readWindow(g.DetailLocator); backlog {
 				g.order = 60
 			}
 		}
@@ -214,7 +215,7 @@ func TestCircuitWithSeveralInFlight(t *testing.T) {
 
 // TestNothingIsStrandedInFlight plays random histories with several in flight: refusals that
 // stop the lane or the run, crashes, gaps. At every commit what the bookmark has passed is
-// stored or stands somewhere, and undisturbed runs bring everything.
+// stored or declared, and undisturbed runs bring everything.
 func TestNothingIsStrandedInFlight(t *testing.T) {
 	t.Parallel()
 	type fault struct{ from, length, status int }
@@ -231,7 +232,10 @@ func TestNothingIsStrandedInFlight(t *testing.T) {
 		slow := rapid.SliceOfN(rapid.IntRange(200, 5000), 1, 10).Draw(drawn, "milliseconds")
 		var runs []history
 		for range rapid.IntRange(1, 4).Draw(drawn, "disturbed runs") {
-			h := history{crash: rapid.IntRange(-200, 200).Draw(drawn, "crash after"), recovery: rapid.IntRange(0, 3).Draw(drawn, "recovery only") == 0}
+			h := history{
+				crash:    rapid.IntRange(-200, 200).Draw(drawn, "crash after"),
+				recovery: rapid.IntRange(0, 3).Draw(drawn, "recovery only") == 0,
+			}
 			if rapid.IntRange(0, 2).Draw(drawn, "capped") == 0 {
 				h.env = capped(rapid.IntRange(1, 9).Draw(drawn, "cap"), rapid.IntRange(-1, 7).Draw(drawn, "chunk"))
 			}
@@ -290,17 +294,17 @@ func TestNothingIsStrandedInFlight(t *testing.T) {
 func TestAbandonedCallsAreOver(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		l := &lane{ahead: map[string]fetched{"left out": {alone: true}}, landed: make(chan struct{}, 1)}
+		l := &listDetailRun{ahead: map[string]fetchResult{"left out": {omitted: true}}, landed: make(chan struct{}, 1)}
 		over := 0
 		for _, key := range []string{"a", "b"} {
-			l.ahead[key] = fetched{flight: fly(t.Context(), func(ctx context.Context) ([]Record, error) {
+			l.ahead[key] = fetchResult{flight: startCall(t.Context(), func(ctx context.Context) ([]Record, error) {
 				<-ctx.Done()
 				time.Sleep(time.Duration(over+1) * time.Second)
 				over++
 				return nil, ctx.Err()
 			}, l.landed)}
 		}
-		if l.abandon(); over != 2 || len(l.ahead) != 1 {
+		if l.cancelCalls(); over != 2 || len(l.ahead) != 1 {
 			t.Errorf("%d calls are over, %d are waited for", over, len(l.ahead)-1)
 		}
 	})

@@ -10,14 +10,14 @@ import (
 	"pdpp/protocol"
 )
 
-// forward first finishes the window that an earlier run left open, then walks
-// from the newest item down to the watermark.
-func (l *lane) forward(ctx context.Context) error {
+// forward first finishes the window that an earlier run left open, then walks from the newest item down to the
+// watermark.
+func (l *listDetailRun) forward(ctx context.Context) error {
 	if !l.detailing {
 		return l.listOnly(ctx)
 	}
-	if span, open := windowOf(l.r.stored(l.anchor, protocol.CatchUp)); open {
-		p := &pass{walk: l.walk(span, nil)}
+	if span, open := readWindow(l.r.stored(l.anchor, protocol.CatchUp)); open {
+		p := &windowPass{listWalk: l.walk(span, nil)}
 		err := l.drain(ctx, p, func(account *protocol.KeyCoverage) error {
 			return l.stateCatchUp(ctx, p, account)
 		})
@@ -25,17 +25,17 @@ func (l *lane) forward(ctx context.Context) error {
 			return err
 		}
 		if p.stop != nil && !p.stop.cap {
-			return &cut{p.stop.deferral} // the watermark stands; what is newer waits for the next run
+			return &listCut{p.stop.postponement} // the watermark stays; newer items wait for the next run
 		}
 	}
-	if err := l.fromTheTop(ctx); err != nil {
+	if err := l.collectNewest(ctx); err != nil {
 		return err
 	}
-	return l.takeCensus(ctx)
+	return l.fullScan(ctx)
 }
 
 // drain walks a pass to its end. commit closes each slice.
-func (l *lane) drain(ctx context.Context, p *pass, commit func(*protocol.KeyCoverage) error) error {
+func (l *listDetailRun) drain(ctx context.Context, p *windowPass, commit func(*protocol.KeyCoverage) error) error {
 	for p.more() {
 		items, err := p.next(ctx)
 		if err != nil {
@@ -64,17 +64,16 @@ func (l *lane) drain(ctx context.Context, p *pass, commit func(*protocol.KeyCove
 	return nil
 }
 
-// fromTheTop collects what is new. The watermark moves with the first slice, and
-// the catch-up window that accounts for the rest is stored before it; so at every
-// moment each listed item is stored, a gap, or inside that window (PB-10).
-func (l *lane) fromTheTop(ctx context.Context) error {
+// collectNewest collects new items. The watermark moves with the first slice, and the catch-up window for the rest
+// is stored before it. So each listed item is always stored, a gap, or inside that window (PB-10).
+func (l *listDetailRun) collectNewest(ctx context.Context) error {
 	floor, seen := l.steady.detailed(), l.steady.Seen
 	if l.steady.Behind {
 		seen = nil
 	}
-	p := &pass{walk: l.walk(window{Floor: floor}, seen)}
+	p := &windowPass{listWalk: l.walk(timeWindow{Floor: floor}, seen)}
 	opened := l.r.start.CollectionMode == protocol.FullRefresh // an older window is void
-	top := topmost{floor: floor, seen: seen}
+	top := newestKeys{floor: floor, seen: seen}
 	var sent string
 	return l.drain(ctx, p, func(account *protocol.KeyCoverage) error {
 		if p.more() {
@@ -85,7 +84,7 @@ func (l *lane) fromTheTop(ctx context.Context) error {
 		}
 		mark := l.unchanged
 		if top.add(p); !p.newest.IsZero() {
-			mark = encode(steady{
+			mark = encode(steadyBookmark{
 				Watermark: p.newest.UTC(), Seen: top.keys(p.newest, l.r.p.Now()), Known: l.steady.Known, Census: l.steady.Census,
 			})
 		}
@@ -102,17 +101,16 @@ func (l *lane) fromTheTop(ctx context.Context) error {
 	})
 }
 
-// listOnly collects the list while the detail stream is out of scope. It keeps
-// its hands off the catch-up window, which promises details, and notes how far
-// the details lag behind. The watermark moves at the end only.
-func (l *lane) listOnly(ctx context.Context) error {
-	p := &pass{walk: l.walk(window{Floor: l.steady.Watermark}, l.steady.Seen)}
-	top := topmost{floor: l.steady.Watermark, seen: l.steady.Seen}
+// listOnly collects the list while the detail stream is out of scope. It does not change the catch-up window,
+// which promises details, and records how far the details lag behind. The watermark moves only at the end.
+func (l *listDetailRun) listOnly(ctx context.Context) error {
+	p := &windowPass{listWalk: l.walk(timeWindow{Floor: l.steady.Watermark}, l.steady.Seen)}
+	top := newestKeys{floor: l.steady.Watermark, seen: l.steady.Seen}
 	return l.drain(ctx, p, func(account *protocol.KeyCoverage) error {
 		top.add(p)
 		mark := l.unchanged
 		if !p.more() && !p.newest.IsZero() {
-			mark = encode(steady{
+			mark = encode(steadyBookmark{
 				Watermark: p.newest.UTC(), Seen: top.keys(p.newest, l.r.p.Now()), Behind: true, Detailed: l.steady.detailed(),
 				Known: l.steady.Known, Census: l.steady.Census,
 			})
@@ -121,14 +119,14 @@ func (l *lane) listOnly(ctx context.Context) error {
 	})
 }
 
-// topmost gathers the keys at the newest instant of a pass.
-type topmost struct {
+// newestKeys collects the keys at the newest instant of a pass.
+type newestKeys struct {
 	floor time.Time
-	seen  []string // on the floor, from the stored bookmark
+	seen  []string // at the floor, from the stored bookmark
 	begun bool
 }
 
-func (t *topmost) add(p *pass) {
+func (t *newestKeys) add(p *windowPass) {
 	if !t.begun && !p.newest.IsZero() {
 		t.begun = true
 		if !p.newest.Equal(t.floor) {
@@ -142,28 +140,30 @@ func (t *topmost) add(p *pass) {
 	}
 }
 
-// keys is nil when there are too many to keep, or when the instant is so recent
-// that the items may still change within it.
-func (t *topmost) keys(newest, now time.Time) []string {
-	if len(t.seen) > maxSeen || now.Sub(newest) < settled {
+// keys returns nil if there are too many keys, or if the instant is so recent that the items may still change.
+func (t *newestKeys) keys(newest, now time.Time) []string {
+	if len(t.seen) > maxSeen || now.Sub(newest) < settledAge {
 		return nil
 	}
 	return t.seen
 }
 
-// stateCatchUp stores how far the pass is: what remains of its window, or that
-// nothing does.
-func (l *lane) stateCatchUp(ctx context.Context, p *pass, account *protocol.KeyCoverage) error {
+// stateCatchUp stores the progress of the pass: the rest of its window, or nothing.
+func (l *listDetailRun) stateCatchUp(ctx context.Context, p *windowPass, account *protocol.KeyCoverage) error {
 	mark := jsontext.Value("null")
 	if p.more() {
-		mark = encode(window{Before: p.oldest.UTC(), Floor: p.span.Floor.UTC()})
+		mark = encode(timeWindow{Before: p.oldest.UTC(), Floor: p.span.Floor.UTC()})
 	}
 	return l.state(ctx, protocol.CatchUp, mark, account)
 }
 
-// state closes a slice. The account lets it commit by itself; it belongs to a
-// bookmark that anchors the lane.
-func (l *lane) state(ctx context.Context, mode protocol.CursorMode, mark jsontext.Value, account *protocol.KeyCoverage) error {
+// state closes a slice. The account lets it commit separately; it belongs to a bookmark that anchors the lane.
+func (l *listDetailRun) state(
+	ctx context.Context,
+	mode protocol.CursorMode,
+	mark jsontext.Value,
+	account *protocol.KeyCoverage,
+) error {
 	m := &protocol.State{Stream: l.anchor, Mode: mode, Cursor: mark}
 	if l.anchor == l.List {
 		m.Accounted = account

@@ -6,101 +6,94 @@ import (
 	"slices"
 )
 
-// DefaultRemembered is how many pages of an inventory the bookmark remembers.
+// DefaultRemembered is how many pages of a FullList the bookmark remembers.
 const DefaultRemembered = 100
 
-// Inventory collects one stream from a list whose only sign of a deletion is
-// absence. Every run walks the whole list; a page that is as it was costs the
-// provider next to nothing where it can be asked conditionally, and its records
-// are not sent again.
+// FullList collects one stream from a list that shows a deletion only by absence. Every run reads the whole list.
+// An unchanged page costs little if the provider supports conditional requests, and its records are not sent
+// again.
 //
-// The bookmark remembers of each page its version and its keys. What it knows and a
-// whole walk did not meet is deleted, if a second walk finds every page as the first
-// one did: then nothing shifted while the first was reading. A walk with holes, or
-// with a credential that sees other things than before, deletes nothing; nor does one
-// that misses more than half of a large list, because a credential that suddenly sees
-// little is likelier than that.
-type Inventory struct {
+// The bookmark contains the version and the keys of each page. Known keys that a whole walk did not find are
+// deleted, if a second walk finds every page unchanged: then nothing shifted during the first one. A walk with
+// holes, or with a credential that sees other items than before, deletes nothing. Neither does a walk that misses
+// more than half of a large list, because a credential with less access is more likely.
+type FullList struct {
 	Stream string
-	// Page reads the page of the visit.
-	Page func(ctx context.Context, v Visit) (InventoryPage, error)
-	// Remembered is how many pages the bookmark holds; zero means DefaultRemembered. A
-	// list that is longer is read again in its first part only, and nothing is deleted.
+	// Page reads the requested page.
+	Page func(ctx context.Context, v PageRequest) (InventoryPage, error)
+	// Remembered is how many pages the bookmark contains. Zero means DefaultRemembered. Of a longer list only the
+	// first part is read again, and nothing is deleted.
 	Remembered int
 }
 
-// Visit says which page to read.
-type Visit struct {
-	// Token is the Next of the page before; empty for the first page.
+// PageRequest identifies the page to read.
+type PageRequest struct {
+	// Token is the Next of the previous page. It is empty for the first page.
 	Token string
-	// Version is what the page was when it was last read; empty when that is not known.
-	// A provider that can be asked conditionally is asked with it.
+	// Version is the version of the page at the last read, for a conditional request. Empty means unknown.
 	Version string
 }
 
-// InventoryPage is one page of an inventory.
+// InventoryPage is one page of a FullList.
 type InventoryPage struct {
-	// Unchanged says that the page still is of the version asked for. Things, Next and
-	// Version do not count then.
+	// Unchanged means that the page still has the requested version. Things, Next and Version are ignored then.
 	Unchanged bool
-	Things    []Thing
+	Things    []ListItem
 	Next      string // token of the next page; empty on the last
-	// Version is what a later visit can ask with, as an ETag; empty when the provider
-	// has no such thing. The page is then read in full each time.
+	// Version is for conditional requests, such as an ETag. Empty means that the provider has none, and the page
+	// is always read in full.
 	Version string
-	// Hidden declares what the provider says that it holds back. A walk that meets
-	// such a page deletes nothing.
+	// Hidden declares items that the provider withholds. A walk with such a page deletes nothing.
 	Hidden []Record
-	// Total is the provider's own count of things on all pages; zero when there
-	// is none.
+	// Total is the provider's own count of items on all pages. Zero means none.
 	Total int
 	// Passed is how many items of the page belong to no stream and are left out on purpose.
 	Passed int
-	// View names what the credential may see, where the provider tells. Absence under
-	// another view than the one that the bookmark was made with means nothing.
+	// View identifies what the credential may see, if the provider reports it. Absence under another view than
+	// that of the bookmark means nothing.
 	View string
 }
 
-// Thing is one member of an inventory. Its key is the record's primary key. A thing
-// that could not be decoded has an Unreadable record and no key.
-type Thing struct {
+// ListItem is one member of a FullList. Its key is the record's primary key. An item that could not be decoded
+// has an Unreadable record and no key.
+type ListItem struct {
 	Key    string
 	Record Record
 }
 
-func (v Inventory) begin(r *run) worker {
+func (v FullList) begin(r *runState) collectorRun {
 	if v.Remembered <= 0 {
 		v.Remembered = DefaultRemembered
 	}
-	w := &inventoryWalk{Inventory: v}
-	return Flat{Stream: v.Stream, Page: w.page}.begin(r)
+	w := &fullListWalk{FullList: v}
+	return PagedStream{Stream: v.Stream, Page: w.page}.begin(r)
 }
 
-// inventoryWalk is one way through the list.
-type inventoryWalk struct {
-	Inventory
-	memory
+// fullListWalk is one walk through the list.
+type fullListWalk struct {
+	FullList
+	pageMemory
 	begun  bool
-	known  map[string]bool // everything that was ever emitted and not deleted
+	known  map[string]bool // all keys that were emitted and not deleted
 	met    map[string]bool
 	tokens map[string]bool
 	at     int    // number of the next page
 	token  string // of the next page
-	step   int    // bookmarks of walks that were not finished
-	whole  bool   // what was not met is not there
+	step   int    // bookmarks of unfinished walks
+	whole  bool   // what was not met does not exist
 	items  int    // on the pages so far
 	total  int    // the provider's newest count
-	other  bool   // the view is another one: what was not met may be hidden from it
+	other  bool   // another view: what was not met may be hidden
 }
 
-// page reads one page. A failure leaves the walk where it is.
-func (w *inventoryWalk) page(ctx context.Context, at Cursor) (Page, error) {
+// page reads one page. A failure does not change the walk.
+func (w *fullListWalk) page(ctx context.Context, at Cursor) (Page, error) {
 	if !w.begun {
 		w.start(at)
 	}
-	page, err := w.Page(ctx, Visit{Token: w.token, Version: w.version()})
+	page, err := w.Page(ctx, PageRequest{Token: w.token, Version: w.version()})
 	if err != nil {
-		w.begun = w.at > 0 // the first page may be asked for by another bookmark
+		w.begun = w.at > 0 // the first page may be requested with another bookmark
 		return Page{}, err
 	}
 	out := Page{Records: page.Hidden}
@@ -112,7 +105,7 @@ func (w *inventoryWalk) page(ctx context.Context, at Cursor) (Page, error) {
 		for _, thing := range page.Things {
 			out.Records = append(out.Records, thing.Record)
 			if thing.Key == "" {
-				here.Version, w.whole = "", false // ask again, and do not miss what is there
+				here.Version, w.whole = "", false // request it again in full
 				continue
 			}
 			here.Keys = append(here.Keys, thing.Key)
@@ -120,7 +113,7 @@ func (w *inventoryWalk) page(ctx context.Context, at Cursor) (Page, error) {
 	}
 	w.items += len(page.Hidden) + page.Passed + len(here.Keys)
 	if !page.Unchanged {
-		w.items += len(page.Things) - len(here.Keys) // those without a key
+		w.items += len(page.Things) - len(here.Keys) // items without a key
 	}
 	if page.Total > 0 {
 		w.total = page.Total
@@ -131,8 +124,8 @@ func (w *inventoryWalk) page(ctx context.Context, at Cursor) (Page, error) {
 	return w.advance(ctx, here, out)
 }
 
-// advance puts the page into the memory and goes on, or ends the walk.
-func (w *inventoryWalk) advance(ctx context.Context, here rememberedPage, out Page) (Page, error) {
+// advance stores the page and continues, or ends the walk.
+func (w *fullListWalk) advance(ctx context.Context, here rememberedPage, out Page) (Page, error) {
 	if here.Next != "" && w.tokens[here.Next] {
 		return Page{}, Fail(Malformed, errRepeats)
 	}
@@ -153,28 +146,28 @@ func (w *inventoryWalk) advance(ctx context.Context, here rememberedPage, out Pa
 		out.Listed = &Listed{Announced: int64(w.total), Counted: int64(w.items)}
 	}
 	gone := w.missing()
-	if w.whole && !long && len(gone) > 0 && believable(len(gone), len(w.known)) && w.confirmed(ctx) {
+	if w.whole && !long && len(gone) > 0 && isBelievable(len(gone), len(w.known)) && w.confirmed(ctx) {
 		for _, key := range gone {
 			out.Records = append(out.Records, Delete(key))
 			delete(w.known, key)
 		}
 	}
 	if w.whole && !long {
-		out.Whole = &Whole{Keys: maps.Keys(w.listed()), Gone: w.sure}
+		out.Whole = &Whole{Keys: maps.Keys(w.listed()), Gone: w.confirmedKeys}
 	}
 	if w.other || long {
-		w.known = w.listed() // absence means nothing here: forget it
+		w.known = w.listed() // absence means nothing here
 	}
 	out.Next = w.bookmark(false)
 	return out, nil
 }
 
-// confirmed walks once more and tells whether each page is as it was read. Without an
-// answer to that nothing is confirmed, and a later run asks again.
-func (w *inventoryWalk) confirmed(ctx context.Context) bool {
+// confirmed walks again and reports whether each page is unchanged. If that cannot be determined, it returns
+// false, and a later run tries again.
+func (w *fullListWalk) confirmed(ctx context.Context) bool {
 	token := ""
 	for _, p := range w.Pages {
-		page, err := w.Page(ctx, Visit{Token: token, Version: p.Version})
+		page, err := w.Page(ctx, PageRequest{Token: token, Version: p.Version})
 		if err != nil || !page.Unchanged && !p.holds(page) {
 			return false
 		}
@@ -183,19 +176,18 @@ func (w *inventoryWalk) confirmed(ctx context.Context) bool {
 	return true
 }
 
-// sure returns the keys, if the list is as it was read.
-func (w *inventoryWalk) sure(ctx context.Context, keys []string) ([]string, error) {
+// confirmedKeys returns the keys if the list is unchanged.
+func (w *fullListWalk) confirmedKeys(ctx context.Context, keys []string) ([]string, error) {
 	if !w.confirmed(ctx) {
 		return nil, ErrUnsure
 	}
 	return keys, nil
 }
 
-// believable keeps a credential that suddenly sees little, which nothing announces,
-// from emptying a large inventory.
-func believable(gone, known int) bool { return gone <= 20 || gone <= known/2 }
+// isBelievable prevents a credential that suddenly has less access from emptying a large list.
+func isBelievable(gone, known int) bool { return gone <= 20 || gone <= known/2 }
 
-func (w *inventoryWalk) missing() []string {
+func (w *fullListWalk) missing() []string {
 	gone := maps.Clone(w.known)
 	maps.DeleteFunc(gone, func(key string, _ bool) bool { return w.met[key] })
 	return slices.Sorted(maps.Keys(gone))

@@ -21,10 +21,10 @@ type shelf struct {
 	versions bool
 	view     string
 	hidden   []Record
-	garbled  string                      // key of a thing that cannot be decoded
-	reads    int                         // pages that were answered in full
-	visited  func(n int)                 // after the n-th page of a run, from 1
-	answer   func(n int, v *Visit) error // before it
+	garbled  string                            // key of a thing that cannot be decoded
+	reads    int                               // pages that were answered in full
+	visited  func(n int)                       // after the n-th page of a run, from 1
+	answer   func(n int, v *PageRequest) error // before it
 	n        int
 }
 
@@ -36,7 +36,7 @@ func newShelf(n int, versions bool) *shelf {
 	return s
 }
 
-func (s *shelf) page(_ context.Context, v Visit) (InventoryPage, error) {
+func (s *shelf) page(_ context.Context, v PageRequest) (InventoryPage, error) {
 	s.n++
 	if s.answer != nil {
 		if err := s.answer(s.n, &v); err != nil {
@@ -59,10 +59,10 @@ func (s *shelf) page(_ context.Context, v Visit) (InventoryPage, error) {
 	s.reads++
 	for _, key := range s.keys[from:to] {
 		if key == s.garbled {
-			page.Things = append(page.Things, Thing{Record: Unreadable(key, nil)})
+			page.Things = append(page.Things, ListItem{Record: Unreadable(key, nil)})
 			continue
 		}
-		page.Things = append(page.Things, Thing{Key: key, Record: Upsert(map[string]any{"id": key})})
+		page.Things = append(page.Things, ListItem{Key: key, Record: Upsert(map[string]any{"id": key})})
 	}
 	if to < len(s.keys) {
 		page.Next = strconv.Itoa(to)
@@ -75,10 +75,10 @@ func (s *shelf) collect(t *testing.T, v *vault, o options) result {
 	t.Helper()
 	s.n = 0
 	o.scope = []protocol.StreamScope{{Name: "threads"}}
-	return v.run(t, collecting(t, Inventory{Stream: "threads", Page: s.page, Remembered: 6}), o)
+	return v.run(t, collecting(t, FullList{Stream: "threads", Page: s.page, Remembered: 6}), o)
 }
 
-// kept gives the keys that the vault has and that were not deleted.
+// kept returns the keys that the vault has and that were not deleted.
 func kept(v *vault) []string {
 	live := maps.Clone(v.records["threads"])
 	maps.DeleteFunc(live, func(_, data string) bool { return data == "" })
@@ -112,7 +112,7 @@ func TestAbsenceIsDeletion(t *testing.T) {
 
 // TestShiftedListDeletesNothing takes things away between two pages. What follows
 // moves up, so the walk misses things that are still there; only a walk over a list
-// that stands still tells which ones are gone.
+// that does not change shows which ones are gone.
 func TestShiftedListDeletesNothing(t *testing.T) {
 	t.Parallel()
 	for _, versions := range []bool{true, false} {
@@ -132,7 +132,7 @@ func TestShiftedListDeletesNothing(t *testing.T) {
 		if !slices.Equal(kept(v), s.keys) {
 			t.Errorf("versions %v: kept %v, want %v", versions, kept(v), s.keys)
 		}
-		if m := memoryOf(cursorOf(withoutPace(v.state["threads"]))); len(m.Left) > 0 || len(m.listed()) != 34 {
+		if m := readPageMemory(readCursor(withoutPace(v.state["threads"]))); len(m.Left) > 0 || len(m.listed()) != 34 {
 			t.Errorf("%d are remembered as left, %d as listed", len(m.Left), len(m.listed()))
 		}
 	}
@@ -148,7 +148,7 @@ func TestUncertainAbsenceDeletesNothing(t *testing.T) {
 		"the credential sees other things":  func(s *shelf) { s.view = "public" },
 		"most is gone at once":              func(s *shelf) { s.keys = s.keys[:5] },
 		"the second walk gets no answer": func(s *shelf) {
-			s.answer = func(n int, _ *Visit) error {
+			s.answer = func(n int, _ *PageRequest) error {
 				if n > 4 {
 					return Fail(Malformed, nil)
 				}
@@ -171,14 +171,14 @@ func TestUncertainAbsenceDeletesNothing(t *testing.T) {
 }
 
 // TestHalfAnInventoryDoesNotVanish keeps a large list when most of it is gone at
-// once, as behind a credential that sees less and does not say so.
+// once, as behind a credential that sees less and does not report it.
 func TestHalfAnInventoryDoesNotVanish(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		gone, known int
 		want        bool
 	}{{1, 1, true}, {20, 25, true}, {21, 42, true}, {22, 42, false}, {300, 500, false}} {
-		if got := believable(c.gone, c.known); got != c.want {
+		if got := isBelievable(c.gone, c.known); got != c.want {
 			t.Errorf("%d of %d gone: believed %v", c.gone, c.known, got)
 		}
 	}
@@ -198,7 +198,7 @@ func TestLongListsAreNotRememberedWhole(t *testing.T) {
 	if s.n != 6 || len(kept(v)) != 75 {
 		t.Errorf("a second walk over %d pages leaves %d things, want the 6 remembered and all 75", s.n, len(kept(v)))
 	}
-	if m := memoryOf(cursorOf(withoutPace(v.state["threads"]))); len(m.Pages) != 6 || len(m.Left) != 0 || !m.Read {
+	if m := readPageMemory(readCursor(withoutPace(v.state["threads"]))); len(m.Pages) != 6 || len(m.Left) != 0 || !m.Read {
 		t.Errorf("%d pages remembered, %d left", len(m.Pages), len(m.Left))
 	}
 }
@@ -229,11 +229,11 @@ func TestInterruptedInventoryIsComplete(t *testing.T) {
 	}
 }
 
-// TestInventoryInCirclesFails ends a list whose next page is one that was read.
+// TestInventoryInCirclesFails ends a list with a next page that is one that was read.
 func TestInventoryInCirclesFails(t *testing.T) {
 	t.Parallel()
 	v, s := newVault(), newShelf(35, false)
-	s.answer = func(n int, v *Visit) error {
+	s.answer = func(n int, v *PageRequest) error {
 		if n > 3 {
 			v.Token = "10"
 		}
@@ -248,10 +248,14 @@ func TestInventoryInCirclesFails(t *testing.T) {
 // would forget what was there, and its deletion with it.
 func TestInventoryBookmarkStaysReadable(t *testing.T) {
 	t.Parallel()
-	const stored = `{"memory":"{\"pages\":[{\"etag\":\"W/1\",\"next\":\"p2\",\"ids\":[\"a\",\"b\"]},{\"ids\":[\"c\"]}],\"left\":[\"z\"],\"scopes\":\"repo\",\"read\":true}"}`
-	w := &inventoryWalk{Inventory: Inventory{Remembered: 6}}
-	w.start(cursorOf(jsontext.Value(stored)))
-	if got := slices.Sorted(maps.Keys(w.known)); !slices.Equal(got, []string{"a", "b", "c", "z"}) || w.version() != "W/1" || w.View != "repo" {
+	const stored = `{"memory":"{\"pages\":[{\"etag\":\"W/1\",\"next\":\"p2\",\"ids\":[\"a\",\"b\"]},` +
+		`{\"ids\":[\"c\"]}],\"left\":[\"z\"],\"scopes\":\"repo\",\"read\":true}"}`
+	w := &fullListWalk{FullList: FullList{Remembered: 6}}
+	w.start(readCursor(jsontext.Value(stored)))
+	if got := slices.Sorted(
+		maps.Keys(w.known),
+	); !slices.Equal(got, []string{"a", "b", "c", "z"}) || w.version() != "W/1" ||
+		w.View != "repo" {
 		t.Errorf("read as %+v", w)
 	}
 	if back, err := w.bookmark(false).encode(); err != nil || string(back) != stored {

@@ -8,15 +8,14 @@ import (
 	"github.com/go-json-experiment/json"
 )
 
-// memory is what an inventory's bookmark holds.
-type memory struct {
+// pageMemory is the content of a FullList's bookmark.
+type pageMemory struct {
 	Pages []rememberedPage `json:"pages"`
-	// Left are things that were emitted, are on no remembered page, and were not
-	// found deleted yet.
+	// Left are keys that were emitted, are on no remembered page, and are not known to be deleted.
 	Left []string `json:"left,omitempty"`
-	// View is that of the credential that read the pages.
+	// View is the view of the credential that read the pages.
 	View string `json:"scopes,omitzero"`
-	// Read says that the list was once read to its end.
+	// Read means that the list was once read to its end.
 	Read bool `json:"read,omitzero"`
 }
 
@@ -27,23 +26,23 @@ type rememberedPage struct {
 	Keys    []string `json:"ids"`
 }
 
-// holds tells whether a page that was read again lists the same things.
+// holds reports whether a page that was read again lists the same items.
 func (p rememberedPage) holds(page InventoryPage) bool {
 	return page.Next == p.Next && len(page.Hidden) == 0 &&
-		slices.EqualFunc(page.Things, p.Keys, func(t Thing, key string) bool { return t.Key == key })
+		slices.EqualFunc(page.Things, p.Keys, func(t ListItem, key string) bool { return t.Key == key })
 }
 
-// memoryOf reads a bookmark; one that is not ours remembers nothing.
-func memoryOf(at Cursor) memory {
-	var m memory
+// readPageMemory parses a bookmark. An unknown format counts as empty.
+func readPageMemory(at Cursor) pageMemory {
+	var m pageMemory
 	if json.Unmarshal([]byte(at["memory"]), &m) != nil {
-		return memory{}
+		return pageMemory{}
 	}
 	return m
 }
 
-// listed is everything on a remembered page.
-func (m *memory) listed() map[string]bool {
+// listed returns all keys on remembered pages.
+func (m *pageMemory) listed() map[string]bool {
 	keys := map[string]bool{}
 	for _, p := range m.Pages {
 		for _, key := range p.Keys {
@@ -53,12 +52,12 @@ func (m *memory) listed() map[string]bool {
 	return keys
 }
 
-// start begins a walk at the first page with what the bookmark remembers.
-func (w *inventoryWalk) start(at Cursor) {
-	m := memoryOf(at)
-	step, _ := strconv.Atoi(at["step"]) // absent after a walk that was finished
-	*w = inventoryWalk{
-		Inventory: w.Inventory, memory: m, begun: true, step: step,
+// start begins a walk at the first page with the content of the bookmark.
+func (w *fullListWalk) start(at Cursor) {
+	m := readPageMemory(at)
+	step, _ := strconv.Atoi(at["step"]) // absent after a finished walk
+	*w = fullListWalk{
+		FullList: w.FullList, pageMemory: m, begun: true, step: step,
 		known: m.listed(), met: map[string]bool{}, tokens: map[string]bool{}, whole: true,
 	}
 	for _, key := range m.Left {
@@ -66,14 +65,13 @@ func (w *inventoryWalk) start(at Cursor) {
 	}
 }
 
-// bookmark is the memory. Within a walk it also counts steps, so that no two
-// bookmarks are equal; the count goes on where an interrupted walk left it,
-// although every run begins at the first page.
-func (w *inventoryWalk) bookmark(more bool) Cursor {
+// bookmark returns the memory. Within a walk it also counts steps, so that no two bookmarks are equal. The count
+// continues that of an interrupted walk, although every run begins at the first page.
+func (w *fullListWalk) bookmark(more bool) Cursor {
 	left, listed := maps.Clone(w.known), w.listed()
 	maps.DeleteFunc(left, func(key string, _ bool) bool { return listed[key] })
 	w.Left = slices.Sorted(maps.Keys(left))
-	c := Cursor{"memory": string(encode(w.memory))}
+	c := Cursor{"memory": string(encode(w.pageMemory))}
 	if more {
 		w.step++
 		c["step"] = strconv.Itoa(w.step)
@@ -81,16 +79,16 @@ func (w *inventoryWalk) bookmark(more bool) Cursor {
 	return c
 }
 
-// version is what the next page was when it was last read.
-func (w *inventoryWalk) version() string {
+// version returns the version of the next page at the last read.
+func (w *fullListWalk) version() string {
 	if w.at >= len(w.Pages) {
 		return ""
 	}
 	return w.Pages[w.at].Version
 }
 
-// put takes over a page that was read.
-func (w *inventoryWalk) put(here rememberedPage) {
+// put stores a page that was read.
+func (w *fullListWalk) put(here rememberedPage) {
 	for _, key := range here.Keys {
 		w.met[key], w.known[key] = true, true
 	}

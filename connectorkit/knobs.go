@@ -10,32 +10,29 @@ import (
 	"pdpp/governor"
 )
 
-// defaultDensityStop is how many detail fetches may fail in a row before their
-// lane stops.
+// defaultDensityStop is how many detail fetches may fail in a row before their lane stops.
 const defaultDensityStop = 8
 
-// mostLanes bounds the requests in flight, whatever the owner says.
-const mostLanes = 64
+// maxLanes bounds the requests in flight, whatever the owner sets.
+const maxLanes = 64
 
-// knobs are what the owner says about the approach to the providers of a
-// connector. They win over what its author says.
-type knobs struct {
+// ownerTuning contains the owner's settings for requests to providers. They take precedence over the author's.
+type ownerTuning struct {
 	adjust      []func(*governor.Config)
-	timeout     time.Duration // of one attempt; zero leaves it to the author
+	timeout     time.Duration // of one attempt; zero means the author's
 	densityStop int
 }
 
-// knobReader reads the variables behind one connector's prefix. A value that
-// makes no sense is left out and named in the log.
-type knobReader struct {
+// tuningReader reads the variables with the connector's prefix. It ignores invalid values and logs them.
+type tuningReader struct {
 	env    func(string) string
 	prefix string
 	log    *slog.Logger
 }
 
-func readKnobs(env func(string) string, prefix string, c caps, log *slog.Logger) knobs {
-	r := knobReader{env, prefix, log}
-	k := knobs{densityStop: defaultDensityStop}
+func readKnobs(env func(string) string, prefix string, c ownerCaps, log *slog.Logger) ownerTuning {
+	r := tuningReader{env, prefix, log}
+	k := ownerTuning{densityStop: defaultDensityStop}
 	set := func(f func(*governor.Config)) { k.adjust = append(k.adjust, f) }
 	if d, ok := r.interval("_PACING_INITIAL_INTERVAL_MS", 0); ok {
 		set(func(c *governor.Config) { c.Discovery = d })
@@ -49,8 +46,8 @@ func readKnobs(env func(string) string, prefix string, c caps, log *slog.Logger)
 	if d, ok := r.interval("_PACING_BURST_TOLERANCE_MS", 1); ok {
 		set(func(c *governor.Config) { c.Burst = d })
 	}
-	// Only where the author says that several may be in flight does the owner say how many.
-	// A capped run has one, so that it exceeds its cap by one fetch at most (RT-16.3).
+	// The owner sets the number of lanes only if the author allows several. A capped run has one lane, so that it
+	// exceeds its cap by at most one fetch (RT-16.3).
 	most, bounded := r.number("_DETAIL_MAX_CONCURRENCY_PROBE", 1)
 	if c.any() {
 		most, bounded = 1, true
@@ -58,11 +55,11 @@ func readKnobs(env func(string) string, prefix string, c caps, log *slog.Logger)
 	if bounded {
 		set(func(c *governor.Config) {
 			if c.Lanes > 0 {
-				c.Lanes = min(int(most), mostLanes)
+				c.Lanes = min(int(most), maxLanes)
 			}
 		})
 	}
-	// An owner who bounds the requests of a run bounds its retries with them.
+	// A limit on the requests of a run also limits its retries.
 	if c.fetches > 0 {
 		set(func(g *governor.Config) { g.Retries = governor.RetryBudgetFor(c.fetches) })
 	}
@@ -84,8 +81,8 @@ func readKnobs(env func(string) string, prefix string, c caps, log *slog.Logger)
 	return k
 }
 
-// number reads a number from least on, up to what any of them could mean.
-func (r knobReader) number(name string, least float64) (float64, bool) {
+// number parses a number between least and a general maximum.
+func (r tuningReader) number(name string, least float64) (float64, bool) {
 	const most = 1e9
 	text := r.env(r.prefix + name)
 	if text == "" {
@@ -98,12 +95,12 @@ func (r knobReader) number(name string, least float64) (float64, bool) {
 	return n, true
 }
 
-func (r knobReader) interval(name string, least float64) (time.Duration, bool) {
+func (r tuningReader) interval(name string, least float64) (time.Duration, bool) {
 	n, ok := r.number(name, least)
 	return time.Duration(n * float64(time.Millisecond)), ok
 }
 
-func (r knobReader) flag(name string) (on, ok bool) {
+func (r tuningReader) flag(name string) (on, ok bool) {
 	switch strings.ToLower(strings.TrimSpace(r.env(r.prefix + name))) {
 	case "0", "false", "off":
 		return false, true
@@ -116,7 +113,7 @@ func (r knobReader) flag(name string) (on, ok bool) {
 	return false, r.ignored(name)
 }
 
-func (r knobReader) ignored(name string) bool {
+func (r tuningReader) ignored(name string) bool {
 	r.log.Warn("variable is ignored: its value makes no sense", "name", r.prefix+name)
 	return false
 }

@@ -96,8 +96,14 @@ func TestCoverageClosesTheLane(t *testing.T) {
 	if got.Stream != "messages" || got.StateStream != "threads" || !got.ReferenceOnly {
 		t.Errorf("coverage of %s anchored by %s, reference_only %t", got.Stream, got.StateStream, got.ReferenceOnly)
 	}
-	if !slices.Equal([]string(got.RequiredKeys), a.keys()) || !slices.Equal(got.HydratedKeys, got.RequiredKeys) || len(got.GapKeys) > 0 {
-		t.Errorf("required %d, hydrated %d, gaps %q, want all 45 hydrated", len(got.RequiredKeys), len(got.HydratedKeys), got.GapKeys)
+	if !slices.Equal([]string(got.RequiredKeys), a.keys()) || !slices.Equal(got.HydratedKeys, got.RequiredKeys) ||
+		len(got.GapKeys) > 0 {
+		t.Errorf(
+			"required %d, hydrated %d, gaps %q, want all 45 hydrated",
+			len(got.RequiredKeys),
+			len(got.HydratedKeys),
+			got.GapKeys,
+		)
 	}
 	if got.Considered != protocol.CountOf(45) || got.Covered != protocol.CountOf(45) {
 		t.Errorf("considered %v, covered %v", got.Considered, got.Covered)
@@ -132,7 +138,8 @@ func TestCoverageNamesEveryGap(t *testing.T) {
 	if len(want) != 3 || !slices.Equal([]string(got.GapKeys), want) {
 		t.Errorf("gap_keys %q, gaps %q", got.GapKeys, want)
 	}
-	if len(got.HydratedKeys) != 9 || slices.ContainsFunc(got.HydratedKeys, func(k string) bool { return slices.Contains(want, k) }) {
+	if len(got.HydratedKeys) != 9 ||
+		slices.ContainsFunc(got.HydratedKeys, func(k string) bool { return slices.Contains(want, k) }) {
 		t.Errorf("hydrated_keys %q overlap gaps %q", got.HydratedKeys, want)
 	}
 }
@@ -148,7 +155,7 @@ func TestCatchUpLeavesTheWatermarkAlone(t *testing.T) {
 	// Ten threads with two messages each, a PROGRESS, two STATEs, and on.
 	v.run(t, c, options{scope: laneScope, crash: 40})
 	mark, open := steadyOf(v.state["threads"]), false
-	if _, open = windowOf(v.catchUp["threads"]); !open || !mark.Watermark.Equal(a.things[29].at) {
+	if _, open = readWindow(v.catchUp["threads"]); !open || !mark.Watermark.Equal(a.things[29].at) {
 		t.Fatalf("after the crash: %s", v.describe())
 	}
 	a.add(epoch.Add(time.Hour))
@@ -237,12 +244,12 @@ func TestKeysOfAnOldInstantAreForgotten(t *testing.T) {
 }
 
 // TestRecentInstantIsReadAgain lets a thread change twice within one tick of the
-// provider's clock. Its time does not tell, so a recent instant is read again.
+// provider's clock. Its time does not show that, so a recent instant is read again.
 func TestRecentInstantIsReadAgain(t *testing.T) {
 	t.Parallel()
 	a, v := newArchive(3, 10), newVault()
 	c := collecting(t, a.lane())
-	now := a.things[2].at.Add(settled - time.Nanosecond)
+	now := a.things[2].at.Add(settledAge - time.Nanosecond)
 	clock := func() time.Time { return now }
 	succeeded(t, v.run(t, c, options{scope: laneScope, now: clock}))
 	a.touch(2, a.things[2].at)
@@ -286,7 +293,7 @@ func TestStopWithinCatchUp(t *testing.T) {
 			if _, listed := v.records["threads"][fresh]; listed != (name == "cap") {
 				t.Errorf("the newest thread was listed: %t", listed)
 			}
-			if _, open := windowOf(v.catchUp["threads"]); open {
+			if _, open := readWindow(v.catchUp["threads"]); open {
 				t.Errorf("the window is still open: %s", v.describe())
 			}
 			a.fetch = nil
@@ -302,10 +309,10 @@ func TestFullRefreshVoidsAnOpenWindow(t *testing.T) {
 	t.Parallel()
 	a, v := newArchive(30, 100), newVault()
 	c := collecting(t, a.lane())
-	v.catchUp["threads"] = encode(window{Before: epoch.Add(9 * time.Second)})
-	v.state["threads"] = encode(steady{Watermark: epoch.Add(time.Hour)})
+	v.catchUp["threads"] = encode(timeWindow{Before: epoch.Add(9 * time.Second)})
+	v.state["threads"] = encode(steadyBookmark{Watermark: epoch.Add(time.Hour)})
 	succeeded(t, v.run(t, c, options{scope: laneScope, mode: protocol.FullRefresh}))
-	if _, open := windowOf(v.catchUp["threads"]); open {
+	if _, open := readWindow(v.catchUp["threads"]); open {
 		t.Errorf("left behind: %s", v.describe())
 	}
 	if len(a.fetches) != 30 {
@@ -369,9 +376,9 @@ func TestRunawayLists(t *testing.T) {
 	}
 }
 
-// TestGoneItemIsDeleted tells of an item whose detail is gone that it is deleted, where the
-// lane says that it goes with its detail; one that is not found or forbidden stays listed, and
-// so does each where the lane says nothing.
+// TestGoneItemIsDeleted reports of an item with a detail that is gone that it is deleted, where the
+// lane declares that it goes with its detail; one that is not found or forbidden stays listed, and
+// so does each where the lane declares nothing.
 func TestGoneItemIsDeleted(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
@@ -399,8 +406,8 @@ func TestGoneItemIsDeleted(t *testing.T) {
 	}
 }
 
-// TestCompletedItems: an item whose details bring its own record is sent once, as they have it; the
-// list's record stands for one whose details are missing, and goes before the end of one that is gone.
+// TestCompletedItems: an item with details that bring its own record is sent once, as they have it; the
+// list's record represents one with missing details, and goes before the end of one that is gone.
 // A later run that gets the details completes it.
 func TestCompletedItems(t *testing.T) {
 	t.Parallel()
@@ -496,7 +503,12 @@ func TestLateItemsAreCollected(t *testing.T) {
 // TestPairedDetailsGoWithTheirItem deletes the one record of details of an item that is gone.
 func TestPairedDetailsGoWithTheirItem(t *testing.T) {
 	t.Parallel()
-	paired := strings.Replace(testManifest, `"name": "messages", "semantics": "append_only"`, `"name": "messages", "semantics": "mutable_state"`, 1)
+	paired := strings.Replace(
+		testManifest,
+		`"name": "messages", "semantics": "append_only"`,
+		`"name": "messages", "semantics": "mutable_state"`,
+		1,
+	)
 	for name, isPaired := range map[string]bool{"paired": true, "on their own": false} {
 		t.Run(name, func(t *testing.T) {
 			a, v := newArchive(3, 4), newVault()

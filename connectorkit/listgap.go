@@ -12,19 +12,17 @@ import (
 	"pdpp/protocol"
 )
 
-// A list that a run could not read to its end, because the provider asked for
-// quiet or because the run stopped by itself, is a gap like a missing detail: one
-// per list. Its cursor is that of the last finished slice, from which a later run
-// reads on; the run that reaches the end settles it.
+// A list that a run could not read to its end, because the provider asked for a pause or the run stopped, is a
+// gap like a missing detail: one per list. Its cursor is that of the last finished slice, where a later run
+// continues. The run that reaches the end settles it.
 
-// listKey is the key of a list's gap. It is the same in every run, so that a list
-// never has two.
-func listKey(list string) string { return "__" + list + "_list__" }
+// listGapKey returns the key of a list's gap. It is the same in every run, so that a list never has two.
+func listGapKey(list string) string { return "__" + list + "_list__" }
 
-// hold keeps a served gap that stands for the list of a worker.
-func (r *run) hold(workers []worker, e protocol.GapEntry) bool {
+// hold keeps a served gap that represents the list of a worker.
+func (r *runState) hold(workers []collectorRun, e protocol.GapEntry) bool {
 	for _, w := range workers {
-		if string(e.RecordKey) == listKey(w.list()) {
+		if string(e.RecordKey) == listGapKey(w.list()) {
 			r.lists[w.list()] = e
 			return true
 		}
@@ -32,17 +30,20 @@ func (r *run) hold(workers []worker, e protocol.GapEntry) bool {
 	return false
 }
 
-// listAttempted says that a list with a held gap is being read on.
-func (r *run) listAttempted(ctx context.Context, list string) error {
+// listAttempted announces that a list with a held gap is being read.
+func (r *runState) listAttempted(ctx context.Context, list string) error {
 	e, holding := r.lists[list]
 	if !holding {
 		return nil
 	}
-	return r.out.send(ctx, &protocol.DetailGapAttempted{GapID: e.GapID, LeaseID: e.LeaseID, Stream: e.Stream, ReferenceOnly: true})
+	return r.out.send(
+		ctx,
+		&protocol.DetailGapAttempted{GapID: e.GapID, LeaseID: e.LeaseID, Stream: e.Stream, ReferenceOnly: true},
+	)
 }
 
 // listRecovered settles the held gap of a list that was read to its end.
-func (r *run) listRecovered(ctx context.Context, list string) error {
+func (r *runState) listRecovered(ctx context.Context, list string) error {
 	e, holding := r.lists[list]
 	if !holding {
 		return nil
@@ -53,12 +54,12 @@ func (r *run) listRecovered(ctx context.Context, list string) error {
 	})
 }
 
-// listCut declares that a list was cut short at the cursor. It becomes durable with
-// the STATE that follows, or with the end of the run.
-func (r *run) listCut(ctx context.Context, list, stream string, at jsontext.Value, d deferral) error {
+// listCut declares that a list was cut short at the cursor. It becomes durable with the STATE that follows, or
+// with the end of the run.
+func (r *runState) listCut(ctx context.Context, list, stream string, at jsontext.Value, d postponement) error {
 	r.log.Warn("list was cut short", "stream", stream, "reason", d.reason, "class", d.class)
 	g := gapMessage(d, r.p.Now())
-	g.Stream, g.RecordKey = stream, protocol.WireKey(listKey(list))
+	g.Stream, g.RecordKey = stream, protocol.WireKey(listGapKey(list))
 	g.DetailLocator = encode(struct {
 		Kind string `json:"kind"`
 	}{r.c.Manifest.Key() + "." + list + "_list"})
@@ -75,46 +76,53 @@ func (r *run) listCut(ctx context.Context, list, stream string, at jsontext.Valu
 	return r.out.send(ctx, &protocol.Progress{Stream: stream, Message: protocol.OwnerCopy(d.reason, d.class)})
 }
 
-// cut ends a list that would be read on into a stop that its details met.
-type cut struct{ deferral }
+// listCut ends a list after its details met a stop.
+type listCut struct{ postponement }
 
-func (c *cut) Error() string { return "list is cut short: " + string(c.reason) }
+func (c *listCut) Error() string { return "list is cut short: " + string(c.reason) }
 
-// cutShort is what the error of a list page means when it is no failure: the
-// provider asked for quiet, or we stopped by ourselves. A provider that cannot be
-// reached or is broken is a failure, even when that opened our circuit or used up
-// our retries.
-func cutShort(err error) (deferral, bool) {
-	var own *failure
+// postponedList returns what the error of a list page means if it is not a failure: the provider asked for a pause, or
+// we stopped. An unreachable or broken provider is a failure, even if that opened our circuit or used up our
+// retries.
+func postponedList(err error) (postponement, bool) {
+	var own *runFailure
 	if err == nil || errors.As(err, &own) {
-		return deferral{}, false
+		return postponement{}, false
 	}
-	var known *cut
+	var known *listCut
 	if errors.As(err, &known) {
-		return known.deferral, true
+		return known.postponement, true
 	}
 	e := classify(err)
 	var s *governhttp.Stopped
 	down := errors.As(err, &s) && s.Kind == governor.Failed && s.Attempts > 0 && e.stopped != governor.MaxWallClock
 	switch stop := ownStop(e.stopped); {
 	case down:
-		return deferral{}, false
+		return postponement{}, false
 	case stop != nil:
-		return stop.deferral, true
+		return stop.postponement, true
 	case e.Class == RateLimited:
-		return limitedBy(e), true
+		return postponedByLimit(e), true
 	case e.HasRetryAfter && e.Kind() == governor.Throttled:
-		return deferral{
-			reason: protocol.ReasonTemporaryUnavailable, class: string(e.Class), status: e.Status, retryable: true, retryAfter: e.RetryAfter,
+		return postponement{
+			reason:     protocol.ReasonTemporaryUnavailable,
+			class:      string(e.Class),
+			status:     e.Status,
+			retryable:  true,
+			retryAfter: e.RetryAfter,
 		}, true
 	}
-	return deferral{}, false
+	return postponement{}, false
 }
 
-// limitedBy is the deferral of what the provider's limit refused.
-func limitedBy(e *Error) deferral {
-	d := deferral{
-		reason: protocol.ReasonRateLimited, class: protocol.ClassUpstreamPressure, status: e.Status, retryable: true, retryAfter: e.RetryAfter,
+// postponedByLimit returns the deferral for a refusal by the provider's limit.
+func postponedByLimit(e *Error) postponement {
+	d := postponement{
+		reason:     protocol.ReasonRateLimited,
+		class:      protocol.ClassUpstreamPressure,
+		status:     e.Status,
+		retryable:  true,
+		retryAfter: e.RetryAfter,
 	}
 	if d.status == 0 {
 		d.status = http.StatusTooManyRequests

@@ -18,21 +18,21 @@ import (
 // Exit codes of a connector process.
 const (
 	ExitSucceeded = 0
-	ExitFailed    = 1 // DONE said failed or cancelled
-	ExitProtocol  = 2 // the runner went away or broke the protocol; there is no DONE
+	ExitFailed    = 1 // DONE with failed or cancelled
+	ExitProtocol  = 2 // the runner disappeared or violated the protocol; there is no DONE
 )
 
-// Process is the outside of a connector: its streams, environment and clock.
+// Process is the environment of a connector: its streams, variables and clock.
 type Process struct {
 	Stdin  io.Reader
 	Stdout io.Writer
 	Stderr io.Writer
 	Env    func(name string) string
 	Now    func() time.Time
-	// Transport carries the requests of the clients that Setup.HTTP makes; nil means
-	// the network. A recorder or a replayer takes its place.
+	// Transport sends the requests of clients that Setup.HTTP creates. Nil means the network. Tests use a
+	// recorder or a replayer.
 	Transport http.RoundTripper
-	// Dir is the working directory of the run; empty means that of the process.
+	// Dir is the working directory of the run. Empty means that of the process.
 	Dir string
 }
 
@@ -44,11 +44,11 @@ func Main(c Connector) {
 	os.Exit(code)
 }
 
-// Run is one run of the connector and returns its exit code. It returns within
-// three seconds of DONE, of the runner's disappearance, or of ctx ending, even
-// when stdout is blocked. A reader of Stdin may stay behind until it ends.
+// Run makes one run of the connector and returns its exit code. It returns within three seconds of DONE, of the
+// runner's disappearance, or of ctx ending, even if stdout is blocked. A goroutine that reads Stdin may remain
+// until Stdin ends.
 func Run(ctx context.Context, c Connector, p Process) int {
-	secrets := &redactor{w: p.Stderr}
+	secrets := &logRedactor{w: p.Stderr}
 	for _, name := range c.Manifest.SecretEnv() {
 		secrets.hide(p.Env(name))
 	}
@@ -56,10 +56,10 @@ func Run(ctx context.Context, c Connector, p Process) int {
 
 	live, end := context.WithCancelCause(ctx)
 	defer end(nil)
-	out := newOutput(p.Stdout, end)
-	peer := newPeer(p.Stdin, end)
-	var e ending // written before over is closed
-	var last closers
+	out := newLineOutput(p.Stdout, end)
+	peer := newRunnerPeer(p.Stdin, end)
+	var e runEnding // written before over is closed
+	var last closerStack
 	over := make(chan struct{})
 	go func() {
 		defer close(over)
@@ -80,23 +80,24 @@ func Run(ctx context.Context, c Connector, p Process) int {
 	case live.Err() == nil:
 		e.log(log)
 	case ctx.Err() != nil:
-		settle(limit, over)
-		return sayDone(limit, out, cancelled, log)
+		waitForEnd(limit, over)
+		return sendDone(limit, out, cancelled, log)
 	default:
 		log.Error("run ended without DONE", "cause", context.Cause(live))
-		settle(limit, over)
-		_ = out.finish(limit, nil) // nobody may be left to read it
+		waitForEnd(limit, over)
+		_ = out.finish(limit, nil) // the reader may be gone
 		return ExitProtocol
 	}
-	return sayDone(limit, out, e, log)
+	return sendDone(limit, out, e, log)
 }
 
-var cancelled = ending{
-	status: protocol.DoneCancelled, verdict: verdict{code: "cancelled", message: "the run was cancelled", retryable: true},
+var cancelled = runEnding{
+	status:       protocol.DoneCancelled,
+	classVerdict: classVerdict{code: "cancelled", message: "the run was cancelled", retryable: true},
 }
 
-// sayDone ends the conversation and gives the exit code that agrees with it.
-func sayDone(limit context.Context, out *output, e ending, log *slog.Logger) int {
+// sendDone sends DONE and returns the matching exit code.
+func sendDone(limit context.Context, out *lineOutput, e runEnding, log *slog.Logger) int {
 	if err := out.finish(limit, e.done); err != nil {
 		log.Error("output was not read", "cause", err)
 		return ExitFailed
@@ -107,23 +108,22 @@ func sayDone(limit context.Context, out *output, e ending, log *slog.Logger) int
 	return ExitSucceeded
 }
 
-// settle waits for a connector to notice that its run is over. One that does not
-// is left behind.
-func settle(limit context.Context, over <-chan struct{}) {
+// waitForEnd waits for a connector to notice that its run is over. It does not wait for one that ignores that.
+func waitForEnd(limit context.Context, over <-chan struct{}) {
 	select {
 	case <-over:
 	case <-limit.Done():
 	}
 }
 
-// ending is how a run went.
-type ending struct {
+// runEnding is the result of a run.
+type runEnding struct {
 	status protocol.DoneStatus
-	verdict
+	classVerdict
 	cause error
 }
 
-func (e ending) done(records int64) protocol.Message {
+func (e runEnding) done(records int64) protocol.Message {
 	d := &protocol.Done{Status: e.status, RecordsEmitted: records}
 	if e.status != protocol.DoneSucceeded {
 		d.Error = &protocol.DoneError{Code: e.code, Message: e.message, Retryable: &e.retryable}
@@ -134,42 +134,42 @@ func (e ending) done(records int64) protocol.Message {
 	return d
 }
 
-func (e ending) log(log *slog.Logger) {
+func (e runEnding) log(log *slog.Logger) {
 	if e.status != protocol.DoneSucceeded {
 		log.Error(e.message, "code", e.code, "cause", governhttp.WithoutURL(e.cause))
 	}
 }
 
-// failure is a classified end of a stream or of the run.
-type failure struct {
+// runFailure is a classified end of a stream or of the run.
+type runFailure struct {
 	stream string
-	verdict
+	classVerdict
 	cause error
-	whole bool // every stream would fail by it: the run ends
+	whole bool // it affects every stream, so the run ends
 }
 
-func (f *failure) Error() string {
+func (f *runFailure) Error() string {
 	if f.cause == nil {
 		return f.code
 	}
 	return f.code + ": " + f.cause.Error()
 }
 
-func (f *failure) Unwrap() error { return f.cause }
+func (f *runFailure) Unwrap() error { return f.cause }
 
-// failureOf classifies what a collector or Open returned.
-func (r *run) failureOf(err error) *failure {
-	var f *failure
+// failureOf classifies the error of a collector or of Open.
+func (r *runState) failureOf(err error) *runFailure {
+	var f *runFailure
 	switch {
 	case errors.As(err, &f):
 		return f
 	case errors.Is(err, ErrNotInteractive), errors.Is(err, ErrNotAnswered):
-		return &failure{cause: err, verdict: verdict{
+		return &runFailure{cause: err, classVerdict: classVerdict{
 			code: "interaction_unanswered", message: "the connector needs an answer from the owner and got none",
 			hint: protocol.ManualActionRequired,
 		}}
 	default:
 		e := classify(err)
-		return &failure{cause: err, verdict: r.verdictOf(e), whole: e.Class == Unauthorized || e.Class == Walled}
+		return &runFailure{cause: err, classVerdict: r.verdictOf(e), whole: e.Class == Unauthorized || e.Class == Challenge}
 	}
 }

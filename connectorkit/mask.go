@@ -44,20 +44,20 @@ func (s *Setup) Mask(choice string) {
 	}
 }
 
-// masker replaces secrets in encoded JSON.
-type masker struct {
+// secretMasker replaces secrets in encoded JSON.
+type secretMasker struct {
 	key     []byte
 	strict  bool
 	scanner *secretScanner
 }
 
-func newMasker(key []byte, strict bool) *masker {
-	return &masker{key: key, strict: strict, scanner: sharedScanner()}
+func newMasker(key []byte, strict bool) *secretMasker {
+	return &secretMasker{key: key, strict: strict, scanner: sharedScanner()}
 }
 
 // mask replaces the secrets in the texts of a JSON value and counts them. The value itself
 // is returned when it has none.
-func (m *masker) mask(raw jsontext.Value) (jsontext.Value, int) {
+func (m *secretMasker) mask(raw jsontext.Value) (jsontext.Value, int) {
 	var out []byte
 	count, kept := 0, 0
 	for i, at := m.scanner.next(raw, 0); i < len(raw); i, at = m.scanner.next(raw, max(at+scanStride, kept)) {
@@ -74,15 +74,15 @@ func (m *masker) mask(raw jsontext.Value) (jsontext.Value, int) {
 }
 
 // mark returns what replaces a secret.
-func (m *masker) mark(kind string, secret []byte) string {
+func (m *secretMasker) mark(kind string, secret []byte) string {
 	tag := hmac.New(sha256.New, m.key)
 	_, _ = tag.Write(secret) // a hash never fails
 	return "[redacted:" + kind + ":" + hex.EncodeToString(tag.Sum(nil)[:4]) + "]"
 }
 
-// masked gives the record without its secrets. What its keys and times are made of has no
-// such shape.
-func (r *run) masked(stream string, raw jsontext.Value, tree map[string]any) (jsontext.Value, map[string]any, error) {
+// masked returns the record without its secrets. Keys and times never have the form of a
+// secret.
+func (r *runState) masked(stream string, raw jsontext.Value, tree map[string]any) (jsontext.Value, map[string]any, error) {
 	clean, n, err := r.secretsIn(raw)
 	if err != nil {
 		return nil, nil, err
@@ -98,13 +98,13 @@ func (r *run) masked(stream string, raw jsontext.Value, tree map[string]any) (js
 }
 
 // harmless reports whether nothing in a record is to be masked.
-func (r *run) harmless(raw jsontext.Value) bool {
+func (r *runState) harmless(raw jsontext.Value) bool {
 	_, n, err := r.secretsIn(raw)
 	return err == nil && n == 0
 }
 
-// secretsIn gives a record without its secrets, and how many there were.
-func (r *run) secretsIn(raw jsontext.Value) (jsontext.Value, int, error) {
+// secretsIn returns a record without its secrets, and how many there were.
+func (r *runState) secretsIn(raw jsontext.Value) (jsontext.Value, int, error) {
 	if r.masks == nil {
 		return raw, 0, nil
 	}
@@ -117,7 +117,7 @@ func (r *run) secretsIn(raw jsontext.Value) (jsontext.Value, int, error) {
 }
 
 // maskMembers is the strict form, for every member that identifies nothing.
-func (m *masker) maskMembers(raw jsontext.Value) (jsontext.Value, int, error) {
+func (m *secretMasker) maskMembers(raw jsontext.Value) (jsontext.Value, int, error) {
 	var members map[string]jsontext.Value
 	if err := json.Unmarshal(raw, &members); err != nil {
 		return raw, 0, err
@@ -147,7 +147,7 @@ func identifies(name string) bool {
 }
 
 // maskWords takes words that look random, addresses of mail and telephone numbers.
-func (m *masker) maskWords(raw jsontext.Value) (jsontext.Value, int) {
+func (m *secretMasker) maskWords(raw jsontext.Value) (jsontext.Value, int) {
 	var out []byte
 	count, kept := 0, 0
 	for i := 0; i < len(raw); {

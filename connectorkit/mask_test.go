@@ -142,7 +142,7 @@ func TestMaskedRecords(t *testing.T) {
 				}
 			}
 			return []Collector{
-				Flat{Stream: "counted", Page: page("ghp_" + a36 + " and ghp_" + a36)}, Flat{Stream: "plain", Page: page("ghp_" + a36)},
+				PagedStream{Stream: "counted", Page: page("ghp_" + a36 + " and ghp_" + a36)}, PagedStream{Stream: "plain", Page: page("ghp_" + a36)},
 			}, nil
 		})
 		out := recordLines(t, c)
@@ -155,7 +155,7 @@ func TestMaskedRecords(t *testing.T) {
 }
 
 // everyByte masks without the scanner: it looks for a secret at every byte.
-func everyByte(m *masker, raw []byte) (string, int) {
+func everyByte(m *secretMasker, raw []byte) (string, int) {
 	var out []byte
 	count, kept := 0, 0
 	for i := 0; i+1 < len(raw); i++ {

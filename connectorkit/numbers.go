@@ -6,11 +6,10 @@ import (
 	"slices"
 )
 
-// Numbers is a set of positive numbers, by which a provider tells things apart, as a bookmark
-// remembers them: a byte or two each.
+// Numbers is a set of positive ids in the compact form of a bookmark: a byte or two each.
 type Numbers struct{ all []int64 } // sorted
 
-// NumbersOf reads a bookmark; one that is not ours holds nothing.
+// NumbersOf parses a bookmark. An unknown format counts as empty.
 func NumbersOf(text string) *Numbers {
 	packed, err := base64.RawStdEncoding.DecodeString(text)
 	if err != nil {
@@ -29,7 +28,7 @@ func NumbersOf(text string) *Numbers {
 	return s
 }
 
-// String packs the set: each number as its distance from the one before.
+// String encodes the set: each number as its difference from the previous one.
 func (s *Numbers) String() string {
 	packed, last := make([]byte, 0, 2*len(s.all)), int64(0)
 	for _, n := range s.all {
@@ -39,34 +38,33 @@ func (s *Numbers) String() string {
 	return base64.RawStdEncoding.EncodeToString(packed)
 }
 
-// Len is how many there are.
+// Len returns the size of the set.
 func (s *Numbers) Len() int { return len(s.all) }
 
-// Has tells whether a number is one of them.
+// Has reports whether the set contains n.
 func (s *Numbers) Has(n int64) bool {
 	_, there := slices.BinarySearch(s.all, n)
 	return there
 }
 
-// Add puts a number in; one that is not positive is none.
+// Add adds n, if it is positive.
 func (s *Numbers) Add(n int64) {
 	if at, there := slices.BinarySearch(s.all, n); !there && n > 0 {
 		s.all = slices.Insert(s.all, at, n)
 	}
 }
 
-// Remove takes a number out.
+// Remove removes n.
 func (s *Numbers) Remove(n int64) {
 	if at, there := slices.BinarySearch(s.all, n); there {
 		s.all = slices.Delete(s.all, at, at+1)
 	}
 }
 
-// All are the members in order.
+// All returns the members in order.
 func (s *Numbers) All() []int64 { return slices.Clone(s.all) }
 
-// Between are the members after one number and before another, both left out; no bound above when
-// that is zero.
+// Between returns the members between after and before, both excluded. A before of zero means no upper bound.
 func (s *Numbers) Between(after, before int64) []int64 {
 	from, found := slices.BinarySearch(s.all, after)
 	if found {

@@ -11,7 +11,7 @@ import (
 )
 
 const (
-	// flushAt is how much output is gathered before it is handed on.
+	// flushAt is how much output is buffered before it is written.
 	flushAt = 64 << 10
 	// exitLimit bounds how long a finished process waits for its reader.
 	exitLimit = 3 * time.Second
@@ -22,10 +22,10 @@ var (
 	errTooLong = errors.New("message exceeds the line limit")
 )
 
-// output writes whole lines. One goroutine does the writing, so that a reader
-// that stopped reading can delay the connector but never keep it from ending.
-type output struct {
-	mu      sync.Mutex // held for the whole of an open interaction: nothing else may be written then
+// lineOutput writes whole lines. One goroutine writes, so that a blocked reader can delay the connector but cannot
+// keep it from exiting.
+type lineOutput struct {
+	mu      sync.Mutex // held during an open interaction, when nothing else may be written
 	buf     []byte
 	closed  bool
 	records int64
@@ -36,9 +36,9 @@ type output struct {
 	idle  chan struct{} // closed when the writer has ended
 }
 
-// newOutput starts the writer. broken is called with the first write error.
-func newOutput(w io.Writer, broken func(error)) *output {
-	o := &output{
+// newLineOutput starts the writer. broken is called with the first write error.
+func newLineOutput(w io.Writer, broken func(error)) *lineOutput {
+	o := &lineOutput{
 		buf: make([]byte, 0, 2*flushAt), full: make(chan []byte),
 		empty: make(chan []byte, 2), idle: make(chan struct{}),
 	}
@@ -59,43 +59,47 @@ func newOutput(w io.Writer, broken func(error)) *output {
 	return o
 }
 
-// send appends one message and hands the buffer on when it is large.
-func (o *output) send(ctx context.Context, m protocol.Message) error {
+// send appends one message and flushes a large buffer.
+func (o *lineOutput) send(ctx context.Context, m protocol.Message) error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	return o.sendLocked(ctx, m)
 }
 
-// sendFinal is send for a record whose data is encoded as the protocol does.
-func (o *output) sendFinal(ctx context.Context, m protocol.Message) error {
+// sendFinal is send for a record with data in the protocol's encoding.
+func (o *lineOutput) sendFinal(ctx context.Context, m protocol.Message) error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	return o.appendLocked(ctx, m, protocol.AppendEncoded)
 }
 
-// offer sends a message at once, or not at all: while a question is open nothing
-// may be written, and whoever has something to tell must not be held up by that.
-func (o *output) offer(ctx context.Context, m protocol.Message) {
+// offer sends a message at once, or not at all: while a question is open nothing may be written, and the caller
+// must not block.
+func (o *lineOutput) offer(ctx context.Context, m protocol.Message) {
 	o.offerMade(ctx, func() protocol.Message { return m })
 }
 
-// offerMade is offer for a message that is made only if it can be sent; nil sends nothing.
-func (o *output) offerMade(ctx context.Context, message func() protocol.Message) {
+// offerMade is offer for a message that is created only if it can be sent. Nil sends nothing.
+func (o *lineOutput) offerMade(ctx context.Context, message func() protocol.Message) {
 	if !o.mu.TryLock() {
 		return
 	}
 	defer o.mu.Unlock()
 	m := message()
 	if m != nil && o.sendLocked(ctx, m) == nil {
-		_ = o.flushLocked(ctx) // a broken output ends the run by itself
+		_ = o.flushLocked(ctx) // a broken output ends the run anyway
 	}
 }
 
-func (o *output) sendLocked(ctx context.Context, m protocol.Message) error {
+func (o *lineOutput) sendLocked(ctx context.Context, m protocol.Message) error {
 	return o.appendLocked(ctx, m, protocol.AppendLine)
 }
 
-func (o *output) appendLocked(ctx context.Context, m protocol.Message, line func([]byte, protocol.Message) ([]byte, error)) error {
+func (o *lineOutput) appendLocked(
+	ctx context.Context,
+	m protocol.Message,
+	line func([]byte, protocol.Message) ([]byte, error),
+) error {
 	if o.closed {
 		return errClosed
 	}
@@ -122,20 +126,20 @@ func (o *output) appendLocked(ctx context.Context, m protocol.Message, line func
 }
 
 // sliceOpen reports whether records wait for the message that ends their slice.
-func (o *output) sliceOpen() bool {
+func (o *lineOutput) sliceOpen() bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	return o.open
 }
 
-// flush hands everything on to the writer.
-func (o *output) flush(ctx context.Context) error {
+// flush passes everything to the writer.
+func (o *lineOutput) flush(ctx context.Context) error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	return o.flushLocked(ctx)
 }
 
-func (o *output) flushLocked(ctx context.Context) error {
+func (o *lineOutput) flushLocked(ctx context.Context) error {
 	if len(o.buf) == 0 || o.closed {
 		return nil
 	}
@@ -148,9 +152,9 @@ func (o *output) flushLocked(ctx context.Context) error {
 	}
 }
 
-// finish sends the last message, if any, and waits until all of it is written or
-// ctx ends. Later messages are refused.
-func (o *output) finish(ctx context.Context, last func(records int64) protocol.Message) error {
+// finish sends the last message, if any, and waits until everything is written or ctx ends. Later messages are
+// rejected.
+func (o *lineOutput) finish(ctx context.Context, last func(records int64) protocol.Message) error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	var err error
@@ -161,7 +165,7 @@ func (o *output) finish(ctx context.Context, last func(records int64) protocol.M
 		err = o.flushLocked(ctx)
 	}
 	o.closed = true
-	close(o.full) // the writer ends when its last write does
+	close(o.full) // the writer ends after its last write
 	if err != nil {
 		return err
 	}

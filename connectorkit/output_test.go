@@ -19,7 +19,7 @@ import (
 func TestOpenQuestionHoldsUpNoRequest(t *testing.T) {
 	t.Parallel()
 	var written bytes.Buffer
-	r := &run{out: newOutput(&written, func(error) {})}
+	r := &runState{out: newLineOutput(&written, func(error) {})}
 	r.out.mu.Lock() // as an open question does
 	r.waiting(t.Context(), governhttp.Wait{Source: governhttp.Retry, For: time.Minute})
 	r.out.mu.Unlock()
@@ -35,13 +35,17 @@ func TestOpenQuestionHoldsUpNoRequest(t *testing.T) {
 // TestLogHasNoURL fails as a library over net/http does.
 func TestLogHasNoURL(t *testing.T) {
 	t.Parallel()
-	broken := fmt.Errorf("list: %w", &url.Error{Op: "Get", URL: "https://archive.test/?q=private", Err: errors.New("broken pipe")})
+	broken := fmt.Errorf(
+		"list: %w",
+		&url.Error{Op: "Get", URL: "https://archive.test/?q=private", Err: errors.New("broken pipe")},
+	)
 	a := newArchive(3, 10)
 	a.fetch = func(int, string) error { return broken }
-	failing := Flat{Stream: "log", Page: func(context.Context, Cursor) (Page, error) { return Page{}, broken }}
+	failing := PagedStream{Stream: "log", Page: func(context.Context, Cursor) (Page, error) { return Page{}, broken }}
 	var log bytes.Buffer
 	r := newVault().run(t, collecting(t, failing, a.lane()), options{log: &log})
-	if r.done.Status != protocol.DoneFailed || !strings.Contains(log.String(), "broken pipe") || strings.Contains(log.String(), "private") {
+	if r.done.Status != protocol.DoneFailed || !strings.Contains(log.String(), "broken pipe") ||
+		strings.Contains(log.String(), "private") {
 		t.Errorf("%s, log %s", describe(r), log.String())
 	}
 }

@@ -8,20 +8,18 @@ import (
 	"pdpp/governor/governhttp"
 )
 
-// provider is one service that a run talks to: what governs it, and the one
-// request path to it.
-type provider struct {
+// runProvider is one service that a run uses: its governor and its only request path.
+type runProvider struct {
 	name     string
-	own      bool          // it bears the connector's key
-	longest  time.Duration // wait that a run makes for it; zero means any
+	own      bool          // it has the connector's key
+	longest  time.Duration // longest wait of a run; zero means no limit
 	governor *governor.Governor
 	sender   *governhttp.Sender
 }
 
-// provider gives the provider of that name and makes it at the first call. An
-// empty name is the connector's key. What is not adjusted is as governor.Default
-// has it; the owner's variables have the last word.
-func (r *run) provider(name string, adjust []func(*governor.Config)) *provider {
+// provider returns the provider with the name and creates it at the first call. An empty name means the
+// connector's key. The settings are those of governor.DefaultConfig, then adjust, then the owner's variables.
+func (r *runState) provider(name string, adjust []func(*governor.Config)) *runProvider {
 	key := r.c.Manifest.Key()
 	if name == "" {
 		name = key
@@ -34,9 +32,9 @@ func (r *run) provider(name string, adjust []func(*governor.Config)) *provider {
 			return p
 		}
 	}
-	p := &provider{name: name, own: name == key}
+	p := &runProvider{name: name, own: name == key}
 	all := append(adjust[:len(adjust):len(adjust)], r.knobs.adjust...)
-	all = append(all, paced, func(c *governor.Config) {
+	all = append(all, limitCeiling, func(c *governor.Config) {
 		c.Run, c.Learned, c.Seed = &r.budget, r.learned(p), rand.Uint64()
 		p.longest = c.MaxWait
 	})
@@ -52,9 +50,9 @@ func (r *run) provider(name string, adjust []func(*governor.Config)) *provider {
 	return p
 }
 
-// paced keeps a ceiling of nothing from making the rate infinite. Where there is no pace,
-// nothing shows that more than one request should be in flight.
-func paced(c *governor.Config) {
+// limitCeiling prevents a ceiling of zero from making the rate infinite. Without pacing nothing shows that more than one
+// request should be in flight.
+func limitCeiling(c *governor.Config) {
 	if c.Discovery > 0 {
 		c.Ceiling = max(c.Ceiling, time.Microsecond)
 	} else {
@@ -62,9 +60,9 @@ func paced(c *governor.Config) {
 	}
 }
 
-// main is the provider whose rate stands for the run now: the one that was last asked; before
-// that the one that bears the connector's key, else the first.
-func (r *run) main() *provider {
+// main returns the provider that represents the run's rate: the one that was used last, before that the one with
+// the connector's key, otherwise the first.
+func (r *runState) main() *runProvider {
 	if p := r.busy.Load(); p != nil {
 		return p
 	}

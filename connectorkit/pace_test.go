@@ -18,7 +18,7 @@ import (
 	"pdpp/protocol"
 )
 
-// opened runs the connector and gives the rate of its provider as Open left it.
+// opened runs the connector and returns the rate of its provider as Open left it.
 func opened(t tb, v *vault, c Connector, o options) (governor.Rate, bool, result) {
 	t.Helper()
 	var at governor.Rate
@@ -158,16 +158,21 @@ func TestNoCeiling(t *testing.T) {
 func TestKnobs(t *testing.T) {
 	t.Parallel()
 	author := func(c *governor.Config) { c.Breaker.Off, c.Retries.Refill, c.Lanes = true, 0.5, 3 }
-	read := func(caps caps, env map[string]string) (knobs, governor.Config, string) {
+	read := func(caps ownerCaps, env map[string]string) (ownerTuning, governor.Config, string) {
 		var log bytes.Buffer
-		k := readKnobs(func(name string) string { return env[name] }, "PDPP_ARCHIVE", caps, slog.New(slog.NewTextHandler(&log, nil)))
+		k := readKnobs(
+			func(name string) string { return env[name] },
+			"PDPP_ARCHIVE",
+			caps,
+			slog.New(slog.NewTextHandler(&log, nil)),
+		)
 		c := governor.DefaultConfig()
-		for _, f := range slices.Concat([]func(*governor.Config){author}, k.adjust, []func(*governor.Config){paced}) {
+		for _, f := range slices.Concat([]func(*governor.Config){author}, k.adjust, []func(*governor.Config){limitCeiling}) {
 			f(&c)
 		}
 		return k, c, log.String()
 	}
-	k, c, log := read(caps{}, archiveEnv(
+	k, c, log := read(ownerCaps{}, archiveEnv(
 		"_PACING_INITIAL_INTERVAL_MS", "700", "_PACING_MIN_INTERVAL_MS", " 50.5 ", "_PACING_MAX_INTERVAL_MS", "9000",
 		"_PACING_BURST_TOLERANCE_MS", "80", "_RETRY_BUDGET_CAPACITY", "30", "_RETRY_BUDGET_INITIAL_TOKENS", "0",
 		"_CIRCUIT_BREAKER", "ON", "_DETAIL_RATE_LIMIT_STOP_AFTER", "3", "_BACKEND_FETCH_TIMEOUT_MS", "1500",
@@ -176,18 +181,18 @@ func TestKnobs(t *testing.T) {
 	const ms = time.Millisecond
 	if c.Discovery != 700*ms || c.Ceiling != 50500*time.Microsecond || c.Longest != 9000*ms || c.Burst != 80*ms ||
 		c.Retries != (governor.RetryBudget{Capacity: 30, Refill: 0.5}) || c.Breaker.Off ||
-		k.densityStop != 3 || k.timeout != 1500*ms || c.Lanes != mostLanes || log != "" {
+		k.densityStop != 3 || k.timeout != 1500*ms || c.Lanes != maxLanes || log != "" {
 		t.Errorf("%+v, %+v, log %s", c, k, log)
 	}
 	for _, off := range []string{"0", "false", "off", "Off"} {
-		if _, c, _ := read(caps{}, archiveEnv("_CIRCUIT_BREAKER", off)); !c.Breaker.Off {
+		if _, c, _ := read(ownerCaps{}, archiveEnv("_CIRCUIT_BREAKER", off)); !c.Breaker.Off {
 			t.Errorf("%q leaves the circuit breaker on", off)
 		}
 	}
-	if _, c, _ := read(caps{fetches: 50}, nil); c.Retries.Capacity != 10 {
+	if _, c, _ := read(ownerCaps{fetches: 50}, nil); c.Retries.Capacity != 10 {
 		t.Errorf("a cap of 50 gives %+v", c.Retries)
 	}
-	plain, base, _ := read(caps{}, nil)
+	plain, base, _ := read(ownerCaps{}, nil)
 	if plain.densityStop != 8 || plain.timeout != 0 {
 		t.Errorf("without variables %+v", plain)
 	}
@@ -198,7 +203,7 @@ func TestKnobs(t *testing.T) {
 		"_BACKEND_FETCH_TIMEOUT_MS": {"0", "-3"}, "_DETAIL_MAX_CONCURRENCY_PROBE": {"0", "all"},
 	} {
 		for _, value := range values {
-			k, c, log := read(caps{}, archiveEnv(name, value))
+			k, c, log := read(ownerCaps{}, archiveEnv(name, value))
 			if c != base || k.densityStop != 8 || k.timeout != 0 {
 				t.Errorf("%s=%q counts: %+v", name, value, c)
 			}
@@ -209,7 +214,7 @@ func TestKnobs(t *testing.T) {
 	}
 }
 
-// TestOwnerTimeoutWins gives an author's client the owner's patience.
+// TestOwnerTimeoutWins returns an author's client the owner's patience.
 func TestOwnerTimeoutWins(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -236,7 +241,7 @@ func (mute) RoundTrip(r *http.Request) (*http.Response, error) {
 
 // TestOneGovernorPerProvider lets two clients share the pace of their provider,
 // and keeps that of a second provider apart: while the first one waits as it was
-// told, the second goes on.
+// reported, the second goes on.
 func TestOneGovernorPerProvider(t *testing.T) {
 	t.Parallel()
 	t.Attr("spec", "PB-A05")
@@ -267,7 +272,7 @@ func TestOneGovernorPerProvider(t *testing.T) {
 			if err != nil {
 				return nil, err
 			}
-			return []Collector{Flat{Stream: "log", Page: func(ctx context.Context, _ Cursor) (Page, error) {
+			return []Collector{PagedStream{Stream: "log", Page: func(ctx context.Context, _ Cursor) (Page, error) {
 				began, done := time.Now(), make(chan error)
 				go func() {
 					_, err := first.Get(ctx, "a", nil)
@@ -309,7 +314,10 @@ func TestUnboundedRun(t *testing.T) {
 		if took := time.Since(began); took < 4*time.Hour || len(all[*protocol.DetailGap](r)) > 0 {
 			t.Errorf("took %s and deferred %d", took, len(all[*protocol.DetailGap](r)))
 		}
-		recorded := max(paceOn(v.state["log"])[pacing+governor.FieldRecorded], paceOn(v.state["threads"])[pacing+governor.FieldRecorded])
+		recorded := max(
+			paceOn(v.state["log"])[pacePrefix+governor.FieldRecorded],
+			paceOn(v.state["threads"])[pacePrefix+governor.FieldRecorded],
+		)
 		if age := time.Since(time.UnixMilli(int64(recorded))); age > paceAge {
 			t.Errorf("the pace on the bookmarks is %s old at the end", age)
 		}
@@ -319,7 +327,12 @@ func TestUnboundedRun(t *testing.T) {
 
 // rateMembers are all that a collection rate may hold.
 var rateMembers = []string{
-	"object", "current_interval_ms", "ceiling_interval_ms", "effective_rate_per_min", "ceiling_rate_per_min", "last_backoff",
+	"object",
+	"current_interval_ms",
+	"ceiling_interval_ms",
+	"effective_rate_per_min",
+	"ceiling_rate_per_min",
+	"last_backoff",
 }
 
 // TestRateIsReported watches the rate of a run: numbers, the last back-off with
@@ -374,8 +387,16 @@ func TestRateIsReported(t *testing.T) {
 		if !slices.Equal(reasons, []protocol.RateBackoffReason{"retry_after", "throttle"}) || first.LastBackoff != nil {
 			t.Errorf("back-offs %q, first %+v", reasons, first)
 		}
-		if at := len(r.messages) - 2; r.messages[at].Type() != protocol.TypeProgress || last.EffectiveRatePerMin <= first.EffectiveRatePerMin {
-			t.Errorf("the run ends with %s at %v per minute, began at %v", r.messages[at].Type(), last.EffectiveRatePerMin, first.EffectiveRatePerMin)
+		if at := len(
+			r.messages,
+		) - 2; r.messages[at].Type() != protocol.TypeProgress ||
+			last.EffectiveRatePerMin <= first.EffectiveRatePerMin {
+			t.Errorf(
+				"the run ends with %s at %v per minute, began at %v",
+				r.messages[at].Type(),
+				last.EffectiveRatePerMin,
+				first.EffectiveRatePerMin,
+			)
 		}
 	})
 }

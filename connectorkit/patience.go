@@ -10,48 +10,49 @@ import (
 	"pdpp/protocol"
 )
 
-// ownWords are what an owner reads when a stream ends because this run stopped
-// by itself. None of them speaks of a limit of the provider's.
-var ownWords = map[governor.StopReason]string{
-	governor.MaxRequests:      "this run stopped by itself at its request limit; the next run continues from here",
-	governor.MaxWallClock:     "this run stopped by itself at its time limit; the next run continues from here",
-	governor.RetriesExhausted: "this run stopped by itself because its share of retries is used up; the next run continues from here",
-	governor.CircuitOpen:      "this run stopped by itself because requests kept failing; the next run continues from here",
+// ownStopMessages are the texts for an owner when a stream ends because this run stopped. None of them mentions a limit
+// of the provider.
+var ownStopMessages = map[governor.StopReason]string{
+	governor.MaxRequests:  "this run stopped by itself at its request limit; the next run continues from here",
+	governor.MaxWallClock: "this run stopped by itself at its time limit; the next run continues from here",
+	governor.RetriesExhausted: "this run stopped by itself because its share of retries is used up; the next run " +
+		"continues from here",
+	governor.CircuitOpen: "this run stopped by itself because requests kept failing; the next run continues from " +
+		"here",
 }
 
-// ownStop is what a stop that we chose means for a lane: the rest of it is
-// deferred. Like a run cap it has a reason outside the source-pressure set, a
-// class that tells it apart, and no HTTP status (RT-24, PB-09). Nil for no stop.
-func ownStop(why governor.StopReason) *stop {
+// ownStop returns what a stop that we chose means for a lane: the rest is deferred. Like a run cap, its reason is
+// not source pressure, it has its own class, and no HTTP status (RT-24, PB-09). Nil means no stop.
+func ownStop(why governor.StopReason) *laneStop {
 	switch why {
 	case "":
 		return nil
 	case governor.MaxRequests, governor.MaxWallClock:
 		return capStop
 	default:
-		return &stop{deferral: deferral{reason: protocol.ReasonRetryExhausted, class: string(why), retryable: true}}
+		return &laneStop{
+			postponement: postponement{reason: protocol.ReasonRetryExhausted, class: string(why), retryable: true},
+		}
 	}
 }
 
 const (
-	maxRests  = 8                     // open circuits that a run waits out
-	leastRest = 50 * time.Millisecond // when nobody knows how long one stays open
+	maxCircuitWaits = 8                     // open circuits that a run waits for
+	minCircuitWait  = 50 * time.Millisecond // if the remaining time is unknown
 )
 
-// patiently makes a call to the author's code. When an open circuit is all that
-// it meets, the run waits that out and makes the call once more, as long as its
-// budget lasts: a provider that is unwell for a minute costs a minute, not the
-// rest of the run. Like every wait for a provider it has a longest, and a longer
-// one is left to a later run.
-func patiently[T any](ctx context.Context, r *run, call func() (T, error)) (T, error) {
+// retryOpenCircuit calls the author's code. If only an open circuit prevents the call, the run waits for it and
+// repeats the call once, as long as its budget lasts: a provider outage of a minute costs a minute, not the rest
+// of the run. The wait has a maximum; a longer one is left to a later run.
+func retryOpenCircuit[T any](ctx context.Context, r *runState, call func() (T, error)) (T, error) {
 	out, err := call()
 	var s *governhttp.Stopped
 	if !errors.As(err, &s) || s.Reason != governor.CircuitOpen {
 		return out, err
 	}
-	p, rest := r.named(s.Provider), max(s.RetryAfter, leastRest)
+	p, rest := r.named(s.Provider), max(s.RetryAfter, minCircuitWait)
 	if p != nil && s.ByProvider && p.longest > 0 && rest > p.longest {
-		s.Reason = "" // what is in the way is the provider's wish, not the circuit
+		s.Reason = "" // the provider's request is the cause, not the circuit
 		return out, err
 	}
 	if p == nil || p.longest > 0 && rest > p.longest || !r.mayRest(rest) {
@@ -67,13 +68,13 @@ func patiently[T any](ctx context.Context, r *run, call func() (T, error)) (T, e
 	return call()
 }
 
-func (r *run) mayRest(d time.Duration) bool {
+func (r *runState) mayRest(d time.Duration) bool {
 	now := r.p.Now()
 	left, bounded := r.budget.Left(now)
-	return r.rests < maxRests && r.budget.Exhausted(now) == "" && (!bounded || d < left)
+	return r.rests < maxCircuitWaits && r.budget.Exhausted(now) == "" && (!bounded || d < left)
 }
 
-func (r *run) named(provider string) *provider {
+func (r *runState) named(provider string) *runProvider {
 	for _, p := range r.providers {
 		if p.name == provider {
 			return p

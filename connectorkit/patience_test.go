@@ -27,7 +27,7 @@ func failing500(from int) func(int, *http.Request) *http.Response {
 	}
 }
 
-// ownStopOnly holds every gap to what a stop of our own may say (PB-09).
+// ownStopOnly holds every gap to what a stop of our own may contain (PB-09).
 func ownStopOnly(t tb, r result, class string) {
 	t.Helper()
 	gaps := all[*protocol.DetailGap](r)
@@ -75,7 +75,7 @@ func TestRetryBudgetDefers(t *testing.T) {
 }
 
 // TestCircuitIsWaitedOut lets the provider be down for a while: the run pauses
-// for as long as the circuit says, tells each move, and completes.
+// for as long as the circuit requires, reports each transition, and completes.
 func TestCircuitIsWaitedOut(t *testing.T) {
 	t.Parallel()
 	t.Attr("spec", "PB-A09")
@@ -98,7 +98,8 @@ func TestCircuitIsWaitedOut(t *testing.T) {
 				continue
 			}
 			moves = append(moves, p.ProviderBudget.Circuit)
-			if p.Stream != "" || p.Count != nil || strings.Contains(p.Message, "t00") || p.ProviderBudget.RequestCount < 4 || p.ProviderBudget.ElapsedMS <= 0 {
+			if p.Stream != "" || p.Count != nil || strings.Contains(p.Message, "t00") || p.ProviderBudget.RequestCount < 4 ||
+				p.ProviderBudget.ElapsedMS <= 0 {
 				t.Errorf("move told as %+v, %+v", p, p.ProviderBudget)
 			}
 		}
@@ -114,14 +115,17 @@ func TestCircuitIsWaitedOut(t *testing.T) {
 		if longest < governor.DefaultConfig().Breaker.Recover {
 			t.Errorf("the longest pause was %s", longest)
 		}
-		paused := slices.IndexFunc(all[*protocol.Progress](r), func(p *protocol.Progress) bool { return strings.HasPrefix(p.Message, "waiting 60 s before") })
+		paused := slices.IndexFunc(
+			all[*protocol.Progress](r),
+			func(p *protocol.Progress) bool { return strings.HasPrefix(p.Message, "waiting 60 s before") },
+		)
 		if paused < 0 {
 			t.Error("the pause is not announced")
 		}
 	})
 }
 
-// TestOpenCircuitDefers gives up on a provider that stays down. Each pause is
+// TestOpenCircuitDefers returns up on a provider that stays down. Each pause is
 // followed by one more try, and a run has only so many pauses.
 func TestOpenCircuitDefers(t *testing.T) {
 	t.Parallel()
@@ -198,7 +202,7 @@ func TestRestsAreCounted(t *testing.T) {
 		c := withManifest(t, testManifest, func(ctx context.Context, s *Setup) ([]Collector, error) {
 			s.Sender("")
 			for range 12 {
-				_, err := patiently(ctx, s.r, func() (int, error) {
+				_, err := retryOpenCircuit(ctx, s.r, func() (int, error) {
 					calls++
 					return 0, &governhttp.Stopped{Provider: "archive", Reason: governor.CircuitOpen, RetryAfter: time.Minute}
 				})
@@ -210,7 +214,7 @@ func TestRestsAreCounted(t *testing.T) {
 		})
 		began := time.Now()
 		newVault().run(t, c, options{scope: only("log")})
-		if took := time.Since(began); calls != 12+maxRests || took != maxRests*time.Minute {
+		if took := time.Since(began); calls != 12+maxCircuitWaits || took != maxCircuitWaits*time.Minute {
 			t.Errorf("%d calls in %s", calls, took)
 		}
 	})
@@ -245,7 +249,7 @@ func TestWallClockDefersAWait(t *testing.T) {
 }
 
 // TestRetryAfterPastTheRun is asked for a longer wait than the run has left. The
-// provider's limit is the reason, so that is what the gap says.
+// provider's limit is the reason, so that is what the gap reports.
 func TestRetryAfterPastTheRun(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -336,8 +340,8 @@ func TestExhaustedThrottleIsRateLimited(t *testing.T) {
 	}
 }
 
-// limitedGap expects the first gap of a run to say that the provider's limit is the
-// reason, and for how long it asks to be left alone.
+// limitedGap expects the first gap of a run to report that the provider's limit is the
+// reason, and for how long it asks for a pause.
 func limitedGap(t *testing.T, r result, seconds int) {
 	t.Helper()
 	gap := all[*protocol.DetailGap](r)[0]
@@ -349,13 +353,21 @@ func limitedGap(t *testing.T, r result, seconds int) {
 	}
 }
 
-// TestWaitsAreAnnounced tells the runner of every wait when it begins: what the
+// TestWaitsAreAnnounced reports every wait to the runner when it begins: what the
 // provider asked for, an allowance that is spent, and a pause that had to be searched
-// out. They are told as durations, one message each.
+// out. They are reported as durations, one message each.
 func TestWaitsAreAnnounced(t *testing.T) {
 	t.Parallel()
 	spent := func() *http.Response {
-		return reply(http.StatusTooManyRequests, "X-RateLimit-Remaining", "0", "X-RateLimit-Limit", "9", "X-RateLimit-Reset", "40")
+		return reply(
+			http.StatusTooManyRequests,
+			"X-RateLimit-Remaining",
+			"0",
+			"X-RateLimit-Limit",
+			"9",
+			"X-RateLimit-Reset",
+			"40",
+		)
 	}
 	for name, c := range map[string]struct {
 		refusal func() *http.Response
@@ -399,7 +411,7 @@ func TestWaitsAreAnnounced(t *testing.T) {
 	}
 }
 
-// TestOwnStopOnAPage ends a list by our own choice: its gap says so, although the
+// TestOwnStopOnAPage ends a list by our own choice: its gap reports that, although the
 // provider throttled.
 func TestOwnStopOnAPage(t *testing.T) {
 	t.Parallel()
@@ -422,7 +434,8 @@ func TestOwnStopOnAPage(t *testing.T) {
 func TestBrokenProviderIsAFailure(t *testing.T) {
 	t.Parallel()
 	for name, env := range map[string]map[string]string{
-		"attempts": nil, "retry budget": archiveEnv("_RETRY_BUDGET_INITIAL_TOKENS", "0"), "circuit": archiveEnv("_RETRY_BUDGET_INITIAL_TOKENS", "50"),
+		"attempts": nil, "retry budget": archiveEnv("_RETRY_BUDGET_INITIAL_TOKENS", "0"),
+		"circuit": archiveEnv("_RETRY_BUDGET_INITIAL_TOKENS", "50"),
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -447,14 +460,19 @@ func TestGivenUpRequestsAreClassified(t *testing.T) {
 		stop governor.StopReason
 		wait time.Duration
 	}{
-		"author's class": {&governhttp.Stopped{Kind: governor.Throttled, Attempts: 4, Err: &Error{Class: Unavailable, Status: 503}}, Unavailable, "", 0},
+		"author's class": {&governhttp.Stopped{Kind: governor.Throttled, Attempts: 4,
+			Err: &Error{Class: Unavailable, Status: 503}}, Unavailable, "", 0},
 		"told by the author": {&governhttp.Stopped{Kind: governor.Throttled, Attempts: 1, RetryAfter: time.Hour,
 			Err: &Error{Class: RateLimited, RetryAfter: time.Minute}}, RateLimited, "", time.Hour},
-		"spent quota":       {&governhttp.Stopped{RetryAfter: time.Hour}, RateLimited, "", time.Hour},
-		"another transport": {&governhttp.Stopped{Kind: governor.Throttled, Attempts: 4, Err: errors.New("NO [LIMIT]")}, RateLimited, "", 0},
-		"dead transport":    {&governhttp.Stopped{Kind: governor.Failed, Attempts: 4, Err: errors.New("BYE")}, Unavailable, "", 0},
-		"broken network":    {&governhttp.Stopped{Kind: governor.Failed, Attempts: 4, Err: &governhttp.Error{Kind: governhttp.Network}}, Unavailable, "", 0},
-		"open circuit":      {&governhttp.Stopped{Reason: governor.CircuitOpen, RetryAfter: time.Minute}, Unavailable, governor.CircuitOpen, time.Minute},
+		"spent quota": {&governhttp.Stopped{RetryAfter: time.Hour}, RateLimited, "", time.Hour},
+		"another transport": {&governhttp.Stopped{Kind: governor.Throttled, Attempts: 4, Err: errors.New("NO [LIMIT]")},
+			RateLimited, "", 0},
+		"dead transport": {&governhttp.Stopped{Kind: governor.Failed, Attempts: 4, Err: errors.New("BYE")},
+			Unavailable, "", 0},
+		"broken network": {&governhttp.Stopped{Kind: governor.Failed, Attempts: 4,
+			Err: &governhttp.Error{Kind: governhttp.Network}}, Unavailable, "", 0},
+		"open circuit": {&governhttp.Stopped{Reason: governor.CircuitOpen, RetryAfter: time.Minute}, Unavailable,
+			governor.CircuitOpen, time.Minute},
 		"no retries": {&governhttp.Stopped{Kind: governor.Throttled, Attempts: 1, Reason: governor.RetriesExhausted,
 			Err: &Error{Class: RateLimited, Status: 429}}, RateLimited, governor.RetriesExhausted, 0},
 	} {
@@ -465,13 +483,14 @@ func TestGivenUpRequestsAreClassified(t *testing.T) {
 	}
 }
 
-// TestKindOfAFailure says what each class means for the pace.
+// TestKindOfAFailure checks what each class means for the pace.
 func TestKindOfAFailure(t *testing.T) {
 	t.Parallel()
 	for kind, failures := range map[governor.Kind][]Error{
 		governor.Throttled: {{Class: RateLimited}, {Class: RateLimited, Status: 403}, {Class: Unavailable, Status: 503}},
 		governor.Failed:    {{Class: Unavailable}, {Class: Unavailable, Status: 500}},
-		governor.Rejected:  {{Class: Unauthorized}, {Class: Forbidden, Status: 403}, {Class: NotFound}, {Class: Gone}, {Class: Malformed}, {Class: CursorRejected}},
+		governor.Rejected: {{Class: Unauthorized}, {Class: Forbidden, Status: 403}, {Class: NotFound}, {Class: Gone},
+			{Class: Malformed}, {Class: CursorRejected}},
 	} {
 		for _, e := range failures {
 			if e.Kind() != kind {
@@ -495,7 +514,10 @@ func TestForbiddenOrLimited(t *testing.T) {
 		"overloaded":  {governhttp.Response{Status: 503, HasRetryAfter: true}, Unavailable},
 	} {
 		var e *Error
-		if err := ByStatus(&c.answer); !errors.As(err, &e) || e.Class != c.want || e.HasRetryAfter != c.answer.HasRetryAfter || e.RetryAfter != c.answer.RetryAfter {
+		if err := ByStatus(
+			&c.answer,
+		); !errors.As(err, &e) || e.Class != c.want || e.HasRetryAfter != c.answer.HasRetryAfter ||
+			e.RetryAfter != c.answer.RetryAfter {
 			t.Errorf("%s: %+v, want %s", name, e, c.want)
 		}
 	}

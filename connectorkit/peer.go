@@ -11,30 +11,29 @@ import (
 	"pdpp/protocol"
 )
 
-// errRunnerGone means that stdin ended before DONE: nobody listens any more.
+// errRunnerGone means that stdin ended before DONE.
 var errRunnerGone = errors.New("the runner closed stdin before the run ended")
 
-// peer is the runner's side of the conversation. One goroutine reads stdin; a
-// message that nothing asked for ends the run, fail closed.
-type peer struct {
+// runnerPeer is the connection to the runner. One goroutine reads stdin. An unexpected message ends the run.
+type runnerPeer struct {
 	started chan *protocol.Start
 
-	mu      sync.Mutex
-	heard   func(*protocol.AllowanceShare) bool // reports whether a share is of an allowance that was asked for
-	asked   int
-	pending string // request id that an answer must carry
-	kind    protocol.MessageType
-	answer  chan protocol.Message
+	mu           sync.Mutex
+	shareHandler func(*protocol.AllowanceShare) bool // reports whether the share belongs to a requested quota
+	asked        int
+	pending      string // request id that the reply must have
+	kind         protocol.MessageType
+	answer       chan protocol.Message
 }
 
-// newPeer reads stdin until it ends or breaks a rule, and ends the run then.
-func newPeer(stdin io.Reader, end func(error)) *peer {
-	p := &peer{started: make(chan *protocol.Start, 1), answer: make(chan protocol.Message, 1)}
+// newRunnerPeer reads stdin until it ends or a message violates a rule, and then ends the run.
+func newRunnerPeer(stdin io.Reader, end func(error)) *runnerPeer {
+	p := &runnerPeer{started: make(chan *protocol.Start, 1), answer: make(chan protocol.Message, 1)}
 	go func() { end(p.read(stdin)) }()
 	return p
 }
 
-func (p *peer) read(stdin io.Reader) error {
+func (p *runnerPeer) read(stdin io.Reader) error {
 	lines, dec := protocol.NewLineReader(stdin, 0), protocol.NewDecoder(protocol.ToConnector)
 	for first := true; ; first = false {
 		line, err := lines.Next()
@@ -62,8 +61,8 @@ func (p *peer) read(stdin io.Reader) error {
 	}
 }
 
-// deliver hands the message to whoever asked for it.
-func (p *peer) deliver(m protocol.Message) bool {
+// deliver passes the message to the caller that waits for it.
+func (p *runnerPeer) deliver(m protocol.Message) bool {
 	var id string
 	switch m := m.(type) {
 	case *protocol.InteractionResponse:
@@ -92,23 +91,26 @@ func (p *peer) deliver(m protocol.Message) bool {
 	return true
 }
 
-// hear has shares of allowances taken in.
-func (p *peer) hear(heard func(*protocol.AllowanceShare) bool) {
+// onShare sets the function that processes shares of quotas.
+func (p *runnerPeer) onShare(heard func(*protocol.AllowanceShare) bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.heard = heard
+	p.shareHandler = heard
 }
 
-func (p *peer) hearing() func(*protocol.AllowanceShare) bool {
+func (p *runnerPeer) hearing() func(*protocol.AllowanceShare) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.heard
+	return p.shareHandler
 }
 
-// ask sends a request under a fresh id and waits for its answer. The caller
-// serializes requests: the output lock does for interactions, and gap pages are
-// requested by one goroutine.
-func (p *peer) ask(ctx context.Context, want protocol.MessageType, send func(id string) error) (protocol.Message, error) {
+// ask sends a request with a fresh id and waits for its reply. The caller serializes requests: the output lock
+// does so for interactions, and one goroutine requests gap pages.
+func (p *runnerPeer) ask(
+	ctx context.Context,
+	want protocol.MessageType,
+	send func(id string) error,
+) (protocol.Message, error) {
 	p.mu.Lock()
 	p.asked++
 	id := "q" + strconv.Itoa(p.asked)

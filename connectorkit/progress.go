@@ -14,17 +14,17 @@ import (
 )
 
 const (
-	// progressEvery is the least time between two PROGRESS messages of a run.
+	// progressEvery is the minimum time between two PROGRESS messages of a run.
 	progressEvery = 250 * time.Millisecond
-	// longWait is a wait that a run announces, so that it does not look stuck.
-	longWait = 5 * time.Second
+	// announcedWait is the length of a wait that a run announces, so that it does not look stuck.
+	announcedWait = 5 * time.Second
 )
 
-// progress throttles PROGRESS by the injected clock.
-type progress struct{ last time.Time }
+// progressThrottle throttles PROGRESS by the injected clock.
+type progressThrottle struct{ last time.Time }
 
-// report tells how far a stream is. The last report of a stream always goes out.
-func (r *run) report(ctx context.Context, stream string, count, total int, last bool) error {
+// report sends the progress of a stream. The last report of a stream is always sent.
+func (r *runState) report(ctx context.Context, stream string, count, total int, last bool) error {
 	if err := r.transitions(ctx); err != nil {
 		return err
 	}
@@ -44,16 +44,16 @@ func (r *run) report(ctx context.Context, stream string, count, total int, last 
 	return r.out.send(ctx, m)
 }
 
-// lastWords closes the account of the pace: what moved the circuit, what the
-// next run should know, and the rate that was reached.
-func (r *run) lastWords(ctx context.Context, failed bool) error {
+// reportPace reports the final state of the pace: circuit transitions, the learned state for the next run, and the
+// rate.
+func (r *runState) reportPace(ctx context.Context, failed bool) error {
 	if err := r.transitions(ctx); err != nil {
 		return err
 	}
 	if err := r.statePace(ctx, failed); err != nil {
 		return err
 	}
-	if err := r.tellLearned(ctx); err != nil {
+	if err := r.sendLearned(ctx); err != nil {
 		return err
 	}
 	rate := r.rate()
@@ -64,9 +64,9 @@ func (r *run) lastWords(ctx context.Context, failed bool) error {
 	return r.out.send(ctx, &protocol.Progress{Message: text, CollectionRate: rate})
 }
 
-// rate is the live rate of the run's main provider. Nil when nothing is paced,
-// which is not a rate of zero (RT-27.2).
-func (r *run) rate() *protocol.CollectionRate {
+// rate returns the current rate of the run's main provider, or nil if nothing is paced, which is not a rate of
+// zero (RT-27.2).
+func (r *runState) rate() *protocol.CollectionRate {
 	p := r.main()
 	if p == nil {
 		return nil
@@ -97,9 +97,9 @@ func perMinute(interval time.Duration) float64 {
 	return math.Round(float64(time.Minute) / float64(max(interval, time.Microsecond)))
 }
 
-// transitions tells every move of a circuit since the last time, one message
-// each. They hold states and counters, nothing of any request (PB-06).
-func (r *run) transitions(ctx context.Context) error {
+// transitions reports every transition of a circuit since the last call, one message each. They contain states
+// and counters, no request data (PB-06).
+func (r *runState) transitions(ctx context.Context) error {
 	for _, p := range r.providers {
 		for _, t := range p.governor.Transitions() {
 			err := r.out.send(ctx, &protocol.Progress{Message: circuitText[t.To], ProviderBudget: circuitMove(t)})
@@ -145,10 +145,9 @@ func circuitMove(t governor.Transition) *protocol.ProviderBudget {
 	}
 }
 
-// waiting announces a long wait before it begins. It can neither fail the
-// request nor hold it up.
-func (r *run) waiting(ctx context.Context, w governhttp.Wait) {
-	if w.For < longWait {
+// waiting announces a long wait before it begins. It can neither fail nor delay the request.
+func (r *runState) waiting(ctx context.Context, w governhttp.Wait) {
+	if w.For < announcedWait {
 		return
 	}
 	why := " before trying again"
@@ -162,16 +161,15 @@ func (r *run) waiting(ctx context.Context, w governhttp.Wait) {
 	r.out.offer(ctx, &protocol.Progress{Message: text, CollectionRate: r.rate()})
 }
 
-// unreached tells that a host is tried again. It can neither fail the request nor
-// hold it up.
-func (r *run) unreached(ctx context.Context, host string, attempt, of int) {
+// unreached reports that a host is tried again. It can neither fail nor delay the request.
+func (r *runState) unreached(ctx context.Context, host string, attempt, of int) {
 	r.out.offer(ctx, &protocol.Progress{Message: fmt.Sprintf("trying to reach %s, attempt %d of %d", host, attempt, of)})
 }
 
-// quiet tells the runner at once how long a provider is to be left alone, so that
-// no later run asks it earlier, even when this one is killed while it waits.
-func (r *run) quiet(ctx context.Context, q governhttp.Quiet) {
-	r.shared.rouse(q.Provider)
+// quiet reports at once how long a provider must not be used, so that no later run uses it earlier, even if this
+// one is killed while it waits.
+func (r *runState) quiet(ctx context.Context, q governhttp.Quiet) {
+	r.shared.wakeSender(q.Provider)
 	reason, text := protocol.WaitSearched, "the provider refuses: leaving it alone for %s"
 	if q.ByProvider {
 		reason, text = protocol.WaitRetryAfter, "the provider asks to be left alone for %s"
@@ -181,6 +179,6 @@ func (r *run) quiet(ctx context.Context, q governhttp.Quiet) {
 		ProviderWait: &protocol.ProviderWait{Sender: q.Provider, WaitMS: milliseconds(q.For), Reason: reason},
 	}
 	if r.out.send(ctx, m) == nil {
-		_ = r.out.flush(ctx) // a broken output ends the run by itself
+		_ = r.out.flush(ctx) // a broken output ends the run anyway
 	}
 }

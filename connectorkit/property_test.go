@@ -33,7 +33,11 @@ func TestNothingIsEverStranded(t *testing.T) {
 		lane, refuseMany := a.lane(), func(int) error { return nil }
 		if many := rapid.SampledFrom([]int{0, 2, 5, 10}).Draw(t, "many"); many > 0 {
 			leave := rapid.IntRange(1, 5).Draw(t, "leaves out one of")
-			lane, _ = a.many(many, func(key string) bool { return int(key[len(key)-1])%leave == 1 }, func(n int) error { return refuseMany(n) })
+			lane, _ = a.many(
+				many,
+				func(key string) bool { return int(key[len(key)-1])%leave == 1 },
+				func(n int) error { return refuseMany(n) },
+			)
 		}
 		c := collecting(t, lane)
 
@@ -43,7 +47,8 @@ func TestNothingIsEverStranded(t *testing.T) {
 			a.list = func(n int) error { return refuse(n, "") }
 			batch := disturbance(t, "batch", 0)
 			refuseMany = func(n int) error { return batch(n%50, "") }
-			scope := rapid.SampledFrom([][]protocol.StreamScope{laneScope, laneScope, laneScope, laneScope[:1], laneScope[1:]}).Draw(t, "scope")
+			scope := rapid.SampledFrom([][]protocol.StreamScope{laneScope, laneScope, laneScope, laneScope[:1], laneScope[1:]}).
+				Draw(t, "scope")
 			recovery := rapid.IntRange(0, 5).Draw(t, "recovery only") == 0
 			r := v.run(t, c, options{
 				scope: scope, recovery: recovery,
@@ -81,8 +86,16 @@ func disturbance(t *rapid.T, what string, from int) func(int, string) error {
 	for range rapid.IntRange(0, 3).Draw(t, what+" faults") {
 		first := from + rapid.IntRange(1, 40).Draw(t, what+" first")
 		fault := rapid.SampledFrom([]*Error{
-			{Class: RateLimited}, {Class: RateLimited, RetryAfter: time.Hour, HasRetryAfter: true}, {Class: Unavailable}, {Class: Malformed}, {Class: Unauthorized}, {Class: Walled},
-			{Class: RateLimited, stopped: governor.RetriesExhausted}, {Class: Unavailable, stopped: governor.CircuitOpen},
+			{
+				Class: RateLimited,
+			},
+			{Class: RateLimited, RetryAfter: time.Hour, HasRetryAfter: true},
+			{Class: Unavailable},
+			{Class: Malformed},
+			{Class: Unauthorized},
+			{Class: Challenge},
+			{Class: RateLimited, stopped: governor.RetriesExhausted},
+			{Class: Unavailable, stopped: governor.CircuitOpen},
 			{Class: Unavailable, stopped: governor.MaxWallClock},
 		}).Draw(t, what+" fault")
 		for i := range rapid.SampledFrom([]int{1, 3, 10}).Draw(t, what+" length") {
@@ -97,22 +110,27 @@ func disturbance(t *rapid.T, what string, from int) func(int, string) error {
 	}
 }
 
-// declared fails when a run said that it succeeded and a thread is neither stored
-// nor declared missing, by itself, by a window, or by the gap of the list.
+// declared fails when a run succeeded and a thread is neither stored
+// nor declared missing, as an item, by a window, or by the gap of the list.
 func (a *archive) declared(t tb, v *vault) {
 	t.Helper()
-	if g := v.gaps[listKey("threads")]; g != nil && g.status == protocol.GapPending {
+	if g := v.gaps[listGapKey("threads")]; g != nil && g.status == protocol.GapPending {
 		return
 	}
 	for i, x := range a.things {
 		if !a.holds(v, i) && !promised(v, x) {
-			t.Fatalf("a run succeeded without thread %s at %s, and nothing says so\n%s", x.key, x.at.Format(time.RFC3339), v.describe())
+			t.Fatalf(
+				"a run succeeded without thread %s at %s, and nothing says so\n%s",
+				x.key,
+				x.at.Format(time.RFC3339),
+				v.describe(),
+			)
 		}
 	}
 }
 
 // accountedFor fails when the steady bookmark has passed a thread that nothing
-// stands for.
+// represents.
 func (a *archive) accountedFor(t tb, v *vault) {
 	t.Helper()
 	mark := steadyOf(v.state["threads"]).detailed()
@@ -124,17 +142,17 @@ func (a *archive) accountedFor(t tb, v *vault) {
 	}
 }
 
-// promised reports whether a gap or an open window stands for the thread.
+// promised reports whether a gap or an open window represents the thread.
 func promised(v *vault, x thing) bool {
 	if g := v.gaps[x.key]; g != nil && g.status == protocol.GapPending {
 		return true
 	}
-	windows := []window{}
-	if w, open := windowOf(v.catchUp["threads"]); open {
+	windows := []timeWindow{}
+	if w, open := readWindow(v.catchUp["threads"]); open {
 		windows = append(windows, w)
 	}
 	for _, g := range v.gaps {
-		if w, ok := windowOf(g.DetailLocator); ok && g.status == protocol.GapPending {
+		if w, ok := readWindow(g.DetailLocator); ok && g.status == protocol.GapPending {
 			windows = append(windows, w)
 		}
 	}
@@ -175,7 +193,14 @@ func TestCappedRunsDrain(t *testing.T) {
 		c := collecting(t, a.lane())
 		for run := 1; ; run++ {
 			before := len(a.fetches)
-			r := succeeded(t, v.run(t, c, options{scope: laneScope, env: capped(limit, chunk), pageSize: rapid.IntRange(1, 20).Draw(t, "gap page")}))
+			r := succeeded(
+				t,
+				v.run(
+					t,
+					c,
+					options{scope: laneScope, env: capped(limit, chunk), pageSize: rapid.IntRange(1, 20).Draw(t, "gap page")},
+				),
+			)
 			if n := len(a.fetches) - before; n > limit {
 				t.Fatalf("run %d made %d fetches under a cap of %d", run, n, limit)
 			}

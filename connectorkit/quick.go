@@ -15,31 +15,30 @@ import (
 	"pdpp/protocol"
 )
 
-// quickSchema judges an encoded record in one look at its bytes, without making a tree of it.
-// It knows the keywords that nearly all schemas consist of. It only ever says that a record
-// is good: what it does not understand, and what it finds wrong, goes the long way, whose
-// judgement counts.
+// quickSchema validates an encoded record in one pass over its bytes, without a tree. It knows the keywords of
+// nearly all schemas. It only accepts records: for unknown keywords and invalid records the full validation
+// decides.
 type quickSchema struct {
-	kinds    kind // that a value may be of; zero is any
+	kinds    valueKinds // allowed kinds of a value; zero means any
 	members  map[string]*quickMember
-	required uint64       // bits of the members that must be there
-	others   *quickSchema // of members that are not named; nil is any
-	closed   bool         // there are no others
-	items    *quickSchema // nil is any
+	required uint64       // bits of the required members
+	others   *quickSchema // of other members; nil means any
+	closed   bool         // other members are not allowed
+	items    *quickSchema // nil means any
 	enum     map[string]bool
-	least    int // length of a text
+	least    int // minimum length of a string
 }
 
 type quickMember struct {
 	schema *quickSchema
-	bit    uint64 // of a required one
+	bit    uint64 // bit of a required member
 }
 
-// kind is a set of types.
-type kind uint8
+// valueKinds is a set of types.
+type valueKinds uint8
 
 const (
-	kindNull kind = 1 << iota
+	kindNull valueKinds = 1 << iota
 	kindBool
 	kindText
 	kindWhole
@@ -48,23 +47,29 @@ const (
 	kindObject
 )
 
-var kinds = map[string]kind{
-	"null": kindNull, "boolean": kindBool, "string": kindText, "integer": kindWhole, "number": kindNumber | kindWhole, "array": kindList, "object": kindObject,
+var kinds = map[string]valueKinds{
+	"null":    kindNull,
+	"boolean": kindBool,
+	"string":  kindText,
+	"integer": kindWhole,
+	"number":  kindNumber | kindWhole,
+	"array":   kindList,
+	"object":  kindObject,
 }
 
-// quickSchemas are those of a manifest that can be judged so, by stream.
+// quickSchemas returns the schemas of a manifest that can be validated quickly, by stream.
 func quickSchemas(m *manifest.Manifest) map[string]*quickSchema {
 	all := map[string]*quickSchema{}
 	for _, s := range m.Streams {
-		if q, ok := quickOf(jsontext.Value(s.Schema)); ok {
+		if q, ok := readQuickSchema(jsontext.Value(s.Schema)); ok {
 			all[s.Name] = q
 		}
 	}
 	return all
 }
 
-// quickOf reads a schema; false when it says something that is not known here.
-func quickOf(raw jsontext.Value) (*quickSchema, bool) {
+// readQuickSchema parses a schema. It returns false for an unknown keyword.
+func readQuickSchema(raw jsontext.Value) (*quickSchema, bool) {
 	var words map[string]jsontext.Value
 	if raw.Kind() != '{' || json.Unmarshal(raw, &words) != nil {
 		return nil, false
@@ -82,18 +87,18 @@ func quickOf(raw jsontext.Value) (*quickSchema, bool) {
 		case "required":
 			ok = json.Unmarshal(value, &required) == nil && len(required) <= 64
 		case "items":
-			q.items, ok = quickOf(value)
+			q.items, ok = readQuickSchema(value)
 		case "additionalProperties":
 			if value.Kind() == 't' || value.Kind() == 'f' {
 				q.closed = value.Kind() == 'f'
 				continue
 			}
-			q.others, ok = quickOf(value)
+			q.others, ok = readQuickSchema(value)
 		case "enum":
-			q.enum, ok = textsOf(value)
+			q.enum, ok = readStrings(value)
 		case "minLength":
 			ok = json.Unmarshal(value, &q.least) == nil
-		case "title", "description", "format", "default", "examples": // they say nothing that a record is judged by
+		case "title", "description", "format", "default", "examples": // they do not affect validation
 		default:
 			ok = strings.HasPrefix(word, "x_") || strings.HasPrefix(word, "x-")
 		}
@@ -103,7 +108,7 @@ func quickOf(raw jsontext.Value) (*quickSchema, bool) {
 	}
 	q.members = map[string]*quickMember{}
 	for name, value := range members {
-		schema, ok := quickOf(value)
+		schema, ok := readQuickSchema(value)
 		if !ok {
 			return nil, false
 		}
@@ -124,8 +129,8 @@ func quickOf(raw jsontext.Value) (*quickSchema, bool) {
 	return q, true
 }
 
-// textsOf is a list of texts; false when there is anything else among them.
-func textsOf(value jsontext.Value) (map[string]bool, bool) {
+// readStrings parses a list of strings. It returns false for any other content.
+func readStrings(value jsontext.Value) (map[string]bool, bool) {
 	var list []any
 	if json.Unmarshal(value, &list) != nil {
 		return nil, false
@@ -141,7 +146,7 @@ func textsOf(value jsontext.Value) (map[string]bool, bool) {
 	return texts, true
 }
 
-func kindsOf(value jsontext.Value) (set kind, ok bool) {
+func kindsOf(value jsontext.Value) (set valueKinds, ok bool) {
 	list := []string{""}
 	if value.Kind() == '"' {
 		ok = json.Unmarshal(value, &list[0]) == nil
@@ -155,18 +160,18 @@ func kindsOf(value jsontext.Value) (set kind, ok bool) {
 	return set, ok
 }
 
-// quickLook reads the bytes of a record.
-type quickLook struct {
+// quickReader reads the bytes of a record.
+type quickReader struct {
 	b     []byte
 	i     int
-	names []string // members of the record itself that are wanted
+	names []string // wanted members of the record itself
 	tree  map[string]any
 }
 
-// judge looks at a record that the kit has encoded itself. It gives the members that are
-// asked for; false when the record has to go the long way.
+// judge validates a record that the kit has encoded. It returns the named members, or false if the full
+// validation must decide.
 func (q *quickSchema) judge(raw []byte, names []string) (map[string]any, bool) {
-	l := quickLook{b: raw, names: names, tree: make(map[string]any, len(names))}
+	l := quickReader{b: raw, names: names, tree: make(map[string]any, len(names))}
 	if len(raw) == 0 || raw[0] != '{' || !l.object(q, protocol.MaxDepth-1, true) || l.i != len(raw) {
 		return nil, false
 	}
@@ -174,10 +179,12 @@ func (q *quickSchema) judge(raw []byte, names []string) (map[string]any, bool) {
 }
 
 func (q *quickSchema) takesString(text string) bool {
-	return q == nil || (q.kinds == 0 || q.kinds&kindText != 0) && (q.enum == nil || q.enum[text]) && (q.least == 0 || utf8.RuneCountInString(text) >= q.least)
+	return q == nil ||
+		(q.kinds == 0 || q.kinds&kindText != 0) && (q.enum == nil || q.enum[text]) &&
+			(q.least == 0 || utf8.RuneCountInString(text) >= q.least)
 }
 
-func (l *quickLook) value(q *quickSchema, depth int) bool {
+func (l *quickReader) value(q *quickSchema, depth int) bool {
 	if l.i >= len(l.b) {
 		return false
 	}
@@ -206,8 +213,8 @@ func (l *quickLook) value(q *quickSchema, depth int) bool {
 	return q.takes(kindNumber)
 }
 
-// takes reports whether a value of that kind, which is no text, is good.
-func (q *quickSchema) takes(k kind) bool {
+// takes reports whether a value of that kind, other than a string, is valid.
+func (q *quickSchema) takes(k valueKinds) bool {
 	return q == nil || (q.kinds == 0 || q.kinds&k != 0) && q.enum == nil
 }
 
@@ -223,8 +230,8 @@ func (q *quickSchema) takesText(text []byte, plain bool) bool {
 	return q.least == 0 || plain && utf8.RuneCount(text) >= q.least
 }
 
-// text reads a text without its quotes, and says whether nothing in it is escaped.
-func (l *quickLook) text() (text []byte, plain, ok bool) {
+// text reads a string without its quotes. plain reports whether it contains no escape.
+func (l *quickReader) text() (text []byte, plain, ok bool) {
 	start := l.i + 1
 	for at := start; ; {
 		end := bytes.IndexByte(l.b[at:], '"')
@@ -232,7 +239,7 @@ func (l *quickLook) text() (text []byte, plain, ok bool) {
 			return nil, false, false
 		}
 		at += end
-		if at == start || l.b[at-1] != '\\' || !escapes(l.b, at-1) {
+		if at == start || l.b[at-1] != '\\' || !beginsEscape(l.b, at-1) {
 			l.i = at + 1
 			text = l.b[start:at]
 			return text, bytes.IndexByte(text, '\\') < 0, true
@@ -241,7 +248,7 @@ func (l *quickLook) text() (text []byte, plain, ok bool) {
 	}
 }
 
-func (l *quickLook) word(word string) bool {
+func (l *quickReader) word(word string) bool {
 	if !bytes.HasPrefix(l.b[l.i:], []byte(word)) {
 		return false
 	}
@@ -249,7 +256,7 @@ func (l *quickLook) word(word string) bool {
 	return true
 }
 
-func (l *quickLook) number() (whole, ok bool) {
+func (l *quickReader) number() (whole, ok bool) {
 	start := l.i
 	whole = true
 	for ; l.i < len(l.b); l.i++ {
@@ -264,7 +271,7 @@ func (l *quickLook) number() (whole, ok bool) {
 	return whole, l.i > start
 }
 
-func (l *quickLook) list(q *quickSchema, depth int) bool {
+func (l *quickReader) list(q *quickSchema, depth int) bool {
 	if !q.takes(kindList) {
 		return false
 	}
@@ -285,7 +292,7 @@ func (l *quickLook) list(q *quickSchema, depth int) bool {
 	return false
 }
 
-func (l *quickLook) object(q *quickSchema, depth int, record bool) bool {
+func (l *quickReader) object(q *quickSchema, depth int, record bool) bool {
 	if !q.takes(kindObject) {
 		return false
 	}
@@ -328,8 +335,8 @@ func (l *quickLook) object(q *quickSchema, depth int, record bool) bool {
 	return false
 }
 
-// keep takes a member into the tree, as a schema would see it.
-func (l *quickLook) keep(name string, raw []byte) bool {
+// keep puts a member into the tree, in the form that a schema validates.
+func (l *quickReader) keep(name string, raw []byte) bool {
 	switch jsontext.Value(raw).Kind() {
 	case '"':
 		text, err := jsontext.AppendUnquote(nil, raw)
@@ -342,12 +349,13 @@ func (l *quickLook) keep(name string, raw []byte) bool {
 	case 'n':
 		l.tree[name] = nil
 	default:
-		return false // a key or a time is none
+		return false // not a key or a time
 	}
 	return true
 }
 
-// wiredBySchemas reports whether records are judged by their schemas and by nothing else.
+// wiredBySchemas reports whether records are validated only by their schemas.
 func (c *Connector) wiredBySchemas() bool {
-	return c.Validate != nil && c.quick != nil && reflect.ValueOf(c.Validate).Pointer() == reflect.ValueOf(c.wired).Pointer()
+	return c.Validate != nil && c.quick != nil &&
+		reflect.ValueOf(c.Validate).Pointer() == reflect.ValueOf(c.wired).Pointer()
 }

@@ -47,7 +47,8 @@ func drawSchema(t *rapid.T, depth int) map[string]any {
 	}
 	if rapid.Bool().Draw(t, "with members") {
 		members := map[string]any{}
-		for _, name := range rapid.SliceOfNDistinct(rapid.SampledFrom(memberNames), 0, 4, rapid.ID[string]).Draw(t, "members") {
+		for _, name := range rapid.SliceOfNDistinct(rapid.SampledFrom(memberNames), 0, 4, rapid.ID[string]).Draw(t,
+			"members") {
 			members[name] = drawSchema(t, depth-1)
 		}
 		s["properties"] = members
@@ -78,7 +79,9 @@ func drawValue(t *rapid.T, depth int) any {
 	case 1:
 		return rapid.Bool().Draw(t, "bool")
 	case 2:
-		return rapid.SampledFrom([]string{"", "a", "b\n", "\\", "\\\"", "\"", "é\u2028", "long enough", "ghp_0123456789012345678901234567890123"}).Draw(t, "text")
+		return rapid.SampledFrom([]string{"", "a", "b\n", "\\", "\\\"", "\"", "é\u2028", "long enough",
+			"ghp_0123456789012345678901234567890123"}).
+			Draw(t, "text")
 	case 3:
 		return rapid.IntRange(-3, 3).Draw(t, "whole")
 	case 4:
@@ -103,11 +106,13 @@ func drawRecord(t *rapid.T, depth int) map[string]any {
 	return m
 }
 
-// written runs a connector over records and gives what it writes.
+// written runs a connector over records and returns what it writes.
 func written(t *rapid.T, manifest string, slow bool, scope string, records []Record) string {
 	c, err := New([]byte(manifest), func(_ context.Context, s *Setup) ([]Collector, error) {
 		s.Mask("standard")
-		return []Collector{Flat{Stream: "log", Page: func(context.Context, Cursor) (Page, error) { return Page{Records: records}, nil }}}, nil
+		return []Collector{
+			PagedStream{Stream: "log", Page: func(context.Context, Cursor) (Page, error) { return Page{Records: records}, nil }},
+		}, nil
 	})
 	if err != nil {
 		t.Fatalf("manifest: %v\n%s", err, manifest)
@@ -126,15 +131,18 @@ func written(t *rapid.T, manifest string, slow bool, scope string, records []Rec
 	var out, log bytes.Buffer
 	Run(t.Context(), c, Process{
 		Stdin:  io.MultiReader(strings.NewReader(strings.Replace(startLine, `{"name":"log"}`, scope, 1)), stdin),
-		Stdout: &out, Stderr: &log, Env: func(string) string { return "" }, Now: func() time.Time { return time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC) },
+		Stdout: &out,
+		Stderr: &log,
+		Env:    func(string) string { return "" },
+		Now:    func() time.Time { return time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC) },
 	})
 	return firstFault.ReplaceAllString(out.String(), "")
 }
 
-// firstFault is which of several faults of a record is told, which is left to chance.
+// firstFault is which of several faults of a record is reported, which is left to chance.
 var firstFault = regexp.MustCompile(`, first at [^"]*|"schema_paths":\[[^\]]*\]`)
 
-// plainNote is a record whose fields are judged themselves.
+// plainNote is a record with fields that are judged themselves.
 type plainNote struct {
 	ID   string `json:"id"`
 	A    string `json:"a,omitzero"`
@@ -166,8 +174,11 @@ func TestQuickJudgesAlike(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		manifest := fmt.Sprintf(`{"protocol_version":"0.1.0","connector_id":"logs","version":"1.0.0","display_name":"Logs","streams":[
-			{"name":"log","semantics":"append_only","primary_key":"id","schema":%s,"selection":{"fields":true,"resources":true}}]}`, encoded)
+		manifest := fmt.Sprintf(
+			`{"protocol_version":"0.1.0","connector_id":"logs","version":"1.0.0","display_name":"Logs","streams":[
+			{"name":"log","semantics":"append_only","primary_key":"id","schema":%s,"selection":{"fields":true,"resources":true}}]}`,
+			encoded,
+		)
 		var records []Record
 		for range rapid.IntRange(1, 12).Draw(t, "records") {
 			rec := drawRecord(t, 2)
@@ -182,14 +193,41 @@ func TestQuickJudgesAlike(t *testing.T) {
 				}
 				records = append(records, Upsert(jsontext.Value(raw)))
 			case 1, 2, 3:
-				texts := rapid.SampledFrom([]string{"", "a", "b\n", "one", "two \"quoted\"", "é", "\u2028", "\xff", "ghp_0123456789012345678901234567890123"})
-				records = append(records, Upsert(&plainNote{texts.Draw(t, "id"), texts.Draw(t, "a"), rapid.IntRange(-1, 7).Draw(t, "b"), texts.Draw(t, "text"), rapid.Bool().Draw(t, "flag")}))
+				texts := rapid.SampledFrom(
+					[]string{"", "a", "b\n", "one", "two \"quoted\"", "é", "\u2028", "\xff", "ghp_0123456789012345678901234567890123"},
+				)
+				records = append(
+					records,
+					Upsert(
+						&plainNote{
+							texts.Draw(t, "id"),
+							texts.Draw(t, "a"),
+							rapid.IntRange(-1, 7).Draw(t, "b"),
+							texts.Draw(t, "text"),
+							rapid.Bool().Draw(t, "flag"),
+						},
+					),
+				)
 			default:
 				records = append(records, Upsert(rec))
 			}
 		}
-		scope := rapid.SampledFrom([]string{`{"name":"log"}`, `{"name":"log","resources":["one","7"]}`, `{"name":"log","fields":["text"]}`}).Draw(t, "scope")
-		if quick, slow := written(t, manifest, false, scope, records), written(t, manifest, true, scope, records); quick != slow {
+		scope := rapid.SampledFrom([]string{`{"name":"log"}`, `{"name":"log","resources":["one","7"]}`,
+			`{"name":"log","fields":["text"]}`}).
+			Draw(t, "scope")
+		if quick, slow := written(
+			t,
+			manifest,
+			false,
+			scope,
+			records,
+		), written(
+			t,
+			manifest,
+			true,
+			scope,
+			records,
+		); quick != slow {
 			t.Fatalf("schema %s\nquick %s\nslow  %s", encoded, quick, slow)
 		}
 	})
@@ -199,8 +237,12 @@ func TestQuickJudgesAlike(t *testing.T) {
 // and that what cannot be judged so is not.
 func TestQuickIsTaken(t *testing.T) {
 	t.Parallel()
-	usual, ok := quickOf(jsontext.Value(`{"type":"object","properties":{"id":{"type":"string"},"at":{"type":["string","null"],"format":"date-time","x_pdpp_role":"event-time"},
-		"n":{"type":"integer"},"tags":{"type":"array","items":{"type":"string"}},"kind":{"type":"string","enum":["a","b"]}},"required":["id"]}`))
+	usual, ok := readQuickSchema(
+		jsontext.Value(
+			`{"type":"object","properties":{"id":{"type":"string"},"at":{"type":["string","null"],"format":"date-time","x_pdpp_role":"event-time"},
+		"n":{"type":"integer"},"tags":{"type":"array","items":{"type":"string"}},"kind":{"type":"string","enum":["a","b"]}},"required":["id"]}`,
+		),
+	)
 	if !ok {
 		t.Fatal("a usual schema goes the long way")
 	}
@@ -221,8 +263,9 @@ func TestQuickIsTaken(t *testing.T) {
 			t.Errorf("%s: %v %v", record, good, tree)
 		}
 	}
-	for _, schema := range []string{`{"type":"object","anyOf":[{}]}`, `{"properties":{"a":{"pattern":"x"}}}`, `{"$schema":"http://json-schema.org/draft-07/schema#"}`, `{"items":[{}]}`, `true`} {
-		if _, ok := quickOf(jsontext.Value(schema)); ok {
+	for _, schema := range []string{`{"type":"object","anyOf":[{}]}`, `{"properties":{"a":{"pattern":"x"}}}`,
+		`{"$schema":"http://json-schema.org/draft-07/schema#"}`, `{"items":[{}]}`, `true`} {
+		if _, ok := readQuickSchema(jsontext.Value(schema)); ok {
 			t.Errorf("%s is judged the quick way", schema)
 		}
 	}
@@ -232,8 +275,16 @@ func TestQuickIsTaken(t *testing.T) {
 func FuzzQuick(f *testing.F) {
 	f.Add([]byte(`{"id":"x","n":1,"list":[true,null,{"a":"\u0000"}]}`))
 	f.Add([]byte(`{"id":"\\","id":"y"}`))
-	schema := `{"type":"object","properties":{"id":{"type":"string","minLength":1},"n":{"type":["integer","null"]},"list":{"type":"array","items":{"type":["boolean","null","object"]}}},"required":["id"],"additionalProperties":{"type":"string"}}`
-	c, err := New([]byte(`{"protocol_version":"0.1.0","connector_id":"logs","version":"1.0.0","display_name":"Logs","streams":[{"name":"log","semantics":"append_only","primary_key":"id","schema":`+schema+`}]}`), nil)
+	schema := `{"type":"object","properties":{"id":{"type":"string","minLength":1},"n":{"type":["integer","null"]},` +
+		`"list":{"type":"array","items":{"type":["boolean","null","object"]}}},"required":["id"],` +
+		`"additionalProperties":{"type":"string"}}`
+	c, err := New(
+		[]byte(
+			`{"protocol_version":"0.1.0","connector_id":"logs","version":"1.0.0","display_name":"Logs",`+
+				`"streams":[{"name":"log","semantics":"append_only","primary_key":"id","schema":`+schema+`}]}`,
+		),
+		nil,
+	)
 	if err != nil {
 		f.Fatal(err)
 	}

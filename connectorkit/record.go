@@ -12,19 +12,19 @@ import (
 	"pdpp/protocol"
 )
 
-// Record is one thing that a page holds: a record, a deletion, or something
-// unreadable. The kit derives a record's key from the manifest's primary key.
+// Record is one entry of a page: a record, a deletion, or something unreadable. The kit derives a record's key
+// from the manifest's primary key.
 type Record struct {
 	data    any
 	deleted string
 	fault   *Fault
-	blobs   []Blob // nil: nothing is said of them
-	listed  bool   // it is of the item itself, not of its details
-	file    string // of an import, that it came from
+	blobs   []Blob // nil: files stay as they are
+	listed  bool   // the item's own record, not a detail
+	file    string // import file that it came from
 }
 
-// FromFile says that the record came from a file of an import, by its path with slashes below the
-// import's folder. Undoing the import deletes what came from its file alone.
+// FromFile returns the record with its import file, as a path with slashes below the import's folder. Undoing an
+// import deletes the records that came only from its file.
 func (r Record) FromFile(path string) Record {
 	if path = strings.ToValidUTF8(path, "\uFFFD"); len(path) <= protocol.MaxFileName {
 		r.file = path
@@ -32,15 +32,15 @@ func (r Record) FromFile(path string) Record {
 	return r
 }
 
-// OfItem is, among the details of an item, the item's own record: what its list says, made
-// whole by what only the details tell. It is for a Lane that has Completed.
+// OfItem marks, among the details of an item, the item's own record, completed with what only the details
+// contain. It is for a ListDetail with Completed.
 func OfItem(r Record) Record {
 	r.listed = true
 	return r
 }
 
-// Upsert is a new or changed record. Data is a JSON object: a struct with json
-// tags, a map, or raw JSON as jsontext.Value.
+// Upsert returns a new or changed record. Data is a JSON object: a struct with json tags, a map, or raw JSON as
+// jsontext.Value.
 func Upsert(data any) Record {
 	if data == nil {
 		return Record{fault: &Fault{Path: "record"}}
@@ -48,8 +48,8 @@ func Upsert(data any) Record {
 	return Record{data: data}
 }
 
-// Delete is a record that the provider reports as deleted. A compound key is
-// spelled by protocol.CompoundKey. Only mutable_state streams can delete.
+// Delete returns a record that the provider reports as deleted. Use protocol.CompoundKey for a compound key. Only
+// mutable_state streams can delete.
 func Delete(key string) Record {
 	if key == "" {
 		return Record{fault: &Fault{Path: "/primary_key"}}
@@ -57,8 +57,8 @@ func Delete(key string) Record {
 	return Record{deleted: key}
 }
 
-// Unreadable is a record that the connector could not decode. It is declared as
-// missing, by the place in the answer that err names and without content.
+// Unreadable returns a record that the connector could not decode. It is declared as missing, with the location
+// from err and without content.
 func Unreadable(key string, err error) Record {
 	f := &Fault{Key: key, Path: "decode"}
 	var semantic *json.SemanticError
@@ -68,20 +68,19 @@ func Unreadable(key string, err error) Record {
 	return Record{fault: f}
 }
 
-// isZero reports whether the record is the zero value, which an item without a
-// list record has.
+// isZero reports whether the record is the zero value, for an item without a list record.
 func (r Record) isZero() bool { return r.data == nil && r.deleted == "" && r.fault == nil }
 
-// form says who wrote a record's JSON.
-type form int
+// recordForm is what encoded a record's JSON.
+type recordForm int
 
 const (
-	formForeign form = iota // the connector
-	formOwn                 // the kit
-	formFinal               // the kit, as the protocol writes it
+	formForeign recordForm = iota // the connector
+	formOwn                       // the kit
+	formFinal                     // the kit, as the protocol writes it
 )
 
-// fields are those of a record that is a struct of plain members; nil when it is none.
+// fields returns the encoder and value of a record that is a plain struct, or nil.
 func (r Record) fields() (*quickRecord, reflect.Value) {
 	v := reflect.ValueOf(r.data)
 	if v.Kind() == reflect.Pointer && !v.IsNil() {
@@ -93,8 +92,8 @@ func (r Record) fields() (*quickRecord, reflect.Value) {
 	return quickRecordOf(v.Type()), v
 }
 
-// encode gives the record as JSON; buf is memory that it may use.
-func (r Record) encode(buf []byte) (raw jsontext.Value, by form, err error) {
+// encode returns the record as JSON. It may use buf.
+func (r Record) encode(buf []byte) (raw jsontext.Value, by recordForm, err error) {
 	if raw, isRaw := r.data.(jsontext.Value); isRaw {
 		return raw, formForeign, nil
 	}
@@ -107,9 +106,9 @@ func (r Record) encode(buf []byte) (raw jsontext.Value, by form, err error) {
 	return raw, formOwn, err
 }
 
-// keyOf reads the primary key from a decoded record; false when a part of it is
-// missing or is neither text nor number.
-func keyOf(tree map[string]any, fields []string) (string, bool) {
+// primaryKeyOf returns the primary key of a decoded record. It returns false if a part is missing or neither string nor
+// number.
+func primaryKeyOf(tree map[string]any, fields []string) (string, bool) {
 	parts := make([]string, len(fields))
 	for i, name := range fields {
 		switch v := tree[name].(type) {

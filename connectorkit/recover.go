@@ -8,14 +8,12 @@ import (
 	"pdpp/protocol"
 )
 
-// recoverGaps fetches what earlier runs had to leave out, before anything new.
-// Pages are transport batches: it asks for the next one until a page is empty
-// (PB-11). A spent budget or the provider's pressure ends recovery, not the run:
-// unserved gaps stay pending, and the forward pass goes on within what is left
-// of the budget (RC-04).
-func (r *run) recoverGaps(ctx context.Context, workers []worker) error {
-	var lanes []*lane
-	var feeds []*Feeding
+// recoverGaps fetches what earlier runs left out, before anything new. Pages are transport batches: it requests
+// pages until one is empty (PB-11). A spent budget or the provider's pressure ends recovery, not the run:
+// unserved gaps stay pending, and the forward pass continues within the rest of the budget (RC-04).
+func (r *runState) recoverGaps(ctx context.Context, workers []collectorRun) error {
+	var lanes []*listDetailRun
+	var feeds []*Push
 	var streams []string
 	for _, w := range workers {
 		for _, name := range w.streams() {
@@ -23,16 +21,16 @@ func (r *run) recoverGaps(ctx context.Context, workers []worker) error {
 				streams = append(streams, name)
 			}
 		}
-		if l, ok := w.(*lane); ok && l.detailing {
+		if l, ok := w.(*listDetailRun); ok && l.detailing {
 			lanes = append(lanes, l)
 		}
-		if f, ok := w.(*Feeding); ok {
+		if f, ok := w.(*Push); ok {
 			feeds = append(feeds, f)
 		}
 	}
 	defer func() {
 		for _, l := range lanes {
-			l.abandon()
+			l.cancelCalls()
 		}
 	}()
 	served := map[string]bool{}
@@ -45,25 +43,25 @@ func (r *run) recoverGaps(ctx context.Context, workers []worker) error {
 			}
 			served[e.GapID], fresh = true, true
 			if r.hold(workers, e) {
-				continue // the forward pass reads the list on
+				continue // the forward pass continues the list
 			}
 			for _, f := range feeds {
 				if e.RecordKey != "" && slices.Contains(f.selected, e.Stream) {
 					f.gaps[e.Stream+"\x00"+string(e.RecordKey)] = e
 				}
 			}
-			if l := laneOf(lanes, e); l != nil {
+			if l := laneForGap(lanes, e); l != nil {
 				l.held[string(e.RecordKey)] = e
 			}
 		}
-		var halt *stop
+		var halt *laneStop
 		for i, e := range page {
-			l := laneOf(lanes, e)
+			l := laneForGap(lanes, e)
 			if l == nil || l.held[string(e.RecordKey)].GapID != e.GapID {
 				continue // not ours, or settled while a backlog was expanded
 			}
-			if halt != nil && !halt.cap && !l.known(itemOf(e)) {
-				continue // the provider is left alone; what it already gave is kept
+			if halt != nil && !halt.cap && !l.known(itemOfGap(e)) {
+				continue // no more requests to the provider; fetched details are kept
 			}
 			if halt == nil {
 				if err := l.recoverAhead(ctx, page[i:]); err != nil {
@@ -101,8 +99,8 @@ func (r *run) recoverGaps(ctx context.Context, workers []worker) error {
 	return nil
 }
 
-// laneOf finds the lane that a gap belongs to; nil when this run has none.
-func laneOf(lanes []*lane, e protocol.GapEntry) *lane {
+// laneForGap returns the lane of a gap, or nil if this run has none.
+func laneForGap(lanes []*listDetailRun, e protocol.GapEntry) *listDetailRun {
 	for _, l := range lanes {
 		if l.Detail == e.Stream && (e.ParentStream == l.List || e.ParentStream == "") && e.RecordKey != "" {
 			return l
@@ -111,15 +109,14 @@ func laneOf(lanes []*lane, e protocol.GapEntry) *lane {
 	return nil
 }
 
-// recover tries one served gap. Once the budget is spent, only a backlog still
-// moves on, by writing its next chunk.
-func (l *lane) recover(ctx context.Context, e protocol.GapEntry) (*stop, error) {
+// recover tries one served gap. If the budget is spent, only a backlog makes progress, by writing its next chunk.
+func (l *listDetailRun) recover(ctx context.Context, e protocol.GapEntry) (*laneStop, error) {
 	if span, backlog, ours := l.backlogWindow(e); ours {
 		return l.expand(ctx, e, span)
 	} else if backlog {
 		return nil, nil
 	}
-	item := itemOf(e)
+	item := itemOfGap(e)
 	if !l.known(item) && l.r.capped() {
 		return capStop, l.announce(ctx, capStop)
 	}
@@ -139,35 +136,34 @@ func (l *lane) recover(ctx context.Context, e protocol.GapEntry) (*stop, error) 
 	return stop, nil
 }
 
-// expand lists the window of a backlog gap again, newest first: it fetches within
-// the budget, writes the next chunk of gaps, and leaves a smaller backlog for the
-// rest. Every expansion makes progress, even with the budget spent, unless this
-// run has already written its chunk; then the backlog waits, untouched.
-func (l *lane) expand(ctx context.Context, e protocol.GapEntry, span window) (*stop, error) {
+// expand lists the window of a backlog gap again, newest first: it fetches within the budget, writes the next
+// chunk of gaps, and leaves a smaller backlog for the rest. Every expansion makes progress, even with a spent
+// budget, unless this run has already written its chunk; then the backlog stays unchanged.
+func (l *listDetailRun) expand(ctx context.Context, e protocol.GapEntry, span timeWindow) (*laneStop, error) {
 	if l.r.late() || l.r.spent() && l.r.tail.full() {
 		return capStop, nil
 	}
-	item := itemOf(e)
+	item := itemOfGap(e)
 	if err := l.attempted(ctx, item.Key); err != nil {
 		return nil, err
 	}
-	p := &pass{walk: l.walk(span, nil), expanded: &item}
+	p := &windowPass{listWalk: l.walk(span, nil), expanded: &item}
 	err := l.drain(ctx, p, func(account *protocol.KeyCoverage) error {
 		return l.state(ctx, protocol.SteadyState, l.unchanged, account)
 	})
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
 	}
-	var defect *failure
+	var defect *runFailure
 	switch {
 	case errors.As(err, &defect):
 		return nil, err
 	case err != nil:
-		d, stop := l.deferralOf(classify(err))
-		if !d.retryable { // the list failed, not the items that the gap stands for
+		d, stop := l.postponementOf(classify(err))
+		if !d.retryable { // the list failed, not the items of the gap
 			d.reason, d.retryable = protocol.ReasonTemporaryUnavailable, true
 		}
-		if err := l.backlog(ctx, item, span, d, tried); err != nil {
+		if err := l.backlog(ctx, item, span, d, wasTried); err != nil {
 			return nil, err
 		}
 		if stop != nil && stop.ends != "" {

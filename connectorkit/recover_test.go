@@ -9,7 +9,7 @@ import (
 	"pdpp/protocol"
 )
 
-// withGaps gives an archive of n threads of which every detail is a gap.
+// withGaps returns an archive of n threads of which every detail is a gap.
 func withGaps(t *testing.T, n int) (*archive, *vault, Connector) {
 	t.Helper()
 	a, v := newArchive(n, 50), newVault()
@@ -80,7 +80,17 @@ func TestRecoveryOrder(t *testing.T) {
 	}
 	for _, m := range all[*protocol.DetailGapRecovered](r) {
 		key := string(m.RecordKey)
-		if a, b, c := at(protocol.TypeDetailGapAttempted, key), at(protocol.TypeRecord, key), at(protocol.TypeDetailGapRecovered, key); a < 0 || a > b || b > c {
+		if a, b, c := at(
+			protocol.TypeDetailGapAttempted,
+			key,
+		), at(
+			protocol.TypeRecord,
+			key,
+		), at(
+			protocol.TypeDetailGapRecovered,
+			key,
+		); a < 0 || a > b ||
+			b > c {
 			t.Errorf("%s: attempted at %d, records until %d, recovered at %d", key, a, b, c)
 		}
 	}
@@ -126,7 +136,12 @@ func TestRecoveryOnly(t *testing.T) {
 	if len(coverage) != 1 || len(coverage[0].HydratedKeys) != len(all[*protocol.DetailGapRecovered](r)) {
 		t.Errorf("coverage of the recovered: %+v", coverage)
 	}
-	if r := succeeded(t, v.run(t, c, options{scope: laneScope, recovery: true})); len(all[*protocol.DetailCoverage](r)) > 0 {
+	if r := succeeded(
+		t,
+		v.run(t, c, options{scope: laneScope, recovery: true}),
+	); len(
+		all[*protocol.DetailCoverage](r),
+	) > 0 {
 		t.Error("a run that considered nothing declares coverage")
 	}
 }
@@ -154,7 +169,8 @@ func TestRecoveryOutcomes(t *testing.T) {
 			a.fetch = func(int, string) error { return &Error{Class: c.class} }
 			r := v.run(t, conn, options{scope: laneScope})
 			gaps := all[*protocol.DetailGap](r)
-			if len(gaps) != 1 || gaps[0].Reason != c.reason || gaps[0].Retryable != c.retryable || gaps[0].GapID == "" || gaps[0].LeaseID == "" {
+			if len(gaps) != 1 || gaps[0].Reason != c.reason || gaps[0].Retryable != c.retryable || gaps[0].GapID == "" ||
+				gaps[0].LeaseID == "" {
 				t.Errorf("deferred again as %+v", gaps)
 			}
 			if failed := r.done.Status == protocol.DoneFailed; failed != c.failed {
@@ -164,7 +180,7 @@ func TestRecoveryOutcomes(t *testing.T) {
 	}
 }
 
-// TestListFailureKeepsTheBacklog shows that a backlog whose list cannot be read
+// TestListFailureKeepsTheBacklog shows that a backlog with a list that cannot be read
 // stays a backlog, whatever the list answered.
 func TestListFailureKeepsTheBacklog(t *testing.T) {
 	t.Parallel()
@@ -196,8 +212,8 @@ func TestListFailureKeepsTheBacklog(t *testing.T) {
 }
 
 // TestHeldGapIsNotWrittenTwice lets an expanded backlog come across threads
-// whose own gaps this run holds: fetching one settles its gap, and deferring one
-// leaves its gap alone. The vault refuses anything else.
+// with own gaps that this run holds: fetching one settles its gap, and deferring one
+// does not change its gap. The vault refuses anything else.
 func TestHeldGapIsNotWrittenTwice(t *testing.T) {
 	t.Parallel()
 	a, v := &archive{pageSize: 50}, newVault()

@@ -7,17 +7,16 @@ import (
 	"sync"
 )
 
-// redactor removes secrets from what is written through it. The log handler
-// writes each line in one call, so a secret is never split.
-type redactor struct {
+// logRedactor removes secrets from its output. The log handler writes each line in one call, so a secret is never
+// split.
+type logRedactor struct {
 	w       io.Writer
 	mu      sync.Mutex
 	secrets [][]byte
 }
 
-// hide keeps a value out of everything that is written from now on, in its
-// plain spelling and in the quoted one that log lines use.
-func (r *redactor) hide(secret string) {
+// hide removes a value from all later output, in its plain and its quoted form.
+func (r *logRedactor) hide(secret string) {
 	if secret == "" {
 		return
 	}
@@ -27,7 +26,7 @@ func (r *redactor) hide(secret string) {
 	r.secrets = append(r.secrets, []byte(secret), []byte(quoted[1:len(quoted)-1]))
 }
 
-func (r *redactor) Write(b []byte) (int, error) {
+func (r *logRedactor) Write(b []byte) (int, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	clean := b

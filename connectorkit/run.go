@@ -13,78 +13,108 @@ import (
 	"pdpp/protocol"
 )
 
-// run is one run in progress.
-type run struct {
+// runState is one run in progress.
+type runState struct {
 	c        Connector
 	p        Process
 	start    *protocol.Start
-	out      *output
-	peer     *peer
+	out      *lineOutput
+	peer     *runnerPeer
 	log      *slog.Logger
-	secrets  *redactor
+	secrets  *logRedactor
 	declared []string
-	answered map[string]string // credentials that the owner gave in this run
+	answered map[string]string // credentials that the owner entered in this run
 	scope    map[string]*streamScope
 
-	knobs     knobs
-	providers []*provider // in the order they were made
-	bookmarks bookmarks
-	rests     int                      // open circuits waited out
-	sent      atomic.Int64             // requests to all providers, repetitions included
-	busy      atomic.Pointer[provider] // the one that was asked last
+	knobs     ownerTuning
+	providers []*runProvider // in order of creation
+	bookmarks runBookmarks
+	rests     int                         // open circuits waited for
+	sent      atomic.Int64                // requests to all providers, including retries
+	busy      atomic.Pointer[runProvider] // the provider that was used last
 
-	trees    *trees
-	encoding []byte                  // memory for a record
-	picked   map[string]any          // and for what it is identified and selected by
-	quick    map[string]*quickSchema // by stream; none where the connector judges otherwise
-	judges   map[string]*fieldJudge  // by stream, of its last record
-	masks    *masker                 // nil: texts go out as they are
-	caps     caps
-	budget   governor.RunBudget
-	tail     *tail
-	progress progress
-	reports  int            // mismatch reports sent
-	untold   map[string]int // mismatches beyond the limit of reports, by stream
+	trees      *recordDecoder
+	encoding   []byte                     // buffer for a record
+	picked     map[string]any             // buffer for its key, resource and time
+	quick      map[string]*quickSchema    // by stream; none if the connector validates differently
+	judges     map[string]*fieldValidator // by stream, of its last record
+	masks      *secretMasker              // nil: texts are not masked
+	caps       ownerCaps
+	budget     governor.RunBudget
+	tail       *gapTail
+	progress   progressThrottle
+	reports    int            // mismatch reports sent
+	unreported map[string]int // mismatches beyond the limit of reports, by stream
 
-	shared  shared
-	closers *closers
+	shared  sharedQuotas
+	closers *closerStack
 	drift   *driftWatch
 
-	lists map[string]protocol.GapEntry // gaps of lists that were served and are not settled, by list
+	lists map[string]protocol.GapEntry // served gaps of lists that are not settled, by list
 }
 
-func newRun(c Connector, p Process, start *protocol.Start, out *output, peer *peer, log *slog.Logger, secrets *redactor, last *closers) *run {
+func newRun(
+	c Connector,
+	p Process,
+	start *protocol.Start,
+	out *lineOutput,
+	peer *runnerPeer,
+	log *slog.Logger,
+	secrets *logRedactor,
+	last *closerStack,
+) *runState {
 	caps := readCaps(p.Env, c.Manifest.EnvPrefix())
 	var quick map[string]*quickSchema
 	if c.wiredBySchemas() {
 		quick = c.quick()
 	}
-	r := &run{
-		c: c, p: p, start: start, out: out, peer: peer, log: log, secrets: secrets, closers: last,
-		declared: c.Manifest.EnvNames(), answered: map[string]string{}, scope: map[string]*streamScope{},
-		knobs: readKnobs(p.Env, c.Manifest.EnvPrefix(), caps, log), bookmarks: newBookmarks(),
-		trees: newTrees(), quick: quick, judges: map[string]*fieldJudge{}, picked: map[string]any{}, caps: caps,
-		budget: governor.RunBudget{Requests: caps.fetches, WallClock: caps.whole, Began: p.Now(), Details: caps.wallClock},
-		tail:   newTail(caps),
-		drift:  newDriftWatch(c),
-		untold: map[string]int{}, lists: map[string]protocol.GapEntry{}, shared: shared{now: p.Now},
+	r := &runState{
+		c:         c,
+		p:         p,
+		start:     start,
+		out:       out,
+		peer:      peer,
+		log:       log,
+		secrets:   secrets,
+		closers:   last,
+		declared:  c.Manifest.EnvNames(),
+		answered:  map[string]string{},
+		scope:     map[string]*streamScope{},
+		knobs:     readKnobs(p.Env, c.Manifest.EnvPrefix(), caps, log),
+		bookmarks: newBookmarks(),
+		trees:     newTrees(),
+		quick:     quick,
+		judges:    map[string]*fieldValidator{},
+		picked:    map[string]any{},
+		caps:      caps,
+		budget: governor.RunBudget{
+			Requests:  caps.fetches,
+			WallClock: caps.whole,
+			Began:     p.Now(),
+			Details:   caps.wallClock,
+		},
+		tail:       newTail(caps),
+		drift:      newDriftWatch(c),
+		unreported: map[string]int{},
+		lists:      map[string]protocol.GapEntry{},
+		shared:     sharedQuotas{now: p.Now},
 	}
 	if start.CollectionMode != protocol.FullRefresh {
 		for stream, mark := range start.State {
 			_, r.bookmarks.compared[stream] = protocol.SplitCompared(mark)
 		}
 	}
-	peer.hear(r.shared.hear)
+	peer.onShare(r.shared.receive)
 	return r
 }
 
 // whole does everything between START and DONE.
-func (r *run) whole(ctx context.Context) ending {
+func (r *runState) whole(ctx context.Context) runEnding {
 	workers, err := r.open(ctx)
 	if err == nil {
 		err = r.recoverGaps(ctx, workers)
 	}
-	var failed []*failure
+	var failed []*runFailure
 	var intact int
 	if err == nil {
 		failed, intact, err = r.forward(ctx, r.forwarding(workers))
@@ -94,27 +124,26 @@ func (r *run) whole(ctx context.Context) ending {
 			err = concluded
 		}
 	}
-	if told := r.declareUntold(ctx); err == nil {
+	if told := r.declareRemaining(ctx); err == nil {
 		err = told
 	}
-	if told := r.tellDrift(ctx); err == nil {
+	if told := r.reportDrift(ctx); err == nil {
 		err = told
 	}
-	if told := r.lastWords(ctx, err != nil || len(failed) > 0); err == nil {
+	if told := r.reportPace(ctx, err != nil || len(failed) > 0); err == nil {
 		err = told
 	}
 	if err != nil {
 		f := r.failureOf(err)
-		return ending{status: protocol.DoneFailed, verdict: f.verdict, cause: f.cause}
+		return runEnding{status: protocol.DoneFailed, classVerdict: f.classVerdict, cause: f.cause}
 	}
 	return r.judgeStreams(ctx, failed, intact)
 }
 
-// open resolves the scope, checks the environment and starts the collectors
-// that the scope asks for.
-func (r *run) open(ctx context.Context) ([]worker, error) {
+// open resolves the scope, checks the environment and starts the collectors in scope.
+func (r *runState) open(ctx context.Context) ([]collectorRun, error) {
 	for _, s := range r.start.Scope.Streams {
-		scope, why := newScope(r.c.Manifest, s)
+		scope, why := newStreamScope(r.c.Manifest, s)
 		if why != "" {
 			if err := r.unsupported(ctx, s.Name, why); err != nil {
 				return nil, err
@@ -127,13 +156,13 @@ func (r *run) open(ctx context.Context) ([]worker, error) {
 		return nil, err
 	}
 	if len(r.start.Scope.Streams) > 0 {
-		r.drift.reading.Store(&r.start.Scope.Streams[0].Name) // what precedes every stream counts for the first
+		r.drift.reading.Store(&r.start.Scope.Streams[0].Name) // requests before every stream count for the first
 	}
 	collectors, err := r.c.Open(ctx, &Setup{Log: r.log, r: r})
 	if err != nil {
 		return nil, err
 	}
-	var workers []worker
+	var workers []collectorRun
 	served := map[string]bool{}
 	for _, c := range collectors {
 		w := c.begin(r)
@@ -156,26 +185,25 @@ func (r *run) open(ctx context.Context) ([]worker, error) {
 	return workers, nil
 }
 
-func (r *run) unsupported(ctx context.Context, stream, why string) error {
+func (r *runState) unsupported(ctx context.Context, stream, why string) error {
 	return r.out.send(ctx, &protocol.SkipResult{Stream: stream, Reason: protocol.ScopeNotSupported, Message: &why})
 }
 
-// forwarding gives the workers that collect what is new. A run that only recovers
-// reads on the lists that were cut short, which is how their gaps are filled; a feed
-// fills its gaps itself.
-func (r *run) forwarding(workers []worker) []worker {
+// forwarding returns the workers that collect new records. A recovery run continues the lists that were cut
+// short, which fills their gaps; a PushSource fills its own gaps.
+func (r *runState) forwarding(workers []collectorRun) []collectorRun {
 	if !r.start.RecoveryOnly {
 		return workers
 	}
-	return slices.DeleteFunc(slices.Clone(workers), func(w worker) bool {
+	return slices.DeleteFunc(slices.Clone(workers), func(w collectorRun) bool {
 		_, cut := r.lists[w.list()]
-		f, feed := w.(*Feeding)
+		f, feed := w.(*Push)
 		return !cut && !(feed && len(f.gaps) > 0)
 	})
 }
 
-// read has a worker read its list to the end, or declare that it was cut short.
-func (r *run) read(ctx context.Context, w worker) error {
+// read makes a worker read its list to the end, or declares that it was cut short.
+func (r *runState) read(ctx context.Context, w collectorRun) error {
 	if err := r.listAttempted(ctx, w.list()); err != nil {
 		return err
 	}
@@ -184,7 +212,7 @@ func (r *run) read(ctx context.Context, w worker) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
-	if d, cut := cutShort(err); cut {
+	if d, cut := postponedList(err); cut {
 		d.since = r.p.Now()
 		err = w.cut(ctx, d)
 	} else if err == nil {
@@ -197,10 +225,9 @@ func (r *run) read(ctx context.Context, w worker) error {
 	return w.conclude(ctx)
 }
 
-// forward runs the workers in order and counts the intact ones. A stream's
-// failure leaves the others alone; a refused credential or a check against robots
-// would fail them all, so it ends the run.
-func (r *run) forward(ctx context.Context, workers []worker) (failed []*failure, intact int, err error) {
+// forward runs the workers in order and counts the intact ones. A stream's failure does not affect the others; a
+// refused credential or a challenge would fail them all, so it ends the run.
+func (r *runState) forward(ctx context.Context, workers []collectorRun) (failed []*runFailure, intact int, err error) {
 	for _, w := range workers {
 		err := r.read(ctx, w)
 		if ctx.Err() != nil {
@@ -210,7 +237,7 @@ func (r *run) forward(ctx context.Context, workers []worker) (failed []*failure,
 			intact++
 			continue
 		}
-		var some *partly
+		var some *partialFailure
 		if errors.As(err, &some) {
 			failed, intact = append(failed, some.failed...), intact+some.intact
 			continue
@@ -225,20 +252,20 @@ func (r *run) forward(ctx context.Context, workers []worker) (failed []*failure,
 		}
 		for _, name := range w.streams() {
 			if r.scope[name] != nil {
-				failed = append(failed, &failure{stream: name, verdict: f.verdict, cause: f.cause})
+				failed = append(failed, &runFailure{stream: name, classVerdict: f.classVerdict, cause: f.cause})
 			}
 		}
 	}
 	return failed, intact, nil
 }
 
-// judgeStreams ends a run that reached its end. When a part of it worked, the
-// failure is certified as confined to the named streams.
-func (r *run) judgeStreams(ctx context.Context, failed []*failure, intact int) ending {
+// judgeStreams ends a run that reached its end. If a part succeeded, the failure is reported as confined to the
+// named streams.
+func (r *runState) judgeStreams(ctx context.Context, failed []*runFailure, intact int) runEnding {
 	if len(failed) == 0 {
-		return ending{status: protocol.DoneSucceeded}
+		return runEnding{status: protocol.DoneSucceeded}
 	}
-	e := ending{status: protocol.DoneFailed, verdict: failed[0].verdict, cause: failed[0].cause}
+	e := runEnding{status: protocol.DoneFailed, classVerdict: failed[0].classVerdict, cause: failed[0].cause}
 	var names []string
 	for _, f := range failed {
 		names = append(names, f.stream)

@@ -14,17 +14,17 @@ const (
 	everySample  = 256
 )
 
-// Sample compares some of what a feed reads of one store of files with what the connector knows of
-// it. A nil Sample compares nothing.
+// Sample compares some of the content of one store of files with what the connector expects. A nil Sample
+// compares nothing.
 type Sample struct {
 	compared      *answers.Comparison
 	stream, store string
 	met, elements int
 }
 
-// Sample returns the sample of a store with these streams; nil when there is nothing to compare
-// with. It is for one goroutine, as the feed is.
-func (f *Feeding) Sample(store string, streams []string) *Sample {
+// Sample returns the sample of a store with these streams, or nil if there is nothing to compare with. It is for
+// one goroutine.
+func (f *Push) Sample(store string, streams []string) *Sample {
 	store = strings.ReplaceAll(store, " ", "_")
 	s, known := f.samples[store]
 	if !known {
@@ -34,11 +34,11 @@ func (f *Feeding) Sample(store string, streams []string) *Sample {
 	return s
 }
 
-// Sample returns the sample of a store for a connector that reads files without a feed; nil when there is
+// Sample returns the sample of a store for a connector that reads files without a PushSource, or nil if there is
 // nothing to compare with. It is for one goroutine.
 func (s *Setup) Sample(store string, streams ...string) *Sample { return s.r.sample(store, streams) }
 
-func (r *run) sample(store string, streams []string) *Sample {
+func (r *runState) sample(store string, streams []string) *Sample {
 	i := slices.IndexFunc(streams, func(name string) bool { return r.scope[name] != nil })
 	if i < 0 || !r.drift.compared.Knows(store) {
 		return nil
@@ -46,11 +46,11 @@ func (r *run) sample(store string, streams []string) *Sample {
 	return &Sample{compared: r.drift.compared, stream: streams[i], store: store}
 }
 
-// Listed compares how many items of a stream its source announces with how many a complete walk listed. Of a stream of
-// several lists, each is to be reported in every run.
-func (f *Feeding) Listed(stream string, list protocol.AnnouncedTotal) { f.r.drift.expect(stream, list) }
+// Listed compares how many items of a stream its source announces with how many a complete walk listed. If a
+// stream has several lists, report each in every run.
+func (f *Push) Listed(stream string, list protocol.AnnouncedTotal) { f.r.drift.expect(stream, list) }
 
-// Due counts a document or line and reports whether Content is to be called with it.
+// Due counts a document or line and reports whether to call Content with it.
 func (s *Sample) Due() bool {
 	if s == nil {
 		return false
@@ -64,8 +64,8 @@ func (s *Sample) Content(name string, body []byte, whole bool) {
 	s.compared.Content(s.stream, s.store, answers.Content{Name: name, Body: body, Whole: whole})
 }
 
-// Element counts an element of a list in a document and compares it if it is its turn. The first
-// elements are part of the beginning of their document.
+// Element counts an element of a list in a document and compares it if it is due. The first elements are part of
+// the beginning of their document.
 func (s *Sample) Element(list string, element []byte) {
 	if s == nil {
 		return

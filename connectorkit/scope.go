@@ -18,16 +18,19 @@ type streamScope struct {
 	fields       []string        // nil means all
 	bounded      bool            // a time range applies
 	since, until time.Time       // inclusive, exclusive; zero means open
-	named        []string        // members that key, resource and time are in
+	named        []string        // members with key, resource and time
 }
 
-// newScope reads one stream's scope. The text says why it cannot be honoured.
-func newScope(m *manifest.Manifest, s protocol.StreamScope) (*streamScope, string) {
+// newStreamScope parses one stream's scope. The text explains why it is not supported.
+func newStreamScope(m *manifest.Manifest, s protocol.StreamScope) (*streamScope, string) {
 	stream, ok := m.Stream(s.Name)
 	if !ok {
 		return nil, "this connector has no such stream"
 	}
-	out := &streamScope{stream: stream, named: append(slices.Clone([]string(stream.PrimaryKey)), stream.ResourceField(), stream.ConsentTimeField)}
+	out := &streamScope{
+		stream: stream,
+		named:  append(slices.Clone([]string(stream.PrimaryKey)), stream.ResourceField(), stream.ConsentTimeField),
+	}
 	if len(s.Resources) > 0 {
 		out.resources = map[string]bool{}
 		for _, key := range s.Resources {
@@ -40,8 +43,8 @@ func newScope(m *manifest.Manifest, s protocol.StreamScope) (*streamScope, strin
 		}
 		var okSince, okUntil bool
 		out.bounded = true
-		out.since, okSince = timeOf(t.Since)
-		out.until, okUntil = timeOf(t.Until)
+		out.since, okSince = parseBound(t.Since)
+		out.until, okUntil = parseBound(t.Until)
 		if !okSince || !okUntil {
 			return nil, "the time range cannot be read"
 		}
@@ -58,8 +61,8 @@ func newScope(m *manifest.Manifest, s protocol.StreamScope) (*streamScope, strin
 	return out, ""
 }
 
-// timeOf reads a bound or a record's time: RFC 3339 or a plain date. Empty is an open bound.
-func timeOf(s string) (time.Time, bool) {
+// parseBound parses a bound or a record's time: RFC 3339 or a date. Empty is an open bound.
+func parseBound(s string) (time.Time, bool) {
 	if s == "" {
 		return time.Time{}, true
 	}
@@ -71,17 +74,17 @@ func timeOf(s string) (time.Time, bool) {
 	return time.Time{}, false
 }
 
-// resource is what the record is selected by: its key, or the field that the manifest names.
+// resource returns what selects the record: its key, or the field that the manifest names.
 func (s *streamScope) resource(key string, tree map[string]any) string {
 	field := s.stream.ResourceField()
 	if field == "" {
 		return key
 	}
-	value, _ := keyOf(tree, manifest.PrimaryKey{field})
+	value, _ := primaryKeyOf(tree, manifest.PrimaryKey{field})
 	return value
 }
 
-// admits reports whether the record is in scope, and a fault when that cannot be told.
+// admits reports whether the record is in scope. It returns a fault if that cannot be determined.
 func (s *streamScope) admits(key string, tree map[string]any) (bool, *Fault) {
 	if s.resources != nil && !s.resources[s.resource(key, tree)] {
 		return false, nil
@@ -90,17 +93,17 @@ func (s *streamScope) admits(key string, tree map[string]any) (bool, *Fault) {
 		return true, nil
 	}
 	text, _ := tree[s.stream.ConsentTimeField].(string)
-	at, ok := timeOf(text)
+	at, ok := parseBound(text)
 	if !ok || text == "" {
 		return false, &Fault{Key: key, Path: "/properties/" + s.stream.ConsentTimeField}
 	}
 	return !at.Before(s.since) && (s.until.IsZero() || at.Before(s.until)), nil
 }
 
-// whole reports whether all records of the stream are asked for.
+// whole reports whether all records of the stream are requested.
 func (s *streamScope) whole() bool { return s != nil && !s.bounded && s.resources == nil }
 
-// project leaves only the selected fields; their values keep their spelling.
+// project keeps only the selected fields, with unchanged values.
 func (s *streamScope) project(raw jsontext.Value) (jsontext.Value, error) {
 	if s.fields == nil {
 		return raw, nil

@@ -67,7 +67,7 @@ func words(name string, chars *[256]bool, least, digits int, prefixes ...string)
 		kinds = append(kinds, secretKind{name: name, prefix: prefix, locate: func(raw []byte, i int) (from, to int) {
 			end := wordEnd(raw, i+len(prefix), chars)
 			n := end - i - len(prefix)
-			if begins(raw, i) && (n >= least && countDigits(raw[i:end]) >= digits || n >= 4 && wasCut(raw, end)) {
+			if begins(raw, i) && (n >= least && countDigits(raw[i:end]) >= digits || n >= 4 && wasTruncated(raw, end)) {
 				return i, end
 			}
 			return 0, 0
@@ -89,16 +89,16 @@ func (k *secretKind) startsAt(raw []byte, i int) bool {
 // the end of an escape.
 func begins(raw []byte, i int) bool {
 	if i == 0 || !wordy[raw[i-1]] {
-		return i == 0 || raw[i-1] != '\\' || !escapes(raw, i-1)
+		return i == 0 || raw[i-1] != '\\' || !beginsEscape(raw, i-1)
 	}
-	if i >= 2 && strings.IndexByte("nrtbf", raw[i-1]) >= 0 && escapes(raw, i-2) {
+	if i >= 2 && strings.IndexByte("nrtbf", raw[i-1]) >= 0 && beginsEscape(raw, i-2) {
 		return true
 	}
-	return i >= 6 && raw[i-5] == 'u' && escapes(raw, i-6)
+	return i >= 6 && raw[i-5] == 'u' && beginsEscape(raw, i-6)
 }
 
 // escapes reports whether the backslash at i begins an escape.
-func escapes(raw []byte, i int) bool {
+func beginsEscape(raw []byte, i int) bool {
 	n := 0
 	for ; i >= 0 && raw[i] == '\\'; i-- {
 		n++
@@ -123,7 +123,7 @@ func countDigits(b []byte) (n int) {
 }
 
 // wasCut reports whether the text was cut at i, so that a secret may go on behind.
-func wasCut(raw []byte, i int) bool { return bytes.HasPrefix(raw[i:], []byte(`\n[cut: `)) }
+func wasTruncated(raw []byte, i int) bool { return bytes.HasPrefix(raw[i:], []byte(`\n[cut: `)) }
 
 // password locates the one in scheme://user:password@host.
 func password(raw []byte, i int) (from, to int) {
@@ -158,7 +158,7 @@ func privateKey(raw []byte, i int) (from, to int) {
 		return 0, 0
 	}
 	end := i + len(keyBegin) + name
-	for end < len(raw) && (raw[end] != '"' || escapes(raw, end-1)) {
+	for end < len(raw) && (raw[end] != '"' || beginsEscape(raw, end-1)) {
 		end++
 	}
 	if j := bytes.Index(raw[i:end], []byte(keyEnd)); j >= 0 {
@@ -177,7 +177,7 @@ func authorization(raw []byte, i int) (from, to int) {
 	j := i + len(authorizationRest)
 	gap := j
 	for j < len(raw) && j < gap+8 && strings.IndexByte(`"\': =`, raw[j]) >= 0 {
-		if raw[j] == '"' && !escapes(raw, j-1) {
+		if raw[j] == '"' && !beginsEscape(raw, j-1) {
 			return 0, 0 // the text ends here
 		}
 		j++
@@ -195,7 +195,7 @@ func authorization(raw []byte, i int) (from, to int) {
 	end := wordEnd(raw, j, encoded)
 	n := end - j
 	if n >= 8 && scheme && (countDigits(raw[j:end]) > 0 || n >= 24) || n >= 16 && countDigits(raw[j:end]) > 1 ||
-		n >= 4 && wasCut(raw, end) {
+		n >= 4 && wasTruncated(raw, end) {
 		return j, end
 	}
 	return 0, 0
@@ -208,7 +208,7 @@ func webToken(raw []byte, i int) (from, to int) {
 	}
 	first := wordEnd(raw, i, dashed)
 	if first-i < 12 || first+4 > len(raw) || !bytes.HasPrefix(raw[first:], []byte(".eyJ")) {
-		if first-i >= 12 && wasCut(raw, first) {
+		if first-i >= 12 && wasTruncated(raw, first) {
 			return i, first
 		}
 		return 0, 0

@@ -32,7 +32,7 @@ func (s *service) RoundTrip(r *http.Request) (*http.Response, error) {
 	return reply(http.StatusOK), nil
 }
 
-// reply is an answer with headers given as name and value.
+// reply is an answer with headers as name and value.
 func reply(status int, header ...string) *http.Response {
 	h := http.Header{}
 	for i := 0; i+1 < len(header); i += 2 {
@@ -46,7 +46,7 @@ func throttle(seconds int) *http.Response {
 	return reply(http.StatusTooManyRequests, "Retry-After", strconv.Itoa(seconds))
 }
 
-// gaps gives the times between the requests.
+// gaps returns the times between the requests.
 func (s *service) gaps() []time.Duration {
 	var out []time.Duration
 	for i := 1; i < len(s.at); i++ {
@@ -55,12 +55,14 @@ func (s *service) gaps() []time.Duration {
 	return out
 }
 
-// governed is a connector whose archive is behind the service. Each list page
-// and each thread takes one request; log has as many pages as given.
+// governed is a connector with an archive behind the service. Each list page
+// and each thread takes one request; log has that many pages.
 func governed(t tb, s *service, a *archive, logPages int, adjust ...func(*governor.Config)) Connector {
 	t.Helper()
 	return withManifest(t, testManifest, func(_ context.Context, setup *Setup) ([]Collector, error) {
-		client, err := setup.HTTP(governhttp.Options{BaseURL: "http://archive.test", Transport: s, Classify: ByStatus}, adjust...)
+		client, err := setup.HTTP(
+			governhttp.Options{BaseURL: "http://archive.test", Transport: s, Classify: ByStatus},
+			adjust...)
 		if err != nil {
 			return nil, err
 		}
@@ -72,7 +74,7 @@ func governed(t tb, s *service, a *archive, logPages int, adjust ...func(*govern
 	})
 }
 
-func behind(c *governhttp.Client, f Flat) Flat {
+func behind(c *governhttp.Client, f PagedStream) PagedStream {
 	page := f.Page
 	f.Page = func(ctx context.Context, at Cursor) (Page, error) {
 		if _, err := c.Get(ctx, f.Stream, nil); err != nil {
@@ -83,7 +85,7 @@ func behind(c *governhttp.Client, f Flat) Flat {
 	return f
 }
 
-func (a *archive) behind(c *governhttp.Client) Lane {
+func (a *archive) behind(c *governhttp.Client) ListDetail {
 	l := a.lane()
 	l.ListPage = func(ctx context.Context, w Window) (ListPage, error) {
 		if _, err := c.Get(ctx, "threads", nil); err != nil {
@@ -144,7 +146,7 @@ func (l *lineLog) follow(t tb, c Connector, start string) {
 	}
 }
 
-// with gives the messages so far whose text begins so.
+// with returns the messages so far with a text that begins so.
 func (l *lineLog) with(prefix string) []string {
 	l.mu.Lock()
 	defer l.mu.Unlock()

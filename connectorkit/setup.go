@@ -19,16 +19,16 @@ import (
 	"pdpp/protocol"
 )
 
-// Setup is what a connector gets to prepare a run.
+// Setup is what a connector uses to prepare a run.
 type Setup struct {
-	// Log writes to stderr. Values of secret variables are redacted in it.
+	// Log writes to stderr, without the values of secret variables.
 	Log *slog.Logger
 
-	r *run
+	r *runState
 }
 
-// Env reads a variable that the manifest declares, or what the owner answered
-// for it in this run. Any other name reads as empty.
+// Env returns a variable that the manifest declares, or the owner's answer for it in this run. Any other name
+// returns "".
 func (s *Setup) Env(name string) string {
 	if !slices.Contains(s.r.declared, name) {
 		s.Log.Error("variable is not declared in the manifest", "name", name)
@@ -37,14 +37,12 @@ func (s *Setup) Env(name string) string {
 	return s.r.variable(name)
 }
 
-// HTTP makes a client through which the connector reaches its provider. The
-// options alone give everything: the pace adapts and is remembered from run to
-// run, refusals and failures are repeated, an unwell provider is left alone.
-// Adjustments are for a provider whose documentation says better than that; the
-// owner's variables win over them.
+// HTTP returns a client for the connector's provider. It includes everything: the pace adapts and is remembered
+// between runs, refusals and failures are retried, and an unavailable provider is not used for a while. Use
+// adjust if the provider documents its limit; the owner's variables take precedence.
 //
-// All clients share the pace of the one provider that bears the connector's
-// key. A client of another service gets Options.Sender from Setup.Sender.
+// All clients share the pace of the provider with the connector's key. A client of another service needs
+// Options.Sender from Setup.Sender.
 func (s *Setup) HTTP(o governhttp.Options, adjust ...func(*governor.Config)) (*governhttp.Client, error) {
 	if o.Sender == nil {
 		o.Sender = s.Sender("", adjust...)
@@ -67,45 +65,44 @@ func (s *Setup) HTTP(o governhttp.Options, adjust ...func(*governor.Config)) (*g
 	return governhttp.New(o)
 }
 
-// Answered compares an answer of a provider that speaks another protocol than HTTP with what the connector knows, by
-// the names of what the answer consists of: "FETCH/UID" is a part of "FETCH". The command must be in the sheet under
-// that protocol, as in "IMAP EXAMINE".
+// Answered compares a response of another protocol than HTTP with what the connector expects, by the names of its
+// parts: "FETCH/UID" is a part of "FETCH". The command must be in the sheet under that protocol, for example
+// "IMAP EXAMINE".
 func (s *Setup) Answered(protocol, command string, names []string) {
 	if d := s.r.drift; d.compared != nil {
 		d.compared.Names(*d.reading.Load(), protocol, command, names)
 	}
 }
 
-// Counted compares a number that the provider sends with how many things were listed of it, where the provider does not
-// promise that the number is exact: a difference is shown and decides nothing. An exact number belongs in Total of an
-// InventoryPage or Listed of a Page.
+// Counted compares an approximate count of the provider with the number of listed items. A difference is only
+// shown. An exact count belongs in Total of an InventoryPage or Listed of a Page.
 func (s *Setup) Counted(stream, route, member string, announced, counted int64) {
-	s.r.drift.compareNumber(stream, number{route, member}, announced, counted)
+	s.r.drift.compareNumber(stream, countMember{route, member}, announced, counted)
 }
 
-// Sender is the request path to a provider over any transport: mail commands,
-// pages in a browser. Each name has one in a run, and an empty name is the
-// connector's key. It belongs into Open; the first call's adjustments count.
+// Sender returns the request path to a provider over any transport: mail commands, pages in a browser. Each name
+// has one in a run, and an empty name means the connector's key. Call it in Open; the first call's adjustments
+// count.
 func (s *Setup) Sender(provider string, adjust ...func(*governor.Config)) *governhttp.Sender {
 	return s.r.provider(provider, adjust).sender
 }
 
-// Binding gives what START says about a binding; false when this run does not have it.
+// Binding returns the descriptor of a binding in START. It returns false if this run does not have it.
 func (s *Setup) Binding(name string) (jsontext.Value, bool) {
 	v, ok := s.r.start.Bindings[name]
 	return v, ok
 }
 
-// Stored returns the bookmark of a stream as an earlier run of a flat stream left it. It is for a collector that
-// needs what another one remembers.
+// Stored returns the bookmark of a PagedStream of an earlier run, for a collector that needs what another one
+// remembers.
 func (s *Setup) Stored(stream string) Cursor {
-	return cursorOf(s.r.stored(stream, protocol.SteadyState))
+	return readCursor(s.r.stored(stream, protocol.SteadyState))
 }
 
-// FullRefresh reports whether the run begins anew although something may be stored.
+// FullRefresh reports whether the run starts over although records may be stored.
 func (s *Setup) FullRefresh() bool { return s.r.start.CollectionMode == protocol.FullRefresh }
 
-// Now reads the run's clock.
+// Now returns the time of the run's clock.
 func (s *Setup) Now() time.Time { return s.r.p.Now() }
 
 // Begun reports whether an earlier run left a bookmark of the stream.
@@ -113,36 +110,33 @@ func (s *Setup) Begun(stream string) bool {
 	return s.r.stored(stream, protocol.SteadyState).Kind() == '{'
 }
 
-// Trigger is what began this run: manual, scheduled, retry. Empty when nobody says.
+// Trigger returns what started this run: manual, scheduled, retry. Empty means unknown.
 func (s *Setup) Trigger() string { return s.r.p.Env("PDPP_RUN_TRIGGER_KIND") }
 
-// Hide keeps a secret that came up in this run, such as an access token, out of the log.
+// Hide removes a secret of this run, such as an access token, from the log.
 func (s *Setup) Hide(secret string) { s.r.secrets.hide(secret) }
 
-// AtEnd has f called when the run is over, after DONE, however it ended. What was
-// registered last is called first; all of it shares the three seconds within which a
-// finished process is gone, so that f keeps to its context.
+// AtEnd calls f when the run is over, after DONE, in every case. The last registered function is called first.
+// All share the three seconds in which a finished process must exit, so f must respect its context.
 func (s *Setup) AtEnd(f func(ctx context.Context)) { s.r.closers.add(f) }
 
-// Transport carries requests in place of the network, for a recorder or a replayer; nil
-// means the network.
+// Transport replaces the network, for a recorder or a replayer. Nil means the network.
 func (s *Setup) Transport() http.RoundTripper { return s.r.p.Transport }
 
 var (
-	// ErrNotInteractive means that nobody can be asked in this run.
+	// ErrNotInteractive means that no owner can be asked in this run.
 	ErrNotInteractive = errors.New("this run has no interactive binding")
-	// ErrNotAnswered means that the owner refused or let the question expire.
+	// ErrNotAnswered means that the owner declined or let the question expire.
 	ErrNotAnswered = errors.New("the owner did not answer")
 )
 
-// Interact asks the owner and blocks until the answer comes. RequestID is set
-// by the kit. The answer holds the text members of what the owner gave. Nothing
-// else is written to the runner while the question is open.
+// Interact asks the owner and blocks until the answer arrives. The kit sets RequestID. The result contains the
+// text members of the answer. Nothing else is written to the runner while the question is open.
 func (s *Setup) Interact(ctx context.Context, q protocol.Interaction) (map[string]string, error) {
 	return s.r.interact(ctx, q)
 }
 
-func (r *run) interact(ctx context.Context, q protocol.Interaction) (map[string]string, error) {
+func (r *runState) interact(ctx context.Context, q protocol.Interaction) (map[string]string, error) {
 	if _, ok := r.start.Bindings["interactive"]; !ok {
 		return nil, ErrNotInteractive
 	}
@@ -169,9 +163,13 @@ func (r *run) interact(ctx context.Context, q protocol.Interaction) (map[string]
 	return values, nil
 }
 
-// ask sends a request and waits for its answer. It holds the output, so that
-// nothing is written meanwhile and requests cannot cross.
-func (r *run) ask(ctx context.Context, want protocol.MessageType, request func(id string) protocol.Message) (protocol.Message, error) {
+// ask sends a request and waits for its reply. It holds the output, so that nothing is written in the meantime
+// and requests cannot overlap.
+func (r *runState) ask(
+	ctx context.Context,
+	want protocol.MessageType,
+	request func(id string) protocol.Message,
+) (protocol.Message, error) {
 	r.out.mu.Lock()
 	defer r.out.mu.Unlock()
 	return r.peer.ask(ctx, want, func(id string) error {
@@ -182,11 +180,11 @@ func (r *run) ask(ctx context.Context, want protocol.MessageType, request func(i
 	})
 }
 
-// Key is the connector's key, with which the codes of its own failures begin.
+// Key returns the connector's key, the prefix of its own failure codes.
 func (s *Setup) Key() string { return s.r.c.Manifest.Key() }
 
-// Tag makes of a text something that can be compared and not read: its digest under the
-// secret of this source. Without such a secret the connection's name keeps sources apart.
+// Tag returns a digest of a text under the secret of this source, for comparison without revealing the text.
+// Without such a secret the connection's name separates sources.
 func (s *Setup) Tag(text string) string {
 	key := s.r.p.Env("PDPP_SOURCE_KEY")
 	if key == "" {
@@ -197,10 +195,10 @@ func (s *Setup) Tag(text string) string {
 	return hex.EncodeToString(mac.Sum(nil))
 }
 
-// partVariables are for parts of the kit that a connector may use, whatever it declares.
+// partVariables are read by parts of the kit, without a declaration in the manifest.
 var partVariables = []string{"PDPP_SESSION_ESTABLISH_WATCHDOG_MS", "PDPP_CAPTURE_FIXTURES"}
 
-// PartEnv reads a variable that is for a part of the kit. Any other name reads as empty.
+// PartEnv returns a variable of a part of the kit. Any other name returns "".
 func (s *Setup) PartEnv(name string) string {
 	if !slices.Contains(partVariables, name) {
 		return ""

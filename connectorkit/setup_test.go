@@ -26,17 +26,26 @@ func TestSetupSaysWhatStartSaid(t *testing.T) {
 		trigger = s.Trigger()
 		return []Collector{pages("log")}, nil
 	})
-	succeeded(t, newVault().run(t, c, options{scope: []protocol.StreamScope{{Name: "log"}}, env: map[string]string{"PDPP_RUN_TRIGGER_KIND": "scheduled"}}))
+	succeeded(
+		t,
+		newVault().run(t, c, options{scope: []protocol.StreamScope{{Name: "log"}},
+			env: map[string]string{"PDPP_RUN_TRIGGER_KIND": "scheduled"}}),
+	)
 	if string(bound) != "{}" || !has || other || trigger != "scheduled" {
 		t.Errorf("network %s %t, browser %t, trigger %q", bound, has, other, trigger)
 	}
 }
 
 // TestEndIsTheConnectorsWord ends a run in Open and within a stream: the code, the
-// message, the hint and the other streams are as the connector says.
+// message, the hint and the other streams are as the connector defines them.
 func TestEndIsTheConnectorsWord(t *testing.T) {
 	t.Parallel()
-	end := End("archive_account_changed", "another account is signed in; connect it as a new one", protocol.ManualActionRequired, true)
+	end := End(
+		"archive_account_changed",
+		"another account is signed in; connect it as a new one",
+		protocol.ManualActionRequired,
+		true,
+	)
 	asked := false
 	for name, open := range map[string]func(context.Context, *Setup) ([]Collector, error){
 		"open": func(context.Context, *Setup) ([]Collector, error) { return nil, end },
@@ -49,8 +58,10 @@ func TestEndIsTheConnectorsWord(t *testing.T) {
 			return []Collector{failing("log", end), next}, nil
 		},
 	} {
-		r := newVault().run(t, withManifest(t, testManifest, open), options{scope: []protocol.StreamScope{{Name: "log"}, {Name: "notes"}}})
-		if e := r.done.Error; e == nil || e.Code != "archive_account_changed" || !*e.Retryable || e.RecoveryHint.Action != protocol.ManualActionRequired ||
+		r := newVault().run(t, withManifest(t, testManifest, open),
+			options{scope: []protocol.StreamScope{{Name: "log"}, {Name: "notes"}}})
+		if e := r.done.Error; e == nil || e.Code != "archive_account_changed" || !*e.Retryable ||
+			e.RecoveryHint.Action != protocol.ManualActionRequired ||
 			!strings.HasPrefix(e.Message, "another account") {
 			t.Errorf("%s: ended as %s", name, describe(r))
 		}
@@ -143,7 +154,8 @@ func TestSignedOutBrowser(t *testing.T) {
 	r := newVault().run(t, collecting(t, failing("log", Fail(Unauthorized, nil))), options{
 		scope: []protocol.StreamScope{{Name: "log"}}, bindings: []string{"browser"},
 	})
-	if e := r.done.Error; e == nil || e.Code != "archive_session_required" || *e.Retryable || e.RecoveryHint.Action != protocol.RefreshCredentials {
+	if e := r.done.Error; e == nil || e.Code != "archive_session_required" || *e.Retryable ||
+		e.RecoveryHint.Action != protocol.RefreshCredentials {
 		t.Errorf("ended as %s", describe(r))
 	}
 }

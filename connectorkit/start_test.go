@@ -13,7 +13,8 @@ import (
 	"pdpp/protocol"
 )
 
-const startLine = `{"type":"START","run_id":"r","collection_mode":"incremental","scope":{"streams":[{"name":"log"}]},"state":null,"bindings":{"network":{},"interactive":{}},"detail_gaps":[]}` + "\n"
+const startLine = `{"type":"START","run_id":"r","collection_mode":"incremental",` +
+	`"scope":{"streams":[{"name":"log"}]},"state":null,"bindings":{"network":{},"interactive":{}},"detail_gaps":[]}` + "\n"
 
 // speak runs a connector on fixed input that stays open, and returns what it
 // wrote, its log and its exit code.
@@ -32,14 +33,14 @@ func speak(c Connector, input string, keepOpen bool) (out, log string, exit int)
 }
 
 // waiting is a stream that never gets its page.
-func waiting(stream string) Flat {
-	return Flat{Stream: stream, Page: func(ctx context.Context, _ Cursor) (Page, error) {
+func waiting(stream string) PagedStream {
+	return PagedStream{Stream: stream, Page: func(ctx context.Context, _ Cursor) (Page, error) {
 		<-ctx.Done()
 		return Page{}, ctx.Err()
 	}}
 }
 
-// TestFailClosed ends a run whose peer breaks the protocol, without DONE.
+// TestFailClosed ends a run with a peer that breaks the protocol, without DONE.
 func TestFailClosed(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -51,10 +52,12 @@ func TestFailClosed(t *testing.T) {
 		"garbage":               {"{\n", true},
 		"a connector's message": {`{"type":"DONE","status":"succeeded","records_emitted":0}` + "\n", true},
 		"two starts":            {startLine + startLine, true},
-		"unsolicited answer":    {startLine + `{"type":"INTERACTION_RESPONSE","request_id":"q1","status":"success"}` + "\n", true},
-		"unsolicited page":      {startLine + `{"type":"DETAIL_GAPS_PAGE_RESPONSE","request_id":"q1","detail_gaps":[]}` + "\n", true},
-		"stdin ends":            {startLine, false},
-		"garbage later":         {startLine + "]\n", true},
+		"unsolicited answer": {startLine + `{"type":"INTERACTION_RESPONSE","request_id":"q1","status":"success"}` +
+			"\n", true},
+		"unsolicited page": {startLine + `{"type":"DETAIL_GAPS_PAGE_RESPONSE","request_id":"q1","detail_gaps":[]}` +
+			"\n", true},
+		"stdin ends":    {startLine, false},
+		"garbage later": {startLine + "]\n", true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -78,7 +81,7 @@ func TestConnectorThatIgnoresTheEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		release := make(chan struct{})
 		rest, stdin := io.Pipe()
-		deaf := Flat{Stream: "log", Page: func(context.Context, Cursor) (Page, error) {
+		deaf := PagedStream{Stream: "log", Page: func(context.Context, Cursor) (Page, error) {
 			stdin.Close()
 			<-release
 			return Page{}, nil
@@ -98,7 +101,7 @@ func TestConnectorThatIgnoresTheEnd(t *testing.T) {
 func TestCancelledRunSaysSo(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(context.Background())
-	c := collecting(t, Flat{Stream: "log", Page: func(ctx context.Context, _ Cursor) (Page, error) {
+	c := collecting(t, PagedStream{Stream: "log", Page: func(ctx context.Context, _ Cursor) (Page, error) {
 		cancel()
 		<-ctx.Done()
 		return Page{}, ctx.Err()
@@ -110,7 +113,8 @@ func TestCancelledRunSaysSo(t *testing.T) {
 		Stdin: io.MultiReader(strings.NewReader(startLine), r), Stdout: &stdout, Stderr: io.Discard,
 		Env: func(string) string { return "" }, Now: time.Now,
 	})
-	if exit != ExitFailed || !strings.Contains(stdout.String(), `{"type":"DONE","status":"cancelled","records_emitted":0`) {
+	if exit != ExitFailed ||
+		!strings.Contains(stdout.String(), `{"type":"DONE","status":"cancelled","records_emitted":0`) {
 		t.Errorf("exit code %d, output %s", exit, stdout.String())
 	}
 }
@@ -125,7 +129,7 @@ func TestProgressIsThrottled(t *testing.T) {
 		list = append(list, []Record{Upsert(row{ID: "a"})})
 	}
 	log := pages("log", list...)
-	c := collecting(t, Flat{Stream: "log", Page: func(ctx context.Context, at Cursor) (Page, error) {
+	c := collecting(t, PagedStream{Stream: "log", Page: func(ctx context.Context, at Cursor) (Page, error) {
 		now = now.Add(100 * time.Millisecond)
 		p, err := log.Page(ctx, at)
 		p.Total = 12
@@ -145,12 +149,19 @@ func TestProgressIsThrottled(t *testing.T) {
 }
 
 // FuzzRun feeds whole inputs to a connector with a lane: whatever the runner
-// says, the connector ends and does not panic.
+// sends, the connector ends and does not panic.
 func FuzzRun(f *testing.F) {
 	f.Add(startLine)
 	f.Add(startLine + startLine)
 	f.Add(strings.Replace(startLine, `"log"`, `"threads"},{"name":"messages"`, 1))
-	f.Add(`{"type":"START","run_id":"r","collection_mode":"full_refresh","scope":{"streams":[{"name":"threads","fields":["id"]},{"name":"messages"}]},"state":{"threads":{"watermark":"x"}},"catch_up_state":{"threads":{"before":"2024-05-01T12:00:01Z"}},"bindings":{},"detail_gaps":[{"gap_id":"g","lease_id":"l","stream":"messages","parent_stream":"threads","record_key":"__threads_backlog__:a:","detail_locator":{"kind":"archive.threads_backlog","before":"2024-05-01T12:00:01Z"},"status":"pending"}]}` + "\n")
+	f.Add(
+		`{"type":"START","run_id":"r","collection_mode":"full_refresh","scope":{"streams":[{"name":"threads",` +
+			`"fields":["id"]},{"name":"messages"}]},"state":{"threads":{"watermark":"x"}},` +
+			`"catch_up_state":{"threads":{"before":"2024-05-01T12:00:01Z"}},"bindings":{},"detail_gaps":[{"gap_id":"g",` +
+			`"lease_id":"l","stream":"messages","parent_stream":"threads","record_key":"__threads_backlog__:a:",` +
+			`"detail_locator":{"kind":"archive.threads_backlog","before":"2024-05-01T12:00:01Z"},"status":"pending"}]}` +
+			"\n",
+	)
 	c := withManifest(f, testManifest, func(context.Context, *Setup) ([]Collector, error) {
 		return []Collector{pages("log", []Record{Upsert(row{ID: "a"})}), newArchive(5, 2).lane()}, nil
 	})
@@ -177,7 +188,7 @@ func firstStart(input string) (protocol.Message, bool) {
 	return m, err == nil && m.Type() == protocol.TypeStart
 }
 
-// questions ends stdin when the connector asks something, since nobody answers.
+// questions ends stdin when the connector asks something, since no owner answers.
 type questions struct{ stdin io.Closer }
 
 func (q *questions) Write(b []byte) (int, error) {

@@ -13,28 +13,28 @@ import (
 	"pdpp/protocol"
 )
 
-// bookmarks are the steady bookmarks of a run, without pace.
-type bookmarks struct {
+// runBookmarks are the steady bookmarks of a run, without pace.
+type runBookmarks struct {
 	sent     map[string]jsontext.Value // by stream, as last sent
-	accounts map[string]bool           // streams whose STATE must carry an account
-	told     map[string]float64        // the pace that went out last
+	accounts map[string]bool           // streams that need an account in their STATE
+	lastPace map[string]float64        // the last sent pace
 	toldAt   time.Time
-	compared map[string]int64 // when a stream was last compared with the store, in Unix milliseconds; zero: never
-	walks    map[string]bool  // streams of which the runner notes what is sent
-	holes    map[string]bool  // streams of which this run left something out
+	compared map[string]int64 // last comparison with the store, in Unix milliseconds; zero: never
+	walks    map[string]bool  // streams with a walk that the runner records
+	holes    map[string]bool  // streams with omissions in this run
 }
 
-func newBookmarks() bookmarks {
-	return bookmarks{sent: map[string]jsontext.Value{}, accounts: map[string]bool{}, compared: map[string]int64{},
+func newBookmarks() runBookmarks {
+	return runBookmarks{sent: map[string]jsontext.Value{}, accounts: map[string]bool{}, compared: map[string]int64{},
 		walks: map[string]bool{}, holes: map[string]bool{}}
 }
 
-// state sends a bookmark. A steady one carries the pace.
-func (r *run) state(ctx context.Context, m *protocol.State) error {
+// state sends a bookmark. A steady one includes the pace.
+func (r *runState) state(ctx context.Context, m *protocol.State) error {
 	if m.Mode == protocol.SteadyState && m.Cursor.Kind() == '{' {
 		b := &r.bookmarks
-		b.sent[m.Stream], b.told, b.toldAt = m.Cursor, r.pace(), r.p.Now()
-		m.Cursor = withPace(protocol.WithCompared(m.Cursor, b.compared[m.Stream]), b.told)
+		b.sent[m.Stream], b.lastPace, b.toldAt = m.Cursor, r.pace(), r.p.Now()
+		m.Cursor = withPace(protocol.WithCompared(m.Cursor, b.compared[m.Stream]), b.lastPace)
 	}
 	return r.out.send(ctx, m)
 }
@@ -42,13 +42,12 @@ func (r *run) state(ctx context.Context, m *protocol.State) error {
 // paceAge is how old the pace on the last bookmark may be at the end of a run.
 const paceAge = time.Minute
 
-// statePace sends one bookmark again when the pace on the last one is out of
-// date. A long walk through history sends catch-up bookmarks alone, and a run
-// that fails may have sent none; both have learned something. It moves no
-// bookmark. After a failure it must not end a slice that is not complete.
-func (r *run) statePace(ctx context.Context, failed bool) error {
+// statePace sends one bookmark again if its pace is out of date. A long walk through history sends only catch-up
+// bookmarks, and a failed run may have sent none; both have learned something. It moves no bookmark. After a
+// failure it must not end an incomplete slice.
+func (r *runState) statePace(ctx context.Context, failed bool) error {
 	now := r.pace()
-	current := samePace(now, r.bookmarks.told) && r.p.Now().Sub(r.bookmarks.toldAt) < paceAge
+	current := samePace(now, r.bookmarks.lastPace) && r.p.Now().Sub(r.bookmarks.toldAt) < paceAge
 	if len(now) == 0 || current || failed && r.out.sliceOpen() {
 		return nil
 	}
@@ -62,11 +61,10 @@ func (r *run) statePace(ctx context.Context, failed bool) error {
 	return r.state(ctx, m)
 }
 
-// anyBookmark finds a steady bookmark that is known to be right: as this run sent
-// it last, or as it was started with. A full refresh is started with none, and
-// what the store has stays there until a slice replaces it. A stream that commits
-// by slices is preferred, because the others keep nothing of a failed run.
-func (r *run) anyBookmark() (stream string, cursor jsontext.Value) {
+// anyBookmark returns a steady bookmark that is known to be right: the last one that this run sent, or the one
+// that it started with. A full refresh starts with none, and the stored one stays until a slice replaces it. It
+// prefers a stream that commits by slices, because the others store nothing of a failed run.
+func (r *runState) anyBookmark() (stream string, cursor jsontext.Value) {
 	for _, s := range r.start.Scope.Streams {
 		mark := r.bookmarks.sent[s.Name]
 		if mark == nil {
@@ -85,11 +83,11 @@ func (r *run) anyBookmark() (stream string, cursor jsontext.Value) {
 	return stream, cursor
 }
 
-func (r *run) commitsSlices(stream string) bool {
+func (r *runState) commitsSlices(stream string) bool {
 	return r.scope[stream].stream.Checkpoint == manifest.CheckpointSlice
 }
 
-// samePace compares two paces but for the time at which they were recorded.
+// samePace compares two paces without their recording times.
 func samePace(a, b map[string]float64) bool {
 	without := func(m map[string]float64) map[string]float64 {
 		m = maps.Clone(m)
@@ -99,9 +97,9 @@ func samePace(a, b map[string]float64) bool {
 	return maps.Equal(without(a), without(b))
 }
 
-// stored is a stream's persisted bookmark, as its collector sent it. A full
-// refresh starts without any: its START carries the pace alone.
-func (r *run) stored(stream string, mode protocol.CursorMode) jsontext.Value {
+// stored returns a stream's stored bookmark, as its collector sent it. A full refresh starts without one: its
+// START contains only the pace.
+func (r *runState) stored(stream string, mode protocol.CursorMode) jsontext.Value {
 	switch {
 	case r.start.CollectionMode == protocol.FullRefresh:
 		return nil

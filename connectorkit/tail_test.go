@@ -52,10 +52,14 @@ func TestTailBeyondTheChunkIsOneBacklogGap(t *testing.T) {
 			t.Errorf("gap %s: %s, %s, %s", g.RecordKey, g.Reason, g.Detail.Class, g.LastError)
 		}
 	}
-	if keys := all[*protocol.DetailCoverage](r)[0].GapKeys; len(keys) != 16 || !slices.Contains(keys, string(b.RecordKey)) {
+	if keys := all[*protocol.DetailCoverage](r)[0].GapKeys; len(keys) != 16 ||
+		!slices.Contains(keys, string(b.RecordKey)) {
 		t.Errorf("gap_keys %q", keys)
 	}
-	if _, open := windowOf(v.catchUp["threads"]); open || !steadyOf(v.state["threads"]).Watermark.Equal(a.things[99].at) {
+	if _, open := readWindow(
+		v.catchUp["threads"],
+	); open ||
+		!steadyOf(v.state["threads"]).Watermark.Equal(a.things[99].at) {
 		t.Errorf("the backlog accounts for the remainder, yet: %s", v.describe())
 	}
 	if len(a.lists) != 1 {
@@ -67,7 +71,9 @@ func TestWithoutChunkEveryItemHasItsGap(t *testing.T) {
 	t.Parallel()
 	t.Attr("spec", "RT-19.2")
 	a, v := newArchive(100, 30), newVault()
-	items, backlogs := split(succeeded(t, v.run(t, collecting(t, a.lane()), options{scope: laneScope, env: capped(10, -1)})))
+	items, backlogs := split(
+		succeeded(t, v.run(t, collecting(t, a.lane()), options{scope: laneScope, env: capped(10, -1)})),
+	)
 	if len(items) != 90 || len(backlogs) != 0 {
 		t.Errorf("%d gaps and %d backlogs, want 90 and none", len(items), len(backlogs))
 	}
@@ -120,7 +126,7 @@ func TestBacklogExpandsBeforeForwardWork(t *testing.T) {
 }
 
 // TestBacklogOfTiesShrinks puts more threads on one instant than a chunk holds.
-// The window could not shrink by a chunk alone, so the tie goes as a whole.
+// The window could not shrink by one chunk, so the tie goes as a whole.
 func TestBacklogOfTiesShrinks(t *testing.T) {
 	t.Parallel()
 	a, v := &archive{pageSize: 7}, newVault()
@@ -165,13 +171,19 @@ func TestExpansionWithSpentBudget(t *testing.T) {
 	r := succeeded(t, v.run(t, c, options{scope: laneScope, env: env}))
 	items, backlogs := split(r)
 	if len(items) != 5 || len(backlogs) != 1 || len(v.pendingGaps()) != before+4 {
-		t.Errorf("%d gaps and %d backlogs written, %d pending, want 5, 1 and %d", len(items), len(backlogs), len(v.pendingGaps()), before+4)
+		t.Errorf(
+			"%d gaps and %d backlogs written, %d pending, want 5, 1 and %d",
+			len(items),
+			len(backlogs),
+			len(v.pendingGaps()),
+			before+4,
+		)
 	}
 }
 
 // TestPressureTail shows the same bound under the provider's pressure, with its
 // own reason: the page in hand is deferred, the rest is one backlog, and the
-// provider is left alone.
+// provider is not used.
 func TestPressureTail(t *testing.T) {
 	t.Parallel()
 	a, v := newArchive(100, 30), newVault()
@@ -186,11 +198,13 @@ func TestPressureTail(t *testing.T) {
 	if len(items) != 27 || len(backlogs) != 1 || len(a.fetches) != 4 || len(a.lists) != 1 {
 		t.Fatalf("%d gaps, %d backlogs, %d fetches, %d lists", len(items), len(backlogs), len(a.fetches), len(a.lists))
 	}
-	if g := items[0]; g.Reason != protocol.ReasonRateLimited || g.Detail.HTTPStatus != 429 || !strings.Contains(string(g.LastError), `"retry_after_ms":30000`) {
+	if g := items[0]; g.Reason != protocol.ReasonRateLimited || g.Detail.HTTPStatus != 429 ||
+		!strings.Contains(string(g.LastError), `"retry_after_ms":30000`) {
 		t.Errorf("the refused item: %s, %+v, %s", g.Reason, g.Detail, g.LastError)
 	}
 	for _, g := range append(items[1:], backlogs...) {
-		if g.Reason != protocol.ReasonUpstreamPressure || g.Detail.Class != protocol.ClassUpstreamPressure || g.Detail.HTTPStatus != 0 {
+		if g.Reason != protocol.ReasonUpstreamPressure || g.Detail.Class != protocol.ClassUpstreamPressure ||
+			g.Detail.HTTPStatus != 0 {
 			t.Errorf("gap %s: %s, %+v", g.RecordKey, g.Reason, g.Detail)
 		}
 	}

@@ -8,9 +8,8 @@ import (
 	"pdpp/protocol"
 )
 
-// Token is the access token of a variable, for Options.Token: the one that the run was given, and
-// when the provider refuses it a fresh one, which the kit asks the runner for. Whoever was refused
-// with a token that has been replaced meanwhile gets the newer one.
+// Token returns the access token of a variable, for Options.Token: the run's token or, after the provider refuses
+// it, a fresh one from the runner. A caller that was refused with an already replaced token gets the newer one.
 func (s *Setup) Token(name string) governhttp.Token {
 	var mu sync.Mutex
 	current := s.Env(name)

@@ -21,7 +21,7 @@ const tokenManifest = `{
 }`
 
 // A token that ends while a run goes on is replaced by one question to the runner, and the run loses
-// nothing; without a fresh one it ends as one whose credential is refused.
+// nothing; without a fresh one it ends as one with a refused credential.
 func TestTokenEndsDuringARun(t *testing.T) {
 	for _, given := range []bool{true, false} {
 		t.Run(strconv.FormatBool(given), func(t *testing.T) {
@@ -33,7 +33,14 @@ func TestTokenEndsDuringARun(t *testing.T) {
 					return nil
 				}}
 				c := withManifest(t, tokenManifest, func(_ context.Context, setup *Setup) ([]Collector, error) {
-					client, err := setup.HTTP(governhttp.Options{BaseURL: "http://tunes.test", Transport: s, Classify: ByStatus, Token: setup.Token("TUNES_TOKEN")})
+					client, err := setup.HTTP(
+						governhttp.Options{
+							BaseURL:   "http://tunes.test",
+							Transport: s,
+							Classify:  ByStatus,
+							Token:     setup.Token("TUNES_TOKEN"),
+						},
+					)
 					if err != nil {
 						return nil, err
 					}
@@ -56,7 +63,8 @@ func TestTokenEndsDuringARun(t *testing.T) {
 					if len(v.records["log"]) != 5 || asked != 1 || len(s.at) != 6 {
 						t.Errorf("%d records, %d questions, %d requests", len(v.records["log"]), asked, len(s.at))
 					}
-				} else if r.done == nil || r.done.Error == nil || r.done.Error.RecoveryHint == nil || r.done.Error.RecoveryHint.Action != "refresh_credentials" {
+				} else if r.done == nil || r.done.Error == nil || r.done.Error.RecoveryHint == nil ||
+					r.done.Error.RecoveryHint.Action != "refresh_credentials" {
 					t.Errorf("ended with %+v", r.done)
 				}
 				if strings.Contains(log.String(), "second") {

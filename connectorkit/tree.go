@@ -16,21 +16,21 @@ var (
 	errTooDeep   = errors.New("the record nests too deeply")
 )
 
-// trees decodes records. It reuses its memory; not safe for concurrent use.
-type trees struct {
+// recordDecoder decodes records. It reuses its memory; not safe for concurrent use.
+type recordDecoder struct {
 	dec *jsontext.Decoder
 	buf bytes.Buffer
 }
 
-func newTrees() *trees {
-	t := &trees{}
+func newTrees() *recordDecoder {
+	t := &recordDecoder{}
 	t.dec = jsontext.NewDecoder(&t.buf)
 	return t
 }
 
-// decode reads a JSON object into the values that a schema judges. Numbers keep
-// their spelling. Depth is bounded by what a protocol line may hold.
-func (t *trees) decode(raw jsontext.Value) (map[string]any, error) {
+// decode parses a JSON object into the values that a schema validates. Numbers keep their text. The depth is
+// bounded by that of a protocol line.
+func (t *recordDecoder) decode(raw jsontext.Value) (map[string]any, error) {
 	t.buf = *bytes.NewBuffer(raw) // read in place
 	t.dec.Reset(&t.buf)
 	if t.dec.PeekKind() != '{' {

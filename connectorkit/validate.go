@@ -8,20 +8,19 @@ import (
 	"pdpp/manifest"
 )
 
-// Validator judges one decoded record before it is emitted. Its error is a
-// *Fault, or reads as one at the path "record".
+// Validator checks one decoded record before it is emitted. Its error is a *Fault, or counts as one at the path
+// "record".
 type Validator func(stream string, record map[string]any) error
 
-// Fault is a record that does not have the declared shape. It names a place in
-// the schema, never content.
+// Fault describes a record that does not match its schema. It contains a location in the schema, never content.
 type Fault struct {
-	Key  string // when it could be read
+	Key  string // if it could be read
 	Path string // such as /properties/title/type
 }
 
 func (f *Fault) Error() string { return "record does not match its schema at " + f.Path }
 
-// ValidateSchemas judges records by the JSON Schema of their stream.
+// ValidateSchemas returns a validator that uses the JSON Schema of each stream.
 func ValidateSchemas(m *manifest.Manifest) (Validator, error) {
 	schemas, err := m.CompileSchemas()
 	if err != nil {
@@ -39,7 +38,7 @@ func ValidateSchemas(m *manifest.Manifest) (Validator, error) {
 	}, nil
 }
 
-// lateSchemas is ValidateSchemas that reads the schemas when the first record is judged.
+// lateSchemas is ValidateSchemas, but compiles the schemas with the first record.
 func lateSchemas(m *manifest.Manifest) Validator {
 	read := sync.OnceValues(func() (Validator, error) { return ValidateSchemas(m) })
 	return func(stream string, record map[string]any) error {
@@ -51,10 +50,9 @@ func lateSchemas(m *manifest.Manifest) Validator {
 	}
 }
 
-// CheckValidation holds the rule that every connector with streams validates
-// what it emits (RT-10). The exceptions in schemaless, by connector key, each
-// carry the reason and the way out; an entry that is no longer needed is an
-// error too, so that the list can only shrink.
+// CheckValidation checks that every connector with streams validates its records (RT-10). The exceptions in
+// schemaless, by connector key, contain a reason and a way out. An unnecessary entry is an error too, so that the
+// list can only shrink.
 func CheckValidation(connectors []Connector, schemaless map[string]string) []error {
 	var errs []error
 	known := map[string]bool{}
@@ -69,9 +67,19 @@ func CheckValidation(connectors []Connector, schemaless map[string]string) []err
 		case listed && len(c.Manifest.Streams) == 0:
 			errs = append(errs, fmt.Errorf("connector %s declares no streams: remove it from the schemaless list", key))
 		case listed && strings.TrimSpace(why) == "":
-			errs = append(errs, fmt.Errorf("connector %s is on the schemaless list without a justification: say why and what would end it", key))
+			errs = append(
+				errs,
+				fmt.Errorf("connector %s is on the schemaless list without a justification: say why and what would end it", key),
+			)
 		case !listed && !wired && len(c.Manifest.Streams) > 0:
-			errs = append(errs, fmt.Errorf("connector %s emits records without validation: build it with New, or add a justified entry to the schemaless list", key))
+			errs = append(
+				errs,
+				fmt.Errorf(
+					"connector %s emits records without validation: build it with New, or add a justified entry to the schemaless "+
+						"list",
+					key,
+				),
+			)
 		}
 	}
 	for key := range schemaless {

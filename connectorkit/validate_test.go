@@ -11,7 +11,11 @@ func TestValidationIsAuthoringPolicy(t *testing.T) {
 	wired := collecting(t)
 	unwired := wired
 	unwired.Validate = nil
-	streamless := withManifest(t, `{"protocol_version":"0.1.0","connector_id":"empty","version":"1","display_name":"Empty"}`, nil)
+	streamless := withManifest(
+		t,
+		`{"protocol_version":"0.1.0","connector_id":"empty","version":"1","display_name":"Empty"}`,
+		nil,
+	)
 	bare := streamless
 	bare.Validate = nil
 	const why = "records come from a foreign library; wire it with its next version"
@@ -50,7 +54,11 @@ func TestValidationIsAuthoringPolicy(t *testing.T) {
 // TestNewRefusesABrokenManifest names what is wrong.
 func TestNewRefusesABrokenManifest(t *testing.T) {
 	t.Parallel()
-	if _, err := New([]byte(`{"connector_id":"x"}`), nil); err == nil || !strings.Contains(err.Error(), "protocol_version") {
+	if _, err := New(
+		[]byte(`{"connector_id":"x"}`),
+		nil,
+	); err == nil ||
+		!strings.Contains(err.Error(), "protocol_version") {
 		t.Errorf("error %v", err)
 	}
 	defer func() {

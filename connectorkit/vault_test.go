@@ -84,7 +84,7 @@ type session struct {
 	tried   map[string]bool
 	asking  bool
 	records int64
-	lanes   map[string]bool // detail streams whose coverage was declared
+	lanes   map[string]bool // detail streams with declared coverage
 	result
 }
 
@@ -395,7 +395,7 @@ func (s *session) judge() {
 	}
 }
 
-// pendingGaps gives the keys of gaps that wait, newest window last, sorted.
+// pendingGaps returns the keys of gaps that wait, newest window last, sorted.
 func (v *vault) pendingGaps() []string {
 	var keys []string
 	for key, g := range v.gaps {
@@ -407,7 +407,7 @@ func (v *vault) pendingGaps() []string {
 	return keys
 }
 
-// all gives the messages of one type in order.
+// all returns the messages of one type in order.
 func all[M protocol.Message](r result) []M {
 	var out []M
 	for _, m := range r.messages {

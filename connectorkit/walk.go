@@ -5,18 +5,18 @@ import (
 	"errors"
 )
 
-// sliceItems is how many items a slice holds at most: what a crash costs at worst.
+// sliceItems is the maximum number of items in a slice, and so the maximum loss of a crash.
 const sliceItems = 50
 
 var errOrder = errors.New("the list is not newest first")
 
-// walk lists a window page by page and cuts the pages into slices. Within a run
-// it follows the provider's tokens; across runs only content times count, so
-// that a list which changed meanwhile neither skips nor repeats.
-type walk struct {
-	l      *lane
-	span   window
-	skip   map[string]bool // keys at the floor that are accounted for
+// listWalk lists a window page by page and divides the pages into slices. Within a run it follows the provider's
+// tokens. Across runs only content times count, so that a list that changed in the meantime neither skips nor
+// repeats items.
+type listWalk struct {
+	l      *listDetailRun
+	span   timeWindow
+	skip   map[string]bool // accounted keys at the floor
 	token  string
 	tokens map[string]bool
 	buf    []Item
@@ -26,16 +26,16 @@ type walk struct {
 	total  int
 }
 
-func (l *lane) walk(span window, skip []string) *walk {
-	w := &walk{l: l, span: span, skip: map[string]bool{}, tokens: map[string]bool{}}
+func (l *listDetailRun) walk(span timeWindow, skip []string) *listWalk {
+	w := &listWalk{l: l, span: span, skip: map[string]bool{}, tokens: map[string]bool{}}
 	for _, key := range skip {
 		w.skip[key] = true
 	}
 	return w
 }
 
-// next gives the next slice; it may be empty although more follows.
-func (w *walk) next(ctx context.Context) ([]Item, error) {
+// next returns the next slice, which may be empty although more follows.
+func (w *listWalk) next(ctx context.Context) ([]Item, error) {
 	if len(w.buf) == 0 && !w.ended {
 		if err := w.page(ctx); err != nil {
 			return nil, err
@@ -48,9 +48,9 @@ func (w *walk) next(ctx context.Context) ([]Item, error) {
 }
 
 // more reports whether something may follow.
-func (w *walk) more() bool { return len(w.buf) > 0 || !w.ended }
+func (w *listWalk) more() bool { return len(w.buf) > 0 || !w.ended }
 
-func (w *walk) page(ctx context.Context) error {
+func (w *listWalk) page(ctx context.Context) error {
 	if err := w.l.r.out.flush(ctx); err != nil {
 		return err
 	}
@@ -60,7 +60,7 @@ func (w *walk) page(ctx context.Context) error {
 		return err
 	}
 	w.total = page.Total
-	var left mismatches
+	var left sliceMismatches
 	for _, item := range page.Items {
 		if item.Key == "" || item.Time.IsZero() {
 			fault := item.Record.fault
@@ -89,8 +89,8 @@ func (w *walk) page(ctx context.Context) error {
 	return w.advance(page)
 }
 
-// advance moves to the next page, unless the provider runs in circles.
-func (w *walk) advance(page ListPage) error {
+// advance moves to the next page. It returns an error if the provider repeats pages.
+func (w *listWalk) advance(page ListPage) error {
 	w.tokens[w.token] = true
 	w.token = page.Next
 	w.ended = w.ended || page.Next == ""

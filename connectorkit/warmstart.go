@@ -13,27 +13,26 @@ import (
 	"pdpp/protocol"
 )
 
-// What a run learns about the pace travels to the next one as numbers on the
-// steady bookmarks of its streams, beside what the collectors put there (RT-26).
-// Collectors never see them. The members of a provider other than the
-// connector's own carry its name: pacing_<provider>_interval_ms.
-const pacing = protocol.PacePrefix
+// The learned pace travels to the next run as numbers on the steady bookmarks of its streams, beside the
+// collectors' own content (RT-26). Collectors never see them. Members of a provider other than the connector's
+// own contain its name: pacing_<provider>_interval_ms.
+const pacePrefix = protocol.PacePrefix
 
-// paceFields are the names of what a governor wants to keep.
+// paceFields are the names of a governor's stored numbers.
 var paceFields = slices.Sorted(maps.Keys(governor.Learned{}.Fields()))
 
-// member is how a field of the provider's is called on a bookmark.
-func (p *provider) member(field string) string {
+// member returns the bookmark name of a provider's field.
+func (p *runProvider) member(field string) string {
 	if p.own {
-		return pacing + field
+		return pacePrefix + field
 	}
-	return pacing + p.name + "_" + field
+	return pacePrefix + p.name + "_" + field
 }
 
-// learned is what the newest bookmark in scope tells about the provider, or the allowance that it
-// is known to draw on, if that is newer; nil when none does, or when it is too old. A full refresh uses it too: the pace
-// belongs to the provider, not to the data.
-func (r *run) learned(p *provider) *governor.Learned {
+// learned returns the state from the newest bookmark in scope, or from the shared quota if that is newer. It
+// returns nil if there is none, or if it is too old. A full refresh uses it too, because the pace belongs to the
+// provider, not to the data.
+func (r *runState) learned(p *runProvider) *governor.Learned {
 	newest := r.shared.known(p.name)
 	for name := range r.scope {
 		var mark map[string]jsontext.Value
@@ -55,9 +54,8 @@ func (r *run) learned(p *provider) *governor.Learned {
 	return newest
 }
 
-// pace is everything that this run would tell the next one. It is empty when
-// nothing is paced.
-func (r *run) pace() map[string]float64 {
+// pace returns the learned state for the next run. It is empty if nothing is paced.
+func (r *runState) pace() map[string]float64 {
 	members := map[string]float64{}
 	for _, p := range r.providers {
 		if l, ok := p.governor.Snapshot(r.p.Now()); ok {
@@ -86,7 +84,7 @@ func withPace(mark jsontext.Value, pace map[string]float64) jsontext.Value {
 	return append(out, '}')
 }
 
-// withoutPace takes the pace out again. A collector's own bookmark holds texts.
+// withoutPace removes the pace. A collector's own bookmark contains strings.
 func withoutPace(mark jsontext.Value) jsontext.Value {
 	place, _ := protocol.SplitPace(mark)
 	return place

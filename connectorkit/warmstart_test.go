@@ -49,8 +49,8 @@ func TestLearnedRateCompounds(t *testing.T) {
 		succeeded(t, r) // the vault refuses a STATE of a stream that is not in scope
 		carried := 0.0
 		for stream, mark := range v.state {
-			if n := paceOn(mark)[pacing+governor.FieldInterval]; n > 0 && v.records[stream] != nil {
-				carried = max(carried, paceOn(mark)[pacing+governor.FieldRecorded])
+			if n := paceOn(mark)[pacePrefix+governor.FieldInterval]; n > 0 && v.records[stream] != nil {
+				carried = max(carried, paceOn(mark)[pacePrefix+governor.FieldRecorded])
 			}
 		}
 		if carried == 0 || len(v.state) != 2 {
@@ -91,7 +91,7 @@ func TestFullRefreshKeepsThePace(t *testing.T) {
 }
 
 // TestCutFullRefreshKeepsTheBookmark is cut short before any slice is complete. The
-// pace that it learned must not take the place of a bookmark it was not given.
+// pace that it learned must not take the place of a bookmark it did not get.
 func TestCutFullRefreshKeepsTheBookmark(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -100,7 +100,12 @@ func TestCutFullRefreshKeepsTheBookmark(t *testing.T) {
 		succeeded(t, v.run(t, c, options{}))
 		before := maps.Clone(v.state)
 		s.answer = func(int, *http.Request) *http.Response { return throttle(3600) }
-		if r := v.run(t, c, options{mode: protocol.FullRefresh}); r.done.Status != protocol.DoneSucceeded || len(all[*protocol.State](r)) > 0 {
+		if r := v.run(
+			t,
+			c,
+			options{mode: protocol.FullRefresh},
+		); r.done.Status != protocol.DoneSucceeded ||
+			len(all[*protocol.State](r)) > 0 {
 			t.Errorf("%s after %d bookmarks", describe(r), len(all[*protocol.State](r)))
 		}
 		for stream, mark := range before {
@@ -120,21 +125,25 @@ func TestStaleRateColdStarts(t *testing.T) {
 		mark string
 		want time.Duration
 	}{
-		"fresh":            {fmt.Sprintf(`{"page":"1","pacing_interval_ms":400,"pacing_recorded_at_ms":%.0f}`, now), 400 * time.Millisecond},
-		"on the boundary":  {fmt.Sprintf(`{"pacing_interval_ms":400,"pacing_recorded_at_ms":%.0f}`, old), 400 * time.Millisecond},
-		"past the ceiling": {fmt.Sprintf(`{"pacing_interval_ms":4,"pacing_recorded_at_ms":%.0f}`, now), 250 * time.Millisecond},
-		"stale":            {fmt.Sprintf(`{"pacing_interval_ms":400,"pacing_recorded_at_ms":%.0f}`, old-1), time.Second},
-		"absent":           {`{"page":"1"}`, time.Second},
-		"no time":          {`{"pacing_interval_ms":400}`, time.Second},
-		"not a number":     {fmt.Sprintf(`{"pacing_interval_ms":"400","pacing_recorded_at_ms":%.0f}`, now), time.Second},
-		"zero":             {fmt.Sprintf(`{"pacing_interval_ms":0,"pacing_recorded_at_ms":%.0f}`, now), time.Second},
-		"another provider": {fmt.Sprintf(`{"pacing_images_interval_ms":400,"pacing_images_recorded_at_ms":%.0f}`, now), time.Second},
+		"fresh": {fmt.Sprintf(`{"page":"1","pacing_interval_ms":400,"pacing_recorded_at_ms":%.0f}`, now),
+			400 * time.Millisecond},
+		"on the boundary": {fmt.Sprintf(`{"pacing_interval_ms":400,"pacing_recorded_at_ms":%.0f}`, old),
+			400 * time.Millisecond},
+		"past the ceiling": {fmt.Sprintf(`{"pacing_interval_ms":4,"pacing_recorded_at_ms":%.0f}`, now),
+			250 * time.Millisecond},
+		"stale":        {fmt.Sprintf(`{"pacing_interval_ms":400,"pacing_recorded_at_ms":%.0f}`, old-1), time.Second},
+		"absent":       {`{"page":"1"}`, time.Second},
+		"no time":      {`{"pacing_interval_ms":400}`, time.Second},
+		"not a number": {fmt.Sprintf(`{"pacing_interval_ms":"400","pacing_recorded_at_ms":%.0f}`, now), time.Second},
+		"zero":         {fmt.Sprintf(`{"pacing_interval_ms":0,"pacing_recorded_at_ms":%.0f}`, now), time.Second},
+		"another provider": {fmt.Sprintf(`{"pacing_images_interval_ms":400,"pacing_images_recorded_at_ms":%.0f}`, now),
+			time.Second},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			v := newVault()
 			v.state["log"] = jsontext.Value(c.mark)
-			// Nothing is asked of the provider, so the clock may stand still.
+			// Nothing is asked of the provider, so the clock need not advance.
 			quiet := withManifest(t, testManifest, func(_ context.Context, s *Setup) ([]Collector, error) {
 				s.Sender("")
 				return nil, nil
@@ -160,14 +169,18 @@ func TestEveryFieldTravels(t *testing.T) {
 	if !ok || len(full) < 7 {
 		t.Fatalf("nothing to restore from %v", full)
 	}
-	for _, p := range []*provider{{name: "archive", own: true}, {name: "images"}} {
+	for _, p := range []*runProvider{{name: "archive", own: true}, {name: "images"}} {
 		members := map[string]float64{}
 		for name, n := range full {
 			members[p.member(name)] = n
 		}
-		r := &run{scope: map[string]*streamScope{"log": {}}, p: Process{Now: func() time.Time { return epoch }}, start: &protocol.Start{
-			State: map[string]jsontext.Value{"log": withPace(jsontext.Value(`{"page":"3"}`), members)},
-		}}
+		r := &runState{
+			scope: map[string]*streamScope{"log": {}},
+			p:     Process{Now: func() time.Time { return epoch }},
+			start: &protocol.Start{
+				State: map[string]jsontext.Value{"log": withPace(jsontext.Value(`{"page":"3"}`), members)},
+			},
+		}
 		if got := r.learned(p); got == nil || *got != want {
 			t.Errorf("%s: %+v, want %+v", p.name, got, want)
 		}
@@ -182,7 +195,9 @@ func TestNewestRateWins(t *testing.T) {
 	t.Parallel()
 	v := newVault()
 	for stream, ago := range map[string]int64{"log": 3000, "notes": 2000, "threads": 1000} {
-		v.state[stream] = jsontext.Value(fmt.Sprintf(`{"pacing_interval_ms":%d,"pacing_recorded_at_ms":%d}`, 300+ago, epoch.UnixMilli()-ago))
+		v.state[stream] = jsontext.Value(
+			fmt.Sprintf(`{"pacing_interval_ms":%d,"pacing_recorded_at_ms":%d}`, 300+ago, epoch.UnixMilli()-ago),
+		)
 	}
 	c := withManifest(t, testManifest, func(_ context.Context, s *Setup) ([]Collector, error) {
 		s.Sender("")
@@ -205,13 +220,15 @@ func TestEachProviderIsRemembered(t *testing.T) {
 			if err != nil {
 				return nil, err
 			}
-			images, err := s.HTTP(governhttp.Options{BaseURL: "http://images.test", Transport: &service{}, Sender: s.Sender("images")})
+			images, err := s.HTTP(
+				governhttp.Options{BaseURL: "http://images.test", Transport: &service{}, Sender: s.Sender("images")},
+			)
 			for _, p := range s.r.providers {
 				rate, _ := p.governor.Rate()
 				began = append(began, rate.Interval)
 			}
 			log := pages("log", nil, nil, nil, nil)
-			return []Collector{Flat{Stream: "log", Page: func(ctx context.Context, at Cursor) (Page, error) {
+			return []Collector{PagedStream{Stream: "log", Page: func(ctx context.Context, at Cursor) (Page, error) {
 				for range 3 {
 					if _, err := quick.Get(ctx, "", nil); err != nil {
 						return Page{}, err
@@ -283,7 +300,7 @@ func remembered(t tb, r result) {
 	told := all[*protocol.Progress](r)
 	reached := told[len(told)-1].CollectionRate.CurrentIntervalMS
 	last := states[len(states)-1]
-	if got := paceOn(last.Cursor)[pacing+governor.FieldInterval]; last.Mode != protocol.SteadyState || got != reached {
+	if got := paceOn(last.Cursor)[pacePrefix+governor.FieldInterval]; last.Mode != protocol.SteadyState || got != reached {
 		t.Errorf("the run ends at %v ms with the bookmark %s %s", reached, last.Mode, last.Cursor)
 	}
 }
@@ -301,7 +318,11 @@ func TestPaceRidesWhatSurvives(t *testing.T) {
 			return nil
 		}}
 		whole := strings.Replace(testManifest, `"checkpoint": "slice", `, "", 1) // of log
-		r := v.run(t, withManifest(t, whole, governed(t, s, a, 1, func(c *governor.Config) { c.Ceiling = time.Millisecond }).Open), options{})
+		r := v.run(
+			t,
+			withManifest(t, whole, governed(t, s, a, 1, func(c *governor.Config) { c.Ceiling = time.Millisecond }).Open),
+			options{},
+		)
 		remembered(t, r)
 		states := all[*protocol.State](r)
 		if states[0].Stream != "log" || states[len(states)-1].Stream != "threads" {
@@ -346,7 +367,9 @@ func TestOpenSliceIsNotEnded(t *testing.T) {
 		v := newVault()
 		c := withManifest(t, testManifest, func(_ context.Context, s *Setup) ([]Collector, error) {
 			client, err := s.HTTP(governhttp.Options{BaseURL: "http://archive.test", Transport: &service{}})
-			return []Collector{behind(client, pages("log", []Record{Upsert(row{ID: "a"})}, []Record{Upsert(row{ID: "b"}), Delete("a")}))}, err
+			return []Collector{
+				behind(client, pages("log", []Record{Upsert(row{ID: "a"})}, []Record{Upsert(row{ID: "b"}), Delete("a")})),
+			}, err
 		})
 		r := v.run(t, c, options{scope: only("log")})
 		if r.done.Error == nil || len(v.records["log"]) != 1 || len(all[*protocol.State](r)) != 1 {
@@ -356,7 +379,7 @@ func TestOpenSliceIsNotEnded(t *testing.T) {
 }
 
 // TestPacedRunsStrandNothing is the random history of a lane again, with a pace
-// on every bookmark: it must not change where any of them stands.
+// on every bookmark: it must not change the position of any of them.
 //
 //pdpp:tier unraced
 func TestPacedRunsStrandNothing(t *testing.T) {
@@ -374,7 +397,8 @@ func TestPacedRunsStrandNothing(t *testing.T) {
 		for range rapid.IntRange(0, 4).Draw(t, "disturbed runs") {
 			a.fetch = disturbance(t, "fetch", len(a.fetches))
 			v.run(t, c, options{
-				scope: rapid.SampledFrom([][]protocol.StreamScope{laneScope, laneScope, laneScope[:1], laneScope[1:]}).Draw(t, "scope"),
+				scope: rapid.SampledFrom([][]protocol.StreamScope{laneScope, laneScope, laneScope[:1], laneScope[1:]}).
+					Draw(t, "scope"),
 				env:   capped(rapid.IntRange(0, 9).Draw(t, "cap"), rapid.IntRange(-1, 7).Draw(t, "chunk")),
 				crash: rapid.IntRange(-100, 100).Draw(t, "crash after"),
 				mode:  rapid.SampledFrom([]protocol.CollectionMode{"", "", protocol.FullRefresh}).Draw(t, "mode"),
@@ -391,9 +415,9 @@ func TestPacedRunsStrandNothing(t *testing.T) {
 	})
 }
 
-// through is the lane with every call passing the sender. Failures say nothing
+// through is the lane with every call passing the sender. Failures carry no information
 // about the pace, so that nothing waits.
-func (a *archive) through(s *governhttp.Sender) Lane {
+func (a *archive) through(s *governhttp.Sender) ListDetail {
 	l := a.lane()
 	l.ListPage = func(ctx context.Context, w Window) (page ListPage, err error) {
 		err = s.Do(ctx, func(ctx context.Context) (governor.Outcome, error) {
@@ -422,11 +446,12 @@ func outcomeOf(err error) governor.Outcome {
 // FuzzPaceOnBookmarks merges a pace onto any object and takes it off again.
 func FuzzPaceOnBookmarks(f *testing.F) {
 	for _, seed := range []string{
-		`{}`, `{ }`, `{"page":"1"}`, ` {"a":{"b":{}}} `, `{"pacing_own":"text"}`, `{"pacing_interval_ms":4,"x":1}`, `[]`, `null`, ``, `{"a":"}"}`,
+		`{}`, `{ }`, `{"page":"1"}`, ` {"a":{"b":{}}} `, `{"pacing_own":"text"}`, `{"pacing_interval_ms":4,"x":1}`, `[]`,
+		`null`, ``, `{"a":"}"}`,
 	} {
 		f.Add(seed)
 	}
-	pace := map[string]float64{pacing + governor.FieldInterval: 250.5, pacing + governor.FieldRecorded: 1.7e12}
+	pace := map[string]float64{pacePrefix + governor.FieldInterval: 250.5, pacePrefix + governor.FieldRecorded: 1.7e12}
 	f.Fuzz(func(t *testing.T, text string) {
 		mark := jsontext.Value(text)
 		bare := withoutPace(mark)
@@ -437,7 +462,7 @@ func FuzzPaceOnBookmarks(f *testing.F) {
 			t.Fatalf("%q without its pace is %q", text, bare)
 		}
 		with := withPace(bare, pace)
-		if !with.IsValid() || paceOn(with)[pacing+governor.FieldInterval] != 250.5 {
+		if !with.IsValid() || paceOn(with)[pacePrefix+governor.FieldInterval] != 250.5 {
 			t.Fatalf("%q with a pace is %q", bare, with)
 		}
 		back := withoutPace(with)

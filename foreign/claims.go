@@ -81,13 +81,14 @@ func (e streamEvidence) claim() streamClaim {
 func (e streamEvidence) failure() error {
 	if e.kind == Airbyte {
 		return &connectorkit.Error{
-			Class: connectorkit.Unavailable,
-			Words: "the source says itself that this stream is incomplete",
+			Class:        connectorkit.Unavailable,
+			OwnerMessage: "the source says itself that this stream is incomplete",
 		}
 	}
 	return &connectorkit.Error{
 		Class: connectorkit.Malformed,
-		Words: "the tap took no notice of this stream: it wrote no SCHEMA; wrap it again, with --properties if it is an " +
+		OwnerMessage: "the tap took no notice of this stream: it wrote no SCHEMA; wrap it again, with --properties if it " +
+			"is an " +
 			"older one",
 	}
 }
@@ -164,14 +165,14 @@ func (t Traffic) exitError() *connectorkit.Error {
 		return &connectorkit.Error{Class: connectorkit.Unavailable, Status: t.Last}
 	case len(t.Elsewhere) > 0:
 		return &connectorkit.Error{Class: connectorkit.Malformed,
-			Words: "the tap failed after it asked for a host that it may not reach: " + t.Elsewhere[0]}
+			OwnerMessage: "the tap failed after it asked for a host that it may not reach: " + t.Elsewhere[0]}
 	}
 	return errFailed
 }
 
 var errFailed = &connectorkit.Error{
-	Class: connectorkit.Unavailable,
-	Words: "the tap failed; its own words are in the run's last output",
+	Class:        connectorkit.Unavailable,
+	OwnerMessage: "the tap failed; its own words are in the run's last output",
 }
 
 // failureClass converts the failure class of an Airbyte source.
@@ -179,15 +180,15 @@ func failureClass(failure string) error {
 	switch failure {
 	case "config_error":
 		return &connectorkit.Error{
-			Class: connectorkit.Unauthorized,
-			Words: "the source does not accept its configuration or credential",
+			Class:        connectorkit.Unauthorized,
+			OwnerMessage: "the source does not accept its configuration or credential",
 		}
 	case "transient_error":
-		return &connectorkit.Error{Class: connectorkit.Unavailable, Words: "the source calls its failure passing"}
+		return &connectorkit.Error{Class: connectorkit.Unavailable, OwnerMessage: "the source calls its failure passing"}
 	default:
 		return &connectorkit.Error{
-			Class: connectorkit.Malformed,
-			Words: "the source failed by a fault of its own; a newer one may help",
+			Class:        connectorkit.Malformed,
+			OwnerMessage: "the source failed by a fault of its own; a newer one may help",
 		}
 	}
 }

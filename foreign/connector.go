@@ -41,7 +41,7 @@ func (a *Adapter) open(
 	return func(_ context.Context, s *connectorkit.Setup) ([]connectorkit.Collector, error) {
 		config, err := a.config(s.Env)
 		if err != nil {
-			return nil, &connectorkit.Error{Class: connectorkit.Malformed, Err: err, Words: err.Error()}
+			return nil, &connectorkit.Error{Class: connectorkit.Malformed, Err: err, OwnerMessage: err.Error()}
 		}
 		ways := sendersByHost(s, a.hosts(s.Env(m.EnvPrefix()+hostsVariable)))
 		var names []string
@@ -49,7 +49,7 @@ func (a *Adapter) open(
 			names = append(names, stream.Name)
 		}
 		return []connectorkit.Collector{
-			connectorkit.Feed{Streams: names, Collect: func(ctx context.Context, f *connectorkit.Feeding) error {
+			connectorkit.PushSource{Streams: names, Collect: func(ctx context.Context, f *connectorkit.Push) error {
 				dir, err := os.Getwd()
 				if err != nil {
 					return err
@@ -93,9 +93,9 @@ func (r *tapRelay) runTap(ctx context.Context, marks []streamBookmark, config ma
 	t, err := startTap(live, way, argv, r.dir, d.read, r.log)
 	if err != nil {
 		return &connectorkit.Error{
-			Class: connectorkit.Malformed,
-			Err:   err,
-			Words: "the tap could not be started; its program may be gone or moved: wrap it again",
+			Class:        connectorkit.Malformed,
+			Err:          err,
+			OwnerMessage: "the tap could not be started; its program may be gone or moved: wrap it again",
 		}
 	}
 	way.output.Store(t.out)
@@ -150,7 +150,7 @@ func (r *tapRelay) storeRotated(ctx context.Context, raw jsontext.Value) error {
 	err := r.f.Rotate(ctx, changed)
 	if errors.Is(err, connectorkit.ErrNotStored) {
 		return &connectorkit.Error{Class: connectorkit.Unauthorized, Err: err,
-			Words: "the provider exchanged the credential for another one, which could not be stored; enter it anew"}
+			OwnerMessage: "the provider exchanged the credential for another one, which could not be stored; enter it anew"}
 	}
 	return err
 }
@@ -165,9 +165,10 @@ func (r *tapRelay) endFailed(ctx context.Context, broken error) error {
 	case r.trouble != nil:
 		return r.trouble
 	case errors.Is(broken, errBroken):
-		return &connectorkit.Error{Class: connectorkit.Malformed, Err: broken, Words: errBroken.Error()}
+		return &connectorkit.Error{Class: connectorkit.Malformed, Err: broken, OwnerMessage: errBroken.Error()}
 	case broken != nil:
-		return &connectorkit.Error{Class: connectorkit.Malformed, Err: broken, Words: "what the tap wrote could not be read"}
+		return &connectorkit.Error{Class: connectorkit.Malformed, Err: broken,
+			OwnerMessage: "what the tap wrote could not be read"}
 	}
 	traffic := r.traffic()
 	ended := traffic.exitError()

@@ -29,7 +29,7 @@ const defaultRound = 10 * time.Second
 type tapRelay struct {
 	a       *Adapter
 	m       *manifest.Manifest
-	f       *connectorkit.Feeding
+	f       *connectorkit.Push
 	log     *slog.Logger
 	dir     string
 	every   time.Duration
@@ -65,7 +65,7 @@ type sourceStream struct {
 func newTapRelay(
 	a *Adapter,
 	m *manifest.Manifest,
-	f *connectorkit.Feeding,
+	f *connectorkit.Push,
 	log *slog.Logger,
 	dir string,
 ) (*tapRelay, []streamBookmark) {
@@ -151,7 +151,7 @@ func (r *tapRelay) handle(ctx context.Context, e tapEvent) error {
 		r.where.record(s, e.at)
 		err := e.batch.each(r.dir, func(data jsontext.Value) error { return r.record(ctx, s, data, e.version) })
 		if errors.Is(err, errBatch) {
-			r.f.Fail(s.Name, &connectorkit.Error{Class: connectorkit.Malformed, Err: err, Words: errBatch.Error()})
+			r.f.Fail(s.Name, &connectorkit.Error{Class: connectorkit.Malformed, Err: err, OwnerMessage: errBatch.Error()})
 			return nil
 		}
 		return err
@@ -308,7 +308,7 @@ func (r *tapRelay) countedAll() (n int64) {
 func (r *tapRelay) miscounted(s *sourceStream, said, came int64) {
 	r.f.Fail(
 		s.Name,
-		&connectorkit.Error{Class: connectorkit.Malformed, Words: "the source counted other records than it sent",
+		&connectorkit.Error{Class: connectorkit.Malformed, OwnerMessage: "the source counted other records than it sent",
 			Err: fmt.Errorf("it says %d, and %d came", said, came)},
 	)
 }

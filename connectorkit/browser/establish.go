@@ -141,7 +141,7 @@ func (e *establishing) without(state State) error {
 	case SignedOut:
 		return connectorkit.End(e.key+"_session_required", sessionMissing, protocol.RefreshCredentials, false)
 	case Walled:
-		return connectorkit.Fail(connectorkit.Walled, errors.New("the probe met a wall"))
+		return connectorkit.Fail(connectorkit.Challenge, errors.New("the probe met a wall"))
 	case Live:
 		return connectorkit.Fail(connectorkit.Malformed, errors.New("the probe found a session without an account"))
 	default:

@@ -184,7 +184,7 @@ func shelf(of Site, meanwhile func(context.Context, *Browser) error) connectorki
 				return nil, err
 			}
 		}
-		return []connectorkit.Collector{connectorkit.Flat{Stream: "items", Page: func(ctx context.Context, _ connectorkit.Cursor) (connectorkit.Page, error) {
+		return []connectorkit.Collector{connectorkit.PagedStream{Stream: "items", Page: func(ctx context.Context, _ connectorkit.Cursor) (connectorkit.Page, error) {
 			got, err := client.Get(ctx, "/api/items", nil)
 			if err != nil {
 				return connectorkit.Page{}, err

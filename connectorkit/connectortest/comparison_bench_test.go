@@ -33,8 +33,8 @@ const manyManifest = `{"protocol_version":"0.1.0","connector_id":"https://regist
 func openMany(_ context.Context, s *connectorkit.Setup) ([]connectorkit.Collector, error) {
 	send, _ := strconv.Atoi(s.Env("PDPP_MANY_SEND")) // none means zero
 	walk, _ := strconv.Atoi(s.Env("PDPP_MANY_WALK"))
-	return []connectorkit.Collector{connectorkit.Feed{Streams: []string{"many"},
-		Collect: func(ctx context.Context, f *connectorkit.Feeding) error {
+	return []connectorkit.Collector{connectorkit.PushSource{Streams: []string{"many"},
+		Collect: func(ctx context.Context, f *connectorkit.Push) error {
 			for i := range send {
 				if err := f.Record(ctx, "many", connectorkit.Upsert(map[string]string{"id": manyKey(i)})); err != nil {
 					return err

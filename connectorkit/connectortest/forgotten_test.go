@@ -127,27 +127,27 @@ func openShapes(_ context.Context, s *connectorkit.Setup) ([]connectorkit.Collec
 		return nil, err
 	}
 	return []connectorkit.Collector{
-		connectorkit.Flat{Stream: "delta", Page: c.delta},
-		connectorkit.Flat{Stream: "since", Page: c.since},
-		connectorkit.Flat{Stream: "pages", Page: c.pages},
+		connectorkit.PagedStream{Stream: "delta", Page: c.delta},
+		connectorkit.PagedStream{Stream: "since", Page: c.since},
+		connectorkit.PagedStream{Stream: "pages", Page: c.pages},
 		book,
 		filesSource(s.Env("SHAPES_DIR")),
-		connectorkit.Inventory{Stream: "inventory", Page: c.inventory},
-		connectorkit.Flat{Stream: "flat", Page: c.flat},
-		connectorkit.Feed{Streams: []string{"feed"}, Collect: c.feed},
+		connectorkit.FullList{Stream: "inventory", Page: c.inventory},
+		connectorkit.PagedStream{Stream: "flat", Page: c.flat},
+		connectorkit.PushSource{Streams: []string{"feed"}, Collect: c.feed},
 		googleapi.Lists{
 			Names: func(context.Context) ([]string, string, error) { return []string{"lists"}, "ann", nil },
 			Page:  c.lists, Key: func(_, id string) string { return id },
 		}.Flat("lists"),
-		connectorkit.Lane{List: "threads", Detail: "details", ListPage: c.threads, Fetch: c.detail, Census: 24 * time.Hour,
+		connectorkit.ListDetail{List: "threads", Detail: "details", ListPage: c.threads, Fetch: c.detail, Census: 24 * time.Hour,
 			Paired: true},
 	}, nil
 }
 
-func (c shelfClient) inventory(ctx context.Context, v connectorkit.Visit) (out connectorkit.InventoryPage, err error) {
+func (c shelfClient) inventory(ctx context.Context, v connectorkit.PageRequest) (out connectorkit.InventoryPage, err error) {
 	page, err := c.list(ctx, "inventory", v.Token)
 	for _, item := range page.Items {
-		thing := connectorkit.Thing{Key: item.ID, Record: item.record()}
+		thing := connectorkit.ListItem{Key: item.ID, Record: item.record()}
 		if item.Torn {
 			thing.Key = ""
 		}
@@ -177,7 +177,7 @@ func (c shelfClient) flat(ctx context.Context, at connectorkit.Cursor) (out conn
 }
 
 // feed keeps the names of everything on its bookmark.
-func (c shelfClient) feed(ctx context.Context, f *connectorkit.Feeding) error {
+func (c shelfClient) feed(ctx context.Context, f *connectorkit.Push) error {
 	var known struct {
 		IDs []string `json:"ids"`
 	}

@@ -112,10 +112,10 @@ func flatten(lists iter.Seq[[]string]) iter.Seq[string] {
 }
 
 // davFlat follows an address book.
-func davFlat(s *connectorkit.Setup, base string) (connectorkit.Flat, error) {
+func davFlat(s *connectorkit.Setup, base string) (connectorkit.PagedStream, error) {
 	account, err := dav.Open(s, dav.Books, base+"/dav/", "ann", "secret")
 	if err != nil {
-		return connectorkit.Flat{}, err
+		return connectorkit.PagedStream{}, err
 	}
 	return account.Flat("dav", func(dav.Collection) bool { return true },
 		func(_ dav.Collection, o dav.Object) ([]dav.Thing, bool) {

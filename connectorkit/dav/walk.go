@@ -21,9 +21,9 @@ type Thing struct {
 type Read func(c Collection, o Object) ([]Thing, bool)
 
 // Flat is a stream of what stands in the objects of those collections that holds admits.
-func (a *Account) Flat(stream string, holds func(Collection) bool, read Read) connectorkit.Flat {
+func (a *Account) Flat(stream string, holds func(Collection) bool, read Read) connectorkit.PagedStream {
 	w := &walk{a: a, holds: holds, read: read}
-	return connectorkit.Flat{Stream: stream, Page: w.page}
+	return connectorkit.PagedStream{Stream: stream, Page: w.page}
 }
 
 // perPage is how many remembered objects let a page take one batch more: the bookmark

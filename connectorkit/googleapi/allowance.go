@@ -18,6 +18,6 @@ func Allowance(s *connectorkit.Setup) func(ctx context.Context, account string) 
 		if account == "" {
 			return nil
 		}
-		return s.Allowance(ctx, connectorkit.Allowance{Account: project + " " + account})
+		return s.SharedQuota(ctx, connectorkit.SharedQuota{Account: project + " " + account})
 	}
 }

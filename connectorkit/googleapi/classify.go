@@ -39,9 +39,9 @@ func Classify(api string) func(*governhttp.Response) error {
 		case r.Status == http.StatusForbidden && has(limits):
 			e.Class = connectorkit.RateLimited
 		case r.Status == http.StatusForbidden && has(disabled):
-			e.Class, e.Words = connectorkit.Forbidden, off
+			e.Class, e.OwnerMessage = connectorkit.Forbidden, off
 		case r.Status == http.StatusForbidden && has(unasked):
-			e.Class, e.Words = connectorkit.Forbidden, wordsScope
+			e.Class, e.OwnerMessage = connectorkit.Forbidden, wordsScope
 		default:
 			return connectorkit.ByStatus(r)
 		}

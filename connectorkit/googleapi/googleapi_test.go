@@ -311,7 +311,7 @@ func TestClassify(t *testing.T) {
 		if errors.As(Classify("Lamp API")(&governhttp.Response{Status: c.status, Body: []byte(c.body)}), &e) {
 			got = e.Class
 		}
-		if got != c.want || c.words != (e != nil && e.Words != "") {
+		if got != c.want || c.words != (e != nil && e.OwnerMessage != "") {
 			t.Errorf("%d %s is %q, want %q", c.status, c.body, got, c.want)
 		}
 	}

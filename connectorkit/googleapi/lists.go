@@ -48,6 +48,6 @@ type Thing struct {
 }
 
 // Flat is the stream.
-func (l Lists) Flat(stream string) connectorkit.Flat {
-	return connectorkit.Flat{Stream: stream, Page: (&walk{Lists: l}).page}
+func (l Lists) Flat(stream string) connectorkit.PagedStream {
+	return connectorkit.PagedStream{Stream: stream, Page: (&walk{Lists: l}).page}
 }

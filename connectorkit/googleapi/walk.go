@@ -124,7 +124,7 @@ func (w *walk) read(ctx context.Context) ([]connectorkit.Record, error) {
 		}
 		m.Page, w.counts[name] = "", 0
 		return nil, nil
-	case (refused.Class == connectorkit.Forbidden || refused.Class == connectorkit.NotFound) && refused.Words == "":
+	case (refused.Class == connectorkit.Forbidden || refused.Class == connectorkit.NotFound) && refused.OwnerMessage == "":
 		// This one is not given, or has just gone; the others are.
 		w.queue = w.queue[1:]
 		return []connectorkit.Record{connectorkit.Unreadable(name, nil)}, nil

@@ -39,7 +39,7 @@ const (
 // reader is one run over a source.
 type reader struct {
 	src      *Source
-	f        *connectorkit.Feeding
+	f        *connectorkit.Push
 	carrier  string
 	selected map[string]bool
 	walk     *walk
@@ -57,7 +57,7 @@ type reader struct {
 	accounts int // of single files, that were written
 }
 
-func newReader(s *Source, f *connectorkit.Feeding) *reader {
+func newReader(s *Source, f *connectorkit.Push) *reader {
 	r := &reader{src: s, f: f, selected: map[string]bool{}}
 	for _, name := range f.Selected() {
 		r.selected[name] = true
@@ -102,7 +102,7 @@ func (r *reader) collect(ctx context.Context) error {
 		}
 		if fresh && r.src.Empty != "" && !slices.ContainsFunc(r.walk.files, func(f *found) bool { return f.store.reads() }) {
 			defer r.walk.close()
-			return &connectorkit.Error{Class: connectorkit.NotFound, Words: r.src.Empty, Err: errNothing}
+			return &connectorkit.Error{Class: connectorkit.NotFound, OwnerMessage: r.src.Empty, Err: errNothing}
 		}
 		if err := r.pass(ctx, r.steady, maxEntries, time.Time{}); err != nil {
 			return err
@@ -204,13 +204,13 @@ func (r *reader) look(ctx context.Context) error {
 	}
 	if slices.IndexFunc(walk.trees, func(t *tree) bool { return t.dir != nil }) < 0 {
 		if len(folders) > 0 {
-			return &connectorkit.Error{Class: connectorkit.NotFound, Words: "none of the folders that the owner named holds anything of this source", Err: errNoRoot}
+			return &connectorkit.Error{Class: connectorkit.NotFound, OwnerMessage: "none of the folders that the owner named holds anything of this source", Err: errNoRoot}
 		}
 		words := "the folder with the data is not there"
 		if slices.ContainsFunc(walk.trees, (*tree).denied) {
 			words = "the folder with the data may not be read: " + permissionNext(runtime.GOOS)
 		}
-		return &connectorkit.Error{Class: connectorkit.Unavailable, Words: words, Err: errNoRoot}
+		return &connectorkit.Error{Class: connectorkit.Unavailable, OwnerMessage: words, Err: errNoRoot}
 	}
 	return nil
 }

@@ -137,7 +137,7 @@ var ErrNotResumable = errors.New("the file is read from its beginning")
 
 // Collector gives what a connector returns from Open.
 func (s Source) Collector() connectorkit.Collector {
-	return connectorkit.Feed{Streams: append(slices.Clone(s.Streams), CoverageStream), Collect: func(ctx context.Context, f *connectorkit.Feeding) error {
+	return connectorkit.PushSource{Streams: append(slices.Clone(s.Streams), CoverageStream), Collect: func(ctx context.Context, f *connectorkit.Push) error {
 		return newReader(&s, f).collect(ctx)
 	}}
 }

@@ -34,11 +34,11 @@ func open(ctx context.Context, s *connectorkit.Setup) ([]connectorkit.Collector,
 	if err != nil {
 		return nil, err
 	}
-	if err := s.Allowance(ctx, connectorkit.Allowance{Account: a.server.Host + " " + a.identifier}); err != nil {
+	if err := s.SharedQuota(ctx, connectorkit.SharedQuota{Account: a.server.Host + " " + a.identifier}); err != nil {
 		return nil, err
 	}
 	return []connectorkit.Collector{
-		connectorkit.Flat{Stream: "profile", Page: a.profile},
+		connectorkit.PagedStream{Stream: "profile", Page: a.profile},
 		a.records("posts", "app.bsky.feed.post", post),
 		a.records("reposts", "app.bsky.feed.repost", reaction),
 		a.records("likes", "app.bsky.feed.like", reaction),
@@ -46,6 +46,6 @@ func open(ctx context.Context, s *connectorkit.Setup) ([]connectorkit.Collector,
 		a.records("blocks", "app.bsky.graph.block", follow),
 		a.records("lists", "app.bsky.graph.list", list),
 		a.records("list_items", "app.bsky.graph.listitem", listItem),
-		connectorkit.Flat{Stream: "media", Page: (&media{account: a}).page},
+		connectorkit.PagedStream{Stream: "media", Page: (&media{account: a}).page},
 	}, nil
 }

@@ -31,12 +31,12 @@ func (e entry) key() string { return e.URI[strings.LastIndexByte(e.URI, '/')+1:]
 // records is a collection of the repository. The protocol announces neither an edit nor a deletion
 // to somebody who asks for lists, but every change makes a new revision of the whole repository:
 // pages that were read at the revision of now are not asked for.
-func (a *account) records(stream, collection string, read func(entry) (any, error)) connectorkit.Inventory {
+func (a *account) records(stream, collection string, read func(entry) (any, error)) connectorkit.FullList {
 	walks := 0
 	var rev string   // never newer than what the walk reads
 	var listed int64 // by this walk
 	fresh := true    // no page of it was as it had been
-	return connectorkit.Inventory{Stream: stream, Remembered: remembered, Page: func(ctx context.Context, v connectorkit.Visit) (connectorkit.InventoryPage, error) {
+	return connectorkit.FullList{Stream: stream, Remembered: remembered, Page: func(ctx context.Context, v connectorkit.PageRequest) (connectorkit.InventoryPage, error) {
 		if v.Token == "" {
 			listed, fresh = 0, true
 			var err error
@@ -101,11 +101,11 @@ func (a *account) walk(ctx context.Context, collection, token string, read func(
 
 // thing makes a record of an entry. What other programs wrote in another form than the protocol's
 // is declared; it keeps its place in the inventory, so that it hides no deletion.
-func thing(e entry, read func(entry) (any, error)) connectorkit.Thing {
+func thing(e entry, read func(entry) (any, error)) connectorkit.ListItem {
 	key := e.key()
 	data, err := read(e)
 	if err != nil || key == "" || e.CID == "" {
-		return connectorkit.Thing{Key: key, Record: connectorkit.Unreadable(key, err)}
+		return connectorkit.ListItem{Key: key, Record: connectorkit.Unreadable(key, err)}
 	}
-	return connectorkit.Thing{Key: key, Record: connectorkit.Upsert(data)}
+	return connectorkit.ListItem{Key: key, Record: connectorkit.Upsert(data)}
 }

@@ -14,13 +14,13 @@ import (
 )
 
 // memories is the whole list in one answer.
-func (a *api) memories(ctx context.Context, v connectorkit.Visit) (connectorkit.InventoryPage, error) {
+func (a *api) memories(ctx context.Context, v connectorkit.PageRequest) (connectorkit.InventoryPage, error) {
 	rows, _, err := a.list(ctx, "memories", url.Values{"include_memory_entries": {"true"}}, "memories", "items")
 	return things(v, rows, "", memory), err
 }
 
 // gpts reads a page of the person's own GPTs.
-func (a *api) gpts(ctx context.Context, v connectorkit.Visit) (connectorkit.InventoryPage, error) {
+func (a *api) gpts(ctx context.Context, v connectorkit.PageRequest) (connectorkit.InventoryPage, error) {
 	query := url.Values{"limit": {"100"}}
 	if v.Token != "" {
 		query.Set("cursor", v.Token)
@@ -31,7 +31,7 @@ func (a *api) gpts(ctx context.Context, v connectorkit.Visit) (connectorkit.Inve
 
 // shares reads a page of shared conversations. The list ends with an empty page: what it
 // announces as its length is not true, and a short page may be the site's choice.
-func (a *api) shares(ctx context.Context, v connectorkit.Visit) (connectorkit.InventoryPage, error) {
+func (a *api) shares(ctx context.Context, v connectorkit.PageRequest) (connectorkit.InventoryPage, error) {
 	offset, _ := strconv.Atoi(v.Token) // none is the first
 	query := url.Values{"offset": {strconv.Itoa(offset)}, "limit": {strconv.Itoa(listLimit)}, "order": {"created"}}
 	rows, _, err := a.list(ctx, "shared_conversations", query, "items")
@@ -44,7 +44,8 @@ func (a *api) shares(ctx context.Context, v connectorkit.Visit) (connectorkit.In
 
 // things reads the rows of a page. The site cannot be asked whether a page changed, so that
 // its version is a digest of what it says.
-func things(v connectorkit.Visit, rows []jsontext.Value, next string, read func(jsontext.Value) (string, connectorkit.Record)) connectorkit.InventoryPage {
+func things(v connectorkit.PageRequest, rows []jsontext.Value, next string, read func(jsontext.Value) (string,
+	connectorkit.Record)) connectorkit.InventoryPage {
 	digest := sha256.New()
 	for _, raw := range rows {
 		digest.Write(raw)
@@ -58,7 +59,7 @@ func things(v connectorkit.Visit, rows []jsontext.Value, next string, read func(
 	}
 	for _, raw := range rows {
 		key, rec := read(raw)
-		page.Things = append(page.Things, connectorkit.Thing{Key: key, Record: rec})
+		page.Things = append(page.Things, connectorkit.ListItem{Key: key, Record: rec})
 	}
 	return page
 }

@@ -79,11 +79,11 @@ func open(ctx context.Context, s *connectorkit.Setup) ([]connectorkit.Collector,
 	}
 	d := details{api: a, file: file}
 	return []connectorkit.Collector{
-		connectorkit.Flat{Stream: streamInstructions, Page: a.instructions},
-		connectorkit.Inventory{Stream: streamMemories, Page: a.memories},
-		connectorkit.Inventory{Stream: streamGPTs, Page: a.gpts},
-		connectorkit.Inventory{Stream: streamShares, Page: a.shares},
-		connectorkit.Lane{
+		connectorkit.PagedStream{Stream: streamInstructions, Page: a.instructions},
+		connectorkit.FullList{Stream: streamMemories, Page: a.memories},
+		connectorkit.FullList{Stream: streamGPTs, Page: a.gpts},
+		connectorkit.FullList{Stream: streamShares, Page: a.shares},
+		connectorkit.ListDetail{
 			List: streamConversations, Detail: streamMessages, ListPage: (&lists{api: a}).page,
 			Fetch: d.fetch, FetchMany: d.fetchMany, Many: batchSize, GoneWithDetail: true, Completed: true, Census: 7 * 24 * time.Hour,
 		},

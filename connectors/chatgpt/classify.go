@@ -23,7 +23,7 @@ var (
 func classify(r *governhttp.Response) error {
 	switch {
 	case walled(r):
-		return failed(connectorkit.Walled, r, nil)
+		return failed(connectorkit.Challenge, r, nil)
 	case r.Status == http.StatusOK && isHTML(r):
 		return failed(connectorkit.Malformed, r, errHTML)
 	case r.Status == http.StatusOK && !jsontext.Value(r.Body).IsValid(jsontext.AllowInvalidUTF8(true), jsontext.AllowDuplicateNames(true)):

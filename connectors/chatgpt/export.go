@@ -325,17 +325,18 @@ func (e *export) close(context.Context) {
 // account, and older ones are removed to save space, so that what it lacks may still be there.
 func (e *export) collectors() []connectorkit.Collector {
 	return []connectorkit.Collector{
-		connectorkit.Lane{List: streamConversations, Detail: streamMessages, ListPage: e.page, Fetch: e.fetch},
-		connectorkit.Flat{Stream: streamShares, Page: func(context.Context, connectorkit.Cursor) (connectorkit.Page, error) {
-			return connectorkit.Page{Records: e.shares, Next: connectorkit.Cursor{"shares": strconv.Itoa(len(e.shares))}}, nil
-		}},
-		connectorkit.Feed{Streams: []string{streamMemories, streamGPTs, streamInstructions}, Collect: absent},
+		connectorkit.ListDetail{List: streamConversations, Detail: streamMessages, ListPage: e.page, Fetch: e.fetch},
+		connectorkit.PagedStream{Stream: streamShares,
+			Page: func(context.Context, connectorkit.Cursor) (connectorkit.Page, error) {
+				return connectorkit.Page{Records: e.shares, Next: connectorkit.Cursor{"shares": strconv.Itoa(len(e.shares))}}, nil
+			}},
+		connectorkit.PushSource{Streams: []string{streamMemories, streamGPTs, streamInstructions}, Collect: absent},
 		accountsOf(e),
 	}
 }
 
 // absent says of the other streams that no export has them.
-func absent(ctx context.Context, f *connectorkit.Feeding) error {
+func absent(ctx context.Context, f *connectorkit.Push) error {
 	for _, stream := range []string{streamMemories, streamGPTs, streamInstructions} {
 		text := "a data export does not have this; sign in to ChatGPT to collect it"
 		if !slices.Contains(f.Selected(), stream) {

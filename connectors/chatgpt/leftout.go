@@ -73,7 +73,7 @@ func (e *export) accountLoose(ctx context.Context, in fs.FS) error {
 }
 
 // accountsOf collects the accounts of an export; e is nil without one.
-func accountsOf(e *export) connectorkit.Flat {
+func accountsOf(e *export) connectorkit.PagedStream {
 	page := func(context.Context, connectorkit.Cursor) (out connectorkit.Page, err error) {
 		if e != nil {
 			out.Records = e.accounts
@@ -81,5 +81,5 @@ func accountsOf(e *export) connectorkit.Flat {
 		out.Next = connectorkit.Cursor{"accounts": strconv.Itoa(len(out.Records))}
 		return out, nil
 	}
-	return connectorkit.Flat{Stream: localfile.CoverageStream, Page: page}
+	return connectorkit.PagedStream{Stream: localfile.CoverageStream, Page: page}
 }

@@ -39,7 +39,8 @@ func Connector() connectorkit.Connector {
 // what is asked with a token, so that all runs with this one share its allowance. Where its answers
 // take longer than its limit asks for, up to four threads are fetched at once.
 func open(ctx context.Context, s *connectorkit.Setup) ([]connectorkit.Collector, error) {
-	if err := s.Allowance(ctx, connectorkit.Allowance{Account: s.Env("PDPP_EXAMPLE_BASE_URL") + " " + s.Env("PDPP_EXAMPLE_TOKEN")}); err != nil {
+	if err := s.SharedQuota(ctx, connectorkit.SharedQuota{Account: s.Env("PDPP_EXAMPLE_BASE_URL") + " " +
+		s.Env("PDPP_EXAMPLE_TOKEN")}); err != nil {
 		return nil, err
 	}
 	client, err := s.HTTP(governhttp.Options{
@@ -52,8 +53,9 @@ func open(ctx context.Context, s *connectorkit.Setup) ([]connectorkit.Collector,
 	}
 	l := &lumen{client}
 	return []connectorkit.Collector{
-		connectorkit.Flat{Stream: "events", Page: l.events},
-		connectorkit.Flat{Stream: "notes", Page: l.notes},
-		connectorkit.Lane{List: "threads", Detail: "thread_messages", ListPage: l.threads, Fetch: l.thread, AtOnce: true},
+		connectorkit.PagedStream{Stream: "events", Page: l.events},
+		connectorkit.PagedStream{Stream: "notes", Page: l.notes},
+		connectorkit.ListDetail{List: "threads", Detail: "thread_messages", ListPage: l.threads, Fetch: l.thread,
+			AtOnce: true},
 	}, nil
 }

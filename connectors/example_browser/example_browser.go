@@ -47,7 +47,7 @@ func open(ctx context.Context, s *connectorkit.Setup) ([]connectorkit.Collector,
 		return nil, err
 	}
 	d := &diary{client: client, hide: s.Hide}
-	return []connectorkit.Collector{connectorkit.Flat{Stream: "entries", Page: d.page}}, nil
+	return []connectorkit.Collector{connectorkit.PagedStream{Stream: "entries", Page: d.page}}, nil
 }
 
 // session is what the site tells its own page about who is signed in.
@@ -82,7 +82,7 @@ func walled(r *governhttp.Response) bool { return r.Header.Get("Cf-Mitigated") !
 
 func classify(r *governhttp.Response) error {
 	if walled(r) {
-		return &connectorkit.Error{Class: connectorkit.Walled, Status: r.Status}
+		return &connectorkit.Error{Class: connectorkit.Challenge, Status: r.Status}
 	}
 	return connectorkit.ByStatus(r)
 }

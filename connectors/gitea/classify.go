@@ -31,7 +31,7 @@ func classify(r *governhttp.Response) error {
 		Message string `json:"message"`
 	}
 	if errors.As(err, &e) && e.Class == connectorkit.Forbidden && json.Unmarshal(r.Body, &refusal) == nil && strings.Contains(refusal.Message, "scope") {
-		e.Words = wordsScope
+		e.OwnerMessage = wordsScope
 	}
 	return err
 }

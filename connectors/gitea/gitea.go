@@ -39,7 +39,7 @@ func open(ctx context.Context, s *connectorkit.Setup) ([]connectorkit.Collector,
 		return nil, connectorkit.End("gitea_address_unreadable",
 			"the address of the server cannot be read: enter it as in https://git.example.org and connect again", protocol.ManualActionRequired, false)
 	}
-	if err := s.Allowance(ctx, connectorkit.Allowance{Account: server.Host + " " + s.Env("GITEA_TOKEN")}); err != nil {
+	if err := s.SharedQuota(ctx, connectorkit.SharedQuota{Account: server.Host + " " + s.Env("GITEA_TOKEN")}); err != nil {
 		return nil, err
 	}
 	client, err := s.HTTP(governhttp.Options{
@@ -54,11 +54,11 @@ func open(ctx context.Context, s *connectorkit.Setup) ([]connectorkit.Collector,
 	}
 	a := &api{client: client}
 	return []connectorkit.Collector{
-		connectorkit.Flat{Stream: "user", Page: a.user},
+		connectorkit.PagedStream{Stream: "user", Page: a.user},
 		a.inventory("repositories", "/user/repos", repository),
 		a.inventory("starred", "/user/starred", star),
-		connectorkit.Flat{Stream: "issues", Page: (&things{api: a, kind: issues}).page},
-		connectorkit.Flat{Stream: "pulls", Page: (&things{api: a, kind: pulls}).page},
-		connectorkit.Flat{Stream: "comments", Page: (&things{api: a, kind: comments}).page},
+		connectorkit.PagedStream{Stream: "issues", Page: (&things{api: a, kind: issues}).page},
+		connectorkit.PagedStream{Stream: "pulls", Page: (&things{api: a, kind: pulls}).page},
+		connectorkit.PagedStream{Stream: "comments", Page: (&things{api: a, kind: comments}).page},
 	}, nil
 }

@@ -15,8 +15,8 @@ import (
 
 // inventory is a list of repositories; absence is deletion. A page has the digest of what it
 // holds as its version.
-func (a *api) inventory(stream, path string, read func(jsontext.Value) connectorkit.Thing) connectorkit.Inventory {
-	return connectorkit.Inventory{Stream: stream, Page: func(ctx context.Context, v connectorkit.Visit) (connectorkit.InventoryPage, error) {
+func (a *api) inventory(stream, path string, read func(jsontext.Value) connectorkit.ListItem) connectorkit.FullList {
+	return connectorkit.FullList{Stream: stream, Page: func(ctx context.Context, v connectorkit.PageRequest) (connectorkit.InventoryPage, error) {
 		if err := a.know(ctx); err != nil {
 			return connectorkit.InventoryPage{}, err
 		}

@@ -145,14 +145,14 @@ func some(texts []string) []string {
 	return texts
 }
 
-func readRepo(raw jsontext.Value) (r wireRepo, fault *connectorkit.Thing) {
+func readRepo(raw jsontext.Value) (r wireRepo, fault *connectorkit.ListItem) {
 	if err := json.Unmarshal(raw, &r); err != nil || r.ID <= 0 || r.path() == "" {
-		return r, &connectorkit.Thing{Record: unreadable(r.ID, err)}
+		return r, &connectorkit.ListItem{Record: unreadable(r.ID, err)}
 	}
 	return r, nil
 }
 
-func repository(raw jsontext.Value) connectorkit.Thing {
+func repository(raw jsontext.Value) connectorkit.ListItem {
 	r, fault := readRepo(raw)
 	if fault != nil {
 		return *fault
@@ -166,7 +166,7 @@ func repository(raw jsontext.Value) connectorkit.Thing {
 	if r.Parent != nil {
 		out.Parent = r.Parent.FullName
 	}
-	return connectorkit.Thing{Key: out.ID, Record: connectorkit.Upsert(out)}
+	return connectorkit.ListItem{Key: out.ID, Record: connectorkit.Upsert(out)}
 }
 
 type starredRecord struct {
@@ -180,13 +180,13 @@ type starredRecord struct {
 }
 
 // star is a repository that the person starred. A server does not tell when.
-func star(raw jsontext.Value) connectorkit.Thing {
+func star(raw jsontext.Value) connectorkit.ListItem {
 	r, fault := readRepo(raw)
 	if fault != nil {
 		return *fault
 	}
 	out := starredRecord{number(r.ID), r.FullName, r.Description, r.Language, r.HTMLURL, r.Stars, r.Created}
-	return connectorkit.Thing{Key: out.ID, Record: connectorkit.Upsert(out)}
+	return connectorkit.ListItem{Key: out.ID, Record: connectorkit.Upsert(out)}
 }
 
 // unreadable declares a thing that is not what it should be, by its number if it has one.

@@ -43,7 +43,7 @@ func open(ctx context.Context, s *connectorkit.Setup) ([]connectorkit.Collector,
 	if err != nil {
 		return nil, err
 	}
-	if err := s.Allowance(ctx, connectorkit.Allowance{Account: base + " " + s.Env("GITHUB_PERSONAL_ACCESS_TOKEN")}); err != nil {
+	if err := s.SharedQuota(ctx, connectorkit.SharedQuota{Account: base + " " + s.Env("GITHUB_PERSONAL_ACCESS_TOKEN")}); err != nil {
 		return nil, err
 	}
 	client, err := s.HTTP(governhttp.Options{
@@ -56,14 +56,14 @@ func open(ctx context.Context, s *connectorkit.Setup) ([]connectorkit.Collector,
 	a := &api{client: client, root: root}
 	p := &profile{api: a, counted: s.Counted}
 	return []connectorkit.Collector{
-		connectorkit.Flat{Stream: "user", Page: p.user},
-		connectorkit.Flat{Stream: "user_stats", Page: p.stats},
+		connectorkit.PagedStream{Stream: "user", Page: p.user},
+		connectorkit.PagedStream{Stream: "user_stats", Page: p.stats},
 		repositories(a, p),
 		starred(a),
 		gists(a, p),
-		connectorkit.Flat{Stream: "events", Page: (&events{api: a, profile: p}).page},
-		connectorkit.Flat{Stream: "issues", Page: (&issues{api: a}).page},
-		connectorkit.Lane{
+		connectorkit.PagedStream{Stream: "events", Page: (&events{api: a, profile: p}).page},
+		connectorkit.PagedStream{Stream: "issues", Page: (&issues{api: a}).page},
+		connectorkit.ListDetail{
 			List: "pull_requests", Detail: "pull_request_details",
 			ListPage: (&search{api: a, profile: p, counted: s.Counted}).page, Fetch: a.pullRequest,
 		},

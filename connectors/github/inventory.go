@@ -13,7 +13,7 @@ import (
 // page had: pages that are as they were answer 304, which costs nothing of the primary
 // limit, and say so for descriptions and flags too, which no order by time would show.
 
-func repositories(a *api, p *profile) connectorkit.Inventory {
+func repositories(a *api, p *profile) connectorkit.FullList {
 	first := target("user/repos", "per_page", pageSize, "sort", "pushed", "direction", "desc")
 	l := inventory{api: a, first: first, read: repository, public: func(raw jsontext.Value) bool {
 		var r wireRepo
@@ -23,13 +23,13 @@ func repositories(a *api, p *profile) connectorkit.Inventory {
 	return l.of("repositories")
 }
 
-func starred(a *api) connectorkit.Inventory {
+func starred(a *api) connectorkit.FullList {
 	first := target("user/starred", "per_page", pageSize, "sort", "created", "direction", "desc")
 	l := inventory{api: a, first: first, read: star, header: http.Header{"Accept": {acceptStars}}}
 	return l.of("starred")
 }
 
-func gists(a *api, p *profile) connectorkit.Inventory {
+func gists(a *api, p *profile) connectorkit.FullList {
 	l := inventory{api: a, first: target("gists", "per_page", pageSize), read: gist, public: func(raw jsontext.Value) bool {
 		var g struct {
 			Public bool `json:"public"`
@@ -55,13 +55,13 @@ type inventory struct {
 	known  bool  // a page of it was as it had been
 }
 
-func (l *inventory) of(stream string) connectorkit.Inventory {
-	return connectorkit.Inventory{Stream: stream, Page: l.page}
+func (l *inventory) of(stream string) connectorkit.FullList {
+	return connectorkit.FullList{Stream: stream, Page: l.page}
 }
 
 // page reads one page. The token's scopes are what it may see; fine-grained tokens do
 // not tell theirs. Organizations behind single sign-on are held back.
-func (l *inventory) page(ctx context.Context, v connectorkit.Visit) (connectorkit.InventoryPage, error) {
+func (l *inventory) page(ctx context.Context, v connectorkit.PageRequest) (connectorkit.InventoryPage, error) {
 	resp, err := l.api.get(ctx, or(v.Token, l.first), v.Version, l.header)
 	if err != nil {
 		return connectorkit.InventoryPage{}, err
@@ -83,7 +83,7 @@ func (l *inventory) page(ctx context.Context, v connectorkit.Visit) (connectorki
 	}
 	for _, raw := range rows {
 		key, rec := l.read(raw)
-		page.Things = append(page.Things, connectorkit.Thing{Key: key, Record: rec})
+		page.Things = append(page.Things, connectorkit.ListItem{Key: key, Record: rec})
 		if l.public != nil && l.public(raw) {
 			l.listed++
 		}

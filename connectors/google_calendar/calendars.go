@@ -23,7 +23,7 @@ const maxPages = 1000
 type api struct {
 	client *governhttp.Client
 	draw   func(ctx context.Context, account string) error // says whose allowance it is
-	me     string                                          // the person's own calendar, which is named after them; empty until asked
+	me     string                                          // the person's own calendar, named after them; empty until asked
 	rows   []jsontext.Value
 	whole  bool // rows are all calendars of the list
 }
@@ -84,7 +84,7 @@ func (a *api) list(ctx context.Context, token string) (rows []jsontext.Value, ne
 }
 
 // inventory is a page of the stream of calendars.
-func (a *api) inventory(ctx context.Context, v connectorkit.Visit) (connectorkit.InventoryPage, error) {
+func (a *api) inventory(ctx context.Context, v connectorkit.PageRequest) (connectorkit.InventoryPage, error) {
 	me, err := a.account(ctx)
 	if err != nil {
 		return connectorkit.InventoryPage{}, err

@@ -42,7 +42,7 @@ func open(_ context.Context, s *connectorkit.Setup) ([]connectorkit.Collector, e
 	}
 	a := &api{client: client, draw: googleapi.Allowance(s)}
 	return []connectorkit.Collector{
-		connectorkit.Inventory{Stream: "calendars", Page: a.inventory},
+		connectorkit.FullList{Stream: "calendars", Page: a.inventory},
 		googleapi.Lists{Names: a.readable, Page: a.events, Gone: a.gone, Key: eventKey}.Flat("events"),
 	}, nil
 }

@@ -26,7 +26,7 @@ type calendarRecord struct {
 	Hidden      bool   `json:"hidden"`
 }
 
-func readCalendar(raw jsontext.Value) connectorkit.Thing {
+func readCalendar(raw jsontext.Value) connectorkit.ListItem {
 	var wire struct {
 		ID          string `json:"id"`
 		Summary     string `json:"summary"`
@@ -40,9 +40,9 @@ func readCalendar(raw jsontext.Value) connectorkit.Thing {
 		Hidden      bool   `json:"hidden"`
 	}
 	if err := json.Unmarshal(raw, &wire); err != nil || wire.ID == "" {
-		return connectorkit.Thing{Record: connectorkit.Unreadable(named(raw), err)}
+		return connectorkit.ListItem{Record: connectorkit.Unreadable(named(raw), err)}
 	}
-	return connectorkit.Thing{Key: wire.ID, Record: connectorkit.Upsert(calendarRecord{
+	return connectorkit.ListItem{Key: wire.ID, Record: connectorkit.Upsert(calendarRecord{
 		ID: wire.ID, Name: cmp.Or(wire.Override, wire.Summary), Description: wire.Description, Location: wire.Location, Color: wire.Color, TimeZone: wire.TimeZone,
 		Role: wire.Role, Primary: wire.Primary, Hidden: wire.Hidden,
 	})}

@@ -43,7 +43,7 @@ func open(_ context.Context, s *connectorkit.Setup) ([]connectorkit.Collector, e
 	a := &api{client: client, draw: googleapi.Allowance(s)}
 	return []connectorkit.Collector{
 		a.people("contacts", list{"people/me/connections", "connections", "personFields", savedFields}),
-		connectorkit.Inventory{Stream: "groups", Page: a.groups},
+		connectorkit.FullList{Stream: "groups", Page: a.groups},
 		a.people("other_contacts", list{"otherContacts", "otherContacts", "readMask", otherFields}),
 	}, nil
 }

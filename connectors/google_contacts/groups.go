@@ -10,7 +10,7 @@ import (
 )
 
 // groups reads a page of the labels.
-func (a *api) groups(ctx context.Context, v connectorkit.Visit) (connectorkit.InventoryPage, error) {
+func (a *api) groups(ctx context.Context, v connectorkit.PageRequest) (connectorkit.InventoryPage, error) {
 	me, err := a.account(ctx)
 	if err != nil {
 		return connectorkit.InventoryPage{}, err

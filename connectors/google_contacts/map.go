@@ -19,7 +19,7 @@ type groupRecord struct {
 	Members int64  `json:"member_count"`
 }
 
-func readGroup(raw jsontext.Value) connectorkit.Thing {
+func readGroup(raw jsontext.Value) connectorkit.ListItem {
 	var wire struct {
 		ID        string `json:"resourceName"`
 		Name      string `json:"name"`
@@ -28,10 +28,10 @@ func readGroup(raw jsontext.Value) connectorkit.Thing {
 		Members   int64  `json:"memberCount"` // left out when it is nothing
 	}
 	if err := json.Unmarshal(raw, &wire); err != nil || wire.ID == "" {
-		return connectorkit.Thing{Record: connectorkit.Unreadable(named(raw), err)}
+		return connectorkit.ListItem{Record: connectorkit.Unreadable(named(raw), err)}
 	}
 	kind := map[string]string{"USER_CONTACT_GROUP": "own", "SYSTEM_CONTACT_GROUP": "system"}[wire.Type]
-	return connectorkit.Thing{Key: wire.ID, Record: connectorkit.Upsert(groupRecord{ID: wire.ID, Name: cmp.Or(wire.Formatted, wire.Name), Kind: kind, Members: wire.Members})}
+	return connectorkit.ListItem{Key: wire.ID, Record: connectorkit.Upsert(groupRecord{ID: wire.ID, Name: cmp.Or(wire.Formatted, wire.Name), Kind: kind, Members: wire.Members})}
 }
 
 // named is the name of a resource; empty when it has none that can be read.

@@ -55,7 +55,7 @@ func (a *api) account(ctx context.Context) (string, error) {
 	}
 	err := a.get(ctx, "people/me", url.Values{"personFields": {"metadata"}}, &wire)
 	var refused *connectorkit.Error
-	if errors.As(err, &refused) && refused.Class == connectorkit.Forbidden && refused.Words == "" {
+	if errors.As(err, &refused) && refused.Class == connectorkit.Forbidden && refused.OwnerMessage == "" {
 		err = nil
 	}
 	if err == nil {

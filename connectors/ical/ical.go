@@ -44,8 +44,8 @@ func open(_ context.Context, s *connectorkit.Setup) ([]connectorkit.Collector, e
 		return out
 	}
 	return []connectorkit.Collector{
-		connectorkit.Flat{Stream: "calendars", Page: (&shelf{feeds: feeds}).page},
-		connectorkit.Flat{Stream: "events", Page: (&walk{feeds: feeds, things: events, dated: true}).page},
-		connectorkit.Flat{Stream: "todos", Page: (&walk{feeds: feeds, things: todos}).page},
+		connectorkit.PagedStream{Stream: "calendars", Page: (&shelf{feeds: feeds}).page},
+		connectorkit.PagedStream{Stream: "events", Page: (&walk{feeds: feeds, things: events, dated: true}).page},
+		connectorkit.PagedStream{Stream: "todos", Page: (&walk{feeds: feeds, things: todos}).page},
 	}, nil
 }

@@ -25,7 +25,7 @@ type attachmentRecord struct {
 }
 
 // contents collects what messages say. A body never changes, so that each is read once.
-func (a *account) contents(ctx context.Context, f *connectorkit.Feeding) error {
+func (a *account) contents(ctx context.Context, f *connectorkit.Push) error {
 	if err := a.list(ctx); err != nil {
 		return err
 	}

@@ -65,11 +65,11 @@ func judge(command string, a *answer) (governor.Kind, error) {
 		e := err.(*connectorkit.Error)
 		switch {
 		case strings.Contains(text, "application-specific password"), strings.Contains(text, "app password"):
-			e.Words = wordsAppPassword
+			e.OwnerMessage = wordsAppPassword
 		case a.code == "WEBALERT", strings.Contains(text, "web browser"):
-			e.Words = wordsBrowser
+			e.OwnerMessage = wordsBrowser
 		case strings.Contains(text, "not enabled for imap"):
-			e.Words = wordsOff
+			e.OwnerMessage = wordsOff
 		}
 		return governor.Rejected, e
 	case a.status == "BAD":
@@ -94,7 +94,7 @@ func broken(err error) (governor.Outcome, error) {
 	case errors.As(err, &stopped):
 		return governor.Outcome{Kind: governor.Rejected}, err // it was given up already
 	case errors.As(err, &certificate):
-		return governor.Outcome{Kind: governor.Rejected}, &connectorkit.Error{Class: connectorkit.Unavailable, Words: wordsCertificate, Err: err}
+		return governor.Outcome{Kind: governor.Rejected}, &connectorkit.Error{Class: connectorkit.Unavailable, OwnerMessage: wordsCertificate, Err: err}
 	case errors.Is(err, errLost):
 		return governor.Outcome{Kind: governor.Failed}, err
 	case errors.Is(err, errCut):

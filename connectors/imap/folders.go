@@ -127,7 +127,7 @@ func walked(all []*folder, gmail bool) ([]*folder, bool) {
 }
 
 // folders collects the list of folders, and what is no longer on it.
-func (a *account) folders(ctx context.Context, f *connectorkit.Feeding) error {
+func (a *account) folders(ctx context.Context, f *connectorkit.Push) error {
 	if err := a.list(ctx); err != nil {
 		return err
 	}

@@ -64,9 +64,9 @@ func prepare(_ context.Context, s *connectorkit.Setup) ([]connectorkit.Collector
 	}
 	s.AtEnd(account.session.end)
 	return []connectorkit.Collector{
-		connectorkit.Feed{Streams: []string{"folders"}, Collect: account.folders},
-		connectorkit.Feed{Streams: []string{"messages"}, Collect: account.messages},
-		connectorkit.Feed{Streams: []string{"bodies", "attachments"}, Collect: account.contents},
+		connectorkit.PushSource{Streams: []string{"folders"}, Collect: account.folders},
+		connectorkit.PushSource{Streams: []string{"messages"}, Collect: account.messages},
+		connectorkit.PushSource{Streams: []string{"bodies", "attachments"}, Collect: account.contents},
 	}, nil
 }
 

@@ -30,7 +30,7 @@ const block = 10 // 1024 UIDs
 const headFields = "BODY.PEEK[HEADER.FIELDS (DATE FROM TO CC BCC REPLY-TO SUBJECT MESSAGE-ID IN-REPLY-TO REFERENCES LIST-ID)]"
 
 // messages collects what is known of the messages in all folders.
-func (a *account) messages(ctx context.Context, f *connectorkit.Feeding) error {
+func (a *account) messages(ctx context.Context, f *connectorkit.Push) error {
 	if err := a.list(ctx); err != nil {
 		return err
 	}

@@ -16,7 +16,7 @@ import (
 // walk reads the messages of all folders into a stream.
 type walk struct {
 	*account
-	f      *connectorkit.Feeding
+	f      *connectorkit.Push
 	stream string
 	marks  marks
 	remove func(ctx context.Context, key string, m *mark, uid uint32) error

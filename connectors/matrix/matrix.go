@@ -45,7 +45,7 @@ func open(ctx context.Context, s *connectorkit.Setup) ([]connectorkit.Collector,
 	}
 	base := server.Scheme + "://" + server.Host + strings.TrimSuffix(server.Path, "/")
 	header := http.Header{"Authorization": {"Bearer " + strings.TrimSpace(s.Env("MATRIX_ACCESS_TOKEN"))}, "User-Agent": {"pdpp-matrix-connector/1.0"}}
-	if err := s.Allowance(ctx, connectorkit.Allowance{Account: base + " " + s.Env("MATRIX_ACCESS_TOKEN")}); err != nil {
+	if err := s.SharedQuota(ctx, connectorkit.SharedQuota{Account: base + " " + s.Env("MATRIX_ACCESS_TOKEN")}); err != nil {
 		return nil, err
 	}
 	client, err := s.HTTP(governhttp.Options{BaseURL: base, Classify: classify, MaxBody: maxBody, Header: header})
@@ -58,9 +58,9 @@ func open(ctx context.Context, s *connectorkit.Setup) ([]connectorkit.Collector,
 	}
 	a := &account{client: client, files: files, setup: s, anew: s.FullRefresh()}
 	return []connectorkit.Collector{
-		connectorkit.Flat{Stream: "rooms", Page: (&rooms{account: a}).page},
-		connectorkit.Flat{Stream: "members", Page: (&members{account: a}).page},
-		connectorkit.Flat{Stream: "messages", Page: (&timeline{account: a, kind: messages{a}}).page},
-		connectorkit.Flat{Stream: "media", Page: (&timeline{account: a, kind: media{a}}).page},
+		connectorkit.PagedStream{Stream: "rooms", Page: (&rooms{account: a}).page},
+		connectorkit.PagedStream{Stream: "members", Page: (&members{account: a}).page},
+		connectorkit.PagedStream{Stream: "messages", Page: (&timeline{account: a, kind: messages{a}}).page},
+		connectorkit.PagedStream{Stream: "media", Page: (&timeline{account: a, kind: media{a}}).page},
 	}, nil
 }

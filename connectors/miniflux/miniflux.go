@@ -44,7 +44,7 @@ func open(ctx context.Context, s *connectorkit.Setup) ([]connectorkit.Collector,
 		return nil, connectorkit.End("miniflux_address_unreadable",
 			"the address of the server cannot be read: enter it as in https://reader.example.org and connect again", protocol.ManualActionRequired, false)
 	}
-	if err := s.Allowance(ctx, connectorkit.Allowance{Account: server.Host + " " + s.Env("MINIFLUX_API_KEY")}); err != nil {
+	if err := s.SharedQuota(ctx, connectorkit.SharedQuota{Account: server.Host + " " + s.Env("MINIFLUX_API_KEY")}); err != nil {
 		return nil, err
 	}
 	client, err := s.HTTP(governhttp.Options{
@@ -58,7 +58,7 @@ func open(ctx context.Context, s *connectorkit.Setup) ([]connectorkit.Collector,
 	return []connectorkit.Collector{
 		r.whole("categories", "/v1/categories", category),
 		r.whole("feeds", "/v1/feeds", feed),
-		connectorkit.Flat{Stream: "entries", Page: (&entries{reader: r}).page},
+		connectorkit.PagedStream{Stream: "entries", Page: (&entries{reader: r}).page},
 	}, nil
 }
 
@@ -79,8 +79,8 @@ func (r *reader) get(ctx context.Context, path string, query url.Values, into an
 
 // whole is a list that a server gives at once; absence is deletion. Its version is a digest of what
 // is collected of it: the rest changes whenever a feed is asked.
-func (r *reader) whole(stream, path string, read func(raw) (key string, record any, err error)) connectorkit.Inventory {
-	return connectorkit.Inventory{Stream: stream, Page: func(ctx context.Context, v connectorkit.Visit) (connectorkit.InventoryPage, error) {
+func (r *reader) whole(stream, path string, read func(raw) (key string, record any, err error)) connectorkit.FullList {
+	return connectorkit.FullList{Stream: stream, Page: func(ctx context.Context, v connectorkit.PageRequest) (connectorkit.InventoryPage, error) {
 		var all *[]raw
 		if _, err := r.get(ctx, path, nil, &all); err != nil {
 			return connectorkit.InventoryPage{}, err
@@ -91,12 +91,12 @@ func (r *reader) whole(stream, path string, read func(raw) (key string, record a
 		page, digest := connectorkit.InventoryPage{}, sha256.New()
 		for _, one := range *all {
 			key, record, err := read(one)
-			thing := connectorkit.Thing{Key: key, Record: connectorkit.Upsert(record)}
+			thing := connectorkit.ListItem{Key: key, Record: connectorkit.Upsert(record)}
 			if err == nil {
 				err = json.MarshalWrite(digest, record)
 			}
 			if err != nil {
-				thing = connectorkit.Thing{Record: connectorkit.Unreadable("", err)}
+				thing = connectorkit.ListItem{Record: connectorkit.Unreadable("", err)}
 			}
 			page.Things = append(page.Things, thing)
 		}

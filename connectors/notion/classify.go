@@ -19,7 +19,7 @@ func classify(r *governhttp.Response) error {
 		return &connectorkit.Error{Class: connectorkit.Unavailable, Status: r.Status}
 	case http.StatusForbidden:
 		if !r.HasRetryAfter {
-			return &connectorkit.Error{Class: connectorkit.Forbidden, Status: r.Status, Words: wordsCapability}
+			return &connectorkit.Error{Class: connectorkit.Forbidden, Status: r.Status, OwnerMessage: wordsCapability}
 		}
 	}
 	return connectorkit.ByStatus(r)

@@ -54,7 +54,7 @@ func open(ctx context.Context, s *connectorkit.Setup) ([]connectorkit.Collector,
 			return nil, connectorkit.Fail(connectorkit.Malformed, errCensus)
 		}
 	}
-	if err := s.Allowance(ctx, connectorkit.Allowance{Account: s.Env("NOTION_API_TOKEN")}); err != nil {
+	if err := s.SharedQuota(ctx, connectorkit.SharedQuota{Account: s.Env("NOTION_API_TOKEN")}); err != nil {
 		return nil, err
 	}
 	client, err := s.HTTP(governhttp.Options{
@@ -69,12 +69,12 @@ func open(ctx context.Context, s *connectorkit.Setup) ([]connectorkit.Collector,
 	}
 	a := &api{client: client, links: linksOf(s.Stored("databases")["links"])}
 	return []connectorkit.Collector{
-		connectorkit.Flat{Stream: "data_sources", Page: (&dataSources{api: a}).page},
-		connectorkit.Lane{
+		connectorkit.PagedStream{Stream: "data_sources", Page: (&dataSources{api: a}).page},
+		connectorkit.ListDetail{
 			List: "pages", Detail: "page_contents", ListPage: a.pages, Fetch: a.content,
 			GoneWithDetail: true, Paired: true, Census: every, AtOnce: true,
 		},
-		connectorkit.Flat{Stream: "databases", Page: (&databases{api: a}).page},
+		connectorkit.PagedStream{Stream: "databases", Page: (&databases{api: a}).page},
 	}, nil
 }
 

@@ -19,9 +19,9 @@ func classify(r *governhttp.Response) error {
 	case http.StatusOK:
 		return connectorkit.WholeJSON(r)
 	case http.StatusForbidden:
-		return &connectorkit.Error{Class: connectorkit.Forbidden, Status: r.Status, Words: wordsForbidden}
+		return &connectorkit.Error{Class: connectorkit.Forbidden, Status: r.Status, OwnerMessage: wordsForbidden}
 	case http.StatusUpgradeRequired:
-		return &connectorkit.Error{Class: connectorkit.Forbidden, Status: r.Status, Words: wordsOutdated}
+		return &connectorkit.Error{Class: connectorkit.Forbidden, Status: r.Status, OwnerMessage: wordsOutdated}
 	}
 	return connectorkit.ByStatus(r)
 }

@@ -47,7 +47,7 @@ func open(ctx context.Context, s *connectorkit.Setup) ([]connectorkit.Collector,
 	if err != nil {
 		return nil, connectorkit.Fail(connectorkit.Malformed, errFirstDay)
 	}
-	if err := s.Allowance(ctx, connectorkit.Allowance{Account: s.Env("OURA_CLIENT_ID")}); err != nil {
+	if err := s.SharedQuota(ctx, connectorkit.SharedQuota{Account: s.Env("OURA_CLIENT_ID")}); err != nil {
 		return nil, err
 	}
 	client, err := s.HTTP(governhttp.Options{BaseURL: base, Classify: classify, Token: s.Token(accessToken), Header: http.Header{"User-Agent": {"pdpp-oura-connector/1.0"}}})
@@ -57,10 +57,10 @@ func open(ctx context.Context, s *connectorkit.Setup) ([]connectorkit.Collector,
 	a := &account{client: client}
 	of := func(stream string, d days) connectorkit.Collector {
 		d.account, d.first, d.again = a, first, cmp.Or(d.again, again)
-		return connectorkit.Flat{Stream: stream, Page: d.page}
+		return connectorkit.PagedStream{Stream: stream, Page: d.page}
 	}
 	return []connectorkit.Collector{
-		connectorkit.Flat{Stream: "profile", Page: a.profile},
+		connectorkit.PagedStream{Stream: "profile", Page: a.profile},
 		of("sleep", days{collection: "sleep", read: readSleep}),
 		of("daily_sleep", days{collection: "daily_sleep", read: keep[scoreRecord]}),
 		of("readiness", days{collection: "daily_readiness", read: keep[readinessRecord]}),

@@ -16,9 +16,9 @@ import (
 
 // permitted returns the reader of a stream that needs a permission of its own. Where the app lacks it, the stream is
 // declared as missing, and nothing of it is deleted.
-func permitted(what string, read func(context.Context, connectorkit.Visit) (connectorkit.InventoryPage,
-	error)) func(context.Context, connectorkit.Visit) (connectorkit.InventoryPage, error) {
-	return func(ctx context.Context, v connectorkit.Visit) (connectorkit.InventoryPage, error) {
+func permitted(what string, read func(context.Context, connectorkit.PageRequest) (connectorkit.InventoryPage,
+	error)) func(context.Context, connectorkit.PageRequest) (connectorkit.InventoryPage, error) {
+	return func(ctx context.Context, v connectorkit.PageRequest) (connectorkit.InventoryPage, error) {
 		page, err := read(ctx, v)
 		if of(err) == connectorkit.Forbidden {
 			return connectorkit.InventoryPage{Hidden: []connectorkit.Record{connectorkit.Unreadable(what, nil)}}, nil
@@ -29,9 +29,9 @@ func permitted(what string, read func(context.Context, connectorkit.Visit) (conn
 
 // single returns the reader of a list that comes in one answer.
 func (a *api) single(method, member string, q url.Values,
-	read func(jsontext.Value) connectorkit.Thing) func(context.Context, connectorkit.Visit) (connectorkit.InventoryPage,
+	read func(jsontext.Value) connectorkit.ListItem) func(context.Context, connectorkit.PageRequest) (connectorkit.InventoryPage,
 	error) {
-	return func(ctx context.Context, _ connectorkit.Visit) (connectorkit.InventoryPage, error) {
+	return func(ctx context.Context, _ connectorkit.PageRequest) (connectorkit.InventoryPage, error) {
 		if err := a.know(ctx); err != nil {
 			return connectorkit.InventoryPage{}, err
 		}
@@ -46,7 +46,7 @@ func (a *api) single(method, member string, q url.Values,
 
 // memberships reads who is in the conversations that the person is in. The record of a direct message names the other
 // person already.
-func (a *api) memberships(ctx context.Context, v connectorkit.Visit) (connectorkit.InventoryPage, error) {
+func (a *api) memberships(ctx context.Context, v connectorkit.PageRequest) (connectorkit.InventoryPage, error) {
 	joined, err := a.joined(ctx)
 	if err != nil {
 		return connectorkit.InventoryPage{}, err
@@ -79,11 +79,11 @@ func (a *api) memberships(ctx context.Context, v connectorkit.Visit) (connectork
 	for _, raw := range got.rows {
 		var user string
 		if err := json.Unmarshal(raw, &user); err != nil || user == "" {
-			out.Things = append(out.Things, connectorkit.Thing{Record: connectorkit.Unreadable("", err)})
+			out.Things = append(out.Things, connectorkit.ListItem{Record: connectorkit.Unreadable("", err)})
 			continue
 		}
 		r := membershipRecord{ID: id + ":" + user, Channel: id, User: user}
-		out.Things = append(out.Things, connectorkit.Thing{Key: r.ID, Record: connectorkit.Upsert(r)})
+		out.Things = append(out.Things, connectorkit.ListItem{Key: r.ID, Record: connectorkit.Upsert(r)})
 	}
 	if begun, known := a.seen[id]; err == nil && (known || cursor == "") {
 		a.seen[id] = begun + int64(len(got.rows))
@@ -101,8 +101,8 @@ func (a *api) memberships(ctx context.Context, v connectorkit.Visit) (connectork
 }
 
 // starred reads what the person has starred, by the numbers of pages.
-func (a *api) starred(ctx context.Context, v connectorkit.Visit) (connectorkit.InventoryPage, error) {
-	return a.numbered(ctx, v, numberedList{"stars", "stars.list", "items"}, func(raw jsontext.Value) *connectorkit.Thing {
+func (a *api) starred(ctx context.Context, v connectorkit.PageRequest) (connectorkit.InventoryPage, error) {
+	return a.numbered(ctx, v, numberedList{"stars", "stars.list", "items"}, func(raw jsontext.Value) *connectorkit.ListItem {
 		thing := readStar(raw)
 		return &thing
 	})
@@ -173,8 +173,8 @@ func (a *api) readStates(ctx context.Context, at connectorkit.Cursor) (connector
 type numberedList struct{ stream, method, member string }
 
 // numbered reads one page of such a list.
-func (a *api) numbered(ctx context.Context, v connectorkit.Visit, of numberedList,
-	read func(jsontext.Value) *connectorkit.Thing) (connectorkit.InventoryPage, error) {
+func (a *api) numbered(ctx context.Context, v connectorkit.PageRequest, of numberedList,
+	read func(jsontext.Value) *connectorkit.ListItem) (connectorkit.InventoryPage, error) {
 	if err := a.know(ctx); err != nil {
 		return connectorkit.InventoryPage{}, err
 	}

@@ -50,9 +50,9 @@ func classify(r *governhttp.Response) error {
 	}
 	switch answer.Error {
 	case "missing_scope":
-		e.Words = wordsScope
+		e.OwnerMessage = wordsScope
 	case "not_allowed_token_type":
-		e.Words = wordsBot
+		e.OwnerMessage = wordsBot
 	}
 	return e
 }

@@ -14,13 +14,13 @@ import (
 type inventory struct {
 	*api
 	method, member string
-	read           func(jsontext.Value) connectorkit.Thing
+	read           func(jsontext.Value) connectorkit.ListItem
 }
 
 // kinds are those of conversations that are asked for.
 const kinds = "public_channel,private_channel,mpim,im"
 
-func (l inventory) page(ctx context.Context, v connectorkit.Visit) (connectorkit.InventoryPage, error) {
+func (l inventory) page(ctx context.Context, v connectorkit.PageRequest) (connectorkit.InventoryPage, error) {
 	if err := l.know(ctx); err != nil {
 		return connectorkit.InventoryPage{}, err
 	}
@@ -48,7 +48,7 @@ func listed(method, cursor string) url.Values {
 }
 
 // files reads what is known of the files, by the numbers of pages.
-func (a *api) files(ctx context.Context, v connectorkit.Visit) (connectorkit.InventoryPage, error) {
+func (a *api) files(ctx context.Context, v connectorkit.PageRequest) (connectorkit.InventoryPage, error) {
 	return a.numbered(ctx, v, numberedList{"files", "files.list", "files"}, readFile)
 }
 

@@ -58,18 +58,18 @@ type described struct {
 	Value string `json:"value"`
 }
 
-func readChannel(raw jsontext.Value) connectorkit.Thing {
+func readChannel(raw jsontext.Value) connectorkit.ListItem {
 	var wire struct {
 		channelRecord
 		Topic   described `json:"topic"`
 		Purpose described `json:"purpose"`
 	}
 	if err := json.Unmarshal(raw, &wire); err != nil || wire.ID == "" {
-		return connectorkit.Thing{Record: connectorkit.Unreadable(wire.ID, err)}
+		return connectorkit.ListItem{Record: connectorkit.Unreadable(wire.ID, err)}
 	}
 	r := wire.channelRecord
 	r.Topic, r.Purpose, r.CreatedAt = wire.Topic.Value, wire.Purpose.Value, moment(r.Created)
-	return connectorkit.Thing{Key: r.ID, Record: connectorkit.Upsert(r)}
+	return connectorkit.ListItem{Key: r.ID, Record: connectorkit.Upsert(r)}
 }
 
 // moment spells seconds as records do.
@@ -110,11 +110,11 @@ type userRecord struct {
 	Updated      *int64  `json:"updated,omitzero"`
 }
 
-func readUser(raw jsontext.Value) connectorkit.Thing {
+func readUser(raw jsontext.Value) connectorkit.ListItem {
 	var r userRecord
 	err := json.Unmarshal(raw, &r)
 	if err != nil || r.ID == "" {
-		return connectorkit.Thing{Record: connectorkit.Unreadable(r.ID, err)}
+		return connectorkit.ListItem{Record: connectorkit.Unreadable(r.ID, err)}
 	}
 	var wire struct {
 		Profile struct {
@@ -123,10 +123,10 @@ func readUser(raw jsontext.Value) connectorkit.Thing {
 		} `json:"profile"`
 	}
 	if err := json.Unmarshal(raw, &wire); err != nil {
-		return connectorkit.Thing{Record: connectorkit.Unreadable(r.ID, err)}
+		return connectorkit.ListItem{Record: connectorkit.Unreadable(r.ID, err)}
 	}
 	r.person, r.Image = wire.Profile.person, wire.Profile.Image
-	return connectorkit.Thing{Key: r.ID, Record: connectorkit.Upsert(r)}
+	return connectorkit.ListItem{Key: r.ID, Record: connectorkit.Upsert(r)}
 }
 
 type reaction struct {
@@ -277,10 +277,10 @@ type fileRecord struct {
 }
 
 // readFile gives nothing for one that was deleted: it is missing then.
-func readFile(raw jsontext.Value) *connectorkit.Thing {
+func readFile(raw jsontext.Value) *connectorkit.ListItem {
 	var r fileRecord
 	if err := json.Unmarshal(raw, &r); err != nil || r.ID == "" {
-		return &connectorkit.Thing{Record: connectorkit.Unreadable(r.ID, err)}
+		return &connectorkit.ListItem{Record: connectorkit.Unreadable(r.ID, err)}
 	}
 	if r.Mode != nil && *r.Mode == "tombstone" {
 		return nil
@@ -289,8 +289,8 @@ func readFile(raw jsontext.Value) *connectorkit.Thing {
 		User *string `json:"user"`
 	}
 	if err := json.Unmarshal(raw, &wire); err != nil {
-		return &connectorkit.Thing{Record: connectorkit.Unreadable(r.ID, err)}
+		return &connectorkit.ListItem{Record: connectorkit.Unreadable(r.ID, err)}
 	}
 	r.Uploader, r.CreatedAt = wire.User, moment(r.Created)
-	return &connectorkit.Thing{Key: r.ID, Record: connectorkit.Upsert(r)}
+	return &connectorkit.ListItem{Key: r.ID, Record: connectorkit.Upsert(r)}
 }

@@ -46,7 +46,7 @@ type groupRecord struct {
 	Channels    []string `json:"channel_ids,omitzero"`
 }
 
-func readGroup(raw jsontext.Value) connectorkit.Thing {
+func readGroup(raw jsontext.Value) connectorkit.ListItem {
 	var wire struct {
 		groupRecord
 		Created *int64   `json:"date_create"`
@@ -59,12 +59,12 @@ func readGroup(raw jsontext.Value) connectorkit.Thing {
 		} `json:"prefs"`
 	}
 	if err := json.Unmarshal(raw, &wire); err != nil || wire.ID == "" {
-		return connectorkit.Thing{Record: connectorkit.Unreadable(wire.ID, err)}
+		return connectorkit.ListItem{Record: connectorkit.Unreadable(wire.ID, err)}
 	}
 	r := wire.groupRecord
 	r.CreatedAt, r.UpdatedAt, r.DisabledAt = moment(wire.Created), moment(wire.Updated), moment(wire.Deleted)
 	r.Users, r.Channels = wire.Members, append(wire.Prefs.Channels, wire.Prefs.Groups...)
-	return connectorkit.Thing{Key: r.ID, Record: connectorkit.Upsert(r)}
+	return connectorkit.ListItem{Key: r.ID, Record: connectorkit.Upsert(r)}
 }
 
 type reminderRecord struct {
@@ -79,7 +79,7 @@ type reminderRecord struct {
 	CompletedAt string         `json:"completed_at,omitzero"`
 }
 
-func readReminder(raw jsontext.Value) connectorkit.Thing {
+func readReminder(raw jsontext.Value) connectorkit.ListItem {
 	var wire struct {
 		ID         string         `json:"id"`
 		Creator    *string        `json:"creator"`
@@ -92,14 +92,14 @@ func readReminder(raw jsontext.Value) connectorkit.Thing {
 		Complete   *int64         `json:"complete_ts"`
 	}
 	if err := json.Unmarshal(raw, &wire); err != nil || wire.ID == "" {
-		return connectorkit.Thing{Record: connectorkit.Unreadable(wire.ID, err)}
+		return connectorkit.ListItem{Record: connectorkit.Unreadable(wire.ID, err)}
 	}
 	r := reminderRecord{ID: wire.ID, Creator: wire.Creator, User: wire.User, Channel: wire.Channel, Text: wire.Text,
 		Recurring: wire.Recurring, DueAt: moment(wire.Time), CompletedAt: moment(wire.Complete)}
 	if wire.Recurrence.Kind() == '{' {
 		r.Recurrence = wire.Recurrence
 	}
-	return connectorkit.Thing{Key: r.ID, Record: connectorkit.Upsert(r)}
+	return connectorkit.ListItem{Key: r.ID, Record: connectorkit.Upsert(r)}
 }
 
 type starRecord struct {
@@ -113,7 +113,7 @@ type starRecord struct {
 }
 
 // readStar names a star by what it is on: Slack has no id for it.
-func readStar(raw jsontext.Value) connectorkit.Thing {
+func readStar(raw jsontext.Value) connectorkit.ListItem {
 	var wire struct {
 		Type    string `json:"type"`
 		Channel string `json:"channel"`
@@ -138,11 +138,11 @@ func readStar(raw jsontext.Value) connectorkit.Thing {
 		}
 	}
 	if err != nil || wire.Type == "" || len(parts) == 1 {
-		return connectorkit.Thing{Record: connectorkit.Unreadable("", err)}
+		return connectorkit.ListItem{Record: connectorkit.Unreadable("", err)}
 	}
 	r := starRecord{
 		ID: strings.Join(parts, ":"), Type: wire.Type, Channel: wire.Channel, Message: wire.Message.TS, File: wire.File.ID,
 		Text: wire.Message.Text + wire.Comment.Text, StarredAt: moment(wire.Created),
 	}
-	return connectorkit.Thing{Key: r.ID, Record: connectorkit.Upsert(r)}
+	return connectorkit.ListItem{Key: r.ID, Record: connectorkit.Upsert(r)}
 }

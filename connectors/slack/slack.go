@@ -64,7 +64,7 @@ func open(ctx context.Context, s *connectorkit.Setup) ([]connectorkit.Collector,
 		every  time.Duration
 	}{{&a.lists, "", 3 * time.Second}, {&a.histories, "history", 1200 * time.Millisecond},
 		{&a.threads, "replies", 1200 * time.Millisecond}, {&a.members, "members", 1200 * time.Millisecond}} {
-		if err := s.Allowance(ctx, connectorkit.Allowance{Sender: part.name, Provider: "slack " + part.name, Account: s.Env("SLACK_TOKEN")}); err != nil {
+		if err := s.SharedQuota(ctx, connectorkit.SharedQuota{Sender: part.name, Provider: "slack " + part.name, Account: s.Env("SLACK_TOKEN")}); err != nil {
 			return nil, err
 		}
 		client, err := s.HTTP(governhttp.Options{
@@ -78,21 +78,21 @@ func open(ctx context.Context, s *connectorkit.Setup) ([]connectorkit.Collector,
 		*part.client = client
 	}
 	return []connectorkit.Collector{
-		connectorkit.Flat{Stream: "workspace", Page: a.workspace},
-		connectorkit.Inventory{Stream: "channels", Page: inventory{a, "conversations.list", "channels", readChannel}.page, Remembered: remembered},
-		connectorkit.Inventory{Stream: "users", Page: inventory{a, "users.list", "members", readUser}.page, Remembered: remembered},
-		connectorkit.Inventory{Stream: "files", Page: a.files, Remembered: remembered},
-		connectorkit.Inventory{Stream: "user_groups",
+		connectorkit.PagedStream{Stream: "workspace", Page: a.workspace},
+		connectorkit.FullList{Stream: "channels", Page: inventory{a, "conversations.list", "channels", readChannel}.page, Remembered: remembered},
+		connectorkit.FullList{Stream: "users", Page: inventory{a, "users.list", "members", readUser}.page, Remembered: remembered},
+		connectorkit.FullList{Stream: "files", Page: a.files, Remembered: remembered},
+		connectorkit.FullList{Stream: "user_groups",
 			Page: permitted("user groups",
 				a.single("usergroups.list", "usergroups", url.Values{"include_users": {"true"}, "include_disabled": {"true"}},
 					readGroup))},
-		connectorkit.Inventory{Stream: "reminders",
+		connectorkit.FullList{Stream: "reminders",
 			Page: permitted("reminders", a.single("reminders.list", "reminders", nil, readReminder))},
-		connectorkit.Inventory{Stream: "stars", Page: permitted("stars", a.starred), Remembered: remembered},
-		connectorkit.Inventory{Stream: "channel_memberships", Page: a.memberships, Remembered: rememberedMembers},
-		connectorkit.Flat{Stream: "channel_stats", Page: a.stats},
-		connectorkit.Flat{Stream: "dm_read_states", Page: a.readStates},
-		connectorkit.Flat{Stream: "messages", Page: (&messages{api: a, days: days}).page},
+		connectorkit.FullList{Stream: "stars", Page: permitted("stars", a.starred), Remembered: remembered},
+		connectorkit.FullList{Stream: "channel_memberships", Page: a.memberships, Remembered: rememberedMembers},
+		connectorkit.PagedStream{Stream: "channel_stats", Page: a.stats},
+		connectorkit.PagedStream{Stream: "dm_read_states", Page: a.readStates},
+		connectorkit.PagedStream{Stream: "messages", Page: (&messages{api: a, days: days}).page},
 	}, nil
 }
 

@@ -31,9 +31,9 @@ func forbidden(r *governhttp.Response) error {
 	e := &connectorkit.Error{Class: connectorkit.Forbidden, Status: r.Status}
 	switch body := strings.ToLower(string(r.Body)); {
 	case strings.Contains(body, "may not be registered"):
-		e.Words = wordsNotListed
+		e.OwnerMessage = wordsNotListed
 	case strings.Contains(body, "insufficient client scope"):
-		e.Words = wordsScope
+		e.OwnerMessage = wordsScope
 	}
 	return e
 }

@@ -15,10 +15,10 @@ import (
 type list struct {
 	*api
 	path string
-	read func(jsontext.Value) connectorkit.Thing
+	read func(jsontext.Value) connectorkit.ListItem
 }
 
-func (l list) page(ctx context.Context, v connectorkit.Visit) (connectorkit.InventoryPage, error) {
+func (l list) page(ctx context.Context, v connectorkit.PageRequest) (connectorkit.InventoryPage, error) {
 	me, err := l.account(ctx)
 	if err != nil {
 		return connectorkit.InventoryPage{}, err
@@ -49,10 +49,10 @@ var ranges = []string{"short_term", "medium_term", "long_term"}
 type top struct {
 	*api
 	kind string // artists, tracks
-	read func(raw jsontext.Value, span string) connectorkit.Thing
+	read func(raw jsontext.Value, span string) connectorkit.ListItem
 }
 
-func (t *top) page(ctx context.Context, v connectorkit.Visit) (connectorkit.InventoryPage, error) {
+func (t *top) page(ctx context.Context, v connectorkit.PageRequest) (connectorkit.InventoryPage, error) {
 	span, target, _ := strings.Cut(v.Token, " ")
 	if span == "" {
 		span = ranges[0]
@@ -60,8 +60,8 @@ func (t *top) page(ctx context.Context, v connectorkit.Visit) (connectorkit.Inve
 	if target == "" {
 		target = "v1/me/top/" + t.kind + "?limit=" + pageSize + "&time_range=" + span
 	}
-	read := func(raw jsontext.Value) connectorkit.Thing { return t.read(raw, span) }
-	out, err := list{t.api, "", read}.page(ctx, connectorkit.Visit{Token: target})
+	read := func(raw jsontext.Value) connectorkit.ListItem { return t.read(raw, span) }
+	out, err := list{t.api, "", read}.page(ctx, connectorkit.PageRequest{Token: target})
 	if err != nil {
 		return out, err
 	}

@@ -30,11 +30,11 @@ type libraryRecord struct {
 
 // readLibrary returns the reader of a kind of saved things. Spotify wraps them with the moment of saving; audiobooks
 // came without it for a time.
-func readLibrary(kind string) func(jsontext.Value) connectorkit.Thing {
-	return func(raw jsontext.Value) connectorkit.Thing {
+func readLibrary(kind string) func(jsontext.Value) connectorkit.ListItem {
+	return func(raw jsontext.Value) connectorkit.ListItem {
 		var row map[string]jsontext.Value
 		if err := json.Unmarshal(raw, &row); err != nil {
-			return connectorkit.Thing{Record: unreadable(raw, err)}
+			return connectorkit.ListItem{Record: unreadable(raw, err)}
 		}
 		body := raw
 		if wrapped := row[kind]; wrapped.Kind() == '{' {
@@ -58,7 +58,7 @@ func readLibrary(kind string) func(jsontext.Value) connectorkit.Thing {
 			Explicit  *bool       `json:"explicit"`
 		}
 		if err := json.Unmarshal(body, &w); err != nil || w.ID == "" {
-			return connectorkit.Thing{Record: unreadable(body, err)}
+			return connectorkit.ListItem{Record: unreadable(body, err)}
 		}
 		r := libraryRecord{
 			ID: w.ID, Name: w.Name, Creators: []string{}, URI: w.URI, Type: w.Type, Released: w.Released,
@@ -78,25 +78,25 @@ func readLibrary(kind string) func(jsontext.Value) connectorkit.Thing {
 		if json.Unmarshal(row["added_at"], &added) == nil && added != "" {
 			r.AddedAt = &added
 		}
-		return connectorkit.Thing{Key: r.ID, Record: connectorkit.Upsert(r)}
+		return connectorkit.ListItem{Key: r.ID, Record: connectorkit.Upsert(r)}
 	}
 }
 
 // library returns the collector of a kind of saved things. Where Spotify does not offer it to the app, it is declared
 // as missing, and nothing of it is deleted.
 func (a *api) library(stream, path, kind string) connectorkit.Collector {
-	return connectorkit.Inventory{Stream: stream, Remembered: remembered,
+	return connectorkit.FullList{Stream: stream, Remembered: remembered,
 		Page: offered(stream, list{a, path, readLibrary(kind)}.page)}
 }
 
 // offered declares a list that Spotify refuses instead of failing its stream. A missing sign-in or scope still fails
 // it.
-func offered(what string, read func(context.Context, connectorkit.Visit) (connectorkit.InventoryPage,
-	error)) func(context.Context, connectorkit.Visit) (connectorkit.InventoryPage, error) {
-	return func(ctx context.Context, v connectorkit.Visit) (connectorkit.InventoryPage, error) {
+func offered(what string, read func(context.Context, connectorkit.PageRequest) (connectorkit.InventoryPage,
+	error)) func(context.Context, connectorkit.PageRequest) (connectorkit.InventoryPage, error) {
+	return func(ctx context.Context, v connectorkit.PageRequest) (connectorkit.InventoryPage, error) {
 		page, err := read(ctx, v)
 		var e *connectorkit.Error
-		if errors.As(err, &e) && (e.Class == connectorkit.NotFound || e.Class == connectorkit.Forbidden && e.Words == "") {
+		if errors.As(err, &e) && (e.Class == connectorkit.NotFound || e.Class == connectorkit.Forbidden && e.OwnerMessage == "") {
 			return connectorkit.InventoryPage{Hidden: []connectorkit.Record{connectorkit.Unreadable(what, nil)}}, nil
 		}
 		return page, err

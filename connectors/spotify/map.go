@@ -80,10 +80,10 @@ type playlistRecord struct {
 	Description   *string `json:"description,omitzero"`
 }
 
-func readPlaylist(raw jsontext.Value) connectorkit.Thing {
+func readPlaylist(raw jsontext.Value) connectorkit.ListItem {
 	var p wirePlaylist
 	if err := json.Unmarshal(raw, &p); err != nil || p.ID == "" {
-		return connectorkit.Thing{Record: unreadable(raw, err)}
+		return connectorkit.ListItem{Record: unreadable(raw, err)}
 	}
 	r := playlistRecord{ID: p.ID, Name: p.Name, Public: p.Public, Collaborative: p.Collaborative, Snapshot: p.Snapshot, Description: p.Description}
 	if p.Owner != nil {
@@ -95,7 +95,7 @@ func readPlaylist(raw jsontext.Value) connectorkit.Thing {
 	case p.Tracks != nil:
 		r.TrackCount = p.Tracks.Total
 	}
-	return connectorkit.Thing{Key: p.ID, Record: connectorkit.Upsert(r)}
+	return connectorkit.ListItem{Key: p.ID, Record: connectorkit.Upsert(r)}
 }
 
 type wireTrack struct {
@@ -157,16 +157,16 @@ type savedRecord struct {
 	trackDetails
 }
 
-func readSaved(raw jsontext.Value) connectorkit.Thing {
+func readSaved(raw jsontext.Value) connectorkit.ListItem {
 	var s struct {
 		AddedAt *string    `json:"added_at"`
 		Track   *wireTrack `json:"track"`
 	}
 	if err := json.Unmarshal(raw, &s); err != nil || s.Track == nil || s.Track.key() == "" {
-		return connectorkit.Thing{Record: unreadable(raw, err)}
+		return connectorkit.ListItem{Record: unreadable(raw, err)}
 	}
 	t := s.Track
-	return connectorkit.Thing{Key: t.key(), Record: connectorkit.Upsert(savedRecord{
+	return connectorkit.ListItem{Key: t.key(), Record: connectorkit.Upsert(savedRecord{
 		ID: t.key(), Name: deref(t.Name), Artists: t.artists(), Album: t.album(), DurationMS: t.DurationMS,
 		AddedAt: s.AddedAt, ISRC: t.isrc(), trackDetails: t.details(),
 	})}
@@ -224,19 +224,19 @@ type artistRecord struct {
 	Genres []string `json:"genres"`
 }
 
-func readArtist(raw jsontext.Value, span string) connectorkit.Thing {
+func readArtist(raw jsontext.Value, span string) connectorkit.ListItem {
 	var a struct {
 		ID     string   `json:"id"`
 		Name   string   `json:"name"`
 		Genres []string `json:"genres"`
 	}
 	if err := json.Unmarshal(raw, &a); err != nil || a.ID == "" {
-		return connectorkit.Thing{Record: unreadable(raw, err)}
+		return connectorkit.ListItem{Record: unreadable(raw, err)}
 	}
 	if a.Genres == nil {
 		a.Genres = []string{}
 	}
-	return connectorkit.Thing{Key: topKey(a.ID, span),
+	return connectorkit.ListItem{Key: topKey(a.ID, span),
 		Record: connectorkit.Upsert(artistRecord{a.ID, span, a.Name, a.Genres})}
 }
 
@@ -250,12 +250,12 @@ type topTrackRecord struct {
 	trackDetails
 }
 
-func readTopTrack(raw jsontext.Value, span string) connectorkit.Thing {
+func readTopTrack(raw jsontext.Value, span string) connectorkit.ListItem {
 	var t wireTrack
 	if err := json.Unmarshal(raw, &t); err != nil || deref(t.ID) == "" {
-		return connectorkit.Thing{Record: unreadable(raw, err)}
+		return connectorkit.ListItem{Record: unreadable(raw, err)}
 	}
-	return connectorkit.Thing{Key: topKey(*t.ID, span), Record: connectorkit.Upsert(topTrackRecord{
+	return connectorkit.ListItem{Key: topKey(*t.ID, span), Record: connectorkit.Upsert(topTrackRecord{
 		ID: *t.ID, Span: span, Name: deref(t.Name), Artists: t.artists(), Album: t.album(), DurationMS: t.DurationMS,
 		trackDetails: t.details(),
 	})}

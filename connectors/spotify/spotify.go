@@ -43,7 +43,7 @@ func open(ctx context.Context, s *connectorkit.Setup) ([]connectorkit.Collector,
 	if err != nil {
 		return nil, err
 	}
-	if err := s.Allowance(ctx, connectorkit.Allowance{Account: s.Env("SPOTIFY_CLIENT_ID")}); err != nil {
+	if err := s.SharedQuota(ctx, connectorkit.SharedQuota{Account: s.Env("SPOTIFY_CLIENT_ID")}); err != nil {
 		return nil, err
 	}
 	client, err := s.HTTP(governhttp.Options{BaseURL: base, Classify: classify, Token: s.Token(accessToken)})
@@ -52,16 +52,16 @@ func open(ctx context.Context, s *connectorkit.Setup) ([]connectorkit.Collector,
 	}
 	a := &api{client: client, root: root}
 	return []connectorkit.Collector{
-		connectorkit.Flat{Stream: "recently_played", Page: (&plays{api: a}).page},
-		connectorkit.Inventory{Stream: "playlists", Page: list{a, "v1/me/playlists", readPlaylist}.page, Remembered: remembered},
-		connectorkit.Inventory{Stream: "saved_tracks", Page: list{a, "v1/me/tracks", readSaved}.page, Remembered: remembered},
-		connectorkit.Inventory{Stream: "top_artists", Page: (&top{a, "artists", readArtist}).page},
-		connectorkit.Inventory{Stream: "top_tracks", Page: offered("top_tracks", (&top{a, "tracks", readTopTrack}).page)},
+		connectorkit.PagedStream{Stream: "recently_played", Page: (&plays{api: a}).page},
+		connectorkit.FullList{Stream: "playlists", Page: list{a, "v1/me/playlists", readPlaylist}.page, Remembered: remembered},
+		connectorkit.FullList{Stream: "saved_tracks", Page: list{a, "v1/me/tracks", readSaved}.page, Remembered: remembered},
+		connectorkit.FullList{Stream: "top_artists", Page: (&top{a, "artists", readArtist}).page},
+		connectorkit.FullList{Stream: "top_tracks", Page: offered("top_tracks", (&top{a, "tracks", readTopTrack}).page)},
 		a.library("saved_albums", "v1/me/albums", "album"),
 		a.library("saved_shows", "v1/me/shows", "show"),
 		a.library("saved_episodes", "v1/me/episodes", "episode"),
 		a.library("saved_audiobooks", "v1/me/audiobooks", "audiobook"),
-		connectorkit.Flat{Stream: "playlist_items", Page: (&items{api: a, counted: s.Counted}).page},
+		connectorkit.PagedStream{Stream: "playlist_items", Page: (&items{api: a, counted: s.Counted}).page},
 	}, nil
 }
 

@@ -28,7 +28,7 @@ type activities struct {
 	athlete string // who is signed in; empty until asked
 }
 
-func (l *activities) page(ctx context.Context, v connectorkit.Visit) (connectorkit.InventoryPage, error) {
+func (l *activities) page(ctx context.Context, v connectorkit.PageRequest) (connectorkit.InventoryPage, error) {
 	if l.athlete == "" {
 		var me struct {
 			ID int64 `json:"id"`

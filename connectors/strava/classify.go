@@ -27,11 +27,11 @@ func classify(r *governhttp.Response) error {
 	case http.StatusUnauthorized:
 		e := &connectorkit.Error{Class: connectorkit.Unauthorized, Status: r.Status}
 		if missing(r.Body) {
-			e.Words = wordsScope
+			e.OwnerMessage = wordsScope
 		}
 		return e
 	case http.StatusForbidden:
-		return &connectorkit.Error{Class: connectorkit.Forbidden, Status: r.Status, Words: wordsOwner}
+		return &connectorkit.Error{Class: connectorkit.Forbidden, Status: r.Status, OwnerMessage: wordsOwner}
 	}
 	return connectorkit.ByStatus(r)
 }

@@ -102,7 +102,7 @@ type record struct {
 
 // read maps one row of the list. The local start ends in Z and is wall time all the same: it is kept as
 // it stands, and the zone beside it.
-func read(raw jsontext.Value) connectorkit.Thing {
+func read(raw jsontext.Value) connectorkit.ListItem {
 	var a wireActivity
 	err := json.Unmarshal(raw, &a)
 	if _, badTime := time.Parse(time.RFC3339, a.StartDate); err == nil {
@@ -117,7 +117,7 @@ func read(raw jsontext.Value) connectorkit.Thing {
 		if named.ID != nil {
 			key = fmt.Sprint(named.ID)
 		}
-		return connectorkit.Thing{Record: connectorkit.Unreadable(key, err)}
+		return connectorkit.ListItem{Record: connectorkit.Unreadable(key, err)}
 	}
 	r := record{
 		ID: strconv.FormatInt(a.ID, 10), Name: a.Name, Type: a.Type, SportType: a.SportType, StartDate: a.StartDate, StartLocal: a.StartLocal,
@@ -129,7 +129,7 @@ func read(raw jsontext.Value) connectorkit.Thing {
 	if a.Map != nil && a.Map.Polyline != nil && *a.Map.Polyline != "" {
 		r.Polyline = a.Map.Polyline
 	}
-	return connectorkit.Thing{Key: r.ID, Record: connectorkit.Upsert(r)}
+	return connectorkit.ListItem{Key: r.ID, Record: connectorkit.Upsert(r)}
 }
 
 // point is a place on the map; empty where the owner hides it.

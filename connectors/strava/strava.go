@@ -36,14 +36,14 @@ func open(ctx context.Context, s *connectorkit.Setup) ([]connectorkit.Collector,
 	if base == "" {
 		base = publicAPI
 	}
-	if err := s.Allowance(ctx, connectorkit.Allowance{Account: s.Env("STRAVA_CLIENT_ID")}); err != nil {
+	if err := s.SharedQuota(ctx, connectorkit.SharedQuota{Account: s.Env("STRAVA_CLIENT_ID")}); err != nil {
 		return nil, err
 	}
 	client, err := s.HTTP(governhttp.Options{BaseURL: base, Classify: classify, Token: s.Token(accessToken)}, unhurried)
 	if err != nil {
 		return nil, err
 	}
-	return []connectorkit.Collector{connectorkit.Inventory{Stream: "activities", Page: (&activities{client: client}).page}}, nil
+	return []connectorkit.Collector{connectorkit.FullList{Stream: "activities", Page: (&activities{client: client}).page}}, nil
 }
 
 // unhurried keeps an app of one person far below what Strava allows it in a quarter of an hour.

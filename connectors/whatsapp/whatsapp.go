@@ -36,7 +36,7 @@ func open(_ context.Context, s *connectorkit.Setup) ([]connectorkit.Collector, e
 		zone, err := time.LoadLocation(name)
 		if err != nil {
 			return nil, &connectorkit.Error{Class: connectorkit.Malformed, Err: fmt.Errorf("read PDPP_WHATSAPP_TIME_ZONE: %w", err),
-				Words: "PDPP_WHATSAPP_TIME_ZONE is no name of a time zone; write it like Europe/Lisbon"}
+				OwnerMessage: "PDPP_WHATSAPP_TIME_ZONE is no name of a time zone; write it like Europe/Lisbon"}
 		}
 		said.zone = zone
 	}

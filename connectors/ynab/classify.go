@@ -50,7 +50,7 @@ func (j *judge) classify(r *governhttp.Response) error {
 		}
 		return &connectorkit.Error{Class: connectorkit.RateLimited, Status: r.Status, RetryAfter: r.RetryAfter, HasRetryAfter: true}
 	case http.StatusForbidden:
-		return &connectorkit.Error{Class: connectorkit.Forbidden, Status: r.Status, Words: words[refusal(r.Body)]}
+		return &connectorkit.Error{Class: connectorkit.Forbidden, Status: r.Status, OwnerMessage: words[refusal(r.Body)]}
 	}
 	return connectorkit.ByStatus(r)
 }

@@ -11,7 +11,7 @@ import (
 )
 
 // inventory reads the list of budgets, which is one page.
-func (a *api) inventory(ctx context.Context, _ connectorkit.Visit) (connectorkit.InventoryPage, error) {
+func (a *api) inventory(ctx context.Context, _ connectorkit.PageRequest) (connectorkit.InventoryPage, error) {
 	me, err := a.account(ctx)
 	if err != nil {
 		return connectorkit.InventoryPage{}, err
@@ -29,8 +29,8 @@ func (a *api) inventory(ctx context.Context, _ connectorkit.Visit) (connectorkit
 
 // perBudget returns the reader of a collection without changes: each page is the whole collection of one budget.
 func (a *api) perBudget(collection string,
-	read func(budget string, raw jsontext.Value) *connectorkit.Thing) connectorkit.Collector {
-	page := func(ctx context.Context, v connectorkit.Visit) (connectorkit.InventoryPage, error) {
+	read func(budget string, raw jsontext.Value) *connectorkit.ListItem) connectorkit.Collector {
+	page := func(ctx context.Context, v connectorkit.PageRequest) (connectorkit.InventoryPage, error) {
 		me, err := a.account(ctx)
 		if err != nil {
 			return connectorkit.InventoryPage{}, err
@@ -59,5 +59,5 @@ func (a *api) perBudget(collection string,
 		}
 		return out, nil
 	}
-	return connectorkit.Inventory{Stream: collection, Page: page}
+	return connectorkit.FullList{Stream: collection, Page: page}
 }

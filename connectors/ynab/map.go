@@ -72,7 +72,7 @@ type budgetRecord struct {
 	DateFormat       *string `json:"date_format_string,omitzero"`
 }
 
-func readBudget(raw jsontext.Value) connectorkit.Thing {
+func readBudget(raw jsontext.Value) connectorkit.ListItem {
 	var wire struct {
 		ID         string  `json:"id"`
 		Name       string  `json:"name"`
@@ -92,7 +92,7 @@ func readBudget(raw jsontext.Value) connectorkit.Thing {
 		} `json:"currency_format"`
 	}
 	if err := json.Unmarshal(raw, &wire); err != nil || wire.ID == "" {
-		return connectorkit.Thing{Record: connectorkit.Unreadable(named(raw), err)}
+		return connectorkit.ListItem{Record: connectorkit.Unreadable(named(raw), err)}
 	}
 	r := budgetRecord{ID: wire.ID, Name: wire.Name, Modified: wire.Modified, FirstMonth: wire.FirstMonth, LastMonth: wire.LastMonth}
 	if wire.DateFormat != nil {
@@ -101,7 +101,7 @@ func readBudget(raw jsontext.Value) connectorkit.Thing {
 	if c := wire.Currency; c != nil {
 		r.Currency, r.DecimalDigits, r.DecimalSeparator, r.SymbolFirst, r.GroupSeparator, r.Symbol = c.Code, c.Digits, c.Decimal, c.SymbolFirst, c.Group, c.Symbol
 	}
-	return connectorkit.Thing{Key: wire.ID, Record: connectorkit.Upsert(r)}
+	return connectorkit.ListItem{Key: wire.ID, Record: connectorkit.Upsert(r)}
 }
 
 type accountRecord struct {
@@ -256,18 +256,18 @@ type movementGroupRecord struct {
 
 // thing reads a row of a collection that is listed whole. A row that is marked as deleted returns nil: the inventory
 // misses it.
-func thing[T any, R row[T]](budget string, raw jsontext.Value) *connectorkit.Thing {
+func thing[T any, R row[T]](budget string, raw jsontext.Value) *connectorkit.ListItem {
 	var r T
 	err := json.Unmarshal(raw, &r)
 	e := R(&r).self()
 	switch {
 	case err != nil || e.ID == "":
-		return &connectorkit.Thing{Record: connectorkit.Unreadable(named(raw), err)}
+		return &connectorkit.ListItem{Record: connectorkit.Unreadable(named(raw), err)}
 	case e.Deleted:
 		return nil
 	}
 	R(&r).finish(budget)
-	return &connectorkit.Thing{Key: e.ID, Record: connectorkit.Upsert(&r)}
+	return &connectorkit.ListItem{Key: e.ID, Record: connectorkit.Upsert(&r)}
 }
 
 type transactionRecord struct {

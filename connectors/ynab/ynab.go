@@ -44,7 +44,7 @@ const (
 
 // open runs once per run. What is asked for in one request comes first, the months one by one come last.
 func open(ctx context.Context, s *connectorkit.Setup) ([]connectorkit.Collector, error) {
-	if err := s.Allowance(ctx, connectorkit.Allowance{Account: s.Env("YNAB_PERSONAL_ACCESS_TOKEN")}); err != nil {
+	if err := s.SharedQuota(ctx, connectorkit.SharedQuota{Account: s.Env("YNAB_PERSONAL_ACCESS_TOKEN")}); err != nil {
 		return nil, err
 	}
 	client, err := s.HTTP(governhttp.Options{
@@ -57,13 +57,13 @@ func open(ctx context.Context, s *connectorkit.Setup) ([]connectorkit.Collector,
 	}
 	a := &api{client: client, root: cmp.Or(s.Env("PDPP_YNAB_COLLECTION"), collection), kept: map[string]changes{}}
 	of := func(stream, path, member string, read rows) connectorkit.Collector {
-		return connectorkit.Flat{Stream: stream, Page: (&delta{api: a, path: path, member: member, read: read}).page}
+		return connectorkit.PagedStream{Stream: stream, Page: (&delta{api: a, path: path, member: member, read: read}).page}
 	}
 	return []connectorkit.Collector{
-		connectorkit.Inventory{Stream: "budgets", Page: a.inventory},
+		connectorkit.FullList{Stream: "budgets", Page: a.inventory},
 		of("accounts", "accounts", "accounts", each[accountRecord]),
 		of("transactions", "transactions", "transactions", each[transactionRecord]),
-		connectorkit.Flat{Stream: "account_stats", Page: (&stats{api: a}).page},
+		connectorkit.PagedStream{Stream: "account_stats", Page: (&stats{api: a}).page},
 		of("category_groups", "categories", "category_groups", each[groupRecord]),
 		of("categories", "categories", "category_groups", categories),
 		of("payees", "payees", "payees", each[payeeRecord]),
@@ -72,6 +72,6 @@ func open(ctx context.Context, s *connectorkit.Setup) ([]connectorkit.Collector,
 		a.perBudget("money_movement_groups", thing[movementGroupRecord]),
 		of("scheduled_transactions", "scheduled_transactions", "scheduled_transactions", each[scheduledRecord]),
 		of("months", "months", "months", each[monthRecord]),
-		connectorkit.Flat{Stream: "month_categories", Page: (&monthly{api: a}).page},
+		connectorkit.PagedStream{Stream: "month_categories", Page: (&monthly{api: a}).page},
 	}, nil
 }

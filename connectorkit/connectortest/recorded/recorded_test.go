@@ -63,7 +63,7 @@ func fernpost(pages string) connectorkit.Connector {
 			}
 			return out, nil
 		}
-		return []connectorkit.Collector{connectorkit.Flat{Stream: "letters", Page: page}}, nil
+		return []connectorkit.Collector{connectorkit.PagedStream{Stream: "letters", Page: page}}, nil
 	})
 }
 

@@ -146,11 +146,11 @@ func (p *provider) connector(t *testing.T, run string) connectorkit.Connector {
 	c, err := connectorkit.New([]byte(`{"protocol_version":"0.1.0","connector_id":"tunes","version":"1","display_name":"Tunes",
 		"streams":[{"name":"log","semantics":"append_only","checkpoint":"slice","primary_key":"id","schema":{"type":"object","properties":{"id":{"type":"string"}},"required":["id"]}}]}`),
 		func(ctx context.Context, s *connectorkit.Setup) ([]connectorkit.Collector, error) {
-			if err := s.Allowance(ctx, connectorkit.Allowance{Account: "ann@meadow.example"}); err != nil {
+			if err := s.SharedQuota(ctx, connectorkit.SharedQuota{Account: "ann@meadow.example"}); err != nil {
 				return nil, err
 			}
 			client, err := s.HTTP(governhttp.Options{BaseURL: "http://tunes.test", Transport: asker{p, run}, Classify: connectorkit.ByStatus}, func(c *governor.Config) { c.Ceiling = 10 * time.Millisecond })
-			return []connectorkit.Collector{connectorkit.Flat{Stream: "log", Page: func(ctx context.Context, at connectorkit.Cursor) (connectorkit.Page, error) {
+			return []connectorkit.Collector{connectorkit.PagedStream{Stream: "log", Page: func(ctx context.Context, at connectorkit.Cursor) (connectorkit.Page, error) {
 				if _, err := client.Get(ctx, "log", nil); err != nil {
 					return connectorkit.Page{}, err
 				}
