@@ -57,3 +57,8 @@ func (p *person) indexed(t *testing.T, server string) string {
 	t.Cleanup(front.Close)
 	return front.URL
 }
+
+func TestDriftPages(t *testing.T) {
+	t.Parallel()
+	connectortest.DriftPages(t, target(t, 12), "com.atproto.repo.listRecords", 10)
+}

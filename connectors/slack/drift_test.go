@@ -20,3 +20,8 @@ func TestDriftNumbers(t *testing.T) {
 	connectortest.DriftNumbers(t, at, slack.StreamMemberships, "api/conversations.list", "channels/[]/num_members")
 	connectortest.DriftNumbers(t, at, slack.StreamFiles, "api/files.list", "paging/total")
 }
+
+func TestDriftPages(t *testing.T) {
+	t.Parallel()
+	connectortest.DriftPages(t, target(t, slack.Config{Seed: 5, Channels: 3, Users: 14, Files: 2, Messages: 12}), "api/users.list", 10)
+}

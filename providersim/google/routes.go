@@ -135,6 +135,11 @@ type listed struct {
 	data  func() object
 }
 
+// totals are the members by which lists of the People API announce how many things they have.
+var totals = map[string][]string{
+	"connections": {"totalPeople", "totalItems"}, "otherContacts": {"totalSize"}, "contactGroups": {"totalItems"},
+}
+
 // page answers one page of a list. The refusals are those of its API.
 func (g *Google) page(r *http.Request, list, size string, most int, member string, all []listed, bad func(string) answer, ended answer) answer {
 	q := r.URL.Query()
@@ -183,6 +188,9 @@ func (g *Google) page(r *http.Request, list, size string, most int, member strin
 	next := at
 	next.After = i
 	out := object{member: rows}
+	for _, name := range totals[list] {
+		out[name] = len(slices.DeleteFunc(slices.Clone(all), func(x listed) bool { return !x.there }))
+	}
 	token, more := fault.Next(g.signer.Seal(at), g.signer.Seal(next), more)
 	if more {
 		out["nextPageToken"] = token
