@@ -484,6 +484,10 @@ func TestActsAreBounded(t *testing.T) {
 	if !h.allowed(now) {
 		t.Error("the next second has none")
 	}
+	h.second, h.acts = time.Now().Add(time.Hour), maxActs
+	if choices, opened := h.act(t.Context(), nil, surface.Input{Kind: surface.InputKey}); opened {
+		t.Errorf("an act beyond the bound opened %+v", choices)
+	}
 }
 
 // TestGuardOnThePage: documents of this machine's network are not loaded, whoever sends the

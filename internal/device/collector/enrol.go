@@ -129,8 +129,7 @@ func (p *pass) rotate(ctx context.Context) error {
 			return err
 		}
 	}
-	p.c.Profile.Token, p.client.Token = NewToken(answer.DeviceToken), answer.DeviceToken
-	return nil
+	return nil // the next pass reads the profile
 }
 
 // Farewell is what Leave did.

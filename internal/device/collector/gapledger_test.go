@@ -76,6 +76,12 @@ func TestLeastTriedGapsComeFirst(t *testing.T) {
 	if rest := l.lease([]string{"details"}, 9); len(rest) != 1 || rest[0].RecordKey != "c" {
 		t.Errorf("a gap is served twice, or one that cannot be retried: %+v", rest)
 	}
+	if err := (&sink{ledger: l}).ReleaseGaps(t.Context(), []string{first[1].GapID}); err != nil {
+		t.Fatal(err)
+	}
+	if again := l.lease([]string{"details"}, 9); len(again) != 1 || again[0].RecordKey != "b" {
+		t.Errorf("a gap that was released is not served again: %+v", again)
+	}
 	l.served = map[string]bool{}
 	var order []string
 	for _, g := range l.lease([]string{"details"}, 9) {

@@ -90,6 +90,22 @@ func TestFindRefuses(t *testing.T) {
 	}
 }
 
+// TestAddresses holds which addresses a profile may have, each with one thing wrong at most.
+func TestAddresses(t *testing.T) {
+	for address, ok := range map[string]bool{
+		"https://pdpp.example/base": true, "http://127.0.0.1:8080": true, "http://[::1]:1": true, "http://localhost": true,
+		"http://pdpp.example": false, "ftp://pdpp.example": false, "https://": false, "https://ada@pdpp.example": false,
+		"https://pdpp.example?a=b": false, "https://pdpp.example#a": false, "https://pdpp.example:x": false, "": false,
+	} {
+		if err := checkAddress(address, false); (err == nil) != ok {
+			t.Errorf("%q: %v", address, err)
+		}
+	}
+	if err := checkAddress("http://pdpp.example", true); err != nil {
+		t.Error(err)
+	}
+}
+
 func TestFileThatOthersReadIsRefused(t *testing.T) {
 	for _, mode := range []os.FileMode{0o640, 0o604, 0o660, 0o644} {
 		d := profilesWith(t, map[string]string{"a.env": whole})

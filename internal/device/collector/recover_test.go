@@ -206,3 +206,24 @@ func TestUploadsOfAnEarlierProgramGoOut(t *testing.T) {
 		t.Errorf("%+v", r.Uploaded)
 	}
 }
+
+// TestLifecycle holds which of several facts about a queue names its state.
+func TestLifecycle(t *testing.T) {
+	for _, c := range []struct {
+		counts wire.OutboxCounts
+		gaps   int
+		want   Lifecycle
+	}{
+		{wire.OutboxCounts{}, 0, LifeIdle},
+		{wire.OutboxCounts{}, 1, LifeCoverageMissing},
+		{wire.OutboxCounts{Pending: 1, Retrying: 1}, 1, LifeRetryable},
+		{wire.OutboxCounts{Pending: 2, Retrying: 1}, 1, LifeDraining},
+		{wire.OutboxCounts{Leased: 1}, 1, LifeDraining},
+		{wire.OutboxCounts{Leased: 1, StaleLeases: 1}, 1, LifeStaleLease},
+		{wire.OutboxCounts{Leased: 1, StaleLeases: 1, DeadLetter: 1}, 1, LifeDeadLetter},
+	} {
+		if got := lifecycle(c.counts, c.gaps); got != c.want {
+			t.Errorf("%+v, %d gaps: %s, want %s", c.counts, c.gaps, got, c.want)
+		}
+	}
+}
