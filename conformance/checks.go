@@ -19,9 +19,9 @@ type checkSpec struct {
 	about string
 	// needs returns why the check does not apply, or "" if it does.
 	needs func(*testKit) string
-	// alone marks checks that do not need a successful first run.
-	alone bool
-	run   func(*testKit) ([]Fault, error)
+	// independent marks checks that do not need a successful first run.
+	independent bool
+	run         func(*testKit) ([]Fault, error)
 }
 
 // checkList are in order of execution.
@@ -80,7 +80,7 @@ func Run(ctx context.Context, target Target) (Report, error) {
 			row.Result, row.Why = DoesNotApply, why
 		case c.name == "first run" && missing != "":
 			row.Result, row.Why = NotTried, "set "+missing+" in the environment, for an account that has something in it"
-		case !c.alone && k.first == nil:
+		case !c.independent && k.first == nil:
 			row.Result, row.Why = NotTried, "needs a first run that succeeds"
 		default:
 			faults, err := c.run(k)

@@ -62,7 +62,7 @@ func text(t *testing.T, r Report) string {
 	return b.String()
 }
 
-// withToken gives access to the account.
+// withToken allows access to the account.
 var withToken = map[string]string{"LANTERNMAIL_TOKEN": "tok-lantern-5"}
 
 func TestRightConnectorPasses(t *testing.T) {

@@ -5,7 +5,7 @@ type Setup struct {
 	Modality          Modality           `json:"modality" rule:"required" doc:"The way in: a secret, a file, a signed-in browser, the provider's consent page, or nothing."`
 	Steps             []string           `json:"steps,omitempty" doc:"What the owner does to connect it, where to click, step by step. Absent: the form, the files or the app say it."`
 	FirstRun          string             `json:"first_run,omitempty" doc:"How long a first run takes, in a few words."`
-	OutOfReach        []string           `json:"out_of_reach,omitempty" doc:"Not included or is not collected, each in a few words."`
+	OutOfReach        []string           `json:"out_of_reach,omitempty" doc:"What is not included or not collected, each in a few words."`
 	CredentialCapture *CredentialCapture `json:"credential_capture,omitempty" doc:"The form that asks for a credential."`
 	DeploymentConfig  []string           `json:"deployment_config,omitempty" rule:"unique,pattern=env" doc:"Variables that the operator supplies once for all connections."`
 	ManualOrUpload    *FileImport        `json:"manual_or_upload,omitempty" doc:"The files that the owner provides."`

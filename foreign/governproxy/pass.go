@@ -51,7 +51,7 @@ func (p *Proxy) forward(w http.ResponseWriter, r *http.Request, scheme, host str
 	}
 	wait := x.send(r.Context(), way)
 	switch {
-	case r.Context().Err() != nil: // the program gave up
+	case r.Context().Err() != nil: // the program canceled the request
 		p.seen.failed(x.id, place)
 		x.drop()
 	case wait > 0:
