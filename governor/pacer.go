@@ -38,32 +38,32 @@ const (
 //
 // Instants are durations since the governor's first call; spans of time are seconds.
 type pacer struct {
-	off              bool
-	ceiling, longest float64
+	off              bool    // pacing is off: nothing waits and nothing is learned
+	ceiling, longest float64 // bounds of interval: the owner's minimum, and the maximum
 	maxCatchUp       float64 // Config.Burst
 	random           randomSequence
 
-	interval float64
+	interval float64 // current interval between requests, the control variable
 	hasBegun bool
 	slot     time.Duration // scheduled time of the last admitted request
 	last     time.Duration // actual time of the last admitted request
-	jitter   time.Duration // jitter: minimum distance to the next request
+	jitter   time.Duration // random minimum distance to the next request
 	hold     time.Duration // no request is sent before this instant
 	inFlight int
 	lanes    laneController
 	meanGap  float64 // mean gap between requests
 	quota    quotaGate
 
-	limits      limitEstimator
-	epoch       refusalEpoch
-	spare       spareCredit
-	gaps        requestSpacing
-	cuts        int     // broken connections in a row
-	sinceCut    float64 // epoch.n at the last broken connection; zero if none
-	cutRate     float64 // highest rate at which connections broke
-	lasted      float64 // active seconds of the last epoch
-	cycle       float64 // lasted plus the pause after it
-	repaying    bool    // hold waits for the rate to refill spent spare credit
+	limits      limitEstimator // estimated limit and the climb towards it
+	epoch       refusalEpoch   // responses since the last refusal
+	spare       spareCredit    // requests that a rested provider accepts at once
+	gaps        requestSpacing // detects a minimum distance between requests
+	cuts        int            // broken connections in a row
+	sinceCut    float64        // epoch.n at the last broken connection; zero if none
+	cutRate     float64        // highest rate at which connections broke
+	lasted      float64        // active seconds of the last epoch
+	cycle       float64        // lasted plus the pause after it
+	repaying    bool           // hold waits for the rate to refill spent spare credit
 	pauses      pauseSearch
 	refusals    int           // refusals in a row
 	lastRefusal time.Duration // time of the last refusal

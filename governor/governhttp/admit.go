@@ -65,7 +65,7 @@ func (s *Sender) isProviderWait(now time.Time, d time.Duration) bool {
 	return s.askedUntil.After(now) && !now.Add(d).Before(s.askedUntil)
 }
 
-// acquire sends a token to the channel, in order of arrival. It returns the cause if the context ends first.
+// acquireToken sends a token to the channel, in order of arrival. It returns the cause if the context ends first.
 func acquireToken(ctx context.Context, tokens chan<- struct{}) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)

@@ -133,7 +133,7 @@ const (
 	ActionUp   = "up"
 )
 
-// The buttons of a pointer.
+// pointerButtons are the valid values of Input.Button.
 var pointerButtons = []string{"", "left", "middle", "right"}
 
 // Input is one action of the owner. X and Y are CSS pixels of the page's visible part.
