@@ -165,7 +165,7 @@ func (d *Dialogue) listen(in io.WriteCloser, lines <-chan decodedLine) {
 				return
 			}
 		} else if err != nil {
-			return // its input is closed, so its end decides
+			err = nil // it closed its input or has exited; the rest of its output decides
 		}
 		if d.OnMessage != nil && err == nil && d.OnMessage(m, d.t) {
 			d.t.cut = true
