@@ -22,11 +22,11 @@ func (c *closedInput) Write(b []byte) (int, error) {
 
 func (*closedInput) Close() error { return nil }
 
-// TestConnectorThatExitsBeforeAnAnswer holds that the last lines of a connector count although an answer can no
-// longer be delivered.
+// TestConnectorThatExitsBeforeAnAnswer holds that the last lines of a connector count although
+// no answer can be delivered.
 func TestConnectorThatExitsBeforeAnAnswer(t *testing.T) {
-	m, err := manifest.Parse([]byte(`{"protocol_version":"0.1.0","connector_id":"brief","version":"1","display_name":"Brief",
-		"streams":[{"name":"notes","semantics":"append_only","primary_key":["id"],
+	m, err := manifest.Parse([]byte(`{"protocol_version":"0.1.0","connector_id":"brief","version":"1",
+		"display_name":"Brief","streams":[{"name":"notes","semantics":"append_only","primary_key":["id"],
 		"schema":{"type":"object","properties":{"id":{"type":"string"}}}}]}`))
 	if err != nil {
 		t.Fatal(err)

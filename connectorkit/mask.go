@@ -26,7 +26,7 @@ const (
 	MaskStrict Masking = "strict"
 )
 
-// maskedField counts, in a record whose schema has it, how many secrets were replaced.
+// maskedField counts how many secrets of a record were replaced, if the schema has it.
 const maskedField = "redactions"
 
 // Mask makes the run replace secrets, as the owner chose; anything but off and strict is
@@ -82,7 +82,9 @@ func (m *secretMasker) mark(kind string, secret []byte) string {
 
 // masked returns the record without its secrets. Keys and times never have the form of a
 // secret.
-func (r *runState) masked(stream string, raw jsontext.Value, tree map[string]any) (jsontext.Value, map[string]any, error) {
+func (r *runState) masked(
+	stream string, raw jsontext.Value, tree map[string]any,
+) (jsontext.Value, map[string]any, error) {
 	clean, n, err := r.secretsIn(raw)
 	if err != nil {
 		return nil, nil, err

@@ -21,7 +21,8 @@ import (
 var (
 	a20 = "a1B2c3D4e5F6g7H8i9J0"
 	a36 = "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
-	pem = "-----BEGIN RSA " + "PRIVATE KEY-----\nMIIEpAIBAAKCAQEA" + a36 + "\n" + a36 + "\n-----END RSA " + "PRIVATE KEY-----"
+	pem = "-----BEGIN RSA " + "PRIVATE KEY-----\nMIIEpAIBAAKCAQEA" + a36 + "\n" + a36 + "\n-----END RSA " +
+		"PRIVATE KEY-----"
 	jwt = "eyJ" + "hbGciOiJIUzI1NiJ9.eyJ" + "zdWIiOiJtYXJhIn0." + a20
 )
 
@@ -92,7 +93,8 @@ func TestMask(t *testing.T) {
 		if want == "" {
 			want = c.text
 		}
-		if short := marks.ReplaceAllString(got["text"], "<$1>"); short != want || n != len(marks.FindAllString(got["text"], -1)) {
+		if short := marks.ReplaceAllString(got["text"], "<$1>"); short != want ||
+			n != len(marks.FindAllString(got["text"], -1)) {
 			t.Errorf("%q becomes %q (%d), want %q", c.text, short, n, want)
 		}
 	}
@@ -114,7 +116,8 @@ func TestMaskTags(t *testing.T) {
 	if one != mask("a", "ghp_"+a36) || one == mask("b", "ghp_"+a36) || one == mask("a", "ghp_"+a36+"9") {
 		t.Errorf("tags %s", one)
 	}
-	raw := `{"id":"` + a36 + `","text":"mara@harbour.example +442079460958 ` + a36 + ` plain words /usr/share/doc/some/long/path/name1234 9f2c1c1e-0000-4000-8000-000000000001"}`
+	raw := `{"id":"` + a36 + `","text":"mara@harbour.example +442079460958 ` + a36 +
+		` plain words /usr/share/doc/some/long/path/name1234 9f2c1c1e-0000-4000-8000-000000000001"}`
 	clean, n, err := newMasker(nil, true).maskMembers([]byte(raw))
 	want := `{"id":"` + a36 + `","text":"<email> <phone> <random> plain words /usr/share/doc/some/long/path/name1234 9f2c1c1e-0000-4000-8000-000000000001"}`
 	if got := marks.ReplaceAllString(string(clean), "<$1>"); err != nil || n != 3 || got != want {
@@ -122,7 +125,7 @@ func TestMaskTags(t *testing.T) {
 	}
 }
 
-// TestMaskedRecords holds that a record says how many secrets it had, where its schema has
+// TestMaskedRecords holds that a record contains how many secrets it had, where its schema has
 // room for that, and that the owner can switch it off.
 func TestMaskedRecords(t *testing.T) {
 	t.Parallel()
@@ -142,7 +145,8 @@ func TestMaskedRecords(t *testing.T) {
 				}
 			}
 			return []Collector{
-				PagedStream{Stream: "counted", Page: page("ghp_" + a36 + " and ghp_" + a36)}, PagedStream{Stream: "plain", Page: page("ghp_" + a36)},
+				PagedStream{Stream: "counted", Page: page("ghp_" + a36 + " and ghp_" + a36)},
+				PagedStream{Stream: "plain", Page: page("ghp_" + a36)},
 			}, nil
 		})
 		out := recordLines(t, c)
@@ -176,7 +180,8 @@ func TestMaskAtEveryPlace(t *testing.T) {
 	for _, k := range secretKinds[:len(secretKinds)-4] {
 		secrets = append(secrets, k.prefix+strings.Repeat("A1", 25), k.prefix+"B0B0B0B0B0A1\\n[cut: 9 bytes]")
 	}
-	secrets = append(secrets, jwt, strings.ReplaceAll(pem, "\n", `\n`), "a://b:"+a20+"@c", "AUTHORIZATION="+a20, "authorization: bearer "+a20)
+	secrets = append(secrets, jwt, strings.ReplaceAll(pem, "\n", `\n`), "a://b:"+a20+"@c", "AUTHORIZATION="+a20,
+		"authorization: bearer "+a20)
 	for _, secret := range secrets {
 		for shift := range 16 {
 			for _, tail := range []string{"", " and more of the same plain words"} {
@@ -197,8 +202,10 @@ func FuzzMask(f *testing.F) {
 		f.Add("a "+s.prefix+strings.Repeat("A1", 25), "other")
 		f.Add(s.prefix+"B0B0\n[cut: 9 bytes]", s.prefix[1:])
 	}
-	for _, seed := range []string{pem, jwt, "Authorization: Bearer " + a20, "a://b:c@d", `\"sk-` + a36, "ghp_" + a36, "-----BEGIN PRIVATE KEY", "\npm_" + a36, "&000000000000000Aa0A0a0A", "\rk_live_" + a36,
-		"\x1authorization: bearer " + a20, "auThorIZation=" + a20, "AUTHORiZatioN=" + a20, "a://:b@", "\x1dop_v1_" + a36, "\x1eyJhbGciOiJIUzI1NiJ9", "----------"} {
+	for _, seed := range []string{pem, jwt, "Authorization: Bearer " + a20, "a://b:c@d", `\"sk-` + a36, "ghp_" + a36,
+		"-----BEGIN PRIVATE KEY", "\npm_" + a36, "&000000000000000Aa0A0a0A", "\rk_live_" + a36,
+		"\x1authorization: bearer " + a20, "auThorIZation=" + a20, "AUTHORiZatioN=" + a20, "a://:b@", "\x1dop_v1_" + a36,
+		"\x1eyJhbGciOiJIUzI1NiJ9", "----------"} {
 		f.Add(seed, "other")
 		f.Add("", strings.Repeat("-", 30)+seed)
 	}
@@ -227,10 +234,11 @@ func FuzzMask(f *testing.F) {
 	})
 }
 
-// recordLines runs a connector once and gives the records that it writes.
+// recordLines runs a connector once and returns the records that it writes.
 func recordLines(t *testing.T, c Connector) (lines []string) {
 	t.Helper()
-	start := protocol.Start{RunID: "r", CollectionMode: protocol.Incremental, State: map[string]jsontext.Value{}, Bindings: map[string]jsontext.Value{}, DetailGaps: []protocol.GapEntry{}}
+	start := protocol.Start{RunID: "r", CollectionMode: protocol.Incremental, State: map[string]jsontext.Value{},
+		Bindings: map[string]jsontext.Value{}, DetailGaps: []protocol.GapEntry{}}
 	for _, s := range c.Manifest.Streams {
 		start.Scope.Streams = append(start.Scope.Streams, protocol.StreamScope{Name: s.Name})
 	}
@@ -242,7 +250,9 @@ func recordLines(t *testing.T, c Connector) (lines []string) {
 	defer feed.Close()
 	go func() { _, _ = feed.Write(in) }()
 	var out, stderr bytes.Buffer
-	if code := Run(t.Context(), c, Process{Stdin: stdin, Stdout: &out, Stderr: &stderr, Env: func(string) string { return "" }, Now: time.Now}); code != ExitSucceeded {
+	if code := Run(t.Context(), c,
+		Process{Stdin: stdin, Stdout: &out, Stderr: &stderr, Env: func(string) string { return "" },
+			Now: time.Now}); code != ExitSucceeded {
 		t.Fatalf("exit code %d: %s", code, &stderr)
 	}
 	for line := range strings.Lines(out.String()) {
@@ -253,8 +263,9 @@ func recordLines(t *testing.T, c Connector) (lines []string) {
 	return lines
 }
 
-// TestScannerMarks checks that marks are met in the order of the prefixes that they belong to, and that one mark leads to
-// one beginning: no prefix lies within another behind its beginning, and two prefixes with a mark in the same place differ.
+// TestScannerMarks checks that marks are met in the order of the prefixes that they belong to, and that one mark
+// leads to one beginning: no prefix lies within another behind its beginning, and two prefixes with a mark in the
+// same place differ.
 func TestScannerMarks(t *testing.T) {
 	t.Parallel()
 	s := sharedScanner()
@@ -267,7 +278,8 @@ func TestScannerMarks(t *testing.T) {
 					one, other = other, one
 				}
 				behind := one.kind.prefix[one.at-other.at:]
-				if n := min(len(behind), len(other.kind.prefix)); one.at != other.at && strings.EqualFold(behind[:n], other.kind.prefix[:n]) {
+				if n := min(len(behind), len(other.kind.prefix)); one.at != other.at &&
+					strings.EqualFold(behind[:n], other.kind.prefix[:n]) {
 					t.Errorf("%q and %q can be in the same place", one.kind.prefix, other.kind.prefix)
 				}
 			}
