@@ -1,4 +1,4 @@
-module pdpp
+module github.com/pdpp-go/pdpp
 
 go 1.26.0
 

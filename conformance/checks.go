@@ -10,7 +10,7 @@ import (
 	"syscall"
 	"time"
 
-	"pdpp/protocol"
+	"github.com/pdpp-go/pdpp/protocol"
 )
 
 // checkSpec is one row of the report.

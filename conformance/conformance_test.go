@@ -14,8 +14,8 @@ import (
 	"testing"
 	"time"
 
-	"pdpp/manifest"
-	"pdpp/protocol"
+	"github.com/pdpp-go/pdpp/manifest"
+	"github.com/pdpp-go/pdpp/protocol"
 )
 
 // TestMain lets the test binary act as the connector.

@@ -5,7 +5,7 @@ import (
 	"maps"
 	"slices"
 
-	"pdpp/protocol"
+	"github.com/pdpp-go/pdpp/protocol"
 )
 
 // details returns the detail streams in scope that a stream anchors.

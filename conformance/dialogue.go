@@ -10,9 +10,9 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
-	"pdpp/manifest"
-	"pdpp/manifest/gate"
-	"pdpp/protocol"
+	"github.com/pdpp-go/pdpp/manifest"
+	"github.com/pdpp-go/pdpp/manifest/gate"
+	"github.com/pdpp-go/pdpp/protocol"
 )
 
 // Dialogue is the runner's side of one run: its requests to the connector and its replies.

@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"pdpp/manifest"
-	"pdpp/protocol"
+	"github.com/pdpp-go/pdpp/manifest"
+	"github.com/pdpp-go/pdpp/protocol"
 )
 
 // closedInput is the input of a connector that reads START and nothing after it.

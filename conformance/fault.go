@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"pdpp/protocol"
+	"github.com/pdpp-go/pdpp/protocol"
 )
 
 // Fault is one problem of the connector, and its fix.

@@ -5,8 +5,8 @@ import (
 	"slices"
 	"time"
 
-	"pdpp/manifest"
-	"pdpp/protocol"
+	"github.com/pdpp-go/pdpp/manifest"
+	"github.com/pdpp-go/pdpp/protocol"
 )
 
 // checkScope requests less than everything, in every way that the records of the first run allow. The gate rejects

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"time"
 
-	"pdpp/manifest"
+	"github.com/pdpp-go/pdpp/manifest"
 )
 
 // Target is a connector and the access to an account.

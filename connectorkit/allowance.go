@@ -9,8 +9,8 @@ import (
 	"sync"
 	"time"
 
-	"pdpp/governor"
-	"pdpp/protocol"
+	"github.com/pdpp-go/pdpp/governor"
+	"github.com/pdpp-go/pdpp/protocol"
 )
 
 // SharedQuota identifies a quota that several runs share.

@@ -10,9 +10,9 @@ import (
 	"testing/synctest"
 	"time"
 
-	"pdpp/governor"
-	"pdpp/governor/governhttp"
-	"pdpp/protocol"
+	"github.com/pdpp-go/pdpp/governor"
+	"github.com/pdpp-go/pdpp/governor/governhttp"
+	"github.com/pdpp-go/pdpp/protocol"
 )
 
 // sharing runs a connector that draws on an allowance, with a runner that answers with its input and then

@@ -6,7 +6,7 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
-	"pdpp/governor/governhttp"
+	"github.com/pdpp-go/pdpp/governor/governhttp"
 )
 
 var (

@@ -4,8 +4,8 @@ import (
 	"errors"
 	"testing"
 
-	"pdpp/connectorkit"
-	"pdpp/governor/governhttp"
+	"github.com/pdpp-go/pdpp/connectorkit"
+	"github.com/pdpp-go/pdpp/governor/governhttp"
 )
 
 // TestWholeJSON shows which bodies are good, which are worth a repetition and which are not.

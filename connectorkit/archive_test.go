@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"pdpp/protocol"
+	"github.com/pdpp-go/pdpp/protocol"
 )
 
 const testManifest = `{

@@ -5,8 +5,8 @@ import (
 	"maps"
 	"slices"
 
-	"pdpp/governor/governhttp"
-	"pdpp/protocol"
+	"github.com/pdpp-go/pdpp/governor/governhttp"
+	"github.com/pdpp-go/pdpp/protocol"
 )
 
 // If the provider returns details for several items at once, they are requested ahead of their turn. Each item

@@ -11,9 +11,9 @@ import (
 
 	"pgregory.net/rapid"
 
-	"pdpp/governor"
-	"pdpp/governor/governhttp"
-	"pdpp/protocol"
+	"github.com/pdpp-go/pdpp/governor"
+	"github.com/pdpp-go/pdpp/governor/governhttp"
+	"github.com/pdpp-go/pdpp/protocol"
 )
 
 // many is the archive's lane with calls for several threads at once. omit selects which

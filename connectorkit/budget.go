@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"time"
 
-	"pdpp/governor"
+	"github.com/pdpp-go/pdpp/governor"
 )
 
 // defaultChunk is the minimum number of single gaps if a cap is set and no chunk is.

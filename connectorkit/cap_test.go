@@ -10,8 +10,8 @@ import (
 	"testing/synctest"
 	"time"
 
-	"pdpp/governor"
-	"pdpp/protocol"
+	"github.com/pdpp-go/pdpp/governor"
+	"github.com/pdpp-go/pdpp/protocol"
 )
 
 // transcript is every message of a run, without the times of emission.

@@ -7,8 +7,8 @@ import (
 	"slices"
 	"time"
 
-	"pdpp/governor/governhttp"
-	"pdpp/protocol"
+	"github.com/pdpp-go/pdpp/governor/governhttp"
+	"github.com/pdpp-go/pdpp/protocol"
 )
 
 const (

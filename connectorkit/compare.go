@@ -7,9 +7,9 @@ import (
 	"slices"
 	"time"
 
-	"pdpp/governor/governhttp"
-	"pdpp/manifest"
-	"pdpp/protocol"
+	"github.com/pdpp-go/pdpp/governor/governhttp"
+	"github.com/pdpp-go/pdpp/manifest"
+	"github.com/pdpp-go/pdpp/protocol"
 )
 
 // If a bookmark is dropped, by a full refresh or another selection, the knowledge of stored records is lost. So

@@ -4,9 +4,9 @@ import (
 	"context"
 	"time"
 
-	"pdpp/governor/governhttp"
-	"pdpp/manifest"
-	"pdpp/protocol"
+	"github.com/pdpp-go/pdpp/governor/governhttp"
+	"github.com/pdpp-go/pdpp/manifest"
+	"github.com/pdpp-go/pdpp/protocol"
 )
 
 // postponement is why a detail is missing.

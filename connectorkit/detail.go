@@ -5,8 +5,8 @@ import (
 	"slices"
 	"time"
 
-	"pdpp/governor/governhttp"
-	"pdpp/protocol"
+	"github.com/pdpp-go/pdpp/governor/governhttp"
+	"github.com/pdpp-go/pdpp/protocol"
 )
 
 // windowPass is one walk over a window and the state of its detail work.

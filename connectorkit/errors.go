@@ -7,9 +7,9 @@ import (
 	"slices"
 	"time"
 
-	"pdpp/governor"
-	"pdpp/governor/governhttp"
-	"pdpp/protocol"
+	"github.com/pdpp-go/pdpp/governor"
+	"github.com/pdpp-go/pdpp/governor/governhttp"
+	"github.com/pdpp-go/pdpp/protocol"
 )
 
 // Class is the author's classification of a failed call to the provider. The kit decides what follows from it.

@@ -13,7 +13,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"pdpp/protocol"
+	"github.com/pdpp-go/pdpp/protocol"
 )
 
 // child makes the test binary play a connector.

@@ -11,8 +11,8 @@ import (
 	"testing/synctest"
 	"time"
 
-	"pdpp/governor/governhttp"
-	"pdpp/protocol"
+	"github.com/pdpp-go/pdpp/governor/governhttp"
+	"github.com/pdpp-go/pdpp/protocol"
 )
 
 // failing is a paged stream with a second page that fails.

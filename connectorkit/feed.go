@@ -12,8 +12,8 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
-	"pdpp/governor"
-	"pdpp/protocol"
+	"github.com/pdpp-go/pdpp/governor"
+	"github.com/pdpp-go/pdpp/protocol"
 )
 
 // PushSource collects several streams with records in an order that the source decides, for example from a

@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"runtime/debug"
 
-	"pdpp/governor"
-	"pdpp/governor/governhttp"
+	"github.com/pdpp-go/pdpp/governor"
+	"github.com/pdpp-go/pdpp/governor/governhttp"
 )
 
 // If the author allows it, details are fetched ahead of their turn, with as many concurrent calls as the governor

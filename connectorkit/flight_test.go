@@ -14,9 +14,9 @@ import (
 
 	"pgregory.net/rapid"
 
-	"pdpp/governor"
-	"pdpp/governor/governhttp"
-	"pdpp/protocol"
+	"github.com/pdpp-go/pdpp/governor"
+	"github.com/pdpp-go/pdpp/governor/governhttp"
+	"github.com/pdpp-go/pdpp/protocol"
 )
 
 // crowd is a provider that takes its time over every answer and counts how many it is

@@ -11,8 +11,8 @@ import (
 
 	"pgregory.net/rapid"
 
-	"pdpp/governor"
-	"pdpp/protocol"
+	"github.com/pdpp-go/pdpp/governor"
+	"github.com/pdpp-go/pdpp/protocol"
 )
 
 // stops makes the archive's thirty-first newest thread answer with a status.

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"pdpp/governor"
+	"github.com/pdpp-go/pdpp/governor"
 )
 
 // defaultDensityStop is how many detail fetches may fail in a row before their lane stops.

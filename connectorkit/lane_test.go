@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"pdpp/protocol"
+	"github.com/pdpp-go/pdpp/protocol"
 )
 
 func TestLaneCollectsEverythingAndResumes(t *testing.T) {

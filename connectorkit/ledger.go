@@ -3,7 +3,7 @@ package connectorkit
 import (
 	"time"
 
-	"pdpp/protocol"
+	"github.com/pdpp-go/pdpp/protocol"
 )
 
 // keyLedger records the outcome of every key that a lane considered in this run. The last outcome of a key counts.

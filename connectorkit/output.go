@@ -7,7 +7,7 @@ import (
 	"sync"
 	"time"
 
-	"pdpp/protocol"
+	"github.com/pdpp-go/pdpp/protocol"
 )
 
 const (

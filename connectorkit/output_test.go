@@ -10,8 +10,8 @@ import (
 	"testing"
 	"time"
 
-	"pdpp/governor/governhttp"
-	"pdpp/protocol"
+	"github.com/pdpp-go/pdpp/governor/governhttp"
+	"github.com/pdpp-go/pdpp/protocol"
 )
 
 // TestOpenQuestionHoldsUpNoRequest announces a wait while the owner is being

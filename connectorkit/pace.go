@@ -4,8 +4,8 @@ import (
 	"math/rand/v2"
 	"time"
 
-	"pdpp/governor"
-	"pdpp/governor/governhttp"
+	"github.com/pdpp-go/pdpp/governor"
+	"github.com/pdpp-go/pdpp/governor/governhttp"
 )
 
 // runProvider is one service that a run uses: its governor and its only request path.

@@ -5,9 +5,9 @@ import (
 	"errors"
 	"time"
 
-	"pdpp/governor"
-	"pdpp/governor/governhttp"
-	"pdpp/protocol"
+	"github.com/pdpp-go/pdpp/governor"
+	"github.com/pdpp-go/pdpp/governor/governhttp"
+	"github.com/pdpp-go/pdpp/protocol"
 )
 
 // ownStopMessages are the texts for an owner when a stream ends because this run stopped. None of them mentions a limit

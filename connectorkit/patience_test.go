@@ -12,9 +12,9 @@ import (
 	"testing/synctest"
 	"time"
 
-	"pdpp/governor"
-	"pdpp/governor/governhttp"
-	"pdpp/protocol"
+	"github.com/pdpp-go/pdpp/governor"
+	"github.com/pdpp-go/pdpp/governor/governhttp"
+	"github.com/pdpp-go/pdpp/protocol"
 )
 
 // failing500 refuses every detail request from the n-th request on.

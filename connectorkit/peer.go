@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"sync"
 
-	"pdpp/protocol"
+	"github.com/pdpp-go/pdpp/protocol"
 )
 
 // errRunnerGone means that stdin ended before DONE.

@@ -7,8 +7,8 @@ import (
 
 	"pgregory.net/rapid"
 
-	"pdpp/governor"
-	"pdpp/protocol"
+	"github.com/pdpp-go/pdpp/governor"
+	"github.com/pdpp-go/pdpp/protocol"
 )
 
 // TestNothingIsEverStranded plays random histories: ties, page sizes, caps,

@@ -5,7 +5,7 @@ import (
 	"errors"
 	"slices"
 
-	"pdpp/protocol"
+	"github.com/pdpp-go/pdpp/protocol"
 )
 
 // recoverGaps fetches what earlier runs left out, before anything new. Pages are transport batches: it requests

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"pdpp/protocol"
+	"github.com/pdpp-go/pdpp/protocol"
 )
 
 // withGaps returns an archive of n threads of which every detail is a gap.

@@ -8,9 +8,9 @@ import (
 	"strings"
 	"sync/atomic"
 
-	"pdpp/governor"
-	"pdpp/governor/governhttp"
-	"pdpp/protocol"
+	"github.com/pdpp-go/pdpp/governor"
+	"github.com/pdpp-go/pdpp/governor/governhttp"
+	"github.com/pdpp-go/pdpp/protocol"
 )
 
 // runState is one run in progress.

@@ -4,8 +4,8 @@ import (
 	"slices"
 	"strings"
 
-	"pdpp/connectorkit/answers"
-	"pdpp/protocol"
+	"github.com/pdpp-go/pdpp/connectorkit/answers"
+	"github.com/pdpp-go/pdpp/protocol"
 )
 
 const (

@@ -10,8 +10,8 @@ import (
 	"sync"
 	"time"
 
-	"pdpp/governor"
-	"pdpp/governor/governhttp"
+	"github.com/pdpp-go/pdpp/governor"
+	"github.com/pdpp-go/pdpp/governor/governhttp"
 )
 
 // service is a provider over HTTP without a network. It notes when each request

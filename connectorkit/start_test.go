@@ -10,7 +10,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"pdpp/protocol"
+	"github.com/pdpp-go/pdpp/protocol"
 )
 
 const startLine = `{"type":"START","run_id":"r","collection_mode":"incremental",` +

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"pdpp/protocol"
+	"github.com/pdpp-go/pdpp/protocol"
 )
 
 // split separates the gaps of single items from backlog gaps.

@@ -4,8 +4,8 @@ import (
 	"context"
 	"sync"
 
-	"pdpp/governor/governhttp"
-	"pdpp/protocol"
+	"github.com/pdpp-go/pdpp/governor/governhttp"
+	"github.com/pdpp-go/pdpp/protocol"
 )
 
 // Token returns the access token of a variable, for Options.Token: the run's token or, after the provider refuses

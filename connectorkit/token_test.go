@@ -9,7 +9,7 @@ import (
 	"testing"
 	"testing/synctest"
 
-	"pdpp/governor/governhttp"
+	"github.com/pdpp-go/pdpp/governor/governhttp"
 )
 
 const tokenManifest = `{

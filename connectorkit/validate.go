@@ -5,7 +5,7 @@ import (
 	"strings"
 	"sync"
 
-	"pdpp/manifest"
+	"github.com/pdpp-go/pdpp/manifest"
 )
 
 // Validator checks one decoded record before it is emitted. Its error is a *Fault, or counts as one at the path

@@ -9,8 +9,8 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
-	"pdpp/governor"
-	"pdpp/protocol"
+	"github.com/pdpp-go/pdpp/governor"
+	"github.com/pdpp-go/pdpp/protocol"
 )
 
 // The learned pace travels to the next run as numbers on the steady bookmarks of its streams, beside the

@@ -14,9 +14,9 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 	"pgregory.net/rapid"
 
-	"pdpp/governor"
-	"pdpp/governor/governhttp"
-	"pdpp/protocol"
+	"github.com/pdpp-go/pdpp/governor"
+	"github.com/pdpp-go/pdpp/governor/governhttp"
+	"github.com/pdpp-go/pdpp/protocol"
 )
 
 // paceOn reads the numbers that a bookmark carries.

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"pdpp/connectorkit"
-	"pdpp/manifest"
+	"github.com/pdpp-go/pdpp/connectorkit"
+	"github.com/pdpp-go/pdpp/manifest"
 )
 
 // TestEveryConnectorValidates is the build-time check over the real list. The

@@ -4,9 +4,9 @@ import (
 	"maps"
 	"slices"
 
-	"pdpp/connectorkit"
-	"pdpp/foreign/governproxy"
-	"pdpp/protocol"
+	"github.com/pdpp-go/pdpp/connectorkit"
+	"github.com/pdpp-go/pdpp/foreign/governproxy"
+	"github.com/pdpp-go/pdpp/protocol"
 )
 
 // streamEvidence is what a run with exit code 0 proves for one stream.

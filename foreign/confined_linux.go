@@ -12,7 +12,7 @@ import (
 	landlock "github.com/landlock-lsm/go-landlock/landlock/syscall"
 	"golang.org/x/sys/unix"
 
-	"pdpp/foreign/seccomp"
+	"github.com/pdpp-go/pdpp/foreign/seccomp"
 )
 
 // networkVersion is the Landlock version that can restrict connections.

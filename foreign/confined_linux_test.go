@@ -13,8 +13,8 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"pdpp/foreign"
-	"pdpp/foreign/seccomp"
+	"github.com/pdpp-go/pdpp/foreign"
+	"github.com/pdpp-go/pdpp/foreign/seccomp"
 )
 
 // waysOut are tried by a program that a proxy governs: one line for each, with its result.

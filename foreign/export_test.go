@@ -4,8 +4,8 @@ import (
 	"os"
 	"os/exec"
 
-	"pdpp/foreign/governproxy"
-	"pdpp/governor/governhttp"
+	"github.com/pdpp-go/pdpp/foreign/governproxy"
+	"github.com/pdpp-go/pdpp/governor/governhttp"
 )
 
 // Launch starts a program as a tap is started, waits for it, and returns what kept it from the network and

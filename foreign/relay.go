@@ -14,9 +14,9 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
-	"pdpp/connectorkit"
-	"pdpp/manifest"
-	"pdpp/protocol"
+	"github.com/pdpp-go/pdpp/connectorkit"
+	"github.com/pdpp-go/pdpp/manifest"
+	"github.com/pdpp-go/pdpp/protocol"
 )
 
 // DigestField holds the key of a record in a stream without its own key.

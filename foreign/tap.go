@@ -15,7 +15,7 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
-	"pdpp/protocol"
+	"github.com/pdpp-go/pdpp/protocol"
 )
 
 // exitGrace is how long a tap may take to exit after it has closed its output.

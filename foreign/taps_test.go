@@ -16,8 +16,8 @@ import (
 	"testing"
 	"time"
 
-	"pdpp/connectorkit"
-	"pdpp/foreign"
+	"github.com/pdpp-go/pdpp/connectorkit"
+	"github.com/pdpp-go/pdpp/foreign"
 )
 
 // TestMain lets the test binary play every program: the host that the catalog asks, and taps,

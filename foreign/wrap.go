@@ -18,11 +18,11 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
-	"pdpp/foreign/confine"
-	"pdpp/foreign/governproxy"
-	"pdpp/governor"
-	"pdpp/governor/governhttp"
-	"pdpp/protocol"
+	"github.com/pdpp-go/pdpp/foreign/confine"
+	"github.com/pdpp-go/pdpp/foreign/governproxy"
+	"github.com/pdpp-go/pdpp/governor"
+	"github.com/pdpp-go/pdpp/governor/governhttp"
+	"github.com/pdpp-go/pdpp/protocol"
 )
 
 // askTimeout bounds one command of a program that is being wrapped.

@@ -4,7 +4,7 @@ import (
 	"testing"
 	"time"
 
-	"pdpp/governor"
+	"github.com/pdpp-go/pdpp/governor"
 )
 
 func TestEmptyAllowanceIsAGate(t *testing.T) {

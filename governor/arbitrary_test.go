@@ -8,7 +8,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"pdpp/governor"
+	"github.com/pdpp-go/pdpp/governor"
 )
 
 // arbitrary drives a governor with calls and outcomes that no real provider or clock would produce.

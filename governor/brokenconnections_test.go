@@ -4,8 +4,8 @@ import (
 	"testing"
 	"time"
 
-	"pdpp/governor"
-	"pdpp/internal/lab/ratesim"
+	"github.com/pdpp-go/pdpp/governor"
+	"github.com/pdpp-go/pdpp/internal/lab/ratesim"
 )
 
 // A provider that breaks connections has its limit detected, however long that takes. A long successful flow does

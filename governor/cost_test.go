@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"pdpp/governor"
+	"github.com/pdpp-go/pdpp/governor"
 )
 
 // sharedClock is one clock for many goroutines. A goroutine that waits advances it.

@@ -4,7 +4,7 @@ import (
 	"testing"
 	"time"
 
-	"pdpp/governor"
+	"github.com/pdpp-go/pdpp/governor"
 )
 
 // Many short runs without a refusal neither forget the limit nor drift from it.

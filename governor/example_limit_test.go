@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"time"
 
-	"pdpp/governor"
+	"github.com/pdpp-go/pdpp/governor"
 )
 
 // A provider accepts four requests per second and does not announce that. The governor finds the limit: after 400

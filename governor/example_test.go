@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"time"
 
-	"pdpp/governor"
+	"github.com/pdpp-go/pdpp/governor"
 )
 
 // A caller asks when to send, sends, and reports the outcome. Time is a parameter, so the caller decides how to

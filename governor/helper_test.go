@@ -4,7 +4,7 @@ import (
 	"errors"
 	"time"
 
-	"pdpp/governor"
+	"github.com/pdpp-go/pdpp/governor"
 )
 
 // noon is when the clocks of these tests start.

@@ -7,7 +7,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"pdpp/governor"
+	"github.com/pdpp-go/pdpp/governor"
 )
 
 // Without a ceiling and with a clock that never advances, the interval stays finite, and a refusal still

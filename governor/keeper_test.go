@@ -3,8 +3,8 @@ package governor_test
 import (
 	"time"
 
-	"pdpp/governor"
-	"pdpp/internal/lab/ratesim"
+	"github.com/pdpp-go/pdpp/governor"
+	"github.com/pdpp-go/pdpp/internal/lab/ratesim"
 )
 
 // keeper observes a run and checks the rules of the pace.

@@ -7,7 +7,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"pdpp/governor"
+	"github.com/pdpp-go/pdpp/governor"
 )
 
 // paced sets an interval that stays until a success or a refusal.

@@ -5,8 +5,8 @@ import (
 	"testing"
 	"time"
 
-	"pdpp/governor"
-	"pdpp/internal/lab/ratesim"
+	"github.com/pdpp-go/pdpp/governor"
+	"github.com/pdpp-go/pdpp/internal/lab/ratesim"
 )
 
 // A provider that randomly refuses a few of a thousand requests is not mistaken for a slow one.

@@ -6,8 +6,8 @@ import (
 	"testing"
 	"time"
 
-	"pdpp/governor"
-	"pdpp/internal/lab/ratesim"
+	"github.com/pdpp-go/pdpp/governor"
+	"github.com/pdpp-go/pdpp/internal/lab/ratesim"
 )
 
 // storm is a limiter that also refuses a share of all requests between two times, at any pace.

@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"pdpp/governor"
+	"github.com/pdpp-go/pdpp/governor"
 )
 
 // The provider of these tests accepts a request every 25 ms. Transit is short, except for occasional stalls on a

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"pdpp/governor"
+	"github.com/pdpp-go/pdpp/governor"
 )
 
 // retrying turns off everything but retries: no pace, no circuit, no pauses.

@@ -4,7 +4,7 @@ import (
 	"testing"
 	"time"
 
-	"pdpp/governor"
+	"github.com/pdpp-go/pdpp/governor"
 )
 
 // A Retry-After replaces the interval: it is neither shortened nor added to, and all other requests wait for it

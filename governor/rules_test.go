@@ -7,8 +7,8 @@ import (
 
 	"pgregory.net/rapid"
 
-	"pdpp/governor"
-	"pdpp/internal/lab/ratesim"
+	"github.com/pdpp-go/pdpp/governor"
+	"github.com/pdpp-go/pdpp/internal/lab/ratesim"
 )
 
 // trial is one run against one provider, both drawn at random.

@@ -9,7 +9,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"pdpp/governor"
+	"github.com/pdpp-go/pdpp/governor"
 )
 
 // sharedClient returns a client that shares its quota with other runs and knows of them.

@@ -4,8 +4,8 @@ import (
 	"testing"
 	"time"
 
-	"pdpp/governor"
-	"pdpp/internal/lab/ratesim"
+	"github.com/pdpp-go/pdpp/governor"
+	"github.com/pdpp-go/pdpp/internal/lab/ratesim"
 )
 
 // twenty accepts 200 requests in ten seconds and responds quickly.

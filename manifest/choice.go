@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"pdpp/protocol"
+	"github.com/pdpp-go/pdpp/protocol"
 )
 
 // ChoiceError reports that a selection by name cannot be collected, because the manifest does not declare it, or

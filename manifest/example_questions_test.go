@@ -3,7 +3,7 @@ package manifest_test
 import (
 	"fmt"
 
-	"pdpp/manifest"
+	"github.com/pdpp-go/pdpp/manifest"
 )
 
 const letters = `{

@@ -4,7 +4,7 @@ import (
 	"errors"
 	"fmt"
 
-	"pdpp/manifest"
+	"github.com/pdpp-go/pdpp/manifest"
 )
 
 // The error for an invalid manifest lists all of its problems.

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"pdpp/protocol"
+	"github.com/pdpp-go/pdpp/protocol"
 )
 
 // Manifest is the declaration of one connector. An absent key is the zero value of its field; a pointer

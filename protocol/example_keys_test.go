@@ -6,7 +6,7 @@ import (
 	"io"
 	"strings"
 
-	"pdpp/protocol"
+	"github.com/pdpp-go/pdpp/protocol"
 )
 
 // LineReader bounds the length of a line. U+2028 does not end a line.

@@ -12,12 +12,12 @@ import (
 	"strings"
 	"testing"
 
-	"pdpp/providersim/github"
-	"pdpp/providersim/google"
-	"pdpp/providersim/notion"
-	"pdpp/providersim/slack"
-	"pdpp/providersim/spotify"
-	"pdpp/providersim/ynab"
+	"github.com/pdpp-go/pdpp/providersim/github"
+	"github.com/pdpp-go/pdpp/providersim/google"
+	"github.com/pdpp-go/pdpp/providersim/notion"
+	"github.com/pdpp-go/pdpp/providersim/slack"
+	"github.com/pdpp-go/pdpp/providersim/spotify"
+	"github.com/pdpp-go/pdpp/providersim/ynab"
 )
 
 // header begins the program that the compiler checks. Some is for simulators that leave out members which the

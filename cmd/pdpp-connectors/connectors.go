@@ -11,9 +11,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"pdpp/connectorkit"
-	"pdpp/connectors"
-	"pdpp/manifest"
+	"github.com/pdpp-go/pdpp/connectorkit"
+	"github.com/pdpp-go/pdpp/connectors"
+	"github.com/pdpp-go/pdpp/manifest"
 )
 
 // What a connector holds is small, and little of it lives long: memory is collected when it has grown

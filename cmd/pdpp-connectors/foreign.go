@@ -8,8 +8,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"pdpp/connectorkit"
-	"pdpp/foreign"
+	"github.com/pdpp-go/pdpp/connectorkit"
+	"github.com/pdpp-go/pdpp/foreign"
 )
 
 func newAdapt() *cobra.Command {

@@ -16,9 +16,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"pdpp/manifest"
-	"pdpp/protocol"
-	"pdpp/providersim/lumen"
+	"github.com/pdpp-go/pdpp/manifest"
+	"github.com/pdpp-go/pdpp/protocol"
+	"github.com/pdpp-go/pdpp/providersim/lumen"
 )
 
 const asMain = "PDPP_CONNECTORS_TEST_BE_MAIN"

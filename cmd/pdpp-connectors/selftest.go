@@ -7,7 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"pdpp/connectorkit/browser"
+	"github.com/pdpp-go/pdpp/connectorkit/browser"
 )
 
 func newSelfTest() *cobra.Command {

@@ -9,8 +9,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"pdpp/conformance"
-	"pdpp/manifest/folder"
+	"github.com/pdpp-go/pdpp/conformance"
+	"github.com/pdpp-go/pdpp/manifest/folder"
 )
 
 func newTest() *cobra.Command {

@@ -8,10 +8,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"pdpp/connectors"
-	"pdpp/foreign"
-	"pdpp/manifest"
-	"pdpp/manifest/folder"
+	"github.com/pdpp-go/pdpp/connectors"
+	"github.com/pdpp-go/pdpp/foreign"
+	"github.com/pdpp-go/pdpp/manifest"
+	"github.com/pdpp-go/pdpp/manifest/folder"
 )
 
 func newValidate() *cobra.Command {

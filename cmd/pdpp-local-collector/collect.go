@@ -8,8 +8,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"pdpp/internal/device/collector"
-	"pdpp/internal/device/wire"
+	"github.com/pdpp-go/pdpp/internal/device/collector"
+	"github.com/pdpp-go/pdpp/internal/device/wire"
 )
 
 func (p *program) runCommand() *cobra.Command {

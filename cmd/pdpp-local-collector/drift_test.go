@@ -3,7 +3,7 @@ package main
 import (
 	"testing"
 
-	"pdpp/internal/judge/health"
+	"github.com/pdpp-go/pdpp/internal/judge/health"
 )
 
 // TestDriftOfADevice shows that a device reports answers that differ, that the owner sees them as those of a run on the

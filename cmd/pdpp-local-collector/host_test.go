@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"pdpp/manifest/folder"
+	"github.com/pdpp-go/pdpp/manifest/folder"
 )
 
 const token = "tok-51c0-never-shown"

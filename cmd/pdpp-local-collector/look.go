@@ -5,7 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"pdpp/internal/device/collector"
+	"github.com/pdpp-go/pdpp/internal/device/collector"
 )
 
 func (p *program) statusCommand() *cobra.Command {

@@ -16,7 +16,7 @@ import (
 	"runtime/debug"
 	"syscall"
 
-	"pdpp/foreign/confine"
+	"github.com/pdpp-go/pdpp/foreign/confine"
 )
 
 // memoryLimit is what the program keeps its own memory below, so that with the pages of its file

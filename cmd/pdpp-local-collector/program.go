@@ -10,9 +10,9 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/spf13/cobra"
 
-	"pdpp/internal/collect/catalog"
-	"pdpp/internal/device/collector"
-	"pdpp/internal/ops/fault"
+	"github.com/pdpp-go/pdpp/internal/collect/catalog"
+	"github.com/pdpp-go/pdpp/internal/device/collector"
+	"github.com/pdpp-go/pdpp/internal/ops/fault"
 )
 
 // Exit codes. They are stable: scripts may rely on them.

@@ -14,7 +14,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"pdpp/internal/cli"
+	"github.com/pdpp-go/pdpp/internal/cli"
 )
 
 // TestMain lets the test binary play the program and its connector.

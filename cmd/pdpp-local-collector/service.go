@@ -14,11 +14,11 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"pdpp/internal/collect/catalog"
-	"pdpp/internal/device/collector"
-	"pdpp/internal/device/service"
-	"pdpp/internal/device/wire"
-	"pdpp/internal/ops/fault"
+	"github.com/pdpp-go/pdpp/internal/collect/catalog"
+	"github.com/pdpp-go/pdpp/internal/device/collector"
+	"github.com/pdpp-go/pdpp/internal/device/service"
+	"github.com/pdpp-go/pdpp/internal/device/wire"
+	"github.com/pdpp-go/pdpp/internal/ops/fault"
 )
 
 func (p *program) serviceCommand() *cobra.Command {

@@ -8,8 +8,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"pdpp/internal/collect/runner"
-	"pdpp/internal/device/collector"
+	"github.com/pdpp-go/pdpp/internal/collect/runner"
+	"github.com/pdpp-go/pdpp/internal/device/collector"
 )
 
 const setupText = `Makes this computer a device of your server, with the command that the server

@@ -8,7 +8,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"pdpp/internal/keep/store/postgres/postgrestest"
+	"github.com/pdpp-go/pdpp/internal/keep/store/postgres/postgrestest"
 )
 
 // TestDumpHoldsDeleted takes dumps of PostgreSQL around a deletion, and lets the program name what each of them still

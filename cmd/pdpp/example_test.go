@@ -7,8 +7,8 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"pdpp/internal/lab/programs"
-	"pdpp/providersim/lumen"
+	"github.com/pdpp-go/pdpp/internal/lab/programs"
+	"github.com/pdpp-go/pdpp/providersim/lumen"
 )
 
 // TestExample collects with the real host of built-in connectors from the

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"pdpp/internal/keep/store/postgres/postgrestest"
+	"github.com/pdpp-go/pdpp/internal/keep/store/postgres/postgrestest"
 )
 
 // TestExportWhileDeleting holds that an export under way hands out nothing that was deleted for good before it was

@@ -15,8 +15,8 @@ import (
 	"syscall"
 	"time"
 
-	"pdpp/foreign/confine"
-	"pdpp/internal/cli"
+	"github.com/pdpp-go/pdpp/foreign/confine"
+	"github.com/pdpp-go/pdpp/internal/cli"
 )
 
 func main() { os.Exit(cli.Main(environment())) }

@@ -6,7 +6,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"pdpp/internal/keep/store/postgres/postgrestest"
+	"github.com/pdpp-go/pdpp/internal/keep/store/postgres/postgrestest"
 )
 
 // TestScriptsOnPostgres runs scripts once more, each in a schema of its own: of each kind of

@@ -7,7 +7,7 @@ import (
 	"runtime"
 	"testing"
 
-	"pdpp/internal/lab/programs"
+	"github.com/pdpp-go/pdpp/internal/lab/programs"
 )
 
 // The programs are built by the script that builds them for everybody.

@@ -17,8 +17,8 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"pdpp/internal/cli"
-	"pdpp/internal/lab/programs"
+	"github.com/pdpp-go/pdpp/internal/cli"
+	"github.com/pdpp-go/pdpp/internal/lab/programs"
 )
 
 // TestMain lets the test binary play pdpp itself and a few helpers of the scripts.

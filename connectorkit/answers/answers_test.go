@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"pdpp/protocol"
+	"github.com/pdpp-go/pdpp/protocol"
 )
 
 const sheet = `GET v1/entries

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"sync"
 
-	"pdpp/protocol"
+	"github.com/pdpp-go/pdpp/protocol"
 )
 
 const (

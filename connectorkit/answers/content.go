@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"pdpp/protocol"
+	"github.com/pdpp-go/pdpp/protocol"
 )
 
 // OfFile is the method of routes that are no requests: what is read of a store of files. The path is

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"pdpp/protocol"
+	"github.com/pdpp-go/pdpp/protocol"
 )
 
 // Sheet is what a connector knows of its provider's answers.

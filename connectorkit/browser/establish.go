@@ -8,8 +8,8 @@ import (
 	"sync"
 	"time"
 
-	"pdpp/connectorkit"
-	"pdpp/protocol"
+	"github.com/pdpp-go/pdpp/connectorkit"
+	"github.com/pdpp-go/pdpp/protocol"
 )
 
 const (

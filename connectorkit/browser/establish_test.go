@@ -12,8 +12,8 @@ import (
 	"testing/synctest"
 	"time"
 
-	"pdpp/connectorkit"
-	"pdpp/protocol"
+	"github.com/pdpp-go/pdpp/connectorkit"
+	"github.com/pdpp-go/pdpp/protocol"
 )
 
 // fakeDesk plays a browser in virtual time.

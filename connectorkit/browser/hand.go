@@ -9,7 +9,7 @@ import (
 	"github.com/chromedp/cdproto/input"
 	"github.com/chromedp/cdproto/page"
 
-	"pdpp/protocol/surface"
+	"github.com/pdpp-go/pdpp/protocol/surface"
 )
 
 const (

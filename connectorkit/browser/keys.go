@@ -5,7 +5,7 @@ import (
 
 	"github.com/chromedp/cdproto/input"
 
-	"pdpp/protocol/surface"
+	"github.com/pdpp-go/pdpp/protocol/surface"
 )
 
 // keyCodes are the numbers that pages of any age know named keys by.

@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"pdpp/protocol"
+	"github.com/pdpp-go/pdpp/protocol"
 )
 
 // seatOn is a fake whose page is real.

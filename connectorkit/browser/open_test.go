@@ -11,8 +11,8 @@ import (
 	"testing"
 	"time"
 
-	"pdpp/governor/governhttp"
-	"pdpp/protocol"
+	"github.com/pdpp-go/pdpp/governor/governhttp"
+	"github.com/pdpp-go/pdpp/protocol"
 )
 
 // watched is the site's connector whose browser the test can see.

@@ -11,7 +11,7 @@ import (
 	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/page"
 
-	"pdpp/governor/governhttp"
+	"github.com/pdpp-go/pdpp/governor/governhttp"
 )
 
 const (

@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"pdpp/governor/governhttp"
+	"github.com/pdpp-go/pdpp/governor/governhttp"
 )
 
 // TestPage: the few things that a connector does on a page.

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"pdpp/protocol"
+	"github.com/pdpp-go/pdpp/protocol"
 )
 
 // seenProcess is a process of a browser, as the system tells.

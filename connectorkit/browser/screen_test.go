@@ -16,8 +16,8 @@ import (
 	"testing"
 	"time"
 
-	"pdpp/protocol"
-	"pdpp/protocol/surface"
+	"github.com/pdpp-go/pdpp/protocol"
+	"github.com/pdpp-go/pdpp/protocol/surface"
 )
 
 // owner looks at a page through the channel, as the viewer does: it shows each picture and

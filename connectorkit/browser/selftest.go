@@ -9,7 +9,7 @@ import (
 	"path/filepath"
 	"strconv"
 
-	"pdpp/protocol"
+	"github.com/pdpp-go/pdpp/protocol"
 )
 
 // selfTestPage is a document that needs no network.

@@ -5,7 +5,7 @@ import (
 	"sync"
 	"time"
 
-	"pdpp/protocol/surface"
+	"github.com/pdpp-go/pdpp/protocol/surface"
 )
 
 const (

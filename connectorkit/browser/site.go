@@ -3,7 +3,7 @@ package browser
 import (
 	"context"
 
-	"pdpp/governor/governhttp"
+	"github.com/pdpp-go/pdpp/governor/governhttp"
 )
 
 // Site is what a connector knows about the place that it reads.

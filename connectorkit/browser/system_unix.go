@@ -6,7 +6,7 @@ import (
 	"os"
 	"syscall"
 
-	"pdpp/protocol"
+	"github.com/pdpp-go/pdpp/protocol"
 )
 
 // attributes put the browser into a group of its own, and under another user when the

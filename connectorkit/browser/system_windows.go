@@ -5,7 +5,7 @@ import (
 	"os"
 	"syscall"
 
-	"pdpp/protocol"
+	"github.com/pdpp-go/pdpp/protocol"
 )
 
 // attributes are none: the debugging pipe needs inherited files, which a start on this

@@ -19,7 +19,7 @@ import (
 	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/heapprofiler"
 
-	"pdpp/governor/governhttp"
+	"github.com/pdpp-go/pdpp/governor/governhttp"
 )
 
 const (

@@ -14,9 +14,9 @@ import (
 	"github.com/chromedp/cdproto/cdp"
 	chromepage "github.com/chromedp/cdproto/page"
 
-	"pdpp/connectorkit"
-	"pdpp/governor"
-	"pdpp/governor/governhttp"
+	"github.com/pdpp-go/pdpp/connectorkit"
+	"github.com/pdpp-go/pdpp/governor"
+	"github.com/pdpp-go/pdpp/governor/governhttp"
 )
 
 // TestTransport: requests of a page under the client that every connector uses.

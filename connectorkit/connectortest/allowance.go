@@ -5,12 +5,12 @@ import (
 	"testing"
 	"time"
 
-	"pdpp/internal/collect/allowance"
-	"pdpp/internal/collect/launch"
-	"pdpp/internal/collect/runner"
-	"pdpp/internal/keep/credential"
-	"pdpp/internal/keep/store"
-	"pdpp/providersim"
+	"github.com/pdpp-go/pdpp/internal/collect/allowance"
+	"github.com/pdpp-go/pdpp/internal/collect/launch"
+	"github.com/pdpp-go/pdpp/internal/collect/runner"
+	"github.com/pdpp-go/pdpp/internal/keep/credential"
+	"github.com/pdpp-go/pdpp/internal/keep/store"
+	"github.com/pdpp-go/pdpp/providersim"
 )
 
 // OneAllowancePerAccount shows that all runs of one account draw on one allowance, and those of the account that a

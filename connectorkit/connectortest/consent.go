@@ -6,10 +6,10 @@ import (
 	"strings"
 	"testing"
 
-	"pdpp/internal/collect/launch"
-	"pdpp/internal/collect/providerauth"
-	"pdpp/internal/keep/credential"
-	"pdpp/internal/keep/store"
+	"github.com/pdpp-go/pdpp/internal/collect/launch"
+	"github.com/pdpp-go/pdpp/internal/collect/providerauth"
+	"github.com/pdpp-go/pdpp/internal/keep/credential"
+	"github.com/pdpp-go/pdpp/internal/keep/store"
 )
 
 // SignedIn is a bed whose owner has signed in at the simulated provider, as the manifest declares it.

@@ -15,16 +15,16 @@ import (
 	"strings"
 	"testing"
 
-	"pdpp/connectorkit/answers"
-	"pdpp/internal/collect/launch"
-	"pdpp/internal/collect/runner"
-	"pdpp/internal/judge/health"
-	"pdpp/internal/judge/verdict"
-	"pdpp/internal/lab/goldentest"
-	"pdpp/internal/view"
-	"pdpp/manifest"
-	"pdpp/protocol"
-	"pdpp/providersim"
+	"github.com/pdpp-go/pdpp/connectorkit/answers"
+	"github.com/pdpp-go/pdpp/internal/collect/launch"
+	"github.com/pdpp-go/pdpp/internal/collect/runner"
+	"github.com/pdpp-go/pdpp/internal/judge/health"
+	"github.com/pdpp-go/pdpp/internal/judge/verdict"
+	"github.com/pdpp-go/pdpp/internal/lab/goldentest"
+	"github.com/pdpp-go/pdpp/internal/view"
+	"github.com/pdpp-go/pdpp/manifest"
+	"github.com/pdpp-go/pdpp/protocol"
+	"github.com/pdpp-go/pdpp/providersim"
 )
 
 // answersFile is the sheet of what a connector knows of its provider's answers.

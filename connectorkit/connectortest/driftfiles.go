@@ -10,12 +10,12 @@ import (
 	"testing"
 	"time"
 
-	"pdpp/connectorkit"
-	"pdpp/connectorkit/answers"
-	"pdpp/internal/lab/goldentest"
-	"pdpp/protocol"
-	"pdpp/providersim"
-	"pdpp/providersim/files"
+	"github.com/pdpp-go/pdpp/connectorkit"
+	"github.com/pdpp-go/pdpp/connectorkit/answers"
+	"github.com/pdpp-go/pdpp/internal/lab/goldentest"
+	"github.com/pdpp-go/pdpp/protocol"
+	"github.com/pdpp-go/pdpp/providersim"
+	"github.com/pdpp-go/pdpp/providersim/files"
 )
 
 // driftWorld is what the sheets of connectors of local files are learned from, and tried with.

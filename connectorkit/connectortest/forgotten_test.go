@@ -20,16 +20,16 @@ import (
 
 	"pgregory.net/rapid"
 
-	"pdpp/connectorkit"
-	"pdpp/connectorkit/dav"
-	"pdpp/connectorkit/googleapi"
-	"pdpp/governor/governhttp"
-	"pdpp/internal/collect/catalog"
-	"pdpp/internal/collect/launch"
-	"pdpp/internal/collect/runner"
-	"pdpp/internal/keep/store"
-	"pdpp/manifest"
-	"pdpp/protocol"
+	"github.com/pdpp-go/pdpp/connectorkit"
+	"github.com/pdpp-go/pdpp/connectorkit/dav"
+	"github.com/pdpp-go/pdpp/connectorkit/googleapi"
+	"github.com/pdpp-go/pdpp/governor/governhttp"
+	"github.com/pdpp-go/pdpp/internal/collect/catalog"
+	"github.com/pdpp-go/pdpp/internal/collect/launch"
+	"github.com/pdpp-go/pdpp/internal/collect/runner"
+	"github.com/pdpp-go/pdpp/internal/keep/store"
+	"github.com/pdpp-go/pdpp/manifest"
+	"github.com/pdpp-go/pdpp/protocol"
 )
 
 // The test binary plays the connector of the shapes when it is started with this argument.

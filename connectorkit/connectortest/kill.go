@@ -8,8 +8,8 @@ import (
 	"strings"
 	"syscall"
 
-	"pdpp/internal/collect/runner"
-	"pdpp/protocol"
+	"github.com/pdpp-go/pdpp/internal/collect/runner"
+	"github.com/pdpp-go/pdpp/protocol"
 )
 
 // KillConnector ends the connector of a run, and only it, with SIGKILL. It

@@ -9,10 +9,10 @@ import (
 	"testing"
 	"time"
 
-	"pdpp/internal/collect/launch"
-	"pdpp/internal/collect/runner"
-	"pdpp/protocol"
-	"pdpp/providersim"
+	"github.com/pdpp-go/pdpp/internal/collect/launch"
+	"github.com/pdpp-go/pdpp/internal/collect/runner"
+	"github.com/pdpp-go/pdpp/protocol"
+	"github.com/pdpp-go/pdpp/providersim"
 )
 
 // gapPatience is longer than any floor that a run sets for a later attempt.

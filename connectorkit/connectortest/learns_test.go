@@ -8,12 +8,12 @@ import (
 	"testing"
 	"time"
 
-	"pdpp/internal/collect/launch"
-	"pdpp/internal/collect/runner"
-	"pdpp/internal/keep/store"
-	"pdpp/internal/slice"
-	"pdpp/protocol"
-	"pdpp/providersim"
+	"github.com/pdpp-go/pdpp/internal/collect/launch"
+	"github.com/pdpp-go/pdpp/internal/collect/runner"
+	"github.com/pdpp-go/pdpp/internal/keep/store"
+	"github.com/pdpp-go/pdpp/internal/slice"
+	"github.com/pdpp-go/pdpp/protocol"
+	"github.com/pdpp-go/pdpp/providersim"
 )
 
 // paceIsKept shows what a run learns of its provider's pace: the store has it on

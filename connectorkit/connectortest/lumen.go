@@ -5,10 +5,10 @@ import (
 	"path/filepath"
 	"testing"
 
-	"pdpp/internal/collect/catalog"
-	"pdpp/internal/lab/programs"
-	"pdpp/providersim"
-	"pdpp/providersim/lumen"
+	"github.com/pdpp-go/pdpp/internal/collect/catalog"
+	"github.com/pdpp-go/pdpp/internal/lab/programs"
+	"github.com/pdpp-go/pdpp/providersim"
+	"github.com/pdpp-go/pdpp/providersim/lumen"
 )
 
 // BuiltIn builds the host of the built-in connectors, as users run it, and

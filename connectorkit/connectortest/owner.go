@@ -9,13 +9,13 @@ import (
 	"testing"
 	"time"
 
-	"pdpp/internal/collect/browser"
-	"pdpp/internal/collect/launch"
-	"pdpp/internal/keep/credential"
-	"pdpp/manifest"
-	"pdpp/protocol"
-	"pdpp/protocol/surface"
-	"pdpp/providersim/signin"
+	"github.com/pdpp-go/pdpp/internal/collect/browser"
+	"github.com/pdpp-go/pdpp/internal/collect/launch"
+	"github.com/pdpp-go/pdpp/internal/keep/credential"
+	"github.com/pdpp-go/pdpp/manifest"
+	"github.com/pdpp-go/pdpp/protocol"
+	"github.com/pdpp-go/pdpp/protocol/surface"
+	"github.com/pdpp-go/pdpp/providersim/signin"
 )
 
 // Browse gives the bed's runs the browser of this machine, which may reach the simulated site

@@ -4,8 +4,8 @@ import (
 	"encoding/json"
 	"testing"
 
-	"pdpp/internal/collect/catalog"
-	"pdpp/providersim"
+	"github.com/pdpp-go/pdpp/internal/collect/catalog"
+	"github.com/pdpp-go/pdpp/providersim"
 )
 
 // Target is a connector with everything the suite must know of it.

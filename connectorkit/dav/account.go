@@ -8,9 +8,9 @@ import (
 	"net/url"
 	"strings"
 
-	"pdpp/connectorkit"
-	"pdpp/governor/governhttp"
-	"pdpp/protocol"
+	"github.com/pdpp-go/pdpp/connectorkit"
+	"github.com/pdpp-go/pdpp/governor/governhttp"
+	"github.com/pdpp-go/pdpp/protocol"
 )
 
 // Kind is what an account is asked for.

@@ -11,8 +11,8 @@ import (
 	"strings"
 	"time"
 
-	"pdpp/connectorkit"
-	"pdpp/governor/governhttp"
+	"github.com/pdpp-go/pdpp/connectorkit"
+	"github.com/pdpp-go/pdpp/governor/governhttp"
 )
 
 // member is an object of a collection as a list has it.

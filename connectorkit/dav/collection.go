@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strings"
 
-	"pdpp/connectorkit"
-	"pdpp/connectorkit/contentline"
+	"github.com/pdpp-go/pdpp/connectorkit"
+	"github.com/pdpp-go/pdpp/connectorkit/contentline"
 )
 
 // Collection is a calendar or an address book.

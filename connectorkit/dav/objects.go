@@ -7,8 +7,8 @@ import (
 	"net/url"
 	"strings"
 
-	"pdpp/connectorkit"
-	"pdpp/governor/governhttp"
+	"github.com/pdpp-go/pdpp/connectorkit"
+	"github.com/pdpp-go/pdpp/governor/governhttp"
 )
 
 // Object is one object of a collection.

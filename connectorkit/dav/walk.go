@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"pdpp/connectorkit"
+	"github.com/pdpp-go/pdpp/connectorkit"
 )
 
 // Thing is a record that an object holds. An object can hold several, and objects that

@@ -3,7 +3,7 @@ package googleapi
 import (
 	"context"
 
-	"pdpp/connectorkit"
+	"github.com/pdpp-go/pdpp/connectorkit"
 )
 
 // clientID names the project that asks.

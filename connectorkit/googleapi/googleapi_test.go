@@ -11,8 +11,8 @@ import (
 	"slices"
 	"testing"
 
-	"pdpp/connectorkit"
-	"pdpp/governor/governhttp"
+	"github.com/pdpp-go/pdpp/connectorkit"
+	"github.com/pdpp-go/pdpp/governor/governhttp"
 )
 
 // member is a thing at the server.

@@ -3,7 +3,7 @@ package googleapi
 import (
 	"context"
 
-	"pdpp/connectorkit"
+	"github.com/pdpp-go/pdpp/connectorkit"
 )
 
 // Lists are what a stream is made of: lists each of which gives everything, page by page, and with the last page a

@@ -4,7 +4,7 @@ import (
 	"context"
 	"testing"
 
-	"pdpp/connectorkit"
+	"github.com/pdpp-go/pdpp/connectorkit"
 )
 
 // TestTotalIsCompared holds the total of a list against what its pages had, when all of it was

@@ -9,7 +9,7 @@ import (
 	"strconv"
 	"strings"
 
-	"pdpp/connectorkit"
+	"github.com/pdpp-go/pdpp/connectorkit"
 )
 
 const (

@@ -3,7 +3,7 @@ package icalendar
 import (
 	"strings"
 
-	"pdpp/connectorkit/contentline"
+	"github.com/pdpp-go/pdpp/connectorkit/contentline"
 )
 
 // Calendar is a text with calendars in it; several in one are read as one.

@@ -4,7 +4,7 @@ import (
 	"strconv"
 	"strings"
 
-	"pdpp/connectorkit/contentline"
+	"github.com/pdpp-go/pdpp/connectorkit/contentline"
 )
 
 // Thing is what events and tasks have in common. ID and the calendar are the source's to say.

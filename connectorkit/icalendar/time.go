@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"pdpp/connectorkit/contentline"
+	"github.com/pdpp-go/pdpp/connectorkit/contentline"
 )
 
 // What a time is.

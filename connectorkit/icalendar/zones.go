@@ -6,7 +6,7 @@ import (
 	"time"
 	_ "time/tzdata" // so that a zone is known on a machine that has no database of them
 
-	"pdpp/connectorkit/contentline"
+	"github.com/pdpp-go/pdpp/connectorkit/contentline"
 )
 
 // zones finds what a name of a zone means: in the database of zones, among the names

@@ -13,8 +13,8 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
-	"pdpp/connectorkit/localfile"
-	"pdpp/protocol"
+	"github.com/pdpp-go/pdpp/connectorkit/localfile"
+	"github.com/pdpp-go/pdpp/protocol"
 )
 
 // Settle is for how long a file must not have changed before it counts.

@@ -4,8 +4,8 @@ import (
 	"errors"
 	"fmt"
 
-	"pdpp/connectorkit/localfile"
-	"pdpp/protocol"
+	"github.com/pdpp-go/pdpp/connectorkit/localfile"
+	"github.com/pdpp-go/pdpp/protocol"
 )
 
 // Reasons of gaps. A connector's manifest has the words for its owner.

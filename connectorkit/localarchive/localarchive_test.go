@@ -17,11 +17,11 @@ import (
 	"testing/synctest"
 	"time"
 
-	"pdpp/connectorkit"
-	"pdpp/connectorkit/connectortest/inprocess"
-	"pdpp/connectorkit/localarchive"
-	"pdpp/connectorkit/localarchive/archivetest"
-	"pdpp/connectorkit/localfile"
+	"github.com/pdpp-go/pdpp/connectorkit"
+	"github.com/pdpp-go/pdpp/connectorkit/connectortest/inprocess"
+	"github.com/pdpp-go/pdpp/connectorkit/localarchive"
+	"github.com/pdpp-go/pdpp/connectorkit/localarchive/archivetest"
+	"github.com/pdpp-go/pdpp/connectorkit/localfile"
 )
 
 const testManifest = `{

@@ -6,8 +6,8 @@ import (
 	"io"
 	"path"
 
-	"pdpp/connectorkit"
-	"pdpp/connectorkit/localfile"
+	"github.com/pdpp-go/pdpp/connectorkit"
+	"github.com/pdpp-go/pdpp/connectorkit/localfile"
 )
 
 // maxHead bounds the beginning of a member that is compared with what the connector knows.

@@ -12,7 +12,7 @@ import (
 	"github.com/go-json-experiment/json"
 	"pgregory.net/rapid"
 
-	"pdpp/connectorkit/localdb"
+	"github.com/pdpp-go/pdpp/connectorkit/localdb"
 )
 
 // notes is a table to follow, and what a reader has of it.

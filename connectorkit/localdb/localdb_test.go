@@ -8,7 +8,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"pdpp/connectorkit/localdb"
+	"github.com/pdpp-go/pdpp/connectorkit/localdb"
 )
 
 func count(t *testing.T, path string) (n int) {

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"time"
 
-	"pdpp/connectorkit"
+	"github.com/pdpp-go/pdpp/connectorkit"
 )
 
 // Statuses of a store in the account.

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"pdpp/connectorkit"
+	"github.com/pdpp-go/pdpp/connectorkit"
 )
 
 // LeftOut is a kind of file that a source knows and does not collect.

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"testing"
 
-	"pdpp/connectorkit/localfile"
+	"github.com/pdpp-go/pdpp/connectorkit/localfile"
 )
 
 // TestLeftovers holds that unrecognized files are counted by name, then by ending, then together, and that a

@@ -4,7 +4,7 @@ import (
 	"context"
 	"slices"
 
-	"pdpp/connectorkit"
+	"github.com/pdpp-go/pdpp/connectorkit"
 )
 
 // mirror deletes the stored records of files that are gone, once after a bookmark was forgotten: when every folder

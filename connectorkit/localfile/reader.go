@@ -7,8 +7,8 @@ import (
 	"slices"
 	"time"
 
-	"pdpp/connectorkit"
-	"pdpp/protocol"
+	"github.com/pdpp-go/pdpp/connectorkit"
+	"github.com/pdpp-go/pdpp/protocol"
 )
 
 const (

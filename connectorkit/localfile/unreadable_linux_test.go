@@ -9,7 +9,7 @@ import (
 	"syscall"
 	"testing"
 
-	"pdpp/connectorkit/localfile"
+	"github.com/pdpp-go/pdpp/connectorkit/localfile"
 )
 
 // nobody is a user whom the system refuses what root may read.

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"pdpp/connectorkit/localfile"
+	"github.com/pdpp-go/pdpp/connectorkit/localfile"
 )
 
 // angle is an id without the marks around it.

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"hash"
 
-	"pdpp/connectorkit"
+	"github.com/pdpp-go/pdpp/connectorkit"
 )
 
 // Attachment is what came with a message. Its content is a file beside it, where it is kept.

@@ -23,8 +23,8 @@ import (
 	"strings"
 	"time"
 
-	"pdpp/connectorkit"
-	"pdpp/connectorkit/localfile"
+	"github.com/pdpp-go/pdpp/connectorkit"
+	"github.com/pdpp-go/pdpp/connectorkit/localfile"
 )
 
 // Head is what the head of a message says.

@@ -8,10 +8,10 @@ import (
 	"strings"
 	"testing"
 
-	"pdpp/connectorkit/connectortest/inprocess"
-	"pdpp/connectorkit/localarchive/archivetest"
-	applehealth "pdpp/connectors/apple_health"
-	"pdpp/providersim/files"
+	"github.com/pdpp-go/pdpp/connectorkit/connectortest/inprocess"
+	"github.com/pdpp-go/pdpp/connectorkit/localarchive/archivetest"
+	applehealth "github.com/pdpp-go/pdpp/connectors/apple_health"
+	"github.com/pdpp-go/pdpp/providersim/files"
 )
 
 func imported(t testing.TB, name string, content []byte) *inprocess.MemoryRunner {

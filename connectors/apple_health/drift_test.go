@@ -3,8 +3,8 @@ package applehealth_test
 import (
 	"testing"
 
-	"pdpp/connectorkit/connectortest"
-	applehealth "pdpp/connectors/apple_health"
+	"github.com/pdpp-go/pdpp/connectorkit/connectortest"
+	applehealth "github.com/pdpp-go/pdpp/connectors/apple_health"
 )
 
 func TestDrift(t *testing.T) {

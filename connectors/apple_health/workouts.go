@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"pdpp/connectorkit"
+	"github.com/pdpp-go/pdpp/connectorkit"
 )
 
 // workout is one that is still open: newer exports say in its parts what older ones say in

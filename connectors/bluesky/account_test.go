@@ -11,10 +11,10 @@ import (
 	"testing"
 	"time"
 
-	"pdpp/connectorkit/connectortest"
-	"pdpp/connectorkit/connectortest/realserver"
-	"pdpp/connectorkit/connectortest/realserver/pds"
-	"pdpp/providersim"
+	"github.com/pdpp-go/pdpp/connectorkit/connectortest"
+	"github.com/pdpp-go/pdpp/connectorkit/connectortest/realserver"
+	"github.com/pdpp-go/pdpp/connectorkit/connectortest/realserver/pds"
+	"github.com/pdpp-go/pdpp/providersim"
 )
 
 var shared = realserver.Shared[*pds.Server]{}

@@ -16,7 +16,7 @@ import (
 	"context"
 	_ "embed"
 
-	"pdpp/connectorkit"
+	"github.com/pdpp-go/pdpp/connectorkit"
 )
 
 //go:embed manifest.json

@@ -5,8 +5,8 @@ import (
 	"net/http"
 	"net/url"
 
-	"pdpp/connectorkit"
-	"pdpp/governor/governhttp"
+	"github.com/pdpp-go/pdpp/connectorkit"
+	"github.com/pdpp-go/pdpp/governor/governhttp"
 )
 
 const profileMethod = "app.bsky.actor.getProfile"

@@ -8,9 +8,9 @@ import (
 	"net/url"
 	"testing"
 
-	"pdpp/connectorkit/connectortest"
-	"pdpp/connectorkit/connectortest/realserver"
-	"pdpp/providersim"
+	"github.com/pdpp-go/pdpp/connectorkit/connectortest"
+	"github.com/pdpp-go/pdpp/connectorkit/connectortest/realserver"
+	"github.com/pdpp-go/pdpp/providersim"
 )
 
 func TestDrift(t *testing.T) {

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"pdpp/connectorkit/connectortest/inprocess"
+	"github.com/pdpp-go/pdpp/connectorkit/connectortest/inprocess"
 )
 
 // TestSessionRunsOut shows that a session which runs out within a run, which a server tells by a

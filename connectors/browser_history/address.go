@@ -5,7 +5,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"pdpp/connectorkit/localfile"
+	"github.com/pdpp-go/pdpp/connectorkit/localfile"
 )
 
 // address gives an address without what opens doors: names and passwords before the host, and

@@ -11,9 +11,9 @@ import (
 
 	_ "modernc.org/sqlite"
 
-	"pdpp/connectorkit/connectortest/inprocess"
-	browserhistory "pdpp/connectors/browser_history"
-	"pdpp/protocol"
+	"github.com/pdpp-go/pdpp/connectorkit/connectortest/inprocess"
+	browserhistory "github.com/pdpp-go/pdpp/connectors/browser_history"
+	"github.com/pdpp-go/pdpp/protocol"
 )
 
 const chromeSchema = `CREATE TABLE urls (id INTEGER PRIMARY KEY, url TEXT, title TEXT);

@@ -6,9 +6,9 @@ import (
 	"path/filepath"
 	"testing"
 
-	"pdpp/connectorkit/connectortest"
-	"pdpp/protocol"
-	"pdpp/providersim/files"
+	"github.com/pdpp-go/pdpp/connectorkit/connectortest"
+	"github.com/pdpp-go/pdpp/protocol"
+	"github.com/pdpp-go/pdpp/providersim/files"
 )
 
 func env(dir string) map[string]string {

@@ -3,10 +3,10 @@ package browserhistory_test
 import (
 	"testing"
 
-	"pdpp/connectorkit/connectortest"
-	browserhistory "pdpp/connectors/browser_history"
-	"pdpp/providersim"
-	"pdpp/providersim/files"
+	"github.com/pdpp-go/pdpp/connectorkit/connectortest"
+	browserhistory "github.com/pdpp-go/pdpp/connectors/browser_history"
+	"github.com/pdpp-go/pdpp/providersim"
+	"github.com/pdpp-go/pdpp/providersim/files"
 )
 
 // TestDrift compares the schemas of each family of browsers. The browsers are closed, so that their databases can be

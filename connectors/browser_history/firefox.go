@@ -4,7 +4,7 @@ import (
 	"context"
 	"fmt"
 
-	"pdpp/connectorkit"
+	"github.com/pdpp-go/pdpp/connectorkit"
 )
 
 // bookmark is a place that somebody kept.

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"pdpp/connectorkit/connectortest"
+	"github.com/pdpp-go/pdpp/connectorkit/connectortest"
 )
 
 const firefoxSchema = `CREATE TABLE moz_places (id INTEGER PRIMARY KEY, url TEXT, title TEXT);

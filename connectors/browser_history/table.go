@@ -12,9 +12,9 @@ import (
 	"strings"
 	"time"
 
-	"pdpp/connectorkit"
-	"pdpp/connectorkit/localdb"
-	"pdpp/connectorkit/localfile"
+	"github.com/pdpp-go/pdpp/connectorkit"
+	"github.com/pdpp-go/pdpp/connectorkit/localdb"
+	"github.com/pdpp-go/pdpp/connectorkit/localfile"
 )
 
 const (

@@ -3,9 +3,9 @@ package caldav_test
 import (
 	"testing"
 
-	"pdpp/connectorkit/connectortest"
-	"pdpp/connectorkit/connectortest/davserver"
-	"pdpp/providersim"
+	"github.com/pdpp-go/pdpp/connectorkit/connectortest"
+	"github.com/pdpp-go/pdpp/connectorkit/connectortest/davserver"
+	"github.com/pdpp-go/pdpp/providersim"
 )
 
 func TestDrift(t *testing.T) {

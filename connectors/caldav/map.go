@@ -5,8 +5,8 @@ import (
 	"strconv"
 	"strings"
 
-	"pdpp/connectorkit/dav"
-	"pdpp/connectorkit/icalendar"
+	"github.com/pdpp-go/pdpp/connectorkit/dav"
+	"github.com/pdpp-go/pdpp/connectorkit/icalendar"
 )
 
 type calendarRecord struct {

@@ -3,8 +3,8 @@ package caldav_test
 import (
 	"testing"
 
-	"pdpp/connectorkit/connectortest/davserver"
-	"pdpp/connectors/caldav"
+	"github.com/pdpp-go/pdpp/connectorkit/connectortest/davserver"
+	"github.com/pdpp-go/pdpp/connectors/caldav"
 )
 
 func TestSlowServer(t *testing.T) { davserver.CalendarSuite.Slow(t, caldav.Connector()) }

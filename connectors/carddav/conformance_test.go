@@ -5,7 +5,7 @@ package carddav_test
 import (
 	"testing"
 
-	"pdpp/connectorkit/connectortest/davserver"
+	"github.com/pdpp-go/pdpp/connectorkit/connectortest/davserver"
 )
 
 func TestMain(m *testing.M) { davserver.Main(m) }

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"time"
 
-	"pdpp/connectorkit/contentline"
-	"pdpp/connectorkit/dav"
+	"github.com/pdpp-go/pdpp/connectorkit/contentline"
+	"github.com/pdpp-go/pdpp/connectorkit/dav"
 )
 
 type bookRecord struct {

@@ -6,7 +6,7 @@ import (
 
 	"github.com/go-json-experiment/json"
 
-	"pdpp/connectorkit/dav"
+	"github.com/pdpp-go/pdpp/connectorkit/dav"
 )
 
 func TestCards(t *testing.T) {

@@ -3,8 +3,8 @@ package carddav_test
 import (
 	"testing"
 
-	"pdpp/connectorkit/connectortest/davserver"
-	"pdpp/connectors/carddav"
+	"github.com/pdpp-go/pdpp/connectorkit/connectortest/davserver"
+	"github.com/pdpp-go/pdpp/connectors/carddav"
 )
 
 func TestSlowServer(t *testing.T) { davserver.BookSuite.Slow(t, carddav.Connector()) }

@@ -10,11 +10,11 @@ import (
 	"testing/synctest"
 	"time"
 
-	"pdpp/connectorkit/connectortest/inprocess"
-	"pdpp/connectors/chatgpt"
-	"pdpp/protocol"
-	"pdpp/providersim"
-	sim "pdpp/providersim/chatgpt"
+	"github.com/pdpp-go/pdpp/connectorkit/connectortest/inprocess"
+	"github.com/pdpp-go/pdpp/connectors/chatgpt"
+	"github.com/pdpp-go/pdpp/protocol"
+	"github.com/pdpp-go/pdpp/providersim"
+	sim "github.com/pdpp-go/pdpp/providersim/chatgpt"
 )
 
 // noted returns a runner over an account that is signed in.

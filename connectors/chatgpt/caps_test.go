@@ -7,8 +7,8 @@ import (
 	"testing/synctest"
 	"time"
 
-	"pdpp/protocol"
-	sim "pdpp/providersim/chatgpt"
+	"github.com/pdpp-go/pdpp/protocol"
+	sim "github.com/pdpp-go/pdpp/providersim/chatgpt"
 )
 
 // TestTimeCapAndNone holds the connector to the owner's longest run, and to none. Senseless values are

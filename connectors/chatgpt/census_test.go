@@ -6,9 +6,9 @@ import (
 	"testing/synctest"
 	"time"
 
-	"pdpp/protocol"
-	"pdpp/providersim"
-	sim "pdpp/providersim/chatgpt"
+	"github.com/pdpp-go/pdpp/protocol"
+	"github.com/pdpp-go/pdpp/providersim"
+	sim "github.com/pdpp-go/pdpp/providersim/chatgpt"
 )
 
 // TestDeletedConversations deletes conversations, of which the site says nothing, and hides others

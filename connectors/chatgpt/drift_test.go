@@ -6,10 +6,10 @@ import (
 	"path/filepath"
 	"testing"
 
-	"pdpp/connectorkit/connectortest"
-	"pdpp/providersim"
-	"pdpp/providersim/chatgpt"
-	"pdpp/providersim/files"
+	"github.com/pdpp-go/pdpp/connectorkit/connectortest"
+	"github.com/pdpp-go/pdpp/providersim"
+	"github.com/pdpp-go/pdpp/providersim/chatgpt"
+	"github.com/pdpp-go/pdpp/providersim/files"
 )
 
 // sheet is what the shipped program has.

@@ -16,9 +16,9 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
-	"pdpp/connectorkit"
-	"pdpp/connectorkit/localfile"
-	"pdpp/protocol"
+	"github.com/pdpp-go/pdpp/connectorkit"
+	"github.com/pdpp-go/pdpp/connectorkit/localfile"
+	"github.com/pdpp-go/pdpp/protocol"
 )
 
 // Bounds of an export. They are far beyond what a person writes, and keep a crafted file

@@ -10,13 +10,13 @@ import (
 	"strings"
 	"testing"
 
-	"pdpp/connectorkit/connectortest"
-	"pdpp/connectorkit/localfile"
-	"pdpp/internal/collect/launch"
-	"pdpp/internal/collect/runner"
-	"pdpp/protocol"
-	"pdpp/providersim"
-	"pdpp/providersim/chatgpt"
+	"github.com/pdpp-go/pdpp/connectorkit/connectortest"
+	"github.com/pdpp-go/pdpp/connectorkit/localfile"
+	"github.com/pdpp-go/pdpp/internal/collect/launch"
+	"github.com/pdpp-go/pdpp/internal/collect/runner"
+	"github.com/pdpp-go/pdpp/protocol"
+	"github.com/pdpp-go/pdpp/providersim"
+	"github.com/pdpp-go/pdpp/providersim/chatgpt"
 )
 
 // exported is a provider whose truth is that of its export.

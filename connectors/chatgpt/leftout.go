@@ -6,8 +6,8 @@ import (
 	"regexp"
 	"strconv"
 
-	"pdpp/connectorkit"
-	"pdpp/connectorkit/localfile"
+	"github.com/pdpp-go/pdpp/connectorkit"
+	"github.com/pdpp-go/pdpp/connectorkit/localfile"
 )
 
 // leftOut are the files of an export that are not collected.

@@ -9,12 +9,12 @@ import (
 
 	"pgregory.net/rapid"
 
-	"pdpp/connectorkit"
-	"pdpp/governor"
-	"pdpp/governor/governhttp"
-	"pdpp/providersim"
-	sim "pdpp/providersim/chatgpt"
-	"pdpp/providersim/signin"
+	"github.com/pdpp-go/pdpp/connectorkit"
+	"github.com/pdpp-go/pdpp/governor"
+	"github.com/pdpp-go/pdpp/governor/governhttp"
+	"github.com/pdpp-go/pdpp/providersim"
+	sim "github.com/pdpp-go/pdpp/providersim/chatgpt"
+	"github.com/pdpp-go/pdpp/providersim/signin"
 )
 
 // restless is a site whose account changes before every list that is read.

@@ -12,11 +12,11 @@ import (
 	"testing"
 	"time"
 
-	"pdpp/connectorkit"
-	"pdpp/connectorkit/connectortest"
-	"pdpp/connectors/chatgpt"
-	"pdpp/internal/collect/catalog"
-	sim "pdpp/providersim/chatgpt"
+	"github.com/pdpp-go/pdpp/connectorkit"
+	"github.com/pdpp-go/pdpp/connectorkit/connectortest"
+	"github.com/pdpp-go/pdpp/connectors/chatgpt"
+	"github.com/pdpp-go/pdpp/internal/collect/catalog"
+	sim "github.com/pdpp-go/pdpp/providersim/chatgpt"
 )
 
 // player makes the test binary play the connector in a process of its own, with a plain

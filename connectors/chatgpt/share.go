@@ -3,7 +3,7 @@ package chatgpt
 import (
 	"github.com/go-json-experiment/json/jsontext"
 
-	"pdpp/connectorkit"
+	"github.com/pdpp-go/pdpp/connectorkit"
 )
 
 // wireShare is a shared conversation, as the site and its export have it.

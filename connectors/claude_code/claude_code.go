@@ -14,8 +14,8 @@ import (
 	"path/filepath"
 	"strings"
 
-	"pdpp/connectorkit"
-	"pdpp/connectorkit/localfile"
+	"github.com/pdpp-go/pdpp/connectorkit"
+	"github.com/pdpp-go/pdpp/connectorkit/localfile"
 )
 
 //go:embed manifest.json

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"pdpp/connectorkit/connectortest/inprocess"
-	claudecode "pdpp/connectors/claude_code"
+	"github.com/pdpp-go/pdpp/connectorkit/connectortest/inprocess"
+	claudecode "github.com/pdpp-go/pdpp/connectors/claude_code"
 )
 
 func put(t testing.TB, dir, rel, content string) {

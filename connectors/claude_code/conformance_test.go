@@ -3,9 +3,9 @@ package claudecode_test
 import (
 	"testing"
 
-	"pdpp/connectorkit/connectortest"
-	"pdpp/protocol"
-	"pdpp/providersim/files"
+	"github.com/pdpp-go/pdpp/connectorkit/connectortest"
+	"github.com/pdpp-go/pdpp/protocol"
+	"github.com/pdpp-go/pdpp/providersim/files"
 )
 
 // TestConformance runs every scenario for local files against the built connector host.

@@ -3,7 +3,7 @@ package claudecode
 import (
 	"fmt"
 
-	"pdpp/connectorkit/localfile"
+	"github.com/pdpp-go/pdpp/connectorkit/localfile"
 )
 
 // said is what a message holds.

@@ -9,11 +9,11 @@ import (
 	"testing"
 	"time"
 
-	"pdpp/connectorkit"
-	"pdpp/connectorkit/answers"
-	"pdpp/connectorkit/connectortest"
-	claudecode "pdpp/connectors/claude_code"
-	"pdpp/providersim/files"
+	"github.com/pdpp-go/pdpp/connectorkit"
+	"github.com/pdpp-go/pdpp/connectorkit/answers"
+	"github.com/pdpp-go/pdpp/connectorkit/connectortest"
+	claudecode "github.com/pdpp-go/pdpp/connectors/claude_code"
+	"github.com/pdpp-go/pdpp/providersim/files"
 )
 
 func TestDrift(t *testing.T) {

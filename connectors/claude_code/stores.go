@@ -4,7 +4,7 @@ import (
 	"path"
 	"strings"
 
-	"pdpp/connectorkit/localfile"
+	"github.com/pdpp-go/pdpp/connectorkit/localfile"
 )
 
 // stores are the files of both roots. The first pattern that fits has a file.

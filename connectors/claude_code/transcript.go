@@ -9,8 +9,8 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
-	"pdpp/connectorkit"
-	"pdpp/connectorkit/localfile"
+	"github.com/pdpp-go/pdpp/connectorkit"
+	"github.com/pdpp-go/pdpp/connectorkit/localfile"
 )
 
 // message is a line that somebody said: the person, the model, or a tool in answer to it.

@@ -1,7 +1,7 @@
 package codex
 
 import (
-	"pdpp/connectorkit/localfile"
+	"github.com/pdpp-go/pdpp/connectorkit/localfile"
 )
 
 // call is a call of a tool.

@@ -13,8 +13,8 @@ import (
 	"context"
 	_ "embed"
 
-	"pdpp/connectorkit"
-	"pdpp/connectorkit/localfile"
+	"github.com/pdpp-go/pdpp/connectorkit"
+	"github.com/pdpp-go/pdpp/connectorkit/localfile"
 )
 
 //go:embed manifest.json

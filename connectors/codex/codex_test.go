@@ -11,9 +11,9 @@ import (
 
 	_ "modernc.org/sqlite"
 
-	"pdpp/connectorkit/connectortest/inprocess"
-	"pdpp/connectors/codex"
-	"pdpp/protocol"
+	"github.com/pdpp-go/pdpp/connectorkit/connectortest/inprocess"
+	"github.com/pdpp-go/pdpp/connectors/codex"
+	"github.com/pdpp-go/pdpp/protocol"
 )
 
 const (

@@ -3,8 +3,8 @@ package codex_test
 import (
 	"testing"
 
-	"pdpp/connectorkit/connectortest"
-	"pdpp/connectors/codex"
+	"github.com/pdpp-go/pdpp/connectorkit/connectortest"
+	"github.com/pdpp-go/pdpp/connectors/codex"
 )
 
 func TestDrift(t *testing.T) {

@@ -9,7 +9,7 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
-	"pdpp/connectorkit/localfile"
+	"github.com/pdpp-go/pdpp/connectorkit/localfile"
 )
 
 // message is something that somebody said in a thread.

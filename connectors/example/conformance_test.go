@@ -5,7 +5,7 @@ package example_test
 import (
 	"testing"
 
-	"pdpp/connectorkit/connectortest"
+	"github.com/pdpp-go/pdpp/connectorkit/connectortest"
 )
 
 // TestConformance runs the whole suite against the built connector host.

@@ -3,8 +3,8 @@ package example_test
 import (
 	"testing"
 
-	"pdpp/connectorkit/connectortest/recorded"
-	"pdpp/connectors/example"
+	"github.com/pdpp-go/pdpp/connectorkit/connectortest/recorded"
+	"github.com/pdpp-go/pdpp/connectors/example"
 )
 
 // TestRecorded is the first tier: the connector on recorded answers.

@@ -6,10 +6,10 @@ import (
 	"os"
 	"testing"
 
-	"pdpp/connectorkit/connectortest"
-	realgitea "pdpp/connectorkit/connectortest/realserver/gitea"
-	"pdpp/providersim"
-	"pdpp/providersim/gitea"
+	"github.com/pdpp-go/pdpp/connectorkit/connectortest"
+	realgitea "github.com/pdpp-go/pdpp/connectorkit/connectortest/realserver/gitea"
+	"github.com/pdpp-go/pdpp/providersim"
+	"github.com/pdpp-go/pdpp/providersim/gitea"
 )
 
 // TestConformance holds the connector to the suite; long, to all of it. Pages are small, so that

@@ -18,9 +18,9 @@ import (
 	"net/url"
 	"strings"
 
-	"pdpp/connectorkit"
-	"pdpp/governor/governhttp"
-	"pdpp/protocol"
+	"github.com/pdpp-go/pdpp/connectorkit"
+	"github.com/pdpp-go/pdpp/governor/governhttp"
+	"github.com/pdpp-go/pdpp/protocol"
 )
 
 //go:embed manifest.json

@@ -14,10 +14,10 @@ import (
 	"testing"
 	"time"
 
-	"pdpp/connectorkit/connectortest"
-	"pdpp/connectorkit/connectortest/realserver"
-	"pdpp/connectorkit/connectortest/realserver/gitea"
-	"pdpp/providersim"
+	"github.com/pdpp-go/pdpp/connectorkit/connectortest"
+	"github.com/pdpp-go/pdpp/connectorkit/connectortest/realserver"
+	"github.com/pdpp-go/pdpp/connectorkit/connectortest/realserver/gitea"
+	"github.com/pdpp-go/pdpp/providersim"
 )
 
 var shared = realserver.Shared[*gitea.Server]{

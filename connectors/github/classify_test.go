@@ -6,9 +6,9 @@ import (
 	"testing"
 	"time"
 
-	"pdpp/connectorkit"
-	"pdpp/governor"
-	"pdpp/governor/governhttp"
+	"github.com/pdpp-go/pdpp/connectorkit"
+	"github.com/pdpp-go/pdpp/governor"
+	"github.com/pdpp-go/pdpp/governor/governhttp"
 )
 
 // TestClassify holds the meaning of each answer that the fact sheet lists.

@@ -3,7 +3,7 @@ package github_test
 import (
 	"testing"
 
-	"pdpp/connectorkit/connectortest"
+	"github.com/pdpp-go/pdpp/connectorkit/connectortest"
 )
 
 func TestDrift(t *testing.T) {

@@ -3,9 +3,9 @@ package github_test
 import (
 	"testing"
 
-	"pdpp/connectorkit/connectortest"
-	"pdpp/providersim"
-	"pdpp/providersim/github"
+	"github.com/pdpp-go/pdpp/connectorkit/connectortest"
+	"github.com/pdpp-go/pdpp/providersim"
+	"github.com/pdpp-go/pdpp/providersim/github"
 )
 
 // TestForgottenIssues deletes issues while no bookmark remembers them. A list by the time of the last update never

@@ -5,7 +5,7 @@ import (
 	"net/url"
 	"strings"
 
-	"pdpp/connectorkit"
+	"github.com/pdpp-go/pdpp/connectorkit"
 )
 
 // next is the target of the next page. Its path is GitHub's to choose, but its

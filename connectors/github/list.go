@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"time"
 
-	"pdpp/connectorkit"
+	"github.com/pdpp-go/pdpp/connectorkit"
 )
 
 // issues reads issues and pull requests in the order of their last update, oldest

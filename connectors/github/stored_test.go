@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"strings"
 
-	"pdpp/providersim/github"
+	"github.com/pdpp-go/pdpp/providersim/github"
 )
 
 // What a record must hold, told apart from the connector's own mapping: for each

@@ -9,9 +9,9 @@ import (
 	"testing/synctest"
 	"time"
 
-	"pdpp/governor"
-	"pdpp/governor/governhttp"
-	provider "pdpp/providersim/github"
+	"github.com/pdpp-go/pdpp/governor"
+	"github.com/pdpp-go/pdpp/governor/governhttp"
+	provider "github.com/pdpp-go/pdpp/providersim/github"
 )
 
 // direct carries requests to a handler without a network, so that virtual time

@@ -3,8 +3,8 @@ package googlecalendar_test
 import (
 	"testing"
 
-	"pdpp/connectorkit/connectortest"
-	"pdpp/providersim/google"
+	"github.com/pdpp-go/pdpp/connectorkit/connectortest"
+	"github.com/pdpp-go/pdpp/providersim/google"
 )
 
 func TestDrift(t *testing.T) {

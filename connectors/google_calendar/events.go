@@ -6,9 +6,9 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
-	"pdpp/connectorkit"
-	"pdpp/connectorkit/googleapi"
-	"pdpp/protocol"
+	"github.com/pdpp-go/pdpp/connectorkit"
+	"github.com/pdpp-go/pdpp/connectorkit/googleapi"
+	"github.com/pdpp-go/pdpp/protocol"
 )
 
 // pageSize is how many events become durable at once; Google gives up to 2,500.

@@ -9,9 +9,9 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
-	"pdpp/connectorkit"
-	"pdpp/connectorkit/googleapi"
-	"pdpp/connectorkit/icalendar"
+	"github.com/pdpp-go/pdpp/connectorkit"
+	"github.com/pdpp-go/pdpp/connectorkit/googleapi"
+	"github.com/pdpp-go/pdpp/connectorkit/icalendar"
 )
 
 type calendarRecord struct {

@@ -7,10 +7,10 @@ import (
 	"testing"
 	"time"
 
-	"pdpp/connectorkit/connectortest"
-	"pdpp/internal/owner/occurrences"
-	"pdpp/providersim"
-	"pdpp/providersim/google"
+	"github.com/pdpp-go/pdpp/connectorkit/connectortest"
+	"github.com/pdpp-go/pdpp/internal/owner/occurrences"
+	"github.com/pdpp-go/pdpp/providersim"
+	"github.com/pdpp-go/pdpp/providersim/google"
 )
 
 // What is stored of a series is enough to tell when it takes place: each week, but for what its rule leaves out and what

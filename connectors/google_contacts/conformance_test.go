@@ -7,9 +7,9 @@ import (
 	"fmt"
 	"testing"
 
-	"pdpp/connectorkit/connectortest"
-	"pdpp/providersim"
-	"pdpp/providersim/google"
+	"github.com/pdpp-go/pdpp/connectorkit/connectortest"
+	"github.com/pdpp-go/pdpp/providersim"
+	"github.com/pdpp-go/pdpp/providersim/google"
 )
 
 // TestConformance holds the connector to the suite; long, to all of it.

@@ -14,9 +14,9 @@ import (
 	"context"
 	_ "embed"
 
-	"pdpp/connectorkit"
-	"pdpp/connectorkit/googleapi"
-	"pdpp/governor/governhttp"
+	"github.com/pdpp-go/pdpp/connectorkit"
+	"github.com/pdpp-go/pdpp/connectorkit/googleapi"
+	"github.com/pdpp-go/pdpp/governor/governhttp"
 )
 
 //go:embed manifest.json

@@ -4,11 +4,11 @@ import (
 	"strings"
 	"testing"
 
-	"pdpp/connectorkit/connectortest"
-	"pdpp/internal/collect/launch"
-	"pdpp/internal/collect/runner"
-	"pdpp/providersim"
-	"pdpp/providersim/google"
+	"github.com/pdpp-go/pdpp/connectorkit/connectortest"
+	"github.com/pdpp-go/pdpp/internal/collect/launch"
+	"github.com/pdpp-go/pdpp/internal/collect/runner"
+	"github.com/pdpp-go/pdpp/providersim"
+	"github.com/pdpp-go/pdpp/providersim/google"
 )
 
 // A token that Google has ended after its seven days, which it says with 400, costs a reading of everything; who was

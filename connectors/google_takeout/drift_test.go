@@ -3,8 +3,8 @@ package googletakeout_test
 import (
 	"testing"
 
-	"pdpp/connectorkit/connectortest"
-	googletakeout "pdpp/connectors/google_takeout"
+	"github.com/pdpp-go/pdpp/connectorkit/connectortest"
+	googletakeout "github.com/pdpp-go/pdpp/connectors/google_takeout"
 )
 
 func TestDrift(t *testing.T) {

@@ -6,9 +6,9 @@ import (
 	"strings"
 	"testing"
 
-	"pdpp/connectorkit/connectortest/inprocess"
-	"pdpp/connectorkit/localarchive/archivetest"
-	googletakeout "pdpp/connectors/google_takeout"
+	"github.com/pdpp-go/pdpp/connectorkit/connectortest/inprocess"
+	"github.com/pdpp-go/pdpp/connectorkit/localarchive/archivetest"
+	googletakeout "github.com/pdpp-go/pdpp/connectors/google_takeout"
 )
 
 func imported(t testing.TB, files ...archivetest.File) *inprocess.MemoryRunner {

@@ -6,7 +6,7 @@ import (
 	"context"
 	"io"
 
-	"pdpp/connectorkit/localarchive"
+	"github.com/pdpp-go/pdpp/connectorkit/localarchive"
 )
 
 // guessed is how much of a file is read to recognize it.

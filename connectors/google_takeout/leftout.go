@@ -4,7 +4,7 @@ import (
 	"strings"
 	"unicode"
 
-	"pdpp/connectorkit/localfile"
+	"github.com/pdpp-go/pdpp/connectorkit/localfile"
 )
 
 // leftOut are the products that an archive can hold besides what is collected. Their folders have

@@ -8,7 +8,7 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
-	"pdpp/connectorkit/localarchive"
+	"github.com/pdpp-go/pdpp/connectorkit/localarchive"
 )
 
 // FuzzPlaces feeds anything to the three forms of the history, from memory: every point that comes

@@ -9,11 +9,11 @@ import (
 	"strconv"
 	"strings"
 
-	"pdpp/connectorkit"
-	"pdpp/connectorkit/dav"
-	"pdpp/connectorkit/icalendar"
-	"pdpp/governor/governhttp"
-	"pdpp/protocol"
+	"github.com/pdpp-go/pdpp/connectorkit"
+	"github.com/pdpp-go/pdpp/connectorkit/dav"
+	"github.com/pdpp-go/pdpp/connectorkit/icalendar"
+	"github.com/pdpp-go/pdpp/governor/governhttp"
+	"github.com/pdpp-go/pdpp/protocol"
 )
 
 // maxBody bounds a feed.

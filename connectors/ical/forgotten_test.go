@@ -5,9 +5,9 @@ import (
 	"slices"
 	"testing"
 
-	"pdpp/connectorkit/connectortest"
-	"pdpp/connectorkit/connectortest/davserver"
-	"pdpp/providersim"
+	"github.com/pdpp-go/pdpp/connectorkit/connectortest"
+	"github.com/pdpp-go/pdpp/connectorkit/connectortest/davserver"
+	"github.com/pdpp-go/pdpp/providersim"
 )
 
 // TestForgottenFeed deletes events of a feed while no bookmark remembers them. Those that lie before the first event

@@ -11,7 +11,7 @@ import (
 
 	"github.com/go-json-experiment/json"
 
-	"pdpp/connectorkit/icalendar"
+	"github.com/pdpp-go/pdpp/connectorkit/icalendar"
 )
 
 // keyBytes and versionBytes are how much is kept of a digest.

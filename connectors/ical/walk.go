@@ -7,9 +7,9 @@ import (
 	"strconv"
 	"time"
 
-	"pdpp/connectorkit"
-	"pdpp/connectorkit/dav"
-	"pdpp/connectorkit/icalendar"
+	"github.com/pdpp-go/pdpp/connectorkit"
+	"github.com/pdpp-go/pdpp/connectorkit/dav"
+	"github.com/pdpp-go/pdpp/connectorkit/icalendar"
 )
 
 // thing is an event or a task, and what is sent of it.

@@ -20,12 +20,12 @@ import (
 	"testing"
 	"time"
 
-	"pdpp/connectorkit/connectortest"
-	"pdpp/connectorkit/connectortest/realserver"
-	"pdpp/connectorkit/connectortest/realserver/courier"
-	"pdpp/connectorkit/connectortest/realserver/cyrus"
-	"pdpp/connectorkit/connectortest/realserver/dovecot"
-	"pdpp/providersim"
+	"github.com/pdpp-go/pdpp/connectorkit/connectortest"
+	"github.com/pdpp-go/pdpp/connectorkit/connectortest/realserver"
+	"github.com/pdpp-go/pdpp/connectorkit/connectortest/realserver/courier"
+	"github.com/pdpp-go/pdpp/connectorkit/connectortest/realserver/cyrus"
+	"github.com/pdpp-go/pdpp/connectorkit/connectortest/realserver/dovecot"
+	"github.com/pdpp-go/pdpp/providersim"
 )
 
 var (

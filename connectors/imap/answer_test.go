@@ -9,8 +9,8 @@ import (
 	"strings"
 	"testing"
 
-	"pdpp/connectorkit"
-	"pdpp/governor"
+	"github.com/pdpp-go/pdpp/connectorkit"
+	"github.com/pdpp-go/pdpp/governor"
 )
 
 // heard reads everything that a server says.

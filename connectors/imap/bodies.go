@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strconv"
 
-	"pdpp/connectorkit"
-	"pdpp/connectorkit/message"
+	"github.com/pdpp-go/pdpp/connectorkit"
+	"github.com/pdpp-go/pdpp/connectorkit/message"
 )
 
 // bodyRecord is what a message says.

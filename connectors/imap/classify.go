@@ -5,9 +5,9 @@ import (
 	"errors"
 	"strings"
 
-	"pdpp/connectorkit"
-	"pdpp/governor"
-	"pdpp/governor/governhttp"
+	"github.com/pdpp-go/pdpp/connectorkit"
+	"github.com/pdpp-go/pdpp/governor"
+	"github.com/pdpp-go/pdpp/governor/governhttp"
 )
 
 // refusal is a NO or a BYE, or a BAD.

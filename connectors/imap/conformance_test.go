@@ -6,8 +6,8 @@ import (
 	"encoding/json"
 	"testing"
 
-	"pdpp/connectorkit/connectortest"
-	"pdpp/providersim"
+	"github.com/pdpp-go/pdpp/connectorkit/connectortest"
+	"github.com/pdpp-go/pdpp/providersim"
 )
 
 // target is the connector against accounts on a real server.

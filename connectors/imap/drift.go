@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"pdpp/protocol"
+	"github.com/pdpp-go/pdpp/protocol"
 )
 
 // maxNames bounds the names that are kept of one answer.

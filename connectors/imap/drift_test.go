@@ -7,9 +7,9 @@ import (
 	"testing"
 	"time"
 
-	"pdpp/connectorkit/connectortest"
-	"pdpp/internal/judge/health"
-	"pdpp/internal/view"
+	"github.com/pdpp-go/pdpp/connectorkit/connectortest"
+	"github.com/pdpp-go/pdpp/internal/judge/health"
+	"github.com/pdpp-go/pdpp/internal/view"
 )
 
 // drifted plays a server that answers otherwise than the connector expects: a response and an item of a message that

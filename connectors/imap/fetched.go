@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"pdpp/connectorkit/message"
+	"github.com/pdpp-go/pdpp/connectorkit/message"
 )
 
 // fetched is what FETCH says of one message.

@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"strings"
 
-	"pdpp/connectorkit"
+	"github.com/pdpp-go/pdpp/connectorkit"
 )
 
 var errGrammar = errors.New("the server breaks the grammar")

@@ -21,9 +21,9 @@ import (
 	"strconv"
 	"strings"
 
-	"pdpp/connectorkit"
-	"pdpp/connectorkit/localfile"
-	"pdpp/protocol"
+	"github.com/pdpp-go/pdpp/connectorkit"
+	"github.com/pdpp-go/pdpp/connectorkit/localfile"
+	"github.com/pdpp-go/pdpp/protocol"
 )
 
 //go:embed manifest.json

@@ -5,7 +5,7 @@ import (
 	"errors"
 	"slices"
 
-	"pdpp/connectorkit"
+	"github.com/pdpp-go/pdpp/connectorkit"
 )
 
 // statusItems are what is asked of folders before any is opened.

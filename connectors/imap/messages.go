@@ -7,9 +7,9 @@ import (
 	"strings"
 	"time"
 
-	"pdpp/connectorkit"
-	"pdpp/connectorkit/message"
-	"pdpp/protocol"
+	"github.com/pdpp-go/pdpp/connectorkit"
+	"github.com/pdpp-go/pdpp/connectorkit/message"
+	"github.com/pdpp-go/pdpp/protocol"
 )
 
 // messageRecord is what is known of a message without its body.

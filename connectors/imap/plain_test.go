@@ -8,12 +8,12 @@ import (
 	"testing"
 	"time"
 
-	"pdpp/connectorkit/connectortest"
-	"pdpp/connectorkit/connectortest/realserver"
-	"pdpp/connectorkit/connectortest/realserver/courier"
-	"pdpp/connectorkit/connectortest/realserver/imap4d"
-	"pdpp/protocol"
-	"pdpp/providersim"
+	"github.com/pdpp-go/pdpp/connectorkit/connectortest"
+	"github.com/pdpp-go/pdpp/connectorkit/connectortest/realserver"
+	"github.com/pdpp-go/pdpp/connectorkit/connectortest/realserver/courier"
+	"github.com/pdpp-go/pdpp/connectorkit/connectortest/realserver/imap4d"
+	"github.com/pdpp-go/pdpp/protocol"
+	"github.com/pdpp-go/pdpp/providersim"
 )
 
 // delivered is an account on a server that numbers nothing before it is read: its mail comes without IMAP.

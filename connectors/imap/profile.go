@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"pdpp/governor"
+	"github.com/pdpp-go/pdpp/governor"
 )
 
 // security is how a connection is encrypted.

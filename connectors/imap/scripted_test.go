@@ -13,13 +13,13 @@ import (
 	"sync"
 	"testing"
 
-	"pdpp/connectorkit/connectortest"
-	"pdpp/connectorkit/connectortest/inprocess"
-	"pdpp/connectors/imap"
-	"pdpp/internal/collect/launch"
-	"pdpp/internal/keep/store"
-	"pdpp/protocol"
-	"pdpp/providersim"
+	"github.com/pdpp-go/pdpp/connectorkit/connectortest"
+	"github.com/pdpp-go/pdpp/connectorkit/connectortest/inprocess"
+	"github.com/pdpp-go/pdpp/connectors/imap"
+	"github.com/pdpp-go/pdpp/internal/collect/launch"
+	"github.com/pdpp-go/pdpp/internal/keep/store"
+	"github.com/pdpp-go/pdpp/protocol"
+	"github.com/pdpp-go/pdpp/providersim"
 )
 
 // scripted plays a mail server without extensions that has one message, number 5, in each folder.

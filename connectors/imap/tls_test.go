@@ -15,10 +15,10 @@ import (
 	"testing"
 	"time"
 
-	"pdpp/connectorkit/connectortest/inprocess"
-	"pdpp/connectorkit/connectortest/realserver/dovecot"
-	"pdpp/connectors/imap"
-	"pdpp/protocol"
+	"github.com/pdpp-go/pdpp/connectorkit/connectortest/inprocess"
+	"github.com/pdpp-go/pdpp/connectorkit/connectortest/realserver/dovecot"
+	"github.com/pdpp-go/pdpp/connectors/imap"
+	"github.com/pdpp-go/pdpp/protocol"
 )
 
 // authority signs the certificates of these tests. TestMain makes it the one that this process trusts,

@@ -9,7 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"pdpp/connectorkit/localdb"
+	"github.com/pdpp-go/pdpp/connectorkit/localdb"
 )
 
 // attachment is what is known of a file that is attached to a message. Where it lies on the

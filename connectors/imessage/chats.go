@@ -4,7 +4,7 @@ import (
 	"context"
 	"fmt"
 
-	"pdpp/connectorkit/localdb"
+	"github.com/pdpp-go/pdpp/connectorkit/localdb"
 )
 
 // chat is a conversation.

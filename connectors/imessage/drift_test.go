@@ -3,10 +3,10 @@ package imessage_test
 import (
 	"testing"
 
-	"pdpp/connectorkit/connectortest"
-	"pdpp/connectors/imessage"
-	"pdpp/providersim"
-	"pdpp/providersim/files"
+	"github.com/pdpp-go/pdpp/connectorkit/connectortest"
+	"github.com/pdpp-go/pdpp/connectors/imessage"
+	"github.com/pdpp-go/pdpp/providersim"
+	"github.com/pdpp-go/pdpp/providersim/files"
 )
 
 // TestDrift compares the schema of a database: tables and columns that are new, absent or of another type.

@@ -13,10 +13,10 @@ import (
 
 	_ "modernc.org/sqlite"
 
-	"pdpp/connectorkit/connectortest/inprocess"
-	"pdpp/connectors/imessage"
-	"pdpp/protocol"
-	"pdpp/providersim/files"
+	"github.com/pdpp-go/pdpp/connectorkit/connectortest/inprocess"
+	"github.com/pdpp-go/pdpp/connectors/imessage"
+	"github.com/pdpp-go/pdpp/protocol"
+	"github.com/pdpp-go/pdpp/providersim/files"
 )
 
 // openDatabase makes a database of Messages of an older system, with nothing but these

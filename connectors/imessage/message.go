@@ -7,8 +7,8 @@ import (
 	"strings"
 	"time"
 
-	"pdpp/connectorkit/localdb"
-	"pdpp/connectorkit/localfile"
+	"github.com/pdpp-go/pdpp/connectorkit/localdb"
+	"github.com/pdpp-go/pdpp/connectorkit/localfile"
 )
 
 // message is a message, a tapback or an event of a group.

@@ -1,8 +1,8 @@
 package imessage
 
 import (
-	"pdpp/connectorkit/localdb"
-	"pdpp/connectorkit/localfile"
+	"github.com/pdpp-go/pdpp/connectorkit/localdb"
+	"github.com/pdpp-go/pdpp/connectorkit/localfile"
 )
 
 // Roots: the folder of Messages, or a single database, and the folder of what is attached.

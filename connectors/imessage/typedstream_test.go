@@ -8,7 +8,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"pdpp/providersim/files"
+	"github.com/pdpp-go/pdpp/providersim/files"
 )
 
 // described are bodies as public descriptions of the form print them.

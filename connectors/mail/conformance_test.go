@@ -6,8 +6,8 @@ import (
 	"path/filepath"
 	"testing"
 
-	"pdpp/connectorkit/connectortest"
-	"pdpp/providersim/files"
+	"github.com/pdpp-go/pdpp/connectorkit/connectortest"
+	"github.com/pdpp-go/pdpp/providersim/files"
 )
 
 func env(dir string) map[string]string {

@@ -14,9 +14,9 @@ import (
 	_ "embed"
 	"fmt"
 
-	"pdpp/connectorkit"
-	"pdpp/connectorkit/localfile"
-	"pdpp/connectorkit/message"
+	"github.com/pdpp-go/pdpp/connectorkit"
+	"github.com/pdpp-go/pdpp/connectorkit/localfile"
+	"github.com/pdpp-go/pdpp/connectorkit/message"
 )
 
 //go:embed manifest.json

@@ -9,8 +9,8 @@ import (
 	"strings"
 	"testing"
 
-	"pdpp/connectorkit/connectortest/inprocess"
-	"pdpp/connectors/mail"
+	"github.com/pdpp-go/pdpp/connectorkit/connectortest/inprocess"
+	"github.com/pdpp-go/pdpp/connectors/mail"
 )
 
 func put(t testing.TB, dir, rel, content string) {

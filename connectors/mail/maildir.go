@@ -14,7 +14,7 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
-	"pdpp/connectorkit/localfile"
+	"github.com/pdpp-go/pdpp/connectorkit/localfile"
 )
 
 var maildirFlags = map[rune]string{'S': "seen", 'R': "replied", 'F': "flagged", 'T': "trashed", 'D': "draft", 'P': "passed"}

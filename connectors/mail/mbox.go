@@ -14,7 +14,7 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
-	"pdpp/connectorkit/localfile"
+	"github.com/pdpp-go/pdpp/connectorkit/localfile"
 )
 
 const (

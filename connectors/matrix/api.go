@@ -8,8 +8,8 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
-	"pdpp/connectorkit"
-	"pdpp/governor/governhttp"
+	"github.com/pdpp-go/pdpp/connectorkit"
+	"github.com/pdpp-go/pdpp/governor/governhttp"
 )
 
 // account is a person on a homeserver. None of its methods waits or retries.

@@ -6,8 +6,8 @@ import (
 	"testing"
 	"time"
 
-	"pdpp/connectorkit"
-	"pdpp/governor/governhttp"
+	"github.com/pdpp-go/pdpp/connectorkit"
+	"github.com/pdpp-go/pdpp/governor/governhttp"
 )
 
 // What an answer means stands in its body: how long to wait, too.

@@ -6,8 +6,8 @@ import (
 	"os"
 	"testing"
 
-	"pdpp/connectorkit/connectortest"
-	"pdpp/providersim"
+	"github.com/pdpp-go/pdpp/connectorkit/connectortest"
+	"github.com/pdpp-go/pdpp/providersim"
 )
 
 // TestConformance holds the connector to the suite against a real Dendrite; long, to all of it.

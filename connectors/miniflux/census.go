@@ -4,7 +4,7 @@ import (
 	"context"
 	"strconv"
 
-	"pdpp/connectorkit"
+	"github.com/pdpp-go/pdpp/connectorkit"
 )
 
 // census finds what is gone, which no list tells. A server says of any stretch of numbers how many

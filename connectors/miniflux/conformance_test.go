@@ -7,8 +7,8 @@ import (
 	"testing"
 	"time"
 
-	"pdpp/connectorkit/connectortest"
-	"pdpp/providersim"
+	"github.com/pdpp-go/pdpp/connectorkit/connectortest"
+	"github.com/pdpp-go/pdpp/providersim"
 )
 
 // TestConformance holds the connector to the suite against a real Miniflux; long, to all of it.

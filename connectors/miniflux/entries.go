@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"time"
 
-	"pdpp/connectorkit"
+	"github.com/pdpp-go/pdpp/connectorkit"
 )
 
 const (

@@ -3,8 +3,8 @@ package netflixexport_test
 import (
 	"testing"
 
-	"pdpp/connectorkit/connectortest"
-	netflixexport "pdpp/connectors/netflix_export"
+	"github.com/pdpp-go/pdpp/connectorkit/connectortest"
+	netflixexport "github.com/pdpp-go/pdpp/connectors/netflix_export"
 )
 
 func TestDrift(t *testing.T) {

@@ -10,9 +10,9 @@ import (
 	_ "embed"
 	"strings"
 
-	"pdpp/connectorkit"
-	"pdpp/connectorkit/localarchive"
-	"pdpp/connectorkit/localfile"
+	"github.com/pdpp-go/pdpp/connectorkit"
+	"github.com/pdpp-go/pdpp/connectorkit/localarchive"
+	"github.com/pdpp-go/pdpp/connectorkit/localfile"
 )
 
 //go:embed manifest.json

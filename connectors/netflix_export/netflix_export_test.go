@@ -6,9 +6,9 @@ import (
 	"strings"
 	"testing"
 
-	"pdpp/connectorkit/connectortest/inprocess"
-	"pdpp/connectorkit/localarchive/archivetest"
-	netflixexport "pdpp/connectors/netflix_export"
+	"github.com/pdpp-go/pdpp/connectorkit/connectortest/inprocess"
+	"github.com/pdpp-go/pdpp/connectorkit/localarchive/archivetest"
+	netflixexport "github.com/pdpp-go/pdpp/connectors/netflix_export"
 )
 
 func imported(t testing.TB, content, order string) *inprocess.MemoryRunner {

@@ -5,8 +5,8 @@ package notes_test
 import (
 	"testing"
 
-	"pdpp/connectorkit/connectortest"
-	"pdpp/providersim/files"
+	"github.com/pdpp-go/pdpp/connectorkit/connectortest"
+	"github.com/pdpp-go/pdpp/providersim/files"
 )
 
 // TestConformance runs every scenario for local files against the built connector host.

@@ -6,7 +6,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"pdpp/connectorkit/connectortest"
+	"github.com/pdpp-go/pdpp/connectorkit/connectortest"
 )
 
 // TestForgottenNotes deletes notes while no bookmark remembers them. With the owner's wish they are deleted here too,

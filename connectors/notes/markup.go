@@ -6,7 +6,7 @@ import (
 	"strings"
 	"unicode"
 
-	"pdpp/connectorkit/localfile"
+	"github.com/pdpp-go/pdpp/connectorkit/localfile"
 )
 
 const (

@@ -14,8 +14,8 @@ import (
 	"encoding/hex"
 	"strconv"
 
-	"pdpp/connectorkit"
-	"pdpp/connectorkit/localfile"
+	"github.com/pdpp-go/pdpp/connectorkit"
+	"github.com/pdpp-go/pdpp/connectorkit/localfile"
 )
 
 //go:embed manifest.json

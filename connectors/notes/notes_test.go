@@ -10,9 +10,9 @@ import (
 	"testing"
 	"time"
 
-	"pdpp/connectorkit/connectortest/inprocess"
-	"pdpp/connectors/notes"
-	"pdpp/providersim/files"
+	"github.com/pdpp-go/pdpp/connectorkit/connectortest/inprocess"
+	"github.com/pdpp-go/pdpp/connectors/notes"
+	"github.com/pdpp-go/pdpp/providersim/files"
 )
 
 // vault is a folder with notes, and what runs over it have brought.

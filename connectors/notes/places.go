@@ -1,6 +1,6 @@
 package notes
 
-import "pdpp/connectorkit/localfile"
+import "github.com/pdpp-go/pdpp/connectorkit/localfile"
 
 // places are variables that name folders with notes; the manifest says where some of them are by
 // themselves. The name begins the keys of what lies there.

@@ -3,8 +3,8 @@ package notion
 import (
 	"net/http"
 
-	"pdpp/connectorkit"
-	"pdpp/governor/governhttp"
+	"github.com/pdpp-go/pdpp/connectorkit"
+	"github.com/pdpp-go/pdpp/governor/governhttp"
 )
 
 // wordsCapability is what the owner is told where signing in again does not help.

@@ -3,8 +3,8 @@ package notion_test
 import (
 	"testing"
 
-	"pdpp/connectorkit/connectortest"
-	"pdpp/providersim/notion"
+	"github.com/pdpp-go/pdpp/connectorkit/connectortest"
+	"github.com/pdpp-go/pdpp/providersim/notion"
 )
 
 func TestDrift(t *testing.T) {

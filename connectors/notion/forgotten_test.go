@@ -3,9 +3,9 @@ package notion_test
 import (
 	"testing"
 
-	"pdpp/connectorkit/connectortest"
-	"pdpp/providersim"
-	"pdpp/providersim/notion"
+	"github.com/pdpp-go/pdpp/connectorkit/connectortest"
+	"github.com/pdpp-go/pdpp/providersim"
+	"github.com/pdpp-go/pdpp/providersim/notion"
 )
 
 // TestForgottenSources trashes databases with their data sources while no bookmark remembers them.

@@ -4,12 +4,12 @@ import (
 	"strings"
 	"testing"
 
-	"pdpp/connectorkit/connectortest"
-	"pdpp/internal/collect/launch"
-	"pdpp/internal/collect/runner"
-	"pdpp/protocol"
-	"pdpp/providersim"
-	"pdpp/providersim/notion"
+	"github.com/pdpp-go/pdpp/connectorkit/connectortest"
+	"github.com/pdpp-go/pdpp/internal/collect/launch"
+	"github.com/pdpp-go/pdpp/internal/collect/runner"
+	"github.com/pdpp-go/pdpp/protocol"
+	"github.com/pdpp-go/pdpp/providersim"
+	"github.com/pdpp-go/pdpp/providersim/notion"
 )
 
 // Search is an index. What it loses is not deleted while Notion still has it, and what it shows late is collected,

@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"time"
 
-	"pdpp/connectorkit"
+	"github.com/pdpp-go/pdpp/connectorkit"
 )
 
 // merge is one list of pages out of several, the last edited first: the search, the rows of every data source, and

@@ -7,9 +7,9 @@ import (
 	"testing"
 	"time"
 
-	"pdpp/connectorkit/connectortest"
-	"pdpp/providersim"
-	"pdpp/providersim/oura"
+	"github.com/pdpp-go/pdpp/connectorkit/connectortest"
+	"github.com/pdpp-go/pdpp/providersim"
+	"github.com/pdpp-go/pdpp/providersim/oura"
 )
 
 // TestConformance holds the connector to the suite; long, to all of it.

@@ -15,8 +15,8 @@ import (
 	"net/http"
 	"time"
 
-	"pdpp/connectorkit"
-	"pdpp/governor/governhttp"
+	"github.com/pdpp-go/pdpp/connectorkit"
+	"github.com/pdpp-go/pdpp/governor/governhttp"
 )
 
 //go:embed manifest.json

@@ -8,9 +8,9 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
-	"pdpp/connectorkit"
-	"pdpp/connectorkit/localarchive"
-	"pdpp/connectorkit/localfile"
+	"github.com/pdpp-go/pdpp/connectorkit"
+	"github.com/pdpp-go/pdpp/connectorkit/localarchive"
+	"github.com/pdpp-go/pdpp/connectorkit/localfile"
 )
 
 type highlight struct {

@@ -5,10 +5,10 @@ package pocket_test
 import (
 	"testing"
 
-	"pdpp/connectorkit/connectortest"
-	"pdpp/connectorkit/localarchive"
-	"pdpp/protocol"
-	"pdpp/providersim/files"
+	"github.com/pdpp-go/pdpp/connectorkit/connectortest"
+	"github.com/pdpp-go/pdpp/connectorkit/localarchive"
+	"github.com/pdpp-go/pdpp/protocol"
+	"github.com/pdpp-go/pdpp/providersim/files"
 )
 
 // TestConformance runs every scenario for local files against the built connector host.

@@ -3,8 +3,8 @@ package pocket_test
 import (
 	"testing"
 
-	"pdpp/connectorkit/connectortest"
-	"pdpp/connectors/pocket"
+	"github.com/pdpp-go/pdpp/connectorkit/connectortest"
+	"github.com/pdpp-go/pdpp/connectors/pocket"
 )
 
 func TestDrift(t *testing.T) {

@@ -8,8 +8,8 @@ import (
 
 	"golang.org/x/net/html"
 
-	"pdpp/connectorkit"
-	"pdpp/connectorkit/localarchive"
+	"github.com/pdpp-go/pdpp/connectorkit"
+	"github.com/pdpp-go/pdpp/connectorkit/localarchive"
 )
 
 // readPage reads a list of links below the headings Unread and Read Archive.

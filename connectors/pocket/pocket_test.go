@@ -6,9 +6,9 @@ import (
 	"strings"
 	"testing"
 
-	"pdpp/connectorkit/connectortest/inprocess"
-	"pdpp/connectorkit/localarchive/archivetest"
-	"pdpp/connectors/pocket"
+	"github.com/pdpp-go/pdpp/connectorkit/connectortest/inprocess"
+	"github.com/pdpp-go/pdpp/connectorkit/localarchive/archivetest"
+	"github.com/pdpp-go/pdpp/connectors/pocket"
 )
 
 func imported(t testing.TB, files ...archivetest.File) *inprocess.MemoryRunner {

@@ -6,8 +6,8 @@ import (
 	"io"
 	"strings"
 
-	"pdpp/connectorkit"
-	"pdpp/connectorkit/localarchive"
+	"github.com/pdpp-go/pdpp/connectorkit"
+	"github.com/pdpp-go/pdpp/connectorkit/localarchive"
 )
 
 // rowPlace is a place in a file: how many of its rows are read.

@@ -3,8 +3,8 @@ package redditexport_test
 import (
 	"testing"
 
-	"pdpp/connectorkit/connectortest"
-	redditexport "pdpp/connectors/reddit_export"
+	"github.com/pdpp-go/pdpp/connectorkit/connectortest"
+	redditexport "github.com/pdpp-go/pdpp/connectors/reddit_export"
 )
 
 func TestDrift(t *testing.T) {

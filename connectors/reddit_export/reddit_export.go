@@ -8,8 +8,8 @@ import (
 	"context"
 	_ "embed"
 
-	"pdpp/connectorkit"
-	"pdpp/connectorkit/localarchive"
+	"github.com/pdpp-go/pdpp/connectorkit"
+	"github.com/pdpp-go/pdpp/connectorkit/localarchive"
 )
 
 //go:embed manifest.json

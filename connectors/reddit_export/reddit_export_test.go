@@ -6,9 +6,9 @@ import (
 	"strings"
 	"testing"
 
-	"pdpp/connectorkit/connectortest/inprocess"
-	"pdpp/connectorkit/localarchive/archivetest"
-	redditexport "pdpp/connectors/reddit_export"
+	"github.com/pdpp-go/pdpp/connectorkit/connectortest/inprocess"
+	"github.com/pdpp-go/pdpp/connectorkit/localarchive/archivetest"
+	redditexport "github.com/pdpp-go/pdpp/connectors/reddit_export"
 )
 
 func imported(t testing.TB, files ...archivetest.File) *inprocess.MemoryRunner {

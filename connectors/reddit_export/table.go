@@ -9,8 +9,8 @@ import (
 	"slices"
 	"strings"
 
-	"pdpp/connectorkit"
-	"pdpp/connectorkit/localarchive"
+	"github.com/pdpp-go/pdpp/connectorkit"
+	"github.com/pdpp-go/pdpp/connectorkit/localarchive"
 )
 
 // table is one of the tables of an export.

@@ -3,8 +3,8 @@ package slack_test
 import (
 	"testing"
 
-	"pdpp/connectorkit/connectortest"
-	"pdpp/providersim/slack"
+	"github.com/pdpp-go/pdpp/connectorkit/connectortest"
+	"github.com/pdpp-go/pdpp/providersim/slack"
 )
 
 func TestDrift(t *testing.T) {

@@ -6,11 +6,11 @@ import (
 	"testing"
 	"time"
 
-	"pdpp/connectorkit/connectortest"
-	"pdpp/internal/collect/launch"
-	"pdpp/internal/collect/runner"
-	"pdpp/providersim"
-	"pdpp/providersim/slack"
+	"github.com/pdpp-go/pdpp/connectorkit/connectortest"
+	"github.com/pdpp-go/pdpp/internal/collect/launch"
+	"github.com/pdpp-go/pdpp/internal/collect/runner"
+	"github.com/pdpp-go/pdpp/providersim"
+	"github.com/pdpp-go/pdpp/providersim/slack"
 )
 
 // Each round changes the workspace before a run, after which everything is as it is there.

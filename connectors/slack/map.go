@@ -6,7 +6,7 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
-	"pdpp/connectorkit"
+	"github.com/pdpp-go/pdpp/connectorkit"
 )
 
 // key is that of a message: its stamp tells it apart within its conversation alone.

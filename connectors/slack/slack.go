@@ -26,9 +26,9 @@ import (
 	"strconv"
 	"time"
 
-	"pdpp/connectorkit"
-	"pdpp/governor"
-	"pdpp/governor/governhttp"
+	"github.com/pdpp-go/pdpp/connectorkit"
+	"github.com/pdpp-go/pdpp/governor"
+	"github.com/pdpp-go/pdpp/governor/governhttp"
 )
 
 //go:embed manifest.json

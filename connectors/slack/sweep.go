@@ -6,7 +6,7 @@ import (
 	"slices"
 	"time"
 
-	"pdpp/connectorkit"
+	"github.com/pdpp-go/pdpp/connectorkit"
 )
 
 // sweepRequests is how many requests of a run are spent on messages that are older than the last days: 5,000 messages.

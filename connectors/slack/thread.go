@@ -5,7 +5,7 @@ import (
 	"net/url"
 	"slices"
 
-	"pdpp/connectorkit"
+	"github.com/pdpp-go/pdpp/connectorkit"
 )
 
 // mostPages bounds one thread.

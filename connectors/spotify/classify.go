@@ -4,8 +4,8 @@ import (
 	"net/http"
 	"strings"
 
-	"pdpp/connectorkit"
-	"pdpp/governor/governhttp"
+	"github.com/pdpp-go/pdpp/connectorkit"
+	"github.com/pdpp-go/pdpp/governor/governhttp"
 )
 
 // What the owner is told where signing in again would not help, or helps alone.

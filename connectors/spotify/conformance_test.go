@@ -6,9 +6,9 @@ import (
 	"encoding/json"
 	"testing"
 
-	"pdpp/connectorkit/connectortest"
-	"pdpp/providersim"
-	"pdpp/providersim/spotify"
+	"github.com/pdpp-go/pdpp/connectorkit/connectortest"
+	"github.com/pdpp-go/pdpp/providersim"
+	"github.com/pdpp-go/pdpp/providersim/spotify"
 )
 
 // TestConformance holds the connector to the suite; long, to all of it.

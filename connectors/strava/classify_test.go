@@ -6,8 +6,8 @@ import (
 	"testing"
 	"time"
 
-	"pdpp/connectorkit"
-	"pdpp/governor/governhttp"
+	"github.com/pdpp-go/pdpp/connectorkit"
+	"github.com/pdpp-go/pdpp/governor/governhttp"
 )
 
 // A refusal names no time: it is the rest of the window that its headers call spent, by Strava's clock, and

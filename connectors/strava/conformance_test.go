@@ -7,9 +7,9 @@ import (
 	"strconv"
 	"testing"
 
-	"pdpp/connectorkit/connectortest"
-	"pdpp/providersim"
-	"pdpp/providersim/strava"
+	"github.com/pdpp-go/pdpp/connectorkit/connectortest"
+	"github.com/pdpp-go/pdpp/providersim"
+	"github.com/pdpp-go/pdpp/providersim/strava"
 )
 
 // TestConformance holds the connector to the suite; long, to all of it.

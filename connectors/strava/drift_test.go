@@ -3,8 +3,8 @@ package strava_test
 import (
 	"testing"
 
-	"pdpp/connectorkit/connectortest"
-	"pdpp/providersim/strava"
+	"github.com/pdpp-go/pdpp/connectorkit/connectortest"
+	"github.com/pdpp-go/pdpp/providersim/strava"
 )
 
 func TestDrift(t *testing.T) {

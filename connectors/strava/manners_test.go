@@ -7,14 +7,14 @@ import (
 	"testing"
 	"time"
 
-	"pdpp/connectorkit/connectortest"
-	"pdpp/internal/collect/launch"
-	"pdpp/internal/collect/providerauth"
-	"pdpp/internal/collect/runner"
-	"pdpp/internal/keep/store"
-	"pdpp/protocol"
-	"pdpp/providersim"
-	"pdpp/providersim/strava"
+	"github.com/pdpp-go/pdpp/connectorkit/connectortest"
+	"github.com/pdpp-go/pdpp/internal/collect/launch"
+	"github.com/pdpp-go/pdpp/internal/collect/providerauth"
+	"github.com/pdpp-go/pdpp/internal/collect/runner"
+	"github.com/pdpp-go/pdpp/internal/keep/store"
+	"github.com/pdpp-go/pdpp/protocol"
+	"github.com/pdpp-go/pdpp/providersim"
+	"github.com/pdpp-go/pdpp/providersim/strava"
 )
 
 // The quarter of an hour, and the day, are left alone as their headers say, although no refusal names a

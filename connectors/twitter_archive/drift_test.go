@@ -3,8 +3,8 @@ package twitterarchive_test
 import (
 	"testing"
 
-	"pdpp/connectorkit/connectortest"
-	twitterarchive "pdpp/connectors/twitter_archive"
+	"github.com/pdpp-go/pdpp/connectorkit/connectortest"
+	twitterarchive "github.com/pdpp-go/pdpp/connectors/twitter_archive"
 )
 
 func TestDrift(t *testing.T) {

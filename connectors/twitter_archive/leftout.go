@@ -1,6 +1,6 @@
 package twitterarchive
 
-import "pdpp/connectorkit/localfile"
+import "github.com/pdpp-go/pdpp/connectorkit/localfile"
 
 // leftOut are the files of an archive that are not collected.
 var leftOut = []localfile.LeftOut{

@@ -15,8 +15,8 @@ import (
 	"strings"
 	"time"
 
-	"pdpp/connectorkit"
-	"pdpp/connectorkit/localarchive"
+	"github.com/pdpp-go/pdpp/connectorkit"
+	"github.com/pdpp-go/pdpp/connectorkit/localarchive"
 )
 
 //go:embed manifest.json

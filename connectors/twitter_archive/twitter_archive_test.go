@@ -6,9 +6,9 @@ import (
 	"strings"
 	"testing"
 
-	"pdpp/connectorkit/connectortest/inprocess"
-	"pdpp/connectorkit/localarchive/archivetest"
-	twitterarchive "pdpp/connectors/twitter_archive"
+	"github.com/pdpp-go/pdpp/connectorkit/connectortest/inprocess"
+	"github.com/pdpp-go/pdpp/connectorkit/localarchive/archivetest"
+	twitterarchive "github.com/pdpp-go/pdpp/connectors/twitter_archive"
 )
 
 func imported(t testing.TB, files ...archivetest.File) *inprocess.MemoryRunner {

@@ -11,8 +11,8 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
-	"pdpp/connectorkit/localdb"
-	"pdpp/connectorkit/localfile"
+	"github.com/pdpp-go/pdpp/connectorkit/localdb"
+	"github.com/pdpp-go/pdpp/connectorkit/localfile"
 )
 
 // android are the tables of a phone, decrypted by its owner, which count milliseconds since

@@ -5,10 +5,10 @@ import (
 	"path/filepath"
 	"testing"
 
-	"pdpp/connectorkit/connectortest"
-	"pdpp/connectors/whatsapp"
-	"pdpp/providersim"
-	"pdpp/providersim/files"
+	"github.com/pdpp-go/pdpp/connectorkit/connectortest"
+	"github.com/pdpp-go/pdpp/connectors/whatsapp"
+	"github.com/pdpp-go/pdpp/providersim"
+	"github.com/pdpp-go/pdpp/providersim/files"
 )
 
 // TestDrift compares the schemas of a Mac's and of a phone's database.

@@ -11,8 +11,8 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
-	"pdpp/connectorkit/localdb"
-	"pdpp/connectorkit/localfile"
+	"github.com/pdpp-go/pdpp/connectorkit/localdb"
+	"github.com/pdpp-go/pdpp/connectorkit/localfile"
 )
 
 // mac are the tables that WhatsApp keeps on a Mac, which count seconds since 2001.

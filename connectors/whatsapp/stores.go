@@ -1,9 +1,9 @@
 package whatsapp
 
 import (
-	"pdpp/connectorkit/localarchive"
-	"pdpp/connectorkit/localdb"
-	"pdpp/connectorkit/localfile"
+	"github.com/pdpp-go/pdpp/connectorkit/localarchive"
+	"github.com/pdpp-go/pdpp/connectorkit/localdb"
+	"github.com/pdpp-go/pdpp/connectorkit/localfile"
 )
 
 // liveRoot is the folder that WhatsApp keeps on a Mac.

@@ -20,7 +20,7 @@ import (
 	"time"
 	_ "time/tzdata" // so that a zone is known on a machine that has no database of them
 
-	"pdpp/connectorkit"
+	"github.com/pdpp-go/pdpp/connectorkit"
 )
 
 //go:embed manifest.json

@@ -10,9 +10,9 @@ import (
 
 	_ "modernc.org/sqlite"
 
-	"pdpp/connectorkit/connectortest/inprocess"
-	"pdpp/connectors/whatsapp"
-	"pdpp/providersim/files"
+	"github.com/pdpp-go/pdpp/connectorkit/connectortest/inprocess"
+	"github.com/pdpp-go/pdpp/connectors/whatsapp"
+	"github.com/pdpp-go/pdpp/providersim/files"
 )
 
 // TestNoDoubles holds, for phones of every form and any exports of the same chats, with files

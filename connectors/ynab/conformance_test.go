@@ -7,9 +7,9 @@ import (
 	"slices"
 	"testing"
 
-	"pdpp/connectorkit/connectortest"
-	"pdpp/providersim"
-	"pdpp/providersim/ynab"
+	"github.com/pdpp-go/pdpp/connectorkit/connectortest"
+	"github.com/pdpp-go/pdpp/providersim"
+	"github.com/pdpp-go/pdpp/providersim/ynab"
 )
 
 // TestConformance holds the connector to the suite; long, to all of it.

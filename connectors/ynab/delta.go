@@ -7,7 +7,7 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
-	"pdpp/connectorkit"
+	"github.com/pdpp-go/pdpp/connectorkit"
 )
 
 const (

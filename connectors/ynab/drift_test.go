@@ -3,8 +3,8 @@ package ynab_test
 import (
 	"testing"
 
-	"pdpp/connectorkit/connectortest"
-	"pdpp/providersim/ynab"
+	"github.com/pdpp-go/pdpp/connectorkit/connectortest"
+	"github.com/pdpp-go/pdpp/providersim/ynab"
 )
 
 func TestDrift(t *testing.T) {

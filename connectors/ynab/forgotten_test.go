@@ -3,9 +3,9 @@ package ynab_test
 import (
 	"testing"
 
-	"pdpp/connectorkit/connectortest"
-	"pdpp/providersim"
-	"pdpp/providersim/ynab"
+	"github.com/pdpp-go/pdpp/connectorkit/connectortest"
+	"github.com/pdpp-go/pdpp/providersim"
+	"github.com/pdpp-go/pdpp/providersim/ynab"
 )
 
 // TestForgotten deletes transactions, and a category with its months, while no bookmark remembers them.

@@ -7,7 +7,7 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
-	"pdpp/connectorkit"
+	"github.com/pdpp-go/pdpp/connectorkit"
 )
 
 // entity is what all rows of a budget have. Amounts are thousandths of the currency, as YNAB gives them, and

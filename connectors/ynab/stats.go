@@ -3,7 +3,7 @@ package ynab
 import (
 	"context"
 
-	"pdpp/connectorkit"
+	"github.com/pdpp-go/pdpp/connectorkit"
 )
 
 // stats samples the balances of all accounts, once a day by YNAB's clock. A balance in the account's own record

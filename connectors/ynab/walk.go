@@ -6,7 +6,7 @@ import (
 
 	"github.com/go-json-experiment/json"
 
-	"pdpp/connectorkit"
+	"github.com/pdpp-go/pdpp/connectorkit"
 )
 
 // walk goes from budget to budget. What it knows of each is the bookmark, so that a budget that was read is

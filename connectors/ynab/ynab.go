@@ -20,8 +20,8 @@ import (
 	"net/http"
 	"time"
 
-	"pdpp/connectorkit"
-	"pdpp/governor/governhttp"
+	"github.com/pdpp-go/pdpp/connectorkit"
+	"github.com/pdpp-go/pdpp/governor/governhttp"
 )
 
 //go:embed manifest.json

@@ -5,7 +5,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"pdpp/foreign/seccomp"
+	"github.com/pdpp-go/pdpp/foreign/seccomp"
 )
 
 // calls returns the system calls that are rejected in a confined program, or have no effect. Landlock does not

@@ -8,7 +8,7 @@ import (
 	landlock "github.com/landlock-lsm/go-landlock/landlock/syscall"
 	"golang.org/x/sys/unix"
 
-	"pdpp/foreign/seccomp"
+	"github.com/pdpp-go/pdpp/foreign/seccomp"
 )
 
 // Supported reports whether this machine can enforce limits. If not, reason explains it to the owner.

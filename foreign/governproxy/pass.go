@@ -13,8 +13,8 @@ import (
 	"strconv"
 	"time"
 
-	"pdpp/governor"
-	"pdpp/governor/governhttp"
+	"github.com/pdpp-go/pdpp/governor"
+	"github.com/pdpp-go/pdpp/governor/governhttp"
 )
 
 // maxRepeated is the maximum size of a body that is kept for a retry.

@@ -11,8 +11,8 @@ import (
 	"testing/synctest"
 	"time"
 
-	"pdpp/governor"
-	"pdpp/governor/governhttp"
+	"github.com/pdpp-go/pdpp/governor"
+	"github.com/pdpp-go/pdpp/governor/governhttp"
 )
 
 // provider answers requests of a test; each call is one transmission.

@@ -10,7 +10,7 @@ import (
 	"sync"
 	"time"
 
-	"pdpp/governor/governhttp"
+	"github.com/pdpp-go/pdpp/governor/governhttp"
 )
 
 // Hold is how long a request waits at most, because programs time out.

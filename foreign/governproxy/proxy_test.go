@@ -17,8 +17,8 @@ import (
 
 	"software.sslmate.com/src/go-pkcs12"
 
-	"pdpp/governor"
-	"pdpp/governor/governhttp"
+	"github.com/pdpp-go/pdpp/governor"
+	"github.com/pdpp-go/pdpp/governor/governhttp"
 )
 
 // started is a proxy at work in front of an encrypted provider.

@@ -11,8 +11,8 @@ import (
 	"sync"
 	"time"
 
-	"pdpp/governor"
-	"pdpp/governor/governhttp"
+	"github.com/pdpp-go/pdpp/governor"
+	"github.com/pdpp-go/pdpp/governor/governhttp"
 )
 
 // tunnel handles CONNECT: it inspects the traffic, or forwards it without inspection.

@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"pdpp/governor"
+	"github.com/pdpp-go/pdpp/governor"
 )
 
 // admit waits until the governor admits the call. It returns the time of admission. It calls Next again after

@@ -8,7 +8,7 @@ import (
 	"net/http"
 	"time"
 
-	"pdpp/governor"
+	"github.com/pdpp-go/pdpp/governor"
 )
 
 // maxRedirects bounds a chain of redirects.

@@ -4,7 +4,7 @@ import (
 	"context"
 	"testing"
 
-	"pdpp/governor"
+	"github.com/pdpp-go/pdpp/governor"
 )
 
 func BenchmarkSender(b *testing.B) {

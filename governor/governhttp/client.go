@@ -14,7 +14,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"pdpp/governor"
+	"github.com/pdpp-go/pdpp/governor"
 )
 
 // Defaults of Options.

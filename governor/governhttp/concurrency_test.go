@@ -10,7 +10,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"pdpp/governor"
+	"github.com/pdpp-go/pdpp/governor"
 )
 
 // Calls of one sender are admitted one at a time, in order of arrival.

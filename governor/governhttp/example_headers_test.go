@@ -8,8 +8,8 @@ import (
 	"net/http/httptest"
 	"time"
 
-	"pdpp/governor"
-	"pdpp/governor/governhttp"
+	"github.com/pdpp-go/pdpp/governor"
+	"github.com/pdpp-go/pdpp/governor/governhttp"
 )
 
 // Retry-After has two forms. A date is measured from the response's own Date header, so wrong clocks do no harm.

@@ -11,8 +11,8 @@ import (
 	"sync/atomic"
 	"time"
 
-	"pdpp/governor"
-	"pdpp/governor/governhttp"
+	"github.com/pdpp-go/pdpp/governor"
+	"github.com/pdpp-go/pdpp/governor/governhttp"
 )
 
 // A mail server that limits the pace responds in words. The connector classifies the response; the sender paces,

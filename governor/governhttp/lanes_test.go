@@ -7,7 +7,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"pdpp/governor"
+	"github.com/pdpp-go/pdpp/governor"
 )
 
 // With Config.Lanes a sender has one active call, then more, and never more than the maximum.

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"net/http"
 
-	"pdpp/governor"
+	"github.com/pdpp-go/pdpp/governor"
 )
 
 // Meaning classifies a response by its status and headers.

@@ -8,7 +8,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"pdpp/governor"
+	"github.com/pdpp-go/pdpp/governor"
 )
 
 // Only 429, 408 and 5xx, and a 403 that is a limit, are worth a retry.

@@ -7,7 +7,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"pdpp/governor"
+	"github.com/pdpp-go/pdpp/governor"
 )
 
 // parts is a body that arrives in parts with pauses between them.

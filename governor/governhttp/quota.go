@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"pdpp/governor"
+	"github.com/pdpp-go/pdpp/governor"
 )
 
 // ReadQuota parses the quota of a response. It returns the zero value if there is none. It knows three forms:

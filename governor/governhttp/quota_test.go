@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"pdpp/governor"
+	"github.com/pdpp-go/pdpp/governor"
 )
 
 // answer reads "Name: value" lines.

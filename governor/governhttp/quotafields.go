@@ -4,7 +4,7 @@ import (
 	"net/http"
 	"strings"
 
-	"pdpp/governor"
+	"github.com/pdpp-go/pdpp/governor"
 )
 
 // readStructuredQuota parses the RateLimit field. Two drafts are in use: a list of policies,

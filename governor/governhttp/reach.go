@@ -11,7 +11,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"pdpp/governor"
+	"github.com/pdpp-go/pdpp/governor"
 )
 
 const (

@@ -11,7 +11,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"pdpp/governor"
+	"github.com/pdpp-go/pdpp/governor"
 )
 
 func tokens(b governor.RetryBudget) func(*governor.Config) {

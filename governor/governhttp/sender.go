@@ -6,7 +6,7 @@ import (
 	"sync"
 	"time"
 
-	"pdpp/governor"
+	"github.com/pdpp-go/pdpp/governor"
 )
 
 // SenderOptions configures a Sender. The zero value works. With more than one call in flight, the functions are

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"time"
 
-	"pdpp/governor"
+	"github.com/pdpp-go/pdpp/governor"
 )
 
 // Stopped is the error of a request without a final response: the attempts or the retries are used up, the run

@@ -10,7 +10,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"pdpp/governor"
+	"github.com/pdpp-go/pdpp/governor"
 )
 
 // TestStreamIsHandedOverAsItArrives reads the first half of a body while the second is

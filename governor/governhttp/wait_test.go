@@ -11,7 +11,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"pdpp/governor"
+	"github.com/pdpp-go/pdpp/governor"
 )
 
 // The time before a transmission is one wait. Nothing else on the path takes time: no budget, no circuit, no

@@ -12,7 +12,7 @@ import (
 	"path/filepath"
 	"time"
 
-	"pdpp/protocol"
+	"github.com/pdpp-go/pdpp/protocol"
 )
 
 // Folder is a place on a disk: ab/abcdef... below Dir, and what is being written in tmp. Several

@@ -9,8 +9,8 @@ import (
 	"testing"
 	"time"
 
-	"pdpp/internal/blob"
-	"pdpp/internal/blob/blobtest"
+	"github.com/pdpp-go/pdpp/internal/blob"
+	"github.com/pdpp-go/pdpp/internal/blob/blobtest"
 )
 
 // unfinished is the folder of what is being written.

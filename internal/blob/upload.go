@@ -11,7 +11,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"pdpp/protocol"
+	"github.com/pdpp-go/pdpp/protocol"
 )
 
 // Uploads takes files in pieces, from senders that know beforehand what they hold. What a sender has

@@ -6,8 +6,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"pdpp/internal/ops/text"
-	"pdpp/internal/owner/api"
+	"github.com/pdpp-go/pdpp/internal/ops/text"
+	"github.com/pdpp-go/pdpp/internal/owner/api"
 )
 
 const aggregateText = `Counts the records of a stream, or gives the sum, least or greatest value of a field,

@@ -4,9 +4,9 @@ import (
 	"context"
 	"strings"
 
-	"pdpp/internal/collect/allowance"
-	"pdpp/internal/collect/launch"
-	"pdpp/internal/keep/store"
+	"github.com/pdpp-go/pdpp/internal/collect/allowance"
+	"github.com/pdpp-go/pdpp/internal/collect/launch"
+	"github.com/pdpp-go/pdpp/internal/keep/store"
 )
 
 // shareAllowances lets a run of this command share allowances with those of servers, until ctx ends. Without the key

@@ -12,9 +12,9 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/spf13/cobra"
 
-	"pdpp/internal/owner/api"
-	"pdpp/internal/owner/service/runview"
-	"pdpp/protocol"
+	"github.com/pdpp-go/pdpp/internal/owner/api"
+	"github.com/pdpp-go/pdpp/internal/owner/service/runview"
+	"github.com/pdpp-go/pdpp/protocol"
 )
 
 const answerText = `Answers the question that a run of a worker has for you. You are asked field by

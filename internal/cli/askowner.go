@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"io"
 
-	"pdpp/internal/owner/api"
+	"github.com/pdpp-go/pdpp/internal/owner/api"
 )
 
 // askOwner reads the fields on the owner's terminal. It gives io.EOF for Ctrl-D,

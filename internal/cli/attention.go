@@ -5,10 +5,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"pdpp/internal/judge/attention"
-	"pdpp/internal/judge/evidence"
-	"pdpp/internal/judge/verdict"
-	"pdpp/internal/owner/api"
+	"github.com/pdpp-go/pdpp/internal/judge/attention"
+	"github.com/pdpp-go/pdpp/internal/judge/evidence"
+	"github.com/pdpp-go/pdpp/internal/judge/verdict"
+	"github.com/pdpp-go/pdpp/internal/owner/api"
 )
 
 const attentionText = `Lists what you are asked to do, in the words of "pdpp status", with the questions

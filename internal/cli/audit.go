@@ -6,11 +6,11 @@ import (
 	"strings"
 	"time"
 
-	"pdpp/internal/ops/text"
+	"github.com/pdpp-go/pdpp/internal/ops/text"
 
 	"github.com/spf13/cobra"
 
-	"pdpp/internal/owner/api"
+	"github.com/pdpp-go/pdpp/internal/owner/api"
 )
 
 const auditText = `Lists sign-ins, tokens, grants, consents, readings by apps, exports, backups and changed

@@ -6,13 +6,13 @@ import (
 	"fmt"
 	"io"
 
-	"pdpp/internal/ops/text"
+	"github.com/pdpp-go/pdpp/internal/ops/text"
 
 	"github.com/spf13/cobra"
 
-	"pdpp/internal/keep/audit"
-	"pdpp/internal/keep/backup"
-	"pdpp/internal/owner/api"
+	"github.com/pdpp-go/pdpp/internal/keep/audit"
+	"github.com/pdpp-go/pdpp/internal/keep/backup"
+	"github.com/pdpp-go/pdpp/internal/owner/api"
 )
 
 const backupText = `Writes everything of this machine's home into one file: the database as of one moment,

@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"io"
 
-	"pdpp/internal/ops/text"
+	"github.com/pdpp-go/pdpp/internal/ops/text"
 
 	"github.com/schollz/progressbar/v3"
 )

@@ -5,9 +5,9 @@ import (
 	"strconv"
 	"strings"
 
-	"pdpp/internal/blob"
-	"pdpp/internal/blob/bucket"
-	"pdpp/internal/collect/launch"
+	"github.com/pdpp-go/pdpp/internal/blob"
+	"github.com/pdpp-go/pdpp/internal/blob/bucket"
+	"github.com/pdpp-go/pdpp/internal/collect/launch"
 )
 
 // How much is kept of the files of records.

@@ -3,8 +3,8 @@ package cli
 import (
 	"fmt"
 
-	"pdpp/internal/ops/text"
-	"pdpp/internal/owner/api"
+	"github.com/pdpp-go/pdpp/internal/ops/text"
+	"github.com/pdpp-go/pdpp/internal/owner/api"
 )
 
 // printRecords shows a page of changes. A full page of a single stream names the next one.

@@ -15,8 +15,8 @@ import (
 	"slices"
 	"time"
 
-	"pdpp/internal/collect/runner"
-	"pdpp/internal/web/auth"
+	"github.com/pdpp-go/pdpp/internal/collect/runner"
+	"github.com/pdpp-go/pdpp/internal/web/auth"
 )
 
 // Env is the world as the program sees it.

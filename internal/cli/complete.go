@@ -6,7 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"pdpp/internal/owner/api"
+	"github.com/pdpp-go/pdpp/internal/owner/api"
 )
 
 // completeWithin bounds how long the shell waits for names at a key press.

@@ -10,8 +10,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"pdpp/internal/owner/api"
-	"pdpp/manifest"
+	"github.com/pdpp-go/pdpp/internal/owner/api"
+	"github.com/pdpp-go/pdpp/manifest"
 )
 
 const connectText = `Connects a source: asks for what it needs to sign in, stores that sealed, asks the

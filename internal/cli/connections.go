@@ -6,10 +6,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"pdpp/internal/collect/launch"
-	"pdpp/internal/ops/text"
-	"pdpp/internal/owner/api"
-	"pdpp/internal/view"
+	"github.com/pdpp-go/pdpp/internal/collect/launch"
+	"github.com/pdpp-go/pdpp/internal/ops/text"
+	"github.com/pdpp-go/pdpp/internal/owner/api"
+	"github.com/pdpp-go/pdpp/internal/view"
 )
 
 func (a *app) connectionsCommand() *cobra.Command {

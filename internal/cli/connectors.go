@@ -7,8 +7,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"pdpp/internal/collect/catalog"
-	"pdpp/internal/collect/launch"
+	"github.com/pdpp-go/pdpp/internal/collect/catalog"
+	"github.com/pdpp-go/pdpp/internal/collect/launch"
 )
 
 // connectorRow is an installed connector; Problem says why it is not run.

@@ -8,10 +8,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"pdpp/internal/collect/launch"
-	"pdpp/internal/keep/audit"
-	"pdpp/internal/owner/api"
-	"pdpp/internal/owner/service"
+	"github.com/pdpp-go/pdpp/internal/collect/launch"
+	"github.com/pdpp-go/pdpp/internal/keep/audit"
+	"github.com/pdpp-go/pdpp/internal/owner/api"
+	"github.com/pdpp-go/pdpp/internal/owner/service"
 )
 
 const confirmText = `Shows what a connector that is not built in gets when it runs, and lets it run.

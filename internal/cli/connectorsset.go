@@ -8,8 +8,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"pdpp/internal/collect/launch"
-	"pdpp/internal/keep/audit"
+	"github.com/pdpp-go/pdpp/internal/collect/launch"
+	"github.com/pdpp-go/pdpp/internal/keep/audit"
 )
 
 const connectorSetText = `Has a connector that is not built in started by another program.

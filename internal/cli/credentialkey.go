@@ -7,11 +7,11 @@ import (
 	"os"
 	"path/filepath"
 
-	"pdpp/internal/collect/launch"
-	"pdpp/internal/collect/providerauth"
-	"pdpp/internal/keep/credential"
-	"pdpp/internal/keep/store"
-	"pdpp/internal/ops/fault"
+	"github.com/pdpp-go/pdpp/internal/collect/launch"
+	"github.com/pdpp-go/pdpp/internal/collect/providerauth"
+	"github.com/pdpp-go/pdpp/internal/keep/credential"
+	"github.com/pdpp-go/pdpp/internal/keep/store"
+	"github.com/pdpp-go/pdpp/internal/ops/fault"
 )
 
 const envCredentialKey = "PDPP_CREDENTIAL_ENCRYPTION_KEY"

@@ -7,8 +7,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"pdpp/internal/keep/store"
-	"pdpp/internal/owner/api"
+	"github.com/pdpp-go/pdpp/internal/keep/store"
+	"github.com/pdpp-go/pdpp/internal/owner/api"
 )
 
 const credentialSetText = `Asks for everything that the connector needs to sign in, and stores it sealed.

@@ -6,9 +6,9 @@ import (
 	"os"
 	"path/filepath"
 
-	"pdpp/internal/keep/store"
-	"pdpp/internal/keep/store/postgres"
-	"pdpp/internal/keep/store/sqlite"
+	"github.com/pdpp-go/pdpp/internal/keep/store"
+	"github.com/pdpp-go/pdpp/internal/keep/store/postgres"
+	"github.com/pdpp-go/pdpp/internal/keep/store/sqlite"
 )
 
 // need says whether a command may make a new database.

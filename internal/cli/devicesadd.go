@@ -6,7 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"pdpp/internal/owner/api"
+	"github.com/pdpp-go/pdpp/internal/owner/api"
 )
 
 const devicesAddText = `Makes a code and prints the command that uses it. Paste the command on the computer with

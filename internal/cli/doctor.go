@@ -8,11 +8,11 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"pdpp/internal/collect/catalog"
-	"pdpp/internal/collect/launch"
-	"pdpp/internal/doctor"
-	"pdpp/internal/keep/store"
-	"pdpp/internal/schedule/scheduler"
+	"github.com/pdpp-go/pdpp/internal/collect/catalog"
+	"github.com/pdpp-go/pdpp/internal/collect/launch"
+	"github.com/pdpp-go/pdpp/internal/doctor"
+	"github.com/pdpp-go/pdpp/internal/keep/store"
+	"github.com/pdpp-go/pdpp/internal/schedule/scheduler"
 )
 
 const doctorText = `Looks over the installation: the database, the disk, the key, the connectors,

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"pdpp/manifest"
+	"github.com/pdpp-go/pdpp/manifest"
 )
 
 var (

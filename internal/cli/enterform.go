@@ -7,8 +7,8 @@ import (
 	"io"
 	"strings"
 
-	"pdpp/internal/owner/api"
-	"pdpp/internal/owner/service"
+	"github.com/pdpp-go/pdpp/internal/owner/api"
+	"github.com/pdpp-go/pdpp/internal/owner/service"
 )
 
 // entry is a connector's form that the owner is to fill in.

@@ -5,11 +5,11 @@ import (
 	"fmt"
 	"io"
 
-	"pdpp/internal/ops/text"
+	"github.com/pdpp-go/pdpp/internal/ops/text"
 
 	"github.com/spf13/cobra"
 
-	"pdpp/internal/owner/api"
+	"github.com/pdpp-go/pdpp/internal/owner/api"
 )
 
 const exportText = `Writes the records of some or all streams to standard output or a file. A file appears

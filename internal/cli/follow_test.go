@@ -7,9 +7,9 @@ import (
 	"testing/synctest"
 	"time"
 
-	"pdpp/internal/keep/store"
-	"pdpp/internal/owner/api"
-	"pdpp/internal/schedule/scheduler"
+	"github.com/pdpp-go/pdpp/internal/keep/store"
+	"github.com/pdpp-go/pdpp/internal/owner/api"
+	"github.com/pdpp-go/pdpp/internal/schedule/scheduler"
 )
 
 // Nobody waits for ever: neither for a run that was taken back, nor for workers that

@@ -4,13 +4,13 @@ import (
 	"context"
 	"slices"
 
-	"pdpp/internal/ops/text"
+	"github.com/pdpp-go/pdpp/internal/ops/text"
 
 	"github.com/go-json-experiment/json"
 	"github.com/spf13/cobra"
 
-	"pdpp/internal/owner/api"
-	"pdpp/protocol"
+	"github.com/pdpp-go/pdpp/internal/owner/api"
+	"github.com/pdpp-go/pdpp/protocol"
 )
 
 func (a *app) gapsCommand() *cobra.Command {

@@ -6,11 +6,11 @@ import (
 	"strconv"
 	"strings"
 
-	"pdpp/internal/ops/text"
+	"github.com/pdpp-go/pdpp/internal/ops/text"
 
 	"github.com/spf13/cobra"
 
-	"pdpp/internal/owner/api"
+	"github.com/pdpp-go/pdpp/internal/owner/api"
 )
 
 const grantsText = `A grant lets an app read a part of your records, and nothing else: the streams, fields

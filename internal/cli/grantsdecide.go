@@ -5,7 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"pdpp/internal/owner/api"
+	"github.com/pdpp-go/pdpp/internal/owner/api"
 )
 
 const grantRequestText = `Shows what an app asks for. The id of its request is at the end of the address of the

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"pdpp/internal/owner/api"
+	"github.com/pdpp-go/pdpp/internal/owner/api"
 )
 
 // decider keeps how the owner answered an app.

@@ -7,8 +7,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"pdpp/internal/ops/text"
-	"pdpp/internal/owner/api"
+	"github.com/pdpp-go/pdpp/internal/ops/text"
+	"github.com/pdpp-go/pdpp/internal/owner/api"
 )
 
 const limitsText = `Say how fast and how long a run of a connection may collect, and change it. What is

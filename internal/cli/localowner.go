@@ -6,15 +6,15 @@ import (
 	"log/slog"
 	"path/filepath"
 
-	"pdpp/internal/keep/audit"
-	"pdpp/internal/keep/store"
-	"pdpp/internal/keep/store/sqlite"
-	"pdpp/internal/owner/api"
-	"pdpp/internal/owner/service"
-	"pdpp/internal/owner/service/audited"
-	"pdpp/internal/owner/thumbnail"
-	"pdpp/internal/schedule/notify"
-	"pdpp/internal/web/auth"
+	"github.com/pdpp-go/pdpp/internal/keep/audit"
+	"github.com/pdpp-go/pdpp/internal/keep/store"
+	"github.com/pdpp-go/pdpp/internal/keep/store/sqlite"
+	"github.com/pdpp-go/pdpp/internal/owner/api"
+	"github.com/pdpp-go/pdpp/internal/owner/service"
+	"github.com/pdpp-go/pdpp/internal/owner/service/audited"
+	"github.com/pdpp-go/pdpp/internal/owner/thumbnail"
+	"github.com/pdpp-go/pdpp/internal/schedule/notify"
+	"github.com/pdpp-go/pdpp/internal/web/auth"
 )
 
 // localOwner is the owner's service over the store of this machine.

@@ -9,7 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"pdpp/internal/owner/api"
+	"github.com/pdpp-go/pdpp/internal/owner/api"
 )
 
 const loginText = `Lets the commands on this machine speak to a remote PDPP server. Make a token in

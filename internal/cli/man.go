@@ -6,7 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"pdpp/internal/ops/text"
+	"github.com/pdpp-go/pdpp/internal/ops/text"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"

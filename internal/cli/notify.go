@@ -5,7 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"pdpp/internal/owner/api"
+	"github.com/pdpp-go/pdpp/internal/owner/api"
 )
 
 const notifyText = `Say where you want to be told of what you are asked to do, and when not. A push

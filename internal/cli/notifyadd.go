@@ -9,8 +9,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"pdpp/internal/keep/store"
-	"pdpp/internal/owner/api"
+	"github.com/pdpp-go/pdpp/internal/keep/store"
+	"github.com/pdpp-go/pdpp/internal/owner/api"
 )
 
 const notifyAddText = `Adds a place where you are told. A webhook's secret signs what is sent to it, in

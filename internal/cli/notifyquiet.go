@@ -7,7 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"pdpp/internal/owner/api"
+	"github.com/pdpp-go/pdpp/internal/owner/api"
 )
 
 const notifyQuietText = `Sets the daily hours in which you are not told. What comes up meanwhile waits for

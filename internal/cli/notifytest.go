@@ -6,7 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"pdpp/internal/owner/api"
+	"github.com/pdpp-go/pdpp/internal/owner/api"
 )
 
 const notifyTestText = `Sends a test to one target, or to each that is in use. Quiet hours do not count,

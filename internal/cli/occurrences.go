@@ -7,9 +7,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"pdpp/internal/ops/text"
-	"pdpp/internal/owner/api"
-	"pdpp/internal/owner/occurrences"
+	"github.com/pdpp-go/pdpp/internal/ops/text"
+	"github.com/pdpp-go/pdpp/internal/owner/api"
+	"github.com/pdpp-go/pdpp/internal/owner/occurrences"
 )
 
 const occurrencesText = `Tells when the events of a calendar take place: those that are records, and those that come

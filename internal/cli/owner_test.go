@@ -8,10 +8,10 @@ import (
 
 	"pgregory.net/rapid"
 
-	"pdpp/internal/keep/backup"
-	"pdpp/internal/keep/store"
-	"pdpp/internal/ops/fault"
-	"pdpp/internal/owner/api"
+	"github.com/pdpp-go/pdpp/internal/keep/backup"
+	"github.com/pdpp-go/pdpp/internal/keep/store"
+	"github.com/pdpp-go/pdpp/internal/ops/fault"
+	"github.com/pdpp-go/pdpp/internal/owner/api"
 )
 
 func TestDescribeOwner(t *testing.T) {

@@ -3,11 +3,11 @@ package cli
 import (
 	"context"
 
-	"pdpp/internal/ops/text"
+	"github.com/pdpp-go/pdpp/internal/ops/text"
 
 	"github.com/spf13/cobra"
 
-	"pdpp/internal/owner/api"
+	"github.com/pdpp-go/pdpp/internal/owner/api"
 )
 
 const passkeysText = `A passkey signs you in with the screen lock of a device or a security key instead of

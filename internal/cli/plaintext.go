@@ -6,7 +6,7 @@ import (
 	"io"
 	"unicode/utf8"
 
-	"pdpp/internal/ops/text"
+	"github.com/pdpp-go/pdpp/internal/ops/text"
 )
 
 // plainText is a stream of the program on which nothing but text, line breaks and tabs comes

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"pdpp/internal/ops/text"
+	"github.com/pdpp-go/pdpp/internal/ops/text"
 
 	"pgregory.net/rapid"
 )

@@ -6,11 +6,11 @@ import (
 	"os"
 	"strings"
 
-	"pdpp/internal/ops/text"
+	"github.com/pdpp-go/pdpp/internal/ops/text"
 
 	"golang.org/x/term"
 
-	"pdpp/protocol"
+	"github.com/pdpp-go/pdpp/protocol"
 )
 
 // progress is what is known of a running run.

@@ -11,11 +11,11 @@ import (
 
 	"golang.org/x/term"
 
-	"pdpp/internal/collect/runner"
-	"pdpp/internal/keep/store"
-	"pdpp/internal/owner/api"
-	"pdpp/internal/owner/service/runview"
-	"pdpp/protocol"
+	"github.com/pdpp-go/pdpp/internal/collect/runner"
+	"github.com/pdpp-go/pdpp/internal/keep/store"
+	"github.com/pdpp-go/pdpp/internal/owner/api"
+	"github.com/pdpp-go/pdpp/internal/owner/service/runview"
+	"github.com/pdpp-go/pdpp/protocol"
 )
 
 // prompter puts a connector's questions to the owner on their terminal. It

@@ -13,8 +13,8 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 	"golang.org/x/sys/unix"
 
-	"pdpp/internal/collect/runner"
-	"pdpp/protocol"
+	"github.com/pdpp-go/pdpp/internal/collect/runner"
+	"github.com/pdpp-go/pdpp/protocol"
 )
 
 // desk is a terminal with a person at it.

@@ -7,11 +7,11 @@ import (
 	"strconv"
 	"strings"
 
-	"pdpp/internal/ops/text"
+	"github.com/pdpp-go/pdpp/internal/ops/text"
 
 	"github.com/spf13/cobra"
 
-	"pdpp/internal/owner/api"
+	"github.com/pdpp-go/pdpp/internal/owner/api"
 )
 
 const rateText = `Show how fast a connection asks its provider, and how that went.

@@ -8,11 +8,11 @@ import (
 	"strings"
 	"time"
 
-	"pdpp/internal/ops/text"
+	"github.com/pdpp-go/pdpp/internal/ops/text"
 
 	"github.com/spf13/cobra"
 
-	"pdpp/internal/owner/api"
+	"github.com/pdpp-go/pdpp/internal/owner/api"
 )
 
 const recordsExamples = `  pdpp records issues                          the newest changes first

@@ -5,7 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"pdpp/internal/owner/api"
+	"github.com/pdpp-go/pdpp/internal/owner/api"
 )
 
 const recoveryCodesText = `A recovery code signs you in once when the password and the passkeys are gone, and asks

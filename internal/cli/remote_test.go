@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"pdpp/internal/owner/routes"
-	"pdpp/internal/web/auth"
+	"github.com/pdpp-go/pdpp/internal/owner/routes"
+	"github.com/pdpp-go/pdpp/internal/web/auth"
 )
 
 // serveShop puts the shop behind the owner's routes and gives the address and a token.

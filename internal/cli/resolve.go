@@ -7,10 +7,10 @@ import (
 	"slices"
 	"strings"
 
-	"pdpp/internal/collect/catalog"
-	"pdpp/internal/keep/audit"
-	"pdpp/internal/keep/store"
-	"pdpp/internal/owner/service"
+	"github.com/pdpp-go/pdpp/internal/collect/catalog"
+	"github.com/pdpp-go/pdpp/internal/keep/audit"
+	"github.com/pdpp-go/pdpp/internal/keep/store"
+	"github.com/pdpp-go/pdpp/internal/owner/service"
 )
 
 // byFlag tells how most commands take the name of a connection.

@@ -4,12 +4,12 @@ import (
 	"context"
 	"strings"
 
-	"pdpp/internal/ops/text"
+	"github.com/pdpp-go/pdpp/internal/ops/text"
 
 	"github.com/spf13/cobra"
 
-	"pdpp/internal/keep/audit"
-	"pdpp/internal/keep/backup"
+	"github.com/pdpp-go/pdpp/internal/keep/audit"
+	"github.com/pdpp-go/pdpp/internal/keep/backup"
 )
 
 const restoreText = `Makes a home of a file that pdpp backup wrote. The file is unpacked and checked beside

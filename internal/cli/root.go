@@ -6,7 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"pdpp/internal/keep/store"
+	"github.com/pdpp-go/pdpp/internal/keep/store"
 )
 
 const rootText = `PDPP collects your own data from the services that hold it, keeps it on your

@@ -5,9 +5,9 @@ import (
 	"strings"
 	"testing"
 
-	"pdpp/internal/keep/store"
-	"pdpp/internal/keep/store/sqlite"
-	"pdpp/internal/keep/store/sqlite/sqlitetest"
+	"github.com/pdpp-go/pdpp/internal/keep/store"
+	"github.com/pdpp-go/pdpp/internal/keep/store/sqlite"
+	"github.com/pdpp-go/pdpp/internal/keep/store/sqlite/sqlitetest"
 )
 
 // TestRunRefuses holds that what the owner has revoked does not collect again by accident, and that a device's source

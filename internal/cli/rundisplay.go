@@ -7,8 +7,8 @@ import (
 	"sync"
 	"time"
 
-	"pdpp/internal/collect/runner"
-	"pdpp/internal/keep/store"
+	"github.com/pdpp-go/pdpp/internal/collect/runner"
+	"github.com/pdpp-go/pdpp/internal/keep/store"
 )
 
 // runDisplay follows a run and lets a painter show it at a steady pace, so that the

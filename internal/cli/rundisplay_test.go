@@ -8,9 +8,9 @@ import (
 	"testing/synctest"
 	"time"
 
-	"pdpp/internal/collect/runner"
-	"pdpp/internal/keep/store"
-	"pdpp/protocol"
+	"github.com/pdpp-go/pdpp/internal/collect/runner"
+	"github.com/pdpp-go/pdpp/internal/keep/store"
+	"github.com/pdpp-go/pdpp/protocol"
 )
 
 func TestPlainProgressOncePerSecond(t *testing.T) {

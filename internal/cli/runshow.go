@@ -5,15 +5,15 @@ import (
 	"fmt"
 	"strings"
 
-	"pdpp/internal/ops/text"
+	"github.com/pdpp-go/pdpp/internal/ops/text"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/spf13/cobra"
 
-	"pdpp/internal/collect/runner"
-	"pdpp/internal/owner/api"
-	"pdpp/protocol"
+	"github.com/pdpp-go/pdpp/internal/collect/runner"
+	"github.com/pdpp-go/pdpp/internal/owner/api"
+	"github.com/pdpp-go/pdpp/protocol"
 )
 
 func (a *app) runShowCommand() *cobra.Command {

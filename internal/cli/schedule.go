@@ -7,8 +7,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"pdpp/internal/judge/cadence"
-	"pdpp/internal/owner/api"
+	"github.com/pdpp-go/pdpp/internal/judge/cadence"
+	"github.com/pdpp-go/pdpp/internal/owner/api"
 )
 
 const scheduleText = `Say when connections collect by themselves, and change it.

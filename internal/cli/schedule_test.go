@@ -8,10 +8,10 @@ import (
 
 	"github.com/go-json-experiment/json"
 
-	"pdpp/internal/judge/cadence"
-	"pdpp/internal/judge/evidence"
-	"pdpp/internal/keep/store"
-	"pdpp/internal/owner/api"
+	"github.com/pdpp-go/pdpp/internal/judge/cadence"
+	"github.com/pdpp-go/pdpp/internal/judge/evidence"
+	"github.com/pdpp-go/pdpp/internal/keep/store"
+	"github.com/pdpp-go/pdpp/internal/owner/api"
 )
 
 // The list says of each connection when it is due, or why it is not.

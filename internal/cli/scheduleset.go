@@ -6,7 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"pdpp/internal/owner/api"
+	"github.com/pdpp-go/pdpp/internal/owner/api"
 )
 
 const scheduleSetText = `Set how often a connection collects by itself. Setting it again replaces it; a

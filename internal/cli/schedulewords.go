@@ -4,10 +4,10 @@ import (
 	"strings"
 	"time"
 
-	"pdpp/internal/ops/text"
+	"github.com/pdpp-go/pdpp/internal/ops/text"
 
-	"pdpp/internal/judge/cadence"
-	"pdpp/internal/owner/api"
+	"github.com/pdpp-go/pdpp/internal/judge/cadence"
+	"github.com/pdpp-go/pdpp/internal/owner/api"
 )
 
 // dueWords says in plain words why a connection is due or not, and what the

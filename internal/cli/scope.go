@@ -6,9 +6,9 @@ import (
 	"strings"
 	"time"
 
-	"pdpp/internal/owner/service"
-	"pdpp/manifest"
-	"pdpp/protocol"
+	"github.com/pdpp-go/pdpp/internal/owner/service"
+	"github.com/pdpp-go/pdpp/manifest"
+	"github.com/pdpp-go/pdpp/protocol"
 )
 
 // scopeOf turns --stream, --resource, --since and --until into a scope; nil means everything

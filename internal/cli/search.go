@@ -7,7 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"pdpp/internal/owner/api"
+	"github.com/pdpp-go/pdpp/internal/owner/api"
 )
 
 const searchText = `Finds records that hold all the words, in the text that connectors mark as searchable,

@@ -6,11 +6,11 @@ import (
 	"slices"
 	"strings"
 
-	"pdpp/internal/ops/text"
+	"github.com/pdpp-go/pdpp/internal/ops/text"
 
 	"github.com/spf13/cobra"
 
-	"pdpp/internal/owner/api"
+	"github.com/pdpp-go/pdpp/internal/owner/api"
 )
 
 const selectText = `Chooses what a connection collects: the streams of a profile that its connector declares,

@@ -12,16 +12,16 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/spf13/cobra"
 
-	"pdpp/internal/collect/catalog"
-	"pdpp/internal/collect/launch"
-	"pdpp/internal/keep/audit"
-	"pdpp/internal/keep/store"
-	"pdpp/internal/keep/store/postgres"
-	"pdpp/internal/ops/logging"
-	"pdpp/internal/schedule/scheduler"
-	"pdpp/internal/serve"
-	"pdpp/internal/web/auth"
-	"pdpp/internal/web/server"
+	"github.com/pdpp-go/pdpp/internal/collect/catalog"
+	"github.com/pdpp-go/pdpp/internal/collect/launch"
+	"github.com/pdpp-go/pdpp/internal/keep/audit"
+	"github.com/pdpp-go/pdpp/internal/keep/store"
+	"github.com/pdpp-go/pdpp/internal/keep/store/postgres"
+	"github.com/pdpp-go/pdpp/internal/ops/logging"
+	"github.com/pdpp-go/pdpp/internal/schedule/scheduler"
+	"github.com/pdpp-go/pdpp/internal/serve"
+	"github.com/pdpp-go/pdpp/internal/web/auth"
+	"github.com/pdpp-go/pdpp/internal/web/server"
 )
 
 const serveText = `Runs everything in one process: scheduled collection, repair, pushes, the console,

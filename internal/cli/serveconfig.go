@@ -12,13 +12,13 @@ import (
 	"strings"
 	"time"
 
-	"pdpp/internal/collect/runner"
-	"pdpp/internal/keep/credential"
-	"pdpp/internal/keep/store"
-	"pdpp/internal/owner/thumbnail"
-	"pdpp/internal/schedule/notify"
-	"pdpp/internal/serve"
-	"pdpp/internal/web/server"
+	"github.com/pdpp-go/pdpp/internal/collect/runner"
+	"github.com/pdpp-go/pdpp/internal/keep/credential"
+	"github.com/pdpp-go/pdpp/internal/keep/store"
+	"github.com/pdpp-go/pdpp/internal/owner/thumbnail"
+	"github.com/pdpp-go/pdpp/internal/schedule/notify"
+	"github.com/pdpp-go/pdpp/internal/serve"
+	"github.com/pdpp-go/pdpp/internal/web/server"
 )
 
 // embedded is a store whose writer the job queue shares.

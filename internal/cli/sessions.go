@@ -5,7 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"pdpp/internal/owner/api"
+	"github.com/pdpp-go/pdpp/internal/owner/api"
 )
 
 const sessionsText = `Where you are signed in: each browser with where it was last seen, when, and how you

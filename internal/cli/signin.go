@@ -6,8 +6,8 @@ import (
 	"net/http"
 	"time"
 
-	"pdpp/internal/collect/providerauth"
-	"pdpp/internal/owner/api"
+	"github.com/pdpp-go/pdpp/internal/collect/providerauth"
+	"github.com/pdpp-go/pdpp/internal/owner/api"
 )
 
 // signInAtProvider lets the owner sign in at the provider of a connection: by a link whose answer

@@ -11,9 +11,9 @@ import (
 	"testing"
 	"time"
 
-	"pdpp/internal/judge/verdict"
-	"pdpp/internal/lab/oidctest"
-	"pdpp/internal/owner/api"
+	"github.com/pdpp-go/pdpp/internal/judge/verdict"
+	"github.com/pdpp-go/pdpp/internal/lab/oidctest"
+	"github.com/pdpp-go/pdpp/internal/owner/api"
 )
 
 // tunesHome is a home with a connector whose owner signs in at the provider.

@@ -9,9 +9,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"pdpp/internal/ops/text"
-	"pdpp/internal/owner/api"
-	"pdpp/protocol"
+	"github.com/pdpp-go/pdpp/internal/ops/text"
+	"github.com/pdpp-go/pdpp/internal/owner/api"
+	"github.com/pdpp-go/pdpp/protocol"
 )
 
 func (a *app) stateCommand() *cobra.Command {

@@ -6,11 +6,11 @@ import (
 	"fmt"
 	"strings"
 
-	"pdpp/internal/ops/text"
+	"github.com/pdpp-go/pdpp/internal/ops/text"
 
 	"github.com/spf13/cobra"
 
-	"pdpp/internal/owner/api"
+	"github.com/pdpp-go/pdpp/internal/owner/api"
 )
 
 const rewindText = `Makes an earlier value of a stream's bookmark current again, so that the next run

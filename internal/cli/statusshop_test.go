@@ -7,11 +7,11 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
-	"pdpp/internal/keep/store"
-	"pdpp/internal/keep/store/sqlite"
-	"pdpp/internal/keep/store/sqlite/sqlitetest"
-	"pdpp/internal/slice"
-	"pdpp/internal/view"
+	"github.com/pdpp-go/pdpp/internal/keep/store"
+	"github.com/pdpp-go/pdpp/internal/keep/store/sqlite"
+	"github.com/pdpp-go/pdpp/internal/keep/store/sqlite/sqlitetest"
+	"github.com/pdpp-go/pdpp/internal/slice"
+	"github.com/pdpp-go/pdpp/internal/view"
 )
 
 // statusShop is a store with one connection of several standings.

@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"time"
 
-	"pdpp/internal/keep/backup"
-	"pdpp/internal/ops/text"
+	"github.com/pdpp-go/pdpp/internal/keep/backup"
+	"github.com/pdpp-go/pdpp/internal/ops/text"
 )
 
 var stepWords = map[backup.StepName]string{

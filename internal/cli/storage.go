@@ -5,8 +5,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"pdpp/internal/ops/text"
-	"pdpp/internal/owner/api"
+	"github.com/pdpp-go/pdpp/internal/ops/text"
+	"github.com/pdpp-go/pdpp/internal/owner/api"
 )
 
 const storageText = `Shows what takes how much room: records, files, imported files and browser profiles, by source

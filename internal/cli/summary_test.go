@@ -4,8 +4,8 @@ import (
 	"strings"
 	"testing"
 
-	"pdpp/internal/collect/runner"
-	"pdpp/protocol"
+	"github.com/pdpp-go/pdpp/internal/collect/runner"
+	"github.com/pdpp-go/pdpp/protocol"
 )
 
 func TestMissingLines(t *testing.T) {

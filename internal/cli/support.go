@@ -8,8 +8,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"pdpp/internal/keep/store"
-	"pdpp/internal/view"
+	"github.com/pdpp-go/pdpp/internal/keep/store"
+	"github.com/pdpp-go/pdpp/internal/view"
 )
 
 const supportText = `Write the facts behind a connection's state, to show to somebody who helps you.

@@ -15,9 +15,9 @@ import (
 	"testing"
 	"time"
 
-	"pdpp/internal/owner/api"
-	"pdpp/internal/owner/console"
-	"pdpp/internal/owner/routes"
+	"github.com/pdpp-go/pdpp/internal/owner/api"
+	"github.com/pdpp-go/pdpp/internal/owner/console"
+	"github.com/pdpp-go/pdpp/internal/owner/routes"
 )
 
 // offered is where an owner finds a method: a command, an address for programs, a page.

@@ -3,7 +3,7 @@ package cli
 import (
 	"github.com/spf13/cobra"
 
-	"pdpp/internal/owner/thumbnail"
+	"github.com/pdpp-go/pdpp/internal/owner/thumbnail"
 )
 
 // thumbnailCommand is what the server starts to make a small picture. It reads nothing but its

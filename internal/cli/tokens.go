@@ -4,11 +4,11 @@ import (
 	"context"
 	"strings"
 
-	"pdpp/internal/ops/text"
+	"github.com/pdpp-go/pdpp/internal/ops/text"
 
 	"github.com/spf13/cobra"
 
-	"pdpp/internal/owner/api"
+	"github.com/pdpp-go/pdpp/internal/owner/api"
 )
 
 const tokensText = `An owner token lets a program act as you: the commands on another machine, or an agent.

@@ -6,8 +6,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"pdpp/internal/owner/api"
-	"pdpp/internal/view"
+	"github.com/pdpp-go/pdpp/internal/owner/api"
+	"github.com/pdpp-go/pdpp/internal/view"
 )
 
 const whyText = `Say why a connection is judged as it is: the facts with their times, the rule

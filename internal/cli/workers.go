@@ -8,7 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"pdpp/internal/owner/api"
+	"github.com/pdpp-go/pdpp/internal/owner/api"
 )
 
 const workersText = `Lists the processes that collect by themselves, the runs under way on any machine

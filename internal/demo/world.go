@@ -10,10 +10,10 @@ import (
 	"strings"
 	"time"
 
-	"pdpp/providersim"
-	"pdpp/providersim/github"
-	"pdpp/providersim/lumen"
-	"pdpp/providersim/signin"
+	"github.com/pdpp-go/pdpp/providersim"
+	"github.com/pdpp-go/pdpp/providersim/github"
+	"github.com/pdpp-go/pdpp/providersim/lumen"
+	"github.com/pdpp-go/pdpp/providersim/signin"
 )
 
 // World is the simulated services.

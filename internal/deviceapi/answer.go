@@ -9,11 +9,11 @@ import (
 
 	"github.com/klauspost/compress/gzip"
 
-	"pdpp/internal/device/wire"
-	"pdpp/internal/keep/audit"
-	"pdpp/internal/ops/fault"
-	"pdpp/internal/web/reply"
-	"pdpp/internal/web/strangers"
+	"github.com/pdpp-go/pdpp/internal/device/wire"
+	"github.com/pdpp-go/pdpp/internal/keep/audit"
+	"github.com/pdpp-go/pdpp/internal/ops/fault"
+	"github.com/pdpp-go/pdpp/internal/web/reply"
+	"github.com/pdpp-go/pdpp/internal/web/strangers"
 )
 
 var errProtocol = &fault.Fault{

@@ -11,9 +11,9 @@ import (
 	"strings"
 	"testing"
 
-	"pdpp/internal/blob"
-	"pdpp/internal/device/wire"
-	"pdpp/internal/slice"
+	"github.com/pdpp-go/pdpp/internal/blob"
+	"github.com/pdpp-go/pdpp/internal/device/wire"
+	"github.com/pdpp-go/pdpp/internal/slice"
 )
 
 // withFiles is an enrolled device of a server that keeps files.

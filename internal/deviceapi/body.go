@@ -13,9 +13,9 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/klauspost/compress/gzip"
 
-	"pdpp/internal/device/wire"
-	"pdpp/internal/ops/fault"
-	"pdpp/protocol"
+	"github.com/pdpp-go/pdpp/internal/device/wire"
+	"github.com/pdpp-go/pdpp/internal/ops/fault"
+	"github.com/pdpp-go/pdpp/protocol"
 )
 
 // Bounds of an upload's body. A record of the longest line fits; a line that is slower

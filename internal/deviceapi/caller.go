@@ -9,11 +9,11 @@ import (
 	"strings"
 	"time"
 
-	"pdpp/internal/device/wire"
-	"pdpp/internal/keep/audit"
-	"pdpp/internal/keep/store"
-	"pdpp/internal/ops/fault"
-	"pdpp/internal/web/strangers"
+	"github.com/pdpp-go/pdpp/internal/device/wire"
+	"github.com/pdpp-go/pdpp/internal/keep/audit"
+	"github.com/pdpp-go/pdpp/internal/keep/store"
+	"github.com/pdpp-go/pdpp/internal/ops/fault"
+	"github.com/pdpp-go/pdpp/internal/web/strangers"
 )
 
 // caller is the device that a request comes from.

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"pdpp/internal/device/wire"
+	"github.com/pdpp-go/pdpp/internal/device/wire"
 )
 
 func digestOf(secret string) []byte {

@@ -5,8 +5,8 @@ import (
 	"testing"
 	"time"
 
-	"pdpp/internal/device/wire"
-	"pdpp/internal/keep/store"
+	"github.com/pdpp-go/pdpp/internal/device/wire"
+	"github.com/pdpp-go/pdpp/internal/keep/store"
 )
 
 // A device learns that the owner deleted its connection, and while the owner can undo it as well; of one that only

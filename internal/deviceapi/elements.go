@@ -3,7 +3,7 @@ package deviceapi
 import (
 	"github.com/go-json-experiment/json/jsontext"
 
-	"pdpp/protocol"
+	"github.com/pdpp-go/pdpp/protocol"
 )
 
 // eachElement hands over the elements of an array that is known to be JSON.

@@ -6,9 +6,9 @@ import (
 	"testing"
 	"time"
 
-	"pdpp/internal/device/wire"
-	"pdpp/internal/keep/store"
-	"pdpp/internal/ops/fault"
+	"github.com/pdpp-go/pdpp/internal/device/wire"
+	"github.com/pdpp-go/pdpp/internal/keep/store"
+	"github.com/pdpp-go/pdpp/internal/ops/fault"
 )
 
 // TestUploadFault holds which failures of a commit a device may try again: storage that may be there later, and

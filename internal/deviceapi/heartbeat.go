@@ -12,10 +12,10 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
-	"pdpp/internal/device/wire"
-	"pdpp/internal/keep/store"
-	"pdpp/internal/slice"
-	"pdpp/internal/web/reply"
+	"github.com/pdpp-go/pdpp/internal/device/wire"
+	"github.com/pdpp-go/pdpp/internal/keep/store"
+	"github.com/pdpp-go/pdpp/internal/slice"
+	"github.com/pdpp-go/pdpp/internal/web/reply"
 )
 
 func (a *api) heartbeatRoutes() []reply.Route {

@@ -7,11 +7,11 @@ import (
 	"strconv"
 	"time"
 
-	"pdpp/internal/device/wire"
-	"pdpp/internal/keep/store"
-	"pdpp/internal/slice"
-	"pdpp/internal/web/reply"
-	"pdpp/protocol"
+	"github.com/pdpp-go/pdpp/internal/device/wire"
+	"github.com/pdpp-go/pdpp/internal/keep/store"
+	"github.com/pdpp-go/pdpp/internal/slice"
+	"github.com/pdpp-go/pdpp/internal/web/reply"
+	"github.com/pdpp-go/pdpp/protocol"
 )
 
 func (a *api) gapRoutes() []reply.Route {

@@ -12,8 +12,8 @@ import (
 	"strings"
 	"testing"
 
-	"pdpp/internal/device/wire"
-	"pdpp/internal/keep/store"
+	"github.com/pdpp-go/pdpp/internal/device/wire"
+	"github.com/pdpp-go/pdpp/internal/keep/store"
 )
 
 // script is a value as scripts make them of JSON; what the standard library writes of one has

@@ -8,8 +8,8 @@ import (
 
 	"golang.org/x/sync/semaphore"
 
-	"pdpp/internal/device/wire"
-	"pdpp/internal/ops/fault"
+	"github.com/pdpp-go/pdpp/internal/device/wire"
+	"github.com/pdpp-go/pdpp/internal/ops/fault"
 )
 
 // How much is taken at once, and how long one waits for it before being told to come

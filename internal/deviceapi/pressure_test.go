@@ -11,7 +11,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"pdpp/internal/device/wire"
+	"github.com/pdpp-go/pdpp/internal/device/wire"
 )
 
 // oneLine is a listener for one connection, within the bubble of a test.

@@ -6,13 +6,13 @@ import (
 	"sync"
 	"time"
 
-	"pdpp/internal/blob"
-	"pdpp/internal/collect/catalog"
-	"pdpp/internal/collect/runner"
-	"pdpp/internal/keep/audit"
-	"pdpp/internal/keep/store"
-	"pdpp/internal/web/reply"
-	"pdpp/internal/web/strangers"
+	"github.com/pdpp-go/pdpp/internal/blob"
+	"github.com/pdpp-go/pdpp/internal/collect/catalog"
+	"github.com/pdpp-go/pdpp/internal/collect/runner"
+	"github.com/pdpp-go/pdpp/internal/keep/audit"
+	"github.com/pdpp-go/pdpp/internal/keep/store"
+	"github.com/pdpp-go/pdpp/internal/web/reply"
+	"github.com/pdpp-go/pdpp/internal/web/strangers"
 )
 
 // Config is what the routes are made of.

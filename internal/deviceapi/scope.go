@@ -8,8 +8,8 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
-	"pdpp/internal/device/wire"
-	"pdpp/internal/ops/fault"
+	"github.com/pdpp-go/pdpp/internal/device/wire"
+	"github.com/pdpp-go/pdpp/internal/ops/fault"
 )
 
 // narrow gives what is collected at most: what the owner said, or less where the device

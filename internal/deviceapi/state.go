@@ -8,11 +8,11 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
-	"pdpp/internal/device/wire"
-	"pdpp/internal/keep/store"
-	"pdpp/internal/slice"
-	"pdpp/internal/web/reply"
-	"pdpp/protocol"
+	"github.com/pdpp-go/pdpp/internal/device/wire"
+	"github.com/pdpp-go/pdpp/internal/keep/store"
+	"github.com/pdpp-go/pdpp/internal/slice"
+	"github.com/pdpp-go/pdpp/internal/web/reply"
+	"github.com/pdpp-go/pdpp/protocol"
 )
 
 func (a *api) stateRoutes() []reply.Route {

@@ -5,10 +5,10 @@ import (
 	"fmt"
 	"net/http"
 
-	"pdpp/internal/device/wire"
-	"pdpp/internal/keep/audit"
-	"pdpp/internal/keep/store"
-	"pdpp/internal/web/reply"
+	"github.com/pdpp-go/pdpp/internal/device/wire"
+	"github.com/pdpp-go/pdpp/internal/keep/audit"
+	"github.com/pdpp-go/pdpp/internal/keep/store"
+	"github.com/pdpp-go/pdpp/internal/web/reply"
 )
 
 func (a *api) tokenRoutes() []reply.Route {

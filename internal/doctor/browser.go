@@ -7,10 +7,10 @@ import (
 	"slices"
 	"strings"
 
-	"pdpp/internal/collect/browser"
-	"pdpp/internal/collect/catalog"
-	"pdpp/internal/keep/store"
-	"pdpp/manifest"
+	"github.com/pdpp-go/pdpp/internal/collect/browser"
+	"github.com/pdpp-go/pdpp/internal/collect/catalog"
+	"github.com/pdpp-go/pdpp/internal/keep/store"
+	"github.com/pdpp-go/pdpp/manifest"
 )
 
 const installBrowser = "sudo apt install chromium"

@@ -5,8 +5,8 @@ import (
 	"errors"
 	"fmt"
 
-	"pdpp/internal/keep/credential"
-	"pdpp/internal/keep/store"
+	"github.com/pdpp-go/pdpp/internal/keep/credential"
+	"github.com/pdpp-go/pdpp/internal/keep/store"
 )
 
 // stored names the variables of a connection's stored credential. It is not

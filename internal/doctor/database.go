@@ -10,8 +10,8 @@ import (
 	"strings"
 	"time"
 
-	"pdpp/internal/keep/credential"
-	"pdpp/internal/keep/store"
+	"github.com/pdpp-go/pdpp/internal/keep/credential"
+	"github.com/pdpp-go/pdpp/internal/keep/store"
 )
 
 // fixDamage is for a database of which parts cannot be read.

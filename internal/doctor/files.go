@@ -5,8 +5,8 @@ import (
 	"errors"
 	"fmt"
 
-	"pdpp/internal/blob"
-	"pdpp/internal/ops/text"
+	"github.com/pdpp-go/pdpp/internal/blob"
+	"github.com/pdpp-go/pdpp/internal/ops/text"
 )
 
 const fixFiles = "Restore the blobs folder from a backup, or let the sources bring them again: pdpp state rewind. Where several machines share a database, they share this folder too."

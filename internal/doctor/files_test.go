@@ -8,9 +8,9 @@ import (
 	"testing"
 	"time"
 
-	"pdpp/internal/blob"
-	"pdpp/internal/keep/store"
-	"pdpp/internal/slice"
+	"github.com/pdpp-go/pdpp/internal/blob"
+	"github.com/pdpp-go/pdpp/internal/keep/store"
+	"github.com/pdpp-go/pdpp/internal/slice"
 )
 
 // A file that a record refers to and that is gone, or cut short, is told; one that only nobody refers

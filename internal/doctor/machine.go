@@ -7,7 +7,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"pdpp/internal/ops/disk"
+	"github.com/pdpp-go/pdpp/internal/ops/disk"
 )
 
 const (

@@ -3,7 +3,7 @@ package doctor
 import (
 	"context"
 
-	"pdpp/internal/keep/store"
+	"github.com/pdpp-go/pdpp/internal/keep/store"
 )
 
 // upkeep looks how far what is made of stored records is: counts, search and indexes.

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"strings"
 
-	"pdpp/internal/ops/redact"
+	"github.com/pdpp-go/pdpp/internal/ops/redact"
 )
 
 // said is an error as one line that is safe to show.

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"time"
 
-	"pdpp/internal/keep/store"
+	"github.com/pdpp-go/pdpp/internal/keep/store"
 )
 
 const startWorker = "pdpp serve"

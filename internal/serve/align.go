@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"pdpp/internal/keep/store"
+	"github.com/pdpp-go/pdpp/internal/keep/store"
 )
 
 // alignEvery is how often it is looked whether what is stored agrees with what is declared.

@@ -9,7 +9,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"pdpp/internal/keep/store"
+	"github.com/pdpp-go/pdpp/internal/keep/store"
 )
 
 // steps is a store that is brought into line step by step: what is stored first, then its

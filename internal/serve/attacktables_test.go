@@ -14,14 +14,14 @@ import (
 	"testing"
 	"time"
 
-	"pdpp/internal/blob"
-	"pdpp/internal/collect/launch"
-	"pdpp/internal/device/wire"
-	"pdpp/internal/owner/api"
-	"pdpp/internal/owner/routes"
-	"pdpp/internal/slice"
-	"pdpp/internal/web/auth"
-	"pdpp/internal/web/reply"
+	"github.com/pdpp-go/pdpp/internal/blob"
+	"github.com/pdpp-go/pdpp/internal/collect/launch"
+	"github.com/pdpp-go/pdpp/internal/device/wire"
+	"github.com/pdpp-go/pdpp/internal/owner/api"
+	"github.com/pdpp-go/pdpp/internal/owner/routes"
+	"github.com/pdpp-go/pdpp/internal/slice"
+	"github.com/pdpp-go/pdpp/internal/web/auth"
+	"github.com/pdpp-go/pdpp/internal/web/reply"
 )
 
 // target is a running server that is attacked, with everything in it named as an attacker would.

@@ -4,8 +4,8 @@ import (
 	"context"
 	"time"
 
-	"pdpp/internal/blob"
-	"pdpp/internal/owner/service"
+	"github.com/pdpp-go/pdpp/internal/blob"
+	"github.com/pdpp-go/pdpp/internal/owner/service"
 )
 
 // sweepEvery is how often files are looked for that nothing refers to.

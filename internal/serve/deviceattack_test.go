@@ -11,10 +11,10 @@ import (
 	"testing"
 	"time"
 
-	"pdpp/internal/device/wire"
-	"pdpp/internal/owner/api"
-	"pdpp/internal/web/auth"
-	"pdpp/internal/web/server"
+	"github.com/pdpp-go/pdpp/internal/device/wire"
+	"github.com/pdpp-go/pdpp/internal/owner/api"
+	"github.com/pdpp-go/pdpp/internal/web/auth"
+	"github.com/pdpp-go/pdpp/internal/web/server"
 )
 
 // operation is one address of the server, as its description has it.

@@ -4,11 +4,11 @@ import (
 	"context"
 	"time"
 
-	"pdpp/internal/blob"
-	"pdpp/internal/collect/catalog"
-	"pdpp/internal/deviceapi"
-	"pdpp/internal/judge/evidence"
-	"pdpp/internal/ops/disk"
+	"github.com/pdpp-go/pdpp/internal/blob"
+	"github.com/pdpp-go/pdpp/internal/collect/catalog"
+	"github.com/pdpp-go/pdpp/internal/deviceapi"
+	"github.com/pdpp-go/pdpp/internal/judge/evidence"
+	"github.com/pdpp-go/pdpp/internal/ops/disk"
 )
 
 // deviceRoutes is what devices are answered by, until ctx ends.

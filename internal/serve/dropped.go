@@ -5,7 +5,7 @@ import (
 	"context"
 	"time"
 
-	"pdpp/internal/owner/service"
+	"github.com/pdpp-go/pdpp/internal/owner/service"
 )
 
 // lookForFiles asks for runs that read files which were put into import folders by hand, for as long as

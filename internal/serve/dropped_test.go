@@ -7,8 +7,8 @@ import (
 	"testing"
 	"time"
 
-	"pdpp/internal/keep/store"
-	"pdpp/internal/web/auth"
+	"github.com/pdpp-go/pdpp/internal/keep/store"
+	"github.com/pdpp-go/pdpp/internal/web/auth"
 )
 
 const shellsManifest = `{"protocol_version":"0.1.0","connector_id":"shells","version":"0.1.0","display_name":"Shells",

@@ -4,9 +4,9 @@ import (
 	"testing"
 	"time"
 
-	"pdpp/internal/judge/health"
-	"pdpp/internal/judge/verdict"
-	"pdpp/internal/keep/store"
+	"github.com/pdpp-go/pdpp/internal/judge/health"
+	"github.com/pdpp-go/pdpp/internal/judge/verdict"
+	"github.com/pdpp-go/pdpp/internal/keep/store"
 )
 
 // refusingConnector is a real process that ends with the failure that follows the

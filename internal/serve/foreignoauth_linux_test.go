@@ -12,8 +12,8 @@ import (
 	"testing"
 	"time"
 
-	"pdpp/internal/keep/credential"
-	"pdpp/internal/keep/store"
+	"github.com/pdpp-go/pdpp/internal/keep/credential"
+	"github.com/pdpp-go/pdpp/internal/keep/store"
 )
 
 // courierManifest is that of a foreign connector with a sign-in at a provider.

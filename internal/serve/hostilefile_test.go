@@ -16,12 +16,12 @@ import (
 	"time"
 	"unicode"
 
-	"pdpp/internal/blob"
-	"pdpp/internal/collect/launch"
-	"pdpp/internal/device/wire"
-	"pdpp/internal/owner/api"
-	"pdpp/internal/slice"
-	"pdpp/internal/web/auth"
+	"github.com/pdpp-go/pdpp/internal/blob"
+	"github.com/pdpp-go/pdpp/internal/collect/launch"
+	"github.com/pdpp-go/pdpp/internal/device/wire"
+	"github.com/pdpp-go/pdpp/internal/owner/api"
+	"github.com/pdpp-go/pdpp/internal/slice"
+	"github.com/pdpp-go/pdpp/internal/web/auth"
 )
 
 // TestHostileFilesOfADevice sends files with hostile names, types and content through the device API. The

@@ -5,8 +5,8 @@ import (
 	"errors"
 	"time"
 
-	"pdpp/internal/judge/evidence"
-	"pdpp/internal/keep/store"
+	"github.com/pdpp-go/pdpp/internal/judge/evidence"
+	"github.com/pdpp-go/pdpp/internal/keep/store"
 )
 
 const (

@@ -10,9 +10,9 @@ import (
 	"testing"
 	"time"
 
-	"pdpp/internal/keep/store"
-	"pdpp/internal/ops/logging"
-	"pdpp/internal/slice"
+	"github.com/pdpp-go/pdpp/internal/keep/store"
+	"github.com/pdpp-go/pdpp/internal/ops/logging"
+	"github.com/pdpp-go/pdpp/internal/slice"
 )
 
 // speakingStore logs what a run asks of the store, where the runner and the launcher call

@@ -4,12 +4,12 @@ import (
 	"context"
 	"time"
 
-	"pdpp/internal/collect/launch"
-	"pdpp/internal/keep/audit"
-	"pdpp/internal/keep/store"
-	"pdpp/internal/ops/metrics"
-	"pdpp/internal/schedule/scheduler"
-	"pdpp/internal/view"
+	"github.com/pdpp-go/pdpp/internal/collect/launch"
+	"github.com/pdpp-go/pdpp/internal/keep/audit"
+	"github.com/pdpp-go/pdpp/internal/keep/store"
+	"github.com/pdpp-go/pdpp/internal/ops/metrics"
+	"github.com/pdpp-go/pdpp/internal/schedule/scheduler"
+	"github.com/pdpp-go/pdpp/internal/view"
 )
 
 func (s *process) newRecorder(ctx context.Context) *metrics.Recorder {

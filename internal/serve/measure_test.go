@@ -13,15 +13,15 @@ import (
 	"testing"
 	"time"
 
-	"pdpp/internal/collect/catalog"
-	"pdpp/internal/collect/launch"
-	"pdpp/internal/collect/runner"
-	"pdpp/internal/keep/store"
-	"pdpp/internal/keep/store/sqlite"
-	"pdpp/internal/keep/store/sqlite/sqlitetest"
-	"pdpp/internal/schedule/scheduler"
-	"pdpp/internal/view"
-	"pdpp/protocol"
+	"github.com/pdpp-go/pdpp/internal/collect/catalog"
+	"github.com/pdpp-go/pdpp/internal/collect/launch"
+	"github.com/pdpp-go/pdpp/internal/collect/runner"
+	"github.com/pdpp-go/pdpp/internal/keep/store"
+	"github.com/pdpp-go/pdpp/internal/keep/store/sqlite"
+	"github.com/pdpp-go/pdpp/internal/keep/store/sqlite/sqlitetest"
+	"github.com/pdpp-go/pdpp/internal/schedule/scheduler"
+	"github.com/pdpp-go/pdpp/internal/view"
+	"github.com/pdpp-go/pdpp/protocol"
 )
 
 // keeping is a process over a database with one connection that has never run.

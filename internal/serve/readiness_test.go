@@ -6,9 +6,9 @@ import (
 	"testing"
 	"time"
 
-	"pdpp/internal/judge/health"
-	"pdpp/internal/judge/verdict"
-	"pdpp/internal/keep/store"
+	"github.com/pdpp-go/pdpp/internal/judge/health"
+	"github.com/pdpp-go/pdpp/internal/judge/verdict"
+	"github.com/pdpp-go/pdpp/internal/keep/store"
 )
 
 // needing is the manifest of a connector that requires something of its machine.

@@ -11,8 +11,8 @@ import (
 	"testing"
 	"time"
 
-	"pdpp/internal/keep/store"
-	"pdpp/internal/web/auth"
+	"github.com/pdpp-go/pdpp/internal/keep/store"
+	"github.com/pdpp-go/pdpp/internal/web/auth"
 )
 
 // No token confirms a foreign connector by connecting it, whatever its scope, also after a restore has dropped

@@ -6,9 +6,9 @@ import (
 	"fmt"
 	"time"
 
-	"pdpp/internal/judge/attention"
-	"pdpp/internal/keep/store"
-	"pdpp/internal/schedule/repair"
+	"github.com/pdpp-go/pdpp/internal/judge/attention"
+	"github.com/pdpp-go/pdpp/internal/keep/store"
+	"github.com/pdpp-go/pdpp/internal/schedule/repair"
 )
 
 // repairStore is the store as the watcher of repairs uses it.

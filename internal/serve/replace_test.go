@@ -8,10 +8,10 @@ import (
 	"testing"
 	"time"
 
-	"pdpp/internal/collect/catalog"
-	"pdpp/internal/keep/credential"
-	"pdpp/internal/keep/store"
-	"pdpp/internal/owner/service"
+	"github.com/pdpp-go/pdpp/internal/collect/catalog"
+	"github.com/pdpp-go/pdpp/internal/keep/credential"
+	"github.com/pdpp-go/pdpp/internal/keep/store"
+	"github.com/pdpp-go/pdpp/internal/owner/service"
 )
 
 // waitingConnector is the garden's, which is held up before it uses its token.

@@ -6,9 +6,9 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
-	"pdpp/internal/collect/interaction"
-	"pdpp/internal/web/surface"
-	"pdpp/protocol"
+	"github.com/pdpp-go/pdpp/internal/collect/interaction"
+	"github.com/pdpp-go/pdpp/internal/web/surface"
+	"github.com/pdpp-go/pdpp/protocol"
 )
 
 // newSurfaces makes the hub of the pages that runs show. A question that a page settles is

@@ -7,12 +7,12 @@ import (
 	"testing"
 	"time"
 
-	"pdpp/internal/collect/runner"
-	"pdpp/internal/keep/store"
-	"pdpp/internal/owner/api"
-	"pdpp/internal/owner/service"
-	"pdpp/internal/web/auth"
-	"pdpp/protocol"
+	"github.com/pdpp-go/pdpp/internal/collect/runner"
+	"github.com/pdpp-go/pdpp/internal/keep/store"
+	"github.com/pdpp-go/pdpp/internal/owner/api"
+	"github.com/pdpp-go/pdpp/internal/owner/service"
+	"github.com/pdpp-go/pdpp/internal/web/auth"
+	"github.com/pdpp-go/pdpp/protocol"
 )
 
 // What the server tells of itself is true, and what gives a way in is changed where it

@@ -12,13 +12,13 @@ import (
 	"strings"
 	"time"
 
-	"pdpp/internal/collect/interaction"
-	"pdpp/internal/keep/store"
-	"pdpp/internal/ops/fault"
-	"pdpp/internal/owner/service"
-	"pdpp/internal/web/reply"
-	"pdpp/internal/web/strangers"
-	"pdpp/internal/web/surface"
+	"github.com/pdpp-go/pdpp/internal/collect/interaction"
+	"github.com/pdpp-go/pdpp/internal/keep/store"
+	"github.com/pdpp-go/pdpp/internal/ops/fault"
+	"github.com/pdpp-go/pdpp/internal/owner/service"
+	"github.com/pdpp-go/pdpp/internal/web/reply"
+	"github.com/pdpp-go/pdpp/internal/web/strangers"
+	"github.com/pdpp-go/pdpp/internal/web/surface"
 )
 
 // workerPage is where a worker brings the page of a run.

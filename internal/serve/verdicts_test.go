@@ -7,12 +7,12 @@ import (
 	"testing"
 	"time"
 
-	"pdpp/internal/judge/health"
-	"pdpp/internal/keep/store"
-	"pdpp/internal/owner/api"
-	"pdpp/internal/owner/service"
-	"pdpp/internal/schedule/scheduler"
-	"pdpp/internal/view"
+	"github.com/pdpp-go/pdpp/internal/judge/health"
+	"github.com/pdpp-go/pdpp/internal/keep/store"
+	"github.com/pdpp-go/pdpp/internal/owner/api"
+	"github.com/pdpp-go/pdpp/internal/owner/service"
+	"github.com/pdpp-go/pdpp/internal/schedule/scheduler"
+	"github.com/pdpp-go/pdpp/internal/view"
 )
 
 // refusedLines is what a connector writes after its provider refused one item.

@@ -10,10 +10,10 @@ import (
 	"testing"
 	"time"
 
-	"pdpp/internal/keep/audit"
-	"pdpp/internal/owner/api"
-	"pdpp/internal/schedule/notify"
-	"pdpp/internal/web/auth"
+	"github.com/pdpp-go/pdpp/internal/keep/audit"
+	"github.com/pdpp-go/pdpp/internal/owner/api"
+	"github.com/pdpp-go/pdpp/internal/schedule/notify"
+	"github.com/pdpp-go/pdpp/internal/web/auth"
 )
 
 // hook is a webhook of the owner's that says what arrives.

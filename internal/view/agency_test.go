@@ -5,9 +5,9 @@ import (
 	"testing"
 	"time"
 
-	"pdpp/internal/judge/health"
-	"pdpp/internal/judge/verdict"
-	"pdpp/manifest"
+	"github.com/pdpp-go/pdpp/internal/judge/health"
+	"github.com/pdpp-go/pdpp/internal/judge/verdict"
+	"github.com/pdpp-go/pdpp/manifest"
 )
 
 func ownerActions(c *Connection) (n int) {

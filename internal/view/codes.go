@@ -4,8 +4,8 @@ import (
 	"strings"
 	"time"
 
-	"pdpp/internal/judge/evidence"
-	"pdpp/internal/judge/health"
+	"github.com/pdpp-go/pdpp/internal/judge/evidence"
+	"github.com/pdpp-go/pdpp/internal/judge/health"
 )
 
 // redacted stands for text that is not a code.

@@ -3,9 +3,9 @@ package view
 import (
 	"strings"
 
-	"pdpp/internal/judge/evidence"
-	"pdpp/internal/judge/health"
-	"pdpp/internal/judge/verdict"
+	"github.com/pdpp-go/pdpp/internal/judge/evidence"
+	"github.com/pdpp-go/pdpp/internal/judge/health"
+	"github.com/pdpp-go/pdpp/internal/judge/verdict"
 )
 
 // Completeness is how much of what exists is kept of a connection.

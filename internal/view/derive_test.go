@@ -16,8 +16,9 @@ import (
 // derivations are the functions that make a judgement, and mayDerive the
 // packages that may call them: this one, and the tool that replays judgements.
 var (
-	derivations = map[string]string{"pdpp/internal/judge/health": "Project", "pdpp/internal/judge/verdict": "Synthesize"}
-	mayDerive   = []string{"internal/view", "internal/lab/tools/judge"}
+	derivations = map[string]string{"github.com/pdpp-go/pdpp/internal/judge/health": "Project",
+		"github.com/pdpp-go/pdpp/internal/judge/verdict": "Synthesize"}
+	mayDerive = []string{"internal/view", "internal/lab/tools/judge"}
 )
 
 // No surface derives health or a verdict a second time.
@@ -100,8 +101,8 @@ func usedDerivations(t *testing.T, path string, source []byte) []string {
 
 func TestDerivationsAreFound(t *testing.T) {
 	source := `package console
-import h "pdpp/internal/judge/health"
-import "pdpp/internal/judge/verdict"
+import h "github.com/pdpp-go/pdpp/internal/judge/health"
+import "github.com/pdpp-go/pdpp/internal/judge/verdict"
 var judge = verdict.Synthesize
 func page() { h.Project(nil, now); h.Conditions(nil, now); verdict.Check(in, v) }`
 	if got := usedDerivations(t, "page.go", []byte(source)); !slices.Equal(got, []string{"verdict.Synthesize", "h.Project"}) {

@@ -5,8 +5,8 @@ import (
 	"strings"
 	"time"
 
-	"pdpp/internal/judge/evidence"
-	"pdpp/internal/judge/verdict"
+	"github.com/pdpp-go/pdpp/internal/judge/evidence"
+	"github.com/pdpp-go/pdpp/internal/judge/verdict"
 )
 
 // StreamDrift is how the provider's answers about a stream differ from what this version of the

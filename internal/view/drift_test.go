@@ -4,8 +4,8 @@ import (
 	"strings"
 	"testing"
 
-	"pdpp/internal/judge/evidence"
-	"pdpp/internal/judge/health"
+	"github.com/pdpp-go/pdpp/internal/judge/evidence"
+	"github.com/pdpp-go/pdpp/internal/judge/health"
 )
 
 // TestDriftIsShown holds what differing answers change: a total that disagrees the coverage of its

@@ -3,9 +3,9 @@ package view
 import (
 	"time"
 
-	"pdpp/internal/judge/evidence"
-	"pdpp/internal/judge/health"
-	"pdpp/internal/judge/verdict"
+	"github.com/pdpp-go/pdpp/internal/judge/evidence"
+	"github.com/pdpp-go/pdpp/internal/judge/health"
+	"github.com/pdpp-go/pdpp/internal/judge/verdict"
 )
 
 // Connection is one connection as its owner sees it.

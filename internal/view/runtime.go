@@ -5,7 +5,7 @@ import (
 	"strings"
 	"time"
 
-	"pdpp/internal/judge/health"
+	"github.com/pdpp-go/pdpp/internal/judge/health"
 )
 
 // RuntimeIndicator is the one statement beside every list of connections while

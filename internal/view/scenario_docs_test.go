@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"pdpp/internal/judge/health"
-	"pdpp/internal/judge/verdict"
+	"github.com/pdpp-go/pdpp/internal/judge/health"
+	"github.com/pdpp-go/pdpp/internal/judge/verdict"
 )
 
 var updateDocs = flag.Bool("update-docs", false, "write the tables of docs/verdict.md anew")

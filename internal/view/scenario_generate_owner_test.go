@@ -3,8 +3,8 @@ package view_test
 import (
 	"time"
 
-	"pdpp/internal/judge/evidence"
-	"pdpp/protocol"
+	"github.com/pdpp-go/pdpp/internal/judge/evidence"
+	"github.com/pdpp-go/pdpp/protocol"
 )
 
 // owner adds the schedule, the credential, probes and questions.

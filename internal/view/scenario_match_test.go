@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"pdpp/internal/judge/verdict"
+	"github.com/pdpp-go/pdpp/internal/judge/verdict"
 )
 
 // match compares what is expected with what is there and tells the differences.

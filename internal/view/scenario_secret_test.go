@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"pdpp/internal/judge/evidence"
-	"pdpp/internal/view"
+	"github.com/pdpp-go/pdpp/internal/judge/evidence"
+	"github.com/pdpp-go/pdpp/internal/view"
 )
 
 // secret makes a value as sources leak them. A secret that reads like a plain

@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strings"
 
-	"pdpp/internal/judge/health"
-	"pdpp/internal/judge/verdict"
+	"github.com/pdpp-go/pdpp/internal/judge/health"
+	"github.com/pdpp-go/pdpp/internal/judge/verdict"
 )
 
 // Summary counts connections. Every number names its population.

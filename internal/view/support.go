@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"pdpp/internal/judge/evidence"
+	"github.com/pdpp-go/pdpp/internal/judge/evidence"
 )
 
 // Case is a judgement that can be repeated elsewhere: the evidence, the moment,

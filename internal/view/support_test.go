@@ -9,8 +9,8 @@ import (
 	"strings"
 	"testing"
 
-	"pdpp/internal/judge/evidence"
-	"pdpp/protocol"
+	"github.com/pdpp-go/pdpp/internal/judge/evidence"
+	"github.com/pdpp-go/pdpp/protocol"
 )
 
 // planted writes a text into every member that other parts may fill with words.

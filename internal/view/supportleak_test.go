@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"pdpp/internal/judge/evidence"
+	"github.com/pdpp-go/pdpp/internal/judge/evidence"
 )
 
 // plant writes a text of its own into every text that evidence can hold, however deep, and returns the texts by path.

@@ -3,8 +3,8 @@ package view
 import (
 	"time"
 
-	"pdpp/internal/judge/evidence"
-	"pdpp/internal/judge/health"
+	"github.com/pdpp-go/pdpp/internal/judge/evidence"
+	"github.com/pdpp-go/pdpp/internal/judge/health"
 )
 
 // BackgroundUpload says that saved work is on its way from a device. It asks

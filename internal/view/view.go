@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"time"
 
-	"pdpp/internal/judge/evidence"
-	"pdpp/internal/judge/health"
+	"github.com/pdpp-go/pdpp/internal/judge/evidence"
+	"github.com/pdpp-go/pdpp/internal/judge/health"
 )
 
 // EvidenceReader gives the facts that connections are judged by.

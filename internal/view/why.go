@@ -5,8 +5,8 @@ import (
 	"strings"
 	"time"
 
-	"pdpp/internal/judge/health"
-	"pdpp/internal/judge/verdict"
+	"github.com/pdpp-go/pdpp/internal/judge/health"
+	"github.com/pdpp-go/pdpp/internal/judge/verdict"
 )
 
 // Layer is where in the chain from facts to verdict a step stands.

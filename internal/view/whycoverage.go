@@ -4,9 +4,9 @@ import (
 	"slices"
 	"strconv"
 
-	"pdpp/internal/judge/evidence"
-	"pdpp/internal/judge/health"
-	"pdpp/internal/judge/verdict"
+	"github.com/pdpp-go/pdpp/internal/judge/evidence"
+	"github.com/pdpp-go/pdpp/internal/judge/health"
+	"github.com/pdpp-go/pdpp/internal/judge/verdict"
 )
 
 // coverageFacts tells of the streams that the condition is about, or of the

@@ -4,8 +4,8 @@ import (
 	"slices"
 	"time"
 
-	"pdpp/internal/judge/evidence"
-	"pdpp/internal/judge/health"
+	"github.com/pdpp-go/pdpp/internal/judge/evidence"
+	"github.com/pdpp-go/pdpp/internal/judge/health"
 )
 
 // evidenceSteps gives the facts behind the conditions, each once. Text that

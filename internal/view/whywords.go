@@ -4,8 +4,8 @@ import (
 	"strconv"
 	"strings"
 
-	"pdpp/internal/judge/health"
-	"pdpp/internal/judge/verdict"
+	"github.com/pdpp-go/pdpp/internal/judge/health"
+	"github.com/pdpp-go/pdpp/internal/judge/verdict"
 )
 
 // words makes a name from the vocabulary readable.

@@ -13,7 +13,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"pdpp/manifest"
+	"github.com/pdpp-go/pdpp/manifest"
 )
 
 // The files of a connector's folder.

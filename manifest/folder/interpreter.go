@@ -7,7 +7,7 @@ import (
 	"runtime"
 	"strings"
 
-	"pdpp/manifest"
+	"github.com/pdpp-go/pdpp/manifest"
 )
 
 // SearchPath is the PATH of every connector, whatever the owner's PATH is. It is enough to start an interpreter

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"testing"
 
-	"pdpp/manifest"
+	"github.com/pdpp-go/pdpp/manifest"
 )
 
 // The interpreter of a program is declared in its manifest, or named in its first line.

@@ -7,7 +7,7 @@ import (
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
-	"pdpp/protocol"
+	"github.com/pdpp-go/pdpp/protocol"
 )
 
 // simpleSchema is a record schema that only constrains single members. Each member is checked separately, most without

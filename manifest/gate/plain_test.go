@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"pdpp/manifest"
-	"pdpp/protocol"
+	"github.com/pdpp-go/pdpp/manifest"
+	"github.com/pdpp-go/pdpp/protocol"
 )
 
 // schemas are of members, plain ones and others.

@@ -4,8 +4,8 @@ import (
 	"strings"
 	"testing"
 
-	"pdpp/manifest"
-	"pdpp/protocol"
+	"github.com/pdpp-go/pdpp/manifest"
+	"github.com/pdpp-go/pdpp/protocol"
 )
 
 // If the manifest names a field, selected resources are its values. Other records are rejected whatever their

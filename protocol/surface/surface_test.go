@@ -12,7 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"pdpp/protocol/surface"
+	"github.com/pdpp-go/pdpp/protocol/surface"
 )
 
 var jpeg = []byte{0xFF, 0xD8, 0xFF, 0xE0, 1, 2, 3}

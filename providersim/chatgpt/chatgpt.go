@@ -8,8 +8,8 @@ import (
 	"sync"
 	"time"
 
-	"pdpp/providersim"
-	"pdpp/providersim/signin"
+	"github.com/pdpp-go/pdpp/providersim"
+	"github.com/pdpp-go/pdpp/providersim/signin"
 )
 
 // Config says what the account holds and how the site behaves. The zero value is an empty

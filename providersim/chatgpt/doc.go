@@ -1,6 +1,6 @@
 // Package chatgpt simulates the private web backend of ChatGPT for one account, over real
 // HTTP: what a page of the site asks for, and how the site answers. The sign-in is
-// [pdpp/providersim/signin]; sheet and shapes follow what independent exporters saw.
+// [github.com/pdpp-go/pdpp/providersim/signin]; sheet and shapes follow what independent exporters saw.
 //
 // # Fact sheet
 //

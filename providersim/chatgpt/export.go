@@ -8,7 +8,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"pdpp/providersim"
+	"github.com/pdpp-go/pdpp/providersim"
 )
 
 // Layout is how an export is cut into files.

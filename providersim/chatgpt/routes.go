@@ -8,8 +8,8 @@ import (
 	"strings"
 	"time"
 
-	"pdpp/providersim"
-	"pdpp/providersim/signin"
+	"github.com/pdpp-go/pdpp/providersim"
+	"github.com/pdpp-go/pdpp/providersim/signin"
 )
 
 // refusal is an answer that is none.

@@ -4,7 +4,7 @@ import (
 	"strconv"
 	"strings"
 
-	"pdpp/providersim"
+	"github.com/pdpp-go/pdpp/providersim"
 )
 
 // Streams of [ChatGPT.Truth].

@@ -14,7 +14,7 @@ import (
 	"slices"
 	"strings"
 
-	"pdpp/providersim"
+	"github.com/pdpp-go/pdpp/providersim"
 )
 
 // Drift rewrites the files below a folder, and the members of archives, as a later version of their

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strconv"
 
-	"pdpp/providersim"
+	"github.com/pdpp-go/pdpp/providersim"
 )
 
 // operations are the mutations that the control port knows.

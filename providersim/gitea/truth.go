@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"time"
 
-	"pdpp/providersim"
+	"github.com/pdpp-go/pdpp/providersim"
 )
 
 // moment is a time as a record has it.

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"time"
 
-	"pdpp/providersim"
+	"github.com/pdpp-go/pdpp/providersim"
 )
 
 const (

@@ -4,7 +4,7 @@ import (
 	"net/http"
 	"strconv"
 
-	"pdpp/providersim"
+	"github.com/pdpp-go/pdpp/providersim"
 )
 
 const (

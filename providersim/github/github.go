@@ -8,7 +8,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"pdpp/providersim"
+	"github.com/pdpp-go/pdpp/providersim"
 )
 
 // Scopes of a token.

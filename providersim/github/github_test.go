@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"pdpp/providersim"
+	"github.com/pdpp-go/pdpp/providersim"
 )
 
 // reader asks a simulated account as a client would.

@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"time"
 
-	"pdpp/providersim"
+	"github.com/pdpp-go/pdpp/providersim"
 )
 
 // operations are the mutations that the control port knows. Each moves the

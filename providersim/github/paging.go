@@ -9,7 +9,7 @@ import (
 	"strconv"
 	"time"
 
-	"pdpp/providersim"
+	"github.com/pdpp-go/pdpp/providersim"
 )
 
 const defaultPage = 30

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"pdpp/providersim"
+	"github.com/pdpp-go/pdpp/providersim"
 )
 
 // endpoint answers one admitted request. It runs under the account's lock.

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"time"
 
-	"pdpp/providersim"
+	"github.com/pdpp-go/pdpp/providersim"
 )
 
 // Streams of [GitHub.Truth].

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"pdpp/providersim"
+	"github.com/pdpp-go/pdpp/providersim"
 )
 
 // calendar is one in the person's list, with what is in it.

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"pdpp/providersim"
+	"github.com/pdpp-go/pdpp/providersim"
 )
 
 // What the app of the tests is registered as.

@@ -4,7 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 
-	"pdpp/providersim"
+	"github.com/pdpp-go/pdpp/providersim"
 )
 
 // accountOperations are the mutations of the whole account.

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"time"
 
-	"pdpp/providersim"
+	"github.com/pdpp-go/pdpp/providersim"
 )
 
 // note is stored by what cannot be recomputed; title and body follow from its

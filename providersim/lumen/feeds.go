@@ -5,7 +5,7 @@ import (
 	"net/http"
 	"net/url"
 
-	"pdpp/providersim"
+	"github.com/pdpp-go/pdpp/providersim"
 )
 
 // position is what an events cursor or a since token holds.

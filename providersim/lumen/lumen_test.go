@@ -9,8 +9,8 @@ import (
 	"strconv"
 	"testing"
 
-	"pdpp/providersim"
-	"pdpp/providersim/lumen"
+	"github.com/pdpp-go/pdpp/providersim"
+	"github.com/pdpp-go/pdpp/providersim/lumen"
 )
 
 // fataler is what testing.T and rapid.T share.

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"time"
 
-	"pdpp/providersim"
+	"github.com/pdpp-go/pdpp/providersim"
 )
 
 // tick is how far the logical clock moves per mutation. The odd nanosecond

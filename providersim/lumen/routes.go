@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strconv"
 
-	"pdpp/providersim"
+	"github.com/pdpp-go/pdpp/providersim"
 )
 
 const (

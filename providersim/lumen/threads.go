@@ -8,7 +8,7 @@ import (
 	"sort"
 	"time"
 
-	"pdpp/providersim"
+	"github.com/pdpp-go/pdpp/providersim"
 )
 
 // bounds is the inclusive span of updated_at that a walk covers.

@@ -1,6 +1,6 @@
 package lumen
 
-import "pdpp/providersim"
+import "github.com/pdpp-go/pdpp/providersim"
 
 // Streams of [Lumen.Truth].
 const (

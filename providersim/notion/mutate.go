@@ -5,7 +5,7 @@ import (
 	"slices"
 	"time"
 
-	"pdpp/providersim"
+	"github.com/pdpp-go/pdpp/providersim"
 )
 
 // operations are the mutations that the control port knows.

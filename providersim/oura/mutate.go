@@ -3,7 +3,7 @@ package oura
 import (
 	"fmt"
 
-	"pdpp/providersim"
+	"github.com/pdpp-go/pdpp/providersim"
 )
 
 // window is for how many days Oura still changes documents.

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"time"
 
-	"pdpp/providersim"
+	"github.com/pdpp-go/pdpp/providersim"
 )
 
 type answer struct {

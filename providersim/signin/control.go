@@ -7,7 +7,7 @@ import (
 	"slices"
 	"time"
 
-	"pdpp/providersim"
+	"github.com/pdpp-go/pdpp/providersim"
 )
 
 // Page is how the sign-in page behaves.

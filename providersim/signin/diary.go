@@ -7,7 +7,7 @@ import (
 	"sync"
 	"time"
 
-	"pdpp/providersim"
+	"github.com/pdpp-go/pdpp/providersim"
 )
 
 // StreamEntries is the one stream of [Diary.Truth].

@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"pdpp/providersim/signin"
+	"github.com/pdpp-go/pdpp/providersim/signin"
 )
 
 // visitor is a browser without pages: it keeps cookies and follows redirects.

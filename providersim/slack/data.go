@@ -6,7 +6,7 @@ import (
 	"maps"
 	"time"
 
-	"pdpp/providersim"
+	"github.com/pdpp-go/pdpp/providersim"
 )
 
 type object map[string]any

@@ -3,7 +3,7 @@ package slack
 import (
 	"testing"
 
-	"pdpp/providersim"
+	"github.com/pdpp-go/pdpp/providersim"
 )
 
 // TestRefusedMutations shows that an operation without a message that it needs is refused and does not search for ever.

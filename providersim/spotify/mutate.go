@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"time"
 
-	"pdpp/providersim"
+	"github.com/pdpp-go/pdpp/providersim"
 )
 
 // operations are the mutations that the control port knows. Each moves the logical clock and

@@ -9,7 +9,7 @@ import (
 	"strconv"
 	"time"
 
-	"pdpp/providersim"
+	"github.com/pdpp-go/pdpp/providersim"
 )
 
 // answer is what an endpoint gives.

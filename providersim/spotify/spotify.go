@@ -6,7 +6,7 @@ import (
 	"sync"
 	"time"
 
-	"pdpp/providersim"
+	"github.com/pdpp-go/pdpp/providersim"
 )
 
 // Scopes of a token.

@@ -6,7 +6,7 @@ import (
 	"net/url"
 	"strings"
 
-	"pdpp/providersim"
+	"github.com/pdpp-go/pdpp/providersim"
 )
 
 // consent is what the sign-in remembers.

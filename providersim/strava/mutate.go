@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"time"
 
-	"pdpp/providersim"
+	"github.com/pdpp-go/pdpp/providersim"
 )
 
 // operations are the mutations that the control port knows. Each returns what it touched.

@@ -3,7 +3,7 @@ package ynab
 import (
 	"fmt"
 
-	"pdpp/providersim"
+	"github.com/pdpp-go/pdpp/providersim"
 )
 
 // operations are the mutations that the control port knows; each changes one thing of a budget.

@@ -3,7 +3,7 @@ package ynab
 import (
 	"encoding/json"
 
-	"pdpp/providersim"
+	"github.com/pdpp-go/pdpp/providersim"
 )
 
 // Streams of [YNAB.Truth].

@@ -6,7 +6,7 @@ import (
 	"sync"
 	"time"
 
-	"pdpp/providersim"
+	"github.com/pdpp-go/pdpp/providersim"
 )
 
 // Config says what the simulated account holds and how strict its provider is.

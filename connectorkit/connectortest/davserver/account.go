@@ -10,9 +10,9 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"pdpp/connectorkit/connectortest"
-	"pdpp/connectorkit/connectortest/realserver"
-	"pdpp/providersim"
+	"github.com/pdpp-go/pdpp/connectorkit/connectortest"
+	"github.com/pdpp-go/pdpp/connectorkit/connectortest/realserver"
+	"github.com/pdpp-go/pdpp/providersim"
 )
 
 // Account is a person's place on a server, for calendars or for address books.

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"pdpp/providersim"
+	"github.com/pdpp-go/pdpp/providersim"
 )
 
 var markup = strings.NewReplacer("&", "&amp;", "<", "&lt;")

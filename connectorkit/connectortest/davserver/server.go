@@ -8,7 +8,7 @@ import (
 	"path/filepath"
 	"strconv"
 
-	"pdpp/connectorkit/connectortest/realserver"
+	"github.com/pdpp-go/pdpp/connectorkit/connectortest/realserver"
 )
 
 // Server is one of the programs at work.

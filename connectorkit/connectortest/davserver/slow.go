@@ -13,11 +13,11 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
-	"pdpp/conformance"
-	"pdpp/connectorkit"
-	"pdpp/connectorkit/connectortest"
-	"pdpp/protocol"
-	"pdpp/providersim"
+	"github.com/pdpp-go/pdpp/conformance"
+	"github.com/pdpp-go/pdpp/connectorkit"
+	"github.com/pdpp-go/pdpp/connectorkit/connectortest"
+	"github.com/pdpp-go/pdpp/protocol"
+	"github.com/pdpp-go/pdpp/providersim"
 )
 
 // hand carries requests to a server and keeps its answers back, in virtual time.

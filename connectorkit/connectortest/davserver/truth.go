@@ -13,8 +13,8 @@ import (
 	"github.com/emersion/go-ical"
 	"github.com/emersion/go-vcard"
 
-	"pdpp/connectorkit/dav"
-	"pdpp/providersim"
+	"github.com/pdpp-go/pdpp/connectorkit/dav"
+	"github.com/pdpp-go/pdpp/providersim"
 )
 
 // Truth reads what the server keeps of the account and returns what a complete collection of it holds,

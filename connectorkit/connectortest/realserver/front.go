@@ -7,7 +7,7 @@ import (
 	"net/url"
 	"testing"
 
-	"pdpp/providersim"
+	"github.com/pdpp-go/pdpp/providersim"
 )
 
 // Front stands before a server that speaks HTTP and lets every request pass the gate, whose faults

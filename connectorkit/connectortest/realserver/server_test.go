@@ -17,7 +17,7 @@ import (
 	"testing"
 	"time"
 
-	"pdpp/providersim"
+	"github.com/pdpp-go/pdpp/providersim"
 )
 
 // TestMain plays a server with a child of its own, and the program that dies without stopping one.

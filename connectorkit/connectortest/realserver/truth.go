@@ -3,7 +3,7 @@ package realserver
 import (
 	"encoding/json"
 
-	"pdpp/providersim"
+	"github.com/pdpp-go/pdpp/providersim"
 )
 
 // Truth is what a server holds, by stream and key, as a test compares it.

@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"pdpp/providersim"
+	"github.com/pdpp-go/pdpp/providersim"
 )
 
 // IMAPFront stands before a mail server. Every command of a client passes the gate as a request for

@@ -13,8 +13,8 @@ import (
 	"testing/synctest"
 	"time"
 
-	"pdpp/connectorkit"
-	"pdpp/protocol"
+	"github.com/pdpp-go/pdpp/connectorkit"
+	"github.com/pdpp-go/pdpp/protocol"
 )
 
 var recordFlag = flag.Bool("record", false, "ask the provider and write the recordings that the tests of this package replay")

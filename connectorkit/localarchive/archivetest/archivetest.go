@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"pdpp/connectorkit/localfile"
+	"github.com/pdpp-go/pdpp/connectorkit/localfile"
 )
 
 // Decoder parses a stored record, and reports whether there is one.

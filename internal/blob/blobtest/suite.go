@@ -15,7 +15,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"pdpp/internal/blob"
+	"github.com/pdpp-go/pdpp/internal/blob"
 )
 
 // Place keeps files, and takes them in pieces.

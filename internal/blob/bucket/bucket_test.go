@@ -22,9 +22,9 @@ import (
 	"github.com/johannesboyne/gofakes3"
 	"github.com/johannesboyne/gofakes3/backend/s3mem"
 
-	"pdpp/internal/blob"
-	"pdpp/internal/blob/blobtest"
-	"pdpp/internal/blob/bucket"
+	"github.com/pdpp-go/pdpp/internal/blob"
+	"github.com/pdpp-go/pdpp/internal/blob/blobtest"
+	"github.com/pdpp-go/pdpp/internal/blob/bucket"
 )
 
 var keys = bucket.Keys{ID: "harbour", Secret: "harbour-secret-0001"}

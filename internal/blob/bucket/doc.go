@@ -17,7 +17,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 	"github.com/aws/smithy-go"
 
-	"pdpp/internal/blob"
+	"github.com/pdpp-go/pdpp/internal/blob"
 )
 
 // Bucket is a place on a server.

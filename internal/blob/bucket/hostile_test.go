@@ -15,8 +15,8 @@ import (
 	"testing"
 	"time"
 
-	"pdpp/internal/blob"
-	"pdpp/internal/blob/bucket"
+	"github.com/pdpp-go/pdpp/internal/blob"
+	"github.com/pdpp-go/pdpp/internal/blob/bucket"
 )
 
 // TestHostileServer meets servers that answer with something else than was stored. Reading ends with an error

@@ -17,8 +17,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 
-	"pdpp/internal/blob"
-	"pdpp/protocol"
+	"github.com/pdpp-go/pdpp/internal/blob"
+	"github.com/pdpp-go/pdpp/protocol"
 )
 
 func (b *Bucket) key(hash string) (string, error) {

@@ -13,7 +13,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 
-	"pdpp/internal/blob"
+	"github.com/pdpp-go/pdpp/internal/blob"
 )
 
 func (b *Bucket) Open(ctx context.Context, sha256 string) (blob.File, error) {

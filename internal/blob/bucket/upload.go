@@ -11,8 +11,8 @@ import (
 	"strings"
 	"time"
 
-	"pdpp/internal/blob"
-	"pdpp/protocol"
+	"github.com/pdpp-go/pdpp/internal/blob"
+	"github.com/pdpp-go/pdpp/protocol"
 )
 
 // uploads is where the pieces of senders' files wait, a name that no hash begins with. Each piece

@@ -5,9 +5,9 @@ import (
 	"context"
 	"slices"
 
-	"pdpp/internal/collect/runner"
-	"pdpp/internal/keep/store"
-	"pdpp/protocol"
+	"github.com/pdpp-go/pdpp/internal/collect/runner"
+	"github.com/pdpp-go/pdpp/internal/keep/store"
+	"github.com/pdpp-go/pdpp/protocol"
 )
 
 // drawn is an allowance that runs of this process draw on. The hub's lock guards it.

@@ -14,14 +14,14 @@ import (
 	"testing/synctest"
 	"time"
 
-	"pdpp/connectorkit"
-	"pdpp/governor"
-	"pdpp/governor/governhttp"
-	"pdpp/internal/collect/allowance"
-	"pdpp/internal/collect/runner"
-	"pdpp/internal/keep/credential"
-	"pdpp/internal/keep/store"
-	"pdpp/protocol"
+	"github.com/pdpp-go/pdpp/connectorkit"
+	"github.com/pdpp-go/pdpp/governor"
+	"github.com/pdpp-go/pdpp/governor/governhttp"
+	"github.com/pdpp-go/pdpp/internal/collect/allowance"
+	"github.com/pdpp-go/pdpp/internal/collect/runner"
+	"github.com/pdpp-go/pdpp/internal/keep/credential"
+	"github.com/pdpp-go/pdpp/internal/keep/store"
+	"github.com/pdpp-go/pdpp/protocol"
 )
 
 const leaseTime = 20 * time.Second

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"path/filepath"
 
-	"pdpp/internal/keep/store"
+	"github.com/pdpp-go/pdpp/internal/keep/store"
 )
 
 // settleLeftovers deals with what a worker that was killed left of this profile. Whole files

@@ -17,7 +17,7 @@ import (
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
 
-	"pdpp/internal/collect/runner"
+	"github.com/pdpp-go/pdpp/internal/collect/runner"
 )
 
 const (

@@ -9,7 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"pdpp/internal/ops/disk"
+	"github.com/pdpp-go/pdpp/internal/ops/disk"
 )
 
 const (

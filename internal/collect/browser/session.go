@@ -6,10 +6,10 @@ import (
 	"fmt"
 	"path/filepath"
 
-	"pdpp/internal/collect/runner"
-	"pdpp/internal/keep/store"
-	"pdpp/manifest"
-	"pdpp/protocol"
+	"github.com/pdpp-go/pdpp/internal/collect/runner"
+	"github.com/pdpp-go/pdpp/internal/keep/store"
+	"github.com/pdpp-go/pdpp/manifest"
+	"github.com/pdpp-go/pdpp/protocol"
 )
 
 // Session is an open profile, for one run.

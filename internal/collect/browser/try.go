@@ -8,10 +8,10 @@ import (
 	"path/filepath"
 	"time"
 
-	"pdpp/foreign/confine"
-	"pdpp/internal/collect/runner"
-	"pdpp/manifest"
-	paths "pdpp/manifest/folder"
+	"github.com/pdpp-go/pdpp/foreign/confine"
+	"github.com/pdpp-go/pdpp/internal/collect/runner"
+	"github.com/pdpp-go/pdpp/manifest"
+	paths "github.com/pdpp-go/pdpp/manifest/folder"
 )
 
 // tryWithin bounds the attempt: a browser on a busy machine takes a few seconds.

@@ -6,7 +6,7 @@ import (
 	"os/user"
 	"strconv"
 
-	"pdpp/internal/collect/runner"
+	"github.com/pdpp-go/pdpp/internal/collect/runner"
 )
 
 // DefaultUser is whom browsers run as where the worker is root: Chromium keeps its sandbox for

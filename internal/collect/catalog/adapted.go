@@ -5,8 +5,8 @@ import (
 	"os"
 	"path/filepath"
 
-	"pdpp/manifest"
-	"pdpp/manifest/folder"
+	"github.com/pdpp-go/pdpp/manifest"
+	"github.com/pdpp-go/pdpp/manifest/folder"
 )
 
 // adapt completes a connector that the host program runs by starting another one.

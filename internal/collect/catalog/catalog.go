@@ -14,8 +14,8 @@ import (
 	"slices"
 	"strings"
 
-	"pdpp/manifest"
-	"pdpp/manifest/folder"
+	"github.com/pdpp-go/pdpp/manifest"
+	"github.com/pdpp-go/pdpp/manifest/folder"
 )
 
 // Catalog finds connectors: the built-in ones that the host program carries,

@@ -10,7 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"pdpp/manifest"
+	"github.com/pdpp-go/pdpp/manifest"
 )
 
 const minimal = `{"protocol_version":"0.1.0","connector_id":"NAME","version":"1","display_name":"X","streams":[

@@ -11,8 +11,8 @@ import (
 	"slices"
 	"strings"
 
-	"pdpp/manifest"
-	"pdpp/manifest/folder"
+	"github.com/pdpp-go/pdpp/manifest"
+	"github.com/pdpp-go/pdpp/manifest/folder"
 )
 
 // Demand is what the owner lets a foreign connector have: these programs, these variables,

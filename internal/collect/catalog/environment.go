@@ -7,10 +7,10 @@ import (
 	"slices"
 	"sort"
 
-	"pdpp/internal/collect/runner"
-	"pdpp/internal/ops/redact"
-	"pdpp/manifest"
-	"pdpp/manifest/folder"
+	"github.com/pdpp-go/pdpp/internal/collect/runner"
+	"github.com/pdpp-go/pdpp/internal/ops/redact"
+	"github.com/pdpp-go/pdpp/manifest"
+	"github.com/pdpp-go/pdpp/manifest/folder"
 )
 
 // ownerKnobs are the run-control variables that every connector understands,

@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 
-	"pdpp/manifest"
+	"github.com/pdpp-go/pdpp/manifest"
 )
 
 // setDefaults names the places that the manifest gives for paths which are not set, as

@@ -11,7 +11,7 @@ import (
 	"sync"
 	"time"
 
-	"pdpp/manifest"
+	"github.com/pdpp-go/pdpp/manifest"
 )
 
 // hostTimeout bounds a question to the host program, which answers from memory.

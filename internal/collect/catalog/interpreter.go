@@ -3,7 +3,7 @@ package catalog
 import (
 	"path/filepath"
 
-	"pdpp/manifest/folder"
+	"github.com/pdpp-go/pdpp/manifest/folder"
 )
 
 // start is what the connector is started with: its interpreter where it has one, and its own

@@ -6,8 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 
-	"pdpp/foreign/confine"
-	"pdpp/manifest/folder"
+	"github.com/pdpp-go/pdpp/foreign/confine"
+	"github.com/pdpp-go/pdpp/manifest/folder"
 )
 
 // limits are the files that the connector may touch: its own folder, of which it may write to the data

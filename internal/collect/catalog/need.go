@@ -1,6 +1,6 @@
 package catalog
 
-import "pdpp/manifest"
+import "github.com/pdpp-go/pdpp/manifest"
 
 // Need is a kind of thing that a run cannot do without and that the owner provides.
 type Need string

@@ -7,7 +7,7 @@ import (
 	"sync"
 	"time"
 
-	"pdpp/manifest/folder"
+	"github.com/pdpp-go/pdpp/manifest/folder"
 )
 
 // Remember gives a finder for a process that lives long: it asks the catalog

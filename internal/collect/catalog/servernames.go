@@ -4,8 +4,8 @@ import (
 	"slices"
 	"strings"
 
-	"pdpp/manifest"
-	"pdpp/manifest/folder"
+	"github.com/pdpp-go/pdpp/manifest"
+	"github.com/pdpp-go/pdpp/manifest/folder"
 )
 
 // The names of this program's own variables. A connector chooses its name, and with it the

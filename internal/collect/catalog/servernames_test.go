@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"pdpp/manifest"
+	"github.com/pdpp-go/pdpp/manifest"
 )
 
 // given names what a connector of that key is given of what it asks for, when everything has a value.

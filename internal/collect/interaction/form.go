@@ -12,8 +12,8 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 	"github.com/santhosh-tekuri/jsonschema/v6/kind"
 
-	"pdpp/internal/ops/fault"
-	"pdpp/manifest"
+	"github.com/pdpp-go/pdpp/internal/ops/fault"
+	"github.com/pdpp-go/pdpp/manifest"
 )
 
 // largestAnswer bounds what an owner can send to a connector. A form holds a

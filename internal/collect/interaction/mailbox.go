@@ -15,8 +15,8 @@ import (
 	"sync"
 	"time"
 
-	"pdpp/internal/keep/store"
-	"pdpp/protocol"
+	"github.com/pdpp-go/pdpp/internal/keep/store"
+	"github.com/pdpp-go/pdpp/protocol"
 )
 
 // Store is what questions and answers pass through.

@@ -7,12 +7,12 @@ import (
 	"testing"
 	"time"
 
-	"pdpp/internal/collect/interaction"
-	"pdpp/internal/collect/runner"
-	"pdpp/internal/keep/store"
-	"pdpp/internal/keep/store/sqlite"
-	"pdpp/internal/keep/store/sqlite/sqlitetest"
-	"pdpp/protocol"
+	"github.com/pdpp-go/pdpp/internal/collect/interaction"
+	"github.com/pdpp-go/pdpp/internal/collect/runner"
+	"github.com/pdpp-go/pdpp/internal/keep/store"
+	"github.com/pdpp-go/pdpp/internal/keep/store/sqlite"
+	"github.com/pdpp-go/pdpp/internal/keep/store/sqlite/sqlitetest"
+	"github.com/pdpp-go/pdpp/protocol"
 )
 
 // The question is stored with the key for its answer. The answer comes from

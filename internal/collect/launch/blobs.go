@@ -4,9 +4,9 @@ import (
 	"context"
 	"fmt"
 
-	"pdpp/internal/blob"
-	"pdpp/internal/collect/runner"
-	"pdpp/internal/keep/store"
+	"github.com/pdpp-go/pdpp/internal/blob"
+	"github.com/pdpp-go/pdpp/internal/collect/runner"
+	"github.com/pdpp-go/pdpp/internal/keep/store"
 )
 
 // Blobs says where the files of records are kept, and how much of them. Zero means the default,

@@ -7,12 +7,12 @@ import (
 	"maps"
 	"slices"
 
-	"pdpp/internal/collect/browser"
-	"pdpp/internal/collect/runner"
-	"pdpp/internal/keep/credential"
-	"pdpp/internal/keep/store"
-	"pdpp/internal/slice"
-	"pdpp/manifest"
+	"github.com/pdpp-go/pdpp/internal/collect/browser"
+	"github.com/pdpp-go/pdpp/internal/collect/runner"
+	"github.com/pdpp-go/pdpp/internal/keep/credential"
+	"github.com/pdpp-go/pdpp/internal/keep/store"
+	"github.com/pdpp-go/pdpp/internal/slice"
+	"github.com/pdpp-go/pdpp/manifest"
 )
 
 // ReasonBrowser ends a run whose browser profile cannot be opened on this machine. The

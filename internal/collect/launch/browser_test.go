@@ -12,11 +12,11 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
-	"pdpp/internal/collect/browser"
-	"pdpp/internal/collect/catalog"
-	"pdpp/internal/keep/credential"
-	"pdpp/internal/keep/store"
-	"pdpp/manifest"
+	"github.com/pdpp-go/pdpp/internal/collect/browser"
+	"github.com/pdpp-go/pdpp/internal/collect/catalog"
+	"github.com/pdpp-go/pdpp/internal/keep/credential"
+	"github.com/pdpp-go/pdpp/internal/keep/store"
+	"github.com/pdpp-go/pdpp/manifest"
 )
 
 // browsing gives a launcher the browser of this machine, for a connector that asks for one.

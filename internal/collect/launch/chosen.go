@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"time"
 
-	"pdpp/internal/collect/catalog"
-	"pdpp/internal/keep/store"
+	"github.com/pdpp-go/pdpp/internal/collect/catalog"
+	"github.com/pdpp-go/pdpp/internal/keep/store"
 )
 
 // Settings keep small values.

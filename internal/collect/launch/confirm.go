@@ -6,10 +6,10 @@ import (
 	"fmt"
 	"time"
 
-	"pdpp/internal/collect/catalog"
-	"pdpp/internal/collect/runner"
-	"pdpp/internal/judge/evidence"
-	"pdpp/internal/keep/store"
+	"github.com/pdpp-go/pdpp/internal/collect/catalog"
+	"github.com/pdpp-go/pdpp/internal/collect/runner"
+	"github.com/pdpp-go/pdpp/internal/judge/evidence"
+	"github.com/pdpp-go/pdpp/internal/keep/store"
 )
 
 // ReasonUnconfirmed ends a run whose foreign connector the owner has not confirmed as it is now.

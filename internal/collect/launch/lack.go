@@ -1,9 +1,9 @@
 package launch
 
 import (
-	"pdpp/internal/collect/catalog"
-	"pdpp/internal/collect/runner"
-	"pdpp/internal/judge/evidence"
+	"github.com/pdpp-go/pdpp/internal/collect/catalog"
+	"github.com/pdpp-go/pdpp/internal/collect/runner"
+	"github.com/pdpp-go/pdpp/internal/judge/evidence"
 )
 
 // lacking is the end of a run that lacks something which the owner provides. The connector is

@@ -5,8 +5,8 @@ import (
 	"errors"
 	"time"
 
-	"pdpp/internal/collect/runner"
-	"pdpp/internal/keep/store"
+	"github.com/pdpp-go/pdpp/internal/collect/runner"
+	"github.com/pdpp-go/pdpp/internal/keep/store"
 )
 
 // Lease timing: a dead process is noticed within LeaseTTL, and a live one has

@@ -9,8 +9,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"pdpp/internal/collect/runner"
-	"pdpp/internal/keep/store"
+	"github.com/pdpp-go/pdpp/internal/collect/runner"
+	"github.com/pdpp-go/pdpp/internal/keep/store"
 )
 
 func TestSecondStarterIsToldWhoRuns(t *testing.T) {

@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"pdpp/manifest"
+	"github.com/pdpp-go/pdpp/manifest"
 )
 
 // slower says of each limit, by its name behind the connector's prefix, whether one

@@ -9,9 +9,9 @@ import (
 	"strings"
 	"testing"
 
-	"pdpp/internal/collect/runner"
-	"pdpp/internal/keep/store"
-	"pdpp/manifest"
+	"github.com/pdpp-go/pdpp/internal/collect/runner"
+	"github.com/pdpp-go/pdpp/internal/keep/store"
+	"github.com/pdpp-go/pdpp/manifest"
 )
 
 // A run whose limits cannot be read does not start: it would not keep them.

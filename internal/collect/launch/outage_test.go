@@ -7,7 +7,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"pdpp/internal/keep/store"
+	"github.com/pdpp-go/pdpp/internal/keep/store"
 )
 
 // failing is a store whose FinishRun is what attempt makes of it: attempt may

@@ -8,7 +8,7 @@ import (
 	"syscall"
 	"time"
 
-	"pdpp/internal/collect/browser"
+	"github.com/pdpp-go/pdpp/internal/collect/browser"
 )
 
 // leftOver is the age after which the unlocked file of a run is removed. The lease of a process that died

@@ -10,11 +10,11 @@ import (
 	"testing"
 	"time"
 
-	"pdpp/internal/collect/catalog"
-	"pdpp/internal/collect/runner"
-	"pdpp/internal/keep/store"
-	"pdpp/manifest"
-	"pdpp/protocol"
+	"github.com/pdpp-go/pdpp/internal/collect/catalog"
+	"github.com/pdpp-go/pdpp/internal/collect/runner"
+	"github.com/pdpp-go/pdpp/internal/keep/store"
+	"github.com/pdpp-go/pdpp/manifest"
+	"github.com/pdpp-go/pdpp/protocol"
 )
 
 // A run collects what is asked for, narrowed to what the owner chose of each stream; single

@@ -10,9 +10,9 @@ import (
 	"testing"
 	"time"
 
-	"pdpp/internal/keep/store"
-	"pdpp/internal/ops/tracing"
-	"pdpp/internal/slice"
+	"github.com/pdpp-go/pdpp/internal/keep/store"
+	"github.com/pdpp-go/pdpp/internal/ops/tracing"
+	"github.com/pdpp-go/pdpp/internal/slice"
 )
 
 // A slice that could not be stored is in the trace like one that was.

@@ -8,8 +8,8 @@ import (
 	"net/http"
 	"strings"
 
-	"pdpp/internal/keep/credential"
-	"pdpp/internal/keep/store"
+	"github.com/pdpp-go/pdpp/internal/keep/credential"
+	"github.com/pdpp-go/pdpp/internal/keep/store"
 )
 
 // App is how this server is registered at a provider.

@@ -7,12 +7,12 @@ import (
 	"testing"
 	"time"
 
-	"pdpp/internal/collect/providerauth"
-	"pdpp/internal/keep/credential"
-	"pdpp/internal/keep/store"
-	"pdpp/internal/keep/store/sqlite"
-	"pdpp/internal/lab/oidctest"
-	"pdpp/manifest"
+	"github.com/pdpp-go/pdpp/internal/collect/providerauth"
+	"github.com/pdpp-go/pdpp/internal/keep/credential"
+	"github.com/pdpp-go/pdpp/internal/keep/store"
+	"github.com/pdpp-go/pdpp/internal/keep/store/sqlite"
+	"github.com/pdpp-go/pdpp/internal/lab/oidctest"
+	"github.com/pdpp-go/pdpp/manifest"
 )
 
 const connection = "cin_tunes_1"

@@ -13,8 +13,8 @@ import (
 
 	"golang.org/x/oauth2"
 
-	"pdpp/internal/keep/credential"
-	"pdpp/manifest"
+	"github.com/pdpp-go/pdpp/internal/keep/credential"
+	"github.com/pdpp-go/pdpp/manifest"
 )
 
 // config is the library's view of a provider. The library makes requests and reads answers; it

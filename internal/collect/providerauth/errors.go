@@ -4,7 +4,7 @@ import (
 	"net/http"
 	"time"
 
-	"pdpp/internal/ops/fault"
+	"github.com/pdpp-go/pdpp/internal/ops/fault"
 )
 
 // Why a sign-in has ended, as it is recorded with the credential.

@@ -17,9 +17,9 @@ import (
 	"net/http"
 	"time"
 
-	"pdpp/internal/keep/credential"
-	"pdpp/internal/keep/store"
-	"pdpp/manifest"
+	"github.com/pdpp-go/pdpp/internal/keep/credential"
+	"github.com/pdpp-go/pdpp/internal/keep/store"
+	"github.com/pdpp-go/pdpp/manifest"
 )
 
 // What is waited for, unless the Keeper says otherwise.

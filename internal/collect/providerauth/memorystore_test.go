@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"pdpp/internal/keep/store"
+	"github.com/pdpp-go/pdpp/internal/keep/store"
 )
 
 // memoryStore keeps one credential, for tests of the clock alone; both databases are held to the

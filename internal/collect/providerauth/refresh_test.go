@@ -11,10 +11,10 @@ import (
 	"testing/synctest"
 	"time"
 
-	"pdpp/internal/collect/providerauth"
-	"pdpp/internal/keep/credential"
-	"pdpp/internal/keep/store"
-	"pdpp/internal/lab/oidctest"
+	"github.com/pdpp-go/pdpp/internal/collect/providerauth"
+	"github.com/pdpp-go/pdpp/internal/keep/credential"
+	"github.com/pdpp-go/pdpp/internal/keep/store"
+	"github.com/pdpp-go/pdpp/internal/lab/oidctest"
 )
 
 // A token that ended, or that the provider refused, is replaced by one request, however many ask;

@@ -9,9 +9,9 @@ import (
 	"testing"
 	"time"
 
-	"pdpp/internal/collect/providerauth"
-	"pdpp/internal/lab/oidctest"
-	"pdpp/internal/ops/fault"
+	"github.com/pdpp-go/pdpp/internal/collect/providerauth"
+	"github.com/pdpp-go/pdpp/internal/lab/oidctest"
+	"github.com/pdpp-go/pdpp/internal/ops/fault"
 )
 
 func code(err error) string {

@@ -15,12 +15,12 @@ import (
 	"testing"
 	"time"
 
-	"pdpp/internal/collect/providerauth"
-	"pdpp/internal/keep/credential"
-	"pdpp/internal/keep/store"
-	"pdpp/internal/keep/store/postgres"
-	"pdpp/internal/keep/store/storetest/scratch"
-	"pdpp/internal/lab/oidctest"
+	"github.com/pdpp-go/pdpp/internal/collect/providerauth"
+	"github.com/pdpp-go/pdpp/internal/keep/credential"
+	"github.com/pdpp-go/pdpp/internal/keep/store"
+	"github.com/pdpp-go/pdpp/internal/keep/store/postgres"
+	"github.com/pdpp-go/pdpp/internal/keep/store/storetest/scratch"
+	"github.com/pdpp-go/pdpp/internal/lab/oidctest"
 )
 
 // A worker is this test's own program, with these variables.

@@ -5,7 +5,7 @@ import (
 	"sync"
 	"time"
 
-	"pdpp/protocol"
+	"github.com/pdpp-go/pdpp/protocol"
 )
 
 // Allowances lets runs share what a provider allows all of them together.

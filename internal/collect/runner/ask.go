@@ -7,7 +7,7 @@ import (
 	"math"
 	"time"
 
-	"pdpp/protocol"
+	"github.com/pdpp-go/pdpp/protocol"
 )
 
 // interaction parks the run: finished slices are made durable, the question

@@ -5,7 +5,7 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
-	"pdpp/internal/slice"
+	"github.com/pdpp-go/pdpp/internal/slice"
 )
 
 // batch collects what has passed the gates until it is committed. Everything in

@@ -17,8 +17,8 @@ import (
 
 	"github.com/go-json-experiment/json"
 
-	"pdpp/internal/slice"
-	"pdpp/protocol"
+	"github.com/pdpp-go/pdpp/internal/slice"
+	"github.com/pdpp-go/pdpp/protocol"
 )
 
 // Blobs keeps the files that records name, by their content.

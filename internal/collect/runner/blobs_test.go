@@ -15,7 +15,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"pdpp/protocol"
+	"github.com/pdpp-go/pdpp/protocol"
 )
 
 // keeper keeps files in memory.

@@ -4,7 +4,7 @@ import (
 	"context"
 	"sync/atomic"
 
-	"pdpp/internal/slice"
+	"github.com/pdpp-go/pdpp/internal/slice"
 )
 
 // committer writes batches in order, one at a time, beside the reader. The

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"pdpp/protocol"
+	"github.com/pdpp-go/pdpp/protocol"
 )
 
 // sliceAccounted reports whether every key of a slice is hydrated, skipped by

@@ -4,7 +4,7 @@ import (
 	"testing"
 	"testing/synctest"
 
-	"pdpp/protocol"
+	"github.com/pdpp-go/pdpp/protocol"
 )
 
 // A run that is drained ends with the slice it is at, and keeps it.

@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"time"
 
-	"pdpp/internal/slice"
-	"pdpp/manifest/gate"
-	"pdpp/protocol"
+	"github.com/pdpp-go/pdpp/internal/slice"
+	"github.com/pdpp-go/pdpp/manifest/gate"
+	"github.com/pdpp-go/pdpp/protocol"
 )
 
 func (s *session) record(ctx context.Context, m *protocol.Record) error {

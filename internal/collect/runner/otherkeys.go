@@ -5,7 +5,7 @@ import (
 	"hash/maphash"
 	"strings"
 
-	"pdpp/protocol"
+	"github.com/pdpp-go/pdpp/protocol"
 )
 
 // mostOtherKeys bounds the keys of one stream that are watched for a second item.

@@ -3,8 +3,8 @@ package runner
 import (
 	"github.com/go-json-experiment/json/jsontext"
 
-	"pdpp/internal/slice"
-	"pdpp/protocol"
+	"github.com/pdpp-go/pdpp/internal/slice"
+	"github.com/pdpp-go/pdpp/protocol"
 )
 
 // Status is how a run ended.

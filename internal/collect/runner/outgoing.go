@@ -3,7 +3,7 @@ package runner
 import (
 	"cmp"
 
-	"pdpp/protocol"
+	"github.com/pdpp-go/pdpp/protocol"
 )
 
 // outgoing is a line for the connector. Its phase is what the connector misses

@@ -12,7 +12,7 @@ import (
 	"sync"
 	"time"
 
-	"pdpp/foreign/confine"
+	"github.com/pdpp-go/pdpp/foreign/confine"
 )
 
 // exitStatus is how a process ended.

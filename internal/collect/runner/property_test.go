@@ -9,7 +9,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"pdpp/protocol"
+	"github.com/pdpp-go/pdpp/protocol"
 )
 
 // journey is a random run. Everything it says is numbered in wire order: a

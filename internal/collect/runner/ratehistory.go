@@ -4,7 +4,7 @@ import (
 	"slices"
 	"time"
 
-	"pdpp/protocol"
+	"github.com/pdpp-go/pdpp/protocol"
 )
 
 // maxRatePoints bounds the rate history of a run, however long it is and

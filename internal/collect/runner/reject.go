@@ -6,8 +6,8 @@ import (
 
 	"github.com/go-json-experiment/json"
 
-	"pdpp/internal/slice"
-	"pdpp/protocol"
+	"github.com/pdpp-go/pdpp/internal/slice"
+	"github.com/pdpp-go/pdpp/protocol"
 )
 
 // Bounds of what is rejected alone: more of it is not a slip, and what else the stream

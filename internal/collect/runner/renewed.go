@@ -5,7 +5,7 @@ import (
 	"slices"
 	"time"
 
-	"pdpp/protocol"
+	"github.com/pdpp-go/pdpp/protocol"
 )
 
 // renewEvery is how often a run may ask for a fresh credential.

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"pdpp/protocol"
+	"github.com/pdpp-go/pdpp/protocol"
 )
 
 // A fresh credential comes once in half a minute, is a secret before the connector has it, and the

@@ -5,7 +5,7 @@ import (
 	"maps"
 	"slices"
 
-	"pdpp/protocol"
+	"github.com/pdpp-go/pdpp/protocol"
 )
 
 // maxRotations bounds how often a run may hand over a credential.

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"pdpp/manifest"
-	"pdpp/protocol"
+	"github.com/pdpp-go/pdpp/manifest"
+	"github.com/pdpp-go/pdpp/protocol"
 )
 
 // A credential that was exchanged is durable before the connector hears of it, and is in nothing

@@ -8,7 +8,7 @@
 //
 // The pieces: process.go owns the child and pipe.go its output, session.go the
 // dialogue, outgoing.go what is said to the connector and ask.go what the owner is
-// asked, pdpp/manifest/gate the rules for records, batch.go and committer.go the way to the
+// asked, github.com/pdpp-go/pdpp/manifest/gate the rules for records, batch.go and committer.go the way to the
 // Sink, gapwork.go the recovery of gaps, coverage.go the accounting of detail
 // lanes, finish.go the judgement at the end, secrets.go what must not remain.
 package runner
@@ -22,10 +22,10 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
-	"pdpp/foreign/confine"
-	"pdpp/internal/slice"
-	"pdpp/manifest"
-	"pdpp/protocol"
+	"github.com/pdpp-go/pdpp/foreign/confine"
+	"github.com/pdpp-go/pdpp/internal/slice"
+	"github.com/pdpp-go/pdpp/manifest"
+	"github.com/pdpp-go/pdpp/protocol"
 )
 
 // Spec says what to run.

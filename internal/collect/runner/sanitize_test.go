@@ -8,7 +8,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 	"pgregory.net/rapid"
 
-	"pdpp/internal/ops/redact"
+	"github.com/pdpp-go/pdpp/internal/ops/redact"
 )
 
 func TestSanitize(t *testing.T) {

@@ -6,10 +6,10 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
-	"pdpp/internal/slice"
-	"pdpp/manifest"
-	"pdpp/manifest/gate"
-	"pdpp/protocol"
+	"github.com/pdpp-go/pdpp/internal/slice"
+	"github.com/pdpp-go/pdpp/manifest"
+	"github.com/pdpp-go/pdpp/manifest/gate"
+	"github.com/pdpp-go/pdpp/protocol"
 )
 
 // stream is everything that the accounting knows of one stream in scope, and its gate.

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"pdpp/protocol"
+	"github.com/pdpp-go/pdpp/protocol"
 )
 
 // dialogue is a run without a process: script plays the connector.

@@ -7,7 +7,7 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
-	"pdpp/internal/ops/redact"
+	"github.com/pdpp-go/pdpp/internal/ops/redact"
 )
 
 // secrets are the values that must not appear in anything a run leaves behind:

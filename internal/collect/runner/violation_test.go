@@ -6,7 +6,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"pdpp/protocol"
+	"github.com/pdpp-go/pdpp/protocol"
 )
 
 // What a connector may not say, beside bad records. Each case runs with a gap of

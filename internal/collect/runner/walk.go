@@ -5,8 +5,8 @@ import (
 	"crypto/sha256"
 	"slices"
 
-	"pdpp/manifest"
-	"pdpp/protocol"
+	"github.com/pdpp-go/pdpp/manifest"
+	"github.com/pdpp-go/pdpp/protocol"
 )
 
 // Bounds of a comparison at the end of a walk.

@@ -8,7 +8,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"pdpp/protocol"
+	"github.com/pdpp-go/pdpp/protocol"
 )
 
 // timed plays a script in virtual time and says how long the run took.

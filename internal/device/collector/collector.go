@@ -20,9 +20,9 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
-	"pdpp/internal/collect/catalog"
-	"pdpp/internal/collect/runner"
-	"pdpp/internal/device/wire"
+	"github.com/pdpp-go/pdpp/internal/collect/catalog"
+	"github.com/pdpp-go/pdpp/internal/collect/runner"
+	"github.com/pdpp-go/pdpp/internal/device/wire"
 )
 
 // Collector works for one profile. The zero values of the optional fields are

@@ -7,7 +7,7 @@ import (
 	"os"
 	"testing"
 
-	"pdpp/internal/device/wire"
+	"github.com/pdpp-go/pdpp/internal/device/wire"
 )
 
 // A source that the owner deleted leaves nothing on the device, neither waiting uploads nor a byte of them. Any other

@@ -9,8 +9,8 @@ import (
 	"strings"
 	"time"
 
-	"pdpp/internal/device/wire"
-	"pdpp/internal/ops/fault"
+	"github.com/pdpp-go/pdpp/internal/device/wire"
+	"github.com/pdpp-go/pdpp/internal/ops/fault"
 )
 
 // Enrolment is how this host becomes a device of a server, or gets another source there.

@@ -13,8 +13,8 @@ import (
 
 	"github.com/go-json-experiment/json"
 
-	"pdpp/internal/device/wire"
-	"pdpp/internal/slice"
+	"github.com/pdpp-go/pdpp/internal/device/wire"
+	"github.com/pdpp-go/pdpp/internal/slice"
 )
 
 // TestTokenIsExchanged exchanges an old token for all sources of the device. The old one is

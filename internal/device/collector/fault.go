@@ -3,7 +3,7 @@ package collector
 import (
 	"fmt"
 
-	"pdpp/internal/ops/fault"
+	"github.com/pdpp-go/pdpp/internal/ops/fault"
 )
 
 // operatorFault is a mistake of the person at the keyboard or of the profile: nothing was

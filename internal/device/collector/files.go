@@ -9,9 +9,9 @@ import (
 	"os"
 	"time"
 
-	"pdpp/internal/blob"
-	"pdpp/internal/device/wire"
-	"pdpp/internal/slice"
+	"github.com/pdpp-go/pdpp/internal/blob"
+	"github.com/pdpp-go/pdpp/internal/device/wire"
+	"github.com/pdpp-go/pdpp/internal/slice"
 )
 
 // filesExt is behind the name of a queue for the folder of the files that its records name. A file is

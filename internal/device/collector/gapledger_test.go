@@ -6,7 +6,7 @@ import (
 	"slices"
 	"testing"
 
-	"pdpp/internal/slice"
+	"github.com/pdpp-go/pdpp/internal/slice"
 
 	"github.com/go-json-experiment/json/jsontext"
 	"pgregory.net/rapid"

@@ -3,7 +3,7 @@ package collector
 import (
 	"slices"
 
-	"pdpp/protocol"
+	"github.com/pdpp-go/pdpp/protocol"
 )
 
 // inOrder lists the least often tried gaps first, so that none starves.

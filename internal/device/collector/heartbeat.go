@@ -8,7 +8,7 @@ import (
 	"slices"
 	"time"
 
-	"pdpp/internal/device/wire"
+	"github.com/pdpp-go/pdpp/internal/device/wire"
 )
 
 // heartbeatTime bounds the last word of a pass that was stopped.

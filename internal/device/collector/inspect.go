@@ -11,8 +11,8 @@ import (
 	"strings"
 	"time"
 
-	"pdpp/internal/device/outbox"
-	"pdpp/internal/device/wire"
+	"github.com/pdpp-go/pdpp/internal/device/outbox"
+	"github.com/pdpp-go/pdpp/internal/device/wire"
 )
 
 // Lifecycle is the one word for a source's queue, the most pressing first.

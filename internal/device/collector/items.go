@@ -11,9 +11,9 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
-	"pdpp/internal/device/outbox"
-	"pdpp/internal/device/wire"
-	"pdpp/internal/slice"
+	"github.com/pdpp-go/pdpp/internal/device/outbox"
+	"github.com/pdpp-go/pdpp/internal/device/wire"
+	"github.com/pdpp-go/pdpp/internal/slice"
 )
 
 // What an item of the outbox carries.

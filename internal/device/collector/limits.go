@@ -9,8 +9,8 @@ import (
 
 	"github.com/go-json-experiment/json"
 
-	"pdpp/internal/collect/catalog"
-	"pdpp/protocol"
+	"github.com/pdpp-go/pdpp/internal/collect/catalog"
+	"github.com/pdpp-go/pdpp/protocol"
 )
 
 // limits are what the owner lets the source collect, as a run is told of it.

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"time"
 
-	"pdpp/internal/ops/fault"
+	"github.com/pdpp-go/pdpp/internal/ops/fault"
 )
 
 // queueLock keeps a second collector away from a queue. The system releases it

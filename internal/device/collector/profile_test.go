@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"pdpp/internal/ops/fault"
+	"github.com/pdpp-go/pdpp/internal/ops/fault"
 
 	"pgregory.net/rapid"
 )

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"pdpp/internal/ops/fault"
+	"github.com/pdpp-go/pdpp/internal/ops/fault"
 )
 
 // Dirs are the folders of the device program.

@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"time"
 
-	"pdpp/internal/device/outbox"
-	"pdpp/internal/device/wire"
+	"github.com/pdpp-go/pdpp/internal/device/outbox"
+	"github.com/pdpp-go/pdpp/internal/device/wire"
 )
 
 // Preview is what a recovery would find and do.

@@ -11,10 +11,10 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
-	"pdpp/internal/device/outbox"
-	"pdpp/internal/device/wire"
-	"pdpp/internal/ops/fault"
-	"pdpp/internal/slice"
+	"github.com/pdpp-go/pdpp/internal/device/outbox"
+	"github.com/pdpp-go/pdpp/internal/device/wire"
+	"github.com/pdpp-go/pdpp/internal/ops/fault"
+	"github.com/pdpp-go/pdpp/internal/slice"
 )
 
 // content reads every file of a folder.

@@ -3,8 +3,8 @@ package collector
 import (
 	"time"
 
-	"pdpp/internal/collect/runner"
-	"pdpp/internal/device/wire"
+	"github.com/pdpp-go/pdpp/internal/collect/runner"
+	"github.com/pdpp-go/pdpp/internal/device/wire"
 )
 
 // Cause is why a pass did not end healthy.

@@ -12,10 +12,10 @@ import (
 	"sync/atomic"
 	"time"
 
-	"pdpp/internal/collect/runner"
-	"pdpp/internal/device/outbox"
-	"pdpp/internal/device/wire"
-	"pdpp/protocol"
+	"github.com/pdpp-go/pdpp/internal/collect/runner"
+	"github.com/pdpp-go/pdpp/internal/device/outbox"
+	"github.com/pdpp-go/pdpp/internal/device/wire"
+	"github.com/pdpp-go/pdpp/protocol"
 )
 
 // pass is one execution of Run.

@@ -6,9 +6,9 @@ import (
 	"fmt"
 	"strings"
 
-	"pdpp/internal/device/wire"
-	"pdpp/internal/slice"
-	"pdpp/protocol"
+	"github.com/pdpp-go/pdpp/internal/device/wire"
+	"github.com/pdpp-go/pdpp/internal/slice"
+	"github.com/pdpp-go/pdpp/protocol"
 )
 
 // send brings a group to the server: in one request if that commits all of it together,

@@ -4,8 +4,8 @@ import (
 	"sync"
 	"time"
 
-	"pdpp/internal/device/wire"
-	"pdpp/internal/slice"
+	"github.com/pdpp-go/pdpp/internal/device/wire"
+	"github.com/pdpp-go/pdpp/internal/slice"
 )
 
 // target is how large an upload should be. It grows while uploads are quick and shrinks

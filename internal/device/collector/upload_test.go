@@ -13,8 +13,8 @@ import (
 	"testing"
 	"time"
 
-	"pdpp/internal/device/outbox"
-	"pdpp/internal/slice"
+	"github.com/pdpp-go/pdpp/internal/device/outbox"
+	"github.com/pdpp-go/pdpp/internal/slice"
 
 	"github.com/go-json-experiment/json/jsontext"
 )

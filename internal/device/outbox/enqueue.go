@@ -11,7 +11,7 @@ import (
 	"strings"
 	"time"
 
-	"pdpp/internal/device/wire"
+	"github.com/pdpp-go/pdpp/internal/device/wire"
 )
 
 // Enqueue appends items in their order, all or none; they are durable when it

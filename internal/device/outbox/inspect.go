@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"pdpp/internal/device/wire"
+	"github.com/pdpp-go/pdpp/internal/device/wire"
 )
 
 // DeadLetters lists what was given up for a source, oldest first, without the

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"time"
 
-	"pdpp/internal/device/wire"
+	"github.com/pdpp-go/pdpp/internal/device/wire"
 )
 
 // modelItem is an item as the contract describes it, without a database.

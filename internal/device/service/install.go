@@ -10,7 +10,7 @@ import (
 	"strings"
 	"unicode/utf16"
 
-	"pdpp/internal/ops/fault"
+	"github.com/pdpp-go/pdpp/internal/ops/fault"
 )
 
 // Names under which the operating system knows the service.

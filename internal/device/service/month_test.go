@@ -5,8 +5,8 @@ import (
 	"testing"
 	"time"
 
-	"pdpp/internal/judge/evidence"
-	"pdpp/internal/judge/health"
+	"github.com/pdpp-go/pdpp/internal/judge/evidence"
+	"github.com/pdpp-go/pdpp/internal/judge/health"
 )
 
 // laptop is a device through a month: nights, cafés with portals, trains without a network,

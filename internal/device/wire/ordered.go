@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"unicode/utf8"
 
-	"pdpp/protocol"
+	"github.com/pdpp-go/pdpp/protocol"
 )
 
 // ordered rewrites JSON in script order in one look at its bytes, where that changes nothing but

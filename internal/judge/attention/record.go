@@ -10,7 +10,7 @@ import (
 	"slices"
 	"time"
 
-	"pdpp/internal/judge/evidence"
+	"github.com/pdpp-go/pdpp/internal/judge/evidence"
 )
 
 // Record is one action that is asked of the owner.

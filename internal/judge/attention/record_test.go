@@ -8,8 +8,8 @@ import (
 
 	"pgregory.net/rapid"
 
-	"pdpp/internal/judge/attention"
-	"pdpp/internal/judge/evidence"
+	"github.com/pdpp-go/pdpp/internal/judge/attention"
+	"github.com/pdpp-go/pdpp/internal/judge/evidence"
 )
 
 var noon = time.Date(2026, 3, 10, 12, 0, 0, 0, time.UTC)

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"time"
 
-	"pdpp/internal/judge/evidence"
+	"github.com/pdpp-go/pdpp/internal/judge/evidence"
 )
 
 // The wait after failures. Failures count together while they are of one class.

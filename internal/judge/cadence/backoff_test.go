@@ -7,8 +7,8 @@ import (
 
 	"pgregory.net/rapid"
 
-	"pdpp/internal/judge/evidence"
-	"pdpp/protocol"
+	"github.com/pdpp-go/pdpp/internal/judge/evidence"
+	"github.com/pdpp-go/pdpp/protocol"
 )
 
 func failedRun(f evidence.Failure) evidence.Run {

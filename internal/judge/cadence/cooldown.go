@@ -3,7 +3,7 @@ package cadence
 import (
 	"time"
 
-	"pdpp/internal/judge/evidence"
+	"github.com/pdpp-go/pdpp/internal/judge/evidence"
 )
 
 // The cool-down after a source's own refusals.

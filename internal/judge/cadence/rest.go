@@ -3,7 +3,7 @@ package cadence
 import (
 	"time"
 
-	"pdpp/internal/judge/evidence"
+	"github.com/pdpp-go/pdpp/internal/judge/evidence"
 )
 
 // classPressure is the class under which earlier versions stored the source's rest. It

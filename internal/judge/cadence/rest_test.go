@@ -6,9 +6,9 @@ import (
 
 	"pgregory.net/rapid"
 
-	"pdpp/internal/judge/evidence"
-	"pdpp/manifest"
-	"pdpp/protocol"
+	"github.com/pdpp-go/pdpp/internal/judge/evidence"
+	"github.com/pdpp-go/pdpp/manifest"
+	"github.com/pdpp-go/pdpp/protocol"
 )
 
 // Nothing is due while a wait for the provider is in force, and the attempt that

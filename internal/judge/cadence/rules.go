@@ -4,7 +4,7 @@ import (
 	"slices"
 	"time"
 
-	"pdpp/internal/judge/evidence"
+	"github.com/pdpp-go/pdpp/internal/judge/evidence"
 )
 
 // situation is the evidence with what several rules need, read once.

@@ -6,8 +6,8 @@ import (
 
 	"pgregory.net/rapid"
 
-	"pdpp/internal/judge/evidence"
-	"pdpp/protocol"
+	"github.com/pdpp-go/pdpp/internal/judge/evidence"
+	"github.com/pdpp-go/pdpp/protocol"
 )
 
 // simulate lets a timer ask every five minutes for thirty days. Each run takes

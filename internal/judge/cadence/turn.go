@@ -5,7 +5,7 @@ import (
 	"encoding/binary"
 	"time"
 
-	"pdpp/internal/judge/evidence"
+	"github.com/pdpp-go/pdpp/internal/judge/evidence"
 )
 
 // longestInterval bounds what a stored number may mean, so that no sum of times

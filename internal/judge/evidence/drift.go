@@ -1,6 +1,6 @@
 package evidence
 
-import "pdpp/protocol"
+import "github.com/pdpp-go/pdpp/protocol"
 
 // How a provider's answers differ from what the connector expects, as runs report it.
 type (

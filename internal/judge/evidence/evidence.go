@@ -3,7 +3,7 @@ package evidence
 import (
 	"time"
 
-	"pdpp/manifest"
+	"github.com/pdpp-go/pdpp/manifest"
 )
 
 // Evidence is everything that is known of one connection.

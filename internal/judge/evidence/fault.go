@@ -5,7 +5,7 @@ import (
 	"strings"
 	"unicode"
 
-	"pdpp/protocol"
+	"github.com/pdpp-go/pdpp/protocol"
 )
 
 // CredentialFault is how a run failed over its credential; empty when it did not.

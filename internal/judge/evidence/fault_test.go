@@ -4,7 +4,7 @@ import (
 	"testing"
 	"time"
 
-	"pdpp/protocol"
+	"github.com/pdpp-go/pdpp/protocol"
 )
 
 // TestCredentialFault reads the codes by which connectors name a failure.

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"time"
 
-	"pdpp/protocol"
+	"github.com/pdpp-go/pdpp/protocol"
 )
 
 // RunStatus is how a run ended.

@@ -3,8 +3,8 @@ package evidence
 import (
 	"time"
 
-	"pdpp/manifest"
-	"pdpp/protocol"
+	"github.com/pdpp-go/pdpp/manifest"
+	"github.com/pdpp-go/pdpp/protocol"
 )
 
 // Stream is what the manifest declares of a stream and what was last measured.

@@ -3,7 +3,7 @@ package evidence
 import (
 	"time"
 
-	"pdpp/protocol"
+	"github.com/pdpp-go/pdpp/protocol"
 )
 
 // Wait says that a sender of the connection is not to send before a moment.

@@ -1,6 +1,6 @@
 package health
 
-import "pdpp/internal/judge/evidence"
+import "github.com/pdpp-go/pdpp/internal/judge/evidence"
 
 // RollUpBacklog sums the gaps up. Only what the source's pressure deferred
 // counts as pending, sets the next attempt and the number of attempts; every

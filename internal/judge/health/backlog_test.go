@@ -5,8 +5,8 @@ import (
 	"testing"
 	"time"
 
-	"pdpp/internal/judge/evidence"
-	"pdpp/protocol"
+	"github.com/pdpp-go/pdpp/internal/judge/evidence"
+	"github.com/pdpp-go/pdpp/protocol"
 )
 
 func TestBacklog(t *testing.T) {

@@ -4,8 +4,8 @@ import (
 	"strings"
 	"time"
 
-	"pdpp/internal/judge/cadence"
-	"pdpp/internal/judge/evidence"
+	"github.com/pdpp-go/pdpp/internal/judge/cadence"
+	"github.com/pdpp-go/pdpp/internal/judge/evidence"
 )
 
 // conditions makes the conditions in the order of ConditionTypes.

@@ -4,9 +4,9 @@ import (
 	"slices"
 	"strings"
 
-	"pdpp/internal/judge/evidence"
-	"pdpp/manifest"
-	"pdpp/protocol"
+	"github.com/pdpp-go/pdpp/internal/judge/evidence"
+	"github.com/pdpp-go/pdpp/manifest"
+	"github.com/pdpp-go/pdpp/protocol"
 )
 
 // coverageReading is the coverage axis and what it rests on.

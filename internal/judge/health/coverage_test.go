@@ -5,9 +5,9 @@ import (
 	"slices"
 	"testing"
 
-	"pdpp/internal/judge/evidence"
-	"pdpp/manifest"
-	"pdpp/protocol"
+	"github.com/pdpp-go/pdpp/internal/judge/evidence"
+	"github.com/pdpp-go/pdpp/manifest"
+	"github.com/pdpp-go/pdpp/protocol"
 )
 
 func measuredFact() *evidence.Fact {

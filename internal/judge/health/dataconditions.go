@@ -4,7 +4,7 @@ import (
 	"slices"
 	"time"
 
-	"pdpp/internal/judge/evidence"
+	"github.com/pdpp-go/pdpp/internal/judge/evidence"
 )
 
 // stalledRows pairs each cause with its two conditions; the last is for a cause

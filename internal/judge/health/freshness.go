@@ -3,7 +3,7 @@ package health
 import (
 	"time"
 
-	"pdpp/internal/judge/evidence"
+	"github.com/pdpp-go/pdpp/internal/judge/evidence"
 )
 
 // capture is what freshness depends on.

@@ -1,6 +1,6 @@
 package health
 
-import "pdpp/internal/judge/evidence"
+import "github.com/pdpp-go/pdpp/internal/judge/evidence"
 
 // ReadLocalProgress sums up what trusted sources reported. It is nil for a
 // connection that no device feeds, and its counts are nil when no trusted source

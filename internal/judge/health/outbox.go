@@ -3,7 +3,7 @@ package health
 import (
 	"time"
 
-	"pdpp/internal/judge/evidence"
+	"github.com/pdpp-go/pdpp/internal/judge/evidence"
 )
 
 // StaleHeartbeat is the age at which a heartbeat no longer speaks for its device.

@@ -4,8 +4,8 @@ import (
 	"slices"
 	"time"
 
-	"pdpp/internal/judge/cadence"
-	"pdpp/internal/judge/evidence"
+	"github.com/pdpp-go/pdpp/internal/judge/cadence"
+	"github.com/pdpp-go/pdpp/internal/judge/evidence"
 )
 
 // Project judges a connection: its conditions, the headline that they give, and

@@ -5,8 +5,8 @@ import (
 	"strings"
 	"time"
 
-	"pdpp/internal/judge/evidence"
-	"pdpp/protocol"
+	"github.com/pdpp-go/pdpp/internal/judge/evidence"
+	"github.com/pdpp-go/pdpp/protocol"
 )
 
 // credentialsValid is false while something says no, and true once a look or a

@@ -4,8 +4,8 @@ import (
 	"slices"
 	"time"
 
-	"pdpp/internal/judge/cadence"
-	"pdpp/internal/judge/evidence"
+	"github.com/pdpp-go/pdpp/internal/judge/cadence"
+	"github.com/pdpp-go/pdpp/internal/judge/evidence"
 )
 
 // reading is the evidence with everything that several rules need, read once.

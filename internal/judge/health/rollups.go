@@ -1,6 +1,6 @@
 package health
 
-import "pdpp/internal/judge/evidence"
+import "github.com/pdpp-go/pdpp/internal/judge/evidence"
 
 // streams rolls the streams up one by one, in the manifest's order.
 func (r *reading) streams() []StreamRollup {

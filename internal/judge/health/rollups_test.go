@@ -3,8 +3,8 @@ package health
 import (
 	"testing"
 
-	"pdpp/internal/judge/evidence"
-	"pdpp/manifest"
+	"github.com/pdpp-go/pdpp/internal/judge/evidence"
+	"github.com/pdpp-go/pdpp/manifest"
 )
 
 func TestStreamRollups(t *testing.T) {

@@ -4,7 +4,7 @@ import (
 	"encoding/json"
 	"time"
 
-	"pdpp/internal/judge/evidence"
+	"github.com/pdpp-go/pdpp/internal/judge/evidence"
 )
 
 // Text is a string whose absence is null in JSON.

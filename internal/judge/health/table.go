@@ -1,6 +1,6 @@
 package health
 
-import "pdpp/internal/judge/evidence"
+import "github.com/pdpp-go/pdpp/internal/judge/evidence"
 
 // conditionTable holds every condition that can be made, in the order of its
 // definition below. A reason that a run, the scheduler or a question gives

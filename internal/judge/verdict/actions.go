@@ -3,7 +3,7 @@ package verdict
 import (
 	"slices"
 
-	"pdpp/internal/judge/health"
+	"github.com/pdpp-go/pdpp/internal/judge/health"
 )
 
 // actionRule is one line of the table below.

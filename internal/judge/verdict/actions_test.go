@@ -4,7 +4,7 @@ import (
 	"slices"
 	"testing"
 
-	"pdpp/internal/judge/health"
+	"github.com/pdpp-go/pdpp/internal/judge/health"
 )
 
 func TestTerminalFlagFollowsTheDisposition(t *testing.T) {

@@ -1,8 +1,8 @@
 package verdict
 
 import (
-	"pdpp/internal/judge/evidence"
-	"pdpp/internal/judge/health"
+	"github.com/pdpp-go/pdpp/internal/judge/evidence"
+	"github.com/pdpp-go/pdpp/internal/judge/health"
 )
 
 // The questions that the action rules ask. The owner is asked for something

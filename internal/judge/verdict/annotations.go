@@ -1,6 +1,6 @@
 package verdict
 
-import "pdpp/internal/judge/health"
+import "github.com/pdpp-go/pdpp/internal/judge/health"
 
 // annotations are the notes beside the pill. A calm verdict has at most one. Up
 // to the advisory channel they speak of freshness, schedule and activity alone,

@@ -3,7 +3,7 @@ package verdict
 import (
 	"testing"
 
-	"pdpp/internal/judge/health"
+	"github.com/pdpp-go/pdpp/internal/judge/health"
 )
 
 var sink Verdict

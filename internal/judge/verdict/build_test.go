@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"pdpp/internal/judge/health"
+	"github.com/pdpp-go/pdpp/internal/judge/health"
 )
 
 // observed is the moment of every judgement in these tests.

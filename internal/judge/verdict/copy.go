@@ -1,6 +1,6 @@
 package verdict
 
-import "pdpp/internal/judge/evidence"
+import "github.com/pdpp-go/pdpp/internal/judge/evidence"
 
 // line names a sentence. Every word that the owner reads is in this file; what
 // to say when is decided elsewhere.

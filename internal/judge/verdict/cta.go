@@ -1,6 +1,6 @@
 package verdict
 
-import "pdpp/internal/judge/health"
+import "github.com/pdpp-go/pdpp/internal/judge/health"
 
 func ctaRecovery(r *reading) string { return say(recoveries[recoveryOf(&r.in.Snapshot)].Label) }
 

@@ -1,6 +1,6 @@
 package verdict
 
-import "pdpp/internal/judge/health"
+import "github.com/pdpp-go/pdpp/internal/judge/health"
 
 // The places in Detail that a suppressed signal points at.
 const (

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"pdpp/internal/judge/health"
+	"github.com/pdpp-go/pdpp/internal/judge/health"
 )
 
 func TestDrainedConnectorShowsNoGapCount(t *testing.T) {

@@ -4,7 +4,7 @@ import (
 	"math/rand/v2"
 	"time"
 
-	"pdpp/internal/judge/health"
+	"github.com/pdpp-go/pdpp/internal/judge/health"
 )
 
 // generator makes inputs, most of which no projection would emit.

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"pdpp/internal/judge/health"
+	"github.com/pdpp-go/pdpp/internal/judge/health"
 )
 
 // Check holds a verdict against its input and returns every rule that it

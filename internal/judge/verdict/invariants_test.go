@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"pdpp/internal/judge/health"
+	"github.com/pdpp-go/pdpp/internal/judge/health"
 )
 
 // TestCheckFindsEachFault spoils a good verdict in one way at a time.

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"pdpp/internal/judge/health"
+	"github.com/pdpp-go/pdpp/internal/judge/health"
 )
 
 // promises are the words that say that missing data arrives after all.

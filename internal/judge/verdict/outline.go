@@ -3,9 +3,9 @@ package verdict
 import (
 	"time"
 
-	"pdpp/internal/ops/text"
+	"github.com/pdpp-go/pdpp/internal/ops/text"
 
-	"pdpp/internal/judge/health"
+	"github.com/pdpp-go/pdpp/internal/judge/health"
 )
 
 // Outline is the verdict in three lines, for somebody who wants to know more

@@ -7,8 +7,8 @@ import (
 	"testing"
 	"time"
 
-	"pdpp/internal/judge/health"
-	"pdpp/internal/ops/text"
+	"github.com/pdpp-go/pdpp/internal/judge/health"
+	"github.com/pdpp-go/pdpp/internal/ops/text"
 )
 
 func neverRun(in *Input) {

@@ -1,6 +1,6 @@
 package verdict
 
-import "pdpp/internal/judge/health"
+import "github.com/pdpp-go/pdpp/internal/judge/health"
 
 // progress shows the sign of progress that suits how the connection collects.
 // A number that is not measured stays absent, and one that is zero because of

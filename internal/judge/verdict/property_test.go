@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"pdpp/internal/judge/health"
+	"github.com/pdpp-go/pdpp/internal/judge/health"
 )
 
 const propertyRuns = 60_000

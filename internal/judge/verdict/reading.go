@@ -3,7 +3,7 @@ package verdict
 import (
 	"cmp"
 
-	"pdpp/internal/judge/health"
+	"github.com/pdpp-go/pdpp/internal/judge/health"
 )
 
 // reading is the input as the rules ask about it. It is made once per verdict.

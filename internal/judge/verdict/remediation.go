@@ -3,7 +3,7 @@ package verdict
 import (
 	"strings"
 
-	"pdpp/internal/judge/health"
+	"github.com/pdpp-go/pdpp/internal/judge/health"
 )
 
 // stalledUnknown is the cause of a stalled device that gave none.

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"pdpp/internal/judge/health"
+	"github.com/pdpp-go/pdpp/internal/judge/health"
 )
 
 // ownerText is all that the owner reads of the primary action.

@@ -1,6 +1,6 @@
 package verdict
 
-import "pdpp/internal/judge/health"
+import "github.com/pdpp-go/pdpp/internal/judge/health"
 
 // forwardStatement says what comes next. It follows from the disposition and
 // the primary action, and from the axes only where there is no action.

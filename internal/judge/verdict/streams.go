@@ -3,7 +3,7 @@ package verdict
 import (
 	"slices"
 
-	"pdpp/internal/judge/health"
+	"github.com/pdpp-go/pdpp/internal/judge/health"
 )
 
 // streamRows are the streams as they are, those without a vote included.

@@ -3,8 +3,8 @@ package verdict
 import (
 	"time"
 
-	"pdpp/internal/judge/evidence"
-	"pdpp/internal/judge/health"
+	"github.com/pdpp-go/pdpp/internal/judge/evidence"
+	"github.com/pdpp-go/pdpp/internal/judge/health"
 )
 
 // Input is everything that a verdict depends on.

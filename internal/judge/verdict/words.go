@@ -3,8 +3,8 @@ package verdict
 import (
 	"strings"
 
-	"pdpp/internal/judge/evidence"
-	"pdpp/internal/ops/text"
+	"github.com/pdpp-go/pdpp/internal/judge/evidence"
+	"github.com/pdpp-go/pdpp/internal/ops/text"
 )
 
 const secondsPerDay = 24 * 60 * 60

@@ -4,7 +4,7 @@ import (
 	"testing"
 	"time"
 
-	"pdpp/internal/judge/health"
+	"github.com/pdpp-go/pdpp/internal/judge/health"
 )
 
 func TestAgesAreCalendarDaysOfUTC(t *testing.T) {

@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"time"
 
-	"pdpp/internal/keep/store"
+	"github.com/pdpp-go/pdpp/internal/keep/store"
 )
 
 // How long entries stay.

@@ -12,7 +12,7 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"pdpp/internal/keep/store"
+	"github.com/pdpp-go/pdpp/internal/keep/store"
 )
 
 // kept is a trail in memory.

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"time"
 
-	"pdpp/internal/keep/store"
+	"github.com/pdpp-go/pdpp/internal/keep/store"
 )
 
 // Ended is a way in that a restore has ended.

@@ -13,8 +13,8 @@ import (
 
 	"filippo.io/age"
 
-	"pdpp/internal/keep/store"
-	"pdpp/internal/ops/fault"
+	"github.com/pdpp-go/pdpp/internal/keep/store"
+	"github.com/pdpp-go/pdpp/internal/ops/fault"
 )
 
 // An archive that nobody sealed could be anybody's: it is refused, passphrase or not, unless

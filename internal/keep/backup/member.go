@@ -11,8 +11,8 @@ import (
 	"strings"
 	"time"
 
-	"pdpp/internal/keep/credential"
-	"pdpp/protocol"
+	"github.com/pdpp-go/pdpp/internal/keep/credential"
+	"github.com/pdpp-go/pdpp/protocol"
 )
 
 // member is a file or folder of the home that goes into an archive.

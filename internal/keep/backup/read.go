@@ -18,9 +18,9 @@ import (
 	"filippo.io/age"
 	"github.com/go-json-experiment/json"
 
-	"pdpp/internal/keep/credential"
-	"pdpp/internal/ops/fault"
-	"pdpp/protocol"
+	"github.com/pdpp-go/pdpp/internal/keep/credential"
+	"github.com/pdpp-go/pdpp/internal/ops/fault"
+	"github.com/pdpp-go/pdpp/protocol"
 )
 
 // taker is given each file of an archive, after begin was given its header.

@@ -10,7 +10,7 @@ import (
 	"os"
 	"strings"
 
-	"pdpp/internal/ops/fault"
+	"github.com/pdpp-go/pdpp/internal/ops/fault"
 
 	"filippo.io/age"
 )

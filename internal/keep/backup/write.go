@@ -10,7 +10,7 @@ import (
 	"syscall"
 	"time"
 
-	"pdpp/internal/ops/fault"
+	"github.com/pdpp-go/pdpp/internal/ops/fault"
 
 	"filippo.io/age"
 )

@@ -1,6 +1,6 @@
 package credential
 
-import "pdpp/internal/ops/fault"
+import "github.com/pdpp-go/pdpp/internal/ops/fault"
 
 // Codes of faults. They are stable, and no fault holds a secret.
 const (

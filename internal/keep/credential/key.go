@@ -12,7 +12,7 @@ import (
 	"net/http"
 	"strings"
 
-	"pdpp/internal/ops/fault"
+	"github.com/pdpp-go/pdpp/internal/ops/fault"
 )
 
 const keySize = 32

@@ -9,7 +9,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"pdpp/internal/ops/fault"
+	"github.com/pdpp-go/pdpp/internal/ops/fault"
 )
 
 // KeyFile is the name of the key file in the home folder.

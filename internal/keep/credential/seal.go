@@ -8,7 +8,7 @@ import (
 	"encoding/hex"
 	"net/http"
 
-	"pdpp/internal/ops/fault"
+	"github.com/pdpp-go/pdpp/internal/ops/fault"
 )
 
 // What is sealed is: a version, the fingerprint of the key, a random nonce, and

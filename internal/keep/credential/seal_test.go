@@ -8,8 +8,8 @@ import (
 
 	"pgregory.net/rapid"
 
-	"pdpp/internal/keep/credential"
-	"pdpp/internal/ops/fault"
+	"github.com/pdpp-go/pdpp/internal/keep/credential"
+	"github.com/pdpp-go/pdpp/internal/ops/fault"
 )
 
 var testKey = credential.NewKey()

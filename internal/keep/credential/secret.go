@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"log/slog"
 
-	"pdpp/internal/ops/redact"
+	"github.com/pdpp-go/pdpp/internal/ops/redact"
 )
 
 // Secret is a value that prints as a mark, whatever prints it. The value comes

@@ -11,7 +11,7 @@ import (
 
 	jsonv2 "github.com/go-json-experiment/json"
 
-	"pdpp/internal/keep/credential"
+	"github.com/pdpp-go/pdpp/internal/keep/credential"
 )
 
 const hidden = "swordfish-of-the-seven-seas"

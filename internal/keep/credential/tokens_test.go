@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"pdpp/internal/keep/credential"
+	"github.com/pdpp-go/pdpp/internal/keep/credential"
 )
 
 // Tokens come back as they were, for their connection alone, and never as variables of a connector.

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"pdpp/internal/ops/fault"
-	"pdpp/manifest"
+	"github.com/pdpp-go/pdpp/internal/ops/fault"
+	"github.com/pdpp-go/pdpp/manifest"
 )
 
 // maxValues bounds a credential: it is a few lines, not a file.

@@ -8,9 +8,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
-	"pdpp/internal/keep/credential"
-	"pdpp/internal/ops/fault"
-	"pdpp/manifest"
+	"github.com/pdpp-go/pdpp/internal/keep/credential"
+	"github.com/pdpp-go/pdpp/internal/ops/fault"
+	"github.com/pdpp-go/pdpp/manifest"
 )
 
 func lantern() *manifest.Manifest {

@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"pdpp/internal/judge/attention"
+	"github.com/pdpp-go/pdpp/internal/judge/attention"
 )
 
 // Attentions are the records of what the owner is asked to do.

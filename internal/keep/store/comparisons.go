@@ -9,8 +9,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"pdpp/manifest"
-	"pdpp/protocol"
+	"github.com/pdpp-go/pdpp/manifest"
+	"github.com/pdpp-go/pdpp/protocol"
 )
 
 // Comparison asks for records whose top-level field stands in an order to a value. A

@@ -3,7 +3,7 @@ package store
 import (
 	"context"
 
-	"pdpp/internal/judge/evidence"
+	"github.com/pdpp-go/pdpp/internal/judge/evidence"
 )
 
 // EvidenceReader reads the facts that health is derived from.

@@ -4,7 +4,7 @@ import (
 	"testing"
 	"time"
 
-	"pdpp/internal/slice"
+	"github.com/pdpp-go/pdpp/internal/slice"
 
 	"github.com/go-json-experiment/json/jsontext"
 	"pgregory.net/rapid"

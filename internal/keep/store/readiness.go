@@ -3,7 +3,7 @@ package store
 import (
 	"context"
 
-	"pdpp/internal/judge/evidence"
+	"github.com/pdpp-go/pdpp/internal/judge/evidence"
 )
 
 // Readiness is what was found out about what a run needs, and what the parts

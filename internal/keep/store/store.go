@@ -14,7 +14,7 @@ import (
 	"context"
 	"time"
 
-	"pdpp/internal/slice"
+	"github.com/pdpp-go/pdpp/internal/slice"
 )
 
 // Store is everything that PDPP keeps. Methods are safe for concurrent use, by

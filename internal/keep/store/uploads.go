@@ -6,8 +6,8 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
-	"pdpp/internal/judge/evidence"
-	"pdpp/internal/slice"
+	"github.com/pdpp-go/pdpp/internal/judge/evidence"
+	"github.com/pdpp-go/pdpp/internal/slice"
 )
 
 // Uploads is how what a device sends becomes durable: by the writer of a run's slices,

@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"time"
 
-	"pdpp/internal/judge/evidence"
-	"pdpp/protocol"
+	"github.com/pdpp-go/pdpp/internal/judge/evidence"
+	"github.com/pdpp-go/pdpp/protocol"
 )
 
 // Waits are the moments before which a provider is not to be asked. They outlive

@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"pdpp/protocol"
+	"github.com/pdpp-go/pdpp/protocol"
 )
 
 // Work is what the scheduler keeps between its passes, and what passes between

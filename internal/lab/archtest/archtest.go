@@ -17,7 +17,7 @@ import (
 )
 
 // modulePath is the module's import path: the prefix of every import of our own.
-const modulePath = "pdpp"
+const modulePath = "github.com/pdpp-go/pdpp"
 
 // Package is one package of the module, parsed.
 type Package struct {

@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"pdpp/internal/lab/programs"
+	"github.com/pdpp-go/pdpp/internal/lab/programs"
 )
 
 // lantern is a connector that cannot do without a browser.

@@ -9,10 +9,10 @@ import (
 	"testing"
 	"time"
 
-	"pdpp/internal/keep/store/postgres"
-	"pdpp/internal/keep/store/sqlite"
-	"pdpp/internal/keep/store/sqlite/sqlitetest"
-	"pdpp/providersim"
+	"github.com/pdpp-go/pdpp/internal/keep/store/postgres"
+	"github.com/pdpp-go/pdpp/internal/keep/store/sqlite"
+	"github.com/pdpp-go/pdpp/internal/keep/store/sqlite/sqlitetest"
+	"github.com/pdpp-go/pdpp/providersim"
 )
 
 // TestSharedAllowance: four connections of one account, on one worker and on three, share its allowance. A worker

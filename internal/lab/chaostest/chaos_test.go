@@ -11,9 +11,9 @@ import (
 	"testing"
 	"time"
 
-	"pdpp/internal/keep/store/postgres"
-	"pdpp/internal/keep/store/sqlite"
-	"pdpp/internal/keep/store/sqlite/sqlitetest"
+	"github.com/pdpp-go/pdpp/internal/keep/store/postgres"
+	"github.com/pdpp-go/pdpp/internal/keep/store/sqlite"
+	"github.com/pdpp-go/pdpp/internal/keep/store/sqlite/sqlitetest"
 )
 
 // TestChaos is the whole of it, on both databases.

@@ -3,7 +3,7 @@ package chaostest
 import (
 	"testing"
 
-	"pdpp/internal/keep/store"
+	"github.com/pdpp-go/pdpp/internal/keep/store"
 )
 
 // happening is one entry of the event log. Order is when it became durable, by

@@ -6,9 +6,9 @@ import (
 	"path/filepath"
 	"testing"
 
-	"pdpp/connectorkit/connectortest"
-	"pdpp/internal/lab/programs"
-	"pdpp/manifest"
+	"github.com/pdpp-go/pdpp/connectorkit/connectortest"
+	"github.com/pdpp-go/pdpp/internal/lab/programs"
+	"github.com/pdpp-go/pdpp/manifest"
 )
 
 // shipped are the real ones, built as users run them: without the race

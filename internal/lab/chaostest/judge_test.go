@@ -5,9 +5,9 @@ import (
 	"strings"
 	"testing"
 
-	"pdpp/connectorkit/connectortest"
-	"pdpp/internal/keep/store"
-	"pdpp/providersim/lumen"
+	"github.com/pdpp-go/pdpp/connectorkit/connectortest"
+	"github.com/pdpp-go/pdpp/internal/keep/store"
+	"github.com/pdpp-go/pdpp/providersim/lumen"
 )
 
 // judge compares everything, when nobody works any more.

@@ -14,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"pdpp/internal/keep/store"
+	"github.com/pdpp-go/pdpp/internal/keep/store"
 )
 
 // worker is the place of one pdpp process. It plays the service manager: a

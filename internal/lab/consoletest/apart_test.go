@@ -9,10 +9,10 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"pdpp/internal/keep/store/postgres"
-	"pdpp/internal/keep/store/postgres/postgrestest"
-	"pdpp/providersim/chatgpt"
-	"pdpp/providersim/signin"
+	"github.com/pdpp-go/pdpp/internal/keep/store/postgres"
+	"github.com/pdpp-go/pdpp/internal/keep/store/postgres/postgrestest"
+	"github.com/pdpp-go/pdpp/providersim/chatgpt"
+	"github.com/pdpp-go/pdpp/providersim/signin"
 )
 
 // town is a console and a worker of two machines over one database, beside a simulated site.

@@ -14,8 +14,8 @@ import (
 
 	"github.com/coder/websocket"
 
-	"pdpp/internal/device/wire"
-	"pdpp/internal/keep/store/sqlite"
+	"github.com/pdpp-go/pdpp/internal/device/wire"
+	"github.com/pdpp-go/pdpp/internal/keep/store/sqlite"
 )
 
 // handOff is a question that a run asks on its page, and where it can be reached.

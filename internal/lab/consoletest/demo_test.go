@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"pdpp/internal/view"
+	"github.com/pdpp-go/pdpp/internal/view"
 )
 
 // The demonstration is opened once and looked at by everybody who needs a house with

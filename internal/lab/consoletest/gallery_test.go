@@ -14,10 +14,10 @@ import (
 	"testing"
 	"time"
 
-	"pdpp/internal/blob"
-	"pdpp/internal/owner/console"
-	"pdpp/internal/owner/thumbnail"
-	"pdpp/internal/slice"
+	"github.com/pdpp-go/pdpp/internal/blob"
+	"github.com/pdpp-go/pdpp/internal/owner/console"
+	"github.com/pdpp-go/pdpp/internal/owner/thumbnail"
+	"github.com/pdpp-go/pdpp/internal/slice"
 )
 
 // drawn is a picture of two colours.

@@ -13,7 +13,7 @@ import (
 	"syscall"
 	"testing"
 
-	"pdpp/internal/lab/programs"
+	"github.com/pdpp-go/pdpp/internal/lab/programs"
 )
 
 // installed builds what an owner installs, once.

@@ -8,9 +8,9 @@ import (
 	"strings"
 	"testing"
 
-	"pdpp/internal/view"
-	"pdpp/providersim"
-	"pdpp/providersim/github"
+	"github.com/pdpp-go/pdpp/internal/view"
+	"github.com/pdpp-go/pdpp/providersim"
+	"github.com/pdpp-go/pdpp/providersim/github"
 )
 
 // client is an app of somebody else's: it has a token and no cookie.

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"pdpp/internal/judge/evidence"
+	"github.com/pdpp-go/pdpp/internal/judge/evidence"
 )
 
 // What a page tells of a connection is one judgement of facts that were read once: verdict,

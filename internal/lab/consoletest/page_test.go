@@ -8,7 +8,7 @@ import (
 
 	"github.com/chromedp/chromedp"
 
-	"pdpp/internal/judge/evidence"
+	"github.com/pdpp-go/pdpp/internal/judge/evidence"
 )
 
 const gateManifest = `{"protocol_version":"0.1.0","connector_id":"gate","version":"1.0.0","display_name":"Gate",

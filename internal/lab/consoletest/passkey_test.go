@@ -15,7 +15,7 @@ import (
 	"github.com/chromedp/cdproto/webauthn"
 	"github.com/chromedp/chromedp"
 
-	"pdpp/internal/cli"
+	"github.com/pdpp-go/pdpp/internal/cli"
 )
 
 // clocked is `pdpp serve` in this process, with a clock that the test turns.

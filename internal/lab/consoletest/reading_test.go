@@ -7,9 +7,9 @@ import (
 	"testing"
 	"time"
 
-	"pdpp/internal/lab/goldentest"
-	"pdpp/internal/owner/console/pagetest"
-	"pdpp/internal/slice"
+	"github.com/pdpp-go/pdpp/internal/lab/goldentest"
+	"github.com/pdpp-go/pdpp/internal/owner/console/pagetest"
+	"github.com/pdpp-go/pdpp/internal/slice"
 )
 
 // reads fills the household with what is read: mail with its texts and attachments in streams of

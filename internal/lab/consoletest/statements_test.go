@@ -10,8 +10,8 @@ import (
 	"testing"
 	"time"
 
-	"pdpp/internal/judge/evidence"
-	"pdpp/internal/view"
+	"github.com/pdpp-go/pdpp/internal/judge/evidence"
+	"github.com/pdpp-go/pdpp/internal/view"
 )
 
 // stuck is what a stalled device reports.

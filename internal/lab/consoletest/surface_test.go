@@ -19,10 +19,10 @@ import (
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 
-	"pdpp/internal/keep/store"
-	"pdpp/internal/keep/store/sqlite"
-	"pdpp/providersim/chatgpt"
-	"pdpp/providersim/signin"
+	"github.com/pdpp-go/pdpp/internal/keep/store"
+	"github.com/pdpp-go/pdpp/internal/keep/store/sqlite"
+	"github.com/pdpp-go/pdpp/providersim/chatgpt"
+	"github.com/pdpp-go/pdpp/providersim/signin"
 )
 
 // The page of a run's browser, in the console.

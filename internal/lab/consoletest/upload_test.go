@@ -17,7 +17,7 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"pdpp/internal/owner/api"
+	"github.com/pdpp-go/pdpp/internal/owner/api"
 )
 
 // ballast makes an export larger than two pieces.

@@ -9,8 +9,8 @@ import (
 	"testing"
 	"time"
 
-	"pdpp/connectorkit/connectortest"
-	"pdpp/providersim"
+	"github.com/pdpp-go/pdpp/connectorkit/connectortest"
+	"github.com/pdpp-go/pdpp/providersim"
 )
 
 // kills is how many SIGKILLs each database takes; make chaos asks for seven times as many. Half

@@ -11,9 +11,9 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
-	"pdpp/internal/collect/catalog"
-	"pdpp/internal/device/collector"
-	"pdpp/manifest"
+	"github.com/pdpp-go/pdpp/internal/collect/catalog"
+	"github.com/pdpp-go/pdpp/internal/device/collector"
+	"github.com/pdpp-go/pdpp/manifest"
 )
 
 // clocked is the name under which the test binary plays the collector by a clock that can be

@@ -7,9 +7,9 @@ import (
 	"strings"
 	"testing"
 
-	"pdpp/internal/keep/store/sqlite"
-	"pdpp/internal/keep/store/sqlite/sqlitetest"
-	"pdpp/internal/lab/programs"
+	"github.com/pdpp-go/pdpp/internal/keep/store/sqlite"
+	"github.com/pdpp-go/pdpp/internal/keep/store/sqlite/sqlitetest"
+	"github.com/pdpp-go/pdpp/internal/lab/programs"
 )
 
 // TestDeviceIsNotCompared goes back to an earlier bookmark of a device with the shipped programs. What the device then
@@ -17,7 +17,7 @@ import (
 func TestDeviceIsNotCompared(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	err := programs.Build(dir, "pdpp/cmd/pdpp", "pdpp/cmd/pdpp-local-collector", "pdpp/cmd/pdpp-connectors")
+	err := programs.Build(dir, "cmd/pdpp", "cmd/pdpp-local-collector", "cmd/pdpp-connectors")
 	if err != nil {
 		t.Fatal(err)
 	}

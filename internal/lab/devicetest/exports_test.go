@@ -7,10 +7,10 @@ import (
 	"strings"
 	"testing"
 
-	"pdpp/internal/keep/store/postgres"
-	"pdpp/internal/keep/store/postgres/postgrestest"
-	"pdpp/internal/lab/programs"
-	"pdpp/providersim/files"
+	"github.com/pdpp-go/pdpp/internal/keep/store/postgres"
+	"github.com/pdpp-go/pdpp/internal/keep/store/postgres/postgrestest"
+	"github.com/pdpp-go/pdpp/internal/lab/programs"
+	"github.com/pdpp-go/pdpp/providersim/files"
 )
 
 // TestSourcesOfExports goes the owner's way for what services give a person to take away: the

@@ -8,10 +8,10 @@ import (
 	"strings"
 	"testing"
 
-	"pdpp/internal/keep/store/sqlite"
-	"pdpp/internal/keep/store/sqlite/sqlitetest"
-	"pdpp/internal/lab/programs"
-	"pdpp/providersim/files"
+	"github.com/pdpp-go/pdpp/internal/keep/store/sqlite"
+	"github.com/pdpp-go/pdpp/internal/keep/store/sqlite/sqlitetest"
+	"github.com/pdpp-go/pdpp/internal/lab/programs"
+	"github.com/pdpp-go/pdpp/providersim/files"
 )
 
 // TestSourcesOfMessages goes the owner's way for sources that a program keeps in a database:

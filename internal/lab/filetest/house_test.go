@@ -17,9 +17,9 @@ import (
 	"syscall"
 	"testing"
 
-	"pdpp/connectorkit/connectortest/realserver"
-	"pdpp/connectorkit/connectortest/realserver/dovecot"
-	"pdpp/internal/lab/programs"
+	"github.com/pdpp-go/pdpp/connectorkit/connectortest/realserver"
+	"github.com/pdpp-go/pdpp/connectorkit/connectortest/realserver/dovecot"
+	"github.com/pdpp-go/pdpp/internal/lab/programs"
 )
 
 var (

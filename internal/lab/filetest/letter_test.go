@@ -14,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"pdpp/connectorkit/connectortest/realserver"
+	"github.com/pdpp-go/pdpp/connectorkit/connectortest/realserver"
 )
 
 // attached is something that comes with a letter.

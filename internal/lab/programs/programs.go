@@ -15,7 +15,7 @@ import (
 func Built() string { return os.Getenv("PDPP_TEST_PROGRAMS") }
 
 // modulePath is the prefix of the packages of this module.
-const modulePath = "pdpp"
+const modulePath = "github.com/pdpp-go/pdpp"
 
 // Build writes programs into a folder. A program is named by its package, as in "cmd/pdpp".
 func Build(folder string, packages ...string) error {

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"time"
 
-	"pdpp/governor"
+	"github.com/pdpp-go/pdpp/governor"
 )
 
 // Standing is how one way to pace does on many providers.

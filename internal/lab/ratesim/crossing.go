@@ -5,7 +5,7 @@ import (
 	"io"
 	"time"
 
-	"pdpp/governor"
+	"github.com/pdpp-go/pdpp/governor"
 )
 
 // Crossing is how fast things are fetched from a provider that answers late, as a share of

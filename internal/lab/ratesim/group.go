@@ -5,7 +5,7 @@ import (
 	"slices"
 	"time"
 
-	"pdpp/governor"
+	"github.com/pdpp-go/pdpp/governor"
 )
 
 // Group describes several runs that draw on one allowance.

@@ -9,7 +9,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"pdpp/governor"
+	"github.com/pdpp-go/pdpp/governor"
 )
 
 // Runs on one allowance deliver together what one of them would alone, on one worker and

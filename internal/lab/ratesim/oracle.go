@@ -3,7 +3,7 @@ package ratesim
 import (
 	"time"
 
-	"pdpp/governor"
+	"github.com/pdpp-go/pdpp/governor"
 )
 
 // Oracle is the time in which a client that reads the limiter and foresees the

@@ -6,7 +6,7 @@ import (
 
 	"golang.org/x/time/rate"
 
-	"pdpp/governor"
+	"github.com/pdpp-go/pdpp/governor"
 )
 
 // Peer is another way to pace requests, to compare the governor with. Around each of them

@@ -4,7 +4,7 @@ import (
 	"testing"
 	"time"
 
-	"pdpp/governor"
+	"github.com/pdpp-go/pdpp/governor"
 )
 
 // sends runs a peer against a window and gives the times at which its requests left.

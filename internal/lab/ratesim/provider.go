@@ -5,7 +5,7 @@ import (
 	"math/rand/v2"
 	"time"
 
-	"pdpp/governor"
+	"github.com/pdpp-go/pdpp/governor"
 )
 
 // Provider describes a provider and the way to it.

@@ -4,7 +4,7 @@ import (
 	"math/rand/v2"
 	"time"
 
-	"pdpp/governor"
+	"github.com/pdpp-go/pdpp/governor"
 )
 
 // Start is the wall clock at the beginning of every run.

@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"pdpp/governor"
+	"github.com/pdpp-go/pdpp/governor"
 )
 
 func start(adjust ...func(*governor.Config)) *governor.Governor {

@@ -6,7 +6,7 @@ import (
 	"text/tabwriter"
 	"time"
 
-	"pdpp/governor"
+	"github.com/pdpp-go/pdpp/governor"
 )
 
 // Score is how well a run went.

@@ -6,7 +6,7 @@ import (
 	"math/rand/v2"
 	"time"
 
-	"pdpp/governor"
+	"github.com/pdpp-go/pdpp/governor"
 )
 
 // Near and Far are how long news takes between runs on one worker, and over several.

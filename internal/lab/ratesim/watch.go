@@ -3,7 +3,7 @@ package ratesim
 import (
 	"time"
 
-	"pdpp/governor"
+	"github.com/pdpp-go/pdpp/governor"
 )
 
 // EventKind is what happened in a run.

@@ -4,7 +4,7 @@ import (
 	"errors"
 	"time"
 
-	"pdpp/governor"
+	"github.com/pdpp-go/pdpp/governor"
 )
 
 // stage is what a worker does next.

@@ -9,7 +9,7 @@ import (
 	"io"
 	"log/slog"
 
-	"pdpp/internal/ops/redact"
+	"github.com/pdpp-go/pdpp/internal/ops/redact"
 )
 
 // Format is how lines look.

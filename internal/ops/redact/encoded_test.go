@@ -12,7 +12,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"pdpp/internal/ops/redact"
+	"github.com/pdpp-go/pdpp/internal/ops/redact"
 )
 
 // encodings are the ways in which a program writes a value without meaning to hide it.

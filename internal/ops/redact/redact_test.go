@@ -7,7 +7,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"pdpp/internal/ops/redact"
+	"github.com/pdpp-go/pdpp/internal/ops/redact"
 )
 
 func TestShapes(t *testing.T) {

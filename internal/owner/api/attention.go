@@ -6,7 +6,7 @@ import (
 	"net/url"
 	"time"
 
-	"pdpp/internal/judge/attention"
+	"github.com/pdpp-go/pdpp/internal/judge/attention"
 )
 
 // Attention is what the owner is asked to do.

@@ -14,7 +14,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"pdpp/internal/owner/api"
+	"github.com/pdpp-go/pdpp/internal/owner/api"
 )
 
 const invented = "pdpp_ot_invented_for_a_test"

@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"time"
 
-	"pdpp/internal/view"
+	"github.com/pdpp-go/pdpp/internal/view"
 )
 
 // listed is how the server gives several things.

@@ -5,7 +5,7 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"pdpp/internal/view"
+	"github.com/pdpp-go/pdpp/internal/view"
 )
 
 // Detail is all of one connection.

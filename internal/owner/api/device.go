@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"pdpp/internal/device/wire"
+	"github.com/pdpp-go/pdpp/internal/device/wire"
 )
 
 // Devices is the machines that collect for the owner, and letting them in.

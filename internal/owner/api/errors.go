@@ -4,7 +4,7 @@ import (
 	"net/http"
 	"time"
 
-	"pdpp/internal/ops/fault"
+	"github.com/pdpp-go/pdpp/internal/ops/fault"
 )
 
 // Codes of errors.

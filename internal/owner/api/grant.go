@@ -3,7 +3,7 @@ package api
 import (
 	"time"
 
-	"pdpp/internal/view"
+	"github.com/pdpp-go/pdpp/internal/view"
 )
 
 // Grant lets a client read a part of the records.

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"time"
 
-	"pdpp/internal/ops/text"
+	"github.com/pdpp-go/pdpp/internal/ops/text"
 )
 
 // Keeping is how much of what exists is here, how far back, and what is missing.

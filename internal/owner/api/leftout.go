@@ -3,7 +3,7 @@ package api
 import (
 	"strings"
 
-	"pdpp/internal/ops/text"
+	"github.com/pdpp-go/pdpp/internal/ops/text"
 )
 
 // LeftOut counts content of files that a source does not collect, of one kind.

@@ -11,7 +11,7 @@ import (
 	"context"
 	"io"
 
-	"pdpp/internal/view"
+	"github.com/pdpp-go/pdpp/internal/view"
 )
 
 // Owner is everything that an owner can ask for. Every error that an owner can do

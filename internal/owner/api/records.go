@@ -4,8 +4,8 @@ import (
 	"encoding/json"
 	"time"
 
-	"pdpp/manifest"
-	"pdpp/protocol"
+	"github.com/pdpp-go/pdpp/manifest"
+	"github.com/pdpp-go/pdpp/protocol"
 )
 
 // Stream is a stream with records.

@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"pdpp/internal/ops/text"
+	"github.com/pdpp-go/pdpp/internal/ops/text"
 )
 
 // RecordsStay is what an owner may expect to be able to free and cannot.

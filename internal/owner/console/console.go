@@ -8,11 +8,11 @@ import (
 	"net/http"
 	"time"
 
-	"pdpp/internal/owner/api"
-	"pdpp/internal/owner/console/life"
-	"pdpp/internal/owner/console/manage"
-	"pdpp/internal/owner/console/ui"
-	"pdpp/internal/owner/console/watch"
+	"github.com/pdpp-go/pdpp/internal/owner/api"
+	"github.com/pdpp-go/pdpp/internal/owner/console/life"
+	"github.com/pdpp-go/pdpp/internal/owner/console/manage"
+	"github.com/pdpp-go/pdpp/internal/owner/console/ui"
+	"github.com/pdpp-go/pdpp/internal/owner/console/watch"
 )
 
 // Auth lets only the signed-in owner through, and to some only one who has shown lately

@@ -9,8 +9,8 @@ import (
 	"testing"
 	"time"
 
-	"pdpp/internal/owner/api"
-	"pdpp/internal/view"
+	"github.com/pdpp-go/pdpp/internal/owner/api"
+	"github.com/pdpp-go/pdpp/internal/view"
 )
 
 // nobody has no connections.

@@ -3,8 +3,8 @@ package routes
 import (
 	"net/http"
 
-	"pdpp/internal/owner/api"
-	"pdpp/internal/web/reply"
+	"github.com/pdpp-go/pdpp/internal/owner/api"
+	"github.com/pdpp-go/pdpp/internal/web/reply"
 )
 
 // newToken is an owner token with what is known of it. The token is shown here and

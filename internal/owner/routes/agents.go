@@ -4,9 +4,9 @@ import (
 	"net/http"
 	"time"
 
-	"pdpp/internal/owner/api"
-	"pdpp/internal/view"
-	"pdpp/internal/web/reply"
+	"github.com/pdpp-go/pdpp/internal/owner/api"
+	"github.com/pdpp-go/pdpp/internal/view"
+	"github.com/pdpp-go/pdpp/internal/web/reply"
 )
 
 // agents are the addresses for programs that act for the owner.

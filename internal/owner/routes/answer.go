@@ -5,8 +5,8 @@ import (
 	"errors"
 	"net/http"
 
-	"pdpp/internal/owner/api"
-	"pdpp/internal/web/reply"
+	"github.com/pdpp-go/pdpp/internal/owner/api"
+	"github.com/pdpp-go/pdpp/internal/web/reply"
 )
 
 // get answers with what do gives.

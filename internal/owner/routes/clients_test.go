@@ -8,10 +8,10 @@ import (
 	"strings"
 	"testing"
 
-	"pdpp/internal/owner/api"
-	"pdpp/internal/share/grants"
-	"pdpp/internal/share/oauth"
-	"pdpp/internal/share/readapi"
+	"github.com/pdpp-go/pdpp/internal/owner/api"
+	"github.com/pdpp-go/pdpp/internal/share/grants"
+	"github.com/pdpp-go/pdpp/internal/share/oauth"
+	"github.com/pdpp-go/pdpp/internal/share/readapi"
 )
 
 // What clients get from the running parts is as the document describes it, too.

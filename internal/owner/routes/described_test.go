@@ -13,7 +13,7 @@ import (
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
-	"pdpp/internal/web/server"
+	"github.com/pdpp-go/pdpp/internal/web/server"
 )
 
 // description is the OpenAPI document, made strict: an answer may have no member that

@@ -9,8 +9,8 @@ import (
 	"log/slog"
 	"slices"
 
-	"pdpp/internal/owner/api"
-	"pdpp/internal/web/reply"
+	"github.com/pdpp-go/pdpp/internal/owner/api"
+	"github.com/pdpp-go/pdpp/internal/web/reply"
 )
 
 // surface is what the routes share.

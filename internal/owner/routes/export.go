@@ -6,7 +6,7 @@ import (
 	"net/http"
 	"time"
 
-	"pdpp/internal/owner/api"
+	"github.com/pdpp-go/pdpp/internal/owner/api"
 )
 
 // stalledAfter is how long a reader may take nothing before an export is given up.

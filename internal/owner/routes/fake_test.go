@@ -6,8 +6,8 @@ import (
 	"strings"
 	"time"
 
-	"pdpp/internal/owner/api"
-	"pdpp/internal/view"
+	"github.com/pdpp-go/pdpp/internal/owner/api"
+	"github.com/pdpp-go/pdpp/internal/view"
 )
 
 // fake is an owner that keeps what it was asked and gives what it was told to.

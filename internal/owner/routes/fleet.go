@@ -4,7 +4,7 @@ import (
 	"net/http"
 	"time"
 
-	"pdpp/internal/view"
+	"github.com/pdpp-go/pdpp/internal/view"
 )
 
 // fleet is all connections in one word. The word follows from the counts that a

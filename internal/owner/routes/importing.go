@@ -6,8 +6,8 @@ import (
 	"strconv"
 	"time"
 
-	"pdpp/internal/owner/api"
-	"pdpp/internal/web/reply"
+	"github.com/pdpp-go/pdpp/internal/owner/api"
+	"github.com/pdpp-go/pdpp/internal/web/reply"
 )
 
 func (s *surface) importing() []reply.Route {

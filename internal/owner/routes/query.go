@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"pdpp/internal/owner/api"
+	"github.com/pdpp-go/pdpp/internal/owner/api"
 )
 
 // queryOf reads the parameters of an address. It refuses those that the address does not

@@ -5,7 +5,7 @@ import (
 	"net/http/httptest"
 	"testing"
 
-	"pdpp/internal/owner/routes"
+	"github.com/pdpp-go/pdpp/internal/owner/routes"
 )
 
 // Whatever stands behind the question mark, the answer is a page or a refusal.

@@ -6,8 +6,8 @@ import (
 	"net/url"
 	"time"
 
-	"pdpp/internal/owner/api"
-	"pdpp/internal/web/reply"
+	"github.com/pdpp-go/pdpp/internal/owner/api"
+	"github.com/pdpp-go/pdpp/internal/web/reply"
 )
 
 func (s *surface) reading() []reply.Route {

@@ -17,9 +17,9 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"pgregory.net/rapid"
 
-	"pdpp/internal/owner/api"
-	"pdpp/internal/owner/routes"
-	"pdpp/internal/web/reply"
+	"github.com/pdpp-go/pdpp/internal/owner/api"
+	"github.com/pdpp-go/pdpp/internal/owner/routes"
+	"github.com/pdpp-go/pdpp/internal/web/reply"
 )
 
 var ownerType = reflect.TypeFor[api.Owner]()

@@ -1,6 +1,6 @@
 package routes
 
-import "pdpp/internal/web/reply"
+import "github.com/pdpp-go/pdpp/internal/web/reply"
 
 // scopes says what an owner token must be allowed to do for each address. An address
 // that is not here is for tokens that may do everything.

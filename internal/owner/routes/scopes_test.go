@@ -9,11 +9,11 @@ import (
 	"strings"
 	"testing"
 
-	"pdpp/internal/keep/store/sqlite"
-	"pdpp/internal/keep/store/sqlite/sqlitetest"
-	"pdpp/internal/owner/routes"
-	"pdpp/internal/web/auth"
-	"pdpp/internal/web/reply"
+	"github.com/pdpp-go/pdpp/internal/keep/store/sqlite"
+	"github.com/pdpp-go/pdpp/internal/keep/store/sqlite/sqlitetest"
+	"github.com/pdpp-go/pdpp/internal/owner/routes"
+	"github.com/pdpp-go/pdpp/internal/web/auth"
+	"github.com/pdpp-go/pdpp/internal/web/reply"
 )
 
 var inBraces = regexp.MustCompile(`\{\w+(\.\.\.)?\}`)

@@ -10,9 +10,9 @@ import (
 
 	"pgregory.net/rapid"
 
-	"pdpp/internal/owner/api"
-	"pdpp/internal/owner/routes"
-	"pdpp/internal/view"
+	"github.com/pdpp-go/pdpp/internal/owner/api"
+	"github.com/pdpp-go/pdpp/internal/owner/routes"
+	"github.com/pdpp-go/pdpp/internal/view"
 )
 
 // Every address that shows a connection shows the same verdict, and those that show

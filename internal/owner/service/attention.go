@@ -6,10 +6,10 @@ import (
 	"slices"
 	"strings"
 
-	"pdpp/internal/judge/attention"
-	"pdpp/internal/keep/store"
-	"pdpp/internal/owner/api"
-	"pdpp/internal/owner/service/faults"
+	"github.com/pdpp-go/pdpp/internal/judge/attention"
+	"github.com/pdpp-go/pdpp/internal/keep/store"
+	"github.com/pdpp-go/pdpp/internal/owner/api"
+	"github.com/pdpp-go/pdpp/internal/owner/service/faults"
 )
 
 // Attention lists what the owner is asked to do, with the questions of runs.

@@ -5,11 +5,11 @@ import (
 	"path/filepath"
 	"testing"
 
-	"pdpp/internal/collect/catalog"
-	"pdpp/internal/collect/launch"
-	"pdpp/internal/keep/backup"
-	"pdpp/internal/keep/store/sqlite"
-	"pdpp/internal/owner/api"
+	"github.com/pdpp-go/pdpp/internal/collect/catalog"
+	"github.com/pdpp-go/pdpp/internal/collect/launch"
+	"github.com/pdpp-go/pdpp/internal/keep/backup"
+	"github.com/pdpp-go/pdpp/internal/keep/store/sqlite"
+	"github.com/pdpp-go/pdpp/internal/owner/api"
 )
 
 // restored is a bed over a copy of the home that went through a backup.

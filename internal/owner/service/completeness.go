@@ -4,9 +4,9 @@ import (
 	"context"
 	"time"
 
-	"pdpp/internal/owner/api"
-	"pdpp/internal/owner/service/faults"
-	"pdpp/internal/share/grants"
+	"github.com/pdpp-go/pdpp/internal/owner/api"
+	"github.com/pdpp-go/pdpp/internal/owner/service/faults"
+	"github.com/pdpp-go/pdpp/internal/share/grants"
 )
 
 // Records gives a page of one stream of one connection, and how complete it is when that is asked.

@@ -7,17 +7,17 @@ import (
 	"slices"
 	"time"
 
-	"pdpp/internal/ops/text"
+	"github.com/pdpp-go/pdpp/internal/ops/text"
 
-	"pdpp/internal/collect/catalog"
-	"pdpp/internal/collect/launch"
-	"pdpp/internal/judge/attention"
-	"pdpp/internal/judge/verdict"
-	"pdpp/internal/keep/store"
-	"pdpp/internal/owner/api"
-	"pdpp/internal/owner/service/declaration"
-	"pdpp/internal/owner/service/faults"
-	"pdpp/manifest"
+	"github.com/pdpp-go/pdpp/internal/collect/catalog"
+	"github.com/pdpp-go/pdpp/internal/collect/launch"
+	"github.com/pdpp-go/pdpp/internal/judge/attention"
+	"github.com/pdpp-go/pdpp/internal/judge/verdict"
+	"github.com/pdpp-go/pdpp/internal/keep/store"
+	"github.com/pdpp-go/pdpp/internal/owner/api"
+	"github.com/pdpp-go/pdpp/internal/owner/service/declaration"
+	"github.com/pdpp-go/pdpp/internal/owner/service/faults"
+	"github.com/pdpp-go/pdpp/manifest"
 )
 
 // Connect adds a connection. Everything that was entered is checked before anything is

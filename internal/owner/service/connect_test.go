@@ -10,9 +10,9 @@ import (
 	"strings"
 	"testing"
 
-	"pdpp/internal/collect/catalog"
-	"pdpp/internal/keep/store"
-	"pdpp/internal/owner/api"
+	"github.com/pdpp-go/pdpp/internal/collect/catalog"
+	"github.com/pdpp-go/pdpp/internal/keep/store"
+	"github.com/pdpp-go/pdpp/internal/owner/api"
 )
 
 func TestConnectors(t *testing.T) {

@@ -4,9 +4,9 @@ import (
 	"context"
 	"strings"
 
-	"pdpp/internal/keep/store"
-	"pdpp/internal/ops/text"
-	"pdpp/internal/owner/api"
+	"github.com/pdpp-go/pdpp/internal/keep/store"
+	"github.com/pdpp-go/pdpp/internal/ops/text"
+	"github.com/pdpp-go/pdpp/internal/owner/api"
 )
 
 // receiptOf puts a deletion into the words that every surface shows.

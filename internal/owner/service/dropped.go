@@ -8,9 +8,9 @@ import (
 	"strings"
 	"time"
 
-	"pdpp/internal/collect/catalog"
-	"pdpp/internal/keep/store"
-	"pdpp/internal/owner/service/faults"
+	"github.com/pdpp-go/pdpp/internal/collect/catalog"
+	"github.com/pdpp-go/pdpp/internal/keep/store"
+	"github.com/pdpp-go/pdpp/internal/owner/service/faults"
 )
 
 // Dropped finds files that were put into import folders by hand, and asks for the runs that read

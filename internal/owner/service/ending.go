@@ -4,11 +4,11 @@ import (
 	"context"
 	"errors"
 
-	"pdpp/internal/judge/attention"
-	"pdpp/internal/judge/evidence"
-	"pdpp/internal/keep/store"
-	"pdpp/internal/owner/service/faults"
-	"pdpp/internal/schedule/scheduler"
+	"github.com/pdpp-go/pdpp/internal/judge/attention"
+	"github.com/pdpp-go/pdpp/internal/judge/evidence"
+	"github.com/pdpp-go/pdpp/internal/keep/store"
+	"github.com/pdpp-go/pdpp/internal/owner/service/faults"
+	"github.com/pdpp-go/pdpp/internal/schedule/scheduler"
 )
 
 // Revoke ends a connection. From the first step on no worker takes it up; doing it

@@ -3,9 +3,9 @@ package service
 import (
 	"context"
 
-	"pdpp/internal/judge/evidence"
-	"pdpp/internal/ops/disk"
-	"pdpp/internal/view"
+	"github.com/pdpp-go/pdpp/internal/judge/evidence"
+	"github.com/pdpp-go/pdpp/internal/ops/disk"
+	"github.com/pdpp-go/pdpp/internal/view"
 )
 
 // diskWatch adds a full disk to the faults of the runtime. It is measured at each look, because a full

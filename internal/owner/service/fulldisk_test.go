@@ -3,7 +3,7 @@ package service
 import (
 	"testing"
 
-	"pdpp/internal/ops/disk"
+	"github.com/pdpp-go/pdpp/internal/ops/disk"
 )
 
 // TestFullDiskIsShown holds that every overview names a full disk, and that nothing is named while there is room.

@@ -6,14 +6,14 @@ import (
 	"slices"
 	"time"
 
-	"pdpp/internal/judge/verdict"
-	"pdpp/internal/keep/store"
-	"pdpp/internal/ops/text"
-	"pdpp/internal/owner/api"
-	"pdpp/internal/owner/service/declaration"
-	"pdpp/internal/owner/service/faults"
-	"pdpp/internal/owner/service/lookup"
-	"pdpp/internal/view"
+	"github.com/pdpp-go/pdpp/internal/judge/verdict"
+	"github.com/pdpp-go/pdpp/internal/keep/store"
+	"github.com/pdpp-go/pdpp/internal/ops/text"
+	"github.com/pdpp-go/pdpp/internal/owner/api"
+	"github.com/pdpp-go/pdpp/internal/owner/service/declaration"
+	"github.com/pdpp-go/pdpp/internal/owner/service/faults"
+	"github.com/pdpp-go/pdpp/internal/owner/service/lookup"
+	"github.com/pdpp-go/pdpp/internal/view"
 )
 
 // weeksShown is how many weeks of days are told.

@@ -8,10 +8,10 @@ import (
 
 	"github.com/go-json-experiment/json"
 
-	"pdpp/internal/keep/store"
-	"pdpp/internal/owner/api"
-	"pdpp/internal/owner/service/faults"
-	"pdpp/internal/view"
+	"github.com/pdpp-go/pdpp/internal/keep/store"
+	"github.com/pdpp-go/pdpp/internal/owner/api"
+	"github.com/pdpp-go/pdpp/internal/owner/service/faults"
+	"github.com/pdpp-go/pdpp/internal/view"
 )
 
 // accountStream is where readers of files account for what they found. Its rows name what a file

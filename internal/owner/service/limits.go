@@ -9,14 +9,14 @@ import (
 	"slices"
 	"strconv"
 
-	"pdpp/internal/ops/text"
+	"github.com/pdpp-go/pdpp/internal/ops/text"
 
-	"pdpp/internal/keep/store"
-	"pdpp/internal/owner/api"
-	"pdpp/internal/owner/service/declaration"
-	"pdpp/internal/owner/service/faults"
-	"pdpp/internal/owner/service/pace"
-	"pdpp/manifest"
+	"github.com/pdpp-go/pdpp/internal/keep/store"
+	"github.com/pdpp-go/pdpp/internal/owner/api"
+	"github.com/pdpp-go/pdpp/internal/owner/service/declaration"
+	"github.com/pdpp-go/pdpp/internal/owner/service/faults"
+	"github.com/pdpp-go/pdpp/internal/owner/service/pace"
+	"github.com/pdpp-go/pdpp/manifest"
 )
 
 // Bounds of what a limit can be: what is slower collects nothing, and what is faster

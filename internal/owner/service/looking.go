@@ -3,12 +3,12 @@ package service
 import (
 	"context"
 
-	"pdpp/internal/judge/evidence"
-	"pdpp/internal/keep/store"
-	"pdpp/internal/owner/api"
-	"pdpp/internal/owner/service/declaration"
-	"pdpp/internal/owner/service/faults"
-	"pdpp/internal/view"
+	"github.com/pdpp-go/pdpp/internal/judge/evidence"
+	"github.com/pdpp-go/pdpp/internal/keep/store"
+	"github.com/pdpp-go/pdpp/internal/owner/api"
+	"github.com/pdpp-go/pdpp/internal/owner/service/declaration"
+	"github.com/pdpp-go/pdpp/internal/owner/service/faults"
+	"github.com/pdpp-go/pdpp/internal/view"
 )
 
 const recentRuns = 10

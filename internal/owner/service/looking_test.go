@@ -5,9 +5,9 @@ import (
 	"testing"
 	"time"
 
-	"pdpp/internal/judge/evidence"
-	"pdpp/internal/keep/store"
-	"pdpp/internal/owner/api"
+	"github.com/pdpp-go/pdpp/internal/judge/evidence"
+	"github.com/pdpp-go/pdpp/internal/keep/store"
+	"github.com/pdpp-go/pdpp/internal/owner/api"
 )
 
 func TestRuntimeAndDevices(t *testing.T) {

@@ -3,9 +3,9 @@ package service
 import (
 	"context"
 
-	"pdpp/internal/owner/api"
-	"pdpp/internal/owner/service/faults"
-	"pdpp/internal/owner/service/pace"
+	"github.com/pdpp-go/pdpp/internal/owner/api"
+	"github.com/pdpp-go/pdpp/internal/owner/service/faults"
+	"github.com/pdpp-go/pdpp/internal/owner/service/pace"
 )
 
 // paceRuns is how many runs are told of unless it is said.

@@ -20,8 +20,8 @@ import (
 
 	"github.com/go-json-experiment/json"
 
-	"pdpp/internal/owner/api"
-	"pdpp/protocol"
+	"github.com/pdpp-go/pdpp/internal/owner/api"
+	"github.com/pdpp-go/pdpp/protocol"
 )
 
 const (

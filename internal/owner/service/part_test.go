@@ -10,7 +10,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"pdpp/internal/owner/api"
+	"github.com/pdpp-go/pdpp/internal/owner/api"
 )
 
 // However a file is cut into pieces, and wherever senders break off, come twice at once, or the server

@@ -5,13 +5,13 @@ import (
 	"errors"
 	"net/http"
 
-	"pdpp/internal/collect/interaction"
-	"pdpp/internal/keep/store"
-	"pdpp/internal/owner/api"
-	"pdpp/internal/owner/service/faults"
-	"pdpp/internal/owner/service/runview"
-	"pdpp/internal/schedule/scheduler"
-	"pdpp/protocol"
+	"github.com/pdpp-go/pdpp/internal/collect/interaction"
+	"github.com/pdpp-go/pdpp/internal/keep/store"
+	"github.com/pdpp-go/pdpp/internal/owner/api"
+	"github.com/pdpp-go/pdpp/internal/owner/service/faults"
+	"github.com/pdpp-go/pdpp/internal/owner/service/runview"
+	"github.com/pdpp-go/pdpp/internal/schedule/scheduler"
+	"github.com/pdpp-go/pdpp/protocol"
 )
 
 // Run asks for a run now, whatever the schedule says.

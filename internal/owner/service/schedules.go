@@ -4,10 +4,10 @@ import (
 	"context"
 	"time"
 
-	"pdpp/internal/judge/cadence"
-	"pdpp/internal/judge/evidence"
-	"pdpp/internal/owner/api"
-	"pdpp/internal/owner/service/faults"
+	"github.com/pdpp-go/pdpp/internal/judge/cadence"
+	"github.com/pdpp-go/pdpp/internal/judge/evidence"
+	"github.com/pdpp-go/pdpp/internal/owner/api"
+	"github.com/pdpp-go/pdpp/internal/owner/service/faults"
 )
 
 // evidencePage is how many connections are read at once.

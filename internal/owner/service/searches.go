@@ -8,10 +8,10 @@ import (
 	"net/http"
 	"strings"
 
-	"pdpp/internal/keep/store"
-	"pdpp/internal/ops/text"
-	"pdpp/internal/owner/api"
-	"pdpp/internal/owner/service/faults"
+	"github.com/pdpp-go/pdpp/internal/keep/store"
+	"github.com/pdpp-go/pdpp/internal/ops/text"
+	"github.com/pdpp-go/pdpp/internal/owner/api"
+	"github.com/pdpp-go/pdpp/internal/owner/service/faults"
 )
 
 // mostSearches bounds how many searches are kept: they are listed on a page.

@@ -7,8 +7,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"pdpp/internal/owner/api"
-	"pdpp/internal/owner/service/ownertest"
+	"github.com/pdpp-go/pdpp/internal/owner/api"
+	"github.com/pdpp-go/pdpp/internal/owner/service/ownertest"
 )
 
 func TestSavedSearches(t *testing.T) {

@@ -10,13 +10,13 @@ import (
 	"strings"
 	"time"
 
-	"pdpp/internal/keep/store"
-	"pdpp/internal/ops/text"
-	"pdpp/internal/owner/api"
-	"pdpp/internal/owner/service/faults"
-	"pdpp/internal/schedule/scheduler"
-	"pdpp/manifest"
-	"pdpp/protocol"
+	"github.com/pdpp-go/pdpp/internal/keep/store"
+	"github.com/pdpp-go/pdpp/internal/ops/text"
+	"github.com/pdpp-go/pdpp/internal/owner/api"
+	"github.com/pdpp-go/pdpp/internal/owner/service/faults"
+	"github.com/pdpp-go/pdpp/internal/schedule/scheduler"
+	"github.com/pdpp-go/pdpp/manifest"
+	"github.com/pdpp-go/pdpp/protocol"
 )
 
 // mostSelected bounds the records of a stream that are chosen one by one.

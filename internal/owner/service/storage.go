@@ -5,13 +5,13 @@ import (
 	"context"
 	"slices"
 
-	"pdpp/internal/blob"
-	"pdpp/internal/keep/store"
-	"pdpp/internal/ops/disk"
-	"pdpp/internal/ops/text"
-	"pdpp/internal/owner/api"
-	"pdpp/internal/owner/service/declaration"
-	"pdpp/internal/owner/service/faults"
+	"github.com/pdpp-go/pdpp/internal/blob"
+	"github.com/pdpp-go/pdpp/internal/keep/store"
+	"github.com/pdpp-go/pdpp/internal/ops/disk"
+	"github.com/pdpp-go/pdpp/internal/ops/text"
+	"github.com/pdpp-go/pdpp/internal/owner/api"
+	"github.com/pdpp-go/pdpp/internal/owner/service/declaration"
+	"github.com/pdpp-go/pdpp/internal/owner/service/faults"
 )
 
 // Storage gives what takes how much room. The disk is that of the folder in which the server

@@ -12,7 +12,7 @@ import (
 	"testing/iotest"
 	"time"
 
-	"pdpp/internal/owner/api"
+	"github.com/pdpp-go/pdpp/internal/owner/api"
 )
 
 func sumOf(content string) string {

@@ -6,7 +6,7 @@ import (
 	"runtime/debug"
 	"time"
 
-	"pdpp/foreign/confine"
+	"github.com/pdpp-go/pdpp/foreign/confine"
 )
 
 // The bounds of a child.

@@ -8,9 +8,9 @@ import (
 	"log/slog"
 	"time"
 
-	"pdpp/foreign/confine"
-	"pdpp/internal/blob"
-	"pdpp/internal/collect/runner"
+	"github.com/pdpp-go/pdpp/foreign/confine"
+	"github.com/pdpp-go/pdpp/internal/blob"
+	"github.com/pdpp-go/pdpp/internal/collect/runner"
 )
 
 // Command is the hidden command of this program that makes a small picture of what it reads.

@@ -26,7 +26,7 @@ import (
 	"testing"
 	"time"
 
-	"pdpp/internal/blob"
+	"github.com/pdpp-go/pdpp/internal/blob"
 )
 
 // The test binary plays the program that is started again. Two inputs, which are no pictures, let

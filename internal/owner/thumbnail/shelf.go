@@ -11,7 +11,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"pdpp/protocol"
+	"github.com/pdpp-go/pdpp/protocol"
 )
 
 const (

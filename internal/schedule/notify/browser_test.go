@@ -17,7 +17,7 @@ import (
 	"strings"
 	"testing"
 
-	"pdpp/internal/keep/store"
+	"github.com/pdpp-go/pdpp/internal/keep/store"
 )
 
 // browser is the receiving side of web push.

@@ -5,8 +5,8 @@ import (
 	"net/netip"
 	"net/url"
 
-	"pdpp/internal/keep/store"
-	"pdpp/internal/ops/fault"
+	"github.com/pdpp-go/pdpp/internal/keep/store"
+	"github.com/pdpp-go/pdpp/internal/ops/fault"
 )
 
 // CheckTarget finds what would keep a target from ever working, before it is

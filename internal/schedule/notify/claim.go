@@ -7,8 +7,8 @@ import (
 	"strings"
 	"time"
 
-	"pdpp/internal/judge/attention"
-	"pdpp/internal/keep/store"
+	"github.com/pdpp-go/pdpp/internal/judge/attention"
+	"github.com/pdpp-go/pdpp/internal/keep/store"
 )
 
 const (

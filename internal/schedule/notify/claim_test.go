@@ -11,8 +11,8 @@ import (
 
 	"pgregory.net/rapid"
 
-	"pdpp/internal/judge/attention"
-	"pdpp/internal/keep/store"
+	"github.com/pdpp-go/pdpp/internal/judge/attention"
+	"github.com/pdpp-go/pdpp/internal/keep/store"
 )
 
 // died makes every save after the claim fail, as for a process that dies

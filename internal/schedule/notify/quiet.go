@@ -6,7 +6,7 @@ import (
 	"time"
 	_ "time/tzdata" // so that a zone is known on a machine that has no database of them
 
-	"pdpp/internal/ops/fault"
+	"github.com/pdpp-go/pdpp/internal/ops/fault"
 )
 
 // Quiet is a daily window of the owner's wall clock, such as 22:00 to 07:00 in

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"pdpp/internal/ops/fault"
+	"github.com/pdpp-go/pdpp/internal/ops/fault"
 
 	"pgregory.net/rapid"
 )

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"time"
 
-	"pdpp/internal/keep/store"
+	"github.com/pdpp-go/pdpp/internal/keep/store"
 )
 
 // quietSetting is where the owner's quiet hours are kept, as ParseQuiet reads them.

@@ -11,9 +11,9 @@ import (
 	"sync"
 	"time"
 
-	"pdpp/internal/judge/attention"
-	"pdpp/internal/keep/credential"
-	"pdpp/internal/keep/store"
+	"github.com/pdpp-go/pdpp/internal/judge/attention"
+	"github.com/pdpp-go/pdpp/internal/keep/credential"
+	"github.com/pdpp-go/pdpp/internal/keep/store"
 )
 
 // Store is what a Sender needs of the store.

@@ -10,8 +10,8 @@ import (
 	"testing/synctest"
 	"time"
 
-	"pdpp/internal/judge/attention"
-	"pdpp/internal/keep/store"
+	"github.com/pdpp-go/pdpp/internal/judge/attention"
+	"github.com/pdpp-go/pdpp/internal/keep/store"
 )
 
 // pipes is a listener without a network, so that virtual time passes while its

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"time"
 
-	"pdpp/internal/keep/store"
+	"github.com/pdpp-go/pdpp/internal/keep/store"
 )
 
 // retireAfter is how many days with failures and without a success a target

@@ -4,8 +4,8 @@ import (
 	"context"
 	"time"
 
-	"pdpp/internal/keep/store"
-	"pdpp/internal/ops/fault"
+	"github.com/pdpp-go/pdpp/internal/keep/store"
+	"github.com/pdpp-go/pdpp/internal/ops/fault"
 )
 
 // Try tells one target that it is set up, at the owner's request: at any hour,

@@ -10,8 +10,8 @@ import (
 	"strings"
 	"time"
 
-	"pdpp/internal/keep/credential"
-	"pdpp/internal/ops/fault"
+	"github.com/pdpp-go/pdpp/internal/keep/credential"
+	"github.com/pdpp-go/pdpp/internal/ops/fault"
 )
 
 // VAPID is the key pair by which push services know this server, and whom they

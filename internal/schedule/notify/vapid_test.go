@@ -9,8 +9,8 @@ import (
 	"sync"
 	"testing"
 
-	"pdpp/internal/keep/credential"
-	"pdpp/internal/ops/fault"
+	"github.com/pdpp-go/pdpp/internal/keep/credential"
+	"github.com/pdpp-go/pdpp/internal/ops/fault"
 )
 
 func TestVAPIDKeysAreMadeOnce(t *testing.T) {

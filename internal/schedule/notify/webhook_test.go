@@ -10,10 +10,10 @@ import (
 	"strings"
 	"testing"
 
-	"pdpp/internal/judge/attention"
-	"pdpp/internal/keep/credential"
-	"pdpp/internal/keep/store"
-	"pdpp/internal/ops/fault"
+	"github.com/pdpp-go/pdpp/internal/judge/attention"
+	"github.com/pdpp-go/pdpp/internal/keep/credential"
+	"github.com/pdpp-go/pdpp/internal/keep/store"
+	"github.com/pdpp-go/pdpp/internal/ops/fault"
 )
 
 func TestWebhookIsSigned(t *testing.T) {

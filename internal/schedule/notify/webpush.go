@@ -8,7 +8,7 @@ import (
 
 	webpush "github.com/SherClockHolmes/webpush-go"
 
-	"pdpp/internal/keep/store"
+	"github.com/pdpp-go/pdpp/internal/keep/store"
 )
 
 var pushUrgency = map[loudness]webpush.Urgency{loud: webpush.UrgencyHigh, plain: webpush.UrgencyNormal, soft: webpush.UrgencyLow}

@@ -5,9 +5,9 @@ import (
 	"strings"
 	"time"
 
-	"pdpp/internal/judge/attention"
-	"pdpp/internal/judge/evidence"
-	"pdpp/internal/judge/verdict"
+	"github.com/pdpp-go/pdpp/internal/judge/attention"
+	"github.com/pdpp-go/pdpp/internal/judge/evidence"
+	"github.com/pdpp-go/pdpp/internal/judge/verdict"
 )
 
 // standing is how the evidence stands to what a record asks for.

@@ -3,7 +3,7 @@ package repair
 import (
 	"time"
 
-	"pdpp/internal/judge/attention"
+	"github.com/pdpp-go/pdpp/internal/judge/attention"
 )
 
 // Heal is what a look at one connection came to, as surfaces show it.

@@ -4,10 +4,10 @@ import (
 	"testing"
 	"time"
 
-	"pdpp/internal/judge/attention"
-	"pdpp/internal/judge/evidence"
-	"pdpp/internal/judge/verdict"
-	"pdpp/manifest"
+	"github.com/pdpp-go/pdpp/internal/judge/attention"
+	"github.com/pdpp-go/pdpp/internal/judge/evidence"
+	"github.com/pdpp-go/pdpp/internal/judge/verdict"
+	"github.com/pdpp-go/pdpp/manifest"
 )
 
 // refused is a world whose newest run failed over its credential, with the record of it.

@@ -4,10 +4,10 @@ import (
 	"slices"
 	"time"
 
-	"pdpp/internal/judge/attention"
-	"pdpp/internal/judge/cadence"
-	"pdpp/internal/judge/evidence"
-	"pdpp/internal/judge/verdict"
+	"github.com/pdpp-go/pdpp/internal/judge/attention"
+	"github.com/pdpp-go/pdpp/internal/judge/cadence"
+	"github.com/pdpp-go/pdpp/internal/judge/evidence"
+	"github.com/pdpp-go/pdpp/internal/judge/verdict"
 )
 
 // How often confirming runs may be asked for. Each one needs something new that

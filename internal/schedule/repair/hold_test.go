@@ -4,7 +4,7 @@ import (
 	"testing"
 	"time"
 
-	"pdpp/internal/judge/evidence"
+	"github.com/pdpp-go/pdpp/internal/judge/evidence"
 )
 
 // What holds a confirming run back, and what does not.

@@ -4,8 +4,8 @@ import (
 	"slices"
 	"time"
 
-	"pdpp/internal/judge/attention"
-	"pdpp/internal/judge/evidence"
+	"github.com/pdpp-go/pdpp/internal/judge/attention"
+	"github.com/pdpp-go/pdpp/internal/judge/evidence"
 )
 
 // flapCooldown is how long after its end an action that comes back is not pushed

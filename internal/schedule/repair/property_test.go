@@ -7,9 +7,9 @@ import (
 
 	"pgregory.net/rapid"
 
-	"pdpp/internal/judge/attention"
-	"pdpp/internal/judge/evidence"
-	"pdpp/internal/judge/verdict"
+	"github.com/pdpp-go/pdpp/internal/judge/attention"
+	"github.com/pdpp-go/pdpp/internal/judge/evidence"
+	"github.com/pdpp-go/pdpp/internal/judge/verdict"
 )
 
 // codes are how runs end in the simulation; an empty one is a success.

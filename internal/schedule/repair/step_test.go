@@ -6,8 +6,8 @@ import (
 	"testing"
 	"time"
 
-	"pdpp/internal/judge/attention"
-	"pdpp/internal/judge/evidence"
+	"github.com/pdpp-go/pdpp/internal/judge/attention"
+	"github.com/pdpp-go/pdpp/internal/judge/evidence"
 )
 
 // What could not be read changes nothing; what the owner ended is cancelled.

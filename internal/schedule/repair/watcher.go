@@ -19,9 +19,9 @@ import (
 	"log/slog"
 	"time"
 
-	"pdpp/internal/judge/attention"
-	"pdpp/internal/judge/evidence"
-	"pdpp/internal/view"
+	"github.com/pdpp-go/pdpp/internal/judge/attention"
+	"github.com/pdpp-go/pdpp/internal/judge/evidence"
+	"github.com/pdpp-go/pdpp/internal/view"
 )
 
 // ErrStale says that a record was saved by somebody else meanwhile.

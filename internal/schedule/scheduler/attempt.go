@@ -6,13 +6,13 @@ import (
 	"slices"
 	"time"
 
-	"pdpp/internal/collect/launch"
-	"pdpp/internal/collect/runner"
-	"pdpp/internal/judge/evidence"
-	"pdpp/internal/keep/store"
-	"pdpp/internal/ops/logging"
-	"pdpp/internal/ops/tracing"
-	"pdpp/protocol"
+	"github.com/pdpp-go/pdpp/internal/collect/launch"
+	"github.com/pdpp-go/pdpp/internal/collect/runner"
+	"github.com/pdpp-go/pdpp/internal/judge/evidence"
+	"github.com/pdpp-go/pdpp/internal/keep/store"
+	"github.com/pdpp-go/pdpp/internal/ops/logging"
+	"github.com/pdpp-go/pdpp/internal/ops/tracing"
+	"github.com/pdpp-go/pdpp/protocol"
 )
 
 // Retries within one job: what passes within seconds is not worth a turn.

@@ -5,8 +5,8 @@ import (
 	"slices"
 	"time"
 
-	"pdpp/internal/judge/evidence"
-	"pdpp/internal/keep/store"
+	"github.com/pdpp-go/pdpp/internal/judge/evidence"
+	"github.com/pdpp-go/pdpp/internal/keep/store"
 )
 
 // missedBeats is how many beats a worker may leave out before it is taken for dead.

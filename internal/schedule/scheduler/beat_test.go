@@ -7,8 +7,8 @@ import (
 	"testing/synctest"
 	"time"
 
-	"pdpp/internal/judge/evidence"
-	"pdpp/internal/keep/store"
+	"github.com/pdpp-go/pdpp/internal/judge/evidence"
+	"github.com/pdpp-go/pdpp/internal/keep/store"
 )
 
 // A worker whose passes never succeed falls silent, from its start on, and is

@@ -4,8 +4,8 @@ import (
 	"context"
 	"slices"
 
-	"pdpp/internal/keep/store"
-	"pdpp/manifest"
+	"github.com/pdpp-go/pdpp/internal/keep/store"
+	"github.com/pdpp-go/pdpp/manifest"
 )
 
 // Capability is what a machine needs to run a connector. Each has a queue of its

@@ -7,11 +7,11 @@ import (
 
 	"github.com/jackc/pgx/v5/pgxpool"
 
-	"pdpp/internal/collect/launch"
-	"pdpp/internal/collect/runner"
-	"pdpp/internal/keep/store"
-	"pdpp/internal/keep/store/postgres"
-	"pdpp/internal/keep/store/postgres/postgrestest"
+	"github.com/pdpp-go/pdpp/internal/collect/launch"
+	"github.com/pdpp-go/pdpp/internal/collect/runner"
+	"github.com/pdpp-go/pdpp/internal/keep/store"
+	"github.com/pdpp-go/pdpp/internal/keep/store/postgres"
+	"github.com/pdpp-go/pdpp/internal/keep/store/postgres/postgrestest"
 )
 
 // A worker that was away for long may end its job in the very moment in which another

@@ -7,8 +7,8 @@ import (
 
 	"github.com/riverqueue/river/rivertype"
 
-	"pdpp/internal/judge/evidence"
-	"pdpp/internal/keep/store"
+	"github.com/pdpp-go/pdpp/internal/judge/evidence"
+	"github.com/pdpp-go/pdpp/internal/keep/store"
 )
 
 // However often a connection's worker dies with its job, the connection gets the

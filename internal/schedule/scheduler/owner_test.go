@@ -6,8 +6,8 @@ import (
 	"testing/synctest"
 	"time"
 
-	"pdpp/internal/collect/runner"
-	"pdpp/internal/keep/store"
+	"github.com/pdpp-go/pdpp/internal/collect/runner"
+	"github.com/pdpp-go/pdpp/internal/keep/store"
 )
 
 // atOnce is what "at once" means for the owner: one pass.

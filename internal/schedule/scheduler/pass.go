@@ -5,10 +5,10 @@ import (
 	"fmt"
 	"time"
 
-	"pdpp/internal/collect/launch"
-	"pdpp/internal/judge/evidence"
-	"pdpp/internal/keep/store"
-	"pdpp/internal/ops/logging"
+	"github.com/pdpp-go/pdpp/internal/collect/launch"
+	"github.com/pdpp-go/pdpp/internal/judge/evidence"
+	"github.com/pdpp-go/pdpp/internal/keep/store"
+	"github.com/pdpp-go/pdpp/internal/ops/logging"
 )
 
 const (

@@ -4,7 +4,7 @@ import (
 	"context"
 	"sync"
 
-	"pdpp/internal/collect/runner"
+	"github.com/pdpp-go/pdpp/internal/collect/runner"
 )
 
 // active are the runs of this process that can be told something.

@@ -9,8 +9,8 @@ import (
 	"testing"
 	"time"
 
-	"pdpp/internal/keep/store"
-	"pdpp/internal/ops/tracing"
+	"github.com/pdpp-go/pdpp/internal/keep/store"
+	"github.com/pdpp-go/pdpp/internal/ops/tracing"
 )
 
 // A run is in the trace with what it was and how it ended, and one that could not be

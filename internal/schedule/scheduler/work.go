@@ -8,10 +8,10 @@ import (
 
 	"github.com/riverqueue/river"
 
-	"pdpp/internal/collect/catalog"
-	"pdpp/internal/judge/evidence"
-	"pdpp/internal/keep/store"
-	"pdpp/internal/ops/logging"
+	"github.com/pdpp-go/pdpp/internal/collect/catalog"
+	"github.com/pdpp-go/pdpp/internal/judge/evidence"
+	"github.com/pdpp-go/pdpp/internal/keep/store"
+	"github.com/pdpp-go/pdpp/internal/ops/logging"
 )
 
 // worker takes jobs from River's queues.

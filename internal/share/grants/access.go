@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"strings"
 
-	"pdpp/internal/keep/audit"
-	"pdpp/internal/keep/store"
+	"github.com/pdpp-go/pdpp/internal/keep/audit"
+	"github.com/pdpp-go/pdpp/internal/keep/store"
 )
 
 // Access is who reads: a client with a grant, or the owner.

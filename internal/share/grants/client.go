@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"pdpp/internal/keep/store"
+	"github.com/pdpp-go/pdpp/internal/keep/store"
 )
 
 // Client is an app that may ask for grants. It has no secret: what proves it is that

@@ -6,8 +6,8 @@ import (
 	"slices"
 	"time"
 
-	"pdpp/internal/keep/store"
-	"pdpp/manifest"
+	"github.com/pdpp-go/pdpp/internal/keep/store"
+	"github.com/pdpp-go/pdpp/manifest"
 )
 
 // Whole says whether everything is here that the source had, in a range of time, when it

@@ -13,7 +13,7 @@ import (
 	"sync"
 	"time"
 
-	"pdpp/internal/keep/store"
+	"github.com/pdpp-go/pdpp/internal/keep/store"
 )
 
 // codeLife is how long an app has to exchange its code.

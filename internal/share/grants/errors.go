@@ -3,7 +3,7 @@ package grants
 import (
 	"net/http"
 
-	"pdpp/internal/ops/fault"
+	"github.com/pdpp-go/pdpp/internal/ops/fault"
 )
 
 // Codes of errors. Each says one thing.

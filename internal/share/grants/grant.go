@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"time"
 
-	"pdpp/internal/keep/store"
+	"github.com/pdpp-go/pdpp/internal/keep/store"
 )
 
 // Mode says how often a grant may be read through.

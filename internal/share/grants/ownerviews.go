@@ -5,7 +5,7 @@ import (
 	"errors"
 	"fmt"
 
-	"pdpp/internal/keep/store"
+	"github.com/pdpp-go/pdpp/internal/keep/store"
 )
 
 // ownerViews gives the streams that connectors declare, and those that have records

@@ -5,7 +5,7 @@ import (
 	"errors"
 	"slices"
 
-	"pdpp/internal/keep/store"
+	"github.com/pdpp-go/pdpp/internal/keep/store"
 )
 
 // ProfileOf is a selection of streams of a connection that its connector declares under a

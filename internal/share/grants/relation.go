@@ -3,7 +3,7 @@ package grants
 import (
 	"slices"
 
-	"pdpp/manifest"
+	"github.com/pdpp-go/pdpp/manifest"
 )
 
 // The bounds of an expansion whose connector declares none.

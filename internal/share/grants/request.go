@@ -11,7 +11,7 @@ import (
 	"sync"
 	"time"
 
-	"pdpp/internal/keep/store"
+	"github.com/pdpp-go/pdpp/internal/keep/store"
 )
 
 // Want is a stream that an app asks for. An app knows sources, not the owner's

@@ -9,8 +9,8 @@ import (
 	"slices"
 	"strings"
 
-	"pdpp/internal/keep/store"
-	"pdpp/internal/ops/fault"
+	"github.com/pdpp-go/pdpp/internal/keep/store"
+	"github.com/pdpp-go/pdpp/internal/ops/fault"
 )
 
 // resolve finds the connections that fit what an app asks for. It looks only at those

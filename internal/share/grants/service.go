@@ -8,8 +8,8 @@ import (
 	"net/http"
 	"time"
 
-	"pdpp/internal/keep/store"
-	"pdpp/internal/ops/fault"
+	"github.com/pdpp-go/pdpp/internal/keep/store"
+	"github.com/pdpp-go/pdpp/internal/ops/fault"
 )
 
 // Store is what grants are kept in.

@@ -9,8 +9,8 @@ import (
 	"slices"
 	"sync"
 
-	"pdpp/internal/keep/store"
-	"pdpp/manifest"
+	"github.com/pdpp-go/pdpp/internal/keep/store"
+	"github.com/pdpp-go/pdpp/manifest"
 )
 
 // declared is what the newest manifest says of a stream. The zero value, with nothing

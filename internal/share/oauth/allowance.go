@@ -6,7 +6,7 @@ import (
 	"sync"
 	"time"
 
-	"pdpp/internal/web/strangers"
+	"github.com/pdpp-go/pdpp/internal/web/strangers"
 )
 
 // Everybody may register an app and push a request, and both are kept. Allowances bound

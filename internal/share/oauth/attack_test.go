@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"pdpp/internal/share/grants"
+	"github.com/pdpp-go/pdpp/internal/share/grants"
 )
 
 // A code is worth nothing without what belongs to it, and a second use ends the grant.

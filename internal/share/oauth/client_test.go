@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"pdpp/internal/share/grants"
-	"pdpp/internal/share/oauth"
+	"github.com/pdpp-go/pdpp/internal/share/grants"
+	"github.com/pdpp-go/pdpp/internal/share/oauth"
 )
 
 // A registration ends when nobody uses it: after a day when it never asked for anything,

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"time"
 
-	"pdpp/internal/share/grants"
+	"github.com/pdpp-go/pdpp/internal/share/grants"
 )
 
 // details are what an app asks for, and what a grant allows (RFC 9396).

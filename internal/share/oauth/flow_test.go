@@ -14,13 +14,13 @@ import (
 	"testing"
 	"time"
 
-	"pdpp/internal/keep/store"
-	"pdpp/internal/keep/store/postgres"
-	"pdpp/internal/keep/store/postgres/postgrestest"
-	"pdpp/internal/keep/store/sqlite"
-	"pdpp/internal/keep/store/sqlite/sqlitetest"
-	"pdpp/internal/share/grants"
-	"pdpp/internal/share/oauth"
+	"github.com/pdpp-go/pdpp/internal/keep/store"
+	"github.com/pdpp-go/pdpp/internal/keep/store/postgres"
+	"github.com/pdpp-go/pdpp/internal/keep/store/postgres/postgrestest"
+	"github.com/pdpp-go/pdpp/internal/keep/store/sqlite"
+	"github.com/pdpp-go/pdpp/internal/keep/store/sqlite/sqlitetest"
+	"github.com/pdpp-go/pdpp/internal/share/grants"
+	"github.com/pdpp-go/pdpp/internal/share/oauth"
 )
 
 const issuer = "https://home.example"

@@ -3,7 +3,7 @@ package oauth
 import (
 	"net/http"
 
-	"pdpp/internal/web/reply"
+	"github.com/pdpp-go/pdpp/internal/web/reply"
 )
 
 // detailsType names our kind of authorization details.

@@ -6,7 +6,7 @@ import (
 	"net/url"
 	"strings"
 
-	"pdpp/internal/share/grants"
+	"github.com/pdpp-go/pdpp/internal/share/grants"
 )
 
 // requestURN begins the name of a pushed request (RFC 9126).

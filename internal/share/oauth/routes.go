@@ -6,9 +6,9 @@ import (
 	"net/http"
 	"time"
 
-	"pdpp/internal/share/grants"
-	"pdpp/internal/web/reply"
-	"pdpp/internal/web/strangers"
+	"github.com/pdpp-go/pdpp/internal/share/grants"
+	"github.com/pdpp-go/pdpp/internal/web/reply"
+	"github.com/pdpp-go/pdpp/internal/web/strangers"
 )
 
 // Config is what the routes are made of.

@@ -6,8 +6,8 @@ import (
 	"net/http"
 	"time"
 
-	"pdpp/internal/ops/fault"
-	"pdpp/internal/share/grants"
+	"github.com/pdpp-go/pdpp/internal/ops/fault"
+	"github.com/pdpp-go/pdpp/internal/share/grants"
 )
 
 // token exchanges a code for a token.

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"pdpp/internal/keep/store"
+	"github.com/pdpp-go/pdpp/internal/keep/store"
 )
 
 // slowLooks keeps codes and tokens waiting to be found, and notes that they began.

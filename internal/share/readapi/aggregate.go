@@ -7,9 +7,9 @@ import (
 	"fmt"
 	"net/http"
 
-	"pdpp/internal/keep/store"
-	"pdpp/internal/share/grants"
-	"pdpp/internal/share/readapi/grantview"
+	"github.com/pdpp-go/pdpp/internal/keep/store"
+	"github.com/pdpp-go/pdpp/internal/share/grants"
+	"github.com/pdpp-go/pdpp/internal/share/readapi/grantview"
 )
 
 // aggregate sums up the records of a stream, of each connection by itself.

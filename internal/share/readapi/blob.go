@@ -8,10 +8,10 @@ import (
 	"slices"
 	"time"
 
-	"pdpp/internal/blob"
-	"pdpp/internal/keep/store"
-	"pdpp/internal/share/grants"
-	"pdpp/internal/share/readapi/grantview"
+	"github.com/pdpp-go/pdpp/internal/blob"
+	"github.com/pdpp-go/pdpp/internal/keep/store"
+	"github.com/pdpp-go/pdpp/internal/share/grants"
+	"github.com/pdpp-go/pdpp/internal/share/readapi/grantview"
 )
 
 // content is an answer that is a file.

@@ -6,10 +6,10 @@ import (
 	"strings"
 	"time"
 
-	"pdpp/internal/share/grants"
-	"pdpp/internal/share/readapi/grantview"
-	"pdpp/manifest"
-	"pdpp/protocol"
+	"github.com/pdpp-go/pdpp/internal/share/grants"
+	"github.com/pdpp-go/pdpp/internal/share/readapi/grantview"
+	"github.com/pdpp-go/pdpp/manifest"
+	"github.com/pdpp-go/pdpp/protocol"
 )
 
 // The headers by which an answer says how complete it is, for those who do not look into it.

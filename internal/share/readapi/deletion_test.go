@@ -4,8 +4,8 @@ import (
 	"testing"
 	"time"
 
-	"pdpp/internal/keep/store"
-	"pdpp/internal/share/grants"
+	"github.com/pdpp-go/pdpp/internal/keep/store"
+	"github.com/pdpp-go/pdpp/internal/share/grants"
 )
 
 // A client that follows a stream learns of what the owner deleted, within the bounds of its grant and of nothing

@@ -10,10 +10,10 @@ import (
 	"testing"
 	"time"
 
-	"pdpp/internal/keep/store"
-	"pdpp/internal/share/grants"
-	"pdpp/internal/slice"
-	"pdpp/protocol"
+	"github.com/pdpp-go/pdpp/internal/keep/store"
+	"github.com/pdpp-go/pdpp/internal/share/grants"
+	"github.com/pdpp-go/pdpp/internal/slice"
+	"github.com/pdpp-go/pdpp/protocol"
 )
 
 // sealed are the parts of an answer that only its own server can read.

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"pdpp/internal/keep/store"
-	"pdpp/internal/share/grants"
+	"github.com/pdpp-go/pdpp/internal/keep/store"
+	"github.com/pdpp-go/pdpp/internal/share/grants"
 )
 
 // loads counts the bytes of data that come out of the store at once, and of whose part.

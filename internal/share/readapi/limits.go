@@ -10,7 +10,7 @@ import (
 
 	"golang.org/x/time/rate"
 
-	"pdpp/internal/share/grants"
+	"github.com/pdpp-go/pdpp/internal/share/grants"
 )
 
 // Limits bound what one grant can ask of this server; zero means the usual.

@@ -9,9 +9,9 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"pdpp/internal/keep/store"
-	"pdpp/internal/share/grants"
-	"pdpp/internal/share/readapi"
+	"github.com/pdpp-go/pdpp/internal/keep/store"
+	"github.com/pdpp-go/pdpp/internal/share/grants"
+	"github.com/pdpp-go/pdpp/internal/share/readapi"
 )
 
 // lookups counts the tokens that are looked up, and keeps those waiting that are held.

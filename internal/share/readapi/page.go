@@ -1,8 +1,8 @@
 package readapi
 
 import (
-	"pdpp/internal/keep/store"
-	"pdpp/internal/share/grants"
+	"github.com/pdpp-go/pdpp/internal/keep/store"
+	"github.com/pdpp-go/pdpp/internal/share/grants"
 )
 
 // pageBytes is how much data one answer holds. A page that reaches it ends there, with a

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"pdpp/internal/ops/fault"
+	"github.com/pdpp-go/pdpp/internal/ops/fault"
 )
 
 // Whatever the address says, the parser gives a query within its bounds or a refusal.

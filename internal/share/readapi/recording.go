@@ -4,9 +4,9 @@ import (
 	"errors"
 	"net/http"
 
-	"pdpp/internal/keep/audit"
-	"pdpp/internal/share/grants"
-	"pdpp/internal/web/strangers"
+	"github.com/pdpp-go/pdpp/internal/keep/audit"
+	"github.com/pdpp-go/pdpp/internal/share/grants"
+	"github.com/pdpp-go/pdpp/internal/web/strangers"
 )
 
 // actor is who the audit trail names.

@@ -8,13 +8,13 @@ import (
 	"strconv"
 	"time"
 
-	"pdpp/internal/blob"
-	"pdpp/internal/keep/audit"
-	"pdpp/internal/keep/store"
-	"pdpp/internal/share/grants"
-	"pdpp/internal/share/readapi/grantview"
-	"pdpp/internal/web/reply"
-	"pdpp/internal/web/strangers"
+	"github.com/pdpp-go/pdpp/internal/blob"
+	"github.com/pdpp-go/pdpp/internal/keep/audit"
+	"github.com/pdpp-go/pdpp/internal/keep/store"
+	"github.com/pdpp-go/pdpp/internal/share/grants"
+	"github.com/pdpp-go/pdpp/internal/share/readapi/grantview"
+	"github.com/pdpp-go/pdpp/internal/web/reply"
+	"github.com/pdpp-go/pdpp/internal/web/strangers"
 )
 
 // Store is what is read.

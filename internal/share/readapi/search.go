@@ -5,9 +5,9 @@ import (
 	"net/http"
 	"slices"
 
-	"pdpp/internal/keep/store"
-	"pdpp/internal/share/grants"
-	"pdpp/internal/share/readapi/grantview"
+	"github.com/pdpp-go/pdpp/internal/keep/store"
+	"github.com/pdpp-go/pdpp/internal/share/grants"
+	"github.com/pdpp-go/pdpp/internal/share/readapi/grantview"
 )
 
 // before is where a page of a search ended.

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"net/http"
 
-	"pdpp/internal/share/grants"
+	"github.com/pdpp-go/pdpp/internal/share/grants"
 )
 
 // single settles a page of a grant that may read each stream through once. The first

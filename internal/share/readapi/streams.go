@@ -6,9 +6,9 @@ import (
 	"slices"
 	"strings"
 
-	"pdpp/internal/keep/store"
-	"pdpp/internal/share/grants"
-	"pdpp/internal/share/readapi/grantview"
+	"github.com/pdpp-go/pdpp/internal/keep/store"
+	"github.com/pdpp-go/pdpp/internal/share/grants"
+	"github.com/pdpp-go/pdpp/internal/share/readapi/grantview"
 )
 
 func (a *api) streams(r *http.Request, who grants.Access) (any, error) {

@@ -5,7 +5,7 @@ import (
 	"net/http"
 	"testing"
 
-	"pdpp/internal/share/grants"
+	"github.com/pdpp-go/pdpp/internal/share/grants"
 )
 
 // A field that its connector does not let readers ask for would have every record looked through: nobody asks for it on

@@ -12,13 +12,13 @@ import (
 	"testing"
 	"time"
 
-	"pdpp/internal/keep/audit"
-	"pdpp/internal/keep/store"
-	"pdpp/internal/keep/store/sqlite"
-	"pdpp/internal/keep/store/sqlite/sqlitetest"
-	"pdpp/internal/web/auth"
-	"pdpp/internal/web/reply"
-	"pdpp/internal/web/server"
+	"github.com/pdpp-go/pdpp/internal/keep/audit"
+	"github.com/pdpp-go/pdpp/internal/keep/store"
+	"github.com/pdpp-go/pdpp/internal/keep/store/sqlite"
+	"github.com/pdpp-go/pdpp/internal/keep/store/sqlite/sqlitetest"
+	"github.com/pdpp-go/pdpp/internal/web/auth"
+	"github.com/pdpp-go/pdpp/internal/web/reply"
+	"github.com/pdpp-go/pdpp/internal/web/server"
 )
 
 const password = "correct horse battery"

@@ -7,7 +7,7 @@ import (
 	"net/http"
 	"time"
 
-	"pdpp/internal/web/strangers"
+	"github.com/pdpp-go/pdpp/internal/web/strangers"
 )
 
 // A browser that has signed in keeps a cookie that opens nothing: it only gives the

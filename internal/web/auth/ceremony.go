@@ -15,7 +15,7 @@ import (
 
 	"github.com/go-webauthn/webauthn/webauthn"
 
-	"pdpp/internal/keep/store"
+	"github.com/pdpp-go/pdpp/internal/keep/store"
 )
 
 // A passkey answers a challenge. What was asked is not kept here but goes to the browser

@@ -7,9 +7,9 @@ import (
 	"net/url"
 	"time"
 
-	"pdpp/internal/keep/audit"
-	"pdpp/internal/ops/fault"
-	"pdpp/internal/web/reply"
+	"github.com/pdpp-go/pdpp/internal/keep/audit"
+	"github.com/pdpp-go/pdpp/internal/ops/fault"
+	"github.com/pdpp-go/pdpp/internal/web/reply"
 )
 
 // confirmation is what the audit trail calls it when a browser shows anew who it is.

@@ -5,10 +5,10 @@ import (
 	"net/url"
 	"strings"
 
-	"pdpp/internal/keep/audit"
-	"pdpp/internal/ops/fault"
-	"pdpp/internal/web/reply"
-	"pdpp/internal/web/strangers"
+	"github.com/pdpp-go/pdpp/internal/keep/audit"
+	"github.com/pdpp-go/pdpp/internal/ops/fault"
+	"github.com/pdpp-go/pdpp/internal/web/reply"
+	"github.com/pdpp-go/pdpp/internal/web/strangers"
 )
 
 // Pages lets only a signed-in owner at pages. Anybody else is sent to sign in and

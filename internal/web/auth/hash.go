@@ -7,7 +7,7 @@ import (
 	"net/http"
 	"time"
 
-	"pdpp/internal/ops/fault"
+	"github.com/pdpp-go/pdpp/internal/ops/fault"
 
 	"github.com/alexedwards/argon2id"
 )

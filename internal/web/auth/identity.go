@@ -4,7 +4,7 @@ import (
 	"context"
 	"encoding/hex"
 
-	"pdpp/internal/keep/audit"
+	"github.com/pdpp-go/pdpp/internal/keep/audit"
 )
 
 // Kind is how somebody showed that they are the owner.

@@ -16,7 +16,7 @@ import (
 
 	"github.com/go-webauthn/webauthn/webauthn"
 
-	"pdpp/internal/keep/store"
+	"github.com/pdpp-go/pdpp/internal/keep/store"
 )
 
 // softKey is a passkey of localhost in memory.

@@ -5,9 +5,9 @@ import (
 	"errors"
 	"net/http"
 
-	"pdpp/internal/keep/audit"
-	"pdpp/internal/ops/fault"
-	"pdpp/internal/web/reply"
+	"github.com/pdpp-go/pdpp/internal/keep/audit"
+	"github.com/pdpp-go/pdpp/internal/ops/fault"
+	"github.com/pdpp-go/pdpp/internal/web/reply"
 )
 
 // passkey answers the script of a page: it begins what the address names, or finishes

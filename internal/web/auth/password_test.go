@@ -11,10 +11,10 @@ import (
 	"testing"
 	"time"
 
-	"pdpp/internal/keep/store/sqlite"
-	"pdpp/internal/keep/store/sqlite/sqlitetest"
-	"pdpp/internal/ops/fault"
-	"pdpp/internal/web/auth"
+	"github.com/pdpp-go/pdpp/internal/keep/store/sqlite"
+	"github.com/pdpp-go/pdpp/internal/keep/store/sqlite/sqlitetest"
+	"github.com/pdpp-go/pdpp/internal/ops/fault"
+	"github.com/pdpp-go/pdpp/internal/web/auth"
 )
 
 func freshAuth(t *testing.T) (*auth.Auth, auth.Store) {

@@ -6,9 +6,9 @@ import (
 	"errors"
 	"net/http"
 
-	"pdpp/internal/keep/audit"
-	"pdpp/internal/ops/fault"
-	"pdpp/internal/web/strangers"
+	"github.com/pdpp-go/pdpp/internal/keep/audit"
+	"github.com/pdpp-go/pdpp/internal/ops/fault"
+	"github.com/pdpp-go/pdpp/internal/web/strangers"
 )
 
 // actor is who the audit trail names. A session is told by a part of its digest, which

@@ -7,8 +7,8 @@ import (
 	"net/http"
 	"strings"
 
-	"pdpp/internal/keep/audit"
-	"pdpp/internal/keep/store"
+	"github.com/pdpp-go/pdpp/internal/keep/audit"
+	"github.com/pdpp-go/pdpp/internal/keep/store"
 )
 
 const (

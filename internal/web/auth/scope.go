@@ -4,8 +4,8 @@ import (
 	"net/http"
 	"slices"
 
-	"pdpp/internal/ops/fault"
-	"pdpp/internal/web/reply"
+	"github.com/pdpp-go/pdpp/internal/ops/fault"
+	"github.com/pdpp-go/pdpp/internal/web/reply"
 )
 
 // everyday is what a token may do unless its owner says otherwise: everything but to

@@ -7,7 +7,7 @@ import (
 	"net/http"
 	"time"
 
-	"pdpp/internal/web/strangers"
+	"github.com/pdpp-go/pdpp/internal/web/strangers"
 )
 
 const (

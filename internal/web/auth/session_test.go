@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"pdpp/internal/web/auth"
+	"github.com/pdpp-go/pdpp/internal/web/auth"
 )
 
 const day = 24 * time.Hour

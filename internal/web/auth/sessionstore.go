@@ -7,7 +7,7 @@ import (
 
 	"github.com/alexedwards/scs/v2"
 
-	"pdpp/internal/keep/store"
+	"github.com/pdpp-go/pdpp/internal/keep/store"
 )
 
 // sessionStore keeps sessions by the digest of their names, until they were idle

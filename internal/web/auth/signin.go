@@ -9,9 +9,9 @@ import (
 	"strconv"
 	"time"
 
-	"pdpp/internal/keep/audit"
-	"pdpp/internal/ops/fault"
-	"pdpp/internal/web/strangers"
+	"github.com/pdpp-go/pdpp/internal/keep/audit"
+	"github.com/pdpp-go/pdpp/internal/ops/fault"
+	"github.com/pdpp-go/pdpp/internal/web/strangers"
 )
 
 // SignIn opens a session for whoever knows the password; a *fault.Fault says why not.

@@ -11,8 +11,8 @@ import (
 	"testing"
 	"time"
 
-	"pdpp/internal/ops/fault"
-	"pdpp/internal/web/auth"
+	"github.com/pdpp-go/pdpp/internal/ops/fault"
+	"github.com/pdpp-go/pdpp/internal/web/auth"
 )
 
 func TestGuessingIsSlowedDown(t *testing.T) {

@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"pdpp/internal/keep/store"
-	"pdpp/internal/web/auth"
+	"github.com/pdpp-go/pdpp/internal/keep/store"
+	"github.com/pdpp-go/pdpp/internal/web/auth"
 )
 
 // slowLooks keeps look-ups waiting once they are held, and notes that they began.

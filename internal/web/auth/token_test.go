@@ -8,9 +8,9 @@ import (
 	"testing"
 	"time"
 
-	"pdpp/internal/keep/store"
-	"pdpp/internal/ops/fault"
-	"pdpp/internal/web/auth"
+	"github.com/pdpp-go/pdpp/internal/keep/store"
+	"github.com/pdpp-go/pdpp/internal/ops/fault"
+	"github.com/pdpp-go/pdpp/internal/web/auth"
 )
 
 func TestOwnerToken(t *testing.T) {

@@ -13,7 +13,7 @@ import (
 	"net/http"
 	"os"
 
-	"pdpp/internal/ops/fault"
+	"github.com/pdpp-go/pdpp/internal/ops/fault"
 )
 
 // Types of errors in the envelope.

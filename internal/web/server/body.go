@@ -4,7 +4,7 @@ import (
 	"mime"
 	"net/http"
 
-	"pdpp/internal/web/reply"
+	"github.com/pdpp-go/pdpp/internal/web/reply"
 )
 
 // maxForm is the most that a form may hold.

@@ -4,7 +4,7 @@ import (
 	"net/http"
 	"net/url"
 
-	"pdpp/internal/web/reply"
+	"github.com/pdpp-go/pdpp/internal/web/reply"
 )
 
 // withoutCookies are the addresses that programs post to, from wherever they are.

@@ -9,8 +9,8 @@ import (
 	"strings"
 	"testing"
 
-	"pdpp/internal/ops/fault"
-	"pdpp/internal/web/reply"
+	"github.com/pdpp-go/pdpp/internal/ops/fault"
+	"github.com/pdpp-go/pdpp/internal/web/reply"
 )
 
 func send(t *testing.T, c *http.Client, req *http.Request) answer {

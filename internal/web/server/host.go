@@ -7,8 +7,8 @@ import (
 	"net/url"
 	"strings"
 
-	"pdpp/internal/ops/fault"
-	"pdpp/internal/web/reply"
+	"github.com/pdpp-go/pdpp/internal/ops/fault"
+	"github.com/pdpp-go/pdpp/internal/web/reply"
 )
 
 // withKnownHost refuses a request for a name that this server does not go by: its

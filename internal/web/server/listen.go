@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"net"
 
-	"pdpp/internal/ops/fault"
+	"github.com/pdpp-go/pdpp/internal/ops/fault"
 )
 
 // Codes of a ListenError.

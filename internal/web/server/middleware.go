@@ -6,7 +6,7 @@ import (
 	"net/http"
 	"runtime/debug"
 
-	"pdpp/internal/web/reply"
+	"github.com/pdpp-go/pdpp/internal/web/reply"
 )
 
 // withRequestID names every request anew: a name that the client chose would be

@@ -9,12 +9,12 @@ import (
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
-	"pdpp/internal/deviceapi"
-	"pdpp/internal/owner/routes"
-	"pdpp/internal/share/oauth"
-	"pdpp/internal/share/readapi"
-	"pdpp/internal/web/reply"
-	"pdpp/internal/web/server"
+	"github.com/pdpp-go/pdpp/internal/deviceapi"
+	"github.com/pdpp-go/pdpp/internal/owner/routes"
+	"github.com/pdpp-go/pdpp/internal/share/oauth"
+	"github.com/pdpp-go/pdpp/internal/share/readapi"
+	"github.com/pdpp-go/pdpp/internal/web/reply"
+	"github.com/pdpp-go/pdpp/internal/web/server"
 )
 
 // document is the description as the server gives it.

@@ -7,14 +7,14 @@ import (
 	"strings"
 	"testing"
 
-	"pdpp/internal/device/wire"
-	"pdpp/internal/judge/evidence"
-	"pdpp/internal/judge/health"
-	"pdpp/internal/judge/verdict"
-	"pdpp/internal/owner/api"
-	"pdpp/internal/share/readapi/grantview"
-	"pdpp/internal/view"
-	"pdpp/protocol"
+	"github.com/pdpp-go/pdpp/internal/device/wire"
+	"github.com/pdpp-go/pdpp/internal/judge/evidence"
+	"github.com/pdpp-go/pdpp/internal/judge/health"
+	"github.com/pdpp-go/pdpp/internal/judge/verdict"
+	"github.com/pdpp-go/pdpp/internal/owner/api"
+	"github.com/pdpp-go/pdpp/internal/share/readapi/grantview"
+	"github.com/pdpp-go/pdpp/internal/view"
+	"github.com/pdpp-go/pdpp/protocol"
 )
 
 // described are the types of answers and the names that they have in the document.

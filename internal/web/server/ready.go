@@ -8,7 +8,7 @@ import (
 	"sync"
 	"time"
 
-	"pdpp/internal/web/reply"
+	"github.com/pdpp-go/pdpp/internal/web/reply"
 )
 
 // Check is one thing that must hold for the process to do its work.

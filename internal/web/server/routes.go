@@ -3,7 +3,7 @@ package server
 import (
 	"net/http"
 
-	"pdpp/internal/web/reply"
+	"github.com/pdpp-go/pdpp/internal/web/reply"
 )
 
 // withErrorsAsJSON answers in the mux's place when no route fits: what it would

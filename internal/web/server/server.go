@@ -14,7 +14,7 @@ import (
 	"strings"
 	"time"
 
-	"pdpp/internal/web/reply"
+	"github.com/pdpp-go/pdpp/internal/web/reply"
 )
 
 // Bounds of a request and of the end of the server. A handler that streams lifts

@@ -14,10 +14,10 @@ import (
 	"github.com/prometheus/common/expfmt"
 	"github.com/prometheus/common/model"
 
-	"pdpp/internal/keep/store/sqlite"
-	"pdpp/internal/keep/store/sqlite/sqlitetest"
-	"pdpp/internal/ops/metrics"
-	"pdpp/internal/web/reply"
+	"github.com/pdpp-go/pdpp/internal/keep/store/sqlite"
+	"github.com/pdpp-go/pdpp/internal/keep/store/sqlite/sqlitetest"
+	"github.com/pdpp-go/pdpp/internal/ops/metrics"
+	"github.com/pdpp-go/pdpp/internal/web/reply"
 )
 
 // start serves on a real listener until the test ends, and gives its address.

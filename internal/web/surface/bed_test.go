@@ -9,7 +9,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"pdpp/protocol/surface"
+	"github.com/pdpp-go/pdpp/protocol/surface"
 )
 
 var jpeg = []byte{0xFF, 0xD8, 0xFF, 0xE0}

@@ -4,7 +4,7 @@ import (
 	"io"
 	"sync"
 
-	"pdpp/protocol/surface"
+	"github.com/pdpp-go/pdpp/protocol/surface"
 )
 
 // carrier is a page on its way to another process. It holds what the far side must know of

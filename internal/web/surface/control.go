@@ -3,7 +3,7 @@ package surface
 import (
 	"context"
 
-	"pdpp/protocol/surface"
+	"github.com/pdpp-go/pdpp/protocol/surface"
 )
 
 // looks asks for pictures as a viewer wants them now.

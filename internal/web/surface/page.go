@@ -5,7 +5,7 @@ import (
 	"sync"
 	"time"
 
-	"pdpp/protocol/surface"
+	"github.com/pdpp-go/pdpp/protocol/surface"
 )
 
 // over is why there is nothing more to see.

@@ -11,9 +11,9 @@ import (
 
 	"github.com/coder/websocket"
 
-	"pdpp/internal/ops/fault"
-	"pdpp/internal/web/reply"
-	"pdpp/protocol/surface"
+	"github.com/pdpp-go/pdpp/internal/ops/fault"
+	"github.com/pdpp-go/pdpp/internal/web/reply"
+	"github.com/pdpp-go/pdpp/protocol/surface"
 )
 
 const (

@@ -13,7 +13,7 @@ import (
 
 	"github.com/coder/websocket"
 
-	"pdpp/protocol/surface"
+	"github.com/pdpp-go/pdpp/protocol/surface"
 )
 
 // door serves one hub to whoever comes, as the console does after it has let them in.

@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"pdpp/protocol/surface"
+	"github.com/pdpp-go/pdpp/protocol/surface"
 )
 
 // gate is a server that takes the pages of workers, by tickets that are good once.

@@ -6,7 +6,7 @@ import (
 	"sync"
 	"time"
 
-	"pdpp/protocol/surface"
+	"github.com/pdpp-go/pdpp/protocol/surface"
 )
 
 // state is what a viewer is told of the page.

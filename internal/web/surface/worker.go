@@ -6,7 +6,7 @@ import (
 
 	"github.com/coder/websocket"
 
-	"pdpp/protocol/surface"
+	"github.com/pdpp-go/pdpp/protocol/surface"
 )
 
 // largestMessage bounds what a worker sends at once: a frame.

@@ -20,7 +20,7 @@ import (
 	"syscall"
 	"testing"
 
-	"pdpp/connectorkit/connectortest/realserver"
+	"github.com/pdpp-go/pdpp/connectorkit/connectortest/realserver"
 )
 
 // Variable names the folder in which the programs of the tests are unpacked.

@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"strings"
 
-	"pdpp/connectorkit/connectortest/realserver"
+	"github.com/pdpp-go/pdpp/connectorkit/connectortest/realserver"
 )
 
 // Mail is what an account has, read from its files. A message without a number of Courier has number zero.

@@ -17,7 +17,7 @@ import (
 	"strings"
 	"testing"
 
-	"pdpp/connectorkit/connectortest/realserver"
+	"github.com/pdpp-go/pdpp/connectorkit/connectortest/realserver"
 )
 
 // Variable names the folder in which the programs of the tests are unpacked.

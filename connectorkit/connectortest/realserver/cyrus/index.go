@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"pdpp/connectorkit/connectortest/realserver"
+	"github.com/pdpp-go/pdpp/connectorkit/connectortest/realserver"
 )
 
 // Mail is what an account has, and the folders of others that it names: folders, numbers, times and

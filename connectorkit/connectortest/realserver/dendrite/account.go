@@ -7,10 +7,10 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"github.com/pdpp-go/pdpp/connectorkit/connectortest/realserver"
 	"io"
 	"net/http"
 	"net/url"
-	"pdpp/connectorkit/connectortest/realserver"
 	"strings"
 	"sync/atomic"
 )

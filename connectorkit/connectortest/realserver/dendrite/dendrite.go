@@ -21,7 +21,7 @@ import (
 
 	_ "github.com/jackc/pgx/v5/stdlib" // the server's database
 
-	"pdpp/connectorkit/connectortest/realserver"
+	"github.com/pdpp-go/pdpp/connectorkit/connectortest/realserver"
 )
 
 // Variable names the program of the tests.

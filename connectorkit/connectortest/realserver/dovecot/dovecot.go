@@ -16,7 +16,7 @@ import (
 	"strings"
 	"testing"
 
-	"pdpp/connectorkit/connectortest/realserver"
+	"github.com/pdpp-go/pdpp/connectorkit/connectortest/realserver"
 )
 
 // Variable names the program of the tests.

@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"strings"
 
-	"pdpp/connectorkit/connectortest/realserver"
+	"github.com/pdpp-go/pdpp/connectorkit/connectortest/realserver"
 )
 
 // Folders are the folders of an account, as its directories say.

@@ -5,8 +5,8 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
+	"github.com/pdpp-go/pdpp/connectorkit/connectortest/realserver"
 	"net/http"
-	"pdpp/connectorkit/connectortest/realserver"
 	"sync/atomic"
 )
 

@@ -18,7 +18,7 @@ import (
 
 	_ "modernc.org/sqlite" // the server's database
 
-	"pdpp/connectorkit/connectortest/realserver"
+	"github.com/pdpp-go/pdpp/connectorkit/connectortest/realserver"
 )
 
 // Variable names the program of the tests. Its templates and options lie beside it.

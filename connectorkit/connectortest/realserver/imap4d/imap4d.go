@@ -15,7 +15,7 @@ import (
 	"strings"
 	"testing"
 
-	"pdpp/connectorkit/connectortest/realserver"
+	"github.com/pdpp-go/pdpp/connectorkit/connectortest/realserver"
 )
 
 // Variable names the folder in which the program of the tests is unpacked.

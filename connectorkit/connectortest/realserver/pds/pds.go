@@ -20,7 +20,7 @@ import (
 	"strconv"
 	"testing"
 
-	"pdpp/connectorkit/connectortest/realserver"
+	"github.com/pdpp-go/pdpp/connectorkit/connectortest/realserver"
 )
 
 // Variable names the folder that holds the packages in node_modules, and the program node that they

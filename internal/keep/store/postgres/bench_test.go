@@ -7,9 +7,9 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"pdpp/internal/keep/store"
-	"pdpp/internal/keep/store/storetest"
-	"pdpp/internal/keep/store/storetest/scratch"
+	"github.com/pdpp-go/pdpp/internal/keep/store"
+	"github.com/pdpp-go/pdpp/internal/keep/store/storetest"
+	"github.com/pdpp-go/pdpp/internal/keep/store/storetest/scratch"
 )
 
 func BenchmarkCommitSlice(b *testing.B) {

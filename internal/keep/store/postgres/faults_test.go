@@ -11,9 +11,9 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"pdpp/internal/keep/store"
-	"pdpp/internal/keep/store/storetest"
-	"pdpp/internal/keep/store/storetest/scratch"
+	"github.com/pdpp-go/pdpp/internal/keep/store"
+	"github.com/pdpp-go/pdpp/internal/keep/store/storetest"
+	"github.com/pdpp-go/pdpp/internal/keep/store/storetest/scratch"
 )
 
 // wantFault demands a fault of one kind with a next step and without the password.

@@ -5,8 +5,8 @@ import (
 	"testing"
 	"time"
 
-	"pdpp/internal/keep/store"
-	"pdpp/internal/keep/store/storetest"
+	"github.com/pdpp-go/pdpp/internal/keep/store"
+	"github.com/pdpp-go/pdpp/internal/keep/store/storetest"
 )
 
 // A process that freezes in the middle of a transaction holds its rows no longer

@@ -3,7 +3,7 @@ package postgres
 import (
 	"context"
 
-	"pdpp/internal/keep/store/sqlstore"
+	"github.com/pdpp-go/pdpp/internal/keep/store/sqlstore"
 )
 
 // Sizes asks the server, which looks at the lengths of files. What they hold of unused room is

@@ -8,7 +8,7 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
-	"pdpp/internal/keep/store/sqlstore"
+	"github.com/pdpp-go/pdpp/internal/keep/store/sqlstore"
 )
 
 // Bounds of what a vector can hold: a megabyte in all, two kilobytes a word.

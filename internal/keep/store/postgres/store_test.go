@@ -14,10 +14,10 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/stdlib"
 
-	"pdpp/internal/keep/store"
-	"pdpp/internal/keep/store/sqlstore"
-	"pdpp/internal/keep/store/storetest"
-	"pdpp/internal/keep/store/storetest/scratch"
+	"github.com/pdpp-go/pdpp/internal/keep/store"
+	"github.com/pdpp-go/pdpp/internal/keep/store/sqlstore"
+	"github.com/pdpp-go/pdpp/internal/keep/store/storetest"
+	"github.com/pdpp-go/pdpp/internal/keep/store/storetest/scratch"
 )
 
 func TestMain(m *testing.M) { storetest.Main(m, openURL, migrateURL) }

@@ -7,8 +7,8 @@ import (
 	"testing"
 	"time"
 
-	"pdpp/internal/keep/store"
-	"pdpp/internal/keep/store/storetest"
+	"github.com/pdpp-go/pdpp/internal/keep/store"
+	"github.com/pdpp-go/pdpp/internal/keep/store/storetest"
 )
 
 func BenchmarkCommitSlice(b *testing.B) {

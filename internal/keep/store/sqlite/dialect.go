@@ -13,8 +13,8 @@ import (
 	"modernc.org/sqlite"
 	sqlite3 "modernc.org/sqlite/lib"
 
-	"pdpp/internal/keep/store"
-	"pdpp/internal/keep/store/sqlstore"
+	"github.com/pdpp-go/pdpp/internal/keep/store"
+	"github.com/pdpp-go/pdpp/internal/keep/store/sqlstore"
 )
 
 // rowsPerStatement is how many records one statement writes. Fifty is where

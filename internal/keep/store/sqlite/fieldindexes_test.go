@@ -9,9 +9,9 @@ import (
 	"testing"
 	"time"
 
-	"pdpp/internal/keep/store"
-	"pdpp/internal/keep/store/sqlstore"
-	"pdpp/internal/slice"
+	"github.com/pdpp-go/pdpp/internal/keep/store"
+	"github.com/pdpp-go/pdpp/internal/keep/store/sqlstore"
+	"github.com/pdpp-go/pdpp/internal/slice"
 )
 
 // An index that would keep writers waiting for too long is given up, and leaves nothing.

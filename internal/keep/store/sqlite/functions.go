@@ -8,7 +8,7 @@ import (
 	"github.com/go-json-experiment/json"
 	"modernc.org/sqlite"
 
-	"pdpp/internal/keep/store/sqlstore"
+	"github.com/pdpp-go/pdpp/internal/keep/store/sqlstore"
 )
 
 // The functions by which statements read fields of a record; PostgreSQL has them as

@@ -8,7 +8,7 @@ import (
 
 	"github.com/pressly/goose/v3"
 
-	"pdpp/internal/keep/store/sqlstore"
+	"github.com/pdpp-go/pdpp/internal/keep/store/sqlstore"
 )
 
 // TestMigrateFails: a migration that cannot be applied is an error, and what came before it stays.

@@ -20,8 +20,8 @@ import (
 	"modernc.org/sqlite"
 	sqlite3 "modernc.org/sqlite/lib"
 
-	"pdpp/internal/keep/store"
-	"pdpp/internal/keep/store/sqlstore"
+	"github.com/pdpp-go/pdpp/internal/keep/store"
+	"github.com/pdpp-go/pdpp/internal/keep/store/sqlstore"
 )
 
 //go:embed migrations/*.sql

@@ -6,7 +6,7 @@ import (
 	"database/sql"
 	"errors"
 
-	"pdpp/internal/keep/store/sqlstore"
+	"github.com/pdpp-go/pdpp/internal/keep/store/sqlstore"
 )
 
 // searchPage is the room that one page of the search index takes.

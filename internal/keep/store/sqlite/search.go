@@ -15,7 +15,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 	"modernc.org/sqlite"
 
-	"pdpp/internal/keep/store/sqlstore"
+	"github.com/pdpp-go/pdpp/internal/keep/store/sqlstore"
 )
 
 // The full-text index holds which records have a word, but not where: no search asks for positions, and they would

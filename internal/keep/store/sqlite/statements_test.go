@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"pdpp/internal/keep/store/sqlstore"
+	"github.com/pdpp-go/pdpp/internal/keep/store/sqlstore"
 )
 
 // both runs a statement on a pool that keeps statements and on a plain one, and fails unless they agree.

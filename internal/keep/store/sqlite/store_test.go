@@ -14,8 +14,8 @@ import (
 
 	"modernc.org/sqlite"
 
-	"pdpp/internal/keep/store"
-	"pdpp/internal/keep/store/storetest"
+	"github.com/pdpp-go/pdpp/internal/keep/store"
+	"github.com/pdpp-go/pdpp/internal/keep/store/storetest"
 )
 
 func TestMain(m *testing.M) {

@@ -9,7 +9,7 @@ import (
 	"slices"
 	"time"
 
-	"pdpp/internal/keep/store"
+	"github.com/pdpp-go/pdpp/internal/keep/store"
 )
 
 // JoinAllowance forgets old allowances first: later it holds the row of its own, which others wait for.

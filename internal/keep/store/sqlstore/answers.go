@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"time"
 
-	"pdpp/internal/keep/store"
+	"github.com/pdpp-go/pdpp/internal/keep/store"
 )
 
 // AnswerInteraction holds the lease's row as every writer of the run's questions

@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
-	"pdpp/internal/judge/attention"
-	"pdpp/internal/keep/store"
+	"github.com/pdpp-go/pdpp/internal/judge/attention"
+	"github.com/pdpp-go/pdpp/internal/keep/store"
 )
 
 // attentionWaits is attention.Record.Open in SQL, in the words of the partial indexes.

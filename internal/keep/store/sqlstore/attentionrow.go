@@ -4,8 +4,8 @@ import (
 	"errors"
 	"fmt"
 
-	"pdpp/internal/judge/attention"
-	"pdpp/internal/keep/store"
+	"github.com/pdpp-go/pdpp/internal/judge/attention"
+	"github.com/pdpp-go/pdpp/internal/keep/store"
 )
 
 // What a record is written as; the id, and the revision that was read, follow.

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"pdpp/internal/keep/store"
+	"github.com/pdpp-go/pdpp/internal/keep/store"
 )
 
 const (

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"time"
 
-	"pdpp/internal/keep/store"
+	"github.com/pdpp-go/pdpp/internal/keep/store"
 )
 
 func (db *DB) BrowserProfile(ctx context.Context, connectionID, name string) (store.BrowserProfile, error) {

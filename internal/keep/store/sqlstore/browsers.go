@@ -5,7 +5,7 @@ import (
 	"errors"
 	"time"
 
-	"pdpp/internal/keep/store"
+	"github.com/pdpp-go/pdpp/internal/keep/store"
 )
 
 // mostBrowsers bounds what is remembered: a program that signs in anew each time is a

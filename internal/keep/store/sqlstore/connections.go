@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"time"
 
-	"pdpp/internal/keep/store"
+	"github.com/pdpp-go/pdpp/internal/keep/store"
 )
 
 func (db *DB) PutManifest(ctx context.Context, connectorID string, body []byte, now time.Time) (generation int64, err error) {

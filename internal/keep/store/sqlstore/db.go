@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"pdpp/internal/keep/store"
+	"github.com/pdpp-go/pdpp/internal/keep/store"
 )
 
 // DB implements store.Store over two pools of one database.

@@ -4,8 +4,8 @@ import (
 	"database/sql"
 	"sync"
 
-	"pdpp/internal/judge/evidence"
-	"pdpp/manifest"
+	"github.com/pdpp-go/pdpp/internal/judge/evidence"
+	"github.com/pdpp-go/pdpp/manifest"
 )
 
 // generation names one manifest. Its body never changes.

@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"time"
 
-	"pdpp/internal/keep/store"
+	"github.com/pdpp-go/pdpp/internal/keep/store"
 )
 
 // purged is a hidden record that is to be removed for good.

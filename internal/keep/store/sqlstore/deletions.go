@@ -8,7 +8,7 @@ import (
 	"slices"
 	"time"
 
-	"pdpp/internal/keep/store"
+	"github.com/pdpp-go/pdpp/internal/keep/store"
 )
 
 const deletionColumns = `SELECT d.deletion_id, d.scope, d.connection_id, d.stream, d.since, d.until, d.state, d.asked_at, d.purge_after, d.ended_at,

@@ -1,7 +1,7 @@
 package sqlstore
 
 import (
-	"pdpp/internal/keep/store"
+	"github.com/pdpp-go/pdpp/internal/keep/store"
 )
 
 // A reader that follows the changes of a part has to hear of a record that left it, and

@@ -6,7 +6,7 @@ import (
 	"errors"
 	"time"
 
-	"pdpp/internal/keep/store"
+	"github.com/pdpp-go/pdpp/internal/keep/store"
 )
 
 func (db *DB) DeviceCredential(ctx context.Context, tokenHash []byte) (store.DeviceCredential, error) {

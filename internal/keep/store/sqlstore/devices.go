@@ -6,7 +6,7 @@ import (
 	"errors"
 	"time"
 
-	"pdpp/internal/keep/store"
+	"github.com/pdpp-go/pdpp/internal/keep/store"
 )
 
 func (db *DB) PutDevice(ctx context.Context, d store.Device) error {

@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"time"
 
-	"pdpp/internal/keep/store"
+	"github.com/pdpp-go/pdpp/internal/keep/store"
 )
 
 func (db *DB) EnrolDevice(ctx context.Context, e store.Enrolment, now time.Time) (done store.Enrolled, err error) {

@@ -5,7 +5,7 @@ import (
 	"database/sql"
 	"fmt"
 
-	"pdpp/internal/judge/evidence"
+	"github.com/pdpp-go/pdpp/internal/judge/evidence"
 )
 
 // Evidence reads a page in one snapshot. A statement that fails may leave its

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"time"
 
-	"pdpp/internal/judge/evidence"
+	"github.com/pdpp-go/pdpp/internal/judge/evidence"
 )
 
 // page is a page of evidence in the making.

@@ -6,8 +6,8 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
-	"pdpp/internal/keep/store"
-	"pdpp/protocol"
+	"github.com/pdpp-go/pdpp/internal/keep/store"
+	"github.com/pdpp-go/pdpp/protocol"
 )
 
 const keepFactsQuery = `UPDATE streams SET facts_json = ?, facts_run_id = ?, facts_status = ?, facts_at = ?

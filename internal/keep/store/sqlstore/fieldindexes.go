@@ -10,8 +10,8 @@ import (
 	"strings"
 	"time"
 
-	"pdpp/internal/keep/store"
-	"pdpp/manifest"
+	"github.com/pdpp-go/pdpp/internal/keep/store"
+	"github.com/pdpp-go/pdpp/manifest"
 )
 
 // maxFieldIndexes bounds the indexes of a stream: each makes writing slower.

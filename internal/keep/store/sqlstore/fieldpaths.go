@@ -11,8 +11,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"pdpp/internal/keep/store"
-	"pdpp/manifest"
+	"github.com/pdpp-go/pdpp/internal/keep/store"
+	"github.com/pdpp-go/pdpp/manifest"
 )
 
 // fieldKey is a field together with the function that tells what it is compared by.

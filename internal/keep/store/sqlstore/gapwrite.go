@@ -8,9 +8,9 @@ import (
 	"strings"
 	"time"
 
-	"pdpp/internal/keep/store"
-	"pdpp/internal/slice"
-	"pdpp/protocol"
+	"github.com/pdpp-go/pdpp/internal/keep/store"
+	"github.com/pdpp-go/pdpp/internal/slice"
+	"github.com/pdpp-go/pdpp/protocol"
 )
 
 // settleGaps applies the attempts, misses and recoveries of a slice, in that order.

@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"time"
 
-	"pdpp/internal/keep/store"
+	"github.com/pdpp-go/pdpp/internal/keep/store"
 )
 
 const grantRequestColumns = `request_id, client_id, client_name, redirect_uri, state, code_challenge, purpose, mode, scope_json,

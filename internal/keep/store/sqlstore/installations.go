@@ -6,7 +6,7 @@ import (
 	"errors"
 	"time"
 
-	"pdpp/internal/keep/store"
+	"github.com/pdpp-go/pdpp/internal/keep/store"
 )
 
 // takesTurns is how soon an installation that was replaced has to be back for the two to be

@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"time"
 
-	"pdpp/internal/keep/store"
-	"pdpp/protocol"
+	"github.com/pdpp-go/pdpp/internal/keep/store"
+	"github.com/pdpp-go/pdpp/protocol"
 )
 
 func (db *DB) OpenInteraction(ctx context.Context, l store.Lease, i store.Interaction, now time.Time) error {

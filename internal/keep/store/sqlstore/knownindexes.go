@@ -5,7 +5,7 @@ import (
 	"sync"
 	"time"
 
-	"pdpp/internal/keep/store"
+	"github.com/pdpp-go/pdpp/internal/keep/store"
 )
 
 // knownIndexes are the indexes of streams as they were found lately, so that a page is not preceded by a look into

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"time"
 
-	"pdpp/internal/keep/store"
-	"pdpp/internal/slice"
+	"github.com/pdpp-go/pdpp/internal/keep/store"
+	"github.com/pdpp-go/pdpp/internal/slice"
 )
 
 // held is what a fenced transaction knows of its run.

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"time"
 
-	"pdpp/internal/keep/store"
+	"github.com/pdpp-go/pdpp/internal/keep/store"
 )
 
 const oauthClientColumns = `client_id, client_name, redirect_uris_json, created_at, approved_at, ends_at`

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"pdpp/internal/keep/store"
+	"github.com/pdpp-go/pdpp/internal/keep/store"
 )
 
 // useNoted is how long a noted use stands for those that follow it.

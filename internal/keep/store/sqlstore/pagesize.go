@@ -1,6 +1,6 @@
 package sqlstore
 
-import "pdpp/internal/keep/store"
+import "github.com/pdpp-go/pdpp/internal/keep/store"
 
 // firstRows is how many records are read before their size is known.
 const firstRows = 4

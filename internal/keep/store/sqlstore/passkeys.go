@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"time"
 
-	"pdpp/internal/keep/store"
+	"github.com/pdpp-go/pdpp/internal/keep/store"
 )
 
 func (db *DB) CreatePasskey(ctx context.Context, k store.Passkey) error {

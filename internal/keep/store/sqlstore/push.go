@@ -4,7 +4,7 @@ import (
 	"context"
 	"fmt"
 
-	"pdpp/internal/keep/store"
+	"github.com/pdpp-go/pdpp/internal/keep/store"
 )
 
 func (db *DB) PutTarget(ctx context.Context, t store.PushTarget) error {

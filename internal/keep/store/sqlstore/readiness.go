@@ -3,8 +3,8 @@ package sqlstore
 import (
 	"context"
 
-	"pdpp/internal/judge/evidence"
-	"pdpp/internal/keep/store"
+	"github.com/pdpp-go/pdpp/internal/judge/evidence"
+	"github.com/pdpp-go/pdpp/internal/keep/store"
 )
 
 func (db *DB) PutBackoff(ctx context.Context, b store.Backoff) error {

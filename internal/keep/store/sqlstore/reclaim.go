@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"time"
 
-	"pdpp/internal/keep/store"
+	"github.com/pdpp-go/pdpp/internal/keep/store"
 )
 
 // Reclaim takes the connections one by one, each in its own transaction and by

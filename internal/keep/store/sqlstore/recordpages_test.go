@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"pdpp/internal/keep/store"
-	"pdpp/manifest"
+	"github.com/pdpp-go/pdpp/internal/keep/store"
+	"github.com/pdpp-go/pdpp/manifest"
 )
 
 // plainDialect is enough of one to write a statement.

@@ -4,7 +4,7 @@ import (
 	"context"
 	"strconv"
 
-	"pdpp/internal/keep/store"
+	"github.com/pdpp-go/pdpp/internal/keep/store"
 )
 
 var recordColumns = recordColumnsOf("r.data")

@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"time"
 
-	"pdpp/internal/keep/store"
-	"pdpp/protocol"
+	"github.com/pdpp-go/pdpp/internal/keep/store"
+	"github.com/pdpp-go/pdpp/protocol"
 )
 
 func (db *DB) PreviewRewind(ctx context.Context, id store.CursorID, commit int64) (p store.RewindPreview, err error) {

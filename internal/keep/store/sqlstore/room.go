@@ -3,7 +3,7 @@ package sqlstore
 import (
 	"context"
 
-	"pdpp/internal/keep/store"
+	"github.com/pdpp-go/pdpp/internal/keep/store"
 )
 
 func (db *DB) Room(ctx context.Context) (r store.Room, err error) {

@@ -5,7 +5,7 @@ import (
 	"math"
 	"strings"
 
-	"pdpp/internal/keep/store"
+	"github.com/pdpp-go/pdpp/internal/keep/store"
 )
 
 // Search reads as many records as may fit, by one statement or several.

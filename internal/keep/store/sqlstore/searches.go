@@ -3,7 +3,7 @@ package sqlstore
 import (
 	"context"
 
-	"pdpp/internal/keep/store"
+	"github.com/pdpp-go/pdpp/internal/keep/store"
 )
 
 func (db *DB) AddSearch(ctx context.Context, s store.Search) error {

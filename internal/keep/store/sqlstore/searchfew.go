@@ -4,7 +4,7 @@ import (
 	"context"
 	"strings"
 
-	"pdpp/internal/keep/store"
+	"github.com/pdpp-go/pdpp/internal/keep/store"
 )
 
 // A common word may have hundreds of thousands of matches outside the parts, and

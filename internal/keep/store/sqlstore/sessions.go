@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"pdpp/internal/keep/store"
+	"github.com/pdpp-go/pdpp/internal/keep/store"
 )
 
 func (db *DB) PutSession(ctx context.Context, s store.Session) error {

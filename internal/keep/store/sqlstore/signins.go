@@ -5,7 +5,7 @@ import (
 	"errors"
 	"time"
 
-	"pdpp/internal/keep/store"
+	"github.com/pdpp-go/pdpp/internal/keep/store"
 )
 
 const credentialColumns = `connection_id, credential_kind, sealed_secret, fingerprint, status, captured_at, rejected_at, rejection_reason,

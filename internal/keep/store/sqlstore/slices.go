@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"time"
 
-	"pdpp/internal/keep/store"
-	"pdpp/internal/slice"
+	"github.com/pdpp-go/pdpp/internal/keep/store"
+	"github.com/pdpp-go/pdpp/internal/slice"
 )
 
 func (db *DB) CommitSlice(ctx context.Context, l store.Lease, s slice.Slice, now time.Time) (done store.Committed, err error) {

@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"pdpp/internal/slice"
+	"github.com/pdpp-go/pdpp/internal/slice"
 
 	"pgregory.net/rapid"
 )

@@ -5,7 +5,7 @@ import (
 	"errors"
 	"fmt"
 
-	"pdpp/internal/keep/store"
+	"github.com/pdpp-go/pdpp/internal/keep/store"
 )
 
 // stream is a row of streams, locked by the transaction that holds it.

@@ -8,8 +8,8 @@ import (
 	"strconv"
 	"time"
 
-	"pdpp/internal/keep/store"
-	"pdpp/protocol"
+	"github.com/pdpp-go/pdpp/internal/keep/store"
+	"github.com/pdpp-go/pdpp/protocol"
 )
 
 // timedPage is a page in the order of time in the making.

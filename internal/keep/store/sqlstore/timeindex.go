@@ -3,7 +3,7 @@ package sqlstore
 import (
 	"time"
 
-	"pdpp/protocol"
+	"github.com/pdpp-go/pdpp/protocol"
 )
 
 // timeIndex has the live records of each stream in the order of the time that is kept beside

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"time"
 
-	"pdpp/internal/keep/store"
+	"github.com/pdpp-go/pdpp/internal/keep/store"
 )
 
 func (db *DB) Upkeep(ctx context.Context, above int64) (u store.Upkeep, err error) {

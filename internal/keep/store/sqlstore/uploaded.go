@@ -4,8 +4,8 @@ import (
 	"context"
 	"time"
 
-	"pdpp/internal/keep/store"
-	"pdpp/protocol"
+	"github.com/pdpp-go/pdpp/internal/keep/store"
+	"github.com/pdpp-go/pdpp/protocol"
 )
 
 // uploadedQuery finds what a source sent since a moment and is as it sent it, each with the

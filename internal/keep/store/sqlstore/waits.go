@@ -9,8 +9,8 @@ import (
 	"slices"
 	"time"
 
-	"pdpp/internal/judge/evidence"
-	"pdpp/internal/keep/store"
+	"github.com/pdpp-go/pdpp/internal/judge/evidence"
+	"github.com/pdpp-go/pdpp/internal/keep/store"
 )
 
 func (db *DB) PutWait(ctx context.Context, l store.Lease, w evidence.Wait, now time.Time) error {

@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"testing"
 
-	"pdpp/internal/keep/store"
-	"pdpp/internal/slice"
+	"github.com/pdpp-go/pdpp/internal/keep/store"
+	"github.com/pdpp-go/pdpp/internal/slice"
 )
 
 // declaring is a manifest of the connector "example" with one stream.

@@ -4,8 +4,8 @@ import (
 	"testing"
 	"time"
 
-	"pdpp/internal/keep/store"
-	"pdpp/protocol"
+	"github.com/pdpp-go/pdpp/internal/keep/store"
+	"github.com/pdpp-go/pdpp/protocol"
 )
 
 func testAnswers(t *testing.T, s store.Store) {

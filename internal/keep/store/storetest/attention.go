@@ -5,9 +5,9 @@ import (
 	"testing"
 	"time"
 
-	"pdpp/internal/judge/attention"
-	"pdpp/internal/judge/evidence"
-	"pdpp/internal/keep/store"
+	"github.com/pdpp-go/pdpp/internal/judge/attention"
+	"github.com/pdpp-go/pdpp/internal/judge/evidence"
+	"github.com/pdpp-go/pdpp/internal/keep/store"
 )
 
 // asked is a new record of a connection.

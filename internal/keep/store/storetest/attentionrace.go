@@ -6,9 +6,9 @@ import (
 	"sync"
 	"testing"
 
-	"pdpp/internal/judge/attention"
-	"pdpp/internal/judge/evidence"
-	"pdpp/internal/keep/store"
+	"github.com/pdpp-go/pdpp/internal/judge/attention"
+	"github.com/pdpp-go/pdpp/internal/judge/evidence"
+	"github.com/pdpp-go/pdpp/internal/keep/store"
 )
 
 // testAttentionRace: of several writers that save the same records, in any

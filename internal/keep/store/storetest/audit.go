@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"pdpp/internal/keep/store"
+	"github.com/pdpp-go/pdpp/internal/keep/store"
 )
 
 func auditEntry(kind string, at time.Time) store.AuditEntry {

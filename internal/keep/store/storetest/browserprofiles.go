@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"pdpp/internal/keep/store"
+	"github.com/pdpp-go/pdpp/internal/keep/store"
 )
 
 // testBrowserProfiles keeps profiles under leases, and sees that none is overwritten by a run

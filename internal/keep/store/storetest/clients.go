@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"pdpp/internal/keep/store"
+	"github.com/pdpp-go/pdpp/internal/keep/store"
 )
 
 // RunClientsApart: while clients hold every connection that reads for them, another

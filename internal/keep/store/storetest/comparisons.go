@@ -12,9 +12,9 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 	"pgregory.net/rapid"
 
-	"pdpp/internal/keep/store"
-	"pdpp/internal/slice"
-	"pdpp/manifest"
+	"github.com/pdpp-go/pdpp/internal/keep/store"
+	"github.com/pdpp-go/pdpp/internal/slice"
+	"github.com/pdpp-go/pdpp/manifest"
 )
 
 // sample is a value as it is written in a record, and what it is compared by; nil where it

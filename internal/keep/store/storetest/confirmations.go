@@ -4,7 +4,7 @@ import (
 	"testing"
 	"time"
 
-	"pdpp/internal/keep/store"
+	"github.com/pdpp-go/pdpp/internal/keep/store"
 )
 
 // testConfirmations: the owner's word is kept as it was given, replaced by a newer one, and

@@ -7,9 +7,9 @@ import (
 	"strings"
 	"testing"
 
-	"pdpp/internal/keep/store"
-	"pdpp/internal/slice"
-	"pdpp/protocol"
+	"github.com/pdpp-go/pdpp/internal/keep/store"
+	"github.com/pdpp-go/pdpp/internal/slice"
+	"github.com/pdpp-go/pdpp/protocol"
 )
 
 // Marker is a text that RunDeletedBytes looks for in the files of a database.

@@ -5,7 +5,7 @@ package storetest
 import (
 	"testing"
 
-	"pdpp/internal/keep/store"
+	"github.com/pdpp-go/pdpp/internal/keep/store"
 )
 
 // Run holds a store to the contract. Every test gets a fresh one from open,

@@ -8,7 +8,7 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
-	"pdpp/internal/keep/store"
+	"github.com/pdpp-go/pdpp/internal/keep/store"
 )
 
 // putCode keeps a code that lasts a quarter of an hour.

@@ -5,8 +5,8 @@ import (
 	"database/sql/driver"
 	"testing"
 
-	"pdpp/internal/keep/store"
-	"pdpp/manifest"
+	"github.com/pdpp-go/pdpp/internal/keep/store"
+	"github.com/pdpp-go/pdpp/manifest"
 )
 
 // indexing is a manifest whose stream lets readers ask for fields of BenchRecords.

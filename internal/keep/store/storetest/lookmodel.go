@@ -8,7 +8,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"pdpp/internal/keep/store"
+	"github.com/pdpp-go/pdpp/internal/keep/store"
 )
 
 // lookModel says what every connection's look is, in the plainest way.

@@ -6,7 +6,7 @@ import (
 	"sync"
 	"testing"
 
-	"pdpp/internal/keep/store"
+	"github.com/pdpp-go/pdpp/internal/keep/store"
 )
 
 // numbered makes connections whose ids sort as they were made.

@@ -7,9 +7,9 @@ import (
 
 	"pgregory.net/rapid"
 
-	"pdpp/internal/judge/evidence"
-	"pdpp/internal/keep/store"
-	"pdpp/internal/slice"
+	"github.com/pdpp-go/pdpp/internal/judge/evidence"
+	"github.com/pdpp-go/pdpp/internal/keep/store"
+	"github.com/pdpp-go/pdpp/internal/slice"
 )
 
 // modelRecord is what the model knows of a key: its versions, oldest first.

@@ -5,9 +5,9 @@ import (
 	"strconv"
 	"testing"
 
-	"pdpp/internal/keep/store"
-	"pdpp/internal/keep/store/sqlstore"
-	"pdpp/internal/slice"
+	"github.com/pdpp-go/pdpp/internal/keep/store"
+	"github.com/pdpp-go/pdpp/internal/keep/store/sqlstore"
+	"github.com/pdpp-go/pdpp/internal/slice"
 )
 
 // numberedRecords is how many records a numbered slice has to itself.

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"pdpp/internal/keep/store"
-	"pdpp/internal/slice"
+	"github.com/pdpp-go/pdpp/internal/keep/store"
+	"github.com/pdpp-go/pdpp/internal/slice"
 )
 
 // testPartFields: of a record only the fields of the part are read, whatever the rest is.

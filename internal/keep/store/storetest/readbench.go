@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"testing"
 
-	"pdpp/internal/keep/store"
-	"pdpp/internal/slice"
+	"github.com/pdpp-go/pdpp/internal/keep/store"
+	"github.com/pdpp-go/pdpp/internal/slice"
 )
 
 // FillRecords makes a connection named bench with one stream of n records, whose

@@ -6,7 +6,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"pdpp/internal/keep/store"
+	"github.com/pdpp-go/pdpp/internal/keep/store"
 )
 
 // drawRecordQuery asks for fields that records have, if for any.

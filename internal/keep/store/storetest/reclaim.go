@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"pdpp/internal/keep/store"
-	"pdpp/protocol"
+	"github.com/pdpp-go/pdpp/internal/keep/store"
+	"github.com/pdpp-go/pdpp/protocol"
 )
 
 func testReclaim(t *testing.T, s store.Store) {

@@ -4,8 +4,8 @@ import (
 	"slices"
 	"testing"
 
-	"pdpp/internal/keep/store"
-	"pdpp/internal/slice"
+	"github.com/pdpp-go/pdpp/internal/keep/store"
+	"github.com/pdpp-go/pdpp/internal/slice"
 )
 
 // testRecordKeys reads the keys of live records page by page. Keys with an open gap, and what came from a file,

@@ -5,8 +5,8 @@ import (
 	"slices"
 	"testing"
 
-	"pdpp/internal/keep/store"
-	"pdpp/internal/slice"
+	"github.com/pdpp-go/pdpp/internal/keep/store"
+	"github.com/pdpp-go/pdpp/internal/slice"
 )
 
 const relating = `{"protocol_version":"0.1.0","connector_id":"example","version":"1.0.0","display_name":"Example","runtime_requirements":{"bindings":{}},

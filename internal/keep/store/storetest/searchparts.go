@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"pdpp/internal/keep/store"
-	"pdpp/internal/slice"
+	"github.com/pdpp-go/pdpp/internal/keep/store"
+	"github.com/pdpp-go/pdpp/internal/slice"
 )
 
 func sorted(keys []string) []string {

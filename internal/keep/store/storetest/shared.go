@@ -6,8 +6,8 @@ import (
 	"sync"
 	"testing"
 
-	"pdpp/internal/keep/store"
-	"pdpp/internal/slice"
+	"github.com/pdpp-go/pdpp/internal/keep/store"
+	"github.com/pdpp-go/pdpp/internal/slice"
 )
 
 // RunShared holds several stores over one database to the contract, as several

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"pdpp/internal/keep/store"
+	"github.com/pdpp-go/pdpp/internal/keep/store"
 )
 
 // tokens is an OAuth credential of the connection "c".

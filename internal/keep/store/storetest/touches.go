@@ -6,11 +6,11 @@ import (
 	"testing"
 	"time"
 
-	"pdpp/internal/judge/attention"
-	"pdpp/internal/judge/evidence"
-	"pdpp/internal/keep/store"
-	"pdpp/internal/slice"
-	"pdpp/protocol"
+	"github.com/pdpp-go/pdpp/internal/judge/attention"
+	"github.com/pdpp-go/pdpp/internal/judge/evidence"
+	"github.com/pdpp-go/pdpp/internal/keep/store"
+	"github.com/pdpp-go/pdpp/internal/slice"
+	"github.com/pdpp-go/pdpp/protocol"
 )
 
 // step is one write and whether it asks for a look at connection c.

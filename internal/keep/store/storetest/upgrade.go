@@ -12,8 +12,8 @@ import (
 
 	"github.com/pressly/goose/v3"
 
-	"pdpp/internal/keep/store"
-	"pdpp/internal/keep/store/sqlstore"
+	"github.com/pdpp-go/pdpp/internal/keep/store"
+	"github.com/pdpp-go/pdpp/internal/keep/store/sqlstore"
 )
 
 //go:embed testdata/version_*.sql

@@ -7,10 +7,10 @@ import (
 	"testing"
 	"time"
 
-	"pdpp/internal/judge/evidence"
-	"pdpp/internal/keep/store"
-	"pdpp/internal/slice"
-	"pdpp/protocol"
+	"github.com/pdpp-go/pdpp/internal/judge/evidence"
+	"github.com/pdpp-go/pdpp/internal/keep/store"
+	"github.com/pdpp-go/pdpp/internal/slice"
+	"github.com/pdpp-go/pdpp/protocol"
 )
 
 // uploaderOf enrols a device for a binding and gives it as one that uploads.

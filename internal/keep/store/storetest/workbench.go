@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"pdpp/internal/keep/store"
+	"github.com/pdpp-go/pdpp/internal/keep/store"
 )
 
 // Writable is a store that shows the pool it writes through.

@@ -7,10 +7,10 @@ import (
 	"strings"
 	"testing"
 
-	"pdpp/internal/judge/attention"
-	"pdpp/internal/keep/store"
-	"pdpp/internal/slice"
-	"pdpp/protocol"
+	"github.com/pdpp-go/pdpp/internal/judge/attention"
+	"github.com/pdpp-go/pdpp/internal/keep/store"
+	"github.com/pdpp-go/pdpp/internal/slice"
+	"github.com/pdpp-go/pdpp/protocol"
 )
 
 // RunWork holds what schedulers and workers do all the time to what cannot be

@@ -8,13 +8,13 @@ import (
 	"path/filepath"
 	"time"
 
-	"pdpp/connectors/example"
-	"pdpp/internal/keep/credential"
-	"pdpp/internal/keep/store"
-	"pdpp/internal/keep/store/postgres"
-	"pdpp/internal/keep/store/sqlite"
-	"pdpp/providersim"
-	"pdpp/providersim/lumen"
+	"github.com/pdpp-go/pdpp/connectors/example"
+	"github.com/pdpp-go/pdpp/internal/keep/credential"
+	"github.com/pdpp-go/pdpp/internal/keep/store"
+	"github.com/pdpp-go/pdpp/internal/keep/store/postgres"
+	"github.com/pdpp-go/pdpp/internal/keep/store/sqlite"
+	"github.com/pdpp-go/pdpp/providersim"
+	"github.com/pdpp-go/pdpp/providersim/lumen"
 )
 
 // drawers are connections of one account, and the workers that collect it.

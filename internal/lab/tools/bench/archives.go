@@ -9,7 +9,7 @@ import (
 	"path/filepath"
 	"time"
 
-	"pdpp/providersim/files"
+	"github.com/pdpp-go/pdpp/providersim/files"
 )
 
 // measureArchives measures the connector of Apple Health on its own: the built-in host reads an

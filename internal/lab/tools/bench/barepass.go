@@ -7,8 +7,8 @@ import (
 	"strings"
 	"time"
 
-	"pdpp/internal/judge/evidence"
-	"pdpp/internal/keep/store/sqlstore"
+	"github.com/pdpp-go/pdpp/internal/judge/evidence"
+	"github.com/pdpp-go/pdpp/internal/keep/store/sqlstore"
 )
 
 // bareSQL is a pass as statements and nothing around them: find, take, put off,

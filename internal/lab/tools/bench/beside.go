@@ -11,11 +11,11 @@ import (
 	"sync"
 	"time"
 
-	"pdpp/internal/keep/store"
-	"pdpp/internal/keep/store/postgres"
-	"pdpp/internal/keep/store/sqlite"
-	"pdpp/internal/keep/store/storetest"
-	"pdpp/internal/share/grants"
+	"github.com/pdpp-go/pdpp/internal/keep/store"
+	"github.com/pdpp-go/pdpp/internal/keep/store/postgres"
+	"github.com/pdpp-go/pdpp/internal/keep/store/sqlite"
+	"github.com/pdpp-go/pdpp/internal/keep/store/storetest"
+	"github.com/pdpp-go/pdpp/internal/share/grants"
 )
 
 // What one grant, and one stranger, does to the console: so many requests at once. Those of

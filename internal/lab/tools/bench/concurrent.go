@@ -9,8 +9,8 @@ import (
 	"syscall"
 	"time"
 
-	"pdpp/internal/keep/store/sqlite"
-	"pdpp/internal/keep/store/storetest"
+	"github.com/pdpp-go/pdpp/internal/keep/store/sqlite"
+	"github.com/pdpp-go/pdpp/internal/keep/store/storetest"
 )
 
 // fewAtOnce and manyAtOnce are runs under way together on one worker. What one

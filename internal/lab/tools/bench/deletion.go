@@ -8,8 +8,8 @@ import (
 	"slices"
 	"time"
 
-	"pdpp/internal/keep/store"
-	"pdpp/internal/keep/store/storetest"
+	"github.com/pdpp-go/pdpp/internal/keep/store"
+	"github.com/pdpp-go/pdpp/internal/keep/store/storetest"
 )
 
 // measureDeletion deletes one record of a store without delay, then all of them, and asks for pages of the console

@@ -10,7 +10,7 @@ import (
 	"slices"
 	"strconv"
 
-	"pdpp/internal/keep/store/storetest"
+	"github.com/pdpp-go/pdpp/internal/keep/store/storetest"
 )
 
 // The sizes between which what a pass costs should not grow.

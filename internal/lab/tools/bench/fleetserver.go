@@ -10,9 +10,9 @@ import (
 	"strings"
 	"time"
 
-	"pdpp/internal/keep/store/sqlstore"
-	"pdpp/internal/keep/store/storetest"
-	"pdpp/internal/web/auth"
+	"github.com/pdpp-go/pdpp/internal/keep/store/sqlstore"
+	"github.com/pdpp-go/pdpp/internal/keep/store/storetest"
+	"github.com/pdpp-go/pdpp/internal/web/auth"
 )
 
 // restFleet runs a whole server over the large fleet while nothing is due, and

@@ -15,9 +15,9 @@ import (
 	"sync"
 	"time"
 
-	"pdpp/foreign/governproxy"
-	"pdpp/governor"
-	"pdpp/governor/governhttp"
+	"github.com/pdpp-go/pdpp/foreign/governproxy"
+	"github.com/pdpp-go/pdpp/governor"
+	"github.com/pdpp-go/pdpp/governor/governhttp"
 )
 
 // A provider that lets five requests a second pass, five at once, and refuses the others by a

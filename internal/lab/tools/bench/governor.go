@@ -4,7 +4,7 @@ import (
 	"context"
 	"fmt"
 
-	"pdpp/internal/lab/ratesim"
+	"github.com/pdpp-go/pdpp/internal/lab/ratesim"
 )
 
 // pacing is what the governor fetches from simulated providers, as a share of

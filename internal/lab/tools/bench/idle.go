@@ -9,8 +9,8 @@ import (
 	"path/filepath"
 	"time"
 
-	"pdpp/internal/keep/store/sqlite"
-	"pdpp/internal/keep/store/storetest"
+	"github.com/pdpp-go/pdpp/internal/keep/store/sqlite"
+	"github.com/pdpp-go/pdpp/internal/keep/store/storetest"
 )
 
 const (

@@ -6,7 +6,7 @@ import (
 	"log/slog"
 	"time"
 
-	"pdpp/internal/device/service"
+	"github.com/pdpp-go/pdpp/internal/device/service"
 )
 
 // unchanging is a source of which nothing changes. Its passes cost nothing.

@@ -16,7 +16,7 @@ import (
 	"strings"
 	"time"
 
-	"pdpp/connectorkit/connectortest/realserver/dovecot"
+	"github.com/pdpp-go/pdpp/connectorkit/connectortest/realserver/dovecot"
 )
 
 // measureIMAP collects a large account of a real Dovecot through the shipped programs, against

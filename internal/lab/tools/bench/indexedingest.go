@@ -10,8 +10,8 @@ import (
 
 	"github.com/go-json-experiment/json"
 
-	"pdpp/internal/device/wire"
-	"pdpp/internal/slice"
+	"github.com/pdpp-go/pdpp/internal/device/wire"
+	"github.com/pdpp-go/pdpp/internal/slice"
 )
 
 // kept is what the server keeps of the records of a device beside themselves.

@@ -15,14 +15,14 @@ import (
 	"syscall"
 	"time"
 
-	"pdpp/internal/collect/catalog"
-	"pdpp/internal/device/wire"
-	"pdpp/internal/deviceapi"
-	"pdpp/internal/keep/store"
-	"pdpp/internal/keep/store/sqlite"
-	"pdpp/internal/slice"
-	web "pdpp/internal/web/server"
-	"pdpp/manifest"
+	"github.com/pdpp-go/pdpp/internal/collect/catalog"
+	"github.com/pdpp-go/pdpp/internal/device/wire"
+	"github.com/pdpp-go/pdpp/internal/deviceapi"
+	"github.com/pdpp-go/pdpp/internal/keep/store"
+	"github.com/pdpp-go/pdpp/internal/keep/store/sqlite"
+	"github.com/pdpp-go/pdpp/internal/slice"
+	web "github.com/pdpp-go/pdpp/internal/web/server"
+	"github.com/pdpp-go/pdpp/manifest"
 )
 
 // Sizes of the measurement of uploads.

@@ -14,9 +14,9 @@ import (
 	"sync/atomic"
 	"time"
 
-	"pdpp/governor"
-	"pdpp/governor/governhttp"
-	"pdpp/internal/lab/limitertest"
+	"github.com/pdpp-go/pdpp/governor"
+	"github.com/pdpp-go/pdpp/governor/governhttp"
+	"github.com/pdpp-go/pdpp/internal/lab/limitertest"
 )
 
 // limiter is one way in which a real program limits, and how many requests the client

@@ -33,7 +33,7 @@ import (
 	"syscall"
 	"time"
 
-	"pdpp/internal/lab/limitertest"
+	"github.com/pdpp-go/pdpp/internal/lab/limitertest"
 )
 
 type config struct {

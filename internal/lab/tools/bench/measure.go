@@ -13,8 +13,8 @@ import (
 
 	_ "modernc.org/sqlite" // the driver that the store uses, here bare
 
-	"pdpp/internal/keep/store/sqlite"
-	"pdpp/protocol"
+	"github.com/pdpp-go/pdpp/internal/keep/store/sqlite"
+	"github.com/pdpp-go/pdpp/protocol"
 )
 
 // measureDecoder compares decoding RECORD lines, fields included, with encoding/json.

@@ -7,10 +7,10 @@ import (
 	"slices"
 	"time"
 
-	"pdpp/internal/keep/store"
-	"pdpp/internal/keep/store/storetest"
-	"pdpp/internal/slice"
-	"pdpp/protocol"
+	"github.com/pdpp-go/pdpp/internal/keep/store"
+	"github.com/pdpp-go/pdpp/internal/keep/store/storetest"
+	"github.com/pdpp-go/pdpp/internal/slice"
+	"github.com/pdpp-go/pdpp/protocol"
 )
 
 // What the owner of the measured stores keeps: sources with streams, over years.

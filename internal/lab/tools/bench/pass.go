@@ -14,11 +14,11 @@ import (
 
 	"github.com/jackc/pgx/v5/pgxpool"
 
-	"pdpp/internal/collect/launch"
-	"pdpp/internal/keep/store"
-	"pdpp/internal/keep/store/storetest"
-	"pdpp/internal/schedule/repair"
-	"pdpp/internal/schedule/scheduler"
+	"github.com/pdpp-go/pdpp/internal/collect/launch"
+	"github.com/pdpp-go/pdpp/internal/keep/store"
+	"github.com/pdpp-go/pdpp/internal/keep/store/storetest"
+	"github.com/pdpp-go/pdpp/internal/schedule/repair"
+	"github.com/pdpp-go/pdpp/internal/schedule/scheduler"
 )
 
 // passed is what one process that makes passes reports of itself. Times are in

@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"time"
 
-	"pdpp/internal/judge/attention"
-	"pdpp/internal/keep/store"
+	"github.com/pdpp-go/pdpp/internal/judge/attention"
+	"github.com/pdpp-go/pdpp/internal/keep/store"
 )
 
 // repairStore keeps the watcher's records in the store, as a server does.

@@ -8,7 +8,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"pdpp/internal/keep/store/postgres"
+	"github.com/pdpp-go/pdpp/internal/keep/store/postgres"
 )
 
 func measurePostgres(ctx context.Context, c config, dir string, r *report) error {

@@ -10,11 +10,11 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"pdpp/internal/keep/store"
-	"pdpp/internal/keep/store/postgres"
-	"pdpp/internal/keep/store/sqlite"
-	"pdpp/internal/keep/store/storetest"
-	"pdpp/internal/slice"
+	"github.com/pdpp-go/pdpp/internal/keep/store"
+	"github.com/pdpp-go/pdpp/internal/keep/store/postgres"
+	"github.com/pdpp-go/pdpp/internal/keep/store/sqlite"
+	"github.com/pdpp-go/pdpp/internal/keep/store/storetest"
+	"github.com/pdpp-go/pdpp/internal/slice"
 )
 
 const (

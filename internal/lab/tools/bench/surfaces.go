@@ -18,15 +18,15 @@ import (
 	"syscall"
 	"time"
 
-	"pdpp/internal/keep/store"
-	"pdpp/internal/keep/store/sqlite"
-	"pdpp/internal/keep/store/storetest"
-	"pdpp/internal/owner/console"
-	"pdpp/internal/owner/service"
-	"pdpp/internal/share/grants"
-	"pdpp/internal/share/readapi"
-	"pdpp/internal/view"
-	httpserver "pdpp/internal/web/server"
+	"github.com/pdpp-go/pdpp/internal/keep/store"
+	"github.com/pdpp-go/pdpp/internal/keep/store/sqlite"
+	"github.com/pdpp-go/pdpp/internal/keep/store/storetest"
+	"github.com/pdpp-go/pdpp/internal/owner/console"
+	"github.com/pdpp-go/pdpp/internal/owner/service"
+	"github.com/pdpp-go/pdpp/internal/share/grants"
+	"github.com/pdpp-go/pdpp/internal/share/readapi"
+	"github.com/pdpp-go/pdpp/internal/view"
+	httpserver "github.com/pdpp-go/pdpp/internal/web/server"
 )
 
 // measureSurfaces measures what owners and clients open: the dashboard against the

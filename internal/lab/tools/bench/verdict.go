@@ -8,11 +8,11 @@ import (
 	"testing"
 	"time"
 
-	"pdpp/internal/judge/evidence"
-	"pdpp/internal/keep/store/sqlite"
-	"pdpp/internal/keep/store/storetest"
-	"pdpp/internal/view"
-	"pdpp/manifest"
+	"github.com/pdpp-go/pdpp/internal/judge/evidence"
+	"github.com/pdpp-go/pdpp/internal/keep/store/sqlite"
+	"github.com/pdpp-go/pdpp/internal/keep/store/storetest"
+	"github.com/pdpp-go/pdpp/internal/view"
+	"github.com/pdpp-go/pdpp/manifest"
 )
 
 // judgement is what one connection costs from its evidence to its verdict: the

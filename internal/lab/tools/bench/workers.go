@@ -9,9 +9,9 @@ import (
 	"runtime"
 	"time"
 
-	"pdpp/internal/keep/store/postgres"
-	"pdpp/internal/keep/store/sqlstore"
-	"pdpp/internal/keep/store/storetest"
+	"github.com/pdpp-go/pdpp/internal/keep/store/postgres"
+	"github.com/pdpp-go/pdpp/internal/keep/store/sqlstore"
+	"github.com/pdpp-go/pdpp/internal/keep/store/storetest"
 )
 
 // backlog is a number of connections that are due at once, and how workers

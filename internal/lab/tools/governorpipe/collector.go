@@ -7,8 +7,8 @@ import (
 	"net/http"
 	"time"
 
-	"pdpp/governor"
-	"pdpp/governor/governhttp"
+	"github.com/pdpp-go/pdpp/governor"
+	"github.com/pdpp-go/pdpp/governor/governhttp"
 )
 
 // collector is a run with as many workers as requests may be in flight. Like a

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"pdpp/governor"
+	"github.com/pdpp-go/pdpp/governor"
 )
 
 const start = `{"op":"init","now":0,"owner_min_interval_ns":100000000,"initial_interval_ns":2000000000,` +

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"pdpp/internal/lab/goldentest"
+	"github.com/pdpp-go/pdpp/internal/lab/goldentest"
 )
 
 // TestGolden holds each form to its answers: testdata/NAME.in.jsonl gives

@@ -10,10 +10,10 @@ import (
 	"testing"
 	"time"
 
-	"pdpp/internal/cli"
-	"pdpp/internal/keep/store"
-	"pdpp/internal/keep/store/sqlite"
-	"pdpp/internal/slice"
+	"github.com/pdpp-go/pdpp/internal/cli"
+	"github.com/pdpp-go/pdpp/internal/keep/store"
+	"github.com/pdpp-go/pdpp/internal/keep/store/sqlite"
+	"github.com/pdpp-go/pdpp/internal/slice"
 )
 
 // A support file that pdpp writes is judged here as pdpp judged it there.

@@ -16,7 +16,7 @@ import (
 	"io"
 	"os"
 
-	"pdpp/internal/lab/ratesim"
+	"github.com/pdpp-go/pdpp/internal/lab/ratesim"
 )
 
 func main() {

@@ -3,8 +3,8 @@ package main
 import (
 	"time"
 
-	"pdpp/governor"
-	"pdpp/internal/lab/ratesim"
+	"github.com/pdpp-go/pdpp/governor"
+	"github.com/pdpp-go/pdpp/internal/lab/ratesim"
 )
 
 // scene is one provider and what the governor did there.

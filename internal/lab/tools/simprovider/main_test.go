@@ -14,7 +14,7 @@ import (
 	"syscall"
 	"testing"
 
-	"pdpp/providersim"
+	"github.com/pdpp-go/pdpp/providersim"
 )
 
 // TestMain lets the test binary be the command.

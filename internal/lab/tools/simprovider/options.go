@@ -6,9 +6,9 @@ import (
 	"fmt"
 	"io"
 
-	"pdpp/providersim"
-	"pdpp/providersim/github"
-	"pdpp/providersim/lumen"
+	"github.com/pdpp-go/pdpp/providersim"
+	"github.com/pdpp-go/pdpp/providersim/github"
+	"github.com/pdpp-go/pdpp/providersim/lumen"
 )
 
 type options struct {

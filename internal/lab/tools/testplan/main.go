@@ -151,7 +151,7 @@ func readDurations(file string) (map[string]int64, error) {
 
 // modulePath is the prefix of the packages of this module, whole the pattern of all of them.
 const (
-	modulePath = "pdpp"
+	modulePath = "github.com/pdpp-go/pdpp"
 	whole      = modulePath + "/..."
 )
 

@@ -30,8 +30,9 @@ func TestEveryPackageIsInOneList(t *testing.T) {
 		}
 	}
 	for name, path := range map[string]string{
-		"raced": "pdpp/internal/serve", "plain": "pdpp/internal/lab/crashtest", "servers": "pdpp/connectors/imap",
-		"unraced": "pdpp/internal/keep/store/sqlite",
+		"raced": modulePath + "/internal/serve", "plain": modulePath + "/internal/lab/crashtest",
+		"servers": modulePath + "/connectors/imap",
+		"unraced": modulePath + "/internal/keep/store/sqlite",
 	} {
 		if !slices.Contains(lists[name], path) {
 			t.Errorf("%s is not in the list %s", path, name)

@@ -40,7 +40,8 @@ func TestImports(t *testing.T) {
 	for path, want := range map[string]bool{
 		"sync": true, "sync/atomic": true, "net/http": true, "net/http/httptest": true, "net": true, "os/exec": true, "database/sql": true, "testing/synctest": true,
 		"modernc.org/sqlite": true, "golang.org/x/sync/errgroup": true, "github.com/go-json-experiment/jsonother": true,
-		"net/url": false, "strings": false, "pdpp/governor": false, "github.com/go-json-experiment/json/jsontext": false, "pgregory.net/rapid": false,
+		"net/url": false, "strings": false, modulePath + "/governor": false,
+		"github.com/go-json-experiment/json/jsontext": false, "pgregory.net/rapid": false,
 	} {
 		if got := runsBeside(path); got != want {
 			t.Errorf("%s: %v", path, got)
@@ -59,9 +60,9 @@ func TestRaces(t *testing.T) {
 		m[p.ImportPath] = p
 	}
 	for path, want := range map[string]bool{
-		"pdpp/internal/serve": true, "pdpp/internal/schedule/scheduler": true,
-		"pdpp/internal/lab/tools/judge": true, // has nothing of its own
-		"pdpp/internal/view":            false, "pdpp/internal/judge/verdict": false,
+		"github.com/pdpp-go/pdpp/internal/serve": true, "github.com/pdpp-go/pdpp/internal/schedule/scheduler": true,
+		"github.com/pdpp-go/pdpp/internal/lab/tools/judge": true, // has nothing of its own
+		"github.com/pdpp-go/pdpp/internal/view":            false, "github.com/pdpp-go/pdpp/internal/judge/verdict": false,
 	} {
 		if races, err := m.races(path); races != want || err != nil {
 			t.Errorf("%s: races %v, %v", path, races, err)

@@ -107,10 +107,13 @@ func (s *summary) take(from int, line []byte, progress io.Writer) {
 	}
 }
 
+// modulePath is left out of the names of packages.
+const modulePath = "github.com/pdpp-go/pdpp"
+
 func (s *summary) pkg(name string) *result {
 	p := s.byName[name]
 	if p == nil {
-		p = &result{name: name, byName: map[string]*result{}, parts: map[int]*part{}}
+		p = &result{name: strings.TrimPrefix(name, modulePath+"/"), byName: map[string]*result{}, parts: map[int]*part{}}
 		s.byName[name] = p
 		s.packages = append(s.packages, p)
 	}

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"time"
 
-	"pdpp/internal/owner/api"
+	"github.com/pdpp-go/pdpp/internal/owner/api"
 )
 
 // calendar is what is counted of a day and of those around it. Counts are of days in UTC, and a

@@ -11,7 +11,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"pdpp/internal/owner/api"
+	"github.com/pdpp-go/pdpp/internal/owner/api"
 )
 
 // diary is an owner of streams whose records have nothing but a time.

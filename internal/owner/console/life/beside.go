@@ -4,9 +4,9 @@ import (
 	"context"
 	"strings"
 
-	"pdpp/internal/owner/api"
-	"pdpp/internal/owner/console/manage"
-	"pdpp/internal/owner/console/ui"
+	"github.com/pdpp-go/pdpp/internal/owner/api"
+	"github.com/pdpp-go/pdpp/internal/owner/console/manage"
+	"github.com/pdpp-go/pdpp/internal/owner/console/ui"
 )
 
 // named is a record as an address names it that opens it beside a list.

@@ -10,9 +10,9 @@ import (
 	"strings"
 	"time"
 
-	"pdpp/internal/ops/text"
-	"pdpp/internal/owner/console/ui"
-	"pdpp/manifest"
+	"github.com/pdpp-go/pdpp/internal/ops/text"
+	"github.com/pdpp-go/pdpp/internal/owner/console/ui"
+	"github.com/pdpp-go/pdpp/manifest"
 )
 
 var gallery = &view{name: "files", title: "Photos and files", address: "/records/files", most: 60,

@@ -14,8 +14,8 @@ import (
 
 	"github.com/a-h/templ"
 
-	"pdpp/internal/owner/api"
-	"pdpp/internal/owner/console/ui"
+	"github.com/pdpp-go/pdpp/internal/owner/api"
+	"github.com/pdpp-go/pdpp/internal/owner/console/ui"
 )
 
 // Config is what the pages need. All members must be set.

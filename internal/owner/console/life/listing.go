@@ -8,9 +8,9 @@ import (
 	"slices"
 	"strings"
 
-	"pdpp/internal/owner/api"
-	"pdpp/internal/owner/console/manage"
-	"pdpp/internal/owner/console/ui"
+	"github.com/pdpp-go/pdpp/internal/owner/api"
+	"github.com/pdpp-go/pdpp/internal/owner/console/manage"
+	"github.com/pdpp-go/pdpp/internal/owner/console/ui"
 )
 
 // view is a page that lists records of all sources which are alike, the newest first. Which they

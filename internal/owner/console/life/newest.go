@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"pdpp/internal/owner/api"
+	"github.com/pdpp-go/pdpp/internal/owner/api"
 )
 
 // place is where a list of several streams by time goes on: at a moment, and beyond it. Of one

@@ -14,7 +14,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"pdpp/internal/owner/api"
+	"github.com/pdpp-go/pdpp/internal/owner/api"
 )
 
 // shelf is an owner of records with a time and a place in the order of changes. A cursor is good for

@@ -6,8 +6,8 @@ import (
 	"net/http"
 	"time"
 
-	"pdpp/internal/owner/api"
-	"pdpp/manifest"
+	"github.com/pdpp-go/pdpp/internal/owner/api"
+	"github.com/pdpp-go/pdpp/manifest"
 )
 
 // parts is what other streams hold of a record: its text, and its files.

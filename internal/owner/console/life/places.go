@@ -9,10 +9,10 @@ import (
 	"strings"
 	"time"
 
-	"pdpp/internal/ops/text"
-	"pdpp/internal/owner/api"
-	"pdpp/internal/owner/console/ui"
-	"pdpp/manifest"
+	"github.com/pdpp-go/pdpp/internal/ops/text"
+	"github.com/pdpp-go/pdpp/internal/owner/api"
+	"github.com/pdpp-go/pdpp/internal/owner/console/ui"
+	"github.com/pdpp-go/pdpp/manifest"
 )
 
 var places = &view{name: "places", title: "Places", address: "/records/places", most: 100,

@@ -7,8 +7,8 @@ import (
 	"slices"
 	"strings"
 
-	"pdpp/internal/owner/api"
-	"pdpp/manifest"
+	"github.com/pdpp-go/pdpp/internal/owner/api"
+	"github.com/pdpp-go/pdpp/manifest"
 )
 
 // reached is how far the streams of a list of conversations were read, by their names in addresses:

@@ -11,12 +11,12 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"pdpp/internal/judge/verdict"
-	"pdpp/internal/ops/text"
-	"pdpp/internal/owner/api"
-	"pdpp/internal/owner/console/manage"
-	"pdpp/internal/owner/console/ui"
-	"pdpp/manifest"
+	"github.com/pdpp-go/pdpp/internal/judge/verdict"
+	"github.com/pdpp-go/pdpp/internal/ops/text"
+	"github.com/pdpp-go/pdpp/internal/owner/api"
+	"github.com/pdpp-go/pdpp/internal/owner/console/manage"
+	"github.com/pdpp-go/pdpp/internal/owner/console/ui"
+	"github.com/pdpp-go/pdpp/manifest"
 )
 
 // timelinePage is what happened on one day, everywhere.

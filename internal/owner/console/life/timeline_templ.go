@@ -9,10 +9,10 @@ import "github.com/a-h/templ"
 import templruntime "github.com/a-h/templ/runtime"
 
 import (
-	"pdpp/internal/ops/text"
-	"pdpp/internal/owner/console/manage"
-	"pdpp/internal/owner/console/ui"
-	"pdpp/manifest"
+	"github.com/pdpp-go/pdpp/internal/ops/text"
+	"github.com/pdpp-go/pdpp/internal/owner/console/manage"
+	"github.com/pdpp-go/pdpp/internal/owner/console/ui"
+	"github.com/pdpp-go/pdpp/manifest"
 	"time"
 )
 

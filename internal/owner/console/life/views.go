@@ -6,8 +6,8 @@ import (
 	"strings"
 	"time"
 
-	"pdpp/internal/ops/text"
-	"pdpp/manifest"
+	"github.com/pdpp-go/pdpp/internal/ops/text"
+	"github.com/pdpp-go/pdpp/manifest"
 )
 
 // The views that list what can be read. A message that has a title is mail; a document that

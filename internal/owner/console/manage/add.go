@@ -4,8 +4,8 @@ import (
 	"net/http"
 	"strings"
 
-	"pdpp/internal/owner/api"
-	"pdpp/internal/owner/console/ui"
+	"github.com/pdpp-go/pdpp/internal/owner/api"
+	"github.com/pdpp-go/pdpp/internal/owner/console/ui"
 )
 
 // fieldMark stands before the name of a credential's field in a form, so that a

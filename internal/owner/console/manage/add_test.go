@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"pdpp/internal/owner/api"
+	"github.com/pdpp-go/pdpp/internal/owner/api"
 )
 
 func TestConnecting(t *testing.T) {

@@ -9,7 +9,7 @@ import (
 
 	"golang.org/x/net/html"
 
-	"pdpp/internal/owner/api"
+	"github.com/pdpp-go/pdpp/internal/owner/api"
 )
 
 // The page asks for what was chosen, tells it by days, and leads on to what is older.

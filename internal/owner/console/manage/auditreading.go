@@ -8,8 +8,8 @@ import (
 	"strings"
 	"time"
 
-	"pdpp/internal/ops/text"
-	"pdpp/internal/owner/api"
+	"github.com/pdpp-go/pdpp/internal/ops/text"
+	"github.com/pdpp-go/pdpp/internal/owner/api"
 )
 
 const (

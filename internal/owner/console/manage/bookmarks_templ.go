@@ -11,9 +11,9 @@ import templruntime "github.com/a-h/templ/runtime"
 import (
 	"time"
 
-	"pdpp/internal/ops/text"
-	"pdpp/internal/owner/api"
-	"pdpp/internal/owner/console/ui"
+	"github.com/pdpp-go/pdpp/internal/ops/text"
+	"github.com/pdpp-go/pdpp/internal/owner/api"
+	"github.com/pdpp-go/pdpp/internal/owner/console/ui"
 )
 
 func bookmarksBody(page *bookmarksPage, now time.Time) templ.Component {

@@ -5,7 +5,7 @@ import (
 	"net/url"
 	"testing"
 
-	"pdpp/internal/owner/api"
+	"github.com/pdpp-go/pdpp/internal/owner/api"
 )
 
 // An owner sees where the next run goes on, looks at what going back would mean, and nothing

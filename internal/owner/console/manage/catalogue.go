@@ -7,9 +7,9 @@ import (
 	"slices"
 	"strings"
 
-	"pdpp/internal/ops/text"
-	"pdpp/internal/owner/api"
-	"pdpp/internal/owner/console/ui"
+	"github.com/pdpp-go/pdpp/internal/ops/text"
+	"github.com/pdpp-go/pdpp/internal/owner/api"
+	"github.com/pdpp-go/pdpp/internal/owner/console/ui"
 )
 
 // way is a way in: what the owner does to bring a source here.

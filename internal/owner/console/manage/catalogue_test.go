@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"pdpp/internal/owner/api"
+	"github.com/pdpp-go/pdpp/internal/owner/api"
 )
 
 // shop has sources of all five ways in, and one that asks for nothing.

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strconv"
 
-	"pdpp/internal/owner/api"
+	"github.com/pdpp-go/pdpp/internal/owner/api"
 )
 
 // changedPage is what happened lately to the records of a stream.

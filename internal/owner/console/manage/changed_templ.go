@@ -12,7 +12,7 @@ import (
 	"strconv"
 	"time"
 
-	"pdpp/internal/owner/console/ui"
+	"github.com/pdpp-go/pdpp/internal/owner/console/ui"
 )
 
 func changedBody(page *changedPage, now time.Time) templ.Component {

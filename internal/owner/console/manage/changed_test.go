@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"pdpp/internal/owner/api"
+	"github.com/pdpp-go/pdpp/internal/owner/api"
 )
 
 // Whoever goes from the newest page to the last one sees every record once, the newest

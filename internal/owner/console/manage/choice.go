@@ -4,7 +4,7 @@ import (
 	"net/url"
 	"strings"
 
-	"pdpp/internal/owner/api"
+	"github.com/pdpp-go/pdpp/internal/owner/api"
 )
 
 // choice is what a list of records is of, as the address says it.

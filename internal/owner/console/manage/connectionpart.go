@@ -4,8 +4,8 @@ import (
 	"net/http"
 	"net/url"
 
-	"pdpp/internal/ops/text"
-	"pdpp/internal/owner/api"
+	"github.com/pdpp-go/pdpp/internal/ops/text"
+	"github.com/pdpp-go/pdpp/internal/owner/api"
 )
 
 // connectionPart is what the pages on a part of one connection share.

@@ -7,8 +7,8 @@ import (
 	"strconv"
 	"strings"
 
-	"pdpp/internal/ops/text"
-	"pdpp/internal/owner/api"
+	"github.com/pdpp-go/pdpp/internal/ops/text"
+	"github.com/pdpp-go/pdpp/internal/owner/api"
 )
 
 // mostCounts is how many groups are shown beside a list.

@@ -4,8 +4,8 @@ import (
 	"net/http"
 	"net/url"
 
-	"pdpp/internal/owner/api"
-	"pdpp/internal/owner/console/ui"
+	"github.com/pdpp-go/pdpp/internal/owner/api"
+	"github.com/pdpp-go/pdpp/internal/owner/console/ui"
 )
 
 // deletionsPage is what was deleted, and the connections that ended.

@@ -4,11 +4,11 @@ import (
 	"net/http"
 	"time"
 
-	"pdpp/internal/ops/text"
+	"github.com/pdpp-go/pdpp/internal/ops/text"
 
-	"pdpp/internal/owner/api"
-	"pdpp/internal/owner/console/ui"
-	"pdpp/internal/view"
+	"github.com/pdpp-go/pdpp/internal/owner/api"
+	"github.com/pdpp-go/pdpp/internal/owner/console/ui"
+	"github.com/pdpp-go/pdpp/internal/view"
 )
 
 // devicesPage is the computers that collect, and how what they feed is.

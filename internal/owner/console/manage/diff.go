@@ -7,9 +7,9 @@ import (
 	"slices"
 	"time"
 
-	"pdpp/internal/ops/text"
+	"github.com/pdpp-go/pdpp/internal/ops/text"
 
-	"pdpp/internal/owner/api"
+	"github.com/pdpp-go/pdpp/internal/owner/api"
 )
 
 // change is one member that differs between two versions. A side that is empty is a

@@ -8,10 +8,10 @@ import (
 	"strings"
 	"testing"
 
-	"pdpp/internal/lab/goldentest"
-	"pdpp/internal/owner/api"
-	"pdpp/internal/owner/console/pagetest"
-	"pdpp/internal/view"
+	"github.com/pdpp-go/pdpp/internal/lab/goldentest"
+	"github.com/pdpp-go/pdpp/internal/owner/api"
+	"github.com/pdpp-go/pdpp/internal/owner/console/pagetest"
+	"github.com/pdpp-go/pdpp/internal/view"
 )
 
 // rarely is full with what is rarely so: paused, gone, over, removed, wrong.

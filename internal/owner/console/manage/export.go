@@ -9,8 +9,8 @@ import (
 	"strings"
 	"time"
 
-	"pdpp/internal/owner/api"
-	"pdpp/internal/owner/console/ui"
+	"github.com/pdpp-go/pdpp/internal/owner/api"
+	"github.com/pdpp-go/pdpp/internal/owner/console/ui"
 )
 
 var exportKinds = map[string]string{"jsonl": "application/x-ndjson", "csv": "text/csv; charset=utf-8"}

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"time"
 
-	"pdpp/internal/owner/api"
-	"pdpp/internal/view"
+	"github.com/pdpp-go/pdpp/internal/owner/api"
+	"github.com/pdpp-go/pdpp/internal/view"
 )
 
 // owner is an owner of invented things. It keeps what it was asked to do.

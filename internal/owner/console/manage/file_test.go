@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"pdpp/internal/owner/api"
+	"github.com/pdpp-go/pdpp/internal/owner/api"
 )
 
 // A record's files are on its page, by names that are only text, and come as attachments that no

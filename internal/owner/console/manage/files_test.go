@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"pdpp/internal/owner/api"
+	"github.com/pdpp-go/pdpp/internal/owner/api"
 )
 
 // importer takes every file but pictures, and remembers whether whoever undid was still there.

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"pdpp/internal/owner/api"
+	"github.com/pdpp-go/pdpp/internal/owner/api"
 )
 
 // grantForm is the form that makes a grant, as it was filled in.

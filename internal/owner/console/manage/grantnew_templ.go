@@ -11,8 +11,8 @@ import templruntime "github.com/a-h/templ/runtime"
 import (
 	"time"
 
-	"pdpp/internal/ops/text"
-	"pdpp/internal/owner/console/ui"
+	"github.com/pdpp-go/pdpp/internal/ops/text"
+	"github.com/pdpp-go/pdpp/internal/owner/console/ui"
 )
 
 func grantFormBody(form *grantForm, now time.Time) templ.Component {

@@ -10,7 +10,7 @@ import (
 
 	"golang.org/x/net/html"
 
-	"pdpp/internal/owner/api"
+	"github.com/pdpp-go/pdpp/internal/owner/api"
 )
 
 // grantFields is a form that is right.

@@ -8,7 +8,7 @@ package manage
 import "github.com/a-h/templ"
 import templruntime "github.com/a-h/templ/runtime"
 
-import "pdpp/internal/owner/console/ui"
+import "github.com/pdpp-go/pdpp/internal/owner/console/ui"
 
 // Form asks who is there. It posts to Action; Next is where the browser goes then, and
 // the message is empty at first. Passkey says that one can be used at this address.

@@ -15,8 +15,8 @@ import (
 
 	"github.com/a-h/templ"
 
-	"pdpp/internal/owner/api"
-	"pdpp/internal/owner/console/ui"
+	"github.com/pdpp-go/pdpp/internal/owner/api"
+	"github.com/pdpp-go/pdpp/internal/owner/console/ui"
 )
 
 // Config is what the pages need. All members but Pictures must be set.

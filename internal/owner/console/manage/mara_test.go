@@ -4,9 +4,9 @@ import (
 	"encoding/json"
 	"time"
 
-	"pdpp/internal/judge/verdict"
-	"pdpp/internal/owner/api"
-	"pdpp/internal/view"
+	"github.com/pdpp-go/pdpp/internal/judge/verdict"
+	"github.com/pdpp-go/pdpp/internal/owner/api"
+	"github.com/pdpp-go/pdpp/internal/view"
 )
 
 var now = time.Date(2026, 3, 12, 14, 32, 0, 0, time.FixedZone("Nordhavn", 3600))

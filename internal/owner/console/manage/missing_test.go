@@ -5,7 +5,7 @@ import (
 	"net/url"
 	"testing"
 
-	"pdpp/internal/owner/api"
+	"github.com/pdpp-go/pdpp/internal/owner/api"
 )
 
 // The list tells why each item is missing and when it is tried again; a try and leaving out

@@ -11,8 +11,8 @@ import templruntime "github.com/a-h/templ/runtime"
 import (
 	"strconv"
 
-	"pdpp/internal/ops/text"
-	"pdpp/internal/owner/console/ui"
+	"github.com/pdpp-go/pdpp/internal/ops/text"
+	"github.com/pdpp-go/pdpp/internal/owner/console/ui"
 )
 
 func overviewBody(page *overviewPage) templ.Component {

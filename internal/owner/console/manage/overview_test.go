@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"pdpp/internal/owner/api"
+	"github.com/pdpp-go/pdpp/internal/owner/api"
 )
 
 // keptOf is what an owner keeps of a source of that name and of two others: one whose dates are

@@ -13,8 +13,8 @@ import (
 
 	"golang.org/x/net/html"
 
-	"pdpp/internal/judge/verdict"
-	"pdpp/internal/owner/api"
+	"github.com/pdpp-go/pdpp/internal/judge/verdict"
+	"github.com/pdpp-go/pdpp/internal/owner/api"
 )
 
 // everyPage is the address of each page that can be asked for, of a full owner.

@@ -3,8 +3,8 @@ package manage
 import (
 	"net/http"
 
-	"pdpp/internal/owner/api"
-	"pdpp/internal/owner/console/ui"
+	"github.com/pdpp-go/pdpp/internal/owner/api"
+	"github.com/pdpp-go/pdpp/internal/owner/console/ui"
 )
 
 func (p *pages) password(w http.ResponseWriter, r *http.Request) {

@@ -1,6 +1,6 @@
 package manage
 
-import "pdpp/internal/owner/console/ui"
+import "github.com/pdpp-go/pdpp/internal/owner/console/ui"
 
 var segment, unsegment = ui.Segment, ui.Unsegment
 

@@ -6,8 +6,8 @@ import (
 	"slices"
 	"time"
 
-	"pdpp/internal/ops/text"
-	"pdpp/internal/owner/api"
+	"github.com/pdpp-go/pdpp/internal/ops/text"
+	"github.com/pdpp-go/pdpp/internal/owner/api"
 )
 
 // bound is one end of a range that the filter form offers.

@@ -5,9 +5,9 @@ import (
 	"encoding/json"
 	"net/http"
 
-	"pdpp/internal/ops/text"
+	"github.com/pdpp-go/pdpp/internal/ops/text"
 
-	"pdpp/internal/owner/api"
+	"github.com/pdpp-go/pdpp/internal/owner/api"
 )
 
 // recordKey names one record.

@@ -12,8 +12,8 @@ import (
 	"strconv"
 	"time"
 
-	"pdpp/internal/ops/text"
-	"pdpp/internal/owner/console/ui"
+	"github.com/pdpp-go/pdpp/internal/ops/text"
+	"github.com/pdpp-go/pdpp/internal/owner/console/ui"
 )
 
 func recordsBody(page *recordsPage, now time.Time) templ.Component {

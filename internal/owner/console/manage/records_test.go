@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"pdpp/internal/owner/api"
+	"github.com/pdpp-go/pdpp/internal/owner/api"
 )
 
 func TestRecordsAreListedByStream(t *testing.T) {

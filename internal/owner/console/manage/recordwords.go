@@ -4,7 +4,7 @@ import (
 	"maps"
 	"slices"
 
-	"pdpp/internal/ops/text"
+	"github.com/pdpp-go/pdpp/internal/ops/text"
 )
 
 // mostFilters bounds the fields of the filter form; what an address filters by

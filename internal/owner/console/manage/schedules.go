@@ -8,9 +8,9 @@ import (
 	"strconv"
 	"strings"
 
-	"pdpp/internal/owner/api"
-	"pdpp/internal/owner/console/ui"
-	"pdpp/internal/view"
+	"github.com/pdpp-go/pdpp/internal/owner/api"
+	"github.com/pdpp-go/pdpp/internal/owner/console/ui"
+	"github.com/pdpp-go/pdpp/internal/view"
 )
 
 // perPage is how many connections a page tells all about: each costs a question of

@@ -5,8 +5,8 @@ import (
 	"net/url"
 	"testing"
 
-	"pdpp/internal/owner/api"
-	"pdpp/internal/view"
+	"github.com/pdpp-go/pdpp/internal/owner/api"
+	"github.com/pdpp-go/pdpp/internal/view"
 )
 
 func TestSchedules(t *testing.T) {

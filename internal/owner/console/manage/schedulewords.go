@@ -1,6 +1,6 @@
 package manage
 
-import "pdpp/internal/owner/console/ui"
+import "github.com/pdpp-go/pdpp/internal/owner/console/ui"
 
 // onDevice reports whether a device feeds the connection, whatever is installed here.
 func (row scheduleRow) onDevice() bool {

@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strings"
 
-	"pdpp/internal/owner/api"
-	"pdpp/internal/owner/console/ui"
+	"github.com/pdpp-go/pdpp/internal/owner/api"
+	"github.com/pdpp-go/pdpp/internal/owner/console/ui"
 )
 
 // searchesPage is the searches that have a name, and one that is to have one.

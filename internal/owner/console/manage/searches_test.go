@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"pdpp/internal/owner/api"
+	"github.com/pdpp-go/pdpp/internal/owner/api"
 )
 
 // What a list shows is saved with the form beside it, opened by its name, renamed and deleted.

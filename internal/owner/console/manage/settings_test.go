@@ -8,7 +8,7 @@ import (
 
 	"golang.org/x/net/html"
 
-	"pdpp/internal/owner/api"
+	"github.com/pdpp-go/pdpp/internal/owner/api"
 )
 
 func TestTheOneOwnerNumber(t *testing.T) {

@@ -5,8 +5,8 @@ import (
 	"strconv"
 	"time"
 
-	"pdpp/internal/ops/text"
-	"pdpp/internal/owner/api"
+	"github.com/pdpp-go/pdpp/internal/ops/text"
+	"github.com/pdpp-go/pdpp/internal/owner/api"
 )
 
 // storageAddress is where the room that things take is shown.

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"pdpp/internal/owner/api"
+	"github.com/pdpp-go/pdpp/internal/owner/api"
 )
 
 // storageOf is a house whose sources take much and little, one of them not counted yet.

@@ -5,7 +5,7 @@ import (
 	"net/http"
 	"strconv"
 
-	"pdpp/internal/owner/console/ui"
+	"github.com/pdpp-go/pdpp/internal/owner/console/ui"
 )
 
 // Pictures gives small pictures of the files of records, as JPEG, by the hash of their content.

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"pdpp/internal/ops/text"
+	"github.com/pdpp-go/pdpp/internal/ops/text"
 )
 
 // kind says how a value of a record is shown.

@@ -8,7 +8,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"pdpp/internal/owner/api"
+	"github.com/pdpp-go/pdpp/internal/owner/api"
 )
 
 func quoted(text string) string {

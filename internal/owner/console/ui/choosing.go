@@ -3,8 +3,8 @@ package ui
 import (
 	"slices"
 
-	"pdpp/internal/ops/text"
-	"pdpp/internal/owner/api"
+	"github.com/pdpp-go/pdpp/internal/ops/text"
+	"github.com/pdpp-go/pdpp/internal/owner/api"
 )
 
 // ViewMark begins the name of the input that chooses the view of a stream.

@@ -8,7 +8,7 @@ package ui
 import "github.com/a-h/templ"
 import templruntime "github.com/a-h/templ/runtime"
 
-import "pdpp/internal/owner/api"
+import "github.com/pdpp-go/pdpp/internal/owner/api"
 
 // WhatToCollect offers the profiles of a connector and the views of its streams.
 func WhatToCollect(c api.Connector, profile string, views map[string]string) templ.Component {

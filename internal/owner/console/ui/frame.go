@@ -4,8 +4,8 @@ import (
 	"net/http"
 	"time"
 
-	"pdpp/internal/judge/verdict"
-	"pdpp/internal/view"
+	"github.com/pdpp-go/pdpp/internal/judge/verdict"
+	"github.com/pdpp-go/pdpp/internal/view"
 )
 
 // Frame is what surrounds a page.

@@ -1,8 +1,8 @@
 package ui
 
 import (
-	"pdpp/internal/ops/text"
-	"pdpp/internal/owner/api"
+	"github.com/pdpp-go/pdpp/internal/ops/text"
+	"github.com/pdpp-go/pdpp/internal/owner/api"
 )
 
 // ImportWords say in a sentence what became of a file.

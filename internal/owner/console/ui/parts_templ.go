@@ -9,7 +9,7 @@ import "github.com/a-h/templ"
 import templruntime "github.com/a-h/templ/runtime"
 
 import (
-	"pdpp/internal/judge/verdict"
+	"github.com/pdpp-go/pdpp/internal/judge/verdict"
 	"time"
 )
 

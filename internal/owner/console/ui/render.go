@@ -11,7 +11,7 @@ import (
 
 	"github.com/a-h/templ"
 
-	"pdpp/internal/owner/api"
+	"github.com/pdpp-go/pdpp/internal/owner/api"
 )
 
 // Fragment reports whether the request wants a part of a page and not a page.

@@ -4,7 +4,7 @@ import (
 	"strconv"
 	"time"
 
-	"pdpp/internal/ops/text"
+	"github.com/pdpp-go/pdpp/internal/ops/text"
 )
 
 const (

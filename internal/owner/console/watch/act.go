@@ -6,8 +6,8 @@ import (
 	"strconv"
 	"strings"
 
-	"pdpp/internal/owner/api"
-	"pdpp/internal/owner/console/ui"
+	"github.com/pdpp-go/pdpp/internal/owner/api"
+	"github.com/pdpp-go/pdpp/internal/owner/console/ui"
 )
 
 // longestForm bounds what a form of these pages may hold.

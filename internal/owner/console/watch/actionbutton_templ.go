@@ -8,7 +8,7 @@ package watch
 import "github.com/a-h/templ"
 import templruntime "github.com/a-h/templ/runtime"
 
-import "pdpp/internal/ops/text"
+import "github.com/pdpp-go/pdpp/internal/ops/text"
 
 // actionForm lets the owner take an action.
 func actionForm(d *actionButton) templ.Component {

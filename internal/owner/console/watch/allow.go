@@ -7,8 +7,8 @@ import (
 	"slices"
 	"strings"
 
-	"pdpp/internal/owner/api"
-	"pdpp/internal/owner/console/ui"
+	"github.com/pdpp-go/pdpp/internal/owner/api"
+	"github.com/pdpp-go/pdpp/internal/owner/console/ui"
 )
 
 // allowShown is what the page tells on which the owner signs in at a provider.

@@ -5,8 +5,8 @@ import (
 	"net/http/httptest"
 	"testing"
 
-	"pdpp/internal/judge/evidence"
-	"pdpp/internal/view"
+	"github.com/pdpp-go/pdpp/internal/judge/evidence"
+	"github.com/pdpp-go/pdpp/internal/view"
 )
 
 // BenchmarkDashboard makes the page of so many connections from verdicts that are

@@ -12,7 +12,7 @@ import (
 
 	"golang.org/x/net/html"
 
-	"pdpp/internal/owner/api"
+	"github.com/pdpp-go/pdpp/internal/owner/api"
 )
 
 // serve gives the pages over the service.

@@ -6,8 +6,8 @@ import (
 
 	"github.com/a-h/templ"
 
-	"pdpp/internal/owner/api"
-	"pdpp/internal/owner/console/ui"
+	"github.com/pdpp-go/pdpp/internal/owner/api"
+	"github.com/pdpp-go/pdpp/internal/owner/console/ui"
 )
 
 // shown is one connection with everything that its page tells.

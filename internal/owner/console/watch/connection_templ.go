@@ -13,10 +13,10 @@ import (
 	"strconv"
 	"time"
 
-	"pdpp/internal/judge/verdict"
-	"pdpp/internal/ops/text"
-	"pdpp/internal/owner/api"
-	"pdpp/internal/owner/console/ui"
+	"github.com/pdpp-go/pdpp/internal/judge/verdict"
+	"github.com/pdpp-go/pdpp/internal/ops/text"
+	"github.com/pdpp-go/pdpp/internal/owner/api"
+	"github.com/pdpp-go/pdpp/internal/owner/console/ui"
 )
 
 func connectionPage(s *shown, all pieces) templ.Component {

@@ -7,10 +7,10 @@ import (
 
 	"github.com/a-h/templ"
 
-	"pdpp/internal/judge/verdict"
-	"pdpp/internal/owner/api"
-	"pdpp/internal/owner/console/ui"
-	"pdpp/internal/view"
+	"github.com/pdpp-go/pdpp/internal/judge/verdict"
+	"github.com/pdpp-go/pdpp/internal/owner/api"
+	"github.com/pdpp-go/pdpp/internal/owner/console/ui"
+	"github.com/pdpp-go/pdpp/internal/view"
 )
 
 // board is the dashboard at one moment.

@@ -9,10 +9,10 @@ import (
 	"testing"
 	"time"
 
-	"pdpp/internal/judge/evidence"
-	"pdpp/internal/lab/goldentest"
-	"pdpp/internal/owner/api"
-	"pdpp/internal/owner/console/pagetest"
+	"github.com/pdpp-go/pdpp/internal/judge/evidence"
+	"github.com/pdpp-go/pdpp/internal/lab/goldentest"
+	"github.com/pdpp-go/pdpp/internal/owner/api"
+	"github.com/pdpp-go/pdpp/internal/owner/console/pagetest"
 )
 
 // busy is a connection with a run under way, something missing, limits and a pace.

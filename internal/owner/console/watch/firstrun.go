@@ -3,9 +3,9 @@ package watch
 import (
 	"strings"
 
-	"pdpp/internal/judge/verdict"
-	"pdpp/internal/ops/text"
-	"pdpp/internal/owner/console/ui"
+	"github.com/pdpp-go/pdpp/internal/judge/verdict"
+	"github.com/pdpp-go/pdpp/internal/ops/text"
+	"github.com/pdpp-go/pdpp/internal/owner/console/ui"
 )
 
 // coming is how far the first run has come with one stream. Nil is not known.

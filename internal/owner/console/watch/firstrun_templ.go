@@ -8,7 +8,7 @@ package watch
 import "github.com/a-h/templ"
 import templruntime "github.com/a-h/templ/runtime"
 
-import "pdpp/internal/ops/text"
+import "github.com/pdpp-go/pdpp/internal/ops/text"
 
 // firstRun is how far the first run has come: what is there, what is found, how long it
 // takes at least and at most. It is empty at any other time.

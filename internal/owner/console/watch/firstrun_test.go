@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"pdpp/internal/owner/api"
+	"github.com/pdpp-go/pdpp/internal/owner/api"
 )
 
 // beginner is a keeper whose first run has been under way for twenty minutes.

@@ -10,8 +10,8 @@ import (
 
 	"golang.org/x/net/html"
 
-	"pdpp/internal/judge/evidence"
-	"pdpp/internal/owner/api"
+	"github.com/pdpp-go/pdpp/internal/judge/evidence"
+	"github.com/pdpp-go/pdpp/internal/owner/api"
 )
 
 const hostile = `"><script>alert(1)</script><img src=x onerror=alert(2)> javascript:alert(3) '`

@@ -7,7 +7,7 @@ import (
 	"sync"
 	"time"
 
-	"pdpp/internal/owner/api"
+	"github.com/pdpp-go/pdpp/internal/owner/api"
 )
 
 // The hub's pace: a round at most every second, and never more than a twentieth of

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"pdpp/internal/judge/evidence"
+	"github.com/pdpp-go/pdpp/internal/judge/evidence"
 )
 
 func TestConditionsAreSummedUpInWords(t *testing.T) {

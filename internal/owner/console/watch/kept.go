@@ -1,8 +1,8 @@
 package watch
 
 import (
-	"pdpp/internal/judge/verdict"
-	"pdpp/internal/ops/text"
+	"github.com/pdpp-go/pdpp/internal/judge/verdict"
+	"github.com/pdpp-go/pdpp/internal/ops/text"
 )
 
 // notKnown stands where nobody has counted.

@@ -8,7 +8,7 @@ package watch
 import "github.com/a-h/templ"
 import templruntime "github.com/a-h/templ/runtime"
 
-import "pdpp/internal/judge/verdict"
+import "github.com/pdpp-go/pdpp/internal/judge/verdict"
 
 // streams are the streams: what is kept, what was found and what is missing; during the
 // first run, what is kept, found so far and how long it takes.

@@ -16,7 +16,7 @@ import (
 
 	"github.com/a-h/templ"
 
-	"pdpp/internal/owner/api"
+	"github.com/pdpp-go/pdpp/internal/owner/api"
 )
 
 // reader is a browser that keeps what it got.

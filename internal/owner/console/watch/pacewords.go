@@ -5,10 +5,10 @@ import (
 	"strconv"
 	"time"
 
-	"pdpp/internal/ops/text"
+	"github.com/pdpp-go/pdpp/internal/ops/text"
 
-	"pdpp/internal/owner/api"
-	"pdpp/internal/owner/console/ui"
+	"github.com/pdpp-go/pdpp/internal/owner/api"
+	"github.com/pdpp-go/pdpp/internal/owner/console/ui"
 )
 
 // short writes a rate without needless digits.

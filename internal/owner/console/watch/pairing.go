@@ -8,8 +8,8 @@ import (
 	"strings"
 	"time"
 
-	"pdpp/internal/owner/api"
-	"pdpp/internal/owner/console/ui"
+	"github.com/pdpp-go/pdpp/internal/owner/api"
+	"github.com/pdpp-go/pdpp/internal/owner/console/ui"
 )
 
 // newDeviceForm asks what a computer is to collect, as it was filled in.

@@ -9,7 +9,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"pdpp/internal/owner/api"
+	"github.com/pdpp-go/pdpp/internal/owner/api"
 )
 
 // paired are codes of all kinds.

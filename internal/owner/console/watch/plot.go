@@ -7,8 +7,8 @@ import (
 	"strings"
 	"time"
 
-	"pdpp/internal/owner/api"
-	"pdpp/internal/owner/console/ui"
+	"github.com/pdpp-go/pdpp/internal/owner/api"
+	"github.com/pdpp-go/pdpp/internal/owner/console/ui"
 )
 
 // The drawing of a pace: 180 units high, 1000 wide, of which each pause between runs

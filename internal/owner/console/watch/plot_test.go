@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"pdpp/internal/owner/api"
+	"github.com/pdpp-go/pdpp/internal/owner/api"
 )
 
 // Each run is a line over an area that stands on the ground below its own first and last

@@ -8,8 +8,8 @@ import (
 
 	"github.com/a-h/templ"
 
-	"pdpp/internal/owner/api"
-	"pdpp/internal/owner/console/ui"
+	"github.com/pdpp-go/pdpp/internal/owner/api"
+	"github.com/pdpp-go/pdpp/internal/owner/console/ui"
 )
 
 // mostEvents is how much of a timeline a page shows; mostPages bounds how far it is

@@ -3,7 +3,7 @@ package watch
 import (
 	"strconv"
 
-	"pdpp/internal/owner/api"
+	"github.com/pdpp-go/pdpp/internal/owner/api"
 )
 
 // leftInWords bounds the time that a stream still takes; empty when nobody can tell.

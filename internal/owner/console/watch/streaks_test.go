@@ -7,7 +7,7 @@ import (
 
 	"golang.org/x/net/html"
 
-	"pdpp/internal/owner/api"
+	"github.com/pdpp-go/pdpp/internal/owner/api"
 )
 
 // retried is a keeper of a connection that failed four times alike after a success, and

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"pdpp/internal/view"
+	"github.com/pdpp-go/pdpp/internal/view"
 )
 
 // What does not simply work is in the summary, whoever has to act.

@@ -5,8 +5,8 @@ import (
 	"net/http"
 	"time"
 
-	"pdpp/internal/owner/api"
-	"pdpp/internal/owner/console/ui"
+	"github.com/pdpp-go/pdpp/internal/owner/api"
+	"github.com/pdpp-go/pdpp/internal/owner/console/ui"
 )
 
 // Surface connects a window to the page of a run's browser, by WebSocket.

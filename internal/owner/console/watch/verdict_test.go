@@ -10,9 +10,9 @@ import (
 
 	"golang.org/x/net/html"
 
-	"pdpp/internal/judge/evidence"
-	"pdpp/internal/judge/verdict"
-	"pdpp/internal/view"
+	"github.com/pdpp-go/pdpp/internal/judge/evidence"
+	"github.com/pdpp-go/pdpp/internal/judge/verdict"
+	"github.com/pdpp-go/pdpp/internal/view"
 )
 
 // everyScenario is the evidence of every scenario of package view, each with its own id.

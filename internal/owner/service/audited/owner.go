@@ -12,9 +12,9 @@ import (
 	"slices"
 	"time"
 
-	"pdpp/internal/keep/audit"
-	"pdpp/internal/ops/text"
-	"pdpp/internal/owner/api"
+	"github.com/pdpp-go/pdpp/internal/keep/audit"
+	"github.com/pdpp-go/pdpp/internal/ops/text"
+	"github.com/pdpp-go/pdpp/internal/owner/api"
 )
 
 // owner writes down and passes on.

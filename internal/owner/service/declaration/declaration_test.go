@@ -6,8 +6,8 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
-	"pdpp/internal/owner/service/ownertest"
-	"pdpp/manifest"
+	"github.com/pdpp-go/pdpp/internal/owner/service/ownertest"
+	"github.com/pdpp-go/pdpp/manifest"
 )
 
 func TestDescribe(t *testing.T) {

@@ -1,8 +1,8 @@
 package declaration
 
 import (
-	"pdpp/internal/owner/api"
-	"pdpp/manifest"
+	"github.com/pdpp-go/pdpp/internal/owner/api"
+	"github.com/pdpp-go/pdpp/manifest"
 )
 
 // Form is what a connector asks for: its own form, or one field for each

@@ -3,12 +3,12 @@ package declaration
 import (
 	"bytes"
 
-	"pdpp/internal/ops/text"
+	"github.com/pdpp-go/pdpp/internal/ops/text"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
-	"pdpp/manifest"
+	"github.com/pdpp-go/pdpp/manifest"
 )
 
 // Stream gives what the manifest declares of a stream; nil when it declares none.

@@ -7,12 +7,12 @@ import (
 	"fmt"
 	"net/http"
 
-	"pdpp/internal/collect/catalog"
-	"pdpp/internal/keep/store"
-	"pdpp/internal/ops/fault"
-	"pdpp/internal/ops/text"
-	"pdpp/internal/owner/api"
-	"pdpp/internal/view"
+	"github.com/pdpp-go/pdpp/internal/collect/catalog"
+	"github.com/pdpp-go/pdpp/internal/keep/store"
+	"github.com/pdpp-go/pdpp/internal/ops/fault"
+	"github.com/pdpp-go/pdpp/internal/ops/text"
+	"github.com/pdpp-go/pdpp/internal/owner/api"
+	"github.com/pdpp-go/pdpp/internal/view"
 )
 
 // Error gives the fault that an error holds, as a sentence. What the store and the view

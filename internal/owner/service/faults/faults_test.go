@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"pdpp/internal/keep/store"
-	"pdpp/internal/owner/service/ownertest"
+	"github.com/pdpp-go/pdpp/internal/keep/store"
+	"github.com/pdpp-go/pdpp/internal/owner/service/ownertest"
 )
 
 // Trouble of the database is told as what the owner can do about it, without its innards.

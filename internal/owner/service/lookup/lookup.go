@@ -6,10 +6,10 @@ import (
 	"context"
 	"errors"
 
-	"pdpp/internal/collect/catalog"
-	"pdpp/internal/keep/store"
-	"pdpp/internal/owner/service/faults"
-	"pdpp/manifest"
+	"github.com/pdpp-go/pdpp/internal/collect/catalog"
+	"github.com/pdpp-go/pdpp/internal/keep/store"
+	"github.com/pdpp-go/pdpp/internal/owner/service/faults"
+	"github.com/pdpp-go/pdpp/manifest"
 )
 
 // Lookup finds things over one store and one catalog. It is safe for concurrent use.

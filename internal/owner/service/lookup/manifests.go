@@ -5,9 +5,9 @@ import (
 	"errors"
 	"sync"
 
-	"pdpp/internal/keep/store"
-	"pdpp/internal/owner/service/faults"
-	"pdpp/manifest"
+	"github.com/pdpp-go/pdpp/internal/keep/store"
+	"github.com/pdpp-go/pdpp/internal/owner/service/faults"
+	"github.com/pdpp-go/pdpp/manifest"
 )
 
 // manifests remembers what connectors declared, because reading a declaration takes

@@ -4,8 +4,8 @@ import (
 	"strings"
 	"testing"
 
-	"pdpp/internal/owner/service/declaration"
-	"pdpp/internal/owner/service/ownertest"
+	"github.com/pdpp-go/pdpp/internal/owner/service/declaration"
+	"github.com/pdpp-go/pdpp/internal/owner/service/ownertest"
 )
 
 // What a connector declares anew is seen at once, and what cannot be read is not guessed.

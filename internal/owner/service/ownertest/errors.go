@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"pdpp/internal/owner/api"
+	"github.com/pdpp-go/pdpp/internal/owner/api"
 )
 
 // WantError holds an error to its code and the field that it names, and to what every

@@ -10,10 +10,10 @@ import (
 
 	"github.com/go-json-experiment/json"
 
-	"pdpp/internal/collect/runner"
-	"pdpp/internal/keep/store"
-	"pdpp/internal/owner/api"
-	"pdpp/protocol"
+	"github.com/pdpp-go/pdpp/internal/collect/runner"
+	"github.com/pdpp-go/pdpp/internal/keep/store"
+	"github.com/pdpp-go/pdpp/internal/owner/api"
+	"github.com/pdpp-go/pdpp/protocol"
 )
 
 // Store is what is read.

@@ -10,11 +10,11 @@ import (
 	"net/http"
 	"slices"
 
-	"pdpp/internal/keep/store"
-	"pdpp/internal/owner/api"
-	"pdpp/internal/owner/service/faults"
-	"pdpp/internal/share/grants"
-	"pdpp/manifest"
+	"github.com/pdpp-go/pdpp/internal/keep/store"
+	"github.com/pdpp-go/pdpp/internal/owner/api"
+	"github.com/pdpp-go/pdpp/internal/owner/service/faults"
+	"github.com/pdpp-go/pdpp/internal/share/grants"
+	"github.com/pdpp-go/pdpp/manifest"
 )
 
 // Aggregate sums up the records of one stream of one connection.

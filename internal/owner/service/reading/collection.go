@@ -7,11 +7,11 @@ import (
 	"sync"
 	"time"
 
-	"pdpp/internal/blob"
-	"pdpp/internal/keep/store"
-	"pdpp/internal/owner/service/faults"
-	"pdpp/internal/owner/service/lookup"
-	"pdpp/internal/share/grants"
+	"github.com/pdpp-go/pdpp/internal/blob"
+	"github.com/pdpp-go/pdpp/internal/keep/store"
+	"github.com/pdpp-go/pdpp/internal/owner/service/faults"
+	"github.com/pdpp-go/pdpp/internal/owner/service/lookup"
+	"github.com/pdpp-go/pdpp/internal/share/grants"
 )
 
 // Store is what is read.

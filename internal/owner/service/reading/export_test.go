@@ -8,9 +8,9 @@ import (
 	"strings"
 	"testing"
 
-	"pdpp/internal/owner/api"
-	"pdpp/internal/owner/service/ownertest"
-	"pdpp/internal/slice"
+	"github.com/pdpp-go/pdpp/internal/owner/api"
+	"github.com/pdpp-go/pdpp/internal/owner/service/ownertest"
+	"github.com/pdpp-go/pdpp/internal/slice"
 )
 
 func TestExport(t *testing.T) {

@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"pdpp/internal/owner/api"
-	"pdpp/internal/slice"
+	"github.com/pdpp-go/pdpp/internal/owner/api"
+	"github.com/pdpp-go/pdpp/internal/slice"
 )
 
 // A record tells of its files, and each is copied as it is. What no record has, and what is not where

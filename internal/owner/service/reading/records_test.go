@@ -7,12 +7,12 @@ import (
 	"strings"
 	"testing"
 
-	"pdpp/internal/blob"
-	"pdpp/internal/owner/api"
-	"pdpp/internal/owner/service/lookup"
-	"pdpp/internal/owner/service/ownertest"
-	"pdpp/internal/slice"
-	"pdpp/protocol"
+	"github.com/pdpp-go/pdpp/internal/blob"
+	"github.com/pdpp-go/pdpp/internal/owner/api"
+	"github.com/pdpp-go/pdpp/internal/owner/service/lookup"
+	"github.com/pdpp-go/pdpp/internal/owner/service/ownertest"
+	"github.com/pdpp-go/pdpp/internal/slice"
+	"github.com/pdpp-go/pdpp/protocol"
 )
 
 // desk is the collection over a real database.

@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"pdpp/internal/owner/api"
-	"pdpp/internal/slice"
+	"github.com/pdpp-go/pdpp/internal/owner/api"
+	"github.com/pdpp-go/pdpp/internal/slice"
 )
 
 // dig stores beds that were dug one a day, in another order than that of their days.

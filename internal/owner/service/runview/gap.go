@@ -3,12 +3,12 @@ package runview
 import (
 	"github.com/go-json-experiment/json"
 
-	"pdpp/internal/keep/store"
-	"pdpp/internal/ops/redact"
-	"pdpp/internal/ops/text"
-	"pdpp/internal/owner/api"
-	"pdpp/manifest"
-	"pdpp/protocol"
+	"github.com/pdpp-go/pdpp/internal/keep/store"
+	"github.com/pdpp-go/pdpp/internal/ops/redact"
+	"github.com/pdpp-go/pdpp/internal/ops/text"
+	"github.com/pdpp-go/pdpp/internal/owner/api"
+	"github.com/pdpp-go/pdpp/manifest"
+	"github.com/pdpp-go/pdpp/protocol"
 )
 
 // longestReason bounds what a connector's author says of a reason.

@@ -7,8 +7,8 @@ import (
 
 	"github.com/go-json-experiment/json"
 
-	"pdpp/internal/keep/store"
-	"pdpp/internal/owner/api"
+	"github.com/pdpp-go/pdpp/internal/keep/store"
+	"github.com/pdpp-go/pdpp/internal/owner/api"
 )
 
 const (

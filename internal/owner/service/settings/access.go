@@ -4,10 +4,10 @@ import (
 	"context"
 	"errors"
 
-	"pdpp/internal/keep/store"
-	"pdpp/internal/owner/api"
-	"pdpp/internal/owner/service/faults"
-	"pdpp/internal/web/auth"
+	"github.com/pdpp-go/pdpp/internal/keep/store"
+	"github.com/pdpp-go/pdpp/internal/owner/api"
+	"github.com/pdpp-go/pdpp/internal/owner/service/faults"
+	"github.com/pdpp-go/pdpp/internal/web/auth"
 )
 
 // Tokens lists the owner tokens, revoked ones too, the newest first.

@@ -6,10 +6,10 @@ import (
 	"testing"
 	"time"
 
-	"pdpp/internal/keep/audit"
-	"pdpp/internal/keep/store"
-	"pdpp/internal/owner/api"
-	"pdpp/internal/owner/service/ownertest"
+	"github.com/pdpp-go/pdpp/internal/keep/audit"
+	"github.com/pdpp-go/pdpp/internal/keep/store"
+	"github.com/pdpp-go/pdpp/internal/owner/api"
+	"github.com/pdpp-go/pdpp/internal/owner/service/ownertest"
 )
 
 // Each entry is a sentence that says who did what to what, and how it ended.

@@ -3,10 +3,10 @@ package settings
 import (
 	"strings"
 
-	"pdpp/internal/ops/text"
+	"github.com/pdpp-go/pdpp/internal/ops/text"
 
-	"pdpp/internal/keep/audit"
-	"pdpp/internal/keep/store"
+	"github.com/pdpp-go/pdpp/internal/keep/audit"
+	"github.com/pdpp-go/pdpp/internal/keep/store"
 )
 
 // phrase is how an entry is told: as what was done, and as what was tried.

@@ -4,10 +4,10 @@ import (
 	"context"
 	"slices"
 
-	"pdpp/internal/keep/store"
-	"pdpp/internal/owner/service/faults"
-	"pdpp/internal/share/grants"
-	"pdpp/protocol"
+	"github.com/pdpp-go/pdpp/internal/keep/store"
+	"github.com/pdpp-go/pdpp/internal/owner/service/faults"
+	"github.com/pdpp-go/pdpp/internal/share/grants"
+	"github.com/pdpp-go/pdpp/protocol"
 )
 
 // fetchGranted asks for what a grant names and nobody has collected: the records of

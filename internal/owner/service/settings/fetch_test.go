@@ -4,9 +4,9 @@ import (
 	"slices"
 	"testing"
 
-	"pdpp/internal/keep/store"
-	"pdpp/internal/owner/api"
-	"pdpp/internal/owner/service/ownertest"
+	"github.com/pdpp-go/pdpp/internal/keep/store"
+	"github.com/pdpp-go/pdpp/internal/owner/api"
+	"github.com/pdpp-go/pdpp/internal/owner/service/ownertest"
 )
 
 // A grant of single records asks for those that nobody collected, and for nothing else;

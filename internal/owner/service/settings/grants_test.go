@@ -5,9 +5,9 @@ import (
 	"strings"
 	"testing"
 
-	"pdpp/internal/owner/api"
-	"pdpp/internal/owner/service/ownertest"
-	"pdpp/internal/share/grants"
+	"github.com/pdpp-go/pdpp/internal/owner/api"
+	"github.com/pdpp-go/pdpp/internal/owner/service/ownertest"
+	"github.com/pdpp-go/pdpp/internal/share/grants"
 )
 
 func TestGrants(t *testing.T) {

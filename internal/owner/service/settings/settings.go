@@ -7,11 +7,11 @@ import (
 	"net/http"
 	"time"
 
-	"pdpp/internal/keep/credential"
-	"pdpp/internal/keep/store"
-	"pdpp/internal/schedule/notify"
-	"pdpp/internal/share/grants"
-	"pdpp/internal/web/auth"
+	"github.com/pdpp-go/pdpp/internal/keep/credential"
+	"github.com/pdpp-go/pdpp/internal/keep/store"
+	"github.com/pdpp-go/pdpp/internal/schedule/notify"
+	"github.com/pdpp-go/pdpp/internal/share/grants"
+	"github.com/pdpp-go/pdpp/internal/web/auth"
 )
 
 // Store keeps the push targets, the quiet hours and the audit trail, and knows what a

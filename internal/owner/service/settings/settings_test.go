@@ -6,11 +6,11 @@ import (
 	"strings"
 	"testing"
 
-	"pdpp/internal/keep/credential"
-	"pdpp/internal/owner/api"
-	"pdpp/internal/owner/service/ownertest"
-	"pdpp/internal/share/grants"
-	"pdpp/internal/web/auth"
+	"github.com/pdpp-go/pdpp/internal/keep/credential"
+	"github.com/pdpp-go/pdpp/internal/owner/api"
+	"github.com/pdpp-go/pdpp/internal/owner/service/ownertest"
+	"github.com/pdpp-go/pdpp/internal/share/grants"
+	"github.com/pdpp-go/pdpp/internal/web/auth"
 )
 
 // desk is the arrangements over a real database.

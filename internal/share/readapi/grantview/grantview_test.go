@@ -14,14 +14,14 @@ import (
 	"testing"
 	"time"
 
-	"pdpp/internal/judge/evidence"
-	"pdpp/internal/judge/health"
-	"pdpp/internal/judge/verdict"
-	"pdpp/manifest"
+	"github.com/pdpp-go/pdpp/internal/judge/evidence"
+	"github.com/pdpp-go/pdpp/internal/judge/health"
+	"github.com/pdpp-go/pdpp/internal/judge/verdict"
+	"github.com/pdpp-go/pdpp/manifest"
 )
 
 // modulePath is the prefix of the packages of this module.
-const modulePath = "pdpp"
+const modulePath = "github.com/pdpp-go/pdpp"
 
 // Nothing that knows a diagnosis is among the packages that this one needs.
 func TestDiagnosticsAreNotEvenLinked(t *testing.T) {

@@ -5,7 +5,7 @@ import (
 	"maps"
 	"slices"
 
-	"pdpp/manifest"
+	"github.com/pdpp-go/pdpp/manifest"
 )
 
 // StreamSchema is what a stream's records look like.

@@ -5,9 +5,9 @@ import (
 	"context"
 	"testing"
 
-	"pdpp/internal/keep/store"
-	"pdpp/internal/keep/store/postgres"
-	"pdpp/internal/keep/store/storetest/scratch"
+	"github.com/pdpp-go/pdpp/internal/keep/store"
+	"github.com/pdpp-go/pdpp/internal/keep/store/postgres"
+	"github.com/pdpp-go/pdpp/internal/keep/store/storetest/scratch"
 )
 
 // Fresh gives the URL of an empty database of the test's own. Every migration is

@@ -10,7 +10,7 @@ import (
 	"sync"
 	"testing"
 
-	"pdpp/internal/keep/store/sqlite"
+	"github.com/pdpp-go/pdpp/internal/keep/store/sqlite"
 )
 
 // template is the content of an empty database. Migrating one costs a test more
