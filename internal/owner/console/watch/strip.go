@@ -100,7 +100,7 @@ func watchful(s *view.Summary) string {
 		line = strings.Replace(line, "need", "needs", 1)
 	}
 	if s.Stalled > 0 {
-		line += "; " + text.Number(int64(s.Stalled)) + " with uploads stuck on a device"
+		line += "; " + text.Number(int64(s.Stalled)) + " with uploads stalled on a device"
 	}
 	return line
 }

@@ -22,7 +22,7 @@ func TestSummaryShowsDegradedWork(t *testing.T) {
 		t.Fatalf("planted %+v", all.Summary)
 	}
 	got := one(t, board, "data-count", "visible")
-	if got != "2 of all 3 registered connections need a look; 1 with uploads stuck on a device" {
+	if got != "2 of all 3 registered connections need a look; 1 with uploads stalled on a device" {
 		t.Errorf("the summary says %q", got)
 	}
 	if title := one(t, board, "id", "board-head"); strings.Contains(title, "Everything runs") || strings.Contains(strings.ToLower(title), "scheduler") {
