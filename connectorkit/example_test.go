@@ -3,12 +3,8 @@ package connectorkit_test
 import (
 	"context"
 	"fmt"
-	"io"
-	"strings"
-	"time"
 
 	"github.com/pdpp-go/pdpp/connectorkit"
-	"github.com/pdpp-go/pdpp/protocol"
 )
 
 // A connector is a manifest and a function that returns what to collect. A program
@@ -36,34 +32,9 @@ func Example() {
 		}, nil
 	})
 
-	start, runnerStays := io.Pipe()
-	defer runnerStays.Close()
-	var said strings.Builder
-	code := connectorkit.Run(context.Background(), connector, connectorkit.Process{
-		Stdin: io.MultiReader(strings.NewReader(`{"type":"START","run_id":"run_1","collection_mode":"incremental",`+
-			`"scope":{"streams":[{"name":"letters"}]},"bindings":{"network":{}},"detail_gaps":[]}`+"\n"), start),
-		Stdout: &said, Stderr: io.Discard, Env: func(string) string { return "" },
-		Now: func() time.Time { return time.Date(2024, 5, 1, 12, 0, 0, 0, time.UTC) },
-	})
-	lines, dec := protocol.NewLineReader(strings.NewReader(said.String()), 0), protocol.NewDecoder(protocol.FromConnector)
-	for {
-		line, err := lines.Next()
-		if err != nil {
-			break
-		}
-		switch m, err := dec.Decode(line); m := m.(type) {
-		case *protocol.Record:
-			fmt.Println("record", m.Key, string(m.Data), err)
-		case *protocol.State:
-			fmt.Println("bookmark", string(m.Cursor), err)
-		case *protocol.Done:
-			fmt.Println("done", m.Status, m.RecordsEmitted, err)
-		}
-	}
-	fmt.Println("exit code", code)
+	fmt.Println("bookmark", runOnce(connector, `{"name":"letters"}`, "{}"))
 	// Output:
-	// record 7 {"id":"7","text":"Dear Ada"} <nil>
-	// bookmark {"after":"7"} <nil>
-	// done succeeded 1 <nil>
-	// exit code 0
+	// letters 7 {"id":"7","text":"Dear Ada"}
+	// succeeded 1
+	// bookmark {"letters":{"after":"7"}}
 }
