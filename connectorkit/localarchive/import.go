@@ -275,7 +275,7 @@ func (r *reading) member(ctx context.Context, e *Entry) error {
 	var own *localfile.RefusedError
 	switch {
 	case err == nil:
-		r.f.Mended(e.Name)
+		r.f.Recovered(e.Name)
 	case ctx.Err() != nil:
 		return context.Cause(ctx)
 	case errors.Is(err, errContent):

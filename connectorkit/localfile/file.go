@@ -135,14 +135,14 @@ func (f *File) Place(ctx context.Context, state func() any) error {
 func (f *File) Read(n int64) { f.r.slice.bytes += n }
 
 // Gap declares a part of the file as missing, by a name that stays the same whenever the
-// file is read. One that is retryable is settled by Mended.
+// file is read. One that is retryable is settled by Recovered.
 func (f *File) Gap(part string, reason protocol.Reason, retryable bool, offset, length int64) {
 	f.r.cur.skip(f.Store.Name, string(reason), 1)
 	f.r.gap(f.f, reason, retryable, f.partKey(part), offset, length)
 }
 
-// Mended says that a part of the file was read which a gap may stand for.
-func (f *File) Mended(part string) {
+// Recovered reports that a part of the file was read, which settles a gap of that part.
+func (f *File) Recovered(part string) {
 	f.r.slice.out = append(f.r.slice.out, emission{stream: f.Store.Streams[0], recovered: f.partKey(part)})
 }
 

@@ -179,7 +179,7 @@ func TestMalformed(t *testing.T) {
 	}
 	c.quiet()
 
-	t.Log("what is mended is recovered, what is gone is final, what is known again is no gap")
+	t.Log("what is readable again is recovered, what is gone is final, what is known again is no gap")
 	enc, err := zstd.NewWriter(nil)
 	w.must(err)
 	w.write("logs/cut.jsonl.zst", string(enc.EncodeAll([]byte(ids("cut")), nil)))

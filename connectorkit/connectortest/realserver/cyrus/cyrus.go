@@ -164,8 +164,8 @@ func (s *Server) Expire() error {
 	return err
 }
 
-// Damage makes the index of a folder unreadable, as a full disk may; mend puts it back.
-func (s *Server) Damage(account, folder string) (mend func() error, err error) {
+// Damage makes the index of a folder unreadable, as a full disk may; restore puts it back.
+func (s *Server) Damage(account, folder string) (restore func() error, err error) {
 	index := filepath.Join(s.dir, "spool/user", account, folder, "cyrus.index")
 	if err := os.Rename(index, index+".whole"); err != nil {
 		return nil, err
