@@ -115,8 +115,8 @@ func ByStatus(r *governhttp.Response) error {
 	return e
 }
 
-// classify returns the author's class, or one for a failed transport. A request that was given up keeps the class
-// of its last attempt and records whether we chose to give up.
+// classify returns the author's class, or one for a failed transport. An abandoned request keeps the class
+// of its last attempt and records whether we chose to stop.
 func classify(err error) *Error {
 	e := classOf(err)
 	var s *governhttp.Stopped

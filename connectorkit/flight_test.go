@@ -96,7 +96,7 @@ func crowded(t tb, s *crowd, a *archive, adjust ...func(*governor.Config)) Conne
 	})
 }
 
-// told is the messages of a run, as far as it is kept: records, gaps, bookmarks, account and end, in order.
+// told contains the messages of a run that are kept: records, gaps, bookmarks, account and end, in order.
 func told(r result) (out []string) {
 	var last string // steady bookmark
 	add := func(format string, args ...any) { out = append(out, fmt.Sprintf(format, args...)) }

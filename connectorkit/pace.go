@@ -50,8 +50,8 @@ func (r *runState) provider(name string, adjust []func(*governor.Config)) *runPr
 	return p
 }
 
-// limitCeiling prevents a ceiling of zero from making the rate infinite. Without pacing nothing shows that more than one
-// request should be in flight.
+// limitCeiling prevents a ceiling of zero from making the rate infinite. Without pacing nothing shows that more than
+// one request should be in flight.
 func limitCeiling(c *governor.Config) {
 	if c.Discovery > 0 {
 		c.Ceiling = max(c.Ceiling, time.Microsecond)

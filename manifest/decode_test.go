@@ -173,7 +173,8 @@ func TestOtherSpellings(t *testing.T) {
 		}}, edits{}},
 		{edits{"runtime_requirements.local_paths": map[string]any{
 			"home_default_relative_to_user_home": ".fernpost",
-			"paths":                              []any{map[string]any{"env_override": "FERNPOST_BOX", "default_relative_to_home": "box"}},
+			"paths": []any{map[string]any{"env_override": "FERNPOST_BOX",
+				"default_relative_to_home": "box"}},
 		}}, edits{"runtime_requirements.local_paths": []any{map[string]any{"path_env": "FERNPOST_BOX",
 			"default": ".fernpost/box"}}}},
 	} {

@@ -54,7 +54,8 @@ const (
 var numberName = regexp.MustCompile(`^[a-z][a-z0-9_]{0,63}$`)
 
 func (m *Allowance) check() *Violation {
-	sender := messageRule{!isBlank(m.Sender) && len(m.Sender) <= maxSender, "sender: a non-blank string of at most 200 bytes"}
+	sender := messageRule{!isBlank(m.Sender) && len(m.Sender) <= maxSender,
+		"sender: a non-blank string of at most 200 bytes"}
 	if m.RequestID == "" {
 		return firstBroken(sender,
 			messageRule{m.Provider == "" && m.Account == "" && !m.Address, "provider, account and address: with a request_id"},
@@ -65,7 +66,8 @@ func (m *Allowance) check() *Violation {
 	return firstBroken(
 		sender,
 		messageRule{!isBlank(m.RequestID), "request_id: a non-blank string"},
-		messageRule{!isBlank(m.Provider) && len(m.Provider) <= maxAllowanceName, "provider: a non-blank string of at most 500 bytes"},
+		messageRule{!isBlank(m.Provider) && len(m.Provider) <= maxAllowanceName,
+			"provider: a non-blank string of at most 500 bytes"},
 		messageRule{
 			len(m.Account) <= maxAllowanceName && !isBlank(m.Account) != m.Address,
 			"account, non-blank and of at most 500 bytes, or address",

@@ -63,7 +63,8 @@ func (m *SkipResult) check() *Violation {
 	dropNull(&m.Diagnostics)
 	return firstBroken(
 		messageRule{m.Message == nil || !isBlank(*m.Message), "message: non-blank when present"},
-		messageRule{m.Reason != StreamCollectionFailed || m.Stream != "", "stream: named when reason is stream_collection_failed"},
+		messageRule{m.Reason != StreamCollectionFailed || m.Stream != "",
+			"stream: named when reason is stream_collection_failed"},
 		hintRule(m.RecoveryHint),
 		messageRule{
 			m.Continuation == nil || m.Continuation.valid(),

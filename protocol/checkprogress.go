@@ -43,7 +43,8 @@ const maxSender = 200
 
 func (w *ProviderWait) check() *Violation {
 	return firstBroken(
-		messageRule{!isBlank(w.Sender) && len(w.Sender) <= maxSender, "provider_wait.sender: a non-blank string of at most 200 bytes"},
+		messageRule{!isBlank(w.Sender) && len(w.Sender) <= maxSender,
+			"provider_wait.sender: a non-blank string of at most 200 bytes"},
 		messageRule{w.WaitMS > 0, "provider_wait.wait_ms: a number > 0"},
 		enumRule("provider_wait.reason", w.Reason, WaitReasons),
 	)

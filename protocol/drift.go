@@ -153,7 +153,8 @@ func (d *AnswerDrift) Check() *Violation {
 		rules = append(rules, messageRule{min(t.Announced, t.Counted) >= 0, "answer_drift.total: numbers >= 0"})
 	}
 	if b := d.Beginning; b != nil {
-		rules = append(rules, messageRule{b.Days == 0 || isHistoryBound(b.Days), "answer_drift.beginning.days: 0, 7, 30, 90 or 365"})
+		rules = append(rules, messageRule{b.Days == 0 || isHistoryBound(b.Days),
+			"answer_drift.beginning.days: 0, 7, 30, 90 or 365"})
 	}
 	for i := range d.Differences {
 		one := &d.Differences[i]
@@ -161,7 +162,8 @@ func (d *AnswerDrift) Check() *Violation {
 			enumRule("answer_drift.differences.kind", one.Kind, DifferenceKinds),
 			messageRule{one.Route == "" || plainRoute.MatchString(one.Route),
 				"answer_drift.differences.route: a method and a path without data"},
-			messageRule{one.Member == "" || plainPath(one.Member), "answer_drift.differences.member: names of members, [], * and ?"},
+			messageRule{one.Member == "" || plainPath(one.Member),
+				"answer_drift.differences.member: names of members, [], * and ?"},
 			messageRule{one.Expected == "" || plainKinds.MatchString(one.Expected),
 				"answer_drift.differences.expected: kinds of values"},
 			messageRule{one.Found == "" || plainKinds.MatchString(one.Found), "answer_drift.differences.found: kinds of values"},

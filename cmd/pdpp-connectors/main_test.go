@@ -204,7 +204,8 @@ func TestTry(t *testing.T) {
 		table, json               string
 	}{
 		{"right", notes, head + record + done, 0, "first run            passed", `"result": "passed"`},
-		{"no DONE", notes, head + record, 1, "wrong: it ended without DONE (exit code 0)", `"fix": "End every run with one DONE line`},
+		{"no DONE", notes, head + record, 1, "wrong: it ended without DONE (exit code 0)",
+			`"fix": "End every run with one DONE line`},
 		{"no interpreter", notes, "#!/usr/bin/env no-such-interpreter\n", 1, "No such file or directory", `"name": "no start"`},
 		{"no variable", example, "#!/bin/sh\n" + asMain + "=1 exec " + os.Args[0] + " run example\n", 3, "set PDPP_EXAMPLE_TOKEN in the environment", `"result": "not_tried"`},
 		{"no manifest", "{", head, 1, "", ""},

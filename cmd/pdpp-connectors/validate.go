@@ -39,7 +39,8 @@ func validate(w io.Writer, dir string) error {
 	}
 	if f.Adapted && len(faults) == 0 {
 		if _, _, err := foreign.Load(dir); err != nil {
-			faults = append(faults, manifest.Problem{Path: folder.Adapter, What: err.Error(), Fix: "wrap the program again: pdpp-connectors wrap"})
+			faults = append(faults, manifest.Problem{Path: folder.Adapter, What: err.Error(),
+				Fix: "wrap the program again: pdpp-connectors wrap"})
 		}
 	}
 	for _, p := range faults {

@@ -96,7 +96,7 @@ func (o *owner) wait(ctx context.Context, from int, what string, f func(surface.
 	return m, n
 }
 
-// heard waits as wait does, and returns nil when the context ends.
+// heard waits like wait, and returns nil when the context ends.
 func (o *owner) heard(ctx context.Context, from int, f func(surface.Message) bool) (surface.Message, int) {
 	for {
 		o.mu.Lock()

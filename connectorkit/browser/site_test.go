@@ -184,20 +184,21 @@ func shelf(of Site, meanwhile func(context.Context, *Browser) error) connectorki
 				return nil, err
 			}
 		}
-		return []connectorkit.Collector{connectorkit.PagedStream{Stream: "items", Page: func(ctx context.Context, _ connectorkit.Cursor) (connectorkit.Page, error) {
-			got, err := client.Get(ctx, "/api/items", nil)
-			if err != nil {
-				return connectorkit.Page{}, err
-			}
-			var list []map[string]any
-			if err := json.Unmarshal(got.Body, &list); err != nil {
-				return connectorkit.Page{}, connectorkit.Fail(connectorkit.Malformed, err)
-			}
-			var p connectorkit.Page
-			for _, item := range list {
-				p.Records = append(p.Records, connectorkit.Upsert(item))
-			}
-			return p, nil
-		}}}, nil
+		return []connectorkit.Collector{connectorkit.PagedStream{Stream: "items",
+			Page: func(ctx context.Context, _ connectorkit.Cursor) (connectorkit.Page, error) {
+				got, err := client.Get(ctx, "/api/items", nil)
+				if err != nil {
+					return connectorkit.Page{}, err
+				}
+				var list []map[string]any
+				if err := json.Unmarshal(got.Body, &list); err != nil {
+					return connectorkit.Page{}, connectorkit.Fail(connectorkit.Malformed, err)
+				}
+				var p connectorkit.Page
+				for _, item := range list {
+					p.Records = append(p.Records, connectorkit.Upsert(item))
+				}
+				return p, nil
+			}}}, nil
 	})
 }

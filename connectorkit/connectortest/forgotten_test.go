@@ -139,12 +139,14 @@ func openShapes(_ context.Context, s *connectorkit.Setup) ([]connectorkit.Collec
 			Names: func(context.Context) ([]string, string, error) { return []string{"lists"}, "ann", nil },
 			Page:  c.lists, Key: func(_, id string) string { return id },
 		}.Flat("lists"),
-		connectorkit.ListDetail{List: "threads", Detail: "details", ListPage: c.threads, Fetch: c.detail, Census: 24 * time.Hour,
+		connectorkit.ListDetail{List: "threads", Detail: "details", ListPage: c.threads, Fetch: c.detail,
+			Census: 24 * time.Hour,
 			Paired: true},
 	}, nil
 }
 
-func (c shelfClient) inventory(ctx context.Context, v connectorkit.PageRequest) (out connectorkit.InventoryPage, err error) {
+func (c shelfClient) inventory(ctx context.Context, v connectorkit.PageRequest) (out connectorkit.InventoryPage,
+	err error) {
 	page, err := c.list(ctx, "inventory", v.Token)
 	for _, item := range page.Items {
 		thing := connectorkit.ListItem{Key: item.ID, Record: item.record()}

@@ -82,15 +82,16 @@ func zoneName(text string) string {
 
 // Inventory is the stream of the collections themselves.
 func (a *Account) Inventory(stream string, record func(Collection) any) connectorkit.FullList {
-	return connectorkit.FullList{Stream: stream, Page: func(ctx context.Context, _ connectorkit.PageRequest) (connectorkit.InventoryPage, error) {
-		all, err := a.Collections(ctx, true)
-		if err != nil {
-			return connectorkit.InventoryPage{}, err
-		}
-		var page connectorkit.InventoryPage
-		for _, c := range all {
-			page.Things = append(page.Things, connectorkit.ListItem{Key: c.Path, Record: connectorkit.Upsert(record(c))})
-		}
-		return page, nil
-	}}
+	return connectorkit.FullList{Stream: stream,
+		Page: func(ctx context.Context, _ connectorkit.PageRequest) (connectorkit.InventoryPage, error) {
+			all, err := a.Collections(ctx, true)
+			if err != nil {
+				return connectorkit.InventoryPage{}, err
+			}
+			var page connectorkit.InventoryPage
+			for _, c := range all {
+				page.Things = append(page.Things, connectorkit.ListItem{Key: c.Path, Record: connectorkit.Upsert(record(c))})
+			}
+			return page, nil
+		}}
 }

@@ -16,7 +16,8 @@ const maxWindow = 32 << 20
 
 // readCompressed decodes the file as a whole; what is known of it already is passed over.
 func (r *reader) readCompressed(ctx context.Context, f *found, e *entry, h *os.File) error {
-	dec, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(maxWindow), zstd.WithDecoderLowmem(true))
+	dec, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(maxWindow),
+		zstd.WithDecoderLowmem(true))
 	if err != nil {
 		return err
 	}
@@ -28,7 +29,8 @@ func (r *reader) readCompressed(ctx context.Context, f *found, e *entry, h *os.F
 	start := int64(0)
 	ring := &tailRing{}
 	if old := f.entry; old != nil && old.resumable() {
-		if _, err := io.CopyN(ring, dec, old.Offset); err == nil && hashOf(ring.first[:min(probe, old.Offset)]) == old.Head && ring.tail(old.Offset) == old.Tail {
+		if _, err := io.CopyN(ring, dec, old.Offset); err == nil && hashOf(ring.first[:min(probe, old.Offset)]) == old.Head &&
+			ring.tail(old.Offset) == old.Tail {
 			start, e.State = old.Offset, old.State
 		} else {
 			*ring = tailRing{}
@@ -50,7 +52,7 @@ func (r *reader) readCompressed(ctx context.Context, f *found, e *entry, h *os.F
 	return r.scan(ctx, f, e, src, start)
 }
 
-// decoded tells damage of the compressed form from the end of the content.
+// decoded distinguishes damage of the compressed form from the end of the content.
 type decoded struct{ r io.Reader }
 
 func (d decoded) Read(b []byte) (int, error) {

@@ -204,7 +204,8 @@ func (r *reader) look(ctx context.Context) error {
 	}
 	if slices.IndexFunc(walk.trees, func(t *tree) bool { return t.dir != nil }) < 0 {
 		if len(folders) > 0 {
-			return &connectorkit.Error{Class: connectorkit.NotFound, OwnerMessage: "none of the folders that the owner named holds anything of this source", Err: errNoRoot}
+			return &connectorkit.Error{Class: connectorkit.NotFound,
+				OwnerMessage: "none of the folders that the owner named holds anything of this source", Err: errNoRoot}
 		}
 		words := "the folder with the data is not there"
 		if slices.ContainsFunc(walk.trees, (*tree).denied) {

@@ -137,9 +137,10 @@ var ErrNotResumable = errors.New("the file is read from its beginning")
 
 // Collector gives what a connector returns from Open.
 func (s Source) Collector() connectorkit.Collector {
-	return connectorkit.PushSource{Streams: append(slices.Clone(s.Streams), CoverageStream), Collect: func(ctx context.Context, f *connectorkit.Push) error {
-		return newReader(&s, f).collect(ctx)
-	}}
+	return connectorkit.PushSource{Streams: append(slices.Clone(s.Streams), CoverageStream),
+		Collect: func(ctx context.Context, f *connectorkit.Push) error {
+			return newReader(&s, f).collect(ctx)
+		}}
 }
 
 func (s *Store) reads() bool { return s.Lines != nil || s.Whole != nil || s.Open != nil }

@@ -33,7 +33,8 @@ func classify(r *governhttp.Response) error {
 	case "ExpiredToken":
 		e.Class, e.Err = connectorkit.Unauthorized, errExpired
 	case "AuthFactorTokenRequired":
-		e.Class, e.OwnerMessage = connectorkit.Unauthorized, "Bluesky asks for a code with this password; make an app password and connect again"
+		e.Class, e.OwnerMessage = connectorkit.Unauthorized,
+			"Bluesky asks for a code with this password; make an app password and connect again"
 	case "AccountTakedown", "RepoTakendown":
 		e.Class, e.OwnerMessage = connectorkit.Forbidden, "the server has taken this account down and gives nothing of it"
 	case "AccountDeactivated", "RepoDeactivated":

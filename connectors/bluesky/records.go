@@ -36,35 +36,36 @@ func (a *account) records(stream, collection string, read func(entry) (any, erro
 	var rev string   // never newer than what the walk reads
 	var listed int64 // by this walk
 	fresh := true    // no page of it was as it had been
-	return connectorkit.FullList{Stream: stream, Remembered: remembered, Page: func(ctx context.Context, v connectorkit.PageRequest) (connectorkit.InventoryPage, error) {
-		if v.Token == "" {
-			listed, fresh = 0, true
-			var err error
-			// The first walk may begin with what the run knows. A second one confirms what is gone, so
-			// that it asks whether anything has changed since.
-			if rev = a.rev; rev == "" || walks > 0 {
-				if rev, err = a.revision(ctx); err != nil {
-					return connectorkit.InventoryPage{}, err
+	return connectorkit.FullList{Stream: stream, Remembered: remembered,
+		Page: func(ctx context.Context, v connectorkit.PageRequest) (connectorkit.InventoryPage, error) {
+			if v.Token == "" {
+				listed, fresh = 0, true
+				var err error
+				// The first walk may begin with what the run knows. A second one confirms what is gone, so
+				// that it asks whether anything has changed since.
+				if rev = a.rev; rev == "" || walks > 0 {
+					if rev, err = a.revision(ctx); err != nil {
+						return connectorkit.InventoryPage{}, err
+					}
+					if a.rev == "" {
+						a.rev = rev
+					}
 				}
-				if a.rev == "" {
-					a.rev = rev
-				}
+				walks++
 			}
-			walks++
-		}
-		page := connectorkit.InventoryPage{View: a.did, Version: rev}
-		if v.Version == rev {
-			page.Unchanged, fresh = true, false
+			page := connectorkit.InventoryPage{View: a.did, Version: rev}
+			if v.Version == rev {
+				page.Unchanged, fresh = true, false
+				return page, nil
+			}
+			if err := a.walk(ctx, collection, v.Token, read, &page); err != nil {
+				return connectorkit.InventoryPage{}, err
+			}
+			if listed += int64(len(page.Things)); fresh && page.Next == "" {
+				a.compare(ctx, stream, listed)
+			}
 			return page, nil
-		}
-		if err := a.walk(ctx, collection, v.Token, read, &page); err != nil {
-			return connectorkit.InventoryPage{}, err
-		}
-		if listed += int64(len(page.Things)); fresh && page.Next == "" {
-			a.compare(ctx, stream, listed)
-		}
-		return page, nil
-	}}
+		}}
 }
 
 // walk reads one page: the further from the beginning, the more requests it takes, because the

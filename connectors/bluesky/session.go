@@ -134,7 +134,8 @@ func (a *account) ask(ctx context.Context, method string, query url.Values) (*go
 	default:
 		query.Set("repo", a.did)
 	}
-	return client.Do(ctx, governhttp.Request{Path: "/xrpc/" + method, Query: query, Header: http.Header{"Authorization": {a.authorization}}})
+	return client.Do(ctx, governhttp.Request{Path: "/xrpc/" + method, Query: query,
+		Header: http.Header{"Authorization": {a.authorization}}})
 }
 
 // revision asks which state of the repository is the newest.

@@ -151,7 +151,8 @@ func TestOddRows(t *testing.T) {
 	exec("INSERT INTO moz_places VALUES (1, x'ff00fe', 7), (2, NULL, NULL), (3, 'https://a.example/" + strings.Repeat("ä", 9000) + "', x'80')")
 	exec("INSERT INTO moz_historyvisits VALUES (1, 1, 'soon', 'x'), (2, 2, 9223372036854775807, -1), (3, 3, 1704486400123456, 2), (4, 'none', NULL, 999), (-5, 3, 1.5, 1)")
 	kept := inprocess.New(t, browserhistory.Connector(), env(dir)).Run()
-	if len(kept.Gaps()) > 0 || !strings.Contains(kept.Records["visits"]["firefox/a.default/3/1704486400123456"], `"timestamp":"2024-01-05T20:26:40.123456Z"`) {
+	if len(kept.Gaps()) > 0 || !strings.Contains(kept.Records["visits"]["firefox/a.default/3/1704486400123456"],
+		`"timestamp":"2024-01-05T20:26:40.123456Z"`) {
 		t.Errorf("%v, gaps %v", kept.Keys("visits"), kept.Gaps())
 	}
 	if n := len(kept.Keys("visits")); n != 4 { // the browser counts from 1

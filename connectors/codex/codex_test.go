@@ -148,7 +148,8 @@ func TestThreads(t *testing.T) {
 		('` + parent + `', 1772355600, 'Archived in the index', 1, 1, NULL)`)
 	kept := inprocess.New(t, codex.Connector(), env).Run()
 	got := kept.Records["sessions"][thread]
-	for _, want := range []string{`"cwd":"/home/mara/app"`, `"git_branch":"main"`, `"forked_from":"` + parent, `"title":"Fix the pump"`, `"tokens_used":4711`, `"message_count":0`, `"archived":false`} {
+	for _, want := range []string{`"cwd":"/home/mara/app"`, `"git_branch":"main"`, `"forked_from":"` + parent,
+		`"title":"Fix the pump"`, `"tokens_used":4711`, `"message_count":0`, `"archived":false`} {
 		if !strings.Contains(got, want) {
 			t.Errorf("the session lacks %s: %s", want, got)
 		}
@@ -172,7 +173,8 @@ func TestThreads(t *testing.T) {
 	}
 	put(t, dir, "state_6.sqlite", strings.Repeat("no database ", 100))
 	kept.Run()
-	if !slices.ContainsFunc(kept.Gaps(), func(g protocol.DetailGap) bool { return strings.Contains(string(g.DetailLocator), "state_6") }) {
+	if !slices.ContainsFunc(kept.Gaps(),
+		func(g protocol.DetailGap) bool { return strings.Contains(string(g.DetailLocator), "state_6") }) {
 		t.Errorf("a broken index is no gap: %v", kept.Gaps())
 	}
 	if got := kept.Records["sessions"][thread]; !strings.Contains(got, `"git_branch":"main"`) {

@@ -43,7 +43,8 @@ func open(ctx context.Context, s *connectorkit.Setup) ([]connectorkit.Collector,
 	if err != nil {
 		return nil, err
 	}
-	if err := s.SharedQuota(ctx, connectorkit.SharedQuota{Account: base + " " + s.Env("GITHUB_PERSONAL_ACCESS_TOKEN")}); err != nil {
+	if err := s.SharedQuota(ctx,
+		connectorkit.SharedQuota{Account: base + " " + s.Env("GITHUB_PERSONAL_ACCESS_TOKEN")}); err != nil {
 		return nil, err
 	}
 	client, err := s.HTTP(governhttp.Options{

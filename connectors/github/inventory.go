@@ -30,12 +30,13 @@ func starred(a *api) connectorkit.FullList {
 }
 
 func gists(a *api, p *profile) connectorkit.FullList {
-	l := inventory{api: a, first: target("gists", "per_page", pageSize), read: gist, public: func(raw jsontext.Value) bool {
-		var g struct {
-			Public bool `json:"public"`
-		}
-		return decode(raw, &g) == nil && g.Public
-	}}
+	l := inventory{api: a, first: target("gists", "per_page", pageSize), read: gist,
+		public: func(raw jsontext.Value) bool {
+			var g struct {
+				Public bool `json:"public"`
+			}
+			return decode(raw, &g) == nil && g.Public
+		}}
 	l.counted = func(listed int64) { p.compare("gists", "public_gists", p.wire.PublicGists, listed) }
 	return l.of("gists")
 }

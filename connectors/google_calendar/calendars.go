@@ -23,9 +23,10 @@ const maxPages = 1000
 type api struct {
 	client *governhttp.Client
 	draw   func(ctx context.Context, account string) error // says whose allowance it is
-	me     string                                          // the person's own calendar, named after them; empty until asked
-	rows   []jsontext.Value
-	whole  bool // rows are all calendars of the list
+	// the person's own calendar, named after them; empty until asked
+	me    string
+	rows  []jsontext.Value
+	whole bool // rows are all calendars of the list
 }
 
 func (a *api) get(ctx context.Context, path string, q url.Values, into any) error {

@@ -31,7 +31,9 @@ func readGroup(raw jsontext.Value) connectorkit.ListItem {
 		return connectorkit.ListItem{Record: connectorkit.Unreadable(named(raw), err)}
 	}
 	kind := map[string]string{"USER_CONTACT_GROUP": "own", "SYSTEM_CONTACT_GROUP": "system"}[wire.Type]
-	return connectorkit.ListItem{Key: wire.ID, Record: connectorkit.Upsert(groupRecord{ID: wire.ID, Name: cmp.Or(wire.Formatted, wire.Name), Kind: kind, Members: wire.Members})}
+	return connectorkit.ListItem{Key: wire.ID,
+		Record: connectorkit.Upsert(groupRecord{ID: wire.ID, Name: cmp.Or(wire.Formatted, wire.Name), Kind: kind,
+			Members: wire.Members})}
 }
 
 // named is the name of a resource; empty when it has none that can be read.

@@ -201,8 +201,9 @@ func TestLeftOut(t *testing.T) {
 		named += n
 	}
 	for key := range k.Records["coverage_diagnostics"] {
-		if c := archivetest.Account(t, k, key); c.File != "" && (fmt.Sprint(c.Unrecognized) != "map[Takeout/Something New/thing.json:1]" ||
-			named != int64(len(files)-1)) {
+		if c := archivetest.Account(t, k, key); c.File != "" &&
+			(fmt.Sprint(c.Unrecognized) != "map[Takeout/Something New/thing.json:1]" ||
+				named != int64(len(files)-1)) {
 			t.Errorf("%d of %d named: %v, not recognized %v", named, len(files)-1, c.LeftOut, c.Unrecognized)
 		}
 	}

@@ -94,7 +94,8 @@ func broken(err error) (governor.Outcome, error) {
 	case errors.As(err, &stopped):
 		return governor.Outcome{Kind: governor.Rejected}, err // it was given up already
 	case errors.As(err, &certificate):
-		return governor.Outcome{Kind: governor.Rejected}, &connectorkit.Error{Class: connectorkit.Unavailable, OwnerMessage: wordsCertificate, Err: err}
+		return governor.Outcome{Kind: governor.Rejected},
+			&connectorkit.Error{Class: connectorkit.Unavailable, OwnerMessage: wordsCertificate, Err: err}
 	case errors.Is(err, errLost):
 		return governor.Outcome{Kind: governor.Failed}, err
 	case errors.Is(err, errCut):

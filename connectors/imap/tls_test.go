@@ -115,19 +115,22 @@ func TestEncrypted(t *testing.T) {
 		t.Fatal(err)
 	}
 	for how, address := range map[string]string{"tls": server.Secure, "starttls": server.Address} {
-		k := inprocess.New(t, imap.Connector(), map[string]string{"IMAP_ADDRESS": m.user, "IMAP_PASSWORD": dovecot.Password, "IMAP_SERVER": address, "PDPP_IMAP_SECURITY": how}).Run()
+		k := inprocess.New(t, imap.Connector(), map[string]string{"IMAP_ADDRESS": m.user, "IMAP_PASSWORD": dovecot.Password,
+			"IMAP_SERVER": address, "PDPP_IMAP_SECURITY": how}).Run()
 		if len(k.Records["messages"]) != 4 || len(k.Records["bodies"]) != 4 {
 			t.Errorf("%s: %d messages, %d texts", how, len(k.Records["messages"]), len(k.Records["bodies"]))
 		}
 	}
 	other := encryptedServer(t, "elsewhere.example", nil)
 	for how, address := range map[string]string{"tls": other.Secure, "starttls": other.Address} {
-		r := inprocess.New(t, imap.Connector(), map[string]string{"IMAP_ADDRESS": m.user, "IMAP_PASSWORD": dovecot.Password, "IMAP_SERVER": address, "PDPP_IMAP_SECURITY": how})
+		r := inprocess.New(t, imap.Connector(), map[string]string{"IMAP_ADDRESS": m.user, "IMAP_PASSWORD": dovecot.Password,
+			"IMAP_SERVER": address, "PDPP_IMAP_SECURITY": how})
 		var sent []byte
 		r.Observe = func(m protocol.Message) { sent, _ = protocol.AppendLine(sent, m) }
 		ended := r.Try()
 		said := string(sent) + ended.Log
-		if ended.Exit == 0 || !strings.Contains(said, "certificate is not valid for its name") || strings.Contains(said, dovecot.Password) {
+		if ended.Exit == 0 || !strings.Contains(said, "certificate is not valid for its name") ||
+			strings.Contains(said, dovecot.Password) {
 			t.Errorf("%s: a certificate for another name ends with %d: %s", how, ended.Exit, said)
 		}
 	}

@@ -140,7 +140,8 @@ func TestOneMessage(t *testing.T) {
 			t.Errorf("%s is %q, want %q", name, got, want)
 		}
 	}
-	if got := fmt.Sprint(field(t, kept, "maildir/1.a.host", "cc")); !strings.Contains(got, "a@example.org") || !strings.Contains(got, "b@example.org") {
+	if got := fmt.Sprint(field(t, kept, "maildir/1.a.host", "cc")); !strings.Contains(got, "a@example.org") ||
+		!strings.Contains(got, "b@example.org") {
 		t.Errorf("cc %s", got)
 	}
 	if got := fmt.Sprint(field(t, kept, "maildir/1.a.host", "labels")); got != "[Wichtig Öffentlich]" {

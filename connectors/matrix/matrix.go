@@ -45,7 +45,8 @@ func open(ctx context.Context, s *connectorkit.Setup) ([]connectorkit.Collector,
 	}
 	base := server.Scheme + "://" + server.Host + strings.TrimSuffix(server.Path, "/")
 	header := http.Header{"Authorization": {"Bearer " + strings.TrimSpace(s.Env("MATRIX_ACCESS_TOKEN"))}, "User-Agent": {"pdpp-matrix-connector/1.0"}}
-	if err := s.SharedQuota(ctx, connectorkit.SharedQuota{Account: base + " " + s.Env("MATRIX_ACCESS_TOKEN")}); err != nil {
+	if err := s.SharedQuota(ctx,
+		connectorkit.SharedQuota{Account: base + " " + s.Env("MATRIX_ACCESS_TOKEN")}); err != nil {
 		return nil, err
 	}
 	client, err := s.HTTP(governhttp.Options{BaseURL: base, Classify: classify, MaxBody: maxBody, Header: header})

@@ -44,7 +44,8 @@ func open(ctx context.Context, s *connectorkit.Setup) ([]connectorkit.Collector,
 		return nil, connectorkit.End("miniflux_address_unreadable",
 			"the address of the server cannot be read: enter it as in https://reader.example.org and connect again", protocol.ManualActionRequired, false)
 	}
-	if err := s.SharedQuota(ctx, connectorkit.SharedQuota{Account: server.Host + " " + s.Env("MINIFLUX_API_KEY")}); err != nil {
+	if err := s.SharedQuota(ctx,
+		connectorkit.SharedQuota{Account: server.Host + " " + s.Env("MINIFLUX_API_KEY")}); err != nil {
 		return nil, err
 	}
 	client, err := s.HTTP(governhttp.Options{
@@ -80,28 +81,29 @@ func (r *reader) get(ctx context.Context, path string, query url.Values, into an
 // whole is a list that a server gives at once; absence is deletion. Its version is a digest of what
 // is collected of it: the rest changes whenever a feed is asked.
 func (r *reader) whole(stream, path string, read func(raw) (key string, record any, err error)) connectorkit.FullList {
-	return connectorkit.FullList{Stream: stream, Page: func(ctx context.Context, v connectorkit.PageRequest) (connectorkit.InventoryPage, error) {
-		var all *[]raw
-		if _, err := r.get(ctx, path, nil, &all); err != nil {
-			return connectorkit.InventoryPage{}, err
-		}
-		if all == nil {
-			return connectorkit.InventoryPage{}, connectorkit.Fail(connectorkit.Malformed, errForm)
-		}
-		page, digest := connectorkit.InventoryPage{}, sha256.New()
-		for _, one := range *all {
-			key, record, err := read(one)
-			thing := connectorkit.ListItem{Key: key, Record: connectorkit.Upsert(record)}
-			if err == nil {
-				err = json.MarshalWrite(digest, record)
+	return connectorkit.FullList{Stream: stream,
+		Page: func(ctx context.Context, v connectorkit.PageRequest) (connectorkit.InventoryPage, error) {
+			var all *[]raw
+			if _, err := r.get(ctx, path, nil, &all); err != nil {
+				return connectorkit.InventoryPage{}, err
 			}
-			if err != nil {
-				thing = connectorkit.ListItem{Record: connectorkit.Unreadable("", err)}
+			if all == nil {
+				return connectorkit.InventoryPage{}, connectorkit.Fail(connectorkit.Malformed, errForm)
 			}
-			page.Things = append(page.Things, thing)
-		}
-		page.Version = hex.EncodeToString(digest.Sum(nil)[:12])
-		page.Unchanged = page.Version == v.Version
-		return page, nil
-	}}
+			page, digest := connectorkit.InventoryPage{}, sha256.New()
+			for _, one := range *all {
+				key, record, err := read(one)
+				thing := connectorkit.ListItem{Key: key, Record: connectorkit.Upsert(record)}
+				if err == nil {
+					err = json.MarshalWrite(digest, record)
+				}
+				if err != nil {
+					thing = connectorkit.ListItem{Record: connectorkit.Unreadable("", err)}
+				}
+				page.Things = append(page.Things, thing)
+			}
+			page.Version = hex.EncodeToString(digest.Sum(nil)[:12])
+			page.Unchanged = page.Version == v.Version
+			return page, nil
+		}}
 }

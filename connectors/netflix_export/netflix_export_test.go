@@ -15,7 +15,8 @@ func imported(t testing.TB, content, order string) *inprocess.MemoryRunner {
 	t.Helper()
 	dir := t.TempDir()
 	archivetest.Write(t, dir+"/NetflixViewingHistory.csv", []byte(content))
-	return inprocess.New(t, netflixexport.Connector(), map[string]string{"NETFLIX_EXPORT_DIR": dir, "NETFLIX_DATE_ORDER": order})
+	return inprocess.New(t, netflixexport.Connector(),
+		map[string]string{"NETFLIX_EXPORT_DIR": dir, "NETFLIX_DATE_ORDER": order})
 }
 
 func days(t *testing.T, k *inprocess.MemoryRunner) (out []string) {

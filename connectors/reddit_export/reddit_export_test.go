@@ -55,7 +55,8 @@ func TestOtherTables(t *testing.T) {
 	for name, content := range map[string]string{
 		"comments.csv": "Comment ID,Channel ID,Comment Text\nUg1,UC,hi\n", "messages.csv": "CONVERSATION ID,FROM,TO,CONTENT\n1,a,b,c\n", "posts.csv": "",
 	} {
-		if got := fmt.Sprint(imported(t, archivetest.File{Name: name, Content: content}).Run().GapReasons()); got != "map[archive_of_another_kind:1]" {
+		if got := fmt.Sprint(imported(t,
+			archivetest.File{Name: name, Content: content}).Run().GapReasons()); got != "map[archive_of_another_kind:1]" {
 			t.Errorf("%s of somebody else's: %s", name, got)
 		}
 	}

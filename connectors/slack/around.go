@@ -29,7 +29,8 @@ func permitted(what string, read func(context.Context, connectorkit.PageRequest)
 
 // single returns the reader of a list that comes in one answer.
 func (a *api) single(method, member string, q url.Values,
-	read func(jsontext.Value) connectorkit.ListItem) func(context.Context, connectorkit.PageRequest) (connectorkit.InventoryPage,
+	read func(jsontext.Value) connectorkit.ListItem) func(context.Context,
+	connectorkit.PageRequest) (connectorkit.InventoryPage,
 	error) {
 	return func(ctx context.Context, _ connectorkit.PageRequest) (connectorkit.InventoryPage, error) {
 		if err := a.know(ctx); err != nil {
@@ -102,10 +103,11 @@ func (a *api) memberships(ctx context.Context, v connectorkit.PageRequest) (conn
 
 // starred reads what the person has starred, by the numbers of pages.
 func (a *api) starred(ctx context.Context, v connectorkit.PageRequest) (connectorkit.InventoryPage, error) {
-	return a.numbered(ctx, v, numberedList{"stars", "stars.list", "items"}, func(raw jsontext.Value) *connectorkit.ListItem {
-		thing := readStar(raw)
-		return &thing
-	})
+	return a.numbered(ctx, v, numberedList{"stars", "stars.list", "items"},
+		func(raw jsontext.Value) *connectorkit.ListItem {
+			thing := readStar(raw)
+			return &thing
+		})
 }
 
 // stats notes once a day how many members each conversation has.

@@ -23,5 +23,6 @@ func TestDriftNumbers(t *testing.T) {
 
 func TestDriftPages(t *testing.T) {
 	t.Parallel()
-	connectortest.DriftPages(t, target(t, slack.Config{Seed: 5, Channels: 3, Users: 14, Files: 2, Messages: 12}), "api/users.list", 10)
+	connectortest.DriftPages(t, target(t, slack.Config{Seed: 5, Channels: 3, Users: 14, Files: 2, Messages: 12}),
+		"api/users.list", 10)
 }

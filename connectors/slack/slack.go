@@ -64,7 +64,8 @@ func open(ctx context.Context, s *connectorkit.Setup) ([]connectorkit.Collector,
 		every  time.Duration
 	}{{&a.lists, "", 3 * time.Second}, {&a.histories, "history", 1200 * time.Millisecond},
 		{&a.threads, "replies", 1200 * time.Millisecond}, {&a.members, "members", 1200 * time.Millisecond}} {
-		if err := s.SharedQuota(ctx, connectorkit.SharedQuota{Sender: part.name, Provider: "slack " + part.name, Account: s.Env("SLACK_TOKEN")}); err != nil {
+		if err := s.SharedQuota(ctx, connectorkit.SharedQuota{Sender: part.name, Provider: "slack " + part.name,
+			Account: s.Env("SLACK_TOKEN")}); err != nil {
 			return nil, err
 		}
 		client, err := s.HTTP(governhttp.Options{
@@ -79,8 +80,10 @@ func open(ctx context.Context, s *connectorkit.Setup) ([]connectorkit.Collector,
 	}
 	return []connectorkit.Collector{
 		connectorkit.PagedStream{Stream: "workspace", Page: a.workspace},
-		connectorkit.FullList{Stream: "channels", Page: inventory{a, "conversations.list", "channels", readChannel}.page, Remembered: remembered},
-		connectorkit.FullList{Stream: "users", Page: inventory{a, "users.list", "members", readUser}.page, Remembered: remembered},
+		connectorkit.FullList{Stream: "channels", Page: inventory{a, "conversations.list", "channels", readChannel}.page,
+			Remembered: remembered},
+		connectorkit.FullList{Stream: "users", Page: inventory{a, "users.list", "members", readUser}.page,
+			Remembered: remembered},
 		connectorkit.FullList{Stream: "files", Page: a.files, Remembered: remembered},
 		connectorkit.FullList{Stream: "user_groups",
 			Page: permitted("user groups",

@@ -65,7 +65,8 @@ func (l *items) page(ctx context.Context, at connectorkit.Cursor) (connectorkit.
 	}
 	got, err := l.list(ctx, target)
 	var refused *connectorkit.Error
-	if errors.As(err, &refused) && slices.Contains([]connectorkit.Class{connectorkit.Forbidden, connectorkit.NotFound}, refused.Class) && refused.OwnerMessage == "" {
+	if errors.As(err, &refused) && slices.Contains([]connectorkit.Class{connectorkit.Forbidden, connectorkit.NotFound},
+		refused.Class) && refused.OwnerMessage == "" {
 		// This one is not given, or has just gone; the others are.
 		w.skip()
 		return l.answer([]connectorkit.Record{connectorkit.Unreadable("playlist "+list.ID, nil)}), nil

@@ -96,7 +96,8 @@ func offered(what string, read func(context.Context, connectorkit.PageRequest) (
 	return func(ctx context.Context, v connectorkit.PageRequest) (connectorkit.InventoryPage, error) {
 		page, err := read(ctx, v)
 		var e *connectorkit.Error
-		if errors.As(err, &e) && (e.Class == connectorkit.NotFound || e.Class == connectorkit.Forbidden && e.OwnerMessage == "") {
+		if errors.As(err, &e) && (e.Class == connectorkit.NotFound || e.Class == connectorkit.Forbidden &&
+			e.OwnerMessage == "") {
 			return connectorkit.InventoryPage{Hidden: []connectorkit.Record{connectorkit.Unreadable(what, nil)}}, nil
 		}
 		return page, err

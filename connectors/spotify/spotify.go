@@ -53,7 +53,8 @@ func open(ctx context.Context, s *connectorkit.Setup) ([]connectorkit.Collector,
 	a := &api{client: client, root: root}
 	return []connectorkit.Collector{
 		connectorkit.PagedStream{Stream: "recently_played", Page: (&plays{api: a}).page},
-		connectorkit.FullList{Stream: "playlists", Page: list{a, "v1/me/playlists", readPlaylist}.page, Remembered: remembered},
+		connectorkit.FullList{Stream: "playlists", Page: list{a, "v1/me/playlists", readPlaylist}.page,
+			Remembered: remembered},
 		connectorkit.FullList{Stream: "saved_tracks", Page: list{a, "v1/me/tracks", readSaved}.page, Remembered: remembered},
 		connectorkit.FullList{Stream: "top_artists", Page: (&top{a, "artists", readArtist}).page},
 		connectorkit.FullList{Stream: "top_tracks", Page: offered("top_tracks", (&top{a, "tracks", readTopTrack}).page)},

@@ -43,7 +43,8 @@ func open(ctx context.Context, s *connectorkit.Setup) ([]connectorkit.Collector,
 	if err != nil {
 		return nil, err
 	}
-	return []connectorkit.Collector{connectorkit.FullList{Stream: "activities", Page: (&activities{client: client}).page}}, nil
+	return []connectorkit.Collector{connectorkit.FullList{Stream: "activities", Page: (&activities{client: client}).page}},
+		nil
 }
 
 // unhurried keeps an app of one person far below what Strava allows it in a quarter of an hour.

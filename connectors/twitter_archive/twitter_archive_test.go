@@ -34,7 +34,8 @@ func TestArchive(t *testing.T) {
 	if got := fmt.Sprint(d["text"], "|", d["conversation_id"], "|", d["sender_id"], "|", d["created_at"]); got != "hi & bye|9|1|2020-03-04T10:11:12.123Z" {
 		t.Errorf("message: %s", got)
 	}
-	if got := fmt.Sprint(k.GapReasons(), archivetest.Account(t, k, "direct_messages").LinesByKind); got != "map[row_unreadable:1] map[participantsLeave:1]" {
+	if got := fmt.Sprint(k.GapReasons(),
+		archivetest.Account(t, k, "direct_messages").LinesByKind); got != "map[row_unreadable:1] map[participantsLeave:1]" {
 		t.Errorf("left out: %s", got)
 	}
 }

@@ -62,7 +62,8 @@ func TestAndroid(t *testing.T) {
 			t.Errorf("%s lacks %s: %s", key, want, got)
 		}
 	}
-	if got := kept.Records["attachments"]["120363@g.us:A3:file"]; !strings.Contains(got, `"filename":"IMG-1.jpg"`) || !strings.Contains(got, `"size_bytes":77`) {
+	if got := kept.Records["attachments"]["120363@g.us:A3:file"]; !strings.Contains(got, `"filename":"IMG-1.jpg"`) ||
+		!strings.Contains(got, `"size_bytes":77`) {
 		t.Error(got)
 	}
 	if got := kept.Records["chats"]["120363@g.us"]; !strings.Contains(got, `"title":"The crew"`) {
@@ -112,7 +113,8 @@ func TestOtherZones(t *testing.T) {
 	}
 	var ids []string
 	for zone, want := range map[string]string{"Europe/Lisbon": "2026-07-13T09:11:00.000Z", "Asia/Tokyo": "2026-07-13T01:11:00.000Z"} {
-		kept := inprocess.New(t, whatsapp.Connector(), map[string]string{"WHATSAPP_EXPORT_DIR": dir, "PDPP_WHATSAPP_TIME_ZONE": zone}).Run()
+		kept := inprocess.New(t, whatsapp.Connector(),
+			map[string]string{"WHATSAPP_EXPORT_DIR": dir, "PDPP_WHATSAPP_TIME_ZONE": zone}).Run()
 		ids = append(ids, kept.Keys("messages")...)
 		if got := kept.Records["messages"][ids[0]]; !strings.Contains(got, want) || !strings.Contains(got, `"sent_at_local":"2026-07-13T10:11"`) {
 			t.Errorf("%s: %s", zone, got)

@@ -34,7 +34,7 @@ func (p *parts) Read(b []byte) (int, error) {
 
 func (*parts) Close() error { return nil }
 
-// TestSlowBodyIsReadToItsEnd reads a body that takes many timeouts and makes progress in each. It gives up one
+// TestSlowBodyIsReadToItsEnd reads a body that takes many timeouts and makes progress in each. It abandons one
 // that arrives in single bytes.
 func TestSlowBodyIsReadToItsEnd(t *testing.T) {
 	t.Parallel()

@@ -27,7 +27,8 @@ const doctorExamples = `  pdpp doctor           everything that was looked at
 
 func (a *app) doctorCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "doctor", Short: "Look over the installation, and say how to fix it", Long: doctorText, Example: doctorExamples, Args: noArgs,
+		Use: "doctor", Short: "Look over the installation, and say how to fix it", Long: doctorText, Example: doctorExamples,
+		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := a.refuseServer(); err != nil {
 				return err
@@ -86,7 +87,8 @@ func (a *app) examine(ctx context.Context) ([]doctor.Finding, error) {
 	}
 	if browserErr != nil {
 		e := describe(browserErr)
-		wrong = append(wrong, doctor.Finding{Check: doctor.CheckBrowser, Status: doctor.Fail, Message: e.Message, Fix: e.Next})
+		wrong = append(wrong, doctor.Finding{Check: doctor.CheckBrowser, Status: doctor.Fail, Message: e.Message,
+			Fix: e.Next})
 	}
 	var keyErr error
 	if c.Key, _, keyErr = a.configuredKey(); keyErr == nil {
@@ -94,7 +96,8 @@ func (a *app) examine(ctx context.Context) ([]doctor.Finding, error) {
 	}
 	findings := slices.DeleteFunc(doctor.Run(ctx, c), func(f doctor.Finding) bool { return f.Check == doctor.CheckKey })
 	e := describe(keyErr)
-	return append(append(findings, wrong...), doctor.Finding{Check: doctor.CheckKey, Status: doctor.Fail, Message: e.Message, Fix: e.Next}), ctx.Err()
+	return append(append(findings, wrong...),
+		doctor.Finding{Check: doctor.CheckKey, Status: doctor.Fail, Message: e.Message, Fix: e.Next}), ctx.Err()
 }
 
 func (a *app) printFindings(findings []doctor.Finding) {

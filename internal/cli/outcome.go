@@ -35,7 +35,8 @@ func runError(o runner.Outcome, m *manifest.Manifest, conn store.Connection, run
 	case o.Status == runner.Cancelled:
 		e.Exit, e.Next = ExitCancelled, "Finished slices are kept. Continue: "+again
 	case f.Reason == launch.ReasonCredential:
-		e.Exit, e.Next = ExitOwner, "Fix it, or enter the credential again (pdpp credential set "+conn.ID+"), then run again: "+again
+		e.Exit, e.Next = ExitOwner,
+			"Fix it, or enter the credential again (pdpp credential set "+conn.ID+"), then run again: "+again
 	case errors.As(f.Err, &lack):
 		e.Exit, e.Next = ExitOwner, lack.Next+" Then run again: "+again
 	case errors.As(f.Err, &choice) && choice.Param == "stream":

@@ -112,7 +112,8 @@ func TestDueWaitsLongerAfterFailures(t *testing.T) {
 		s.clock = s.clock.Add(time.Second)
 	}
 	s.clock = s.clock.Add(1000 * time.Hour)
-	if code, out := s.command("run", "--due", "--verbose"); code != ExitOK || !strings.Contains(out, "the same failure came 7 times in a row; fix it, then: pdpp run "+nursery) {
+	if code, out := s.command("run", "--due", "--verbose"); code != ExitOK ||
+		!strings.Contains(out, "the same failure came 7 times in a row; fix it, then: pdpp run "+nursery) {
 		t.Errorf("given up: code %d, %s", code, out)
 	}
 	if code, _ := s.command("run", nursery); code != ExitFailed || s.evidence().Backoff.Failures != 7 {

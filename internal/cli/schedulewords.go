@@ -40,7 +40,8 @@ func dueWords(s api.ConnectionSchedule) string {
 	case cadence.CredentialRejected:
 		return "the source refused the credential; fix it, then: pdpp run " + id
 	case cadence.GaveUp:
-		return "the same failure came " + text.Count(int64(s.Failures), "time", "times") + " in a row; fix it, then: pdpp run " + id
+		return "the same failure came " + text.Count(int64(s.Failures), "time", "times") +
+			" in a row; fix it, then: pdpp run " + id
 	case cadence.InBackoff:
 		return "it waits after " + text.Count(int64(s.Failures), "failure", "failures") + " in a row"
 	case cadence.ProviderWait:

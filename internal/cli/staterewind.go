@@ -71,7 +71,8 @@ func (a *app) rewind(ctx context.Context, o api.Owner, id api.Rewind, yes bool) 
 	if preview.Device {
 		printf(a.out, "Done: commit %d is current. The next run of your device fetches from there.\n", made.Commit)
 	} else {
-		printf(a.out, "Done: commit %d is current. The next run fetches from there: pdpp run %s\n", made.Commit, id.ConnectionID)
+		printf(a.out, "Done: commit %d is current. The next run fetches from there: pdpp run %s\n", made.Commit,
+			id.ConnectionID)
 	}
 	printf(a.out, "Undo: %s\n", undo)
 	return nil

@@ -73,7 +73,8 @@ func TestStatusPrintsTheVerdictVerbatim(t *testing.T) {
 			groups[m[1]] = group
 		}
 	}
-	headings := map[verdict.Channel]string{verdict.Attention: "Needs you", verdict.Advisory: "Worth a look", verdict.Calm: "Working fine"}
+	headings := map[verdict.Channel]string{verdict.Attention: "Needs you", verdict.Advisory: "Worth a look",
+		verdict.Calm: "Working fine"}
 	for _, c := range s.view().Connections {
 		if groups[c.ID] != headings[c.Verdict.Channel] {
 			t.Errorf("%s stands under %q, its channel is %s", c.ID, groups[c.ID], c.Verdict.Channel)

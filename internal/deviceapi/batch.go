@@ -166,7 +166,8 @@ func (a *api) upload(ctx context.Context, c caller, b *uploadedBatch) (store.Upl
 		}
 		u.Gaps = append(u.Gaps, gap)
 	}
-	u.Attempts, u.Recovered = g.refs(c.Connection.ID, b.AttemptedGaps), g.refs(c.Connection.ID, append(b.RecoveredGaps, found.fixed...))
+	u.Attempts, u.Recovered = g.refs(c.Connection.ID, b.AttemptedGaps),
+		g.refs(c.Connection.ID, append(b.RecoveredGaps, found.fixed...))
 	var unknown string
 	if u.Cursors, unknown = g.cursors(b.State); unknown != "" {
 		return u, mismatch("The server does not know a stream of this batch.")

@@ -27,7 +27,8 @@ func (x *examination) stored(ctx context.Context, c store.Connection) (names map
 	}
 	values, err := credential.OpenFor(x.key, c.ID, kept.Sealed)
 	if err != nil {
-		x.fail(CheckConnections, fmt.Sprintf("the credential of connection %s cannot be opened: %s", c.ID, said(err)), fixOf(err))
+		x.fail(CheckConnections, fmt.Sprintf("the credential of connection %s cannot be opened: %s", c.ID, said(err)),
+			fixOf(err))
 		return nil, false
 	}
 	names = map[string]bool{}

@@ -1,6 +1,6 @@
 // Package doctor looks over an installation: the database, the machine, the
 // key, the connectors and what the connections need of them. Every finding that
-// is not in order says how to fix it, in one command or one sentence.
+// is not in order comes with its fix, in one command or one sentence.
 //
 // It changes nothing, apart from the one row by which the store proves that it
 // can be written. It says nothing about how well collecting goes: that is the

@@ -44,7 +44,8 @@ func (x *examination) files(ctx context.Context) {
 		}
 	}
 	if wrong > 0 {
-		x.fail(CheckFiles, fmt.Sprintf("%s of %s that records refer to are missing or cut short, such as %s", text.Number(wrong), text.Count(rows, "file", "files"), first), fixFiles)
+		x.fail(CheckFiles, fmt.Sprintf("%s of %s that records refer to are missing or cut short, such as %s",
+			text.Number(wrong), text.Count(rows, "file", "files"), first), fixFiles)
 		return
 	}
 	x.ok(CheckFiles, fmt.Sprintf("the files of records are there: %s, %s", text.Count(rows, "file", "files"), text.Bytes(bytes)))

@@ -30,7 +30,7 @@ func TestSilentSchedulerIsAFault(t *testing.T) {
 	})
 }
 
-// While the runtime itself is the fault nobody is pushed about a connection: fixing it
+// While the runtime itself is the fault no push is sent about a connection: fixing it
 // comes first. The push follows once it works.
 func TestRuntimeFaultHoldsPushesBack(t *testing.T) {
 	inPlot(t, func(t *testing.T, p *plot) {

@@ -76,7 +76,8 @@ func TestCooldownIsShown(t *testing.T) {
 			}
 		}
 		c := g.seen("unscheduled")
-		if text := words(c); strings.Contains(text, "utomatically") && !strings.Contains(text, "Nothing runs automatically") ||
+		if text := words(c); strings.Contains(text, "utomatically") &&
+			!strings.Contains(text, "Nothing runs automatically") ||
 			strings.Contains(text, "continues automatically") || c.Health.NextAttemptAt != nil {
 			t.Errorf("without a schedule: next attempt %v\n%s", c.Health.NextAttemptAt, text)
 		}

@@ -15,7 +15,7 @@ type Recovery struct {
 	Cause   string `json:"cause"`
 	Label   string `json:"label"`
 	Summary string `json:"summary"`
-	// Remedy is how the failing condition itself says that it is fixed.
+	// Remedy is the fix that the failing condition names.
 	Remedy string `json:"remedy"`
 	// Host is the owner's name of the machine, or words for it.
 	Host string `json:"host"`

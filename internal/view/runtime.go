@@ -65,5 +65,6 @@ func runtimeSentence(names []string) string {
 	if n := len(names); n > 1 {
 		verb, list = " are", strings.Join(names[:n-1], ", ")+" and "+names[n-1]
 	}
-	return strings.ToUpper(list[:1]) + list[1:] + verb + " not working, which holds up connections that are otherwise well. Fix this first."
+	return strings.ToUpper(list[:1]) + list[1:] + verb +
+		" not working, which holds up connections that are otherwise well. Fix this first."
 }

@@ -18,9 +18,9 @@ import (
 )
 
 // Drift rewrites the files below a folder, and the members of archives, as a later version of their
-// program would write them. Of a table, Add and Remove mean columns; of a database, "." is the database and "messages/id"
-// a column of a table. The route of a change is a store,
-// and behind it the type of the lines that change.
+// program would write them. Of a table, Add and Remove mean columns; of a database, "." is the database and
+// "messages/id" a column of a table. The route of a change is a store, and behind it the type of the lines that
+// change.
 func Drift(dir string, changes []providersim.Drifted) error {
 	return filepath.WalkDir(dir, func(at string, entry fs.DirEntry, err error) error {
 		if errors.Is(err, fs.ErrNotExist) {

@@ -8,7 +8,8 @@ import (
 
 // Steps are what the hand can do.
 var Steps = []string{
-	"append", "append", "append", "half", "finish", "new", "resume", "cut", "replace", "touch", "restore", "move", "delete", "compress", "break", "fix",
+	"append", "append", "append", "half", "finish", "new", "resume", "cut", "replace", "touch", "restore", "move",
+	"delete", "compress", "break", "fix",
 }
 
 // Step changes one thing in the tree and says what.

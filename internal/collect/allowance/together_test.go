@@ -150,14 +150,15 @@ func (p *provider) connector(t *testing.T, run string) connectorkit.Connector {
 				return nil, err
 			}
 			client, err := s.HTTP(governhttp.Options{BaseURL: "http://tunes.test", Transport: asker{p, run}, Classify: connectorkit.ByStatus}, func(c *governor.Config) { c.Ceiling = 10 * time.Millisecond })
-			return []connectorkit.Collector{connectorkit.PagedStream{Stream: "log", Page: func(ctx context.Context, at connectorkit.Cursor) (connectorkit.Page, error) {
-				if _, err := client.Get(ctx, "log", nil); err != nil {
-					return connectorkit.Page{}, err
-				}
-				n, _ := strconv.Atoi(at["n"])
-				next := strconv.Itoa(n + 1)
-				return connectorkit.Page{Records: []connectorkit.Record{connectorkit.Upsert(map[string]string{"id": next})}, Next: connectorkit.Cursor{"n": next}, More: true}, nil
-			}}}, err
+			return []connectorkit.Collector{connectorkit.PagedStream{Stream: "log",
+				Page: func(ctx context.Context, at connectorkit.Cursor) (connectorkit.Page, error) {
+					if _, err := client.Get(ctx, "log", nil); err != nil {
+						return connectorkit.Page{}, err
+					}
+					n, _ := strconv.Atoi(at["n"])
+					next := strconv.Itoa(n + 1)
+					return connectorkit.Page{Records: []connectorkit.Record{connectorkit.Upsert(map[string]string{"id": next})}, Next: connectorkit.Cursor{"n": next}, More: true}, nil
+				}}}, err
 		})
 	if err != nil {
 		t.Fatal(err)

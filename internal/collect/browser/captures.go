@@ -22,7 +22,7 @@ const (
 
 var captureName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._:-]{0,150}$`) })
 
-// saveCaptures keeps what the connector noted of its sign-in, for whoever is to fix it. The
+// saveCaptures keeps what the connector noted of its sign-in, for the person who fixes it. The
 // connector takes away what nobody needs.
 func (p *Profiles) saveCaptures(room, runID string) error {
 	if p.Captures == "" || !profileName().MatchString(runID) {

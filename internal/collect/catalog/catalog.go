@@ -120,7 +120,7 @@ type Entry struct {
 	Shadowed bool
 }
 
-// Problem says in one text why the entry is not run, each fault with its fix; empty for
+// Problem returns in one text why the entry is not run, each fault with its fix; empty for
 // one that is.
 func (e Entry) Problem() string {
 	switch {

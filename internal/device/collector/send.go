@@ -15,8 +15,9 @@ import (
 // else one after another, the cursor last.
 func (p *pass) send(ctx context.Context, g *group) error {
 	last := g.items[len(g.items)-1]
-	b := wire.Batch{DeviceID: p.c.Profile.DeviceID, SourceInstanceID: p.c.Profile.SourceInstanceID, ConnectorID: p.c.Profile.ConnectorID,
-		BatchID: last.ID, BatchSeq: last.Seq}
+	b := wire.Batch{DeviceID: p.c.Profile.DeviceID, SourceInstanceID: p.c.Profile.SourceInstanceID,
+		ConnectorID: p.c.Profile.ConnectorID,
+		BatchID:     last.ID, BatchSeq: last.Seq}
 	together := p.can(wire.CanBatchState)
 	if together {
 		b.RunID, b.State = g.runID, g.state
@@ -46,7 +47,8 @@ func (p *pass) send(ctx context.Context, g *group) error {
 		}
 	}
 	if len(g.state) > 0 && !together {
-		if err := p.client.PutState(ctx, b.SourceInstanceID, wire.StateUpdate{State: g.state, AfterBatchID: p.receipt}); err != nil {
+		if err := p.client.PutState(ctx, b.SourceInstanceID,
+			wire.StateUpdate{State: g.state, AfterBatchID: p.receipt}); err != nil {
 			return err
 		}
 	}
@@ -57,7 +59,7 @@ func (p *pass) send(ctx context.Context, g *group) error {
 	return nil
 }
 
-// tell reports what is missing to a server that does not take it with a batch, and to
+// tell reports missing items to a server that does not accept them with a batch, and to
 // every server that the connector failed.
 func (p *pass) tell(ctx context.Context, g gapPayload, together bool) error {
 	source, connector := p.c.Profile.SourceInstanceID, p.c.Profile.ConnectorID
@@ -69,14 +71,16 @@ func (p *pass) tell(ctx context.Context, g gapPayload, together bool) error {
 			return err
 		}
 		for _, stream := range g.Closed {
-			found = append(found, wire.GapRecovered{SourceInstanceID: source, ConnectorID: connector, Reason: wire.GapPolicyBudget, Stream: stream, RecoveredRunID: g.RunID})
+			found = append(found, wire.GapRecovered{SourceInstanceID: source, ConnectorID: connector,
+				Reason: wire.GapPolicyBudget, Stream: stream, RecoveredRunID: g.RunID})
 		}
 	}
 	if g.Failed {
 		missing = append(missing, g.report(source, connector, wire.GapConnectorChildFailure))
 	}
 	if g.Fixed || g.Mended {
-		found = append(found, wire.GapRecovered{SourceInstanceID: source, ConnectorID: connector, Reason: wire.GapConnectorChildFailure, RecoveredRunID: g.RunID})
+		found = append(found, wire.GapRecovered{SourceInstanceID: source, ConnectorID: connector,
+			Reason: wire.GapConnectorChildFailure, RecoveredRunID: g.RunID})
 	}
 	for _, gap := range missing {
 		if err := p.client.ReportGap(ctx, gap); err != nil {
@@ -127,7 +131,7 @@ func (p *pass) ingest(ctx context.Context, b wire.Batch, records wire.Packed, of
 	case records.Count == 1 && refusal.Ours:
 		return p.tooLarge(ctx, b, records)
 	default:
-		return &stop{CauseUnreachable} // whoever else is in between has no say in what is kept
+		return &stop{CauseUnreachable} // a proxy between them does not decide what is stored
 	}
 }
 
@@ -195,7 +199,7 @@ const (
 )
 
 // accepted counts what the server took. A record that it rejected is missing, and a
-// server that keeps no gap for it is told so.
+// server without a gap for it receives a report.
 func (p *pass) accepted(ctx context.Context, b wire.Batch, packed wire.Packed, answer wire.BatchResult) error {
 	up := &p.report.Uploaded
 	up.Batches++

@@ -77,7 +77,7 @@ func TestStoppedRunsChangeNothing(t *testing.T) {
 	}
 }
 
-// No wait fixes a refused credential: it is counted, neither delayed nor given up.
+// No wait fixes a refused credential: it is counted, neither delayed nor abandoned.
 func TestRefusalsAreNotDelayed(t *testing.T) {
 	var b *evidence.Backoff
 	for i := range 3 * GivesUpAfter {

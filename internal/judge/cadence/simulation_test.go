@@ -12,7 +12,7 @@ import (
 
 // simulate lets a timer ask every five minutes for thirty days. Each run takes
 // some minutes and ends as end says; an owner runs it by hand after giving up
-// when fix says so. It gives the starts of the scheduled runs.
+// if fix is set. It returns the starts of the scheduled runs.
 func simulate(e *evidence.Evidence, end func(run int) evidence.Run, fix bool) (starts []time.Time, gaveUp int) {
 	const tick, days = 5 * time.Minute, 30
 	for now := noon; now.Before(noon.Add(days * 24 * time.Hour)); now = now.Add(tick) {
@@ -71,7 +71,7 @@ func TestFlappingSource(t *testing.T) {
 }
 
 // A source that is down for good gets seven runs, and another seven each time
-// that the owner says it is fixed.
+// that the owner confirms the fix.
 func TestDeadSource(t *testing.T) {
 	dead := func(int) evidence.Run { return failedRun(evidence.Failure{Reason: "network"}) }
 	starts, _ := simulate(ready(), dead, false)

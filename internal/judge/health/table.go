@@ -33,7 +33,8 @@ var (
 	signInAhead    = &Remediation{RefreshCredentials, "Sign in at the source again", true, "credentials"}
 	confirmAccount = &Remediation{RetryByRuntime, "Run it once to confirm the new credential", true, "run"}
 	installBrowser = &Remediation{CheckRuntime, "Install a browser on the machine that collects: sudo apt install chromium", true, "runtime"}
-	fixRuntime     = &Remediation{CheckRuntime, "Install or start what the connector needs on this machine", true, "runtime"}
+	fixRuntime     = &Remediation{CheckRuntime, "Install or start what the connector needs on this machine", true,
+		"runtime"}
 	addInterpreter = &Remediation{CheckRuntime, "Install NAME, or say where it is: pdpp connectors set CONNECTOR --path PATH", true, "runtime"}
 	setVariable    = &Remediation{CheckRuntime, "Set NAME for the program that collects", true, "runtime"}
 	nameFolder     = &Remediation{CheckRuntime, "Set NAME to the folder that holds the files, for the program that collects", true, "runtime"}
@@ -139,8 +140,10 @@ var (
 
 	surfaceNotRequired = define(RemoteSurfaceAvailable, NotApplicable, Info, "remote_surface_not_required", OriginRemoteSurface, "No remote browser is in use.", nil)
 	surfaceAvailable   = define(RemoteSurfaceAvailable, True, Info, "remote_surface_available", OriginRemoteSurface, "The remote browser is usable.", nil)
-	surfaceUnknown     = define(RemoteSurfaceAvailable, StatusUnknown, Warning, "remote_surface_unknown", OriginRemoteSurface, "Whether the remote browser is usable is not known.", fixSurface)
-	surfaceFailed      = define(RemoteSurfaceAvailable, False, Error, "remote_surface_failed", OriginRemoteSurface, "The remote browser failed.", fixSurface)
+	surfaceUnknown     = define(RemoteSurfaceAvailable, StatusUnknown, Warning, "remote_surface_unknown",
+		OriginRemoteSurface, "Whether the remote browser is usable is not known.", fixSurface)
+	surfaceFailed = define(RemoteSurfaceAvailable, False, Error, "remote_surface_failed", OriginRemoteSurface,
+		"The remote browser failed.", fixSurface)
 )
 
 // The owner's devices.
@@ -166,10 +169,11 @@ var (
 
 // Coverage and freshness.
 var (
-	coverageUnknown    = define(SourceCoverageComplete, StatusUnknown, Warning, "coverage_unknown", OriginConnector, "How much of the source has been collected is not known.", nil)
-	coverageComplete   = define(SourceCoverageComplete, True, Info, string(Complete), OriginConnector, "Everything that the newest measurement considered has been collected.", nil)
-	coverageDiagnosed  = define(SourceCoverageComplete, True, Info, string(Complete), OriginLocalDevice, "The collector accounts for every store that it knows.", nil)
-	coverageAsTold     = define(SourceCoverageComplete, True, Info, string(Complete), OriginConnector, "Everything has been collected, "+evidence.ReportedByConnector+".", nil)
+	coverageUnknown   = define(SourceCoverageComplete, StatusUnknown, Warning, "coverage_unknown", OriginConnector, "How much of the source has been collected is not known.", nil)
+	coverageComplete  = define(SourceCoverageComplete, True, Info, string(Complete), OriginConnector, "Everything that the newest measurement considered has been collected.", nil)
+	coverageDiagnosed = define(SourceCoverageComplete, True, Info, string(Complete), OriginLocalDevice, "The collector accounts for every store that it knows.", nil)
+	coverageAsTold    = define(SourceCoverageComplete, True, Info, string(Complete), OriginConnector,
+		"Everything has been collected, "+evidence.ReportedByConnector+".", nil)
 	coverageDeferred   = define(SourceCoverageComplete, True, Info, string(Deferred), OriginConnector, "Part of the source is left for later on purpose.", nil)
 	coverageInventory  = define(SourceCoverageComplete, True, Info, string(InventoryOnly), OriginConnector, "Part of the source is listed and not collected, on purpose.", nil)
 	coveragePartial    = define(SourceCoverageComplete, False, Warning, string(Partial), OriginConnector, "The newest run collected only part of the source.", retryGaps)

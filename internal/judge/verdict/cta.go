@@ -45,7 +45,7 @@ func (r *reading) signIn() bool {
 	return r.in.SignsIn && next != nil && next.ReasonCode == "manual_action_required"
 }
 
-// ctaRuntime repeats what the condition says would fix it: only the condition
+// ctaRuntime repeats the fix that the condition names: only the condition
 // knows what is missing.
 func ctaRuntime(r *reading) string {
 	if m := r.runtime.Remediation; m != nil && m.Label != "" {

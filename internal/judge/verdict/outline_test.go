@@ -40,7 +40,8 @@ func TestOutline(t *testing.T) {
 		"never run": {healthy(neverRun, attemptIn(0)), Outline{
 			"Connected, and no run has ended yet.", "Nothing is saved yet.", "The next update starts at any moment."}},
 		"first run, nothing yet": {healthy(neverRun, syncing, kept(0)), Outline{
-			"The first run is under way.", "New records can be read as soon as they arrive.", "It continues automatically; you do not have to wait."}},
+			"The first run is under way.", "New records can be read as soon as they arrive.",
+			"It continues automatically; you do not have to wait."}},
 		"first run": {healthy(neverRun, syncing, kept(1200)), Outline{
 			"The first run is under way.",
 			"1,200 records are saved so far and can be read now; the total is known when the lists end.",
@@ -48,7 +49,8 @@ func TestOutline(t *testing.T) {
 		"left for later": {healthy(gap(health.RetryableGap, health.DispositionResumable), attemptIn(time.Hour)), Outline{
 			"The last run left something for a later one.", say(meansPartMissing), "The next update starts within an hour."}},
 		"stale gap": {healthy(state(health.Degraded), gap(health.RetryableGap, health.DispositionResumable), freshness(health.Stale, 3), attemptIn(time.Minute)), Outline{
-			"The last run left something for a later one.", say(meansPartMissing), "The next update starts at any moment, and a retry starts it sooner."}},
+			"The last run left something for a later one.", say(meansPartMissing),
+			"The next update starts at any moment, and a retry starts it sooner."}},
 		"manual": {healthy(staleManual, attemptIn(time.Hour)), Outline{
 			"Refreshed 9 days ago, 12 new records.", say(meansStale), say(ctaRefreshNow) + "."}},
 		"terminal": {healthy(gap(health.TerminalGap, health.DispositionTerminal)), Outline{

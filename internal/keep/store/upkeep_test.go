@@ -27,7 +27,8 @@ func TestUpkeepNotes(t *testing.T) {
 	}
 	want := []UpkeepNote{
 		{"counting", "Records are still being counted by day: 24 % done. Calendars, days and sizes leave out the rest until then; records and search are not affected.", goesOn, true},
-		{"search", "The text of records is still being made searchable: 99 % done. A search leaves out the rest until then.", "It continues in pdpp serve once the run of beds of Garden has ended.", true},
+		{"search", "The text of records is still being made searchable: 99 % done. A search leaves out the rest until then.",
+			"It continues in pdpp serve once the run of beds of Garden has ended.", true},
 		{"indexes", "Still to be indexed: made in trees of Garden (50 % done), c in trees of Garden (being made), the times of all records, a in trees of Garden and 1 more. " +
 			"Nothing is missing: what is asked for by it is read through, and takes longer.", goesOn, true},
 		{"indexes", "No index could be made in the time that others may be kept waiting: size in trees of Garden (given up on 4 March 2026). " +

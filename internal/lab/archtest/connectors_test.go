@@ -9,7 +9,8 @@ import (
 
 func TestConnectorList(t *testing.T) {
 	t.Parallel()
-	list := pkg(t, "connectors", "// connectors.go\npackage connectors\nimport (\n\"own/connectorkit\"\n\"own/connectors/github\"\n)\n")
+	list := pkg(t, "connectors",
+		"// connectors.go\npackage connectors\nimport (\n\"own/connectorkit\"\n\"own/connectors/github\"\n)\n")
 	effect := pkg(t, "connectors", "// connectors.go\npackage connectors\nimport _ \"own/connectors/github\"\n")
 	elsewhere := pkg(t, "connectors", "// other.go\npackage connectors\nimport \"own/connectors/github\"\n")
 	for name, c := range map[string]struct {
@@ -58,9 +59,11 @@ func TestConnectorRequests(t *testing.T) {
 		"system calls":      {`"syscall"`, "func f() { syscall.Socket(0, 0, 0) }", "imports syscall"},
 		"sleep":             {`"time"`, "func f() { time.Sleep(1) }", "waits with time.Sleep"},
 		"wait":              {`"time"`, "func f() { <-time.After(1) }", "waits with time.After"},
-		"own client":        {`"own/governor/governhttp"`, "func f() { governhttp.New(governhttp.Options{}) }", "bypasses Setup with governhttp.New"},
-		"own sender":        {`"own/governor/governhttp"`, "func f() { governhttp.NewSender(nil, governhttp.SenderOptions{}) }", "bypasses Setup with governhttp.NewSender"},
-		"own governor":      {`"own/governor"`, "var g = governor.New(\"x\")", "bypasses Setup with governor.New"},
+		"own client": {`"own/governor/governhttp"`, "func f() { governhttp.New(governhttp.Options{}) }",
+			"bypasses Setup with governhttp.New"},
+		"own sender": {`"own/governor/governhttp"`,
+			"func f() { governhttp.NewSender(nil, governhttp.SenderOptions{}) }", "bypasses Setup with governhttp.NewSender"},
+		"own governor": {`"own/governor"`, "var g = governor.New(\"x\")", "bypasses Setup with governor.New"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

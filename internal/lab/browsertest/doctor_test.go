@@ -106,7 +106,8 @@ func TestDoctorTriesTheBrowser(t *testing.T) {
 		t.Errorf("with a broken one: %+v", got)
 	}
 
-	if got := h.browserFindings(t.TempDir()); len(got) != 1 || got[0].Fix != "sudo apt install chromium" || !strings.Contains(got[0].Message, "cin_lantern") {
+	if got := h.browserFindings(t.TempDir()); len(got) != 1 || got[0].Fix != "sudo apt install chromium" ||
+		!strings.Contains(got[0].Message, "cin_lantern") {
 		t.Errorf("without one: %+v", got)
 	}
 	// Browsers of other tests on this machine have rooms as well, and remove them when they end.

@@ -72,7 +72,8 @@ type group struct {
 func RunGroup(o Group) []Result {
 	g := &group{
 		Group: o, world: newWorld(o.Provider, o.Seed), random: rand.New(rand.NewPCG(o.Seed, 6)),
-		latest: make([]governor.PeerUpdate, len(o.Members)), heard: make([]bool, len(o.Members)), alive: make([]bool, len(o.Members)),
+		latest: make([]governor.PeerUpdate, len(o.Members)), heard: make([]bool, len(o.Members)),
+		alive: make([]bool, len(o.Members)),
 		shown: make([]int, len(o.Members)),
 	}
 	for i, m := range o.Members {

@@ -28,7 +28,8 @@ func (c *Client) transportError(ctx context.Context, err error) *Error {
 	case errors.As(err, &name):
 		e.Message = "The name " + c.host() + " is not known here."
 	case errors.As(err, &certificate):
-		e.Message, e.Next = "The certificate of "+c.host()+" is not trusted here.", "Check the address, or have the certificate fixed."
+		e.Message, e.Next = "The certificate of "+c.host()+" is not trusted here.",
+			"Check the address, or have the certificate fixed."
 	}
 	return e
 }

@@ -19,8 +19,8 @@ type surface struct {
 	log   *slog.Logger
 }
 
-// Routes gives every address. The log gets what went wrong here and is nobody's to
-// fix who asked; nil means that nobody wants to know.
+// Routes returns every address. The log receives failures of the server that the caller cannot
+// fix; nil discards them.
 func Routes(o api.Owner, log *slog.Logger) []reply.Route {
 	if log == nil {
 		log = slog.New(slog.DiscardHandler)

@@ -209,7 +209,7 @@ func TestConnectionWhoseConnectorIsGone(t *testing.T) {
 	b.must(b.SetCredential(b.ctx(), d.ID, map[string]string{"token": "spade"})) // by what it declared when it was last seen
 }
 
-// What cannot run here says what it lacks and how that is fixed, and no longer once it is
+// A connector that cannot run here names what it lacks and the fix, and no longer once it is
 // there: a browser where none of the workers has one, an app at the provider.
 func TestConnectorSaysWhatItLacksHere(t *testing.T) {
 	t.Parallel()

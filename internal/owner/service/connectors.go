@@ -54,7 +54,7 @@ func (s *Service) Connectors(ctx context.Context) ([]api.Connector, error) {
 	return out, nil
 }
 
-// lacking says what keeps a connector from running here, with the fix; empty where nothing
+// lacking returns what keeps a connector from running here, with the fix; empty where nothing
 // does.
 func (s *Service) lacking(ctx context.Context, c *api.Connector, found catalog.Connector, browserless bool) (string, error) {
 	if lack := found.Unstartable(); lack != nil {

@@ -181,7 +181,7 @@ func (s *scene) keep(before, after *attention.Record, w *want) {
 }
 
 // onItsWay reports whether the action asks for nothing but a run, and one was
-// asked for or will be as soon as nothing holds it: whoever fixed something is
+// asked for or will be as soon as nothing holds it: an owner who fixed something is
 // not told to start a run as well.
 func (s *scene) onItsWay(w *want) bool {
 	coming := s.plan.Confirming != nil || len(s.plan.Satisfied) > 0 && s.plan.Hold != HoldInactive

@@ -42,7 +42,8 @@ func TestNothingStartsDuringAWait(t *testing.T) {
 				t.Fatalf("%s: asked for, %v", id, err)
 			}
 		}
-		_, err := o.st.RequestRun(t.Context(), store.RunRequest{ConnectionID: "cin_fixed", Trigger: store.TriggerRetry, RequestedAt: time.Now()})
+		_, err := o.st.RequestRun(t.Context(), store.RunRequest{ConnectionID: "cin_fixed", Trigger: store.TriggerRetry,
+			RequestedAt: time.Now()})
 		o.must(err)
 		o.announces = nil
 		o.must(RunNow(t.Context(), o.st, store.RunRequest{ConnectionID: "cin_hurried", Trigger: store.TriggerManual, AskAnyway: true, RequestedAt: time.Now()}))
@@ -61,7 +62,8 @@ func TestNothingStartsDuringAWait(t *testing.T) {
 		}
 		time.Sleep(20 * time.Second)
 		for id, trigger := range map[string]store.Trigger{
-			"cin_scheduled": store.TriggerScheduled, "cin_asked": store.TriggerManual, "cin_fixed": store.TriggerRetry, "cin_manual": store.TriggerManual,
+			"cin_scheduled": store.TriggerScheduled, "cin_asked": store.TriggerManual, "cin_fixed": store.TriggerRetry,
+			"cin_manual": store.TriggerManual,
 		} {
 			if runs := o.ran(id); len(runs) != 2 || runs[1].trigger != trigger || runs[1].at.Sub(runs[0].at) < 2*time.Hour {
 				t.Errorf("%s, when the wait is over: %+v", id, runs)

@@ -51,7 +51,8 @@ import (
 func main() {
 	check := flag.Bool("check", false, "hold every verdict to the invariants")
 	flag.Usage = func() {
-		fmt.Fprintln(flag.CommandLine.Output(), "usage: judge [--check] [FILE...]   (see go doc github.com/pdpp-go/pdpp/internal/lab/tools/judge)")
+		fmt.Fprintln(flag.CommandLine.Output(),
+			"usage: judge [--check] [FILE...]   (see go doc github.com/pdpp-go/pdpp/internal/lab/tools/judge)")
 		flag.PrintDefaults()
 	}
 	flag.Parse()

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// wholeTime takes the place of a suite's duration, which is not measured: the tests are given up after about
+// wholeTime takes the place of a suite's duration, which is not measured: the tests are abandoned after about
 // two minutes.
 const wholeTime = 8 * time.Second
 

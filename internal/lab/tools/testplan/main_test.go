@@ -76,7 +76,8 @@ func testModel(t *testing.T) {}
 
 func TestAll(t *testing.T) {}
 `)
-	if err != nil || found.packages[modulePath+"/x"] != "servers" || !slices.Equal(p.tests, []string{"TestOne", "TestAll"}) {
+	if err != nil || found.packages[modulePath+"/x"] != "servers" ||
+		!slices.Equal(p.tests, []string{"TestOne", "TestAll"}) {
 		t.Errorf("%v %v %v", found, p.tests, err)
 	}
 	if want := "^TestOne$|^TestAll$/^(Model|Part)$"; found.pattern() != want {

@@ -191,7 +191,9 @@ func (page *figuresPage) series(n *names, things []thing, at figureChoice) strin
 		return chosen
 	}
 	for _, name := range all {
-		page.Series = append(page.Series, facet{Label: cmp.Or(name, "Unnamed"), Count: counts[name], Address: figureChoice{at.stream, name, at.until}.address(), Current: name == chosen})
+		page.Series = append(page.Series,
+			facet{Label: cmp.Or(name, "Unnamed"), Count: counts[name],
+				Address: figureChoice{at.stream, name, at.until}.address(), Current: name == chosen})
 	}
 	return chosen
 }

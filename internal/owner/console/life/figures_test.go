@@ -44,7 +44,8 @@ func TestFiguresAreNotMixed(t *testing.T) {
 		t.Errorf("without a currency: %v, %+v", page.Out, page.Series)
 	}
 	// One that has no name is a series like the others.
-	if page := figuresOf("transaction", "currency", "", "-10 ", "-20 ", "-500 USD"); page.Out != 30 || len(page.Series) != 2 || page.Series[0].Label != "Unnamed" || !page.Series[0].Current {
+	if page := figuresOf("transaction", "currency", "", "-10 ", "-20 ", "-500 USD"); page.Out != 30 ||
+		len(page.Series) != 2 || page.Series[0].Label != "Unnamed" || !page.Series[0].Current {
 		t.Errorf("some without a currency: %v, %+v", page.Out, page.Series)
 	}
 }

@@ -104,7 +104,8 @@ func TestFactsComeBeforeTheButton(t *testing.T) {
 	said := textOf(panel)
 	var at []int
 	for _, words := range []string{"This server has no app at Gull yet. Register one there.", "Your part Sign in at gull.example and allow it", "First run About a minute for ten years",
-		"After that Every hour. Asking costs nothing.", "Collects Sleep", "Kept where On this server only.", "Not included What your ring has not told yet Workouts", "Connect Gull"} {
+		"After that Every hour. Asking costs nothing.", "Collects Sleep", "Kept where On this server only.",
+		"Not included What your ring has not told yet Workouts", "Connect Gull"} {
 		at = append(at, strings.Index(said, words))
 		if at[len(at)-1] < 0 {
 			t.Errorf("the facts do not say %q: %s", words, said)

@@ -17,7 +17,8 @@ func storageOf(name string) api.Storage {
 			{ConnectionID: "cin_tide_1", Name: "Tide log", Status: "revoked", Bytes: 5 << 20, ImportBytes: 3 << 20, ProfileBytes: 2 << 20, Mostly: "Files as you imported them",
 				Streams: []api.StorageStream{{Name: "levels", Label: "Levels", Records: 40}}},
 		},
-		Upkeep:   []api.UpkeepNote{{Kind: "counting", What: "Records are still being counted by day: 25 % done.", Next: "It continues automatically."}},
+		Upkeep: []api.UpkeepNote{{Kind: "counting", What: "Records are still being counted by day: 25 % done.",
+			Next: "It continues automatically."}},
 		Freeable: []api.Freeable{{Kind: "imports", Bytes: 3 << 20, What: "Files as you imported them", How: "Undo an import."}},
 	}
 }

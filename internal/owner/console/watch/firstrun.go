@@ -145,7 +145,8 @@ func (c *comingInAll) leftBecause() string {
 	case c.Low == nil:
 		return "Time left appears after 5 minutes."
 	case c.Unmeasured > 0:
-		return "By the pace of the last minutes. " + text.Count(int64(c.Unmeasured), "stream is", "streams are") + " not measured yet."
+		return "By the pace of the last minutes. " + text.Count(int64(c.Unmeasured), "stream is", "streams are") +
+			" not measured yet."
 	default:
 		return "By the pace of the last minutes, if nothing more is found."
 	}

@@ -40,7 +40,8 @@ func TestFirstRunTellsWhatIsThere(t *testing.T) {
 		t.Error("what is kept is not offered")
 	}
 	card := textOf(find(shown, "data-first-run", "")[0])
-	for _, want := range []string{"1,200 saved", "764 found, not fetched yet", "still counting 1 stream", "1 stream is not measured yet."} {
+	for _, want := range []string{"1,200 saved", "764 found, not fetched yet", "still counting 1 stream",
+		"1 stream is not measured yet."} {
 		if !strings.Contains(card, want) {
 			t.Errorf("the card does not say %q: %s", want, card)
 		}

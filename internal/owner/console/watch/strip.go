@@ -95,7 +95,8 @@ func watchful(s *view.Summary) string {
 	if s.Visible == 0 && s.Stalled == 0 {
 		return ""
 	}
-	line := text.Number(int64(s.Visible)) + " of all " + text.Number(int64(s.Registered)) + " registered connections need a look"
+	line := text.Number(int64(s.Visible)) + " of all " + text.Number(int64(s.Registered)) +
+		" registered connections need a look"
 	if s.Visible == 1 {
 		line = strings.Replace(line, "need", "needs", 1)
 	}
