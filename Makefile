@@ -1,6 +1,6 @@
 # Every target is one script or one short command; `make help` lists them.
 .DEFAULT_GOAL := help
-.PHONY: help run build test quick check bench fuzz chaos mutate connector clean
+.PHONY: help run build test quick check bench fuzz chaos mutate screenshots connector clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -25,6 +25,9 @@ bench: ## measure speed and memory (build/bench.json); pass options as ARGS="...
 
 fuzz: ## run every fuzz target for FUZZTIME each (5m)
 	@scripts/fuzz
+
+screenshots: ## take the pictures in docs/images from the demonstration
+	@PDPP_TEST_SCREENSHOTS=1 PDPP_TEST_PACKAGES=./internal/quality/consoletest scripts/test
 
 chaos: ## kill, pause and restart workers and database for PDPP_CHAOS_MINUTES (15), then compare
 	@scripts/chaos

@@ -1,9 +1,12 @@
 package conformance
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 	"time"
@@ -26,7 +29,7 @@ type checkSpec struct {
 var checkList = []checkSpec{
 	{
 		"no start",
-		"exits with another code than 0, and writes nothing, when stdin ends without START",
+		"exits with another code than 0, and writes nothing but a DONE that failed, when stdin ends without START",
 		nil,
 		true,
 		withoutStart,
@@ -65,9 +68,10 @@ func Run(ctx context.Context, target Target) (Report, error) {
 	}
 	began := time.Now()
 	k := &testKit{ctx: ctx, Target: &target}
-	report := Report{Connector: target.Manifest.Key(), Version: target.Manifest.Version}
+	report := Report{Protocol: string(target.Manifest.ProtocolVersion), Connector: target.Manifest.Key(),
+		Version: target.Manifest.Version}
 	for _, c := range checkList {
-		row := Check{Name: c.name, About: c.about}
+		row := Check{ID: strings.ReplaceAll(c.name, " ", "_"), Name: c.name, About: c.about}
 		why := ""
 		if c.needs != nil {
 			why = c.needs(k)
@@ -131,17 +135,18 @@ func withoutStart(k *testKit) ([]Fault, error) {
 	}
 	defer p.close()
 	_ = p.stdin.Close()
-	wrote := make(chan int, 1)
+	wrote := make(chan []byte, 1)
 	go func() {
-		n, _ := p.stdout.Read(make([]byte, 1))
-		wrote <- n
+		output, _ := io.ReadAll(io.LimitReader(p.stdout, longestRefusal)) // what could be read counts
+		wrote <- output
 	}()
 	inTime := p.wait(exitGrace)
 	var faults []Fault
-	if <-wrote > 0 {
+	if output := <-wrote; len(output) > 0 && !refusesRun(output) {
 		faults = append(
 			faults,
-			Fault{Text: "it writes to stdout before START", Fix: "Read START from stdin before anything else."},
+			Fault{Text: "it got no START, and wrote something other than one DONE with the status failed",
+				Fix: "Read START from stdin before anything else; write nothing, or one DONE that failed, if stdin ends."},
 		)
 	}
 	switch {
@@ -172,6 +177,20 @@ func withoutStart(k *testKit) ([]Fault, error) {
 		)
 	}
 	return faults, nil
+}
+
+// longestRefusal bounds what is read of a connector that got no START, in bytes.
+const longestRefusal = 64 << 10
+
+// refusesRun reports whether an output is one DONE that did not succeed.
+func refusesRun(output []byte) bool {
+	line, rest, _ := bytes.Cut(output, []byte("\n"))
+	var done struct {
+		Type   protocol.MessageType `json:"type"`
+		Status protocol.DoneStatus  `json:"status"`
+	}
+	return len(bytes.TrimSpace(rest)) == 0 && json.Unmarshal(line, &done) == nil && done.Type == protocol.TypeDone &&
+		done.Status != "" && done.Status != protocol.DoneSucceeded
 }
 
 // withoutCredentials returns overrides that remove all credentials.

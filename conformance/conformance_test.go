@@ -40,6 +40,9 @@ func try(t *testing.T, env map[string]string, habits ...string) Report {
 	if slices.ContainsFunc(habits, func(h string) bool { return slices.Contains(hangs, h) }) {
 		patience = 500 * time.Millisecond
 	}
+	if slices.Contains(habits, "ignores SIGTERM") {
+		patience = 4 * leastStopGrace
+	}
 	report, err := Run(t.Context(), Target{
 		Manifest: m, Command: append([]string{os.Args[0], "connector"}, habits...), Patience: patience,
 		Lookup: func(name string) (string, bool) { v, ok := env[name]; return v, ok },
@@ -78,12 +81,41 @@ func TestRightConnectorPasses(t *testing.T) {
 	}
 }
 
+// A connector may refuse to run without START in a DONE. The report can be published, and its ids are stable.
+func TestReport(t *testing.T) {
+	t.Parallel()
+	report := try(t, withToken, "refuses in a DONE", "speaks while asking")
+	if c := report.Checks[0]; c.ID != "no_start" || c.Result != Passed {
+		t.Errorf("%+v", c)
+	}
+	i := slices.IndexFunc(report.Checks, func(c Check) bool { return c.ID == "interaction" })
+	if f := report.Checks[i].Faults; len(f) != 1 || f[0].Rule != protocol.OutputWhileAsking {
+		t.Errorf("faults %+v", f)
+	}
+	want := "**PDPP conformance** (protocol 0.1.0): lanternmail 1.0.0 passed 13 of 14 checks"
+	if got := report.Badge(); got != want {
+		t.Errorf("the badge is %q, want %q", got, want)
+	}
+	report.Checks[i].Faults[0].Text += " <script>"
+	var page strings.Builder
+	if err := report.WriteHTML(&page); err != nil {
+		t.Fatal(err)
+	}
+	for _, part := range []string{`<tr id="interaction">`, `<td class="failed">failed</td>`, "&lt;script&gt;",
+		string(protocol.OutputWhileAsking)} {
+		if !strings.Contains(page.String(), part) {
+			t.Errorf("the page lacks %s:\n%s", part, page.String())
+		}
+	}
+}
+
 // Every check fails for a connector that violates it.
 func TestEveryCheckFailsOnAWrongConnector(t *testing.T) {
 	t.Parallel()
 	seen := map[string]bool{}
-	for _, c := range []struct{ habit, check, says string }{
-		{"speaks first", "no start", "before START"},
+	for _, c := range []struct{ habit, check, message string }{
+		{"speaks first", "no start", "something other than one DONE"},
+		{"succeeds without START", "no start", "something other than one DONE"},
 		{"starts without START", "no start", "exits with 0"},
 		{"names nothing", "missing credential", "does not name what is missing"},
 		{"needs no token", "missing credential", "succeeds without its credential"},
@@ -126,8 +158,11 @@ func TestEveryCheckFailsOnAWrongConnector(t *testing.T) {
 				t.Fatalf("%s", text(t, report))
 			}
 			row := report.Checks[slices.IndexFunc(report.Checks, func(r Check) bool { return r.Name == c.check })]
-			if !slices.ContainsFunc(row.Faults, func(f Fault) bool { return strings.Contains(f.Text, c.says) && f.Fix != "" }) {
-				t.Errorf("the check %s does not say %q:\n%s", c.check, c.says, text(t, report))
+			if !slices.ContainsFunc(row.Faults, func(f Fault) bool {
+				return strings.Contains(f.Text, c.message) &&
+					f.Fix != ""
+			}) {
+				t.Errorf("the check %s does not contain %q:\n%s", c.check, c.message, text(t, report))
 			}
 		})
 	}
@@ -185,13 +220,13 @@ func typeName(spec *ast.ValueSpec, ok bool) (string, bool) {
 // The page for authors lists what is checked.
 func TestDocumentListsTheChecks(t *testing.T) {
 	t.Parallel()
-	page, err := os.ReadFile("../docs/protocol.md")
+	page, err := os.ReadFile("../docs/extend/protocol/trying.md")
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, c := range checkList {
 		if row := "| " + c.name + " | " + c.about + " |"; !strings.Contains(string(page), row) {
-			t.Errorf("docs/protocol.md lacks the row %q", row)
+			t.Errorf("docs/extend/protocol/trying.md lacks the row %q", row)
 		}
 	}
 }

@@ -61,7 +61,7 @@ func (d *Dialogue) Hold(in io.WriteCloser, out io.Reader) (*Transcript, error) {
 	go readLines(out, lines, stop)
 	if err := say(in, &d.Start); err != nil {
 		d.t.fault(
-			Fault{Text: "stdin was closed before START could be sent", Fix: "Read START from stdin first.", rule: noDone},
+			Fault{Text: "stdin was closed before START could be sent", Fix: "Read START from stdin first.", Rule: noDone},
 		)
 	}
 	d.listen(in, lines)
@@ -193,7 +193,7 @@ func (d *Dialogue) next(lines <-chan decodedLine) (decodedLine, bool) {
 				Fault{
 					Text: fmt.Sprintf("it sent nothing for %v, neither a message nor DONE", d.Patience),
 					Fix:  ruleFixes[noDone],
-					rule: noDone,
+					Rule: noDone,
 				},
 			)
 		}

@@ -9,11 +9,12 @@ import (
 
 // Fault is one problem of the connector, and its fix.
 type Fault struct {
-	Text  string `json:"text"`
-	Fix   string `json:"fix"`
-	Times int    `json:"times"`
-
-	rule protocol.Subtype // empty if the problem concerns several messages
+	// Rule is the violated rule of the protocol, the same in every version. It is empty if the problem concerns
+	// several messages.
+	Rule  protocol.Subtype `json:"rule,omitempty"`
+	Text  string           `json:"text"`
+	Fix   string           `json:"fix"`
+	Times int              `json:"times"`
 }
 
 func (f Fault) String() string {
@@ -44,7 +45,7 @@ var ruleFixes = map[protocol.Subtype]string{
 	protocol.LineTooLong:        "Split what you send: a line has at most 16 MiB.",
 	protocol.NestingTooDeep:     "Flatten the record: at most 64 levels.",
 	protocol.NotAnObject:        "Write an object with a type, one per line.",
-	protocol.UnknownMessageType: "Use one of the types in docs/protocol.md; write text for people to stderr.",
+	protocol.UnknownMessageType: "Use one of the types in docs/extend/protocol; write text for people to stderr.",
 	protocol.WrongDirection:     "Only the runner sends that message: remove it.",
 	protocol.MissingField:       "Add the member.",
 	protocol.InvalidField:       "Set the member to a value of that kind.",
@@ -81,5 +82,5 @@ var ruleFixes = map[protocol.Subtype]string{
 }
 
 func violationFault(v *protocol.Violation) Fault {
-	return Fault{Text: strings.TrimPrefix(v.Error(), "protocol violation: "), Fix: ruleFixes[v.Subtype], rule: v.Subtype}
+	return Fault{Text: strings.TrimPrefix(v.Error(), "protocol violation: "), Fix: ruleFixes[v.Subtype], Rule: v.Subtype}
 }

@@ -14,11 +14,11 @@ import (
 	"github.com/pdpp-go/pdpp/protocol"
 )
 
-// Limits of the tool, in line with those of docs/protocol.md.
+// Limits of the tool, in line with those of docs/extend/protocol.
 const (
 	defaultPatience = time.Minute
 	exitGrace       = 10 * time.Second
-	stopGrace       = 3 * time.Second // a runner kills after 250 ms; a machine under test may be slow
+	leastStopGrace  = 3 * time.Second
 )
 
 // testKit is the connector under test, and the results that later checks use.
@@ -31,6 +31,10 @@ type testKit struct {
 	secretsFound []Fault     // secrets in the output
 	runs         int
 }
+
+// stopGrace returns how long a connector may take to end after SIGTERM. A runner kills after 250 ms; a machine under
+// test may be slow, and its user sets the patience.
+func (k *testKit) stopGrace() time.Duration { return max(leastStopGrace, k.Patience/4) }
 
 // runOutcome is a run including the end of its process.
 type runOutcome struct {
@@ -102,7 +106,7 @@ func (k *testKit) run(req runRequest) (*runOutcome, error) {
 	o := &runOutcome{Transcript: t, ownEnd: !t.cut && !stopped}
 	grace := exitGrace
 	if stopped {
-		grace = stopGrace
+		grace = k.stopGrace()
 	}
 	o.inTime = p.wait(grace)
 	o.exit, o.code, o.lastWord, o.after = p.exit(), p.code(), p.stderr.last(), slow.read.Load()-heard
@@ -142,7 +146,7 @@ func (k *testKit) dialogue(req runRequest) *Dialogue {
 // judgeEnd compares the end of the process with its DONE.
 func (k *testKit) judgeEnd(o *runOutcome) {
 	add := func(rule protocol.Subtype, format string, args ...any) {
-		o.fault(Fault{Text: fmt.Sprintf(format, args...), Fix: ruleFixes[rule], rule: rule})
+		o.fault(Fault{Text: fmt.Sprintf(format, args...), Fix: ruleFixes[rule], Rule: rule})
 	}
 	switch {
 	case o.ownEnd && o.Done == nil && len(o.Faults) == 0:
@@ -155,7 +159,7 @@ func (k *testKit) judgeEnd(o *runOutcome) {
 	}
 	kept := o.Faults[:0:0]
 	for _, f := range o.Faults {
-		if endingRules[f.rule] {
+		if endingRules[f.Rule] {
 			k.ends = append(k.ends, f)
 		} else {
 			kept = append(kept, f)

@@ -57,6 +57,12 @@ func play(habits []string) int {
 		p.progress()
 	}
 	if line, err := p.in.ReadBytes('\n'); err != nil {
+		if p.has("succeeds without START") {
+			p.say("DONE", map[string]any{"status": "succeeded", "records_emitted": 0})
+		} else if p.has("refuses in a DONE") {
+			p.say("DONE", map[string]any{"status": "failed", "records_emitted": 0,
+				"error": map[string]any{"code": "no_start", "message": "stdin ended before START", "retryable": false}})
+		}
 		return p.pick("starts without START", 0, 2)
 	} else if err := json.Unmarshal(line, &p.start); err != nil {
 		return 2

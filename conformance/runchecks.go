@@ -162,7 +162,7 @@ func stop(k *testKit) ([]Fault, error) {
 	const fix = "On SIGTERM send DONE with cancelled and exit with another code than 0, or do not catch the signal."
 	switch {
 	case !o.inTime || o.cut:
-		return []Fault{{Text: fmt.Sprintf("it was still running %v after SIGTERM", stopGrace), Fix: fix}}, nil
+		return []Fault{{Text: fmt.Sprintf("it was still running %v after SIGTERM", k.stopGrace()), Fix: fix}}, nil
 	case o.succeeded() && o.after > pendingOutput:
 		return []Fault{{Text: fmt.Sprintf("it wrote %d KiB more after SIGTERM", o.after>>10), Fix: fix}}, nil
 	case o.code == 0 && (o.Done == nil || o.Done.Status != protocol.DoneSucceeded):

@@ -69,7 +69,7 @@ func (t *Transcript) succeeded() bool {
 
 // fault adds a fault, or counts an equal one.
 func (t *Transcript) fault(f Fault) {
-	same := func(have Fault) bool { return have.rule != "" && have.rule == f.rule && have.Fix == f.Fix }
+	same := func(have Fault) bool { return have.Rule != "" && have.Rule == f.Rule && have.Fix == f.Fix }
 	f.Times = max(f.Times, 1)
 	if i := slices.IndexFunc(t.Faults, same); i >= 0 {
 		t.Faults[i].Times += f.Times

@@ -16,14 +16,19 @@ const testManifest = `{
   "runtime_requirements": {"bindings": {"network": {"required": true}, "interactive": {}}},
   "streams": [
     {"name": "log", "semantics": "append_only", "checkpoint": "slice", "primary_key": "id", "consent_time_field": "at",
-     "schema": {"type": "object", "properties": {"id": {"type": "string"}, "at": {"type": "string"}, "text": {"type": "string"}}, "required": ["id"], "additionalProperties": false}},
+     "schema": {"type": "object", "properties": {"id": {"type": "string"}, "at": {"type": "string"},` +
+	` "text": {"type": "string"}}, "required": ["id"], "additionalProperties": false}},
     {"name": "notes", "semantics": "mutable_state", "checkpoint": "slice", "primary_key": ["box", "id"],
-     "schema": {"type": "object", "properties": {"box": {"type": "string"}, "id": {"type": "integer"}, "text": {"type": "string"}}, "required": ["box", "id"]}},
-    {"name": "threads", "semantics": "mutable_state", "checkpoint": "slice", "primary_key": "id", "consent_time_field": "at",
-     "schema": {"type": "object", "properties": {"id": {"type": "string"}, "at": {"type": "string"}}, "required": ["id"]}},
+     "schema": {"type": "object", "properties": {"box": {"type": "string"}, "id": {"type": "integer"},` +
+	` "text": {"type": "string"}}, "required": ["box", "id"]}},
+    {"name": "threads", "semantics": "mutable_state", "checkpoint": "slice", "primary_key": "id",` +
+	` "consent_time_field": "at",
+     "schema": {"type": "object", "properties": {"id": {"type": "string"}, "at": {"type": "string"}},` +
+	` "required": ["id"]}},
     {"name": "messages", "semantics": "append_only", "checkpoint": "slice", "primary_key": "id",
      "coverage_strategy": "parent_detail_accounting", "parent_streams": ["threads"],
-     "schema": {"type": "object", "properties": {"id": {"type": "string"}, "thread": {"type": "string"}, "version": {"type": "integer"}}, "required": ["id", "thread"]}}
+     "schema": {"type": "object", "properties": {"id": {"type": "string"}, "thread": {"type": "string"},` +
+	` "version": {"type": "integer"}}, "required": ["id", "thread"]}}
   ]
 }`
 

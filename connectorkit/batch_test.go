@@ -156,12 +156,12 @@ func TestManyAtOnceRecovers(t *testing.T) {
 	a.fetch, a.fetches = nil, nil
 	lane, calls := a.many(10, func(key string) bool { return key == "t0007" }, nil)
 	r := succeeded(t, v.run(t, collecting(t, lane), options{scope: laneScope, recovery: true, pageSize: 12}))
-	told := map[string]int{}
+	reports := map[string]int{}
 	for _, m := range all[*protocol.DetailGapAttempted](r) {
-		told[m.GapID]++
+		reports[m.GapID]++
 	}
-	if len(told) != 25 || slices.Max(slices.Collect(maps.Values(told))) != 1 {
-		t.Errorf("attempts told: %v", told)
+	if len(reports) != 25 || slices.Max(slices.Collect(maps.Values(reports))) != 1 {
+		t.Errorf("attempts reported: %v", reports)
 	}
 	if sizes := lengths(*calls); !slices.Equal(sizes, []int{10, 2, 10, 2}) || len(a.fetches) != 2 {
 		t.Errorf("calls for %v threads, alone %q", sizes, a.fetches)

@@ -12,10 +12,7 @@ import (
 	"path/filepath"
 	"strconv"
 
-	"github.com/go-json-experiment/json"
-	"github.com/go-json-experiment/json/jsontext"
-
-	"github.com/pdpp-go/pdpp/protocol"
+	"github.com/pdpp-go/pdpp/connectorkit/internal/runstate"
 )
 
 // defaultBlobBytes is the runner's limit for a file if the owner sets none.
@@ -25,7 +22,7 @@ const defaultBlobBytes = 25 << 20
 type SavedBlob struct {
 	SHA256 string // in lower-case hex
 	Bytes  int64
-	// TooLarge means that the file exceeds the owner's limit: it was not read completely and is not stored. A
+	// OversizedBlob means that the file exceeds the owner's limit: it was not read completely and is not stored. A
 	// record with such a file declares it as left out.
 	TooLarge bool
 
@@ -59,34 +56,34 @@ func (b SavedBlob) Ref(mimeType string) *BlobRef {
 // As returns the file for the member of the data that it belongs to. Access to that member includes access to the
 // file. Type and name come from the provider and may be empty.
 func (b SavedBlob) As(field, mimeType, name string) Blob {
-	return Blob{saved: b, field: field, mimeType: mimeType, name: name}
+	return Blob{runstate.Blob{Field: field, Path: b.path, MimeType: mimeType, Name: name, TooLarge: b.TooLarge}}
 }
 
 // Blob is a file of a record.
-type Blob struct {
-	saved                 SavedBlob
-	field, mimeType, name string
-}
+type Blob struct{ content runstate.Blob }
 
 // WithBlobs returns the record with its files, each saved only for it. A record that is emitted without WithBlobs
 // keeps its files; WithBlobs without arguments removes them.
 func (r Record) WithBlobs(blobs ...Blob) Record {
-	r.blobs = append([]Blob{}, blobs...)
+	r.content.Blobs = make([]runstate.Blob, len(blobs))
+	for i, b := range blobs {
+		r.content.Blobs[i] = b.content
+	}
 	return r
 }
 
 // BlobLimit returns the owner's limit for a file in bytes. A negative number means no limit. Larger files need
-// not be fetched: see TooLarge.
+// not be fetched: see OversizedBlob.
 func (s *Setup) BlobLimit() int64 {
-	n, err := strconv.ParseInt(s.r.p.Env("PDPP_MAX_BLOB_BYTES"), 10, 64)
+	n, err := strconv.ParseInt(s.r.Env("PDPP_MAX_BLOB_BYTES"), 10, 64)
 	if err != nil || n == 0 {
 		return defaultBlobBytes
 	}
 	return n
 }
 
-// TooLarge returns a file that was not fetched, because the provider announced more than the owner's limit.
-func TooLarge() SavedBlob { return SavedBlob{TooLarge: true} }
+// OversizedBlob returns a file that was not fetched, because the provider announced more than the owner's limit.
+func OversizedBlob() SavedBlob { return SavedBlob{TooLarge: true} }
 
 // SaveBlob copies r to the run's working directory, in one pass and with little memory. It returns an error of r
 // unchanged, so that the author can classify it.
@@ -116,7 +113,7 @@ type BlobWriter struct {
 }
 
 // NewBlob creates a file in the run's working directory.
-func (s *Setup) NewBlob() (*BlobWriter, error) { return NewBlobIn(s.r.p.Dir, s.BlobLimit()) }
+func (s *Setup) NewBlob() (*BlobWriter, error) { return NewBlobIn(s.p.Dir, s.BlobLimit()) }
 
 // NewBlobIn creates a file in a folder, for tests of connector parts. An empty name means the current directory,
 // and a negative limit means none.
@@ -133,7 +130,7 @@ func NewBlobIn(dir string, limit int64) (*BlobWriter, error) {
 
 func (w *BlobWriter) Write(b []byte) (int, error) {
 	w.n += int64(len(b))
-	if w.tooLarge() {
+	if w.exceedsLimit() {
 		w.Discard() // frees the disk space
 		return len(b), nil
 	}
@@ -144,13 +141,13 @@ func (w *BlobWriter) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-func (w *BlobWriter) tooLarge() bool { return w.limit >= 0 && w.n > w.limit }
+func (w *BlobWriter) exceedsLimit() bool { return w.limit >= 0 && w.n > w.limit }
 
 // Save closes the file. It then waits for its record.
 func (w *BlobWriter) Save() (SavedBlob, error) {
-	if w.tooLarge() {
+	if w.exceedsLimit() {
 		w.Discard()
-		return TooLarge(), nil
+		return OversizedBlob(), nil
 	}
 	f := w.file
 	if w.file = nil; f == nil {
@@ -188,37 +185,4 @@ func (e contextReader) Read(b []byte) (int, error) {
 		return 0, errors.Join(err, context.Cause(e.ctx))
 	}
 	return e.r.Read(b)
-}
-
-// named returns the files of a record for which its data has the members, and how many are too large.
-func (r Record) named(data jsontext.Value) (blobs []protocol.Blob, tooLarge int, err error) {
-	if r.blobs == nil {
-		return nil, 0, nil
-	}
-	var members map[string]jsontext.Value
-	if err := json.Unmarshal(data, &members); err != nil {
-		return nil, 0, err
-	}
-	blobs = []protocol.Blob{}
-	for _, b := range r.blobs {
-		if _, there := members[b.field]; !there {
-			continue // the member was not requested
-		}
-		if b.saved.TooLarge {
-			tooLarge++
-			continue
-		}
-		blobs = append(blobs, protocol.Blob{Field: b.field, Path: b.saved.path, MIME: b.mimeType, Name: b.name})
-	}
-	return blobs, tooLarge, nil
-}
-
-// declareTooLarge reports that files of a record exceed the owner's limit.
-func (r *runState) declareTooLarge(ctx context.Context, stream, key string, files int) error {
-	ids := make([]string, files)
-	for i := range ids {
-		ids[i] = key
-	}
-	return r.out.send(ctx, &protocol.SkipResult{Stream: stream, Reason: protocol.ReasonBlobTooLarge, ResourceIDs: ids,
-		RecoveryHint: &protocol.RecoveryHint{Action: protocol.ManualActionRequired}})
 }

@@ -19,8 +19,10 @@ import (
 
 // fileManifest has a stream of records with a file.
 const fileManifest = `{"protocol_version":"0.1.0","connector_id":"shelf","version":"1.0.0","display_name":"Shelf",
- "streams":[{"name":"scans","semantics":"mutable_state","checkpoint":"slice","primary_key":["id"],"selection":{"fields":true},
-  "schema":{"type":"object","required":["id"],"properties":{"id":{"type":"string"},"title":{"type":"string"},"blob_ref":{"type":["object","null"]}}}}]}`
+ "streams":[{"name":"scans","semantics":"mutable_state","checkpoint":"slice","primary_key":["id"],` +
+	`"selection":{"fields":true},
+  "schema":{"type":"object","required":["id"],"properties":{"id":{"type":"string"},"title":{"type":"string"},` +
+	`"blob_ref":{"type":["object","null"]}}}}]}`
 
 type scan struct {
 	ID    string   `json:"id"`

@@ -10,6 +10,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/pdpp-go/pdpp/connectorkit/internal/listdetail"
+	"github.com/pdpp-go/pdpp/connectorkit/internal/ownersettings"
 	"github.com/pdpp-go/pdpp/governor"
 	"github.com/pdpp-go/pdpp/protocol"
 )
@@ -76,7 +78,7 @@ func TestSizeCapDefersTheTail(t *testing.T) {
 		if g.Detail.HTTPStatus != 0 || bytes.Contains(g.LastError, []byte("http_status")) {
 			t.Errorf("gap %s reports an HTTP status", g.RecordKey)
 		}
-		if w, ok := readWindow(
+		if w, ok := listdetail.ReadWindow(
 			g.ListCursor,
 		); !ok || g.Stream != "messages" ||
 			!w.Before.Equal(a.things[slices.Index(reversed(a.keys()), string(g.RecordKey))].at) {
@@ -90,11 +92,11 @@ func TestSizeCapDefersTheTail(t *testing.T) {
 	if !slices.Equal([]string(coverage.GapKeys), deferred) {
 		t.Errorf("gap_keys %q", coverage.GapKeys)
 	}
-	if mark := steadyOf(v.state["threads"]); !mark.Watermark.Equal(a.things[29].at) {
+	if mark := listdetail.ReadSteadyBookmark(v.state["threads"]); !mark.Watermark.Equal(a.things[29].at) {
 		t.Errorf("the cursor of the hydrated prefix did not commit: %s", v.describe())
 	}
-	told := protocol.OwnerCopy(protocol.ReasonRetryExhausted, protocol.ClassRunCap)
-	if !slices.ContainsFunc(all[*protocol.Progress](r), func(p *protocol.Progress) bool { return p.Message == told }) {
+	message := protocol.OwnerCopy(protocol.ReasonRetryExhausted, protocol.ClassRunCap)
+	if !slices.ContainsFunc(all[*protocol.Progress](r), func(p *protocol.Progress) bool { return p.Message == message }) {
 		t.Error("the owner is not told that the run's own limit was reached")
 	}
 	succeeded(t, v.run(t, c, options{scope: laneScope}))
@@ -286,22 +288,24 @@ func TestReadCaps(t *testing.T) {
 		"X_MAX_TAIL_DEFERRAL_GAPS_PER_RUN"
 	for _, c := range []struct {
 		env  map[string]string
-		want ownerCaps
+		want ownersettings.RunCaps
 	}{
-		{nil, ownerCaps{}},
-		{map[string]string{fetches: "10"}, ownerCaps{fetches: 10, chunk: 50}},
-		{map[string]string{fetches: "80"}, ownerCaps{fetches: 80, chunk: 80}},
-		{map[string]string{"X_MAX_WHOLE_RUN_WALL_CLOCK_MS": "2500"}, ownerCaps{whole: 2500 * time.Millisecond, chunk: 50}},
-		{map[string]string{wall: "2500"}, ownerCaps{wallClock: 2500 * time.Millisecond, chunk: 50}},
-		{map[string]string{wall: strings.Repeat("9", 18)}, ownerCaps{wallClock: 365 * 24 * time.Hour, chunk: 50}},
-		{map[string]string{tail: "7"}, ownerCaps{chunk: 7}},
-		{map[string]string{fetches: "10", tail: "7"}, ownerCaps{fetches: 10, chunk: 7}},
-		{map[string]string{fetches: "10", tail: "0"}, ownerCaps{fetches: 10}},
-		{map[string]string{fetches: "10", tail: "-1"}, ownerCaps{fetches: 10}},
-		{map[string]string{fetches: "10", tail: "lots"}, ownerCaps{fetches: 10}},
-		{map[string]string{fetches: "x", wall: "-5", tail: ""}, ownerCaps{}},
+		{nil, ownersettings.RunCaps{}},
+		{map[string]string{fetches: "10"}, ownersettings.RunCaps{Fetches: 10, TailChunk: 50}},
+		{map[string]string{fetches: "80"}, ownersettings.RunCaps{Fetches: 80, TailChunk: 80}},
+		{map[string]string{"X_MAX_WHOLE_RUN_WALL_CLOCK_MS": "2500"},
+			ownersettings.RunCaps{WholeRun: 2500 * time.Millisecond, TailChunk: 50}},
+		{map[string]string{wall: "2500"}, ownersettings.RunCaps{WallClock: 2500 * time.Millisecond, TailChunk: 50}},
+		{map[string]string{wall: strings.Repeat("9", 18)},
+			ownersettings.RunCaps{WallClock: 365 * 24 * time.Hour, TailChunk: 50}},
+		{map[string]string{tail: "7"}, ownersettings.RunCaps{TailChunk: 7}},
+		{map[string]string{fetches: "10", tail: "7"}, ownersettings.RunCaps{Fetches: 10, TailChunk: 7}},
+		{map[string]string{fetches: "10", tail: "0"}, ownersettings.RunCaps{Fetches: 10}},
+		{map[string]string{fetches: "10", tail: "-1"}, ownersettings.RunCaps{Fetches: 10}},
+		{map[string]string{fetches: "10", tail: "lots"}, ownersettings.RunCaps{Fetches: 10}},
+		{map[string]string{fetches: "x", wall: "-5", tail: ""}, ownersettings.RunCaps{}},
 	} {
-		got := readCaps(func(name string) string { return c.env[name] }, "X")
+		got := ownersettings.ReadRunCaps(func(name string) string { return c.env[name] }, "X")
 		if got != c.want {
 			t.Errorf("%s: %+v, want %+v", fmt.Sprint(c.env), got, c.want)
 		}

@@ -9,7 +9,9 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/pdpp-go/pdpp/connectorkit/answers"
+	"github.com/pdpp-go/pdpp/connectorkit/internal/runstate"
 	"github.com/pdpp-go/pdpp/manifest"
+	"github.com/pdpp-go/pdpp/manifest/gate"
 )
 
 // Connector is one source. New creates it from a manifest, with validation.
@@ -29,7 +31,7 @@ type Connector struct {
 	Learned *answers.Sheet
 
 	wired Validator                      // set by New
-	quick func() map[string]*quickSchema // read when the first run begins
+	quick func() map[string]*gate.Schema // read when the first run begins
 }
 
 // New parses the manifest and sets up validation against its schemas.
@@ -38,13 +40,13 @@ func New(manifestJSON []byte, open func(context.Context, *Setup) ([]Collector, e
 	if err != nil {
 		return Connector{}, fmt.Errorf("read connector manifest: %w", err)
 	}
-	validate := lateSchemas(m) // Parse has validated them, and most runs need none
+	validate := lazySchemaValidator(m) // Parse has validated them, and most runs need none
 	return Connector{
 		Manifest: m,
 		Open:     open,
 		Validate: validate,
 		wired:    validate,
-		quick:    sync.OnceValue(func() map[string]*quickSchema { return quickSchemas(m) }),
+		quick:    sync.OnceValue(func() map[string]*gate.Schema { return compiledSchemas(m) }),
 	}, nil
 }
 
@@ -57,32 +59,32 @@ func MustNew(manifestJSON []byte, open func(context.Context, *Setup) ([]Collecto
 	return c
 }
 
-// Collector collects one stream or a pair of streams. PagedStream, ListDetail, FullList and PushSource are the
-// kinds.
+// Collector collects one stream or a pair of streams. PagedStream, ListDetail, FullList, Partitioned and
+// PushSource are the kinds.
 type Collector interface {
-	// begin returns the collector's state for one run.
-	begin(r *runState) collectorRun
+	// beginRun returns the collector's state for one run.
+	beginRun(r *runstate.Run) collectorRun
 }
 
 // collectorRun is a collector during a run.
 type collectorRun interface {
-	// streams returns the streams that the worker can emit.
-	streams() []string
-	// list returns the stream of the pages that the worker reads.
-	list() string
-	// forward collects new records. Its error ends this worker, and the run only if the run is over or the
+	// StreamNames returns the streams that the worker can emit.
+	StreamNames() []string
+	// ListStream returns the stream of the pages that the worker reads.
+	ListStream() string
+	// CollectForward collects new records. Its error ends this worker, and the run only if the run is over or the
 	// credential was refused.
-	forward(ctx context.Context) error
-	// cut declares, after such an error, that the list was cut short, and where a later run continues.
-	cut(ctx context.Context, d postponement) error
-	// conclude reports the outcome of everything considered. It is called once, after the worker's last record.
-	conclude(ctx context.Context) error
+	CollectForward(ctx context.Context) error
+	// DeclareCutShort declares, after such an error, that the list was cut short, and where a later run continues.
+	DeclareCutShort(ctx context.Context, d runstate.Postponement) error
+	// ConcludeWork reports the outcome of everything considered. It is called once, after the worker's last record.
+	ConcludeWork(ctx context.Context) error
 }
 
 // Cursor is the bookmark of a PagedStream. Empty means from the beginning.
 type Cursor map[string]string
 
-func (c Cursor) encode() (jsontext.Value, error) {
+func (c Cursor) encodeCursor() (jsontext.Value, error) {
 	if c == nil {
 		return jsontext.Value("{}"), nil
 	}

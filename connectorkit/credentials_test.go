@@ -11,18 +11,21 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/pdpp-go/pdpp/connectorkit/internal/runnerlink"
 	"github.com/pdpp-go/pdpp/protocol"
 )
 
 const guardedManifest = `{
   "protocol_version": "0.1.0", "connector_id": "vaulted", "version": "1", "display_name": "Vaulted",
   "runtime_requirements": {"environment_variables": [
-    {"name": "VAULTED_KEY", "required": true, "secret": true}, {"name": "VAULTED_HOST", "required": true}, {"name": "VAULTED_LIMIT"}]},
+    {"name": "VAULTED_KEY", "required": true, "secret": true}, {"name": "VAULTED_HOST", "required": true},` +
+	` {"name": "VAULTED_LIMIT"}]},
   "setup": {"modality": "static_secret", "credential_capture": {"kind": "username_password", "fields": [
     {"name": "user", "label": "User name", "required": true, "env": ["VAULTED_USER"]},
     {"name": "note", "label": "Note", "env": ["VAULTED_NOTE"]}]}},
   "streams": [{"name": "log", "semantics": "append_only", "checkpoint": "slice", "primary_key": "id",
-    "schema": {"type": "object", "properties": {"id": {"type": "string"}, "text": {"type": "string"}}, "required": ["id"]}}]
+    "schema": {"type": "object", "properties": {"id": {"type": "string"}, "text": {"type": "string"}},` +
+	` "required": ["id"]}}]
 }`
 
 // guarded keeps what it got in a record.
@@ -156,9 +159,9 @@ func TestEnvironmentIsLimited(t *testing.T) {
 // question to its answer, so that no goroutine of a connector can break in.
 func TestOpenQuestionSilencesTheConnector(t *testing.T) {
 	t.Parallel()
-	var out *lineOutput
+	var out *runnerlink.LineOutput
 	c := withManifest(t, testManifest, func(ctx context.Context, s *Setup) ([]Collector, error) {
-		out = s.r.out
+		out = s.r.Out
 		answer, err := s.Interact(ctx, protocol.Interaction{Kind: protocol.AskOTP, Message: "code?"})
 		return []Collector{pages("log", []Record{Upsert(row{ID: answer["code"]})})}, err
 	})
@@ -166,9 +169,8 @@ func TestOpenQuestionSilencesTheConnector(t *testing.T) {
 	succeeded(t, v.run(t, c, options{
 		scope: only("log"), bindings: []string{"interactive"},
 		answer: func(*protocol.Interaction) *protocol.InteractionResponse {
-			if out.mu.TryLock() {
+			if !out.IsHeld() {
 				t.Error("the output is free while a question is open")
-				out.mu.Unlock()
 			}
 			return &protocol.InteractionResponse{Status: protocol.ResponseSuccess, Data: jsontext.Value(`{"code":"123456"}`)}
 		},

@@ -22,8 +22,8 @@
 // the learned pace to the next run, without any code of the author.
 //
 // A program passes the connector to Main. There are two kinds of tests: connectortest/recorded uses recorded
-// responses, connectortest uses a simulated provider and the real runner. docs/adding-a-connector.md explains all
-// of it.
+// responses, connectortest uses a simulated provider and the real runner. docs/extend/first-source.md is the
+// tutorial.
 //
 // Four variables of the owner cap a run, where X is the manifest's EnvPrefix. They are off unless set to a
 // positive number:
@@ -33,5 +33,6 @@
 //	X_MAX_WHOLE_RUN_WALL_CLOCK_MS      time since the run's start, lists included
 //	X_MAX_TAIL_DEFERRAL_GAPS_PER_RUN   gaps written one by one after a stop
 //
-// docs/operations.md lists the owner's variables for the pace. A manifest need not declare any of these.
+// docs/operate/connector-variables.md lists the owner's variables for the pace. A manifest need not declare any of
+// these.
 package connectorkit

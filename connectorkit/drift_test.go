@@ -124,7 +124,7 @@ func BenchmarkAnswers(b *testing.B) {
 		client, err := s.HTTP(governhttp.Options{BaseURL: "http://provider.example", Transport: provider,
 			Answered: func(req *http.Request, resp *governhttp.Response) {
 				began := time.Now()
-				s.r.drift.answered(req, resp)
+				s.r.Drift.CompareAnswer(req, resp)
 				spent += time.Since(began)
 			}}, func(c *governor.Config) { c.Discovery, c.Ceiling = time.Nanosecond, time.Nanosecond })
 		return []Collector{PagedStream{Stream: "log", Page: func(ctx context.Context, _ Cursor) (Page, error) {

@@ -12,6 +12,7 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/pdpp-go/pdpp/connectorkit/internal/runstate"
 	"github.com/pdpp-go/pdpp/protocol"
 )
 
@@ -115,21 +116,21 @@ func TestMismatchIsDeclaredBeforeTheCursorPasses(t *testing.T) {
 	if got := slices.Sorted(maps.Keys(v.records["log"])); !slices.Equal(got, []string{"a", "d", "f"}) {
 		t.Errorf("stored %q", got)
 	}
-	var told []string
+	var texts []string
 	for _, m := range r.messages {
 		switch m := m.(type) {
 		case *protocol.SkipResult:
-			told = append(told, string(m.Reason), strings.Join(m.ResourceIDs, "+"))
+			texts = append(texts, string(m.Reason), strings.Join(m.ResourceIDs, "+"))
 			if m.RecoveryHint.Action != protocol.RetryOnConnectorUpgrade || m.Stream != "log" {
 				t.Errorf("skip %+v", m)
 			}
 		case *protocol.State:
-			told = append(told, "STATE")
+			texts = append(texts, "STATE")
 		}
 	}
 	want := []string{"schema_mismatch", "b+c", "STATE", "schema_mismatch", "e", "STATE", "schema_mismatch", "", "STATE"}
-	if !slices.Equal(told, want) {
-		t.Errorf("told %q, want %q", told, want)
+	if !slices.Equal(texts, want) {
+		t.Errorf("reported %q, want %q", texts, want)
 	}
 	out := transcript(t, r)
 	if strings.Contains(out, secret) {
@@ -147,12 +148,12 @@ func TestMismatchIsDeclaredBeforeTheCursorPasses(t *testing.T) {
 func TestMismatchReportsAreBounded(t *testing.T) {
 	t.Parallel()
 	var bad [][]Record
-	for range maxMismatchReports + 30 {
+	for range runstate.MaxMismatchReports + 30 {
 		bad = append(bad, []Record{Upsert(map[string]any{"id": 1}), Upsert(map[string]any{"id": 2})})
 	}
 	r := succeeded(t, newVault().run(t, collecting(t, pages("log", bad...)), options{scope: only("log")}))
 	skips := all[*protocol.SkipResult](r)
-	if len(skips) != maxMismatchReports+1 {
+	if len(skips) != runstate.MaxMismatchReports+1 {
 		t.Fatalf("%d reports", len(skips))
 	}
 	if last := *skips[len(skips)-1].Message; !strings.HasPrefix(last, "60 more") {
@@ -171,7 +172,8 @@ func TestDetailMismatchIsAGap(t *testing.T) {
 	}
 	r := succeeded(t, v.run(t, collecting(t, l), options{scope: laneScope}))
 	gaps := all[*protocol.DetailGap](r)
-	if len(gaps) != 1 || gaps[0].Reason != protocol.ReasonTemporaryUnavailable || gaps[0].Detail.Class != schemaMismatch ||
+	if len(gaps) != 1 || gaps[0].Reason != protocol.ReasonTemporaryUnavailable ||
+		gaps[0].Detail.Class != runstate.SchemaMismatch ||
 		!gaps[0].Retryable {
 		t.Errorf("gaps %+v", gaps)
 	}

@@ -15,7 +15,8 @@ func Example() {
 		"runtime_requirements": {"bindings": {"network": {"required": true}}},
 		"streams": [{
 			"name": "letters", "semantics": "append_only", "checkpoint": "slice", "primary_key": "id",
-			"schema": {"type": "object", "properties": {"id": {"type": "string"}, "text": {"type": "string"}}, "required": ["id", "text"]}
+			"schema": {"type": "object", "properties": {"id": {"type": "string"}, "text": {"type": "string"}},`+
+		` "required": ["id", "text"]}
 		}]
 	}`), func(_ context.Context, s *connectorkit.Setup) ([]connectorkit.Collector, error) {
 		// A real one makes its client with s.HTTP and asks the provider in Page.

@@ -11,6 +11,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/pdpp-go/pdpp/connectorkit/internal/listdetail"
+	"github.com/pdpp-go/pdpp/connectorkit/internal/ownersettings"
 	"github.com/pdpp-go/pdpp/governor/governhttp"
 	"github.com/pdpp-go/pdpp/protocol"
 )
@@ -132,7 +134,7 @@ func TestRefusedCredentialInTheLane(t *testing.T) {
 			t.Errorf("gap %s: %s", g.RecordKey, g.Reason)
 		}
 	}
-	if w, open := readWindow(
+	if w, open := listdetail.ReadWindow(
 		v.catchUp["threads"],
 	); len(v.pendingGaps()) != 6 || !open ||
 		!w.Before.Equal(a.things[20].at) {
@@ -162,7 +164,7 @@ func TestDensityStop(t *testing.T) {
 				return &Error{Class: class}
 			}
 			r := succeeded(t, v.run(t, collecting(t, a.lane()), options{scope: laneScope}))
-			if len(a.fetches) != 3+defaultDensityStop || len(a.lists) != 1 {
+			if len(a.fetches) != 3+ownersettings.DefaultDensityStop || len(a.lists) != 1 {
 				t.Errorf("%d fetches, %d lists", len(a.fetches), len(a.lists))
 			}
 			gaps := all[*protocol.DetailGap](r)
@@ -177,15 +179,15 @@ func TestDensityStop(t *testing.T) {
 // passing fault after them.
 func TestFinalAnswersDoNotStopTheLane(t *testing.T) {
 	t.Parallel()
-	a, v := newArchive(3*defaultDensityStop, 100), newVault()
+	a, v := newArchive(3*ownersettings.DefaultDensityStop, 100), newVault()
 	a.fetch = func(n int, _ string) error {
-		if n%defaultDensityStop == 0 {
+		if n%ownersettings.DefaultDensityStop == 0 {
 			return &Error{Class: Unavailable}
 		}
 		return &Error{Class: []Class{Gone, NotFound, Forbidden}[n%3]}
 	}
 	r := succeeded(t, v.run(t, collecting(t, a.lane()), options{scope: laneScope}))
-	if len(a.fetches) != 3*defaultDensityStop || len(v.pendingGaps()) != 3 {
+	if len(a.fetches) != 3*ownersettings.DefaultDensityStop || len(v.pendingGaps()) != 3 {
 		t.Errorf("%d fetches, pending %q", len(a.fetches), v.pendingGaps())
 	}
 	for _, g := range all[*protocol.DetailGap](r) {
@@ -290,17 +292,17 @@ func TestUnreachableProvider(t *testing.T) {
 			strings.Contains(e.Message, "abc") {
 			t.Errorf("ended as %s", describe(r))
 		}
-		var told []string
+		var texts []string
 		for _, p := range all[*protocol.Progress](r) {
 			if strings.Contains(p.Message, "reach") {
-				told = append(told, p.Message)
+				texts = append(texts, p.Message)
 			}
 		}
 		if strings.Join(
-			told,
+			texts,
 			"; ",
 		) != "trying to reach archive.test, attempt 2 of 3; trying to reach archive.test, attempt 3 of 3" {
-			t.Errorf("told %q", told)
+			t.Errorf("reported %q", texts)
 		}
 		if len(v.pendingGaps()) > 0 {
 			t.Errorf("an outage is declared as put off: %s", v.describe())

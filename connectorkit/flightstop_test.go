@@ -1,7 +1,6 @@
 package connectorkit
 
 import (
-	"context"
 	"maps"
 	"net/http"
 	"slices"
@@ -11,6 +10,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/pdpp-go/pdpp/connectorkit/internal/listdetail"
 	"github.com/pdpp-go/pdpp/governor"
 	"github.com/pdpp-go/pdpp/protocol"
 )
@@ -157,7 +157,7 @@ func TestBacklogBetweenGaps(t *testing.T) {
 		c := crowded(t, s, a, lanes(4))
 		succeeded(t, v.run(t, c, options{scope: laneScope, env: capped(5, 80)}))
 		for _, g := range v.gaps {
-			if _, backlog := readWindow(g.DetailLocator); backlog {
+			if _, backlog := listdetail.ReadWindow(g.DetailLocator); backlog {
 				g.order = 60
 			}
 		}
@@ -286,26 +286,6 @@ func TestNothingIsStrandedInFlight(t *testing.T) {
 		})
 		if t.Failed() {
 			drawn.Fatalf("this history failed")
-		}
-	})
-}
-
-// What is under way when a lane ends early is called off, and over before the lane is.
-func TestAbandonedCallsAreOver(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		l := &listDetailRun{ahead: map[string]fetchResult{"left out": {omitted: true}}, landed: make(chan struct{}, 1)}
-		over := 0
-		for _, key := range []string{"a", "b"} {
-			l.ahead[key] = fetchResult{flight: startCall(t.Context(), func(ctx context.Context) ([]Record, error) {
-				<-ctx.Done()
-				time.Sleep(time.Duration(over+1) * time.Second)
-				over++
-				return nil, ctx.Err()
-			}, l.landed)}
-		}
-		if l.cancelCalls(); over != 2 || len(l.ahead) != 1 {
-			t.Errorf("%d calls are over, %d are waited for", over, len(l.ahead)-1)
 		}
 	})
 }

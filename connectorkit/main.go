@@ -2,7 +2,6 @@ package connectorkit
 
 import (
 	"context"
-	"errors"
 	"io"
 	"log/slog"
 	"net/http"
@@ -11,6 +10,11 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/pdpp-go/pdpp/connectorkit/failure"
+	"github.com/pdpp-go/pdpp/connectorkit/internal/driftwatch"
+	"github.com/pdpp-go/pdpp/connectorkit/internal/runnerlink"
+	"github.com/pdpp-go/pdpp/connectorkit/internal/runstate"
+	"github.com/pdpp-go/pdpp/connectorkit/internal/secretmask"
 	"github.com/pdpp-go/pdpp/governor/governhttp"
 	"github.com/pdpp-go/pdpp/protocol"
 )
@@ -21,6 +25,9 @@ const (
 	ExitFailed    = 1 // DONE with failed or cancelled
 	ExitProtocol  = 2 // the runner disappeared or violated the protocol; there is no DONE
 )
+
+// maxExitWait bounds how long a finished process waits for its reader.
+const maxExitWait = 3 * time.Second
 
 // Process is the environment of a connector: its streams, variables and clock.
 type Process struct {
@@ -48,24 +55,31 @@ func Main(c Connector) {
 // runner's disappearance, or of ctx ending, even if stdout is blocked. A goroutine that reads Stdin may remain
 // until Stdin ends.
 func Run(ctx context.Context, c Connector, p Process) int {
-	secrets := &logRedactor{w: p.Stderr}
+	secrets, known := runnerlink.NewLogRedactor(p.Stderr), secretmask.NewKnownSecrets(p.Env("PDPP_SOURCE_KEY"))
 	for _, name := range c.Manifest.SecretEnv() {
-		secrets.hide(p.Env(name))
+		secrets.HideSecret(p.Env(name))
+		if !c.Manifest.IsPlainSetting(name) { // a record may have the address of a server, or a name
+			known.Add(p.Env(name))
+		}
 	}
 	log := slog.New(slog.NewTextHandler(secrets, nil))
 
 	live, end := context.WithCancelCause(ctx)
 	defer end(nil)
-	out := newLineOutput(p.Stdout, end)
-	peer := newRunnerPeer(p.Stdin, end)
+	out := runnerlink.NewLineOutput(p.Stdout, known.CleanLine, end)
+	peer := runnerlink.NewRunnerPeer(p.Stdin, end)
 	var e runEnding // written before over is closed
-	var last closerStack
+	var last runnerlink.CloserStack
 	over := make(chan struct{})
 	go func() {
 		defer close(over)
 		select {
-		case start := <-peer.started:
-			e = newRun(c, p, start, out, peer, log, secrets, &last).whole(live)
+		case start := <-peer.Started:
+			e = runToEnd(live, c, &Setup{Log: log, p: p, closers: &last, r: runstate.New(runstate.RunSettings{
+				Manifest: c.Manifest, Env: p.Env, Now: p.Now, Validate: c.Validate, Quick: c.quickSchemas(),
+				Drift: driftwatch.NewDriftWatch(c.Answers, c.Learned), Start: start, Out: out, Peer: peer, Log: log,
+				Secrets: secrets, Known: known,
+			})})
 		case <-live.Done():
 		}
 	}()
@@ -73,32 +87,32 @@ func Run(ctx context.Context, c Connector, p Process) int {
 	case <-over:
 	case <-live.Done():
 	}
-	limit, cancel := context.WithTimeout(context.Background(), exitLimit)
+	limit, cancel := context.WithTimeout(context.Background(), maxExitWait)
 	defer cancel()
-	defer last.run(limit)
+	defer last.RunClosers(limit)
 	switch {
 	case live.Err() == nil:
-		e.log(log)
+		e.logFailure(log)
 	case ctx.Err() != nil:
 		waitForEnd(limit, over)
-		return sendDone(limit, out, cancelled, log)
+		return sendDone(limit, out, cancelledEnding, log)
 	default:
 		log.Error("run ended without DONE", "cause", context.Cause(live))
 		waitForEnd(limit, over)
-		_ = out.finish(limit, nil) // the reader may be gone
+		_ = out.FinishOutput(limit, nil) // the reader may be gone
 		return ExitProtocol
 	}
 	return sendDone(limit, out, e, log)
 }
 
-var cancelled = runEnding{
-	status:       protocol.DoneCancelled,
-	classVerdict: classVerdict{code: "cancelled", message: "the run was cancelled", retryable: true},
+var cancelledEnding = runEnding{
+	status:  protocol.DoneCancelled,
+	Verdict: failure.Verdict{Code: "cancelled", Message: "the run was cancelled", Retryable: true},
 }
 
 // sendDone sends DONE and returns the matching exit code.
-func sendDone(limit context.Context, out *lineOutput, e runEnding, log *slog.Logger) int {
-	if err := out.finish(limit, e.done); err != nil {
+func sendDone(limit context.Context, out *runnerlink.LineOutput, e runEnding, log *slog.Logger) int {
+	if err := out.FinishOutput(limit, e.doneMessage); err != nil {
 		log.Error("output was not read", "cause", err)
 		return ExitFailed
 	}
@@ -119,57 +133,23 @@ func waitForEnd(limit context.Context, over <-chan struct{}) {
 // runEnding is the result of a run.
 type runEnding struct {
 	status protocol.DoneStatus
-	classVerdict
+	failure.Verdict
 	cause error
 }
 
-func (e runEnding) done(records int64) protocol.Message {
+func (e runEnding) doneMessage(records int64) protocol.Message {
 	d := &protocol.Done{Status: e.status, RecordsEmitted: records}
 	if e.status != protocol.DoneSucceeded {
-		d.Error = &protocol.DoneError{Code: e.code, Message: e.message, Retryable: &e.retryable}
-		if e.hint != "" {
-			d.Error.RecoveryHint = &protocol.RecoveryHint{Action: e.hint}
+		d.Error = &protocol.DoneError{Code: e.Code, Message: e.Message, Retryable: &e.Retryable}
+		if e.Hint != "" {
+			d.Error.RecoveryHint = &protocol.RecoveryHint{Action: e.Hint}
 		}
 	}
 	return d
 }
 
-func (e runEnding) log(log *slog.Logger) {
+func (e runEnding) logFailure(log *slog.Logger) {
 	if e.status != protocol.DoneSucceeded {
-		log.Error(e.message, "code", e.code, "cause", governhttp.WithoutURL(e.cause))
-	}
-}
-
-// runFailure is a classified end of a stream or of the run.
-type runFailure struct {
-	stream string
-	classVerdict
-	cause error
-	whole bool // it affects every stream, so the run ends
-}
-
-func (f *runFailure) Error() string {
-	if f.cause == nil {
-		return f.code
-	}
-	return f.code + ": " + f.cause.Error()
-}
-
-func (f *runFailure) Unwrap() error { return f.cause }
-
-// failureOf classifies the error of a collector or of Open.
-func (r *runState) failureOf(err error) *runFailure {
-	var f *runFailure
-	switch {
-	case errors.As(err, &f):
-		return f
-	case errors.Is(err, ErrNotInteractive), errors.Is(err, ErrNotAnswered):
-		return &runFailure{cause: err, classVerdict: classVerdict{
-			code: "interaction_unanswered", message: "the connector needs an answer from the owner and got none",
-			hint: protocol.ManualActionRequired,
-		}}
-	default:
-		e := classify(err)
-		return &runFailure{cause: err, classVerdict: r.verdictOf(e), whole: e.Class == Unauthorized || e.Class == Challenge}
+		log.Error(e.Message, "code", e.Code, "cause", governhttp.WithoutURL(e.cause))
 	}
 }

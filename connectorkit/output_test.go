@@ -8,29 +8,9 @@ import (
 	"net/url"
 	"strings"
 	"testing"
-	"time"
 
-	"github.com/pdpp-go/pdpp/governor/governhttp"
 	"github.com/pdpp-go/pdpp/protocol"
 )
-
-// TestOpenQuestionHoldsUpNoRequest announces a wait while the owner is being
-// asked: nothing is written, and the request goes on.
-func TestOpenQuestionHoldsUpNoRequest(t *testing.T) {
-	t.Parallel()
-	var written bytes.Buffer
-	r := &runState{out: newLineOutput(&written, func(error) {})}
-	r.out.mu.Lock() // as an open question does
-	r.waiting(t.Context(), governhttp.Wait{Source: governhttp.Retry, For: time.Minute})
-	r.out.mu.Unlock()
-	r.waiting(t.Context(), governhttp.Wait{Source: governhttp.Retry, For: 2 * time.Minute})
-	if err := r.out.finish(t.Context(), nil); err != nil {
-		t.Fatal(err)
-	}
-	if said := written.String(); strings.Contains(said, "60 s") || !strings.Contains(said, "waiting 120 s") {
-		t.Errorf("said %q", said)
-	}
-}
 
 // TestLogHasNoURL fails as a library over net/http does.
 func TestLogHasNoURL(t *testing.T) {

@@ -13,6 +13,8 @@ import (
 
 	"github.com/go-json-experiment/json"
 
+	"github.com/pdpp-go/pdpp/connectorkit/internal/ownersettings"
+	"github.com/pdpp-go/pdpp/connectorkit/internal/runstate"
 	"github.com/pdpp-go/pdpp/governor"
 	"github.com/pdpp-go/pdpp/governor/governhttp"
 	"github.com/pdpp-go/pdpp/protocol"
@@ -27,7 +29,7 @@ func opened(t tb, v *vault, c Connector, o options) (governor.Rate, bool, result
 	c.Open = func(ctx context.Context, s *Setup) ([]Collector, error) {
 		out, err := open(ctx, s)
 		if err == nil {
-			at, paced = s.r.main().governor.Rate()
+			at, paced = s.r.MainProvider().Governor.Rate()
 		}
 		return out, err
 	}
@@ -74,7 +76,7 @@ func TestBareClientIsAdaptive(t *testing.T) {
 				backoff = p.CollectionRate.LastBackoff
 			}
 		}
-		if backoff == nil || backoff.AtIntervalMS < 1.4*milliseconds(want.Ceiling) {
+		if backoff == nil || backoff.AtIntervalMS < 1.4*runstate.Milliseconds(want.Ceiling) {
 			t.Errorf("slowed down to %+v", backoff)
 		}
 	})
@@ -131,8 +133,9 @@ func TestOwnerNumberWins(t *testing.T) {
 						t.Errorf("request %d follows after %s", i+2, gap)
 					}
 				}
-				told := all[*protocol.Progress](r)
-				if last := told[len(told)-1].CollectionRate; last == nil || last.CeilingIntervalMS != milliseconds(ceiling) {
+				progress := all[*protocol.Progress](r)
+				last := progress[len(progress)-1].CollectionRate
+				if last == nil || last.CeilingIntervalMS != runstate.Milliseconds(ceiling) {
 					t.Errorf("the ceiling is told as %+v", last)
 				}
 			})
@@ -146,8 +149,8 @@ func TestNoCeiling(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a, v, s := newArchive(400, 50), newVault(), &service{}
 		r := succeeded(t, v.run(t, governed(t, s, a, 1, func(c *governor.Config) { c.Ceiling = 0 }), options{}))
-		told := all[*protocol.Progress](r)
-		if last := told[len(told)-1].CollectionRate; last.CurrentIntervalMS <= 0 || last.CeilingIntervalMS <= 0 {
+		updates := all[*protocol.Progress](r)
+		if last := updates[len(updates)-1].CollectionRate; last.CurrentIntervalMS <= 0 || last.CeilingIntervalMS <= 0 {
 			t.Errorf("ends at %+v", last)
 		}
 		a.complete(t, v)
@@ -158,21 +161,22 @@ func TestNoCeiling(t *testing.T) {
 func TestKnobs(t *testing.T) {
 	t.Parallel()
 	author := func(c *governor.Config) { c.Breaker.Off, c.Retries.Refill, c.Lanes = true, 0.5, 3 }
-	read := func(caps ownerCaps, env map[string]string) (ownerTuning, governor.Config, string) {
+	read := func(caps ownersettings.RunCaps, env map[string]string) (ownersettings.OwnerTuning, governor.Config, string) {
 		var log bytes.Buffer
-		k := readKnobs(
+		k := ownersettings.ReadOwnerTuning(
 			func(name string) string { return env[name] },
 			"PDPP_ARCHIVE",
 			caps,
 			slog.New(slog.NewTextHandler(&log, nil)),
 		)
 		c := governor.DefaultConfig()
-		for _, f := range slices.Concat([]func(*governor.Config){author}, k.adjust, []func(*governor.Config){limitCeiling}) {
+		for _, f := range slices.Concat([]func(*governor.Config){author}, k.Adjustments,
+			[]func(*governor.Config){runstate.LimitCeiling}) {
 			f(&c)
 		}
 		return k, c, log.String()
 	}
-	k, c, log := read(ownerCaps{}, archiveEnv(
+	k, c, log := read(ownersettings.RunCaps{}, archiveEnv(
 		"_PACING_INITIAL_INTERVAL_MS", "700", "_PACING_MIN_INTERVAL_MS", " 50.5 ", "_PACING_MAX_INTERVAL_MS", "9000",
 		"_PACING_BURST_TOLERANCE_MS", "80", "_RETRY_BUDGET_CAPACITY", "30", "_RETRY_BUDGET_INITIAL_TOKENS", "0",
 		"_CIRCUIT_BREAKER", "ON", "_DETAIL_RATE_LIMIT_STOP_AFTER", "3", "_BACKEND_FETCH_TIMEOUT_MS", "1500",
@@ -181,19 +185,19 @@ func TestKnobs(t *testing.T) {
 	const ms = time.Millisecond
 	if c.Discovery != 700*ms || c.Ceiling != 50500*time.Microsecond || c.Longest != 9000*ms || c.Burst != 80*ms ||
 		c.Retries != (governor.RetryBudget{Capacity: 30, Refill: 0.5}) || c.Breaker.Off ||
-		k.densityStop != 3 || k.timeout != 1500*ms || c.Lanes != maxLanes || log != "" {
+		k.DensityStop != 3 || k.AttemptTimeout != 1500*ms || c.Lanes != ownersettings.MaxLanes || log != "" {
 		t.Errorf("%+v, %+v, log %s", c, k, log)
 	}
 	for _, off := range []string{"0", "false", "off", "Off"} {
-		if _, c, _ := read(ownerCaps{}, archiveEnv("_CIRCUIT_BREAKER", off)); !c.Breaker.Off {
+		if _, c, _ := read(ownersettings.RunCaps{}, archiveEnv("_CIRCUIT_BREAKER", off)); !c.Breaker.Off {
 			t.Errorf("%q leaves the circuit breaker on", off)
 		}
 	}
-	if _, c, _ := read(ownerCaps{fetches: 50}, nil); c.Retries.Capacity != 10 {
+	if _, c, _ := read(ownersettings.RunCaps{Fetches: 50}, nil); c.Retries.Capacity != 10 {
 		t.Errorf("a cap of 50 gives %+v", c.Retries)
 	}
-	plain, base, _ := read(ownerCaps{}, nil)
-	if plain.densityStop != 8 || plain.timeout != 0 {
+	plain, base, _ := read(ownersettings.RunCaps{}, nil)
+	if plain.DensityStop != 8 || plain.AttemptTimeout != 0 {
 		t.Errorf("without variables %+v", plain)
 	}
 	for name, values := range map[string][]string{
@@ -203,8 +207,8 @@ func TestKnobs(t *testing.T) {
 		"_BACKEND_FETCH_TIMEOUT_MS": {"0", "-3"}, "_DETAIL_MAX_CONCURRENCY_PROBE": {"0", "all"},
 	} {
 		for _, value := range values {
-			k, c, log := read(ownerCaps{}, archiveEnv(name, value))
-			if c != base || k.densityStop != 8 || k.timeout != 0 {
+			k, c, log := read(ownersettings.RunCaps{}, archiveEnv(name, value))
+			if c != base || k.DensityStop != 8 || k.AttemptTimeout != 0 {
 				t.Errorf("%s=%q counts: %+v", name, value, c)
 			}
 			if strings.Count(log, "\n") != 1 || !strings.Contains(log, "PDPP_ARCHIVE"+name) {
@@ -315,10 +319,10 @@ func TestUnboundedRun(t *testing.T) {
 			t.Errorf("took %s and deferred %d", took, len(all[*protocol.DetailGap](r)))
 		}
 		recorded := max(
-			paceOn(v.state["log"])[pacePrefix+governor.FieldRecorded],
-			paceOn(v.state["threads"])[pacePrefix+governor.FieldRecorded],
+			paceOn(v.state["log"])[runstate.PacePrefix+governor.FieldRecorded],
+			paceOn(v.state["threads"])[runstate.PacePrefix+governor.FieldRecorded],
 		)
-		if age := time.Since(time.UnixMilli(int64(recorded))); age > paceAge {
+		if age := time.Since(time.UnixMilli(int64(recorded))); age > runstate.MaxPaceAge {
 			t.Errorf("the pace on the bookmarks is %s old at the end", age)
 		}
 		a.complete(t, v)
@@ -366,7 +370,8 @@ func TestRateIsReported(t *testing.T) {
 				first = rate
 			}
 			last = rate
-			if rate.EffectiveRatePerMin != perMinute(time.Duration(rate.CurrentIntervalMS*float64(time.Millisecond))) ||
+			interval := time.Duration(rate.CurrentIntervalMS * float64(time.Millisecond))
+			if rate.EffectiveRatePerMin != runstate.RatePerMinute(interval) ||
 				rate.CeilingIntervalMS != 250 || rate.CeilingRatePerMin != 240 || rate.CurrentIntervalMS < rate.CeilingIntervalMS {
 				t.Errorf("rate %+v", rate)
 			}
@@ -407,7 +412,7 @@ func TestLongWaitIsAnnounced(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var seen []string
 		s := &service{}
-		told := &lineLog{}
+		written := &lineLog{}
 		s.answer = func(n int, _ *http.Request) *http.Response {
 			switch n {
 			case 2:
@@ -415,16 +420,16 @@ func TestLongWaitIsAnnounced(t *testing.T) {
 			case 4:
 				return throttle(30)
 			case 5:
-				seen = told.with("waiting ")
+				seen = written.with("waiting ")
 			}
 			return nil
 		}
 		c := governed(t, s, newArchive(0, 1), 5)
-		told.follow(t, c, startLine)
+		written.follow(t, c, startLine)
 		if want := []string{"waiting 30 s, as the provider asked"}; !slices.Equal(seen, want) {
 			t.Errorf("told before the wait was over: %q, want %q", seen, want)
 		}
-		if all := told.with("waiting "); len(all) != 1 {
+		if all := written.with("waiting "); len(all) != 1 {
 			t.Errorf("told %q", all)
 		}
 	})

@@ -7,6 +7,8 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/pdpp-go/pdpp/connectorkit/internal/listdetail"
+	"github.com/pdpp-go/pdpp/connectorkit/internal/runstate"
 	"github.com/pdpp-go/pdpp/governor"
 	"github.com/pdpp-go/pdpp/protocol"
 )
@@ -94,9 +96,9 @@ func disturbance(t *rapid.T, what string, from int) func(int, string) error {
 			{Class: Malformed},
 			{Class: Unauthorized},
 			{Class: Challenge},
-			{Class: RateLimited, stopped: governor.RetriesExhausted},
-			{Class: Unavailable, stopped: governor.CircuitOpen},
-			{Class: Unavailable, stopped: governor.MaxWallClock},
+			{Class: RateLimited, Stopped: governor.RetriesExhausted},
+			{Class: Unavailable, Stopped: governor.CircuitOpen},
+			{Class: Unavailable, Stopped: governor.MaxWallClock},
 		}).Draw(t, what+" fault")
 		for i := range rapid.SampledFrom([]int{1, 3, 10}).Draw(t, what+" length") {
 			refused[first+i] = fault
@@ -114,7 +116,7 @@ func disturbance(t *rapid.T, what string, from int) func(int, string) error {
 // nor declared missing, as an item, by a window, or by the gap of the list.
 func (a *archive) declared(t tb, v *vault) {
 	t.Helper()
-	if g := v.gaps[listGapKey("threads")]; g != nil && g.status == protocol.GapPending {
+	if g := v.gaps[runstate.ListGapKey("threads")]; g != nil && g.status == protocol.GapPending {
 		return
 	}
 	for i, x := range a.things {
@@ -133,7 +135,7 @@ func (a *archive) declared(t tb, v *vault) {
 // represents.
 func (a *archive) accountedFor(t tb, v *vault) {
 	t.Helper()
-	mark := steadyOf(v.state["threads"]).detailed()
+	mark := listdetail.ReadSteadyBookmark(v.state["threads"]).DetailedUntil()
 	for i, x := range a.things {
 		if x.at.Before(mark) && !a.holds(v, i) && !promised(v, x) {
 			t.Fatalf("thread %s at %s is behind the watermark %s and nothing stands for it\n%s",
@@ -147,17 +149,17 @@ func promised(v *vault, x thing) bool {
 	if g := v.gaps[x.key]; g != nil && g.status == protocol.GapPending {
 		return true
 	}
-	windows := []timeWindow{}
-	if w, open := readWindow(v.catchUp["threads"]); open {
+	windows := []listdetail.TimeWindow{}
+	if w, open := listdetail.ReadWindow(v.catchUp["threads"]); open {
 		windows = append(windows, w)
 	}
 	for _, g := range v.gaps {
-		if w, ok := readWindow(g.DetailLocator); ok && g.status == protocol.GapPending {
+		if w, ok := listdetail.ReadWindow(g.DetailLocator); ok && g.status == protocol.GapPending {
 			windows = append(windows, w)
 		}
 	}
 	for _, w := range windows {
-		if !w.newer(x.at) && !w.older(x.at) {
+		if !w.IsNewerThan(x.at) && !w.IsOlderThan(x.at) {
 			return true
 		}
 	}

@@ -5,13 +5,14 @@ import (
 	"strings"
 
 	"github.com/pdpp-go/pdpp/connectorkit/answers"
+	"github.com/pdpp-go/pdpp/connectorkit/internal/runstate"
 	"github.com/pdpp-go/pdpp/protocol"
 )
 
 const (
-	// firstSamples of each store are compared, and then one in everySample.
-	firstSamples = 16
-	everySample  = 256
+	// firstSamples of each store are compared, and then one in sampleInterval.
+	firstSamples   = 16
+	sampleInterval = 256
 )
 
 // Sample compares some of the content of one store of files with what the connector expects. A nil Sample
@@ -28,7 +29,7 @@ func (f *Push) Sample(store string, streams []string) *Sample {
 	store = strings.ReplaceAll(store, " ", "_")
 	s, known := f.samples[store]
 	if !known {
-		s = f.r.sample(store, streams)
+		s = newSample(f.r, store, streams)
 		f.samples[store] = s
 	}
 	return s
@@ -36,19 +37,23 @@ func (f *Push) Sample(store string, streams []string) *Sample {
 
 // Sample returns the sample of a store for a connector that reads files without a PushSource, or nil if there is
 // nothing to compare with. It is for one goroutine.
-func (s *Setup) Sample(store string, streams ...string) *Sample { return s.r.sample(store, streams) }
+func (s *Setup) Sample(store string, streams ...string) *Sample {
+	return newSample(s.r, store, streams)
+}
 
-func (r *runState) sample(store string, streams []string) *Sample {
-	i := slices.IndexFunc(streams, func(name string) bool { return r.scope[name] != nil })
-	if i < 0 || !r.drift.compared.Knows(store) {
+func newSample(r *runstate.Run, store string, streams []string) *Sample {
+	i := slices.IndexFunc(streams, func(name string) bool { return r.Scope[name] != nil })
+	if i < 0 || !r.Drift.Answers.HasStore(store) {
 		return nil
 	}
-	return &Sample{compared: r.drift.compared, stream: streams[i], store: store}
+	return &Sample{compared: r.Drift.Answers, stream: streams[i], store: store}
 }
 
 // Listed compares how many items of a stream its source announces with how many a complete walk listed. If a
 // stream has several lists, report each in every run.
-func (f *Push) Listed(stream string, list protocol.AnnouncedTotal) { f.r.drift.expect(stream, list) }
+func (f *Push) Listed(stream string, list protocol.AnnouncedTotal) {
+	f.r.Drift.CompareTotals(stream, list)
+}
 
 // Due counts a document or line and reports whether to call Content with it.
 func (s *Sample) Due() bool {
@@ -56,7 +61,7 @@ func (s *Sample) Due() bool {
 		return false
 	}
 	s.met++
-	return s.met <= firstSamples || s.met%everySample == 0 || s.compared.Learns()
+	return s.met <= firstSamples || s.met%sampleInterval == 0 || s.compared.IsLearning()
 }
 
 // Content compares a document, a line without a name, or, if it is not whole, the beginning of a document.
@@ -70,7 +75,7 @@ func (s *Sample) Element(list string, element []byte) {
 	if s == nil {
 		return
 	}
-	if s.elements++; s.elements%everySample == 0 || s.compared.Learns() {
+	if s.elements++; s.elements%sampleInterval == 0 || s.compared.IsLearning() {
 		s.compared.Element(s.stream, s.store, list, element)
 	}
 }

@@ -5,15 +5,15 @@ import (
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/hex"
-	"errors"
 	"log/slog"
 	"net/http"
 	"slices"
 	"time"
 
-	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/pdpp-go/pdpp/connectorkit/internal/runnerlink"
+	"github.com/pdpp-go/pdpp/connectorkit/internal/runstate"
 	"github.com/pdpp-go/pdpp/governor"
 	"github.com/pdpp-go/pdpp/governor/governhttp"
 	"github.com/pdpp-go/pdpp/protocol"
@@ -24,17 +24,19 @@ type Setup struct {
 	// Log writes to stderr, without the values of secret variables.
 	Log *slog.Logger
 
-	r *runState
+	r       *runstate.Run
+	p       Process
+	closers *runnerlink.CloserStack
 }
 
 // Env returns a variable that the manifest declares, or the owner's answer for it in this run. Any other name
 // returns "".
 func (s *Setup) Env(name string) string {
-	if !slices.Contains(s.r.declared, name) {
+	if !slices.Contains(s.r.Declared, name) {
 		s.Log.Error("variable is not declared in the manifest", "name", name)
 		return ""
 	}
-	return s.r.variable(name)
+	return s.r.DeclaredVariable(name)
 }
 
 // HTTP returns a client for the connector's provider. It includes everything: the pace adapts and is remembered
@@ -47,148 +49,96 @@ func (s *Setup) HTTP(o governhttp.Options, adjust ...func(*governor.Config)) (*g
 	if o.Sender == nil {
 		o.Sender = s.Sender("", adjust...)
 	}
-	if s.r.knobs.timeout > 0 {
-		o.Timeout = s.r.knobs.timeout
+	if s.r.Knobs.AttemptTimeout > 0 {
+		o.Timeout = s.r.Knobs.AttemptTimeout
 	}
 	if o.Now == nil {
-		o.Now = s.r.p.Now
+		o.Now = s.r.Now
 	}
 	if o.Transport == nil {
-		o.Transport = s.r.p.Transport
+		o.Transport = s.p.Transport
 	}
 	if o.Unreached == nil {
-		o.Unreached = s.r.unreached
+		o.Unreached = s.r.ReportUnreached
 	}
-	if o.Answered == nil && s.r.drift.compared != nil {
-		o.Answered = s.r.drift.answered
+	if o.Answered == nil && s.r.Drift.Answers != nil {
+		o.Answered = s.r.Drift.CompareAnswer
 	}
 	return governhttp.New(o)
 }
 
-// Answered compares a response of another protocol than HTTP with what the connector expects, by the names of its
+// CompareAnswer compares a response of another protocol than HTTP with what the connector expects, by the names of its
 // parts: "FETCH/UID" is a part of "FETCH". The command must be in the sheet under that protocol, for example
 // "IMAP EXAMINE".
-func (s *Setup) Answered(protocol, command string, names []string) {
-	if d := s.r.drift; d.compared != nil {
-		d.compared.Names(*d.reading.Load(), protocol, command, names)
-	}
+func (s *Setup) CompareAnswer(protocol, command string, names []string) {
+	s.r.Drift.CompareNames(protocol, command, names)
 }
 
-// Counted compares an approximate count of the provider with the number of listed items. A difference is only
+// CompareCount compares an approximate count of the provider with the number of listed items. A difference is only
 // shown. An exact count belongs in Total of an InventoryPage or Listed of a Page.
-func (s *Setup) Counted(stream, route, member string, announced, counted int64) {
-	s.r.drift.compareNumber(stream, countMember{route, member}, announced, counted)
+func (s *Setup) CompareCount(stream, route, member string, announced, counted int64) {
+	s.r.Drift.CompareNumber(stream, route, member, announced, counted)
 }
 
 // Sender returns the request path to a provider over any transport: mail commands, pages in a browser. Each name
 // has one in a run, and an empty name means the connector's key. Call it in Open; the first call's adjustments
 // count.
 func (s *Setup) Sender(provider string, adjust ...func(*governor.Config)) *governhttp.Sender {
-	return s.r.provider(provider, adjust).sender
+	return s.r.ProviderFor(provider, adjust).Sender
 }
 
 // Binding returns the descriptor of a binding in START. It returns false if this run does not have it.
 func (s *Setup) Binding(name string) (jsontext.Value, bool) {
-	v, ok := s.r.start.Bindings[name]
+	v, ok := s.r.Start.Bindings[name]
 	return v, ok
 }
 
 // Stored returns the bookmark of a PagedStream of an earlier run, for a collector that needs what another one
 // remembers.
 func (s *Setup) Stored(stream string) Cursor {
-	return readCursor(s.r.stored(stream, protocol.SteadyState))
+	return readCursor(s.r.StoredBookmark(stream, protocol.SteadyState))
 }
 
 // FullRefresh reports whether the run starts over although records may be stored.
-func (s *Setup) FullRefresh() bool { return s.r.start.CollectionMode == protocol.FullRefresh }
+func (s *Setup) FullRefresh() bool { return s.r.Start.CollectionMode == protocol.FullRefresh }
 
 // Now returns the time of the run's clock.
-func (s *Setup) Now() time.Time { return s.r.p.Now() }
+func (s *Setup) Now() time.Time { return s.r.Now() }
 
-// Begun reports whether an earlier run left a bookmark of the stream.
-func (s *Setup) Begun(stream string) bool {
-	return s.r.stored(stream, protocol.SteadyState).Kind() == '{'
+// HasBookmark reports whether an earlier run left a bookmark of the stream.
+func (s *Setup) HasBookmark(stream string) bool {
+	return s.r.StoredBookmark(stream, protocol.SteadyState).Kind() == '{'
 }
 
 // Trigger returns what started this run: manual, scheduled, retry. Empty means unknown.
-func (s *Setup) Trigger() string { return s.r.p.Env("PDPP_RUN_TRIGGER_KIND") }
+func (s *Setup) Trigger() string { return s.r.Env("PDPP_RUN_TRIGGER_KIND") }
 
-// Hide removes a secret of this run, such as an access token, from the log.
-func (s *Setup) Hide(secret string) { s.r.secrets.hide(secret) }
+// HideSecret removes a secret of this run, such as an access token, from the log, and from records and reports if it
+// has the length of a token.
+func (s *Setup) HideSecret(secret string) { s.r.HideSecret(secret) }
 
 // AtEnd calls f when the run is over, after DONE, in every case. The last registered function is called first.
 // All share the three seconds in which a finished process must exit, so f must respect its context.
-func (s *Setup) AtEnd(f func(ctx context.Context)) { s.r.closers.add(f) }
+func (s *Setup) AtEnd(f func(ctx context.Context)) { s.closers.AddCloser(f) }
 
 // Transport replaces the network, for a recorder or a replayer. Nil means the network.
-func (s *Setup) Transport() http.RoundTripper { return s.r.p.Transport }
-
-var (
-	// ErrNotInteractive means that no owner can be asked in this run.
-	ErrNotInteractive = errors.New("this run has no interactive binding")
-	// ErrNotAnswered means that the owner declined or let the question expire.
-	ErrNotAnswered = errors.New("the owner did not answer")
-)
+func (s *Setup) Transport() http.RoundTripper { return s.p.Transport }
 
 // Interact asks the owner and blocks until the answer arrives. The kit sets RequestID. The result contains the
 // text members of the answer. Nothing else is written to the runner while the question is open.
 func (s *Setup) Interact(ctx context.Context, q protocol.Interaction) (map[string]string, error) {
-	return s.r.interact(ctx, q)
-}
-
-func (r *runState) interact(ctx context.Context, q protocol.Interaction) (map[string]string, error) {
-	if _, ok := r.start.Bindings["interactive"]; !ok {
-		return nil, ErrNotInteractive
-	}
-	m, err := r.ask(ctx, protocol.TypeInteractionResponse, func(id string) protocol.Message {
-		q.RequestID = id
-		return &q
-	})
-	if err != nil {
-		return nil, err
-	}
-	answer := m.(*protocol.InteractionResponse)
-	if answer.Status != protocol.ResponseSuccess {
-		return nil, ErrNotAnswered
-	}
-	values := map[string]string{}
-	var data map[string]any
-	if json.Unmarshal(answer.Data, &data) == nil {
-		for name, v := range data {
-			if text, ok := v.(string); ok {
-				values[name] = text
-			}
-		}
-	}
-	return values, nil
-}
-
-// ask sends a request and waits for its reply. It holds the output, so that nothing is written in the meantime
-// and requests cannot overlap.
-func (r *runState) ask(
-	ctx context.Context,
-	want protocol.MessageType,
-	request func(id string) protocol.Message,
-) (protocol.Message, error) {
-	r.out.mu.Lock()
-	defer r.out.mu.Unlock()
-	return r.peer.ask(ctx, want, func(id string) error {
-		if err := r.out.sendLocked(ctx, request(id)); err != nil {
-			return err
-		}
-		return r.out.flushLocked(ctx)
-	})
+	return s.r.AskOwner(ctx, q)
 }
 
 // Key returns the connector's key, the prefix of its own failure codes.
-func (s *Setup) Key() string { return s.r.c.Manifest.Key() }
+func (s *Setup) Key() string { return s.r.Manifest.Key() }
 
 // Tag returns a digest of a text under the secret of this source, for comparison without revealing the text.
 // Without such a secret the connection's name separates sources.
 func (s *Setup) Tag(text string) string {
-	key := s.r.p.Env("PDPP_SOURCE_KEY")
+	key := s.r.Env("PDPP_SOURCE_KEY")
 	if key == "" {
-		key = s.r.p.Env("PDPP_CONNECTOR_INSTANCE_ID")
+		key = s.r.Env("PDPP_CONNECTOR_INSTANCE_ID")
 	}
 	mac := hmac.New(sha256.New, []byte(key))
 	mac.Write([]byte(text))
@@ -203,5 +153,5 @@ func (s *Setup) PartEnv(name string) string {
 	if !slices.Contains(partVariables, name) {
 		return ""
 	}
-	return s.r.p.Env(name)
+	return s.r.Env(name)
 }

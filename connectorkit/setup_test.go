@@ -40,7 +40,7 @@ func TestSetupSaysWhatStartSaid(t *testing.T) {
 // message, the hint and the other streams are as the connector defines them.
 func TestEndIsTheConnectorsWord(t *testing.T) {
 	t.Parallel()
-	end := End(
+	end := EndRun(
 		"archive_account_changed",
 		"another account is signed in; connect it as a new one",
 		protocol.ManualActionRequired,
@@ -140,7 +140,7 @@ func TestAtEndIsBounded(t *testing.T) {
 			Stdin: io.MultiReader(strings.NewReader(startLine), in), Stdout: &lineLog{}, Stderr: io.Discard,
 			Env: func(string) string { return "" }, Now: time.Now,
 		})
-		if took := time.Since(began); exit != ExitSucceeded || took != exitLimit {
+		if took := time.Since(began); exit != ExitSucceeded || took != maxExitWait {
 			t.Errorf("exit code %d after %s", exit, took)
 		}
 		close(release)

@@ -91,7 +91,7 @@ func TestConnectorThatIgnoresTheEnd(t *testing.T) {
 			Stdin: io.MultiReader(strings.NewReader(startLine), rest), Stdout: io.Discard, Stderr: io.Discard,
 			Env: func(string) string { return "" }, Now: time.Now,
 		})
-		if took := time.Since(began); exit != ExitProtocol || took != exitLimit {
+		if took := time.Since(began); exit != ExitProtocol || took != maxExitWait {
 			t.Errorf("exit code %d after %s", exit, took)
 		}
 		close(release)

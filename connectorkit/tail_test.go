@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/pdpp-go/pdpp/connectorkit/internal/listdetail"
 	"github.com/pdpp-go/pdpp/protocol"
 )
 
@@ -56,10 +57,10 @@ func TestTailBeyondTheChunkIsOneBacklogGap(t *testing.T) {
 		!slices.Contains(keys, string(b.RecordKey)) {
 		t.Errorf("gap_keys %q", keys)
 	}
-	if _, open := readWindow(
+	if _, open := listdetail.ReadWindow(
 		v.catchUp["threads"],
 	); open ||
-		!steadyOf(v.state["threads"]).Watermark.Equal(a.things[99].at) {
+		!listdetail.ReadSteadyBookmark(v.state["threads"]).Watermark.Equal(a.things[99].at) {
 		t.Errorf("the backlog accounts for the remainder, yet: %s", v.describe())
 	}
 	if len(a.lists) != 1 {

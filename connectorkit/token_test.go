@@ -14,10 +14,12 @@ import (
 
 const tokenManifest = `{
   "protocol_version": "0.1.0", "connector_id": "tunes", "version": "1", "display_name": "Tunes",
-  "setup": {"modality": "provider_auth", "deployment_config": ["TUNES_ID"], "oauth": {"authorize_url": "https://tunes.example/a", "token_url": "https://tunes.example/t",
+  "setup": {"modality": "provider_auth", "deployment_config": ["TUNES_ID"],` +
+	` "oauth": {"authorize_url": "https://tunes.example/a", "token_url": "https://tunes.example/t",
     "access_token_env": "TUNES_TOKEN", "client_id_env": "TUNES_ID"}},
   "streams": [{"name": "log", "semantics": "append_only", "checkpoint": "slice", "primary_key": "id",
-    "schema": {"type": "object", "properties": {"id": {"type": "string"}, "text": {"type": "string"}}, "required": ["id"]}}]
+    "schema": {"type": "object", "properties": {"id": {"type": "string"}, "text": {"type": "string"}},` +
+	` "required": ["id"]}}]
 }`
 
 // A token that ends while a run goes on is replaced by one question to the runner, and the run loses

@@ -2,23 +2,19 @@ package connectorkit
 
 import (
 	"fmt"
+	"reflect"
 	"strings"
 	"sync"
 
+	"github.com/go-json-experiment/json/jsontext"
+
 	"github.com/pdpp-go/pdpp/manifest"
+	"github.com/pdpp-go/pdpp/manifest/gate"
 )
 
 // Validator checks one decoded record before it is emitted. Its error is a *Fault, or counts as one at the path
 // "record".
 type Validator func(stream string, record map[string]any) error
-
-// Fault describes a record that does not match its schema. It contains a location in the schema, never content.
-type Fault struct {
-	Key  string // if it could be read
-	Path string // such as /properties/title/type
-}
-
-func (f *Fault) Error() string { return "record does not match its schema at " + f.Path }
 
 // ValidateSchemas returns a validator that uses the JSON Schema of each stream.
 func ValidateSchemas(m *manifest.Manifest) (Validator, error) {
@@ -38,8 +34,8 @@ func ValidateSchemas(m *manifest.Manifest) (Validator, error) {
 	}, nil
 }
 
-// lateSchemas is ValidateSchemas, but compiles the schemas with the first record.
-func lateSchemas(m *manifest.Manifest) Validator {
+// lazySchemaValidator is ValidateSchemas, but compiles the schemas with the first record.
+func lazySchemaValidator(m *manifest.Manifest) Validator {
 	read := sync.OnceValues(func() (Validator, error) { return ValidateSchemas(m) })
 	return func(stream string, record map[string]any) error {
 		validate, err := read()
@@ -88,4 +84,24 @@ func CheckValidation(connectors []Connector, schemaless map[string]string) []err
 		}
 	}
 	return errs
+}
+
+// quickSchemas returns the compiled schemas by stream, or nil if records are validated by more than their schemas.
+func (c *Connector) quickSchemas() map[string]*gate.Schema {
+	if c.Validate == nil || c.quick == nil ||
+		reflect.ValueOf(c.Validate).Pointer() != reflect.ValueOf(c.wired).Pointer() {
+		return nil
+	}
+	return c.quick()
+}
+
+// compiledSchemas returns the compiled schemas of a manifest, by stream, without those that are too complex.
+func compiledSchemas(m *manifest.Manifest) map[string]*gate.Schema {
+	all := map[string]*gate.Schema{}
+	for _, s := range m.Streams {
+		if q, ok := gate.CompileSchema(jsontext.Value(s.Schema), nil); ok {
+			all[s.Name] = q
+		}
+	}
+	return all
 }

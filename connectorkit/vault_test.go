@@ -12,6 +12,7 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/pdpp-go/pdpp/connectorkit/internal/runstate"
 	"github.com/pdpp-go/pdpp/protocol"
 )
 
@@ -153,7 +154,7 @@ func (s *session) start(c Connector) *protocol.Start {
 		m.CatchUpState = nil
 		for name, mark := range s.state {
 			if delete(m.State, name); len(paceOn(mark)) > 0 {
-				m.State[name] = encode(paceOn(mark))
+				m.State[name] = runstate.EncodeBookmark(paceOn(mark))
 			}
 		}
 	}
@@ -356,7 +357,7 @@ func (s *session) holds(what, gapID, lease string) string {
 	return key
 }
 
-// wasTried holds a settlement to its attempt: a gap that was not tried must not
+// gapWasTried holds a settlement to its attempt: a gap that was not tried must not
 // look as if it was, or it runs out of attempts.
 func (s *session) wasTried(gapID string) {
 	if !s.tried[gapID] {

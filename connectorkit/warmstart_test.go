@@ -14,6 +14,8 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 	"pgregory.net/rapid"
 
+	"github.com/pdpp-go/pdpp/connectorkit/internal/listdetail"
+	"github.com/pdpp-go/pdpp/connectorkit/internal/runstate"
 	"github.com/pdpp-go/pdpp/governor"
 	"github.com/pdpp-go/pdpp/governor/governhttp"
 	"github.com/pdpp-go/pdpp/protocol"
@@ -49,8 +51,8 @@ func TestLearnedRateCompounds(t *testing.T) {
 		succeeded(t, r) // the vault refuses a STATE of a stream that is not in scope
 		carried := 0.0
 		for stream, mark := range v.state {
-			if n := paceOn(mark)[pacePrefix+governor.FieldInterval]; n > 0 && v.records[stream] != nil {
-				carried = max(carried, paceOn(mark)[pacePrefix+governor.FieldRecorded])
+			if n := paceOn(mark)[runstate.PacePrefix+governor.FieldInterval]; n > 0 && v.records[stream] != nil {
+				carried = max(carried, paceOn(mark)[runstate.PacePrefix+governor.FieldRecorded])
 			}
 		}
 		if carried == 0 || len(v.state) != 2 {
@@ -61,7 +63,7 @@ func TestLearnedRateCompounds(t *testing.T) {
 				t.Errorf("the catch-up bookmark carries the pace: %s", m.Cursor)
 			}
 		}
-		time.Sleep(governor.MaxLearnedAge - paceAge)
+		time.Sleep(governor.MaxLearnedAge - runstate.MaxPaceAge)
 		requests := len(s.at)
 		warm, _, r := opened(t, v, c, options{})
 		succeeded(t, r)
@@ -156,40 +158,6 @@ func TestStaleRateColdStarts(t *testing.T) {
 	}
 }
 
-// TestEveryFieldTravels puts all that a governor can learn on a bookmark, for
-// the connector's own provider and for another, and reads it back.
-func TestEveryFieldTravels(t *testing.T) {
-	t.Parallel()
-	full := map[string]float64{}
-	for i, name := range paceFields {
-		full[name] = float64(i + 1)
-	}
-	full[governor.FieldRecorded] = float64(epoch.UnixMilli())
-	want, ok := governor.RestoreLearned(full, epoch)
-	if !ok || len(full) < 7 {
-		t.Fatalf("nothing to restore from %v", full)
-	}
-	for _, p := range []*runProvider{{name: "archive", own: true}, {name: "images"}} {
-		members := map[string]float64{}
-		for name, n := range full {
-			members[p.member(name)] = n
-		}
-		r := &runState{
-			scope: map[string]*streamScope{"log": {}},
-			p:     Process{Now: func() time.Time { return epoch }},
-			start: &protocol.Start{
-				State: map[string]jsontext.Value{"log": withPace(jsontext.Value(`{"page":"3"}`), members)},
-			},
-		}
-		if got := r.learned(p); got == nil || *got != want {
-			t.Errorf("%s: %+v, want %+v", p.name, got, want)
-		}
-		if got := withoutPace(r.start.State["log"]); string(got) != `{"page":"3"}` {
-			t.Errorf("%s leaves %s", p.name, got)
-		}
-	}
-}
-
 // TestNewestRateWins reads the bookmarks in scope only.
 func TestNewestRateWins(t *testing.T) {
 	t.Parallel()
@@ -223,8 +191,8 @@ func TestEachProviderIsRemembered(t *testing.T) {
 			images, err := s.HTTP(
 				governhttp.Options{BaseURL: "http://images.test", Transport: &service{}, Sender: s.Sender("images")},
 			)
-			for _, p := range s.r.providers {
-				rate, _ := p.governor.Rate()
+			for _, p := range s.r.Providers {
+				rate, _ := p.Governor.Rate()
 				began = append(began, rate.Interval)
 			}
 			log := pages("log", nil, nil, nil, nil)
@@ -247,7 +215,7 @@ func TestEachProviderIsRemembered(t *testing.T) {
 			t.Fatalf("remembered %v", pace)
 		}
 		succeeded(t, v.run(t, c, options{scope: only("log"), env: archiveEnv("_PACING_MIN_INTERVAL_MS", "1")}))
-		if milliseconds(began[2]) != own || milliseconds(began[3]) != other {
+		if runstate.Milliseconds(began[2]) != own || runstate.Milliseconds(began[3]) != other {
 			t.Errorf("began at %v after %v and %v", began, own, other)
 		}
 	})
@@ -264,7 +232,7 @@ func TestFailedRunRemembersThePace(t *testing.T) {
 				a, v, s := newArchive(200, 5), newVault(), &service{}
 				c := governed(t, s, a, 1, func(c *governor.Config) { c.Ceiling = time.Millisecond })
 				succeeded(t, v.run(t, c, options{scope: only("log")}))
-				position := string(withoutPace(v.state["log"]))
+				position := string(runstate.WithoutPace(v.state["log"]))
 				s.answer = func(n int, _ *http.Request) *http.Response {
 					if n == 9 { // while the pace still moves
 						return reply(http.StatusUnauthorized)
@@ -276,10 +244,10 @@ func TestFailedRunRemembersThePace(t *testing.T) {
 					t.Fatalf("ended as %s", describe(r))
 				}
 				remembered(t, r)
-				if got := string(withoutPace(v.state["log"])); got != position {
+				if got := string(runstate.WithoutPace(v.state["log"])); got != position {
 					t.Errorf("the bookmark of log moved from %s to %s", position, got)
 				}
-				if mark := steadyOf(v.state["threads"]); !mark.Watermark.Equal(a.things[199].at) {
+				if mark := listdetail.ReadSteadyBookmark(v.state["threads"]); !mark.Watermark.Equal(a.things[199].at) {
 					t.Errorf("the watermark is %s", v.describe())
 				}
 				s.answer = nil
@@ -297,10 +265,11 @@ func remembered(t tb, r result) {
 	if len(states) == 0 {
 		t.Fatalf("the run sends no bookmark")
 	}
-	told := all[*protocol.Progress](r)
-	reached := told[len(told)-1].CollectionRate.CurrentIntervalMS
+	progress := all[*protocol.Progress](r)
+	reached := progress[len(progress)-1].CollectionRate.CurrentIntervalMS
 	last := states[len(states)-1]
-	if got := paceOn(last.Cursor)[pacePrefix+governor.FieldInterval]; last.Mode != protocol.SteadyState || got != reached {
+	got := paceOn(last.Cursor)[runstate.PacePrefix+governor.FieldInterval]
+	if last.Mode != protocol.SteadyState || got != reached {
 		t.Errorf("the run ends at %v ms with the bookmark %s %s", reached, last.Mode, last.Cursor)
 	}
 }
@@ -340,7 +309,7 @@ func TestFailedRecoveryRemembersThePace(t *testing.T) {
 		c := governed(t, s, a, 1)
 		succeeded(t, v.run(t, c, options{}))
 		a.fetch = nil
-		mark, requests := string(withoutPace(v.state["threads"])), len(s.at)
+		mark, requests := string(runstate.WithoutPace(v.state["threads"])), len(s.at)
 		s.answer = func(n int, _ *http.Request) *http.Response {
 			if n == requests+2 {
 				return reply(http.StatusUnauthorized)
@@ -353,7 +322,7 @@ func TestFailedRecoveryRemembersThePace(t *testing.T) {
 			t.Fatalf("ended as %s", describe(r))
 		}
 		remembered(t, r)
-		if got := string(withoutPace(v.state["threads"])); got != mark {
+		if got := string(runstate.WithoutPace(v.state["threads"])); got != mark {
 			t.Errorf("the bookmark moved from %s to %s", mark, got)
 		}
 	})
@@ -441,36 +410,4 @@ func outcomeOf(err error) governor.Outcome {
 		return governor.Outcome{Kind: governor.Rejected}
 	}
 	return governor.Outcome{Kind: governor.Success}
-}
-
-// FuzzPaceOnBookmarks merges a pace onto any object and takes it off again.
-func FuzzPaceOnBookmarks(f *testing.F) {
-	for _, seed := range []string{
-		`{}`, `{ }`, `{"page":"1"}`, ` {"a":{"b":{}}} `, `{"pacing_own":"text"}`, `{"pacing_interval_ms":4,"x":1}`, `[]`,
-		`null`, ``, `{"a":"}"}`,
-	} {
-		f.Add(seed)
-	}
-	pace := map[string]float64{pacePrefix + governor.FieldInterval: 250.5, pacePrefix + governor.FieldRecorded: 1.7e12}
-	f.Fuzz(func(t *testing.T, text string) {
-		mark := jsontext.Value(text)
-		bare := withoutPace(mark)
-		if !mark.IsValid() || mark.Kind() != '{' {
-			return
-		}
-		if !bare.IsValid() {
-			t.Fatalf("%q without its pace is %q", text, bare)
-		}
-		with := withPace(bare, pace)
-		if !with.IsValid() || paceOn(with)[pacePrefix+governor.FieldInterval] != 250.5 {
-			t.Fatalf("%q with a pace is %q", bare, with)
-		}
-		back := withoutPace(with)
-		if err := bare.Canonicalize(); err != nil {
-			return
-		}
-		if err := back.Canonicalize(); err != nil || string(back) != string(bare) {
-			t.Fatalf("%q came back as %q", bare, back)
-		}
-	})
 }

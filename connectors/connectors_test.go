@@ -18,7 +18,7 @@ func TestEveryConnectorValidates(t *testing.T) {
 		t.Attr("spec", id)
 	}
 	var list []connectorkit.Connector
-	for _, e := range All {
+	for _, e := range Registered {
 		list = append(list, e.New())
 	}
 	for _, err := range connectorkit.CheckValidation(list, Schemaless) {
@@ -29,10 +29,10 @@ func TestEveryConnectorValidates(t *testing.T) {
 // TestEntriesAgreeWithTheirManifests holds what the rest of the system relies on.
 func TestEntriesAgreeWithTheirManifests(t *testing.T) {
 	t.Parallel()
-	if !slices.IsSortedFunc(All, func(a, b Entry) int { return strings.Compare(a.Name, b.Name) }) {
+	if !slices.IsSortedFunc(Registered, func(a, b ConnectorEntry) int { return strings.Compare(a.Name, b.Name) }) {
 		t.Error("the list is not sorted by name")
 	}
-	for _, e := range All {
+	for _, e := range Registered {
 		t.Run(e.Name, func(t *testing.T) {
 			t.Parallel()
 			m := e.New().Manifest
@@ -53,20 +53,28 @@ func TestEntriesAgreeWithTheirManifests(t *testing.T) {
 
 // unshown are the streams without a kind, by the reason.
 var unshown = map[string][]string{
-	"tells what was found on a device, not what happened": {"coverage_diagnostics", "claude_code/file_history", "claude_code/cache_inventory", "claude_code/backup_inventory",
-		"claude_code/config_inventory", "codex/history", "codex/session_index", "codex/shell_snapshots", "codex/config_inventory", "codex/cache_inventory"},
+	"tells what was found on a device, not what happened": {"coverage_diagnostics", "claude_code/file_history",
+		"claude_code/cache_inventory", "claude_code/backup_inventory",
+		"claude_code/config_inventory", "codex/history", "codex/session_index", "codex/shell_snapshots",
+		"codex/config_inventory", "codex/cache_inventory"},
 	"names what other records belong to": {"caldav/calendars", "google_calendar/calendars", "google_contacts/groups",
 		"ical/calendars", "carddav/address_books", "imap/folders", "miniflux/categories", "miniflux/feeds", "slack/workspace",
 		"slack/channel_memberships", "slack/user_groups",
 		"ynab/budgets", "ynab/accounts", "ynab/category_groups", "ynab/categories", "ynab/payees",
-		"ynab/money_movement_groups"},
+		"ynab/money_movement_groups", "raindrop/collections", "todoist/projects", "todoist/sections", "todoist/labels",
+		"google_tasks/lists", "readwise/books",
+		"gitlab/projects", "gitlab/starred_projects", "microsoft_todo/lists", "steam/games",
+		"toggl/clients", "toggl/projects", "toggl/tags", "toggl/workspaces", "wallabag/tags",
+		"trakt/lists", "withings/devices"},
 	"is a person or an account, and happens at no time": {"bluesky/profile", "carddav/contacts",
 		"google_contacts/contacts", "google_contacts/other_contacts", "github/user", "imessage/participants",
-		"matrix/members", "oura/profile", "slack/users", "spotify/top_artists", "spotify/top_tracks",
-		"twitter_archive/people"},
+		"fitbit/profile", "hacker_news/profile", "lastfm/profile", "linear/profile",
+		"mastodon/followers", "mastodon/following", "matrix/members", "oura/profile", "slack/users",
+		"spotify/top_artists", "spotify/top_tracks", "steam/friends", "steam/profile",
+		"trakt/profile", "twitter_archive/people", "whoop/body", "whoop/profile"},
 	"is a part of another record": {"github/pull_request_details", "imap/bodies", "notion/page_contents",
 		"slack/dm_read_states"},
-	"does not say when": {"reddit_export/saved", "reddit_export/votes", "reddit_export/hidden",
+	"does not say when": {"jellyfin/favorites", "reddit_export/saved", "reddit_export/votes", "reddit_export/hidden",
 		"reddit_export/subreddits", "reddit_export/account_facts"},
 	"has not happened yet": {"ynab/scheduled_transactions", "slack/reminders"},
 }
@@ -81,7 +89,7 @@ func TestEveryStreamSaysHowItIsShown(t *testing.T) {
 		}
 	}
 	used := map[string]bool{}
-	for _, e := range All {
+	for _, e := range Registered {
 		m := e.New().Manifest
 		for i := range m.Streams {
 			s := &m.Streams[i]
@@ -116,36 +124,37 @@ func TestEveryStreamSaysHowItIsShown(t *testing.T) {
 
 func TestFind(t *testing.T) {
 	t.Parallel()
-	if e, ok := Find("example"); !ok || e.Name != "example" {
+	if e, ok := FindEntry("example"); !ok || e.Name != "example" {
 		t.Error("the example connector is not found")
 	}
-	if _, ok := Find("nothing"); ok {
+	if _, ok := FindEntry("nothing"); ok {
 		t.Error("a connector that is not listed is found")
 	}
 }
 
-// pointed is a word that says what to do, or where.
+// pointed matches a word that names an action or a place.
 var pointed = regexp.MustCompile(`(?i)\b(open|press|tap|choose|create|paste|download|ask for|put)\b`)
 
-// Before an owner gives anything they read where to click, how long the first run takes, and what
-// cannot be got.
+// Before an owner enters anything, they read where to click, how long the first run takes, and what cannot be
+// collected.
 func TestEveryConnectorSaysWhatToExpect(t *testing.T) {
 	t.Parallel()
-	for _, e := range All {
+	for _, e := range Registered {
 		s := e.New().Manifest.Setup
 		if s == nil {
 			t.Errorf("%s has no setup", e.Name)
 			continue
 		}
 		if s.FirstRun == "" || len(s.OutOfReach) == 0 {
-			t.Errorf("%s does not say how long its first run takes (%q), or what cannot be got (%q)", e.Name, s.FirstRun, s.OutOfReach)
+			t.Errorf("%s does not say how long its first run takes (%q), or what cannot be got (%q)", e.Name, s.FirstRun,
+				s.OutOfReach)
 		}
 		for _, line := range append([]string{s.FirstRun}, s.OutOfReach...) {
 			if strings.HasSuffix(line, ".") || len(line) > 200 || len(line) < 10 {
 				t.Errorf("%s: %q is not a few words", e.Name, line)
 			}
 		}
-		var ways []string // each way in says where to click by itself
+		var ways []string // each way to connect names its own clicks
 		if c := s.CredentialCapture; c != nil {
 			ways = append(ways, c.Description)
 		}

@@ -38,7 +38,8 @@ func TestNewConnectorStartsGreen(t *testing.T) {
 		t.Fatalf("a fresh copy does not build: %v\n%s", err, out)
 	}
 	// They differ in nothing but their names: the list is judged with all of them, and one is run.
-	out, err := inTree(root, "go", "test", "-vet=off", "-ldflags=-s -w", "-run=^TestConformance$/^first_run$|^Test([^CN]|C[^o]|N[^e])", "./connectors", "./connectors/"+names[1])
+	out, err := inTree(root, "go", "test", "-vet=off", "-ldflags=-s -w",
+		"-run=^TestConformance$/^first_run$|^Test([^CN]|C[^o]|N[^e])", "./connectors", "./connectors/"+names[1])
 	if err != nil || !strings.Contains(out, "/connectors/"+names[1]+"\t") || strings.Contains(out, "no tests to run") {
 		t.Errorf("the tests of a fresh copy: %v\n%s", err, out)
 	}
@@ -51,7 +52,8 @@ func inTree(root, command string, args ...string) (string, error) {
 	}
 	cmd := exec.Command(command, args...)
 	cmd.Dir = root
-	cmd.Env = append(os.Environ(), "GOFLAGS=-trimpath -buildvcs=false", "CGO_ENABLED=0", "GOWORK=off", "PDPP_TEST_PROGRAMS=")
+	cmd.Env = append(os.Environ(), "GOFLAGS=-trimpath -buildvcs=false", "CGO_ENABLED=0", "GOWORK=off",
+		"PDPP_TEST_PROGRAMS=")
 	out, err := cmd.CombinedOutput()
 	return string(out), err
 }
@@ -88,7 +90,7 @@ func copyTree(t *testing.T, from, to string) {
 	}
 }
 
-// listing gives the files of a tree.
+// listing returns the files of a tree.
 func listing(t *testing.T, root string) (names []string) {
 	t.Helper()
 	err := filepath.WalkDir(root, func(path string, _ fs.DirEntry, err error) error {

@@ -19,18 +19,18 @@ const (
 	AdapterFile  = "adapter.json"
 )
 
-// Kind is the protocol of a tap.
-type Kind string
+// TapProtocol is the protocol of a tap.
+type TapProtocol string
 
 // The kinds.
 const (
-	Singer  Kind = "singer"
-	Airbyte Kind = "airbyte"
+	Singer  TapProtocol = "singer"
+	Airbyte TapProtocol = "airbyte"
 )
 
 // Adapter describes how a tap is started and how it names its streams.
 type Adapter struct {
-	Kind Kind `json:"kind"`
+	Kind TapProtocol `json:"kind"`
 	// Command is the absolute path of the program and its first arguments. {dir} in an argument is replaced by
 	// the run's working directory.
 	Command []string `json:"command"`

@@ -10,7 +10,7 @@ import (
 	"github.com/pdpp-go/pdpp/foreign"
 	"github.com/pdpp-go/pdpp/internal/collect/launch"
 	"github.com/pdpp-go/pdpp/internal/collect/runner"
-	"github.com/pdpp-go/pdpp/internal/keep/store"
+	"github.com/pdpp-go/pdpp/internal/storage/store"
 	"github.com/pdpp-go/pdpp/protocol"
 )
 
@@ -28,10 +28,10 @@ func sourceBed(t *testing.T, habit string, config map[string]any) *bed {
 func TestAirbyteSource(t *testing.T) {
 	t.Parallel()
 	b := sourceBed(t, "plain", map[string]any{"pages": 10, "stop": 8})
-	if result := b.run(launch.Request{}); result.Status != runner.Failed || len(b.keys("pages")) != 8 {
+	if result := b.run(launch.RunRequest{}); result.Status != runner.Failed || len(b.keys("pages")) != 8 {
 		t.Fatalf("%s: %v, stored %v", result.Status, result.Failure, b.keys("pages"))
 	}
-	result := b.run(launch.Request{})
+	result := b.run(launch.RunRequest{})
 	if result.Status != runner.Succeeded || len(b.keys("pages")) != 10 || len(b.keys("app_log")) != 2 {
 		t.Fatalf("%s: %v\n%s", result.Status, result.Failure, result.StderrTail)
 	}
@@ -59,7 +59,7 @@ func TestSourceVerdicts(t *testing.T) {
 		t.Run(c.habit, func(t *testing.T) {
 			t.Parallel()
 			b := sourceBed(t, c.habit, nil)
-			result := b.run(launch.Request{})
+			result := b.run(launch.RunRequest{})
 			if result.Status != runner.Failed || result.DoneError == nil ||
 				result.DoneError.Code != protocol.StreamCollectionFailed ||
 				!strings.Contains(result.Failure.Message, c.words) ||
@@ -87,7 +87,7 @@ func TestSourceFailures(t *testing.T) {
 	} {
 		t.Run(habit, func(t *testing.T) {
 			t.Parallel()
-			result := sourceBed(t, habit, nil).run(launch.Request{})
+			result := sourceBed(t, habit, nil).run(launch.RunRequest{})
 			e := result.DoneError
 			if result.Status != runner.Failed || e == nil || e.RecoveryHint == nil || e.RecoveryHint.Action != action ||
 				*e.Retryable != (action == protocol.RetryByRuntime) {
@@ -107,7 +107,7 @@ func TestWholeSourceStates(t *testing.T) {
 			t.Parallel()
 			b := sourceBed(t, habit, nil)
 			for run := 1; run <= 3; run++ {
-				if result := b.run(launch.Request{}); result.Status != runner.Succeeded || len(b.keys("pages")) != run*each {
+				if result := b.run(launch.RunRequest{}); result.Status != runner.Succeeded || len(b.keys("pages")) != run*each {
 					t.Fatalf("run %d: %s: %v, stored %v\n%s", run, result.Status, result.Failure, b.keys("pages"), result.StderrTail)
 				}
 			}
@@ -123,12 +123,12 @@ func TestWholeSourceStates(t *testing.T) {
 func TestSourceWaits(t *testing.T) {
 	t.Parallel()
 	b := sourceBed(t, "waits", nil)
-	if result := b.run(launch.Request{}); result.Status != runner.Succeeded {
+	if result := b.run(launch.RunRequest{}); result.Status != runner.Succeeded {
 		t.Fatalf("%s: %v", result.Status, result.Failure)
 	}
 	_, err := b.launcher.Run(
 		t.Context(),
-		launch.Request{ConnectionID: connectortest.Connection, Trigger: store.TriggerManual},
+		launch.RunRequest{ConnectionID: connectortest.Connection, Trigger: store.TriggerManual},
 	)
 	if !errors.Is(err, store.ErrWaiting) {
 		t.Errorf("the next run: %v", err)

@@ -16,9 +16,9 @@ import (
 	"github.com/pdpp-go/pdpp/internal/collect/catalog"
 	"github.com/pdpp-go/pdpp/internal/collect/launch"
 	"github.com/pdpp-go/pdpp/internal/collect/runner"
-	"github.com/pdpp-go/pdpp/internal/keep/store"
-	"github.com/pdpp-go/pdpp/internal/keep/store/sqlite"
-	"github.com/pdpp-go/pdpp/internal/keep/store/sqlite/sqlitetest"
+	"github.com/pdpp-go/pdpp/internal/storage/store"
+	"github.com/pdpp-go/pdpp/internal/storage/store/sqlite"
+	"github.com/pdpp-go/pdpp/internal/storage/store/sqlite/sqlitetest"
 )
 
 // bed is a store with a connection to a tap that was wrapped, as an owner does it.
@@ -28,7 +28,7 @@ type bed struct {
 	store    store.Store
 	launcher *launch.Launcher
 	env      map[string]string
-	said     strings.Builder // output of the last run
+	output   strings.Builder // output of the last run
 }
 
 // newBed wraps the tap of a habit, with the configuration that its owner has.
@@ -61,7 +61,7 @@ func newBed(t *testing.T, habit string, config map[string]any, adjust ...func(*f
 	if _, err := foreign.Wrap(t.Context(), o); err != nil {
 		t.Fatal(err)
 	}
-	st, err := sqlite.Open(t.Context(), sqlitetest.Fresh(t, filepath.Join(t.TempDir(), "pdpp.db")), sqlite.Options{})
+	st, err := sqlite.Open(t.Context(), sqlitetest.NewDatabase(t, filepath.Join(t.TempDir(), "pdpp.db")), sqlite.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -85,14 +85,14 @@ func newBed(t *testing.T, habit string, config map[string]any, adjust ...func(*f
 }
 
 // run is one run of the connection.
-func (b *bed) run(req launch.Request) launch.Result {
+func (b *bed) run(req launch.RunRequest) launch.RunResult {
 	b.Helper()
-	b.said.Reset()
+	b.output.Reset()
 	var mu sync.Mutex
 	req.Options.Observe = func(u runner.Update) {
 		mu.Lock()
 		defer mu.Unlock()
-		b.said.WriteString(u.Message + "\n")
+		b.output.WriteString(u.Message + "\n")
 	}
 	req.ConnectionID, req.Trigger = connectortest.Connection, store.TriggerManual
 	result, err := b.launcher.Run(b.Context(), req)
@@ -105,7 +105,7 @@ func (b *bed) run(req launch.Request) launch.Result {
 // keys are what is stored of a stream.
 func (b *bed) keys(stream string) map[string]bool {
 	b.Helper()
-	all, err := connectortest.Stored(b.Context(), b.store, stream)
+	all, err := connectortest.StoredRecords(b.Context(), b.store, stream)
 	if err != nil {
 		b.Fatal(err)
 	}

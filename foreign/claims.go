@@ -11,7 +11,7 @@ import (
 
 // streamEvidence is what a run with exit code 0 proves for one stream.
 type streamEvidence struct {
-	kind Kind
+	kind TapProtocol
 	// begun means that the tap wrote a SCHEMA for the stream.
 	begun bool
 	// status is the last status of an Airbyte source.

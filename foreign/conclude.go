@@ -51,7 +51,7 @@ func (r *tapRelay) deletions(ctx context.Context, s *sourceStream, c streamClaim
 		return nil
 	}
 	if v.Full {
-		return r.f.Say(ctx, protocol.Progress{Stream: s.Name,
+		return r.f.SendProgress(ctx, protocol.Progress{Stream: s.Name,
 			Message: fmt.Sprintf("%s: more than %d records, so that no deletion is inferred", s.Name, maxVersionKeys)})
 	}
 	declared, _ := r.m.Stream(s.Name)
@@ -97,5 +97,5 @@ func (r *tapRelay) say(ctx context.Context, s *sourceStream, c streamClaim, t Tr
 	if s.wrong > 0 {
 		text += fmt.Sprintf("; %d records do not match the tap's own schema and are kept as they came", s.wrong)
 	}
-	return r.f.Say(ctx, protocol.Progress{Stream: s.Name, Message: text})
+	return r.f.SendProgress(ctx, protocol.Progress{Stream: s.Name, Message: text})
 }

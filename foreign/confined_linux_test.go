@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"strings"
 	"testing"
@@ -81,6 +82,7 @@ func escape(args []string) error {
 
 // weaken makes this process one of a machine without namespaces, or without Landlock too, and then the program.
 func weaken(what string, argv []string) error {
+	runtime.LockOSThread() // the filter is that of a thread, and the same thread must start the program
 	rules := []seccomp.Rule{
 		{Call: unix.SYS_CLONE, Errno: unix.EPERM, Unless: [][]seccomp.Arg{{{Index: 0, Mask: unix.CLONE_NEWUSER}}}},
 		{Call: unix.SYS_CLONE3, Errno: unix.ENOSYS},

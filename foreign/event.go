@@ -56,7 +56,7 @@ type tapDialect interface {
 	read(line []byte) (tapEvent, error)
 }
 
-func dialectOf(k Kind) tapDialect {
+func dialectOf(k TapProtocol) tapDialect {
 	if k == Airbyte {
 		return airbyteDialect{}
 	}

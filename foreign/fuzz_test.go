@@ -17,7 +17,7 @@ func FuzzRead(f *testing.F) {
 		f.Add([]byte(line))
 	}
 	f.Fuzz(func(t *testing.T, line []byte) {
-		for _, k := range []Kind{Singer, Airbyte} {
+		for _, k := range []TapProtocol{Singer, Airbyte} {
 			e, err := dialectOf(k).read(line)
 			if err == nil && len(e.data) > 0 && !e.data.IsValid() {
 				t.Errorf("%s: an event carries what is no JSON: %q", k, e.data)

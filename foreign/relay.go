@@ -305,11 +305,11 @@ func (r *tapRelay) countedAll() (n int64) {
 	return n
 }
 
-func (r *tapRelay) miscounted(s *sourceStream, said, came int64) {
+func (r *tapRelay) miscounted(s *sourceStream, reported, came int64) {
 	r.f.Fail(
 		s.Name,
 		&connectorkit.Error{Class: connectorkit.Malformed, OwnerMessage: "the source counted other records than it sent",
-			Err: fmt.Errorf("it says %d, and %d came", said, came)},
+			Err: fmt.Errorf("it shows %d, and %d came", reported, came)},
 	)
 }
 
@@ -369,7 +369,7 @@ func (r *tapRelay) status(ctx context.Context, s *sourceStream, e tapEvent) erro
 	if e.wait <= 0 {
 		return nil
 	}
-	return r.f.Say(ctx, protocol.Progress{
+	return r.f.SendProgress(ctx, protocol.Progress{
 		Stream:  s.Name,
 		Message: "the source waits for its provider's limit",
 		ProviderWait: &protocol.ProviderWait{

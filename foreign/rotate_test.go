@@ -8,8 +8,8 @@ import (
 	"github.com/pdpp-go/pdpp/connectorkit/connectortest"
 	"github.com/pdpp-go/pdpp/internal/collect/launch"
 	"github.com/pdpp-go/pdpp/internal/collect/runner"
-	"github.com/pdpp-go/pdpp/internal/keep/credential"
-	"github.com/pdpp-go/pdpp/internal/keep/store"
+	"github.com/pdpp-go/pdpp/internal/storage/credential"
+	"github.com/pdpp-go/pdpp/internal/storage/store"
 )
 
 // A credential that the provider exchanges is stored before the run continues, however the program reports it:
@@ -47,7 +47,7 @@ func TestRotatedCredential(t *testing.T) {
 			b.launcher.Secrets = launch.StoredSecrets(b.store, key)
 			want := "tok-hush"
 			for run := 1; run <= 3; run++ {
-				result := b.run(launch.Request{})
+				result := b.run(launch.RunRequest{})
 				if result.Status != runner.Succeeded {
 					t.Fatalf("run %d: %s: %v\n%s", run, result.Status, result.Failure, result.StderrTail)
 				}
@@ -72,7 +72,7 @@ func TestRotatedCredential(t *testing.T) {
 func TestRotatedCredentialIsLost(t *testing.T) {
 	t.Parallel()
 	b := newBed(t, "rotates", nil) // its token is a variable of the server's machine
-	result := b.run(launch.Request{})
+	result := b.run(launch.RunRequest{})
 	if result.Status != runner.Failed || !strings.Contains(result.Failure.Message, "could not be stored") ||
 		result.DoneError.Code != "auth_failure" {
 		t.Errorf("%s: %v", result.Status, result.Failure)

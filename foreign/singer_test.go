@@ -16,7 +16,7 @@ import (
 	"github.com/pdpp-go/pdpp/foreign"
 	"github.com/pdpp-go/pdpp/internal/collect/launch"
 	"github.com/pdpp-go/pdpp/internal/collect/runner"
-	"github.com/pdpp-go/pdpp/internal/keep/store"
+	"github.com/pdpp-go/pdpp/internal/storage/store"
 	"github.com/pdpp-go/pdpp/manifest"
 )
 
@@ -25,7 +25,7 @@ import (
 func TestSingerTap(t *testing.T) {
 	t.Parallel()
 	b := newBed(t, "plain", map[string]any{"pages": 35, "visits": 12, "log": 3})
-	first := b.run(launch.Request{})
+	first := b.run(launch.RunRequest{})
 	if first.Status != runner.Succeeded {
 		t.Fatalf("%s: %v\n%s", first.Status, first.Failure, first.StderrTail)
 	}
@@ -37,7 +37,7 @@ func TestSingerTap(t *testing.T) {
 	if first.RecordsEmitted != 50 {
 		t.Errorf("%d records were sent", first.RecordsEmitted)
 	}
-	second := b.run(launch.Request{})
+	second := b.run(launch.RunRequest{})
 	if second.Status != runner.Succeeded || second.RecordsEmitted != 3 { // the log has no state
 		t.Errorf("%s, %d records again", second.Status, second.RecordsEmitted)
 	}
@@ -51,7 +51,7 @@ func TestTapIgnoresItsCatalog(t *testing.T) {
 	t.Parallel()
 	b := newBed(t, "wrong-flag", map[string]any{"pages": 5}, func(o *foreign.Order) { o.Properties = false })
 	edit(t, b, func(a *foreign.Adapter) { a.CatalogFlags = []string{"--catalog"} })
-	result := b.run(launch.Request{})
+	result := b.run(launch.RunRequest{})
 	if result.Status != runner.Failed || result.RecordsEmitted != 0 {
 		t.Fatalf("%s, %d records", result.Status, result.RecordsEmitted)
 	}
@@ -60,7 +60,7 @@ func TestTapIgnoresItsCatalog(t *testing.T) {
 	}
 	// Without options both flags are passed, because its help names both.
 	b = newBed(t, "wrong-flag", map[string]any{"pages": 5})
-	if result := b.run(launch.Request{}); result.Status != runner.Succeeded || len(b.keys("pages")) != 5 {
+	if result := b.run(launch.RunRequest{}); result.Status != runner.Succeeded || len(b.keys("pages")) != 5 {
 		t.Errorf("%s: %v", result.Status, result.Failure)
 	}
 }
@@ -75,7 +75,7 @@ func TestTapKilled(t *testing.T) {
 	b := newBed(t, "plain", map[string]any{"pages": pages, "visits": visits, "stumble": 80})
 	before := 0
 	for run := 1; ; run++ {
-		result := b.run(launch.Request{})
+		result := b.run(launch.RunRequest{})
 		now := len(b.keys("pages")) + len(b.keys("visits"))
 		if result.Status == runner.Succeeded {
 			break
@@ -155,7 +155,7 @@ func TestWrapSeesHosts(t *testing.T) {
 		if err != nil || !slices.Equal(a.Hosts, []string{s.host()}) {
 			t.Errorf("hosts: %v, %v", a.Hosts, err)
 		}
-		if result := b.run(launch.Request{}); result.Status != runner.Succeeded || len(b.keys("pages")) != 2 {
+		if result := b.run(launch.RunRequest{}); result.Status != runner.Succeeded || len(b.keys("pages")) != 2 {
 			t.Errorf("%s: %v\n%s", result.Status, result.Failure, result.StderrTail)
 		}
 	}
@@ -165,7 +165,7 @@ func TestWrapSeesHosts(t *testing.T) {
 func TestChattyTap(t *testing.T) {
 	t.Parallel()
 	b := newBed(t, "chatty", nil)
-	if result := b.run(launch.Request{}); result.Status != runner.Succeeded || len(b.keys("pages")) != 1 {
+	if result := b.run(launch.RunRequest{}); result.Status != runner.Succeeded || len(b.keys("pages")) != 1 {
 		t.Errorf("%s: %v", result.Status, result.Failure)
 	}
 }
@@ -176,7 +176,7 @@ func TestChattyTap(t *testing.T) {
 func TestGarbledTap(t *testing.T) {
 	t.Parallel()
 	b := newBed(t, "garbage", nil)
-	result := b.run(launch.Request{})
+	result := b.run(launch.RunRequest{})
 	if result.Status != runner.Failed || !strings.Contains(result.Failure.Message, "neither a message nor text") {
 		t.Errorf("%s: %v", result.Status, result.Failure)
 	}
@@ -196,7 +196,7 @@ func TestHangingTap(t *testing.T) {
 	b.launcher.Committed = func(string, int) { cancel() }
 	result, err := b.launcher.Run(
 		ctx,
-		launch.Request{ConnectionID: connectortest.Connection, Trigger: store.TriggerManual},
+		launch.RunRequest{ConnectionID: connectortest.Connection, Trigger: store.TriggerManual},
 	)
 	if err != nil || result.Status == runner.Succeeded {
 		t.Fatalf("%s: %v", result.Status, err)
@@ -213,7 +213,7 @@ func TestFailingTap(t *testing.T) {
 	t.Parallel()
 	b := newBed(t, "fails", nil)
 	for run := 1; run <= 3; run++ {
-		result := b.run(launch.Request{})
+		result := b.run(launch.RunRequest{})
 		if result.Status != runner.Failed || !strings.Contains(result.StderrTail, "Traceback: it broke") {
 			t.Fatalf("%s: %v\n%s", result.Status, result.Failure, result.StderrTail)
 		}
@@ -234,12 +234,12 @@ func TestFailingTap(t *testing.T) {
 func TestMistypedRecords(t *testing.T) {
 	t.Parallel()
 	b := newBed(t, "mistyped", nil)
-	result := b.run(launch.Request{})
+	result := b.run(launch.RunRequest{})
 	if result.Status != runner.Succeeded || len(b.keys("pages")) != 2 {
 		t.Fatalf("%s: %v, stored %v", result.Status, result.Failure, b.keys("pages"))
 	}
-	if said := b.said.String(); !strings.Contains(said, "2 records do not match the tap's own schema") {
-		t.Errorf("said: %s", said)
+	if message := b.output.String(); !strings.Contains(message, "2 records do not match the tap's own schema") {
+		t.Errorf("reported %s", message)
 	}
 }
 
@@ -249,13 +249,13 @@ func TestMistypedRecords(t *testing.T) {
 func TestActivatedVersions(t *testing.T) {
 	t.Parallel()
 	b := newBed(t, "versions", nil)
-	set := func(version, from, to, early, exit int) launch.Result {
+	set := func(version, from, to, early, exit int) launch.RunResult {
 		edit(t, b, func(a *foreign.Adapter) {
 			a.Values = jsontext.Value(
 				fmt.Sprintf(`{"version":%d,"from":%d,"pages":%d,"early":%d,"exit":%d}`, version, from, to, early, exit),
 			)
 		})
-		return b.run(launch.Request{})
+		return b.run(launch.RunRequest{})
 	}
 	want := func(when string, from, to int) {
 		t.Helper()
@@ -285,14 +285,14 @@ func TestTooManyVersionKeys(t *testing.T) {
 	t.Parallel()
 	b := newBed(t, "versions", map[string]any{"version": 1, "from": 1, "pages": 10_001})
 	delete(b.env, "PDPP_LEDGER_CHECKPOINT_INTERVAL_MS")
-	b.run(launch.Request{})
+	b.run(launch.RunRequest{})
 	edit(t, b, func(a *foreign.Adapter) { a.Values = jsontext.Value(`{"version":2,"from":1,"pages":5}`) })
-	result := b.run(launch.Request{})
+	result := b.run(launch.RunRequest{})
 	if result.Status != runner.Succeeded || len(b.keys("pages")) != 10_001 {
 		t.Errorf("%s: %d are left", result.Status, len(b.keys("pages")))
 	}
-	if said := b.said.String(); !strings.Contains(said, "no deletion is inferred") {
-		t.Errorf("said: %s", said)
+	if text := b.output.String(); !strings.Contains(text, "no deletion is inferred") {
+		t.Errorf("reported %s", text)
 	}
 }
 
@@ -306,7 +306,7 @@ func TestBatches(t *testing.T) {
 		t.Run(place, func(t *testing.T) {
 			t.Parallel()
 			b := newBed(t, "batch", map[string]any{"batch": place})
-			result := b.run(launch.Request{})
+			result := b.run(launch.RunRequest{})
 			if want := map[bool]int{true: 3}[good]; (result.Status == runner.Succeeded) != good || len(b.keys("pages")) != want {
 				t.Errorf("%s: %v, stored %v\n%s", result.Status, result.Failure, b.keys("pages"), result.StderrTail)
 			}

@@ -64,17 +64,17 @@ func startTap(ctx context.Context, way *networkRoute, argv []string, dir string,
 	if t.out, err = newOutput(stdout); err != nil {
 		return nil, errors.Join(err, stdout.Close(), out.Close())
 	}
-	stderr, said, err := os.Pipe()
+	stderr, file, err := os.Pipe()
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("open pipe: %w", err), stdout.Close(), out.Close())
 	}
 	t.cmd, err = way.launch(argv, dir, func(argv, env []string) *exec.Cmd {
 		cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
 		cmd.Dir, cmd.Env, cmd.WaitDelay = dir, append(environment(dir), env...), time.Second
-		cmd.Stdout, cmd.Stderr = out, said
+		cmd.Stdout, cmd.Stderr = out, file
 		return cmd
 	})
-	_, _ = out.Close(), said.Close() // the child has its own copies
+	_, _ = out.Close(), file.Close() // the child has its own copies
 	if err != nil {
 		_, _ = stdout.Close(), stderr.Close()
 		return nil, fmt.Errorf("start the tap: %w", err)

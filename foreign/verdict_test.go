@@ -25,18 +25,18 @@ import (
 // service is an API with pages; some of them are answered otherwise.
 type service struct {
 	*httptest.Server
-	mu    sync.Mutex
-	says  map[int]int // by page
-	asked map[int]int
+	mu      sync.Mutex
+	reports map[int]int // by page
+	asked   map[int]int
 }
 
-func newService(t *testing.T, says map[int]int, encrypted bool) *service {
-	s := &service{says: says, asked: map[int]int{}}
+func newService(t *testing.T, reportedBy map[int]int, encrypted bool) *service {
+	s := &service{reports: reportedBy, asked: map[int]int{}}
 	s.Server = httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		n, _ := strconv.Atoi(strings.TrimPrefix(r.URL.Path, "/pages/"))
 		s.mu.Lock()
 		s.asked[n]++
-		status := s.says[n]
+		status := s.reports[n]
 		s.mu.Unlock()
 		if status != 0 {
 			w.WriteHeader(status)
@@ -92,7 +92,7 @@ func TestVerdicts(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name     string
-		says     map[int]int
+		known    map[int]int
 		opaque   bool
 		adjust   func(*foreign.Order)
 		stored   int
@@ -100,9 +100,9 @@ func TestVerdicts(t *testing.T) {
 		tone     string
 	}{
 		{name: "nothing refused", stored: 6, coverage: "complete", tone: "green"},
-		{name: "a swallowed 404", says: map[int]int{3: 404}, stored: 5, coverage: "retryable_gap", tone: "amber"},
-		{name: "a swallowed 403", says: map[int]int{3: 403}, stored: 5, coverage: "partial", tone: "amber"},
-		{name: "a swallowed 502", says: map[int]int{3: 502}, stored: 5, coverage: "retryable_gap", tone: "amber"},
+		{name: "a swallowed 404", known: map[int]int{3: 404}, stored: 5, coverage: "retryable_gap", tone: "amber"},
+		{name: "a swallowed 403", known: map[int]int{3: 403}, stored: 5, coverage: "partial", tone: "amber"},
+		{name: "a swallowed 502", known: map[int]int{3: 502}, stored: 5, coverage: "retryable_gap", tone: "amber"},
 		{name: "traffic that is not inspected", opaque: true, adjust: func(o *foreign.Order) { o.Opaque = true },
 			stored: 6, coverage: "unknown", tone: "grey"},
 		{name: "a host that is not allowed", adjust: func(o *foreign.Order) { o.Hosts = nil }, coverage: "partial",
@@ -113,8 +113,8 @@ func TestVerdicts(t *testing.T) {
 			if c.adjust == nil {
 				c.adjust = func(*foreign.Order) {}
 			}
-			b := newService(t, c.says, c.opaque).over(t, "api", map[string]any{"pages": 6}, c.adjust)
-			result := b.run(launch.Request{})
+			b := newService(t, c.known, c.opaque).over(t, "api", map[string]any{"pages": 6}, c.adjust)
+			result := b.run(launch.RunRequest{})
 			if result.Status != runner.Succeeded {
 				t.Fatalf("%s: %v\n%s", result.Status, result.Failure, result.StderrTail)
 			}
@@ -140,7 +140,7 @@ func TestTapPastTheProxy(t *testing.T) {
 	t.Parallel()
 	s := newService(t, nil, false)
 	b := s.over(t, "direct", map[string]any{"pages": 3})
-	result := b.run(launch.Request{})
+	result := b.run(launch.RunRequest{})
 	if result.Status != runner.Failed || len(b.keys("pages")) != 0 || len(s.asked) != 0 {
 		t.Errorf("%s, stored %v, asked %v", result.Status, b.keys("pages"), s.asked)
 	}
@@ -157,14 +157,14 @@ func TestRefusedIsAskedAgain(t *testing.T) {
 	t.Parallel()
 	s := newService(t, map[int]int{3: 502}, false)
 	b := s.over(t, "api", map[string]any{"pages": 6})
-	b.run(launch.Request{})
+	b.run(launch.RunRequest{})
 	if keys := b.keys("pages"); len(keys) != 5 || keys["3"] {
 		t.Fatalf("stored: %v", keys)
 	}
 	s.mu.Lock()
-	delete(s.says, 3)
+	delete(s.reports, 3)
 	s.mu.Unlock()
-	b.run(launch.Request{})
+	b.run(launch.RunRequest{})
 	axis, tone := b.coverage()
 	if keys := b.keys("pages"); len(keys) != 6 || axis != "complete" || tone != "green" || s.asked[1] != 1 {
 		t.Errorf("stored %v, %s, %s, page 1 asked for %d times", keys, axis, tone, s.asked[1])
@@ -188,7 +188,7 @@ func TestFailureByTheLastAnswer(t *testing.T) {
 			t.Parallel()
 			b := newService(t, map[int]int{2: c.status}, false).over(t, "api", map[string]any{"pages": 3, "strict": true})
 			b.env["PDPP_LEDGER_RETRY_BUDGET_INITIAL_TOKENS"] = "0"
-			result := b.run(launch.Request{})
+			result := b.run(launch.RunRequest{})
 			e := result.DoneError
 			if result.Status != runner.Failed || e == nil || e.Code != c.code || e.RecoveryHint == nil ||
 				e.RecoveryHint.Action != c.action {
@@ -207,14 +207,14 @@ func TestTapGivesUpAtALimit(t *testing.T) {
 	s := newService(t, map[int]int{2: 429}, false)
 	b := s.over(t, "api", map[string]any{"pages": 3, "strict": true})
 	b.env["PDPP_LEDGER_RETRY_BUDGET_INITIAL_TOKENS"] = "0"
-	b.run(launch.Request{})
+	b.run(launch.RunRequest{})
 	if axis, tone := b.coverage(); axis != "retryable_gap" || tone != "amber" || len(b.keys("pages")) != 1 {
 		t.Errorf("%s, %s, stored %v", axis, tone, b.keys("pages"))
 	}
 	s.mu.Lock()
-	delete(s.says, 2)
+	delete(s.reports, 2)
 	s.mu.Unlock()
-	b.run(launch.Request{AskAnyway: true})
+	b.run(launch.RunRequest{AskAnyway: true})
 	if axis, tone := b.coverage(); axis != "complete" || tone != "green" || len(b.keys("pages")) != 3 {
 		t.Errorf("%s, %s, stored %v", axis, tone, b.keys("pages"))
 	}
@@ -268,7 +268,7 @@ func TestRefusalMarksItsStream(t *testing.T) {
 				}
 			})
 			b.env["PDPP_LEDGER_CREDENTIALS_TOKEN"], b.env["PDPP_LEDGER_RETRY_BUDGET_INITIAL_TOKENS"] = "tok-hush", "0"
-			if result := b.run(launch.Request{}); result.Status != runner.Succeeded {
+			if result := b.run(launch.RunRequest{}); result.Status != runner.Succeeded {
 				t.Fatalf("%s: %v\n%s", result.Status, result.Failure, result.StderrTail)
 			}
 			var marked []string
@@ -297,7 +297,7 @@ func TestRefusalMarksItsStream(t *testing.T) {
 func TestTapStopsBeforeTheOthers(t *testing.T) {
 	t.Parallel()
 	b := newService(t, map[int]int{2: 404}, false).over(t, "several", map[string]any{"strict": true})
-	if result := b.run(launch.Request{}); result.Status != runner.Failed {
+	if result := b.run(launch.RunRequest{}); result.Status != runner.Failed {
 		t.Fatalf("%s", result.Status)
 	}
 	rows := b.rows()
@@ -316,9 +316,9 @@ func TestRefusedLater(t *testing.T) {
 		tone   string
 	}{{0, "green"}, {404, "amber"}, {404, "amber"}} {
 		s.mu.Lock()
-		s.says[2] = c.status
+		s.reports[2] = c.status
 		s.mu.Unlock()
-		if result := b.run(launch.Request{}); result.Status != runner.Succeeded {
+		if result := b.run(launch.RunRequest{}); result.Status != runner.Succeeded {
 			t.Fatalf("%s: %v\n%s", result.Status, result.Failure, result.StderrTail)
 		}
 		if _, tone := b.coverage(); tone != c.tone {

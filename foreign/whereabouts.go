@@ -83,7 +83,10 @@ func (w *requestLocator) groups(asked []int64) (first []int, ok bool) {
 
 // at returns a function that reports whether a stream was worked on at a position of the output. asked are the
 // positions of all requests, in order. If known is false, the function returns true for every stream.
-func (w *requestLocator) at(kind Kind, asked []int64) (working func(s *sourceStream, place int64) bool, known bool) {
+func (w *requestLocator) at(
+	kind TapProtocol,
+	asked []int64,
+) (working func(s *sourceStream, place int64) bool, known bool) {
 	first, ok := w.groups(asked)
 	if !ok || len(asked) > 0 && asked[0] < 0 {
 		return func(*sourceStream, int64) bool { return true }, false
@@ -113,7 +116,7 @@ func (w *requestLocator) at(kind Kind, asked []int64) (working func(s *sourceStr
 	}, true
 }
 
-func (v streamVisit) end(kind Kind) int64 {
+func (v streamVisit) end(kind TapProtocol) int64 {
 	if kind == Airbyte && !v.closed {
 		return math.MaxInt64
 	}

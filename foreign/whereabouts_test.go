@@ -11,7 +11,7 @@ import (
 func TestWhereabouts(t *testing.T) {
 	for _, c := range []struct {
 		name, output string
-		kind         Kind
+		kind         TapProtocol
 		want         string
 	}{
 		{"one after the other", "A?a B!C?c", Singer, "b"},

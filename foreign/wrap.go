@@ -32,7 +32,7 @@ var connectorName = regexp.MustCompile(`^[a-z][a-z0-9_]{0,63}$`)
 
 // Order contains the parameters of Wrap.
 type Order struct {
-	Kind Kind
+	Kind TapProtocol
 	// Name is the connector's key.
 	Name string
 	// Dir is the folder to write.
@@ -199,14 +199,14 @@ func (w *programWrapper) ask(ctx context.Context, args ...string) ([]byte, error
 	defer cancel()
 	a := Adapter{Command: w.command}
 	argv := append(a.command(w.dir), args...)
-	var out, said bytes.Buffer
+	var out, output bytes.Buffer
 	var cmd *exec.Cmd
 	way := &networkRoute{proxy: w.proxy}
 	err := w.limits.Start(func() (err error) {
 		cmd, err = way.launch(argv, w.dir, func(argv, env []string) *exec.Cmd {
 			cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
 			cmd.Dir, cmd.Env, cmd.WaitDelay = w.dir, append(environment(w.dir), env...), time.Second
-			cmd.Stdout, cmd.Stderr = &out, &said
+			cmd.Stdout, cmd.Stderr = &out, &output
 			return cmd
 		})
 		return err
@@ -215,7 +215,7 @@ func (w *programWrapper) ask(ctx context.Context, args ...string) ([]byte, error
 		err = cmd.Wait()
 	}
 	if err != nil {
-		lines := strings.Split(strings.TrimSpace(said.String()), "\n")
+		lines := strings.Split(strings.TrimSpace(output.String()), "\n")
 		return out.Bytes(), fmt.Errorf("%s %s: %w: %s", filepath.Base(argv[0]), args[0], err, lines[len(lines)-1])
 	}
 	return out.Bytes(), nil

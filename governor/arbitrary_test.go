@@ -6,14 +6,13 @@ import (
 	"testing"
 	"time"
 
-	"pgregory.net/rapid"
-
 	"github.com/pdpp-go/pdpp/governor"
+	"github.com/pdpp-go/pdpp/governor/internal/quickcheck"
 )
 
 // arbitrary drives a governor with calls and outcomes that no real provider or clock would produce.
 type arbitrary struct {
-	t        *rapid.T
+	t        *quickcheck.T
 	g        *governor.Governor
 	ceiling  time.Duration
 	maxWait  time.Duration
@@ -34,30 +33,29 @@ var (
 	endless = []time.Duration{math.MinInt64, math.MaxInt64 - 1, math.MaxInt64}
 )
 
-func drawArbitrary(t *rapid.T) *arbitrary {
+func drawArbitrary(t *quickcheck.T) *arbitrary {
 	a := &arbitrary{
-		t:   t,
-		now: noon,
-		ceiling: rapid.SampledFrom([]time.Duration{0, time.Nanosecond, 50 * time.Millisecond, 2 * time.Second}).
-			Draw(t, "ceiling"),
-		maxWait: rapid.SampledFrom([]time.Duration{0, time.Minute}).Draw(t, "max wait"),
+		t:       t,
+		now:     noon,
+		ceiling: quickcheck.Pick(t, "ceiling", 0, time.Nanosecond, 50*time.Millisecond, 2*time.Second),
+		maxWait: quickcheck.Pick(t, "max wait", []time.Duration{0, time.Minute}...),
 	}
 	var learned *governor.Learned
-	if rapid.Bool().Draw(t, "warm") {
+	if t.Bool("warm") {
 		learned = &governor.Learned{
-			Interval: rapid.SampledFrom([]time.Duration{1, time.Millisecond, time.Second, 24 * time.Hour}).Draw(t, "learned"),
-			Limit:    rapid.SampledFrom([]float64{0, 1e-9, 1, 1e6}).Draw(t, "limit"),
-			Refused:  rapid.SampledFrom([]float64{0, 1e-9, 1, 1e6}).Draw(t, "refused"),
-			Sweep:    rapid.SampledFrom([]float64{0, 1e-9, 100, 1e6}).Draw(t, "sweep"),
-			Pause:    rapid.SampledFrom([]time.Duration{0, 1, time.Hour}).Draw(t, "pause"),
-			Cost:     rapid.SampledFrom([]time.Duration{0, 1, time.Hour}).Draw(t, "cost"),
+			Interval: quickcheck.Pick(t, "learned", []time.Duration{1, time.Millisecond, time.Second, 24 * time.Hour}...),
+			Limit:    quickcheck.Pick(t, "limit", []float64{0, 1e-9, 1, 1e6}...),
+			Refused:  quickcheck.Pick(t, "refused", []float64{0, 1e-9, 1, 1e6}...),
+			Sweep:    quickcheck.Pick(t, "sweep", []float64{0, 1e-9, 100, 1e6}...),
+			Pause:    quickcheck.Pick(t, "pause", []time.Duration{0, 1, time.Hour}...),
+			Cost:     quickcheck.Pick(t, "cost", []time.Duration{0, 1, time.Hour}...),
 		}
 	}
 	a.g = governor.New("acme", func(c *governor.Config) {
 		c.Ceiling, c.MaxWait, c.Learned = a.ceiling, a.maxWait, learned
-		c.Breaker.Off = rapid.Bool().Draw(t, "unbroken")
-		c.Longest = rapid.SampledFrom([]time.Duration{0, time.Millisecond, time.Minute}).Draw(t, "longest")
-		c.Seed = rapid.Uint64().Draw(t, "seed")
+		c.Breaker.Off = t.Bool("unbroken")
+		c.Longest = quickcheck.Pick(t, "longest", []time.Duration{0, time.Millisecond, time.Minute}...)
+		c.Seed = t.Uint64("seed", 0, math.MaxUint64)
 	})
 	return a
 }
@@ -86,8 +84,8 @@ func (a *arbitrary) ask(call *governor.Call) (time.Duration, *governor.DeniedErr
 	return wait, denied
 }
 
-func take(t *rapid.T, from *[]*governor.Call) *governor.Call {
-	i := rapid.IntRange(0, len(*from)-1).Draw(t, "which")
+func take(t *quickcheck.T, from *[]*governor.Call) *governor.Call {
+	i := t.Int("which", 0, len(*from)-1)
 	call := (*from)[i]
 	*from = append((*from)[:i:i], (*from)[i+1:]...)
 	return call
@@ -95,13 +93,12 @@ func take(t *rapid.T, from *[]*governor.Call) *governor.Call {
 
 // step makes one random move and checks the invariants.
 func (a *arbitrary) step(durations []time.Duration) {
-	span := func(name string) time.Duration { return rapid.SampledFrom(durations).Draw(a.t, name) }
-	switch rapid.SampledFrom([]string{"clock", "ask", "ask", "ask again", "answer", "answer", "withdraw"}).
-		Draw(a.t, "step") {
+	span := func(name string) time.Duration { return quickcheck.Pick(a.t, name, durations...) }
+	switch quickcheck.Pick(a.t, "step", "clock", "ask", "ask", "ask again", "answer", "answer", "withdraw") {
 	case "clock": // forwards, backwards or not at all
-		a.now = a.now.Add(rapid.SampledFrom([]time.Duration{
+		a.now = a.now.Add(quickcheck.Pick(a.t, "tick", []time.Duration{
 			-time.Second, 0, time.Nanosecond, time.Millisecond, time.Second, time.Minute, 24 * time.Hour,
-		}).Draw(a.t, "tick"))
+		}...))
 	case "ask":
 		call := a.g.Call()
 		a.ask(&call)
@@ -115,13 +112,13 @@ func (a *arbitrary) step(durations []time.Duration) {
 		}
 		call := take(a.t, &a.underWay)
 		o := governor.Outcome{
-			Kind: governor.Kind(rapid.IntRange(0, 5).Draw(a.t, "kind")), Sent: a.now.Add(-span("ago")),
-			HasRetryAfter: rapid.Bool().Draw(a.t, "retryAt"), RetryAfter: span("retry after"),
+			Kind: governor.Kind(a.t.Int("kind", 0, 5)), Sent: a.now.Add(-span("ago")),
+			HasRetryAfter: a.t.Bool("retryAt"), RetryAfter: span("retry after"),
 		}
-		if rapid.Bool().Draw(a.t, "announced") {
+		if a.t.Bool("announced") {
 			o.Quota = governor.Quota{
-				Known: true, Limit: rapid.IntRange(-1, 100).Draw(a.t, "limit"),
-				Remaining: rapid.IntRange(-5, 100).Draw(a.t, "remaining"), Reset: span("reset"),
+				Known: true, Limit: a.t.Int("limit", -1, 100),
+				Remaining: a.t.Int("remaining", -5, 100), Reset: span("reset"),
 			}
 		}
 		if o.Kind == governor.Throttled && o.HasRetryAfter && a.now.Add(o.RetryAfter).After(a.retryAt) {
@@ -152,9 +149,9 @@ func (a *arbitrary) step(durations []time.Duration) {
 // respected, and the next request is eventually admitted.
 func TestNothingBreaksTheGovernor(t *testing.T) {
 	t.Parallel()
-	rapid.Check(t, func(t *rapid.T) {
+	quickcheck.Check(t, func(t *quickcheck.T) {
 		a := drawArbitrary(t)
-		for range rapid.IntRange(0, 200).Draw(t, "steps") {
+		for range t.Int("steps", 0, 200) {
 			a.step(absurd)
 		}
 		for _, call := range a.underWay {
@@ -178,9 +175,9 @@ func TestNothingBreaksTheGovernor(t *testing.T) {
 // Times beyond the range of a clock break nothing and do not become zero waits.
 func TestEndlessTimesAreNoWaitOfZero(t *testing.T) {
 	t.Parallel()
-	rapid.Check(t, func(t *rapid.T) {
+	quickcheck.Check(t, func(t *quickcheck.T) {
 		a := drawArbitrary(t)
-		for range rapid.IntRange(0, 200).Draw(t, "steps") {
+		for range t.Int("steps", 0, 200) {
 			a.step(append(endless, absurd...))
 		}
 	})

@@ -1,10 +1,9 @@
 package governor_test
 
 import (
+	"reflect"
 	"testing"
 	"time"
-
-	"github.com/google/go-cmp/cmp"
 
 	"github.com/pdpp-go/pdpp/governor"
 )
@@ -208,8 +207,8 @@ func TestTransitionsAreFactsHandedOverOnce(t *testing.T) {
 			Tokens:   3,
 		},
 	}
-	if diff := cmp.Diff(want, c.g.Transitions()); diff != "" {
-		t.Fatalf("transitions (-want +got):\n%s", diff)
+	if got := c.g.Transitions(); !reflect.DeepEqual(got, want) {
+		t.Fatalf("transitions\n%+v, want\n%+v", got, want)
 	}
 	if again := c.g.Transitions(); len(again) != 0 {
 		t.Fatalf("handed over twice: %+v", again)

@@ -5,14 +5,14 @@ import (
 	"testing"
 	"time"
 
-	"pgregory.net/rapid"
+	"github.com/pdpp-go/pdpp/governor/internal/quickcheck"
 )
 
 // Marks count the requests answered by their moment, in whatever order the reports arrive.
 func TestMarksCountWhatIsHeardOfLate(t *testing.T) {
 	t.Parallel()
-	rapid.Check(t, func(t *rapid.T) {
-		sent := rapid.SliceOfN(rapid.IntRange(1, 4000), 1, 400).Draw(t, "sent")
+	quickcheck.Check(t, func(t *quickcheck.T) {
+		sent := quickcheck.Slice(t, "sent", 1, 400, func() int { return t.Int("ms", 1, 4000) })
 		p := newPacer(Config{Discovery: time.Second})
 		for _, at := range sent {
 			p.countDelayed(time.Duration(at) * time.Millisecond)

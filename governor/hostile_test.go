@@ -5,9 +5,8 @@ import (
 	"testing"
 	"time"
 
-	"pgregory.net/rapid"
-
 	"github.com/pdpp-go/pdpp/governor"
+	"github.com/pdpp-go/pdpp/governor/internal/quickcheck"
 )
 
 // Without a ceiling and with a clock that never advances, the interval stays finite, and a refusal still
@@ -51,14 +50,14 @@ func TestHostileLearned(t *testing.T) {
 		math.MaxFloat64,
 	}
 	spans := []time.Duration{math.MinInt64, -time.Hour, 0, 1, time.Second, time.Hour, math.MaxInt64}
-	rapid.Check(t, func(t *rapid.T) {
-		number := func(name string) float64 { return rapid.SampledFrom(numbers).Draw(t, name) }
-		span := func(name string) time.Duration { return rapid.SampledFrom(spans).Draw(t, name) }
+	quickcheck.Check(t, func(t *quickcheck.T) {
+		number := func(name string) float64 { return quickcheck.Pick(t, name, numbers...) }
+		span := func(name string) time.Duration { return quickcheck.Pick(t, name, spans...) }
 		l := &governor.Learned{
 			Interval: span("interval"), Limit: number("limit"), Refused: number("refused"), Sweep: number("sweep"),
 			Margin: number("margin"), Burst: number("burst"), Pause: span("pause"), Cost: span("cost"),
-			Brief: rapid.Bool().Draw(t, "brief"), Strict: rapid.Bool().Draw(t, "strict"),
-			Depth: number("depth"), Spaced: rapid.Bool().Draw(t, "spaced"), Scatter: number("scatter"),
+			Brief: t.Bool("brief"), Strict: t.Bool("strict"),
+			Depth: number("depth"), Spaced: t.Bool("spaced"), Scatter: number("scatter"),
 		}
 		const ceiling, longest = 100 * time.Millisecond, time.Minute
 		c := newClient(
@@ -67,9 +66,9 @@ func TestHostileLearned(t *testing.T) {
 			patient,
 			func(c *governor.Config) { c.Ceiling, c.Longest, c.Learned = ceiling, longest, l },
 		)
-		for range rapid.IntRange(1, 100).Draw(t, "answers") {
+		for range t.Int("answers", 1, 100) {
 			before := c.interval()
-			kind := governor.Kind(rapid.IntRange(0, 3).Draw(t, "kind"))
+			kind := governor.Kind(t.Int("kind", 0, 3))
 			c.send(kind)
 			after := c.interval()
 			switch {

@@ -4,7 +4,7 @@ import (
 	"time"
 
 	"github.com/pdpp-go/pdpp/governor"
-	"github.com/pdpp-go/pdpp/internal/lab/ratesim"
+	"github.com/pdpp-go/pdpp/governor/ratesim"
 )
 
 // keeper observes a run and checks the rules of the pace.
@@ -22,21 +22,21 @@ type keeper struct {
 	exactly   bool          // the next request must be sent at the Retry-After
 }
 
-func (k *keeper) see(e ratesim.Event) {
+func (k *keeper) see(e ratesim.RunEvent) {
 	if e.Before < k.interval {
 		k.t.Fatalf("%s: the interval fell from %s to %s without a success", e.At, k.interval, e.Before)
 	}
 	switch e.Kind {
-	case ratesim.Answered:
+	case ratesim.EventAnswered:
 		k.answered(e)
-	case ratesim.Denied:
+	case ratesim.EventDenied:
 		k.exactly = false
 		if e.Reason != governor.CircuitOpen || !k.breaker {
 			k.t.Fatalf("%s: denied with %q", e.At, e.Reason)
 		}
-	case ratesim.Withdrawn:
+	case ratesim.EventWithdrawn:
 		k.admitted(e.At)
-	case ratesim.Sends:
+	case ratesim.EventSends:
 		k.admitted(e.At)
 		if gap := e.At - k.last; gap < k.ceiling {
 			k.t.Fatalf("%s: %s after the request before, the ceiling is %s", e.At, gap, k.ceiling)
@@ -64,7 +64,7 @@ func (k *keeper) admitted(at time.Duration) {
 }
 
 // answered checks how a response changes the interval.
-func (k *keeper) answered(e ratesim.Event) {
+func (k *keeper) answered(e ratesim.RunEvent) {
 	if e.After < k.ceiling {
 		k.t.Fatalf("%s: interval %s is below the ceiling %s", e.At, e.After, k.ceiling)
 	}
@@ -89,7 +89,7 @@ func (k *keeper) answered(e ratesim.Event) {
 	}
 }
 
-func (k *keeper) throttled(e ratesim.Event) {
+func (k *keeper) throttled(e ratesim.RunEvent) {
 	if e.Outcome.HasRetryAfter {
 		k.retryAt, k.exactly = max(k.retryAt, e.At+e.Outcome.RetryAfter), true
 	}

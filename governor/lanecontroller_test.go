@@ -5,12 +5,12 @@ import (
 	"time"
 
 	"github.com/pdpp-go/pdpp/governor"
-	"github.com/pdpp-go/pdpp/internal/lab/ratesim"
+	"github.com/pdpp-go/pdpp/governor/ratesim"
 )
 
 // crossing is a run with a number of lanes that the governor chooses.
 type crossing struct {
-	ratesim.Result
+	ratesim.RunResult
 	best   time.Duration // an oracle's time with the maximum number of lanes
 	open   int           // at the end
 	widest int           // most requests in flight at once
@@ -26,24 +26,24 @@ func cross(limiter func() ratesim.Limiter, slow time.Duration, lanes int) crossi
 	inFlight := 0
 	o := ratesim.Options{
 		Provider: ratesim.Provider{Median: 100 * time.Millisecond, Spread: 0.3, Limiter: func(uint64) ratesim.Limiter {
-			return &ratesim.Slow{Limiter: limiter(), By: slow}
+			return &ratesim.SlowProvider{Limiter: limiter(), By: slow}
 		}},
-		Seed: 4, Governor: g, Requests: 1000, Workers: max(1, lanes), Watch: func(e ratesim.Event) {
+		Seed: 4, Governor: g, Requests: 1000, Workers: max(1, lanes), Watch: func(e ratesim.RunEvent) {
 			switch e.Kind {
-			case ratesim.Sends:
+			case ratesim.EventSends:
 				inFlight++
-			case ratesim.Answered:
+			case ratesim.EventAnswered:
 				inFlight--
 			}
 			c.widest = max(c.widest, inFlight)
 		},
 	}
-	c.Result, c.best = ratesim.Run(o), ratesim.Oracle(o, 100*time.Millisecond)
+	c.RunResult, c.best = ratesim.Run(o), ratesim.Oracle(o, 100*time.Millisecond)
 	c.open, _ = g.Lanes()
 	return c
 }
 
-func fourASecond() ratesim.Limiter { return &ratesim.Bucket{PerSecond: 4, Burst: 10} }
+func fourASecond() ratesim.Limiter { return &ratesim.TokenBucket{PerSecond: 4, Burst: 10} }
 
 // With slow responses, lanes open until the limit bounds the flow.
 func TestLanesMakeUpForSlowAnswers(t *testing.T) {
@@ -67,7 +67,7 @@ func TestOneLaneIsEnough(t *testing.T) {
 	t.Parallel()
 	for name, limiter := range map[string]func() ratesim.Limiter{
 		"limit": fourASecond,
-		"queue": func() ratesim.Limiter { return &ratesim.LimitReq{PerSecond: 2, Burst: 20, Delay: true} },
+		"queue": func() ratesim.Limiter { return &ratesim.NginxLimitReq{PerSecond: 2, Burst: 20, Delay: true} },
 	} {
 		one, many := cross(limiter, 0, 0), cross(limiter, 0, 16)
 		if many.open != 1 || many.Elapsed > one.Elapsed*11/10 {
@@ -89,7 +89,7 @@ func TestLanesFindAConcurrencyLimit(t *testing.T) {
 // The number of lanes never exceeds Config.Lanes.
 func TestLanesStayWithinWhatIsDeclared(t *testing.T) {
 	t.Parallel()
-	fast := func() ratesim.Limiter { return &ratesim.Bucket{PerSecond: 50, Burst: 50} }
+	fast := func() ratesim.Limiter { return &ratesim.TokenBucket{PerSecond: 50, Burst: 50} }
 	if c := cross(fast, 2*time.Second, 4); c.widest != 4 || c.open != 4 {
 		t.Errorf("%d in flight at most, %d lanes", c.widest, c.open)
 	}

@@ -139,10 +139,12 @@ func (m *limitEstimator) recordCost(quiet float64, brief bool) {
 	m.cost, m.briefPauses = quiet, brief
 }
 
+// tiny prevents a division by zero, in seconds.
+const tiny = 1e-9
+
 // learn updates the limit after an epoch that ended with a refusal at rate. retryAfter is the requested
 // pause in seconds, or zero.
 func (m *limitEstimator) learn(e *refusalEpoch, at time.Duration, rate, retryAfter float64) {
-	const tiny = 1e-9
 	active := max(tiny, e.active(at))
 	m.window = e.n >= windowCount && e.paused > active/2 && e.n == m.count
 	m.count = e.n
@@ -158,16 +160,8 @@ func (m *limitEstimator) learn(e *refusalEpoch, at time.Duration, rate, retryAft
 		// Most of the pause was our own guess, made before anything was known.
 		e.paused = min(e.paused, guessedRefill/rate)
 	}
-	// A pause may have refilled the quota (a window) or not (a ban). It lowers the estimate by at most half.
-	estimate := max(e.n/max(tiny, active+e.paused), 0.5*e.n/active)
-	if m.window {
-		estimate = e.n / max(tiny, active+e.paused)
-	}
-	if retryAfter > 0 && e.n >= 1000 {
-		// The provider announces its pauses and rarely refuses, so there is no reason to spread its quota.
-		estimate = max(estimate, e.n/active*(1-50/e.n))
-	}
 	first := m.limit == 0
+	estimate := m.averageRate(e, active, retryAfter)
 	if first {
 		estimate = max(estimate, rate/2)
 	}
@@ -176,31 +170,16 @@ func (m *limitEstimator) learn(e *refusalEpoch, at time.Duration, rate, retryAft
 		m.burst *= burstGrowth
 	}
 	if !first && e.n >= reliableCount && e.paused < active/2 {
-		for range 2 { // a better rate implies a smaller burst, which implies a better rate
-			burst := max(1, inferredBurst*e.excess(estimate, active))
-			if m.burst == 0 || burst < m.burst {
-				m.burst = burst
-			}
-			estimate = max(estimate, e.sustained(m.burst, active))
-		}
+		estimate = m.learnBurst(e, estimate, active)
 	}
 	if m.size > 0 && e.n > windowPassed*m.size {
 		estimate = max(estimate, windowSafety*e.recentRate(m.size, active))
 	}
 	estimate = min(estimate, rate)
 	confirmed := !first && estimate > 0.95*m.limit && estimate < 1.05*m.limit
-	switch {
-	case tooEarly && e.n < earlyCount:
-		m.margin = min(widestMargin, m.margin*widenMargin)
-	case !tooEarly && e.n > lateCount:
-		m.margin = max(narrowestMargin, m.margin*narrowMargin)
-	}
-	switch {
-	case e.n >= fewAnswers:
-	case first:
-		estimate = 0.75 * min(rate, max(estimate, rate/2))
-	default:
-		estimate = max(m.limit/2, min(estimate, 0.85*m.limit), min(m.past.rate(m.limit), stretchShare*m.limit))
+	m.adjustMargin(e.n, tooEarly)
+	if e.n < fewAnswers {
+		estimate = m.cautiousEstimate(estimate, rate)
 	}
 	if m.window {
 		rate = min(rate, estimate*windowSearch)
@@ -214,6 +193,50 @@ func (m *limitEstimator) learn(e *refusalEpoch, at time.Duration, rate, retryAft
 		m.highest = max(m.highest, m.limit)
 	}
 	m.planClimb(e.n, confirmed)
+}
+
+// averageRate returns the rate of an epoch. A pause may have refilled the quota (a window) or not (a ban). It lowers
+// the estimate by at most half.
+func (m *limitEstimator) averageRate(e *refusalEpoch, active, retryAfter float64) float64 {
+	estimate := e.n / max(tiny, active+e.paused)
+	if !m.window {
+		estimate = max(estimate, 0.5*e.n/active)
+	}
+	if retryAfter > 0 && e.n >= 1000 {
+		// The provider announces its pauses and rarely refuses, so there is no reason to spread its quota.
+		estimate = max(estimate, e.n/active*(1-50/e.n))
+	}
+	return estimate
+}
+
+// learnBurst sets the burst from a reliable epoch and returns the better estimate of the rate.
+func (m *limitEstimator) learnBurst(e *refusalEpoch, estimate, active float64) float64 {
+	for range 2 { // a better rate implies a smaller burst, which implies a better rate
+		burst := max(1, inferredBurst*e.excess(estimate, active))
+		if m.burst == 0 || burst < m.burst {
+			m.burst = burst
+		}
+		estimate = max(estimate, e.sustained(m.burst, active))
+	}
+	return estimate
+}
+
+// adjustMargin widens the margin after a refusal that came too early, and narrows it after a long epoch.
+func (m *limitEstimator) adjustMargin(n float64, tooEarly bool) {
+	switch {
+	case tooEarly && n < earlyCount:
+		m.margin = min(widestMargin, m.margin*widenMargin)
+	case !tooEarly && n > lateCount:
+		m.margin = max(narrowestMargin, m.margin*narrowMargin)
+	}
+}
+
+// cautiousEstimate returns the estimate after an epoch with few answers, which proves little.
+func (m *limitEstimator) cautiousEstimate(estimate, rate float64) float64 {
+	if m.limit == 0 {
+		return 0.75 * min(rate, max(estimate, rate/2))
+	}
+	return max(m.limit/2, min(estimate, 0.85*m.limit), min(m.past.rate(m.limit), stretchShare*m.limit))
 }
 
 // learnWindow sets the limit from an epoch that looks like a window: operators choose round numbers, and the

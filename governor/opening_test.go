@@ -5,11 +5,11 @@ import (
 	"time"
 
 	"github.com/pdpp-go/pdpp/governor"
-	"github.com/pdpp-go/pdpp/internal/lab/ratesim"
+	"github.com/pdpp-go/pdpp/governor/ratesim"
 )
 
 // fetch runs against a provider at a ceiling of ten a second.
-func fetch(p ratesim.Provider, requests int, learned *governor.Learned) ratesim.Result {
+func fetch(p ratesim.Provider, requests int, learned *governor.Learned) ratesim.RunResult {
 	p.Median, p.Spread = 50*time.Millisecond, 0.2
 	return ratesim.Run(ratesim.Options{
 		Provider: p,
@@ -24,7 +24,7 @@ func fetch(p ratesim.Provider, requests int, learned *governor.Learned) ratesim.
 	})
 }
 
-func full(uint64) ratesim.Limiter { return &ratesim.Bucket{PerSecond: 1, Burst: 40} }
+func full(uint64) ratesim.Limiter { return &ratesim.TokenBucket{PerSecond: 1, Burst: 40} }
 
 // The spare credit of a rested provider is spent at once, but only as much as the time since the last run has
 // refilled.
@@ -37,7 +37,7 @@ func TestRestedProviderIsAskedAtTheCeiling(t *testing.T) {
 	}
 	took := func(rest time.Duration) time.Duration {
 		l := *cold.Learned
-		l.Recorded = ratesim.Start.Add(-rest)
+		l.Recorded = ratesim.StartTime.Add(-rest)
 		r := fetch(p, 20, &l)
 		if !r.Done || r.Refusals > 0 {
 			t.Fatalf("after %s: %+v", rest, r)
@@ -61,9 +61,9 @@ func TestSpentRestIsNotHeldAgainstTheLimit(t *testing.T) {
 	t.Parallel()
 	cold := fetch(ratesim.Provider{Limiter: full}, 1000, nil)
 	l := *cold.Learned
-	l.Recorded = ratesim.Start.Add(-time.Hour)
+	l.Recorded = ratesim.StartTime.Add(-time.Hour)
 	r := fetch(
-		ratesim.Provider{Limiter: func(uint64) ratesim.Limiter { return &ratesim.Bucket{PerSecond: 1, Burst: 4} }},
+		ratesim.Provider{Limiter: func(uint64) ratesim.Limiter { return &ratesim.TokenBucket{PerSecond: 1, Burst: 4} }},
 		60,
 		&l,
 	)
@@ -84,7 +84,7 @@ func TestSpentRestIsNotHeldAgainstTheLimit(t *testing.T) {
 // A provider that limits the distance needs no long pause, and its first refusal does not halve the pace.
 func TestDistanceIsFoundAtOnce(t *testing.T) {
 	t.Parallel()
-	p := ratesim.Provider{Limiter: func(uint64) ratesim.Limiter { return &ratesim.LimitReq{PerSecond: 4} }}
+	p := ratesim.Provider{Limiter: func(uint64) ratesim.Limiter { return &ratesim.NginxLimitReq{PerSecond: 4} }}
 	r := fetch(p, 200, nil)
 	if !r.Done || r.Elapsed > 65*time.Second { // 50 s is the least
 		t.Fatalf("200 requests at 4 a second take %s", r.Elapsed)

@@ -5,9 +5,8 @@ import (
 	"testing"
 	"time"
 
-	"pgregory.net/rapid"
-
 	"github.com/pdpp-go/pdpp/governor"
+	"github.com/pdpp-go/pdpp/governor/internal/quickcheck"
 )
 
 // paced sets an interval that stays until a success or a refusal.
@@ -104,18 +103,18 @@ func TestOnlySuccessGoesFaster(t *testing.T) {
 	for _, id := range []string{"PB-03", "PB-A06"} {
 		t.Attr("spec", id)
 	}
-	rapid.Check(t, func(t *rapid.T) {
+	quickcheck.Check(t, func(t *quickcheck.T) {
 		c := newClient(t, unbroken, patient)
-		for range rapid.IntRange(0, 20).Draw(t, "successes") {
+		for range t.Int("successes", 0, 20) {
 			c.send(governor.Success)
 		}
-		for range rapid.IntRange(1, 30).Draw(t, "others") {
+		for range t.Int("others", 1, 30) {
 			before := c.interval()
 			call := c.g.Call()
 			c.admit(&call)
 			sent := c.now
-			c.now = c.now.Add(rapid.SampledFrom([]time.Duration{0, time.Microsecond, time.Second}).Draw(t, "latency"))
-			kind := rapid.SampledFrom([]governor.Kind{governor.Rejected, governor.Failed, governor.Throttled}).Draw(t, "kind")
+			c.now = c.now.Add(quickcheck.Pick(t, "latency", []time.Duration{0, time.Microsecond, time.Second}...))
+			kind := quickcheck.Pick(t, "kind", governor.Rejected, governor.Failed, governor.Throttled)
 			call.Observe(c.now, governor.Outcome{Kind: kind, Sent: sent})
 			if after := c.interval(); after < before {
 				t.Fatalf("kind %d shortened the interval from %s to %s", kind, before, after)
@@ -128,18 +127,18 @@ func TestOnlySuccessGoesFaster(t *testing.T) {
 func TestIdleCreditIsBounded(t *testing.T) {
 	t.Parallel()
 	t.Attr("spec", "PB-02")
-	rapid.Check(t, func(t *rapid.T) {
+	quickcheck.Check(t, func(t *quickcheck.T) {
 		ms := func(low, high int, name string) time.Duration {
-			return time.Duration(rapid.IntRange(low, high).Draw(t, name)) * time.Millisecond
+			return time.Duration(t.Int(name, low, high)) * time.Millisecond
 		}
 		interval := ms(50, 5000, "interval")
 		ceiling := min(interval, ms(1, 5000, "ceiling"))
 		c := newClient(t, paced(interval, ceiling), unbroken)
 		c.send(governor.Rejected)
-		for range rapid.IntRange(0, 5).Draw(t, "before") {
+		for range t.Int("before", 0, 5) {
 			c.send(governor.Rejected)
 		}
-		c.now = c.now.Add(time.Duration(rapid.Int64Range(0, int64(1000*time.Hour)).Draw(t, "idle")))
+		c.now = c.now.Add(time.Duration(t.Int64("idle", 0, int64(1000*time.Hour))))
 		var sent []time.Time
 		for range 30 {
 			c.send(governor.Rejected)

@@ -36,10 +36,11 @@ const (
 // response: a success may shorten the interval, a refusal lengthens it, delays the next request and updates the
 // limit estimate.
 //
-// Instants are durations since the governor's first call; spans of time are seconds.
+// Instants are durations since the governor's first call; spans of time are seconds. A pacer is not safe for
+// concurrent use: the governor holds its lock.
 type pacer struct {
 	off              bool    // pacing is off: nothing waits and nothing is learned
-	ceiling, longest float64 // bounds of interval: the owner's minimum, and the maximum
+	ceiling, longest float64 // shortest interval (the owner's rate ceiling) and longest
 	maxCatchUp       float64 // Config.Burst
 	random           randomSequence
 

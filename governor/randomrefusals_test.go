@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/pdpp-go/pdpp/governor"
-	"github.com/pdpp-go/pdpp/internal/lab/ratesim"
+	"github.com/pdpp-go/pdpp/governor/ratesim"
 )
 
 // A provider that randomly refuses a few of a thousand requests is not mistaken for a slow one.
@@ -20,7 +20,7 @@ func TestRefusalsByChance(t *testing.T) {
 			Spread: 0.3,
 			Limiter: func(seed uint64) ratesim.Limiter {
 				return &storm{
-					Limiter: &ratesim.Bucket{PerSecond: limit, Burst: 10}, to: 1000 * time.Hour, share: share,
+					Limiter: &ratesim.TokenBucket{PerSecond: limit, Burst: 10}, to: 1000 * time.Hour, share: share,
 					random: rand.New(rand.NewPCG(seed, 9)),
 				}
 			},
@@ -45,7 +45,7 @@ func TestScatter(t *testing.T) {
 	t.Parallel()
 	const members = 8
 	least := map[string]int{"token bucket": 0, "limit_req": 0, "fixed window": 0, "shared quota": 2, "cost per request": 2}
-	for _, f := range ratesim.Families() {
+	for _, f := range ratesim.AllFamilies() {
 		want, judged := least[f.Name]
 		if !judged {
 			continue
@@ -80,7 +80,7 @@ func TestScatterIsKept(t *testing.T) {
 // such refusal counts as random.
 func TestCutsAreNoChance(t *testing.T) {
 	t.Parallel()
-	for _, f := range ratesim.Families() {
+	for _, f := range ratesim.AllFamilies() {
 		if f.Name != "shared quota" {
 			continue
 		}

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/pdpp-go/pdpp/governor"
-	"github.com/pdpp-go/pdpp/internal/lab/ratesim"
+	"github.com/pdpp-go/pdpp/governor/ratesim"
 )
 
 // storm is a limiter that also refuses a share of all requests between two times, at any pace.
@@ -18,11 +18,11 @@ type storm struct {
 	random   *rand.Rand
 }
 
-func (s *storm) Take(now time.Duration) ratesim.Ruling {
+func (s *storm) Admit(now time.Duration) ratesim.Ruling {
 	if now >= s.from && now < s.to && s.random.Float64() < s.share {
 		return ratesim.Ruling{Wait: s.to - now}
 	}
-	return s.Limiter.Take(now)
+	return s.Limiter.Admit(now)
 }
 
 // After an hour of refusals that no pace could avoid, the pace recovers: soon if nearly everything was refused,
@@ -46,7 +46,7 @@ func TestPaceReturnsAfterAStorm(t *testing.T) {
 						Spread: 0.3,
 						Limiter: func(seed uint64) ratesim.Limiter {
 							return &storm{
-								Limiter: &ratesim.Bucket{PerSecond: limit, Burst: 10}, from: from, to: to, share: share,
+								Limiter: &ratesim.TokenBucket{PerSecond: limit, Burst: 10}, from: from, to: to, share: share,
 								random: rand.New(rand.NewPCG(seed, 9)),
 							}
 						},
@@ -56,8 +56,8 @@ func TestPaceReturnsAfterAStorm(t *testing.T) {
 					const measured = 30 * time.Minute
 					ratesim.Run(ratesim.Options{
 						Provider: p, Seed: 5, Governor: g, Requests: 1e6, Workers: workers, Until: to + within + measured,
-						Watch: func(e ratesim.Event) {
-							if e.Kind == ratesim.Answered && e.Outcome.Kind == governor.Success && e.At >= to+within {
+						Watch: func(e ratesim.RunEvent) {
+							if e.Kind == ratesim.EventAnswered && e.Outcome.Kind == governor.Success && e.At >= to+within {
 								fetched++
 							}
 						},
@@ -123,7 +123,7 @@ func TestFallenLimitIsFoundAgain(t *testing.T) {
 			Median: 80 * time.Millisecond,
 			Spread: 0.3,
 			Limiter: func(uint64) ratesim.Limiter {
-				return &ratesim.Bucket{PerSecond: limit, Burst: 8, Course: ratesim.Drop(limit, limit/4, from, to)}
+				return &ratesim.TokenBucket{PerSecond: limit, Burst: 8, Course: ratesim.DropBetween(limit, limit/4, from, to)}
 			},
 		}
 		g := governor.New("fallen", patient, func(c *governor.Config) { c.Ceiling = 100 * time.Millisecond })
@@ -131,8 +131,8 @@ func TestFallenLimitIsFoundAgain(t *testing.T) {
 		const within, measured = 20 * time.Minute, 10 * time.Minute
 		ratesim.Run(ratesim.Options{
 			Provider: p, Seed: seed, Governor: g, Requests: 1e6, Until: to + within + measured,
-			Watch: func(e ratesim.Event) {
-				if e.Kind == ratesim.Answered && e.Outcome.Kind == governor.Success && e.At >= to+within {
+			Watch: func(e ratesim.RunEvent) {
+				if e.Kind == ratesim.EventAnswered && e.Outcome.Kind == governor.Success && e.At >= to+within {
 					fetched++
 				}
 			},

@@ -5,10 +5,9 @@ import (
 	"testing"
 	"time"
 
-	"pgregory.net/rapid"
-
 	"github.com/pdpp-go/pdpp/governor"
-	"github.com/pdpp-go/pdpp/internal/lab/ratesim"
+	"github.com/pdpp-go/pdpp/governor/internal/quickcheck"
+	"github.com/pdpp-go/pdpp/governor/ratesim"
 )
 
 // trial is one run against one provider, both drawn at random.
@@ -25,22 +24,22 @@ type trial struct {
 	learned   *governor.Learned
 }
 
-func drawTrial(t *rapid.T, f ratesim.Family) trial {
+func drawTrial(t *quickcheck.T, f ratesim.ProviderFamily) trial {
 	ms := func(low, high int, name string) time.Duration {
-		return time.Duration(rapid.IntRange(low, high).Draw(t, name)) * time.Millisecond
+		return time.Duration(t.Int(name, low, high)) * time.Millisecond
 	}
 	tr := trial{
-		provider:  f.Member(rapid.Uint64Range(0, 1<<20).Draw(t, "member")),
-		seed:      rapid.Uint64Range(0, 1<<20).Draw(t, "seed"),
-		workers:   rapid.SampledFrom([]int{1, 8}).Draw(t, "workers"),
-		requests:  rapid.IntRange(20, 150).Draw(t, "requests"),
-		withdraw:  rapid.SampledFrom([]float64{0, 0, 0.05}).Draw(t, "withdraw"),
+		provider:  f.Member(t.Uint64("member", 0, 1<<20)),
+		seed:      t.Uint64("seed", 0, 1<<20),
+		workers:   quickcheck.Pick(t, "workers", 1, 8),
+		requests:  t.Int("requests", 20, 150),
+		withdraw:  quickcheck.Pick(t, "withdraw", []float64{0, 0, 0.05}...),
 		discovery: ms(200, 4000, "discovery"),
 		ceiling:   ms(50, 2000, "ceiling"),
-		longest:   rapid.SampledFrom([]time.Duration{0, 30 * time.Second}).Draw(t, "longest"),
-		breaker:   rapid.Bool().Draw(t, "breaker"),
+		longest:   quickcheck.Pick(t, "longest", []time.Duration{0, 30 * time.Second}...),
+		breaker:   t.Bool("breaker"),
 	}
-	if rapid.Bool().Draw(t, "warm") {
+	if t.Bool("warm") {
 		earlier := tr
 		if earlier.run(nil, 0); earlier.learned == nil {
 			t.Fatal("a finished run left nothing to keep")
@@ -51,7 +50,7 @@ func drawTrial(t *rapid.T, f ratesim.Family) trial {
 }
 
 // run fetches everything. It stores what the governor learned in the trial.
-func (tr *trial) run(watch func(ratesim.Event), sample time.Duration) ratesim.Result {
+func (tr *trial) run(watch func(ratesim.RunEvent), sample time.Duration) ratesim.RunResult {
 	r := ratesim.Run(ratesim.Options{
 		Provider: tr.provider, Seed: tr.seed, Governor: tr.governor(), Requests: tr.requests, Workers: tr.workers,
 		Withdraw: tr.withdraw, Until: 3 * 24 * time.Hour, Sample: sample, Watch: watch,
@@ -92,10 +91,10 @@ func TestRulesHoldOnEveryProvider(t *testing.T) {
 	for _, id := range []string{"PB-03", "PB-04", "PB-A06", "RC-03", "RT-25.2", "RT-25.3"} {
 		t.Attr("spec", id)
 	}
-	for _, f := range ratesim.Families() {
+	for _, f := range ratesim.AllFamilies() {
 		t.Run(f.Name, func(t *testing.T) {
 			t.Parallel()
-			rapid.Check(t, func(t *rapid.T) {
+			quickcheck.Check(t, func(t *quickcheck.T) {
 				tr := drawTrial(t, f)
 				tr.keepsTheRules(t)
 			})
@@ -128,9 +127,9 @@ func TestRulesHoldOverLongRuns(t *testing.T) {
 //pdpp:tier unraced
 func TestRunsRepeatExactly(t *testing.T) {
 	t.Parallel()
-	rapid.Check(t, func(t *rapid.T) {
-		families := ratesim.Families()
-		tr := drawTrial(t, families[rapid.IntRange(0, len(families)-1).Draw(t, "family")])
+	quickcheck.Check(t, func(t *quickcheck.T) {
+		families := ratesim.AllFamilies()
+		tr := drawTrial(t, families[t.Int("family", 0, len(families)-1)])
 		again := tr
 		one, two := tr.run(nil, time.Minute), again.run(nil, time.Minute)
 		if !reflect.DeepEqual(one, two) {
@@ -151,9 +150,9 @@ func TestRunsRepeatExactly(t *testing.T) {
 func TestOffOnEveryProvider(t *testing.T) {
 	t.Parallel()
 	t.Attr("spec", "RT-25.4")
-	rapid.Check(t, func(t *rapid.T) {
-		families := ratesim.Families()
-		tr := drawTrial(t, families[rapid.IntRange(0, len(families)-1).Draw(t, "family")])
+	quickcheck.Check(t, func(t *quickcheck.T) {
+		families := ratesim.AllFamilies()
+		tr := drawTrial(t, families[t.Int("family", 0, len(families)-1)])
 		g := governor.New(
 			tr.provider.Name,
 			unpaced,
@@ -162,8 +161,8 @@ func TestOffOnEveryProvider(t *testing.T) {
 		)
 		r := ratesim.Run(ratesim.Options{
 			Provider: tr.provider, Seed: tr.seed, Governor: g, Requests: 10, Workers: tr.workers, Until: 20 * time.Second,
-			Watch: func(e ratesim.Event) {
-				if e.Kind == ratesim.Waits || e.Kind == ratesim.Denied {
+			Watch: func(e ratesim.RunEvent) {
+				if e.Kind == ratesim.EventWaits || e.Kind == ratesim.EventDenied {
 					t.Fatalf("waits %s at %s", e.Wait, e.At)
 				}
 			},

@@ -7,9 +7,8 @@ import (
 	"testing"
 	"time"
 
-	"pgregory.net/rapid"
-
 	"github.com/pdpp-go/pdpp/governor"
+	"github.com/pdpp-go/pdpp/governor/internal/quickcheck"
 )
 
 // sharedClient returns a client that shares its quota with other runs and knows of them.
@@ -105,18 +104,18 @@ func TestNewsOfAnotherDoesNoHarm(t *testing.T) {
 		"scatter_up",
 		"scatter_down",
 	)
-	rapid.Check(t, func(t *rapid.T) {
+	quickcheck.Check(t, func(t *quickcheck.T) {
 		c := retryAfterSeconds(t)
 		ceiling := governor.DefaultConfig().Ceiling
 		var last time.Time
-		for step := range rapid.IntRange(1, 40).Draw(t, "steps") {
+		for step := range t.Int("steps", 1, 40) {
 			fields := maps.Clone(honest)
 			fields["number"], fields["at_ms"] = float64(step+1), float64(c.now.UnixMilli())
-			for range rapid.IntRange(0, 6).Draw(t, "changes") {
-				fields[rapid.SampledFrom(names).Draw(t, "name")] = rapid.SampledFrom(hostile).Draw(t, "value")
+			for range t.Int("changes", 0, 6) {
+				fields[quickcheck.Pick(t, "name", names...)] = quickcheck.Pick(t, "value", hostile...)
 			}
 			if n, ok := governor.ParsePeerUpdate(fields); ok {
-				n.From, n.Share = rapid.Uint64Range(1, 3).Draw(t, "from"), governor.Share{Runs: 2, Place: 1}
+				n.From, n.Share = t.Uint64("from", 1, 3), governor.Share{Runs: 2, Place: 1}
 				c.g.ApplyPeerUpdate(c.now, n)
 			}
 			from := c.now
@@ -129,8 +128,7 @@ func TestNewsOfAnotherDoesNoHarm(t *testing.T) {
 				t.Fatalf("sends after %s", c.now.Sub(last))
 			}
 			last = c.now
-			kind := rapid.SampledFrom([]governor.Kind{governor.Success, governor.Success, governor.Success, governor.Throttled}).
-				Draw(t, "kind")
+			kind := quickcheck.Pick(t, "kind", governor.Success, governor.Success, governor.Success, governor.Throttled)
 			call.Observe(c.now, governor.Outcome{Kind: kind, Sent: c.now})
 			if l, ok := c.g.Snapshot(c.now); ok {
 				for name, v := range l.Fields() {

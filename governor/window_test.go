@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"github.com/pdpp-go/pdpp/governor"
-	"github.com/pdpp-go/pdpp/internal/lab/ratesim"
+	"github.com/pdpp-go/pdpp/governor/ratesim"
 )
 
 // twenty accepts 200 requests in ten seconds and responds quickly.
@@ -15,14 +15,14 @@ func twenty(uint64) ratesim.Limiter {
 
 // within runs for a hundred seconds, in which that provider accepts 2,200 requests, at a ceiling of five times
 // its limit.
-func within(p ratesim.Provider, workers int, learned *governor.Learned) ratesim.Result {
+func within(p ratesim.Provider, workers int, learned *governor.Learned) ratesim.RunResult {
 	p.Median, p.Spread = time.Millisecond, 0.2
 	if p.Limiter == nil {
 		p.Limiter = twenty
 	}
 	if learned != nil {
 		rested := *learned
-		rested.Recorded = ratesim.Start.Add(-time.Hour)
+		rested.Recorded = ratesim.StartTime.Add(-time.Hour)
 		learned = &rested
 	}
 	return ratesim.Run(ratesim.Options{
@@ -56,8 +56,8 @@ type always struct {
 	wait time.Duration
 }
 
-func (a *always) Take(now time.Duration) ratesim.Ruling {
-	r := a.Limiter.Take(now)
+func (a *always) Admit(now time.Duration) ratesim.Ruling {
+	r := a.Limiter.Admit(now)
 	r.Wait = a.wait
 	return r
 }
@@ -118,8 +118,8 @@ func TestSpareIsSpentWithCareWhereARefusalIsDear(t *testing.T) {
 func TestDayIsNotWhatARefusalCosts(t *testing.T) {
 	t.Parallel()
 	p := ratesim.Provider{Tells: true, Median: 80 * time.Millisecond, Spread: 0.3, Limiter: func(uint64) ratesim.Limiter {
-		return &ratesim.Nested{
-			Short: &ratesim.Bucket{PerSecond: 2, Burst: 30},
+		return &ratesim.NestedLimits{
+			Short: &ratesim.TokenBucket{PerSecond: 2, Burst: 30},
 			Long:  &ratesim.FixedWindow{Limit: 2000, Window: 24 * time.Hour, Offset: 12 * time.Hour},
 		}
 	}}

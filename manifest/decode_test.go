@@ -118,7 +118,8 @@ func TestParseWhatIsNoJSON(t *testing.T) {
 
 func TestProblemText(t *testing.T) {
 	ps := problemsOf(t, edited(t, edits{"streams[2].coverage_policy": "sometimes"}))
-	want := `streams[2].coverage_policy: "sometimes" is not a known value; use one of collect, deferred, inventory_only, unavailable, unsupported`
+	want := `streams[2].coverage_policy: "sometimes" is not a known value; use one of collect, deferred, ` +
+		`inventory_only, unavailable, unsupported`
 	if ps.Error() != want {
 		t.Errorf("error = %s\nwant    %s", ps, want)
 	}

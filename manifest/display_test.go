@@ -69,11 +69,11 @@ func TestUnknownDisplay(t *testing.T) {
 	if s := m.Streams[1]; s.Shown() != "" || s.Display.Kind != "sculpture" || s.Roles().Title != "subject" {
 		t.Errorf("shown as %q, display %+v", s.Shown(), s.Display)
 	}
-	var told []string
+	var texts []string
 	for _, w := range warnings {
-		told = append(told, w.String())
+		texts = append(texts, w.String())
 	}
-	all := strings.Join(told, "\n")
+	all := strings.Join(texts, "\n")
 	for _, want := range []string{"streams[1].display.kind: \"sculpture\" is not a kind that has a page",
 		"use one of conversation, message", "streams[1].display.roles.material"} {
 		if !strings.Contains(all, want) {

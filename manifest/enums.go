@@ -220,10 +220,13 @@ const (
 	FieldURL      FieldType = "url"
 	FieldNumber   FieldType = "number"
 	FieldTextarea FieldType = "textarea"
+	// FieldCheckbox has the value yes if it is ticked, and none otherwise.
+	FieldCheckbox FieldType = "checkbox"
 )
 
 // FieldTypes lists every FieldType.
-var FieldTypes = []FieldType{FieldText, FieldPassword, FieldEmail, FieldURL, FieldNumber, FieldTextarea}
+var FieldTypes = []FieldType{FieldText, FieldPassword, FieldEmail, FieldURL, FieldNumber, FieldTextarea,
+	FieldCheckbox}
 
 // Valid reports whether t is in FieldTypes.
 func (t FieldType) Valid() bool      { return slices.Contains(FieldTypes, t) }

@@ -59,7 +59,7 @@ func TestVocabularies(t *testing.T) {
 		"username_password",
 	)
 	vocabulary(t, ClientAuths, "header", "body")
-	vocabulary(t, FieldTypes, "text", "password", "email", "url", "number", "textarea")
+	vocabulary(t, FieldTypes, "text", "password", "email", "url", "number", "textarea", "checkbox")
 	vocabulary(t, AllSemantics, "append_only", "mutable_state")
 	vocabulary(t, CoveragePolicies, "collect", "deferred", "inventory_only", "unavailable", "unsupported")
 	vocabulary(t, AvailabilityStates, "supported", "unsupported_in_mode", "experimental", "deprecated")

@@ -5,12 +5,12 @@ import "slices"
 // EnvNames returns every variable that the connector's process may get, sorted: its environment variables, the
 // paths and tool overrides it reads, the folder of an import, the operator's deployment configuration, the
 // captured credentials, and the values of authorization. It does not include the server's own registration with
-// the provider, which the connector does not need.
+// the provider, except for the app's number if the provider expects it in every request.
 func (m *Manifest) EnvNames() []string {
 	var names []string
 	o := m.OAuth()
 	for _, v := range m.declaredVariables() {
-		if o == nil || v.name != o.ClientIDEnv && v.name != o.ClientSecretEnv {
+		if o == nil || (v.name != o.ClientIDEnv || o.ClientIDForConnector) && v.name != o.ClientSecretEnv {
 			names = append(names, v.name)
 		}
 	}
@@ -45,6 +45,14 @@ func (m *Manifest) CredentialEnv() []string {
 		}
 	}
 	return sortedUnique(names)
+}
+
+// IsPlainSetting reports whether the set-up form asks for a variable in a field that is not secret, such as the address
+// of a server.
+func (m *Manifest) IsPlainSetting(name string) bool {
+	return slices.ContainsFunc(m.credentialFields(), func(f CredentialField) bool {
+		return !f.Secret && slices.Contains(f.Env, name)
+	})
 }
 
 // SecretEnv returns the variables with values that must never be shown, sorted: those declared secret, and every

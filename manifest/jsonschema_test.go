@@ -14,10 +14,10 @@ import (
 	"pgregory.net/rapid"
 )
 
-var update = flag.Bool("update", false, "write docs/manifest.schema.json")
+var update = flag.Bool("update", false, "write docs/extend/manifest.schema.json")
 
 func TestSchemaFile(t *testing.T) {
-	const name = "../docs/manifest.schema.json"
+	const name = "../docs/extend/manifest.schema.json"
 	if *update {
 		if err := os.WriteFile(name, JSONSchema(), 0o644); err != nil {
 			t.Fatal(err)
@@ -172,7 +172,8 @@ func TestKeys(t *testing.T) {
 		"Setup":        "modality steps first_run out_of_reach credential_capture deployment_config manual_or_upload oauth",
 		"OAuth": "authorize_url token_url device_url scopes scope_separator authorize_params pkce rotation " +
 			"token_lifetime_seconds access_token_env " +
-			"client_id_env client_secret_env client_auth register_url register_steps never_asked provider_sees",
+			"client_id_env client_secret_env client_auth client_id_for_connector token_params " +
+			"token_member register_url register_steps never_asked provider_sees",
 		"OAuthScope":        "name label note optional",
 		"CredentialCapture": "kind label description submit_label required fields",
 		"CredentialField":   "name identity label type required secret autocomplete placeholder env help_text help_url",

@@ -18,9 +18,12 @@ type OAuth struct {
 	Rotation             bool              `json:"rotation,omitempty" doc:"Whether a refresh token is good for one use, and each answer brings the next. Absent: false."`
 	TokenLifetimeSeconds int               `json:"token_lifetime_seconds,omitempty" rule:"min=1" doc:"How long an access token is good where the answer does not say. Absent: until it is refused."`
 	AccessTokenEnv       string            `json:"access_token_env" rule:"required,pattern=env" doc:"Variable through which the connector receives the access token."`
-	ClientIDEnv          string            `json:"client_id_env" rule:"required,pattern=env" doc:"Variable of the deployment configuration that holds the number of this server's app at the provider. The connector never receives it."`
+	ClientIDEnv          string            `json:"client_id_env" rule:"required,pattern=env" doc:"Variable of the deployment configuration that holds the number of this server's app at the provider. The connector receives it only with client_id_for_connector."`
 	ClientSecretEnv      string            `json:"client_secret_env,omitempty" rule:"pattern=env" doc:"Variable of the deployment configuration that holds the app's secret. Absent: the app has none. The connector never receives it."`
 	ClientAuth           ClientAuth        `json:"client_auth,omitempty" doc:"How the app shows its secret. Absent: header."`
+	ClientIDForConnector bool              `json:"client_id_for_connector,omitempty" doc:"Connector gets the app's ID."`
+	TokenParams          map[string]string `json:"token_params,omitempty" doc:"More parameters of an exchange."`
+	TokenMember          string            `json:"token_member,omitempty" doc:"Member with the tokens."`
 	RegisterURL          string            `json:"register_url,omitempty" rule:"pattern=web" doc:"Page on which the owner registers the app."`
 	RegisterSteps        []string          `json:"register_steps,omitempty" doc:"What the owner does there, step by step."`
 	NeverAsked           string            `json:"never_asked,omitempty" doc:"What this connector does not ask for, in a few words."`

@@ -6,23 +6,35 @@ import (
 	"testing"
 )
 
-const signing = `{"protocol_version":"0.1.0","connector_id":"https://example.org/connectors/tunes","connector_key":"tunes","version":"1.0.0","display_name":"Tunes",
+const signing = `{"protocol_version":"0.1.0","connector_id":"https://example.org/connectors/tunes",` +
+	`"connector_key":"tunes","version":"1.0.0","display_name":"Tunes",
  "setup":{"modality":"provider_auth","deployment_config":["TUNES_CLIENT_ID","TUNES_CLIENT_SECRET","TUNES_REGION"],
-  "oauth":{"authorize_url":"https://tunes.example/authorize","token_url":"https://tunes.example/token","access_token_env":"TUNES_ACCESS_TOKEN",
-   "client_id_env":"TUNES_CLIENT_ID","client_secret_env":"TUNES_CLIENT_SECRET","device_url":"https://tunes.example/device","scope_separator":",","authorize_params":{"prompt":"consent"},"pkce":true,"rotation":true,
-   "token_lifetime_seconds":3600,"client_auth":"body","register_url":"https://tunes.example/apps","register_steps":["Choose New app."],
+  "oauth":{"authorize_url":"https://tunes.example/authorize","token_url":"https://tunes.example/token",` +
+	`"access_token_env":"TUNES_ACCESS_TOKEN",
+   "client_id_env":"TUNES_CLIENT_ID","client_secret_env":"TUNES_CLIENT_SECRET",` +
+	`"device_url":"https://tunes.example/device","scope_separator":",","authorize_params":{"prompt":"consent"},` +
+	`"pkce":true,"rotation":true,
+   "token_lifetime_seconds":3600,"client_auth":"body","client_id_for_connector":true,` +
+	`"token_params":{"action":"requesttoken"},"token_member":"body","register_url":"https://tunes.example/apps",` +
+	`"register_steps":["Choose New app."],
    "never_asked":"changing anything","provider_sees":"That this server reads.",
-   "scopes":[{"name":"read","label":"What you heard"},{"name":"private","label":"What only you see","note":"Without it private lists are missing","optional":true}]}},
- "streams":[{"name":"plays","semantics":"append_only","schema":{"type":"object","properties":{"id":{"type":"string"}}},"primary_key":["id"]}]}`
+   "scopes":[{"name":"read","label":"What you heard"},{"name":"private","label":"What only you see",` +
+	`"note":"Without it private lists are missing","optional":true}]}},
+ "streams":[{"name":"plays","semantics":"append_only","schema":{"type":"object",` +
+	`"properties":{"id":{"type":"string"}}},"primary_key":["id"]}]}`
 
-// The connector gets the access token, and never the server's own registration.
+// The connector gets the access token, the app's number if the provider expects it, and never its secret.
 func TestOAuthVariables(t *testing.T) {
 	m, err := Parse([]byte(signing))
 	if err != nil {
 		t.Fatal(err)
 	}
+	if got := m.EnvNames(); !slices.Equal(got, []string{"TUNES_ACCESS_TOKEN", "TUNES_CLIENT_ID", "TUNES_REGION"}) {
+		t.Errorf("the connector gets %v", got)
+	}
+	m.Setup.OAuth.ClientIDForConnector = false
 	if got := m.EnvNames(); !slices.Equal(got, []string{"TUNES_ACCESS_TOKEN", "TUNES_REGION"}) {
-		t.Errorf("the connector is given %v", got)
+		t.Errorf("the connector gets %v", got)
 	}
 	if got := m.CredentialEnv(); !slices.Equal(got, []string{"TUNES_ACCESS_TOKEN"}) {
 		t.Errorf("it cannot sign in without %v", got)

@@ -2,7 +2,7 @@ package protocol
 
 func (m *Start) check() *Violation {
 	rules := []messageRule{
-		{!isBlank(m.RunID), "run_id: a non-blank string"},
+		{m.RunID == "" || !isBlank(m.RunID), "run_id: a non-blank string, if present"},
 		enumRule("collection_mode", m.CollectionMode, CollectionModes),
 		{len(m.Scope.Streams) > 0, "scope.streams: at least one stream"},
 	}

@@ -10,7 +10,7 @@ func TestRulesOfStart(t *testing.T) {
 		state  = "state: an object or null per stream"
 	)
 	checkBreaches(t, []breach{
-		{TypeStart, `{"run_id":" "}`, "run_id: a non-blank string"},
+		{TypeStart, `{"run_id":" "}`, "run_id: a non-blank string, if present"},
 		{TypeStart, `{"scope":{}}`, "scope.streams: at least one stream"},
 		{TypeStart, streams(``), "scope.streams: at least one stream"},
 		{TypeStart, streams(`{"name":" "}`), name},

@@ -7,7 +7,7 @@
 // error without record content.
 //
 // A connector writes with AppendLine. A runner reads with a LineReader, which bounds a line, and a Decoder for
-// one direction. docs/protocol.md describes the order of messages, the checkpoint modes and how the runner
+// one direction. docs/extend/protocol describes the order of messages, the checkpoint modes and how the runner
 // handles each violation.
 //
 // The package is pure: it reads no clock, starts no goroutine and opens no file or socket.

@@ -15,7 +15,7 @@ import (
 func ExampleAppendLine() {
 	var out []byte
 	for _, m := range []protocol.Message{
-		&protocol.Record{Stream: "letters", Key: "7", Data: jsontext.Value(`{"id":"7","text":"Dear Ada"}`),
+		&protocol.Record{Stream: "letters", Key: "7", Data: jsontext.Value(`{"id":"7","text":"Hello"}`),
 			EmittedAt: "2024-05-01T12:00:00Z"},
 		&protocol.State{Stream: "letters", Cursor: jsontext.Value(`{"after":"7"}`)},
 		&protocol.Done{Status: protocol.DoneSucceeded, RecordsEmitted: 1},
@@ -29,7 +29,7 @@ func ExampleAppendLine() {
 	}
 	os.Stdout.Write(out)
 	// Output:
-	// {"type":"RECORD","stream":"letters","key":"7","data":{"id":"7","text":"Dear Ada"},"emitted_at":"2024-05-01T12:00:00Z"}
+	// {"type":"RECORD","stream":"letters","key":"7","data":{"id":"7","text":"Hello"},"emitted_at":"2024-05-01T12:00:00Z"}
 	// {"type":"STATE","stream":"letters","cursor":{"after":"7"}}
 	// {"type":"DONE","status":"succeeded","records_emitted":1}
 }

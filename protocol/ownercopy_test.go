@@ -99,16 +99,16 @@ func TestOwnStopsAreToldApart(t *testing.T) {
 
 // Each known reason has a sentence of its own, and the rest have one too.
 func TestEveryReasonHasCopy(t *testing.T) {
-	said := map[string]Reason{}
+	reports := map[string]Reason{}
 	for _, reason := range everyReason() {
 		text := OwnerCopy(reason, "")
 		if !strings.HasSuffix(text, ".") || strings.Contains(text, "_") {
 			t.Errorf("%s: %q is not for an owner", reason, text)
 		}
-		if other, taken := said[text]; taken && !slices.Contains([]Reason{"", "a_reason_of_its_own"}, reason) {
+		if other, taken := reports[text]; taken && !slices.Contains([]Reason{"", "a_reason_of_its_own"}, reason) {
 			t.Errorf("%s and %s both read %q", reason, other, text)
 		}
-		said[text] = reason
+		reports[text] = reason
 	}
 	for reason := range ownerCopy {
 		if !slices.Contains(everyReason(), reason) {

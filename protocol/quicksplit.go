@@ -3,6 +3,8 @@ package protocol
 import (
 	"bytes"
 	"unicode/utf8"
+
+	"github.com/go-json-experiment/json/jsontext"
 )
 
 // quickLine splits a line in one pass over its bytes. It handles plain JSON only. Lines that it does not
@@ -25,6 +27,61 @@ func (d *Decoder) quickSplit(line []byte) bool {
 	good := q.next() == '{' && d.quickObject(&d.members, true) && q.next() == 0 && q.i == len(line)
 	q.b = nil
 	return good
+}
+
+// Object splits a JSON object into its members, valid until the next call. It returns false if the object is not plain
+// JSON of a bounded depth and size.
+func (d *Decoder) Object(object []byte) ([]Field, bool) {
+	d.rec.fields = truncateFields(d.rec.fields)
+	q := &d.quick
+	q.b, q.i, q.names = object, 0, q.names[:0]
+	good := !TooDeep(object, MaxDepth-1) && q.next() == '{' && d.quickObject(&d.rec.fields, false) && q.next() == 0 &&
+		q.i == len(object)
+	q.b = nil
+	return d.rec.fields, good
+}
+
+// EveryElement reports whether good holds for every element of a JSON array. It returns false for an array that is not
+// plain JSON, even if it is valid.
+func EveryElement(array jsontext.Value, good func(value jsontext.Value) bool) bool {
+	q := quickLine{b: array, i: 1}
+	for more := q.next() != ']'; more; {
+		q.next()
+		start, sound := q.i, false
+		if !q.value() || !good(array[start:q.i]) {
+			return false
+		}
+		if more, sound = q.comma(']'); !sound {
+			return false
+		}
+	}
+	return true
+}
+
+// EveryMember reports whether good holds for every member of a JSON object. It returns false for an object that is
+// not plain JSON, even if it is valid.
+func EveryMember(object jsontext.Value, good func(name []byte, value jsontext.Value) bool) bool {
+	q := quickLine{b: object, i: 1}
+	for more := q.next() != '}'; more; {
+		q.next()
+		start, sound := q.i, false
+		if !q.name() {
+			return false
+		}
+		name := object[start+1 : q.i-1]
+		if q.next() != ':' {
+			return false
+		}
+		q.i++
+		q.next()
+		if start = q.i; !q.value() || !good(name, object[start:q.i]) {
+			return false
+		}
+		if more, sound = q.comma('}'); !sound {
+			return false
+		}
+	}
+	return true
 }
 
 func (d *Decoder) quickObject(into *[]Field, top bool) bool {

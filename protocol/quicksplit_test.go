@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/go-json-experiment/json/jsontext"
 	"github.com/google/go-cmp/cmp"
 )
 
@@ -56,5 +57,41 @@ func TestPlainLinesAreQuick(t *testing.T) {
 		if !NewDecoder(FromConnector).quickSplit([]byte(line)) {
 			t.Errorf("%s goes the long way", line)
 		}
+	}
+}
+
+// TestEveryPart visits the parts of arrays and objects. What is not plain JSON is not accepted, whatever was visited.
+func TestEveryPart(t *testing.T) {
+	for text, want := range map[string]string{
+		`[]`:                    "",
+		`[1, "a" ,{"b":[2]}]`:   `1|"a"|{"b":[2]}|`,
+		`[1,"\ud83d\ude00"]`:    "not plain",
+		`[1`:                    "not plain",
+		`{}`:                    "",
+		`{"a":1, "b" : [true]}`: `a=1|b=[true]|`,
+		`{"a":1,"\u0062":2}`:    "not plain",
+		`{"a":1`:                "not plain",
+	} {
+		got, plain := "", false
+		if text[0] == '[' {
+			plain = EveryElement([]byte(text), func(v jsontext.Value) bool {
+				got += string(v) + "|"
+				return true
+			})
+		} else {
+			plain = EveryMember([]byte(text), func(name []byte, v jsontext.Value) bool {
+				got += string(name) + "=" + string(v) + "|"
+				return true
+			})
+		}
+		if !plain {
+			got = "not plain"
+		}
+		if got != want {
+			t.Errorf("%s: %s, want %s", text, got, want)
+		}
+	}
+	if EveryElement([]byte(`[1,2]`), func(v jsontext.Value) bool { return string(v) != "2" }) {
+		t.Error("a bad element is accepted")
 	}
 }

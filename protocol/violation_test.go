@@ -16,7 +16,8 @@ import (
 func TestViolationText(t *testing.T) {
 	for want, v := range map[string]*Violation{
 		"protocol violation: not_an_object": {Subtype: NotAnObject},
-		`protocol violation: invalid_field in STATE on stream "no\"tes": received cursor: array, expected an object or null (last valid event: RECORD)`: {
+		`protocol violation: invalid_field in STATE on stream "no\"tes": received cursor: array, expected an object or ` +
+			`null (last valid event: RECORD)`: {
 			Subtype: InvalidField, MessageType: TypeState, Stream: `no"tes`,
 			Expected: []string{"an object", "null"}, Received: "cursor: array", LastValidEvent: "RECORD"},
 	} {

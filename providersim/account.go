@@ -13,8 +13,7 @@ type Account struct {
 	api    http.Handler
 }
 
-// NewAccount returns an account which the tokens open. Unless the options say how, requests are
-// labelled by their bearer token.
+// NewAccount returns an account for the tokens. By default requests are labelled by their bearer token.
 func NewAccount(tokens *Tokens, options GateOptions) *Account {
 	if options.Label == nil {
 		options.Label = func(r *http.Request) string { return tokens.Label(r.Header.Get("Authorization")) }
@@ -28,7 +27,7 @@ func (a *Account) Mount(routes *http.ServeMux) { a.api = a.gate.Wrap(routes) }
 // Handler serves the provider's API.
 func (a *Account) Handler() http.Handler { return a.api }
 
-// Gate gives access to faults and counters.
+// Gate returns the gate, which has faults and counters.
 func (a *Account) Gate() *Gate { return a.gate }
 
 // Token returns the current access token.

@@ -20,61 +20,61 @@ type Control struct {
 
 // Truth returns everything that exists now.
 func (c Control) Truth(ctx context.Context) (Truth, error) {
-	return call[Truth](ctx, c, http.MethodGet, "/truth", nil)
+	return callControl[Truth](ctx, c, http.MethodGet, "/truth", nil)
 }
 
 // Stats returns the counters.
 func (c Control) Stats(ctx context.Context) (Stats, error) {
-	return call[Stats](ctx, c, http.MethodGet, "/stats", nil)
+	return callControl[Stats](ctx, c, http.MethodGet, "/stats", nil)
 }
 
 // ResetStats puts the counters to zero.
 func (c Control) ResetStats(ctx context.Context) error {
-	_, err := call[none](ctx, c, http.MethodDelete, "/stats", nil)
+	_, err := callControl[emptyAnswer](ctx, c, http.MethodDelete, "/stats", nil)
 	return err
 }
 
 // Requests returns the latest requests, oldest first.
 func (c Control) Requests(ctx context.Context) ([]Request, error) {
-	return call[[]Request](ctx, c, http.MethodGet, "/requests", nil)
+	return callControl[[]Request](ctx, c, http.MethodGet, "/requests", nil)
 }
 
 // Faults lists the installed faults.
 func (c Control) Faults(ctx context.Context) ([]Fault, error) {
-	return call[[]Fault](ctx, c, http.MethodGet, "/faults", nil)
+	return callControl[[]Fault](ctx, c, http.MethodGet, "/faults", nil)
 }
 
 // AddFault installs a fault and returns its id.
 func (c Control) AddFault(ctx context.Context, f Fault) (int, error) {
-	out, err := call[struct{ ID int }](ctx, c, http.MethodPost, "/faults", f)
+	out, err := callControl[struct{ ID int }](ctx, c, http.MethodPost, "/faults", f)
 	return out.ID, err
 }
 
-// RemoveFault takes one fault away.
+// RemoveFault removes one fault.
 func (c Control) RemoveFault(ctx context.Context, id int) error {
-	_, err := call[none](ctx, c, http.MethodDelete, "/faults/"+strconv.Itoa(id), nil)
+	_, err := callControl[emptyAnswer](ctx, c, http.MethodDelete, "/faults/"+strconv.Itoa(id), nil)
 	return err
 }
 
 // ClearFaults takes all faults away.
 func (c Control) ClearFaults(ctx context.Context) error {
-	_, err := call[none](ctx, c, http.MethodDelete, "/faults", nil)
+	_, err := callControl[emptyAnswer](ctx, c, http.MethodDelete, "/faults", nil)
 	return err
 }
 
 // Mutate changes the provider's data.
 func (c Control) Mutate(ctx context.Context, m Mutation) (Mutated, error) {
-	return call[Mutated](ctx, c, http.MethodPost, "/mutate", m)
+	return callControl[Mutated](ctx, c, http.MethodPost, "/mutate", m)
 }
 
 // ChangeToken rotates, expires, revokes or narrows the current token.
 func (c Control) ChangeToken(ctx context.Context, t TokenChange) (TokenStatus, error) {
-	return call[TokenStatus](ctx, c, http.MethodPost, "/token", t)
+	return callControl[TokenStatus](ctx, c, http.MethodPost, "/token", t)
 }
 
-type none struct{}
+type emptyAnswer struct{}
 
-func call[T any](ctx context.Context, c Control, method, path string, in any) (T, error) {
+func callControl[T any](ctx context.Context, c Control, method, path string, in any) (T, error) {
 	var out T
 	var body io.Reader
 	if in != nil {

@@ -11,8 +11,7 @@ import (
 // Truth is what exists for a reader at one moment, by stream and key.
 type Truth map[string]map[string]Item
 
-// Item is one existing thing, or the tombstone of one that the provider
-// announces as deleted.
+// Item is one existing object, or the tombstone of one that the provider announces as deleted.
 type Item struct {
 	// Data is the JSON that the provider serves for the item.
 	Data    json.RawMessage `json:"data"`
@@ -27,7 +26,7 @@ type Mutation struct {
 	ID string `json:"id,omitempty"`
 }
 
-// Mutated says what a mutation touched and what the simulated time is after it.
+// Mutated lists what a mutation changed, and the simulated time after it.
 type Mutated struct {
 	Op  string    `json:"op"`
 	IDs []string  `json:"ids"`
@@ -48,15 +47,15 @@ const maxControlBody = 1 << 20
 // comment lists its routes.
 func ControlHandler(p Provider, gate *Gate) http.Handler {
 	mux := http.NewServeMux()
-	mux.HandleFunc("GET /truth", func(w http.ResponseWriter, _ *http.Request) { respond(w, p.Truth()) })
-	mux.HandleFunc("GET /stats", func(w http.ResponseWriter, _ *http.Request) { respond(w, gate.Stats()) })
+	mux.HandleFunc("GET /truth", func(w http.ResponseWriter, _ *http.Request) { respondJSON(w, p.Truth()) })
+	mux.HandleFunc("GET /stats", func(w http.ResponseWriter, _ *http.Request) { respondJSON(w, gate.Stats()) })
 	mux.HandleFunc("DELETE /stats", func(w http.ResponseWriter, _ *http.Request) {
 		gate.ResetStats()
 		w.WriteHeader(http.StatusNoContent)
 	})
-	mux.HandleFunc("GET /requests", func(w http.ResponseWriter, _ *http.Request) { respond(w, gate.Requests()) })
-	mux.HandleFunc("GET /faults", func(w http.ResponseWriter, _ *http.Request) { respond(w, gate.Faults()) })
-	mux.HandleFunc("POST /faults", command(func(f Fault) (any, error) {
+	mux.HandleFunc("GET /requests", func(w http.ResponseWriter, _ *http.Request) { respondJSON(w, gate.Requests()) })
+	mux.HandleFunc("GET /faults", func(w http.ResponseWriter, _ *http.Request) { respondJSON(w, gate.Faults()) })
+	mux.HandleFunc("POST /faults", decodeCommand(func(f Fault) (any, error) {
 		id, err := gate.Add(f)
 		return map[string]int{"id": id}, err
 	}))
@@ -70,42 +69,42 @@ func ControlHandler(p Provider, gate *Gate) http.Handler {
 			err = gate.Remove(id)
 		}
 		if err != nil {
-			refuse(w, err)
+			respondError(w, err)
 			return
 		}
 		w.WriteHeader(http.StatusNoContent)
 	})
-	mux.HandleFunc("POST /mutate", command(func(m Mutation) (any, error) { return p.Mutate(m) }))
-	mux.HandleFunc("POST /token", command(func(c TokenChange) (any, error) { return p.ChangeToken(c) }))
+	mux.HandleFunc("POST /mutate", decodeCommand(func(m Mutation) (any, error) { return p.Mutate(m) }))
+	mux.HandleFunc("POST /token", decodeCommand(func(c TokenChange) (any, error) { return p.ChangeToken(c) }))
 	return mux
 }
 
-// command decodes a JSON body strictly, so that a misspelt field in a test is
+// decodeCommand decodes a JSON body strictly, so that a misspelt field in a test is
 // an error and not a fault that never fires.
-func command[T any](do func(T) (any, error)) http.HandlerFunc {
+func decodeCommand[T any](do func(T) (any, error)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		var in T
 		dec := json.NewDecoder(http.MaxBytesReader(w, r.Body, maxControlBody))
 		dec.DisallowUnknownFields()
 		if err := dec.Decode(&in); err != nil {
-			refuse(w, fmt.Errorf("read body: %w", err))
+			respondError(w, fmt.Errorf("read body: %w", err))
 			return
 		}
 		out, err := do(in)
 		if err != nil {
-			refuse(w, err)
+			respondError(w, err)
 			return
 		}
-		respond(w, out)
+		respondJSON(w, out)
 	}
 }
 
-func respond(w http.ResponseWriter, v any) {
+func respondJSON(w http.ResponseWriter, v any) {
 	w.Header().Set("Content-Type", "application/json")
 	_, _ = w.Write(EncodeJSON(v))
 }
 
-func refuse(w http.ResponseWriter, err error) {
+func respondError(w http.ResponseWriter, err error) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(http.StatusBadRequest)
 	_, _ = w.Write(EncodeJSON(map[string]string{"error": err.Error()}))

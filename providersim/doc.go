@@ -2,8 +2,9 @@
 // fault injection, request counting, signed opaque tokens, bearer
 // credentials, a control port and the two loopback listeners.
 //
-// A provider lives in a package below this one (providersim/lumen) and
-// contributes its routes, its data and its error bodies. It puts a [Gate] in
+// A provider lives in a package below this one (providersim/sample) and
+// contributes its routes, its data and its error bodies. Providers with a REST
+// API share package providersim/rest. A provider puts a [Gate] in
 // front of its routes, asks [PageFaultFrom] how a page must misbehave, and
 // implements [Provider] so that [ControlHandler] can drive it:
 //

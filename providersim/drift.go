@@ -3,6 +3,7 @@ package providersim
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"regexp"
 	"slices"
@@ -23,7 +24,7 @@ type Drifted struct {
 	Remove []string `json:"remove,omitempty"`
 	// Retype are members that get a value of another type.
 	Retype []string `json:"retype,omitempty"`
-	// Items bounds the list of the answer, whatever is asked for; zero leaves it.
+	// Items bounds the list of the answer, whatever the request asks for; zero leaves it.
 	Items int `json:"items,omitempty"`
 	// Total is added to the numbers of how many things there are.
 	Total int `json:"total,omitempty"`
@@ -37,7 +38,7 @@ const DriftedMember = "since_drifted"
 // totalNames are the members with the number of things.
 var totalNames = []string{"total", "total_count", "totalItems", "totalPeople"}
 
-func (d *Drifted) matches(r *http.Request) bool {
+func (d *Drifted) appliesTo(r *http.Request) bool {
 	if d == nil || d.Route == "" || d.Route == "**" {
 		return true
 	}
@@ -54,8 +55,8 @@ func (d *Drifted) matches(r *http.Request) bool {
 	return true
 }
 
-// drift changes the answer. One that is neither JSON, XML nor a calendar stays as it is.
-func (a *reply) drift(d *Drifted) {
+// applyDrift changes the answer. One that is neither JSON, XML nor a calendar stays as it is.
+func (a *heldAnswer) applyDrift(d *Drifted) {
 	if a.status < 200 || a.status >= 300 || d == nil {
 		return
 	}
@@ -73,7 +74,7 @@ func (a *reply) drift(d *Drifted) {
 		if at := bytes.LastIndex(body, []byte("</")); at > 0 && len(d.Add) > 0 {
 			body = slices.Concat(body[:at], []byte("<"+DriftedMember+">1</"+DriftedMember+">"), body[at:])
 		}
-		a.replace(body)
+		a.replaceBody(body)
 	case bytes.HasPrefix(body, []byte("BEGIN:V")):
 		for _, path := range d.Remove { // properties in one line
 			name := regexp.QuoteMeta(path[strings.LastIndex(path, "/")+1:])
@@ -82,15 +83,15 @@ func (a *reply) drift(d *Drifted) {
 		if at := bytes.IndexByte(body, '\n'); at > 0 && len(d.Add) > 0 {
 			body = slices.Concat(body[:at+1], []byte("X-SINCE-DRIFTED:1\r\n"), body[at+1:])
 		}
-		a.replace(body)
+		a.replaceBody(body)
 	case body[0] == '{' || body[0] == '[':
 		if changed := d.Document(body); changed != nil {
-			a.replace(changed)
+			a.replaceBody(changed)
 		}
 	}
 }
 
-// Document returns a JSON document as it has changed; nil for what is none.
+// Document returns the changed form of a JSON document; nil when it is not JSON.
 func (d *Drifted) Document(body []byte) []byte {
 	var top any
 	dec := json.NewDecoder(bytes.NewReader(body))
@@ -98,10 +99,10 @@ func (d *Drifted) Document(body []byte) []byte {
 	if dec.Decode(&top) != nil {
 		return nil
 	}
-	return EncodeJSON(d.change(top))
+	return EncodeJSON(d.changeDocument(top))
 }
 
-func (a *reply) replace(body []byte) {
+func (a *heldAnswer) replaceBody(body []byte) {
 	body = slices.Clone(body)
 	a.body.Reset()
 	a.body.Write(body)
@@ -109,19 +110,19 @@ func (a *reply) replace(body []byte) {
 	a.header.Del("Etag") // it is another answer
 }
 
-func (d *Drifted) change(top any) any {
+func (d *Drifted) changeDocument(top any) any {
 	for _, path := range d.Add {
-		each(top, steps(path), func(_ map[string]any, _ string, v any) {
+		eachAtPath(top, pathSteps(path), func(_ map[string]any, _ string, v any) {
 			if object, ok := v.(map[string]any); ok {
 				object[DriftedMember] = "new"
 			}
 		})
 	}
 	for _, path := range d.Remove {
-		each(top, steps(path), func(in map[string]any, name string, _ any) { delete(in, name) })
+		eachAtPath(top, pathSteps(path), func(in map[string]any, name string, _ any) { delete(in, name) })
 	}
 	for _, path := range d.Retype {
-		each(top, steps(path), func(in map[string]any, name string, v any) {
+		eachAtPath(top, pathSteps(path), func(in map[string]any, name string, v any) {
 			if _, isNumber := v.(json.Number); isNumber {
 				in[name] = "forty-two"
 			} else {
@@ -130,10 +131,12 @@ func (d *Drifted) change(top any) any {
 		})
 	}
 	for _, path := range d.Raise {
-		each(top, steps(path), func(in map[string]any, name string, v any) {
+		eachAtPath(top, pathSteps(path), func(in map[string]any, name string, v any) {
 			if n, isNumber := v.(json.Number); isNumber {
 				number, _ := n.Int64() // it counts things
 				in[name] = number + int64(d.Total)
+			} else if n, err := strconv.Atoi(fmt.Sprint(v)); err == nil {
+				in[name] = strconv.Itoa(n + d.Total) // some write counts as texts
 			}
 		})
 	}
@@ -154,7 +157,7 @@ func (d *Drifted) change(top any) any {
 	return top
 }
 
-func steps(path string) []string {
+func pathSteps(path string) []string {
 	if path == "." || path == "" {
 		return nil
 	}
@@ -165,12 +168,12 @@ func steps(path string) []string {
 	return out
 }
 
-// each calls do for every value at the path, with the object that holds it.
-func each(v any, path []string, do func(in map[string]any, name string, v any)) {
-	walk(nil, "", v, path, do)
+// eachAtPath calls do for every value at the path, with the object that holds it.
+func eachAtPath(v any, path []string, do func(in map[string]any, name string, v any)) {
+	walkPath(nil, "", v, path, do)
 }
 
-func walk(in map[string]any, name string, v any, path []string, do func(map[string]any, string, any)) {
+func walkPath(in map[string]any, name string, v any, path []string, do func(map[string]any, string, any)) {
 	if len(path) == 0 {
 		do(in, name, v)
 		return
@@ -179,13 +182,13 @@ func walk(in map[string]any, name string, v any, path []string, do func(map[stri
 	case []any:
 		if path[0] == "[]" {
 			for _, e := range v {
-				walk(in, name, e, path[1:], do)
+				walkPath(in, name, e, path[1:], do)
 			}
 		}
 	case map[string]any:
 		for key, m := range v {
 			if path[0] == key || path[0] == "*" {
-				walk(v, key, m, path[1:], do)
+				walkPath(v, key, m, path[1:], do)
 			}
 		}
 	}

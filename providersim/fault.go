@@ -51,18 +51,18 @@ const (
 	// EmptyPages answers pages without items although more follows; the
 	// cursor still changes from page to page.
 	EmptyPages Kind = "empty_pages"
-	// Latency delays the answer by DelayMS and leaves it otherwise alone.
+	// Latency delays the answer by DelayMS and does not change it otherwise.
 	Latency Kind = "latency"
 	// Drift changes the form of good answers, as Fault.Drifted describes.
 	Drift Kind = "drift"
 )
 
-var kinds = []Kind{
+var allFaultKinds = []Kind{
 	Throttle, Bucket, Crowd, Unavailable, ServerError, ExpiredToken, HTML, EmptyBody, TruncatedJSON, WrongContentType,
 	SlowDrip, Reset, WrongType, MissingField, RepeatCursor, SelfCursor, ShortPages, EmptyPages, Latency, Drift,
 }
 
-// RetryForm says how a refusal announces when to come back.
+// RetryForm selects how a refusal announces its wait.
 type RetryForm string
 
 const (
@@ -78,12 +78,12 @@ const (
 // added; the first that answers in the provider's place ends the search, except
 // that latency always adds up.
 type Fault struct {
-	// ID is given by [Gate.Add]; it is ignored on input.
+	// ID is assigned by [Gate.Add]; it is ignored on input.
 	ID   int  `json:"id,omitempty"`
 	Kind Kind `json:"kind"`
 	// Path is a prefix of the request path; empty matches every request.
 	Path string `json:"path,omitempty"`
-	// Exact makes Path match as a whole, which tells a list from its details.
+	// Exact makes Path match as a whole, which separates a list from its details.
 	Exact bool `json:"exact,omitempty"`
 	// Skip is how many matching requests pass untouched first.
 	Skip int `json:"skip,omitempty"`
@@ -114,9 +114,9 @@ type Fault struct {
 	Drifted *Drifted `json:"drifted,omitempty"`
 }
 
-func (f Fault) validate() error {
+func (f Fault) validateFault() error {
 	switch {
-	case !slices.Contains(kinds, f.Kind):
+	case !slices.Contains(allFaultKinds, f.Kind):
 		return fmt.Errorf("unknown fault kind %q", f.Kind)
 	case f.Exact && f.Path == "":
 		return fmt.Errorf("fault %s: exact needs a path", f.Kind)
@@ -138,9 +138,9 @@ func (f Fault) validate() error {
 	return nil
 }
 
-func (f Fault) matches(r *http.Request) bool {
+func (f Fault) appliesTo(r *http.Request) bool {
 	if f.Exact {
 		return r.URL.Path == f.Path
 	}
-	return f.Drifted.matches(r) && strings.HasPrefix(r.URL.Path, f.Path)
+	return f.Drifted.appliesTo(r) && strings.HasPrefix(r.URL.Path, f.Path)
 }

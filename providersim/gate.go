@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// GateOptions says how a provider speaks about its own errors.
+// GateOptions set the format of a provider's own errors.
 type GateOptions struct {
 	// Now is the clock of buckets, announced limits and the Date header; nil
 	// means the wall clock.
@@ -25,16 +25,15 @@ type GateOptions struct {
 	Label func(*http.Request) string
 }
 
-// Gate stands in front of a provider's routes: it counts requests and injects
-// faults. It is safe for concurrent use.
+// Gate counts the requests to a provider's routes and injects faults. It is safe for concurrent use.
 type Gate struct {
 	opts GateOptions
 
 	mu     sync.Mutex
 	answer func(Answer)
 	lastID int
-	faults []*installed
-	limits []*limit
+	faults []*installedFault
+	limits []*announcedLimit
 	stats  Stats
 	log    []Request
 
@@ -42,15 +41,15 @@ type Gate struct {
 	delivered  chan struct{} // closed when none is on its way any more; nil when none is
 }
 
-// installed is a fault with its progress.
-type installed struct {
+// installedFault is a fault with its progress.
+type installedFault struct {
 	Fault
 	seen   int
-	bucket bucket
+	bucket tokenBucket
 }
 
-// limit is a Retry-After that a client was told about.
-type limit struct {
+// announcedLimit is a Retry-After that a client received.
+type announcedLimit struct {
 	scope Fault
 	until time.Time
 	sent  bool // its answer is on its way, or has arrived
@@ -65,27 +64,27 @@ func NewGate(opts GateOptions) *Gate {
 	if opts.ErrorBody == nil {
 		opts.ErrorBody = func(code string) []byte { return EncodeJSON(map[string]string{"error": code}) }
 	}
-	return &Gate{opts: opts, stats: newStats()}
+	return &Gate{opts: opts, stats: newRequestStats()}
 }
 
 // Add installs a fault and returns its id.
 func (g *Gate) Add(f Fault) (int, error) {
-	if err := f.validate(); err != nil {
+	if err := f.validateFault(); err != nil {
 		return 0, err
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.lastID++
 	f.ID = g.lastID
-	g.faults = append(g.faults, &installed{Fault: f, bucket: newBucket(f.Rate, f.Burst, g.opts.Now())})
+	g.faults = append(g.faults, &installedFault{Fault: f, bucket: newTokenBucket(f.Rate, f.Burst, g.opts.Now())})
 	return f.ID, nil
 }
 
-// Remove takes one fault away.
+// Remove removes one fault.
 func (g *Gate) Remove(id int) error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	i := slices.IndexFunc(g.faults, func(f *installed) bool { return f.ID == id })
+	i := slices.IndexFunc(g.faults, func(f *installedFault) bool { return f.ID == id })
 	if i < 0 {
 		return fmt.Errorf("no fault %d", id)
 	}
@@ -117,50 +116,50 @@ func (g *Gate) Faults() []Fault {
 func (g *Gate) Wrap(routes *http.ServeMux) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		_, pattern := routes.Handler(r)
-		p := g.admit(r, pattern)
-		leave := sync.OnceFunc(g.leave)
+		p := g.planRequest(r, pattern)
+		leave := sync.OnceFunc(g.countDeparture)
 		defer leave()
 
-		if !pause(r.Context(), p.delay) {
+		if !waitFor(r.Context(), p.delay) {
 			return
 		}
 		answer := p.answer
 		if answer == nil {
-			answer = newReply()
+			answer = newHeldAnswer()
 			routes.ServeHTTP(answer, r.WithContext(withPageFault(r.Context(), p.page)))
 		}
 		for _, f := range p.damage {
-			answer.apply(f)
+			answer.applyFault(f)
 		}
-		g.show(r, pattern, answer)
+		g.observeAnswer(r, pattern, answer)
 		answer.header.Set("Date", g.opts.Now().UTC().Format(http.TimeFormat))
 		// An announced wait reaches the client before any other answer does, so that of the requests
 		// that a client makes at the same time each can have one successor that did not know of it.
 		announces := p.limit != nil && !p.reset
-		if !announces && !g.hold(r.Context()) {
+		if !announces && !g.waitForAnnouncements(r.Context()) {
 			return
 		}
 		// Counting before sending lets a client that has its answer read
 		// counters that already include it.
-		g.record(r, answer.status, &p)
+		g.recordAnswer(r, answer.status, &p)
 		if announces {
-			defer g.arrived()
+			defer g.announcementArrived()
 		}
 		switch {
 		case p.reset:
-			answer.sendHalf(w)
+			answer.sendHalfAnswer(w)
 		case p.drip != nil:
 			answer.sendSlowly(r.Context(), w, *p.drip)
 		case announces:
-			answer.deliver(w, leave)
+			answer.deliverAnswer(w, leave)
 		default:
-			answer.send(w)
+			answer.sendAnswer(w)
 		}
 	})
 }
 
-// hold waits until no announcement is on its way to a client, and reports whether ctx lasted that long.
-func (g *Gate) hold(ctx context.Context) bool {
+// waitForAnnouncements waits until no announcement is on its way to a client, and reports whether ctx lasted that long.
+func (g *Gate) waitForAnnouncements(ctx context.Context) bool {
 	for {
 		g.mu.Lock()
 		delivered := g.delivered
@@ -176,8 +175,8 @@ func (g *Gate) hold(ctx context.Context) bool {
 	}
 }
 
-// arrived ends the hold of an announcement.
-func (g *Gate) arrived() {
+// announcementArrived ends the hold of an announcement.
+func (g *Gate) announcementArrived() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if g.announcing--; g.announcing == 0 {
@@ -202,7 +201,7 @@ func (g *Gate) Show(see func(Answer)) {
 	g.answer = see
 }
 
-func (g *Gate) show(r *http.Request, pattern string, a *reply) {
+func (g *Gate) observeAnswer(r *http.Request, pattern string, a *heldAnswer) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if g.answer != nil {
@@ -210,8 +209,8 @@ func (g *Gate) show(r *http.Request, pattern string, a *reply) {
 	}
 }
 
-// pause waits for d and reports whether ctx lasted that long.
-func pause(ctx context.Context, d time.Duration) bool {
+// waitFor waits for d and reports whether ctx lasted that long.
+func waitFor(ctx context.Context, d time.Duration) bool {
 	if d <= 0 {
 		return ctx.Err() == nil
 	}

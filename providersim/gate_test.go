@@ -121,7 +121,7 @@ func TestEveryKind(t *testing.T) {
 			return ""
 		}},
 	}
-	for _, kind := range kinds {
+	for _, kind := range allFaultKinds {
 		t.Run(string(kind), func(t *testing.T) {
 			t.Parallel()
 			c, ok := cases[kind]
@@ -187,7 +187,8 @@ func TestFaultsCombine(t *testing.T) {
 	b.add(Fault{Kind: Throttle, Status: 403, Skip: 1})
 	b.add(Fault{Kind: ServerError})
 	resp, body, err := b.get("/list")
-	if err != nil || resp.StatusCode != 500 || !strings.HasPrefix(resp.Header.Get("Content-Type"), "text/plain") || body != `{"code":"` {
+	if err != nil || resp.StatusCode != 500 || !strings.HasPrefix(resp.Header.Get("Content-Type"), "text/plain") ||
+		body != `{"code":"` {
 		t.Errorf("first answer: %v %q %v", resp, body, err)
 	}
 	if got := b.status("/list"); got != 403 {
@@ -204,7 +205,8 @@ func TestRetryAfterForms(t *testing.T) {
 		until      time.Time // first moment that is not early
 	}{
 		{Fault{Kind: Throttle, RetryAfter: RetrySeconds, Seconds: 30}, "30", now.Add(30 * time.Second)},
-		{Fault{Kind: Throttle, RetryAfter: RetryDate, Seconds: 30}, "Tue, 06 May 2031 07:08:40 GMT", time.Date(2031, 5, 6, 7, 8, 40, 0, time.UTC)},
+		{Fault{Kind: Throttle, RetryAfter: RetryDate, Seconds: 30}, "Tue, 06 May 2031 07:08:40 GMT",
+			time.Date(2031, 5, 6, 7, 8, 40, 0, time.UTC)},
 		{Fault{Kind: Throttle, RetryAfter: RetryNone, Seconds: 30}, "", now},
 		{Fault{Kind: Throttle}, "", now},
 		{Fault{Kind: Unavailable, RetryAfter: RetrySeconds, Seconds: 5}, "5", now.Add(5 * time.Second)},
@@ -252,7 +254,8 @@ func TestFaultValidation(t *testing.T) {
 	gate := NewGate(GateOptions{})
 	for _, f := range []Fault{
 		{}, {Kind: "flood"}, {Kind: Throttle, Exact: true}, {Kind: Throttle, Count: -1}, {Kind: Throttle, Status: 200},
-		{Kind: Throttle, RetryAfter: "soon"}, {Kind: Bucket, Burst: 1}, {Kind: Bucket, Rate: 1}, {Kind: ShortPages}, {Kind: Latency},
+		{Kind: Throttle, RetryAfter: "soon"}, {Kind: Bucket, Burst: 1}, {Kind: Bucket, Rate: 1}, {Kind: ShortPages},
+		{Kind: Latency},
 	} {
 		if _, err := gate.Add(f); err == nil {
 			t.Errorf("accepted %+v", f)

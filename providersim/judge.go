@@ -7,29 +7,29 @@ import (
 	"time"
 )
 
-// Judgement is what the gate wants to become of a request that came by another road than HTTP.
-// Whoever asked answers in that road's own words.
+// Judgement is the gate's decision about a request that did not arrive over HTTP. The caller answers in its own
+// protocol.
 type Judgement struct {
 	Kinds []Kind        // what applies, in its order
 	Delay time.Duration // before anything is answered
 	Drip  *Fault        // how slowly the answer goes out; nil when it does not
 }
 
-// Has tells whether a kind of fault applies.
+// Has reports whether a kind of fault applies.
 func (j Judgement) Has(k Kind) bool { return slices.Contains(j.Kinds, k) }
 
 // Judge counts a request for a path under its pattern and decides its fate.
 func (g *Gate) Judge(path, pattern string) Judgement {
 	r := &http.Request{URL: &url.URL{Path: path}}
-	p := g.admit(r, pattern)
-	defer g.leave()
+	p := g.planRequest(r, pattern)
+	defer g.countDeparture()
 	status := http.StatusOK
 	if p.answer != nil {
 		status = p.answer.status
 	}
-	g.record(r, status, &p)
+	g.recordAnswer(r, status, &p)
 	if p.limit != nil && !p.reset {
-		g.arrived() // nothing can be seen of this client
+		g.announcementArrived() // nothing can be seen of this client
 	}
 	return Judgement{Kinds: p.kinds, Delay: p.delay, Drip: p.drip}
 }

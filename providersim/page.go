@@ -9,8 +9,8 @@ type PageFault struct {
 	items               int
 }
 
-// Size returns how many items the page holds when limit were asked for. Zero
-// means an empty page; its next cursor must still differ from its own.
+// Size returns how many items the page holds for a requested limit. Zero means an empty page; its next cursor must
+// still differ from its own.
 func (p PageFault) Size(limit int) int {
 	if p.short {
 		return min(limit, p.items)

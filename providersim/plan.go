@@ -11,81 +11,81 @@ import (
 const signInPage = "<!doctype html><html><head><title>Sign in</title></head>" +
 	"<body><form method=\"post\" action=\"/session\"><input name=\"email\"></form></body></html>\n"
 
-// plan is what the gate does to one request.
-type plan struct {
+// requestPlan is what the gate does to one request.
+type requestPlan struct {
 	kinds  []Kind // applied faults
 	delay  time.Duration
-	answer *reply // sent in the provider's place when set
+	answer *heldAnswer // sent in the provider's place when set
 	page   PageFault
 	damage []Fault
 	drip   *Fault
 	reset  bool
-	limit  *limit // announced in the answer; nil when nothing was
-	number int    // of the request, in the order of arrival
+	limit  *announcedLimit // announced in the answer; nil when nothing was
+	number int             // of the request, in the order of arrival
 }
 
-// admit counts an arriving request and decides its fate.
-func (g *Gate) admit(r *http.Request, pattern string) plan {
+// planRequest counts an arriving request and decides its fate.
+func (g *Gate) planRequest(r *http.Request, pattern string) requestPlan {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	now := g.opts.Now()
-	g.stats.arrive(pattern)
-	g.limits = slices.DeleteFunc(g.limits, func(l *limit) bool { return !now.Before(l.until) })
+	g.stats.countArrival(pattern)
+	g.limits = slices.DeleteFunc(g.limits, func(l *announcedLimit) bool { return !now.Before(l.until) })
 	for _, l := range g.limits {
-		if l.sent && l.scope.matches(r) {
+		if l.sent && l.scope.appliesTo(r) {
 			l.later++
 			g.stats.WhileLimited = max(g.stats.WhileLimited, l.later)
 		}
 	}
 
-	p := plan{delay: g.opts.Latency, number: g.stats.Requests}
+	p := requestPlan{delay: g.opts.Latency, number: g.stats.Requests}
 	for _, f := range g.faults {
-		if !f.matches(r) || p.answer != nil && f.Kind != Latency {
+		if !f.appliesTo(r) || p.answer != nil && f.Kind != Latency {
 			continue
 		}
 		f.seen++
 		if f.seen <= f.Skip || f.Count > 0 && f.seen > f.Skip+f.Count {
 			continue
 		}
-		if g.apply(&p, f, now) {
+		if g.applyFault(&p, f, now) {
 			p.kinds = append(p.kinds, f.Kind)
 		}
 	}
 	return p
 }
 
-// apply adds one fault to the plan and reports whether it has an effect.
-func (g *Gate) apply(p *plan, f *installed, now time.Time) bool {
+// applyFault adds one fault to the plan and reports whether it has an effect.
+func (g *Gate) applyFault(p *requestPlan, f *installedFault, now time.Time) bool {
 	switch f.Kind {
 	case Throttle:
 		status := f.Status
 		if status == 0 {
 			status = http.StatusTooManyRequests
 		}
-		p.answer = g.refuse(p, f.Fault, status, "rate_limited", f.Seconds, now)
+		p.answer = g.buildRefusal(p, f.Fault, status, "rate_limited", f.Seconds, now)
 	case Bucket:
-		wait := f.bucket.take(now)
+		wait := f.bucket.takeToken(now)
 		if wait == 0 {
 			return false
 		}
 		seconds := int(math.Ceil(wait.Seconds()))
-		p.answer = g.refuse(p, f.Fault, http.StatusTooManyRequests, "rate_limited", seconds, now)
+		p.answer = g.buildRefusal(p, f.Fault, http.StatusTooManyRequests, "rate_limited", seconds, now)
 	case Crowd:
 		if g.stats.InFlight <= f.Items {
 			return false
 		}
-		p.answer = g.refuse(p, f.Fault, http.StatusTooManyRequests, "rate_limited", f.Seconds, now)
+		p.answer = g.buildRefusal(p, f.Fault, http.StatusTooManyRequests, "rate_limited", f.Seconds, now)
 	case Unavailable:
-		p.answer = g.refuse(p, f.Fault, http.StatusServiceUnavailable, "unavailable", f.Seconds, now)
+		p.answer = g.buildRefusal(p, f.Fault, http.StatusServiceUnavailable, "unavailable", f.Seconds, now)
 	case ServerError:
-		p.answer = jsonReply(http.StatusInternalServerError, g.opts.ErrorBody("internal"))
+		p.answer = newJSONAnswer(http.StatusInternalServerError, g.opts.ErrorBody("internal"))
 	case ExpiredToken:
-		p.answer = jsonReply(http.StatusUnauthorized, g.opts.ErrorBody("token_expired"))
+		p.answer = newJSONAnswer(http.StatusUnauthorized, g.opts.ErrorBody("token_expired"))
 	case HTML:
-		p.answer = jsonReply(http.StatusOK, []byte(signInPage))
+		p.answer = newJSONAnswer(http.StatusOK, []byte(signInPage))
 		p.answer.header.Set("Content-Type", "text/html; charset=utf-8")
 	case EmptyBody:
-		p.answer = jsonReply(http.StatusOK, nil)
+		p.answer = newJSONAnswer(http.StatusOK, nil)
 	case TruncatedJSON, WrongContentType, WrongType, MissingField, Drift:
 		p.damage = append(p.damage, f.Fault)
 	case SlowDrip:
@@ -106,9 +106,9 @@ func (g *Gate) apply(p *plan, f *installed, now time.Time) bool {
 	return true
 }
 
-// refuse builds a refusal and remembers what it told the client to wait.
-func (g *Gate) refuse(p *plan, f Fault, status int, code string, seconds int, now time.Time) *reply {
-	answer := jsonReply(status, g.opts.ErrorBody(code))
+// buildRefusal builds a refusal and stores the wait that it announces.
+func (g *Gate) buildRefusal(p *requestPlan, f Fault, status int, code string, seconds int, now time.Time) *heldAnswer {
+	answer := newJSONAnswer(status, g.opts.ErrorBody(code))
 	until := now.Add(time.Duration(seconds) * time.Second)
 	switch f.RetryAfter {
 	case RetrySeconds:
@@ -121,24 +121,23 @@ func (g *Gate) refuse(p *plan, f Fault, status int, code string, seconds int, no
 	default:
 		return answer
 	}
-	p.limit = &limit{scope: f, until: until}
+	p.limit = &announcedLimit{scope: f, until: until}
 	g.limits = append(g.limits, p.limit)
 	return answer
 }
 
-// bucket is a token bucket that starts full.
-type bucket struct {
+// tokenBucket is a token bucket that starts full.
+type tokenBucket struct {
 	rate, burst, tokens float64
 	last                time.Time
 }
 
-func newBucket(rate float64, burst int, now time.Time) bucket {
-	return bucket{rate: rate, burst: float64(burst), tokens: float64(burst), last: now}
+func newTokenBucket(rate float64, burst int, now time.Time) tokenBucket {
+	return tokenBucket{rate: rate, burst: float64(burst), tokens: float64(burst), last: now}
 }
 
-// take spends a token and returns zero, or leaves the bucket alone and returns
-// how long it takes until one is there.
-func (b *bucket) take(now time.Time) time.Duration {
+// takeToken takes a token and returns zero. Without one it changes nothing and returns the time until the next.
+func (b *tokenBucket) takeToken(now time.Time) time.Duration {
 	if elapsed := now.Sub(b.last); elapsed > 0 {
 		b.tokens = min(b.burst, b.tokens+elapsed.Seconds()*b.rate)
 		b.last = now

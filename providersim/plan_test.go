@@ -11,8 +11,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// A client that waits as told is never refused twice in a row, and no span
-// lets more through than burst plus refill.
+// A client that waits as announced is never refused twice in a row, and no span lets more through than burst plus
+// refill.
 func TestBucketProperty(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -20,12 +20,12 @@ func TestBucketProperty(t *testing.T) {
 		burst := rapid.IntRange(1, 20).Draw(t, "burst")
 		start := time.Unix(1_900_000_000, 0)
 		now, passed := start, 0
-		b := newBucket(rate, burst, now)
+		b := newTokenBucket(rate, burst, now)
 		for range rapid.IntRange(1, 60).Draw(t, "requests") {
 			now = now.Add(time.Duration(rapid.Int64Range(0, int64(2*time.Second)).Draw(t, "gap")))
-			if wait := b.take(now); wait > 0 {
+			if wait := b.takeToken(now); wait > 0 {
 				now = now.Add(wait)
-				if again := b.take(now); again > 0 {
+				if again := b.takeToken(now); again > 0 {
 					t.Fatalf("told to wait %v, then refused for another %v", wait, again)
 				}
 			}
@@ -62,10 +62,12 @@ func TestDelaysAreExact(t *testing.T) {
 		faults []Fault
 		want   time.Duration
 	}{
-		"base latency":        {GateOptions{Latency: 40 * time.Millisecond}, nil, 40 * time.Millisecond},
-		"latencies add up":    {GateOptions{Latency: time.Second}, []Fault{{Kind: Latency, DelayMS: 500}, {Kind: Latency, DelayMS: 250}}, 1750 * time.Millisecond},
-		"latency of refusals": {GateOptions{}, []Fault{{Kind: Throttle}, {Kind: Latency, DelayMS: 70}}, 70 * time.Millisecond},
-		"drip":                {GateOptions{}, []Fault{drip}, time.Duration(chunks-1) * 250 * time.Millisecond},
+		"base latency": {GateOptions{Latency: 40 * time.Millisecond}, nil, 40 * time.Millisecond},
+		"latencies add up": {GateOptions{Latency: time.Second},
+			[]Fault{{Kind: Latency, DelayMS: 500}, {Kind: Latency, DelayMS: 250}}, 1750 * time.Millisecond},
+		"latency of refusals": {GateOptions{}, []Fault{{Kind: Throttle}, {Kind: Latency, DelayMS: 70}},
+			70 * time.Millisecond},
+		"drip": {GateOptions{}, []Fault{drip}, time.Duration(chunks-1) * 250 * time.Millisecond},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {

@@ -71,7 +71,8 @@ func TestSimulatorsAnswerAsPublished(t *testing.T) {
 	t.Parallel()
 	modules := os.Getenv("PDPP_TEST_NODE_MODULES")
 	if modules == "" {
-		t.Fatal("set PDPP_TEST_NODE_MODULES to a node_modules folder with the packages of scripts/lib/node.sh in it, as make test does")
+		t.Fatal("set PDPP_TEST_NODE_MODULES to a node_modules folder with the packages of scripts/lib/node.sh in it, as " +
+			"make test does")
 	}
 	var program strings.Builder
 	program.WriteString(header)
@@ -87,16 +88,17 @@ func TestSimulatorsAnswerAsPublished(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, text := range map[string]string{
-		"answers.ts":    program.String(),
-		"package.json":  `{"type":"module"}`,
-		"tsconfig.json": `{"compilerOptions":{"noEmit":true,"strict":false,"skipLibCheck":true,"module":"nodenext","moduleResolution":"nodenext","target":"es2022","types":[]},"files":["answers.ts"]}`,
+		"answers.ts":   program.String(),
+		"package.json": `{"type":"module"}`,
+		"tsconfig.json": `{"compilerOptions":{"noEmit":true,"strict":false,"skipLibCheck":true,"module":"nodenext",` +
+			`"moduleResolution":"nodenext","target":"es2022","types":[]},"files":["answers.ts"]}`,
 	} {
 		if err := os.WriteFile(filepath.Join(folder, name), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
-	compiler := exec.CommandContext(t.Context(), "node", filepath.Join("node_modules", "typescript", "lib", "tsc.js"),
-		"-p", ".", "--pretty", "false")
+	tsc := filepath.Join("node_modules", "typescript-native", "lib", "tsc.js")
+	compiler := exec.CommandContext(t.Context(), "node", tsc, "-p", ".", "--pretty", "false")
 	compiler.Dir = folder
 	if out, err := compiler.CombinedOutput(); err != nil {
 		t.Errorf("%v:\n%s", err, out)
@@ -259,7 +261,8 @@ func services(t *testing.T) []service {
 
 	g, err := google.Start(google.Config{Seed: 1, People: 8, Others: 2, Groups: 2, Token: token})
 	people := service{name: "people", token: token, url: started(g.BaseURL+"/v1", g.Close, err)}
-	people.answers = []published{{path: "/people/me/connections?personFields=addresses,biographies,birthdays,calendarUrls,emailAddresses,events,fileAses,genders,imClients,memberships,metadata,names,nicknames,occupations," +
+	people.answers = []published{{path: "/people/me/connections?personFields=addresses,biographies,birthdays," +
+		"calendarUrls,emailAddresses,events,fileAses,genders,imClients,memberships,metadata,names,nicknames,occupations," +
 		"organizations,phoneNumbers,photos,relations,sipAddresses,urls,userDefined",
 		as: "people.Schema$ListConnectionsResponse"}, {path: "/contactGroups?groupFields=groupType,memberCount,name",
 		as: "people.Schema$ListContactGroupsResponse"},
@@ -272,6 +275,7 @@ func services(t *testing.T) []service {
 		{path: "/me/top/artists", as: "Some<spotify.Page<spotify.Artist>>"},
 		{path: "/me/player/recently-played", as: "Some<spotify.RecentlyPlayedTracksPage>"},
 		{path: "/me/playlists?limit=1",
-			as: "Some<spotify.Page<Omit<spotify.SimplifiedPlaylist, 'tracks'> & { items?: spotify.TrackReference; tracks?: spotify.TrackReference }>>"}}
+			as: "Some<spotify.Page<Omit<spotify.SimplifiedPlaylist, 'tracks'> & { items?: spotify.TrackReference; tracks?: " +
+				"spotify.TrackReference }>>"}}
 	return []service{money, notes, talk, code, people, music}
 }

@@ -12,35 +12,35 @@ import (
 	"time"
 )
 
-// reply is a whole answer held back so that a fault can damage it. It is the
-// http.ResponseWriter that a provider's routes write to.
-type reply struct {
+// heldAnswer buffers a whole answer so that a fault can damage it. It is the http.ResponseWriter of a provider's
+// routes.
+type heldAnswer struct {
 	status int
 	header http.Header
 	body   bytes.Buffer
 }
 
-func newReply() *reply {
-	return &reply{status: http.StatusOK, header: http.Header{}}
+func newHeldAnswer() *heldAnswer {
+	return &heldAnswer{status: http.StatusOK, header: http.Header{}}
 }
 
-func jsonReply(status int, body []byte) *reply {
-	a := newReply()
+func newJSONAnswer(status int, body []byte) *heldAnswer {
+	a := newHeldAnswer()
 	a.status = status
 	a.header.Set("Content-Type", "application/json")
 	a.body.Write(body)
 	return a
 }
 
-func (a *reply) Header() http.Header         { return a.header }
-func (a *reply) WriteHeader(status int)      { a.status = status }
-func (a *reply) Write(p []byte) (int, error) { return a.body.Write(p) }
+func (a *heldAnswer) Header() http.Header         { return a.header }
+func (a *heldAnswer) WriteHeader(status int)      { a.status = status }
+func (a *heldAnswer) Write(p []byte) (int, error) { return a.body.Write(p) }
 
-// apply damages the answer as the fault asks.
-func (a *reply) apply(f Fault) {
+// applyFault damages the answer as the fault asks.
+func (a *heldAnswer) applyFault(f Fault) {
 	switch f.Kind {
 	case Drift:
-		a.drift(f.Drifted)
+		a.applyDrift(f.Drifted)
 	case TruncatedJSON:
 		a.body.Truncate(a.body.Len() / 2)
 	case WrongContentType:
@@ -60,7 +60,7 @@ func (a *reply) apply(f Fault) {
 
 // editFirstItem changes the first object of every list in the answer or in objects within it, or of
 // the answer itself when that is a list. An answer without one stays as it is.
-func (a *reply) editFirstItem(field string, edit func(item map[string]any, field string)) {
+func (a *heldAnswer) editFirstItem(field string, edit func(item map[string]any, field string)) {
 	if field == "" {
 		field = "id"
 	}
@@ -70,16 +70,16 @@ func (a *reply) editFirstItem(field string, edit func(item map[string]any, field
 	if dec.Decode(&top) != nil {
 		return
 	}
-	editFirst(top, field, edit)
+	editFirstItem(top, field, edit)
 	a.body.Reset()
 	a.body.Write(EncodeJSON(top))
 }
 
-func editFirst(value any, field string, edit func(item map[string]any, field string)) {
+func editFirstItem(value any, field string, edit func(item map[string]any, field string)) {
 	switch v := value.(type) {
 	case map[string]any:
 		for _, member := range v {
-			editFirst(member, field, edit)
+			editFirstItem(member, field, edit)
 		}
 	case []any:
 		if len(v) == 0 {
@@ -91,23 +91,23 @@ func editFirst(value any, field string, edit func(item map[string]any, field str
 	}
 }
 
-func (a *reply) writeHead(w http.ResponseWriter) {
+func (a *heldAnswer) writeHeaders(w http.ResponseWriter) {
 	maps.Copy(w.Header(), a.header)
 	w.Header().Set("Content-Length", strconv.Itoa(a.body.Len()))
 	w.WriteHeader(a.status)
 }
 
-// The client may be gone; what could not be sent is nobody's concern here.
-func (a *reply) send(w http.ResponseWriter) {
-	a.writeHead(w)
+// The client may be gone, so a failed write is ignored.
+func (a *heldAnswer) sendAnswer(w http.ResponseWriter) {
+	a.writeHeaders(w)
 	_, _ = w.Write(a.body.Bytes())
 }
 
-// deliver sends the answer, calls sent, and returns when the client has the answer: a client that reads
+// deliverAnswer sends the answer, calls sent, and returns when the client has the answer: a client that reads
 // the last answer of a connection to its end closes the connection. It stops waiting for a client that never does.
-func (a *reply) deliver(w http.ResponseWriter, sent func()) {
+func (a *heldAnswer) deliverAnswer(w http.ResponseWriter, sent func()) {
 	a.header.Set("Connection", "close")
-	a.send(w)
+	a.sendAnswer(w)
 	sent()
 	control := http.NewResponseController(w)
 	if control.Flush() != nil {
@@ -125,7 +125,7 @@ func (a *reply) deliver(w http.ResponseWriter, sent func()) {
 // deliveryPatience bounds the wait for a client that neither reads nor closes.
 const deliveryPatience = time.Minute
 
-func (a *reply) sendSlowly(ctx context.Context, w http.ResponseWriter, f Fault) {
+func (a *heldAnswer) sendSlowly(ctx context.Context, w http.ResponseWriter, f Fault) {
 	size, delay := f.ChunkBytes, time.Duration(f.DelayMS)*time.Millisecond
 	if size == 0 {
 		size = 64
@@ -133,10 +133,10 @@ func (a *reply) sendSlowly(ctx context.Context, w http.ResponseWriter, f Fault) 
 	if delay == 0 {
 		delay = 10 * time.Millisecond
 	}
-	a.writeHead(w)
+	a.writeHeaders(w)
 	flush := http.NewResponseController(w)
 	for first := true; a.body.Len() > 0; first = false {
-		if !first && !pause(ctx, delay) {
+		if !first && !waitFor(ctx, delay) {
 			return
 		}
 		if _, err := w.Write(a.body.Next(size)); err != nil || flush.Flush() != nil {
@@ -145,10 +145,10 @@ func (a *reply) sendSlowly(ctx context.Context, w http.ResponseWriter, f Fault) 
 	}
 }
 
-// sendHalf promises the whole body, sends half and breaks the connection. Over
+// sendHalfAnswer promises the whole body, sends half and breaks the connection. Over
 // TCP the peer sees a reset, over any other transport an early end.
-func (a *reply) sendHalf(w http.ResponseWriter) {
-	a.writeHead(w)
+func (a *heldAnswer) sendHalfAnswer(w http.ResponseWriter) {
+	a.writeHeaders(w)
 	_, _ = w.Write(a.body.Bytes()[:a.body.Len()/2])
 	control := http.NewResponseController(w)
 	_ = control.Flush()

@@ -28,11 +28,11 @@ type Server struct {
 // Any other address fails with [ErrNotLoopback]: a simulator has invented data
 // and an unguarded control port, and neither belongs on a network.
 func Serve(addr string, api http.Handler, controlAddr string, control http.Handler) (*Server, error) {
-	apiListener, err := listen(addr)
+	apiListener, err := listenLoopback(addr)
 	if err != nil {
 		return nil, err
 	}
-	controlListener, err := listen(controlAddr)
+	controlListener, err := listenLoopback(controlAddr)
 	if err != nil {
 		_ = apiListener.Close()
 		return nil, fmt.Errorf("control port: %w", err)
@@ -41,12 +41,12 @@ func Serve(addr string, api http.Handler, controlAddr string, control http.Handl
 		BaseURL:    "http://" + apiListener.Addr().String(),
 		ControlURL: "http://" + controlListener.Addr().String(),
 	}
-	s.start(apiListener, api)
-	s.start(controlListener, control)
+	s.startServer(apiListener, api)
+	s.startServer(controlListener, control)
 	return s, nil
 }
 
-func (s *Server) start(l net.Listener, h http.Handler) {
+func (s *Server) startServer(l net.Listener, h http.Handler) {
 	srv := &http.Server{Handler: h}
 	s.servers = append(s.servers, srv)
 	// Serve returns only after Close, or when the listener breaks, which every
@@ -67,7 +67,7 @@ func (s *Server) Close() error {
 	return errors.Join(errs...)
 }
 
-func listen(addr string) (net.Listener, error) {
+func listenLoopback(addr string) (net.Listener, error) {
 	if addr == "" {
 		addr = FreeLoopback
 	}
@@ -76,7 +76,7 @@ func listen(addr string) (net.Listener, error) {
 		return nil, fmt.Errorf("listen on %q: %w", addr, err)
 	}
 	if host == "localhost" {
-		// Resolving the name could give any address; the literal cannot.
+		// Resolving the name could return any address; the literal cannot.
 		host = "127.0.0.1"
 	}
 	ip, err := netip.ParseAddr(host)

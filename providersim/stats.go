@@ -39,34 +39,34 @@ type Request struct {
 	Faults     []Kind    `json:"faults,omitempty"`
 	// Number counts the requests in the order of their arrival; the log has them in the order of their answers.
 	Number int `json:"number"`
-	// LeaveUntil is when the client was told to come back; zero when it was told nothing.
+	// LeaveUntil is the end of the announced wait; zero when none was announced.
 	LeaveUntil time.Time `json:"leave_until,omitzero"`
 	// Before is how many requests had arrived when LeaveUntil was announced.
 	Before int `json:"before,omitempty"`
 }
 
-// logSize bounds the request log; older lines make room for newer ones.
-const logSize = 4096
+// requestLogSize bounds the request log; older lines make room for newer ones.
+const requestLogSize = 4096
 
-func newStats() Stats {
+func newRequestStats() Stats {
 	return Stats{ByPattern: map[string]int{}, ByStatus: map[int]int{}, ByFault: map[Kind]int{}}
 }
 
-func (s *Stats) arrive(pattern string) {
+func (s *Stats) countArrival(pattern string) {
 	s.Requests++
 	s.ByPattern[pattern]++
 	s.InFlight++
 	s.MaxInFlight = max(s.MaxInFlight, s.InFlight)
 }
 
-func (g *Gate) leave() {
+func (g *Gate) countDeparture() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.stats.InFlight--
 }
 
-// record notes the answer that is about to be sent.
-func (g *Gate) record(r *http.Request, status int, p *plan) {
+// recordAnswer notes the answer that is about to be sent.
+func (g *Gate) recordAnswer(r *http.Request, status int, p *requestPlan) {
 	line := Request{At: g.opts.Now(), Method: r.Method, Path: r.URL.Path, Query: r.URL.RawQuery, Status: status,
 		Faults: p.kinds, Number: p.number}
 	if g.opts.Label != nil {
@@ -87,8 +87,8 @@ func (g *Gate) record(r *http.Request, status int, p *plan) {
 			g.stats.Throttled++
 		}
 	}
-	if len(g.log) == 2*logSize {
-		g.log = slices.Delete(g.log, 0, logSize)
+	if len(g.log) == 2*requestLogSize {
+		g.log = slices.Delete(g.log, 0, requestLogSize)
 	}
 	g.log = append(g.log, line)
 }
@@ -106,7 +106,7 @@ func (g *Gate) Stats() Stats {
 func (g *Gate) Requests() []Request {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	return slices.Clone(g.log[max(0, len(g.log)-logSize):])
+	return slices.Clone(g.log[max(0, len(g.log)-requestLogSize):])
 }
 
 // ResetStats puts counters to zero and forgets the request log and announced
@@ -115,6 +115,6 @@ func (g *Gate) ResetStats() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	inFlight := g.stats.InFlight
-	g.stats, g.log, g.limits = newStats(), nil, nil
+	g.stats, g.log, g.limits = newRequestStats(), nil, nil
 	g.stats.InFlight, g.stats.MaxInFlight = inFlight, inFlight
 }

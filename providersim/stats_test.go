@@ -81,11 +81,12 @@ func TestLogIsBounded(t *testing.T) {
 	t.Parallel()
 	gate := NewGate(GateOptions{})
 	r, _ := http.NewRequest(http.MethodGet, "/x", nil)
-	for i := range 3*logSize + 10 {
-		gate.record(r, i, &plan{})
+	for i := range 3*requestLogSize + 10 {
+		gate.recordAnswer(r, i, &requestPlan{})
 	}
 	log := gate.Requests()
-	if len(log) != logSize || log[0].Status != 2*logSize+10 || log[logSize-1].Status != 3*logSize+9 {
+	if len(log) != requestLogSize || log[0].Status != 2*requestLogSize+10 ||
+		log[requestLogSize-1].Status != 3*requestLogSize+9 {
 		t.Errorf("%d lines from %d to %d", len(log), log[0].Status, log[len(log)-1].Status)
 	}
 }

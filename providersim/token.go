@@ -59,13 +59,13 @@ func NewTokens(token string, scopes ...string) *Tokens {
 // Check judges the Authorization header of a request. An empty scope asks for
 // an active token only.
 func (t *Tokens) Check(authorization, scope string) TokenState {
-	token := bearer(authorization)
+	token := bearerToken(authorization)
 	if token == "" {
 		return TokenMissing
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	i := t.find(token)
+	i := t.findToken(token)
 	switch {
 	case i < 0:
 		return TokenRevoked
@@ -77,13 +77,13 @@ func (t *Tokens) Check(authorization, scope string) TokenState {
 
 // Label names the token of an Authorization header without revealing it.
 func (t *Tokens) Label(authorization string) string {
-	token := bearer(authorization)
+	token := bearerToken(authorization)
 	if token == "" {
 		return "none"
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if i := t.find(token); i >= 0 {
+	if i := t.findToken(token); i >= 0 {
 		return fmt.Sprintf("token-%d", i+1)
 	}
 	return "unknown"
@@ -107,7 +107,7 @@ func (t *Tokens) Change(c TokenChange) (TokenStatus, error) {
 		if token == "" {
 			token = fmt.Sprintf("%s-%d", t.first, len(t.issued)+1)
 		}
-		if t.find(token) >= 0 || bearer("Bearer "+token) == "" {
+		if t.findToken(token) >= 0 || bearerToken("Bearer "+token) == "" {
 			return TokenStatus{}, fmt.Errorf("rotate: token is malformed or was issued before")
 		}
 		current.State = TokenRevoked
@@ -129,13 +129,13 @@ func (t *Tokens) Change(c TokenChange) (TokenStatus, error) {
 	return t.issued[len(t.issued)-1], nil
 }
 
-func (t *Tokens) find(token string) int {
+func (t *Tokens) findToken(token string) int {
 	return slices.IndexFunc(t.issued, func(s TokenStatus) bool { return s.Token == token })
 }
 
-// bearer returns the token of an Authorization header, or nothing when the
+// bearerToken returns the token of an Authorization header, or nothing when the
 // header is not of the form "Bearer <token>".
-func bearer(authorization string) string {
+func bearerToken(authorization string) string {
 	scheme, token, ok := strings.Cut(authorization, " ")
 	if !ok || !strings.EqualFold(scheme, "Bearer") || strings.ContainsAny(token, " \t\r\n,") {
 		return ""

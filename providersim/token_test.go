@@ -38,7 +38,8 @@ func TestTokenLife(t *testing.T) {
 	if got := tokens.Check("Bearer third", ""); got != TokenActive {
 		t.Errorf("without a scope to ask for: %s", got)
 	}
-	for _, bad := range []TokenChange{{}, {Action: "burn"}, {Action: "rotate", Token: "first"}, {Action: "rotate", Token: "a b"}, {Action: "scopes", Scopes: []string{"admin"}}} {
+	for _, bad := range []TokenChange{{}, {Action: "burn"}, {Action: "rotate", Token: "first"},
+		{Action: "rotate", Token: "a b"}, {Action: "scopes", Scopes: []string{"admin"}}} {
 		if _, err := tokens.Change(bad); err == nil {
 			t.Errorf("accepted %+v", bad)
 		}

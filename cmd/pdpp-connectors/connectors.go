@@ -27,7 +27,8 @@ func newRun() *cobra.Command {
 	return &cobra.Command{
 		Use:   "run NAME",
 		Short: "Run a connector as this process: protocol on stdin and stdout, logs on stderr",
-		Long: "Run a connector as this process.\n\nIt reads START from stdin, writes protocol messages to stdout and logs to stderr.\n" +
+		Long: "Run a connector as this process.\n\nIt reads START from stdin, writes protocol messages to stdout and logs " +
+			"to stderr.\n" +
 			"It is meant to be started by a runner, which gives it only the variables that its\nmanifest declares.",
 		Args: cobra.ExactArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
@@ -39,7 +40,7 @@ func newRun() *cobra.Command {
 			if os.Getenv("GOMEMLIMIT") == "" {
 				debug.SetMemoryLimit(memoryLimit)
 			}
-			connectorkit.Main(e.Connector())
+			connectorkit.Main(e.NewConnector())
 			return nil
 		},
 	}
@@ -52,15 +53,16 @@ func newList() *cobra.Command {
 		Short: "List the built-in connectors",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return list(cmd.OutOrStdout(), asJSON, names)
+			return listConnectors(cmd.OutOrStdout(), asJSON, names)
 		},
 	}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON, one array of objects with name, display_name, version and streams")
+	cmd.Flags().BoolVar(&asJSON, "json", false,
+		"print JSON, one array of objects with name, display_name, version and streams")
 	cmd.Flags().BoolVar(&names, "names", false, "give the names alone; no manifest is read for them")
 	return cmd
 }
 
-func list(w io.Writer, asJSON, names bool) error {
+func listConnectors(w io.Writer, asJSON, names bool) error {
 	type row struct {
 		Name        string   `json:"name"`
 		DisplayName string   `json:"display_name,omitempty"`
@@ -68,7 +70,7 @@ func list(w io.Writer, asJSON, names bool) error {
 		Streams     []string `json:"streams,omitempty"`
 	}
 	rows := []row{}
-	for _, e := range connectors.All {
+	for _, e := range connectors.Registered {
 		if names {
 			rows = append(rows, row{Name: e.Name})
 			continue
@@ -119,11 +121,11 @@ func newManifest() *cobra.Command {
 	}
 }
 
-func find(name string) (connectors.Entry, error) {
-	e, ok := connectors.Find(name)
+func find(name string) (connectors.ConnectorEntry, error) {
+	e, ok := connectors.FindEntry(name)
 	if !ok {
 		var names []string
-		for _, e := range connectors.All {
+		for _, e := range connectors.Registered {
 			names = append(names, e.Name)
 		}
 		return e, fmt.Errorf("no built-in connector %q; there is: %s", name, strings.Join(names, ", "))

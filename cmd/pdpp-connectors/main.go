@@ -47,13 +47,17 @@ func (e *wrongError) Error() string { return e.text }
 
 func newRoot() *cobra.Command {
 	root := &cobra.Command{
-		Use:           "pdpp-connectors",
-		Short:         "Host of the built-in PDPP connectors",
-		Long:          "Host of the built-in PDPP connectors.\n\nEach connector collects a person's own data from one source. The runner starts\none with \"run\"; the other commands are for people.\n\nExit codes: 0 success, 1 something is wrong with what was named, 2 usage.\nA running connector exits 0 if and only if its run succeeded.",
+		Use:   "pdpp-connectors",
+		Short: "Host of the built-in PDPP connectors",
+		Long: "Host of the built-in PDPP connectors.\n\nEach connector collects a person's own data from one " +
+			"source. The runner starts\none with \"run\"; the other commands are for people.\n\n" +
+			"Exit codes: 0 success, 1 something is wrong with what was named, 2 usage.\n" +
+			"A running connector exits 0 if and only if its run succeeded.",
 		SilenceErrors: true,
 		SilenceUsage:  true,
 	}
 	root.CompletionOptions.DisableDefaultCmd = true
-	root.AddCommand(newRun(), newList(), newManifest(), newValidate(), newTest(), newWrap(), newAdapt(), newConfined(), newSelfTest())
+	root.AddCommand(newRun(), newList(), newManifest(), newValidate(), newTest(), newTry(), newWrap(), newAdapt(),
+		newConfined(), newSelfTest())
 	return root
 }

@@ -18,7 +18,7 @@ import (
 
 	"github.com/pdpp-go/pdpp/manifest"
 	"github.com/pdpp-go/pdpp/protocol"
-	"github.com/pdpp-go/pdpp/providersim/lumen"
+	"github.com/pdpp-go/pdpp/providersim/sample"
 )
 
 const asMain = "PDPP_CONNECTORS_TEST_BE_MAIN"
@@ -58,6 +58,8 @@ func TestUsage(t *testing.T) {
 		{[]string{"manifest", "--help"}, 0, "NAME"},
 		{[]string{"validate", "--help"}, 0, "manifest.json"},
 		{[]string{"test", "--help"}, 0, "Exit codes: 0 every check passed"},
+		{[]string{"try", "--help"}, 0, "generated from it"},
+		{[]string{"try"}, 2, "accepts 1 arg"},
 		{[]string{"test", filepath.Join(t.TempDir(), "absent")}, 2, "not a folder"},
 		{[]string{"wrap", "--help"}, 0, "--no-inspect"},
 		{[]string{"adapt", "--help"}, 0, "DIR"},
@@ -88,12 +90,13 @@ func TestUsage(t *testing.T) {
 	}
 }
 
-// There is no browser whose life anybody manages: neither the help names such commands nor can
-// one be given. The self test starts a browser, looks and ends it within one call.
+// No command manages the life of a browser: the help lists none, and none is accepted. The self test starts a browser,
+// checks it and ends it within one call.
 func TestNoBrowserDaemon(t *testing.T) {
 	t.Parallel()
 	t.Attr("spec", "RT-03.1")
-	daemon := regexp.MustCompile(`(?i)browser[ -](start|stop|status|restart|logs|bootstrap|probe|daemon)\b|\b(start|stop|restart|bootstrap|probe)[ -]browser\b`)
+	daemon := regexp.MustCompile(`(?i)browser[ -](start|stop|status|restart|logs|bootstrap|probe|daemon)\b|\b(start|` +
+		`stop|restart|bootstrap|probe)[ -]browser\b`)
 	seen := 0
 	var walk func(c *cobra.Command)
 	walk = func(c *cobra.Command) {
@@ -119,7 +122,8 @@ func TestNoBrowserDaemon(t *testing.T) {
 
 func TestListAndManifest(t *testing.T) {
 	t.Parallel()
-	if out, _, exit := command(t, "list"); exit != 0 || !strings.Contains(out, "example") || !strings.Contains(out, "thread_messages") {
+	if out, _, exit := command(t, "list"); exit != 0 || !strings.Contains(out, "example") ||
+		!strings.Contains(out, "thread_messages") {
 		t.Errorf("list: exit code %d, %q", exit, out)
 	}
 	out, _, _ := command(t, "list", "--json")
@@ -193,10 +197,12 @@ func TestValidate(t *testing.T) {
 func TestTry(t *testing.T) {
 	t.Parallel()
 	const head = "#!/bin/sh\nread -r start || exit 2\n"
-	const record = `echo '{"type":"RECORD","stream":"notes","key":"n1","data":{"id":"n1"},"emitted_at":"2026-03-01"}'` + "\n"
+	const record = `echo '{"type":"RECORD","stream":"notes","key":"n1","data":{"id":"n1"},"emitted_at":"2026-03-01"}'` +
+		"\n"
 	const done = `echo '{"type":"DONE","status":"succeeded","records_emitted":1}'` + "\n"
 	const notes = `{"protocol_version":"0.1.0","connector_id":"jotter","version":"1","display_name":"Jotter","streams":[` +
-		`{"name":"notes","semantics":"append_only","primary_key":"id","schema":{"type":"object","required":["id"],"properties":{"id":{"type":"string"}}}}]}`
+		`{"name":"notes","semantics":"append_only","primary_key":"id","schema":{"type":"object","required":["id"],` +
+		`"properties":{"id":{"type":"string"}}}}]}`
 	example, _, _ := command(t, "manifest", "example")
 	for _, c := range []struct {
 		name, manifest, connector string
@@ -206,8 +212,10 @@ func TestTry(t *testing.T) {
 		{"right", notes, head + record + done, 0, "first run            passed", `"result": "passed"`},
 		{"no DONE", notes, head + record, 1, "wrong: it ended without DONE (exit code 0)",
 			`"fix": "End every run with one DONE line`},
-		{"no interpreter", notes, "#!/usr/bin/env no-such-interpreter\n", 1, "No such file or directory", `"name": "no start"`},
-		{"no variable", example, "#!/bin/sh\n" + asMain + "=1 exec " + os.Args[0] + " run example\n", 3, "set PDPP_EXAMPLE_TOKEN in the environment", `"result": "not_tried"`},
+		{"no interpreter", notes, "#!/usr/bin/env no-such-interpreter\n", 1, "No such file or directory",
+			`"name": "no start"`},
+		{"no variable", example, "#!/bin/sh\n" + asMain + "=1 exec " + os.Args[0] + " run example\n", 3,
+			"set PDPP_EXAMPLE_TOKEN in the environment", `"result": "not_tried"`},
 		{"no manifest", "{", head, 1, "", ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -233,19 +241,19 @@ func write(t *testing.T, path, text string, mode os.FileMode) {
 	}
 }
 
-// TestRunExample is one whole run of the example connector as a real process
-// against a real simulator: everything that exists arrives, and stdout holds the
-// protocol alone.
+// TestRunExample executes one whole run of the example connector as a real process against a real simulator. All items
+// arrive, and stdout contains only the protocol.
 func TestRunExample(t *testing.T) {
 	t.Parallel()
-	sim, err := lumen.Start(lumen.Config{Seed: 3, Events: 450, Notes: 120, Threads: 130, Token: "tok-hush"})
+	sim, err := sample.Start(sample.Config{Seed: 3, Events: 450, Notes: 120, Threads: 130, Token: "tok-hush"})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer sim.Close()
 	cmd := exec.CommandContext(t.Context(), os.Args[0], "run", "example")
 	cmd.Env = []string{asMain + "=1", "PDPP_EXAMPLE_BASE_URL=" + sim.BaseURL, "PDPP_EXAMPLE_TOKEN=tok-hush",
-		"PDPP_EXAMPLE_PACING_INITIAL_INTERVAL_MS=5", "PDPP_EXAMPLE_PACING_MIN_INTERVAL_MS=0.1"} // the simulator bears any pace
+		// the simulator bears any pace
+		"PDPP_EXAMPLE_PACING_INITIAL_INTERVAL_MS=5", "PDPP_EXAMPLE_PACING_MIN_INTERVAL_MS=0.1"}
 	var errs bytes.Buffer
 	cmd.Stderr = &errs
 	stdin, err := cmd.StdinPipe()
@@ -259,7 +267,10 @@ func TestRunExample(t *testing.T) {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := io.WriteString(stdin, `{"type":"START","run_id":"r","collection_mode":"full_refresh","scope":{"streams":[{"name":"events"},{"name":"notes"},{"name":"threads"},{"name":"thread_messages"}]},"state":null,"bindings":{"network":{}},"detail_gaps":[]}`+"\n"); err != nil {
+	if _, err := io.WriteString(stdin,
+		`{"type":"START","run_id":"r","collection_mode":"full_refresh","scope":{"streams":[{"name":"events"},`+
+			`{"name":"notes"},{"name":"threads"},{"name":"thread_messages"}]},"state":null,"bindings":{"network":{}},`+
+			`"detail_gaps":[]}`+"\n"); err != nil {
 		t.Fatal(err)
 	}
 	got := map[string]map[string]bool{}
@@ -303,7 +314,7 @@ func TestRunExample(t *testing.T) {
 func TestRunWithoutAReader(t *testing.T) {
 	t.Parallel()
 	t.Attr("spec", "RT-09.2")
-	sim, err := lumen.Start(lumen.Config{Seed: 3, Events: 45, Notes: 12, Threads: 13, Token: "tok-hush"})
+	sim, err := sample.Start(sample.Config{Seed: 3, Events: 45, Notes: 12, Threads: 13, Token: "tok-hush"})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -14,7 +14,8 @@ func newSelfTest() *cobra.Command {
 	return &cobra.Command{
 		Use:   "selftest BROWSER",
 		Short: "Try a browser as connectors drive it",
-		Long: "Try a browser as connectors drive it.\n\nIt is started with a profile that is thrown away, loads a page of its own and is ended.\n" +
+		Long: "Try a browser as connectors drive it.\n\nIt is started with a profile that is thrown away, loads a page of " +
+			"its own and is ended.\n" +
 			"No site is visited. \"pdpp doctor\" asks for it, as the user that connectors run as.",
 		Example: "  pdpp-connectors selftest chromium",
 		Args:    cobra.ExactArgs(1),

@@ -104,9 +104,11 @@ func nextStep(r collector.Report) string {
 	case collector.CauseDeadLetters:
 		return "pdpp-local-collector recover" + flag
 	case collector.CauseDeviceUnknown, collector.CauseSourceUnknown:
-		return "if you still want it collected, add this computer again in the server's console, under Devices, and paste the line that it shows"
+		return "if you still want it collected, add this computer again in the server's console, under Devices, and paste " +
+			"the line that it shows"
 	case collector.CauseSourceDeleted:
-		return "nothing: what waited here was dropped. To collect it again, add this computer again in the server's console, under Devices"
+		return "nothing: what waited here was dropped. To collect it again, add this computer again in the server's " +
+			"console, under Devices"
 	case collector.CauseStateRead, collector.CauseUnreachable, collector.CauseUpgradeNeeded:
 		return "pdpp-local-collector doctor" + flag
 	case collector.CausePending, collector.CauseStopped:
@@ -135,8 +137,10 @@ func (p *program) preview(ctx context.Context, c *collector.Collector) error {
 		for _, f := range v.Failures {
 			kinds = append(kinds, fmt.Sprintf("%s (%d)", f.ErrorClass, f.Count))
 		}
-		printf(p.stdout, "failed     %s, the oldest from %s: %s\n", plural(int64(v.Requeue), "upload"), v.OldestFailed.UTC().Format(time.RFC3339), strings.Join(kinds, ", "))
-		printf(p.stdout, "would do   put %s back into the queue, then collect and upload once\n", plural(int64(v.Requeue), "failed upload"))
+		printf(p.stdout, "failed     %s, the oldest from %s: %s\n", plural(int64(v.Requeue), "upload"),
+			v.OldestFailed.UTC().Format(time.RFC3339), strings.Join(kinds, ", "))
+		printf(p.stdout, "would do   put %s back into the queue, then collect and upload once\n",
+			plural(int64(v.Requeue), "failed upload"))
 	} else {
 		printf(p.stdout, "would do   collect and upload once; no upload has failed for good\n")
 	}

@@ -18,7 +18,8 @@ func TestDriftOfADevice(t *testing.T) {
 				t.Fatalf("the pass ended with %d", code)
 			}
 		}
-		pass(3, `{"answers":4,"differences":[{"kind":"new_member","route":"FILE notes","member":"colour","count":2}],"total":{"announced":9,"counted":3}}`)
+		pass(3, `{"answers":4,"differences":[{"kind":"new_member","route":"FILE notes","member":"colour","count":2}],`+
+			`"total":{"announced":9,"counted":3}}`)
 		seen := p.seen(0)
 		if len(seen.Drift) != 1 || seen.Drift[0].Stream != "notes" || len(seen.Drift[0].Differences) != 1 ||
 			seen.Drift[0].Differences[0].Member != "colour" {

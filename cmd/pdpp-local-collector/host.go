@@ -10,7 +10,7 @@ import (
 	"github.com/pdpp-go/pdpp/internal/collect/catalog"
 	"github.com/pdpp-go/pdpp/internal/collect/runner"
 	"github.com/pdpp-go/pdpp/internal/device/collector"
-	"github.com/pdpp-go/pdpp/internal/ops/fault"
+	"github.com/pdpp-go/pdpp/internal/ops/usererr"
 	"github.com/pdpp-go/pdpp/manifest"
 )
 
@@ -20,8 +20,7 @@ const (
 	hostProgram      = "pdpp-connectors"
 )
 
-// offeredBindings are what this host gives a connector. Nobody can be asked
-// anything: a collector runs unattended.
+// offeredBindings are the bindings of this host. There is no interactive one, because a collector runs unattended.
 var offeredBindings = map[string]jsontext.Value{
 	string(manifest.BindingNetwork):     jsontext.Value("{}"),
 	string(manifest.BindingFilesystem):  jsontext.Value("{}"),
@@ -45,8 +44,10 @@ func (p *program) collector() (*collector.Collector, error) {
 	return p.collectorOf(dirs, profile, connectors), nil
 }
 
-func (p *program) collectorOf(dirs collector.Dirs, profile collector.Profile, connectors catalog.Finder) *collector.Collector {
-	return &collector.Collector{Profile: profile, Dirs: dirs, Connectors: connectors, Lookup: p.lookup, Bindings: offeredBindings,
+func (p *program) collectorOf(dirs collector.Dirs, profile collector.Profile,
+	connectors catalog.Finder) *collector.Collector {
+	return &collector.Collector{Profile: profile, Dirs: dirs, Connectors: connectors, Lookup: p.lookup,
+		Bindings:     offeredBindings,
 		AgentVersion: version(), Options: runner.Options{Observe: p.progress()}}
 }
 
@@ -63,7 +64,9 @@ func (p *program) connectors(dirs collector.Dirs) (catalog.Catalog, error) {
 	if host != "" {
 		path, err := filepath.Abs(host)
 		if err != nil || !executable(path) {
-			return catalog.Catalog{}, &fault.Fault{Code: "configuration", Message: envConnectors + " does not name a program: " + host,
+			return catalog.Catalog{}, &usererr.Error{Code: "configuration", Message: envConnectors +
+				" does not name a program: " +
+				host,
 				Next: "Correct it, or unset it to use the " + hostProgram + " beside this program."}
 		}
 		found.Host = path

@@ -46,7 +46,7 @@ func newHost(t *testing.T) *host {
 	return h
 }
 
-// connector gives the path of a file in the connector's own folder.
+// connector returns the path of a file in the connector's own folder.
 func (h *host) connector(name string) string {
 	return filepath.Join(h.home, ".config", "pdpp", "connectors", "diary", name)
 }
@@ -57,7 +57,7 @@ func (h *host) runs(source string) string {
 	return filepath.Join(h.connector(folder.Data), source+".runs")
 }
 
-// program runs the real program and gives what it said and how it ended.
+// program runs the real program and returns its output and its exit code.
 func (h *host) program(t *testing.T, args ...string) (stdout, stderr string, code int) {
 	t.Helper()
 	cmd := exec.Command("pdpp-local-collector", args...)
@@ -85,7 +85,7 @@ func (h *host) must(t *testing.T, code int, args ...string) (stdout, stderr stri
 	return stdout, stderr
 }
 
-// enrol sets a source up and gives its diary's path.
+// enrol sets a source up and returns the path of its diary.
 func (h *host) enrol(t *testing.T, s *server, source string, more ...string) (diary string) {
 	t.Helper()
 	s.expect(source)

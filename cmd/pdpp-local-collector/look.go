@@ -9,18 +9,19 @@ import (
 )
 
 func (p *program) statusCommand() *cobra.Command {
-	return p.sourceCommand("status", "What waits in the queue; asks nobody", func(ctx context.Context, c *collector.Collector) error {
-		i, err := c.Inspect(ctx)
-		if err != nil {
-			return err
-		}
-		if p.json {
-			printJSON(p.stdout, i)
+	return p.sourceCommand("status", "What waits in the queue; asks nobody",
+		func(ctx context.Context, c *collector.Collector) error {
+			i, err := c.Inspect(ctx)
+			if err != nil {
+				return err
+			}
+			if p.json {
+				printJSON(p.stdout, i)
+				return nil
+			}
+			p.describe(i)
 			return nil
-		}
-		p.describe(i)
-		return nil
-	})
+		})
 }
 
 func (p *program) describe(i collector.Inspection) {
@@ -37,25 +38,26 @@ func (p *program) describe(i collector.Inspection) {
 }
 
 func (p *program) doctorCommand() *cobra.Command {
-	return p.sourceCommand("doctor", "What is wrong with the queue, the connector or the server", func(ctx context.Context, c *collector.Collector) error {
-		d, err := c.Diagnose(ctx)
-		if err != nil {
-			return err
-		}
-		if p.json {
-			printJSON(p.stdout, d)
-		} else {
-			p.describe(d.Inspection)
-			printf(p.stdout, "verdict    %s\n", d.Status)
-			for _, f := range d.Findings {
-				printf(p.stdout, "  %s: %s\n  next: %s\n", f.Code, f.Text, f.Next)
+	return p.sourceCommand("doctor", "What is wrong with the queue, the connector or the server",
+		func(ctx context.Context, c *collector.Collector) error {
+			d, err := c.Diagnose(ctx)
+			if err != nil {
+				return err
 			}
-		}
-		if d.Status != collector.HealthOK {
-			return exitOnly{exitUnhealthy}
-		}
-		return nil
-	})
+			if p.json {
+				printJSON(p.stdout, d)
+			} else {
+				p.describe(d.Inspection)
+				printf(p.stdout, "verdict    %s\n", d.Status)
+				for _, f := range d.Findings {
+					printf(p.stdout, "  %s: %s\n  next: %s\n", f.Code, f.Text, f.Next)
+				}
+			}
+			if d.Status != collector.HealthOK {
+				return exitOnly{exitUnhealthy}
+			}
+			return nil
+		})
 }
 
 // listed is a profile as it may be shown.

@@ -1,5 +1,5 @@
-// Command pdpp-local-collector collects from a source whose data lives on this
-// host and uploads it to the owner's server.
+// Command pdpp-local-collector collects data from sources on this host and uploads it to the owner's
+// server.
 //
 //	pdpp-local-collector setup --base-url URL --code CODE
 //	pdpp-local-collector run --source-instance-id ID

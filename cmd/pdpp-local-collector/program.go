@@ -12,7 +12,7 @@ import (
 
 	"github.com/pdpp-go/pdpp/internal/collect/catalog"
 	"github.com/pdpp-go/pdpp/internal/device/collector"
-	"github.com/pdpp-go/pdpp/internal/ops/fault"
+	"github.com/pdpp-go/pdpp/internal/ops/usererr"
 )
 
 // Exit codes. They are stable: scripts may rely on them.
@@ -47,19 +47,19 @@ type program struct {
 	started bool // arguments are accepted; an error before that is one of usage
 }
 
-// exitOnly ends the program with a code; everything has been said already.
+// exitOnly ends the program with a code and without a further message.
 type exitOnly struct{ code int }
 
 func (e exitOnly) Error() string { return fmt.Sprintf("exit code %d", e.code) }
 
-// execute runs one command and gives the exit code.
+// execute runs one command and returns the exit code.
 func execute(ctx context.Context, w world) int {
 	p := &program{world: w}
 	root := p.rootCommand()
 	root.SetArgs(w.args)
 	err := root.ExecuteContext(ctx)
 	var done exitOnly
-	var mistake *fault.Fault
+	var mistake *usererr.Error
 	switch {
 	case err == nil:
 		return exitOK
@@ -73,7 +73,8 @@ func execute(ctx context.Context, w world) int {
 		p.explain("usage", err.Error(), "See how it is used: pdpp-local-collector help")
 		return exitUsage
 	case errors.Is(err, catalog.ErrUnknownConnector):
-		p.explain("unknown_connector", err.Error(), "Install the connector on this host, or correct PDPP_CONNECTOR_ID in the profile.")
+		p.explain("unknown_connector", err.Error(),
+			"Install the connector on this host, or correct PDPP_CONNECTOR_ID in the profile.")
 	default:
 		p.explain("failed", err.Error(), "Look at what is wrong: pdpp-local-collector doctor --source-instance-id "+p.source)
 	}
@@ -105,7 +106,8 @@ func (p *program) rootCommand() *cobra.Command {
 	root.SetErr(p.stderr)
 	root.SetHelpCommand(helpCommand())
 	root.PersistentFlags().BoolVar(&p.json, "json", false, "print JSON")
-	root.AddCommand(p.runCommand(), p.recoverCommand(), p.statusCommand(), p.doctorCommand(), p.profilesCommand(), p.setupCommand(), p.logoutCommand(), p.serviceCommand())
+	root.AddCommand(p.runCommand(), p.recoverCommand(), p.statusCommand(), p.doctorCommand(), p.profilesCommand(),
+		p.setupCommand(), p.logoutCommand(), p.serviceCommand())
 	return root
 }
 
@@ -133,7 +135,8 @@ func (p *program) command(use, short string, do func(ctx context.Context) error)
 }
 
 // sourceCommand makes a command for one source instance.
-func (p *program) sourceCommand(use, short string, do func(ctx context.Context, c *collector.Collector) error) *cobra.Command {
+func (p *program) sourceCommand(use, short string,
+	do func(ctx context.Context, c *collector.Collector) error) *cobra.Command {
 	cmd := p.command(use, short, func(ctx context.Context) error {
 		c, err := p.collector()
 		if err != nil {

@@ -25,10 +25,10 @@ import (
 	"github.com/pdpp-go/pdpp/internal/judge/evidence"
 	"github.com/pdpp-go/pdpp/internal/judge/health"
 	"github.com/pdpp-go/pdpp/internal/judge/verdict"
-	"github.com/pdpp-go/pdpp/internal/keep/store"
-	"github.com/pdpp-go/pdpp/internal/keep/store/postgres"
-	"github.com/pdpp-go/pdpp/internal/keep/store/postgres/postgrestest"
-	"github.com/pdpp-go/pdpp/internal/keep/store/sqlite"
+	"github.com/pdpp-go/pdpp/internal/storage/store"
+	"github.com/pdpp-go/pdpp/internal/storage/store/postgres"
+	"github.com/pdpp-go/pdpp/internal/storage/store/postgres/postgrestest"
+	"github.com/pdpp-go/pdpp/internal/storage/store/sqlite"
 	"github.com/pdpp-go/pdpp/internal/view"
 )
 
@@ -59,7 +59,7 @@ func onBothDatabases(t *testing.T, test func(t *testing.T, p *place)) {
 		test(t, p)
 	})
 	t.Run("postgres", func(t *testing.T) {
-		at := postgrestest.Fresh(t)
+		at := postgrestest.NewDatabase(t)
 		p := newPlace(t, t.TempDir(), "PDPP_DATABASE_URL="+at)
 		p.start()
 		st, err := postgres.Open(t.Context(), at, postgres.Options{})
@@ -84,13 +84,15 @@ func newPlace(t *testing.T, home string, env ...string) *place {
 	p.must(err)
 	p.address = l.Addr().String()
 	l.Close()
-	p.env = append([]string{"PDPP_HOME=" + home, "HOME=" + home, "PATH=" + os.Getenv("PATH"), "TMPDIR=" + t.TempDir(), "GORACE=atexit_sleep_ms=0",
+	p.env = append([]string{"PDPP_HOME=" + home, "HOME=" + home, "PATH=" + os.Getenv("PATH"), "TMPDIR=" + t.TempDir(),
+		"GORACE=atexit_sleep_ms=0",
 		"PDPP_OWNER_PASSWORD=a long password for the tests", "PDPP_LISTEN=" + p.address}, env...)
 	target := &url.URL{Scheme: "http", Host: p.address}
-	through := &httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) { r.SetURL(target) }, ErrorHandler: func(w http.ResponseWriter, _ *http.Request, _ error) {
-		w.Header().Set("Retry-After", "1")
-		w.WriteHeader(http.StatusBadGateway)
-	}}
+	through := &httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) { r.SetURL(target) },
+		ErrorHandler: func(w http.ResponseWriter, _ *http.Request, _ error) {
+			w.Header().Set("Retry-After", "1")
+			w.WriteHeader(http.StatusBadGateway)
+		}}
 	p.line = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if cut := p.cut.Load(); cut != nil && (*cut)(w, r) {
 			return
@@ -116,8 +118,8 @@ func (p *place) start() {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	out, err := cmd.StdoutPipe()
 	p.must(err)
-	var said strings.Builder
-	cmd.Stderr = &said
+	var output strings.Builder
+	cmd.Stderr = &output
 	p.must(cmd.Start())
 	p.server = cmd
 	p.t.Cleanup(func() { p.kill(cmd) })
@@ -128,7 +130,7 @@ func (p *place) start() {
 			return
 		}
 	}
-	p.t.Fatalf("the server is not ready: %s", said.String())
+	p.t.Fatalf("the server is not ready: %s", output.String())
 }
 
 func (p *place) kill(cmd *exec.Cmd) {
@@ -147,8 +149,9 @@ func (p *place) open(st store.Store, err error) {
 	code := "lde_" + strings.Repeat("x", 24)
 	hash := sha256.Sum256([]byte(code))
 	now := time.Now()
-	p.must(st.CreateDeviceCode(p.t.Context(), store.DeviceCode{ID: "dcode_1", Hash: hash[:], ConnectorID: "diary", LocalBinding: "attic",
-		Status: store.CodePending, CreatedAt: now, ExpiresAt: now.Add(time.Hour)}))
+	p.must(st.CreateDeviceCode(p.t.Context(), store.DeviceCode{ID: "dcode_1", Hash: hash[:], ConnectorID: "diary",
+		LocalBinding: "attic",
+		Status:       store.CodePending, CreatedAt: now, ExpiresAt: now.Add(time.Hour)}))
 	p.host.must(p.t, exitOK, "setup", "--base-url", p.line.URL, "--code", code, "--device-label", "Attic", "--write-only")
 	sources, err := st.DeviceSources(p.t.Context(), "")
 	p.must(err)
@@ -160,18 +163,19 @@ func (p *place) open(st store.Store, err error) {
 	p.vars()
 }
 
-// vars sets what the connector is told beside its file.
+// vars sets further variables of the connector.
 func (p *place) vars(more ...string) {
 	p.t.Helper()
 	profile := filepath.Join(p.home, ".config", "pdpp", "collectors", p.source+".env")
 	body, err := os.ReadFile(profile)
 	p.must(err)
-	kept := slices.DeleteFunc(strings.Split(string(body), "\n"), func(line string) bool { return strings.HasPrefix(line, "DIARY_") || line == "" })
+	kept := slices.DeleteFunc(strings.Split(string(body), "\n"),
+		func(line string) bool { return strings.HasPrefix(line, "DIARY_") || line == "" })
 	kept = append(kept, "DIARY_FILE="+p.diary, "DIARY_RUNS=/dev/null")
 	p.must(os.WriteFile(profile, []byte(strings.Join(append(kept, more...), "\n")+"\n"), 0o600))
 }
 
-// write makes the diary words, and gives them.
+// write writes n words to the diary and returns them.
 func (p *place) write(n int) (words []string) {
 	p.t.Helper()
 	for i := range n {
@@ -186,8 +190,8 @@ func (p *place) run() (code int) {
 	return code
 }
 
-// refuse makes the line answer requests whose path ends so with an envelope of the
-// server's; no suffix lets everything through.
+// refuse rejects requests with a path of this suffix with an error of the server; an empty suffix lets everything
+// pass.
 func (p *place) refuse(suffix string, status int, code string) {
 	if suffix == "" {
 		p.cut.Store(nil)
@@ -199,7 +203,8 @@ func (p *place) refuse(suffix string, status int, code string) {
 		}
 		w.Header().Set("Content-Type", "application/json")
 		w.WriteHeader(status)
-		_ = json.NewEncoder(w).Encode(map[string]any{"error": map[string]string{"type": "invalid_request_error", "code": code, "message": "no", "request_id": "req_1"}})
+		_ = json.NewEncoder(w).Encode(map[string]any{"error": map[string]string{"type": "invalid_request_error", "code": code,
+			"message": "no", "request_id": "req_1"}})
 		return true
 	}
 	p.cut.Store(&answer)
@@ -216,7 +221,8 @@ func (p *place) seen(later time.Duration) view.Connection {
 func (p *place) stored() (keys []string) {
 	p.t.Helper()
 	for after := int64(0); ; {
-		page, err := p.store.ListRecords(context.WithoutCancel(p.t.Context()), store.RecordQuery{Part: store.Part{ConnectionID: p.connection, Stream: "notes"}, AfterSeq: after, Limit: 1000})
+		page, err := p.store.ListRecords(context.WithoutCancel(p.t.Context()), store.RecordQuery{
+			AccessFilter: store.AccessFilter{ConnectionID: p.connection, Stream: "notes"}, AfterSeq: after, Limit: 1000})
 		p.must(err)
 		for _, r := range page {
 			keys, after = append(keys, r.Key), r.Seq
@@ -248,11 +254,13 @@ func (p *place) outbox(c view.Connection, axis health.Outbox, cause health.Stall
 		return
 	}
 	r := c.Recovery
-	if r == nil || r.Cause != string(cause) || !r.Available || r.Host != "Attic" || r.SourceInstanceID != p.source || r.Remedy == "" || len(r.Commands) == 0 {
+	if r == nil || r.Cause != string(cause) || !r.Available || r.Host != "Attic" || r.SourceInstanceID != p.source ||
+		r.Remedy == "" || len(r.Commands) == 0 {
 		p.t.Fatalf("recovery %+v, want one of %s", r, cause)
 	}
 	for _, command := range r.Commands {
-		if !strings.HasPrefix(command.Command, "pdpp-local-collector ") || !strings.Contains(command.Command, p.source) || strings.Contains(command.Command, p.connection) ||
+		if !strings.HasPrefix(command.Command, "pdpp-local-collector ") || !strings.Contains(command.Command, p.source) ||
+			strings.Contains(command.Command, p.connection) ||
 			strings.ContainsAny(command.Command, "/:") || command.Purpose == "" {
 			p.t.Errorf("command %+v", command)
 		}
@@ -260,17 +268,18 @@ func (p *place) outbox(c view.Connection, axis health.Outbox, cause health.Stall
 	if c.Verdict.Channel == verdict.Calm || strings.Contains(strings.ToLower(c.Verdict.ForwardStatement), "dead") {
 		p.t.Errorf("the owner is told %s: %s", c.Verdict.Channel, c.Verdict.ForwardStatement)
 	}
-	if actions := c.Verdict.RequiredActions; len(actions) == 0 || actions[0].Remediation == nil || actions[0].Remediation.Cause != string(cause) {
+	if actions := c.Verdict.RequiredActions; len(actions) == 0 || actions[0].Remediation == nil ||
+		actions[0].Remediation.Cause != string(cause) {
 		p.t.Errorf("actions %+v", actions)
 	}
 }
 
-// unproven holds that the device's evidence does not stand for a collection.
+// unproven checks that the device's evidence does not prove a collection.
 func (p *place) unproven(c view.Connection) {
 	p.t.Helper()
 	if collection := c.Health.Condition(health.CollectionSucceeded); collection.Status != health.StatusUnknown ||
 		c.Health.State == health.Healthy || c.LastRun != nil {
-		p.t.Errorf("%s by %+v", c.Health.State, collection.Kind)
+		p.t.Errorf("%s by %+v", c.Health.State, collection.ConditionKind)
 	}
 }
 
@@ -297,15 +306,16 @@ func (p *place) neverRun() {
 	p.must(p.store.UpdateConnection(p.t.Context(), conn))
 }
 
-// What the device program tells the server by itself, from the first pass to uploads that
-// the server refused, is what the owner reads, with the commands that fix it; and those
-// commands do.
+// TestDeviceIsJudgedByWhatItTells runs the device program from its first pass to uploads that the
+// server rejects. The owner sees the reported status and the commands that fix it, and those commands
+// work.
 //
 //pdpp:tier unraced
 func TestDeviceIsJudgedByWhatItTells(t *testing.T) {
 	for _, statement := range []string{"CH-08", "CH-08.1", "CH-08.2", "CH-08.3", "CH-11", "CH-11.1", "CH-11.2", "CH-11.3",
 		"CH-14.2", "CH-14.3", "CH-14.4", "CH-15.5", "CH-16", "CH-16.1", "CH-16.2", "CH-16.4",
-		"CH-17", "CH-17.1", "CH-17.2", "CH-17.3", "CH-17.4", "CH-23.6", "CH-23.7", "CH-23.8", "CH-23.9", "CH-23.10", "CH-23.11"} {
+		"CH-17", "CH-17.1", "CH-17.2", "CH-17.3", "CH-17.4", "CH-23.6", "CH-23.7", "CH-23.8", "CH-23.9", "CH-23.10",
+		"CH-23.11"} {
 		t.Attr("spec", statement)
 	}
 	onBothDatabases(t, func(t *testing.T, p *place) {
@@ -316,7 +326,8 @@ func TestDeviceIsJudgedByWhatItTells(t *testing.T) {
 		p.holds(words)
 		c := p.seen(0)
 		p.outbox(c, health.OutboxIdle, "")
-		if counts := c.Local.OutboxCounts; counts == nil || counts.Pending != 0 || counts.Succeeded == 0 || c.Local.SourceCount != 1 {
+		if counts := c.Local.OutboxCounts; counts == nil || counts.Pending != 0 || counts.Succeeded == 0 ||
+			c.Local.SourceCount != 1 {
 			t.Errorf("progress %+v", c.Local)
 		}
 		if c.Health.Axes.Coverage != health.CoverageUnknown { // a drained queue proves nothing
@@ -324,7 +335,8 @@ func TestDeviceIsJudgedByWhatItTells(t *testing.T) {
 		}
 		p.unproven(c)
 		p.neverRun()
-		for stores, want := range map[string]health.Coverage{"notes=collected trash=excluded": health.Complete, "notes=collected odd=unaccounted": health.Gapped} {
+		for stores, want := range map[string]health.Coverage{"notes=collected trash=excluded": health.Complete,
+			"notes=collected odd=unaccounted": health.Gapped} {
 			p.vars("DIARY_STORES=" + stores)
 			if code := p.run(); code != exitOK {
 				t.Fatalf("a pass with stores ended with %d", code)
@@ -349,7 +361,7 @@ func TestDeviceIsJudgedByWhatItTells(t *testing.T) {
 		if c := p.seen(0); c.LastRun == nil || c.Health.Axes.Outbox != health.OutboxIdle ||
 			c.Health.State == health.Healthy || !c.Health.Condition(health.CollectionSucceeded).Fails() {
 			t.Errorf("a failed run of a drained device: %s, %+v", c.Health.State,
-				c.Health.Condition(health.CollectionSucceeded).Kind)
+				c.Health.Condition(health.CollectionSucceeded).ConditionKind)
 		}
 		p.vars()
 		p.run()
@@ -360,7 +372,8 @@ func TestDeviceIsJudgedByWhatItTells(t *testing.T) {
 		if c := p.seen(0); c.Health.State == health.Healthy || c.Verdict.Pill.Tone == "green" {
 			t.Errorf("a stalled device is %s, %s", c.Health.State, c.Verdict.Pill.Tone)
 		}
-		if r := p.seen(0).Recovery; len(r.Commands) != 1 || !strings.HasPrefix(r.Commands[0].Command, "pdpp-local-collector run ") {
+		if r := p.seen(0).Recovery; len(r.Commands) != 1 ||
+			!strings.HasPrefix(r.Commands[0].Command, "pdpp-local-collector run ") {
 			t.Errorf("commands %+v", r.Commands)
 		}
 		p.refuse("", 0, "")
@@ -402,13 +415,13 @@ func TestWaitingWorkOfADevice(t *testing.T) {
 	}
 	onBothDatabases(t, func(t *testing.T, p *place) {
 		p.write(4)
-		told := make(chan struct{}, 16)
+		reportedTexts := make(chan struct{}, 16)
 		held := func(w http.ResponseWriter, r *http.Request) bool {
 			if !strings.HasSuffix(r.URL.Path, "/ingest-batches") {
 				return false
 			}
 			_, _ = io.Copy(io.Discard, r.Body) // who is gone is noticed only then
-			told <- struct{}{}
+			reportedTexts <- struct{}{}
 			<-r.Context().Done()
 			return true
 		}
@@ -417,12 +430,13 @@ func TestWaitingWorkOfADevice(t *testing.T) {
 			cmd := exec.Command("pdpp-local-collector", "run", "--source-instance-id", p.source)
 			cmd.Env, cmd.Dir, cmd.SysProcAttr = p.host.env, p.home, &syscall.SysProcAttr{Setpgid: true}
 			p.must(cmd.Start())
-			<-told
+			<-reportedTexts
 			p.kill(cmd)
 		}
 		c := p.seen(0)
 		p.outbox(c, health.OutboxActive, "")
-		if c.Upload == nil || c.Upload.RecordsPending == 0 || !slices.Equal(c.Upload.Hosts, []string{"Attic"}) || c.Verdict.Channel != verdict.Calm {
+		if c.Upload == nil || c.Upload.RecordsPending == 0 || !slices.Equal(c.Upload.Hosts, []string{"Attic"}) ||
+			c.Verdict.Channel != verdict.Calm {
 			t.Errorf("%s: upload %+v", c.Verdict.Channel, c.Upload)
 		}
 		late := p.seen(31 * time.Minute)

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// TestRecoverUsesTheProfileOfTheSource sets two sources of two servers up on
-// one host and recovers one of them, as the owner's surface tells to.
+// TestRecoverUsesTheProfileOfTheSource sets up two sources of two servers on one host and recovers one of them with
+// the command that the console shows.
 func TestRecoverUsesTheProfileOfTheSource(t *testing.T) {
 	t.Attr("spec", "CH-23.11")
 	h := newHost(t)
@@ -21,7 +21,8 @@ func TestRecoverUsesTheProfileOfTheSource(t *testing.T) {
 	write(t, cellarDiary, "friday")
 	for s, source := range map[*server]string{attic: "dsrc_attic", cellar: "dsrc_cellar"} {
 		s.refuse(true)
-		if out, _ := h.must(t, exitFailed, "run", "--source-instance-id", source); !strings.Contains(out, "recover --source-instance-id "+source) {
+		if out, _ := h.must(t, exitFailed, "run", "--source-instance-id", source); !strings.Contains(out,
+			"recover --source-instance-id "+source) {
 			t.Errorf("the next step is not named:\n%s", out)
 		}
 		s.refuse(false)
@@ -30,12 +31,14 @@ func TestRecoverUsesTheProfileOfTheSource(t *testing.T) {
 
 	// The dry run explains, and changes and sends nothing.
 	out, _ := h.must(t, exitOK, "recover", "--source-instance-id", "dsrc_attic")
-	for _, want := range []string{"nothing is changed or sent", "dsrc_attic (diary)", "/queues/attic.sqlite", "invalid_request (1)", "put 1 failed upload back", "--apply"} {
+	for _, want := range []string{"nothing is changed or sent", "dsrc_attic (diary)", "/queues/attic.sqlite",
+		"invalid_request (1)", "put 1 failed upload back", "--apply"} {
 		if !strings.Contains(out, want) {
 			t.Errorf("the dry run does not say %q:\n%s", want, out)
 		}
 	}
-	if out, _ = h.must(t, exitOK, "recover", "--source-instance-id", "dsrc_attic", "--json"); !strings.Contains(out, `"would_requeue":1`) {
+	if out, _ = h.must(t, exitOK, "recover", "--source-instance-id", "dsrc_attic", "--json"); !strings.Contains(out,
+		`"would_requeue":1`) {
 		t.Errorf("as JSON: %s", out)
 	}
 	if !maps.Equal(files(t, h.home), before) || attic.count() != requests {
@@ -44,9 +47,10 @@ func TestRecoverUsesTheProfileOfTheSource(t *testing.T) {
 
 	// An id without a profile is the operator's error, whatever queues there are.
 	h.must(t, exitUsage, "recover", "--source-instance-id", "dsrc_garret")
-	_, said := h.must(t, exitUsage, "recover", "--source-instance-id", "dsrc_garret", "--apply")
-	if !strings.Contains(said, "no profile") || !strings.Contains(said, "dsrc_garret") || !strings.Contains(said, "next: ") {
-		t.Errorf("the error does not explain itself: %s", said)
+	_, message := h.must(t, exitUsage, "recover", "--source-instance-id", "dsrc_garret", "--apply")
+	if !strings.Contains(message, "no profile") || !strings.Contains(message, "dsrc_garret") ||
+		!strings.Contains(message, "next: ") {
+		t.Errorf("the error does not explain itself: %s", message)
 	}
 	if !maps.Equal(files(t, h.home), before) || attic.count() != requests {
 		t.Error("an unknown id touched something")
@@ -71,10 +75,12 @@ func TestRecoverUsesTheProfileOfTheSource(t *testing.T) {
 	if cellar.count() != others {
 		t.Error("the other source's server was spoken to")
 	}
-	if out, _ := h.must(t, exitOK, "doctor", "--source-instance-id", "dsrc_attic", "--json"); !strings.Contains(out, `"status":"ok"`) {
+	if out, _ := h.must(t, exitOK, "doctor", "--source-instance-id", "dsrc_attic", "--json"); !strings.Contains(out,
+		`"status":"ok"`) {
 		t.Errorf("doctor: %s", out)
 	}
-	if out, _ := h.must(t, exitUnhealthy, "doctor", "--source-instance-id", "dsrc_cellar"); !strings.Contains(out, "failed_uploads") {
+	if out, _ := h.must(t, exitUnhealthy, "doctor", "--source-instance-id", "dsrc_cellar"); !strings.Contains(out,
+		"failed_uploads") {
 		t.Errorf("doctor: %s", out)
 	}
 }
@@ -87,7 +93,8 @@ func TestRecoverTakesAnExplicitEnvironment(t *testing.T) {
 	s := newServer(t, "dev_attic", token)
 	diary, queue := filepath.Join(h.home, "diary.txt"), filepath.Join(h.home, "q", "attic.sqlite")
 	write(t, diary, "monday")
-	partial := append(h.env, "PDPP_REFERENCE_BASE_URL="+s.URL, "PDPP_LOCAL_DEVICE_ID=dev_attic", "PDPP_LOCAL_DEVICE_TOKEN="+token,
+	partial := append(h.env, "PDPP_REFERENCE_BASE_URL="+s.URL, "PDPP_LOCAL_DEVICE_ID=dev_attic",
+		"PDPP_LOCAL_DEVICE_TOKEN="+token,
 		"PDPP_SOURCE_INSTANCE_ID=dsrc_attic", "PDPP_CONNECTOR_ID=diary", "DIARY_FILE="+diary,
 		"DIARY_RUNS="+h.runs("dsrc_attic"))
 	h.env = partial

@@ -25,8 +25,10 @@ func TestMain(m *testing.M) {
 // playServer is the owner's program.
 func playServer() {
 	os.Exit(cli.Main(cli.Env{
-		Args: os.Args[1:], Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Lookup: os.LookupEnv, LookPath: exec.LookPath,
-		Executable: os.Args[0], Holder: fmt.Sprint("test:", os.Getpid()), Interrupts: make(chan os.Signal), Exit: os.Exit, Now: time.Now,
+		Args: os.Args[1:], Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Lookup: os.LookupEnv,
+		LookPath:   exec.LookPath,
+		Executable: os.Args[0], Holder: fmt.Sprint("test:", os.Getpid()), Interrupts: make(chan os.Signal), Exit: os.Exit,
+		Now: time.Now,
 	}))
 }
 
@@ -52,11 +54,13 @@ func playDiary() {
 	fresh := notes[start.State["notes"].N:]
 	emitted := len(fresh)
 	for _, key := range fresh {
-		fmt.Printf(`{"type":"RECORD","stream":"notes","key":%q,"data":{"id":%q},"emitted_at":"2026-03-01T08:00:00Z"}`+"\n", key, key)
+		fmt.Printf(`{"type":"RECORD","stream":"notes","key":%q,"data":{"id":%q},"emitted_at":"2026-03-01T08:00:00Z"}`+"\n",
+			key, key)
 	}
 	for _, store := range strings.Fields(os.Getenv("DIARY_STORES")) {
 		name, status, _ := strings.Cut(store, "=")
-		fmt.Printf(`{"type":"RECORD","stream":"coverage_diagnostics","key":%q,"data":{"id":%q,"store":%q,"status":%q},"emitted_at":%q}`+"\n",
+		fmt.Printf(`{"type":"RECORD","stream":"coverage_diagnostics","key":%q,"data":{"id":%q,"store":%q,"status":%q},`+
+			`"emitted_at":%q}`+"\n",
 			"coverage:"+name, "coverage:"+name, name, status, time.Now().UTC().Format(time.RFC3339Nano))
 		emitted++
 	}

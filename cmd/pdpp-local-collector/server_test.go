@@ -95,15 +95,18 @@ func (s *server) enrol(w http.ResponseWriter, body []byte, shown string) {
 	}
 	if json.Unmarshal(body, &asked) != nil || asked.Code != "lde_"+s.next {
 		w.WriteHeader(http.StatusGone)
-		_, _ = io.WriteString(w, `{"error":{"type":"e","code":"enrollment_code_expired","message":"no","request_id":"req_1"}}`)
+		_, _ = io.WriteString(w, `{"error":{"type":"e","code":"enrollment_code_expired","message":"no",`+
+			`"request_id":"req_1"}}`)
 		return
 	}
 	token := s.token
 	if shown == "Bearer "+s.token {
 		token = ""
 	}
-	answer, _ := json.Marshal(map[string]string{"object": "device_exporter_enrollment", "device_id": s.device, "device_token": token,
-		"source_instance_id": s.next, "connector_instance_id": "conn_1", "connector_id": "diary", "local_binding_name": s.next})
+	answer, _ := json.Marshal(map[string]string{"object": "device_exporter_enrollment", "device_id": s.device,
+		"device_token":       token,
+		"source_instance_id": s.next, "connector_instance_id": "conn_1", "connector_id": "diary",
+		"local_binding_name": s.next})
 	w.WriteHeader(http.StatusCreated)
 	_, _ = w.Write(answer)
 }

@@ -18,7 +18,7 @@ import (
 	"github.com/pdpp-go/pdpp/internal/device/collector"
 	"github.com/pdpp-go/pdpp/internal/device/service"
 	"github.com/pdpp-go/pdpp/internal/device/wire"
-	"github.com/pdpp-go/pdpp/internal/ops/fault"
+	"github.com/pdpp-go/pdpp/internal/ops/usererr"
 )
 
 func (p *program) serviceCommand() *cobra.Command {
@@ -34,8 +34,9 @@ func (p *program) serviceCommand() *cobra.Command {
 	return cmd
 }
 
-// passedOn are the variables that the service needs and the system would not give it.
-var passedOn = []string{"PDPP_LOCAL_COLLECTOR_PROFILE_DIR", envConnectors, envConnectorsDir, "XDG_CONFIG_HOME", "XDG_STATE_HOME"}
+// passedOn are the variables that the service needs and does not get from the system.
+var passedOn = []string{"PDPP_LOCAL_COLLECTOR_PROFILE_DIR", envConnectors, envConnectorsDir, "XDG_CONFIG_HOME",
+	"XDG_STATE_HOME"}
 
 func (p *program) manager() (*service.Manager, error) {
 	dirs, err := collector.DirsFrom(p.lookup)
@@ -43,7 +44,8 @@ func (p *program) manager() (*service.Manager, error) {
 		return nil, err
 	}
 	get := func(name string) string { value, _ := p.lookup(name); return value }
-	m := &service.Manager{System: runtime.GOOS, Home: get("HOME"), Config: get("XDG_CONFIG_HOME"), State: dirs.State, UID: os.Getuid(),
+	m := &service.Manager{System: runtime.GOOS, Home: get("HOME"), Config: get("XDG_CONFIG_HOME"), State: dirs.State,
+		UID:  os.Getuid(),
 		Unit: service.Unit{Executable: p.executable, User: get("USERDOMAIN") + `\` + get("USERNAME")},
 		Command: func(ctx context.Context, name string, args ...string) (string, error) {
 			out, err := exec.CommandContext(ctx, name, args...).CombinedOutput()
@@ -65,13 +67,13 @@ func (p *program) serviceInstall(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	told, err := m.Install(ctx)
+	message, err := m.Install(ctx)
 	if err != nil {
 		return err
 	}
 	printf(p.stdout, "The service runs: it collects when something changes, and at least every hour.\n")
-	if told != "" {
-		printf(p.stdout, "%s\n", told)
+	if message != "" {
+		printf(p.stdout, "%s\n", message)
 	}
 	return nil
 }
@@ -110,11 +112,11 @@ func (p *program) serviceLogs(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	said, err := m.Logs(ctx)
+	message, err := m.Logs(ctx)
 	if err != nil {
 		return fmt.Errorf("read the log: %w", err)
 	}
-	printf(p.stdout, "%s", said)
+	printf(p.stdout, "%s", message)
 	return nil
 }
 
@@ -142,20 +144,22 @@ func (p *program) serve(ctx context.Context, out io.Writer, charging bool) error
 	if err != nil {
 		return err
 	}
-	p.json = true // nobody looks on
+	p.json = true // no person reads the output
 	log := slog.New(slog.NewTextHandler(out, nil))
 	known := &knownConnectors{}
-	s := &service.Service{Power: service.ReadPower, OnlyWhenCharging: charging, Executable: p.executable, Log: log, Sources: func() ([]service.Source, error) {
-		found, broken, err := collector.Profiles(dirs)
-		for _, b := range broken {
-			log.Error("cannot use a profile", "code", b.Code, "next", b.Next)
-		}
-		var all []service.Source
-		for _, f := range found {
-			all = append(all, &source{p: p, dirs: dirs, known: known, id: f.SourceInstanceID, log: log.With("source", f.SourceInstanceID)})
-		}
-		return all, err
-	}}
+	s := &service.Service{Power: service.ReadPower, OnlyWhenCharging: charging, Executable: p.executable, Log: log,
+		Sources: func() ([]service.Source, error) {
+			found, broken, err := collector.Profiles(dirs)
+			for _, b := range broken {
+				log.Error("cannot use a profile", "code", b.Code, "next", b.Next)
+			}
+			var all []service.Source
+			for _, f := range found {
+				all = append(all, &servedProfile{p: p, dirs: dirs, known: known, id: f.SourceInstanceID,
+					log: log.With("source", f.SourceInstanceID)})
+			}
+			return all, err
+		}}
 	return s.Run(ctx)
 }
 
@@ -176,8 +180,8 @@ func (k *knownConnectors) finderOf(c catalog.Catalog) catalog.Finder {
 	return k.finder
 }
 
-// source is a profile that the service works for.
-type source struct {
+// servedProfile is a profile that the service works for.
+type servedProfile struct {
 	p     *program
 	dirs  collector.Dirs
 	known *knownConnectors
@@ -185,10 +189,10 @@ type source struct {
 	log   *slog.Logger
 }
 
-func (s *source) ID() string { return s.id }
+func (s *servedProfile) ID() string { return s.id }
 
-// collector reads the profile anew: its token may have been exchanged.
-func (s *source) collector() (*collector.Collector, error) {
+// collector reads the profile again, because its token may have been exchanged.
+func (s *servedProfile) collector() (*collector.Collector, error) {
 	profile, err := collector.Find(s.dirs, s.id)
 	if err != nil {
 		return nil, err
@@ -202,16 +206,16 @@ func (s *source) collector() (*collector.Collector, error) {
 	return c, nil
 }
 
-func (s *source) Roots(ctx context.Context) []string {
+func (s *servedProfile) Roots(ctx context.Context) []string {
 	c, err := s.collector()
 	if err != nil {
 		return nil
 	}
-	roots, _ := c.Roots(ctx) // a pass tells what is wrong with the connector
+	roots, _ := c.Roots(ctx) // a pass reports the connector's problem
 	return roots
 }
 
-func (s *source) Beat(ctx context.Context) bool {
+func (s *servedProfile) Beat(ctx context.Context) bool {
 	c, err := s.collector()
 	if err != nil {
 		return false
@@ -223,21 +227,21 @@ func (s *source) Beat(ctx context.Context) bool {
 	return wanted
 }
 
-func (s *source) Pass(ctx context.Context, historyWaits bool) service.Result {
+func (s *servedProfile) Pass(ctx context.Context, historyWaits bool) service.PassResult {
 	c, err := s.collector()
 	var report collector.Report
 	if err == nil {
 		c.HistoryWaits = historyWaits
 		report, err = c.Run(ctx)
 	}
-	var mistake *fault.Fault
+	var mistake *usererr.Error
 	switch {
 	case errors.As(err, &mistake):
 		s.log.Error("no pass", "code", mistake.Code, "next", mistake.Next)
-		return service.Result{Failed: true}
+		return service.PassResult{Failed: true}
 	case err != nil:
 		s.log.Error("no pass", "error", err)
-		return service.Result{Failed: true}
+		return service.PassResult{Failed: true}
 	}
 	s.log.Info("pass", "status", report.Status, "cause", string(report.Cause), "error", report.LastError,
 		"records", report.Uploaded.Records, "waiting", report.Outbox.Pending, "put_aside", report.Outbox.DeadLetter)
@@ -245,8 +249,8 @@ func (s *source) Pass(ctx context.Context, historyWaits bool) service.Result {
 }
 
 // outcome is what a pass means for the next one.
-func outcome(r collector.Report) service.Result {
-	result := service.Result{Wanted: r.Wanted, RetryAfter: r.RetryAfter}
+func outcome(r collector.Report) service.PassResult {
+	result := service.PassResult{Wanted: r.Wanted, RetryAfter: r.RetryAfter}
 	switch r.Cause {
 	case "", collector.CauseStopped:
 	case collector.CausePending, collector.CauseStateRead:

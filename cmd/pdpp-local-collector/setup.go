@@ -63,7 +63,8 @@ func (p *program) setupCommand() *cobra.Command {
 	flags.StringVar(&e.BaseURL, "base-url", "", "the server's address")
 	flags.StringVar(&e.Code, "code", "", "the code that the server shows")
 	flags.StringVar(&e.Label, "device-label", "", "what the server calls this computer (default: its name)")
-	flags.BoolVar(&e.AllowPlainHTTP, "allow-plain-http", false, "let the device's token travel unencrypted to another machine")
+	flags.BoolVar(&e.AllowPlainHTTP, "allow-plain-http", false,
+		"let the device's token travel unencrypted to another machine")
 	flags.BoolVar(&writeOnly, "write-only", false, "write the profile and collect nothing yet")
 	for _, name := range []string{"base-url", "code"} {
 		if err := cmd.MarkFlagRequired(name); err != nil {
@@ -73,10 +74,10 @@ func (p *program) setupCommand() *cobra.Command {
 	return cmd
 }
 
-// progressStep is how often a pass says how far it is.
+// progressStep is the time between progress messages of a pass.
 const progressStep = 2 * time.Second
 
-// progress tells a person at a terminal how far a pass is.
+// progress prints the progress of a pass for a person at a terminal.
 func (p *program) progress() func(runner.Update) {
 	if p.json {
 		return nil
@@ -96,24 +97,25 @@ func (p *program) progress() func(runner.Update) {
 
 func (p *program) logoutCommand() *cobra.Command {
 	localOnly, discard := false, false
-	cmd := p.sourceCommand("logout", "End this device on the server, and remove its profiles here", func(ctx context.Context, c *collector.Collector) error {
-		left, err := c.Leave(ctx, localOnly, discard)
-		if err != nil {
-			return err
-		}
-		if p.json {
-			printJSON(p.stdout, left)
+	cmd := p.sourceCommand("logout", "End this device on the server, and remove its profiles here",
+		func(ctx context.Context, c *collector.Collector) error {
+			left, err := c.Leave(ctx, localOnly, discard)
+			if err != nil {
+				return err
+			}
+			if p.json {
+				printJSON(p.stdout, left)
+				return nil
+			}
+			printf(p.stdout, "ended      %s\n", left.DeviceID)
+			for _, path := range left.Removed {
+				printf(p.stdout, "removed    %s\n", path)
+			}
+			for _, path := range left.Kept {
+				printf(p.stdout, "kept       %s, in which uploads wait\n", path)
+			}
 			return nil
-		}
-		printf(p.stdout, "ended      %s\n", left.DeviceID)
-		for _, path := range left.Removed {
-			printf(p.stdout, "removed    %s\n", path)
-		}
-		for _, path := range left.Kept {
-			printf(p.stdout, "kept       %s, in which uploads wait\n", path)
-		}
-		return nil
-	})
+		})
 	cmd.Flags().BoolVar(&localOnly, "local-only", false, "do not tell the server")
 	cmd.Flags().BoolVar(&discard, "discard", false, "remove queues in which uploads wait as well")
 	return cmd

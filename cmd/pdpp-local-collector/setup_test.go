@@ -13,9 +13,9 @@ func TestSetupConnectsAndLogoutEnds(t *testing.T) {
 	h := newHost(t)
 	s := newServer(t, "dev_attic", token)
 	profiles := filepath.Join(h.home, ".config", "pdpp", "collectors")
-	_, said := h.must(t, exitUsage, "setup", "--base-url", s.URL, "--code", "lde_stale")
-	if !strings.Contains(said, "expired") || !strings.Contains(said, "next: Make a new code") {
-		t.Errorf("a stale code: %s", said)
+	_, message := h.must(t, exitUsage, "setup", "--base-url", s.URL, "--code", "lde_stale")
+	if !strings.Contains(message, "expired") || !strings.Contains(message, "next: Make a new code") {
+		t.Errorf("a stale code: %s", message)
 	}
 	diary := h.enrol(t, s, "dsrc_1")
 	write(t, diary, "monday")
@@ -26,7 +26,7 @@ func TestSetupConnectsAndLogoutEnds(t *testing.T) {
 	h.must(t, exitOK, "run", "--source-instance-id", "dsrc_1")
 	s.mustHave(t, "monday")
 
-	// The second source joins the device: the server gave no token for it.
+	// The second source joins the device: the server sent no token for it.
 	s.expect("dsrc_2")
 	h.env = append(h.env, "DIARY_FILE="+diary, "DIARY_RUNS="+h.runs("dsrc_2"))
 	out, _ := h.must(t, exitOK, "setup", "--base-url", s.URL, "--code", "lde_dsrc_2", "--device-label", "Attic")

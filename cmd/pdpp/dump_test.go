@@ -8,13 +8,13 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"github.com/pdpp-go/pdpp/internal/keep/store/postgres/postgrestest"
+	"github.com/pdpp-go/pdpp/internal/storage/store/postgres/postgrestest"
 )
 
 // TestDumpHoldsDeleted takes dumps of PostgreSQL around a deletion, and lets the program name what each of them still
 // holds.
 func TestDumpHoldsDeleted(t *testing.T) {
-	url := postgrestest.Fresh(t)
+	url := postgrestest.NewDatabase(t)
 	all := maps.Clone(commands)
 	// dump FILE begins a dump in a later second than what was done before: its header has whole seconds.
 	all["dump"] = func(ts *testscript.TestScript, _ bool, args []string) {

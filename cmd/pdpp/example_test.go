@@ -7,8 +7,8 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"github.com/pdpp-go/pdpp/internal/lab/programs"
-	"github.com/pdpp-go/pdpp/providersim/lumen"
+	"github.com/pdpp-go/pdpp/internal/quality/programs"
+	"github.com/pdpp-go/pdpp/providersim/sample"
 )
 
 // TestExample collects with the real host of built-in connectors from the
@@ -21,7 +21,7 @@ func TestExample(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir: filepath.Join("testdata", "example"), Cmds: withRequests(),
 		Setup: func(env *testscript.Env) error {
-			server, err := lumen.Start(lumen.Config{Events: 450, Notes: 40, Threads: 30, Seed: 7})
+			server, err := sample.Start(sample.Config{Events: 450, Notes: 40, Threads: 30, Seed: 7})
 			if err != nil {
 				return err
 			}
@@ -42,7 +42,7 @@ func TestExample(t *testing.T) {
 
 // requests are those that the simulated provider received since the script last forgot them.
 type requests struct {
-	lumen  *lumen.Lumen
+	lumen  *sample.Lumen
 	before map[string]int
 }
 

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/pdpp-go/pdpp/internal/keep/store/postgres/postgrestest"
+	"github.com/pdpp-go/pdpp/internal/storage/store/postgres/postgrestest"
 )
 
 // TestExportWhileDeleting holds that an export under way hands out nothing that was deleted for good before it was
@@ -22,7 +22,7 @@ func TestExportWhileDeleting(t *testing.T) {
 		fmt.Fprintf(&script, "record entries e%d {\"id\":\"e%d\",\"text\":%q}\n", i, i, strings.Repeat("quince ", 600))
 	}
 	script.WriteString("done\n")
-	for name, database := range map[string]string{"sqlite": "", "postgres": postgrestest.Fresh(t)} {
+	for name, database := range map[string]string{"sqlite": "", "postgres": postgrestest.NewDatabase(t)} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			home := t.TempDir()
@@ -39,7 +39,7 @@ func TestExportWhileDeleting(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			if err := os.Symlink(filepath.Join(ownPrograms(os.Getenv("PATH")), "orchard"),
+			if err := os.Symlink(filepath.Join(ownPrograms(os.Getenv("PATH")), "fakeconnector"),
 				filepath.Join(dir, "connector")); err != nil {
 				t.Fatal(err)
 			}

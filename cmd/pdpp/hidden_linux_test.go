@@ -21,8 +21,8 @@ func asOwner(cmd *exec.Cmd) *exec.Cmd {
 	return cmd
 }
 
-// Whoever runs as the same user reads the environment and the memory of any of their processes,
-// but not of a server: the password in its variables stays its own.
+// A process of the same user can read the environment and the memory of other processes, but not of a server: the
+// password in its variables stays hidden.
 func TestServerIsHiddenFromItsUser(t *testing.T) {
 	dir := t.TempDir()
 	home := filepath.Join(dir, "home")
@@ -42,7 +42,8 @@ func TestServerIsHiddenFromItsUser(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	server := asOwner(exec.Command(filepath.Join(dir, "pdpp"), "serve", "--listen", "127.0.0.1:0", "--json", "--log-level", "error"))
+	server := asOwner(exec.Command(filepath.Join(dir, "pdpp"), "serve", "--listen", "127.0.0.1:0", "--json", "--log-level",
+		"error"))
 	server.Env = []string{"PDPP_HOME=" + home, "PDPP_OWNER_PASSWORD=correct-horse-battery", "PATH=" + os.Getenv("PATH")}
 	server.Dir, server.Stderr = "/", os.Stderr
 	out, err := server.StdoutPipe()
@@ -65,7 +66,7 @@ func TestServerIsHiddenFromItsUser(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	said, err := other.StdoutPipe()
+	readCloser, err := other.StdoutPipe()
 	if err == nil {
 		err = other.Start()
 	}
@@ -73,7 +74,7 @@ func TestServerIsHiddenFromItsUser(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _ = hold.Close(); _ = other.Wait() }()
-	if _, err := bufio.NewReader(said).ReadString('\n'); err != nil {
+	if _, err := bufio.NewReader(readCloser).ReadString('\n'); err != nil {
 		t.Fatal(err)
 	}
 	read := func(pid int, what string) (string, error) {

@@ -23,8 +23,8 @@ func main() { os.Exit(cli.Main(environment())) }
 
 // environment is everything that the commands take from the process.
 func environment() cli.Env {
-	// Whoever runs as the same user, a connector for one, could read the variables otherwise. A
-	// system that cannot hide them is one for pdpp doctor to tell of.
+	// Otherwise a process of the same user, such as a connector, could read the variables. pdpp doctor reports a
+	// system that cannot hide them.
 	_ = confine.Hide()
 	collectLate()
 	interrupts := make(chan os.Signal, 2)
@@ -39,7 +39,8 @@ func environment() cli.Env {
 	}
 	return cli.Env{
 		Args: os.Args[1:], Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,
-		Lookup: os.LookupEnv, LookPath: exec.LookPath, Executable: executable, Holder: fmt.Sprintf("%s:%d", host, os.Getpid()),
+		Lookup: os.LookupEnv, LookPath: exec.LookPath, Executable: executable,
+		Holder:     fmt.Sprintf("%s:%d", host, os.Getpid()),
 		Interrupts: interrupts, Exit: os.Exit, Now: time.Now,
 	}
 }

@@ -12,8 +12,7 @@ import (
 )
 
 func init() {
-	// page PATH prints what a reader sees on a page of the server at $URL, whose owner's
-	// password is $PASSWORD.
+	// page PATH prints what a reader sees on a page of the server at $URL, with the owner's password $PASSWORD.
 	commands["page"] = func(ts *testscript.TestScript, neg bool, args []string) {
 		if neg || len(args) != 1 {
 			ts.Fatalf("usage: page PATH")

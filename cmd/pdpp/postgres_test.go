@@ -6,7 +6,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"github.com/pdpp-go/pdpp/internal/keep/store/postgres/postgrestest"
+	"github.com/pdpp-go/pdpp/internal/storage/store/postgres/postgrestest"
 )
 
 // TestScriptsOnPostgres runs scripts once more, each in a schema of its own: of each kind of
@@ -18,7 +18,7 @@ func TestScriptsOnPostgres(t *testing.T) {
 	urls := make(chan string, len(names))
 	var files []string
 	for _, name := range names {
-		urls <- postgrestest.Fresh(t)
+		urls <- postgrestest.NewDatabase(t)
 		files = append(files, filepath.Join("testdata", name+".txtar"))
 	}
 	testscript.Run(t, testscript.Params{

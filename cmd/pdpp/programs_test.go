@@ -7,10 +7,10 @@ import (
 	"runtime"
 	"testing"
 
-	"github.com/pdpp-go/pdpp/internal/lab/programs"
+	"github.com/pdpp-go/pdpp/internal/quality/programs"
 )
 
-// The programs are built by the script that builds them for everybody.
+// The build script of the releases builds the programs.
 func TestShippedPrograms(t *testing.T) {
 	dir := programs.Built()
 	if dir == "" {

@@ -18,7 +18,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/pdpp-go/pdpp/internal/cli"
-	"github.com/pdpp-go/pdpp/internal/lab/programs"
+	"github.com/pdpp-go/pdpp/internal/quality/programs"
 )
 
 // TestMain lets the test binary play pdpp itself and a few helpers of the scripts.
@@ -44,9 +44,9 @@ func TestMain(m *testing.M) {
 type withConnector struct{ *testing.M }
 
 func (m withConnector) Run() int {
-	err := programs.Build(ownPrograms(os.Getenv("PATH")), "internal/lab/tools/orchard")
+	err := programs.Build(ownPrograms(os.Getenv("PATH")), "internal/quality/tools/fakeconnector")
 	if err == nil {
-		err = os.Symlink("orchard", filepath.Join(ownPrograms(os.Getenv("PATH")), "pdpp-connectors"))
+		err = os.Symlink("fakeconnector", filepath.Join(ownPrograms(os.Getenv("PATH")), "pdpp-connectors"))
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
@@ -67,8 +67,8 @@ func TestScripts(t *testing.T) {
 	})
 }
 
-// TestSelectedRecords names single records, for one run, for a connection and in a grant,
-// and looks at what a real child is told and what is taken of what it sends.
+// TestSelectedRecords names single records, for one run, for a connection and in a grant. It checks what a real child
+// receives and which of its records are accepted.
 func TestSelectedRecords(t *testing.T) {
 	t.Attr("spec", "RT-05")
 	t.Attr("spec", "RT-05.1")
@@ -78,10 +78,10 @@ func TestSelectedRecords(t *testing.T) {
 	})
 }
 
-// setupOrchard gives a script an empty home with the fake connector installed.
-// The connector plays the file named script in its folder.
+// setupOrchard creates an empty home with the fake connector installed. The connector plays the file named script in
+// its folder.
 func setupOrchard(env *testscript.Env) error {
-	connector := filepath.Join(ownPrograms(env.Getenv("PATH")), "orchard")
+	connector := filepath.Join(ownPrograms(env.Getenv("PATH")), "fakeconnector")
 	manifest, err := os.ReadFile("testdata/orchard.json")
 	if err != nil {
 		return err
@@ -102,7 +102,8 @@ func setupOrchard(env *testscript.Env) error {
 
 // obeyed are characters that a terminal obeys instead of showing: control codes of either set,
 // bytes that are no text, and what turns the direction of writing.
-var obeyed = regexp.MustCompile(`[\x00-\x08\x0b-\x1f\x7f\x{80}-\x{9f}\x{fffd}\x{61c}\x{200e}\x{200f}\x{2028}-\x{202e}\x{2066}-\x{2069}]`)
+var obeyed = regexp.MustCompile(`[\x00-\x08\x0b-\x1f\x7f\x{80}-\x{9f}\x{fffd}\x{61c}\x{200e}\x{200f}\x{2028}` +
+	`-\x{202e}\x{2066}-\x{2069}]`)
 
 var commands = map[string]func(*testscript.TestScript, bool, []string){
 	// exits CODE PROGRAM ARGS... runs a program and expects exactly that exit code.
@@ -144,8 +145,8 @@ var commands = map[string]func(*testscript.TestScript, bool, []string){
 		}
 		ts.Setenv(args[0], found[len(found)-1])
 	},
-	// pipe FILE makes a named pipe; await FILE waits until somebody writes to
-	// it; release FILE lets somebody read on.
+	// pipe FILE makes a named pipe; await FILE waits until a process writes to it; release FILE lets a reader
+	// continue.
 	"pipe": func(ts *testscript.TestScript, neg bool, args []string) {
 		path := ts.MkAbs(args[0])
 		ts.Check(os.MkdirAll(filepath.Dir(path), 0o700))
@@ -170,7 +171,8 @@ var commands = map[string]func(*testscript.TestScript, bool, []string){
 			ts.Fatalf("usage: until PATTERN PROGRAM ARGS...")
 		}
 		wanted := regexp.MustCompile("(?m)" + args[0])
-		const most = 1000                               // processes, far more than any machine needs: a guard against waiting for ever
+		// processes, far more than any machine needs: a guard against waiting for ever
+		const most = 1000
 		again := time.NewTicker(100 * time.Millisecond) // what is waited for needs the machine too
 		defer again.Stop()
 		for range most {
@@ -191,7 +193,7 @@ var commands = map[string]func(*testscript.TestScript, bool, []string){
 			}
 		}
 	},
-	// hear NAME PIPE keeps the first line that somebody writes to a pipe in a variable.
+	// hear NAME PIPE stores the first line that a process writes to a pipe in a variable.
 	"hear": func(ts *testscript.TestScript, neg bool, args []string) {
 		f, err := os.Open(ts.MkAbs(args[1]))
 		ts.Check(err)

@@ -17,18 +17,19 @@ import (
 	"time"
 )
 
-// runAForeignConnector runs the lines of docs/adding-a-connector.md as a new user does, in an
+// runAForeignConnector runs the lines of docs/extend/first-foreign-connector.md as a new user does, in an
 // empty home, and then reads the records in the console.
 func runAForeignConnector(t *testing.T, programs string) {
 	home := t.TempDir()
-	source := filepath.Join("..", "..", "internal", "lab", "foreigntest", "testdata", "shelf")
+	source := filepath.Join("..", "..", "internal", "quality", "foreigntest", "testdata", "shelf")
 	if err := os.CopyFS(filepath.Join(home, "Downloads", "shelf"), os.DirFS(source)); err != nil {
 		t.Fatal(err)
 	}
 	if err := os.CopyFS(filepath.Join(home, "Texts"), os.DirFS(filepath.Join("testdata", "texts"))); err != nil {
 		t.Fatal(err)
 	}
-	w := &walk{env: append(os.Environ(), "HOME="+home, "PDPP_HOME=", "PDPP_LISTEN=127.0.0.1:0", "PATH="+programs+":/usr/bin:/bin")}
+	w := &walk{env: append(os.Environ(), "HOME="+home, "PDPP_HOME=", "PDPP_LISTEN=127.0.0.1:0",
+		"PATH="+programs+":/usr/bin:/bin")}
 	began := time.Now()
 	for _, line := range walkLines(t) {
 		switch out, err := w.do(t, line); {
@@ -43,7 +44,7 @@ func runAForeignConnector(t *testing.T, programs string) {
 		}
 	}
 	t.Attr("result", fmt.Sprintf("from an unpacked folder to the first records: %.1f s", time.Since(began).Seconds()))
-	page := w.console(t, "/records/cin_shelf_1/pages/harbour")
+	page := w.console(t, "/thing/cin_shelf_1/pages/harbour")
 	expect(t, "the console", page, "the boats are in")
 }
 
@@ -57,7 +58,7 @@ func expect(t *testing.T, where, text, part string) {
 // walkLines are the lines of the document.
 func walkLines(t *testing.T) []string {
 	t.Helper()
-	page, err := os.ReadFile(filepath.Join("..", "..", "docs", "adding-a-connector.md"))
+	page, err := os.ReadFile(filepath.Join("..", "..", "docs", "extend", "first-foreign-connector.md"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -68,13 +69,13 @@ func walkLines(t *testing.T) []string {
 	return strings.Split(string(block[1]), "\n")
 }
 
-// walk is somebody at a shell.
+// walk is a person at a shell.
 type walk struct {
 	env               []string
 	address, password string
 }
 
-// do runs one line and gives what it printed. A server stays, and is ready when it says so.
+// do runs one line and returns its output. A server keeps running; do returns when it is ready.
 func (w *walk) do(t *testing.T, line string) (string, error) {
 	cmd := exec.CommandContext(t.Context(), "sh", "-c", line)
 	cmd.Env, cmd.SysProcAttr = w.env, &syscall.SysProcAttr{Setpgid: true}
@@ -94,22 +95,22 @@ func (w *walk) do(t *testing.T, line string) (string, error) {
 		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM)
 		_ = cmd.Wait()
 	})
-	var said strings.Builder
+	var output strings.Builder
 	for lines := bufio.NewScanner(out); lines.Scan(); {
-		fmt.Fprintln(&said, lines.Text())
+		fmt.Fprintln(&output, lines.Text())
 		if _, rest, ok := strings.Cut(lines.Text(), "ready on "); ok {
 			w.address, _, _ = strings.Cut(rest, ";")
 		}
 		if _, password, ok := strings.Cut(lines.Text(), "not shown again: "); ok {
 			w.password = password
 			go func() { _, _ = io.Copy(io.Discard, out) }()
-			return said.String(), nil
+			return output.String(), nil
 		}
 	}
-	return said.String(), io.ErrUnexpectedEOF
+	return output.String(), io.ErrUnexpectedEOF
 }
 
-// console signs in and gives a page.
+// console signs in and returns a page.
 func (w *walk) console(t *testing.T, path string) string {
 	t.Helper()
 	jar, err := cookiejar.New(nil)

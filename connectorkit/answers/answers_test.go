@@ -54,7 +54,8 @@ func compared(t *testing.T, bodies ...string) map[string]protocol.AnswerDifferen
 }
 
 func TestCompare(t *testing.T) {
-	good := `{"size":2,"entries":[{"id":1,"author":{"name":"n"},"note":"x"},{"id":2,"author":null,"starred":true}],"people":{"mara":{"role":"r"}}}`
+	good := `{"size":2,"entries":[{"id":1,"author":{"name":"n"},"note":"x"},{"id":2,"author":null,"starred":true}],` +
+		`"people":{"mara":{"role":"r"}}}`
 	for _, c := range []struct {
 		name, body string
 		want       []string
@@ -117,10 +118,10 @@ func TestBounds(t *testing.T) {
 	if c.Report("s1", true) == nil || c.Report("elsewhere", true) != nil {
 		t.Error("the first answers of each stream are compared, and no others")
 	}
-	p := &part{found: map[difference]*count{}}
-	w := walker{p: p}
+	p := &streamComparison{found: map[difference]*memberCount{}}
+	w := answerWalker{p: p}
 	for i := range 500 {
-		w.note(difference{member: fmt.Sprint(i)})
+		w.noteDifference(difference{member: fmt.Sprint(i)})
 	}
 	if len(p.found) != protocol.MaxDifferences || p.more != 500-protocol.MaxDifferences {
 		t.Errorf("%d kept, %d more", len(p.found), p.more)
@@ -129,7 +130,7 @@ func TestBounds(t *testing.T) {
 
 // A sheet that is learned calls nothing different that it was learned from.
 func TestLearn(t *testing.T) {
-	s, err := Parse("")
+	s, err := ParseSheet("")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -138,9 +139,10 @@ func TestLearn(t *testing.T) {
 		`{"rooms":{},"list":[],"more":true}`,
 	}
 	for _, body := range bodies {
-		s.Learn(http.MethodGet, s.Pattern(http.MethodGet, "/v3/sync/4711003", "/"), "application/json", []byte(body))
+		s.LearnAnswer(http.MethodGet, s.RequestPattern(http.MethodGet, "/v3/sync/4711003", "/"), "application/json",
+			[]byte(body))
 	}
-	s.Settle([]string{"note"})
+	s.FinishLearning([]string{"note"})
 	text := s.String()
 	for _, want := range []string{"GET v3/sync/*\n", "\trooms/* object\n", "\trooms/*/name! text\n", "\tmore flag\n",
 		"\tlist/[]/id! number\n", "names note\n"} {
@@ -160,15 +162,17 @@ func TestLearn(t *testing.T) {
 
 // Answers in XML and calendars are compared by the names of elements and properties.
 func TestOtherForms(t *testing.T) {
-	multistatus := `<?xml version="1.0"?><D:multistatus xmlns:D="DAV:"><D:response><D:href>/a</D:href></D:response></D:multistatus>`
-	calendar := "BEGIN:VCALENDAR\r\nVERSION:2.0\r\nBEGIN:VEVENT\r\nUID:1\r\nSUMMARY:long\r\n CLASS:folded\r\nEND:VEVENT\r\nEND:VCALENDAR\r\n"
-	s, err := Parse("")
+	multistatus := `<?xml version="1.0"?><D:multistatus xmlns:D="DAV:"><D:response><D:href>/a</D:href></D:response></` +
+		`D:multistatus>`
+	calendar := "BEGIN:VCALENDAR\r\nVERSION:2.0\r\nBEGIN:VEVENT\r\nUID:1\r\nSUMMARY:long\r\n CLASS:folded\r\n" +
+		"END:VEVENT\r\nEND:VCALENDAR\r\n"
+	s, err := ParseSheet("")
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.Learn("REPORT", "dav/*", "application/xml", []byte(multistatus))
-	s.Learn(http.MethodGet, "feeds/*", "text/calendar", []byte(calendar))
-	s.Settle(nil)
+	s.LearnAnswer("REPORT", "dav/*", "application/xml", []byte(multistatus))
+	s.LearnAnswer(http.MethodGet, "feeds/*", "text/calendar", []byte(calendar))
+	s.FinishLearning(nil)
 	c := Compare(s.String())
 	dav, _ := url.Parse("/dav/x")
 	feed, _ := url.Parse("/feeds/x")
@@ -190,11 +194,11 @@ func TestOtherForms(t *testing.T) {
 // TestNamesByHand shows that names written by hand count as known and are not repeated when the rest is written again.
 func TestNamesByHand(t *testing.T) {
 	const text = "names starred\n\n# by hand\nnames colour\n"
-	s, err := Parse(text)
-	if err != nil || !s.Decodes("colour") || !s.Decodes("starred") {
+	s, err := ParseSheet(text)
+	if err != nil || !s.DecodesMember("colour") || !s.DecodesMember("starred") {
 		t.Fatalf("%v %+v", err, s)
 	}
-	s.Settle([]string{"colour"})
+	s.FinishLearning([]string{"colour"})
 	if got := s.String(); got != text {
 		t.Errorf("written again: %q", got)
 	}

@@ -9,9 +9,9 @@ import (
 	"github.com/pdpp-go/pdpp/protocol"
 )
 
-// OfFile is the method of routes that are no requests: what is read of a store of files. The path is
+// FileMethod is the method of routes that are no requests: what is read of a store of files. The path is
 // the store's name, and behind it the "type" of the document or line where those have one.
-const OfFile = "FILE"
+const FileMethod = "FILE"
 
 // Content is something that was read of a store: a document, a line, the beginning of a large file.
 type Content struct {
@@ -21,14 +21,14 @@ type Content struct {
 	Whole bool
 }
 
-// Knows reports whether there is anything to compare content of a store with. A nil Comparison
+// HasStore reports whether there is anything to compare content of a store with. A nil Comparison
 // knows nothing.
-func (c *Comparison) Knows(store string) bool {
-	return c != nil && (c.learned != nil || c.sheet().knows(store))
+func (c *Comparison) HasStore(store string) bool {
+	return c != nil && (c.learned != nil || c.sheet().hasStore(store))
 }
 
-// Learns reports whether content is added to a sheet instead of compared, all of it.
-func (c *Comparison) Learns() bool { return c.learned != nil }
+// IsLearning reports whether content is added to a sheet instead of compared, all of it.
+func (c *Comparison) IsLearning() bool { return c.learned != nil }
 
 // Content compares something that was read of a store.
 func (c *Comparison) Content(stream, store string, content Content) {
@@ -41,26 +41,26 @@ func (c *Comparison) Content(stream, store string, content Content) {
 		at += "/" + v.typed
 	}
 	if c.learned != nil {
-		r := c.learned.routeOf(OfFile, at)
+		r := c.learned.routeFor(FileMethod, at)
 		r.answers++
-		r.root.learn(&v)
+		r.root.learnValue(&v)
 		return
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	p := c.part(stream)
+	p := c.streamPart(stream)
 	p.answers++
-	r := c.sheet().find(OfFile, at)
+	r := c.sheet().findRoute(FileMethod, at)
 	if r == nil { // the value of a type is content, and is not shown
-		w := walker{p: p, route: OfFile + " " + store}
-		w.note(difference{kind: protocol.NewMember, route: w.route, member: "type/" + protocol.HiddenMember})
+		w := answerWalker{p: p, route: FileMethod + " " + store}
+		w.noteDifference(difference{kind: protocol.NewMember, route: w.route, member: "type/" + protocol.HiddenMember})
 		return
 	}
-	if v.table && !slices.ContainsFunc(v.members, func(m member) bool { return r.root.members[m.name] != nil }) {
+	if v.table && !slices.ContainsFunc(v.members, func(m valueMember) bool { return r.root.members[m.name] != nil }) {
 		return // its columns have no headings, or those of another language
 	}
-	w := c.walker(p, r)
-	w.compare(&r.root, &v, "")
+	w := c.newAnswerWalker(p, r)
+	w.compareValue(&r.root, &v, "")
 }
 
 // Element compares one element of a list in a document of a store. The list is a member of the
@@ -71,40 +71,40 @@ func (c *Comparison) Element(stream, store, list string, element []byte) {
 		return
 	}
 	if c.learned != nil {
-		r := c.learned.routeOf(OfFile, store)
+		r := c.learned.routeFor(FileMethod, store)
 		r.answers++
 		n := &r.root
 		if list != "" {
-			n = n.member(list)
+			n = n.memberNode(list)
 		}
-		n.member(elements).learn(&v)
+		n.memberNode(elementsMember).learnValue(&v)
 		return
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	r, n := c.sheet().list(store, list)
+	r, n := c.sheet().elementRoute(store, list)
 	if n == nil {
 		return
 	}
-	at := elements
+	at := elementsMember
 	if list != "" {
-		at = join(list, elements)
+		at = joinPath(list, elementsMember)
 	}
-	p := c.part(stream)
+	p := c.streamPart(stream)
 	p.answers++
-	w := c.walker(p, r)
-	w.compare(n, &v, at)
+	w := c.newAnswerWalker(p, r)
+	w.compareValue(n, &v, at)
 }
 
-// list returns what is known of the elements of a list, and the route of its document.
-func (s *Sheet) list(store, list string) (*route, *node) {
+// elementRoute returns what is known of the elements of a list, and the route of its document.
+func (s *Sheet) elementRoute(store, list string) (*sheetRoute, *sheetNode) {
 	for _, r := range s.routes {
 		n := &r.root
 		if list != "" {
 			n = n.members[list]
 		}
-		if r.method == OfFile && r.segments[0] == store && n != nil && n.members[elements] != nil {
-			return r, n.members[elements]
+		if r.method == FileMethod && r.segments[0] == store && n != nil && n.members[elementsMember] != nil {
+			return r, n.members[elementsMember]
 		}
 	}
 	return nil, nil
@@ -113,42 +113,42 @@ func (s *Sheet) list(store, list string) (*route, *node) {
 // Names compares an answer in a protocol of lines by the names of what it consists of, as in "EXISTS" or
 // "FETCH/UID". The method is that of the protocol, the route the name of the command.
 func (c *Comparison) Names(stream, method, route string, names []string) {
-	r := c.sheet().find(method, route)
+	r := c.sheet().findRoute(method, route)
 	if r == nil {
 		return
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	w, chosen := c.sample(stream, r)
+	w, chosen := c.sampleAnswer(stream, r)
 	if !chosen {
 		return
 	}
-	v := value{kind: object}
+	v := answerValue{kind: objectKind}
 	for _, name := range names {
 		outer, inner, nested := strings.Cut(name, "/")
-		at := slices.IndexFunc(v.members, func(m member) bool { return m.name == outer })
+		at := slices.IndexFunc(v.members, func(m valueMember) bool { return m.name == outer })
 		if at < 0 {
 			at = len(v.members)
-			v.members = append(v.members, member{outer, value{kind: null}})
+			v.members = append(v.members, valueMember{outer, answerValue{kind: nullKind}})
 		}
 		if nested {
 			in := &v.members[at].value
-			in.kind, in.members = object, append(in.members, member{inner, value{kind: null}})
+			in.kind, in.members = objectKind, append(in.members, valueMember{inner, answerValue{kind: nullKind}})
 		}
 	}
 	w.p.answers++
-	w.compare(&r.root, &v, "")
+	w.compareValue(&r.root, &v, "")
 }
 
-// Learning returns a comparison that compares nothing and adds what is read to a sheet.
-func Learning(into *Sheet) *Comparison {
-	return &Comparison{streams: map[string]*part{}, sheet: func() *Sheet { return into }, learned: into}
+// NewLearning returns a comparison that compares nothing and adds what is read to a sheet.
+func NewLearning(into *Sheet) *Comparison {
+	return &Comparison{streams: map[string]*streamComparison{}, sheet: func() *Sheet { return into }, learned: into}
 }
 
-// knows reports whether the sheet has a route of a store.
-func (s *Sheet) knows(store string) bool {
+// hasStore reports whether the sheet has a route of a store.
+func (s *Sheet) hasStore(store string) bool {
 	for _, r := range s.routes {
-		if r.method == OfFile && r.segments[0] == store {
+		if r.method == FileMethod && r.segments[0] == store {
 			return true
 		}
 	}
@@ -157,27 +157,27 @@ func (s *Sheet) knows(store string) bool {
 
 // readContent returns the shape of content. A script that holds a document begins with it after the
 // first bracket.
-func readContent(c Content) (value, bool) {
+func readContent(c Content) (answerValue, bool) {
 	switch strings.ToLower(path.Ext(c.Name)) {
 	case ".csv":
-		return readTable(c.Body)
+		return readTableShape(c.Body)
 	case ".xml":
-		return readXML(afterTypes(c.Body), xmlForm{attributes: true, cut: !c.Whole})
+		return readXMLShape(firstElement(c.Body), xmlForm{attributes: true, cut: !c.Whole})
 	case ".json", ".js", ".jsonl", "":
 	default:
-		return value{}, false
+		return answerValue{}, false
 	}
 	at := strings.IndexAny(string(c.Body[:min(len(c.Body), 512)]), "[{")
 	if at < 0 {
-		return value{}, false
+		return answerValue{}, false
 	}
-	v, err := readJSON(c.Body[at:])
+	v, err := readJSONShape(c.Body[at:])
 	return v, err == nil || !c.Whole && len(v.members)+len(v.parts) > 0
 }
 
-// afterTypes returns a document without what precedes its first element. The declaration of types is
+// firstElement returns a document without what precedes its first element. The declaration of types is
 // malformed in documents of some programs.
-func afterTypes(document []byte) []byte {
+func firstElement(document []byte) []byte {
 	if begin := bytes.Index(document, []byte("<!DOCTYPE")); begin >= 0 {
 		if end := bytes.Index(document[begin:], []byte("]>")); end >= 0 {
 			return document[begin+end+len("]>"):]
@@ -186,12 +186,12 @@ func afterTypes(document []byte) []byte {
 	return document
 }
 
-// readTable takes the columns of a table as members.
-func readTable(body []byte) (value, bool) {
+// readTableShape takes the columns of a table as members.
+func readTableShape(body []byte) (answerValue, bool) {
 	line, _, _ := strings.Cut(string(body), "\n")
-	v := value{kind: object, table: true}
+	v := answerValue{kind: objectKind, table: true}
 	for cell := range strings.SplitSeq(strings.TrimRight(line, "\r"), ",") {
-		v.members = append(v.members, member{columnName(cell), value{kind: text}})
+		v.members = append(v.members, valueMember{columnName(cell), answerValue{kind: textKind}})
 	}
 	return v, len(v.members) > 1
 }

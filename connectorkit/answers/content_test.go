@@ -72,7 +72,8 @@ FILE table
 // TestTables compares schemas by names and declared types. A name that could be data is not shown.
 func TestTables(t *testing.T) {
 	t.Parallel()
-	c := Compare("FILE phone\n\tmessage! object\n\tmessage/id! number\n\tmessage/body! text\n\tmessage/raw null\nnames call_log\n")
+	c := Compare("FILE phone\n\tmessage! object\n\tmessage/id! number\n\tmessage/body! text\n\tmessage/raw " +
+		"null\nnames call_log\n")
 	c.Tables("messages", "phone", map[string]map[string]string{
 		"message":          {"id": "VARCHAR(8)", "raw": "BLOB", "colour": "", "+15550100": "TEXT"},
 		"call_log":         {"anything": "TEXT"},

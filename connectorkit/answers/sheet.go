@@ -11,24 +11,24 @@ import (
 
 // Sheet is what a connector knows of its provider's answers.
 type Sheet struct {
-	routes []*route
+	routes []*sheetRoute
 	names  map[string]bool // members that the connector decodes somewhere
 	byHand string          // the part that is written by hand, as it is
 	hand   map[string]bool // names of that part
 }
 
-// route is one kind of request and what is known of its answers.
-type route struct {
+// sheetRoute is one kind of request and what is known of its answers.
+type sheetRoute struct {
 	method   string
 	segments []string
-	root     node
+	root     sheetNode
 	answers  int // that it was learned from
 }
 
-// node is what is known of one value.
-type node struct {
-	members map[string]*node // by name; "*" matches any name, "[]" for the elements of a list
-	kinds   kinds
+// sheetNode is what is known of one value.
+type sheetNode struct {
+	members map[string]*sheetNode // by name; "*" matches any name, "[]" for the elements of a list
+	kinds   valueKinds
 	always  bool
 
 	objects, present int // while a sheet is learned: objects met here, and objects that had the member
@@ -36,23 +36,23 @@ type node struct {
 }
 
 const (
-	anyName  = "*"
-	anyPath  = "**"
-	elements = "[]"
-	handMark = "# by hand"
+	wildcardName    = "*"
+	wildcardPath    = "**"
+	elementsMember  = "[]"
+	handWrittenMark = "# by hand"
 )
 
-// Parse reads a sheet.
-func Parse(sheet string) (*Sheet, error) {
+// ParseSheet reads a sheet.
+func ParseSheet(sheet string) (*Sheet, error) {
 	s := &Sheet{names: map[string]bool{}, hand: map[string]bool{}}
 	byHand := false
-	if at := strings.Index(sheet, handMark); at >= 0 {
+	if at := strings.Index(sheet, handWrittenMark); at >= 0 {
 		s.byHand = sheet[at:]
 	}
-	var in *route
+	var in *sheetRoute
 	for i, line := range strings.Split(sheet, "\n") {
 		words := strings.Fields(line)
-		byHand = byHand || strings.HasPrefix(line, handMark)
+		byHand = byHand || strings.HasPrefix(line, handWrittenMark)
 		switch {
 		case len(words) == 0 || strings.HasPrefix(words[0], "#"):
 		case words[0] == "names" && line[0] != '\t':
@@ -63,46 +63,46 @@ func Parse(sheet string) (*Sheet, error) {
 		case len(words) != 2:
 			return nil, fmt.Errorf("line %d: two words are needed", i+1)
 		case line[0] != '\t':
-			in = s.routeOf(words[0], words[1])
+			in = s.routeFor(words[0], words[1])
 		case in == nil:
 			return nil, fmt.Errorf("line %d: a member without a route", i+1)
 		default:
-			if err := in.add(words[0], words[1]); err != nil {
+			if err := in.addPath(words[0], words[1]); err != nil {
 				return nil, fmt.Errorf("line %d: %w", i+1, err)
 			}
 		}
 	}
 	for _, r := range s.routes {
-		if r.root.kinds == 0 && r.root.members[elements] == nil {
-			r.root.kinds = object
+		if r.root.kinds == 0 && r.root.members[elementsMember] == nil {
+			r.root.kinds = objectKind
 		}
 	}
 	return s, nil
 }
 
-// routeOf finds the route of exactly that pattern, or adds one.
-func (s *Sheet) routeOf(method, pattern string) *route {
+// routeFor finds the route of exactly that pattern, or adds one.
+func (s *Sheet) routeFor(method, pattern string) *sheetRoute {
 	for _, r := range s.routes {
-		if r.method == method && r.pattern() == pattern {
+		if r.method == method && r.routePattern() == pattern {
 			return r
 		}
 	}
-	r := &route{method: method, segments: strings.Split(strings.Trim(pattern, "/"), "/")}
+	r := &sheetRoute{method: method, segments: strings.Split(strings.Trim(pattern, "/"), "/")}
 	s.routes = append(s.routes, r)
 	return r
 }
 
-func (r *route) pattern() string { return strings.Join(r.segments, "/") }
+func (r *sheetRoute) routePattern() string { return strings.Join(r.segments, "/") }
 
 // String is the route as a report shows it.
-func (r *route) String() string { return r.method + " " + r.pattern() }
+func (r *sheetRoute) String() string { return r.method + " " + r.routePattern() }
 
-func (r *route) add(path, kindWords string) error {
+func (r *sheetRoute) addPath(path, kindWords string) error {
 	path, always := strings.CutSuffix(path, "!")
 	n := &r.root
 	if path != "." {
 		for step := range strings.SplitSeq(path, "/") {
-			n = n.member(unescape(step))
+			n = n.memberNode(unescapeName(step))
 		}
 	}
 	n.always, n.fixed = always, true
@@ -116,39 +116,39 @@ func (r *route) add(path, kindWords string) error {
 	return nil
 }
 
-func (n *node) member(name string) *node {
+func (n *sheetNode) memberNode(name string) *sheetNode {
 	if n.members == nil {
-		n.members = map[string]*node{}
+		n.members = map[string]*sheetNode{}
 	}
 	m := n.members[name]
 	if m == nil {
-		m = &node{}
+		m = &sheetNode{}
 		n.members[name] = m
 	}
 	return m
 }
 
-var escapes, unescapes = strings.NewReplacer("~", "~0", "/", "~1"), strings.NewReplacer("~1", "/", "~0", "~")
+var nameEscapes, nameUnescapes = strings.NewReplacer("~", "~0", "/", "~1"), strings.NewReplacer("~1", "/", "~0", "~")
 
-func escape(name string) string   { return escapes.Replace(name) }
-func unescape(name string) string { return unescapes.Replace(name) }
+func escapeName(name string) string   { return nameEscapes.Replace(name) }
+func unescapeName(name string) string { return nameUnescapes.Replace(name) }
 
-// find returns the route of a request. A pattern is compared with the end of the path, because a
+// findRoute returns the route of a request. A pattern is compared with the end of the path, because a
 // server may be installed below a path of its own; the longest pattern with the fewest wildcards
 // wins.
-func (s *Sheet) find(method, path string) *route {
+func (s *Sheet) findRoute(method, path string) *sheetRoute {
 	segments := strings.Split(strings.Trim(path, "/"), "/")
-	var best *route
+	var best *sheetRoute
 	for _, r := range s.routes {
-		if r.method == method && r.matches(segments) && (best == nil || r.closer(best)) {
+		if r.method == method && r.matchesPath(segments) && (best == nil || r.isMoreSpecific(best)) {
 			best = r
 		}
 	}
 	return best
 }
 
-func (r *route) matches(path []string) bool {
-	if r.pattern() == anyPath {
+func (r *sheetRoute) matchesPath(path []string) bool {
+	if r.routePattern() == wildcardPath {
 		return true
 	}
 	if len(path) < len(r.segments) || len(path) > len(r.segments) && len(r.segments) < 2 {
@@ -156,38 +156,38 @@ func (r *route) matches(path []string) bool {
 	}
 	path = path[len(path)-len(r.segments):]
 	for i, want := range r.segments {
-		if want != anyName && want != path[i] {
+		if want != wildcardName && want != path[i] {
 			return false
 		}
 	}
 	return true
 }
 
-func (r *route) closer(than *route) bool {
-	if than.pattern() == anyPath || r.pattern() == anyPath {
-		return r.pattern() != anyPath
+func (r *sheetRoute) isMoreSpecific(than *sheetRoute) bool {
+	if than.routePattern() == wildcardPath || r.routePattern() == wildcardPath {
+		return r.routePattern() != wildcardPath
 	}
 	if len(r.segments) != len(than.segments) {
 		return len(r.segments) > len(than.segments)
 	}
-	return strings.Count(r.pattern(), anyName) < strings.Count(than.pattern(), anyName)
+	return strings.Count(r.routePattern(), wildcardName) < strings.Count(than.routePattern(), wildcardName)
 }
 
 // String writes the sheet, what is by hand last.
 func (s *Sheet) String() string {
 	var b strings.Builder
-	slices.SortFunc(s.routes, func(a, b *route) int {
-		return strings.Compare(a.pattern()+" "+a.method, b.pattern()+" "+b.method)
+	slices.SortFunc(s.routes, func(a, b *sheetRoute) int {
+		return strings.Compare(a.routePattern()+" "+a.method, b.routePattern()+" "+b.method)
 	})
 	for _, r := range s.routes {
 		if r.answers == 0 {
 			continue // it is by hand
 		}
-		fmt.Fprintf(&b, "%s %s\n", r.method, r.pattern())
-		if r.root.kinds == list {
+		fmt.Fprintf(&b, "%s %s\n", r.method, r.routePattern())
+		if r.root.kinds == listKind {
 			b.WriteString("\t.! list\n")
 		}
-		r.root.write(&b, "")
+		r.root.writeNode(&b, "")
 	}
 	names := maps.Clone(s.names)
 	maps.DeleteFunc(names, func(name string, _ bool) bool { return s.hand[name] })
@@ -200,10 +200,10 @@ func (s *Sheet) String() string {
 	return b.String()
 }
 
-func (n *node) write(b *strings.Builder, path string) {
+func (n *sheetNode) writeNode(b *strings.Builder, path string) {
 	for _, name := range slices.Sorted(maps.Keys(n.members)) {
 		m := n.members[name]
-		at := path + escape(name)
+		at := path + escapeName(name)
 		if m.kinds != 0 {
 			mark := ""
 			if m.always {
@@ -211,107 +211,107 @@ func (n *node) write(b *strings.Builder, path string) {
 			}
 			fmt.Fprintf(b, "\t%s%s %s\n", at, mark, m.kinds)
 		}
-		m.write(b, at+"/")
+		m.writeNode(b, at+"/")
 	}
 }
 
-// Learn adds the answer to a request of that pattern to the sheet.
-func (s *Sheet) Learn(method, pattern, contentType string, body []byte) bool {
-	v, ok := read(contentType, body)
+// LearnAnswer adds the answer to a request of that pattern to the sheet.
+func (s *Sheet) LearnAnswer(method, pattern, contentType string, body []byte) bool {
+	v, ok := readShape(contentType, body)
 	if !ok {
 		return false
 	}
-	r := s.routeOf(method, pattern)
+	r := s.routeFor(method, pattern)
 	r.answers++
-	r.root.learn(&v)
+	r.root.learnValue(&v)
 	return true
 }
 
-func (n *node) learn(v *value) {
+func (n *sheetNode) learnValue(v *answerValue) {
 	n.kinds |= v.kind
-	if v.kind == list {
+	if v.kind == listKind {
 		for i := range v.parts {
-			e := n.member(elements)
+			e := n.memberNode(elementsMember)
 			e.present++
-			e.learn(&v.parts[i])
+			e.learnValue(&v.parts[i])
 		}
 		return
 	}
-	if v.kind != object {
+	if v.kind != objectKind {
 		return
 	}
-	if v.cut && len(v.members) == 0 || n.members[anyPath] != nil {
+	if v.cut && len(v.members) == 0 || n.members[wildcardPath] != nil {
 		return // nothing of it was looked at, or it is not to be
 	}
 	n.objects++ // a member behind the cut counts as absent, and so is not expected always
-	open := n.members[anyName]
+	open := n.members[wildcardName]
 	had := map[string]bool{}
 	for i := range v.members {
 		m := &v.members[i]
 		into := open
 		if into == nil {
-			into = n.member(m.name)
+			into = n.memberNode(m.name)
 		}
-		if into.learn(&m.value); !had[m.name] {
+		if into.learnValue(&m.value); !had[m.name] {
 			had[m.name] = true
 			into.present++
 		}
 	}
 }
 
-// Settle ends the learning: it marks what every answer had, and collapses objects with
+// FinishLearning ends the learning: it marks what every answer had, and collapses objects with
 // data as member names.
-func (s *Sheet) Settle(decoded []string) {
+func (s *Sheet) FinishLearning(decoded []string) {
 	for _, name := range decoded {
 		s.names[name] = true
 	}
 	for _, r := range s.routes {
-		r.root.settle()
+		r.root.markRequired()
 	}
 }
 
-func (n *node) settle() {
+func (n *sheetNode) markRequired() {
 	for name := range n.members {
-		if name != anyName && name != elements && !protocol.PlainMember(name) {
-			n.collapse()
+		if name != wildcardName && name != elementsMember && !protocol.PlainMember(name) {
+			n.collapseMembers()
 			break
 		}
 	}
 	for name, m := range n.members {
 		if !m.fixed || m.present > 0 {
-			m.always = name != anyName && (name == elements || n.objects > 0 && m.present == n.objects)
+			m.always = name != wildcardName && (name == elementsMember || n.objects > 0 && m.present == n.objects)
 		}
-		m.settle()
+		m.markRequired()
 	}
 }
 
-// collapse makes one of all members.
-func (n *node) collapse() {
-	all := &node{}
+// collapseMembers makes one of all members.
+func (n *sheetNode) collapseMembers() {
+	all := &sheetNode{}
 	for _, m := range n.members {
-		all.join(m)
+		all.mergeNode(m)
 	}
-	n.members = map[string]*node{anyName: all}
+	n.members = map[string]*sheetNode{wildcardName: all}
 }
 
-func (n *node) join(other *node) {
+func (n *sheetNode) mergeNode(other *sheetNode) {
 	n.kinds |= other.kinds
 	n.objects += other.objects
 	n.present += other.present
 	for name, m := range other.members {
-		n.member(name).join(m)
+		n.memberNode(name).mergeNode(m)
 	}
 }
 
-// structural are wildcards of simulators that stand for a part of the address and not for data.
-var structural = []string{"{list}", "{call}", "{method}", "{kind}", "{collection}"}
+// structuralWildcards are wildcards of simulators for a fixed part of the address, not for data.
+var structuralWildcards = []string{"{list}", "{call}", "{method}", "{kind}", "{collection}"}
 
-// Pattern is how a sheet names a request: by the simulator's own pattern where it has one, as in
+// RequestPattern is how a sheet names a request: by the simulator's own pattern where it has one, as in
 // "GET /repos/{owner}/{repo}", by a route of the sheet that matches, or by its path with the
 // segments that look like data left open.
-func (s *Sheet) Pattern(method, path, pattern string) string {
-	if r := s.find(method, path); r != nil {
-		return r.pattern()
+func (s *Sheet) RequestPattern(method, path, pattern string) string {
+	if r := s.findRoute(method, path); r != nil {
+		return r.routePattern()
 	}
 	if _, rest, ok := strings.Cut(pattern, " "); ok {
 		pattern = rest
@@ -323,11 +323,11 @@ func (s *Sheet) Pattern(method, path, pattern string) string {
 	}
 	own = slices.Clone(own)
 	for i, one := range own {
-		if slices.Contains(structural, one) {
+		if slices.Contains(structuralWildcards, one) {
 			one = segments[i]
 		}
 		if own[i] = one; strings.HasPrefix(one, "{") || !protocol.PlainMember(one) {
-			own[i] = anyName
+			own[i] = wildcardName
 		}
 	}
 	return strings.Join(own, "/")

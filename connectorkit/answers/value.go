@@ -12,21 +12,21 @@ import (
 	"github.com/pdpp-go/pdpp/protocol"
 )
 
-// kinds is a set of kinds that a value can have.
-type kinds uint8
+// valueKinds is a set of kinds that a value can have.
+type valueKinds uint8
 
 const (
-	object kinds = 1 << iota
-	list
-	text
-	number
-	flag
-	null
+	objectKind valueKinds = 1 << iota
+	listKind
+	textKind
+	numberKind
+	flagKind
+	nullKind
 )
 
 var kindNames = []string{"object", "list", "text", "number", "flag", "null"}
 
-func (k kinds) String() string {
+func (k valueKinds) String() string {
 	var out []string
 	for i, name := range kindNames {
 		if k&(1<<i) != 0 {
@@ -36,54 +36,54 @@ func (k kinds) String() string {
 	return strings.Join(out, "|")
 }
 
-// value is one value of an answer without its content.
-type value struct {
-	kind    kinds
-	members []member // of an object, in the order of the answer
-	parts   []value  // of a list: the first elements
-	length  int      // of a list: all of its elements
-	cut     bool     // members or parts are left out
-	table   bool     // members are the columns of a table
-	typed   string   // of the whole answer: what its member "type" has, if that is the name of a kind
+// answerValue is one value of an answer without its content.
+type answerValue struct {
+	kind    valueKinds
+	members []valueMember // of an object, in the order of the answer
+	parts   []answerValue // of a list: the first elements
+	length  int           // of a list: all of its elements
+	cut     bool          // members or parts are left out
+	table   bool          // members are the columns of a table
+	typed   string        // of the whole answer: what its member "type" has, if that is the name of a kind
 }
 
-type member struct {
+type valueMember struct {
 	name  string
-	value value
+	value answerValue
 }
 
 const (
 	// maxValues bounds the values of one answer that are looked at.
 	maxValues = 4000
-	// maxParts bounds the elements of one list that are looked at.
-	maxParts = 20
-	// maxDepth bounds how deep objects are looked into.
-	maxDepth = 12
+	// maxListElements bounds the elements of one list that are looked at.
+	maxListElements = 20
+	// maxNestingDepth bounds how deep objects are looked into.
+	maxNestingDepth = 12
 )
 
-// read returns the shape of an answer. False means that the answer is neither JSON, XML nor a
+// readShape returns the shape of an answer. False means that the answer is neither JSON, XML nor a
 // calendar.
-func read(contentType string, body []byte) (value, bool) {
+func readShape(contentType string, body []byte) (answerValue, bool) {
 	body = bytes.TrimSpace(body)
 	switch {
 	case len(body) == 0:
-		return value{}, false
+		return answerValue{}, false
 	case body[0] == '{' || body[0] == '[':
-		v, err := readJSON(body)
+		v, err := readJSONShape(body)
 		return v, err == nil
 	case body[0] == '<' && strings.Contains(contentType, "xml"):
-		return readXML(body, xmlForm{})
+		return readXMLShape(body, xmlForm{})
 	case bytes.HasPrefix(body, []byte("BEGIN:V")):
-		return readLines(body), true
+		return readContentLines(body), true
 	}
-	return value{}, false
+	return answerValue{}, false
 }
 
-// readJSON returns the shape of a document, as far as it goes before an error.
-func readJSON(body []byte) (value, error) {
+// readJSONShape returns the shape of a document, as far as it goes before an error.
+func readJSONShape(body []byte) (answerValue, error) {
 	r := &jsonReader{left: maxValues}
 	r.dec = jsontext.NewDecoder(bytes.NewReader(body), jsontext.AllowInvalidUTF8(true), jsontext.AllowDuplicateNames(true))
-	v, err := r.value(0)
+	v, err := r.readValue(0)
 	v.typed = r.typed
 	return v, err
 }
@@ -94,30 +94,30 @@ type jsonReader struct {
 	typed string
 }
 
-func (r *jsonReader) value(depth int) (value, error) {
+func (r *jsonReader) readValue(depth int) (answerValue, error) {
 	r.left--
-	v := value{}
+	v := answerValue{}
 	switch kind := r.dec.PeekKind(); kind {
 	case '{':
-		v.kind = object
-		return v, r.object(&v, depth)
+		v.kind = objectKind
+		return v, r.readObject(&v, depth)
 	case '[':
-		v.kind = list
-		return v, r.list(&v, depth)
+		v.kind = listKind
+		return v, r.readList(&v, depth)
 	case '"':
-		v.kind = text
+		v.kind = textKind
 	case '0':
-		v.kind = number
+		v.kind = numberKind
 	case 't', 'f':
-		v.kind = flag
+		v.kind = flagKind
 	default:
-		v.kind = null
+		v.kind = nullKind
 	}
 	return v, r.dec.SkipValue()
 }
 
-func (r *jsonReader) object(v *value, depth int) error {
-	if r.left <= 0 || depth >= maxDepth {
+func (r *jsonReader) readObject(v *answerValue, depth int) error {
+	if r.left <= 0 || depth >= maxNestingDepth {
 		v.cut = true
 		return r.dec.SkipValue()
 	}
@@ -129,11 +129,11 @@ func (r *jsonReader) object(v *value, depth int) error {
 		if err != nil {
 			return err
 		}
-		m := member{name: name.String()}
+		m := valueMember{name: name.String()}
 		if depth == 0 && m.name == "type" && r.dec.PeekKind() == '"' {
-			err = r.kind(&m.value)
+			err = r.readOwnKind(&m.value)
 		} else {
-			m.value, err = r.value(depth + 1)
+			m.value, err = r.readValue(depth + 1)
 		}
 		if v.members = append(v.members, m); err != nil {
 			v.cut = true
@@ -144,9 +144,9 @@ func (r *jsonReader) object(v *value, depth int) error {
 	return err
 }
 
-// kind reads the text by which a document names its own kind.
-func (r *jsonReader) kind(v *value) error {
-	v.kind = text
+// readOwnKind reads the text by which a document names its own kind.
+func (r *jsonReader) readOwnKind(v *answerValue) error {
+	v.kind = textKind
 	t, err := r.dec.ReadToken()
 	if name := t.String(); err == nil && protocol.PlainMember(name) {
 		r.typed = name
@@ -154,20 +154,20 @@ func (r *jsonReader) kind(v *value) error {
 	return err
 }
 
-func (r *jsonReader) list(v *value, depth int) error {
+func (r *jsonReader) readList(v *answerValue, depth int) error {
 	if _, err := r.dec.ReadToken(); err != nil {
 		return err
 	}
 	for r.dec.PeekKind() != ']' {
 		v.length++
-		if v.length > maxParts || r.left <= 0 || depth >= maxDepth {
+		if v.length > maxListElements || r.left <= 0 || depth >= maxNestingDepth {
 			v.cut = true
 			if err := r.dec.SkipValue(); err != nil {
 				return err
 			}
 			continue
 		}
-		part, err := r.value(depth + 1)
+		part, err := r.readValue(depth + 1)
 		if v.parts = append(v.parts, part); err != nil {
 			v.cut = true
 			return err
@@ -180,12 +180,12 @@ func (r *jsonReader) list(v *value, depth int) error {
 // xmlForm is how XML is read: with attributes as members, and up to where it was cut off.
 type xmlForm struct{ attributes, cut bool }
 
-// readXML takes elements as members. Servers choose their own prefixes, so that a name counts
+// readXMLShape takes elements as members. Servers choose their own prefixes, so that a name counts
 // without one.
-func readXML(body []byte, form xmlForm) (value, bool) {
+func readXMLShape(body []byte, form xmlForm) (answerValue, bool) {
 	dec := xml.NewDecoder(bytes.NewReader(body))
-	root := value{kind: object}
-	open := []*value{&root}
+	root := answerValue{kind: objectKind}
+	open := []*answerValue{&root}
 	names := []string{""}
 	left := maxValues
 	for {
@@ -194,62 +194,62 @@ func readXML(body []byte, form xmlForm) (value, bool) {
 			break
 		}
 		if err != nil && form.cut && len(open) > 1 {
-			return closed(open, names), true
+			return closeTruncated(open, names), true
 		}
 		if err != nil {
-			return value{}, false
+			return answerValue{}, false
 		}
 		switch t := t.(type) {
 		case xml.StartElement:
-			if left--; left <= 0 || len(open) > maxDepth {
-				return closed(open, names), len(root.members) > 0 || len(open) > 1
+			if left--; left <= 0 || len(open) > maxNestingDepth {
+				return closeTruncated(open, names), len(root.members) > 0 || len(open) > 1
 			}
-			at := &value{kind: null}
+			at := &answerValue{kind: nullKind}
 			for _, a := range t.Attr {
 				if form.attributes && a.Name.Space != "xmlns" && a.Name.Local != "xmlns" {
-					at.kind = object
-					at.members = append(at.members, member{a.Name.Local, value{kind: text}})
+					at.kind = objectKind
+					at.members = append(at.members, valueMember{a.Name.Local, answerValue{kind: textKind}})
 				}
 			}
 			open, names = append(open, at), append(names, t.Name.Local)
 		case xml.EndElement:
 			if len(open) < 2 {
-				return value{}, false
+				return answerValue{}, false
 			}
-			open, names = fold(open, names)
+			open, names = closeInnermost(open, names)
 		case xml.CharData:
-			if at := open[len(open)-1]; at.kind == null && len(bytes.TrimSpace(t)) > 0 {
-				at.kind = text
+			if at := open[len(open)-1]; at.kind == nullKind && len(bytes.TrimSpace(t)) > 0 {
+				at.kind = textKind
 			}
 		}
 	}
-	return closed(open, names), true
+	return closeTruncated(open, names), true
 }
 
-// fold puts the innermost open value into the one around it.
-func fold(open []*value, names []string) ([]*value, []string) {
+// closeInnermost puts the innermost open value into the one around it.
+func closeInnermost(open []*answerValue, names []string) ([]*answerValue, []string) {
 	last := len(open) - 1
 	outer := open[last-1]
-	outer.kind = object
-	outer.members = append(outer.members, member{names[last], *open[last]})
+	outer.kind = objectKind
+	outer.members = append(outer.members, valueMember{names[last], *open[last]})
 	return open[:last], names[:last]
 }
 
-// closed ends what is still open, as cut short, and returns the whole.
-func closed(open []*value, names []string) value {
+// closeTruncated ends what is still open, as cut short, and returns the whole.
+func closeTruncated(open []*answerValue, names []string) answerValue {
 	for len(open) > 1 {
 		open[len(open)-1].cut = true
-		open, names = fold(open, names)
+		open, names = closeInnermost(open, names)
 		open[len(open)-1].cut = true
 	}
 	return *open[0]
 }
 
-// readLines reads content lines, as of calendars and cards: components are objects, properties
+// readContentLines reads content lines, as of calendars and cards: components are objects, properties
 // are texts.
-func readLines(body []byte) value {
-	root := value{kind: object}
-	open := []*value{&root}
+func readContentLines(body []byte) answerValue {
+	root := answerValue{kind: objectKind}
+	open := []*answerValue{&root}
 	names := []string{""}
 	left := maxValues
 	for line := range bytes.Lines(body) {
@@ -265,14 +265,14 @@ func readLines(body []byte) value {
 		}
 		name := strings.ToUpper(string(line[:end]))
 		switch rest := string(bytes.TrimSpace(line[end+1:])); {
-		case name == "BEGIN" && len(open) <= maxDepth:
-			open, names = append(open, &value{kind: object}), append(names, strings.ToUpper(rest))
+		case name == "BEGIN" && len(open) <= maxNestingDepth:
+			open, names = append(open, &answerValue{kind: objectKind}), append(names, strings.ToUpper(rest))
 		case name == "END" && len(open) > 1:
-			open, names = fold(open, names)
+			open, names = closeInnermost(open, names)
 		default:
 			at := open[len(open)-1]
-			at.members = append(at.members, member{name, value{kind: text}})
+			at.members = append(at.members, valueMember{name, answerValue{kind: textKind}})
 		}
 	}
-	return closed(open, names)
+	return closeTruncated(open, names)
 }

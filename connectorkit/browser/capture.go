@@ -15,6 +15,8 @@ import (
 	"github.com/chromedp/cdproto/cdp"
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/pdpp-go/pdpp/connectorkit/browser/internal/devtools"
 )
 
 const (
@@ -22,19 +24,19 @@ const (
 	maxCaptures = 40
 )
 
-// outline is a diagnostic of a page: what could be seen, and nothing of what was in it.
-type outline struct {
-	At       string    `json:"at"`
-	Label    string    `json:"label"`
-	Page     string    `json:"page"` // origin and path
-	Title    string    `json:"title"`
-	Controls []control `json:"controls"`
-	// Incomplete says why the page's controls are not all there.
+// pageOutline is a diagnostic of a page: what could be seen, and nothing of what was in it.
+type pageOutline struct {
+	At       string        `json:"at"`
+	Label    string        `json:"label"`
+	Page     string        `json:"page"` // origin and path
+	Title    string        `json:"title"`
+	Controls []pageControl `json:"controls"`
+	// Incomplete is the reason for missing controls.
 	Incomplete string `json:"incomplete,omitzero"`
 }
 
-// control is something on a page that a person can use or is told by. Its value is left out.
-type control struct {
+// pageControl is an element of a page that a person can use or read. Its value is left out.
+type pageControl struct {
 	Role string `json:"role"`
 	Name string `json:"name"`
 }
@@ -44,8 +46,8 @@ var controlRoles = []string{
 	"searchbox", "spinbutton", "switch", "tab", "textbox",
 }
 
-// captures writes outlines into one folder. Nil writes none.
-type captures struct {
+// captureFolder writes outlines into one folder. Nil writes none.
+type captureFolder struct {
 	dir string
 
 	mu    sync.Mutex
@@ -54,7 +56,7 @@ type captures struct {
 }
 
 // write leaves one outline, whole or not at all.
-func (c *captures) write(o outline) error {
+func (c *captureFolder) write(o pageOutline) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.count >= maxCaptures {
@@ -65,8 +67,8 @@ func (c *captures) write(o outline) error {
 		return err
 	}
 	c.count++
-	name := filepath.Join(c.dir, fmt.Sprintf("%02d-%s.json", c.count, fileWord(o.Label)))
-	if err := writeWhole(name, text); err != nil {
+	name := filepath.Join(c.dir, fmt.Sprintf("%02d-%s.json", c.count, fileNamePart(o.Label)))
+	if err := replaceFile(name, text); err != nil {
 		return err
 	}
 	c.files = append(c.files, name)
@@ -74,7 +76,7 @@ func (c *captures) write(o outline) error {
 }
 
 // encode keeps to the size by leaving out controls at the end.
-func (o outline) encode() ([]byte, error) {
+func (o pageOutline) encode() ([]byte, error) {
 	for {
 		text, err := json.Marshal(o, jsontext.WithIndent("  "))
 		if err != nil {
@@ -88,7 +90,7 @@ func (o outline) encode() ([]byte, error) {
 }
 
 // discard removes what was written: a sign-in that worked needs no diagnostics.
-func (c *captures) discard() error {
+func (c *captureFolder) discard() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	var errs []error
@@ -99,8 +101,8 @@ func (c *captures) discard() error {
 	return errors.Join(errs...)
 }
 
-// fileWord is a label as a part of a file's name.
-func fileWord(label string) string {
+// fileNamePart is a label as a part of a file's name.
+func fileNamePart(label string) string {
 	word := strings.Map(func(r rune) rune {
 		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '-' {
 			return r
@@ -110,8 +112,8 @@ func fileWord(label string) string {
 	return word[:min(len(word), 60)]
 }
 
-// writeWhole replaces a file, readable by its owner alone.
-func writeWhole(name string, text []byte) error {
+// replaceFile replaces a file atomically. Only its owner can read it.
+func replaceFile(name string, text []byte) error {
 	f, err := os.CreateTemp(filepath.Dir(name), ".new-*")
 	if err != nil {
 		return err
@@ -127,27 +129,28 @@ func writeWhole(name string, text []byte) error {
 	return err
 }
 
-// look makes the outline of a page. A page that does not answer still has a place.
-func look(ctx context.Context, t *tab, at place, label string, when time.Time) outline {
-	o := outline{At: when.UTC().Format(time.RFC3339Nano), Label: label, Page: at.address, Title: at.title, Controls: []control{}}
+// outlinePage makes the outline of a page. A page that does not answer still has a place.
+func outlinePage(ctx context.Context, t *tab, at pagePlace, label string, when time.Time) pageOutline {
+	o := pageOutline{At: when.UTC().Format(time.RFC3339Nano), Label: label, Page: at.address, Title: at.title,
+		Controls: []pageControl{}}
 	tree, err := cdp.Call(ctx, t.s, accessibility.GetFullAXTree, accessibility.GetFullAXTreeParams{})
 	if err != nil {
 		o.Incomplete = "the page did not answer"
 		return o
 	}
 	for _, n := range tree.Nodes {
-		role := word(n.Role)
+		role := labelText(n.Role)
 		if n.Ignored || !slices.Contains(controlRoles, role) {
 			continue
 		}
-		o.Controls = append(o.Controls, control{Role: role, Name: shown(word(n.Name))})
+		o.Controls = append(o.Controls, pageControl{Role: role, Name: displayText(labelText(n.Name))})
 	}
 	return o
 }
 
-func word(v *accessibility.Value) string {
+func labelText(v *accessibility.Value) string {
 	var text string
-	if v == nil || decode(v.Value, &text) != nil {
+	if v == nil || devtools.Decode(v.Value, &text) != nil {
 		return ""
 	}
 	return text

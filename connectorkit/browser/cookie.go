@@ -6,14 +6,14 @@ import (
 	"strings"
 )
 
-// Cookie gives the value of a cookie that the site's own scripts can read, such as the id of
-// a device or of a workspace; empty when there is none.
+// Cookie returns the value of a cookie that the site's own scripts can read, such as the id of a device or of a
+// workspace. It returns "" when there is none.
 func (p *Page) Cookie(ctx context.Context, name string) string {
 	home, err := url.Parse(p.b.site.Home)
 	if err != nil {
 		return ""
 	}
-	all, err := cookies(ctx, p.b.process)
+	all, err := browserCookies(ctx, p.b.process)
 	if err != nil {
 		return ""
 	}

@@ -25,15 +25,15 @@ const (
 	sessionFile = "session.json"
 	// accountFile holds the tag of the account that the session is of.
 	accountFile = "account"
-	// keepEvery is how often a session is written down while it is used.
-	keepEvery = 10 * time.Minute
+	// saveInterval is how often a session is written down while it is used.
+	saveInterval = 10 * time.Minute
 )
 
 type savedSession struct {
 	Cookies []*network.Cookie `json:"cookies"`
 }
 
-func cookies(ctx context.Context, p *process) ([]*network.Cookie, error) {
+func browserCookies(ctx context.Context, p *process) ([]*network.Cookie, error) {
 	got, err := cdp.Call(ctx, p.browser, storage.GetCookies, storage.GetCookiesParams{})
 	if err != nil {
 		return nil, fmt.Errorf("read the session: %w", err)
@@ -43,7 +43,7 @@ func cookies(ctx context.Context, p *process) ([]*network.Cookie, error) {
 
 // saveSession writes the cookies to the run's folder.
 func saveSession(ctx context.Context, p *process, home string) error {
-	all, err := cookies(ctx, p)
+	all, err := browserCookies(ctx, p)
 	if err != nil {
 		return err
 	}
@@ -51,14 +51,14 @@ func saveSession(ctx context.Context, p *process, home string) error {
 	if err != nil {
 		return fmt.Errorf("encode the session: %w", err)
 	}
-	if err := writeWhole(filepath.Join(home, sessionFile), text); err != nil {
+	if err := replaceFile(filepath.Join(home, sessionFile), text); err != nil {
 		return fmt.Errorf("keep the session: %w", err)
 	}
 	return nil
 }
 
-// restoreSession gives the browser the cookies back that it lost: those that were never
-// written down, and those of which the file has a later one.
+// restoreSession sets the cookies that the browser lost: those that it had not written to disk, and those with a newer
+// value in the saved file.
 func restoreSession(ctx context.Context, p *process, home string) error {
 	text, err := os.ReadFile(filepath.Join(home, sessionFile))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -71,11 +71,11 @@ func restoreSession(ctx context.Context, p *process, home string) error {
 	if json.Unmarshal(text, &saved, jsontext.AllowInvalidUTF8(true)) != nil {
 		return nil // it is not ours, or was cut: the browser's own is what there is
 	}
-	have, err := cookies(ctx, p)
+	have, err := browserCookies(ctx, p)
 	if err != nil {
 		return err
 	}
-	lost := missing(saved.Cookies, have, time.Now())
+	lost := missingCookies(saved.Cookies, have, time.Now())
 	if len(lost) == 0 {
 		return nil
 	}
@@ -85,9 +85,9 @@ func restoreSession(ctx context.Context, p *process, home string) error {
 	return nil
 }
 
-// missing lists what is to be set so that nothing of saved is lost. Of two values the one
+// missingCookies lists what is to be set so that nothing of saved is lost. Of two values the one
 // that lasts longer is the later one; a site moves the end of its session with each new one.
-func missing(saved, have []*network.Cookie, now time.Time) []*network.CookieParam {
+func missingCookies(saved, have []*network.Cookie, now time.Time) []*network.CookieParam {
 	known := map[string]*network.Cookie{}
 	for _, c := range have {
 		known[cookieKey(c)] = c
@@ -100,7 +100,7 @@ func missing(saved, have []*network.Cookie, now time.Time) []*network.CookiePara
 		if h := known[cookieKey(c)]; h != nil && (h.Value == c.Value || c.Session || c.Expires <= h.Expires) {
 			continue
 		}
-		lost = append(lost, param(c))
+		lost = append(lost, cookieParam(c))
 	}
 	return lost
 }
@@ -113,13 +113,14 @@ func cookieKey(c *network.Cookie) string {
 	return strings.Join([]string{c.Name, c.Domain, c.Path, key}, "\x00")
 }
 
-func param(c *network.Cookie) *network.CookieParam {
+func cookieParam(c *network.Cookie) *network.CookieParam {
 	p := &network.CookieParam{
 		Name: c.Name, Value: c.Value, Domain: c.Domain, Path: c.Path, Secure: c.Secure, HTTPOnly: c.HTTPOnly,
-		SameSite: c.SameSite, Priority: c.Priority, SourceScheme: c.SourceScheme, SourcePort: c.SourcePort, PartitionKey: c.PartitionKey,
+		SameSite: c.SameSite, Priority: c.Priority, SourceScheme: c.SourceScheme, SourcePort: c.SourcePort,
+		PartitionKey: c.PartitionKey,
 	}
 	if !strings.HasPrefix(c.Domain, ".") {
-		// A cookie of one host has no domain; its address says which host.
+		// A host-only cookie has no domain; the URL determines its host.
 		scheme := "http"
 		if c.Secure || c.SourceScheme == network.CookieSourceSchemeSecure {
 			scheme = "https"
@@ -132,13 +133,13 @@ func param(c *network.Cookie) *network.CookieParam {
 	return p
 }
 
-// sessionMark is a text that changes when the site's session does: by cookies whose name
-// fits the pattern, or by any of the site's.
+// sessionMark returns a text that changes with the site's session: with the cookies that match the pattern, or with
+// any cookie of the site.
 func sessionMark(all []*network.Cookie, host, pattern string) string {
 	var parts []string
 	for _, c := range all {
 		domain := strings.TrimPrefix(c.Domain, ".")
-		if (host == domain || strings.HasSuffix(host, "."+domain)) && fits(c.Name, pattern) {
+		if (host == domain || strings.HasSuffix(host, "."+domain)) && matchesPattern(c.Name, pattern) {
 			parts = append(parts, cookieKey(c)+"\x00"+c.Value)
 		}
 	}
@@ -146,7 +147,7 @@ func sessionMark(all []*network.Cookie, host, pattern string) string {
 	return strings.Join(parts, "\x01")
 }
 
-func fits(name, pattern string) bool {
+func matchesPattern(name, pattern string) bool {
 	if beginning, star := strings.CutSuffix(pattern, "*"); star {
 		return strings.HasPrefix(name, beginning)
 	}

@@ -16,28 +16,29 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestMissingCookies: what is given back to a browser is what it lost, and nothing older
-// than what it has.
+// missingCookies returns the cookies that the browser lost, and none older than those that it has.
 func TestMissingCookies(t *testing.T) {
 	now := time.Unix(1000, 0)
 	c := func(name, value string, expires float64) *network.Cookie {
-		return &network.Cookie{Name: name, Value: value, Domain: "shelf.example", Path: "/", Expires: expires, Session: expires < 0}
+		return &network.Cookie{Name: name, Value: value, Domain: "shelf.example", Path: "/", Expires: expires,
+			Session: expires < 0}
 	}
 	for name, test := range map[string]struct {
 		saved, have []*network.Cookie
 		want        []string
 	}{
-		"lost":                  {[]*network.Cookie{c("a", "1", 2000), c("b", "1", -1)}, nil, []string{"a=1", "b=1"}},
-		"over":                  {[]*network.Cookie{c("a", "1", 1000), c("b", "1", 999)}, nil, nil},
-		"the same":              {[]*network.Cookie{c("a", "1", 2000)}, []*network.Cookie{c("a", "1", 1500)}, nil},
-		"the browser's is late": {[]*network.Cookie{c("a", "2", 3000)}, []*network.Cookie{c("a", "1", 2000)}, []string{"a=2"}},
-		"ours is late":          {[]*network.Cookie{c("a", "1", 2000)}, []*network.Cookie{c("a", "2", 3000)}, nil},
-		"no telling":            {[]*network.Cookie{c("a", "1", 2000)}, []*network.Cookie{c("a", "2", 2000)}, nil},
-		"of this session":       {[]*network.Cookie{c("a", "1", -1)}, []*network.Cookie{c("a", "2", -1)}, nil},
-		"nothing":               {[]*network.Cookie{nil}, nil, nil},
+		"lost":     {[]*network.Cookie{c("a", "1", 2000), c("b", "1", -1)}, nil, []string{"a=1", "b=1"}},
+		"over":     {[]*network.Cookie{c("a", "1", 1000), c("b", "1", 999)}, nil, nil},
+		"the same": {[]*network.Cookie{c("a", "1", 2000)}, []*network.Cookie{c("a", "1", 1500)}, nil},
+		"the browser's is late": {[]*network.Cookie{c("a", "2", 3000)}, []*network.Cookie{c("a", "1", 2000)},
+			[]string{"a=2"}},
+		"ours is late":    {[]*network.Cookie{c("a", "1", 2000)}, []*network.Cookie{c("a", "2", 3000)}, nil},
+		"no telling":      {[]*network.Cookie{c("a", "1", 2000)}, []*network.Cookie{c("a", "2", 2000)}, nil},
+		"of this session": {[]*network.Cookie{c("a", "1", -1)}, []*network.Cookie{c("a", "2", -1)}, nil},
+		"nothing":         {[]*network.Cookie{nil}, nil, nil},
 	} {
 		var got []string
-		for _, p := range missing(test.saved, test.have, now) {
+		for _, p := range missingCookies(test.saved, test.have, now) {
 			got = append(got, p.Name+"="+p.Value)
 		}
 		if !slices.Equal(got, test.want) {
@@ -50,7 +51,8 @@ func TestSessionMark(t *testing.T) {
 	c := func(name, domain, value string) *network.Cookie {
 		return &network.Cookie{Name: name, Domain: domain, Path: "/", Value: value}
 	}
-	before := []*network.Cookie{c("session.0", ".shelf.example", "1"), c("ad", "shelf.example", "1"), c("session.0", "other.example", "1")}
+	before := []*network.Cookie{c("session.0", ".shelf.example", "1"), c("ad", "shelf.example", "1"),
+		c("session.0", "other.example", "1")}
 	mark := func(all []*network.Cookie, pattern string) string {
 		return sessionMark(all, "www.shelf.example", pattern)
 	}
@@ -59,8 +61,9 @@ func TestSessionMark(t *testing.T) {
 		pattern string
 		changes bool
 	}{
-		"another order":        {[]*network.Cookie{before[2], before[1], before[0]}, "session.*", false},
-		"another value":        {[]*network.Cookie{c("session.0", ".shelf.example", "2"), before[1], before[2]}, "session.*", true},
+		"another order": {[]*network.Cookie{before[2], before[1], before[0]}, "session.*", false},
+		"another value": {[]*network.Cookie{c("session.0", ".shelf.example", "2"), before[1], before[2]}, "session.*",
+			true},
 		"another part":         {append(slices.Clone(before), c("session.1", "www.shelf.example", "1")), "session.*", true},
 		"gone":                 {before[1:], "session.*", true},
 		"of another name":      {[]*network.Cookie{before[0], c("ad", "shelf.example", "2"), before[2]}, "session.*", false},
@@ -75,8 +78,7 @@ func TestSessionMark(t *testing.T) {
 	}
 }
 
-// TestCookiesComeBack: every kind of cookie that Chromium keeps is the same after it was
-// written down, lost and given back.
+// Every kind of cookie that Chromium stores is equal after saving, losing and restoring it.
 func TestCookiesComeBack(t *testing.T) {
 	b := lend(t)
 	ctx := within(t, time.Minute)
@@ -84,9 +86,11 @@ func TestCookiesComeBack(t *testing.T) {
 		for _, c := range []*http.Cookie{
 			{Name: "plain", Value: "a b", Path: "/", MaxAge: 3600},
 			{Name: "passing", Value: "1", Path: "/c"},
-			{Name: "__Host-secure", Value: "2", Path: "/", Secure: true, HttpOnly: true, SameSite: http.SameSiteStrictMode, MaxAge: 3600},
+			{Name: "__Host-secure", Value: "2", Path: "/", Secure: true, HttpOnly: true, SameSite: http.SameSiteStrictMode,
+				MaxAge: 3600},
 			{Name: "__Secure-none", Value: "3", Path: "/", Secure: true, SameSite: http.SameSiteNoneMode},
-			{Name: "split", Value: "4", Path: "/", Secure: true, SameSite: http.SameSiteNoneMode, Partitioned: true, MaxAge: 3600},
+			{Name: "split", Value: "4", Path: "/", Secure: true, SameSite: http.SameSiteNoneMode, Partitioned: true,
+				MaxAge: 3600},
 		} {
 			http.SetCookie(w, c)
 		}
@@ -99,7 +103,7 @@ func TestCookiesComeBack(t *testing.T) {
 	defer clearAll(context.Background())
 	must(t, b.Page().Goto(ctx, b.web.URL+"/c/set"))
 	sorted := func() []*network.Cookie {
-		all, err := cookies(ctx, b.process)
+		all, err := browserCookies(ctx, b.process)
 		must(t, err)
 		slices.SortFunc(all, func(a, b *network.Cookie) int { return strings.Compare(a.Name, b.Name) })
 		return all

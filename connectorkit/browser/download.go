@@ -11,6 +11,8 @@ import (
 	chromium "github.com/chromedp/cdproto/browser"
 	"github.com/chromedp/cdproto/cdp"
 	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/pdpp-go/pdpp/connectorkit/browser/internal/devtools"
 )
 
 const (
@@ -19,8 +21,8 @@ const (
 	cutOffWithin = 5 * time.Second
 )
 
-// Download saves what the trigger makes the page download and gives the file's path. The
-// file is at most limit bytes and is gone after the run. Without one the browser saves nothing.
+// Download saves the file that trigger makes the page download and returns its path. The file has at most limit bytes
+// and exists until the run ends. Outside of Download the browser saves nothing.
 func (p *Page) Download(ctx context.Context, limit int64, trigger func(context.Context) error) (string, error) {
 	b := p.b
 	dir := filepath.Join(b.binding.Home, downloadsDir)
@@ -32,13 +34,14 @@ func (p *Page) Download(ctx context.Context, limit int64, trigger func(context.C
 	moved, endMoved := b.process.browser.Subscribe(chromium.DownloadProgress.Method)
 	defer endMoved()
 	yes := true
-	allow := chromium.SetDownloadBehaviorParams{Behavior: chromium.SetDownloadBehaviorBehaviorAllowAndName, DownloadPath: dir, EventsEnabled: &yes}
+	allow := chromium.SetDownloadBehaviorParams{Behavior: chromium.SetDownloadBehaviorBehaviorAllowAndName,
+		DownloadPath: dir, EventsEnabled: &yes}
 	if _, err := cdp.Call(ctx, b.process.browser, chromium.SetDownloadBehavior, allow); err != nil {
 		return "", err
 	}
 	defer func() {
 		deny := chromium.SetDownloadBehaviorParams{Behavior: chromium.SetDownloadBehaviorBehaviorDeny}
-		b.process.browser.post(chromium.SetDownloadBehavior.Method, deny)
+		b.process.browser.Post(chromium.SetDownloadBehavior.Method, deny)
 	}()
 	if err := trigger(ctx); err != nil {
 		return "", err
@@ -48,10 +51,10 @@ func (p *Page) Download(ctx context.Context, limit int64, trigger func(context.C
 		select {
 		case raw, ok := <-begun:
 			if !ok {
-				return "", errLost
+				return "", devtools.ErrLost
 			}
 			var e chromium.EventDownloadWillBegin
-			if decode(raw, &e) != nil {
+			if devtools.Decode(raw, &e) != nil {
 				continue
 			}
 			if guid != "" { // one was asked for
@@ -61,10 +64,10 @@ func (p *Page) Download(ctx context.Context, limit int64, trigger func(context.C
 			guid = e.GUID
 		case raw, ok := <-moved:
 			if !ok {
-				return "", errLost
+				return "", devtools.ErrLost
 			}
 			var e chromium.EventDownloadProgress
-			if decode(raw, &e) != nil || guid != "" && e.GUID != guid {
+			if devtools.Decode(raw, &e) != nil || guid != "" && e.GUID != guid {
 				continue
 			}
 			name := filepath.Join(dir, e.GUID)
@@ -72,11 +75,11 @@ func (p *Page) Download(ctx context.Context, limit int64, trigger func(context.C
 			case int64(e.ReceivedBytes) > limit, int64(e.TotalBytes) > limit:
 				b.cancelDownload(e.GUID)
 				awaitDownload(ctx, moved, e)
-				return "", errors.Join(fmt.Errorf("the download exceeds %d bytes", limit), gone(name))
+				return "", errors.Join(fmt.Errorf("the download exceeds %d bytes", limit), fileMissing(name))
 			case e.State == chromium.DownloadProgressStateCompleted:
 				return name, nil
 			case e.State == chromium.DownloadProgressStateCanceled:
-				return "", errors.Join(errors.New("the download was cut off"), gone(name))
+				return "", errors.Join(errors.New("the download was cut off"), fileMissing(name))
 			}
 		case <-ctx.Done():
 			if guid != "" {
@@ -88,7 +91,7 @@ func (p *Page) Download(ctx context.Context, limit int64, trigger func(context.C
 }
 
 func (b *Browser) cancelDownload(guid string) {
-	b.process.browser.post(chromium.CancelDownload.Method, chromium.CancelDownloadParams{GUID: guid})
+	b.process.browser.Post(chromium.CancelDownload.Method, chromium.CancelDownloadParams{GUID: guid})
 }
 
 // awaitDownload waits until nothing more is written of a download that was cut off: one that is
@@ -103,7 +106,7 @@ func awaitDownload(ctx context.Context, moved <-chan jsontext.Value, last chromi
 				return
 			}
 			var e chromium.EventDownloadProgress
-			if decode(raw, &e) == nil && e.GUID == last.GUID {
+			if devtools.Decode(raw, &e) == nil && e.GUID == last.GUID {
 				last = e
 			}
 		case <-limit.C:
@@ -125,7 +128,7 @@ func (b *Browser) makeOwn(dir string) error {
 	return nil
 }
 
-func gone(name string) error {
+func fileMissing(name string) error {
 	if err := os.Remove(name); err != nil && !os.IsNotExist(err) {
 		return err
 	}

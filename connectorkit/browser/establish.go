@@ -15,7 +15,7 @@ import (
 const (
 	// handOffLimit is how long the owner has to sign in.
 	handOffLimit = 1800 * time.Second
-	// captureLimit bounds one diagnostic; one that somebody waits for has less.
+	// captureLimit bounds one diagnostic that no caller waits for.
 	captureLimit = 10 * time.Second
 	lastCapture  = 1500 * time.Millisecond
 	// firstLook is how long the owner waits for a diagnostic before they are asked; it goes on
@@ -34,41 +34,40 @@ const (
 	sessionMissing = "sign in again: open this connection and choose Sign in"
 )
 
-// desk is what establishing a session needs of a browser.
-type desk interface {
-	// blank tells that there is no session, without asking the site.
-	blank(ctx context.Context) bool
+// signInDesk is what establishing a session needs of a browser.
+type signInDesk interface {
+	// noSession reports, without a request, that there is no session.
+	noSession(ctx context.Context) bool
 	// probe asks the site who is signed in.
-	probe(ctx context.Context) (State, error)
-	// show opens the page where the owner acts, for the owner to see. It returns when there
-	// is something to see; the page is taken away by the function it gives.
+	probe(ctx context.Context) (SessionState, error)
+	// show shows the page to the owner. It returns when the page is visible; away hides it.
 	show(ctx context.Context, walled bool) (away func(), err error)
-	// place says what is shown, within a bound of its own.
-	place(ctx context.Context) place
+	// place returns what the page shows, within its own time limit.
+	place(ctx context.Context) pagePlace
 	// capture leaves a diagnostic of what is shown.
 	capture(ctx context.Context, label string, at time.Time) error
 	// keep writes the session and its account down.
 	keep(ctx context.Context, account string) error
 }
 
-// establishing proves that a session is alive, with the owner's help where the run may ask.
-type establishing struct {
+// sessionEstablisher proves that a session is alive, with the owner's help where the run may ask.
+type sessionEstablisher struct {
 	key     string
 	stall   time.Duration
 	account string // tag of the account of earlier runs; empty for none
 	tag     func(account string) string
 	ask     func(context.Context, protocol.Interaction) error // nil when this run may not ask
-	desk    desk
+	desk    signInDesk
 	log     *slog.Logger
 
 	dog *watchdog
 
 	mu       sync.Mutex
-	progress marker
+	progress progressMarker
 }
 
-// marker is how far a sign-in has come.
-type marker struct {
+// progressMarker is how far a sign-in has come.
+type progressMarker struct {
 	label string
 	at    time.Time
 }
@@ -77,7 +76,7 @@ var errStalled = errors.New("the sign-in made no progress")
 
 // run establishes the session. It returns when that is done or the watchdog bites, even if
 // something of the page never answers.
-func (e *establishing) run(ctx context.Context) error {
+func (e *sessionEstablisher) run(ctx context.Context) error {
 	watched, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	e.dog = newWatchdog(e.stall, func() { cancel(errStalled) })
@@ -98,17 +97,17 @@ func (e *establishing) run(ctx context.Context) error {
 	defer end()
 	e.capture(limited, atStalled)
 	e.log.Error("sign-in stalled", "after", last.label, "since", last.at.UTC().Format(time.RFC3339))
-	return connectorkit.End(e.key+"_session_establish_timeout",
+	return connectorkit.EndRun(e.key+"_session_establish_timeout",
 		"the site did not get ready within its time; it is tried again, and `pdpp doctor` tries the browser alone",
 		protocol.RetryByRuntime, true)
 }
 
-func (e *establishing) establish(ctx context.Context) error {
+func (e *sessionEstablisher) establish(ctx context.Context) error {
 	e.checkpoint(ctx, atBegin)
 	e.checkpoint(ctx, atProbe)
-	var state State = SignedOut{}
+	var state SessionState = SignedOut{}
 	var err error
-	if !e.desk.blank(ctx) {
+	if !e.desk.noSession(ctx) {
 		if state, err = e.desk.probe(ctx); err != nil {
 			return err
 		}
@@ -120,12 +119,13 @@ func (e *establishing) establish(ctx context.Context) error {
 	}
 	live, ok := state.(Live)
 	if !ok || live.Account == "" {
-		return e.without(state)
+		return e.failWithout(state)
 	}
 	tag := e.tag(live.Account)
 	if e.account != "" && e.account != tag {
-		return connectorkit.End(e.key+"_account_changed",
-			"another account is signed in than this connection collects; sign in with the first one, or connect the other as a new connection",
+		return connectorkit.EndRun(e.key+"_account_changed",
+			"another account is signed in than this connection collects; sign in with the first one, or connect the other as "+
+				"a new connection",
 			protocol.ManualActionRequired, false)
 	}
 	if err := e.desk.keep(ctx, tag); err != nil {
@@ -135,11 +135,11 @@ func (e *establishing) establish(ctx context.Context) error {
 	return nil
 }
 
-// without words the end of a run that has no session.
-func (e *establishing) without(state State) error {
+// failWithout words the end of a run that has no session.
+func (e *sessionEstablisher) failWithout(state SessionState) error {
 	switch state.(type) {
 	case SignedOut:
-		return connectorkit.End(e.key+"_session_required", sessionMissing, protocol.RefreshCredentials, false)
+		return connectorkit.EndRun(e.key+"_session_required", sessionMissing, protocol.RefreshCredentials, false)
 	case Walled:
 		return connectorkit.Fail(connectorkit.Challenge, errors.New("the probe met a wall"))
 	case Live:
@@ -151,20 +151,20 @@ func (e *establishing) without(state State) error {
 
 // signIn hands the page to the owner, if this run may ask, and probes again: neither the
 // owner's word nor a cookie proves a session.
-func (e *establishing) signIn(ctx context.Context, state State) (State, error) {
+func (e *sessionEstablisher) signIn(ctx context.Context, state SessionState) (SessionState, error) {
 	_, walled := state.(Walled)
 	_, out := state.(SignedOut)
 	if e.ask == nil || !walled && !out {
-		return nil, e.without(state)
+		return nil, e.failWithout(state)
 	}
 	away, err := e.desk.show(ctx, walled)
 	if err != nil {
 		return nil, err
 	}
 	defer away()
-	e.reached(atHandOff)
-	looked := e.lookOn(ctx, atHandOff)
-	err = e.question(ctx, walled)
+	e.recordProgress(atHandOff)
+	looked := e.captureWhileAsking(ctx, atHandOff)
+	err = e.askOwner(ctx, walled)
 	looked()
 	if err != nil {
 		return nil, err
@@ -174,8 +174,8 @@ func (e *establishing) signIn(ctx context.Context, state State) (State, error) {
 	return e.desk.probe(ctx)
 }
 
-// question asks the owner to act on the page. The watchdog rests meanwhile (RT-15.3).
-func (e *establishing) question(ctx context.Context, walled bool) error {
+// askOwner asks the owner to act on the page. The watchdog rests meanwhile (RT-15.3).
+func (e *sessionEstablisher) askOwner(ctx context.Context, walled bool) error {
 	at := e.desk.place(ctx)
 	text := "Sign in on the page that is shown"
 	if walled {
@@ -184,36 +184,37 @@ func (e *establishing) question(ctx context.Context, walled bool) error {
 	limit := handOffLimit.Seconds()
 	e.dog.pause()
 	defer e.dog.resume()
-	err := e.ask(ctx, protocol.Interaction{Kind: protocol.AskManualAction, Message: text + at.words(), TimeoutSeconds: &limit})
+	err := e.ask(ctx, protocol.Interaction{Kind: protocol.AskManualAction, Message: text + at.words(),
+		TimeoutSeconds: &limit})
 	if errors.Is(err, connectorkit.ErrNotAnswered) {
 		if walled {
-			return e.without(Walled{})
+			return e.failWithout(Walled{})
 		}
-		return e.without(SignedOut{})
+		return e.failWithout(SignedOut{})
 	}
 	return err
 }
 
-// checkpoint notes how far things have come, lets the watchdog begin anew and, when
-// diagnostics are on, leaves one. What goes wrong with that changes nothing (RT-14.1).
-func (e *establishing) checkpoint(ctx context.Context, label string) {
-	e.reached(label)
+// checkpoint records the progress, resets the watchdog and, with diagnostics on, writes one. An error of a diagnostic
+// changes nothing (RT-14.1).
+func (e *sessionEstablisher) checkpoint(ctx context.Context, label string) {
+	e.recordProgress(label)
 	limited, cancel := context.WithTimeout(ctx, captureLimit)
 	defer cancel()
 	e.capture(limited, label)
 	e.dog.progress()
 }
 
-func (e *establishing) reached(label string) {
+func (e *sessionEstablisher) recordProgress(label string) {
 	e.mu.Lock()
-	e.progress = marker{label, time.Now()}
+	e.progress = progressMarker{label, time.Now()}
 	e.mu.Unlock()
 	e.dog.progress()
 }
 
-// lookOn leaves a diagnostic while the owner is asked: a page may be slow to be looked at, as
-// one that has opened a dialog is. What it gives ends that, soon.
-func (e *establishing) lookOn(ctx context.Context, label string) (end func()) {
+// captureWhileAsking writes a diagnostic while the owner is asked, because a page with an open dialog may be slow to
+// inspect. The returned function ends it soon.
+func (e *sessionEstablisher) captureWhileAsking(ctx context.Context, label string) (end func()) {
 	limited, cancel := context.WithTimeout(ctx, captureLimit)
 	done := make(chan struct{})
 	go func() {
@@ -234,7 +235,7 @@ func (e *establishing) lookOn(ctx context.Context, label string) (end func()) {
 }
 
 // capture leaves a diagnostic within the context, even if the page does not keep to it.
-func (e *establishing) capture(ctx context.Context, label string) {
+func (e *sessionEstablisher) capture(ctx context.Context, label string) {
 	at := time.Now()
 	done := make(chan error, 1)
 	go func() { done <- e.desk.capture(ctx, label, at) }()
@@ -249,19 +250,19 @@ func (e *establishing) capture(ctx context.Context, label string) {
 	}
 }
 
-func (e *establishing) marker() marker {
+func (e *sessionEstablisher) marker() progressMarker {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return e.progress
 }
 
-// place is what a page says about itself, as far as it may be repeated.
-type place struct {
+// pagePlace is the part of a page's address and title that may be shown.
+type pagePlace struct {
 	address string // without query and fragment
 	title   string
 }
 
-func (p place) words() string {
+func (p pagePlace) words() string {
 	switch {
 	case p.title != "" && p.address != "":
 		return fmt.Sprintf(": %q at %s", p.title, p.address)

@@ -18,7 +18,7 @@ import (
 
 // fakeDesk plays a browser in virtual time.
 type fakeDesk struct {
-	probes []func(ctx context.Context) (State, error) // one after the other; the last again and again
+	probes []func(ctx context.Context) (SessionState, error) // one after the other; the last again and again
 	probed int
 	shows  func(ctx context.Context, walled bool) error
 	shown  int
@@ -29,13 +29,13 @@ type fakeDesk struct {
 	captures func(ctx context.Context, label string) error
 	kept     []string
 	keeps    func(ctx context.Context) error
-	at       place
+	at       pagePlace
 	empty    bool
 }
 
-func (d *fakeDesk) blank(context.Context) bool { return d.empty }
+func (d *fakeDesk) noSession(context.Context) bool { return d.empty }
 
-func (d *fakeDesk) probe(ctx context.Context) (State, error) {
+func (d *fakeDesk) probe(ctx context.Context) (SessionState, error) {
 	f := d.probes[min(d.probed, len(d.probes)-1)]
 	d.probed++
 	return f(ctx)
@@ -51,7 +51,7 @@ func (d *fakeDesk) show(ctx context.Context, walled bool) (func(), error) {
 	return func() { d.taken = d.shown }, nil
 }
 
-func (d *fakeDesk) place(context.Context) place { return d.at }
+func (d *fakeDesk) place(context.Context) pagePlace { return d.at }
 
 func (d *fakeDesk) capture(ctx context.Context, label string, _ time.Time) error {
 	d.mu.Lock()
@@ -79,12 +79,12 @@ func (d *fakeDesk) labels() []string {
 	return slices.Clone(d.captured)
 }
 
-func always(s State) func(context.Context) (State, error) {
-	return func(context.Context) (State, error) { return s, nil }
+func always(s SessionState) func(context.Context) (SessionState, error) {
+	return func(context.Context) (SessionState, error) { return s, nil }
 }
 
-func after(d time.Duration, s State) func(context.Context) (State, error) {
-	return func(ctx context.Context) (State, error) {
+func after(d time.Duration, s SessionState) func(context.Context) (SessionState, error) {
+	return func(ctx context.Context) (SessionState, error) {
 		select {
 		case <-time.After(d):
 			return s, nil
@@ -94,29 +94,30 @@ func after(d time.Duration, s State) func(context.Context) (State, error) {
 	}
 }
 
-func never(ctx context.Context) (State, error) {
+func never(ctx context.Context) (SessionState, error) {
 	<-ctx.Done()
 	return nil, context.Cause(ctx)
 }
 
 const limitInTests = 120 * time.Second
 
-func sitting(d *fakeDesk, log *bytes.Buffer) *establishing {
-	return &establishing{
+func sitting(d *fakeDesk, log *bytes.Buffer) *sessionEstablisher {
+	return &sessionEstablisher{
 		key: "shelf", stall: limitInTests, tag: func(a string) string { return "tag of " + a }, desk: d,
 		log: slog.New(slog.NewTextHandler(log, nil)),
 	}
 }
 
-// codeOf gives the code with which a run ends by this error.
+// codeOf returns the code of the error that ends a run.
 func codeOf(t *testing.T, err error) string {
 	t.Helper()
 	if err == nil {
 		return ""
 	}
-	r := play(t, connectorkit.MustNew([]byte(manifestOf), func(context.Context, *connectorkit.Setup) ([]connectorkit.Collector, error) {
-		return nil, err
-	}), protocol.BrowserBinding{}, runOptions{})
+	r := play(t, connectorkit.MustNew([]byte(manifestOf),
+		func(context.Context, *connectorkit.Setup) ([]connectorkit.Collector, error) {
+			return nil, err
+		}), protocol.BrowserBinding{}, runOptions{})
 	return r.code()
 }
 
@@ -129,27 +130,33 @@ func TestWatchdog(t *testing.T) {
 		took  time.Duration
 		ended string
 	}{
-		"a page that never answers": {desk: &fakeDesk{probes: []func(context.Context) (State, error){never}}, took: limitInTests, ended: "stalled"},
-		"a page that does not even notice the end": {desk: &fakeDesk{probes: []func(context.Context) (State, error){func(context.Context) (State, error) {
+		"a page that never answers": {desk: &fakeDesk{probes: []func(context.Context) (SessionState, error){never}},
+			took: limitInTests, ended: "stalled"},
+		"a page that does not even notice the end": {desk: &fakeDesk{probes: []func(context.Context) (SessionState,
+			error){func(context.Context) (SessionState, error) {
 			time.Sleep(time.Hour)
 			return Live{"ada"}, nil
 		}}}, took: limitInTests, ended: "stalled"},
-		"an answer just in time": {desk: &fakeDesk{probes: []func(context.Context) (State, error){after(limitInTests-tick, Live{"ada"})}}, took: limitInTests - tick},
+		"an answer just in time": {desk: &fakeDesk{probes: []func(context.Context) (SessionState,
+			error){after(limitInTests-tick, Live{"ada"})}}, took: limitInTests - tick},
 		"progress after progress": {desk: &fakeDesk{
-			probes: []func(context.Context) (State, error){after(limitInTests-tick, SignedOut{}), after(limitInTests-tick, Live{"ada"})},
+			probes: []func(context.Context) (SessionState, error){after(limitInTests-tick, SignedOut{}),
+				after(limitInTests-tick, Live{"ada"})},
 		}, ask: func(context.Context, protocol.Interaction) error { return nil }, took: 2 * (limitInTests - tick)},
-		"a question of ten hours": {desk: &fakeDesk{probes: []func(context.Context) (State, error){always(SignedOut{}), after(time.Second, Live{"ada"})}},
+		"a question of ten hours": {desk: &fakeDesk{probes: []func(context.Context) (SessionState, error){always(SignedOut{}),
+			after(time.Second, Live{"ada"})}},
 			ask: func(context.Context, protocol.Interaction) error {
 				time.Sleep(10 * time.Hour)
 				return nil
 			}, took: 10*time.Hour + time.Second},
-		"a whole limit after the question": {desk: &fakeDesk{probes: []func(context.Context) (State, error){after(limitInTests-tick, SignedOut{}), never}},
+		"a whole limit after the question": {desk: &fakeDesk{probes: []func(context.Context) (SessionState,
+			error){after(limitInTests-tick, SignedOut{}), never}},
 			ask: func(context.Context, protocol.Interaction) error {
 				time.Sleep(time.Hour)
 				return nil
 			}, took: limitInTests - tick + time.Hour + limitInTests, ended: "stalled"},
 		"a diagnostic that hangs, too": {desk: &fakeDesk{
-			probes:   []func(context.Context) (State, error){never},
+			probes:   []func(context.Context) (SessionState, error){never},
 			captures: func(context.Context, string) error { time.Sleep(time.Hour); return nil },
 		}, took: captureLimit + captureLimit + limitInTests + lastCapture, ended: "stalled"},
 	} {
@@ -193,10 +200,11 @@ func TestWatchdog(t *testing.T) {
 func TestWatchdogLimit(t *testing.T) {
 	t.Attr("spec", "RT-15.4")
 	for text, want := range map[string]time.Duration{
-		"": defaultStall, "1": time.Millisecond, "90000": 90 * time.Second, "0": defaultStall, "-5": defaultStall, "1.5": defaultStall,
+		"": defaultStall, "1": time.Millisecond, "90000": 90 * time.Second, "0": defaultStall, "-5": defaultStall,
+		"1.5":  defaultStall,
 		"soon": defaultStall, " 7": defaultStall, "9223372036854775807": defaultStall, "99999999999999999999": defaultStall,
 	} {
-		if got := stallOf(text); got != want {
+		if got := stallTimeout(text); got != want {
 			t.Errorf("%q means %s, want %s", text, got, want)
 		}
 	}
@@ -219,9 +227,9 @@ func TestCheckpoints(t *testing.T) {
 				d := &fakeDesk{captures: captures}
 				e := sitting(d, &log)
 				e.ask = func(context.Context, protocol.Interaction) error { return nil }
-				var seen []marker
-				d.probes = []func(context.Context) (State, error){
-					func(ctx context.Context) (State, error) {
+				var seen []progressMarker
+				d.probes = []func(context.Context) (SessionState, error){
+					func(ctx context.Context) (SessionState, error) {
 						seen = append(seen, e.marker())
 						e.checkpoint(ctx, "shelf:step")
 						time.Sleep(time.Second)
@@ -237,7 +245,8 @@ func TestCheckpoints(t *testing.T) {
 				if !slices.Equal(d.labels(), want) {
 					t.Errorf("diagnostics %v", d.labels())
 				}
-				if len(seen) != 2 || seen[0].label != atProbe || seen[1].label != "shelf:step" || !seen[1].at.Equal(seen[0].at) && captures == nil {
+				if len(seen) != 2 || seen[0].label != atProbe || seen[1].label != "shelf:step" || !seen[1].at.Equal(seen[0].at) &&
+					captures == nil {
 					t.Errorf("markers %v", seen)
 				}
 				if failed := strings.Contains(log.String(), "no diagnostic"); failed != (captures != nil) {
@@ -252,36 +261,57 @@ func TestCheckpoints(t *testing.T) {
 	}
 }
 
-// TestEstablish: what a probe says decides how a run goes on.
+// The result of a probe decides how a run continues.
 func TestEstablish(t *testing.T) {
-	said := func(status error) func(context.Context, protocol.Interaction) error {
+	report := func(status error) func(context.Context, protocol.Interaction) error {
 		return func(context.Context, protocol.Interaction) error { return status }
 	}
 	for name, c := range map[string]struct {
-		probes []func(context.Context) (State, error)
+		probes []func(context.Context) (SessionState, error)
 		ask    func(context.Context, protocol.Interaction) error
 		known  string
 		code   string
 		shown  int
 		kept   []string
 	}{
-		"alive":                         {probes: []func(context.Context) (State, error){always(Live{"ada"})}, kept: []string{"tag of ada"}},
-		"alive, as before":              {probes: []func(context.Context) (State, error){always(Live{"ada"})}, known: "tag of ada", kept: []string{"tag of ada"}},
-		"another account":               {probes: []func(context.Context) (State, error){always(Live{"eve"})}, known: "tag of ada", code: "shelf_account_changed"},
-		"another account signs in":      {probes: []func(context.Context) (State, error){always(SignedOut{}), always(Live{"eve"})}, ask: said(nil), known: "tag of ada", code: "shelf_account_changed", shown: 1},
-		"without an account":            {probes: []func(context.Context) (State, error){always(Live{})}, code: "malformed_answer"},
-		"signed out, may not ask":       {probes: []func(context.Context) (State, error){always(SignedOut{})}, code: "shelf_session_required"},
-		"walled, may not ask":           {probes: []func(context.Context) (State, error){always(Walled{})}, code: "shelf_challenge"},
-		"nothing found out":             {probes: []func(context.Context) (State, error){always(Unknown{})}, ask: said(nil), code: "temporary_unavailable"},
-		"nil":                           {probes: []func(context.Context) (State, error){always(nil)}, ask: said(nil), code: "temporary_unavailable"},
-		"the owner signs in":            {probes: []func(context.Context) (State, error){always(SignedOut{}), always(Live{"ada"})}, ask: said(nil), shown: 1, kept: []string{"tag of ada"}},
-		"the owner only says so":        {probes: []func(context.Context) (State, error){always(SignedOut{})}, ask: said(nil), code: "shelf_session_required", shown: 1},
-		"the owner passes a wall":       {probes: []func(context.Context) (State, error){always(Walled{}), always(Live{"ada"})}, ask: said(nil), shown: 1, kept: []string{"tag of ada"}},
-		"the wall stays":                {probes: []func(context.Context) (State, error){always(Walled{})}, ask: said(nil), code: "shelf_challenge", shown: 1},
-		"nobody answers":                {probes: []func(context.Context) (State, error){always(SignedOut{})}, ask: said(connectorkit.ErrNotAnswered), code: "shelf_session_required", shown: 1},
-		"nobody answers before a wall":  {probes: []func(context.Context) (State, error){always(Walled{})}, ask: said(connectorkit.ErrNotAnswered), code: "shelf_challenge", shown: 1},
-		"signs in, then an outage":      {probes: []func(context.Context) (State, error){always(SignedOut{}), always(Unknown{})}, ask: said(nil), code: "temporary_unavailable", shown: 1},
-		"the site refuses at the probe": {probes: []func(context.Context) (State, error){func(context.Context) (State, error) { return nil, connectorkit.Fail(connectorkit.RateLimited, nil) }}, code: "shelf_rate_limited"},
+		"alive": {probes: []func(context.Context) (SessionState, error){always(Live{"ada"})},
+			kept: []string{"tag of ada"}},
+		"alive, as before": {probes: []func(context.Context) (SessionState, error){always(Live{"ada"})},
+			known: "tag of ada", kept: []string{"tag of ada"}},
+		"another account": {probes: []func(context.Context) (SessionState, error){always(Live{"eve"})},
+			known: "tag of ada", code: "shelf_account_changed"},
+		"another account signs in": {probes: []func(context.Context) (SessionState, error){always(SignedOut{}),
+			always(Live{"eve"})}, ask: report(nil), known: "tag of ada", code: "shelf_account_changed", shown: 1},
+		"without an account": {probes: []func(context.Context) (SessionState, error){always(Live{})},
+			code: "malformed_answer"},
+		"signed out, may not ask": {probes: []func(context.Context) (SessionState, error){always(SignedOut{})},
+			code: "shelf_session_required"},
+		"walled, may not ask": {probes: []func(context.Context) (SessionState, error){always(Walled{})},
+			code: "shelf_challenge"},
+		"nothing found out": {probes: []func(context.Context) (SessionState, error){always(Unknown{})}, ask: report(nil),
+			code: "temporary_unavailable"},
+		"nil": {probes: []func(context.Context) (SessionState, error){always(nil)}, ask: report(nil),
+			code: "temporary_unavailable"},
+		"the owner signs in": {probes: []func(context.Context) (SessionState, error){always(SignedOut{}),
+			always(Live{"ada"})}, ask: report(nil), shown: 1, kept: []string{"tag of ada"}},
+		"the owner only confirms": {probes: []func(context.Context) (SessionState, error){always(SignedOut{})},
+			ask:  report(nil),
+			code: "shelf_session_required", shown: 1},
+		"the owner passes a wall": {probes: []func(context.Context) (SessionState, error){always(Walled{}),
+			always(Live{"ada"})}, ask: report(nil), shown: 1, kept: []string{"tag of ada"}},
+		"the wall stays": {probes: []func(context.Context) (SessionState, error){always(Walled{})}, ask: report(nil),
+			code: "shelf_challenge", shown: 1},
+		"no answer": {probes: []func(context.Context) (SessionState, error){always(SignedOut{})},
+			ask: report(connectorkit.ErrNotAnswered), code: "shelf_session_required", shown: 1},
+		"no answer before a wall": {probes: []func(context.Context) (SessionState, error){always(Walled{})},
+			ask: report(connectorkit.ErrNotAnswered), code: "shelf_challenge", shown: 1},
+		"signs in, then an outage": {probes: []func(context.Context) (SessionState, error){always(SignedOut{}),
+			always(Unknown{})}, ask: report(nil), code: "temporary_unavailable", shown: 1},
+		"the site refuses at the probe": {probes: []func(context.Context) (SessionState,
+			error){func(context.Context) (SessionState, error) {
+			return nil, connectorkit.Fail(connectorkit.RateLimited, nil)
+		}},
+			code: "shelf_rate_limited"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var log bytes.Buffer
@@ -298,29 +328,33 @@ func TestEstablish(t *testing.T) {
 	}
 }
 
-// TestQuestion: the owner is told which page it is about, without what an address may hide.
+// The question names the page, without the private parts of its address.
 func TestQuestion(t *testing.T) {
 	var asked []protocol.Interaction
 	var log bytes.Buffer
-	d := &fakeDesk{probes: []func(context.Context) (State, error){always(SignedOut{}), always(Live{"ada"})}, at: place{address: "https://shelf.example/login", title: "Sign in"}}
+	d := &fakeDesk{probes: []func(context.Context) (SessionState, error){always(SignedOut{}), always(Live{"ada"})},
+		at: pagePlace{address: "https://shelf.example/login", title: "Sign in"}}
 	e := sitting(d, &log)
 	e.ask = func(_ context.Context, q protocol.Interaction) error {
 		asked = append(asked, q)
 		return nil
 	}
 	must(t, e.run(t.Context()))
-	if len(asked) != 1 || asked[0].Kind != protocol.AskManualAction || *asked[0].TimeoutSeconds != 1800 || len(asked[0].Schema) > 0 ||
+	if len(asked) != 1 || asked[0].Kind != protocol.AskManualAction || *asked[0].TimeoutSeconds != 1800 ||
+		len(asked[0].Schema) > 0 ||
 		asked[0].Message != `Sign in on the page that is shown: "Sign in" at https://shelf.example/login` {
 		t.Errorf("asked %+v", asked)
 	}
 	for in, want := range map[string]string{
-		"https://u:p@shelf.example/a/b?code=1#t": "https://shelf.example/a/b", "about:blank": "", "data:text/html,x": "", "::": "",
+		"https://u:p@shelf.example/a/b?code=1#t": "https://shelf.example/a/b", "about:blank": "", "data:text/html,x": "",
+		"::": "",
 	} {
-		if got := bare(in); got != want {
+		if got := bareAddress(in); got != want {
 			t.Errorf("%s is shown as %q, want %q", in, got, want)
 		}
 	}
-	if got := shown(" a\n\tb\u202e\u200bc\x00 " + strings.Repeat("ü", 300)); len([]rune(got)) != maxTitle || !strings.HasPrefix(got, "a b c ü") {
+	if got := displayText(" a\n\tb\u202e\u200bc\x00 " + strings.Repeat("ü", 300)); len([]rune(got)) != maxTitle ||
+		!strings.HasPrefix(got, "a b c ü") {
 		t.Errorf("shown as %q", got)
 	}
 }

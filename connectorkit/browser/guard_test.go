@@ -11,11 +11,14 @@ import (
 // TestGuard: which documents may be loaded.
 func TestGuard(t *testing.T) {
 	names := map[string]string{
-		"shelf.example": "93.184.216.34", "signin.example": "93.184.216.35", "idp.example": "2606:2800::1", "far.example": "93.184.216.37",
-		"farther.example": "93.184.216.38", "inside.example": "10.1.2.3", "mixed.example": "93.184.216.39 192.168.1.1", "mapped.example": "::ffff:127.0.0.1",
+		"shelf.example": "93.184.216.34", "signin.example": "93.184.216.35", "idp.example": "2606:2800::1",
+		"far.example":     "93.184.216.37",
+		"farther.example": "93.184.216.38", "inside.example": "10.1.2.3", "mixed.example": "93.184.216.39 192.168.1.1",
+		"mapped.example": "::ffff:127.0.0.1",
 	}
-	fresh := func() *guard {
-		g := newGuard([]string{"Shelf.example", "inside.example", "mixed.example", "mapped.example", "nowhere.example", "127.0.0.1", "slow.example"}, []string{"127.0.0.1:8080", "127.0.0.1:80"})
+	fresh := func() *documentGuard {
+		g := newDocumentGuard([]string{"Shelf.example", "inside.example", "mixed.example", "mapped.example",
+			"nowhere.example", "127.0.0.1", "slow.example"}, []string{"127.0.0.1:8080", "127.0.0.1:80"})
 		g.resolve = func(ctx context.Context, host string) (out []netip.Addr, err error) {
 			if host == "slow.example" {
 				return nil, context.DeadlineExceeded
@@ -42,7 +45,7 @@ func TestGuard(t *testing.T) {
 		{"http://inside.example/", "shelf.example", false},
 		{"http://mixed.example/", "shelf.example", false},
 		{"http://mapped.example/", "shelf.example", false},
-		{"http://nowhere.example/", "shelf.example", true}, // the browser says that it is not there
+		{"http://nowhere.example/", "shelf.example", true}, // the browser reports that the host does not exist
 		{"http://169.254.169.254/latest", "shelf.example", false},
 		{"http://[fe80::1]/", "shelf.example", false},
 		{"http://[fd00::1]/", "shelf.example", false},
@@ -63,7 +66,8 @@ func TestGuard(t *testing.T) {
 		}
 	}
 	g := fresh()
-	for _, step := range [][2]string{{"shelf.example", "signin.example"}, {"signin.example", "idp.example"}, {"idp.example", "far.example"}} {
+	for _, step := range [][2]string{{"shelf.example", "signin.example"}, {"signin.example", "idp.example"},
+		{"idp.example", "far.example"}} {
 		if _, ok := g.allows(t.Context(), "https://"+step[1]+"/", step[0]); !ok {
 			t.Errorf("%v is refused", step)
 		}

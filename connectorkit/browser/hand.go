@@ -15,25 +15,26 @@ import (
 const (
 	// maxActs bounds what an owner, or a program in their place, does to a page in a second.
 	maxActs = 200
-	// listLimit bounds the look for a list under the pointer; a page that does not answer
-	// gets the click as it is.
-	listLimit = 300 * time.Millisecond
+	// listLimit bounds the look for a list under the pointer; a page that does not answer in it
+	// gets the click as it is, and shows a list where the owner cannot see it.
+	listLimit = 2 * time.Second
 )
 
-// hand does to a page what the owner does, and nothing else: it knows the kinds of input
+// inputHandler does to a page what the owner does, and nothing else: it knows the kinds of input
 // and no other command.
-type hand struct {
+type inputHandler struct {
 	second time.Time // the one that is counted
 	acts   int
 	lists  int
 	list   string // the id of the list that is open
 	held   bool   // the press that opened it was kept from the page
+	limit  time.Duration
 }
 
-func newHand() *hand { return &hand{} }
+func newInputHandler() *inputHandler { return &inputHandler{limit: listLimit} }
 
 // allowed counts acts; those beyond the bound are dropped.
-func (h *hand) allowed(now time.Time) bool {
+func (h *inputHandler) allowed(now time.Time) bool {
 	if now.Sub(h.second) >= time.Second {
 		h.second, h.acts = now, 0
 	}
@@ -41,27 +42,28 @@ func (h *hand) allowed(now time.Time) bool {
 	return h.acts <= maxActs
 }
 
-// act does one thing. A press on a list or a picker gives what is in it instead: the browser's
-// own window for it is in no picture.
-func (h *hand) act(ctx context.Context, t *tab, i surface.Input) (surface.Choices, bool) {
+// apply performs one input. A click on a list or a picker returns its choices instead, because the browser's own popup
+// is not part of the picture. A page that shows a dialog answers nothing until the dialog is closed.
+func (h *inputHandler) apply(ctx context.Context, t *tab, i surface.Input, dialog bool) (surface.Choices, bool) {
 	if !h.allowed(time.Now()) {
 		return surface.Choices{}, false
 	}
 	switch i.Kind {
 	case surface.InputPointer:
-		return h.point(ctx, t, i)
+		return h.applyPointer(ctx, t, i, dialog)
 	case surface.InputWheel:
-		t.s.post(input.DispatchMouseEvent.Method, input.DispatchMouseEventParams{
-			Type: input.DispatchMouseEventTypeMouseWheel, X: i.X, Y: i.Y, DeltaX: i.DX, DeltaY: i.DY, Modifiers: int64(i.Modifiers),
+		t.s.Post(input.DispatchMouseEvent.Method, input.DispatchMouseEventParams{
+			Type: input.DispatchMouseEventTypeMouseWheel, X: i.X, Y: i.Y, DeltaX: i.DX, DeltaY: i.DY,
+			Modifiers: int64(i.Modifiers),
 		})
 	case surface.InputKey:
-		t.s.post(input.DispatchKeyEvent.Method, keyEvent(i))
+		t.s.Post(input.DispatchKeyEvent.Method, keyEvent(i))
 	case surface.InputText:
-		t.s.post(input.InsertText.Method, input.InsertTextParams{Text: i.Text})
+		t.s.Post(input.InsertText.Method, input.InsertTextParams{Text: i.Text})
 	case surface.InputBack:
-		back(ctx, t)
+		navigateBack(ctx, t)
 	case surface.InputReload:
-		t.s.post(page.Reload.Method, page.ReloadParams{})
+		t.s.Post(page.Reload.Method, page.ReloadParams{})
 	}
 	return surface.Choices{}, false
 }
@@ -72,9 +74,11 @@ var pointerTypes = map[string]input.DispatchMouseEventType{
 	surface.ActionUp:   input.DispatchMouseEventTypeMouseReleased,
 }
 
-func (h *hand) point(ctx context.Context, t *tab, i surface.Input) (surface.Choices, bool) {
-	if i.Action == surface.ActionDown && i.Button == "left" {
-		if list, found := h.open(ctx, t, i.X, i.Y); found {
+func (h *inputHandler) applyPointer(
+	ctx context.Context, t *tab, i surface.Input, dialog bool,
+) (surface.Choices, bool) {
+	if i.Action == surface.ActionDown && i.Button == "left" && !dialog {
+		if list, found := h.openChoices(ctx, t, i.X, i.Y); found {
 			h.held = true
 			return list, true
 		}
@@ -88,8 +92,9 @@ func (h *hand) point(ctx context.Context, t *tab, i surface.Input) (surface.Choi
 	if button == "" {
 		button = input.MouseButtonNone
 	}
-	t.s.post(input.DispatchMouseEvent.Method, input.DispatchMouseEventParams{
-		Type: pointerTypes[i.Action], X: i.X, Y: i.Y, Button: button, Buttons: int64(i.Buttons), ClickCount: int64(i.Clicks), Modifiers: int64(i.Modifiers),
+	t.s.Post(input.DispatchMouseEvent.Method, input.DispatchMouseEventParams{
+		Type: pointerTypes[i.Action], X: i.X, Y: i.Y, Button: button, Buttons: int64(i.Buttons), ClickCount: int64(i.Clicks),
+		Modifiers: int64(i.Modifiers),
 	})
 	return surface.Choices{}, false
 }
@@ -127,7 +132,8 @@ const listUnder = `(x, y, most, room, pickers) => {
 	globalThis.pdppList = e;
 	const options = [];
 	for (const o of [...e.options].slice(0, most)) {
-		const one = {label: o.label.slice(0, 1000), value: String(o.index), selected: o.selected, disabled: o.disabled || !!o.closest("optgroup")?.disabled};
+		const one = {label: o.label.slice(0, 1000), value: String(o.index), selected: o.selected,
+		disabled: o.disabled || !!o.closest("optgroup")?.disabled};
 		room -= 3 * one.label.length + 8;
 		if (room < 0) break;
 		options.push(one);
@@ -154,8 +160,8 @@ const chooseFrom = `value => {
 	e.dispatchEvent(new Event("change", {bubbles: true}));
 }`
 
-func (h *hand) open(ctx context.Context, t *tab, x, y float64) (surface.Choices, bool) {
-	limited, cancel := context.WithTimeout(ctx, listLimit)
+func (h *inputHandler) openChoices(ctx context.Context, t *tab, x, y float64) (surface.Choices, bool) {
+	limited, cancel := context.WithTimeout(ctx, h.limit)
 	defer cancel()
 	var found *surface.Choices
 	err := t.call(limited, listUnder, &found, x, y, surface.MaxChoices, surface.MaxChoiceText, surface.Pickers)
@@ -168,27 +174,27 @@ func (h *hand) open(ctx context.Context, t *tab, x, y float64) (surface.Choices,
 	return *found, true
 }
 
-func (h *hand) choose(ctx context.Context, t *tab, c surface.Choose) {
+func (h *inputHandler) choose(ctx context.Context, t *tab, c surface.Choose) {
 	if c.ID != h.list || !c.Accept {
 		return
 	}
 	h.list = ""
-	limited, cancel := context.WithTimeout(ctx, listLimit)
+	limited, cancel := context.WithTimeout(ctx, h.limit)
 	defer cancel()
 	_ = t.call(limited, chooseFrom, nil, c.Value) // the page shows whether it was taken
 }
 
-// back goes to the document before, if there is one.
-func back(ctx context.Context, t *tab) {
-	limited, cancel := context.WithTimeout(ctx, stepOnScreen)
+// navigateBack goes to the document before, if there is one.
+func navigateBack(ctx context.Context, t *tab) {
+	limited, cancel := context.WithTimeout(ctx, screenTimeout)
 	defer cancel()
 	past, err := cdp.Call(limited, t.s, page.GetNavigationHistory, cdp.Empty{})
 	if err != nil || past.CurrentIndex < 1 || int(past.CurrentIndex) > len(past.Entries) {
 		return
 	}
 	before := past.Entries[past.CurrentIndex-1]
-	if bare(before.URL) == "" {
+	if bareAddress(before.URL) == "" {
 		return // the empty page that every tab begins with
 	}
-	t.s.post(page.NavigateToHistoryEntry.Method, page.NavigateToHistoryEntryParams{EntryID: before.ID})
+	t.s.Post(page.NavigateToHistoryEntry.Method, page.NavigateToHistoryEntryParams{EntryID: before.ID})
 }

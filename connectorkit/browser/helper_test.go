@@ -38,18 +38,19 @@ func room(t testing.TB) protocol.BrowserBinding {
 	must(t, err)
 	t.Cleanup(func() { must(t, os.RemoveAll(dir)) })
 	must(t, os.Chmod(dir, 0o755)) // the browser's user passes through
-	b := protocol.BrowserBinding{Program: program(t), Profile: filepath.Join(dir, "profile"), Home: filepath.Join(dir, "home")}
+	b := protocol.BrowserBinding{Program: program(t), Profile: filepath.Join(dir, "profile"),
+		Home: filepath.Join(dir, "home")}
 	for _, d := range []string{b.Profile, b.Home} {
 		must(t, os.Mkdir(d, 0o700))
 	}
 	if os.Geteuid() != 0 {
 		return b
 	}
-	nobody, err := user.Lookup("nobody")
+	unprivileged, err := user.Lookup("nobody")
 	must(t, err)
-	uid, err := strconv.ParseUint(nobody.Uid, 10, 32)
+	uid, err := strconv.ParseUint(unprivileged.Uid, 10, 32)
 	must(t, err)
-	gid, err := strconv.ParseUint(nobody.Gid, 10, 32)
+	gid, err := strconv.ParseUint(unprivileged.Gid, 10, 32)
 	must(t, err)
 	b.User = &protocol.BrowserUser{UID: uint32(uid), GID: uint32(gid)}
 	for _, d := range []string{b.Profile, b.Home} {
@@ -58,7 +59,7 @@ func room(t testing.TB) protocol.BrowserBinding {
 	return b
 }
 
-// started is a browser for the test alone.
+// started returns a browser that no other test uses.
 func started(t testing.TB, b protocol.BrowserBinding) *process {
 	t.Helper()
 	p, err := launch(t.Context(), b)
@@ -109,7 +110,7 @@ var (
 	closing []func()
 )
 
-// lend gives the common browser, its transport on the quiet document, to one test at a time.
+// lend lends the shared browser, with its transport on the empty document, to one test at a time.
 func lend(t *testing.T) *lent {
 	t.Helper()
 	sharing.Lock()
@@ -120,7 +121,7 @@ func lend(t *testing.T) *lent {
 	return common
 }
 
-// outlives is a test whose clean-ups run with the package.
+// outlives is a testing.TB with clean-ups that run at the end of the package.
 type outlives struct{ testing.TB }
 
 func (outlives) Cleanup(f func())         { closing = append(closing, f) }
@@ -135,15 +136,16 @@ func newLent(t *testing.T) *lent {
 	log := &safeBuffer{}
 	b := &Browser{binding: binding, site: web.known(), log: slog.New(slog.NewTextHandler(log, nil)), process: p}
 	b.page = &Page{b: b, checkpoint: func(context.Context, string) {}}
-	b.sender = governhttp.NewSender(governor.New("site", func(c *governor.Config) { c.Discovery, c.Ceiling = 0, 0 }), governhttp.SenderOptions{})
-	b.guard = newGuard(binding.Hosts, binding.Local)
+	b.sender = governhttp.NewSender(governor.New("site", func(c *governor.Config) { c.Discovery, c.Ceiling = 0, 0 }),
+		governhttp.SenderOptions{})
+	b.guard = newDocumentGuard(binding.Hosts, binding.Local)
 	ctx := within(t, time.Minute)
 	var err error
-	b.tabs, err = p.adopt(ctx, b.guard)
+	b.tabs, err = p.attachPages(ctx, b.guard)
 	must(t, err)
-	first, err := b.tabs.first(ctx)
+	first, err := b.tabs.firstTab(ctx)
 	must(t, err)
-	b.pages, err = newTransport(b.site, first, b.tabs.open)
+	b.pages, err = newPageTransport(b.site, first, b.tabs.openTab)
 	must(t, err)
 	b.client, err = governhttp.New(governhttp.Options{BaseURL: web.URL, Transport: b.Transport(), Sender: b.sender})
 	must(t, err)

@@ -23,10 +23,11 @@ const (
 	withMeta    = 4
 )
 
-// keyEvent is one key, down or up. A key that stands for a character types it.
+// keyEvent returns the event of one key, down or up. A key of a character types it.
 func keyEvent(i surface.Input) input.DispatchKeyEventParams {
 	e := input.DispatchKeyEventParams{
-		Type: input.DispatchKeyEventTypeKeyUp, Key: i.Key, Code: i.Code, Modifiers: int64(i.Modifiers), WindowsVirtualKeyCode: keyCode(i.Key),
+		Type: input.DispatchKeyEventTypeKeyUp, Key: i.Key, Code: i.Code, Modifiers: int64(i.Modifiers),
+		WindowsVirtualKeyCode: keyCode(i.Key),
 	}
 	if i.Action != surface.ActionDown {
 		return e

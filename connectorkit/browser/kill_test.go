@@ -29,8 +29,8 @@ const (
 	killsVariable = "PDPP_TEST_BROWSER_KILLS"
 )
 
-// victim starts the browser of the binding on its standard input, signs in at the site that
-// is named, says so, and waits to be killed.
+// victim starts the browser of the binding on its standard input, signs in at the site, reports it, and waits to be
+// killed.
 func victim() {
 	var given struct {
 		Binding protocol.BrowserBinding `json:"binding"`
@@ -47,11 +47,11 @@ func victim() {
 	p, err := launch(ctx, given.Binding)
 	fail(err)
 	fmt.Println("started", p.cmd.Process.Pid)
-	tabs, err := p.adopt(ctx, newGuard(given.Binding.Hosts, given.Binding.Local))
+	tabs, err := p.attachPages(ctx, newDocumentGuard(given.Binding.Hosts, given.Binding.Local))
 	fail(err)
-	first, err := tabs.first(ctx)
+	first, err := tabs.firstTab(ctx)
 	fail(err)
-	pages, err := newTransport(Site{Home: given.Site}, first, tabs.open)
+	pages, err := newPageTransport(Site{Home: given.Site}, first, tabs.openTab)
 	fail(err)
 	req, err := http.NewRequestWithContext(ctx, "POST", given.Site+"/login?account=ada", nil)
 	fail(err)
@@ -61,8 +61,7 @@ func victim() {
 	select {}
 }
 
-// TestKilledConnector: whenever a connector is killed, its browser goes by itself, and a
-// sign-in that was made before is kept, without our own copy of it.
+// Whenever a connector is killed, its browser exits. An earlier sign-in stays in the profile, without our own copy.
 func TestKilledConnector(t *testing.T) {
 	web := newSite(t)
 	starts, sessions := 2, 2
@@ -74,11 +73,11 @@ func TestKilledConnector(t *testing.T) {
 	t.Run("while it starts", func(t *testing.T) {
 		for i := range starts {
 			b := roomFor(t, web)
-			child, said := connector(t, b, web)
+			child, messages := connector(t, b, web)
 			timer := time.NewTimer(rand.N(1500 * time.Millisecond))
 			select {
 			case <-timer.C:
-			case <-said:
+			case <-messages:
 				<-timer.C
 			}
 			killed(t, child)
@@ -92,8 +91,8 @@ func TestKilledConnector(t *testing.T) {
 	t.Run("after a sign-in", func(t *testing.T) {
 		for range sessions {
 			b := roomFor(t, web)
-			child, said := connector(t, b, web)
-			for line := range said {
+			child, texts := connector(t, b, web)
+			for line := range texts {
 				if line == "signed in" {
 					break
 				}
@@ -103,7 +102,7 @@ func TestKilledConnector(t *testing.T) {
 			took, n := vanish(t, b)
 			longest, left = max(longest, took), left+n
 			p := started(t, b)
-			all, err := cookies(within(t, time.Minute), p)
+			all, err := browserCookies(within(t, time.Minute), p)
 			must(t, err)
 			if slices.ContainsFunc(all, func(c *network.Cookie) bool { return c.Name == "__Host-session" }) {
 				kept++
@@ -111,7 +110,8 @@ func TestKilledConnector(t *testing.T) {
 			p.end(t.Context())
 		}
 	})
-	t.Logf("%d kills: %d processes left, the last gone after %s; %d of %d sign-ins kept", starts+sessions, left, longest.Round(time.Millisecond), kept, sessions)
+	t.Logf("%d kills: %d processes left, the last gone after %s; %d of %d sign-ins kept", starts+sessions, left,
+		longest.Round(time.Millisecond), kept, sessions)
 	if left > 0 || kept != sessions {
 		t.Errorf("%d processes left, %d of %d sign-ins kept", left, kept, sessions)
 	}
@@ -121,9 +121,9 @@ func TestKilledConnector(t *testing.T) {
 func TestKilledBrowser(t *testing.T) {
 	web := newSite(t)
 	b := roomFor(t, web)
-	child, said := connector(t, b, web)
+	child, sentences := connector(t, b, web)
 	pid := 0
-	for line := range said {
+	for line := range sentences {
 		if text, ok := strings.CutPrefix(line, "started "); ok {
 			pid, _ = strconv.Atoi(text)
 		}
@@ -139,7 +139,7 @@ func TestKilledBrowser(t *testing.T) {
 	started(t, b) // the lock that it left is no hindrance
 }
 
-// connector starts the victim and gives the lines that it says.
+// connector starts the victim and returns its output lines.
 func connector(t *testing.T, b protocol.BrowserBinding, web *site) (*exec.Cmd, <-chan string) {
 	t.Helper()
 	cmd := exec.Command(os.Args[0])
@@ -168,7 +168,7 @@ func killed(t *testing.T, cmd *exec.Cmd) {
 	_ = cmd.Wait() // it was killed
 }
 
-// vanish waits until no process of the room is left, and gives how many are after a minute.
+// vanish waits until no process of the browser is left, and returns how many are left after a minute.
 func vanish(t *testing.T, b protocol.BrowserBinding) (took time.Duration, left int) {
 	t.Helper()
 	began := time.Now()

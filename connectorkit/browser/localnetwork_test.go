@@ -61,9 +61,9 @@ func TestPagesReachNothingOfThisMachine(t *testing.T) {
 	p := started(t, room(t))
 	ctx := within(t, time.Minute)
 	place := strings.TrimPrefix(site.URL, "http://")
-	tabs, err := p.adopt(ctx, newGuard(nil, []string{place}))
+	tabs, err := p.attachPages(ctx, newDocumentGuard(nil, []string{place}))
 	must(t, err)
-	tab, err := tabs.first(ctx)
+	tab, err := tabs.firstTab(ctx)
 	must(t, err)
 	// a beacon has no end that a page sees
 	all := []string{"events", "fetch", "image", "post", "script", "socket", "style"}
@@ -95,7 +95,7 @@ func TestPagesReachNothingOfThisMachine(t *testing.T) {
 func TestOldBrowserIsRefused(t *testing.T) {
 	for product, ok := range map[string]bool{"Chrome/147.0.1.2": true, "HeadlessChrome/156.0.8078.79": true,
 		"Chrome/146.9.9.9": false, "Chrome/99.1": false, "Chrome": false, "": false} {
-		if err := recent(product); (err == nil) != ok || err != nil && !errors.Is(err, errTooOld) {
+		if err := checkVersion(product); (err == nil) != ok || err != nil && !errors.Is(err, errTooOld) {
 			t.Errorf("%s: %v", product, err)
 		}
 	}

@@ -18,17 +18,16 @@ const (
 	maxTitle      = 120
 )
 
-// metadata gives address and title of a page, as the browser's own process knows them: a
-// page that does not answer is no hindrance. After the limit it is what was known before,
-// and one line says so.
-func metadata(ctx context.Context, t *tab, known place, log *slog.Logger) place {
+// pageMetadata returns address and title of a page from the browser process, so that a hanging page does not matter.
+// After the time limit it returns the known values and logs a line.
+func pageMetadata(ctx context.Context, t *tab, known pagePlace, log *slog.Logger) pagePlace {
 	limited, cancel := context.WithTimeout(ctx, metadataLimit)
 	defer cancel()
 	got, err := cdp.Call(limited, t.p.browser, target.GetTargetInfo, target.GetTargetInfoParams{TargetID: t.id})
 	switch {
 	case err == nil && got.TargetInfo != nil:
-		if at := bare(got.TargetInfo.URL); at != "" {
-			return place{address: at, title: titleOf(got.TargetInfo.Title, got.TargetInfo.URL)}
+		if at := bareAddress(got.TargetInfo.URL); at != "" {
+			return pagePlace{address: at, title: pageTitle(got.TargetInfo.Title, got.TargetInfo.URL)}
 		}
 	case limited.Err() != nil && ctx.Err() == nil:
 		log.Warn("page_metadata_timeout", "after", metadataLimit)
@@ -36,16 +35,16 @@ func metadata(ctx context.Context, t *tab, known place, log *slog.Logger) place 
 	return known
 }
 
-// titleOf is what a page calls itself; the browser puts the address in place of no title.
-func titleOf(title, address string) string {
+// pageTitle is what a page calls itself; the browser puts the address in place of no title.
+func pageTitle(title, address string) string {
 	if _, rest, _ := strings.Cut(address, "://"); title == rest || title == address {
 		return ""
 	}
-	return shown(title)
+	return displayText(title)
 }
 
-// bare is an address without what may be secret in it: user, query and fragment.
-func bare(address string) string {
+// bareAddress is an address without what may be secret in it: user, query and fragment.
+func bareAddress(address string) string {
 	u, err := url.Parse(address)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" {
 		return ""
@@ -53,8 +52,8 @@ func bare(address string) string {
 	return (&url.URL{Scheme: u.Scheme, Host: u.Host, Path: u.Path}).String()
 }
 
-// shown is a page's text as it may be put into ours: one line, and not long.
-func shown(text string) string {
+// displayText is a page's text as it may be put into ours: one line, and not long.
+func displayText(text string) string {
 	clean := strings.Join(strings.FieldsFunc(strings.ToValidUTF8(text, ""), func(r rune) bool {
 		return unicode.IsSpace(r) || unicode.IsControl(r) || unicode.Is(unicode.Cf, r)
 	}), " ")

@@ -16,34 +16,35 @@ import (
 	"github.com/pdpp-go/pdpp/protocol"
 )
 
-// seatOn is a fake whose page is real.
+// seatOn is a fake desk with a real page.
 type seatOn struct {
 	*fakeDesk
 	t   *tab
 	log *slog.Logger
 }
 
-func (s seatOn) place(ctx context.Context) place {
-	return metadata(ctx, s.t, place{address: "http://known.example/before"}, s.log)
+func (s seatOn) place(ctx context.Context) pagePlace {
+	return pageMetadata(ctx, s.t, pagePlace{address: "http://known.example/before"}, s.log)
 }
 
-var measure = flag.String("measure", "", "where TestMetadataOfAPage writes how long a page that loops takes to be named, in milliseconds")
+var measure = flag.String("measure", "",
+	"where TestMetadataOfAPage writes how long a page that loops takes to be named, in milliseconds")
 
 // TestMetadataOfAPage: a question to the owner waits for no page, and not for long for the browser.
 func TestMetadataOfAPage(t *testing.T) {
 	b := lend(t)
 	ctx := within(t, time.Minute)
-	page, err := b.tabs.open(ctx)
+	page, err := b.tabs.openTab(ctx)
 	must(t, err)
 	defer page.close(context.Background())
 	must(t, page.load(ctx, b.web.URL+"/loop"))
-	page.interactive(ctx)
+	page.awaitDocument(ctx)
 	ask := func() (string, string, time.Duration) {
 		t.Helper()
 		var asked string
 		var log bytes.Buffer
 		logger := slog.New(slog.NewTextHandler(&log, nil))
-		fake := &fakeDesk{probes: []func(context.Context) (State, error){always(SignedOut{}), always(Live{"ada"})}}
+		fake := &fakeDesk{probes: []func(context.Context) (SessionState, error){always(SignedOut{}), always(Live{"ada"})}}
 		e := sitting(fake, &log)
 		e.desk, e.ask = seatOn{fake, page, logger}, func(_ context.Context, q protocol.Interaction) error {
 			asked = q.Message
@@ -63,7 +64,8 @@ func TestMetadataOfAPage(t *testing.T) {
 	t.Run("of one that loops", func(t *testing.T) {
 		t.Attr("spec", "RT-13.2")
 		asked, log, _ := ask()
-		if want := `"Looping" at ` + b.web.URL + "/loop"; !strings.Contains(asked, want) || strings.Contains(log, "page_metadata_timeout") {
+		if want := `"Looping" at ` + b.web.URL + "/loop"; !strings.Contains(asked, want) ||
+			strings.Contains(log, "page_metadata_timeout") {
 			t.Errorf("asked %q, log %q", asked, log)
 		}
 		if *measure == "" {
@@ -72,7 +74,7 @@ func TestMetadataOfAPage(t *testing.T) {
 		var took []time.Duration
 		for range 101 {
 			began := time.Now()
-			if got := metadata(ctx, page, place{}, slog.New(slog.DiscardHandler)); got.title != "Looping" {
+			if got := pageMetadata(ctx, page, pagePlace{}, slog.New(slog.DiscardHandler)); got.title != "Looping" {
 				t.Errorf("it is %+v", got)
 			}
 			took = append(took, time.Since(began))

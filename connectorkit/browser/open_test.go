@@ -15,11 +15,11 @@ import (
 	"github.com/pdpp-go/pdpp/protocol"
 )
 
-// watched is the site's connector whose browser the test can see.
+// watched returns the site with a probe that exposes its browser to the test.
 func watched(of Site, browser **Browser) Site {
 	inner := of.Probe
 	of.Cookie = "" // so that it is probed at once
-	of.Probe = func(ctx context.Context, p *Page) (State, error) {
+	of.Probe = func(ctx context.Context, p *Page) (SessionState, error) {
 		*browser = p.b
 		return inner(ctx, p)
 	}
@@ -44,7 +44,8 @@ func TestSessionFromRunToRun(t *testing.T) {
 		for end := time.Now().Add(captureLimit); len(labels) < 3 && time.Now().Before(end); time.Sleep(time.Millisecond) {
 			labels, text = captured(t, b.CaptureDir)
 		}
-		if !slices.Equal(labels, []string{"01-session-establish-begin.json", "02-session-establish-probe.json", "03-session-establish-hand-off.json"}) {
+		if !slices.Equal(labels, []string{"01-session-establish-begin.json", "02-session-establish-probe.json",
+			"03-session-establish-hand-off.json"}) {
 			t.Errorf("a run that is killed now leaves %v", labels)
 		}
 		if !strings.Contains(text, `"Go on"`) || strings.Contains(text, "planted") {
@@ -57,7 +58,7 @@ func TestSessionFromRunToRun(t *testing.T) {
 		if err := typeIn(ctx, open, "ada"); err != nil {
 			t.Error(err)
 		}
-		if err := open.showing().current().untilAt(ctx, "/home"); err != nil {
+		if err := open.currentShowing().currentTab().untilAt(ctx, "/home"); err != nil {
 			t.Error(err)
 		}
 		return protocol.ResponseSuccess
@@ -98,8 +99,10 @@ func TestSessionFromRunToRun(t *testing.T) {
 
 	web.signOut()
 	b.Account = string(tag)
-	third := play(t, c, b, runOptions{trigger: "scheduled", answer: func(*protocol.Interaction) protocol.ResponseStatus { return protocol.ResponseSuccess }})
-	if third.code() != "shelf_session_required" || len(third.questions) > 0 || web.requests("/login") != pages || *third.done.Error.Retryable {
+	third := play(t, c, b, runOptions{trigger: "scheduled",
+		answer: func(*protocol.Interaction) protocol.ResponseStatus { return protocol.ResponseSuccess }})
+	if third.code() != "shelf_session_required" || len(third.questions) > 0 || web.requests("/login") != pages ||
+		*third.done.Error.Retryable {
 		t.Errorf("a schedule without a session: %+v", third)
 	}
 }
@@ -144,8 +147,7 @@ func captured(t *testing.T, dir string) (names []string, text string) {
 	return names, text
 }
 
-// looksIsolated holds a running browser to what was promised: no port, the profile that it
-// was given, nothing of our environment, a group of its own.
+// looksIsolated checks a running browser: no port, its own profile, nothing of our environment, its own process group.
 func looksIsolated(t *testing.T, b protocol.BrowserBinding) {
 	t.Helper()
 	all := processesOf(t, b)
@@ -173,11 +175,12 @@ func TestWedgedPage(t *testing.T) {
 	t.Attr("spec", "RT-15.1")
 	web := newSite(t)
 	b := roomFor(t, web)
-	web.mux.HandleFunc("GET /wedge", document("Wedge", `<button onclick="setTimeout(() => { for (;;) {} })">Hang</button>`))
+	web.mux.HandleFunc("GET /wedge",
+		document("Wedge", `<button onclick="setTimeout(() => { for (;;) {} })">Hang</button>`))
 	of := web.known()
 	of.Cookie = ""
 	var wedged time.Time
-	of.Probe = func(ctx context.Context, p *Page) (State, error) {
+	of.Probe = func(ctx context.Context, p *Page) (SessionState, error) {
 		if err := p.Goto(ctx, web.URL+"/wedge"); err != nil {
 			return nil, err
 		}
@@ -193,7 +196,8 @@ func TestWedgedPage(t *testing.T) {
 	}
 	const limit = 8 * time.Second
 	r := play(t, shelf(of, nil), b, runOptions{env: map[string]string{"PDPP_SESSION_ESTABLISH_WATCHDOG_MS": "8000"}})
-	if r.code() != "shelf_session_establish_timeout" || !*r.done.Error.Retryable || !strings.Contains(r.stderr, "shelf:looping") {
+	if r.code() != "shelf_session_establish_timeout" || !*r.done.Error.Retryable ||
+		!strings.Contains(r.stderr, "shelf:looping") {
 		t.Errorf("%+v", r)
 	}
 	if late := r.doneAt.Sub(wedged.Add(limit)); late > time.Minute {
@@ -214,7 +218,7 @@ func TestBrowserDies(t *testing.T) {
 	b := roomFor(t, web)
 	of := web.known()
 	of.Cookie = ""
-	of.Probe = func(ctx context.Context, p *Page) (State, error) {
+	of.Probe = func(ctx context.Context, p *Page) (SessionState, error) {
 		if _, err := p.Fetch(ctx, governhttp.Request{Path: "/api/session"}); err != nil {
 			return nil, err
 		}
@@ -228,18 +232,20 @@ func TestBrowserDies(t *testing.T) {
 	}
 }
 
-// TestNoBrowser: what a run lacks is said, with what to do.
+// The error names what a run lacks and what to do.
 func TestNoBrowser(t *testing.T) {
 	web := newSite(t)
 	b := roomFor(t, web)
 	b.Program = filepath.Join(b.Home, "missing")
-	if r := play(t, shelf(web.known(), nil), b, runOptions{}); r.code() != "shelf_browser_failed" || !*r.done.Error.Retryable {
+	if r := play(t, shelf(web.known(), nil), b, runOptions{}); r.code() != "shelf_browser_failed" ||
+		!*r.done.Error.Retryable {
 		t.Errorf("%+v", r.done.Error)
 	}
 	refuses := filepath.Join(filepath.Dir(b.Home), "refuses")
 	must(t, os.WriteFile(refuses, []byte("#!/bin/sh\necho cannot start here >&2\nexit 1\n"), 0o755))
 	b.Program = refuses
-	if r := play(t, shelf(web.known(), nil), b, runOptions{}); r.code() != "shelf_browser_failed" || !strings.Contains(r.stderr, "cannot start here") {
+	if r := play(t, shelf(web.known(), nil), b, runOptions{}); r.code() != "shelf_browser_failed" ||
+		!strings.Contains(r.stderr, "cannot start here") {
 		t.Errorf("%+v, %s", r.done.Error, r.stderr)
 	}
 }

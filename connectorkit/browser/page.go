@@ -47,53 +47,53 @@ func (p *Page) Fetch(ctx context.Context, r governhttp.Request) (*governhttp.Res
 func (p *Page) Goto(ctx context.Context, address string) error {
 	ctx, cancel := context.WithTimeout(ctx, loadLimit)
 	defer cancel()
-	t, err := p.own(ctx)
+	t, err := p.connectorTab(ctx)
 	if err != nil {
 		return err
 	}
-	if err := p.b.paced(ctx, func(ctx context.Context) error { return t.load(ctx, address) }); err != nil {
+	if err := p.b.governed(ctx, func(ctx context.Context) error { return t.load(ctx, address) }); err != nil {
 		return err
 	}
-	return p.until(ctx, t, `() => document.readyState !== "loading"`)
+	return p.waitForCondition(ctx, t, `() => document.readyState !== "loading"`)
 }
 
-func (p *Page) own(ctx context.Context) (*tab, error) {
+func (p *Page) connectorTab(ctx context.Context) (*tab, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.tab != nil && p.tab.alive() {
 		return p.tab, nil
 	}
-	t, err := p.b.tabs.open(ctx)
+	t, err := p.b.tabs.openTab(ctx)
 	if err != nil {
 		return nil, err
 	}
 	p.tab = t
-	return t, t.silence(ctx)
+	return t, t.dismissDialogs(ctx)
 }
 
-// silence answers the dialogs of a page that nobody looks at, so that they stop nothing.
-func (t *tab) silence(ctx context.Context) error {
+// dismissDialogs answers the dialogs of a page that is not shown, so that they do not block it.
+func (t *tab) dismissDialogs(ctx context.Context) error {
 	dialogs, _ := t.s.Subscribe(page.JavascriptDialogOpening.Method) // it ends with the page
 	if _, err := cdp.Call(ctx, t.s, page.Enable, page.EnableParams{}); err != nil {
 		return err
 	}
 	go func() {
 		for range dialogs {
-			t.s.post(page.HandleJavaScriptDialog.Method, page.HandleJavaScriptDialogParams{Accept: false})
+			t.s.Post(page.HandleJavaScriptDialog.Method, page.HandleJavaScriptDialogParams{Accept: false})
 		}
 	}()
 	return nil
 }
 
-// until asks the page again and again, documents that replace each other included.
-func (p *Page) until(ctx context.Context, t *tab, condition string, args ...any) error {
+// waitForCondition asks the page again and again, documents that replace each other included.
+func (p *Page) waitForCondition(ctx context.Context, t *tab, condition string, args ...any) error {
 	for {
 		var there bool
 		err := t.call(ctx, condition, &there, args...)
 		switch {
 		case err == nil && there:
 			return nil
-		case err != nil && !worldGone(err):
+		case err != nil && !contextDestroyed(err):
 			return err
 		case err != nil && !t.alive():
 			return err
@@ -108,10 +108,14 @@ func (p *Page) until(ctx context.Context, t *tab, condition string, args ...any)
 
 // find and what is done with what was found; visible is what has a size.
 const (
-	visible      = `s => { const e = document.querySelector(s); return !!e && e.getClientRects().length > 0; }`
-	textOf       = `s => { const e = document.querySelector(s); return e ? {found: true, text: e.innerText ?? e.textContent ?? ""} : {found: false}; }`
-	clickOn      = `s => { const e = document.querySelector(s); if (e) e.click(); return {found: !!e}; }`
-	fillIn       = `(s, v) => { const e = document.querySelector(s); if (!e) return {found: false}; e.focus(); const own = Object.getOwnPropertyDescriptor(Object.getPrototypeOf(e), "value"); own?.set ? own.set.call(e, v) : e.value = v; e.dispatchEvent(new Event("input", {bubbles: true})); e.dispatchEvent(new Event("change", {bubbles: true})); return {found: true}; }`
+	visible = `s => { const e = document.querySelector(s); return !!e && e.getClientRects().length > 0; }`
+	textOf  = `s => { const e = document.querySelector(s); return e ? {found: true, text: e.innerText ?? ` +
+		`e.textContent ?? ""} : {found: false}; }`
+	clickOn = `s => { const e = document.querySelector(s); if (e) e.click(); return {found: !!e}; }`
+	fillIn  = `(s, v) => { const e = document.querySelector(s); if (!e) return {found: false}; e.focus(); const ` +
+		`own = Object.getOwnPropertyDescriptor(Object.getPrototypeOf(e), "value"); own?.set ? own.set.call(e, v) : ` +
+		`e.value = v; e.dispatchEvent(new Event("input", {bubbles: true})); e.dispatchEvent(new Event("change", ` +
+		`{bubbles: true})); return {found: true}; }`
 	maxFoundText = 1 << 20
 )
 
@@ -122,14 +126,14 @@ var ErrNotFound = errors.New("the page has no such element")
 func (p *Page) WaitFor(ctx context.Context, selector string) error {
 	ctx, cancel := context.WithTimeout(ctx, stepLimit)
 	defer cancel()
-	t, err := p.own(ctx)
+	t, err := p.connectorTab(ctx)
 	if err != nil {
 		return err
 	}
-	return p.until(ctx, t, visible, selector)
+	return p.waitForCondition(ctx, t, visible, selector)
 }
 
-// Text gives the visible text of the first element that the selector finds.
+// Text returns the visible text of the first element that matches the selector.
 func (p *Page) Text(ctx context.Context, selector string) (string, error) {
 	text, err := p.act(ctx, textOf, selector)
 	return text[:min(len(text), maxFoundText)], err
@@ -150,7 +154,7 @@ func (p *Page) Fill(ctx context.Context, selector, value string) error {
 func (p *Page) act(ctx context.Context, function string, args ...any) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, stepLimit)
 	defer cancel()
-	t, err := p.own(ctx)
+	t, err := p.connectorTab(ctx)
 	if err != nil {
 		return "", err
 	}
@@ -167,6 +171,6 @@ func (p *Page) act(ctx context.Context, function string, args ...any) (string, e
 	return got.Text, nil
 }
 
-// Checkpoint says how far the sign-in has come. It resets the watchdog and, when
-// diagnostics are on, leaves an outline of the page.
+// Checkpoint records the progress of a sign-in. It resets the watchdog and, with diagnostics on, writes an outline of
+// the page.
 func (p *Page) Checkpoint(ctx context.Context, label string) { p.checkpoint(ctx, label) }

@@ -17,7 +17,10 @@ import (
 func TestPage(t *testing.T) {
 	b := lend(t)
 	ctx := within(t, time.Minute)
-	b.web.mux.HandleFunc("GET /p/form", document("Form", `<p id=said>nothing</p><input id=name oninput="said.textContent = 'hello ' + this.value"><button id=go onclick="alert('stop'); setTimeout(() => { const e = document.createElement('b'); e.id = 'late'; e.textContent = 'late'; document.body.append(e) }, 50)">Go</button>`))
+	b.web.mux.HandleFunc("GET /p/form",
+		document("Form", `<p id=said>nothing</p><input id=name oninput="said.textContent = 'hello ' + this.value">`+
+			`<button id=go onclick="alert('stop'); setTimeout(() => { const e = document.createElement('b'); e.id = 'late'; `+
+			`e.textContent = 'late'; document.body.append(e) }, 50)">Go</button>`))
 	p := b.Page()
 	must(t, p.Goto(ctx, b.web.URL+"/p/form"))
 	must(t, p.Fill(ctx, "#name", "Ada"))
@@ -62,7 +65,7 @@ func TestDownload(t *testing.T) {
 	}
 	<-served
 	<-served
-	must(t, get(ctx)) // nobody asked for this one
+	must(t, get(ctx)) // a request that was not expected
 	<-served          // the browser took all of it, or cut it off
 	for deadline := time.Now().Add(time.Minute); ; {
 		files, err := os.ReadDir(filepath.Join(b.binding.Home, downloadsDir))
@@ -77,13 +80,13 @@ func TestDownload(t *testing.T) {
 	}
 }
 
-// TestWall: an answer that the site's wall gives is one, whatever a probe makes of it.
+// A challenge in a response is reported, whatever the probe concludes.
 func TestWall(t *testing.T) {
 	b := lend(t)
 	ctx := within(t, time.Minute)
 	own := b.site
 	defer func() { b.site = own }()
-	b.site.Probe = func(ctx context.Context, p *Page) (State, error) {
+	b.site.Probe = func(ctx context.Context, p *Page) (SessionState, error) {
 		_, err := p.Fetch(ctx, governhttp.Request{Path: "/api/session"})
 		return Unknown{}, err
 	}
@@ -92,7 +95,7 @@ func TestWall(t *testing.T) {
 		b.web.mu.Lock()
 		b.web.wall = wall
 		b.web.mu.Unlock()
-		state, err := (*realDesk)(b.Browser).probe(ctx)
+		state, err := (*browserDesk)(b.Browser).probe(ctx)
 		must(t, err)
 		if _, walled := state.(Walled); walled != wall {
 			t.Errorf("the wall is %v: %T", wall, state)

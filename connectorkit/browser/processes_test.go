@@ -10,7 +10,7 @@ import (
 	"github.com/pdpp-go/pdpp/protocol"
 )
 
-// seenProcess is a process of a browser, as the system tells.
+// seenProcess is a process of a browser, from /proc.
 type seenProcess struct {
 	pid, group  int
 	command     string
@@ -57,7 +57,7 @@ func processesOf(t testing.TB, b protocol.BrowserBinding) []seenProcess {
 	return found
 }
 
-// listeners are the sockets on which somebody waits for connections from the network.
+// listeners returns the sockets that accept connections from the network.
 func listeners(t testing.TB) map[string]bool {
 	t.Helper()
 	out := map[string]bool{}

@@ -15,7 +15,7 @@ import (
 	"github.com/pdpp-go/pdpp/protocol"
 )
 
-// told is what a run said.
+// told is the output of a run.
 type told struct {
 	records   []string
 	questions []*protocol.Interaction
@@ -50,7 +50,9 @@ func play(t testing.TB, c connectorkit.Connector, b protocol.BrowserBinding, o r
 	if o.answer != nil {
 		bindings["interactive"] = jsontext.Value("{}")
 	}
-	start := &protocol.Start{RunID: "r", CollectionMode: protocol.Incremental, Scope: protocol.Scope{Streams: []protocol.StreamScope{{Name: "items"}}}, Bindings: bindings, DetailGaps: []protocol.GapEntry{}}
+	start := &protocol.Start{RunID: "r", CollectionMode: protocol.Incremental,
+		Scope: protocol.Scope{Streams: []protocol.StreamScope{{Name: "items"}}}, Bindings: bindings,
+		DetailGaps: []protocol.GapEntry{}}
 	in, toConnector := io.Pipe()
 	fromConnector, out := io.Pipe()
 	say := func(m protocol.Message) {
@@ -120,7 +122,7 @@ func (s *safeBuffer) String() string {
 	return s.b.String()
 }
 
-// roomFor is a room whose browser may load the site.
+// roomFor returns a binding for a browser that may load the site.
 func roomFor(t testing.TB, s *site) protocol.BrowserBinding {
 	t.Helper()
 	b := room(t)
@@ -130,6 +132,7 @@ func roomFor(t testing.TB, s *site) protocol.BrowserBinding {
 
 // typeIn signs the owner in on the page that is shown, as a person would, but without a channel.
 func typeIn(ctx context.Context, b *Browser, account string) error {
-	t := b.showing().current()
-	return t.call(ctx, `account => { document.querySelector("#account").value = account; document.querySelector("#go").click(); }`, nil, account)
+	t := b.currentShowing().currentTab()
+	return t.call(ctx, `account => { document.querySelector("#account").value = account; document.querySelector("#go")`+
+		`.click(); }`, nil, account)
 }

@@ -14,38 +14,38 @@ import (
 	"github.com/chromedp/cdproto/target"
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/pdpp-go/pdpp/connectorkit/browser/internal/devtools"
 	"github.com/pdpp-go/pdpp/protocol/surface"
 )
 
-// placeEvery is how often the page's place is looked at while somebody looks on.
-const placeEvery = 500 * time.Millisecond
+// placeInterval is how often the page's address is checked while it is shown.
+const placeInterval = 500 * time.Millisecond
 
 // inFlight is how many pictures are on their way at most. One way to the owner and back takes
 // about 90 ms on two cores: with fewer, a page that moves is seen in less than 25 pictures a
 // second; with more, a slow line shows what is long past.
 const inFlight = 3
 
-// stepOnScreen bounds a command that a screen waits for.
-const stepOnScreen = 2 * time.Second
+// screenTimeout bounds a command that a screen waits for.
+const screenTimeout = 2 * time.Second
 
-// channel is our end of the surface channel. Whoever is at the other end may have stopped
-// reading.
-type channel interface {
+// surfaceChannel is this end of the surface channel. The other end may have stopped reading.
+type surfaceChannel interface {
 	io.ReadWriter
 	SetWriteDeadline(time.Time) error
 }
 
-// screen shows a page and its windows on the surface channel, and hands the owner's acts to
+// pageScreen shows a page and its windows on the surface channel, and hands the owner's acts to
 // the one that is seen. Pictures flow one by one: the next is sent when the last was seen.
 // Nothing of them is kept.
-type screen struct {
-	channel channel
-	tabs    *tabs
+type pageScreen struct {
+	channel surfaceChannel
+	tabs    *tabList
 	root    *tab
 	process *process
-	hand    *hand
+	hand    *inputHandler
 
-	out chan surface.Message // to the channel, in order
+	out chan surface.PageMessage // to the channel, in order
 
 	mu      sync.Mutex
 	view    *surface.View // how the owner looks; nil for not at all
@@ -55,54 +55,53 @@ type screen struct {
 	dialogs int
 }
 
-func newScreen(c channel, ts *tabs, root *tab, p *process) *screen {
-	return &screen{
-		channel: c, tabs: ts, root: root, process: p, hand: newHand(),
-		out: make(chan surface.Message, 16), waiting: map[uint32]int64{},
+func newPageScreen(c surfaceChannel, ts *tabList, root *tab, p *process) *pageScreen {
+	return &pageScreen{
+		channel: c, tabs: ts, root: root, process: p, hand: newInputHandler(),
+		out: make(chan surface.PageMessage, 16), waiting: map[uint32]int64{},
 	}
 }
 
-// run serves the channel until ctx ends. A channel that breaks ends the showing alone: the
-// question goes on without pictures.
-func (s *screen) run(ctx context.Context) {
+// run serves the channel until ctx ends. A broken channel ends only the pictures: the question stays open.
+func (s *pageScreen) run(ctx context.Context) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	var work sync.WaitGroup
 	defer work.Wait()
-	defer context.AfterFunc(ctx, func() { _ = s.channel.SetWriteDeadline(time.Now().Add(stepOnScreen)) })()
-	said := make(chan surface.Message)
+	defer context.AfterFunc(ctx, func() { _ = s.channel.SetWriteDeadline(time.Now().Add(screenTimeout)) })()
+	arriving := make(chan surface.PageMessage)
 	work.Go(func() {
 		defer cancel()
 		s.write(ctx)
 	})
 	go func() { // it ends with the channel, which outlives this showing
 		defer cancel()
-		s.read(ctx, said)
+		s.read(ctx, arriving)
 	}()
 	s.send(surface.Ready{})
 	for ctx.Err() == nil {
-		t, changed := s.tabs.newest(s.root.id)
+		t, changed := s.tabs.newestOf(s.root.id)
 		if t == nil {
 			break
 		}
-		s.watch(ctx, t, changed, said)
+		s.watch(ctx, t, changed, arriving)
 	}
-	_ = s.channel.SetWriteDeadline(time.Now().Add(stepOnScreen))
-	s.bid(surface.Closed{Reason: "the page is not shown any more"})
+	_ = s.channel.SetWriteDeadline(time.Now().Add(screenTimeout))
+	s.sendClosed(surface.Closed{Reason: "the page is not shown any more"})
 }
 
-// send puts a message on its way; one that nobody takes is dropped.
-func (s *screen) send(m surface.Message) {
+// send queues a message, and drops it when the other end does not read.
+func (s *pageScreen) send(m surface.PageMessage) {
 	select {
 	case s.out <- m:
-	case <-time.After(stepOnScreen):
+	case <-time.After(screenTimeout):
 	}
 }
 
-// bid is the last message of a showing.
-func (s *screen) bid(m surface.Message) { _ = surface.Send(s.channel, m) } // whoever looked may be gone
+// sendClosed is the last message of a showing.
+func (s *pageScreen) sendClosed(m surface.PageMessage) { _ = surface.Send(s.channel, m) } // the viewer may be gone
 
-func (s *screen) write(ctx context.Context) {
+func (s *pageScreen) write(ctx context.Context) {
 	for {
 		select {
 		case m := <-s.out:
@@ -115,19 +114,19 @@ func (s *screen) write(ctx context.Context) {
 	}
 }
 
-func (s *screen) read(ctx context.Context, said chan<- surface.Message) {
+func (s *pageScreen) read(ctx context.Context, arriving chan<- surface.PageMessage) {
 	frames := surface.NewReader(s.channel)
 	for {
 		f, err := frames.Next()
 		if err != nil {
 			return
 		}
-		m, err := surface.Parse(f)
+		m, err := surface.ParseFrame(f)
 		if err != nil {
 			return
 		}
 		select {
-		case said <- m:
+		case arriving <- m:
 		case <-ctx.Done():
 			return
 		}
@@ -135,53 +134,53 @@ func (s *screen) read(ctx context.Context, said chan<- surface.Message) {
 }
 
 // watch shows one tab until another one is the newest.
-func (s *screen) watch(ctx context.Context, t *tab, changed <-chan struct{}, said <-chan surface.Message) {
+func (s *pageScreen) watch(ctx context.Context, t *tab, changed <-chan struct{}, arriving <-chan surface.PageMessage) {
 	pictures, endPictures := t.s.Subscribe(page.ScreencastFrame.Method)
 	defer endPictures()
 	moved, endMoved := s.process.browser.Subscribe(target.TargetInfoChanged.Method)
 	defer endMoved()
-	if !s.front(ctx, t) {
-		select { // it is going, and the list of tabs says so, or it is slow to come
+	if !s.bringToFront(ctx, t) {
+		select { // the tab is closing, or it is slow
 		case <-changed:
-		case <-time.After(stepOnScreen):
+		case <-time.After(screenTimeout):
 		case <-ctx.Done():
 		}
 		return
 	}
-	defer s.leave(t)
+	defer s.stopScreencast(t)
 	asks := t.dialogs()
-	tick := time.NewTicker(placeEvery) // a title that a script changes is no event
+	tick := time.NewTicker(placeInterval) // a title that a script changes is no event
 	defer tick.Stop()
 	for {
 		select {
 		case <-tick.C:
 			if s.watchedNow() {
-				s.lookPlace(ctx, t)
+				s.refreshPlace(ctx, t)
 			}
 		case raw, ok := <-pictures:
 			if !ok {
 				pictures = nil
 				continue
 			}
-			s.picture(t, raw)
+			s.sendPicture(t, raw)
 		case raw, ok := <-asks:
 			if !ok {
 				asks = nil
 				continue
 			}
-			s.ask(t, raw)
+			s.showDialog(t, raw)
 		case raw, ok := <-moved:
 			if !ok {
 				return
 			}
 			var e target.EventTargetInfoChanged
-			if decode(raw, &e) == nil && e.TargetInfo != nil && e.TargetInfo.TargetID == t.id {
-				s.lookPlace(ctx, t)
+			if devtools.Decode(raw, &e) == nil && e.TargetInfo != nil && e.TargetInfo.TargetID == t.id {
+				s.refreshPlace(ctx, t)
 			}
-		case m := <-said:
-			s.hear(ctx, t, m)
+		case m := <-arriving:
+			s.handleMessage(ctx, t, m)
 		case <-changed:
-			next, again := s.tabs.newest(s.root.id)
+			next, again := s.tabs.newestOf(s.root.id)
 			if next != t {
 				return
 			}
@@ -192,61 +191,61 @@ func (s *screen) watch(ctx context.Context, t *tab, changed <-chan struct{}, sai
 	}
 }
 
-func (s *screen) watchedNow() bool {
+func (s *pageScreen) watchedNow() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.view != nil && !s.view.Paused
 }
 
-// front brings a tab before the owner, in the size of their view.
-func (s *screen) front(ctx context.Context, t *tab) bool {
-	limited, cancel := context.WithTimeout(ctx, stepOnScreen)
+// bringToFront brings a tab before the owner, in the size of their view.
+func (s *pageScreen) bringToFront(ctx context.Context, t *tab) bool {
+	limited, cancel := context.WithTimeout(ctx, screenTimeout)
 	defer cancel()
-	if t.attend(limited) != nil {
+	if t.followDialogs(limited) != nil {
 		return false
 	}
-	t.s.post(page.BringToFront.Method, cdp.Empty{})
-	t.s.post(emulation.SetFocusEmulationEnabled.Method, emulation.SetFocusEmulationEnabledParams{Enabled: true})
-	s.lookPlace(limited, t)
+	t.s.Post(page.BringToFront.Method, cdp.Empty{})
+	t.s.Post(emulation.SetFocusEmulationEnabled.Method, emulation.SetFocusEmulationEnabledParams{Enabled: true})
+	s.refreshPlace(limited, t)
 	s.mu.Lock()
 	view, dialog := s.view, t.dialog
 	s.mu.Unlock()
 	if dialog != nil {
 		s.send(*dialog)
 	}
-	s.frame(t, view)
+	s.sendView(t, view)
 	return true
 }
 
-func (s *screen) leave(t *tab) {
-	t.s.post(page.StopScreencast.Method, cdp.Empty{})
+func (s *pageScreen) stopScreencast(t *tab) {
+	t.s.Post(page.StopScreencast.Method, cdp.Empty{})
 	s.mu.Lock()
 	clear(s.waiting)
 	s.mu.Unlock()
 }
 
-// frame begins, changes or ends the pictures of a tab.
-func (s *screen) frame(t *tab, v *surface.View) {
+// sendView begins, changes or ends the pictures of a tab.
+func (s *pageScreen) sendView(t *tab, v *surface.View) {
 	s.mu.Lock()
 	clear(s.waiting)
 	s.mu.Unlock()
-	t.s.post(page.StopScreencast.Method, cdp.Empty{}) // one that goes on makes no picture of a page that stands still
+	t.s.Post(page.StopScreencast.Method, cdp.Empty{}) // a running screencast sends no picture of an unchanged page
 	if v == nil || v.Paused {
 		return
 	}
-	t.s.post(emulation.SetDeviceMetricsOverride.Method, emulation.SetDeviceMetricsOverrideParams{
+	t.s.Post(emulation.SetDeviceMetricsOverride.Method, emulation.SetDeviceMetricsOverrideParams{
 		Width: int64(v.Width), Height: int64(v.Height), DeviceScaleFactor: v.Scale,
 	})
 	quality := int64(v.Quality)
-	t.s.post(page.StartScreencast.Method, page.StartScreencastParams{
+	t.s.Post(page.StartScreencast.Method, page.StartScreencastParams{
 		Format: page.StartScreencastFormatJpeg, Quality: &quality, EveryNthFrame: 1, MaxFramesInFlight: inFlight,
 		MaxWidth: int64(math.Ceil(float64(v.Width) * v.Scale)), MaxHeight: int64(math.Ceil(float64(v.Height) * v.Scale)),
 	})
 }
 
-func (s *screen) picture(t *tab, raw jsontext.Value) {
+func (s *pageScreen) sendPicture(t *tab, raw jsontext.Value) {
 	var e page.EventScreencastFrame
-	if decode(raw, &e) != nil || e.Metadata == nil {
+	if devtools.Decode(raw, &e) != nil || e.Metadata == nil {
 		return
 	}
 	s.mu.Lock()
@@ -258,27 +257,28 @@ func (s *screen) picture(t *tab, raw jsontext.Value) {
 	if view == nil {
 		return
 	}
-	p := surface.Picture{Seq: seq, Width: int(e.Metadata.DeviceWidth), Height: int(e.Metadata.DeviceHeight), Scale: view.Scale, JPEG: e.Data}
+	p := surface.Picture{Seq: seq, Width: int(e.Metadata.DeviceWidth), Height: int(e.Metadata.DeviceHeight),
+		Scale: view.Scale, JPEG: e.Data}
 	if _, err := surface.Encode(p); err != nil { // a picture that is out of bounds is left out
-		s.seen(t, seq)
+		s.acknowledge(t, seq)
 		return
 	}
 	s.send(p)
 }
 
-// seen lets the browser make the next picture.
-func (s *screen) seen(t *tab, seq uint32) {
+// acknowledge lets the browser make the next picture.
+func (s *pageScreen) acknowledge(t *tab, seq uint32) {
 	s.mu.Lock()
 	n, ok := s.waiting[seq]
 	delete(s.waiting, seq)
 	s.mu.Unlock()
 	if ok {
-		t.s.post(page.ScreencastFrameAck.Method, page.ScreencastFrameAckParams{SessionID: n})
+		t.s.Post(page.ScreencastFrameAck.Method, page.ScreencastFrameAckParams{SessionID: n})
 	}
 }
 
-// hear does what the owner's side says.
-func (s *screen) hear(ctx context.Context, t *tab, m surface.Message) {
+// handleMessage performs a message of the owner's side.
+func (s *pageScreen) handleMessage(ctx context.Context, t *tab, m surface.PageMessage) {
 	switch m := m.(type) {
 	case surface.View:
 		s.mu.Lock()
@@ -289,11 +289,14 @@ func (s *screen) hear(ctx context.Context, t *tab, m surface.Message) {
 		if dialog != nil {
 			s.send(*dialog)
 		}
-		s.frame(t, &m)
+		s.sendView(t, &m)
 	case surface.Seen:
-		s.seen(t, m.Seq)
+		s.acknowledge(t, m.Seq)
 	case surface.Input:
-		if list, open := s.hand.act(ctx, t, m); open {
+		s.mu.Lock()
+		dialog := t.dialog != nil
+		s.mu.Unlock()
+		if list, open := s.hand.apply(ctx, t, m, dialog); open {
 			s.send(list)
 		}
 	case surface.Choose:
@@ -302,40 +305,41 @@ func (s *screen) hear(ctx context.Context, t *tab, m surface.Message) {
 		s.mu.Lock()
 		s.view = nil
 		s.mu.Unlock()
-		s.frame(t, nil)
+		s.sendView(t, nil)
 	}
 }
 
-func (s *screen) choose(ctx context.Context, t *tab, c surface.Choose) {
+func (s *pageScreen) choose(ctx context.Context, t *tab, c surface.Choose) {
 	s.mu.Lock()
 	dialog := t.dialog
 	s.mu.Unlock()
 	if dialog != nil && dialog.ID == c.ID {
-		t.s.post(page.HandleJavaScriptDialog.Method, page.HandleJavaScriptDialogParams{Accept: c.Accept, PromptText: c.Value})
+		t.s.Post(page.HandleJavaScriptDialog.Method, page.HandleJavaScriptDialogParams{Accept: c.Accept, PromptText: c.Value})
 		return
 	}
 	s.hand.choose(ctx, t, c)
 }
 
-// ask passes a dialog of the page on, or its end, which has no type.
-func (s *screen) ask(t *tab, raw jsontext.Value) {
+// showDialog passes a dialog of the page on, or its end, which has no type.
+func (s *pageScreen) showDialog(t *tab, raw jsontext.Value) {
 	var e page.EventJavascriptDialogOpening
-	if decode(raw, &e) != nil {
+	if devtools.Decode(raw, &e) != nil {
 		return
 	}
 	if e.Type == "" {
-		s.asked(t)
+		s.dialogShown(t)
 		return
 	}
 	s.mu.Lock()
 	s.dialogs++
-	d := surface.Dialog{ID: "dialog-" + strconv.Itoa(s.dialogs), Kind: string(e.Type), Message: cut(e.Message), Default: cut(e.DefaultPrompt)}
+	d := surface.Dialog{ID: "dialog-" + strconv.Itoa(s.dialogs), Kind: string(e.Type), Message: truncateText(e.Message),
+		Default: truncateText(e.DefaultPrompt)}
 	t.dialog = &d
 	s.mu.Unlock()
 	s.send(d)
 }
 
-func (s *screen) asked(t *tab) {
+func (s *pageScreen) dialogShown(t *tab) {
 	s.mu.Lock()
 	d := t.dialog
 	t.dialog = nil
@@ -345,20 +349,20 @@ func (s *screen) asked(t *tab) {
 	}
 }
 
-// lookPlace tells where the page is now: an event may be about what has passed.
-func (s *screen) lookPlace(ctx context.Context, t *tab) {
-	limited, cancel := context.WithTimeout(ctx, stepOnScreen)
+// refreshPlace sends the current address of the page: an event may be outdated.
+func (s *pageScreen) refreshPlace(ctx context.Context, t *tab) {
+	limited, cancel := context.WithTimeout(ctx, screenTimeout)
 	defer cancel()
 	got, err := cdp.Call(limited, s.process.browser, target.GetTargetInfo, target.GetTargetInfoParams{TargetID: t.id})
 	if err == nil && got.TargetInfo != nil {
-		s.tellPlace(got.TargetInfo)
+		s.showPlace(got.TargetInfo)
 	}
 }
 
-func (s *screen) tellPlace(info *target.Info) {
-	place := surface.Place{Title: cut(titleOf(info.Title, info.URL))}
-	if u, err := originOf(info.URL); err == nil {
-		place.Origin = cut(u.Scheme + "://" + u.Host)
+func (s *pageScreen) showPlace(info *target.Info) {
+	place := surface.Place{Title: truncateText(pageTitle(info.Title, info.URL))}
+	if u, err := siteOrigin(info.URL); err == nil {
+		place.Origin = truncateText(u.Scheme + "://" + u.Host)
 	}
 	s.mu.Lock()
 	same := s.place == place
@@ -369,17 +373,17 @@ func (s *screen) tellPlace(info *target.Info) {
 	}
 }
 
-// tellBlocked names a host whose document was not loaded.
-func (s *screen) tellBlocked(host string) {
+// showBlocked shows the host of a document that was not loaded.
+func (s *pageScreen) showBlocked(host string) {
 	s.mu.Lock()
-	s.place.Blocked = cut(host)
+	s.place.Blocked = truncateText(host)
 	place := s.place
 	s.mu.Unlock()
 	s.send(place)
 }
 
-// cut keeps a page's text within the channel's bound.
-func cut(text string) string {
+// truncateText keeps a page's text within the channel's bound.
+func truncateText(text string) string {
 	if len(text) <= surface.MaxText {
 		return text
 	}

@@ -15,13 +15,13 @@ import (
 	"syscall"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"github.com/pdpp-go/pdpp/protocol"
 	"github.com/pdpp-go/pdpp/protocol/surface"
 )
 
-// owner looks at a page through the channel, as the viewer does: it shows each picture and
-// says so, and keeps what it was told.
+// owner views a page through the channel as the console does: it acknowledges each picture and stores the messages.
 type owner struct {
 	t    *testing.T
 	conn interface {
@@ -29,12 +29,12 @@ type owner struct {
 		Write([]byte) (int, error)
 	}
 
-	mu      sync.Mutex
-	told    []surface.Message
-	last    surface.Picture
-	count   int
-	unseen  bool
-	arrived chan struct{}
+	mu           sync.Mutex
+	pageMessages []surface.PageMessage
+	last         surface.Picture
+	count        int
+	unseen       bool
+	arrived      chan struct{}
 }
 
 func looking(t *testing.T, conn interface {
@@ -53,7 +53,7 @@ func (o *owner) read() {
 		if err != nil {
 			return
 		}
-		m, err := surface.Parse(f)
+		m, err := surface.ParseFrame(f)
 		if err != nil {
 			o.t.Errorf("a broken frame: %v", err)
 			return
@@ -64,7 +64,7 @@ func (o *owner) read() {
 			o.last = p
 			o.count++
 		} else {
-			o.told = append(o.told, m)
+			o.pageMessages = append(o.pageMessages, m)
 		}
 		unseen := o.unseen
 		close(o.arrived)
@@ -76,7 +76,7 @@ func (o *owner) read() {
 	}
 }
 
-func (o *owner) say(messages ...surface.Message) {
+func (o *owner) say(messages ...surface.PageMessage) {
 	for _, m := range messages {
 		if err := surface.Send(o.conn, m); err != nil {
 			o.t.Logf("say %T: %v", m, err)
@@ -84,25 +84,30 @@ func (o *owner) say(messages ...surface.Message) {
 	}
 }
 
-// wait returns the first message from the given one on that f accepts.
-func (o *owner) wait(ctx context.Context, from int, what string, f func(surface.Message) bool) (surface.Message, int) {
+// wait returns the first message at or after from that f accepts.
+func (o *owner) wait(
+	ctx context.Context,
+	from int,
+	what string,
+	f func(surface.PageMessage) bool,
+) (surface.PageMessage, int) {
 	o.t.Helper()
 	m, n := o.heard(ctx, from, f)
 	if m == nil {
 		o.mu.Lock()
 		defer o.mu.Unlock()
-		o.t.Errorf("waited in vain for %s: %+v", what, o.told)
+		o.t.Errorf("waited in vain for %s: %+v", what, o.pageMessages)
 	}
 	return m, n
 }
 
-// heard waits like wait, and returns nil when the context ends.
-func (o *owner) heard(ctx context.Context, from int, f func(surface.Message) bool) (surface.Message, int) {
+// heard is like wait, but returns nil when the context ends.
+func (o *owner) heard(ctx context.Context, from int, f func(surface.PageMessage) bool) (surface.PageMessage, int) {
 	for {
 		o.mu.Lock()
-		for i := from; i < len(o.told); i++ {
-			if f(o.told[i]) {
-				m := o.told[i]
+		for i := from; i < len(o.pageMessages); i++ {
+			if f(o.pageMessages[i]) {
+				m := o.pageMessages[i]
 				o.mu.Unlock()
 				return m, i + 1
 			}
@@ -138,22 +143,26 @@ func (o *owner) pictures(ctx context.Context, more int) surface.Picture {
 	}
 }
 
-func click(x, y float64) []surface.Message {
+func click(x, y float64) []surface.PageMessage {
 	i := surface.Input{Kind: surface.InputPointer, X: x, Y: y, Button: "left", Clicks: 1}
 	down, up := i, i
 	down.Action, down.Buttons, up.Action = surface.ActionDown, 1, surface.ActionUp
-	return []surface.Message{surface.Input{Kind: surface.InputPointer, Action: surface.ActionMove, X: x, Y: y}, down, up}
+	return []surface.PageMessage{
+		surface.Input{Kind: surface.InputPointer, Action: surface.ActionMove, X: x, Y: y},
+		down,
+		up,
+	}
 }
 
-func key(name string) []surface.Message {
+func key(name string) []surface.PageMessage {
 	i := surface.Input{Kind: surface.InputKey, Key: name, Code: name}
 	down, up := i, i
 	down.Action, up.Action = surface.ActionDown, surface.ActionUp
-	return []surface.Message{down, up}
+	return []surface.PageMessage{down, up}
 }
 
-func isPlace(title string) func(surface.Message) bool {
-	return func(m surface.Message) bool {
+func isPlace(title string) func(surface.PageMessage) bool {
+	return func(m surface.PageMessage) bool {
 		p, ok := m.(surface.Place)
 		return ok && p.Title == title
 	}
@@ -188,8 +197,13 @@ func TestOwnerSignsInByHand(t *testing.T) {
 		http.SetCookie(w, web.signIn("ada"))
 		http.Redirect(w, r, "/home", http.StatusSeeOther)
 	})
-	web.mux.HandleFunc("GET /hand", document("By hand", `<style>body{margin:0}input{position:absolute;left:0;width:300px;height:40px}</style>
-		<form method=post action=/typed><input name=account style="top:0"><input name=password type=password style="top:60px"><button style="position:absolute;top:120px">Go on</button></form>`))
+	web.mux.HandleFunc(
+		"GET /hand",
+		document("By hand", `<style>body{margin:0}input{position:absolute;left:0;width:300px;height:40px}</style>
+		<form method=post action=/typed><input name=account style="top:0">
+		<input name=password type=password style="top:60px">
+		<button style="position:absolute;top:120px">Go on</button></form>`),
+	)
 	of := web.known()
 	of.SignIn = web.URL + "/hand"
 	settled := false
@@ -198,14 +212,15 @@ func TestOwnerSignsInByHand(t *testing.T) {
 			t.Errorf("asked %q, want %q in it", q.Message, want)
 		}
 		ctx := within(t, time.Minute)
-		o.wait(ctx, 0, "ready", func(m surface.Message) bool { return m == surface.Ready{} })
+		o.wait(ctx, 0, "ready", func(m surface.PageMessage) bool { return m == surface.Ready{} })
 		o.say(viewOfTest)
-		o.wait(ctx, 0, "the place", func(m surface.Message) bool {
+		o.wait(ctx, 0, "the place", func(m surface.PageMessage) bool {
 			p, ok := m.(surface.Place)
 			return ok && p.Origin == web.URL && p.Title == "By hand"
 		})
 		p := o.pictures(ctx, 1)
-		if img, err := jpeg.DecodeConfig(bytes.NewReader(p.JPEG)); err != nil || p.Width != 800 || p.Height != 600 || img.Width != 800 {
+		if img, err := jpeg.DecodeConfig(bytes.NewReader(p.JPEG)); err != nil || p.Width != 800 || p.Height != 600 ||
+			img.Width != 800 {
 			t.Errorf("a picture of %dx%d, %v, %v", p.Width, p.Height, img, err)
 		}
 		o.say(click(100, 20)...)
@@ -215,14 +230,15 @@ func TestOwnerSignsInByHand(t *testing.T) {
 		o.say(key("Tab")...)
 		o.say(surface.Input{Kind: surface.InputText, Text: password})
 		o.say(key("Enter")...)
-		_, n := o.wait(ctx, 0, "settled", func(m surface.Message) bool { return m == surface.Settled{} })
+		_, n := o.wait(ctx, 0, "settled", func(m surface.PageMessage) bool { return m == surface.Settled{} })
 		settled = n > 0
 		return protocol.ResponseSuccess
 	}})
 	if typed != password || !settled || len(r.records) != 3 {
 		t.Errorf("typed %q, settled %v, %+v", typed, settled, r)
 	}
-	o.wait(within(t, 10*time.Second), 0, "the end", func(m surface.Message) bool { _, ok := m.(surface.Closed); return ok })
+	o.wait(within(t, 10*time.Second), 0, "the end",
+		func(m surface.PageMessage) bool { _, ok := m.(surface.Closed); return ok })
 	if strings.Contains(r.stderr, password) || strings.Contains(r.stderr, "page_metadata_timeout") {
 		t.Errorf("the log says %s", r.stderr)
 	}
@@ -234,8 +250,16 @@ func TestDialogBeforeAnybodyLooks(t *testing.T) {
 	web := newSite(t)
 	b := roomFor(t, web)
 	o := window(t, &b)
-	web.mux.HandleFunc("GET /asks", document("Asks", `<script>if (confirm('Is it you?')) document.write('<button style="position:fixed;inset:0" onclick="window.open(\'/asks/name\')">Go on</button>')</script>`))
-	web.mux.HandleFunc("GET /asks/name", document("Name", `<script>location = '/asks/in?name=' + prompt('Your name?', 'nobody')</script>`))
+	web.mux.HandleFunc(
+		"GET /asks",
+		document(
+			"Asks",
+			`<script>if (confirm('Is it you?')) document.write('<button style="position:fixed;inset:0" `+
+				`onclick="window.open(\'/asks/name\')">Go on</button>')</script>`,
+		),
+	)
+	web.mux.HandleFunc("GET /asks/name",
+		document("Name", `<script>location = '/asks/in?name=' + prompt('Your name?', 'nobody')</script>`))
 	web.mux.HandleFunc("GET /asks/in", func(w http.ResponseWriter, r *http.Request) {
 		http.SetCookie(w, web.signIn(r.FormValue("name")))
 		http.Redirect(w, r, "/home", http.StatusSeeOther)
@@ -244,25 +268,29 @@ func TestDialogBeforeAnybodyLooks(t *testing.T) {
 	of.SignIn = web.URL + "/asks"
 	r := play(t, shelf(of, nil), b, runOptions{answer: func(*protocol.Interaction) protocol.ResponseStatus {
 		ctx := within(t, time.Minute)
-		said := 0
-		for _, question := range []surface.Dialog{{Kind: surface.DialogConfirm, Message: "Is it you?"}, {Kind: surface.DialogPrompt, Message: "Your name?", Default: "nobody"}} {
-			var m surface.Message
-			m, said = o.wait(ctx, said, question.Message, func(m surface.Message) bool { d, ok := m.(surface.Dialog); return ok && d.Kind != "" })
+		reported, before := 0, ""
+		for _, question := range []surface.Dialog{{Kind: surface.DialogConfirm, Message: "Is it you?"},
+			{Kind: surface.DialogPrompt, Message: "Your name?", Default: "nobody"}} {
+			var m surface.PageMessage
+			m, reported = o.wait(ctx, reported, question.Message,
+				func(m surface.PageMessage) bool { d, ok := m.(surface.Dialog); return ok && d.Kind != "" })
 			got, _ := m.(surface.Dialog)
 			id := got.ID
 			got.ID = ""
-			if got != question {
-				t.Errorf("asked %+v, want %+v", got, question)
+			if got != question || id == before {
+				t.Errorf("asked %+v by id %s after %s, want %+v", got, id, before, question)
 			}
+			before = id
 			o.say(surface.Choose{ID: id, Value: "ada", Accept: true})
-			_, said = o.wait(ctx, said, "its end", func(m surface.Message) bool { return m == surface.Dialog{ID: id} })
+			_, reported = o.wait(ctx, reported, "its end",
+				func(m surface.PageMessage) bool { return m == surface.Dialog{ID: id} })
 			if question.Kind == surface.DialogConfirm {
 				o.say(viewOfTest)
 				o.pictures(ctx, 1)
 				o.say(click(100, 100)...)
 			}
 		}
-		o.wait(ctx, said, "settled", func(m surface.Message) bool { return m == surface.Settled{} })
+		o.wait(ctx, reported, "settled", func(m surface.PageMessage) bool { return m == surface.Settled{} })
 		return protocol.ResponseSuccess
 	}})
 	if len(r.records) != 3 {
@@ -274,13 +302,14 @@ func TestDialogBeforeAnybodyLooks(t *testing.T) {
 func stage(t *testing.T, b *lent, path string) (*owner, *tab) {
 	t.Helper()
 	ctx := within(t, time.Minute)
-	root, err := b.tabs.open(ctx)
+	root, err := b.tabs.openTab(ctx)
 	must(t, err)
 	must(t, root.load(ctx, b.web.URL+path))
 	theirs, ours := net.Pipe()
 	running, stop := context.WithCancel(t.Context())
-	s := newScreen(ours, b.tabs, root, b.process)
-	b.guard.blocked = s.tellBlocked
+	s := newPageScreen(ours, b.tabs, root, b.process)
+	s.hand.limit = time.Minute // a busy machine must not turn a list into a click
+	b.guard.onBlocked = s.showBlocked
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
@@ -292,35 +321,66 @@ func stage(t *testing.T, b *lent, path string) (*owner, *tab) {
 		<-done
 		_ = theirs.Close()
 		_ = ours.Close()
-		b.guard.blocked = func(string) {}
-		for n, _ := b.tabs.newest(root.id); n != nil; n, _ = b.tabs.newest(root.id) {
+		b.guard.onBlocked = func(string) {}
+		for n, _ := b.tabs.newestOf(root.id); n != nil; n, _ = b.tabs.newestOf(root.id) {
 			_ = n.close(context.Background())
-			b.tabs.drop(n.s.id)
+			b.tabs.remove(n.s.ID)
 		}
 	})
-	o.wait(ctx, 0, "ready", func(m surface.Message) bool { return m == surface.Ready{} })
+	o.wait(ctx, 0, "ready", func(m surface.PageMessage) bool { return m == surface.Ready{} })
 	o.say(viewOfTest)
 	o.pictures(ctx, 1)
 	return o, root
 }
 
+// TestTruncatedText cuts texts at the bound of the channel, between two characters.
+func TestTruncatedText(t *testing.T) {
+	for _, letter := range []string{"a", "\u00e9", "\u20ac", "\U0001f600"} {
+		for extra := range 5 {
+			text := strings.Repeat("a", surface.MaxText-extra) + strings.Repeat(letter, 4)
+			got := truncateText(text)
+			if !strings.HasPrefix(text, got) || !utf8.ValidString(got) || len(got) > surface.MaxText ||
+				len(got) < surface.MaxText-len(letter) {
+				t.Errorf("%q after %d: %d bytes", letter, surface.MaxText-extra, len(got))
+			}
+		}
+	}
+	for _, whole := range []string{"", "\u20ac", strings.Repeat("a", surface.MaxText)} {
+		if got := truncateText(whole); got != whole {
+			t.Errorf("%d bytes became %d", len(whole), len(got))
+		}
+	}
+}
+
 // TestScreen: lists, dialogs and windows reach the owner, who acts on them.
 func TestScreen(t *testing.T) {
 	b := lend(t)
-	b.web.mux.HandleFunc("GET /s/page", document("Page", `<style>body{margin:0} body>*{position:absolute;left:0;width:200px;height:40px}</style>
-		<select id=list style="top:0" onchange="document.title='chose '+this.value"><option value=a>Ash<option value=b selected>Birch<option value=c disabled>Cedar</select>
+	b.web.mux.HandleFunc(
+		"GET /s/page",
+		document("Page", `<style>body{margin:0} body>*{position:absolute;left:0;width:200px;height:40px}</style>
+		<select id=list style="top:0" onchange="document.title='chose '+this.value">
+		<option value=a>Ash<option value=b selected>Birch<option value=c disabled>Cedar</select>
 		<button style="top:60px" onclick="document.title='said '+confirm('Really?')">Ask</button>
 		<button style="top:120px" onclick="window.open('/s/window')">Window</button>
-		<a style="top:180px" href="/s/next">Next</a>`))
-	b.web.mux.HandleFunc("GET /s/window", document("Window", `<style>body{margin:0}</style><button style="width:200px;height:100px" onclick="opener.document.title='back'; window.close()">Done</button>`))
+		<a style="top:180px" href="/s/next">Next</a>`),
+	)
+	b.web.mux.HandleFunc(
+		"GET /s/window",
+		document(
+			"Window",
+			`<style>body{margin:0}</style><button style="width:200px;height:100px" onclick="opener.document.title='back'; `+
+				`window.close()">Done</button>`,
+		),
+	)
 	b.web.mux.HandleFunc("GET /s/next", document("Next", "next"))
 	o, _ := stage(t, b, "/s/page")
 	ctx := within(t, time.Minute)
 
 	o.say(click(100, 20)...)
-	m, n := o.wait(ctx, 0, "a list", func(m surface.Message) bool { _, ok := m.(surface.Choices); return ok })
+	m, n := o.wait(ctx, 0, "a list", func(m surface.PageMessage) bool { _, ok := m.(surface.Choices); return ok })
 	list, _ := m.(surface.Choices)
-	want := []surface.Choice{{Label: "Ash", Value: "0"}, {Label: "Birch", Value: "1", Selected: true}, {Label: "Cedar", Value: "2", Disabled: true}}
+	want := []surface.Choice{{Label: "Ash", Value: "0"}, {Label: "Birch", Value: "1", Selected: true},
+		{Label: "Cedar", Value: "2", Disabled: true}}
 	if !slices.Equal(list.Options, want) {
 		t.Errorf("the list has %+v", list.Options)
 	}
@@ -328,7 +388,11 @@ func TestScreen(t *testing.T) {
 	_, n = o.wait(ctx, n, "the choice", isPlace("chose a"))
 
 	o.say(click(100, 80)...)
-	m, n = o.wait(ctx, n, "a dialog", func(m surface.Message) bool { d, ok := m.(surface.Dialog); return ok && d.Kind != "" })
+	m, n = o.wait(ctx, n, "a dialog", func(m surface.PageMessage) bool {
+		d, ok := m.(surface.Dialog)
+		return ok &&
+			d.Kind != ""
+	})
 	dialog, _ := m.(surface.Dialog)
 	if dialog.Kind != surface.DialogConfirm || dialog.Message != "Really?" {
 		t.Errorf("asked %+v", dialog)
@@ -367,25 +431,30 @@ func TestStillPage(t *testing.T) {
 // choose and nothing that they cannot have.
 func TestPickers(t *testing.T) {
 	b := lend(t)
-	b.web.mux.HandleFunc("GET /s/pickers", document("Pickers", `<style>body{margin:0} body>*{position:absolute;left:0;width:200px;height:40px}</style>
-		<input type=date style="top:0" value=1984-05-06 min=1900-01-01 max=2020-12-31 onchange="document.title='born '+this.value" oninput="this.told=1">
+	b.web.mux.HandleFunc(
+		"GET /s/pickers",
+		document("Pickers", `<style>body{margin:0} body>*{position:absolute;left:0;width:200px;height:40px}</style>
+		<input type=date style="top:0" value=1984-05-06 min=1900-01-01 max=2020-12-31 
+		onchange="document.title='born '+this.value" oninput="this.told=1">
 		<input type=color style="top:60px" value="#336699" onchange="document.title='likes '+this.value">
 		<input type=time style="top:120px" readonly value=10:00>
 		<fieldset disabled style="top:180px;border:0;padding:0"><input type=month style="width:200px;height:40px"></fieldset>
-		<label style="top:240px">When <input type=datetime-local step=1 style="position:absolute;left:100px" onchange="document.title='at '+this.value"></label>`))
+		<label style="top:240px">When <input type=datetime-local step=1 style="position:absolute;left:100px"
+		onchange="document.title='at '+this.value"></label>`),
+	)
 	o, root := stage(t, b, "/s/pickers")
 	ctx := within(t, 3*time.Minute)
-	said := 0
+	announced := 0
 	open := func(x, y float64) (c surface.Choices) {
 		t.Helper()
 		// A browser that is still busy with a page drops what is clicked: then it is clicked again.
 		for range 6 {
 			o.say(click(x, y)...)
 			patient, enough := context.WithTimeout(ctx, 20*time.Second)
-			m, n := o.heard(patient, said, func(m surface.Message) bool { _, ok := m.(surface.Choices); return ok })
+			m, n := o.heard(patient, announced, func(m surface.PageMessage) bool { _, ok := m.(surface.Choices); return ok })
 			enough()
 			if m != nil {
-				c, said = m.(surface.Choices), n
+				c, announced = m.(surface.Choices), n
 				return c
 			}
 		}
@@ -395,16 +464,18 @@ func TestPickers(t *testing.T) {
 	choose := func(c surface.Choices, value, title string) {
 		t.Helper()
 		o.say(surface.Choose{ID: c.ID, Value: value, Accept: true})
-		_, said = o.wait(ctx, said, title, isPlace(title))
+		_, announced = o.wait(ctx, announced, title, isPlace(title))
 	}
 	for _, c := range []struct {
 		x, y         float64
 		want         surface.Choices
 		value, title string
 	}{
-		{100, 20, surface.Choices{Picker: "date", Value: "1984-05-06", Min: "1900-01-01", Max: "2020-12-31"}, "1991-12-24", "born 1991-12-24"},
+		{100, 20, surface.Choices{Picker: "date", Value: "1984-05-06", Min: "1900-01-01", Max: "2020-12-31"}, "1991-12-24",
+			"born 1991-12-24"},
 		{100, 80, surface.Choices{Picker: "color", Value: "#336699"}, "#ff8800", "likes #ff8800"},
-		{10, 250, surface.Choices{Picker: "datetime-local", Step: "1"}, "2026-02-03T04:05:06", "at 2026-02-03T04:05:06"}, // by its label
+		// by its label
+		{10, 250, surface.Choices{Picker: "datetime-local", Step: "1"}, "2026-02-03T04:05:06", "at 2026-02-03T04:05:06"},
 	} {
 		got := open(c.x, c.y)
 		id := got.ID
@@ -414,7 +485,7 @@ func TestPickers(t *testing.T) {
 		}
 		choose(got, c.value, c.title)
 	}
-	// What the field cannot have leaves it; so do those that nobody may change.
+	// What the field cannot have leaves it; so do those that no one may change.
 	born := open(100, 20)
 	o.say(surface.Choose{ID: born.ID, Value: "tomorrow", Accept: true})
 	o.say(click(100, 140)...)
@@ -432,7 +503,14 @@ func TestPickers(t *testing.T) {
 // TestPicturesWaitToBeSeen: an owner who does not keep up is sent a bounded number of pictures.
 func TestPicturesWaitToBeSeen(t *testing.T) {
 	b := lend(t)
-	b.web.mux.HandleFunc("GET /s/moving", document("Moving", `<h1 id=n>0</h1><script>let i = 0; const step = () => { n.textContent = ++i; requestAnimationFrame(step); }; step()</script>`))
+	b.web.mux.HandleFunc(
+		"GET /s/moving",
+		document(
+			"Moving",
+			`<h1 id=n>0</h1><script>let i = 0; const step = () => { n.textContent = ++i; requestAnimationFrame(step); }; `+
+				`step()</script>`,
+		),
+	)
 	o, root := stage(t, b, "/s/moving")
 	ctx := within(t, time.Minute)
 	o.pictures(ctx, 5)
@@ -440,7 +518,7 @@ func TestPicturesWaitToBeSeen(t *testing.T) {
 	o.unseen = true
 	before := o.count
 	o.mu.Unlock()
-	// The page itself says when many more could have come.
+	// The page itself states when many more could have come.
 	var at int
 	for from := -1; from < 0 || at < from+60; {
 		must(t, root.call(ctx, `() => +document.querySelector("#n").textContent`, &at))
@@ -469,7 +547,7 @@ func TestPicturesWaitToBeSeen(t *testing.T) {
 
 // TestActsAreBounded: what comes faster than a person is dropped, and nothing else is.
 func TestActsAreBounded(t *testing.T) {
-	h := newHand()
+	h := newInputHandler()
 	now := time.Unix(1, 0)
 	allowed := 0
 	for range 1000 {
@@ -485,7 +563,7 @@ func TestActsAreBounded(t *testing.T) {
 		t.Error("the next second has none")
 	}
 	h.second, h.acts = time.Now().Add(time.Hour), maxActs
-	if choices, opened := h.act(t.Context(), nil, surface.Input{Kind: surface.InputKey}); opened {
+	if choices, opened := h.apply(t.Context(), nil, surface.Input{Kind: surface.InputKey}, false); opened {
 		t.Errorf("an act beyond the bound opened %+v", choices)
 	}
 }
@@ -496,10 +574,18 @@ func TestGuardOnThePage(t *testing.T) {
 	b := lend(t)
 	inside := newSite(t) // a service of this machine that the run may not reach
 	address := strings.Replace(inside.URL, "127.0.0.1", "localhost", 1)
-	b.web.mux.HandleFunc("GET /g/redirect", func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, address+"/home", http.StatusFound) })
-	b.web.mux.HandleFunc("GET /g/page", document("Guarded", fmt.Sprintf(`<style>body{margin:0} body>*{position:absolute;left:0;width:200px;height:40px;display:block}</style>
-		<a style="top:0" href="%[1]s/home">Link</a><a style="top:60px" href="/g/redirect">Redirect</a><a style="top:120px" target=_blank href="http://169.254.169.254/latest">Window</a>
-		<iframe style="top:180px" src="%[1]s/framed"></iframe>`, address)))
+	b.web.mux.HandleFunc("GET /g/redirect",
+		func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, address+"/home", http.StatusFound) })
+	b.web.mux.HandleFunc(
+		"GET /g/page",
+		document(
+			"Guarded",
+			fmt.Sprintf(`<style>body{margin:0} body>*{position:absolute;left:0;width:200px;height:40px;display:block}</style>
+		<a style="top:0" href="%[1]s/home">Link</a><a style="top:60px" href="/g/redirect">Redirect</a>
+		<a style="top:120px" target=_blank href="http://169.254.169.254/latest">Window</a>
+		<iframe style="top:180px" src="%[1]s/framed"></iframe>`, address),
+		),
+	)
 	for name, c := range map[string]struct {
 		y    float64
 		host string
@@ -507,7 +593,7 @@ func TestGuardOnThePage(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			o, _ := stage(t, b, "/g/page")
 			o.say(click(10, c.y)...)
-			o.wait(within(t, time.Minute), 0, "the blocked host", func(m surface.Message) bool {
+			o.wait(within(t, time.Minute), 0, "the blocked host", func(m surface.PageMessage) bool {
 				p, ok := m.(surface.Place)
 				return ok && p.Blocked == c.host
 			})

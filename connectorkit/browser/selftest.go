@@ -23,7 +23,8 @@ func SelfTest(ctx context.Context, program string) (err error) {
 		return fmt.Errorf("make a throw-away profile: %w", err)
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	b := protocol.BrowserBinding{Program: program, Profile: filepath.Join(dir, "profile"), Home: filepath.Join(dir, "home")}
+	b := protocol.BrowserBinding{Program: program, Profile: filepath.Join(dir, "profile"),
+		Home: filepath.Join(dir, "home")}
 	if b.User, err = selfTestUser(); err != nil {
 		return err
 	}
@@ -37,13 +38,13 @@ func SelfTest(ctx context.Context, program string) (err error) {
 		return err
 	}
 	defer p.end(context.WithoutCancel(ctx))
-	limited, cancel := context.WithTimeout(ctx, startLimit)
+	limited, cancel := context.WithTimeout(ctx, startTimeout)
 	defer cancel()
-	tabs, err := p.adopt(limited, newGuard(nil, nil))
+	tabs, err := p.attachPages(limited, newDocumentGuard(nil, nil))
 	if err != nil {
 		return err
 	}
-	t, err := tabs.first(limited)
+	t, err := tabs.firstTab(limited)
 	if err != nil {
 		return err
 	}
@@ -60,17 +61,17 @@ func SelfTest(ctx context.Context, program string) (err error) {
 	return nil
 }
 
-// selfTestUser is whom a browser runs as where this process is root.
+// selfTestUser returns the user that a browser runs as when this process is root.
 func selfTestUser() (*protocol.BrowserUser, error) {
 	if os.Geteuid() != 0 {
 		return nil, nil
 	}
-	nobody, err := user.Lookup("nobody")
+	unprivileged, err := user.Lookup("nobody")
 	if err != nil {
 		return nil, errors.New("a browser does not run as root, and there is no user nobody to run it as")
 	}
-	uid, uidErr := strconv.ParseUint(nobody.Uid, 10, 32)
-	gid, gidErr := strconv.ParseUint(nobody.Gid, 10, 32)
+	uid, uidErr := strconv.ParseUint(unprivileged.Uid, 10, 32)
+	gid, gidErr := strconv.ParseUint(unprivileged.Gid, 10, 32)
 	if uidErr != nil || gidErr != nil {
 		return nil, errors.New("the user nobody has no number")
 	}

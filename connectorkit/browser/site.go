@@ -15,22 +15,21 @@ type Site struct {
 	// Quiet is the path at Home that requests are sent from, without its document being asked
 	// for; empty means /robots.txt.
 	Quiet string
-	// Cookie names the cookies of the session: a name, or the beginning of names before a
-	// star. Without any of them nobody is signed in; while the owner signs in, a change of one is
-	// the reason to probe. Empty means that only a probe can tell.
+	// Cookie names the session cookies: a name, or a prefix followed by a star. Without any of them the owner is not
+	// signed in. During a sign-in, a change of one triggers a probe. Empty means that only a probe can decide.
 	Cookie string
-	// Headers are those of the site's own API that requests may carry, besides the common
-	// ones; what the browser says about itself it says alone.
+	// Headers are the headers of the site's own API that requests may carry, besides the common ones. Headers that
+	// describe the browser are set by the browser.
 	Headers []string
-	// Probe asks the provider's own API who is signed in, with one request by Page.Fetch.
-	// Nothing else proves a session: neither the page's looks nor a status alone.
-	Probe func(ctx context.Context, p *Page) (State, error)
-	// Wall says that an answer is the site's wall against robots; nil means that there is none.
+	// Probe asks the provider's API who is signed in, with one request by Page.Fetch. Nothing else proves a session:
+	// neither the look of a page nor a status code.
+	Probe func(ctx context.Context, p *Page) (SessionState, error)
+	// Wall reports whether a response is the site's challenge against robots. Nil means that the site has none.
 	Wall func(*governhttp.Response) bool
 }
 
-// State is what a probe found: Live, SignedOut, Walled or Unknown.
-type State interface{ state() }
+// SessionState is what a probe found: Live, SignedOut, Walled or Unknown.
+type SessionState interface{ state() }
 
 type (
 	// Live is a session of that account, as the provider names it.
@@ -39,7 +38,7 @@ type (
 	SignedOut struct{}
 	// Walled means that the site wants a person to look at it.
 	Walled struct{}
-	// Unknown means that the provider could not be asked, or gave an answer that says nothing.
+	// Unknown means that the provider could not be asked, or that its answer is inconclusive.
 	Unknown struct{}
 )
 

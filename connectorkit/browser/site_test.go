@@ -35,7 +35,10 @@ func newSite(t testing.TB) *site {
 	t.Helper()
 	s := &site{sessions: map[string]string{}, mux: http.NewServeMux(), items: 3, persists: true}
 	s.mux.HandleFunc("GET /robots.txt", text("User-agent: *"))
-	s.mux.HandleFunc("GET /login", document(`Sign in`, `<form method=post><label>Name <input name=account id=account></label><label>Password <input name=password type=password value="planted"></label><label>Note <input value="planted"></label><button id=go>Go on</button></form>`))
+	s.mux.HandleFunc("GET /login",
+		document(`Sign in`, `<form method=post><label>Name <input name=account id=account></label><label>Password <input `+
+			`name=password type=password value="planted"></label><label>Note <input value="planted"></label><button id=go>`+
+			`Go on</button></form>`))
 	s.mux.HandleFunc("POST /login", func(w http.ResponseWriter, r *http.Request) {
 		http.SetCookie(w, s.signIn(r.FormValue("account")))
 		http.Redirect(w, r, "/home", http.StatusSeeOther)
@@ -81,7 +84,8 @@ func (s *site) signIn(account string) *http.Cookie {
 	defer s.mu.Unlock()
 	id := rand.Text()
 	s.sessions[id] = account
-	c := &http.Cookie{Name: "__Host-session", Value: id, Path: "/", Secure: true, HttpOnly: true, SameSite: http.SameSiteLaxMode}
+	c := &http.Cookie{Name: "__Host-session", Value: id, Path: "/", Secure: true, HttpOnly: true,
+		SameSite: http.SameSiteLaxMode}
 	if s.persists {
 		c.MaxAge = 3600
 	}
@@ -124,7 +128,8 @@ func text(s string) http.HandlerFunc {
 func document(title, body string) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "text/html; charset=utf-8")
-		fmt.Fprintf(w, "<!doctype html><meta name=viewport content=width=device-width><title>%s</title><body>%s</body>", title, body)
+		fmt.Fprintf(w, "<!doctype html><meta name=viewport content=width=device-width><title>%s</title><body>%s</body>",
+			title, body)
 	}
 }
 
@@ -139,7 +144,7 @@ func (s *site) known() Site {
 	return Site{Home: s.URL, SignIn: s.URL + "/login", Cookie: "__Host-session", Probe: probe}
 }
 
-func probe(ctx context.Context, p *Page) (State, error) {
+func probe(ctx context.Context, p *Page) (SessionState, error) {
 	got, err := p.Fetch(ctx, governhttp.Request{Path: "/api/session"})
 	if err != nil {
 		return nil, err
@@ -161,7 +166,8 @@ func probe(ctx context.Context, p *Page) (State, error) {
 
 const manifestOf = `{
 	"protocol_version": "0.1.0", "connector_id": "shelf", "version": "1.0.0", "display_name": "Shelf",
-	"runtime_requirements": {"bindings": {"browser": {"required": true}, "network": {"required": true}, "interactive": {"required": false}}},
+	"runtime_requirements": {"bindings": {"browser": {"required": true}, "network": {"required": true},` +
+	` "interactive": {"required": false}}},
 	"streams": [{
 		"name": "items", "semantics": "append_only", "checkpoint": "slice", "primary_key": "id",
 		"schema": {"type": "object", "properties": {"id": {"type": "string"}}, "required": ["id"]}
@@ -170,35 +176,37 @@ const manifestOf = `{
 
 // shelf is a connector for the site. Meanwhile is called when the session is proven.
 func shelf(of Site, meanwhile func(context.Context, *Browser) error) connectorkit.Connector {
-	return connectorkit.MustNew([]byte(manifestOf), func(ctx context.Context, s *connectorkit.Setup) ([]connectorkit.Collector, error) {
-		b, err := Open(ctx, s, of)
-		if err != nil {
-			return nil, err
-		}
-		client, err := s.HTTP(governhttp.Options{BaseURL: of.Home, Transport: b.Transport(), Timeout: 20 * time.Second, Classify: connectorkit.ByStatus})
-		if err != nil {
-			return nil, err
-		}
-		if meanwhile != nil {
-			if err := meanwhile(ctx, b); err != nil {
+	return connectorkit.MustNew([]byte(manifestOf),
+		func(ctx context.Context, s *connectorkit.Setup) ([]connectorkit.Collector, error) {
+			b, err := Open(ctx, s, of)
+			if err != nil {
 				return nil, err
 			}
-		}
-		return []connectorkit.Collector{connectorkit.PagedStream{Stream: "items",
-			Page: func(ctx context.Context, _ connectorkit.Cursor) (connectorkit.Page, error) {
-				got, err := client.Get(ctx, "/api/items", nil)
-				if err != nil {
-					return connectorkit.Page{}, err
+			client, err := s.HTTP(governhttp.Options{BaseURL: of.Home, Transport: b.Transport(), Timeout: 20 * time.Second,
+				Classify: connectorkit.ByStatus})
+			if err != nil {
+				return nil, err
+			}
+			if meanwhile != nil {
+				if err := meanwhile(ctx, b); err != nil {
+					return nil, err
 				}
-				var list []map[string]any
-				if err := json.Unmarshal(got.Body, &list); err != nil {
-					return connectorkit.Page{}, connectorkit.Fail(connectorkit.Malformed, err)
-				}
-				var p connectorkit.Page
-				for _, item := range list {
-					p.Records = append(p.Records, connectorkit.Upsert(item))
-				}
-				return p, nil
-			}}}, nil
-	})
+			}
+			return []connectorkit.Collector{connectorkit.PagedStream{Stream: "items",
+				Page: func(ctx context.Context, _ connectorkit.Cursor) (connectorkit.Page, error) {
+					got, err := client.Get(ctx, "/api/items", nil)
+					if err != nil {
+						return connectorkit.Page{}, err
+					}
+					var list []map[string]any
+					if err := json.Unmarshal(got.Body, &list); err != nil {
+						return connectorkit.Page{}, connectorkit.Fail(connectorkit.Malformed, err)
+					}
+					var p connectorkit.Page
+					for _, item := range list {
+						p.Records = append(p.Records, connectorkit.Upsert(item))
+					}
+					return p, nil
+				}}}, nil
+		})
 }

@@ -9,9 +9,9 @@ import (
 	"github.com/pdpp-go/pdpp/protocol"
 )
 
-// attributes put the browser into a group of its own, and under another user when the
+// processAttributes put the browser into a group of its own, and under another user when the
 // connector is root: Chromium's sandbox does not work for root.
-func attributes(u *protocol.BrowserUser) *syscall.SysProcAttr {
+func processAttributes(u *protocol.BrowserUser) *syscall.SysProcAttr {
 	a := &syscall.SysProcAttr{Setpgid: true}
 	if u != nil && os.Geteuid() == 0 {
 		a.Credential = &syscall.Credential{Uid: u.UID, Gid: u.GID}
@@ -19,11 +19,11 @@ func attributes(u *protocol.BrowserUser) *syscall.SysProcAttr {
 	return a
 }
 
-// endGroup ends what is left of the browser's group.
-func endGroup(leader *os.Process) { _ = syscall.Kill(-leader.Pid, syscall.SIGKILL) }
+// killProcessGroup ends what is left of the browser's group.
+func killProcessGroup(leader *os.Process) { _ = syscall.Kill(-leader.Pid, syscall.SIGKILL) }
 
-// own makes an inherited file this process's alone: the browser has no business with it.
-func own(fd int) error {
+// closeOnExec keeps an inherited file from the browser.
+func closeOnExec(fd int) error {
 	syscall.CloseOnExec(fd)
 	return syscall.SetNonblock(fd, true)
 }

@@ -10,8 +10,8 @@ import (
 
 // attributes are none: the debugging pipe needs inherited files, which a start on this
 // system refuses.
-func attributes(*protocol.BrowserUser) *syscall.SysProcAttr { return nil }
+func processAttributes(*protocol.BrowserUser) *syscall.SysProcAttr { return nil }
 
-func endGroup(leader *os.Process) { _ = leader.Kill() }
+func killProcessGroup(leader *os.Process) { _ = leader.Kill() }
 
-func own(int) error { return errors.New("a page cannot be shown on this system") }
+func closeOnExec(int) error { return errors.New("a page cannot be shown on this system") }

@@ -16,6 +16,7 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/pdpp-go/pdpp/connectorkit/browser/internal/devtools"
 	"github.com/pdpp-go/pdpp/protocol/surface"
 )
 
@@ -28,11 +29,11 @@ type tab struct {
 	p      *process
 	id     target.ID
 	opener target.ID
-	s      *session
+	s      *devtools.Session
 
 	mu    sync.Mutex
 	host  string
-	empty string // address whose document is not asked for: it stands here without contents
+	empty string // address that shows an empty document without a request
 	world int64  // execution context of our isolated world; zero when there is none
 
 	asks <-chan jsontext.Value // its dialogs, opened and closed; nil before it is attended
@@ -41,42 +42,40 @@ type tab struct {
 }
 
 // at is the host of the page's document; empty before the first one.
-func (t *tab) at() string {
+func (t *tab) currentHost() string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.host
 }
 
-// stand goes to an address of a site without asking the site for anything: its document is
-// an empty text, of that origin.
-func (t *tab) stand(ctx context.Context, address string) error {
+// loadEmpty goes to an address of a site without a request: its document is an empty text of that origin.
+func (t *tab) loadEmpty(ctx context.Context, address string) error {
 	t.mu.Lock()
 	t.empty = address
 	t.mu.Unlock()
 	return t.load(ctx, address)
 }
 
-// standsAt tells whether the address is where the tab stands without a document of the site.
-func (t *tab) standsAt(address string) bool {
+// isEmptyAt reports whether the address shows the empty document of loadEmpty.
+func (t *tab) isEmptyAt(address string) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.empty != "" && t.empty == address
 }
 
-func (t *tab) moved(host string) {
+func (t *tab) setHost(host string) {
 	t.mu.Lock()
 	t.host = host
 	t.mu.Unlock()
 }
 
-// attend lets no dialog of the page pass unseen from now on: it waits for its answer, and
-// dialogs gives it to whoever shows the page, however late they come. A page that nobody is
-// shown is not attended, as nobody would answer. It is for one caller at a time.
-func (t *tab) attend(ctx context.Context) error {
-	if t.attended() {
+// followDialogs queues the dialogs of the page from now on, for a viewer that may come later. Do not call it for a
+// page that is not shown, because its dialogs would stay open. It is not safe for concurrent use.
+func (t *tab) followDialogs(ctx context.Context) error {
+	if t.followsDialogs() {
 		return nil // to ask again would wait for a dialog that is open
 	}
-	asks, stop := t.followDialogs()
+	asks, stop := t.subscribeDialogs()
 	if _, err := cdp.Call(ctx, t.s, page.Enable, page.EnableParams{}); err != nil {
 		stop()
 		return err
@@ -88,21 +87,21 @@ func (t *tab) attend(ctx context.Context) error {
 }
 
 // attendHeld does the same for a page that is held: it may answer only once it goes on.
-func (t *tab) attendHeld() {
-	asks, _ := t.followDialogs()
+func (t *tab) followDialogsPaused() {
+	asks, _ := t.subscribeDialogs()
 	t.mu.Lock()
 	t.asks = asks
 	t.mu.Unlock()
-	t.s.post(page.Enable.Method, page.EnableParams{})
+	t.s.Post(page.Enable.Method, page.EnableParams{})
 }
 
-// followDialogs gives the dialogs of the page until it ends. A page that asks twice closes the
-// first dialog and opens the second at one moment: they come in that order.
-func (t *tab) followDialogs() (<-chan jsontext.Value, func()) {
-	return t.s.follow(page.JavascriptDialogOpening.Method, page.JavascriptDialogClosed.Method)
+// subscribeDialogs returns the dialog events of the page until it ends. A page may close one dialog and open the next
+// at once: the events keep that order.
+func (t *tab) subscribeDialogs() (<-chan jsontext.Value, func()) {
+	return t.s.SubscribeAll(page.JavascriptDialogOpening.Method, page.JavascriptDialogClosed.Method)
 }
 
-func (t *tab) attended() bool {
+func (t *tab) followsDialogs() bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.asks != nil
@@ -120,46 +119,42 @@ func (t *tab) close(ctx context.Context) error {
 	return err
 }
 
-// alive tells whether the page can still be spoken with.
+// alive reports whether the page can still be controlled.
 func (t *tab) alive() bool {
-	t.p.conn.mu.Lock()
-	defer t.p.conn.mu.Unlock()
-	return !t.p.conn.gone[t.s.id]
+	return t.p.conn.Attached(t.s.ID)
 }
 
-// crashed tells whether the page's process has gone.
+// crashed reports whether the page's process has crashed.
 func (t *tab) crashed() bool {
-	t.p.conn.mu.Lock()
-	defer t.p.conn.mu.Unlock()
-	return t.p.conn.broke[t.id]
+	return t.p.conn.Crashed(t.id)
 }
 
-// navigation is a document that could not be loaded, with Chromium's own word for it.
-type navigation struct{ reason string }
+// navigationError is a document that could not be loaded, with Chromium's own word for it.
+type navigationError struct{ reason string }
 
-func (n *navigation) Error() string { return "load the page: " + n.reason }
+func (n *navigationError) Error() string { return "load the page: " + n.reason }
 
-// ours tells whether the document was refused here, which says nothing about the site.
-func (n *navigation) ours() bool {
+// blockedByGuard reports whether the guard rejected the document, which is no evidence about the site.
+func (n *navigationError) blockedByGuard() bool {
 	return n.reason == "net::ERR_BLOCKED_BY_CLIENT" || n.reason == "net::ERR_ABORTED"
 }
 
 // load goes to the address and returns when its document has begun.
 func (t *tab) load(ctx context.Context, address string) error {
-	t.forgetWorld()
+	t.forgetIsolatedWorld()
 	got, err := cdp.Call(ctx, t.s, page.Navigate, page.NavigateParams{URL: address})
 	if err != nil {
 		return err
 	}
 	if got.ErrorText != "" {
-		return &navigation{got.ErrorText}
+		return &navigationError{got.ErrorText}
 	}
 	return nil
 }
 
-// interactive waits a moment for a document to be read, which gives it its title. A page
-// that hangs is none the less there; one that has opened a dialog reads no further.
-func (t *tab) interactive(ctx context.Context) {
+// awaitDocument waits shortly for the document to be parsed, which sets its title. A page that hangs or opens a dialog
+// ends the wait.
+func (t *tab) awaitDocument(ctx context.Context) {
 	limited, cancel := context.WithTimeout(ctx, time.Second)
 	defer cancel()
 	asks, stop := t.s.Subscribe(page.JavascriptDialogOpening.Method)
@@ -171,7 +166,8 @@ func (t *tab) interactive(ctx context.Context) {
 		case <-limited.Done():
 		}
 	}()
-	_ = t.call(limited, `() => document.readyState !== "loading" || new Promise(done => document.addEventListener("DOMContentLoaded", done))`, nil)
+	_ = t.call(limited, `() => document.readyState !== "loading" || new Promise(done => `+
+		`document.addEventListener("DOMContentLoaded", done))`, nil)
 }
 
 // address is where the page is, as the page's own process knows it.
@@ -181,19 +177,19 @@ func (t *tab) address(ctx context.Context) (*url.URL, error) {
 		return nil, err
 	}
 	if tree.FrameTree == nil || tree.FrameTree.Frame == nil {
-		return nil, errDetached
+		return nil, devtools.ErrDetached
 	}
 	return url.Parse(tree.FrameTree.Frame.URL)
 }
 
-func (t *tab) forgetWorld() {
+func (t *tab) forgetIsolatedWorld() {
 	t.mu.Lock()
 	t.world = 0
 	t.mu.Unlock()
 }
 
-// ownWorld gives the execution context of our isolated world and makes it when there is none.
-func (t *tab) ownWorld(ctx context.Context) (int64, error) {
+// isolatedWorld returns the execution context of our isolated world, and creates it when there is none.
+func (t *tab) isolatedWorld(ctx context.Context) (int64, error) {
 	t.mu.Lock()
 	world := t.world
 	t.mu.Unlock()
@@ -205,9 +201,10 @@ func (t *tab) ownWorld(ctx context.Context) (int64, error) {
 		return 0, err
 	}
 	if tree.FrameTree == nil || tree.FrameTree.Frame == nil {
-		return 0, errDetached
+		return 0, devtools.ErrDetached
 	}
-	made, err := cdp.Call(ctx, t.s, page.CreateIsolatedWorld, page.CreateIsolatedWorldParams{FrameID: tree.FrameTree.Frame.ID, WorldName: worldName})
+	made, err := cdp.Call(ctx, t.s, page.CreateIsolatedWorld,
+		page.CreateIsolatedWorldParams{FrameID: tree.FrameTree.Frame.ID, WorldName: worldName})
 	if err != nil {
 		return 0, err
 	}
@@ -222,7 +219,7 @@ var errScript = errors.New("a script failed in the page")
 
 // call runs a function of ours in our world of the page and reads what it returns.
 func (t *tab) call(ctx context.Context, function string, result any, args ...any) error {
-	world, err := t.ownWorld(ctx)
+	world, err := t.isolatedWorld(ctx)
 	if err != nil {
 		return err
 	}
@@ -240,8 +237,8 @@ func (t *tab) call(ctx context.Context, function string, result any, args ...any
 		FunctionDeclaration: function, ExecutionContextID: id, Arguments: given, ReturnByValue: &yes, AwaitPromise: &yes,
 	})
 	if err != nil {
-		if worldGone(err) {
-			t.forgetWorld()
+		if contextDestroyed(err) {
+			t.forgetIsolatedWorld()
 		}
 		return err
 	}
@@ -251,26 +248,23 @@ func (t *tab) call(ctx context.Context, function string, result any, args ...any
 	if result == nil || got.Result == nil || len(got.Result.Value) == 0 {
 		return nil
 	}
-	return decode(got.Result.Value, result)
+	return devtools.Decode(got.Result.Value, result)
 }
 
-// worldGone tells whether an error means that the document was replaced under us.
-func worldGone(err error) bool {
-	var w *wireError
-	if errors.Is(err, errDetached) {
+// contextDestroyed reports whether an error means that the document was replaced during a call.
+func contextDestroyed(err error) bool {
+	var w *devtools.RemoteError
+	if errors.Is(err, devtools.ErrDetached) {
 		return true
 	}
 	if !errors.As(err, &w) {
 		return false
 	}
-	for _, text := range []string{"Cannot find context", "navigated or closed", "context was destroyed", "Promise was collected", "Session with given id not found", "uniqueContextId not found"} {
+	for _, text := range []string{"Cannot find context", "navigated or closed", "context was destroyed",
+		"Promise was collected", "Session with given id not found", "uniqueContextId not found"} {
 		if strings.Contains(w.Message, text) {
 			return true
 		}
 	}
 	return false
-}
-
-func decode(raw jsontext.Value, into any) error {
-	return json.Unmarshal(raw, into, jsontext.AllowInvalidUTF8(true), jsontext.AllowDuplicateNames(true))
 }

@@ -19,6 +19,7 @@ import (
 	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/heapprofiler"
 
+	"github.com/pdpp-go/pdpp/connectorkit/browser/internal/devtools"
 	"github.com/pdpp-go/pdpp/governor/governhttp"
 )
 
@@ -37,13 +38,14 @@ const (
 // Requests are the page's own and only read; the browser sets what identifies it.
 var (
 	allowedMethods = []string{http.MethodGet, http.MethodHead, http.MethodPost}
-	allowedHeaders = []string{"Accept", "Accept-Language", "Authorization", "Content-Type", "If-Modified-Since", "If-None-Match", "X-Requested-With"}
+	allowedHeaders = []string{"Accept", "Accept-Language", "Authorization", "Content-Type", "If-Modified-Since",
+		"If-None-Match", "X-Requested-With"}
 )
 
-// transport sends requests from a bare document of the site: with its cookies, its origin
+// pageTransport sends requests from a bare document of the site: with its cookies, its origin
 // and the browser's own headers, and without the site's scripts, its policy for contents
 // and what they would send besides. It is safe for concurrent use.
-type transport struct {
+type pageTransport struct {
 	home    *url.URL // origin
 	quiet   string   // address of the bare document
 	headers []string
@@ -51,7 +53,7 @@ type transport struct {
 
 	open    func(context.Context) (*tab, error)
 	ended   error         // what a request gets when there is no browser any more
-	loading chan struct{} // held by whoever loads the bare document
+	loading chan struct{} // held while the empty document is loaded
 
 	mu      sync.Mutex
 	tab     *tab
@@ -60,8 +62,8 @@ type transport struct {
 	last    int64
 }
 
-func newTransport(site Site, t *tab, open func(context.Context) (*tab, error)) (*transport, error) {
-	home, err := originOf(site.Home)
+func newPageTransport(site Site, t *tab, open func(context.Context) (*tab, error)) (*pageTransport, error) {
+	home, err := siteOrigin(site.Home)
 	if err != nil {
 		return nil, fmt.Errorf("the site's home: %w", err)
 	}
@@ -77,13 +79,13 @@ func newTransport(site Site, t *tab, open func(context.Context) (*tab, error)) (
 	for _, name := range site.Headers {
 		headers = append(headers, http.CanonicalHeaderKey(name))
 	}
-	return &transport{
+	return &pageTransport{
 		home: home, quiet: quiet.String(), headers: headers, limit: governhttp.DefaultMaxBody + 1,
 		tab: t, open: open, ended: governhttp.ErrUnusable, loading: make(chan struct{}, 1),
 	}, nil
 }
 
-func originOf(address string) (*url.URL, error) {
+func siteOrigin(address string) (*url.URL, error) {
 	u, err := url.Parse(address)
 	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
 		return nil, errors.New("an absolute address, http or https")
@@ -92,10 +94,10 @@ func originOf(address string) (*url.URL, error) {
 }
 
 func sameOrigin(a, b *url.URL) bool {
-	return a.Scheme == b.Scheme && strings.EqualFold(a.Hostname(), b.Hostname()) && port(a) == port(b)
+	return a.Scheme == b.Scheme && strings.EqualFold(a.Hostname(), b.Hostname()) && portOf(a) == portOf(b)
 }
 
-func port(u *url.URL) string {
+func portOf(u *url.URL) string {
 	if p := u.Port(); p != "" {
 		return p
 	}
@@ -105,8 +107,7 @@ func port(u *url.URL) string {
 	return "80"
 }
 
-// fetchFunction is the request, in the page. It reads the body no further than the limit,
-// and gives it as text where that is what it is.
+// fetchFunction sends the request within the page. It reads the body up to the limit and returns text as text.
 const fetchFunction = `async (id, method, url, headers, body, coded, timeout, limit) => {
 	const stops = globalThis.pdppStops ??= new Map();
 	const stop = new AbortController();
@@ -115,7 +116,8 @@ const fetchFunction = `async (id, method, url, headers, body, coded, timeout, li
 	try {
 		let sent;
 		if (body !== null) sent = coded ? Uint8Array.from(atob(body), c => c.charCodeAt(0)) : body;
-		const got = await fetch(url, {method, headers, body: sent, credentials: "include", redirect: "manual", cache: "no-store", signal: stop.signal});
+		const got = await fetch(url, {method, headers, body: sent, credentials: "include", redirect: "manual",
+			cache: "no-store", signal: stop.signal});
 		if (got.type === "opaqueredirect") return {redirected: true};
 		const parts = [];
 		let size = 0, cut = false;
@@ -152,8 +154,8 @@ const fetchFunction = `async (id, method, url, headers, body, coded, timeout, li
 
 const stopFunction = `id => { globalThis.pdppStops?.get(id)?.abort(); }`
 
-// fetched is what fetchFunction returns.
-type fetched struct {
+// fetchedResponse is what fetchFunction returns.
+type fetchedResponse struct {
 	Status     int         `json:"status"`
 	Headers    [][2]string `json:"headers"`
 	Text       string      `json:"text"`
@@ -169,24 +171,23 @@ var (
 	errReplaced = errors.New("the page was replaced while it asked")
 )
 
-// RoundTrip sends one request. A redirect is an answer 302 without Location: where it leads
-// is hidden from a page. An answer whose body exceeds the limit ends in an error while it
-// is read.
-func (t *transport) RoundTrip(req *http.Request) (*http.Response, error) {
+// RoundTrip sends one request. A redirect becomes a response 302 without Location, because a page cannot see where it
+// leads. Reading a body beyond the limit returns an error.
+func (t *pageTransport) RoundTrip(req *http.Request) (*http.Response, error) {
 	if req.Body != nil {
 		defer req.Body.Close()
 	}
-	headers, err := t.allow(req)
+	headers, err := t.checkRequest(req)
 	if err != nil {
 		return nil, err
 	}
-	body, coded, err := sentBody(req)
+	body, coded, err := requestBody(req)
 	if err != nil {
 		return nil, err
 	}
 	ctx := req.Context()
-	page, err := t.page(ctx)
-	if errors.Is(err, errLost) {
+	page, err := t.emptyPage(ctx)
+	if errors.Is(err, devtools.ErrLost) {
 		return nil, t.ended
 	}
 	if err != nil {
@@ -197,18 +198,19 @@ func (t *transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	id, tidy := strconv.FormatInt(t.last, 10), t.last%tidyEvery == 0
 	t.mu.Unlock()
 	if tidy {
-		page.s.post(heapprofiler.CollectGarbage.Method, cdp.Empty{})
+		page.s.Post(heapprofiler.CollectGarbage.Method, cdp.Empty{})
 	}
 	limited, cancel := context.WithTimeoutCause(ctx, fetchLimit+fetchGrace, errTimeout)
 	defer cancel()
-	var got fetched
-	err = page.call(limited, fetchFunction, &got, id, req.Method, req.URL.String(), headers, body, coded, fetchLimit.Milliseconds(), t.limit)
+	var got fetchedResponse
+	err = page.call(limited, fetchFunction, &got, id, req.Method, req.URL.String(), headers, body, coded,
+		fetchLimit.Milliseconds(), t.limit)
 	switch {
 	case err != nil && limited.Err() != nil:
-		t.giveUp(page, id)
+		t.abandon(page, id)
 		return nil, context.Cause(limited)
 	case err != nil:
-		return nil, t.broken(page, err)
+		return nil, t.requestError(page, err)
 	case got.Failed == "timeout":
 		return nil, errTimeout
 	case got.Failed != "":
@@ -217,8 +219,8 @@ func (t *transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	return got.response(req)
 }
 
-// allow holds a request to what the page may send.
-func (t *transport) allow(req *http.Request) ([][2]string, error) {
+// checkRequest holds a request to what the page may send.
+func (t *pageTransport) checkRequest(req *http.Request) ([][2]string, error) {
 	if !slices.Contains(allowedMethods, req.Method) {
 		return nil, fmt.Errorf("a page sends %s, not %s", strings.Join(allowedMethods, ", "), req.Method)
 	}
@@ -237,8 +239,8 @@ func (t *transport) allow(req *http.Request) ([][2]string, error) {
 	return headers, nil
 }
 
-// sentBody reads a request's body: nil for none, text as it is, anything else coded.
-func sentBody(req *http.Request) (body *string, coded bool, err error) {
+// requestBody reads a request's body: nil for none, text as it is, anything else coded.
+func requestBody(req *http.Request) (body *string, coded bool, err error) {
 	if req.Body == nil || req.Body == http.NoBody {
 		return nil, false, nil
 	}
@@ -258,9 +260,9 @@ func sentBody(req *http.Request) (body *string, coded bool, err error) {
 	return &text, coded, nil
 }
 
-// page gives the tab, on the bare document. What left it is brought back, which asks the site
-// nothing.
-func (t *transport) page(ctx context.Context) (*tab, error) {
+// emptyPage returns the tab with the empty document. It reloads the document without a request when the tab has left
+// it.
+func (t *pageTransport) emptyPage(ctx context.Context) (*tab, error) {
 	select {
 	case t.loading <- struct{}{}:
 		defer func() { <-t.loading }()
@@ -280,7 +282,7 @@ func (t *transport) page(ctx context.Context) (*tab, error) {
 		}
 		tab = fresh
 	}
-	if err := tab.stand(ctx, t.quiet); err != nil {
+	if err := tab.loadEmpty(ctx, t.quiet); err != nil {
 		return nil, err
 	}
 	at, err := tab.address(ctx)
@@ -296,13 +298,13 @@ func (t *transport) page(ctx context.Context) (*tab, error) {
 	return tab, nil
 }
 
-// broken notes that the page was lost, so that the next request brings it back. A page that
+// requestError notes that the page was lost, so that the next request brings it back. A page that
 // crashes twice, and a browser that is gone, end the transport.
-func (t *transport) broken(page *tab, err error) error {
-	if errors.Is(err, errLost) {
+func (t *pageTransport) requestError(page *tab, err error) error {
+	if errors.Is(err, devtools.ErrLost) {
 		return t.ended
 	}
-	if !worldGone(err) {
+	if !contextDestroyed(err) {
 		return err
 	}
 	t.mu.Lock()
@@ -319,8 +321,8 @@ func (t *transport) broken(page *tab, err error) error {
 	return errReplaced
 }
 
-// giveUp lets the page stop a request that nobody waits for.
-func (t *transport) giveUp(page *tab, id string) {
+// abandon makes the page abort a request with no caller.
+func (t *pageTransport) abandon(page *tab, id string) {
 	go func() {
 		ctx, cancel := context.WithTimeout(context.Background(), fetchGrace)
 		defer cancel()
@@ -328,7 +330,7 @@ func (t *transport) giveUp(page *tab, id string) {
 	}()
 }
 
-func (f *fetched) response(req *http.Request) (*http.Response, error) {
+func (f *fetchedResponse) response(req *http.Request) (*http.Response, error) {
 	if f.Redirected {
 		f.Status = http.StatusFound
 	}
@@ -355,14 +357,14 @@ func (f *fetched) response(req *http.Request) (*http.Response, error) {
 	}
 	var r io.Reader = bytes.NewReader(body)
 	if f.Cut {
-		r = io.MultiReader(r, failing{errTooLarge})
+		r = io.MultiReader(r, failingReader{errBodyTooLarge})
 	}
 	resp.Body = io.NopCloser(r)
 	return resp, nil
 }
 
-var errTooLarge = errors.New("the answer's body is too large")
+var errBodyTooLarge = errors.New("the answer's body is too large")
 
-type failing struct{ err error }
+type failingReader struct{ err error }
 
-func (f failing) Read([]byte) (int, error) { return 0, f.err }
+func (f failingReader) Read([]byte) (int, error) { return 0, f.err }

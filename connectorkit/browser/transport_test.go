@@ -25,10 +25,12 @@ func TestTransport(t *testing.T) {
 	b.web.mux.HandleFunc("/t/echo", func(w http.ResponseWriter, r *http.Request) {
 		body, err := io.ReadAll(r.Body)
 		must(t, err)
-		w.Header().Set("X-Saw", fmt.Sprint(r.Method, " ", r.Header.Get("Sec-Fetch-Site"), " ", r.Header.Get("Authorization"), " ", r.Header.Get("Shelf-Device"), " ", r.Header.Get("Content-Type")))
+		w.Header().Set("X-Saw", fmt.Sprint(r.Method, " ", r.Header.Get("Sec-Fetch-Site"), " ", r.Header.Get("Authorization"),
+			" ", r.Header.Get("Shelf-Device"), " ", r.Header.Get("Content-Type")))
 		_, _ = w.Write(body)
 	})
-	b.web.mux.HandleFunc("/t/redirect", func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/login", http.StatusFound) })
+	b.web.mux.HandleFunc("/t/redirect",
+		func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/login", http.StatusFound) })
 	b.web.mux.HandleFunc("/t/status", func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Retry-After", "7")
 		w.WriteHeader(http.StatusTooManyRequests)
@@ -42,7 +44,8 @@ func TestTransport(t *testing.T) {
 	ctx := within(t, time.Minute)
 
 	binary := []byte{0xff, 0xfe, 0, 1, 2, 0x80}
-	for name, body := range map[string][]byte{"text": []byte("größer \u2028 \"quoted\"\n\ufeff"), "binary": binary, "nothing": nil} {
+	for name, body := range map[string][]byte{"text": []byte("größer \u2028 \"quoted\"\n\ufeff"), "binary": binary,
+		"nothing": nil} {
 		got, err := b.client.Do(ctx, governhttp.Request{Method: "POST", Path: "/t/echo", Body: body, Header: http.Header{
 			"Authorization": {"Bearer x"}, "shelf-device": {"d1"}, "Content-Type": {"application/json"},
 		}})
@@ -63,12 +66,15 @@ func TestTransport(t *testing.T) {
 		t.Errorf("a redirect is %d, %v", redirected.Status, redirected.Header)
 	}
 	before := b.web.requests("/login")
-	if _, err := b.client.Do(ctx, governhttp.Request{Path: "/t/redirect"}); err != nil || b.web.requests("/login") != before {
+	if _, err := b.client.Do(ctx, governhttp.Request{Path: "/t/redirect"}); err != nil ||
+		b.web.requests("/login") != before {
 		t.Errorf("a redirect was followed: %v", err)
 	}
 
-	once := governhttp.NewSender(governor.New("once", func(c *governor.Config) { c.Attempts = 1 }), governhttp.SenderOptions{})
-	slow, err := governhttp.New(governhttp.Options{BaseURL: b.web.URL, Transport: b.Transport(), Classify: connectorkit.ByStatus, Sender: once})
+	once := governhttp.NewSender(governor.New("once", func(c *governor.Config) { c.Attempts = 1 }),
+		governhttp.SenderOptions{})
+	slow, err := governhttp.New(governhttp.Options{BaseURL: b.web.URL, Transport: b.Transport(),
+		Classify: connectorkit.ByStatus, Sender: once})
 	must(t, err)
 	_, err = slow.Do(ctx, governhttp.Request{Path: "/t/status"})
 	var stopped *governhttp.Stopped
@@ -130,8 +136,10 @@ func TestTransportBounds(t *testing.T) {
 	b.pages.limit = 1<<20 + 1
 	defer func() { b.pages.limit = governhttp.DefaultMaxBody + 1 }()
 	client := func(timeout time.Duration) *governhttp.Client {
-		c, err := governhttp.New(governhttp.Options{BaseURL: b.web.URL, Transport: b.Transport(), MaxBody: 1 << 20, Timeout: timeout,
-			Sender: governhttp.NewSender(governor.New("once", func(c *governor.Config) { c.Attempts = 1 }), governhttp.SenderOptions{})})
+		c, err := governhttp.New(governhttp.Options{BaseURL: b.web.URL, Transport: b.Transport(), MaxBody: 1 << 20,
+			Timeout: timeout,
+			Sender: governhttp.NewSender(governor.New("once", func(c *governor.Config) { c.Attempts = 1 }),
+				governhttp.SenderOptions{})})
 		must(t, err)
 		return c
 	}
@@ -145,7 +153,7 @@ func TestTransportBounds(t *testing.T) {
 	must(t, err)
 	resp, err := b.Transport().RoundTrip(larger)
 	must(t, err)
-	if _, err := io.Copy(io.Discard, resp.Body); !errors.Is(err, errTooLarge) {
+	if _, err := io.Copy(io.Discard, resp.Body); !errors.Is(err, errBodyTooLarge) {
 		t.Errorf("a body beyond the bound reads as whole: %v", err)
 	}
 	<-gone
@@ -206,12 +214,15 @@ func TestTransportComesBack(t *testing.T) {
 func TestTransportIsAlone(t *testing.T) {
 	b := lend(t)
 	ctx := within(t, time.Minute)
-	b.web.mux.HandleFunc("/t/hostile", document("Hostile", `<script>window.fetch = () => Promise.reject("no"); window.seen = Object.keys(window).filter(k => k.includes("pdpp"))</script>`))
-	page, err := b.tabs.open(ctx)
+	b.web.mux.HandleFunc("/t/hostile",
+		document("Hostile", `<script>window.fetch = () => Promise.reject("no"); window.seen = Object.keys(window)`+
+			`.filter(k => k.includes("pdpp"))</script>`))
+	page, err := b.tabs.openTab(ctx)
 	must(t, err)
 	defer page.close(ctx)
 	must(t, page.load(ctx, b.web.URL+"/t/hostile"))
-	own := &transport{home: b.pages.home, headers: allowedHeaders, limit: 1 << 20, tab: page, ready: true, loading: make(chan struct{}, 1)}
+	own := &pageTransport{home: b.pages.home, headers: allowedHeaders, limit: 1 << 20, tab: page, ready: true,
+		loading: make(chan struct{}, 1)}
 	req, err := http.NewRequestWithContext(ctx, "GET", b.web.URL+"/api/session", nil)
 	must(t, err)
 	resp, err := own.RoundTrip(req)

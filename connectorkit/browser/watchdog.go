@@ -10,9 +10,9 @@ import (
 // load within a fraction of it, repeated requests and their waits included.
 const defaultStall = 120 * time.Second
 
-// stallOf reads the owner's bound in milliseconds; anything but a positive integer means
+// stallTimeout reads the owner's bound in milliseconds; anything but a positive integer means
 // the default (RT-15.4).
-func stallOf(text string) time.Duration {
+func stallTimeout(text string) time.Duration {
 	const most = int64(1<<63-1) / int64(time.Millisecond)
 	n, err := strconv.ParseInt(text, 10, 64)
 	if err != nil || n <= 0 || n > most {
@@ -21,8 +21,8 @@ func stallOf(text string) time.Duration {
 	return time.Duration(n) * time.Millisecond
 }
 
-// watchdog calls bite once when nothing was reported for its whole limit. It does not count
-// while it is paused, and begins anew when that ends.
+// watchdog calls bite once when no progress was reported for its whole limit. A pause does not count, and the limit
+// starts again after it.
 type watchdog struct {
 	limit time.Duration
 	bite  func()
@@ -59,7 +59,7 @@ func (w *watchdog) begin() {
 	w.timer.Reset(w.limit)
 }
 
-// progress starts the limit anew.
+// progress restarts the limit.
 func (w *watchdog) progress() {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -13,17 +13,19 @@ import (
 	"testing"
 	"time"
 
-	"github.com/pdpp-go/pdpp/internal/keep/store"
+	"github.com/pdpp-go/pdpp/internal/storage/store"
 	"github.com/pdpp-go/pdpp/protocol"
 	"github.com/pdpp-go/pdpp/providersim"
 )
 
-// Stored reads every record of a stream, tombstones included, by key.
-func Stored(ctx context.Context, st store.Store, stream string) (map[string]store.StoredRecord, error) {
+// StoredRecords reads every record of a stream, tombstones included, by key.
+func StoredRecords(ctx context.Context, st store.Store, stream string) (map[string]store.StoredRecord, error) {
 	out := map[string]store.StoredRecord{}
 	var after int64
 	for {
-		page, err := st.Changes(ctx, store.RecordQuery{Part: store.Part{ConnectionID: Connection, Stream: stream}, AfterSeq: after, Limit: 1000})
+		page, err := st.Changes(ctx,
+			store.RecordQuery{AccessFilter: store.AccessFilter{ConnectionID: Connection, Stream: stream}, AfterSeq: after,
+				Limit: 1000})
 		if err != nil {
 			return nil, fmt.Errorf("read stream %s: %w", stream, err)
 		}
@@ -53,18 +55,18 @@ func (d Difference) String() string { return d.Stream + " " + d.Key + ": " + d.W
 
 // Compare holds the provider's ground truth against what is stored and what is
 // declared missing, and describes every difference.
-func (b *Bed) Compare(ctx context.Context) ([]Difference, error) {
+func (b *Harness) Compare(ctx context.Context) ([]Difference, error) {
 	gaps, err := b.Store.ListGaps(ctx, store.GapQuery{ConnectionID: Connection, Limit: 1 << 20})
 	if err != nil {
 		return nil, err
 	}
 	truth := b.Sim.Provider.Truth()
 	missing := b.declaredMissing(gaps, truth)
-	unread, err := b.unread(ctx, gaps)
+	unread, err := b.unreadRecords(ctx, gaps)
 	if err != nil {
 		return nil, err
 	}
-	without := map[string]bool{} // items whose details are declared missing
+	without := map[string]bool{} // items with details that are declared missing
 	for _, g := range gaps {
 		if lane := b.Target.Lane; lane != nil && g.Stream == lane.Detail && g.Status != protocol.GapRecovered {
 			without[g.RecordKey] = true
@@ -72,7 +74,7 @@ func (b *Bed) Compare(ctx context.Context) ([]Difference, error) {
 	}
 	var diff []Difference
 	for stream := range truth {
-		stored, err := Stored(ctx, b.Store, stream)
+		stored, err := StoredRecords(ctx, b.Store, stream)
 		if err != nil {
 			return nil, err
 		}
@@ -91,16 +93,16 @@ func (b *Bed) Compare(ctx context.Context) ([]Difference, error) {
 			default:
 				want, got := []byte(item.Data), []byte(rec.Data)
 				if lane := b.Target.Lane; lane != nil && stream == lane.List && without[key] {
-					want, got = leave(want, lane.Completed), leave(got, lane.Completed)
+					want, got = removeMembers(want, lane.Completed), removeMembers(got, lane.Completed)
 				}
-				same, err := b.sameRecord(stream, key, want, got)
+				same, err := b.recordsEqual(stream, key, want, got)
 				if err != nil {
 					return nil, err
 				}
 				if !same {
 					what, lost = "stored content is not the provider's", true
 				}
-				if wrong, err := b.fileOf(ctx, item.Data, rec.ID); err != nil {
+				if wrong, err := b.compareFile(ctx, item.Data, rec.ID); err != nil {
 					return nil, err
 				} else if wrong != "" {
 					what, lost = wrong, true
@@ -120,9 +122,9 @@ func (b *Bed) Compare(ctx context.Context) ([]Difference, error) {
 	return diff, nil
 }
 
-// fileOf holds the file of a record against what its ground truth says of it, byte by byte; empty
+// compareFile compares the file of a record with its ground truth, byte by byte; empty
 // when it is right, or when the truth knows of none.
-func (b *Bed) fileOf(ctx context.Context, truth []byte, recordID int64) (wrong string, err error) {
+func (b *Harness) compareFile(ctx context.Context, truth []byte, recordID int64) (wrong string, err error) {
 	var want struct {
 		Ref *struct {
 			SHA256 string `json:"sha256"`
@@ -130,9 +132,9 @@ func (b *Bed) fileOf(ctx context.Context, truth []byte, recordID int64) (wrong s
 		} `json:"blob_ref"`
 	}
 	if json.Unmarshal(truth, &want) != nil || want.Ref == nil {
-		return "", nil // it says nothing of files
+		return "", nil // the record has no file
 	}
-	files, err := b.Store.BlobsOf(ctx, []int64{recordID})
+	files, err := b.Store.RecordBlobs(ctx, []int64{recordID})
 	if err != nil {
 		return "", err
 	}
@@ -145,14 +147,15 @@ func (b *Bed) fileOf(ctx context.Context, truth []byte, recordID int64) (wrong s
 	}
 	defer f.Close()
 	sum := sha256.New()
-	if n, err := io.Copy(sum, f); err != nil || n != want.Ref.Bytes || hex.EncodeToString(sum.Sum(nil)) != want.Ref.SHA256 {
+	if n, err := io.Copy(sum, f); err != nil || n != want.Ref.Bytes ||
+		hex.EncodeToString(sum.Sum(nil)) != want.Ref.SHA256 {
 		return fmt.Sprintf("its file has %d bytes, or others: %v", n, err), nil
 	}
 	return "", nil
 }
 
-// leave takes members out of an object.
-func leave(data []byte, members []string) []byte {
+// removeMembers takes members out of an object.
+func removeMembers(data []byte, members []string) []byte {
 	var object map[string]json.RawMessage
 	if len(members) == 0 || json.Unmarshal(data, &object) != nil {
 		return data
@@ -168,19 +171,19 @@ func leave(data []byte, members []string) []byte {
 }
 
 // Verify fails the test on any difference from the ground truth.
-func (b *Bed) Verify(t *testing.T) {
+func (b *Harness) Verify(t *testing.T) {
 	t.Helper()
-	b.report(t, func(Difference) bool { return true })
+	b.reportDifferences(t, func(Difference) bool { return true })
 }
 
 // VerifyNothingInvented is Verify in the middle of the work: what is stored
 // must be real, and what is not stored yet may follow.
-func (b *Bed) VerifyNothingInvented(t *testing.T) {
+func (b *Harness) VerifyNothingInvented(t *testing.T) {
 	t.Helper()
-	b.report(t, func(d Difference) bool { return !d.Lost })
+	b.reportDifferences(t, func(d Difference) bool { return !d.Lost })
 }
 
-func (b *Bed) report(t *testing.T, counts func(Difference) bool) {
+func (b *Harness) reportDifferences(t *testing.T, counts func(Difference) bool) {
 	t.Helper()
 	diff, err := b.Compare(t.Context())
 	if err != nil {
@@ -198,15 +201,16 @@ func (b *Bed) report(t *testing.T, counts func(Difference) bool) {
 }
 
 // VerifyComplete is Verify, and nothing may be declared missing.
-func (b *Bed) VerifyComplete(t *testing.T) {
+func (b *Harness) VerifyComplete(t *testing.T) {
 	t.Helper()
 	if open := b.Gaps(t, protocol.GapPending); len(open) > 0 {
-		t.Fatalf("%d gaps are still pending, the first: %s %s %s", len(open), open[0].Stream, open[0].RecordKey, open[0].Reason)
+		t.Fatalf("%d gaps are still pending, the first: %s %s %s", len(open), open[0].Stream, open[0].RecordKey,
+			open[0].Reason)
 	}
 	b.Verify(t)
 }
 
-func (b *Bed) sameRecord(stream, key string, truth, stored []byte) (bool, error) {
+func (b *Harness) recordsEqual(stream, key string, truth, stored []byte) (bool, error) {
 	if b.Target.Stored != nil {
 		mapped, err := b.Target.Stored(stream, key, truth)
 		if err != nil {
@@ -224,22 +228,23 @@ func (b *Bed) sameRecord(stream, key string, truth, stored []byte) (bool, error)
 	return reflect.DeepEqual(want, got), nil
 }
 
-// declaredMissing tells which detail records an open gap stands for: those of
+// declaredMissing returns which detail records an open gap represents: those of
 // the item it names, or of every item in a backlog's window. A terminal gap is
-// a declaration too: the provider said that the item cannot be had.
-func (b *Bed) declaredMissing(gaps []store.Gap, truth providersim.Truth) func(stream, key string, data json.RawMessage) bool {
+// a declaration too: the provider refuses the item.
+func (b *Harness) declaredMissing(gaps []store.Gap, truth providersim.Truth) func(stream, key string,
+	data json.RawMessage) bool {
 	lane := b.Target.Lane
 	if lane == nil {
 		return func(string, string, json.RawMessage) bool { return false }
 	}
 	items := map[string]bool{}
-	var windows []span
+	var windows []gapWindow
 	for _, g := range gaps {
 		if g.Status == protocol.GapRecovered || g.Stream != lane.Detail {
 			continue
 		}
 		items[g.RecordKey] = true
-		if w, ok := windowOf(g); ok {
+		if w, ok := windowOfGap(g); ok {
 			windows = append(windows, w)
 		}
 	}
@@ -254,18 +259,24 @@ func (b *Bed) declaredMissing(gaps []store.Gap, truth providersim.Truth) func(st
 		default:
 			return false
 		}
-		at := timeField(listed[item].Data, lane.TimeField)
-		inWindow := slices.ContainsFunc(windows, func(w span) bool { return w.holds(at) })
+		at := parseTimeField(listed[item].Data, lane.TimeField)
+		inWindow := slices.ContainsFunc(windows, func(w gapWindow) bool { return w.containsTime(at) })
 		return inWindow || detail && items[item]
 	}
 }
 
-// unread tells which records of a list that was cut short need not be there yet. A
-// detail whose item was listed is none of them.
-func (b *Bed) unread(ctx context.Context, gaps []store.Gap) (func(stream string, data json.RawMessage) bool, error) {
+// unreadRecords returns which records of a list that was cut short may still be missing. A
+// detail of a listed item may not.
+func (b *Harness) unreadRecords(ctx context.Context, gaps []store.Gap) (
+	func(stream string, data json.RawMessage) bool, error,
+) {
 	cut := map[string]bool{}
 	for _, g := range gaps {
-		if CutList(g) && g.Status == protocol.GapPending {
+		if IsCutListGap(g) && g.Status == protocol.GapPending {
+			if isPartGap(g) {
+				cut[g.Stream] = true
+				continue
+			}
 			cut[strings.TrimSuffix(strings.TrimPrefix(g.RecordKey, "__"), "_list__")] = true
 		}
 	}
@@ -278,7 +289,7 @@ func (b *Bed) unread(ctx context.Context, gaps []store.Gap) (func(stream string,
 	if lane == nil || !cut[lane.List] {
 		return func(stream string, _ json.RawMessage) bool { return cut[stream] }, nil
 	}
-	listed, err := Stored(ctx, b.Store, lane.List)
+	listed, err := StoredRecords(ctx, b.Store, lane.List)
 	return func(stream string, data json.RawMessage) bool {
 		if stream != lane.Detail && !slices.Contains(lane.Along, stream) || cut[stream] {
 			return cut[stream]
@@ -288,26 +299,26 @@ func (b *Bed) unread(ctx context.Context, gaps []store.Gap) (func(stream string,
 	}, err
 }
 
-// span is the window of a backlog gap, inclusive at both ends.
-type span struct{ before, floor time.Time }
+// gapWindow is the window of a backlog gap, inclusive at both ends.
+type gapWindow struct{ before, floor time.Time }
 
-func (s span) holds(t time.Time) bool {
+func (s gapWindow) containsTime(t time.Time) bool {
 	return !t.IsZero() && !t.After(s.before) && !t.Before(s.floor)
 }
 
-func windowOf(g store.Gap) (span, bool) {
+func windowOfGap(g store.Gap) (gapWindow, bool) {
 	var loc struct {
 		Kind   string    `json:"kind"`
 		Before time.Time `json:"before"`
 		Floor  time.Time `json:"floor"`
 	}
 	if len(g.Locator) == 0 || json.Unmarshal(g.Locator, &loc) != nil || !strings.HasSuffix(loc.Kind, "_backlog") {
-		return span{}, false
+		return gapWindow{}, false
 	}
-	return span{loc.Before, loc.Floor}, true
+	return gapWindow{loc.Before, loc.Floor}, true
 }
 
-func timeField(data json.RawMessage, field string) time.Time {
+func parseTimeField(data json.RawMessage, field string) time.Time {
 	var m map[string]json.RawMessage
 	var text string
 	if json.Unmarshal(data, &m) != nil || json.Unmarshal(m[field], &text) != nil {

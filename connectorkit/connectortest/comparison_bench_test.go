@@ -16,7 +16,7 @@ import (
 	"github.com/pdpp-go/pdpp/internal/collect/catalog"
 	"github.com/pdpp-go/pdpp/internal/collect/launch"
 	"github.com/pdpp-go/pdpp/internal/collect/runner"
-	"github.com/pdpp-go/pdpp/internal/keep/store"
+	"github.com/pdpp-go/pdpp/internal/storage/store"
 	"github.com/pdpp-go/pdpp/manifest"
 	"github.com/pdpp-go/pdpp/protocol"
 )
@@ -24,8 +24,10 @@ import (
 // The test binary plays a connector with many things when it is started with this argument.
 const playMany = "play-many"
 
-const manyManifest = `{"protocol_version":"0.1.0","connector_id":"https://registry.example/many","connector_key":"many","version":"1.0.0","display_name":"Many",
-	"runtime_requirements":{"bindings":{"network":{"required":true}},"environment_variables":[{"name":"PDPP_MANY_SEND"},{"name":"PDPP_MANY_WALK"}]},
+const manyManifest = `{"protocol_version":"0.1.0","connector_id":"https://registry.example/many",` +
+	`"connector_key":"many","version":"1.0.0","display_name":"Many",
+	"runtime_requirements":{"bindings":{"network":{"required":true}},` +
+	`"environment_variables":[{"name":"PDPP_MANY_SEND"},{"name":"PDPP_MANY_WALK"}]},
 	"streams":[{"name":"many","semantics":"mutable_state","checkpoint":"slice","primary_key":"id",
 		"schema":{"type":"object","required":["id"],"properties":{"id":{"type":"string"}}}}]}`
 
@@ -46,13 +48,14 @@ func openMany(_ context.Context, s *connectorkit.Setup) ([]connectorkit.Collecto
 				}
 			}
 			if walk > 0 {
-				err := f.Compare(ctx, "many", connectorkit.Whole{Gone: connectorkit.AllGone, Keys: func(yield func(string) bool) {
-					for i := range walk {
-						if !yield(manyKey(i)) {
-							return
+				err := f.Compare(ctx, "many",
+					connectorkit.Whole{Gone: connectorkit.AllKeysGone, Keys: func(yield func(string) bool) {
+						for i := range walk {
+							if !yield(manyKey(i)) {
+								return
+							}
 						}
-					}
-				}})
+					}})
 				if err != nil {
 					return err
 				}
@@ -85,7 +88,7 @@ func BenchmarkComparison(b *testing.B) {
 				b.Fatal(err)
 			}
 			b.Cleanup(func() { _ = st.Close() })
-			bed := &Bed{
+			bed := &Harness{
 				Target: Target{Connector: catalog.Connector{Name: "many", Manifest: m, Path: path, Args: []string{playMany}}},
 				Sim:    &Sim{}, Store: st, Env: map[string]string{},
 			}
@@ -96,7 +99,7 @@ func BenchmarkComparison(b *testing.B) {
 				bed.Env["PDPP_MANY_SEND"], bed.Env["PDPP_MANY_WALK"] = strconv.Itoa(send), strconv.Itoa(walk)
 				began := time.Now()
 				result, err := bed.Launcher().Run(b.Context(),
-					launch.Request{ConnectionID: Connection, Trigger: store.TriggerManual, Mode: protocol.FullRefresh})
+					launch.RunRequest{ConnectionID: Connection, Trigger: store.TriggerManual, Mode: protocol.FullRefresh})
 				if err != nil || result.Status != runner.Succeeded {
 					b.Fatalf("%v, %s: %v", err, result.Status, result.Failure)
 				}

@@ -20,7 +20,7 @@ import (
 	"github.com/pdpp-go/pdpp/internal/collect/runner"
 	"github.com/pdpp-go/pdpp/internal/judge/health"
 	"github.com/pdpp-go/pdpp/internal/judge/verdict"
-	"github.com/pdpp-go/pdpp/internal/lab/goldentest"
+	"github.com/pdpp-go/pdpp/internal/quality/goldentest"
 	"github.com/pdpp-go/pdpp/internal/view"
 	"github.com/pdpp-go/pdpp/manifest"
 	"github.com/pdpp-go/pdpp/protocol"
@@ -30,11 +30,11 @@ import (
 // answersFile is the sheet of what a connector knows of its provider's answers.
 const answersFile = "answers.txt"
 
-// Drift shows that a connector notices a provider that answers differently than it expects: a new
+// DetectDrift shows that a connector notices a provider that answers differently than it expects: a new
 // member in the objects of every list, a member less, a member of another type. Nothing may be
 // lost or deleted by that, and nothing else may be called different. With -update the sheet of the
 // connector is written from the answers of its provider.
-func Drift(t *testing.T, target Target) {
+func DetectDrift(t *testing.T, target Target) {
 	t.Helper()
 	if goldentest.Updating() {
 		learnAnswers(t, target) // the program that runs was built with the sheet before
@@ -44,23 +44,23 @@ func Drift(t *testing.T, target Target) {
 	if err != nil {
 		t.Fatalf("no sheet of answers; write it with -update: %v", err)
 	}
-	sheet, err := answers.Parse(string(text))
+	sheet, err := answers.ParseSheet(string(text))
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, name := range decodedNames(t, target.Connector.Manifest, false) {
-		if !sheet.Decodes(name) {
+		if !sheet.DecodesMember(name) {
 			t.Errorf("the connector decodes %q, which the sheet does not have: write it anew with -update", name)
 		}
 	}
-	b := NewBed(t, target)
+	b := NewHarness(t, target)
 	changes, allowed := driftChanges(sheet, false)
 	for i := range changes {
-		b.Sim.Fault(t, providersim.Fault{Kind: providersim.Drift, Drifted: &changes[i]})
+		b.Sim.AddFault(t, providersim.Fault{Kind: providersim.Drift, Drifted: &changes[i]})
 	}
 	result := b.Succeed(t)
 	b.VerifyComplete(t)
-	checkDrift(t, Differences(result), allowed)
+	requireDrift(t, Differences(result), allowed)
 }
 
 // driftChanges returns what a sheet lets change without harm to its connector, of files or of requests, and the
@@ -68,7 +68,7 @@ func Drift(t *testing.T, target Target) {
 func driftChanges(sheet *answers.Sheet, files bool) (changes []providersim.Drifted, allowed map[string]bool) {
 	allowed = map[string]bool{}
 	for _, at := range sheet.Targets() {
-		if (at.Method == answers.OfFile) != files {
+		if (at.Method == answers.FileMethod) != files {
 			continue
 		}
 		d := providersim.Drifted{Route: at.Pattern, Add: at.Objects}
@@ -86,8 +86,19 @@ func driftChanges(sheet *answers.Sheet, files bool) (changes []providersim.Drift
 	return changes, allowed
 }
 
-// checkDrift holds that the changes were noticed, and that nothing else is called different.
-func checkDrift(t *testing.T, differences []protocol.AnswerDifference, allowed map[string]bool) {
+// requireDrift holds that the changes of a sheet were noticed, and that nothing else is called different.
+func requireDrift(t *testing.T, differences []protocol.AnswerDifference, allowed map[string]bool) {
+	t.Helper()
+	found := requireAllowed(t, differences, allowed)
+	if found[protocol.NewMember] == 0 || len(allowed) > 0 && found[protocol.AbsentMember]+found[protocol.OtherType] == 0 {
+		t.Errorf("the changes were not noticed: %v", found)
+	}
+	t.Logf("noticed: %v", found)
+}
+
+// requireAllowed holds that nothing but the allowed and added members is called different. It counts by kind.
+func requireAllowed(t *testing.T, differences []protocol.AnswerDifference,
+	allowed map[string]bool) map[protocol.DifferenceKind]int {
 	t.Helper()
 	found := map[protocol.DifferenceKind]int{}
 	for _, d := range differences {
@@ -98,14 +109,11 @@ func checkDrift(t *testing.T, differences []protocol.AnswerDifference, allowed m
 		}
 		found[d.Kind]++
 	}
-	if found[protocol.NewMember] == 0 || len(allowed) > 0 && found[protocol.AbsentMember]+found[protocol.OtherType] == 0 {
-		t.Errorf("the changes were not noticed: %v", found)
-	}
-	t.Logf("noticed: %v", found)
+	return found
 }
 
 // Differences lists how answers differed in a run, of all streams.
-func Differences(result launch.Result) []protocol.AnswerDifference {
+func Differences(result launch.RunResult) []protocol.AnswerDifference {
 	var out []protocol.AnswerDifference
 	if result.Facts == nil {
 		return nil
@@ -122,32 +130,32 @@ func Differences(result launch.Result) []protocol.AnswerDifference {
 // after changes. What is written by hand stays.
 func learnAnswers(t *testing.T, target Target) {
 	t.Helper()
-	sheet, err := answers.Parse(byHand())
+	sheet, err := answers.ParseSheet(handWrittenPart())
 	if err != nil {
 		t.Fatal(err)
 	}
-	b := NewBed(t, target)
+	b := NewHarness(t, target)
 	b.Sim.Gate.Show(func(a providersim.Answer) {
 		if a.Status < http.StatusOK || a.Status >= http.StatusMultipleChoices {
 			return
 		}
-		pattern := sheet.Pattern(a.Request.Method, a.Request.URL.Path, a.Pattern)
-		sheet.Learn(a.Request.Method, pattern, a.Header.Get("Content-Type"), a.Body)
+		pattern := sheet.RequestPattern(a.Request.Method, a.Request.URL.Path, a.Pattern)
+		sheet.LearnAnswer(a.Request.Method, pattern, a.Header.Get("Content-Type"), a.Body)
 	})
 	b.Succeed(t)
 	for _, m := range target.Changes {
-		b.Sim.Mutate(t, m)
+		b.Sim.MutateData(t, m)
 	}
 	b.Succeed(t)
 	b.Sim.Gate.Show(nil)
-	sheet.Settle(decodedNames(t, target.Connector.Manifest, false))
+	sheet.FinishLearning(decodedNames(t, target.Connector.Manifest, declaresSource(t)))
 	if err := os.WriteFile(answersFile, []byte(sheet.String()), 0o644); err != nil {
 		t.Fatal(err)
 	}
 }
 
-// byHand returns the part of the sheet that is written by hand.
-func byHand() string {
+// handWrittenPart returns the part of the sheet that is written by hand.
+func handWrittenPart() string {
 	text, err := os.ReadFile(answersFile)
 	if at := strings.Index(string(text), "# by hand"); err == nil && at >= 0 {
 		return string(text[at:])
@@ -155,10 +163,23 @@ func byHand() string {
 	return ""
 }
 
+// declaresSource reports whether the package under test is a declared source, with paths that are texts.
+func declaresSource(t *testing.T) bool {
+	t.Helper()
+	files, err := filepath.Glob("*.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return slices.ContainsFunc(files, func(file string) bool {
+		text, err := os.ReadFile(file)
+		return err == nil && strings.Contains(string(text), `connectorkit/rest"`)
+	})
+}
+
 // decodedNames lists the members that the package under test decodes: the names in the tags of its
 // structs, the texts by which it looks into maps, and the names in its schemas, because some
-// connectors take members over as they are. With every, all of the package's texts count: readers of files find
-// members by comparing names.
+// connectors take members over as they are. With every, all of the package's texts count, and the names in its paths:
+// readers of files find members by comparing names, and a declared source lists paths.
 func decodedNames(t *testing.T, m *manifest.Manifest, every bool) []string {
 	t.Helper()
 	names := map[string]bool{}
@@ -170,7 +191,7 @@ func decodedNames(t *testing.T, m *manifest.Manifest, every bool) []string {
 		if err := json.Unmarshal(s.Schema, &schema); err != nil {
 			t.Fatal(err)
 		}
-		properties(schema, names)
+		addProperties(schema, names)
 	}
 	files, err := filepath.Glob("*.go")
 	if err != nil {
@@ -186,6 +207,8 @@ func decodedNames(t *testing.T, m *manifest.Manifest, every bool) []string {
 		}
 		ast.Inspect(parsed, func(n ast.Node) bool {
 			switch n := n.(type) {
+			case *ast.ImportSpec:
+				return false
 			case *ast.Field:
 				if n.Tag != nil {
 					tag, _ := strconv.Unquote(n.Tag.Value) // the parser has seen that it is a text
@@ -194,8 +217,10 @@ func decodedNames(t *testing.T, m *manifest.Manifest, every bool) []string {
 				}
 			case *ast.BasicLit:
 				if every && n.Kind == token.STRING {
-					name, _ := strconv.Unquote(n.Value) // the parser has seen that it is a text
-					names[name] = true
+					text, _ := strconv.Unquote(n.Value) // the parser has seen that it is a text
+					for name := range strings.SplitSeq(text, ".") {
+						names[name] = true
+					}
 				}
 			case *ast.IndexExpr:
 				if lit, ok := n.Index.(*ast.BasicLit); ok && lit.Kind == token.STRING {
@@ -215,8 +240,8 @@ func decodedNames(t *testing.T, m *manifest.Manifest, every bool) []string {
 	return out
 }
 
-// properties adds the names of the properties of a schema, at any depth.
-func properties(schema any, names map[string]bool) {
+// addProperties adds the names of the properties of a schema, at any depth.
+func addProperties(schema any, names map[string]bool) {
 	switch schema := schema.(type) {
 	case map[string]any:
 		for key, value := range schema {
@@ -225,25 +250,25 @@ func properties(schema any, names map[string]bool) {
 					names[name] = true
 				}
 			}
-			properties(value, names)
+			addProperties(value, names)
 		}
 	case []any:
 		for _, one := range schema {
-			properties(one, names)
+			addProperties(one, names)
 		}
 	}
 }
 
-// DriftTotals shows that a provider which announces more of a stream than it lists is noticed, and
+// DetectDriftTotals shows that a provider which announces more of a stream than it lists is noticed, and
 // that the stream is then not called complete; nothing else is lost or deleted.
-func DriftTotals(t *testing.T, target Target, streams ...string) {
+func DetectDriftTotals(t *testing.T, target Target, streams ...string) {
 	t.Helper()
 	const more = 7
-	b := NewBed(t, target)
-	b.Sim.Fault(t, providersim.Fault{Kind: providersim.Drift, Drifted: &providersim.Drifted{Total: more}})
+	b := NewHarness(t, target)
+	b.Sim.AddFault(t, providersim.Fault{Kind: providersim.Drift, Drifted: &providersim.Drifted{Total: more}})
 	result := b.Succeed(t)
 	b.VerifyComplete(t)
-	seen, err := (&view.View{Reader: b.Store, Now: b.now}).One(t.Context(), Connection)
+	seen, err := (&view.View{Reader: b.Store, Now: b.currentTime}).One(t.Context(), Connection)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -263,13 +288,13 @@ func DriftTotals(t *testing.T, target Target, streams ...string) {
 	}
 }
 
-// DriftBounds shows that a history which begins exactly so many days ago is noted, and that it
+// DetectDriftBounds shows that a history which begins exactly so many days ago is noted, and that it
 // changes nothing else: the stream still counts as complete.
-func DriftBounds(t *testing.T, target Target, stream string, days int64) {
+func DetectDriftBounds(t *testing.T, target Target, stream string, days int64) {
 	t.Helper()
-	b := NewBed(t, target)
+	b := NewHarness(t, target)
 	b.Succeed(t)
-	seen, err := (&view.View{Reader: b.Store, Now: b.now}).One(t.Context(), Connection)
+	seen, err := (&view.View{Reader: b.Store, Now: b.currentTime}).One(t.Context(), Connection)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -284,11 +309,12 @@ func DriftBounds(t *testing.T, target Target, stream string, days int64) {
 	b.VerifyComplete(t)
 }
 
-// DriftPages shows that a provider which cuts a list off after so many items is noticed.
-func DriftPages(t *testing.T, target Target, route string, items int) {
+// DetectDriftPages shows that a provider which cuts a list off after so many items is noticed.
+func DetectDriftPages(t *testing.T, target Target, route string, items int) {
 	t.Helper()
-	b := NewBed(t, target)
-	b.Sim.Fault(t, providersim.Fault{Kind: providersim.Drift, Drifted: &providersim.Drifted{Route: route, Items: items}})
+	b := NewHarness(t, target)
+	b.Sim.AddFault(t, providersim.Fault{Kind: providersim.Drift,
+		Drifted: &providersim.Drifted{Route: route, Items: items}})
 	found := Differences(b.Succeed(t))
 	if !slices.ContainsFunc(found, func(d protocol.AnswerDifference) bool {
 		return d.Kind == protocol.SmallPage &&
@@ -303,19 +329,19 @@ func DriftPages(t *testing.T, target Target, route string, items int) {
 // type, where the run can go on without them.
 func DriftMembers(t *testing.T, target Target, drifted providersim.Drifted) {
 	t.Helper()
-	b := NewBed(t, target)
-	b.Sim.Fault(t, providersim.Fault{Kind: providersim.Drift, Drifted: &drifted})
+	b := NewHarness(t, target)
+	b.Sim.AddFault(t, providersim.Fault{Kind: providersim.Drift, Drifted: &drifted})
 	found := map[string]bool{}
 	for _, d := range Differences(b.Succeed(t)) {
 		found[string(d.Kind)+" "+d.Member] = true
 	}
-	if want := expected(drifted); !maps.Equal(found, want) {
+	if want := expectedDifferences(drifted); !maps.Equal(found, want) {
 		t.Errorf("noticed: %v, want %v", found, want)
 	}
 }
 
-// expected returns what a run should notice of a change: kinds with the members that they are about.
-func expected(drifted providersim.Drifted) map[string]bool {
+// expectedDifferences returns what a run should notice of a change: kinds with the members that they are about.
+func expectedDifferences(drifted providersim.Drifted) map[string]bool {
 	out := map[string]bool{}
 	for _, path := range drifted.Add {
 		out[string(protocol.NewMember)+" "+strings.TrimPrefix(path+"/"+providersim.DriftedMember, "./")] = true
@@ -326,6 +352,9 @@ func expected(drifted providersim.Drifted) map[string]bool {
 	for _, path := range drifted.Retype {
 		out[string(protocol.OtherType)+" "+path] = true
 	}
+	for _, path := range drifted.Raise {
+		out[string(protocol.OtherTotal)+" "+path] = true
+	}
 	return out
 }
 
@@ -333,9 +362,9 @@ func expected(drifted providersim.Drifted) map[string]bool {
 // promise to be exact is noticed, and that the coverage stays as it is.
 func DriftNumbers(t *testing.T, target Target, stream, route, member string) {
 	t.Helper()
-	b := NewBed(t, target)
+	b := NewHarness(t, target)
 	drifted := providersim.Drifted{Route: route, Raise: []string{member}, Total: 7}
-	b.Sim.Fault(t, providersim.Fault{Kind: providersim.Drift, Drifted: &drifted})
+	b.Sim.AddFault(t, providersim.Fault{Kind: providersim.Drift, Drifted: &drifted})
 	result := b.Succeed(t)
 	b.VerifyNothingInvented(t)
 	found := Differences(result)

@@ -9,11 +9,11 @@ import (
 
 	"github.com/pdpp-go/pdpp/internal/collect/launch"
 	"github.com/pdpp-go/pdpp/internal/collect/runner"
-	"github.com/pdpp-go/pdpp/internal/keep/store"
-	"github.com/pdpp-go/pdpp/internal/keep/store/postgres"
-	"github.com/pdpp-go/pdpp/internal/keep/store/postgres/postgrestest"
-	"github.com/pdpp-go/pdpp/internal/keep/store/sqlite"
-	"github.com/pdpp-go/pdpp/internal/keep/store/sqlite/sqlitetest"
+	"github.com/pdpp-go/pdpp/internal/storage/store"
+	"github.com/pdpp-go/pdpp/internal/storage/store/postgres"
+	"github.com/pdpp-go/pdpp/internal/storage/store/postgres/postgrestest"
+	"github.com/pdpp-go/pdpp/internal/storage/store/sqlite"
+	"github.com/pdpp-go/pdpp/internal/storage/store/sqlite/sqlitetest"
 	"github.com/pdpp-go/pdpp/protocol"
 	"github.com/pdpp-go/pdpp/providersim"
 )
@@ -21,15 +21,15 @@ import (
 // Databases opens a fresh store on each database.
 var Databases = map[string]func(t testing.TB) (store.Store, error){
 	"sqlite": func(t testing.TB) (store.Store, error) {
-		return sqlite.Open(t.Context(), sqlitetest.Fresh(t, filepath.Join(t.TempDir(), "pdpp.db")), sqlite.Options{})
+		return sqlite.Open(t.Context(), sqlitetest.NewDatabase(t, filepath.Join(t.TempDir(), "pdpp.db")), sqlite.Options{})
 	},
 	"postgres": func(t testing.TB) (store.Store, error) {
-		return postgres.Open(t.Context(), postgrestest.Fresh(t), postgres.Options{})
+		return postgres.Open(t.Context(), postgrestest.NewDatabase(t), postgres.Options{})
 	},
 }
 
-// Forgetful is a source that deletes things while no bookmark remembers them.
-type Forgetful struct {
+// ForgetfulSource is a source that deletes things while no bookmark remembers them.
+type ForgetfulSource struct {
 	Target
 	Stream string
 	// Away is a resource that the owner selects for a while instead of the whole stream.
@@ -42,9 +42,9 @@ type Forgetful struct {
 	There func(t *testing.T) []string
 }
 
-// Forgotten runs a shipped connector on both databases and deletes things at its source before a full refresh, and
+// RunForgotten runs a shipped connector on both databases and deletes things at its source before a full refresh, and
 // while another selection is in force. start returns a fresh source. What is stored is compared with it afterwards.
-func Forgotten(t *testing.T, start func(t *testing.T) Forgetful) {
+func RunForgotten(t *testing.T, start func(t *testing.T) ForgetfulSource) {
 	for name, open := range Databases {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -54,36 +54,36 @@ func Forgotten(t *testing.T, start func(t *testing.T) Forgetful) {
 			}
 			t.Cleanup(func() { _ = st.Close() })
 			f := start(t)
-			b := NewBedOver(t, f.Target, st)
+			b := NewHarnessOver(t, f.Target, st)
 			b.Succeed(t)
-			b.holds(t, f, "a first run")
+			b.requireRecords(t, f, "a first run")
 
 			f.Delete(t)
-			if result := b.Run(t, launch.Request{Mode: protocol.FullRefresh}); result.Status != runner.Succeeded {
+			if result := b.Run(t, launch.RunRequest{Mode: protocol.FullRefresh}); result.Status != runner.Succeeded {
 				t.Fatalf("a full refresh ended as %s: %v\nstderr: %s", result.Status, result.Failure, result.StderrTail)
 			}
-			b.holds(t, f, "a full refresh")
+			b.requireRecords(t, f, "a full refresh")
 
-			b.selected(t, f.Stream, f.Away)
+			b.runSelected(t, f.Stream, f.Away)
 			if f.Add != nil {
 				f.Add()
-				b.selected(t, f.Stream, f.Away)
+				b.runSelected(t, f.Stream, f.Away)
 			}
 			f.Delete(t)
-			b.selected(t, f.Stream)
-			b.holds(t, f, "a selection away and back")
+			b.runSelected(t, f.Stream)
+			b.requireRecords(t, f, "a selection away and back")
 		})
 	}
 }
 
 // ForgottenStream is Forgotten for a stream of a simulated provider and a mutation that deletes some of it.
 func ForgottenStream(t *testing.T, target Target, stream string, deletion providersim.Mutation) {
-	Forgotten(t, func(t *testing.T) Forgetful {
+	RunForgotten(t, func(t *testing.T) ForgetfulSource {
 		sim, under := target.Start(t), target
 		under.Start = func(*testing.T) *Sim { return sim }
-		return Forgetful{
+		return ForgetfulSource{
 			Target: under, Stream: stream, Away: "another one",
-			Delete: func(t *testing.T) { sim.Mutate(t, deletion) },
+			Delete: func(t *testing.T) { sim.MutateData(t, deletion) },
 			There: func(*testing.T) (keys []string) {
 				for key, item := range sim.Provider.Truth()[stream] {
 					if !item.Deleted {
@@ -96,25 +96,26 @@ func ForgottenStream(t *testing.T, target Target, stream string, deletion provid
 	})
 }
 
-// selected makes a run after the owner has selected resources of a stream, or all of it.
-func (b *Bed) selected(t *testing.T, stream string, resources ...string) {
+// runSelected makes a run after the owner has selected resources of a stream, or all of it.
+func (b *Harness) runSelected(t *testing.T, stream string, resources ...string) {
 	t.Helper()
 	b.Clock += time.Second // a bookmark of the same moment would count as one of this selection
 	l := b.Launcher()
-	chosen := store.Selection{Streams: []store.Selected{{Stream: stream, Resources: resources, Since: b.now()}}}
+	chosen := store.Selection{Streams: []store.StreamSelection{{Stream: stream, Resources: resources,
+		Since: b.currentTime()}}}
 	l.Selected = func(context.Context, string) (store.Selection, error) { return chosen, nil }
-	result, err := l.Run(t.Context(), launch.Request{ConnectionID: Connection, Trigger: store.TriggerManual})
+	result, err := l.Run(t.Context(), launch.RunRequest{ConnectionID: Connection, Trigger: store.TriggerManual})
 	if err != nil || result.Status != runner.Succeeded {
 		t.Fatalf("a run with %v selected: %v, %s: %v\nstderr: %s", resources, err, result.Status, result.Failure,
 			result.StderrTail)
 	}
 }
 
-// holds compares the live records of a stream with those that have to be there.
-func (b *Bed) holds(t *testing.T, f Forgetful, after string) {
+// requireRecords compares the live records of a stream with those that have to be there.
+func (b *Harness) requireRecords(t *testing.T, f ForgetfulSource, after string) {
 	t.Helper()
 	var live []string
-	for key, r := range b.records(t, f.Stream) {
+	for key, r := range b.storedRecords(t, f.Stream) {
 		if !r.Deleted {
 			live = append(live, key)
 		}

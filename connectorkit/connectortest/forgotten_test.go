@@ -22,12 +22,12 @@ import (
 
 	"github.com/pdpp-go/pdpp/connectorkit"
 	"github.com/pdpp-go/pdpp/connectorkit/dav"
-	"github.com/pdpp-go/pdpp/connectorkit/googleapi"
+	"github.com/pdpp-go/pdpp/connectorkit/rest"
 	"github.com/pdpp-go/pdpp/governor/governhttp"
 	"github.com/pdpp-go/pdpp/internal/collect/catalog"
 	"github.com/pdpp-go/pdpp/internal/collect/launch"
 	"github.com/pdpp-go/pdpp/internal/collect/runner"
-	"github.com/pdpp-go/pdpp/internal/keep/store"
+	"github.com/pdpp-go/pdpp/internal/storage/store"
 	"github.com/pdpp-go/pdpp/manifest"
 	"github.com/pdpp-go/pdpp/protocol"
 )
@@ -57,11 +57,16 @@ func shapesManifest() string {
 		if name == "details" {
 			parents = `"parent_streams":["threads"],"coverage_strategy":"parent_detail_accounting",`
 		}
-		streams = append(streams, fmt.Sprintf(`{"name":%q,"semantics":"mutable_state","checkpoint":"slice","primary_key":"id",%s
-			"schema":{"type":"object","required":["id"],"properties":{"id":{"type":"string"},"v":{"type":"integer"}}}}`, name, parents))
+		streams = append(streams, fmt.Sprintf(`{"name":%q,"semantics":"mutable_state","checkpoint":"slice",`+
+			`"primary_key":"id",%s
+			"schema":{"type":"object","required":["id"],"properties":{"id":{"type":"string"},"v":{"type":"integer"}}}}`, name,
+			parents))
 	}
-	return `{"protocol_version":"0.1.0","connector_id":"https://registry.example/shapes","connector_key":"shapes","version":"1.0.0","display_name":"Shapes",
-		"runtime_requirements":{"bindings":{"network":{"required":true},"filesystem":{"required":true}},"environment_variables":[{"name":"PDPP_SHAPES_BASE_URL"}],"local_paths":[{"path_env":"SHAPES_DIR","description":"a folder"}]},
+	return `{"protocol_version":"0.1.0","connector_id":"https://registry.example/shapes","connector_key":"shapes",` +
+		`"version":"1.0.0","display_name":"Shapes",
+		"runtime_requirements":{"bindings":{"network":{"required":true},"filesystem":{"required":true}},` +
+		`"environment_variables":[{"name":"PDPP_SHAPES_BASE_URL"}],"local_paths":[{"path_env":"SHAPES_DIR",` +
+		`"description":"a folder"}]},
 		"streams":[` + strings.Join(streams, ",") + `]}`
 }
 
@@ -135,10 +140,10 @@ func openShapes(_ context.Context, s *connectorkit.Setup) ([]connectorkit.Collec
 		connectorkit.FullList{Stream: "inventory", Page: c.inventory},
 		connectorkit.PagedStream{Stream: "flat", Page: c.flat},
 		connectorkit.PushSource{Streams: []string{"feed"}, Collect: c.feed},
-		googleapi.Lists{
+		rest.ChangeLists{
 			Names: func(context.Context) ([]string, string, error) { return []string{"lists"}, "ann", nil },
 			Page:  c.lists, Key: func(_, id string) string { return id },
-		}.Flat("lists"),
+		}.PagedStream("lists"),
 		connectorkit.ListDetail{List: "threads", Detail: "details", ListPage: c.threads, Fetch: c.detail,
 			Census: 24 * time.Hour,
 			Paired: true},
@@ -211,16 +216,16 @@ func (c shelfClient) feed(ctx context.Context, f *connectorkit.Push) error {
 	}
 	known.IDs = slices.Sorted(maps.Keys(met))
 	if err := f.Compare(ctx, "feed",
-		connectorkit.Whole{Keys: slices.Values(known.IDs), Gone: connectorkit.AllGone}); err != nil {
+		connectorkit.Whole{Keys: slices.Values(known.IDs), Gone: connectorkit.AllKeysGone}); err != nil {
 		return err
 	}
 	return f.State(ctx, "feed", known)
 }
 
-func (c shelfClient) lists(ctx context.Context, a googleapi.Ask) (out googleapi.Answer, err error) {
+func (c shelfClient) lists(ctx context.Context, a rest.ChangeRequest) (out rest.ChangePage, err error) {
 	page, err := c.list(ctx, "lists", a.Page)
 	for _, item := range page.Items {
-		thing := googleapi.Thing{ID: item.ID, Record: item.record()}
+		thing := rest.ChangeItem{ID: item.ID, Record: item.record()}
 		if item.Torn {
 			thing.ID = ""
 		}
@@ -312,7 +317,7 @@ func (s *shelves) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // shelfBed is a provider, a store and a connection between them.
 type shelfBed struct {
 	*shelves
-	bed    *Bed
+	bed    *Harness
 	chosen store.Selection
 }
 
@@ -328,7 +333,7 @@ func newShelfBed(t testing.TB, st store.Store) *shelfBed {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &shelfBed{shelves: s, bed: &Bed{
+	return &shelfBed{shelves: s, bed: &Harness{
 		Target: Target{Connector: catalog.Connector{Name: "shapes", Manifest: m, Path: path, Args: []string{playShapes}}},
 		Sim:    &Sim{Env: map[string]string{"PDPP_SHAPES_BASE_URL": server.URL, "SHAPES_DIR": s.dir}}, Store: st,
 		Env: map[string]string{},
@@ -349,7 +354,7 @@ func (s *shelfBed) remove(id string) {
 // keyOf is the key of a thing's record.
 func keyOf(stream, id string) string {
 	if stream == "dav" {
-		return dav.Key(id)
+		return dav.RecordKey(id)
 	}
 	return id
 }
@@ -363,7 +368,7 @@ func (s *shelfBed) run(t rapid.TB, connection string, mode protocol.CollectionMo
 	if err := s.writeFiles(s.dir); err != nil {
 		t.Fatal(err)
 	}
-	result, err := l.Run(context.Background(), launch.Request{
+	result, err := l.Run(context.Background(), launch.RunRequest{
 		ConnectionID: connection, Trigger: store.TriggerManual, Mode: mode, Started: func(id string) { runID = id },
 	})
 	if err != nil {
@@ -378,7 +383,7 @@ func (s *shelfBed) run(t rapid.TB, connection string, mode protocol.CollectionMo
 // live are the keys of a stream's live records.
 func (s *shelfBed) live(t rapid.TB, connection, stream string) (keys []string) {
 	all, err := s.bed.Store.ListRecords(context.Background(),
-		store.RecordQuery{Part: store.Part{ConnectionID: connection, Stream: stream}, Limit: 10_000})
+		store.RecordQuery{AccessFilter: store.AccessFilter{ConnectionID: connection, Stream: stream}, Limit: 10_000})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -449,12 +454,13 @@ func playForgotten(t *testing.T, r *rapid.T, s *shelfBed, connection string) {
 		case 3: // a few are chosen, and then everything again
 			s.chosen = store.Selection{}
 			for _, stream := range shapes[:len(shapes)-2] {
-				one := store.Selected{Stream: stream, Resources: []string{keyOf(stream, "i00001")}, Since: s.bed.now()}
+				one := store.StreamSelection{Stream: stream, Resources: []string{keyOf(stream, "i00001")},
+					Since: s.bed.currentTime()}
 				s.chosen.Streams = append(s.chosen.Streams, one)
 			}
 			s.run(r, connection, mode)
 			for i := range s.chosen.Streams {
-				s.chosen.Streams[i].Resources, s.chosen.Streams[i].Since = nil, s.bed.now()
+				s.chosen.Streams[i].Resources, s.chosen.Streams[i].Since = nil, s.bed.currentTime()
 			}
 		}
 		s.run(r, connection, mode)
@@ -545,7 +551,7 @@ func TestRewoundBookmarks(t *testing.T) {
 			s.run(t, Connection, "")
 			s.remove("i00007")
 			for id, commit := range back {
-				if _, err := st.Rewind(t.Context(), id, commit, s.bed.now()); err != nil {
+				if _, err := st.Rewind(t.Context(), id, commit, s.bed.currentTime()); err != nil {
 					t.Fatal(err)
 				}
 			}

@@ -34,7 +34,7 @@ func (c shelfClient) delta(ctx context.Context, at connectorkit.Cursor) (out con
 	}
 	out.Next = connectorkit.Cursor{"token": page.Token}
 	if at["token"] == "" {
-		out.Whole = &connectorkit.Whole{Gone: connectorkit.AllGone}
+		out.Whole = &connectorkit.Whole{Gone: connectorkit.AllKeysGone}
 	}
 	return out, err
 }
@@ -95,7 +95,7 @@ func (c shelfClient) pages(ctx context.Context, at connectorkit.Cursor) (out con
 			}
 		}
 	}
-	out.Whole = &connectorkit.Whole{Keys: flatten(maps.Values(now)), Gone: connectorkit.AllGone}
+	out.Whole = &connectorkit.Whole{Keys: flatten(maps.Values(now)), Gone: connectorkit.AllKeysGone}
 	return out, nil
 }
 
@@ -113,18 +113,18 @@ func flatten(lists iter.Seq[[]string]) iter.Seq[string] {
 
 // davFlat follows an address book.
 func davFlat(s *connectorkit.Setup, base string) (connectorkit.PagedStream, error) {
-	account, err := dav.Open(s, dav.Books, base+"/dav/", "ann", "secret")
+	account, err := dav.OpenAccount(s, dav.AddressBooks, base+"/dav/", "ann", "secret")
 	if err != nil {
 		return connectorkit.PagedStream{}, err
 	}
-	return account.Flat("dav", func(dav.Collection) bool { return true },
-		func(_ dav.Collection, o dav.Object) ([]dav.Thing, bool) {
+	return account.ObjectStream("dav", func(dav.Collection) bool { return true },
+		func(_ dav.Collection, o dav.Object) ([]dav.ObjectRecord, bool) {
 			var item shelfItem
 			if json.Unmarshal(o.Text, &item) != nil || item.Torn {
 				return nil, false
 			}
-			item.ID = dav.Key(item.ID)
-			return []dav.Thing{{Key: item.ID, Data: map[string]any{"id": item.ID, "v": item.V}}}, true
+			item.ID = dav.RecordKey(item.ID)
+			return []dav.ObjectRecord{{Key: item.ID, Data: map[string]any{"id": item.ID, "v": item.V}}}, true
 		}), nil
 }
 
@@ -249,7 +249,8 @@ func (s *shelves) serveDAV(w http.ResponseWriter, r *http.Request) {
 			ids = append(ids, m[1])
 		}
 	default:
-		collection = `<response><href>/dav/</href><propstat><prop><resourcetype><collection/><b:addressbook/></resourcetype></prop><status>HTTP/1.1 200 OK</status></propstat></response>`
+		collection = `<response><href>/dav/</href><propstat><prop><resourcetype><collection/><b:addressbook/></` +
+			`resourcetype></prop><status>HTTP/1.1 200 OK</status></propstat></response>`
 		if r.Header.Get("Depth") == "1" {
 			ids = slices.Sorted(maps.Keys(s.items))
 		}
@@ -261,7 +262,8 @@ func (s *shelves) serveDAV(w http.ResponseWriter, r *http.Request) {
 			fmt.Fprintf(w, `<response><href>/dav/%s</href><status>HTTP/1.1 404 Not Found</status></response>`, id)
 			continue
 		}
-		fmt.Fprintf(w, `<response><href>/dav/%s</href><propstat><prop><getetag>"%d%t"</getetag><b:address-data>%s</b:address-data></prop><status>HTTP/1.1 200 OK</status></propstat></response>`,
+		fmt.Fprintf(w, `<response><href>/dav/%s</href><propstat><prop><getetag>"%d%t"</getetag><b:address-data>%s</`+
+			`b:address-data></prop><status>HTTP/1.1 200 OK</status></propstat></response>`,
 			id, s.items[id], id == s.torn, text(id))
 	}
 	fmt.Fprint(w, `</multistatus>`)

@@ -17,7 +17,7 @@ import (
 // process. It reports how many processes it ended.
 func KillConnector(runID string) int {
 	killed := 0
-	for _, pid := range processes(runID) {
+	for _, pid := range connectorProcesses(runID) {
 		if syscall.Kill(pid, syscall.SIGKILL) == nil {
 			killed++
 		}
@@ -25,9 +25,9 @@ func KillConnector(runID string) int {
 	return killed
 }
 
-// ofKilled reports whether a run failed because its connector was killed: it ended without DONE or after it, or did not
-// read an answer.
-func ofKilled(f *runner.Failure) bool {
+// endedByKill reports whether a run failed because its connector was killed: it ended without DONE or after it, or
+// did not read an answer.
+func endedByKill(f *runner.Failure) bool {
 	return f.Reason == runner.ReasonExitWithoutDone || f.Reason == runner.ReasonStdinClosed ||
 		f.Violation != nil && f.Violation.Subtype == protocol.ExitCodeMismatch
 }
@@ -35,7 +35,7 @@ func ofKilled(f *runner.Failure) bool {
 // ConnectorPeak is the most memory that the connector of a run has had so far, in KiB; zero when it has ended.
 func ConnectorPeak(runID string) int {
 	peak := 0
-	for _, pid := range processes(runID) {
+	for _, pid := range connectorProcesses(runID) {
 		status, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "status"))
 		if err != nil {
 			continue // it has just ended
@@ -50,14 +50,14 @@ func ConnectorPeak(runID string) int {
 	return peak
 }
 
-// processes are those of the connector of a run.
-func processes(runID string) (pids []int) {
+// connectorProcesses are those of the connector of a run.
+func connectorProcesses(runID string) (pids []int) {
 	dirs, err := filepath.Glob("/proc/[0-9]*")
 	if err != nil {
 		return nil
 	}
 	for _, dir := range dirs {
-		if pid, err := strconv.Atoi(filepath.Base(dir)); err == nil && runs(pid, runID) {
+		if pid, err := strconv.Atoi(filepath.Base(dir)); err == nil && isConnectorOf(pid, runID) {
 			pids = append(pids, pid)
 		}
 	}
@@ -68,7 +68,7 @@ func processes(runID string) (pids []int) {
 func ownProcesses(runID string) (pids []int) {
 	lists, err := filepath.Glob("/proc/self/task/*/children")
 	if err != nil || len(lists) == 0 {
-		return processes(runID) // the kernel does not list children
+		return connectorProcesses(runID) // the kernel does not list children
 	}
 	for _, path := range lists {
 		children, err := os.ReadFile(path)
@@ -76,7 +76,7 @@ func ownProcesses(runID string) (pids []int) {
 			continue // the thread has just ended
 		}
 		for _, word := range strings.Fields(string(children)) {
-			if pid, err := strconv.Atoi(word); err == nil && runs(pid, runID) {
+			if pid, err := strconv.Atoi(word); err == nil && isConnectorOf(pid, runID) {
 				pids = append(pids, pid)
 			}
 		}
@@ -84,13 +84,13 @@ func ownProcesses(runID string) (pids []int) {
 	return pids
 }
 
-// runs reports whether a process is the connector of a run.
-func runs(pid int, runID string) bool {
+// isConnectorOf reports whether a process is the connector of a run.
+func isConnectorOf(pid int, runID string) bool {
 	env, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "environ"))
-	return err == nil && runID != "" && has(env, []byte("PDPP_RUN_ID="+runID))
+	return err == nil && runID != "" && hasEntry(env, []byte("PDPP_RUN_ID="+runID))
 }
 
-func has(environ, entry []byte) bool {
+func hasEntry(environ, entry []byte) bool {
 	for _, e := range bytes.Split(environ, []byte{0}) {
 		if bytes.Equal(e, entry) {
 			return true

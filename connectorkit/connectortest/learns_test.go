@@ -10,17 +10,18 @@ import (
 
 	"github.com/pdpp-go/pdpp/internal/collect/launch"
 	"github.com/pdpp-go/pdpp/internal/collect/runner"
-	"github.com/pdpp-go/pdpp/internal/keep/store"
 	"github.com/pdpp-go/pdpp/internal/slice"
+	"github.com/pdpp-go/pdpp/internal/storage/store"
 	"github.com/pdpp-go/pdpp/protocol"
 	"github.com/pdpp-go/pdpp/providersim"
 )
 
 // paceIsKept shows what a run learns of its provider's pace: the store has it on
 // bookmarks of declared streams, the next run begins with it and not with the cold
-// interval, and the rate that is stored with the run holds numbers and a reason alone.
-func paceIsKept(t *testing.T, b *Bed) {
-	b.Sim.Fault(t, providersim.Fault{Kind: providersim.Throttle, Path: "/", Skip: 3, Count: 1, RetryAfter: providersim.RetrySeconds, Seconds: 1})
+// interval, and the rate that is stored with the run holds only numbers and a reason.
+func paceIsKept(t *testing.T, b *Harness) {
+	b.Sim.AddFault(t, providersim.Fault{Kind: providersim.Throttle, Path: "/", Skip: 3, Count: 1,
+		RetryAfter: providersim.RetrySeconds, Seconds: 1})
 	first := b.Succeed(t)
 	events, err := b.Store.RunEvents(t.Context(), first.RunID, 0, 1<<20)
 	if err != nil {
@@ -36,16 +37,19 @@ func paceIsKept(t *testing.T, b *Bed) {
 		}
 		rates++
 		var members map[string]json.RawMessage
-		var said protocol.CollectionRate
-		if err := json.Unmarshal(data.Rate, &members); err != nil || json.Unmarshal(data.Rate, &said) != nil {
+		var collectionRate protocol.CollectionRate
+		if err := json.Unmarshal(data.Rate, &members); err != nil || json.Unmarshal(data.Rate, &collectionRate) != nil {
 			t.Fatalf("the stored rate is %s: %v", data.Rate, err)
 		}
-		if said.CurrentIntervalMS <= 0 || said.CeilingIntervalMS <= 0 || said.EffectiveRatePerMin <= 0 || said.CeilingRatePerMin <= 0 {
+		if collectionRate.CurrentIntervalMS <= 0 || collectionRate.CeilingIntervalMS <= 0 ||
+			collectionRate.EffectiveRatePerMin <= 0 ||
+			collectionRate.CeilingRatePerMin <= 0 {
 			t.Errorf("the stored rate is %s", data.Rate)
 		}
-		backedOff = backedOff || said.LastBackoff != nil && said.LastBackoff.Reason != ""
+		backedOff = backedOff || collectionRate.LastBackoff != nil && collectionRate.LastBackoff.Reason != ""
 		for name := range members {
-			if !slices.Contains([]string{"object", "current_interval_ms", "ceiling_interval_ms", "effective_rate_per_min", "ceiling_rate_per_min", "last_backoff"}, name) {
+			if !slices.Contains([]string{"object", "current_interval_ms", "ceiling_interval_ms", "effective_rate_per_min",
+				"ceiling_rate_per_min", "last_backoff"}, name) {
 				t.Errorf("the stored rate has a member %s: %s", name, data.Rate)
 			}
 		}
@@ -58,25 +62,25 @@ func paceIsKept(t *testing.T, b *Bed) {
 		declared = append(declared, s.Name)
 	}
 	learned := 0
-	for stream, mark := range b.bookmarks(t) {
+	for stream, mark := range b.steadyBookmarks(t) {
 		if !slices.Contains(declared, stream) {
 			t.Errorf("a bookmark of %s, which is not declared", stream)
 		}
-		if contains(mark, `"pacing_interval_ms"`) {
+		if stringContains(mark, `"pacing_interval_ms"`) {
 			learned++
 		}
 	}
 	if learned == 0 {
-		t.Fatalf("no bookmark has the pace: %v", b.bookmarks(t))
+		t.Fatalf("no bookmark has the pace: %v", b.steadyBookmarks(t))
 	}
 	const cold = 2000 // far above what was learned
-	b.cap("_PACING_INITIAL_INTERVAL_MS", cold)
+	b.setRunCap("_PACING_INITIAL_INTERVAL_MS", cold)
 	for _, m := range b.Target.Changes {
-		b.Sim.Mutate(t, m)
+		b.Sim.MutateData(t, m)
 	}
 	var mu sync.Mutex
 	begins := 0.0
-	second := b.Run(t, launch.Request{Options: runner.Options{Observe: func(u runner.Update) {
+	second := b.Run(t, launch.RunRequest{Options: runner.Options{Observe: func(u runner.Update) {
 		mu.Lock()
 		defer mu.Unlock()
 		if u.Rate != nil && begins == 0 {
@@ -94,7 +98,8 @@ type watched struct {
 	wrote func(slice.Cursor)
 }
 
-func (w watched) CommitSlice(ctx context.Context, l store.Lease, s slice.Slice, now time.Time) (store.Committed, error) {
+func (w watched) CommitSlice(ctx context.Context, l store.Lease, s slice.Slice, now time.Time) (store.Committed,
+	error) {
 	done, err := w.Store.CommitSlice(ctx, l, s, now)
 	if err == nil {
 		for _, c := range s.Cursors {
@@ -107,11 +112,11 @@ func (w watched) CommitSlice(ctx context.Context, l store.Lease, s slice.Slice, 
 // catchUpLeavesTheSteadyCursor shows the two bookmarks in the store: a connector that is
 // killed within a window leaves it open, and while the next run walks it the steady one
 // stays where it is.
-func catchUpLeavesTheSteadyCursor(t *testing.T, b *Bed) {
+func catchUpLeavesTheSteadyCursor(t *testing.T, b *Harness) {
 	list := b.Target.Lane.List
-	// What the connector has said when it is killed still counts, so that it must not be far ahead.
-	b.cap("_DETAIL_MAX_CONCURRENCY_PROBE", 1)
-	b.Sim.Fault(t, providersim.Fault{Kind: providersim.Latency, Path: b.Target.Lane.DetailPath, DelayMS: 40})
+	// Messages sent before the kill still count, so the connector must not be far ahead.
+	b.setRunCap("_DETAIL_MAX_CONCURRENCY_PROBE", 1)
+	b.Sim.AddFault(t, providersim.Fault{Kind: providersim.Latency, Path: b.Target.Lane.DetailPath, DelayMS: 40})
 	real := b.Store
 	var runID string
 	var once sync.Once
@@ -120,26 +125,26 @@ func catchUpLeavesTheSteadyCursor(t *testing.T, b *Bed) {
 			once.Do(func() { KillConnector(runID) })
 		}
 	}}
-	killed := b.Run(t, launch.Request{Started: func(id string) { runID = id }})
+	killed := b.Run(t, launch.RunRequest{Started: func(id string) { runID = id }})
 	if killed.Status != runner.Failed {
 		t.Fatalf("the run ended as %s before it was killed", killed.Status)
 	}
-	before, closed := b.cursors(t)[list], false
+	before, closed := b.cursorsWithoutPace(t)[list], false
 	for _, m := range b.Target.Changes {
-		b.Sim.Mutate(t, m)
+		b.Sim.MutateData(t, m)
 	}
 	b.Store = watched{real, func(c slice.Cursor) {
 		switch {
 		case c.Stream != list:
 		case c.Mode == protocol.CatchUp:
 			closed = closed || c.Cursor.Kind() == 'n'
-		case !closed && withoutPace(t, c.Cursor) != before:
+		case !closed && removePace(t, c.Cursor) != before:
 			t.Errorf("the steady bookmark moved from %s to %s within the window", before, c.Cursor)
 		}
 	}}
 	b.Succeed(t)
 	b.Store = real
-	if after := b.cursors(t)[list]; !closed || after == before {
+	if after := b.cursorsWithoutPace(t)[list]; !closed || after == before {
 		t.Errorf("the window was closed: %v; the steady bookmark went from %s to %s", closed, before, after)
 	}
 }

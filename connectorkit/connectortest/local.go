@@ -28,7 +28,7 @@ type LocalTarget struct {
 	Env func(dir string) map[string]string
 	// Declared are the reasons for which something of a hostile tree is missing.
 	Declared []protocol.Reason
-	// Listed are streams whose records say what is there, and which the tree does not know.
+	// Listed are streams with records about what exists, which the tree does not know.
 	Listed []string
 }
 
@@ -39,10 +39,10 @@ func RunLocal(t *testing.T, target LocalTarget) {
 		run  func(*testing.T, LocalTarget)
 	}{
 		{"protocol", localProtocol},
-		{"first run and resume", localResume},
+		{"first run and resume", localFilesResume},
 		{"while the tree changes", localChanges},
-		{"killed", localKilled},
-		{"scope", localScope},
+		{"killed", localFilesKilled},
+		{"scope", localFilesScope},
 	} {
 		t.Run(s.name, func(t *testing.T) {
 			t.Parallel()
@@ -51,21 +51,23 @@ func RunLocal(t *testing.T, target LocalTarget) {
 	}
 }
 
-// localBed is a bed over a tree.
-type localBed struct {
-	*Bed
+// localHarness is a harness over a tree.
+type localHarness struct {
+	*Harness
 	tree   files.World
 	target LocalTarget
 }
 
-func newLocalBed(t *testing.T, target LocalTarget, c files.Config) *localBed {
+func newLocalHarness(t *testing.T, target LocalTarget, c files.Config) *localHarness {
 	t.Helper()
 	tree, err := target.Make(t.TempDir(), c)
 	if err != nil {
 		t.Fatalf("make tree: %v", err)
 	}
 	sim := &Sim{Env: target.Env(tree.Root())}
-	return &localBed{NewBed(t, Target{Connector: target.Connector, Start: func(*testing.T) *Sim { return sim }}), tree, target}
+	return &localHarness{NewHarness(t, Target{Connector: target.Connector, Start: func(*testing.T) *Sim { return sim }}),
+		tree,
+		target}
 }
 
 func localProtocol(t *testing.T, target LocalTarget) {
@@ -73,15 +75,16 @@ func localProtocol(t *testing.T, target LocalTarget) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	protocolKit(t, Target{Connector: target.Connector, Start: func(*testing.T) *Sim { return &Sim{Env: target.Env(tree.Root())} }})
+	conformanceKit(t, Target{Connector: target.Connector,
+		Start: func(*testing.T) *Sim { return &Sim{Env: target.Env(tree.Root())} }})
 }
 
-// localResume shows that everything is collected, whatever the files look like, that a
+// localFilesResume shows that everything is collected, whatever the files look like, that a
 // second run changes nothing, and neither does one from the beginning.
-func localResume(t *testing.T, target LocalTarget) {
-	b := newLocalBed(t, target, files.Config{Seed: 11, Sessions: 25, Lines: 30, Hostile: true, LongLine: 17 << 20})
+func localFilesResume(t *testing.T, target LocalTarget) {
+	b := newLocalHarness(t, target, files.Config{Seed: 11, Sessions: 25, Lines: 30, Hostile: true, LongLine: 17 << 20})
 	b.Succeed(t)
-	b.verify(t)
+	b.verifyTree(t)
 	reasons := map[protocol.Reason]int{}
 	for _, g := range b.Gaps(t, "") {
 		reasons[g.Reason]++
@@ -92,48 +95,49 @@ func localResume(t *testing.T, target LocalTarget) {
 		}
 	}
 	for _, mode := range []protocol.CollectionMode{protocol.Incremental, protocol.FullRefresh} {
-		before := b.sequences(t)
-		if result := b.Run(t, launch.Request{Mode: mode}); result.Status != runner.Succeeded {
+		before := b.newestSequences(t)
+		if result := b.Run(t, launch.RunRequest{Mode: mode}); result.Status != runner.Succeeded {
 			t.Fatalf("%s: %v", mode, result.Failure)
 		}
-		if after := b.sequences(t); !reflect.DeepEqual(before, after) {
+		if after := b.newestSequences(t); !reflect.DeepEqual(before, after) {
 			t.Errorf("a %s run changed something although nothing had changed:\n%v\n%v", mode, before, after)
 		}
 	}
-	b.accounts(t)
+	b.verifyAccounts(t)
 }
 
 // localChanges lets the hand change the tree while it is read, over several runs.
 func localChanges(t *testing.T, target LocalTarget) {
-	b := newLocalBed(t, target, files.Config{Seed: 5, Sessions: 12, Lines: 60})
+	b := newLocalHarness(t, target, files.Config{Seed: 5, Sessions: 12, Lines: 60})
 	for range 4 {
-		result := b.Run(t, launch.Request{Options: runner.Options{BatchRecords: 20, Observe: func(runner.Update) { b.step(t) }}})
+		result := b.Run(t, launch.RunRequest{Options: runner.Options{BatchRecords: 20,
+			Observe: func(runner.Update) { b.changeTree(t) }}})
 		if result.Status != runner.Succeeded {
 			t.Fatalf("%v\n%s", result.Failure, result.StderrTail)
 		}
 		for range 10 {
-			b.step(t)
+			b.changeTree(t)
 		}
 	}
-	b.settle(t)
+	b.runUntilSettled(t)
 }
 
-// localKilled ends the connector with SIGKILL again and again while the tree changes, each time a
+// localFilesKilled ends the connector with SIGKILL again and again while the tree changes, each time a
 // little later in its run: one that reads a small tree has ended before anything of it is stored.
-func localKilled(t *testing.T, target LocalTarget) {
-	b := newLocalBed(t, target, files.Config{Seed: 8, Sessions: 12, Lines: 60})
-	killed, times, missed := 0, Kills(20), 0
-	for killed < times && missed < mostMissed {
+func localFilesKilled(t *testing.T, target LocalTarget) {
+	b := newLocalHarness(t, target, files.Config{Seed: 8, Sessions: 12, Lines: 60})
+	killed, times, missed := 0, KillCount(20), 0
+	for killed < times && missed < maxMissedKills {
 		over := make(chan struct{})
 		var watch sync.WaitGroup
 		hit, looks := false, 100*(killed%8)>>missed // one that was over before is killed earlier the next time
-		b.Run(t, launch.Request{
-			Started: func(id string) { watch.Go(func() { hit = killAtLook(id, looks, over) }) },
-			Options: runner.Options{BatchRecords: 20, Observe: func(runner.Update) { b.step(t) }},
+		b.Run(t, launch.RunRequest{
+			Started: func(id string) { watch.Go(func() { hit = killAtSighting(id, looks, over) }) },
+			Options: runner.Options{BatchRecords: 20, Observe: func(runner.Update) { b.changeTree(t) }},
 		})
 		close(over)
 		watch.Wait()
-		if b.invented(t); hit {
+		if b.requireNoneInvented(t); hit {
 			killed, missed = killed+1, 0
 		} else {
 			missed++
@@ -142,14 +146,14 @@ func localKilled(t *testing.T, target LocalTarget) {
 	if t.Logf("%d runs of %d killed", killed, times); killed < times {
 		t.Errorf("%d runs of %d were killed", killed, times)
 	}
-	b.settle(t)
+	b.runUntilSettled(t)
 }
 
-// mostMissed is how many runs in a row may be over before they are killed.
-const mostMissed = 20
+// maxMissedKills is how many runs in a row may be over before they are killed.
+const maxMissedKills = 20
 
-// killAtLook ends the connector of a run when it has been seen that often before, and reports whether it did.
-func killAtLook(runID string, looks int, over <-chan struct{}) bool {
+// killAtSighting ends the connector of a run when it has been seen that often before, and reports whether it did.
+func killAtSighting(runID string, looks int, over <-chan struct{}) bool {
 	for {
 		select {
 		case <-over:
@@ -166,48 +170,48 @@ func killAtLook(runID string, looks int, over <-chan struct{}) bool {
 	}
 }
 
-// localScope shows that a stream which was left out at first is collected whole later.
-func localScope(t *testing.T, target LocalTarget) {
-	b := newLocalBed(t, target, files.Config{Seed: 2, Sessions: 6, Lines: 10})
+// localFilesScope shows that a stream which was left out at first is collected whole later.
+func localFilesScope(t *testing.T, target LocalTarget) {
+	b := newLocalHarness(t, target, files.Config{Seed: 2, Sessions: 6, Lines: 10})
 	only := target.Connector.Manifest.Streams[0].Name
-	result := b.Run(t, launch.Request{Scope: []protocol.StreamScope{{Name: only}}})
+	result := b.Run(t, launch.RunRequest{Scope: []protocol.StreamScope{{Name: only}}})
 	if result.Status != runner.Succeeded {
 		t.Fatal(result.Failure)
 	}
 	for _, s := range target.Connector.Manifest.Streams[1:] {
-		if n := len(b.records(t, s.Name)); n > 0 {
+		if n := len(b.storedRecords(t, s.Name)); n > 0 {
 			t.Errorf("%d records of %s, which was not asked for", n, s.Name)
 		}
 	}
 	b.Succeed(t)
-	b.verify(t)
+	b.verifyTree(t)
 }
 
-func (b *localBed) step(t *testing.T) {
+func (b *localHarness) changeTree(t *testing.T) {
 	if what, err := b.tree.Step(); err != nil {
 		t.Errorf("%s: %v", what, err)
 	}
 }
 
-// settle runs until the tree is read as it is now, and compares.
-func (b *localBed) settle(t *testing.T) {
+// runUntilSettled runs until the tree is read as it is now, and compares.
+func (b *localHarness) runUntilSettled(t *testing.T) {
 	t.Helper()
 	b.Succeed(t)
 	b.Succeed(t) // files that had changed too lately are looked at once more
-	b.verify(t)
-	b.accounts(t)
+	b.verifyTree(t)
+	b.verifyAccounts(t)
 }
 
-func (b *localBed) sequences(t *testing.T) map[string]int64 {
+func (b *localHarness) newestSequences(t *testing.T) map[string]int64 {
 	all := map[string]int64{}
 	for _, s := range b.Target.Connector.Manifest.Streams {
-		all[s.Name] = b.LastSeq(t, s.Name)
+		all[s.Name] = b.NewestChange(t, s.Name)
 	}
 	return all
 }
 
-// verify holds what is stored against what the tree holds now and ever held.
-func (b *localBed) verify(t *testing.T) {
+// verifyTree holds what is stored against what the tree holds now and ever held.
+func (b *localHarness) verifyTree(t *testing.T) {
 	t.Helper()
 	declared := map[string]bool{}
 	for _, status := range []protocol.GapStatus{protocol.GapPending, protocol.GapTerminal} {
@@ -221,7 +225,7 @@ func (b *localBed) verify(t *testing.T) {
 	for _, items := range b.tree.Now() {
 		first := items[0]
 		if stored[first.Stream] == nil {
-			stored[first.Stream] = b.decoded(t, first.Stream)
+			stored[first.Stream] = b.decodedRecords(t, first.Stream)
 		}
 		byFile := map[string]map[string]any{}
 		missing := false
@@ -238,7 +242,7 @@ func (b *localBed) verify(t *testing.T) {
 		}
 		ok := missing
 		for _, fields := range byFile {
-			ok = ok || holdsFields(stored[first.Stream], first.Key, fields)
+			ok = ok || recordHasFields(stored[first.Stream], first.Key, fields)
 		}
 		if !ok {
 			lost = append(lost, fmt.Sprintf("%s %s of %s", first.Stream, first.Key, first.File))
@@ -246,16 +250,17 @@ func (b *localBed) verify(t *testing.T) {
 	}
 	slices.Sort(lost)
 	if len(lost) > 0 {
-		t.Fatalf("%d things are neither stored nor declared missing:\n%s", len(lost), strings.Join(lost[:min(10, len(lost))], "\n"))
+		t.Fatalf("%d things are neither stored nor declared missing:\n%s", len(lost),
+			strings.Join(lost[:min(10, len(lost))], "\n"))
 	}
-	b.invented(t)
+	b.requireNoneInvented(t)
 }
 
-// decoded gives the records of a stream as they would be read.
-func (b *localBed) decoded(t *testing.T, stream string) map[string]map[string]any {
+// decodedRecords returns the records of a stream as a reader gets them.
+func (b *localHarness) decodedRecords(t *testing.T, stream string) map[string]map[string]any {
 	t.Helper()
 	all := map[string]map[string]any{}
-	for key, rec := range b.records(t, stream) {
+	for key, rec := range b.storedRecords(t, stream) {
 		var data map[string]any
 		if !rec.Deleted && json.Unmarshal(rec.Data, &data) == nil {
 			all[key] = data
@@ -264,20 +269,20 @@ func (b *localBed) decoded(t *testing.T, stream string) map[string]map[string]an
 	return all
 }
 
-func holdsFields(stored map[string]map[string]any, key string, fields map[string]any) bool {
+func recordHasFields(stored map[string]map[string]any, key string, fields map[string]any) bool {
 	if key != "" {
 		rec, ok := stored[key]
-		return ok && hasFields(rec, fields)
+		return ok && containsFields(rec, fields)
 	}
 	for _, rec := range stored {
-		if hasFields(rec, fields) {
+		if containsFields(rec, fields) {
 			return true
 		}
 	}
 	return false
 }
 
-func hasFields(rec, fields map[string]any) bool {
+func containsFields(rec, fields map[string]any) bool {
 	for name, want := range fields {
 		if !reflect.DeepEqual(rec[name], want) {
 			return false
@@ -286,30 +291,30 @@ func hasFields(rec, fields map[string]any) bool {
 	return true
 }
 
-// invented finds stored records that were never in the tree.
-func (b *localBed) invented(t *testing.T) {
+// requireNoneInvented finds stored records that were never in the tree.
+func (b *localHarness) requireNoneInvented(t *testing.T) {
 	t.Helper()
 	for _, s := range b.Target.Connector.Manifest.Streams {
 		if slices.Contains(b.target.Listed, s.Name) {
 			continue
 		}
-		for key, rec := range b.decoded(t, s.Name) {
+		for key, rec := range b.decodedRecords(t, s.Name) {
 			forms := b.tree.Ever(s.Name, key)
 			if len(forms) == 0 {
 				forms = b.tree.Ever(s.Name, "")
 			}
-			if !slices.ContainsFunc(forms, func(i files.Item) bool { return hasFields(rec, i.Fields) }) {
+			if !slices.ContainsFunc(forms, func(i files.Item) bool { return containsFields(rec, i.Fields) }) {
 				t.Fatalf("%s %s was never there", s.Name, key)
 			}
 		}
 	}
 }
 
-// accounts holds the account of every store: what is present is read, unreadable or excluded.
-func (b *localBed) accounts(t *testing.T) {
+// verifyAccounts holds the account of every store: what is present is read, unreadable or excluded.
+func (b *localHarness) verifyAccounts(t *testing.T) {
 	t.Helper()
 	present := 0
-	for key, rec := range b.records(t, "coverage_diagnostics") {
+	for key, rec := range b.storedRecords(t, "coverage_diagnostics") {
 		var c struct {
 			Status                                                                string
 			FilesPresent, FilesRead, FilesUnreadable, FilesExcluded, FilesWaiting int
@@ -330,17 +335,18 @@ func (b *localBed) accounts(t *testing.T) {
 			*to = int(n)
 		}
 		present += c.FilesPresent
-		if c.Status != "unaccounted" && (c.FilesPresent != c.FilesRead+c.FilesUnreadable+c.FilesExcluded || c.FilesWaiting != 0) {
+		if c.Status != "unaccounted" && (c.FilesPresent != c.FilesRead+c.FilesUnreadable+c.FilesExcluded ||
+			c.FilesWaiting != 0) {
 			t.Errorf("account of %s: %+v", key, c)
 		}
 	}
-	if files, links := countFiles(t, b.tree.Root()); present < files || present > files+links {
+	if files, links := countTreeFiles(t, b.tree.Root()); present < files || present > files+links {
 		t.Errorf("%d files are accounted for, %d are there and %d links", present, files, links)
 	}
 }
 
-// countFiles counts what is there without any of the reader's means.
-func countFiles(t *testing.T, dir string) (files, links int) {
+// countTreeFiles counts what is there without any of the reader's means.
+func countTreeFiles(t *testing.T, dir string) (files, links int) {
 	t.Helper()
 	err := filepath.WalkDir(dir, func(_ string, d fs.DirEntry, err error) error {
 		switch {

@@ -6,14 +6,14 @@ import (
 	"testing"
 
 	"github.com/pdpp-go/pdpp/internal/collect/catalog"
-	"github.com/pdpp-go/pdpp/internal/lab/programs"
+	"github.com/pdpp-go/pdpp/internal/quality/programs"
 	"github.com/pdpp-go/pdpp/providersim"
-	"github.com/pdpp-go/pdpp/providersim/lumen"
+	"github.com/pdpp-go/pdpp/providersim/sample"
 )
 
-// BuiltIn builds the host of the built-in connectors, as users run it, and
-// gives the named one.
-func BuiltIn(t *testing.T, name string) catalog.Connector {
+// BuiltInConnector builds the host of the built-in connectors, as users run it, and
+// returns the named one.
+func BuiltInConnector(t *testing.T, name string) Connector {
 	t.Helper()
 	dir := t.TempDir()
 	if err := programs.Build(dir, "cmd/pdpp-connectors"); err != nil {
@@ -31,12 +31,12 @@ func BuiltIn(t *testing.T, name string) catalog.Connector {
 // connector at work.
 func LumenTarget(t *testing.T, name string) Target {
 	t.Helper()
-	c := BuiltIn(t, name)
+	c := BuiltInConnector(t, name)
 	prefix := c.Manifest.EnvPrefix()
 	return Target{
 		Connector: c,
 		Start: func(t *testing.T) *Sim {
-			return startLumen(t, prefix, lumen.Config{Seed: 7, Events: 450, Notes: 90, Threads: 70})
+			return startLumenSimulator(t, prefix, sample.Config{Seed: 7, Events: 450, Notes: 90, Threads: 70})
 		},
 		Credential: prefix + "_TOKEN",
 		Changes: []providersim.Mutation{
@@ -44,22 +44,22 @@ func LumenTarget(t *testing.T, name string) Target {
 			{Op: "touch_threads", N: 3}, {Op: "add_threads", N: 5},
 		},
 		Deletion:      providersim.Mutation{Op: "delete_notes", N: 3},
-		DeletedStream: lumen.StreamNotes,
-		Lane: &Lane{
-			List: lumen.StreamThreads, Detail: lumen.StreamThreadMessages,
-			DetailPath: "/v1/threads/", TimeField: "updated_at", Item: threadOf, AtOnce: 4,
+		DeletedStream: sample.StreamNotes,
+		Lane: &ListDetailParts{
+			List: sample.StreamThreads, Detail: sample.StreamThreadMessages,
+			DetailPath: "/v1/threads/", TimeField: "updated_at", Item: threadOfMessage, AtOnce: 4,
 		},
-		Scoped: lumen.StreamNotes, OptionalField: "tags",
-		Stored: storedLumen,
+		Scoped: sample.StreamNotes, OptionalField: "tags",
+		Stored: storedLumenRecord,
 	}
 }
 
-// startLumen starts a simulated Lumen Notebook on loopback, and names the
+// startLumenSimulator starts a simulated Lumen Notebook on loopback, and names the
 // variables that lead a connector of this prefix to it.
-func startLumen(t *testing.T, prefix string, cfg lumen.Config) *Sim {
+func startLumenSimulator(t *testing.T, prefix string, cfg sample.Config) *Sim {
 	t.Helper()
 	cfg.Token = "tok-under-test"
-	s, err := lumen.Start(cfg)
+	s, err := sample.Start(cfg)
 	if err != nil {
 		t.Fatalf("start provider: %v", err)
 	}
@@ -69,8 +69,8 @@ func startLumen(t *testing.T, prefix string, cfg lumen.Config) *Sim {
 	}}
 }
 
-// threadOf gives the thread that a message belongs to.
-func threadOf(data json.RawMessage) string {
+// threadOfMessage returns the thread of a message.
+func threadOfMessage(data json.RawMessage) string {
 	var m struct {
 		ThreadID string `json:"thread_id"`
 	}
@@ -78,10 +78,10 @@ func threadOf(data json.RawMessage) string {
 	return m.ThreadID
 }
 
-// storedLumen is the connector's mapping: a note's deletion flag becomes a
+// storedLumenRecord is the connector's mapping: a note's deletion flag becomes a
 // tombstone and is not part of the record.
-func storedLumen(stream, _ string, data json.RawMessage) (json.RawMessage, error) {
-	if stream != lumen.StreamNotes {
+func storedLumenRecord(stream, _ string, data json.RawMessage) (json.RawMessage, error) {
+	if stream != sample.StreamNotes {
 		return data, nil
 	}
 	var m map[string]json.RawMessage

@@ -2,6 +2,7 @@ package connectortest
 
 import (
 	"context"
+	"errors"
 	"io"
 	"net/url"
 	"os/exec"
@@ -11,16 +12,16 @@ import (
 
 	"github.com/pdpp-go/pdpp/internal/collect/browser"
 	"github.com/pdpp-go/pdpp/internal/collect/launch"
-	"github.com/pdpp-go/pdpp/internal/keep/credential"
+	"github.com/pdpp-go/pdpp/internal/storage/credential"
 	"github.com/pdpp-go/pdpp/manifest"
 	"github.com/pdpp-go/pdpp/protocol"
 	"github.com/pdpp-go/pdpp/protocol/surface"
 	"github.com/pdpp-go/pdpp/providersim/signin"
 )
 
-// Browse gives the bed's runs the browser of this machine, which may reach the simulated site
-// alone.
-func (b *Bed) Browse(t *testing.T, site string) {
+// UseBrowser lets the harness's runs use the browser of this machine, which may reach only the simulated
+// site.
+func (b *Harness) UseBrowser(t *testing.T, site string) {
 	t.Helper()
 	program, err := exec.LookPath("chromium")
 	if err != nil {
@@ -43,17 +44,17 @@ func (b *Bed) Browse(t *testing.T, site string) {
 	}
 }
 
-// Owner is a person who signs in when a run asks: over the surface channel, with keys, as in
+// SimulatedOwner is a person who signs in when a run asks: over the surface channel, with keys, as in
 // the console.
-type Owner struct {
+type SimulatedOwner struct {
 	Site    *signin.Site
 	Account signin.Account
 	// Asked counts the questions.
 	Asked int
 }
 
-// Attend lets the owner answer the run that is asked for.
-func (o *Owner) Attend(t *testing.T, req launch.Request) launch.Request {
+// AnswerRun lets the owner answer the run that is asked for.
+func (o *SimulatedOwner) AnswerRun(t *testing.T, req launch.RunRequest) launch.RunRequest {
 	t.Helper()
 	settled := make(chan struct{}, 1)
 	req.Ask = func(ctx context.Context, _ string, _ protocol.Interaction) (protocol.InteractionResponse, error) {
@@ -68,13 +69,13 @@ func (o *Owner) Attend(t *testing.T, req launch.Request) launch.Request {
 		}
 	}
 	req.Surface = func(_ string, conn io.ReadWriteCloser) {
-		go o.look(t, conn, settled)
+		go o.watchPage(t, conn, settled)
 	}
 	return req
 }
 
-// look watches the page and signs in once it is shown.
-func (o *Owner) look(t *testing.T, conn io.ReadWriteCloser, settled chan<- struct{}) {
+// watchPage watches the page and signs in once it is shown.
+func (o *SimulatedOwner) watchPage(t *testing.T, conn io.ReadWriteCloser, settled chan<- struct{}) {
 	frames := surface.NewReader(conn)
 	begun := false
 	for {
@@ -82,7 +83,7 @@ func (o *Owner) look(t *testing.T, conn io.ReadWriteCloser, settled chan<- struc
 		if err != nil {
 			return // the run is over
 		}
-		m, err := surface.Parse(f)
+		m, err := surface.ParseFrame(f)
 		if err != nil {
 			t.Errorf("the surface says %v: %v", f.Kind, err)
 			return
@@ -94,7 +95,7 @@ func (o *Owner) look(t *testing.T, conn io.ReadWriteCloser, settled chan<- struc
 			_ = surface.Send(conn, surface.Seen{Seq: m.Seq})
 			if !begun {
 				begun = true
-				go o.signIn(conn)
+				go o.typeSignIn(conn)
 			}
 		case surface.Settled:
 			select {
@@ -105,34 +106,39 @@ func (o *Owner) look(t *testing.T, conn io.ReadWriteCloser, settled chan<- struc
 	}
 }
 
-// signIn types what the sign-in asks for. The fields have the focus when they are shown. A
-// page that took nothing was not there yet: the owner reloads it and tries again.
-func (o *Owner) signIn(conn io.Writer) {
+// typeSignIn types what the sign-in asks for, until it is signed in or the run is over. The fields have the focus when
+// they are shown. A page that accepted nothing was not there yet: the owner reloads it and is more patient, because a
+// reload also starts a slow page again.
+func (o *SimulatedOwner) typeSignIn(conn io.Writer) {
 	signed := o.Site.State().Count.SignIns
-	for range 12 {
+	for patience := 4 * time.Second; ; {
 		state := o.Site.State()
 		code := state.Codes[o.Account.ID]
+		var err error
 		switch {
 		case state.Count.SignIns > signed:
 			return
 		case state.Waiting > 0 && code != "":
-			o.write(conn, code)
+			err = o.typeText(conn, code)
 		default:
-			o.write(conn, o.Account.Email)
-			o.press(conn, "Tab")
-			o.write(conn, o.Account.Password)
+			err = errors.Join(o.typeText(conn, o.Account.Email), o.pressKey(conn, "Tab"),
+				o.typeText(conn, o.Account.Password))
 		}
-		o.press(conn, "Enter")
-		if !o.moved(state) {
-			_ = surface.Send(conn, surface.Input{Kind: surface.InputReload})
+		err = errors.Join(err, o.pressKey(conn, "Enter"))
+		if !o.stateChanged(state, patience) {
+			err = errors.Join(err, surface.Send(conn, surface.Input{Kind: surface.InputReload}))
+			patience = min(2*patience, 30*time.Second)
+		}
+		if err != nil {
+			return // the run is over
 		}
 		time.Sleep(500 * time.Millisecond) // a person looks at the next page before typing
 	}
 }
 
-// moved reports whether the sign-in leaves a state within the patience of a person.
-func (o *Owner) moved(from signin.State) bool {
-	for range 40 {
+// stateChanged reports whether the sign-in leaves a state within the patience of a person.
+func (o *SimulatedOwner) stateChanged(from signin.State, patience time.Duration) bool {
+	for range patience / (100 * time.Millisecond) {
 		if now := o.Site.State(); now.Waiting != from.Waiting || now.Count.SignIns != from.Count.SignIns {
 			return true
 		}
@@ -141,12 +147,13 @@ func (o *Owner) moved(from signin.State) bool {
 	return false
 }
 
-func (o *Owner) write(conn io.Writer, text string) {
-	_ = surface.Send(conn, surface.Input{Kind: surface.InputText, Text: text})
+func (o *SimulatedOwner) typeText(conn io.Writer, text string) error {
+	return surface.Send(conn, surface.Input{Kind: surface.InputText, Text: text})
 }
 
-func (o *Owner) press(conn io.Writer, key string) {
+func (o *SimulatedOwner) pressKey(conn io.Writer, key string) (err error) {
 	for _, action := range []string{surface.ActionDown, surface.ActionUp} {
-		_ = surface.Send(conn, surface.Input{Kind: surface.InputKey, Action: action, Key: key, Code: key})
+		err = errors.Join(err, surface.Send(conn, surface.Input{Kind: surface.InputKey, Action: action, Key: key, Code: key}))
 	}
+	return err
 }

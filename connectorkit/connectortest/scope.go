@@ -10,40 +10,40 @@ import (
 
 	"github.com/pdpp-go/pdpp/internal/collect/launch"
 	"github.com/pdpp-go/pdpp/internal/collect/runner"
-	"github.com/pdpp-go/pdpp/internal/keep/store"
+	"github.com/pdpp-go/pdpp/internal/storage/store"
 	"github.com/pdpp-go/pdpp/protocol"
 )
 
-func contains(s, part string) bool { return strings.Contains(s, part) }
+func stringContains(s, part string) bool { return strings.Contains(s, part) }
 
-// scoped runs with the given scope; the runner's gates make any breach a failure.
-func (b *Bed) scoped(t *testing.T, sc ...protocol.StreamScope) {
+// runScoped runs with a scope; the runner's gates make any breach a failure.
+func (b *Harness) runScoped(t *testing.T, sc ...protocol.StreamScope) {
 	t.Helper()
-	result := b.Run(t, launch.Request{Scope: sc})
+	result := b.Run(t, launch.RunRequest{Scope: sc})
 	if result.Status != runner.Succeeded {
 		t.Fatalf("a scoped run ended as %s: %v\nstderr: %s", result.Status, result.Failure, result.StderrTail)
 	}
 }
 
-// scopeStream asks for one stream at a time, in their order and in the opposite one, so that each is
+// selectOneStream asks for one stream at a time, in their order and in the opposite one, so that each is
 // asked for before every other: nothing of the others comes, and what a scoped run has done keeps
 // nothing from a later one.
-func scopeStream(t *testing.T, target Target) {
+func selectOneStream(t *testing.T, target Target) {
 	streams := slices.Clone(target.Connector.Manifest.Streams)
 	for range 2 {
-		b := NewBed(t, target)
+		b := NewHarness(t, target)
 		for _, s := range streams {
 			before := map[string]int64{}
 			for _, other := range streams {
-				before[other.Name] = b.LastSeq(t, other.Name)
+				before[other.Name] = b.NewestChange(t, other.Name)
 			}
-			b.scoped(t, protocol.StreamScope{Name: s.Name})
+			b.runScoped(t, protocol.StreamScope{Name: s.Name})
 			for _, other := range streams {
-				if now := b.LastSeq(t, other.Name); other.Name != s.Name && now != before[other.Name] {
+				if now := b.NewestChange(t, other.Name); other.Name != s.Name && now != before[other.Name] {
 					t.Errorf("scope %s moved %s from change %d to %d", s.Name, other.Name, before[other.Name], now)
 				}
 			}
-			if len(b.records(t, s.Name)) == 0 && len(b.Sim.Provider.Truth()[s.Name]) > 0 {
+			if len(b.storedRecords(t, s.Name)) == 0 && len(b.Sim.Provider.Truth()[s.Name]) > 0 {
 				t.Errorf("scope %s brought nothing", s.Name)
 			}
 		}
@@ -54,7 +54,7 @@ func scopeStream(t *testing.T, target Target) {
 }
 
 func scopeResources(t *testing.T, target Target) {
-	b := NewBed(t, target)
+	b := NewHarness(t, target)
 	decl, _ := target.Connector.Manifest.Stream(target.Scoped)
 	of := map[string]string{} // the resource of each key
 	for key, item := range b.Sim.Provider.Truth()[target.Scoped] {
@@ -78,9 +78,9 @@ func scopeResources(t *testing.T, target Target) {
 		}
 	}
 	slices.Sort(want)
-	b.scoped(t, protocol.StreamScope{Name: target.Scoped, Resources: asked})
+	b.runScoped(t, protocol.StreamScope{Name: target.Scoped, Resources: asked})
 	var got []string
-	for key := range b.records(t, target.Scoped) {
+	for key := range b.storedRecords(t, target.Scoped) {
 		got = append(got, key)
 	}
 	slices.Sort(got)
@@ -89,11 +89,11 @@ func scopeResources(t *testing.T, target Target) {
 	}
 }
 
-func scopeFields(t *testing.T, target Target) {
-	b := NewBed(t, target)
+func selectFields(t *testing.T, target Target) {
+	b := NewHarness(t, target)
 	decl, _ := target.Connector.Manifest.Stream(target.Scoped)
-	b.scoped(t, protocol.StreamScope{Name: target.Scoped, Fields: decl.PrimaryKey})
-	for key, rec := range b.records(t, target.Scoped) {
+	b.runScoped(t, protocol.StreamScope{Name: target.Scoped, Fields: decl.PrimaryKey})
+	for key, rec := range b.storedRecords(t, target.Scoped) {
 		var fields map[string]json.RawMessage
 		if err := json.Unmarshal(rec.Data, &fields); err != nil {
 			t.Fatalf("stored %s: %v", key, err)
@@ -105,7 +105,7 @@ func scopeFields(t *testing.T, target Target) {
 }
 
 func scopeTimeRange(t *testing.T, target Target) {
-	b := NewBed(t, target)
+	b := NewHarness(t, target)
 	decl, _ := target.Connector.Manifest.Stream(target.Scoped)
 	if decl.ConsentTimeField == "" {
 		t.Fatalf("stream %s has no consent_time_field to bound", target.Scoped)
@@ -113,13 +113,13 @@ func scopeTimeRange(t *testing.T, target Target) {
 	var times []time.Time
 	truth := b.Sim.Provider.Truth()[target.Scoped]
 	for _, item := range truth {
-		if at := timeField(item.Data, decl.ConsentTimeField); !at.IsZero() && !item.Deleted {
+		if at := parseTimeField(item.Data, decl.ConsentTimeField); !at.IsZero() && !item.Deleted {
 			times = append(times, at)
 		}
 	}
 	slices.SortFunc(times, time.Time.Compare)
 	since, until := times[len(times)/4], times[3*len(times)/4]
-	b.scoped(t, protocol.StreamScope{Name: target.Scoped, TimeRange: &protocol.TimeRange{
+	b.runScoped(t, protocol.StreamScope{Name: target.Scoped, TimeRange: &protocol.TimeRange{
 		Since: since.Format(time.RFC3339Nano), Until: until.Format(time.RFC3339Nano)}})
 	want := 0
 	for _, at := range times {
@@ -127,12 +127,12 @@ func scopeTimeRange(t *testing.T, target Target) {
 			want++
 		}
 	}
-	if got := len(live(b.records(t, target.Scoped))); got != want {
+	if got := len(liveKeys(b.storedRecords(t, target.Scoped))); got != want {
 		t.Errorf("the range holds %d items, %d were stored", want, got)
 	}
 }
 
-func live(records map[string]store.StoredRecord) []string {
+func liveKeys(records map[string]store.StoredRecord) []string {
 	var keys []string
 	for key, r := range records {
 		if !r.Deleted {

@@ -6,11 +6,11 @@ import (
 	"testing"
 
 	"github.com/pdpp-go/pdpp/internal/judge/evidence"
-	"github.com/pdpp-go/pdpp/internal/keep/store"
-	"github.com/pdpp-go/pdpp/internal/keep/store/postgres"
-	"github.com/pdpp-go/pdpp/internal/keep/store/postgres/postgrestest"
-	"github.com/pdpp-go/pdpp/internal/keep/store/sqlite"
-	"github.com/pdpp-go/pdpp/internal/keep/store/sqlite/sqlitetest"
+	"github.com/pdpp-go/pdpp/internal/storage/store"
+	"github.com/pdpp-go/pdpp/internal/storage/store/postgres"
+	"github.com/pdpp-go/pdpp/internal/storage/store/postgres/postgrestest"
+	"github.com/pdpp-go/pdpp/internal/storage/store/sqlite"
+	"github.com/pdpp-go/pdpp/internal/storage/store/sqlite/sqlitetest"
 	"github.com/pdpp-go/pdpp/protocol"
 	"github.com/pdpp-go/pdpp/providersim"
 )
@@ -23,16 +23,16 @@ func TestStops(t *testing.T) {
 	target := LumenTarget(t, "example")
 	for name, open := range map[string]func(t *testing.T) (store.Store, error){
 		"sqlite": func(t *testing.T) (store.Store, error) {
-			return sqlite.Open(t.Context(), sqlitetest.Fresh(t, filepath.Join(t.TempDir(), "pdpp.db")), sqlite.Options{})
+			return sqlite.Open(t.Context(), sqlitetest.NewDatabase(t, filepath.Join(t.TempDir(), "pdpp.db")), sqlite.Options{})
 		},
 		"postgres": func(t *testing.T) (store.Store, error) {
-			return postgres.Open(t.Context(), postgrestest.Fresh(t), postgres.Options{})
+			return postgres.Open(t.Context(), postgrestest.NewDatabase(t), postgres.Options{})
 		},
 	} {
 		for _, c := range []struct {
 			name  string
 			specs []string
-			run   func(*testing.T, *Bed)
+			run   func(*testing.T, *Harness)
 		}{
 			{"provider asks for an hour", []string{"RT-23.1"}, askedForAnHour},
 			{"request cap", []string{"PB-A02", "PB-09"}, atTheRequestCap},
@@ -55,17 +55,17 @@ func TestStops(t *testing.T) {
 						t.Error(err)
 					}
 				})
-				b := NewBedOver(t, target, st)
+				b := NewHarnessOver(t, target, st)
 				c.run(t, b)
 				b.Verify(t)
-				b.heal(t)
+				b.removeFaults(t)
 			})
 		}
 	}
 }
 
 // evidence is what is known of the connection.
-func (b *Bed) evidence(t *testing.T) evidence.Evidence {
+func (b *Harness) evidence(t *testing.T) evidence.Evidence {
 	t.Helper()
 	all, err := b.Store.Evidence(t.Context(), evidence.Query{ConnectionIDs: []string{Connection}})
 	if err != nil || len(all) != 1 {
@@ -80,19 +80,21 @@ func pressed(e evidence.Evidence) bool {
 }
 
 // lists are the gaps of lists that were cut short.
-func (b *Bed) lists(t *testing.T) []store.Gap {
+func (b *Harness) lists(t *testing.T) []store.Gap {
 	t.Helper()
-	return slices.DeleteFunc(b.Gaps(t, protocol.GapPending), func(g store.Gap) bool { return !CutList(g) })
+	return slices.DeleteFunc(b.Gaps(t, protocol.GapPending), func(g store.Gap) bool { return !IsCutListGap(g) })
 }
 
-func askedForAnHour(t *testing.T, b *Bed) {
-	b.Sim.Fault(t, providersim.Fault{Kind: providersim.Throttle, Path: "/", Skip: 3, RetryAfter: providersim.RetrySeconds, Seconds: tooLong})
+func askedForAnHour(t *testing.T, b *Harness) {
+	b.Sim.AddFault(t, providersim.Fault{Kind: providersim.Throttle, Path: "/", Skip: 3,
+		RetryAfter: providersim.RetrySeconds,
+		Seconds:    tooLongSeconds})
 	b.Succeed(t)
 	e := b.evidence(t)
 	if len(b.lists(t)) == 0 || !pressed(e) {
 		t.Errorf("the cool-down is not armed: %+v", e.Gaps.Groups)
 	}
-	wait := e.WaitInForce(b.now())
+	wait := e.ActiveWait(b.currentTime())
 	if wait == nil {
 		t.Fatal("the wait is not stored")
 	}
@@ -101,36 +103,36 @@ func askedForAnHour(t *testing.T, b *Bed) {
 			t.Errorf("gap of %s: %s, not before %v, and the wait ends at %s", g.Stream, g.Reason, g.NotBefore, wait.Until)
 		}
 	}
-	b.refused(t, protocol.WaitRetryAfter)
-	b.keptQuiet(t)
+	b.expectRefusedStart(t, protocol.WaitRetryAfter)
+	b.requireAnnouncedWait(t)
 }
 
-func atTheRequestCap(t *testing.T, b *Bed) {
-	b.cap("_MAX_DETAIL_FETCHES_PER_RUN", 5)
+func atTheRequestCap(t *testing.T, b *Harness) {
+	b.setRunCap("_MAX_DETAIL_FETCHES_PER_RUN", 5)
 	b.Succeed(t)
 	if n := b.detailRequests(); n == 0 || n > 5 {
 		t.Errorf("%d details were fetched under a cap of 5", n)
 	}
-	b.selfImposed(t)
+	b.requireRunCapGaps(t, nil)
 	if e := b.evidence(t); pressed(e) || len(e.Gaps.Groups) == 0 || len(e.Waits) > 0 {
 		t.Errorf("gaps %+v, waits %+v", e.Gaps.Groups, e.Waits)
 	}
 }
 
-func atTheLongestRun(t *testing.T, b *Bed) {
-	b.Sim.Fault(t, providersim.Fault{Kind: providersim.Latency, Path: "/", DelayMS: 40})
-	b.cap("_MAX_WHOLE_RUN_WALL_CLOCK_MS", 100)
+func atTheLongestRun(t *testing.T, b *Harness) {
+	b.Sim.AddFault(t, providersim.Fault{Kind: providersim.Latency, Path: "/", DelayMS: 40})
+	b.setRunCap("_MAX_WHOLE_RUN_WALL_CLOCK_MS", 100)
 	b.Succeed(t)
-	b.selfImposed(t)
+	b.requireRunCapGaps(t, nil)
 	cut := b.lists(t)
 	if e := b.evidence(t); len(cut) == 0 || pressed(e) || len(e.Waits) > 0 {
 		t.Errorf("%d lists are cut short, gaps %+v, waits %+v", len(cut), e.Gaps.Groups, e.Waits)
 	}
-	marks := b.cursors(t)
+	marks := b.cursorsWithoutPace(t)
 	for _, g := range cut {
 		at := "" // nothing was read
 		if len(g.ListCursor) > len("{}") {
-			at = withoutPace(t, g.ListCursor)
+			at = removePace(t, g.ListCursor)
 		}
 		if marks[g.Stream] != at {
 			t.Errorf("the bookmark of %s is %s, its list was cut at %s", g.Stream, marks[g.Stream], g.ListCursor)
@@ -138,9 +140,9 @@ func atTheLongestRun(t *testing.T, b *Bed) {
 	}
 }
 
-func atTheRetryBudget(t *testing.T, b *Bed) {
-	b.Sim.Fault(t, providersim.Fault{Kind: providersim.Throttle, Path: "/", Skip: 3})
-	b.cap("_RETRY_BUDGET_INITIAL_TOKENS", 0)
+func atTheRetryBudget(t *testing.T, b *Harness) {
+	b.Sim.AddFault(t, providersim.Fault{Kind: providersim.Throttle, Path: "/", Skip: 3})
+	b.setRunCap("_RETRY_BUDGET_INITIAL_TOKENS", 0)
 	b.Succeed(t)
 	if n, streams := b.Sim.Gate.Stats().Throttled, len(b.Target.Connector.Manifest.Streams); n > streams {
 		t.Errorf("%d refused requests for %d streams and no retry", n, streams)
@@ -150,7 +152,7 @@ func atTheRetryBudget(t *testing.T, b *Bed) {
 		t.Errorf("gaps %+v", e.Gaps.Groups)
 	}
 	for _, g := range b.lists(t) {
-		if !contains(string(g.LastError), `"retry_budget"`) || contains(string(g.LastError), "http_status") {
+		if !stringContains(string(g.LastError), `"retry_budget"`) || stringContains(string(g.LastError), "http_status") {
 			t.Errorf("gap of %s: %s", g.Stream, g.LastError)
 		}
 	}

@@ -12,7 +12,7 @@ import (
 	"github.com/pdpp-go/pdpp/conformance"
 	"github.com/pdpp-go/pdpp/internal/collect/launch"
 	"github.com/pdpp-go/pdpp/internal/collect/runner"
-	"github.com/pdpp-go/pdpp/internal/keep/store"
+	"github.com/pdpp-go/pdpp/internal/storage/store"
 	"github.com/pdpp-go/pdpp/protocol"
 	"github.com/pdpp-go/pdpp/providersim"
 )
@@ -24,28 +24,28 @@ func Run(t *testing.T, target Target) {
 		needs bool
 		run   func(*testing.T, Target)
 	}{
-		{"protocol", true, protocolKit},
-		{"first run", true, firstRun},
-		{"resume", true, resume},
+		{"protocol", true, conformanceKit},
+		{"first run", true, collectFirstRun},
+		{"resume", true, resumeUnchanged},
 		{"crash and resume", true, crashAndResume},
 		{"throttled list", true, throttledList},
-		{"stopped list", true, stoppedList},
+		{"stopped list", true, stopWithinList},
 		{"killed while waiting", !target.Wordless, killedWhileWaiting},
-		{"limited rate", true, limited},
+		{"limited rate", true, hiddenRateLimit},
 		{"expired credential", true, expiredCredential},
 		{"missing credential", target.Credential != "", missingCredential},
-		{"deletion", target.Deletion.Op != "", deletion},
+		{"deletion", target.Deletion.Op != "", propagateDeletion},
 		{"forgotten bookmark", target.Deletion.Op != "", forgottenBookmark},
 		{"throttled detail", target.Lane != nil, throttledDetail},
 		{"failed detail", target.Lane != nil, failedDetail},
 		{"slow details", target.Lane != nil && target.Lane.AtOnce > 1, SlowDetails},
-		{"run cap", target.Lane != nil, runCap},
+		{"run cap", target.Lane != nil, ownerRunCap},
 		{"wall clock cap", target.Lane != nil, wallClockCap},
 		{"backlog drain", target.Lane != nil, backlogDrain},
 		{"recovery only", target.Lane != nil, recoveryOnly},
-		{"scope: one stream", true, scopeStream},
+		{"scope: one stream", true, selectOneStream},
 		{"scope: resources", target.Scoped != "", scopeResources},
-		{"scope: fields", target.OptionalField != "", scopeFields},
+		{"scope: fields", target.OptionalField != "", selectFields},
 		{"scope: time range", target.Scoped != "", scopeTimeRange},
 		{"malformed answers", true, malformedAnswers},
 	}
@@ -63,8 +63,8 @@ func Run(t *testing.T, target Target) {
 	}
 }
 
-// protocolKit lets the kit that authors of any language use try the executable out.
-func protocolKit(t *testing.T, target Target) {
+// conformanceKit lets the kit that authors of any language use try the executable out.
+func conformanceKit(t *testing.T, target Target) {
 	sim, c := target.Start(t), target.Connector
 	report, err := conformance.Run(t.Context(), conformance.Target{
 		Manifest: c.Manifest, Command: append([]string{c.Path}, c.Args...),
@@ -72,7 +72,7 @@ func protocolKit(t *testing.T, target Target) {
 			if v, ok := sim.Env[name]; ok {
 				return v, ok
 			}
-			v, ok := quick[strings.TrimPrefix(name, c.Manifest.EnvPrefix())]
+			v, ok := quickVariables[strings.TrimPrefix(name, c.Manifest.EnvPrefix())]
 			return v, ok
 		},
 	})
@@ -88,9 +88,9 @@ func protocolKit(t *testing.T, target Target) {
 	}
 }
 
-// firstRun collects everything into an empty store.
-func firstRun(t *testing.T, target Target) {
-	b := NewBed(t, target)
+// collectFirstRun collects everything into an empty store.
+func collectFirstRun(t *testing.T, target Target) {
+	b := NewHarness(t, target)
 	result := b.Succeed(t)
 	if t.Logf("%d records", result.RecordsEmitted); result.RecordsEmitted == 0 {
 		t.Fatal("the first run emitted nothing")
@@ -101,19 +101,19 @@ func firstRun(t *testing.T, target Target) {
 	b.VerifyComplete(t)
 }
 
-// resume shows that a second run without changes changes nothing and asks for
+// resumeUnchanged shows that a second run without changes changes nothing and asks for
 // little, and that one after changes brings exactly those.
-func resume(t *testing.T, target Target) {
-	b := NewBed(t, target)
+func resumeUnchanged(t *testing.T, target Target) {
+	b := NewHarness(t, target)
 	b.Succeed(t)
 	before := map[string]int64{}
 	for _, s := range target.Connector.Manifest.Streams {
-		before[s.Name] = b.LastSeq(t, s.Name)
+		before[s.Name] = b.NewestChange(t, s.Name)
 	}
 	first := b.Sim.Gate.Stats().Requests
 	b.Succeed(t)
 	for name, seq := range before {
-		if now := b.LastSeq(t, name); now != seq {
+		if now := b.NewestChange(t, name); now != seq {
 			t.Errorf("stream %s moved from change %d to %d although nothing changed", name, seq, now)
 		}
 	}
@@ -121,7 +121,7 @@ func resume(t *testing.T, target Target) {
 		t.Errorf("the second run made %d requests, the first %d: it starts over instead of resuming", again, first)
 	}
 	for _, m := range target.Changes {
-		b.Sim.Mutate(t, m)
+		b.Sim.MutateData(t, m)
 	}
 	b.Succeed(t)
 	b.VerifyComplete(t)
@@ -130,7 +130,7 @@ func resume(t *testing.T, target Target) {
 // crashAndResume kills the connector at several moments of its first run.
 func crashAndResume(t *testing.T, target Target) {
 	for _, share := range []float64{0, 0.05, 0.25, 0.8} {
-		b := NewBed(t, target)
+		b := NewHarness(t, target)
 		all := 0
 		for _, items := range b.Sim.Provider.Truth() {
 			all += len(items)
@@ -138,7 +138,7 @@ func crashAndResume(t *testing.T, target Target) {
 		after := max(1, int64(share*float64(all)))
 		var runID string
 		var once sync.Once // updates come from two goroutines
-		result := b.Run(t, launch.Request{
+		result := b.Run(t, launch.RunRequest{
 			Started: func(id string) { runID = id },
 			Options: runner.Options{BatchRecords: 20, Observe: func(u runner.Update) {
 				if u.Committed >= after {
@@ -147,7 +147,7 @@ func crashAndResume(t *testing.T, target Target) {
 			}},
 		})
 		// A connector that had finished before the kill has succeeded.
-		if f := result.Failure; f != nil && !ofKilled(f) {
+		if f := result.Failure; f != nil && !endedByKill(f) {
 			t.Fatalf("killed after %d records: %v", after, f)
 		}
 		b.VerifyNothingInvented(t)
@@ -158,25 +158,27 @@ func crashAndResume(t *testing.T, target Target) {
 
 // throttledList shows that pressure on a list which outlasts the run puts the rest
 // off: the run succeeds, keeps what was collected, declares each list that it could
-// not read on, and stores how long the provider is to be left alone. Nothing is asked
+// not read on, and stores how long the provider must not be used. Nothing is requested
 // of it within that time, and the run after it brings everything.
 func throttledList(t *testing.T, target Target) {
-	b := NewBed(t, target)
-	b.throttle(t, "/", 3)
+	b := NewHarness(t, target)
+	b.throttlePath(t, "/", 3)
 	b.Succeed(t)
 	gaps := b.Gaps(t, protocol.GapPending)
 	lists := 0
 	for _, g := range gaps {
 		// Refusals without a word about when to come back may open the circuit first, which is our choice.
-		if !g.Reason.SourcePressure() && !(target.Wordless && contains(string(g.LastError), string(protocol.ReasonCircuitOpen))) {
+		if !g.Reason.SourcePressure() &&
+			!(target.Wordless && stringContains(string(g.LastError), string(protocol.ReasonCircuitOpen))) {
 			t.Errorf("gap %s of %s has reason %s, which is not the provider's pressure", g.RecordKey, g.Stream, g.Reason)
 		}
-		if CutList(g) {
+		if IsCutListGap(g) {
 			lists++
 			if target.Wordless {
 				continue
 			}
-			if until := b.now().Add(tooLong * time.Second); g.NotBefore == nil || g.NotBefore.After(until) || g.NotBefore.Before(until.Add(-time.Minute)) {
+			if until := b.currentTime().Add(tooLongSeconds * time.Second); g.NotBefore == nil || g.NotBefore.After(until) ||
+				g.NotBefore.Before(until.Add(-time.Minute)) {
 				t.Errorf("the list of %s may be read on from %v", g.Stream, g.NotBefore)
 			}
 		}
@@ -186,48 +188,50 @@ func throttledList(t *testing.T, target Target) {
 	}
 	b.Verify(t)
 	if !target.Wordless {
-		b.refused(t, protocol.WaitRetryAfter)
+		b.expectRefusedStart(t, protocol.WaitRetryAfter)
 	}
-	b.keptQuiet(t)
-	b.heal(t)
+	b.requireAnnouncedWait(t)
+	b.removeFaults(t)
 }
 
-// throttle has everything under a path refused after the first requests, for longer than a run waits.
-func (b *Bed) throttle(t *testing.T, path string, skip int) {
+// throttlePath has everything under a path refused after the first requests, for longer than a run waits.
+func (b *Harness) throttlePath(t *testing.T, path string, skip int) {
 	t.Helper()
 	f := providersim.Fault{Kind: providersim.Throttle, Path: path, Skip: skip}
 	if !b.Target.Wordless {
-		f.RetryAfter, f.Seconds = providersim.RetrySeconds, tooLong
+		f.RetryAfter, f.Seconds = providersim.RetrySeconds, tooLongSeconds
 	}
-	b.Sim.Fault(t, f)
+	b.Sim.AddFault(t, f)
 }
 
-// stoppedList shows that a run whose time is up within its lists puts the rest off
+// stopWithinList shows that a run out of time within its lists postpones the rest
 // as its own choice, and that later runs read on.
-func stoppedList(t *testing.T, target Target) {
-	b := NewBed(t, target)
-	b.Sim.Fault(t, providersim.Fault{Kind: providersim.Latency, Path: "/", DelayMS: 40})
-	b.cap("_MAX_WHOLE_RUN_WALL_CLOCK_MS", 100)
+func stopWithinList(t *testing.T, target Target) {
+	b := NewHarness(t, target)
+	b.Sim.AddFault(t, providersim.Fault{Kind: providersim.Latency, Path: "/", DelayMS: 40})
+	b.setRunCap("_MAX_WHOLE_RUN_WALL_CLOCK_MS", 100)
 	b.Succeed(t)
-	if !slices.ContainsFunc(b.Gaps(t, protocol.GapPending), CutList) {
+	if !slices.ContainsFunc(b.Gaps(t, protocol.GapPending), IsCutListGap) {
 		t.Fatal("a stopped run declares no list as cut short")
 	}
-	b.selfImposed(t)
+	b.requireRunCapGaps(t, nil)
 	b.Verify(t)
-	b.heal(t)
+	b.removeFaults(t)
 }
 
 // killedWhileWaiting shows that a run which is killed while it waits as the provider
 // asked leaves the wait behind.
 func killedWhileWaiting(t *testing.T, target Target) {
-	b := NewBed(t, target)
-	b.Sim.Fault(t, providersim.Fault{Kind: providersim.Throttle, Path: "/", Skip: 3, RetryAfter: providersim.RetrySeconds, Seconds: 200})
+	b := NewHarness(t, target)
+	b.Sim.AddFault(t, providersim.Fault{Kind: providersim.Throttle, Path: "/", Skip: 3,
+		RetryAfter: providersim.RetrySeconds,
+		Seconds:    200})
 	var runID string
 	var once sync.Once
-	result := b.Run(t, launch.Request{
+	result := b.Run(t, launch.RunRequest{
 		Started: func(id string) { runID = id },
 		Options: runner.Options{Observe: func(u runner.Update) {
-			if contains(u.Message, "left alone") {
+			if stringContains(u.Message, "left alone") {
 				once.Do(func() { KillConnector(runID) })
 			}
 		}},
@@ -235,16 +239,16 @@ func killedWhileWaiting(t *testing.T, target Target) {
 	if result.Failure == nil || result.Failure.Reason != runner.ReasonExitWithoutDone {
 		t.Fatalf("ended as %s: %v", result.Status, result.Failure)
 	}
-	b.refused(t, protocol.WaitRetryAfter)
-	b.keptQuiet(t)
-	b.heal(t)
+	b.expectRefusedStart(t, protocol.WaitRetryAfter)
+	b.requireAnnouncedWait(t)
+	b.removeFaults(t)
 }
 
-// refused expects that no run starts, because the provider is to be left alone.
-func (b *Bed) refused(t *testing.T, why protocol.WaitReason) {
+// expectRefusedStart expects that no run starts, because the provider must not be used yet.
+func (b *Harness) expectRefusedStart(t *testing.T, why protocol.WaitReason) {
 	t.Helper()
 	for _, trigger := range []store.Trigger{store.TriggerScheduled, store.TriggerRetry, store.TriggerManual} {
-		_, err := b.Launcher().Run(t.Context(), launch.Request{ConnectionID: Connection, Trigger: trigger})
+		_, err := b.Launcher().Run(t.Context(), launch.RunRequest{ConnectionID: Connection, Trigger: trigger})
 		var wait *launch.WaitError
 		if !errors.As(err, &wait) || wait.Reason != why {
 			t.Errorf("a %s run within the wait: %v", trigger, err)
@@ -252,17 +256,23 @@ func (b *Bed) refused(t *testing.T, why protocol.WaitReason) {
 	}
 }
 
-// CutList reports whether a gap stands for a list that was cut short.
-func CutList(g store.Gap) bool {
-	return strings.HasPrefix(g.RecordKey, "__") && strings.HasSuffix(g.RecordKey, "_list__")
+// IsCutListGap reports whether a gap represents a list that was cut short, or a part of one that is read in parts.
+func IsCutListGap(g store.Gap) bool {
+	return isPartGap(g) || strings.HasPrefix(g.RecordKey, "__") && strings.HasSuffix(g.RecordKey, "_list__")
 }
 
-// tooLong is how many seconds a provider asks for that no run waits.
-const tooLong = 3600
+// isPartGap reports whether a gap represents one or several parts of a list: see connectorkit.Partitioned.
+func isPartGap(g store.Gap) bool {
+	return g.ParentStream == "" && (stringContains(string(g.Locator), `"from":`) ||
+		stringContains(string(g.Locator), `"after":`))
+}
 
-// keptQuiet fails the test when more requests were made within an announced wait than the connector
+// tooLongSeconds is how many seconds a provider asks for that no run waits.
+const tooLongSeconds = 3600
+
+// requireAnnouncedWait fails the test when more requests were made within an announced wait than the connector
 // can have sent before it knew: one beside the refused one for each other request in flight.
-func (b *Bed) keptQuiet(t *testing.T) {
+func (b *Harness) requireAnnouncedWait(t *testing.T) {
 	t.Helper()
 	others := 0
 	if lane := b.Target.Lane; lane != nil {
@@ -273,65 +283,69 @@ func (b *Bed) keptQuiet(t *testing.T) {
 	}
 }
 
-// limited lets the provider hold a rate that the run does not know and exceeds. The run finds
-// the rate, waits exactly as told, and everything arrives. A machine that is too slow to meet
+// hiddenRateLimit lets the provider hold a rate that the run does not know and exceeds. The run finds
+// the rate, waits exactly as long as requested, and everything arrives. A machine that is too slow to meet
 // the limit with a small account gets a lower one.
-func limited(t *testing.T, target Target) {
-	var b *Bed
-	var result launch.Result
+func hiddenRateLimit(t *testing.T, target Target) {
+	var b *Harness
+	var result launch.RunResult
 	var stats providersim.Stats
 	for rate, burst := 6.0, 10; ; rate, burst = rate/3, burst/2 {
-		b = NewBed(t, target)
+		b = NewHarness(t, target)
 		limit := providersim.Fault{Kind: providersim.Bucket, Path: "/", Rate: rate, Burst: burst}
 		if !target.Wordless {
 			limit.RetryAfter = providersim.RetrySeconds
 		}
-		b.Sim.Fault(t, limit)
+		b.Sim.AddFault(t, limit)
 		result, stats = b.Succeed(t), b.Sim.Gate.Stats()
 		if stats.Throttled > 0 || burst < 3 {
 			break
 		}
 	}
 	learned := stats.Requests / 4
-	if target.Wordless { // the rate is found by trying alone, by few requests
+	if target.Wordless { // the rate is found only by trial, with few requests
 		learned = stats.Requests / 2
 	}
 	if stats.Throttled == 0 || stats.Throttled > learned {
 		t.Errorf("%d of %d requests were refused: the limit was not met, or not learned", stats.Throttled, stats.Requests)
 	}
-	if rate := result.Rate; rate == nil || rate.LastBackoff == nil || !target.Wordless && rate.LastBackoff.Reason != "retry_after" {
+	if rate := result.Rate; rate == nil || rate.LastBackoff == nil || !target.Wordless &&
+		rate.LastBackoff.Reason != "retry_after" {
 		t.Errorf("the back-off is not reported: %+v", rate)
 	}
-	if !slices.ContainsFunc(slices.Collect(maps.Values(b.bookmarks(t))), func(mark string) bool { return contains(mark, `"pacing_interval_ms":`) }) {
+	if !slices.ContainsFunc(slices.Collect(maps.Values(b.steadyBookmarks(t))),
+		func(mark string) bool { return stringContains(mark, `"pacing_interval_ms":`) }) {
 		t.Error("what was learned is on no bookmark, so the next run begins cold")
 	}
-	b.keptQuiet(t)
+	b.requireAnnouncedWait(t)
 	if target.Wordless { // what was refused too often is declared, and comes with the next run
 		b.Verify(t)
-		b.heal(t)
+		b.removeFaults(t)
 		return
 	}
 	b.VerifyComplete(t)
 }
 
 func expiredCredential(t *testing.T, target Target) {
-	b := NewBed(t, target)
-	b.Sim.Fault(t, providersim.Fault{Kind: providersim.ExpiredToken, Path: "/", Skip: 4})
-	result := b.Run(t, launch.Request{})
+	b := NewHarness(t, target)
+	b.Sim.AddFault(t, providersim.Fault{Kind: providersim.ExpiredToken, Path: "/", Skip: 4})
+	result := b.Run(t, launch.RunRequest{})
 	if result.Status != runner.Failed || result.Failure.Reason != runner.ReasonConnectorFailed {
 		t.Fatalf("ended as %s: %v", result.Status, result.Failure)
 	}
-	if e := result.DoneError; e == nil || e.Code != "auth_failure" || e.RecoveryHint == nil || e.RecoveryHint.Action != protocol.RefreshCredentials {
+	if e := result.DoneError; e == nil || e.Code != "auth_failure" || e.RecoveryHint == nil ||
+		e.RecoveryHint.Action != protocol.RefreshCredentials {
 		t.Errorf("the failure does not ask for new credentials: %+v", result.DoneError)
 	}
-	b.heal(t)
+	b.removeFaults(t)
 }
 
 func missingCredential(t *testing.T, target Target) {
-	b := NewBed(t, target)
+	b := NewHarness(t, target)
 	b.Env[target.Credential] = ""
-	result := b.Run(t, launch.Request{})
-	if result.Status != runner.Failed || result.DoneError == nil || !contains(result.DoneError.Message, target.Credential) {
+	result := b.Run(t, launch.RunRequest{})
+	if result.Status != runner.Failed || result.DoneError == nil ||
+		!stringContains(result.DoneError.Message, target.Credential) {
 		t.Fatalf("ended as %s with %+v: the missing variable is not named", result.Status, result.DoneError)
 	}
 	if n := b.Sim.Gate.Stats().Requests; n != 0 {
@@ -339,13 +353,13 @@ func missingCredential(t *testing.T, target Target) {
 	}
 }
 
-func deletion(t *testing.T, target Target) {
-	b := NewBed(t, target)
+func propagateDeletion(t *testing.T, target Target) {
+	b := NewHarness(t, target)
 	b.Succeed(t)
-	b.Sim.Mutate(t, target.Deletion)
+	b.Sim.MutateData(t, target.Deletion)
 	b.Succeed(t)
 	b.VerifyComplete(t)
-	for _, r := range b.records(t, target.DeletedStream) {
+	for _, r := range b.storedRecords(t, target.DeletedStream) {
 		if r.Deleted {
 			return
 		}
@@ -353,19 +367,19 @@ func deletion(t *testing.T, target Target) {
 	t.Errorf("no tombstone reached stream %s", target.DeletedStream)
 }
 
-// forgottenBookmark shows that a walk which begins anew finds what was deleted at the provider while no bookmark
+// forgottenBookmark shows that a restarted walk finds what was deleted at the provider while no bookmark
 // was there to remember it: in one run, and when that run is killed on the way.
 func forgottenBookmark(t *testing.T, target Target) {
-	b := NewBed(t, target)
+	b := NewHarness(t, target)
 	b.Succeed(t)
-	b.Sim.Mutate(t, target.Deletion)
-	b.refresh(t, target)
+	b.Sim.MutateData(t, target.Deletion)
+	b.fullRefresh(t, target)
 }
 
-// refresh reads everything anew. The provider has deleted something since.
-func (b *Bed) refresh(t *testing.T, target Target) {
+// fullRefresh runs a full refresh after the provider has deleted something.
+func (b *Harness) fullRefresh(t *testing.T, target Target) {
 	t.Helper()
-	if result := b.Run(t, launch.Request{Mode: protocol.FullRefresh}); result.Status != runner.Succeeded {
+	if result := b.Run(t, launch.RunRequest{Mode: protocol.FullRefresh}); result.Status != runner.Succeeded {
 		t.Fatalf("a full refresh ended as %s: %v\nstderr: %s", result.Status, result.Failure, result.StderrTail)
 	}
 	b.VerifyComplete(t)
@@ -382,17 +396,20 @@ func malformedAnswers(t *testing.T, target Target) {
 		providersim.Reset, providersim.ServerError, providersim.WrongType, providersim.MissingField, providersim.SelfCursor,
 	} {
 		t.Run(string(kind), func(t *testing.T) {
-			NewBed(t, target).malformed(t, launch.Request{}, providersim.Fault{Kind: kind, Path: "/", Skip: 2, Count: 3})
+			NewHarness(
+				t,
+				target,
+			).runMalformed(t, launch.RunRequest{}, providersim.Fault{Kind: kind, Path: "/", Skip: 2, Count: 3})
 		})
 	}
 }
 
-// malformed runs the connector while the provider answers with nonsense, and lets it heal.
-func (b *Bed) malformed(t *testing.T, run launch.Request, f providersim.Fault) {
+// runMalformed runs the connector while the provider answers with nonsense, and lets it heal.
+func (b *Harness) runMalformed(t *testing.T, run launch.RunRequest, f providersim.Fault) {
 	t.Helper()
-	b.Sim.Fault(t, f)
-	b.cap("_RETRY_BUDGET_INITIAL_TOKENS", 0) // a retry would hide the fault,
-	b.cap("_CIRCUIT_BREAKER", 0)             // and so would waiting a minute
+	b.Sim.AddFault(t, f)
+	b.setRunCap("_RETRY_BUDGET_INITIAL_TOKENS", 0) // a retry would hide the fault,
+	b.setRunCap("_CIRCUIT_BREAKER", 0)             // and so would waiting a minute
 	result := b.Run(t, run)
 	b.VerifyNothingInvented(t)
 	declared := len(result.KnownGaps) > 0 || len(b.Gaps(t, protocol.GapPending)) > 0
@@ -401,7 +418,7 @@ func (b *Bed) malformed(t *testing.T, run launch.Request, f providersim.Fault) {
 	}
 	b.Sim.Gate.Clear()
 	if len(result.KnownGaps) > 0 {
-		b.Run(t, launch.Request{Mode: protocol.FullRefresh}) // what was declared as skipped comes back with it
+		b.Run(t, launch.RunRequest{Mode: protocol.FullRefresh}) // what was declared as skipped comes back with it
 	}
-	b.heal(t)
+	b.removeFaults(t)
 }

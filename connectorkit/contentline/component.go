@@ -5,17 +5,17 @@ import (
 	"strings"
 )
 
-// maxDepth is how deep components nest; deeper ones are read as if they stood there.
-const maxDepth = 8
+// maxComponentDepth is how deep components nest. Deeper ones become siblings at that depth.
+const maxComponentDepth = 8
 
-// Component is what stands between a BEGIN and its END.
+// Component is the content between a BEGIN and its END.
 type Component struct {
 	Name       string // in capitals
 	Properties []Property
 	Children   []*Component
 }
 
-// Get gives the first property of that name; its zero value when there is none.
+// Get returns the first property of that name, or the zero value.
 func (c *Component) Get(name string) Property {
 	for _, p := range c.Properties {
 		if p.Name == name {
@@ -25,7 +25,7 @@ func (c *Component) Get(name string) Property {
 	return Property{}
 }
 
-// All gives every property of that name.
+// All returns every property of that name.
 func (c *Component) All(name string) []Property {
 	var all []Property
 	for _, p := range c.Properties {
@@ -39,9 +39,9 @@ func (c *Component) All(name string) []Property {
 // Text is the unescaped text of the first property of that name.
 func (c *Component) Text(name string) string { return c.Get(name).Text() }
 
-// whole names the components that never stand within one another: where one begins,
+// topLevelComponents names the components that never nest: where one begins,
 // another that has not ended is over.
-var whole = []string{"VEVENT", "VTODO", "VJOURNAL", "VFREEBUSY", "VTIMEZONE", "VCARD"}
+var topLevelComponents = []string{"VEVENT", "VTODO", "VJOURNAL", "VFREEBUSY", "VTIMEZONE", "VCARD"}
 
 // Parse reads the components of a text, in its order.
 func Parse(text []byte) []*Component {
@@ -56,23 +56,23 @@ func Parse(text []byte) []*Component {
 			}
 		}
 	}
-	for _, line := range unfold(text) {
+	for _, line := range unfoldLines(text) {
 		p, ok := parseProperty(line)
 		switch {
 		case !ok:
 			if len(open) > 1 {
-				top().goOn(line)
+				top().appendContinuation(line)
 			}
 		case p.Name == "BEGIN":
 			name := strings.ToUpper(strings.TrimSpace(p.Value))
 			if name == "VCALENDAR" {
 				open = open[:1]
-			} else if slices.Contains(whole, name) {
-				end(func(c *Component) bool { return slices.Contains(whole, c.Name) })
+			} else if slices.Contains(topLevelComponents, name) {
+				end(func(c *Component) bool { return slices.Contains(topLevelComponents, c.Name) })
 			}
 			c := &Component{Name: name}
 			top().Children = append(top().Children, c)
-			if len(open) <= maxDepth {
+			if len(open) <= maxComponentDepth {
 				open = append(open, c)
 			}
 		case p.Name == "END":
@@ -85,9 +85,9 @@ func Parse(text []byte) []*Component {
 	return root.Children
 }
 
-// goOn takes a line that is no property for a part of the one before, whose line break
-// nobody has escaped.
-func (c *Component) goOn(line string) {
+// appendContinuation appends a line that is not a property to the property before it. Its line break
+// was not escaped.
+func (c *Component) appendContinuation(line string) {
 	if n := len(c.Properties); n > 0 && strings.TrimSpace(line) != "" {
 		c.Properties[n-1].Value += `\n` + line
 	}

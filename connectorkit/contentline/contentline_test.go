@@ -17,13 +17,16 @@ func one(t *testing.T, text string) *Component {
 }
 
 func TestProperties(t *testing.T) {
-	c := one(t, "BEGIN:VCARD\r\nitem1.TEL;TYPE=home,\"Work\";type=pref:+1 555\r\nORGANIZER;CN=\"Ana: team; one\";X=^'a^^b^n:mailto:ana@example.org\r\n"+
+	c := one(t, "BEGIN:VCARD\r\nitem1.TEL;TYPE=home,\"Work\";type=pref:+1 555\r\n"+
+		"ORGANIZER;CN=\"Ana: team; one\";X=^'a^^b^n:mailto:ana@example.org\r\n"+
 		"NOTE:one\\, two\\; three\\\\ four\\nfive\r\nN:Meier\\;x;Ana;;;\r\nTEL;CELL:7\r\nEND:VCARD\r\n")
 	tel := c.All("TEL")
-	if tel[0].Group != "item1" || !slices.Equal(tel[0].Types(), []string{"home", "work"}) || tel[0].Value != "+1 555" || !slices.Equal(tel[1].Types(), []string{"cell"}) {
+	if tel[0].Group != "item1" || !slices.Equal(tel[0].Types(), []string{"home",
+		"work"}) || tel[0].Value != "+1 555" || !slices.Equal(tel[1].Types(), []string{"cell"}) {
 		t.Errorf("TEL: %+v", tel)
 	}
-	if o := c.Get("ORGANIZER"); o.Param("CN") != "Ana: team; one" || o.Param("X") != "\"a^b\n" || o.Value != "mailto:ana@example.org" {
+	if o := c.Get("ORGANIZER"); o.Param("CN") != "Ana: team; one" || o.Param("X") != "\"a^b\n" ||
+		o.Value != "mailto:ana@example.org" {
 		t.Errorf("ORGANIZER: %+v", o)
 	}
 	if got := c.Text("NOTE"); got != "one, two; three\\ four\nfive" {
@@ -42,6 +45,8 @@ func TestHostileTexts(t *testing.T) {
 		{"carriage returns alone", "BEGIN:X\rS:ab\rEND:X", "ab"},
 		{"a byte order mark", "\xef\xbb\xbfBEGIN:X\nS:ab\nEND:X", "ab"},
 		{"UTF-16", "\xff\xfeB\x00E\x00G\x00I\x00N\x00:\x00X\x00\n\x00S\x00:\x00a\x00b\x00", "ab"},
+		{"UTF-16, big endian, half a character", "\xfe\xff\x00B\x00E\x00G\x00I\x00N\x00:\x00X\x00\n" +
+			"\x00S\x00:\x00a\x00b\x00", "ab"},
 		{"Windows-1252", "BEGIN:X\nS:caf\xe9 \x80\nEND:X", "café €"},
 		{"control characters", "BEGIN:X\nS:a\x00\x1b[31mb\nEND:X", "a[31mb"},
 		{"no END", "BEGIN:X\nS:ab", "ab"},
@@ -60,15 +65,18 @@ func TestHostileTexts(t *testing.T) {
 }
 
 func TestComponentsThatDoNotEnd(t *testing.T) {
-	cal := one(t, "BEGIN:VCALENDAR\nBEGIN:VEVENT\nUID:1\nBEGIN:VALARM\nUID:alarm\nBEGIN:VEVENT\nUID:2\nEND:VEVENT\nX-Y:1\nEND:VCALENDAR")
-	if len(cal.Children) != 2 || cal.Children[0].Text("UID") != "1" || cal.Children[1].Text("UID") != "2" || cal.Text("X-Y") != "1" {
+	cal := one(t, "BEGIN:VCALENDAR\nBEGIN:VEVENT\nUID:1\nBEGIN:VALARM\nUID:alarm\nBEGIN:VEVENT\nUID:2\nEND:VEVENT\n"+
+		"X-Y:1\nEND:VCALENDAR")
+	if len(cal.Children) != 2 || cal.Children[0].Text("UID") != "1" || cal.Children[1].Text("UID") != "2" ||
+		cal.Text("X-Y") != "1" {
 		t.Errorf("%+v", cal)
 	}
 }
 
 func TestLongLineIsCut(t *testing.T) {
-	c := one(t, "BEGIN:X\nATTACH:"+strings.Repeat("A", 3*maxLine)+"\n "+strings.Repeat("B", maxLine)+"\nS:ab\nEND:X")
-	if len(c.Get("ATTACH").Value) > maxLine || c.Text("S") != "ab" {
+	c := one(t, "BEGIN:X\nATTACH:"+strings.Repeat("A", 3*maxLineBytes)+"\n "+strings.Repeat("B",
+		maxLineBytes)+"\nS:ab\nEND:X")
+	if len(c.Get("ATTACH").Value) > maxLineBytes || c.Text("S") != "ab" {
 		t.Errorf("%d bytes kept, then %q", len(c.Get("ATTACH").Value), c.Text("S"))
 	}
 }
@@ -80,7 +88,7 @@ func FuzzParse(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text []byte) {
 		var look func(c *Component, depth int)
 		look = func(c *Component, depth int) {
-			if depth > maxDepth+1 {
+			if depth > maxComponentDepth+1 {
 				t.Fatalf("components nest %d deep", depth)
 			}
 			for _, p := range c.Properties {

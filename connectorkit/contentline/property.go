@@ -8,16 +8,16 @@ import (
 
 // Property is one line.
 type Property struct {
-	Group  string // what stands before a dot in the name, as vCards have it
+	Group  string // part before a dot in the name, as in vCards
 	Name   string // in capitals, without the group
 	Params []Param
-	Value  string // as it stands there; see Text
+	Value  string // unchanged; see Text
 }
 
 // Param is one value of a parameter. A parameter with several is several of these.
 type Param struct{ Name, Value string }
 
-// Param gives the first value of a parameter; empty when there is none.
+// Param returns the first value of a parameter, or "" if there is none.
 func (p Property) Param(name string) string {
 	for _, q := range p.Params {
 		if q.Name == name {
@@ -46,17 +46,17 @@ func (p Property) Types() []string {
 }
 
 // Text is the value with its escapes undone.
-func (p Property) Text() string { return unescape(p.Value) }
+func (p Property) Text() string { return unescapeText(p.Value) }
 
 // List is the value as texts with commas between them.
-func (p Property) List() []string { return split(p.Value, ',') }
+func (p Property) List() []string { return splitUnescaped(p.Value, ',') }
 
 // Fields is the value as texts with semicolons between them.
-func (p Property) Fields() []string { return split(p.Value, ';') }
+func (p Property) Fields() []string { return splitUnescaped(p.Value, ';') }
 
 // parseProperty reads a line; false when it is none.
 func parseProperty(line string) (Property, bool) {
-	name, rest, ok := cutName(line)
+	name, rest, ok := splitName(line)
 	if !ok {
 		return Property{}, false
 	}
@@ -65,19 +65,19 @@ func parseProperty(line string) (Property, bool) {
 		p.Group, name = name[:i], name[i+1:]
 	}
 	p.Name = strings.ToUpper(name)
-	head, value, ok := cutValue(rest)
+	head, value, ok := splitValue(rest)
 	if !ok || p.Name == "" {
 		return Property{}, false
 	}
 	p.Params, p.Value = parseParams(head), value
 	if p.quotedPrintable() {
-		p.Value = p.decoded()
+		p.Value = p.decodeQuotedPrintable()
 	}
 	return p, true
 }
 
-// cutName splits off what can be a name: letters, digits, hyphens, dots.
-func cutName(line string) (name, rest string, ok bool) {
+// splitName splits off what can be a name: letters, digits, hyphens, dots.
+func splitName(line string) (name, rest string, ok bool) {
 	for i := range len(line) {
 		switch c := line[i]; {
 		case c == ':' || c == ';':
@@ -90,9 +90,9 @@ func cutName(line string) (name, rest string, ok bool) {
 	return "", "", false
 }
 
-// cutValue splits at the first colon outside of quotes; where a quote does not end, at
+// splitValue splits at the first colon outside of quotes; where a quote does not end, at
 // the first colon.
-func cutValue(rest string) (head, value string, ok bool) {
+func splitValue(rest string) (head, value string, ok bool) {
 	quoted := false
 	for i := range len(rest) {
 		switch {
@@ -109,7 +109,7 @@ func cutValue(rest string) (head, value string, ok bool) {
 // ENCODING, as the oldest vCards write them.
 func parseParams(head string) []Param {
 	var params []Param
-	for _, part := range outside(head, ';') {
+	for _, part := range splitOutsideQuotes(head, ';') {
 		name, value, named := strings.Cut(part, "=")
 		if !named {
 			name, value = "TYPE", name
@@ -121,15 +121,16 @@ func parseParams(head string) []Param {
 		if name == "" || part == "" {
 			continue
 		}
-		for _, v := range outside(value, ',') {
-			params = append(params, Param{Name: name, Value: uncaret(strings.ReplaceAll(strings.TrimSpace(v), `"`, ""))})
+		for _, v := range splitOutsideQuotes(value, ',') {
+			params = append(params, Param{Name: name,
+				Value: unescapeParameter(strings.ReplaceAll(strings.TrimSpace(v), `"`, ""))})
 		}
 	}
 	return params
 }
 
-// outside splits at a separator that stands outside of quotes.
-func outside(s string, at byte) []string {
+// splitOutsideQuotes splits at a separator outside of quotes.
+func splitOutsideQuotes(s string, at byte) []string {
 	var parts []string
 	quoted, from := false, 0
 	for i := range len(s) {
@@ -143,25 +144,25 @@ func outside(s string, at byte) []string {
 	return append(parts, s[from:])
 }
 
-// uncaret undoes the escapes of parameter values (RFC 6868).
-func uncaret(s string) string {
+// unescapeParameter undoes the escapes of parameter values (RFC 6868).
+func unescapeParameter(s string) string {
 	if !strings.Contains(s, "^") {
 		return s
 	}
 	return strings.NewReplacer("^n", "\n", "^N", "\n", "^'", `"`, "^^", "^").Replace(s)
 }
 
-var escapes = strings.NewReplacer(`\\`, `\`, `\,`, `,`, `\;`, `;`, `\:`, `:`, `\n`, "\n", `\N`, "\n")
+var textEscapes = strings.NewReplacer(`\\`, `\`, `\,`, `,`, `\;`, `;`, `\:`, `:`, `\n`, "\n", `\N`, "\n")
 
-func unescape(s string) string {
+func unescapeText(s string) string {
 	if !strings.Contains(s, `\`) {
 		return s
 	}
-	return escapes.Replace(s)
+	return textEscapes.Replace(s)
 }
 
-// split takes a value apart at a separator that is not escaped.
-func split(s string, at byte) []string {
+// splitUnescaped takes a value apart at a separator that is not escaped.
+func splitUnescaped(s string, at byte) []string {
 	var parts []string
 	from := 0
 	for i := 0; i < len(s); i++ {
@@ -169,19 +170,19 @@ func split(s string, at byte) []string {
 		case '\\':
 			i++
 		case at:
-			parts, from = append(parts, unescape(s[from:i])), i+1
+			parts, from = append(parts, unescapeText(s[from:i])), i+1
 		}
 	}
-	return append(parts, unescape(s[from:]))
+	return append(parts, unescapeText(s[from:]))
 }
 
 func (p Property) quotedPrintable() bool {
 	return strings.EqualFold(p.Param("ENCODING"), "QUOTED-PRINTABLE")
 }
 
-// decoded undoes quoted-printable as far as it can be read. Its line breaks become those
+// decodeQuotedPrintable undoes quoted-printable as far as it can be read. Its line breaks become those
 // of a text here.
-func (p Property) decoded() string {
+func (p Property) decodeQuotedPrintable() string {
 	b, _ := io.ReadAll(quotedprintable.NewReader(strings.NewReader(p.Value))) // what was read before a fault counts
-	return strings.NewReplacer("\r\n", `\n`, "\n", `\n`, "\r", `\n`).Replace(decode(b))
+	return strings.NewReplacer("\r\n", `\n`, "\n", `\n`, "\r", `\n`).Replace(decodeLine(b))
 }

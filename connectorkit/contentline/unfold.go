@@ -8,13 +8,13 @@ import (
 	"unicode/utf8"
 )
 
-// maxLine bounds an unfolded line: what is longer is an attachment, and is cut.
-const maxLine = 1 << 20
+// maxLineBytes bounds an unfolded line: what is longer is an attachment, and is cut.
+const maxLineBytes = 1 << 20
 
-// unfold gives the lines of a text as they were before they were folded. Bytes are put
-// together first and read as characters then, because a fold may stand within one.
-func unfold(text []byte) []string {
-	text = plain(text)
+// unfoldLines returns the unfolded lines of a text. Bytes are put
+// together before they are decoded, because a fold may be within a character.
+func unfoldLines(text []byte) []string {
+	text = decodeByteOrder(text)
 	breaks := byte('\n')
 	if !bytes.ContainsRune(text, '\n') {
 		breaks = '\r'
@@ -24,7 +24,7 @@ func unfold(text []byte) []string {
 	held, soft := false, false
 	flush := func() {
 		if held {
-			lines = append(lines, decode(line))
+			lines = append(lines, decodeLine(line))
 		}
 		line, held, soft = line[:0], false, false
 	}
@@ -45,10 +45,10 @@ func unfold(text []byte) []string {
 			flush()
 			line, held = append(line, physical...), len(physical) > 0
 		}
-		if len(line) > maxLine {
-			line = line[:maxLine]
+		if len(line) > maxLineBytes {
+			line = line[:maxLineBytes]
 		}
-		soft = held && softened(line)
+		soft = held && hasSoftBreak(line)
 		if soft {
 			line = line[:len(line)-1]
 		}
@@ -57,8 +57,8 @@ func unfold(text []byte) []string {
 	return lines
 }
 
-// softened tells whether a line goes on because quoted-printable broke it.
-func softened(line []byte) bool {
+// hasSoftBreak reports whether a line ends with a soft break of quoted-printable.
+func hasSoftBreak(line []byte) bool {
 	if len(line) == 0 || line[len(line)-1] != '=' {
 		return false
 	}
@@ -66,8 +66,8 @@ func softened(line []byte) bool {
 	return found && bytes.Contains(bytes.ToUpper(head), []byte("QUOTED-PRINTABLE"))
 }
 
-// plain takes a byte order mark away, and UTF-16 with it.
-func plain(text []byte) []byte {
+// decodeByteOrder takes a byte order mark away, and UTF-16 with it.
+func decodeByteOrder(text []byte) []byte {
 	var order binary.ByteOrder
 	switch {
 	case bytes.HasPrefix(text, []byte{0xef, 0xbb, 0xbf}):
@@ -86,37 +86,39 @@ func plain(text []byte) []byte {
 	return []byte(string(utf16.Decode(units)))
 }
 
-// high are the characters of Windows-1252 from 0x80 on that are not those of Latin-1.
-var high = [32]rune{
-	0x20ac, 0xfffd, 0x201a, 0x0192, 0x201e, 0x2026, 0x2020, 0x2021, 0x02c6, 0x2030, 0x0160, 0x2039, 0x0152, 0xfffd, 0x017d, 0xfffd,
-	0xfffd, 0x2018, 0x2019, 0x201c, 0x201d, 0x2022, 0x2013, 0x2014, 0x02dc, 0x2122, 0x0161, 0x203a, 0x0153, 0xfffd, 0x017e, 0x0178,
+// windows1252High are the characters of Windows-1252 from 0x80 on that are not those of Latin-1.
+var windows1252High = [32]rune{
+	0x20ac, 0xfffd, 0x201a, 0x0192, 0x201e, 0x2026, 0x2020, 0x2021, 0x02c6, 0x2030, 0x0160, 0x2039, 0x0152, 0xfffd, 0x017d,
+	0xfffd,
+	0xfffd, 0x2018, 0x2019, 0x201c, 0x201d, 0x2022, 0x2013, 0x2014, 0x02dc, 0x2122, 0x0161, 0x203a, 0x0153, 0xfffd, 0x017e,
+	0x0178,
 }
 
-// decode reads bytes as characters and leaves out those that control a terminal.
-func decode(line []byte) string {
+// decodeLine reads bytes as characters and leaves out those that control a terminal.
+func decodeLine(line []byte) string {
 	if utf8.Valid(line) {
-		if bytes.IndexFunc(line, controls) < 0 {
+		if bytes.IndexFunc(line, isControl) < 0 {
 			return string(line)
 		}
-		return strings.Map(printed, string(line))
+		return strings.Map(printableRune, string(line))
 	}
 	var out strings.Builder
 	for _, b := range line {
 		r := rune(b)
 		if b >= 0x80 && b < 0xa0 {
-			r = high[b-0x80]
+			r = windows1252High[b-0x80]
 		}
-		if r = printed(r); r >= 0 {
+		if r = printableRune(r); r >= 0 {
 			out.WriteRune(r)
 		}
 	}
 	return out.String()
 }
 
-func controls(r rune) bool { return r < ' ' && r != '\t' && r != '\r' && r != '\n' || r == 0x7f }
+func isControl(r rune) bool { return r < ' ' && r != '\t' && r != '\r' && r != '\n' || r == 0x7f }
 
-func printed(r rune) rune {
-	if controls(r) {
+func printableRune(r rune) rune {
+	if isControl(r) {
 		return -1
 	}
 	return r

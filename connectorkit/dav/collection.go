@@ -22,33 +22,36 @@ type Collection struct {
 	ctag  string
 }
 
-// Holds tells whether the collection may hold components of that name.
-func (c Collection) Holds(component string) bool {
+// HoldsComponent reports whether the collection may hold components of that name.
+func (c Collection) HoldsComponent(component string) bool {
 	return len(c.Components) == 0 || slices.Contains(c.Components, component)
 }
 
-const described = `<resourcetype/><displayname/><sync-token/><x:getctag xmlns:x="http://calendarserver.org/ns/"/>` +
-	`<k:calendar-description xmlns:k="urn:ietf:params:xml:ns:caldav"/><k:calendar-timezone xmlns:k="urn:ietf:params:xml:ns:caldav"/>` +
-	`<k:supported-calendar-component-set xmlns:k="urn:ietf:params:xml:ns:caldav"/><a:addressbook-description xmlns:a="urn:ietf:params:xml:ns:carddav"/>` +
+const collectionProperties = `<resourcetype/><displayname/><sync-token/>` +
+	`<x:getctag xmlns:x="http://calendarserver.org/ns/"/>` +
+	`<k:calendar-description xmlns:k="urn:ietf:params:xml:ns:caldav"/><k:calendar-timezone ` +
+	`xmlns:k="urn:ietf:params:xml:ns:caldav"/>` +
+	`<k:supported-calendar-component-set xmlns:k="urn:ietf:params:xml:ns:caldav"/><a:addressbook-description ` +
+	`xmlns:a="urn:ietf:params:xml:ns:carddav"/>` +
 	`<i:calendar-color xmlns:i="http://apple.com/ns/ical/"/>`
 
-// Collections gives those of the account; fresh asks again.
+// Collections returns the collections of the account; fresh requests them again.
 func (a *Account) Collections(ctx context.Context, fresh bool) ([]Collection, error) {
 	if a.known && !fresh {
 		return a.listed, nil
 	}
-	if err := a.find(ctx); err != nil {
+	if err := a.findHome(ctx); err != nil {
 		return nil, err
 	}
-	m, err := a.propfind(ctx, a.home, "1", described)
+	m, err := a.propfind(ctx, a.home, "1", collectionProperties)
 	if err != nil {
 		return nil, err
 	}
 	var all []Collection
 	for _, r := range m.Responses {
-		p := r.found()
-		at, ok := pathOf(r.Href)
-		if !ok || !p.is(a.kind.Space, a.kind.Type) {
+		p := r.foundProperties()
+		at, ok := pathFromHref(r.Href)
+		if !ok || !p.hasType(a.kind.Space, a.kind.Type) {
 			continue
 		}
 		if !strings.HasSuffix(at, "/") {
@@ -80,8 +83,8 @@ func zoneName(text string) string {
 	return ""
 }
 
-// Inventory is the stream of the collections themselves.
-func (a *Account) Inventory(stream string, record func(Collection) any) connectorkit.FullList {
+// CollectionStream is the stream of the collections themselves.
+func (a *Account) CollectionStream(stream string, record func(Collection) any) connectorkit.FullList {
 	return connectorkit.FullList{Stream: stream,
 		Page: func(ctx context.Context, _ connectorkit.PageRequest) (connectorkit.InventoryPage, error) {
 			all, err := a.Collections(ctx, true)

@@ -12,8 +12,8 @@ import (
 	"strings"
 )
 
-// challenge is what a server asks for that wants Digest authentication (RFC 7616) with the protection auth.
-type challenge struct {
+// digestChallenge is what a server asks for that wants Digest authentication (RFC 7616) with the protection auth.
+type digestChallenge struct {
 	realm, nonce, opaque string
 	algorithm            string // as the server spells it; empty means MD5
 	plain                bool   // without a quality of protection, as RFC 2069 had it
@@ -23,11 +23,11 @@ type challenge struct {
 var (
 	digestScheme    = regexp.MustCompile(`(?i)(?:^|[\s,])Digest\s`)
 	digestParameter = regexp.MustCompile(`([A-Za-z*-]+)\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s",]+))`)
-	escaped         = regexp.MustCompile(`\\(.)`)
+	quotedPair      = regexp.MustCompile(`\\(.)`)
 )
 
-// challengeOf returns the best challenge of a refusal that can be answered; nil when there is none.
-func challengeOf(h http.Header) (best *challenge) {
+// bestChallenge returns the best challenge of a refusal that can be answered; nil when there is none.
+func bestChallenge(h http.Header) (best *digestChallenge) {
 	for _, line := range h.Values("WWW-Authenticate") {
 		starts := digestScheme.FindAllStringIndex(line, -1)
 		for i, at := range starts {
@@ -36,7 +36,7 @@ func challengeOf(h http.Header) (best *challenge) {
 				end = starts[i+1][0]
 			}
 			c := readChallenge(line[at[1]:end])
-			if c != nil && (best == nil || c.strong() && !best.strong()) {
+			if c != nil && (best == nil || c.usesSHA256() && !best.usesSHA256()) {
 				best = c
 			}
 		}
@@ -45,29 +45,31 @@ func challengeOf(h http.Header) (best *challenge) {
 }
 
 // readChallenge reads the parameters of one challenge; nil when they ask for something else.
-func readChallenge(text string) *challenge {
+func readChallenge(text string) *digestChallenge {
 	m := map[string]string{}
 	for _, found := range digestParameter.FindAllStringSubmatch(text, -1) {
 		if name := strings.ToLower(found[1]); m[name] == "" {
-			m[name] = escaped.ReplaceAllString(found[2], "$1") + found[3]
+			m[name] = quotedPair.ReplaceAllString(found[2], "$1") + found[3]
 		}
 	}
-	c := &challenge{realm: m["realm"], nonce: m["nonce"], opaque: m["opaque"], algorithm: m["algorithm"],
+	c := &digestChallenge{realm: m["realm"], nonce: m["nonce"], opaque: m["opaque"], algorithm: m["algorithm"],
 		plain: m["qop"] == ""}
 	auth := c.plain
 	for _, qop := range strings.Split(m["qop"], ",") {
 		auth = auth || strings.EqualFold(strings.TrimSpace(qop), "auth")
 	}
-	if c.nonce == "" || !auth || c.made() == nil {
+	if c.nonce == "" || !auth || c.newHash() == nil {
 		return nil
 	}
 	return c
 }
 
-func (c *challenge) strong() bool { return strings.HasPrefix(strings.ToUpper(c.algorithm), "SHA-256") }
+func (c *digestChallenge) usesSHA256() bool {
+	return strings.HasPrefix(strings.ToUpper(c.algorithm), "SHA-256")
+}
 
-// made is the hash of the algorithm; nil when it is not known.
-func (c *challenge) made() func() hash.Hash {
+// newHash is the hash of the algorithm; nil when it is not known.
+func (c *digestChallenge) newHash() func() hash.Hash {
 	switch strings.ToUpper(strings.TrimSuffix(strings.ToLower(c.algorithm), "-sess")) {
 	case "", "MD5":
 		return md5.New
@@ -77,15 +79,15 @@ func (c *challenge) made() func() hash.Hash {
 	return nil
 }
 
-// answer is the Authorization header of one request. No two requests get the same.
-func (c *challenge) answer(user, password, method, uri string) string {
+// authorizationHeader is the Authorization header of one request. No two requests get the same.
+func (c *digestChallenge) authorizationHeader(user, password, method, uri string) string {
 	c.uses++
-	return c.answerWith(user, password, method, uri, rand.Text())
+	return c.headerWithNonce(user, password, method, uri, rand.Text())
 }
 
-func (c *challenge) answerWith(user, password, method, uri, cnonce string) string {
+func (c *digestChallenge) headerWithNonce(user, password, method, uri, cnonce string) string {
 	sum := func(parts ...string) string {
-		h := c.made()()
+		h := c.newHash()()
 		_, _ = h.Write([]byte(strings.Join(parts, ":"))) // a hash never fails
 		return hex.EncodeToString(h.Sum(nil))
 	}

@@ -1,8 +1,8 @@
 // Package dav reads the collections of a WebDAV account: calendars (CalDAV, RFC 4791) and
-// address books (CardDAV, RFC 6352). A connector says what it looks for and what an object
+// address books (CardDAV, RFC 6352). A connector declares what it looks for and what an object
 // means; here it is found, followed and accounted for.
 //
-//	account.go     the address that was given, to the home of the collections
+//	account.go     from the owner's address to the home of the collections
 //	collection.go  what the home holds
 //	changes.go     what is new in a collection: by its sync token, else by ETags
 //	objects.go     the objects themselves, many in one request

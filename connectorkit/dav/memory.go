@@ -11,38 +11,38 @@ import (
 	"github.com/go-json-experiment/json"
 )
 
-// Key makes the key of a record: the same for the same thing in the same collection.
-func Key(parts ...string) string {
+// RecordKey makes the key of a record: the same for the same thing in the same collection.
+func RecordKey(parts ...string) string {
 	h := sha256.New()
 	for _, p := range parts {
 		h.Write(binary.AppendUvarint(nil, uint64(len(p))))
 		h.Write([]byte(p))
 	}
-	return hex.EncodeToString(h.Sum(nil)[:keyBytes])
+	return hex.EncodeToString(h.Sum(nil)[:keyDigestBytes])
 }
 
 // How much is kept of a digest: an account has thousands of objects, and each costs the
 // bookmark these bytes.
 const (
-	keyBytes     = 12
-	pathBytes    = 8
-	versionBytes = 6
+	keyDigestBytes  = 12
+	pathDigestBytes = 8
+	versionBytes    = 6
 )
 
 type (
-	pathMark [pathBytes]byte
-	version  [versionBytes]byte
-	key      [keyBytes]byte
+	pathDigest    [pathDigestBytes]byte
+	versionDigest [versionBytes]byte
+	keyDigest     [keyDigestBytes]byte
 )
 
-func markOf(path string) (m pathMark) {
+func digestPath(path string) (m pathDigest) {
 	sum := sha256.Sum256([]byte(path))
 	copy(m[:], sum[:])
 	return m
 }
 
-// versionOf is never zero, which means a version that is not known.
-func versionOf(etag string) (v version) {
+// digestVersion is never zero, which means a version that is not known.
+func digestVersion(etag string) (v versionDigest) {
 	if etag == "" {
 		return v
 	}
@@ -52,14 +52,14 @@ func versionOf(etag string) (v version) {
 	return v
 }
 
-// object is what is remembered of one: which version was read, and the keys of its records.
-type object struct {
-	version version
-	keys    []key
+// rememberedObject is what is remembered of one: which version was read, and the keys of its records.
+type rememberedObject struct {
+	version versionDigest
+	keys    []keyDigest
 }
 
-// memory is what the bookmark holds of one collection.
-type memory struct {
+// collectionMemory is what the bookmark holds of one collection.
+type collectionMemory struct {
 	// Token and CTag are those of the last time that everything was read.
 	Token string `json:"token,omitzero"`
 	CTag  string `json:"ctag,omitzero"`
@@ -70,47 +70,47 @@ type memory struct {
 	// Known is packed, because it is most of the bookmark.
 	Known string `json:"known,omitzero"`
 
-	objects map[pathMark]object
-	holders map[key]int // how many objects have a record of the key
+	objects map[pathDigest]rememberedObject
+	holders map[keyDigest]int // how many objects have a record of the key
 }
 
-// memoryOf reads a bookmark; one that is not ours remembers nothing.
-func memoryOf(text string) *memory {
-	m := &memory{}
+// readMemory reads a bookmark; one that is not ours remembers nothing.
+func readMemory(text string) *collectionMemory {
+	m := &collectionMemory{}
 	packed, err := []byte(nil), json.Unmarshal([]byte(text), m)
 	if err == nil {
 		packed, err = base64.RawStdEncoding.DecodeString(m.Known)
 	}
-	if err != nil || !m.unpack(packed) {
-		m = &memory{}
-		m.unpack(nil)
+	if err != nil || !m.unpackMemory(packed) {
+		m = &collectionMemory{}
+		m.unpackMemory(nil)
 	}
 	m.Known = ""
 	return m
 }
 
-func (m *memory) unpack(b []byte) bool {
-	m.objects, m.holders = map[pathMark]object{}, map[key]int{}
+func (m *collectionMemory) unpackMemory(b []byte) bool {
+	m.objects, m.holders = map[pathDigest]rememberedObject{}, map[keyDigest]int{}
 	for len(b) > 0 {
-		var at pathMark
-		var o object
-		if len(b) < pathBytes+versionBytes {
+		var at pathDigest
+		var o rememberedObject
+		if len(b) < pathDigestBytes+versionBytes {
 			return false
 		}
 		copy(at[:], b)
-		copy(o.version[:], b[pathBytes:])
-		b = b[pathBytes+versionBytes:]
+		copy(o.version[:], b[pathDigestBytes:])
+		b = b[pathDigestBytes+versionBytes:]
 		n, size := binary.Uvarint(b)
-		if size <= 0 || n > uint64(len(b))/keyBytes {
+		if size <= 0 || n > uint64(len(b))/keyDigestBytes {
 			return false
 		}
 		b = b[size:]
-		if uint64(len(b)) < n*keyBytes {
+		if uint64(len(b)) < n*keyDigestBytes {
 			return false
 		}
 		for range n {
-			o.keys = append(o.keys, key(b[:keyBytes]))
-			b = b[keyBytes:]
+			o.keys = append(o.keys, keyDigest(b[:keyDigestBytes]))
+			b = b[keyDigestBytes:]
 		}
 		m.objects[at] = o
 		for _, k := range o.keys {
@@ -120,9 +120,10 @@ func (m *memory) unpack(b []byte) bool {
 	return true
 }
 
-func (m *memory) encode() string {
+func (m *collectionMemory) encodeMemory() string {
 	var b []byte
-	for _, at := range slices.SortedFunc(maps.Keys(m.objects), func(x, y pathMark) int { return slices.Compare(x[:], y[:]) }) {
+	for _, at := range slices.SortedFunc(maps.Keys(m.objects),
+		func(x, y pathDigest) int { return slices.Compare(x[:], y[:]) }) {
 		o := m.objects[at]
 		b = append(append(b, at[:]...), o.version[:]...)
 		b = binary.AppendUvarint(b, uint64(len(o.keys)))
@@ -139,36 +140,36 @@ func (m *memory) encode() string {
 	return string(text)
 }
 
-// put takes over an object that was read and gives the keys whose records are no more.
-func (m *memory) put(at pathMark, v version, keys []string) (gone []string) {
-	now := object{version: v}
+// storeObject stores an object that was read, and returns the keys of records that no longer exist.
+func (m *collectionMemory) storeObject(at pathDigest, v versionDigest, keys []string) (gone []string) {
+	now := rememberedObject{version: v}
 	for _, text := range keys {
-		var k key
-		if b, err := hex.DecodeString(text); err == nil && copy(k[:], b) == keyBytes && !slices.Contains(now.keys, k) {
+		var k keyDigest
+		if b, err := hex.DecodeString(text); err == nil && copy(k[:], b) == keyDigestBytes && !slices.Contains(now.keys, k) {
 			now.keys = append(now.keys, k)
 			m.holders[k]++
 		}
 	}
 	before := m.objects[at]
 	m.objects[at] = now
-	return m.release(before)
+	return m.releaseKeys(before)
 }
 
-// has reports whether an object is remembered.
-func (m *memory) has(path string) bool {
-	_, there := m.objects[markOf(path)]
+// remembersPath reports whether an object is remembered.
+func (m *collectionMemory) remembersPath(path string) bool {
+	_, there := m.objects[digestPath(path)]
 	return there
 }
 
-// remove forgets an object and gives the keys whose records are no more. A record that
+// removeObject removes an object and returns the keys of records that no longer exist. A record that
 // another object has as well, because the object was renamed, is still there.
-func (m *memory) remove(at pathMark) (gone []string) {
+func (m *collectionMemory) removeObject(at pathDigest) (gone []string) {
 	before := m.objects[at]
 	delete(m.objects, at)
-	return m.release(before)
+	return m.releaseKeys(before)
 }
 
-func (m *memory) release(o object) (gone []string) {
+func (m *collectionMemory) releaseKeys(o rememberedObject) (gone []string) {
 	for _, k := range o.keys {
 		if m.holders[k]--; m.holders[k] <= 0 {
 			delete(m.holders, k)

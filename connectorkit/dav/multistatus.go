@@ -12,38 +12,38 @@ import (
 
 // multistatus is the answer to PROPFIND and REPORT.
 type multistatus struct {
-	Responses []response `xml:"DAV: response"`
-	SyncToken string     `xml:"DAV: sync-token"`
+	Responses []davResponse `xml:"DAV: response"`
+	SyncToken string        `xml:"DAV: sync-token"`
 }
 
-type response struct {
-	Href   string     `xml:"DAV: href"`
-	Status string     `xml:"DAV: status"`
-	Props  []propstat `xml:"DAV: propstat"`
+type davResponse struct {
+	Href   string           `xml:"DAV: href"`
+	Status string           `xml:"DAV: status"`
+	Props  []propertyStatus `xml:"DAV: propstat"`
 }
 
-type propstat struct {
-	Status string `xml:"DAV: status"`
-	Prop   prop   `xml:"DAV: prop"`
+type propertyStatus struct {
+	Status string        `xml:"DAV: status"`
+	Prop   davProperties `xml:"DAV: prop"`
 }
 
-type href struct {
+type hrefElement struct {
 	Href string `xml:"DAV: href"`
 }
 
-// prop holds every property that is asked for; those of one answer are few of them.
-type prop struct {
+// davProperties holds every property that is asked for; those of one answer are few of them.
+type davProperties struct {
 	Types struct {
 		Any []struct{ XMLName xml.Name } `xml:",any"`
 	} `xml:"DAV: resourcetype"`
-	Name      string `xml:"DAV: displayname"`
-	ETag      string `xml:"DAV: getetag"`
-	Modified  string `xml:"DAV: getlastmodified"`
-	SyncToken string `xml:"DAV: sync-token"`
-	CTag      string `xml:"http://calendarserver.org/ns/ getctag"`
-	Principal href   `xml:"DAV: current-user-principal"`
-	Calendars href   `xml:"urn:ietf:params:xml:ns:caldav calendar-home-set"`
-	Books     href   `xml:"urn:ietf:params:xml:ns:carddav addressbook-home-set"`
+	Name      string      `xml:"DAV: displayname"`
+	ETag      string      `xml:"DAV: getetag"`
+	Modified  string      `xml:"DAV: getlastmodified"`
+	SyncToken string      `xml:"DAV: sync-token"`
+	CTag      string      `xml:"http://calendarserver.org/ns/ getctag"`
+	Principal hrefElement `xml:"DAV: current-user-principal"`
+	Calendars hrefElement `xml:"urn:ietf:params:xml:ns:caldav calendar-home-set"`
+	Books     hrefElement `xml:"urn:ietf:params:xml:ns:carddav addressbook-home-set"`
 
 	CalendarText string `xml:"urn:ietf:params:xml:ns:caldav calendar-description"`
 	BookText     string `xml:"urn:ietf:params:xml:ns:carddav addressbook-description"`
@@ -59,8 +59,8 @@ type prop struct {
 	Card     string `xml:"urn:ietf:params:xml:ns:carddav address-data"`
 }
 
-// is tells whether the resource is of that type.
-func (p *prop) is(space, name string) bool {
+// hasType reports whether the resource is of that type.
+func (p *davProperties) hasType(space, name string) bool {
 	for _, t := range p.Types.Any {
 		if t.XMLName.Local == name && (space == "" || t.XMLName.Space == space) {
 			return true
@@ -69,18 +69,18 @@ func (p *prop) is(space, name string) bool {
 	return false
 }
 
-// found gives the properties that the server has.
-func (r response) found() prop {
+// foundProperties returns the properties that the server has.
+func (r davResponse) foundProperties() davProperties {
 	for _, p := range r.Props {
-		if p.Status == "" || status(p.Status) == 200 {
+		if p.Status == "" || statusCode(p.Status) == 200 {
 			return p.Prop
 		}
 	}
-	return prop{}
+	return davProperties{}
 }
 
-// status reads "HTTP/1.1 404 Not Found"; zero when it says nothing.
-func status(line string) int {
+// statusCode reads "HTTP/1.1 404 Not Found"; zero if there is no number.
+func statusCode(line string) int {
 	fields := strings.Fields(line)
 	n := 0
 	if len(fields) > 1 && len(fields[1]) == 3 {
@@ -94,17 +94,17 @@ func status(line string) int {
 	return n
 }
 
-// parse reads an answer. A server copies what objects hold into it, and some copy what
-// must not stand in XML: such characters are replaced.
-func parse(body []byte) (multistatus, error) {
-	m, err := decode(body)
+// parseMultistatus reads an answer. A server copies what objects hold into it, and some copy what
+// is invalid in XML: such characters are replaced.
+func parseMultistatus(body []byte) (multistatus, error) {
+	m, err := decodeMultistatus(body)
 	if err != nil {
-		m, err = decode(clean(body))
+		m, err = decodeMultistatus(replaceInvalidXML(body))
 	}
 	return m, err
 }
 
-func decode(body []byte) (multistatus, error) {
+func decodeMultistatus(body []byte) (multistatus, error) {
 	d := xml.NewDecoder(bytes.NewReader(body))
 	d.CharsetReader = func(name string, in io.Reader) (io.Reader, error) {
 		if strings.EqualFold(name, "utf-8") || strings.EqualFold(name, "us-ascii") {
@@ -122,8 +122,8 @@ func decode(body []byte) (multistatus, error) {
 	return m, err
 }
 
-// clean replaces what is no character in XML.
-func clean(body []byte) []byte {
+// replaceInvalidXML replaces what is no character in XML.
+func replaceInvalidXML(body []byte) []byte {
 	out := make([]byte, 0, len(body))
 	for len(body) > 0 {
 		r, n := utf8.DecodeRune(body)
@@ -138,8 +138,8 @@ func clean(body []byte) []byte {
 	return out
 }
 
-// pathOf is the path of an address as a server names it: absolute or not, escaped in any way.
-func pathOf(href string) (string, bool) {
+// pathFromHref is the path of an address as a server names it: absolute or not, escaped in any way.
+func pathFromHref(href string) (string, bool) {
 	u, err := url.Parse(strings.TrimSpace(href))
 	if err != nil || !strings.HasPrefix(u.Path, "/") {
 		return "", false

@@ -10,59 +10,59 @@ import (
 	"github.com/pdpp-go/pdpp/connectorkit"
 )
 
-// Thing is a record that an object holds. An object can hold several, and objects that
+// ObjectRecord is a record that an object holds. An object can hold several, and objects that
 // hold none of a stream are as good as any.
-type Thing struct {
+type ObjectRecord struct {
 	Key  string
 	Data any
 }
 
-// Read makes things of an object; false when it cannot be read.
-type Read func(c Collection, o Object) ([]Thing, bool)
+// ObjectReader makes things of an object; false when it cannot be read.
+type ObjectReader func(c Collection, o Object) ([]ObjectRecord, bool)
 
-// Flat is a stream of what stands in the objects of those collections that holds admits.
-func (a *Account) Flat(stream string, holds func(Collection) bool, read Read) connectorkit.PagedStream {
-	w := &walk{a: a, holds: holds, read: read}
-	return connectorkit.PagedStream{Stream: stream, Page: w.page}
+// ObjectStream returns the stream of the records in the objects of the collections that holds admits.
+func (a *Account) ObjectStream(stream string, holds func(Collection) bool, read ObjectReader) connectorkit.PagedStream {
+	w := &accountWalk{a: a, holds: holds, read: read}
+	return connectorkit.PagedStream{Stream: stream, Page: w.readPage}
 }
 
-// perPage is how many remembered objects let a page take one batch more: the bookmark
+// objectsPerBatch is how many remembered objects let a page take one batch more: the bookmark
 // grows with them, and is written after each page.
-const perPage = 2000
+const objectsPerBatch = 2000
 
-// maxAgain bounds how many unreadable objects of a collection are asked for again.
-const maxAgain = 1000
+// maxUnreadRetries bounds how many unreadable objects of a collection are asked for again.
+const maxUnreadRetries = 1000
 
-// walk goes through the collections once.
-type walk struct {
+// accountWalk goes through the collections once.
+type accountWalk struct {
 	a     *Account
 	holds func(Collection) bool
-	read  Read
+	read  ObjectReader
 
 	begun    bool
 	queue    []Collection // still to be read
-	memories map[string]*memory
+	memories map[string]*collectionMemory
 
 	here    *Collection // being read
-	work    changes
+	work    collectionChanges
 	again   []string
 	records []connectorkit.Record
 	done    int
 	late    error // met after a part of a page was read: the next page begins with it
 }
 
-// prefix begins the member of the bookmark that is a collection's.
-const prefix = "collection "
+// collectionPrefix begins the member of the bookmark that is a collection's.
+const collectionPrefix = "collection "
 
-func (w *walk) begin(ctx context.Context, at connectorkit.Cursor) error {
+func (w *accountWalk) beginWalk(ctx context.Context, at connectorkit.Cursor) error {
 	all, err := w.a.Collections(ctx, false)
 	if err != nil {
 		return err
 	}
-	w.memories = map[string]*memory{}
+	w.memories = map[string]*collectionMemory{}
 	for name, text := range at {
-		if path, ours := strings.CutPrefix(name, prefix); ours {
-			w.memories[path] = memoryOf(text)
+		if path, ours := strings.CutPrefix(name, collectionPrefix); ours {
+			w.memories[path] = readMemory(text)
 		}
 	}
 	for _, c := range all {
@@ -80,50 +80,50 @@ func (w *walk) begin(ctx context.Context, at connectorkit.Cursor) error {
 	return nil
 }
 
-func (w *walk) cursor() connectorkit.Cursor {
+func (w *accountWalk) walkCursor() connectorkit.Cursor {
 	out := connectorkit.Cursor{}
 	for path, m := range w.memories {
-		out[prefix+path] = m.encode()
+		out[collectionPrefix+path] = m.encodeMemory()
 	}
 	return out
 }
 
-// page reads on until a slice is full or everything is read.
-func (w *walk) page(ctx context.Context, at connectorkit.Cursor) (connectorkit.Page, error) {
+// readPage reads on until a slice is full or everything is read.
+func (w *accountWalk) readPage(ctx context.Context, at connectorkit.Cursor) (connectorkit.Page, error) {
 	if err := w.late; err != nil {
 		w.late = nil
 		return connectorkit.Page{}, err
 	}
 	if !w.begun {
-		if err := w.begin(ctx, at); err != nil {
+		if err := w.beginWalk(ctx, at); err != nil {
 			return connectorkit.Page{}, err
 		}
 	}
 	batches, moved := 0, false
 	for w.here != nil || len(w.queue) > 0 {
-		advanced, err := w.step(ctx)
+		advanced, err := w.nextStep(ctx)
 		if err != nil && !moved {
 			return connectorkit.Page{}, err
 		}
 		if err != nil {
 			w.late = err
-			return w.slice(true), nil
+			return w.closeSlice(true), nil
 		}
 		moved = moved || advanced
 		if advanced {
 			batches++
 		}
-		if moved && batches > w.remembered()/perPage {
+		if moved && batches > w.rememberedCount()/objectsPerBatch {
 			break
 		}
 	}
-	return w.slice(w.here != nil || len(w.queue) > 0), nil
+	return w.closeSlice(w.here != nil || len(w.queue) > 0), nil
 }
 
-func (w *walk) slice(more bool) connectorkit.Page {
-	page := connectorkit.Page{Records: w.records, Next: w.cursor(), More: more}
+func (w *accountWalk) closeSlice(more bool) connectorkit.Page {
+	page := connectorkit.Page{Records: w.records, Next: w.walkCursor(), More: more}
 	if !more {
-		page.Whole = &connectorkit.Whole{Keys: w.keys, Gone: w.sure}
+		page.Whole = &connectorkit.Whole{Keys: w.rememberedKeys, Gone: w.confirmGone}
 	}
 	w.done += len(w.records)
 	if len(w.work.fetch) > 0 {
@@ -133,8 +133,8 @@ func (w *walk) slice(more bool) connectorkit.Page {
 	return page
 }
 
-// keys yields the keys of all records that are remembered.
-func (w *walk) keys(yield func(string) bool) {
+// rememberedKeys yields the keys of all records that are remembered.
+func (w *accountWalk) rememberedKeys(yield func(string) bool) {
 	for _, m := range w.memories {
 		for k := range m.holders {
 			if !yield(hex.EncodeToString(k[:])) {
@@ -144,8 +144,8 @@ func (w *walk) keys(yield func(string) bool) {
 	}
 }
 
-// sure returns the keys, if a list of another kind has no object that is not remembered.
-func (w *walk) sure(ctx context.Context, keys []string) ([]string, error) {
+// confirmGone returns the keys, if a list of another kind has no object that is not remembered.
+func (w *accountWalk) confirmGone(ctx context.Context, keys []string) ([]string, error) {
 	all, err := w.a.Collections(ctx, true)
 	if err != nil {
 		return nil, err
@@ -154,68 +154,68 @@ func (w *walk) sure(ctx context.Context, keys []string) ([]string, error) {
 		if !w.holds(c) {
 			continue
 		}
-		listed, err := w.a.list(ctx, c)
+		listed, err := w.a.listObjects(ctx, c)
 		if err != nil {
 			return nil, err
 		}
 		m := w.memories[c.Path]
 		for path := range listed {
-			if m == nil || !m.has(path) {
-				return nil, connectorkit.ErrUnsure
+			if m == nil || !m.remembersPath(path) {
+				return nil, connectorkit.ErrNotConfirmed
 			}
 		}
 	}
 	return keys, nil
 }
 
-func (w *walk) remembered() (n int) {
+func (w *accountWalk) rememberedCount() (n int) {
 	for _, m := range w.memories {
 		n += len(m.objects)
 	}
 	return n
 }
 
-// step does one thing: list a collection, read a batch of it, or finish it. It tells
+// nextStep does one thing: list a collection, read a batch of it, or finish it. It reports
 // whether the bookmark changed.
-func (w *walk) step(ctx context.Context) (bool, error) {
+func (w *accountWalk) nextStep(ctx context.Context) (bool, error) {
 	if w.here == nil {
-		return w.open(ctx)
+		return w.openCollection(ctx)
 	}
 	m := w.memories[w.here.Path]
 	if len(w.work.fetch) == 0 {
-		return w.finish(m), nil
+		return w.finishCollection(m), nil
 	}
-	members := w.work.fetch[:min(batch, len(w.work.fetch))]
-	found, err := w.a.objects(ctx, *w.here, members)
+	members := w.work.fetch[:min(multigetBatch, len(w.work.fetch))]
+	found, err := w.a.fetchObjects(ctx, *w.here, members)
 	if err != nil {
 		return false, err
 	}
 	w.work.fetch = w.work.fetch[len(members):]
 	for _, o := range found.objects {
-		w.take(m, o)
+		w.emitObject(m, o)
 	}
 	for _, o := range found.large {
-		w.unreadable(o.path)
+		w.declareUnreadable(o.path)
 	}
 	return len(found.objects)+len(found.large) > 0, nil
 }
 
-// open lists the next collection. One that this credential may not read is declared, and
+// openCollection lists the next collection. One that this credential may not read is declared, and
 // one that is gone takes its objects with it.
-func (w *walk) open(ctx context.Context) (bool, error) {
+func (w *accountWalk) openCollection(ctx context.Context) (bool, error) {
 	c := w.queue[0]
 	m := w.memories[c.Path]
 	if m == nil {
-		m = memoryOf("{}")
+		m = readMemory("{}")
 	}
-	work, err := w.a.changes(ctx, c, m)
+	work, err := w.a.findChanges(ctx, c, m)
 	var e *connectorkit.Error
 	if errors.As(err, &e) {
 		switch e.Class {
 		case connectorkit.NotFound, connectorkit.Gone:
 			w.queue = w.queue[1:]
 			for at := range m.objects {
-				w.deleted(m.remove(at))
+				w.emitDeleted(m.removeObject(at))
 			}
 			_, held := w.memories[c.Path]
 			delete(w.memories, c.Path)
@@ -234,11 +234,11 @@ func (w *walk) open(ctx context.Context) (bool, error) {
 	return false, nil
 }
 
-// finish accounts for what is gone, and only then remembers up to where the collection
+// finishCollection accounts for what is gone, and only then remembers up to where the collection
 // was read.
-func (w *walk) finish(m *memory) bool {
+func (w *accountWalk) finishCollection(m *collectionMemory) bool {
 	for _, at := range w.work.gone {
-		w.deleted(m.remove(at))
+		w.emitDeleted(m.removeObject(at))
 	}
 	moved := len(w.work.gone) > 0 || w.work.full != 0 || m.Token != w.work.token || m.CTag != w.work.ctag ||
 		!slices.Equal(m.Again, w.again)
@@ -250,18 +250,18 @@ func (w *walk) finish(m *memory) bool {
 	return moved
 }
 
-func (w *walk) deleted(keys []string) {
+func (w *accountWalk) emitDeleted(keys []string) {
 	slices.Sort(keys)
 	for _, k := range keys {
 		w.records = append(w.records, connectorkit.Delete(k))
 	}
 }
 
-// take puts the things of an object into the page. Records that it no longer holds are deleted.
-func (w *walk) take(m *memory, o Object) {
+// emitObject puts the things of an object into the page. Records that it no longer holds are deleted.
+func (w *accountWalk) emitObject(m *collectionMemory, o Object) {
 	things, ok := w.read(*w.here, o)
 	if !ok {
-		w.unreadable(o.Path)
+		w.declareUnreadable(o.Path)
 		return
 	}
 	var keys []string
@@ -269,13 +269,13 @@ func (w *walk) take(m *memory, o Object) {
 		keys = append(keys, t.Key)
 		w.records = append(w.records, connectorkit.Upsert(t.Data))
 	}
-	w.deleted(m.put(markOf(o.Path), versionOf(o.etag), keys))
+	w.emitDeleted(m.storeObject(digestPath(o.Path), digestVersion(o.etag), keys))
 }
 
-// unreadable declares an object and has it asked for again by later runs.
-func (w *walk) unreadable(path string) {
+// declareUnreadable declares an object and has it asked for again by later runs.
+func (w *accountWalk) declareUnreadable(path string) {
 	w.records = append(w.records, connectorkit.Unreadable(path, nil))
-	if len(w.again) < maxAgain {
+	if len(w.again) < maxUnreadRetries {
 		w.again = append(w.again, path)
 	}
 }

@@ -10,13 +10,13 @@ import (
 type Calendar struct {
 	Name    string
 	Refresh string // how often the publisher wants to be asked, as an ISO 8601 duration
-	Events  []Event
+	Events  []Appointment
 	Todos   []Todo
 	// Others counts components that are neither, such as journals.
 	Others int
 }
 
-// IsCalendar tells whether a text claims to be a calendar.
+// IsCalendar reports whether a text claims to be a calendar.
 func IsCalendar(text []byte) bool {
 	head := string(text[:min(len(text), 64)])
 	head = strings.ReplaceAll(strings.TrimPrefix(head, "\xef\xbb\xbf"), "\x00", "")
@@ -27,28 +27,28 @@ func IsCalendar(text []byte) bool {
 	return len(head) >= 15 && strings.EqualFold(head[:15], "BEGIN:VCALENDAR")
 }
 
-// Read reads a text.
-func Read(text []byte) Calendar {
+// ParseCalendar reads a text.
+func ParseCalendar(text []byte) Calendar {
 	var out Calendar
 	calendars := contentline.Parse(text)
-	z := newZones()
+	z := newZoneResolver()
 	for _, cal := range calendars {
-		z.learn(cal)
+		z.learnZones(cal)
 	}
 	for _, cal := range calendars {
 		parts := cal.Children
 		if cal.Name != "VCALENDAR" {
-			parts = []*contentline.Component{cal} // an event that nobody has wrapped
+			parts = []*contentline.Component{cal} // an event without an enclosing calendar
 		} else {
-			out.Name = first(out.Name, cal.Text("X-WR-CALNAME"), cal.Text("NAME"))
-			out.Refresh = first(out.Refresh, cal.Text("REFRESH-INTERVAL"), cal.Text("X-PUBLISHED-TTL"))
+			out.Name = firstNonEmpty(out.Name, cal.Text("X-WR-CALNAME"), cal.Text("NAME"))
+			out.Refresh = firstNonEmpty(out.Refresh, cal.Text("REFRESH-INTERVAL"), cal.Text("X-PUBLISHED-TTL"))
 		}
 		for _, c := range parts {
 			switch c.Name {
 			case "VEVENT":
-				out.Events = append(out.Events, event(c, z))
+				out.Events = append(out.Events, eventFrom(c, z))
 			case "VTODO":
-				out.Todos = append(out.Todos, todo(c, z))
+				out.Todos = append(out.Todos, todoFrom(c, z))
 			case "VTIMEZONE", "":
 			default:
 				out.Others++
@@ -58,7 +58,7 @@ func Read(text []byte) Calendar {
 	return out
 }
 
-func first(texts ...string) string {
+func firstNonEmpty(texts ...string) string {
 	for _, t := range texts {
 		if t = strings.TrimSpace(t); t != "" {
 			return t

@@ -7,14 +7,14 @@ import (
 	"github.com/pdpp-go/pdpp/connectorkit/contentline"
 )
 
-// Thing is what events and tasks have in common. ID and the calendar are the source's to say.
-type Thing struct {
+// CommonFields is what events and tasks have in common. The source adds ID and calendar.
+type CommonFields struct {
 	ID           string `json:"id"`
 	CalendarID   string `json:"calendar_id"`
 	CalendarName string `json:"calendar_name,omitzero"`
 
 	UID string `json:"uid"`
-	// RecurrenceID is the occurrence of a series that this one stands for, as its
+	// RecurrenceID is the occurrence of a series that this one replaces, as its
 	// original start; empty for a series itself and for what does not repeat.
 	RecurrenceID string `json:"recurrence_id,omitzero"`
 	ThisOnwards  bool   `json:"this_and_future,omitzero"`
@@ -29,12 +29,12 @@ type Thing struct {
 	Start    string `json:"start,omitzero"`
 	StartRaw string `json:"start_raw,omitzero"`
 	AllDay   bool   `json:"all_day"`
-	// TimeKind says what the times are: utc, zoned, floating, date, or unresolved when the
-	// zone is not known, in which case they are given as if they were UTC.
+	// TimeKind is the kind of the times: utc, zoned, floating, date, or unresolved when the
+	// zone is unknown; the times are then written as if they were UTC.
 	TimeKind string `json:"time_kind,omitzero"`
 	TimeZone string `json:"time_zone,omitzero"`
 
-	// The rule, further dates and exceptions of a series stand as they were written.
+	// The rule, further dates and exceptions of a series are unchanged source text.
 	Rule   string   `json:"rrule,omitzero"`
 	Dates  []string `json:"rdates,omitempty"`
 	Except []string `json:"exdates,omitempty"`
@@ -49,9 +49,9 @@ type Thing struct {
 	UpdatedAt  string     `json:"updated_at,omitzero"`
 }
 
-// Event is an appointment.
-type Event struct {
-	Thing
+// Appointment is an appointment.
+type Appointment struct {
+	CommonFields
 	End          string `json:"end,omitzero"`
 	Transparency string `json:"transparency,omitzero"`
 	Conference   string `json:"conference_url,omitzero"`
@@ -60,7 +60,7 @@ type Event struct {
 
 // Todo is a task.
 type Todo struct {
-	Thing
+	CommonFields
 	Due         string `json:"due,omitzero"`
 	CompletedAt string `json:"completed_at,omitzero"`
 	Percent     *int64 `json:"percent_complete,omitzero"`
@@ -82,44 +82,47 @@ type Reminder struct {
 	Trigger string `json:"trigger"`
 }
 
-func event(c *contentline.Component, z *zones) Event {
-	e := Event{
-		Thing: thing(c, z), Transparency: small(c.Text("TRANSP")), Geo: c.Get("GEO").Value,
-		Conference: first(c.Text("CONFERENCE"), c.Text("X-GOOGLE-CONFERENCE")),
+func eventFrom(c *contentline.Component, z *zoneResolver) Appointment {
+	e := Appointment{
+		CommonFields: commonFieldsFrom(c, z), Transparency: lowerTrimmed(c.Text("TRANSP")), Geo: c.Get("GEO").Value,
+		Conference: firstNonEmpty(c.Text("CONFERENCE"), c.Text("X-GOOGLE-CONFERENCE")),
 	}
 	switch end := c.Get("DTEND"); {
 	case end.Value != "":
-		e.End = z.time(end).text
+		e.End = z.parseTime(end).text
 	case c.Get("DURATION").Value != "":
-		e.End = z.time(c.Get("DTSTART")).after(c.Get("DURATION").Value)
+		e.End = z.parseTime(c.Get("DTSTART")).addDuration(c.Get("DURATION").Value)
 	}
 	return e
 }
 
-func todo(c *contentline.Component, z *zones) Todo {
+func todoFrom(c *contentline.Component, z *zoneResolver) Todo {
 	t := Todo{
-		Thing: thing(c, z), Due: z.time(c.Get("DUE")).text, CompletedAt: z.time(c.Get("COMPLETED")).text,
-		Percent: number(c, "PERCENT-COMPLETE"), Priority: number(c, "PRIORITY"), Parent: c.Text("RELATED-TO"),
+		CommonFields: commonFieldsFrom(c, z), Due: z.parseTime(c.Get("DUE")).text,
+		CompletedAt: z.parseTime(c.Get("COMPLETED")).text,
+		Percent:     integerValue(c, "PERCENT-COMPLETE"), Priority: integerValue(c, "PRIORITY"), Parent: c.Text("RELATED-TO"),
 	}
 	if t.Due == "" && c.Get("DURATION").Value != "" {
-		t.Due = z.time(c.Get("DTSTART")).after(c.Get("DURATION").Value)
+		t.Due = z.parseTime(c.Get("DTSTART")).addDuration(c.Get("DURATION").Value)
 	}
 	return t
 }
 
-func thing(c *contentline.Component, z *zones) Thing {
-	start := z.time(c.Get("DTSTART"))
-	t := Thing{
-		UID: strings.TrimSpace(c.Text("UID")), Summary: c.Text("SUMMARY"), Description: c.Text("DESCRIPTION"), Location: c.Text("LOCATION"),
-		Status: small(c.Text("STATUS")), Visibility: small(c.Text("CLASS")), URL: c.Get("URL").Value,
-		Start: start.text, StartRaw: start.raw, AllDay: start.kind == kindDate, TimeKind: start.kind, TimeZone: start.zone,
-		Rule: strings.Join(values(c, "RRULE"), "\n"), Dates: values(c, "RDATE"), Except: values(c, "EXDATE"),
-		Attached: len(c.All("ATTACH")), Sequence: number(c, "SEQUENCE"),
-		CreatedAt: z.time(c.Get("CREATED")).text, UpdatedAt: z.time(c.Get("LAST-MODIFIED")).text,
+func commonFieldsFrom(c *contentline.Component, z *zoneResolver) CommonFields {
+	start := z.parseTime(c.Get("DTSTART"))
+	t := CommonFields{
+		UID: strings.TrimSpace(c.Text("UID")), Summary: c.Text("SUMMARY"), Description: c.Text("DESCRIPTION"),
+		Location: c.Text("LOCATION"),
+		Status:   lowerTrimmed(c.Text("STATUS")), Visibility: lowerTrimmed(c.Text("CLASS")), URL: c.Get("URL").Value,
+		Start: start.text, StartRaw: start.raw, AllDay: start.kind == timeKindDate, TimeKind: start.kind,
+		TimeZone: start.zone,
+		Rule:     strings.Join(rawValues(c, "RRULE"), "\n"), Dates: rawValues(c, "RDATE"), Except: rawValues(c, "EXDATE"),
+		Attached: len(c.All("ATTACH")), Sequence: integerValue(c, "SEQUENCE"),
+		CreatedAt: z.parseTime(c.Get("CREATED")).text, UpdatedAt: z.parseTime(c.Get("LAST-MODIFIED")).text,
 	}
 	if r := c.Get("RECURRENCE-ID"); r.Value != "" {
-		at := z.time(r)
-		t.RecurrenceID, t.ThisOnwards = first(at.text, at.raw), strings.EqualFold(r.Param("RANGE"), "THISANDFUTURE")
+		at := z.parseTime(r)
+		t.RecurrenceID, t.ThisOnwards = firstNonEmpty(at.text, at.raw), strings.EqualFold(r.Param("RANGE"), "THISANDFUTURE")
 	}
 	for _, p := range c.All("CATEGORIES") {
 		for _, name := range p.List() {
@@ -129,30 +132,31 @@ func thing(c *contentline.Component, z *zones) Thing {
 		}
 	}
 	if p := c.Get("ORGANIZER"); p.Value != "" {
-		who := person(p)
+		who := personFrom(p)
 		t.Organizer = &who
 	}
 	for _, p := range c.All("ATTENDEE") {
-		t.Attendees = append(t.Attendees, person(p))
+		t.Attendees = append(t.Attendees, personFrom(p))
 	}
 	for _, a := range c.Children {
 		if trigger := a.Get("TRIGGER").Value; a.Name == "VALARM" && trigger != "" {
-			t.Reminders = append(t.Reminders, Reminder{Action: small(a.Text("ACTION")), Trigger: trigger})
+			t.Reminders = append(t.Reminders, Reminder{Action: lowerTrimmed(a.Text("ACTION")), Trigger: trigger})
 		}
 	}
 	return t
 }
 
-func person(p contentline.Property) Person {
-	who := Person{Name: p.Param("CN"), Role: small(p.Param("ROLE")), Status: small(p.Param("PARTSTAT")), Email: p.Param("EMAIL")}
+func personFrom(p contentline.Property) Person {
+	who := Person{Name: p.Param("CN"), Role: lowerTrimmed(p.Param("ROLE")), Status: lowerTrimmed(p.Param("PARTSTAT")),
+		Email: p.Param("EMAIL")}
 	if len(p.Value) > 7 && strings.EqualFold(p.Value[:7], "mailto:") {
 		who.Email = p.Value[7:]
 	}
 	return who
 }
 
-// values are the lines of a property as they were written, each with its zone.
-func values(c *contentline.Component, name string) []string {
+// rawValues are the lines of a property as they were written, each with its zone.
+func rawValues(c *contentline.Component, name string) []string {
 	var out []string
 	for _, p := range c.All(name) {
 		text := p.Value
@@ -166,9 +170,9 @@ func values(c *contentline.Component, name string) []string {
 	return out
 }
 
-func small(s string) string { return strings.ToLower(strings.TrimSpace(s)) }
+func lowerTrimmed(s string) string { return strings.ToLower(strings.TrimSpace(s)) }
 
-func number(c *contentline.Component, name string) *int64 {
+func integerValue(c *contentline.Component, name string) *int64 {
 	n, err := strconv.ParseInt(strings.TrimSpace(c.Get(name).Value), 10, 64)
 	if err != nil {
 		return nil

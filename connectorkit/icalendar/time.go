@@ -11,15 +11,15 @@ import (
 
 // What a time is.
 const (
-	kindUTC        = "utc"
-	kindZoned      = "zoned"
+	timeKindUTC    = "utc"
+	timeKindZoned  = "zoned"
 	kindFloating   = "floating"
-	kindDate       = "date"
+	timeKindDate   = "date"
 	kindUnresolved = "unresolved"
 )
 
-// moment is a time as far as it can be read; its zero value when it cannot.
-type moment struct {
+// parsedTime is a time as far as it can be read; its zero value when it cannot.
+type parsedTime struct {
 	text string // RFC 3339, or a plain date
 	raw  string
 	kind string
@@ -27,16 +27,16 @@ type moment struct {
 	at   time.Time
 }
 
-// time reads a date or a date with a time. A date stays a date: as an instant it would
+// parseTime reads a date or a date with a time. A date stays a date: as an instant it would
 // fall on another day elsewhere.
-func (z *zones) time(p contentline.Property) moment {
+func (z *zoneResolver) parseTime(p contentline.Property) parsedTime {
 	raw := strings.TrimSpace(p.Value)
 	if raw == "" {
-		return moment{}
+		return parsedTime{}
 	}
-	m := moment{raw: raw}
+	m := parsedTime{raw: raw}
 	if at, err := time.Parse("20060102", raw); err == nil {
-		m.at, m.kind, m.text = at, kindDate, at.Format(time.DateOnly)
+		m.at, m.kind, m.text = at, timeKindDate, at.Format(time.DateOnly)
 		return m
 	}
 	wall, utc := strings.CutSuffix(strings.ToUpper(raw), "Z")
@@ -47,13 +47,13 @@ func (z *zones) time(p contentline.Property) moment {
 	m.zone = p.Param("TZID")
 	switch {
 	case utc:
-		m.at, m.kind = at, kindUTC
+		m.at, m.kind = at, timeKindUTC
 	case m.zone == "":
 		m.at, m.kind = at, kindFloating
 	default:
 		var known bool
-		if m.at, known = z.place(m.zone, at); known {
-			m.kind = kindZoned
+		if m.at, known = z.timeInZone(m.zone, at); known {
+			m.kind = timeKindZoned
 		} else {
 			m.kind = kindUnresolved
 		}
@@ -62,11 +62,11 @@ func (z *zones) time(p contentline.Property) moment {
 	return m
 }
 
-var duration = regexp.MustCompile(`^([+-]?)P(?:(\d+)W)?(?:(\d+)D)?(?:T(?:(\d+)H)?(?:(\d+)M)?(?:(\d+)S)?)?$`)
+var durationPattern = regexp.MustCompile(`^([+-]?)P(?:(\d+)W)?(?:(\d+)D)?(?:T(?:(\d+)H)?(?:(\d+)M)?(?:(\d+)S)?)?$`)
 
-// after is the moment that comes a duration later. Days are those of the calendar.
-func (m moment) after(length string) string {
-	parts := duration.FindStringSubmatch(strings.ToUpper(strings.TrimSpace(length)))
+// addDuration is the moment that comes a duration later. Days are those of the calendar.
+func (m parsedTime) addDuration(length string) string {
+	parts := durationPattern.FindStringSubmatch(strings.ToUpper(strings.TrimSpace(length)))
 	if parts == nil || m.kind == "" {
 		return ""
 	}
@@ -81,11 +81,12 @@ func (m moment) after(length string) string {
 			n[i] = -v
 		}
 	}
-	end := m.at.AddDate(0, 0, 7*n[0]+n[1]).Add(time.Duration(n[2])*time.Hour + time.Duration(n[3])*time.Minute + time.Duration(n[4])*time.Second)
+	end := m.at.AddDate(0, 0, 7*n[0]+n[1]).Add(time.Duration(n[2])*time.Hour + time.Duration(n[3])*time.Minute +
+		time.Duration(n[4])*time.Second)
 	if y := end.Year(); y < 0 || y > 9999 {
 		return ""
 	}
-	if m.kind == kindDate && n[2] == 0 && n[3] == 0 && n[4] == 0 {
+	if m.kind == timeKindDate && n[2] == 0 && n[3] == 0 && n[4] == 0 {
 		return end.Format(time.DateOnly)
 	}
 	return end.Format(time.RFC3339)

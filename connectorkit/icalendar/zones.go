@@ -9,20 +9,21 @@ import (
 	"github.com/pdpp-go/pdpp/connectorkit/contentline"
 )
 
-// zones finds what a name of a zone means: in the database of zones, among the names
-// that Windows gives them, or by the rules that a calendar brings along.
-type zones struct {
+// zoneResolver finds what a name of a zone means: in the database of zones, among the names
+// of Windows, or by the rules in the calendar.
+type zoneResolver struct {
 	known map[string]*time.Location // nil where nothing is known
-	rules map[string][]turn
-	named map[string]string // what a calendar says that its zone is in the database
+	rules map[string][]zoneTransition
+	named map[string]string // database names that a calendar declares for its zones
 }
 
-func newZones() *zones {
-	return &zones{known: map[string]*time.Location{}, rules: map[string][]turn{}, named: map[string]string{}}
+func newZoneResolver() *zoneResolver {
+	return &zoneResolver{known: map[string]*time.Location{}, rules: map[string][]zoneTransition{},
+		named: map[string]string{}}
 }
 
-// learn takes over the zones that a calendar describes.
-func (z *zones) learn(cal *contentline.Component) {
+// learnZones takes over the zones that a calendar describes.
+func (z *zoneResolver) learnZones(cal *contentline.Component) {
 	for _, c := range cal.Children {
 		name := c.Get("TZID").Value
 		if c.Name != "VTIMEZONE" || name == "" {
@@ -30,34 +31,34 @@ func (z *zones) learn(cal *contentline.Component) {
 		}
 		z.named[name] = c.Get("X-LIC-LOCATION").Value
 		for _, part := range c.Children {
-			if t, ok := turnOf(part); ok && len(z.rules[name]) < maxTurns {
+			if t, ok := readTransition(part); ok && len(z.rules[name]) < maxTransitions {
 				z.rules[name] = append(z.rules[name], t)
 			}
 		}
 	}
 }
 
-// place puts a time of the wall into a zone; false leaves it in UTC.
-func (z *zones) place(name string, wall time.Time) (time.Time, bool) {
+// timeInZone puts a time of the wall into a zone; false leaves it in UTC.
+func (z *zoneResolver) timeInZone(name string, wall time.Time) (time.Time, bool) {
 	where, tried := z.known[name]
 	if !tried {
-		where = location(name)
+		where = lookupLocation(name)
 		if where == nil && len(z.rules[name]) == 0 {
-			where = location(z.named[name])
+			where = lookupLocation(z.named[name])
 		}
 		z.known[name] = where
 	}
 	if where != nil {
 		return time.Date(wall.Year(), wall.Month(), wall.Day(), wall.Hour(), wall.Minute(), wall.Second(), 0, where), true
 	}
-	if offset, ok := offsetAt(z.rules[name], wall); ok {
+	if offset, ok := zoneOffsetAt(z.rules[name], wall); ok {
 		return wall.Add(-offset).In(time.FixedZone("", int(offset/time.Second))), true
 	}
 	return wall, false
 }
 
-// location looks a name up, with the prefixes that programs put before it.
-func location(name string) *time.Location {
+// lookupLocation looks a name up, with the prefixes that programs put before it.
+func lookupLocation(name string) *time.Location {
 	name = strings.Trim(name, `"/ `)
 	if iana, ok := windowsZones[name]; ok {
 		name = iana
@@ -78,8 +79,8 @@ func location(name string) *time.Location {
 	return nil
 }
 
-// turn is when the clocks of a described zone change, and to what.
-type turn struct {
+// zoneTransition is when the clocks of a described zone change, and to what.
+type zoneTransition struct {
 	from   time.Time // of the wall, the first time
 	offset time.Duration
 	month  time.Month   // zero: once
@@ -88,16 +89,16 @@ type turn struct {
 	until  int          // last year; zero: for good
 }
 
-// maxTurns bounds what is remembered of one zone.
-const maxTurns = 500
+// maxTransitions bounds what is remembered of one zone.
+const maxTransitions = 500
 
-func turnOf(c *contentline.Component) (turn, bool) {
+func readTransition(c *contentline.Component) (zoneTransition, bool) {
 	from, err := time.Parse("20060102T150405", strings.TrimSuffix(c.Get("DTSTART").Value, "Z"))
-	offset, ok := offsetOf(c.Get("TZOFFSETTO").Value)
+	offset, ok := parseOffset(c.Get("TZOFFSETTO").Value)
 	if err != nil || !ok || c.Name != "STANDARD" && c.Name != "DAYLIGHT" {
-		return turn{}, false
+		return zoneTransition{}, false
 	}
-	t := turn{from: from, offset: offset}
+	t := zoneTransition{from: from, offset: offset}
 	rule := map[string]string{}
 	for part := range strings.SplitSeq(strings.ToUpper(c.Get("RRULE").Value), ";") {
 		if name, value, found := strings.Cut(part, "="); found {
@@ -124,7 +125,7 @@ func turnOf(c *contentline.Component) (turn, bool) {
 	return t, true
 }
 
-func offsetOf(text string) (time.Duration, bool) {
+func parseOffset(text string) (time.Duration, bool) {
 	if len(text) < 5 || text[0] != '+' && text[0] != '-' {
 		return 0, false
 	}
@@ -140,8 +141,8 @@ func offsetOf(text string) (time.Duration, bool) {
 	return d, true
 }
 
-// in is the moment of the turn in a year.
-func (t turn) in(year int) (time.Time, bool) {
+// transitionIn is the moment of the turn in a year.
+func (t zoneTransition) transitionIn(year int) (time.Time, bool) {
 	switch {
 	case t.month == 0:
 		return t.from, true
@@ -160,9 +161,9 @@ func (t turn) in(year int) (time.Time, bool) {
 	return day.AddDate(0, 0, 7*(t.nth-1)), true
 }
 
-// offsetAt is how far a described zone is from UTC at a time of its wall: by the last turn
+// zoneOffsetAt is how far a described zone is from UTC at a time of its wall: by the last turn
 // before it, or the first of all.
-func offsetAt(turns []turn, wall time.Time) (time.Duration, bool) {
+func zoneOffsetAt(turns []zoneTransition, wall time.Time) (time.Duration, bool) {
 	if len(turns) == 0 {
 		return 0, false
 	}
@@ -176,7 +177,7 @@ func offsetAt(turns []turn, wall time.Time) (time.Duration, bool) {
 			if t.until > 0 {
 				year = min(year, t.until)
 			}
-			if at, ok := t.in(year); ok && !at.After(wall) && (!found || at.After(best)) {
+			if at, ok := t.transitionIn(year); ok && !at.After(wall) && (!found || at.After(best)) {
 				best, offset, found = at, t.offset, true
 			}
 		}

@@ -15,7 +15,7 @@ import (
 // Entry is a member of an archive.
 type Entry struct {
 	Name     string // with slashes, as the archive has it
-	Size     int64  // as the archive says
+	Size     int64  // as declared by the archive
 	Modified time.Time
 
 	folder, unsafe, encrypted bool
@@ -23,32 +23,33 @@ type Entry struct {
 	open                      func() (io.ReadCloser, error)
 }
 
-// archive is anything that holds members in an order that stays the same.
-type archive interface {
-	walk(ctx context.Context, each func(*Entry) error) error
+// memberArchive is anything that holds members in an order that stays the same.
+type memberArchive interface {
+	walkMembers(ctx context.Context, each func(*Entry) error) error
 }
 
-// archiveOf looks what a file is by its first bytes; nil when it is no archive.
-func archiveOf(h io.ReaderAt, size int64) (archive, error) {
+// openArchive looks what a file is by its first bytes; nil when it is no archive.
+func openArchive(h io.ReaderAt, size int64) (memberArchive, error) {
 	head := make([]byte, min(size, 512))
 	if _, err := h.ReadAt(head, 0); err != nil {
 		return nil, fmt.Errorf("read the beginning of the file: %w", err)
 	}
 	switch {
-	case isZip(head):
+	case hasZipHeader(head):
 		return openZip(h, size)
-	case isGzip(head):
+	case hasGzipHeader(head):
 		return &tarFile{h, size, true}, nil
-	case isTar(head):
+	case hasTarHeader(head):
 		return &tarFile{h, size, false}, nil
 	}
 	return nil, nil
 }
 
-// safe reports whether a name stays within its archive on any system.
-func safe(name string) bool {
+// isSafeName reports whether a name stays within its archive on any system.
+func isSafeName(name string) bool {
 	slashed := strings.ReplaceAll(name, `\`, "/")
-	if slashed == "" || strings.HasPrefix(slashed, "/") || len(slashed) > 1 && slashed[1] == ':' || strings.ContainsRune(slashed, 0) {
+	if slashed == "" || strings.HasPrefix(slashed, "/") || len(slashed) > 1 && slashed[1] == ':' ||
+		strings.ContainsRune(slashed, 0) {
 		return false
 	}
 	for _, segment := range strings.Split(slashed, "/") {
@@ -59,14 +60,15 @@ func safe(name string) bool {
 	return true
 }
 
-// litter reports whether a system put the member there, not the export.
-func litter(name string) bool {
+// isSystemFile reports whether a system put the member there, not the export.
+func isSystemFile(name string) bool {
 	base := path.Base(name)
-	return strings.HasPrefix(name, "__MACOSX/") || strings.Contains(name, "/__MACOSX/") || base == ".DS_Store" || base == "Thumbs.db" || base == "desktop.ini"
+	return strings.HasPrefix(name, "__MACOSX/") || strings.Contains(name, "/__MACOSX/") || base == ".DS_Store" ||
+		base == "Thumbs.db" || base == "desktop.ini"
 }
 
-// nested reports whether a member is an archive by its name.
-func nested(name string) bool {
+// isNestedArchive reports whether a member is an archive by its name.
+func isNestedArchive(name string) bool {
 	switch strings.ToLower(path.Ext(name)) {
 	case ".zip", ".tgz", ".tar", ".7z", ".rar":
 		return true
@@ -74,16 +76,16 @@ func nested(name string) bool {
 	return strings.HasSuffix(strings.ToLower(name), ".tar.gz")
 }
 
-// digestOf identifies the content of an archive: a zip by the names, sizes and checksums that
-// its directory has; a tar, whose compressed form ends with a checksum of everything, by its
+// archiveDigest identifies the content of an archive: a zip by the names, sizes and checksums that
+// its directory has; a tar by its compressed form, which ends with a checksum of everything: by its
 // size and both ends; any other file by all of its bytes.
-func digestOf(ctx context.Context, a archive, h io.ReaderAt, size int64) (string, error) {
+func archiveDigest(ctx context.Context, a memberArchive, h io.ReaderAt, size int64) (string, error) {
 	sum := sha256.New()
 	z, isZip := a.(*zipFile)
 	switch {
 	case isZip && !z.torn:
 		var n [16]byte
-		err := z.walk(ctx, func(e *Entry) error {
+		err := z.walkMembers(ctx, func(e *Entry) error {
 			binary.LittleEndian.PutUint64(n[:], uint64(e.Size))
 			binary.LittleEndian.PutUint64(n[8:], e.sum)
 			_, _ = io.WriteString(sum, e.Name+"\x00") // a hash never fails
@@ -102,7 +104,7 @@ func digestOf(ctx context.Context, a archive, h io.ReaderAt, size int64) (string
 			}
 		}
 	default:
-		if _, err := io.Copy(sum, untilDone{ctx, io.NewSectionReader(h, 0, size)}); err != nil {
+		if _, err := io.Copy(sum, contextReader{ctx, io.NewSectionReader(h, 0, size)}); err != nil {
 			return "", fmt.Errorf("read the file: %w", err)
 		}
 	}

@@ -9,14 +9,14 @@ import (
 )
 
 const (
-	// maxRow bounds a row of a table that says nothing else, which bounds what a quote that is never closed takes with it.
-	maxRow = 64 << 10
-	// maxLine bounds a line; a longer one is passed over.
-	maxLine = 1 << 20
+	// defaultMaxRow is the default bound of a row. It limits how much an unclosed quote can swallow.
+	defaultMaxRow = 64 << 10
+	// maxLineBytes bounds a line; a longer one is passed over.
+	maxLineBytes = 1 << 20
 )
 
-// ErrRow means that a row cannot be read; the next one can.
-var ErrRow = errors.New("the row cannot be read")
+// ErrRowUnreadable means that a row cannot be read; the next one can.
+var ErrRowUnreadable = errors.New("the row cannot be read")
 
 // Table reads a table of comma separated values. A quote that is never closed costs its own
 // line, not the rest of the table.
@@ -35,15 +35,15 @@ type Table struct {
 
 // NewTable reads a text.
 func NewTable(r io.Reader) *Table {
-	return &Table{in: bufio.NewReaderSize(r, 64<<10), Row: -1, Most: maxRow}
+	return &Table{in: bufio.NewReaderSize(r, 64<<10), Row: -1, Most: defaultMaxRow}
 }
 
-// Next gives the fields of the next row; ErrRow for one that cannot be read, io.EOF at the end.
+// Next returns the fields of the next row; ErrRowUnreadable for one that cannot be read, io.EOF at the end.
 // Empty lines are passed over.
 func (t *Table) Next() ([]string, error) {
 	for {
-		line, err := t.line()
-		if err != nil && !errors.Is(err, ErrRow) {
+		line, err := t.readLine()
+		if err != nil && !errors.Is(err, ErrRowUnreadable) {
 			return nil, err
 		}
 		if err == nil && len(bytes.Trim(line, "\r\n \x00")) == 0 {
@@ -54,29 +54,29 @@ func (t *Table) Next() ([]string, error) {
 			return nil, err
 		}
 		row := bytes.Clone(line)
-		fields, whole := cells(row)
+		fields, whole := splitCells(row)
 		for !whole && fields == nil && len(row) < t.Most {
-			more, err := t.line()
-			if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, ErrRow) {
-				return nil, err // what follows is not there to tell where the row ends
+			more, err := t.readLine()
+			if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, ErrRowUnreadable) {
+				return nil, err // the end of the row cannot be determined
 			}
 			if err != nil {
 				break
 			}
 			row = append(row, more...)
-			fields, whole = cells(row)
+			fields, whole = splitCells(row)
 		}
 		if whole {
 			t.Length = int64(len(row))
 			return fields, nil
 		}
 		t.waiting = append(row[len(line):], t.waiting...)
-		return nil, ErrRow
+		return nil, ErrRowUnreadable
 	}
 }
 
-// line gives a line with its end.
-func (t *Table) line() ([]byte, error) {
+// readLine returns a line with its end.
+func (t *Table) readLine() ([]byte, error) {
 	if len(t.waiting) > 0 {
 		end := bytes.IndexByte(t.waiting, '\n') + 1
 		if end == 0 {
@@ -93,14 +93,14 @@ func (t *Table) line() ([]byte, error) {
 	long := false
 	for {
 		piece, err := t.in.ReadSlice('\n')
-		if len(line)+len(piece) > maxLine {
+		if len(line)+len(piece) > maxLineBytes {
 			long = true
 		} else {
 			line = append(line, piece...)
 		}
 		switch {
 		case err == nil && long:
-			return nil, ErrRow
+			return nil, ErrRowUnreadable
 		case err == nil:
 			return line, nil
 		case errors.Is(err, bufio.ErrBufferFull):
@@ -109,7 +109,7 @@ func (t *Table) line() ([]byte, error) {
 		t.ended = err
 		switch {
 		case long:
-			return nil, ErrRow
+			return nil, ErrRowUnreadable
 		case errors.Is(err, io.EOF) && len(line) > 0:
 			return line, nil
 		}
@@ -117,9 +117,9 @@ func (t *Table) line() ([]byte, error) {
 	}
 }
 
-// cells cuts a row into fields. Without any a quote is still open at its end; with some, and not
-// whole, one was closed where nobody closes it: it began in another line.
-func cells(row []byte) (fields []string, whole bool) {
+// splitCells cuts a row into fields. Without any a quote is still open at its end; with some, and not
+// whole, a quote was closed at an unusual place: it began in another line.
+func splitCells(row []byte) (fields []string, whole bool) {
 	text := strings.TrimRight(string(row), "\r\n")
 	text = strings.ToValidUTF8(strings.ReplaceAll(text, "\x00", ""), "\uFFFD")
 	for {
@@ -152,7 +152,7 @@ func cells(row []byte) (fields []string, whole bool) {
 			if strings.Contains(b.String(), "\n") {
 				return []string{}, false
 			}
-			b.WriteByte('"') // a quote within the text that nobody doubled
+			b.WriteByte('"') // a quote within the text that was not doubled
 		}
 		fields = append(fields, b.String())
 		if text == "" {

@@ -1,5 +1,5 @@
 // Package localarchive reads exports that a person puts into a folder: a zip, a tar, or what
-// was unpacked from one, all alike. A connector says which members there are (Kind) and what
+// was unpacked from one, all alike. A connector declares the kinds of members (Kind) and what
 // each means; connectorkit/localfile does what it does for every file, and this package the
 // rest:
 //
@@ -7,7 +7,7 @@
 //   - Nothing is unpacked on disk, and no directory of an archive is held in memory.
 //   - An archive that was read once is known by its digest, under whatever name it comes again.
 //   - Reading goes on at the member, and in it, at which it was interrupted.
-//   - Limits bound entries and bytes, measured while they are read, whatever an archive says of
+//   - Limits bound entries and bytes, measured while they are read, independent of what an archive declares for
 //     itself. Links, names that lead elsewhere, encrypted members and archives in archives are
 //     declared as missing and not opened.
 //   - An archive that ends too early is read as far as it goes.

@@ -17,8 +17,8 @@ import (
 	"github.com/pdpp-go/pdpp/protocol"
 )
 
-// Settle is for how long a file must not have changed before it counts.
-const Settle = 10 * time.Second
+// SettleTime is for how long a file must not have changed before it counts.
+const SettleTime = 10 * time.Second
 
 // Import is a folder into which a person puts exports of one source.
 type Import struct {
@@ -27,7 +27,7 @@ type Import struct {
 	// Streams are all that the kinds can bring.
 	Streams []string
 	// Kinds are matched in order, in archives and in the folder alike.
-	Kinds []Kind
+	Kinds []MemberKind
 	// LeftOut are kinds of members that are known and not collected. The account of a file names them,
 	// and counts whatever else the file holds by a pattern of its name.
 	LeftOut []localfile.LeftOut
@@ -36,25 +36,25 @@ type Import struct {
 	// Known are patterns of members by which an archive is known to be of this source although
 	// nothing in it is collected.
 	Known []string
-	// Empty says what to put into the folder when nothing in it is of this source.
+	// Empty is the text for an owner with no file of this source in the folder: what to put there.
 	Empty  string
-	Limits Limits
+	Limits ArchiveLimits
 	// Settings are the owner's choices that decide how members are read. Under others, everything
-	// is read anew.
+	// is read again.
 	Settings string
 }
 
-// Kind is one kind of member.
-type Kind struct {
+// MemberKind is one kind of member.
+type MemberKind struct {
 	Name string
-	// Patterns match paths by segments as path.Match does; ** stands for any number of
+	// Patterns match paths by segments as path.Match does; ** matches any number of
 	// segments, so that it leads through whatever folder an export is in.
 	Patterns []string
 	// Streams are what it brings, the one first that its gaps belong to.
 	Streams []string
 	Reason  string
 	// Guess means that the patterns do not determine the kind: Read looks at the content, and returns
-	// ErrNotThis for content of another kind. Members that LeftOut or Packaging name are not tried.
+	// ErrOtherKind for content of another kind. Members that LeftOut or Packaging name are not tried.
 	Guess bool
 	// Read reads one member. It is called again for one that was interrupted. Its error declares
 	// the member as missing; what was brought is kept.
@@ -65,8 +65,8 @@ type Kind struct {
 // version has read are then read again.
 const readVersion = "2;"
 
-// archives are the endings of archives; what a file is, its first bytes say.
-var archives = []string{"**/*.zip", "**/*.ZIP", "**/*.tgz", "**/*.tar.gz", "**/*.tar"}
+// archivePatterns are the name patterns of archives. The first bytes of a file decide what it is.
+var archivePatterns = []string{"**/*.zip", "**/*.ZIP", "**/*.tgz", "**/*.tar.gz", "**/*.tar"}
 
 // Source is the reader of the folder.
 func (i Import) Source() localfile.Source {
@@ -76,32 +76,35 @@ func (i Import) Source() localfile.Source {
 		Streams: i.Streams, Roots: []localfile.Root{{Name: root, Path: i.Dir, Import: true}}, Empty: i.Empty,
 		Settings: readVersion + i.Settings, LastWins: true, LeftOut: i.LeftOut,
 	}
-	store := func(name, reason string, streams, patterns []string, kind *Kind) {
+	store := func(name, reason string, streams, patterns []string, kind *MemberKind) {
 		src.Stores = append(src.Stores, localfile.Store{
-			Name: name, Root: root, Patterns: patterns, Streams: streams, Reason: reason, Settle: Settle, Guess: kind != nil &&
+			Name: name, Root: root, Patterns: patterns, Streams: streams, Reason: reason, Settle: SettleTime,
+			Guess: kind != nil &&
 				kind.Guess,
 			Open: func(ctx context.Context, f *localfile.File, h *os.File, state jsontext.Value) error {
-				return at.read(ctx, f, h, state, kind)
+				return at.readFile(ctx, f, h, state, kind)
 			},
 		})
 	}
 	other := func(name, reason string, patterns ...string) {
 		src.Stores = append(src.Stores, localfile.Store{Name: name, Root: root, Patterns: patterns, Reason: reason})
 	}
-	other("unfinished", "still being downloaded", "**/*.crdownload", "**/*.part", "**/*.download", "**/*.partial", "**/*.tmp")
+	other("unfinished", "still being downloaded", "**/*.crdownload", "**/*.part", "**/*.download", "**/*.partial",
+		"**/*.tmp")
 	other("litter", "left by the system", "**/.DS_Store", "**/__MACOSX/**", "**/Thumbs.db", "**/desktop.ini")
 	other("packaging", "describes the export", i.Packaging...)
-	store("archives", "exports as they were downloaded", i.Streams, archives, nil)
+	store("archives", "exports as they were downloaded", i.Streams, archivePatterns, nil)
 	for n := range at.Kinds {
 		k := &at.Kinds[n]
 		store(k.Name, k.Reason, k.Streams, k.Patterns, k)
 	}
-	store("other_archives", "archives of a form that is not read", i.Streams, []string{"**/*.7z", "**/*.rar", "**/*.zipx", "**/*.xz", "**/*.bz2"}, nil)
+	store("other_archives", "archives of a form that is not read", i.Streams,
+		[]string{"**/*.7z", "**/*.rar", "**/*.zipx", "**/*.xz", "**/*.bz2"}, nil)
 	return src
 }
 
-// place is where reading was interrupted.
-type place struct {
+// readingPlace is where reading was interrupted.
+type readingPlace struct {
 	Digest string `json:"d"`
 	Member int64  `json:"n,omitzero"` // members before it are read
 	// Entries and Others count what was left out of the members up to here, by kind and by pattern.
@@ -110,23 +113,29 @@ type place struct {
 	State   jsontext.Value   `json:"s,omitzero"`
 }
 
-// read reads an archive, or one file that lies in the folder by itself.
-func (i *Import) read(ctx context.Context, f *localfile.File, h *os.File, state jsontext.Value, kind *Kind) error {
+// readFile reads an archive, or a single file of the folder.
+func (i *Import) readFile(
+	ctx context.Context,
+	f *localfile.File,
+	h *os.File,
+	state jsontext.Value,
+	kind *MemberKind,
+) error {
 	if f.Size == 0 && kind == nil {
-		return damaged("the file is empty")
+		return damagedMember("the file is empty")
 	}
-	a, err := archiveOf(h, f.Size)
+	a, err := openArchive(h, f.Size)
 	if err != nil && f.Size > 0 {
 		return err
 	}
 	if a == nil && kind == nil {
-		return refuse(ReasonForm, errors.New("the file is no archive that is read"))
+		return refusedMember(ReasonFormUnknown, errors.New("the file is no archive that is read"))
 	}
-	limits := i.Limits.filled(f.Size)
+	limits := i.Limits.withDefaults(f.Size)
 	if z, ok := a.(*zipFile); ok && z.entries > limits.Entries {
-		return refuse(ReasonTooLarge, fmt.Errorf("the archive has %d members", z.entries))
+		return refusedMember(ReasonTooLarge, fmt.Errorf("the archive has %d members", z.entries))
 	}
-	digest, err := digestOf(ctx, a, h, f.Size)
+	digest, err := archiveDigest(ctx, a, h, f.Size)
 	if err != nil {
 		return err
 	}
@@ -137,47 +146,48 @@ func (i *Import) read(ctx context.Context, f *localfile.File, h *os.File, state 
 	if err != nil {
 		return err
 	}
-	r := &reading{i: i, f: f, a: a, digest: digest, left: limits.Total, limits: limits}
-	var was place
+	r := &archiveReading{i: i, f: f, a: a, digest: digest, left: limits.Total, limits: limits}
+	var was readingPlace
 	if len(state) > 0 && json.Unmarshal(state, &was) == nil && was.Digest == digest {
 		r.skip, r.state, r.entries.Known, r.entries.Unknown = was.Member, was.State, was.Entries, was.Others
 	}
-	defer r.account()
+	defer r.writeAccount()
 	if a == nil {
 		r.left, r.limits.Entry = math.MaxInt64, math.MaxInt64 // it lies there as it is
-		m := &Member{Name: f.Rel, Size: f.Size, Modified: f.Modified, r: r, kind: kind, state: r.state, section: io.NewSectionReader(h, 0, f.Size)}
-		if err = kind.Read(ctx, m); errors.Is(err, ErrNotThis) {
+		m := &Member{Name: f.Rel, Size: f.Size, Modified: f.Modified, r: r, kind: kind, state: r.state,
+			section: io.NewSectionReader(h, 0, f.Size)}
+		if err = kind.Read(ctx, m); errors.Is(err, ErrOtherKind) {
 			r.entries.Add(nil, f.Rel)
 			err = nil
 		} else {
-			m.compare(err)
+			m.compareBeginning(err)
 		}
-		if err = r.outcome(err); ctx.Err() == nil && errors.Is(err, errContent) {
-			err = refuse(ReasonDamaged, err)
+		if err = r.memberOutcome(err); ctx.Err() == nil && errors.Is(err, errMemberContent) {
+			err = refusedMember(ReasonDamaged, err)
 		}
 	} else {
-		err = a.walk(ctx, func(e *Entry) error { return r.member(ctx, e) })
+		err = a.walkMembers(ctx, func(e *Entry) error { return r.readMember(ctx, e) })
 		if err == nil && !r.known {
-			err = refuse(ReasonOtherKind, errors.New("nothing in the archive is of this source"))
+			err = refusedMember(ReasonOtherKind, errors.New("nothing in the archive is of this source"))
 		}
 	}
 	if err != nil {
 		return err
 	}
 	if after, err := h.Stat(); err != nil || after.Size() != before.Size() || !after.ModTime().Equal(before.ModTime()) {
-		return localfile.ErrMoved
+		return localfile.ErrFileChanged
 	}
 	f.Receive(digest)
 	return nil
 }
 
-// reading is an archive being read.
-type reading struct {
+// archiveReading is an archive being read.
+type archiveReading struct {
 	i      *Import
 	f      *localfile.File
-	a      archive // nil for a single file
+	a      memberArchive // nil for a single file
 	digest string
-	limits Limits
+	limits ArchiveLimits
 	left   int64 // bytes that may still be inflated
 	n      int64 // members met
 	skip   int64 // members that an earlier run has read
@@ -188,9 +198,9 @@ type reading struct {
 	members, entries localfile.Leftovers
 }
 
-// account writes what the file holds and is not collected. For an archive it writes that too when there
+// writeAccount writes what the file holds and is not collected. For an archive it writes that too when there
 // is nothing.
-func (r *reading) account() {
+func (r *archiveReading) writeAccount() {
 	r.members.Merge(r.entries)
 	if r.n > 0 && r.known || !r.members.Empty() && r.n == 0 {
 		r.f.Account(localfile.FileAccount(r.digest, r.f.Rel, r.members))
@@ -200,43 +210,44 @@ func (r *reading) account() {
 // maxMemberGaps bounds the gaps of one archive that are written by member.
 const maxMemberGaps = 200
 
-// maxCarried bounds the patterns that are kept when reading is interrupted; the counts of an archive
-// that has more begin anew with the member.
-const maxCarried = 20
+// maxCarriedPatterns bounds the patterns that are kept when reading is interrupted; the counts of an archive
+// with more restart with the member.
+const maxCarriedPatterns = 20
 
-// place returns where reading goes on when it is interrupted now.
-func (r *reading) place(member int64, state jsontext.Value) place {
-	at := place{Digest: r.digest, Member: member, State: state, Entries: r.entries.Known}
-	if len(r.entries.Unknown) <= maxCarried {
+// currentPlace returns where reading goes on when it is interrupted now.
+func (r *archiveReading) currentPlace(member int64, state jsontext.Value) readingPlace {
+	at := readingPlace{Digest: r.digest, Member: member, State: state, Entries: r.entries.Known}
+	if len(r.entries.Unknown) <= maxCarriedPatterns {
 		at.Others = r.entries.Unknown
 	}
 	return at
 }
 
-// fits reports whether a member is of a kind, judged by its name.
-func (i *Import) fits(k Kind, name string) bool {
-	return localfile.Match(k.Patterns, name) &&
-		!(k.Guess && (localfile.Match(i.Packaging, name) ||
-			slices.ContainsFunc(i.LeftOut, func(l localfile.LeftOut) bool { return localfile.Match(l.Patterns, name) })))
+// kindMatches reports whether a member is of a kind, judged by its name.
+func (i *Import) kindMatches(k MemberKind, name string) bool {
+	return localfile.MatchesAny(k.Patterns, name) &&
+		!(k.Guess && (localfile.MatchesAny(i.Packaging, name) ||
+			slices.ContainsFunc(i.LeftOut, func(l localfile.LeftOut) bool { return localfile.MatchesAny(l.Patterns, name) })))
 }
 
-func (r *reading) member(ctx context.Context, e *Entry) error {
+func (r *archiveReading) readMember(ctx context.Context, e *Entry) error {
 	n := r.n
 	if r.n++; r.n > r.limits.Entries {
-		return refuse(ReasonTooLarge, fmt.Errorf("the archive has more than %d members", r.limits.Entries))
+		return refusedMember(ReasonTooLarge, fmt.Errorf("the archive has more than %d members", r.limits.Entries))
 	}
-	if e.folder || litter(e.Name) {
+	if e.folder || isSystemFile(e.Name) {
 		return nil
 	}
-	var kind *Kind
-	name := cleaned(e.Name)
-	if i := slices.IndexFunc(r.i.Kinds, func(k Kind) bool { return r.i.fits(k, name) }); i >= 0 {
+	var kind *MemberKind
+	name := cleanName(e.Name)
+	if i := slices.IndexFunc(r.i.Kinds, func(k MemberKind) bool { return r.i.kindMatches(k, name) }); i >= 0 {
 		kind = &r.i.Kinds[i]
 	}
-	if kind != nil && !kind.Guess || localfile.Match(r.i.Known, name) {
+	if kind != nil && !kind.Guess || localfile.MatchesAny(r.i.Known, name) {
 		r.known = true
 	}
-	if kind == nil && !nested(e.Name) && safe(e.Name) && !e.unsafe && !localfile.Match(r.i.Packaging, name) {
+	if kind == nil && !isNestedArchive(e.Name) && isSafeName(e.Name) && !e.unsafe &&
+		!localfile.MatchesAny(r.i.Packaging, name) {
 		r.members.Add(r.i.LeftOut, name)
 	}
 	if n < r.skip {
@@ -244,9 +255,9 @@ func (r *reading) member(ctx context.Context, e *Entry) error {
 	}
 	refused := protocol.Reason("")
 	switch {
-	case !safe(e.Name) || e.unsafe:
+	case !isSafeName(e.Name) || e.unsafe:
 		refused = ReasonUnsafe
-	case kind == nil && nested(e.Name):
+	case kind == nil && isNestedArchive(e.Name):
 		refused = ReasonNested
 	case kind == nil:
 		return nil
@@ -254,7 +265,7 @@ func (r *reading) member(ctx context.Context, e *Entry) error {
 		refused = ReasonEncrypted
 	}
 	if refused != "" {
-		r.gap(e.Name, refused)
+		r.declareGap(e.Name, refused)
 		return nil
 	}
 	if !r.f.Wants(kind.Streams) {
@@ -265,64 +276,64 @@ func (r *reading) member(ctx context.Context, e *Entry) error {
 		m.state = r.state
 	}
 	err := kind.Read(ctx, m)
-	if errors.Is(err, ErrNotThis) {
+	if errors.Is(err, ErrOtherKind) {
 		r.entries.Add(nil, name)
 		return nil
 	}
 	r.known = true
-	m.compare(err)
-	err = r.outcome(err)
+	m.compareBeginning(err)
+	err = r.memberOutcome(err)
 	var own *localfile.RefusedError
 	switch {
 	case err == nil:
 		r.f.Recovered(e.Name)
 	case ctx.Err() != nil:
 		return context.Cause(ctx)
-	case errors.Is(err, errContent):
-		r.gap(e.Name, ReasonMember)
-	case errors.As(err, &own) && !errors.Is(err, errTooLarge):
-		r.gap(e.Name, own.Reason)
+	case errors.Is(err, errMemberContent):
+		r.declareGap(e.Name, ReasonMember)
+	case errors.As(err, &own) && !errors.Is(err, errArchiveTooLarge):
+		r.declareGap(e.Name, own.Reason)
 	default:
 		return err
 	}
-	return r.f.Place(ctx, func() any { return r.place(n+1, nil) })
+	return r.f.Place(ctx, func() any { return r.currentPlace(n+1, nil) })
 }
 
-// ErrNotThis is what Read of a kind that is a guess returns for content of another kind.
-var ErrNotThis = errors.New("the content is of another kind")
+// ErrOtherKind is what Read of a kind that is a guess returns for content of another kind.
+var ErrOtherKind = errors.New("the content is of another kind")
 
-// errContent means that a member, and not the output or the whole archive, is at fault.
-var errContent = errors.New("the member cannot be read")
+// errMemberContent means that a member, and not the output or the whole archive, is at fault.
+var errMemberContent = errors.New("the member cannot be read")
 
-// outcome tells a member's fault from everything else that ends the reading.
-func (r *reading) outcome(err error) error {
+// memberOutcome separates a member's fault from other errors that end the reading.
+func (r *archiveReading) memberOutcome(err error) error {
 	switch {
 	case err == nil:
 		return nil
-	case errors.Is(err, errTooLarge):
-		return refuse(ReasonTooLarge, err)
-	case localfile.IsSend(err):
+	case errors.Is(err, errArchiveTooLarge):
+		return refusedMember(ReasonTooLarge, err)
+	case localfile.IsSendError(err):
 		return err
 	}
 	var refused *localfile.RefusedError
 	if errors.As(err, &refused) {
 		return err
 	}
-	return errors.Join(errContent, err)
+	return errors.Join(errMemberContent, err)
 }
 
-// Refuse is what Read returns for a member that it does not take, for a reason of the source's
-// own. In a file by itself it stands for the whole file.
-func Refuse(reason protocol.Reason, format string, args ...any) error {
-	return refuse(reason, fmt.Errorf(format, args...))
+// RefuseMember is what Read returns for a member that it does not take, for a reason of the source's
+// own. For a single file it applies to the whole file.
+func RefuseMember(reason protocol.Reason, format string, args ...any) error {
+	return refusedMember(reason, fmt.Errorf(format, args...))
 }
 
 // OtherKind is what Read returns for a member that only looked like one of its kind.
 func OtherKind(format string, args ...any) error {
-	return refuse(ReasonOtherKind, fmt.Errorf(format, args...))
+	return refusedMember(ReasonOtherKind, fmt.Errorf(format, args...))
 }
 
-func (r *reading) gap(part string, reason protocol.Reason) {
+func (r *archiveReading) declareGap(part string, reason protocol.Reason) {
 	if r.gaps++; r.gaps > maxMemberGaps {
 		r.f.Skip(string(reason))
 		return

@@ -12,8 +12,8 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// maxElement bounds one element of a list.
-const maxElement = 16 << 20
+// maxElementBytes bounds one element of a list.
+const maxElementBytes = 16 << 20
 
 // ListPlace is a place in the lists of a JSON document.
 type ListPlace struct {
@@ -21,48 +21,49 @@ type ListPlace struct {
 	Index int64  `json:"i"`
 }
 
-// Lists reads the elements of lists in a JSON document of any size: of the document itself,
-// or of the members of that name. What stands before the first bracket is passed over, as
+// ReadLists reads the elements of lists in a JSON document of any size: of the document itself,
+// or of the members of that name. Text before the first bracket is skipped, as
 // scripts have it. Elements before the place from which it goes on are passed over. An error of
 // each ends the reading.
-func Lists(ctx context.Context, r io.Reader, from ListPlace, names []string, each func(at ListPlace, element jsontext.Value) error) error {
-	return ListsAmong(ctx, r, from, names, each, func(string) {})
+func ReadLists(ctx context.Context, r io.Reader, from ListPlace, names []string,
+	each func(at ListPlace, element jsontext.Value) error) error {
+	return ReadSomeLists(ctx, r, from, names, each, func(string) {})
 }
 
-// ListsAmong reads lists as Lists does, and calls other with the name of each other member of the
+// ReadSomeLists reads lists as Lists does, and calls other with the name of each other member of the
 // document. A list before the one from which it goes on was read, and is passed over.
-func ListsAmong(ctx context.Context, r io.Reader, from ListPlace, names []string,
+func ReadSomeLists(ctx context.Context, r io.Reader, from ListPlace, names []string,
 	each func(at ListPlace, element jsontext.Value) error, other func(name string)) error {
-	if from, ok := r.(*opened); ok {
+	if from, ok := r.(*openedMember); ok {
 		read := each
 		each = func(at ListPlace, element jsontext.Value) error {
-			from.m.element(at.List, element)
+			from.m.compareElement(at.List, element)
 			return read(at, element)
 		}
 	}
-	in, err := Document(ctx, r)
+	in, err := JSONDocument(ctx, r)
 	if err != nil {
 		return err
 	}
-	bound := &bounded{r: in, left: maxElement}
+	bound := &boundedReader{r: in, left: maxElementBytes}
 	dec := jsontext.NewDecoder(bound, jsontext.AllowInvalidUTF8(true), jsontext.AllowDuplicateNames(true))
 	if dec.PeekKind() == '[' {
-		return elements(dec, bound, "", from, each)
+		return readElements(dec, bound, "", from, each)
 	}
 	if _, err := dec.ReadToken(); err != nil {
-		return malformed(err)
+		return malformedDocument(err)
 	}
 	reached := from.List == ""
 	for dec.PeekKind() != '}' {
-		bound.left = maxElement
+		bound.left = maxElementBytes
 		t, err := dec.ReadToken()
 		if err != nil {
-			return malformed(err)
+			return malformedDocument(err)
 		}
 		name := t.String()
 		reached = reached || name == from.List
 		if reached && slices.Contains(names, name) && dec.PeekKind() == '[' {
-			if err := elements(dec, bound, name, from, each); err != nil {
+			if err := readElements(dec, bound, name, from, each); err != nil {
 				return err
 			}
 			continue
@@ -71,51 +72,52 @@ func ListsAmong(ctx context.Context, r io.Reader, from ListPlace, names []string
 			other(name)
 		}
 		if err := skipValue(dec, bound); err != nil {
-			return malformed(err)
+			return malformedDocument(err)
 		}
 	}
 	_, err = dec.ReadToken()
-	return malformed(err)
+	return malformedDocument(err)
 }
 
-// Document gives a JSON document from its first bracket on.
-func Document(ctx context.Context, r io.Reader) (io.Reader, error) {
-	in := bufio.NewReaderSize(Text(r), 64<<10)
-	if err := toBracket(in); err != nil {
+// JSONDocument returns a JSON document from its first bracket on.
+func JSONDocument(ctx context.Context, r io.Reader) (io.Reader, error) {
+	in := bufio.NewReaderSize(DecodedText(r), 64<<10)
+	if err := skipToBracket(in); err != nil {
 		return nil, err
 	}
-	return untilDone{ctx, in}, nil
+	return contextReader{ctx, in}, nil
 }
 
-func elements(dec *jsontext.Decoder, bound *bounded, list string, from ListPlace, each func(ListPlace, jsontext.Value) error) error {
+func readElements(dec *jsontext.Decoder, bound *boundedReader, list string, from ListPlace,
+	each func(ListPlace, jsontext.Value) error) error {
 	if _, err := dec.ReadToken(); err != nil {
-		return malformed(err)
+		return malformedDocument(err)
 	}
 	for i := int64(0); dec.PeekKind() != ']'; i++ {
-		bound.left = maxElement
+		bound.left = maxElementBytes
 		if list == from.List && i < from.Index {
 			if err := skipValue(dec, bound); err != nil {
-				return malformed(err)
+				return malformedDocument(err)
 			}
 			continue
 		}
 		v, err := dec.ReadValue()
 		if err != nil {
-			return malformed(err)
+			return malformedDocument(err)
 		}
 		if err := each(ListPlace{list, i}, v); err != nil {
 			return err
 		}
 	}
 	_, err := dec.ReadToken()
-	return malformed(err)
+	return malformedDocument(err)
 }
 
 // skipValue passes over a value of any size.
-func skipValue(dec *jsontext.Decoder, bound *bounded) error {
+func skipValue(dec *jsontext.Decoder, bound *boundedReader) error {
 	depth := dec.StackDepth()
 	for {
-		bound.left = maxElement
+		bound.left = maxElementBytes
 		if _, err := dec.ReadToken(); err != nil {
 			return err
 		}
@@ -125,32 +127,32 @@ func skipValue(dec *jsontext.Decoder, bound *bounded) error {
 	}
 }
 
-// bounded ends a document of which one piece is too large to be held.
-type bounded struct {
+// boundedReader ends a document of which one piece is too large to be held.
+type boundedReader struct {
 	r    io.Reader
 	left int64
 }
 
-var errElement = errors.New("an element is too large")
+var errElementTooLarge = errors.New("an element is too large")
 
-func (b *bounded) Read(p []byte) (int, error) {
+func (b *boundedReader) Read(p []byte) (int, error) {
 	if b.left <= 0 {
-		return 0, errElement
+		return 0, errElementTooLarge
 	}
 	n, err := b.r.Read(p[:min(int64(len(p)), b.left)])
 	b.left -= int64(n)
 	return n, err
 }
 
-// toBracket passes over what stands before the document.
-func toBracket(in *bufio.Reader) error {
+// skipToBracket skips the text before the document.
+func skipToBracket(in *bufio.Reader) error {
 	for n := 0; n < 64<<10; {
 		head, err := in.Peek(512)
 		if len(head) == 0 {
 			if err == nil || errors.Is(err, io.EOF) {
 				err = io.ErrUnexpectedEOF
 			}
-			return malformed(err)
+			return malformedDocument(err)
 		}
 		if at := bytes.IndexAny(head, "[{"); at >= 0 {
 			_, err := in.Discard(at)
@@ -161,12 +163,12 @@ func toBracket(in *bufio.Reader) error {
 			return err
 		}
 	}
-	return malformed(errors.New("it holds no list"))
+	return malformedDocument(errors.New("it holds no list"))
 }
 
-// malformed is damage of the document, or what its reader says.
-func malformed(err error) error {
-	if err == nil || errors.Is(err, errTooLarge) || errors.Is(err, ErrDamaged) {
+// malformedDocument returns the error for a damaged document, or that of its reader.
+func malformedDocument(err error) error {
+	if err == nil || errors.Is(err, errArchiveTooLarge) || errors.Is(err, ErrDamaged) {
 		return err
 	}
 	return fmt.Errorf("%w: %w", ErrDamaged, err)

@@ -30,23 +30,27 @@ const testManifest = `{
 	"setup": {"modality": "manual_or_upload", "manual_or_upload": {"import_dir_env_var": "DIARY_DIR"}},
 	"streams": [
 		{"name": "entries", "semantics": "append_only", "primary_key": "id", "checkpoint": "slice",
-		 "schema": {"type": "object", "required": ["id"], "properties": {"id": {"type": "string"}, "text": {"type": "string"}}}},
-		{"name": "coverage_diagnostics", "semantics": "mutable_state", "primary_key": "id", "checkpoint": "slice", "schema": {"type": "object", "properties": {"id": {"type": "string"}}}}
+		 "schema": {"type": "object", "required": ["id"], "properties": {"id": {"type": "string"},` +
+	` "text": {"type": "string"}}}},
+		{"name": "coverage_diagnostics", "semantics": "mutable_state", "primary_key": "id", "checkpoint": "slice",` +
+	` "schema": {"type": "object", "properties": {"id": {"type": "string"}}}}
 	]
 }`
 
-// diary is a source whose exports hold diary/*.txt with one entry on each line.
-func diary(t testing.TB, limits localarchive.Limits) connectorkit.Connector {
+// diary is a source of exports that hold diary/*.txt with one entry on each line.
+func diary(t testing.TB, limits localarchive.ArchiveLimits) connectorkit.Connector {
 	t.Helper()
-	c, err := connectorkit.New([]byte(testManifest), func(_ context.Context, s *connectorkit.Setup) ([]connectorkit.Collector, error) {
-		return []connectorkit.Collector{localarchive.Import{
-			Dir: s.Env("DIARY_DIR"), Streams: []string{"entries"}, Empty: "put the diary into the folder", Limits: limits, Known: []string{"**/diary.info"},
-			LeftOut:   []localfile.LeftOut{{Name: "Sketches", Patterns: []string{"**/sketches/*.png"}}},
-			Packaging: []string{"**/index.html"},
-			Kinds: []localarchive.Kind{{Name: "diary", Patterns: []string{"**/diary/*.txt"}, Streams: []string{"entries"},
-				Read: readDiary}},
-		}.Source().Collector()}, nil
-	})
+	c, err := connectorkit.New([]byte(testManifest),
+		func(_ context.Context, s *connectorkit.Setup) ([]connectorkit.Collector, error) {
+			return []connectorkit.Collector{localarchive.Import{
+				Dir: s.Env("DIARY_DIR"), Streams: []string{"entries"}, Empty: "put the diary into the folder", Limits: limits,
+				Known:     []string{"**/diary.info"},
+				LeftOut:   []localfile.LeftOut{{Name: "Sketches", Patterns: []string{"**/sketches/*.png"}}},
+				Packaging: []string{"**/index.html"},
+				Kinds: []localarchive.MemberKind{{Name: "diary", Patterns: []string{"**/diary/*.txt"}, Streams: []string{"entries"},
+					Read: readDiary}},
+			}.Source().Collector()}, nil
+		})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -101,15 +105,15 @@ func numbered(prefix string, n int) string {
 }
 
 func kept(t testing.TB, dir string) *inprocess.MemoryRunner {
-	return inprocess.New(t, diary(t, localarchive.Limits{}), map[string]string{"DIARY_DIR": dir})
+	return inprocess.NewMemoryRunner(t, diary(t, localarchive.ArchiveLimits{}), map[string]string{"DIARY_DIR": dir})
 }
 
 func ids(k *inprocess.MemoryRunner) []string {
 	return slices.Sorted(maps.Keys(k.Records["entries"]))
 }
 
-func member(name, content string) archivetest.File {
-	return archivetest.File{Name: name, Content: content}
+func member(name, content string) archivetest.PackedFile {
+	return archivetest.PackedFile{Name: name, Content: content}
 }
 
 func same(t *testing.T, what string, got, want any) {
@@ -122,16 +126,17 @@ func same(t *testing.T, what string, got, want any) {
 // TestFormsAreAlike shows that an export brings the same whether it is a zip, a compressed
 // tar, an unpacked folder or a single file with the wrong ending.
 func TestFormsAreAlike(t *testing.T) {
-	files := []archivetest.File{
-		member("export/readme.html", "<p>"), member("export/diary/a.txt", numbered("a", 40)), member("export/diary/b.txt", "one\nbad\ntwo"), member("export/diary/ümlaut.txt", "drei\n"),
+	files := []archivetest.PackedFile{
+		member("export/readme.html", "<p>"), member("export/diary/a.txt", numbered("a", 40)),
+		member("export/diary/b.txt", "one\nbad\ntwo"), member("export/diary/ümlaut.txt", "drei\n"),
 		member("__MACOSX/export/diary/._a.txt", "never"), member("export/diary/.DS_Store", "never"),
 	}
 	var want []string
 	for form, write := range map[string]func(dir string){
-		"zip":       func(dir string) { archivetest.Write(t, dir+"/export.zip", archivetest.Zip(t, files...)) },
-		"tgz":       func(dir string) { archivetest.Write(t, dir+"/export.tgz", archivetest.Tgz(t, files...)) },
-		"folder":    func(dir string) { archivetest.Unpacked(t, dir, files...) },
-		"wrong end": func(dir string) { archivetest.Write(t, dir+"/diary/export.txt", archivetest.Zip(t, files...)) },
+		"zip":       func(dir string) { archivetest.WriteFile(t, dir+"/export.zip", archivetest.PackZip(t, files...)) },
+		"tgz":       func(dir string) { archivetest.WriteFile(t, dir+"/export.tgz", archivetest.PackTarGzip(t, files...)) },
+		"folder":    func(dir string) { archivetest.WriteUnpacked(t, dir, files...) },
+		"wrong end": func(dir string) { archivetest.WriteFile(t, dir+"/diary/export.txt", archivetest.PackZip(t, files...)) },
 	} {
 		dir := t.TempDir()
 		write(dir)
@@ -155,8 +160,8 @@ func TestFormsAreAlike(t *testing.T) {
 // newer one adds what is new.
 func TestReceipts(t *testing.T) {
 	dir := t.TempDir()
-	first := archivetest.Zip(t, member("diary/a.txt", numbered("a", 30)))
-	archivetest.Write(t, dir+"/export.zip", first)
+	first := archivetest.PackZip(t, member("diary/a.txt", numbered("a", 30)))
+	archivetest.WriteFile(t, dir+"/export.zip", first)
 	k := kept(t, dir).Run()
 	same(t, "writes", k.Writes, 30)
 	again := func(what string, writes, emitted int) {
@@ -165,19 +170,19 @@ func TestReceipts(t *testing.T) {
 		k.Run()
 		same(t, what, []int{k.Writes, k.Emitted}, []int{writes, emitted})
 	}
-	archivetest.Write(t, dir+"/export (1).zip", first)
+	archivetest.WriteFile(t, dir+"/export (1).zip", first)
 	if err := os.Chtimes(dir+"/export.zip", time.Now().Add(-time.Hour), time.Now().Add(-time.Hour)); err != nil {
 		t.Fatal(err)
 	}
 	again("a copy and new times", 0, 0)
-	archivetest.Write(t, dir+"/later.zip", archivetest.Zip(t, member("diary/a.txt", numbered("a", 45))))
+	archivetest.WriteFile(t, dir+"/later.zip", archivetest.PackZip(t, member("diary/a.txt", numbered("a", 45))))
 	again("a newer export", 15, 45)
 	for _, name := range []string{"export.zip", "export (1).zip", "later.zip"} {
 		if err := os.Remove(filepath.Join(dir, name)); err != nil {
 			t.Fatal(err)
 		}
 	}
-	archivetest.Write(t, dir+"/other.txt", nil)
+	archivetest.WriteFile(t, dir+"/other.txt", nil)
 	again("everything taken out", 0, 0)
 	same(t, "entries", len(k.Records["entries"]), 45)
 }
@@ -187,10 +192,15 @@ func TestReceipts(t *testing.T) {
 //pdpp:tier unraced
 func TestKilledAnywhere(t *testing.T) {
 	dir := t.TempDir()
-	files := []archivetest.File{member("diary/a.txt", numbered("a", 2500)), member("diary/b.txt", numbered("b", 1200)), member("diary/c.txt", numbered("c", 7))}
-	archivetest.Write(t, dir+"/export.zip", archivetest.Zip(t, files...))
-	archivetest.Write(t, dir+"/export.tar.gz", archivetest.Tgz(t, member("x/diary/d.txt", numbered("d", 2200))))
-	archivetest.Unpacked(t, dir, member("diary/e.txt", numbered("e", 2600)))
+	files := []archivetest.PackedFile{
+		member("diary/a.txt", numbered("a", 2500)),
+		member("diary/b.txt", numbered("b", 1200)),
+		member("diary/c.txt", numbered("c", 7)),
+	}
+	archivetest.WriteFile(t, dir+"/export.zip", archivetest.PackZip(t, files...))
+	archivetest.WriteFile(t, dir+"/export.tar.gz",
+		archivetest.PackTarGzip(t, member("x/diary/d.txt", numbered("d", 2200))))
+	archivetest.WriteUnpacked(t, dir, member("diary/e.txt", numbered("e", 2600)))
 	for _, step := range []int{1100, 3000} {
 		k := kept(t, dir)
 		k.KillAt = step
@@ -214,7 +224,7 @@ func TestKilledAnywhere(t *testing.T) {
 // beginning again.
 func TestResumesWithinAMember(t *testing.T) {
 	dir := t.TempDir()
-	archivetest.Write(t, dir+"/export.zip", archivetest.Zip(t, member("diary/a.txt", numbered("a", 5000))))
+	archivetest.WriteFile(t, dir+"/export.zip", archivetest.PackZip(t, member("diary/a.txt", numbered("a", 5000))))
 	k := kept(t, dir)
 	k.KillAt = 3500
 	k.Run()
@@ -232,7 +242,7 @@ func TestResumesWithinAMember(t *testing.T) {
 // TestHostileArchives shows what is declared of archives as attackers and broken lines leave
 // them; what can be read of them is kept.
 func TestHostileArchives(t *testing.T) {
-	good := archivetest.Zip(t, member("diary/a.txt", numbered("a", 200)), member("diary/b.txt", numbered("b", 200)))
+	good := archivetest.PackZip(t, member("diary/a.txt", numbered("a", 200)), member("diary/b.txt", numbered("b", 200)))
 	flipped := bytes.Clone(good)
 	flipped[60] ^= 0x55
 	wrongSum := stored(t, "diary/a.txt", []byte("kept\n"), func(h *zip.FileHeader) { h.CRC32++ })
@@ -243,38 +253,46 @@ func TestHostileArchives(t *testing.T) {
 		reasons map[string]int
 	}{
 		{"whole", good, 400, map[string]int{}},
-		{"cut in the second member", good[:len(good)-len(good)/3], -1, map[string]int{"archive_damaged": 1, "member_damaged": 1}},
+		{"cut in the second member", good[:len(good)-len(good)/3], -1,
+			map[string]int{"archive_damaged": 1, "member_damaged": 1}},
 		{"cut in the directory", good[:len(good)-30], 400, map[string]int{"archive_damaged": 1}},
 		{"a flipped byte", flipped, -1, map[string]int{"member_damaged": 1}},
 		{"a wrong checksum", wrongSum, 1, map[string]int{"member_damaged": 1}},
 		{"with something before it", append([]byte("PK\x03\x04#!/bin/sh unpack me\n"), good...), 400, map[string]int{}},
-		{"names that lead out", archivetest.Zip(t, member("../../diary/a.txt", "x\n"), member("/diary/b.txt", "x\n"),
+		{"names that lead out", archivetest.PackZip(t, member("../../diary/a.txt", "x\n"), member("/diary/b.txt", "x\n"),
 			member(`c:\diary\b.txt`, "x\n"), member("diary/c.txt", "kept\n")), 1, map[string]int{"member_unsafe": 3}},
-		{"a link", stored(t, "diary/a.txt", []byte("/etc/passwd"), func(h *zip.FileHeader) { h.SetMode(os.ModeSymlink | 0o777) }), 0, map[string]int{"member_unsafe": 1}},
-		{"encrypted", stored(t, "diary/a.txt", []byte("secret"), func(h *zip.FileHeader) { h.Flags |= 1 }), 0, map[string]int{"member_encrypted": 1}},
-		{"an archive in it", archivetest.Zip(t, member("diary/a.txt", "kept\n"), member("diary.zip", string(good))), 1, map[string]int{"archive_in_archive": 1}},
-		{"of another kind", archivetest.Zip(t, member("photos/a.jpg", "x")), 0, map[string]int{"archive_of_another_kind": 1}},
-		{"of this kind, with nothing in it", archivetest.Zip(t, member("x/diary.info", "x")), 0, map[string]int{}},
+		{"a link", stored(t, "diary/a.txt", []byte("/etc/passwd"),
+			func(h *zip.FileHeader) { h.SetMode(os.ModeSymlink | 0o777) }), 0, map[string]int{"member_unsafe": 1}},
+		{"encrypted", stored(t, "diary/a.txt", []byte("secret"), func(h *zip.FileHeader) { h.Flags |= 1 }), 0,
+			map[string]int{"member_encrypted": 1}},
+		{"an archive in it", archivetest.PackZip(t, member("diary/a.txt", "kept\n"), member("diary.zip", string(good))), 1,
+			map[string]int{"archive_in_archive": 1}},
+		{"of another kind", archivetest.PackZip(t, member("photos/a.jpg", "x")), 0,
+			map[string]int{"archive_of_another_kind": 1}},
+		{"of this kind, with nothing in it", archivetest.PackZip(t, member("x/diary.info", "x")), 0, map[string]int{}},
 		{"no archive", []byte("Rar!\x1a\x07\x00 and more"), 0, map[string]int{"archive_form_unknown": 1}},
 		{"empty", nil, 0, map[string]int{"archive_damaged": 1}},
-		{"an empty zip", archivetest.Zip(t), 0, map[string]int{"archive_of_another_kind": 1}},
-		{"a member longer than it says", stored(t, "diary/a.txt", []byte("kept\nkept too\n"), func(h *zip.FileHeader) { h.UncompressedSize64 = 5 }), -1, map[string]int{"member_damaged": 1}},
+		{"an empty zip", archivetest.PackZip(t), 0, map[string]int{"archive_of_another_kind": 1}},
+		{"a member longer than it says",
+			stored(t, "diary/a.txt", []byte("kept\nkept too\n"), func(h *zip.FileHeader) { h.UncompressedSize64 = 5 }), -1,
+			map[string]int{"member_damaged": 1}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			dir := t.TempDir()
-			archivetest.Write(t, dir+"/export.zip", c.content)
+			archivetest.WriteFile(t, dir+"/export.zip", c.content)
 			k := kept(t, dir).Run()
 			if n := len(k.Records["entries"]); c.entries >= 0 && n != c.entries || c.entries < 0 && (n == 0 || n > 400) {
 				t.Errorf("%d entries", n)
 			}
 			same(t, "declared", k.GapReasons(), c.reasons)
 			for _, g := range k.Gaps() {
-				if localarchive.Words[g.Reason] == "" {
+				if localarchive.ReasonMessages[g.Reason] == "" {
 					t.Errorf("no words for %s", g.Reason)
 				}
 			}
-			// A good one in its place settles what stood for the whole file.
-			archivetest.Write(t, dir+"/export.zip", archivetest.Zip(t, member("diary/a.txt", "mended\n"), member("diary/b.txt", "mended\n")))
+			// A good one in its place settles the gap of the whole file.
+			archivetest.WriteFile(t, dir+"/export.zip",
+				archivetest.PackZip(t, member("diary/a.txt", "mended\n"), member("diary/b.txt", "mended\n")))
 			if err := os.Chtimes(dir+"/export.zip", time.Now().Add(-time.Minute), time.Now().Add(-time.Minute)); err != nil {
 				t.Fatal(err)
 			}
@@ -288,13 +306,14 @@ func TestHostileArchives(t *testing.T) {
 	}
 }
 
-// stored writes a zip with one member that is not compressed and whose header says something
+// stored writes a zip with one member that is not compressed and has a header with something
 // else than is true.
 func stored(t *testing.T, name string, content []byte, change func(*zip.FileHeader)) []byte {
 	t.Helper()
 	var b bytes.Buffer
 	z := zip.NewWriter(&b)
-	h := &zip.FileHeader{Name: name, Method: zip.Store, CRC32: crc32.ChecksumIEEE(content), CompressedSize64: uint64(len(content)), UncompressedSize64: uint64(len(content))}
+	h := &zip.FileHeader{Name: name, Method: zip.Store, CRC32: crc32.ChecksumIEEE(content),
+		CompressedSize64: uint64(len(content)), UncompressedSize64: uint64(len(content))}
 	change(h)
 	w, err := z.CreateRaw(h)
 	if err != nil {
@@ -309,15 +328,17 @@ func stored(t *testing.T, name string, content []byte, change func(*zip.FileHead
 	return b.Bytes()
 }
 
-// TestBombs shows that an archive is stopped by what it inflates to, not by what it says.
+// TestBombs shows that an archive is stopped by what it inflates to, not by its declared size.
 //
 //pdpp:tier unraced
 func TestBombs(t *testing.T) {
 	zeros := strings.Repeat(strings.Repeat("0", 4095)+"\n", 4<<10)
 	dir := t.TempDir()
-	archivetest.Write(t, dir+"/export.zip", archivetest.Zip(t, member("diary/a.txt", "kept\n"), member("diary/b.txt", zeros)))
-	for name, limits := range map[string]localarchive.Limits{"one member": {Entry: 1 << 20}, "all members": {Total: 1 << 20}, "too many": {Entries: 1}} {
-		k := inprocess.New(t, diary(t, limits), map[string]string{"DIARY_DIR": dir}).Run()
+	archivetest.WriteFile(t, dir+"/export.zip",
+		archivetest.PackZip(t, member("diary/a.txt", "kept\n"), member("diary/b.txt", zeros)))
+	for name, limits := range map[string]localarchive.ArchiveLimits{"one member": {Entry: 1 << 20},
+		"all members": {Total: 1 << 20}, "too many": {Entries: 1}} {
+		k := inprocess.NewMemoryRunner(t, diary(t, limits), map[string]string{"DIARY_DIR": dir}).Run()
 		same(t, name, k.GapReasons(), map[string]int{"archive_too_large": 1})
 		if name != "too many" {
 			same(t, name+": what came before", k.Fields("entries", "kept")["id"], "kept")
@@ -325,7 +346,7 @@ func TestBombs(t *testing.T) {
 	}
 }
 
-// TestMillionsOfMembers reads a zip64 directory that says more members than 16 bits hold.
+// TestMillionsOfMembers reads a zip64 directory with more members than 16 bits can count.
 //
 //pdpp:tier unraced
 func TestMillionsOfMembers(t *testing.T) {
@@ -347,8 +368,9 @@ func TestMillionsOfMembers(t *testing.T) {
 		t.Fatal(err)
 	}
 	dir := t.TempDir()
-	archivetest.Write(t, dir+"/export.zip", b.Bytes())
-	k := inprocess.New(t, diary(t, localarchive.Limits{Entries: 100_000}), map[string]string{"DIARY_DIR": dir}).Run()
+	archivetest.WriteFile(t, dir+"/export.zip", b.Bytes())
+	k := inprocess.NewMemoryRunner(t, diary(t, localarchive.ArchiveLimits{Entries: 100_000}),
+		map[string]string{"DIARY_DIR": dir}).Run()
 	same(t, "entries", ids(k), []string{"reached"})
 	same(t, "others", account(t, k, "export.zip").Unrecognized, map[string]int64{"other/#": 70_000})
 }
@@ -357,7 +379,7 @@ func TestMillionsOfMembers(t *testing.T) {
 func account(t *testing.T, k *inprocess.MemoryRunner, file string) localfile.Coverage {
 	t.Helper()
 	for key := range k.Records[localfile.CoverageStream] {
-		if c := archivetest.Account(t, k, key); c.File == file {
+		if c := archivetest.StoredCoverage(t, k, key); c.File == file {
 			return c
 		}
 	}
@@ -368,7 +390,7 @@ func account(t *testing.T, k *inprocess.MemoryRunner, file string) localfile.Cov
 // TestLeftOut shows that whatever an export holds and is not collected is listed: known kinds by
 // name, others by a pattern, in an archive, in a folder, and after a run that was cut short.
 func TestLeftOut(t *testing.T) {
-	files := []archivetest.File{
+	files := []archivetest.PackedFile{
 		member("diary/a.txt", numbered("a", 3000)), member("diary/b.txt", "skip\nskip\nlast\n"),
 		member("sketches/1.png", "x"), member("sketches/2.png", "x"),
 		member("maps/plan-2024-01.bin", "x"), member("maps/plan-2024-02.bin", "x"), member("index.html", "x"),
@@ -380,7 +402,7 @@ func TestLeftOut(t *testing.T) {
 		same(t, name, got.Status, "unsupported")
 	}
 	dir := t.TempDir()
-	archivetest.Write(t, dir+"/export.zip", archivetest.Zip(t, files...))
+	archivetest.WriteFile(t, dir+"/export.zip", archivetest.PackZip(t, files...))
 	want("archive", account(t, kept(t, dir).Run(), "export.zip"))
 
 	cut := kept(t, dir)
@@ -391,15 +413,15 @@ func TestLeftOut(t *testing.T) {
 	want("interrupted", account(t, cut.Run(), "export.zip"))
 
 	dir = t.TempDir()
-	archivetest.Unpacked(t, dir, files...)
-	archivetest.Unpacked(t, dir, member("shopping.list", "x"))
+	archivetest.WriteUnpacked(t, dir, files...)
+	archivetest.WriteUnpacked(t, dir, member("shopping.list", "x"))
 	k := kept(t, dir).Run()
-	same(t, "folder: known", archivetest.Account(t, k, "left:Sketches").LeftOut, map[string]int64{"Sketches": 2})
-	same(t, "folder: unknown", archivetest.Account(t, k, "unknown:maps/plan-#-#.bin").Unrecognized,
+	same(t, "folder: known", archivetest.StoredCoverage(t, k, "left:Sketches").LeftOut, map[string]int64{"Sketches": 2})
+	same(t, "folder: unknown", archivetest.StoredCoverage(t, k, "unknown:maps/plan-#-#.bin").Unrecognized,
 		map[string]int64{"maps/plan-#-#.bin": 2})
-	same(t, "folder: names", archivetest.Account(t, k, "unknown:shopping.list").Files, []string{"shopping.list"})
+	same(t, "folder: names", archivetest.StoredCoverage(t, k, "unknown:shopping.list").Files, []string{"shopping.list"})
 	same(t, "folder: entries", account(t, k, "diary/b.txt").LeftOut, map[string]int64{"skipped lines": 2})
-	same(t, "folder: packaging", archivetest.Account(t, k, "packaging").FilesPresent, 1)
+	same(t, "folder: packaging", archivetest.StoredCoverage(t, k, "packaging").FilesPresent, 1)
 	if err := os.RemoveAll(dir + "/sketches"); err != nil {
 		t.Fatal(err)
 	}
@@ -414,7 +436,7 @@ func TestLeftOut(t *testing.T) {
 		files = append(files, member(letters+"/"+letters+"."+letters, "x"))
 	}
 	dir = t.TempDir()
-	archivetest.Write(t, dir+"/export.zip", archivetest.Zip(t, append(files, member("diary/a.txt", "x\n"))...))
+	archivetest.WriteFile(t, dir+"/export.zip", archivetest.PackZip(t, append(files, member("diary/a.txt", "x\n"))...))
 	var sum int64
 	bounded := account(t, kept(t, dir).Run(), "export.zip").Unrecognized
 	for _, n := range bounded {
@@ -428,7 +450,7 @@ func TestLeftOut(t *testing.T) {
 // TestNothingOfThisSource shows what the owner reads when the folder holds something else.
 func TestNothingOfThisSource(t *testing.T) {
 	dir := t.TempDir()
-	archivetest.Write(t, dir+"/holiday.jpg", []byte("x"))
+	archivetest.WriteFile(t, dir+"/holiday.jpg", []byte("x"))
 	k := kept(t, dir)
 	k.Try()
 	if k.Done == nil || k.Done.Error == nil || !strings.Contains(k.Done.Error.Message, "put the diary into the folder") {
@@ -440,7 +462,7 @@ func TestNothingOfThisSource(t *testing.T) {
 func TestWaitsUntilWritten(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		dir := t.TempDir()
-		content := archivetest.Zip(t, member("diary/a.txt", numbered("a", 30)))
+		content := archivetest.PackZip(t, member("diary/a.txt", numbered("a", 30)))
 		put := func(n int) {
 			if err := os.WriteFile(dir+"/export.zip", content[:n], 0o600); err != nil {
 				t.Error(err)
@@ -469,7 +491,7 @@ func TestNamesOfOldZips(t *testing.T) {
 	raw := stored(t, "diary/ABC.txt", []byte("kept\n"), func(*zip.FileHeader) {})
 	raw = bytes.ReplaceAll(raw, []byte("ABC"), []byte{0x81, 0x84, 0x94}) // ü ä ö
 	dir := t.TempDir()
-	archivetest.Write(t, dir+"/export.zip", raw)
+	archivetest.WriteFile(t, dir+"/export.zip", raw)
 	k := kept(t, dir).Run()
 	same(t, "entries", ids(k), []string{"kept"})
 }
@@ -477,13 +499,13 @@ func TestNamesOfOldZips(t *testing.T) {
 // FuzzArchive holds the reader of zips to the library's: whatever the library can read whole
 // is read, and nothing makes it fail otherwise than by a gap.
 func FuzzArchive(f *testing.F) {
-	f.Add(archivetest.Zip(f, member("diary/a.txt", "one\ntwo\n"), member("x", "y")))
-	f.Add(archivetest.Tgz(f, member("diary/a.txt", "one\n")))
+	f.Add(archivetest.PackZip(f, member("diary/a.txt", "one\ntwo\n"), member("x", "y")))
+	f.Add(archivetest.PackTarGzip(f, member("diary/a.txt", "one\n")))
 	f.Add([]byte("PK\x03\x04"))
 	f.Add([]byte("PK\x05\x06" + strings.Repeat("\x00", 18)))
 	f.Fuzz(func(t *testing.T, content []byte) {
 		dir := t.TempDir()
-		archivetest.Write(t, dir+"/export.zip", content)
+		archivetest.WriteFile(t, dir+"/export.zip", content)
 		k := kept(t, dir).Run()
 		z, err := zip.NewReader(bytes.NewReader(content), int64(len(content)))
 		if err != nil {
@@ -492,7 +514,8 @@ func FuzzArchive(f *testing.F) {
 		want := map[string]bool{}
 		for _, m := range z.File {
 			name := strings.Trim(m.Name, "/")
-			if ok, _ := filepath.Match("diary/*.txt", name); !ok || m.Flags&1 != 0 || !m.Mode().IsRegular() || strings.HasSuffix(m.Name, "/") || strings.HasPrefix(m.Name, "/") {
+			if ok, _ := filepath.Match("diary/*.txt", name); !ok || m.Flags&1 != 0 || !m.Mode().IsRegular() ||
+				strings.HasSuffix(m.Name, "/") || strings.HasPrefix(m.Name, "/") {
 				continue
 			}
 			in, err := m.Open()

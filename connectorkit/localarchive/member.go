@@ -22,12 +22,12 @@ import (
 type Member struct {
 	Name     string // with slashes; below the folder when it is in no archive
 	Archive  string // of the archive below the folder; empty when it is in none
-	Size     int64  // as the archive says; content may be of another
+	Size     int64  // as declared by the archive; the content may differ
 	Modified time.Time
 
-	r       *reading
+	r       *archiveReading
 	n       int64
-	kind    *Kind
+	kind    *MemberKind
 	entry   *Entry
 	section *io.SectionReader // of a file that is in no archive
 	state   jsontext.Value
@@ -36,38 +36,38 @@ type Member struct {
 	head    *bytes.Buffer // the beginning of the content, to be compared; nil when it is not sampled
 }
 
-// cleaned is a name with slashes alone, without the ones at its ends.
-func cleaned(name string) string {
+// cleanName returns a name with forward slashes only, without those at its ends.
+func cleanName(name string) string {
 	return strings.Trim(strings.ReplaceAll(name, `\`, "/"), "/")
 }
 
-// Open gives the content from an offset on. A member of a tar can be opened once.
+// Open returns the content from an offset on. A member of a tar can be opened once.
 func (m *Member) Open(ctx context.Context, offset int64) (io.ReadCloser, error) {
 	if m.section != nil {
-		in := &counted{r: io.NewSectionReader(m.section, offset, m.Size-offset), m: m, left: m.r.limits.Entry}
-		return &opened{untilDone{ctx, m.beginning(in, offset)}, io.NopCloser(in), m}, nil
+		in := &limitedContent{r: io.NewSectionReader(m.section, offset, m.Size-offset), m: m, left: m.r.limits.Entry}
+		return &openedMember{contextReader{ctx, m.recordBeginning(in, offset)}, io.NopCloser(in), m}, nil
 	}
 	content, err := m.entry.open()
 	if err != nil {
 		return nil, err
 	}
-	in := &counted{r: content, m: m, left: m.r.limits.Entry}
+	in := &limitedContent{r: content, m: m, left: m.r.limits.Entry}
 	if offset > 0 {
-		if err := m.r.f.Say(ctx, "finding the place in "+m.kind.Name+" again"); err != nil {
+		if err := m.r.f.ReportProgress(ctx, "finding the place in "+m.kind.Name+" again"); err != nil {
 			return nil, errors.Join(err, content.Close())
 		}
-		if _, err := io.CopyN(io.Discard, untilDone{ctx, in}, offset); err != nil {
+		if _, err := io.CopyN(io.Discard, contextReader{ctx, in}, offset); err != nil {
 			return nil, errors.Join(fmt.Errorf("%w: it is shorter than it was", ErrDamaged), content.Close())
 		}
 		m.r.f.Read(-offset)
 	}
-	return &opened{untilDone{ctx, m.beginning(in, offset)}, content, m}, nil
+	return &openedMember{contextReader{ctx, m.recordBeginning(in, offset)}, content, m}, nil
 }
 
-// Beside reads the members of the same folder with names that match one of the patterns of
+// ReadSiblings reads the members of the same folder with names that match one of the patterns of
 // path.Match: they describe the content of this member. What cannot be read of them is
 // reported as missing, and is passed over.
-func (m *Member) Beside(ctx context.Context, patterns []string, read func(in io.Reader) error) error {
+func (m *Member) ReadSiblings(ctx context.Context, patterns []string, read func(in io.Reader) error) error {
 	folder := path.Dir(m.Name)
 	fits := func(name string) bool {
 		return path.Dir(name) == folder && slices.ContainsFunc(patterns, func(p string) bool {
@@ -102,34 +102,34 @@ func (m *Member) Beside(ctx context.Context, patterns []string, read func(in io.
 		}
 		return nil
 	}
-	return m.r.a.walk(ctx, func(e *Entry) error {
-		if name := cleaned(e.Name); !e.folder && !e.unsafe && !e.encrypted && safe(e.Name) && fits(name) {
+	return m.r.a.walkMembers(ctx, func(e *Entry) error {
+		if name := cleanName(e.Name); !e.folder && !e.unsafe && !e.encrypted && isSafeName(e.Name) && fits(name) {
 			return each(&Member{Name: name, Archive: m.Archive, Size: e.Size, r: m.r, kind: m.kind, entry: e, aside: true})
 		}
 		return nil
 	})
 }
 
-type opened struct {
+type openedMember struct {
 	io.Reader
 	io.Closer
 	m *Member
 }
 
-// counted holds content to the limits, whatever its archive says.
-type counted struct {
+// limitedContent enforces the limits on content, independent of what its archive declares.
+type limitedContent struct {
 	r    io.Reader
 	m    *Member
 	left int64
 }
 
-func (c *counted) Read(b []byte) (int, error) {
+func (c *limitedContent) Read(b []byte) (int, error) {
 	n, err := c.r.Read(b)
 	c.left -= int64(n)
 	c.m.r.left -= int64(n)
 	c.m.r.f.Read(int64(n))
 	if c.left < 0 || c.m.r.left < 0 {
-		return n, errTooLarge
+		return n, errArchiveTooLarge
 	}
 	return n, err
 }
@@ -145,27 +145,27 @@ func (m *Member) Emit(stream string, rec connectorkit.Record) { m.r.f.Emit(strea
 // Wants reports whether this run collects the stream.
 func (m *Member) Wants(stream string) bool { return m.r.f.Wants([]string{stream}) }
 
-// Place says that everything up to here was brought, and that state is what is needed to go
+// Place reports that everything up to here was emitted. State returns what is needed to go
 // on from it. It is to be called after each row.
 func (m *Member) Place(ctx context.Context, state func() any) error {
 	return m.r.f.Place(ctx, func() any {
 		b, err := json.Marshal(state(), json.Deterministic(true))
 		if err != nil {
-			return m.r.place(m.n, nil) // from the member's beginning
+			return m.r.currentPlace(m.n, nil) // from the member's beginning
 		}
-		return m.r.place(m.n, b)
+		return m.r.currentPlace(m.n, b)
 	})
 }
 
-// maxRows bounds the gaps of one member that are written by row; the rest is counted.
-const maxRows = 100
+// maxRowGaps bounds the gaps of one member that are written by row; the rest is counted.
+const maxRowGaps = 100
 
-// Row declares a row or an entry of the member as missing. Number and length say where it is.
-func (m *Member) Row(number, length int64) { m.Missing(ReasonRow, number, length) }
+// Row declares a row or an entry of the member as missing. Number and length locate it.
+func (m *Member) Row(number, length int64) { m.Missing(ReasonRowUnreadable, number, length) }
 
 // Missing declares a part of the member as missing, for a reason of the source's own.
 func (m *Member) Missing(reason protocol.Reason, number, length int64) {
-	if m.rows++; m.rows > maxRows {
+	if m.rows++; m.rows > maxRowGaps {
 		m.r.f.Skip(string(reason))
 		return
 	}
@@ -182,5 +182,7 @@ func (m *Member) Skip(kind string) {
 	m.r.entries.Count(kind, 1)
 }
 
-// Say tells whoever watches what is being done.
-func (m *Member) Say(ctx context.Context, words string) error { return m.r.f.Say(ctx, words) }
+// ReportProgress sends a progress message for the owner.
+func (m *Member) ReportProgress(ctx context.Context, words string) error {
+	return m.r.f.ReportProgress(ctx, words)
+}

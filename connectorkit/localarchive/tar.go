@@ -19,18 +19,18 @@ type tarFile struct {
 	packed bool
 }
 
-func isTar(head []byte) bool {
+func hasTarHeader(head []byte) bool {
 	return len(head) >= 263 && bytes.Equal(head[257:262], []byte("ustar"))
 }
 
-func isGzip(head []byte) bool { return bytes.HasPrefix(head, []byte{0x1f, 0x8b}) }
+func hasGzipHeader(head []byte) bool { return bytes.HasPrefix(head, []byte{0x1f, 0x8b}) }
 
-func (t *tarFile) walk(ctx context.Context, each func(*Entry) error) error {
+func (t *tarFile) walkMembers(ctx context.Context, each func(*Entry) error) error {
 	var in io.Reader = io.NewSectionReader(t.h, 0, t.size)
 	if t.packed {
 		unpacked, err := gzip.NewReader(in)
 		if err != nil {
-			return damaged("read the archive: %w", err)
+			return damagedMember("read the archive: %w", err)
 		}
 		defer unpacked.Close()
 		in = unpacked
@@ -45,12 +45,13 @@ func (t *tarFile) walk(ctx context.Context, each func(*Entry) error) error {
 			return nil
 		}
 		if err != nil {
-			return damaged("read the archive: %w", err)
+			return damagedMember("read the archive: %w", err)
 		}
-		name := strings.ToValidUTF8(h.Name[:min(len(h.Name), maxName)], "\uFFFD")
+		name := strings.ToValidUTF8(h.Name[:min(len(h.Name), maxNameBytes)], "\uFFFD")
 		regular := h.Typeflag == tar.TypeReg
 		e := &Entry{
-			Name: name, Size: h.Size, Modified: h.ModTime.UTC(), folder: h.Typeflag == tar.TypeDir, unsafe: !regular && h.Typeflag != tar.TypeDir,
+			Name: name, Size: h.Size, Modified: h.ModTime.UTC(), folder: h.Typeflag == tar.TypeDir, unsafe: !regular &&
+				h.Typeflag != tar.TypeDir,
 			sum: math.MaxUint64, open: func() (io.ReadCloser, error) { return io.NopCloser(tarContent{tr}), nil },
 		}
 		if h.Typeflag == tar.TypeXGlobalHeader {
@@ -62,7 +63,7 @@ func (t *tarFile) walk(ctx context.Context, each func(*Entry) error) error {
 	}
 }
 
-// tarContent tells damage of the archive from the end of a member.
+// tarContent distinguishes damage of the archive from the end of a member.
 type tarContent struct{ r io.Reader }
 
 func (c tarContent) Read(b []byte) (int, error) {

@@ -13,12 +13,13 @@ import (
 // mostInflated bounds what one input may be unpacked to.
 const mostInflated = 1 << 20
 
-// FuzzWalk opens anything as an archive, from memory: it ends without harm, says the same twice, and
+// FuzzWalk opens anything as an archive, from memory: it ends without harm, has the same result twice, and
 // has every member of a zip that another reader has, with its content.
 func FuzzWalk(f *testing.F) {
 	var b bytes.Buffer
 	z := zip.NewWriter(&b)
-	for name, text := range map[string]string{"diary/a.txt": "one\ntwo\n", "diary/": "", "x/ü.json": strings.Repeat("long ", 400)} {
+	for name, text := range map[string]string{"diary/a.txt": "one\ntwo\n", "diary/": "",
+		"x/ü.json": strings.Repeat("long ", 400)} {
 		if w, err := z.Create(name); err == nil && text != "" {
 			_, _ = io.WriteString(w, text)
 		}
@@ -43,7 +44,7 @@ func FuzzWalk(f *testing.F) {
 			t.Fatalf("%d members, and the second time %d", len(first), len(again))
 		}
 		other, err := zip.NewReader(bytes.NewReader(content), int64(len(content)))
-		if err != nil || !isZip(content) {
+		if err != nil || !hasZipHeader(content) {
 			return
 		}
 		named, total := map[string]int{}, uint64(0)
@@ -83,12 +84,12 @@ func walked(t *testing.T, content []byte) map[string]string {
 	if len(content) == 0 {
 		return members
 	}
-	a, err := archiveOf(bytes.NewReader(content), int64(len(content)))
+	a, err := openArchive(bytes.NewReader(content), int64(len(content)))
 	if err != nil || a == nil {
 		return members
 	}
 	left := int64(mostInflated)
-	_ = a.walk(t.Context(), func(e *Entry) error { // what is damaged ends the walk
+	_ = a.walkMembers(t.Context(), func(e *Entry) error { // what is damaged ends the walk
 		if e.folder || e.encrypted || len(members) > 1000 {
 			return nil
 		}

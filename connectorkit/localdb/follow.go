@@ -18,24 +18,24 @@ import (
 )
 
 const (
-	// Window is how long after its time a row may still change.
-	Window = 30 * 24 * time.Hour
+	// ChangeWindow is how long after its time a row may still change.
+	ChangeWindow = 30 * 24 * time.Hour
 
-	usualPage  = 500
-	fetchRows  = 200
-	buckets    = 256
-	oldAnchors = 2
-	newAnchors = 6
+	defaultPageRows = 500
+	rowsPerQuery    = 200
+	checksumBuckets = 256
+	oldestAnchors   = 2
+	newestAnchors   = 6
 )
 
-// Table is one that grows at its end, and whose rows of the last weeks still change. In
+// Table is a table that grows at its end. Rows of the last weeks may still change. In
 // all of its parts of queries the table is called t.
 type Table struct {
 	Name string
 	ID   string // column with the row's number
 	Key  string // column with what identifies the row in every copy of the database
-	// Largest is a query for the largest number that was ever given; that of the rows which
-	// are there when empty. It tells a database that was put back from one of which rows
+	// Largest is a query for the largest row number ever assigned; empty uses that of the rows which
+	// exist. It distinguishes a restored database from one of which rows
 	// were deleted.
 	Largest string
 	// Select begins a query for rows, up to its conditions.
@@ -45,17 +45,17 @@ type Table struct {
 	Recent func(from time.Time) (condition string, args []any)
 	// Row reads a row.
 	Row func(*sql.Rows) (Row, error)
-	// Complete adds to rows what other tables say. It may be nil.
+	// Complete adds content of other tables to rows. It may be nil.
 	Complete func(context.Context, *sql.DB, []*Row) error
 }
 
-// Row is one row and what it says.
+// Row is one row with its content.
 type Row struct {
 	ID      int64
 	Key     string
 	At      time.Time // zero when it has none
 	Records []Record
-	// Missing says why a row cannot be read; empty when it can.
+	// Missing is the reason why a row cannot be read; empty if it can.
 	Missing string
 }
 
@@ -70,14 +70,14 @@ type Mark struct {
 	// High and Low enclose the rows that were read, both among them.
 	High int64 `json:"high,string"`
 	Low  int64 `json:"low,string"`
-	// Whole says that nothing below Low is left.
+	// Whole reports that no row below Low is left to read.
 	Whole bool `json:"whole,omitzero"`
 	Begun bool `json:"begun,omitzero"`
-	// From is where the window begins, in seconds, and Sums what its rows said when they
+	// From is where the window begins, in seconds, and Sums the checksums of its rows when they
 	// were brought, by bucket.
 	From int64  `json:"from,omitzero"`
 	Sums []byte `json:"sums,omitempty"`
-	// Anchors are rows that tell whether the database is still the same.
+	// Anchors are rows that identify the database.
 	Anchors []Anchor `json:"anchors,omitempty"`
 }
 
@@ -97,53 +97,56 @@ type Follower struct {
 	Page int
 	// Bring gets every row that is new or changed.
 	Bring func(Row)
-	// Place is called where the mark stands for everything that was brought.
+	// Place is called when the mark covers everything that was emitted.
 	Place func(context.Context) error
 }
 
 // Follow brings new rows, then those of the window that changed, then older ones, newest
 // first. A database that is not the one of the mark is read from its beginning.
 func (f *Follower) Follow(ctx context.Context) error {
-	last, given, err := f.largest(ctx)
+	last, given, err := f.largestRowNumbers(ctx)
 	if err != nil {
 		return err
 	}
-	same, err := f.same(ctx, max(last, given))
+	same, err := f.isSameDatabase(ctx, max(last, given))
 	if err != nil {
 		return err
 	}
 	if !same || !f.Mark.Begun {
 		*f.Mark = Mark{Begun: true, High: last, Low: last + 1, From: windowStart(f.Now)}
 	}
-	if len(f.Mark.Sums) != 4*buckets {
-		f.Mark.Sums = make([]byte, 4*buckets)
+	if len(f.Mark.Sums) != 4*checksumBuckets {
+		f.Mark.Sums = make([]byte, 4*checksumBuckets)
 	}
-	for f.Mark.High < last { // numbers beyond it may be given, and their rows still to come
-		rows, err := f.rows(ctx, fmt.Sprintf("t.%s > ? AND t.%s <= ? ORDER BY t.%s LIMIT %d", f.Table.ID, f.Table.ID, f.Table.ID, f.page()), f.Mark.High, last)
+	for f.Mark.High < last { // larger numbers may be assigned before their rows are visible
+		rows, err := f.readRows(ctx, fmt.Sprintf("t.%s > ? AND t.%s <= ? ORDER BY t.%s LIMIT %d", f.Table.ID, f.Table.ID,
+			f.Table.ID, f.pageRows()), f.Mark.High, last)
 		if err != nil {
 			return err
 		}
-		f.bring(rows)
-		if f.Mark.High = last; len(rows) == f.page() {
+		f.emitRows(rows)
+		if f.Mark.High = last; len(rows) == f.pageRows() {
 			f.Mark.High = rows[len(rows)-1].ID
 		}
 		if err := f.Place(ctx); err != nil {
 			return err
 		}
 	}
-	if err := f.window(ctx); err != nil {
+	if err := f.recheckWindow(ctx); err != nil {
 		return err
 	}
 	for !f.Mark.Whole {
-		rows, err := f.rows(ctx, fmt.Sprintf("t.%s < ? ORDER BY t.%s DESC LIMIT %d", f.Table.ID, f.Table.ID, f.page()), f.Mark.Low)
+		rows, err := f.readRows(ctx, fmt.Sprintf("t.%s < ? ORDER BY t.%s DESC LIMIT %d", f.Table.ID, f.Table.ID,
+			f.pageRows()),
+			f.Mark.Low)
 		if err != nil {
 			return err
 		}
-		f.bring(rows)
+		f.emitRows(rows)
 		if len(rows) > 0 {
 			f.Mark.Low = rows[len(rows)-1].ID
 		}
-		f.Mark.Whole = len(rows) < f.page()
+		f.Mark.Whole = len(rows) < f.pageRows()
 		if err := f.Place(ctx); err != nil {
 			return err
 		}
@@ -151,16 +154,17 @@ func (f *Follower) Follow(ctx context.Context) error {
 	return nil
 }
 
-func (f *Follower) page() int { return cmp.Or(f.Page, usualPage) }
+func (f *Follower) pageRows() int { return cmp.Or(f.Page, defaultPageRows) }
 
 func windowStart(now time.Time) int64 {
-	return now.UTC().Add(-Window).Truncate(24 * time.Hour).Unix()
+	return now.UTC().Add(-ChangeWindow).Truncate(24 * time.Hour).Unix()
 }
 
-// largest are the number of the last row, and the largest that was ever given.
-func (f *Follower) largest(ctx context.Context) (last, given int64, err error) {
+// largestRowNumbers returns the number of the last row and the largest number ever assigned.
+func (f *Follower) largestRowNumbers(ctx context.Context) (last, given int64, err error) {
 	var there, ever sql.NullInt64
-	if err := f.DB.QueryRowContext(ctx, fmt.Sprintf("SELECT max(t.%s) FROM %s t", f.Table.ID, f.Table.Name)).Scan(&there); err != nil {
+	if err := f.DB.QueryRowContext(ctx,
+		fmt.Sprintf("SELECT max(t.%s) FROM %s t", f.Table.ID, f.Table.Name)).Scan(&there); err != nil {
 		return 0, 0, fmt.Errorf("find the last row of %s: %w", f.Table.Name, err)
 	}
 	if f.Table.Largest != "" {
@@ -171,9 +175,9 @@ func (f *Follower) largest(ctx context.Context) (last, given int64, err error) {
 	return there.Int64, ever.Int64, nil
 }
 
-// same reports whether the database is the one that the mark is of: no number is smaller
+// isSameDatabase reports whether the database is the one that the mark is of: no number is smaller
 // than it was, and the rows which are still there are the ones that were read.
-func (f *Follower) same(ctx context.Context, largest int64) (bool, error) {
+func (f *Follower) isSameDatabase(ctx context.Context, largest int64) (bool, error) {
 	if largest < f.Mark.High {
 		return false, nil
 	}
@@ -184,7 +188,8 @@ func (f *Follower) same(ctx context.Context, largest int64) (bool, error) {
 	for _, a := range f.Mark.Anchors {
 		ids = append(ids, a.ID)
 	}
-	rows, err := f.DB.QueryContext(ctx, fmt.Sprintf("SELECT t.%s, t.%s FROM %s t WHERE t.%s IN (%s)", f.Table.ID, f.Table.Key, f.Table.Name, f.Table.ID, marks(len(ids))), ids...)
+	rows, err := f.DB.QueryContext(ctx, fmt.Sprintf("SELECT t.%s, t.%s FROM %s t WHERE t.%s IN (%s)", f.Table.ID,
+		f.Table.Key, f.Table.Name, f.Table.ID, placeholders(len(ids))), ids...)
 	if err != nil {
 		return false, fmt.Errorf("look for known rows of %s: %w", f.Table.Name, err)
 	}
@@ -197,16 +202,16 @@ func (f *Follower) same(ctx context.Context, largest int64) (bool, error) {
 			return false, fmt.Errorf("look for known rows of %s: %w", f.Table.Name, err)
 		}
 		found++
-		if !slices.Contains(f.Mark.Anchors, Anchor{id, shortHash(Text(key))}) {
+		if !slices.Contains(f.Mark.Anchors, Anchor{id, shortHash(ValueText(key))}) {
 			return false, nil
 		}
 	}
 	return found > 0, rows.Err()
 }
 
-// rows reads rows under a condition.
-func (f *Follower) rows(ctx context.Context, condition string, args ...any) ([]*Row, error) {
-	list, err := f.scan(ctx, condition, args)
+// readRows reads rows under a condition.
+func (f *Follower) readRows(ctx context.Context, condition string, args ...any) ([]*Row, error) {
+	list, err := f.scanRows(ctx, condition, args)
 	if err != nil {
 		return nil, fmt.Errorf("read %s: %w", f.Table.Name, err)
 	}
@@ -218,7 +223,7 @@ func (f *Follower) rows(ctx context.Context, condition string, args ...any) ([]*
 	return list, nil
 }
 
-func (f *Follower) scan(ctx context.Context, condition string, args []any) ([]*Row, error) {
+func (f *Follower) scanRows(ctx context.Context, condition string, args []any) ([]*Row, error) {
 	rows, err := f.DB.QueryContext(ctx, f.Table.Select+" WHERE "+condition, args...)
 	if err != nil {
 		return nil, err
@@ -235,21 +240,21 @@ func (f *Follower) scan(ctx context.Context, condition string, args []any) ([]*R
 	return list, rows.Err()
 }
 
-// bring hands over rows that were not brought before.
-func (f *Follower) bring(rows []*Row) {
+// emitRows hands over rows that were not brought before.
+func (f *Follower) emitRows(rows []*Row) {
 	for _, row := range rows {
-		if row.within(f.Mark.From) {
-			toggle(f.Mark.Sums, row)
+		if row.isWithin(f.Mark.From) {
+			toggleChecksum(f.Mark.Sums, row)
 		}
 		f.Bring(*row)
-		f.anchor(row)
+		f.storeAnchor(row)
 	}
 }
 
-func (r *Row) within(from int64) bool { return !r.At.IsZero() && r.At.Unix() >= from }
+func (r *Row) isWithin(from int64) bool { return !r.At.IsZero() && r.At.Unix() >= from }
 
-// anchor keeps the first rows and the last.
-func (f *Follower) anchor(row *Row) {
+// storeAnchor keeps the first rows and the last.
+func (f *Follower) storeAnchor(row *Row) {
 	list := append(f.Mark.Anchors, Anchor{row.ID, shortHash(row.Key)})
 	slices.SortFunc(list, func(a, b Anchor) int {
 		switch {
@@ -260,27 +265,27 @@ func (f *Follower) anchor(row *Row) {
 		}
 		return 0
 	})
-	if len(list) > oldAnchors+newAnchors {
-		list = slices.Delete(list, oldAnchors, oldAnchors+1)
+	if len(list) > oldestAnchors+newestAnchors {
+		list = slices.Delete(list, oldestAnchors, oldestAnchors+1)
 	}
 	f.Mark.Anchors = list
 }
 
-// window brings the rows of the last weeks that are not as they were.
-func (f *Follower) window(ctx context.Context) error {
-	ids, err := f.recent(ctx)
+// recheckWindow brings the rows of the last weeks that are not as they were.
+func (f *Follower) recheckWindow(ctx context.Context) error {
+	ids, err := f.recentRowNumbers(ctx)
 	if err != nil {
 		return err
 	}
 	next := max(f.Mark.From, windowStart(f.Now))
-	now, later := make([]byte, 4*buckets), make([]byte, 4*buckets)
-	err = f.each(ctx, ids, func(rows []*Row) error {
+	now, later := make([]byte, 4*checksumBuckets), make([]byte, 4*checksumBuckets)
+	err = f.eachBatch(ctx, ids, func(rows []*Row) error {
 		for _, row := range rows {
-			if row.within(f.Mark.From) {
-				toggle(now, row)
+			if row.isWithin(f.Mark.From) {
+				toggleChecksum(now, row)
 			}
-			if row.within(next) {
-				toggle(later, row)
+			if row.isWithin(next) {
+				toggleChecksum(later, row)
 			}
 		}
 		return nil
@@ -290,12 +295,12 @@ func (f *Follower) window(ctx context.Context) error {
 	}
 	changed := map[int][]int64{}
 	for _, id := range ids {
-		if bucket := bucketOf(id); string(sumOf(now, bucket)) != string(sumOf(f.Mark.Sums, bucket)) {
+		if bucket := checksumBucket(id); string(bucketChecksum(now, bucket)) != string(bucketChecksum(f.Mark.Sums, bucket)) {
 			changed[bucket] = append(changed[bucket], id)
 		}
 	}
 	for _, bucket := range slices.Sorted(maps.Keys(changed)) {
-		err := f.each(ctx, changed[bucket], func(rows []*Row) error {
+		err := f.eachBatch(ctx, changed[bucket], func(rows []*Row) error {
 			for _, row := range rows {
 				f.Bring(*row)
 			}
@@ -304,7 +309,8 @@ func (f *Follower) window(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		copy(sumOf(f.Mark.Sums, bucket), sumOf(now, bucket)) // the mark never speaks for less than was brought
+		// the mark never speaks for less than was brought
+		copy(bucketChecksum(f.Mark.Sums, bucket), bucketChecksum(now, bucket))
 		if err := f.Place(ctx); err != nil {
 			return err
 		}
@@ -313,11 +319,13 @@ func (f *Follower) window(ctx context.Context) error {
 	return f.Place(ctx)
 }
 
-// recent are the numbers of the window's rows that were brought before.
-func (f *Follower) recent(ctx context.Context) ([]int64, error) {
+// recentRowNumbers are the numbers of the window's rows that were brought before.
+func (f *Follower) recentRowNumbers(ctx context.Context) ([]int64, error) {
 	condition, args := f.Table.Recent(time.Unix(f.Mark.From, 0))
-	rows, err := f.DB.QueryContext(ctx, fmt.Sprintf("SELECT t.%s FROM %s t WHERE t.%s >= ? AND t.%s <= ? AND (%s) ORDER BY t.%s",
-		f.Table.ID, f.Table.Name, f.Table.ID, f.Table.ID, condition, f.Table.ID), append([]any{f.Mark.Low, f.Mark.High}, args...)...)
+	rows, err := f.DB.QueryContext(ctx,
+		fmt.Sprintf("SELECT t.%s FROM %s t WHERE t.%s >= ? AND t.%s <= ? AND (%s) ORDER BY t.%s",
+			f.Table.ID, f.Table.Name, f.Table.ID, f.Table.ID, condition, f.Table.ID),
+		append([]any{f.Mark.Low, f.Mark.High}, args...)...)
 	if err != nil {
 		return nil, fmt.Errorf("list rows of %s: %w", f.Table.Name, err)
 	}
@@ -333,13 +341,15 @@ func (f *Follower) recent(ctx context.Context) ([]int64, error) {
 	return ids, rows.Err()
 }
 
-func (f *Follower) each(ctx context.Context, ids []int64, take func([]*Row) error) error {
-	for piece := range slices.Chunk(ids, fetchRows) {
+func (f *Follower) eachBatch(ctx context.Context, ids []int64, take func([]*Row) error) error {
+	for piece := range slices.Chunk(ids, rowsPerQuery) {
 		args := make([]any, len(piece))
 		for i, id := range piece {
 			args[i] = id
 		}
-		rows, err := f.rows(ctx, fmt.Sprintf("t.%s IN (%s) ORDER BY t.%s", f.Table.ID, marks(len(piece)), f.Table.ID), args...)
+		rows, err := f.readRows(ctx, fmt.Sprintf("t.%s IN (%s) ORDER BY t.%s", f.Table.ID, placeholders(len(piece)),
+			f.Table.ID),
+			args...)
 		if err != nil {
 			return err
 		}
@@ -350,18 +360,18 @@ func (f *Follower) each(ctx context.Context, ids []int64, take func([]*Row) erro
 	return nil
 }
 
-func bucketOf(id int64) int { return int(uint64(id) % buckets) }
+func checksumBucket(id int64) int { return int(uint64(id) % checksumBuckets) }
 
-func sumOf(sums []byte, bucket int) []byte { return sums[4*bucket : 4*bucket+4] }
+func bucketChecksum(sums []byte, bucket int) []byte { return sums[4*bucket : 4*bucket+4] }
 
-// toggle takes what a row says into the sum of its bucket, or out of it.
-func toggle(sums []byte, row *Row) {
+// toggleChecksum adds the content of a row to the checksum of its bucket, or removes it.
+func toggleChecksum(sums []byte, row *Row) {
 	text, err := json.Marshal(row.Records, json.Deterministic(true))
 	if err != nil {
 		return // what cannot be encoded is not brought either
 	}
 	sum := sha256.Sum256(fmt.Appendf(text, "%d %s", row.ID, row.Missing))
-	at := sumOf(sums, bucketOf(row.ID))
+	at := bucketChecksum(sums, checksumBucket(row.ID))
 	binary.LittleEndian.PutUint32(at, binary.LittleEndian.Uint32(at)^binary.LittleEndian.Uint32(sum[:]))
 }
 
@@ -370,4 +380,4 @@ func shortHash(text string) string {
 	return hex.EncodeToString(sum[:8])
 }
 
-func marks(n int) string { return strings.TrimSuffix(strings.Repeat("?,", n), ",") }
+func placeholders(n int) string { return strings.TrimSuffix(strings.Repeat("?,", n), ",") }

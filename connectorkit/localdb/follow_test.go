@@ -131,7 +131,8 @@ func TestFollowing(t *testing.T) {
 		t.Repeat(map[string]func(*rapid.T){
 			"add": func(t *rapid.T) { n.add(t, n.now.AddDate(0, 0, -rapid.IntRange(0, 60).Draw(t, "age"))) },
 			"change": func(t *rapid.T) {
-				n.exec(t, "UPDATE notes SET text = ? WHERE at >= ? AND id % 3 = ?", fmt.Sprint("changed ", n.serial, " ", rapid.IntRange(0, 99).Draw(t, "n")),
+				n.exec(t, "UPDATE notes SET text = ? WHERE at >= ? AND id % 3 = ?",
+					fmt.Sprint("changed ", n.serial, " ", rapid.IntRange(0, 99).Draw(t, "n")),
 					n.now.AddDate(0, 0, -20).Unix(), rapid.IntRange(0, 2).Draw(t, "which"))
 			},
 			"delete": func(t *rapid.T) {
@@ -166,12 +167,13 @@ func TestFollowing(t *testing.T) {
 func TestApple(t *testing.T) {
 	t.Parallel()
 	at := time.Date(2026, 3, 1, 10, 30, 0, 250e6, time.UTC)
-	seconds, nanoseconds := localdb.AppleSince(at)
+	seconds, nanoseconds := localdb.AppleCounts(at)
 	for v, want := range map[any]time.Time{
-		nanoseconds: at, seconds: at.Truncate(time.Second), float64(seconds) + 0.25: at, fmt.Sprint(seconds): at.Truncate(time.Second),
-		int64(0): {}, int64(-5): {}, "never": {}, int64(9e18): {}, float64(1e300): {},
+		nanoseconds: at, seconds: at.Truncate(time.Second), float64(seconds) + 0.25: at,
+		fmt.Sprint(seconds): at.Truncate(time.Second),
+		int64(0):            {}, int64(-5): {}, "never": {}, int64(9e18): {}, float64(1e300): {},
 	} {
-		if got := localdb.Apple(v); !got.Equal(want) {
+		if got := localdb.AppleTime(v); !got.Equal(want) {
 			t.Errorf("%v is %v, want %v", v, got, want)
 		}
 	}

@@ -19,23 +19,23 @@ import (
 	sqlite3 "modernc.org/sqlite/lib"
 )
 
-// busy is how long a locked database is waited for. It is short because a copy is at hand: an
+// busyTimeout is how long a locked database is waited for. It is short because a copy is at hand: an
 // owner that is done with its transaction has let go by then, one that never lets go costs no more.
-var busy = 500 * time.Millisecond
+var busyTimeout = 500 * time.Millisecond
 
-// copies is how often a database is copied that changes while it is copied.
-const copies = 3
+// maxCopyAttempts is how often a database is copied that changes while it is copied.
+const maxCopyAttempts = 3
 
 // Companions are the endings of the files that belong to a database.
 var Companions = []string{"-wal", "-journal"}
 
-// Read opens the database at an absolute path and hands it to read. Where it cannot be read
+// ReadDatabase opens the database at an absolute path and hands it to read. Where it cannot be read
 // in place, because its owner keeps it locked or because its shared memory is not ours to
 // use, a private copy with its write-ahead log is read and deleted. Read may be called a
 // second time then.
-func Read(ctx context.Context, path string, read func(context.Context, *sql.DB) error) error {
-	err := within(ctx, path, "ro", read)
-	if !elsewhere(err) || ctx.Err() != nil {
+func ReadDatabase(ctx context.Context, path string, read func(context.Context, *sql.DB) error) error {
+	err := withDatabase(ctx, path, "ro", read)
+	if !copyMayHelp(err) || ctx.Err() != nil {
 		return err
 	}
 	dir, err := os.MkdirTemp("", "database-")
@@ -44,18 +44,20 @@ func Read(ctx context.Context, path string, read func(context.Context, *sql.DB) 
 	}
 	defer os.RemoveAll(dir)
 	copied := filepath.Join(dir, "copy.sqlite")
-	if err := duplicate(path, copied); err != nil {
+	if err := copyDatabase(path, copied); err != nil {
 		return err
 	}
-	return within(ctx, copied, "rw", read) // what its owner had not finished is taken back in the copy
+	return withDatabase(ctx, copied, "rw", read) // what its owner had not finished is taken back in the copy
 }
 
-func within(ctx context.Context, path, mode string, read func(context.Context, *sql.DB) error) error {
+func withDatabase(ctx context.Context, path, mode string, read func(context.Context, *sql.DB) error) error {
 	if _, err := os.Stat(path); err != nil {
 		return err
 	}
-	address := url.URL{Scheme: "file", Opaque: (&url.URL{Path: filepath.ToSlash(path)}).EscapedPath(), RawQuery: fmt.Sprintf(
-		"mode=%s&_pragma=busy_timeout(%d)&_pragma=query_only(1)&_pragma=trusted_schema(0)", mode, busy.Milliseconds())}
+	address := url.URL{Scheme: "file", Opaque: (&url.URL{Path: filepath.ToSlash(path)}).EscapedPath(),
+		RawQuery: fmt.Sprintf(
+			"mode=%s&_pragma=busy_timeout(%d)&_pragma=query_only(1)&_pragma=trusted_schema(0)", mode,
+			busyTimeout.Milliseconds())}
 	db, err := sql.Open("sqlite", address.String())
 	if err != nil {
 		return fmt.Errorf("open database: %w", err)
@@ -69,8 +71,8 @@ func within(ctx context.Context, path, mode string, read func(context.Context, *
 	return read(ctx, db)
 }
 
-// elsewhere reports whether a copy may be read although the database could not be.
-func elsewhere(err error) bool {
+// copyMayHelp reports whether a copy may be read although the database could not be.
+func copyMayHelp(err error) bool {
 	var e *sqlite.Error
 	if !errors.As(err, &e) {
 		return false
@@ -82,13 +84,13 @@ func elsewhere(err error) bool {
 	return false
 }
 
-var errBusy = errors.New("the database changes faster than it can be copied")
+var errChangesTooFast = errors.New("the database changes faster than it can be copied")
 
-// duplicate copies a database with its logs as they were at one moment. A write-ahead log may grow
-// meanwhile: what stands behind the last whole transaction in the copy does not count.
-func duplicate(from, to string) error {
-	for range copies {
-		before, err := looks(from)
+// copyDatabase copies a database with its logs as they were at one moment. A write-ahead log may grow
+// meanwhile: content after the last whole transaction in the copy is ignored.
+func copyDatabase(from, to string) error {
+	for range maxCopyAttempts {
+		before, err := readDatabaseState(from)
 		if err != nil {
 			return err
 		}
@@ -97,22 +99,22 @@ func duplicate(from, to string) error {
 				return err
 			}
 		}
-		if after, err := looks(from); err == nil && after == before {
+		if after, err := readDatabaseState(from); err == nil && after == before {
 			return nil
 		}
 	}
-	return errBusy
+	return errChangesTooFast
 }
 
-// look is how a database looked at one moment, but for what is appended to its log.
-type look struct {
+// databaseState is how a database looked at one moment, but for what is appended to its log.
+type databaseState struct {
 	database, journal struct{ size, at int64 }
-	log               [walHeader]byte // another one when the log begins anew
+	log               [walHeaderBytes]byte // differs after the log was restarted
 }
 
-const walHeader = 32
+const walHeaderBytes = 32
 
-func looks(path string) (l look, err error) {
+func readDatabaseState(path string) (l databaseState, err error) {
 	info, err := os.Stat(path)
 	if err != nil {
 		return l, err
@@ -135,8 +137,8 @@ func looks(path string) (l look, err error) {
 	return l, nil
 }
 
-// Damaged reports whether an error says that the file is no database, or a broken one.
-func Damaged(err error) bool {
+// IsDamaged reports whether an error means that the file is not a database, or a broken one.
+func IsDamaged(err error) bool {
 	var e *sqlite.Error
 	if !errors.As(err, &e) {
 		return false

@@ -13,7 +13,7 @@ import (
 
 func count(t *testing.T, path string) (n int) {
 	t.Helper()
-	err := localdb.Read(t.Context(), path, func(ctx context.Context, db *sql.DB) error {
+	err := localdb.ReadDatabase(t.Context(), path, func(ctx context.Context, db *sql.DB) error {
 		if _, err := db.ExecContext(ctx, "DELETE FROM visits"); err == nil {
 			t.Error("a foreign database was written to")
 		}
@@ -31,7 +31,8 @@ func count(t *testing.T, path string) (n int) {
 func TestRead(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "with space?#.sqlite")
-	owner, err := sql.Open("sqlite", "file:"+filepath.Dir(path)+"/with%20space%3f%23.sqlite?_pragma=journal_mode(WAL)&_pragma=wal_autocheckpoint(0)")
+	owner, err := sql.Open("sqlite",
+		"file:"+filepath.Dir(path)+"/with%20space%3f%23.sqlite?_pragma=journal_mode(WAL)&_pragma=wal_autocheckpoint(0)")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -70,7 +71,7 @@ func TestRead(t *testing.T) {
 	if n := count(t, other); n != 11 {
 		t.Errorf("%d rows of a copy with its log", n)
 	}
-	if err := localdb.Read(t.Context(), filepath.Join(t.TempDir(), "none"), nil); !os.IsNotExist(err) {
+	if err := localdb.ReadDatabase(t.Context(), filepath.Join(t.TempDir(), "none"), nil); !os.IsNotExist(err) {
 		t.Errorf("no database: %v", err)
 	}
 }
@@ -91,7 +92,7 @@ func TestLockedForGood(t *testing.T) {
 	if n := count(t, path); n != 2 {
 		t.Errorf("%d rows", n)
 	}
-	err = localdb.Read(t.Context(), path, func(ctx context.Context, db *sql.DB) error {
+	err = localdb.ReadDatabase(t.Context(), path, func(ctx context.Context, db *sql.DB) error {
 		columns, err := localdb.Columns(ctx, db, "visits")
 		if err == nil && (!columns["id"] || len(columns) != 1) {
 			t.Errorf("columns %v", columns)
@@ -103,12 +104,13 @@ func TestLockedForGood(t *testing.T) {
 	}
 }
 
-// TestLockedAmidATransaction holds that of a database with a rollback journal, whose owner has
-// written half a transaction into it and lets nobody in, the state before that is read.
+// TestLockedAmidATransaction reads a database with a rollback journal. Its owner has
+// written half a transaction and holds the lock: the state before the transaction is read.
 func TestLockedAmidATransaction(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "History")
-	owner, err := sql.Open("sqlite", "file:"+path+"?_pragma=locking_mode(EXCLUSIVE)&_pragma=journal_mode(TRUNCATE)&_pragma=cache_size(2)")
+	owner, err := sql.Open("sqlite",
+		"file:"+path+"?_pragma=locking_mode(EXCLUSIVE)&_pragma=journal_mode(TRUNCATE)&_pragma=cache_size(2)")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -121,7 +123,8 @@ func TestLockedAmidATransaction(t *testing.T) {
 		}
 	}
 	exec("CREATE TABLE visits (id INTEGER PRIMARY KEY, text TEXT)")
-	exec("WITH n(i) AS (SELECT 1 UNION ALL SELECT i+1 FROM n WHERE i < 200) INSERT INTO visits SELECT i, hex(randomblob(500)) FROM n")
+	exec("WITH n(i) AS (SELECT 1 UNION ALL SELECT i+1 FROM n WHERE i < 200) INSERT INTO visits SELECT i, " +
+		"hex(randomblob(500)) FROM n")
 	size := func() int64 {
 		info, err := os.Stat(path)
 		if err != nil {
@@ -130,7 +133,8 @@ func TestLockedAmidATransaction(t *testing.T) {
 		return info.Size()
 	}
 	before := size()
-	exec("BEGIN; UPDATE visits SET text = hex(randomblob(600)); WITH n(i) AS (SELECT 1 UNION ALL SELECT i+1 FROM n WHERE i < 200) INSERT INTO visits SELECT i+1000, hex(randomblob(500)) FROM n")
+	exec("BEGIN; UPDATE visits SET text = hex(randomblob(600)); WITH n(i) AS (SELECT 1 UNION ALL SELECT i+1 FROM n " +
+		"WHERE i < 200) INSERT INTO visits SELECT i+1000, hex(randomblob(500)) FROM n")
 	if journal, err := os.Stat(path + "-journal"); err != nil || journal.Size() == 0 || size() == before {
 		t.Fatal("the transaction is not in the file")
 	}
@@ -144,7 +148,9 @@ func TestLockedAmidATransaction(t *testing.T) {
 func TestCopiedWhileItGrows(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "places.sqlite")
-	owner, err := sql.Open("sqlite", "file:"+path+"?_pragma=locking_mode(EXCLUSIVE)&_pragma=journal_mode(WAL)&_pragma=synchronous(OFF)&_pragma=wal_autocheckpoint(0)")
+	owner, err := sql.Open("sqlite",
+		"file:"+path+"?_pragma=locking_mode(EXCLUSIVE)&_pragma=journal_mode(WAL)&_pragma=synchronous(OFF)&"+
+			"_pragma=wal_autocheckpoint(0)")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -162,7 +168,8 @@ func TestCopiedWhileItGrows(t *testing.T) {
 				return
 			default:
 			}
-			if _, err := owner.Exec("INSERT INTO visits (text) VALUES (hex(randomblob(2000))), (hex(randomblob(2000))), (hex(randomblob(2000)))"); err != nil {
+			if _, err := owner.Exec("INSERT INTO visits (text) VALUES (hex(randomblob(2000))), (hex(randomblob(2000))), " +
+				"(hex(randomblob(2000)))"); err != nil {
 				done <- err
 				return
 			}
@@ -170,7 +177,7 @@ func TestCopiedWhileItGrows(t *testing.T) {
 	}()
 	last := 0
 	for range 4 {
-		err := localdb.Read(t.Context(), path, func(ctx context.Context, db *sql.DB) error {
+		err := localdb.ReadDatabase(t.Context(), path, func(ctx context.Context, db *sql.DB) error {
 			var n, top int
 			if err := db.QueryRowContext(ctx, "SELECT count(*), coalesce(max(id), 0) FROM visits").Scan(&n, &top); err != nil {
 				return err

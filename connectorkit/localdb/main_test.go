@@ -8,6 +8,6 @@ import (
 
 // TestMain keeps the tests from waiting for owners that never let go.
 func TestMain(m *testing.M) {
-	busy = 50 * time.Millisecond
+	busyTimeout = 50 * time.Millisecond
 	os.Exit(m.Run())
 }

@@ -14,8 +14,8 @@ import (
 // ages keep different ones.
 type Schema map[string]map[string]bool
 
-// SchemaOf looks for tables.
-func SchemaOf(ctx context.Context, db *sql.DB, tables ...string) (Schema, error) {
+// ReadSchema looks for tables.
+func ReadSchema(ctx context.Context, db *sql.DB, tables ...string) (Schema, error) {
 	s := Schema{}
 	for _, table := range tables {
 		columns, err := Columns(ctx, db, table)
@@ -27,25 +27,25 @@ func SchemaOf(ctx context.Context, db *sql.DB, tables ...string) (Schema, error)
 	return s, nil
 }
 
-// Sample compares schemas with what a connector knows of them.
-type Sample interface {
+// SchemaSample compares schemas with what a connector knows of them.
+type SchemaSample interface {
 	Due() bool
 	Tables(map[string]map[string]string)
 }
 
-// Compare hands the schema of a database to a sample: the declared types of columns, by table and column. Tables that
-// SQLite and its modules for searching keep for themselves are left out.
-func Compare(ctx context.Context, db *sql.DB, with Sample) error {
+// CompareSchema hands the schema of a database to a sample: the declared types of columns, by table and column.
+// Tables that SQLite and its modules for searching keep for themselves are left out.
+func CompareSchema(ctx context.Context, db *sql.DB, with SchemaSample) error {
 	if !with.Due() {
 		return nil
 	}
 	tables := map[string]map[string]string{}
 	err := Query(ctx, db, func(v []any) {
-		table := Text(v[0])
+		table := ValueText(v[0])
 		if tables[table] == nil {
 			tables[table] = map[string]string{}
 		}
-		tables[table][Text(v[1])] = Text(v[2])
+		tables[table][ValueText(v[1])] = ValueText(v[2])
 	}, `SELECT m.name, c.name, c.type FROM sqlite_master m JOIN pragma_table_info(m.name) c
 		WHERE m.type = 'table' AND instr(m.name, 'sqlite_') <> 1 AND NOT EXISTS (SELECT 1 FROM sqlite_master v
 			WHERE v.sql LIKE 'CREATE VIRTUAL%' AND (v.name = m.name OR instr(m.name, v.name || '_') = 1))`)
@@ -97,7 +97,7 @@ func Values(rows *sql.Rows) ([]any, error) {
 	return values, rows.Scan(into...)
 }
 
-// Digest tells whether a list of records is another than it was.
+// Digest returns a hash that changes when a list of records changes.
 func Digest(list []Record) (string, error) {
 	h := sha256.New()
 	for _, rec := range list {

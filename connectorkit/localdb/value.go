@@ -11,15 +11,15 @@ import (
 // A column of a foreign database may hold anything, whatever it is declared as. Values are
 // therefore scanned as any, and these read them.
 
-// Text is a value as text that is valid and without zero bytes; empty when it is none.
-func Text(v any) string {
+// ValueText is a value as text that is valid and without zero bytes; empty when it is none.
+func ValueText(v any) string {
 	switch v := v.(type) {
 	case nil:
 		return ""
 	case string:
 		return strings.ReplaceAll(strings.ToValidUTF8(v, "\ufffd"), "\x00", "")
 	case []byte:
-		return Text(string(v))
+		return ValueText(string(v))
 	case time.Time:
 		return v.Format(time.RFC3339Nano)
 	}
@@ -74,44 +74,45 @@ func Float(v any) float64 {
 	return math.NaN()
 }
 
-// apple is where Apple's programs count from.
-var apple = time.Date(2001, 1, 1, 0, 0, 0, 0, time.UTC)
+// appleEpoch is where Apple's programs count from.
+var appleEpoch = time.Date(2001, 1, 1, 0, 0, 0, 0, time.UTC)
 
-// nanos is from which size on a count since 2001 is one of nanoseconds: as one of seconds it
+// nanosecondThreshold is from which size on a count since 2001 is one of nanoseconds: as one of seconds it
 // would be in the year 5170.
-const nanos = 1e11
+const nanosecondThreshold = 1e11
 
-// Apple is a moment that is counted in seconds or in nanoseconds since 2001, each value as
-// its size tells; zero when there is none, or none that a clock has shown.
-func Apple(v any) time.Time {
+// AppleTime is a moment that is counted in seconds or in nanoseconds since 2001, each value as
+// its size implies. It returns zero if there is none, or one that no clock has shown.
+func AppleTime(v any) time.Time {
 	n := Float(v)
-	if n >= nanos {
+	if n >= nanosecondThreshold {
 		if whole, exact := v.(int64); exact {
-			return sensible(apple.Add(time.Duration(whole)))
+			return plausibleTime(appleEpoch.Add(time.Duration(whole)))
 		}
 		n /= 1e9
 	}
-	if !(n > 0 && n < nanos) {
+	if !(n > 0 && n < nanosecondThreshold) {
 		return time.Time{}
 	}
 	seconds, part := math.Modf(n)
-	return sensible(time.Unix(apple.Unix()+int64(seconds), int64(math.Round(part*1e6))*1000).UTC()) // such a number is no finer
+	// such a number is no finer
+	return plausibleTime(time.Unix(appleEpoch.Unix()+int64(seconds), int64(math.Round(part*1e6))*1000).UTC())
 }
 
-func sensible(at time.Time) time.Time {
+func plausibleTime(at time.Time) time.Time {
 	if at.Year() < 2001 || at.Year() > 2199 {
 		return time.Time{}
 	}
 	return at
 }
 
-// AppleSince is a moment as both counts have it.
-func AppleSince(at time.Time) (seconds, nanoseconds int64) {
-	return at.Unix() - apple.Unix(), at.Sub(apple).Nanoseconds()
+// AppleCounts is a moment as both counts have it.
+func AppleCounts(at time.Time) (seconds, nanoseconds int64) {
+	return at.Unix() - appleEpoch.Unix(), at.Sub(appleEpoch).Nanoseconds()
 }
 
-// Stamp is a moment as records have it; empty when there is none.
-func Stamp(at time.Time) string {
+// RecordTime is a moment as records have it; empty when there is none.
+func RecordTime(at time.Time) string {
 	if at.IsZero() {
 		return ""
 	}

@@ -15,7 +15,7 @@ var zstdMagic = []byte{0x28, 0xb5, 0x2f, 0xfd}
 const maxWindow = 32 << 20
 
 // readCompressed decodes the file as a whole; what is known of it already is passed over.
-func (r *reader) readCompressed(ctx context.Context, f *found, e *entry, h *os.File) error {
+func (r *sourceReader) readCompressed(ctx context.Context, f *foundFile, e *fileEntry, h *os.File) error {
 	dec, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(maxWindow),
 		zstd.WithDecoderLowmem(true))
 	if err != nil {
@@ -24,41 +24,42 @@ func (r *reader) readCompressed(ctx context.Context, f *found, e *entry, h *os.F
 	defer dec.Close()
 	open := func() error { return dec.Reset(io.NewSectionReader(h, 0, e.Size)) }
 	if err := open(); err != nil {
-		return errors.Join(errDamaged, err)
+		return errors.Join(errFileDamaged, err)
 	}
 	start := int64(0)
 	ring := &tailRing{}
-	if old := f.entry; old != nil && old.resumable() {
-		if _, err := io.CopyN(ring, dec, old.Offset); err == nil && hashOf(ring.first[:min(probe, old.Offset)]) == old.Head &&
-			ring.tail(old.Offset) == old.Tail {
+	if old := f.entry; old != nil && old.canResume() {
+		if _, err := io.CopyN(ring, dec, old.Offset); err == nil &&
+			shortHash(ring.first[:min(probeBytes, old.Offset)]) == old.Head &&
+			ring.hashBefore(old.Offset) == old.Tail {
 			start, e.State = old.Offset, old.State
 		} else {
 			*ring = tailRing{}
 			if err := open(); err != nil {
-				return errors.Join(errDamaged, err)
+				return errors.Join(errFileDamaged, err)
 			}
 		}
 	}
-	src := &content{
-		Reader: io.TeeReader(decoded{dec}, ring),
+	src := &lineContent{
+		Reader: io.TeeReader(decodedContent{dec}, ring),
 		hash: func(from, n int64) string {
 			if from == 0 {
-				return hashOf(ring.first[:n])
+				return shortHash(ring.first[:n])
 			}
-			return ring.tail(from + n)
+			return ring.hashBefore(from + n)
 		},
 		check: func() error { return nil },
 	}
-	return r.scan(ctx, f, e, src, start)
+	return r.scanLines(ctx, f, e, src, start)
 }
 
-// decoded distinguishes damage of the compressed form from the end of the content.
-type decoded struct{ r io.Reader }
+// decodedContent distinguishes damage of the compressed form from the end of the content.
+type decodedContent struct{ r io.Reader }
 
-func (d decoded) Read(b []byte) (int, error) {
+func (d decodedContent) Read(b []byte) (int, error) {
 	n, err := d.r.Read(b)
 	if err != nil && !errors.Is(err, io.EOF) {
-		err = errors.Join(errDamaged, err)
+		err = errors.Join(errFileDamaged, err)
 	}
 	return n, err
 }
@@ -71,10 +72,10 @@ type tailRing struct {
 	n     int64
 }
 
-const ringSize = probe + bufferSize + probe
+const ringSize = probeBytes + bufferSize + probeBytes
 
 func (r *tailRing) Write(b []byte) (int, error) {
-	if miss := probe - len(r.first); miss > 0 {
+	if miss := probeBytes - len(r.first); miss > 0 {
 		r.first = append(r.first, b[:min(miss, len(b))]...)
 	}
 	r.n += int64(len(b))
@@ -85,12 +86,12 @@ func (r *tailRing) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// tail is the hash of the piece before an offset; empty when it has passed out of reach.
-func (r *tailRing) tail(offset int64) string {
-	n := min(probe, offset)
+// hashBefore is the hash of the piece before an offset; empty when it has passed out of reach.
+func (r *tailRing) hashBefore(offset int64) string {
+	n := min(probeBytes, offset)
 	from := int64(len(r.last)) - (r.n - offset) - n
 	if from < 0 || offset > r.n {
 		return ""
 	}
-	return hashOf(r.last[from : from+n])
+	return shortHash(r.last[from : from+n])
 }

@@ -23,8 +23,8 @@ const (
 	statusUnsupported = "unsupported"
 )
 
-// maxUnknown bounds the account of what no store fits.
-const maxUnknown = 50
+// maxUnknownNames bounds the account of what no store fits.
+const maxUnknownNames = 50
 
 // Coverage is the account of one store: every file present is read, unreadable, excluded
 // or waits for its turn.
@@ -68,8 +68,8 @@ func FileAccount(id, file string, left Leftovers) *Coverage {
 	return c
 }
 
-// coverage gives the account of every store after a pass.
-func (r *reader) coverage() []connectorkit.Record {
+// storeCoverage returns the coverage record of every store after a pass.
+func (r *sourceReader) storeCoverage() []connectorkit.Record {
 	byStore := map[*Store]*Coverage{}
 	var list []*Coverage
 	for i := range r.src.Stores {
@@ -86,12 +86,12 @@ func (r *reader) coverage() []connectorkit.Record {
 		c.FilesPresent++
 		c.BytesPresent += f.size
 		switch f.standing {
-		case accounted:
+		case fileAccounted:
 			c.FilesRead++
 			c.BytesRead += f.read
-		case unreadable:
+		case fileUnreadable:
 			c.FilesUnreadable++
-		case excluded:
+		case fileExcluded:
 			c.FilesExcluded++
 		default:
 			c.FilesWaiting++
@@ -105,7 +105,7 @@ func (r *reader) coverage() []connectorkit.Record {
 	for i := range r.src.Stores {
 		s := &r.src.Stores[i]
 		c := list[i]
-		c.Oldest, c.Newest = dateOf(oldest[s]), dateOf(newest[s])
+		c.Oldest, c.Newest = formatDate(oldest[s]), formatDate(newest[s])
 		c.LinesByKind = maps.Clone(r.steady.Skipped[s.Name])
 		if r.history != nil {
 			for kind, n := range r.history.Skipped[s.Name] {
@@ -118,7 +118,7 @@ func (r *reader) coverage() []connectorkit.Record {
 		for _, n := range c.LinesByKind {
 			c.LinesSkipped += n
 		}
-		c.Status = r.status(s, c)
+		c.Status = r.coverageStatus(s, c)
 		if c.Status == statusUnavailable {
 			c.Reason = "this user may not read the folder: " + permissionNext(runtime.GOOS)
 		}
@@ -127,10 +127,10 @@ func (r *reader) coverage() []connectorkit.Record {
 		}
 		out = append(out, connectorkit.Upsert(c))
 	}
-	return append(out, r.unknown()...)
+	return append(out, r.unknownCoverage()...)
 }
 
-// permissionNext says which switch lets the program read a folder of its own user.
+// permissionNext names the system setting that lets the program read a folder of its own user.
 func permissionNext(system string) string {
 	if system == "darwin" {
 		return "switch on Full Disk Access for the program that collects, in System Settings, Privacy & Security"
@@ -138,31 +138,31 @@ func permissionNext(system string) string {
 	return "let the user that collects read it"
 }
 
-func (r *reader) status(s *Store, c *Coverage) string {
+func (r *sourceReader) coverageStatus(s *Store, c *Coverage) string {
 	switch {
-	case slices.ContainsFunc(r.walk.trees, func(t *tree) bool { return t.Name == s.Root && t.denied() }):
+	case slices.ContainsFunc(r.walk.trees, func(t *rootTree) bool { return t.Name == s.Root && t.isDenied() }):
 		return statusUnavailable
 	case c.FilesPresent == 0:
 		return statusMissing
-	case !s.reads() && s.Listed != "":
+	case !s.readsContent() && s.Listed != "":
 		return statusInventory
-	case !s.reads() || c.FilesExcluded == c.FilesPresent:
+	case !s.readsContent() || c.FilesExcluded == c.FilesPresent:
 		return statusExcluded
-	case !r.wanted(s) || c.FilesWaiting > 0:
+	case !r.collectsStore(s) || c.FilesWaiting > 0:
 		return statusDeferred
 	}
 	return statusCollected
 }
 
-// unknown accounts for what no store fits. An account that applies no more is taken back.
-func (r *reader) unknown() []connectorkit.Record {
+// unknownCoverage accounts for what no store fits. An account that applies no more is taken back.
+func (r *sourceReader) unknownCoverage() []connectorkit.Record {
 	names := slices.Sorted(maps.Keys(r.walk.unknown))
 	var out []connectorkit.Record
 	var rest int64
-	for _, name := range names[min(len(names), maxUnknown):] {
+	for _, name := range names[min(len(names), maxUnknownNames):] {
 		rest += int64(r.walk.unknown[name])
 	}
-	names = names[:min(len(names), maxUnknown)]
+	names = names[:min(len(names), maxUnknownNames)]
 	now := map[string]bool{}
 	leave := func(id, kind string, n int64, c Coverage) {
 		now[id] = true
@@ -182,7 +182,8 @@ func (r *reader) unknown() []connectorkit.Record {
 	add := func(id, name string, n int64) {
 		now[id] = true
 		out = append(out, connectorkit.Upsert(&Coverage{
-			ID: id, Store: name, Status: statusUnaccounted, Reason: "this connector does not know what it holds", FilesPresent: n,
+			ID: id, Store: name, Status: statusUnaccounted, Reason: "this connector does not know what it holds",
+			FilesPresent: n,
 		}))
 	}
 	for _, name := range names {
@@ -200,15 +201,15 @@ func (r *reader) unknown() []connectorkit.Record {
 	return out
 }
 
-func dateOf(nano int64) string {
+func formatDate(nano int64) string {
 	if nano == 0 {
 		return ""
 	}
 	return time.Unix(0, nano).UTC().Format(time.RFC3339)
 }
 
-// Inventory is the record of a file that is listed and not opened.
-type Inventory struct {
+// ListedFile is the record of a file that is listed and not opened.
+type ListedFile struct {
 	ID             string `json:"id"`
 	Store          string `json:"store"`
 	RelativePath   string `json:"relative_path"`
@@ -220,10 +221,10 @@ type Inventory struct {
 	Reason         string `json:"reason"`
 }
 
-func inventory(f *found) connectorkit.Record {
+func listedFileRecord(f *foundFile) connectorkit.Record {
 	sum := sha256.Sum256([]byte(f.store.Name + "\x00" + f.rel))
 	id := hex.EncodeToString(sum[:16])
-	return connectorkit.Upsert(&Inventory{
+	return connectorkit.Upsert(&ListedFile{
 		ID: id, Store: f.store.Name, RelativePath: f.rel, PathHash: id, Type: "file", SizeBytes: f.size,
 		MtimeEpoch: f.mod / int64(time.Second), Classification: statusInventory, Reason: f.store.Reason,
 	})

@@ -9,18 +9,18 @@ import (
 )
 
 const (
-	version    = 1
-	maxEntries = 512
-	maxBytes   = 80 << 10 // of the entries, encoded
-	maxHistory = 8        // entries of the walk through history
-	maxState   = 4 << 10  // of one file; a larger one is not kept
-	buckets    = 1024
-	maxReceipt = 512
-	maxListed  = 128 // entries of files without a place
+	cursorVersion     = 1
+	maxCursorEntries  = 512
+	maxCursorBytes    = 80 << 10 // of the entries, encoded
+	maxHistoryEntries = 8        // entries of the walk through history
+	maxStateBytes     = 4 << 10  // of one file; a larger one is not kept
+	digestBuckets     = 1024
+	maxReceipts       = 512
+	maxListedFiles    = 128 // entries of files without a place
 )
 
-// cursor is a bookmark: what of the tree has been read.
-type cursor struct {
+// fileCursor is a bookmark: what of the tree has been read.
+type fileCursor struct {
 	V int `json:"v"`
 	// Streams are those that the bookmark speaks for.
 	Streams []string `json:"streams"`
@@ -34,7 +34,7 @@ type cursor struct {
 	// Looked is when the last whole pass began.
 	Looked int64 `json:"looked,string,omitzero"`
 	// Files are the places in the files that changed last.
-	Files []*entry `json:"files,omitempty"`
+	Files []*fileEntry `json:"files,omitempty"`
 	// Settled is a digest of the files that were read whole and have no entry. A file that
 	// appears among them with old times changes it, and so does one that is gone.
 	Settled []byte `json:"settled,omitempty"`
@@ -50,8 +50,8 @@ type cursor struct {
 	Unknown []string `json:"unknown,omitempty"`
 }
 
-// entry is the place in one file.
-type entry struct {
+// fileEntry is the place in one file.
+type fileEntry struct {
 	ID     string         `json:"i,omitzero"`
 	Path   string         `json:"p"`
 	Size   int64          `json:"s"`
@@ -66,13 +66,13 @@ type entry struct {
 	State  jsontext.Value `json:"a,omitzero"`
 }
 
-// cursorOf reads a bookmark. One that is not ours, that speaks for fewer streams than this run
+// readCursor reads a bookmark. One that is not ours, that speaks for fewer streams than this run
 // collects or that was made under other settings, reads as none: the tree is read again, which writes nothing twice.
 // So does any, when a stream starts again. Streams that are collected in part are not among the streams.
-func cursorOf(raw jsontext.Value, streams []string, settings string, anew bool) *cursor {
-	c := &cursor{}
-	fresh := &cursor{V: version, Streams: streams, Settings: settings}
-	if len(raw) == 0 || raw.Kind() != '{' || json.Unmarshal(raw, c) != nil || c.V != version {
+func readCursor(raw jsontext.Value, streams []string, settings string, anew bool) *fileCursor {
+	c := &fileCursor{}
+	fresh := &fileCursor{V: cursorVersion, Streams: streams, Settings: settings}
+	if len(raw) == 0 || raw.Kind() != '{' || json.Unmarshal(raw, c) != nil || c.V != cursorVersion {
 		return fresh
 	}
 	fresh.Unknown = c.Unknown // accounts that may apply no more
@@ -83,76 +83,76 @@ func cursorOf(raw jsontext.Value, streams []string, settings string, anew bool) 
 		fresh.Memory, fresh.Kept = c.Memory, c.Kept
 		return fresh
 	}
-	if len(c.Settled) != 0 && len(c.Settled) != 4*buckets {
+	if len(c.Settled) != 0 && len(c.Settled) != 4*digestBuckets {
 		return fresh
 	}
 	c.Streams = streams
 	return c
 }
 
-func (c *cursor) sum(bucket int) uint32 {
+func (c *fileCursor) bucketSum(bucket int) uint32 {
 	if len(c.Settled) == 0 {
 		return 0
 	}
 	return binary.LittleEndian.Uint32(c.Settled[4*bucket:])
 }
 
-func (c *cursor) toggle(bucket int, sum uint32) {
+func (c *fileCursor) toggleDigest(bucket int, sum uint32) {
 	if len(c.Settled) == 0 {
-		c.Settled = make([]byte, 4*buckets)
+		c.Settled = make([]byte, 4*digestBuckets)
 	}
 	at := c.Settled[4*bucket:]
 	binary.LittleEndian.PutUint32(at, binary.LittleEndian.Uint32(at)^sum)
 }
 
-// put keeps the place in a file, and settles the files that changed longest ago when there
+// putEntry keeps the place in a file, and settles the files that changed longest ago when there
 // are too many.
-func (c *cursor) put(e *entry, limit int) {
-	if len(e.State) > maxState {
+func (c *fileCursor) putEntry(e *fileEntry, limit int) {
+	if len(e.State) > maxStateBytes {
 		e.State = nil
 		e.Head, e.Tail = "", "" // without its state the file cannot be read on
 	}
-	c.Files = slices.DeleteFunc(c.Files, func(o *entry) bool { return o.Path == e.Path || o == e })
+	c.Files = slices.DeleteFunc(c.Files, func(o *fileEntry) bool { return o.Path == e.Path || o == e })
 	c.Files = append(c.Files, e)
-	for len(c.Files) > limit || c.weight() > maxBytes {
+	for len(c.Files) > limit || c.encodedSize() > maxCursorBytes {
 		listed := 0
 		for _, o := range c.Files {
 			if o.Head == "" {
 				listed++
 			}
 		}
-		var oldest *entry
+		var oldest *fileEntry
 		for _, o := range c.Files {
-			if o != e && !o.Open && (listed <= maxListed || o.Head == "") && (oldest == nil || o.before(oldest)) {
+			if o != e && !o.Open && (listed <= maxListedFiles || o.Head == "") && (oldest == nil || o.isEarlier(oldest)) {
 				oldest = o
 			}
 		}
 		if oldest == nil {
 			return
 		}
-		c.settle(oldest)
+		c.settleEntry(oldest)
 	}
 }
 
-// before reports which of two entries is given up first.
-func (e *entry) before(o *entry) bool {
+// isEarlier reports whether e is dropped before o.
+func (e *fileEntry) isEarlier(o *fileEntry) bool {
 	if e.Bad != o.Bad {
 		return o.Bad
 	}
 	return e.Change < o.Change
 }
 
-// settle gives a file's entry up for its part in the digest.
-func (c *cursor) settle(e *entry) {
-	c.drop(e)
-	c.toggle(settledSum(e.Path, e.Size, e.Change))
+// settleEntry replaces a file's entry by its part in the digest.
+func (c *fileCursor) settleEntry(e *fileEntry) {
+	c.dropEntry(e)
+	c.toggleDigest(settledSum(e.Path, e.Size, e.Change))
 }
 
-func (c *cursor) drop(e *entry) {
-	c.Files = slices.DeleteFunc(c.Files, func(o *entry) bool { return o == e })
+func (c *fileCursor) dropEntry(e *fileEntry) {
+	c.Files = slices.DeleteFunc(c.Files, func(o *fileEntry) bool { return o == e })
 }
 
-func (c *cursor) weight() int {
+func (c *fileCursor) encodedSize() int {
 	n := 0
 	for _, e := range c.Files {
 		n += 150 + len(e.ID) + len(e.State)
@@ -160,35 +160,35 @@ func (c *cursor) weight() int {
 	return n
 }
 
-// merge takes over what another bookmark has read.
-func (c *cursor) merge(o *cursor) {
+// mergeCursor takes over what another bookmark has read.
+func (c *fileCursor) mergeCursor(o *fileCursor) {
 	for len(o.Files) > 0 {
-		o.settle(o.Files[0])
+		o.settleEntry(o.Files[0])
 	}
-	for b := range buckets {
-		if sum := o.sum(b); sum != 0 {
-			c.toggle(b, sum)
+	for b := range digestBuckets {
+		if sum := o.bucketSum(b); sum != 0 {
+			c.toggleDigest(b, sum)
 		}
 	}
 	for _, digest := range o.Receipts {
-		c.receive(digest)
+		c.addReceipt(digest)
 	}
 	for store, kinds := range o.Skipped {
 		for kind, n := range kinds {
-			c.skip(store, kind, n)
+			c.countSkipped(store, kind, n)
 		}
 	}
 }
 
-// receive keeps a receipt, and gives up the oldest when there are too many.
-func (c *cursor) receive(digest string) {
+// addReceipt stores a receipt and drops the oldest if there are too many.
+func (c *fileCursor) addReceipt(digest string) {
 	if !slices.Contains(c.Receipts, digest) {
 		c.Receipts = append(c.Receipts, digest)
-		c.Receipts = c.Receipts[max(0, len(c.Receipts)-maxReceipt):]
+		c.Receipts = c.Receipts[max(0, len(c.Receipts)-maxReceipts):]
 	}
 }
 
-func (c *cursor) skip(store, kind string, n int64) {
+func (c *fileCursor) countSkipped(store, kind string, n int64) {
 	if c.Skipped == nil {
 		c.Skipped = map[string]map[string]int64{}
 	}

@@ -30,7 +30,7 @@ func TestDeniedRoot(t *testing.T) {
 		{Name: "shut", Root: "shut", Patterns: []string{"*/History.db"}, Streams: []string{"visits"}, Whole: read},
 		{Name: "open", Root: "open", Patterns: []string{"History.db"}, Streams: []string{"visits"}, Whole: read},
 	}}
-	look := func() *walk {
+	look := func() *treeWalk {
 		t.Helper()
 		if os.Getuid() == 0 {
 			runtime.LockOSThread() // the right to files is a thread's own
@@ -40,34 +40,34 @@ func TestDeniedRoot(t *testing.T) {
 			}
 			defer func() { _ = syscall.Setfsuid(0) }()
 		}
-		w, err := s.look(t.Context(), nil)
+		w, err := s.walkRoots(t.Context(), nil)
 		if err != nil {
 			t.Fatal(err)
 		}
 		return w
 	}
 	w := look()
-	defer w.close()
-	if !w.trees[0].denied() || w.trees[1].denied() || len(w.files) != 1 {
+	defer w.closeTrees()
+	if !w.trees[0].isDenied() || w.trees[1].isDenied() || len(w.files) != 1 {
 		t.Fatalf("denied: %v, %v; %d files", w.trees[0].broken, w.trees[1].broken, len(w.files))
 	}
-	if len(w.closed) != 1 || w.closed[0].store.Name != "shut" || w.closed[0].standing != unreadable {
+	if len(w.closed) != 1 || w.closed[0].store.Name != "shut" || w.closed[0].standing != fileUnreadable {
 		t.Errorf("what cannot be listed: %+v", w.closed)
 	}
-	r := &reader{src: s, walk: w, steady: &cursor{}, selected: map[string]bool{"visits": true}}
-	if r.listed("shut", ".") {
+	r := &sourceReader{src: s, walk: w, steady: &fileCursor{}, selected: map[string]bool{"visits": true}}
+	if r.folderWasListed("shut", ".") {
 		t.Error("the gap would be settled")
 	}
-	if got := r.status(&s.Stores[1], &Coverage{FilesPresent: 1}); got != statusUnavailable {
+	if got := r.coverageStatus(&s.Stores[1], &Coverage{FilesPresent: 1}); got != statusUnavailable {
 		t.Errorf("status %s", got)
 	}
 	if err := os.Chmod(shut, 0o755); err != nil {
 		t.Fatal(err)
 	}
 	w2 := look()
-	defer w2.close()
+	defer w2.closeTrees()
 	r.walk = w2
-	if len(w2.closed) != 0 || !r.listed("shut", ".") {
+	if len(w2.closed) != 0 || !r.folderWasListed("shut", ".") {
 		t.Error("the gap stays although the root can be listed")
 	}
 }
@@ -95,12 +95,13 @@ func TestDepth(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	s := &Source{Roots: []Root{{Name: "r", Path: dir, Depth: 2}}, Stores: []Store{{Name: "all", Root: "r", Patterns: []string{"**"}}}}
-	w, err := s.look(t.Context(), nil)
+	s := &Source{Roots: []Root{{Name: "r", Path: dir, Depth: 2}},
+		Stores: []Store{{Name: "all", Root: "r", Patterns: []string{"**"}}}}
+	w, err := s.walkRoots(t.Context(), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer w.close()
+	defer w.closeTrees()
 	if len(w.files) != 2 || len(w.unknown) != 0 {
 		t.Errorf("%d files, unknown %v", len(w.files), w.unknown)
 	}

@@ -1,5 +1,5 @@
 // Package localfile reads trees of local files that grow, move and vanish while they are
-// read. A connector says which files there are (Store) and what a line, a document or an
+// read. A connector declares the kinds of files (Store) and what a line, a document or an
 // open file means; the reader does the rest:
 //
 //   - Its bookmark is bounded: a watermark, at most 512 files with their places, and a

@@ -25,9 +25,9 @@ type Excerpt struct {
 }
 
 // Text adds a text.
-func (e *Excerpt) Text(text string) { e.add([]byte(text)) }
+func (e *Excerpt) Text(text string) { e.appendBytes([]byte(text)) }
 
-func (e *Excerpt) add(b []byte) {
+func (e *Excerpt) appendBytes(b []byte) {
 	e.total += int64(len(b))
 	if e.Sum {
 		if e.hash == nil {
@@ -43,7 +43,7 @@ func (e *Excerpt) add(b []byte) {
 // Quoted adds a JSON text. Nothing of it is copied but what is kept.
 func (e *Excerpt) Quoted(raw jsontext.Value) {
 	if raw.Kind() != '"' {
-		e.add(raw)
+		e.appendBytes(raw)
 		return
 	}
 	rest := []byte(raw[1 : len(raw)-1])
@@ -54,34 +54,34 @@ func (e *Excerpt) Quoted(raw jsontext.Value) {
 	for {
 		i := bytes.IndexByte(rest, '\\')
 		if i < 0 {
-			e.add(rest)
+			e.appendBytes(rest)
 			return
 		}
-		e.add(rest[:i])
-		r, n := escaped(rest[i:])
-		e.add(utf8.AppendRune(char[:0], r))
+		e.appendBytes(rest[:i])
+		r, n := decodeEscape(rest[i:])
+		e.appendBytes(utf8.AppendRune(char[:0], r))
 		rest = rest[i+n:]
 	}
 }
 
-// escaped reads one escape of a valid JSON text.
-func escaped(b []byte) (r rune, n int) {
+// decodeEscape reads one escape of a valid JSON text.
+func decodeEscape(b []byte) (r rune, n int) {
 	if b[1] != 'u' {
 		if i := strings.IndexByte(`bfnrt`, b[1]); i >= 0 {
 			return rune("\b\f\n\r\t"[i]), 2
 		}
 		return rune(b[1]), 2
 	}
-	r = hexRune(b[2:6])
+	r = parseHexRune(b[2:6])
 	if utf16.IsSurrogate(r) && len(b) >= 12 && b[6] == '\\' && b[7] == 'u' {
-		if pair := utf16.DecodeRune(r, hexRune(b[8:12])); pair != utf8.RuneError {
+		if pair := utf16.DecodeRune(r, parseHexRune(b[8:12])); pair != utf8.RuneError {
 			return pair, 12
 		}
 	}
-	return r, 6 // a surrogate alone is written as a replacement character
+	return r, 6 // an unpaired surrogate is written as a replacement character
 }
 
-func hexRune(b []byte) rune {
+func parseHexRune(b []byte) rune {
 	n, err := strconv.ParseUint(string(b), 16, 16)
 	if err != nil {
 		return utf8.RuneError
@@ -112,7 +112,7 @@ func (e *Excerpt) String() string {
 	return strings.ToValidUTF8(s, "\uFFFD")
 }
 
-// Marked is String with a mark that says how long the whole is, and its hash, when it is cut.
+// Marked returns String and, if text is left out, a mark with the length and hash of the whole.
 func (e *Excerpt) Marked() string {
 	if !e.Cut() {
 		return e.String()

@@ -9,7 +9,8 @@ import (
 
 // FuzzExcerpt holds the unquoting against the standard library's.
 func FuzzExcerpt(f *testing.F) {
-	for _, text := range []string{"", "plain", "tab\tquote\"slash/\\", "ümlaut €", "🚲 wheel", "\u2028\x00", `\ud83d\ude00 \ud83d x \ude00`, "a\xffb"} {
+	for _, text := range []string{"", "plain", "tab\tquote\"slash/\\", "ümlaut €", "🚲 wheel", "\u2028\x00",
+		`\ud83d\ude00 \ud83d x \ude00`, "a\xffb"} {
 		quoted, err := json.Marshal(text)
 		if err != nil {
 			f.Fatal(err)
@@ -22,7 +23,7 @@ func FuzzExcerpt(f *testing.F) {
 		if len(quoted) < 2 || quoted[0] != '"' || json.Unmarshal(quoted, &want) != nil {
 			return
 		}
-		var s Scan
+		var s JSONScanner
 		s.Start(quoted)
 		raw, err := s.Raw()
 		if err != nil {
@@ -35,7 +36,8 @@ func FuzzExcerpt(f *testing.F) {
 		}
 		part := &Excerpt{Limit: limit % 50, Sum: true}
 		part.Quoted(raw)
-		if got := part.String(); !utf8.ValidString(got) || part.Total() != whole.Total() || !strings.HasPrefix(whole.String(), got) && utf8.ValidString(want) {
+		if got := part.String(); !utf8.ValidString(got) || part.Total() != whole.Total() ||
+			!strings.HasPrefix(whole.String(), got) && utf8.ValidString(want) {
 			t.Errorf("%s cut at %d reads as %q", quoted, limit%50, got)
 		}
 	})

@@ -22,13 +22,13 @@ import (
 )
 
 const (
-	// probe is how much of a file's beginning, and before its place, must be unchanged.
-	probe        = 64 << 10
+	// probeBytes is how much of a file's beginning, and before its place, must be unchanged.
+	probeBytes   = 64 << 10
 	defaultLimit = 1 << 20
 )
 
-// errDamaged means that the content cannot be decoded.
-var errDamaged = errors.New("the file is damaged")
+// errFileDamaged means that the content cannot be decoded.
+var errFileDamaged = errors.New("the file is damaged")
 
 // RefusedError is why a store does not take a file, or not all of it. What was brought of it
 // is kept.
@@ -52,14 +52,14 @@ type File struct {
 	Modified time.Time
 	// Changed is the latest time that the system has for the file or its companions.
 	Changed time.Time
-	// Cut says that Whole got only the beginning.
+	// Cut reports that Whole got only the beginning.
 	Cut bool
 	// Offset and Length are where the line is that is being read.
 	Offset, Length int64
 
-	r    *reader
-	f    *found
-	e    *entry
+	r    *sourceReader
+	f    *foundFile
+	e    *fileEntry
 	line func(offset, length int64) ([]byte, error)
 }
 
@@ -69,7 +69,7 @@ func (f *File) Emit(stream string, rec connectorkit.Record) {
 		if f.f.root.Import {
 			rec = rec.FromFile(f.Rel)
 		}
-		f.r.slice.out = append(f.r.slice.out, emission{stream: stream, rec: rec})
+		f.r.slice.out = append(f.r.slice.out, sliceMessage{stream: stream, rec: rec})
 	}
 }
 
@@ -90,16 +90,16 @@ func (f *File) Line(offset, length int64) ([]byte, error) {
 }
 
 // Skip counts a line that is left out on purpose, by its kind.
-func (f *File) Skip(kind string) { f.r.cur.skip(f.Store.Name, kind, 1) }
+func (f *File) Skip(kind string) { f.r.cur.countSkipped(f.Store.Name, kind, 1) }
 
 // Exists reports whether the tree held a file at that path below the same root.
-func (f *File) Exists(rel string) bool { return f.r.walk.at(f.Root, rel) != nil }
+func (f *File) Exists(rel string) bool { return f.r.walk.fileAt(f.Root, rel) != nil }
 
 // Others returns the paths of the files that the walk met below the same root and that fit.
 func (f *File) Others(fits func(rel string) bool) []string {
 	var out []string
 	for _, o := range f.r.walk.files {
-		if o.root == f.f.root && o.standing != excluded && fits(o.rel) {
+		if o.root == f.f.root && o.standing != fileExcluded && fits(o.rel) {
 			out = append(out, o.rel)
 		}
 	}
@@ -108,17 +108,17 @@ func (f *File) Others(fits func(rel string) bool) []string {
 
 // OpenOther opens another file below the same root, and returns its size.
 func (f *File) OpenOther(rel string) (*os.File, int64, error) {
-	h, info, err := f.f.root.open(rel)
+	h, info, err := f.f.root.openFile(rel)
 	if err != nil {
 		return nil, 0, err
 	}
 	return h, info.Size(), nil
 }
 
-// Place says that everything up to here was brought and that state is what is needed to
+// Place reports that everything up to here was emitted. State returns what is needed to
 // go on from it. It is asked for when the slice is large enough to be closed.
 func (f *File) Place(ctx context.Context, state func() any) error {
-	if !f.r.due() {
+	if !f.r.sliceIsDue() {
 		return nil
 	}
 	if ctx.Err() != nil {
@@ -127,8 +127,8 @@ func (f *File) Place(ctx context.Context, state func() any) error {
 	f.e.State = encodeState(state())
 	open := *f.e
 	open.Open = true
-	f.r.keep(f.f, &open)
-	return f.r.commit(ctx)
+	f.r.keepEntry(f.f, &open)
+	return f.r.commitSlice(ctx)
 }
 
 // Read counts bytes that were read, so that a slice does not grow too large.
@@ -137,29 +137,30 @@ func (f *File) Read(n int64) { f.r.slice.bytes += n }
 // Gap declares a part of the file as missing, by a name that stays the same whenever the
 // file is read. One that is retryable is settled by Recovered.
 func (f *File) Gap(part string, reason protocol.Reason, retryable bool, offset, length int64) {
-	f.r.cur.skip(f.Store.Name, string(reason), 1)
-	f.r.gap(f.f, reason, retryable, f.partKey(part), offset, length)
+	f.r.cur.countSkipped(f.Store.Name, string(reason), 1)
+	f.r.declareGap(f.f, reason, retryable, f.partGapKey(part), offset, length)
 }
 
 // Recovered reports that a part of the file was read, which settles a gap of that part.
 func (f *File) Recovered(part string) {
-	f.r.slice.out = append(f.r.slice.out, emission{stream: f.Store.Streams[0], recovered: f.partKey(part)})
+	f.r.slice.out = append(f.r.slice.out, sliceMessage{stream: f.Store.Streams[0], recovered: f.partGapKey(part)})
 }
 
-// partKey is the key of a part in gaps, whatever its name is made of.
-func (f *File) partKey(part string) string { return f.f.key() + "@" + hashOf([]byte(part)) }
+// partGapKey is the key of a part in gaps, whatever its name is made of.
+func (f *File) partGapKey(part string) string { return f.f.fileKey() + "@" + shortHash([]byte(part)) }
 
 // Received reports whether the content of that digest was read whole, under whatever name.
 func (f *File) Received(digest string) bool {
-	return slices.Contains(f.r.steady.Receipts, digest) || f.r.history != nil && slices.Contains(f.r.history.Receipts, digest)
+	return slices.Contains(f.r.steady.Receipts, digest) || f.r.history != nil &&
+		slices.Contains(f.r.history.Receipts, digest)
 }
 
 // Receive notes that content as read whole. It holds once the slice is closed.
-func (f *File) Receive(digest string) { f.r.cur.receive(digest) }
+func (f *File) Receive(digest string) { f.r.cur.addReceipt(digest) }
 
-// Say tells whoever watches what is being done.
-func (f *File) Say(ctx context.Context, words string) error {
-	if err := f.r.f.Say(ctx, protocol.Progress{Stream: f.Store.Streams[0], Message: words}); err != nil {
+// ReportProgress sends a progress message for the owner.
+func (f *File) ReportProgress(ctx context.Context, words string) error {
+	if err := f.r.f.SendProgress(ctx, protocol.Progress{Stream: f.Store.Streams[0], Message: words}); err != nil {
 		return &sendError{err}
 	}
 	return nil
@@ -173,23 +174,24 @@ func (f *File) Sample(kind string, streams []string) *connectorkit.Sample {
 // Now is when the tree was looked at.
 func (f *File) Now() time.Time { return f.r.began }
 
-func (r *reader) file(f *found, e *entry) *File {
+func (r *sourceReader) openedFile(f *foundFile, e *fileEntry) *File {
 	return &File{
-		Store: f.store, Root: f.root.Name, Rel: f.rel, Path: filepath.Join(f.root.base(), filepath.FromSlash(f.rel)), ID: f.id,
+		Store: f.store, Root: f.root.Name, Rel: f.rel, Path: filepath.Join(f.root.baseFolder(), filepath.FromSlash(f.rel)),
+		ID:   f.id,
 		Size: f.size, Modified: time.Unix(0, f.mod).UTC(), Changed: time.Unix(0, f.change).UTC(), r: r, f: f, e: e,
 	}
 }
 
-// base is the folder that paths of the tree are below.
-func (t *tree) base() string {
+// baseFolder is the folder that paths of the tree are below.
+func (t *rootTree) baseFolder() string {
 	if t.file {
 		return filepath.Dir(t.real)
 	}
 	return t.real
 }
 
-func (r *reader) readWhole(f *found, e *entry) error {
-	h, info, err := f.root.open(f.rel)
+func (r *sourceReader) readWholeFile(f *foundFile, e *fileEntry) error {
+	h, info, err := f.root.openFile(f.rel)
 	if err != nil {
 		return err
 	}
@@ -202,7 +204,7 @@ func (r *reader) readWhole(f *found, e *entry) error {
 	if err != nil {
 		return err
 	}
-	file := r.file(f, e)
+	file := r.openedFile(f, e)
 	file.Size, file.Cut = info.Size(), info.Size() > limit
 	r.slice.bytes += int64(len(content))
 	if f.entry != nil {
@@ -212,9 +214,9 @@ func (r *reader) readWhole(f *found, e *entry) error {
 		sample.Content(path.Base(f.rel), content, !file.Cut)
 	}
 	if err := f.store.Whole(file, content); err != nil {
-		return errors.Join(errDamaged, err)
+		return errors.Join(errFileDamaged, err)
 	}
-	e.Size, e.Change, e.Offset = info.Size(), changed(info), info.Size()
+	e.Size, e.Change, e.Offset = info.Size(), changeTime(info), info.Size()
 	return nil
 }
 
@@ -224,21 +226,21 @@ func (f *File) State() jsontext.Value { return f.e.State }
 // SetState keeps something small for the next time that the file is read.
 func (f *File) SetState(v any) { f.e.State = encodeState(v) }
 
-func (r *reader) readOpen(ctx context.Context, f *found, e *entry) error {
-	if err := r.settle(ctx, f); err != nil {
+func (r *sourceReader) readWithStore(ctx context.Context, f *foundFile, e *fileEntry) error {
+	if err := r.waitUntilSettled(ctx, f); err != nil {
 		return err
 	}
-	h, info, err := f.root.open(f.rel)
+	h, info, err := f.root.openFile(f.rel)
 	if err != nil {
 		return err
 	}
 	defer h.Close()
-	e.Size, e.Change = info.Size(), max(changed(info), f.change)
+	e.Size, e.Change = info.Size(), max(changeTime(info), f.change)
 	f.size = e.Size
 	if f.entry != nil {
 		e.State = f.entry.State
 	}
-	if err := f.store.Open(ctx, r.file(f, e), h, e.State); err != nil {
+	if err := f.store.Open(ctx, r.openedFile(f, e), h, e.State); err != nil {
 		return err
 	}
 	e.Offset = f.size
@@ -248,9 +250,9 @@ func (r *reader) readOpen(ctx context.Context, f *found, e *entry) error {
 // settleLimit is how long a run waits for a file that is being written.
 const settleLimit = time.Minute
 
-// settle waits until a file has not changed for as long as its store wants. One that keeps
+// waitUntilSettled waits until a file has not changed for as long as its store wants. One that keeps
 // changing is left for a later pass.
-func (r *reader) settle(ctx context.Context, f *found) error {
+func (r *sourceReader) waitUntilSettled(ctx context.Context, f *foundFile) error {
 	began := r.f.Now()
 	for f.store.Settle > 0 {
 		before, err := f.root.dir.Stat(filepath.FromSlash(f.rel))
@@ -262,10 +264,10 @@ func (r *reader) settle(ctx context.Context, f *found) error {
 			return nil
 		}
 		if r.f.Now().Sub(began) >= settleLimit {
-			return ErrMoved
+			return ErrFileChanged
 		}
 		words := "waiting until " + filepath.Base(f.rel) + " is written whole"
-		if err := r.f.Say(ctx, protocol.Progress{Stream: f.store.Streams[0], Message: words}); err != nil {
+		if err := r.f.SendProgress(ctx, protocol.Progress{Stream: f.store.Streams[0], Message: words}); err != nil {
 			return &sendError{err}
 		}
 		select {
@@ -278,103 +280,104 @@ func (r *reader) settle(ctx context.Context, f *found) error {
 			return err
 		}
 		if after.Size() == before.Size() && after.ModTime().Equal(before.ModTime()) {
-			return nil // a time in the future says nothing; that nothing changed does
+			return nil // a time in the future proves nothing, but an unchanged file does
 		}
 	}
 	return nil
 }
 
-func (r *reader) readLines(ctx context.Context, f *found, e *entry) error {
-	h, info, err := r.openForm(ctx, f)
+func (r *sourceReader) readLineFile(ctx context.Context, f *foundFile, e *fileEntry) error {
+	h, info, err := r.openEitherForm(ctx, f)
 	if err != nil {
 		return err
 	}
 	defer h.Close()
-	e.Size, e.Change = info.Size(), max(changed(info), f.change)
+	e.Size, e.Change = info.Size(), max(changeTime(info), f.change)
 	var magic [4]byte
 	n, _ := h.ReadAt(magic[:], 0)
 	if n == 4 && bytes.Equal(magic[:], zstdMagic) {
 		return r.readCompressed(ctx, f, e, h)
 	}
 	start := int64(0)
-	if old := f.entry; old != nil && old.resumable() && e.Size >= old.Offset && r.hashAt(h, 0, min(probe, old.Offset)) == old.Head &&
-		r.hashAt(h, max(0, old.Offset-probe), min(probe, old.Offset)) == old.Tail {
+	if old := f.entry; old != nil && old.canResume() && e.Size >= old.Offset &&
+		r.hashPiece(h, 0, min(probeBytes, old.Offset)) == old.Head &&
+		r.hashPiece(h, max(0, old.Offset-probeBytes), min(probeBytes, old.Offset)) == old.Tail {
 		start, e.State = old.Offset, old.State
 		e.Torn = old.Torn && e.Size == old.Size
 	}
-	src := &content{
+	src := &lineContent{
 		Reader: io.NewSectionReader(h, start, e.Size-start),
-		hash:   func(from, n int64) string { return r.hashAt(h, from, n) },
+		hash:   func(from, n int64) string { return r.hashPiece(h, from, n) },
 		at: func(offset, length int64) ([]byte, error) {
 			b := make([]byte, length)
 			_, err := h.ReadAt(b, offset)
-			return trim(bytes.TrimSuffix(b, []byte("\n"))), err
+			return trimLine(bytes.TrimSuffix(b, []byte("\n"))), err
 		},
 		check: func() error {
 			now, err := h.Stat()
 			if err != nil {
 				return err
 			}
-			at, err := os.Stat(filepath.Join(f.root.base(), filepath.FromSlash(f.rel)))
+			at, err := os.Stat(filepath.Join(f.root.baseFolder(), filepath.FromSlash(f.rel)))
 			if now.Size() < e.Size || err == nil && !os.SameFile(now, at) {
-				return ErrMoved
+				return ErrFileChanged
 			}
 			return nil
 		},
 	}
-	return r.scan(ctx, f, e, src, start)
+	return r.scanLines(ctx, f, e, src, start)
 }
 
 const (
 	compressedEnding = ".zst"
-	formTries        = 3
-	formWait         = 50 * time.Millisecond
+	maxFormAttempts  = 3
+	formRetryWait    = 50 * time.Millisecond
 )
 
-// openForm opens a file that may be changing between its plain and its compressed form.
-func (r *reader) openForm(ctx context.Context, f *found) (*os.File, fs.FileInfo, error) {
-	h, info, err := f.root.open(f.rel)
+// openEitherForm opens a file that may be changing between its plain and its compressed form.
+func (r *sourceReader) openEitherForm(ctx context.Context, f *foundFile) (*os.File, fs.FileInfo, error) {
+	h, info, err := f.root.openFile(f.rel)
 	other, compressed := strings.CutSuffix(f.rel, compressedEnding)
 	if !compressed {
 		other += compressedEnding
 	}
-	for try := 0; f.store.Compressed && try < formTries && errors.Is(err, fs.ErrNotExist); try++ {
-		if h, info, err = f.root.open(other); err == nil {
+	for try := 0; f.store.Compressed && try < maxFormAttempts && errors.Is(err, fs.ErrNotExist); try++ {
+		if h, info, err = f.root.openFile(other); err == nil {
 			break
 		}
 		select {
-		case <-time.After(formWait):
+		case <-time.After(formRetryWait):
 		case <-ctx.Done():
 			return nil, nil, context.Cause(ctx)
 		}
-		h, info, err = f.root.open(f.rel)
+		h, info, err = f.root.openFile(f.rel)
 	}
 	return h, info, err
 }
 
-// resumable reports whether a file can be read on from the entry.
-func (e *entry) resumable() bool { return e.Offset > 0 && e.Head != "" && e.Tail != "" }
+// canResume reports whether a file can be read on from the entry.
+func (e *fileEntry) canResume() bool { return e.Offset > 0 && e.Head != "" && e.Tail != "" }
 
-// content is what lines are read from, and what is known of it.
-type content struct {
+// lineContent is what lines are read from, and what is known of it.
+type lineContent struct {
 	io.Reader
 	hash  func(from, n int64) string
 	at    func(offset, length int64) ([]byte, error) // nil when nothing can be read twice
 	check func() error
 }
 
-// hashAt is a short hash of a piece of a file, of at most probe bytes; empty when it cannot be read.
-func (r *reader) hashAt(h io.ReaderAt, from, n int64) string {
+// hashPiece is a short hash of a piece of a file, of at most probe bytes; empty when it cannot be read.
+func (r *sourceReader) hashPiece(h io.ReaderAt, from, n int64) string {
 	if r.probed == nil {
-		r.probed = make([]byte, probe)
+		r.probed = make([]byte, probeBytes)
 	}
 	if _, err := h.ReadAt(r.probed[:n], from); err != nil {
 		return ""
 	}
-	return hashOf(r.probed[:n])
+	return shortHash(r.probed[:n])
 }
 
-func hashOf(b []byte) string {
+func shortHash(b []byte) string {
 	sum := sha256.Sum256(b)
 	return base64.RawURLEncoding.EncodeToString(sum[:16])
 }

@@ -31,17 +31,17 @@ func FrontMatter(content []byte) (head map[string]any, body string) {
 	if len(yamlText) > maxFrontMatter || yaml.Unmarshal([]byte(yamlText), &raw) != nil || raw == nil {
 		return nil, text
 	}
-	return plain(raw, 8).(map[string]any), strings.TrimPrefix(after, "\n")
+	return plainYAML(raw, 8).(map[string]any), strings.TrimPrefix(after, "\n")
 }
 
-// plain turns what YAML can say into what JSON can.
-func plain(v any, depth int) any {
+// plainYAML converts a YAML value to one that JSON can represent.
+func plainYAML(v any, depth int) any {
 	switch v := v.(type) {
 	case map[string]any:
 		out := map[string]any{}
 		for name, inner := range v {
 			if depth > 0 {
-				out[name] = plain(inner, depth-1)
+				out[name] = plainYAML(inner, depth-1)
 			}
 		}
 		return out
@@ -49,7 +49,7 @@ func plain(v any, depth int) any {
 		out := map[string]any{}
 		for name, inner := range v {
 			if depth > 0 {
-				out[fmt.Sprint(name)] = plain(inner, depth-1)
+				out[fmt.Sprint(name)] = plainYAML(inner, depth-1)
 			}
 		}
 		return out
@@ -57,7 +57,7 @@ func plain(v any, depth int) any {
 		out := []any{}
 		for _, inner := range v {
 			if depth > 0 {
-				out = append(out, plain(inner, depth-1))
+				out = append(out, plainYAML(inner, depth-1))
 			}
 		}
 		return out

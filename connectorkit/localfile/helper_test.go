@@ -27,13 +27,18 @@ const testManifest = `{
 	"runtime_requirements": {"bindings": {"filesystem": {"required": true}}},
 	"streams": [
 		{"name": "files", "semantics": "mutable_state", "primary_key": "id", "checkpoint": "slice",
-		 "schema": {"type": "object", "required": ["id"], "properties": {"id": {"type": "string"}, "lines": {"type": "integer"}}}},
+		 "schema": {"type": "object", "required": ["id"], "properties": {"id": {"type": "string"},` +
+	` "lines": {"type": "integer"}}}},
 		{"name": "lines", "semantics": "append_only", "primary_key": "id", "checkpoint": "slice",
-		 "schema": {"type": "object", "required": ["id"], "properties": {"id": {"type": "string"}, "file": {"type": "string"}}}},
+		 "schema": {"type": "object", "required": ["id"], "properties": {"id": {"type": "string"},` +
+	` "file": {"type": "string"}}}},
 		{"name": "notes", "semantics": "mutable_state", "primary_key": "id", "checkpoint": "slice",
-		 "schema": {"type": "object", "required": ["id"], "properties": {"id": {"type": "string"}, "text": {"type": "string"}}}},
-		{"name": "listed", "semantics": "mutable_state", "primary_key": "id", "checkpoint": "slice", "schema": {"type": "object", "properties": {"id": {"type": "string"}}}},
-		{"name": "coverage_diagnostics", "semantics": "mutable_state", "primary_key": "id", "checkpoint": "slice", "schema": {"type": "object", "properties": {"id": {"type": "string"}}}}
+		 "schema": {"type": "object", "required": ["id"], "properties": {"id": {"type": "string"},` +
+	` "text": {"type": "string"}}}},
+		{"name": "listed", "semantics": "mutable_state", "primary_key": "id", "checkpoint": "slice",` +
+	` "schema": {"type": "object", "properties": {"id": {"type": "string"}}}},
+		{"name": "coverage_diagnostics", "semantics": "mutable_state", "primary_key": "id", "checkpoint": "slice",` +
+	` "schema": {"type": "object", "properties": {"id": {"type": "string"}}}}
 	]
 }`
 
@@ -76,7 +81,8 @@ func logs(dir string) localfile.Source {
 		Streams: []string{"files", "lines", "notes", "listed"},
 		Roots:   []localfile.Root{{Name: "home", Path: dir}},
 		Stores: []localfile.Store{
-			{Name: "logs", Root: "home", Patterns: []string{"logs/**/*.jsonl", "logs/**/*.jsonl.zst"}, Streams: []string{"lines", "files"}, ID: name, Compressed: true,
+			{Name: "logs", Root: "home", Patterns: []string{"logs/**/*.jsonl", "logs/**/*.jsonl.zst"},
+				Streams: []string{"lines", "files"}, ID: name, Compressed: true,
 				Lines: func(f *localfile.File, state jsontext.Value) localfile.LineReader {
 					l := &logLines{f: f}
 					if state != nil {
@@ -91,7 +97,8 @@ func logs(dir string) localfile.Source {
 					f.Emit("notes", connectorkit.Upsert(map[string]any{"id": f.Rel, "text": string(content)}))
 					return nil
 				}},
-			{Name: "cache", Root: "home", Patterns: []string{"cache/**"}, Streams: []string{"listed"}, Listed: "listed", Reason: "rebuilt by the program"},
+			{Name: "cache", Root: "home", Patterns: []string{"cache/**"}, Streams: []string{"listed"}, Listed: "listed",
+				Reason: "rebuilt by the program"},
 			{Name: "secret", Root: "home", Patterns: []string{"secret.json"}, Reason: "holds a credential"},
 		},
 	}
@@ -134,9 +141,10 @@ func (c *collected) run() {
 
 func (c *collected) tryRun() {
 	c.t.Helper()
-	connector, err := connectorkit.New([]byte(testManifest), func(context.Context, *connectorkit.Setup) ([]connectorkit.Collector, error) {
-		return []connectorkit.Collector{c.src.Collector()}, nil
-	})
+	connector, err := connectorkit.New([]byte(testManifest),
+		func(context.Context, *connectorkit.Setup) ([]connectorkit.Collector, error) {
+			return []connectorkit.Collector{c.src.Collector()}, nil
+		})
 	if err != nil {
 		c.t.Fatal(err)
 	}
@@ -150,7 +158,8 @@ func (c *collected) tryRun() {
 	for _, key := range slices.Sorted(maps.Keys(c.gaps)) {
 		if g := c.gaps[key]; g.Retryable {
 			start.DetailGaps = append(start.DetailGaps, protocol.GapEntry{
-				GapID: "gap-" + key, LeaseID: "lease-" + key, Stream: g.Stream, RecordKey: g.RecordKey, DetailLocator: g.DetailLocator, Status: protocol.GapPending, ReferenceOnly: true,
+				GapID: "gap-" + key, LeaseID: "lease-" + key, Stream: g.Stream, RecordKey: g.RecordKey,
+				DetailLocator: g.DetailLocator, Status: protocol.GapPending, ReferenceOnly: true,
 			})
 		}
 	}
@@ -165,7 +174,8 @@ func (c *collected) tryRun() {
 	ended := make(chan int, 1)
 	go func() {
 		ended <- connectorkit.Run(context.Background(), connector, connectorkit.Process{
-			Stdin: toConnector, Stdout: fromConnector, Stderr: &stderr, Env: func(name string) string { return c.env[name] }, Now: func() time.Time { return c.now },
+			Stdin: toConnector, Stdout: fromConnector, Stderr: &stderr, Env: func(name string) string { return c.env[name] },
+			Now: func() time.Time { return c.now },
 		})
 		_ = fromConnector.Close()
 	}()
@@ -194,7 +204,8 @@ func (c *collected) store(out *io.PipeReader, answers io.Writer) {
 		}
 		switch m := m.(type) {
 		case *protocol.DetailGapsPageRequest:
-			b, err := protocol.AppendLine(nil, &protocol.DetailGapsPageResponse{RequestID: m.RequestID, DetailGaps: []protocol.GapEntry{}, ReferenceOnly: true})
+			b, err := protocol.AppendLine(nil,
+				&protocol.DetailGapsPageResponse{RequestID: m.RequestID, DetailGaps: []protocol.GapEntry{}, ReferenceOnly: true})
 			if err != nil {
 				c.t.Fatal(err)
 			}
@@ -265,30 +276,30 @@ func (c *collected) coverage(store string) localfile.Coverage {
 	return got
 }
 
-// tree is a folder that a test changes.
-type tree struct {
+// rootTree is a folder that a test changes.
+type rootTree struct {
 	t   *testing.T
 	dir string
 }
 
-func newTree(t *testing.T) *tree { return &tree{t, t.TempDir()} }
+func newTree(t *testing.T) *rootTree { return &rootTree{t, t.TempDir()} }
 
-func (w *tree) path(rel string) string { return filepath.Join(w.dir, filepath.FromSlash(rel)) }
+func (w *rootTree) path(rel string) string { return filepath.Join(w.dir, filepath.FromSlash(rel)) }
 
-func (w *tree) must(err error) {
+func (w *rootTree) must(err error) {
 	w.t.Helper()
 	if err != nil {
 		w.t.Fatal(err)
 	}
 }
 
-func (w *tree) write(rel, content string) {
+func (w *rootTree) write(rel, content string) {
 	w.t.Helper()
 	w.must(os.MkdirAll(filepath.Dir(w.path(rel)), 0o700))
 	w.must(os.WriteFile(w.path(rel), []byte(content), 0o600))
 }
 
-func (w *tree) append(rel, content string) {
+func (w *rootTree) append(rel, content string) {
 	w.t.Helper()
 	h, err := os.OpenFile(w.path(rel), os.O_APPEND|os.O_WRONLY, 0)
 	w.must(err)

@@ -17,10 +17,10 @@ type LeftOut struct {
 }
 
 const (
-	// maxNamed bounds the unrecognized files that are counted by name, and maxPatterns all of them.
-	maxNamed    = 40
-	maxPatterns = 60
-	maxPattern  = 80 // bytes
+	// maxNamedFiles bounds the unrecognized files that are counted by name, and maxPatterns all of them.
+	maxNamedFiles   = 40
+	maxPatterns     = 60
+	maxPatternBytes = 80 // bytes
 	// otherFiles counts what no other pattern has room for.
 	otherFiles = "other files"
 )
@@ -48,7 +48,7 @@ func (l *Leftovers) Empty() bool { return len(l.Known) == 0 && len(l.Unknown) ==
 // Add counts a file by the first of the kinds that it fits, or by its name. It returns what the
 // file was counted as.
 func (l *Leftovers) Add(kinds []LeftOut, rel string) (kind string, known bool) {
-	if i := slices.IndexFunc(kinds, func(k LeftOut) bool { return Match(k.Patterns, rel) }); i >= 0 {
+	if i := slices.IndexFunc(kinds, func(k LeftOut) bool { return MatchesAny(k.Patterns, rel) }); i >= 0 {
 		l.Count(kinds[i].Name, 1)
 		return kinds[i].Name, true
 	}
@@ -60,7 +60,7 @@ func (l *Leftovers) countUnknown(pattern, ending string, n int64) string {
 	if l.Unknown == nil {
 		l.Unknown = map[string]int64{}
 	}
-	if _, met := l.Unknown[pattern]; !met && len(l.Unknown) >= maxNamed {
+	if _, met := l.Unknown[pattern]; !met && len(l.Unknown) >= maxNamedFiles {
 		pattern = ending
 		if _, met := l.Unknown[pattern]; !met && len(l.Unknown) >= maxPatterns {
 			pattern = otherFiles
@@ -75,7 +75,7 @@ func (l *Leftovers) Count(kind string, n int64) {
 	if l.Known == nil {
 		l.Known = map[string]int64{}
 	}
-	if _, met := l.Known[kind]; !met && len(l.Known) >= maxPatterns+maxNamed {
+	if _, met := l.Known[kind]; !met && len(l.Known) >= maxPatterns+maxNamedFiles {
 		kind = otherFiles
 	}
 	l.Known[kind] += n
@@ -95,7 +95,7 @@ func namePattern(rel string) string {
 		}
 		digits = digit
 	}
-	return shortened(path.Join(folderOf(rel), b.String()))
+	return shortenPattern(path.Join(firstFolder(rel), b.String()))
 }
 
 // endingPattern is the folder of a path and how its name ends.
@@ -104,19 +104,19 @@ func endingPattern(rel string) string {
 	if len(ending) > 10 {
 		ending = ""
 	}
-	return shortened(path.Join(folderOf(rel), "*"+ending))
+	return shortenPattern(path.Join(firstFolder(rel), "*"+ending))
 }
 
-func folderOf(rel string) string {
+func firstFolder(rel string) string {
 	segments := strings.Split(rel, "/")
 	return strings.Join(segments[:min(3, len(segments)-1)], "/")
 }
 
-func shortened(pattern string) string {
-	if len(pattern) <= maxPattern {
+func shortenPattern(pattern string) string {
+	if len(pattern) <= maxPatternBytes {
 		return pattern
 	}
-	return strings.ToValidUTF8(pattern[:maxPattern-3], "") + "..."
+	return strings.ToValidUTF8(pattern[:maxPatternBytes-3], "") + "..."
 }
 
 // maxAccounts bounds the accounts of single files that one run writes.
@@ -129,6 +129,6 @@ func (f *File) Account(c *Coverage) {
 		return
 	}
 	if f.r.selected[CoverageStream] {
-		f.r.slice.out = append(f.r.slice.out, emission{stream: CoverageStream, rec: connectorkit.Upsert(c)})
+		f.r.slice.out = append(f.r.slice.out, sliceMessage{stream: CoverageStream, rec: connectorkit.Upsert(c)})
 	}
 }

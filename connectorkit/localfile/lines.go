@@ -20,24 +20,24 @@ const (
 // and kept.
 type lineBuffer struct{ small, large []byte }
 
-// scan reads lines from content that begins at an offset, until it ends.
-func (r *reader) scan(ctx context.Context, f *found, e *entry, src *content, start int64) error {
-	file := r.file(f, e)
+// scanLines reads lines from content that begins at an offset, until it ends.
+func (r *sourceReader) scanLines(ctx context.Context, f *foundFile, e *fileEntry, src *lineContent, start int64) error {
+	file := r.openedFile(f, e)
 	file.line = src.at
 	lines := f.store.Lines(file, e.State)
 	e.Offset = start
-	head := "" // of a file of which so much was read; whoever changes it then is found out
-	place := func(open bool) *entry {
+	head := "" // hash of the beginning, to detect a later change
+	place := func(open bool) *fileEntry {
 		at := *e
 		at.Open = open
 		if at.Head = head; head == "" {
-			at.Head = src.hash(0, min(probe, e.Offset))
+			at.Head = src.hash(0, min(probeBytes, e.Offset))
 		}
-		if e.Offset >= probe {
+		if e.Offset >= probeBytes {
 			head = at.Head
 		}
-		if at.Tail = at.Head; e.Offset > probe {
-			at.Tail = src.hash(e.Offset-probe, probe)
+		if at.Tail = at.Head; e.Offset > probeBytes {
+			at.Tail = src.hash(e.Offset-probeBytes, probeBytes)
 		}
 		state := lines.State()
 		if state == ErrNotResumable {
@@ -48,10 +48,10 @@ func (r *reader) scan(ctx context.Context, f *found, e *entry, src *content, sta
 		return &at
 	}
 	sample := r.f.Sample(f.store.Name, f.store.Streams)
-	declared, bad, fresh := 0, false, start == 0 || r.again(f)
-	in := cutter{src: src, buf: &r.lines, first: start == 0}
+	declared, bad, fresh := 0, false, start == 0 || r.mustReadAgain(f)
+	in := lineCutter{src: src, buf: &r.lines, first: start == 0}
 	for {
-		line, length, err := in.next()
+		line, length, err := in.nextLine()
 		if errors.Is(err, io.EOF) {
 			break
 		}
@@ -66,23 +66,23 @@ func (r *reader) scan(ctx context.Context, f *found, e *entry, src *content, sta
 		file.Offset, file.Length = at, length
 		switch {
 		case line == nil:
-			r.cur.skip(f.store.Name, string(ReasonLineLong), 1)
+			r.cur.countSkipped(f.store.Name, string(ReasonLineLong), 1)
 			if declared++; declared <= maxLineGaps {
-				r.gap(f, ReasonLineLong, false, lineKey(f, at), at, length)
+				r.declareGap(f, ReasonLineLong, false, lineGapKey(f, at), at, length)
 			}
 		case len(line) > 0:
 			if sample.Due() {
 				sample.Content("", line, true)
 			}
 			if err := lines.Line(line); err != nil {
-				r.cur.skip(f.store.Name, string(ReasonMalformed), 1)
-				if !bad { // one gap stands for all such lines of a file
+				r.cur.countSkipped(f.store.Name, string(ReasonMalformed), 1)
+				if !bad { // one gap represents all such lines of a file
 					bad = true
-					r.gap(f, ReasonMalformed, false, lineKey(f, at), at, length)
+					r.declareGap(f, ReasonMalformed, false, lineGapKey(f, at), at, length)
 				}
 			}
 		}
-		if !r.due() {
+		if !r.sliceIsDue() {
 			continue
 		}
 		if ctx.Err() != nil {
@@ -91,8 +91,8 @@ func (r *reader) scan(ctx context.Context, f *found, e *entry, src *content, sta
 		if err := src.check(); err != nil {
 			return err
 		}
-		r.keep(f, place(true))
-		if err := r.commit(ctx); err != nil {
+		r.keepEntry(f, place(true))
+		if err := r.commitSlice(ctx); err != nil {
 			return err
 		}
 	}
@@ -102,17 +102,17 @@ func (r *reader) scan(ctx context.Context, f *found, e *entry, src *content, sta
 	if fresh {
 		lines.End()
 	}
-	if left := in.left(); left > 0 && !e.Torn && r.began.Sub(time.Unix(0, f.change)) > unfinished {
+	if left := in.unfinishedBytes(); left > 0 && !e.Torn && r.began.Sub(time.Unix(0, f.change)) > unfinishedAge {
 		e.Torn = true
-		r.cur.skip(f.store.Name, string(ReasonTorn), 1)
-		r.gap(f, ReasonTorn, true, lineKey(f, e.Offset), e.Offset, left)
+		r.cur.countSkipped(f.store.Name, string(ReasonTruncatedLine), 1)
+		r.declareGap(f, ReasonTruncatedLine, true, lineGapKey(f, e.Offset), e.Offset, left)
 	}
 	*e = *place(false)
 	return nil
 }
 
-// cutter cuts content into lines.
-type cutter struct {
+// lineCutter cuts content into lines.
+type lineCutter struct {
 	src     io.Reader
 	buf     *lineBuffer
 	first   bool // the next line is the first of the file
@@ -122,9 +122,9 @@ type cutter struct {
 	ended   bool
 }
 
-// next gives a line without its end, and its whole length. A line that is too long is nil;
+// nextLine returns a line without its end, and its whole length. A line that is too long is nil;
 // io.EOF comes where no whole line is left.
-func (c *cutter) next() (line []byte, length int64, err error) {
+func (c *lineCutter) nextLine() (line []byte, length int64, err error) {
 	if c.buf.small == nil {
 		c.buf.small = make([]byte, bufferSize)
 	}
@@ -140,7 +140,7 @@ func (c *cutter) next() (line []byte, length int64, err error) {
 			}
 			length = int64(end + 1 - c.from)
 			c.from = end + 1
-			return trim(line), length, nil
+			return trimLine(line), length, nil
 		}
 		scanned = c.to
 		if c.from > 0 { // make room
@@ -150,15 +150,15 @@ func (c *cutter) next() (line []byte, length int64, err error) {
 			c.from = 0
 		}
 		if c.to == len(c.buf.small) {
-			return c.long()
+			return c.readLongLine()
 		}
-		if err := c.fill(); err != nil {
+		if err := c.fillBuffer(); err != nil {
 			return nil, 0, err
 		}
 	}
 }
 
-func (c *cutter) fill() error {
+func (c *lineCutter) fillBuffer() error {
 	if c.ended {
 		return io.EOF
 	}
@@ -174,8 +174,8 @@ func (c *cutter) fill() error {
 	return err
 }
 
-// long reads a line that is longer than the buffer, which is full of it.
-func (c *cutter) long() (line []byte, length int64, err error) {
+// readLongLine reads a line that is longer than the buffer, which is full of it.
+func (c *lineCutter) readLongLine() (line []byte, length int64, err error) {
 	if c.buf.large == nil {
 		c.buf.large = make([]byte, MaxLine)
 	}
@@ -183,7 +183,7 @@ func (c *cutter) long() (line []byte, length int64, err error) {
 	length = int64(c.to)
 	c.to = 0
 	for {
-		if err := c.fill(); err != nil {
+		if err := c.fillBuffer(); err != nil {
 			c.dropped = length
 			return nil, 0, err
 		}
@@ -201,18 +201,18 @@ func (c *cutter) long() (line []byte, length int64, err error) {
 			if length > MaxLine {
 				return nil, length + 1, nil
 			}
-			return trim(c.buf.large[:n]), length + 1, nil
+			return trimLine(c.buf.large[:n]), length + 1, nil
 		}
 		c.to = 0
 	}
 }
 
-// left is how much of a last line without an end there is.
-func (c *cutter) left() int64 { return c.dropped + int64(c.to-c.from) }
+// unfinishedBytes is how much of a last line without an end there is.
+func (c *lineCutter) unfinishedBytes() int64 { return c.dropped + int64(c.to-c.from) }
 
-// trim takes off what is around a line: a carriage return, and the zero bytes that a crash
+// trimLine takes off what is around a line: a carriage return, and the zero bytes that a crash
 // leaves.
-func trim(line []byte) []byte {
+func trimLine(line []byte) []byte {
 	if line = bytes.TrimSpace(bytes.Trim(line, "\x00\r")); line == nil {
 		return []byte{}
 	}

@@ -62,9 +62,10 @@ func TestTailing(t *testing.T) {
 	w.must(os.MkdirAll(w.path("logs/old"), 0o700))
 	w.must(os.Rename(w.path("logs/a.jsonl"), w.path("logs/old/a.jsonl")))
 	w.append("logs/old/a.jsonl", ids("a4"))
+	emitted = c.emitted
 	c.run()
-	if got := c.records["files"]["a"]; got != `{"id":"a","lines":4}` {
-		t.Errorf("the moved file counts %s", got)
+	if got := c.records["files"]["a"]; got != `{"id":"a","lines":4}` || c.emitted-emitted > 6 {
+		t.Errorf("the moved file counts %s, %d records were sent", got, c.emitted-emitted)
 	}
 	w.write("logs/b.new", ids("c1", "c2"))
 	w.must(os.Rename(w.path("logs/b.new"), w.path("logs/deep/b.jsonl")))
@@ -99,6 +100,11 @@ func TestTailing(t *testing.T) {
 	c.wantLines("a1", "a2", "a3", "a4", "b1", "c1", "c2", "d1", "d2")
 	if got := c.coverage("logs"); got.Status != "missing" {
 		t.Errorf("a store without files is %s", got.Status)
+	}
+	for name, mark := range c.state {
+		if strings.Contains(string(mark), "jsonl") {
+			t.Errorf("the bookmark of %s still has files that are gone: %s", name, mark)
+		}
 	}
 }
 
@@ -155,7 +161,8 @@ func TestMalformed(t *testing.T) {
 	c.run()
 	c.wantLines("bom", "crlf1", "crlf2", "nul1", "nul2", "blank", "bad1", "bad2", "long1", "long2", "wide", "wide2")
 	got := c.coverage("logs")
-	if got.FilesPresent != 11 || got.FilesRead != 8 || got.FilesUnreadable != 1 || got.FilesExcluded != 2 || got.FilesWaiting != 0 {
+	if got.FilesPresent != 11 || got.FilesRead != 8 || got.FilesUnreadable != 1 || got.FilesExcluded != 2 ||
+		got.FilesWaiting != 0 {
 		t.Errorf("account %+v", got)
 	}
 	if got.LinesByKind["malformed_line"] != 2 || got.LinesByKind["line_too_long"] != 1 || got.LinesSkipped != 3 {
@@ -165,7 +172,8 @@ func TestMalformed(t *testing.T) {
 	for _, g := range c.gaps {
 		reasons[string(g.Reason)]++
 	}
-	if reasons["line_too_long"] != 1 || reasons["malformed_line"] != 1 || reasons["file_damaged"] != 1 || len(c.gaps) != 3 {
+	if reasons["line_too_long"] != 1 || reasons["malformed_line"] != 1 || reasons["file_damaged"] != 1 ||
+		len(c.gaps) != 3 {
 		t.Errorf("gaps %v", reasons)
 	}
 	if got := c.coverage("unknown:surprise"); got.Status != "unaccounted" || got.FilesPresent != 1 {
@@ -251,7 +259,7 @@ func TestHistory(t *testing.T) {
 	}
 }
 
-// TestTornLine holds that the unfinished last line of a file that nobody writes any more is
+// TestTornLine holds that the unfinished last line of a file that is complete is
 // declared, and found again when it is finished after all.
 func TestTornLine(t *testing.T) {
 	t.Parallel()
@@ -344,9 +352,11 @@ func TestCursorIsBounded(t *testing.T) {
 	w.must(os.Remove(w.path("logs/f-00/f-00003.jsonl")))
 	c.quiet()
 	w.append("logs/f-00/f-00004.jsonl", ids("more"))
+	w.write("logs/new.jsonl", ids("new"))
+	emitted = c.emitted
 	c.run()
-	if n := len(c.lines()); n != 1501 {
-		t.Errorf("%d lines", n)
+	if n := len(c.lines()); n != 1502 || c.emitted-emitted > 12 {
+		t.Errorf("%d lines, %d records were sent for two", n, c.emitted-emitted)
 	}
 }
 
@@ -379,7 +389,7 @@ func TestScope(t *testing.T) {
 	}
 }
 
-// TestNoRoot holds that a source without its folder fails and says so.
+// TestNoRoot holds that a source without its folder fails with a clear error.
 func TestNoRoot(t *testing.T) {
 	t.Parallel()
 	c := newCollected(t, logs(filepath.Join(t.TempDir(), "nothing")))
@@ -424,7 +434,8 @@ func TestFolders(t *testing.T) {
 			}
 		})
 	}
-	for name, env := range map[string]string{"elsewhere": `["` + filepath.ToSlash(t.TempDir()) + `"]`, "gone": `["/nowhere/at/all"]`, "unreadable": `[7`} {
+	for name, env := range map[string]string{"elsewhere": `["` + filepath.ToSlash(t.TempDir()) + `"]`,
+		"gone": `["/nowhere/at/all"]`, "unreadable": `[7`} {
 		c := newCollected(t, logs(w.dir))
 		c.env = map[string]string{"PDPP_SOURCE_ROOTS": env}
 		if c.tryRun(); c.done.Status == protocol.DoneSucceeded || c.emitted != 0 {

@@ -7,10 +7,10 @@ import (
 	"github.com/pdpp-go/pdpp/connectorkit"
 )
 
-// mirror deletes the stored records of files that are gone, once after a bookmark was forgotten: when every folder
-// could be looked at, every file was read and its key is known, and a second look finds no other file.
-func (r *reader) mirror(ctx context.Context) error {
-	if r.src.Mirror == "" || !r.selected[r.src.Mirror] || !r.whole() {
+// deleteGoneFiles deletes the stored records of files that are gone, once after a bookmark was forgotten: when every
+// folder could be looked at, every file was read and its key is known, and a second look finds no other file.
+func (r *sourceReader) deleteGoneFiles(ctx context.Context) error {
+	if r.src.Mirror == "" || !r.selected[r.src.Mirror] || !r.walkIsComplete() {
 		return nil
 	}
 	var keys []string
@@ -19,31 +19,31 @@ func (r *reader) mirror(ctx context.Context) error {
 		switch {
 		case known:
 			keys = append(keys, key)
-		case f.standing != excluded && slices.Contains(f.store.Streams, r.src.Mirror):
+		case f.standing != fileExcluded && slices.Contains(f.store.Streams, r.src.Mirror):
 			return nil
 		}
 	}
-	return r.f.Compare(ctx, r.src.Mirror, connectorkit.Whole{Keys: slices.Values(keys), Gone: r.stillGone})
+	return r.f.Compare(ctx, r.src.Mirror, connectorkit.Whole{Keys: slices.Values(keys), Gone: r.confirmGone})
 }
 
-// stillGone returns the keys, if a second look finds no file that the first one did not: files that were moved while
+// confirmGone returns the keys, if a second look finds no file that the first one did not: files that were moved while
 // the folders were read are not gone.
-func (r *reader) stillGone(ctx context.Context, keys []string) ([]string, error) {
+func (r *sourceReader) confirmGone(ctx context.Context, keys []string) ([]string, error) {
 	folders, err := r.f.Folders()
 	if err != nil {
 		return nil, err
 	}
-	again, err := r.src.look(ctx, folders)
+	again, err := r.src.walkRoots(ctx, folders)
 	if err != nil {
 		return nil, err
 	}
-	defer again.close()
-	if !again.open() {
-		return nil, connectorkit.ErrUnsure
+	defer again.closeTrees()
+	if !again.allFoldersListed() {
+		return nil, connectorkit.ErrNotConfirmed
 	}
 	for _, f := range again.files {
-		if r.walk.at(f.root.Name, f.rel) == nil {
-			return nil, connectorkit.ErrUnsure
+		if r.walk.fileAt(f.root.Name, f.rel) == nil {
+			return nil, connectorkit.ErrNotConfirmed
 		}
 	}
 	return keys, nil

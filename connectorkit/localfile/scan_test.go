@@ -82,7 +82,7 @@ func (p peer) Raw() (jsontext.Value, error) { return p.dec.ReadValue() }
 
 func (p peer) End() error {
 	if _, err := p.dec.ReadToken(); !errors.Is(err, io.EOF) {
-		return ErrShape
+		return ErrValueKind
 	}
 	return nil
 }
@@ -90,12 +90,15 @@ func (p peer) End() error {
 // FuzzScan holds that JSON is read as the library reads it, and that what is none for it is none.
 func FuzzScan(f *testing.F) {
 	for _, seed := range []string{
-		`{"a":1,"b":[true,false,null,-0.5e+10],"c":{"d":{"e":"\u00e4\n"}}}`, " [ ] ", `{"a":{"b":01}}`, `[1,]`, `{"a":1,}`, `{"a"}`, `{,}`, `[1 2]`, `{"a":1 "b":2}`, `"\x"`, `"\ud83d"`, `"\u00g0"`,
-		"\"a\x1fb\"", "\"a\xff\"", `tru`, `truex`, `-`, `1.`, `1e`, `.5`, `00`, `{"a":1}{}`, `[[[[[[{"a":[{"b":1}]}]]]]]]`, `[nul]`, "", "\x00", "1\x00", `{"long":"` + strings.Repeat("plain words, ", 9) + `\"","ab":[{"c":[1,{"d":2}]}]}`, strings.Repeat("[", 200) + strings.Repeat("]", 200),
+		`{"a":1,"b":[true,false,null,-0.5e+10],"c":{"d":{"e":"\u00e4\n"}}}`, " [ ] ", `{"a":{"b":01}}`, `[1,]`, `{"a":1,}`,
+		`{"a"}`, `{,}`, `[1 2]`, `{"a":1 "b":2}`, `"\x"`, `"\ud83d"`, `"\u00g0"`,
+		"\"a\x1fb\"", "\"a\xff\"", `tru`, `truex`, `-`, `1.`, `1e`, `.5`, `00`, `{"a":1}{}`, `[[[[[[{"a":[{"b":1}]}]]]]]]`,
+		`[nul]`, "", "\x00", "1\x00", `{"long":"` + strings.Repeat("plain words, ", 9) + `\"","ab":[{"c":[1,{"d":2}]}]}`,
+		strings.Repeat("[", 200) + strings.Repeat("]", 200),
 	} {
 		f.Add([]byte(seed))
 	}
-	var s Scan
+	var s JSONScanner
 	f.Fuzz(func(t *testing.T, value []byte) {
 		var own, other strings.Builder
 		s.Start(value)
@@ -103,7 +106,8 @@ func FuzzScan(f *testing.F) {
 		if err == nil {
 			err = s.End()
 		}
-		p := peer{jsontext.NewDecoder(bytes.NewReader(value), jsontext.AllowInvalidUTF8(true), jsontext.AllowDuplicateNames(true))}
+		p := peer{jsontext.NewDecoder(bytes.NewReader(value), jsontext.AllowInvalidUTF8(true),
+			jsontext.AllowDuplicateNames(true))}
 		want := told(p, 0, &other)
 		if want == nil {
 			want = p.End()
@@ -120,7 +124,7 @@ func FuzzScan(f *testing.F) {
 // TestScanDepth holds that what lies too deep ends the line, not the program.
 func TestScanDepth(t *testing.T) {
 	t.Parallel()
-	var s Scan
+	var s JSONScanner
 	for depth, good := range map[int]bool{10_000: true, 10_001: false, 1 << 20: false} {
 		s.Start([]byte(strings.Repeat("[", depth) + strings.Repeat("]", depth)))
 		if err := s.Skip(); (err == nil) != good {
@@ -129,12 +133,13 @@ func TestScanDepth(t *testing.T) {
 	}
 }
 
-// TestScanText holds that a text is the one that stands there, whatever was read before.
+// TestScanText holds that a text is the one at the place, whatever was read before.
 func TestScanText(t *testing.T) {
 	t.Parallel()
-	var s Scan
+	var s JSONScanner
 	for range 2 {
-		for _, c := range [][2]string{{`"plain"`, "plain"}, {`"pl\\u0061in"`, `pl\u0061in`}, {`"pl\u0061in"`, "plain"}, {`"a\\\\b"`, `a\\b`}, {`"a\\b"`, `a\b`}, {"\"a\xffbcd\"", "a\uFFFDbcd"}, {`""`, ""}, {`17`, ""}} {
+		for _, c := range [][2]string{{`"plain"`, "plain"}, {`"pl\\u0061in"`, `pl\u0061in`}, {`"pl\u0061in"`, "plain"},
+			{`"a\\\\b"`, `a\\b`}, {`"a\\b"`, `a\b`}, {"\"a\xffbcd\"", "a\uFFFDbcd"}, {`""`, ""}, {`17`, ""}} {
 			s.Start([]byte(c[0]))
 			if got, err := s.Text(); got != c[1] || err != nil {
 				t.Errorf("%s reads as %q, want %q (%v)", c[0], got, c[1], err)

@@ -12,17 +12,17 @@ import (
 	"github.com/pdpp-go/pdpp/protocol"
 )
 
-// slice is what is sent together with the next bookmark.
-type slice struct {
-	out   []emission
+// pendingSlice is what is sent together with the next bookmark.
+type pendingSlice struct {
+	out   []sliceMessage
 	bytes int64
 	since time.Time
 	ticks int
 	file  int // where the emissions of the file at work begin
 }
 
-// emission is one thing to send.
-type emission struct {
+// sliceMessage is one thing to send.
+type sliceMessage struct {
 	stream    string
 	rec       connectorkit.Record
 	gap       *protocol.DetailGap
@@ -36,33 +36,33 @@ func (e *sendError) Error() string { return e.err.Error() }
 
 func (e *sendError) Unwrap() error { return e.err }
 
-// IsSend reports whether an error is one of the output, which ends the run whatever is read.
-func IsSend(err error) bool {
+// IsSendError reports whether an error is one of the output, which ends the run whatever is read.
+func IsSendError(err error) bool {
 	var sent *sendError
 	return errors.As(err, &sent)
 }
 
-// due reports whether the slice is to be closed. The clock is read now and then.
-func (r *reader) due() bool {
+// sliceIsDue reports whether the slice is to be closed. The clock is read now and then.
+func (r *sourceReader) sliceIsDue() bool {
 	s := &r.slice
-	if len(s.out) >= sliceRecords || s.bytes >= sliceBytes {
+	if len(s.out) >= sliceRecords || s.bytes >= maxSliceBytes {
 		return true
 	}
 	if s.ticks++; s.ticks%64 != 0 {
 		return false
 	}
-	return r.f.Now().Sub(s.since) >= sliceTime
+	return r.f.Now().Sub(s.since) >= maxSliceTime
 }
 
-// commit sends the slice with the bookmark.
-func (r *reader) commit(ctx context.Context) error {
+// commitSlice sends the slice with the bookmark.
+func (r *sourceReader) commitSlice(ctx context.Context) error {
 	for _, e := range r.slice.out {
-		if err := r.send(ctx, e); err != nil {
+		if err := r.sendMessage(ctx, e); err != nil {
 			return &sendError{err}
 		}
 	}
-	r.slice = slice{out: r.slice.out[:0], since: r.f.Now()}
-	r.remember(r.cur)
+	r.slice = pendingSlice{out: r.slice.out[:0], since: r.f.Now()}
+	r.storeMemory(r.cur)
 	var err error
 	if r.cur == r.history {
 		err = r.f.StateCatchUp(ctx, r.carrier, r.cur)
@@ -75,7 +75,7 @@ func (r *reader) commit(ctx context.Context) error {
 	return nil
 }
 
-func (r *reader) send(ctx context.Context, e emission) error {
+func (r *sourceReader) sendMessage(ctx context.Context, e sliceMessage) error {
 	switch {
 	case e.gap != nil:
 		return r.f.Gap(ctx, *e.gap)

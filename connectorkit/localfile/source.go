@@ -25,17 +25,17 @@ type Source struct {
 	Roots   []Root
 	// Stores are matched in order; the first one that fits has the file.
 	Stores []Store
-	// LastWins says that files repeat records of others, and that the one that changed last
+	// LastWins declares that files repeat records of others, and that the one that changed last
 	// is right. What changed lately is then read again once history has been read.
 	LastWins bool
 	// Settings are the owner's choices that decide how files are read. Under others, every file is
-	// read anew.
+	// read again.
 	Settings string
 	// Empty is what the owner reads when a first run finds no file that any store reads. Empty
 	// itself: that is nothing worth a word.
 	Empty string
 	// Again reports whether a file, by its ID, is to be read although it did not change since
-	// the pass that began then: what is said about it elsewhere did. It may be nil.
+	// the pass that began then: information about it in other files did. It may be nil.
 	Again func(id string, since time.Time) bool
 	// Exclude reports what the owner does not want to be read. It may be nil.
 	Exclude func(root, rel string) bool
@@ -60,7 +60,7 @@ type Memory interface {
 	Key(root, rel string) (key string, known bool)
 	// Keep is what is to be kept.
 	Keep() any
-	// End is called when everything was read. Whole says that every folder could be looked at, and
+	// End is called when everything was read. Whole reports that every folder could be listed, and
 	// that no file was left out, so that what was not met is not there.
 	End(whole bool, emit func(stream string, rec connectorkit.Record))
 }
@@ -69,7 +69,7 @@ type Memory interface {
 type Root struct {
 	Name string
 	Path string // absolute; empty when there is none
-	// Import says that the files are exports which the owner provides: their records tell which of
+	// Import declares that the files are exports from the owner: their records name which of
 	// them they came from.
 	Import bool
 	// Depth is how many segments the paths of stores have at most; what lies deeper is no part of
@@ -77,26 +77,26 @@ type Root struct {
 	Depth int
 }
 
-// Store is one kind of file. At most one of Lines, Whole and Open says how it is read; with
+// Store is one kind of file. At most one of Lines, Whole and Open reads it; with
 // none of them a file is listed, or not touched at all.
 type Store struct {
 	Name string
 	Root string
-	// Patterns match paths below the root, by segments as path.Match does; ** stands for any
+	// Patterns match paths below the root, by segments as path.Match does; ** matches any
 	// number of segments.
 	Patterns []string
 	// Streams are what the store brings, the one first that its gaps belong to.
 	Streams []string
-	// Reason says in a few words why the store is treated so.
+	// Reason explains in a few words why the store is treated so.
 	Reason string
 	// ID is what identifies a file whatever its place: an id that its content bears too.
 	// Empty: its path does.
 	ID func(rel string) string
 
-	// Lines opens a file of lines, whose place is kept. State is what the reader last
+	// Lines opens a file of lines and remembers the place in it. State is what the reader last
 	// returned from State; nil at the beginning of the file.
 	Lines func(f *File, state jsontext.Value) LineReader
-	// Compressed says that files come and go in a compressed form as well, named with .zst
+	// Compressed declares that files may also exist in a compressed form, named with .zst
 	// behind. The plain one is preferred.
 	Compressed bool
 	// Whole gets the content of a small file, at most Limit bytes of it.
@@ -105,7 +105,7 @@ type Store struct {
 	// Open reads a file of another form, a database or an archive. It is called when the file,
 	// or one of its Companions, changed.
 	Open func(ctx context.Context, f *File, h *os.File, state jsontext.Value) error
-	// Settle is for how long a file must not have changed before Open reads it: somebody may
+	// Settle is for how long a file must not have changed before Open reads it: a program may
 	// still be writing it.
 	Settle time.Duration
 	// Companions are endings of files that belong to one that Open reads, such as -wal.
@@ -126,7 +126,7 @@ type LineReader interface {
 	// End is called when the last line that exists now has been read, if there was any.
 	End()
 	// State is what is needed to read on behind the last line. It is kept in the bookmark,
-	// so that it has to be small; ErrNotResumable says that the file is to be read from its
+	// so that it has to be small; ErrNotResumable means that the file is to be read from its
 	// beginning the next time. It is called before a slice is closed: what was held back has
 	// to be brought now.
 	State() any
@@ -135,36 +135,36 @@ type LineReader interface {
 // ErrNotResumable is the state of a file that cannot be read on.
 var ErrNotResumable = errors.New("the file is read from its beginning")
 
-// Collector gives what a connector returns from Open.
+// Collector returns the collector for a connector's Open.
 func (s Source) Collector() connectorkit.Collector {
 	return connectorkit.PushSource{Streams: append(slices.Clone(s.Streams), CoverageStream),
 		Collect: func(ctx context.Context, f *connectorkit.Push) error {
-			return newReader(&s, f).collect(ctx)
+			return newSourceReader(&s, f).collectPass(ctx)
 		}}
 }
 
-func (s *Store) reads() bool { return s.Lines != nil || s.Whole != nil || s.Open != nil }
+func (s *Store) readsContent() bool { return s.Lines != nil || s.Whole != nil || s.Open != nil }
 
-// stores finds the store of a path. Patterns are sorted by their first segment once.
-type stores struct {
-	byHead map[string][]matcher // stores whose pattern begins with a literal segment
-	wild   []matcher
+// storeMatcher finds the store of a path. Patterns are sorted by their first segment once.
+type storeMatcher struct {
+	byHead map[string][]storePattern // stores with a pattern that begins with a literal segment
+	wild   []storePattern
 }
 
-type matcher struct {
+type storePattern struct {
 	store    *Store
 	place    int
 	segments []string
 }
 
-func newStores(list []Store, root string) *stores {
-	m := &stores{byHead: map[string][]matcher{}}
+func newStoreMatcher(list []Store, root string) *storeMatcher {
+	m := &storeMatcher{byHead: map[string][]storePattern{}}
 	for i := range list {
 		if list[i].Root != root {
 			continue
 		}
 		for _, p := range list[i].Patterns {
-			one := matcher{&list[i], i, strings.Split(p, "/")}
+			one := storePattern{&list[i], i, strings.Split(p, "/")}
 			if head := one.segments[0]; strings.ContainsAny(head, `*?[\`) {
 				m.wild = append(m.wild, one)
 			} else {
@@ -175,13 +175,13 @@ func newStores(list []Store, root string) *stores {
 	return m
 }
 
-// find gives the first store in the source's order that the path fits; nil when none does.
-func (m *stores) find(rel string) *Store {
+// storeFor returns the first store, in the source's order, that matches the path, or nil.
+func (m *storeMatcher) storeFor(rel string) *Store {
 	segments := strings.Split(rel, "/")
-	var best *matcher
-	for _, list := range [][]matcher{m.byHead[segments[0]], m.wild} {
+	var best *storePattern
+	for _, list := range [][]storePattern{m.byHead[segments[0]], m.wild} {
 		for i := range list {
-			if one := &list[i]; (best == nil || one.place < best.place) && matches(one.segments, segments) {
+			if one := &list[i]; (best == nil || one.place < best.place) && matchesSegments(one.segments, segments) {
 				best = one
 			}
 		}
@@ -192,20 +192,20 @@ func (m *stores) find(rel string) *Store {
 	return best.store
 }
 
-// knows reports whether a store lies below that first segment.
-func (m *stores) knows(head string) bool { return len(m.byHead[head]) > 0 }
+// hasFolder reports whether a store lies below that first segment.
+func (m *storeMatcher) hasFolder(head string) bool { return len(m.byHead[head]) > 0 }
 
-// Match reports whether a path fits one of the patterns of a store.
-func Match(patterns []string, rel string) bool {
+// MatchesAny reports whether a path fits one of the patterns of a store.
+func MatchesAny(patterns []string, rel string) bool {
 	segments := strings.Split(rel, "/")
-	return slices.ContainsFunc(patterns, func(p string) bool { return matches(strings.Split(p, "/"), segments) })
+	return slices.ContainsFunc(patterns, func(p string) bool { return matchesSegments(strings.Split(p, "/"), segments) })
 }
 
-func matches(pattern, segments []string) bool {
+func matchesSegments(pattern, segments []string) bool {
 	for i, p := range pattern {
 		if p == "**" {
 			for skip := i; skip <= len(segments); skip++ {
-				if matches(pattern[i+1:], segments[skip:]) {
+				if matchesSegments(pattern[i+1:], segments[skip:]) {
 					return true
 				}
 			}
@@ -214,15 +214,15 @@ func matches(pattern, segments []string) bool {
 		if i >= len(segments) {
 			return false
 		}
-		if !fits(p, segments[i]) {
+		if !matchesSegment(p, segments[i]) {
 			return false
 		}
 	}
 	return len(pattern) == len(segments)
 }
 
-// fits is path.Match of one segment; most patterns are a name, or end like one.
-func fits(pattern, segment string) bool {
+// matchesSegment is path.Match of one segment; most patterns are a name, or end like one.
+func matchesSegment(pattern, segment string) bool {
 	ending, any := strings.CutPrefix(pattern, "*")
 	if !strings.ContainsAny(ending, `*?[\`) {
 		if any {

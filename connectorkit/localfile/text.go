@@ -6,25 +6,25 @@ import (
 	"time"
 )
 
-// Limits are how much of a text is kept, in bytes.
-type Limits struct {
-	Text     int // of what somebody said
-	Output   int // of what a tool gave back
+// TextLimits are how much of a text is kept, in bytes.
+type TextLimits struct {
+	Text     int // of messages of people
+	Output   int // of the output of tools
 	Document int // of an authored document
 }
 
-// LimitsOf reads the owner's choice: usual, or full. What is kept in full still has to fit
+// ParseLimits reads the owner's choice: usual, or full. What is kept in full still has to fit
 // into one message of the protocol.
-func LimitsOf(choice string) Limits {
+func ParseLimits(choice string) TextLimits {
 	if choice == "full" {
-		return Limits{Text: 4 << 20, Output: 4 << 20, Document: 4 << 20}
+		return TextLimits{Text: 4 << 20, Output: 4 << 20, Document: 4 << 20}
 	}
-	return Limits{Text: 256 << 10, Output: 2 << 10, Document: 20_000}
+	return TextLimits{Text: 256 << 10, Output: 2 << 10, Document: 20_000}
 }
 
-// Time is a time as records have it; empty when the text is none. Numbers are seconds or
+// RecordTime is a time as records have it; empty when the text is none. Numbers are seconds or
 // milliseconds since 1970.
-func Time(text string) string {
+func RecordTime(text string) string {
 	if at, err := time.Parse(time.RFC3339Nano, text); err == nil && at.Year() >= 0 && at.Year() <= 9999 {
 		return text
 	}
@@ -38,8 +38,8 @@ func Time(text string) string {
 	return time.UnixMilli(int64(n)).UTC().Format("2006-01-02T15:04:05.000Z")
 }
 
-// Earlier compares two times that Time gave.
-func Earlier(a, b string) bool {
+// TimeIsEarlier reports whether time a, in the form of RecordTime, is before b.
+func TimeIsEarlier(a, b string) bool {
 	if len(a) == len(b) && strings.HasSuffix(a, "Z") && strings.HasSuffix(b, "Z") {
 		return a < b
 	}
@@ -48,16 +48,17 @@ func Earlier(a, b string) bool {
 	return errX == nil && errY == nil && x.Before(y)
 }
 
-// Kind is the kind of a line as an account may show it.
-func Kind(text string) string {
-	if text == "" || len(text) > 40 || strings.Trim(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-") != "" {
+// LineKind is the kind of a line as an account may show it.
+func LineKind(text string) string {
+	if text == "" || len(text) > 40 ||
+		strings.Trim(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-") != "" {
 		return "other"
 	}
 	return text
 }
 
-// Short is the beginning of a text.
-func Short(text string, limit int) string {
+// ShortText is the beginning of a text.
+func ShortText(text string, limit int) string {
 	e := Excerpt{Limit: limit}
 	e.Text(text)
 	return e.String()

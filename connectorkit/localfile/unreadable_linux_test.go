@@ -12,7 +12,7 @@ import (
 	"github.com/pdpp-go/pdpp/connectorkit/localfile"
 )
 
-// nobody is a user whom the system refuses what root may read.
+// nobody is a user without the rights of root.
 const nobody = 65534
 
 // asNobody lets a test run as another user when it runs as root. It reports whether it has.
@@ -80,7 +80,8 @@ func TestUnreadable(t *testing.T) {
 		if want := slices.Sorted(slices.Values(refused)); len(c.gaps) != len(refused) || !slices.Equal(files, want) {
 			t.Fatalf("declared as missing: %v, want %v", files, want)
 		}
-		for store, want := range map[string][4]int64{"logs": {4, 1, 2, 1}, "notes": {2, 1, 1, 0}, "cache": {1, 1, 0, 0}, "secret": {1, 1, 0, 0}} {
+		for store, want := range map[string][4]int64{"logs": {4, 1, 2, 1}, "notes": {2, 1, 1, 0}, "cache": {1, 1, 0, 0},
+			"secret": {1, 1, 0, 0}} {
 			got := c.coverage(store)
 			if (got.FilesPresent != got.FilesRead+got.FilesUnreadable+got.FilesExcluded) || got.FilesWaiting != 0 ||
 				[4]int64{got.FilesPresent, got.FilesRead, got.FilesUnreadable, got.FilesExcluded} != want {
@@ -115,7 +116,8 @@ func TestNothingMayBeRead(t *testing.T) {
 	t.Cleanup(func() { _ = os.Chmod(w.dir, 0o700) })
 	c := newCollected(t, logs(w.dir))
 	c.tryRun()
-	if c.done.Error == nil || !strings.Contains(c.done.Error.Message, "may not be read: let the user that collects read it") {
+	if c.done.Error == nil || !strings.Contains(c.done.Error.Message,
+		"may not be read: let the user that collects read it") {
 		t.Fatalf("%+v", c.done.Error)
 	}
 	w.must(os.Chmod(w.dir, 0o700))

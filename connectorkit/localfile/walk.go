@@ -14,23 +14,23 @@ import (
 	"strings"
 )
 
-// maxDepth bounds how deep folders may nest.
-const maxDepth = 64
+// maxFolderDepth bounds how deep folders may nest.
+const maxFolderDepth = 64
 
-// standing is what became of a file.
-type standing int
+// fileOutcome is the outcome of a file in a pass.
+type fileOutcome int
 
 const (
-	waiting    standing = iota // to be read
-	accounted                  // read whole, listed, or not asked for in this run
-	unreadable                 // declared as a gap
-	excluded                   // by the owner, or a link
+	fileWaiting    fileOutcome = iota // to be read
+	fileAccounted                     // read whole, listed, or not asked for in this run
+	fileUnreadable                    // declared as a gap
+	fileExcluded                      // by the owner, or a link
 )
 
-// found is one file of a walk.
-type found struct {
+// foundFile is one file of a walk.
+type foundFile struct {
 	store  *Store
-	root   *tree
+	root   *rootTree
 	rel    string // below the root, with slashes
 	path   string // digest of store and rel
 	id     string
@@ -38,55 +38,57 @@ type found struct {
 	change int64 // the later of its times, in nanoseconds
 	mod    int64
 
-	standing standing
+	standing fileOutcome
 	read     int64 // bytes of it that are accounted for
-	entry    *entry
+	entry    *fileEntry
 }
 
-// key is the file's key in gaps.
-func (f *found) key() string {
+// fileKey is the file's key in gaps.
+func (f *foundFile) fileKey() string {
 	if f.id != "" {
 		return "file:" + f.id
 	}
 	return "file:" + f.path
 }
 
-// digest identifies this version of the file in the digest of settled files.
-func (f *found) digest() (bucket int, sum uint32) { return settledSum(f.path, f.size, f.change) }
+// versionDigest identifies this version of the file in the digest of settled files.
+func (f *foundFile) versionDigest() (bucket int, sum uint32) {
+	return settledSum(f.path, f.size, f.change)
+}
 
-// tree is a root at work.
-type tree struct {
+// rootTree is a root at work.
+type rootTree struct {
 	Root
 	dir    *os.Root // nil when the root is missing or cannot be opened
 	file   bool     // the root is a single file, and dir its folder
 	real   string
 	broken error
-	stores *stores
+	stores *storeMatcher
 	limits []string // folders outside of which nothing is looked at; nil means no limit
 }
 
-// inside reports whether a path below the root is within the limits, and leads whether
+// isInside reports whether a path below the root is within the limits, and leads whether
 // something below it can be.
-func (t *tree) inside(rel string) (inside, leads bool) {
+func (t *rootTree) isInside(rel string) (inside, leads bool) {
 	if t.limits == nil {
 		return true, true
 	}
 	here := filepath.Join(t.real, filepath.FromSlash(rel))
 	for _, limit := range t.limits {
-		inside = inside || beneath(here, limit)
-		leads = leads || beneath(limit, here)
+		inside = inside || isBeneath(here, limit)
+		leads = leads || isBeneath(limit, here)
 	}
 	return inside, inside || leads
 }
 
-// beneath reports whether a path is a folder or lies in it, by whole segments.
-func beneath(name, folder string) bool {
+// isBeneath reports whether a path is a folder or lies in it, by whole segments.
+func isBeneath(name, folder string) bool {
 	rel, err := filepath.Rel(folder, name)
 	return err == nil && rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator))
 }
 
-// resolved gives folders as they are on the disk. One that is not there holds nothing.
-func resolved(folders []string) []string {
+// resolveFolders returns the real paths of folders. It omits missing ones.
+func resolveFolders(folders []string) []string {
 	if len(folders) == 0 {
 		return nil
 	}
@@ -99,16 +101,16 @@ func resolved(folders []string) []string {
 	return out
 }
 
-// open opens a regular file of the tree for reading. Links do not lead out of the root, and
+// openFile opens a regular file of the tree for reading. Links do not lead out of the root, and
 // what is no regular file is refused without waiting for it.
-func (t *tree) open(rel string) (*os.File, fs.FileInfo, error) {
+func (t *rootTree) openFile(rel string) (*os.File, fs.FileInfo, error) {
 	h, err := t.dir.OpenFile(filepath.FromSlash(rel), os.O_RDONLY|nonBlocking, 0)
 	if err != nil {
 		return nil, nil, err
 	}
 	info, err := h.Stat()
 	if err == nil && !info.Mode().IsRegular() {
-		err = errSpecial
+		err = errNotRegular
 	}
 	if err != nil {
 		_ = h.Close()
@@ -117,23 +119,23 @@ func (t *tree) open(rel string) (*os.File, fs.FileInfo, error) {
 	return h, info, nil
 }
 
-var errSpecial = errors.New("not a regular file")
+var errNotRegular = errors.New("not a regular file")
 
-// walk is what a tree held at one moment.
-type walk struct {
-	trees   []*tree
-	files   []*found
-	unknown map[string]int      // files that no store fits, by a name without detail
-	left    Leftovers           // files of import folders that no store fits
-	loose   map[string][]string // names of some of them that lie in no folder, by kind
-	closed  []*found            // folders that cannot be listed
-	byPlace map[string]*found   // made when it is first asked for
+// treeWalk is what a tree held at one moment.
+type treeWalk struct {
+	trees   []*rootTree
+	files   []*foundFile
+	unknown map[string]int        // files that no store fits, by a name without detail
+	left    Leftovers             // files of import folders that no store fits
+	loose   map[string][]string   // names of some of them that lie in no folder, by kind
+	closed  []*foundFile          // folders that cannot be listed
+	byPlace map[string]*foundFile // made when it is first asked for
 }
 
-// at is the file at a path below a root; nil when there is none.
-func (w *walk) at(root, rel string) *found {
+// fileAt is the file at a path below a root; nil when there is none.
+func (w *treeWalk) fileAt(root, rel string) *foundFile {
 	if w.byPlace == nil {
-		w.byPlace = make(map[string]*found, len(w.files))
+		w.byPlace = make(map[string]*foundFile, len(w.files))
 		for _, f := range w.files {
 			w.byPlace[f.root.Name+"\x00"+f.rel] = f
 		}
@@ -141,13 +143,13 @@ func (w *walk) at(root, rel string) *found {
 	return w.byPlace[root+"\x00"+rel]
 }
 
-// open reports whether every folder of every root could be looked at.
-func (w *walk) open() bool {
+// allFoldersListed reports whether every folder of every root could be looked at.
+func (w *treeWalk) allFoldersListed() bool {
 	return len(w.closed) == 0 &&
-		!slices.ContainsFunc(w.trees, func(t *tree) bool { return t.broken != nil || t.limits != nil })
+		!slices.ContainsFunc(w.trees, func(t *rootTree) bool { return t.broken != nil || t.limits != nil })
 }
 
-func (w *walk) close() {
+func (w *treeWalk) closeTrees() {
 	for _, t := range w.trees {
 		if t.dir != nil {
 			_ = t.dir.Close()
@@ -161,15 +163,15 @@ func pathDigest(root, rel string) string {
 	return base64.RawURLEncoding.EncodeToString(sum[:12])
 }
 
-// look walks every root once, as far as it lies in the folders, if any are given. Nothing of
+// walkRoots walks every root once, limited to the folders if there are any. Nothing of
 // any file is read.
-func (s *Source) look(ctx context.Context, folders []string) (*walk, error) {
-	w := &walk{unknown: map[string]int{}, loose: map[string][]string{}}
-	limits := resolved(folders)
+func (s *Source) walkRoots(ctx context.Context, folders []string) (*treeWalk, error) {
+	w := &treeWalk{unknown: map[string]int{}, loose: map[string][]string{}}
+	limits := resolveFolders(folders)
 	for _, r := range s.Roots {
-		t := &tree{Root: r, stores: newStores(s.Stores, r.Name), limits: limits}
+		t := &rootTree{Root: r, stores: newStoreMatcher(s.Stores, r.Name), limits: limits}
 		w.trees = append(w.trees, t)
-		t.broken = t.begin()
+		t.broken = t.openRoot()
 	}
 	for _, t := range w.trees {
 		if t.dir == nil {
@@ -179,10 +181,10 @@ func (s *Source) look(ctx context.Context, folders []string) (*walk, error) {
 		if t.file {
 			var info fs.FileInfo
 			if info, err = t.dir.Stat(filepath.Base(t.real)); err == nil {
-				w.add(s, t, filepath.Base(t.real), info)
+				w.addFile(s, t, filepath.Base(t.real), info)
 			}
 		} else {
-			err = w.folder(ctx, s, t, ".", 0)
+			err = w.walkFolder(ctx, s, t, ".", 0)
 		}
 		if ctx.Err() != nil {
 			return w, context.Cause(ctx)
@@ -192,12 +194,12 @@ func (s *Source) look(ctx context.Context, folders []string) (*walk, error) {
 		}
 	}
 	for _, t := range w.trees {
-		if t.denied() {
-			w.shut(s, t, ".")
+		if t.isDenied() {
+			w.noteUnlisted(s, t, ".")
 		}
 	}
-	w.fold()
-	slices.SortFunc(w.files, func(a, b *found) int {
+	w.foldCompanions()
+	slices.SortFunc(w.files, func(a, b *foundFile) int {
 		if a.change != b.change {
 			if a.change < b.change {
 				return -1
@@ -209,11 +211,11 @@ func (s *Source) look(ctx context.Context, folders []string) (*walk, error) {
 	return w, nil
 }
 
-// denied reports whether the root is there and may not be read.
-func (t *tree) denied() bool { return t.broken != nil && !errors.Is(t.broken, fs.ErrNotExist) }
+// isDenied reports whether the root is there and may not be read.
+func (t *rootTree) isDenied() bool { return t.broken != nil && !errors.Is(t.broken, fs.ErrNotExist) }
 
-// begin resolves and opens the root. The root itself may be a link: its owner set it.
-func (t *tree) begin() error {
+// openRoot resolves and opens the root. The root itself may be a link: its owner set it.
+func (t *rootTree) openRoot() error {
 	if t.Path == "" {
 		return fs.ErrNotExist
 	}
@@ -226,7 +228,7 @@ func (t *tree) begin() error {
 		return err
 	}
 	t.real = real
-	if _, leads := t.inside("."); !leads {
+	if _, leads := t.isInside("."); !leads {
 		return fs.ErrNotExist // of what may be read, nothing is there
 	}
 	dir := real
@@ -237,7 +239,7 @@ func (t *tree) begin() error {
 	return err
 }
 
-func (w *walk) folder(ctx context.Context, s *Source, t *tree, rel string, depth int) error {
+func (w *treeWalk) walkFolder(ctx context.Context, s *Source, t *rootTree, rel string, depth int) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
@@ -252,53 +254,53 @@ func (w *walk) folder(ctx context.Context, s *Source, t *tree, rel string, depth
 	}
 	for _, e := range entries {
 		below := path.Join(rel, e.Name())
-		inside, leads := t.inside(below)
+		inside, leads := t.isInside(below)
 		if e.IsDir() && !leads || !e.IsDir() && !inside {
 			continue
 		}
 		switch {
 		case e.IsDir() && t.Depth > 0 && depth+1 >= t.Depth: // no store lies below
-		case e.IsDir() && depth >= maxDepth:
+		case e.IsDir() && depth >= maxFolderDepth:
 			w.unknown[unknownName(t, below)]++
 		case e.IsDir():
-			if w.isRoot(t, below) {
+			if w.isOtherRoot(t, below) {
 				continue
 			}
-			err := w.folder(ctx, s, t, below, depth+1)
+			err := w.walkFolder(ctx, s, t, below, depth+1)
 			if ctx.Err() != nil {
 				return err
 			}
 			if err != nil && !errors.Is(err, fs.ErrNotExist) {
-				w.shut(s, t, below)
+				w.noteUnlisted(s, t, below)
 			}
 		default:
 			info, err := e.Info()
 			if err != nil {
 				continue // gone since the folder was listed: it was never seen
 			}
-			w.add(s, t, below, info)
+			w.addFile(s, t, below, info)
 		}
 	}
 	return nil
 }
 
-// isRoot reports whether a folder is a root of its own, which is walked by itself.
-func (w *walk) isRoot(t *tree, rel string) bool {
+// isOtherRoot reports whether a folder is another root, which is walked separately.
+func (w *treeWalk) isOtherRoot(t *rootTree, rel string) bool {
 	here := filepath.Join(t.real, filepath.FromSlash(rel))
-	return slices.ContainsFunc(w.trees, func(o *tree) bool { return o != t && o.real == here })
+	return slices.ContainsFunc(w.trees, func(o *rootTree) bool { return o != t && o.real == here })
 }
 
-// shut notes a folder that cannot be listed: whatever it holds is missing.
-func (w *walk) shut(s *Source, t *tree, rel string) {
+// noteUnlisted notes a folder that cannot be listed: whatever it holds is missing.
+func (w *treeWalk) noteUnlisted(s *Source, t *rootTree, rel string) {
 	var store *Store
 	if rel != "." {
-		store = t.stores.find(path.Join(rel, "x"))
+		store = t.stores.storeFor(path.Join(rel, "x"))
 	}
 	for i := range s.Stores { // the first store that could lie below it
 		if store != nil {
 			break
 		}
-		if c := &s.Stores[i]; c.Root == t.Name && c.reads() && matchesAbove(c.Patterns, rel) {
+		if c := &s.Stores[i]; c.Root == t.Name && c.readsContent() && matchesAbove(c.Patterns, rel) {
 			store = c
 		}
 	}
@@ -306,9 +308,9 @@ func (w *walk) shut(s *Source, t *tree, rel string) {
 		w.unknown[unknownName(t, rel)]++
 		return
 	}
-	f := &found{store: store, root: t, rel: rel, path: pathDigest(t.Name, rel), standing: unreadable}
-	if s.Exclude != nil && s.Exclude(t.Name, rel) || !store.reads() {
-		f.standing = excluded
+	f := &foundFile{store: store, root: t, rel: rel, path: pathDigest(t.Name, rel), standing: fileUnreadable}
+	if s.Exclude != nil && s.Exclude(t.Name, rel) || !store.readsContent() {
+		f.standing = fileExcluded
 	}
 	w.closed = append(w.closed, f)
 }
@@ -323,81 +325,82 @@ func matchesAbove(patterns []string, rel string) bool {
 		parts := strings.Split(p, "/")
 		if i := slices.Index(parts, "**"); i >= 0 {
 			parts = parts[:min(i, len(segments))]
-			return matches(parts, segments[:len(parts)])
+			return matchesSegments(parts, segments[:len(parts)])
 		}
-		return len(parts) > len(segments) && matches(parts[:len(segments)], segments)
+		return len(parts) > len(segments) && matchesSegments(parts[:len(segments)], segments)
 	})
 }
 
-func (w *walk) add(s *Source, t *tree, rel string, info fs.FileInfo) {
-	store := t.stores.find(rel)
+func (w *treeWalk) addFile(s *Source, t *rootTree, rel string, info fs.FileInfo) {
+	store := t.stores.storeFor(rel)
 	if store != nil && store.Guess &&
-		slices.ContainsFunc(s.LeftOut, func(l LeftOut) bool { return Match(l.Patterns, rel) }) {
+		slices.ContainsFunc(s.LeftOut, func(l LeftOut) bool { return MatchesAny(l.Patterns, rel) }) {
 		store = nil
 	}
 	if store == nil {
 		if info.Mode().IsRegular() {
-			w.leave(s, t, rel)
+			w.countUnmatched(s, t, rel)
 		}
 		return
 	}
-	f := &found{
+	f := &foundFile{
 		store: store, root: t, rel: rel, path: pathDigest(t.Name, rel), size: info.Size(),
-		mod: info.ModTime().UnixNano(), change: changed(info),
+		mod: info.ModTime().UnixNano(), change: changeTime(info),
 	}
 	if store.ID != nil {
 		f.id = store.ID(rel)
 	}
 	switch {
 	case !info.Mode().IsRegular(): // links, sockets, pipes
-		f.standing, f.size = excluded, 0
+		f.standing, f.size = fileExcluded, 0
 	case s.Exclude != nil && s.Exclude(t.Name, rel):
-		f.standing = excluded
+		f.standing = fileExcluded
 	}
 	w.files = append(w.files, f)
 }
 
-// maxLoose bounds the names that are kept of files that no store fits.
-const maxLoose = 50
+// maxUnmatchedNames bounds the names that are kept of files that no store fits.
+const maxUnmatchedNames = 50
 
-// leave counts a file that no store fits.
-func (w *walk) leave(s *Source, t *tree, rel string) {
+// countUnmatched counts a file that no store fits.
+func (w *treeWalk) countUnmatched(s *Source, t *rootTree, rel string) {
 	if !t.Import {
 		w.unknown[unknownName(t, rel)]++
 		return
 	}
 	kind, _ := w.left.Add(s.LeftOut, rel)
-	if names := w.loose[kind]; !strings.Contains(rel, "/") && len(names) < maxLoose {
+	if names := w.loose[kind]; !strings.Contains(rel, "/") && len(names) < maxUnmatchedNames {
 		w.loose[kind] = append(names, rel)
 	}
 }
 
-// fold lets what companions say count for the file that they belong to, and leaves out the
+// foldCompanions applies the changes of companions to the file that they belong to, and removes the
 // compressed form of a file that is there as well.
-func (w *walk) fold() {
+func (w *treeWalk) foldCompanions() {
 	for _, f := range w.files {
-		if plain, ok := strings.CutSuffix(f.rel, compressedEnding); ok && f.store.Compressed && w.at(f.root.Name, plain) != nil {
-			f.standing = excluded
+		if plain, ok := strings.CutSuffix(f.rel, compressedEnding); ok && f.store.Compressed &&
+			w.fileAt(f.root.Name, plain) != nil {
+			f.standing = fileExcluded
 		}
 		for _, ending := range f.store.Companions {
 			info, err := f.root.dir.Lstat(filepath.FromSlash(f.rel) + ending)
 			if err != nil {
 				continue
 			}
-			if at := changed(info); at > f.change {
+			if at := changeTime(info); at > f.change {
 				f.change = at
 			}
 		}
 	}
 }
 
-func changed(info fs.FileInfo) int64 { return max(info.ModTime().UnixNano(), statusChanged(info)) }
+func changeTime(info fs.FileInfo) int64 { return max(info.ModTime().UnixNano(), statusChanged(info)) }
 
 // unknownName names what no store fits, without anything of the owner's: the first folder,
 // or the ending below a folder that is known.
-func unknownName(t *tree, rel string) string {
+func unknownName(t *rootTree, rel string) string {
 	head, rest, deep := strings.Cut(rel, "/")
-	if !deep || !t.stores.knows(head) {
+	if !deep || !t.stores.hasFolder(head) {
 		return head
 	}
 	ending := strings.ToLower(path.Ext(rest))
@@ -414,5 +417,5 @@ func settledSum(path string, size, change int64) (bucket int, sum uint32) {
 	b = binary.LittleEndian.AppendUint64(b, uint64(size))
 	b = binary.LittleEndian.AppendUint64(b, uint64(change))
 	h := sha256.Sum256(b)
-	return int(binary.LittleEndian.Uint16(place[:]) % buckets), binary.LittleEndian.Uint32(h[:])
+	return int(binary.LittleEndian.Uint16(place[:]) % digestBuckets), binary.LittleEndian.Uint32(h[:])
 }

@@ -8,18 +8,18 @@ import (
 	"github.com/pdpp-go/pdpp/connectorkit/localfile"
 )
 
-// angle is an id without the marks around it.
-func angle(value string) string {
-	value = plain(value)
+// trimAngleBrackets is an id without the marks around it.
+func trimAngleBrackets(value string) string {
+	value = decodeHeaderWords(value)
 	if _, rest, ok := strings.Cut(value, "<"); ok {
 		value, _, _ = strings.Cut(rest, ">")
 	}
 	return strings.TrimSpace(value)
 }
 
-// ids are those of a header, in their order.
-func ids(value string) (out []string) {
-	value = plain(value)
+// messageIDs are those of a header, in their order.
+func messageIDs(value string) (out []string) {
+	value = decodeHeaderWords(value)
 	for len(out) < maxReferences {
 		_, rest, ok := strings.Cut(value, "<")
 		if !ok {
@@ -29,7 +29,7 @@ func ids(value string) (out []string) {
 		if id, value, ok = strings.Cut(rest, ">"); !ok {
 			return out
 		}
-		if id = localfile.Short(strings.TrimSpace(id), maxText); id != "" && !slices.Contains(out, id) {
+		if id = localfile.ShortText(strings.TrimSpace(id), maxTextBytes); id != "" && !slices.Contains(out, id) {
 			out = append(out, id)
 		}
 	}
@@ -38,11 +38,11 @@ func ids(value string) (out []string) {
 
 var addressParser = netmail.AddressParser{WordDecoder: &wordDecoder}
 
-// addresses reads lists of addresses; one that does not keep the rules is read for what looks like
+// parseAddresses reads lists of addresses; one that does not keep the rules is read for what looks like
 // an address.
-func addresses(values []string) (out []*netmail.Address) {
+func parseAddresses(values []string) (out []*netmail.Address) {
 	for _, value := range values {
-		value = decoded([]byte(value), "")
+		value = decodeCharset([]byte(value), "")
 		list, err := addressParser.ParseList(value)
 		if err != nil {
 			list = nil
@@ -51,27 +51,28 @@ func addresses(values []string) (out []*netmail.Address) {
 				name, rest, marked := strings.Cut(part, "<")
 				if marked {
 					a.Address, _, _ = strings.Cut(rest, ">")
-					a.Name = strings.Trim(plain(name), `"' `)
+					a.Name = strings.Trim(decodeHeaderWords(name), `"' `)
 				} else if strings.Contains(part, "@") {
 					a.Address = part
 				} else {
-					a.Name = plain(part)
+					a.Name = decodeHeaderWords(part)
 				}
-				if a.Address = plain(a.Address); a.Address != "" || a.Name != "" {
+				if a.Address = decodeHeaderWords(a.Address); a.Address != "" || a.Name != "" {
 					list = append(list, a)
 				}
 			}
 		}
 		for _, a := range list {
 			if len(out) < maxAddresses {
-				out = append(out, &netmail.Address{Name: localfile.Short(plain(a.Name), 300), Address: localfile.Short(plain(a.Address), 300)})
+				out = append(out, &netmail.Address{Name: localfile.ShortText(decodeHeaderWords(a.Name), 300),
+					Address: localfile.ShortText(decodeHeaderWords(a.Address), 300)})
 			}
 		}
 	}
 	return out
 }
 
-func shown(a *netmail.Address) string {
+func displayAddress(a *netmail.Address) string {
 	switch {
 	case a.Name == "":
 		return a.Address

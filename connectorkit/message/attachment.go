@@ -23,26 +23,26 @@ type Attachment struct {
 	Blob   *connectorkit.BlobRef `json:"blob_ref"`
 	Status Hydration             `json:"hydration_status"`
 
-	saved *connectorkit.SavedBlob // nil: nothing is said of its content
+	saved *connectorkit.SavedBlob // nil: the outcome of its content is unknown
 }
 
-// Hydration says what became of an attachment's content.
+// Hydration is the outcome of an attachment's content.
 type Hydration string
 
 const (
-	Hydrated Hydration = "hydrated"  // it is kept
-	Large    Hydration = "too_large" // the owner keeps nothing of that size
-	Deferred Hydration = "deferred"  // nobody asked for it
+	HydratedContent  Hydration = "hydrated"  // it is kept
+	OversizedContent Hydration = "too_large" // the owner keeps nothing of that size
+	DeferredContent  Hydration = "deferred"  // not requested
 )
 
-// blobField is the member of an attachment that its content belongs to.
-const blobField = "blob_ref"
+// blobRefField is the member of an attachment that its content belongs to.
+const blobRefField = "blob_ref"
 
-// settle notes what became of the content.
-func (a *Attachment) settle(saved connectorkit.SavedBlob) {
-	a.saved, a.Blob, a.Status = &saved, saved.Ref(a.Type), Hydrated
+// setOutcome notes what became of the content.
+func (a *Attachment) setOutcome(saved connectorkit.SavedBlob) {
+	a.saved, a.Blob, a.Status = &saved, saved.Ref(a.Type), HydratedContent
 	if a.Blob == nil {
-		a.Status = Large
+		a.Status = OversizedContent
 	}
 }
 
@@ -50,20 +50,20 @@ func (a *Attachment) settle(saved connectorkit.SavedBlob) {
 func (a *Attachment) Record(data any) connectorkit.Record {
 	r := connectorkit.Upsert(data)
 	if a.saved != nil {
-		r = r.WithBlobs(a.saved.As(blobField, a.Type, a.Name))
+		r = r.WithBlobs(a.saved.As(blobRefField, a.Type, a.Name))
 	}
 	return r
 }
 
-// measured counts and hashes a content, which is kept in a file, or not at all.
-type measured struct {
+// measuredContent counts and hashes a content, which is kept in a file, or not at all.
+type measuredContent struct {
 	m    *Message
 	a    *Attachment
 	hash hash.Hash
 	file *connectorkit.BlobWriter // may be nil
 }
 
-func (s *measured) Write(b []byte) (int, error) {
+func (s *measuredContent) Write(b []byte) (int, error) {
 	s.a.Size += int64(len(b))
 	if s.file != nil && s.m.trouble == nil {
 		_, s.m.trouble = s.file.Write(b)
@@ -71,7 +71,7 @@ func (s *measured) Write(b []byte) (int, error) {
 	return s.hash.Write(b)
 }
 
-func (s *measured) close() {
+func (s *measuredContent) closeContent() {
 	s.a.Hash = hex.EncodeToString(s.hash.Sum(nil))
 	if s.file == nil {
 		return
@@ -85,11 +85,11 @@ func (s *measured) close() {
 		s.m.trouble = err
 		return
 	}
-	s.a.settle(saved)
+	s.a.setOutcome(saved)
 }
 
-// Forget takes the files of a message away that nobody is to have.
-func (m *Message) Forget() {
+// DiscardFiles deletes the files of a message that will not be stored.
+func (m *Message) DiscardFiles() {
 	for _, a := range m.Parts {
 		if a.saved != nil {
 			a.saved.Remove()
@@ -97,8 +97,8 @@ func (m *Message) Forget() {
 	}
 }
 
-// Attached gives what came with the message its keys.
-func (m *Message) Attached() []*Attachment {
+// KeyedAttachments returns the message's attachments, with their keys set.
+func (m *Message) KeyedAttachments() []*Attachment {
 	for i, a := range m.Parts {
 		a.ID, a.MessageID, a.Date = fmt.Sprintf("%s/%d", m.ID, i+1), m.ID, m.Date
 	}

@@ -7,13 +7,13 @@ import (
 )
 
 const (
-	maxHeaders = 512
-	maxHeader  = 64 << 10 // of one value
-	maxHead    = 1 << 20  // of all of them
+	maxHeaderCount = 512
+	maxHeaderBytes = 64 << 10 // of one value
+	maxHeadBytes   = 1 << 20  // of all of them
 )
 
-// header are the lines before a body, by their names in small letters.
-type header struct {
+// partHeader are the lines before a body, by their names in small letters.
+type partHeader struct {
 	values map[string][]string
 	last   string
 	count  int
@@ -21,21 +21,21 @@ type header struct {
 	broken bool // something was no header
 }
 
-// line takes one line without its end; false says that it ends the head.
-func (h *header) line(line []byte, first bool) bool {
+// addLine reads one line without its end. It returns false for the end of the head.
+func (h *partHeader) addLine(line []byte, first bool) bool {
 	if len(line) == 0 {
 		return false
 	}
 	if h.values == nil {
 		h.values = map[string][]string{}
 	}
-	if h.bytes += len(line); h.bytes > maxHead {
+	if h.bytes += len(line); h.bytes > maxHeadBytes {
 		h.broken = true
 		return true
 	}
 	if line[0] == ' ' || line[0] == '\t' || !first {
-		if list := h.values[h.last]; len(list) > 0 && len(list[len(list)-1]) < maxHeader {
-			list[len(list)-1] += " " + strings.TrimSpace(string(line[:min(len(line), maxHeader)]))
+		if list := h.values[h.last]; len(list) > 0 && len(list[len(list)-1]) < maxHeaderBytes {
+			list[len(list)-1] += " " + strings.TrimSpace(string(line[:min(len(line), maxHeaderBytes)]))
 		}
 		return true
 	}
@@ -44,26 +44,26 @@ func (h *header) line(line []byte, first bool) bool {
 		h.last, h.broken = "", true
 		return true
 	}
-	if h.count++; h.count > maxHeaders {
+	if h.count++; h.count > maxHeaderCount {
 		h.last, h.broken = "", true
 		return true
 	}
 	h.last = strings.ToLower(strings.TrimSpace(string(name)))
-	h.values[h.last] = append(h.values[h.last], strings.TrimSpace(string(value[:min(len(value), maxHeader)])))
+	h.values[h.last] = append(h.values[h.last], strings.TrimSpace(string(value[:min(len(value), maxHeaderBytes)])))
 	return true
 }
 
-// get is the first value of a name.
-func (h *header) get(name string) string {
+// firstValue is the first value of a name.
+func (h *partHeader) firstValue(name string) string {
 	if list := h.values[name]; len(list) > 0 {
 		return list[0]
 	}
 	return ""
 }
 
-// parameters reads a value with parameters. What the standard library refuses is read as far as it
+// parseParameters reads a value with parameters. What the standard library refuses is read as far as it
 // goes.
-func parameters(value string) (kind string, params map[string]string) {
+func parseParameters(value string) (kind string, params map[string]string) {
 	kind, params, err := mime.ParseMediaType(value)
 	if err == nil {
 		return kind, params

@@ -2,7 +2,7 @@
 // break, and makes records of them: one mapping for every source of mail. A message passes through
 // and is not kept, so that it may be larger than memory.
 //
-//	message.go  what a message says, to records
+//	message.go  the content of a message, to records
 //	mime.go     the parts of a message, as they pass
 //	header.go   names and values before a body
 //	words.go    other character sets, and HTML as text
@@ -27,7 +27,7 @@ import (
 	"github.com/pdpp-go/pdpp/connectorkit/localfile"
 )
 
-// Head is what the head of a message says.
+// Head is the content of a message's head.
 type Head struct {
 	MessageID   string   `json:"message_id,omitzero"`
 	ThreadID    string   `json:"thread_id,omitzero"`
@@ -45,7 +45,7 @@ type Head struct {
 	ListID      string   `json:"list_id,omitzero"`
 }
 
-// Body is what its body says.
+// Body is the content of a message's body.
 type Body struct {
 	Text        string `json:"text"`
 	Cut         bool   `json:"text_cut,omitzero"`
@@ -68,7 +68,7 @@ type Record struct {
 const (
 	maxAddresses   = 500
 	maxReferences  = 200
-	maxText        = 1000
+	maxTextBytes   = 1000
 	maxAttachments = 500
 )
 
@@ -82,29 +82,29 @@ type Message struct {
 	trouble error       // with such a file
 	last    *Attachment // what was being read when the message ended
 	limit   int
-	parser  parser
+	parser  mimeParser
 	body    hash.Hash
-	plains  []*leaf
-	pages   []*leaf
+	plains  []*textExcerpt
+	pages   []*textExcerpt
 	size    int64
 }
 
 // New reads a message of which up to limit bytes of text are kept.
 func New(limit int) *Message {
 	m := &Message{limit: limit, body: sha256.New()}
-	m.parser.leaf = m.leaf
+	m.parser.leaf = m.contentFor
 	return m
 }
 
-// leaf keeps the beginning of a text.
-type leaf struct {
+// textExcerpt keeps the beginning of a text.
+type textExcerpt struct {
 	charset string
 	b       bytes.Buffer
 	limit   int
 	cut     bool
 }
 
-func (l *leaf) Write(b []byte) (int, error) {
+func (l *textExcerpt) Write(b []byte) (int, error) {
 	room := l.limit - l.b.Len()
 	if len(b) > room {
 		l.cut = true
@@ -115,21 +115,22 @@ func (l *leaf) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-func (l *leaf) close() {}
+func (l *textExcerpt) closeContent() {}
 
-// leaf decides what becomes of a part: text is kept, everything else is measured and may be a file.
-func (m *Message) leaf(h *header) sink {
-	kind, params := parameters(h.get("content-type"))
-	how, more := parameters(h.get("content-disposition"))
-	name := plain(more["filename"])
+// contentFor decides what becomes of a part: text is kept, everything else is measured and may be a file.
+func (m *Message) contentFor(h *partHeader) contentWriter {
+	kind, params := parseParameters(h.firstValue("content-type"))
+	how, more := parseParameters(h.firstValue("content-disposition"))
+	name := decodeHeaderWords(more["filename"])
 	if name == "" {
-		name = plain(params["name"])
+		name = decodeHeaderWords(params["name"])
 	}
 	if kind == "" {
 		kind = "text/plain"
 	}
-	if how != "attachment" && (name == "" || how == "inline") && (kind == "text/plain" || kind == "text/html") && len(m.plains)+len(m.pages) < 50 {
-		l := &leaf{charset: params["charset"], limit: 4*m.limit + 64}
+	if how != "attachment" && (name == "" || how == "inline") && (kind == "text/plain" || kind == "text/html") &&
+		len(m.plains)+len(m.pages) < 50 {
+		l := &textExcerpt{charset: params["charset"], limit: 4*m.limit + 64}
 		if kind == "text/html" {
 			m.pages = append(m.pages, l)
 		} else {
@@ -137,9 +138,11 @@ func (m *Message) leaf(h *header) sink {
 		}
 		return l
 	}
-	a := &Attachment{Name: localfile.Short(name, maxText), Type: localfile.Short(plain(kind), 200), Inline: how == "inline", ContentID: localfile.Short(angle(h.get("content-id")), 300)}
-	a.Status = Deferred
-	to := &measured{m: m, a: a, hash: sha256.New()}
+	a := &Attachment{Name: localfile.ShortText(name, maxTextBytes),
+		Type:   localfile.ShortText(decodeHeaderWords(kind), 200),
+		Inline: how == "inline", ContentID: localfile.ShortText(trimAngleBrackets(h.firstValue("content-id")), 300)}
+	a.Status = DeferredContent
+	to := &measuredContent{m: m, a: a, hash: sha256.New()}
 	if m.Attachments++; m.Attachments <= maxAttachments {
 		m.Parts = append(m.Parts, a)
 		if m.Files != nil && m.trouble == nil {
@@ -149,12 +152,12 @@ func (m *Message) leaf(h *header) sink {
 	return to
 }
 
-// Cut says that the message goes on behind what was read: what was being read when it ended is not
+// MarkTruncated marks the message as longer than what was read: the part that was being read is not
 // whole, so that it is not kept.
-func (m *Message) Cut() {
+func (m *Message) MarkTruncated() {
 	if m.last != nil && m.last.saved != nil {
 		m.last.saved.Remove()
-		m.last.settle(connectorkit.TooLarge())
+		m.last.setOutcome(connectorkit.OversizedBlob())
 	}
 }
 
@@ -174,11 +177,11 @@ func (m *Message) Read(r *bufio.Reader) error {
 	return err
 }
 
-// Parse reads the lines that next gives until io.EOF, and makes the record of them, but for its key,
+// Parse reads the lines of next until io.EOF and fills in the record, except for its key,
 // its folder and its flags.
 func (m *Message) Parse(next func() ([]byte, bool, error)) error {
 	inBody, begin := false, true
-	err := m.parser.parse(func() ([]byte, bool, error) {
+	err := m.parser.parseLines(func() ([]byte, bool, error) {
 		line, whole, err := next()
 		if err != nil {
 			return line, whole, err
@@ -196,43 +199,43 @@ func (m *Message) Parse(next func() ([]byte, bool, error)) error {
 		begin = whole
 		return line, whole, nil
 	})
-	if s, ok := m.parser.unended.(*measured); ok {
+	if s, ok := m.parser.unended.(*measuredContent); ok {
 		m.last = s.a
 	}
 	if err == nil {
 		err = m.trouble
 	}
 	if err != nil {
-		m.Forget()
+		m.DiscardFiles()
 		return err
 	}
-	m.describe(&m.parser.top)
-	m.say()
+	m.readHeadFields(&m.parser.top)
+	m.assembleText()
 	return nil
 }
 
-// ReadHead reads what head lines say.
+// ReadHead parses the lines of a head.
 func ReadHead(lines []byte) (Head, bool) {
-	var h header
+	var h partHeader
 	for line := range bytes.Lines(lines) {
-		if !h.line(bytes.TrimRight(line, "\r\n"), true) {
+		if !h.addLine(bytes.TrimRight(line, "\r\n"), true) {
 			break
 		}
 	}
 	m := Message{body: sha256.New()}
-	m.describe(&h)
+	m.readHeadFields(&h)
 	return m.Head, h.broken
 }
 
-// describe fills in what the head says.
-func (m *Message) describe(h *header) {
+// readHeadFields fills in the fields of the head.
+func (m *Message) readHeadFields(h *partHeader) {
 	r := &m.Record
-	r.MessageID = localfile.Short(angle(h.get("message-id")), maxText)
-	r.References = ids(h.get("references"))
-	if list := ids(h.get("in-reply-to")); len(list) > 0 {
+	r.MessageID = localfile.ShortText(trimAngleBrackets(h.firstValue("message-id")), maxTextBytes)
+	r.References = messageIDs(h.firstValue("references"))
+	if list := messageIDs(h.firstValue("in-reply-to")); len(list) > 0 {
 		r.InReplyTo = list[0]
 	}
-	switch gmail := localfile.Short(plain(h.get("x-gm-thrid")), maxText); {
+	switch gmail := localfile.ShortText(decodeHeaderWords(h.firstValue("x-gm-thrid")), maxTextBytes); {
 	case gmail != "": // Gmail's own, in its exports
 		r.ThreadID = gmail
 	case len(r.References) > 0:
@@ -242,33 +245,36 @@ func (m *Message) describe(h *header) {
 	default:
 		r.ThreadID = r.MessageID
 	}
-	r.Subject = localfile.Short(plain(h.get("subject")), maxText)
-	if at, err := netmail.ParseDate(plain(h.get("date"))); err == nil && at.UTC().Year() >= 1 && at.UTC().Year() <= 9999 {
+	r.Subject = localfile.ShortText(decodeHeaderWords(h.firstValue("subject")), maxTextBytes)
+	if at, err := netmail.ParseDate(decodeHeaderWords(h.firstValue("date"))); err == nil && at.UTC().Year() >= 1 &&
+		at.UTC().Year() <= 9999 {
 		r.Date = at.UTC().Format(time.RFC3339)
 	}
-	if from := addresses(h.values["from"]); len(from) > 0 {
+	if from := parseAddresses(h.values["from"]); len(from) > 0 {
 		r.FromName, r.FromAddress = from[0].Name, from[0].Address
 	}
 	for name, to := range map[string]*[]string{"to": &r.To, "cc": &r.CC, "bcc": &r.BCC, "reply-to": &r.ReplyTo} {
-		for _, a := range addresses(h.values[name]) {
-			*to = append(*to, shown(a))
+		for _, a := range parseAddresses(h.values[name]) {
+			*to = append(*to, displayAddress(a))
 		}
 	}
-	r.ListID = localfile.Short(plain(h.get("list-id")), maxText)
+	r.ListID = localfile.ShortText(decodeHeaderWords(h.firstValue("list-id")), maxTextBytes)
 	for _, value := range h.values["x-gmail-labels"] {
-		for _, label := range strings.Split(plain(value), ",") {
-			if label = localfile.Short(strings.Trim(strings.TrimSpace(label), `"`), 200); label != "" && len(r.Labels) < maxReferences && !slices.Contains(r.Labels, label) {
+		for _, label := range strings.Split(decodeHeaderWords(value), ",") {
+			if label = localfile.ShortText(strings.Trim(strings.TrimSpace(label), `"`), 200); label != "" &&
+				len(r.Labels) < maxReferences && !slices.Contains(r.Labels, label) {
 				r.Labels = append(r.Labels, label)
 			}
 		}
 	}
-	status := h.get("status") + h.get("x-status")
-	for _, f := range []struct{ letter, name string }{{"R", "seen"}, {"A", "replied"}, {"F", "flagged"}, {"D", "trashed"}, {"T", "draft"}} {
+	status := h.firstValue("status") + h.firstValue("x-status")
+	for _, f := range []struct{ letter, name string }{{"R", "seen"}, {"A", "replied"}, {"F", "flagged"}, {"D", "trashed"},
+		{"T", "draft"}} {
 		if strings.Contains(status, f.letter) {
 			r.Flags = append(r.Flags, f.name)
 		}
 	}
-	for _, name := range mozillaFlags(h.get("x-mozilla-status")) {
+	for _, name := range mozillaFlags(h.firstValue("x-mozilla-status")) {
 		if !slices.Contains(r.Flags, name) {
 			r.Flags = append(r.Flags, name)
 		}
@@ -278,13 +284,14 @@ func (m *Message) describe(h *header) {
 	r.Malformed = m.parser.malformed
 }
 
-// say puts the text together: the plain parts, or else those of HTML, reduced.
-func (m *Message) say() {
+// assembleText joins the text: the plain parts or, without them, the text of the HTML parts.
+func (m *Message) assembleText() {
 	r := &m.Record
-	join := func(list []*leaf, turn func(string) string) string {
+	join := func(list []*textExcerpt, turn func(string) string) string {
 		var all []string
 		for _, l := range list {
-			if text := strings.TrimSpace(turn(strings.ReplaceAll(decoded(l.b.Bytes(), l.charset), "\r\n", "\n"))); text != "" {
+			if text := strings.TrimSpace(turn(strings.ReplaceAll(decodeCharset(l.b.Bytes(), l.charset), "\r\n",
+				"\n"))); text != "" {
 				all = append(all, text)
 			}
 			r.Cut = r.Cut || l.cut
@@ -294,14 +301,14 @@ func (m *Message) say() {
 	text := join(m.plains, func(s string) string { return s })
 	if text == "" && len(m.pages) > 0 {
 		r.Cut = false
-		text, r.HTML = join(m.pages, reduced), true
+		text, r.HTML = join(m.pages, htmlToText), true
 	}
 	e := localfile.Excerpt{Limit: m.limit}
 	e.Text(strings.ToValidUTF8(text, "\uFFFD"))
 	r.Text, r.Cut = e.String(), r.Cut || e.Cut()
 }
 
-// Identify gives the message a key by its own id and what else of its head never changes; without
+// Identify derives the message's key from its own id and other constant parts of its head; without
 // an id, by its body too.
 func (m *Message) Identify(prefix string) {
 	sum := sha256.New()

@@ -9,43 +9,43 @@ import (
 )
 
 const (
-	maxNesting = 12
-	maxParts   = 1000
+	maxPartNesting = 12
+	maxPartCount   = 1000
 )
 
-// parser takes the lines of a message as they pass and keeps nothing of them that is not asked for:
+// mimeParser takes the lines of a message as they pass and keeps nothing of them that is not asked for:
 // a message may be larger than memory.
-type parser struct {
-	top        header
-	boundaries []string // of the parts that are open, the innermost last
-	part       *part    // the leaf at work; nil between parts
+type mimeParser struct {
+	top        partHeader
+	boundaries []string  // of the parts that are open, the innermost last
+	part       *mimePart // the leaf at work; nil between parts
 	inHead     bool
-	head       header
+	head       partHeader
 	parts      int
 	malformed  bool
-	leaf       func(*header) sink // what a leaf is written to
-	unended    sink               // that of the leaf at work when the lines ended
+	leaf       func(*partHeader) contentWriter // what a leaf is written to
+	unended    contentWriter                   // that of the leaf at work when the lines ended
 
 	begin bool // the next piece begins a line
 }
 
-// part is a leaf being decoded.
-type part struct {
-	to      sink
+// mimePart is a leaf being decoded.
+type mimePart struct {
+	to      contentWriter
 	decode  string
 	quantum []byte // of base64, not decoded yet
 	ended   bool
 	newline []byte // the end of the last line, which belongs to a boundary if one follows
 }
 
-// sink takes the content of a leaf.
-type sink interface {
+// contentWriter takes the content of a leaf.
+type contentWriter interface {
 	io.Writer
-	close()
+	closeContent()
 }
 
-// parse reads lines, each whole or in pieces, until io.EOF.
-func (p *parser) parse(next func() (piece []byte, whole bool, err error)) error {
+// parseLines reads lines, each whole or in pieces, until io.EOF.
+func (p *mimeParser) parseLines(next func() (piece []byte, whole bool, err error)) error {
 	p.inHead, p.begin = true, true
 	for {
 		piece, whole, err := next()
@@ -53,14 +53,14 @@ func (p *parser) parse(next func() (piece []byte, whole bool, err error)) error 
 			break
 		}
 		if err != nil {
-			p.endPart()
+			p.finishPart()
 			return err
 		}
-		p.take(piece, p.begin)
+		p.takePiece(piece, p.begin)
 		p.begin = whole
 	}
 	if p.inHead && p.part == nil {
-		p.startBody()
+		p.beginBody()
 	}
 	if len(p.boundaries) > 0 {
 		p.malformed = true // its last part has no end
@@ -68,38 +68,39 @@ func (p *parser) parse(next func() (piece []byte, whole bool, err error)) error 
 	if p.part != nil {
 		p.unended = p.part.to
 	}
-	p.endPart()
+	p.finishPart()
 	return nil
 }
 
-// take reads a piece of a line; first says that the line begins with it.
-func (p *parser) take(piece []byte, first bool) {
+// takePiece reads a piece of a line. First reports that the line begins with it.
+func (p *mimeParser) takePiece(piece []byte, first bool) {
 	bare := bytes.TrimRight(piece, "\r\n")
-	if first && len(p.boundaries) > 0 && bytes.HasPrefix(bare, []byte("--")) && p.boundary(bytes.TrimRight(bare[2:], " \t")) {
+	if first && len(p.boundaries) > 0 && bytes.HasPrefix(bare, []byte("--")) &&
+		p.matchBoundary(bytes.TrimRight(bare[2:], " \t")) {
 		return
 	}
 	if p.inHead {
-		h := p.current()
-		if !h.line(bare, first) {
-			p.startBody()
+		h := p.currentHeader()
+		if !h.addLine(bare, first) {
+			p.beginBody()
 		}
 		return
 	}
 	if p.part != nil {
-		p.part.write(bare, piece[len(bare):])
+		p.part.decodePiece(bare, piece[len(bare):])
 	}
 }
 
-// current is the head that is being read.
-func (p *parser) current() *header {
+// currentHeader is the head that is being read.
+func (p *mimeParser) currentHeader() *partHeader {
 	if p.parts == 0 && len(p.boundaries) == 0 {
 		return &p.top
 	}
 	return &p.head
 }
 
-// boundary ends what is open when the line says so.
-func (p *parser) boundary(line []byte) bool {
+// matchBoundary closes open parts if the line is one of their boundaries.
+func (p *mimeParser) matchBoundary(line []byte) bool {
 	for i := len(p.boundaries) - 1; i >= 0; i-- {
 		rest, ok := bytes.CutPrefix(line, []byte(p.boundaries[i]))
 		if !ok || len(rest) > 0 && !bytes.Equal(rest, []byte("--")) {
@@ -108,48 +109,50 @@ func (p *parser) boundary(line []byte) bool {
 		if p.inHead {
 			p.malformed = true
 		}
-		p.endPart()
+		p.finishPart()
 		p.inHead = false
 		if len(rest) > 0 {
 			p.boundaries = p.boundaries[:i]
 			return true
 		}
 		p.boundaries = p.boundaries[:i+1]
-		p.head, p.inHead = header{}, true
+		p.head, p.inHead = partHeader{}, true
 		return true
 	}
 	return false
 }
 
-// startBody begins what the head describes.
-func (p *parser) startBody() {
-	h := p.current()
+// beginBody begins what the head describes.
+func (p *mimeParser) beginBody() {
+	h := p.currentHeader()
 	p.inHead = false
 	p.malformed = p.malformed || h.broken
-	kind, params := parameters(h.get("content-type"))
-	if b := params["boundary"]; strings.HasPrefix(kind, "multipart/") && b != "" && len(b) <= 200 && len(p.boundaries) < maxNesting {
+	kind, params := parseParameters(h.firstValue("content-type"))
+	if b := params["boundary"]; strings.HasPrefix(kind, "multipart/") && b != "" && len(b) <= 200 &&
+		len(p.boundaries) < maxPartNesting {
 		p.boundaries = append(p.boundaries, b)
 		return
 	}
-	if p.parts++; p.parts > maxParts {
+	if p.parts++; p.parts > maxPartCount {
 		p.malformed = true
 		return
 	}
-	p.part = &part{to: p.leaf(h), decode: strings.ToLower(strings.TrimSpace(h.get("content-transfer-encoding")))}
+	p.part = &mimePart{to: p.leaf(h),
+		decode: strings.ToLower(strings.TrimSpace(h.firstValue("content-transfer-encoding")))}
 }
 
-func (p *parser) endPart() {
+func (p *mimeParser) finishPart() {
 	if p.part != nil {
-		p.part.close()
+		p.part.closePart()
 		p.part = nil
 	}
 }
 
-// write decodes a line, or a piece of one.
-func (q *part) write(line, end []byte) {
+// decodePiece decodes a line, or a piece of one.
+func (q *mimePart) decodePiece(line, end []byte) {
 	switch q.decode {
 	case "base64":
-		q.base64(line)
+		q.decodeBase64(line)
 	case "quoted-printable":
 		_, _ = q.to.Write(q.newline)
 		soft := bytes.HasSuffix(bytes.TrimRight(line, " \t"), []byte("=")) && len(end) > 0
@@ -159,41 +162,41 @@ func (q *part) write(line, end []byte) {
 		if soft {
 			line, end = line[:len(line)-1], nil
 		}
-		_, _ = q.to.Write(unquoted(line))
-		q.newline = newlineOf(end)
+		_, _ = q.to.Write(decodeQuotedPrintable(line))
+		q.newline = lineEnding(end)
 	default:
 		_, _ = q.to.Write(q.newline)
 		_, _ = q.to.Write(line)
-		q.newline = newlineOf(end)
+		q.newline = lineEnding(end)
 	}
 }
 
-func newlineOf(end []byte) []byte {
+func lineEnding(end []byte) []byte {
 	if len(end) == 0 {
 		return nil
 	}
 	return []byte("\n")
 }
 
-// base64 decodes what is of its alphabet and passes over everything else, until it is padded.
-func (q *part) base64(line []byte) {
+// decodeBase64 decodes what is of its alphabet and passes over everything else, until it is padded.
+func (q *mimePart) decodeBase64(line []byte) {
 	var out []byte
 	for _, c := range line {
 		switch {
 		case q.ended:
 		case c == '=':
-			q.flush(&out)
+			q.flushBase64(&out)
 			q.ended = true
 		case c >= 'A' && c <= 'Z', c >= 'a' && c <= 'z', c >= '0' && c <= '9', c == '+', c == '/':
 			if q.quantum = append(q.quantum, c); len(q.quantum) == 4 {
-				q.flush(&out)
+				q.flushBase64(&out)
 			}
 		}
 	}
 	_, _ = q.to.Write(out)
 }
 
-func (q *part) flush(out *[]byte) {
+func (q *mimePart) flushBase64(out *[]byte) {
 	if len(q.quantum) > 1 {
 		decoded, err := base64.RawStdEncoding.AppendDecode(*out, q.quantum)
 		if err == nil {
@@ -203,15 +206,15 @@ func (q *part) flush(out *[]byte) {
 	q.quantum = q.quantum[:0]
 }
 
-func (q *part) close() {
+func (q *mimePart) closePart() {
 	var out []byte
-	q.flush(&out)
+	q.flushBase64(&out)
 	_, _ = q.to.Write(out)
-	q.to.close()
+	q.to.closeContent()
 }
 
-// unquoted decodes =XX; what is no such code stays.
-func unquoted(line []byte) []byte {
+// decodeQuotedPrintable decodes =XX; what is no such code stays.
+func decodeQuotedPrintable(line []byte) []byte {
 	if bytes.IndexByte(line, '=') < 0 {
 		return line
 	}

@@ -12,9 +12,9 @@ import (
 	"golang.org/x/text/transform"
 )
 
-// decoded gives bytes of a character set as text. An unknown set, or none, is UTF-8 where it can
+// decodeCharset returns bytes of a character set as text. An unknown set, or none, is UTF-8 where it can
 // be, and Windows's Latin otherwise.
-func decoded(b []byte, charset string) string {
+func decodeCharset(b []byte, charset string) string {
 	charset = strings.ToLower(strings.TrimSpace(charset))
 	if charset == "" || charset == "us-ascii" || charset == "utf-8" || charset == "utf8" {
 		if utf8.Valid(b) {
@@ -46,12 +46,12 @@ var wordDecoder = mime.WordDecoder{CharsetReader: func(charset string, r io.Read
 	if err != nil {
 		return nil, err
 	}
-	return strings.NewReader(decoded(b, charset)), nil
+	return strings.NewReader(decodeCharset(b, charset)), nil
 }}
 
-// plain decodes the words of a header; bytes that are no ASCII are read as text where they can be.
-func plain(value string) string {
-	text := decoded([]byte(value), "")
+// decodeHeaderWords decodes the words of a header; bytes that are no ASCII are read as text where they can be.
+func decodeHeaderWords(value string) string {
+	text := decodeCharset([]byte(value), "")
 	if out, err := wordDecoder.DecodeHeader(text); err == nil {
 		text = out
 	}
@@ -67,71 +67,93 @@ func plain(value string) string {
 	}, text))
 }
 
-// hidden are elements whose text nobody sees; lines are those that stand on lines of their own.
+// hidden are elements without visible text; blockElements begin a new line.
 var (
-	hidden = map[string]bool{"script": true, "style": true, "head": true, "title": true, "template": true, "noscript": true}
-	lines  = map[string]bool{
-		"p": true, "div": true, "br": true, "tr": true, "li": true, "ul": true, "ol": true, "table": true, "blockquote": true, "pre": true, "hr": true,
-		"h1": true, "h2": true, "h3": true, "h4": true, "h5": true, "h6": true, "section": true, "article": true, "header": true, "footer": true,
+	hiddenElements = map[string]bool{"script": true, "style": true, "head": true, "title": true, "template": true,
+		"noscript": true}
+	blockElements = map[string]bool{
+		"p": true, "div": true, "br": true, "tr": true, "li": true, "ul": true, "ol": true, "table": true, "blockquote": true,
+		"pre": true, "hr": true,
+		"h1": true, "h2": true, "h3": true, "h4": true, "h5": true, "h6": true, "section": true, "article": true,
+		"header": true, "footer": true,
 	}
 )
 
-// reduced gives the text of an HTML page as somebody would read it.
-func reduced(page string) string {
+// htmlToText returns the visible text of an HTML page.
+func htmlToText(page string) string {
 	z := html.NewTokenizer(strings.NewReader(page))
-	var b strings.Builder
-	skip := ""
-	fresh := true // at the beginning of a line
+	t := visibleText{} // space before the first word is trimmed at the end
 	for {
 		switch z.Next() {
 		case html.ErrorToken:
-			return strings.TrimSpace(b.String())
+			return strings.TrimSpace(t.b.String())
 		case html.StartTagToken, html.SelfClosingTagToken:
-			raw, _ := z.TagName()
-			name := string(raw)
-			if hidden[name] && skip == "" && name != "noscript" {
-				skip = name
-			}
-			if name == "body" {
-				skip = ""
-			}
-			if lines[name] && !fresh {
-				b.WriteByte('\n')
-				fresh = true
-			}
-			if name == "td" && !fresh {
-				b.WriteByte(' ')
-			}
+			name, _ := z.TagName()
+			t.startElement(string(name))
 		case html.EndTagToken:
-			raw, _ := z.TagName()
-			name := string(raw)
-			if name == skip {
-				skip = ""
-			}
-			if lines[name] && !fresh {
-				b.WriteByte('\n')
-				fresh = true
-			}
+			name, _ := z.TagName()
+			t.endElement(string(name))
 		case html.TextToken:
-			if skip != "" {
-				continue
-			}
-			text := z.Text()
-			words := bytes.Fields(text)
-			if len(words) == 0 {
-				if !fresh && len(text) > 0 && !strings.HasSuffix(b.String(), " ") {
-					b.WriteByte(' ')
-				}
-				continue
-			}
-			if !fresh && (text[0] == ' ' || text[0] == '\n' || text[0] == '\t' || text[0] == '\r') {
-				b.WriteByte(' ')
-			}
-			b.Write(bytes.Join(words, []byte(" ")))
-			if last := text[len(text)-1]; last == ' ' || last == '\n' || last == '\t' || last == '\r' {
-				b.WriteByte(' ')
-			}
-			fresh = false
+			t.addText(z.Text())
 		}
 	}
 }
+
+// visibleText collects the visible text of a page.
+type visibleText struct {
+	b     strings.Builder
+	skip  string // the hidden element
+	fresh bool   // at the beginning of a line
+}
+
+func (t *visibleText) startElement(name string) {
+	if hiddenElements[name] && t.skip == "" && name != "noscript" {
+		t.skip = name
+	}
+	if name == "body" {
+		t.skip = ""
+	}
+	t.breakLine(name)
+	if name == "td" && !t.fresh {
+		t.b.WriteByte(' ')
+	}
+}
+
+func (t *visibleText) endElement(name string) {
+	if name == t.skip {
+		t.skip = ""
+	}
+	t.breakLine(name)
+}
+
+// breakLine begins a line if the element does.
+func (t *visibleText) breakLine(name string) {
+	if blockElements[name] && !t.fresh {
+		t.b.WriteByte('\n')
+		t.fresh = true
+	}
+}
+
+// addText adds text with single spaces.
+func (t *visibleText) addText(text []byte) {
+	if t.skip != "" || len(text) == 0 {
+		return
+	}
+	words := bytes.Fields(text)
+	if len(words) == 0 {
+		if !t.fresh && !strings.HasSuffix(t.b.String(), " ") {
+			t.b.WriteByte(' ')
+		}
+		return
+	}
+	if !t.fresh && isSpace(text[0]) {
+		t.b.WriteByte(' ')
+	}
+	t.b.Write(bytes.Join(words, []byte(" ")))
+	if isSpace(text[len(text)-1]) {
+		t.b.WriteByte(' ')
+	}
+	t.fresh = false
+}
+
+func isSpace(c byte) bool { return c == ' ' || c == '\n' || c == '\t' || c == '\r' }

@@ -3,7 +3,7 @@
 //
 //	xml.go      elements and their attributes, read once and without a parser's tree
 //	records.go  a measurement
-//	workouts.go a workout, with what its parts say
+//	workouts.go a workout, with its parts
 package applehealth
 
 import (
@@ -19,14 +19,15 @@ import (
 var manifestJSON []byte
 
 // Connector is the connector of Apple Health exports.
-func Connector() connectorkit.Connector { return connectorkit.MustNew(manifestJSON, open) }
+func Connector() connectorkit.Connector { return connectorkit.MustNew(manifestJSON, newCollectors) }
 
-func open(_ context.Context, s *connectorkit.Setup) ([]connectorkit.Collector, error) {
+func newCollectors(_ context.Context, s *connectorkit.Setup) ([]connectorkit.Collector, error) {
 	return []connectorkit.Collector{localarchive.Import{
 		Dir: s.Env("APPLE_HEALTH_EXPORT_DIR"), Streams: []string{"records", "workouts", "activity_rings"},
 		// The file is called export.xml, or that in the language of the phone.
-		Kinds: []localarchive.Kind{{Name: "health_data", Patterns: []string{"**/*.xml"},
-			Streams: []string{"records", "workouts", "activity_rings"}, Reason: "measurements, workouts and rings", Read: read}},
+		Kinds: []localarchive.MemberKind{{Name: "health_data", Patterns: []string{"**/*.xml"},
+			Streams: []string{"records", "workouts", "activity_rings"}, Reason: "measurements, workouts and rings",
+			Read: readExport}},
 		LeftOut: []localfile.LeftOut{
 			{Name: "Workout routes (GPS tracks)", Patterns: []string{"**/*.gpx"}},
 			{Name: "Electrocardiograms", Patterns: []string{"**/electrocardiograms/**"}},
@@ -34,6 +35,6 @@ func open(_ context.Context, s *connectorkit.Setup) ([]connectorkit.Collector, e
 		},
 		Empty: "the folder holds no Apple Health export; put the export.zip that the Health app made into it",
 		// Measurements repeat themselves so much that they are packed very tightly.
-		Limits: localarchive.Limits{Entries: 1_000_000, Entry: 64 << 30, Total: 64 << 30, Ratio: 400},
+		Limits: localarchive.ArchiveLimits{Entries: 1_000_000, Entry: 64 << 30, Total: 64 << 30, Ratio: 400},
 	}.Source().Collector()}, nil
 }

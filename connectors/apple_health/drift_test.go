@@ -9,5 +9,5 @@ import (
 
 func TestDrift(t *testing.T) {
 	t.Parallel()
-	connectortest.DriftFiles(t, target(t), applehealth.Connector())
+	connectortest.DetectDriftFiles(t, target(t), applehealth.Connector())
 }

@@ -10,46 +10,46 @@ import (
 )
 
 const (
-	// maxTag bounds one tag with its attributes.
-	maxTag     = 1 << 20
-	bufferSize = 256 << 10
+	// maxTagBytes bounds one tag with its attributes.
+	maxTagBytes = 1 << 20
+	bufferSize  = 256 << 10
 )
 
-// errTag means that a tag cannot be read; the next one can.
-var errTag = errors.New("the tag cannot be read")
+// errUnreadableTag means that a tag cannot be read; the next one can.
+var errUnreadableTag = errors.New("the tag cannot be read")
 
-// attribute is a name and its value as it stands in the file.
-type attribute struct{ name, value []byte }
+// xmlAttribute is a name and its raw value as written in the file.
+type xmlAttribute struct{ name, value []byte }
 
-// element is a tag. Its bytes are valid until the next one.
-type element struct {
+// xmlElement is a tag. Its bytes are valid until the next one.
+type xmlElement struct {
 	name       []byte
-	attributes []attribute
+	attributes []xmlAttribute
 	end        bool // it closes one
 	empty      bool // it is closed at once
 }
 
-// scanner finds the tags of an XML file. It judges nothing: documents whose declaration of
-// types is broken, as those of some versions of iOS are, are read like any other.
-type scanner struct {
+// tagScanner finds the tags of an XML file. It does not validate, because some versions of iOS write a broken type
+// declaration.
+type tagScanner struct {
 	r      io.Reader
 	buf    []byte
 	from   int
 	to     int
 	offset int64 // of buf[0] in the file
 	err    error
-	tag    element
+	tag    xmlElement
 }
 
-func newScanner(r io.Reader, offset int64) *scanner {
-	return &scanner{r: r, buf: make([]byte, bufferSize), offset: offset}
+func newScanner(r io.Reader, offset int64) *tagScanner {
+	return &tagScanner{r: r, buf: make([]byte, bufferSize), offset: offset}
 }
 
-// place is the offset behind the last tag.
-func (s *scanner) place() int64 { return s.offset + int64(s.from) }
+// tagOffset is the offset behind the last tag.
+func (s *tagScanner) tagOffset() int64 { return s.offset + int64(s.from) }
 
-// more reads on, and makes room first; false at the end, or when one thing fills it all.
-func (s *scanner) more() bool {
+// readMore fills the buffer. It returns false at the end, or when one tag fills the whole buffer.
+func (s *tagScanner) readMore() bool {
 	if s.err != nil {
 		return false
 	}
@@ -60,7 +60,7 @@ func (s *scanner) more() bool {
 		s.from = 0
 	}
 	if s.to == len(s.buf) {
-		if len(s.buf) >= maxTag {
+		if len(s.buf) >= maxTagBytes {
 			return false
 		}
 		s.buf = append(s.buf, make([]byte, len(s.buf))...)
@@ -71,73 +71,72 @@ func (s *scanner) more() bool {
 	return n > 0 || err == nil
 }
 
-// next gives the next tag; errTag for one that cannot be read, io.EOF at the end.
-func (s *scanner) next() (*element, error) {
+// nextTag returns the next tag. It returns errUnreadableTag for a tag that cannot be read and io.EOF at the end.
+func (s *tagScanner) nextTag() (*xmlElement, error) {
 	for {
 		at := bytes.IndexByte(s.buf[s.from:s.to], '<')
 		if at < 0 {
 			s.from = s.to
-			if !s.more() {
-				return nil, s.ended(io.EOF)
+			if !s.readMore() {
+				return nil, s.endError(io.EOF)
 			}
 			continue
 		}
 		s.from += at
-		for s.to-s.from < 9 && s.more() {
+		for s.to-s.from < 9 && s.readMore() {
 		}
 		rest := s.buf[s.from:s.to]
 		switch {
 		case bytes.HasPrefix(rest, []byte("<!--")):
-			if err := s.pass("-->"); err != nil {
+			if err := s.skipPast("-->"); err != nil {
 				return nil, err
 			}
 		case bytes.HasPrefix(rest, []byte("<![CDATA[")):
-			if err := s.pass("]]>"); err != nil {
+			if err := s.skipPast("]]>"); err != nil {
 				return nil, err
 			}
 		case bytes.HasPrefix(rest, []byte("<?")):
-			if err := s.pass("?>"); err != nil {
+			if err := s.skipPast("?>"); err != nil {
 				return nil, err
 			}
 		case bytes.HasPrefix(rest, []byte("<!DOCTYPE")):
-			if err := s.passTypes(); err != nil {
+			if err := s.skipDoctype(); err != nil {
 				return nil, err
 			}
 		case bytes.HasPrefix(rest, []byte("<!")):
-			if err := s.pass(">"); err != nil {
+			if err := s.skipPast(">"); err != nil {
 				return nil, err
 			}
 		default:
-			return s.read()
+			return s.readTag()
 		}
 	}
 }
 
-// ended is why there is no more.
-func (s *scanner) ended(otherwise error) error {
+// endError is why there is no more.
+func (s *tagScanner) endError(otherwise error) error {
 	if s.err != nil && !errors.Is(s.err, io.EOF) {
 		return s.err
 	}
 	return otherwise
 }
 
-// pass goes on behind a mark, however far that is.
-func (s *scanner) pass(mark string) error {
+// skipPast moves behind the next occurrence of a mark.
+func (s *tagScanner) skipPast(mark string) error {
 	for {
 		if at := bytes.Index(s.buf[s.from:s.to], []byte(mark)); at >= 0 {
 			s.from += at + len(mark)
 			return nil
 		}
 		s.from = max(s.from, s.to-len(mark)+1)
-		if !s.more() {
-			return s.ended(io.ErrUnexpectedEOF)
+		if !s.readMore() {
+			return s.endError(io.ErrUnexpectedEOF)
 		}
 	}
 }
 
-// passTypes goes on behind the declaration of types. It ends where the data begins, whatever
-// became of its own brackets.
-func (s *scanner) passTypes() error {
+// skipDoctype moves behind the type declaration. It stops where the data begins, even if brackets are unbalanced.
+func (s *tagScanner) skipDoctype() error {
 	s.from++
 	for {
 		rest := s.buf[s.from:s.to]
@@ -154,17 +153,17 @@ func (s *scanner) passTypes() error {
 			s.from += plain + 1
 			return nil
 		}
-		if len(rest) >= maxTag/2 {
+		if len(rest) >= maxTagBytes/2 {
 			s.from = s.to - 16
 		}
-		if !s.more() {
-			return s.ended(io.ErrUnexpectedEOF)
+		if !s.readMore() {
+			return s.endError(io.ErrUnexpectedEOF)
 		}
 	}
 }
 
-// read reads the tag that begins here.
-func (s *scanner) read() (*element, error) {
+// readTag reads the tag that begins here.
+func (s *tagScanner) readTag() (*xmlElement, error) {
 	looked, quote := 1, byte(0)
 	for {
 		rest := s.buf[s.from:s.to]
@@ -179,7 +178,7 @@ func (s *scanner) read() (*element, error) {
 				}
 				if open := bytes.IndexByte(value, '<'); open >= 0 { // the quote was never closed: this begins another tag
 					s.from += looked + open
-					return nil, errTag
+					return nil, errUnreadableTag
 				}
 				if at < 0 {
 					looked = len(rest) - 1
@@ -190,29 +189,29 @@ func (s *scanner) read() (*element, error) {
 				quote = c
 			case c == '<': // the one before was never closed
 				s.from += looked
-				return nil, errTag
+				return nil, errUnreadableTag
 			case c == '>':
 				tag := rest[1:looked]
 				s.from += looked + 1
-				return s.parse(tag)
+				return s.parseAttributes(tag)
 			}
 		}
-		if len(rest) >= maxTag || !s.more() {
-			if err := s.ended(nil); err != nil {
+		if len(rest) >= maxTagBytes || !s.readMore() {
+			if err := s.endError(nil); err != nil {
 				return nil, err
 			}
-			if len(rest) < maxTag {
+			if len(rest) < maxTagBytes {
 				s.from = s.to
 				return nil, io.ErrUnexpectedEOF
 			}
-			s.from++ // a quote that is never closed takes its own tag alone
-			return nil, errTag
+			s.from++ // an unclosed quote costs only its own tag
+			return nil, errUnreadableTag
 		}
 	}
 }
 
-// parse cuts a tag into its attributes.
-func (s *scanner) parse(tag []byte) (*element, error) {
+// parseAttributes cuts a tag into its attributes.
+func (s *tagScanner) parseAttributes(tag []byte) (*xmlElement, error) {
 	e := &s.tag
 	e.attributes = e.attributes[:0]
 	if e.end = len(tag) > 0 && tag[0] == '/'; e.end {
@@ -222,12 +221,12 @@ func (s *scanner) parse(tag []byte) (*element, error) {
 		tag = tag[:len(tag)-1]
 	}
 	n := 0
-	for n < len(tag) && !space(tag[n]) {
+	for n < len(tag) && !isXMLSpace(tag[n]) {
 		n++
 	}
 	e.name, tag = tag[:n], tag[n:]
 	for {
-		for len(tag) > 0 && space(tag[0]) {
+		for len(tag) > 0 && isXMLSpace(tag[0]) {
 			tag = tag[1:]
 		}
 		if len(tag) == 0 {
@@ -235,26 +234,26 @@ func (s *scanner) parse(tag []byte) (*element, error) {
 		}
 		eq := bytes.IndexByte(tag, '=')
 		if eq < 0 {
-			return nil, errTag
+			return nil, errUnreadableTag
 		}
 		name := bytes.TrimRight(tag[:eq], " \t\r\n")
 		tag = bytes.TrimLeft(tag[eq+1:], " \t\r\n")
 		if len(tag) == 0 || tag[0] != '"' && tag[0] != '\'' {
-			return nil, errTag
+			return nil, errUnreadableTag
 		}
 		end := bytes.IndexByte(tag[1:], tag[0])
 		if end < 0 {
-			return nil, errTag
+			return nil, errUnreadableTag
 		}
-		e.attributes = append(e.attributes, attribute{name, tag[1 : 1+end]})
+		e.attributes = append(e.attributes, xmlAttribute{name, tag[1 : 1+end]})
 		tag = tag[end+2:]
 	}
 }
 
-func space(c byte) bool { return c == ' ' || c == '\t' || c == '\r' || c == '\n' }
+func isXMLSpace(c byte) bool { return c == ' ' || c == '\t' || c == '\r' || c == '\n' }
 
-// raw is an attribute's value as it stands; nil when there is none. The first one counts.
-func (e *element) raw(name string) []byte {
+// rawAttribute returns the value of the first attribute with that name, undecoded. It returns nil when there is none.
+func (e *xmlElement) rawAttribute(name string) []byte {
 	for _, a := range e.attributes {
 		if string(a.name) == name {
 			return a.value
@@ -263,11 +262,11 @@ func (e *element) raw(name string) []byte {
 	return nil
 }
 
-// text is an attribute's value.
-func (e *element) text(name string) string { return decoded(e.raw(name)) }
+// attributeText is an attribute's value.
+func (e *xmlElement) attributeText(name string) string { return decodeEntities(e.rawAttribute(name)) }
 
-// decoded resolves what stands for other characters.
-func decoded(raw []byte) string {
+// decodeEntities resolves character references and entities.
+func decodeEntities(raw []byte) string {
 	if bytes.IndexByte(raw, '&') < 0 && utf8.Valid(raw) {
 		return string(raw)
 	}
@@ -279,7 +278,7 @@ func decoded(raw []byte) string {
 			return strings.ToValidUTF8(b.String(), "\uFFFD")
 		}
 		name, after, closed := strings.Cut(rest, ";")
-		r, known := entity(name)
+		r, known := entityRune(name)
 		if !closed || !known {
 			b.WriteByte('&')
 			text = rest
@@ -290,7 +289,7 @@ func decoded(raw []byte) string {
 	}
 }
 
-func entity(name string) (rune, bool) {
+func entityRune(name string) (rune, bool) {
 	switch name {
 	case "amp":
 		return '&', true

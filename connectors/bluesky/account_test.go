@@ -41,10 +41,11 @@ const (
 )
 
 var streams = map[string]string{
-	"media": "media", profiles: "profile", posts: "posts", reposts: "reposts", likes: "likes", follows: "follows", blocks: "blocks", lists: "lists", members: "list_items",
+	"media": "media", profiles: "profile", posts: "posts", reposts: "reposts", likes: "likes", follows: "follows",
+	blocks: "blocks", lists: "lists", members: "list_items",
 }
 
-// person is somebody with a repository on the server, whose export tells what exists.
+// person is an account with a repository on the server. Its export shows what exists.
 type person struct {
 	*pds.Account
 	made    int
@@ -52,13 +53,14 @@ type person struct {
 	edition int
 }
 
-// open makes a new account with so many posts and likes and with some of everything else.
-func open(t testing.TB, things int) (*person, *connectortest.Sim) {
+// openTestAccount makes a new account with so many posts and likes and with some of everything else.
+func openTestAccount(t testing.TB, things int) (*person, *connectortest.Sim) {
 	t.Helper()
 	server := theServer(t)
 	p := fill(t, server, things)
 	gate := providersim.NewGate(providersim.GateOptions{})
-	return p, &connectortest.Sim{Provider: p, Gate: gate, Env: p.env(realserver.Front(t, gate, server.URL, "/xrpc/{method}", "/xrpc/com.atproto.sync.getBlob"))}
+	return p, &connectortest.Sim{Provider: p, Gate: gate,
+		Env: p.env(realserver.StartFront(t, gate, server.URL, "/xrpc/{method}", "/xrpc/com.atproto.sync.getBlob"))}
 }
 
 // env leads the connector to the account.
@@ -89,7 +91,7 @@ func fill(t testing.TB, server *pds.Server, things int) *person {
 	return p
 }
 
-// paint gives the server another picture, which the records from now on refer to.
+// paint uploads a picture to the server. Records written afterwards refer to it.
 func (p *person) paint() (err error) {
 	picture := image.NewGray(image.Rect(0, 0, 8, 8))
 	picture.Pix[0] = uint8(p.made)
@@ -104,14 +106,15 @@ func (p *person) paint() (err error) {
 
 func (p *person) profile() map[string]any {
 	p.edition++
-	return map[string]any{"$type": profiles, "displayName": fmt.Sprintf("Mara Lind %d", p.edition), "description": "Tides & <b>boats</b> 🚢", "avatar": p.picture}
+	return map[string]any{"$type": profiles, "displayName": fmt.Sprintf("Mara Lind %d", p.edition),
+		"description": "Tides & <b>boats</b> 🚢", "avatar": p.picture}
 }
 
 // thing is the next record of a collection.
 func (p *person) thing(collection string) pds.Write {
 	p.made++
 	at := time.Date(2026, 3, 1, 8, 0, 0, 0, time.UTC).Add(time.Duration(p.made) * 37 * time.Minute)
-	w := pds.Write{Op: "create", Collection: collection, Key: pds.Key(at)}
+	w := pds.Write{Op: "create", Collection: collection, Key: pds.RecordKey(at)}
 	w.Value = p.value(collection, p.made, at)
 	return w
 }
@@ -119,7 +122,8 @@ func (p *person) thing(collection string) pds.Write {
 func (p *person) value(collection string, n int, at time.Time) map[string]any {
 	v := map[string]any{"$type": collection, "createdAt": at.Format("2006-01-02T15:04:05.000Z")}
 	other := "did:plc:" + strings.Repeat(string(rune('a'+n%20)), 24)
-	thing := map[string]any{"uri": "at://" + other + "/" + posts + "/3kaaaaaaaaa2a", "cid": "bafyreib2rxk3rybk3aobmv5cjuql3bm2twh4jo5uxgf5kpqcsgz7soitae"}
+	thing := map[string]any{"uri": "at://" + other + "/" + posts + "/3kaaaaaaaaa2a",
+		"cid": "bafyreib2rxk3rybk3aobmv5cjuql3bm2twh4jo5uxgf5kpqcsgz7soitae"}
 	switch collection {
 	case posts:
 		p.post(v, n, thing)
@@ -128,7 +132,8 @@ func (p *person) value(collection string, n int, at time.Time) map[string]any {
 	case follows, blocks:
 		v["subject"] = other
 	case lists:
-		v["name"], v["purpose"], v["description"] = fmt.Sprintf("Boats %d", n), "app.bsky.graph.defs#curatelist", "Who sails\nwhere"
+		v["name"], v["purpose"], v["description"] = fmt.Sprintf("Boats %d", n), "app.bsky.graph.defs#curatelist",
+			"Who sails\nwhere"
 	case members:
 		v["list"], v["subject"] = "at://"+p.DID+"/"+lists+"/3kaaaaaaaaa2b", other
 	}
@@ -143,11 +148,13 @@ func (p *person) post(v map[string]any, n int, thing map[string]any) {
 	switch n % 5 {
 	case 0:
 		v["tags"] = []string{"tide"}
-		v["embed"] = map[string]any{"$type": "app.bsky.embed.images", "images": []any{map[string]any{"image": p.picture, "alt": "A gray square"}}}
+		v["embed"] = map[string]any{"$type": "app.bsky.embed.images",
+			"images": []any{map[string]any{"image": p.picture, "alt": "A gray square"}}}
 	case 1:
 		v["reply"] = map[string]any{"root": thing, "parent": thing}
 	case 2:
-		v["embed"] = map[string]any{"$type": "app.bsky.embed.external", "external": map[string]any{"uri": "https://harbour.example/a?b=c", "title": "Harbour", "description": "Tides"}}
+		v["embed"] = map[string]any{"$type": "app.bsky.embed.external",
+			"external": map[string]any{"uri": "https://harbour.example/a?b=c", "title": "Harbour", "description": "Tides"}}
 		v["facets"] = []any{map[string]any{"index": map[string]any{"byteStart": 0, "byteEnd": 4}, "features": []any{
 			map[string]any{"$type": "app.bsky.richtext.facet#link", "uri": "https://harbour.example/"},
 			map[string]any{"$type": "app.bsky.richtext.facet#mention", "did": "did:plc:aaaaaaaaaaaaaaaaaaaaaaaa"},
@@ -155,10 +162,13 @@ func (p *person) post(v map[string]any, n int, thing map[string]any) {
 		}}}
 	case 3:
 		v["embed"] = map[string]any{
-			"$type": "app.bsky.embed.recordWithMedia", "record": map[string]any{"$type": "app.bsky.embed.record", "record": thing},
-			"media": map[string]any{"$type": "app.bsky.embed.images", "images": []any{map[string]any{"image": p.picture, "alt": ""}}},
+			"$type":  "app.bsky.embed.recordWithMedia",
+			"record": map[string]any{"$type": "app.bsky.embed.record", "record": thing},
+			"media": map[string]any{"$type": "app.bsky.embed.images",
+				"images": []any{map[string]any{"image": p.picture, "alt": ""}}},
 		}
-		v["labels"] = map[string]any{"$type": "com.atproto.label.defs#selfLabels", "values": []any{map[string]any{"val": "graphic-media"}}}
+		v["labels"] = map[string]any{"$type": "com.atproto.label.defs#selfLabels",
+			"values": []any{map[string]any{"val": "graphic-media"}}}
 	case 4:
 		v["embed"] = map[string]any{"$type": "app.bsky.embed.record", "record": thing}
 	}
@@ -191,7 +201,8 @@ func (p *person) Mutate(m providersim.Mutation) (providersim.Mutated, error) {
 			return providersim.Mutated{}, err
 		}
 	}
-	collection := map[string]string{"write": posts, "like": likes, "edit": posts, "delete": posts, "unlike": likes, "unfollow": follows}[m.Op]
+	collection := map[string]string{"write": posts, "like": likes, "edit": posts, "delete": posts, "unlike": likes,
+		"unfollow": follows}[m.Op]
 	var keys []string
 	for key, item := range p.Truth()[streams[collection]] {
 		if !item.Deleted {
@@ -208,7 +219,8 @@ func (p *person) Mutate(m providersim.Mutation) (providersim.Mutated, error) {
 		case "edit":
 			key := keys[(2*i+1)*len(keys)/(2*m.N)]
 			p.made++
-			writes = append(writes, pds.Write{Op: "update", Collection: collection, Key: key, Value: p.value(collection, p.made, time.Date(2026, 5, 1, 0, p.made, 0, 0, time.UTC))})
+			writes = append(writes, pds.Write{Op: "update", Collection: collection, Key: key,
+				Value: p.value(collection, p.made, time.Date(2026, 5, 1, 0, p.made, 0, 0, time.UTC))})
 		default:
 			writes = append(writes, pds.Write{Op: "delete", Collection: collection, Key: keys[(2*i+1)*len(keys)/(2*m.N)]})
 		}

@@ -3,7 +3,7 @@
 // and videos.
 //
 //	manifest.json   what it declares: streams, schemas, variables, setup
-//	bluesky.go      open: environment in, client and collectors out
+//	bluesky.go      newCollectors: environment in, client and collectors out
 //	session.go      signing in, and requests under the session
 //	records.go      a collection of the repository as an inventory
 //	media.go        pictures and videos
@@ -23,13 +23,13 @@ import (
 var manifestJSON []byte
 
 // Connector is the Bluesky connector.
-func Connector() connectorkit.Connector { return connectorkit.MustNew(manifestJSON, open) }
+func Connector() connectorkit.Connector { return connectorkit.MustNew(manifestJSON, newCollectors) }
 
-// entryway is where accounts of Bluesky itself sign in. Their data is on another host, which the
+// defaultEntryway is where accounts of Bluesky itself sign in. Their data is on another host, which the
 // answer to the sign-in names.
-const entryway = "https://bsky.social"
+const defaultEntryway = "https://bsky.social"
 
-func open(ctx context.Context, s *connectorkit.Setup) ([]connectorkit.Collector, error) {
+func newCollectors(ctx context.Context, s *connectorkit.Setup) ([]connectorkit.Collector, error) {
 	a, err := newAccount(s, s.Env("BLUESKY_SERVER"), s.Env("BLUESKY_HANDLE"), s.Env("BLUESKY_APP_PASSWORD"))
 	if err != nil {
 		return nil, err
@@ -38,14 +38,14 @@ func open(ctx context.Context, s *connectorkit.Setup) ([]connectorkit.Collector,
 		return nil, err
 	}
 	return []connectorkit.Collector{
-		connectorkit.PagedStream{Stream: "profile", Page: a.profile},
-		a.records("posts", "app.bsky.feed.post", post),
-		a.records("reposts", "app.bsky.feed.repost", reaction),
-		a.records("likes", "app.bsky.feed.like", reaction),
-		a.records("follows", "app.bsky.graph.follow", follow),
-		a.records("blocks", "app.bsky.graph.block", follow),
-		a.records("lists", "app.bsky.graph.list", list),
-		a.records("list_items", "app.bsky.graph.listitem", listItem),
-		connectorkit.PagedStream{Stream: "media", Page: (&media{account: a}).page},
+		connectorkit.PagedStream{Stream: "profile", Page: a.profilePage},
+		a.repositoryCollector("posts", "app.bsky.feed.post", postRecordOf),
+		a.repositoryCollector("reposts", "app.bsky.feed.repost", reactionRecordOf),
+		a.repositoryCollector("likes", "app.bsky.feed.like", reactionRecordOf),
+		a.repositoryCollector("follows", "app.bsky.graph.follow", followRecordOf),
+		a.repositoryCollector("blocks", "app.bsky.graph.block", followRecordOf),
+		a.repositoryCollector("lists", "app.bsky.graph.list", listRecordOf),
+		a.repositoryCollector("list_items", "app.bsky.graph.listitem", listItemRecordOf),
+		connectorkit.PagedStream{Stream: "media", Page: (&mediaCollector{blueskyAccount: a}).fetchNextPage},
 	}, nil
 }

@@ -13,16 +13,16 @@ import (
 )
 
 var (
-	errForm      = errors.New("the answer is not what the protocol describes")
-	errTruncated = errors.New("the answer ends early")
-	errExpired   = errors.New("the session has run out")
+	errUnexpectedShape = errors.New("the answer is not what the protocol describes")
+	errTruncated       = errors.New("the answer ends early")
+	errExpired         = errors.New("the session has expired")
 )
 
-// classify says what an answer means. An error has a name of its own in the body; the status alone
-// does not tell a session that ran out from a bad request.
-func classify(r *governhttp.Response) error {
+// classifyResponse returns the error that an answer means. The error name in the body decides, because the status
+// does not distinguish an expired session from a bad request.
+func classifyResponse(r *governhttp.Response) error {
 	if r.Status == http.StatusOK {
-		return readable(r)
+		return checkReadable(r)
 	}
 	var refusal struct {
 		Error string `json:"error"`
@@ -36,13 +36,13 @@ func classify(r *governhttp.Response) error {
 		e.Class, e.OwnerMessage = connectorkit.Unauthorized,
 			"Bluesky asks for a code with this password; make an app password and connect again"
 	case "AccountTakedown", "RepoTakendown":
-		e.Class, e.OwnerMessage = connectorkit.Forbidden, "the server has taken this account down and gives nothing of it"
+		e.Class, e.OwnerMessage = connectorkit.Forbidden, "the server has suspended this account and returns none of its data"
 	case "AccountDeactivated", "RepoDeactivated":
 		e.Class, e.OwnerMessage = connectorkit.Forbidden, "this account is deactivated; activate it again, then run again"
 	case "RecordNotFound":
 		e.Class = connectorkit.NotFound
 	default:
-		// A refusal says in the quota when the next request is welcome.
+		// The quota headers of a refusal name the time of the next request.
 		if r.Status == http.StatusTooManyRequests && !r.HasRetryAfter && r.Quota.Known && r.Quota.Reset > 0 {
 			r.RetryAfter, r.HasRetryAfter = r.Quota.Reset, true
 		}
@@ -51,12 +51,12 @@ func classify(r *governhttp.Response) error {
 	return e
 }
 
-// readable tells a good answer from one that only has the status of one.
-func readable(r *governhttp.Response) error {
+// checkReadable returns an error for an answer that has a good status but no usable body.
+func checkReadable(r *governhttp.Response) error {
 	kind, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	switch {
 	case kind != "application/json", len(r.Body) == 0:
-		return connectorkit.Fail(connectorkit.Malformed, errForm)
+		return connectorkit.Fail(connectorkit.Malformed, errUnexpectedShape)
 	case !jsontext.Value(r.Body).IsValid():
 		return connectorkit.Fail(connectorkit.Unavailable, errTruncated)
 	}

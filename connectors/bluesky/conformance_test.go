@@ -11,7 +11,7 @@ import (
 	"github.com/pdpp-go/pdpp/connectorkit/connectortest/realserver/pds"
 	"github.com/pdpp-go/pdpp/internal/collect/launch"
 	"github.com/pdpp-go/pdpp/internal/collect/runner"
-	"github.com/pdpp-go/pdpp/internal/keep/store"
+	"github.com/pdpp-go/pdpp/internal/storage/store"
 	"github.com/pdpp-go/pdpp/providersim"
 )
 
@@ -22,7 +22,7 @@ func TestConformance(t *testing.T) {
 		return
 	}
 	connectortest.Run(t, target(t, 40))
-	t.Run("killed", func(t *testing.T) { connectortest.Killed(t, target(t, 350), 20) })
+	t.Run("killed", func(t *testing.T) { connectortest.RunKilled(t, target(t, 350), 20) })
 	t.Run("real allowance", realAllowance)
 	t.Run("real throttle", realThrottle)
 }
@@ -30,27 +30,29 @@ func TestConformance(t *testing.T) {
 func target(t *testing.T, things int) connectortest.Target {
 	t.Helper()
 	return connectortest.Target{
-		Connector: connectortest.BuiltIn(t, "bluesky"),
+		Connector: connectortest.BuiltInConnector(t, "bluesky"),
 		Start: func(t *testing.T) *connectortest.Sim {
-			_, sim := open(t, things)
+			_, sim := openTestAccount(t, things)
 			return sim
 		},
 		Credential: "BLUESKY_APP_PASSWORD",
 		Changes: []providersim.Mutation{
-			{Op: "write", N: 3}, {Op: "edit", N: 4}, {Op: "like", N: 3}, {Op: "unlike", N: 2}, {Op: "unfollow", N: 1}, {Op: "introduce", N: 1},
+			{Op: "write", N: 3}, {Op: "edit", N: 4}, {Op: "like", N: 3}, {Op: "unlike", N: 2}, {Op: "unfollow", N: 1},
+			{Op: "introduce", N: 1},
 		},
 		Deletion: providersim.Mutation{Op: "delete", N: 3}, DeletedStream: "posts",
 		Scoped: "posts", OptionalField: "tags",
 	}
 }
 
-// realAllowance spends the allowance of sign-ins that the server has. The server tells in headers
-// what is left and when that ends: it is never made to refuse one, and no run begins before then.
+// realAllowance uses up the server's sign-in allowance. The test reads the remaining number and its reset from
+// headers, so the server never refuses a sign-in and no run starts too early.
 func realAllowance(t *testing.T) {
-	b := connectortest.NewBed(t, target(t, 4))
+	b := connectortest.NewHarness(t, target(t, 4))
 	for runs := 0; ; runs++ {
 		before := b.Sim.Gate.Stats().Requests
-		result, err := b.Launcher().Run(t.Context(), launch.Request{ConnectionID: connectortest.Connection, Trigger: store.TriggerManual})
+		result, err := b.Launcher().Run(t.Context(),
+			launch.RunRequest{ConnectionID: connectortest.Connection, Trigger: store.TriggerManual})
 		var wait *launch.WaitError
 		if errors.As(err, &wait) {
 			if asked := b.Sim.Gate.Stats().Requests - before; asked != 0 || runs < 25 || runs > 30 {
@@ -74,17 +76,19 @@ func TestPictures(t *testing.T) {
 	var who *person
 	target := target(t, 0)
 	target.Start = func(t *testing.T) *connectortest.Sim {
-		p, sim := open(t, 4)
+		p, sim := openTestAccount(t, 4)
 		who = p
 		return sim
 	}
-	b := connectortest.NewBed(t, target)
-	if err := who.Write(pds.Write{Op: "create", Collection: likes, Key: "foreign", Value: map[string]any{"$type": likes, "subject": 7}}); err != nil {
+	b := connectortest.NewHarness(t, target)
+	if err := who.Write(pds.Write{Op: "create", Collection: likes, Key: "foreign",
+		Value: map[string]any{"$type": likes, "subject": 7}}); err != nil {
 		t.Fatal(err)
 	}
-	collect := func(l *launch.Launcher) launch.Result {
+	collect := func(l *launch.Launcher) launch.RunResult {
 		t.Helper()
-		result, err := l.Run(t.Context(), launch.Request{ConnectionID: connectortest.Connection, Trigger: store.TriggerManual})
+		result, err := l.Run(t.Context(),
+			launch.RunRequest{ConnectionID: connectortest.Connection, Trigger: store.TriggerManual})
 		if err != nil || result.Status != runner.Succeeded {
 			t.Fatalf("ended as %s: %v %v", result.Status, result.Failure, err)
 		}
@@ -108,22 +112,22 @@ func TestPictures(t *testing.T) {
 	allBut("foreign")
 	fetched := func() int { return b.Sim.Gate.Stats().ByPattern["/xrpc/com.atproto.sync.getBlob"] }
 	before := fetched()
-	b.Sim.Mutate(t, providersim.Mutation{Op: "write", N: 5})
-	b.Sim.Mutate(t, providersim.Mutation{Op: "unlike", N: 1})
+	b.Sim.MutateData(t, providersim.Mutation{Op: "write", N: 5})
+	b.Sim.MutateData(t, providersim.Mutation{Op: "unlike", N: 1})
 	collect(b.Launcher())
 	allBut("foreign")
 	if n := fetched() - before; before == 0 || n != 1 {
 		t.Errorf("%d files were fetched, then %d for one new picture", before, n)
 	}
 
-	b.Sim.Mutate(t, providersim.Mutation{Op: "delete", N: 9})
-	b.Sim.Mutate(t, providersim.Mutation{Op: "write", N: 5})
+	b.Sim.MutateData(t, providersim.Mutation{Op: "delete", N: 9})
+	b.Sim.MutateData(t, providersim.Mutation{Op: "write", N: 5})
 	small := b.Launcher()
 	small.Blobs.Each = 10
 	if last := collect(small); len(last.KnownGaps) < 2 {
 		t.Errorf("a picture that is too large is not declared: %v", last.KnownGaps)
 	}
-	all, err := connectortest.Stored(t.Context(), b.Store, "media")
+	all, err := connectortest.StoredRecords(t.Context(), b.Store, "media")
 	if err != nil {
 		t.Fatal(err)
 	}

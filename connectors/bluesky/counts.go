@@ -11,23 +11,23 @@ import (
 
 const profileMethod = "app.bsky.actor.getProfile"
 
-// counts is how many records the network's index has of the account; nil is not measured.
-type counts struct {
+// indexCounts is how many records the network's index has of the account; nil is not measured.
+type indexCounts struct {
 	Posts   *int64 `json:"postsCount"`
 	Follows *int64 `json:"followsCount"`
 }
 
-// compare holds the number of the index against what a whole walk listed. The index is another service than the
-// account's server: it follows after a while, and a server may have none. So a hundredth, and at least three records,
-// do not count, and without an answer nothing is compared.
-func (a *account) compare(ctx context.Context, stream string, listed int64) {
+// compareCount compares the number in the network's index with the number of listed records. The index is a separate
+// service that follows with a delay, and a server may have none. So differences up to one percent, and at least three
+// records, are ignored; without an answer nothing is compared.
+func (a *blueskyAccount) compareCount(ctx context.Context, stream string, listed int64) {
 	if stream != "posts" && stream != "follows" {
 		return
 	}
 	if a.index == nil {
-		a.index = &counts{}
-		if a.get(ctx, profileMethod, url.Values{"actor": {a.did}}, a.index) != nil {
-			a.index = &counts{}
+		a.index = &indexCounts{}
+		if a.getJSON(ctx, profileMethod, url.Values{"actor": {a.did}}, a.index) != nil {
+			a.index = &indexCounts{}
 		}
 	}
 	for _, one := range []struct {
@@ -35,7 +35,7 @@ func (a *account) compare(ctx context.Context, stream string, listed int64) {
 		number         *int64
 	}{{"posts", "postsCount", a.index.Posts}, {"follows", "followsCount", a.index.Follows}} {
 		if one.stream == stream && one.number != nil {
-			a.setup.Counted(stream, "GET xrpc/"+profileMethod, one.member, *one.number-max(3, *one.number/100), listed)
+			a.setup.CompareCount(stream, "GET xrpc/"+profileMethod, one.member, *one.number-max(3, *one.number/100), listed)
 		}
 	}
 }
@@ -45,7 +45,7 @@ func (a *account) compare(ctx context.Context, stream string, listed int64) {
 func classifyCounts(r *governhttp.Response) error {
 	switch r.Status {
 	case http.StatusOK, http.StatusUnauthorized, http.StatusTooManyRequests:
-		return classify(r)
+		return classifyResponse(r)
 	}
-	return connectorkit.Fail(connectorkit.NotFound, errForm)
+	return connectorkit.Fail(connectorkit.NotFound, errUnexpectedShape)
 }

@@ -15,7 +15,7 @@ import (
 
 func TestDrift(t *testing.T) {
 	t.Parallel()
-	connectortest.Drift(t, target(t, 12))
+	connectortest.DetectDrift(t, target(t, 12))
 }
 
 func TestDriftMembers(t *testing.T) {
@@ -30,8 +30,8 @@ func TestDriftNumbers(t *testing.T) {
 	t.Parallel()
 	at := target(t, 12)
 	at.Start = func(t *testing.T) *connectortest.Sim {
-		p, sim := open(t, 12)
-		sim.Env = p.env(realserver.Front(t, sim.Gate, p.indexed(t, theServer(t).URL), "/xrpc/{method}"))
+		p, sim := openTestAccount(t, 12)
+		sim.Env = p.env(realserver.StartFront(t, sim.Gate, p.indexed(t, theServer(t).URL), "/xrpc/{method}"))
 		return sim
 	}
 	connectortest.DriftNumbers(t, at, "posts", "app.bsky.actor.getProfile", "postsCount")
@@ -60,5 +60,5 @@ func (p *person) indexed(t *testing.T, server string) string {
 
 func TestDriftPages(t *testing.T) {
 	t.Parallel()
-	connectortest.DriftPages(t, target(t, 12), "com.atproto.repo.listRecords", 10)
+	connectortest.DetectDriftPages(t, target(t, 12), "com.atproto.repo.listRecords", 10)
 }

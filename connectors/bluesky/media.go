@@ -17,8 +17,8 @@ import (
 )
 
 const (
-	perBatch = 10   // files between two bookmarks
-	perList  = 1000 // the most that a server gives
+	filesPerSlice   = 10   // files between two bookmarks
+	maxFilesPerList = 1000 // the server's maximum
 )
 
 // mediaRecord is a picture or a video that a record of the account refers to. Its content is a file
@@ -30,14 +30,14 @@ type mediaRecord struct {
 	BlobRef  *connectorkit.BlobRef `json:"blob_ref"`
 }
 
-// media goes through the files of the repository. A file never changes, so that each is read once.
+// mediaCollector goes through the files of the repository. A file never changes, so that each is read once.
 //
 // The bookmark holds
 //
 //	rev   the revision at which everything was there
 //	ids   which files were sent and not deleted
-type media struct {
-	*account
+type mediaCollector struct {
+	*blueskyAccount
 	known map[string]bool
 	todo  []string // not read yet
 	gone  []string
@@ -45,19 +45,19 @@ type media struct {
 	late  error  // met after a part of a page was read: the next page begins with it
 }
 
-func (m *media) page(ctx context.Context, at connectorkit.Cursor) (connectorkit.Page, error) {
+func (m *mediaCollector) fetchNextPage(ctx context.Context, at connectorkit.Cursor) (connectorkit.Page, error) {
 	if err := m.late; err != nil {
 		m.late = nil
 		return connectorkit.Page{}, err
 	}
 	if m.known == nil {
-		if err := m.begin(ctx, at); err != nil {
+		if err := m.startWalk(ctx, at); err != nil {
 			return connectorkit.Page{}, err
 		}
 	}
 	page := connectorkit.Page{Total: len(m.known) + len(m.todo)}
-	for len(m.todo) > 0 && len(page.Records) < perBatch {
-		record, err := m.file(ctx, m.todo[0])
+	for len(m.todo) > 0 && len(page.Records) < filesPerSlice {
+		record, err := m.readFile(ctx, m.todo[0])
 		if err != nil && len(page.Records) == 0 {
 			return connectorkit.Page{}, err
 		}
@@ -67,11 +67,11 @@ func (m *media) page(ctx context.Context, at connectorkit.Cursor) (connectorkit.
 		page.Records = append(page.Records, record)
 		m.known[m.todo[0]], m.todo = true, m.todo[1:]
 	}
-	if page.Next, page.More = m.bookmark(), len(m.todo) > 0 || m.late != nil; page.More {
+	if page.Next, page.More = m.nextCursor(), len(m.todo) > 0 || m.late != nil; page.More {
 		return page, nil
 	}
 	if len(m.gone) > 0 { // what another program wrote meanwhile may refer to it again
-		now, err := m.revision(ctx)
+		now, err := m.latestRevision(ctx)
 		if err != nil {
 			return connectorkit.Page{}, err
 		}
@@ -83,37 +83,37 @@ func (m *media) page(ctx context.Context, at connectorkit.Cursor) (connectorkit.
 		page.Records = append(page.Records, connectorkit.Delete(id))
 		delete(m.known, id)
 	}
-	page.Next = m.bookmark()
+	page.Next = m.nextCursor()
 	page.Next["rev"] = m.rev
-	page.Whole = &connectorkit.Whole{Keys: maps.Keys(m.known), Gone: m.sure}
+	page.Whole = &connectorkit.Whole{Keys: maps.Keys(m.known), Gone: m.unchangedSinceListing}
 	return page, nil
 }
 
-// sure returns the ids, if the repository is as it was listed.
-func (m *media) sure(ctx context.Context, ids []string) ([]string, error) {
-	now, err := m.revision(ctx)
+// unchangedSinceListing returns the ids, if the repository is as it was listed.
+func (m *mediaCollector) unchangedSinceListing(ctx context.Context, ids []string) ([]string, error) {
+	now, err := m.latestRevision(ctx)
 	if err == nil && now != m.rev {
-		err = connectorkit.ErrUnsure
+		err = connectorkit.ErrNotConfirmed
 	}
 	return ids, err
 }
 
-// begin finds out what there is to do.
-func (m *media) begin(ctx context.Context, at connectorkit.Cursor) error {
-	if m.account.rev == "" {
-		rev, err := m.revision(ctx)
+// startWalk finds out what there is to do.
+func (m *mediaCollector) startWalk(ctx context.Context, at connectorkit.Cursor) error {
+	if m.blueskyAccount.rev == "" {
+		rev, err := m.latestRevision(ctx)
 		if err != nil {
 			return err
 		}
-		m.account.rev = rev
+		m.blueskyAccount.rev = rev
 	}
 	known := map[string]bool{}
 	for id := range strings.FieldsSeq(at["ids"]) {
 		known[id] = true
 	}
-	m.rev = m.account.rev
+	m.rev = m.blueskyAccount.rev
 	if at["rev"] != m.rev {
-		present, err := m.list(ctx)
+		present, err := m.listFiles(ctx)
 		if err != nil {
 			return err
 		}
@@ -132,12 +132,12 @@ func (m *media) begin(ctx context.Context, at connectorkit.Cursor) error {
 	return nil
 }
 
-func (m *media) bookmark() connectorkit.Cursor {
+func (m *mediaCollector) nextCursor() connectorkit.Cursor {
 	return connectorkit.Cursor{"ids": strings.Join(slices.Sorted(maps.Keys(m.known)), " ")}
 }
 
-// list asks which files the records of the repository refer to.
-func (m *media) list(ctx context.Context) (all []string, err error) {
+// listFiles asks which files the records of the repository refer to.
+func (m *mediaCollector) listFiles(ctx context.Context) (all []string, err error) {
 	for cursor := ""; ; {
 		query := url.Values{"did": {""}, "limit": {"1000"}}
 		if cursor != "" {
@@ -147,14 +147,14 @@ func (m *media) list(ctx context.Context) (all []string, err error) {
 			CIDs   *[]string `json:"cids"`
 			Cursor string    `json:"cursor"`
 		}
-		if err := m.get(ctx, "com.atproto.sync.listBlobs", query, &answer); err != nil {
+		if err := m.getJSON(ctx, "com.atproto.sync.listBlobs", query, &answer); err != nil {
 			return nil, err
 		}
 		if answer.CIDs == nil {
-			return nil, connectorkit.Fail(connectorkit.Malformed, errForm)
+			return nil, connectorkit.Fail(connectorkit.Malformed, errUnexpectedShape)
 		}
 		all = append(all, *answer.CIDs...)
-		if len(*answer.CIDs) < perList || answer.Cursor == "" || answer.Cursor == cursor {
+		if len(*answer.CIDs) < maxFilesPerList || answer.Cursor == "" || answer.Cursor == cursor {
 			slices.Sort(all)
 			return slices.Compact(all), nil
 		}
@@ -162,9 +162,11 @@ func (m *media) list(ctx context.Context) (all []string, err error) {
 	}
 }
 
-// file reads one. What the server lists and does not give is declared.
-func (m *media) file(ctx context.Context, id string) (connectorkit.Record, error) {
-	resp, err := m.files.Do(ctx, governhttp.Request{Path: "/xrpc/com.atproto.sync.getBlob", Query: url.Values{"did": {m.did}, "cid": {id}}, Stream: true})
+// readFile downloads one file. A file that the server lists but does not serve becomes a gap.
+func (m *mediaCollector) readFile(ctx context.Context, id string) (connectorkit.Record, error) {
+	resp, err := m.files.Do(ctx,
+		governhttp.Request{Path: "/xrpc/com.atproto.sync.getBlob", Query: url.Values{"did": {m.did}, "cid": {id}},
+			Stream: true})
 	var e *connectorkit.Error
 	if errors.As(err, &e) && (e.Class == connectorkit.NotFound || e.Status == http.StatusBadRequest) {
 		return connectorkit.Unreadable(id, nil), nil
@@ -180,16 +182,17 @@ func (m *media) file(ctx context.Context, id string) (connectorkit.Record, error
 		}
 		return connectorkit.Record{}, connectorkit.Fail(connectorkit.Unavailable, err)
 	}
-	if !saved.TooLarge && !named(id, saved.SHA256) {
+	if !saved.TooLarge && !matchesContentID(id, saved.SHA256) {
 		return connectorkit.Record{}, connectorkit.Fail(connectorkit.Unavailable, errTruncated)
 	}
 	kind, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type"))
-	return connectorkit.Upsert(mediaRecord{id, kind, saved.Bytes, saved.Ref(kind)}).WithBlobs(saved.As("blob_ref", kind, "")), nil
+	return connectorkit.Upsert(mediaRecord{id, kind, saved.Bytes, saved.Ref(kind)}).WithBlobs(saved.As("blob_ref", kind,
+		"")), nil
 }
 
-// named tells whether a file is the one that its name promises: the name is made of the digest. Names
-// of another make are taken as they are.
-func named(id, sha256 string) bool {
+// matchesContentID reports whether a file has the digest that its content id names. Ids of unknown formats are
+// accepted.
+func matchesContentID(id, sha256 string) bool {
 	digest, err := hex.DecodeString(sha256)
 	if err != nil || !strings.HasPrefix(id, "bafkrei") {
 		return err == nil
@@ -204,7 +207,7 @@ func classifyFile(r *governhttp.Response) error {
 		return nil
 	}
 	if r.Status == http.StatusOK {
-		return connectorkit.Fail(connectorkit.Malformed, errForm)
+		return connectorkit.Fail(connectorkit.Malformed, errUnexpectedShape)
 	}
-	return classify(r)
+	return classifyResponse(r)
 }

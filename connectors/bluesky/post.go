@@ -5,59 +5,59 @@ import (
 )
 
 type postRecord struct {
-	place
-	Text           string   `json:"text"`
-	Languages      []string `json:"languages,omitempty"`
-	Tags           []string `json:"tags,omitempty"`
-	MentionedDIDs  []string `json:"mentioned_dids,omitempty"`
-	Links          []string `json:"links,omitempty"`
-	ReplyParentURI string   `json:"reply_parent_uri,omitzero"`
-	ReplyRootURI   string   `json:"reply_root_uri,omitzero"`
-	QuotedURI      string   `json:"quoted_uri,omitzero"`
-	Card           *card    `json:"card,omitzero"`
-	Images         []file   `json:"images,omitempty"`
-	Video          *file    `json:"video,omitzero"`
-	Labels         []string `json:"labels,omitempty"`
+	recordPlace
+	Text           string       `json:"text"`
+	Languages      []string     `json:"languages,omitempty"`
+	Tags           []string     `json:"tags,omitempty"`
+	MentionedDIDs  []string     `json:"mentioned_dids,omitempty"`
+	Links          []string     `json:"links,omitempty"`
+	ReplyParentURI string       `json:"reply_parent_uri,omitzero"`
+	ReplyRootURI   string       `json:"reply_root_uri,omitzero"`
+	QuotedURI      string       `json:"quoted_uri,omitzero"`
+	Card           *linkCard    `json:"card,omitzero"`
+	Images         []recordFile `json:"images,omitempty"`
+	Video          *recordFile  `json:"video,omitzero"`
+	Labels         []string     `json:"labels,omitempty"`
 }
 
-// card is the preview of a page that a post links to.
-type card struct {
-	URL         string `json:"url"`
-	Title       string `json:"title,omitzero"`
-	Description string `json:"description,omitzero"`
-	Thumb       *file  `json:"thumb,omitzero"`
+// linkCard is the preview of a page that a post links to.
+type linkCard struct {
+	URL         string      `json:"url"`
+	Title       string      `json:"title,omitzero"`
+	Description string      `json:"description,omitzero"`
+	Thumb       *recordFile `json:"thumb,omitzero"`
 }
 
-// embed is what hangs on a post. Its kinds have no member in common but Media, which holds another.
-type embed struct {
+// postEmbed is what hangs on a post. Its kinds have no member in common but Media, which holds another.
+type postEmbed struct {
 	Images []struct {
-		Image *blob  `json:"image"`
-		Alt   string `json:"alt"`
+		Image *blobReference `json:"image"`
+		Alt   string         `json:"alt"`
 	} `json:"images"`
-	Video    *blob  `json:"video"`
-	Alt      string `json:"alt"`
+	Video    *blobReference `json:"video"`
+	Alt      string         `json:"alt"`
 	External *struct {
-		URI         string `json:"uri"`
-		Title       string `json:"title"`
-		Description string `json:"description"`
-		Thumb       *blob  `json:"thumb"`
+		URI         string         `json:"uri"`
+		Title       string         `json:"title"`
+		Description string         `json:"description"`
+		Thumb       *blobReference `json:"thumb"`
 	} `json:"external"`
 	Record *struct {
-		URI    string     `json:"uri"`
-		Record *strongRef `json:"record"` // beside media
+		URI    string           `json:"uri"`
+		Record *recordReference `json:"record"` // beside media
 	} `json:"record"`
-	Media *embed `json:"media"`
+	Media *postEmbed `json:"media"`
 }
 
-func post(e entry) (any, error) {
+func postRecordOf(e repositoryEntry) (any, error) {
 	var v struct {
 		Text      string   `json:"text"`
 		CreatedAt string   `json:"createdAt"`
 		Langs     []string `json:"langs"`
 		Tags      []string `json:"tags"`
 		Reply     struct {
-			Root   strongRef `json:"root"`
-			Parent strongRef `json:"parent"`
+			Root   recordReference `json:"root"`
+			Parent recordReference `json:"parent"`
 		} `json:"reply"`
 		Facets []struct {
 			Features []struct {
@@ -66,7 +66,7 @@ func post(e entry) (any, error) {
 				Tag string `json:"tag"`
 			} `json:"features"`
 		} `json:"facets"`
-		Embed  *embed `json:"embed"`
+		Embed  *postEmbed `json:"embed"`
 		Labels struct {
 			Values []struct {
 				Val string `json:"val"`
@@ -77,7 +77,7 @@ func post(e entry) (any, error) {
 		return nil, err
 	}
 	p := postRecord{
-		place: e.place(v.CreatedAt), Text: v.Text, Languages: v.Langs, Tags: v.Tags,
+		recordPlace: e.placeOf(v.CreatedAt), Text: v.Text, Languages: v.Langs, Tags: v.Tags,
 		ReplyParentURI: v.Reply.Parent.URI, ReplyRootURI: v.Reply.Root.URI,
 	}
 	for _, facet := range v.Facets {
@@ -95,28 +95,28 @@ func post(e entry) (any, error) {
 	for _, l := range v.Labels.Values {
 		p.Labels = append(p.Labels, l.Val)
 	}
-	p.take(v.Embed)
+	p.addEmbed(v.Embed)
 	if v.Embed != nil {
-		p.take(v.Embed.Media)
+		p.addEmbed(v.Embed.Media)
 	}
 	return p, nil
 }
 
-// take adds what hangs on the post.
-func (p *postRecord) take(e *embed) {
+// addEmbed adds what hangs on the post.
+func (p *postRecord) addEmbed(e *postEmbed) {
 	if e == nil {
 		return
 	}
 	for _, i := range e.Images {
-		if f := i.Image.file(i.Alt); f != nil {
+		if f := i.Image.toRecordFile(i.Alt); f != nil {
 			p.Images = append(p.Images, *f)
 		}
 	}
-	if f := e.Video.file(e.Alt); f != nil {
+	if f := e.Video.toRecordFile(e.Alt); f != nil {
 		p.Video = f
 	}
 	if x := e.External; x != nil {
-		p.Card = &card{x.URI, x.Title, x.Description, x.Thumb.file("")}
+		p.Card = &linkCard{x.URI, x.Title, x.Description, x.Thumb.toRecordFile("")}
 	}
 	if r := e.Record; r != nil {
 		p.QuotedURI = r.URI

@@ -12,42 +12,45 @@ import (
 )
 
 type profileRecord struct {
-	ID          string `json:"id"`
-	Handle      string `json:"handle"`
-	DisplayName string `json:"display_name,omitzero"`
-	Description string `json:"description,omitzero"`
-	Avatar      *file  `json:"avatar,omitzero"`
-	Banner      *file  `json:"banner,omitzero"`
-	PinnedURI   string `json:"pinned_uri,omitzero"`
-	CreatedAt   string `json:"created_at,omitzero"`
+	ID          string      `json:"id"`
+	Handle      string      `json:"handle"`
+	DisplayName string      `json:"display_name,omitzero"`
+	Description string      `json:"description,omitzero"`
+	Avatar      *recordFile `json:"avatar,omitzero"`
+	Banner      *recordFile `json:"banner,omitzero"`
+	PinnedURI   string      `json:"pinned_uri,omitzero"`
+	CreatedAt   string      `json:"created_at,omitzero"`
 }
 
-// profile reads who the account is. The handle is the session's; an account that never wrote a
-// profile has nothing else. The bookmark says which profile was sent last.
-func (a *account) profile(ctx context.Context, at connectorkit.Cursor) (connectorkit.Page, error) {
-	var found entry
-	err := a.get(ctx, "com.atproto.repo.getRecord", url.Values{"collection": {"app.bsky.actor.profile"}, "rkey": {"self"}}, &found)
+// profilePage reads the account's profile. The handle comes from the session; an account that never wrote a profile
+// has only that. The bookmark holds the digest of the profile that was sent last.
+func (a *blueskyAccount) profilePage(ctx context.Context, at connectorkit.Cursor) (connectorkit.Page, error) {
+	var found repositoryEntry
+	err := a.getJSON(ctx, "com.atproto.repo.getRecord",
+		url.Values{"collection": {"app.bsky.actor.profile"}, "rkey": {"self"}},
+		&found)
 	var e *connectorkit.Error
 	if errors.As(err, &e) && e.Class == connectorkit.NotFound {
-		found, err = entry{}, nil
+		found, err = repositoryEntry{}, nil
 	} else if err == nil && len(found.Value) == 0 {
-		err = connectorkit.Fail(connectorkit.Malformed, errForm)
+		err = connectorkit.Fail(connectorkit.Malformed, errUnexpectedShape)
 	}
 	if err != nil {
 		return connectorkit.Page{}, err
 	}
 	var v struct {
-		DisplayName string    `json:"displayName"`
-		Description string    `json:"description"`
-		Avatar      *blob     `json:"avatar"`
-		Banner      *blob     `json:"banner"`
-		Pinned      strongRef `json:"pinnedPost"`
-		CreatedAt   string    `json:"createdAt"`
+		DisplayName string          `json:"displayName"`
+		Description string          `json:"description"`
+		Avatar      *blobReference  `json:"avatar"`
+		Banner      *blobReference  `json:"banner"`
+		Pinned      recordReference `json:"pinnedPost"`
+		CreatedAt   string          `json:"createdAt"`
 	}
 	record := connectorkit.Unreadable(a.did, nil)
 	if len(found.Value) == 0 || json.Unmarshal(found.Value, &v) == nil {
 		record = connectorkit.Upsert(profileRecord{
-			a.did, a.handle, v.DisplayName, v.Description, v.Avatar.file(""), v.Banner.file(""), v.Pinned.URI, moment(v.CreatedAt),
+			a.did, a.handle, v.DisplayName, v.Description, v.Avatar.toRecordFile(""), v.Banner.toRecordFile(""), v.Pinned.URI,
+			validTime(v.CreatedAt),
 		})
 	}
 	page := connectorkit.Page{Next: connectorkit.Cursor{"did": a.did, "handle": a.handle, "cid": found.CID}}

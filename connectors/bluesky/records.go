@@ -12,39 +12,40 @@ import (
 )
 
 const (
-	perRequest = 100 // the most that a server gives
+	perRequest = 100 // the server's maximum
 	// remembered is how many pages a bookmark holds. Pages grow with the walk, so that these are
 	// some 200,000 records.
 	remembered = 200
 )
 
-// entry is one record of a repository as a list gives it.
-type entry struct {
+// repositoryEntry is one record of a repository as a list returns it.
+type repositoryEntry struct {
 	URI   string         `json:"uri"`
 	CID   string         `json:"cid"`
 	Value jsontext.Value `json:"value"`
 }
 
-// key is the last part of the entry's address.
-func (e entry) key() string { return e.URI[strings.LastIndexByte(e.URI, '/')+1:] }
+// recordKey is the last part of the entry's address.
+func (e repositoryEntry) recordKey() string { return e.URI[strings.LastIndexByte(e.URI, '/')+1:] }
 
-// records is a collection of the repository. The protocol announces neither an edit nor a deletion
-// to somebody who asks for lists, but every change makes a new revision of the whole repository:
-// pages that were read at the revision of now are not asked for.
-func (a *account) records(stream, collection string, read func(entry) (any, error)) connectorkit.FullList {
+// repositoryCollector returns the collector of one collection of the repository. The protocol announces neither edits
+// nor deletions in lists, but every change creates a new revision of the repository. Pages that were read at the
+// current revision are not requested again.
+func (a *blueskyAccount) repositoryCollector(stream, collection string,
+	read func(repositoryEntry) (any, error)) connectorkit.FullList {
 	walks := 0
 	var rev string   // never newer than what the walk reads
 	var listed int64 // by this walk
 	fresh := true    // no page of it was as it had been
-	return connectorkit.FullList{Stream: stream, Remembered: remembered,
+	return connectorkit.FullList{Stream: stream, Remembered: remembered, NewestFirst: true,
 		Page: func(ctx context.Context, v connectorkit.PageRequest) (connectorkit.InventoryPage, error) {
 			if v.Token == "" {
 				listed, fresh = 0, true
 				var err error
-				// The first walk may begin with what the run knows. A second one confirms what is gone, so
-				// that it asks whether anything has changed since.
+				// The first walk may use the revision that the run knows. A second walk confirms deletions, so it requests the
+				// revision again.
 				if rev = a.rev; rev == "" || walks > 0 {
-					if rev, err = a.revision(ctx); err != nil {
+					if rev, err = a.latestRevision(ctx); err != nil {
 						return connectorkit.InventoryPage{}, err
 					}
 					if a.rev == "" {
@@ -58,19 +59,21 @@ func (a *account) records(stream, collection string, read func(entry) (any, erro
 				page.Unchanged, fresh = true, false
 				return page, nil
 			}
-			if err := a.walk(ctx, collection, v.Token, read, &page); err != nil {
+			if err := a.fetchRecordPage(ctx, collection, v.Token, read, &page); err != nil {
 				return connectorkit.InventoryPage{}, err
 			}
 			if listed += int64(len(page.Things)); fresh && page.Next == "" {
-				a.compare(ctx, stream, listed)
+				a.compareCount(ctx, stream, listed)
 			}
 			return page, nil
 		}}
 }
 
-// walk reads one page: the further from the beginning, the more requests it takes, because the
+// fetchRecordPage reads one page: the further from the beginning, the more requests it takes, because the
 // bookmark grows with each page and is written after it.
-func (a *account) walk(ctx context.Context, collection, token string, read func(entry) (any, error), page *connectorkit.InventoryPage) error {
+func (a *blueskyAccount) fetchRecordPage(ctx context.Context, collection, token string,
+	read func(repositoryEntry) (any, error),
+	page *connectorkit.InventoryPage) error {
 	number, cursor, _ := strings.Cut(token, " ")
 	at, _ := strconv.Atoi(number) // none on the first page
 	for range 1 + at/10 {
@@ -79,17 +82,17 @@ func (a *account) walk(ctx context.Context, collection, token string, read func(
 			query.Set("cursor", cursor)
 		}
 		var answer struct {
-			Records *[]entry `json:"records"`
-			Cursor  string   `json:"cursor"`
+			Records *[]repositoryEntry `json:"records"`
+			Cursor  string             `json:"cursor"`
 		}
-		if err := a.get(ctx, "com.atproto.repo.listRecords", query, &answer); err != nil {
+		if err := a.getJSON(ctx, "com.atproto.repo.listRecords", query, &answer); err != nil {
 			return err
 		}
 		if answer.Records == nil {
-			return connectorkit.Fail(connectorkit.Malformed, errForm)
+			return connectorkit.Fail(connectorkit.Malformed, errUnexpectedShape)
 		}
 		for _, e := range *answer.Records {
-			page.Things = append(page.Things, thing(e, read))
+			page.Things = append(page.Things, listItemOf(e, read))
 		}
 		if answer.Cursor == "" || answer.Cursor == cursor || len(*answer.Records) == 0 {
 			return nil
@@ -100,10 +103,10 @@ func (a *account) walk(ctx context.Context, collection, token string, read func(
 	return nil
 }
 
-// thing makes a record of an entry. What other programs wrote in another form than the protocol's
+// listItemOf makes a record of an entry. What other programs wrote in another form than the protocol's
 // is declared; it keeps its place in the inventory, so that it hides no deletion.
-func thing(e entry, read func(entry) (any, error)) connectorkit.ListItem {
-	key := e.key()
+func listItemOf(e repositoryEntry, read func(repositoryEntry) (any, error)) connectorkit.ListItem {
+	key := e.recordKey()
 	data, err := read(e)
 	if err != nil || key == "" || e.CID == "" {
 		return connectorkit.ListItem{Key: key, Record: connectorkit.Unreadable(key, err)}

@@ -13,8 +13,8 @@ import (
 	"github.com/pdpp-go/pdpp/connectorkit/connectortest/inprocess"
 )
 
-// TestSessionRunsOut shows that a session which runs out within a run, which a server tells by a
-// 400 and the body's word, is made anew once.
+// TestSessionRunsOut shows that the connector signs in again once when the session expires during a run. The server
+// reports this with status 400 and an error name in the body.
 func TestSessionRunsOut(t *testing.T) {
 	t.Parallel()
 	signIns, refused := 0, 0
@@ -23,13 +23,15 @@ func TestSessionRunsOut(t *testing.T) {
 		switch method := strings.TrimPrefix(r.URL.Path, "/xrpc/"); {
 		case method == "com.atproto.server.createSession":
 			signIns++
-			_, _ = io.WriteString(w, `{"did":"did:plc:mara","handle":"mara.test","accessJwt":"token `+strings.Repeat("i", signIns)+`"}`)
+			_, _ = io.WriteString(w, `{"did":"did:plc:mara","handle":"mara.test","accessJwt":"token `+strings.Repeat("i",
+				signIns)+`"}`)
 		case method == "com.atproto.repo.listRecords" && r.Header.Get("Authorization") != "Bearer token ii":
 			refused++
 			w.WriteHeader(http.StatusBadRequest)
 			_, _ = io.WriteString(w, `{"error":"ExpiredToken","message":"Token has expired"}`)
 		case method == "com.atproto.repo.listRecords" && r.URL.Query().Get("collection") == "app.bsky.feed.like":
-			_, _ = io.WriteString(w, `{"records":[{"uri":"at://did:plc:mara/app.bsky.feed.like/3k","cid":"bafy","value":{"subject":{"uri":"at://did:plc:b/c/d"}}}]}`)
+			_, _ = io.WriteString(w, `{"records":[{"uri":"at://did:plc:mara/app.bsky.feed.like/3k","cid":"bafy",`+
+				`"value":{"subject":{"uri":"at://did:plc:b/c/d"}}}]}`)
 		case method == "com.atproto.repo.listRecords":
 			_, _ = io.WriteString(w, `{"records":[]}`)
 		case method == "com.atproto.repo.getRecord":
@@ -42,7 +44,7 @@ func TestSessionRunsOut(t *testing.T) {
 		}
 	}))
 	t.Cleanup(server.Close)
-	kept := inprocess.New(t, Connector(), map[string]string{
+	kept := inprocess.NewMemoryRunner(t, Connector(), map[string]string{
 		"BLUESKY_SERVER": server.URL, "BLUESKY_HANDLE": "@mara.test", "BLUESKY_APP_PASSWORD": "x",
 		"PDPP_BLUESKY_PACING_INITIAL_INTERVAL_MS": "1", "PDPP_BLUESKY_PACING_MIN_INTERVAL_MS": "0.1",
 	}).Run()
@@ -55,18 +57,18 @@ func TestSessionRunsOut(t *testing.T) {
 func TestSessionStaysAtHome(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ server, endpoint, want string }{
-		{entryway, "https://morel.us-east.host.bsky.network", "https://morel.us-east.host.bsky.network"},
-		{entryway, "http://morel.us-east.host.bsky.network", entryway},
-		{entryway, "https://evil.example/.host.bsky.network", entryway},
-		{entryway, "https://host.bsky.network.evil.example", entryway},
-		{entryway, "://", entryway},
+		{defaultEntryway, "https://morel.us-east.host.bsky.network", "https://morel.us-east.host.bsky.network"},
+		{defaultEntryway, "http://morel.us-east.host.bsky.network", defaultEntryway},
+		{defaultEntryway, "https://evil.example/.host.bsky.network", defaultEntryway},
+		{defaultEntryway, "https://host.bsky.network.evil.example", defaultEntryway},
+		{defaultEntryway, "://", defaultEntryway},
 		{"https://pds.harbour.example", "https://morel.us-east.host.bsky.network", "https://pds.harbour.example"},
 	} {
 		given, err := url.Parse(c.server)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := origin((&account{server: given}).dataHost(c.endpoint)); got != c.want {
+		if got := originOf((&blueskyAccount{server: given}).dataHostURL(c.endpoint)); got != c.want {
 			t.Errorf("%s, sent to %s: %s", c.server, c.endpoint, got)
 		}
 	}
@@ -84,7 +86,7 @@ func TestFilesAreWhatTheirNamesPromise(t *testing.T) {
 		id, content string
 		want        bool
 	}{{hello, "hello", true}, {hello, "hell", false}, {hello, "<html>", false}, {"bafybeibsomethingelse", "hello", true}} {
-		if got := named(c.id, sum(c.content)); got != c.want {
+		if got := matchesContentID(c.id, sum(c.content)); got != c.want {
 			t.Errorf("%q as %s: %v", c.content, c.id, got)
 		}
 	}
@@ -92,12 +94,15 @@ func TestFilesAreWhatTheirNamesPromise(t *testing.T) {
 
 // FuzzRecords reads what any program may have written into a repository.
 func FuzzRecords(f *testing.F) {
-	f.Add([]byte(`{"text":"x","embed":{"$type":"app.bsky.embed.recordWithMedia","media":{"images":[{"image":{"ref":{"$link":"b"},"size":-1}}]},"record":{"record":{"uri":"at://a/b/c"}}}}`))
-	f.Add([]byte(`{"subject":"did:plc:a","createdAt":"yesterday","facets":[{"features":[{}]}],"avatar":{"cid":"old","mimeType":"image/png"}}`))
+	f.Add([]byte(`{"text":"x","embed":{"$type":"app.bsky.embed.recordWithMedia",` +
+		`"media":{"images":[{"image":{"ref":{"$link":"b"},"size":-1}}]},"record":{"record":{"uri":"at://a/b/c"}}}}`))
+	f.Add([]byte(`{"subject":"did:plc:a","createdAt":"yesterday","facets":[{"features":[{}]}],"avatar":{"cid":"old",` +
+		`"mimeType":"image/png"}}`))
 	f.Fuzz(func(t *testing.T, value []byte) {
-		e := entry{URI: "at://did:plc:mara/c/3k", CID: "bafy", Value: value}
-		for _, read := range []func(entry) (any, error){post, reaction, follow, list, listItem} {
-			if thing := thing(e, read); thing.Key != "3k" {
+		e := repositoryEntry{URI: "at://did:plc:mara/c/3k", CID: "bafy", Value: value}
+		for _, read := range []func(repositoryEntry) (any, error){postRecordOf, reactionRecordOf, followRecordOf,
+			listRecordOf, listItemRecordOf} {
+			if thing := listItemOf(e, read); thing.Key != "3k" {
 				t.Errorf("the key became %q", thing.Key)
 			}
 		}

@@ -20,7 +20,8 @@ func (p *person) show(t *testing.T, pictures int) {
 		if err := p.paint(); err != nil {
 			t.Fatal(err)
 		}
-		w.Value["embed"] = map[string]any{"$type": "app.bsky.embed.images", "images": []any{map[string]any{"image": p.picture, "alt": ""}}}
+		w.Value["embed"] = map[string]any{"$type": "app.bsky.embed.images",
+			"images": []any{map[string]any{"image": p.picture, "alt": ""}}}
 		writes = append(writes, w)
 	}
 	if err := p.Write(writes...); err != nil {
@@ -43,13 +44,14 @@ func realThrottle(t *testing.T) {
 	})
 	at := server.Get(t)
 	who := fill(t, at, 0)
-	counted, front := realserver.Count(t, at.URL)
+	counted, front := realserver.CountAnswers(t, at.URL)
 	target := target(t, 0)
 	target.Start = func(t *testing.T) *connectortest.Sim {
 		gate := providersim.NewGate(providersim.GateOptions{})
-		return &connectortest.Sim{Provider: who, Gate: gate, Env: who.env(realserver.Front(t, gate, front, "/xrpc/{method}"))}
+		return &connectortest.Sim{Provider: who, Gate: gate,
+			Env: who.env(realserver.StartFront(t, gate, front, "/xrpc/{method}"))}
 	}
-	b := connectortest.NewBed(t, target)
+	b := connectortest.NewHarness(t, target)
 	run := func(name string, most float64) int64 {
 		t.Helper()
 		who.show(t, 450)

@@ -8,11 +8,11 @@ import (
 	"github.com/pdpp-go/pdpp/connectorkit/localfile"
 )
 
-// address gives an address without what opens doors: names and passwords before the host, and
-// values of parameters that are credentials by their names. Secrets with a shape of their own are
-// masked by the kit besides. The host is in small letters, and empty where there is none.
-func address(v any) (clean, host string) {
-	raw := text(v, maxAddress+1)
+// cleanAddress returns an address without credentials: no user information before the host and no values of
+// parameters with credential names. The kit masks secrets with a known shape as well. The host is in lower case, and
+// empty where there is none.
+func cleanAddress(v any) (clean, host string) {
+	raw := boundedText(v, maxAddress+1)
 	if len(raw) > maxAddress {
 		raw = raw[:maxAddress]
 		for !utf8.ValidString(raw) { // a character was cut
@@ -22,7 +22,7 @@ func address(v any) (clean, host string) {
 	scheme, rest, ok := strings.Cut(raw, ":")
 	switch strings.ToLower(scheme) {
 	case "data", "blob", "javascript": // content, not a place
-		return localfile.Short(scheme+":"+rest, 100), ""
+		return localfile.ShortText(scheme+":"+rest, 100), ""
 	}
 	if !ok {
 		return raw, ""
@@ -36,7 +36,7 @@ func address(v any) (clean, host string) {
 		if at := strings.LastIndexByte(authority, '@'); at >= 0 {
 			authority = authority[at+1:]
 		}
-		host = hostOf(authority)
+		host = hostOfAuthority(authority)
 		rest = "//" + authority + parameters(after[end:])
 	} else {
 		rest = parameters(rest)
@@ -44,7 +44,7 @@ func address(v any) (clean, host string) {
 	return scheme + ":" + rest, host
 }
 
-func hostOf(authority string) string {
+func hostOfAuthority(authority string) string {
 	u, err := url.Parse("//" + authority)
 	if err != nil {
 		return ""
@@ -69,7 +69,7 @@ func parameters(rest string) string {
 		}
 		name, _, valued := strings.Cut(rest[:end], "=")
 		if valued && credential(name) {
-			b.WriteString(name + "=" + redacted)
+			b.WriteString(name + "=" + redactedMarker)
 		} else {
 			b.WriteString(rest[:end])
 		}
@@ -78,15 +78,19 @@ func parameters(rest string) string {
 	return b.String()
 }
 
-const redacted = "redacted"
+const redactedMarker = "redacted"
 
-// credentials are names of parameters, without the marks in them, whose values open something.
+// credentials are names of parameters with secret values, without punctuation.
 var credentials = map[string]bool{
-	"accesstoken": true, "idtoken": true, "refreshtoken": true, "token": true, "authtoken": true, "oauthtoken": true, "oauthverifier": true, "csrftoken": true,
-	"password": true, "passwd": true, "pwd": true, "pass": true, "secret": true, "clientsecret": true, "apikey": true, "authorization": true, "auth": true,
-	"sessionid": true, "sessiontoken": true, "session": true, "sid": true, "phpsessid": true, "jsessionid": true, "samlresponse": true, "samlrequest": true,
+	"accesstoken": true, "idtoken": true, "refreshtoken": true, "token": true, "authtoken": true, "oauthtoken": true,
+	"oauthverifier": true, "csrftoken": true,
+	"password": true, "passwd": true, "pwd": true, "pass": true, "secret": true, "clientsecret": true, "apikey": true,
+	"authorization": true, "auth": true,
+	"sessionid": true, "sessiontoken": true, "session": true, "sid": true, "phpsessid": true, "jsessionid": true,
+	"samlresponse": true, "samlrequest": true,
 	"ticket": true, "otp": true, "code": true, "magic": true, "resettoken": true, "signature": true, "sig": true,
-	"xamzsignature": true, "xamzcredential": true, "xamzsecuritytoken": true, "xgoogsignature": true, "xgoogcredential": true,
+	"xamzsignature": true, "xamzcredential": true, "xamzsecuritytoken": true, "xgoogsignature": true,
+	"xgoogcredential": true,
 }
 
 func credential(name string) bool {
@@ -102,18 +106,18 @@ func credential(name string) bool {
 	return credentials[name]
 }
 
-// hosts are those that the owner wants nothing of, with everything below them.
-type hosts map[string]bool
+// excludedHosts are those that the owner wants nothing of, with everything below them.
+type excludedHosts map[string]bool
 
-func newHosts(list string) hosts {
-	set := hosts{}
+func parseExcludedHosts(list string) excludedHosts {
+	set := excludedHosts{}
 	for _, name := range strings.FieldsFunc(list, func(r rune) bool { return r == ',' || r == ' ' || r == '\n' }) {
 		set[strings.ToLower(strings.Trim(name, "."))] = true
 	}
 	return set
 }
 
-func (h hosts) has(host string) bool {
+func (h excludedHosts) excludesHost(host string) bool {
 	for host != "" && len(h) > 0 {
 		if h[host] {
 			return true

@@ -23,11 +23,12 @@ import (
 var manifestJSON []byte
 
 // Connector is the connector of browsers' histories.
-func Connector() connectorkit.Connector { return connectorkit.MustNew(manifestJSON, open) }
+func Connector() connectorkit.Connector { return connectorkit.MustNew(manifestJSON, newCollectors) }
 
-func open(_ context.Context, s *connectorkit.Setup) ([]connectorkit.Collector, error) {
-	s.Mask(s.Env("PDPP_BROWSER_HISTORY_REDACT"))
-	roots, stores := found(s.Env, newHosts(s.Env("PDPP_BROWSER_HISTORY_EXCLUDE_HOSTS")))
-	source := localfile.Source{Streams: []string{"visits", "searches", "downloads", "bookmarks"}, Roots: roots, Stores: stores}
+func newCollectors(_ context.Context, s *connectorkit.Setup) ([]connectorkit.Collector, error) {
+	s.MaskSecrets(s.Env("PDPP_BROWSER_HISTORY_REDACT"))
+	roots, stores := findProfiles(s.Env, parseExcludedHosts(s.Env("PDPP_BROWSER_HISTORY_EXCLUDE_HOSTS")))
+	source := localfile.Source{Streams: []string{"visits", "searches", "downloads", "bookmarks"}, Roots: roots,
+		Stores: stores}
 	return []connectorkit.Collector{source.Collector()}, nil
 }

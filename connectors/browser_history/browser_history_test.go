@@ -56,7 +56,7 @@ func TestWhatChangesLater(t *testing.T) {
 	early, lately := chromeTime(now.Add(-20*24*time.Hour)), chromeTime(now.Add(-time.Minute))
 	exec("INSERT INTO urls VALUES (1, 'https://a.example/', 'old'), (2, 'https://b.example/', '')")
 	exec("INSERT INTO visits VALUES (1, 1, ?, 0), (2, 2, ?, 0)", early, lately)
-	kept := inprocess.New(t, browserhistory.Connector(), env(dir))
+	kept := inprocess.NewMemoryRunner(t, browserhistory.Connector(), env(dir))
 	run := func() { t.Helper(); kept.Run() }
 	title := func(part string) string {
 		for key, data := range kept.Records["visits"] {
@@ -94,18 +94,20 @@ func TestWhatChangesLater(t *testing.T) {
 	}
 }
 
-// TestAnotherDatabase holds that a database whose numbers begin anew is read from its beginning,
-// although it has a row of the last number.
+// TestAnotherDatabase shows that a database that numbers its rows from the beginning again is read completely, even
+// if it has a row with the last known number.
 func TestAnotherDatabase(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	now := time.Now()
 	exec := profile(t, filepath.Join(dir, "chrome", "Default", "History"), chromeSchema)
 	exec("INSERT INTO urls VALUES (1, 'https://a.example/', 'first')")
-	exec("INSERT INTO visits VALUES (1, 1, ?, 0), (2, 1, ?, 0)", chromeTime(now.Add(-50*24*time.Hour)), chromeTime(now.Add(-40*24*time.Hour)))
-	kept := inprocess.New(t, browserhistory.Connector(), env(dir)).Run()
+	exec("INSERT INTO visits VALUES (1, 1, ?, 0), (2, 1, ?, 0)", chromeTime(now.Add(-50*24*time.Hour)),
+		chromeTime(now.Add(-40*24*time.Hour)))
+	kept := inprocess.NewMemoryRunner(t, browserhistory.Connector(), env(dir)).Run()
 	exec("DELETE FROM visits")
-	exec("INSERT INTO visits VALUES (1, 1, ?, 0), (2, 1, ?, 0), (3, 1, ?, 0)", chromeTime(now.Add(-49*24*time.Hour)), chromeTime(now.Add(-48*24*time.Hour)), chromeTime(now.Add(-47*24*time.Hour)))
+	exec("INSERT INTO visits VALUES (1, 1, ?, 0), (2, 1, ?, 0), (3, 1, ?, 0)", chromeTime(now.Add(-49*24*time.Hour)),
+		chromeTime(now.Add(-48*24*time.Hour)), chromeTime(now.Add(-47*24*time.Hour)))
 	kept.Run()
 	if n := len(kept.Keys("visits")); n != 5 {
 		t.Errorf("%d visits: %v", n, kept.Keys("visits"))
@@ -118,14 +120,17 @@ func TestOwnersChoice(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	exec := profile(t, filepath.Join(dir, "safari", "History.db"),
-		"CREATE TABLE history_items (id INTEGER PRIMARY KEY, url TEXT); CREATE TABLE history_visits (id INTEGER PRIMARY KEY, history_item INTEGER, visit_time REAL, title TEXT)")
+		"CREATE TABLE history_items (id INTEGER PRIMARY KEY, url TEXT); CREATE TABLE history_visits (id INTEGER PRIMARY "+
+			"KEY, history_item INTEGER, visit_time REAL, title TEXT)")
 	secret := "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
-	exec("INSERT INTO history_items VALUES (1, 'https://www.bank.example/konto'), (2, 'https://mara:hunter2@a.example/?token=hunter2'), (3, 'https://a.example/?x=" + secret + "')")
-	exec("INSERT INTO history_visits VALUES (1, 1, 700000000, 'Balance'), (2, 2, 700000001.5, 'Two'), (3, 3, 700000002, 'Three'), (4, 99, 700000003, 'No page')")
+	exec("INSERT INTO history_items VALUES (1, 'https://www.bank.example/konto'), (2, " +
+		"'https://mara:hunter2@a.example/?token=hunter2'), (3, 'https://a.example/?x=" + secret + "')")
+	exec("INSERT INTO history_visits VALUES (1, 1, 700000000, 'Balance'), (2, 2, 700000001.5, 'Two'), (3, 3, 700000002, " +
+		"'Three'), (4, 99, 700000003, 'No page')")
 	profile(t, filepath.Join(dir, "safari", "Touch Icons Cache", "images.db"), "CREATE TABLE icons (id INTEGER)")
 	set := env(dir)
 	set["PDPP_BROWSER_HISTORY_EXCLUDE_HOSTS"] = "bank.example"
-	kept := inprocess.New(t, browserhistory.Connector(), set).Run()
+	kept := inprocess.NewMemoryRunner(t, browserhistory.Connector(), set).Run()
 	if got := kept.Keys("visits"); len(got) != 3 || !slices.Contains(got, "safari/2/700000001500000") {
 		t.Errorf("visits %v", got)
 	}
@@ -147,10 +152,13 @@ func TestOddRows(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	exec := profile(t, filepath.Join(dir, "firefox", "a.default", "places.sqlite"),
-		"CREATE TABLE moz_places (id INTEGER PRIMARY KEY, url, title); CREATE TABLE moz_historyvisits (id INTEGER PRIMARY KEY, place_id, visit_date, visit_type)")
-	exec("INSERT INTO moz_places VALUES (1, x'ff00fe', 7), (2, NULL, NULL), (3, 'https://a.example/" + strings.Repeat("ä", 9000) + "', x'80')")
-	exec("INSERT INTO moz_historyvisits VALUES (1, 1, 'soon', 'x'), (2, 2, 9223372036854775807, -1), (3, 3, 1704486400123456, 2), (4, 'none', NULL, 999), (-5, 3, 1.5, 1)")
-	kept := inprocess.New(t, browserhistory.Connector(), env(dir)).Run()
+		"CREATE TABLE moz_places (id INTEGER PRIMARY KEY, url, title); CREATE TABLE moz_historyvisits (id INTEGER PRIMARY "+
+			"KEY, place_id, visit_date, visit_type)")
+	exec("INSERT INTO moz_places VALUES (1, x'ff00fe', 7), (2, NULL, NULL), (3, 'https://a.example/" +
+		strings.Repeat("ä", 9000) + "', x'80')")
+	exec("INSERT INTO moz_historyvisits VALUES (1, 1, 'soon', 'x'), (2, 2, 9223372036854775807, -1), (3, 3, " +
+		"1704486400123456, 2), (4, 'none', NULL, 999), (-5, 3, 1.5, 1)")
+	kept := inprocess.NewMemoryRunner(t, browserhistory.Connector(), env(dir)).Run()
 	if len(kept.Gaps()) > 0 || !strings.Contains(kept.Records["visits"]["firefox/a.default/3/1704486400123456"],
 		`"timestamp":"2024-01-05T20:26:40.123456Z"`) {
 		t.Errorf("%v, gaps %v", kept.Keys("visits"), kept.Gaps())
@@ -173,7 +181,7 @@ func TestManifestNamesEveryPlace(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		kept := inprocess.New(t, browserhistory.Connector(), map[string]string{p.PathEnv: dir}).Run()
+		kept := inprocess.NewMemoryRunner(t, browserhistory.Connector(), map[string]string{p.PathEnv: dir}).Run()
 		if !slices.ContainsFunc(kept.Gaps(), func(g protocol.DetailGap) bool { return g.Reason == "file_damaged" }) {
 			t.Errorf("nothing was read in %s: %v", p.PathEnv, kept.Gaps())
 		}

@@ -13,7 +13,8 @@ import (
 
 func env(dir string) map[string]string {
 	set := map[string]string{}
-	for name, place := range map[string]string{"CHROME": "chrome", "BRAVE": "brave", "FIREFOX": "firefox", "SAFARI": "safari"} {
+	for name, place := range map[string]string{"CHROME": "chrome", "BRAVE": "brave", "FIREFOX": "firefox",
+		"SAFARI": "safari"} {
 		set["BROWSER_HISTORY_"+name+"_DIR"] = filepath.Join(dir, place)
 	}
 	return set
@@ -23,7 +24,7 @@ func env(dir string) map[string]string {
 // browsers that are open and write.
 func TestConformance(t *testing.T) {
 	connectortest.RunLocal(t, connectortest.LocalTarget{
-		Connector: connectortest.BuiltIn(t, "browser_history"), Env: env,
+		Connector: connectortest.BuiltInConnector(t, "browser_history"), Env: env,
 		Make: func(dir string, c files.Config) (files.World, error) {
 			b, err := files.NewBrowsers(dir, c)
 			if err == nil {

@@ -13,8 +13,8 @@ import (
 // changed.
 func TestDrift(t *testing.T) {
 	t.Parallel()
-	connectortest.DriftFiles(t, connectortest.LocalTarget{
-		Connector: connectortest.BuiltIn(t, "browser_history"), Env: env,
+	connectortest.DetectDriftFiles(t, connectortest.LocalTarget{
+		Connector: connectortest.BuiltInConnector(t, "browser_history"), Env: env,
 		Make: func(dir string, c files.Config) (files.World, error) {
 			b, err := files.NewBrowsers(dir, c)
 			if err == nil {

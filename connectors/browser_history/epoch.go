@@ -5,21 +5,21 @@ import (
 	"time"
 )
 
-// epoch is how a browser counts time: units since a moment.
-type epoch struct {
+// timeEpoch is how a browser counts time: units since a moment.
+type timeEpoch struct {
 	zero int64   // of 1970, in microseconds since the moment
 	unit float64 // of one, in microseconds
 }
 
 var (
-	since1601 = epoch{11_644_473_600_000_000, 1}
-	since1970 = epoch{0, 1}
-	since2001 = epoch{-978_307_200_000_000, 1e6} // 1970 is before it
+	epochSince1601 = timeEpoch{11_644_473_600_000_000, 1}
+	epochSince1970 = timeEpoch{0, 1}
+	epochSince2001 = timeEpoch{-978_307_200_000_000, 1e6} // 1970 is before it
 )
 
-// micro is the time in microseconds since 1970; false when nothing is said, or nothing that a
-// record can say.
-func (e epoch) micro(v any) (int64, bool) {
+// toUnixMicro returns the time in microseconds since 1970. It returns false when there is none or when a record
+// cannot hold it.
+func (e timeEpoch) toUnixMicro(v any) (int64, bool) {
 	var n float64
 	switch v := v.(type) {
 	case int64:
@@ -28,7 +28,7 @@ func (e epoch) micro(v any) (int64, bool) {
 		}
 		if e.unit == 1 {
 			at := v - e.zero
-			return at, at <= v && sayable(at)
+			return at, at <= v && isRepresentable(at)
 		}
 		n = float64(v)
 	case float64:
@@ -41,27 +41,27 @@ func (e epoch) micro(v any) (int64, bool) {
 		return 0, false
 	}
 	at := int64(math.Round(n))
-	return at, sayable(at)
+	return at, isRepresentable(at)
 }
 
 var (
-	earliest = time.Date(1, 1, 1, 0, 0, 0, 0, time.UTC).UnixMicro()
-	latest   = time.Date(9999, 12, 31, 23, 59, 59, 0, time.UTC).UnixMicro()
+	earliestTime = time.Date(1, 1, 1, 0, 0, 0, 0, time.UTC).UnixMicro()
+	latestTime   = time.Date(9999, 12, 31, 23, 59, 59, 0, time.UTC).UnixMicro()
 )
 
-func sayable(micro int64) bool { return micro >= earliest && micro <= latest }
+func isRepresentable(micro int64) bool { return micro >= earliestTime && micro <= latestTime }
 
-// time is the time as records have it; empty when there is none.
-func (e epoch) time(v any) string {
-	at, ok := e.micro(v)
+// formatTime returns the time in the format of records; empty when there is none.
+func (e timeEpoch) formatTime(v any) string {
+	at, ok := e.toUnixMicro(v)
 	if !ok {
 		return ""
 	}
 	return time.UnixMicro(at).UTC().Format("2006-01-02T15:04:05.000000Z")
 }
 
-// raw is a time in microseconds since 1970 as the browser counts it.
-func (e epoch) raw(micro int64) any {
+// fromUnixMicro is a time in microseconds since 1970 as the browser counts it.
+func (e timeEpoch) fromUnixMicro(micro int64) any {
 	if e.unit == 1 {
 		return micro + e.zero
 	}

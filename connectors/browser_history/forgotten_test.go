@@ -21,7 +21,7 @@ const firefoxSchema = `CREATE TABLE moz_places (id INTEGER PRIMARY KEY, url TEXT
 // deleted; a bookmark that is merely not there stays.
 func TestForgottenRemovals(t *testing.T) {
 	t.Parallel()
-	connectortest.Forgotten(t, func(t *testing.T) connectortest.Forgetful {
+	connectortest.RunForgotten(t, func(t *testing.T) connectortest.ForgetfulSource {
 		dir := t.TempDir()
 		exec := profile(t, filepath.Join(dir, "firefox", "abc.default", "places.sqlite"), firefoxSchema)
 		now := time.Now().Add(-time.Hour).UnixMicro()
@@ -36,8 +36,8 @@ func TestForgottenRemovals(t *testing.T) {
 			add()
 		}
 		sim := &connectortest.Sim{Env: map[string]string{"BROWSER_HISTORY_FIREFOX_DIR": filepath.Join(dir, "firefox")}}
-		return connectortest.Forgetful{
-			Target: connectortest.Target{Connector: connectortest.BuiltIn(t, "browser_history"),
+		return connectortest.ForgetfulSource{
+			Target: connectortest.Target{Connector: connectortest.BuiltInConnector(t, "browser_history"),
 				Start: func(*testing.T) *connectortest.Sim { return sim }},
 			Stream: "bookmarks", Away: "another one", Add: add,
 			Delete: func(*testing.T) {

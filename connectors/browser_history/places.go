@@ -15,94 +15,98 @@ import (
 	"github.com/pdpp-go/pdpp/connectorkit/localfile"
 )
 
-// place is a folder with profiles of a browser. Its name begins the keys of records, so that two
-// installations of a browser are told apart.
-type place struct {
+// browserPlace is a folder with profiles of a browser. Its name starts the record keys, so that two installations of
+// one browser have different keys.
+type browserPlace struct {
 	name, env string
-	kind      *kind
+	kind      *browserFamily
 }
 
-// kind is a family of browsers that keep their history alike.
-type kind struct {
+// browserFamily is a family of browsers that keep their history alike.
+type browserFamily struct {
 	name     string // of what is known of its databases
 	patterns []string
 	depth    int // of the deepest pattern
 	streams  []string
-	read     func(ctx context.Context, h *history) error
+	read     func(ctx context.Context, h *historyReader) error
 }
 
 var (
-	chromium = &kind{"chromium", []string{"*/History", "History"}, 2,
+	chromiumFamily = &browserFamily{"chromium", []string{"*/History", "History"}, 2,
 		[]string{"visits", "searches", "downloads"}, readChromium}
-	firefox = &kind{"firefox", []string{"*/places.sqlite", "places.sqlite"}, 2,
+	firefoxFamily = &browserFamily{"firefox", []string{"*/places.sqlite", "places.sqlite"}, 2,
 		[]string{"visits", "bookmarks"}, readFirefox}
-	safari        = &kind{"safari", []string{"History.db"}, 1, []string{"visits"}, readSafari}
-	safariProfile = &kind{"safari", []string{"*/History.db"}, 2, []string{"visits"}, readSafari}
+	safariFamily  = &browserFamily{"safari", []string{"History.db"}, 1, []string{"visits"}, readSafari}
+	safariProfile = &browserFamily{"safari", []string{"*/History.db"}, 2, []string{"visits"}, readSafari}
 )
 
-// places are where browsers keep profiles; the manifest says where each of them is by itself.
-var places = []place{
-	{"chrome", "BROWSER_HISTORY_CHROME_DIR", chromium},
-	{"chrome_flatpak", "BROWSER_HISTORY_CHROME_FLATPAK_DIR", chromium},
-	{"chrome_macos", "BROWSER_HISTORY_CHROME_MACOS_DIR", chromium},
-	{"chrome_windows", "BROWSER_HISTORY_CHROME_WINDOWS_DIR", chromium},
-	{"chromium", "BROWSER_HISTORY_CHROMIUM_DIR", chromium},
-	{"chromium_snap", "BROWSER_HISTORY_CHROMIUM_SNAP_DIR", chromium},
-	{"chromium_flatpak", "BROWSER_HISTORY_CHROMIUM_FLATPAK_DIR", chromium},
-	{"chromium_macos", "BROWSER_HISTORY_CHROMIUM_MACOS_DIR", chromium},
-	{"chromium_windows", "BROWSER_HISTORY_CHROMIUM_WINDOWS_DIR", chromium},
-	{"edge", "BROWSER_HISTORY_EDGE_DIR", chromium},
-	{"edge_flatpak", "BROWSER_HISTORY_EDGE_FLATPAK_DIR", chromium},
-	{"edge_macos", "BROWSER_HISTORY_EDGE_MACOS_DIR", chromium},
-	{"edge_windows", "BROWSER_HISTORY_EDGE_WINDOWS_DIR", chromium},
-	{"brave", "BROWSER_HISTORY_BRAVE_DIR", chromium},
-	{"brave_snap", "BROWSER_HISTORY_BRAVE_SNAP_DIR", chromium},
-	{"brave_flatpak", "BROWSER_HISTORY_BRAVE_FLATPAK_DIR", chromium},
-	{"brave_macos", "BROWSER_HISTORY_BRAVE_MACOS_DIR", chromium},
-	{"brave_windows", "BROWSER_HISTORY_BRAVE_WINDOWS_DIR", chromium},
-	{"firefox", "BROWSER_HISTORY_FIREFOX_DIR", firefox},
-	{"firefox_xdg", "BROWSER_HISTORY_FIREFOX_XDG_DIR", firefox},
-	{"firefox_snap", "BROWSER_HISTORY_FIREFOX_SNAP_DIR", firefox},
-	{"firefox_flatpak", "BROWSER_HISTORY_FIREFOX_FLATPAK_DIR", firefox},
-	{"firefox_macos", "BROWSER_HISTORY_FIREFOX_MACOS_DIR", firefox},
-	{"firefox_windows", "BROWSER_HISTORY_FIREFOX_WINDOWS_DIR", firefox},
-	{"safari", "BROWSER_HISTORY_SAFARI_DIR", safari},
+// browserPlaces lists where browsers keep profiles. The manifest has the default path of each.
+var browserPlaces = []browserPlace{
+	{"chrome", "BROWSER_HISTORY_CHROME_DIR", chromiumFamily},
+	{"chrome_flatpak", "BROWSER_HISTORY_CHROME_FLATPAK_DIR", chromiumFamily},
+	{"chrome_macos", "BROWSER_HISTORY_CHROME_MACOS_DIR", chromiumFamily},
+	{"chrome_windows", "BROWSER_HISTORY_CHROME_WINDOWS_DIR", chromiumFamily},
+	{"chromium", "BROWSER_HISTORY_CHROMIUM_DIR", chromiumFamily},
+	{"chromium_snap", "BROWSER_HISTORY_CHROMIUM_SNAP_DIR", chromiumFamily},
+	{"chromium_flatpak", "BROWSER_HISTORY_CHROMIUM_FLATPAK_DIR", chromiumFamily},
+	{"chromium_macos", "BROWSER_HISTORY_CHROMIUM_MACOS_DIR", chromiumFamily},
+	{"chromium_windows", "BROWSER_HISTORY_CHROMIUM_WINDOWS_DIR", chromiumFamily},
+	{"edge", "BROWSER_HISTORY_EDGE_DIR", chromiumFamily},
+	{"edge_flatpak", "BROWSER_HISTORY_EDGE_FLATPAK_DIR", chromiumFamily},
+	{"edge_macos", "BROWSER_HISTORY_EDGE_MACOS_DIR", chromiumFamily},
+	{"edge_windows", "BROWSER_HISTORY_EDGE_WINDOWS_DIR", chromiumFamily},
+	{"brave", "BROWSER_HISTORY_BRAVE_DIR", chromiumFamily},
+	{"brave_snap", "BROWSER_HISTORY_BRAVE_SNAP_DIR", chromiumFamily},
+	{"brave_flatpak", "BROWSER_HISTORY_BRAVE_FLATPAK_DIR", chromiumFamily},
+	{"brave_macos", "BROWSER_HISTORY_BRAVE_MACOS_DIR", chromiumFamily},
+	{"brave_windows", "BROWSER_HISTORY_BRAVE_WINDOWS_DIR", chromiumFamily},
+	{"firefox", "BROWSER_HISTORY_FIREFOX_DIR", firefoxFamily},
+	{"firefox_xdg", "BROWSER_HISTORY_FIREFOX_XDG_DIR", firefoxFamily},
+	{"firefox_snap", "BROWSER_HISTORY_FIREFOX_SNAP_DIR", firefoxFamily},
+	{"firefox_flatpak", "BROWSER_HISTORY_FIREFOX_FLATPAK_DIR", firefoxFamily},
+	{"firefox_macos", "BROWSER_HISTORY_FIREFOX_MACOS_DIR", firefoxFamily},
+	{"firefox_windows", "BROWSER_HISTORY_FIREFOX_WINDOWS_DIR", firefoxFamily},
+	{"safari", "BROWSER_HISTORY_SAFARI_DIR", safariFamily},
 	{"safari_profiles", "BROWSER_HISTORY_SAFARI_PROFILES_DIR", safariProfile},
 }
 
-// found are the folders that are there, and the files in them. What is no history is neither
-// opened nor listed: passwords and cookies lie beside it.
-func found(env func(string) string, leaveOut hosts) (roots []localfile.Root, stores []localfile.Store) {
-	for _, p := range places {
+// findProfiles returns the existing folders and the files in them. Other files, such as passwords and cookies, are
+// neither opened nor listed.
+func findProfiles(env func(string) string, leaveOut excludedHosts) (roots []localfile.Root, stores []localfile.Store) {
+	for _, p := range browserPlaces {
 		dir := env(p.env)
 		if dir == "" {
 			continue
 		}
 		roots = append(roots, localfile.Root{Name: p.name, Path: dir, Depth: p.kind.depth})
 		stores = append(stores, localfile.Store{
-			Name: p.name, Root: p.name, Patterns: p.kind.patterns, Streams: p.kind.streams, Reason: "what was visited", Companions: localdb.Companions,
-			ID: func(rel string) string { return path.Join(p.name, path.Dir(rel)) },
+			Name: p.name, Root: p.name, Patterns: p.kind.patterns, Streams: p.kind.streams, Reason: "what was visited",
+			Companions: localdb.Companions,
+			ID:         func(rel string) string { return path.Join(p.name, path.Dir(rel)) },
 			Open: func(ctx context.Context, f *localfile.File, _ *os.File, state jsontext.Value) error {
-				return p.open(ctx, f, state, leaveOut)
+				return p.openProfile(ctx, f, state, leaveOut)
 			},
-		}, localfile.Store{Name: p.name + "_other", Root: p.name, Patterns: []string{"**"}, Reason: "no history, and never opened"})
+		}, localfile.Store{Name: p.name + "_other", Root: p.name, Patterns: []string{"**"},
+			Reason: "no history, and never opened"})
 	}
 	return roots, stores
 }
 
-// open reads one profile.
-func (p place) open(ctx context.Context, f *localfile.File, state jsontext.Value, leaveOut hosts) error {
-	h := &history{f: f, browser: browserOf(p.name), profile: path.Dir(f.Rel), leaveOut: leaveOut, marks: map[string]*mark{}}
+// openProfile reads one profile.
+func (p browserPlace) openProfile(ctx context.Context, f *localfile.File, state jsontext.Value,
+	leaveOut excludedHosts) error {
+	h := &historyReader{f: f, browser: browserName(p.name), profile: path.Dir(f.Rel), leaveOut: leaveOut,
+		marks: map[string]*tableMark{}}
 	if h.profile == "." {
 		h.profile = filepath.Base(filepath.Dir(f.Path))
 	}
 	if len(state) > 0 {
 		if err := json.Unmarshal(state, &h.marks); err != nil {
-			h.marks = map[string]*mark{}
+			h.marks = map[string]*tableMark{}
 		}
 	}
-	err := h.read(ctx, f.Path, p.kind)
-	if localdb.Damaged(err) || errors.Is(err, errForm) {
+	err := h.readDatabase(ctx, f.Path, p.kind)
+	if localdb.IsDamaged(err) || errors.Is(err, errUnknownSchema) {
 		return &localfile.RefusedError{Reason: localfile.ReasonDamaged, Err: err}
 	}
 	if err == nil {
@@ -111,8 +115,8 @@ func (p place) open(ctx context.Context, f *localfile.File, state jsontext.Value
 	return err
 }
 
-// browserOf is the browser of a place, without how it was installed.
-func browserOf(name string) string {
+// browserName is the browser of a place, without how it was installed.
+func browserName(name string) string {
 	for i, c := range name {
 		if c == '_' {
 			return name[:i]
@@ -121,7 +125,7 @@ func browserOf(name string) string {
 	return name
 }
 
-// errForm means that a database has not the tables that it should.
-var errForm = errors.New("the database has another form")
+// errUnknownSchema means that a database has not the tables that it should.
+var errUnknownSchema = errors.New("the database has an unknown schema")
 
-func formError(table string) error { return fmt.Errorf("read %s: %w", table, errForm) }
+func missingTableError(table string) error { return fmt.Errorf("read %s: %w", table, errUnknownSchema) }

@@ -19,32 +19,32 @@ import (
 
 const (
 	batchRows = 500
-	// recent is how long after it was made a row is still being completed: titles come when a
+	// rowSettleTime is how long after it was made a row is still being completed: titles come when a
 	// page has loaded, durations when it is left.
-	recent = time.Hour
-	// seldom is how often rows are looked at again that may change much later.
-	seldom = 24 * time.Hour
-	// month is how far that look goes back.
-	month = 30 * 24 * time.Hour
+	rowSettleTime = time.Hour
+	// recheckInterval is how often rows are looked at again that may change much later.
+	recheckInterval = 24 * time.Hour
+	// recheckDepth is how far that look goes back.
+	recheckDepth = 30 * 24 * time.Hour
 )
 
-// history is the history of one profile being read.
-type history struct {
+// historyReader is the history of one profile being read.
+type historyReader struct {
 	f        *localfile.File
 	db       *sql.DB
 	browser  string
 	profile  string
-	leaveOut hosts
-	marks    map[string]*mark // by table
+	leaveOut excludedHosts
+	marks    map[string]*tableMark // by table
 
 	columns map[string]map[string]bool // by table
 }
 
-// mark is how far a table has been read. There are two marks, because browsers write new rows
+// tableMark is how far a table has been read. There are two marks, because browsers write new rows
 // with old times (synced ones) and change rows that they have written.
-type mark struct {
+type tableMark struct {
 	Row    int64 `json:"row"`    // the largest row that was read
-	At     int64 `json:"at"`     // the time in it, as it stands there
+	At     int64 `json:"at"`     // the time in that row, as stored
 	Recent int64 `json:"recent"` // in microseconds: up to here every change of a row was seen
 	Seldom int64 `json:"seldom"` // the same of rows that change late
 	// Sent are short digests of the rows that were looked at last, so that those which did not
@@ -57,8 +57,8 @@ const (
 	maxDigests  = 200
 )
 
-// digest tells the forms of a row apart.
-func (t table) digest(row []any) []byte {
+// rowDigest returns a digest that changes whenever the row changes.
+func (t historyTable) rowDigest(row []any) []byte {
 	sum := sha256.New()
 	_, _ = fmt.Fprintf(sum, "%q", row) // a hash never fails
 	if t.beside != nil {
@@ -67,8 +67,8 @@ func (t table) digest(row []any) []byte {
 	return sum.Sum(nil)[:digestBytes]
 }
 
-// sent reports whether a row was sent in this form.
-func (m *mark) sent(digest []byte) bool {
+// wasSent reports whether a row was sent in this form.
+func (m *tableMark) wasSent(digest []byte) bool {
 	for one := range slices.Chunk(m.Sent, digestBytes) {
 		if bytes.Equal(one, digest) {
 			return true
@@ -77,12 +77,11 @@ func (m *mark) sent(digest []byte) bool {
 	return false
 }
 
-// table is how the rows of a table are read.
-type table struct {
+// historyTable is how the rows of a table are read.
+type historyTable struct {
 	name string
 	at   string // what its time is read by, a whole number
-	// fields are read after the row's number and its time, which come first, from the table, named
-	// t, and what is joined to it.
+	// fields are read after the row's number and its time, which come first, from the table, named t, and its joins.
 	fields []string
 	joined string
 	// window is a condition that is true for rows which may have changed since ?2, in the table's
@@ -90,29 +89,29 @@ type table struct {
 	window string
 	// far is how far back the seldom look goes; zero means to the beginning.
 	far   time.Duration
-	epoch epoch
-	// take brings one row.
+	epoch timeEpoch
+	// take emits one row.
 	take func(row []any)
-	// beside is what a record has besides the row's fields; nil when there is nothing.
+	// beside returns a record's values that are not fields of the row; nil when there are none.
 	beside func(row []any) []string
 }
 
-// read opens the profile's database, and reads it once more where a copy has to be made.
-func (h *history) read(ctx context.Context, path string, as *kind) error {
-	return localdb.Read(ctx, path, func(ctx context.Context, db *sql.DB) error {
+// readDatabase opens the profile's database, and reads it again when a copy is needed.
+func (h *historyReader) readDatabase(ctx context.Context, path string, as *browserFamily) error {
+	return localdb.ReadDatabase(ctx, path, func(ctx context.Context, db *sql.DB) error {
 		h.db, h.columns = db, map[string]map[string]bool{}
-		if err := localdb.Compare(ctx, db, h.f.Sample(as.name, as.streams)); err != nil {
+		if err := localdb.CompareSchema(ctx, db, h.f.Sample(as.name, as.streams)); err != nil {
 			return err
 		}
 		return as.read(ctx, h)
 	})
 }
 
-// state is how far the profile has been read.
-func (h *history) state() any { return h.marks }
+// readerState is how far the profile has been read.
+func (h *historyReader) readerState() any { return h.marks }
 
-// column names a column of the table t, or what stands for one that this version has not.
-func (h *history) column(ctx context.Context, name, alias, column, otherwise string) (string, error) {
+// columnOrDefault returns the expression for a column of table t, or the default where this version lacks the column.
+func (h *historyReader) columnOrDefault(ctx context.Context, name, alias, column, otherwise string) (string, error) {
 	if h.columns[name] == nil {
 		columns, err := localdb.Columns(ctx, h.db, name)
 		if err != nil {
@@ -126,29 +125,29 @@ func (h *history) column(ctx context.Context, name, alias, column, otherwise str
 	return otherwise, nil
 }
 
-// has reports whether a table has these columns.
-func (h *history) has(ctx context.Context, name string, columns ...string) (bool, error) {
+// hasColumns reports whether a table has these columns.
+func (h *historyReader) hasColumns(ctx context.Context, name string, columns ...string) (bool, error) {
 	for _, column := range columns {
-		if text, err := h.column(ctx, name, "t", column, ""); err != nil || text == "" {
+		if text, err := h.columnOrDefault(ctx, name, "t", column, ""); err != nil || text == "" {
 			return false, err
 		}
 	}
 	return true, nil
 }
 
-// rows brings what is new in a table, and what may have changed.
-func (h *history) rows(ctx context.Context, t table) error {
+// readTable emits the new rows of a table, and those that may have changed.
+func (h *historyReader) readTable(ctx context.Context, t historyTable) error {
 	m := h.marks[t.name]
 	if m == nil {
-		m = &mark{}
+		m = &tableMark{}
 		h.marks[t.name] = m
 	}
-	same, err := h.same(ctx, t, m)
+	same, err := h.isSameTable(ctx, t, m)
 	if err != nil {
 		return err
 	}
 	if !same { // another database lies here now
-		*m = mark{}
+		*m = tableMark{}
 	}
 	now := h.f.Changed.UnixMicro()
 	known := m.Row
@@ -157,21 +156,21 @@ func (h *history) rows(ctx context.Context, t table) error {
 	}
 	var seen []byte
 	take := func(row []any) {
-		digest := t.digest(row)
+		digest := t.rowDigest(row)
 		if seen = append(seen, digest...); len(seen) > maxDigests*digestBytes {
 			seen = seen[digestBytes:]
 		}
-		if !m.sent(digest) {
+		if !m.wasSent(digest) {
 			t.take(row)
 		}
 	}
 	if known > 0 {
-		if err := h.again(ctx, t, m, take); err != nil {
+		if err := h.rereadRecentRows(ctx, t, m, take); err != nil {
 			return err
 		}
 	}
 	for from := m.Row; ; {
-		last, at, n, err := h.batch(ctx, t, take, "t.rowid > ?1", from)
+		last, at, n, err := h.readRowBatch(ctx, t, take, "t.rowid > ?1", from)
 		if err != nil {
 			return err
 		}
@@ -181,7 +180,7 @@ func (h *history) rows(ctx context.Context, t table) error {
 		if n < batchRows {
 			m.Sent = slices.Clone(seen)
 		}
-		if err := h.f.Place(ctx, h.state); err != nil {
+		if err := h.f.Place(ctx, h.readerState); err != nil {
 			return err
 		}
 		if n < batchRows {
@@ -190,11 +189,11 @@ func (h *history) rows(ctx context.Context, t table) error {
 	}
 }
 
-// again looks at rows once more that may have changed since they were read.
-func (h *history) again(ctx context.Context, t table, m *mark, take func([]any)) error {
+// rereadRecentRows reads rows again that may have changed since they were read.
+func (h *historyReader) rereadRecentRows(ctx context.Context, t historyTable, m *tableMark, take func([]any)) error {
 	now, known := h.f.Changed.UnixMicro(), m.Row
-	since := m.Recent - recent.Microseconds()
-	late := now-m.Seldom >= seldom.Microseconds()
+	since := m.Recent - rowSettleTime.Microseconds()
+	late := now-m.Seldom >= recheckInterval.Microseconds()
 	if late {
 		since = now - t.far.Microseconds()
 		if t.far == 0 {
@@ -202,11 +201,12 @@ func (h *history) again(ctx context.Context, t table, m *mark, take func([]any))
 		}
 	}
 	for from := int64(0); from < known; {
-		last, _, n, err := h.batch(ctx, t, take, "t.rowid > ?1 AND t.rowid <= ?3 AND ("+t.window+")", from, t.epoch.raw(since), known)
+		last, _, n, err := h.readRowBatch(ctx, t, take, "t.rowid > ?1 AND t.rowid <= ?3 AND ("+t.window+")", from,
+			t.epoch.fromUnixMicro(since), known)
 		if err != nil {
 			return err
 		}
-		if err := h.f.Place(ctx, h.state); err != nil {
+		if err := h.f.Place(ctx, h.readerState); err != nil {
 			return err
 		}
 		if from = last; n < batchRows {
@@ -220,9 +220,9 @@ func (h *history) again(ctx context.Context, t table, m *mark, take func([]any))
 	return nil
 }
 
-// same reports whether the table is the one that was read before: no row's number is lower than
+// isSameTable reports whether the table is the one that was read before: no row's number is lower than
 // the last one was, and that one, if it is still there, has the same time.
-func (h *history) same(ctx context.Context, t table, m *mark) (bool, error) {
+func (h *historyReader) isSameTable(ctx context.Context, t historyTable, m *tableMark) (bool, error) {
 	if m.Row == 0 {
 		return true, nil
 	}
@@ -241,12 +241,16 @@ func (h *history) same(ctx context.Context, t table, m *mark) (bool, error) {
 	case err != nil:
 		return false, fmt.Errorf("read %s: %w", t.name, err)
 	}
-	return integer(at) == m.At, nil
+	return integerValue(at) == m.At, nil
 }
 
-// batch brings up to batchRows rows behind a row, by the numbers of the rows.
-func (h *history) batch(ctx context.Context, t table, take func([]any), where string, args ...any) (last, at int64, n int, err error) {
-	rows, err := h.db.QueryContext(ctx, fmt.Sprintf("SELECT t.rowid, %s, %s FROM %s t %s WHERE %s ORDER BY t.rowid LIMIT %d", t.at, strings.Join(t.fields, ", "), t.name, t.joined, where, batchRows), args...)
+// readRowBatch emits up to batchRows rows after a row, by row number.
+func (h *historyReader) readRowBatch(ctx context.Context, t historyTable, take func([]any), where string,
+	args ...any) (last, at int64,
+	n int, err error) {
+	rows, err := h.db.QueryContext(ctx,
+		fmt.Sprintf("SELECT t.rowid, %s, %s FROM %s t %s WHERE %s ORDER BY t.rowid LIMIT %d", t.at,
+			strings.Join(t.fields, ", "), t.name, t.joined, where, batchRows), args...)
 	if err != nil {
 		return 0, 0, 0, fmt.Errorf("read %s: %w", t.name, err)
 	}
@@ -264,7 +268,7 @@ func (h *history) batch(ctx context.Context, t table, take func([]any), where st
 		if err := rows.Scan(into...); err != nil {
 			return 0, 0, 0, fmt.Errorf("read %s: %w", t.name, err)
 		}
-		last, at = integer(row[0]), integer(row[1])
+		last, at = integerValue(row[0]), integerValue(row[1])
 		n++
 		take(row)
 	}
@@ -274,23 +278,23 @@ func (h *history) batch(ctx context.Context, t table, take func([]any), where st
 	return last, at, n, nil
 }
 
-// id is the key of a row: its profile, its number and, since numbers are used again, its time.
-func (h *history) id(row, at any) string {
-	return h.f.ID + "/" + strconv.FormatInt(integer(row), 10) + "/" + strconv.FormatInt(integer(at), 10)
+// rowKey is the key of a row: its profile, its number and, since numbers are used again, its time.
+func (h *historyReader) rowKey(row, at any) string {
+	return h.f.ID + "/" + strconv.FormatInt(integerValue(row), 10) + "/" + strconv.FormatInt(integerValue(at), 10)
 }
 
-// emit brings a record, unless the owner wants nothing of its host.
-func (h *history) emit(stream, host string, size int, rec any) {
+// emitRecord emits a record, unless the owner excluded its host.
+func (h *historyReader) emitRecord(stream, host string, size int, rec any) {
 	h.f.Read(int64(size) + 200)
-	if h.leaveOut.has(host) {
+	if h.leaveOut.excludesHost(host) {
 		h.f.Skip("excluded_host")
 		return
 	}
 	h.f.Emit(stream, connectorkit.Upsert(rec))
 }
 
-// integer is a whole number; anything else that a column may hold is rounded, or zero.
-func integer(v any) int64 {
+// integerValue is a whole number; anything else that a column may hold is rounded, or zero.
+func integerValue(v any) int64 {
 	switch v := v.(type) {
 	case int64:
 		return v
@@ -310,27 +314,27 @@ func integer(v any) int64 {
 	return 0
 }
 
-// whole is a number that may be unknown.
-func whole(v any) *int64 {
+// optionalInteger is a number that may be unknown.
+func optionalInteger(v any) *int64 {
 	if v == nil {
 		return nil
 	}
-	n := integer(v)
+	n := integerValue(v)
 	return &n
 }
 
-// text is a text of bounded length; empty when the column holds none.
-func text(v any, limit int) string {
+// boundedText returns a text of bounded length; empty when the column has no text.
+func boundedText(v any, limit int) string {
 	switch v := v.(type) {
 	case string:
-		return localfile.Short(v, limit)
+		return localfile.ShortText(v, limit)
 	case []byte:
-		return localfile.Short(string(v), limit)
+		return localfile.ShortText(string(v), limit)
 	}
 	return ""
 }
 
 const (
-	maxTitle   = 1000
-	maxAddress = 4000
+	maxTitleBytes = 1000
+	maxAddress    = 4000
 )

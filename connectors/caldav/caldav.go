@@ -2,10 +2,10 @@
 // Fastmail, Nextcloud, Radicale and others.
 //
 //	manifest.json   what it declares: streams, schemas, variables, setup
-//	caldav.go       open: environment in, collectors out
-//	map.go          how a calendar and what stands in it become records
+//	caldav.go       newCollectors: environment in, collectors out
+//	map.go          how a calendar and its entries become records
 //
-// How an account is found and followed is connectorkit/dav, what stands in an object is
+// connectorkit/dav finds and follows an account; the content of an object is parsed by
 // connectorkit/icalendar.
 package caldav
 
@@ -21,20 +21,20 @@ import (
 var manifestJSON []byte
 
 // Connector is the CalDAV connector.
-func Connector() connectorkit.Connector { return connectorkit.MustNew(manifestJSON, open) }
+func Connector() connectorkit.Connector { return connectorkit.MustNew(manifestJSON, newCollectors) }
 
-func open(_ context.Context, s *connectorkit.Setup) ([]connectorkit.Collector, error) {
-	a, err := dav.Open(s, dav.Calendars, s.Env("CALDAV_URL"), s.Env("CALDAV_USERNAME"), s.Env("CALDAV_PASSWORD"))
+func newCollectors(_ context.Context, s *connectorkit.Setup) ([]connectorkit.Collector, error) {
+	a, err := dav.OpenAccount(s, dav.Calendars, s.Env("CALDAV_URL"), s.Env("CALDAV_USERNAME"), s.Env("CALDAV_PASSWORD"))
 	if err != nil {
 		return nil, err
 	}
 	return []connectorkit.Collector{
-		a.Inventory("calendars", calendar),
-		a.Flat("events", holding("VEVENT"), events),
-		a.Flat("todos", holding("VTODO"), todos),
+		a.CollectionStream("calendars", calendarRecordOf),
+		a.ObjectStream("events", supportsComponent("VEVENT"), eventsFromObject),
+		a.ObjectStream("todos", supportsComponent("VTODO"), todosFromObject),
 	}, nil
 }
 
-func holding(component string) func(dav.Collection) bool {
-	return func(c dav.Collection) bool { return c.Holds(component) }
+func supportsComponent(component string) func(dav.Collection) bool {
+	return func(c dav.Collection) bool { return c.HoldsComponent(component) }
 }

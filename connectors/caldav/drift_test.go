@@ -10,7 +10,7 @@ import (
 
 func TestDrift(t *testing.T) {
 	t.Parallel()
-	connectortest.Drift(t, davserver.CalendarSuite.Target(t, davserver.CalendarSuite.Brief))
+	connectortest.DetectDrift(t, davserver.CalendarSuite.Target(t, davserver.CalendarSuite.Brief))
 }
 
 func TestDriftMembers(t *testing.T) {

@@ -13,9 +13,9 @@ import (
 	"github.com/pdpp-go/pdpp/connectorkit/connectortest/davserver"
 	"github.com/pdpp-go/pdpp/internal/collect/launch"
 	"github.com/pdpp-go/pdpp/internal/collect/runner"
-	"github.com/pdpp-go/pdpp/internal/keep/store"
-	"github.com/pdpp-go/pdpp/internal/keep/store/postgres"
-	"github.com/pdpp-go/pdpp/internal/keep/store/postgres/postgrestest"
+	"github.com/pdpp-go/pdpp/internal/storage/store"
+	"github.com/pdpp-go/pdpp/internal/storage/store/postgres"
+	"github.com/pdpp-go/pdpp/internal/storage/store/postgres/postgrestest"
 	"github.com/pdpp-go/pdpp/protocol"
 	"github.com/pdpp-go/pdpp/providersim"
 )
@@ -26,7 +26,7 @@ func TestXandikos(t *testing.T) {
 	t.Parallel()
 	target := davserver.CalendarSuite.Target(t, davserver.Shape{})
 	target.Start = func(t *testing.T) *connectortest.Sim {
-		s, stop, err := davserver.Xandikos(t.TempDir())
+		s, stop, err := davserver.StartXandikos(t.TempDir())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -35,10 +35,10 @@ func TestXandikos(t *testing.T) {
 				t.Error(err)
 			}
 		})
-		_, sim := davserver.Calendars(t, s, davserver.Shape{Collections: 2, Things: 4})
+		_, sim := davserver.CalendarAccount(t, s, davserver.Shape{Collections: 2, Things: 4})
 		return sim
 	}
-	st, err := postgres.Open(t.Context(), postgrestest.Fresh(t), postgres.Options{})
+	st, err := postgres.Open(t.Context(), postgrestest.NewDatabase(t), postgres.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -47,7 +47,7 @@ func TestXandikos(t *testing.T) {
 			t.Error(err)
 		}
 	})
-	b := connectortest.NewBedOver(t, target, st)
+	b := connectortest.NewHarnessOver(t, target, st)
 	b.Succeed(t)
 	b.VerifyComplete(t)
 	before := b.Sim.Gate.Stats().Requests
@@ -56,7 +56,7 @@ func TestXandikos(t *testing.T) {
 		t.Errorf("the second run made %d requests, the first %d", again, before)
 	}
 	for _, m := range append(target.Changes, target.Deletion) {
-		b.Sim.Mutate(t, m)
+		b.Sim.MutateData(t, m)
 	}
 	b.Succeed(t)
 	b.VerifyComplete(t)
@@ -74,11 +74,11 @@ func TestLargeCalendar(t *testing.T) {
 	var account *davserver.Account
 	target := davserver.CalendarSuite.Target(t, davserver.Shape{})
 	target.Start = func(t *testing.T) *connectortest.Sim {
-		a, sim := davserver.Calendars(t, davserver.Shared(t), davserver.Shape{Collections: 1, Things: things})
+		a, sim := davserver.CalendarAccount(t, davserver.SharedRadicale(t), davserver.Shape{Collections: 1, Things: things})
 		account = a
 		return sim
 	}
-	b := connectortest.NewBed(t, target)
+	b := connectortest.NewHarness(t, target)
 	var peak, emitted int64
 	collect := func(what string) (requests int) {
 		t.Helper()
@@ -86,18 +86,20 @@ func TestLargeCalendar(t *testing.T) {
 		var runID string
 		var mu sync.Mutex // updates come from two goroutines
 		peak = 0
-		r := b.Run(t, launch.Request{Started: func(id string) { runID = id }, Options: runner.Options{Observe: func(runner.Update) {
-			if long {
-				mu.Lock()
-				defer mu.Unlock()
-				peak = max(peak, int64(connectortest.ConnectorPeak(runID)))
-			}
-		}}})
+		r := b.Run(t, launch.RunRequest{Started: func(id string) { runID = id },
+			Options: runner.Options{Observe: func(runner.Update) {
+				if long {
+					mu.Lock()
+					defer mu.Unlock()
+					peak = max(peak, int64(connectortest.ConnectorPeak(runID)))
+				}
+			}}})
 		if r.Status != runner.Succeeded {
 			t.Fatalf("%s ended as %s: %v", what, r.Status, r.Failure)
 		}
 		requests, emitted = b.Sim.Gate.Stats().Requests-before, r.RecordsEmitted
-		t.Logf("%s: %v, %d requests, %d records, at most %d MiB", what, time.Since(began).Round(time.Millisecond), requests, emitted, peak>>10)
+		t.Logf("%s: %v, %d requests, %d records, at most %d MiB", what, time.Since(began).Round(time.Millisecond), requests,
+			emitted, peak>>10)
 		b.VerifyComplete(t)
 		return requests
 	}
@@ -105,8 +107,8 @@ func TestLargeCalendar(t *testing.T) {
 	if peak > 96<<10 {
 		t.Errorf("the connector took %d MiB", peak>>10)
 	}
-	b.Sim.Mutate(t, providersim.Mutation{Op: "edit", N: 2})
-	b.Sim.Mutate(t, providersim.Mutation{Op: "delete", N: 2})
+	b.Sim.MutateData(t, providersim.Mutation{Op: "edit", N: 2})
+	b.Sim.MutateData(t, providersim.Mutation{Op: "delete", N: 2})
 	// Four to find the calendars, and for each of two streams what changed and what became of it.
 	if n := collect("a run after four changes"); n > 10 || emitted > 12 {
 		t.Errorf("%d requests and %d records for four changes", n, emitted)
@@ -115,8 +117,9 @@ func TestLargeCalendar(t *testing.T) {
 		t.Errorf("%d requests and %d records although nothing changed", n, emitted)
 	}
 
-	for _, m := range []providersim.Mutation{{Op: "delete", N: 5}, {Op: "edit", N: 3}, {Op: "rename", N: 2}, {Op: "add", N: 2}} {
-		b.Sim.Mutate(t, m)
+	for _, m := range []providersim.Mutation{{Op: "delete", N: 5}, {Op: "edit", N: 3}, {Op: "rename", N: 2},
+		{Op: "add", N: 2}} {
+		b.Sim.MutateData(t, m)
 	}
 	if err := account.ForgetTokens(); err != nil {
 		t.Fatal(err)
@@ -129,20 +132,20 @@ func TestLargeCalendar(t *testing.T) {
 }
 
 // habitual is the connector against an account on a server with other habits.
-func habitual(t *testing.T, suite davserver.Suite, h davserver.Habits) *connectortest.Bed {
+func habitual(t *testing.T, suite davserver.Suite, h davserver.ServerHabits) *connectortest.Harness {
 	t.Helper()
 	target := suite.Target(t, davserver.Shape{Collections: 2, Things: 12, Habits: h})
-	return connectortest.NewBed(t, target)
+	return connectortest.NewHarness(t, target)
 }
 
 // TestFullSync follows an account on a server that answers with everything when it has forgotten a token: deletions of
 // the meantime arrive all the same. Long, it does so on a DAViCal, too.
 func TestFullSync(t *testing.T) {
 	t.Parallel()
-	for _, suite := range []davserver.Suite{davserver.CalendarSuite, davserver.BookSuite} {
+	for _, suite := range []davserver.Suite{davserver.CalendarSuite, davserver.AddressBookSuite} {
 		t.Run(suite.Connector, func(t *testing.T) {
 			t.Parallel()
-			b := habitual(t, suite, davserver.Habits{FullSync: true})
+			b := habitual(t, suite, davserver.ServerHabits{FullSync: true})
 			b.Succeed(t)
 			meanwhile(t, b)
 			b.Succeed(t)
@@ -154,11 +157,11 @@ func TestFullSync(t *testing.T) {
 	}
 }
 
-func meanwhile(t *testing.T, b *connectortest.Bed) {
+func meanwhile(t *testing.T, b *connectortest.Harness) {
 	t.Helper()
 	for _, m := range []providersim.Mutation{{Op: "delete", N: 5}, {Op: "edit", N: 3}, {Op: "rename", N: 2},
 		{Op: "add", N: 2}} {
-		b.Sim.Mutate(t, m)
+		b.Sim.MutateData(t, m)
 	}
 }
 
@@ -167,16 +170,16 @@ func forgetful(t *testing.T, suite davserver.Suite) {
 	target := suite.Target(t, davserver.Shape{})
 	var account *davserver.Account
 	target.Start = func(t *testing.T) (sim *connectortest.Sim) {
-		account, sim = suite.Open(t, davserver.DAViCal(t), davserver.Shape{Collections: 3, Things: 40})
+		account, sim = suite.Open(t, davserver.StartDAViCal(t), davserver.Shape{Collections: 3, Things: 40})
 		return sim
 	}
-	b := connectortest.NewBed(t, target)
+	b := connectortest.NewHarness(t, target)
 	run := func(what string, most int) {
 		t.Helper()
 		before := b.Sim.Gate.Stats().Requests
 		b.Succeed(t)
 		b.VerifyComplete(t)
-		stored, err := connectortest.Stored(t.Context(), b.Store, suite.Things)
+		stored, err := connectortest.StoredRecords(t.Context(), b.Store, suite.Things)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -193,7 +196,7 @@ func forgetful(t *testing.T, suite davserver.Suite) {
 	meanwhile(t, b)
 	run("changes that the server knows", 25)
 	for _, m := range target.Changes {
-		b.Sim.Mutate(t, m)
+		b.Sim.MutateData(t, m)
 	}
 	run("collections added, renamed and deleted", 40)
 	meanwhile(t, b)
@@ -201,17 +204,17 @@ func forgetful(t *testing.T, suite davserver.Suite) {
 		t.Fatal(err)
 	}
 	run("tokens that the server has forgotten", 50)
-	b.Sim.Mutate(t, target.Deletion)
+	b.Sim.MutateData(t, target.Deletion)
 	run("a deletion", 25)
 }
 
 // TestSilentServer follows an account on a server that reports no changes any more: once a week everything is listed.
 func TestSilentServer(t *testing.T) {
 	t.Parallel()
-	b := habitual(t, davserver.CalendarSuite, davserver.Habits{Silent: true})
+	b := habitual(t, davserver.CalendarSuite, davserver.ServerHabits{Silent: true})
 	b.Succeed(t)
-	b.Sim.Mutate(t, providersim.Mutation{Op: "delete", N: 5})
-	b.Sim.Mutate(t, providersim.Mutation{Op: "edit", N: 3})
+	b.Sim.MutateData(t, providersim.Mutation{Op: "delete", N: 5})
+	b.Sim.MutateData(t, providersim.Mutation{Op: "edit", N: 3})
 	b.Store = aged{b.Store}
 	b.Succeed(t)
 	b.VerifyComplete(t)
@@ -236,15 +239,15 @@ func TestDigest(t *testing.T) {
 	for _, algorithm := range []string{"MD5", "SHA-256"} {
 		t.Run(algorithm, func(t *testing.T) {
 			t.Parallel()
-			b := habitual(t, davserver.CalendarSuite, davserver.Habits{Digest: algorithm})
+			b := habitual(t, davserver.CalendarSuite, davserver.ServerHabits{Digest: algorithm})
 			b.Succeed(t)
 			b.VerifyComplete(t)
 			b.Env["CALDAV_PASSWORD"] = "not the password"
-			if r := b.Run(t, launch.Request{}); r.DoneError == nil || r.DoneError.Code != "auth_failure" {
+			if r := b.Run(t, launch.RunRequest{}); r.DoneError == nil || r.DoneError.Code != "auth_failure" {
 				t.Errorf("a wrong password: %s, %+v", r.Status, r.DoneError)
 			}
 			delete(b.Env, "CALDAV_PASSWORD")
-			b.Sim.Mutate(t, providersim.Mutation{Op: "delete", N: 3})
+			b.Sim.MutateData(t, providersim.Mutation{Op: "delete", N: 3})
 			b.Succeed(t)
 			b.VerifyComplete(t)
 		})

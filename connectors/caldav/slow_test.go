@@ -7,4 +7,4 @@ import (
 	"github.com/pdpp-go/pdpp/connectors/caldav"
 )
 
-func TestSlowServer(t *testing.T) { davserver.CalendarSuite.Slow(t, caldav.Connector()) }
+func TestSlowServer(t *testing.T) { davserver.CalendarSuite.RunSlowServer(t, caldav.Connector()) }

@@ -2,7 +2,7 @@
 // Fastmail, Nextcloud, Radicale and others.
 //
 //	manifest.json   what it declares: streams, schemas, variables, setup
-//	carddav.go      open: environment in, collectors out
+//	carddav.go      newCollectors: environment in, collectors out
 //	map.go          how an address book and a card become records
 //
 // How an account is found and followed is connectorkit/dav.
@@ -20,15 +20,16 @@ import (
 var manifestJSON []byte
 
 // Connector is the CardDAV connector.
-func Connector() connectorkit.Connector { return connectorkit.MustNew(manifestJSON, open) }
+func Connector() connectorkit.Connector { return connectorkit.MustNew(manifestJSON, newCollectors) }
 
-func open(_ context.Context, s *connectorkit.Setup) ([]connectorkit.Collector, error) {
-	a, err := dav.Open(s, dav.Books, s.Env("CARDDAV_URL"), s.Env("CARDDAV_USERNAME"), s.Env("CARDDAV_PASSWORD"))
+func newCollectors(_ context.Context, s *connectorkit.Setup) ([]connectorkit.Collector, error) {
+	a, err := dav.OpenAccount(s, dav.AddressBooks, s.Env("CARDDAV_URL"), s.Env("CARDDAV_USERNAME"),
+		s.Env("CARDDAV_PASSWORD"))
 	if err != nil {
 		return nil, err
 	}
 	return []connectorkit.Collector{
-		a.Inventory("address_books", book),
-		a.Flat("contacts", func(dav.Collection) bool { return true }, contacts),
+		a.CollectionStream("address_books", addressBookRecord),
+		a.ObjectStream("contacts", func(dav.Collection) bool { return true }, contactsFromObject),
 	}, nil
 }

@@ -8,6 +8,6 @@ import (
 	"github.com/pdpp-go/pdpp/connectorkit/connectortest/davserver"
 )
 
-func TestMain(m *testing.M) { davserver.Main(m) }
+func TestMain(m *testing.M) { davserver.RunTestMain(m) }
 
-func TestConformance(t *testing.T) { davserver.BookSuite.Conformance(t) }
+func TestConformance(t *testing.T) { davserver.AddressBookSuite.Conformance(t) }

@@ -7,4 +7,4 @@ import (
 	"github.com/pdpp-go/pdpp/connectors/carddav"
 )
 
-func TestSlowServer(t *testing.T) { davserver.BookSuite.Slow(t, carddav.Connector()) }
+func TestSlowServer(t *testing.T) { davserver.AddressBookSuite.RunSlowServer(t, carddav.Connector()) }

@@ -13,38 +13,39 @@ import (
 	"github.com/pdpp-go/pdpp/governor/governhttp"
 )
 
-// memories is the whole list in one answer.
-func (a *api) memories(ctx context.Context, v connectorkit.PageRequest) (connectorkit.InventoryPage, error) {
-	rows, _, err := a.list(ctx, "memories", url.Values{"include_memory_entries": {"true"}}, "memories", "items")
-	return things(v, rows, "", memory), err
+// memoriesPage is the whole list in one answer.
+func (a *siteClient) memoriesPage(ctx context.Context, v connectorkit.PageRequest) (connectorkit.InventoryPage, error) {
+	rows, _, err := a.fetchRows(ctx, "memories", url.Values{"include_memory_entries": {"true"}}, "memories", "items")
+	return inventoryPage(v, rows, "", memoryFromRow), err
 }
 
-// gpts reads a page of the person's own GPTs.
-func (a *api) gpts(ctx context.Context, v connectorkit.PageRequest) (connectorkit.InventoryPage, error) {
+// ownGPTsPage reads a page of the person's own GPTs.
+func (a *siteClient) ownGPTsPage(ctx context.Context, v connectorkit.PageRequest) (connectorkit.InventoryPage, error) {
 	query := url.Values{"limit": {"100"}}
 	if v.Token != "" {
 		query.Set("cursor", v.Token)
 	}
-	rows, next, err := a.list(ctx, "gizmos/mine", query, "items", "gizmos", "cuts")
-	return things(v, rows, next, gpt), err
+	rows, next, err := a.fetchRows(ctx, "gizmos/mine", query, "items", "gizmos", "cuts")
+	return inventoryPage(v, rows, next, gptFromRow), err
 }
 
-// shares reads a page of shared conversations. The list ends with an empty page: what it
+// sharedLinksPage reads a page of shared conversations. The list ends with an empty page: what it
 // announces as its length is not true, and a short page may be the site's choice.
-func (a *api) shares(ctx context.Context, v connectorkit.PageRequest) (connectorkit.InventoryPage, error) {
+func (a *siteClient) sharedLinksPage(ctx context.Context, v connectorkit.PageRequest) (connectorkit.InventoryPage,
+	error) {
 	offset, _ := strconv.Atoi(v.Token) // none is the first
-	query := url.Values{"offset": {strconv.Itoa(offset)}, "limit": {strconv.Itoa(listLimit)}, "order": {"created"}}
-	rows, _, err := a.list(ctx, "shared_conversations", query, "items")
+	query := url.Values{"offset": {strconv.Itoa(offset)}, "limit": {strconv.Itoa(maxListPageSize)}, "order": {"created"}}
+	rows, _, err := a.fetchRows(ctx, "shared_conversations", query, "items")
 	next := ""
 	if len(rows) > 0 {
 		next = strconv.Itoa(offset + len(rows))
 	}
-	return things(v, rows, next, share), err
+	return inventoryPage(v, rows, next, shareFromRow), err
 }
 
-// things reads the rows of a page. The site cannot be asked whether a page changed, so that
-// its version is a digest of what it says.
-func things(v connectorkit.PageRequest, rows []jsontext.Value, next string, read func(jsontext.Value) (string,
+// inventoryPage reads the rows of a page. The site has no version for a page, so the version is a digest of its
+// content.
+func inventoryPage(v connectorkit.PageRequest, rows []jsontext.Value, next string, read func(jsontext.Value) (string,
 	connectorkit.Record)) connectorkit.InventoryPage {
 	digest := sha256.New()
 	for _, raw := range rows {
@@ -65,8 +66,8 @@ func things(v connectorkit.PageRequest, rows []jsontext.Value, next string, read
 }
 
 // instructions are one object, which is there even when nothing was ever written.
-func (a *api) instructions(ctx context.Context, _ connectorkit.Cursor) (connectorkit.Page, error) {
-	resp, err := a.do(ctx, a.lists, governhttp.Request{Path: "user_system_messages"})
+func (a *siteClient) instructions(ctx context.Context, _ connectorkit.Cursor) (connectorkit.Page, error) {
+	resp, err := a.sendRequest(ctx, a.lists, governhttp.Request{Path: "user_system_messages"})
 	if err != nil {
 		return connectorkit.Page{}, err
 	}
@@ -74,19 +75,20 @@ func (a *api) instructions(ctx context.Context, _ connectorkit.Cursor) (connecto
 		About   jsontext.Value `json:"about_user_message"`
 		Style   jsontext.Value `json:"about_model_message"`
 		Enabled *bool          `json:"enabled"`
-		Updated moment         `json:"updated_at"`
+		Updated flexibleTime   `json:"updated_at"`
 	}
-	if err := decode(resp.Body, &w); err != nil {
+	if err := decodeLenient(resp.Body, &w); err != nil {
 		return connectorkit.Page{}, connectorkit.Fail(connectorkit.Malformed, err)
 	}
 	if len(w.About) == 0 && len(w.Style) == 0 && w.Enabled == nil {
-		return connectorkit.Page{}, connectorkit.Fail(connectorkit.Malformed, errFrame)
+		return connectorkit.Page{}, connectorkit.Fail(connectorkit.Malformed, errUnexpectedShape)
 	}
-	rec := instructionsRecord{ID: streamInstructions, Enabled: w.Enabled, UpdatedAt: w.Updated.text()}
-	_ = decode(w.About, &rec.About) // null is nothing
-	_ = decode(w.Style, &rec.Style)
-	rec.About, rec.Style = clean(rec.About), clean(rec.Style)
-	return connectorkit.Page{Records: []connectorkit.Record{connectorkit.Upsert(rec)}, Next: connectorkit.Cursor{"read": "once"}}, nil
+	rec := instructionsRecord{ID: streamInstructions, Enabled: w.Enabled, UpdatedAt: w.Updated.recordTime()}
+	_ = decodeLenient(w.About, &rec.About) // null is nothing
+	_ = decodeLenient(w.Style, &rec.Style)
+	rec.About, rec.Style = validOrNil(rec.About), validOrNil(rec.Style)
+	return connectorkit.Page{Records: []connectorkit.Record{connectorkit.Upsert(rec)},
+		Next: connectorkit.Cursor{"read": "once"}}, nil
 }
 
 type instructionsRecord struct {
@@ -97,29 +99,30 @@ type instructionsRecord struct {
 	UpdatedAt *string `json:"updated_at"`
 }
 
-func memory(raw jsontext.Value) (string, connectorkit.Record) {
+func memoryFromRow(raw jsontext.Value) (string, connectorkit.Record) {
 	var w struct {
-		ID      string  `json:"id"`
-		Content *string `json:"content"`
-		Created moment  `json:"created_at"`
-		Updated moment  `json:"updated_at"`
+		ID      string       `json:"id"`
+		Content *string      `json:"content"`
+		Created flexibleTime `json:"created_at"`
+		Updated flexibleTime `json:"updated_at"`
 	}
-	if err := decode(raw, &w); err != nil || w.ID == "" || w.Content == nil {
-		return "", connectorkit.Unreadable(valid(w.ID), err)
+	if err := decodeLenient(raw, &w); err != nil || w.ID == "" || w.Content == nil {
+		return "", connectorkit.Unreadable(validUTF8(w.ID), err)
 	}
-	return valid(w.ID), connectorkit.Upsert(map[string]any{
-		"id": valid(w.ID), "content": valid(*w.Content), "created_at": w.Created.text(), "updated_at": w.Updated.text(),
+	return validUTF8(w.ID), connectorkit.Upsert(map[string]any{
+		"id": validUTF8(w.ID), "content": validUTF8(*w.Content), "created_at": w.Created.recordTime(),
+		"updated_at": w.Updated.recordTime(),
 	})
 }
 
-// wireGPT is an own GPT; it may stand below resource.gizmo or gizmo.
-type wireGPT struct {
+// wireGPTBody is one of the person's own GPTs. It may be nested in resource.gizmo or gizmo.
+type wireGPTBody struct {
 	ID           string           `json:"id"`
 	ShortURL     *string          `json:"short_url"`
 	Instructions *string          `json:"instructions"`
 	Tools        []jsontext.Value `json:"tools"`
-	Created      moment           `json:"created_at"`
-	Updated      moment           `json:"updated_at"`
+	Created      flexibleTime     `json:"created_at"`
+	Updated      flexibleTime     `json:"updated_at"`
 	Tags         []string         `json:"tags"`
 	Recipient    *string          `json:"share_recipient"`
 	Author       struct {
@@ -134,7 +137,7 @@ type wireGPT struct {
 	} `json:"display"`
 }
 
-type gptRecord struct {
+type ownGPTRecord struct {
 	ID           string           `json:"id"`
 	ShortURL     *string          `json:"short_url"`
 	Name         *string          `json:"display_name"`
@@ -151,7 +154,7 @@ type gptRecord struct {
 	Tags         []string         `json:"tags"`
 }
 
-func gpt(raw jsontext.Value) (string, connectorkit.Record) {
+func gptFromRow(raw jsontext.Value) (string, connectorkit.Record) {
 	inner, tools := raw, jsontext.Value(nil)
 	for range 3 {
 		var nest struct {
@@ -159,7 +162,7 @@ func gpt(raw jsontext.Value) (string, connectorkit.Record) {
 			Gizmo    jsontext.Value `json:"gizmo"`
 			Tools    jsontext.Value `json:"tools"`
 		}
-		if decode(inner, &nest) != nil {
+		if decodeLenient(inner, &nest) != nil {
 			break
 		}
 		if nest.Tools.Kind() == '[' {
@@ -172,30 +175,33 @@ func gpt(raw jsontext.Value) (string, connectorkit.Record) {
 			inner = nest.Gizmo
 		}
 	}
-	var w wireGPT
-	if err := decode(inner, &w); err != nil || w.ID == "" {
-		return "", connectorkit.Unreadable(valid(w.ID), err)
+	var w wireGPTBody
+	if err := decodeLenient(inner, &w); err != nil || w.ID == "" {
+		return "", connectorkit.Unreadable(validUTF8(w.ID), err)
 	}
-	rec := gptRecord{
-		ID: valid(w.ID), ShortURL: clean(w.ShortURL), Name: clean(w.Display.Name), Description: clean(w.Display.Description), Welcome: clean(w.Display.Welcome),
-		Instructions: clean(w.Instructions), Tools: []jsontext.Value{}, CreatedAt: w.Created.text(), UpdatedAt: w.Updated.text(),
-		AuthorID: clean(w.Author.ID), AuthorName: clean(w.Author.Name), Tags: []string{},
+	rec := ownGPTRecord{
+		ID: validUTF8(w.ID), ShortURL: validOrNil(w.ShortURL), Name: validOrNil(w.Display.Name),
+		Description:  validOrNil(w.Display.Description),
+		Welcome:      validOrNil(w.Display.Welcome),
+		Instructions: validOrNil(w.Instructions), Tools: []jsontext.Value{}, CreatedAt: w.Created.recordTime(),
+		UpdatedAt: w.Updated.recordTime(),
+		AuthorID:  validOrNil(w.Author.ID), AuthorName: validOrNil(w.Author.Name), Tags: []string{},
 	}
 	if w.Recipient != nil {
 		public := *w.Recipient == "marketplace" || *w.Recipient == "link"
 		rec.Public = &public
 	}
 	if len(w.Display.Categories) > 0 {
-		rec.Category = some(w.Display.Categories[0])
+		rec.Category = nonEmptyOrNil(w.Display.Categories[0])
 	}
 	for _, tag := range w.Tags {
-		rec.Tags = append(rec.Tags, valid(tag))
+		rec.Tags = append(rec.Tags, validUTF8(tag))
 	}
 	if w.Tools == nil && tools != nil {
-		_ = decode(tools, &w.Tools) // it is a list
+		_ = decodeLenient(tools, &w.Tools) // it is a list
 	}
 	for _, tool := range w.Tools {
-		rec.Tools = append(rec.Tools, canonical(tool))
+		rec.Tools = append(rec.Tools, wellFormedValue(tool))
 	}
 	return rec.ID, connectorkit.Upsert(rec)
 }

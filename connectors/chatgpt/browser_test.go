@@ -7,20 +7,22 @@ import (
 	"github.com/pdpp-go/pdpp/connectorkit/connectortest"
 	"github.com/pdpp-go/pdpp/internal/collect/launch"
 	"github.com/pdpp-go/pdpp/internal/collect/runner"
-	"github.com/pdpp-go/pdpp/internal/keep/store"
+	"github.com/pdpp-go/pdpp/internal/storage/store"
 	"github.com/pdpp-go/pdpp/protocol"
 	"github.com/pdpp-go/pdpp/providersim"
 	"github.com/pdpp-go/pdpp/providersim/chatgpt"
 	"github.com/pdpp-go/pdpp/providersim/signin"
 )
 
-// TestInABrowser collects in a real Chromium, under the real runner: a schedule asks nobody, the
-// owner signs in with a second step, and the same run collects everything. The next one, by schedule,
-// goes on without a question. A wall, a sign-out and another account each end as what they are.
+// TestInABrowser collects in a real Chromium under the real runner. A scheduled run asks no questions; the owner then
+// signs in with a second step and the same run collects everything. The next scheduled run continues without a
+// question. A robot check, a sign-out and another account each end with their own error.
 func TestInABrowser(t *testing.T) {
 	cfg := chatgpt.Config{
 		Seed: 8, Chats: 45, Projects: 2, Memories: 3, GPTs: 2, Shares: 3, OmitEvery: 11, Workspace: "ws-garden",
-		Signin: signin.Config{Second: signin.TOTP, Accounts: []signin.Account{signin.Person, {ID: "user-wren-02", Name: "Wren", Email: "wren@example.org", Password: "other-words-77"}}},
+		Signin: signin.Config{Second: signin.TOTP,
+			Accounts: []signin.Account{signin.Person, {ID: "user-wren-02", Name: "Wren", Email: "wren@example.org",
+				Password: "other-words-77"}}},
 	}
 	s, err := chatgpt.Start(cfg)
 	if err != nil {
@@ -28,24 +30,27 @@ func TestInABrowser(t *testing.T) {
 	}
 	t.Cleanup(func() { _ = s.Close() })
 	site := s.Sim.Site()
-	b := connectortest.NewBed(t, connectortest.Target{
+	b := connectortest.NewHarness(t, connectortest.Target{
 		Connector: played(t), Lane: lane,
 		Start: func(*testing.T) *connectortest.Sim {
-			return &connectortest.Sim{Provider: s.Sim, Gate: s.Sim.Gate(), Env: map[string]string{"PDPP_CHATGPT_BASE_URL": s.BaseURL}}
+			return &connectortest.Sim{Provider: s.Sim, Gate: s.Sim.Gate(),
+				Env: map[string]string{"PDPP_CHATGPT_BASE_URL": s.BaseURL}}
 		},
 	})
-	b.Browse(t, s.BaseURL)
-	schedule := func() launch.Result {
+	b.UseBrowser(t, s.BaseURL)
+	schedule := func() launch.RunResult {
 		t.Helper()
-		r, err := b.Launcher().Run(t.Context(), launch.Request{ConnectionID: connectortest.Connection, Trigger: store.TriggerScheduled})
+		r, err := b.Launcher().Run(t.Context(),
+			launch.RunRequest{ConnectionID: connectortest.Connection, Trigger: store.TriggerScheduled})
 		if err != nil {
 			t.Fatal(err)
 		}
 		return r
 	}
-	ended := func(r launch.Result, code string, hint protocol.RecoveryAction) {
+	ended := func(r launch.RunResult, code string, hint protocol.RecoveryAction) {
 		t.Helper()
-		if e := r.DoneError; r.Status != runner.Failed || e == nil || e.Code != code || hint != "" && (e.RecoveryHint == nil || e.RecoveryHint.Action != hint) {
+		if e := r.DoneError; r.Status != runner.Failed || e == nil || e.Code != code || hint != "" &&
+			(e.RecoveryHint == nil || e.RecoveryHint.Action != hint) {
 			t.Fatalf("ended as %s: %+v, want %s\n%s", r.Status, e, code, r.StderrTail)
 		}
 	}
@@ -55,8 +60,8 @@ func TestInABrowser(t *testing.T) {
 		t.Errorf("%d requests without a session", n)
 	}
 
-	owner := &connectortest.Owner{Site: site, Account: signin.Person}
-	r := b.Run(t, owner.Attend(t, launch.Request{}))
+	owner := &connectortest.SimulatedOwner{Site: site, Account: signin.Person}
+	r := b.Run(t, owner.AnswerRun(t, launch.RunRequest{}))
 	if r.Status != runner.Succeeded || owner.Asked != 1 {
 		t.Fatalf("ended as %s: %v, asked %d times\n%s", r.Status, r.Failure, owner.Asked, r.StderrTail)
 	}
@@ -66,7 +71,7 @@ func TestInABrowser(t *testing.T) {
 	}
 
 	for _, m := range []providersim.Mutation{{Op: "touch_chats", N: 4}, {Op: "add_chats", N: 2}} {
-		b.Sim.Mutate(t, m)
+		b.Sim.MutateData(t, m)
 	}
 	order(t, site, signin.Order{ExpireBearers: true})
 	if r := schedule(); r.Status != runner.Succeeded {
@@ -79,10 +84,10 @@ func TestInABrowser(t *testing.T) {
 	order(t, site, signin.Order{Wall: signin.WallDown, SignOut: true})
 	ended(schedule(), "chatgpt_session_required", protocol.RefreshCredentials)
 
-	before := b.LastSeq(t, chatgpt.StreamMessages)
-	other := &connectortest.Owner{Site: site, Account: cfg.Signin.Accounts[1]}
-	ended(b.Run(t, other.Attend(t, launch.Request{})), "chatgpt_account_changed", "")
-	if after := b.LastSeq(t, chatgpt.StreamMessages); after != before {
+	before := b.NewestChange(t, chatgpt.StreamMessages)
+	other := &connectortest.SimulatedOwner{Site: site, Account: cfg.Signin.Accounts[1]}
+	ended(b.Run(t, other.AnswerRun(t, launch.RunRequest{})), "chatgpt_account_changed", "")
+	if after := b.NewestChange(t, chatgpt.StreamMessages); after != before {
 		t.Error("another account's messages were stored")
 	}
 	if n := b.Sim.Gate.Stats().ByStatus[http.StatusUnprocessableEntity]; n > 0 {

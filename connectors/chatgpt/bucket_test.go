@@ -25,15 +25,15 @@ func noted(t *testing.T, cfg sim.Config) (*inprocess.MemoryRunner, *sim.ChatGPT)
 	if err != nil {
 		t.Fatal(err)
 	}
-	n := inprocess.New(t, chatgpt.Connector(), nil)
+	n := inprocess.NewMemoryRunner(t, chatgpt.Connector(), nil)
 	n.Transport = &inprocess.Visitor{Handler: g.Handler(), Cookies: map[string]string{sim.SessionCookie: cookie.Value}}
 	return n, g
 }
 
-// TestHiddenBucket collects a history one by one behind a bucket that nobody announces, with a run
-// every hour, in virtual time: hours later everything is there, at nearly the pace of somebody who
-// knows the bucket. The pace begins slowly, reaches the ceiling and never crosses it, is kept from run to
-// run and told; pressure while gaps are recovered does not keep new conversations from being found.
+// TestHiddenBucket collects a history one by one behind an unannounced bucket, with a run every hour, in virtual
+// time. Hours later everything is stored, at nearly the pace of a client that knows the bucket. The pace starts
+// slowly, reaches the ceiling, never crosses it, and is kept and reported from run to run. Pressure from gap recovery
+// does not delay new conversations.
 func TestHiddenBucket(t *testing.T) {
 	t.Parallel()
 	for _, id := range []string{"RC-01", "RC-02", "RC-03", "RC-04", "RC-05"} {
@@ -56,7 +56,8 @@ func TestHiddenBucket(t *testing.T) {
 
 // collectBehind collects behind a bucket of so many at once and one more every so often.
 func collectBehind(t *testing.T, chats, burst int, every time.Duration, waits bool) {
-	n, g := noted(t, sim.Config{Seed: 2, Chats: chats, Projects: 3, DetailBurst: burst, DetailEvery: every, NoBatch: http.StatusNotFound})
+	n, g := noted(t, sim.Config{Seed: 2, Chats: chats, Projects: 3, DetailBurst: burst, DetailEvery: every,
+		NoBatch: http.StatusNotFound})
 	var rates []*protocol.CollectionRate
 	n.Observe = func(m protocol.Message) {
 		if p, ok := m.(*protocol.Progress); ok && p.CollectionRate != nil {
@@ -78,7 +79,8 @@ func collectBehind(t *testing.T, chats, burst int, every time.Duration, waits bo
 		}
 		n.Run()
 		if runs == 1 && waits && (n.Pending() == 0 || len(n.Records[sim.StreamConversations]) < burst+added) {
-			t.Errorf("%d wait, %d conversations are listed: recovery kept the run from what is new", n.Pending(), len(n.Records[sim.StreamConversations]))
+			t.Errorf("%d wait, %d conversations are listed: recovery kept the run from what is new", n.Pending(),
+				len(n.Records[sim.StreamConversations]))
 		}
 		if oracle := min(chats+added, burst+int(time.Since(began)/every)); g.Granted() < oracle*95/100 {
 			t.Errorf("run %d: %d conversations after %s, an oracle has %d", runs, g.Granted(), time.Since(began), oracle)
@@ -115,7 +117,8 @@ func collectBehind(t *testing.T, chats, burst int, every time.Duration, waits bo
 	}
 }
 
-var measure = flag.String("measure", "", "where TestFirstCollection writes its figures of a long history; without it the history is short")
+var measure = flag.String("measure", "",
+	"where TestFirstCollection writes its figures of a long history; without it the history is short")
 
 // firstCollection is what a first collection took, for the benchmark.
 type firstCollection struct {
@@ -129,9 +132,9 @@ type firstCollection struct {
 	Again   int     `json:"again"`           // requests of a run after twenty changes
 }
 
-// TestFirstCollection holds a first collection behind hidden buckets, in virtual time and with a run
-// every hour, to the pace of somebody who knows them: one by one, and ten at a time. The run after it
-// asks for what changed. make bench measures 2,000 conversations by it.
+// TestFirstCollection compares a first collection behind hidden buckets with the pace of a client that knows them:
+// one by one, and ten at a time. It runs in virtual time with a run every hour. The run after it requests only
+// changes. make bench measures 2,000 conversations with it.
 func TestFirstCollection(t *testing.T) {
 	t.Parallel()
 	chats := 220

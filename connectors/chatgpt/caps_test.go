@@ -11,9 +11,9 @@ import (
 	sim "github.com/pdpp-go/pdpp/providersim/chatgpt"
 )
 
-// TestTimeCapAndNone holds the connector to the owner's longest run, and to none. Senseless values are
-// no cap; a run that is stopped by the site leaves one gap for each conversation and none for their rest;
-// a longest run ends between two conversations, in words that blame nobody, and later runs bring the rest.
+// TestTimeCapAndNone checks the owner's longest run, and runs without one. Invalid values set no cap. A run that the
+// site stops leaves one gap per conversation. A longest run ends between two conversations with a neutral message,
+// and later runs collect the rest.
 func TestTimeCapAndNone(t *testing.T) {
 	t.Parallel()
 	for _, id := range []string{"RT-16.1", "RT-16.3", "RT-18.1", "RT-19.2"} {
@@ -24,9 +24,11 @@ func TestTimeCapAndNone(t *testing.T) {
 	for _, senseless := range []string{"", "0", "-5", "soon"} {
 		synctest.Test(t, func(t *testing.T) {
 			n, g := noted(t, one)
-			n.Env = map[string]string{"PDPP_CHATGPT_MAX_DETAIL_FETCHES_PER_RUN": senseless, "PDPP_CHATGPT_MAX_RUN_WALL_CLOCK_MS": senseless}
+			n.Env = map[string]string{"PDPP_CHATGPT_MAX_DETAIL_FETCHES_PER_RUN": senseless,
+				"PDPP_CHATGPT_MAX_RUN_WALL_CLOCK_MS": senseless}
 			n.Run()
-			if got, want := len(n.Records[sim.StreamMessages]), len(g.Truth()[sim.StreamMessages]); got != want || n.Pending() > 0 {
+			if got, want := len(n.Records[sim.StreamMessages]), len(g.Truth()[sim.StreamMessages]); got != want ||
+				n.Pending() > 0 {
 				t.Errorf("a cap of %q: %d of %d messages, %d wait", senseless, got, want, n.Pending())
 			}
 		})
@@ -43,12 +45,13 @@ func TestTimeCapAndNone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n, g := noted(t, one)
 		n.Env = map[string]string{"PDPP_CHATGPT_MAX_RUN_WALL_CLOCK_MS": "8000"}
-		var said []string
+		var texts []string
 		n.Observe = func(m protocol.Message) {
 			if p, ok := m.(*protocol.Progress); ok && p.Stream == sim.StreamMessages {
-				said = append(said, p.Message)
+				texts = append(texts, p.Message)
 			}
-			if gap, ok := m.(*protocol.DetailGap); ok && (gap.Reason.SourcePressure() || gap.Detail == nil || gap.Detail.Class != protocol.ClassRunCap) {
+			if gap, ok := m.(*protocol.DetailGap); ok &&
+				(gap.Reason.SourcePressure() || gap.Detail == nil || gap.Detail.Class != protocol.ClassRunCap) {
 				t.Errorf("gap %s: %+v", gap.RecordKey, gap)
 			}
 		}
@@ -80,9 +83,10 @@ func TestTimeCapAndNone(t *testing.T) {
 		if got, want := len(n.Records[sim.StreamMessages]), len(g.Truth()[sim.StreamMessages]); got != want {
 			t.Errorf("%d of %d messages", got, want)
 		}
-		told := strings.Join(said, "\n")
-		if !strings.Contains(told, "limit you set") || !strings.Contains(told, "next run") || strings.Contains(told, "busy") {
-			t.Errorf("told: %s", told)
+		message := strings.Join(texts, "\n")
+		if !strings.Contains(message, "limit you set") || !strings.Contains(message, "next run") ||
+			strings.Contains(message, "busy") {
+			t.Errorf("reported %s", message)
 		}
 	})
 }

@@ -11,10 +11,9 @@ import (
 	sim "github.com/pdpp-go/pdpp/providersim/chatgpt"
 )
 
-// TestDeletedConversations deletes conversations, of which the site says nothing, and hides others
-// from its lists. Within the week nothing is looked for; then what is gone is deleted, once, and
-// what is there stays, however often the lists leave it out. A week in which the conversations
-// cannot be asked for deletes nothing either.
+// TestDeletedConversations deletes conversations, which the site does not announce, and hides others from its lists.
+// Nothing is checked within the week. After it, deleted conversations are deleted once, and existing ones stay even
+// if lists omit them. Nothing is deleted in a week in which conversations cannot be requested.
 func TestDeletedConversations(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -71,7 +70,8 @@ func TestDeletedConversations(t *testing.T) {
 
 		more := change("delete_chats", 2)
 		time.Sleep(8 * 24 * time.Hour)
-		if _, err := g.Gate().Add(providersim.Fault{Kind: providersim.ServerError, Path: "/backend-api/conversation/"}); err != nil {
+		if _, err := g.Gate().Add(providersim.Fault{Kind: providersim.ServerError,
+			Path: "/backend-api/conversation/"}); err != nil {
 			t.Fatal(err)
 		}
 		run()

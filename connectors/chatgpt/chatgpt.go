@@ -37,7 +37,7 @@ var manifestJSON []byte
 
 // Connector is the ChatGPT connector.
 func Connector() connectorkit.Connector {
-	return connectorkit.MustNew(manifestJSON, open)
+	return connectorkit.MustNew(manifestJSON, newCollectors)
 }
 
 const (
@@ -49,70 +49,72 @@ const (
 	streamShares        = "shared_conversations"
 )
 
-// open chooses the road. With an export and nobody signed in yet, it is the export by
-// itself. Once that is read, a run whose owner is there asks them to sign in as well; who does not
-// has the export. With both, conversations that the export has as they are now are not asked for.
-func open(ctx context.Context, s *connectorkit.Setup) ([]connectorkit.Collector, error) {
-	var file *export
+// newCollectors chooses the data source. With an export and no session it reads the export only. After that, a run
+// with the owner present asks them to sign in as well; without a sign-in the export remains. With both, conversations
+// that the export has in their current version are not requested.
+func newCollectors(ctx context.Context, s *connectorkit.Setup) ([]connectorkit.Collector, error) {
+	var file *exportIndex
 	if path := s.Env("PDPP_CHATGPT_EXPORT_PATH"); path != "" {
 		var err error
 		if file, err = openExport(ctx, s, path); err != nil {
 			return nil, err
 		}
-		s.AtEnd(file.close)
+		s.AtEnd(file.closeFiles)
 	}
 	alone := s.Transport() == nil && !signedInBefore(s) && file != nil
 	switch {
-	case alone && !(s.Begun(streamConversations) && mayAsk(s)):
+	case alone && !(s.HasBookmark(streamConversations) && ownerCanSignIn(s)):
 		return file.collectors(), nil
-	case s.Transport() == nil && !has(s, "browser"):
-		return nil, connectorkit.End("chatgpt_session_required",
+	case s.Transport() == nil && !hasBinding(s, "browser"):
+		return nil, connectorkit.EndRun("chatgpt_session_required",
 			"sign in to ChatGPT, or set PDPP_CHATGPT_EXPORT_PATH to a data export of it", protocol.RefreshCredentials, false)
 	}
-	a, err := reach(ctx, s)
+	a, err := connectToSite(ctx, s)
 	if err != nil && alone && ctx.Err() == nil {
-		s.Log.Warn("nobody signed in: the export is read again", "cause", err)
+		s.Log.Warn("signed out: the export is read again", "cause", err)
 		return file.collectors(), nil
 	}
 	if err != nil {
 		return nil, err
 	}
-	d := details{api: a, file: file}
+	d := conversationDetails{api: a, file: file}
 	return []connectorkit.Collector{
 		connectorkit.PagedStream{Stream: streamInstructions, Page: a.instructions},
-		connectorkit.FullList{Stream: streamMemories, Page: a.memories},
-		connectorkit.FullList{Stream: streamGPTs, Page: a.gpts},
-		connectorkit.FullList{Stream: streamShares, Page: a.shares},
+		connectorkit.FullList{Stream: streamMemories, Page: a.memoriesPage},
+		connectorkit.FullList{Stream: streamGPTs, Page: a.ownGPTsPage},
+		connectorkit.FullList{Stream: streamShares, Page: a.sharedLinksPage},
 		connectorkit.ListDetail{
-			List: streamConversations, Detail: streamMessages, ListPage: (&lists{api: a}).page,
-			Fetch: d.fetch, FetchMany: d.fetchMany, Many: batchSize, GoneWithDetail: true, Completed: true, Census: 7 * 24 * time.Hour,
+			List: streamConversations, Detail: streamMessages, ListPage: (&conversationLists{api: a}).fetchListPage,
+			Fetch: d.fetchConversation, FetchMany: d.fetchConversations, Many: conversationsPerBatch, GoneWithDetail: true,
+			Completed: true,
+			Census:    7 * 24 * time.Hour,
 		},
 		accountsOf(file),
 	}, nil
 }
 
-func has(s *connectorkit.Setup, binding string) bool {
+func hasBinding(s *connectorkit.Setup, binding string) bool {
 	_, ok := s.Binding(binding)
 	return ok
 }
 
-// mayAsk reports whether the owner is there to sign in.
-func mayAsk(s *connectorkit.Setup) bool {
-	return has(s, "browser") && has(s, "interactive") && (s.Trigger() == "manual" || s.Trigger() == "")
+// ownerCanSignIn reports whether the owner is there to sign in.
+func ownerCanSignIn(s *connectorkit.Setup) bool {
+	return hasBinding(s, "browser") && hasBinding(s, "interactive") && (s.Trigger() == "manual" || s.Trigger() == "")
 }
 
-// signedInBefore reports whether the run's browser knows an account.
+// signedInBefore reports whether the run's browser has an account.
 func signedInBefore(s *connectorkit.Setup) bool {
 	var b protocol.BrowserBinding
 	raw, ok := s.Binding("browser")
 	return ok && json.Unmarshal(raw, &b) == nil && b.Account != ""
 }
 
-// reach signs in, where that takes a browser, and gives the calls.
-func reach(ctx context.Context, s *connectorkit.Setup) (*api, error) {
+// connectToSite signs in, which may need a browser, and returns the client.
+func connectToSite(ctx context.Context, s *connectorkit.Setup) (*siteClient, error) {
 	base := strings.TrimSuffix(s.Env("PDPP_CHATGPT_BASE_URL"), "/")
 	if base == "" {
-		base = site
+		base = siteURL
 	}
 	transport := s.Transport()
 	cookie := func(context.Context, string) string { return "" }
@@ -121,7 +123,8 @@ func reach(ctx context.Context, s *connectorkit.Setup) (*api, error) {
 	}
 	if transport == nil {
 		b, err := browser.Open(ctx, s, browser.Site{
-			Home: base, SignIn: base + "/auth/login", Cookie: "__Secure-next-auth.session-token*", Probe: probe, Wall: walled,
+			Home: base, SignIn: base + "/auth/login", Cookie: "__Secure-next-auth.session-token*", Probe: probeSession,
+			Wall:    isRobotCheck,
 			Headers: []string{"Oai-Language", "Oai-Device-Id", "Chatgpt-Account-Id"},
 		})
 		if err != nil {
@@ -129,56 +132,58 @@ func reach(ctx context.Context, s *connectorkit.Setup) (*api, error) {
 		}
 		transport, cookie = b.Transport(), func(ctx context.Context, name string) string { return b.Page().Cookie(ctx, name) }
 	}
-	return newAPI(s, transport, base, cookie)
+	return newSiteClient(s, transport, base, cookie)
 }
 
-// probe asks who is signed in. The workspace is a part of that: another one has other
+// probeSession asks who is signed in. The workspace is a part of that: another one has other
 // conversations.
-func probe(ctx context.Context, p *browser.Page) (browser.State, error) {
+func probeSession(ctx context.Context, p *browser.Page) (browser.SessionState, error) {
 	resp, err := p.Fetch(ctx, governhttp.Request{Path: sessionPath})
 	if err != nil {
 		return browser.Unknown{}, err
 	}
 	switch {
-	case walled(resp):
+	case isRobotCheck(resp):
 		return browser.Walled{}, nil
-	case resp.Status != http.StatusOK || isHTML(resp):
+	case resp.Status != http.StatusOK || isHTMLAnswer(resp):
 		return browser.Unknown{}, nil
 	}
-	var said session
-	if decode(resp.Body, &said) != nil {
+	var session wireSession
+	if decodeLenient(resp.Body, &session) != nil {
 		return browser.Unknown{}, nil
 	}
-	if said.User.ID == "" || said.Token == "" {
+	if session.User.ID == "" || session.Token == "" {
 		return browser.SignedOut{}, nil
 	}
-	account := said.User.ID
-	if w := workspace(p.Cookie(ctx, "_account")); w != "" {
+	account := session.User.ID
+	if w := workspaceOfCookie(p.Cookie(ctx, "_account")); w != "" {
 		account += "/" + w
 	}
 	return browser.Live{Account: account}, nil
 }
 
-// details are read from the export where it has the conversation as it is now, else from
+// conversationDetails are read from the export where it has the conversation as it is now, else from
 // the site.
-type details struct {
-	api  *api
-	file *export // nil without one
+type conversationDetails struct {
+	api  *siteClient
+	file *exportIndex // nil without one
 }
 
-func (d details) fetch(ctx context.Context, item connectorkit.Item) ([]connectorkit.Record, error) {
-	if c := d.exported(item); c != nil {
-		return d.api.whole(c, item), nil
+func (d conversationDetails) fetchConversation(ctx context.Context, item connectorkit.Item) ([]connectorkit.Record,
+	error) {
+	if c := d.exportedConversation(item); c != nil {
+		return d.api.conversationRecords(c, item), nil
 	}
-	return d.api.fetch(ctx, item)
+	return d.api.fetchConversation(ctx, item)
 }
 
-func (d details) fetchMany(ctx context.Context, items []connectorkit.Item) ([]connectorkit.Fetched, error) {
+func (d conversationDetails) fetchConversations(ctx context.Context, items []connectorkit.Item) ([]connectorkit.Fetched,
+	error) {
 	var out []connectorkit.Fetched
 	var rest []connectorkit.Item
 	for _, item := range items {
-		if c := d.exported(item); c != nil {
-			out = append(out, connectorkit.Fetched{Key: item.Key, Records: d.api.whole(c, item)})
+		if c := d.exportedConversation(item); c != nil {
+			out = append(out, connectorkit.Fetched{Key: item.Key, Records: d.api.conversationRecords(c, item)})
 		} else {
 			rest = append(rest, item)
 		}
@@ -186,19 +191,19 @@ func (d details) fetchMany(ctx context.Context, items []connectorkit.Item) ([]co
 	if len(rest) == 0 || len(rest) == 1 && len(out) > 0 {
 		return out, nil // a single one has a call of its own
 	}
-	more, err := d.api.fetchMany(ctx, rest)
+	more, err := d.api.fetchConversations(ctx, rest)
 	if err != nil && len(out) > 0 {
-		return out, nil // the rest is asked for one by one, which says what is the matter
+		return out, nil // the rest is requested one by one, which shows the error of each
 	}
 	return append(out, more...), err
 }
 
-// exported is the conversation of the export, if it is no older than the listed one, also
+// exportedConversation is the conversation of the export, if it is no older than the listed one, also
 // of an item that an earlier run left.
-func (d details) exported(item connectorkit.Item) *conversation {
+func (d conversationDetails) exportedConversation(item connectorkit.Item) *conversation {
 	at := item.Time
 	if at.IsZero() {
-		at = listedAt(item.Locator)
+		at = locatorTime(item.Locator)
 	}
 	if d.file == nil || at.IsZero() {
 		return nil

@@ -13,55 +13,58 @@ import (
 )
 
 var (
-	errHTML  = errors.New("the answer is a web page")
-	errBody  = errors.New("the answer is not JSON")
-	errLeads = errors.New("the answer leads to the sign-in")
+	errHTMLAnswer         = errors.New("the answer is a web page")
+	errNotJSON            = errors.New("the answer is not JSON")
+	errRedirectedToSignIn = errors.New("the answer redirects to the sign-in")
 )
 
-// classify handles what the site does in its own way and leaves the rest to the meaning of
+// classifyResponse handles what the site does in its own way and leaves the rest to the meaning of
 // the status.
-func classify(r *governhttp.Response) error {
+func classifyResponse(r *governhttp.Response) error {
 	switch {
-	case walled(r):
-		return failed(connectorkit.Challenge, r, nil)
-	case r.Status == http.StatusOK && isHTML(r):
-		return failed(connectorkit.Malformed, r, errHTML)
-	case r.Status == http.StatusOK && !jsontext.Value(r.Body).IsValid(jsontext.AllowInvalidUTF8(true), jsontext.AllowDuplicateNames(true)):
-		return failed(connectorkit.Malformed, r, errBody)
+	case isRobotCheck(r):
+		return classifiedError(connectorkit.Challenge, r, nil)
+	case r.Status == http.StatusOK && isHTMLAnswer(r):
+		return classifiedError(connectorkit.Malformed, r, errHTMLAnswer)
+	case r.Status == http.StatusOK && !jsontext.Value(r.Body).IsValid(jsontext.AllowInvalidUTF8(true),
+		jsontext.AllowDuplicateNames(true)):
+		return classifiedError(connectorkit.Malformed, r, errNotJSON)
 	case r.Status >= 300 && r.Status < 400:
-		return failed(connectorkit.Unauthorized, r, errLeads)
-	case r.Status == http.StatusNotFound && gone(r.Body):
-		return failed(connectorkit.Gone, r, nil)
+		return classifiedError(connectorkit.Unauthorized, r, errRedirectedToSignIn)
+	case r.Status == http.StatusNotFound && conversationIsGone(r.Body):
+		return classifiedError(connectorkit.Gone, r, nil)
 	}
 	return connectorkit.ByStatus(r)
 }
 
-// walled recognizes the check against robots in front of the site, which answers in the
+// isRobotCheck recognizes the check against robots in front of the site, which answers in the
 // site's place with a page.
-func walled(r *governhttp.Response) bool {
+func isRobotCheck(r *governhttp.Response) bool {
 	if r.Header.Get("Cf-Mitigated") != "" {
 		return true
 	}
-	return isHTML(r) && (r.Status == http.StatusForbidden || bytes.Contains(r.Body, []byte("_cf_chl_opt")))
+	return isHTMLAnswer(r) && (r.Status == http.StatusForbidden || bytes.Contains(r.Body, []byte("_cf_chl_opt")))
 }
 
-func isHTML(r *governhttp.Response) bool {
+func isHTMLAnswer(r *governhttp.Response) bool {
 	kind, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	return kind == "text/html"
 }
 
-// gone reads the body of a 404: a conversation that is not there any more is no error.
-func gone(body []byte) bool {
-	var said struct {
+// conversationIsGone reports whether the body of a 404 means a deleted conversation, which is not an error.
+func conversationIsGone(body []byte) bool {
+	var reported struct {
 		Detail jsontext.Value `json:"detail"`
 	}
 	var detail struct {
 		Code string `json:"code"`
 	}
-	return decode(body, &said) == nil && said.Detail.Kind() == '{' && decode(said.Detail, &detail) == nil &&
+	return decodeLenient(body, &reported) == nil && reported.Detail.Kind() == '{' &&
+		decodeLenient(reported.Detail, &detail) == nil &&
 		(detail.Code == "conversation_not_found" || detail.Code == "conversation_deleted")
 }
 
-func failed(class connectorkit.Class, r *governhttp.Response, err error) error {
-	return &connectorkit.Error{Class: class, Status: r.Status, RetryAfter: r.RetryAfter, HasRetryAfter: r.HasRetryAfter, Err: err}
+func classifiedError(class connectorkit.Class, r *governhttp.Response, err error) error {
+	return &connectorkit.Error{Class: class, Status: r.Status, RetryAfter: r.RetryAfter, HasRetryAfter: r.HasRetryAfter,
+		Err: err}
 }

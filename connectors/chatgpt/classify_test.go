@@ -11,7 +11,7 @@ import (
 	"github.com/pdpp-go/pdpp/governor/governhttp"
 )
 
-// TestClassify says of every answer what it means, and whether it is sent again.
+// TestClassify checks the class of every answer and whether the request is sent again.
 func TestClassify(t *testing.T) {
 	t.Parallel()
 	const (
@@ -29,14 +29,20 @@ func TestClassify(t *testing.T) {
 	}{
 		"good":                    {200, jsonType, `{"items":[]}`, [2]string{}, "", 0},
 		"good under another type": {200, "text/plain", `{"items":[]}`, [2]string{}, "", 0},
-		"bare limit":              {429, jsonType, `{"detail":"You're making requests too quickly."}`, [2]string{}, connectorkit.RateLimited, governor.Throttled},
-		"limit with a wait":       {429, jsonType, `{}`, [2]string{"Retry-After", "30"}, connectorkit.RateLimited, governor.Throttled},
-		"timeout":                 {408, jsonType, `{}`, [2]string{}, connectorkit.Unavailable, governor.Failed},
-		"deep offset":             {500, jsonType, `{"detail":"Internal server error"}`, [2]string{}, connectorkit.Unavailable, governor.Failed},
-		"overload":                {503, jsonType, `{}`, [2]string{}, connectorkit.Unavailable, governor.Throttled},
-		"token ran out":           {401, jsonType, `{"detail":{"message":"Your authentication token has expired.","code":"token_expired"}}`, [2]string{}, connectorkit.Unauthorized, governor.Rejected},
-		"token never was":         {401, jsonType, `{"error":{"code":"invalid_jwt"}}`, [2]string{}, connectorkit.Unauthorized, governor.Rejected},
-		"wall":                    {403, htmlType, wall, [2]string{}, connectorkit.Challenge, governor.Rejected},
+		"bare limit": {429, jsonType, `{"detail":"You're making requests too quickly."}`, [2]string{},
+			connectorkit.RateLimited, governor.Throttled},
+		"limit with a wait": {429, jsonType, `{}`, [2]string{"Retry-After", "30"}, connectorkit.RateLimited,
+			governor.Throttled},
+		"timeout": {408, jsonType, `{}`, [2]string{}, connectorkit.Unavailable, governor.Failed},
+		"deep offset": {500, jsonType, `{"detail":"Internal server error"}`, [2]string{},
+			connectorkit.Unavailable, governor.Failed},
+		"overload": {503, jsonType, `{}`, [2]string{}, connectorkit.Unavailable, governor.Throttled},
+		"token ran out": {401, jsonType,
+			`{"detail":{"message":"Your authentication token has expired.","code":"token_expired"}}`, [2]string{},
+			connectorkit.Unauthorized, governor.Rejected},
+		"token never was": {401, jsonType, `{"error":{"code":"invalid_jwt"}}`, [2]string{}, connectorkit.Unauthorized,
+			governor.Rejected},
+		"wall": {403, htmlType, wall, [2]string{}, connectorkit.Challenge, governor.Rejected},
 		"wall by its header": {403, jsonType, `{}`, [2]string{"Cf-Mitigated", "challenge"}, connectorkit.Challenge,
 			governor.Rejected},
 		"wall as overload": {503, htmlType, wall, [2]string{}, connectorkit.Challenge, governor.Rejected},
@@ -59,7 +65,7 @@ func TestClassify(t *testing.T) {
 			r.Header.Set(c.header[0], c.header[1])
 			r.RetryAfter, r.HasRetryAfter = 30*time.Second, c.header[0] == "Retry-After"
 		}
-		err := classify(r)
+		err := classifyResponse(r)
 		var e *connectorkit.Error
 		if !errors.As(err, &e) {
 			if c.class != "" || err != nil {
@@ -77,7 +83,8 @@ func TestClassify(t *testing.T) {
 func TestSessionCall(t *testing.T) {
 	t.Parallel()
 	for body, want := range map[string]connectorkit.Class{
-		`{"user":{"id":"u"},"accessToken":"t"}`: "", `{}`: connectorkit.Unauthorized, `{"user":{"id":"u"}}`: connectorkit.Unauthorized,
+		`{"user":{"id":"u"},"accessToken":"t"}`: "", `{}`: connectorkit.Unauthorized,
+		`{"user":{"id":"u"}}`: connectorkit.Unauthorized,
 		`{"accessToken":"t"}`: connectorkit.Unauthorized, `[]`: connectorkit.Malformed, `"x"`: connectorkit.Malformed,
 	} {
 		_, err := readSession([]byte(body))

@@ -12,7 +12,7 @@ import (
 	"github.com/pdpp-go/pdpp/connectorkit/connectortest"
 	"github.com/pdpp-go/pdpp/internal/collect/launch"
 	"github.com/pdpp-go/pdpp/internal/collect/runner"
-	"github.com/pdpp-go/pdpp/internal/keep/store"
+	"github.com/pdpp-go/pdpp/internal/storage/store"
 	"github.com/pdpp-go/pdpp/protocol"
 	"github.com/pdpp-go/pdpp/providersim"
 	"github.com/pdpp-go/pdpp/providersim/chatgpt"
@@ -21,8 +21,9 @@ import (
 
 var person = signin.Person.ID
 
-// account is a small one of several pages, whose conversations are given one by one.
-var account = chatgpt.Config{Seed: 5, Chats: 64, Projects: 7, Memories: 9, GPTs: 13, Shares: 15, MaxPage: 12, NoBatch: http.StatusNotFound}
+// account is a small account with several list pages. Its conversations are served one by one.
+var account = chatgpt.Config{Seed: 5, Chats: 64, Projects: 7, Memories: 9, GPTs: 13, Shares: 15, MaxPage: 12,
+	NoBatch: http.StatusNotFound}
 
 func target(t *testing.T, cfg chatgpt.Config) connectortest.Target {
 	t.Helper()
@@ -33,7 +34,8 @@ func target(t *testing.T, cfg chatgpt.Config) connectortest.Target {
 			return s
 		},
 		Changes: []providersim.Mutation{
-			{Op: "touch_chats", N: 5}, {Op: "add_chats", N: 3}, {Op: "archive_chats", N: 2}, {Op: "move_chats", N: 3}, {Op: "add_memories", N: 2},
+			{Op: "touch_chats", N: 5}, {Op: "add_chats", N: 3}, {Op: "archive_chats", N: 2}, {Op: "move_chats", N: 3},
+			{Op: "add_memories", N: 2},
 			{Op: "add_gpts", N: 1}, {Op: "add_shares", N: 2}, {Op: "edit_instructions", N: 1},
 		},
 		Deletion: providersim.Mutation{Op: "delete_memories", N: 2}, DeletedStream: chatgpt.StreamMemories,
@@ -52,7 +54,7 @@ func TestBatches(t *testing.T) {
 	t.Parallel()
 	cfg := account
 	cfg.NoBatch, cfg.OmitEvery = 0, 9
-	b := connectortest.NewBed(t, target(t, cfg))
+	b := connectortest.NewHarness(t, target(t, cfg))
 	b.Succeed(t)
 	b.VerifyComplete(t)
 	asked := b.Sim.Gate.Stats().ByPattern
@@ -63,7 +65,7 @@ func TestBatches(t *testing.T) {
 		t.Errorf("%d conversations were asked for alone, want the 8 that were left out", n)
 	}
 	for _, m := range b.Target.Changes {
-		b.Sim.Mutate(t, m)
+		b.Sim.MutateData(t, m)
 	}
 	b.Succeed(t)
 	b.VerifyComplete(t)
@@ -77,7 +79,7 @@ func TestCaps(t *testing.T) {
 	}
 	cfg := account
 	cfg.NoBatch = 0
-	b := connectortest.NewBed(t, target(t, cfg))
+	b := connectortest.NewHarness(t, target(t, cfg))
 	b.Env["PDPP_CHATGPT_MAX_DETAIL_FETCHES_PER_RUN"] = "14"
 	b.Env["PDPP_CHATGPT_MAX_TAIL_DEFERRAL_GAPS_PER_RUN"] = "9"
 	for run := 1; ; run++ {
@@ -114,10 +116,10 @@ func TestCaps(t *testing.T) {
 	}
 }
 
-// hydrated counts the conversations whose messages are stored.
-func hydrated(t *testing.T, b *connectortest.Bed) int {
+// hydrated counts the conversations that have stored messages.
+func hydrated(t *testing.T, b *connectortest.Harness) int {
 	t.Helper()
-	stored, err := connectortest.Stored(t.Context(), b.Store, chatgpt.StreamMessages)
+	stored, err := connectortest.StoredRecords(t.Context(), b.Store, chatgpt.StreamMessages)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -134,7 +136,7 @@ func TestArchiveThenLive(t *testing.T) {
 	t.Parallel()
 	cfg := account
 	cfg.NoBatch = 0
-	b := connectortest.NewBed(t, target(t, cfg))
+	b := connectortest.NewHarness(t, target(t, cfg))
 	g := b.Sim.Provider.(*chatgpt.ChatGPT)
 	site := b.Sim.Env["PDPP_CHATGPT_BASE_URL"]
 	b.Env["PDPP_CHATGPT_BASE_URL"], b.Env["PDPP_CHATGPT_EXPORT_PATH"] = "", unpacked(chatgpt.OneFile)(t, g)
@@ -144,14 +146,14 @@ func TestArchiveThenLive(t *testing.T) {
 	}
 	b.Env["PDPP_CHATGPT_BASE_URL"], b.Env["PDPP_CHATGPT_EXPORT_PATH"] = site, ""
 	for _, m := range b.Target.Changes {
-		b.Sim.Mutate(t, m)
+		b.Sim.MutateData(t, m)
 	}
 	b.Succeed(t)
 	changed := 5 + 3 + 2 + 3 // at most: some change twice
 	if n := batched(b); n > changed/10+1 {
 		t.Errorf("%d batches for %d changed conversations", n, changed)
 	}
-	conversations, err := connectortest.Stored(t.Context(), b.Store, chatgpt.StreamConversations)
+	conversations, err := connectortest.StoredRecords(t.Context(), b.Store, chatgpt.StreamConversations)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -162,13 +164,14 @@ func TestArchiveThenLive(t *testing.T) {
 		}
 	}
 	if len(conversations) != len(truth[chatgpt.StreamConversations]) || hydrated(t, b) != len(conversations) {
-		t.Errorf("%d conversations, %d with messages, want %d", len(conversations), hydrated(t, b), len(truth[chatgpt.StreamConversations]))
+		t.Errorf("%d conversations, %d with messages, want %d", len(conversations), hydrated(t, b),
+			len(truth[chatgpt.StreamConversations]))
 	}
 
-	both := connectortest.NewBed(t, target(t, cfg))
+	both := connectortest.NewHarness(t, target(t, cfg))
 	other := both.Sim.Provider.(*chatgpt.ChatGPT)
 	both.Env["PDPP_CHATGPT_EXPORT_PATH"] = zipped(chatgpt.Parts)(t, other)
-	both.Sim.Mutate(t, providersim.Mutation{Op: "touch_chats", N: 3})
+	both.Sim.MutateData(t, providersim.Mutation{Op: "touch_chats", N: 3})
 	both.Succeed(t)
 	both.VerifyComplete(t)
 	if n := batched(both) + both.Sim.Gate.Stats().ByPattern["GET /backend-api/conversation/{id}"]; n > 3 {
@@ -176,13 +179,12 @@ func TestArchiveThenLive(t *testing.T) {
 	}
 }
 
-// TestArchiveClosesGaps lets a live connection leave most conversations as gaps, and gives it two
-// exports then: every gap is closed from the files under the same keys without asking the site for one
-// conversation, nothing is there twice, and each file is known as where its messages came from. What
-// the site has newer than the files is the site's.
+// TestArchiveClosesGaps leaves most conversations as gaps and then adds two exports. Every gap is closed from the
+// files under the same keys without a request to the site, nothing is stored twice, and each message names its file.
+// Newer versions on the site win over the files.
 func TestArchiveClosesGaps(t *testing.T) {
 	t.Parallel()
-	b := connectortest.NewBed(t, target(t, account))
+	b := connectortest.NewHarness(t, target(t, account))
 	g := b.Sim.Provider.(*chatgpt.ChatGPT)
 	b.Env["PDPP_CHATGPT_MAX_DETAIL_FETCHES_PER_RUN"] = "3"
 	b.Succeed(t)
@@ -196,9 +198,9 @@ func TestArchiveClosesGaps(t *testing.T) {
 	if err := os.Chtimes(filepath.Join(dir, "old.zip"), old, old); err != nil {
 		t.Fatal(err)
 	}
-	b.Sim.Mutate(t, providersim.Mutation{Op: "touch_chats", N: 4})
+	b.Sim.MutateData(t, providersim.Mutation{Op: "touch_chats", N: 4})
 	writeZip(t, g, filepath.Join(dir, "new.zip"), chatgpt.Parts)
-	b.Sim.Mutate(t, providersim.Mutation{Op: "add_chats", N: 2})
+	b.Sim.MutateData(t, providersim.Mutation{Op: "add_chats", N: 2})
 	single := func() int { return b.Sim.Gate.Stats().ByPattern["GET /backend-api/conversation/{id}"] }
 	b.Env["PDPP_CHATGPT_EXPORT_PATH"] = dir
 	delete(b.Env, "PDPP_CHATGPT_MAX_DETAIL_FETCHES_PER_RUN")
@@ -222,30 +224,29 @@ func TestArchiveClosesGaps(t *testing.T) {
 	if found["new.zip"].New == 0 || len(found) == 0 {
 		t.Errorf("receipts are %+v", receipts)
 	}
-	messages := b.LastSeq(t, chatgpt.StreamMessages)
+	messages := b.NewestChange(t, chatgpt.StreamMessages)
 	delete(b.Env, "PDPP_CHATGPT_EXPORT_PATH") // and the other way round: live again, which changes nothing
 	b.Succeed(t)
-	if after := b.LastSeq(t, chatgpt.StreamMessages); after != messages {
+	if after := b.NewestChange(t, chatgpt.StreamMessages); after != messages {
 		t.Errorf("messages moved from %d to %d although nothing changed", messages, after)
 	}
 	b.VerifyComplete(t)
 }
 
-func batched(b *connectortest.Bed) int {
+func batched(b *connectortest.Harness) int {
 	return b.Sim.Gate.Stats().ByPattern["POST /backend-api/conversations/batch"]
 }
 
-// TestSessions lets tokens run out, ends the session and puts up a wall in the middle of a
-// run. A token is renewed; the end of the session asks for a sign-in; a wall asks for a person and
-// blames nobody.
+// TestSessions expires tokens, ends the session and raises a robot check during a run. The token is renewed, the
+// ended session asks for a sign-in, and the robot check asks for a person with a neutral message.
 func TestSessions(t *testing.T) {
 	t.Parallel()
 	t.Run("tokens run out", func(t *testing.T) {
 		t.Parallel()
-		b := connectortest.NewBed(t, target(t, account))
+		b := connectortest.NewHarness(t, target(t, account))
 		site := b.Sim.Provider.(*chatgpt.ChatGPT).Site()
 		seen := 0
-		r := b.Run(t, launch.Request{Options: runner.Options{BatchRecords: 20, Observe: func(runner.Update) {
+		r := b.Run(t, launch.RunRequest{Options: runner.Options{BatchRecords: 20, Observe: func(runner.Update) {
 			if seen++; seen%4 == 0 && seen < 20 {
 				if _, err := site.Do(signin.Order{ExpireBearers: true}); err != nil {
 					t.Error(err)
@@ -270,11 +271,11 @@ func TestSessions(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			b := connectortest.NewBed(t, target(t, account))
+			b := connectortest.NewHarness(t, target(t, account))
 			g := b.Sim.Provider.(*chatgpt.ChatGPT)
-			b.Sim.Fault(t, providersim.Fault{Kind: providersim.Latency, Path: "/backend-api/conversation/", DelayMS: 5})
+			b.Sim.AddFault(t, providersim.Fault{Kind: providersim.Latency, Path: "/backend-api/conversation/", DelayMS: 5})
 			done := false
-			result := b.Run(t, launch.Request{Options: runner.Options{BatchRecords: 20, Observe: func(u runner.Update) {
+			result := b.Run(t, launch.RunRequest{Options: runner.Options{BatchRecords: 20, Observe: func(u runner.Update) {
 				if !done && u.Committed > 60 {
 					done = true
 					if _, err := g.Site().Do(c.order); err != nil {
@@ -282,7 +283,8 @@ func TestSessions(t *testing.T) {
 					}
 				}
 			}}})
-			if e := result.DoneError; result.Status != runner.Failed || e == nil || e.Code != c.code || e.RecoveryHint.Action != c.hint {
+			if e := result.DoneError; result.Status != runner.Failed || e == nil || e.Code != c.code ||
+				e.RecoveryHint.Action != c.hint {
 				t.Fatalf("ended as %s: %+v", result.Status, e)
 			}
 			walled := g.Site().State().Count.Walled
@@ -305,13 +307,14 @@ func TestMovingLists(t *testing.T) {
 	t.Parallel()
 	cfg := account
 	cfg.Chats, cfg.MaxPage, cfg.NoBatch, cfg.Deep, cfg.DeepFails = 120, 10, 0, 30, 2
-	b := connectortest.NewBed(t, target(t, cfg))
-	ops := []string{"touch_chats", "delete_chats", "archive_chats", "move_chats", "add_chats", "linger_chats", "touch_chats", "delete_chats"}
+	b := connectortest.NewHarness(t, target(t, cfg))
+	ops := []string{"touch_chats", "delete_chats", "archive_chats", "move_chats", "add_chats", "linger_chats",
+		"touch_chats", "delete_chats"}
 	n := 0
 	for range 3 {
-		b.Run(t, launch.Request{Options: runner.Options{BatchRecords: 10, Observe: func(runner.Update) {
+		b.Run(t, launch.RunRequest{Options: runner.Options{BatchRecords: 10, Observe: func(runner.Update) {
 			if n++; n%3 == 0 && n < 60 {
-				b.Sim.Mutate(t, providersim.Mutation{Op: ops[n/3%len(ops)], N: 1 + n%3})
+				b.Sim.MutateData(t, providersim.Mutation{Op: ops[n/3%len(ops)], N: 1 + n%3})
 			}
 		}}})
 		b.Clock += 24 * 60 * 60 * 1e9
@@ -319,7 +322,7 @@ func TestMovingLists(t *testing.T) {
 	b.Succeed(t)
 	truth := b.Sim.Provider.Truth()
 	for _, stream := range []string{chatgpt.StreamConversations, chatgpt.StreamMessages} {
-		stored, err := connectortest.Stored(t.Context(), b.Store, stream)
+		stored, err := connectortest.StoredRecords(t.Context(), b.Store, stream)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -331,21 +334,21 @@ func TestMovingLists(t *testing.T) {
 	}
 }
 
-// TestGone deletes a conversation whose row stays in the list: its detail says that it is gone, and
-// so does the store. What it said is kept: messages only grow.
+// TestGone deletes a conversation that stays in the list. Its detail call reports it as deleted, and so does the
+// store. Its messages are kept, because messages are append-only.
 func TestGone(t *testing.T) {
 	t.Parallel()
 	for _, batch := range []int{0, http.StatusForbidden} {
 		cfg := account
 		cfg.NoBatch = batch
-		b := connectortest.NewBed(t, target(t, cfg))
+		b := connectortest.NewHarness(t, target(t, cfg))
 		b.Succeed(t)
 		gone, err := b.Sim.Provider.Mutate(providersim.Mutation{Op: "linger_chats", N: 2})
 		if err != nil {
 			t.Fatal(err)
 		}
 		b.Succeed(t)
-		stored, err := connectortest.Stored(t.Context(), b.Store, chatgpt.StreamConversations)
+		stored, err := connectortest.StoredRecords(t.Context(), b.Store, chatgpt.StreamConversations)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -6,39 +6,39 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// maxContent bounds the words of one message; what is longer is cut and says so.
+// maxContent bounds the text of one message. Longer text is cut and ends with a marker.
 const (
-	maxContent = 1 << 20
-	cutMarker  = "\n[cut: the message is longer than 1 MiB]"
+	maxContent       = 1 << 20
+	truncationMarker = "\n[cut: the message is longer than 1 MiB]"
 )
 
-// content is what a message says. Every kind of content fills some of the members; the
-// whole is kept raw, so that a kind that nobody knows yet costs nothing.
-type content struct {
+// messageContent is the content of a message. Every kind of content fills some of the members. The raw value is kept,
+// so that unknown kinds are stored too.
+type messageContent struct {
 	Type string
 	raw  jsontext.Value
 }
 
-func (c *content) UnmarshalJSON(raw []byte) error {
-	*c = content{}
+func (c *messageContent) UnmarshalJSON(raw []byte) error {
+	*c = messageContent{}
 	var kind struct {
 		Type jsontext.Value `json:"content_type"`
 	}
-	if jsontext.Value(raw).Kind() != '{' || decode(raw, &kind) != nil {
+	if jsontext.Value(raw).Kind() != '{' || decodeLenient(raw, &kind) != nil {
 		return nil
 	}
-	_ = decode(kind.Type, &c.Type) // no text is no kind
+	_ = decodeLenient(kind.Type, &c.Type) // no text is no kind
 	c.raw = jsontext.Value(raw).Clone()
 	return nil
 }
 
-// words are the text of a message in reading order, and the files that it shows.
-type words struct {
+// contentText are the text of a message in reading order, and the files that it shows.
+type contentText struct {
 	parts []string
 	files []string
 }
 
-func (w *words) add(texts ...string) {
+func (w *contentText) addTexts(texts ...string) {
 	for _, t := range texts {
 		if t != "" {
 			w.parts = append(w.parts, t)
@@ -46,32 +46,32 @@ func (w *words) add(texts ...string) {
 	}
 }
 
-// text joins the parts within the bound; nil when there is none.
-func (w *words) text() *string {
+// joinedText joins the parts within the bound; nil when there are none.
+func (w *contentText) joinedText() *string {
 	if len(w.parts) == 0 {
 		return nil
 	}
 	s := strings.ToValidUTF8(strings.Join(w.parts, "\n"), "\uFFFD")
 	if len(s) > maxContent {
-		s = strings.ToValidUTF8(s[:maxContent-len(cutMarker)], "") // a character that was cut through goes
-		s += cutMarker
+		s = strings.ToValidUTF8(s[:maxContent-len(truncationMarker)], "") // a character that was cut through goes
+		s += truncationMarker
 	}
 	return &s
 }
 
-// read gives the words of the content. Members are read one by one: one of another type
-// than expected is left out alone.
-func (c *content) read() words {
-	var w words
+// readContentText returns the text of the content. Members are decoded one by one, so that a member of an unexpected
+// type is the only one left out.
+func (c *messageContent) readContentText() contentText {
+	var w contentText
 	members := map[string]jsontext.Value{}
-	if len(c.raw) == 0 || decode(c.raw, &members) != nil {
+	if len(c.raw) == 0 || decodeLenient(c.raw, &members) != nil {
 		return w
 	}
 	text := func(names ...string) {
 		for _, name := range names {
 			var s string
-			if v := members[name]; v.Kind() == '"' && decode(v, &s) == nil {
-				w.add(s)
+			if v := members[name]; v.Kind() == '"' && decodeLenient(v, &s) == nil {
+				w.addTexts(s)
 			}
 		}
 	}
@@ -81,9 +81,9 @@ func (c *content) read() words {
 			Summary string `json:"summary"`
 			Content string `json:"content"`
 		}
-		if decode(members["thoughts"], &list) == nil {
+		if decodeLenient(members["thoughts"], &list) == nil {
 			for _, t := range list {
-				w.add(t.Summary, t.Content)
+				w.addTexts(t.Summary, t.Content)
 			}
 		}
 	case "reasoning_recap":
@@ -99,42 +99,42 @@ func (c *content) read() words {
 	case "system_error":
 		text("name", "text")
 	default: // text, multimodal_text, code, execution_output, and what is not known yet
-		w.readParts(members["parts"])
+		w.readContentParts(members["parts"])
 		text("text")
 	}
 	return w
 }
 
-// readParts reads texts, pictures and sound in their order.
-func (w *words) readParts(raw jsontext.Value) {
+// readContentParts reads texts, pictures and sound in their order.
+func (w *contentText) readContentParts(raw jsontext.Value) {
 	var parts []jsontext.Value
-	if raw.Kind() != '[' || decode(raw, &parts) != nil {
+	if raw.Kind() != '[' || decodeLenient(raw, &parts) != nil {
 		return
 	}
 	for _, p := range parts {
 		var s string
-		if p.Kind() == '"' && decode(p, &s) == nil {
-			w.add(s)
+		if p.Kind() == '"' && decodeLenient(p, &s) == nil {
+			w.addTexts(s)
 			continue
 		}
 		var object struct {
 			Asset jsontext.Value `json:"asset_pointer"`
 			Text  jsontext.Value `json:"text"`
 		}
-		if p.Kind() != '{' || decode(p, &object) != nil {
+		if p.Kind() != '{' || decodeLenient(p, &object) != nil {
 			continue
 		}
-		if object.Text.Kind() == '"' && decode(object.Text, &s) == nil {
-			w.add(s)
+		if object.Text.Kind() == '"' && decodeLenient(object.Text, &s) == nil {
+			w.addTexts(s)
 		}
-		if object.Asset.Kind() == '"' && decode(object.Asset, &s) == nil && s != "" {
-			w.files = append(w.files, fileID(s))
+		if object.Asset.Kind() == '"' && decodeLenient(object.Asset, &s) == nil && s != "" {
+			w.files = append(w.files, fileIDOfPointer(s))
 		}
 	}
 }
 
-// fileID is the id in a pointer such as file-service://file-abc or sediment://file_abc.
-func fileID(pointer string) string {
+// fileIDOfPointer is the id in a pointer such as file-service://file-abc or sediment://file_abc.
+func fileIDOfPointer(pointer string) string {
 	if _, id, ok := strings.Cut(pointer, "://"); ok {
 		return id
 	}

@@ -13,26 +13,26 @@ import (
 )
 
 // The site and its export spell text that other programs cut in the middle of a character.
-var lenient = json.JoinOptions(jsontext.AllowInvalidUTF8(true), jsontext.AllowDuplicateNames(true))
+var lenientDecoding = json.JoinOptions(jsontext.AllowInvalidUTF8(true), jsontext.AllowDuplicateNames(true))
 
-func decode(raw []byte, into any) error { return json.Unmarshal(raw, into, lenient) }
+func decodeLenient(raw []byte, into any) error { return json.Unmarshal(raw, into, lenientDecoding) }
 
 var (
-	errNoTree = errors.New("the conversation has no tree of messages")
-	errNoID   = errors.New("the conversation has no id")
-	errNoTime = errors.New("the conversation has no time")
+	errMissingTree = errors.New("the conversation has no tree of messages")
+	errMissingID   = errors.New("the conversation has no id")
+	errMissingTime = errors.New("the conversation has no time")
 )
 
-// moment is a point in time, as text or as seconds since 1970. What is not after 1970 is
-// unknown. Both spellings of one moment are equal: they are kept to the microsecond.
-type moment struct{ time.Time }
+// flexibleTime is a point in time, as text or as seconds since 1970. Values up to 1970 are unknown. Both formats are
+// rounded to the microsecond, so that they are equal for one moment.
+type flexibleTime struct{ time.Time }
 
-func (m *moment) UnmarshalJSON(raw []byte) error {
-	*m = moment{}
+func (m *flexibleTime) UnmarshalJSON(raw []byte) error {
+	*m = flexibleTime{}
 	switch jsontext.Value(raw).Kind() {
 	case '"':
 		var text string
-		if err := decode(raw, &text); err != nil {
+		if err := decodeLenient(raw, &text); err != nil {
 			return err
 		}
 		at, err := time.Parse(time.RFC3339Nano, text)
@@ -41,7 +41,7 @@ func (m *moment) UnmarshalJSON(raw []byte) error {
 				return nil
 			}
 		}
-		m.set(at.Round(time.Microsecond))
+		m.setTime(at.Round(time.Microsecond))
 	case '0':
 		// A decimal fraction is not a binary one: rounded to microseconds it is exact.
 		seconds, ok := new(big.Float).SetPrec(128).SetString(string(raw))
@@ -50,20 +50,20 @@ func (m *moment) UnmarshalJSON(raw []byte) error {
 		}
 		micros, _ := seconds.Mul(seconds, big.NewFloat(1e6)).Float64()
 		if math.Abs(micros) < 1e17 {
-			m.set(time.UnixMicro(int64(math.Round(micros))))
+			m.setTime(time.UnixMicro(int64(math.Round(micros))))
 		}
 	}
 	return nil
 }
 
-func (m *moment) set(at time.Time) {
+func (m *flexibleTime) setTime(at time.Time) {
 	if at.Unix() > 0 && at.Year() <= 9999 {
 		m.Time = at.UTC()
 	}
 }
 
-// text is the record's spelling; nil when it is unknown.
-func (m moment) text() *string {
+// recordTime is the record's spelling; nil when it is unknown.
+func (m flexibleTime) recordTime() *string {
 	if m.IsZero() {
 		return nil
 	}
@@ -71,73 +71,73 @@ func (m moment) text() *string {
 	return &s
 }
 
-// row is a conversation without its messages, as lists, details and exports have it.
-type row struct {
-	ID             string  `json:"id"`
-	ConversationID string  `json:"conversation_id"`
-	Title          *string `json:"title"`
-	CreateTime     moment  `json:"create_time"`
-	UpdateTime     moment  `json:"update_time"`
-	CurrentNode    *string `json:"current_node"`
-	IsArchived     *bool   `json:"is_archived"`
-	IsStarred      *bool   `json:"is_starred"`
-	WorkspaceID    *string `json:"workspace_id"`
-	GizmoID        *string `json:"gizmo_id"`
+// conversationRow is a conversation without its messages, as lists, details and exports have it.
+type conversationRow struct {
+	ID             string       `json:"id"`
+	ConversationID string       `json:"conversation_id"`
+	Title          *string      `json:"title"`
+	CreateTime     flexibleTime `json:"create_time"`
+	UpdateTime     flexibleTime `json:"update_time"`
+	CurrentNode    *string      `json:"current_node"`
+	IsArchived     *bool        `json:"is_archived"`
+	IsStarred      *bool        `json:"is_starred"`
+	WorkspaceID    *string      `json:"workspace_id"`
+	GizmoID        *string      `json:"gizmo_id"`
 }
 
-// key is the conversation's id under either of its names.
-func (r *row) key() string {
+// conversationID is the conversation's id under either of its names.
+func (r *conversationRow) conversationID() string {
 	if r.ConversationID != "" {
 		return r.ConversationID
 	}
 	return r.ID
 }
 
-// item makes the listed thing of a lane. A conversation that was never updated is as new as
-// it was made.
-func (r *row) item(branch *int) (connectorkit.Item, error) {
+// listItem returns the list item of a conversation. A conversation without an update time uses its creation time.
+func (r *conversationRow) listItem(branch *int) (connectorkit.Item, error) {
 	at := r.UpdateTime
 	if at.IsZero() {
 		at = r.CreateTime
 	}
 	switch {
-	case r.key() == "":
-		return connectorkit.Item{Record: connectorkit.Unreadable("", errNoID)}, errNoID
+	case r.conversationID() == "":
+		return connectorkit.Item{Record: connectorkit.Unreadable("", errMissingID)}, errMissingID
 	case at.IsZero():
-		return connectorkit.Item{Record: connectorkit.Unreadable(r.key(), errNoTime)}, errNoTime
+		return connectorkit.Item{Record: connectorkit.Unreadable(r.conversationID(), errMissingTime)}, errMissingTime
 	}
-	return connectorkit.Item{Key: r.key(), Time: at.Time, Record: connectorkit.Upsert(r.record(branch)), Locator: r.locator(at.Time)}, nil
+	return connectorkit.Item{Key: r.conversationID(), Time: at.Time, Record: connectorkit.Upsert(r.toRecord(branch)),
+		Locator: r.encodeLocator(at.Time)}, nil
 }
 
-// locator keeps what only lists tell, for a conversation that is read in a later run, and how new
-// it was then: an export that has it so new closes the gap as well as the site does.
-func (r *row) locator(at time.Time) jsontext.Value {
+// encodeLocator stores what only lists contain, for a conversation that a later run reads, and its update time. An
+// export with that version closes the gap as well as the site does.
+func (r *conversationRow) encodeLocator(at time.Time) jsontext.Value {
 	raw, err := json.Marshal(struct {
 		IsStarred   *bool     `json:"is_starred,omitzero"`
 		WorkspaceID *string   `json:"workspace_id,omitzero"`
 		ListedAt    time.Time `json:"listed_at"`
-	}{r.IsStarred, clean(r.WorkspaceID), at.UTC()})
+	}{r.IsStarred, validOrNil(r.WorkspaceID), at.UTC()})
 	if err != nil {
 		return nil
 	}
 	return raw
 }
 
-// listedAt is how new a conversation was that an earlier run left; zero when nobody noted it.
-func listedAt(locator jsontext.Value) time.Time {
+// locatorTime returns the update time of a conversation that an earlier run left as a gap; zero when it is unknown.
+func locatorTime(locator jsontext.Value) time.Time {
 	var kept struct {
 		ListedAt time.Time `json:"listed_at"`
 	}
-	if len(locator) == 0 || decode(locator, &kept) != nil {
+	if len(locator) == 0 || decodeLenient(locator, &kept) != nil {
 		return time.Time{}
 	}
 	return kept.ListedAt
 }
 
-// from takes over what a locator keeps, where the conversation itself does not say.
-func (r *row) from(locator jsontext.Value) {
-	var kept row
-	if decode(locator, &kept) != nil {
+// fillFromLocator copies from a locator what the conversation itself lacks.
+func (r *conversationRow) fillFromLocator(locator jsontext.Value) {
+	var kept conversationRow
+	if decodeLenient(locator, &kept) != nil {
 		return
 	}
 	if r.IsStarred == nil {
@@ -150,33 +150,33 @@ func (r *row) from(locator jsontext.Value) {
 
 // conversation is one with its messages.
 type conversation struct {
-	row
-	Mapping map[string]node `json:"mapping"`
+	conversationRow
+	Mapping map[string]treeNode `json:"mapping"`
 
 	file string // of the export, that it was read from
 }
 
-// node is a place in the tree of messages.
-type node struct {
-	ID       string   `json:"id"`
-	Parent   *string  `json:"parent"`
-	Children []string `json:"children"`
-	Message  *message `json:"message"`
+// treeNode is a place in the tree of messages.
+type treeNode struct {
+	ID       string       `json:"id"`
+	Parent   *string      `json:"parent"`
+	Children []string     `json:"children"`
+	Message  *wireMessage `json:"message"`
 }
 
-type message struct {
+type wireMessage struct {
 	ID     string `json:"id"`
 	Author struct {
 		Role string `json:"role"`
 	} `json:"author"`
-	CreateTime moment         `json:"create_time"`
-	Content    content        `json:"content"`
+	CreateTime flexibleTime   `json:"create_time"`
+	Content    messageContent `json:"content"`
 	Metadata   jsontext.Value `json:"metadata"`
 	Recipient  string         `json:"recipient"`
 }
 
-// metadata is read apart: what is odd in it must not cost the message.
-type metadata struct {
+// messageMetadata is decoded separately, so that invalid metadata does not cost the message.
+type messageMetadata struct {
 	ModelSlug     *string `json:"model_slug"`
 	FinishDetails *struct {
 		Type *string `json:"type"`
@@ -187,23 +187,23 @@ type metadata struct {
 	} `json:"attachments"`
 }
 
-// parse reads one conversation. An answer without a tree is not an empty conversation.
-func parse(raw []byte) (*conversation, error) {
+// parseConversation reads one conversation. An answer without a tree is not an empty conversation.
+func parseConversation(raw []byte) (*conversation, error) {
 	var c conversation
-	if err := decode(raw, &c); err != nil {
+	if err := decodeLenient(raw, &c); err != nil {
 		return nil, err
 	}
 	switch {
-	case c.key() == "":
-		return nil, errNoID
+	case c.conversationID() == "":
+		return nil, errMissingID
 	case c.Mapping == nil:
-		return nil, errNoTree
+		return nil, errMissingTree
 	}
 	return &c, nil
 }
 
-// branch are the nodes from the root to the current one.
-func (c *conversation) branch() map[string]bool {
+// currentBranch are the nodes from the root to the current one.
+func (c *conversation) currentBranch() map[string]bool {
 	on := map[string]bool{}
 	if c.CurrentNode == nil {
 		return on

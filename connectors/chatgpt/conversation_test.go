@@ -21,15 +21,16 @@ func TestMoments(t *testing.T) {
 		`1769940000.123456`:                  "2026-02-01T10:00:00.123456Z",
 		`1769940000`:                         "2026-02-01T10:00:00.000000Z",
 		`1.769940000123456e9`:                "2026-02-01T10:00:00.123456Z",
-		`null`:                               "", `0`: "", `-5`: "", `0.0`: "", `"yesterday"`: "", `1e300`: "", `true`: "", `{}`: "", `"1969-01-01T00:00:00Z"`: "",
+		`null`:                               "", `0`: "", `-5`: "", `0.0`: "", `"yesterday"`: "", `1e300`: "", `true`: "",
+		`{}`: "", `"1969-01-01T00:00:00Z"`: "",
 	} {
-		var m moment
-		if err := decode([]byte(raw), &m); err != nil {
+		var m flexibleTime
+		if err := decodeLenient([]byte(raw), &m); err != nil {
 			t.Errorf("%s: %v", raw, err)
 			continue
 		}
 		got := ""
-		if text := m.text(); text != nil {
+		if text := m.recordTime(); text != nil {
 			got = *text
 		}
 		if got != want {
@@ -38,7 +39,7 @@ func TestMoments(t *testing.T) {
 	}
 }
 
-// TestEveryContent reads each kind of content, odd members of one, and a kind that nobody knows.
+// TestEveryContent reads each kind of content, content with unexpected members, and an unknown kind.
 func TestEveryContent(t *testing.T) {
 	t.Parallel()
 	for raw, want := range map[string]string{
@@ -61,32 +62,34 @@ func TestEveryContent(t *testing.T) {
 		`"words"`:                                                                                              "",
 		`{"content_type":"text","parts":["\ud83d broken"]}`:                                                    "\uFFFD broken",
 	} {
-		var c content
-		if err := decode([]byte(raw), &c); err != nil {
+		var c messageContent
+		if err := decodeLenient([]byte(raw), &c); err != nil {
 			t.Errorf("%s: %v", raw, err)
 			continue
 		}
-		said, got := c.read(), ""
-		if text := said.text(); text != nil {
+		content, got := c.readContentText(), ""
+		if text := content.joinedText(); text != nil {
 			got = *text
 		}
 		if got != want {
 			t.Errorf("%s says %q, want %q", raw, got, want)
 		}
 	}
-	var c content
-	_ = decode([]byte(`{"content_type":"multimodal_text","parts":[{"asset_pointer":"file-service://file-1"},{"asset_pointer":"file-2"}]}`), &c)
-	if said := c.read(); strings.Join(said.files, " ") != "file-1 file-2" {
-		t.Errorf("files %q", said.files)
+	var c messageContent
+	_ = decodeLenient([]byte(`{"content_type":"multimodal_text","parts":[{"asset_pointer":"file-service://file-1"},`+
+		`{"asset_pointer":"file-2"}]}`), &c)
+	if reported := c.readContentText(); strings.Join(reported.files, " ") != "file-1 file-2" {
+		t.Errorf("files %q", reported.files)
 	}
 }
 
 func TestLongContentIsCut(t *testing.T) {
 	t.Parallel()
 	for _, unit := range []string{"a", "é", "漢", "\U0001F407"} {
-		w := words{parts: []string{"x" + strings.Repeat(unit, maxContent)}}
-		s := *w.text()
-		if len(s) > maxContent || len(s) < maxContent-utf8.UTFMax || !utf8.ValidString(s) || !strings.HasSuffix(s, cutMarker) {
+		w := contentText{parts: []string{"x" + strings.Repeat(unit, maxContent)}}
+		s := *w.joinedText()
+		if len(s) > maxContent || len(s) < maxContent-utf8.UTFMax || !utf8.ValidString(s) ||
+			!strings.HasSuffix(s, truncationMarker) {
 			t.Errorf("%d bytes of %q, valid %t", len(s), unit, utf8.ValidString(s))
 		}
 	}
@@ -95,9 +98,10 @@ func TestLongContentIsCut(t *testing.T) {
 // TestNotAConversation never takes an answer of another shape for an empty conversation.
 func TestNotAConversation(t *testing.T) {
 	t.Parallel()
-	for _, raw := range []string{`{}`, `[]`, `null`, `"x"`, `{"conversation_id":"a"}`, `{"conversation_id":"a","mapping":null}`,
+	for _, raw := range []string{`{}`, `[]`, `null`, `"x"`, `{"conversation_id":"a"}`,
+		`{"conversation_id":"a","mapping":null}`,
 		`{"mapping":{}}`, `{"conversation_id":"a","mapping":[]}`, `{"detail":"You're making requests too quickly."}`} {
-		if c, err := parse([]byte(raw)); err == nil {
+		if c, err := parseConversation([]byte(raw)); err == nil {
 			t.Errorf("%s is the conversation %+v", raw, c)
 		}
 	}
@@ -106,23 +110,32 @@ func TestNotAConversation(t *testing.T) {
 // TestTreesThatAreNone survives circles, orphans and a current node that is not there.
 func TestTreesThatAreNone(t *testing.T) {
 	t.Parallel()
-	c, err := parse([]byte(`{"conversation_id":"c","current_node":"a","mapping":{
-		"a":{"id":"a","parent":"b","children":["b"],"message":{"author":{"role":"user"},"content":{"content_type":"text","parts":["1"]}}},
-		"b":{"id":"b","parent":"a","children":["a","gone"],"message":{"author":{"role":"assistant"},"content":{"content_type":"text","parts":["2"]}}},
-		"o":{"id":"o","parent":"lost","children":[],"message":{"author":{"role":"user"},"content":{"content_type":"text","parts":["3"]}}}}}`))
+	c, err := parseConversation([]byte(`{"conversation_id":"c","current_node":"a","mapping":{
+		"a":{"id":"a","parent":"b","children":["b"],"message":{"author":{"role":"user"},` +
+		`"content":{"content_type":"text","parts":["1"]}}},
+		"b":{"id":"b","parent":"a","children":["a","gone"],"message":{"author":{"role":"assistant"},` +
+		`"content":{"content_type":"text","parts":["2"]}}},
+		"o":{"id":"o","parent":"lost","children":[],"message":{"author":{"role":"user"},` +
+		`"content":{"content_type":"text","parts":["3"]}}}}}`))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if n := len(c.records()); n != 3 || len(c.branch()) != 2 || *c.messagesOnBranch() != 2 {
-		t.Errorf("%d records, branch %v", n, c.branch())
+	if n := len(c.messageRecords()); n != 3 || len(c.currentBranch()) != 2 || *c.messagesOnBranch() != 2 {
+		t.Errorf("%d records, branch %v", n, c.currentBranch())
 	}
 }
 
 // FuzzConversation holds whatever can be read as a conversation to the declared shape: every
 // record has it, every node with a message is there once, and nothing else is.
 func FuzzConversation(f *testing.F) {
-	f.Add([]byte(`{"conversation_id":"c","title":null,"create_time":1.5,"update_time":"2026-02-01T10:00:00Z","current_node":"b","mapping":{"a":{"id":"a","parent":null,"children":["b"],"message":null},"b":{"id":"b","parent":"a","children":[],"message":{"id":"b","author":{"role":"assistant"},"create_time":null,"content":{"content_type":"multimodal_text","parts":["x",{"asset_pointer":"sediment://f"}]},"metadata":{"model_slug":"m","finish_details":{"type":"stop"},"citations":[{"a":1}],"attachments":[{"id":"g"}]},"recipient":"python"}}}}`))
-	f.Add([]byte(`{"id":"c","mapping":{"x":{"message":{"content":{"content_type":"thoughts","thoughts":[{"summary":"s"}]}}}}}`))
+	f.Add([]byte(`{"conversation_id":"c","title":null,"create_time":1.5,"update_time":"2026-02-01T10:00:00Z",` +
+		`"current_node":"b","mapping":{"a":{"id":"a","parent":null,"children":["b"],"message":null},"b":{"id":"b",` +
+		`"parent":"a","children":[],"message":{"id":"b","author":{"role":"assistant"},"create_time":null,` +
+		`"content":{"content_type":"multimodal_text","parts":["x",{"asset_pointer":"sediment://f"}]},` +
+		`"metadata":{"model_slug":"m","finish_details":{"type":"stop"},"citations":[{"a":1}],"attachments":[{"id":"g"}]},` +
+		`"recipient":"python"}}}}`))
+	f.Add([]byte(`{"id":"c","mapping":{"x":{"message":{"content":{"content_type":"thoughts",` +
+		`"thoughts":[{"summary":"s"}]}}}}}`))
 	m, err := manifest.Parse(manifestJSON)
 	if err != nil {
 		f.Fatal(err)
@@ -146,19 +159,19 @@ func FuzzConversation(f *testing.F) {
 		return tree
 	}
 	f.Fuzz(func(t *testing.T, raw []byte) {
-		c, err := parse(raw)
+		c, err := parseConversation(raw)
 		if err != nil {
 			return
 		}
-		judge(t, streamConversations, c.record(c.messagesOnBranch()))
+		judge(t, streamConversations, c.toRecord(c.messagesOnBranch()))
 		want := 0
 		for _, n := range c.Mapping {
 			if n.Message != nil {
 				want++
 			}
 		}
-		on, got := c.branch(), 0
-		for _, id := range c.order() {
+		on, got := c.currentBranch(), 0
+		for _, id := range c.treeOrder() {
 			n := c.Mapping[id]
 			if n.Message == nil {
 				continue
@@ -167,7 +180,7 @@ func FuzzConversation(f *testing.F) {
 			if id == "" {
 				continue // it is declared as unreadable: it has no key
 			}
-			tree := judge(t, streamMessages, n.record(id, c.key(), on[id]))
+			tree := judge(t, streamMessages, n.toRecord(id, c.conversationID(), on[id]))
 			if text, ok := tree["content"].(string); ok && len(text) > maxContent {
 				t.Fatalf("%d bytes of content", len(text))
 			}
@@ -185,7 +198,7 @@ func FuzzElements(f *testing.F) {
 	f.Add([]byte(`{"a":[1]}`))
 	f.Fuzz(func(t *testing.T, raw []byte) {
 		var got []string
-		err := elements(strings.NewReader(string(raw)), func(v jsontext.Value, offset int64) error {
+		err := eachArrayElement(strings.NewReader(string(raw)), func(v jsontext.Value, offset int64) error {
 			if string(raw[offset:offset+int64(len(v))]) != string(v) {
 				t.Fatalf("element %s is not at %d", v, offset)
 			}
@@ -193,7 +206,7 @@ func FuzzElements(f *testing.F) {
 			return nil
 		})
 		var want []jsontext.Value
-		whole := decode(raw, &want)
+		whole := decodeLenient(raw, &want)
 		if whole == nil && want == nil {
 			return // null
 		}

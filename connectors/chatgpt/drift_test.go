@@ -19,7 +19,7 @@ var sheet string
 
 func TestDrift(t *testing.T) {
 	t.Parallel()
-	connectortest.Drift(t, target(t, account))
+	connectortest.DetectDrift(t, target(t, account))
 }
 
 // TestDriftExport compares conversations and shares of an export, packed and in a folder.

@@ -19,28 +19,31 @@ import (
 	"github.com/pdpp-go/pdpp/providersim/chatgpt"
 )
 
-// exported is a provider whose truth is that of its export.
+// exported is a provider that reports the truth of its export.
 type exported struct{ *chatgpt.ChatGPT }
 
 func (e exported) Truth() providersim.Truth { return e.ExportTruth() }
 
-// exportBed is the built connector over an account that only its export shows. write puts the
-// export somewhere and gives its path.
-func exportBed(t *testing.T, cfg chatgpt.Config, write func(t *testing.T, g *chatgpt.ChatGPT) string) (*connectortest.Bed, *chatgpt.ChatGPT) {
+// exportBed returns the built connector over an account that is visible only through its export. write stores the
+// export and returns its path.
+func exportBed(t *testing.T, cfg chatgpt.Config,
+	write func(t *testing.T, g *chatgpt.ChatGPT) string) (*connectortest.Harness, *chatgpt.ChatGPT) {
 	t.Helper()
 	g := chatgpt.New(cfg)
-	b := connectortest.NewBed(t, connectortest.Target{
+	b := connectortest.NewHarness(t, connectortest.Target{
 		Connector: played(t),
 		Lane:      lane,
 		Start: func(t *testing.T) *connectortest.Sim {
-			return &connectortest.Sim{Provider: exported{g}, Gate: g.Gate(), Env: map[string]string{"PDPP_CHATGPT_EXPORT_PATH": write(t, g)}}
+			return &connectortest.Sim{Provider: exported{g}, Gate: g.Gate(),
+				Env: map[string]string{"PDPP_CHATGPT_EXPORT_PATH": write(t, g)}}
 		},
 	})
 	return b, g
 }
 
-var lane = &connectortest.Lane{
-	List: chatgpt.StreamConversations, Detail: chatgpt.StreamMessages, DetailPath: "/backend-api/conversation/", TimeField: "update_time",
+var lane = &connectortest.ListDetailParts{
+	List: chatgpt.StreamConversations, Detail: chatgpt.StreamMessages, DetailPath: "/backend-api/conversation/",
+	TimeField: "update_time",
 	Completed: []string{"current_node", "message_count_on_current_branch"},
 	Item: func(data json.RawMessage) string {
 		var m struct {
@@ -91,23 +94,27 @@ func TestExport(t *testing.T) {
 	for name, write := range map[string]func(*testing.T, *chatgpt.ChatGPT) string{
 		"zip": zipped(chatgpt.OneFile), "zip of parts": zipped(chatgpt.Parts),
 		"folder": unpacked(chatgpt.OneFile), "folder of parts": unpacked(chatgpt.Parts),
-		"folder with a zip": func(t *testing.T, g *chatgpt.ChatGPT) string { return filepath.Dir(zipped(chatgpt.Parts)(t, g)) },
+		"folder with a zip": func(t *testing.T,
+			g *chatgpt.ChatGPT) string {
+			return filepath.Dir(zipped(chatgpt.Parts)(t, g))
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			b, g := exportBed(t, small, write)
 			b.Succeed(t)
 			b.VerifyComplete(t)
-			leftOut(t, b, map[string]int64{"Account and settings": 1, "Feedback on answers": 1})
-			before := b.LastSeq(t, chatgpt.StreamMessages)
+			reportedLeftOut(t, b, map[string]int64{"Account and settings": 1, "Feedback on answers": 1})
+			before := b.NewestChange(t, chatgpt.StreamMessages)
 			b.Succeed(t)
-			if after := b.LastSeq(t, chatgpt.StreamMessages); after != before {
+			if after := b.NewestChange(t, chatgpt.StreamMessages); after != before {
 				t.Errorf("messages moved from %d to %d although nothing changed", before, after)
 			}
 			if name != "zip" && name != "folder of parts" {
 				return
 			}
-			for _, m := range []providersim.Mutation{{Op: "touch_chats", N: 9}, {Op: "add_chats", N: 4}, {Op: "add_shares", N: 1}} {
+			for _, m := range []providersim.Mutation{{Op: "touch_chats", N: 9}, {Op: "add_chats", N: 4},
+				{Op: "add_shares", N: 1}} {
 				if _, err := g.Mutate(m); err != nil {
 					t.Fatal(err)
 				}
@@ -119,10 +126,10 @@ func TestExport(t *testing.T) {
 	}
 }
 
-// leftOut holds the accounts of an export's files to what is left out of them.
-func leftOut(t *testing.T, b *connectortest.Bed, want map[string]int64) {
+// reportedLeftOut holds the accounts of an export's files to what is left out of them.
+func reportedLeftOut(t *testing.T, b *connectortest.Harness, want map[string]int64) {
 	t.Helper()
-	stored, err := connectortest.Stored(t.Context(), b.Store, localfile.CoverageStream)
+	stored, err := connectortest.StoredRecords(t.Context(), b.Store, localfile.CoverageStream)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -141,7 +148,7 @@ func leftOut(t *testing.T, b *connectortest.Bed, want map[string]int64) {
 	}
 }
 
-// TestExportIsTold ends runs over an export that is none, and says what to do.
+// TestExportIsTold ends runs over invalid exports with a message that names the next step.
 func TestExportIsTold(t *testing.T) {
 	whole := func(t *testing.T, g *chatgpt.ChatGPT) []byte {
 		data, err := os.ReadFile(zipped(chatgpt.OneFile)(t, g))
@@ -154,12 +161,15 @@ func TestExportIsTold(t *testing.T) {
 		code string
 		file func(t *testing.T, g *chatgpt.ChatGPT) []byte
 	}{
-		"cut short": {"chatgpt_export_damaged", func(t *testing.T, g *chatgpt.ChatGPT) []byte { b := whole(t, g); return b[:len(b)/2] }},
+		"cut short": {"chatgpt_export_damaged",
+			func(t *testing.T, g *chatgpt.ChatGPT) []byte { b := whole(t, g); return b[:len(b)/2] }},
 		"flipped bits": {"chatgpt_export_damaged", func(t *testing.T, g *chatgpt.ChatGPT) []byte {
 			return packed(t, "conversations.json", `[{"id":"a"},{"id"`)
 		}},
-		"another thing": {"chatgpt_export_missing", func(t *testing.T, g *chatgpt.ChatGPT) []byte { return packed(t, "holiday.json", `[]`) }},
-		"no list":       {"chatgpt_export_damaged", func(t *testing.T, g *chatgpt.ChatGPT) []byte { return packed(t, "conversations.json", `{"items":[]}`) }},
+		"another thing": {"chatgpt_export_missing",
+			func(t *testing.T, g *chatgpt.ChatGPT) []byte { return packed(t, "holiday.json", `[]`) }},
+		"no list": {"chatgpt_export_damaged",
+			func(t *testing.T, g *chatgpt.ChatGPT) []byte { return packed(t, "conversations.json", `{"items":[]}`) }},
 		"unpacks to much": {"chatgpt_export_damaged", func(t *testing.T, g *chatgpt.ChatGPT) []byte {
 			return packed(t, "conversations.json", "[1"+strings.Repeat(strings.Repeat(" ", 30<<20)+",1", 3)+"]")
 		}},
@@ -173,8 +183,9 @@ func TestExportIsTold(t *testing.T) {
 				}
 				return at
 			})
-			result := b.Run(t, launch.Request{})
-			if e := result.DoneError; result.Status != runner.Failed || e == nil || e.Code != c.code || e.RecoveryHint.Action != protocol.ManualActionRequired {
+			result := b.Run(t, launch.RunRequest{})
+			if e := result.DoneError; result.Status != runner.Failed || e == nil || e.Code != c.code ||
+				e.RecoveryHint.Action != protocol.ManualActionRequired {
 				t.Errorf("ended as %s %+v\n%s", result.Status, e, result.StderrTail)
 			}
 			if result.RecordsEmitted > 0 {
@@ -206,8 +217,10 @@ func packed(t *testing.T, name, text string) []byte {
 func TestOddConversationsOfAnExport(t *testing.T) {
 	b, _ := exportBed(t, chatgpt.Config{}, func(t *testing.T, _ *chatgpt.ChatGPT) string {
 		dir := t.TempDir()
-		text := `[{"id":"old","update_time":5,"mapping":{"a":{"message":null}}},{"title":"no id","update_time":3,"mapping":{}},{"id":"no tree","update_time":9},
-			{"id":"old","title":"newer","update_time":7,"mapping":{"a":{"id":"a","message":{"author":{"role":"user"},"content":{"content_type":"text","parts":["x"]}}}}},
+		text := `[{"id":"old","update_time":5,"mapping":{"a":{"message":null}}},{"title":"no id","update_time":3,` +
+			`"mapping":{}},{"id":"no tree","update_time":9},
+			{"id":"old","title":"newer","update_time":7,"mapping":{"a":{"id":"a","message":{"author":{"role":"user"},` +
+			`"content":{"content_type":"text","parts":["x"]}}}}},
 			{"id":"no time","mapping":{}},7]`
 		if err := os.WriteFile(filepath.Join(dir, "conversations-000.json"), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
@@ -215,7 +228,7 @@ func TestOddConversationsOfAnExport(t *testing.T) {
 		return dir
 	})
 	result := b.Succeed(t)
-	stored, err := connectortest.Stored(t.Context(), b.Store, chatgpt.StreamConversations)
+	stored, err := connectortest.StoredRecords(t.Context(), b.Store, chatgpt.StreamConversations)
 	if err != nil || len(stored) != 1 || !strings.Contains(string(stored["old"].Data), `"newer"`) {
 		t.Errorf("stored %v, %v", stored, err)
 	}

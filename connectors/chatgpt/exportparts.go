@@ -13,7 +13,7 @@ import (
 
 // newAllowance is how much a zip file of that size may unpack to.
 func newAllowance(packed int64) *int64 {
-	left := min(maxExport, max(freeRatio, packed*maxRatio))
+	left := min(maxExportBytes, max(ratioCheckMinimum, packed*maxCompressionRatio))
 	return &left
 }
 
@@ -26,15 +26,15 @@ type boundedReader struct {
 func (b *boundedReader) Read(p []byte) (int, error) {
 	n, err := b.r.Read(p)
 	if *b.left -= int64(n); *b.left < 0 {
-		return 0, errBomb
+		return 0, errCompressionBomb
 	}
 	return n, err
 }
 
-// elements gives the elements of a JSON array one after the other, with their places.
-func elements(r io.Reader, each func(raw jsontext.Value, offset int64) error) error {
+// eachArrayElement calls each for every element of a JSON array, with its offset.
+func eachArrayElement(r io.Reader, each func(raw jsontext.Value, offset int64) error) error {
 	limit := &elementReader{r: r}
-	dec := jsontext.NewDecoder(limit, lenient)
+	dec := jsontext.NewDecoder(limit, lenientDecoding)
 	open, err := dec.ReadToken()
 	if err != nil {
 		return fmt.Errorf("read list: %w", err)
@@ -66,21 +66,21 @@ type elementReader struct {
 
 func (l *elementReader) Read(p []byte) (int, error) {
 	if l.read > maxConversation {
-		return 0, errTooLarge
+		return 0, errConversationTooLarge
 	}
 	n, err := l.r.Read(p)
 	l.read += n
 	return n, err
 }
 
-// partName is a file of conversations in either layout.
-var partName = regexp.MustCompile(`^conversations(-\d+)?\.json$`)
+// conversationFileName is a file of conversations in either layout.
+var conversationFileName = regexp.MustCompile(`^conversations(-\d+)?\.json$`)
 
 const sharesName = "shared_conversations.json"
 
-// zipsIn are the zip files of a folder and of the folders in it, the newest first: what an older
+// findZipFiles are the zip files of a folder and of the folders in it, the newest first: what an older
 // one has as new is not copied.
-func zipsIn(in fs.FS) ([]string, error) {
+func findZipFiles(in fs.FS) ([]string, error) {
 	var names []string
 	for _, pattern := range []string{"*.[zZ][iI][pP]", "*/*.[zZ][iI][pP]"} {
 		some, err := fs.Glob(in, pattern)

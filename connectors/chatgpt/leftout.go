@@ -10,8 +10,8 @@ import (
 	"github.com/pdpp-go/pdpp/connectorkit/localfile"
 )
 
-// leftOut are the files of an export that are not collected.
-var leftOut = []localfile.LeftOut{
+// uncollectedFiles are the files of an export that are not collected.
+var uncollectedFiles = []localfile.LeftOut{
 	{Name: "Account and settings", Patterns: []string{"**/user.json", "**/user_settings.json"}},
 	{Name: "Feedback on answers", Patterns: []string{"**/message_feedback.json", "**/model_comparisons.json"}},
 	{Name: "Group chats", Patterns: []string{"**/group_chats.json"}},
@@ -21,29 +21,29 @@ var leftOut = []localfile.LeftOut{
 		"**/dalle-generations/**", "**/user-*/**", "**/audio/**"}},
 }
 
-// packaging holds nothing besides what is collected: chat.html shows conversations.json.
-var packaging = []string{"**/chat.html", "**/export_manifest.json"}
+// packagingFiles holds only collected content: chat.html shows conversations.json.
+var packagingFiles = []string{"**/chat.html", "**/export_manifest.json"}
 
-// mostAccounts bounds the loose files of an unpacked export that have an account of their own.
+// mostAccounts bounds the loose files of an unpacked export that are reported one by one.
 const mostAccounts = 200
 
-// account adds the account of a file of the import folder.
-func (e *export) account(file string, left localfile.Leftovers) {
+// addFileAccount adds the account of a file of the import folder.
+func (e *exportIndex) addFileAccount(file string, left localfile.Leftovers) {
 	e.accounts = append(e.accounts, connectorkit.Upsert(localfile.FileAccount(file, file, left)))
 }
 
-// leave counts a member of an export that is not collected.
-func leave(left *localfile.Leftovers, name string) {
-	if !localfile.Match(packaging, name) {
-		left.Add(leftOut, name)
+// countLeftOut counts a member of an export that is not collected.
+func countLeftOut(left *localfile.Leftovers, name string) {
+	if !localfile.MatchesAny(packagingFiles, name) {
+		left.Add(uncollectedFiles, name)
 	}
 }
 
-// zipName is a zip file where one is looked for.
-var zipName = regexp.MustCompile(`^([^/]+/)?[^/]+\.[zZ][iI][pP]$`)
+// zipFileName is a zip file where one is looked for.
+var zipFileName = regexp.MustCompile(`^([^/]+/)?[^/]+\.[zZ][iI][pP]$`)
 
-// accountLoose adds the accounts of what an unpacked export holds besides its parts.
-func (e *export) accountLoose(ctx context.Context, in fs.FS) error {
+// accountLoose reports the files of an unpacked export that are not parts.
+func (e *exportIndex) accountLoose(ctx context.Context, in fs.FS) error {
 	var rest localfile.Leftovers
 	seen := 0
 	err := fs.WalkDir(in, ".", func(name string, d fs.DirEntry, err error) error {
@@ -53,14 +53,15 @@ func (e *export) accountLoose(ctx context.Context, in fs.FS) error {
 		if seen++; seen > maxEntries {
 			return fs.SkipAll
 		}
-		if err != nil || d.IsDir() || partName.MatchString(name) || name == sharesName || zipName.MatchString(name) {
+		if err != nil || d.IsDir() || conversationFileName.MatchString(name) || name == sharesName ||
+			zipFileName.MatchString(name) {
 			return err
 		}
 		var left localfile.Leftovers
-		switch leave(&left, name); {
+		switch countLeftOut(&left, name); {
 		case left.Empty():
 		case len(e.accounts) < mostAccounts:
-			e.account(name, left)
+			e.addFileAccount(name, left)
 		default:
 			rest.Merge(left)
 		}
@@ -73,7 +74,7 @@ func (e *export) accountLoose(ctx context.Context, in fs.FS) error {
 }
 
 // accountsOf collects the accounts of an export; e is nil without one.
-func accountsOf(e *export) connectorkit.PagedStream {
+func accountsOf(e *exportIndex) connectorkit.PagedStream {
 	page := func(context.Context, connectorkit.Cursor) (out connectorkit.Page, err error) {
 		if e != nil {
 			out.Records = e.accounts

@@ -15,72 +15,72 @@ import (
 )
 
 const (
-	listLimit = 100 // the largest page that the site gives
-	overlap   = 3   // rows that a page has in common with the one before
-	mergePage = 100 // conversations that the merged list gives at once
-	maxPages  = 2000
-	maxPasses = 5 // over a project that keeps moving
+	maxListPageSize  = 100 // the site's largest page
+	pageOverlapRows  = 3   // rows that a page has in common with the one before
+	mergedPageSize   = 100 // conversations in one page of the merged list
+	maxListPages     = 2000
+	maxProjectPasses = 5 // over a project that keeps moving
 )
 
 var errEndless = errors.New("the list does not end")
 
-// walk is one way through all lists of conversations: the default one, the archived ones, and
+// mergedWalk is one way through all lists of conversations: the default one, the archived ones, and
 // each project's. It merges them, newest update first. The lists move while they are read;
 // a conversation that does is not lost: its update is newer than where the walk began, so
 // that the next run finds it.
-type walk struct {
-	api     *api
+type mergedWalk struct {
+	api     *siteClient
 	floor   time.Time // nothing older is wanted; zero wants everything
-	sources []*source
+	sources []*listSource
 	seen    map[string]bool
-	last    connectorkit.Item // the last one given out
+	last    connectorkit.Item // the last returned item
 	pages   int
 }
 
-// lists reads conversations for a lane. A lane makes one walk after the other; each begins
+// conversationLists reads conversations for a lane. A lane makes one walk after the other; each begins
 // without a token.
-type lists struct {
-	api  *api
-	walk *walk
+type conversationLists struct {
+	api  *siteClient
+	walk *mergedWalk
 }
 
-// page gives the next part of the merged list. A failure leaves the walk where it is.
-func (l *lists) page(ctx context.Context, w connectorkit.Window) (connectorkit.ListPage, error) {
+// fetchListPage returns the next part of the merged list. After a failure the walk continues from the same place.
+func (l *conversationLists) fetchListPage(ctx context.Context, w connectorkit.Window) (connectorkit.ListPage, error) {
 	if w.Token == "" || l.walk == nil {
-		fresh, err := newWalk(ctx, l.api, w.After)
+		fresh, err := newMergedWalk(ctx, l.api, w.After)
 		if err != nil {
 			return connectorkit.ListPage{}, err
 		}
 		l.walk = fresh
 	}
-	return l.walk.next(ctx)
+	return l.walk.nextMergedPage(ctx)
 }
 
-func newWalk(ctx context.Context, a *api, floor time.Time) (*walk, error) {
-	w := &walk{api: a, floor: floor, seen: map[string]bool{}}
-	w.sources = []*source{{read: a.offsets("")}, {read: a.offsets("true")}}
-	projects, err := a.projects(ctx)
+func newMergedWalk(ctx context.Context, a *siteClient, floor time.Time) (*mergedWalk, error) {
+	w := &mergedWalk{api: a, floor: floor, seen: map[string]bool{}}
+	w.sources = []*listSource{{read: a.offsetPageReader("")}, {read: a.offsetPageReader("true")}}
+	projects, err := a.fetchProjectIDs(ctx)
 	if err != nil {
 		return nil, err
 	}
 	for _, id := range projects {
-		w.sources = append(w.sources, &source{project: id})
+		w.sources = append(w.sources, &listSource{project: id})
 	}
 	return w, nil
 }
 
-// next gives up to a page of conversations, in order.
-func (w *walk) next(ctx context.Context) (connectorkit.ListPage, error) {
+// nextMergedPage returns up to a page of conversations, in order.
+func (w *mergedWalk) nextMergedPage(ctx context.Context) (connectorkit.ListPage, error) {
 	var page connectorkit.ListPage
 	before := w.last
-	for len(page.Items) < mergePage {
+	for len(page.Items) < mergedPageSize {
 		for _, s := range w.sources {
-			if err := w.fill(ctx, s); err != nil {
-				w.restore(page.Items, before)
+			if err := w.fillSource(ctx, s); err != nil {
+				w.restorePage(page.Items, before)
 				return connectorkit.ListPage{}, err
 			}
 		}
-		s := w.newest()
+		s := w.newestSource()
 		if s == nil {
 			return page, nil
 		}
@@ -90,7 +90,7 @@ func (w *walk) next(ctx context.Context) (connectorkit.ListPage, error) {
 		case item.Key == "":
 			page.Items = append(page.Items, item)
 		case w.seen[item.Key], w.last.Key != "" && item.Time.After(w.last.Time):
-			// It was given out, or it moved up while the lists were read.
+			// It was returned before, or it moved up while the lists were read.
 		default:
 			w.seen[item.Key] = true
 			w.last = item
@@ -102,18 +102,18 @@ func (w *walk) next(ctx context.Context) (connectorkit.ListPage, error) {
 	return page, nil
 }
 
-// restore takes back what a page that failed would have given.
-func (w *walk) restore(items []connectorkit.Item, last connectorkit.Item) {
+// restorePage puts back the items of a page that failed.
+func (w *mergedWalk) restorePage(items []connectorkit.Item, last connectorkit.Item) {
 	for _, item := range items {
 		delete(w.seen, item.Key)
 	}
-	w.sources = append(w.sources, &source{ended: true, buf: items})
+	w.sources = append(w.sources, &listSource{ended: true, buf: items})
 	w.last = last
 }
 
-// newest is the source whose next conversation comes first; nil at the end of all.
-func (w *walk) newest() *source {
-	var first *source
+// newestSource returns the source with the newest unread conversation; nil when all are exhausted.
+func (w *mergedWalk) newestSource() *listSource {
+	var first *listSource
 	for _, s := range w.sources {
 		if len(s.buf) == 0 {
 			continue
@@ -128,23 +128,23 @@ func (w *walk) newest() *source {
 	return first
 }
 
-// source is one of the lists.
-type source struct {
+// listSource is one of the lists.
+type listSource struct {
 	read    func(ctx context.Context, offset int) ([]connectorkit.Item, error) // by offset
 	project string                                                             // or by cursor, of a project
 
 	buf    []connectorkit.Item
-	offset int // rows read, as far as one can say of a list that moves
+	offset int // rows read; approximate, because the list moves
 	lowest connectorkit.Item
 	known  map[string]bool
 	ended  bool
 	pages  int
 }
 
-// fill reads on when nothing waits.
-func (w *walk) fill(ctx context.Context, s *source) error {
+// fillSource reads on when nothing waits.
+func (w *mergedWalk) fillSource(ctx context.Context, s *listSource) error {
 	for len(s.buf) == 0 && !s.ended {
-		if s.pages++; s.pages > maxPages {
+		if s.pages++; s.pages > maxListPages {
 			return connectorkit.Fail(connectorkit.Malformed, errEndless)
 		}
 		var err error
@@ -165,30 +165,31 @@ func (w *walk) fill(ctx context.Context, s *source) error {
 // before where the last one ended. When its first row is older than the last row of that
 // one, rows above were removed and others slipped by: it goes back half a page until it is
 // not, or to the top.
-func (s *source) readOffset(ctx context.Context) error {
-	from := max(0, s.offset-overlap)
+func (s *listSource) readOffset(ctx context.Context) error {
+	from := max(0, s.offset-pageOverlapRows)
 	for back := false; ; back = true {
 		items, err := s.read(ctx, from)
 		if err != nil {
 			return err
 		}
 		first := slices.IndexFunc(items, func(i connectorkit.Item) bool { return i.Key != "" })
-		gap := from > 0 && s.lowest.Key != "" && (first < 0 && len(items) == 0 || first >= 0 && items[first].Time.Before(s.lowest.Time))
+		gap := from > 0 && s.lowest.Key != "" &&
+			(first < 0 && len(items) == 0 || first >= 0 && items[first].Time.Before(s.lowest.Time))
 		if gap {
-			from = max(0, from-listLimit/2)
+			from = max(0, from-maxListPageSize/2)
 			continue
 		}
-		s.take(items, s.offset-from)
-		// A page of known rows is no end: what was touched may have pushed them down.
+		s.addNewRows(items, s.offset-from)
+		// A page of known rows is not the end: touched conversations may have pushed them down.
 		s.ended = len(s.buf) == 0 && !back && from+len(items) <= s.offset
 		s.offset = from + len(items)
 		return nil
 	}
 }
 
-// take keeps the rows that were not read before. The first ones, as many as are common, are
-// those of the page before; a row without a key is known by that alone.
-func (s *source) take(items []connectorkit.Item, common int) {
+// addNewRows keeps the rows that were not read before. The first rows, as many as overlap, belong to the previous
+// page. Rows without a key are recognized by that overlap.
+func (s *listSource) addNewRows(items []connectorkit.Item, common int) {
 	if s.known == nil {
 		s.known = map[string]bool{}
 	}
@@ -206,14 +207,13 @@ func (s *source) take(items []connectorkit.Item, common int) {
 	}
 }
 
-// readProject reads a project down to the floor. Its pages cannot be made to have rows in
-// common, so that one of several pages is read again until that brings nothing new: what slipped
-// by while it was read is found then.
-func (s *source) readProject(ctx context.Context, a *api, floor time.Time) error {
+// readProject reads a project down to the floor. Its pages cannot overlap, so a project of several pages is read
+// again until no new rows appear. This finds rows that moved while it was read.
+func (s *listSource) readProject(ctx context.Context, a *siteClient, floor time.Time) error {
 	found := map[string]bool{}
 	var all []connectorkit.Item
-	for pass := 0; pass < maxPasses; pass++ {
-		rows, pages, err := a.project(ctx, s.project, floor)
+	for pass := 0; pass < maxProjectPasses; pass++ {
+		rows, pages, err := a.fetchProject(ctx, s.project, floor)
 		if err != nil {
 			return err
 		}
@@ -231,71 +231,73 @@ func (s *source) readProject(ctx context.Context, a *api, floor time.Time) error
 	}
 	slices.SortStableFunc(all, newestFirst)
 	s.ended = true
-	s.take(all, 0)
+	s.addNewRows(all, 0)
 	return nil
 }
 
 func newestFirst(a, b connectorkit.Item) int { return b.Time.Compare(a.Time) }
 
-// project reads the pages of a project, once. A list that is not in order is read to its end.
-func (a *api) project(ctx context.Context, id string, floor time.Time) (all []connectorkit.Item, pages int, err error) {
+// fetchProject reads the pages of a project, once. A list that is not in order is read to its end.
+func (a *siteClient) fetchProject(ctx context.Context, id string, floor time.Time) (all []connectorkit.Item, pages int,
+	err error) {
 	cursors := map[string]bool{}
 	for cursor := "0"; ; {
-		rows, next, err := a.list(ctx, "gizmos/"+url.PathEscape(id)+"/conversations", url.Values{"cursor": {cursor}}, "items")
+		rows, next, err := a.fetchRows(ctx, "gizmos/"+url.PathEscape(id)+"/conversations", url.Values{"cursor": {cursor}},
+			"items")
 		if err != nil {
 			return nil, 0, err
 		}
-		page := a.items(rows)
+		page := a.itemsFromRows(rows)
 		all = append(all, page...)
 		pages++
-		reached := len(page) > 0 && ordered(all) && page[len(page)-1].Time.Before(floor)
+		reached := len(page) > 0 && isNewestFirst(all) && page[len(page)-1].Time.Before(floor)
 		if next == "" || reached {
 			return all, pages, nil
 		}
 		cursors[cursor] = true
-		if cursors[next] || pages > maxPages {
+		if cursors[next] || pages > maxListPages {
 			return nil, 0, connectorkit.Fail(connectorkit.Malformed, errEndless)
 		}
 		cursor = next
 	}
 }
 
-func ordered(items []connectorkit.Item) bool {
+func isNewestFirst(items []connectorkit.Item) bool {
 	return slices.IsSortedFunc(items, newestFirst)
 }
 
-// offsets reads a page of the default list, or of the archived one.
-func (a *api) offsets(archived string) func(context.Context, int) ([]connectorkit.Item, error) {
+// offsetPageReader reads a page of the default list, or of the archived one.
+func (a *siteClient) offsetPageReader(archived string) func(context.Context, int) ([]connectorkit.Item, error) {
 	return func(ctx context.Context, offset int) ([]connectorkit.Item, error) {
-		query := url.Values{"offset": {strconv.Itoa(offset)}, "limit": {strconv.Itoa(listLimit)}, "order": {"updated"}}
+		query := url.Values{"offset": {strconv.Itoa(offset)}, "limit": {strconv.Itoa(maxListPageSize)}, "order": {"updated"}}
 		if archived != "" {
 			query.Set("is_archived", archived)
 		}
-		rows, _, err := a.list(ctx, "conversations", query, "items")
-		return a.items(rows), err
+		rows, _, err := a.fetchRows(ctx, "conversations", query, "items")
+		return a.itemsFromRows(rows), err
 	}
 }
 
-// items reads rows; a malformed one spoils itself and not its page.
-func (a *api) items(rows []jsontext.Value) []connectorkit.Item {
+// itemsFromRows reads rows; a malformed row does not spoil its page.
+func (a *siteClient) itemsFromRows(rows []jsontext.Value) []connectorkit.Item {
 	var out []connectorkit.Item
 	for _, raw := range rows {
-		var r row
-		if err := decode(raw, &r); err != nil {
+		var r conversationRow
+		if err := decodeLenient(raw, &r); err != nil {
 			out = append(out, connectorkit.Item{Record: connectorkit.Unreadable("", err)})
 			continue
 		}
-		item, err := r.item(nil) // without a place it says so itself
+		item, err := r.listItem(nil) // without a time the item reports the error itself
 		if err == nil {
-			a.noted(r)
+			a.rememberRow(r)
 		}
 		out = append(out, item)
 	}
 	return out
 }
 
-// projects gives the ids of all projects.
-func (a *api) projects(ctx context.Context) ([]string, error) {
+// fetchProjectIDs returns the ids of all projects.
+func (a *siteClient) fetchProjectIDs(ctx context.Context) ([]string, error) {
 	var ids []string
 	cursors := map[string]bool{}
 	for cursor := ""; ; {
@@ -303,14 +305,14 @@ func (a *api) projects(ctx context.Context) ([]string, error) {
 		if cursor != "" {
 			query.Set("cursor", cursor)
 		}
-		rows, next, err := a.list(ctx, "gizmos/snorlax/sidebar", query, "items")
+		rows, next, err := a.fetchRows(ctx, "gizmos/snorlax/sidebar", query, "items")
 		if err != nil {
 			return nil, err
 		}
 		for _, raw := range rows {
-			id := projectID(raw)
+			id := projectIDOf(raw)
 			if id == "" {
-				return nil, connectorkit.Fail(connectorkit.Malformed, errFrame)
+				return nil, connectorkit.Fail(connectorkit.Malformed, errUnexpectedShape)
 			}
 			if strings.HasPrefix(id, "g-p-") && !slices.Contains(ids, id) {
 				ids = append(ids, id)
@@ -319,7 +321,7 @@ func (a *api) projects(ctx context.Context) ([]string, error) {
 		if next == "" {
 			return ids, nil
 		}
-		if cursors[next] || len(cursors) > maxPages {
+		if cursors[next] || len(cursors) > maxListPages {
 			return nil, connectorkit.Fail(connectorkit.Malformed, errEndless)
 		}
 		cursors[next] = true
@@ -327,8 +329,8 @@ func (a *api) projects(ctx context.Context) ([]string, error) {
 	}
 }
 
-// projectID finds the id of a project, which is one or two objects deep.
-func projectID(raw jsontext.Value) string {
+// projectIDOf finds the id of a project, which is one or two objects deep.
+func projectIDOf(raw jsontext.Value) string {
 	var r struct {
 		ID    string `json:"id"`
 		Gizmo struct {
@@ -338,7 +340,7 @@ func projectID(raw jsontext.Value) string {
 			} `json:"gizmo"`
 		} `json:"gizmo"`
 	}
-	if decode(raw, &r) != nil {
+	if decodeLenient(raw, &r) != nil {
 		return ""
 	}
 	for _, id := range []string{r.Gizmo.Gizmo.ID, r.Gizmo.ID, r.ID} {

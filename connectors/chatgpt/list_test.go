@@ -17,7 +17,7 @@ import (
 	"github.com/pdpp-go/pdpp/providersim/signin"
 )
 
-// restless is a site whose account changes before every list that is read.
+// restless is a site that changes its account before every list request.
 type restless struct {
 	site   http.Handler
 	cookie *http.Cookie
@@ -35,15 +35,16 @@ func (r *restless) RoundTrip(req *http.Request) (*http.Response, error) {
 	return w.Result(), nil
 }
 
-// TestWalkOfMovingLists walks all lists while conversations are touched, made, deleted, archived and
-// moved between its pages. Whatever did not change is given once, in order; a page that fails is
-// given whole when it is asked for again.
+// TestWalkOfMovingLists walks all lists while conversations are touched, created, deleted, archived and moved between
+// pages. An unchanged conversation is returned once, in order. A failed page is returned complete when it is
+// requested again.
 func TestWalkOfMovingLists(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		g := sim.New(sim.Config{
-			Seed: rapid.Uint64().Draw(t, "seed"), Chats: rapid.IntRange(0, 160).Draw(t, "chats"), Projects: rapid.IntRange(1, 7).Draw(t, "projects"),
-			MaxPage: rapid.IntRange(4, 40).Draw(t, "page"), Deep: 30, DeepFails: rapid.IntRange(0, 1).Draw(t, "deep failures"),
+			Seed: rapid.Uint64().Draw(t, "seed"), Chats: rapid.IntRange(0, 160).Draw(t, "chats"),
+			Projects: rapid.IntRange(1, 7).Draw(t, "projects"),
+			MaxPage:  rapid.IntRange(4, 40).Draw(t, "page"), Deep: 30, DeepFails: rapid.IntRange(0, 1).Draw(t, "deep failures"),
 		})
 		cookie, err := g.Site().SignIn(signin.Person.ID)
 		if err != nil {
@@ -52,14 +53,15 @@ func TestWalkOfMovingLists(t *testing.T) {
 		moved := map[string]bool{}
 		net := &restless{site: g.Handler(), cookie: cookie}
 		client, err := governhttp.New(governhttp.Options{
-			BaseURL: "http://chat.example", Transport: net, Classify: classify,
-			Sender: governhttp.NewSender(governor.New("lists", func(c *governor.Config) { c.Discovery, c.Attempts = 0, 1 }), governhttp.SenderOptions{}),
+			BaseURL: "http://chat.example", Transport: net, Classify: classifyResponse,
+			Sender: governhttp.NewSender(governor.New("lists", func(c *governor.Config) { c.Discovery, c.Attempts = 0, 1 }),
+				governhttp.SenderOptions{}),
 		})
 		if err != nil {
 			t.Fatal(err)
 		}
 		hidden := ""
-		a := &api{lists: client, cookie: func(context.Context, string) string { return "" },
+		a := &siteClient{lists: client, cookie: func(context.Context, string) string { return "" },
 			hide: func(token string) { hidden = token }}
 		before := g.Truth()[sim.StreamConversations]
 		left := rapid.IntRange(0, 15).Draw(t, "times that it changes") // a list that moves for ever cannot be read
@@ -69,7 +71,8 @@ func TestWalkOfMovingLists(t *testing.T) {
 			}
 			for range rapid.IntRange(0, 2).Draw(t, "changes") {
 				done, err := g.Mutate(providersim.Mutation{
-					Op: rapid.SampledFrom([]string{"touch_chats", "add_chats", "delete_chats", "delete_chats", "archive_chats", "move_chats"}).Draw(t, "op"), N: rapid.IntRange(1, 6).Draw(t, "n"),
+					Op: rapid.SampledFrom([]string{"touch_chats", "add_chats", "delete_chats", "delete_chats", "archive_chats",
+						"move_chats"}).Draw(t, "op"), N: rapid.IntRange(1, 6).Draw(t, "n"),
 				})
 				if err != nil {
 					t.Fatal(err)
@@ -79,11 +82,11 @@ func TestWalkOfMovingLists(t *testing.T) {
 				}
 			}
 		}
-		l := &lists{api: a}
+		l := &conversationLists{api: a}
 		given := map[string]bool{}
 		var last connectorkit.Item
 		for token, tries := "", 0; ; {
-			page, err := l.page(t.Context(), connectorkit.Window{Token: token})
+			page, err := l.fetchListPage(t.Context(), connectorkit.Window{Token: token})
 			if err != nil {
 				if tries++; tries > 5 {
 					t.Fatal(err)

@@ -23,12 +23,16 @@ type conversationRecord struct {
 	GizmoID     *string `json:"gizmo_id"`
 }
 
-// record maps a listed conversation. How many messages its branch has is known only where
+// toRecord maps a listed conversation. How many messages its branch has is known only where
 // the tree is.
-func (r *row) record(branch *int) conversationRecord {
+func (r *conversationRow) toRecord(branch *int) conversationRecord {
 	return conversationRecord{
-		ID: r.key(), Title: clean(r.Title), CreateTime: r.CreateTime.text(), UpdateTime: r.UpdateTime.text(), IsArchived: r.IsArchived,
-		IsStarred: r.IsStarred, WorkspaceID: clean(r.WorkspaceID), CurrentNode: clean(r.CurrentNode), Branch: branch, GizmoID: clean(r.GizmoID),
+		ID: r.conversationID(), Title: validOrNil(r.Title), CreateTime: r.CreateTime.recordTime(),
+		UpdateTime: r.UpdateTime.recordTime(),
+		IsArchived: r.IsArchived,
+		IsStarred:  r.IsStarred, WorkspaceID: validOrNil(r.WorkspaceID), CurrentNode: validOrNil(r.CurrentNode),
+		Branch:  branch,
+		GizmoID: validOrNil(r.GizmoID),
 	}
 }
 
@@ -45,52 +49,51 @@ type messageRecord struct {
 	CreateTime     *string          `json:"create_time"`
 	FinishReason   *string          `json:"finish_reason"`
 	Citations      []jsontext.Value `json:"citations"`
-	ToolCalls      []toolCall       `json:"tool_calls"`
+	ToolCalls      []toolCallRecord `json:"tool_calls"`
 	AttachmentIDs  []string         `json:"attachment_ids"`
 	OnBranch       bool             `json:"on_current_branch"`
 }
 
-// toolCall is a message that is addressed to a tool. Its arguments are the message's words.
-type toolCall struct {
+// toolCallRecord is a message that is addressed to a tool. Its arguments are the message's text.
+type toolCallRecord struct {
 	Recipient string `json:"recipient"`
 }
 
-// records maps every message of every branch, parents before children. The order is the
+// messageRecords maps every message of every branch, parents before children. The order is the
 // same for the same tree.
-func (c *conversation) records() []connectorkit.Record {
-	on := c.branch()
+func (c *conversation) messageRecords() []connectorkit.Record {
+	on := c.currentBranch()
 	var out []connectorkit.Record
-	for _, id := range c.order() {
+	for _, id := range c.treeOrder() {
 		if n := c.Mapping[id]; n.Message != nil {
-			out = append(out, c.filed(connectorkit.Upsert(n.record(id, c.key(), on[id]))))
+			out = append(out, c.withExportFile(connectorkit.Upsert(n.toRecord(id, c.conversationID(), on[id]))))
 		}
 	}
 	return out
 }
 
-// filed says which file of an export a record came from; of one that the site gave it says nothing.
-func (c *conversation) filed(rec connectorkit.Record) connectorkit.Record {
+// withExportFile adds the name of the export file to a record. Records from the site stay unchanged.
+func (c *conversation) withExportFile(rec connectorkit.Record) connectorkit.Record {
 	if c.file == "" {
 		return rec
 	}
 	return rec.FromFile(c.file)
 }
 
-// completed is the record of a conversation, of which a list knows some and the tree the rest.
-// What only lists tell is taken from the one that named it.
-func (c *conversation) completed(listed *row) connectorkit.Record {
-	r := c.row
+// completedRecord returns the record of a conversation, part of which comes from a list and the rest from the tree.
+func (c *conversation) completedRecord(listed *conversationRow) connectorkit.Record {
+	r := c.conversationRow
 	if listed != nil {
 		r = *listed
 		r.CurrentNode = c.CurrentNode
 	}
-	return connectorkit.OfItem(connectorkit.Upsert(r.record(c.messagesOnBranch())))
+	return connectorkit.ListedRecord(connectorkit.Upsert(r.toRecord(c.messagesOnBranch())))
 }
 
 // messagesOnBranch counts what the conversation shows.
 func (c *conversation) messagesOnBranch() *int {
 	count := 0
-	for id := range c.branch() {
+	for id := range c.currentBranch() {
 		if c.Mapping[id].Message != nil {
 			count++
 		}
@@ -98,8 +101,8 @@ func (c *conversation) messagesOnBranch() *int {
 	return &count
 }
 
-// order walks the tree from its roots. What no root leads to follows by id.
-func (c *conversation) order() []string {
+// treeOrder walks the tree from its roots. What no root leads to follows by id.
+func (c *conversation) treeOrder() []string {
 	ids := make([]string, 0, len(c.Mapping))
 	for id := range c.Mapping {
 		ids = append(ids, id)
@@ -137,49 +140,50 @@ func (c *conversation) order() []string {
 	return out
 }
 
-func (n node) record(id, conversation string, onBranch bool) messageRecord {
+func (n treeNode) toRecord(id, conversation string, onBranch bool) messageRecord {
 	m := n.Message
-	said := m.Content.read()
+	content := m.Content.readContentText()
 	out := messageRecord{
-		ID: valid(id), ConversationID: conversation, ParentID: clean(n.Parent), ChildrenIDs: []string{}, Role: some(m.Author.Role),
-		Content: said.text(), ContentType: some(m.Content.Type), CreateTime: m.CreateTime.text(),
-		Citations: []jsontext.Value{}, ToolCalls: []toolCall{}, AttachmentIDs: []string{}, OnBranch: onBranch,
+		ID: validUTF8(id), ConversationID: conversation, ParentID: validOrNil(n.Parent), ChildrenIDs: []string{},
+		Role:    nonEmptyOrNil(m.Author.Role),
+		Content: content.joinedText(), ContentType: nonEmptyOrNil(m.Content.Type), CreateTime: m.CreateTime.recordTime(),
+		Citations: []jsontext.Value{}, ToolCalls: []toolCallRecord{}, AttachmentIDs: []string{}, OnBranch: onBranch,
 	}
 	for _, child := range n.Children {
-		out.ChildrenIDs = append(out.ChildrenIDs, valid(child))
+		out.ChildrenIDs = append(out.ChildrenIDs, validUTF8(child))
 	}
 	if m.Author.Role == "assistant" && m.Recipient != "" && m.Recipient != "all" {
-		out.ToolCalls = append(out.ToolCalls, toolCall{valid(m.Recipient)})
+		out.ToolCalls = append(out.ToolCalls, toolCallRecord{validUTF8(m.Recipient)})
 	}
-	files := said.files
-	var meta metadata
-	if len(m.Metadata) > 0 && decode(m.Metadata, &meta) == nil {
-		out.ModelSlug = clean(meta.ModelSlug)
+	files := content.files
+	var meta messageMetadata
+	if len(m.Metadata) > 0 && decodeLenient(m.Metadata, &meta) == nil {
+		out.ModelSlug = validOrNil(meta.ModelSlug)
 		if meta.FinishDetails != nil {
-			out.FinishReason = clean(meta.FinishDetails.Type)
+			out.FinishReason = validOrNil(meta.FinishDetails.Type)
 		}
 		for _, c := range meta.Citations {
-			out.Citations = append(out.Citations, canonical(c))
+			out.Citations = append(out.Citations, wellFormedValue(c))
 		}
 		for _, a := range meta.Attachments {
 			files = append(files, a.ID)
 		}
 	}
 	for _, id := range files {
-		if id = valid(id); id != "" && !slices.Contains(out.AttachmentIDs, id) {
+		if id = validUTF8(id); id != "" && !slices.Contains(out.AttachmentIDs, id) {
 			out.AttachmentIDs = append(out.AttachmentIDs, id)
 		}
 	}
 	return out
 }
 
-// maxCitation bounds one citation, which is kept as it came.
+// maxCitation bounds one citation, which is stored unchanged.
 const maxCitation = 64 << 10
 
-// canonical is a value whose text is well-formed; null when it is too long for a record.
-func canonical(v jsontext.Value) jsontext.Value {
+// wellFormedValue returns a value with valid text, or null when it is too long for a record.
+func wellFormedValue(v jsontext.Value) jsontext.Value {
 	var tree any
-	if len(v) > maxCitation || decode(v, &tree) != nil {
+	if len(v) > maxCitation || decodeLenient(v, &tree) != nil {
 		return jsontext.Value("null")
 	}
 	out := v.Clone()
@@ -189,21 +193,21 @@ func canonical(v jsontext.Value) jsontext.Value {
 	return out
 }
 
-// some is nil for nothing.
-func some(s string) *string {
+// nonEmptyOrNil is nil for nothing.
+func nonEmptyOrNil(s string) *string {
 	if s == "" {
 		return nil
 	}
-	s = valid(s)
+	s = validUTF8(s)
 	return &s
 }
 
-func clean(s *string) *string {
+func validOrNil(s *string) *string {
 	if s == nil {
 		return nil
 	}
-	v := valid(*s)
+	v := validUTF8(*s)
 	return &v
 }
 
-func valid(s string) string { return strings.ToValidUTF8(s, "\uFFFD") }
+func validUTF8(s string) string { return strings.ToValidUTF8(s, "\uFFFD") }

@@ -90,10 +90,11 @@ func played(t *testing.T) catalog.Connector {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return catalog.Connector{Name: "chatgpt", Builtin: true, Manifest: chatgpt.Connector().Manifest, Path: path, Args: []string{player}}
+	return catalog.Connector{Name: "chatgpt", Builtin: true, Manifest: chatgpt.Connector().Manifest, Path: path,
+		Args: []string{player}}
 }
 
-// start serves an account where somebody is signed in.
+// start serves an account with a signed-in person.
 func start(t *testing.T, cfg sim.Config) (*connectortest.Sim, *sim.ChatGPT) {
 	t.Helper()
 	s, err := sim.Start(cfg)
@@ -110,5 +111,6 @@ func start(t *testing.T, cfg sim.Config) (*connectortest.Sim, *sim.ChatGPT) {
 		t.Fatal(err)
 	}
 	base.User = url.User(cookie.Value)
-	return &connectortest.Sim{Provider: s.Sim, Gate: s.Sim.Gate(), Env: map[string]string{"PDPP_CHATGPT_BASE_URL": base.String()}}, s.Sim
+	return &connectortest.Sim{Provider: s.Sim, Gate: s.Sim.Gate(),
+		Env: map[string]string{"PDPP_CHATGPT_BASE_URL": base.String()}}, s.Sim
 }

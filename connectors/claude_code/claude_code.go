@@ -4,7 +4,7 @@
 //
 //	stores.go      which files there are, and what is done with them
 //	transcript.go  a line of a transcript to a message, an attachment, a part of a session
-//	content.go     what a message says
+//	content.go     the content of a message
 //	documents.go   everything that is no transcript
 package claudecode
 
@@ -22,33 +22,33 @@ import (
 var manifestJSON []byte
 
 // Connector is the Claude Code connector.
-func Connector() connectorkit.Connector { return connectorkit.MustNew(manifestJSON, open) }
+func Connector() connectorkit.Connector { return connectorkit.MustNew(manifestJSON, newCollectors) }
 
 const (
-	homeRoot     = "home"
+	homeRootName = "home"
 	projectsRoot = "projects"
 )
 
-func open(_ context.Context, s *connectorkit.Setup) ([]connectorkit.Collector, error) {
-	home, projects := roots(s.Env)
-	s.Mask(s.Env("PDPP_CLAUDE_CODE_REDACT"))
-	keep := localfile.LimitsOf(s.Env("PDPP_CLAUDE_CODE_TEXT"))
+func newCollectors(_ context.Context, s *connectorkit.Setup) ([]connectorkit.Collector, error) {
+	home, projects := findRoots(s.Env)
+	s.MaskSecrets(s.Env("PDPP_CLAUDE_CODE_REDACT"))
+	keep := localfile.ParseLimits(s.Env("PDPP_CLAUDE_CODE_TEXT"))
 	source := localfile.Source{
 		Streams: []string{
 			"sessions", "messages", "attachments", "prompt_history", "tasks", "skills", "memory_notes", "slash_commands",
 			"file_history", "cache_inventory", "backup_inventory", "config_inventory",
 		},
-		Roots:    []localfile.Root{{Name: homeRoot, Path: home}, {Name: projectsRoot, Path: projects}},
-		Stores:   stores(keep),
+		Roots:    []localfile.Root{{Name: homeRootName, Path: home}, {Name: projectsRoot, Path: projects}},
+		Stores:   transcriptStores(keep),
 		LastWins: true, // a resumed session repeats the lines of the one before
-		Exclude:  chosen(s.Env("CLAUDE_CODE_PROJECT_INCLUDE"), s.Env("CLAUDE_CODE_PROJECT_EXCLUDE")),
+		Exclude:  projectFilter(s.Env("CLAUDE_CODE_PROJECT_INCLUDE"), s.Env("CLAUDE_CODE_PROJECT_EXCLUDE")),
 	}
 	return []connectorkit.Collector{source.Collector()}, nil
 }
 
-// roots finds Claude Code's folder and that of its transcripts. The latter may be named by
-// itself; named as it would be anyway, it follows the folder.
-func roots(env func(string) string) (home, projects string) {
+// findRoots returns Claude Code's folder and the folder of its transcripts. The second may be configured separately;
+// if it has the default location it follows the first.
+func findRoots(env func(string) string) (home, projects string) {
 	given := env("CLAUDE_CONFIG_DIR")
 	home, projects = given, env("CLAUDE_CODE_PROJECTS_DIR")
 	if other := env("CLAUDE_CODE_HOME"); other != "" {
@@ -60,10 +60,10 @@ func roots(env func(string) string) (home, projects string) {
 	return home, projects
 }
 
-// chosen leaves out the projects that the owner does not want, by the names of their
-// folders or by the paths that these stand for.
-func chosen(include, exclude string) func(root, rel string) bool {
-	in, out := names(include), names(exclude)
+// projectFilter returns a filter that excludes the projects that the owner does not want, by folder name or by the
+// path that the name encodes.
+func projectFilter(include, exclude string) func(root, rel string) bool {
+	in, out := nameSet(include), nameSet(exclude)
 	if len(in) == 0 && len(out) == 0 {
 		return nil
 	}
@@ -76,18 +76,18 @@ func chosen(include, exclude string) func(root, rel string) bool {
 	}
 }
 
-func names(list string) map[string]bool {
+func nameSet(list string) map[string]bool {
 	set := map[string]bool{}
 	for _, name := range strings.Split(list, ",") {
 		if name = strings.TrimSpace(name); name != "" {
-			set[encoded(name)] = true
+			set[projectFolderName(name)] = true
 		}
 	}
 	return set
 }
 
-// encoded is how Claude Code names the folder of a project.
-func encoded(path string) string {
+// projectFolderName is how Claude Code names the folder of a project.
+func projectFolderName(path string) string {
 	return strings.Map(func(r rune) rune {
 		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' {
 			return r

@@ -24,27 +24,39 @@ func put(t testing.TB, dir, rel, content string) {
 
 func lines(list ...string) string { return strings.Join(list, "\n") + "\n" }
 
-// TestSession holds what a transcript says about its session and who speaks in it.
+// TestSession checks the session record of a transcript and the origin of its messages.
 func TestSession(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	env := map[string]string{"CLAUDE_CONFIG_DIR": dir}
-	common := `"sessionId":"s1","cwd":"/home/mara/app","gitBranch":"main","version":"2.1.40","userType":"external","entrypoint":"cli"`
+	common := `"sessionId":"s1","cwd":"/home/mara/app","gitBranch":"main","version":"2.1.40","userType":"external",` +
+		`"entrypoint":"cli"`
 	put(t, dir, "projects/-p/s1.jsonl", lines(
 		`{"type":"summary","summary":"A summary","leafUuid":"x"}`,
-		`{"type":"user","uuid":"u1",`+common+`,"timestamp":"2026-03-01T10:00:05.000Z","message":{"role":"user","content":"fix the test"}}`,
-		`{"type":"user","uuid":"u0",`+common+`,"timestamp":"2026-03-01T10:00:00.000Z","isMeta":true,"message":{"role":"user","content":"Caveat"}}`,
-		`{"type":"assistant","uuid":"a1","parentUuid":"u1",`+common+`,"timestamp":"2026-03-01T10:01:00.000Z","requestId":"req_1","message":{"id":"msg_1","role":"assistant","model":"model-1","content":[{"type":"thinking","thinking":"hm","signature":"x"},{"type":"text","text":"Done."},{"type":"tool_use","id":"t1","name":"Bash","input":{"command":"ls"}}]}}`,
-		`{"type":"user","uuid":"r1",`+common+`,"timestamp":"2026-03-01T10:02:00.000Z","message":{"role":"user","content":[{"tool_use_id":"t1","type":"tool_result","content":"`+strings.Repeat("0123456789", 300)+`"}]},"toolUseResult":{"stdout":"again"}}`,
-		`{"type":"user","uuid":"c1",`+common+`,"timestamp":"2026-03-01T10:02:01.000Z","message":{"role":"user","content":"<command-name>/clear</command-name>"}}`,
-		`{"type":"system","subtype":"compact_boundary","uuid":"y1",`+common+`,"timestamp":"2026-03-01T10:03:00.000Z","content":"Compacted"}`,
+		`{"type":"user","uuid":"u1",`+common+`,"timestamp":"2026-03-01T10:00:05.000Z","message":{"role":"user",`+
+			`"content":"fix the test"}}`,
+		`{"type":"user","uuid":"u0",`+common+`,"timestamp":"2026-03-01T10:00:00.000Z","isMeta":true,`+
+			`"message":{"role":"user","content":"Caveat"}}`,
+		`{"type":"assistant","uuid":"a1","parentUuid":"u1",`+common+`,"timestamp":"2026-03-01T10:01:00.000Z",`+
+			`"requestId":"req_1","message":{"id":"msg_1","role":"assistant","model":"model-1","content":[{"type":"thinking",`+
+			`"thinking":"hm","signature":"x"},{"type":"text","text":"Done."},{"type":"tool_use","id":"t1","name":"Bash",`+
+			`"input":{"command":"ls"}}]}}`,
+		`{"type":"user","uuid":"r1",`+common+`,"timestamp":"2026-03-01T10:02:00.000Z","message":{"role":"user",`+
+			`"content":[{"tool_use_id":"t1","type":"tool_result","content":"`+strings.Repeat("0123456789",
+			300)+`"}]},"toolUseResult":{"stdout":"again"}}`,
+		`{"type":"user","uuid":"c1",`+common+`,"timestamp":"2026-03-01T10:02:01.000Z","message":{"role":"user",`+
+			`"content":"<command-name>/clear</command-name>"}}`,
+		`{"type":"system","subtype":"compact_boundary","uuid":"y1",`+common+`,"timestamp":"2026-03-01T10:03:00.000Z",`+
+			`"content":"Compacted"}`,
 		`{"type":"progress","uuid":"p1",`+common+`}`,
 		`{"type":"ai-title","sessionId":"s1","aiTitle":"Made up"}`,
 		`{"type":"custom-title","sessionId":"s1","customTitle":"Pump"}`,
 		`{"type":"ai-title","sessionId":"s1","aiTitle":"Made up again"}`,
 	))
-	kept := inprocess.New(t, claudecode.Connector(), env).Run()
-	want := `{"id":"s1","project_path":"-p","cwd":"/home/mara/app","git_branch":"main","version":"2.1.40","started_at":"2026-03-01T10:00:00.000Z","last_event_at":"2026-03-01T10:03:00.000Z","message_count":5,"user_type":"external","entrypoint":"cli","title":"Pump"}`
+	kept := inprocess.NewMemoryRunner(t, claudecode.Connector(), env).Run()
+	want := `{"id":"s1","project_path":"-p","cwd":"/home/mara/app","git_branch":"main","version":"2.1.40",` +
+		`"started_at":"2026-03-01T10:00:00.000Z","last_event_at":"2026-03-01T10:03:00.000Z","message_count":5,` +
+		`"user_type":"external","entrypoint":"cli","title":"Pump"}`
 	if got := kept.Records["sessions"]["s1"]; got != want {
 		t.Errorf("session %s", got)
 	}
@@ -56,10 +68,12 @@ func TestSession(t *testing.T) {
 			t.Errorf("message %s lacks %s: %s", id, part, got)
 		}
 	}
-	if got := kept.Records["messages"]["r1"]; !strings.Contains(got, `"origin":"tool"`) || !strings.Contains(got, `"content_cut":true`) {
+	if got := kept.Records["messages"]["r1"]; !strings.Contains(got, `"origin":"tool"`) ||
+		!strings.Contains(got, `"content_cut":true`) {
 		t.Errorf("output of a tool: %s", got)
 	}
-	if got := kept.Records["attachments"]["y1"]; !strings.Contains(got, `"event_type":"system:compact_boundary"`) || len(kept.Keys("attachments")) != 1 {
+	if got := kept.Records["attachments"]["y1"]; !strings.Contains(got, `"event_type":"system:compact_boundary"`) ||
+		len(kept.Keys("attachments")) != 1 {
 		t.Errorf("attachments %v", kept.Records["attachments"])
 	}
 	if got := kept.Records["coverage_diagnostics"]["transcripts"]; !strings.Contains(got, `"progress":1`) {
@@ -74,11 +88,12 @@ func TestForks(t *testing.T) {
 	dir := t.TempDir()
 	env := map[string]string{"CLAUDE_CONFIG_DIR": dir}
 	line := func(session, uuid string) string {
-		return `{"type":"user","uuid":"` + uuid + `","sessionId":"` + session + `","timestamp":"2026-03-01T10:00:00.000Z","message":{"role":"user","content":"hello"}}`
+		return `{"type":"user","uuid":"` + uuid + `","sessionId":"` + session +
+			`","timestamp":"2026-03-01T10:00:00.000Z","message":{"role":"user","content":"hello"}}`
 	}
 	put(t, dir, "projects/-p/one.jsonl", lines(line("one", "u1"), line("one", "u2")))
 	put(t, dir, "projects/-p/two.jsonl", lines(line("two", "u1"), line("two", "u3")))
-	kept := inprocess.New(t, claudecode.Connector(), env).Run()
+	kept := inprocess.NewMemoryRunner(t, claudecode.Connector(), env).Run()
 	sessionOf := func(k *inprocess.MemoryRunner, uuid string) string {
 		_, after, _ := strings.Cut(k.Records["messages"][uuid], `"session_id":"`)
 		return after[:3]
@@ -91,7 +106,7 @@ func TestForks(t *testing.T) {
 	if kept.Writes != before {
 		t.Errorf("the second pass wrote %d records", kept.Writes-before)
 	}
-	anew := inprocess.New(t, claudecode.Connector(), env).Run()
+	anew := inprocess.NewMemoryRunner(t, claudecode.Connector(), env).Run()
 	for _, id := range kept.Keys("messages") {
 		if kept.Records["messages"][id] != anew.Records["messages"][id] {
 			t.Errorf("%s differs from the beginning: %s", id, anew.Records["messages"][id])
@@ -106,7 +121,8 @@ func TestChoices(t *testing.T) {
 	dir := t.TempDir()
 	secret := "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
 	text := func(id string) string {
-		return lines(`{"type":"user","uuid":"` + id + `","sessionId":"s","timestamp":"2026-03-01T10:00:00.000Z","message":{"role":"user","content":"key ` + secret + `"}}`)
+		return lines(`{"type":"user","uuid":"` + id +
+			`","sessionId":"s","timestamp":"2026-03-01T10:00:00.000Z","message":{"role":"user","content":"key ` + secret + `"}}`)
 	}
 	put(t, dir, "a/projects/-home-mara-x/s.jsonl", text("x"))
 	put(t, dir, "a/projects/-home-mara-y/s.jsonl", text("y"))
@@ -117,12 +133,14 @@ func TestChoices(t *testing.T) {
 		want []string
 	}{
 		{map[string]string{"CLAUDE_CONFIG_DIR": dir + "/a"}, []string{"x", "y"}},
-		{map[string]string{"CLAUDE_CONFIG_DIR": dir + "/a", "CLAUDE_CODE_PROJECTS_DIR": dir + "/a/projects", "CLAUDE_CODE_HOME": dir + "/b"}, []string{"z"}},
+		{map[string]string{"CLAUDE_CONFIG_DIR": dir + "/a", "CLAUDE_CODE_PROJECTS_DIR": dir + "/a/projects",
+			"CLAUDE_CODE_HOME": dir + "/b"}, []string{"z"}},
 		{map[string]string{"CLAUDE_CONFIG_DIR": dir + "/a", "CLAUDE_CODE_PROJECTS_DIR": dir + "/b/projects"}, []string{"z"}},
 		{map[string]string{"CLAUDE_CONFIG_DIR": dir + "/a", "CLAUDE_CODE_PROJECT_EXCLUDE": "/home/mara/x"}, []string{"y"}},
-		{map[string]string{"CLAUDE_CONFIG_DIR": dir + "/a", "CLAUDE_CODE_PROJECT_INCLUDE": "-home-mara-x, other"}, []string{"x"}},
+		{map[string]string{"CLAUDE_CONFIG_DIR": dir + "/a", "CLAUDE_CODE_PROJECT_INCLUDE": "-home-mara-x, other"},
+			[]string{"x"}},
 	} {
-		kept := inprocess.New(t, claudecode.Connector(), c.env).Run()
+		kept := inprocess.NewMemoryRunner(t, claudecode.Connector(), c.env).Run()
 		if got := kept.Keys("messages"); !slices.Equal(got, c.want) {
 			t.Errorf("%v: messages %v, want %v", c.env, got, c.want)
 		}
@@ -145,9 +163,10 @@ func FuzzLines(f *testing.F) {
 	connector := claudecode.Connector()
 	f.Fuzz(func(t *testing.T, content []byte) {
 		dir := t.TempDir()
-		for _, rel := range []string{"projects/p/s.jsonl", "history.jsonl", "todos/s-agent-a.json", "tasks/s/1.json", "skills/x/SKILL.md"} {
+		for _, rel := range []string{"projects/p/s.jsonl", "history.jsonl", "todos/s-agent-a.json", "tasks/s/1.json",
+			"skills/x/SKILL.md"} {
 			put(t, dir, rel, string(content)+"\n")
 		}
-		inprocess.New(t, connector, map[string]string{"CLAUDE_CONFIG_DIR": dir}).Run()
+		inprocess.NewMemoryRunner(t, connector, map[string]string{"CLAUDE_CONFIG_DIR": dir}).Run()
 	})
 }

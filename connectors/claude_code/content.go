@@ -6,22 +6,22 @@ import (
 	"github.com/pdpp-go/pdpp/connectorkit/localfile"
 )
 
-// said is what a message holds.
-type said struct {
+// messageContent is the content of a message.
+type messageContent struct {
 	role, id, model string
 	text            localfile.Excerpt
 	results         int  // outputs of tools in it
 	cut             bool // something within it was cut
 }
 
-// event is what a line that is no message holds.
-type event struct {
+// lineEvent is what a line that is no message holds.
+type lineEvent struct {
 	kind, hook, toolUse string
 	text                localfile.Excerpt
 	present             bool
 }
 
-func (t *transcript) readMessage(m *said) error {
+func (t *transcript) readMessage(m *messageContent) error {
 	s := &t.scan
 	m.text.Limit = t.keep.Text
 	if s.Kind() != '{' {
@@ -45,7 +45,7 @@ func (t *transcript) readMessage(m *said) error {
 }
 
 // readContent reads a text, or blocks of text, thoughts, calls of tools and their outputs.
-func (t *transcript) readContent(m *said) error {
+func (t *transcript) readContent(m *messageContent) error {
 	s := &t.scan
 	switch s.Kind() {
 	case '"':
@@ -59,14 +59,14 @@ func (t *transcript) readContent(m *said) error {
 			if s.Kind() != '{' {
 				return s.Skip()
 			}
-			return t.readBlock(m)
+			return t.readContentBlock(m)
 		})
 	}
 	return s.Skip()
 }
 
-// readBlock reads one block. Its members come in any order.
-func (t *transcript) readBlock(m *said) error {
+// readContentBlock reads one block. Its members come in any order.
+func (t *transcript) readContentBlock(m *messageContent) error {
 	s := &t.scan
 	var kind, tool string
 	input, output := localfile.Excerpt{Limit: t.keep.Output, Sum: true}, localfile.Excerpt{Limit: t.keep.Output, Sum: true}
@@ -108,12 +108,12 @@ func (t *transcript) readBlock(m *said) error {
 		m.text.Text("[tool_result] " + output.Marked())
 		m.cut = m.cut || output.Cut()
 	default:
-		m.text.Text("[" + localfile.Kind(kind) + "]")
+		m.text.Text("[" + localfile.LineKind(kind) + "]")
 	}
 	return err
 }
 
-// readOutput reads what a tool gave back: a text, or blocks of which the texts count.
+// readOutput reads the output of a tool: a text, or the texts of its blocks.
 func (t *transcript) readOutput(e *localfile.Excerpt) error {
 	s := &t.scan
 	switch s.Kind() {
@@ -146,12 +146,12 @@ func (t *transcript) readOutput(e *localfile.Excerpt) error {
 	return s.Skip()
 }
 
-func (t *transcript) readAttachment(e *event) error {
+func (t *transcript) readAttachment(e *lineEvent) error {
 	s := &t.scan
 	e.text = localfile.Excerpt{Limit: t.keep.Output, Sum: true}
 	e.present = true
 	if s.Kind() != '{' {
-		return t.readText(e)
+		return t.readLineContent(e)
 	}
 	return s.Object(func(name []byte) (err error) {
 		switch string(name) {
@@ -177,8 +177,8 @@ func (t *transcript) readAttachment(e *event) error {
 	})
 }
 
-// readText reads the content of a line that is no message.
-func (t *transcript) readText(e *event) error {
+// readLineContent reads the content of a line that is no message.
+func (t *transcript) readLineContent(e *lineEvent) error {
 	raw, err := t.scan.Raw()
 	if err != nil || raw.Kind() == 'n' {
 		return err

@@ -17,8 +17,8 @@ import (
 	"github.com/pdpp-go/pdpp/connectorkit/localfile"
 )
 
-// document is an authored Markdown file.
-type document struct {
+// markdownFile is an authored Markdown file.
+type markdownFile struct {
 	ID          string         `json:"id"`
 	ProjectPath string         `json:"project_path,omitzero"`
 	NotePath    string         `json:"note_path,omitzero"`
@@ -32,9 +32,10 @@ type document struct {
 	MtimeEpoch  int64          `json:"mtime_epoch"`
 }
 
-func read(f *localfile.File, content []byte, name string, keep localfile.Limits) document {
+func readDocument(f *localfile.File, content []byte, name string, keep localfile.TextLimits) markdownFile {
 	head, body := localfile.FrontMatter(content)
-	d := document{ID: f.Rel, Name: name, Path: f.Path, Description: localfile.HeadText(head, "description"), FrontMatter: head, MtimeEpoch: f.Modified.Unix()}
+	d := markdownFile{ID: f.Rel, Name: name, Path: f.Path, Description: localfile.HeadText(head, "description"),
+		FrontMatter: head, MtimeEpoch: f.Modified.Unix()}
 	if own := localfile.HeadText(head, "name"); own != "" {
 		d.Name = own
 	}
@@ -44,49 +45,50 @@ func read(f *localfile.File, content []byte, name string, keep localfile.Limits)
 	return d
 }
 
-func skill(keep localfile.Limits) func(*localfile.File, []byte) error {
+func readSkill(keep localfile.TextLimits) func(*localfile.File, []byte) error {
 	return func(f *localfile.File, content []byte) error {
-		d := read(f, content, path.Base(path.Dir(f.Rel)), keep)
+		d := readDocument(f, content, path.Base(path.Dir(f.Rel)), keep)
 		d.Source = "user"
 		f.Emit("skills", connectorkit.Upsert(&d))
 		return nil
 	}
 }
 
-func slashCommand(keep localfile.Limits) func(*localfile.File, []byte) error {
+func slashCommand(keep localfile.TextLimits) func(*localfile.File, []byte) error {
 	return func(f *localfile.File, content []byte) error {
 		name := strings.TrimSuffix(strings.TrimPrefix(f.Rel, "commands/"), ".md")
-		d := read(f, content, strings.ReplaceAll(name, "/", ":"), keep)
+		d := readDocument(f, content, strings.ReplaceAll(name, "/", ":"), keep)
 		f.Emit("slash_commands", connectorkit.Upsert(&d))
 		return nil
 	}
 }
 
-func memoryNote(keep localfile.Limits) func(*localfile.File, []byte) error {
+func memoryNote(keep localfile.TextLimits) func(*localfile.File, []byte) error {
 	return func(f *localfile.File, content []byte) error {
 		project, note, _ := strings.Cut(f.Rel, "/memory/")
-		d := read(f, content, strings.TrimSuffix(path.Base(note), ".md"), keep)
+		d := readDocument(f, content, strings.TrimSuffix(path.Base(note), ".md"), keep)
 		d.ProjectPath, d.NotePath = project, note
 		f.Emit("memory_notes", connectorkit.Upsert(&d))
 		return nil
 	}
 }
 
-// toolResult is a large output of a tool, of which the beginning is kept.
+// toolResult stores the beginning of a large tool output.
 func toolResult(f *localfile.File, content []byte) error {
 	parts := strings.Split(f.Rel, "/")
 	text := localfile.Excerpt{Limit: len(content)}
 	text.Text(string(content))
 	a := attachment{
-		ID: "tool_result_file:" + strings.Join([]string{parts[0], parts[1], path.Base(f.Rel)}, "/"), SessionID: parts[1], EventType: "tool_result_file",
-		Preview: text.String(), Bytes: f.Size, Cut: f.Cut, Timestamp: f.Modified.Format(time.RFC3339),
+		ID: "tool_result_file:" + strings.Join([]string{parts[0], parts[1], path.Base(f.Rel)}, "/"), SessionID: parts[1],
+		EventType: "tool_result_file",
+		Preview:   text.String(), Bytes: f.Size, Cut: f.Cut, Timestamp: f.Modified.Format(time.RFC3339),
 	}
 	f.Emit("attachments", connectorkit.Upsert(&a))
 	return nil
 }
 
-// typed is one thing that was typed at the prompt.
-type typed struct {
+// typedPrompt is one prompt that the person typed.
+type typedPrompt struct {
 	ID        string `json:"id"`
 	SessionID string `json:"session_id,omitzero"`
 	Project   string `json:"project,omitzero"`
@@ -98,10 +100,10 @@ type typed struct {
 
 type promptLines struct {
 	f    *localfile.File
-	keep localfile.Limits
+	keep localfile.TextLimits
 }
 
-func promptHistory(keep localfile.Limits) func(*localfile.File, jsontext.Value) localfile.LineReader {
+func promptHistory(keep localfile.TextLimits) func(*localfile.File, jsontext.Value) localfile.LineReader {
 	return func(f *localfile.File, _ jsontext.Value) localfile.LineReader { return &promptLines{f, keep} }
 }
 
@@ -109,7 +111,7 @@ func (p *promptLines) End() {}
 
 func (p *promptLines) State() any { return nil }
 
-var errNoText = errors.New("the line has no text")
+var errMissingText = errors.New("the line has no text")
 
 func (p *promptLines) Line(raw []byte) error {
 	var l struct {
@@ -123,18 +125,19 @@ func (p *promptLines) Line(raw []byte) error {
 		return err
 	}
 	if l.Display == "" && len(l.Pasted) == 0 {
-		return errNoText
+		return errMissingText
 	}
 	sum := sha256.Sum256([]byte(l.Display))
-	at := localfile.Time(strings.Trim(string(l.At), `"`))
+	at := localfile.RecordTime(strings.Trim(string(l.At), `"`))
 	session := l.Session
 	if session == "" {
 		session = "-"
 	}
 	text := localfile.Excerpt{Limit: p.keep.Text}
 	text.Text(l.Display)
-	p.f.Emit("prompt_history", connectorkit.Upsert(&typed{
-		ID: fmt.Sprintf("%s:%s:%s", session, strings.Trim(string(l.At), `"`), hex.EncodeToString(sum[:8])), SessionID: l.Session, Project: l.Project,
+	p.f.Emit("prompt_history", connectorkit.Upsert(&typedPrompt{
+		ID:        fmt.Sprintf("%s:%s:%s", session, strings.Trim(string(l.At), `"`), hex.EncodeToString(sum[:8])),
+		SessionID: l.Session, Project: l.Project,
 		Text: text.Marked(), Pasted: len(l.Pasted), Cut: text.Cut(), Timestamp: at,
 	}))
 	return nil
@@ -153,8 +156,8 @@ type taskRecord struct {
 	MtimeEpoch  int64    `json:"mtime_epoch"`
 }
 
-// taskFile is a task as either build writes it.
-type taskFile struct {
+// taskFileBody is a task as either build writes it.
+type taskFileBody struct {
 	Subject     string   `json:"subject"`
 	Content     string   `json:"content"`
 	Description string   `json:"description"`
@@ -163,36 +166,37 @@ type taskFile struct {
 	BlockedBy   []string `json:"blockedBy"`
 }
 
-func (t taskFile) record(f *localfile.File, id, session string) *taskRecord {
+func (t taskFileBody) toRecord(f *localfile.File, id, session string) *taskRecord {
 	if t.Subject == "" {
 		t.Subject = t.Content
 	}
 	return &taskRecord{
-		ID: id, SessionID: session, Subject: localfile.Short(t.Subject, 20_000), Description: localfile.Short(t.Description, 20_000), Status: t.Status,
+		ID: id, SessionID: session, Subject: localfile.ShortText(t.Subject, 20_000),
+		Description: localfile.ShortText(t.Description, 20_000), Status: t.Status,
 		Blocks: t.Blocks, BlockedBy: t.BlockedBy, MtimeEpoch: f.Modified.Unix(),
 	}
 }
 
-func task(f *localfile.File, content []byte) error {
+func readTaskFile(f *localfile.File, content []byte) error {
 	parts := strings.Split(f.Rel, "/")
-	var t taskFile
+	var t taskFileBody
 	if err := json.Unmarshal(content, &t, jsontext.AllowInvalidUTF8(true)); err != nil {
 		return err
 	}
-	f.Emit("tasks", connectorkit.Upsert(t.record(f, parts[1]+"/"+strings.TrimSuffix(parts[2], ".json"), parts[1])))
+	f.Emit("tasks", connectorkit.Upsert(t.toRecord(f, parts[1]+"/"+strings.TrimSuffix(parts[2], ".json"), parts[1])))
 	return nil
 }
 
-// todos is the list of a session's agent. What is no longer on it is gone.
-func todos(f *localfile.File, content []byte) error {
+// readTodoList reads the list of a session's agent. Entries that left the list are deleted.
+func readTodoList(f *localfile.File, content []byte) error {
 	name := strings.TrimSuffix(path.Base(f.Rel), ".json")
 	session, agent, _ := strings.Cut(name, "-agent-")
-	var list []taskFile
+	var list []taskFileBody
 	if err := json.Unmarshal(content, &list, jsontext.AllowInvalidUTF8(true)); err != nil {
 		return err
 	}
 	for i, t := range list {
-		rec := t.record(f, name+"/"+strconv.Itoa(i), session)
+		rec := t.toRecord(f, name+"/"+strconv.Itoa(i), session)
 		rec.AgentID = agent
 		f.Emit("tasks", connectorkit.Upsert(rec))
 	}

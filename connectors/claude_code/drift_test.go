@@ -18,7 +18,7 @@ import (
 
 func TestDrift(t *testing.T) {
 	t.Parallel()
-	connectortest.DriftFiles(t, target(t), claudecode.Connector())
+	connectortest.DetectDriftFiles(t, target(t), claudecode.Connector())
 }
 
 // BenchmarkSample measures what the comparison of lines costs of a run that reads, judges and emits their records: the
@@ -50,7 +50,7 @@ func BenchmarkSample(b *testing.B) {
 		stdin, w := io.Pipe()
 		began := time.Now()
 		code := connectorkit.Run(b.Context(), c, connectorkit.Process{
-			Stdin:  io.MultiReader(bytes.NewReader(connectortest.StartAll(b, c)), stdin),
+			Stdin:  io.MultiReader(bytes.NewReader(connectortest.StartAllStreams(b, c)), stdin),
 			Stdout: io.Discard, Stderr: io.Discard, Now: time.Now,
 			Env: func(name string) string { return map[string]string{"CLAUDE_CONFIG_DIR": tree.Root()}[name] },
 		})

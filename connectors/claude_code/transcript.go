@@ -13,8 +13,8 @@ import (
 	"github.com/pdpp-go/pdpp/connectorkit/localfile"
 )
 
-// message is a line that somebody said: the person, the model, or a tool in answer to it.
-type message struct {
+// messageRecord is one message of the person, the model or a tool.
+type messageRecord struct {
 	ID          string `json:"id"`
 	SessionID   string `json:"session_id"`
 	ParentUUID  string `json:"parent_uuid,omitzero"`
@@ -47,8 +47,8 @@ type attachment struct {
 	Timestamp  string `json:"timestamp,omitzero"`
 }
 
-// session is what the lines of a main transcript say about their session.
-type session struct {
+// sessionRecord summarizes the lines of a main transcript.
+type sessionRecord struct {
 	ID          string `json:"id"`
 	ProjectPath string `json:"project_path,omitzero"`
 	CWD         string `json:"cwd,omitzero"`
@@ -62,29 +62,29 @@ type session struct {
 	Title       string `json:"title,omitzero"`
 }
 
-// summed is a session as far as it has been read, kept with the place in the file.
-type summed struct {
-	session
-	TitleRank int `json:"rank,omitzero"` // a title that the person gave outranks one that was made up
+// sessionSummary summarizes the lines read so far, and is stored with the position in the file.
+type sessionSummary struct {
+	sessionRecord
+	TitleRank int `json:"rank,omitzero"` // a title from the person outranks a generated one
 }
 
 // transcript reads one file.
 type transcript struct {
 	f       *localfile.File
-	keep    localfile.Limits
+	keep    localfile.TextLimits
 	main    bool
 	project string
 	session string // that the file is named after
 	agent   string
 
-	scan     localfile.Scan
-	Sessions map[string]*summed `json:"s"`
+	scan     localfile.JSONScanner
+	Sessions map[string]*sessionSummary `json:"s"`
 }
 
-func transcripts(keep localfile.Limits) func(*localfile.File, jsontext.Value) localfile.LineReader {
+func transcripts(keep localfile.TextLimits) func(*localfile.File, jsontext.Value) localfile.LineReader {
 	return func(f *localfile.File, state jsontext.Value) localfile.LineReader {
 		parts := strings.Split(f.Rel, "/")
-		t := &transcript{f: f, keep: keep, project: parts[0], Sessions: map[string]*summed{}}
+		t := &transcript{f: f, keep: keep, project: parts[0], Sessions: map[string]*sessionSummary{}}
 		name := strings.TrimSuffix(path.Base(f.Rel), ".jsonl")
 		if agent, ok := strings.CutPrefix(name, "agent-"); ok {
 			t.agent = agent
@@ -96,7 +96,7 @@ func transcripts(keep localfile.Limits) func(*localfile.File, jsontext.Value) lo
 			t.main, t.session = true, name
 		}
 		if state != nil && json.Unmarshal(state, t) != nil || t.Sessions == nil {
-			t.Sessions = map[string]*summed{}
+			t.Sessions = map[string]*sessionSummary{}
 		}
 		return t
 	}
@@ -104,38 +104,37 @@ func transcripts(keep localfile.Limits) func(*localfile.File, jsontext.Value) lo
 
 func (t *transcript) State() any { return t }
 
-// End tells what the sessions of a main transcript are now. One that has a file of its own
-// is told by that.
+// End emits the sessions of a main transcript. A session with a file of its own is emitted from that file.
 func (t *transcript) End() {
 	for id, s := range t.Sessions {
 		if id == t.session || !t.f.Exists(t.project+"/"+id+".jsonl") {
-			t.f.Emit("sessions", connectorkit.Upsert(s.session))
+			t.f.Emit("sessions", connectorkit.Upsert(s.sessionRecord))
 		}
 	}
 }
 
-// line is what is picked from one line.
-type line struct {
+// transcriptLine holds the selected members of one line.
+type transcriptLine struct {
 	kind, subtype, uuid, parent, session, timestamp string
 	cwd, branch, version, userType, entrypoint      string
 	agent, request, toolUse, title                  string
 	sidechain, meta, compact                        bool
-	said                                            said
-	event                                           event
+	message                                         messageContent
+	event                                           lineEvent
 }
 
-// skipped are bookkeeping lines that hold nothing of the conversation.
-var skipped = map[string]bool{
+// skippedLineTypes are bookkeeping lines that hold nothing of the conversation.
+var skippedLineTypes = map[string]bool{
 	"mode": true, "worktree-state": true, "pr-link": true, "last-prompt": true, "progress": true,
 }
 
-// titles are lines that name a session, by how much they count.
-var titles = map[string]int{"summary": 1, "ai-title": 2, "custom-title": 3}
+// titleRanks are lines that name a session, by how much they count.
+var titleRanks = map[string]int{"summary": 1, "ai-title": 2, "custom-title": 3}
 
 // Line reads one line.
 func (t *transcript) Line(raw []byte) error {
-	var l line
-	if err := t.pick(raw, &l); err != nil {
+	var l transcriptLine
+	if err := t.pickMembers(raw, &l); err != nil {
 		return err
 	}
 	if l.session == "" {
@@ -144,21 +143,21 @@ func (t *transcript) Line(raw []byte) error {
 	if l.agent == "" {
 		l.agent = t.agent
 	}
-	l.timestamp = localfile.Time(l.timestamp)
-	switch rank := titles[l.kind]; {
+	l.timestamp = localfile.RecordTime(l.timestamp)
+	switch rank := titleRanks[l.kind]; {
 	case rank > 0:
-		t.name(l, rank)
+		t.setSessionTitle(l, rank)
 	case l.kind == "user" || l.kind == "assistant":
-		t.message(l, raw)
-	case skipped[l.kind] || l.uuid == "" || l.session == "":
-		t.f.Skip(localfile.Kind(l.kind))
+		t.emitMessage(l, raw)
+	case skippedLineTypes[l.kind] || l.uuid == "" || l.session == "":
+		t.f.Skip(localfile.LineKind(l.kind))
 	default:
 		t.attachment(l, raw)
 	}
 	return nil
 }
 
-func (t *transcript) pick(raw []byte, l *line) error {
+func (t *transcript) pickMembers(raw []byte, l *transcriptLine) error {
 	s := &t.scan
 	s.Start(raw)
 	err := s.Object(func(name []byte) (err error) {
@@ -170,13 +169,13 @@ func (t *transcript) pick(raw []byte, l *line) error {
 		case "isCompactSummary":
 			l.compact, err = s.Bool()
 		case "message":
-			err = t.readMessage(&l.said)
+			err = t.readMessage(&l.message)
 		case "attachment":
 			err = t.readAttachment(&l.event)
 		case "content":
-			err = t.readText(&l.event)
+			err = t.readLineContent(&l.event)
 		default:
-			into := l.text(name)
+			into := l.textTarget(name)
 			if into == nil {
 				return s.Skip()
 			}
@@ -190,8 +189,8 @@ func (t *transcript) pick(raw []byte, l *line) error {
 	return s.End()
 }
 
-// text is where a member that is a text goes; nil when it is not picked.
-func (l *line) text(name []byte) *string {
+// textTarget is where a member that is a text goes; nil when it is not picked.
+func (l *transcriptLine) textTarget(name []byte) *string {
 	switch string(name) {
 	case "type":
 		return &l.kind
@@ -227,22 +226,22 @@ func (l *line) text(name []byte) *string {
 	return nil
 }
 
-// summed is the account of a session in this file.
-func (t *transcript) summed(id string) *summed {
+// summaryOf is the account of a session in this file.
+func (t *transcript) summaryOf(id string) *sessionSummary {
 	s := t.Sessions[id]
 	if s == nil {
-		s = &summed{session: session{ID: id, ProjectPath: t.project}}
+		s = &sessionSummary{sessionRecord: sessionRecord{ID: id, ProjectPath: t.project}}
 		t.Sessions[id] = s
 	}
 	return s
 }
 
-// note adds a line to the account of its session.
-func (t *transcript) note(l line, messages int64) {
+// addToSummary adds a line to the account of its session.
+func (t *transcript) addToSummary(l transcriptLine, messages int64) {
 	if !t.main || l.session == "" {
 		return
 	}
-	s := t.summed(l.session)
+	s := t.summaryOf(l.session)
 	s.Messages += messages
 	first := func(to *string, value string) {
 		if *to == "" {
@@ -260,51 +259,54 @@ func (t *transcript) note(l line, messages int64) {
 	last(&s.GitBranch, l.branch)
 	last(&s.Version, l.version)
 	if at := l.timestamp; at != "" {
-		if s.StartedAt == "" || localfile.Earlier(at, s.StartedAt) {
+		if s.StartedAt == "" || localfile.TimeIsEarlier(at, s.StartedAt) {
 			s.StartedAt = at
 		}
-		if s.LastEventAt == "" || localfile.Earlier(s.LastEventAt, at) {
+		if s.LastEventAt == "" || localfile.TimeIsEarlier(s.LastEventAt, at) {
 			s.LastEventAt = at
 		}
 	}
 }
 
-// name takes the title of a session. A summary has no session: it is that of its file.
-func (t *transcript) name(l line, rank int) {
+// setSessionTitle sets the title of a session. A summary line has no session and belongs to its file.
+func (t *transcript) setSessionTitle(l transcriptLine, rank int) {
 	if !t.main || l.title == "" || l.session == "" {
-		t.f.Skip(localfile.Kind(l.kind))
+		t.f.Skip(localfile.LineKind(l.kind))
 		return
 	}
-	if s := t.summed(l.session); rank >= s.TitleRank {
-		s.Title, s.TitleRank = localfile.Short(l.title, 500), rank
+	if s := t.summaryOf(l.session); rank >= s.TitleRank {
+		s.Title, s.TitleRank = localfile.ShortText(l.title, 500), rank
 	}
 }
 
-func (t *transcript) message(l line, raw []byte) {
+func (t *transcript) emitMessage(l transcriptLine, raw []byte) {
 	if l.session == "" {
-		t.f.Skip(localfile.Kind(l.kind))
+		t.f.Skip(localfile.LineKind(l.kind))
 		return
 	}
-	t.note(l, 1)
+	t.addToSummary(l, 1)
 	if l.uuid == "" {
 		sum := sha256.Sum256(raw)
 		l.uuid = "line:" + hex.EncodeToString(sum[:16])
 	}
-	text := l.said.text.Marked()
-	m := message{
-		ID: l.uuid, SessionID: l.session, ParentUUID: l.parent, Role: l.said.role, Type: l.kind, Content: text, Timestamp: l.timestamp,
-		IsSidechain: l.sidechain, UserType: l.userType, AgentID: l.agent, Origin: l.origin(text), Model: l.said.model, MessageID: l.said.id, RequestID: l.request,
-		Bytes: l.said.text.Total(), Cut: l.said.text.Cut() || l.said.cut,
+	text := l.message.text.Marked()
+	m := messageRecord{
+		ID: l.uuid, SessionID: l.session, ParentUUID: l.parent, Role: l.message.role, Type: l.kind, Content: text,
+		Timestamp:   l.timestamp,
+		IsSidechain: l.sidechain, UserType: l.userType, AgentID: l.agent, Origin: l.messageOrigin(text),
+		Model:     l.message.model,
+		MessageID: l.message.id, RequestID: l.request,
+		Bytes: l.message.text.Total(), Cut: l.message.text.Cut() || l.message.cut,
 	}
 	t.f.Emit("messages", connectorkit.Upsert(&m))
 }
 
-// origin says who is speaking. Most lines of the role user were not typed by anybody.
-func (l *line) origin(text string) string {
+// messageOrigin returns the author of a line. Most lines with the role user were not typed by a person.
+func (l *transcriptLine) messageOrigin(text string) string {
 	switch {
 	case l.kind == "assistant":
 		return "assistant"
-	case l.said.results > 0:
+	case l.message.results > 0:
 		return "tool"
 	case l.compact:
 		return "compact_summary"
@@ -318,10 +320,11 @@ func (l *line) origin(text string) string {
 	return "person"
 }
 
-func (t *transcript) attachment(l line, raw []byte) {
-	t.note(l, 0)
+func (t *transcript) attachment(l transcriptLine, raw []byte) {
+	t.addToSummary(l, 0)
 	a := attachment{
-		ID: l.uuid, SessionID: l.session, ParentUUID: l.parent, EventType: l.kind, HookName: l.event.hook, ToolUseID: l.toolUse, Timestamp: l.timestamp,
+		ID: l.uuid, SessionID: l.session, ParentUUID: l.parent, EventType: l.kind, HookName: l.event.hook,
+		ToolUseID: l.toolUse, Timestamp: l.timestamp,
 		Preview: l.event.text.Marked(), Bytes: l.event.text.Total(), Cut: l.event.text.Cut(),
 	}
 	if l.event.toolUse != "" {

@@ -4,8 +4,8 @@ import (
 	"github.com/pdpp-go/pdpp/connectorkit/localfile"
 )
 
-// call is a call of a tool.
-type call struct {
+// toolCall is a call of a tool.
+type toolCall struct {
 	ID        string `json:"id"`
 	SessionID string `json:"session_id"`
 	CallID    string `json:"call_id,omitzero"`
@@ -20,8 +20,8 @@ type call struct {
 	brought   bool
 }
 
-// span is where a line is.
-type span struct {
+// lineSpan is where a line is.
+type lineSpan struct {
 	Offset int64 `json:"o"`
 	Length int64 `json:"l"`
 }
@@ -30,9 +30,8 @@ type span struct {
 // read from its beginning the next time.
 const maxPending = 24
 
-// called takes a call. It is brought with its output, or without when the slice is closed
-// before that comes.
-func (r *rollout) called(it *item) {
+// startToolCall starts a call. It is emitted with its output, or without when the slice ends first.
+func (r *rolloutReader) startToolCall(it *lineItem) {
 	c := it.call
 	c.SessionID, c.Timestamp = r.Session.ID, it.timestamp
 	c.Arguments, c.ArgsCut = c.arguments.Marked(), c.arguments.Cut()
@@ -47,22 +46,22 @@ func (r *rollout) called(it *item) {
 		r.Calls++
 	}
 	if c.CallID == "" {
-		c.ID = r.key(it.timestamp, it.itemType, c.Name, c.Arguments)
-		upsert(r.f, "function_calls", &c)
+		c.ID = r.derivedKey(it.timestamp, it.itemType, c.Name, c.Arguments)
+		emitUpsert(r.f, "function_calls", &c)
 		return
 	}
 	c.ID = r.Session.ID + ":" + c.CallID
 	r.calls[c.CallID] = &c
-	r.Pending[c.CallID] = span{r.f.Offset, r.f.Length}
+	r.Pending[c.CallID] = lineSpan{r.f.Offset, r.f.Length}
 }
 
-// answered takes the output of a call.
-func (r *rollout) answered(it *item) {
+// finishToolCall adds the output of a call.
+func (r *rolloutReader) finishToolCall(it *lineItem) {
 	id := it.call.CallID
 	c := r.calls[id]
 	at, pending := r.Pending[id]
 	if c == nil && pending {
-		c = r.again(id, at)
+		c = r.rereadToolCall(id, at)
 	}
 	if c == nil {
 		r.f.Skip("output_without_call")
@@ -70,30 +69,31 @@ func (r *rollout) answered(it *item) {
 	}
 	n := it.output.Total()
 	c.Preview, c.Cut, c.Bytes = it.output.Marked(), it.output.Cut(), &n
-	upsert(r.f, "function_calls", c)
+	emitUpsert(r.f, "function_calls", c)
 	delete(r.calls, id)
 	delete(r.Pending, id)
 }
 
-// again reads a call once more whose output comes in a later run.
-func (r *rollout) again(id string, at span) *call {
+// rereadToolCall reads a call again when its output arrives in a later run.
+func (r *rolloutReader) rereadToolCall(id string, at lineSpan) *toolCall {
 	line, err := r.f.Line(at.Offset, at.Length)
 	if err != nil {
 		return nil
 	}
-	other := &rollout{f: r.f, keep: r.keep, index: r.index, Session: r.Session, Pending: map[string]span{}, calls: map[string]*call{}}
+	other := &rolloutReader{f: r.f, keep: r.keep, index: r.index, Session: r.Session, Pending: map[string]lineSpan{},
+		calls: map[string]*toolCall{}}
 	if other.Line(line) != nil {
 		return nil
 	}
 	return other.calls[id]
 }
 
-// State brings the calls that have no output yet.
-func (r *rollout) State() any {
+// State emits the calls that have no output yet.
+func (r *rolloutReader) State() any {
 	for _, c := range r.calls {
 		if !c.brought {
 			c.brought = true
-			upsert(r.f, "function_calls", c)
+			emitUpsert(r.f, "function_calls", c)
 		}
 	}
 	if len(r.Pending) > maxPending {

@@ -16,9 +16,10 @@ func TestConformance(t *testing.T) { connectortest.RunLocal(t, target(t)) }
 func target(t *testing.T) connectortest.LocalTarget {
 	t.Helper()
 	return connectortest.LocalTarget{
-		Connector: connectortest.BuiltIn(t, "codex"), Make: files.Codex,
+		Connector: connectortest.BuiltInConnector(t, "codex"), Make: files.Codex,
 		Env:      func(dir string) map[string]string { return map[string]string{"CODEX_HOME": dir} },
 		Declared: []protocol.Reason{"line_too_long", "malformed_line"},
-		Listed:   []string{"sessions", "file_history", "history", "session_index", "shell_snapshots", "cache_inventory", "backup_inventory", "config_inventory", "coverage_diagnostics"},
+		Listed: []string{"sessions", "file_history", "history", "session_index", "shell_snapshots", "cache_inventory",
+			"backup_inventory", "config_inventory", "coverage_diagnostics"},
 	}
 }

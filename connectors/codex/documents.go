@@ -16,8 +16,8 @@ import (
 	"github.com/pdpp-go/pdpp/connectorkit/localfile"
 )
 
-// document is an authored Markdown file: a prompt or a skill.
-type document struct {
+// markdownFile is an authored Markdown file: a prompt or a skill.
+type markdownFile struct {
 	ID          string `json:"id"`
 	Name        string `json:"name"`
 	Description string `json:"description,omitzero"`
@@ -27,7 +27,7 @@ type document struct {
 	MtimeEpoch  int64  `json:"mtime_epoch"`
 }
 
-func documents(stream string, keep localfile.Limits) func(*localfile.File, []byte) error {
+func readDocuments(stream string, keep localfile.TextLimits) func(*localfile.File, []byte) error {
 	return func(f *localfile.File, content []byte) error {
 		name := path.Base(f.Rel)
 		if stream == "skills" {
@@ -36,20 +36,20 @@ func documents(stream string, keep localfile.Limits) func(*localfile.File, []byt
 		head, body := localfile.FrontMatter(content)
 		text := localfile.Excerpt{Limit: keep.Document}
 		text.Text(body)
-		d := document{
+		d := markdownFile{
 			ID: stream + ":" + name, Name: strings.TrimSuffix(name, ".md"), Description: localfile.HeadText(head, "description"),
 			Content: text.Marked(), Cut: text.Cut() || f.Cut, Path: f.Path, MtimeEpoch: f.Modified.Unix(),
 		}
 		if own := localfile.HeadText(head, "name"); own != "" {
 			d.Name = own
 		}
-		upsert(f, stream, &d)
+		emitUpsert(f, stream, &d)
 		return nil
 	}
 }
 
-// rule is one decision about commands.
-type rule struct {
+// commandRule is one decision about commands.
+type commandRule struct {
 	ID         string `json:"id"`
 	Ruleset    string `json:"ruleset"`
 	Text       string `json:"rule_text"`
@@ -58,8 +58,8 @@ type rule struct {
 	MtimeEpoch int64  `json:"mtime_epoch"`
 }
 
-// ruleLines reads a set of rules, one on each line. What is no longer in it is gone.
-func ruleLines(f *localfile.File, content []byte) error {
+// readCommandRules reads a set of rules, one per line. Rules that left the file are deleted.
+func readCommandRules(f *localfile.File, content []byte) error {
 	name := path.Base(f.Rel)
 	n := 0
 	for line := range strings.Lines(strings.ToValidUTF8(string(content), "\uFFFD")) {
@@ -67,8 +67,9 @@ func ruleLines(f *localfile.File, content []byte) error {
 		if line == "" || strings.HasPrefix(line, "#") || strings.HasPrefix(line, "//") {
 			continue
 		}
-		upsert(f, "rules", &rule{
-			ID: fmt.Sprintf("rules:%s:%d", name, n), Ruleset: strings.TrimSuffix(name, ".rules"), Text: localfile.Short(line, 20_000), Index: n,
+		emitUpsert(f, "rules", &commandRule{
+			ID: fmt.Sprintf("rules:%s:%d", name, n), Ruleset: strings.TrimSuffix(name, ".rules"),
+			Text: localfile.ShortText(line, 20_000), Index: n,
 			Path: f.Path, MtimeEpoch: f.Modified.Unix(),
 		})
 		n++
@@ -83,8 +84,8 @@ func ruleLines(f *localfile.File, content []byte) error {
 	return nil
 }
 
-// typed is one thing that was typed at the prompt.
-type typed struct {
+// typedPrompt is one prompt that the person typed.
+type typedPrompt struct {
 	ID        string `json:"id"`
 	SessionID string `json:"session_id,omitzero"`
 	Text      string `json:"text"`
@@ -94,12 +95,11 @@ type typed struct {
 
 type promptLines struct {
 	f    *localfile.File
-	keep localfile.Limits
+	keep localfile.TextLimits
 }
 
-// promptHistory reads history.jsonl, which is trimmed from its front: the key of a line is
-// what it says.
-func promptHistory(keep localfile.Limits) func(*localfile.File, jsontext.Value) localfile.LineReader {
+// promptHistory reads history.jsonl, which Codex trims from its front. The key of a line is derived from its content.
+func promptHistory(keep localfile.TextLimits) func(*localfile.File, jsontext.Value) localfile.LineReader {
 	return func(f *localfile.File, _ jsontext.Value) localfile.LineReader { return &promptLines{f, keep} }
 }
 
@@ -107,7 +107,7 @@ func (p *promptLines) End() {}
 
 func (p *promptLines) State() any { return nil }
 
-var errNoText = errors.New("the line has no text")
+var errMissingText = errors.New("the line has no text")
 
 func (p *promptLines) Line(raw []byte) error {
 	var l struct {
@@ -119,15 +119,16 @@ func (p *promptLines) Line(raw []byte) error {
 		return err
 	}
 	if l.Text == "" {
-		return errNoText
+		return errMissingText
 	}
 	sum := sha256.Sum256([]byte(l.Text))
 	at := strconv.FormatFloat(l.At, 'f', -1, 64)
 	text := localfile.Excerpt{Limit: p.keep.Text}
 	text.Text(l.Text)
-	upsert(p.f, "prompt_history", &typed{
-		ID: fmt.Sprintf("%s:%s:%s", l.Session, at, hex.EncodeToString(sum[:8])), SessionID: l.Session, Text: text.Marked(), Cut: text.Cut(),
-		Timestamp: localfile.Time(at),
+	emitUpsert(p.f, "prompt_history", &typedPrompt{
+		ID: fmt.Sprintf("%s:%s:%s", l.Session, at, hex.EncodeToString(sum[:8])), SessionID: l.Session, Text: text.Marked(),
+		Cut:       text.Cut(),
+		Timestamp: localfile.RecordTime(at),
 	})
 	return nil
 }

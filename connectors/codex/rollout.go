@@ -12,8 +12,8 @@ import (
 	"github.com/pdpp-go/pdpp/connectorkit/localfile"
 )
 
-// message is something that somebody said in a thread.
-type message struct {
+// threadMessage is one message of a thread.
+type threadMessage struct {
 	ID        string `json:"id"`
 	SessionID string `json:"session_id"`
 	Role      string `json:"role,omitzero"`
@@ -27,8 +27,8 @@ type message struct {
 	Recipient string `json:"recipient,omitzero"` // that it is for, where agents talk
 }
 
-// session is a thread.
-type session struct {
+// threadRecord is a thread.
+type threadRecord struct {
 	ID            string `json:"id"`
 	CWD           string `json:"cwd,omitzero"`
 	Originator    string `json:"originator,omitzero"`
@@ -52,42 +52,44 @@ type session struct {
 	RolloutPath   string `json:"rollout_path,omitzero"`
 }
 
-// rollout reads one file. What has a json name is kept with the place in it.
-type rollout struct {
+// rolloutReader reads one file. Fields with a JSON name are stored with the position in it.
+type rolloutReader struct {
 	f     *localfile.File
-	keep  localfile.Limits
-	index *threads
-	scan  localfile.Scan
+	keep  localfile.TextLimits
+	index *threadIndex
+	scan  localfile.JSONScanner
 
-	Session  session         `json:"s"`
-	Own      bool            `json:"own,omitzero"` // the thread's own description was read
-	Messages int64           `json:"m,omitzero"`
-	Calls    int64           `json:"f,omitzero"`
-	At       string          `json:"at,omitzero"`    // time of the last message without an id
-	Equal    map[string]int  `json:"eq,omitempty"`   // such messages at that time
-	Pending  map[string]span `json:"open,omitempty"` // calls without an output, by id
-	calls    map[string]*call
+	Session  threadRecord        `json:"s"`
+	Own      bool                `json:"own,omitzero"` // the thread's own description was read
+	Messages int64               `json:"m,omitzero"`
+	Calls    int64               `json:"f,omitzero"`
+	At       string              `json:"at,omitzero"`    // time of the last message without an id
+	Equal    map[string]int      `json:"eq,omitempty"`   // such messages at that time
+	Pending  map[string]lineSpan `json:"open,omitempty"` // calls without an output, by id
+	calls    map[string]*toolCall
 }
 
-func (x *threads) rollouts(keep localfile.Limits) func(*localfile.File, jsontext.Value) localfile.LineReader {
+func (x *threadIndex) rolloutOpener(
+	keep localfile.TextLimits,
+) func(*localfile.File, jsontext.Value) localfile.LineReader {
 	return func(f *localfile.File, state jsontext.Value) localfile.LineReader {
-		r := &rollout{f: f, keep: keep, index: x}
+		r := &rolloutReader{f: f, keep: keep, index: x}
 		if state != nil && json.Unmarshal(state, r) != nil {
-			*r = rollout{f: f, keep: keep, index: x}
+			*r = rolloutReader{f: f, keep: keep, index: x}
 		}
 		if r.Pending == nil {
-			r.Pending = map[string]span{}
+			r.Pending = map[string]lineSpan{}
 		}
-		r.calls = map[string]*call{}
-		if thread := threadOf(f.ID); thread != "" {
+		r.calls = map[string]*toolCall{}
+		if thread := threadIDOf(f.ID); thread != "" {
 			r.Session.ID = thread
 		}
 		return r
 	}
 }
 
-// End tells what the thread is now.
-func (r *rollout) End() {
+// End emits the current state of the thread.
+func (r *rolloutReader) End() {
 	if r.Session.ID == "" {
 		return
 	}
@@ -96,44 +98,44 @@ func (r *rollout) End() {
 	s.Messages, s.Calls, s.RolloutPath = &messages, &calls, r.f.Rel
 	archived := strings.HasPrefix(r.f.Rel, "archived_sessions/")
 	s.Archived = &archived
-	r.index.complete(&s)
-	upsert(r.f, "sessions", &s)
+	r.index.completeSession(&s)
+	emitUpsert(r.f, "sessions", &s)
 }
 
-// item is what is picked from one line.
-type item struct {
+// lineItem holds the selected members of one line.
+type lineItem struct {
 	kind, timestamp    string // of the line
 	payload            bool   // it wraps an item; old files have the item itself
 	id, role, itemType string
 	at                 string // the item's own time
 	text               localfile.Excerpt
-	call               call
+	call               toolCall
 	output             localfile.Excerpt
-	meta               session
+	meta               threadRecord
 	model, approval    string
 	sandbox            string
 	author, recipient  string
 }
 
 // Line reads one line.
-func (r *rollout) Line(raw []byte) error {
-	it := item{text: localfile.Excerpt{Limit: r.keep.Text}, output: localfile.Excerpt{Limit: r.keep.Output, Sum: true}}
+func (r *rolloutReader) Line(raw []byte) error {
+	it := lineItem{text: localfile.Excerpt{Limit: r.keep.Text}, output: localfile.Excerpt{Limit: r.keep.Output, Sum: true}}
 	it.call.arguments = localfile.Excerpt{Limit: r.keep.Text}
 	s := &r.scan
 	s.Start(raw)
 	err := s.Object(func(name []byte) (err error) {
 		switch string(name) {
 		case "timestamp":
-			it.timestamp, err = r.time()
+			it.timestamp, err = r.readTimestamp()
 		case "type":
 			it.kind, err = s.Text()
 		case "payload":
 			if it.payload = s.Kind() == '{'; !it.payload {
 				return s.Skip()
 			}
-			err = s.Object(func(name []byte) error { return r.member(&it, name) })
+			err = s.Object(func(name []byte) error { return r.readMember(&it, name) })
 		default:
-			err = r.member(&it, name)
+			err = r.readMember(&it, name)
 		}
 		return err
 	})
@@ -152,27 +154,27 @@ func (r *rollout) Line(raw []byte) error {
 			it.kind = "session_meta"
 		}
 	}
-	r.take(&it)
+	r.handleItem(&it)
 	return nil
 }
 
-// time reads a time, which old builds wrote as a number.
-func (r *rollout) time() (string, error) {
+// readTimestamp reads a time, which old builds wrote as a number.
+func (r *rolloutReader) readTimestamp() (string, error) {
 	raw, err := r.scan.Raw()
 	if err != nil {
 		return "", err
 	}
-	return localfile.Time(strings.Trim(string(raw), `"`)), nil
+	return localfile.RecordTime(strings.Trim(string(raw), `"`)), nil
 }
 
-// member reads one member of an item.
-func (r *rollout) member(it *item, name []byte) (err error) {
+// readMember reads one member of an item.
+func (r *rolloutReader) readMember(it *lineItem, name []byte) (err error) {
 	s := &r.scan
 	switch string(name) {
 	case "timestamp":
-		it.at, err = r.time()
+		it.at, err = r.readTimestamp()
 	case "content", "summary":
-		err = r.texts(&it.text)
+		err = r.readTextBlocks(&it.text)
 	case "arguments", "input", "action":
 		raw, err := s.Raw()
 		if err == nil {
@@ -180,19 +182,19 @@ func (r *rollout) member(it *item, name []byte) (err error) {
 		}
 		return err
 	case "output":
-		err = r.texts(&it.output)
+		err = r.readTextBlocks(&it.output)
 	case "git":
 		if s.Kind() != '{' {
 			return s.Skip()
 		}
-		err = s.Object(func(name []byte) error { return r.text(it, name) })
+		err = s.Object(func(name []byte) error { return r.readTextMember(it, name) })
 	default:
-		err = r.text(it, name)
+		err = r.readTextMember(it, name)
 	}
 	return err
 }
 
-func (r *rollout) text(it *item, name []byte) error {
+func (r *rolloutReader) readTextMember(it *lineItem, name []byte) error {
 	var into *string
 	switch string(name) {
 	case "id":
@@ -248,8 +250,8 @@ func (r *rollout) text(it *item, name []byte) error {
 	return err
 }
 
-// texts reads a text, an object with one, or blocks of them.
-func (r *rollout) texts(e *localfile.Excerpt) error {
+// readTextBlocks reads a text, an object with one, or blocks of them.
+func (r *rolloutReader) readTextBlocks(e *localfile.Excerpt) error {
 	s := &r.scan
 	switch s.Kind() {
 	case '"':
@@ -262,12 +264,12 @@ func (r *rollout) texts(e *localfile.Excerpt) error {
 		}
 		return err
 	case '[':
-		return s.Array(func() error { return r.texts(e) })
+		return s.Array(func() error { return r.readTextBlocks(e) })
 	case '{':
 		return s.Object(func(name []byte) error {
 			switch string(name) {
 			case "text", "content", "output", "stdout", "stderr":
-				return r.texts(e)
+				return r.readTextBlocks(e)
 			case "image_url":
 				if e.Total() > 0 {
 					e.Text("\n")
@@ -280,42 +282,42 @@ func (r *rollout) texts(e *localfile.Excerpt) error {
 	return s.Skip()
 }
 
-// take does what a line asks for.
-func (r *rollout) take(it *item) {
+// handleItem does what a line asks for.
+func (r *rolloutReader) handleItem(it *lineItem) {
 	if it.timestamp != "" {
-		if s := &r.Session; s.LastEventAt == "" || localfile.Earlier(s.LastEventAt, it.timestamp) {
+		if s := &r.Session; s.LastEventAt == "" || localfile.TimeIsEarlier(s.LastEventAt, it.timestamp) {
 			s.LastEventAt = it.timestamp
 		}
-		if s := &r.Session; s.StartedAt == "" || localfile.Earlier(it.timestamp, s.StartedAt) {
+		if s := &r.Session; s.StartedAt == "" || localfile.TimeIsEarlier(it.timestamp, s.StartedAt) {
 			s.StartedAt = it.timestamp
 		}
 	}
 	switch {
 	case it.kind == "session_meta":
-		r.describe(it)
+		r.describeThread(it)
 	case it.kind == "turn_context":
-		r.context(it)
-	case it.kind == agentLine && r.Session.ID != "":
-		it.itemType = agentLine
-		r.said(it)
+		r.readTurnContext(it)
+	case it.kind == agentCommunicationType && r.Session.ID != "":
+		it.itemType = agentCommunicationType
+		r.emitMessage(it)
 	case it.kind != "response_item":
-		r.f.Skip(localfile.Kind(it.kind)) // echoes for the screen, and repetitions
+		r.f.Skip(localfile.LineKind(it.kind)) // echoes for the screen, and repetitions
 	case r.Session.ID == "":
 		r.f.Skip("no_thread")
-	case it.itemType == "message" || it.itemType == "reasoning" || it.itemType == agentItem:
-		r.said(it)
+	case it.itemType == "message" || it.itemType == "reasoning" || it.itemType == agentMessageType:
+		r.emitMessage(it)
 	case strings.HasSuffix(it.itemType, "_call"):
-		r.called(it)
+		r.startToolCall(it)
 	case strings.HasSuffix(it.itemType, "_output"):
-		r.answered(it)
+		r.finishToolCall(it)
 	default:
-		r.f.Skip(localfile.Kind(it.itemType))
+		r.f.Skip(localfile.LineKind(it.itemType))
 	}
 }
 
-// describe takes the description of a thread: the first says how it began, the last where
-// it is. A fork begins with its parent's.
-func (r *rollout) describe(it *item) {
+// describeThread applies a description of the thread: the first one sets its origin, the last one its location. A
+// fork starts with the description of its parent.
+func (r *rolloutReader) describeThread(it *lineItem) {
 	own := r.Session.ID == "" || it.meta.ID == r.Session.ID
 	if r.Own && !own {
 		return
@@ -344,7 +346,7 @@ func (r *rollout) describe(it *item) {
 	}
 }
 
-func (r *rollout) context(it *item) {
+func (r *rolloutReader) readTurnContext(it *lineItem) {
 	s := &r.Session
 	if it.model != "" {
 		s.Model = it.model
@@ -357,23 +359,23 @@ func (r *rollout) context(it *item) {
 	}
 }
 
-// injected begin texts of the role user that nobody typed.
-var injected = []string{"<user_instructions>", "<environment_context>", "# AGENTS.md instructions"}
+// injectedPrefixes start texts with the role user that a program inserted.
+var injectedPrefixes = []string{"<user_instructions>", "<environment_context>", "# AGENTS.md instructions"}
 
 // Both are messages between agents.
 const (
-	agentItem = "agent_message"
-	agentLine = "inter_agent_communication"
+	agentMessageType       = "agent_message"
+	agentCommunicationType = "inter_agent_communication"
 )
 
-func (r *rollout) said(it *item) {
+func (r *rolloutReader) emitMessage(it *lineItem) {
 	r.Messages++
 	text := it.text.Marked()
-	agents := it.itemType == agentItem || it.itemType == agentLine
+	agents := it.itemType == agentMessageType || it.itemType == agentCommunicationType
 	if agents && text == "" {
 		text = "[encrypted]"
 	}
-	m := message{
+	m := threadMessage{
 		SessionID: r.Session.ID, Role: it.role, Type: it.itemType, Content: text, Timestamp: it.timestamp,
 		Bytes: it.text.Total(), Cut: it.text.Cut(), Origin: it.role,
 	}
@@ -385,7 +387,7 @@ func (r *rollout) said(it *item) {
 	}
 	if m.Role == "user" {
 		m.Origin = "person"
-		for _, begin := range injected {
+		for _, begin := range injectedPrefixes {
 			if strings.HasPrefix(text, begin) {
 				m.Origin = "injected"
 			}
@@ -393,14 +395,14 @@ func (r *rollout) said(it *item) {
 	}
 	m.ID = r.Session.ID + ":" + it.id
 	if it.id == "" {
-		m.ID = r.key(it.timestamp, m.Role, it.itemType, text)
+		m.ID = r.derivedKey(it.timestamp, m.Role, it.itemType, text)
 	}
-	upsert(r.f, "messages", &m)
+	emitUpsert(r.f, "messages", &m)
 }
 
-// key identifies what has no id of its own, in every form that the file may take: by thread,
-// time, role and text, with a number for equal ones.
-func (r *rollout) key(at string, parts ...string) string {
+// derivedKey returns a key for an item without an id. It is the same in every form of the file: thread, time, role
+// and text, with a number for equal ones.
+func (r *rolloutReader) derivedKey(at string, parts ...string) string {
 	if at != r.At || r.Equal == nil {
 		r.At, r.Equal = at, map[string]int{}
 	}

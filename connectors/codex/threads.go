@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -23,18 +24,21 @@ import (
 // maxThreads bounds the rows that are read of the index, the newest ones.
 const maxThreads = 20_000
 
-// threads is what Codex's own index says. It is made anew by Codex at will: rows may be
-// missing, and paths in it may be old.
-type threads struct {
-	rows  map[string]*session
+// threadIndex is Codex's own index of threads. Codex rebuilds it at any time: rows may be missing and paths may be
+// outdated.
+type threadIndex struct {
+	rows  map[string]*threadRecord
 	at    map[string]time.Time // of a row's last change
-	names map[string]string    // given in session_index.jsonl, the last one
+	names map[string]string    // from session_index.jsonl, the last entry
 	err   error
+
+	schema  localdb.SchemaSample
+	compare func(stream, route, member string, announced, counted int64)
 }
 
 // readThreads reads the newest index there is.
-func readThreads(ctx context.Context, home, databases, named string) *threads {
-	x := &threads{rows: map[string]*session{}, at: map[string]time.Time{}, names: map[string]string{}}
+func (x *threadIndex) readThreads(ctx context.Context, home, databases, named string) {
+	x.rows, x.at, x.names = map[string]*threadRecord{}, map[string]time.Time{}, map[string]string{}
 	path := named
 	for _, dir := range []string{databases, home} {
 		if path == "" && dir != "" {
@@ -42,12 +46,11 @@ func readThreads(ctx context.Context, home, databases, named string) *threads {
 		}
 	}
 	if path != "" {
-		x.err = localdb.Read(ctx, path, x.readRows)
+		x.err = localdb.ReadDatabase(ctx, path, x.readIndexRows)
 	}
 	if home != "" {
-		x.readNames(filepath.Join(home, "session_index.jsonl"))
+		x.readThreadNames(filepath.Join(home, "session_index.jsonl"))
 	}
-	return x
 }
 
 // newestIndex is the database of the highest generation in a folder.
@@ -66,13 +69,16 @@ func newestIndex(dir string) string {
 
 var errNoThreads = errors.New("the index has no threads")
 
-func (x *threads) readRows(ctx context.Context, db *sql.DB) error {
+func (x *threadIndex) readIndexRows(ctx context.Context, db *sql.DB) error {
 	columns, err := localdb.Columns(ctx, db, "threads")
 	if err != nil {
 		return err
 	}
 	if !columns["id"] {
 		return errNoThreads
+	}
+	if err := localdb.CompareSchema(ctx, db, x.schema); err != nil {
+		return err
 	}
 	column := func(name string) string {
 		if columns[name] {
@@ -86,7 +92,8 @@ func (x *threads) readRows(ctx context.Context, db *sql.DB) error {
 	}
 	text := "SELECT id"
 	for _, name := range []string{
-		"created_at", "updated_at", "cwd", "title", "sandbox_policy", "approval_mode", "tokens_used", "first_user_message", "archived",
+		"created_at", "updated_at", "cwd", "title", "sandbox_policy", "approval_mode", "tokens_used", "first_user_message",
+		"archived",
 		"git_sha", "git_branch", "git_origin_url", "cli_version", "model_provider", "model",
 	} {
 		text += ", " + column(name)
@@ -97,7 +104,7 @@ func (x *threads) readRows(ctx context.Context, db *sql.DB) error {
 	}
 	defer rows.Close()
 	for rows.Next() {
-		var s session
+		var s threadRecord
 		var created, updated, tokens sql.NullInt64
 		var archived sql.NullBool
 		var texts [11]sql.NullString
@@ -109,25 +116,27 @@ func (x *threads) readRows(ctx context.Context, db *sql.DB) error {
 			return err
 		}
 		for i, to := range []*string{
-			&s.CWD, &s.Title, &s.SandboxPolicy, &s.ApprovalMode, &s.FirstMessage, &s.GitCommit, &s.GitBranch, &s.RepositoryURL, &s.CLIVersion, &s.ModelProvider, &s.Model,
+			&s.CWD, &s.Title, &s.SandboxPolicy, &s.ApprovalMode, &s.FirstMessage, &s.GitCommit, &s.GitBranch, &s.RepositoryURL,
+			&s.CLIVersion, &s.ModelProvider, &s.Model,
 		} {
-			*to = localfile.Short(texts[i].String, 2000)
+			*to = localfile.ShortText(texts[i].String, 2000)
 		}
-		s.Title = localfile.Short(s.Title, 500)
+		s.Title = localfile.ShortText(s.Title, 500)
 		if tokens.Valid {
 			s.Tokens = &tokens.Int64
 		}
 		if archived.Valid {
 			s.Archived = &archived.Bool
 		}
-		s.StartedAt, s.LastEventAt = localfile.Time(fmt.Sprint(created.Int64)), localfile.Time(fmt.Sprint(updated.Int64))
+		s.StartedAt, s.LastEventAt = localfile.RecordTime(fmt.Sprint(created.Int64)),
+			localfile.RecordTime(fmt.Sprint(updated.Int64))
 		x.rows[s.ID], x.at[s.ID] = &s, time.Unix(updated.Int64, 0)
 	}
 	return rows.Err()
 }
 
-// readNames reads the names that threads were given; without the file there are none.
-func (x *threads) readNames(path string) {
+// readThreadNames reads the names of threads; a missing file means no names.
+func (x *threadIndex) readThreadNames(path string) {
 	h, err := os.Open(path)
 	if err != nil {
 		return
@@ -143,24 +152,24 @@ func (x *threads) readNames(path string) {
 		if json.Unmarshal(lines.Bytes(), &l, jsontext.AllowInvalidUTF8(true)) != nil || l.ID == "" {
 			continue
 		}
-		x.names[l.ID] = localfile.Short(l.Name, 500)
+		x.names[l.ID] = localfile.ShortText(l.Name, 500)
 		if at, err := time.Parse(time.RFC3339Nano, l.Updated); err == nil && at.After(x.at[l.ID]) {
 			x.at[l.ID] = at
 		}
 	}
 }
 
-// slack is how late a row may be written after the time that it bears.
-const slack = 10 * time.Minute
+// indexWriteDelay is how late a row may be written after the time that it bears.
+const indexWriteDelay = 10 * time.Minute
 
-// changed reports whether the index says something new about a rollout's thread.
-func (x *threads) changed(rollout string, since time.Time) bool {
-	at, known := x.at[threadOf(rollout)]
-	return known && at.After(since.Add(-slack))
+// indexChangedSince reports whether the index has a newer row for the thread of a rollout.
+func (x *threadIndex) indexChangedSince(rollout string, since time.Time) bool {
+	at, known := x.at[threadIDOf(rollout)]
+	return known && at.After(since.Add(-indexWriteDelay))
 }
 
-// complete adds to a session what only the index knows.
-func (x *threads) complete(s *session) {
+// completeSession adds to a session the values that only the index has.
+func (x *threadIndex) completeSession(s *threadRecord) {
 	if name := x.names[s.ID]; name != "" {
 		s.Title = name
 	}
@@ -169,8 +178,10 @@ func (x *threads) complete(s *session) {
 		return
 	}
 	for to, value := range map[*string]string{
-		&s.CWD: row.CWD, &s.Title: row.Title, &s.SandboxPolicy: row.SandboxPolicy, &s.ApprovalMode: row.ApprovalMode, &s.FirstMessage: row.FirstMessage,
-		&s.GitCommit: row.GitCommit, &s.GitBranch: row.GitBranch, &s.RepositoryURL: row.RepositoryURL, &s.CLIVersion: row.CLIVersion,
+		&s.CWD: row.CWD, &s.Title: row.Title, &s.SandboxPolicy: row.SandboxPolicy, &s.ApprovalMode: row.ApprovalMode,
+		&s.FirstMessage: row.FirstMessage,
+		&s.GitCommit:    row.GitCommit, &s.GitBranch: row.GitBranch, &s.RepositoryURL: row.RepositoryURL,
+		&s.CLIVersion:    row.CLIVersion,
 		&s.ModelProvider: row.ModelProvider, &s.Model: row.Model,
 	} {
 		if *to == "" {
@@ -183,24 +194,26 @@ func (x *threads) complete(s *session) {
 	}
 }
 
-// told accounts for the index itself. Threads of which it alone knows are told once: their
-// rollouts may have been collected before they were removed.
-func (x *threads) told(f *localfile.File, state jsontext.Value) error {
+// reportIndexedOnly reports the state of the index itself, and compares its threads with the rollouts. Threads without
+// a rollout are emitted once, because their rollouts may have been collected before they were removed.
+func (x *threadIndex) reportIndexedOnly(f *localfile.File, state jsontext.Value) error {
 	if x.err != nil {
 		return x.err
 	}
 	f.SetState(true)
-	if state != nil || filepath.Base(f.Path) != filepath.Base(newestIndex(filepath.Dir(f.Path))) {
+	if filepath.Base(f.Path) != filepath.Base(newestIndex(filepath.Dir(f.Path))) {
 		return nil
 	}
-	present := map[string]bool{}
+	only := maps.Clone(x.rows)
 	for _, id := range f.IDs() {
-		present[threadOf(id)] = true
+		delete(only, threadIDOf(id))
 	}
-	for id, row := range x.rows {
-		if !present[id] {
-			upsert(f, "sessions", row)
-		}
+	x.compare("sessions", "FILE thread_index", "threads", int64(len(x.rows)), int64(len(x.rows)-len(only)))
+	if state != nil {
+		return nil
+	}
+	for _, row := range only {
+		emitUpsert(f, "sessions", row)
 	}
 	return nil
 }

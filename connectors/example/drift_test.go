@@ -9,7 +9,7 @@ import (
 
 func TestDrift(t *testing.T) {
 	t.Parallel()
-	connectortest.Drift(t, connectortest.LumenTarget(t, "example"))
+	connectortest.DetectDrift(t, connectortest.LumenTarget(t, "example"))
 }
 
 func TestDriftMembers(t *testing.T) {

@@ -1,61 +1,60 @@
 // Package example is a complete connector for Lumen Notebook, an invented
 // service that providersim simulates. It is meant to be read and copied.
 //
-// A connector has four parts, one file each:
-//
 //	manifest.json   what it declares: streams, schemas, variables, setup
-//	example.go      Open: environment in, client and collectors out
-//	list.go         which requests give which pages
-//	map.go          how one thing of the provider becomes one record
-//	classify.go     what an answer of the provider means
+//	example.go      where the lists are, how items become records, what a refusal means
 //
-// Everything else (protocol, slices, pace and retries, gaps, caps, scope,
-// validation, exit) is done by connectorkit.
+// Everything else (requests, pages, protocol, slices, pace and retries, gaps, caps, scope,
+// validation, exit) is done by connectorkit/rest and connectorkit.
 package example
 
 import (
-	"context"
 	_ "embed"
-	"net/http"
+	"net/url"
 
 	"github.com/pdpp-go/pdpp/connectorkit"
+	"github.com/pdpp-go/pdpp/connectorkit/rest"
 	"github.com/pdpp-go/pdpp/governor"
-	"github.com/pdpp-go/pdpp/governor/governhttp"
 )
 
 //go:embed manifest.json
 var manifestJSON []byte
 
 // Connector is the example connector.
-func Connector() connectorkit.Connector {
-	return connectorkit.MustNew(manifestJSON, open)
+func Connector() connectorkit.Connector { return rest.MustNew(manifestJSON, source) }
+
+// source declares Lumen. The order of the streams is the order of collection: put cheap and complete ones first, long
+// ones last.
+var source = rest.Source{
+	BaseVariable: "PDPP_EXAMPLE_BASE_URL",
+	Auth:         rest.BearerKey("PDPP_EXAMPLE_TOKEN"),
+	// Lumen counts requests per token, so all runs with this token share its quota.
+	QuotaOf: []string{"PDPP_EXAMPLE_BASE_URL", "PDPP_EXAMPLE_TOKEN"},
+	// Where answers take longer than the limit requires, up to four threads are fetched at once.
+	Pace: func(c *governor.Config) { c.Lanes = 4 },
+	Errors: []rest.ErrorRule{
+		// The log was rebuilt or the cursor belongs to another account: the stream starts over, and the store recognises
+		// what it has.
+		{Member: "error.code", Values: []string{"invalid_cursor"}, Class: connectorkit.CursorRejected},
+		// Only a token with more scopes helps, which is the owner's to make.
+		{Member: "error.code", Values: []string{"insufficient_scope"}, Class: connectorkit.Forbidden},
+	},
+	Streams: []rest.Stream{
+		// The log only grows. Lumen's cursor stays valid: a later run gets the events that were appended since.
+		{Name: "events", Request: largestPages("v1/events"), Items: "events",
+			Sync: rest.ChangeFeed{Param: "cursor", Member: "next_cursor", More: "has_more"}},
+		// The change feed reports deleted notes.
+		{Name: "notes", Request: largestPages("v1/notes/changes"), Items: "notes", Deleted: rest.Match{Path: "deleted"},
+			Sync: rest.ChangeFeed{Param: "since", Member: "next_since", More: "has_more"}},
+		{Name: "threads", Request: largestPages("v1/threads"), Items: "threads",
+			Pages: rest.NextToken{Param: "page", Member: "next_page"},
+			Sync: rest.ListDetail{Before: "before", After: "after", Kit: connectorkit.ListDetail{AtOnce: true},
+				Detail: rest.Stream{Name: "thread_messages", Request: rest.Request{Path: "v1/threads/{key}"}, Items: "messages",
+					Fields: rest.Fields{"thread_id": rest.FromPartition("key")}}}},
+	},
 }
 
-// open runs once per run, after the kit made sure that every required variable
-// is there. The order of the collectors is the order of collection: put first
-// what is cheap and complete, last what is long.
-//
-// The client finds out by itself how fast Lumen may be asked, and remembers it. Lumen counts
-// what is asked with a token, so that all runs with this one share its allowance. Where its answers
-// take longer than its limit asks for, up to four threads are fetched at once.
-func open(ctx context.Context, s *connectorkit.Setup) ([]connectorkit.Collector, error) {
-	if err := s.SharedQuota(ctx, connectorkit.SharedQuota{Account: s.Env("PDPP_EXAMPLE_BASE_URL") + " " +
-		s.Env("PDPP_EXAMPLE_TOKEN")}); err != nil {
-		return nil, err
-	}
-	client, err := s.HTTP(governhttp.Options{
-		BaseURL:  s.Env("PDPP_EXAMPLE_BASE_URL"),
-		Header:   http.Header{"Authorization": {"Bearer " + s.Env("PDPP_EXAMPLE_TOKEN")}},
-		Classify: classify,
-	}, func(c *governor.Config) { c.Lanes = 4 })
-	if err != nil {
-		return nil, err
-	}
-	l := &lumen{client}
-	return []connectorkit.Collector{
-		connectorkit.PagedStream{Stream: "events", Page: l.events},
-		connectorkit.PagedStream{Stream: "notes", Page: l.notes},
-		connectorkit.ListDetail{List: "threads", Detail: "thread_messages", ListPage: l.threads, Fetch: l.thread,
-			AtOnce: true},
-	}, nil
+// largestPages is a request for the largest pages that Lumen serves.
+func largestPages(path string) rest.Request {
+	return rest.Request{Path: path, Query: url.Values{"limit": {"200"}}}
 }

@@ -27,47 +27,47 @@ import (
 var manifestJSON []byte
 
 // Connector is the example in a browser.
-func Connector() connectorkit.Connector { return connectorkit.MustNew(manifestJSON, open) }
+func Connector() connectorkit.Connector { return connectorkit.MustNew(manifestJSON, newCollectors) }
 
 const sessionPath = "api/auth/session"
 
-var errFrame = errors.New("the answer is not a page of entries")
+var errUnexpectedShape = errors.New("the answer is not a page of entries")
 
-// open signs in, or asks the owner to, and gives what to collect.
-func open(ctx context.Context, s *connectorkit.Setup) ([]connectorkit.Collector, error) {
+// newCollectors signs in, or asks the owner to, and returns the collectors.
+func newCollectors(ctx context.Context, s *connectorkit.Setup) ([]connectorkit.Collector, error) {
 	base := strings.TrimSuffix(s.Env("PDPP_EXAMPLE_BROWSER_BASE_URL"), "/")
 	b, err := browser.Open(ctx, s, browser.Site{
-		Home: base, SignIn: base + "/auth/login", Cookie: "__Secure-session", Probe: probe, Wall: walled,
+		Home: base, SignIn: base + "/auth/login", Cookie: "__Secure-session", Probe: probeSession, Wall: isRobotCheck,
 	})
 	if err != nil {
-		return nil, err // it ends the run and says why: nobody signed in, a wall, another account
+		return nil, err // it ends the run with the reason: signed out, robot check, another account
 	}
-	client, err := s.HTTP(governhttp.Options{BaseURL: base, Transport: b.Transport(), Classify: classify})
+	client, err := s.HTTP(governhttp.Options{BaseURL: base, Transport: b.Transport(), Classify: classifyResponse})
 	if err != nil {
 		return nil, err
 	}
-	d := &diary{client: client, hide: s.Hide}
-	return []connectorkit.Collector{connectorkit.PagedStream{Stream: "entries", Page: d.page}}, nil
+	d := &diaryClient{client: client, hide: s.HideSecret}
+	return []connectorkit.Collector{connectorkit.PagedStream{Stream: "entries", Page: d.fetchNextPage}}, nil
 }
 
-// session is what the site tells its own page about who is signed in.
-type session struct {
+// siteSession is the site's answer about the signed-in account.
+type siteSession struct {
 	User struct {
 		ID string `json:"id"`
 	} `json:"user"`
 	Token string `json:"accessToken"`
 }
 
-// probe proves a session by the account that the site itself names. That it answers says
-// nothing: it does so with an empty object when nobody is signed in.
-func probe(ctx context.Context, p *browser.Page) (browser.State, error) {
+// probeSession proves a session by the account that the site names. An answer is no proof: a signed-out visitor gets
+// an empty object.
+func probeSession(ctx context.Context, p *browser.Page) (browser.SessionState, error) {
 	resp, err := p.Fetch(ctx, governhttp.Request{Path: sessionPath})
 	if err != nil {
 		return browser.Unknown{}, err
 	}
-	var who session
+	var who siteSession
 	switch {
-	case walled(resp):
+	case isRobotCheck(resp):
 		return browser.Walled{}, nil
 	case resp.Status != http.StatusOK || json.Unmarshal(resp.Body, &who) != nil:
 		return browser.Unknown{}, nil
@@ -77,31 +77,30 @@ func probe(ctx context.Context, p *browser.Page) (browser.State, error) {
 	return browser.Live{Account: who.User.ID}, nil
 }
 
-// walled recognizes the site's check against robots.
-func walled(r *governhttp.Response) bool { return r.Header.Get("Cf-Mitigated") != "" }
+// isRobotCheck recognizes the site's check against robots.
+func isRobotCheck(r *governhttp.Response) bool { return r.Header.Get("Cf-Mitigated") != "" }
 
-func classify(r *governhttp.Response) error {
-	if walled(r) {
+func classifyResponse(r *governhttp.Response) error {
+	if isRobotCheck(r) {
 		return &connectorkit.Error{Class: connectorkit.Challenge, Status: r.Status}
 	}
 	return connectorkit.ByStatus(r)
 }
 
-// diary makes the page's own requests. The token that they need lives for minutes.
-type diary struct {
+// diaryClient makes the page's own requests. The token that they need lives for minutes.
+type diaryClient struct {
 	client *governhttp.Client
 	hide   func(string)
 	token  string
 }
 
-// page reads the entries after the last one, oldest first. A token that has run out is
-// asked for once more.
-func (d *diary) page(ctx context.Context, at connectorkit.Cursor) (connectorkit.Page, error) {
-	resp, err := d.entries(ctx, at["after"])
+// fetchNextPage reads the entries after the last one, oldest first. An expired token is renewed once.
+func (d *diaryClient) fetchNextPage(ctx context.Context, at connectorkit.Cursor) (connectorkit.Page, error) {
+	resp, err := d.requestEntries(ctx, at["after"])
 	var e *connectorkit.Error
 	if errors.As(err, &e) && e.Class == connectorkit.Unauthorized {
 		d.token = ""
-		resp, err = d.entries(ctx, at["after"])
+		resp, err = d.requestEntries(ctx, at["after"])
 	}
 	if err != nil {
 		return connectorkit.Page{}, err
@@ -111,17 +110,18 @@ func (d *diary) page(ctx context.Context, at connectorkit.Cursor) (connectorkit.
 		Next    *int             `json:"next"`
 	}
 	if err := json.Unmarshal(resp.Body, &body); err != nil || body.Entries == nil {
-		return connectorkit.Page{}, connectorkit.Fail(connectorkit.Malformed, errors.Join(errFrame, err))
+		return connectorkit.Page{}, connectorkit.Fail(connectorkit.Malformed, errors.Join(errUnexpectedShape, err))
 	}
 	after, _ := strconv.Atoi(at["after"]) // none is the beginning
-	page := connectorkit.Page{Next: connectorkit.Cursor{"after": strconv.Itoa(after + len(body.Entries))}, More: body.Next != nil}
+	page := connectorkit.Page{Next: connectorkit.Cursor{"after": strconv.Itoa(after + len(body.Entries))},
+		More: body.Next != nil}
 	for _, raw := range body.Entries {
-		page.Records = append(page.Records, entry(raw))
+		page.Records = append(page.Records, entryRecord(raw))
 	}
 	return page, nil
 }
 
-func entry(raw jsontext.Value) connectorkit.Record {
+func entryRecord(raw jsontext.Value) connectorkit.Record {
 	var e struct {
 		ID   string  `json:"id"`
 		At   string  `json:"at"`
@@ -133,13 +133,13 @@ func entry(raw jsontext.Value) connectorkit.Record {
 	return connectorkit.Upsert(map[string]any{"id": e.ID, "at": e.At, "text": e.Text})
 }
 
-func (d *diary) entries(ctx context.Context, after string) (*governhttp.Response, error) {
+func (d *diaryClient) requestEntries(ctx context.Context, after string) (*governhttp.Response, error) {
 	if d.token == "" {
 		resp, err := d.client.Get(ctx, sessionPath, nil)
 		if err != nil {
 			return nil, err
 		}
-		var who session
+		var who siteSession
 		if err := json.Unmarshal(resp.Body, &who); err != nil {
 			return nil, connectorkit.Fail(connectorkit.Malformed, err)
 		}

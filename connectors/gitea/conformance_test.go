@@ -18,9 +18,9 @@ import (
 func TestConformance(t *testing.T) {
 	large := gitea.Config{Seed: 5, Repositories: 5, Issues: 160, Pulls: 110, Comments: 140, Stars: 20, MaxPage: 7}
 	if os.Getenv(realgitea.Variable) != "" {
-		t.Run("server", func(t *testing.T) { connectortest.Conform(t, served(t, 28), served(t, 56)) })
+		t.Run("server", func(t *testing.T) { connectortest.RunSuite(t, served(t, 28), served(t, 56)) })
 	}
-	connectortest.Conform(t, target(t, simulated), target(t, large))
+	connectortest.RunSuite(t, target(t, simulated), target(t, large))
 }
 
 var simulated = gitea.Config{Seed: 5, Repositories: 2, Issues: 44, Pulls: 30, Comments: 40, Stars: 6, MaxPage: 5}
@@ -30,13 +30,16 @@ const token = "9f0c1d2e3f405162738495a6b7c8d9e0f1a2b3c4"
 func target(t *testing.T, cfg gitea.Config) connectortest.Target {
 	t.Helper()
 	return connectortest.Target{
-		Connector:  connectortest.BuiltIn(t, "gitea"),
+		Connector:  connectortest.BuiltInConnector(t, "gitea"),
 		Start:      func(t *testing.T) *connectortest.Sim { return start(t, cfg) },
 		Credential: "GITEA_TOKEN",
 		Changes: []providersim.Mutation{
-			{Op: "open_issue", N: 4}, {Op: "edit_issue", N: 3}, {Op: "close_issue", N: 2}, {Op: "open_pull", N: 2}, {Op: "merge_pull", N: 2}, {Op: "comment", N: 4}, {Op: "edit_comment", N: 2},
-			{Op: "delete_comment", N: 2}, {Op: "delete_pull", N: 1}, {Op: "star", N: 2}, {Op: "unstar", N: 2}, {Op: "lose_star", N: 1}, {Op: "create_repository", N: 1},
-			{Op: "describe_repository", N: 1}, {Op: "rename_repository", N: 1}, {Op: "open_elsewhere", N: 2}, {Op: "delete_elsewhere", N: 1}, {Op: "introduce", N: 1},
+			{Op: "open_issue", N: 4}, {Op: "edit_issue", N: 3}, {Op: "close_issue", N: 2}, {Op: "open_pull", N: 2},
+			{Op: "merge_pull", N: 2}, {Op: "comment", N: 4}, {Op: "edit_comment", N: 2},
+			{Op: "delete_comment", N: 2}, {Op: "delete_pull", N: 1}, {Op: "star", N: 2}, {Op: "unstar", N: 2},
+			{Op: "lose_star", N: 1}, {Op: "create_repository", N: 1},
+			{Op: "describe_repository", N: 1}, {Op: "rename_repository", N: 1}, {Op: "open_elsewhere", N: 2},
+			{Op: "delete_elsewhere", N: 1}, {Op: "introduce", N: 1},
 		},
 		Deletion: providersim.Mutation{Op: "delete_issue", N: 3}, DeletedStream: gitea.StreamIssues,
 		Scoped: gitea.StreamIssues, OptionalField: "body",
@@ -51,5 +54,6 @@ func start(t *testing.T, cfg gitea.Config) *connectortest.Sim {
 		t.Fatalf("start provider: %v", err)
 	}
 	t.Cleanup(func() { _ = s.Close() })
-	return &connectortest.Sim{Provider: s.Sim, Gate: s.Sim.Gate(), Env: map[string]string{"GITEA_URL": s.BaseURL, "GITEA_TOKEN": token}}
+	return &connectortest.Sim{Provider: s.Sim, Gate: s.Sim.Gate(),
+		Env: map[string]string{"GITEA_URL": s.BaseURL, "GITEA_TOKEN": token}}
 }

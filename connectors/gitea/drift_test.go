@@ -8,10 +8,10 @@ import (
 
 func TestDrift(t *testing.T) {
 	t.Parallel()
-	connectortest.Drift(t, target(t, simulated))
+	connectortest.DetectDrift(t, target(t, simulated))
 }
 
 func TestDriftTotals(t *testing.T) {
 	t.Parallel()
-	connectortest.DriftTotals(t, target(t, simulated), "repositories", "starred")
+	connectortest.DetectDriftTotals(t, target(t, simulated), "repositories", "starred")
 }

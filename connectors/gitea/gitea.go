@@ -2,63 +2,101 @@
 // stars, issues, pull requests and comments.
 //
 //	manifest.json   what it declares: streams, schemas, variables, setup
-//	gitea.go        open: environment in, client and collectors out
-//	api.go          one request, one page of a list
-//	inventory.go    repositories and stars
+//	gitea.go        where the lists are, and how the server refuses
+//	fields.go       where the members of records come from
 //	walk.go         issues, pull requests and comments, repository by repository
-//	elsewhere.go    what the person opened in other people's repositories
-//	map.go          how one thing of Gitea's becomes one record
-//	classify.go     what an answer means
+//	openedsearch.go what the person opened in other people's repositories
 package gitea
 
 import (
-	"context"
 	_ "embed"
+	"errors"
 	"net/http"
-	"net/url"
+	"strconv"
 	"strings"
 
 	"github.com/pdpp-go/pdpp/connectorkit"
+	"github.com/pdpp-go/pdpp/connectorkit/rest"
 	"github.com/pdpp-go/pdpp/governor/governhttp"
-	"github.com/pdpp-go/pdpp/protocol"
 )
 
 //go:embed manifest.json
 var manifestJSON []byte
 
 // Connector is the connector of Gitea and Forgejo.
-func Connector() connectorkit.Connector { return connectorkit.MustNew(manifestJSON, open) }
+func Connector() connectorkit.Connector { return rest.MustNew(manifestJSON, source) }
 
-func open(ctx context.Context, s *connectorkit.Setup) ([]connectorkit.Collector, error) {
-	address := strings.TrimSpace(s.Env("GITEA_URL"))
-	if !strings.Contains(address, "://") {
-		address = "https://" + address
-	}
-	server, err := url.Parse(address)
-	if err != nil || server.Host == "" || server.User != nil || server.Scheme != "https" && server.Scheme != "http" {
-		return nil, connectorkit.End("gitea_address_unreadable",
-			"the address of the server cannot be read: enter it as in https://git.example.org and connect again", protocol.ManualActionRequired, false)
-	}
-	if err := s.SharedQuota(ctx, connectorkit.SharedQuota{Account: server.Host + " " + s.Env("GITEA_TOKEN")}); err != nil {
-		return nil, err
-	}
-	client, err := s.HTTP(governhttp.Options{
-		BaseURL:  server.Scheme + "://" + server.Host + strings.TrimSuffix(strings.TrimSuffix(server.Path, "/"), "/api/v1") + "/api/v1",
-		Classify: classify,
-		Header: http.Header{
-			"Authorization": {"token " + strings.TrimSpace(s.Env("GITEA_TOKEN"))}, "Accept": {"application/json"}, "User-Agent": {"pdpp-gitea-connector/1.0"},
-		},
-	})
-	if err != nil {
-		return nil, err
-	}
-	a := &api{client: client}
-	return []connectorkit.Collector{
-		connectorkit.PagedStream{Stream: "user", Page: a.user},
-		a.inventory("repositories", "/user/repos", repository),
-		a.inventory("starred", "/user/starred", star),
-		connectorkit.PagedStream{Stream: "issues", Page: (&things{api: a, kind: issues}).page},
-		connectorkit.PagedStream{Stream: "pulls", Page: (&things{api: a, kind: pulls}).page},
-		connectorkit.PagedStream{Stream: "comments", Page: (&things{api: a, kind: comments}).page},
-	}, nil
+var errUnexpectedShape = errors.New("the answer does not come from a Gitea or Forgejo server")
+
+var source = rest.Source{
+	Base:    rest.ServerURL("GITEA_URL", "/api/v1"),
+	QuotaOf: []string{"GITEA_URL", "GITEA_TOKEN"},
+	Client: func(s *connectorkit.Setup, o *governhttp.Options) error {
+		o.Header = http.Header{"Authorization": {"token " + strings.TrimSpace(s.Env("GITEA_TOKEN"))},
+			"Accept": {"application/json"}, "User-Agent": {"pdpp-gitea-connector/1.0"}}
+		return nil
+	},
+	Inspect: func(r *governhttp.Response) error {
+		if r.Status == http.StatusOK && !strings.HasPrefix(r.Header.Get("Content-Type"), "application/json") {
+			return connectorkit.Fail(connectorkit.Malformed, errUnexpectedShape)
+		}
+		return nil
+	},
+	Errors: []rest.ErrorRule{{Status: http.StatusForbidden, Contains: []string{`"message"`, "scope"},
+		Class: connectorkit.Forbidden,
+		Message: "The token lacks a permission. On the server open Settings, Applications, make a token with Read " +
+			"for issue, repository and user, and connect again with it."}},
+	Account: &rest.Lookup{Request: rest.Request{Path: "user"}, Member: "id"},
+	Streams: []rest.Stream{
+		{Name: "user", Sync: rest.SingleObject{OfAccount: true}, Fields: userFields, OmitEmpty: true},
+		{Name: "repositories", Request: rest.Request{Path: "user/repos"}, Pages: countedPages{}, Shared: true,
+			Fields: repositoryFields, OmitEmpty: true, Sync: rest.FullList{Digest: true, Total: totalOf}},
+		// The server has no time for a star.
+		{Name: "starred", Request: rest.Request{Path: "user/starred"}, Pages: countedPages{}, Fields: starredFields,
+			OmitEmpty: true, Sync: rest.FullList{Digest: true, Total: totalOf}},
+		{Name: "issues", Fields: issueFields, OmitEmpty: true, Collect: issueKind.collect},
+		{Name: "pulls", Fields: pullFields, OmitEmpty: true, Collect: pullRequestKind.collect},
+		{Name: "comments", Fields: commentFields, OmitEmpty: true, Collect: commentKind.collect},
+	},
 }
+
+// defaultPageSize is the server's usual maximum. A server with a smaller maximum returns fewer rows than requested.
+const defaultPageSize = 50
+
+// countedPages counts pages and items. A total may include items that the person may not see; then an empty page ends
+// the list.
+type countedPages struct{}
+
+// SetPage implements rest.Pager. A token is the number of the page and the number of items before it.
+func (countedPages) SetPage(q *governhttp.Request, token string) error {
+	page, _, _ := strings.Cut(token, " ")
+	if page == "" {
+		page = "1"
+	}
+	q.Query.Set("page", page)
+	q.Query.Set("limit", strconv.Itoa(defaultPageSize))
+	return nil
+}
+
+// NextPage implements rest.Pager.
+func (countedPages) NextPage(a *rest.Answer, p rest.PageOutcome) (string, error) {
+	page, before, _ := strings.Cut(p.Token, " ")
+	number, _ := strconv.Atoi(page) // the first page has none
+	seen, _ := strconv.Atoi(before)
+	seen += len(p.Items)
+	if isLastPage(len(p.Items), seen, totalOf(a)) {
+		return "", nil
+	}
+	return strconv.Itoa(max(number, 1)+1) + " " + strconv.Itoa(seen), nil
+}
+
+// totalOf is the number of items on all pages; negative when the server does not report it.
+func totalOf(a *rest.Answer) int {
+	if n, err := strconv.Atoi(a.Header.Get("X-Total-Count")); err == nil && n >= 0 {
+		return n
+	}
+	return -1
+}
+
+// isLastPage reports whether a page with some rows is the last one, after seen items.
+func isLastPage(rows, seen, total int) bool { return rows == 0 || total >= 0 && seen >= total }

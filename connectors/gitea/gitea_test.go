@@ -13,9 +13,9 @@ import (
 )
 
 // live are the keys of a stream that are not deleted.
-func live(t *testing.T, b *connectortest.Bed, stream string) (keys []string) {
+func live(t *testing.T, b *connectortest.Harness, stream string) (keys []string) {
 	t.Helper()
-	all, err := connectortest.Stored(t.Context(), b.Store, stream)
+	all, err := connectortest.StoredRecords(t.Context(), b.Store, stream)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -28,13 +28,13 @@ func live(t *testing.T, b *connectortest.Bed, stream string) (keys []string) {
 	return keys
 }
 
-// A repository that nobody knows any more is deleted with everything in it. One that the person has
-// left and can still see is no longer listed; what is stored of it stays.
+// A repository that the server no longer knows is deleted with its contents. One that the person has left but can
+// still see is no longer listed, and its records stay.
 func TestRepositoriesGo(t *testing.T) {
 	t.Parallel()
-	b := connectortest.NewBed(t, target(t, gitea.Config{Seed: 3, Repositories: 3, Issues: 12, Pulls: 6, Comments: 9}))
+	b := connectortest.NewHarness(t, target(t, gitea.Config{Seed: 3, Repositories: 3, Issues: 12, Pulls: 6, Comments: 9}))
 	b.Succeed(t)
-	b.Sim.Mutate(t, providersim.Mutation{Op: "delete_repository", N: 1})
+	b.Sim.MutateData(t, providersim.Mutation{Op: "delete_repository", N: 1})
 	b.Succeed(t)
 	b.VerifyComplete(t)
 	before := map[string][]string{}
@@ -43,7 +43,7 @@ func TestRepositoriesGo(t *testing.T) {
 			t.Fatalf("nothing is left in %s", stream)
 		}
 	}
-	b.Sim.Mutate(t, providersim.Mutation{Op: "leave_repository", N: 1})
+	b.Sim.MutateData(t, providersim.Mutation{Op: "leave_repository", N: 1})
 	b.Succeed(t)
 	if left := live(t, b, gitea.StreamRepositories); len(left) != 1 {
 		t.Errorf("repositories %v are stored, the person has one", left)
@@ -55,13 +55,13 @@ func TestRepositoriesGo(t *testing.T) {
 	}
 }
 
-// A thing that vanishes while a list is read by page numbers moves others to pages that were read
-// already. The numbers that the server tells show it, and nothing is missed.
+// An item that disappears while a list is read by page number moves others to pages that were already read. The
+// server's totals reveal this, and no item is missed.
 func TestShiftedPages(t *testing.T) {
 	t.Parallel()
-	b := connectortest.NewBed(t, target(t, gitea.Config{Seed: 8, Repositories: 1, Issues: 30, MaxPage: 5}))
+	b := connectortest.NewHarness(t, target(t, gitea.Config{Seed: 8, Repositories: 1, Issues: 30, MaxPage: 5}))
 	deleted := false
-	b.Run(t, launch.Request{Options: runner.Options{BatchRecords: 1, Observe: func(u runner.Update) {
+	b.Run(t, launch.RunRequest{Options: runner.Options{BatchRecords: 1, Observe: func(u runner.Update) {
 		if u.Committed >= 12 && !deleted { // within the list of issues
 			deleted = true
 			_, _ = b.Sim.Provider.Mutate(providersim.Mutation{Op: "delete_issue", N: 6})
@@ -78,14 +78,15 @@ func TestShiftedPages(t *testing.T) {
 // A repository that cannot be read hides what it holds: each stream declares it.
 func TestUnreadableRepository(t *testing.T) {
 	t.Parallel()
-	b := connectortest.NewBed(t, target(t, gitea.Config{Seed: 9, Repositories: 2, Issues: 4, Pulls: 2, Comments: 4}))
-	b.Sim.Fault(t, providersim.Fault{Kind: providersim.WrongType, Path: "/api/v1/user/repos"})
-	result := b.Run(t, launch.Request{})
+	b := connectortest.NewHarness(t, target(t, gitea.Config{Seed: 9, Repositories: 2, Issues: 4, Pulls: 2, Comments: 4}))
+	b.Sim.AddFault(t, providersim.Fault{Kind: providersim.WrongType, Path: "/api/v1/user/repos"})
+	result := b.Run(t, launch.RunRequest{})
 	declared := map[string]bool{}
 	for _, g := range result.KnownGaps {
 		declared[g.Stream] = true
 	}
-	for _, stream := range []string{gitea.StreamRepositories, gitea.StreamIssues, gitea.StreamPulls, gitea.StreamComments} {
+	for _, stream := range []string{gitea.StreamRepositories, gitea.StreamIssues, gitea.StreamPulls,
+		gitea.StreamComments} {
 		if !declared[stream] {
 			t.Errorf("%s says nothing of what is missing: %v", stream, result.KnownGaps)
 		}
@@ -95,15 +96,17 @@ func TestUnreadableRepository(t *testing.T) {
 	b.VerifyComplete(t)
 }
 
-// The owner is told which permissions a token needs.
+// The owner reads which permissions a token needs.
 func TestTokenWithoutPermission(t *testing.T) {
 	t.Parallel()
-	b := connectortest.NewBed(t, target(t, gitea.Config{Seed: 1, Repositories: 1, Issues: 1}))
-	if _, err := b.Sim.Provider.ChangeToken(providersim.TokenChange{Action: "scopes", Scopes: []string{gitea.ScopeUser}}); err != nil {
+	b := connectortest.NewHarness(t, target(t, gitea.Config{Seed: 1, Repositories: 1, Issues: 1}))
+	if _, err := b.Sim.Provider.ChangeToken(providersim.TokenChange{Action: "scopes",
+		Scopes: []string{gitea.ScopeUser}}); err != nil {
 		t.Fatal(err)
 	}
-	r := b.Run(t, launch.Request{})
-	if e := r.DoneError; r.Status != runner.Failed || e == nil || !strings.Contains(e.Message, "Read for issue, repository and user") {
+	r := b.Run(t, launch.RunRequest{})
+	if e := r.DoneError; r.Status != runner.Failed || e == nil ||
+		!strings.Contains(e.Message, "Read for issue, repository and user") {
 		t.Errorf("%s %+v", r.Status, e)
 	}
 }

@@ -32,21 +32,23 @@ func TestMain(m *testing.M) { shared.Main(m) }
 func served(t *testing.T, issues int) connectortest.Target {
 	t.Helper()
 	out := target(t, simulated)
-	out.Start = func(t *testing.T) *connectortest.Sim { return open(t, issues) }
+	out.Start = func(t *testing.T) *connectortest.Sim { return openTestAccount(t, issues) }
 	out.Beside = true
 	out.Changes = []providersim.Mutation{
-		{Op: "open_issue", N: 3}, {Op: "edit_issue", N: 3}, {Op: "close_issue", N: 2}, {Op: "open_pull", N: 1}, {Op: "merge_pull", N: 1}, {Op: "comment", N: 3}, {Op: "edit_comment", N: 2},
-		{Op: "delete_comment", N: 1}, {Op: "star", N: 2}, {Op: "unstar", N: 1}, {Op: "create_repository", N: 1}, {Op: "describe_repository", N: 1}, {Op: "open_elsewhere", N: 2}, {Op: "introduce", N: 1},
+		{Op: "open_issue", N: 3}, {Op: "edit_issue", N: 3}, {Op: "close_issue", N: 2}, {Op: "open_pull", N: 1},
+		{Op: "merge_pull", N: 1}, {Op: "comment", N: 3}, {Op: "edit_comment", N: 2},
+		{Op: "delete_comment", N: 1}, {Op: "star", N: 2}, {Op: "unstar", N: 1}, {Op: "create_repository", N: 1},
+		{Op: "describe_repository", N: 1}, {Op: "open_elsewhere", N: 2}, {Op: "introduce", N: 1},
 	}
 	return out
 }
 
-// person is somebody of whom the server's tables tell what exists.
+// person is an account. The server's tables show what exists.
 type person struct{ *gitea.Account }
 
-// open makes a new account with two repositories, one of them with pull requests, and something in one of
-// somebody else's, all of which is an hour old.
-func open(t testing.TB, issues int) *connectortest.Sim {
+// openTestAccount creates an account with two repositories, one of them with pull requests, and an issue in another
+// person's repository, all an hour old.
+func openTestAccount(t testing.TB, issues int) *connectortest.Sim {
 	t.Helper()
 	server := shared.Get(t)
 	account, err := server.Open()
@@ -78,7 +80,8 @@ func open(t testing.TB, issues int) *connectortest.Sim {
 		t.Fatal(err)
 	}
 	gate := providersim.NewGate(providersim.GateOptions{})
-	front := realserver.Front(t, gate, strings.TrimSuffix(server.URL, "/"), "/api/v1/user/{list}", "/api/v1/repos/{owner}/{name}/{list...}")
+	front := realserver.StartFront(t, gate, strings.TrimSuffix(server.URL, "/"), "/api/v1/user/{list}",
+		"/api/v1/repos/{owner}/{name}/{list...}")
 	return &connectortest.Sim{Provider: p, Gate: gate, Env: map[string]string{"GITEA_URL": front, "GITEA_TOKEN": p.Token}}
 }
 
@@ -88,7 +91,7 @@ func (p person) Truth() providersim.Truth {
 	if err != nil {
 		panic(err)
 	}
-	return realserver.Truth(all)
+	return realserver.GroundTruth(all)
 }
 
 // Mutate changes the account as the person does, so many times.
@@ -122,7 +125,7 @@ func (p person) change(op string) error {
 	case "introduce":
 		err = p.Send(http.MethodPatch, "user/settings", map[string]any{"description": words}, nil)
 	case "open_elsewhere", "star":
-		other, e := p.Elsewhere()
+		other, e := p.OtherRepository()
 		if err = e; err == nil && op == "star" {
 			err = p.Send(http.MethodPut, "user/starred/"+strings.TrimPrefix(other, "repos/"), nil, nil)
 		} else if err == nil {
@@ -164,7 +167,7 @@ func (p person) paths() (out []string, err error) {
 	return out, nil
 }
 
-// any gives a member of one of the records of a stream.
+// any returns a member of one record of a stream.
 func (p person) any(stream string, n int, name string) (string, error) {
 	all, err := p.Tables(context.Background())
 	if err != nil {
@@ -210,7 +213,8 @@ func (p person) changeIssue(op string, n int, words string) error {
 	}
 	var paths []string
 	for _, record := range all[stream] {
-		if full := member(record, "repository_full_name"); member(record, "state") == "open" && strings.HasPrefix(full, p.Name+"/") {
+		if full := member(record, "repository_full_name"); member(record, "state") == "open" &&
+			strings.HasPrefix(full, p.Name+"/") {
 			paths = append(paths, "repos/"+full+"/"+stream+"/"+member(record, "number"))
 		}
 	}

@@ -9,66 +9,72 @@ import (
 	"time"
 
 	"github.com/go-json-experiment/json"
-	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/pdpp-go/pdpp/connectorkit"
+	"github.com/pdpp-go/pdpp/connectorkit/rest"
+	"github.com/pdpp-go/pdpp/governor/governhttp"
 )
 
-// things goes through one list of each repository. A list is walked from its first page by the
-// number of pages, and asked for what changed since the walk before. What is new while it is read
-// moves things to later pages, where they are met again; what is deleted then moves them to
-// earlier ones, where they may be missed. So what is known is held against the number that the
-// server tells, and where that is another, the list is read whole: what is not there then is gone.
-// A number that falls within a walk says the same of the walk, which begins anew; one that is made up
-// for by something new before the next page is asked for is noticed with the next whole walk.
-type things struct {
-	*api
-	kind kind
-	walk *walk // nil before the first page of a run
+// repositoryWalker reads one list of each repository by page number, and later only what changed since the previous
+// walk. New items move others to later pages, where they are seen again; deleted items move others to earlier pages,
+// where they may be missed. So the number of known items is compared with the server's total. If they differ, the
+// list is read completely and absent items are deleted. A total that falls during a walk restarts the walk. A
+// deletion that a new item compensates before the next page is found by the next full scan.
+type repositoryWalker struct {
+	run     *rest.Run
+	account string // identifies the account, so that a bookmark is not used for another person
+	kind    listKind
+	walk    *repositoryPass // nil before the first page of a run
 }
 
-// kind is how the things of one stream are asked for and read.
-type kind struct {
+// listKind describes how the items of one stream are requested and read.
+type listKind struct {
 	list  string // its path below that of a repository
 	query url.Values
-	// since says that the server gives what changed since a time. Otherwise the list comes by the
-	// time of the last change, newest first.
+	// since is set when the server can filter by change time. Otherwise the list is sorted by the last change, newest
+	// first.
 	since  bool
 	offers func(wireRepo) bool
-	// read gives the number of a thing within its repository, zero when it cannot be read, and when
-	// it changed last.
-	read func(wireRepo, jsontext.Value) (number int64, changed string, record connectorkit.Record)
-	// key is that of a thing's record.
+	stream string
+	fields rest.Fields
+	number string // member with the number of an item within its repository
+	reader rest.ItemReader
+	// key returns the key of an item's record.
 	key func(repository, number int64) string
-	// elsewhere is what a search for things of this kind is asked with; empty when there is none.
+	// elsewhere is the search query for items of this kind; empty when there is none.
 	elsewhere string
 }
 
-// mark is what the bookmark holds of one repository.
-type mark struct {
-	Name  string                `json:"n,omitzero"` // of the repository, which stands in what is stored
-	Read  string                `json:"r,omitzero"` // when everything was read last
-	Known *connectorkit.Numbers `json:"-"`
-	IDs   string                `json:"i,omitzero"` // the same, packed
-	Since string                `json:"s,omitzero"` // everything that changed before is stored
-	Until string                `json:"u,omitzero"` // within a walk: the Since of the next
-	Page  int                   `json:"p,omitzero"` // within a walk: the next page
-	Seen  int                   `json:"c,omitzero"` // within a walk: how many things were on the pages before
-	Total int                   `json:"t,omitzero"` // within a walk: the number that the server told, at most
-	Shift bool                  `json:"d,omitzero"` // within a walk: that number fell, and with it things may have moved to pages before
-	Whole bool                  `json:"w,omitzero"` // within a walk: it asks for everything
-	Short bool                  `json:"o,omitzero"` // everything was on one page
-	// Foreign says that the repository is another one's, in which the person opened something.
+func (k listKind) collect(r *rest.Run) connectorkit.Collector {
+	return connectorkit.PagedStream{Stream: k.stream, Page: (&repositoryWalker{run: r, kind: k}).fetchNextPage}
+}
+
+// repositoryMark is what the bookmark holds of one repository.
+type repositoryMark struct {
+	Name  string                  `json:"n,omitzero"` // of the repository, as in the stored records
+	Read  string                  `json:"r,omitzero"` // when everything was read last
+	Known *connectorkit.NumberSet `json:"-"`
+	IDs   string                  `json:"i,omitzero"` // the same, packed
+	Since string                  `json:"s,omitzero"` // everything that changed before is stored
+	Until string                  `json:"u,omitzero"` // within a walk: the Since of the next
+	Page  int                     `json:"p,omitzero"` // within a walk: the next page
+	Seen  int                     `json:"c,omitzero"` // within a walk: how many things were on the pages before
+	Total int                     `json:"t,omitzero"` // within a walk: the largest total that the server reported
+	// Shift is set within a walk when that number fell, and with it things may have moved to pages before
+	Shift bool `json:"d,omitzero"`
+	Whole bool `json:"w,omitzero"` // within a walk: it asks for everything
+	Short bool `json:"o,omitzero"` // everything was on one page
+	// Foreign marks another person's repository in which the person opened something.
 	Foreign bool `json:"f,omitzero"`
 }
 
-// walk is one way through the repositories.
-type walk struct {
-	marks map[string]*mark
+// repositoryPass is one way through the repositories.
+type repositoryPass struct {
+	marks map[string]*repositoryMark
 	left  []wireRepo
 	gone  []string // repositories that are no longer listed
 	mine  map[int64]bool
-	step  int // tells bookmarks apart
+	step  int // makes each bookmark different
 	// unread is how many repositories could not be read, and with them what they hold.
 	unread int
 	closed bool // a list was refused
@@ -79,16 +85,16 @@ type walk struct {
 	met     map[int64]bool // on the pages that were read
 	damaged bool           // something on them could not be read
 	count   bool           // its number is to be compared
-	anew    int            // how often it was begun anew
+	anew    int            // restarts so far
 
-	search *search // what was opened elsewhere; nil until it begins
-	found  bool    // and that has ended
-	opened opened
+	search *openedSearch // what was opened elsewhere; nil until it begins
+	found  bool          // and that has ended
+	opened openedBookmark
 }
 
-func (t *things) page(ctx context.Context, at connectorkit.Cursor) (connectorkit.Page, error) {
+func (t *repositoryWalker) fetchNextPage(ctx context.Context, at connectorkit.Cursor) (connectorkit.Page, error) {
 	if t.walk == nil {
-		if err := t.begin(ctx, at); err != nil {
+		if err := t.startWalk(ctx, at); err != nil {
 			return connectorkit.Page{}, err
 		}
 	}
@@ -102,27 +108,28 @@ func (t *things) page(ctx context.Context, at connectorkit.Cursor) (connectorkit
 		}
 		w.unread = 0
 	case len(w.left) > 0 && w.count:
-		err = t.compare(ctx)
+		err = t.compareCount(ctx)
 	case len(w.left) > 0:
-		records, err = t.read(ctx)
+		records, err = t.readListPage(ctx)
 	case t.kind.elsewhere != "" && !w.found:
-		records, err = t.elsewhere(ctx)
+		records, err = t.searchOtherRepositories(ctx)
 	case len(w.gone) > 0:
-		records, err = t.lost(ctx)
+		records, err = t.checkUnlistedRepository(ctx)
 	}
 	if err != nil {
 		return connectorkit.Page{}, err
 	}
 	more := len(w.left) > 0 || t.kind.elsewhere != "" && !w.found || len(w.gone) > 0
-	page := connectorkit.Page{Records: records, Next: t.bookmark(more), More: more}
+	page := connectorkit.Page{Records: records, Next: t.nextCursor(more), More: more}
 	if !more {
-		page.Whole = t.whole()
+		page.Whole = t.completeClaim()
 	}
 	return page, nil
 }
 
-// whole is everything that the repositories hold; nil when something of it was not read, or has to be read again.
-func (t *things) whole() *connectorkit.Whole {
+// completeClaim is everything that the repositories hold; nil when something of it was not read, or has to be read
+// again.
+func (t *repositoryWalker) completeClaim() *connectorkit.Whole {
 	w := t.walk
 	if w.closed || t.kind.elsewhere != "" && w.opened.Since == "" {
 		return nil
@@ -132,10 +139,10 @@ func (t *things) whole() *connectorkit.Whole {
 			return nil
 		}
 	}
-	return &connectorkit.Whole{Gone: connectorkit.AllGone, Keys: func(yield func(string) bool) {
+	return &connectorkit.Whole{Gone: connectorkit.AllKeysGone, Keys: func(yield func(string) bool) {
 		for id, m := range w.marks {
 			for _, n := range m.Known.All() {
-				if !yield(t.kind.key(numbered(id), n)) {
+				if !yield(t.kind.key(parseID(id), n)) {
 					return
 				}
 			}
@@ -143,38 +150,46 @@ func (t *things) whole() *connectorkit.Whole {
 	}}
 }
 
-// begin finds out which repositories there are.
-func (t *things) begin(ctx context.Context, at connectorkit.Cursor) error {
-	if err := t.know(ctx); err != nil {
-		return err
-	}
-	all, err := t.repositories(ctx)
+// startWalk finds out which repositories there are.
+func (t *repositoryWalker) startWalk(ctx context.Context, at connectorkit.Cursor) error {
+	account, err := t.run.Account(ctx)
 	if err != nil {
 		return err
 	}
-	w := &walk{marks: map[string]*mark{}, mine: map[int64]bool{}, unread: t.unread}
+	listed, err := t.run.Items(ctx, "repositories")
+	if err != nil {
+		return err
+	}
+	t.account = account
+	w := &repositoryPass{marks: map[string]*repositoryMark{}, mine: map[int64]bool{}}
 	w.step, _ = strconv.Atoi(at["step"]) // absent after a walk that was finished
-	if at["account"] != t.account() || json.Unmarshal([]byte(at["repositories"]), &w.marks) != nil || w.marks == nil {
-		w.marks = map[string]*mark{}
+	if at["account"] != t.account || json.Unmarshal([]byte(at["repositories"]), &w.marks) != nil || w.marks == nil {
+		w.marks = map[string]*repositoryMark{}
 	}
 	if json.Unmarshal([]byte(at["opened"]), &w.opened) != nil || len(w.marks) == 0 {
-		w.opened = opened{}
+		w.opened = openedBookmark{}
 	}
 	for id, m := range w.marks {
 		if m == nil {
 			delete(w.marks, id)
 			continue
 		}
-		m.Known = connectorkit.NumbersOf(m.IDs)
+		m.Known = connectorkit.ParseNumberSet(m.IDs)
 	}
-	for _, r := range all {
-		w.mine[r.ID] = true
-		if t.kind.offers(r) {
-			w.left = append(w.left, r)
+	for _, item := range listed {
+		var r wireRepo
+		switch {
+		case json.Unmarshal(item.Raw, &r) != nil || r.ID <= 0 || r.apiPath() == "":
+			w.unread++
+		case !w.mine[r.ID]:
+			w.mine[r.ID] = true
+			if t.kind.offers(r) {
+				w.left = append(w.left, r)
+			}
 		}
 	}
 	for id, m := range w.marks {
-		n := numbered(id)
+		n := parseID(id)
 		if !w.mine[n] && !m.Foreign {
 			w.gone = append(w.gone, id)
 		}
@@ -184,15 +199,15 @@ func (t *things) begin(ctx context.Context, at connectorkit.Cursor) error {
 	return nil
 }
 
-func (w *walk) mark(repository int64) *mark {
-	id := number(repository)
+func (w *repositoryPass) markOf(repository int64) *repositoryMark {
+	id := formatID(repository)
 	if w.marks[id] == nil {
-		w.marks[id] = &mark{Known: &connectorkit.Numbers{}}
+		w.marks[id] = &repositoryMark{Known: &connectorkit.NumberSet{}}
 	}
 	return w.marks[id]
 }
 
-func (t *things) bookmark(more bool) connectorkit.Cursor {
+func (t *repositoryWalker) nextCursor(more bool) connectorkit.Cursor {
 	for _, m := range t.walk.marks {
 		m.IDs = m.Known.String()
 	}
@@ -200,7 +215,7 @@ func (t *things) bookmark(more bool) connectorkit.Cursor {
 	if err != nil {
 		panic(err) // strings and numbers have a form
 	}
-	c := connectorkit.Cursor{"account": t.account(), "repositories": string(text)}
+	c := connectorkit.Cursor{"account": t.account, "repositories": string(text)}
 	if t.kind.elsewhere != "" {
 		c["opened"] = t.walk.opened.String()
 	}
@@ -211,8 +226,8 @@ func (t *things) bookmark(more bool) connectorkit.Cursor {
 	return c
 }
 
-// ask asks for a page of the list at hand.
-func (t *things) ask(ctx context.Context, since string, page, limit int) (list, error) {
+// requestPage asks for a page of the list at hand.
+func (t *repositoryWalker) requestPage(ctx context.Context, since string, page, limit int) (listPage, error) {
 	query := url.Values{"state": {"all"}}
 	for name, values := range t.kind.query {
 		query[name] = values
@@ -220,18 +235,18 @@ func (t *things) ask(ctx context.Context, since string, page, limit int) (list, 
 	if since != "" && t.kind.since {
 		query.Set("since", since)
 	}
-	return t.list(ctx, t.walk.left[0].path()+t.kind.list, query, page, limit)
+	return t.fetchListPage(ctx, t.walk.left[0].apiPath()+t.kind.list, query, page, limit)
 }
 
-// read reads one page of the list at hand.
-func (t *things) read(ctx context.Context) ([]connectorkit.Record, error) {
+// readListPage reads one page of the list at hand.
+func (t *repositoryWalker) readListPage(ctx context.Context) ([]connectorkit.Record, error) {
 	w, r := t.walk, t.walk.left[0]
-	m := w.mark(r.ID)
+	m := w.markOf(r.ID)
 	if !w.begun {
 		w.begun, w.damaged, w.met = true, false, map[int64]bool{}
 		if w.first = m.Page <= 1; w.first {
 			m.Page, m.Seen, m.Until, m.Total, m.Shift = 1, 0, "", 0, false
-			m.Whole = m.Since == "" || m.Short || m.Foreign || m.Name != r.FullName || due(m.Read, m.Since)
+			m.Whole = m.Since == "" || m.Short || m.Foreign || m.Name != r.FullName || fullScanIsDue(m.Read, m.Since)
 			m.Short, m.Foreign = false, false
 		}
 	}
@@ -239,10 +254,10 @@ func (t *things) read(ctx context.Context) ([]connectorkit.Record, error) {
 	if m.Whole {
 		since = ""
 	}
-	got, err := t.ask(ctx, since, m.Page, perPage)
-	if absent(err) { // the repository has just gone, or its list is closed to this person
+	got, err := t.requestPage(ctx, since, m.Page, defaultPageSize)
+	if isNotFound(err) { // the repository has just gone, or its list is closed to this person
 		w.closed = true
-		w.next()
+		w.nextRepository()
 		return nil, nil
 	}
 	if err != nil {
@@ -252,7 +267,7 @@ func (t *things) read(ctx context.Context) ([]connectorkit.Record, error) {
 		m.Until = got.before
 	}
 	if got.total >= 0 && got.total < m.Total {
-		if w.first && w.anew < mostAnew {
+		if w.first && w.anew < maxListRestarts {
 			w.anew++
 			m.Page, w.begun = 0, false
 			return nil, nil
@@ -276,7 +291,7 @@ func (t *things) read(ctx context.Context) ([]connectorkit.Record, error) {
 		w.met[n] = true
 	}
 	m.Seen += len(got.rows)
-	if !ended && !got.last(m.Seen) {
+	if !ended && !got.isLastPage(m.Seen) {
 		m.Page++
 		return records, nil
 	}
@@ -290,21 +305,21 @@ func (t *things) read(ctx context.Context) ([]connectorkit.Record, error) {
 	case !m.Whole || !w.first:
 		w.count = got.total >= 0
 	case !w.damaged && (got.total < 0 || got.total == len(w.met)):
-		records = append(records, t.forget(r.ID, m)...)
+		records = append(records, t.deleteUnseen(r.ID, m)...)
 	}
 	if !w.count {
 		m.Since, m.Until, m.Whole = m.Until, "", false
-		w.next()
+		w.nextRepository()
 	}
 	return records, nil
 }
 
-// compare holds what is known of the list at hand against the number that the server tells.
-func (t *things) compare(ctx context.Context) error {
+// compareCount compares the number of known items of the current list with the server's total.
+func (t *repositoryWalker) compareCount(ctx context.Context) error {
 	w := t.walk
-	m := w.mark(w.left[0].ID)
-	got, err := t.ask(ctx, "", 1, 1)
-	if err != nil && !absent(err) {
+	m := w.markOf(w.left[0].ID)
+	got, err := t.requestPage(ctx, "", 1, 1)
+	if err != nil && !isNotFound(err) {
 		return err
 	}
 	w.count, w.begun = false, false
@@ -313,26 +328,26 @@ func (t *things) compare(ctx context.Context) error {
 		return nil
 	}
 	m.Since, m.Until, m.Whole = m.Until, "", false
-	w.next()
+	w.nextRepository()
 	return nil
 }
 
-// mostAnew is how often a list that shrinks while it is read is begun anew in one run.
-const mostAnew = 3
+// maxListRestarts bounds how often a list that shrinks while it is read is restarted in one run.
+const maxListRestarts = 3
 
-// again is how long a whole walk lasts. A server gives no sign of a label or a milestone that got
-// another name, nor of a comment that was deleted, so that everything is read once in this time.
-const again = 7 * 24 * time.Hour
+// fullScanInterval is the time between full scans. A server does not report a renamed label or milestone, nor a
+// deleted comment.
+const fullScanInterval = 7 * 24 * time.Hour
 
-// due tells whether everything is to be read again, by when it was and what is stored now.
-func due(read, now string) bool {
+// fullScanIsDue reports whether everything must be read again, by the time of the last scan.
+func fullScanIsDue(read, now string) bool {
 	then, err := time.Parse(time.RFC3339, read)
-	at, _ := time.Parse(time.RFC3339, now) // before everything, when the server does not tell the time
-	return err != nil || at.Sub(then) > again
+	at, _ := time.Parse(time.RFC3339, now) // the zero time when the server sends no time
+	return err != nil || at.Sub(then) > fullScanInterval
 }
 
-// forget deletes what is known and was not met.
-func (t *things) forget(repository int64, m *mark) (records []connectorkit.Record) {
+// deleteUnseen deletes known items that the walk did not see.
+func (t *repositoryWalker) deleteUnseen(repository int64, m *repositoryMark) (records []connectorkit.Record) {
 	for _, n := range m.Known.All() {
 		if !t.walk.met[n] {
 			m.Known.Remove(n)
@@ -342,30 +357,30 @@ func (t *things) forget(repository int64, m *mark) (records []connectorkit.Recor
 	return records
 }
 
-func (w *walk) next() { w.left, w.begun, w.anew = w.left[1:], false, 0 }
+func (w *repositoryPass) nextRepository() { w.left, w.begun, w.anew = w.left[1:], false, 0 }
 
-// lost asks for a repository that is no longer listed. Where nobody knows it, it is gone with
-// everything in it; where it can still be seen, what is stored of it stays.
-func (t *things) lost(ctx context.Context) ([]connectorkit.Record, error) {
+// checkUnlistedRepository requests a repository that is no longer listed. If the server does not know it, its records
+// are deleted; if it is still visible, they stay.
+func (t *repositoryWalker) checkUnlistedRepository(ctx context.Context) ([]connectorkit.Record, error) {
 	w := t.walk
 	id := w.gone[0]
-	_, err := t.client.Get(ctx, "/repositories/"+id, nil)
-	if err != nil && !absent(err) {
+	_, err := t.run.Fetch(ctx, governhttp.Request{Path: "repositories/" + id})
+	if err != nil && !isNotFound(err) {
 		return nil, err
 	}
 	w.gone = w.gone[1:]
 	if err == nil {
 		return nil, nil
 	}
-	repository := numbered(id)
+	repository := parseID(id)
 	w.met = nil
-	records := t.forget(repository, w.marks[id])
+	records := t.deleteUnseen(repository, w.marks[id])
 	delete(w.marks, id)
 	return records, nil
 }
 
-// absent tells whether the server knows no such thing, or nothing that it would tell this person.
-func absent(err error) bool {
+// isNotFound reports whether the server has no such object, or hides it from this person.
+func isNotFound(err error) bool {
 	var e *connectorkit.Error
 	return errors.As(err, &e) && (e.Class == connectorkit.NotFound || e.Class == connectorkit.Gone)
 }

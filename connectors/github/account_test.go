@@ -14,7 +14,7 @@ import (
 
 // TestAccount goes through what happens to an account and to its token.
 func TestAccount(t *testing.T) {
-	c := target(t, roomy())
+	c := testTarget(t, roomy())
 	for name, scenario := range map[string]func(*testing.T, *bed){
 		"deletion is inferred from a whole list":      deletions,
 		"a list that shifts under the walk":           drift,
@@ -32,26 +32,26 @@ func TestAccount(t *testing.T) {
 
 // bed is a store and an account of the simulator.
 type bed struct {
-	*connectortest.Bed
+	*connectortest.Harness
 	sim *github.GitHub
 }
 
 func newBed(t *testing.T, c connectortest.Target, cfg github.Config) *bed {
 	t.Helper()
 	c.Start = func(t *testing.T) *connectortest.Sim { return start(t, cfg) }
-	b := connectortest.NewBed(t, c)
+	b := connectortest.NewHarness(t, c)
 	return &bed{b, b.Sim.Provider.(*github.GitHub)}
 }
 
 func (b *bed) mutate(t *testing.T, op string, n int, id string) {
 	t.Helper()
-	b.Sim.Mutate(t, providersim.Mutation{Op: op, N: n, ID: id})
+	b.Sim.MutateData(t, providersim.Mutation{Op: op, N: n, ID: id})
 }
 
-// count gives how many records of a stream are stored, and how many as deleted.
+// count returns the number of stored records of a stream, and of deleted ones.
 func (b *bed) count(t *testing.T, stream string) (all, deleted int) {
 	t.Helper()
-	records, err := connectortest.Stored(t.Context(), b.Store, stream)
+	records, err := connectortest.StoredRecords(t.Context(), b.Store, stream)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -121,8 +121,7 @@ func singleSignOn(t *testing.T, b *bed) {
 	b.VerifyComplete(t)
 }
 
-// narrowedToken takes scopes away and gives them back. What the token does not
-// see is not deleted.
+// narrowedToken removes scopes and restores them. Objects that the token does not see are not deleted.
 func narrowedToken(t *testing.T, b *bed) {
 	b.Succeed(t)
 	for _, scopes := range [][]string{{github.ScopeUser}, {github.ScopeUser, github.ScopeRepo, github.ScopeGist}} {
@@ -162,7 +161,8 @@ func (b *bed) details() int {
 
 // renamed recovers details through the redirect from a repository's old name.
 func renamed(t *testing.T, b *bed) {
-	b.Env = map[string]string{"PDPP_GITHUB_MAX_DETAIL_FETCHES_PER_RUN": "5", "PDPP_GITHUB_MAX_TAIL_DEFERRAL_GAPS_PER_RUN": "0"}
+	b.Env = map[string]string{"PDPP_GITHUB_MAX_DETAIL_FETCHES_PER_RUN": "5",
+		"PDPP_GITHUB_MAX_TAIL_DEFERRAL_GAPS_PER_RUN": "0"}
 	b.Succeed(t)
 	b.Env = map[string]string{}
 	b.Clock += 24 * time.Hour
@@ -197,7 +197,7 @@ func lostEvents(t *testing.T, b *bed) {
 func refusedToken(t *testing.T, b *bed) {
 	failed := func(run int) *protocol.DoneError {
 		t.Helper()
-		result := b.Run(t, launch.Request{})
+		result := b.Run(t, launch.RunRequest{})
 		if n := b.sim.Gate().Stats().Requests; n != run || result.Status != runner.Failed || result.DoneError == nil {
 			t.Fatalf("run %d ended as %s after %d requests", run, result.Status, n)
 		}
@@ -210,9 +210,10 @@ func refusedToken(t *testing.T, b *bed) {
 		}
 	}
 	delete(b.Env, "GITHUB_PERSONAL_ACCESS_TOKEN")
-	result := b.Run(t, launch.Request{})
+	result := b.Run(t, launch.RunRequest{})
 	if n := b.sim.Gate().Stats().Requests; n != 6 || result.Status != runner.Succeeded || result.GapsReported == 0 {
-		t.Errorf("a locked sign-in ended as %s after %d requests with %d gaps, and is to be put off", result.Status, n, result.GapsReported)
+		t.Errorf("a locked sign-in ended as %s after %d requests with %d gaps, and is to be put off", result.Status, n,
+			result.GapsReported)
 	}
 	b.sim.Advance(20 * time.Minute)
 	b.Clock += 20 * time.Minute

@@ -16,27 +16,29 @@ import (
 // and search results are small, so that every list has several pages and every
 // search several queries.
 func TestConformance(t *testing.T) {
-	connectortest.Run(t, target(t, roomy()))
-	t.Run("killed", func(t *testing.T) { connectortest.Killed(t, target(t, roomy()), connectortest.Kills(20)) })
+	connectortest.Run(t, testTarget(t, roomy()))
+	t.Run("killed", func(t *testing.T) { connectortest.RunKilled(t, testTarget(t, roomy()), connectortest.KillCount(20)) })
 }
 
 const token = "ghp_under_test"
 
-// target is the connector against an account made from the configuration.
-func target(t *testing.T, cfg github.Config) connectortest.Target {
+// testTarget is the connector against an account made from the configuration.
+func testTarget(t *testing.T, cfg github.Config) connectortest.Target {
 	t.Helper()
 	return connectortest.Target{
-		Connector:  connectortest.BuiltIn(t, "github"),
+		Connector:  connectortest.BuiltInConnector(t, "github"),
 		Start:      func(t *testing.T) *connectortest.Sim { return start(t, cfg) },
 		Credential: "GITHUB_PERSONAL_ACCESS_TOKEN",
 		Changes: []providersim.Mutation{
-			{Op: "edit_profile", N: 1}, {Op: "add_repositories", N: 2}, {Op: "push_repositories", N: 2}, {Op: "edit_repositories", N: 2},
+			{Op: "edit_profile", N: 1}, {Op: "add_repositories", N: 2}, {Op: "push_repositories", N: 2},
+			{Op: "edit_repositories", N: 2},
 			{Op: "add_stars", N: 3}, {Op: "touch_issues", N: 4}, {Op: "add_issues", N: 3}, {Op: "touch_pulls", N: 3},
 			{Op: "add_pulls", N: 2}, {Op: "add_gists", N: 1}, {Op: "add_events", N: 5},
 		},
 		Deletion: providersim.Mutation{Op: "unstar", N: 3}, DeletedStream: github.StreamStarred,
-		Lane: &connectortest.Lane{
-			List: github.StreamPulls, Detail: github.StreamPullDetails, DetailPath: "/repos/", TimeField: "updated_at", Item: listID,
+		Lane: &connectortest.ListDetailParts{
+			List: github.StreamPulls, Detail: github.StreamPullDetails, DetailPath: "/repos/", TimeField: "updated_at",
+			Item: listID,
 		},
 		Scoped: github.StreamIssues, OptionalField: "body",
 		Stored: stored,
@@ -52,8 +54,7 @@ func roomy() github.Config {
 	}
 }
 
-// start serves an account whose clock begins at noon, so that no test runs over
-// the end of a day.
+// start serves an account with a clock that begins at noon, so that no test crosses midnight.
 func start(t *testing.T, cfg github.Config) *connectortest.Sim {
 	t.Helper()
 	began := time.Now()
@@ -69,7 +70,7 @@ func start(t *testing.T, cfg github.Config) *connectortest.Sim {
 	}}
 }
 
-// listID gives the row of the list that a detail belongs to.
+// listID returns the id of the list row that a detail belongs to.
 func listID(data json.RawMessage) string {
 	var d struct {
 		ListID json.Number `json:"list_id"`

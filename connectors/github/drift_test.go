@@ -8,12 +8,12 @@ import (
 
 func TestDrift(t *testing.T) {
 	t.Parallel()
-	connectortest.Drift(t, target(t, roomy()))
+	connectortest.DetectDrift(t, testTarget(t, roomy()))
 }
 
 func TestDriftNumbers(t *testing.T) {
 	t.Parallel()
-	connectortest.DriftNumbers(t, target(t, roomy()), "pull_requests", "search/issues", "total_count")
-	connectortest.DriftNumbers(t, target(t, roomy()), "repositories", "user", "public_repos")
-	connectortest.DriftNumbers(t, target(t, roomy()), "gists", "user", "public_gists")
+	connectortest.DriftNumbers(t, testTarget(t, roomy()), "pull_requests", "search/issues", "total_count")
+	connectortest.DriftNumbers(t, testTarget(t, roomy()), "repositories", "user", "public_repos")
+	connectortest.DriftNumbers(t, testTarget(t, roomy()), "gists", "user", "public_gists")
 }

@@ -11,6 +11,6 @@ import (
 // TestForgottenIssues deletes issues while no bookmark remembers them. A list by the time of the last update never
 // shows a deletion; the whole list does.
 func TestForgottenIssues(t *testing.T) {
-	connectortest.ForgottenStream(t, target(t, roomy()), github.StreamIssues,
+	connectortest.ForgottenStream(t, testTarget(t, roomy()), github.StreamIssues,
 		providersim.Mutation{Op: "delete_issues", N: 3})
 }

@@ -15,7 +15,7 @@ import (
 
 // TestLimits meets GitHub's limits with the whole connector.
 func TestLimits(t *testing.T) {
-	c := target(t, roomy())
+	c := testTarget(t, roomy())
 	t.Run("primary limit", func(t *testing.T) { primaryLimit(t, newBed(t, c, withPrimary(30))) })
 	t.Run("primary limit within the lists", func(t *testing.T) { primaryLimit(t, newBed(t, c, withPrimary(8))) })
 	t.Run("unchanged pages are free", func(t *testing.T) { freeOfCharge(t, newBed(t, c, roomy())) })
@@ -46,7 +46,7 @@ func crowded() github.Config {
 // hour everything arrives.
 func primaryLimit(t *testing.T, b *bed) {
 	for run := range 40 {
-		result := b.Run(t, launch.Request{})
+		result := b.Run(t, launch.RunRequest{})
 		b.VerifyNothingInvented(t)
 		if n := b.sim.Gate().Stats().ByStatus[http.StatusForbidden]; n > run+1 {
 			t.Fatalf("run %d went on after the limit: %d refusals", run+1, n)
@@ -71,8 +71,8 @@ func primaryLimit(t *testing.T, b *bed) {
 	t.Fatal("the account was not collected within 40 hours")
 }
 
-// freeOfCharge counts at the provider. Once a run has seen every list unchanged,
-// the next one pays for the profile and the search alone.
+// freeOfCharge counts requests at the provider. After a run that saw every list unchanged, the next one pays only for
+// the profile and the search.
 func freeOfCharge(t *testing.T, b *bed) {
 	b.Succeed(t)
 	b.Succeed(t)
@@ -97,13 +97,13 @@ func freeOfCharge(t *testing.T, b *bed) {
 	b.VerifyComplete(t)
 }
 
-// forbidden collects with a token that lacks permissions. That is told as such,
-// and not as a limit.
+// forbidden collects with a token that lacks permissions. The error is a missing permission and not a rate limit.
 func forbidden(t *testing.T, b *bed) {
-	if _, err := b.sim.ChangeToken(providersim.TokenChange{Action: "scopes", Scopes: []string{github.ScopeUser}}); err != nil {
+	if _, err := b.sim.ChangeToken(providersim.TokenChange{Action: "scopes",
+		Scopes: []string{github.ScopeUser}}); err != nil {
 		t.Fatal(err)
 	}
-	result := b.Run(t, launch.Request{})
+	result := b.Run(t, launch.RunRequest{})
 	if e := result.DoneError; result.Status != runner.Failed || e == nil || e.Retryable == nil || *e.Retryable ||
 		e.RecoveryHint == nil || e.RecoveryHint.Action != protocol.RefreshCredentials {
 		t.Errorf("ended as %s: %+v", result.Status, e)
@@ -122,8 +122,7 @@ func forbidden(t *testing.T, b *bed) {
 	}
 }
 
-// crowdedDay has more pull requests on one day than a query gives. What cannot be
-// reached is declared.
+// crowdedDay has more pull requests on one day than a query returns. The unreachable ones are declared.
 func crowdedDay(t *testing.T, b *bed) {
 	result := b.Succeed(t)
 	all, _ := b.count(t, github.StreamPulls)

@@ -5,37 +5,29 @@ import (
 	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/pdpp-go/pdpp/connectorkit/rest"
 )
 
-// TestIdOf names even what cannot be decoded otherwise.
-func TestIdOf(t *testing.T) {
-	t.Parallel()
-	for raw, want := range map[string]string{
-		`{"id":7,"name":3}`: "7", `{"id":"a1"}`: "a1", `{"id":null}`: "", `{"id":[1]}`: "", `{}`: "", `[]`: "", `null`: "",
-	} {
-		if got := idOf(jsontext.Value(raw)); got != want {
-			t.Errorf("%s: %q, want %q", raw, got, want)
-		}
-	}
-}
-
-// TestPullItem gives a pull request its place in the list and the way to its
-// detail, or neither.
+// TestPullItem checks the list item and the locator of a pull request, and rows without them.
 func TestPullItem(t *testing.T) {
 	t.Parallel()
-	item := pullItem(jsontext.Value(`{"id":901,"number":7,"updated_at":"2026-01-05T00:00:00Z","repository_url":"https://api.github.com/repos/ana/tool","labels":["bug"]}`))
-	if item.Key != "901" || !item.Time.Equal(time.Date(2026, 1, 5, 0, 0, 0, 0, time.UTC)) || string(item.Locator) != `{"repository":"ana/tool","number":7}` {
+	item := pullRequestItem(jsontext.Value(`{"id":901,"number":7,"updated_at":"2026-01-05T00:00:00Z",` +
+		`"repository_url":"https://api.github.com/repos/ana/tool","labels":["bug"]}`))
+	if item.Key != "901" || !item.Time.Equal(time.Date(2026, 1, 5, 0, 0, 0, 0, time.UTC)) ||
+		string(item.Locator) != `{"repository":"ana/tool","number":7}` {
 		t.Errorf("item %+v", item)
 	}
 	for _, raw := range []string{
 		`{"id":901,"number":7,"updated_at":"2026-01-05T00:00:00Z"}`,
-		`{"id":901,"number":7,"updated_at":"2026-01-05T00:00:00Z","repository_url":"https://api.github.com/repos/ana/tool/x"}`,
+		`{"id":901,"number":7,"updated_at":"2026-01-05T00:00:00Z","repository_url":"https://api.github.com/repos/ana/` +
+			`tool/x"}`,
 		`{"id":901,"updated_at":"2026-01-05T00:00:00Z","repository_url":"https://api.github.com/repos/ana/tool"}`,
 		`{"number":7,"updated_at":"2026-01-05T00:00:00Z","repository_url":"https://api.github.com/repos/ana/tool"}`,
 		`{"id":901,"number":7,"updated_at":"yesterday","repository_url":"https://api.github.com/repos/ana/tool"}`,
 		`7`, `null`,
 	} {
-		if item := pullItem(jsontext.Value(raw)); item.Key != "" {
+		if item := pullRequestItem(jsontext.Value(raw)); item.Key != "" {
 			t.Errorf("%s has the place %s %s", raw, item.Key, item.Time)
 		}
 	}
@@ -46,10 +38,10 @@ func TestQuerySpansDays(t *testing.T) {
 	a := time.Date(2026, 1, 5, 23, 0, 0, 0, time.FixedZone("", -7200)) // the 6th in UTC
 	b := time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)
 	for want, got := range map[string]string{
-		"type:pr author:ana":                                query("ana", time.Time{}, time.Time{}),
-		"type:pr author:ana updated:>=2026-01-06":           query("ana", a, time.Time{}),
-		"type:pr author:ana updated:<=2026-03-01":           query("ana", time.Time{}, b),
-		"type:pr author:ana updated:2026-01-06..2026-03-01": query("ana", a, b),
+		"type:pr author:ana":                                searchQuery("ana", time.Time{}, time.Time{}),
+		"type:pr author:ana updated:>=2026-01-06":           searchQuery("ana", a, time.Time{}),
+		"type:pr author:ana updated:<=2026-03-01":           searchQuery("ana", time.Time{}, b),
+		"type:pr author:ana updated:2026-01-06..2026-03-01": searchQuery("ana", a, b),
 	} {
 		if got != want {
 			t.Errorf("query %q, want %q", got, want)
@@ -61,8 +53,10 @@ func TestQuerySpansDays(t *testing.T) {
 // than by declaring the row unreadable.
 func FuzzRows(f *testing.F) {
 	for _, seed := range []string{
-		`{"id":1,"full_name":"a/b","license":null,"topics":null}`, `{"starred_at":"x","repo":null}`, `{"starred_at":null,"repo":{"id":3}}`,
-		`{"id":"f0","files":{"a":{"size":1}}}`, `{"id":1,"updated_at":"2026-01-05T00:00:00Z","labels":["a",{"name":"b"}],"user":null}`,
+		`{"id":1,"full_name":"a/b","license":null,"topics":null}`, `{"starred_at":"x","repo":null}`,
+		`{"starred_at":null,"repo":{"id":3}}`,
+		`{"id":"f0","files":{"a":{"size":1}}}`,
+		`{"id":1,"updated_at":"2026-01-05T00:00:00Z","labels":["a",{"name":"b"}],"user":null}`,
 		`null`, `[]`, `{"id":1e400}`, `{"id":9223372036854775808}`,
 	} {
 		f.Add([]byte(seed))
@@ -71,14 +65,10 @@ func FuzzRows(f *testing.F) {
 		if !jsontext.Value(raw).IsValid() {
 			return
 		}
-		repository(raw)
-		star(raw)
-		gist(raw)
-		pullItem(raw)
-		_, _ = pullDetail("1", raw)
-		var e wireEvent
-		if decode(raw, &e) == nil {
-			e.record()
+		for _, stream := range source.Streams {
+			rest.Reader(manifestJSON, rest.Stream{Name: stream.Name, Fields: stream.Fields})(rest.Item{Raw: raw})
 		}
+		pullRequestItem(raw)
+		readDetail(rest.Item{Raw: raw})
 	})
 }

@@ -11,10 +11,8 @@ import (
 	"github.com/pdpp-go/pdpp/providersim/github"
 )
 
-// What a record must hold, told apart from the connector's own mapping: for each
-// stream its fields and the way to each in GitHub's JSON. A mark before the way
-// says how the value is spelled: # as text, * as the list of one member, ? as
-// whether it is there.
+// The fields that a record must hold, independent of the connector's mapping: for each stream its fields and their
+// paths in GitHub's JSON. A prefix selects the format: # as text, * as the list of one member, ? as presence.
 var fields = map[string]map[string]string{
 	github.StreamUser: same("login", "name", "email", "bio", "company", "location", "blog", "twitter_username",
 		"created_at", "updated_at", "avatar_url", "html_url", "notification_email", "hireable", "two_factor_authentication").
@@ -22,17 +20,21 @@ var fields = map[string]map[string]string{
 	github.StreamUserStats: same("public_repos", "public_gists", "followers", "following", "private_gists",
 		"total_private_repos",
 		"owned_private_repos", "disk_usage", "collaborators").with("user_id", "#id"),
-	github.StreamRepositories: same("name", "full_name", "description", "private", "fork", "archived", "disabled", "default_branch",
-		"language", "topics", "stargazers_count", "forks_count", "open_issues_count", "watchers_count", "html_url", "homepage",
+	github.StreamRepositories: same("name", "full_name", "description", "private", "fork", "archived", "disabled",
+		"default_branch",
+		"language", "topics", "stargazers_count", "forks_count", "open_issues_count", "watchers_count", "html_url",
+		"homepage",
 		"created_at", "updated_at", "pushed_at", "visibility", "is_template").
 		with("id", "#id", "owner_login", "owner.login", "size_kb", "size", "license_key", "license.key"),
-	github.StreamStarred: same("starred_at").with("id", "#repo.id", "full_name", "repo.full_name", "description", "repo.description",
+	github.StreamStarred: same("starred_at").with("id", "#repo.id", "full_name", "repo.full_name", "description",
+		"repo.description",
 		"language", "repo.language", "stargazers_count", "repo.stargazers_count", "html_url", "repo.html_url", "topics",
 		"repo.topics",
 		"homepage", "repo.homepage", "private", "repo.private", "fork", "repo.fork", "archived", "repo.archived",
 		"license_key", "repo.license.key"),
-	github.StreamIssues: issueFields.with("repository_full_name", "repository.full_name", "repository_id", "#repository.id"),
-	github.StreamPulls:  issueFields,
+	github.StreamIssues: issueFields.with("repository_full_name", "repository.full_name", "repository_id",
+		"#repository.id"),
+	github.StreamPulls: issueFields,
 	github.StreamPullDetails: same("number", "merged_at", "additions", "deletions", "changed_files", "created_at",
 		"updated_at", "merge_commit_sha").
 		with("id", "#list_id", "pull_request_id", "#id", "merged_by_login", "merged_by.login", "commits_count", "commits",
@@ -44,7 +46,8 @@ var fields = map[string]map[string]string{
 			"auto_merge_title", "auto_merge.commit_title", "auto_merge_message", "auto_merge.commit_message"),
 	github.StreamGists: same("id", "description", "public", "html_url", "created_at", "updated_at").
 		with("files_truncated", "truncated", "comments_count", "comments"),
-	github.StreamEvents: same("id", "type", "public", "created_at").with("actor_login", "actor.login", "repository_id", "#repo.id",
+	github.StreamEvents: same("id", "type", "public", "created_at").with("actor_login", "actor.login", "repository_id",
+		"#repo.id",
 		"repository_full_name", "repo.name", "action", "payload.action", "ref", "payload.ref", "ref_type", "payload.ref_type",
 		"description", "payload.description", "head_sha", "payload.head", "before_sha", "payload.before", "label",
 		"payload.label.name",
@@ -52,11 +55,14 @@ var fields = map[string]map[string]string{
 		"tag_name", "payload.release.tag_name"),
 }
 
-var issueFields = same("number", "title", "body", "state", "state_reason", "html_url", "comments", "created_at", "updated_at",
+var issueFields = same("number", "title", "body", "state", "state_reason", "html_url", "comments", "created_at",
+	"updated_at",
 	"closed_at", "draft", "locked", "active_lock_reason", "author_association", "sub_issues_summary",
 	"issue_dependencies_summary").
-	with("id", "#id", "user_login", "user.login", "user_id", "#user.id", "assignees", "*assignees.login", "labels", "*labels.name",
-		"milestone_title", "milestone.title", "reactions_total_count", "reactions.total_count", "is_pull_request", "?pull_request",
+	with("id", "#id", "user_login", "user.login", "user_id", "#user.id", "assignees", "*assignees.login", "labels",
+		"*labels.name",
+		"milestone_title", "milestone.title", "reactions_total_count", "reactions.total_count", "is_pull_request",
+		"?pull_request",
 		"pull_request_url", "pull_request.url", "merged_at", "pull_request.merged_at", "closed_by_login",
 		"closed_by.login", "type_name", "type.name",
 		"via_app", "performed_via_github_app.name", "pinned_comment", "pinned_comment.body", "milestone_description",

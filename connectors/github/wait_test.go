@@ -28,24 +28,22 @@ func (d direct) RoundTrip(r *http.Request) (*http.Response, error) {
 }
 
 // clientOf is the connector's client over a simulated account.
-func clientOf(t *testing.T, sim *provider.GitHub, adjust ...func(*governor.Config)) *api {
+func clientOf(t *testing.T, sim *provider.GitHub, adjust ...func(*governor.Config)) *governhttp.Client {
 	t.Helper()
 	const base = "http://api.github.test"
 	sender := governhttp.NewSender(governor.New("github", adjust...), governhttp.SenderOptions{})
 	client, err := governhttp.New(governhttp.Options{
-		BaseURL: base, Classify: new(judge).classify, Header: headers(sim.Token(), apiVersion), Transport: direct{sim.Handler()}, Sender: sender,
+		BaseURL: base, Classify: new(responseClassifier).classifyResponse, Header: requestHeaders(sim.Token(), apiVersion),
+		Transport: direct{sim.Handler()}, Sender: sender,
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	a := newAPI(t, base)
-	a.client = client
-	return a
+	return client
 }
 
-// TestSecondaryLimitIsWaitedOut asks faster than the secondary limit bears. Every
-// request is answered in the end, and none is sent before the time that was told,
-// or before a minute has passed when none was.
+// TestSecondaryLimitIsWaitedOut sends faster than the secondary limit allows. Every request is answered in the end,
+// and none is sent before the announced time, or within a minute when none was announced.
 func TestSecondaryLimitIsWaitedOut(t *testing.T) {
 	t.Parallel()
 	for name, silent := range map[string]bool{"told": false, "silent": true} {
@@ -55,7 +53,7 @@ func TestSecondaryLimitIsWaitedOut(t *testing.T) {
 					sim := provider.New(provider.Config{Seed: 3, Points: 40, SilentSecondary: silent, LimitStatus: status})
 					a := clientOf(t, sim, func(c *governor.Config) { c.Ceiling = 100 * time.Millisecond })
 					for range 150 {
-						if _, err := a.get(context.Background(), "user", "", nil); err != nil {
+						if _, err := a.Get(context.Background(), "user", nil); err != nil {
 							t.Fatal(err)
 						}
 					}
@@ -92,7 +90,7 @@ func TestSpentAllowanceIsWaitedOut(t *testing.T) {
 		sim := provider.New(provider.Config{Seed: 3, Primary: 20, Now: ahead})
 		a := clientOf(t, sim, func(c *governor.Config) { c.MaxWait = 0 })
 		for range 21 {
-			if _, err := a.get(context.Background(), "user", "", nil); err != nil {
+			if _, err := a.Get(context.Background(), "user", nil); err != nil {
 				t.Fatal(err)
 			}
 		}

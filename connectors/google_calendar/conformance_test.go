@@ -17,7 +17,7 @@ import (
 func TestConformance(t *testing.T) {
 	small := google.Config{Seed: 5, Calendars: 4, Events: 17, MaxPage: 7}
 	large := google.Config{Seed: 5, Calendars: 7, Events: 60, MaxPage: 9}
-	connectortest.Conform(t, target(t, small), target(t, large))
+	connectortest.RunSuite(t, target(t, small), target(t, large))
 }
 
 const token = "ya29.under_test"
@@ -25,12 +25,14 @@ const token = "ya29.under_test"
 func target(t *testing.T, cfg google.Config) connectortest.Target {
 	t.Helper()
 	return connectortest.Target{
-		Connector:  connectortest.BuiltIn(t, "google_calendar"),
+		Connector:  connectortest.BuiltInConnector(t, "google_calendar"),
 		Start:      func(t *testing.T) *connectortest.Sim { return start(t, cfg) },
 		Credential: "GOOGLE_CALENDAR_ACCESS_TOKEN",
 		Changes: []providersim.Mutation{
-			{Op: "add_events", N: 3}, {Op: "edit_events", N: 4}, {Op: "move_occurrences", N: 2}, {Op: "void_occurrences", N: 2}, {Op: "void_moved", N: 1},
-			{Op: "delete_series", N: 2}, {Op: "rename_calendars", N: 1}, {Op: "add_calendars", N: 1}, {Op: "drop_calendars", N: 1},
+			{Op: "add_events", N: 3}, {Op: "edit_events", N: 4}, {Op: "move_occurrences", N: 2}, {Op: "void_occurrences", N: 2},
+			{Op: "void_moved", N: 1},
+			{Op: "delete_series", N: 2}, {Op: "rename_calendars", N: 1}, {Op: "add_calendars", N: 1},
+			{Op: "drop_calendars", N: 1},
 		},
 		Deletion: providersim.Mutation{Op: "delete_events", N: 2}, DeletedStream: google.StreamEvents,
 		Scoped: google.StreamEvents, OptionalField: "summary",
@@ -46,10 +48,12 @@ func start(t *testing.T, cfg google.Config) *connectortest.Sim {
 		t.Fatalf("start provider: %v", err)
 	}
 	t.Cleanup(func() { _ = s.Close() })
-	return &connectortest.Sim{Provider: s.Sim, Gate: s.Sim.Gate(), Env: map[string]string{"GOOGLE_CALENDAR_ACCESS_TOKEN": token, "PDPP_GOOGLE_CALENDAR_BASE_URL": s.BaseURL + "/calendar/v3"}}
+	return &connectortest.Sim{Provider: s.Sim, Gate: s.Sim.Gate(),
+		Env: map[string]string{"GOOGLE_CALENDAR_ACCESS_TOKEN": token, "PDPP_GOOGLE_CALENDAR_BASE_URL": s.BaseURL +
+			"/calendar/v3"}}
 }
 
-// stored is what the store must hold for a thing of Google's, told apart from the connector's own mapping.
+// stored returns the record that the store must hold for an object of Google, independent of the connector's mapping.
 func stored(stream, _ string, data json.RawMessage) (json.RawMessage, error) {
 	var w map[string]any
 	if err := json.Unmarshal(data, &w); err != nil {
@@ -64,14 +68,17 @@ func stored(stream, _ string, data json.RawMessage) (json.RawMessage, error) {
 		}
 	}
 	if stream == google.StreamCalendars {
-		put(w, "id", "id", "name", "summary", "name", "summaryOverride", "description", "description", "color", "backgroundColor", "time_zone", "timeZone", "access_role", "accessRole")
+		put(w, "id", "id", "name", "summary", "name", "summaryOverride", "description", "description", "color",
+			"backgroundColor", "time_zone", "timeZone", "access_role", "accessRole")
 		r["primary"], r["hidden"] = w["primary"] == true, w["hidden"] == true
 		return json.Marshal(r)
 	}
 	e := w["event"].(map[string]any)
 	put(w, "calendar_id", "calendar_id", "start", "start")
-	put(e, "id", "id", "uid", "iCalUID", "recurring_event_id", "recurringEventId", "summary", "summary", "description", "description", "location", "location", "status", "status",
-		"visibility", "visibility", "url", "htmlLink", "sequence", "sequence", "created_at", "created", "updated_at", "updated", "transparency", "transparency", "conference_url", "hangoutLink", "event_type", "eventType")
+	put(e, "id", "id", "uid", "iCalUID", "recurring_event_id", "recurringEventId", "summary", "summary", "description",
+		"description", "location", "location", "status", "status",
+		"visibility", "visibility", "url", "htmlLink", "sequence", "sequence", "created_at", "created", "updated_at",
+		"updated", "transparency", "transparency", "conference_url", "hangoutLink", "event_type", "eventType")
 	r["all_day"], r["time_kind"] = !strings.Contains(w["start"].(string), "T"), "zoned"
 	if r["all_day"] == true {
 		r["time_kind"] = "date"

@@ -9,10 +9,11 @@ import (
 
 func TestDrift(t *testing.T) {
 	t.Parallel()
-	connectortest.Drift(t, target(t, google.Config{Seed: 5, Calendars: 4, Events: 17, MaxPage: 7}))
+	connectortest.DetectDrift(t, target(t, google.Config{Seed: 5, Calendars: 4, Events: 17, MaxPage: 7}))
 }
 
 func TestDriftPages(t *testing.T) {
 	t.Parallel()
-	connectortest.DriftPages(t, target(t, google.Config{Seed: 5, Calendars: 12, Events: 3}), "users/me/calendarList", 10)
+	connectortest.DetectDriftPages(t, target(t, google.Config{Seed: 5, Calendars: 12, Events: 3}), "users/me/calendarList",
+		10)
 }

@@ -1,48 +1,67 @@
 // Package googlecalendar collects a person's calendars and events from the Google Calendar API.
 //
 //	manifest.json        what it declares: streams, schemas, the sign-in
-//	google_calendar.go   open: environment in, client and collectors out
-//	calendars.go         the list of calendars
-//	events.go            the events of a calendar, and what changed of them
-//	map.go               how one calendar or event becomes one record
+//	google_calendar.go   where calendars and events are
+//	map.go               how one event becomes one record
 //
-// How Google refuses, and how its lists tell changes, is connectorkit/googleapi.
+// connectorkit/googleapi handles Google's refusals.
 package googlecalendar
 
 import (
-	"cmp"
-	"context"
 	_ "embed"
+	"net/url"
 
 	"github.com/pdpp-go/pdpp/connectorkit"
 	"github.com/pdpp-go/pdpp/connectorkit/googleapi"
-	"github.com/pdpp-go/pdpp/governor/governhttp"
+	"github.com/pdpp-go/pdpp/connectorkit/rest"
+	"github.com/pdpp-go/pdpp/protocol"
 )
 
 //go:embed manifest.json
 var manifestJSON []byte
 
 // Connector is the Google Calendar connector.
-func Connector() connectorkit.Connector {
-	return connectorkit.MustNew(manifestJSON, open)
+func Connector() connectorkit.Connector { return rest.MustNew(manifestJSON, source) }
+
+var source = rest.Source{
+	BaseURL: "https://www.googleapis.com/calendar/v3",
+	Auth:    rest.AccessToken("GOOGLE_CALENDAR_ACCESS_TOKEN"),
+	// Google counts what a project asks for one person.
+	QuotaOf: []string{"GOOGLE_OAUTH_CLIENT_ID"}, PerAccount: true,
+	// The person's own calendar is named after them.
+	Account: &rest.Lookup{Request: rest.Request{Path: "calendars/primary"}, Member: "id"},
+	Errors:  googleapi.ErrorRules("Google Calendar API"),
+	Streams: []rest.Stream{
+		{
+			Name: "calendars", Items: "items", Pages: pages, Shared: true, OmitEmpty: true,
+			Request: rest.Request{Path: "users/me/calendarList",
+				Query: url.Values{"maxResults": {"250"}, "showHidden": {"true"}}},
+			Fields: rest.Fields{
+				"name": rest.From("summaryOverride", "summary"), "color": rest.From("backgroundColor"),
+				"time_zone": rest.From("timeZone"), "access_role": rest.From("accessRole"),
+				"primary": rest.From("primary").OrElse("false"), "hidden": rest.From("hidden").OrElse("false"),
+			},
+		},
+		{
+			// A series is one event, with another event for each changed or cancelled occurrence: this is Google's default.
+			// Google serves up to 2,500 events; 1,000 become durable at once.
+			Name: "events", Items: "items", Pages: pages,
+			Request:    rest.Request{Path: "calendars/{id}/events", Query: url.Values{"maxResults": {"1000"}}},
+			Partitions: rest.ParentsOf("calendars", "id", nil, isReadable),
+			Read:       func(i rest.Item) rest.Row { return readCalendarEvent(i.Partition.ID, i.Raw) },
+			// A meeting has the same id in the calendars of all participants, so the calendar is part of the key.
+			Sync: rest.ChangeTokens{Param: "syncToken", Member: "nextSyncToken",
+				Key:  func(calendar, id string) string { return protocol.CompoundKey(calendar, id) },
+				Gone: rest.Request{Path: "users/me/calendarList/{id}"}},
+		},
+	},
 }
 
-const (
-	publicAPI   = "https://www.googleapis.com/calendar/v3"
-	accessToken = "GOOGLE_CALENDAR_ACCESS_TOKEN"
-)
+var pages = rest.NextToken{Param: "pageToken", Member: "nextPageToken"}
 
-// open runs once per run.
-func open(_ context.Context, s *connectorkit.Setup) ([]connectorkit.Collector, error) {
-	client, err := s.HTTP(governhttp.Options{
-		BaseURL: cmp.Or(s.Env("PDPP_GOOGLE_CALENDAR_BASE_URL"), publicAPI), Classify: googleapi.Classify("Google Calendar API"), Token: s.Token(accessToken),
-	})
-	if err != nil {
-		return nil, err
-	}
-	a := &api{client: client, draw: googleapi.Allowance(s)}
-	return []connectorkit.Collector{
-		connectorkit.FullList{Stream: "calendars", Page: a.inventory},
-		googleapi.Lists{Names: a.readable, Page: a.events, Gone: a.gone, Key: eventKey}.Flat("events"),
-	}, nil
+// isReadable reports whether the events of a calendar are readable. Google shows only free and busy times of the
+// others.
+func isReadable(calendar rest.Item) bool {
+	role := calendar.Text("accessRole")
+	return role != "freeBusyReader" && role != "none"
 }

@@ -1,7 +1,6 @@
 package googlecalendar
 
 import (
-	"cmp"
 	"fmt"
 	"strings"
 	"time"
@@ -10,73 +9,28 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/pdpp-go/pdpp/connectorkit"
-	"github.com/pdpp-go/pdpp/connectorkit/googleapi"
 	"github.com/pdpp-go/pdpp/connectorkit/icalendar"
+	"github.com/pdpp-go/pdpp/connectorkit/rest"
 )
-
-type calendarRecord struct {
-	ID          string `json:"id"`
-	Name        string `json:"name,omitzero"`
-	Description string `json:"description,omitzero"`
-	Location    string `json:"location,omitzero"`
-	Color       string `json:"color,omitzero"`
-	TimeZone    string `json:"time_zone,omitzero"`
-	Role        string `json:"access_role,omitzero"`
-	Primary     bool   `json:"primary"`
-	Hidden      bool   `json:"hidden"`
-}
-
-func readCalendar(raw jsontext.Value) connectorkit.ListItem {
-	var wire struct {
-		ID          string `json:"id"`
-		Summary     string `json:"summary"`
-		Override    string `json:"summaryOverride"`
-		Description string `json:"description"`
-		Location    string `json:"location"`
-		Color       string `json:"backgroundColor"`
-		TimeZone    string `json:"timeZone"`
-		Role        string `json:"accessRole"`
-		Primary     bool   `json:"primary"`
-		Hidden      bool   `json:"hidden"`
-	}
-	if err := json.Unmarshal(raw, &wire); err != nil || wire.ID == "" {
-		return connectorkit.ListItem{Record: connectorkit.Unreadable(named(raw), err)}
-	}
-	return connectorkit.ListItem{Key: wire.ID, Record: connectorkit.Upsert(calendarRecord{
-		ID: wire.ID, Name: cmp.Or(wire.Override, wire.Summary), Description: wire.Description, Location: wire.Location, Color: wire.Color, TimeZone: wire.TimeZone,
-		Role: wire.Role, Primary: wire.Primary, Hidden: wire.Hidden,
-	})}
-}
-
-// named is the id of a thing; empty when it has none that can be read.
-func named(raw jsontext.Value) string {
-	var wire struct {
-		ID any `json:"id"`
-	}
-	if json.Unmarshal(raw, &wire) != nil || wire.ID == nil {
-		return ""
-	}
-	return fmt.Sprint(wire.ID)
-}
 
 // eventRecord is an event as every source of calendars has it, with what Google adds.
 type eventRecord struct {
-	icalendar.Event
+	icalendar.Appointment
 	UID     string   `json:"uid,omitzero"` // an occurrence that does not take place has none
 	Series  string   `json:"recurring_event_id,omitzero"`
 	Exrules []string `json:"exrules,omitempty"`
 	Type    string   `json:"event_type,omitzero"`
 }
 
-// moment is a day, or a time with its offset and the name of its zone.
-type moment struct {
+// wireMoment is a day, or a time with its offset and the name of its zone.
+type wireMoment struct {
 	Date string `json:"date"`
 	Time string `json:"dateTime"`
 	Zone string `json:"timeZone"`
 }
 
-// text is the moment as a record has it; empty when there is none. A time whose zone is not named is that of UTC.
-func (m *moment) text() (text, kind string, err error) {
+// momentText returns the moment in the format of records; empty when there is none. A time without a zone is in UTC.
+func (m *wireMoment) momentText() (text, kind string, err error) {
 	switch {
 	case m == nil || m.Date == "" && m.Time == "":
 		return "", "", nil
@@ -99,12 +53,12 @@ type wirePerson struct {
 	Response string `json:"responseStatus"`
 }
 
-type wireEvent struct {
+type wireEventBody struct {
 	ID           string           `json:"id"`
 	Status       string           `json:"status"`
 	UID          string           `json:"iCalUID"`
 	Series       string           `json:"recurringEventId"`
-	Original     *moment          `json:"originalStartTime"`
+	Original     *wireMoment      `json:"originalStartTime"`
 	Summary      string           `json:"summary"`
 	Description  string           `json:"description"`
 	Location     string           `json:"location"`
@@ -113,8 +67,8 @@ type wireEvent struct {
 	Link         string           `json:"htmlLink"`
 	Hangout      string           `json:"hangoutLink"`
 	Type         string           `json:"eventType"`
-	Start        *moment          `json:"start"`
-	End          *moment          `json:"end"`
+	Start        *wireMoment      `json:"start"`
+	End          *wireMoment      `json:"end"`
 	Recurrence   []string         `json:"recurrence"`
 	Organizer    *wirePerson      `json:"organizer"`
 	Attendees    []wirePerson     `json:"attendees"`
@@ -136,47 +90,49 @@ type wireEvent struct {
 	} `json:"conferenceData"`
 }
 
-// cancelled is the status of what was deleted, and of an occurrence that does not take place.
-const cancelled = "cancelled"
+// statusCancelled is the status of a deleted event, and of an occurrence that does not take place.
+const statusCancelled = "cancelled"
 
-func readEvent(calendar string, raw jsontext.Value) googleapi.Thing {
-	var w wireEvent
+func readCalendarEvent(calendar string, raw jsontext.Value) rest.Row {
+	var w wireEventBody
 	err := json.Unmarshal(raw, &w)
-	if err == nil && w.ID != "" && w.Status == cancelled && w.Series == "" {
-		return googleapi.Thing{ID: w.ID, Deleted: true}
+	if err == nil && w.ID != "" && w.Status == statusCancelled && w.Series == "" {
+		return rest.Row{Key: w.ID, Deleted: true}
 	}
 	var r eventRecord
 	if err == nil {
-		r, err = w.record(calendar)
+		r, err = w.toRecord(calendar)
 	}
 	if err != nil || w.ID == "" {
-		return googleapi.Thing{Record: connectorkit.Unreadable(named(raw), err)}
+		return rest.Unreadable(rest.Item{Raw: raw}, "id", err)
 	}
-	return googleapi.Thing{ID: w.ID, Record: connectorkit.Upsert(r), Part: w.Series, Void: w.Status == cancelled}
+	return rest.Row{Key: w.ID, Record: connectorkit.Upsert(r), Part: w.Series, Void: w.Status == statusCancelled}
 }
 
-func (w *wireEvent) record(calendar string) (eventRecord, error) {
-	start, kind, err := w.Start.text()
+func (w *wireEventBody) toRecord(calendar string) (eventRecord, error) {
+	start, kind, err := w.Start.momentText()
 	if err != nil {
 		return eventRecord{}, err
 	}
-	end, _, err := w.End.text()
+	end, _, err := w.End.momentText()
 	if err != nil {
 		return eventRecord{}, err
 	}
-	original, originalKind, err := w.Original.text()
+	original, originalKind, err := w.Original.momentText()
 	if err != nil {
 		return eventRecord{}, err
 	}
 	zone := w.Start
-	if start == "" && w.Status == cancelled { // it would have begun then: whoever reads that time reads that it does not
+	if start == "" && w.Status == statusCancelled { // its planned start; the status shows that it does not take place
 		start, kind, zone = original, originalKind, w.Original
 	}
 	r := eventRecord{UID: w.UID, Series: w.Series, Type: w.Type}
-	r.Event = icalendar.Event{End: end, Transparency: w.Transparency, Conference: w.Hangout}
-	r.Thing = icalendar.Thing{
-		ID: w.ID, CalendarID: calendar, RecurrenceID: original, Summary: w.Summary, Description: w.Description, Location: w.Location, Status: w.Status,
-		Visibility: w.Visibility, URL: w.Link, Start: start, AllDay: kind == "date", TimeKind: kind, Attached: len(w.Attachments), Sequence: w.Sequence, CreatedAt: w.Created, UpdatedAt: w.Updated,
+	r.Appointment = icalendar.Appointment{End: end, Transparency: w.Transparency, Conference: w.Hangout}
+	r.CommonFields = icalendar.CommonFields{
+		ID: w.ID, CalendarID: calendar, RecurrenceID: original, Summary: w.Summary, Description: w.Description,
+		Location: w.Location, Status: w.Status,
+		Visibility: w.Visibility, URL: w.Link, Start: start, AllDay: kind == "date", TimeKind: kind,
+		Attached: len(w.Attachments), Sequence: w.Sequence, CreatedAt: w.Created, UpdatedAt: w.Updated,
 	}
 	if zone != nil && kind == "zoned" {
 		r.TimeZone = zone.Zone
@@ -186,12 +142,12 @@ func (w *wireEvent) record(calendar string) (eventRecord, error) {
 			r.Conference = e.URI
 		}
 	}
-	r.recur(w.Recurrence)
+	r.setRecurrence(w.Recurrence)
 	if w.Organizer != nil {
 		r.Organizer = &icalendar.Person{Email: w.Organizer.Email, Name: w.Organizer.Name}
 	}
 	for _, p := range w.Attendees {
-		r.Attendees = append(r.Attendees, p.person())
+		r.Attendees = append(r.Attendees, p.toPerson())
 	}
 	for _, o := range w.Reminders.Overrides {
 		action := map[string]string{"popup": "display", "email": "email"}[o.Method]
@@ -200,13 +156,13 @@ func (w *wireEvent) record(calendar string) (eventRecord, error) {
 	return r, nil
 }
 
-// recur reads the rule of a series as every source of calendars has it.
-func (r *eventRecord) recur(lines []string) {
+// setRecurrence reads the rule of a series as every source of calendars has it.
+func (r *eventRecord) setRecurrence(lines []string) {
 	if len(lines) == 0 {
 		return
 	}
 	text := "BEGIN:VEVENT\r\n" + strings.Join(lines, "\r\n") + "\r\nEND:VEVENT\r\n"
-	for _, e := range icalendar.Read([]byte(text)).Events {
+	for _, e := range icalendar.ParseCalendar([]byte(text)).Events {
 		r.Rule, r.Dates, r.Except = e.Rule, e.Dates, e.Except
 	}
 	for _, line := range lines {
@@ -216,8 +172,9 @@ func (r *eventRecord) recur(lines []string) {
 	}
 }
 
-func (p wirePerson) person() icalendar.Person {
-	out := icalendar.Person{Email: p.Email, Name: p.Name, Role: "req-participant", Status: strings.ReplaceAll(p.Response, "needsAction", "needs-action")}
+func (p wirePerson) toPerson() icalendar.Person {
+	out := icalendar.Person{Email: p.Email, Name: p.Name, Role: "req-participant",
+		Status: strings.ReplaceAll(p.Response, "needsAction", "needs-action")}
 	switch {
 	case p.Resource:
 		out.Role = "non-participant"

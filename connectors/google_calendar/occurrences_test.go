@@ -13,28 +13,30 @@ import (
 	"github.com/pdpp-go/pdpp/providersim/google"
 )
 
-// What is stored of a series is enough to tell when it takes place: each week, but for what its rule leaves out and what
-// was moved or taken out, of which the moved ones stand elsewhere.
+// The stored events of a series are enough to compute its occurrences: every week, except for excluded and moved
+// ones, which are separate events.
 func TestOccurrences(t *testing.T) {
 	t.Parallel()
-	b := connectortest.NewBed(t, target(t, google.Config{Seed: 8, Calendars: 2, Events: 21}))
-	for _, m := range []providersim.Mutation{{Op: "move_occurrences", N: 4}, {Op: "void_occurrences", N: 4}, {Op: "delete_series", N: 1}} {
-		b.Sim.Mutate(t, m)
+	b := connectortest.NewHarness(t, target(t, google.Config{Seed: 8, Calendars: 2, Events: 21}))
+	for _, m := range []providersim.Mutation{{Op: "move_occurrences", N: 4}, {Op: "void_occurrences", N: 4},
+		{Op: "delete_series", N: 1}} {
+		b.Sim.MutateData(t, m)
 	}
 	b.Succeed(t)
-	stored, err := connectortest.Stored(t.Context(), b.Store, google.StreamEvents)
+	stored, err := connectortest.StoredRecords(t.Context(), b.Store, google.StreamEvents)
 	if err != nil {
 		t.Fatal(err)
 	}
-	var events []occurrences.Event
+	var events []occurrences.CalendarEvent
 	for key, r := range stored {
-		e, ok := occurrences.Read(key, r.Data)
+		e, ok := occurrences.ReadEvent(key, r.Data)
 		if !ok {
 			t.Fatalf("%s is no event", key)
 		}
 		events = append(events, e)
 	}
-	span := occurrences.Range{From: time.Date(2025, 1, 1, 0, 0, 0, 0, time.UTC), Until: time.Date(2028, 1, 1, 0, 0, 0, 0, time.UTC), Zone: time.UTC}
+	span := occurrences.Range{From: time.Date(2025, 1, 1, 0, 0, 0, 0, time.UTC),
+		Until: time.Date(2028, 1, 1, 0, 0, 0, 0, time.UTC), Zone: time.UTC}
 	found := occurrences.Expand(events, span, 100_000)
 	if len(found.NotComputed) > 0 {
 		t.Fatalf("not computed: %+v", found.NotComputed)
@@ -51,7 +53,7 @@ func TestOccurrences(t *testing.T) {
 		Recurrence                   []string
 		Start, OriginalStartTime     struct{ Date, DateTime, TimeZone string }
 	}
-	told := map[string]event{}
+	reports := map[string]event{}
 	for key, item := range truth {
 		var wire struct {
 			Calendar string `json:"calendar_id"`
@@ -64,7 +66,7 @@ func TestOccurrences(t *testing.T) {
 			continue
 		}
 		e := wire.Event
-		told[key] = e
+		reports[key] = e
 		if e.RecurringEventID != "" {
 			changed[wire.Calendar+e.RecurringEventID+e.OriginalStartTime.Date+e.OriginalStartTime.DateTime] = true
 		}
@@ -72,7 +74,7 @@ func TestOccurrences(t *testing.T) {
 			want[key+" "+e.Start.Date+e.Start.DateTime]++
 		}
 	}
-	for key, e := range told {
+	for key, e := range reports {
 		if len(e.Recurrence) == 0 {
 			continue
 		}

@@ -16,7 +16,7 @@ import (
 func TestConformance(t *testing.T) {
 	small := google.Config{Seed: 5, People: 23, Others: 11, Groups: 4, MaxPage: 4}
 	large := google.Config{Seed: 5, People: 160, Others: 50, Groups: 9, MaxPage: 9}
-	connectortest.Conform(t, target(t, small), target(t, large))
+	connectortest.RunSuite(t, target(t, small), target(t, large))
 }
 
 const token = "ya29.under_test"
@@ -24,11 +24,12 @@ const token = "ya29.under_test"
 func target(t *testing.T, cfg google.Config) connectortest.Target {
 	t.Helper()
 	return connectortest.Target{
-		Connector:  connectortest.BuiltIn(t, "google_contacts"),
+		Connector:  connectortest.BuiltInConnector(t, "google_contacts"),
 		Start:      func(t *testing.T) *connectortest.Sim { return start(t, cfg) },
 		Credential: "GOOGLE_CONTACTS_ACCESS_TOKEN",
 		Changes: []providersim.Mutation{
-			{Op: "add_people", N: 3}, {Op: "edit_people", N: 3}, {Op: "delete_others", N: 1}, {Op: "add_others", N: 2}, {Op: "add_groups", N: 1}, {Op: "rename_groups", N: 1},
+			{Op: "add_people", N: 3}, {Op: "edit_people", N: 3}, {Op: "delete_others", N: 1}, {Op: "add_others", N: 2},
+			{Op: "add_groups", N: 1}, {Op: "rename_groups", N: 1},
 		},
 		Deletion: providersim.Mutation{Op: "delete_people", N: 2}, DeletedStream: google.StreamContacts,
 		Scoped: google.StreamContacts, OptionalField: "family_name",
@@ -44,10 +45,11 @@ func start(t *testing.T, cfg google.Config) *connectortest.Sim {
 		t.Fatalf("start provider: %v", err)
 	}
 	t.Cleanup(func() { _ = s.Close() })
-	return &connectortest.Sim{Provider: s.Sim, Gate: s.Sim.Gate(), Env: map[string]string{"GOOGLE_CONTACTS_ACCESS_TOKEN": token, "PDPP_GOOGLE_CONTACTS_BASE_URL": s.BaseURL + "/v1"}}
+	return &connectortest.Sim{Provider: s.Sim, Gate: s.Sim.Gate(),
+		Env: map[string]string{"GOOGLE_CONTACTS_ACCESS_TOKEN": token, "PDPP_GOOGLE_CONTACTS_BASE_URL": s.BaseURL + "/v1"}}
 }
 
-// stored is what the store must hold for a thing of Google's, told apart from the connector's own mapping.
+// stored returns the record that the store must hold for an object of Google, independent of the connector's mapping.
 func stored(stream, _ string, data json.RawMessage) (json.RawMessage, error) {
 	var w map[string]any
 	if err := json.Unmarshal(data, &w); err != nil {
@@ -119,7 +121,8 @@ func stored(stream, _ string, data json.RawMessage) (json.RawMessage, error) {
 	list("custom", one("userDefined")["value"], one("userDefined")["key"])
 	list("dates", date(one("events")["date"]), one("events")["type"])
 	if a := one("addresses"); len(a) > 0 {
-		r["addresses"] = []any{map[string]any{"formatted": a["formattedValue"], "street": a["streetAddress"], "locality": a["city"], "postal_code": a["postalCode"], "country": a["country"], "type": a["type"]}}
+		r["addresses"] = []any{map[string]any{"formatted": a["formattedValue"], "street": a["streetAddress"],
+			"locality": a["city"], "postal_code": a["postalCode"], "country": a["country"], "type": a["type"]}}
 	}
 	if m, is := one("memberships")["contactGroupMembership"].(map[string]any); is {
 		r["group_ids"] = []any{m["contactGroupResourceName"]}

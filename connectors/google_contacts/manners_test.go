@@ -11,15 +11,16 @@ import (
 	"github.com/pdpp-go/pdpp/providersim/google"
 )
 
-// A token that Google has ended after its seven days, which it says with 400, costs a reading of everything; who was
-// deleted meanwhile is found by it. A label that is gone is found too.
+// A sync token that Google ended after seven days, reported with 400, causes a full read. It finds deleted contacts
+// and labels.
 func TestEndedTokens(t *testing.T) {
 	t.Parallel()
-	b := connectortest.NewBed(t, target(t, google.Config{Seed: 2, People: 21, Others: 6, Groups: 3, MaxPage: 8}))
+	b := connectortest.NewHarness(t, target(t, google.Config{Seed: 2, People: 21, Others: 6, Groups: 3, MaxPage: 8}))
 	b.Succeed(t)
 	b.VerifyComplete(t)
-	for _, m := range []providersim.Mutation{{Op: "delete_people", N: 4}, {Op: "edit_people", N: 2}, {Op: "delete_others", N: 2}, {Op: "delete_groups", N: 1}, {Op: "forget_tokens", N: 1}} {
-		b.Sim.Mutate(t, m)
+	for _, m := range []providersim.Mutation{{Op: "delete_people", N: 4}, {Op: "edit_people", N: 2},
+		{Op: "delete_others", N: 2}, {Op: "delete_groups", N: 1}, {Op: "forget_tokens", N: 1}} {
+		b.Sim.MutateData(t, m)
 	}
 	b.Succeed(t)
 	b.VerifyComplete(t)
@@ -31,14 +32,14 @@ func TestEndedTokens(t *testing.T) {
 	}
 }
 
-// Whoever else signs in brings their own; nothing of the first person's is deleted by that.
+// Another person who signs in adds their own records and deletes none of the first person's.
 func TestAnotherAccount(t *testing.T) {
 	t.Parallel()
-	b := connectortest.NewBed(t, target(t, google.Config{Seed: 4, People: 6, Groups: 2}))
+	b := connectortest.NewHarness(t, target(t, google.Config{Seed: 4, People: 6, Groups: 2}))
 	b.Succeed(t)
-	b.Sim.Mutate(t, providersim.Mutation{Op: "other_account", N: 1})
+	b.Sim.MutateData(t, providersim.Mutation{Op: "other_account", N: 1})
 	b.Succeed(t)
-	now, err := connectortest.Stored(t.Context(), b.Store, google.StreamContacts)
+	now, err := connectortest.StoredRecords(t.Context(), b.Store, google.StreamContacts)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -55,22 +56,23 @@ func TestAnotherAccount(t *testing.T) {
 // A box that was left empty takes its own part away, in its own words; the rest comes.
 func TestUntickedBox(t *testing.T) {
 	t.Parallel()
-	b := connectortest.NewBed(t, target(t, google.Config{Seed: 7, People: 2, Others: 2, Groups: 1}))
-	if _, err := b.Sim.Provider.ChangeToken(providersim.TokenChange{Action: "scopes", Scopes: []string{google.ScopeContacts}}); err != nil {
+	b := connectortest.NewHarness(t, target(t, google.Config{Seed: 7, People: 2, Others: 2, Groups: 1}))
+	if _, err := b.Sim.Provider.ChangeToken(providersim.TokenChange{Action: "scopes",
+		Scopes: []string{google.ScopeContacts}}); err != nil {
 		t.Fatal(err)
 	}
-	r := b.Run(t, launch.Request{})
-	said := ""
+	r := b.Run(t, launch.RunRequest{})
+	message := ""
 	if r.DoneError != nil {
-		said = r.DoneError.Message
+		message = r.DoneError.Message
 	}
 	for _, g := range r.KnownGaps {
-		said += " " + g.Message
+		message += " " + g.Message
 	}
-	if r.Status == runner.Succeeded && len(r.KnownGaps) == 0 || !strings.Contains(said, "tick it") {
+	if r.Status == runner.Succeeded && len(r.KnownGaps) == 0 || !strings.Contains(message, "tick it") {
 		t.Errorf("%s %+v %+v", r.Status, r.DoneError, r.KnownGaps)
 	}
-	if b.LastSeq(t, google.StreamContacts) == 0 {
+	if b.NewestChange(t, google.StreamContacts) == 0 {
 		t.Error("the contacts did not come")
 	}
 }
@@ -78,5 +80,6 @@ func TestUntickedBox(t *testing.T) {
 // All runs of one account draw on one allowance, and those of another on another.
 func TestOneAllowancePerAccount(t *testing.T) {
 	t.Parallel()
-	connectortest.OneAllowancePerAccount(t, target(t, google.Config{Seed: 4, People: 6, Groups: 2}), providersim.Mutation{Op: "other_account", N: 1})
+	connectortest.OneAllowancePerAccount(t, target(t, google.Config{Seed: 4, People: 6, Groups: 2}),
+		providersim.Mutation{Op: "other_account", N: 1})
 }

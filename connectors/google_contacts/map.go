@@ -9,95 +9,60 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/pdpp-go/pdpp/connectorkit"
-	"github.com/pdpp-go/pdpp/connectorkit/googleapi"
+	"github.com/pdpp-go/pdpp/connectorkit/rest"
 )
-
-type groupRecord struct {
-	ID      string `json:"id"`
-	Name    string `json:"name,omitzero"`
-	Kind    string `json:"kind,omitzero"`
-	Members int64  `json:"member_count"`
-}
-
-func readGroup(raw jsontext.Value) connectorkit.ListItem {
-	var wire struct {
-		ID        string `json:"resourceName"`
-		Name      string `json:"name"`
-		Formatted string `json:"formattedName"`
-		Type      string `json:"groupType"`
-		Members   int64  `json:"memberCount"` // left out when it is nothing
-	}
-	if err := json.Unmarshal(raw, &wire); err != nil || wire.ID == "" {
-		return connectorkit.ListItem{Record: connectorkit.Unreadable(named(raw), err)}
-	}
-	kind := map[string]string{"USER_CONTACT_GROUP": "own", "SYSTEM_CONTACT_GROUP": "system"}[wire.Type]
-	return connectorkit.ListItem{Key: wire.ID,
-		Record: connectorkit.Upsert(groupRecord{ID: wire.ID, Name: cmp.Or(wire.Formatted, wire.Name), Kind: kind,
-			Members: wire.Members})}
-}
-
-// named is the name of a resource; empty when it has none that can be read.
-func named(raw jsontext.Value) string {
-	var wire struct {
-		ID any `json:"resourceName"`
-	}
-	if json.Unmarshal(raw, &wire) != nil || wire.ID == nil {
-		return ""
-	}
-	return fmt.Sprint(wire.ID)
-}
 
 // personRecord is a contact as every source of contacts has it, with what Google adds.
 type personRecord struct {
-	ID           string    `json:"id"`
-	FullName     string    `json:"full_name"`
-	Given        string    `json:"given_name,omitzero"`
-	Family       string    `json:"family_name,omitzero"`
-	Additional   string    `json:"additional_names,omitzero"`
-	Prefix       string    `json:"name_prefix,omitzero"`
-	Suffix       string    `json:"name_suffix,omitzero"`
-	Nickname     string    `json:"nickname,omitzero"`
-	Organization string    `json:"organization,omitzero"`
-	Department   string    `json:"department,omitzero"`
-	Title        string    `json:"title,omitzero"`
-	Emails       []entry   `json:"emails,omitempty"`
-	Phones       []entry   `json:"phones,omitempty"`
-	Addresses    []address `json:"addresses,omitempty"`
-	URLs         []entry   `json:"urls,omitempty"`
-	Messaging    []entry   `json:"messaging,omitempty"`
-	Related      []entry   `json:"related,omitempty"`
-	Dates        []entry   `json:"dates,omitempty"`
-	Custom       []entry   `json:"custom,omitempty"`
-	Birthday     string    `json:"birthday,omitzero"`
-	Note         string    `json:"note,omitzero"`
-	Gender       string    `json:"gender,omitzero"`
-	FileAs       string    `json:"file_as,omitzero"`
-	Phonetic     string    `json:"phonetic_name,omitzero"`
-	Occupations  []entry   `json:"occupations,omitempty"`
-	Interests    []entry   `json:"interests,omitempty"`
-	Skills       []entry   `json:"skills,omitempty"`
-	Calendars    []entry   `json:"calendar_urls,omitempty"`
-	SIP          []entry   `json:"sip_addresses,omitempty"`
-	ExternalIDs  []entry   `json:"external_ids,omitempty"`
-	Locations    []entry   `json:"locations,omitempty"`
-	Locales      []entry   `json:"locales,omitempty"`
-	Keywords     []entry   `json:"keywords,omitempty"`
-	ClientData   []entry   `json:"client_data,omitempty"`
-	Jobs         []job     `json:"organizations,omitempty"`
-	PhotoURL     string    `json:"photo_url,omitzero"`
-	Groups       []string  `json:"group_ids,omitempty"`
-	HasPhoto     bool      `json:"has_photo"`
-	UpdatedAt    string    `json:"updated_at,omitzero"`
+	ID           string              `json:"id"`
+	FullName     string              `json:"full_name"`
+	Given        string              `json:"given_name,omitzero"`
+	Family       string              `json:"family_name,omitzero"`
+	Additional   string              `json:"additional_names,omitzero"`
+	Prefix       string              `json:"name_prefix,omitzero"`
+	Suffix       string              `json:"name_suffix,omitzero"`
+	Nickname     string              `json:"nickname,omitzero"`
+	Organization string              `json:"organization,omitzero"`
+	Department   string              `json:"department,omitzero"`
+	Title        string              `json:"title,omitzero"`
+	Emails       []labelledEntry     `json:"emails,omitempty"`
+	Phones       []labelledEntry     `json:"phones,omitempty"`
+	Addresses    []postalAddress     `json:"addresses,omitempty"`
+	URLs         []labelledEntry     `json:"urls,omitempty"`
+	Messaging    []labelledEntry     `json:"messaging,omitempty"`
+	Related      []labelledEntry     `json:"related,omitempty"`
+	Dates        []labelledEntry     `json:"dates,omitempty"`
+	Custom       []labelledEntry     `json:"custom,omitempty"`
+	Birthday     string              `json:"birthday,omitzero"`
+	Note         string              `json:"note,omitzero"`
+	Gender       string              `json:"gender,omitzero"`
+	FileAs       string              `json:"file_as,omitzero"`
+	Phonetic     string              `json:"phonetic_name,omitzero"`
+	Occupations  []labelledEntry     `json:"occupations,omitempty"`
+	Interests    []labelledEntry     `json:"interests,omitempty"`
+	Skills       []labelledEntry     `json:"skills,omitempty"`
+	Calendars    []labelledEntry     `json:"calendar_urls,omitempty"`
+	SIP          []labelledEntry     `json:"sip_addresses,omitempty"`
+	ExternalIDs  []labelledEntry     `json:"external_ids,omitempty"`
+	Locations    []labelledEntry     `json:"locations,omitempty"`
+	Locales      []labelledEntry     `json:"locales,omitempty"`
+	Keywords     []labelledEntry     `json:"keywords,omitempty"`
+	ClientData   []labelledEntry     `json:"client_data,omitempty"`
+	Jobs         []organizationEntry `json:"organizations,omitempty"`
+	PhotoURL     string              `json:"photo_url,omitzero"`
+	Groups       []string            `json:"group_ids,omitempty"`
+	HasPhoto     bool                `json:"has_photo"`
+	UpdatedAt    string              `json:"updated_at,omitzero"`
 }
 
-// entry is one of several things of a kind.
-type entry struct {
+// labelledEntry is one of several things of a kind.
+type labelledEntry struct {
 	Value     string `json:"value"`
 	Type      string `json:"type,omitzero"`
 	Preferred bool   `json:"preferred,omitzero"`
 }
 
-type address struct {
+type postalAddress struct {
 	Formatted string `json:"formatted,omitzero"`
 	Street    string `json:"street,omitzero"`
 	Extended  string `json:"extended,omitzero"`
@@ -110,8 +75,8 @@ type address struct {
 	Preferred bool   `json:"preferred,omitzero"`
 }
 
-// job is one of several organizations.
-type job struct {
+// organizationEntry is one of several organizations.
+type organizationEntry struct {
 	Name        string `json:"name,omitzero"`
 	Department  string `json:"department,omitzero"`
 	Title       string `json:"title,omitzero"`
@@ -124,31 +89,31 @@ type job struct {
 	End         string `json:"end,omitzero"`
 }
 
-// field is what all fields of a person have; which of the others it has is said by its place.
-type field struct {
+// personField has the members that all fields of a person share. Which others are set depends on the kind of field.
+type personField struct {
 	Meta struct {
 		Primary bool `json:"primary"`
 	} `json:"metadata"`
-	Type     string `json:"type"`
-	Value    string `json:"value"`
-	Username string `json:"username"`
-	Protocol string `json:"protocol"`
-	Person   string `json:"person"`
-	Key      string `json:"key"`
-	Date     *day   `json:"date"`
-	Text     string `json:"text"`
-	URL      string `json:"url"`
+	Type     string       `json:"type"`
+	Value    string       `json:"value"`
+	Username string       `json:"username"`
+	Protocol string       `json:"protocol"`
+	Person   string       `json:"person"`
+	Key      string       `json:"key"`
+	Date     *partialDate `json:"date"`
+	Text     string       `json:"text"`
+	URL      string       `json:"url"`
 }
 
-// day is a date; a part that is not known is zero.
-type day struct {
+// partialDate is a date; a part that is not known is zero.
+type partialDate struct {
 	Year  int `json:"year"`
 	Month int `json:"month"`
 	Day   int `json:"day"`
 }
 
-// text spells a date as 2026-03-05, without its year as --03-05; empty when month or day is missing.
-func (d *day) text() string {
+// spellDate spells a date as 2026-03-05, without its year as --03-05; empty when month or day is missing.
+func (d *partialDate) spellDate() string {
 	switch {
 	case d == nil || d.Month < 1 || d.Month > 12 || d.Day < 1 || d.Day > 31 || d.Year < 0 || d.Year > 9999:
 		return ""
@@ -179,19 +144,19 @@ type wirePerson struct {
 		PhoneticFull   string `json:"phoneticFullName"`
 	} `json:"names"`
 	Organizations []struct {
-		Name        string `json:"name"`
-		Department  string `json:"department"`
-		Title       string `json:"title"`
-		Description string `json:"jobDescription"`
-		Location    string `json:"location"`
-		Domain      string `json:"domain"`
-		Type        string `json:"type"`
-		Current     bool   `json:"current"`
-		Start       *day   `json:"startDate"`
-		End         *day   `json:"endDate"`
+		Name        string       `json:"name"`
+		Department  string       `json:"department"`
+		Title       string       `json:"title"`
+		Description string       `json:"jobDescription"`
+		Location    string       `json:"location"`
+		Domain      string       `json:"domain"`
+		Type        string       `json:"type"`
+		Current     bool         `json:"current"`
+		Start       *partialDate `json:"startDate"`
+		End         *partialDate `json:"endDate"`
 	} `json:"organizations"`
 	Addresses []struct {
-		field
+		personField
 		Formatted string `json:"formattedValue"`
 		Street    string `json:"streetAddress"`
 		Extended  string `json:"extendedAddress"`
@@ -210,76 +175,91 @@ type wirePerson struct {
 		Default bool   `json:"default"`
 		URL     string `json:"url"`
 	} `json:"photos"`
-	Nicknames   []field `json:"nicknames"`
-	Biographies []field `json:"biographies"`
-	Birthdays   []field `json:"birthdays"`
-	Emails      []field `json:"emailAddresses"`
-	Phones      []field `json:"phoneNumbers"`
-	URLs        []field `json:"urls"`
-	IMs         []field `json:"imClients"`
-	Relations   []field `json:"relations"`
-	Events      []field `json:"events"`
-	Custom      []field `json:"userDefined"`
-	Genders     []field `json:"genders"`
-	FileAs      []field `json:"fileAses"`
-	Occupations []field `json:"occupations"`
-	Interests   []field `json:"interests"`
-	Skills      []field `json:"skills"`
-	SIP         []field `json:"sipAddresses"`
-	ExternalIDs []field `json:"externalIds"`
-	Locations   []field `json:"locations"`
-	Locales     []field `json:"locales"`
-	Keywords    []field `json:"miscKeywords"`
-	ClientData  []field `json:"clientData"`
-	Calendars   []field `json:"calendarUrls"`
+	Nicknames   []personField `json:"nicknames"`
+	Biographies []personField `json:"biographies"`
+	Birthdays   []personField `json:"birthdays"`
+	Emails      []personField `json:"emailAddresses"`
+	Phones      []personField `json:"phoneNumbers"`
+	URLs        []personField `json:"urls"`
+	IMs         []personField `json:"imClients"`
+	Relations   []personField `json:"relations"`
+	Events      []personField `json:"events"`
+	Custom      []personField `json:"userDefined"`
+	Genders     []personField `json:"genders"`
+	FileAs      []personField `json:"fileAses"`
+	Occupations []personField `json:"occupations"`
+	Interests   []personField `json:"interests"`
+	Skills      []personField `json:"skills"`
+	SIP         []personField `json:"sipAddresses"`
+	ExternalIDs []personField `json:"externalIds"`
+	Locations   []personField `json:"locations"`
+	Locales     []personField `json:"locales"`
+	Keywords    []personField `json:"miscKeywords"`
+	ClientData  []personField `json:"clientData"`
+	Calendars   []personField `json:"calendarUrls"`
 }
 
-func readPerson(raw jsontext.Value) googleapi.Thing {
+func readPerson(raw jsontext.Value, groups *groupMembers) rest.Row {
 	var w wirePerson
 	switch err := json.Unmarshal(raw, &w); {
 	case err != nil || w.ID == "":
-		return googleapi.Thing{Record: connectorkit.Unreadable(named(raw), err)}
+		return rest.Unreadable(rest.Item{Raw: raw}, "resourceName", err)
 	case w.Meta.Deleted:
-		return googleapi.Thing{ID: w.ID, Deleted: true}
+		return rest.Row{Key: w.ID, Deleted: true}
 	}
-	return googleapi.Thing{ID: w.ID, Record: connectorkit.Upsert(w.record())}
+	record := w.toRecord()
+	groups.addMember(record.Groups)
+	return rest.Row{Key: w.ID, Record: connectorkit.Upsert(record)}
 }
 
-func (w *wirePerson) record() personRecord {
-	r := personRecord{ID: w.ID, Nickname: first(w.Nicknames).Value, Note: first(w.Biographies).Value}
+func (w *wirePerson) toRecord() personRecord {
+	r := personRecord{ID: w.ID, Nickname: primaryField(w.Nicknames).Value, Note: primaryField(w.Biographies).Value}
 	if len(w.Names) > 0 {
 		n := w.Names[0]
-		r.FullName, r.Given, r.Family, r.Additional, r.Prefix, r.Suffix = n.Display, n.Given, n.Family, n.Middle, n.Prefix, n.Suffix
+		r.FullName, r.Given, r.Family, r.Additional, r.Prefix, r.Suffix = n.Display, n.Given, n.Family, n.Middle, n.Prefix,
+			n.Suffix
 		r.Phonetic = cmp.Or(n.PhoneticFull, strings.TrimSpace(n.PhoneticGiven+" "+n.PhoneticFamily))
 	}
 	if len(w.Organizations) > 0 {
-		r.Organization, r.Department, r.Title = w.Organizations[0].Name, w.Organizations[0].Department, w.Organizations[0].Title
+		r.Organization, r.Department, r.Title = w.Organizations[0].Name, w.Organizations[0].Department,
+			w.Organizations[0].Title
 	}
-	r.FullName = cmp.Or(r.FullName, r.Organization, r.Nickname, first(w.Emails).Value, first(w.Phones).Value)
-	plain := func(f field) entry { return entry{Value: f.Value, Type: f.Type} }
-	r.Emails, r.Phones, r.URLs = entries(w.Emails, plain), entries(w.Phones, plain), entries(w.URLs, plain)
-	r.Messaging = entries(w.IMs, func(f field) entry { return entry{Value: f.Username, Type: f.Protocol} })
-	r.Related = entries(w.Relations, func(f field) entry { return entry{Value: f.Person, Type: f.Type} })
-	r.Dates = entries(w.Events, func(f field) entry { return entry{Value: f.Date.text(), Type: f.Type} })
-	r.Custom = entries(w.Custom, func(f field) entry { return entry{Value: f.Value, Type: f.Key} })
-	r.Gender, r.FileAs = first(w.Genders).Value, first(w.FileAs).Value
-	r.Occupations, r.Interests, r.Skills, r.SIP = entries(w.Occupations, plain), entries(w.Interests, plain),
-		entries(w.Skills, plain), entries(w.SIP, plain)
-	r.ExternalIDs, r.Locations, r.Locales, r.Keywords = entries(w.ExternalIDs, plain), entries(w.Locations, plain),
-		entries(w.Locales, plain), entries(w.Keywords, plain)
-	r.Calendars = entries(w.Calendars, func(f field) entry { return entry{Value: f.URL, Type: f.Type} })
-	r.ClientData = entries(w.ClientData, func(f field) entry { return entry{Value: f.Value, Type: f.Key} })
+	r.FullName = cmp.Or(r.FullName, r.Organization, r.Nickname, primaryField(w.Emails).Value, primaryField(w.Phones).Value)
+	plain := func(f personField) labelledEntry { return labelledEntry{Value: f.Value, Type: f.Type} }
+	r.Emails, r.Phones, r.URLs = labelledEntries(w.Emails, plain), labelledEntries(w.Phones, plain),
+		labelledEntries(w.URLs, plain)
+	r.Messaging = labelledEntries(w.IMs,
+		func(f personField) labelledEntry { return labelledEntry{Value: f.Username, Type: f.Protocol} })
+	r.Related = labelledEntries(w.Relations,
+		func(f personField) labelledEntry { return labelledEntry{Value: f.Person, Type: f.Type} })
+	r.Dates = labelledEntries(w.Events,
+		func(f personField) labelledEntry { return labelledEntry{Value: f.Date.spellDate(), Type: f.Type} })
+	r.Custom = labelledEntries(w.Custom,
+		func(f personField) labelledEntry { return labelledEntry{Value: f.Value, Type: f.Key} })
+	r.Gender, r.FileAs = primaryField(w.Genders).Value, primaryField(w.FileAs).Value
+	r.Occupations, r.Interests, r.Skills, r.SIP = labelledEntries(w.Occupations, plain),
+		labelledEntries(w.Interests, plain),
+		labelledEntries(w.Skills, plain), labelledEntries(w.SIP, plain)
+	r.ExternalIDs, r.Locations, r.Locales, r.Keywords = labelledEntries(w.ExternalIDs, plain),
+		labelledEntries(w.Locations, plain),
+		labelledEntries(w.Locales, plain), labelledEntries(w.Keywords, plain)
+	r.Calendars = labelledEntries(w.Calendars,
+		func(f personField) labelledEntry { return labelledEntry{Value: f.URL, Type: f.Type} })
+	r.ClientData = labelledEntries(w.ClientData,
+		func(f personField) labelledEntry { return labelledEntry{Value: f.Value, Type: f.Key} })
 	for _, o := range w.Organizations {
 		// else the members above have all of it
-		if len(w.Organizations) > 1 || o.Description+o.Location+o.Domain+o.Start.text()+o.End.text() != "" {
-			r.Jobs = append(r.Jobs, job{Name: o.Name, Department: o.Department, Title: o.Title, Description: o.Description,
-				Location: o.Location, Domain: o.Domain, Type: o.Type, Current: o.Current,
-				Start: o.Start.text(), End: o.End.text()})
+		if len(w.Organizations) > 1 || o.Description+o.Location+o.Domain+o.Start.spellDate()+o.End.spellDate() != "" {
+			r.Jobs = append(r.Jobs, organizationEntry{Name: o.Name, Department: o.Department, Title: o.Title,
+				Description: o.Description,
+				Location:    o.Location, Domain: o.Domain, Type: o.Type, Current: o.Current,
+				Start: o.Start.spellDate(), End: o.End.spellDate()})
 		}
 	}
-	r.Birthday = cmp.Or(first(w.Birthdays).Date.text(), first(w.Birthdays).Text)
+	r.Birthday = cmp.Or(primaryField(w.Birthdays).Date.spellDate(), primaryField(w.Birthdays).Text)
 	for _, a := range w.Addresses {
-		r.Addresses = append(r.Addresses, address{Formatted: a.Formatted, Street: a.Street, Extended: a.Extended, POBox: a.POBox, Locality: a.City, Region: a.Region,
+		r.Addresses = append(r.Addresses, postalAddress{Formatted: a.Formatted, Street: a.Street, Extended: a.Extended,
+			POBox: a.POBox, Locality: a.City, Region: a.Region,
 			Postcode: a.Postcode, Country: a.Country, Type: a.Type, Preferred: a.Meta.Primary && len(w.Addresses) > 1})
 	}
 	for _, m := range w.Memberships {
@@ -298,16 +278,16 @@ func (w *wirePerson) record() personRecord {
 	return r
 }
 
-func first(all []field) field {
+func primaryField(all []personField) personField {
 	if len(all) == 0 {
-		return field{}
+		return personField{}
 	}
 	return all[0]
 }
 
-// entries makes entries of fields. Where there are several, the one that Google calls primary is preferred.
-func entries(all []field, read func(field) entry) []entry {
-	var out []entry
+// labelledEntries makes entries of fields. Where there are several, the one that Google calls primary is preferred.
+func labelledEntries(all []personField, read func(personField) labelledEntry) []labelledEntry {
+	var out []labelledEntry
 	for _, f := range all {
 		e := read(f)
 		if e.Value = strings.TrimSpace(e.Value); e.Value == "" {

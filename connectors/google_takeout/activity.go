@@ -14,7 +14,7 @@ import (
 	"github.com/pdpp-go/pdpp/connectorkit/localarchive"
 )
 
-type video struct {
+type watchedVideo struct {
 	ID         string `json:"id"`
 	WatchedAt  string `json:"watched_at"`
 	URL        string `json:"video_url,omitzero"`
@@ -24,24 +24,25 @@ type video struct {
 	Ad         bool   `json:"is_ad,omitzero"`
 }
 
-type search struct {
+type searchRecord struct {
 	ID        string `json:"id"`
 	Timestamp string `json:"timestamp"`
 	Query     string `json:"query,omitzero"`
 	Product   string `json:"product,omitzero"`
 }
 
-// watchedWords stand before the title of a video that was watched, searchWords before a search,
-// in some languages; behind is what stands after it.
+// watchedWords precede the title of a watched video and searchWords a search, in some languages; behind holds what
+// follows it.
 var (
-	watchedWords = []string{"Watched ", "Has visto ", "Vous avez regardé ", "Hai guardato ", "Você assistiu a ", "Bekeken: "}
-	watchedEnds  = []string{" angesehen", " bekeken"}
-	searchWords  = []string{"Searched for ", "Has buscado ", "Vous avez recherché ", "Hai cercato ", "Você pesquisou ", "Gezocht naar "}
-	searchEnds   = []string{" gesucht"}
+	watchedWords = []string{"Watched ", "Has visto ", "Vous avez regardé ", "Hai guardato ", "Você assistiu a ",
+		"Bekeken: "}
+	watchedEnds = []string{" angesehen", " bekeken"}
+	searchWords = []string{"Searched for ", "Has buscado ", "Vous avez recherché ", "Hai cercato ", "Você pesquisou ",
+		"Gezocht naar "}
+	searchEnds = []string{" gesucht"}
 )
 
-// readActivity reads what was done, one thing for each element. What a thing is, its address
-// tells in any language.
+// readActivity reads one activity per element. The address shows the kind of activity in any language.
 func readActivity(ctx context.Context, m *localarchive.Member) error {
 	in, err := m.Open(ctx, 0)
 	if err != nil {
@@ -55,7 +56,7 @@ func activityFrom(ctx context.Context, m *localarchive.Member, in io.Reader) err
 	ofVideos := m.Wants("youtube_watch_history") && strings.Contains(m.Name, "YouTube")
 	var from localarchive.ListPlace
 	m.State(&from)
-	return localarchive.Lists(ctx, in, from, nil, func(at localarchive.ListPlace, element jsontext.Value) error {
+	return localarchive.ReadLists(ctx, in, from, nil, func(at localarchive.ListPlace, element jsontext.Value) error {
 		var s struct {
 			Header    string `json:"header"`
 			Title     string `json:"title"`
@@ -69,14 +70,14 @@ func activityFrom(ctx context.Context, m *localarchive.Member, in io.Reader) err
 				Name string `json:"name"`
 			} `json:"details"`
 		}
-		err := json.Unmarshal(element, &s, lenient)
-		when := timeOf(s.Time)
+		err := json.Unmarshal(element, &s, lenientDecoding)
+		when := parseExportTime(s.Time)
 		address, _ := url.Parse(s.TitleURL)
 		if address == nil {
 			address = &url.URL{}
 		}
-		title, watched := between(s.Title, watchedWords, watchedEnds)
-		query, asked := between(s.Title, searchWords, searchEnds)
+		title, watched := trimAffixes(s.Title, watchedWords, watchedEnds)
+		query, asked := trimAffixes(s.Title, searchWords, searchEnds)
 		if q := address.Query().Get("q"); q != "" && strings.HasSuffix(address.Path, "/search") {
 			query, asked = q, true
 		}
@@ -90,15 +91,15 @@ func activityFrom(ctx context.Context, m *localarchive.Member, in io.Reader) err
 		case err != nil || when == "":
 			m.Row(at.Index, int64(len(element)))
 		case film, s.TitleURL == "" && watched && (ofVideos || strings.HasPrefix(s.Header, "YouTube")):
-			v := video{WatchedAt: when, URL: s.TitleURL, Title: title}
+			v := watchedVideo{WatchedAt: when, URL: s.TitleURL, Title: title}
 			if len(s.Subtitles) > 0 {
 				v.Channel, v.ChannelURL = s.Subtitles[0].Name, s.Subtitles[0].URL
 			}
 			v.Ad = len(s.Details) > 0 && strings.Contains(s.Details[0].Name, "Google Ads")
-			v.ID = idOf("watch", when, s.TitleURL)
+			v.ID = hashedID("watch", when, s.TitleURL)
 			m.Emit("youtube_watch_history", connectorkit.Upsert(v))
 		case asked:
-			m.Emit("search_history", connectorkit.Upsert(search{idOf("search", when, query), when, query, s.Header}))
+			m.Emit("search_history", connectorkit.Upsert(searchRecord{hashedID("search", when, query), when, query, s.Header}))
 		default:
 			m.Skip("Activity that is no search, " + cmp.Or(strings.TrimSpace(s.Header), "of no product"))
 		}
@@ -107,8 +108,8 @@ func activityFrom(ctx context.Context, m *localarchive.Member, in io.Reader) err
 	})
 }
 
-// between takes off what a language puts around a text; false when nothing was there.
-func between(text string, before, after []string) (string, bool) {
+// trimAffixes takes off what a language puts around a text; false when nothing was there.
+func trimAffixes(text string, before, after []string) (string, bool) {
 	for _, word := range before {
 		if rest, ok := strings.CutPrefix(text, word); ok {
 			return strings.TrimSpace(rest), true

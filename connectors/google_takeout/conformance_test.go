@@ -17,9 +17,11 @@ func TestConformance(t *testing.T) { connectortest.RunLocal(t, target(t)) }
 func target(t *testing.T) connectortest.LocalTarget {
 	t.Helper()
 	return connectortest.LocalTarget{
-		Connector: connectortest.BuiltIn(t, "google_takeout"), Make: files.Takeout,
-		Env:      func(dir string) map[string]string { return map[string]string{"GOOGLE_TAKEOUT_DIR": dir} },
-		Declared: []protocol.Reason{localarchive.ReasonRow, localarchive.ReasonDamaged, localarchive.ReasonOtherKind, "html_export"},
-		Listed:   []string{"coverage_diagnostics"},
+		Connector: connectortest.BuiltInConnector(t, "google_takeout"), Make: files.Takeout,
+		Env: func(dir string) map[string]string { return map[string]string{"GOOGLE_TAKEOUT_DIR": dir} },
+		Declared: []protocol.Reason{localarchive.ReasonRowUnreadable, localarchive.ReasonDamaged,
+			localarchive.ReasonOtherKind,
+			"html_export"},
+		Listed: []string{"coverage_diagnostics"},
 	}
 }

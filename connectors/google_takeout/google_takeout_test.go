@@ -11,11 +11,11 @@ import (
 	googletakeout "github.com/pdpp-go/pdpp/connectors/google_takeout"
 )
 
-func imported(t testing.TB, files ...archivetest.File) *inprocess.MemoryRunner {
+func imported(t testing.TB, files ...archivetest.PackedFile) *inprocess.MemoryRunner {
 	t.Helper()
 	dir := t.TempDir()
-	archivetest.Unpacked(t, dir, files...)
-	return inprocess.New(t, googletakeout.Connector(), map[string]string{"GOOGLE_TAKEOUT_DIR": dir})
+	archivetest.WriteUnpacked(t, dir, files...)
+	return inprocess.NewMemoryRunner(t, googletakeout.Connector(), map[string]string{"GOOGLE_TAKEOUT_DIR": dir})
 }
 
 // rows are the named fields of every record of a stream, sorted.
@@ -38,19 +38,34 @@ func rows(k *inprocess.MemoryRunner, stream string, fields ...string) string {
 // TestPlaces holds every form of the history against what is stored.
 func TestPlaces(t *testing.T) {
 	for name, c := range map[string]struct{ file, content, want string }{
-		"raw":    {"Records.json", `{"locations":[{"latitudeE7":401234567,"longitudeE7":-37000000,"timestamp":"2024-01-01T10:00:00.123Z","altitude":650,"velocity":1}]}`, "2024-01-01T10:00:00.123Z 40.1234567 -3.7"},
-		"months": {"2023/2023_MARCH.json", `{"timelineObjects":[{"placeVisit":{"location":{"latitudeE7":401234567,"longitudeE7":-37000000},"duration":{"startTimestamp":"2023-03-01T10:00:00Z"}}}]}`, "2023-03-01T10:00:00Z 40.1234567 -3.7"},
+		"raw": {"Records.json",
+			`{"locations":[{"latitudeE7":401234567,"longitudeE7":-37000000,"timestamp":"2024-01-01T10:00:00.123Z",` +
+				`"altitude":650,"velocity":1}]}`, "2024-01-01T10:00:00.123Z 40.1234567 -3.7"},
+		"months": {"2023/2023_MARCH.json",
+			`{"timelineObjects":[{"placeVisit":{"location":{"latitudeE7":401234567,"longitudeE7":-37000000},` +
+				`"duration":{"startTimestamp":"2023-03-01T10:00:00Z"}}}]}`, "2023-03-01T10:00:00Z 40.1234567 -3.7"},
 		"older": {"2016/2016_MARCH.json",
-			`{"timelineObjects":[{"placeVisit":{"centerLatE7":401234567,"centerLngE7":-37000000,"duration":{"startTimestampMs":"1456826400000"}}}]}`, "2016-03-01T10:00:00Z 40.1234567 -3.7"},
+			`{"timelineObjects":[{"placeVisit":{"centerLatE7":401234567,"centerLngE7":-37000000,` +
+				`"duration":{"startTimestampMs":"1456826400000"}}}]}`, "2016-03-01T10:00:00Z 40.1234567 -3.7"},
 		"ways": {"2023/2023_MAERZ.json",
-			`{"timelineObjects":[{"activitySegment":{"startLocation":{"latitudeE7":10000000,"longitudeE7":20000000},"endLocation":{"latitudeE7":30000000,"longitudeE7":40000000},"duration":{"startTimestamp":"2023-03-01T10:00:00Z","endTimestamp":"2023-03-01T11:00:00Z"},"activityType":"WALKING"}}]}`, "2023-03-01T10:00:00Z 1 2; 2023-03-01T11:00:00Z 3 4"},
-		"Android": {"Timeline.json", `{"semanticSegments":[{"startTime":"2024-05-01T10:00:00.000+02:00","endTime":"2024-05-01T11:00:00.000+02:00","visit":{"topCandidate":{"placeLocation":{"latLng":"40.1°, -3.7°"}}}}],"rawSignals":[]}`, "2024-05-01T08:00:00Z 40.1 -3.7"},
+			`{"timelineObjects":[{"activitySegment":{"startLocation":{"latitudeE7":10000000,"longitudeE7":20000000},` +
+				`"endLocation":{"latitudeE7":30000000,"longitudeE7":40000000},` +
+				`"duration":{"startTimestamp":"2023-03-01T10:00:00Z","endTimestamp":"2023-03-01T11:00:00Z"},` +
+				`"activityType":"WALKING"}}]}`, "2023-03-01T10:00:00Z 1 2; 2023-03-01T11:00:00Z 3 4"},
+		"Android": {"Timeline.json",
+			`{"semanticSegments":[{"startTime":"2024-05-01T10:00:00.000+02:00","endTime":"2024-05-01T11:00:00.000+02:00",` +
+				`"visit":{"topCandidate":{"placeLocation":{"latLng":"40.1°, -3.7°"}}}}],"rawSignals":[]}`,
+			"2024-05-01T08:00:00Z 40.1 -3.7"},
 		"iOS": {"location-history.json",
-			`[{"startTime":"2024-05-01T10:00:00Z","timelinePath":[{"point":"geo:40.1,-3.7","durationMinutesOffsetFromStartTime":"5"}]},{"startTime":"2024-05-01T12:00:00Z","visit":{"topCandidate":{"placeLocation":"geo:1.5,2.5"}}}]`, "2024-05-01T10:05:00Z 40.1 -3.7; 2024-05-01T12:00:00Z 1.5 2.5"},
+			`[{"startTime":"2024-05-01T10:00:00Z","timelinePath":[{"point":"geo:40.1,-3.7",` +
+				`"durationMinutesOffsetFromStartTime":"5"}]},{"startTime":"2024-05-01T12:00:00Z",` +
+				`"visit":{"topCandidate":{"placeLocation":"geo:1.5,2.5"}}}]`, "2024-05-01T10:05:00Z 40.1 -3.7; " +
+				"2024-05-01T12:00:00Z 1.5 2.5"},
 		"renamed": {"Zeitachse.json",
-			`{"semanticSegments":[{"startTime":"2024-05-01T10:00:00Z","visit":{"topCandidate":{"placeLocation":{"latLng":"40.1°, -3.7°"}}}}]}`, "2024-05-01T10:00:00Z 40.1 -3.7"},
+			`{"semanticSegments":[{"startTime":"2024-05-01T10:00:00Z",` +
+				`"visit":{"topCandidate":{"placeLocation":{"latLng":"40.1°, -3.7°"}}}}]}`, "2024-05-01T10:00:00Z 40.1 -3.7"},
 	} {
-		k := imported(t, archivetest.File{Name: c.file, Content: c.content}).Run()
+		k := imported(t, archivetest.PackedFile{Name: c.file, Content: c.content}).Run()
 		if got := rows(k, "location_history", "timestamp", "latitude", "longitude"); got != c.want || len(k.Gaps()) != 0 {
 			t.Errorf("%s: %s %v, want %s", name, got, k.GapReasons(), c.want)
 		}
@@ -60,20 +75,31 @@ func TestPlaces(t *testing.T) {
 // TestVisits shows that the description of a place is kept: its name, address and id, until when
 // the visit lasted, visits within it, and the way with its stops between two places.
 func TestVisits(t *testing.T) {
-	k := imported(t, archivetest.File{Name: "2023/2023_MARCH.json", Content: `{"timelineObjects":[
-		{"placeVisit":{"location":{"latitudeE7":525186000,"longitudeE7":134083000,"placeId":"ChIJr","address":"Rathausstrasse 15, Berlin","name":"Rotes Rathaus","semanticType":"TYPE_WORK"},
-			"duration":{"startTimestamp":"2023-03-01T10:00:00Z","endTimestamp":"2023-03-01T11:30:00Z"},"placeConfidence":"HIGH_CONFIDENCE","visitConfidence":90,
+	k := imported(t, archivetest.PackedFile{Name: "2023/2023_MARCH.json", Content: `{"timelineObjects":[
+		{"placeVisit":{"location":{"latitudeE7":525186000,"longitudeE7":134083000,"placeId":"ChIJr",` +
+		`"address":"Rathausstrasse 15, Berlin","name":"Rotes Rathaus","semanticType":"TYPE_WORK"},
+			"duration":{"startTimestamp":"2023-03-01T10:00:00Z","endTimestamp":"2023-03-01T11:30:00Z"},` +
+		`"placeConfidence":"HIGH_CONFIDENCE","visitConfidence":90,
 			"otherCandidateLocations":[{"placeId":"ChIJo","name":"Ratskeller","locationConfidence":12.5}],
-			"childVisits":[{"location":{"latitudeE7":525187000,"longitudeE7":134084000,"placeId":"ChIJc","name":"Cafe im Rathaus"},"duration":{"startTimestamp":"2023-03-01T10:30:00Z","endTimestamp":"2023-03-01T10:50:00Z"}}],
-			"simplifiedRawPath":{"points":[{"latE7":525186500,"lngE7":134083500,"accuracyMeters":10,"timestamp":"2023-03-01T10:05:00Z"}]}}},
-		{"activitySegment":{"startLocation":{"latitudeE7":10000000,"longitudeE7":20000000},"endLocation":{"latitudeE7":30000000,"longitudeE7":40000000},
-			"duration":{"startTimestamp":"2023-03-01T12:00:00Z","endTimestamp":"2023-03-01T13:00:00Z"},"distance":4200,"activityType":"IN_SUBWAY",
+			"childVisits":[{"location":{"latitudeE7":525187000,"longitudeE7":134084000,"placeId":"ChIJc",` +
+		`"name":"Cafe im Rathaus"},"duration":{"startTimestamp":"2023-03-01T10:30:00Z",` +
+		`"endTimestamp":"2023-03-01T10:50:00Z"}}],
+			"simplifiedRawPath":{"points":[{"latE7":525186500,"lngE7":134083500,"accuracyMeters":10,` +
+		`"timestamp":"2023-03-01T10:05:00Z"}]}}},
+		{"activitySegment":{"startLocation":{"latitudeE7":10000000,"longitudeE7":20000000},` +
+		`"endLocation":{"latitudeE7":30000000,"longitudeE7":40000000},
+			"duration":{"startTimestamp":"2023-03-01T12:00:00Z","endTimestamp":"2023-03-01T13:00:00Z"},"distance":4200,` +
+		`"activityType":"IN_SUBWAY",
 			"waypointPath":{"waypoints":[{"latE7":11000000,"lngE7":21000000},{"latE7":12000000,"lngE7":22000000}]},
-			"transitPath":{"transitStops":[{"latitudeE7":10000000,"longitudeE7":20000000,"name":"Alexanderplatz","placeId":"ChIJs"},{"latitudeE7":30000000,"longitudeE7":40000000,"name":"Pankow"}],"name":"U2"},
+			"transitPath":{"transitStops":[{"latitudeE7":10000000,"longitudeE7":20000000,"name":"Alexanderplatz",` +
+		`"placeId":"ChIJs"},{"latitudeE7":30000000,"longitudeE7":40000000,"name":"Pankow"}],"name":"U2"},
 			"parkingEvent":{"location":{"latitudeE7":30000001,"longitudeE7":40000001},"timestamp":"2023-03-01T13:01:00Z"}}}]}`}).Run()
-	want := "activity 2023-03-01T12:00:00Z 2023-03-01T13:00:00Z IN_SUBWAY 4200 U2 [map[latitude:1.1 longitude:2.1] map[latitude:1.2 longitude:2.2]] [map[latitude:1 longitude:2 name:Alexanderplatz place_id:ChIJs] map[latitude:3 longitude:4 name:Pankow]]; " +
+	want := "activity 2023-03-01T12:00:00Z 2023-03-01T13:00:00Z IN_SUBWAY 4200 U2 [map[latitude:1.1 longitude:2.1] " +
+		"map[latitude:1.2 longitude:2.2]] [map[latitude:1 longitude:2 name:Alexanderplatz place_id:ChIJs] map[latitude:3 " +
+		"longitude:4 name:Pankow]]; " +
 		"activity_end 2023-03-01T13:00:00Z IN_SUBWAY; parking 2023-03-01T13:01:00Z; point 2023-03-01T10:05:00Z; " +
-		"visit 2023-03-01T10:00:00Z 2023-03-01T11:30:00Z Rotes Rathaus Rathausstrasse 15, Berlin ChIJr TYPE_WORK [map[confidence:12.5 name:Ratskeller place_id:ChIJo]]; " +
+		"visit 2023-03-01T10:00:00Z 2023-03-01T11:30:00Z Rotes Rathaus Rathausstrasse 15, Berlin ChIJr TYPE_WORK " +
+		"[map[confidence:12.5 name:Ratskeller place_id:ChIJo]]; " +
 		"visit 2023-03-01T10:30:00Z 2023-03-01T10:50:00Z Cafe im Rathaus ChIJc"
 	got := rows(k, "location_history", "kind", "timestamp", "end_timestamp", "place_name", "address", "place_id",
 		"semantic_type", "activity_type", "distance_m", "transit_line", "way_points", "stops", "candidates")
@@ -81,31 +107,41 @@ func TestVisits(t *testing.T) {
 		t.Errorf("stored:\n%s %v\nwant\n%s", got, k.GapReasons(), want)
 	}
 
-	k = imported(t, archivetest.File{Name: "Timeline.json", Content: `{"semanticSegments":[
-		{"startTime":"2024-05-01T10:00:00Z","endTime":"2024-05-01T11:00:00Z","visit":{"hierarchyLevel":0,"probability":0.9,"topCandidate":{"placeId":"ChIJp","semanticType":"INFERRED_HOME","probability":0.8,"placeLocation":{"latLng":"40.1°, -3.7°"}}}},
-		{"startTime":"2024-05-01T12:00:00Z","endTime":"2024-05-01T12:30:00Z","activity":{"start":{"latLng":"1.5°, 2.5°"},"end":{"latLng":"3.5°, 4.5°"},"distanceMeters":1500.5,"topCandidate":{"type":"CYCLING"},"parking":{"location":{"latLng":"3.6°, 4.6°"},"startTime":"2024-05-01T12:31:00Z"}}},
-		{"startTime":"2024-05-02T00:00:00Z","endTime":"2024-05-05T00:00:00Z","timelineMemory":{"trip":{"distanceFromOriginKms":120,"destinations":[{"identifier":{"placeId":"ChIJt"}}]}}}],
-		"rawSignals":[{"position":{"LatLng":"40.2°, -3.8°","accuracyMeters":13,"altitudeMeters":650.5,"source":"WIFI","timestamp":"2024-05-01T10:01:00Z","speedMetersPerSecond":1.25}},
-			{"activityRecord":{"probableActivities":[{"type":"STILL","confidence":0.2},{"type":"WALKING","confidence":0.7}],"timestamp":"2024-05-01T10:02:00Z"}},{"wifiScan":{"deliveryTime":"2024-05-01T10:03:00Z"}}],
+	k = imported(t, archivetest.PackedFile{Name: "Timeline.json", Content: `{"semanticSegments":[
+		{"startTime":"2024-05-01T10:00:00Z","endTime":"2024-05-01T11:00:00Z","visit":{"hierarchyLevel":0,` +
+		`"probability":0.9,"topCandidate":{"placeId":"ChIJp","semanticType":"INFERRED_HOME","probability":0.8,` +
+		`"placeLocation":{"latLng":"40.1°, -3.7°"}}}},
+		{"startTime":"2024-05-01T12:00:00Z","endTime":"2024-05-01T12:30:00Z",` +
+		`"activity":{"start":{"latLng":"1.5°, 2.5°"},"end":{"latLng":"3.5°, 4.5°"},"distanceMeters":1500.5,` +
+		`"topCandidate":{"type":"CYCLING"},"parking":{"location":{"latLng":"3.6°, 4.6°"},` +
+		`"startTime":"2024-05-01T12:31:00Z"}}},
+		{"startTime":"2024-05-02T00:00:00Z","endTime":"2024-05-05T00:00:00Z",` +
+		`"timelineMemory":{"trip":{"distanceFromOriginKms":120,"destinations":[{"identifier":{"placeId":"ChIJt"}}]}}}],
+		"rawSignals":[{"position":{"LatLng":"40.2°, -3.8°","accuracyMeters":13,"altitudeMeters":650.5,"source":"WIFI",` +
+		`"timestamp":"2024-05-01T10:01:00Z","speedMetersPerSecond":1.25}},
+			{"activityRecord":{"probableActivities":[{"type":"STILL","confidence":0.2},{"type":"WALKING",` +
+		`"confidence":0.7}],"timestamp":"2024-05-01T10:02:00Z"}},{"wifiScan":{"deliveryTime":"2024-05-01T10:03:00Z"}}],
 		"userLocationProfile":{"frequentPlaces":[{"placeId":"ChIJp"}]}}`}).Run()
-	want = "activity 2024-05-01T12:00:00Z 2024-05-01T12:30:00Z 1.5 2.5 CYCLING 1500.5; activity_end 2024-05-01T12:30:00Z 3.5 4.5 CYCLING; parking 2024-05-01T12:31:00Z 3.6 4.6; " +
+	want = "activity 2024-05-01T12:00:00Z 2024-05-01T12:30:00Z 1.5 2.5 CYCLING 1500.5; activity_end " +
+		"2024-05-01T12:30:00Z 3.5 4.5 CYCLING; parking 2024-05-01T12:31:00Z 3.6 4.6; " +
 		"point 2024-05-01T10:01:00Z 40.2 -3.8 13 650.5 1.25 WIFI; signal 2024-05-01T10:02:00Z WALKING; " +
-		"trip 2024-05-02T00:00:00Z 2024-05-05T00:00:00Z 120000 [map[place_id:ChIJt]]; visit 2024-05-01T10:00:00Z 2024-05-01T11:00:00Z 40.1 -3.7 ChIJp INFERRED_HOME"
+		"trip 2024-05-02T00:00:00Z 2024-05-05T00:00:00Z 120000 [map[place_id:ChIJt]]; visit 2024-05-01T10:00:00Z " +
+		"2024-05-01T11:00:00Z 40.1 -3.7 ChIJp INFERRED_HOME"
 	got = rows(k, "location_history", "kind", "timestamp", "end_timestamp", "latitude", "longitude", "place_id",
 		"semantic_type", "accuracy_meters", "altitude_m", "velocity_mps", "source", "activity_type", "distance_m", "stops")
 	if got != want || len(k.Gaps()) != 0 {
 		t.Errorf("stored of a phone's history:\n%s %v\nwant\n%s", got, k.GapReasons(), want)
 	}
-	if got := fmt.Sprint(leftOut(t, k, "Timeline.json")); got != "map[Frequent places:1 Wi-Fi scans:1]" {
+	if got := fmt.Sprint(reportedLeftOut(t, k, "Timeline.json")); got != "map[Frequent places:1 Wi-Fi scans:1]" {
 		t.Errorf("left out: %s", got)
 	}
 }
 
-// leftOut is what the account of a file names.
-func leftOut(t *testing.T, k *inprocess.MemoryRunner, file string) map[string]int64 {
+// reportedLeftOut is what the account of a file names.
+func reportedLeftOut(t *testing.T, k *inprocess.MemoryRunner, file string) map[string]int64 {
 	t.Helper()
 	for key := range k.Records["coverage_diagnostics"] {
-		if c := archivetest.Account(t, k, key); c.File == file {
+		if c := archivetest.StoredCoverage(t, k, key); c.File == file {
 			return c.LeftOut
 		}
 	}
@@ -116,7 +152,7 @@ func leftOut(t *testing.T, k *inprocess.MemoryRunner, file string) map[string]in
 // it: the name of the picture, of any form, cut at 46 characters, with a suffix that is cut anywhere
 // and a number that is somewhere.
 func TestPhotos(t *testing.T) {
-	var files []archivetest.File
+	var files []archivetest.PackedFile
 	names := []string{
 		"IMG_1.jpg.json", "IMG_2.GIF.json", "IMG_3.WEBP.json", "IMG_4.TIFF.json", "IMG_5.bmp.json", "IMG_6.avi.json",
 		"IMG_7.webm.json", "IMG_8.m4v.json", "IMG_9.mkv.json", "IMG_10.MPG.json",
@@ -127,17 +163,20 @@ func TestPhotos(t *testing.T) {
 		"IMG_19_edited.json",
 	}
 	for i, name := range names {
-		files = append(files, archivetest.File{Name: "Takeout/Google Fotos/Fotos von 2023/" + name,
-			Content: fmt.Sprintf(`{"title":"%d.jpg","description":"","imageViews":"7","creationTime":{"timestamp":"1699990001"},"photoTakenTime":{"timestamp":"%d"},"people":[{"name":"Mara"}],"favorited":true,"url":"https://photos.google.com/photo/x","googlePhotosOrigin":{"mobileUpload":{"deviceType":"ANDROID_PHONE"}}}`, i, 1699990000+i)})
+		files = append(files, archivetest.PackedFile{Name: "Takeout/Google Fotos/Fotos von 2023/" + name,
+			Content: fmt.Sprintf(`{"title":"%d.jpg","description":"","imageViews":"7",`+
+				`"creationTime":{"timestamp":"1699990001"},"photoTakenTime":{"timestamp":"%d"},"people":[{"name":"Mara"}],`+
+				`"favorited":true,"url":"https://photos.google.com/photo/x",`+
+				`"googlePhotosOrigin":{"mobileUpload":{"deviceType":"ANDROID_PHONE"}}}`, i, 1699990000+i)})
 	}
 	files = append(files,
-		archivetest.File{Name: "Takeout/Google Fotos/Urlaub/Metadaten.json",
+		archivetest.PackedFile{Name: "Takeout/Google Fotos/Urlaub/Metadaten.json",
 			Content: `{"title":"Urlaub","description":"","access":"protected","date":{"timestamp":"1699990000"}}`},
-		archivetest.File{Name: "Takeout/Google Fotos/Urlaub/IMG_1.jpg", Content: "\xff\xd8"},
-		archivetest.File{Name: "Takeout/Google Fotos/print-subscriptions.json", Content: `{}`})
+		archivetest.PackedFile{Name: "Takeout/Google Fotos/Urlaub/IMG_1.jpg", Content: "\xff\xd8"},
+		archivetest.PackedFile{Name: "Takeout/Google Fotos/print-subscriptions.json", Content: `{}`})
 	dir := t.TempDir()
-	archivetest.Write(t, dir+"/takeout.zip", archivetest.Zip(t, files...))
-	k := inprocess.New(t, googletakeout.Connector(), map[string]string{"GOOGLE_TAKEOUT_DIR": dir}).Run()
+	archivetest.WriteFile(t, dir+"/takeout.zip", archivetest.PackZip(t, files...))
+	k := inprocess.NewMemoryRunner(t, googletakeout.Connector(), map[string]string{"GOOGLE_TAKEOUT_DIR": dir}).Run()
 	if n := len(k.Records["photos"]); n != len(names) || len(k.Gaps()) != 0 {
 		t.Errorf("%d of %d photos, %v", n, len(names), k.GapReasons())
 	}
@@ -145,40 +184,51 @@ func TestPhotos(t *testing.T) {
 		"[Mara] true 7 https://photos.google.com/photo/x 2023-11-14T19:26:41Z mobileUpload ANDROID_PHONE;") {
 		t.Errorf("stored of a photo: %s", got)
 	}
-	if got := fmt.Sprint(leftOut(t, k,
+	if got := fmt.Sprint(reportedLeftOut(t, k,
 		"takeout.zip")); got != "map[Google Photos albums:1 Google Photos print orders:1 Photos and videos themselves:1]" {
 		t.Errorf("left out: %s", got)
 	}
 }
 
-// TestActivity tells videos from searches in several languages.
+// TestActivity separates videos from searches in several languages.
 func TestActivity(t *testing.T) {
 	k := imported(t,
-		archivetest.File{Name: "Takeout/YouTube und YouTube Music/Verlauf/Wiedergabeverlauf.json",
-			Content: `[{"header":"YouTube","title":"Der Hafen angesehen","titleUrl":"https://www.youtube.com/watch?v\u003dx","time":"2026-01-01T10:00:00.000Z"},{"header":"YouTube","title":"Watched short","titleUrl":"https://www.youtube.com/shorts/y","time":"2026-01-01T10:01:00Z","details":[{"name":"From Google Ads"}]}]`},
-		archivetest.File{Name: "Takeout/YouTube und YouTube Music/Verlauf/Suchverlauf.json",
-			Content: `[{"header":"YouTube","title":"Nach \"Anker\" gesucht","titleUrl":"https://www.youtube.com/results?search_query\u003dAnker","time":"2026-01-01T10:05:00Z"}]`},
-		archivetest.File{Name: "Takeout/YouTube/history/search-history.json",
-			Content: `[{"header":"YouTube","title":"Searched for knots","titleUrl":"https://www.youtube.com/results?search_query\u003dknots","time":"2026-01-01T10:06:00Z"}]`},
-		archivetest.File{Name: "Takeout/Meine Aktivitäten/Google Suche/MeineAktivitäten.json", Content: `[{"header":"Google Suche","title":"Nach \"Segel\" gesucht","titleUrl":"https://www.google.com/search?q\u003dSegel","time":"2026-01-01T11:00:00Z"},{"header":"Google Suche","title":"x besucht","time":"2026-01-01T12:00:00Z"},{"title":"no time"}]`},
+		archivetest.PackedFile{Name: "Takeout/YouTube und YouTube Music/Verlauf/Wiedergabeverlauf.json",
+			Content: `[{"header":"YouTube","title":"Der Hafen angesehen","titleUrl":"https://www.youtube.com/` +
+				`watch?v\u003dx","time":"2026-01-01T10:00:00.000Z"},{"header":"YouTube","title":"Watched short",` +
+				`"titleUrl":"https://www.youtube.com/shorts/y","time":"2026-01-01T10:01:00Z","details":[{"name":"From Google ` +
+				`Ads"}]}]`},
+		archivetest.PackedFile{Name: "Takeout/YouTube und YouTube Music/Verlauf/Suchverlauf.json",
+			Content: `[{"header":"YouTube","title":"Nach \"Anker\" gesucht","titleUrl":"https://www.youtube.com/` +
+				`results?search_query\u003dAnker","time":"2026-01-01T10:05:00Z"}]`},
+		archivetest.PackedFile{Name: "Takeout/YouTube/history/search-history.json",
+			Content: `[{"header":"YouTube","title":"Searched for knots","titleUrl":"https://www.youtube.com/` +
+				`results?search_query\u003dknots","time":"2026-01-01T10:06:00Z"}]`},
+		archivetest.PackedFile{Name: "Takeout/Meine Aktivitäten/Google Suche/MeineAktivitäten.json",
+			Content: `[{"header":"Google Suche","title":"Nach \"Segel\" gesucht","titleUrl":"https://www.google.com/` +
+				`search?q\u003dSegel","time":"2026-01-01T11:00:00Z"},{"header":"Google Suche","title":"x besucht",` +
+				`"time":"2026-01-01T12:00:00Z"},{"title":"no time"}]`},
 	).Run()
 	if got := rows(k, "youtube_watch_history", "video_title", "watched_at",
 		"is_ad"); got != "Der Hafen 2026-01-01T10:00:00Z; short 2026-01-01T10:01:00Z true" {
 		t.Errorf("watched: %s", got)
 	}
 	if got := rows(k, "search_history", "query", "product",
-		"timestamp"); got != "Anker YouTube 2026-01-01T10:05:00Z; Segel Google Suche 2026-01-01T11:00:00Z; knots YouTube 2026-01-01T10:06:00Z" {
+		"timestamp"); got != "Anker YouTube 2026-01-01T10:05:00Z; Segel Google Suche 2026-01-01T11:00:00Z; knots YouTube "+
+		"2026-01-01T10:06:00Z" {
 		t.Errorf("searched: %s", got)
 	}
 	if got := fmt.Sprint(k.GapReasons(),
-		archivetest.Account(t, k, "activity").LinesByKind); got != "map[row_unreadable:1] map[Activity that is no search, Google Suche:1 row_unreadable:1]" {
+		archivetest.StoredCoverage(t, k,
+			"activity").LinesByKind); got != "map[row_unreadable:1] map[Activity that is no search, Google Suche:1 "+
+		"row_unreadable:1]" {
 		t.Errorf("left out: %s", got)
 	}
 }
 
 // TestLeftOut names what an archive of many products holds and is not collected.
 func TestLeftOut(t *testing.T) {
-	var files []archivetest.File
+	var files []archivetest.PackedFile
 	for _, name := range []string{
 		"Chrome/History.json", "Chrome/Bookmarks.html", "Keep/a.json", "Google Chat/Groups/DM x/messages.json",
 		"Fit/Daily activity metrics/2024-01-01.csv", "Fitbit/Heart Rate/heart_rate-2024-01-01.json",
@@ -191,17 +241,17 @@ func TestLeftOut(t *testing.T) {
 		"Location History (Timeline)/Timeline Edits.json", "Google Pay/Google transactions/transactions.csv",
 		"Gemini/gems.json", "Home App/devices.json", "Something New/thing.json",
 	} {
-		files = append(files, archivetest.File{Name: "Takeout/" + name, Content: "{}"})
+		files = append(files, archivetest.PackedFile{Name: "Takeout/" + name, Content: "{}"})
 	}
 	dir := t.TempDir()
-	archivetest.Write(t, dir+"/takeout.zip", archivetest.Zip(t, files...))
-	k := inprocess.New(t, googletakeout.Connector(), map[string]string{"GOOGLE_TAKEOUT_DIR": dir}).Run()
+	archivetest.WriteFile(t, dir+"/takeout.zip", archivetest.PackZip(t, files...))
+	k := inprocess.NewMemoryRunner(t, googletakeout.Connector(), map[string]string{"GOOGLE_TAKEOUT_DIR": dir}).Run()
 	var named int64
-	for _, n := range leftOut(t, k, "takeout.zip") {
+	for _, n := range reportedLeftOut(t, k, "takeout.zip") {
 		named += n
 	}
 	for key := range k.Records["coverage_diagnostics"] {
-		if c := archivetest.Account(t, k, key); c.File != "" &&
+		if c := archivetest.StoredCoverage(t, k, key); c.File != "" &&
 			(fmt.Sprint(c.Unrecognized) != "map[Takeout/Something New/thing.json:1]" ||
 				named != int64(len(files)-1)) {
 			t.Errorf("%d of %d named: %v, not recognized %v", named, len(files)-1, c.LeftOut, c.Unrecognized)
@@ -214,12 +264,16 @@ func TestLeftOut(t *testing.T) {
 
 // FuzzArchive feeds anything to each of the parsers: the run ends well.
 func FuzzArchive(f *testing.F) {
-	f.Add(`{"locations":[{"latitudeE7":401234567,"longitudeE7":-37000000,"timestamp":"2024-01-01T10:00:00.123Z"}]}`, uint8(0))
-	f.Add(`{"semanticSegments":[{"startTime":"2024-05-01T10:00:00Z","timelinePath":[{"point":"40.1°, -3.7°","time":"2024-05-01T10:00:00Z"}]}]}`, uint8(0))
-	f.Add(`[{"header":"YouTube","title":"Watched x","titleUrl":"https://www.youtube.com/watch?v=x","time":"2026-01-01T10:00:00Z"}]`, uint8(1))
-	f.Add(`{"title":"IMG.jpg","photoTakenTime":{"timestamp":"1699990000"},"geoData":{"latitude":1.5,"longitude":2}}`, uint8(2))
+	f.Add(`{"locations":[{"latitudeE7":401234567,"longitudeE7":-37000000,"timestamp":"2024-01-01T10:00:00.123Z"}]}`,
+		uint8(0))
+	f.Add(`{"semanticSegments":[{"startTime":"2024-05-01T10:00:00Z","timelinePath":[{"point":"40.1°, -3.7°",`+
+		`"time":"2024-05-01T10:00:00Z"}]}]}`, uint8(0))
+	f.Add(`[{"header":"YouTube","title":"Watched x","titleUrl":"https://www.youtube.com/watch?v=x",`+
+		`"time":"2026-01-01T10:00:00Z"}]`, uint8(1))
+	f.Add(`{"title":"IMG.jpg","photoTakenTime":{"timestamp":"1699990000"},"geoData":{"latitude":1.5,"longitude":2}}`,
+		uint8(2))
 	f.Fuzz(func(t *testing.T, content string, which uint8) {
 		name := []string{"Records.json", "MyActivity.json", "IMG.jpg.json"}[which%3]
-		imported(t, archivetest.File{Name: name, Content: content}).Run()
+		imported(t, archivetest.PackedFile{Name: name, Content: content}).Run()
 	})
 }

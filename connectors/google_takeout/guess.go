@@ -9,19 +9,19 @@ import (
 	"github.com/pdpp-go/pdpp/connectorkit/localarchive"
 )
 
-// guessed is how much of a file is read to recognize it.
-const guessed = 64 << 10
+// guessPrefixBytes is how much of a file is read to recognize it.
+const guessPrefixBytes = 64 << 10
 
-// readGuess reads a file with an unknown name: names are of the account's language, and those of
+// readUnknownFile reads a file with an unknown name: names are of the account's language, and those of
 // photos are cut anywhere. Its content determines what it is.
-func readGuess(ctx context.Context, m *localarchive.Member) error {
+func readUnknownFile(ctx context.Context, m *localarchive.Member) error {
 	in, err := m.Open(ctx, 0)
 	if err != nil {
 		return err
 	}
 	defer in.Close()
-	all := bufio.NewReaderSize(in, guessed)
-	head, err := all.Peek(guessed)
+	all := bufio.NewReaderSize(in, guessPrefixBytes)
+	head, err := all.Peek(guessPrefixBytes)
 	if err != nil && len(head) == 0 && err != io.EOF {
 		return err
 	}
@@ -36,7 +36,7 @@ func readGuess(ctx context.Context, m *localarchive.Member) error {
 	object := bytes.HasPrefix(bytes.TrimLeft(bytes.TrimPrefix(head, []byte("\xef\xbb\xbf")), " \t\r\n"), []byte("{"))
 	switch {
 	case object && has("photoTakenTime") && has("title"):
-		return photoFrom(m, all)
+		return readPhotoMetadata(m, all)
 	case object && has("title") && has("access", "albumData") && has("date", "albumData"):
 		m.Skip("Google Photos albums")
 		return nil
@@ -46,5 +46,5 @@ func readGuess(ctx context.Context, m *localarchive.Member) error {
 	case !object && has("header") && has("title") && has("time"):
 		return activityFrom(ctx, m, all)
 	}
-	return localarchive.ErrNotThis
+	return localarchive.ErrOtherKind
 }

@@ -16,7 +16,7 @@ import (
 	"github.com/pdpp-go/pdpp/connectorkit/localarchive"
 )
 
-type photo struct {
+type photoRecord struct {
 	ID          string   `json:"id"`
 	Filename    string   `json:"filename"`
 	EventTime   string   `json:"event_time"`
@@ -37,13 +37,13 @@ type photo struct {
 	Error       string   `json:"hydration_error,omitzero"`
 }
 
-// moment is a time in seconds since 1970, as a text.
-type moment struct {
+// photoTime is a time in seconds since 1970, as a text.
+type photoTime struct {
 	Timestamp string `json:"timestamp"`
 }
 
-// time is empty when there is none.
-func (m moment) time() string {
+// formatTime returns the time in the format of records; empty when there is none.
+func (m photoTime) formatTime() string {
 	at, err := strconv.ParseInt(m.Timestamp, 10, 64)
 	if err != nil || at < -62135596800 || at > 253402300799 {
 		return ""
@@ -51,75 +51,75 @@ func (m moment) time() string {
 	return time.Unix(at, 0).UTC().Format(time.RFC3339)
 }
 
-// originOf returns how a photo came to Google, and from which kind of device.
-func originOf(origin map[string]jsontext.Value) string {
+// photoOrigin returns how a photo came to Google, and from which kind of device.
+func photoOrigin(origin map[string]jsontext.Value) string {
 	for _, name := range slices.Sorted(maps.Keys(origin)) {
 		var device struct {
 			Type string `json:"deviceType"`
 		}
-		_ = json.Unmarshal(origin[name], &device, lenient) // not every origin has a device
+		_ = json.Unmarshal(origin[name], &device, lenientDecoding) // not every origin has a device
 		return strings.TrimSpace(name + " " + device.Type)
 	}
 	return ""
 }
 
-// maxSidecar bounds what is said of one photo.
+// maxSidecar bounds the metadata file of one photo.
 const maxSidecar = 1 << 20
 
-type position struct {
+type geoPosition struct {
 	Latitude  *float64 `json:"latitude"`
 	Longitude *float64 `json:"longitude"`
 	Altitude  *float64 `json:"altitude"`
 }
 
-// known reports whether a position is one: both zero means that there is none.
-func (p position) known() bool {
+// isKnown reports whether the position is set; both coordinates are zero when it is not.
+func (p geoPosition) isKnown() bool {
 	return p.Latitude != nil && p.Longitude != nil && (*p.Latitude != 0 || *p.Longitude != 0)
 }
 
-// readPhoto reads what Google says of a photo in the file beside it. Copies in albums say the
-// same, and are one record.
-func readPhoto(ctx context.Context, m *localarchive.Member) error {
+// readPhotoFile reads Google's metadata file of a photo. Copies in albums have the same metadata and become one
+// record.
+func readPhotoFile(ctx context.Context, m *localarchive.Member) error {
 	in, err := m.Open(ctx, 0)
 	if err != nil {
 		return err
 	}
 	defer in.Close()
-	return photoFrom(m, in)
+	return readPhotoMetadata(m, in)
 }
 
-func photoFrom(m *localarchive.Member, in io.Reader) error {
+func readPhotoMetadata(m *localarchive.Member, in io.Reader) error {
 	content, err := io.ReadAll(io.LimitReader(in, maxSidecar))
 	if err != nil {
 		return err
 	}
 	var s struct {
-		Title       string `json:"title"`
-		Description string `json:"description"`
-		Taken       moment `json:"photoTakenTime"`
-		Created     moment `json:"creationTime"`
-		URL         string `json:"url"`
-		Views       string `json:"imageViews"`
-		Favorited   bool   `json:"favorited"`
-		Archived    bool   `json:"archived"`
-		Trashed     bool   `json:"trashed"`
+		Title       string    `json:"title"`
+		Description string    `json:"description"`
+		Taken       photoTime `json:"photoTakenTime"`
+		Created     photoTime `json:"creationTime"`
+		URL         string    `json:"url"`
+		Views       string    `json:"imageViews"`
+		Favorited   bool      `json:"favorited"`
+		Archived    bool      `json:"archived"`
+		Trashed     bool      `json:"trashed"`
 		People      []struct {
 			Name string `json:"name"`
 		} `json:"people"`
 		Origin  map[string]jsontext.Value `json:"googlePhotosOrigin"`
-		Geo     position                  `json:"geoData"`
-		GeoExif position                  `json:"geoDataExif"`
+		Geo     geoPosition               `json:"geoData"`
+		GeoExif geoPosition               `json:"geoDataExif"`
 	}
-	err = json.Unmarshal(content, &s, lenient)
-	taken := s.Taken.time()
+	err = json.Unmarshal(content, &s, lenientDecoding)
+	taken := s.Taken.formatTime()
 	if err != nil || taken == "" || s.Title == "" {
 		m.Row(0, int64(len(content)))
 		return nil
 	}
-	p := photo{
+	p := photoRecord{
 		Filename: s.Title, EventTime: taken, Title: s.Title, Description: s.Description,
-		UploadedAt: s.Created.time(), URL: s.URL, Favorite: s.Favorited, Archived: s.Archived, Trashed: s.Trashed,
-		Origin:    originOf(s.Origin),
+		UploadedAt: s.Created.formatTime(), URL: s.URL, Favorite: s.Favorited, Archived: s.Archived, Trashed: s.Trashed,
+		Origin:    photoOrigin(s.Origin),
 		Hydration: "unavailable", Error: "the picture itself is not stored",
 	}
 	for _, who := range s.People {
@@ -128,9 +128,9 @@ func photoFrom(m *localarchive.Member, in io.Reader) error {
 	if n, err := strconv.ParseInt(s.Views, 10, 64); err == nil {
 		p.Views = &n
 	}
-	p.ID = idOf("photo", p.Filename, p.EventTime)
-	for _, at := range []position{s.Geo, s.GeoExif} {
-		if at.known() {
+	p.ID = hashedID("photo", p.Filename, p.EventTime)
+	for _, at := range []geoPosition{s.Geo, s.GeoExif} {
+		if at.isKnown() {
 			p.Latitude, p.Longitude, p.Altitude = at.Latitude, at.Longitude, at.Altitude
 			break
 		}

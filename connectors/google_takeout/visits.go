@@ -22,19 +22,21 @@ type monthPlace struct {
 	Confidence   *float64 `json:"locationConfidence"`
 }
 
-type monthSpan struct {
+type monthTimeSpan struct {
 	Start   string         `json:"startTimestamp"`
 	End     string         `json:"endTimestamp"`
 	StartMs jsontext.Value `json:"startTimestampMs"`
 	EndMs   jsontext.Value `json:"endTimestampMs"`
 }
 
-func (s monthSpan) start() string { return cmp.Or(timeOf(s.Start), milliseconds(s.StartMs)) }
+func (s monthTimeSpan) startTime() string {
+	return cmp.Or(parseExportTime(s.Start), milliseconds(s.StartMs))
+}
 
-func (s monthSpan) end() string { return cmp.Or(timeOf(s.End), milliseconds(s.EndMs)) }
+func (s monthTimeSpan) endTime() string { return cmp.Or(parseExportTime(s.End), milliseconds(s.EndMs)) }
 
-// rawPath has measured points, each with its time.
-type rawPath struct {
+// measuredPath has measured points, each with its time.
+type measuredPath struct {
 	Points []struct {
 		LatE7       *int64         `json:"latE7"`
 		LngE7       *int64         `json:"lngE7"`
@@ -44,58 +46,60 @@ type rawPath struct {
 	} `json:"points"`
 }
 
-func (r rawPath) points() (out []point) {
+func (r measuredPath) placeRecords() (out []placeRecord) {
 	for _, at := range r.Points {
-		out = append(out, point{Kind: kindPoint, Timestamp: cmp.Or(timeOf(at.Timestamp), milliseconds(at.TimestampMs)),
-			Latitude: e7(at.LatE7), Longitude: e7(at.LngE7), Accuracy: at.Accuracy})
+		out = append(out, placeRecord{Kind: placeKindPoint,
+			Timestamp: cmp.Or(parseExportTime(at.Timestamp), milliseconds(at.TimestampMs)),
+			Latitude:  degreesFromE7(at.LatE7), Longitude: degreesFromE7(at.LngE7), Accuracy: at.Accuracy})
 	}
 	return out
 }
 
 type monthVisit struct {
-	Location   monthPlace   `json:"location"`
-	Duration   monthSpan    `json:"duration"`
-	CenterLat  *int64       `json:"centerLatE7"`
-	CenterLng  *int64       `json:"centerLngE7"`
-	Confidence *float64     `json:"visitConfidence"`
-	Others     []monthPlace `json:"otherCandidateLocations"`
-	Children   []monthVisit `json:"childVisits"`
-	Path       rawPath      `json:"simplifiedRawPath"`
+	Location   monthPlace    `json:"location"`
+	Duration   monthTimeSpan `json:"duration"`
+	CenterLat  *int64        `json:"centerLatE7"`
+	CenterLng  *int64        `json:"centerLngE7"`
+	Confidence *float64      `json:"visitConfidence"`
+	Others     []monthPlace  `json:"otherCandidateLocations"`
+	Children   []monthVisit  `json:"childVisits"`
+	Path       measuredPath  `json:"simplifiedRawPath"`
 }
 
-// maxNested bounds visits within visits.
-const maxNested = 8
+// maxNestedVisits bounds visits within visits.
+const maxNestedVisits = 8
 
-func (v *monthVisit) points(parent string, depth int) []point {
+func (v *monthVisit) placeRecords(parent string, depth int) []placeRecord {
 	at := v.Location
-	p := point{
-		Kind: kindVisit, Timestamp: v.Duration.start(), EndTimestamp: v.Duration.end(), Latitude: e7(at.LatitudeE7),
-		Longitude: e7(at.LongitudeE7), PlaceName: at.Name, Address: at.Address,
+	p := placeRecord{
+		Kind: placeKindVisit, Timestamp: v.Duration.startTime(), EndTimestamp: v.Duration.endTime(),
+		Latitude:  degreesFromE7(at.LatitudeE7),
+		Longitude: degreesFromE7(at.LongitudeE7), PlaceName: at.Name, Address: at.Address,
 		PlaceID: at.PlaceID, SemanticType: at.SemanticType, Confidence: v.Confidence, ParentID: parent,
 	}
 	if p.Latitude == nil && p.Longitude == nil {
-		p.Latitude, p.Longitude = e7(v.CenterLat), e7(v.CenterLng)
+		p.Latitude, p.Longitude = degreesFromE7(v.CenterLat), degreesFromE7(v.CenterLng)
 	}
 	for _, o := range v.Others {
-		p.Candidates = append(p.Candidates, candidate{o.PlaceID, o.Name, o.Confidence})
+		p.Candidates = append(p.Candidates, placeCandidate{o.PlaceID, o.Name, o.Confidence})
 	}
-	p.complete()
-	out := append([]point{p}, v.Path.points()...)
+	p.fillKeyAndLabel()
+	out := append([]placeRecord{p}, v.Path.placeRecords()...)
 	for i := range v.Children {
-		if depth < maxNested {
-			out = append(out, v.Children[i].points(p.ID, depth+1)...)
+		if depth < maxNestedVisits {
+			out = append(out, v.Children[i].placeRecords(p.ID, depth+1)...)
 		}
 	}
 	return out
 }
 
-type monthWay struct {
-	Start    monthPlace `json:"startLocation"`
-	End      monthPlace `json:"endLocation"`
-	Duration monthSpan  `json:"duration"`
-	Type     string     `json:"activityType"`
-	Distance *float64   `json:"distance"`
-	Path     rawPath    `json:"simplifiedRawPath"`
+type monthActivity struct {
+	Start    monthPlace    `json:"startLocation"`
+	End      monthPlace    `json:"endLocation"`
+	Duration monthTimeSpan `json:"duration"`
+	Type     string        `json:"activityType"`
+	Distance *float64      `json:"distance"`
+	Path     measuredPath  `json:"simplifiedRawPath"`
 	Way      struct {
 		Points []struct {
 			LatE7 *int64 `json:"latE7"`
@@ -113,50 +117,54 @@ type monthWay struct {
 	} `json:"parkingEvent"`
 }
 
-func (w *monthWay) points() []point {
-	from := point{
-		Kind: kindActivity, Timestamp: w.Duration.start(), EndTimestamp: w.Duration.end(), Latitude: e7(w.Start.LatitudeE7),
-		Longitude: e7(w.Start.LongitudeE7),
+func (w *monthActivity) placeRecords() []placeRecord {
+	from := placeRecord{
+		Kind: kindActivity, Timestamp: w.Duration.startTime(), EndTimestamp: w.Duration.endTime(),
+		Latitude:  degreesFromE7(w.Start.LatitudeE7),
+		Longitude: degreesFromE7(w.Start.LongitudeE7),
 		Activity:  w.Type, Distance: w.Distance, TransitLine: w.Transit.Name,
 	}
 	for _, at := range w.Way.Points {
-		if lat, lon := e7(at.LatE7), e7(at.LngE7); lat != nil && lon != nil {
-			from.WayPoints = append(from.WayPoints, wayPoint{*lat, *lon})
+		if lat, lon := degreesFromE7(at.LatE7), degreesFromE7(at.LngE7); lat != nil && lon != nil {
+			from.WayPoints = append(from.WayPoints, pathPoint{*lat, *lon})
 		}
 	}
 	for _, at := range w.Transit.Stops {
-		from.Stops = append(from.Stops, stop{at.Name, at.Address, at.PlaceID, e7(at.LatitudeE7), e7(at.LongitudeE7)})
+		from.Stops = append(from.Stops, routeStop{at.Name, at.Address, at.PlaceID, degreesFromE7(at.LatitudeE7),
+			degreesFromE7(at.LongitudeE7)})
 	}
-	to := point{Kind: kindActivityEnd, Timestamp: w.Duration.end(), Latitude: e7(w.End.LatitudeE7),
-		Longitude: e7(w.End.LongitudeE7), Activity: w.Type}
-	out := append([]point{from, to}, w.Path.points()...)
+	to := placeRecord{Kind: kindActivityEnd, Timestamp: w.Duration.endTime(), Latitude: degreesFromE7(w.End.LatitudeE7),
+		Longitude: degreesFromE7(w.End.LongitudeE7), Activity: w.Type}
+	out := append([]placeRecord{from, to}, w.Path.placeRecords()...)
 	if at := w.Parking; at != nil {
-		out = append(out, point{Kind: kindParking, Timestamp: cmp.Or(timeOf(at.Timestamp), milliseconds(at.TimestampMs),
-			w.Duration.end()), Latitude: e7(at.Location.LatitudeE7), Longitude: e7(at.Location.LongitudeE7)})
+		out = append(out, placeRecord{Kind: kindParking,
+			Timestamp: cmp.Or(parseExportTime(at.Timestamp), milliseconds(at.TimestampMs),
+				w.Duration.endTime()), Latitude: degreesFromE7(at.Location.LatitudeE7),
+			Longitude: degreesFromE7(at.Location.LongitudeE7)})
 	}
 	return out
 }
 
 // monthPoints are a visit with those within it, or a way with both of its ends.
-func monthPoints(element jsontext.Value) ([]point, bool) {
+func monthPoints(element jsontext.Value) ([]placeRecord, bool) {
 	var s struct {
-		Visit *monthVisit `json:"placeVisit"`
-		Way   *monthWay   `json:"activitySegment"`
+		Visit *monthVisit    `json:"placeVisit"`
+		Way   *monthActivity `json:"activitySegment"`
 	}
-	if json.Unmarshal(element, &s, lenient) != nil {
+	if json.Unmarshal(element, &s, lenientDecoding) != nil {
 		return nil, false
 	}
-	var out []point
+	var out []placeRecord
 	switch {
 	case s.Visit != nil:
-		out = s.Visit.points("", 0)
+		out = s.Visit.placeRecords("", 0)
 	case s.Way != nil:
-		out = s.Way.points()
+		out = s.Way.placeRecords()
 	}
-	return timed(out)
+	return completeTimedPoints(out)
 }
 
-// phonePlace is what a phone takes a visit or a way to be.
+// phonePlace is the phone's guess of a visit or a route.
 type phonePlace struct {
 	Type         string         `json:"type"`
 	PlaceID      string         `json:"placeId"`
@@ -168,11 +176,11 @@ type phonePlace struct {
 
 // phoneMemory is a trip of several days.
 type phoneMemory struct {
-	phoneTrip
-	Trip phoneTrip `json:"trip"`
+	phoneTripMemory
+	Trip phoneTripMemory `json:"trip"`
 }
 
-type phoneTrip struct {
+type phoneTripMemory struct {
 	Distance     jsontext.Value `json:"distanceFromOriginKms"`
 	Destinations []struct {
 		Identifier jsontext.Value `json:"identifier"`
@@ -180,7 +188,7 @@ type phoneTrip struct {
 }
 
 // phonePoints are those of a stretch of time as a phone exports it.
-func phonePoints(element jsontext.Value) ([]point, bool) {
+func phonePoints(element jsontext.Value) ([]placeRecord, bool) {
 	var s struct {
 		Start string `json:"startTime"`
 		End   string `json:"endTime"`
@@ -204,55 +212,57 @@ func phonePoints(element jsontext.Value) ([]point, bool) {
 		} `json:"activity"`
 		Memory *phoneMemory `json:"timelineMemory"`
 	}
-	if json.Unmarshal(element, &s, lenient) != nil {
+	if json.Unmarshal(element, &s, lenientDecoding) != nil {
 		return nil, false
 	}
-	at := func(text, where, kind string) point {
-		p := point{Timestamp: timeOf(text), Kind: kind}
-		p.Latitude, p.Longitude = degrees(where)
+	at := func(text, where, kind string) placeRecord {
+		p := placeRecord{Timestamp: parseExportTime(text), Kind: kind}
+		p.Latitude, p.Longitude = parseDegrees(where)
 		return p
 	}
-	var out []point
+	var out []placeRecord
 	for _, step := range s.Path {
 		text := step.Time
-		if minutes := decimal(step.Offset); text == "" && minutes != nil {
+		if minutes := optionalNumber(step.Offset); text == "" && minutes != nil {
 			if start, err := time.Parse(time.RFC3339Nano, s.Start); err == nil {
 				text = start.Add(time.Duration(*minutes * float64(time.Minute))).Format(time.RFC3339Nano)
 			}
 		}
-		out = append(out, at(text, step.Point, kindPoint))
+		out = append(out, at(text, step.Point, placeKindPoint))
 	}
 	if v := s.Visit; v != nil {
-		p := at(s.Start, placeText(v.Top.Place), kindVisit)
-		p.EndTimestamp, p.PlaceID, p.SemanticType, p.Confidence = timeOf(s.End), cmp.Or(v.Top.PlaceID, v.Top.PlaceIDiOS),
-			v.Top.SemanticType, decimal(v.Top.Probability)
+		p := at(s.Start, placeDescription(v.Top.Place), placeKindVisit)
+		p.EndTimestamp, p.PlaceID, p.SemanticType, p.Confidence = parseExportTime(s.End),
+			cmp.Or(v.Top.PlaceID, v.Top.PlaceIDiOS),
+			v.Top.SemanticType, optionalNumber(v.Top.Probability)
 		out = append(out, p)
 	}
 	if a := s.Activity; a != nil {
-		from, to := at(s.Start, placeText(a.Start), kindActivity), at(s.End, placeText(a.End), kindActivityEnd)
-		from.EndTimestamp, from.Activity, from.Distance, to.Activity = timeOf(s.End), a.Top.Type, decimal(a.Distance),
+		from, to := at(s.Start, placeDescription(a.Start), kindActivity), at(s.End, placeDescription(a.End), kindActivityEnd)
+		from.EndTimestamp, from.Activity, from.Distance, to.Activity = parseExportTime(s.End), a.Top.Type,
+			optionalNumber(a.Distance),
 			a.Top.Type
 		out = append(out, from, to)
 		if a.Parking != nil {
-			out = append(out, at(cmp.Or(a.Parking.Start, s.End), placeText(a.Parking.Location), kindParking))
+			out = append(out, at(cmp.Or(a.Parking.Start, s.End), placeDescription(a.Parking.Location), kindParking))
 		}
 	}
 	if s.Memory != nil {
-		out = append(out, s.Memory.point(s.Start, s.End))
+		out = append(out, s.Memory.placeRecord(s.Start, s.End))
 	}
 	if len(out) == 0 && s.Start != "" {
 		return nil, true // a stretch without any details
 	}
-	return timed(out)
+	return completeTimedPoints(out)
 }
 
-func (m *phoneMemory) point(start, end string) point {
+func (m *phoneMemory) placeRecord(start, end string) placeRecord {
 	trip := m.Trip
 	if len(trip.Destinations) == 0 {
-		trip = m.phoneTrip
+		trip = m.phoneTripMemory
 	}
-	p := point{Kind: kindTrip, Timestamp: timeOf(start), EndTimestamp: timeOf(end)}
-	if km := decimal(trip.Distance); km != nil {
+	p := placeRecord{Kind: placeKindTrip, Timestamp: parseExportTime(start), EndTimestamp: parseExportTime(end)}
+	if km := optionalNumber(trip.Distance); km != nil {
 		metres := *km * 1000
 		p.Distance = &metres
 	}
@@ -262,17 +272,17 @@ func (m *phoneMemory) point(start, end string) point {
 			PlaceID string `json:"placeId"`
 		}
 		if d.Identifier.Kind() == '"' {
-			_ = json.Unmarshal(d.Identifier, &text, lenient) // a text that cannot be read names nothing
+			_ = json.Unmarshal(d.Identifier, &text, lenientDecoding) // a text that cannot be read names nothing
 		} else if d.Identifier.Kind() == '{' {
-			_ = json.Unmarshal(d.Identifier, &within, lenient) // as above
+			_ = json.Unmarshal(d.Identifier, &within, lenientDecoding) // as above
 		}
-		p.Stops = append(p.Stops, stop{PlaceID: cmp.Or(text, within.PlaceID)})
+		p.Stops = append(p.Stops, routeStop{PlaceID: cmp.Or(text, within.PlaceID)})
 	}
 	return p
 }
 
-// decimal is a number, or one in a text; nil when there is none.
-func decimal(v jsontext.Value) *float64 {
+// optionalNumber returns a number, or the number in a text; nil when there is none.
+func optionalNumber(v jsontext.Value) *float64 {
 	n, err := strconv.ParseFloat(strings.Trim(string(v), `"`), 64)
 	if err != nil || math.IsNaN(n) || math.IsInf(n, 0) {
 		return nil

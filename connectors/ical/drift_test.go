@@ -10,12 +10,13 @@ import (
 
 func TestDrift(t *testing.T) {
 	t.Parallel()
-	connectortest.Drift(t, davserver.FeedSuite.Target(t, davserver.FeedSuite.Brief))
+	connectortest.DetectDrift(t, davserver.CalendarFeedSuite.Target(t, davserver.CalendarFeedSuite.Brief))
 }
 
 func TestDriftMembers(t *testing.T) {
 	t.Parallel()
-	connectortest.DriftMembers(t, davserver.FeedSuite.Target(t, davserver.FeedSuite.Brief), providersim.Drifted{
-		Remove: []string{"VCALENDAR/PRODID"},
-	})
+	connectortest.DriftMembers(t, davserver.CalendarFeedSuite.Target(t, davserver.CalendarFeedSuite.Brief),
+		providersim.Drifted{
+			Remove: []string{"VCALENDAR/PRODID"},
+		})
 }

@@ -64,7 +64,7 @@ type house struct {
 	}
 	address, password string
 	prefix, delimiter string // of folders beside the inbox, and within them
-	truth             func(account string) ([]realserver.Folder, error)
+	truth             func(account string) ([]realserver.MailFolder, error)
 }
 
 // folder is the name that commands have for a folder.
@@ -107,7 +107,7 @@ func theCyrus(t testing.TB) house {
 
 func cyrusHouse(s *cyrus.Server) house {
 	return house{mail: s, address: s.Address, password: cyrus.Password, prefix: "INBOX.", delimiter: ".",
-		truth: func(account string) ([]realserver.Folder, error) { return s.Mail(account) }}
+		truth: func(account string) ([]realserver.MailFolder, error) { return s.Mail(account) }}
 }
 
 // theCourier is the one Courier of this package.
@@ -124,7 +124,7 @@ func theCourier(t testing.TB) house {
 	return house{mail: s, address: s.Address, password: courier.Password, prefix: "INBOX.", delimiter: ".", truth: s.Mail}
 }
 
-// mailbox is an account on a real server, of which its files tell what exists.
+// mailbox is an account on a real server. The server's files show what exists.
 type mailbox struct {
 	house
 	user   string
@@ -134,19 +134,21 @@ type mailbox struct {
 
 var accounts atomic.Int64
 
-// open makes a new account with messages in several folders, and stands before it with the gate.
-func open(t testing.TB, at house, messages int, hidden ...string) (*mailbox, *connectortest.Sim) {
+// openTestAccount creates an account with messages in several folders, and puts the gate in front of it.
+func openTestAccount(t testing.TB, at house, messages int, hidden ...string) (*mailbox, *connectortest.Sim) {
 	t.Helper()
 	b := &mailbox{house: at, user: fmt.Sprintf("mara%d", accounts.Add(1))}
 	half := messages / 2
-	err := b.mail.Speak(b.user, "CREATE "+b.folder("Work"), "CREATE "+b.folder("Work/Harbour"), "CREATE "+b.folder("Gr&APwA3w-e"),
+	err := b.mail.Speak(b.user, "CREATE "+b.folder("Work"), "CREATE "+b.folder("Work/Harbour"),
+		"CREATE "+b.folder("Gr&APwA3w-e"),
 		b.deliver("INBOX", half), b.deliver("Work/Harbour", messages/4), b.deliver("Gr&APwA3w-e", messages-half-messages/4))
 	if err != nil {
 		t.Fatal(err)
 	}
 	gate := providersim.NewGate(providersim.GateOptions{})
 	return b, &connectortest.Sim{Provider: b, Gate: gate, Env: map[string]string{
-		"IMAP_ADDRESS": b.user, "IMAP_PASSWORD": b.password, "IMAP_SERVER": realserver.IMAPFront(t, gate, b.address, hidden...),
+		"IMAP_ADDRESS": b.user, "IMAP_PASSWORD": b.password,
+		"IMAP_SERVER":        realserver.StartIMAPFront(t, gate, b.address, hidden...),
 		"PDPP_IMAP_SECURITY": "none", "PDPP_IMAP_BODIES_PER_COMMAND": "1",
 	}}
 }
@@ -159,7 +161,7 @@ func (b *mailbox) deliver(folder string, n int) string {
 		b.made++
 		at := time.Date(2026, 3, 1, 8, 0, 0, 0, time.UTC).Add(time.Duration(b.made) * 37 * time.Minute)
 		flags := []string{"", `\Seen`, `\Seen \Answered`, `\Flagged harbour`}[b.made%4]
-		command := realserver.AppendIMAP(folder, flags, at, letter(b.user, b.made, at))
+		command := realserver.AppendCommand(folder, flags, at, letter(b.user, b.made, at))
 		parts = append(parts, strings.TrimPrefix(command, fmt.Sprintf("APPEND %q", folder)))
 	}
 	return fmt.Sprintf("APPEND %q", folder) + strings.Join(parts, "")
@@ -167,22 +169,30 @@ func (b *mailbox) deliver(folder string, n int) string {
 
 // letter is a message of an invented person.
 func letter(user string, n int, at time.Time) []byte {
-	head := fmt.Sprintf("From: =?utf-8?q?J=C3=B6rn_Vale?= <jorn@harbour.example>\r\nTo: Mara Lind <mara@harbour.example>,\r\n other@harbour.example\r\nSubject: =?utf-8?q?Tide_table_n=C2=B0?= %d\r\nMessage-ID: <%s.%d@harbour.example>\r\nReferences: <a%d@harbour.example>\r\n <b@harbour.example>\r\nDate: %s\r\nMIME-Version: 1.0\r\n",
+	head := fmt.Sprintf("From: =?utf-8?q?J=C3=B6rn_Vale?= <jorn@harbour.example>\r\n"+
+		"To: Mara Lind <mara@harbour.example>,\r\n other@harbour.example\r\nSubject: =?utf-8?q?Tide_table_n=C2=B0?= %d\r\n"+
+		"Message-ID: <%s.%d@harbour.example>\r\nReferences: <a%d@harbour.example>\r\n <b@harbour.example>\r\nDate: %s\r\n"+
+		"MIME-Version: 1.0\r\n",
 		n, user, n, n%7, at.Format(time.RFC1123Z))
 	text := fmt.Sprintf("The tide of day %d is high.\r\nJörn\r\n", n)
 	file := base64.StdEncoding.EncodeToString(bytes.Repeat([]byte{byte(n), 0, 255}, 50+n%40))
 	switch n % 3 {
 	case 0:
-		return []byte(head + "Content-Type: multipart/mixed; boundary=edge\r\n\r\nnobody sees this\r\n--edge\r\nContent-Type: text/plain; charset=utf-8\r\n\r\n" + text +
-			"\r\n--edge\r\nContent-Type: application/pdf; name=tide.pdf\r\nContent-Disposition: attachment; filename=tide.pdf\r\nContent-Transfer-Encoding: base64\r\n\r\n" + file + "\r\n--edge--\r\n")
+		return []byte(head + "Content-Type: multipart/mixed; boundary=edge\r\n\r\nnobody sees this\r\n--edge\r\n" +
+			"Content-Type: text/plain; charset=utf-8\r\n\r\n" + text +
+			"\r\n--edge\r\nContent-Type: application/pdf; name=tide.pdf\r\n" +
+			"Content-Disposition: attachment; filename=tide.pdf\r\nContent-Transfer-Encoding: base64\r\n\r\n" + file +
+			"\r\n--edge--\r\n")
 	case 1:
-		return []byte(head + "Content-Type: multipart/alternative; boundary=edge\r\n\r\n--edge\r\nContent-Type: text/plain; charset=utf-8\r\n\r\n" + text +
+		return []byte(head + "Content-Type: multipart/alternative; boundary=edge\r\n\r\n--edge\r\n" +
+			"Content-Type: text/plain; charset=utf-8\r\n\r\n" + text +
 			"\r\n--edge\r\nContent-Type: text/html; charset=utf-8\r\n\r\n<p>another</p>\r\n--edge--\r\n")
 	}
 	return []byte(head + "Content-Type: text/plain; charset=utf-8\r\n\r\n" + text)
 }
 
-var letterFlags = map[string]string{`\Seen`: "seen", `\Answered`: "replied", `\Flagged`: "flagged", `\Deleted`: "trashed", `\Draft`: "draft"}
+var letterFlags = map[string]string{`\Seen`: "seen", `\Answered`: "replied", `\Flagged`: "flagged",
+	`\Deleted`: "trashed", `\Draft`: "draft"}
 
 // Truth is what the server's files hold, read without any code of ours that reads mail.
 func (b *mailbox) Truth() providersim.Truth {
@@ -229,8 +239,8 @@ func put(to map[string]providersim.Item, key string, record map[string]any) {
 	to[key] = providersim.Item{Data: data}
 }
 
-// tell adds what a file says to the truth.
-func tell(truth providersim.Truth, folder string, m realserver.Message) error {
+// tell adds the message in a file to the truth.
+func tell(truth providersim.Truth, folder string, m realserver.MailMessage) error {
 	id := fmt.Sprintf("%s/%d/%d", folder, m.Validity, m.UID)
 	at := m.Received.UTC().Format(time.RFC3339)
 	msg, err := netmail.ReadMessage(bytes.NewReader(m.Content))
@@ -259,8 +269,10 @@ func tell(truth providersim.Truth, folder string, m realserver.Message) error {
 	}
 	slices.Sort(flags)
 	rec := map[string]any{
-		"id": id, "folder": folder, "uid": m.UID, "received_at": at, "message_id": strings.Trim(msg.Header.Get("Message-ID"), "<>"),
-		"thread_id": refs[0], "references": refs, "date": date.UTC().Format(time.RFC3339), "subject": subject, "from_name": from[0].Name, "from_address": from[0].Address,
+		"id": id, "folder": folder, "uid": m.UID, "received_at": at,
+		"message_id": strings.Trim(msg.Header.Get("Message-ID"), "<>"),
+		"thread_id":  refs[0], "references": refs, "date": date.UTC().Format(time.RFC3339), "subject": subject,
+		"from_name": from[0].Name, "from_address": from[0].Address,
 		"to": []string{"Mara Lind <mara@harbour.example>", "other@harbour.example"}, "size_bytes": len(m.Content),
 	}
 	if len(flags) > 0 {
@@ -270,7 +282,8 @@ func tell(truth providersim.Truth, folder string, m realserver.Message) error {
 
 	_, raw, _ := bytes.Cut(m.Content, []byte("\r\n\r\n"))
 	sum := sha256.Sum256(raw)
-	body := map[string]any{"id": id, "received_at": at, "body_sha256": hex.EncodeToString(sum[:]), "read_bytes": len(m.Content), "attachment_count": 0}
+	body := map[string]any{"id": id, "received_at": at, "body_sha256": hex.EncodeToString(sum[:]),
+		"read_bytes": len(m.Content), "attachment_count": 0}
 	kind, params, err := mime.ParseMediaType(msg.Header.Get("Content-Type"))
 	if err != nil {
 		return err
@@ -300,9 +313,12 @@ func tell(truth providersim.Truth, folder string, m realserver.Message) error {
 			sum := sha256.Sum256(content)
 			body["attachment_count"] = 1
 			put(truth["attachments"], id+"/1", map[string]any{
-				"id": id + "/1", "message_id": id, "received_at": at, "file_name": part.FileName(), "content_type": "application/pdf",
-				"size_bytes": len(content), "sha256": hex.EncodeToString(sum[:]), "date": date.UTC().Format(time.RFC3339), "hydration_status": "hydrated",
-				"blob_ref": map[string]any{"blob_id": hex.EncodeToString(sum[:]), "mime_type": "application/pdf", "size_bytes": len(content), "sha256": hex.EncodeToString(sum[:])},
+				"id": id + "/1", "message_id": id, "received_at": at, "file_name": part.FileName(),
+				"content_type": "application/pdf",
+				"size_bytes":   len(content), "sha256": hex.EncodeToString(sum[:]), "date": date.UTC().Format(time.RFC3339),
+				"hydration_status": "hydrated",
+				"blob_ref": map[string]any{"blob_id": hex.EncodeToString(sum[:]), "mime_type": "application/pdf",
+					"size_bytes": len(content), "sha256": hex.EncodeToString(sum[:])},
 			})
 		case strings.HasPrefix(part.Header.Get("Content-Type"), "text/plain"):
 			err = plain(part)

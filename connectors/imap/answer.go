@@ -8,16 +8,16 @@ import (
 
 // What a server may make us keep of one answer.
 const (
-	maxLine    = 64 << 10  // of a line of text
-	maxString  = 1 << 20   // of one string but for a body
-	maxHead    = 256 << 10 // of a message's head
-	maxList    = 1 << 16   // members of a list
-	maxNesting = 32
-	maxSpans   = 1 << 20
+	maxLineBytes   = 64 << 10  // of a line of text
+	maxStringBytes = 1 << 20   // of one string but for a body
+	maxHeaderBytes = 256 << 10 // of a message's head
+	maxListMembers = 1 << 16   // members of a list
+	maxNestedLists = 32
+	maxUIDSpans    = 1 << 20
 )
 
-// answer is what a server said to one command.
-type answer struct {
+// serverAnswer is the server's answer to one command.
+type serverAnswer struct {
 	status string // OK, NO or BAD
 	code   string // in brackets: its name, in capitals
 	args   string // and what follows it
@@ -27,61 +27,60 @@ type answer struct {
 	validity uint32
 	uidNext  uint32
 	modseq   uint64
-	found    uids // by SEARCH
-	vanished uids
-	changed  uids // told without being asked for
-	folders  []listed
-	status2  map[string]boxStatus
+	found    uidSet // by SEARCH
+	vanished uidSet
+	changed  uidSet // unsolicited
+	folders  []listedFolder
+	status2  map[string]folderStatus
 	id       string // of the folder that was opened, whatever its name is; empty where the server has none
 	caps     []string
-	bye      *answer
+	bye      *serverAnswer
 	names    []string // of the responses in it, and of their parts
 }
 
-// listed is one line of LIST.
-type listed struct {
+// listedFolder is one line of LIST.
+type listedFolder struct {
 	flags     []string
 	delimiter string
 	raw       string // as commands have it
 }
 
-// boxStatus is what STATUS says of a folder.
-type boxStatus struct {
+// folderStatus is the answer of STATUS for a folder.
+type folderStatus struct {
 	messages int64
 	uidNext  uint32
 	validity uint32
 	modseq   uint64
 }
 
-// next reads one answer of the server into a. It reports the tag that the answer has; "*" and "+"
-// are none.
-func (p *parser) next(a *answer, got func(*fetched) error) (tag string, err error) {
-	if tag, err = p.word(); err != nil {
+// readResponse reads one server response into a. It returns the response's tag, which is empty for "*" and "+".
+func (p *responseParser) readResponse(a *serverAnswer, got func(*fetchedMessage) error) (tag string, err error) {
+	if tag, err = p.readWord(); err != nil {
 		return "", err
 	}
 	if tag == "" {
 		return "", errGrammar
 	}
 	if tag == "+" {
-		p.skip(' ')
-		a.text, err = p.line()
+		p.skipByte(' ')
+		a.text, err = p.readRestOfLine()
 		return tag, err
 	}
-	if err := p.expect(' '); err != nil {
+	if err := p.expectByte(' '); err != nil {
 		return "", err
 	}
 	if tag != "*" {
-		line, err := p.line()
+		line, err := p.readRestOfLine()
 		if err != nil {
 			return "", err
 		}
-		return tag, a.conclude(line)
+		return tag, a.readTaggedStatus(line)
 	}
-	return tag, p.untagged(a, got)
+	return tag, p.readUntagged(a, got)
 }
 
-// conclude reads a status with its code.
-func (a *answer) conclude(line string) error {
+// readTaggedStatus reads a status with its code.
+func (a *serverAnswer) readTaggedStatus(line string) error {
 	a.status, line, _ = strings.Cut(line, " ")
 	a.status = strings.ToUpper(a.status)
 	if a.status != "OK" && a.status != "NO" && a.status != "BAD" && a.status != "BYE" && a.status != "PREAUTH" {
@@ -95,92 +94,92 @@ func (a *answer) conclude(line string) error {
 	return nil
 }
 
-func (p *parser) untagged(a *answer, got func(*fetched) error) error {
-	name, err := p.word()
+func (p *responseParser) readUntagged(a *serverAnswer, got func(*fetchedMessage) error) error {
+	name, err := p.readWord()
 	if err != nil {
 		return err
 	}
 	if n, err := strconv.ParseUint(name, 10, 32); err == nil {
-		if err := p.expect(' '); err != nil {
+		if err := p.expectByte(' '); err != nil {
 			return err
 		}
-		if name, err = p.word(); err != nil {
+		if name, err = p.readWord(); err != nil {
 			return err
 		}
 		name = strings.ToUpper(name)
 		if name == "FETCH" && !slices.Contains(a.names, name) {
 			p.first = a
 		}
-		a.saw(name)
+		a.noteResponseName(name)
 		switch name {
 		case "EXISTS":
 			a.exists = int64(n)
 		case "FETCH":
-			return p.fetch(a, got)
+			return p.readFetch(a, got)
 		}
-		return p.rest()
+		return p.skipRestOfAnswer()
 	}
 	name = strings.ToUpper(name)
-	a.saw(name)
+	a.noteResponseName(name)
 	switch name {
 	case "OK", "NO", "BAD", "BYE", "PREAUTH":
-		p.skip(' ')
-		line, err := p.line()
+		p.skipByte(' ')
+		line, err := p.readRestOfLine()
 		if err != nil {
 			return err
 		}
-		return a.note(name, line)
+		return a.noteStatus(name, line)
 	case "CAPABILITY":
-		line, err := p.line()
+		line, err := p.readRestOfLine()
 		a.caps = strings.Fields(strings.ToUpper(line))
 		return err
 	case "SEARCH":
-		for p.skip(' ') {
-			if c, err := p.peek(); err != nil || c == '(' || c == '\r' {
+		for p.skipByte(' ') {
+			if c, err := p.peekByte(); err != nil || c == '(' || c == '\r' {
 				break // (MODSEQ n) follows
 			}
-			uid, err := p.uid()
+			uid, err := p.readUID()
 			if err != nil {
 				return err
 			}
-			if a.found = a.found.add(uid, uid); len(a.found) > maxSpans {
+			if a.found = a.found.withRange(uid, uid); len(a.found) > maxUIDSpans {
 				return errGrammar
 			}
 		}
 	case "ESEARCH":
-		err = p.esearch(a)
+		err = p.readESearch(a)
 	case "VANISHED":
-		p.skip(' ')
-		if c, err := p.peek(); err == nil && c == '(' {
-			if _, err := p.value(1); err != nil {
+		p.skipByte(' ')
+		if c, err := p.peekByte(); err == nil && c == '(' {
+			if _, err := p.readValue(1); err != nil {
 				return err
 			}
-			p.skip(' ')
-			set, err := p.set()
+			p.skipByte(' ')
+			set, err := p.readUIDSet()
 			if err != nil {
 				return err
 			}
-			a.vanished = a.vanished.with(set)
+			a.vanished = a.vanished.unionWith(set)
 		}
 	case "LIST":
-		err = p.list(a)
+		err = p.readListLine(a)
 	case "STATUS":
-		err = p.boxStatus(a)
+		err = p.readFolderStatus(a)
 	}
 	if err != nil {
 		return err
 	}
-	return p.rest()
+	return p.skipRestOfAnswer()
 }
 
-// note keeps what a status without a tag says.
-func (a *answer) note(status, line string) error {
-	var n answer
-	if err := n.conclude(status + " " + line); err != nil {
+// noteStatus stores the data of an untagged status line.
+func (a *serverAnswer) noteStatus(status, line string) error {
+	var n serverAnswer
+	if err := n.readTaggedStatus(status + " " + line); err != nil {
 		return err
 	}
 	if n.code != "" {
-		a.saw(status + "/" + n.code)
+		a.noteResponseName(status + "/" + n.code)
 	}
 	number, _ := strconv.ParseUint(n.args, 10, 64)
 	switch {
@@ -200,34 +199,34 @@ func (a *answer) note(status, line string) error {
 	return nil
 }
 
-func (p *parser) esearch(a *answer) error {
-	for p.skip(' ') {
-		if c, err := p.peek(); err != nil {
+func (p *responseParser) readESearch(a *serverAnswer) error {
+	for p.skipByte(' ') {
+		if c, err := p.peekByte(); err != nil {
 			return err
 		} else if c == '(' {
-			if _, err := p.value(2); err != nil {
+			if _, err := p.readValue(2); err != nil {
 				return err
 			}
 			continue
 		}
-		name, err := p.word()
+		name, err := p.readWord()
 		if err != nil {
 			return err
 		}
 		switch strings.ToUpper(name) {
 		case "UID":
 		case "ALL":
-			if err := p.expect(' '); err != nil {
+			if err := p.expectByte(' '); err != nil {
 				return err
 			}
-			set, err := p.set()
+			set, err := p.readUIDSet()
 			if err != nil {
 				return err
 			}
-			a.found = a.found.with(set)
+			a.found = a.found.unionWith(set)
 		default: // a return value that was not asked for
-			p.skip(' ')
-			if _, err := p.value(2); err != nil {
+			p.skipByte(' ')
+			if _, err := p.readValue(2); err != nil {
 				return err
 			}
 		}
@@ -235,21 +234,21 @@ func (p *parser) esearch(a *answer) error {
 	return nil
 }
 
-func (p *parser) list(a *answer) error {
+func (p *responseParser) readListLine(a *serverAnswer) error {
 	var parts [3]any
 	for i := range parts {
-		if err := p.expect(' '); err != nil {
+		if err := p.expectByte(' '); err != nil {
 			return err
 		}
 		var err error
-		if parts[i], err = p.value(2); err != nil {
+		if parts[i], err = p.readValue(2); err != nil {
 			return err
 		}
 	}
-	l := listed{flags: words(parts[0])}
+	l := listedFolder{flags: listTexts(parts[0])}
 	l.delimiter, _ = parts[1].(string)
 	name, ok := parts[2].(string)
-	if !ok || len(a.folders) >= maxList {
+	if !ok || len(a.folders) >= maxListMembers {
 		return errGrammar
 	}
 	l.raw = name
@@ -257,55 +256,55 @@ func (p *parser) list(a *answer) error {
 	return nil
 }
 
-// unquoted reads on the name of a folder with spaces that the server did not quote, as GNU imap4d does not, up to the
-// list behind it.
-func (p *parser) unquoted(name string) (string, error) {
+// readUnquotedName reads on the name of a folder with spaces that the server did not quote, as GNU imap4d does not,
+// up to the list behind it.
+func (p *responseParser) readUnquotedName(name string) (string, error) {
 	for {
-		c, err := p.peek()
+		c, err := p.peekByte()
 		if err != nil || c == '(' {
 			return name, err
 		}
 		if name += " "; c == ' ' {
-			p.skip(' ')
+			p.skipByte(' ')
 			continue
 		}
-		word, err := p.word()
+		word, err := p.readWord()
 		if err != nil {
 			return "", err
 		}
-		if name += word; word == "" || len(name) > maxName {
+		if name += word; word == "" || len(name) > maxFolderName {
 			return "", errGrammar
 		}
-		if err := p.expect(' '); err != nil {
+		if err := p.expectByte(' '); err != nil {
 			return "", err
 		}
 	}
 }
 
-// maxName bounds such a name.
-const maxName = 1000
+// maxFolderName bounds such a name.
+const maxFolderName = 1000
 
-func (p *parser) boxStatus(a *answer) error {
-	if err := p.expect(' '); err != nil {
+func (p *responseParser) readFolderStatus(a *serverAnswer) error {
+	if err := p.expectByte(' '); err != nil {
 		return err
 	}
-	name, err := p.value(0)
+	name, err := p.readValue(0)
 	if err != nil {
 		return err
 	}
-	if err := p.expect(' '); err != nil {
+	if err := p.expectByte(' '); err != nil {
 		return err
 	}
 	if text, plain := name.(string); plain {
-		if name, err = p.unquoted(text); err != nil {
+		if name, err = p.readUnquotedName(text); err != nil {
 			return err
 		}
 	}
-	list, err := p.value(2)
+	list, err := p.readValue(2)
 	if err != nil {
 		return err
 	}
-	pairs, box := words(list), boxStatus{}
+	pairs, box := listTexts(list), folderStatus{}
 	for i := 0; i+1 < len(pairs); i += 2 {
 		n, err := strconv.ParseUint(pairs[i+1], 10, 64)
 		if err != nil {
@@ -327,7 +326,7 @@ func (p *parser) boxStatus(a *answer) error {
 		return errGrammar
 	}
 	if a.status2 == nil {
-		a.status2 = map[string]boxStatus{}
+		a.status2 = map[string]folderStatus{}
 	}
 	a.status2[text] = box
 	return nil

@@ -10,7 +10,7 @@ import (
 	"github.com/pdpp-go/pdpp/connectorkit/message"
 )
 
-// bodyRecord is what a message says.
+// bodyRecord is the text of a message.
 type bodyRecord struct {
 	ID       string `json:"id"`
 	Received string `json:"received_at"`
@@ -24,59 +24,59 @@ type attachmentRecord struct {
 	Received string `json:"received_at"`
 }
 
-// contents collects what messages say. A body never changes, so that each is read once.
-func (a *account) contents(ctx context.Context, f *connectorkit.Push) error {
-	if err := a.list(ctx); err != nil {
+// collectBodies collects the bodies of messages. A body never changes, so each is read once.
+func (a *mailAccount) collectBodies(ctx context.Context, f *connectorkit.Push) error {
+	if err := a.loadFolderList(ctx); err != nil {
 		return err
 	}
 	stream := f.Selected()[0] // it carries the bookmark
-	w := &walk{account: a, f: f, stream: stream, marks: marksOf(f.Stored(stream))}
-	a.session.useFiles(nil)
+	w := &messageWalk{mailAccount: a, f: f, stream: stream, marks: parseFolderMarks(f.Stored(stream))}
+	a.session.setBlobWriter(nil)
 	if slices.Contains(f.Selected(), "attachments") {
-		a.session.useFiles(a.files)
+		a.session.setBlobWriter(a.files)
 	}
 	w.bringAgain(f.Selected())
-	w.remove = func(ctx context.Context, key string, m *mark, uid uint32) error {
-		for i := range m.attached(uid) {
+	w.remove = func(ctx context.Context, key string, m *folderMark, uid uint32) error {
+		for i := range m.attachmentCount(uid) {
 			if err := f.Record(ctx, "attachments", connectorkit.Delete(attachmentKey(key, i))); err != nil {
 				return err
 			}
 		}
 		m.setAttached(uid, 0)
-		m.Large = m.Large.minus(uids{{uid, uid}})
+		m.Large = m.Large.difference(uidSet{{uid, uid}})
 		return f.Record(ctx, "bodies", connectorkit.Delete(key))
 	}
-	if err := w.settle(ctx, w.fetchBodies); err != nil {
+	if err := w.retryGaps(ctx, w.fetchBodies); err != nil {
 		return err
 	}
 	if err := w.vanishedFolders(ctx); err != nil {
 		return err
 	}
 	for _, in := range a.walks {
-		if in.closed != opened {
+		if in.closed != folderReadable {
 			continue
 		}
-		if err := w.alone(ctx, in, w.texts); err != nil {
+		if err := w.readOneFolder(ctx, in, w.readFolderBodies); err != nil {
 			return err
 		}
 	}
-	if err := w.compare(ctx); err != nil {
+	if err := w.compareStoredKeys(ctx); err != nil {
 		return err
 	}
-	return w.state(ctx)
+	return w.saveBookmark(ctx)
 }
 
-// compare has what is stored of texts and attachments held against what the server has. The bookmark is that of the
-// first stream, and speaks for both.
-func (w *walk) compare(ctx context.Context) error {
+// compareStoredKeys compares the stored texts and attachments with the server's messages. Both streams use the
+// bookmark of the first one.
+func (w *messageWalk) compareStoredKeys(ctx context.Context) error {
 	attached := func(yield func(string) bool) {
 		for name, m := range w.marks.Folders {
 			for count, set := range m.Attached {
 				n, _ := strconv.Atoi(count) // written by setAttached
-				err := set.each(func(uid uint32) error {
+				err := set.eachDescending(func(uid uint32) error {
 					for i := range n {
-						if !yield(attachmentKey(key(name, m.Validity, uid), i)) {
-							return errEnough
+						if !yield(attachmentKey(messageKey(name, m.Validity, uid), i)) {
+							return errStopIteration
 						}
 					}
 					return nil
@@ -91,11 +91,11 @@ func (w *walk) compare(ctx context.Context) error {
 		return nil
 	}
 	for _, stream := range w.f.Selected() {
-		keys := w.keys
+		keys := w.storedKeys
 		if stream == "attachments" {
 			keys = attached
 		}
-		if err := w.f.Compare(ctx, stream, connectorkit.Whole{Keys: keys, Gone: w.inRead}); err != nil {
+		if err := w.f.Compare(ctx, stream, connectorkit.Whole{Keys: keys, Gone: w.goneFromReadFolders}); err != nil {
 			return err
 		}
 	}
@@ -105,15 +105,15 @@ func (w *walk) compare(ctx context.Context) error {
 // attachmentKey is the key of a message's attachment, by its place.
 func attachmentKey(message string, i int) string { return fmt.Sprintf("%s/%d", message, i+1) }
 
-// withFiles stands among the streams that were brought for attachments with their contents.
-const withFiles = "attachments/files"
+// attachmentFilesMark is stored with the collected streams when attachments include their contents.
+const attachmentFilesMark = "attachments/files"
 
-// bringAgain finds out which messages are to be read again: all of them for a stream that was not
-// asked for until now, and those with something too large when the owner keeps larger files by now.
-func (w *walk) bringAgain(selected []string) {
+// bringAgain marks messages to read again: all of them for a newly selected stream, and those with a large file when
+// the owner now keeps larger files.
+func (w *messageWalk) bringAgain(selected []string) {
 	brings := slices.Clone(selected)
 	if slices.Contains(selected, "attachments") {
-		brings = append(brings, withFiles)
+		brings = append(brings, attachmentFilesMark)
 	}
 	larger := w.marks.Largest >= 0 && (w.largest < 0 || w.largest > w.marks.Largest)
 	for _, m := range w.marks.Folders {
@@ -123,90 +123,90 @@ func (w *walk) bringAgain(selected []string) {
 			}
 		}
 		if larger {
-			m.Again, m.Large = m.Again.with(m.Large), nil
+			m.Again, m.Large = m.Again.unionWith(m.Large), nil
 		}
 	}
 	w.marks.Brought, w.marks.Largest = brings, w.largest
 }
 
-// texts brings the bodies of a folder up to date.
-func (w *walk) texts(ctx context.Context, in *folder) error {
-	m, err := w.begin(ctx, in)
+// readFolderBodies updates the bodies of a folder.
+func (w *messageWalk) readFolderBodies(ctx context.Context, in *mailFolder) error {
+	m, err := w.startFolder(ctx, in)
 	if err != nil {
 		return err
 	}
-	if m.Next == in.status.uidNext && m.Have.count() == in.status.messages && len(m.Again) == 0 {
+	if m.Next == in.status.uidNext && m.Have.countUIDs() == in.status.messages && len(m.Again) == 0 {
 		return nil
 	}
-	opened, err := w.enter(ctx, in, nil)
+	opened, err := w.openFolder(ctx, in, nil)
 	if opened == nil {
 		return err
 	}
 	in.validity = opened.validity
-	if m, err = w.begin(ctx, in); err != nil {
+	if m, err = w.startFolder(ctx, in); err != nil {
 		return err
 	}
-	there, err := w.present(ctx, in, opened.exists)
+	there, err := w.uidsInFolder(ctx, in, opened.exists)
 	if err != nil {
 		return err
 	}
-	if err := w.forget(ctx, in.name, m.Have.minus(there)); err != nil {
+	if err := w.deleteMessages(ctx, in.name, m.Have.difference(there)); err != nil {
 		return err
 	}
 	m.Next = opened.uidNext
-	for todo := there.minus(m.Have).with(m.Again); len(todo) > 0; {
-		n, err := w.f.Afford(w.account.bodies)
+	for todo := there.difference(m.Have).unionWith(m.Again); len(todo) > 0; {
+		n, err := w.f.Afford(w.mailAccount.bodies)
 		if err != nil {
 			return err
 		}
-		part := todo.newest(n)
-		if err := w.window(ctx, in, m, part, w.fetchBodies); err != nil {
+		part := todo.highestUIDs(n)
+		if err := w.readWindow(ctx, in, m, part, w.fetchBodies); err != nil {
 			return err
 		}
-		todo = todo.minus(part)
-		if err := w.state(ctx); err != nil {
+		todo = todo.difference(part)
+		if err := w.saveBookmark(ctx); err != nil {
 			return err
 		}
 	}
-	return w.state(ctx)
+	return w.saveBookmark(ctx)
 }
 
 // fetchBodies asks for whole messages, which pass through.
-func (w *walk) fetchBodies(ctx context.Context, in *folder, m *mark, part uids) (uids, error) {
-	var came uids
-	_, err := w.session.do(ctx, command{name: "FETCH", folder: in,
+func (w *messageWalk) fetchBodies(ctx context.Context, in *mailFolder, m *folderMark, part uidSet) (uidSet, error) {
+	var came uidSet
+	_, err := w.session.sendCommand(ctx, imapCommand{name: "FETCH", folder: in,
 		text: func() string {
-			left := part.minus(came)
-			w.f.Spend(int(left.count()))
+			left := part.difference(came)
+			w.f.Spend(int(left.countUIDs()))
 			return fmt.Sprintf("UID FETCH %s (UID INTERNALDATE BODY.PEEK[]<0.%d>)", left, w.session.limits.bytes)
 		},
-		got: func(r *fetched) error {
-			if r.body == nil || !part.has(r.uid) || came.has(r.uid) {
+		got: func(r *fetchedMessage) error {
+			if r.body == nil || !part.containsUID(r.uid) || came.containsUID(r.uid) {
 				if r.body != nil {
-					r.body.Forget()
+					r.body.DiscardFiles()
 				}
 				return nil
 			}
-			came = came.add(r.uid, r.uid)
-			return w.sendBody(ctx, in, m, r)
+			came = came.withRange(r.uid, r.uid)
+			return w.sendMessageBody(ctx, in, m, r)
 		}})
 	return came, err
 }
 
-func (w *walk) sendBody(ctx context.Context, in *folder, m *mark, r *fetched) error {
-	r.body.ID = key(in.name, m.Validity, r.uid)
-	at := received(r.date)
+func (w *messageWalk) sendMessageBody(ctx context.Context, in *mailFolder, m *folderMark, r *fetchedMessage) error {
+	r.body.ID = messageKey(in.name, m.Validity, r.uid)
+	at := internalDate(r.date)
 	rec := bodyRecord{ID: r.body.ID, Received: at, Body: r.body.Body, Bytes: r.body.Size}
 	rec.Cut = rec.Cut || r.cut
 	if err := w.f.Record(ctx, "bodies", connectorkit.Upsert(&rec)); err != nil {
 		return err
 	}
-	attached := r.body.Attached()
+	attached := r.body.KeyedAttachments()
 	m.setAttached(r.uid, len(attached))
-	m.Large = m.Large.minus(uids{{r.uid, r.uid}})
+	m.Large = m.Large.difference(uidSet{{r.uid, r.uid}})
 	for _, part := range attached {
-		if part.Status == message.Large {
-			m.Large = m.Large.add(r.uid, r.uid)
+		if part.Status == message.OversizedContent {
+			m.Large = m.Large.withRange(r.uid, r.uid)
 		}
 		if err := w.f.Record(ctx, "attachments", part.Record(&attachmentRecord{*part, at})); err != nil {
 			return err
@@ -215,10 +215,10 @@ func (w *walk) sendBody(ctx context.Context, in *folder, m *mark, r *fetched) er
 	return nil
 }
 
-// attached is how many attachments were sent with a message: they go with it.
-func (m *mark) attached(uid uint32) int {
+// attachmentCount is how many attachments were sent with a message: they go with it.
+func (m *folderMark) attachmentCount(uid uint32) int {
 	for count, set := range m.Attached {
-		if set.has(uid) {
+		if set.containsUID(uid) {
 			if n, err := strconv.Atoi(count); err == nil {
 				return n
 			}
@@ -227,10 +227,10 @@ func (m *mark) attached(uid uint32) int {
 	return 0
 }
 
-func (m *mark) setAttached(uid uint32, n int) {
-	if was := m.attached(uid); was > 0 {
+func (m *folderMark) setAttached(uid uint32, n int) {
+	if was := m.attachmentCount(uid); was > 0 {
 		count := strconv.Itoa(was)
-		if m.Attached[count] = m.Attached[count].minus(uids{{uid, uid}}); len(m.Attached[count]) == 0 {
+		if m.Attached[count] = m.Attached[count].difference(uidSet{{uid, uid}}); len(m.Attached[count]) == 0 {
 			delete(m.Attached, count)
 		}
 	}
@@ -238,7 +238,7 @@ func (m *mark) setAttached(uid uint32, n int) {
 		return
 	}
 	if m.Attached == nil {
-		m.Attached = map[string]uids{}
+		m.Attached = map[string]uidSet{}
 	}
-	m.Attached[strconv.Itoa(n)] = m.Attached[strconv.Itoa(n)].add(uid, uid)
+	m.Attached[strconv.Itoa(n)] = m.Attached[strconv.Itoa(n)].withRange(uid, uid)
 }

@@ -14,18 +14,20 @@ import (
 func target(t *testing.T, at func(testing.TB) house, messages int) connectortest.Target {
 	t.Helper()
 	return connectortest.Target{
-		Connector: connectortest.BuiltIn(t, "imap"),
+		Connector: connectortest.BuiltInConnector(t, "imap"),
 		Start: func(t *testing.T) *connectortest.Sim {
-			_, sim := open(t, at(t), messages)
+			_, sim := openTestAccount(t, at(t), messages)
 			return sim
 		},
 		Credential: "IMAP_PASSWORD",
 		Changes: []providersim.Mutation{
-			{Op: "deliver", N: 7}, {Op: "flag", N: 4}, {Op: "unsee", N: 3}, {Op: "move", N: 2}, {Op: "remove", N: 3}, {Op: "file", N: 3}, {Op: "renumber", N: 4},
+			{Op: "deliver", N: 7}, {Op: "flag", N: 4}, {Op: "unsee", N: 3}, {Op: "move", N: 2}, {Op: "remove", N: 3},
+			{Op: "file", N: 3}, {Op: "renumber", N: 4},
 		},
 		Deletion: providersim.Mutation{Op: "remove", N: 3}, DeletedStream: "messages",
-		Lane: &connectortest.Lane{
-			List: "messages", Detail: "bodies", Along: []string{"attachments"}, DetailPath: "/body/", TimeField: "received_at", Item: itemOf,
+		Lane: &connectortest.ListDetailParts{
+			List: "messages", Detail: "bodies", Along: []string{"attachments"}, DetailPath: "/body/", TimeField: "received_at",
+			Item: itemOf,
 		},
 		Scoped: "messages", OptionalField: "subject", Wordless: true, Beside: true,
 		Leave: map[string]string{"recovery only": "texts are read on by their own bookmark, which moves with them"},

@@ -10,7 +10,7 @@ import (
 
 	"github.com/pdpp-go/pdpp/connectorkit/connectortest"
 	"github.com/pdpp-go/pdpp/connectorkit/connectortest/realserver"
-	"github.com/pdpp-go/pdpp/internal/keep/store"
+	"github.com/pdpp-go/pdpp/internal/storage/store"
 	"github.com/pdpp-go/pdpp/protocol"
 	"github.com/pdpp-go/pdpp/providersim"
 )
@@ -23,7 +23,7 @@ func TestCyrus(t *testing.T) {
 	t.Run("follows", func(t *testing.T) { t.Parallel(); follows(t, theCyrus) })
 	t.Run("killed", func(t *testing.T) {
 		t.Parallel()
-		connectortest.Killed(t, target(t, theCyrus, 16), connectortest.Kills(20))
+		connectortest.RunKilled(t, target(t, theCyrus, 16), connectortest.KillCount(20))
 	})
 	if os.Getenv("PDPP_CHAOS_MINUTES") == "" {
 		return
@@ -34,11 +34,11 @@ func TestCyrus(t *testing.T) {
 	connectortest.Run(t, target(t, theCyrus, 32))
 }
 
-// TestCyrusForgets follows an account whose server no longer knows what a folder once had, whose
-// folders get other names, and get old names back for other messages.
+// TestCyrusForgets follows an account on a server that forgets the history of a folder. Folders are renamed, and old
+// names return with other messages.
 func TestCyrusForgets(t *testing.T) {
 	t.Parallel()
-	b := connectortest.NewBed(t, target(t, theCyrus, 24))
+	b := connectortest.NewHarness(t, target(t, theCyrus, 24))
 	m := b.Sim.Provider.(*mailbox)
 	step := func(name string, act func() error) {
 		t.Helper()
@@ -66,12 +66,14 @@ func TestCyrusForgets(t *testing.T) {
 		return sharedCyrus.Get(t).Expire()
 	})
 	step("rename", speak("RENAME "+m.folder("Work/Harbour")+" "+m.folder("Old")))
-	step("rename the parent", speak("RENAME "+m.folder("Work")+" "+m.folder("Play"), "CREATE "+m.folder("Play/Deep"), m.deliver("Play/Deep", 2)))
-	step("swap", speak(m.deliver("Old", 1), m.deliver("Gr&APwA3w-e", 2), "RENAME "+m.folder("Old")+" "+m.folder("Third"), "RENAME "+m.folder("Gr&APwA3w-e")+" "+m.folder("Old"), "RENAME "+m.folder("Third")+" "+m.folder("Gr&APwA3w-e")))
+	step("rename the parent", speak("RENAME "+m.folder("Work")+" "+m.folder("Play"), "CREATE "+m.folder("Play/Deep"),
+		m.deliver("Play/Deep", 2)))
+	step("swap", speak(m.deliver("Old", 1), m.deliver("Gr&APwA3w-e", 2), "RENAME "+m.folder("Old")+" "+m.folder("Third"),
+		"RENAME "+m.folder("Gr&APwA3w-e")+" "+m.folder("Old"), "RENAME "+m.folder("Third")+" "+m.folder("Gr&APwA3w-e")))
 }
 
-// TestCyrusShares collects folders that somebody else shares. One that is listed and may not be opened
-// keeps nobody from the others, and one that may no longer be opened loses nothing.
+// TestCyrusShares collects shared folders. A listed folder that may not be opened does not block the others, and one
+// that may no longer be opened loses nothing.
 func TestCyrusShares(t *testing.T) {
 	t.Parallel()
 	var jorn, mara *mailbox
@@ -79,24 +81,27 @@ func TestCyrusShares(t *testing.T) {
 	target.Start = func(t *testing.T) (sim *connectortest.Sim) {
 		at := theCyrus(t)
 		jorn = &mailbox{house: at, user: fmt.Sprintf("jorn%d", accounts.Add(1))}
-		mara, sim = open(t, at, 4)
+		mara, sim = openTestAccount(t, at, 4)
 		boats, secret := "user."+jorn.user+".Boats", "user."+jorn.user+".Secret"
-		err := jorn.mail.Speak(jorn.user, "CREATE INBOX.Boats", "CREATE INBOX.Secret", jorn.deliver("Boats", 3), jorn.deliver("Secret", 2),
-			"SELECT INBOX.Boats", `STORE 1:* -FLAGS.SILENT (\Seen)`, "SELECT INBOX.Secret", `STORE 1:* -FLAGS.SILENT (\Seen)`, // what is read is everybody's own
+		err := jorn.mail.Speak(jorn.user, "CREATE INBOX.Boats", "CREATE INBOX.Secret", jorn.deliver("Boats", 3),
+			jorn.deliver("Secret", 2),
+			// each user has their own read state
+			"SELECT INBOX.Boats", `STORE 1:* -FLAGS.SILENT (\Seen)`, "SELECT INBOX.Secret", `STORE 1:* -FLAGS.SILENT (\Seen)`,
 			"SETACL INBOX.Boats "+mara.user+" lr", "SETACL INBOX.Secret "+mara.user+" l")
 		if err != nil {
 			t.Fatal(err)
 		}
 		mara.closed = secret
-		mara.truth = func(account string) ([]realserver.Folder, error) {
+		mara.truth = func(account string) ([]realserver.MailFolder, error) {
 			return sharedCyrus.Get(t).Mail(account, boats, secret)
 		}
 		return sim
 	}
-	b := connectortest.NewBed(t, target)
+	b := connectortest.NewHarness(t, target)
 	b.Succeed(t)
 	b.VerifyComplete(t)
-	if err := jorn.mail.Speak(jorn.user, "SETACL INBOX.Secret "+mara.user+" lr", "SETACL INBOX.Boats "+mara.user+" l"); err != nil {
+	if err := jorn.mail.Speak(jorn.user, "SETACL INBOX.Secret "+mara.user+" lr",
+		"SETACL INBOX.Boats "+mara.user+" l"); err != nil {
 		t.Fatal(err)
 	}
 	mara.closed = ""
@@ -108,7 +113,7 @@ func TestCyrusShares(t *testing.T) {
 // declared as missing, until it is whole again.
 func TestCyrusBroken(t *testing.T) {
 	t.Parallel()
-	b := connectortest.NewBed(t, target(t, theCyrus, 24))
+	b := connectortest.NewHarness(t, target(t, theCyrus, 24))
 	m := b.Sim.Provider.(*mailbox)
 	b.Succeed(t)
 	b.VerifyComplete(t)
@@ -120,13 +125,14 @@ func TestCyrusBroken(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	before := b.LastSeq(t, "messages")
+	before := b.NewestChange(t, "messages")
 	b.Succeed(t)
-	if n := b.LastSeq(t, "messages") - before; n != 2 {
+	if n := b.NewestChange(t, "messages") - before; n != 2 {
 		t.Errorf("%d changes of messages: 2 arrived in the inbox, and nothing was removed", n)
 	}
 	for _, stream := range []string{"messages", "bodies"} {
-		if !slices.ContainsFunc(b.Gaps(t, protocol.GapPending), func(g store.Gap) bool { return g.Stream == stream && g.RecordKey == "INBOX.Grüße" }) {
+		if !slices.ContainsFunc(b.Gaps(t, protocol.GapPending),
+			func(g store.Gap) bool { return g.Stream == stream && g.RecordKey == "INBOX.Grüße" }) {
 			t.Errorf("%s: the folder is not declared as missing: %+v", stream, b.Gaps(t, protocol.GapPending))
 		}
 	}

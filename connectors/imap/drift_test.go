@@ -79,7 +79,7 @@ func TestNoDrift(t *testing.T) {
 	t.Parallel()
 	for name, at := range map[string]func(testing.TB) house{"dovecot": theDovecot, "cyrus": theCyrus} {
 		t.Run(name, func(t *testing.T) {
-			b := connectortest.NewBed(t, target(t, at, 20))
+			b := connectortest.NewHarness(t, target(t, at, 20))
 			for range 2 {
 				if got := connectortest.Differences(b.Succeed(t)); len(got) > 0 {
 					t.Errorf("%+v", got)

@@ -9,8 +9,8 @@ import (
 	"github.com/pdpp-go/pdpp/connectorkit/message"
 )
 
-// fetched is what FETCH says of one message.
-type fetched struct {
+// fetchedMessage is the answer of FETCH for one message.
+type fetchedMessage struct {
 	uid      uint32
 	flags    []string
 	date     string
@@ -25,65 +25,65 @@ type fetched struct {
 	cut      bool
 }
 
-// fetch reads what is said of one message. A body passes through on the way.
-func (p *parser) fetch(a *answer, got func(*fetched) error) error {
-	m := &fetched{}
+// readFetch reads the answer for one message. A body is streamed.
+func (p *responseParser) readFetch(a *serverAnswer, got func(*fetchedMessage) error) error {
+	m := &fetchedMessage{}
 	defer func() { p.first = nil }()
-	if err := p.items(m); err != nil || m.uid == 0 || got == nil {
+	if err := p.readFetchItems(m); err != nil || m.uid == 0 || got == nil {
 		if m.body != nil {
-			m.body.Forget()
+			m.body.DiscardFiles()
 		}
 		if err == nil && m.uid != 0 && !m.hasHead && m.body == nil {
-			a.changed = a.changed.add(m.uid, m.uid)
+			a.changed = a.changed.withRange(m.uid, m.uid)
 		}
-		return err // without a UID it was told without being asked, by a number that means nothing here
+		return err // without a UID it is unsolicited, and its sequence number means nothing here
 	}
 	if !m.hasHead && m.body == nil {
-		a.changed = a.changed.add(m.uid, m.uid)
+		a.changed = a.changed.withRange(m.uid, m.uid)
 	}
 	return got(m)
 }
 
-// items reads all that is said of a message.
-func (p *parser) items(m *fetched) error {
-	if err := p.expect(' '); err != nil {
+// readFetchItems reads all items of a message.
+func (p *responseParser) readFetchItems(m *fetchedMessage) error {
+	if err := p.expectByte(' '); err != nil {
 		return err
 	}
-	if err := p.expect('('); err != nil {
+	if err := p.expectByte('('); err != nil {
 		return err
 	}
-	for !p.skip(')') {
-		name, err := p.word()
+	for !p.skipByte(')') {
+		name, err := p.readWord()
 		if err != nil {
 			return err
 		}
-		if err := p.expect(' '); err != nil {
+		if err := p.expectByte(' '); err != nil {
 			return err
 		}
 		if p.first != nil {
-			p.first.sawItem(strings.ToUpper(name))
+			p.first.noteItemName(strings.ToUpper(name))
 		}
-		if err := p.item(m, strings.ToUpper(name)); err != nil {
+		if err := p.readFetchItem(m, strings.ToUpper(name)); err != nil {
 			return fmt.Errorf("%.40q: %w", name, err)
 		}
-		p.skip(' ')
+		p.skipByte(' ')
 	}
-	return p.rest()
+	return p.skipRestOfAnswer()
 }
 
-func (p *parser) item(m *fetched, name string) (err error) {
+func (p *responseParser) readFetchItem(m *fetchedMessage, name string) (err error) {
 	switch {
 	case name == "UID":
-		m.uid, err = p.uid()
+		m.uid, err = p.readUID()
 		return err
 	case strings.HasPrefix(name, "BODY[]"):
-		return p.body(m)
+		return p.readFetchedBody(m)
 	case strings.HasPrefix(name, "BODY["):
 		m.hasHead = true
-		m.head, err = p.bytes(maxHead)
+		m.head, err = p.readBoundedString(maxHeaderBytes)
 		return err
 	}
-	v, err := p.value(maxNesting)
+	v, err := p.readValue(maxNestedLists)
 	if err != nil {
 		return err
 	}
@@ -93,7 +93,7 @@ func (p *parser) item(m *fetched, name string) (err error) {
 		if _, ok := v.([]any); !ok && v != nil {
 			return errGrammar
 		}
-		m.flags = words(v)
+		m.flags = listTexts(v)
 	case "INTERNALDATE":
 		m.date = text
 	case "RFC822.SIZE":
@@ -105,18 +105,18 @@ func (p *parser) item(m *fetched, name string) (err error) {
 	case "X-GM-THRID":
 		m.thread = text
 	case "X-GM-LABELS":
-		m.labels = words(v)
+		m.labels = listTexts(v)
 	}
 	return nil
 }
 
-func (p *parser) body(m *fetched) error {
-	r, err := p.open()
+func (p *responseParser) readFetchedBody(m *fetchedMessage) error {
+	r, err := p.openString()
 	if err != nil {
 		return err
 	}
-	if m.body != nil { // it was said twice
-		m.body.Forget()
+	if m.body != nil { // a repeated item
+		m.body.DiscardFiles()
 	}
 	body := message.New(p.bodyLimit)
 	body.Files = p.files
@@ -125,7 +125,7 @@ func (p *parser) body(m *fetched) error {
 	}
 	m.body = body
 	if m.cut = body.Size >= p.bodyBytes; m.cut {
-		body.Cut()
+		body.MarkTruncated()
 	}
 	return nil
 }

@@ -5,19 +5,21 @@ import (
 	"strings"
 )
 
-var flagNames = map[string]string{`\SEEN`: "seen", `\ANSWERED`: "replied", `\FLAGGED`: "flagged", `\DELETED`: "trashed", `\DRAFT`: "draft"}
+var systemFlagNames = map[string]string{`\SEEN`: "seen", `\ANSWERED`: "replied", `\FLAGGED`: "flagged",
+	`\DELETED`: "trashed",
+	`\DRAFT`:   "draft"}
 
-const maxFlags = 200
+const maxMessageFlags = 200
 
-// flagsOf are the flags of a message, and the keywords that programs gave it.
-func flagsOf(raw []string) []string {
+// messageFlags returns the flags of a message, including keywords of mail programs.
+func messageFlags(raw []string) []string {
 	var out []string
 	for _, flag := range raw {
-		name := flagNames[strings.ToUpper(flag)]
+		name := systemFlagNames[strings.ToUpper(flag)]
 		if name == "" && !strings.HasPrefix(flag, `\`) {
 			name = strings.ToValidUTF8(flag, "\uFFFD")
 		}
-		if name != "" && len(out) < maxFlags && !slices.Contains(out, name) {
+		if name != "" && len(out) < maxMessageFlags && !slices.Contains(out, name) {
 			out = append(out, name)
 		}
 	}
@@ -25,12 +27,12 @@ func flagsOf(raw []string) []string {
 	return out
 }
 
-// labelsOf are Gmail's labels; its own begin with a backslash, which is left out.
-func labelsOf(raw []string) []string {
+// gmailLabels are Gmail's labels; its own begin with a backslash, which is left out.
+func gmailLabels(raw []string) []string {
 	var out []string
 	for _, label := range raw {
 		name := folderName(strings.TrimPrefix(label, `\`))
-		if name != "" && len(out) < maxFlags && !slices.Contains(out, name) {
+		if name != "" && len(out) < maxMessageFlags && !slices.Contains(out, name) {
 			out = append(out, name)
 		}
 	}

@@ -11,26 +11,26 @@ import (
 	"github.com/pdpp-go/pdpp/connectorkit"
 )
 
-var errGrammar = errors.New("the server breaks the grammar")
+var errGrammar = errors.New("the server's answer is not valid IMAP")
 
-// errCut is a connection that ended within a literal, which has said how long it is.
-var errCut = errors.New("the connection ended within a literal")
+// errTruncatedLiteral is a connection that ended before the announced length of a literal.
+var errTruncatedLiteral = errors.New("the connection ended within a literal")
 
-// parser reads what a server says. Strings are bounded, and bodies pass through.
-type parser struct {
+// responseParser parses server output. Strings are bounded, and bodies are streamed.
+type responseParser struct {
 	r *bufio.Reader
-	// bodyLimit is how much text of a body is kept, and bodyBytes where it was cut.
+	// bodyLimit is the length of the stored text of a body, and bodyBytes where it was cut.
 	bodyLimit int
 	bodyBytes int64
-	// files begins a file for what came with a body; nil where nobody asks for it.
+	// files creates a file for an attachment; nil when contents are not collected.
 	files func() (*connectorkit.BlobWriter, error)
 	// first is the answer while its first message is read; nil for the others.
-	first *answer
+	first *serverAnswer
 }
 
-func (p *parser) byte() (byte, error) { return p.r.ReadByte() }
+func (p *responseParser) readByte() (byte, error) { return p.r.ReadByte() }
 
-func (p *parser) peek() (byte, error) {
+func (p *responseParser) peekByte() (byte, error) {
 	b, err := p.r.Peek(1)
 	if err != nil {
 		return 0, err
@@ -38,30 +38,30 @@ func (p *parser) peek() (byte, error) {
 	return b[0], nil
 }
 
-func (p *parser) expect(c byte) error {
-	got, err := p.byte()
+func (p *responseParser) expectByte(c byte) error {
+	got, err := p.readByte()
 	if err == nil && got != c {
 		err = errGrammar
 	}
 	return err
 }
 
-// skip passes over a byte if it is next.
-func (p *parser) skip(c byte) bool {
-	got, err := p.peek()
+// skipByte passes over a byte if it is next.
+func (p *responseParser) skipByte(c byte) bool {
+	got, err := p.peekByte()
 	if err == nil && got == c {
-		_, _ = p.byte()
+		_, _ = p.readByte()
 		return true
 	}
 	return false
 }
 
-// line reads the rest of a line as text.
-func (p *parser) line() (string, error) {
+// readRestOfLine reads the rest of a line as text.
+func (p *responseParser) readRestOfLine() (string, error) {
 	var b []byte
 	for {
 		piece, err := p.r.ReadSlice('\n')
-		if len(b)+len(piece) <= maxLine {
+		if len(b)+len(piece) <= maxLineBytes {
 			b = append(b, piece...)
 		}
 		if errors.Is(err, bufio.ErrBufferFull) {
@@ -71,10 +71,10 @@ func (p *parser) line() (string, error) {
 	}
 }
 
-// rest passes over the rest of an answer, literals included.
-func (p *parser) rest() error {
+// skipRestOfAnswer passes over the rest of an answer, literals included.
+func (p *responseParser) skipRestOfAnswer() error {
 	for {
-		line, err := p.line()
+		line, err := p.readRestOfLine()
 		if err != nil {
 			return err
 		}
@@ -97,12 +97,12 @@ func literalSize(line string) (int64, bool) {
 	return n, err == nil && n >= 0
 }
 
-// word reads up to a space, a parenthesis or the end of a line; what is in brackets belongs to it.
-func (p *parser) word() (string, error) {
+// readWord reads up to a space, a parenthesis or the end of a line. Text in brackets belongs to the word.
+func (p *responseParser) readWord() (string, error) {
 	var b []byte
 	depth := 0
 	for {
-		c, err := p.peek()
+		c, err := p.peekByte()
 		if err != nil {
 			return "", err
 		}
@@ -115,16 +115,16 @@ func (p *parser) word() (string, error) {
 		case ']':
 			depth--
 		}
-		_, _ = p.byte()
-		if b = append(b, c); len(b) > maxLine {
+		_, _ = p.readByte()
+		if b = append(b, c); len(b) > maxLineBytes {
 			return "", errGrammar
 		}
 	}
 	return string(b), nil
 }
 
-func (p *parser) number() (uint64, error) {
-	w, err := p.word()
+func (p *responseParser) readNumber() (uint64, error) {
+	w, err := p.readWord()
 	if err != nil {
 		return 0, err
 	}
@@ -135,30 +135,30 @@ func (p *parser) number() (uint64, error) {
 	return n, nil
 }
 
-func (p *parser) uid() (uint32, error) {
-	n, err := p.number()
+func (p *responseParser) readUID() (uint32, error) {
+	n, err := p.readNumber()
 	if err == nil && (n == 0 || n > 1<<32-1) {
 		err = errGrammar
 	}
 	return uint32(n), err
 }
 
-// set reads a set of UIDs as it comes, however long it is.
-func (p *parser) set() (uids, error) {
-	var out uids
+// readUIDSet reads a set of UIDs as it comes, however long it is.
+func (p *responseParser) readUIDSet() (uidSet, error) {
+	var out uidSet
 	for {
 		var ends [2]uint64
 		for i := range ends {
 			digits := 0
 			for {
-				c, err := p.peek()
+				c, err := p.peekByte()
 				if err != nil {
 					return nil, err
 				}
 				if c < '0' || c > '9' {
 					break
 				}
-				_, _ = p.byte()
+				_, _ = p.readByte()
 				if ends[i] = ends[i]*10 + uint64(c-'0'); ends[i] > 1<<32-1 {
 					return nil, errGrammar
 				}
@@ -167,48 +167,48 @@ func (p *parser) set() (uids, error) {
 			if digits == 0 || ends[i] == 0 {
 				return nil, errGrammar
 			}
-			if i == 0 && !p.skip(':') {
+			if i == 0 && !p.skipByte(':') {
 				ends[1] = ends[0]
 				break
 			}
 		}
-		if out = out.add(uint32(ends[0]), uint32(ends[1])); len(out) > maxSpans {
+		if out = out.withRange(uint32(ends[0]), uint32(ends[1])); len(out) > maxUIDSpans {
 			return nil, errGrammar
 		}
-		if !p.skip(',') {
+		if !p.skipByte(',') {
 			return out, nil
 		}
 	}
 }
 
-// value reads a string, an atom, or a list of them; NIL is nil.
-func (p *parser) value(depth int) (any, error) {
-	c, err := p.peek()
+// readValue reads a string, an atom, or a list of them; NIL is nil.
+func (p *responseParser) readValue(depth int) (any, error) {
+	c, err := p.peekByte()
 	switch {
 	case err != nil:
 		return nil, err
 	case c == '(':
-		_, _ = p.byte()
+		_, _ = p.readByte()
 		var list []any
 		for {
-			if p.skip(')') {
+			if p.skipByte(')') {
 				return list, nil
 			}
-			if depth == 0 || len(list) > maxList {
+			if depth == 0 || len(list) > maxListMembers {
 				return nil, errGrammar
 			}
-			v, err := p.value(depth - 1)
+			v, err := p.readValue(depth - 1)
 			if err != nil {
 				return nil, err
 			}
 			list = append(list, v)
-			p.skip(' ')
+			p.skipByte(' ')
 		}
 	case c == '"' || c == '{':
-		b, err := p.bytes(maxString)
+		b, err := p.readBoundedString(maxStringBytes)
 		return string(b), err
 	}
-	w, err := p.word()
+	w, err := p.readWord()
 	switch {
 	case err != nil:
 		return nil, err
@@ -220,15 +220,15 @@ func (p *parser) value(depth int) (any, error) {
 	return w, nil
 }
 
-// open gives the content of a string as a reader, which is read to its end before anything else.
-func (p *parser) open() (io.Reader, error) {
-	c, err := p.peek()
+// openString returns a reader of a string's content. The caller must read it to its end before it continues.
+func (p *responseParser) openString() (io.Reader, error) {
+	c, err := p.peekByte()
 	if err != nil {
 		return nil, err
 	}
 	switch c {
 	case '{':
-		line, err := p.line()
+		line, err := p.readRestOfLine()
 		if err != nil {
 			return nil, err
 		}
@@ -236,43 +236,43 @@ func (p *parser) open() (io.Reader, error) {
 		if !ok {
 			return nil, errGrammar
 		}
-		return &exactly{r: p.r, left: n}, nil
+		return &exactReader{r: p.r, left: n}, nil
 	case '"':
-		b, err := p.quoted()
+		b, err := p.readQuoted()
 		return bytes.NewReader(b), err
 	}
-	w, err := p.word()
+	w, err := p.readWord()
 	if err == nil && !strings.EqualFold(w, "NIL") {
 		err = errGrammar
 	}
 	return bytes.NewReader(nil), err
 }
 
-// exactly reads so many bytes; an earlier end is an error.
-type exactly struct {
+// exactReader reads so many bytes; an earlier end is an error.
+type exactReader struct {
 	r    io.Reader
 	left int64
 }
 
-func (e *exactly) Read(b []byte) (int, error) {
+func (e *exactReader) Read(b []byte) (int, error) {
 	if e.left == 0 {
 		return 0, io.EOF
 	}
 	n, err := e.r.Read(b[:min(int64(len(b)), e.left)])
 	e.left -= int64(n)
 	if errors.Is(err, io.EOF) {
-		err = errCut
+		err = errTruncatedLiteral
 	}
 	return n, err
 }
 
-func (p *parser) quoted() ([]byte, error) {
-	if err := p.expect('"'); err != nil {
+func (p *responseParser) readQuoted() ([]byte, error) {
+	if err := p.expectByte('"'); err != nil {
 		return nil, err
 	}
 	var b []byte
 	for {
-		c, err := p.byte()
+		c, err := p.readByte()
 		switch {
 		case err != nil:
 			return nil, err
@@ -281,19 +281,19 @@ func (p *parser) quoted() ([]byte, error) {
 		case c == '\r' || c == '\n':
 			return nil, errGrammar
 		case c == '\\':
-			if c, err = p.byte(); err != nil {
+			if c, err = p.readByte(); err != nil {
 				return nil, err
 			}
 		}
-		if b = append(b, c); len(b) > maxString {
+		if b = append(b, c); len(b) > maxStringBytes {
 			return nil, errGrammar
 		}
 	}
 }
 
-// bytes reads a string of which the beginning is kept.
-func (p *parser) bytes(limit int64) ([]byte, error) {
-	r, err := p.open()
+// readBoundedString reads a whole string and returns its beginning.
+func (p *responseParser) readBoundedString(limit int64) ([]byte, error) {
+	r, err := p.openString()
 	if err != nil {
 		return nil, err
 	}
@@ -304,8 +304,8 @@ func (p *parser) bytes(limit int64) ([]byte, error) {
 	return b, err
 }
 
-// words are the texts of a list.
-func words(v any) []string {
+// listTexts are the texts of a list.
+func listTexts(v any) []string {
 	list, _ := v.([]any)
 	out := make([]string, 0, len(list))
 	for _, w := range list {

@@ -3,15 +3,15 @@
 //	profile.go   where an account's mail is
 //	session.go   one connection, and its commands
 //	classify.go  what a refusal means
-//	answer.go    what a server says, read within bounds
+//	answer.go    server answers, parsed within bounds
 //	uids.go      sets of UIDs
 //	listing.go   which folders a server lists
 //	folders.go   what a folder is, and which folders are walked
 //	walk.go      the messages of all folders, read folder by folder: what is new, gone or missing
 //	messages.go  what is known of messages without their bodies
-//	bodies.go    what messages say, and what came with them
+//	bodies.go    bodies of messages, and attachments
 //
-// What a message says is mapped by connectorkit/message.
+// connectorkit/message maps the content of a message.
 package imap
 
 import (
@@ -30,7 +30,7 @@ import (
 var manifestJSON []byte
 
 // Connector is the connector of mail over IMAP.
-func Connector() connectorkit.Connector { return connectorkit.MustNew(manifestJSON, prepare) }
+func Connector() connectorkit.Connector { return connectorkit.MustNew(manifestJSON, newCollectors) }
 
 const (
 	defaultMessageBytes = 64 << 20
@@ -38,18 +38,21 @@ const (
 	defaultWindow       = 500
 )
 
-func prepare(_ context.Context, s *connectorkit.Setup) ([]connectorkit.Collector, error) {
+func newCollectors(_ context.Context, s *connectorkit.Setup) ([]connectorkit.Collector, error) {
 	user := strings.TrimSpace(s.Env("IMAP_ADDRESS"))
-	p, err := profileOf(user, s.Env("IMAP_SERVER"), s.Env("PDPP_IMAP_SECURITY"))
+	p, err := findProfile(user, s.Env("IMAP_SERVER"), s.Env("PDPP_IMAP_SECURITY"))
 	if err != nil {
-		return nil, connectorkit.End("imap_server_unknown",
-			"the mail server of this address is not known: enter it as in mail.example.org, and leave PDPP_IMAP_SECURITY unset unless the server is on this machine",
+		return nil, connectorkit.EndRun("imap_server_unknown",
+			"the mail server of this address is not known: "+
+				"enter it as in mail.example.org, and leave PDPP_IMAP_SECURITY unset unless the server is on this machine",
 			protocol.ManualActionRequired, false)
 	}
-	account := &account{window: defaultWindow, bodies: number(s.Env("PDPP_IMAP_BODIES_PER_COMMAND"), defaultBodies), files: s.NewBlob, largest: s.BlobLimit()}
-	account.session = &session{
-		sender: s.Sender("", p.adjust), watch: s.Answered, profile: p, user: user, secret: s.Env("IMAP_PASSWORD"),
-		limits: limitsOf{text: localfile.LimitsOf(s.Env("PDPP_IMAP_TEXT")).Text, bytes: int64(number(s.Env("PDPP_IMAP_MAX_MESSAGE_BYTES"), defaultMessageBytes))},
+	account := &mailAccount{window: defaultWindow, bodies: integerOr(s.Env("PDPP_IMAP_BODIES_PER_COMMAND"), defaultBodies),
+		files: s.NewBlob, largest: s.BlobLimit()}
+	account.session = &imapSession{
+		sender: s.Sender("", p.configurePace), watch: s.CompareAnswer, profile: p, user: user, secret: s.Env("IMAP_PASSWORD"),
+		limits: messageLimits{text: localfile.ParseLimits(s.Env("PDPP_IMAP_TEXT")).Text,
+			bytes: int64(integerOr(s.Env("PDPP_IMAP_MAX_MESSAGE_BYTES"), defaultMessageBytes))},
 	}
 	if name := strings.TrimSpace(s.Env("IMAP_LOGIN")); name != "" {
 		account.session.user = name
@@ -60,62 +63,65 @@ func prepare(_ context.Context, s *connectorkit.Setup) ([]connectorkit.Collector
 		account.session.secret = strings.ReplaceAll(account.session.secret, " ", "") // Google shows app passwords in groups
 	}
 	if account.session.secret == "" {
-		return nil, connectorkit.End("credentials_missing", "credentials are missing: IMAP_PASSWORD. Enter the app password of this account", protocol.RefreshCredentials, false)
+		return nil, connectorkit.EndRun("credentials_missing",
+			"credentials are missing: IMAP_PASSWORD. Enter the app password of this account", protocol.RefreshCredentials, false)
 	}
-	s.AtEnd(account.session.end)
+	s.AtEnd(account.session.logOut)
 	return []connectorkit.Collector{
-		connectorkit.PushSource{Streams: []string{"folders"}, Collect: account.folders},
-		connectorkit.PushSource{Streams: []string{"messages"}, Collect: account.messages},
-		connectorkit.PushSource{Streams: []string{"bodies", "attachments"}, Collect: account.contents},
+		connectorkit.PushSource{Streams: []string{"folders"}, Collect: account.collectFolders},
+		connectorkit.PushSource{Streams: []string{"messages"}, Collect: account.collectMessages},
+		connectorkit.PushSource{Streams: []string{"bodies", "attachments"}, Collect: account.collectBodies},
 	}, nil
 }
 
-func number(text string, usual int) int {
+func integerOr(text string, usual int) int {
 	if n, err := strconv.Atoi(strings.TrimSpace(text)); err == nil && n > 0 {
 		return n
 	}
 	return usual
 }
 
-// account is the owner's mail in one run.
-type account struct {
-	session *session
+// mailAccount is the owner's mail in one run.
+type mailAccount struct {
+	session *imapSession
 	window  int // UIDs in one command
 	bodies  int
 	files   func() (*connectorkit.BlobWriter, error)
 	largest int64 // of them; negative: there is no bound
 
-	all   []*folder
-	walks []*folder
+	all   []*mailFolder
+	walks []*mailFolder
 	none  error // why there is no list
 }
 
-// list finds out which folders there are, once a run.
-func (a *account) list(ctx context.Context) error {
+// loadFolderList finds out which folders there are, once a run.
+func (a *mailAccount) loadFolderList(ctx context.Context) error {
 	if a.all != nil || a.none != nil {
-		return a.none // a server that refused it once in a run is left alone
+		return a.none // after one refusal in a run, it is not asked again
 	}
-	all, err := a.session.folders(ctx)
+	all, err := a.session.listFolders(ctx)
 	if err != nil {
 		a.none = err
 		return err
 	}
-	walks, whole := walked(all, a.session.caps["X-GM-EXT-1"])
+	walks, whole := foldersToRead(all, a.session.caps["X-GM-EXT-1"])
 	if !whole {
-		return connectorkit.End("imap_all_mail_hidden",
-			"Gmail does not show All Mail over IMAP: open Gmail's settings, then Labels, tick Show in IMAP beside All Mail, and run again", protocol.ManualActionRequired, false)
+		return connectorkit.EndRun("imap_all_mail_hidden",
+			"Gmail does not show All Mail over IMAP: "+
+				"open Gmail's settings, then Labels, tick Show in IMAP beside All Mail, and run again",
+			protocol.ManualActionRequired, false)
 	}
 	a.all, a.walks = all, walks
 	return nil
 }
 
-// key is a message's, as long as the server keeps its numbers.
-func key(folder string, validity, uid uint32) string {
+// messageKey is a message's, as long as the server keeps its numbers.
+func messageKey(folder string, validity, uid uint32) string {
 	return fmt.Sprintf("%s/%d/%d", folder, validity, uid)
 }
 
-// parseKey is the way back.
-func parseKey(key string) (folder string, validity, uid uint32, ok bool) {
+// parseMessageKey parses a key that messageKey made.
+func parseMessageKey(key string) (folder string, validity, uid uint32, ok bool) {
 	parts := strings.Split(key, "/")
 	if len(parts) < 3 {
 		return "", 0, 0, false

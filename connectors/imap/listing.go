@@ -8,8 +8,8 @@ import (
 	"github.com/pdpp-go/pdpp/connectorkit"
 )
 
-// statusItems are what is asked of folders before any is opened.
-func (s *session) statusItems() string {
+// statusItems returns the STATUS items that are requested before a folder is opened.
+func (s *imapSession) statusItems() string {
 	items := "MESSAGES UIDNEXT UIDVALIDITY"
 	if s.caps["CONDSTORE"] {
 		items += " HIGHESTMODSEQ"
@@ -17,9 +17,9 @@ func (s *session) statusItems() string {
 	return "(" + items + ")"
 }
 
-// folders lists all folders, with what can be known of them without opening one.
-func (s *session) folders(ctx context.Context) ([]*folder, error) {
-	a, err := s.do(ctx, command{name: "LIST", text: func() string {
+// listFolders lists all folders, with what can be known of them without opening one.
+func (s *imapSession) listFolders(ctx context.Context) ([]*mailFolder, error) {
+	a, err := s.sendCommand(ctx, imapCommand{name: "LIST", text: func() string {
 		switch {
 		case s.caps["LIST-STATUS"] && s.caps["SPECIAL-USE"]:
 			return `LIST "" "*" RETURN (SPECIAL-USE STATUS ` + s.statusItems() + `)`
@@ -34,21 +34,21 @@ func (s *session) folders(ctx context.Context) ([]*folder, error) {
 	if len(a.folders) == 0 { // an account has an INBOX
 		return nil, connectorkit.Fail(connectorkit.Malformed, errGrammar)
 	}
-	var out []*folder
+	var out []*mailFolder
 	for _, l := range a.folders {
-		f := newFolder(l)
-		if f == nil || slices.ContainsFunc(out, func(o *folder) bool { return o.raw == f.raw }) {
+		f := folderFromListed(l)
+		if f == nil || slices.ContainsFunc(out, func(o *mailFolder) bool { return o.raw == f.raw }) {
 			continue
 		}
 		out = append(out, f)
-		if f.closed != opened {
+		if f.closed != folderReadable {
 			continue
 		}
 		box, ok := a.status2[l.raw]
 		if !ok {
 			var err error
-			box, err = s.boxStatus(ctx, f)
-			if why, alone := closureOf(err); alone {
+			box, err = s.fetchFolderStatus(ctx, f)
+			if why, alone := folderClosureOf(err); alone {
 				f.closed = why
 				continue
 			}
@@ -59,12 +59,12 @@ func (s *session) folders(ctx context.Context) ([]*folder, error) {
 		f.status, f.validity = box, box.validity
 	}
 	for _, f := range out {
-		// What cannot be selected holds other folders. Where it holds none it may be one that is broken.
-		if f.closed != container || slices.ContainsFunc(out, f.holds) {
+		// A folder that cannot be selected holds other folders. Without any it may be broken.
+		if f.closed != folderContainer || slices.ContainsFunc(out, f.containsFolder) {
 			continue
 		}
-		_, err := s.examine(ctx, f, nil)
-		if why, alone := closureOf(err); alone {
+		_, err := s.examineFolder(ctx, f, nil)
+		if why, alone := folderClosureOf(err); alone {
 			f.closed = why
 		} else if err != nil {
 			return nil, err
@@ -73,20 +73,20 @@ func (s *session) folders(ctx context.Context) ([]*folder, error) {
 	return out, nil
 }
 
-// boxStatus asks for what can be known of a folder without opening it. A folder is opened when the answer is outside
-// the grammar or names another one: GNU imap4d does not quote a name with parentheses.
-func (s *session) boxStatus(ctx context.Context, f *folder) (boxStatus, error) {
-	text := func() string { return "STATUS " + quoted(f.raw) + " " + s.statusItems() }
-	a, err := s.do(ctx, command{name: "STATUS", text: text})
+// fetchFolderStatus asks for what can be known of a folder without opening it. A folder is opened when the answer is
+// outside the grammar or names another one: GNU imap4d does not quote a name with parentheses.
+func (s *imapSession) fetchFolderStatus(ctx context.Context, f *mailFolder) (folderStatus, error) {
+	text := func() string { return "STATUS " + quoteString(f.raw) + " " + s.statusItems() }
+	a, err := s.sendCommand(ctx, imapCommand{name: "STATUS", text: text})
 	if err == nil {
 		if box, named := a.status2[f.raw]; named {
 			return box, nil
 		}
 	} else if !errors.Is(err, errGrammar) {
-		return boxStatus{}, err
+		return folderStatus{}, err
 	}
-	if a, err = s.examine(ctx, f, nil); err != nil {
-		return boxStatus{}, err
+	if a, err = s.examineFolder(ctx, f, nil); err != nil {
+		return folderStatus{}, err
 	}
-	return boxStatus{messages: a.exists, uidNext: a.uidNext, validity: a.validity, modseq: a.modseq}, nil
+	return folderStatus{messages: a.exists, uidNext: a.uidNext, validity: a.validity, modseq: a.modseq}, nil
 }

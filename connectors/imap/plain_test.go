@@ -24,21 +24,21 @@ type delivered struct {
 }
 
 // bed returns the connector against the account.
-func (d delivered) bed(t *testing.T) *connectortest.Bed {
+func (d delivered) bed(t *testing.T) *connectortest.Harness {
 	t.Helper()
 	target := target(t, theDovecot, 0)
 	target.Start = func(t *testing.T) *connectortest.Sim {
 		gate := providersim.NewGate(providersim.GateOptions{})
 		return &connectortest.Sim{Gate: gate, Env: map[string]string{
 			"IMAP_ADDRESS": d.account, "IMAP_PASSWORD": d.password,
-			"IMAP_SERVER": realserver.IMAPFront(t, gate, d.address), "PDPP_IMAP_SECURITY": "none",
+			"IMAP_SERVER": realserver.StartIMAPFront(t, gate, d.address), "PDPP_IMAP_SECURITY": "none",
 		}}
 	}
-	return connectortest.NewBed(t, target)
+	return connectortest.NewHarness(t, target)
 }
 
 // compare holds that each message of the files is stored once, with its text, and nothing else.
-func (d delivered) compare(t *testing.T, b *connectortest.Bed, what string) {
+func (d delivered) compare(t *testing.T, b *connectortest.Harness, what string) {
 	t.Helper()
 	there, err := d.subjects()
 	if err != nil {
@@ -51,7 +51,7 @@ func (d delivered) compare(t *testing.T, b *connectortest.Bed, what string) {
 		}
 	}
 	for _, stream := range []string{"messages", "bodies"} {
-		stored, err := connectortest.Stored(t.Context(), b.Store, stream)
+		stored, err := connectortest.StoredRecords(t.Context(), b.Store, stream)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -83,7 +83,7 @@ func (d delivered) compare(t *testing.T, b *connectortest.Bed, what string) {
 
 // follow collects the account until its numbers last, and holds that a run then reads nothing again. After mail came,
 // no more than so many changes are written.
-func (d delivered) follow(t *testing.T, most int64) *connectortest.Bed {
+func (d delivered) follow(t *testing.T, most int64) *connectortest.Harness {
 	t.Helper()
 	b := d.bed(t)
 	for n, what := range []string{"first run", "second run", "third run", "more mail", "a run after it"} {
@@ -92,10 +92,10 @@ func (d delivered) follow(t *testing.T, most int64) *connectortest.Bed {
 				t.Fatal(err)
 			}
 		}
-		before, requests := b.LastSeq(t, "messages"), b.Sim.Gate.Stats().Requests
+		before, requests := b.NewestChange(t, "messages"), b.Sim.Gate.Stats().Requests
 		b.Succeed(t)
 		d.compare(t, b, what)
-		written := b.LastSeq(t, "messages") - before
+		written := b.NewestChange(t, "messages") - before
 		t.Logf("%s: %d changes of messages, %d commands", what, written, b.Sim.Gate.Stats().Requests-requests)
 		if n == 2 && written > 0 || n == 3 && written > most || n == 4 && written > 0 {
 			t.Errorf("%s: %d changes of messages", what, written)
@@ -174,7 +174,7 @@ func onIMAP4d(t *testing.T) {
 	for i, name := range []string{"Work", "Two words", "Gr&APwA3w-e", "Tide (old)", "Tide [x]", "a{3}", "per%cent"} {
 		text := fmt.Sprintf("From: jorn@harbour.example\r\nSubject: Filed %d\r\n\r\nLow.\r\n", i)
 		if err := s.Speak(fmt.Sprintf("CREATE %q", name),
-			realserver.AppendIMAP(name, `\Seen`, at, []byte(text))); err != nil {
+			realserver.AppendCommand(name, `\Seen`, at, []byte(text))); err != nil {
 			t.Fatal(err)
 		}
 	}

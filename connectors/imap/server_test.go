@@ -20,15 +20,16 @@ import (
 	"github.com/pdpp-go/pdpp/connectors/imap"
 	"github.com/pdpp-go/pdpp/internal/collect/launch"
 	"github.com/pdpp-go/pdpp/internal/collect/runner"
-	"github.com/pdpp-go/pdpp/internal/keep/store/postgres"
-	"github.com/pdpp-go/pdpp/internal/keep/store/postgres/postgrestest"
+	"github.com/pdpp-go/pdpp/internal/storage/store/postgres"
+	"github.com/pdpp-go/pdpp/internal/storage/store/postgres/postgrestest"
 	"github.com/pdpp-go/pdpp/protocol"
 	"github.com/pdpp-go/pdpp/providersim"
 )
 
 // changes are what happens to an account between two runs.
 var changes = []providersim.Mutation{
-	{Op: "deliver", N: 6}, {Op: "flag", N: 4}, {Op: "unsee", N: 3}, {Op: "move", N: 2}, {Op: "remove", N: 3}, {Op: "file", N: 3}, {Op: "drop"}, {Op: "renumber", N: 4},
+	{Op: "deliver", N: 6}, {Op: "flag", N: 4}, {Op: "unsee", N: 3}, {Op: "move", N: 2}, {Op: "remove", N: 3},
+	{Op: "file", N: 3}, {Op: "drop"}, {Op: "renumber", N: 4},
 }
 
 // fewer are servers that can do ever less, by what they do not have.
@@ -51,31 +52,31 @@ func TestServersThatCannotTell(t *testing.T) {
 func follows(t *testing.T, at func(testing.TB) house, hidden ...string) {
 	target := target(t, at, 24)
 	target.Start = func(t *testing.T) *connectortest.Sim {
-		_, sim := open(t, at(t), 24, hidden...)
+		_, sim := openTestAccount(t, at(t), 24, hidden...)
 		sim.Env["PDPP_IMAP_BODIES_PER_COMMAND"] = "50"
 		return sim
 	}
-	b := connectortest.NewBed(t, target)
+	b := connectortest.NewHarness(t, target)
 	verify := func() { b.VerifyComplete(t) }
-	if slices.Contains(hidden, "SPECIAL-USE") { // then nobody says what a folder is for
+	if slices.Contains(hidden, "SPECIAL-USE") { // then the purpose of a folder is unknown
 		verify = func() { differences(t, b, "folders") }
 	}
 	b.Succeed(t)
 	verify()
-	before := b.LastSeq(t, "messages")
+	before := b.NewestChange(t, "messages")
 	b.Succeed(t)
-	if now := b.LastSeq(t, "messages"); now != before {
+	if now := b.NewestChange(t, "messages"); now != before {
 		t.Errorf("messages moved from %d to %d although nothing changed", before, now)
 	}
 	for _, m := range changes {
-		b.Sim.Mutate(t, m)
+		b.Sim.MutateData(t, m)
 		b.Succeed(t)
 		verify()
 	}
 }
 
 // differences fails the test on any, but for those of one stream.
-func differences(t *testing.T, b *connectortest.Bed, but string) {
+func differences(t *testing.T, b *connectortest.Harness, but string) {
 	t.Helper()
 	diff, err := b.Compare(t.Context())
 	if err != nil {
@@ -91,16 +92,16 @@ func differences(t *testing.T, b *connectortest.Bed, but string) {
 // TestBothDatabases collects into PostgreSQL what the suite collects into SQLite, and follows.
 func TestBothDatabases(t *testing.T) {
 	t.Parallel()
-	st, err := postgres.Open(t.Context(), postgrestest.Fresh(t), postgres.Options{})
+	st, err := postgres.Open(t.Context(), postgrestest.NewDatabase(t), postgres.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = st.Close() })
-	b := connectortest.NewBedOver(t, target(t, theDovecot, 20), st)
+	b := connectortest.NewHarnessOver(t, target(t, theDovecot, 20), st)
 	b.Succeed(t)
 	b.VerifyComplete(t)
 	for _, m := range changes {
-		b.Sim.Mutate(t, m)
+		b.Sim.MutateData(t, m)
 	}
 	b.Succeed(t)
 	b.VerifyComplete(t)
@@ -114,7 +115,7 @@ func TestKilled(t *testing.T) {
 	if os.Getenv("PDPP_CHAOS_MINUTES") != "" {
 		kills = 20
 	}
-	b := connectortest.NewBed(t, target(t, theDovecot, 40))
+	b := connectortest.NewHarness(t, target(t, theDovecot, 40))
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)
 	random := rand.New(rand.NewPCG(seed, 0))
@@ -123,12 +124,13 @@ func TestKilled(t *testing.T) {
 		after := int64(random.IntN(60))
 		var id string
 		var once sync.Once
-		b.Run(t, launch.Request{Started: func(run string) { id = run }, Options: runner.Options{BatchRecords: 5, Observe: func(u runner.Update) {
-			if u.Committed >= after {
-				once.Do(func() { killed += min(1, connectortest.KillConnector(id)) })
-			}
-		}}})
-		b.Sim.Mutate(t, changes[n%5])
+		b.Run(t, launch.RunRequest{Started: func(run string) { id = run },
+			Options: runner.Options{BatchRecords: 5, Observe: func(u runner.Update) {
+				if u.Committed >= after {
+					once.Do(func() { killed += min(1, connectortest.KillConnector(id)) })
+				}
+			}}})
+		b.Sim.MutateData(t, changes[n%5])
 	}
 	if killed == 0 {
 		t.Error("nothing was killed")
@@ -137,8 +139,8 @@ func TestKilled(t *testing.T) {
 	b.VerifyComplete(t)
 }
 
-// TestConnectionLimit holds that an account whose connections are all in use is a limit, not a
-// refused credential, and that the mail comes when one is free again.
+// TestConnectionLimit shows that an account with all connections in use is a rate limit and not a refused credential.
+// The mail arrives when a connection is free again.
 func TestConnectionLimit(t *testing.T) {
 	t.Parallel()
 	for name, start := range map[string]func(dir string) (house, func() error, error){
@@ -176,14 +178,14 @@ func connectionLimit(t *testing.T, at house) {
 		messages, names = 40, append(names, "warm")
 	}
 	target := target(t, func(testing.TB) house { return at }, messages)
-	b := connectortest.NewBed(t, target)
+	b := connectortest.NewHarness(t, target)
 	for _, name := range names {
 		phone, err := realserver.SignInIMAP(at.address, b.Sim.Env["IMAP_ADDRESS"], at.password)
 		if err != nil {
 			t.Fatal(err)
 		}
 		before := b.Sim.Gate.Stats().Requests
-		result := b.Run(t, launch.Request{})
+		result := b.Run(t, launch.RunRequest{})
 		if e := result.DoneError; e != nil && e.Code == "auth_failure" {
 			t.Fatalf("a limit reads as a refused credential: %+v", e)
 		}
@@ -202,13 +204,14 @@ func connectionLimit(t *testing.T, at house) {
 		begin := time.Now()
 		b.Succeed(t)
 		served := b.Sim.Gate.Stats().Requests - before - refused
-		t.Logf("%s: %d sign-ins refused while all connections were in use, %.0f per 1,000 commands; then %d commands served in %v",
+		t.Logf("%s: %d sign-ins refused while all connections were in use, %.0f per 1,000 commands; then %d commands "+
+			"served in %v",
 			name, refused, 1000*float64(refused)/float64(refused+served), served, time.Since(begin).Round(time.Millisecond))
 		if refused > 8 {
 			t.Errorf("%s: signed in %d times although all connections are in use", name, refused)
 		}
 		b.VerifyComplete(t)
-		b.Sim.Mutate(t, providersim.Mutation{Op: "deliver", N: 7})
+		b.Sim.MutateData(t, providersim.Mutation{Op: "deliver", N: 7})
 	}
 }
 
@@ -217,7 +220,7 @@ func connectionLimit(t *testing.T, at house) {
 func TestHostileMail(t *testing.T) {
 	t.Parallel()
 	const ordinary = 4
-	m, sim := open(t, theDovecot(t), ordinary)
+	m, sim := openTestAccount(t, theDovecot(t), ordinary)
 	nested := strings.Builder{}
 	for i := range 60 {
 		fmt.Fprintf(&nested, "Content-Type: multipart/mixed; boundary=b%d\r\n\r\n--b%d\r\n", i, i)
@@ -231,20 +234,25 @@ func TestHostileMail(t *testing.T) {
 		coded = coded[n:]
 	}
 	letters := []string{
-		"", "\r\n", "no head at all", "Subject: =?utf-9?q?=C3?= =?x\r\n\r\nbody", "Content-Type: text/plain; charset=klingon\r\n\r\n\xff\xfe\x80", "From: <<<>>>,,,@@@\r\nDate: never\r\n\r\nx",
-		"Subject: " + strings.Repeat("long ", 60_000) + "\r\n\r\nx", strings.Repeat("X-Many: header\r\n", 3000) + "\r\nx", nested.String() + "deep",
-		"Content-Type: multipart/mixed; boundary=never\r\n\r\n--never\r\nContent-Type: text/plain\r\n\r\ncut off", "Content-Type: text/html\r\n\r\n<p>" + strings.Repeat("<div>", 5000) + "deep",
-		"Subject: large\r\nContent-Type: multipart/mixed; boundary=e\r\n\r\n--e\r\n\r\nsee file\r\n--e\r\nContent-Type: application/octet-stream; name=big.bin\r\nContent-Transfer-Encoding: base64\r\n\r\n" + lines.String() + "--e--\r\n",
+		"", "\r\n", "no head at all", "Subject: =?utf-9?q?=C3?= =?x\r\n\r\nbody",
+		"Content-Type: text/plain; charset=klingon\r\n\r\n\xff\xfe\x80", "From: <<<>>>,,,@@@\r\nDate: never\r\n\r\nx",
+		"Subject: " + strings.Repeat("long ", 60_000) + "\r\n\r\nx", strings.Repeat("X-Many: header\r\n", 3000) + "\r\nx",
+		nested.String() + "deep",
+		"Content-Type: multipart/mixed; boundary=never\r\n\r\n--never\r\nContent-Type: text/plain\r\n\r\ncut off",
+		"Content-Type: text/html\r\n\r\n<p>" + strings.Repeat("<div>", 5000) + "deep",
+		"Subject: large\r\nContent-Type: multipart/mixed; boundary=e\r\n\r\n--e\r\n\r\nsee file\r\n--e\r\n" +
+			"Content-Type: application/octet-stream; name=big.bin\r\nContent-Transfer-Encoding: base64\r\n\r\n" +
+			lines.String() + "--e--\r\n",
 	}
 	at := time.Date(2026, 4, 5, 6, 7, 8, 0, time.UTC)
 	commands := []string{}
 	for _, text := range letters {
-		commands = append(commands, realserver.AppendIMAP("INBOX", "", at, []byte(text+"\r\n")))
+		commands = append(commands, realserver.AppendCommand("INBOX", "", at, []byte(text+"\r\n")))
 	}
 	if err := m.mail.Speak(m.user, commands...); err != nil {
 		t.Fatal(err)
 	}
-	k := inprocess.New(t, imap.Connector(), sim.Env).Run()
+	k := inprocess.NewMemoryRunner(t, imap.Connector(), sim.Env).Run()
 	if a, b := len(k.Records["messages"]), len(k.Records["bodies"]); a != len(letters)+ordinary || b != a {
 		t.Errorf("%d letters, %d messages, %d bodies", len(letters), a, b)
 	}

@@ -17,87 +17,87 @@ import (
 	"github.com/pdpp-go/pdpp/protocol"
 )
 
-// stall is how long a server may be silent. Some are for many minutes where others would refuse.
-const stall = 90 * time.Second
+// serverSilenceLimit is how long a server may be silent. Some are for many minutes where others would refuse.
+const serverSilenceLimit = 90 * time.Second
 
-// session is the one connection of a run. Every command of it passes the sender, one command an
+// imapSession is the one connection of a run. Every command of it passes the sender, one command an
 // outcome; a connection that broke is made again within the command that needs it.
-type session struct {
+type imapSession struct {
 	sender  *governhttp.Sender
-	profile profile
+	profile providerProfile
 	user    string
 	secret  string
 	token   bool // the secret is an access token
-	limits  limitsOf
+	limits  messageLimits
 	watch   func(protocol, command string, names []string)
-	files   func() (*connectorkit.BlobWriter, error) // for what comes with messages; nil where nobody asks for it
+	files   func() (*connectorkit.BlobWriter, error) // for attachments; nil when contents are not collected
 
 	wire     *governhttp.Wire
-	parser   *parser
+	parser   *responseParser
 	tags     int
 	caps     map[string]bool
 	selected string // raw name of the folder that is open
 	qresync  bool   // it is switched on
 }
 
-// limitsOf are how much of a message is read, and how much text of it kept.
-type limitsOf struct {
+// messageLimits bound how much of a message is read, and how much of its text is stored.
+type messageLimits struct {
 	text  int
 	bytes int64
 }
 
 var (
-	errMoved = errors.New("the folder was made anew meanwhile")
-	errLost  = errors.New("the connection was lost on the way to it")
+	errFolderRecreated = errors.New("the folder was recreated meanwhile")
+	errConnectionLost  = errors.New("the connection was lost before the command was sent")
 )
 
-// command is one thing that a server is asked.
-type command struct {
+// imapCommand is one command to a server.
+type imapCommand struct {
 	name   string
-	folder *folder // to be open; nil when none need be
-	// text is the whole command. It is asked for before every attempt.
+	folder *mailFolder // to be open; nil when none need be
+	// text returns the whole command. It is called before every attempt.
 	text func() string
-	got  func(*fetched) error
-	say  func(*answer) string // what to go on with when the server wants more; nil: nothing
+	got  func(*fetchedMessage) error
+	say  func(*serverAnswer) string // what to go on with when the server wants more; nil: nothing
 }
 
-// do sends a command until it has an answer.
-func (s *session) do(ctx context.Context, c command) (*answer, error) {
-	var a *answer
+// sendCommand sends a command until it has an answer.
+func (s *imapSession) sendCommand(ctx context.Context, c imapCommand) (*serverAnswer, error) {
+	var a *serverAnswer
 	err := s.sender.Do(ctx, func(ctx context.Context) (o governor.Outcome, err error) {
-		if err := s.ready(ctx, c.folder); err != nil {
-			return broken(err)
+		if err := s.ensureReady(ctx, c.folder); err != nil {
+			return classifyConnection(err)
 		}
-		a, o, err = s.once(ctx, c)
+		a, o, err = s.sendCommandOnce(ctx, c)
 		return o, err
 	})
 	return a, err
 }
 
-// once sends a command on the connection that there is.
-func (s *session) once(ctx context.Context, c command) (*answer, governor.Outcome, error) {
+// sendCommandOnce sends a command on the current connection.
+func (s *imapSession) sendCommandOnce(ctx context.Context, c imapCommand) (*serverAnswer, governor.Outcome, error) {
 	release := s.wire.Within(ctx)
 	defer release()
 	s.tags++
 	tag := fmt.Sprintf("p%d", s.tags)
-	a := &answer{}
+	a := &serverAnswer{}
 	if _, err := io.WriteString(s.wire, tag+" "+c.text()+"\r\n"); err != nil {
-		s.drop()
-		o, err := broken(err)
+		s.closeConnection()
+		o, err := classifyConnection(err)
 		return nil, o, err
 	}
 	for {
-		got, err := s.parser.next(a, c.got)
+		got, err := s.parser.readResponse(a, c.got)
 		if err == nil && got == "+" && c.say != nil {
 			_, err = io.WriteString(s.wire, c.say(a)+"\r\n")
 		}
 		if err != nil || a.bye != nil && got != tag {
-			s.drop()
+			s.closeConnection()
 			if a.bye != nil {
-				kind, refused := judge(c.name, &answer{bye: a.bye})
+				kind, refused := classifyAnswer(c.name, &serverAnswer{bye: a.bye})
 				return nil, governor.Outcome{Kind: kind}, refused
 			}
-			o, err := broken(err)
+			o, err := classifyConnection(err)
 			return nil, o, err
 		}
 		if got == tag {
@@ -105,9 +105,9 @@ func (s *session) once(ctx context.Context, c command) (*answer, governor.Outcom
 				a.caps = strings.Fields(strings.ToUpper(a.args))
 			}
 			if a.caps != nil {
-				s.know(a.caps)
+				s.setCapabilities(a.caps)
 			}
-			kind, err := judge(c.name, a)
+			kind, err := classifyAnswer(c.name, a)
 			if err == nil && s.watch != nil {
 				s.watch("IMAP", c.name, a.names)
 			}
@@ -116,155 +116,156 @@ func (s *session) once(ctx context.Context, c command) (*answer, governor.Outcom
 	}
 }
 
-func (s *session) know(caps []string) {
+func (s *imapSession) setCapabilities(caps []string) {
 	s.caps = map[string]bool{}
 	for _, c := range caps {
 		s.caps[c] = true
 	}
 }
 
-// drop gives a connection up.
-func (s *session) drop() {
+// closeConnection abandons a connection.
+func (s *imapSession) closeConnection() {
 	if s.wire != nil {
-		_ = s.wire.Close() // it is broken, or nobody waits for it
+		_ = s.wire.Close() // it is broken or abandoned
 	}
 	s.wire, s.parser, s.selected, s.qresync = nil, nil, "", false
 }
 
-// ready makes sure of a connection, a sign-in and an open folder.
-func (s *session) ready(ctx context.Context, in *folder) error {
+// ensureReady ensures a connection, a sign-in and an open folder.
+func (s *imapSession) ensureReady(ctx context.Context, in *mailFolder) error {
 	if s.wire == nil {
-		if err := s.connect(ctx); err != nil {
+		if err := s.connectAndSignIn(ctx); err != nil {
 			return err
 		}
 	}
 	if in == nil || s.selected == in.raw {
 		return nil
 	}
-	a, err := s.examine(ctx, in, nil)
+	a, err := s.examineFolder(ctx, in, nil)
 	if err == nil && in.validity != 0 && a.validity != in.validity {
-		err = connectorkit.Fail(connectorkit.Unavailable, errMoved)
+		err = connectorkit.Fail(connectorkit.Unavailable, errFolderRecreated)
 	}
 	return err
 }
 
-// connect dials, and signs in.
-func (s *session) connect(ctx context.Context) error {
-	err := s.signIn(ctx)
-	if err == nil && len(s.caps) == 0 { // it has others than before, and may have said so
-		_, err = s.plain(ctx, "CAPABILITY")
+// connectAndSignIn dials, and signs in.
+func (s *imapSession) connectAndSignIn(ctx context.Context) error {
+	err := s.authenticate(ctx)
+	if err == nil && len(s.caps) == 0 { // capabilities changed, and may have been announced
+		_, err = s.sendPlain(ctx, "CAPABILITY")
 	}
 	if err == nil && s.caps["ID"] {
-		if _, err = s.plain(ctx, `ID ("name" "pdpp")`); s.wire != nil {
+		if _, err = s.sendPlain(ctx, `ID ("name" "pdpp")`); s.wire != nil {
 			err = nil // it is a courtesy
 		}
 	}
 	if err != nil {
-		s.drop()
+		s.closeConnection()
 	}
 	return err
 }
 
-// greet dials, and hears what the server can do. It is a part of the attempt to sign in: a server
+// dialAndGreet dials, and hears what the server can do. It is a part of the attempt to sign in: a server
 // that greets and then refuses has refused.
-func (s *session) greet(ctx context.Context) (governor.Outcome, error) {
-	o := governhttp.WireOptions{Address: s.profile.address, Stall: stall}
-	if s.profile.security == encrypted {
+func (s *imapSession) dialAndGreet(ctx context.Context) (governor.Outcome, error) {
+	o := governhttp.WireOptions{Address: s.profile.address, Stall: serverSilenceLimit}
+	if s.profile.security == securityTLS {
 		o.TLS = &tls.Config{MinVersion: tls.VersionTLS12}
 	}
 	wire, err := governhttp.DialWire(ctx, o)
 	if err != nil {
-		return broken(err)
+		return classifyConnection(err)
 	}
 	s.wire = wire
-	s.read()
+	s.readResponses()
 	release := wire.Within(ctx)
 	defer release()
-	a := &answer{}
-	_, err = s.parser.next(a, nil)
+	a := &serverAnswer{}
+	_, err = s.parser.readResponse(a, nil)
 	switch {
 	case a.bye != nil:
-		kind, refused := judge("GREETING", a)
+		kind, refused := classifyAnswer("GREETING", a)
 		return governor.Outcome{Kind: kind}, refused
 	case err != nil:
-		return broken(err)
+		return classifyConnection(err)
 	}
-	s.know(a.caps)
-	if s.profile.security == upgraded {
-		err = s.upgrade(ctx)
+	s.setCapabilities(a.caps)
+	if s.profile.security == securityStartTLS {
+		err = s.startTLS(ctx)
 	}
 	if err == nil && len(s.caps) == 0 {
-		_, err = s.plain(ctx, "CAPABILITY")
+		_, err = s.sendPlain(ctx, "CAPABILITY")
 	}
 	if err != nil {
-		return broken(err)
+		return classifyConnection(err)
 	}
 	return governor.Outcome{Kind: governor.Success}, nil
 }
 
-// useFiles says where the contents of what comes with messages go from now on.
-func (s *session) useFiles(files func() (*connectorkit.BlobWriter, error)) {
+// setBlobWriter sets where the contents of attachments are written from now on.
+func (s *imapSession) setBlobWriter(files func() (*connectorkit.BlobWriter, error)) {
 	if s.files = files; s.parser != nil {
 		s.parser.files = files
 	}
 }
 
-func (s *session) read() {
-	s.parser = &parser{r: bufio.NewReaderSize(s.wire, 64<<10), bodyLimit: s.limits.text, bodyBytes: s.limits.bytes, files: s.files}
+func (s *imapSession) readResponses() {
+	s.parser = &responseParser{r: bufio.NewReaderSize(s.wire, 64<<10), bodyLimit: s.limits.text, bodyBytes: s.limits.bytes,
+		files: s.files}
 }
 
-// plain sends a command on the connection that there is. It is not made again within it.
-func (s *session) plain(ctx context.Context, text string) (a *answer, err error) {
+// sendPlain sends a command on the current connection, without retries.
+func (s *imapSession) sendPlain(ctx context.Context, text string) (a *serverAnswer, err error) {
 	name, _, _ := strings.Cut(text, " ")
 	err = s.sender.Do(ctx, func(ctx context.Context) (o governor.Outcome, err error) {
 		if s.wire == nil {
-			return governor.Outcome{Kind: governor.Rejected}, connectorkit.Fail(connectorkit.Unavailable, errLost)
+			return governor.Outcome{Kind: governor.Rejected}, connectorkit.Fail(connectorkit.Unavailable, errConnectionLost)
 		}
-		a, o, err = s.once(ctx, command{name: name, text: func() string { return text }})
+		a, o, err = s.sendCommandOnce(ctx, imapCommand{name: name, text: func() string { return text }})
 		return o, err
 	})
 	return a, err
 }
 
-func (s *session) upgrade(ctx context.Context) error {
-	if _, err := s.plain(ctx, "STARTTLS"); err != nil {
+func (s *imapSession) startTLS(ctx context.Context) error {
+	if _, err := s.sendPlain(ctx, "STARTTLS"); err != nil {
 		return err
 	}
-	if s.parser.r.Buffered() > 0 { // somebody spoke before the encryption
+	if s.parser.r.Buffered() > 0 { // data arrived before the encryption
 		return connectorkit.Fail(connectorkit.Malformed, errGrammar)
 	}
 	if err := s.wire.Encrypt(ctx, &tls.Config{MinVersion: tls.VersionTLS12}); err != nil {
 		return err
 	}
-	s.read()
-	_, err := s.plain(ctx, "CAPABILITY")
+	s.readResponses()
+	_, err := s.sendPlain(ctx, "CAPABILITY")
 	return err
 }
 
-// signIn sends the credential, on a connection of its own for every attempt: a server that refuses
-// one may end the connection.
-func (s *session) signIn(ctx context.Context) error {
+// authenticate sends the credential, on a new connection for every attempt, because a server that refuses one may
+// close the connection.
+func (s *imapSession) authenticate(ctx context.Context) error {
 	return s.sender.Do(ctx, func(ctx context.Context) (governor.Outcome, error) {
-		if o, err := s.greet(ctx); err != nil {
-			s.drop()
+		if o, err := s.dialAndGreet(ctx); err != nil {
+			s.closeConnection()
 			return o, err
 		}
 		c, err := s.credential()
 		if err != nil {
-			s.drop()
+			s.closeConnection()
 			return governor.Outcome{Kind: governor.Rejected}, err
 		}
 		s.caps = nil
-		_, o, err := s.once(ctx, c)
+		_, o, err := s.sendCommandOnce(ctx, c)
 		if err != nil {
-			s.drop()
+			s.closeConnection()
 		}
 		return o, err
 	})
 }
 
 // credential is the command that signs in, in the best way that the server takes.
-func (s *session) credential() (command, error) {
+func (s *imapSession) credential() (imapCommand, error) {
 	mechanism, response := "PLAIN", "\x00"+s.user+"\x00"+s.secret
 	if s.token {
 		mechanism, response = "XOAUTH2", "user="+s.user+"\x01auth=Bearer "+s.secret+"\x01\x01"
@@ -276,41 +277,45 @@ func (s *session) credential() (command, error) {
 		text, sent = text+" "+coded, true
 	case s.caps["AUTH="+mechanism]:
 	case s.token:
-		return command{}, connectorkit.End("imap_oauth_unsupported", "this server takes no access token: connect with a password", protocol.RefreshCredentials, false)
+		return imapCommand{}, connectorkit.EndRun("imap_oauth_unsupported",
+			"this server takes no access token: connect with a password", protocol.RefreshCredentials, false)
 	case s.caps["LOGINDISABLED"]:
-		return command{}, connectorkit.End("imap_login_disabled", "this server takes no password on a connection that is not encrypted: set PDPP_IMAP_SECURITY to tls or starttls", protocol.ManualActionRequired, false)
+		return imapCommand{}, connectorkit.EndRun("imap_login_disabled",
+			"this server takes no password on a connection that is not encrypted: set PDPP_IMAP_SECURITY to tls or starttls",
+			protocol.ManualActionRequired, false)
 	default:
 		if strings.ContainsFunc(s.user+s.secret, func(r rune) bool { return r < ' ' || r > '~' }) {
-			return command{}, connectorkit.Fail(connectorkit.Unauthorized, errors.New("the credential cannot be sent to this server"))
+			return imapCommand{}, connectorkit.Fail(connectorkit.Unauthorized,
+				errors.New("the credential cannot be sent to this server"))
 		}
-		text = "LOGIN " + quoted(s.user) + " " + quoted(s.secret)
+		text = "LOGIN " + quoteString(s.user) + " " + quoteString(s.secret)
 	}
-	return command{name: signIn, text: func() string { return text }, say: func(*answer) string {
+	return imapCommand{name: authenticateCommand, text: func() string { return text }, say: func(*serverAnswer) string {
 		if sent {
-			return "" // a refused token is told in a challenge, which wants an empty answer
+			return "" // a refused token is reported in a challenge that expects an empty answer
 		}
 		sent = true
 		return coded
 	}}, nil
 }
 
-// examine opens a folder for reading. With a mark the server returns what changed since, if it can. A folder with
+// examineFolder opens a folder for reading. With a mark the server returns what changed since, if it can. A folder with
 // UIDs that differ from those of the run before is opened by SELECT, because Courier writes the UIDs of a folder down
 // only then; otherwise each run would read it again. Nothing that changes a message is sent.
-func (s *session) examine(ctx context.Context, in *folder, since *mark) (*answer, error) {
-	var a *answer
+func (s *imapSession) examineFolder(ctx context.Context, in *mailFolder, since *folderMark) (*serverAnswer, error) {
+	var a *serverAnswer
 	err := s.sender.Do(ctx, func(ctx context.Context) (o governor.Outcome, err error) {
 		if s.wire == nil {
-			if err := s.connect(ctx); err != nil {
-				return broken(err)
+			if err := s.connectAndSignIn(ctx); err != nil {
+				return classifyConnection(err)
 			}
 		}
 		options := ""
 		switch {
 		case since != nil && s.caps["QRESYNC"]:
 			if !s.qresync {
-				if _, err := s.plain(ctx, "ENABLE QRESYNC"); err != nil {
-					return broken(err)
+				if _, err := s.sendPlain(ctx, "ENABLE QRESYNC"); err != nil {
+					return classifyConnection(err)
 				}
 				s.qresync = true
 			}
@@ -323,7 +328,8 @@ func (s *session) examine(ctx context.Context, in *folder, since *mark) (*answer
 		if in.renewed {
 			name = "SELECT"
 		}
-		a, o, err = s.once(ctx, command{name: name, text: func() string { return name + " " + quoted(in.raw) + options }})
+		a, o, err = s.sendCommandOnce(ctx,
+			imapCommand{name: name, text: func() string { return name + " " + quoteString(in.raw) + options }})
 		if err == nil {
 			s.selected, in.id = in.raw, a.id
 			if a.validity == 0 {
@@ -335,9 +341,9 @@ func (s *session) examine(ctx context.Context, in *folder, since *mark) (*answer
 	return a, err
 }
 
-// search finds the UIDs in the open folder that match.
-func (s *session) search(ctx context.Context, in *folder, criteria string) (uids, error) {
-	a, err := s.do(ctx, command{name: "SEARCH", folder: in, text: func() string {
+// searchUIDs finds the UIDs in the open folder that match.
+func (s *imapSession) searchUIDs(ctx context.Context, in *mailFolder, criteria string) (uidSet, error) {
+	a, err := s.sendCommand(ctx, imapCommand{name: "SEARCH", folder: in, text: func() string {
 		if s.caps["ESEARCH"] {
 			return "UID SEARCH RETURN (ALL) " + criteria
 		}
@@ -349,13 +355,13 @@ func (s *session) search(ctx context.Context, in *folder, criteria string) (uids
 	return a.found, nil
 }
 
-// end says goodbye.
-func (s *session) end(ctx context.Context) {
+// logOut sends LOGOUT.
+func (s *imapSession) logOut(ctx context.Context) {
 	if s.wire == nil {
 		return
 	}
 	release := s.wire.Within(ctx)
 	defer release()
 	_, _ = io.WriteString(s.wire, "z LOGOUT\r\n") // the answer is not waited for
-	s.drop()
+	s.closeConnection()
 }

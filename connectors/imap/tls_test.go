@@ -35,7 +35,8 @@ func newAuthority(dir string) (*authority, error) {
 	if a.key, err = ecdsa.GenerateKey(elliptic.P256(), rand.Reader); err != nil {
 		return nil, err
 	}
-	a.cert = &x509.Certificate{SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "Harbour authority"}, NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
+	a.cert = &x509.Certificate{SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "Harbour authority"},
+		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
 		IsCA: true, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageCertSign}
 	der, err := x509.CreateCertificate(rand.Reader, a.cert, a.cert, &a.key.PublicKey, a.key)
 	if err != nil {
@@ -44,15 +45,17 @@ func newAuthority(dir string) (*authority, error) {
 	return a, writePEM(filepath.Join(dir, "authority.pem"), "CERTIFICATE", der)
 }
 
-// issue makes a certificate for an address, and gives the files of it and its key.
+// issue creates a certificate for an address, and returns the paths of the certificate and its key.
 func (a *authority) issue(t *testing.T, name string, ip net.IP) (cert, key string) {
 	t.Helper()
 	own, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
 		t.Fatal(err)
 	}
-	template := &x509.Certificate{SerialNumber: big.NewInt(2), Subject: pkix.Name{CommonName: name}, NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
-		DNSNames: []string{name}, KeyUsage: x509.KeyUsageDigitalSignature, ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth}}
+	template := &x509.Certificate{SerialNumber: big.NewInt(2), Subject: pkix.Name{CommonName: name},
+		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
+		DNSNames: []string{name}, KeyUsage: x509.KeyUsageDigitalSignature,
+		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth}}
 	if ip != nil {
 		template.IPAddresses = []net.IP{ip}
 	}
@@ -105,8 +108,8 @@ func encryptedServer(t *testing.T, name string, ip net.IP) *dovecot.Server {
 	return server
 }
 
-// TestEncrypted reads mail from a real server over TLS, from the first word and after STARTTLS, and none
-// from one whose certificate is for another name.
+// TestEncrypted reads mail from a real server over TLS, from the start and after STARTTLS. It rejects a certificate
+// for another name.
 func TestEncrypted(t *testing.T) {
 	t.Parallel()
 	server := encryptedServer(t, "harbour.example", net.IPv4(127, 0, 0, 1))
@@ -115,23 +118,25 @@ func TestEncrypted(t *testing.T) {
 		t.Fatal(err)
 	}
 	for how, address := range map[string]string{"tls": server.Secure, "starttls": server.Address} {
-		k := inprocess.New(t, imap.Connector(), map[string]string{"IMAP_ADDRESS": m.user, "IMAP_PASSWORD": dovecot.Password,
-			"IMAP_SERVER": address, "PDPP_IMAP_SECURITY": how}).Run()
+		k := inprocess.NewMemoryRunner(t, imap.Connector(),
+			map[string]string{"IMAP_ADDRESS": m.user, "IMAP_PASSWORD": dovecot.Password,
+				"IMAP_SERVER": address, "PDPP_IMAP_SECURITY": how}).Run()
 		if len(k.Records["messages"]) != 4 || len(k.Records["bodies"]) != 4 {
 			t.Errorf("%s: %d messages, %d texts", how, len(k.Records["messages"]), len(k.Records["bodies"]))
 		}
 	}
 	other := encryptedServer(t, "elsewhere.example", nil)
 	for how, address := range map[string]string{"tls": other.Secure, "starttls": other.Address} {
-		r := inprocess.New(t, imap.Connector(), map[string]string{"IMAP_ADDRESS": m.user, "IMAP_PASSWORD": dovecot.Password,
-			"IMAP_SERVER": address, "PDPP_IMAP_SECURITY": how})
+		r := inprocess.NewMemoryRunner(t, imap.Connector(),
+			map[string]string{"IMAP_ADDRESS": m.user, "IMAP_PASSWORD": dovecot.Password,
+				"IMAP_SERVER": address, "PDPP_IMAP_SECURITY": how})
 		var sent []byte
 		r.Observe = func(m protocol.Message) { sent, _ = protocol.AppendLine(sent, m) }
 		ended := r.Try()
-		said := string(sent) + ended.Log
-		if ended.Exit == 0 || !strings.Contains(said, "certificate is not valid for its name") ||
-			strings.Contains(said, dovecot.Password) {
-			t.Errorf("%s: a certificate for another name ends with %d: %s", how, ended.Exit, said)
+		message := string(sent) + ended.Log
+		if ended.Exit == 0 || !strings.Contains(message, "certificate is not valid for its name") ||
+			strings.Contains(message, dovecot.Password) {
+			t.Errorf("%s: a certificate for another name ends with %d: %s", how, ended.Exit, message)
 		}
 	}
 }

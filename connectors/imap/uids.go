@@ -6,14 +6,14 @@ import (
 	"strings"
 )
 
-// span is a range of UIDs, both ends included.
-type span struct{ from, to uint32 }
+// uidRange is a range of UIDs, both ends included.
+type uidRange struct{ from, to uint32 }
 
-// uids is a set of UIDs: spans in their order that neither touch nor overlap. The zero value is empty.
-type uids []span
+// uidSet is a set of UIDs: spans in their order that neither touch nor overlap. The zero value is empty.
+type uidSet []uidRange
 
-// add gives the set with a range added.
-func (u uids) add(from, to uint32) uids {
+// withRange returns the set with a range added.
+func (u uidSet) withRange(from, to uint32) uidSet {
 	if from > to {
 		from, to = to, from
 	}
@@ -21,9 +21,9 @@ func (u uids) add(from, to uint32) uids {
 		u[n-1].to = to
 		return u
 	} else if n == 0 || u[n-1].to < from {
-		return append(u, span{from, to})
+		return append(u, uidRange{from, to})
 	}
-	first, _ := slices.BinarySearchFunc(u, from, func(s span, at uint32) int {
+	first, _ := slices.BinarySearchFunc(u, from, func(s uidRange, at uint32) int {
 		if uint64(s.to)+1 < uint64(at) {
 			return -1
 		}
@@ -34,11 +34,11 @@ func (u uids) add(from, to uint32) uids {
 		from, to = min(from, u[last].from), max(to, u[last].to)
 		last++
 	}
-	return slices.Replace(u, first, last, span{from, to})
+	return slices.Replace(u, first, last, uidRange{from, to})
 }
 
-func (u uids) has(uid uint32) bool {
-	_, found := slices.BinarySearchFunc(u, uid, func(s span, at uint32) int {
+func (u uidSet) containsUID(uid uint32) bool {
+	_, found := slices.BinarySearchFunc(u, uid, func(s uidRange, at uint32) int {
 		switch {
 		case s.to < at:
 			return -1
@@ -50,16 +50,16 @@ func (u uids) has(uid uint32) bool {
 	return found
 }
 
-func (u uids) count() (n int64) {
+func (u uidSet) countUIDs() (n int64) {
 	for _, s := range u {
 		n += int64(s.to) - int64(s.from) + 1
 	}
 	return n
 }
 
-// minus gives what is in the set and not in the other.
-func (u uids) minus(other uids) uids {
-	var out uids
+// difference returns the UIDs that are in the set and not in the other.
+func (u uidSet) difference(other uidSet) uidSet {
+	var out uidSet
 	i := 0
 	for _, s := range u {
 		from := uint64(s.from)
@@ -68,11 +68,11 @@ func (u uids) minus(other uids) uids {
 		}
 		for j := i; from <= uint64(s.to); j++ {
 			if j == len(other) || other[j].from > s.to {
-				out = append(out, span{uint32(from), s.to})
+				out = append(out, uidRange{uint32(from), s.to})
 				break
 			}
 			if uint64(other[j].from) > from {
-				out = append(out, span{uint32(from), other[j].from - 1})
+				out = append(out, uidRange{uint32(from), other[j].from - 1})
 			}
 			from = uint64(other[j].to) + 1
 		}
@@ -80,21 +80,21 @@ func (u uids) minus(other uids) uids {
 	return out
 }
 
-// both gives what is in both sets.
-func (u uids) both(other uids) uids { return u.minus(u.minus(other)) }
+// intersection returns the UIDs that are in both sets.
+func (u uidSet) intersection(other uidSet) uidSet { return u.difference(u.difference(other)) }
 
-// with gives what is in one of the sets.
-func (u uids) with(other uids) uids {
+// unionWith returns the UIDs that are in either set.
+func (u uidSet) unionWith(other uidSet) uidSet {
 	out := slices.Clone(u)
 	for _, s := range other {
-		out = out.add(s.from, s.to)
+		out = out.withRange(s.from, s.to)
 	}
 	return out
 }
 
-// newest gives the n highest.
-func (u uids) newest(n int) uids {
-	var out uids
+// highestUIDs returns the n highest UIDs.
+func (u uidSet) highestUIDs(n int) uidSet {
+	var out uidSet
 	for i := len(u) - 1; i >= 0 && n > 0; i-- {
 		s := u[i]
 		if size := int64(s.to) - int64(s.from) + 1; size > int64(n) {
@@ -107,8 +107,8 @@ func (u uids) newest(n int) uids {
 	return out
 }
 
-// each calls f with every UID, from the highest down, until it fails.
-func (u uids) each(f func(uint32) error) error {
+// eachDescending calls f with every UID, from the highest down, until it fails.
+func (u uidSet) eachDescending(f func(uint32) error) error {
 	for i := len(u) - 1; i >= 0; i-- {
 		for uid := u[i].to; ; uid-- {
 			if err := f(uid); err != nil {
@@ -123,7 +123,7 @@ func (u uids) each(f func(uint32) error) error {
 }
 
 // String is the set as commands and bookmarks have it.
-func (u uids) String() string {
+func (u uidSet) String() string {
 	var b strings.Builder
 	for i, s := range u {
 		if i > 0 {
@@ -139,17 +139,17 @@ func (u uids) String() string {
 }
 
 // MarshalText and UnmarshalText let a set ride on a bookmark.
-func (u uids) MarshalText() ([]byte, error) { return []byte(u.String()), nil }
+func (u uidSet) MarshalText() ([]byte, error) { return []byte(u.String()), nil }
 
-func (u *uids) UnmarshalText(text []byte) error {
-	set, err := parseUIDs(string(text))
+func (u *uidSet) UnmarshalText(text []byte) error {
+	set, err := parseUIDSet(string(text))
 	*u = set
 	return err
 }
 
-// parseUIDs reads a set. Zero and * are no UIDs.
-func parseUIDs(text string) (uids, error) {
-	var out uids
+// parseUIDSet reads a set. Zero and * are no UIDs.
+func parseUIDSet(text string) (uidSet, error) {
+	var out uidSet
 	for text != "" {
 		part := text
 		part, text, _ = strings.Cut(text, ",")
@@ -168,7 +168,7 @@ func parseUIDs(text string) (uids, error) {
 		if from == 0 || to == 0 {
 			return nil, strconv.ErrRange
 		}
-		out = out.add(uint32(from), uint32(to))
+		out = out.withRange(uint32(from), uint32(to))
 	}
 	return out, nil
 }

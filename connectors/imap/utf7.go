@@ -7,7 +7,9 @@ import (
 	"unicode/utf8"
 )
 
-var mutf7 = base64.NewEncoding("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+,").WithPadding(base64.NoPadding)
+var modifiedUTF7 = base64.NewEncoding(
+	"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+,",
+).WithPadding(base64.NoPadding)
 
 // folderName decodes the modified UTF-7 in which servers name folders and labels. What keeps no rule
 // stays as it is.
@@ -30,7 +32,7 @@ func folderName(raw string) string {
 			b.WriteByte('&')
 			continue
 		}
-		units, err := mutf7.DecodeString(coded)
+		units, err := modifiedUTF7.DecodeString(coded)
 		if err != nil || len(units)%2 != 0 {
 			return strings.ToValidUTF8(raw, "\uFFFD")
 		}
@@ -48,7 +50,7 @@ func folderName(raw string) string {
 	return b.String()
 }
 
-// quoted is a text as a command has it.
-func quoted(text string) string {
+// quoteString is a text as a command has it.
+func quoteString(text string) string {
 	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(text) + `"`
 }

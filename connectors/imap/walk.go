@@ -13,34 +13,38 @@ import (
 	"github.com/pdpp-go/pdpp/protocol"
 )
 
-// walk reads the messages of all folders into a stream.
-type walk struct {
-	*account
+// messageWalk reads the messages of all folders into a stream.
+type messageWalk struct {
+	*mailAccount
 	f      *connectorkit.Push
 	stream string
-	marks  marks
-	remove func(ctx context.Context, key string, m *mark, uid uint32) error
+	marks  folderMarks
+	remove func(ctx context.Context, key string, m *folderMark, uid uint32) error
 }
 
-func (w *walk) state(ctx context.Context) error { return w.f.State(ctx, w.stream, w.marks) }
+func (w *messageWalk) saveBookmark(ctx context.Context) error {
+	return w.f.State(ctx, w.stream, w.marks)
+}
 
-// vanishedFolders removes what was in folders that are no more. What is in one that the server does
-// not open may be there: nothing of it is removed.
-func (w *walk) vanishedFolders(ctx context.Context) error {
+// vanishedFolders deletes the messages of folders that no longer exist. Messages in a folder that the server does not
+// open stay.
+func (w *messageWalk) vanishedFolders(ctx context.Context) error {
 	for _, in := range w.all {
-		if in.closed == refused {
-			if err := w.shut(ctx, in); err != nil {
+		if in.closed == folderRefused {
+			if err := w.declareClosedFolder(ctx, in); err != nil {
 				return err
 			}
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(w.marks.Folders)) {
-		there := func(in *folder) bool { return in.name == name }
-		shut := func(in *folder) bool { return in.name == name && (in.closed == refused || in.closed == forbidden) }
+		there := func(in *mailFolder) bool { return in.name == name }
+		shut := func(in *mailFolder) bool {
+			return in.name == name && (in.closed == folderRefused || in.closed == folderForbidden)
+		}
 		if slices.ContainsFunc(w.walks, there) || slices.ContainsFunc(w.all, shut) {
 			continue
 		}
-		if err := w.forget(ctx, name, w.marks.Folders[name].Have); err != nil {
+		if err := w.deleteMessages(ctx, name, w.marks.Folders[name].Have); err != nil {
 			return err
 		}
 		delete(w.marks.Folders, name)
@@ -48,8 +52,8 @@ func (w *walk) vanishedFolders(ctx context.Context) error {
 	return nil
 }
 
-// shut declares a folder as missing that the server has and does not open.
-func (w *walk) shut(ctx context.Context, in *folder) error {
+// declareClosedFolder declares a folder as missing that the server has and does not open.
+func (w *messageWalk) declareClosedFolder(ctx context.Context, in *mailFolder) error {
 	return w.f.Gap(ctx, protocol.DetailGap{
 		Stream: w.stream, RecordKey: protocol.WireKey(in.name), Reason: protocol.ReasonTemporaryUnavailable, Retryable: true,
 		Detail:    &protocol.GapDetail{Class: string(connectorkit.Unavailable)},
@@ -57,68 +61,68 @@ func (w *walk) shut(ctx context.Context, in *folder) error {
 	})
 }
 
-// alone reads one folder. A folder with an answer outside the grammar is declared as missing, and the others
-// go on.
-func (w *walk) alone(ctx context.Context, in *folder, read func(context.Context, *folder) error) error {
+// readOneFolder reads one folder. A folder with an answer outside the grammar becomes a gap, and the others continue.
+func (w *messageWalk) readOneFolder(ctx context.Context, in *mailFolder,
+	read func(context.Context, *mailFolder) error) error {
 	err := read(ctx, in)
-	if err == nil && in.closed == opened {
+	if err == nil && in.closed == folderReadable {
 		return w.f.Recovered(ctx, w.stream, in.name)
 	}
 	if !errors.Is(err, errGrammar) || ctx.Err() != nil {
 		return err
 	}
-	in.closed = refused // what is in it is not known, so that nothing of it is deleted
-	if err := w.shut(ctx, in); err != nil {
+	in.closed = folderRefused // what is in it is not known, so that nothing of it is deleted
+	if err := w.declareClosedFolder(ctx, in); err != nil {
 		return err
 	}
-	return w.state(ctx)
+	return w.saveBookmark(ctx)
 }
 
-// enter opens a folder. One that the server refuses, and not the others, is passed over: nil.
-func (w *walk) enter(ctx context.Context, in *folder, since *mark) (*answer, error) {
-	a, err := w.session.examine(ctx, in, since)
-	why, alone := closureOf(err)
+// openFolder opens a folder. One that the server refuses, and not the others, is passed over: nil.
+func (w *messageWalk) openFolder(ctx context.Context, in *mailFolder, since *folderMark) (*serverAnswer, error) {
+	a, err := w.session.examineFolder(ctx, in, since)
+	why, alone := folderClosureOf(err)
 	if !alone {
 		return a, err
 	}
-	if in.closed = why; why == refused {
-		return nil, w.shut(ctx, in)
+	if in.closed = why; why == folderRefused {
+		return nil, w.declareClosedFolder(ctx, in)
 	}
 	return nil, nil
 }
 
-// deletions is how many tombstones are in one slice.
-const deletions = 1000
+// maxDeletionsPerSlice is how many tombstones are in one slice.
+const maxDeletionsPerSlice = 1000
 
-// forget removes messages that are gone, a slice at a time.
-func (w *walk) forget(ctx context.Context, name string, gone uids) error {
+// deleteMessages deletes messages that are gone, a slice at a time.
+func (w *messageWalk) deleteMessages(ctx context.Context, name string, gone uidSet) error {
 	m := w.marks.Folders[name]
 	for len(gone) > 0 {
-		part := gone.newest(deletions)
-		err := part.each(func(uid uint32) error { return w.remove(ctx, key(name, m.Validity, uid), m, uid) })
+		part := gone.highestUIDs(maxDeletionsPerSlice)
+		err := part.eachDescending(func(uid uint32) error { return w.remove(ctx, messageKey(name, m.Validity, uid), m, uid) })
 		if err != nil {
 			return err
 		}
-		gone, m.Have, m.Again = gone.minus(part), m.Have.minus(part), m.Again.minus(part)
-		if err := w.state(ctx); err != nil {
+		gone, m.Have, m.Again = gone.difference(part), m.Have.difference(part), m.Again.difference(part)
+		if err := w.saveBookmark(ctx); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// begin returns the mark of a folder. A folder with new numbers is read again, and so is another
+// startFolder returns the mark of a folder. A folder with new numbers is read again, and so is another
 // folder that got its name: folders of one account may have the same numbers for other messages.
-func (w *walk) begin(ctx context.Context, in *folder) (*mark, error) {
+func (w *messageWalk) startFolder(ctx context.Context, in *mailFolder) (*folderMark, error) {
 	m := w.marks.Folders[in.name]
 	if m != nil && (m.Validity != in.validity || m.ID != "" && in.id != "" && m.ID != in.id) {
-		if err := w.forget(ctx, in.name, m.Have); err != nil {
+		if err := w.deleteMessages(ctx, in.name, m.Have); err != nil {
 			return nil, err
 		}
 		in.renewed, m = true, nil
 	}
 	if m == nil {
-		m = &mark{Validity: in.validity}
+		m = &folderMark{Validity: in.validity}
 		w.marks.Folders[in.name] = m
 	}
 	if in.id != "" {
@@ -127,12 +131,12 @@ func (w *walk) begin(ctx context.Context, in *folder) (*mark, error) {
 	return m, nil
 }
 
-// keys yields the keys of all messages that the server has, by what was sent of them.
-func (w *walk) keys(yield func(string) bool) {
+// storedKeys yields the keys of all messages that were sent and that the server still has.
+func (w *messageWalk) storedKeys(yield func(string) bool) {
 	for name, m := range w.marks.Folders {
-		err := m.Have.each(func(uid uint32) error {
-			if !yield(key(name, m.Validity, uid)) {
-				return errEnough
+		err := m.Have.eachDescending(func(uid uint32) error {
+			if !yield(messageKey(name, m.Validity, uid)) {
+				return errStopIteration
 			}
 			return nil
 		})
@@ -142,14 +146,14 @@ func (w *walk) keys(yield func(string) bool) {
 	}
 }
 
-var errEnough = errors.New("no more keys are wanted")
+var errStopIteration = errors.New("stop iteration")
 
-// inRead returns those of the keys that are not in a folder which the server did not open: what is in such a
-// folder may be there. A search for all messages is proof for the others.
-func (w *walk) inRead(_ context.Context, keys []string) (gone []string, err error) {
+// goneFromReadFolders returns the keys that are not in an unopened folder, because messages there may still exist. A
+// search for all messages is the proof for the others.
+func (w *messageWalk) goneFromReadFolders(_ context.Context, keys []string) (gone []string, err error) {
 	for _, key := range keys {
-		shut := slices.ContainsFunc(w.all, func(in *folder) bool {
-			return (in.closed == refused || in.closed == forbidden) && strings.HasPrefix(key, in.name+"/")
+		shut := slices.ContainsFunc(w.all, func(in *mailFolder) bool {
+			return (in.closed == folderRefused || in.closed == folderForbidden) && strings.HasPrefix(key, in.name+"/")
 		})
 		if !shut {
 			gone = append(gone, key)
@@ -158,103 +162,106 @@ func (w *walk) inRead(_ context.Context, keys []string) (gone []string, err erro
 	return gone, nil
 }
 
-// windows reads UIDs, the newest first. Each window is a slice.
-func (w *walk) windows(ctx context.Context, in *folder, m *mark, todo uids, size int, fetch fetching) error {
+// readWindows reads UIDs, the newest first. Each window is a slice.
+func (w *messageWalk) readWindows(ctx context.Context, in *mailFolder, m *folderMark, todo uidSet, size int,
+	fetch fetchFunction) error {
 	for len(todo) > 0 {
-		part := todo.newest(size)
-		if err := w.window(ctx, in, m, part, fetch); err != nil {
+		part := todo.highestUIDs(size)
+		if err := w.readWindow(ctx, in, m, part, fetch); err != nil {
 			return err
 		}
-		todo = todo.minus(part)
-		if err := w.state(ctx); err != nil {
+		todo = todo.difference(part)
+		if err := w.saveBookmark(ctx); err != nil {
 			return err
 		}
 	}
-	return w.state(ctx)
+	return w.saveBookmark(ctx)
 }
 
-// fetching asks for messages of a folder once and sends what comes. It returns what has come.
-type fetching func(ctx context.Context, in *folder, m *mark, part uids) (uids, error)
+// fetchFunction asks for messages of a folder once and sends what comes. It returns what has come.
+type fetchFunction func(ctx context.Context, in *mailFolder, m *folderMark, part uidSet) (uidSet, error)
 
-// window reads a few UIDs. What a server refuses, or leaves out although it is there, is asked for
-// in smaller and smaller parts; what is left is declared as missing, one by one.
-func (w *walk) window(ctx context.Context, in *folder, m *mark, part uids, fetch fetching) error {
+// readWindow reads a few UIDs. UIDs that a server refuses or omits are requested in smaller and smaller parts; the
+// rest becomes one gap each.
+func (w *messageWalk) readWindow(ctx context.Context, in *mailFolder, m *folderMark, part uidSet,
+	fetch fetchFunction) error {
 	came, err := fetch(ctx, in, m, part)
-	m.Have, m.Again = m.Have.with(came), m.Again.minus(came)
-	left := part.minus(came)
+	m.Have, m.Again = m.Have.unionWith(came), m.Again.difference(came)
+	left := part.difference(came)
 	if err != nil && !refusedOutright(err) {
 		return err
 	}
 	if len(left) == 0 {
 		return nil
 	}
-	there, err := w.session.search(ctx, in, "UID "+left.String())
+	there, err := w.session.searchUIDs(ctx, in, "UID "+left.String())
 	if err != nil {
 		return err
 	}
-	m.Again = m.Again.minus(left.minus(there)) // removed meanwhile; a later run reports it
-	if left = left.both(there); left.count() > 1 {
-		half := left.newest(int(left.count() / 2))
-		if err := w.window(ctx, in, m, half, fetch); err != nil {
+	m.Again = m.Again.difference(left.difference(there)) // removed meanwhile; a later run reports it
+	if left = left.intersection(there); left.countUIDs() > 1 {
+		half := left.highestUIDs(int(left.countUIDs() / 2))
+		if err := w.readWindow(ctx, in, m, half, fetch); err != nil {
 			return err
 		}
-		return w.window(ctx, in, m, left.minus(half), fetch)
+		return w.readWindow(ctx, in, m, left.difference(half), fetch)
 	}
-	return left.each(func(uid uint32) error {
-		m.Have, m.Again = m.Have.add(uid, uid), m.Again.minus(uids{{uid, uid}})
-		return w.gap(ctx, in.name, m.Validity, uid)
+	return left.eachDescending(func(uid uint32) error {
+		m.Have, m.Again = m.Have.withRange(uid, uid), m.Again.difference(uidSet{{uid, uid}})
+		return w.declareMessageGap(ctx, in.name, m.Validity, uid)
 	})
 }
 
-// gap declares one message as missing. A later run is served it and tries again.
-func (w *walk) gap(ctx context.Context, name string, validity, uid uint32) error {
+// declareMessageGap declares one message as missing. A later run is served it and tries again.
+func (w *messageWalk) declareMessageGap(ctx context.Context, name string, validity, uid uint32) error {
 	return w.f.Gap(ctx, protocol.DetailGap{
-		Stream: w.stream, RecordKey: protocol.WireKey(key(name, validity, uid)), Reason: protocol.ReasonTemporaryUnavailable,
+		Stream: w.stream, RecordKey: protocol.WireKey(messageKey(name, validity, uid)),
+		Reason:    protocol.ReasonTemporaryUnavailable,
 		Retryable: true,
 		Detail:    &protocol.GapDetail{Class: string(connectorkit.Malformed)},
 		LastError: jsontext.Value(`{"class":"malformed_answer",` +
-			`"message":"the server has this message and does not give it"}`),
+			`"message":"the server lists this message but does not return it"}`),
 	})
 }
 
-// settle tries again what earlier runs had to declare as missing.
-func (w *walk) settle(ctx context.Context, fetch fetching) error {
+// retryGaps tries again what earlier runs had to declare as missing.
+func (w *messageWalk) retryGaps(ctx context.Context, fetch fetchFunction) error {
 	done := map[string]bool{}
 	for _, e := range w.f.Gaps() {
-		if slices.ContainsFunc(w.all, func(in *folder) bool {
-			return (in.closed == refused || in.closed == opened) && in.name == string(e.RecordKey)
+		if slices.ContainsFunc(w.all, func(in *mailFolder) bool {
+			return (in.closed == folderRefused || in.closed == folderReadable) && in.name == string(e.RecordKey)
 		}) {
 			continue // it goes back with the folder, or is settled when that was read
 		}
-		in, m, uid := w.meant(e)
-		if again := key(in.name, m.Validity, uid); uid > 0 && !done[again] {
+		in, m, uid := w.messageOfGap(e)
+		if again := messageKey(in.name, m.Validity, uid); uid > 0 && !done[again] {
 			done[again] = true
-			if err := w.window(ctx, in, m, uids{{uid, uid}}, fetch); err != nil {
+			if err := w.readWindow(ctx, in, m, uidSet{{uid, uid}}, fetch); err != nil {
 				return err
 			}
 		}
-		// What is gone by now is removed by the walk. A gap that was declared again is not open here.
+		// The walk deletes messages that are gone. A gap that was declared again is not open here.
 		if err := w.f.Recovered(ctx, e.Stream, string(e.RecordKey)); err != nil {
 			return err
 		}
-		if err := w.state(ctx); err != nil {
+		if err := w.saveBookmark(ctx); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// meant is the message of a gap; UID 0 when it is not there any more. The gap of
-// something that came with a message, such as a file, has the key of that.
-func (w *walk) meant(e protocol.GapEntry) (*folder, *mark, uint32) {
+// messageOfGap returns the message of a gap; UID 0 when it no longer exists. The gap of an attachment has the
+// attachment's key.
+func (w *messageWalk) messageOfGap(e protocol.GapEntry) (*mailFolder, *folderMark, uint32) {
 	text := string(e.RecordKey)
 	for range 2 {
-		name, validity, uid, ok := parseKey(text)
-		i := slices.IndexFunc(w.walks, func(in *folder) bool { return in.name == name && in.validity == validity })
+		name, validity, uid, ok := parseMessageKey(text)
+		i := slices.IndexFunc(w.walks, func(in *mailFolder) bool { return in.name == name && in.validity == validity })
 		if m := w.marks.Folders[name]; ok && i >= 0 && m != nil && m.Validity == validity {
 			return w.walks[i], m, uid
 		}
 		text = text[:max(0, strings.LastIndexByte(text, '/'))]
 	}
-	return &folder{}, &mark{}, 0
+	return &mailFolder{}, &folderMark{}, 0
 }

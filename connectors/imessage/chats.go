@@ -7,8 +7,8 @@ import (
 	"github.com/pdpp-go/pdpp/connectorkit/localdb"
 )
 
-// chat is a conversation.
-type chat struct {
+// chatRecord is a conversation.
+type chatRecord struct {
 	ID          string   `json:"id"`
 	Identifier  string   `json:"identifier,omitzero"`
 	Title       string   `json:"title"`
@@ -19,7 +19,7 @@ type chat struct {
 	Handles     []string `json:"handles"`
 }
 
-// participant is somebody in a chat.
+// participant is a member of a chat.
 type participant struct {
 	ID      string `json:"id"`
 	ChatID  string `json:"chat_id"`
@@ -28,25 +28,32 @@ type participant struct {
 	Country string `json:"country,omitzero"`
 }
 
-// group is the style of a chat of several people.
-const group = 43
+// groupChatStyle is the style of a chat of several people.
+const groupChatStyle = 43
 
-// chats brings all chats and who takes part in them, when anything of it changed.
-func (p *pass) chats(ctx context.Context) error {
-	if !p.has("chat", "guid") {
-		p.lacks("chats", reasonNoChats)
+// readChats emits all chats and their members when any of them changed.
+func (p *databasePass) readChats(ctx context.Context) error {
+	if !p.hasColumn("chat", "guid") {
+		p.declareMissingPart("chats", reasonNoChats)
 		return nil
 	}
-	byID := map[int64]*chat{}
-	var list []*chat
+	byID := map[int64]*chatRecord{}
+	var list []*chatRecord
 	text := "SELECT c.ROWID, c.guid"
 	for _, name := range []string{"chat_identifier", "display_name", "service_name", "style", "is_archived"} {
 		text += ", " + p.schema.Column("chat", "c", name)
 	}
 	err := localdb.Query(ctx, p.db, func(v []any) {
-		c := &chat{
-			ID: localdb.Text(v[1]), Identifier: localdb.Text(v[2]), DisplayName: localdb.Text(v[3]), Service: localdb.Text(v[4]),
-			IsGroup: localdb.Number(v[5]) == group, IsArchived: localdb.Number(v[6]) != 0, Handles: []string{},
+		c := &chatRecord{
+			ID: localdb.ValueText(
+				v[1],
+			),
+			Identifier:  localdb.ValueText(v[2]),
+			DisplayName: localdb.ValueText(v[3]),
+			Service:     localdb.ValueText(v[4]),
+			IsGroup:     localdb.Number(v[5]) == groupChatStyle,
+			IsArchived:  localdb.Number(v[6]) != 0,
+			Handles:     []string{},
 		}
 		if c.ID == "" {
 			return
@@ -63,14 +70,14 @@ func (p *pass) chats(ctx context.Context) error {
 	}
 	var records []localdb.Record
 	for _, c := range list {
-		c.Title = title(c)
+		c.Title = chatTitle(c)
 		records = append(records, localdb.Record{Stream: "chats", Data: c})
 	}
-	return p.whole(ctx, append(records, people...), &p.state.Chats)
+	return p.emitFullList(ctx, append(records, people...), &p.state.Chats)
 }
 
-// title is what a chat is called: its name, else who is in it.
-func title(c *chat) string {
+// chatTitle is what a chat is called: its name, else who is in it.
+func chatTitle(c *chatRecord) string {
 	switch {
 	case c.DisplayName != "":
 		return c.DisplayName
@@ -84,27 +91,31 @@ func title(c *chat) string {
 	return c.ID
 }
 
-func (p *pass) participants(ctx context.Context, chats map[int64]*chat) ([]localdb.Record, error) {
-	if !p.has("chat_handle_join", "handle_id") || !p.has("handle", "id") {
-		p.lacks("participants", reasonNoChats)
+func (p *databasePass) participants(ctx context.Context, chats map[int64]*chatRecord) ([]localdb.Record, error) {
+	if !p.hasColumn("chat_handle_join", "handle_id") || !p.hasColumn("handle", "id") {
+		p.declareMissingPart("participants", reasonNoChats)
 		return nil, nil
 	}
 	var list []localdb.Record
 	seen := map[string]bool{}
 	err := localdb.Query(ctx, p.db, func(v []any) {
-		c, handle := chats[localdb.Number(v[0])], localdb.Text(v[1])
+		c, handle := chats[localdb.Number(v[0])], localdb.ValueText(v[1])
 		if c == nil || handle == "" || seen[c.ID+":"+handle] {
 			return // of a chat or a handle that is gone; or the same person by another service
 		}
 		seen[c.ID+":"+handle] = true
 		c.Handles = append(c.Handles, handle)
 		list = append(list, localdb.Record{Stream: "participants", Data: &participant{
-			ID: c.ID + ":" + handle, ChatID: c.ID, Handle: handle, Service: localdb.Text(v[2]), Country: localdb.Text(v[3]),
+			ID:      c.ID + ":" + handle,
+			ChatID:  c.ID,
+			Handle:  handle,
+			Service: localdb.ValueText(v[2]),
+			Country: localdb.ValueText(v[3]),
 		}})
 	}, "SELECT j.chat_id, h.id, "+p.schema.Column("handle", "h", "service")+", "+p.schema.Column("handle", "h", "country")+
 		" FROM chat_handle_join j JOIN handle h ON h.ROWID = j.handle_id ORDER BY j.chat_id, h.ROWID")
 	if err != nil {
-		return nil, fmt.Errorf("read who takes part: %w", err)
+		return nil, fmt.Errorf("read participants: %w", err)
 	}
 	return list, nil
 }

@@ -13,7 +13,7 @@ import (
 // TestConformance runs every scenario for local files against the built connector host.
 func TestConformance(t *testing.T) {
 	connectortest.RunLocal(t, connectortest.LocalTarget{
-		Connector: connectortest.BuiltIn(t, "imessage"), Make: files.Messages,
+		Connector: connectortest.BuiltInConnector(t, "imessage"), Make: files.Messages,
 		Env:      func(dir string) map[string]string { return map[string]string{"IMESSAGE_DB_PATH": dir} },
 		Declared: []protocol.Reason{"message_date_unusable"},
 		Listed:   []string{"coverage_diagnostics"},

@@ -27,36 +27,36 @@ const (
 
 var errNoMessages = errors.New("the database has no messages of Messages")
 
-// database is the reader of a database. What it knows lasts for one run.
-type database struct {
+// databaseReader reads a database. Its state lasts for one run.
+type databaseReader struct {
 	attachments string // the folder of what is attached; empty when it is that beside the database
 }
 
-// state is how far a database was read.
-type state struct {
+// readerState is how far a database was read.
+type readerState struct {
 	Mark localdb.Mark `json:"mark"`
-	// Chats and Loose are digests of what was last brought as a whole: chats with who takes
-	// part in them, and what is attached to no message.
+	// Chats and Loose are digests of the lists that were last sent: chats with their members, and attachments without a
+	// message.
 	Chats string `json:"chats,omitzero"`
 	Loose string `json:"loose,omitzero"`
 	// Lacking are the parts of the database that were declared as missing.
 	Lacking []string `json:"lacking,omitempty"`
 }
 
-// pass is one reading of the database.
-type pass struct {
+// databasePass is one reading of the database.
+type databasePass struct {
 	f       *localfile.File
 	db      *sql.DB
 	schema  localdb.Schema
-	state   state
+	state   readerState
 	files   *os.Root // nil when there is none
 	undated int
 }
 
-func (d *database) read(ctx context.Context, f *localfile.File, _ *os.File, kept jsontext.Value) error {
-	p := &pass{f: f}
+func (d *databaseReader) readDatabase(ctx context.Context, f *localfile.File, _ *os.File, kept jsontext.Value) error {
+	p := &databasePass{f: f}
 	if len(kept) > 0 && json.Unmarshal(kept, &p.state) != nil {
-		p.state = state{} // another version's: everything is read again
+		p.state = readerState{} // another version's: everything is read again
 	}
 	folder := d.attachments
 	if folder == "" {
@@ -66,81 +66,83 @@ func (d *database) read(ctx context.Context, f *localfile.File, _ *os.File, kept
 		p.files = root
 		defer root.Close()
 	}
-	if err := localdb.Read(ctx, f.Path, p.pass); err != nil {
-		return damage(err)
+	if err := localdb.ReadDatabase(ctx, f.Path, p.readChanges); err != nil {
+		return damageError(err)
 	}
 	f.SetState(p.state)
 	return nil
 }
 
-// damage tells a file that is no database, or none of this program, from one that cannot be
-// read now. What was brought of it is kept.
-func damage(err error) error {
-	if localdb.Damaged(err) || errors.Is(err, errNoMessages) {
+// damageError marks a file that is no database of this program, and leaves temporary errors unchanged. Records that
+// were already sent are kept.
+func damageError(err error) error {
+	if localdb.IsDamaged(err) || errors.Is(err, errNoMessages) {
 		return &localfile.RefusedError{Reason: localfile.ReasonDamaged, Err: err}
 	}
 	return err
 }
 
-// pass reads what is new and what changed. It goes on where it was when it is called again.
-func (p *pass) pass(ctx context.Context, db *sql.DB) (err error) {
+// readChanges reads new and changed rows. A further call continues where it stopped.
+func (p *databasePass) readChanges(ctx context.Context, db *sql.DB) (err error) {
 	p.db = db
-	if err := localdb.Compare(ctx, db, p.f.Sample(p.f.Store.Name, p.f.Store.Streams)); err != nil {
+	if err := localdb.CompareSchema(ctx, db, p.f.Sample(p.f.Store.Name, p.f.Store.Streams)); err != nil {
 		return err
 	}
-	if p.schema, err = localdb.SchemaOf(ctx, db,
-		"message", "handle", "chat", "chat_message_join", "chat_handle_join", "attachment", "message_attachment_join", "chat_recoverable_message_join", "sqlite_sequence",
+	if p.schema, err = localdb.ReadSchema(ctx, db,
+		"message", "handle", "chat", "chat_message_join", "chat_handle_join", "attachment", "message_attachment_join",
+		"chat_recoverable_message_join", "sqlite_sequence",
 	); err != nil {
 		return err
 	}
-	if !p.has("message", "guid") || !p.has("message", "date") {
+	if !p.hasColumn("message", "guid") || !p.hasColumn("message", "date") {
 		return errNoMessages
 	}
-	if err := p.chats(ctx); err != nil {
+	if err := p.readChats(ctx); err != nil {
 		return err
 	}
-	follower := localdb.Follower{DB: db, Table: p.messages(), Mark: &p.state.Mark, Now: p.f.Now(), Bring: p.bring, Place: p.place}
+	follower := localdb.Follower{DB: db, Table: p.messageTable(), Mark: &p.state.Mark, Now: p.f.Now(), Bring: p.emitRow,
+		Place: p.savePosition}
 	if err := follower.Follow(ctx); err != nil {
 		return err
 	}
-	return p.loose(ctx)
+	return p.readLooseAttachments(ctx)
 }
 
-func (p *pass) place(ctx context.Context) error {
+func (p *databasePass) savePosition(ctx context.Context) error {
 	return p.f.Place(ctx, func() any { return p.state })
 }
 
-// bring hands over a row.
-func (p *pass) bring(row localdb.Row) {
+// emitRow hands over a row.
+func (p *databasePass) emitRow(row localdb.Row) {
 	if row.Missing != "" {
 		if p.undated++; p.undated > maxDatedByMessage {
 			p.f.Skip(row.Missing)
 			return
 		}
-		p.f.Gap(idOf(row.Key, row.ID), protocol.Reason(row.Missing), false, row.ID, 0)
+		p.f.Gap(guidOrRowID(row.Key, row.ID), protocol.Reason(row.Missing), false, row.ID, 0)
 		return
 	}
 	for _, rec := range row.Records {
 		p.f.Emit(rec.Stream, connectorkit.Upsert(rec.Data))
-		if m, ok := rec.Data.(*message); ok {
+		if m, ok := rec.Data.(*messageRecord); ok {
 			p.f.Read(int64(len(m.Text)) + 200)
 		}
 	}
 }
 
-// has reports whether a table has a column.
-func (p *pass) has(table, column string) bool { return p.schema.Has(table, column) }
+// hasColumn reports whether a table has a column.
+func (p *databasePass) hasColumn(table, column string) bool { return p.schema.Has(table, column) }
 
-// lacks declares, once, that this database has no such part.
-func (p *pass) lacks(part string, reason protocol.Reason) {
+// declareMissingPart declares, once, that this database has no such part.
+func (p *databasePass) declareMissingPart(part string, reason protocol.Reason) {
 	if !slices.Contains(p.state.Lacking, part) {
 		p.state.Lacking = append(p.state.Lacking, part)
 		p.f.Gap(part, reason, false, 0, 0)
 	}
 }
 
-// whole brings a list that is read as a whole, if it is another than the last time.
-func (p *pass) whole(ctx context.Context, list []localdb.Record, last *string) error {
+// emitFullList emits a list that is read as a whole, if it changed since the last run.
+func (p *databasePass) emitFullList(ctx context.Context, list []localdb.Record, last *string) error {
 	sum, err := localdb.Digest(list)
 	if err != nil {
 		return err
@@ -152,5 +154,5 @@ func (p *pass) whole(ctx context.Context, list []localdb.Record, last *string) e
 		p.f.Emit(rec.Stream, connectorkit.Upsert(rec.Data))
 	}
 	*last = sum
-	return p.place(ctx)
+	return p.savePosition(ctx)
 }

@@ -12,8 +12,8 @@ import (
 // TestDrift compares the schema of a database: tables and columns that are new, absent or of another type.
 func TestDrift(t *testing.T) {
 	t.Parallel()
-	connectortest.DriftFiles(t, connectortest.LocalTarget{
-		Connector: connectortest.BuiltIn(t, "imessage"), Make: files.Messages,
+	connectortest.DetectDriftFiles(t, connectortest.LocalTarget{
+		Connector: connectortest.BuiltInConnector(t, "imessage"), Make: files.Messages,
 		Env: func(dir string) map[string]string { return map[string]string{"IMESSAGE_DB_PATH": dir} },
 	}, imessage.Connector(), providersim.Drifted{
 		Add: []string{".", "message"}, Remove: []string{"message/subject", "attachment/total_bytes"},

@@ -25,17 +25,17 @@ import (
 var manifestJSON []byte
 
 // Connector is the iMessage connector.
-func Connector() connectorkit.Connector { return connectorkit.MustNew(manifestJSON, open) }
+func Connector() connectorkit.Connector { return connectorkit.MustNew(manifestJSON, newCollectors) }
 
-func open(_ context.Context, s *connectorkit.Setup) ([]connectorkit.Collector, error) {
+func newCollectors(_ context.Context, s *connectorkit.Setup) ([]connectorkit.Collector, error) {
 	place, attachments := s.Env("IMESSAGE_DB_PATH"), s.Env("IMESSAGE_ATTACHMENTS_ROOT")
-	s.Mask(s.Env("PDPP_IMESSAGE_REDACT"))
+	s.MaskSecrets(s.Env("PDPP_IMESSAGE_REDACT"))
 	info, err := os.Stat(place)
 	single := err == nil && !info.IsDir()
 	source := localfile.Source{
 		Streams: []string{"messages", "chats", "participants", "attachments"},
 		Roots:   []localfile.Root{{Name: messagesRoot, Path: place}, {Name: attachmentsRoot, Path: attachments}},
-		Stores:  stores(&database{attachments: attachments}, single),
+		Stores:  databaseStores(&databaseReader{attachments: attachments}, single),
 	}
 	return []connectorkit.Collector{source.Collector()}, nil
 }

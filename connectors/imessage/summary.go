@@ -6,16 +6,16 @@ import (
 	"strings"
 )
 
-// summary is what Messages notes of a message that was changed after it was sent.
-type summary struct {
+// messageSummary is what Messages notes of a message that was changed after it was sent.
+type messageSummary struct {
 	text  string // of all parts, as they were edited last
 	taken bool   // a part was taken back
 }
 
 // readSummary reads it from a property list: under ec the versions of each part, each with
 // its body t, and under rp the parts that were taken back.
-func readSummary(data []byte) summary {
-	var s summary
+func readSummary(data []byte) messageSummary {
+	var s messageSummary
 	if len(data) == 0 {
 		return s
 	}
@@ -33,7 +33,7 @@ func readSummary(data []byte) summary {
 		}
 		last, _ := versions[len(versions)-1].(map[string]any)
 		body, _ := last["t"].([]byte)
-		if text, err := bodyText(body); err == nil {
+		if text, err := attributedText(body); err == nil {
 			texts = append(texts, text)
 		}
 	}

@@ -22,127 +22,127 @@ import (
 // Numbers are one byte; 81 announces two bytes, 82 four and 83 eight, little-endian.
 
 const (
-	tagNew   = 0x84
-	tagNil   = 0x85
-	firstRef = 0x92
+	streamTagNew   = 0x84
+	streamTagNil   = 0x85
+	firstReference = 0x92
 
 	maxClasses = 16 // above one another
 )
 
 var (
-	signature = []byte("\x04\x0bstreamtyped")
-	errStream = errors.New("not a typedstream with a text")
+	streamSignature       = []byte("\x04\x0bstreamtyped")
+	errInvalidTypedstream = errors.New("not a typedstream with a text")
 )
 
-// bodyText is the text of an archived attributed string.
-func bodyText(body []byte) (string, error) {
-	if len(body) > len(signature) && bytes.HasPrefix(body, signature) {
-		s := stream{rest: body[len(signature):]}
-		if _, err := s.number(); err == nil {
-			if text, err := s.text(); err == nil {
+// attributedText is the text of an archived attributed string.
+func attributedText(body []byte) (string, error) {
+	if len(body) > len(streamSignature) && bytes.HasPrefix(body, streamSignature) {
+		s := typedStream{rest: body[len(streamSignature):]}
+		if _, err := s.readNumber(); err == nil {
+			if text, err := s.firstStringText(); err == nil {
 				return text, nil
 			}
 		}
 	}
-	return foundText(body)
+	return searchClassText(body)
 }
 
-// stream reads a typedstream.
-type stream struct {
+// typedStream reads a typedstream.
+type typedStream struct {
 	rest  []byte
 	names []string // texts that may be referred to: types and names of classes
 }
 
-// text is the text of the first string object.
-func (s *stream) text() (string, error) {
-	for range maxClasses { // a string lies within an attributed string, or by itself
-		kind, err := s.shared()
+// firstStringText is the text of the first string object.
+func (s *typedStream) firstStringText() (string, error) {
+	for range maxClasses { // a string is nested in an attributed string, or is the root
+		kind, err := s.readSharedText()
 		if err != nil {
 			return "", err
 		}
 		switch kind {
 		case "+":
-			piece, err := s.bytes()
+			piece, err := s.readLengthPrefixed()
 			return strings.ToValidUTF8(string(piece), "\ufffd"), err
 		case "@":
-			if err := s.object(); err != nil {
+			if err := s.readObjectHeader(); err != nil {
 				return "", err
 			}
 		default:
-			return "", errStream
+			return "", errInvalidTypedstream
 		}
 	}
-	return "", errStream
+	return "", errInvalidTypedstream
 }
 
-// object reads the beginning of a new object, up to its values.
-func (s *stream) object() error {
-	tag, err := s.byte()
-	if err != nil || tag != tagNew {
-		return errStream
+// readObjectHeader reads the beginning of a new object, up to its values.
+func (s *typedStream) readObjectHeader() error {
+	tag, err := s.readByte()
+	if err != nil || tag != streamTagNew {
+		return errInvalidTypedstream
 	}
 	for range maxClasses {
-		tag, err := s.byte()
+		tag, err := s.readByte()
 		switch {
 		case err != nil:
 			return err
-		case tag == tagNil:
+		case tag == streamTagNil:
 			return nil
-		case tag >= firstRef: // the classes above are known
+		case tag >= firstReference: // the classes above are known
 			return nil
-		case tag != tagNew:
-			return errStream
+		case tag != streamTagNew:
+			return errInvalidTypedstream
 		}
-		if _, err := s.shared(); err != nil {
+		if _, err := s.readSharedText(); err != nil {
 			return err
 		}
-		if _, err := s.number(); err != nil { // the version of the class
+		if _, err := s.readNumber(); err != nil { // the version of the class
 			return err
 		}
 	}
-	return errStream
+	return errInvalidTypedstream
 }
 
-// shared reads a text that is written once and referred to afterwards.
-func (s *stream) shared() (string, error) {
-	tag, err := s.byte()
+// readSharedText reads a text that is written once and referred to afterwards.
+func (s *typedStream) readSharedText() (string, error) {
+	tag, err := s.readByte()
 	switch {
 	case err != nil:
 		return "", err
-	case tag == tagNew:
-		piece, err := s.bytes()
+	case tag == streamTagNew:
+		piece, err := s.readLengthPrefixed()
 		if err != nil {
 			return "", err
 		}
 		s.names = append(s.names, string(piece))
 		return string(piece), nil
-	case tag >= firstRef && int(tag-firstRef) < len(s.names):
-		return s.names[tag-firstRef], nil
+	case tag >= firstReference && int(tag-firstReference) < len(s.names):
+		return s.names[tag-firstReference], nil
 	}
-	return "", errStream
+	return "", errInvalidTypedstream
 }
 
-func (s *stream) bytes() ([]byte, error) {
-	n, err := s.number()
+func (s *typedStream) readLengthPrefixed() ([]byte, error) {
+	n, err := s.readNumber()
 	if err != nil || n < 0 || n > int64(len(s.rest)) {
-		return nil, errStream
+		return nil, errInvalidTypedstream
 	}
 	piece := s.rest[:n]
 	s.rest = s.rest[n:]
 	return piece, nil
 }
 
-func (s *stream) byte() (byte, error) {
+func (s *typedStream) readByte() (byte, error) {
 	if len(s.rest) == 0 {
-		return 0, errStream
+		return 0, errInvalidTypedstream
 	}
 	b := s.rest[0]
 	s.rest = s.rest[1:]
 	return b, nil
 }
 
-func (s *stream) number() (int64, error) {
-	b, err := s.byte()
+func (s *typedStream) readNumber() (int64, error) {
+	b, err := s.readByte()
 	if err != nil {
 		return 0, err
 	}
@@ -151,7 +151,7 @@ func (s *stream) number() (int64, error) {
 		return int64(b), nil
 	}
 	if len(s.rest) < size {
-		return 0, errStream
+		return 0, errInvalidTypedstream
 	}
 	var wide [8]byte
 	copy(wide[:], s.rest[:size])
@@ -159,9 +159,9 @@ func (s *stream) number() (int64, error) {
 	return int64(binary.LittleEndian.Uint64(wide[:])), nil
 }
 
-// foundText looks for a text behind the name of its class, in a stream that is built
+// searchClassText looks for a text behind the name of its class, in a stream that is built
 // otherwise than described.
-func foundText(body []byte) (string, error) {
+func searchClassText(body []byte) (string, error) {
 	for _, class := range []string{"NSString", "NSMutableString"} {
 		_, behind, found := bytes.Cut(body, []byte(class))
 		if !found {
@@ -172,10 +172,10 @@ func foundText(body []byte) (string, error) {
 		if at < 0 {
 			continue
 		}
-		s := stream{rest: behind[at+1:]}
-		if piece, err := s.bytes(); err == nil {
+		s := typedStream{rest: behind[at+1:]}
+		if piece, err := s.readLengthPrefixed(); err == nil {
 			return strings.ToValidUTF8(string(piece), "\ufffd"), nil
 		}
 	}
-	return "", errStream
+	return "", errInvalidTypedstream
 }

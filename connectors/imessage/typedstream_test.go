@@ -13,11 +13,15 @@ import (
 
 // described are bodies as public descriptions of the form print them.
 var described = map[string]string{
-	"hi": "040b73747265616d747970656481e803840140848484124e5341747472696275746564537472696e67008484084e534f626a656374008592848484084e53537472696e67019484012b" +
-		"02686986840269490102928484840c4e5344696374696f6e617279009484016901928496961d5f5f6b494d4d657373616765506172744174747269627574654e616d658692848484084e" +
+	"hi": "040b73747265616d747970656481e803840140848484124e5341747472696275746564537472696e67008484084e534f626a6563740" +
+		"08592848484084e53537472696e67019484012b" +
+		"02686986840269490102928484840c4e5344696374696f6e617279009484016901928496961d5f5f6b494d4d657373616765506172744174" +
+		"747269627574654e616d658692848484084e" +
 		"534e756d626572008484074e5356616c7565009484012a84999900868686",
-	"Yes": "040b73747265616d747970656481e803840140848484124e5341747472696275746564537472696e67008484084e534f626a656374008592848484084e53537472696e67019484012b" +
-		"0359657386840269490103928484840c4e5344696374696f6e617279009484016901928496961d5f5f6b494d4d657373616765506172744174747269627574654e616d65869284848408" +
+	"Yes": "040b73747265616d747970656481e803840140848484124e5341747472696275746564537472696e67008484084e534f626a656374" +
+		"008592848484084e53537472696e67019484012b" +
+		"0359657386840269490103928484840c4e5344696374696f6e617279009484016901928496961d5f5f6b494d4d6573736167655061727441" +
+		"74747269627574654e616d65869284848408" +
 		"4e534e756d626572008484074e5356616c7565009484012a84999900868686",
 }
 
@@ -29,7 +33,7 @@ func TestDescribedBodies(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got, err := bodyText(body); err != nil || got != text {
+		if got, err := attributedText(body); err != nil || got != text {
 			t.Errorf("%q: %v", got, err)
 		}
 		if made := files.Body(text, false); !bytes.Equal(made, body) {
@@ -42,7 +46,7 @@ func TestDescribedBodies(t *testing.T) {
 func TestBodiesOfAnyText(t *testing.T) {
 	t.Parallel()
 	check := func(t interface{ Fatalf(string, ...any) }, text string, mutable bool) {
-		if got, err := bodyText(files.Body(text, mutable)); err != nil || got != text {
+		if got, err := attributedText(files.Body(text, mutable)); err != nil || got != text {
 			t.Fatalf("%d bytes came back as %d: %v", len(text), len(got), err)
 		}
 	}
@@ -53,15 +57,15 @@ func TestBodiesOfAnyText(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) { check(t, rapid.String().Draw(t, "text"), rapid.Bool().Draw(t, "mutable")) })
 }
 
-// FuzzBody holds that no body makes the decoder fail otherwise than by saying so, and that a
-// text is never longer than what it was read from.
+// FuzzBody checks that the decoder reports every invalid body as an error, and that a text is never longer than its
+// input.
 func FuzzBody(f *testing.F) {
 	f.Add(files.Body("hello", true))
 	f.Add(files.Body(strings.Repeat("long ", 9000), false))
 	f.Add([]byte("\x04\x0bstreamtyped\x81\xe8\x03\x84\x01@\x84\x84\x84\x08NSString\x01\x85\x84\x01+\x82\xff\xff\xff\xff"))
 	f.Add([]byte("NSString\x01\x94\x84\x01+\x03abc"))
 	f.Fuzz(func(t *testing.T, body []byte) {
-		text, err := bodyText(body)
+		text, err := attributedText(body)
 		if err != nil && text != "" || len(text) > 3*len(body) {
 			t.Errorf("%d bytes from %d: %v", len(text), len(body), err)
 		}
@@ -87,8 +91,10 @@ func TestSummaries(t *testing.T) {
 
 // FuzzSummary holds that no property list makes the reader fail.
 func FuzzSummary(f *testing.F) {
-	f.Add(files.Plist(map[string]any{"ec": map[string]any{"0": []any{map[string]any{"t": files.Body("x", false), "d": 2.0}}}, "rp": []any{0, 1}}))
-	f.Add([]byte("bplist00\xa2\x01\x01\x08\x00\x00\x00\x00\x00\x00\x01\x01\x00\x00\x00\x00\x00\x00\x00\x02\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x0b"))
+	f.Add(files.Plist(map[string]any{"ec": map[string]any{"0": []any{map[string]any{"t": files.Body("x", false),
+		"d": 2.0}}}, "rp": []any{0, 1}}))
+	f.Add([]byte("bplist00\xa2\x01\x01\x08\x00\x00\x00\x00\x00\x00\x01\x01\x00\x00\x00\x00\x00\x00\x00\x02\x00\x00\x00" +
+		"\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x0b"))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		if s := readSummary(data); len(s.text) > 1<<20+10*len(data)*plistValues {
 			t.Errorf("%d bytes of text", len(s.text))

@@ -6,7 +6,7 @@
 //	maildir.go  one message in a file of its own
 //	mbox.go     many messages in one file
 //
-// What a message says is read by connectorkit/message.
+// connectorkit/message reads the content of a message.
 package mail
 
 import (
@@ -23,25 +23,24 @@ import (
 var manifestJSON []byte
 
 // Connector is the connector of mail.
-func Connector() connectorkit.Connector { return connectorkit.MustNew(manifestJSON, open) }
+func Connector() connectorkit.Connector { return connectorkit.MustNew(manifestJSON, newCollectors) }
 
-func open(_ context.Context, s *connectorkit.Setup) ([]connectorkit.Collector, error) {
-	s.Mask(s.Env("PDPP_MAIL_REDACT"))
-	roots, stores := found(s.Env, reading{localfile.LimitsOf(s.Env("PDPP_MAIL_TEXT")).Text, s.NewBlob})
+func newCollectors(_ context.Context, s *connectorkit.Setup) ([]connectorkit.Collector, error) {
+	s.MaskSecrets(s.Env("PDPP_MAIL_REDACT"))
+	roots, stores := findMailFolders(s.Env, messageOptions{localfile.ParseLimits(s.Env("PDPP_MAIL_TEXT")).Text, s.NewBlob})
 	source := localfile.Source{Streams: []string{"messages", "attachments"}, Roots: roots, Stores: stores,
 		Settings: fmt.Sprintf("2; files up to %d", s.BlobLimit())}
 	return []connectorkit.Collector{source.Collector()}, nil
 }
 
-// reading is how messages are read: how much of their text is kept, and where the contents of what
-// came with them go.
-type reading struct {
+// messageOptions set how much text of a message is stored, and where attachments are written.
+type messageOptions struct {
 	text  int
 	files func() (*connectorkit.BlobWriter, error)
 }
 
-// begin is a message of a file.
-func (r reading) begin(f *localfile.File) *message.Message {
+// newMessage is a message of a file.
+func (r messageOptions) newMessage(f *localfile.File) *message.Message {
 	m := message.New(r.text)
 	if f.Wants([]string{"attachments"}) {
 		m.Files = r.files
@@ -49,10 +48,10 @@ func (r reading) begin(f *localfile.File) *message.Message {
 	return m
 }
 
-// emit brings a message and what came with it.
-func emit(f *localfile.File, m *message.Message) {
+// emitMessage emits a message and its attachments.
+func emitMessage(f *localfile.File, m *message.Message) {
 	f.Emit("messages", connectorkit.Upsert(&m.Record))
-	for _, a := range m.Attached() {
+	for _, a := range m.KeyedAttachments() {
 		f.Emit("attachments", a.Record(a))
 	}
 }

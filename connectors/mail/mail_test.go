@@ -33,13 +33,13 @@ func field(t testing.TB, kept *inprocess.MemoryRunner, key, name string) any {
 	return rec[name]
 }
 
-// TestFlagsAreRenames holds that a message stays the same record whatever its name says of it.
+// TestFlagsAreRenames shows that a message stays the same record when flags in its file name change.
 func TestFlagsAreRenames(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	put(t, dir, "maildir/new/1.a.host", "Subject: Hello\nFrom: mara@example.org\n\nBody\n")
 	put(t, dir, "maildir/tmp/2.b.host", "Subject: Not yet\n\n")
-	kept := inprocess.New(t, mail.Connector(), env(dir))
+	kept := inprocess.NewMemoryRunner(t, mail.Connector(), env(dir))
 	run := func() { t.Helper(); kept.Run() }
 	run()
 	move := func(from, to string) {
@@ -70,17 +70,18 @@ func TestFlagsAreRenames(t *testing.T) {
 	}
 }
 
-// TestMbox holds that a mbox is read on, that one which was written anew changes nothing that was
-// there, and that a message which is written in part is completed later.
+// TestMbox shows that an mbox is continued, that rewriting one changes no existing record, and that a partly written
+// message is completed later.
 func TestMbox(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	one := func(n int, body string) string {
-		return fmt.Sprintf("From mara@example.org Mon Jan 05 10:00:%02d 2026\nMessage-ID: <%d@x>\nSubject: Number %d\nStatus: RO\n\n%s\n\n", n, n, n, body)
+		return fmt.Sprintf("From mara@example.org Mon Jan 05 10:00:%02d 2026\nMessage-ID: <%d@x>\nSubject: Number %d\n"+
+			"Status: RO\n\n%s\n\n", n, n, n, body)
 	}
 	text := one(1, "first\n\n>From the harbour\n>>From far\nFrom here it is no new message") + one(2, "second")
 	put(t, dir, "mbox/a.mbox", text)
-	kept := inprocess.New(t, mail.Connector(), env(dir))
+	kept := inprocess.NewMemoryRunner(t, mail.Connector(), env(dir))
 	run := func() { t.Helper(); kept.Run() }
 	run()
 	bodies := func() (out []string) {
@@ -106,7 +107,8 @@ func TestMbox(t *testing.T) {
 		t.Errorf("%q", got)
 	}
 	before := kept.Writes
-	put(t, dir, "mbox/a.mbox", strings.ReplaceAll(text[strings.Index(text, "From mara@example.org Mon Jan 05 10:00:02"):]+third, "\n", "\r\n"))
+	put(t, dir, "mbox/a.mbox",
+		strings.ReplaceAll(text[strings.Index(text, "From mara@example.org Mon Jan 05 10:00:02"):]+third, "\n", "\r\n"))
 	run()
 	if got := bodies(); len(got) != 3 {
 		t.Errorf("%d messages, %d writes", len(got), kept.Writes-before)
@@ -121,20 +123,26 @@ func TestOneMessage(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	put(t, dir, "maildir/cur/1.a.host:2,", strings.Join([]string{
-		"Received: from x", "From: =?utf-8?q?M=C3=A4ra?= =?utf-8?q?_Ito?= <MARA@example.org>", "To: undisclosed-recipients:;", "Cc: broken <a@example.org, \"B\" <b@example.org>",
+		"Received: from x", "From: =?utf-8?q?M=C3=A4ra?= =?utf-8?q?_Ito?= <MARA@example.org>", "To: undisclosed-recipients:;",
+		"Cc: broken <a@example.org, \"B\" <b@example.org>",
 		"Subject: =?koi8-r?B?8NLJ18XU?= and", "\tmore", "Date: Tue, 3 Mar 2026 10:00:00 +0100 (CET)", "Message-ID: <m@x>",
 		"In-Reply-To: <p@x>", "References: <r@x> <p@x>", "X-GM-THRID: 1700000000000000001",
-		"X-Gmail-Labels: =?UTF-8?Q?Wichtig,=C3=96ffentlich?=", "Content-Type: multipart/mixed; boundary=out", "", "preamble", "--out",
-		"Content-Type: multipart/related; boundary=in", "", "--in", "Content-Type: text/html; charset=iso-8859-15", "Content-Transfer-Encoding: quoted-printable", "",
-		"<html><head><title>no</title></head><body><h1>Price</h1><p>12=A4 f=FCr=", " zwei</p><table><tr><td>a</td><td>b</td></tr></table></body></html>", "--in",
-		"Content-Type: image/gif", "Content-ID: <pic@x>", "Content-Disposition: inline; filename=\"pic.gif\"", "Content-Transfer-Encoding: base64", "", "R0lGODlh", "--in--", "--out",
+		"X-Gmail-Labels: =?UTF-8?Q?Wichtig,=C3=96ffentlich?=", "Content-Type: multipart/mixed; boundary=out", "", "preamble",
+		"--out",
+		"Content-Type: multipart/related; boundary=in", "", "--in", "Content-Type: text/html; charset=iso-8859-15",
+		"Content-Transfer-Encoding: quoted-printable", "",
+		"<html><head><title>no</title></head><body><h1>Price</h1><p>12=A4 f=FCr=",
+		" zwei</p><table><tr><td>a</td><td>b</td></tr></table></body></html>", "--in",
+		"Content-Type: image/gif", "Content-ID: <pic@x>", "Content-Disposition: inline; filename=\"pic.gif\"",
+		"Content-Transfer-Encoding: base64", "", "R0lGODlh", "--in--", "--out",
 		"Content-Type: message/rfc822", "", "Subject: inner", "", "inner body", "--out--", "epilogue", "",
 	}, "\r\n"))
-	kept := inprocess.New(t, mail.Connector(), env(dir)).Run()
+	kept := inprocess.NewMemoryRunner(t, mail.Connector(), env(dir)).Run()
 	for name, want := range map[string]any{
 		"from_name": "Mära Ito", "from_address": "MARA@example.org", "subject": "Привет and more",
 		"date": "2026-03-03T09:00:00Z", "thread_id": "1700000000000000001", "in_reply_to": "p@x",
-		"text": "Price\n12€ für zwei\na b", "text_from_html": true, "attachment_count": 2.0, "folder": "INBOX", "message_id": "m@x", "malformed": nil,
+		"text": "Price\n12€ für zwei\na b", "text_from_html": true, "attachment_count": 2.0, "folder": "INBOX",
+		"message_id": "m@x", "malformed": nil,
 	} {
 		if got := field(t, kept, "maildir/1.a.host", name); got != want {
 			t.Errorf("%s is %q, want %q", name, got, want)
@@ -148,7 +156,8 @@ func TestOneMessage(t *testing.T) {
 		t.Errorf("labels %s", got)
 	}
 	for key, want := range map[string]string{
-		"maildir/1.a.host/1": `"file_name":"pic.gif","content_type":"image/gif","inline":true,"content_id":"pic@x","size_bytes":6,`,
+		"maildir/1.a.host/1": `"file_name":"pic.gif","content_type":"image/gif","inline":true,"content_id":"pic@x",` +
+			`"size_bytes":6,`,
 		"maildir/1.a.host/2": `"content_type":"message/rfc822","size_bytes":26,`,
 	} {
 		if got := kept.Records["attachments"][key]; !strings.Contains(got, want) {
@@ -161,18 +170,20 @@ func TestOneMessage(t *testing.T) {
 func TestThunderbird(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	put(t, dir, "p.default/Mail/Local Folders/Inbox", "From - Mon Jan 05 10:00:00 2026\nX-Mozilla-Status: 1007\nSubject: Kept\n\nx\n")
+	put(t, dir, "p.default/Mail/Local Folders/Inbox",
+		"From - Mon Jan 05 10:00:00 2026\nX-Mozilla-Status: 1007\nSubject: Kept\n\nx\n")
 	put(t, dir, "p.default/ImapMail/host/INBOX.msf", "// <!-- <mdb:mork:z")
 	put(t, dir, "p.default/ImapMail/host/odd", "no mailbox")
 	put(t, dir, "p.default/logins.json", "{}")
-	kept := inprocess.New(t, mail.Connector(), map[string]string{"MAIL_THUNDERBIRD_DIR": dir}).Run()
+	kept := inprocess.NewMemoryRunner(t, mail.Connector(), map[string]string{"MAIL_THUNDERBIRD_DIR": dir}).Run()
 	if len(kept.Keys("messages")) != 1 || len(kept.Gaps()) != 0 {
 		t.Errorf("messages %v, gaps %v", kept.Keys("messages"), kept.Gaps())
 	}
 	if got := field(t, kept, kept.Keys("messages")[0], "flags"); fmt.Sprint(got) != "[flagged passed replied seen]" {
 		t.Errorf("flags %v", got)
 	}
-	if got := kept.Records["coverage_diagnostics"]["thunderbird"]; !strings.Contains(got, `"no_mailbox":1`) || !strings.Contains(got, `"files_read":2`) {
+	if got := kept.Records["coverage_diagnostics"]["thunderbird"]; !strings.Contains(got, `"no_mailbox":1`) ||
+		!strings.Contains(got, `"files_read":2`) {
 		t.Errorf("account %s", got)
 	}
 }

@@ -17,22 +17,23 @@ import (
 	"github.com/pdpp-go/pdpp/connectorkit/localfile"
 )
 
-var maildirFlags = map[rune]string{'S': "seen", 'R': "replied", 'F': "flagged", 'T': "trashed", 'D': "draft", 'P': "passed"}
+var maildirFlags = map[rune]string{'S': "seen", 'R': "replied", 'F': "flagged", 'T': "trashed", 'D': "draft",
+	'P': "passed"}
 
-// readMaildir reads one message. It never changes; its name says its folder and its flags.
-func readMaildir(f *localfile.File, h *os.File, state jsontext.Value, how reading) error {
+// readMaildir reads one message. Its content never changes; its file name holds its folder and its flags.
+func readMaildir(f *localfile.File, h *os.File, state jsontext.Value, how messageOptions) error {
 	sum := sha256.Sum256(fmt.Appendf(nil, "%s\x00%d", f.Rel, f.Size))
 	form := hex.EncodeToString(sum[:8])
 	if string(state) == strconv.Quote(form) {
 		return nil // it was sent so
 	}
-	m := how.begin(f)
-	if err := m.Read(bufio.NewReaderSize(io.LimitReader(h, f.Size), bufferSize)); err != nil {
+	m := how.newMessage(f)
+	if err := m.Read(bufio.NewReaderSize(io.LimitReader(h, f.Size), readBuffer)); err != nil {
 		return err
 	}
 	m.ID = "maildir/" + f.ID
 	m.Folder = maildirFolder(f.Rel)
-	_, flags := cutFlags(path.Base(f.Rel))
+	_, flags := cutMaildirFlags(path.Base(f.Rel))
 	for _, c := range flags {
 		if name := maildirFlags[c]; name != "" && !slices.Contains(m.Flags, name) {
 			m.Flags = append(m.Flags, name)
@@ -40,13 +41,12 @@ func readMaildir(f *localfile.File, h *os.File, state jsontext.Value, how readin
 	}
 	slices.Sort(m.Flags)
 	f.Read(f.Size)
-	emit(f, m)
+	emitMessage(f, m)
 	f.SetState(form)
 	return nil
 }
 
-// maildirFolder is the folder of a message, without cur and new, and without the dots that stand
-// for slashes.
+// maildirFolder returns the folder of a message, without cur and new, with slashes instead of dots.
 func maildirFolder(rel string) string {
 	dir := path.Dir(path.Dir(rel))
 	if dir == "." {

@@ -21,9 +21,9 @@ func TestMain(m *testing.M) { shared.Main(m) }
 
 // theServer is the one server of this package, without limits.
 func theServer(t testing.TB) *dendrite.Server {
-	program, base := dendrite.Program(t), realserver.Postgres(t)
+	program, base := dendrite.Program(t), realserver.PostgresAddress(t)
 	shared.Start = func(dir string) (*dendrite.Server, func() error, error) {
-		database, drop, err := realserver.NewDatabase(base, "dendrite")
+		database, drop, err := realserver.CreateDatabase(base, "dendrite")
 		if err != nil {
 			return nil, nil, err
 		}
@@ -36,7 +36,7 @@ func theServer(t testing.TB) *dendrite.Server {
 	return shared.Get(t)
 }
 
-// person is somebody in some rooms, with a friend; the server's database tell what exists.
+// person is a member of some rooms, with a friend. The server's database shows what exists.
 type person struct {
 	*dendrite.Account
 	friend *dendrite.Account
@@ -44,25 +44,27 @@ type person struct {
 	made   int
 }
 
-// open makes a person with so many messages in three rooms, edited, removed and with files now and then.
-func open(t testing.TB, said int) (*person, *connectortest.Sim) {
+// openTestAccount makes a person with so many messages in three rooms, edited, removed and with files now and then.
+func openTestAccount(t testing.TB, reported int) (*person, *connectortest.Sim) {
 	t.Helper()
 	server := theServer(t)
-	p := fill(t, server, said)
+	p := fill(t, server, reported)
 	gate := providersim.NewGate(providersim.GateOptions{ErrorBody: func(code string) []byte {
 		if code == "token_expired" {
 			return []byte(`{"errcode":"M_UNKNOWN_TOKEN","error":"Unknown token"}`)
 		}
 		return []byte(`{"errcode":"M_UNKNOWN","error":"` + code + `"}`)
 	}})
-	return p, p.sim(realserver.Front(t, gate, server.URL, "/_matrix/client/v3/{call}", "/_matrix/client/v3/rooms/{room}/messages", "/_matrix/client/v1/media/download/"), gate)
+	return p, p.sim(realserver.StartFront(t, gate, server.URL, "/_matrix/client/v3/{call}",
+		"/_matrix/client/v3/rooms/{room}/messages", "/_matrix/client/v1/media/download/"), gate)
 }
 
 func (p *person) sim(address string, gate *providersim.Gate) *connectortest.Sim {
-	return &connectortest.Sim{Provider: p, Gate: gate, Env: map[string]string{"MATRIX_HOMESERVER": address, "MATRIX_ACCESS_TOKEN": p.Token}}
+	return &connectortest.Sim{Provider: p, Gate: gate,
+		Env: map[string]string{"MATRIX_HOMESERVER": address, "MATRIX_ACCESS_TOKEN": p.Token}}
 }
 
-func fill(t testing.TB, server *dendrite.Server, said int) *person {
+func fill(t testing.TB, server *dendrite.Server, announced int) *person {
 	t.Helper()
 	p := &person{}
 	var err error
@@ -77,7 +79,9 @@ func fill(t testing.TB, server *dendrite.Server, said int) *person {
 			t.Fatal(err)
 		}
 	}
-	for _, m := range []providersim.Mutation{{Op: "say", N: said}, {Op: "edit", N: 2 + said/20}, {Op: "remove", N: 2}, {Op: "show", N: 2 + said/50}, {Op: "whisper", N: 3}} {
+	for _, m := range []providersim.Mutation{{Op: "say", N: announced}, {Op: "edit", N: 2 + announced/20},
+		{Op: "remove", N: 2},
+		{Op: "show", N: 2 + announced/50}, {Op: "whisper", N: 3}} {
 		if _, err := p.Mutate(m); err != nil {
 			t.Fatal(err)
 		}
@@ -115,7 +119,7 @@ func (p *person) Truth() providersim.Truth {
 // Mutate changes what there is as the person and their friend do.
 //
 //	say N       N messages, by both, most of them in the first room
-//	edit N      N of the person's own texts say something else
+//	edit N      N of the person's own texts are replaced
 //	remove N    N messages are taken back, with their files
 //	show N      N pictures
 //	whisper N   N messages in the encrypted room
@@ -136,16 +140,20 @@ func (p *person) Mutate(m providersim.Mutation) (providersim.Mutated, error) {
 		}
 		switch m.Op {
 		case "say":
-			_, err = who.Send(room, "m.room.message", map[string]any{"msgtype": "m.text", "body": fmt.Sprintf("Glaze %d ünlike 🏺", p.made), "format": "org.matrix.custom.html", "formatted_body": fmt.Sprintf("<b>Glaze %d</b>", p.made)})
+			_, err = who.Send(room, "m.room.message",
+				map[string]any{"msgtype": "m.text", "body": fmt.Sprintf("Glaze %d ünlike 🏺", p.made),
+					"format": "org.matrix.custom.html", "formatted_body": fmt.Sprintf("<b>Glaze %d</b>", p.made)})
 		case "whisper":
-			_, err = who.Send(p.rooms[2], "m.room.encrypted", map[string]any{"algorithm": "m.megolm.v1.aes-sha2", "ciphertext": "AwgAEnB", "session_id": "s"})
+			_, err = who.Send(p.rooms[2], "m.room.encrypted",
+				map[string]any{"algorithm": "m.megolm.v1.aes-sha2", "ciphertext": "AwgAEnB", "session_id": "s"})
 		case "show":
 			err = p.show(room)
 		case "edit":
 			at, id := p.pick(n, m.N, func(r map[string]any) bool { return r["mine"] == true && r["message_type"] == "m.text" })
 			_, err = p.Send(at, "m.room.message", map[string]any{
-				"msgtype": "m.text", "body": "* other", "m.new_content": map[string]any{"msgtype": "m.text", "body": fmt.Sprintf("Kiln %d", p.made)},
-				"m.relates_to": map[string]any{"rel_type": "m.replace", "event_id": id},
+				"msgtype": "m.text", "body": "* other",
+				"m.new_content": map[string]any{"msgtype": "m.text", "body": fmt.Sprintf("Kiln %d", p.made)},
+				"m.relates_to":  map[string]any{"rel_type": "m.replace", "event_id": id},
 			})
 		case "remove":
 			at, id := p.pick(n, m.N, func(r map[string]any) bool { return r["mine"] == true && r["encrypted"] == false })
@@ -178,7 +186,9 @@ func (p *person) show(room string) error {
 	if err != nil {
 		return err
 	}
-	_, err = p.Send(room, "m.room.message", map[string]any{"msgtype": "m.image", "body": fmt.Sprintf("bowl %d.png", p.made), "url": uri, "info": map[string]any{"mimetype": "image/png", "size": len(picture)}})
+	_, err = p.Send(room, "m.room.message",
+		map[string]any{"msgtype": "m.image", "body": fmt.Sprintf("bowl %d.png", p.made), "url": uri,
+			"info": map[string]any{"mimetype": "image/png", "size": len(picture)}})
 	return err
 }
 

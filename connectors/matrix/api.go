@@ -12,50 +12,50 @@ import (
 	"github.com/pdpp-go/pdpp/governor/governhttp"
 )
 
-// account is a person on a homeserver. None of its methods waits or retries.
-type account struct {
+// matrixAccount is a person on a homeserver. None of its methods waits or retries.
+type matrixAccount struct {
 	client, files *governhttp.Client
 	setup         *connectorkit.Setup
 	anew          bool // the run reads everything again
 
-	user string // whose token it is; empty until asked
+	user string // owner of the token; empty until requested
 }
 
-// know finds out whose token it is, once in a run.
-func (a *account) know(ctx context.Context) error {
+// fetchAccount requests the owner of the token, once per run.
+func (a *matrixAccount) fetchAccount(ctx context.Context) error {
 	if a.user != "" {
 		return nil
 	}
 	var me struct {
 		UserID string `json:"user_id"`
 	}
-	if err := a.get(ctx, "/_matrix/client/v3/account/whoami", nil, &me); err != nil {
+	if err := a.getJSON(ctx, "/_matrix/client/v3/account/whoami", nil, &me); err != nil {
 		return err
 	}
 	if me.UserID == "" {
-		return connectorkit.Fail(connectorkit.Malformed, errForm)
+		return connectorkit.Fail(connectorkit.Malformed, errUnexpectedShape)
 	}
 	a.user = me.UserID
 	return nil
 }
 
-// get asks for one thing and reads the answer.
-func (a *account) get(ctx context.Context, path string, query url.Values, into any) error {
+// getJSON requests a path and decodes the answer.
+func (a *matrixAccount) getJSON(ctx context.Context, path string, query url.Values, into any) error {
 	resp, err := a.client.Get(ctx, path, query)
 	if err != nil {
 		return err
 	}
 	if json.Unmarshal(resp.Body, into) != nil {
-		return connectorkit.Fail(connectorkit.Malformed, errForm)
+		return connectorkit.Fail(connectorkit.Malformed, errUnexpectedShape)
 	}
 	return nil
 }
 
-// roomPath is where what a room has is asked for.
-func roomPath(room string) string { return "/_matrix/client/v3/rooms/" + url.PathEscape(room) }
+// roomEndpoint returns the path of a room's endpoints.
+func roomEndpoint(room string) string { return "/_matrix/client/v3/rooms/" + url.PathEscape(room) }
 
-// event is one of a room.
-type event struct {
+// roomEvent is one of a room.
+type roomEvent struct {
 	ID       string         `json:"event_id"`
 	Type     string         `json:"type"`
 	Sender   string         `json:"sender"`
@@ -72,15 +72,16 @@ type event struct {
 	editedMS int64
 }
 
-// moment spells a time as records do.
-func moment(ms int64) string { return time.UnixMilli(ms).UTC().Format("2006-01-02T15:04:05.000Z") }
+// formatMillis spells a time as records do.
+func formatMillis(ms int64) string {
+	return time.UnixMilli(ms).UTC().Format("2006-01-02T15:04:05.000Z")
+}
 
-// redacted tells whether its content was taken away.
-func (e event) redacted() bool { return len(e.Unsigned.RedactedBecause) > 0 }
+// isRedacted reports whether the content of the event was removed.
+func (e roomEvent) isRedacted() bool { return len(e.Unsigned.RedactedBecause) > 0 }
 
-// redacts is the event that this one takes the content of; rooms of newer versions have it in the
-// content.
-func (e event) redacts() string {
+// redactedEventID returns the event that this one redacts; newer room versions have it in the content.
+func (e roomEvent) redactedEventID() string {
 	if e.Redacts != "" {
 		return e.Redacts
 	}
@@ -91,10 +92,11 @@ func (e event) redacts() string {
 	return c.Redacts
 }
 
-// read decodes an event; what came as one and is none has no id.
-func read(raw jsontext.Value) (e event, err error) {
-	if err = json.Unmarshal(raw, &e); err == nil && (e.ID == "" || e.Type == "" || e.Sender == "" || e.SentMS <= 0 || e.Content.Kind() != '{') {
-		err = errForm
+// decodeEvent decodes an event; an invalid event has no id.
+func decodeEvent(raw jsontext.Value) (e roomEvent, err error) {
+	if err = json.Unmarshal(raw, &e); err == nil && (e.ID == "" || e.Type == "" || e.Sender == "" || e.SentMS <= 0 ||
+		e.Content.Kind() != '{') {
+		err = errUnexpectedShape
 	}
 	if err != nil {
 		e.ID = ""
@@ -102,35 +104,40 @@ func read(raw jsontext.Value) (e event, err error) {
 	return e, err
 }
 
-// list is what a room has of some kind; things stay raw, so that a malformed one spoils itself alone.
-type list struct {
+// rawEventList holds the events of one kind in a room. They stay raw, so that a malformed event does not spoil the
+// others.
+type rawEventList struct {
 	Events []jsontext.Value `json:"events"`
 }
 
-// update is what happened in a room since a moment.
-type update struct {
-	State    list `json:"state"`
+// roomUpdate is what happened in a room since a moment.
+type roomUpdate struct {
+	State   rawEventList `json:"state"`
+	Summary struct {
+		Joined jsontext.Value `json:"m.joined_member_count"` // raw: of another type it spoils nothing
+	} `json:"summary"`
 	Timeline struct {
-		list
-		// Limited says that there is more between that moment and the first of these events, which is
-		// asked for from Before backwards.
+		rawEventList
+		// Limited is set when there are more events between that time and the first of these. They are requested backwards
+		// from Before.
 		Limited bool   `json:"limited"`
 		Before  string `json:"prev_batch"`
 	} `json:"timeline"`
 }
 
-// updates is what happened in all rooms.
-type updates struct {
+// syncUpdates is what happened in all rooms.
+type syncUpdates struct {
 	Next  string `json:"next_batch"`
 	Rooms struct {
-		Join  map[string]update `json:"join"`
-		Leave map[string]update `json:"leave"`
+		Join  map[string]roomUpdate `json:"join"`
+		Leave map[string]roomUpdate `json:"leave"`
 	} `json:"rooms"`
 }
 
-// sync asks for what happened since a moment, or how everything is when that is empty: events of
-// these types alone, of state and of what is said.
-func (a *account) sync(ctx context.Context, since string, state, said []string, limit int) (updates, error) {
+// syncSince requests what happened since a token, or the whole state when it is empty. It asks only for these types
+// of state and timeline events.
+func (a *matrixAccount) syncSince(ctx context.Context, since string, state, texts []string, limit int) (syncUpdates,
+	error) {
 	type filter struct {
 		Types    []string `json:"types,omitzero"`
 		NotTypes []string `json:"not_types,omitzero"`
@@ -142,22 +149,23 @@ func (a *account) sync(ctx context.Context, since string, state, said []string, 
 		states = filter{Types: state}
 	}
 	text, err := json.Marshal(map[string]any{
-		"room":     map[string]any{"state": states, "timeline": filter{Types: said, Limit: limit}, "ephemeral": nothing, "account_data": nothing, "include_leave": since != ""},
+		"room": map[string]any{"state": states, "timeline": filter{Types: texts, Limit: limit}, "ephemeral": nothing,
+			"account_data": nothing, "include_leave": since != ""},
 		"presence": nothing, "account_data": nothing,
 	}, json.Deterministic(true))
 	if err != nil {
-		return updates{}, err
+		return syncUpdates{}, err
 	}
 	query := url.Values{"timeout": {"0"}, "filter": {string(text)}}
 	if since != "" {
 		query.Set("since", since)
 	}
-	var u updates
-	if err := a.get(ctx, "/_matrix/client/v3/sync", query, &u); err != nil {
-		return updates{}, err
+	var u syncUpdates
+	if err := a.getJSON(ctx, "/_matrix/client/v3/sync", query, &u); err != nil {
+		return syncUpdates{}, err
 	}
 	if u.Next == "" {
-		return updates{}, connectorkit.Fail(connectorkit.Malformed, errForm)
+		return syncUpdates{}, connectorkit.Fail(connectorkit.Malformed, errUnexpectedShape)
 	}
 	return u, nil
 }

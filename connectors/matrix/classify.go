@@ -11,11 +11,11 @@ import (
 	"github.com/pdpp-go/pdpp/governor/governhttp"
 )
 
-var errForm = errors.New("the answer is not that of a Matrix homeserver")
+var errUnexpectedShape = errors.New("the answer does not come from a Matrix homeserver")
 
-// classify says what an answer means. A refusal has a name in the body, and there it says, too, how
-// long to wait: in milliseconds, and often in no header.
-func classify(r *governhttp.Response) error {
+// classifyResponse returns the error that an answer means. The body of a refusal has an error name and the wait in
+// milliseconds, often without a header.
+func classifyResponse(r *governhttp.Response) error {
 	if r.Status == http.StatusOK {
 		return connectorkit.WholeJSON(r)
 	}
@@ -24,7 +24,8 @@ func classify(r *governhttp.Response) error {
 		RetryMS *float64 `json:"retry_after_ms"`
 	}
 	_ = json.Unmarshal(r.Body, &refusal) // without a name the status decides
-	if refusal.Code == "M_LIMIT_EXCEEDED" && !r.HasRetryAfter && refusal.RetryMS != nil && *refusal.RetryMS >= 0 && *refusal.RetryMS < 1e12 {
+	if refusal.Code == "M_LIMIT_EXCEEDED" && !r.HasRetryAfter && refusal.RetryMS != nil && *refusal.RetryMS >= 0 &&
+		*refusal.RetryMS < 1e12 {
 		r.RetryAfter, r.HasRetryAfter = time.Duration(*refusal.RetryMS*float64(time.Millisecond)), true
 	}
 	e := &connectorkit.Error{Status: r.Status, RetryAfter: r.RetryAfter, HasRetryAfter: r.HasRetryAfter}
@@ -47,12 +48,12 @@ func classifyFile(r *governhttp.Response) error {
 		return nil
 	}
 	if r.Status == http.StatusOK {
-		return connectorkit.Fail(connectorkit.Malformed, errForm)
+		return connectorkit.Fail(connectorkit.Malformed, errUnexpectedShape)
 	}
-	return classify(r)
+	return classifyResponse(r)
 }
 
-// classOf is the class of an error; empty when it has none.
+// classOf returns the class of an error; empty when it has none.
 func classOf(err error) connectorkit.Class {
 	var e *connectorkit.Error
 	if errors.As(err, &e) {

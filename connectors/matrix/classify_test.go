@@ -10,7 +10,7 @@ import (
 	"github.com/pdpp-go/pdpp/governor/governhttp"
 )
 
-// What an answer means stands in its body: how long to wait, too.
+// The body of an answer holds its meaning, including the time to wait.
 func TestClassify(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -20,7 +20,8 @@ func TestClassify(t *testing.T) {
 		wait   time.Duration
 		waits  bool
 	}{
-		{429, `{"errcode":"M_LIMIT_EXCEEDED","error":"slow","retry_after_ms":1500}`, connectorkit.RateLimited, 1500 * time.Millisecond, true},
+		{429, `{"errcode":"M_LIMIT_EXCEEDED","error":"slow","retry_after_ms":1500}`, connectorkit.RateLimited,
+			1500 * time.Millisecond, true},
 		{429, `{"errcode":"M_LIMIT_EXCEEDED","retry_after_ms":0.5}`, connectorkit.RateLimited, 500 * time.Microsecond, true},
 		{429, `{"errcode":"M_LIMIT_EXCEEDED"}`, connectorkit.RateLimited, 0, false},
 		{429, `{"errcode":"M_LIMIT_EXCEEDED","retry_after_ms":-1}`, connectorkit.RateLimited, 0, false},
@@ -37,7 +38,7 @@ func TestClassify(t *testing.T) {
 	} {
 		r := &governhttp.Response{Status: c.status, Header: http.Header{}, Body: []byte(c.body)}
 		var e *connectorkit.Error
-		if !errors.As(classify(r), &e) || e.Class != c.class || c.waits != r.HasRetryAfter || c.wait != r.RetryAfter {
+		if !errors.As(classifyResponse(r), &e) || e.Class != c.class || c.waits != r.HasRetryAfter || c.wait != r.RetryAfter {
 			t.Errorf("%d %s: %+v, wait %v %v", c.status, c.body, e, r.RetryAfter, r.HasRetryAfter)
 		}
 	}

@@ -12,23 +12,24 @@ import (
 
 // TestConformance holds the connector to the suite against a real Dendrite; long, to all of it.
 func TestConformance(t *testing.T) {
-	connectortest.Conform(t, target(t, 60), target(t, 260))
+	connectortest.RunSuite(t, target(t, 60), target(t, 260))
 	if os.Getenv("PDPP_CHAOS_MINUTES") != "" {
 		t.Run("real throttle", realThrottle)
 	}
 }
 
-func target(t *testing.T, said int) connectortest.Target {
+func target(t *testing.T, reported int) connectortest.Target {
 	t.Helper()
 	return connectortest.Target{
-		Connector: connectortest.BuiltIn(t, "matrix"),
+		Connector: connectortest.BuiltInConnector(t, "matrix"),
 		Start: func(t *testing.T) *connectortest.Sim {
-			_, sim := open(t, said)
+			_, sim := openTestAccount(t, reported)
 			return sim
 		},
 		Credential: "MATRIX_ACCESS_TOKEN",
 		Changes: []providersim.Mutation{
-			{Op: "say", N: 25}, {Op: "edit", N: 3}, {Op: "show", N: 2}, {Op: "whisper", N: 1}, {Op: "rename", N: 1}, {Op: "remove_file", N: 1}, {Op: "leave"}, {Op: "create", N: 1},
+			{Op: "say", N: 25}, {Op: "edit", N: 3}, {Op: "show", N: 2}, {Op: "whisper", N: 1}, {Op: "rename", N: 1},
+			{Op: "remove_file", N: 1}, {Op: "leave"}, {Op: "create", N: 1},
 		},
 		Deletion: providersim.Mutation{Op: "remove", N: 3}, DeletedStream: "messages",
 		Scoped: "messages", OptionalField: "html", Beside: true,

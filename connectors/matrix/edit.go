@@ -13,8 +13,8 @@ import (
 	"github.com/pdpp-go/pdpp/connectorkit"
 )
 
-// original is the event that an event replaces; empty when it replaces none.
-func original(e event) string {
+// replacedEventID returns the event that an event replaces; empty when it replaces none.
+func replacedEventID(e roomEvent) string {
 	var c struct {
 		Relates struct {
 			Kind  string `json:"rel_type"`
@@ -27,41 +27,43 @@ func original(e event) string {
 	return c.Relates.Event
 }
 
-// edit is an event that replaces another one. The last one counts, by the time of its sender.
-type edit struct {
+// replacementEvent is an event that replaces another one. The last one counts, by the time of its sender.
+type replacementEvent struct {
 	ID     string `json:"i"`
 	SentMS int64  `json:"t"`
 }
 
-// concerns is what an edit is remembered by: only whoever sent an event can replace it.
-func concerns(id, sender string) string { return id + " " + sender }
+// editKey returns the key under which an edit is remembered. Only the sender of an event can replace it.
+func editKey(id, sender string) string { return id + " " + sender }
 
-// edited makes a record of the event that another one replaces. Backwards the original is still to
+// recordOfEdited makes a record of the event that another one replaces. Backwards the original is still to
 // come, or is stored: then settle asks for it.
-func (t *timeline) edited(ctx context.Context, room string, e event, backwards bool) (*connectorkit.Record, error) {
-	p, id := t.walk.rooms[room], original(e)
+func (t *roomTimeline) recordOfEdited(ctx context.Context, room string, e roomEvent,
+	backwards bool) (*connectorkit.Record, error) {
+	p, id := t.walk.rooms[room], replacedEventID(e)
 	if backwards || len(p.Spans) > 0 {
 		if p.Edits == nil {
-			p.Edits = map[string]edit{}
+			p.Edits = map[string]replacementEvent{}
 		}
-		if known := p.Edits[concerns(id, e.Sender)]; known.SentMS < e.SentMS || known.SentMS == e.SentMS && known.ID < e.ID {
-			p.Edits[concerns(id, e.Sender)] = edit{e.ID, e.SentMS}
+		if known := p.Edits[editKey(id, e.Sender)]; known.SentMS < e.SentMS || known.SentMS == e.SentMS && known.ID < e.ID {
+			p.Edits[editKey(id, e.Sender)] = replacementEvent{e.ID, e.SentMS}
 		}
 	}
 	if backwards {
 		return nil, nil
 	}
-	return t.apply(ctx, room, id, e)
+	return t.applyReplacement(ctx, room, id, e)
 }
 
-// apply makes a record of an event as another one has it; nil when it cannot be seen or is not its sender's.
-func (t *timeline) apply(ctx context.Context, room, id string, by event) (*connectorkit.Record, error) {
-	first, err := t.event(ctx, room, id)
-	if err != nil || first.ID == "" || first.redacted() || original(first) != "" {
+// applyReplacement makes a record of an event as another one has it; nil when it cannot be seen or is not its sender's.
+func (t *roomTimeline) applyReplacement(ctx context.Context, room, id string, by roomEvent) (*connectorkit.Record,
+	error) {
+	first, err := t.fetchEvent(ctx, room, id)
+	if err != nil || first.ID == "" || first.isRedacted() || replacedEventID(first) != "" {
 		return nil, err
 	}
-	if e, ok := replaced(first, by); ok {
-		return t.kind.record(ctx, room, e)
+	if e, ok := withReplacement(first, by); ok {
+		return t.kind.recordOf(ctx, room, e)
 	}
 	return nil, nil
 }
@@ -69,20 +71,20 @@ func (t *timeline) apply(ctx context.Context, room, id string, by event) (*conne
 // perSettling is how many edits are settled at once.
 const perSettling = 20
 
-// settle makes records of events that were stored before edits of them were read backwards.
-func (t *timeline) settle(ctx context.Context, room string) (records []connectorkit.Record, err error) {
+// applyPendingEdits makes records of events that were stored before edits of them were read backwards.
+func (t *roomTimeline) applyPendingEdits(ctx context.Context, room string) (records []connectorkit.Record, err error) {
 	p := t.walk.rooms[room]
 	for _, which := range slices.Sorted(maps.Keys(p.Edits)) {
 		if len(records) == perSettling {
 			break
 		}
-		last, err := t.event(ctx, room, p.Edits[which].ID)
+		last, err := t.fetchEvent(ctx, room, p.Edits[which].ID)
 		if err != nil {
 			return nil, err
 		}
 		id, _, _ := strings.Cut(which, " ")
 		if last.ID != "" {
-			record, err := t.apply(ctx, room, id, last)
+			record, err := t.applyReplacement(ctx, room, id, last)
 			if err != nil {
 				return nil, err
 			}
@@ -95,33 +97,34 @@ func (t *timeline) settle(ctx context.Context, room string) (records []connector
 	return records, nil
 }
 
-// event gives an event by its id; an empty one when it cannot be seen.
-func (t *timeline) event(ctx context.Context, room, id string) (event, error) {
+// fetchEvent returns an event by its id; an empty one when it is not visible.
+func (t *roomTimeline) fetchEvent(ctx context.Context, room, id string) (roomEvent, error) {
 	if e, near := t.walk.near[id]; near {
 		return e, nil
 	}
 	var raw jsontext.Value
-	err := t.get(ctx, roomPath(room)+"/event/"+url.PathEscape(id), nil, &raw)
+	err := t.getJSON(ctx, roomEndpoint(room)+"/event/"+url.PathEscape(id), nil, &raw)
 	if class := classOf(err); class == connectorkit.NotFound || class == connectorkit.Forbidden {
-		return event{}, nil
+		return roomEvent{}, nil
 	}
 	if err != nil {
-		return event{}, err
+		return roomEvent{}, err
 	}
-	e, err := read(raw)
+	e, err := decodeEvent(raw)
 	if err != nil {
-		return event{}, connectorkit.Fail(connectorkit.Malformed, err)
+		return roomEvent{}, connectorkit.Fail(connectorkit.Malformed, err)
 	}
 	return e, nil
 }
 
-// replaced is an event with the content of its replacement, unless somebody else sent that, or its
-// content was taken away.
-func replaced(e, by event) (event, bool) {
+// withReplacement returns an event with the content of its replacement. It ignores replacements by other senders and
+// of redacted events.
+func withReplacement(e, by roomEvent) (roomEvent, bool) {
 	var c struct {
 		New jsontext.Value `json:"m.new_content"`
 	}
-	if by.Sender != e.Sender || by.Type != e.Type || by.redacted() || json.Unmarshal(by.Content, &c) != nil || c.New.Kind() != '{' {
+	if by.Sender != e.Sender || by.Type != e.Type || by.isRedacted() || json.Unmarshal(by.Content, &c) != nil ||
+		c.New.Kind() != '{' {
 		return e, false
 	}
 	e.new, e.editedMS = c.New, by.SentMS

@@ -12,13 +12,13 @@ import (
 	"github.com/pdpp-go/pdpp/governor/governhttp"
 )
 
-// media are the files that people send. Each has the key of the message that it came with, so that
-// it goes with it. What stands for a file in an encrypted room is encrypted, too, and is no file here.
-type media struct{ *account }
+// mediaKind collects the files that people send. A file has the key of its message, so that both are deleted
+// together. Files in encrypted rooms are encrypted and are not collected.
+type mediaKind struct{ *matrixAccount }
 
-func (media) types() []string { return []string{"m.room.message", "m.room.redaction"} }
+func (mediaKind) eventTypes() []string { return []string{"m.room.message", "m.room.redaction"} }
 
-func (media) edits() bool { return false }
+func (mediaKind) appliesEdits() bool { return false }
 
 type mediaRecord struct {
 	ID       string                `json:"id"`
@@ -32,18 +32,19 @@ type mediaRecord struct {
 	BlobRef  *connectorkit.BlobRef `json:"blob_ref"`
 }
 
-func (m media) record(ctx context.Context, room string, e event) (*connectorkit.Record, error) {
-	var c said
-	if json.Unmarshal(e.Content, &c) != nil || c.file() == "" || c.URL == "" {
-		return nil, nil // the message says so
+func (m mediaKind) recordOf(ctx context.Context, room string, e roomEvent) (*connectorkit.Record, error) {
+	var c messageContent
+	if json.Unmarshal(e.Content, &c) != nil || c.sentFileName() == "" || c.URL == "" {
+		return nil, nil // the message record has the reason
 	}
 	fault := connectorkit.Unreadable(e.ID, nil)
 	server, id, ok := strings.Cut(strings.TrimPrefix(c.URL, "mxc://"), "/")
 	if !ok || server == "" || id == "" || !strings.HasPrefix(c.URL, "mxc://") {
 		return &fault, nil
 	}
-	out := mediaRecord{ID: e.ID, Room: room, Sender: e.Sender, SentAt: moment(e.SentMS), Name: c.file(), MIMEType: c.Info.MIMEType, Bytes: c.Info.Bytes, URL: c.URL}
-	saved, kind, err := m.fetch(ctx, server, id, c.Info.Bytes)
+	out := mediaRecord{ID: e.ID, Room: room, Sender: e.Sender, SentAt: formatMillis(e.SentMS), Name: c.sentFileName(),
+		MIMEType: c.Info.MIMEType, Bytes: c.Info.Bytes, URL: c.URL}
+	saved, kind, err := m.fetchFile(ctx, server, id, c.Info.Bytes)
 	switch class := classOf(err); {
 	case class == connectorkit.NotFound || class == connectorkit.Forbidden || class == connectorkit.Gone:
 		return &fault, nil
@@ -61,27 +62,28 @@ func (m media) record(ctx context.Context, room string, e event) (*connectorkit.
 	return &record, nil
 }
 
-// fetch reads one file, unless it is announced as larger than the owner keeps. One of another size than
-// its sender told is read twice: senders err, and so do proxies, but not twice in the same way.
-func (m media) fetch(ctx context.Context, server, id string, announced int64) (connectorkit.SavedBlob, string, error) {
+// fetchFile downloads one file, unless its announced size exceeds the owner's limit. A file of another size than
+// announced is downloaded twice, because senders and proxies err, but not twice in the same way.
+func (m mediaKind) fetchFile(ctx context.Context, server, id string, announced int64) (connectorkit.SavedBlob, string,
+	error) {
 	if limit := m.setup.BlobLimit(); limit >= 0 && announced > limit {
-		return connectorkit.TooLarge(), "", nil
+		return connectorkit.OversizedBlob(), "", nil
 	}
 	path := url.PathEscape(server) + "/" + url.PathEscape(id)
-	saved, kind, err := m.load(ctx, path)
+	saved, kind, err := m.downloadFile(ctx, path)
 	if err != nil || saved.TooLarge || saved.Bytes == announced {
 		return saved, kind, err
 	}
-	again, kind, err := m.load(ctx, path)
+	again, kind, err := m.downloadFile(ctx, path)
 	if err == nil && again.SHA256 != saved.SHA256 && again.Bytes != announced {
-		err = connectorkit.Fail(connectorkit.Unavailable, errForm)
+		err = connectorkit.Fail(connectorkit.Unavailable, errUnexpectedShape)
 	}
 	saved.Remove()
 	return again, kind, err
 }
 
-// load reads a file once. Servers from before files had to be asked for with a token have another place.
-func (m media) load(ctx context.Context, path string) (connectorkit.SavedBlob, string, error) {
+// downloadFile downloads a file once. Older servers without authenticated media have another path.
+func (m mediaKind) downloadFile(ctx context.Context, path string) (connectorkit.SavedBlob, string, error) {
 	resp, err := m.files.Do(ctx, governhttp.Request{Path: "/_matrix/client/v1/media/download/" + path, Stream: true})
 	if classOf(err) == connectorkit.NotFound {
 		resp, err = m.files.Do(ctx, governhttp.Request{Path: "/_matrix/media/v3/download/" + path, Stream: true})

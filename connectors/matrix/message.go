@@ -8,14 +8,14 @@ import (
 	"github.com/pdpp-go/pdpp/connectorkit"
 )
 
-// messages are what people say.
-type messages struct{ *account }
+// messageKind collects messages.
+type messageKind struct{ *matrixAccount }
 
-func (messages) types() []string {
+func (messageKind) eventTypes() []string {
 	return []string{"m.room.message", "m.sticker", "m.room.encrypted", "m.room.redaction"}
 }
 
-func (messages) edits() bool { return true }
+func (messageKind) appliesEdits() bool { return true }
 
 type messageRecord struct {
 	ID        string `json:"id"`
@@ -33,8 +33,8 @@ type messageRecord struct {
 	Encrypted bool   `json:"encrypted"`
 }
 
-// said is the content of a message.
-type said struct {
+// messageContent is the content of a message.
+type messageContent struct {
 	Kind     string `json:"msgtype"`
 	Body     string `json:"body"`
 	Form     string `json:"format"`
@@ -54,8 +54,8 @@ type said struct {
 	} `json:"m.relates_to"`
 }
 
-// file is the name of what was sent; empty when no file was.
-func (s said) file() string {
+// sentFileName returns the name of a sent file; empty when the message has no file.
+func (s messageContent) sentFileName() string {
 	switch s.Kind {
 	case "m.image", "m.file", "m.audio", "m.video":
 		if s.FileName != "" {
@@ -66,13 +66,14 @@ func (s said) file() string {
 	return ""
 }
 
-func (m messages) record(_ context.Context, room string, e event) (*connectorkit.Record, error) {
-	out := messageRecord{ID: e.ID, Room: room, Sender: e.Sender, Mine: e.Sender == m.user, SentAt: moment(e.SentMS), Encrypted: e.Type == "m.room.encrypted"}
+func (m messageKind) recordOf(_ context.Context, room string, e roomEvent) (*connectorkit.Record, error) {
+	out := messageRecord{ID: e.ID, Room: room, Sender: e.Sender, Mine: e.Sender == m.user, SentAt: formatMillis(e.SentMS),
+		Encrypted: e.Type == "m.room.encrypted"}
 	record := connectorkit.Upsert(&out)
 	if out.Encrypted {
-		return &record, nil // what it says is not for us
+		return &record, nil // its content is encrypted
 	}
-	var c said
+	var c messageContent
 	if err := json.Unmarshal(e.Content, &c); err != nil {
 		fault := connectorkit.Unreadable(e.ID, err)
 		return &fault, nil
@@ -82,14 +83,14 @@ func (m messages) record(_ context.Context, room string, e event) (*connectorkit
 		out.Thread = c.Relates.Event
 	}
 	if e.new != nil {
-		c = said{}
+		c = messageContent{}
 		if err := json.Unmarshal(e.new, &c); err != nil {
 			fault := connectorkit.Unreadable(e.ID, err)
 			return &fault, nil
 		}
-		out.EditedAt = moment(e.editedMS)
+		out.EditedAt = formatMillis(e.editedMS)
 	}
-	out.Kind, out.Text, out.FileName = c.Kind, c.Body, c.file()
+	out.Kind, out.Text, out.FileName = c.Kind, c.Body, c.sentFileName()
 	if e.Type == "m.sticker" {
 		out.Kind = e.Type
 	}

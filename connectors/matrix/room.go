@@ -12,16 +12,18 @@ import (
 	"github.com/pdpp-go/pdpp/connectorkit"
 )
 
-// described are the types of events that say what a room is.
-var described = []string{"m.room.create", "m.room.name", "m.room.topic", "m.room.canonical_alias", "m.room.encryption", "m.room.tombstone"}
+// roomStateTypes are the types of events that describe a room.
+var roomStateTypes = []string{"m.room.create", "m.room.name", "m.room.topic", "m.room.canonical_alias",
+	"m.room.encryption",
+	"m.room.tombstone"}
 
-// rooms are those that the person is in or was in. What changed in one does not say how the rest of
-// it is, so that such a room is asked for. The bookmark holds
+// roomCollector reads the rooms that the person is in or was in. A change does not include the rest of a room's
+// state, so a changed room is requested. The bookmark holds
 //
-//	since   the moment up to which everything is known
-//	todo    rooms that are to be asked for, each with a sign of whether the person has left it
-type rooms struct {
-	*account
+//	since   the sync token up to which everything is known
+//	todo    rooms to request, each with a flag for rooms that the person has left
+type roomCollector struct {
+	*matrixAccount
 	since  string
 	todo   []string
 	begun  bool
@@ -43,9 +45,9 @@ type roomRecord struct {
 	Membership string `json:"membership"`
 }
 
-func (r *rooms) page(ctx context.Context, at connectorkit.Cursor) (connectorkit.Page, error) {
+func (r *roomCollector) fetchNextPage(ctx context.Context, at connectorkit.Cursor) (connectorkit.Page, error) {
 	if !r.begun || len(at) == 0 && r.since != "" {
-		if err := r.know(ctx); err != nil {
+		if err := r.fetchAccount(ctx); err != nil {
 			return connectorkit.Page{}, err
 		}
 		r.begun, r.synced, r.since, r.todo = true, false, "", nil
@@ -57,9 +59,9 @@ func (r *rooms) page(ctx context.Context, at connectorkit.Cursor) (connectorkit.
 	var records []connectorkit.Record
 	var err error
 	if len(r.todo) > 0 {
-		records, err = r.ask(ctx)
+		records, err = r.fetchRoomState(ctx)
 	} else {
-		records, err = r.news(ctx)
+		records, err = r.readRoomChanges(ctx)
 	}
 	if err != nil {
 		return connectorkit.Page{}, err
@@ -77,10 +79,10 @@ func (r *rooms) page(ctx context.Context, at connectorkit.Cursor) (connectorkit.
 	return page, nil
 }
 
-// news reads what changed. The first time everything comes at once.
-func (r *rooms) news(ctx context.Context) ([]connectorkit.Record, error) {
+// readRoomChanges reads what changed. The first time everything comes at once.
+func (r *roomCollector) readRoomChanges(ctx context.Context) ([]connectorkit.Record, error) {
 	mine := []string{"m.room.member"}
-	got, err := r.sync(ctx, r.since, append(mine, described...), append(mine, described...), perSync)
+	got, err := r.syncSince(ctx, r.since, append(mine, roomStateTypes...), append(mine, roomStateTypes...), eventsPerSync)
 	if err != nil {
 		return nil, err
 	}
@@ -90,8 +92,8 @@ func (r *rooms) news(ctx context.Context) ([]connectorkit.Record, error) {
 		all := append(slices.Clone(u.State.Events), u.Timeline.Events...)
 		switch {
 		case r.since == "" && !u.Timeline.Limited:
-			records = append(records, room(id, "join", all))
-		case u.Timeline.Limited || slices.ContainsFunc(all, r.tells):
+			records = append(records, roomRecordOf(id, "join", all))
+		case u.Timeline.Limited || slices.ContainsFunc(all, r.changesRoom):
 			r.todo = append(r.todo, id)
 		}
 	}
@@ -102,20 +104,20 @@ func (r *rooms) news(ctx context.Context) ([]connectorkit.Record, error) {
 	return records, nil
 }
 
-// tells reports whether an event changes what is said of a room.
-func (r *rooms) tells(raw jsontext.Value) bool {
-	e, err := read(raw)
-	return err != nil || slices.Contains(described, e.Type) || e.StateKey != nil && *e.StateKey == r.user
+// changesRoom reports whether an event changes the description of a room.
+func (r *roomCollector) changesRoom(raw jsontext.Value) bool {
+	e, err := decodeEvent(raw)
+	return err != nil || slices.Contains(roomStateTypes, e.Type) || e.StateKey != nil && *e.StateKey == r.user
 }
 
-// ask reads a room as it is, or as it was when the person left.
-func (r *rooms) ask(ctx context.Context) ([]connectorkit.Record, error) {
+// fetchRoomState reads a room as it is, or as it was when the person left.
+func (r *roomCollector) fetchRoomState(ctx context.Context) ([]connectorkit.Record, error) {
 	id, membership := r.todo[0], "join"
 	if id != "" && id[0] == '-' {
 		id, membership = id[1:], "leave"
 	}
 	var all []jsontext.Value
-	err := r.get(ctx, roomPath(id)+"/state", nil, &all)
+	err := r.getJSON(ctx, roomEndpoint(id)+"/state", nil, &all)
 	class := classOf(err)
 	if err != nil && class != connectorkit.Forbidden && class != connectorkit.NotFound {
 		return nil, err
@@ -124,14 +126,14 @@ func (r *rooms) ask(ctx context.Context) ([]connectorkit.Record, error) {
 	if err != nil { // it has been forgotten since
 		return []connectorkit.Record{connectorkit.Delete(id)}, nil
 	}
-	return []connectorkit.Record{room(id, membership, all)}, nil
+	return []connectorkit.Record{roomRecordOf(id, membership, all)}, nil
 }
 
-// room makes a record of the events that say what a room is, in order.
-func room(id, membership string, all []jsontext.Value) connectorkit.Record {
+// roomRecordOf returns the record of a room from its state events, in order.
+func roomRecordOf(id, membership string, all []jsontext.Value) connectorkit.Record {
 	out := roomRecord{ID: id, Membership: membership}
 	for _, raw := range all {
-		e, err := read(raw)
+		e, err := decodeEvent(raw)
 		if err != nil {
 			return connectorkit.Unreadable(id, err)
 		}
@@ -151,7 +153,7 @@ func room(id, membership string, all []jsontext.Value) connectorkit.Record {
 		}
 		switch e.Type {
 		case "m.room.create":
-			out.Creator, out.CreatedAt, out.Version, out.Type = e.Sender, moment(e.SentMS), c.Version, c.Type
+			out.Creator, out.CreatedAt, out.Version, out.Type = e.Sender, formatMillis(e.SentMS), c.Version, c.Type
 		case "m.room.name":
 			out.Name = c.Name
 		case "m.room.topic":
@@ -167,9 +169,9 @@ func room(id, membership string, all []jsontext.Value) connectorkit.Record {
 	return connectorkit.Upsert(out)
 }
 
-// members are the people in the rooms: every event says all of one of them.
-type members struct {
-	*account
+// memberCollector reads the members of the rooms. Every event describes one member completely.
+type memberCollector struct {
+	*matrixAccount
 }
 
 type memberRecord struct {
@@ -181,8 +183,8 @@ type memberRecord struct {
 	ChangedAt  string `json:"changed_at"`
 }
 
-func (m *members) page(ctx context.Context, at connectorkit.Cursor) (connectorkit.Page, error) {
-	if err := m.know(ctx); err != nil {
+func (m *memberCollector) fetchNextPage(ctx context.Context, at connectorkit.Cursor) (connectorkit.Page, error) {
+	if err := m.fetchAccount(ctx); err != nil {
 		return connectorkit.Page{}, err
 	}
 	since := at["since"]
@@ -190,23 +192,30 @@ func (m *members) page(ctx context.Context, at connectorkit.Cursor) (connectorki
 		since = ""
 	}
 	types := []string{"m.room.member"}
-	got, err := m.sync(ctx, since, types, types, perSync)
+	got, err := m.syncSince(ctx, since, types, types, eventsPerSync)
 	if err != nil {
 		return connectorkit.Page{}, err
 	}
 	page := connectorkit.Page{Next: connectorkit.Cursor{"account": m.user, "since": got.Next}}
-	for _, section := range []map[string]update{got.Rooms.Join, got.Rooms.Leave} {
+	for _, section := range []map[string]roomUpdate{got.Rooms.Join, got.Rooms.Leave} {
 		for _, id := range slices.Sorted(maps.Keys(section)) {
+			joined := map[string]bool{}
 			for _, raw := range append(slices.Clone(section[id].State.Events), section[id].Timeline.Events...) {
-				page.Records = append(page.Records, member(id, raw))
+				page.Records = append(page.Records, memberRecordOf(id, raw, joined))
+			}
+			announced, err := strconv.ParseInt(string(section[id].Summary.Joined), 10, 64)
+			if err == nil && since == "" {
+				m.setup.CompareCount("members", "GET _matrix/client/v3/sync", "rooms/join/*/summary/m.joined_member_count",
+					announced, int64(len(joined)))
 			}
 		}
 	}
 	return page, nil
 }
 
-func member(room string, raw jsontext.Value) connectorkit.Record {
-	e, err := read(raw)
+// memberRecordOf returns the record of a member, and adds to joined who is in the room after the event.
+func memberRecordOf(room string, raw jsontext.Value, joined map[string]bool) connectorkit.Record {
+	e, err := decodeEvent(raw)
 	if err != nil || e.StateKey == nil {
 		return connectorkit.Unreadable("", err)
 	}
@@ -218,5 +227,8 @@ func member(room string, raw jsontext.Value) connectorkit.Record {
 	if err := json.Unmarshal(e.Content, &c); err != nil || c.Membership == "" {
 		return connectorkit.Unreadable(id, err)
 	}
-	return connectorkit.Upsert(memberRecord{id, room, *e.StateKey, c.Name, c.Membership, moment(e.SentMS)})
+	if delete(joined, *e.StateKey); c.Membership == "join" {
+		joined[*e.StateKey] = true
+	}
+	return connectorkit.Upsert(memberRecord{id, room, *e.StateKey, c.Name, c.Membership, formatMillis(e.SentMS)})
 }

@@ -10,13 +10,12 @@ import (
 	"github.com/pdpp-go/pdpp/providersim"
 )
 
-// realThrottle collects more than the limiter of a real server lets pass at once: a first time, and a
-// second time with what the first has learned. The limiter is the server's own with its usual settings:
-// so many requests in each cool-off. It tells in the body alone how long to wait.
+// realThrottle collects more than a real server's limiter allows at once: first without and then with learned limits.
+// The limiter has its default settings: a number of requests in each cool-off. Only the body names the wait.
 func realThrottle(t *testing.T) {
 	const rooms, burst, coolOff = 40, 20, 500
 	program, dir := dendrite.Program(t), t.TempDir()
-	database, drop, err := realserver.NewDatabase(realserver.Postgres(t), "dendrite")
+	database, drop, err := realserver.CreateDatabase(realserver.PostgresAddress(t), "dendrite")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -64,11 +63,11 @@ func realThrottle(t *testing.T) {
 	target.Start = func(*testing.T) *connectortest.Sim {
 		return who.sim("", providersim.NewGate(providersim.GateOptions{}))
 	}
-	b := connectortest.NewBed(t, target)
+	b := connectortest.NewHarness(t, target)
 	for _, name := range []string{"cold", "warm"} {
 		with(dendrite.Limits{Threshold: burst, CoolOffMS: coolOff}, func(server *dendrite.Server) {
-			var counted *realserver.Counter
-			counted, address = realserver.Count(t, server.URL)
+			var counted *realserver.AnswerCounter
+			counted, address = realserver.CountAnswers(t, server.URL)
 			b.Env["MATRIX_HOMESERVER"] = address
 			who.Account = who.On(server)
 			begin := time.Now()

@@ -19,15 +19,15 @@ import (
 	"github.com/pdpp-go/pdpp/governor/governhttp"
 )
 
-// house is a homeserver in memory, which gives little at a time.
+// house is a homeserver in memory that returns few events at a time.
 type house struct {
 	r     *rand.Rand
 	all   []*told // in the order in which they came
-	most  int     // that it gives in one answer
+	most  int     // per answer
 	since int     // moments before it are not known any more
 }
 
-// told is an event of it.
+// told is one event of the house.
 type told struct {
 	room, id, sender, text string
 	edits                  string // the event that it replaces
@@ -45,15 +45,17 @@ func (h *house) event(e *told) map[string]any {
 	case e.redacted:
 		content, out["unsigned"] = map[string]any{}, map[string]any{"redacted_because": map[string]any{}}
 	case e.edits != "":
-		content = map[string]any{"body": "* ", "m.new_content": map[string]any{"body": e.text}, "m.relates_to": map[string]any{"rel_type": "m.replace", "event_id": e.edits}}
+		content = map[string]any{"body": "* ", "m.new_content": map[string]any{"body": e.text},
+			"m.relates_to": map[string]any{"rel_type": "m.replace", "event_id": e.edits}}
 	}
 	out["content"] = content
 	return out
 }
 
-// happen lets somebody say something, change what they said, or somebody else's, or take it back.
+// happen sends, edits or redacts a message, sometimes as a person without the right to.
 func (h *house) happen() {
-	e := &told{room: fmt.Sprintf("!room%d", h.r.IntN(3)), id: fmt.Sprintf("$%d", len(h.all)), sender: []string{"@a", "@b"}[h.r.IntN(2)], text: strconv.Itoa(len(h.all)), at: len(h.all)}
+	e := &told{room: fmt.Sprintf("!room%d", h.r.IntN(3)), id: fmt.Sprintf("$%d", len(h.all)),
+		sender: []string{"@a", "@b"}[h.r.IntN(2)], text: strconv.Itoa(len(h.all)), at: len(h.all)}
 	var own []*told
 	for _, o := range h.all {
 		if o.room == e.room && o.edits == "" && o.redacts == "" && !o.redacted {
@@ -106,7 +108,8 @@ func (h *house) RoundTrip(req *http.Request) (*http.Response, error) {
 		answer = h.event(h.all[at])
 	}
 	body, err := json.Marshal(answer)
-	return &http.Response{StatusCode: status, Header: http.Header{"Content-Type": {"application/json"}}, Body: io.NopCloser(bytes.NewReader(body)), Request: req}, err
+	return &http.Response{StatusCode: status, Header: http.Header{"Content-Type": {"application/json"}},
+		Body: io.NopCloser(bytes.NewReader(body)), Request: req}, err
 }
 
 // some are the newest events of a room between two moments, newest first, and where those before begin.
@@ -124,14 +127,14 @@ func (h *house) some(room string, after, before int) (chunk []map[string]any, fr
 	return chunk, from, false
 }
 
-// noting is messages, and notes what each says last.
+// noting is a messageKind that stores the latest text of each message.
 type noting struct {
-	messages
-	says map[string]string
+	messageKind
+	reports map[string]string
 }
 
-func (n noting) record(ctx context.Context, room string, e event) (*connectorkit.Record, error) {
-	var c said
+func (n noting) recordOf(ctx context.Context, room string, e roomEvent) (*connectorkit.Record, error) {
+	var c messageContent
 	text := e.Content
 	if e.new != nil {
 		text = e.new
@@ -139,35 +142,36 @@ func (n noting) record(ctx context.Context, room string, e event) (*connectorkit
 	if err := json.Unmarshal(text, &c); err != nil {
 		return nil, err
 	}
-	n.says[e.ID] = c.Body
-	return n.messages.record(ctx, room, e)
+	n.reports[e.ID] = c.Body
+	return n.messageKind.recordOf(ctx, room, e)
 }
 
-// TestTimelineSaysWhatWasSaidLast lets people talk, change and take back what they said, while and between
-// runs that are cut short anywhere, at a server that gives little at a time and forgets moments. In the end
-// every message that is there has been recorded last as its sender has it.
+// TestTimelineSaysWhatWasSaidLast sends, edits and redacts messages during and between interrupted runs, at a server
+// that returns few events at a time and forgets tokens. In the end the last record of every message matches its
+// sender's version.
 func TestTimelineSaysWhatWasSaidLast(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(50) {
 		r := rand.New(rand.NewPCG(seed, 5))
 		h := &house{r: r, most: 1 + r.IntN(6)}
 		client, err := governhttp.New(governhttp.Options{
-			BaseURL: "http://home.example", Classify: classify, Transport: h,
-			Sender: governhttp.NewSender(governor.New("test", func(c *governor.Config) { c.Discovery = 0 }), governhttp.SenderOptions{}),
+			BaseURL: "http://home.example", Classify: classifyResponse, Transport: h,
+			Sender: governhttp.NewSender(governor.New("test", func(c *governor.Config) { c.Discovery = 0 }),
+				governhttp.SenderOptions{}),
 		})
 		if err != nil {
 			t.Fatal(err)
 		}
-		says, at := map[string]string{}, connectorkit.Cursor(nil)
+		reportedBy, at := map[string]string{}, connectorkit.Cursor(nil)
 		for range r.IntN(40) {
 			h.happen()
 		}
 		for run := range 8 {
-			a := &account{client: client}
-			line := &timeline{account: a, kind: noting{messages{a}, says}}
+			a := &matrixAccount{client: client}
+			line := &roomTimeline{matrixAccount: a, kind: noting{messageKind{a}, reportedBy}}
 			last := run == 7
 			for pages := 0; ; pages++ {
-				page, err := line.page(t.Context(), at)
+				page, err := line.fetchNextPage(t.Context(), at)
 				if classOf(err) == connectorkit.CursorRejected && at != nil {
 					at = nil
 					continue
@@ -206,8 +210,8 @@ func TestTimelineSaysWhatWasSaidLast(t *testing.T) {
 					want = o.text
 				}
 			}
-			if says[e.id] != want {
-				t.Fatalf("seed %d: %s says %q, recorded is %q", seed, e.id, want, says[e.id])
+			if reportedBy[e.id] != want {
+				t.Fatalf("seed %d: %s contains %q, recorded is %q", seed, e.id, want, reportedBy[e.id])
 			}
 		}
 	}

@@ -22,12 +22,12 @@ func TestMain(m *testing.M) { shared.Main(m) }
 
 // theServer is the one server of this package.
 func theServer(t testing.TB) *miniflux.Server {
-	program, base := miniflux.Program(t), realserver.Postgres(t)
+	program, base := miniflux.Program(t), realserver.PostgresAddress(t)
 	shared.Start = func(dir string) (*miniflux.Server, func() error, error) { return miniflux.Start(program, base, dir) }
 	return shared.Get(t)
 }
 
-// person is somebody who reads, of whom the server's tables tell what exists.
+// person is a reader account. The server's tables show what exists.
 type person struct {
 	*miniflux.Account
 	feeds []int64
@@ -35,8 +35,8 @@ type person struct {
 	ahead atomic.Int64 // how much time has passed at the server, by its own clock
 }
 
-// open makes a new account with articles in three feeds, which are an hour old.
-func open(t testing.TB, articles int) (*person, *connectortest.Sim) {
+// openTestAccount makes a new account with articles in three feeds, which are an hour old.
+func openTestAccount(t testing.TB, articles int) (*person, *connectortest.Sim) {
 	t.Helper()
 	server := theServer(t)
 	account, err := server.Open()
@@ -52,9 +52,11 @@ func open(t testing.TB, articles int) (*person, *connectortest.Sim) {
 	if err := p.Age(time.Hour); err != nil {
 		t.Fatal(err)
 	}
-	gate := providersim.NewGate(providersim.GateOptions{Now: func() time.Time { return time.Now().Add(time.Duration(p.ahead.Load())) }})
+	gate := providersim.NewGate(providersim.GateOptions{Now: func() time.Time {
+		return time.Now().Add(time.Duration(p.ahead.Load()))
+	}})
 	return p, &connectortest.Sim{Provider: p, Gate: gate, Env: map[string]string{
-		"MINIFLUX_URL": realserver.Front(t, gate, server.URL, "/v1/{list}"), "MINIFLUX_API_KEY": p.Key,
+		"MINIFLUX_URL": realserver.StartFront(t, gate, server.URL, "/v1/{list}"), "MINIFLUX_API_KEY": p.Key,
 	}}
 }
 
@@ -71,7 +73,7 @@ func (p *person) Truth() providersim.Truth {
 	if err != nil {
 		panic(err)
 	}
-	return realserver.Truth(all)
+	return realserver.GroundTruth(all)
 }
 
 // Mutate changes the account as the person and their feeds do.
@@ -107,7 +109,8 @@ func (p *person) Mutate(m providersim.Mutation) (providersim.Mutated, error) {
 		return done, p.Send(http.MethodDelete, fmt.Sprintf("/v1/feeds/%d", gone), nil, nil)
 	case "rename_feed":
 		p.made++
-		return done, p.Send(http.MethodPut, fmt.Sprintf("/v1/feeds/%d", p.feeds[0]), map[string]any{"title": fmt.Sprintf("Harbour <%d>", p.made)}, nil)
+		return done, p.Send(http.MethodPut, fmt.Sprintf("/v1/feeds/%d", p.feeds[0]),
+			map[string]any{"title": fmt.Sprintf("Harbour <%d>", p.made)}, nil)
 	}
 	ids, err := p.some(m.N)
 	if err != nil {

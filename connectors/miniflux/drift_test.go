@@ -9,12 +9,12 @@ import (
 
 func TestDrift(t *testing.T) {
 	t.Parallel()
-	connectortest.Drift(t, target(t, 40))
+	connectortest.DetectDrift(t, target(t, 40))
 }
 
 func TestDriftTotals(t *testing.T) {
 	t.Parallel()
-	connectortest.DriftTotals(t, target(t, 40), "entries")
+	connectortest.DetectDriftTotals(t, target(t, 40), "entries")
 }
 
 func TestDriftMembers(t *testing.T) {

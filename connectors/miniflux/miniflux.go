@@ -2,108 +2,108 @@
 // read and what was starred.
 //
 //	manifest.json   what it declares: streams, schemas, variables, setup
-//	miniflux.go     open: environment in, client and collectors out
+//	miniflux.go     where the lists are, and what becomes of their members
 //	entries.go      what is new and what changed
-//	census.go       what is gone, found by counting
-//	map.go          how a thing of Miniflux's becomes one record
-//	classify.go     what an answer means
+//	deletionscan.go deleted entries, found by counting
 package miniflux
 
 import (
-	"context"
-	"crypto/sha256"
+	"bytes"
 	_ "embed"
-	"encoding/hex"
+	"errors"
+	"mime"
 	"net/http"
-	"net/url"
-	"strings"
 
 	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/pdpp-go/pdpp/connectorkit"
+	"github.com/pdpp-go/pdpp/connectorkit/rest"
 	"github.com/pdpp-go/pdpp/governor/governhttp"
-	"github.com/pdpp-go/pdpp/protocol"
 )
 
 //go:embed manifest.json
 var manifestJSON []byte
 
 // Connector is the Miniflux connector.
-func Connector() connectorkit.Connector { return connectorkit.MustNew(manifestJSON, open) }
+func Connector() connectorkit.Connector { return rest.MustNew(manifestJSON, source) }
 
-// maxBody bounds one answer: a hundred articles of the sizes that feeds have.
-const maxBody = 64 << 20
-
-func open(ctx context.Context, s *connectorkit.Setup) ([]connectorkit.Collector, error) {
-	address := strings.TrimSpace(s.Env("MINIFLUX_URL"))
-	if !strings.Contains(address, "://") {
-		address = "https://" + address
-	}
-	server, err := url.Parse(address)
-	if err != nil || server.Host == "" || server.User != nil || server.Scheme != "https" && server.Scheme != "http" {
-		return nil, connectorkit.End("miniflux_address_unreadable",
-			"the address of the server cannot be read: enter it as in https://reader.example.org and connect again", protocol.ManualActionRequired, false)
-	}
-	if err := s.SharedQuota(ctx,
-		connectorkit.SharedQuota{Account: server.Host + " " + s.Env("MINIFLUX_API_KEY")}); err != nil {
-		return nil, err
-	}
-	client, err := s.HTTP(governhttp.Options{
-		BaseURL: server.Scheme + "://" + server.Host + strings.TrimSuffix(strings.TrimSuffix(server.Path, "/"), "/v1"), Classify: classify, MaxBody: maxBody,
-		Header: http.Header{"X-Auth-Token": {strings.TrimSpace(s.Env("MINIFLUX_API_KEY"))}, "User-Agent": {"pdpp-miniflux-connector/1.0"}},
-	})
-	if err != nil {
-		return nil, err
-	}
-	r := &reader{client: client}
-	return []connectorkit.Collector{
-		r.whole("categories", "/v1/categories", category),
-		r.whole("feeds", "/v1/feeds", feed),
-		connectorkit.PagedStream{Stream: "entries", Page: (&entries{reader: r}).page},
-	}, nil
+var source = rest.Source{
+	Base:    rest.ServerURL("MINIFLUX_URL", "/v1"),
+	Auth:    rest.HeaderKey{Header: "X-Auth-Token", Variable: "MINIFLUX_API_KEY"},
+	Header:  http.Header{"User-Agent": {"pdpp-miniflux-connector/1.0"}},
+	QuotaOf: []string{"MINIFLUX_URL", "MINIFLUX_API_KEY"},
+	MaxBody: 64 << 20, // a hundred articles of the sizes that feeds have
+	Inspect: inspectAnswer,
+	// The digest of a list has only the collected members: the rest changes with every update of a feed.
+	Streams: []rest.Stream{
+		{Name: "categories", Request: rest.Request{Path: "categories"}, Sync: rest.FullList{Digest: true},
+			Fields: rest.Fields{"id": rest.NumberText("id"), "hidden": hidden}},
+		// Names, passwords and cookies for the feed's site, and the time of the last fetch, are no part of a subscription.
+		{Name: "feeds", Request: rest.Request{Path: "feeds"}, Sync: rest.FullList{Digest: true},
+			Fields: rest.Fields{"id": rest.NumberText("id"), "hidden": hidden, "disabled": rest.From("disabled").OrElse("false"),
+				"category_id": rest.NumberText("category.id"), "description": nonEmpty("description"),
+				"site_url": nonEmpty("site_url")}},
+		{Name: "entries", Collect: collectEntries,
+			Fields: rest.Fields{"id": rest.NumberText("id"), "feed_id": rest.NumberText("feed_id"),
+				"comments_url": nonEmpty("comments_url"), "author": nonEmpty("author"), "content": nonEmpty("content"),
+				"tags": nonEmpty("tags"), "published_at": rest.From("published_at").UTC(),
+				"created_at": rest.From("created_at").UTC(), "changed_at": rest.From("changed_at").UTC(),
+				"starred": rest.From("starred").OrElse("false"), "enclosures": rest.Computed(enclosures),
+				"reading_minutes": rest.Computed(func(item rest.Item) (jsontext.Value, error) {
+					return nonZero(item.Member("reading_time")), nil
+				})}},
+	},
 }
 
-// reader is a person's account on a server.
-type reader struct{ client *governhttp.Client }
+var hidden = rest.From("hide_globally").OrElse("false")
 
-// get asks for one thing and reads the answer.
-func (r *reader) get(ctx context.Context, path string, query url.Values, into any) (*governhttp.Response, error) {
-	resp, err := r.client.Get(ctx, path, query)
-	if err != nil {
-		return nil, err
+func nonEmpty(name string) rest.Field { return rest.From(name).NonEmpty() }
+
+// nonZero returns a number other than zero, or nil.
+func nonZero(v jsontext.Value) jsontext.Value {
+	if string(v) == "0" || v.Kind() == 'n' {
+		return nil
 	}
-	if json.Unmarshal(resp.Body, into) != nil {
-		return nil, connectorkit.Fail(connectorkit.Malformed, errForm)
-	}
-	return resp, nil
+	return v
 }
 
-// whole is a list that a server gives at once; absence is deletion. Its version is a digest of what
-// is collected of it: the rest changes whenever a feed is asked.
-func (r *reader) whole(stream, path string, read func(raw) (key string, record any, err error)) connectorkit.FullList {
-	return connectorkit.FullList{Stream: stream,
-		Page: func(ctx context.Context, v connectorkit.PageRequest) (connectorkit.InventoryPage, error) {
-			var all *[]raw
-			if _, err := r.get(ctx, path, nil, &all); err != nil {
-				return connectorkit.InventoryPage{}, err
-			}
-			if all == nil {
-				return connectorkit.InventoryPage{}, connectorkit.Fail(connectorkit.Malformed, errForm)
-			}
-			page, digest := connectorkit.InventoryPage{}, sha256.New()
-			for _, one := range *all {
-				key, record, err := read(one)
-				thing := connectorkit.ListItem{Key: key, Record: connectorkit.Upsert(record)}
-				if err == nil {
-					err = json.MarshalWrite(digest, record)
-				}
-				if err != nil {
-					thing = connectorkit.ListItem{Record: connectorkit.Unreadable("", err)}
-				}
-				page.Things = append(page.Things, thing)
-			}
-			page.Version = hex.EncodeToString(digest.Sum(nil)[:12])
-			page.Unchanged = page.Version == v.Version
-			return page, nil
-		}}
+// enclosures are the files that an entry points at, such as an episode of a podcast.
+func enclosures(item rest.Item) (jsontext.Value, error) {
+	var files []struct {
+		URL      string `json:"url"`
+		MIMEType string `json:"mime_type"`
+		Size     int64  `json:"size"`
+		Position int64  `json:"media_progression"`
+	}
+	raw := item.Member("enclosures")
+	if raw == nil {
+		return nil, nil
+	}
+	if err := json.Unmarshal(raw, &files); err != nil || len(files) == 0 {
+		return nil, err
+	}
+	type enclosureRecord struct {
+		URL      string `json:"url"`
+		MIMEType string `json:"mime_type,omitzero"`
+		Bytes    int64  `json:"size_bytes,omitzero"`
+		Position int64  `json:"position_seconds,omitzero"` // how far it was played
+	}
+	var out []enclosureRecord
+	for _, f := range files {
+		out = append(out, enclosureRecord{f.URL, f.MIMEType, f.Size, f.Position})
+	}
+	return json.Marshal(out)
+}
+
+var errUnexpectedShape = errors.New("the answer does not come from a Miniflux server")
+
+// inspectAnswer rejects what is not from Miniflux, and replaces bytes of feeds that are no text.
+func inspectAnswer(r *governhttp.Response) error {
+	kind, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type"))
+	if r.Status == http.StatusOK && kind != "application/json" {
+		return connectorkit.Fail(connectorkit.Malformed, errUnexpectedShape)
+	}
+	r.Body = bytes.ToValidUTF8(r.Body, []byte("\uFFFD"))
+	return nil
 }

@@ -15,10 +15,10 @@ import (
 	"github.com/pdpp-go/pdpp/protocol"
 )
 
-// reasonOrder: the file does not tell how its days are to be read.
+// reasonOrder marks a file that does not reveal the order of day and month.
 const reasonOrder protocol.Reason = "ambiguous_date_order"
 
-type activity struct {
+type activityRecord struct {
 	ID        string   `json:"id"`
 	Title     string   `json:"title,omitzero"`
 	WatchedAt string   `json:"watched_at"`
@@ -32,27 +32,26 @@ type activity struct {
 	Preview   string   `json:"preview_type,omitzero"` // a trailer or a hook, which Netflix plays unasked
 }
 
-// reader reads a table; order is the owner's word on how days are written.
-type reader struct{ order string }
+// tableReader reads a table; order is the owner's word on how days are written.
+type tableReader struct{ order string }
 
-type rowPlace struct {
+type rowPosition struct {
 	Rows int64 `json:"r"`
 }
 
-// columns are where a table has what.
-type columns map[string]int
+// columnPositions are where a table has what.
+type columnPositions map[string]int
 
-func (c columns) cell(row []string, name string) string {
+func (c columnPositions) cellOf(row []string, name string) string {
 	if i, ok := c[name]; ok && i < len(row) {
 		return strings.TrimSpace(row[i])
 	}
 	return ""
 }
 
-// columnsOf reads the first row. The short table is told by its two columns, whatever they are
-// called in the language of the account.
-func columnsOf(head []string) (c columns, full bool, ok bool) {
-	c = columns{}
+// parseHeader reads the first row. The short table is recognized by its two columns, in any language.
+func parseHeader(head []string) (c columnPositions, full bool, ok bool) {
+	c = columnPositions{}
 	for i, name := range head {
 		c[strings.ToLower(strings.TrimSpace(name))] = i
 	}
@@ -65,46 +64,46 @@ func columnsOf(head []string) (c columns, full bool, ok bool) {
 		return c, false, true // whatever other columns it has
 	}
 	if len(head) == 2 {
-		return columns{"title": 0, "date": 1}, false, true
+		return columnPositions{"title": 0, "date": 1}, false, true
 	}
 	return nil, false, false
 }
 
-func (r reader) read(ctx context.Context, m *localarchive.Member) error {
-	layout := dayLayout("")
+func (r tableReader) readActivity(ctx context.Context, m *localarchive.Member) error {
+	layout := dateOrderFromOwner("")
 	head := false
-	err := table(ctx, m, func(c columns, full bool, row []string, _ *localarchive.Table) error {
-		if !full && !head && looksLikeADay(c.cell(row, "date")) {
+	err := eachTableRow(ctx, m, func(c columnPositions, full bool, row []string, _ *localarchive.Table) error {
+		if !full && !head && looksLikeADay(c.cellOf(row, "date")) {
 			head = true
 		}
 		if !full && row != nil {
-			layout.see(c.cell(row, "date"))
+			layout.observeDate(c.cellOf(row, "date"))
 		}
 		if full {
-			return errEnough // only the short table has to be looked at twice
+			return errStopReading // only the short table has to be looked at twice
 		}
 		return nil
 	})
-	if err != nil && !errors.Is(err, errEnough) {
+	if err != nil && !errors.Is(err, errStopReading) {
 		return err
 	}
 	short := err == nil
 	if short && !head {
 		return localarchive.OtherKind("its second column has no days")
 	}
-	if short && !layout.decide(r.order) {
-		return localarchive.Refuse(reasonOrder, "the days can be read in two ways")
+	if short && !layout.decideOrder(r.order) {
+		return localarchive.RefuseMember(reasonOrder, "the days can be read in two ways")
 	}
-	var from rowPlace
+	var from rowPosition
 	m.State(&from)
 	times := map[[8]byte]uint32{}
-	return table(ctx, m, func(c columns, full bool, row []string, t *localarchive.Table) error {
-		var rec activity
+	return eachTableRow(ctx, m, func(c columnPositions, full bool, row []string, t *localarchive.Table) error {
+		var rec activityRecord
 		ok := row != nil
 		if ok && full {
-			rec, ok = fullRow(c, row)
+			rec, ok = readFullRow(c, row)
 		} else if ok {
-			rec, ok = layout.row(c, row, times)
+			rec, ok = layout.readShortRow(c, row, times)
 		}
 		switch {
 		case t.Row < from.Rows:
@@ -116,33 +115,34 @@ func (r reader) read(ctx context.Context, m *localarchive.Member) error {
 		default:
 			m.Row(t.Row, t.Length)
 		}
-		return m.Place(ctx, func() any { return rowPlace{t.Row + 1} })
+		return m.Place(ctx, func() any { return rowPosition{t.Row + 1} })
 	})
 }
 
-// errEnough ends a look at a table.
-var errEnough = errors.New("seen enough")
+// errStopReading ends a look at a table.
+var errStopReading = errors.New("stop reading")
 
-// table calls each for every row but the first; a row that cannot be read is nil.
-func table(ctx context.Context, m *localarchive.Member, each func(c columns, full bool, row []string, t *localarchive.Table) error) error {
+// eachTableRow calls each for every row but the first; a row that cannot be read is nil.
+func eachTableRow(ctx context.Context, m *localarchive.Member,
+	each func(c columnPositions, full bool, row []string, t *localarchive.Table) error) error {
 	in, err := m.Open(ctx, 0)
 	if err != nil {
 		return err
 	}
 	defer in.Close()
-	t := localarchive.NewTable(localarchive.Text(in))
+	t := localarchive.NewTable(localarchive.DecodedText(in))
 	head, err := t.Next()
-	if errors.Is(err, io.EOF) || errors.Is(err, localarchive.ErrRow) {
+	if errors.Is(err, io.EOF) || errors.Is(err, localarchive.ErrRowUnreadable) {
 		return localarchive.OtherKind("it has no first row")
 	}
 	if err != nil {
 		return err
 	}
-	c, full, ok := columnsOf(head)
+	c, full, ok := parseHeader(head)
 	if !ok {
 		return localarchive.OtherKind("its columns are not those of viewing activity")
 	}
-	if !full && looksLikeADay(c.cell(head, "date")) { // a table whose first row somebody took off
+	if !full && looksLikeADay(c.cellOf(head, "date")) { // a table without its header row
 		if err := each(c, full, head, t); err != nil {
 			return err
 		}
@@ -152,7 +152,7 @@ func table(ctx context.Context, m *localarchive.Member, each func(c columns, ful
 		switch {
 		case errors.Is(err, io.EOF):
 			return nil
-		case errors.Is(err, localarchive.ErrRow):
+		case errors.Is(err, localarchive.ErrRowUnreadable):
 			row = nil
 		case err != nil:
 			return err
@@ -163,45 +163,47 @@ func table(ctx context.Context, m *localarchive.Member, each func(c columns, ful
 	}
 }
 
-// fullRow reads a row of the full export, whose times are in UTC.
-func fullRow(c columns, row []string) (activity, bool) {
-	raw := c.cell(row, "start time")
+// readFullRow reads a row of the full export, which has times in UTC.
+func readFullRow(c columnPositions, row []string) (activityRecord, bool) {
+	raw := c.cellOf(row, "start time")
 	at, err := time.Parse("2006-01-02 15:04:05", raw)
 	if err != nil {
-		return activity{}, false
+		return activityRecord{}, false
 	}
-	rec := activity{
-		Title: c.cell(row, "title"), WatchedAt: at.Format(time.RFC3339), Precision: "instant", Raw: raw, Device: c.cell(row, "device type"),
-		Profile: c.cell(row, "profile name"), Country: c.cell(row, "country"), Schema: "full_export", Duration: seconds(c.cell(row, "duration")),
-		Preview: c.cell(row, "supplemental video type"),
+	rec := activityRecord{
+		Title: c.cellOf(row, "title"), WatchedAt: at.Format(time.RFC3339), Precision: "instant", Raw: raw,
+		Device:  c.cellOf(row, "device type"),
+		Profile: c.cellOf(row, "profile name"), Country: c.cellOf(row, "country"), Schema: "full_export",
+		Duration: parseDuration(c.cellOf(row, "duration")),
+		Preview:  c.cellOf(row, "supplemental video type"),
 	}
-	rec.ID = idOf("full", rec.Profile, raw, rec.Title, rec.Device, c.cell(row, "duration"))
+	rec.ID = hashedID("full", rec.Profile, raw, rec.Title, rec.Device, c.cellOf(row, "duration"))
 	return rec, true
 }
 
-// row reads a row of the short export, which has a day alone. Equal rows of a file are told
-// apart by their number among equals.
-func (d *dayOrder) row(c columns, row []string, times map[[8]byte]uint32) (activity, bool) {
-	raw := c.cell(row, "date")
-	day, ok := d.day(raw)
+// readShortRow reads a row of the short export, which has only a day. Equal rows of a file get different numbers.
+func (d *dateOrder) readShortRow(c columnPositions, row []string, times map[[8]byte]uint32) (activityRecord, bool) {
+	raw := c.cellOf(row, "date")
+	day, ok := d.parseDate(raw)
 	if !ok {
-		return activity{}, false
+		return activityRecord{}, false
 	}
-	rec := activity{Title: c.cell(row, "title"), WatchedAt: day.Format(time.RFC3339), Precision: "day", Raw: raw, Schema: "direct_history"}
+	rec := activityRecord{Title: c.cellOf(row, "title"), WatchedAt: day.Format(time.RFC3339), Precision: "day", Raw: raw,
+		Schema: "direct_history"}
 	sum := sha256.Sum256([]byte(rec.Title + "\x00" + rec.WatchedAt))
 	n := times[[8]byte(sum[:8])]
 	times[[8]byte(sum[:8])]++
-	rec.ID = idOf("day", rec.Title, rec.WatchedAt, strconv.FormatUint(uint64(n), 10))
+	rec.ID = hashedID("day", rec.Title, rec.WatchedAt, strconv.FormatUint(uint64(n), 10))
 	return rec, true
 }
 
-func idOf(parts ...string) string {
+func hashedID(parts ...string) string {
 	sum := sha256.Sum256([]byte(strings.Join(parts, "\x00")))
 	return hex.EncodeToString(sum[:16])
 }
 
-// seconds reads a duration as 01:02:03.
-func seconds(text string) *float64 {
+// parseDuration reads a duration as 01:02:03.
+func parseDuration(text string) *float64 {
 	total := 0.0
 	for _, part := range strings.Split(text, ":") {
 		n, err := strconv.ParseFloat(part, 64)

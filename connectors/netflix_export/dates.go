@@ -6,9 +6,9 @@ import (
 	"unicode"
 )
 
-// dayOrder finds out how a file writes its days: which of three numbers is the year, and
+// dateOrder finds out how a file writes its days: which of three numbers is the year, and
 // whether day or month comes first.
-type dayOrder struct {
+type dateOrder struct {
 	last           [2]time.Time // day first, month first
 	breaks         [2]int       // how often days go against the file's order, newest first, by order
 	rises          [2]int       // and against the other
@@ -18,10 +18,10 @@ type dayOrder struct {
 	order          string
 }
 
-func dayLayout(order string) *dayOrder { return &dayOrder{order: order} }
+func dateOrderFromOwner(order string) *dateOrder { return &dateOrder{order: order} }
 
-// numbers are the three numbers of a day, with digits of any script; false when it is none.
-func numbers(text string) (n [3]int, dots, ok bool) {
+// dateNumbers returns the three numbers of a date, with digits of any script; false when the text is no date.
+func dateNumbers(text string) (n [3]int, dots, ok bool) {
 	count, digits := 0, 0
 	for _, r := range text {
 		switch {
@@ -29,7 +29,7 @@ func numbers(text string) (n [3]int, dots, ok bool) {
 			if digits++; digits > 4 || count > 2 {
 				return n, false, false
 			}
-			n[count] = n[count]*10 + digitOf(r)
+			n[count] = n[count]*10 + digitValue(r)
 		case strings.ContainsRune("/.-年月. ", r):
 			if digits > 0 {
 				count, digits = count+1, 0
@@ -49,8 +49,8 @@ func numbers(text string) (n [3]int, dots, ok bool) {
 	return n, dots, count == 3
 }
 
-// digitOf is the value of a decimal digit: every script has its ten in a row.
-func digitOf(r rune) int {
+// digitValue is the value of a decimal digit: every script has its ten in a row.
+func digitValue(r rune) int {
 	zero := r
 	for zero > 0 && unicode.IsDigit(zero-1) && r-zero < 9 {
 		zero--
@@ -62,13 +62,13 @@ func digitOf(r rune) int {
 }
 
 func looksLikeADay(text string) bool {
-	_, _, ok := numbers(text)
+	_, _, ok := dateNumbers(text)
 	return ok
 }
 
-// see takes a day into account.
-func (d *dayOrder) see(text string) {
-	n, dots, ok := numbers(text)
+// observeDate updates the possible orders with a date.
+func (d *dateOrder) observeDate(text string) {
+	n, dots, ok := dateNumbers(text)
 	if !ok {
 		return
 	}
@@ -80,11 +80,11 @@ func (d *dayOrder) see(text string) {
 	if n[0] != n[1] {
 		d.differ++
 	}
-	if dots { // nobody writes a month first with dots
+	if dots { // dates with dots never start with the month
 		d.impossible[1]++
 	}
 	for order, at := range [2][2]int{{n[0], n[1]}, {n[1], n[0]}} {
-		day, ok := date(n[2], at[1], at[0])
+		day, ok := makeDate(n[2], at[1], at[0])
 		if !ok {
 			d.impossible[order]++
 			continue
@@ -101,8 +101,8 @@ func (d *dayOrder) see(text string) {
 	}
 }
 
-// decide settles the order; false when the file does not tell and neither does the owner.
-func (d *dayOrder) decide(owner string) bool {
+// decideOrder sets the order of day and month. It returns false when neither the file nor the owner reveals it.
+func (d *dateOrder) decideOrder(owner string) bool {
 	switch owner {
 	case "dmy", "mdy", "ymd":
 		d.order = owner
@@ -126,22 +126,22 @@ func (d *dayOrder) decide(owner string) bool {
 	return d.order != ""
 }
 
-// day reads a day in the order that was decided.
-func (d *dayOrder) day(text string) (time.Time, bool) {
-	n, _, ok := numbers(text)
+// parseDate reads a day in the order that was decided.
+func (d *dateOrder) parseDate(text string) (time.Time, bool) {
+	n, _, ok := dateNumbers(text)
 	switch {
 	case !ok:
 		return time.Time{}, false
 	case d.order == "ymd" || n[0] > 31:
-		return date(n[0], n[1], n[2])
+		return makeDate(n[0], n[1], n[2])
 	case d.order == "mdy":
-		return date(n[2], n[0], n[1])
+		return makeDate(n[2], n[0], n[1])
 	}
-	return date(n[2], n[1], n[0])
+	return makeDate(n[2], n[1], n[0])
 }
 
-// date makes a day; a year of two digits is of this century.
-func date(year, month, day int) (time.Time, bool) {
+// makeDate makes a day; a year of two digits is of this century.
+func makeDate(year, month, day int) (time.Time, bool) {
 	if year < 100 {
 		year += 2000
 	}

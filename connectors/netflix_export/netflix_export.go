@@ -1,4 +1,4 @@
-// Package netflixexport imports what Netflix gives its users of their viewing: the list of a
+// Package netflixexport imports Netflix viewing histories: the list of a
 // profile with titles and days, and the full export with times, devices and durations.
 //
 //	activity.go a row of either table
@@ -19,10 +19,10 @@ import (
 var manifestJSON []byte
 
 // Connector is the connector of Netflix exports.
-func Connector() connectorkit.Connector { return connectorkit.MustNew(manifestJSON, open) }
+func Connector() connectorkit.Connector { return connectorkit.MustNew(manifestJSON, newCollectors) }
 
-// leftOut are the parts of the full export that are not collected.
-var leftOut = []localfile.LeftOut{
+// uncollectedFiles are the parts of the full export that are not collected.
+var uncollectedFiles = []localfile.LeftOut{
 	{Name: "Searches, ratings, lists and other interactions", Patterns: []string{"**/CONTENT_INTERACTION/**"}},
 	{Name: "Account and payments", Patterns: []string{"**/ACCOUNT/**", "**/PAYMENT_AND_BILLING/**"}},
 	{Name: "Devices and addresses", Patterns: []string{"**/DEVICES/**", "**/IP_ADDRESSES/**"}},
@@ -32,17 +32,18 @@ var leftOut = []localfile.LeftOut{
 	{Name: "Clicks and games", Patterns: []string{"**/CLICKSTREAM/**", "**/GAMES/**"}},
 }
 
-func open(_ context.Context, s *connectorkit.Setup) ([]connectorkit.Collector, error) {
+func newCollectors(_ context.Context, s *connectorkit.Setup) ([]connectorkit.Collector, error) {
 	order := strings.ToLower(strings.TrimSpace(s.Env("NETFLIX_DATE_ORDER")))
 	return []connectorkit.Collector{localarchive.Import{
 		Dir: s.Env("NETFLIX_EXPORT_DIR"), Streams: []string{"viewing_activity", "previews"},
-		Kinds: []localarchive.Kind{{
-			// A table by itself may have any name; within the full export there are many others.
-			Name: "viewing", Patterns: []string{"**/ViewingActivity*.csv", "**/*[Vv]iewing[Hh]istory*.csv", "**/*viewing*history*.csv", "*.csv"},
-			Streams: []string{"viewing_activity", "previews"}, Reason: "what was watched", Read: reader{order}.read,
+		Kinds: []localarchive.MemberKind{{
+			// A single table may have any name; within the full export there are many others.
+			Name: "viewing", Patterns: []string{"**/ViewingActivity*.csv", "**/*[Vv]iewing[Hh]istory*.csv",
+				"**/*viewing*history*.csv", "*.csv"},
+			Streams: []string{"viewing_activity", "previews"}, Reason: "what was watched", Read: tableReader{order}.readActivity,
 		}},
 		Settings:  order,
-		LeftOut:   leftOut,
+		LeftOut:   uncollectedFiles,
 		Known:     []string{"**/CONTENT_INTERACTION/**", "**/Cover Sheet.pdf"},
 		Packaging: []string{"**/Cover Sheet.pdf", "**/Additional Information.pdf"},
 		Empty:     "the folder holds no Netflix export; put NetflixViewingHistory.csv or the zip of the full export into it",

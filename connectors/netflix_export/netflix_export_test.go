@@ -14,8 +14,8 @@ import (
 func imported(t testing.TB, content, order string) *inprocess.MemoryRunner {
 	t.Helper()
 	dir := t.TempDir()
-	archivetest.Write(t, dir+"/NetflixViewingHistory.csv", []byte(content))
-	return inprocess.New(t, netflixexport.Connector(),
+	archivetest.WriteFile(t, dir+"/NetflixViewingHistory.csv", []byte(content))
+	return inprocess.NewMemoryRunner(t, netflixexport.Connector(),
 		map[string]string{"NETFLIX_EXPORT_DIR": dir, "NETFLIX_DATE_ORDER": order})
 }
 
@@ -71,12 +71,15 @@ func TestAmbiguousDays(t *testing.T) {
 
 // TestBothTables holds rows of both exports against what is stored.
 func TestBothTables(t *testing.T) {
-	k := imported(t, "Profile Name,Start Time,Duration,Attributes,Title,Supplemental Video Type,Device Type,Bookmark,Latest Bookmark,Country\n"+
-		"Mara,2024-01-02 10:11:12,01:02:03,,\"Film, the\",,TV,00:10:00,Not latest view,SE (Sweden)\nMara,soon,00:00:01,,X,,TV,,,SE\nMara,2024-01-02 10:11:12,,,Y,TRAILER,TV,,,SE\n", "").Run()
+	k := imported(t, "Profile Name,Start Time,Duration,Attributes,Title,Supplemental Video Type,Device "+
+		"Type,Bookmark,Latest Bookmark,Country\n"+
+		"Mara,2024-01-02 10:11:12,01:02:03,,\"Film, the\",,TV,00:10:00,Not latest view,SE (Sweden)\n"+
+		"Mara,soon,00:00:01,,X,,TV,,,SE\nMara,2024-01-02 10:11:12,,,Y,TRAILER,TV,,,SE\n", "").Run()
 	var got []string
 	for key := range k.Records["viewing_activity"] {
 		r := k.Fields("viewing_activity", key)
-		got = append(got, fmt.Sprint(r["title"], "|", r["watched_at"], "|", r["watched_at_precision"], "|", r["duration_seconds"], "|", r["device_type"], "|", r["profile_name"], "|", r["source_schema"]))
+		got = append(got, fmt.Sprint(r["title"], "|", r["watched_at"], "|", r["watched_at_precision"], "|",
+			r["duration_seconds"], "|", r["device_type"], "|", r["profile_name"], "|", r["source_schema"]))
 	}
 	slices.Sort(got)
 	if want := "[Film, the|2024-01-02T10:11:12Z|instant|3723|TV|Mara|full_export]"; fmt.Sprint(got) != want ||

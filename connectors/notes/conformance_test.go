@@ -12,8 +12,9 @@ import (
 // TestConformance runs every scenario for local files against the built connector host.
 func TestConformance(t *testing.T) {
 	connectortest.RunLocal(t, connectortest.LocalTarget{
-		Connector: connectortest.BuiltIn(t, "notes"), Env: func(dir string) map[string]string { return map[string]string{"NOTES_DIR": dir} },
-		Make:   func(dir string, c files.Config) (files.World, error) { return files.NewNotes(dir, c) },
-		Listed: []string{"coverage_diagnostics"},
+		Connector: connectortest.BuiltInConnector(t, "notes"),
+		Env:       func(dir string) map[string]string { return map[string]string{"NOTES_DIR": dir} },
+		Make:      func(dir string, c files.Config) (files.World, error) { return files.NewNotes(dir, c) },
+		Listed:    []string{"coverage_diagnostics"},
 	})
 }

@@ -15,7 +15,7 @@ func TestForgottenNotes(t *testing.T) {
 	for _, wish := range []string{"on", ""} {
 		t.Run("delete "+wish, func(t *testing.T) {
 			t.Parallel()
-			connectortest.Forgotten(t, func(t *testing.T) connectortest.Forgetful {
+			connectortest.RunForgotten(t, func(t *testing.T) connectortest.ForgetfulSource {
 				dir := t.TempDir()
 				for i := range 9 {
 					if err := os.WriteFile(filepath.Join(dir, fmt.Sprintf("%d.md", i)), fmt.Appendf(nil, "# Note %d\n", i),
@@ -25,8 +25,8 @@ func TestForgottenNotes(t *testing.T) {
 				}
 				deleted := 0
 				sim := &connectortest.Sim{Env: map[string]string{"NOTES_DIR": dir, "PDPP_NOTES_DELETE": wish}}
-				return connectortest.Forgetful{
-					Target: connectortest.Target{Connector: connectortest.BuiltIn(t, "notes"),
+				return connectortest.ForgetfulSource{
+					Target: connectortest.Target{Connector: connectortest.BuiltInConnector(t, "notes"),
 						Start: func(*testing.T) *connectortest.Sim { return sim }},
 					Stream: "notes", Away: "notes/8.md",
 					Delete: func(t *testing.T) {

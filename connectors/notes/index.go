@@ -16,79 +16,81 @@ import (
 )
 
 const (
-	hashBytes = 8
-	// maxKnown bounds the index; of more notes, those at the end of the alphabet are told apart by
-	// their paths alone.
-	maxKnown = 50_000
-	maxBytes = 64 << 20 // of the index, unpacked
+	contentHashBytes = 8
+	// maxIndexedFiles bounds the index. Of more notes, those at the end of the alphabet are identified only by their
+	// paths.
+	maxIndexedFiles = 50_000
+	maxIndexBytes   = 64 << 20 // of the index, unpacked
 )
 
-// index knows which record every file is. A file that is new and has the content of one that is
-// gone is that one, renamed: it keeps the key.
-type index struct {
+// noteIndex maps files to records. A new file with the content of a missing one is that note, renamed, and keeps its
+// key.
+type noteIndex struct {
 	deletes bool
 	present func(root, rel string) bool
-	files   map[string]*known // by place
-	keys    map[string]string // to places
+	files   map[string]*indexedFile // by place
+	keys    map[string]string       // to places
 	byHash  map[string][]string
 	byID    map[string]string // ids in heads to places
 }
 
-// known is one file of the index.
-type known struct {
+// indexedFile is one file of the index.
+type indexedFile struct {
 	Key  string `json:"k,omitzero"` // empty: its place
-	ID   string `json:"i,omitzero"` // that its head says
+	ID   string `json:"i,omitzero"` // from its front matter
 	Hash []byte `json:"h"`
 }
 
-func newIndex(deletes bool) *index {
-	return &index{deletes: deletes, present: func(string, string) bool { return false }, files: map[string]*known{}, keys: map[string]string{}, byHash: map[string][]string{}, byID: map[string]string{}}
+func newNoteIndex(deletes bool) *noteIndex {
+	return &noteIndex{deletes: deletes, present: func(string, string) bool { return false },
+		files: map[string]*indexedFile{},
+		keys:  map[string]string{}, byHash: map[string][]string{}, byID: map[string]string{}}
 }
 
-func placeOf(root, rel string) string { return root + "/" + rel }
+func filePlace(root, rel string) string { return root + "/" + rel }
 
-func (k *known) key(place string) string {
+func (k *indexedFile) recordKey(place string) string {
 	if k.Key == "" {
 		return place
 	}
 	return k.Key
 }
 
-// Load takes what was kept.
-func (x *index) Load(stored jsontext.Value) {
+// Load restores the stored index.
+func (x *noteIndex) Load(stored jsontext.Value) {
 	var packed []byte
 	if len(stored) == 0 || json.Unmarshal(stored, &packed) != nil {
 		return
 	}
-	raw, err := io.ReadAll(io.LimitReader(flate.NewReader(bytes.NewReader(packed)), maxBytes))
-	var files map[string]*known
+	raw, err := io.ReadAll(io.LimitReader(flate.NewReader(bytes.NewReader(packed)), maxIndexBytes))
+	var files map[string]*indexedFile
 	if err != nil || json.Unmarshal(raw, &files) != nil {
 		return
 	}
 	for place, k := range files {
 		if k != nil {
-			x.set(place, k)
+			x.setPlace(place, k)
 		}
 	}
 }
 
-func (x *index) set(place string, k *known) {
+func (x *noteIndex) setPlace(place string, k *indexedFile) {
 	x.files[place] = k
-	x.keys[k.key(place)] = place
+	x.keys[k.recordKey(place)] = place
 	x.byHash[string(k.Hash)] = append(x.byHash[string(k.Hash)], place)
 	if k.ID != "" {
 		x.byID[k.ID] = place
 	}
 }
 
-func (x *index) drop(place string) {
+func (x *noteIndex) dropPlace(place string) {
 	k := x.files[place]
 	if k == nil {
 		return
 	}
 	delete(x.files, place)
-	if x.keys[k.key(place)] == place {
-		delete(x.keys, k.key(place))
+	if x.keys[k.recordKey(place)] == place {
+		delete(x.keys, k.recordKey(place))
 	}
 	if x.byID[k.ID] == place {
 		delete(x.byID, k.ID)
@@ -96,55 +98,54 @@ func (x *index) drop(place string) {
 	x.byHash[string(k.Hash)] = slices.DeleteFunc(x.byHash[string(k.Hash)], func(p string) bool { return p == place })
 }
 
-// Walked says what is there.
-func (x *index) Walked(present func(root, rel string) bool) { x.present = present }
+// Walked stores which files the walk found.
+func (x *noteIndex) Walked(present func(root, rel string) bool) { x.present = present }
 
-// there reports whether the walk met a place.
-func (x *index) there(place string) bool {
-	for _, p := range places {
-		if rel, ok := cutPlace(place, p.name); ok {
+// walkMetPlace reports whether the walk met a place.
+func (x *noteIndex) walkMetPlace(place string) bool {
+	for _, p := range noteFolders {
+		if rel, ok := relativeToRoot(place, p.name); ok {
 			return x.present(p.name, rel)
 		}
 	}
 	return false
 }
 
-func cutPlace(place, root string) (rel string, ok bool) {
+func relativeToRoot(place, root string) (rel string, ok bool) {
 	if len(place) > len(root) && place[:len(root)] == root && place[len(root)] == '/' {
 		return place[len(root)+1:], true
 	}
 	return "", false
 }
 
-// key is the key of a file's record. A file that is known keeps its key, unless its head says by
-// now that it is another note. A new one is the note with the id in its head, or with its content,
-// that is not where it was; else it is a note by its own id, or by its place.
-func (x *index) key(root, rel, own string, hash []byte) string {
-	place := placeOf(root, rel)
+// assignKey returns the key of a file's record. A known file keeps its key, unless its front matter now has another
+// id. A new file gets the key of a missing note with the same id or content; else its own id or its path is the key.
+func (x *noteIndex) assignKey(root, rel, own string, hash []byte) string {
+	place := filePlace(root, rel)
 	before := x.files[place]
 	key, old := place, ""
 	switch twin := x.byID[own]; {
 	case before != nil && (before.ID == own || before.ID == "" || own == ""):
-		key = before.key(place)
-	case own != "" && twin != "" && twin != place && !x.there(twin):
+		key = before.recordKey(place)
+	case own != "" && twin != "" && twin != place && !x.walkMetPlace(twin):
 		old = twin
 	case own != "" && (twin == "" || twin == place):
 		key = "id/" + own
 	case own == "":
-		old = x.renamed(place, hash)
+		old = x.findRenamedPlace(place, hash)
 	}
 	if old != "" {
-		key = x.files[old].key(old)
-		x.drop(old)
+		key = x.files[old].recordKey(old)
+		x.dropPlace(old)
 	}
-	for n := 2; !x.free(key, place); n++ { // a file lies where another one was once
+	for n := 2; !x.keyIsFree(key, place); n++ { // a file lies where another one was once
 		key = fmt.Sprintf("%s#%d", place, n)
 	}
-	x.drop(place)
+	x.dropPlace(place)
 	if other := x.keys[key]; other != "" { // of a file that is gone
-		x.drop(other)
+		x.dropPlace(other)
 	}
-	k := &known{Hash: bytes.Clone(hash), ID: own}
+	k := &indexedFile{Hash: bytes.Clone(hash), ID: own}
 	switch holder := x.byID[own]; {
 	case own == "" && before != nil:
 		k.ID = before.ID
@@ -154,21 +155,21 @@ func (x *index) key(root, rel, own string, hash []byte) string {
 	if key != place {
 		k.Key = key
 	}
-	x.set(place, k)
+	x.setPlace(place, k)
 	return key
 }
 
-// free reports whether a key is nobody's but the file's at a place.
-func (x *index) free(key, place string) bool {
+// keyIsFree reports whether no other file has the key.
+func (x *noteIndex) keyIsFree(key, place string) bool {
 	other, taken := x.keys[key]
-	return !taken || other == place || !x.there(other) && other != ""
+	return !taken || other == place || !x.walkMetPlace(other) && other != ""
 }
 
-// renamed is a place that is gone and had the same content, of the same name if there is one.
-func (x *index) renamed(place string, hash []byte) string {
+// findRenamedPlace returns a missing place with the same content, preferably with the same name.
+func (x *noteIndex) findRenamedPlace(place string, hash []byte) string {
 	found := ""
 	for _, old := range x.byHash[string(hash)] {
-		if x.there(old) {
+		if x.walkMetPlace(old) {
 			continue
 		}
 		if path.Base(old) == path.Base(place) {
@@ -182,21 +183,21 @@ func (x *index) renamed(place string, hash []byte) string {
 }
 
 // Key returns the key of a file's record.
-func (x *index) Key(root, rel string) (string, bool) {
-	place := placeOf(root, rel)
+func (x *noteIndex) Key(root, rel string) (string, bool) {
+	place := filePlace(root, rel)
 	k := x.files[place]
 	if k == nil {
 		return "", false
 	}
-	return k.key(place), true
+	return k.recordKey(place), true
 }
 
 // Keep is what the next run needs.
-func (x *index) Keep() any {
+func (x *noteIndex) Keep() any {
 	files := x.files
-	if len(files) > maxKnown {
-		files = map[string]*known{}
-		for _, place := range slices.Sorted(maps.Keys(x.files))[:maxKnown] {
+	if len(files) > maxIndexedFiles {
+		files = map[string]*indexedFile{}
+		for _, place := range slices.Sorted(maps.Keys(x.files))[:maxIndexedFiles] {
 			files[place] = x.files[place]
 		}
 	}
@@ -215,27 +216,26 @@ func (x *index) Keep() any {
 	return packed.Bytes()
 }
 
-// many is how many notes make it suspicious that half of them are gone at once.
-const many = 20
+// massDeletionMinimum is the number of notes from which deleting half of them at once is suspicious.
+const massDeletionMinimum = 20
 
-// End deletes the records of notes that are gone, if the owner wants that and everything was
-// looked at.
-func (x *index) End(whole bool, emit func(stream string, rec connectorkit.Record)) {
+// End deletes the records of missing notes, if the owner wants that and the walk was complete.
+func (x *noteIndex) End(whole bool, emit func(stream string, rec connectorkit.Record)) {
 	if !x.deletes || !whole {
 		return
 	}
 	var gone []string
 	for place := range x.files {
-		if !x.there(place) {
+		if !x.walkMetPlace(place) {
 			gone = append(gone, place)
 		}
 	}
-	if len(x.files) >= many && 2*len(gone) > len(x.files) {
+	if len(x.files) >= massDeletionMinimum && 2*len(gone) > len(x.files) {
 		return
 	}
 	slices.Sort(gone)
 	for _, place := range gone {
-		emit("notes", connectorkit.Delete(x.files[place].key(place)))
-		x.drop(place)
+		emit("notes", connectorkit.Delete(x.files[place].recordKey(place)))
+		x.dropPlace(place)
 	}
 }

@@ -10,24 +10,25 @@ import (
 )
 
 const (
-	maxTags  = 200
-	maxLinks = 500
-	maxLink  = 1000
+	maxTagsPerNote  = 200
+	maxLinksPerNote = 500
+	maxLinkBytes    = 1000
 )
 
-// marks are what a text says besides its words.
-type marks struct {
+// noteMarkup holds the tags, links and tasks of a text.
+type noteMarkup struct {
 	title       string
 	tags, links []string
 }
 
-// scan reads a text once. What stands in code is left alone.
-func scan(text string) (m marks) {
+// scanMarkup reads a text once. It ignores code.
+func scanMarkup(text string) (m noteMarkup) {
 	seenTag, seenLink := map[string]bool{}, map[string]bool{}
 	fence := ""
 	for line := range strings.Lines(text) {
 		bare := strings.TrimSpace(line)
-		if mark := fenceOf(bare); mark != "" && (fence == "" || strings.HasPrefix(mark, fence) && strings.Trim(bare, fence[:1]) == "") {
+		if mark := codeFenceOf(bare); mark != "" &&
+			(fence == "" || strings.HasPrefix(mark, fence) && strings.Trim(bare, fence[:1]) == "") {
 			if fence == "" {
 				fence = mark
 			} else {
@@ -42,14 +43,14 @@ func scan(text string) (m marks) {
 			m.title = strings.TrimSpace(strings.TrimRight(rest, "# "))
 		}
 		line = withoutCode(line)
-		for _, tag := range tagsIn(line) {
-			if len(m.tags) < maxTags && !seenTag[tag] {
+		for _, tag := range tagsInLine(line) {
+			if len(m.tags) < maxTagsPerNote && !seenTag[tag] {
 				seenTag[tag] = true
 				m.tags = append(m.tags, tag)
 			}
 		}
-		for _, link := range linksIn(line) {
-			if len(m.links) < maxLinks && !seenLink[link] {
+		for _, link := range linksInLine(line) {
+			if len(m.links) < maxLinksPerNote && !seenLink[link] {
 				seenLink[link] = true
 				m.links = append(m.links, link)
 			}
@@ -58,8 +59,8 @@ func scan(text string) (m marks) {
 	return m
 }
 
-// fenceOf is the mark that begins or ends a block of code.
-func fenceOf(line string) string {
+// codeFenceOf is the mark that begins or ends a block of code.
+func codeFenceOf(line string) string {
 	for _, c := range "`~" {
 		mark := string(c)
 		n := len(line) - len(strings.TrimLeft(line, mark))
@@ -70,7 +71,7 @@ func fenceOf(line string) string {
 	return ""
 }
 
-// withoutCode blanks what stands between backticks.
+// withoutCode blanks the text between backticks.
 func withoutCode(line string) string {
 	parts := strings.Split(line, "`")
 	if len(parts) < 3 {
@@ -82,8 +83,8 @@ func withoutCode(line string) string {
 	return strings.Join(parts, " ")
 }
 
-// tagsIn are words that begin with a number sign: not headings, not numbers, not parts of words.
-func tagsIn(line string) (out []string) {
+// tagsInLine returns words that begin with a number sign, except headings, numbers and parts of words.
+func tagsInLine(line string) (out []string) {
 	for at := 0; ; {
 		i := strings.IndexByte(line[at:], '#')
 		if i < 0 {
@@ -91,7 +92,8 @@ func tagsIn(line string) (out []string) {
 		}
 		i += at
 		at = i + 1
-		if before := strings.TrimRightFunc(line[:i], unicode.IsSpace); i > 0 && before == line[:i] && !strings.HasSuffix(before, "(") {
+		if before := strings.TrimRightFunc(line[:i], unicode.IsSpace); i > 0 && before == line[:i] &&
+			!strings.HasSuffix(before, "(") {
 			continue
 		}
 		end := strings.IndexFunc(line[at:], func(r rune) bool {
@@ -108,10 +110,11 @@ func tagsIn(line string) (out []string) {
 	}
 }
 
-// linksIn are the targets of links: [[note#part|shown]] and [shown](target).
-func linksIn(line string) (out []string) {
+// linksInLine are the targets of links: [[note#part|shown]] and [shown](target).
+func linksInLine(line string) (out []string) {
 	add := func(target string) {
-		if target = strings.TrimSpace(target); target != "" && len(target) <= maxLink && !strings.HasPrefix(target, "#") {
+		if target = strings.TrimSpace(target); target != "" && len(target) <= maxLinkBytes &&
+			!strings.HasPrefix(target, "#") {
 			out = append(out, target)
 		}
 	}
@@ -148,11 +151,11 @@ func linksIn(line string) (out []string) {
 	}
 }
 
-// tags are those of the head and those of the text, each once.
-func tags(head map[string]any, inline []string) []string {
+// mergeTags are those of the head and those of the text, each once.
+func mergeTags(head map[string]any, inline []string) []string {
 	var all []string
 	for _, name := range []string{"tags", "tag"} {
-		all = append(all, list(head[name], maxTags)...)
+		all = append(all, headerList(head[name], maxTagsPerNote)...)
 	}
 	for i := range all {
 		all[i] = strings.TrimPrefix(all[i], "#")
@@ -163,11 +166,11 @@ func tags(head map[string]any, inline []string) []string {
 		}
 	}
 	all = slices.DeleteFunc(all, func(tag string) bool { return tag == "" })
-	return all[:min(len(all), maxTags)]
+	return all[:min(len(all), maxTagsPerNote)]
 }
 
-// list is what a head says by a list, or by words with commas between them.
-func list(v any, limit int) (out []string) {
+// headerList returns the values of a front matter member: a list, or words separated by commas.
+func headerList(v any, limit int) (out []string) {
 	var parts []string
 	switch v := v.(type) {
 	case string:
@@ -182,7 +185,8 @@ func list(v any, limit int) (out []string) {
 		}
 	}
 	for _, part := range parts {
-		if part = localfile.Short(strings.TrimSpace(part), 200); part != "" && len(out) < limit && !slices.Contains(out, part) {
+		if part = localfile.ShortText(strings.TrimSpace(part), 200); part != "" && len(out) < limit &&
+			!slices.Contains(out, part) {
 			out = append(out, part)
 		}
 	}

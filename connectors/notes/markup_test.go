@@ -25,14 +25,16 @@ func mustEncode(t *testing.T, v any) jsontext.Value {
 // and that its work grows no faster than the file.
 func FuzzNote(f *testing.F) {
 	for _, seed := range []string{
-		"---\nid: [1]\ntags: {a: b}\n---\n# T\n[[a|b]] [c](d) #e", "---\na: &a [*a]\n---\n", "```\n#x\n~~~", "[[[[]]]](](<", "#\xff#é/-_# #", "`` ` `#a` [x](<y z>)", strings.Repeat("[[", 500),
+		"---\nid: [1]\ntags: {a: b}\n---\n# T\n[[a|b]] [c](d) #e", "---\na: &a [*a]\n---\n", "```\n#x\n~~~", "[[[[]]]](](<",
+		"#\xff#é/-_# #", "`` ` `#a` [x](<y z>)", strings.Repeat("[[", 500),
 	} {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, content []byte) {
-		x := newIndex(true)
-		n := x.read(&localfile.File{Root: "notes", Rel: "a.md", Modified: time.Unix(0, 0), Size: int64(len(content))}, content, 1<<10)
-		if n.ID == "" || n.Title == "" || len(n.Tags) > maxTags || len(n.Links) > maxLinks {
+		x := newNoteIndex(true)
+		n := x.readNote(&localfile.File{Root: "notes", Rel: "a.md", Modified: time.Unix(0, 0), Size: int64(len(content))},
+			content, 1<<10)
+		if n.ID == "" || n.Title == "" || len(n.Tags) > maxTagsPerNote || len(n.Links) > maxLinksPerNote {
 			t.Fatalf("%+v", n)
 		}
 		for _, text := range append(append([]string{n.ID, n.Title, n.Text}, n.Tags...), n.Links...) {
@@ -40,9 +42,9 @@ func FuzzNote(f *testing.F) {
 				t.Fatalf("not valid: %q", text)
 			}
 		}
-		again := newIndex(true)
+		again := newNoteIndex(true)
 		again.Load(mustEncode(t, x.Keep()))
-		if again.key("notes", "a.md", "", []byte("12345678")) != n.ID {
+		if again.assignKey("notes", "a.md", "", []byte("12345678")) != n.ID {
 			t.Fatal("the index forgot the note")
 		}
 	})

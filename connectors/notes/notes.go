@@ -22,14 +22,14 @@ import (
 var manifestJSON []byte
 
 // Connector is the connector of notes.
-func Connector() connectorkit.Connector { return connectorkit.MustNew(manifestJSON, open) }
+func Connector() connectorkit.Connector { return connectorkit.MustNew(manifestJSON, newCollectors) }
 
-func open(_ context.Context, s *connectorkit.Setup) ([]connectorkit.Collector, error) {
-	s.Mask(s.Env("PDPP_NOTES_REDACT"))
-	x := newIndex(s.Env("PDPP_NOTES_DELETE") == "on")
-	keep := localfile.LimitsOf(s.Env("PDPP_NOTES_TEXT"))
-	roots, stores := found(s.Env, func(f *localfile.File, content []byte) error {
-		n := x.read(f, content, keep.Text)
+func newCollectors(_ context.Context, s *connectorkit.Setup) ([]connectorkit.Collector, error) {
+	s.MaskSecrets(s.Env("PDPP_NOTES_REDACT"))
+	x := newNoteIndex(s.Env("PDPP_NOTES_DELETE") == "on")
+	keep := localfile.ParseLimits(s.Env("PDPP_NOTES_TEXT"))
+	roots, stores := findNoteFolders(s.Env, func(f *localfile.File, content []byte) error {
+		n := x.readNote(f, content, keep.Text)
 		sum := sha256.Sum256([]byte(n.ID + "\x00" + n.ModifiedAt + "\x00" + n.Hash))
 		if form := hex.EncodeToString(sum[:8]); string(f.State()) != strconv.Quote(form) { // else it was sent
 			f.SetState(form)

@@ -26,7 +26,7 @@ type vault struct {
 func newVault(t testing.TB, content map[string]string) *vault {
 	v := &vault{t: t, dir: t.TempDir()}
 	v.env = map[string]string{"NOTES_DIR": v.dir}
-	v.kept = inprocess.New(t, notes.Connector(), v.env)
+	v.kept = inprocess.NewMemoryRunner(t, notes.Connector(), v.env)
 	for rel, text := range content {
 		v.put(rel, text)
 	}
@@ -63,7 +63,7 @@ func (v *vault) remove(rel string) {
 
 func (v *vault) run() { v.t.Helper(); v.kept.Run() }
 
-// paths are where the records say that their notes are, by key.
+// paths returns the paths in the records, by key.
 func (v *vault) paths() map[string]string {
 	v.t.Helper()
 	all := map[string]string{}
@@ -84,23 +84,27 @@ func (v *vault) hold(want map[string]string) {
 	}
 }
 
-// TestRenamed holds that a note which was renamed or moved, alone or with its folder, stays the
-// same record, that a copy is another one, and that a new note at the old place is too.
+// TestRenamed shows that a renamed or moved note stays the same record, with or without its folder. A copy is another
+// record, and so is a new note at the old path.
 func TestRenamed(t *testing.T) {
 	t.Parallel()
-	v := newVault(t, map[string]string{"a.md": "# A\n", "in/b.md": "same\n", "in/c.md": "same\n", "d.md": "---\nid: dee\n---\nD\n"})
+	v := newVault(t, map[string]string{"a.md": "# A\n", "in/b.md": "same\n", "in/c.md": "same\n",
+		"d.md": "---\nid: dee\n---\nD\n"})
 	v.run()
-	v.hold(map[string]string{"notes/a.md": "a.md", "notes/in/b.md": "in/b.md", "notes/in/c.md": "in/c.md", "id/dee": "d.md"})
+	v.hold(map[string]string{"notes/a.md": "a.md", "notes/in/b.md": "in/b.md", "notes/in/c.md": "in/c.md",
+		"id/dee": "d.md"})
 	v.rename("a.md", "else/renamed.md")
 	v.rename("in", "out")
 	v.put("copy.md", "---\nid: dee\n---\nD\n")
 	v.run()
-	v.hold(map[string]string{"notes/a.md": "else/renamed.md", "notes/in/b.md": "out/b.md", "notes/in/c.md": "out/c.md", "id/dee": "d.md", "notes/copy.md": "copy.md"})
+	v.hold(map[string]string{"notes/a.md": "else/renamed.md", "notes/in/b.md": "out/b.md", "notes/in/c.md": "out/c.md",
+		"id/dee": "d.md", "notes/copy.md": "copy.md"})
 	v.put("a.md", "# Another\n")
 	v.remove("d.md")
-	v.put("later.md", "---\nid: dee\n---\nD, changed\n") // renamed and changed at once: its id tells
+	v.put("later.md", "---\nid: dee\n---\nD, changed\n") // renamed and changed at once: recognized by its id
 	v.run()
-	v.hold(map[string]string{"notes/a.md": "else/renamed.md", "notes/a.md#2": "a.md", "notes/in/b.md": "out/b.md", "notes/in/c.md": "out/c.md", "id/dee": "later.md", "notes/copy.md": "copy.md"})
+	v.hold(map[string]string{"notes/a.md": "else/renamed.md", "notes/a.md#2": "a.md", "notes/in/b.md": "out/b.md",
+		"notes/in/c.md": "out/c.md", "id/dee": "later.md", "notes/copy.md": "copy.md"})
 	before := v.kept.Writes
 	v.run()
 	if v.kept.Writes != before {
@@ -157,7 +161,9 @@ func TestGone(t *testing.T) {
 func TestWhatANoteSays(t *testing.T) {
 	t.Parallel()
 	v := newVault(t, map[string]string{
-		"full.md": "---\ntitle: The pump\ntags: [repair, \"#water\"]\naliases: [Pump, P1]\ncreated: 2026-02-03\nrating: 4\n---\n# Not this\nSee [[Boat#Hull|the boat]] and [shop](https://shop.example/a) and [here](notes/x.md). #urgent `#code` x#no #1\n```\n#fenced [[Nothing]]\n```\n",
+		"full.md": "---\ntitle: The pump\ntags: [repair, \"#water\"]\naliases: [Pump, P1]\ncreated: 2026-02-03\nrating: 4\n" +
+			"---\n# Not this\nSee [[Boat#Hull|the boat]] and [shop](https://shop.example/a) and [here](notes/x.md). #urgent " +
+			"`#code` x#no #1\n```\n#fenced [[Nothing]]\n```\n",
 		"head.md": "intro\n\n# A heading #\n",
 		"bare.md": "just words",
 		"x.txt":   "# no note",
@@ -168,7 +174,8 @@ func TestWhatANoteSays(t *testing.T) {
 	}
 	v.run()
 	for _, want := range []string{
-		`"title":"The pump"`, `"tags":["repair","water","urgent"]`, `"links":["Boat","https://shop.example/a","notes/x.md"]`, `"aliases":["Pump","P1"]`,
+		`"title":"The pump"`, `"tags":["repair","water","urgent"]`, `"links":["Boat","https://shop.example/a","notes/x.md"]`,
+		`"aliases":["Pump","P1"]`,
 		`"created_at":"2026-02-03T00:00:00Z"`, `"modified_at":"2026-05-06T07:08:09Z"`, `"rating":4`, `"text":"# Not this\n`,
 	} {
 		if got := v.kept.Records["notes"]["notes/full.md"]; !strings.Contains(got, want) {
@@ -192,7 +199,7 @@ func TestEveryNoteIsOneRecord(t *testing.T) {
 	for seed := range uint64(4) {
 		v := &vault{t: t, dir: t.TempDir()}
 		v.env = map[string]string{"NOTES_DIR": v.dir}
-		v.kept = inprocess.New(t, notes.Connector(), v.env)
+		v.kept = inprocess.NewMemoryRunner(t, notes.Connector(), v.env)
 		world, err := files.NewNotes(v.dir, files.Config{Seed: seed, Sessions: 8, Lines: 5})
 		if err != nil {
 			t.Fatal(err)

@@ -14,32 +14,32 @@ import (
 	"github.com/pdpp-go/pdpp/governor/governhttp"
 )
 
-// pageSize is the largest page that Notion serves.
-const pageSize = 100
+// maxPageSize is the largest page that Notion serves.
+const maxPageSize = 100
 
-// errFrame is an answer that decodes but is not what it should be. To read it as an empty page would be to call
-// data complete that is not there.
-var errFrame = errors.New("the answer is not a list")
+// errUnexpectedShape is an answer that decodes but is not a list. Reading it as an empty page would report missing
+// data as complete.
+var errUnexpectedShape = errors.New("the answer is not a list")
 
-// api makes requests. None of its methods waits or retries.
-type api struct {
+// apiClient makes requests. None of its methods waits or retries.
+type apiClient struct {
 	client *governhttp.Client
-	links  *links
-	merge  *merge // the list of pages that is being read; nil before the first
+	links  *childLinks
+	merge  *mergedPageList // the list of pages that is being read; nil before the first
 
-	sources    []source // read once in a run
+	sources    []dataSource // read once in a run
 	allSources bool
 }
 
-// list is one page of anything. It may hold fewer things than were asked for, and none, although more follow.
-type list struct {
+// resultPage is one page of results. It may hold fewer items than requested, or none, although more follow.
+type resultPage struct {
 	rows []jsontext.Value
 	next string // cursor of the next page; empty on the last
 	// cut reports that Notion has more than it lists: a query ends at a number of results.
 	cut bool
 }
 
-func (a *api) do(ctx context.Context, r governhttp.Request, into any) error {
+func (a *apiClient) sendRequest(ctx context.Context, r governhttp.Request, into any) error {
 	resp, err := a.client.Do(ctx, r)
 	if err != nil {
 		return err
@@ -50,7 +50,7 @@ func (a *api) do(ctx context.Context, r governhttp.Request, into any) error {
 	return nil
 }
 
-func (a *api) list(ctx context.Context, r governhttp.Request) (list, error) {
+func (a *apiClient) fetchResultPage(ctx context.Context, r governhttp.Request) (resultPage, error) {
 	var wire struct {
 		Results *[]jsontext.Value `json:"results"`
 		Next    *string           `json:"next_cursor"`
@@ -59,67 +59,68 @@ func (a *api) list(ctx context.Context, r governhttp.Request) (list, error) {
 			Type string `json:"type"`
 		} `json:"request_status"`
 	}
-	if err := a.do(ctx, r, &wire); err != nil {
-		return list{}, err
+	if err := a.sendRequest(ctx, r, &wire); err != nil {
+		return resultPage{}, err
 	}
 	if wire.Results == nil || wire.More && (wire.Next == nil || *wire.Next == "") {
-		return list{}, connectorkit.Fail(connectorkit.Malformed, errFrame)
+		return resultPage{}, connectorkit.Fail(connectorkit.Malformed, errUnexpectedShape)
 	}
-	out := list{rows: *wire.Results, cut: wire.Status.Type == "incomplete"}
+	out := resultPage{rows: *wire.Results, cut: wire.Status.Type == "incomplete"}
 	if wire.More {
 		out.next = *wire.Next
 	}
 	return out, nil
 }
 
-// search asks for pages or data sources, the last edited first.
-func (a *api) search(ctx context.Context, object, cursor string) (list, error) {
-	return a.post(ctx, "v1/search", cursor, map[string]any{
+// searchObjects asks for pages or data sources, the last edited first.
+func (a *apiClient) searchObjects(ctx context.Context, object, cursor string) (resultPage, error) {
+	return a.postPagedQuery(ctx, "v1/search", cursor, map[string]any{
 		"filter": map[string]string{"property": "object", "value": object},
 		"sort":   map[string]string{"direction": "descending", "timestamp": "last_edited_time"},
 	})
 }
 
-// query asks for the rows of a data source that were edited at a moment or later, the last edited first.
-func (a *api) query(ctx context.Context, id string, from time.Time, cursor string) (list, error) {
+// queryDataSource asks for the rows of a data source that were edited at a moment or later, the last edited first.
+func (a *apiClient) queryDataSource(ctx context.Context, id string, from time.Time, cursor string) (resultPage, error) {
 	question := map[string]any{"sorts": []any{map[string]string{"direction": "descending",
 		"timestamp": "last_edited_time"}}}
 	if !from.IsZero() {
 		question["filter"] = map[string]any{"timestamp": "last_edited_time",
 			"last_edited_time": map[string]string{"on_or_after": from.UTC().Format(time.RFC3339)}}
 	}
-	return a.post(ctx, "v1/data_sources/"+url.PathEscape(id)+"/query", cursor, question)
+	return a.postPagedQuery(ctx, "v1/data_sources/"+url.PathEscape(id)+"/query", cursor, question)
 }
 
-func (a *api) post(ctx context.Context, path, cursor string, question map[string]any) (list, error) {
-	question["page_size"] = pageSize
+func (a *apiClient) postPagedQuery(ctx context.Context, path, cursor string, question map[string]any) (resultPage,
+	error) {
+	question["page_size"] = maxPageSize
 	if cursor != "" {
 		question["start_cursor"] = cursor
 	}
 	body, err := json.Marshal(question, json.Deterministic(true))
 	if err != nil {
-		return list{}, connectorkit.Fail(connectorkit.Malformed, err)
+		return resultPage{}, connectorkit.Fail(connectorkit.Malformed, err)
 	}
-	return a.list(ctx, governhttp.Request{Method: http.MethodPost, Path: path, Body: body})
+	return a.fetchResultPage(ctx, governhttp.Request{Method: http.MethodPost, Path: path, Body: body})
 }
 
-// read asks for one page, database or data source. One that is in the trash, and one that Notion does not know or
-// that is not shared any more, which Notion does not distinguish, is Gone.
-func (a *api) read(ctx context.Context, kind, id string) (jsontext.Value, error) {
+// fetchObject requests one page, database or data source. It returns Gone for an object in the trash, and for one
+// that does not exist or is no longer shared, which Notion does not distinguish.
+func (a *apiClient) fetchObject(ctx context.Context, kind, id string) (jsontext.Value, error) {
 	var raw jsontext.Value
-	err := a.do(ctx, governhttp.Request{Path: "v1/" + kind + "/" + url.PathEscape(id)}, &raw)
-	var thing common
+	err := a.sendRequest(ctx, governhttp.Request{Path: "v1/" + kind + "/" + url.PathEscape(id)}, &raw)
+	var thing commonObject
 	if err == nil && json.Unmarshal(raw, &thing) != nil {
-		return nil, connectorkit.Fail(connectorkit.Malformed, errFrame)
+		return nil, connectorkit.Fail(connectorkit.Malformed, errUnexpectedShape)
 	}
-	if refused := of(err); refused == connectorkit.NotFound || err == nil && (thing.Archived || thing.Trash) {
+	if refused := failureClass(err); refused == connectorkit.NotFound || err == nil && (thing.Archived || thing.Trash) {
 		return nil, connectorkit.Fail(connectorkit.Gone, err)
 	}
 	return raw, err
 }
 
-// of is the class of an error; empty when it has none.
-func of(err error) connectorkit.Class {
+// failureClass returns the class of an error; empty when it has none.
+func failureClass(err error) connectorkit.Class {
 	var e *connectorkit.Error
 	if errors.As(err, &e) {
 		return e.Class

@@ -7,11 +7,12 @@ import (
 	"github.com/pdpp-go/pdpp/governor/governhttp"
 )
 
-// wordsCapability is what the owner is told where signing in again does not help.
-const wordsCapability = "This Notion token may not read content. Open notion.so/profile/integrations, choose the integration and tick Read content; then run again."
+// wordsCapability is the owner's message where signing in again does not help.
+const wordsCapability = "This Notion token may not read content. Open notion.so/profile/integrations, choose the " +
+	"integration and tick Read content; then run again."
 
-// classify handles what Notion does in its own way and leaves the rest to the meaning of the status.
-func classify(r *governhttp.Response) error {
+// classifyResponse handles what Notion does in its own way and leaves the rest to the meaning of the status.
+func classifyResponse(r *governhttp.Response) error {
 	switch r.Status {
 	case http.StatusOK:
 		return connectorkit.WholeJSON(r)

@@ -19,7 +19,7 @@ func TestConformance(t *testing.T) {
 	small := notion.Config{Seed: 5, Pages: 12, Databases: 10, Blocks: 7, Nested: true, MaxPage: 3}
 	// A page that is read with one request keeps the count of requests and of pages the same.
 	large := notion.Config{Seed: 5, Pages: 45, Databases: 40, Blocks: 6, MaxPage: 9}
-	connectortest.Conform(t, target(t, small), target(t, large))
+	connectortest.RunSuite(t, target(t, small), target(t, large))
 }
 
 const token = "ntn_under_test"
@@ -27,17 +27,19 @@ const token = "ntn_under_test"
 func target(t *testing.T, cfg notion.Config) connectortest.Target {
 	t.Helper()
 	return connectortest.Target{
-		Connector:  connectortest.BuiltIn(t, "notion"),
+		Connector:  connectortest.BuiltInConnector(t, "notion"),
 		Start:      func(t *testing.T) *connectortest.Sim { return start(t, cfg) },
 		Credential: "NOTION_API_TOKEN",
 		Changes: []providersim.Mutation{
-			{Op: "write", N: 2}, {Op: "edit", N: 2}, {Op: "rename", N: 1}, {Op: "remove_blocks", N: 1}, {Op: "add_blocks", N: 1}, {Op: "redesign", N: 1},
+			{Op: "write", N: 2}, {Op: "edit", N: 2}, {Op: "rename", N: 1}, {Op: "remove_blocks", N: 1}, {Op: "add_blocks", N: 1},
+			{Op: "redesign", N: 1},
 			{Op: "add_database", N: 1}, {Op: "trash_database", N: 1}, {Op: "import", N: 1}, {Op: "index", N: 1},
 			{Op: "hide_row", N: 1},
 		},
 		Deletion: providersim.Mutation{Op: "trash", N: 2}, DeletedStream: notion.StreamPages,
-		Lane: &connectortest.Lane{
-			List: notion.StreamPages, Detail: notion.StreamContents, DetailPath: "/v1/blocks/", TimeField: "last_edited_time", AtOnce: 4,
+		Lane: &connectortest.ListDetailParts{
+			List: notion.StreamPages, Detail: notion.StreamContents, DetailPath: "/v1/blocks/", TimeField: "last_edited_time",
+			AtOnce: 4,
 			Item: func(data json.RawMessage) string {
 				var content struct{ ID string }
 				if json.Unmarshal(data, &content) != nil {
@@ -59,10 +61,11 @@ func start(t *testing.T, cfg notion.Config) *connectortest.Sim {
 		t.Fatalf("start provider: %v", err)
 	}
 	t.Cleanup(func() { _ = s.Close() })
-	return &connectortest.Sim{Provider: s.Sim, Gate: s.Sim.Gate(), Env: map[string]string{"NOTION_API_TOKEN": token, "PDPP_NOTION_BASE_URL": s.BaseURL, "PDPP_NOTION_CENSUS": "1ms"}}
+	return &connectortest.Sim{Provider: s.Sim, Gate: s.Sim.Gate(),
+		Env: map[string]string{"NOTION_API_TOKEN": token, "PDPP_NOTION_BASE_URL": s.BaseURL, "PDPP_NOTION_CENSUS": "1ms"}}
 }
 
-// stored is what the store must hold for a thing of Notion's, told apart from the connector's own mapping.
+// stored returns the record that the store must hold for an object of Notion, independent of the connector's mapping.
 func stored(stream, _ string, data json.RawMessage) (json.RawMessage, error) {
 	var w map[string]any
 	if err := json.Unmarshal(data, &w); err != nil {

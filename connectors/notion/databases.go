@@ -12,11 +12,11 @@ import (
 	"github.com/pdpp-go/pdpp/connectorkit"
 )
 
-// databases reads each database that a data source or a page names, and those of earlier runs, a request for each:
-// those of which the data sources changed, and once a day all of them. What Notion calls gone is deleted. It comes
-// after the pages: its bookmark keeps what they were found to hold.
-type databases struct {
-	*api
+// databaseCollector reads each database that a data source or a page names, and those of earlier runs, with one
+// request each. It reads those with changed data sources, and once a day all of them. A database that Notion reports
+// as gone is deleted. It runs after the pages, because it uses the databases that they found.
+type databaseCollector struct {
+	*apiClient
 
 	walk *databaseWalk // nil before the first page of a run
 }
@@ -31,9 +31,9 @@ type databaseWalk struct {
 	step  int                 // distinguishes bookmarks of unfinished walks
 }
 
-func (d *databases) page(ctx context.Context, at connectorkit.Cursor) (connectorkit.Page, error) {
+func (d *databaseCollector) fetchNextPage(ctx context.Context, at connectorkit.Cursor) (connectorkit.Page, error) {
 	if d.walk == nil {
-		w, err := d.begin(ctx, at)
+		w, err := d.startWalk(ctx, at)
 		if err != nil {
 			return connectorkit.Page{}, err
 		}
@@ -43,14 +43,14 @@ func (d *databases) page(ctx context.Context, at connectorkit.Cursor) (connector
 	var records []connectorkit.Record
 	if len(w.left) > 0 {
 		id := w.left[0]
-		raw, err := d.read(ctx, "databases", id)
-		switch of(err) {
+		raw, err := d.fetchObject(ctx, "databases", id)
+		switch failureClass(err) {
 		case connectorkit.Gone:
 			if _, stored := w.known[id]; stored {
 				records = append(records, connectorkit.Delete(id))
 			}
 			delete(w.known, id)
-			d.links.forget(id)
+			d.links.dropDatabase(id)
 		case connectorkit.Forbidden, connectorkit.Malformed:
 			records = append(records, connectorkit.Unreadable(id, nil))
 		default:
@@ -64,9 +64,10 @@ func (d *databases) page(ctx context.Context, at connectorkit.Cursor) (connector
 		w.left = w.left[1:]
 	}
 	out := connectorkit.Page{Records: records,
-		Next: connectorkit.Cursor{"known": marked(w.known), "links": d.links.String(), "day": w.day}, More: len(w.left) > 0}
+		Next: connectorkit.Cursor{"known": encodeKnown(w.known), "links": d.links.String(), "day": w.day},
+		More: len(w.left) > 0}
 	if !out.More {
-		out.Whole = &connectorkit.Whole{Keys: maps.Keys(w.known), Gone: d.askGone("databases")}
+		out.Whole = &connectorkit.Whole{Keys: maps.Keys(w.known), Gone: d.goneObjectChecker("databases")}
 	}
 	if out.More {
 		w.step++
@@ -75,7 +76,7 @@ func (d *databases) page(ctx context.Context, at connectorkit.Cursor) (connector
 	return out, nil
 }
 
-func (d *databases) begin(ctx context.Context, at connectorkit.Cursor) (*databaseWalk, error) {
+func (d *databaseCollector) startWalk(ctx context.Context, at connectorkit.Cursor) (*databaseWalk, error) {
 	sources, err := d.everySource(ctx)
 	if err != nil {
 		return nil, err
@@ -96,7 +97,8 @@ func (d *databases) begin(ctx context.Context, at connectorkit.Cursor) (*databas
 		w.marks[s.database] += s.id + s.edited + " "
 		w.names[s.database] = append(w.names[s.database], s.columns...)
 	}
-	w.left = slices.Concat(slices.Collect(maps.Keys(w.known)), slices.Collect(maps.Keys(w.marks)), d.links.databases())
+	w.left = slices.Concat(slices.Collect(maps.Keys(w.known)), slices.Collect(maps.Keys(w.marks)),
+		d.links.childDatabases())
 	slices.Sort(w.left)
 	w.left = slices.DeleteFunc(slices.Compact(w.left), func(id string) bool {
 		mark, stored := w.known[id]
@@ -105,8 +107,8 @@ func (d *databases) begin(ctx context.Context, at connectorkit.Cursor) (*databas
 	return w, nil
 }
 
-// marked spells what is known for a bookmark.
-func marked(known map[string]string) string {
+// encodeKnown encodes the known objects for a bookmark.
+func encodeKnown(known map[string]string) string {
 	text, err := json.Marshal(known, json.Deterministic(true))
 	if err != nil {
 		return "{}" // a map of texts has no such error
@@ -114,21 +116,21 @@ func marked(known map[string]string) string {
 	return string(text)
 }
 
-// mostAsked bounds how many things are requested one by one in one comparison with what is stored.
-const mostAsked = 20
+// maxSingleRequests bounds how many objects are requested one by one in one comparison with the store.
+const maxSingleRequests = 20
 
-// askGone returns a function that returns those of the stored things of a kind that Notion calls gone.
-func (a *api) askGone(kind string) func(context.Context, []string) ([]string, error) {
+// goneObjectChecker returns a function that returns the stored objects of a kind that Notion reports as gone.
+func (a *apiClient) goneObjectChecker(kind string) func(context.Context, []string) ([]string, error) {
 	return func(ctx context.Context, ids []string) (gone []string, err error) {
 		for i, id := range ids {
-			if i == mostAsked {
-				return gone, connectorkit.ErrAskLater
+			if i == maxSingleRequests {
+				return gone, connectorkit.ErrCheckLater
 			}
-			switch _, err := a.read(ctx, kind, id); of(err) {
+			switch _, err := a.fetchObject(ctx, kind, id); failureClass(err) {
 			case connectorkit.Gone:
 				gone = append(gone, id)
 			case "", connectorkit.Forbidden, connectorkit.Malformed: // it is there, or it is not known
-				if err != nil && of(err) == "" {
+				if err != nil && failureClass(err) == "" {
 					return nil, err
 				}
 			default:

@@ -8,9 +8,9 @@ import (
 	"github.com/go-json-experiment/json"
 )
 
-// links are pages and databases that other pages name as their children. What no list shows is read by its id from
+// childLinks are pages and databases that other pages name as their children. What no list shows is read by its id from
 // then on. It is safe for concurrent use: pages are read several at once.
-type links struct {
+type childLinks struct {
 	mu sync.Mutex
 	// Pages are children that no list has shown yet: false until a whole list was read without them.
 	Pages     map[string]bool `json:"p,omitzero"`
@@ -18,13 +18,13 @@ type links struct {
 	seen      map[string]bool // what the lists of this run have shown
 }
 
-// mostLinks bounds what the bookmark remembers.
-const mostLinks = 2000
+// maxRememberedLinks bounds what the bookmark remembers.
+const maxRememberedLinks = 2000
 
-func linksOf(text string) *links {
-	l := &links{}
+func parseChildLinks(text string) *childLinks {
+	l := &childLinks{}
 	if json.Unmarshal([]byte(text), l) != nil {
-		l = &links{}
+		l = &childLinks{}
 	}
 	if l.Pages == nil {
 		l.Pages = map[string]bool{}
@@ -36,7 +36,7 @@ func linksOf(text string) *links {
 	return l
 }
 
-func (l *links) String() string {
+func (l *childLinks) String() string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	text, err := json.Marshal(l, json.Deterministic(true))
@@ -46,36 +46,37 @@ func (l *links) String() string {
 	return string(text)
 }
 
-// found notes a child of a page.
-func (l *links) found(kind, id string) {
+// addChild notes a child of a page.
+func (l *childLinks) addChild(kind, id string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	switch {
 	case id == "" || l.seen[id]:
-	case kind == "child_page" && len(l.Pages) < mostLinks:
+	case kind == "child_page" && len(l.Pages) < maxRememberedLinks:
 		l.Pages[id] = l.Pages[id] || false
-	case kind == "child_database" && len(l.Databases) < mostLinks:
+	case kind == "child_database" && len(l.Databases) < maxRememberedLinks:
 		l.Databases[id] = true
 	}
 }
 
-// listed notes that a list has shown a page, or that it is not there.
-func (l *links) listed(id string) {
+// markListed notes that a list contained a page, or that the page does not exist.
+func (l *childLinks) markListed(id string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.seen[id] = true
 	delete(l.Pages, id)
 }
 
-// pages returns the pages that are to be read by their ids: all with a whole list, else those that no whole list had.
-func (l *links) pages(all bool) []string {
+// pagesToRead returns the pages that are to be read by their ids: all with a whole list, else those that no whole
+// list had.
+func (l *childLinks) pagesToRead(all bool) []string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return slices.DeleteFunc(slices.Sorted(maps.Keys(l.Pages)), func(id string) bool { return !all && !l.Pages[id] })
 }
 
-// settle notes that a whole list was read.
-func (l *links) settle() {
+// markFullListRead notes that a whole list was read.
+func (l *childLinks) markFullListRead() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for id := range l.Pages {
@@ -83,15 +84,15 @@ func (l *links) settle() {
 	}
 }
 
-// databases returns the databases that pages hold.
-func (l *links) databases() []string {
+// childDatabases returns the databases that pages hold.
+func (l *childLinks) childDatabases() []string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return slices.Sorted(maps.Keys(l.Databases))
 }
 
-// forget drops a database that is not there any more.
-func (l *links) forget(id string) {
+// dropDatabase removes a database that no longer exists.
+func (l *childLinks) dropDatabase(id string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	delete(l.Databases, id)

@@ -16,13 +16,13 @@ import (
 // although its time lies far back.
 func TestSearchIsAnIndex(t *testing.T) {
 	t.Parallel()
-	b := connectortest.NewBed(t, target(t, notion.Config{Seed: 2, Pages: 7, Databases: 1, Blocks: 2, MaxPage: 3}))
+	b := connectortest.NewHarness(t, target(t, notion.Config{Seed: 2, Pages: 7, Databases: 1, Blocks: 2, MaxPage: 3}))
 	b.Succeed(t)
-	b.Sim.Mutate(t, providersim.Mutation{Op: "unlist", N: 2})
-	b.Sim.Mutate(t, providersim.Mutation{Op: "import", N: 2})
+	b.Sim.MutateData(t, providersim.Mutation{Op: "unlist", N: 2})
+	b.Sim.MutateData(t, providersim.Mutation{Op: "import", N: 2})
 	b.Succeed(t)
 	b.VerifyComplete(t)
-	b.Sim.Mutate(t, providersim.Mutation{Op: "index", N: 1})
+	b.Sim.MutateData(t, providersim.Mutation{Op: "index", N: 1})
 	b.Succeed(t)
 	b.VerifyComplete(t)
 }
@@ -30,12 +30,12 @@ func TestSearchIsAnIndex(t *testing.T) {
 // A row that search never shows is found by a query of its data source, and so is its edit.
 func TestRowsThatSearchLacks(t *testing.T) {
 	t.Parallel()
-	b := connectortest.NewBed(t, target(t, notion.Config{Seed: 7, Pages: 9, Databases: 4, Blocks: 2, MaxPage: 3}))
-	b.Sim.Mutate(t, providersim.Mutation{Op: "hide_row", N: 4})
+	b := connectortest.NewHarness(t, target(t, notion.Config{Seed: 7, Pages: 9, Databases: 4, Blocks: 2, MaxPage: 3}))
+	b.Sim.MutateData(t, providersim.Mutation{Op: "hide_row", N: 4})
 	b.Succeed(t)
 	b.VerifyComplete(t)
-	b.Sim.Mutate(t, providersim.Mutation{Op: "hide_row", N: 2})
-	b.Sim.Mutate(t, providersim.Mutation{Op: "edit_hidden", N: 1})
+	b.Sim.MutateData(t, providersim.Mutation{Op: "hide_row", N: 2})
+	b.Sim.MutateData(t, providersim.Mutation{Op: "edit_hidden", N: 1})
 	b.Succeed(t)
 	b.VerifyComplete(t)
 }
@@ -44,17 +44,17 @@ func TestRowsThatSearchLacks(t *testing.T) {
 // from then on.
 func TestPagesWithinPages(t *testing.T) {
 	t.Parallel()
-	b := connectortest.NewBed(t, target(t, notion.Config{Seed: 8, Pages: 5, Databases: 1, Blocks: 2, MaxPage: 3}))
-	b.Sim.Mutate(t, providersim.Mutation{Op: "nest", N: 2})
+	b := connectortest.NewHarness(t, target(t, notion.Config{Seed: 8, Pages: 5, Databases: 1, Blocks: 2, MaxPage: 3}))
+	b.Sim.MutateData(t, providersim.Mutation{Op: "nest", N: 2})
 	b.Succeed(t)
 	b.Succeed(t)
 	b.VerifyComplete(t)
-	b.Sim.Mutate(t, providersim.Mutation{Op: "edit_hidden", N: 1})
+	b.Sim.MutateData(t, providersim.Mutation{Op: "edit_hidden", N: 1})
 	b.Succeed(t)
 	b.VerifyComplete(t)
 }
 
-// Pages whose content takes its time are read several at once.
+// Pages with slow content are read several at once.
 func TestSlowPages(t *testing.T) {
 	t.Parallel()
 	connectortest.SlowDetails(t, target(t, notion.Config{Seed: 6, Pages: 40, Databases: 2, Blocks: 4, MaxPage: 20}))
@@ -63,9 +63,9 @@ func TestSlowPages(t *testing.T) {
 // A page that is not shared any more is deleted with its content.
 func TestUnshared(t *testing.T) {
 	t.Parallel()
-	b := connectortest.NewBed(t, target(t, notion.Config{Seed: 3, Pages: 5, Blocks: 2}))
+	b := connectortest.NewHarness(t, target(t, notion.Config{Seed: 3, Pages: 5, Blocks: 2}))
 	b.Succeed(t)
-	b.Sim.Mutate(t, providersim.Mutation{Op: "unshare", N: 2})
+	b.Sim.MutateData(t, providersim.Mutation{Op: "unshare", N: 2})
 	b.Succeed(t)
 	b.VerifyComplete(t)
 }
@@ -73,25 +73,26 @@ func TestUnshared(t *testing.T) {
 // A part of a page that is not shared is declared, and the rest of the page is stored.
 func TestUnsharedPart(t *testing.T) {
 	t.Parallel()
-	b := connectortest.NewBed(t, target(t, notion.Config{Seed: 4, Pages: 2, Blocks: 9, Nested: true}))
-	b.Sim.Mutate(t, providersim.Mutation{Op: "close", N: 4})
+	b := connectortest.NewHarness(t, target(t, notion.Config{Seed: 4, Pages: 2, Blocks: 9, Nested: true}))
+	b.Sim.MutateData(t, providersim.Mutation{Op: "close", N: 4})
 	b.Succeed(t)
 	if len(b.Gaps(t, protocol.GapPending)) == 0 {
 		t.Error("a part is missing, and the run does not tell")
 	}
-	if n := b.LastSeq(t, notion.StreamContents); n == 0 {
+	if n := b.NewestChange(t, notion.StreamContents); n == 0 {
 		t.Error("nothing of the pages is stored")
 	}
 	b.Verify(t)
 }
 
-// A token that may not read content is told in its own words.
+// A token that may not read content has its own message.
 func TestCapability(t *testing.T) {
 	t.Parallel()
-	b := connectortest.NewBed(t, target(t, notion.Config{Seed: 1, Pages: 1, Blocks: 1}))
-	b.Sim.Mutate(t, providersim.Mutation{Op: "blind", N: 1})
-	r := b.Run(t, launch.Request{})
-	if e := r.DoneError; r.Status != runner.Failed || e == nil || e.Code == "auth_failure" || !strings.Contains(e.Message, "Read content") {
+	b := connectortest.NewHarness(t, target(t, notion.Config{Seed: 1, Pages: 1, Blocks: 1}))
+	b.Sim.MutateData(t, providersim.Mutation{Op: "blind", N: 1})
+	r := b.Run(t, launch.RunRequest{})
+	if e := r.DoneError; r.Status != runner.Failed || e == nil || e.Code == "auth_failure" ||
+		!strings.Contains(e.Message, "Read content") {
 		t.Errorf("%s %+v", r.Status, e)
 	}
 }

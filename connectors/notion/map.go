@@ -11,8 +11,8 @@ import (
 	"github.com/pdpp-go/pdpp/connectorkit"
 )
 
-// canonical spells an id with dashes; Notion gives it with and without.
-func canonical(id string) string {
+// canonicalID formats an id with dashes; Notion uses both forms.
+func canonicalID(id string) string {
 	bare := strings.ReplaceAll(id, "-", "")
 	if len(bare) != 32 || strings.Trim(bare, "0123456789abcdefABCDEF") != "" {
 		return id
@@ -21,12 +21,12 @@ func canonical(id string) string {
 	return strings.Join([]string{bare[:8], bare[8:12], bare[12:16], bare[16:20], bare[20:]}, "-")
 }
 
-// richText is text in the pieces that Notion gives it in.
-type richText []struct {
+// richTextPieces is text in pieces, as Notion returns it.
+type richTextPieces []struct {
 	Plain string `json:"plain_text"`
 }
 
-func (r richText) String() string {
+func (r richTextPieces) String() string {
 	var b strings.Builder
 	for _, piece := range r {
 		b.WriteString(piece.Plain)
@@ -34,25 +34,25 @@ func (r richText) String() string {
 	return b.String()
 }
 
-// common is what pages and databases share.
-type common struct {
-	ID       string `json:"id"`
-	Created  string `json:"created_time"`
-	Edited   string `json:"last_edited_time"`
-	Archived bool   `json:"archived"`
-	Trash    bool   `json:"in_trash"`
-	URL      string `json:"url"`
-	Parent   parent `json:"parent"`
+// commonObject is what pages and databases share.
+type commonObject struct {
+	ID       string    `json:"id"`
+	Created  string    `json:"created_time"`
+	Edited   string    `json:"last_edited_time"`
+	Archived bool      `json:"archived"`
+	Trash    bool      `json:"in_trash"`
+	URL      string    `json:"url"`
+	Parent   parentRef `json:"parent"`
 }
 
-// parent is what a thing stands in. Its id stands in the member that its type names; the workspace has none.
-type parent map[string]any
+// parentRef refers to the parent of an object. The member that its type names holds the id; the workspace has none.
+type parentRef map[string]any
 
-func (p parent) kind() string { text, _ := p["type"].(string); return text }
+func (p parentRef) parentKind() string { text, _ := p["type"].(string); return text }
 
-func (p parent) id() string { text, _ := p[p.kind()].(string); return canonical(text) }
+func (p parentRef) parentID() string { text, _ := p[p.parentKind()].(string); return canonicalID(text) }
 
-type user struct {
+type userRef struct {
 	ID string `json:"id"`
 }
 
@@ -73,11 +73,11 @@ type pageRecord struct {
 	Properties map[string]any `json:"properties,omitzero"`
 }
 
-func readPage(raw jsontext.Value) connectorkit.Item {
+func readPageItem(raw jsontext.Value) connectorkit.Item {
 	var p struct {
-		common
-		CreatedBy  user                      `json:"created_by"`
-		EditedBy   user                      `json:"last_edited_by"`
+		commonObject
+		CreatedBy  userRef                   `json:"created_by"`
+		EditedBy   userRef                   `json:"last_edited_by"`
 		Properties map[string]jsontext.Value `json:"properties"`
 	}
 	err := json.Unmarshal(raw, &p)
@@ -85,13 +85,14 @@ func readPage(raw jsontext.Value) connectorkit.Item {
 	if err != nil || untimed != nil || p.ID == "" {
 		return connectorkit.Item{Record: connectorkit.Unreadable(p.ID, err)}
 	}
-	id := canonical(p.ID)
+	id := canonicalID(p.ID)
 	if p.Archived || p.Trash {
 		return connectorkit.Item{Key: id, Time: at, Record: connectorkit.Delete(id)}
 	}
-	r := pageRecord{ID: id, Object: "page", ParentType: p.Parent.kind(), Parent: p.Parent.id(), URL: p.URL, Created: p.Created, Edited: p.Edited, CreatedBy: canonical(p.CreatedBy.ID), EditedBy: canonical(p.EditedBy.ID)}
+	r := pageRecord{ID: id, Object: "page", ParentType: p.Parent.parentKind(), Parent: p.Parent.parentID(), URL: p.URL,
+		Created: p.Created, Edited: p.Edited, CreatedBy: canonicalID(p.CreatedBy.ID), EditedBy: canonicalID(p.EditedBy.ID)}
 	if id, _ := p.Parent["database_id"].(string); id != "" {
-		r.Database = canonical(id)
+		r.Database = canonicalID(id)
 	}
 	for name, property := range p.Properties {
 		kind, value := propertyValue(property)
@@ -124,23 +125,24 @@ type databaseRecord struct {
 // readDatabase reads a database. Its columns are those of its data sources.
 func readDatabase(raw jsontext.Value, columns []string) connectorkit.Record {
 	var d struct {
-		common
-		Title       richText `json:"title"`
-		Description richText `json:"description"`
-		Sources     []user   `json:"data_sources"`
+		commonObject
+		Title       richTextPieces `json:"title"`
+		Description richTextPieces `json:"description"`
+		Sources     []userRef      `json:"data_sources"`
 	}
 	if err := json.Unmarshal(raw, &d); err != nil || d.ID == "" {
 		return connectorkit.Unreadable(d.ID, err)
 	}
 	r := databaseRecord{
-		ID: canonical(d.ID), Title: d.Title.String(), Description: d.Description.String(), ParentType: d.Parent.kind(),
-		Parent: d.Parent.id(), URL: d.URL,
+		ID: canonicalID(d.ID), Title: d.Title.String(), Description: d.Description.String(),
+		ParentType: d.Parent.parentKind(),
+		Parent:     d.Parent.parentID(), URL: d.URL,
 		Created: d.Created, Edited: d.Edited, Properties: append([]string{}, columns...),
 	}
 	slices.Sort(r.Properties)
 	r.Properties = slices.Compact(r.Properties)
 	for _, s := range d.Sources {
-		r.Sources = append(r.Sources, canonical(s.ID))
+		r.Sources = append(r.Sources, canonicalID(s.ID))
 	}
 	return connectorkit.Upsert(r)
 }
@@ -157,37 +159,37 @@ type sourceRecord struct {
 }
 
 // readSource reads a data source; no id when it cannot be read.
-func readSource(raw jsontext.Value) (source, connectorkit.Record) {
+func readSource(raw jsontext.Value) (dataSource, connectorkit.Record) {
 	var d struct {
-		common
-		Title       richText `json:"title"`
-		Description richText `json:"description"`
+		commonObject
+		Title       richTextPieces `json:"title"`
+		Description richTextPieces `json:"description"`
 		Properties  map[string]struct {
 			Type string `json:"type"`
 		} `json:"properties"`
 	}
 	if err := json.Unmarshal(raw, &d); err != nil || d.ID == "" {
-		return source{}, connectorkit.Unreadable(d.ID, err)
+		return dataSource{}, connectorkit.Unreadable(d.ID, err)
 	}
 	database, _ := d.Parent["database_id"].(string)
 	r := sourceRecord{
-		ID: canonical(d.ID), Database: canonical(database), Title: d.Title.String(), Description: d.Description.String(),
+		ID: canonicalID(d.ID), Database: canonicalID(database), Title: d.Title.String(), Description: d.Description.String(),
 		URL: d.URL, Created: d.Created, Edited: d.Edited,
 		Columns: map[string]string{},
 	}
-	s := source{id: r.ID, database: r.Database, edited: r.Edited}
+	s := dataSource{id: r.ID, database: r.Database, edited: r.Edited}
 	for name, column := range d.Properties {
 		r.Columns[name] = column.Type
 		s.columns = append(s.columns, name)
 	}
 	if d.Archived || d.Trash {
-		return source{}, connectorkit.Delete(r.ID)
+		return dataSource{}, connectorkit.Delete(r.ID)
 	}
 	return s, connectorkit.Upsert(r)
 }
 
-// contentRecord is what stands on a page. It is one record for all of its blocks: nothing tells of a block that is
-// removed, and whoever reads the page anew has it as it is.
+// contentRecord is the content of a page. All blocks are in one record: Notion does not report removed blocks, and a
+// new read replaces the whole record.
 type contentRecord struct {
 	ID     string        `json:"id"`
 	Text   string        `json:"text,omitzero"`
@@ -203,7 +205,7 @@ type blockRecord struct {
 	Edited string `json:"last_edited_time,omitzero"`
 }
 
-func (c contentRecord) finish() contentRecord {
+func (c contentRecord) withDefaults() contentRecord {
 	c.Count = len(c.Blocks)
 	var lines []string
 	for _, b := range c.Blocks {
@@ -215,9 +217,9 @@ func (c contentRecord) finish() contentRecord {
 	return c
 }
 
-// readBlock reads a block and tells whether what it holds belongs to its page. Addresses of files are left out:
-// they are good for an hour.
-func readBlock(raw jsontext.Value) (b blockRecord, inside bool, err error) {
+// readBlockRecord reads a block and reports whether its children belong to its page. Addresses of files are left out,
+// because they expire after an hour.
+func readBlockRecord(raw jsontext.Value) (b blockRecord, inside bool, err error) {
 	var wire struct {
 		ID       string `json:"id"`
 		Type     string `json:"type"`
@@ -227,18 +229,18 @@ func readBlock(raw jsontext.Value) (b blockRecord, inside bool, err error) {
 	if err := json.Unmarshal(raw, &wire); err != nil {
 		return b, false, err
 	}
-	b = blockRecord{ID: canonical(wire.ID), Type: wire.Type, Edited: wire.Edited}
+	b = blockRecord{ID: canonicalID(wire.ID), Type: wire.Type, Edited: wire.Edited}
 	var members map[string]jsontext.Value
 	if err := json.Unmarshal(raw, &members); err != nil {
 		return b, false, err
 	}
 	var own struct {
-		Rich       richText   `json:"rich_text"`
-		Cells      []richText `json:"cells"`
-		Title      string     `json:"title"`
-		Expression string     `json:"expression"`
-		URL        string     `json:"url"`
-		Caption    richText   `json:"caption"`
+		Rich       richTextPieces   `json:"rich_text"`
+		Cells      []richTextPieces `json:"cells"`
+		Title      string           `json:"title"`
+		Expression string           `json:"expression"`
+		URL        string           `json:"url"`
+		Caption    richTextPieces   `json:"caption"`
 		From       *struct {
 			Block string `json:"block_id"`
 		} `json:"synced_from"`
@@ -250,11 +252,13 @@ func readBlock(raw jsontext.Value) (b blockRecord, inside bool, err error) {
 	for _, cell := range own.Cells {
 		cells = append(cells, cell.String())
 	}
-	for _, text := range []string{own.Rich.String(), strings.Join(cells, "\t"), own.Title, own.Expression, own.Caption.String(), own.URL} {
+	for _, text := range []string{own.Rich.String(), strings.Join(cells, "\t"), own.Title, own.Expression,
+		own.Caption.String(), own.URL} {
 		if b.Text == "" {
 			b.Text = text
 		}
 	}
-	elsewhere := wire.Type == "child_page" || wire.Type == "child_database" || wire.Type == "link_to_page" || own.From != nil
+	elsewhere := wire.Type == "child_page" || wire.Type == "child_database" || wire.Type == "link_to_page" ||
+		own.From != nil
 	return b, wire.Children && !elsewhere, nil
 }

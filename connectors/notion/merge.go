@@ -9,19 +9,19 @@ import (
 	"github.com/pdpp-go/pdpp/connectorkit"
 )
 
-// merge is one list of pages out of several, the last edited first: the search, the rows of every data source, and
-// pages that are known from other pages only. Search is not guaranteed to return everything. A page that several
-// lists have comes once.
-type merge struct {
+// mergedPageList is one list of pages out of several, the last edited first: the search, the rows of every data
+// source, and pages that are known from other pages only. Search is not guaranteed to return everything. A page that
+// several lists have comes once.
+type mergedPageList struct {
 	full  bool // everything is listed, and not only what was edited lately
-	parts []*part
+	parts []*mergedListPart
 	met   map[string]bool
 	step  int
 }
 
-// part is one of the lists.
-type part struct {
-	next    func(ctx context.Context, cursor string) (list, error) // nil when all of it is in buf
+// mergedListPart is one of the lists.
+type mergedListPart struct {
+	next    func(ctx context.Context, cursor string) (resultPage, error) // nil when all of it is in buf
 	buf     []connectorkit.Item
 	cursor  string
 	cursors map[string]bool
@@ -30,8 +30,8 @@ type part struct {
 	what    string
 }
 
-// pages is one page of the list of pages.
-func (a *api) pages(ctx context.Context, w connectorkit.Window) (connectorkit.ListPage, error) {
+// fetchPageList is one page of the list of pages.
+func (a *apiClient) fetchPageList(ctx context.Context, w connectorkit.Window) (connectorkit.ListPage, error) {
 	if w.Token == "" || a.merge == nil {
 		m, err := a.beginMerge(ctx, w.After)
 		if err != nil {
@@ -42,7 +42,7 @@ func (a *api) pages(ctx context.Context, w connectorkit.Window) (connectorkit.Li
 	m := a.merge
 	out := connectorkit.ListPage{}
 	for _, p := range m.parts { // nothing is taken before every part is filled: a failure leaves all as it is
-		cut, err := p.fill(ctx)
+		cut, err := p.loadNext(ctx)
 		if err != nil {
 			return connectorkit.ListPage{}, err
 		}
@@ -51,8 +51,8 @@ func (a *api) pages(ctx context.Context, w connectorkit.Window) (connectorkit.Li
 				connectorkit.Item{Record: connectorkit.Unreadable("more of "+p.what+" than Notion lists", nil)})
 		}
 	}
-	for len(out.Items) < pageSize {
-		p := m.latest()
+	for len(out.Items) < maxPageSize {
+		p := m.latestEditedPart()
 		if p == nil {
 			break
 		}
@@ -62,78 +62,79 @@ func (a *api) pages(ctx context.Context, w connectorkit.Window) (connectorkit.Li
 			out.Items = append(out.Items, item)
 			m.met[item.Key] = true
 			if !p.linked {
-				a.links.listed(item.Key)
+				a.links.markListed(item.Key)
 			}
 		}
 		if len(p.buf) == 0 && !p.ended {
 			break // what it has next may be later than what the others have
 		}
 	}
-	if slices.ContainsFunc(m.parts, func(p *part) bool { return !p.ended || len(p.buf) > 0 }) {
+	if slices.ContainsFunc(m.parts, func(p *mergedListPart) bool { return !p.ended || len(p.buf) > 0 }) {
 		m.step++
 		out.Next = strconv.Itoa(m.step)
 	} else if m.full {
-		a.links.settle()
+		a.links.markFullListRead()
 	}
 	return out, nil
 }
 
 // beginMerge finds out which lists there are.
-func (a *api) beginMerge(ctx context.Context, after time.Time) (*merge, error) {
+func (a *apiClient) beginMerge(ctx context.Context, after time.Time) (*mergedPageList, error) {
 	sources, err := a.everySource(ctx)
 	if err != nil {
 		return nil, err
 	}
-	m := &merge{full: after.IsZero(), met: map[string]bool{}}
-	m.parts = append(m.parts, &part{what: "the search", cursors: map[string]bool{},
-		next: func(ctx context.Context, cursor string) (list, error) { return a.search(ctx, "page", cursor) }})
+	m := &mergedPageList{full: after.IsZero(), met: map[string]bool{}}
+	m.parts = append(m.parts, &mergedListPart{what: "the search", cursors: map[string]bool{},
+		next: func(ctx context.Context, cursor string) (resultPage, error) {
+			return a.searchObjects(ctx, "page", cursor)
+		}})
 	for _, s := range sources {
-		m.parts = append(m.parts, &part{what: "the data source " + s.id, cursors: map[string]bool{},
-			next: func(ctx context.Context, cursor string) (list, error) {
-				got, err := a.query(ctx, s.id, after, cursor)
-				if c := of(err); c == connectorkit.NotFound || c == connectorkit.Forbidden { // it went meanwhile
-					return list{}, nil
+		m.parts = append(m.parts, &mergedListPart{what: "the data source " + s.id, cursors: map[string]bool{},
+			next: func(ctx context.Context, cursor string) (resultPage, error) {
+				got, err := a.queryDataSource(ctx, s.id, after, cursor)
+				if c := failureClass(err); c == connectorkit.NotFound || c == connectorkit.Forbidden { // it went meanwhile
+					return resultPage{}, nil
 				}
 				return got, err
 			}})
 	}
-	linked := &part{ended: true, linked: true}
-	for _, id := range a.links.pages(m.full) {
-		raw, err := a.read(ctx, "pages", id)
-		switch of(err) {
+	linked := &mergedListPart{ended: true, linked: true}
+	for _, id := range a.links.pagesToRead(m.full) {
+		raw, err := a.fetchObject(ctx, "pages", id)
+		switch failureClass(err) {
 		case connectorkit.Gone, connectorkit.Forbidden, connectorkit.Malformed:
-			a.links.listed(id) // it is not there to be read; what is stored of it is asked for by the census
+			a.links.markListed(id) // it is not there to be read; what is stored of it is asked for by the census
 			continue
 		}
 		if err != nil {
 			return nil, err
 		}
-		linked.buf = append(linked.buf, readPage(raw))
+		linked.buf = append(linked.buf, readPageItem(raw))
 	}
 	slices.SortStableFunc(linked.buf, func(x, y connectorkit.Item) int { return y.Time.Compare(x.Time) })
 	m.parts = append(m.parts, linked)
 	return m, nil
 }
 
-// fill makes sure that a part shows what it has next, unless it has nothing more. It reports whether Notion cuts the
-// list.
-func (p *part) fill(ctx context.Context) (cut bool, err error) {
+// loadNext loads the next page of a part, unless the part is finished. It reports whether Notion cuts the list.
+func (p *mergedListPart) loadNext(ctx context.Context) (cut bool, err error) {
 	for empty := 0; len(p.buf) == 0 && !p.ended; empty++ {
 		got, err := p.next(ctx, p.cursor)
 		if err != nil {
 			return cut, err
 		}
 		for _, raw := range got.rows {
-			item := readPage(raw)
+			item := readPageItem(raw)
 			if item.Key == "" { // it has no time to be sorted by
 				item.Time = time.Time{}
 			}
 			p.buf = append(p.buf, item)
 		}
 		cut = cut || got.cut
-		if p.cursors[p.cursor] = true; p.cursors[got.next] || empty > mostEmpty {
+		if p.cursors[p.cursor] = true; p.cursors[got.next] || empty > maxEmptyPages {
 			if got.next != "" {
-				return cut, connectorkit.Fail(connectorkit.Malformed, errFrame)
+				return cut, connectorkit.Fail(connectorkit.Malformed, errUnexpectedShape)
 			}
 		}
 		p.cursor, p.ended = got.next, got.next == ""
@@ -141,12 +142,12 @@ func (p *part) fill(ctx context.Context) (cut bool, err error) {
 	return cut, nil
 }
 
-// mostEmpty is how many pages of a list may be empty in a row.
-const mostEmpty = 100
+// maxEmptyPages is how many pages of a list may be empty in a row.
+const maxEmptyPages = 100
 
-// latest returns the part with the next page that was edited last; nil when no part has any. What could not be read
-// comes at once.
-func (m *merge) latest() (best *part) {
+// latestEditedPart returns the part with the next page that was edited last; nil when no part has any. What could not
+// be read comes at once.
+func (m *mergedPageList) latestEditedPart() (best *mergedListPart) {
 	for _, p := range m.parts {
 		switch {
 		case len(p.buf) == 0:

@@ -12,13 +12,14 @@ func TestBoundsAreDeclared(t *testing.T) {
 	raw := func(id string) jsontext.Value {
 		return jsontext.Value(`{"id":"` + id + `","type":"paragraph","has_children":true,"paragraph":{"rich_text":[]}}`)
 	}
-	deep := &reading{page: contentRecord{ID: "page"}, met: map[string]bool{}}
-	if err := deep.block(t.Context(), "page", raw("a"), deepest); err != nil || len(deep.page.Blocks) != 1 || len(deep.missing) != 1 {
+	deep := &pageReader{page: contentRecord{ID: "page"}, met: map[string]bool{}}
+	if err := deep.readOneBlock(t.Context(), "page", raw("a"), maxBlockDepth); err != nil || len(deep.page.Blocks) != 1 ||
+		len(deep.missing) != 1 {
 		t.Errorf("the deepest block: %v, %d blocks, %d missing", err, len(deep.page.Blocks), len(deep.missing))
 	}
-	long := &reading{page: contentRecord{ID: "page", Blocks: make([]blockRecord, mostBlocks)}, met: map[string]bool{}}
+	long := &pageReader{page: contentRecord{ID: "page", Blocks: make([]blockRecord, mostBlocks)}, met: map[string]bool{}}
 	for _, id := range []string{"a", "b"} {
-		if err := long.block(t.Context(), "page", raw(id), 0); err != nil {
+		if err := long.readOneBlock(t.Context(), "page", raw(id), 0); err != nil {
 			t.Fatal(err)
 		}
 	}

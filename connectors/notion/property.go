@@ -20,13 +20,13 @@ func propertyValue(raw jsontext.Value) (kind string, value any) {
 func plainValue(kind string, body jsontext.Value) any {
 	switch kind {
 	case "title", "rich_text":
-		var text richText
+		var text richTextPieces
 		if json.Unmarshal(body, &text) == nil && text.String() != "" {
 			return text.String()
 		}
 		return nil
 	case "select", "status", "multi_select", "people", "relation", "files", "created_by", "last_edited_by":
-		return names(body)
+		return nameOrID(body)
 	case "formula", "rollup":
 		if inner, value := propertyValue(body); inner != "array" || value != nil {
 			return value
@@ -75,8 +75,8 @@ func plainValue(kind string, body jsontext.Value) any {
 	return value
 }
 
-// names returns the name of an option or a file, or the id of a page or a person; of several, a list.
-func names(body jsontext.Value) any {
+// nameOrID returns the name of an option or a file, or the id of a page or a person; of several, a list.
+func nameOrID(body jsontext.Value) any {
 	if body.Kind() == '[' {
 		var elements []jsontext.Value
 		if json.Unmarshal(body, &elements) != nil || len(elements) == 0 {
@@ -84,7 +84,7 @@ func names(body jsontext.Value) any {
 		}
 		out := []any{}
 		for _, element := range elements {
-			if name := names(element); name != nil {
+			if name := nameOrID(element); name != nil {
 				out = append(out, name)
 			}
 		}
@@ -99,11 +99,11 @@ func names(body jsontext.Value) any {
 	case json.Unmarshal(body, &w) != nil:
 		return nil
 	case w.Object == "user":
-		return canonical(w.ID)
+		return canonicalID(w.ID)
 	case w.Name != "":
 		return w.Name
 	case w.ID != "":
-		return canonical(w.ID)
+		return canonicalID(w.ID)
 	}
 	return nil
 }

@@ -16,7 +16,7 @@ import (
 func TestConformance(t *testing.T) {
 	small := oura.Config{Seed: 5, Days: 24, Page: 7}
 	large := oura.Config{Seed: 5, Days: 400, Page: 20}
-	connectortest.Conform(t, target(t, small), target(t, large))
+	connectortest.RunSuite(t, target(t, small), target(t, large))
 }
 
 const token = "oura_under_test"
@@ -24,7 +24,7 @@ const token = "oura_under_test"
 func target(t *testing.T, cfg oura.Config) connectortest.Target {
 	t.Helper()
 	return connectortest.Target{
-		Connector:  connectortest.BuiltIn(t, "oura"),
+		Connector:  connectortest.BuiltInConnector(t, "oura"),
 		Start:      func(t *testing.T) *connectortest.Sim { return start(t, cfg) },
 		Credential: "OURA_ACCESS_TOKEN",
 		Snapshot:   true, // most of a small account is within the days that are read again
@@ -38,7 +38,7 @@ func target(t *testing.T, cfg oura.Config) connectortest.Target {
 	}
 }
 
-// start serves an account whose clock begins at noon, so that no test runs over the end of a day.
+// start serves an account with a clock that begins at noon, so that no test crosses midnight.
 func start(t *testing.T, cfg oura.Config) *connectortest.Sim {
 	t.Helper()
 	cfg.Token = token
@@ -51,10 +51,12 @@ func start(t *testing.T, cfg oura.Config) *connectortest.Sim {
 		t.Fatalf("start provider: %v", err)
 	}
 	t.Cleanup(func() { _ = s.Close() })
-	return &connectortest.Sim{Provider: s.Sim, Gate: s.Sim.Gate(), Env: map[string]string{"OURA_ACCESS_TOKEN": token, "PDPP_OURA_BASE_URL": s.BaseURL, "PDPP_OURA_FIRST_DAY": "2024-12-01"}}
+	return &connectortest.Sim{Provider: s.Sim, Gate: s.Sim.Gate(),
+		Env: map[string]string{"OURA_ACCESS_TOKEN": token, "PDPP_OURA_BASE_URL": s.BaseURL,
+			"PDPP_OURA_FIRST_DAY": "2024-12-01"}}
 }
 
-// stored is what the store must hold for a document, told apart from the connector's own mapping.
+// stored returns the record that the store must hold for a document, independent of the connector's mapping.
 func stored(stream, _ string, data json.RawMessage) (json.RawMessage, error) {
 	var w map[string]any
 	if err := json.Unmarshal(data, &w); err != nil {
@@ -62,7 +64,8 @@ func stored(stream, _ string, data json.RawMessage) (json.RawMessage, error) {
 	}
 	r := map[string]any{}
 	for _, name := range map[string][]string{
-		oura.StreamSleep: {"id", "day", "type", "bedtime_start", "bedtime_end", "total_sleep_duration", "rem_sleep_duration", "deep_sleep_duration", "light_sleep_duration",
+		oura.StreamSleep: {"id", "day", "type", "bedtime_start", "bedtime_end", "total_sleep_duration", "rem_sleep_duration",
+			"deep_sleep_duration", "light_sleep_duration",
 			"efficiency", "latency", "average_heart_rate", "lowest_heart_rate", "average_hrv", "readiness", "heart_rate", "hrv",
 			"average_breath", "awake_time", "time_in_bed", "restless_periods",
 			"period", "low_battery_alert", "sleep_algorithm_version", "movement_30_sec", "sleep_phase_5_min",

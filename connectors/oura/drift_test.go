@@ -10,10 +10,11 @@ import (
 
 func TestDrift(t *testing.T) {
 	t.Parallel()
-	connectortest.Drift(t, target(t, oura.Config{Seed: 5, Days: 24, Page: 7}))
+	connectortest.DetectDrift(t, target(t, oura.Config{Seed: 5, Days: 24, Page: 7}))
 }
 
 func TestDriftBounds(t *testing.T) {
 	t.Parallel()
-	connectortest.DriftBounds(t, target(t, oura.Config{Seed: 5, Days: 31, Page: 7, Now: time.Now}), "daily_sleep", 30)
+	connectortest.DetectDriftBounds(t, target(t, oura.Config{Seed: 5, Days: 31, Page: 7, Now: time.Now}), "daily_sleep",
+		30)
 }

@@ -2,71 +2,79 @@
 // bedtimes, rest modes and the profile.
 //
 //	manifest.json   what it declares: streams, schemas, the sign-in
-//	oura.go         open: environment in, client and collectors out
-//	days.go         a collection by its days, with the last two weeks read again
-//	map.go          how one document becomes one record
-//	classify.go     what an answer means
+//	oura.go         where the documents are, and how Oura refuses
 package oura
 
 import (
-	"cmp"
-	"context"
 	_ "embed"
 	"net/http"
-	"time"
 
 	"github.com/pdpp-go/pdpp/connectorkit"
-	"github.com/pdpp-go/pdpp/governor/governhttp"
+	"github.com/pdpp-go/pdpp/connectorkit/rest"
 )
 
 //go:embed manifest.json
 var manifestJSON []byte
 
 // Connector is the Oura connector.
-func Connector() connectorkit.Connector {
-	return connectorkit.MustNew(manifestJSON, open)
-}
+func Connector() connectorkit.Connector { return rest.MustNew(manifestJSON, source) }
 
 const (
-	publicAPI   = "https://api.ouraring.com"
-	accessToken = "OURA_ACCESS_TOKEN"
-	// firstDay is before the first ring was worn.
-	firstDay = "2015-01-01"
+	// rereadDays is how many past days every run reads again: rings sync late, and Oura analyses nights again.
+	rereadDays = 14
+	// rereadRestDays is the same for rest modes, which are found by their first day and change when they end.
+	rereadRestDays = 180
 )
 
-// open runs once per run.
-func open(ctx context.Context, s *connectorkit.Setup) ([]connectorkit.Collector, error) {
-	base := s.Env("PDPP_OURA_BASE_URL")
-	if base == "" {
-		base = publicAPI
+var source = rest.Source{
+	BaseURL: "https://api.ouraring.com",
+	Auth:    rest.AccessToken("OURA_ACCESS_TOKEN"),
+	Header:  http.Header{"User-Agent": {"pdpp-oura-connector/1.0"}},
+	QuotaOf: []string{"OURA_CLIENT_ID"},
+	Account: &rest.Lookup{Request: rest.Request{Path: "v2/usercollection/personal_info"}, Member: "id"},
+	Errors: []rest.ErrorRule{
+		{Status: http.StatusForbidden, Class: connectorkit.Forbidden,
+			Message: "Oura does not allow access to this part: the permission was not ticked when you signed in, or the " +
+				"membership has ended. Sign in at Oura again, or look at your membership there."},
+		{Status: http.StatusUpgradeRequired, Class: connectorkit.Forbidden,
+			Message: "Oura wants a newer app on your phone. Update the Oura app, open it once, and run this again."},
+	},
+	Streams: []rest.Stream{
+		{Name: "profile", Sync: rest.SingleObject{OfAccount: true}},
+		sleep(),
+		days("daily_sleep", "daily_sleep", "day", rereadDays),
+		days("readiness", "daily_readiness", "day", rereadDays),
+		days("activity", "daily_activity", "day", rereadDays),
+		optional(days("daily_stress", "daily_stress", "day", rereadDays)),
+		optional(days("sleep_time", "sleep_time", "day", rereadDays)),
+		optional(days("rest_mode_period", "rest_mode_period", "start_day", rereadRestDays)),
+	},
+}
+
+// days is a collection by its days. Oura refuses requests for more than a year.
+func days(stream, collection, day string, again int) rest.Stream {
+	return rest.Stream{
+		Name:    stream,
+		Request: rest.Request{Path: "v2/usercollection/" + collection},
+		Items:   "data",
+		Pages:   rest.NextToken{Param: "next_token", Member: "next_token"},
+		Fields:  rest.Fields{day: rest.From(day).Day()},
+		// 2015 is before the first ring was worn.
+		Sync: rest.DateWindows{From: "start_date", To: "end_date", Since: "2015-01-01",
+			SinceVariable: "PDPP_OURA_FIRST_DAY", Days: 360, Again: again},
 	}
-	first, err := time.Parse(time.DateOnly, firstDay)
-	if text := s.Env("PDPP_OURA_FIRST_DAY"); text != "" {
-		first, err = time.Parse(time.DateOnly, text)
-	}
-	if err != nil {
-		return nil, connectorkit.Fail(connectorkit.Malformed, errFirstDay)
-	}
-	if err := s.SharedQuota(ctx, connectorkit.SharedQuota{Account: s.Env("OURA_CLIENT_ID")}); err != nil {
-		return nil, err
-	}
-	client, err := s.HTTP(governhttp.Options{BaseURL: base, Classify: classify, Token: s.Token(accessToken), Header: http.Header{"User-Agent": {"pdpp-oura-connector/1.0"}}})
-	if err != nil {
-		return nil, err
-	}
-	a := &account{client: client}
-	of := func(stream string, d days) connectorkit.Collector {
-		d.account, d.first, d.again = a, first, cmp.Or(d.again, again)
-		return connectorkit.PagedStream{Stream: stream, Page: d.page}
-	}
-	return []connectorkit.Collector{
-		connectorkit.PagedStream{Stream: "profile", Page: a.profile},
-		of("sleep", days{collection: "sleep", read: readSleep}),
-		of("daily_sleep", days{collection: "daily_sleep", read: keep[scoreRecord]}),
-		of("readiness", days{collection: "daily_readiness", read: keep[readinessRecord]}),
-		of("activity", days{collection: "daily_activity", read: keep[activityRecord]}),
-		of("daily_stress", days{collection: "daily_stress", read: keep[stressRecord], extra: true}),
-		of("sleep_time", days{collection: "sleep_time", read: keep[bedtimeRecord], extra: true}),
-		of("rest_mode_period", days{collection: "rest_mode_period", read: keep[restRecord], again: restAgain, extra: true}),
-	}, nil
+}
+
+// sleep are the nights. A session that the person discarded keeps its id.
+func sleep() rest.Stream {
+	s := days("sleep", "sleep", "day", rereadDays)
+	s.Fields["temperature_delta"] = rest.From("readiness.temperature_deviation")
+	s.Deleted = rest.Match{Path: "type", Values: []string{`"deleted"`}}
+	return s
+}
+
+// optional is a collection that not every membership has. The run continues without it.
+func optional(s rest.Stream) rest.Stream {
+	s.Optional = rest.IfForbidden
+	return s
 }

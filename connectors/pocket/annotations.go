@@ -13,7 +13,7 @@ import (
 	"github.com/pdpp-go/pdpp/connectorkit/localfile"
 )
 
-type highlight struct {
+type highlightRecord struct {
 	ID        string `json:"id"`
 	URL       string `json:"url"`
 	Title     string `json:"title,omitzero"`
@@ -30,7 +30,7 @@ func readAnnotations(ctx context.Context, m *localarchive.Member) error {
 	defer in.Close()
 	var from localarchive.ListPlace
 	m.State(&from)
-	return localarchive.Lists(ctx, in, from, nil, func(at localarchive.ListPlace, element jsontext.Value) error {
+	return localarchive.ReadLists(ctx, in, from, nil, func(at localarchive.ListPlace, element jsontext.Value) error {
 		var article struct {
 			URL        string
 			Title      string
@@ -39,7 +39,8 @@ func readAnnotations(ctx context.Context, m *localarchive.Member) error {
 				CreatedAt jsontext.Value `json:"created_at"`
 			}
 		}
-		err := json.Unmarshal(element, &article, json.MatchCaseInsensitiveNames(true), jsontext.AllowInvalidUTF8(true), jsontext.AllowDuplicateNames(true))
+		err := json.Unmarshal(element, &article, json.MatchCaseInsensitiveNames(true), jsontext.AllowInvalidUTF8(true),
+			jsontext.AllowDuplicateNames(true))
 		if err != nil || article.URL == "" {
 			m.Row(at.Index, int64(len(element)))
 			article.Highlights = nil
@@ -52,14 +53,16 @@ func readAnnotations(ctx context.Context, m *localarchive.Member) error {
 			created := ""
 			switch h.CreatedAt.Kind() {
 			case '0':
-				created = localfile.Time(string(h.CreatedAt))
+				created = localfile.RecordTime(string(h.CreatedAt))
 			case '"':
 				if json.Unmarshal(h.CreatedAt, &created) == nil {
-					created = localfile.Time(created)
+					created = localfile.RecordTime(created)
 				}
 			}
 			sum := sha256.Sum256([]byte(normalised(article.URL) + "\x00" + h.Quote + "\x00" + created))
-			m.Emit("highlights", connectorkit.Upsert(highlight{hex.EncodeToString(sum[:16]), article.URL, article.Title, h.Quote, created}))
+			m.Emit("highlights", connectorkit.Upsert(highlightRecord{hex.EncodeToString(sum[:16]), article.URL, article.Title,
+				h.Quote,
+				created}))
 		}
 		at.Index++
 		return m.Place(ctx, func() any { return at })

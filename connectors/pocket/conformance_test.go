@@ -17,9 +17,10 @@ func TestConformance(t *testing.T) { connectortest.RunLocal(t, target(t)) }
 func target(t *testing.T) connectortest.LocalTarget {
 	t.Helper()
 	return connectortest.LocalTarget{
-		Connector: connectortest.BuiltIn(t, "pocket"), Make: files.Pocket,
-		Env:      func(dir string) map[string]string { return map[string]string{"POCKET_EXPORT_DIR": dir} },
-		Declared: []protocol.Reason{localarchive.ReasonRow, localarchive.ReasonDamaged, localarchive.ReasonOtherKind},
-		Listed:   []string{"coverage_diagnostics"},
+		Connector: connectortest.BuiltInConnector(t, "pocket"), Make: files.Pocket,
+		Env: func(dir string) map[string]string { return map[string]string{"POCKET_EXPORT_DIR": dir} },
+		Declared: []protocol.Reason{localarchive.ReasonRowUnreadable, localarchive.ReasonDamaged,
+			localarchive.ReasonOtherKind},
+		Listed: []string{"coverage_diagnostics"},
 	}
 }

@@ -12,18 +12,18 @@ import (
 	"github.com/pdpp-go/pdpp/connectorkit/localarchive"
 )
 
-// readPage reads a list of links below the headings Unread and Read Archive.
-func readPage(ctx context.Context, m *localarchive.Member) error {
+// readHTMLPage reads a list of links below the headings Unread and Read Archive.
+func readHTMLPage(ctx context.Context, m *localarchive.Member) error {
 	in, err := m.Open(ctx, 0)
 	if err != nil {
 		return err
 	}
 	defer in.Close()
-	var from rowPlace
+	var from rowPosition
 	m.State(&from)
-	tokens := html.NewTokenizer(localarchive.Text(in))
+	tokens := html.NewTokenizer(localarchive.DecodedText(in))
 	tokens.SetMaxBuf(1 << 20)
-	known, met, rows := links{}, false, int64(0)
+	known, met, rows := linkKeys{}, false, int64(0)
 	status, heading := "", false
 	var link *html.Token
 	var title strings.Builder
@@ -39,7 +39,8 @@ func readPage(ctx context.Context, m *localarchive.Member) error {
 			}
 			return ""
 		}
-		one, ok := known.item(attr("href"), title.String(), attr("time_added"), status, strings.Split(attr("tags"), ","))
+		one, ok := known.newSavedItem(attr("href"), title.String(), attr("time_added"), status,
+			strings.Split(attr("tags"), ","))
 		link = nil
 		title.Reset()
 		if rows++; rows <= from.Rows {
@@ -50,7 +51,7 @@ func readPage(ctx context.Context, m *localarchive.Member) error {
 		} else {
 			m.Row(rows-1, 0)
 		}
-		return m.Place(ctx, func() any { return rowPlace{rows} })
+		return m.Place(ctx, func() any { return rowPosition{rows} })
 	}
 	for {
 		switch kind := tokens.Next(); kind {
@@ -70,7 +71,7 @@ func readPage(ctx context.Context, m *localarchive.Member) error {
 					status = ""
 				}
 			case t.Data == "a" && kind == html.StartTagToken:
-				if err := emit(); err != nil { // one that nobody closed
+				if err := emit(); err != nil { // the file never closes it
 					return err
 				}
 				link = &t

@@ -1,4 +1,4 @@
-// Package pocket imports what Pocket gave its users before it closed: tables of saved links,
+// Package pocket imports the exports that Pocket offered before it closed: tables of saved links,
 // the older list as a page, and highlights.
 //
 //	table.go       a row of part_000000.csv to a saved link
@@ -26,25 +26,28 @@ import (
 var manifestJSON []byte
 
 // Connector is the Pocket connector.
-func Connector() connectorkit.Connector { return connectorkit.MustNew(manifestJSON, open) }
+func Connector() connectorkit.Connector { return connectorkit.MustNew(manifestJSON, newCollectors) }
 
-func open(_ context.Context, s *connectorkit.Setup) ([]connectorkit.Collector, error) {
+func newCollectors(_ context.Context, s *connectorkit.Setup) ([]connectorkit.Collector, error) {
 	return []connectorkit.Collector{localarchive.Import{
 		Dir: s.Env("POCKET_EXPORT_DIR"), Streams: []string{"items", "highlights"},
-		Kinds: []localarchive.Kind{
-			{Name: "annotations", Patterns: []string{"**/annotations/*.json"}, Streams: []string{"highlights"}, Reason: "highlighted passages", Read: readAnnotations},
-			{Name: "tables", Patterns: []string{"**/*.csv"}, Streams: []string{"items"}, Reason: "saved links", Read: readTable},
-			{Name: "pages", Patterns: []string{"**/*.html", "**/*.htm"}, Streams: []string{"items"}, Reason: "saved links, as older exports have them", Read: readPage},
+		Kinds: []localarchive.MemberKind{
+			{Name: "annotations", Patterns: []string{"**/annotations/*.json"}, Streams: []string{"highlights"},
+				Reason: "highlighted passages", Read: readAnnotations},
+			{Name: "tables", Patterns: []string{"**/*.csv"}, Streams: []string{"items"}, Reason: "saved links",
+				Read: readCSVTable},
+			{Name: "pages", Patterns: []string{"**/*.html", "**/*.htm"}, Streams: []string{"items"},
+				Reason: "saved links, as older exports have them", Read: readHTMLPage},
 		},
 		Known:   []string{"**/collections/*.json"},
 		LeftOut: []localfile.LeftOut{{Name: "Collections", Patterns: []string{"**/collections/*.json"}}},
 		Empty:   "the folder holds no Pocket export; put pocket.zip, part_000000.csv or ril_export.html into it",
-		Limits:  localarchive.Limits{Entry: 1 << 30},
+		Limits:  localarchive.ArchiveLimits{Entry: 1 << 30},
 	}.Source().Collector()}, nil
 }
 
-// item is a saved link. What exports do not say is left out.
-type item struct {
+// savedItem is a saved link. Members that the export lacks are left out.
+type savedItem struct {
 	ID        string   `json:"id"`
 	URL       string   `json:"url"`
 	Title     string   `json:"title,omitzero"`
@@ -53,16 +56,19 @@ type item struct {
 	Archived  *bool    `json:"archived,omitzero"`
 }
 
-// links gives the links of one file their keys: the address, and the time too for an address
-// that the file has met before.
-type links map[[8]byte]bool
+// linkKeys assigns the keys of the links of one file: the address, with the time added when the file repeats an
+// address.
+type linkKeys map[[8]byte]bool
 
-func (l links) item(address, title, added, status string, tags []string) (item, bool) {
+func (l linkKeys) newSavedItem(address, title, added, status string, tags []string) (savedItem, bool) {
 	address = strings.TrimSpace(address)
-	if u, err := url.Parse(address); address == "" || err == nil && u.Scheme == "" || err != nil && !strings.Contains(address, "://") {
-		return item{}, false
+	if u, err := url.Parse(address); address == "" || err == nil && u.Scheme == "" || err != nil &&
+		!strings.Contains(address, "://") {
+		return savedItem{}, false
 	}
-	out := item{URL: address, Title: strings.TrimSpace(strings.ReplaceAll(title, "\r\n", "\n")), TimeAdded: timeOf(added), Tags: []string{}}
+	out := savedItem{URL: address, Title: strings.TrimSpace(strings.ReplaceAll(title, "\r\n", "\n")),
+		TimeAdded: parseUnixTime(added),
+		Tags:      []string{}}
 	for _, tag := range tags {
 		if tag = strings.TrimSpace(html.UnescapeString(tag)); tag != "" {
 			out.Tags = append(out.Tags, tag)
@@ -106,8 +112,8 @@ func normalised(address string) string {
 	return u.String()
 }
 
-// timeOf reads seconds since 1970; empty when there is no time.
-func timeOf(text string) string {
+// parseUnixTime reads seconds since 1970; empty when there is no time.
+func parseUnixTime(text string) string {
 	n, err := strconv.ParseInt(strings.TrimSpace(text), 10, 64)
 	if err != nil || n <= 0 || n >= 253402300800 {
 		return ""

@@ -10,38 +10,38 @@ import (
 	"github.com/pdpp-go/pdpp/connectorkit/localarchive"
 )
 
-// rowPlace is a place in a file: how many of its rows are read.
-type rowPlace struct {
+// rowPosition is a place in a file: how many of its rows are read.
+type rowPosition struct {
 	Rows int64 `json:"r"`
 }
 
-// readTable reads a table whose first row names its columns.
-func readTable(ctx context.Context, m *localarchive.Member) error {
+// readCSVTable reads a table with column names in its first row.
+func readCSVTable(ctx context.Context, m *localarchive.Member) error {
 	in, err := m.Open(ctx, 0)
 	if err != nil {
 		return err
 	}
 	defer in.Close()
-	table := localarchive.NewTable(localarchive.Text(in))
+	table := localarchive.NewTable(localarchive.DecodedText(in))
 	head, err := table.Next()
 	columns := map[string]int{}
 	for i, name := range head {
 		columns[strings.ToLower(strings.TrimSpace(name))] = i
 	}
-	if _, ok := columns["url"]; err != nil && !errors.Is(err, localarchive.ErrRow) && !errors.Is(err, io.EOF) {
+	if _, ok := columns["url"]; err != nil && !errors.Is(err, localarchive.ErrRowUnreadable) && !errors.Is(err, io.EOF) {
 		return err
 	} else if !ok {
 		return localarchive.OtherKind("its first row names no column url")
 	}
-	var from rowPlace
+	var from rowPosition
 	m.State(&from)
-	known := links{}
+	known := linkKeys{}
 	for {
 		row, err := table.Next()
 		if errors.Is(err, io.EOF) {
 			return nil
 		}
-		if err != nil && !errors.Is(err, localarchive.ErrRow) {
+		if err != nil && !errors.Is(err, localarchive.ErrRowUnreadable) {
 			return err
 		}
 		cell := func(name string) string {
@@ -50,7 +50,8 @@ func readTable(ctx context.Context, m *localarchive.Member) error {
 			}
 			return ""
 		}
-		link, ok := known.item(cell("url"), cell("title"), cell("time_added"), cell("status"), strings.Split(cell("tags"), "|"))
+		link, ok := known.newSavedItem(cell("url"), cell("title"), cell("time_added"), cell("status"),
+			strings.Split(cell("tags"), "|"))
 		if table.Row < from.Rows {
 			continue // an earlier run has read it
 		}
@@ -59,7 +60,7 @@ func readTable(ctx context.Context, m *localarchive.Member) error {
 		} else {
 			m.Row(table.Row, table.Length)
 		}
-		if err := m.Place(ctx, func() any { return rowPlace{table.Row + 1} }); err != nil {
+		if err := m.Place(ctx, func() any { return rowPosition{table.Row + 1} }); err != nil {
 			return err
 		}
 	}

@@ -9,5 +9,5 @@ import (
 
 func TestDrift(t *testing.T) {
 	t.Parallel()
-	connectortest.DriftFiles(t, target(t), redditexport.Connector())
+	connectortest.DetectDriftFiles(t, target(t), redditexport.Connector())
 }

@@ -1,4 +1,4 @@
-// Package redditexport imports what Reddit gives its users on a data request: a zip of tables.
+// Package redditexport imports Reddit's answer to a data request: a zip of tables.
 //
 //	table.go   a table, row by row
 //	things.go  what a row of each table is
@@ -16,30 +16,32 @@ import (
 var manifestJSON []byte
 
 // Connector is the connector of Reddit's exports.
-func Connector() connectorkit.Connector { return connectorkit.MustNew(manifestJSON, open) }
+func Connector() connectorkit.Connector { return connectorkit.MustNew(manifestJSON, newCollectors) }
 
-// packaging has the same rows without their texts.
-var packaging = []string{"**/checkfile*.csv", "**/*_headers.csv", "**/*_headers_[0-9]*.csv"}
+// packagingFiles has the same rows without their texts.
+var packagingFiles = []string{"**/checkfile*.csv", "**/*_headers.csv", "**/*_headers_[0-9]*.csv"}
 
-func open(_ context.Context, s *connectorkit.Setup) ([]connectorkit.Collector, error) {
+func newCollectors(_ context.Context, s *connectorkit.Setup) ([]connectorkit.Collector, error) {
 	i := localarchive.Import{
 		Dir:   s.Env("REDDIT_EXPORT_DIR"),
-		Known: packaging, Packaging: packaging,
+		Known: packagingFiles, Packaging: packagingFiles,
 		Empty: "the folder holds no Reddit export; put the zip of your data request into it",
 	}
 	streams := map[string]bool{}
-	for _, t := range tables {
+	for _, t := range exportTables {
 		if !streams[t.stream] {
 			streams[t.stream] = true
 			i.Streams = append(i.Streams, t.stream)
 		}
-		i.Kinds = append(i.Kinds, localarchive.Kind{Name: t.name, Patterns: patterns(t.files), Streams: []string{t.stream}, Reason: t.reason, Read: t.read})
+		i.Kinds = append(i.Kinds, localarchive.MemberKind{Name: t.name, Patterns: tablePatterns(t.files),
+			Streams: []string{t.stream},
+			Reason:  t.reason, Read: t.readTableFile})
 	}
 	return []connectorkit.Collector{i.Source().Collector()}, nil
 }
 
-// patterns match tables by name; a large one comes in parts with numbers.
-func patterns(names []string) (out []string) {
+// tablePatterns match tables by name; a large one comes in parts with numbers.
+func tablePatterns(names []string) (out []string) {
 	for _, name := range names {
 		out = append(out, "**/"+name+".csv", "**/"+name+"_[0-9]*.csv")
 	}

@@ -13,20 +13,20 @@ import (
 	"github.com/pdpp-go/pdpp/connectorkit/localarchive"
 )
 
-// table is one of the tables of an export.
-type table struct {
+// exportTable is one of the tables of an export.
+type exportTable struct {
 	name   string
 	files  []string
 	stream string
 	reason string
-	// needs are columns without which it is a table of somebody else's.
+	// needs are the columns that a table of Reddit must have.
 	needs []string
-	// thing makes a record of a row; false when the row is none.
-	thing func(r *row) (any, bool)
+	// thing maps a row to a record; false for an invalid row.
+	thing func(r *tableRow) (any, bool)
 }
 
-// row is a row of a table, by the names of its columns.
-type row struct {
+// tableRow is a row of a table, by the names of its columns.
+type tableRow struct {
 	file  string // of the table, without its ending and the number of its part
 	head  []string
 	cells []string
@@ -34,8 +34,8 @@ type row struct {
 	times map[[8]byte]uint32 // how often the file has had a row like it, for tables without keys
 }
 
-// text takes a column.
-func (r *row) text(name string) string {
+// takeText returns a column and marks it as read.
+func (r *tableRow) takeText(name string) string {
 	r.taken[name] = true
 	for i, column := range r.head {
 		if column == name && i < len(r.cells) {
@@ -45,15 +45,15 @@ func (r *row) text(name string) string {
 	return ""
 }
 
-// time takes a column that is a time. One that cannot be read stays where it is.
-func (r *row) time(name string) string {
-	at := timeOf(r.text(name))
+// takeTime returns a time column and marks it as read. An invalid time stays among the remaining columns.
+func (r *tableRow) takeTime(name string) string {
+	at := parseExportTime(r.takeText(name))
 	r.taken[name] = at != ""
 	return at
 }
 
-// others are the columns that nobody took, as they are; nil when there is nothing in them.
-func (r *row) others() map[string]string {
+// remainingColumns returns the columns that no take call has read; nil when they are empty.
+func (r *tableRow) remainingColumns() map[string]string {
 	var out map[string]string
 	for i, column := range r.head {
 		if r.taken[column] || i >= len(r.cells) || r.cells[i] == "" || column == "" {
@@ -67,29 +67,30 @@ func (r *row) others() map[string]string {
 	return out
 }
 
-// rowPlace is a place in a file: how many of its rows are read.
-type rowPlace struct {
+// rowPosition is a place in a file: how many of its rows are read.
+type rowPosition struct {
 	Rows int64 `json:"r"`
 }
 
-// longest is how long a row may be: a post has forty thousand characters at most.
-const longest = 256 << 10
+// maxRowBytes is how long a row may be: a post has forty thousand characters at most.
+const maxRowBytes = 256 << 10
 
-var part = regexp.MustCompile(`_[0-9]+$`)
+var partSuffix = regexp.MustCompile(`_[0-9]+$`)
 
-func (t table) read(ctx context.Context, m *localarchive.Member) error {
+func (t exportTable) readTableFile(ctx context.Context, m *localarchive.Member) error {
 	in, err := m.Open(ctx, 0)
 	if err != nil {
 		return err
 	}
 	defer in.Close()
-	rows := localarchive.NewTable(localarchive.Text(in))
-	rows.Most = longest
+	rows := localarchive.NewTable(localarchive.DecodedText(in))
+	rows.Most = maxRowBytes
 	head, err := rows.Next()
-	if err != nil && !errors.Is(err, localarchive.ErrRow) && !errors.Is(err, io.EOF) {
+	if err != nil && !errors.Is(err, localarchive.ErrRowUnreadable) && !errors.Is(err, io.EOF) {
 		return err
 	}
-	r := row{file: part.ReplaceAllString(strings.TrimSuffix(path.Base(m.Name), ".csv"), ""), times: map[[8]byte]uint32{}}
+	r := tableRow{file: partSuffix.ReplaceAllString(strings.TrimSuffix(path.Base(m.Name), ".csv"), ""),
+		times: map[[8]byte]uint32{}}
 	for _, name := range head {
 		r.head = append(r.head, strings.ToLower(strings.ToValidUTF8(strings.TrimSpace(name), "\uFFFD")))
 	}
@@ -101,14 +102,14 @@ func (t table) read(ctx context.Context, m *localarchive.Member) error {
 	if len(head) == 0 {
 		return localarchive.OtherKind("it has no first row")
 	}
-	var from rowPlace
+	var from rowPosition
 	m.State(&from)
 	for {
 		cells, err := rows.Next()
 		if errors.Is(err, io.EOF) {
 			return nil
 		}
-		if err != nil && !errors.Is(err, localarchive.ErrRow) {
+		if err != nil && !errors.Is(err, localarchive.ErrRowUnreadable) {
 			return err
 		}
 		r.cells, r.taken = cells, map[string]bool{}
@@ -121,7 +122,7 @@ func (t table) read(ctx context.Context, m *localarchive.Member) error {
 		} else {
 			m.Row(rows.Row, rows.Length)
 		}
-		if err := m.Place(ctx, func() any { return rowPlace{rows.Row + 1} }); err != nil {
+		if err := m.Place(ctx, func() any { return rowPosition{rows.Row + 1} }); err != nil {
 			return err
 		}
 	}

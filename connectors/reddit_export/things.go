@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// post is what the person published.
-type post struct {
+// postRecord is what the person published.
+type postRecord struct {
 	ID        string            `json:"id"`
 	CreatedAt string            `json:"created_at,omitzero"`
 	Subreddit string            `json:"subreddit,omitzero"`
@@ -20,8 +20,8 @@ type post struct {
 	Others    map[string]string `json:"other_columns,omitempty"`
 }
 
-// comment is what the person answered.
-type comment struct {
+// commentRecord is what the person answered.
+type commentRecord struct {
 	ID        string            `json:"id"`
 	CreatedAt string            `json:"created_at,omitzero"`
 	Subreddit string            `json:"subreddit,omitzero"`
@@ -33,8 +33,8 @@ type comment struct {
 	Others    map[string]string `json:"other_columns,omitempty"`
 }
 
-// mark is a post or a comment of anybody's that the person saved, hid or voted on.
-type mark struct {
+// markRecord is a post or comment, of any author, that the person saved, hid or voted on.
+type markRecord struct {
 	ID        string            `json:"id"` // as Reddit's full names: t3_ for a post, t1_ for a comment
 	Kind      string            `json:"kind"`
 	IsPost    bool              `json:"is_post"`
@@ -44,16 +44,16 @@ type mark struct {
 	Others    map[string]string `json:"other_columns,omitempty"`
 }
 
-// community is one that the person has to do with.
-type community struct {
+// communityRecord is one that the person has to do with.
+type communityRecord struct {
 	ID        string            `json:"id"`
 	Subreddit string            `json:"subreddit"`
 	Relation  string            `json:"relation"`
 	Others    map[string]string `json:"other_columns,omitempty"`
 }
 
-// message is one of the older, private kind.
-type message struct {
+// messageRecord is one of the older, private kind.
+type messageRecord struct {
 	ID        string            `json:"id"`
 	SentAt    string            `json:"sent_at,omitzero"`
 	ThreadID  string            `json:"thread_id,omitzero"`
@@ -65,8 +65,8 @@ type message struct {
 	Others    map[string]string `json:"other_columns,omitempty"`
 }
 
-// chat is a message of a chat.
-type chat struct {
+// chatMessageRecord is a message of a chat.
+type chatMessageRecord struct {
 	ID        string            `json:"id"`
 	CreatedAt string            `json:"created_at,omitzero"`
 	UpdatedAt string            `json:"updated_at,omitzero"`
@@ -80,66 +80,81 @@ type chat struct {
 	Others    map[string]string `json:"other_columns,omitempty"`
 }
 
-// fact is a row of any other table, with its columns as they are.
-type fact struct {
+// otherRowRecord is a row of any other table, with its columns as they are.
+type otherRowRecord struct {
 	ID     string            `json:"id"`
 	Table  string            `json:"table"`
 	Values map[string]string `json:"values"`
 }
 
-// tables are all that an export is known to have. Those of the last stream keep their columns.
-var tables = []table{
-	{"posts", []string{"posts"}, "posts", "posts of the person", []string{"id", "permalink", "title"}, postOf},
-	{"comments", []string{"comments"}, "comments", "comments of the person", []string{"id", "permalink", "body"}, commentOf},
-	{"saved posts", []string{"saved_posts"}, "saved", "posts that were saved", []string{"id", "permalink"}, marked("t3")},
-	{"saved comments", []string{"saved_comments"}, "saved", "comments that were saved", []string{"id", "permalink"}, marked("t1")},
-	{"post votes", []string{"post_votes"}, "votes", "votes on posts", []string{"id", "direction"}, marked("t3")},
-	{"comment votes", []string{"comment_votes"}, "votes", "votes on comments", []string{"id", "direction"}, marked("t1")},
-	{"hidden posts", []string{"hidden_posts"}, "hidden", "posts that were hidden", []string{"id", "permalink"}, marked("t3")},
-	{"subscribed", []string{"subscribed_subreddits"}, "subreddits", "communities that are followed", []string{"subreddit"}, related("subscribed")},
-	{"moderated", []string{"moderated_subreddits"}, "subreddits", "communities that are moderated", []string{"subreddit"}, related("moderated")},
-	{"approved", []string{"approved_submitter_subreddits"}, "subreddits", "communities that approve posts", []string{"subreddit"}, related("approved")},
-	{"messages", []string{"messages", "messages_archive"}, "messages", "private messages", []string{"id", "from", "to", "body"}, messageOf},
-	{"chats", []string{"chat_history"}, "chat_messages", "messages of chats", []string{"message_id", "message"}, chatOf},
+// exportTables are all that an export is known to have. Those of the last stream keep their columns.
+var exportTables = []exportTable{
+	{"posts", []string{"posts"}, "posts", "posts of the person", []string{"id", "permalink", "title"}, postFromRow},
+	{"comments", []string{"comments"}, "comments", "comments of the person", []string{"id", "permalink", "body"},
+		commentFromRow},
+	{"saved posts", []string{"saved_posts"}, "saved", "posts that were saved", []string{"id", "permalink"},
+		markFromRow("t3")},
+	{"saved comments", []string{"saved_comments"}, "saved", "comments that were saved", []string{"id", "permalink"},
+		markFromRow("t1")},
+	{"post votes", []string{"post_votes"}, "votes", "votes on posts", []string{"id", "direction"}, markFromRow("t3")},
+	{"comment votes", []string{"comment_votes"}, "votes", "votes on comments", []string{"id", "direction"},
+		markFromRow("t1")},
+	{"hidden posts", []string{"hidden_posts"}, "hidden", "posts that were hidden", []string{"id", "permalink"},
+		markFromRow("t3")},
+	{"subscribed", []string{"subscribed_subreddits"}, "subreddits", "communities that are followed", []string{"subreddit"},
+		communityFromRow("subscribed")},
+	{"moderated", []string{"moderated_subreddits"}, "subreddits", "communities that are moderated", []string{"subreddit"},
+		communityFromRow("moderated")},
+	{"approved", []string{"approved_submitter_subreddits"}, "subreddits", "communities that approve posts",
+		[]string{"subreddit"}, communityFromRow("approved")},
+	{"messages", []string{"messages", "messages_archive"}, "messages", "private messages",
+		[]string{"id", "from", "to", "body"}, messageFromRow},
+	{"chats", []string{"chat_history"}, "chat_messages", "messages of chats", []string{"message_id", "message"},
+		chatFromRow},
 	{"other tables", []string{
-		"account_gender", "announcements", "birthdate", "drafts", "friends", "gilded_content", "gold_received", "ip_logs", "linked_identities", "linked_phone_number",
-		"live_stream_posts", "multireddits", "payouts", "persona", "poll_votes", "purchases", "reddit_gold_information", "scheduled_posts", "sensitive_ads_preferences",
+		"account_gender", "announcements", "birthdate", "drafts", "friends", "gilded_content", "gold_received", "ip_logs",
+		"linked_identities", "linked_phone_number",
+		"live_stream_posts", "multireddits", "payouts", "persona", "poll_votes", "purchases", "reddit_gold_information",
+		"scheduled_posts", "sensitive_ads_preferences",
 		"statistics", "stripe", "subscriptions", "twitter", "user_preferences",
-	}, "account_facts", "what else Reddit knows of the account", nil, factOf},
+	}, "account_facts", "what else Reddit knows of the account", nil, otherFromRow},
 }
 
-func postOf(r *row) (any, bool) {
-	p := post{
-		ID: r.text("id"), CreatedAt: r.time("date"), Subreddit: r.text("subreddit"), Title: r.text("title"), Body: r.text("body"), URL: r.text("url"), Permalink: r.text("permalink"),
+func postFromRow(r *tableRow) (any, bool) {
+	p := postRecord{
+		ID: r.takeText("id"), CreatedAt: r.takeTime("date"), Subreddit: r.takeText("subreddit"), Title: r.takeText("title"),
+		Body: r.takeText("body"), URL: r.takeText("url"), Permalink: r.takeText("permalink"),
 	}
-	p.Others = r.others()
+	p.Others = r.remainingColumns()
 	return p, p.ID != ""
 }
 
-func commentOf(r *row) (any, bool) {
-	c := comment{
-		ID: r.text("id"), CreatedAt: r.time("date"), Subreddit: r.text("subreddit"), Body: r.text("body"), Post: r.text("link"), Parent: r.text("parent"),
-		Media: r.text("media"), Permalink: r.text("permalink"),
+func commentFromRow(r *tableRow) (any, bool) {
+	c := commentRecord{
+		ID: r.takeText("id"), CreatedAt: r.takeTime("date"), Subreddit: r.takeText("subreddit"), Body: r.takeText("body"),
+		Post: r.takeText("link"), Parent: r.takeText("parent"),
+		Media: r.takeText("media"), Permalink: r.takeText("permalink"),
 	}
-	c.Others = r.others()
+	c.Others = r.remainingColumns()
 	return c, c.ID != ""
 }
 
-// marked is a row that names a thing and little more.
-func marked(kind string) func(*row) (any, bool) {
-	return func(r *row) (any, bool) {
-		id := r.text("id")
-		m := mark{ID: id, Kind: kind, IsPost: kind == "t3", Permalink: r.text("permalink"), Direction: strings.ToLower(strings.TrimSpace(r.text("direction")))}
+// markFromRow returns a mapper of rows that refer to a post or comment.
+func markFromRow(kind string) func(*tableRow) (any, bool) {
+	return func(r *tableRow) (any, bool) {
+		id := r.takeText("id")
+		m := markRecord{ID: id, Kind: kind, IsPost: kind == "t3", Permalink: r.takeText("permalink"),
+			Direction: strings.ToLower(strings.TrimSpace(r.takeText("direction")))}
 		if !strings.HasPrefix(id, kind+"_") {
 			m.ID = kind + "_" + id
 		}
 		m.Subreddit = subredditOf(m.Permalink)
-		m.Others = r.others()
+		m.Others = r.remainingColumns()
 		return m, id != ""
 	}
 }
 
-// subredditOf is the community that an address leads to; empty when it does not say.
+// subredditOf returns the community of an address; empty when it has none.
 func subredditOf(permalink string) string {
 	_, rest, ok := strings.Cut(permalink, "/r/")
 	if !ok {
@@ -149,34 +164,39 @@ func subredditOf(permalink string) string {
 	return name
 }
 
-func related(relation string) func(*row) (any, bool) {
-	return func(r *row) (any, bool) {
-		name := strings.TrimSpace(r.text("subreddit"))
-		return community{ID: relation + "/" + name, Subreddit: name, Relation: relation, Others: r.others()}, name != ""
+func communityFromRow(relation string) func(*tableRow) (any, bool) {
+	return func(r *tableRow) (any, bool) {
+		name := strings.TrimSpace(r.takeText("subreddit"))
+		return communityRecord{ID: relation + "/" + name, Subreddit: name, Relation: relation, Others: r.remainingColumns()},
+			name != ""
 	}
 }
 
-func messageOf(r *row) (any, bool) {
-	m := message{
-		ID: r.text("id"), SentAt: r.time("date"), ThreadID: r.text("thread_id"), From: r.text("from"), To: r.text("to"), Subject: r.text("subject"),
-		Body: r.text("body"), Permalink: r.text("permalink"),
+func messageFromRow(r *tableRow) (any, bool) {
+	m := messageRecord{
+		ID: r.takeText("id"), SentAt: r.takeTime("date"), ThreadID: r.takeText("thread_id"), From: r.takeText("from"),
+		To:      r.takeText("to"),
+		Subject: r.takeText("subject"),
+		Body:    r.takeText("body"), Permalink: r.takeText("permalink"),
 	}
-	m.Others = r.others()
+	m.Others = r.remainingColumns()
 	return m, m.ID != ""
 }
 
-func chatOf(r *row) (any, bool) {
-	c := chat{
-		ID: r.text("message_id"), CreatedAt: r.time("created_at"), UpdatedAt: r.time("updated_at"), Username: r.text("username"), Message: r.text("message"),
-		Parent: r.text("thread_parent_message_id"), Channel: r.text("channel_url"), Name: r.text("channel_name"), Kind: r.text("conversation_type"), Subreddit: r.text("subreddit"),
+func chatFromRow(r *tableRow) (any, bool) {
+	c := chatMessageRecord{
+		ID: r.takeText("message_id"), CreatedAt: r.takeTime("created_at"), UpdatedAt: r.takeTime("updated_at"),
+		Username: r.takeText("username"), Message: r.takeText("message"),
+		Parent: r.takeText("thread_parent_message_id"), Channel: r.takeText("channel_url"), Name: r.takeText("channel_name"),
+		Kind: r.takeText("conversation_type"), Subreddit: r.takeText("subreddit"),
 	}
-	c.Others = r.others()
+	c.Others = r.remainingColumns()
 	return c, c.ID != ""
 }
 
-// factOf keeps a row as it is. Equal rows of a file are told apart by their number among equals.
-func factOf(r *row) (any, bool) {
-	f := fact{Table: r.file, Values: r.others()}
+// otherFromRow keeps a row as it is. Equal rows of a file get different numbers.
+func otherFromRow(r *tableRow) (any, bool) {
+	f := otherRowRecord{Table: r.file, Values: r.remainingColumns()}
 	sum := sha256.Sum256([]byte(strings.Join(r.head, "\x00") + "\x01" + strings.Join(r.cells, "\x00")))
 	key := [8]byte(sum[:8])
 	n := r.times[key]
@@ -188,13 +208,14 @@ func factOf(r *row) (any, bool) {
 	return f, len(f.Values) > 0
 }
 
-// timeOf reads a time as exports have them, which is in UTC; empty when there is none.
-func timeOf(text string) string {
+// parseExportTime parses a time of an export, which is in UTC; empty when there is none.
+func parseExportTime(text string) string {
 	text = strings.TrimSpace(text)
-	for _, form := range []string{"2006-01-02 15:04:05 MST", "2006-01-02 15:04:05.999999 MST", time.RFC3339, "2006-01-02 15:04:05", "2006-01-02"} {
+	for _, form := range []string{"2006-01-02 15:04:05 MST", "2006-01-02 15:04:05.999999 MST", time.RFC3339,
+		"2006-01-02 15:04:05", "2006-01-02"} {
 		if at, err := time.Parse(form, text); err == nil && at.Year() > 1 && at.Year() < 9999 {
 			if _, offset := at.Zone(); strings.HasSuffix(form, "MST") && (offset != 0 || !strings.HasSuffix(text, "UTC")) {
-				return "" // a zone that only a reader's own country could tell
+				return "" // an ambiguous zone abbreviation
 			}
 			return at.UTC().Format(time.RFC3339)
 		}

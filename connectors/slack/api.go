@@ -3,175 +3,94 @@ package slack
 import (
 	"context"
 	"errors"
-	"net/http"
 	"net/url"
 	"slices"
-	"strings"
-	"time"
+	"strconv"
 
-	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/pdpp-go/pdpp/connectorkit"
+	"github.com/pdpp-go/pdpp/connectorkit/rest"
 	"github.com/pdpp-go/pdpp/governor/governhttp"
 )
 
-// pageSize is what Slack recommends as the largest page.
-const pageSize = "200"
-
-var (
-	// errFrame is an answer that decodes but is not what it should be. To read it as an empty page would be to call
-	// data complete that is not there.
-	errFrame  = errors.New("the answer has not the list that was asked for")
-	errCircle = errors.New("the next page is one that was already read")
+const (
+	// maxPageSize is what Slack recommends as the largest page.
+	maxPageSize = "200"
+	// lookbackDays is how many days back edits, reactions, replies and deletions are detected.
+	lookbackDays = 7
 )
 
-// api makes requests. None of its methods waits or retries.
-type api struct {
-	lists, histories, threads, members *governhttp.Client
+var (
+	errLookback     = errors.New("SLACK_LOOKBACK_DAYS must be a number of days from 1 to 365")
+	errRepeatedPage = errors.New("the next page is one that was already read")
+)
 
-	counted func(stream, route, member string, announced, counted int64)
-	seen    map[string]int64 // what this run has read from the beginning: members of a conversation, things of a list
-
-	me    identity // whose token it is; empty until asked
-	today time.Time
-
-	// conversations are those of the account, read once in a run.
-	conversations []listedConversation
-	listedAll     bool
+func collectMessages(r *rest.Run) connectorkit.Collector {
+	m := &messageCollector{run: r}
+	return connectorkit.PagedStream{Stream: "messages", Page: m.fetchNextPage}
 }
 
-// listedConversation is what the list shows of a conversation.
-type listedConversation struct {
-	ID         string `json:"id"`
-	Member     bool   `json:"is_member"`
-	IM         bool   `json:"is_im"`
-	MPIM       bool   `json:"is_mpim"`
-	User       string `json:"user"`
-	NumMembers *int64 `json:"num_members"`
-}
-
-type identity struct {
-	URL          string  `json:"url"`
-	Team         string  `json:"team"`
-	TeamID       string  `json:"team_id"`
-	User         string  `json:"user"`
-	UserID       string  `json:"user_id"`
-	BotID        *string `json:"bot_id"`
-	EnterpriseID *string `json:"enterprise_id"`
-}
-
-// account tells workspaces and people apart.
-func (i identity) account() string { return i.TeamID + ":" + i.UserID }
-
-func call(ctx context.Context, c *governhttp.Client, method string, q url.Values, into any) (http.Header, error) {
-	resp, err := c.Do(ctx, governhttp.Request{Path: method, Query: q})
-	if err != nil {
-		return nil, err
-	}
-	if err := json.Unmarshal(resp.Body, into); err != nil {
-		return nil, connectorkit.Fail(connectorkit.Malformed, err)
-	}
-	return resp.Header, nil
-}
-
-// know finds out whose token it is and what time it is there, once in a run.
-func (a *api) know(ctx context.Context) error {
-	if a.me.TeamID != "" {
+// fetchAccount requests the owner of the token and the server's time, once per run.
+func (m *messageCollector) fetchAccount(ctx context.Context) (err error) {
+	if m.account != "" {
 		return nil
 	}
-	var me identity
-	h, err := call(ctx, a.lists, "auth.test", nil, &me)
-	if err != nil {
+	if m.days, err = rereadDays(m.run.Setup); err != nil {
 		return err
 	}
-	if me.TeamID == "" || me.UserID == "" {
-		return connectorkit.Fail(connectorkit.Malformed, errFrame)
-	}
-	now, err := http.ParseTime(h.Get("Date")) // which is not misled by a wrong clock here
-	if err != nil {
-		now = time.Now()
-	}
-	a.me, a.today = me, now
-	return nil
+	account, err := m.run.Account(ctx)
+	m.account, m.today = account, m.run.Now()
+	return err
 }
 
-// list is one page of anything.
-type list struct {
+// rereadDays returns how many days are read again.
+func rereadDays(s *connectorkit.Setup) (int, error) {
+	text := s.Env("SLACK_LOOKBACK_DAYS")
+	if text == "" {
+		return lookbackDays, nil
+	}
+	days, err := strconv.Atoi(text)
+	if err != nil || days < 1 || days > 365 {
+		return 0, connectorkit.Fail(connectorkit.Malformed, errLookback)
+	}
+	return days, nil
+}
+
+// joinedConversations returns the ids of the conversations that the person is in, in order. The stream of conversations
+// declares one that cannot be read.
+func (m *messageCollector) joinedConversations(ctx context.Context) (ids []string, err error) {
+	parts, err := conversations(func(rest.Item) bool { return true })(ctx, m.run)
+	for _, p := range parts {
+		ids = append(ids, p.ID)
+	}
+	slices.Sort(ids)
+	return slices.Compact(ids), err
+}
+
+// listPage is one page of messages.
+type listPage struct {
 	rows []jsontext.Value
 	next string // cursor of the next page; empty on the last
-	more bool   // there is more, which a page may say without a cursor
-	// limited says that the workspace's plan hides what is older.
+	more bool   // there is more, which a page may announce without a cursor
+	// limited is set when the workspace's plan hides older messages.
 	limited bool
 }
 
-func (a *api) list(ctx context.Context, c *governhttp.Client, method, member string, q url.Values) (list, error) {
-	var wire map[string]jsontext.Value
-	if _, err := call(ctx, c, method, q, &wire); err != nil {
-		return list{}, err
+func (m *messageCollector) requestList(ctx context.Context, pool, method string, q url.Values) (listPage, error) {
+	a, err := m.run.FetchFrom(ctx, pool, governhttp.Request{Path: method, Query: q})
+	if err != nil {
+		return listPage{}, err
 	}
-	var out list
-	if wire[member].Kind() != '[' || json.Unmarshal(wire[member], &out.rows) != nil {
-		return list{}, connectorkit.Fail(connectorkit.Malformed, errFrame)
-	}
-	var metadata struct {
-		Next string `json:"next_cursor"`
-	}
-	if raw := wire["response_metadata"]; raw.Kind() == '{' && json.Unmarshal(raw, &metadata) != nil {
-		return list{}, connectorkit.Fail(connectorkit.Malformed, errFrame)
-	}
-	out.next, out.limited = metadata.Next, wire["is_limited"].Kind() == 't'
-	out.more = out.next != "" || wire["has_more"].Kind() == 't'
-	return out, nil
-}
-
-// everyConversation returns all conversations that the list shows, in the order of their ids.
-func (a *api) everyConversation(ctx context.Context) ([]listedConversation, error) {
-	if a.listedAll {
-		return a.conversations, nil
-	}
-	if err := a.know(ctx); err != nil {
-		return nil, err
-	}
-	var all []listedConversation
-	seen := map[string]bool{}
-	for cursor := ""; ; {
-		got, err := a.list(ctx, a.lists, "conversations.list", "channels", listed("conversations.list", cursor))
-		if err != nil {
-			return nil, err
-		}
-		for _, raw := range got.rows {
-			var c listedConversation
-			if json.Unmarshal(raw, &c) == nil && c.ID != "" { // the stream of conversations declares one that cannot be read
-				all = append(all, c)
-			}
-		}
-		if seen[cursor] = true; got.next == "" {
-			break
-		}
-		if cursor = got.next; seen[cursor] {
-			return nil, connectorkit.Fail(connectorkit.Malformed, errCircle)
-		}
-	}
-	slices.SortFunc(all, func(x, y listedConversation) int { return strings.Compare(x.ID, y.ID) })
-	a.conversations = slices.CompactFunc(all, func(x, y listedConversation) bool { return x.ID == y.ID })
-	a.listedAll = true
-	return a.conversations, nil
-}
-
-// joined returns the conversations that the person is in.
-func (a *api) joined(ctx context.Context) (out []listedConversation, err error) {
-	all, err := a.everyConversation(ctx)
-	for _, c := range all {
-		if c.IM || c.MPIM || c.Member {
-			out = append(out, c)
-		}
-	}
+	rows, err := rest.FirstList("messages")(a)
+	out := listPage{rows: rows, next: a.Text("response_metadata.next_cursor"),
+		limited: a.Member("is_limited").Kind() == 't'}
+	out.more = out.next != "" || a.Member("has_more").Kind() == 't'
 	return out, err
 }
 
-// of is the class of an error; empty when it has none.
-func of(err error) connectorkit.Class {
+// classOf returns the class of an error; empty when it has none.
+func classOf(err error) connectorkit.Class {
 	var e *connectorkit.Error
 	if errors.As(err, &e) {
 		return e.Class

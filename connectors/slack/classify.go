@@ -10,15 +10,18 @@ import (
 	"github.com/pdpp-go/pdpp/governor/governhttp"
 )
 
-// What the owner is told.
+// Messages for the owner.
 const (
-	wordsScope = "Your Slack app lacks a permission. Open it on api.slack.com/apps, choose OAuth & Permissions, add the User Token Scopes that the connection lists, press Reinstall to Workspace and connect again with the token."
-	wordsBot   = "This is the token of a bot, which sees the conversations alone that it was invited to. Connect again with the User OAuth Token, which begins with xoxp-."
+	wordsScope = "Your Slack app lacks a permission. Open it on api.slack.com/apps, choose OAuth & Permissions, " +
+		"add the User Token Scopes that the connection lists, press Reinstall to Workspace and connect again with the token."
+	botTokenMessage = "This is the token of a bot, which sees only the conversations that it was invited to. Connect " +
+		"again with the User OAuth Token, which begins with xoxp-."
 )
 
-// meanings are what the errors of an answer with the status 200 mean; any other one is not known.
-var meanings = map[connectorkit.Class][]string{
-	connectorkit.Unauthorized:   {"invalid_auth", "not_authed", "token_revoked", "token_expired", "account_inactive", "team_access_not_granted", "ekm_access_denied", "two_factor_setup_required"},
+// errorClasses are what the errors of an answer with the status 200 mean; any other one is not known.
+var errorClasses = map[connectorkit.Class][]string{
+	connectorkit.Unauthorized: {"invalid_auth", "not_authed", "token_revoked", "token_expired", "account_inactive",
+		"team_access_not_granted", "ekm_access_denied", "two_factor_setup_required"},
 	connectorkit.Forbidden:      {"missing_scope", "access_denied", "not_allowed_token_type", "no_permission"},
 	connectorkit.NotFound:       {"channel_not_found", "not_in_channel"},
 	connectorkit.Gone:           {"thread_not_found", "message_not_found"},
@@ -27,8 +30,8 @@ var meanings = map[connectorkit.Class][]string{
 	connectorkit.CursorRejected: {"invalid_cursor"},
 }
 
-// classify handles what Slack does in its own way: a refusal has the status 200.
-func classify(r *governhttp.Response) error {
+// classifyResponse handles what Slack does in its own way: a refusal has the status 200.
+func classifyResponse(r *governhttp.Response) error {
 	if r.Status != http.StatusOK {
 		return connectorkit.ByStatus(r)
 	}
@@ -43,7 +46,7 @@ func classify(r *governhttp.Response) error {
 		return nil
 	}
 	e := &connectorkit.Error{Class: connectorkit.Malformed, RetryAfter: r.RetryAfter, HasRetryAfter: r.HasRetryAfter}
-	for class, names := range meanings {
+	for class, names := range errorClasses {
 		if slices.Contains(names, answer.Error) {
 			e.Class = class
 		}
@@ -52,7 +55,7 @@ func classify(r *governhttp.Response) error {
 	case "missing_scope":
 		e.OwnerMessage = wordsScope
 	case "not_allowed_token_type":
-		e.OwnerMessage = wordsBot
+		e.OwnerMessage = botTokenMessage
 	}
 	return e
 }

@@ -16,7 +16,7 @@ import (
 func TestConformance(t *testing.T) {
 	small := slack.Config{Seed: 5, Channels: 6, Users: 7, Files: 7, Messages: 44, MaxPage: 11}
 	large := slack.Config{Seed: 5, Channels: 10, Users: 20, Files: 20, Messages: 50, MaxPage: 7}
-	connectortest.Conform(t, target(t, small), target(t, large))
+	connectortest.RunSuite(t, target(t, small), target(t, large))
 }
 
 const token = "xoxp-under-test"
@@ -24,7 +24,7 @@ const token = "xoxp-under-test"
 func target(t *testing.T, cfg slack.Config) connectortest.Target {
 	t.Helper()
 	return connectortest.Target{
-		Connector:  connectortest.BuiltIn(t, "slack"),
+		Connector:  connectortest.BuiltInConnector(t, "slack"),
 		Start:      func(t *testing.T) *connectortest.Sim { return start(t, cfg) },
 		Credential: "SLACK_TOKEN",
 		Snapshot:   true, // the last days are read again every time
@@ -46,15 +46,19 @@ func start(t *testing.T, cfg slack.Config) *connectortest.Sim {
 		t.Fatalf("start provider: %v", err)
 	}
 	t.Cleanup(func() { _ = s.Close() })
-	return &connectortest.Sim{Provider: s.Sim, Gate: s.Sim.Gate(), Env: map[string]string{"SLACK_TOKEN": token, "PDPP_SLACK_BASE_URL": s.BaseURL + "/api"}}
+	return &connectortest.Sim{Provider: s.Sim, Gate: s.Sim.Gate(),
+		Env: map[string]string{"SLACK_TOKEN": token, "PDPP_SLACK_BASE_URL": s.BaseURL + "/api"}}
 }
 
 // members are those that are called the same, of each stream.
 var members = map[string][]string{
 	slack.StreamWorkspace: {"id", "name", "domain", "email_domain"},
-	slack.StreamChannels:  {"id", "name", "is_channel", "is_im", "is_mpim", "is_private", "is_archived", "is_member", "creator", "created", "user", "previous_names"},
-	slack.StreamUsers:     {"id", "team_id", "name", "deleted", "tz", "is_bot", "is_admin", "is_owner", "is_restricted", "is_ultra_restricted", "updated"},
-	slack.StreamFiles:     {"id", "name", "title", "mimetype", "filetype", "pretty_type", "size", "created", "is_public", "is_external", "mode", "permalink", "url_private"},
+	slack.StreamChannels: {"id", "name", "is_channel", "is_im", "is_mpim", "is_private", "is_archived", "is_member",
+		"creator", "created", "user", "previous_names"},
+	slack.StreamUsers: {"id", "team_id", "name", "deleted", "tz", "is_bot", "is_admin", "is_owner", "is_restricted",
+		"is_ultra_restricted", "updated"},
+	slack.StreamFiles: {"id", "name", "title", "mimetype", "filetype", "pretty_type", "size", "created", "is_public",
+		"is_external", "mode", "permalink", "url_private"},
 	slack.StreamMessages: {"channel_id", "ts", "sent_at", "text", "client_msg_id", "thread_ts", "parent_user_id",
 		"reply_count", "latest_reply", "subtype", "bot_id", "username", "attachments"},
 
@@ -65,7 +69,7 @@ var members = map[string][]string{
 	slack.StreamReminders:   {"id", "text", "recurring"},
 }
 
-// stored is what the store must hold for a thing of Slack's, told apart from the connector's own mapping.
+// stored returns the record that the store must hold for an object of Slack, independent of the connector's mapping.
 func stored(stream, key string, data json.RawMessage) (json.RawMessage, error) {
 	var w map[string]any
 	if err := json.Unmarshal(data, &w); err != nil {
@@ -154,6 +158,7 @@ func message(w, r map[string]any, put func(string, any)) {
 	}
 	if reactions, ok := w["reactions"].([]any); ok {
 		x := reactions[0].(map[string]any)
-		r["reaction_count"], r["reactions"] = x["count"], []any{map[string]any{"emoji": x["name"], "user_ids": x["users"], "count": x["count"]}}
+		r["reaction_count"], r["reactions"] = x["count"],
+			[]any{map[string]any{"emoji": x["name"], "user_ids": x["users"], "count": x["count"]}}
 	}
 }

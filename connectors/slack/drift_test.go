@@ -9,7 +9,8 @@ import (
 
 func TestDrift(t *testing.T) {
 	t.Parallel()
-	connectortest.Drift(t, target(t, slack.Config{Seed: 5, Channels: 6, Users: 7, Files: 7, Messages: 44, MaxPage: 11}))
+	connectortest.DetectDrift(t,
+		target(t, slack.Config{Seed: 5, Channels: 6, Users: 7, Files: 7, Messages: 44, MaxPage: 11}))
 }
 
 func TestDriftNumbers(t *testing.T) {
@@ -23,6 +24,6 @@ func TestDriftNumbers(t *testing.T) {
 
 func TestDriftPages(t *testing.T) {
 	t.Parallel()
-	connectortest.DriftPages(t, target(t, slack.Config{Seed: 5, Channels: 3, Users: 14, Files: 2, Messages: 12}),
+	connectortest.DetectDriftPages(t, target(t, slack.Config{Seed: 5, Channels: 3, Users: 14, Files: 2, Messages: 12}),
 		"api/users.list", 10)
 }

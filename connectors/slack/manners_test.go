@@ -40,10 +40,10 @@ func TestRounds(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			b := connectortest.NewBed(t, target(t, c.cfg))
+			b := connectortest.NewHarness(t, target(t, c.cfg))
 			for _, round := range c.rounds {
 				for _, m := range round {
-					b.Sim.Mutate(t, m)
+					b.Sim.MutateData(t, m)
 				}
 				b.Succeed(t)
 				b.VerifyComplete(t)
@@ -56,16 +56,16 @@ func TestRounds(t *testing.T) {
 // when they may be.
 func TestSealedThreads(t *testing.T) {
 	t.Parallel()
-	b := connectortest.NewBed(t, target(t, slack.Config{Seed: 4, Channels: 3, Messages: 12, Files: 1}))
-	b.Sim.Mutate(t, providersim.Mutation{Op: "reply", N: 6})
+	b := connectortest.NewHarness(t, target(t, slack.Config{Seed: 4, Channels: 3, Messages: 12, Files: 1}))
+	b.Sim.MutateData(t, providersim.Mutation{Op: "reply", N: 6})
 	b.Succeed(t)
 	b.VerifyComplete(t)
 	fresh, err := b.Sim.Provider.Mutate(providersim.Mutation{Op: "reply", N: 12})
 	if err != nil {
 		t.Fatal(err)
 	}
-	b.Sim.Mutate(t, providersim.Mutation{Op: "seal", N: 1})
-	sealed := b.Run(t, launch.Request{})
+	b.Sim.MutateData(t, providersim.Mutation{Op: "seal", N: 1})
+	sealed := b.Run(t, launch.RunRequest{})
 	differ, err := b.Compare(t.Context())
 	if err != nil {
 		t.Fatal(err)
@@ -78,7 +78,7 @@ func TestSealedThreads(t *testing.T) {
 	if !slices.ContainsFunc(sealed.KnownGaps, func(g runner.KnownGap) bool { return g.Stream == slack.StreamMessages }) {
 		t.Errorf("nothing is declared missing: %+v", sealed.KnownGaps)
 	}
-	b.Sim.Mutate(t, providersim.Mutation{Op: "unseal", N: 1})
+	b.Sim.MutateData(t, providersim.Mutation{Op: "unseal", N: 1})
 	b.Succeed(t)
 	b.VerifyComplete(t)
 }
@@ -88,10 +88,13 @@ func TestSealedThreads(t *testing.T) {
 func TestMinute(t *testing.T) {
 	t.Parallel()
 	now := time.Now()
-	b := connectortest.NewBed(t, target(t, slack.Config{Seed: 2, Channels: 2, Messages: 30, MaxPage: 5, Files: 1, Now: func() time.Time { return now }}))
-	b.Sim.Fault(t, providersim.Fault{Kind: providersim.Throttle, Path: "/api/conversations.history", Skip: 4, RetryAfter: providersim.RetrySeconds, Seconds: 3600})
+	b := connectortest.NewHarness(t,
+		target(t, slack.Config{Seed: 2, Channels: 2, Messages: 30, MaxPage: 5, Files: 1,
+			Now: func() time.Time { return now }}))
+	b.Sim.AddFault(t, providersim.Fault{Kind: providersim.Throttle, Path: "/api/conversations.history", Skip: 4,
+		RetryAfter: providersim.RetrySeconds, Seconds: 3600})
 	b.Succeed(t)
-	first := b.LastSeq(t, slack.StreamMessages)
+	first := b.NewestChange(t, slack.StreamMessages)
 	if first == 0 {
 		t.Error("nothing of the history is stored")
 	}
@@ -102,13 +105,14 @@ func TestMinute(t *testing.T) {
 	b.VerifyComplete(t)
 }
 
-// A permission that the app lacks is told in its own words, and is not taken for a bad token.
+// A missing permission of the app has its own message and is not a bad token.
 func TestMissingScope(t *testing.T) {
 	t.Parallel()
-	b := connectortest.NewBed(t, target(t, slack.Config{Seed: 1, Channels: 1, Messages: 1}))
-	b.Sim.Mutate(t, providersim.Mutation{Op: "narrow", N: 1})
-	r := b.Run(t, launch.Request{})
-	if e := r.DoneError; r.Status != runner.Failed || e == nil || e.Code == "auth_failure" || !strings.Contains(e.Message, "User Token Scopes") {
+	b := connectortest.NewHarness(t, target(t, slack.Config{Seed: 1, Channels: 1, Messages: 1}))
+	b.Sim.MutateData(t, providersim.Mutation{Op: "narrow", N: 1})
+	r := b.Run(t, launch.RunRequest{})
+	if e := r.DoneError; r.Status != runner.Failed || e == nil || e.Code == "auth_failure" ||
+		!strings.Contains(e.Message, "User Token Scopes") {
 		t.Errorf("%s %+v", r.Status, e)
 	}
 }
@@ -117,13 +121,13 @@ func TestMissingScope(t *testing.T) {
 // is known of the right one stays.
 func TestNamelessToken(t *testing.T) {
 	t.Parallel()
-	b := connectortest.NewBed(t, target(t, slack.Config{Seed: 9, Channels: 2, Users: 2, Messages: 3}))
-	b.Sim.Mutate(t, providersim.Mutation{Op: "nameless", N: 1})
-	if r := b.Run(t, launch.Request{}); r.Status != runner.Failed || b.LastSeq(t, slack.StreamMessages) != 0 ||
-		b.LastSeq(t, slack.StreamChannels) != 0 {
-		t.Errorf("a run without an identity: %s, messages up to %d", r.Status, b.LastSeq(t, slack.StreamMessages))
+	b := connectortest.NewHarness(t, target(t, slack.Config{Seed: 9, Channels: 2, Users: 2, Messages: 3}))
+	b.Sim.MutateData(t, providersim.Mutation{Op: "nameless", N: 1})
+	if r := b.Run(t, launch.RunRequest{}); r.Status != runner.Failed || b.NewestChange(t, slack.StreamMessages) != 0 ||
+		b.NewestChange(t, slack.StreamChannels) != 0 {
+		t.Errorf("a run without an identity: %s, messages up to %d", r.Status, b.NewestChange(t, slack.StreamMessages))
 	}
-	b.Sim.Mutate(t, providersim.Mutation{Op: "named", N: 1})
+	b.Sim.MutateData(t, providersim.Mutation{Op: "named", N: 1})
 	b.Succeed(t)
 	b.VerifyComplete(t)
 }

@@ -7,67 +7,71 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/go-json-experiment/json"
 
 	"github.com/pdpp-go/pdpp/connectorkit"
+	"github.com/pdpp-go/pdpp/connectorkit/rest"
 )
 
-// messages reads the conversations one after another, each newest first and its threads with it. An edit, a reaction or a
-// reply does not make a message newer, and a deletion makes it absent: so the last days are read again in every run, and
-// what the bookmark knows of them and is not met is deleted. Older messages are read again part by part, a few
-// requests a run (sweep.go).
-type messages struct {
-	*api
-	days int
+// messageCollector reads one conversation after another, each newest first with its threads. Edits, reactions and
+// replies do not make a message newer, and a deleted message is absent. So every run reads the last days again and
+// deletes known messages that are absent. Older messages are read again part by part, a few requests per run
+// (sweep.go).
+type messageCollector struct {
+	run     *rest.Run
+	account string // the workspace and the person; empty until requested
+	today   time.Time
+	days    int // how many are read again
 
-	walk *walk // nil before the first page of a run
+	walk *conversationWalk // nil before the first page of a run
 }
 
 // conversation is what the bookmark holds of one.
 type conversation struct {
-	Newest stamp `json:"n,omitzero"` // everything up to it is stored
-	Span   *span `json:"w,omitzero"` // what is being read
+	Newest messageStamp `json:"n,omitzero"` // everything up to it is stored
+	Span   *historySpan `json:"w,omitzero"` // what is being read
 	// Queue are threads that are to be read, Again those that could not be, for the next run.
-	Queue []stamp `json:"q,omitzero"`
-	Again []stamp `json:"a,omitzero"`
+	Queue []messageStamp `json:"q,omitzero"`
+	Again []messageStamp `json:"a,omitzero"`
 	// Known are the messages of the last days.
-	Known map[stamp]known `json:"k,omitzero"`
+	Known map[messageStamp]knownMessage `json:"k,omitzero"`
 	// Oldest is the first message of the history; empty when that is not known.
-	Oldest stamp `json:"o,omitzero"`
+	Oldest messageStamp `json:"o,omitzero"`
 	// Swept is a moment: replies before it are stored, whatever thread they belong to.
-	Swept stamp  `json:"s,omitzero"`
-	Sweep *sweep `json:"p,omitzero"` // the part of the older messages that is being read again
+	Swept messageStamp `json:"s,omitzero"`
+	Sweep *olderSweep  `json:"p,omitzero"` // the part of the older messages that is being read again
 }
 
-// span is a part of a history that is being read from its newest message down.
-type span struct {
-	Floor stamp `json:"f,omitzero"`
-	Top   stamp `json:"t,omitzero"`
-	Back  stamp `json:"b,omitzero"` // everything above it is read
+// historySpan is a part of a history that is being read from its newest message down.
+type historySpan struct {
+	Floor messageStamp `json:"f,omitzero"`
+	Top   messageStamp `json:"t,omitzero"`
+	Back  messageStamp `json:"b,omitzero"` // everything above it is read
 }
 
-// known is what is remembered of a message: how many replies it had, which was the last, and all of them.
-type known struct {
-	Count   int64   `json:"c,omitzero"`
-	Latest  stamp   `json:"l,omitzero"`
-	Replies []stamp `json:"r,omitzero"`
+// knownMessage is the bookmark entry of a message: its number of replies, the last one, and all of them.
+type knownMessage struct {
+	Count   int64          `json:"c,omitzero"`
+	Latest  messageStamp   `json:"l,omitzero"`
+	Replies []messageStamp `json:"r,omitzero"`
 }
 
-// walk is one way through the conversations.
-type walk struct {
+// conversationWalk is one way through the conversations.
+type conversationWalk struct {
 	all    map[string]*conversation
 	left   []string
-	recent stamp // the first moment of the last days
-	anew   bool  // it began without a bookmark, and every conversation was read whole
-	step   int   // tells the bookmarks of walks that were not finished apart
+	recent messageStamp // the first moment of the last days
+	anew   bool         // it began without a bookmark, and every conversation was read whole
+	step   int          // makes the bookmarks of unfinished walks different
 
 	// Of the conversation at hand:
 	fresh  bool // its newest messages were asked for in this run
 	whole  bool // and everything down to the floor, in this run
-	met    map[stamp]bool
+	met    map[messageStamp]bool
 	cursor string
-	latest stamp // that the cursor belongs to
+	latest messageStamp // that the cursor belongs to
 
 	sweeps []string        // conversations with older messages to read again
 	spare  int             // requests that this run has left for them
@@ -75,12 +79,12 @@ type walk struct {
 	firsts map[string]bool // conversations that this run began to read
 }
 
-// mostKnown bounds what the bookmark remembers of one conversation.
-const mostKnown = 5000
+// maxKnownMessages bounds what the bookmark remembers of one conversation.
+const maxKnownMessages = 5000
 
-func (m *messages) page(ctx context.Context, at connectorkit.Cursor) (connectorkit.Page, error) {
+func (m *messageCollector) fetchNextPage(ctx context.Context, at connectorkit.Cursor) (connectorkit.Page, error) {
 	if m.walk == nil {
-		w, err := m.begin(ctx, at)
+		w, err := m.startWalk(ctx, at)
 		if err != nil {
 			return connectorkit.Page{}, err
 		}
@@ -96,33 +100,33 @@ func (m *messages) page(ctx context.Context, at connectorkit.Cursor) (connectork
 		}
 		switch {
 		case len(c.Queue) > 0:
-			records, err := m.thread(ctx, id, c)
-			return w.answer(m.me.account(), records, err)
+			records, err := m.readNextThread(ctx, id, c)
+			return w.pageWithCursor(m.account, records, err)
 		case c.Span != nil:
-			records, err := m.history(ctx, id, c)
-			return w.answer(m.me.account(), records, err)
+			records, err := m.readHistoryPage(ctx, id, c)
+			return w.pageWithCursor(m.account, records, err)
 		case !w.fresh:
 			if c.Newest == "" && c.Swept == "" {
-				c.Swept, w.firsts[id] = m.moment(), true
+				c.Swept, w.firsts[id] = m.runStartStamp(), true
 			}
-			w.fresh, w.whole, w.met, w.cursor = true, true, map[stamp]bool{}, ""
-			c.Span = &span{Floor: min(c.Newest, w.recent)} // an empty one reads everything
+			w.fresh, w.whole, w.met, w.cursor = true, true, map[messageStamp]bool{}, ""
+			c.Span = &historySpan{Floor: min(c.Newest, w.recent)} // an empty one reads everything
 			c.Queue, c.Again = c.Again, nil
 		default:
 			w.left, w.fresh = w.left[1:], false
 		}
 	}
-	records, err := m.sweepNext(ctx)
-	page, err := w.answer(m.me.account(), records, err)
+	records, err := m.sweepNextRequest(ctx)
+	page, err := w.pageWithCursor(m.account, records, err)
 	if w.anew && err == nil && !page.More {
-		page.Whole = &connectorkit.Whole{Gone: w.within}
+		page.Whole = &connectorkit.Whole{Gone: w.goneFromReadConversations}
 	}
 	return page, err
 }
 
-// within returns those of the keys that are of a conversation which was read: of one that the person has left nothing
-// is known.
-func (w *walk) within(_ context.Context, keys []string) (gone []string, err error) {
+// goneFromReadConversations returns those of the keys that are of a conversation which was read: of one that the
+// person has left nothing is known.
+func (w *conversationWalk) goneFromReadConversations(_ context.Context, keys []string) (gone []string, err error) {
 	for _, key := range keys {
 		if id, _, _ := strings.Cut(key, ":"); w.all[id] != nil {
 			gone = append(gone, key)
@@ -131,45 +135,45 @@ func (w *walk) within(_ context.Context, keys []string) (gone []string, err erro
 	return gone, nil
 }
 
-// begin finds out which conversations there are.
-func (m *messages) begin(ctx context.Context, at connectorkit.Cursor) (*walk, error) {
-	if err := m.know(ctx); err != nil {
+// startWalk finds out which conversations there are.
+func (m *messageCollector) startWalk(ctx context.Context, at connectorkit.Cursor) (*conversationWalk, error) {
+	if err := m.fetchAccount(ctx); err != nil {
 		return nil, err
 	}
-	w := &walk{all: map[string]*conversation{}, firsts: map[string]bool{}, recent: stampOf(m.today.AddDate(0, 0, -m.days))}
+	w := &conversationWalk{all: map[string]*conversation{}, firsts: map[string]bool{},
+		recent: stampOfTime(m.today.AddDate(0, 0, -m.days))}
 	w.step, _ = strconv.Atoi(at["step"]) // absent after a walk that was finished
 	w.anew = len(at) == 0
-	if at["account"] == m.me.account() && json.Unmarshal([]byte(at["conversations"]), &w.all) != nil || w.all == nil {
+	if at["account"] == m.account && json.Unmarshal([]byte(at["conversations"]), &w.all) != nil || w.all == nil {
 		w.all = map[string]*conversation{}
 	}
-	joined, err := m.joined(ctx)
+	joined, err := m.joinedConversations(ctx)
 	if err != nil {
 		return nil, err
 	}
-	for _, c := range joined {
-		w.left = append(w.left, c.ID)
-	}
+	w.left = joined
 	w.sweeps, w.spare = startingAt(w.left, at["sweep"]), sweepRequests
 	return w, nil
 }
 
-// history reads one page of a conversation.
-func (m *messages) history(ctx context.Context, id string, c *conversation) ([]connectorkit.Record, error) {
+// readHistoryPage reads one page of a conversation.
+func (m *messageCollector) readHistoryPage(ctx context.Context, id string, c *conversation) ([]connectorkit.Record,
+	error) {
 	w, s := m.walk, c.Span
-	q := url.Values{"channel": {id}, "limit": {pageSize}, "inclusive": {"true"}}
+	q := url.Values{"channel": {id}, "limit": {maxPageSize}, "inclusive": {"true"}}
 	if s.Floor != "" {
 		q.Set("oldest", string(s.Floor))
 	}
-	w.ask(q, s.Back)
-	got, err := m.list(ctx, m.histories, "conversations.history", "messages", q)
-	switch of(err) {
+	w.setPageStart(q, s.Back)
+	got, err := m.requestList(ctx, historyPool, "conversations.history", q)
+	switch classOf(err) {
 	case connectorkit.CursorRejected:
 		if w.cursor == "" {
 			return nil, err
 		}
 		w.cursor, w.whole = "", false // it has expired: on from the last message
 		return nil, nil
-	case connectorkit.NotFound, connectorkit.Forbidden: // of this conversation alone; the others are there
+	case connectorkit.NotFound, connectorkit.Forbidden: // only this conversation is affected
 		c.Span, w.fresh, w.cursor = nil, true, ""
 		return []connectorkit.Record{connectorkit.Unreadable("conversation "+id, nil)}, nil
 	}
@@ -179,20 +183,20 @@ func (m *messages) history(ctx context.Context, id string, c *conversation) ([]c
 	if !w.fresh || w.met == nil {
 		w.whole = false // an earlier run read the part above
 	}
-	records := c.take(id, got, w)
+	records := c.recordsOfPage(id, got, w)
 	if !got.more {
-		return append(records, c.finish(id, w, got.limited)...), nil
+		return append(records, c.finishSpan(id, w, got.limited)...), nil
 	}
 	if got.next == "" || got.next == w.cursor {
-		return nil, connectorkit.Fail(connectorkit.Malformed, errCircle)
+		return nil, connectorkit.Fail(connectorkit.Malformed, errRepeatedPage)
 	}
 	w.cursor = got.next
 	return records, nil
 }
 
-// ask adds where a page begins: at the cursor of the page before, with the bound that it was asked with, or below a
-// message.
-func (w *walk) ask(q url.Values, below stamp) {
+// setPageStart adds where a page begins: at the cursor of the page before, with the bound that it was asked with, or
+// below a message.
+func (w *conversationWalk) setPageStart(q url.Values, below messageStamp) {
 	if w.cursor == "" {
 		w.latest = below
 	} else {
@@ -203,8 +207,8 @@ func (w *walk) ask(q url.Values, below stamp) {
 	}
 }
 
-// take makes records of a page, and notes which threads changed.
-func (c *conversation) take(id string, got list, w *walk) (records []connectorkit.Record) {
+// recordsOfPage makes records of a page, and notes which threads changed.
+func (c *conversation) recordsOfPage(id string, got listPage, w *conversationWalk) (records []connectorkit.Record) {
 	for _, raw := range got.rows {
 		ts, thread, rec := readMessage(id, raw)
 		records = append(records, rec)
@@ -225,25 +229,25 @@ func (c *conversation) take(id string, got list, w *walk) (records []connectorki
 			c.Queue = append(c.Queue, ts)
 		case thread.Count == 0 && len(old.Replies) > 0: // its last reply was deleted: it is no thread any more
 			for _, reply := range old.Replies {
-				records = append(records, connectorkit.Delete(key(id, reply)))
+				records = append(records, connectorkit.Delete(messageKey(id, reply)))
 			}
-			c.remember(ts, known{})
+			c.rememberMessage(ts, knownMessage{})
 		case !remembered && ts >= w.recent:
-			c.remember(ts, known{})
+			c.rememberMessage(ts, knownMessage{})
 		}
 	}
 	return records
 }
 
-func (c *conversation) remember(ts stamp, k known) {
+func (c *conversation) rememberMessage(ts messageStamp, k knownMessage) {
 	if c.Known == nil {
-		c.Known = map[stamp]known{}
+		c.Known = map[messageStamp]knownMessage{}
 	}
 	c.Known[ts] = k
 }
 
-// finish ends a span: what was known of it and was not met is deleted. An answer without any message is no proof.
-func (c *conversation) finish(id string, w *walk, limited bool) (records []connectorkit.Record) {
+// finishSpan ends a span and deletes known messages that were absent. An answer without any message is no proof.
+func (c *conversation) finishSpan(id string, w *conversationWalk, limited bool) (records []connectorkit.Record) {
 	s := c.Span
 	w.anew = w.anew && w.whole
 	if limited {
@@ -252,9 +256,9 @@ func (c *conversation) finish(id string, w *walk, limited bool) (records []conne
 	for _, ts := range slices.Sorted(maps.Keys(c.Known)) {
 		switch {
 		case ts >= s.Floor && s.Top != "" && w.whole && !w.met[ts]:
-			records = append(records, connectorkit.Delete(key(id, ts)))
+			records = append(records, connectorkit.Delete(messageKey(id, ts)))
 			for _, reply := range c.Known[ts].Replies {
-				records = append(records, connectorkit.Delete(key(id, reply)))
+				records = append(records, connectorkit.Delete(messageKey(id, reply)))
 			}
 			delete(c.Known, ts)
 		case ts < w.recent:
@@ -262,7 +266,7 @@ func (c *conversation) finish(id string, w *walk, limited bool) (records []conne
 		}
 	}
 	for _, ts := range slices.Sorted(maps.Keys(c.Known)) { // the oldest are forgotten first
-		if len(c.Known) <= mostKnown {
+		if len(c.Known) <= maxKnownMessages {
 			break
 		}
 		delete(c.Known, ts)
@@ -275,8 +279,9 @@ func (c *conversation) finish(id string, w *walk, limited bool) (records []conne
 	return records
 }
 
-// answer is a page with its bookmark.
-func (w *walk) answer(account string, records []connectorkit.Record, err error) (connectorkit.Page, error) {
+// pageWithCursor is a page with its bookmark.
+func (w *conversationWalk) pageWithCursor(account string, records []connectorkit.Record, err error) (connectorkit.Page,
+	error) {
 	if err != nil {
 		return connectorkit.Page{}, err
 	}

@@ -1,32 +1,30 @@
-// Package slack collects what a person sees in a Slack workspace: conversations, messages with their threads, people and
-// what is known of files.
+// Package slack collects what a person sees in a Slack workspace: conversations, messages with their threads, people
+// and what is known of files.
 //
 //	manifest.json   what it declares: streams, schemas, the form for the token
-//	slack.go        open: environment in, clients and collectors out
-//	api.go          one request, one page of a list
-//	inventory.go    lists whose absences are deletions: conversations, people, files
-//	around.go       who is in conversations, what was read, user groups, reminders, stars
+//	slack.go        where the lists are
+//	fields.go       where the members of records come from
+//	api.go          the person's conversations, pages of messages
 //	messages.go     the messages of each conversation, newest first, and what becomes of those of the last days
 //	sweep.go        older messages again, part by part, for replies to their threads
 //	thread.go       the replies of one thread
 //	stamp.go        Slack's names of messages, which are times
-//	map.go          how one thing of Slack's becomes one record
-//	maparound.go    the same for the things of around.go
+//	map.go          how one message becomes one record
 //	text.go         the words of blocks and attachments
 //	classify.go     what an answer means
 package slack
 
 import (
-	"cmp"
 	"context"
 	_ "embed"
-	"errors"
-	"net/http"
 	"net/url"
 	"strconv"
 	"time"
 
+	"github.com/go-json-experiment/json/jsontext"
+
 	"github.com/pdpp-go/pdpp/connectorkit"
+	"github.com/pdpp-go/pdpp/connectorkit/rest"
 	"github.com/pdpp-go/pdpp/governor"
 	"github.com/pdpp-go/pdpp/governor/governhttp"
 )
@@ -35,72 +33,137 @@ import (
 var manifestJSON []byte
 
 // Connector is the Slack connector.
-func Connector() connectorkit.Connector {
-	return connectorkit.MustNew(manifestJSON, open)
+func Connector() connectorkit.Connector { return rest.MustNew(manifestJSON, source) }
+
+func every(d time.Duration) func(*governor.Config) {
+	return func(c *governor.Config) { c.Ceiling = d }
 }
 
+// Pools of requests: Slack limits each method separately.
 const (
-	publicAPI = "https://slack.com/api"
-	// lookback is for how many days edits, reactions, replies and deletions are looked for.
-	lookback = 7
+	historyPool = "history"
+	repliesPool = "replies"
+	membersPool = "members"
 )
 
-var errLookback = errors.New("SLACK_LOOKBACK_DAYS must be a number of days from 1 to 365")
-
-// open runs once per run. Slack counts each method for itself: lists, histories, threads and members are paced apart.
-// Messages, which take longest, come last.
-func open(ctx context.Context, s *connectorkit.Setup) ([]connectorkit.Collector, error) {
-	days := lookback
-	if text := s.Env("SLACK_LOOKBACK_DAYS"); text != "" {
-		var err error
-		if days, err = strconv.Atoi(text); err != nil || days < 1 || days > 365 {
-			return nil, connectorkit.Fail(connectorkit.Malformed, errLookback)
-		}
-	}
-	a := &api{counted: s.Counted, seen: map[string]int64{}}
-	for _, part := range []struct {
-		client **governhttp.Client
-		name   string
-		every  time.Duration
-	}{{&a.lists, "", 3 * time.Second}, {&a.histories, "history", 1200 * time.Millisecond},
-		{&a.threads, "replies", 1200 * time.Millisecond}, {&a.members, "members", 1200 * time.Millisecond}} {
-		if err := s.SharedQuota(ctx, connectorkit.SharedQuota{Sender: part.name, Provider: "slack " + part.name,
-			Account: s.Env("SLACK_TOKEN")}); err != nil {
-			return nil, err
-		}
-		client, err := s.HTTP(governhttp.Options{
-			BaseURL: cmp.Or(s.Env("PDPP_SLACK_BASE_URL"), publicAPI), Classify: classify,
-			Header: http.Header{"Authorization": {"Bearer " + s.Env("SLACK_TOKEN")}},
-			Sender: s.Sender(part.name, func(c *governor.Config) { c.Ceiling = part.every }),
-		})
-		if err != nil {
-			return nil, err
-		}
-		*part.client = client
-	}
-	return []connectorkit.Collector{
-		connectorkit.PagedStream{Stream: "workspace", Page: a.workspace},
-		connectorkit.FullList{Stream: "channels", Page: inventory{a, "conversations.list", "channels", readChannel}.page,
-			Remembered: remembered},
-		connectorkit.FullList{Stream: "users", Page: inventory{a, "users.list", "members", readUser}.page,
-			Remembered: remembered},
-		connectorkit.FullList{Stream: "files", Page: a.files, Remembered: remembered},
-		connectorkit.FullList{Stream: "user_groups",
-			Page: permitted("user groups",
-				a.single("usergroups.list", "usergroups", url.Values{"include_users": {"true"}, "include_disabled": {"true"}},
-					readGroup))},
-		connectorkit.FullList{Stream: "reminders",
-			Page: permitted("reminders", a.single("reminders.list", "reminders", nil, readReminder))},
-		connectorkit.FullList{Stream: "stars", Page: permitted("stars", a.starred), Remembered: remembered},
-		connectorkit.FullList{Stream: "channel_memberships", Page: a.memberships, Remembered: rememberedMembers},
-		connectorkit.PagedStream{Stream: "channel_stats", Page: a.stats},
-		connectorkit.PagedStream{Stream: "dm_read_states", Page: a.readStates},
-		connectorkit.PagedStream{Stream: "messages", Page: (&messages{api: a, days: days}).page},
-	}, nil
+var source = rest.Source{
+	BaseURL: "https://slack.com/api",
+	Auth:    rest.BearerKey("SLACK_TOKEN"),
+	QuotaOf: []string{"SLACK_TOKEN"},
+	Pace:    every(3 * time.Second),
+	Pools: []rest.Pool{{Name: historyPool, Pace: every(1200 * time.Millisecond)},
+		{Name: repliesPool, Pace: every(1200 * time.Millisecond)}, {Name: membersPool, Pace: every(1200 * time.Millisecond)}},
+	Inspect: classifyResponse,
+	Client: func(s *connectorkit.Setup, _ *governhttp.Options) error {
+		_, err := rereadDays(s)
+		return err
+	},
+	Account: &rest.Lookup{Request: rest.Request{Path: "auth.test"}, Member: "team_id", Further: []string{"user_id"}},
+	// Messages take longest and come last.
+	Streams: []rest.Stream{
+		{Name: "workspace", Request: rest.Request{Path: "team.info"}, Items: "team", Fields: workspaceFields,
+			Sync: rest.SingleObject{}},
+		{Name: "channels", Request: largestPages("conversations.list", "types", "public_channel,private_channel,mpim,im",
+			"exclude_archived", "false"), Items: "channels", Pages: cursorPages, Fields: channelFields},
+		{Name: "users", Request: largestPages("users.list"), Items: "members", Pages: cursorPages, Fields: userFields},
+		// The metadata of files. A deleted file counts as absent.
+		numbered(rest.Stream{Name: "files", Request: rest.Request{Path: "files.list"}, Items: "files", Fields: fileFields,
+			Deleted: rest.Match{Path: "mode", Values: []string{`"tombstone"`}}}),
+		{Name: "user_groups", Request: rest.Request{Path: "usergroups.list",
+			Query: url.Values{"include_users": {"true"}, "include_disabled": {"true"}}}, Items: "usergroups",
+			Fields: groupFields, Optional: rest.IfForbidden},
+		{Name: "reminders", Request: rest.Request{Path: "reminders.list"}, Items: "reminders", Fields: reminderFields,
+			Optional: rest.IfForbidden},
+		numbered(rest.Stream{Name: "stars", Request: rest.Request{Path: "stars.list"}, Items: "items", Fields: starFields,
+			Optional: rest.IfForbidden}),
+		// The record of a direct message names the other person already.
+		{Name: "channel_memberships", Request: largestPages("conversations.members", "channel", "{id}"), Items: "members",
+			Pages: cursorPages, Pool: membersPool, Partitions: conversations(isGroup), Read: readMembership, Shared: true,
+			Sync: rest.FullList{Remembered: 1000, Walked: compareMembers}},
+		{Name: "channel_stats", Collect: collectMemberStats},
+		// How far the person has read each direct message, once a day: a request for each of them.
+		{Name: "dm_read_states", Request: rest.Request{Path: "conversations.info", Query: url.Values{"channel": {"{id}"}}},
+			Pool: membersPool, Partitions: conversations(isDirect), Fields: readStateFields, Sync: rest.DailySample{},
+			Select: func(a *rest.Answer) ([]jsontext.Value, error) { return []jsontext.Value{a.Member("channel")}, nil }},
+		{Name: "messages", Collect: collectMessages},
+	},
 }
 
-// remembered is how many pages of a list a bookmark holds: 20,000 things.
-const remembered = 100
+var cursorPages = rest.NextToken{Param: "cursor", Member: "response_metadata.next_cursor"}
 
-// rememberedMembers is the same for members, of which a page holds those of one conversation.
-const rememberedMembers = 1000
+// largestPages is a request for the largest pages that Slack recommends.
+func largestPages(method string, pairs ...string) rest.Request {
+	q := url.Values{"limit": {maxPageSize}}
+	for i := 0; i+1 < len(pairs); i += 2 {
+		q.Set(pairs[i], pairs[i+1])
+	}
+	return rest.Request{Path: method, Query: q}
+}
+
+// numbered is a list with numbers of pages. A plan may hide old things that Slack still counts, so the total is shown
+// and decides nothing.
+func numbered(s rest.Stream) rest.Stream {
+	s.Query = url.Values{"count": {"100"}}
+	s.Pages = rest.PageNumber{Param: "page", Last: "paging.pages"}
+	s.Shared = true
+	s.Sync = rest.FullList{Walked: func(r *rest.Run, last *rest.Answer, items []rest.Item) {
+		if total, err := strconv.ParseInt(last.Text("paging.total"), 10, 64); err == nil {
+			r.Setup.CompareCount(s.Name, "GET api/"+s.Path, "paging/total", total, int64(len(items)))
+		}
+	}}
+	return s
+}
+
+// conversations are the ones that the person is in.
+func conversations(admit func(rest.Item) bool) rest.Partitions {
+	return rest.ParentsOf("channels", "id", map[string]string{"user": "user"},
+		func(i rest.Item) bool { return isJoined(i) && admit(i) })
+}
+
+func isDirect(i rest.Item) bool {
+	return i.Is(rest.Match{Path: "is_im"}) || i.Is(rest.Match{Path: "is_mpim"})
+}
+
+func isGroup(i rest.Item) bool { return !i.Is(rest.Match{Path: "is_im"}) }
+func hasID(i rest.Item) bool   { return i.Member("id").Kind() == '"' && i.Text("id") != "" }
+func isJoined(i rest.Item) bool {
+	return hasID(i) && (isDirect(i) || i.Is(rest.Match{Path: "is_member"}))
+}
+
+// compareMembers compares the number of members that the list of conversations has with those that were listed.
+func compareMembers(r *rest.Run, _ *rest.Answer, items []rest.Item) {
+	listed, announced := map[string]int64{}, map[string]string{}
+	for _, i := range items {
+		listed[i.Partition.ID]++
+		announced[i.Partition.ID] = rest.Item{Raw: i.Partition.Parent}.Text("num_members")
+	}
+	for id, text := range announced {
+		if n, err := strconv.ParseInt(text, 10, 64); err == nil {
+			r.Setup.CompareCount("channel_memberships", "GET api/conversations.list", "channels/[]/num_members", n, listed[id])
+		}
+	}
+}
+
+// collectMemberStats notes once a day how many members each conversation has.
+func collectMemberStats(r *rest.Run) connectorkit.Collector {
+	return connectorkit.PagedStream{Stream: "channel_stats", Page: func(ctx context.Context, at connectorkit.Cursor) (
+		connectorkit.Page, error) {
+		account, err := r.Account(ctx)
+		if err != nil {
+			return connectorkit.Page{}, err
+		}
+		day := r.Now().UTC().Format(time.DateOnly)
+		out := connectorkit.Page{Next: connectorkit.Cursor{"day": day, "account": account}}
+		if at["day"] == day && at["account"] == account {
+			return out, nil
+		}
+		all, err := r.Items(ctx, "channels")
+		for _, i := range all {
+			if n, err := strconv.ParseInt(i.Text("num_members"), 10, 64); err == nil && hasID(i) {
+				out.Records = append(out.Records, connectorkit.Upsert(statRecord{ID: i.Text("id") + ":" + day,
+					Channel: i.Text("id"), Day: day, Members: n}))
+			}
+		}
+		return out, err
+	}}
+}

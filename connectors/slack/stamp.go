@@ -7,13 +7,13 @@ import (
 	"time"
 )
 
-// stamp is how Slack names a message within its conversation: seconds and millionths. It is a text and never a
+// messageStamp is how Slack names a message within its conversation: seconds and millionths. It is a text and never a
 // floating point number, which would lose the last digits and make two messages one. Stamps of the same length sort as
 // they are written.
-type stamp string
+type messageStamp string
 
-// time is the moment of a stamp.
-func (s stamp) time() (time.Time, bool) {
+// stampTime is the moment of a stamp.
+func (s messageStamp) stampTime() (time.Time, bool) {
 	seconds, rest, dotted := strings.Cut(string(s), ".")
 	whole, err := strconv.ParseUint(seconds, 10, 40)
 	if err != nil || !dotted || len(rest) != 6 || len(seconds) != 10 {
@@ -26,10 +26,10 @@ func (s stamp) time() (time.Time, bool) {
 	return time.Unix(int64(whole), int64(micros)*1000).UTC(), true
 }
 
-// written is a moment as records spell it.
-const written = "2006-01-02T15:04:05.000000Z"
+// recordTimeLayout is a moment as records spell it.
+const recordTimeLayout = "2006-01-02T15:04:05.000000Z"
 
-// stampOf is the stamp of a moment.
-func stampOf(t time.Time) stamp {
-	return stamp(fmt.Sprintf("%010d.%06d", t.Unix(), t.Nanosecond()/1000))
+// stampOfTime is the stamp of a moment.
+func stampOfTime(t time.Time) messageStamp {
+	return messageStamp(fmt.Sprintf("%010d.%06d", t.Unix(), t.Nanosecond()/1000))
 }

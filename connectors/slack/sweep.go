@@ -12,16 +12,18 @@ import (
 // sweepRequests is how many requests of a run are spent on messages that are older than the last days: 5,000 messages.
 const sweepRequests = 25
 
-// sweep is a walk down the older messages of a conversation, over as many runs as it takes. A reply does not move the
-// first message of its thread, and no method lists threads by their last reply: only reading the older messages again
-// shows which threads have new replies.
-type sweep struct {
-	Below stamp `json:"b"` // everything above it was read again
-	Began stamp `json:"t"` // when the walk began
+// olderSweep is a walk down the older messages of a conversation, over as many runs as it takes. A reply does not
+// move the first message of its thread, and no method lists threads by their last reply: only reading the older
+// messages again shows which threads have new replies.
+type olderSweep struct {
+	Below messageStamp `json:"b"` // everything above it was read again
+	Began messageStamp `json:"t"` // when the walk began
 }
 
-// moment returns when the run began, by Slack's clock and with a minute to spare.
-func (m *messages) moment() stamp { return stampOf(m.today.Add(-time.Minute)) }
+// runStartStamp returns when the run began, by Slack's clock and with a minute to spare.
+func (m *messageCollector) runStartStamp() messageStamp {
+	return stampOfTime(m.today.Add(-time.Minute))
+}
 
 // startingAt returns the conversations in order, beginning with the one that the last run ended at.
 func startingAt(ids []string, first string) []string {
@@ -29,8 +31,8 @@ func startingAt(ids []string, first string) []string {
 	return slices.Concat(ids[at:], ids[:at])
 }
 
-// sweepNext makes the next request of a sweep: a thread with new replies, or a page of older messages.
-func (m *messages) sweepNext(ctx context.Context) ([]connectorkit.Record, error) {
+// sweepNextRequest makes the next request of a sweep: a thread with new replies, or a page of older messages.
+func (m *messageCollector) sweepNextRequest(ctx context.Context) ([]connectorkit.Record, error) {
 	w := m.walk
 	for len(w.sweeps) > 0 && w.spare > 0 {
 		id := w.sweeps[0]
@@ -38,26 +40,27 @@ func (m *messages) sweepNext(ctx context.Context) ([]connectorkit.Record, error)
 		switch {
 		case c != nil && len(c.Queue) > 0:
 			w.spare--
-			return m.thread(ctx, id, c)
+			return m.readNextThread(ctx, id, c)
 		case c == nil || w.swept || c.Newest == "" || c.Oldest >= w.recent && c.Oldest != "" || w.firsts[id]:
 			w.sweeps, w.swept, w.cursor = w.sweeps[1:], false, "" // nothing is older, or all of it was just read
 			continue
 		case c.Sweep == nil:
-			c.Sweep = &sweep{Below: w.recent, Began: m.moment()}
+			c.Sweep = &olderSweep{Below: w.recent, Began: m.runStartStamp()}
 		}
 		w.spare--
-		return m.sweepPage(ctx, id, c)
+		return m.sweepHistoryPage(ctx, id, c)
 	}
 	return nil, nil
 }
 
-// sweepPage reads a page of older messages and queues the threads that have replies since the last sweep.
-func (m *messages) sweepPage(ctx context.Context, id string, c *conversation) ([]connectorkit.Record, error) {
+// sweepHistoryPage reads a page of older messages and queues the threads that have replies since the last sweep.
+func (m *messageCollector) sweepHistoryPage(ctx context.Context, id string, c *conversation) ([]connectorkit.Record,
+	error) {
 	w := m.walk
-	q := url.Values{"channel": {id}, "limit": {pageSize}, "inclusive": {"true"}}
-	w.ask(q, c.Sweep.Below)
-	got, err := m.list(ctx, m.histories, "conversations.history", "messages", q)
-	switch of(err) {
+	q := url.Values{"channel": {id}, "limit": {maxPageSize}, "inclusive": {"true"}}
+	w.setPageStart(q, c.Sweep.Below)
+	got, err := m.requestList(ctx, historyPool, "conversations.history", q)
+	switch classOf(err) {
 	case connectorkit.CursorRejected:
 		if w.cursor == "" {
 			return nil, err
@@ -87,7 +90,7 @@ func (m *messages) sweepPage(ctx context.Context, id string, c *conversation) ([
 	case !got.more:
 		c.Oldest, c.Swept, c.Sweep, w.swept = c.Sweep.Below, c.Sweep.Began, nil, true
 	case got.next == "" || got.next == w.cursor:
-		return nil, connectorkit.Fail(connectorkit.Malformed, errCircle)
+		return nil, connectorkit.Fail(connectorkit.Malformed, errRepeatedPage)
 	}
 	w.cursor = got.next
 	return records, nil

@@ -30,7 +30,7 @@ func attachmentText(raw jsontext.Value) string {
 		lines = append(lines, strings.Trim(f.Title+": "+f.Value, ": "))
 	}
 	for _, block := range w.Blocks {
-		lines = append(lines, blockText(block))
+		lines = append(lines, textOfBlock(block))
 	}
 	if text := joinLines(lines); text != "" {
 		return text
@@ -38,8 +38,8 @@ func attachmentText(raw jsontext.Value) string {
 	return w.Fallback
 }
 
-// blockText returns the words of a block: every text of it, in order.
-func blockText(raw jsontext.Value) string {
+// textOfBlock returns all texts of a block, in order.
+func textOfBlock(raw jsontext.Value) string {
 	var w struct {
 		Type     string           `json:"type"`
 		Text     jsontext.Value   `json:"text"`
@@ -79,14 +79,14 @@ func blockText(raw jsontext.Value) string {
 	if strings.HasPrefix(w.Type, "rich_text_") && w.Type != "rich_text_list" {
 		between = "" // its elements are parts of one line
 	}
-	return joinLines([]string{blockText(w.Title), blockText(w.Text), w.AltText, joinTexts(w.Fields, "\n"),
+	return joinLines([]string{textOfBlock(w.Title), textOfBlock(w.Text), w.AltText, joinTexts(w.Fields, "\n"),
 		joinTexts(w.Elements, between), joinTexts(w.Rows, "\n")})
 }
 
 func joinTexts(parts []jsontext.Value, between string) string {
 	var texts []string
 	for _, part := range parts {
-		if text := blockText(part); text != "" {
+		if text := textOfBlock(part); text != "" {
 			texts = append(texts, text)
 		}
 	}
@@ -103,8 +103,8 @@ func joinLines(lines []string) string {
 	return strings.Join(kept, "\n")
 }
 
-// typed reports whether blocks are what a person typed: then the text of the message has the same words.
-func typed(blocks []jsontext.Value) bool {
+// isTypedRichText reports whether blocks are typed text, which the message text repeats.
+func isTypedRichText(blocks []jsontext.Value) bool {
 	for _, raw := range blocks {
 		var w struct {
 			Type string `json:"type"`

@@ -15,7 +15,7 @@ import (
 func TestConformance(t *testing.T) {
 	small := spotify.Config{Seed: 5, Playlists: 6, Items: 9, Saved: 14, Plays: 12, Artists: 4, MaxPage: 5}
 	large := spotify.Config{Seed: 5, Playlists: 12, Items: 20, Saved: 60, Plays: 40, Artists: 12, MaxPage: 8}
-	connectortest.Conform(t, target(t, small), target(t, large))
+	connectortest.RunSuite(t, target(t, small), target(t, large))
 }
 
 const token = "BQ_under_test"
@@ -23,12 +23,13 @@ const token = "BQ_under_test"
 func target(t *testing.T, cfg spotify.Config) connectortest.Target {
 	t.Helper()
 	return connectortest.Target{
-		Connector:  connectortest.BuiltIn(t, "spotify"),
+		Connector:  connectortest.BuiltInConnector(t, "spotify"),
 		Start:      func(t *testing.T) *connectortest.Sim { return start(t, cfg) },
 		Credential: "SPOTIFY_ACCESS_TOKEN",
 		Snapshot:   true,
 		Changes: []providersim.Mutation{
-			{Op: "save", N: 3}, {Op: "save_again", N: 1}, {Op: "add_playlists", N: 1}, {Op: "rename_playlists", N: 1}, {Op: "add_items", N: 2},
+			{Op: "save", N: 3}, {Op: "save_again", N: 1}, {Op: "add_playlists", N: 1}, {Op: "rename_playlists", N: 1},
+			{Op: "add_items", N: 2},
 			{Op: "remove_items", N: 2}, {Op: "unfollow_playlists", N: 1}, {Op: "play", N: 4}, {Op: "rerank", N: 2},
 		},
 		Deletion: providersim.Mutation{Op: "unsave", N: 2}, DeletedStream: spotify.StreamSaved,
@@ -45,10 +46,12 @@ func start(t *testing.T, cfg spotify.Config) *connectortest.Sim {
 		t.Fatalf("start provider: %v", err)
 	}
 	t.Cleanup(func() { _ = s.Close() })
-	return &connectortest.Sim{Provider: s.Sim, Gate: s.Sim.Gate(), Env: map[string]string{"SPOTIFY_ACCESS_TOKEN": token, "PDPP_SPOTIFY_BASE_URL": s.BaseURL}}
+	return &connectortest.Sim{Provider: s.Sim, Gate: s.Sim.Gate(),
+		Env: map[string]string{"SPOTIFY_ACCESS_TOKEN": token, "PDPP_SPOTIFY_BASE_URL": s.BaseURL}}
 }
 
-// stored is what the store must hold for a thing of Spotify's, told apart from the connector's own mapping.
+// stored returns the record that the store must hold for an object of Spotify, independent of the connector's
+// mapping.
 func stored(stream, key string, data json.RawMessage) (json.RawMessage, error) {
 	var w map[string]any
 	if err := json.Unmarshal(data, &w); err != nil {

@@ -10,13 +10,14 @@ import (
 
 func TestDrift(t *testing.T) {
 	t.Parallel()
-	connectortest.Drift(t, target(t, spotify.Config{Seed: 5, Playlists: 6, Items: 9, Saved: 14, Plays: 12, Artists: 4,
-		MaxPage: 5}))
+	connectortest.DetectDrift(t,
+		target(t, spotify.Config{Seed: 5, Playlists: 6, Items: 9, Saved: 14, Plays: 12, Artists: 4,
+			MaxPage: 5}))
 }
 
 func TestDriftTotals(t *testing.T) {
 	t.Parallel()
-	connectortest.DriftTotals(t,
+	connectortest.DetectDriftTotals(t,
 		target(t, spotify.Config{Seed: 5, Playlists: 6, Items: 9, Saved: 14, Plays: 12, Artists: 4, MaxPage: 5}),
 		"saved_tracks")
 }
@@ -26,7 +27,8 @@ func TestDriftMembers(t *testing.T) {
 	connectortest.DriftMembers(t,
 		target(t, spotify.Config{Seed: 5, Playlists: 6, Items: 9, Saved: 14, Plays: 12, Artists: 4, MaxPage: 5}),
 		providersim.Drifted{
-			Route: "v1/me/albums", Remove: []string{"items/[]/album/album_type"}, Retype: []string{"items/[]/album/total_tracks"},
+			Route: "v1/me/albums", Remove: []string{"items/[]/album/album_type"},
+			Retype: []string{"items/[]/album/total_tracks"},
 		})
 }
 

@@ -19,53 +19,59 @@ func TestDayLongWait(t *testing.T) {
 	t.Parallel()
 	now := time.Now()
 	clock := func() time.Time { return now }
-	b := connectortest.NewBed(t, target(t, spotify.Config{Seed: 2, Playlists: 3, Items: 3, Saved: 9, Plays: 4, Artists: 2, MaxPage: 3, Rate: 6, Penalty: 79_892 * time.Second, Now: clock}))
+	b := connectortest.NewHarness(t,
+		target(t, spotify.Config{Seed: 2, Playlists: 3, Items: 3, Saved: 9, Plays: 4, Artists: 2, MaxPage: 3, Rate: 6,
+			Penalty: 79_892 * time.Second, Now: clock}))
 	b.Succeed(t)
 	asked := b.Sim.Gate.Stats().Requests
 	if asked > 7 {
 		t.Errorf("%d requests, although the seventh was refused", asked)
 	}
 	b.Verify(t)
-	if _, err := b.Launcher().Run(t.Context(), launch.Request{ConnectionID: connectortest.Connection}); err == nil || b.Sim.Gate.Stats().Requests != asked {
+	if _, err := b.Launcher().Run(t.Context(), launch.RunRequest{ConnectionID: connectortest.Connection}); err == nil ||
+		b.Sim.Gate.Stats().Requests != asked {
 		t.Errorf("a run within the wait: %v, %d requests", err, b.Sim.Gate.Stats().Requests-asked)
 	}
 	b.Clock = 24 * time.Hour
 	now = now.Add(b.Clock)
-	b.Sim.Mutate(t, providersim.Mutation{Op: "allow", N: 1000})
+	b.Sim.MutateData(t, providersim.Mutation{Op: "allow", N: 1000})
 	b.Succeed(t)
 	b.VerifyComplete(t)
 }
 
-// More plays than Spotify keeps between two runs are told as a hole; a run that meets what is known tells none.
+// More plays between two runs than Spotify keeps are declared as a gap; a run that reaches a known play declares
+// none.
 func TestLostPlays(t *testing.T) {
 	t.Parallel()
-	b := connectortest.NewBed(t, target(t, spotify.Config{Seed: 3, Plays: 6, Window: 8, Artists: 1}))
+	b := connectortest.NewHarness(t, target(t, spotify.Config{Seed: 3, Plays: 6, Window: 8, Artists: 1}))
 	b.Succeed(t)
-	b.Sim.Mutate(t, providersim.Mutation{Op: "play", N: 7})
+	b.Sim.MutateData(t, providersim.Mutation{Op: "play", N: 7})
 	if r := b.Succeed(t); len(r.KnownGaps) > 0 {
 		t.Errorf("nothing was lost, and the run tells of %+v", r.KnownGaps)
 	}
-	b.Sim.Mutate(t, providersim.Mutation{Op: "play", N: 9})
+	b.Sim.MutateData(t, providersim.Mutation{Op: "play", N: 9})
 	if r := b.Succeed(t); len(r.KnownGaps) == 0 {
 		t.Error("plays were lost, and the run does not tell")
 	}
 }
 
-// Whoever is not among the app's users, and whoever did not allow a part, is told what helps. Neither is
-// taken for an expired token.
+// A person who is not a user of the app, or who did not allow a scope, gets a message that helps. Neither is an
+// expired token.
 func TestForbidden(t *testing.T) {
 	t.Parallel()
-	b := connectortest.NewBed(t, target(t, spotify.Config{Seed: 4, Playlists: 1, Items: 2, Saved: 2, Plays: 2, Artists: 1}))
-	b.Sim.Mutate(t, providersim.Mutation{Op: "stranger", N: 2})
-	r := b.Run(t, launch.Request{})
+	b := connectortest.NewHarness(t,
+		target(t, spotify.Config{Seed: 4, Playlists: 1, Items: 2, Saved: 2, Plays: 2, Artists: 1}))
+	b.Sim.MutateData(t, providersim.Mutation{Op: "stranger", N: 2})
+	r := b.Run(t, launch.RunRequest{})
 	if r.Status == runner.Succeeded && len(r.KnownGaps) == 0 || r.DoneError != nil && r.DoneError.Code == "auth_failure" {
 		t.Errorf("a stranger: %s %+v", r.Status, r.DoneError)
 	}
-	b.Sim.Mutate(t, providersim.Mutation{Op: "stranger", N: 1})
-	if _, err := b.Sim.Provider.ChangeToken(providersim.TokenChange{Action: "scopes", Scopes: []string{spotify.ScopePlaylists, spotify.ScopeTop, spotify.ScopePlayed}}); err != nil {
+	b.Sim.MutateData(t, providersim.Mutation{Op: "stranger", N: 1})
+	if _, err := b.Sim.Provider.ChangeToken(providersim.TokenChange{Action: "scopes",
+		Scopes: []string{spotify.ScopePlaylists, spotify.ScopeTop, spotify.ScopePlayed}}); err != nil {
 		t.Fatal(err)
 	}
-	r = b.Run(t, launch.Request{})
+	r = b.Run(t, launch.RunRequest{})
 	if r.DoneError != nil && r.DoneError.Code == "auth_failure" {
 		t.Errorf("a missing scope is taken for a bad token: %+v", r.DoneError)
 	}
@@ -80,11 +86,11 @@ func TestForbidden(t *testing.T) {
 // on.
 func TestWithheldLibrary(t *testing.T) {
 	t.Parallel()
-	b := connectortest.NewBed(t,
+	b := connectortest.NewHarness(t,
 		target(t, spotify.Config{Seed: 5, Playlists: 1, Items: 2, Saved: 2, Plays: 2, Artists: 1}))
 	b.Succeed(t)
-	b.Sim.Mutate(t, providersim.Mutation{Op: "withhold", N: 2})
-	b.Sim.Mutate(t, providersim.Mutation{Op: "save", N: 2})
+	b.Sim.MutateData(t, providersim.Mutation{Op: "withhold", N: 2})
+	b.Sim.MutateData(t, providersim.Mutation{Op: "save", N: 2})
 	if r := b.Succeed(t); len(r.KnownGaps) != 4 {
 		t.Errorf("four lists are refused, and the run declares %+v", r.KnownGaps)
 	}

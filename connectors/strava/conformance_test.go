@@ -16,7 +16,7 @@ import (
 func TestConformance(t *testing.T) {
 	small := strava.Config{Seed: 5, Activities: 26, MaxPage: 4, Ghosts: 9, Quarter: 1 << 20, Day: 1 << 20}
 	large := strava.Config{Seed: 5, Activities: 120, MaxPage: 9, Ghosts: 9, Quarter: 1 << 20, Day: 1 << 20}
-	connectortest.Conform(t, target(t, small), target(t, large))
+	connectortest.RunSuite(t, target(t, small), target(t, large))
 }
 
 const token = "access_under_test"
@@ -24,7 +24,7 @@ const token = "access_under_test"
 func target(t *testing.T, cfg strava.Config) connectortest.Target {
 	t.Helper()
 	return connectortest.Target{
-		Connector:  connectortest.BuiltIn(t, "strava"),
+		Connector:  connectortest.BuiltInConnector(t, "strava"),
 		Start:      func(t *testing.T) *connectortest.Sim { _, sim := start(t, cfg); return sim },
 		Credential: "STRAVA_ACCESS_TOKEN",
 		Snapshot:   true,
@@ -45,22 +45,28 @@ func start(t *testing.T, cfg strava.Config) (*strava.Server, *connectortest.Sim)
 		t.Fatalf("start provider: %v", err)
 	}
 	t.Cleanup(func() { _ = s.Close() })
-	return s, &connectortest.Sim{Provider: s.Sim, Gate: s.Sim.Gate(), Env: map[string]string{"STRAVA_ACCESS_TOKEN": token, "PDPP_STRAVA_BASE_URL": s.BaseURL}}
+	return s, &connectortest.Sim{Provider: s.Sim, Gate: s.Sim.Gate(),
+		Env: map[string]string{"STRAVA_ACCESS_TOKEN": token, "PDPP_STRAVA_BASE_URL": s.BaseURL}}
 }
 
-// stored is what the store must hold for an activity, told apart from the connector's own mapping.
+// stored returns the record that the store must hold for an activity, independent of the connector's mapping.
 func stored(_, _ string, data json.RawMessage) (json.RawMessage, error) {
 	var w map[string]any
 	if err := json.Unmarshal(data, &w); err != nil {
 		return nil, err
 	}
-	r := map[string]any{"id": strconv.FormatInt(int64(w["id"].(float64)), 10), "start_latlng": []any{}, "end_latlng": []any{}}
+	r := map[string]any{"id": strconv.FormatInt(int64(w["id"].(float64)), 10), "start_latlng": []any{},
+		"end_latlng": []any{}}
 	for name, from := range map[string]string{
-		"name": "name", "type": "type", "sport_type": "sport_type", "start_date": "start_date", "start_date_local": "start_date_local", "timezone": "timezone",
-		"distance_m": "distance", "moving_time_s": "moving_time", "elapsed_time_s": "elapsed_time", "total_elevation_gain_m": "total_elevation_gain",
-		"average_speed_mps": "average_speed", "max_speed_mps": "max_speed", "average_heartrate": "average_heartrate", "max_heartrate": "max_heartrate",
-		"kudos_count": "kudos_count", "comment_count": "comment_count", "achievement_count": "achievement_count", "start_latlng": "start_latlng",
-		"end_latlng": "end_latlng", "visibility": "visibility", "manual": "manual",
+		"name": "name", "type": "type", "sport_type": "sport_type", "start_date": "start_date",
+		"start_date_local": "start_date_local", "timezone": "timezone",
+		"distance_m": "distance", "moving_time_s": "moving_time", "elapsed_time_s": "elapsed_time",
+		"total_elevation_gain_m": "total_elevation_gain",
+		"average_speed_mps":      "average_speed", "max_speed_mps": "max_speed", "average_heartrate": "average_heartrate",
+		"max_heartrate": "max_heartrate",
+		"kudos_count":   "kudos_count", "comment_count": "comment_count", "achievement_count": "achievement_count",
+		"start_latlng": "start_latlng",
+		"end_latlng":   "end_latlng", "visibility": "visibility", "manual": "manual",
 	} {
 		if v := w[from]; v != nil {
 			r[name] = v

@@ -9,12 +9,12 @@ import (
 
 func TestDrift(t *testing.T) {
 	t.Parallel()
-	connectortest.Drift(t, target(t, strava.Config{Seed: 5, Activities: 26, MaxPage: 4, Ghosts: 9, Quarter: 1 << 20,
+	connectortest.DetectDrift(t, target(t, strava.Config{Seed: 5, Activities: 26, MaxPage: 4, Ghosts: 9, Quarter: 1 << 20,
 		Day: 1 << 20}))
 }
 
 func TestDriftPages(t *testing.T) {
 	t.Parallel()
-	connectortest.DriftPages(t, target(t, strava.Config{Seed: 5, Activities: 34, Quarter: 1 << 20, Day: 1 << 20}),
+	connectortest.DetectDriftPages(t, target(t, strava.Config{Seed: 5, Activities: 34, Quarter: 1 << 20, Day: 1 << 20}),
 		"athlete/activities", 30)
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/pdpp-go/pdpp/connectorkit/localarchive"
 )
 
-// grokMessage is what was written to Grok, or what it answered.
+// grokMessage is a message to Grok, or its answer.
 type grokMessage struct {
 	ID          string   `json:"id"`
 	ChatID      string   `json:"chat_id"`
@@ -22,14 +22,14 @@ type grokMessage struct {
 	Attachments []string `json:"attachments,omitempty"`
 }
 
-// readGrok reads conversations with Grok. Their messages have no ids in the archive.
-func readGrok(ctx context.Context, m *localarchive.Member) error {
-	return elements(ctx, m, func(element jsontext.Value) bool {
+// readGrokConversations reads conversations with Grok. Their messages have no ids in the archive.
+func (a *archiveReader) readGrokConversations(ctx context.Context, m *localarchive.Member) error {
+	return a.eachElement(ctx, m, "grok_messages", func(element jsontext.Value) bool {
 		var s struct {
 			Item struct {
-				ChatID    text   `json:"chatId"`
-				CreatedAt string `json:"createdAt"`
-				Message   string `json:"message"`
+				ChatID    textOrNumber `json:"chatId"`
+				CreatedAt string       `json:"createdAt"`
+				Message   string       `json:"message"`
 				Sender    struct {
 					Name     string `json:"name"`
 					Original string `json:"originalName"`
@@ -39,16 +39,17 @@ func readGrok(ctx context.Context, m *localarchive.Member) error {
 				} `json:"attachments"`
 			} `json:"grokChatItem"`
 		}
-		if json.Unmarshal(element, &s, lenient) != nil || s.Item.ChatID == "" {
+		if json.Unmarshal(element, &s, lenientDecoding) != nil || s.Item.ChatID == "" {
 			return false
 		}
-		rec := grokMessage{ChatID: string(s.Item.ChatID), Sender: s.Item.Sender.Original, CreatedAt: timeOf(s.Item.CreatedAt),
-			Text: s.Item.Message}
+		rec := grokMessage{ChatID: string(s.Item.ChatID), Sender: s.Item.Sender.Original,
+			CreatedAt: parseExportTime(s.Item.CreatedAt),
+			Text:      s.Item.Message}
 		if rec.Sender == "" {
 			rec.Sender = s.Item.Sender.Name
 		}
-		for _, a := range s.Item.Attachments {
-			rec.Attachments = append(rec.Attachments, a.Name)
+		for _, file := range s.Item.Attachments {
+			rec.Attachments = append(rec.Attachments, file.Name)
 		}
 		sum := sha256.Sum256([]byte(rec.ChatID + "\x00" + rec.CreatedAt + "\x00" + rec.Sender + "\x00" + rec.Text))
 		rec.ID = hex.EncodeToString(sum[:16])

@@ -3,7 +3,6 @@ package twitterarchive
 import (
 	"context"
 	"io"
-	"path"
 	"strings"
 	"time"
 
@@ -14,41 +13,45 @@ import (
 	"github.com/pdpp-go/pdpp/connectorkit/localarchive"
 )
 
-// note is the whole text of a post over 280 characters. It has an id of its own: what joins it to its
-// post is when it was written and how it begins.
-type note struct {
+// longPost is the whole text of a post over 280 characters. Its id differs from the post's id; they are joined by
+// time and beginning.
+type longPost struct {
 	id, created string
 	second      int64
-	tweet       tweet // its text and what is in it
+	tweet       tweetRecord // its text and what is in it
 	joined      bool
 }
 
-// notes are those of one archive, by the second in which they were written.
-type notes map[int64][]*note
+// longPosts are those of one archive, by the second in which they were written.
+type longPosts map[int64][]*longPost
 
-// archive joins the files of archives, as far as a run has read them.
-type archive struct{ notes map[string]notes }
+// archiveReader joins the files of archives that a run has read so far. Each map is of one folder of one archive.
+type archiveReader struct {
+	notes   map[string]longPosts
+	counts  map[string]map[string]int64 // by file, from the manifest
+	compare func(stream, route, member string, announced, counted int64)
+}
 
 var (
-	noteFiles  = []string{"note-tweet.js", "note-tweet-part*.js"}
-	tweetFiles = []string{"tweets.js", "tweets-part*.js", "tweet.js", "tweet-part*.js", "community-tweet.js",
+	longPostFiles = []string{"note-tweet.js", "note-tweet-part*.js"}
+	tweetFiles    = []string{"tweets.js", "tweets-part*.js", "tweet.js", "tweet-part*.js", "community-tweet.js",
 		"community-tweet-part*.js", "deleted-tweets.js", "deleted-tweets-part*.js"}
 )
 
-// maxNotes bounds the texts that are held in memory.
-const maxNotes = 64 << 20
+// maxLongPostBytes bounds the texts in memory.
+const maxLongPostBytes = 64 << 20
 
-// notesOf reads the long texts that lie beside a file of posts.
-func (a *archive) notesOf(ctx context.Context, m *localarchive.Member) (notes, error) {
-	key := m.Archive + "\x00" + path.Dir(m.Name)
+// readLongPosts reads the long texts that lie beside a file of posts.
+func (a *archiveReader) readLongPosts(ctx context.Context, m *localarchive.Member) (longPosts, error) {
+	key := archiveFolder(m)
 	if known, ok := a.notes[key]; ok {
 		return known, nil
 	}
-	found, size := notes{}, 0
-	err := m.Beside(ctx, noteFiles, func(in io.Reader) error {
-		return localarchive.Lists(ctx, in, localarchive.ListPlace{}, nil,
+	found, size := longPosts{}, 0
+	err := m.ReadSiblings(ctx, longPostFiles, func(in io.Reader) error {
+		return localarchive.ReadLists(ctx, in, localarchive.ListPlace{}, nil,
 			func(_ localarchive.ListPlace, element jsontext.Value) error {
-				if n, ok := noteOf(element); ok && size+len(n.tweet.Text) < maxNotes {
+				if n, ok := parseLongPost(element); ok && size+len(n.tweet.Text) < maxLongPostBytes {
 					size += len(n.tweet.Text)
 					found[n.second] = append(found[n.second], n)
 				}
@@ -56,16 +59,16 @@ func (a *archive) notesOf(ctx context.Context, m *localarchive.Member) (notes, e
 			})
 	})
 	if err == nil {
-		a.notes = map[string]notes{key: found} // files of one archive follow each other
+		a.notes = map[string]longPosts{key: found} // files of one archive follow each other
 	}
 	return found, err
 }
 
-func noteOf(element jsontext.Value) (*note, bool) {
+func parseLongPost(element jsontext.Value) (*longPost, bool) {
 	var s struct {
 		Note struct {
-			ID        text   `json:"noteTweetId"`
-			CreatedAt string `json:"createdAt"`
+			ID        textOrNumber `json:"noteTweetId"`
+			CreatedAt string       `json:"createdAt"`
 			Core      struct {
 				Text string `json:"text"`
 				URLs []struct {
@@ -73,8 +76,8 @@ func noteOf(element jsontext.Value) (*note, bool) {
 					Expanded string `json:"expandedUrl"`
 				} `json:"urls"`
 				Mentions []struct {
-					ID         text   `json:"id"`
-					ScreenName string `json:"screenName"`
+					ID         textOrNumber `json:"id"`
+					ScreenName string       `json:"screenName"`
 				} `json:"mentions"`
 				Hashtags []struct {
 					Text string `json:"text"`
@@ -82,39 +85,39 @@ func noteOf(element jsontext.Value) (*note, bool) {
 			} `json:"core"`
 		} `json:"noteTweet"`
 	}
-	if json.Unmarshal(element, &s, lenient) != nil || s.Note.ID == "" || s.Note.Core.Text == "" {
+	if json.Unmarshal(element, &s, lenientDecoding) != nil || s.Note.ID == "" || s.Note.Core.Text == "" {
 		return nil, false
 	}
-	n := &note{id: string(s.Note.ID), created: timeOf(s.Note.CreatedAt)}
+	n := &longPost{id: string(s.Note.ID), created: parseExportTime(s.Note.CreatedAt)}
 	at, err := time.Parse(time.RFC3339Nano, n.created)
 	if err != nil {
 		return nil, false
 	}
 	n.second = at.Unix()
 	core := s.Note.Core
-	n.tweet = tweet{Text: core.Text, Long: true}
+	n.tweet = tweetRecord{Text: core.Text, Long: true}
 	for _, u := range core.URLs {
-		n.tweet.URLs = append(n.tweet.URLs, link{u.Short, u.Expanded})
+		n.tweet.URLs = append(n.tweet.URLs, tweetLink{u.Short, u.Expanded})
 	}
 	for _, who := range core.Mentions {
-		n.tweet.Mentions = append(n.tweet.Mentions, mention{ID: who.ID, ScreenName: who.ScreenName})
+		n.tweet.Mentions = append(n.tweet.Mentions, tweetMention{ID: who.ID, ScreenName: who.ScreenName})
 	}
 	for _, tag := range core.Hashtags {
 		n.tweet.Hashtags = append(n.tweet.Hashtags, tag.Text)
 	}
-	n.tweet.Text = resolved(n.tweet.Text, n.tweet.URLs)
+	n.tweet.Text = resolveLinks(n.tweet.Text, n.tweet.URLs)
 	return n, true
 }
 
-// find returns the long text of a post; nil when it has none.
-func (n notes) find(createdAt, short string) *note {
+// findLongPost returns the long text of a post; nil when it has none.
+func (n longPosts) findLongPost(createdAt, short string) *longPost {
 	at, err := time.Parse(time.RFC3339Nano, createdAt)
 	if err != nil || len(n) == 0 {
 		return nil
 	}
 	for _, second := range []int64{0, -1, 1} {
 		for _, one := range n[at.Unix()+second] {
-			if begins(one.tweet.Text, short) {
+			if isTextBeginning(one.tweet.Text, short) {
 				return one
 			}
 		}
@@ -122,9 +125,9 @@ func (n notes) find(createdAt, short string) *note {
 	return nil
 }
 
-// begins reports whether a short text is the beginning of a long one: both without the names that a
+// isTextBeginning reports whether a short text is the beginning of a long one: both without the names that a
 // reply begins with, up to the first link, and without the dots at which it was cut.
-func begins(long, short string) bool {
+func isTextBeginning(long, short string) bool {
 	long, short = withoutNames(long), withoutNames(short)
 	if at := strings.Index(short, "http"); at >= 0 {
 		short = short[:at]
@@ -144,18 +147,18 @@ func withoutNames(s string) string {
 	return s
 }
 
-// readNotes reads long texts without a post in the archive. The others are read with their
+// readOrphanedLongPosts reads long texts without a post in the archive. The others are read with their
 // posts.
-func (a *archive) readNotes(ctx context.Context, m *localarchive.Member) error {
-	all, err := a.notesOf(ctx, m)
+func (a *archiveReader) readOrphanedLongPosts(ctx context.Context, m *localarchive.Member) error {
+	all, err := a.readLongPosts(ctx, m)
 	if err != nil {
 		return err
 	}
-	err = m.Beside(ctx, tweetFiles, func(in io.Reader) error {
-		return localarchive.Lists(ctx, in, localarchive.ListPlace{}, nil,
+	err = m.ReadSiblings(ctx, tweetFiles, func(in io.Reader) error {
+		return localarchive.ReadLists(ctx, in, localarchive.ListPlace{}, nil,
 			func(_ localarchive.ListPlace, element jsontext.Value) error {
-				if rec, ok := tweetOf(element, kindPost); ok {
-					if n := all.find(rec.CreatedAt, rec.Text); n != nil {
+				if rec, ok := tweetFromElement(element, tweetKindPost); ok {
+					if n := all.findLongPost(rec.CreatedAt, rec.Text); n != nil {
 						n.joined = true
 					}
 				}
@@ -171,11 +174,11 @@ func (a *archive) readNotes(ctx context.Context, m *localarchive.Member) error {
 			joined[n.id] = n.joined
 		}
 	}
-	return elements(ctx, m, func(element jsontext.Value) bool {
-		n, ok := noteOf(element)
+	return a.eachElement(ctx, m, "tweets", func(element jsontext.Value) bool {
+		n, ok := parseLongPost(element)
 		if ok && !joined[n.id] {
 			rec := n.tweet
-			rec.ID, rec.CreatedAt, rec.Kind = "note/"+n.id, n.created, kindPost
+			rec.ID, rec.CreatedAt, rec.Kind = "note/"+n.id, n.created, tweetKindPost
 			m.Emit("tweets", connectorkit.Upsert(rec))
 		}
 		return ok

@@ -14,13 +14,13 @@ import (
 	"github.com/pdpp-go/pdpp/connectorkit/localarchive"
 )
 
-// lenient reads what exports of many years have.
-var lenient = json.JoinOptions(jsontext.AllowInvalidUTF8(true), jsontext.AllowDuplicateNames(true))
+// lenientDecoding reads what exports of many years have.
+var lenientDecoding = json.JoinOptions(jsontext.AllowInvalidUTF8(true), jsontext.AllowDuplicateNames(true))
 
-// number is a count that older archives write as a text.
-type number struct{ n *int64 }
+// textOrNumberCount is a count that older archives write as a text.
+type textOrNumberCount struct{ n *int64 }
 
-func (v *number) UnmarshalJSON(b []byte) error {
+func (v *textOrNumberCount) UnmarshalJSON(b []byte) error {
 	if text, err := strconv.Unquote(string(b)); err == nil {
 		b = []byte(text)
 	}
@@ -30,38 +30,38 @@ func (v *number) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// text is a member that is sometimes a number.
-type text string
+// textOrNumber is a member that is sometimes a number.
+type textOrNumber string
 
-func (v *text) UnmarshalJSON(b []byte) error {
+func (v *textOrNumber) UnmarshalJSON(b []byte) error {
 	var s string
 	if jsontext.Value(b).Kind() == '"' {
-		if err := json.Unmarshal(b, &s, lenient); err != nil {
+		if err := json.Unmarshal(b, &s, lenientDecoding); err != nil {
 			return err
 		}
-		*v = text(s)
+		*v = textOrNumber(s)
 	} else if jsontext.Value(b).Kind() == '0' {
-		*v = text(b)
+		*v = textOrNumber(b)
 	}
 	return nil
 }
 
-// counted is a list with elements of any form; nil when there is none.
-type counted[T any] struct {
+// listLength counts a list with elements of any type; nil when there is none.
+type listLength[T any] struct {
 	n    *int64
 	list []T
 }
 
-func (v *counted[T]) UnmarshalJSON(b []byte) error {
+func (v *listLength[T]) UnmarshalJSON(b []byte) error {
 	var all []jsontext.Value
-	if json.Unmarshal(b, &all, lenient) != nil || jsontext.Value(b).Kind() != '[' {
+	if json.Unmarshal(b, &all, lenientDecoding) != nil || jsontext.Value(b).Kind() != '[' {
 		return nil
 	}
 	n := int64(len(all))
 	v.n = &n
 	for _, raw := range all {
 		var one T
-		if raw.Kind() == '{' && json.Unmarshal(raw, &one, lenient) == nil {
+		if raw.Kind() == '{' && json.Unmarshal(raw, &one, lenientDecoding) == nil {
 			v.list = append(v.list, one)
 		}
 	}
@@ -69,36 +69,36 @@ func (v *counted[T]) UnmarshalJSON(b []byte) error {
 }
 
 type sourceTweet struct {
-	ID                  text   `json:"id"`
-	IDStr               text   `json:"id_str"`
-	FullText            string `json:"full_text"`
-	Text                string `json:"text"`
-	CreatedAt           string `json:"created_at"`
-	FavoriteCount       number `json:"favorite_count"`
-	RetweetCount        number `json:"retweet_count"`
-	ReplyToStatus       text   `json:"in_reply_to_status_id_str"`
-	ReplyToStatusNumber text   `json:"in_reply_to_status_id"`
-	ReplyToName         text   `json:"in_reply_to_screen_name"`
-	ReplyToUser         text   `json:"in_reply_to_user_id_str"`
-	ReplyToUserNumber   text   `json:"in_reply_to_user_id"`
-	Lang                text   `json:"lang"`
-	Client              string `json:"source"`
-	DeletedAt           string `json:"deleted_at"`
-	CommunityID         text   `json:"community_id_str"`
+	ID                  textOrNumber      `json:"id"`
+	IDStr               textOrNumber      `json:"id_str"`
+	FullText            string            `json:"full_text"`
+	Text                string            `json:"text"`
+	CreatedAt           string            `json:"created_at"`
+	FavoriteCount       textOrNumberCount `json:"favorite_count"`
+	RetweetCount        textOrNumberCount `json:"retweet_count"`
+	ReplyToStatus       textOrNumber      `json:"in_reply_to_status_id_str"`
+	ReplyToStatusNumber textOrNumber      `json:"in_reply_to_status_id"`
+	ReplyToName         textOrNumber      `json:"in_reply_to_screen_name"`
+	ReplyToUser         textOrNumber      `json:"in_reply_to_user_id_str"`
+	ReplyToUserNumber   textOrNumber      `json:"in_reply_to_user_id"`
+	Lang                textOrNumber      `json:"lang"`
+	Client              string            `json:"source"`
+	DeletedAt           string            `json:"deleted_at"`
+	CommunityID         textOrNumber      `json:"community_id_str"`
 	Entities            struct {
-		URLs     counted[sourceLink]    `json:"urls"`
-		Media    counted[sourceMedia]   `json:"media"`
-		Mentions counted[sourceMention] `json:"user_mentions"`
-		Hashtags counted[sourceHashtag] `json:"hashtags"`
+		URLs     listLength[sourceLink]    `json:"urls"`
+		Media    listLength[sourceMedia]   `json:"media"`
+		Mentions listLength[sourceMention] `json:"user_mentions"`
+		Hashtags listLength[sourceHashtag] `json:"hashtags"`
 	} `json:"entities"`
 	Extended struct {
-		Media counted[sourceMedia] `json:"media"`
+		Media listLength[sourceMedia] `json:"media"`
 	} `json:"extended_entities"`
 	Coordinates struct {
-		Point []decimal `json:"coordinates"` // the longitude first
+		Point []textOrDecimal `json:"coordinates"` // the longitude first
 	} `json:"coordinates"`
 	Geo struct {
-		Point []decimal `json:"coordinates"` // the latitude first
+		Point []textOrDecimal `json:"coordinates"` // the latitude first
 	} `json:"geo"`
 	Place struct {
 		FullName string `json:"full_name"`
@@ -116,96 +116,96 @@ type sourceMedia struct {
 	Alt     string `json:"ext_alt_text"`
 	Video   struct {
 		Variants []struct {
-			Bitrate number `json:"bitrate"`
-			URL     string `json:"url"`
+			Bitrate textOrNumberCount `json:"bitrate"`
+			URL     string            `json:"url"`
 		} `json:"variants"`
 	} `json:"video_info"`
 }
 
 type sourceMention struct {
-	ID         text   `json:"id_str"`
-	ScreenName string `json:"screen_name"`
-	Name       string `json:"name"`
+	ID         textOrNumber `json:"id_str"`
+	ScreenName string       `json:"screen_name"`
+	Name       string       `json:"name"`
 }
 
 type sourceHashtag struct {
 	Text string `json:"text"`
 }
 
-// decimal is a number that archives write as a text, too.
-type decimal float64
+// textOrDecimal is a number that archives write as a text, too.
+type textOrDecimal float64
 
-func (v *decimal) UnmarshalJSON(b []byte) error {
+func (v *textOrDecimal) UnmarshalJSON(b []byte) error {
 	n, err := strconv.ParseFloat(strings.Trim(string(b), `"`), 64)
 	if err == nil && !math.IsNaN(n) && !math.IsInf(n, 0) {
-		*v = decimal(n)
+		*v = textOrDecimal(n)
 	}
 	return nil
 }
 
 // Kinds of posts.
 const (
-	kindPost      = "post"
+	tweetKindPost = "post"
 	kindCommunity = "community"
 	kindDeleted   = "deleted" // by its author, and still in the archive
 )
 
-type link struct {
+type tweetLink struct {
 	URL      string `json:"url"`
 	Expanded string `json:"expanded_url,omitzero"`
 }
 
-type mention struct {
-	ID         text   `json:"id,omitzero"`
-	ScreenName string `json:"screen_name"`
-	Name       string `json:"name,omitzero"`
+type tweetMention struct {
+	ID         textOrNumber `json:"id,omitzero"`
+	ScreenName string       `json:"screen_name"`
+	Name       string       `json:"name,omitzero"`
 }
 
-type media struct {
+type tweetMedia struct {
 	Type  string `json:"type,omitzero"`
 	URL   string `json:"url,omitzero"`
 	Alt   string `json:"alt_text,omitzero"`
 	Video string `json:"video_url,omitzero"`
 }
 
-type tweet struct {
-	ID            string `json:"id"`
-	Text          string `json:"text,omitzero"`
-	CreatedAt     string `json:"created_at"`
-	FavoriteCount *int64 `json:"favorite_count,omitzero"`
-	RetweetCount  *int64 `json:"retweet_count,omitzero"`
-	ReplyTo       text   `json:"in_reply_to_status_id,omitzero"`
-	ReplyToName   text   `json:"in_reply_to_screen_name,omitzero"`
-	Lang          text   `json:"lang,omitzero"`
-	MediaCount    *int64 `json:"media_count,omitzero"`
-	URLCount      *int64 `json:"url_count,omitzero"`
+type tweetRecord struct {
+	ID            string       `json:"id"`
+	Text          string       `json:"text,omitzero"`
+	CreatedAt     string       `json:"created_at"`
+	FavoriteCount *int64       `json:"favorite_count,omitzero"`
+	RetweetCount  *int64       `json:"retweet_count,omitzero"`
+	ReplyTo       textOrNumber `json:"in_reply_to_status_id,omitzero"`
+	ReplyToName   textOrNumber `json:"in_reply_to_screen_name,omitzero"`
+	Lang          textOrNumber `json:"lang,omitzero"`
+	MediaCount    *int64       `json:"media_count,omitzero"`
+	URLCount      *int64       `json:"url_count,omitzero"`
 
-	Kind        string    `json:"kind"`
-	Long        bool      `json:"is_long,omitzero"`
-	ReplyToUser text      `json:"in_reply_to_user_id,omitzero"`
-	URLs        []link    `json:"urls,omitempty"`
-	Media       []media   `json:"media,omitempty"`
-	Mentions    []mention `json:"mentions,omitempty"`
-	Hashtags    []string  `json:"hashtags,omitempty"`
-	Latitude    *float64  `json:"latitude,omitzero"`
-	Longitude   *float64  `json:"longitude,omitzero"`
-	Place       string    `json:"place,omitzero"`
-	Client      string    `json:"client,omitzero"`
-	CommunityID text      `json:"community_id,omitzero"`
-	DeletedAt   string    `json:"deleted_at,omitzero"`
+	Kind        string         `json:"kind"`
+	Long        bool           `json:"is_long,omitzero"`
+	ReplyToUser textOrNumber   `json:"in_reply_to_user_id,omitzero"`
+	URLs        []tweetLink    `json:"urls,omitempty"`
+	Media       []tweetMedia   `json:"media,omitempty"`
+	Mentions    []tweetMention `json:"mentions,omitempty"`
+	Hashtags    []string       `json:"hashtags,omitempty"`
+	Latitude    *float64       `json:"latitude,omitzero"`
+	Longitude   *float64       `json:"longitude,omitzero"`
+	Place       string         `json:"place,omitzero"`
+	Client      string         `json:"client,omitzero"`
+	CommunityID textOrNumber   `json:"community_id,omitzero"`
+	DeletedAt   string         `json:"deleted_at,omitzero"`
 }
 
-// readTweets reads posts, each in a wrapper of its own in newer archives.
-func (a *archive) readTweets(kind string) func(context.Context, *localarchive.Member) error {
+// readTweets reads posts, which newer archives wrap in an object.
+func (a *archiveReader) readTweets(kind string) func(context.Context, *localarchive.Member) error {
 	return func(ctx context.Context, m *localarchive.Member) error {
-		long, err := a.notesOf(ctx, m)
+		long, err := a.readLongPosts(ctx, m)
 		if err != nil {
 			return err
 		}
-		return elements(ctx, m, func(element jsontext.Value) bool {
-			rec, ok := tweetOf(element, kind)
+		return a.eachElement(ctx, m, "tweets", func(element jsontext.Value) bool {
+			rec, ok := tweetFromElement(element, kind)
 			if ok {
-				rec.take(long.find(rec.CreatedAt, rec.Text))
+				rec.replaceCutText(long.findLongPost(rec.CreatedAt, rec.Text))
 				m.Emit("tweets", connectorkit.Upsert(rec))
 			}
 			return ok
@@ -213,8 +213,8 @@ func (a *archive) readTweets(kind string) func(context.Context, *localarchive.Me
 	}
 }
 
-// take replaces the cut text of a post by the whole one.
-func (t *tweet) take(n *note) {
+// replaceCutText replaces the cut text of a post by the whole one.
+func (t *tweetRecord) replaceCutText(n *longPost) {
 	if n == nil {
 		return
 	}
@@ -232,39 +232,39 @@ func (t *tweet) take(n *note) {
 	}
 }
 
-func tweetOf(element jsontext.Value, kind string) (tweet, bool) {
+func tweetFromElement(element jsontext.Value, kind string) (tweetRecord, bool) {
 	var wrapped struct {
 		Tweet jsontext.Value `json:"tweet"`
 	}
-	if json.Unmarshal(element, &wrapped, lenient) == nil && wrapped.Tweet.Kind() == '{' {
+	if json.Unmarshal(element, &wrapped, lenientDecoding) == nil && wrapped.Tweet.Kind() == '{' {
 		element = wrapped.Tweet
 	}
 	var s sourceTweet
-	if err := json.Unmarshal(element, &s, lenient); err != nil {
-		return tweet{}, false
+	if err := json.Unmarshal(element, &s, lenientDecoding); err != nil {
+		return tweetRecord{}, false
 	}
-	out := tweet{
-		ID: cmp.Or(string(s.IDStr), string(s.ID)), Text: cmp.Or(s.FullText, s.Text), CreatedAt: timeOf(s.CreatedAt),
+	out := tweetRecord{
+		ID: cmp.Or(string(s.IDStr), string(s.ID)), Text: cmp.Or(s.FullText, s.Text), CreatedAt: parseExportTime(s.CreatedAt),
 		FavoriteCount: s.FavoriteCount.n, RetweetCount: s.RetweetCount.n,
 		ReplyTo: cmp.Or(s.ReplyToStatus, s.ReplyToStatusNumber), ReplyToName: s.ReplyToName,
 		ReplyToUser: cmp.Or(s.ReplyToUser, s.ReplyToUserNumber), Lang: s.Lang,
 		MediaCount: s.Extended.Media.n, URLCount: s.Entities.URLs.n, Kind: kind, Place: s.Place.FullName,
-		Client: clientOf(s.Client), CommunityID: s.CommunityID, DeletedAt: timeOf(s.DeletedAt),
+		Client: clientName(s.Client), CommunityID: s.CommunityID, DeletedAt: parseExportTime(s.DeletedAt),
 	}
 	pictures := s.Extended.Media
 	if pictures.n == nil {
 		pictures, out.MediaCount = s.Entities.Media, s.Entities.Media.n
 	}
 	for _, p := range pictures.list {
-		out.Media = append(out.Media, p.media())
+		out.Media = append(out.Media, p.toTweetMedia())
 	}
 	for _, u := range s.Entities.URLs.list {
 		if u.URL != "" {
-			out.URLs = append(out.URLs, link(u))
+			out.URLs = append(out.URLs, tweetLink(u))
 		}
 	}
 	for _, who := range s.Entities.Mentions.list {
-		out.Mentions = append(out.Mentions, mention(who))
+		out.Mentions = append(out.Mentions, tweetMention(who))
 	}
 	for _, tag := range s.Entities.Hashtags.list {
 		out.Hashtags = append(out.Hashtags, tag.Text)
@@ -275,13 +275,13 @@ func tweetOf(element jsontext.Value, kind string) (tweet, bool) {
 	case len(s.Geo.Point) == 2:
 		out.Latitude, out.Longitude = (*float64)(&s.Geo.Point[0]), (*float64)(&s.Geo.Point[1])
 	}
-	out.Text = resolved(out.Text, out.URLs)
+	out.Text = resolveLinks(out.Text, out.URLs)
 	return out, out.ID != "" && out.CreatedAt != ""
 }
 
-// media has the address of the best form of a video.
-func (p sourceMedia) media() media {
-	out := media{Type: p.Type, URL: p.Address, Alt: p.Alt}
+// toTweetMedia has the address of the best form of a video.
+func (p sourceMedia) toTweetMedia() tweetMedia {
+	out := tweetMedia{Type: p.Type, URL: p.Address, Alt: p.Alt}
 	best := int64(-1)
 	for _, v := range p.Video.Variants {
 		rate := int64(0)
@@ -295,10 +295,10 @@ func (p sourceMedia) media() media {
 	return out
 }
 
-// resolved is a text as it was written: without the archive's escapes, and with links instead of
+// resolveLinks is a text as it was written: without the archive's escapes, and with links instead of
 // those that Twitter put in their places.
-func resolved(text string, links []link) string {
-	text = unescaped.Replace(text)
+func resolveLinks(text string, links []tweetLink) string {
+	text = htmlUnescaper.Replace(text)
 	for _, l := range links {
 		if l.URL != "" && l.Expanded != "" {
 			text = strings.ReplaceAll(text, l.URL, l.Expanded)
@@ -307,10 +307,10 @@ func resolved(text string, links []link) string {
 	return text
 }
 
-// clientOf is the name of the program that a post was written with, which the archive has as a link.
-func clientOf(source string) string {
+// clientName is the name of the program that a post was written with, which the archive has as a link.
+func clientName(source string) string {
 	if _, rest, ok := strings.Cut(source, ">"); ok {
 		source, _, _ = strings.Cut(rest, "<")
 	}
-	return unescaped.Replace(source)
+	return htmlUnescaper.Replace(source)
 }

@@ -29,57 +29,57 @@ const (
 	reasonTooLarge    protocol.Reason = "import_exceeds_bounded_read_policy"
 )
 
-// maxExport is how long the text of a chat may be: the app exports at most 40,000 messages.
-const maxExport = 64 << 20
+// maxExportBytes is how long the text of a chat may be: the app exports at most 40,000 messages.
+const maxExportBytes = 64 << 20
 
 var (
-	errEmpty    = errors.New("the export has no messages")
-	errOther    = errors.New("no line of the file begins a message")
-	errTooLarge = errors.New("the export is too long")
+	errEmptyExport = errors.New("the export has no messages")
+	errNotAnExport = errors.New("no line of the file begins a message")
+	errTooLarge    = errors.New("the export is too long")
 )
 
-// place is how many messages of an export were brought.
-type place struct {
+// exportPosition is how many messages of an export were sent.
+type exportPosition struct {
 	Messages int `json:"messages"`
 }
 
-// read reads an exported chat. Which of its messages an earlier export has brought, their
-// ids tell: they are made of what is said, when and by whom, not of places in a file.
-func (s settings) read(ctx context.Context, m *localarchive.Member) error {
+// readExport reads an exported chat. The message ids show which messages an earlier export had: they are derived from
+// text, time and author, not from offsets.
+func (s ownerSettings) readExport(ctx context.Context, m *localarchive.Member) error {
 	in, err := m.Open(ctx, 0)
 	if err != nil {
 		return err
 	}
-	content, err := io.ReadAll(io.LimitReader(in, maxExport+1))
+	content, err := io.ReadAll(io.LimitReader(in, maxExportBytes+1))
 	if err = errors.Join(err, in.Close()); err != nil {
 		return err
 	}
-	if len(content) > maxExport {
+	if len(content) > maxExportBytes {
 		return &localfile.RefusedError{Reason: reasonTooLarge, Err: errTooLarge}
 	}
-	text := decode(content)
-	if clean(text) == "" {
-		return &localfile.RefusedError{Reason: reasonEmpty, Err: errEmpty}
+	text := decodeText(content)
+	if readableText(text) == "" {
+		return &localfile.RefusedError{Reason: reasonEmpty, Err: errEmptyExport}
 	}
-	p := parse(text, s.order)
+	p := parseExport(text, s.order)
 	if len(p.lines) == 0 {
-		return &localfile.RefusedError{Reason: reasonUnsupported, Err: errOther}
+		return &localfile.RefusedError{Reason: reasonUnsupported, Err: errNotAnExport}
 	}
 	for range p.rejected {
 		m.Skip("before_the_first_message")
 	}
-	var done place
+	var done exportPosition
 	m.State(&done)
-	c, messages := s.records(p, nameOf(m))
+	c, messages := s.recordsOfExport(p, exportFileName(m))
 	for i, one := range messages {
 		if i < done.Messages {
 			continue
 		}
-		m.Emit("messages", connectorkit.Upsert(&one.message))
+		m.Emit("messages", connectorkit.Upsert(&one.messageRecord))
 		if one.attachment != nil {
 			m.Emit("attachments", connectorkit.Upsert(one.attachment))
 		}
-		if err := m.Place(ctx, func() any { return place{i + 1} }); err != nil {
+		if err := m.Place(ctx, func() any { return exportPosition{i + 1} }); err != nil {
 			return err
 		}
 	}
@@ -87,17 +87,17 @@ func (s settings) read(ctx context.Context, m *localarchive.Member) error {
 	return nil
 }
 
-// nameOf is the name of the file that the app named: that of the archive for a phone that
+// exportFileName is the name of the file that the app named: that of the archive for a phone that
 // calls all chats alike.
-func nameOf(m *localarchive.Member) string {
+func exportFileName(m *localarchive.Member) string {
 	if name := path.Base(m.Name); m.Archive == "" || name != "_chat.txt" {
 		return name
 	}
 	return path.Base(m.Archive)
 }
 
-// decode makes a text of what may have gone through another program.
-func decode(content []byte) string {
+// decodeText decodes a text that another program may have converted.
+func decodeText(content []byte) string {
 	wide := func(order binary.ByteOrder) string {
 		units := make([]uint16, len(content)/2)
 		for i := range units {
@@ -114,35 +114,35 @@ func decode(content []byte) string {
 	return strings.ToValidUTF8(string(content), "\ufffd")
 }
 
-// exported is a message with the file that it names.
-type exported struct {
-	message
+// exportedMessage is a message with the file that it names.
+type exportedMessage struct {
+	messageRecord
 	attachment *attachment
 }
 
-// records are what an export says.
-func (s settings) records(p parsed, file string) (*chat, []*exported) {
+// recordsOfExport returns the records of an export.
+func (s ownerSettings) recordsOfExport(p parsedExport, file string) (*chatRecord, []*exportedMessage) {
 	people := map[string]bool{}
 	for _, l := range p.lines {
-		if l.author != "" && !l.event() {
+		if l.author != "" && !l.isSystemEvent() {
 			people[l.author] = true
 		}
 	}
-	title, named := titleOf(file)
-	c := &chat{Title: title, Participants: slices.Sorted(maps.Keys(people)), Source: "export"}
+	title, named := chatTitleOfFile(file)
+	c := &chatRecord{Title: title, Participants: slices.Sorted(maps.Keys(people)), Source: "export"}
 	if c.Participants == nil {
 		c.Participants = []string{}
 	}
 	identity := "title\x00" + strings.ToLower(title)
-	if !named && len(people) == 2 { // nobody knows what the file was called: these two talk
+	if !named && len(people) == 2 { // the original file name is unknown: the two people are the title
 		identity = "people\x00" + strings.ToLower(strings.Join(c.Participants, "\x00"))
 	}
-	c.ID = "export:" + hashOf(identity)
+	c.ID = "export:" + hashText(identity)
 	equal := map[string]int{}
-	var list []*exported
+	var list []*exportedMessage
 	var first, last time.Time
 	for i := range p.lines {
-		one, at := s.record(&p.lines[i], p.dayFirst, c.ID, equal)
+		one, at := s.messageFromLine(&p.lines[i], p.dayFirst, c.ID, equal)
 		list = append(list, one)
 		if first.IsZero() || at.Before(first) {
 			first = at
@@ -152,41 +152,42 @@ func (s settings) records(p parsed, file string) (*chat, []*exported) {
 		}
 	}
 	n := len(list)
-	c.MessageCount, c.First, c.Last = &n, stampOf(first), stampOf(last)
+	c.MessageCount, c.First, c.Last = &n, formatTimestamp(first), formatTimestamp(last)
 	return c, list
 }
 
-// event reports whether nobody wrote the line.
-func (l *line) event() bool {
+// isSystemEvent reports whether WhatsApp wrote the line.
+func (l *exportLine) isSystemEvent() bool {
 	if l.author == "" {
 		return true
 	}
-	text := clean(l.text)
-	return l.own && !begins(notEvents, text) && !listed(deleted, firstLine(text)) && l.file() == "" &&
-		!listed(omitted, firstLine(text)) && l.shared() == ""
+	text := readableText(l.text)
+	return l.own && !beginsWithAny(nonEventPrefixes, text) && !equalsAny(deletedMarkers, firstLineOf(text)) &&
+		l.attachedFileName() == "" &&
+		!equalsAny(omittedMarkers, firstLineOf(text)) && l.sharedKind() == ""
 }
 
-// shared is the kind of what an app wrote in a person's name: a place or a call; empty for others.
-func (l *line) shared() string {
-	text := clean(l.text)
+// sharedKind is the kind of what an app wrote in a person's name: a place or a call; empty for others.
+func (l *exportLine) sharedKind() string {
+	text := readableText(l.text)
 	switch {
 	case l.author == "":
-	case l.own && rang.MatchString(text):
+	case l.own && callPattern.MatchString(text):
 		return "call"
-	case located.MatchString(firstLine(text)) && (l.own || begins(notEvents, text)):
+	case locationPattern.MatchString(firstLineOf(text)) && (l.own || beginsWithAny(nonEventPrefixes, text)):
 		return "location"
 	}
 	return ""
 }
 
-func firstLine(text string) string {
+func firstLineOf(text string) string {
 	first, _, _ := strings.Cut(text, "\n")
 	return strings.TrimSpace(first)
 }
 
-// file is the name of the file that the line names; empty when it names none.
-func (l *line) file() string {
-	first := clean(firstLine(l.text))
+// attachedFileName returns the file that the line names; empty when it names none.
+func (l *exportLine) attachedFileName() string {
+	first := readableText(firstLineOf(l.text))
 	for _, form := range []interface{ FindStringSubmatch(string) []string }{attachedIOS, attachedAndroid} {
 		if m := form.FindStringSubmatch(first); m != nil {
 			return m[1]
@@ -198,64 +199,67 @@ func (l *line) file() string {
 	return ""
 }
 
-// document is the name that a document had; empty where the line has none.
-func (l *line) document() string {
-	if m := documentIOS.FindStringSubmatch(clean(firstLine(l.text))); m != nil {
+// documentName returns the original name of a document; empty when the line has none.
+func (l *exportLine) documentName() string {
+	if m := documentIOS.FindStringSubmatch(readableText(firstLineOf(l.text))); m != nil {
 		return strings.TrimSpace(m[1])
 	}
 	return ""
 }
 
-// record makes a message of a line. Its id is that of its chat, author, time and text, with
+// messageFromLine makes a message of a line. Its id is that of its chat, author, time and text, with
 // a number for equal ones. Day and month go into it without their order, which may be found
 // out otherwise from a longer export, and a file without its name, which an export without
 // files does not have.
-func (s settings) record(l *line, first bool, chatID string, equal map[string]int) (*exported, time.Time) {
-	local, _ := l.stamp.day(first)
+func (s ownerSettings) messageFromLine(l *exportLine, first bool, chatID string,
+	equal map[string]int) (*exportedMessage, time.Time) {
+	local, _ := l.stamp.dateTime(first)
 	at := time.Date(local.Year(), local.Month(), local.Day(), local.Hour(), local.Minute(), local.Second(), 0, s.zone)
 	form := "2006-01-02T15:04:05"
 	if !l.stamp.seconds {
 		form = "2006-01-02T15:04"
 	}
-	one := &exported{message: message{ChatID: chatID, Author: l.author, Kind: "message", SentAt: stampOf(at), SentAtLocal: local.Format(form), Source: "export"}}
+	one := &exportedMessage{messageRecord: messageRecord{ChatID: chatID, Author: l.author, Kind: "message",
+		SentAt:      formatTimestamp(at),
+		SentAtLocal: local.Format(form), Source: "export"}}
 	text := l.text
-	if cut := edited.ReplaceAllString(text, ""); cut != text {
+	if cut := editedSuffix.ReplaceAllString(text, ""); cut != text {
 		text, one.Edited = cut, true
 	}
 	text = strings.Map(func(r rune) rune {
-		if invisible(r) || r == 0 {
+		if isInvisible(r) || r == 0 {
 			return -1
 		}
 		return r
 	}, text)
-	file, key, author := l.file(), text, l.author // author is the person in the id
+	file, key, author := l.attachedFileName(), text, l.author // author is the person in the id
 	head, caption, _ := strings.Cut(text, "\n")
-	switch kind := l.shared(); {
+	switch kind := l.sharedKind(); {
 	case kind != "":
 		one.Kind = kind
-		if !begins(notEvents, clean(text)) { // earlier versions took it for an event
-			author, key = "", clean(l.author+"\x00"+text)
+		if !beginsWithAny(nonEventPrefixes, readableText(text)) { // earlier versions took it for an event
+			author, key = "", readableText(l.author+"\x00"+text)
 		}
-	case l.event():
+	case l.isSystemEvent():
 		one.Kind, one.Author, author = "event", "", ""
-		key = clean(l.author + "\x00" + text)
-	case listed(deleted, head):
+		key = readableText(l.author + "\x00" + text)
+	case equalsAny(deletedMarkers, head):
 		one.Kind, text = "deleted", ""
-	case file != "" || listed(omitted, clean(head)):
+	case file != "" || equalsAny(omittedMarkers, readableText(head)):
 		one.HasAttachment, one.Kind = true, "file"
 		text = caption
 		key = "\x01" + caption
 		if caption == "" {
-			text = l.document()
+			text = l.documentName()
 		}
 	}
-	kept := localfile.Excerpt{Limit: maxText}
+	kept := localfile.Excerpt{Limit: maxTextBytes}
 	kept.Text(text)
 	one.Content, one.ContentCut = kept.Marked(), kept.Cut()
 	date := []int{l.stamp.date[0], l.stamp.date[1]}
 	slices.Sort(date)
-	id := hashOf(fmt.Sprintf("%s\x00%s\x00%v\x00%s\x00%s", chatID, author, date, local.Format("2006 15:04:05"),
-		clean(key)))
+	id := hashText(fmt.Sprintf("%s\x00%s\x00%v\x00%s\x00%s", chatID, author, date, local.Format("2006 15:04:05"),
+		readableText(key)))
 	n := equal[id]
 	equal[id]++
 	if one.ID = "export:" + id; n > 0 {
@@ -263,33 +267,37 @@ func (s settings) record(l *line, first bool, chatID string, equal map[string]in
 	}
 	if file != "" {
 		one.attachment = &attachment{
-			ID: one.ID + ":file", ChatID: chatID, MessageID: one.ID, Filename: file, ContentType: contentType(file), Hydration: "deferred", Source: "export",
+			ID: one.ID + ":file", ChatID: chatID, MessageID: one.ID, Filename: file, ContentType: contentType(file),
+			Hydration: "deferred", Source: "export",
 		}
 	}
 	return one, at
 }
 
-// types are those of files that WhatsApp names.
-var types = map[string]string{
-	".jpg": "image/jpeg", ".jpeg": "image/jpeg", ".png": "image/png", ".webp": "image/webp", ".gif": "image/gif", ".heic": "image/heic",
-	".mp4": "video/mp4", ".3gp": "video/3gpp", ".mov": "video/quicktime", ".opus": "audio/ogg", ".ogg": "audio/ogg", ".m4a": "audio/mp4", ".aac": "audio/aac", ".mp3": "audio/mpeg",
+// mediaTypes are those of files that WhatsApp names.
+var mediaTypes = map[string]string{
+	".jpg": "image/jpeg", ".jpeg": "image/jpeg", ".png": "image/png", ".webp": "image/webp", ".gif": "image/gif",
+	".heic": "image/heic",
+	".mp4":  "video/mp4", ".3gp": "video/3gpp", ".mov": "video/quicktime", ".opus": "audio/ogg", ".ogg": "audio/ogg",
+	".m4a": "audio/mp4", ".aac": "audio/aac", ".mp3": "audio/mpeg",
 	".amr": "audio/amr", ".pdf": "application/pdf", ".vcf": "text/vcard", ".txt": "text/plain", ".zip": "application/zip",
-	".docx": "application/vnd.openxmlformats-officedocument.wordprocessingml.document", ".xlsx": "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
+	".docx": "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
+	".xlsx": "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
 }
 
 func contentType(name string) string {
-	if known := types[strings.ToLower(path.Ext(name))]; known != "" {
+	if known := mediaTypes[strings.ToLower(path.Ext(name))]; known != "" {
 		return known
 	}
 	return "application/octet-stream"
 }
 
-func hashOf(text string) string {
+func hashText(text string) string {
 	sum := sha256.Sum256([]byte(text))
 	return hex.EncodeToString(sum[:12])
 }
 
-func stampOf(at time.Time) string {
+func formatTimestamp(at time.Time) string {
 	if at.IsZero() {
 		return ""
 	}

@@ -14,7 +14,7 @@ import (
 // the database of a Mac.
 func TestConformance(t *testing.T) {
 	connectortest.RunLocal(t, connectortest.LocalTarget{
-		Connector: connectortest.BuiltIn(t, "whatsapp"), Make: files.WhatsApp,
+		Connector: connectortest.BuiltInConnector(t, "whatsapp"), Make: files.WhatsApp,
 		Env:      func(dir string) map[string]string { return map[string]string{"WHATSAPP_DB_DIR": dir} },
 		Declared: []protocol.Reason{"message_date_unusable"},
 		Listed:   []string{"coverage_diagnostics"},
@@ -24,7 +24,7 @@ func TestConformance(t *testing.T) {
 // TestExports runs the same on exports that a person makes again and again.
 func TestExports(t *testing.T) {
 	connectortest.RunLocal(t, connectortest.LocalTarget{
-		Connector: connectortest.BuiltIn(t, "whatsapp"), Make: files.Exports,
+		Connector: connectortest.BuiltInConnector(t, "whatsapp"), Make: files.Exports,
 		Env: func(dir string) map[string]string {
 			return map[string]string{"WHATSAPP_EXPORT_DIR": dir, "PDPP_WHATSAPP_TIME_ZONE": "UTC"}
 		},

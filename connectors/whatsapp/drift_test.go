@@ -14,8 +14,8 @@ import (
 // TestDrift compares the schemas of a Mac's and of a phone's database.
 func TestDrift(t *testing.T) {
 	t.Parallel()
-	connectortest.DriftFiles(t, connectortest.LocalTarget{
-		Connector: connectortest.BuiltIn(t, "whatsapp"),
+	connectortest.DetectDriftFiles(t, connectortest.LocalTarget{
+		Connector: connectortest.BuiltInConnector(t, "whatsapp"),
 		Make: func(dir string, c files.Config) (files.World, error) {
 			exports := filepath.Join(dir, "exports")
 			if err := os.Mkdir(exports, 0o700); err != nil {

@@ -7,50 +7,50 @@ import (
 	"unicode/utf8"
 )
 
-// line is a message of an export as it was written.
-type line struct {
-	stamp  stamp
-	author string // empty for what nobody wrote
+// exportLine is a message of an export as it was written.
+type exportLine struct {
+	stamp  lineStamp
+	author string // empty for system events
 	text   string
 	own    bool // the app marks the text as its own
 }
 
-// parsed is an export.
-type parsed struct {
-	lines    []line
+// parsedExport is an export.
+type parsedExport struct {
+	lines    []exportLine
 	dayFirst bool
 	rejected int // lines before the first message
 }
 
-// order is which part of a date comes first, where the owner says it.
-type order int
+// dayMonthOrder is which part of a date comes first, from the owner's setting.
+type dayMonthOrder int
 
 const (
-	unsaid order = iota
-	dayFirst
+	orderUnknown dayMonthOrder = iota
+	orderDayFirst
 	monthFirst
 )
 
-// parse reads the text of an export. What begins no message belongs to the one before.
-func parse(text string, said order) parsed {
-	var heads []head
-	form, known := stamp{}, false
+// parseExport reads the text of an export. What begins no message belongs to the one before.
+func parseExport(text string, order dayMonthOrder) parsedExport {
+	var heads []lineHead
+	form, known := lineStamp{}, false
 	offset := 0
 	for row := range strings.Lines(text) {
 		start := offset
 		offset += len(row)
-		s, body, ok := readStamp(strings.TrimRight(row, "\r\n"))
-		if !ok || known && !s.sameForm(form) {
+		s, body, ok := readLineStamp(strings.TrimRight(row, "\r\n"))
+		if !ok || known && !s.hasSameForm(form) {
 			continue
 		}
 		if !known {
 			form, known = s, true
 		}
-		heads = append(heads, head{start, offset, s, body})
+		heads = append(heads, lineHead{start, offset, s, body})
 	}
-	p := parsed{dayFirst: decide(heads, said)}
-	heads = slices.DeleteFunc(heads, func(h head) bool {
-		_, valid := h.stamp.day(p.dayFirst)
+	p := parsedExport{dayFirst: decideDayFirst(heads, order)}
+	heads = slices.DeleteFunc(heads, func(h lineHead) bool {
+		_, valid := h.stamp.dateTime(p.dayFirst)
 		return !valid
 	})
 	before := text
@@ -58,7 +58,7 @@ func parse(text string, said order) parsed {
 		before = text[:heads[0].start]
 	}
 	for row := range strings.Lines(before) {
-		if clean(row) != "" {
+		if readableText(row) != "" {
 			p.rejected++
 		}
 	}
@@ -67,7 +67,7 @@ func parse(text string, said order) parsed {
 		if i+1 < len(heads) {
 			end = heads[i+1].start
 		}
-		m := split(h.stamp, h.body)
+		m := splitAuthor(h.stamp, h.body)
 		if more := strings.TrimRight(strings.ReplaceAll(text[h.end:end], "\r\n", "\n"), "\n"); more != "" {
 			m.text += "\n" + more
 		}
@@ -76,17 +76,16 @@ func parse(text string, said order) parsed {
 	return p
 }
 
-// head is where a message may begin.
-type head struct {
+// lineHead is where a message may begin.
+type lineHead struct {
 	start, end int // of its line
-	stamp      stamp
+	stamp      lineStamp
 	body       string
 }
 
-// decide finds out over the whole file whether days come before months: by dates that are
-// possible in one order alone, else by the order in which time goes forward, else by what
-// the owner said, else by what goes with the form.
-func decide(heads []head, said order) bool {
+// decideDayFirst decides for the whole file whether days come before months. It uses dates that are valid in only one
+// order, then the order in which time moves forward, then the owner's setting, then the default of the line style.
+func decideDayFirst(heads []lineHead, reported dayMonthOrder) bool {
 	if len(heads) == 0 {
 		return true
 	}
@@ -98,7 +97,7 @@ func decide(heads []head, said order) bool {
 	for i, first := range []bool{true, false} {
 		var before time.Time
 		for _, h := range heads {
-			day, valid := h.stamp.day(first)
+			day, valid := h.stamp.dateTime(first)
 			if !valid {
 				continue
 			}
@@ -114,15 +113,15 @@ func decide(heads []head, said order) bool {
 		return possible[0] > possible[1]
 	case breaks[0] != breaks[1]:
 		return breaks[0] < breaks[1]
-	case said != unsaid:
-		return said == dayFirst
+	case reported != orderUnknown:
+		return reported == orderDayFirst
 	}
 	return form.separator != '/' || !form.american
 }
 
-// day is the date at its time of day, by the clock of the phone; false when there is no such
+// dateTime is the date at its time of day, by the clock of the phone; false when there is no such
 // day.
-func (s stamp) day(first bool) (time.Time, bool) {
+func (s lineStamp) dateTime(first bool) (time.Time, bool) {
 	month, day := s.date[0], s.date[1]
 	if first {
 		month, day = day, month
@@ -134,8 +133,8 @@ func (s stamp) day(first bool) (time.Time, bool) {
 // longestAuthor is that of a name, in characters.
 const longestAuthor = 100
 
-// split tells who wrote a message from what it says. Where a line has no author, nobody did.
-func split(s stamp, body string) line {
+// splitAuthor separates the author from the text. A line without an author is a system event.
+func splitAuthor(s lineStamp, body string) exportLine {
 	marked := func(text string) bool {
 		r, _ := utf8.DecodeRuneInString(text)
 		return r == 0x200e || r == 0x200f
@@ -145,10 +144,10 @@ func split(s stamp, body string) line {
 		author, found = strings.CutSuffix(body, ":")
 		text = ""
 	}
-	name := clean(author)
+	name := readableText(author)
 	name = strings.TrimSpace(strings.TrimPrefix(name, "~"))
-	if !found || name == "" || utf8.RuneCountInString(name) > longestAuthor || contains(events, name) {
-		return line{stamp: s, text: body, own: true}
+	if !found || name == "" || utf8.RuneCountInString(name) > longestAuthor || containsAny(eventPhrases, name) {
+		return exportLine{stamp: s, text: body, own: true}
 	}
-	return line{stamp: s, author: name, text: text, own: marked(text)}
+	return exportLine{stamp: s, author: name, text: text, own: marked(text)}
 }

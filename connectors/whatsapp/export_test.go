@@ -1,6 +1,7 @@
 package whatsapp
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -43,11 +44,11 @@ func TestForms(t *testing.T) {
 		{"version 1.2.26, 10:11 - Ana: text", ""},
 		{"1/2-26, 10:11 - Ana: text", ""},
 	} {
-		order := dayFirst
+		order := orderDayFirst
 		if strings.Contains(c.line, "1/2/26") {
 			order = monthFirst
 		}
-		p := parse(c.line+"\n", order)
+		p := parseExport(c.line+"\n", order)
 		if c.want == "" {
 			if len(p.lines) > 0 {
 				t.Errorf("%q begins a message", c.line)
@@ -59,13 +60,14 @@ func TestForms(t *testing.T) {
 			continue
 		}
 		l := p.lines[0]
-		if at, _ := l.stamp.day(p.dayFirst); at.Format("2006-01-02T15:04:05") != c.want || l.author != "Ana" || l.text != "text" {
+		if at, _ := l.stamp.dateTime(p.dayFirst); at.Format("2006-01-02T15:04:05") != c.want || l.author != "Ana" ||
+			l.text != "text" {
 			t.Errorf("%q is %v by %q: %q", c.line, at, l.author, l.text)
 		}
 	}
 }
 
-// TestOrderOfDates holds that day and month are told over the whole file.
+// TestOrderOfDates shows that the order of day and month is decided for the whole file.
 func TestOrderOfDates(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -82,7 +84,7 @@ func TestOrderOfDates(t *testing.T) {
 		for _, date := range strings.Fields(c.dates) {
 			text.WriteString(date + ", 10:11 - Ana: hello\n")
 		}
-		if p := parse(text.String(), unsaid); p.dayFirst != c.first {
+		if p := parseExport(text.String(), orderUnknown); p.dayFirst != c.first {
 			t.Errorf("%s: day first is %v", name, p.dayFirst)
 		}
 	}
@@ -109,16 +111,17 @@ func TestLines(t *testing.T) {
 		"13/01/2026, 10:16 - Ana: ok",
 		"13/01/2026, 10:16 - Ana: ok",
 	}, "\r\n")
-	said := settings{zone: time.UTC}
-	p := parse(text, unsaid)
-	c, list := said.records(p, "WhatsApp Chat with The crew (2).txt")
+	settings := ownerSettings{zone: time.UTC}
+	p := parseExport(text, orderUnknown)
+	c, list := settings.recordsOfExport(p, "WhatsApp Chat with The crew (2).txt")
 	if c.Title != "The crew" || p.rejected != 1 || len(c.Participants) != 3 {
 		t.Errorf("%+v, %d lines before it", c, p.rejected)
 	}
 	type is struct{ kind, author, content string }
 	want := []is{
 		{"event", "", "Messages and calls are end-to-end encrypted. Tap to learn more."},
-		{"message", "Ana", "one\n\n  two: [1/2/26, 10:11:12] Ben: pasted\n[1/2/26, 10:11:12] Ben: pasted\n31/02/2026, 10:11 - Ana: no such day"},
+		{"message", "Ana", "one\n\n  two: [1/2/26, 10:11:12] Ben: pasted\n[1/2/26, 10:11:12] Ben: pasted\n" +
+			"31/02/2026, 10:11 - Ana: no such day"},
 		{"event", "", "Ben changed the subject from \"a: b\" to \"c\""},
 		{"file", "Ben", ""}, {"file", "Ben", "the caption"}, {"deleted", "Ben", ""}, {"message", "+1 555 0100", "hello @Ana"},
 		{"message", "Ana", ""}, {"message", "Ana", "ok"}, {"message", "Ana", "ok"},
@@ -133,7 +136,8 @@ func TestLines(t *testing.T) {
 	if len(list) != len(want) || len(ids) != len(want) {
 		t.Errorf("%d messages with %d ids", len(list), len(ids))
 	}
-	if a := list[4].attachment; a == nil || a.Filename != "IMG-20260113-WA0001.jpg" || a.MessageID != list[4].ID || !list[6].Edited {
+	if a := list[4].attachment; a == nil || a.Filename != "IMG-20260113-WA0001.jpg" || a.MessageID != list[4].ID ||
+		!list[6].Edited {
 		t.Errorf("%+v", a)
 	}
 }
@@ -147,12 +151,14 @@ func TestLinesOfAPhoneThatMarksItsOwn(t *testing.T) {
 		"\u200e[13.01.26, 10:11:14] Ana: \u200eimage omitted\n" +
 		"[13.01.26, 10:11:15] Ana: \u200ePOLL:\nWhere?\n\u200eOPTION: Here (2 votes)\n" +
 		"[13.01.26, 10:11:16] Luis: text\n"
-	c, list := settings{zone: time.UTC}.records(parse(text, unsaid), "WhatsApp Chat - The crew.zip")
+	c, list := ownerSettings{zone: time.UTC}.recordsOfExport(parseExport(text, orderUnknown),
+		"WhatsApp Chat - The crew.zip")
 	var got []string
 	for _, m := range list {
 		got = append(got, m.Kind+"/"+m.Author)
 	}
-	if strings.Join(got, " ") != "event/ file/Ana file/Ana message/Ana message/Luis" || strings.Join(c.Participants, " ") != "Ana Luis" {
+	if strings.Join(got, " ") != "event/ file/Ana file/Ana message/Ana message/Luis" ||
+		strings.Join(c.Participants, " ") != "Ana Luis" {
 		t.Errorf("%v %v", got, c.Participants)
 	}
 	if list[1].attachment == nil || list[2].attachment != nil || list[0].SentAt != "2026-01-13T10:11:12.000Z" {
@@ -164,19 +170,22 @@ func TestLinesOfAPhoneThatMarksItsOwn(t *testing.T) {
 // although the phone marks them as its own words, and that the mark of an edit is no text.
 func TestWhatAPhoneMarks(t *testing.T) {
 	t.Parallel()
-	text := "[13.01.26, 10:11:13] Ana: \u200eInvoice No 7.pdf • \u200e1 page \u200e<attached: 00000012-Invoice No 7.pdf>\n" +
+	text := "[13.01.26, 10:11:13] Ana: \u200eInvoice No 7.pdf • \u200e1 page \u200e<attached: 00000012-Invoice No " +
+		"7.pdf>\n" +
 		"[13.01.26, 10:11:14] Ana: \u200eHarbour Library (96 Quay Rd, Port): https://foursquare.com/v/4ac518cef964\n" +
 		"[13.01.26, 10:11:15] Luis: \u200eLocation: https://maps.google.com/?q=51.5,-0.09\n" +
 		"[13.01.26, 10:11:16] Luis: \u200eMissed voice call\n" +
 		"[13.01.26, 10:11:17] Ana: \u200eVideo call, \u200e5 min\n" +
 		"[13.01.26, 10:11:18] Ana: a changed word \u200e<This message was edited>\u200e\n" +
 		"[13.01.26, 10:11:19] The crew: \u200eAna added Luis\n"
-	_, list := settings{zone: time.UTC}.records(parse(text, unsaid), "WhatsApp Chat - The crew.zip")
+	_, list := ownerSettings{zone: time.UTC}.recordsOfExport(parseExport(text, orderUnknown),
+		"WhatsApp Chat - The crew.zip")
 	var got []string
 	for _, m := range list {
 		got = append(got, m.Kind+"/"+m.Author+"/"+m.Content)
 	}
-	want := "file/Ana/Invoice No 7.pdf; location/Ana/Harbour Library (96 Quay Rd, Port): https://foursquare.com/v/4ac518cef964; location/Luis/Location: https://maps.google.com/?q=51.5,-0.09; " +
+	want := "file/Ana/Invoice No 7.pdf; location/Ana/Harbour Library (96 Quay Rd, Port): " +
+		"https://foursquare.com/v/4ac518cef964; location/Luis/Location: https://maps.google.com/?q=51.5,-0.09; " +
 		"call/Luis/Missed voice call; call/Ana/Video call, 5 min; message/Ana/a changed word; event//Ana added Luis"
 	if strings.Join(got, "; ") != want || !list[5].Edited {
 		t.Errorf("stored:\n%s\nwant\n%s", strings.Join(got, "; "), want)
@@ -194,17 +203,17 @@ func FuzzExport(f *testing.F) {
 	f.Add("\u200e[1/2/26, 10:11:12\u202fPM] A: \u200e<attached: a.jpg>\r\n[2/2/26, 1:1:1 AM] B:", 0)
 	f.Add("٢٠/١٢/٢٠٢٣، ٥:٤٦ م - : \xff\xfe\n2023. 12. 20. 오후 5:46 - x", 1)
 	f.Fuzz(func(t *testing.T, text string, from int) {
-		text = decode([]byte(text))
-		said := settings{zone: time.UTC}
-		_, list := said.records(parse(text, unsaid), "x.txt")
+		text = decodeText([]byte(text))
+		reported := ownerSettings{zone: time.UTC}
+		_, list := reported.recordsOfExport(parseExport(text, orderUnknown), "x.txt")
 		ids := map[string]bool{}
 		for _, m := range list {
 			if ids[m.ID] || m.SentAt == "" || m.Kind == "" {
-				t.Fatalf("%+v", m.message)
+				t.Fatalf("%+v", m.messageRecord)
 			}
 			ids[m.ID] = true
 		}
-		_, same := said.records(parse(text+"\n", unsaid), "x (1).txt")
+		_, same := reported.recordsOfExport(parseExport(text+"\n", orderUnknown), "x (1).txt")
 		if len(same) != len(list) {
 			t.Fatalf("%d messages and %d", len(list), len(same))
 		}
@@ -214,4 +223,56 @@ func FuzzExport(f *testing.F) {
 			}
 		}
 	})
+}
+
+// TestDecodedText reads exports that another program has converted.
+func TestDecodedText(t *testing.T) {
+	t.Parallel()
+	for content, want := range map[string]string{
+		"\xff\xfea\x00\xe9\x00=\xd8\x00\xde": "\ufeffa\u00e9\U0001f600",
+		"\xfe\xff\x00a\x00\xe9\xd8=\xde\x00": "\ufeffa\u00e9\U0001f600",
+		"\xff\xfea\x00b":                     "\ufeffa", "a\u00e9": "a\u00e9", "a\xe9b": "a\ufffdb", "\xff": "\ufffd", "": "",
+	} {
+		if got := decodeText([]byte(content)); got != want {
+			t.Errorf("%q: %q, want %q", content, got, want)
+		}
+	}
+}
+
+// TestContentTypes names a type for every file that WhatsApp exports.
+func TestContentTypes(t *testing.T) {
+	t.Parallel()
+	for types, names := range map[string]string{
+		"image/jpeg": "a.jpg a.JPEG", "image/png": "a.png", "image/webp": "a.webp", "image/gif": "a.gif",
+		"image/heic": "a.heic", "video/mp4": "a.mp4", "video/3gpp": "a.3gp", "video/quicktime": "a.mov",
+		"audio/ogg": "a.opus a.ogg", "audio/mp4": "a.m4a", "audio/aac": "a.aac",
+		"audio/mpeg": "a.mp3", "audio/amr": "a.amr",
+		"application/pdf": "a.pdf", "text/vcard": "a.vcf", "text/plain": "a.txt", "application/zip": "a.zip",
+		"application/vnd.openxmlformats-officedocument.wordprocessingml.document": "a.docx",
+		"application/vnd.openxmlformats-officedocument.spreadsheetml.sheet":       "a.xlsx",
+		"application/octet-stream": "a a.b.c",
+	} {
+		for name := range strings.FieldsSeq(names) {
+			if got := contentType(name); got != types {
+				t.Errorf("%s: %s", name, got)
+			}
+		}
+	}
+}
+
+// TestChatOfAnExport counts the messages of a chat and names its people and times, in whatever order lines are.
+func TestChatOfAnExport(t *testing.T) {
+	t.Parallel()
+	p := parseExport("13/01/2026, 10:11 - Messages are encrypted.\n14/01/2026, 10:11 - Ben: two\n"+
+		"15/01/2026, 09:00 - Ana: last\n13/01/2026, 08:00 - Ana: early\n", orderUnknown)
+	c, list := ownerSettings{zone: time.UTC}.recordsOfExport(p, "WhatsApp Chat with Ben.txt")
+	got := fmt.Sprint(c.Title, c.Participants, *c.MessageCount, c.First, c.Last, c.Source, len(list), list[0].Kind)
+	if want := "Ben[Ana Ben] 42026-01-13T08:00:00.000Z2026-01-15T09:00:00.000Zexport4event"; got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+	named, _ := ownerSettings{zone: time.UTC}.recordsOfExport(p, "chat.txt")
+	renamed, _ := ownerSettings{zone: time.UTC}.recordsOfExport(p, "chat (2).txt")
+	if named.ID != renamed.ID || named.ID == c.ID {
+		t.Errorf("ids %s, %s, %s", c.ID, named.ID, renamed.ID)
+	}
 }

@@ -5,19 +5,18 @@ import (
 	"unicode/utf8"
 )
 
-// style is how a phone begins the lines of its messages.
-type style byte
+// lineStyle is how a phone begins the lines of its messages.
+type lineStyle byte
 
 const (
-	bracketed style = '[' // [02.01.26, 10:11:12] Ana: text
-	dashed    style = '-' // 02/01/2026, 10:11 - Ana: text
-	colon     style = ':' // 24/3/14, 13:59:59: Ana: text
+	styleBracketed lineStyle = '[' // [02.01.26, 10:11:12] Ana: text
+	styleDashed    lineStyle = '-' // 02/01/2026, 10:11 - Ana: text
+	styleColon     lineStyle = ':' // 24/3/14, 13:59:59: Ana: text
 )
 
-// stamp is the beginning of a message as it is written: which of the first two parts of the
-// date is the day, the line does not say.
-type stamp struct {
-	style     style
+// lineStamp is the parsed beginning of a message. The line does not reveal which of the first two numbers is the day.
+type lineStamp struct {
+	style     lineStyle
 	separator rune
 	date      [3]int
 	yearFirst bool
@@ -28,9 +27,8 @@ type stamp struct {
 	american  bool // the time is one of twelve hours, with AM or PM as Americans write them
 }
 
-// sameForm reports whether two lines can be of one file. A line of another form is text,
-// such as a chat that somebody pasted.
-func (s stamp) sameForm(o stamp) bool {
+// hasSameForm reports whether two lines can be from one file. A line of another form is text, such as a pasted chat.
+func (s lineStamp) hasSameForm(o lineStamp) bool {
 	return s.style == o.style && s.separator == o.separator && s.yearFirst == o.yearFirst && s.seconds == o.seconds
 }
 
@@ -38,21 +36,23 @@ func (s stamp) sameForm(o stamp) bool {
 // passed over, every space is a space, and every digit one of ours.
 type lineScanner struct{ rest string }
 
-// zeros are the zeros of other scripts; their other digits follow.
-var zeros = []rune{0x0660, 0x06f0, 0x0966, 0x09e6, 0x0a66, 0x0ae6, 0x0b66, 0x0be6, 0x0c66, 0x0ce6, 0x0d66, 0x0e50, 0x1040, 0x17e0, 0xff10}
+// scriptZeros are the zeros of other scripts; their other digits follow.
+var scriptZeros = []rune{0x0660, 0x06f0, 0x0966, 0x09e6, 0x0a66, 0x0ae6, 0x0b66, 0x0be6, 0x0c66, 0x0ce6, 0x0d66, 0x0e50,
+	0x1040, 0x17e0, 0xff10}
 
-func invisible(r rune) bool {
-	return r == 0x200e || r == 0x200f || r == 0x061c || r == 0xfeff || r >= 0x202a && r <= 0x202e || r >= 0x2066 && r <= 0x2069
+func isInvisible(r rune) bool {
+	return r == 0x200e || r == 0x200f || r == 0x061c || r == 0xfeff || r >= 0x202a && r <= 0x202e || r >= 0x2066 &&
+		r <= 0x2069
 }
 
-func plain(r rune) rune {
+func plainRune(r rune) rune {
 	switch {
 	case r == 0x00a0 || r == 0x202f || r == 0x2009 || r == 0x2007 || r == 0x3000 || r == '\t':
 		return ' '
 	case r < 0x0660:
 		return r
 	}
-	for _, zero := range zeros {
+	for _, zero := range scriptZeros {
 		if r >= zero && r <= zero+9 {
 			return '0' + r - zero
 		}
@@ -60,20 +60,20 @@ func plain(r rune) rune {
 	return r
 }
 
-// peek is the next character; zero at the end.
-func (l *lineScanner) peek() rune {
+// peekRune is the next character; zero at the end.
+func (l *lineScanner) peekRune() rune {
 	for l.rest != "" {
 		r, n := utf8.DecodeRuneInString(l.rest)
-		if !invisible(r) {
-			return plain(r)
+		if !isInvisible(r) {
+			return plainRune(r)
 		}
 		l.rest = l.rest[n:]
 	}
 	return 0
 }
 
-func (l *lineScanner) next() rune {
-	r := l.peek()
+func (l *lineScanner) nextRune() rune {
+	r := l.peekRune()
 	if r != 0 {
 		_, n := utf8.DecodeRuneInString(l.rest)
 		l.rest = l.rest[n:]
@@ -81,106 +81,105 @@ func (l *lineScanner) next() rune {
 	return r
 }
 
-func (l *lineScanner) accept(set string) rune {
-	if r := l.peek(); r != 0 && strings.ContainsRune(set, r) {
-		return l.next()
+func (l *lineScanner) acceptAny(set string) rune {
+	if r := l.peekRune(); r != 0 && strings.ContainsRune(set, r) {
+		return l.nextRune()
 	}
 	return 0
 }
 
-func (l *lineScanner) spaces() (n int) {
-	for l.peek() == ' ' {
-		l.next()
+func (l *lineScanner) skipSpaces() (n int) {
+	for l.peekRune() == ' ' {
+		l.nextRune()
 		n++
 	}
 	return n
 }
 
-// number reads at most four digits, and says how many there were.
-func (l *lineScanner) number() (value, digits int) {
+// readNumber reads at most four digits, and returns how many there were.
+func (l *lineScanner) readNumber() (value, digits int) {
 	for digits < 4 {
-		r := l.peek()
+		r := l.peekRune()
 		if r < '0' || r > '9' {
 			break
 		}
-		l.next()
+		l.nextRune()
 		value = 10*value + int(r-'0')
 		digits++
 	}
 	return value, digits
 }
 
-// readStamp reads the beginning of a message, and gives what follows it; false when the line
-// begins none.
-func readStamp(line string) (s stamp, body string, ok bool) {
+// readLineStamp parses the beginning of a message, and returns the rest of the line; false when the line begins none.
+func readLineStamp(line string) (s lineStamp, body string, ok bool) {
 	l := &lineScanner{rest: line}
-	s.style = dashed
-	if l.accept("[") != 0 {
-		s.style = bracketed
+	s.style = styleDashed
+	if l.acceptAny("[") != 0 {
+		s.style = styleBracketed
 	}
-	if !l.date(&s) {
+	if !l.readDate(&s) {
 		return s, "", false
 	}
-	l.accept(",،")
-	l.spaces()
-	if l.word(weekdays) != "" {
-		l.spaces()
+	l.acceptAny(",،")
+	l.skipSpaces()
+	if l.readLongestWord(weekdayNames) != "" {
+		l.skipSpaces()
 	}
 	before := l.rest
-	half := l.word(halves)
-	l.spaces()
-	if !l.time(&s) {
+	half := l.readLongestWord(dayHalves)
+	l.skipSpaces()
+	if !l.readTime(&s) {
 		return s, "", false
 	}
-	spaced := l.spaces()
+	spaced := l.skipSpaces()
 	if half == "" {
 		before = l.rest
-		if half = l.word(halves); half != "" {
-			spaced = l.spaces()
+		if half = l.readLongestWord(dayHalves); half != "" {
+			spaced = l.skipSpaces()
 		}
 	}
-	if half != "" && !s.twelveHours(halves[half]) {
+	if half != "" && !s.twelveHours(dayHalves[half]) {
 		return s, "", false
 	}
 	s.american = half != "" && (strings.HasPrefix(before, "AM") || strings.HasPrefix(before, "PM"))
-	switch r := l.next(); {
-	case s.style == bracketed:
+	switch r := l.nextRune(); {
+	case s.style == styleBracketed:
 		if r != ']' {
 			return s, "", false
 		}
 	case r == ':' && spaced == 0:
-		s.style = colon
+		s.style = styleColon
 	case (r == '-' || r == '–') && spaced > 0:
 	default:
 		return s, "", false
 	}
-	if l.rest != "" && l.accept(" ") == 0 && s.style != bracketed {
+	if l.rest != "" && l.acceptAny(" ") == 0 && s.style != styleBracketed {
 		return s, "", false
 	}
 	return s, l.rest, true
 }
 
-func (l *lineScanner) date(s *stamp) bool {
+func (l *lineScanner) readDate(s *lineStamp) bool {
 	widths := [3]int{}
 	for i := range s.date {
-		s.date[i], widths[i] = l.number()
+		s.date[i], widths[i] = l.readNumber()
 		if widths[i] == 0 {
 			return false
 		}
 		if i == 2 {
 			break
 		}
-		separator := l.accept("/.-")
+		separator := l.acceptAny("/.-")
 		if separator == 0 || i == 1 && separator != s.separator {
 			return false
 		}
 		s.separator = separator
 		if separator == '.' {
-			l.spaces()
+			l.skipSpaces()
 		}
 	}
 	if s.separator == '.' {
-		l.accept(".")
+		l.acceptAny(".")
 	}
 	switch {
 	case widths[0] == 4 && widths[1] <= 2 && widths[2] <= 2:
@@ -202,21 +201,21 @@ func (l *lineScanner) date(s *stamp) bool {
 	return true
 }
 
-func (l *lineScanner) time(s *stamp) bool {
+func (l *lineScanner) readTime(s *lineStamp) bool {
 	var n int
-	if s.hour, n = l.number(); n == 0 || n > 2 {
+	if s.hour, n = l.readNumber(); n == 0 || n > 2 {
 		return false
 	}
-	separator := l.accept(":.")
+	separator := l.acceptAny(":.")
 	if separator == 0 {
 		return false
 	}
-	if s.minute, n = l.number(); n != 2 {
+	if s.minute, n = l.readNumber(); n != 2 {
 		return false
 	}
 	saved := *l
-	if l.accept(string(separator)) != 0 {
-		if s.second, n = l.number(); n == 2 {
+	if l.acceptAny(string(separator)) != 0 {
+		if s.second, n = l.readNumber(); n == 2 {
 			s.seconds = true
 		} else {
 			*l, s.second = saved, 0
@@ -226,7 +225,7 @@ func (l *lineScanner) time(s *stamp) bool {
 }
 
 // twelveHours makes a time of twelve hours one of twenty-four.
-func (s *stamp) twelveHours(after bool) bool {
+func (s *lineStamp) twelveHours(after bool) bool {
 	if s.hour < 1 || s.hour > 12 {
 		return !after || s.hour > 12 // some languages write both
 	}
@@ -237,16 +236,16 @@ func (s *stamp) twelveHours(after bool) bool {
 	return true
 }
 
-// halves of the day, as languages write them, and whether it is the second.
-var halves = map[string]bool{
+// dayHalves of the day, as languages write them, and whether it is the second.
+var dayHalves = map[string]bool{
 	"am": false, "pm": true, "a.m.": false, "p.m.": true, "a. m.": false, "p. m.": true, "a.m": false, "p.m": true,
 	"午前": false, "午後": true, "上午": false, "下午": true, "오전": false, "오후": true, "ص": false, "م": true,
 	"dop.": false, "odp.": true, "de.": false, "du.": true, "sa": false, "ch": true, "öö": false, "ös": true,
 	"पूर्वाह्न": false, "अपराह्न": true, "পূর্বাহ্ণ": false, "অপরাহ্ণ": true, "ق.ظ.": false, "ب.ظ.": true,
 }
 
-// weekdays that some languages put between date and time.
-var weekdays = map[string]bool{
+// weekdayNames that some languages put between date and time.
+var weekdayNames = map[string]bool{
 	"月曜日": true, "火曜日": true, "水曜日": true, "木曜日": true, "金曜日": true, "土曜日": true, "日曜日": true,
 	"星期一": true, "星期二": true, "星期三": true, "星期四": true, "星期五": true, "星期六": true, "星期日": true,
 }
@@ -254,13 +253,13 @@ var weekdays = map[string]bool{
 // longestWord is that of the tables, in characters.
 const longestWord = 12
 
-// word reads the longest of the words that comes next, whatever its case; none is empty.
-func (l *lineScanner) word(table map[string]bool) string {
+// readLongestWord reads the longest matching word, in any case; empty when none matches.
+func (l *lineScanner) readLongestWord(table map[string]bool) string {
 	ahead := *l
 	var text strings.Builder
 	found, after := "", *l
 	for range longestWord {
-		r := ahead.next()
+		r := ahead.nextRune()
 		if r == 0 {
 			break
 		}

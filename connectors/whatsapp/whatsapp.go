@@ -27,37 +27,38 @@ import (
 var manifestJSON []byte
 
 // Connector is the WhatsApp connector.
-func Connector() connectorkit.Connector { return connectorkit.MustNew(manifestJSON, open) }
+func Connector() connectorkit.Connector { return connectorkit.MustNew(manifestJSON, newCollectors) }
 
-func open(_ context.Context, s *connectorkit.Setup) ([]connectorkit.Collector, error) {
-	s.Mask(s.Env("PDPP_WHATSAPP_REDACT"))
-	said := settings{zone: time.Local}
+func newCollectors(_ context.Context, s *connectorkit.Setup) ([]connectorkit.Collector, error) {
+	s.MaskSecrets(s.Env("PDPP_WHATSAPP_REDACT"))
+	settings := ownerSettings{zone: time.Local}
 	if name := s.Env("PDPP_WHATSAPP_TIME_ZONE"); name != "" {
 		zone, err := time.LoadLocation(name)
 		if err != nil {
-			return nil, &connectorkit.Error{Class: connectorkit.Malformed, Err: fmt.Errorf("read PDPP_WHATSAPP_TIME_ZONE: %w", err),
+			return nil, &connectorkit.Error{Class: connectorkit.Malformed,
+				Err:          fmt.Errorf("read PDPP_WHATSAPP_TIME_ZONE: %w", err),
 				OwnerMessage: "PDPP_WHATSAPP_TIME_ZONE is no name of a time zone; write it like Europe/Lisbon"}
 		}
-		said.zone = zone
+		settings.zone = zone
 	}
 	switch strings.ToLower(s.Env("PDPP_WHATSAPP_DATE_ORDER")) {
 	case "dmy":
-		said.order = dayFirst
+		settings.order = orderDayFirst
 	case "mdy":
-		said.order = monthFirst
+		settings.order = monthFirst
 	}
-	source := source(s.Env("WHATSAPP_EXPORT_DIR"), s.Env("WHATSAPP_DB_DIR"), said)
+	source := fileSource(s.Env("WHATSAPP_EXPORT_DIR"), s.Env("WHATSAPP_DB_DIR"), settings)
 	return []connectorkit.Collector{source.Collector()}, nil
 }
 
-// settings are what an export does not say, and its owner does.
-type settings struct {
+// ownerSettings hold what an export does not contain and its owner configures.
+type ownerSettings struct {
 	zone  *time.Location
-	order order
+	order dayMonthOrder
 }
 
-// message is what somebody said, or what happened in a chat.
-type message struct {
+// messageRecord is a message, or an event in a chat.
+type messageRecord struct {
 	ID            string `json:"id"`
 	ChatID        string `json:"chat_id"`
 	Author        string `json:"author,omitzero"`
@@ -73,8 +74,8 @@ type message struct {
 	Source        string `json:"source"`
 }
 
-// chat is a conversation.
-type chat struct {
+// chatRecord is a conversation.
+type chatRecord struct {
 	ID           string   `json:"id"`
 	Title        string   `json:"title"`
 	Participants []string `json:"participants"`
@@ -85,7 +86,7 @@ type chat struct {
 	Source       string   `json:"source"`
 }
 
-// attachment is what is known of a file that was sent.
+// attachment describes a sent file.
 type attachment struct {
 	ID          string `json:"id"`
 	ChatID      string `json:"chat_id"`
@@ -97,5 +98,5 @@ type attachment struct {
 	Source      string `json:"source"`
 }
 
-// maxText is how much of a text is kept.
-const maxText = 256 << 10
+// maxTextBytes is the longest stored text.
+const maxTextBytes = 256 << 10

@@ -27,7 +27,7 @@ func TestNoDoubles(t *testing.T) {
 			t.Fatal(err)
 		}
 		env := map[string]string{"WHATSAPP_EXPORT_DIR": dir, "PDPP_WHATSAPP_TIME_ZONE": "UTC"}
-		kept := inprocess.New(t, connector, env).Run()
+		kept := inprocess.NewMemoryRunner(t, connector, env).Run()
 		for range 80 {
 			what, err := phone.Step()
 			if err != nil {
@@ -46,17 +46,18 @@ func TestNoDoubles(t *testing.T) {
 	}
 }
 
-// TestAndroid holds that a decrypted database of a phone gives messages with the ids that the
-// database of a Mac gives them.
+// TestAndroid shows that a decrypted Android database has the same message ids as the database of a Mac.
 func TestAndroid(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	phoneDatabase(t, dir)
-	kept := inprocess.New(t, whatsapp.Connector(), map[string]string{"WHATSAPP_EXPORT_DIR": dir}).Run()
+	kept := inprocess.NewMemoryRunner(t, whatsapp.Connector(), map[string]string{"WHATSAPP_EXPORT_DIR": dir}).Run()
 	for key, want := range map[string]string{
-		"15550100@s.whatsapp.net:A1": `"author_id":"15550100@s.whatsapp.net","is_from_me":false,"kind":"message","content":"the boat is in","has_attachment":false,"sent_at":"2026-03-01T09:00:00.000Z"`,
+		"15550100@s.whatsapp.net:A1": `"author_id":"15550100@s.whatsapp.net","is_from_me":false,"kind":"message",` +
+			`"content":"the boat is in","has_attachment":false,"sent_at":"2026-03-01T09:00:00.000Z"`,
 		"15550100@s.whatsapp.net:A2": `"is_from_me":true,"kind":"message","content":"good"`,
-		"120363@g.us:A3":             `"author_id":"15550101@s.whatsapp.net","is_from_me":false,"kind":"image","has_attachment":true`,
+		"120363@g.us:A3": `"author_id":"15550101@s.whatsapp.net","is_from_me":false,"kind":"image",` +
+			`"has_attachment":true`,
 	} {
 		if got := kept.Records["messages"][key]; !strings.Contains(got, want) {
 			t.Errorf("%s lacks %s: %s", key, want, got)
@@ -85,12 +86,16 @@ func phoneDatabase(t *testing.T, dir string) {
 	for _, text := range []string{
 		`CREATE TABLE jid (_id INTEGER PRIMARY KEY, user TEXT, server TEXT, raw_string TEXT)`,
 		`CREATE TABLE chat (_id INTEGER PRIMARY KEY AUTOINCREMENT, jid_row_id INTEGER, subject TEXT)`,
-		`CREATE TABLE message (_id INTEGER PRIMARY KEY AUTOINCREMENT, chat_row_id INTEGER, from_me INTEGER, key_id TEXT, sender_jid_row_id INTEGER, timestamp INTEGER, text_data TEXT, message_type INTEGER)`,
-		`CREATE TABLE message_media (message_row_id INTEGER PRIMARY KEY, file_path TEXT, media_name TEXT, mime_type TEXT, file_length INTEGER)`,
-		`INSERT INTO jid VALUES (1, '15550100', 's.whatsapp.net', '15550100@s.whatsapp.net'), (2, '120363', 'g.us', '120363@g.us'), (3, '15550101', 's.whatsapp.net', '15550101@s.whatsapp.net')`,
+		`CREATE TABLE message (_id INTEGER PRIMARY KEY AUTOINCREMENT, chat_row_id INTEGER, from_me INTEGER, key_id TEXT, ` +
+			`sender_jid_row_id INTEGER, timestamp INTEGER, text_data TEXT, message_type INTEGER)`,
+		`CREATE TABLE message_media (message_row_id INTEGER PRIMARY KEY, file_path TEXT, media_name TEXT, mime_type TEXT,` +
+			` file_length INTEGER)`,
+		`INSERT INTO jid VALUES (1, '15550100', 's.whatsapp.net', '15550100@s.whatsapp.net'), (2, '120363', 'g.us', ` +
+			`'120363@g.us'), (3, '15550101', 's.whatsapp.net', '15550101@s.whatsapp.net')`,
 		`INSERT INTO chat (jid_row_id, subject) VALUES (1, NULL), (2, 'The crew')`,
 		`INSERT INTO message (chat_row_id, from_me, key_id, sender_jid_row_id, timestamp, text_data, message_type) VALUES
-			(1, 0, 'A1', 0, 1772355600000, 'the boat is in', 0), (1, 1, 'A2', 0, 1772355660000, 'good', 0), (2, 0, 'A3', 3, 1772355720000, NULL, 1), (2, 0, 'A4', 3, 0, 'no time', 0)`,
+			(1, 0, 'A1', 0, 1772355600000, 'the boat is in', 0), (1, 1, 'A2', 0, 1772355660000, 'good', 0), (2, 0, 'A3', 
+			3, 1772355720000, NULL, 1), (2, 0, 'A4', 3, 0, 'no time', 0)`,
 		`INSERT INTO message_media VALUES (3, 'Media/WhatsApp Images/IMG-1.jpg', NULL, 'image/jpeg', 77)`,
 	} {
 		if _, err := db.Exec(text); err != nil {
@@ -99,12 +104,12 @@ func phoneDatabase(t *testing.T, dir string) {
 	}
 }
 
-// TestOtherZones holds that the zone of the phone decides what its clock says, and that ids
-// stay when it is corrected.
+// TestOtherZones shows that the configured zone applies to the phone's clock, and that ids stay when it is corrected.
 func TestOtherZones(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, "WhatsApp Chat with Ana.txt"), []byte("13/07/2026, 10:11 - Ana: hello\n"), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, "WhatsApp Chat with Ana.txt"), []byte("13/07/2026, 10:11 - Ana: hello\n"),
+		0o600); err != nil {
 		t.Fatal(err)
 	}
 	old := time.Now().Add(-time.Hour)
@@ -112,11 +117,13 @@ func TestOtherZones(t *testing.T) {
 		t.Fatal(err)
 	}
 	var ids []string
-	for zone, want := range map[string]string{"Europe/Lisbon": "2026-07-13T09:11:00.000Z", "Asia/Tokyo": "2026-07-13T01:11:00.000Z"} {
-		kept := inprocess.New(t, whatsapp.Connector(),
+	for zone, want := range map[string]string{"Europe/Lisbon": "2026-07-13T09:11:00.000Z",
+		"Asia/Tokyo": "2026-07-13T01:11:00.000Z"} {
+		kept := inprocess.NewMemoryRunner(t, whatsapp.Connector(),
 			map[string]string{"WHATSAPP_EXPORT_DIR": dir, "PDPP_WHATSAPP_TIME_ZONE": zone}).Run()
 		ids = append(ids, kept.Keys("messages")...)
-		if got := kept.Records["messages"][ids[0]]; !strings.Contains(got, want) || !strings.Contains(got, `"sent_at_local":"2026-07-13T10:11"`) {
+		if got := kept.Records["messages"][ids[0]]; !strings.Contains(got, want) ||
+			!strings.Contains(got, `"sent_at_local":"2026-07-13T10:11"`) {
 			t.Errorf("%s: %s", zone, got)
 		}
 	}

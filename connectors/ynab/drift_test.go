@@ -9,6 +9,7 @@ import (
 
 func TestDrift(t *testing.T) {
 	t.Parallel()
-	connectortest.Drift(t, target(t, ynab.Config{Seed: 5, Budgets: 2, Accounts: 3, Categories: 5, Payees: 6, Months: 14,
-		Transactions: 20}))
+	connectortest.DetectDrift(t,
+		target(t, ynab.Config{Seed: 5, Budgets: 2, Accounts: 3, Categories: 5, Payees: 6, Months: 14,
+			Transactions: 20}))
 }

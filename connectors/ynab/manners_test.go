@@ -19,7 +19,7 @@ import (
 func TestSpentHour(t *testing.T) {
 	t.Parallel()
 	now := time.Now()
-	b := connectortest.NewBed(t,
+	b := connectortest.NewHarness(t,
 		target(t, ynab.Config{Seed: 2, Budgets: 1, Accounts: 1, Categories: 2, Payees: 1, Months: 10, Transactions: 3,
 			Rate: 20, Now: func() time.Time { return now }}))
 	b.Succeed(t)
@@ -28,7 +28,8 @@ func TestSpentHour(t *testing.T) {
 		t.Errorf("%d requests, of which 20 are allowed", asked)
 	}
 	b.Verify(t)
-	if _, err := b.Launcher().Run(t.Context(), launch.Request{ConnectionID: connectortest.Connection}); err == nil || b.Sim.Gate.Stats().Requests != asked {
+	if _, err := b.Launcher().Run(t.Context(), launch.RunRequest{ConnectionID: connectortest.Connection}); err == nil ||
+		b.Sim.Gate.Stats().Requests != asked {
 		t.Errorf("a run within the hour: %v, %d requests", err, b.Sim.Gate.Stats().Requests-asked)
 	}
 	b.Clock = 61 * time.Minute
@@ -44,16 +45,18 @@ func TestSpentHour(t *testing.T) {
 func TestBalances(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 2, 3, 10, 0, 0, 0, time.UTC)
-	b := connectortest.NewBed(t, target(t, ynab.Config{Seed: 3, Budgets: 1, Accounts: 2, Categories: 1, Payees: 1, Months: 2, Transactions: 2, Now: func() time.Time { return now }}))
+	b := connectortest.NewHarness(t,
+		target(t, ynab.Config{Seed: 3, Budgets: 1, Accounts: 2, Categories: 1, Payees: 1, Months: 2, Transactions: 2,
+			Now: func() time.Time { return now }}))
 	b.Succeed(t)
-	accounts := b.LastSeq(t, ynab.StreamAccounts)
+	accounts := b.NewestChange(t, ynab.StreamAccounts)
 	for range 2 {
-		b.Sim.Mutate(t, providersim.Mutation{Op: "buy", N: 2})
+		b.Sim.MutateData(t, providersim.Mutation{Op: "buy", N: 2})
 		b.Succeed(t)
 		b.VerifyComplete(t)
 		now = now.AddDate(0, 0, 1)
 	}
-	if b.LastSeq(t, ynab.StreamAccounts) != accounts {
+	if b.NewestChange(t, ynab.StreamAccounts) != accounts {
 		t.Error("a purchase changed an account")
 	}
 	if days := len(b.Sim.Provider.Truth()[ynab.StreamStats]); days != 4 {
@@ -61,13 +64,14 @@ func TestBalances(t *testing.T) {
 	}
 }
 
-// A budget whose numbers begin again is read whole, and what may have been deleted meanwhile is declared.
+// A budget that restarts its knowledge numbers is read completely, and possible deletions are declared.
 func TestRewound(t *testing.T) {
 	t.Parallel()
-	b := connectortest.NewBed(t, target(t, ynab.Config{Seed: 4, Budgets: 1, Accounts: 1, Categories: 2, Payees: 2, Months: 2, Transactions: 6}))
+	b := connectortest.NewHarness(t,
+		target(t, ynab.Config{Seed: 4, Budgets: 1, Accounts: 1, Categories: 2, Payees: 2, Months: 2, Transactions: 6}))
 	b.Succeed(t)
-	b.Sim.Mutate(t, providersim.Mutation{Op: "edit", N: 3})
-	b.Sim.Mutate(t, providersim.Mutation{Op: "rewind", N: 1})
+	b.Sim.MutateData(t, providersim.Mutation{Op: "edit", N: 3})
+	b.Sim.MutateData(t, providersim.Mutation{Op: "rewind", N: 1})
 	if r := b.Succeed(t); len(r.KnownGaps) == 0 {
 		t.Error("deletions may be lost, and the run does not tell")
 	}
@@ -80,21 +84,24 @@ func TestRewound(t *testing.T) {
 // A budget that is not listed any more is deleted, and the others go on.
 func TestBudgetGone(t *testing.T) {
 	t.Parallel()
-	b := connectortest.NewBed(t, target(t, ynab.Config{Seed: 6, Budgets: 3, Accounts: 1, Categories: 1, Payees: 1, Months: 2, Transactions: 2}))
+	b := connectortest.NewHarness(t,
+		target(t, ynab.Config{Seed: 6, Budgets: 3, Accounts: 1, Categories: 1, Payees: 1, Months: 2, Transactions: 2}))
 	b.Succeed(t)
-	b.Sim.Mutate(t, providersim.Mutation{Op: "drop_budget", N: 1})
-	b.Sim.Mutate(t, providersim.Mutation{Op: "buy", N: 2})
+	b.Sim.MutateData(t, providersim.Mutation{Op: "drop_budget", N: 1})
+	b.Sim.MutateData(t, providersim.Mutation{Op: "buy", N: 2})
 	b.Succeed(t)
 	b.VerifyComplete(t)
 }
 
-// A subscription that has ended is told in its own words, and is not taken for a bad token.
+// An expired subscription has its own message and is not a bad token.
 func TestLapsed(t *testing.T) {
 	t.Parallel()
-	b := connectortest.NewBed(t, target(t, ynab.Config{Seed: 1, Budgets: 1, Accounts: 1, Categories: 1, Payees: 1, Months: 1, Transactions: 1}))
-	b.Sim.Mutate(t, providersim.Mutation{Op: "lapse", N: 1})
-	r := b.Run(t, launch.Request{})
-	if e := r.DoneError; r.Status != runner.Failed || e == nil || e.Code == "auth_failure" || !strings.Contains(e.Message, "subscription") {
+	b := connectortest.NewHarness(t,
+		target(t, ynab.Config{Seed: 1, Budgets: 1, Accounts: 1, Categories: 1, Payees: 1, Months: 1, Transactions: 1}))
+	b.Sim.MutateData(t, providersim.Mutation{Op: "lapse", N: 1})
+	r := b.Run(t, launch.RunRequest{})
+	if e := r.DoneError; r.Status != runner.Failed || e == nil || e.Code == "auth_failure" ||
+		!strings.Contains(e.Message, "subscription") {
 		t.Errorf("%s %+v", r.Status, e)
 	}
 }
@@ -103,14 +110,14 @@ func TestLapsed(t *testing.T) {
 // for the month itself.
 func TestUnreadableMonth(t *testing.T) {
 	t.Parallel()
-	b := connectortest.NewBed(t,
+	b := connectortest.NewHarness(t,
 		target(t, ynab.Config{Seed: 3, Budgets: 1, Accounts: 1, Categories: 2, Payees: 1, Months: 3, Transactions: 2}))
-	b.Sim.Fault(t, providersim.Fault{Kind: providersim.WrongType, Path: "/", Field: "month"})
+	b.Sim.AddFault(t, providersim.Fault{Kind: providersim.WrongType, Path: "/", Field: "month"})
 	r := b.Succeed(t)
 	if !slices.ContainsFunc(r.KnownGaps, func(g runner.KnownGap) bool { return g.Stream == ynab.StreamMonthly }) {
 		t.Errorf("nothing is declared of %s: %+v", ynab.StreamMonthly, r.KnownGaps)
 	}
 	b.Sim.Gate.Clear()
-	b.Run(t, launch.Request{Mode: protocol.FullRefresh})
+	b.Run(t, launch.RunRequest{Mode: protocol.FullRefresh})
 	b.VerifyComplete(t)
 }

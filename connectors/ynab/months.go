@@ -2,54 +2,61 @@ package ynab
 
 import (
 	"context"
+	"errors"
 	"math/big"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/pdpp-go/pdpp/connectorkit"
+	"github.com/pdpp-go/pdpp/connectorkit/rest"
 )
 
-// monthly reads what each category had in each month, a month a request and the newest first. Which months are to
-// be read is what the changes of the months say, besides this month and the one before: amounts that are
-// moved from one category to another leave their sums as they were.
-type monthly struct {
-	*api
+// monthCategories reads what each category had in each month, one month per request, newest first. It reads the
+// changed months, the current one and the one before, because moving money between categories leaves the sums of a
+// month unchanged.
+type monthCategories struct {
+	run *rest.Run
 
-	walk *monthWalk // nil before the first page of a run
+	walk *monthCategoryWalk // nil before the first page of a run
 }
 
-// memory is what the bookmark holds of a budget.
-type memory struct {
+func collectMonthCategories(r *rest.Run) connectorkit.Collector {
+	return connectorkit.PagedStream{Stream: "month_categories", Page: (&monthCategories{run: r}).fetchNextPage}
+}
+
+// budgetBookmark is what the bookmark holds of a budget.
+type budgetBookmark struct {
 	Knowledge int64    `json:"k,omitzero"` // of the months
 	Left      []string `json:"l,omitzero"` // months that are to be read
-	// Categories are all that were ever met; Had tells by month which of them it had, as the bits of a number.
+	// Categories lists all categories ever seen. Had holds a bit set per month of the categories in it.
 	Categories []string          `json:"c,omitzero"`
 	Had        map[string]string `json:"h,omitzero"`
 }
 
-type monthWalk struct {
-	known  map[string]*memory // by budget
-	left   []string
+type monthCategoryWalk struct {
+	known  map[string]*budgetBookmark // by budget
+	left   []rest.Partition
 	listed bool // the months of the budget at hand are known
-	step   int  // tells the bookmarks of walks that were not finished apart
+	step   int  // makes the bookmarks of unfinished walks different
 }
 
-// base is that in which bits are written down.
-const base = 36
+// bitsetBase is that in which bits are written down.
+const bitsetBase = 36
 
-func (m *monthly) page(ctx context.Context, at connectorkit.Cursor) (connectorkit.Page, error) {
+func (m *monthCategories) fetchNextPage(ctx context.Context, at connectorkit.Cursor) (connectorkit.Page, error) {
 	if m.walk == nil {
-		w := &monthWalk{known: map[string]*memory{}}
+		w := &monthCategoryWalk{known: map[string]*budgetBookmark{}}
 		w.step, _ = strconv.Atoi(at["step"]) // absent after a walk that was finished
 		if json.Unmarshal([]byte(at["budgets"]), &w.known) != nil || w.known == nil {
-			w.known = map[string]*memory{}
+			w.known = map[string]*budgetBookmark{}
 		}
 		var err error
-		if w.left, err = m.budgets(ctx); err != nil {
+		if w.left, err = budgets(ctx, m.run); err != nil {
 			return connectorkit.Page{}, err
 		}
 		m.walk = w
@@ -57,25 +64,26 @@ func (m *monthly) page(ctx context.Context, at connectorkit.Cursor) (connectorki
 	w := m.walk
 	for len(w.left) > 0 {
 		budget := w.left[0]
-		if w.known[budget] == nil {
-			w.known[budget] = &memory{}
+		if w.known[budget.ID] == nil {
+			w.known[budget.ID] = &budgetBookmark{}
 		}
-		records, asked, err := m.next(ctx, budget, w.known[budget])
+		records, asked, err := m.requestNextMonth(ctx, budget, w.known[budget.ID])
 		if err != nil {
 			return connectorkit.Page{}, err
 		}
 		if asked {
-			return w.answer(records, true), nil
+			return w.pageWithCursor(records, true), nil
 		}
 		w.left, w.listed = w.left[1:], false
 	}
-	return w.answer(nil, false), nil
+	return w.pageWithCursor(nil, false), nil
 }
 
-// next makes the next request of a budget; it reports false when there is none.
-func (m *monthly) next(ctx context.Context, budget string, k *memory) ([]connectorkit.Record, bool, error) {
+// requestNextMonth makes the next request of a budget; it returns false when there is none.
+func (m *monthCategories) requestNextMonth(ctx context.Context, budget rest.Partition,
+	k *budgetBookmark) ([]connectorkit.Record, bool, error) {
 	if !m.walk.listed {
-		records, err := m.outline(ctx, budget, k)
+		records, err := m.planMonths(ctx, budget, k)
 		m.walk.listed = err == nil
 		return records, true, err
 	}
@@ -83,52 +91,51 @@ func (m *monthly) next(ctx context.Context, budget string, k *memory) ([]connect
 		return nil, false, nil
 	}
 	month := k.Left[0]
-	var wire struct {
-		Month *struct {
-			Categories *[]jsontext.Value `json:"categories"`
-		} `json:"month"`
-	}
-	err := m.get(ctx, m.below(budget, "months/"+month), nil, &wire)
+	path := "{plans}/{id}/months/" + month
+	rows, err := m.run.List(ctx, rest.Request{Path: path}, budget, "data.month.categories")
 	switch {
-	case vanished(err):
+	case isNotFound(err):
 		k.Left = k.Left[1:]
-		return k.forget(budget, month), true, nil
+		return k.deleteMonth(budget.ID, month), true, nil
 	case err != nil:
 		return nil, true, err
-	case wire.Month == nil || wire.Month.Categories == nil:
-		return nil, true, connectorkit.Fail(connectorkit.Malformed, errFrame)
 	}
 	k.Left = k.Left[1:]
-	return k.take(budget, month, *wire.Month.Categories), true, nil
+	return k.recordsOfMonth(budget.ID, month, rows), true, nil
 }
 
-// outline finds out which months are to be read.
-func (m *monthly) outline(ctx context.Context, budget string, k *memory) (records []connectorkit.Record, err error) {
-	got, err := m.since(ctx, budget, "months", "months", k.Knowledge)
+// planMonths finds out which months are to be read.
+func (m *monthCategories) planMonths(ctx context.Context, budget rest.Partition,
+	k *budgetBookmark) (records []connectorkit.Record, err error) {
+	since := ""
+	if k.Knowledge > 0 {
+		since = strconv.FormatInt(k.Knowledge, 10)
+	}
+	rows, knowledge, _, err := m.run.Changes(ctx, "months", budget, since)
 	switch {
-	case vanished(err):
-		return []connectorkit.Record{connectorkit.Unreadable("budget "+budget, nil)}, nil
+	case isNotFound(err):
+		return []connectorkit.Record{connectorkit.Unreadable("budget "+budget.ID, nil)}, nil
 	case err != nil:
 		return nil, err
 	}
-	for _, raw := range got.rows {
+	for _, item := range rows {
 		var row struct {
 			Month   string `json:"month"`
 			Deleted bool   `json:"deleted"`
 		}
-		undecoded := json.Unmarshal(raw, &row)
+		undecoded := json.Unmarshal(item.Raw, &row)
 		if _, err := time.Parse(time.DateOnly, row.Month); undecoded != nil || err != nil {
 			records = append(records, connectorkit.Unreadable("", undecoded))
 			continue
 		}
 		if row.Deleted {
-			records = append(records, k.forget(budget, row.Month)...)
+			records = append(records, k.deleteMonth(budget.ID, row.Month)...)
 			k.Left = slices.DeleteFunc(k.Left, func(month string) bool { return month == row.Month })
 			continue
 		}
 		k.Left = append(k.Left, row.Month)
 	}
-	recent := before(m.today)
+	recent := previousMonth(m.run.Now().UTC())
 	for month := range k.Had {
 		if month >= recent {
 			k.Left = append(k.Left, month)
@@ -137,21 +144,46 @@ func (m *monthly) outline(ctx context.Context, budget string, k *memory) (record
 	slices.Sort(k.Left)
 	slices.Reverse(k.Left)
 	k.Left = slices.Compact(k.Left)
-	k.Knowledge = got.knowledge
+	k.Knowledge, _ = strconv.ParseInt(knowledge, 10, 64) // zero asks for everything
 	return records, nil
 }
 
-// before is the month before that of a day.
-func before(day string) string {
-	t, err := time.Parse(time.DateOnly, day)
-	if err != nil {
-		return day // it comes from a clock
-	}
+// previousMonth is the month before that of a time.
+func previousMonth(t time.Time) string {
 	return time.Date(t.Year(), t.Month()-1, 1, 0, 0, 0, 0, time.UTC).Format(time.DateOnly)
 }
 
-// take makes records of a month's categories, and deletions of those that it had and has no more.
-func (k *memory) take(budget, month string, rows []jsontext.Value) (records []connectorkit.Record) {
+// isNotFound reports whether a single object does not exist.
+func isNotFound(err error) bool {
+	var refused *connectorkit.Error
+	return errors.As(err, &refused) && refused.Class == connectorkit.NotFound
+}
+
+func monthCategoryKey(budget, month, category string) string {
+	return budget + ":" + month + ":" + category
+}
+
+// readMonthCategories maps the categories of a month.
+var readMonthCategories = rest.Reader(manifestJSON, rest.Stream{Name: "month_categories",
+	Deleted: rest.Match{Path: "deleted"}, Fields: entityFields(rest.Fields{
+		"id":    rest.Joined(":", rest.FromPartition("id"), rest.FromPartition("month"), rest.From("id")),
+		"month": rest.FromPartition("month"), "category_id": rest.From("id"), "category_name": rest.From("name"),
+	})})
+
+// readMonthCategory reads a category of a month: its id and its record; no record when it is marked as deleted, no
+// id when it cannot be read.
+func readMonthCategory(budget, month string, raw jsontext.Value) (string, *connectorkit.Record) {
+	row := readMonthCategories(rest.Item{Raw: raw,
+		Partition: rest.Partition{Values: map[string]string{"id": budget, "month": month}}})
+	id := strings.TrimPrefix(row.Key, monthCategoryKey(budget, month, ""))
+	if row.Deleted {
+		return id, nil
+	}
+	return id, &row.Record
+}
+
+// recordsOfMonth makes records of a month's categories, and deletions of those that it had and has no more.
+func (k *budgetBookmark) recordsOfMonth(budget, month string, rows []jsontext.Value) (records []connectorkit.Record) {
 	has, whole := new(big.Int), true
 	for _, raw := range rows {
 		id, rec := readMonthCategory(budget, month, raw)
@@ -161,15 +193,15 @@ func (k *memory) take(budget, month string, rows []jsontext.Value) (records []co
 			whole = false
 			records = append(records, *rec)
 		default:
-			has.SetBit(has, k.place(id), 1)
+			has.SetBit(has, k.categoryIndex(id), 1)
 			records = append(records, *rec)
 		}
 	}
-	had := bits(k.Had[month])
+	had := parseBitset(k.Had[month])
 	if whole {
 		for i := range had.BitLen() {
 			if had.Bit(i) == 1 && has.Bit(i) == 0 && i < len(k.Categories) {
-				records = append(records, connectorkit.Delete(monthKey(budget, month, k.Categories[i])))
+				records = append(records, connectorkit.Delete(monthCategoryKey(budget, month, k.Categories[i])))
 			}
 		}
 	} else {
@@ -178,19 +210,19 @@ func (k *memory) take(budget, month string, rows []jsontext.Value) (records []co
 	if k.Had == nil {
 		k.Had = map[string]string{}
 	}
-	k.Had[month] = has.Text(base)
+	k.Had[month] = has.Text(bitsetBase)
 	return records
 }
 
-// forget deletes everything of a month.
-func (k *memory) forget(budget, month string) []connectorkit.Record {
-	records := k.take(budget, month, nil)
+// deleteMonth deletes everything of a month.
+func (k *budgetBookmark) deleteMonth(budget, month string) []connectorkit.Record {
+	records := k.recordsOfMonth(budget, month, nil)
 	delete(k.Had, month)
 	return records
 }
 
-// place is the number of a category.
-func (k *memory) place(id string) int {
+// categoryIndex is the number of a category.
+func (k *budgetBookmark) categoryIndex(id string) int {
 	if i := slices.Index(k.Categories, id); i >= 0 {
 		return i
 	}
@@ -198,16 +230,16 @@ func (k *memory) place(id string) int {
 	return len(k.Categories) - 1
 }
 
-// bits reads what take wrote; anything else is none.
-func bits(text string) *big.Int {
-	n, ok := new(big.Int).SetString(text, base)
+// parseBitset parses an encoded bit set; anything else is empty.
+func parseBitset(text string) *big.Int {
+	n, ok := new(big.Int).SetString(text, bitsetBase)
 	if !ok || n.Sign() < 0 {
 		return new(big.Int)
 	}
 	return n
 }
 
-func (w *monthWalk) answer(records []connectorkit.Record, more bool) connectorkit.Page {
+func (w *monthCategoryWalk) pageWithCursor(records []connectorkit.Record, more bool) connectorkit.Page {
 	text, err := json.Marshal(w.known, json.Deterministic(true))
 	if err != nil {
 		text = []byte("{}") // plain values have no such error
@@ -218,16 +250,16 @@ func (w *monthWalk) answer(records []connectorkit.Record, more bool) connectorki
 		out.Next["step"] = strconv.Itoa(w.step)
 		return out
 	}
-	out.Whole = &connectorkit.Whole{Keys: w.keys, Gone: connectorkit.AllGone} // each month is one answer
+	out.Whole = &connectorkit.Whole{Keys: w.storedKeys, Gone: connectorkit.AllKeysGone} // each month is one answer
 	return out
 }
 
-// keys yields the key of every category of every month.
-func (w *monthWalk) keys(yield func(string) bool) {
+// storedKeys yields the key of every category of every month.
+func (w *monthCategoryWalk) storedKeys(yield func(string) bool) {
 	for budget, k := range w.known {
 		for month, text := range k.Had {
-			for had, i := bits(text), 0; i < min(had.BitLen(), len(k.Categories)); i++ {
-				if had.Bit(i) == 1 && !yield(monthKey(budget, month, k.Categories[i])) {
+			for had, i := parseBitset(text), 0; i < min(had.BitLen(), len(k.Categories)); i++ {
+				if had.Bit(i) == 1 && !yield(monthCategoryKey(budget, month, k.Categories[i])) {
 					return
 				}
 			}

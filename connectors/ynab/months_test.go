@@ -14,13 +14,13 @@ func FuzzMemory(f *testing.F) {
 	f.Add([]byte(`{"h":{"2026-01-01":"-zz"}}`), []byte(`[{"id":"a"},{"id":"a"},{"deleted":true,"id":"b"}]`))
 	f.Add([]byte(`{"h":{"2026-01-01":"zzzzzzzz"}}`), []byte(`[1]`))
 	f.Fuzz(func(t *testing.T, bookmark, answer []byte) {
-		var k memory
+		var k budgetBookmark
 		var rows []jsontext.Value
 		if json.Unmarshal(bookmark, &k) != nil || json.Unmarshal(answer, &rows) != nil {
 			return
 		}
 		const month = "2026-01-01"
-		k.take("budget", month, rows)
+		k.recordsOfMonth("budget", month, rows)
 		there, unread := map[string]bool{}, false
 		for _, raw := range rows {
 			id, rec := readMonthCategory("budget", month, raw)
@@ -29,10 +29,10 @@ func FuzzMemory(f *testing.F) {
 			}
 			unread = unread || rec != nil && id == ""
 		}
-		if again := k.take("budget", month, rows); len(again) > len(rows) {
+		if again := k.recordsOfMonth("budget", month, rows); len(again) > len(rows) {
 			t.Errorf("%d records of %d rows", len(again), len(rows))
 		}
-		if gone := k.forget("budget", month); !unread && len(gone) != len(there) {
+		if gone := k.deleteMonth("budget", month); !unread && len(gone) != len(there) {
 			t.Errorf("%d deletions of %d categories", len(gone), len(there))
 		}
 	})

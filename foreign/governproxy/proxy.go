@@ -84,8 +84,8 @@ func (p *Proxy) place() int64 {
 	return p.o.Place()
 }
 
-// Start returns a proxy that listens on a port of loopback.
-func Start(o Options) (*Proxy, error) {
+// StartProxy returns a proxy that listens on a port of loopback.
+func StartProxy(o Options) (*Proxy, error) {
 	p, err := New(o)
 	if err != nil {
 		return nil, err

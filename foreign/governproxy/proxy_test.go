@@ -41,7 +41,7 @@ func started(t *testing.T, handler http.HandlerFunc, o Options) (*Proxy, *httpte
 		return way
 	}
 	o.Transport = server.Client().Transport
-	p, err := Start(o)
+	p, err := StartProxy(o)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -15,7 +15,11 @@ import (
 const maxRedirects = 5
 
 // deliveryMode is how to wait for a response and how to return it.
-type deliveryMode struct{ stream, patient bool }
+type deliveryMode struct {
+	stream, patient bool
+	noRedirect      bool
+	classify        func(*Response) error // replaces that of the options; nil means theirs
+}
 
 // followRedirects adds the common headers, sends the request and follows redirects. Each redirect passes through
 // the sender like any other request.
@@ -37,7 +41,7 @@ func (c *Client) followRedirects(ctx context.Context, req *http.Request, how del
 			return resp, err
 		}
 		next, ok := c.redirectRequest(req, resp)
-		if !ok || hop == maxRedirects {
+		if !ok || hop == maxRedirects || how.noRedirect {
 			return nil, &Error{Kind: Redirected, err: errBadRedirect}
 		}
 		req = next
@@ -61,7 +65,7 @@ func (c *Client) send(ctx context.Context, req *http.Request, how deliveryMode) 
 				Cut:       brokeBeforeResponse(err),
 			}, err
 		}
-		if o, err = c.classify(answer); o.Kind == governor.Throttled || o.Kind == governor.Failed {
+		if o, err = c.classify(answer, how.classify); o.Kind == governor.Throttled || o.Kind == governor.Failed {
 			answer.discard()
 		}
 		return o, err

@@ -94,6 +94,13 @@ type Request struct {
 	// After such a request has timed out, later ones wait only one timeout, until the provider has responded to a
 	// patient request.
 	Patient bool
+	// Classify replaces Options.Classify for the response to this request. Nil means that of the options.
+	Classify func(*Response) error
+	// NoRedirect makes every redirect an error, for a request with a secret in its body.
+	NoRedirect bool
+	// Renew is called once if the response is an error. It returns the request to send instead, for example with a
+	// fresh credential, or the final error. Nil means that every error is final.
+	Renew func(ctx context.Context, resp *Response, refused error) (*Request, error)
 }
 
 // Response is the response to a request.
@@ -163,6 +170,18 @@ func (c *Client) Get(ctx context.Context, path string, query url.Values) (*Respo
 //
 // Do retries requests of every method, because collectors only read.
 func (c *Client) Do(ctx context.Context, r Request) (*Response, error) {
+	resp, err := c.do(ctx, r)
+	if err == nil || r.Renew == nil || resp == nil || ctx.Err() != nil {
+		return resp, err
+	}
+	again, err := r.Renew(ctx, resp, err)
+	if err != nil {
+		return resp, err
+	}
+	return c.do(ctx, *again)
+}
+
+func (c *Client) do(ctx context.Context, r Request) (*Response, error) {
 	target, err := c.target(r)
 	if err != nil {
 		return nil, err
@@ -172,7 +191,8 @@ func (c *Client) Do(ctx context.Context, r Request) (*Response, error) {
 		return nil, errors.New("request is malformed: check method and path")
 	}
 	req.Header = canonicalHeader(nil, r.Header)
-	resp, err := c.followRedirects(ctx, req, deliveryMode{stream: r.Stream, patient: r.Patient})
+	resp, err := c.followRedirects(ctx, req, deliveryMode{stream: r.Stream, patient: r.Patient,
+		classify: r.Classify, noRedirect: r.NoRedirect})
 	if err != nil {
 		resp.discard()
 	}

@@ -37,7 +37,7 @@ func serve(t *testing.T, h http.HandlerFunc, o Options) *Client {
 	return c
 }
 
-func kindOf(t *testing.T, err error) Kind {
+func kindOf(t *testing.T, err error) FailureKind {
 	t.Helper()
 	var e *Error
 	if !errors.As(err, &e) {

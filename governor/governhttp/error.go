@@ -6,28 +6,28 @@ import (
 	"net/url"
 )
 
-// Kind is the reason why there is no usable response.
-type Kind string
+// FailureKind is the reason why there is no usable response.
+type FailureKind string
 
 const (
 	// Timeout means that the attempt made no progress for Options.Timeout.
-	Timeout Kind = "timeout"
+	Timeout FailureKind = "timeout"
 	// Network means that the connection failed or broke.
-	Network Kind = "network"
+	Network FailureKind = "network"
 	// Unreachable means that no connection could be made.
-	Unreachable Kind = "unreachable"
+	Unreachable FailureKind = "unreachable"
 	// TooLarge means that the body exceeds Options.MaxBody.
-	TooLarge Kind = "too_large"
+	TooLarge FailureKind = "too_large"
 	// Redirected means that the provider redirected the request to another host, or too often.
-	Redirected Kind = "redirected"
+	Redirected FailureKind = "redirected"
 	// Unusable means that the transport cannot send requests any more.
-	Unusable Kind = "unusable"
+	Unusable FailureKind = "unusable"
 )
 
 // Error describes an attempt without a usable response. Its text contains no URL, because query parameters may be
 // secret.
 type Error struct {
-	Kind Kind
+	Kind FailureKind
 	Host string // host that could not be reached; empty for other kinds
 	err  error
 }
@@ -66,7 +66,10 @@ func attemptError(caller, attempt context.Context, err error) error {
 		return context.Cause(caller)
 	}
 	err = WithoutURL(err)
+	var own *Error
 	switch {
+	case errors.As(err, &own):
+		return own
 	case errors.Is(err, errBadRedirect):
 		return &Error{Kind: Redirected, err: err}
 	case errors.Is(err, ErrUnusable):

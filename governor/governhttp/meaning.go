@@ -27,10 +27,13 @@ func Meaning(r *Response) governor.Kind {
 // classify returns the outcome of a response. The connector's error decides by its method Kind() governor.Kind,
 // otherwise Meaning does. A response that the connector considers an error is never a success, because an error
 // must not make requests faster.
-func (c *Client) classify(r *Response) (governor.Outcome, error) {
+func (c *Client) classify(r *Response, own func(*Response) error) (governor.Outcome, error) {
 	kind, err := Meaning(r), error(nil)
-	if c.opt.Classify != nil && !isRedirect(r) {
-		err = c.opt.Classify(r)
+	if own == nil {
+		own = c.opt.Classify
+	}
+	if own != nil && !isRedirect(r) {
+		err = own(r)
 		kind = declaredKind(err, kind)
 	} else if kind == governor.Throttled || kind == governor.Failed {
 		err = fmt.Errorf("the provider answered with status %d", r.Status)

@@ -77,7 +77,7 @@ func TestClassificationDecidesTheKind(t *testing.T) {
 		{503, kinded(governor.Failed), governor.Failed},
 	} {
 		client := &Client{opt: Options{Classify: func(*Response) error { return c.err }}}
-		o, err := client.classify(&Response{Status: c.status})
+		o, err := client.classify(&Response{Status: c.status}, nil)
 		if o.Kind != c.want || err != c.err {
 			t.Errorf("%d classified as %v: kind %d with %v, want %d", c.status, c.err, o.Kind, err, c.want)
 		}
@@ -137,7 +137,7 @@ func TestSpentQuotaIsAGate(t *testing.T) {
 
 func TestUnusableAnswersAreNotRepeatedInVain(t *testing.T) {
 	t.Parallel()
-	for kind, want := range map[Kind]governor.Kind{
+	for kind, want := range map[FailureKind]governor.Kind{
 		Timeout: governor.Failed, Network: governor.Failed, TooLarge: governor.Rejected, Redirected: governor.Rejected,
 	} {
 		if got := failureKind(&Error{Kind: kind, err: errProvider}); got != want {

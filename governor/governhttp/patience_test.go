@@ -42,7 +42,7 @@ func TestSlowBodyIsReadToItsEnd(t *testing.T) {
 		for _, body := range []struct {
 			size  int
 			pause time.Duration
-			want  Kind
+			want  FailureKind
 			took  time.Duration
 		}{
 			{1 << 10, 100 * time.Millisecond, "", 1024 * 100 * time.Millisecond}, // ten kilobytes a second, for two timeouts

@@ -26,18 +26,19 @@ const (
 func newTransport(
 	connections int,
 	dial func(ctx context.Context, network, address string) (net.Conn, error),
-) *http.Transport {
+) http.RoundTripper {
 	if dial == nil {
 		dial = (&net.Dialer{KeepAlive: 30 * time.Second}).DialContext
 	}
 	own := http.DefaultTransport.(*http.Transport).Clone()
 	own.MaxIdleConnsPerHost, own.TLSHandshakeTimeout = connections, connectTimeout
+	own.DisableCompression = true // see unpacker
 	own.DialContext = func(ctx context.Context, network, address string) (net.Conn, error) {
 		ctx, cancel := context.WithTimeout(ctx, connectTimeout)
 		defer cancel()
 		return dial(ctx, network, address)
 	}
-	return own
+	return unpacker{own}
 }
 
 // connectTrace records whether an attempt gets a connection.

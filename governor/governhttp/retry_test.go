@@ -9,9 +9,8 @@ import (
 	"testing/synctest"
 	"time"
 
-	"pgregory.net/rapid"
-
 	"github.com/pdpp-go/pdpp/governor"
+	"github.com/pdpp-go/pdpp/governor/internal/quickcheck"
 )
 
 func tokens(b governor.RetryBudget) func(*governor.Config) {
@@ -171,11 +170,11 @@ func TestOpenCircuitAnswersAtOnce(t *testing.T) {
 func TestErrorsNeverSpeedUp(t *testing.T) {
 	t.Parallel()
 	claim(t, "PB-A06")
-	rapid.Check(t, func(rt *rapid.T) {
-		bad := rapid.SliceOfN(rapid.SampledFrom([]governor.Outcome{failed, throttle, asking(0), asking(time.Second),
-			rejected}), 1, 40).
-			Draw(rt, "answers")
-		good := rapid.IntRange(0, 20).Draw(rt, "successes before")
+	quickcheck.Check(t, func(rt *quickcheck.T) {
+		bad := quickcheck.Slice(rt, "answers", 1, 40, func() governor.Outcome {
+			return quickcheck.Pick(rt, "answer", failed, throttle, asking(0), asking(time.Second), rejected)
+		})
+		good := rt.Int("successes before", 0, 20)
 		synctest.Test(t, func(t *testing.T) {
 			r := newRig(unbroken, attempts(1), func(c *governor.Config) { c.MaxWait, c.Longest = 0, 0 })
 			for range good {

@@ -60,3 +60,49 @@ func TestRefusedTokenIsRenewedOnce(t *testing.T) {
 		})
 	}
 }
+
+// Renew replaces a refused request once. NoRedirect makes a redirect an error, to the same host too.
+func TestRenewedRequest(t *testing.T) {
+	t.Parallel()
+	refused := errors.New("refused")
+	var seen []string
+	client := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		seen = append(seen, r.URL.Path)
+		switch r.URL.Path {
+		case "/old", "/older":
+			w.WriteHeader(http.StatusForbidden)
+		case "/moved":
+			http.Redirect(w, r, "/new", http.StatusTemporaryRedirect)
+		}
+	}, Options{Classify: func(r *Response) error {
+		if r.Status == http.StatusForbidden {
+			return refused
+		}
+		return nil
+	}})
+	replaceWith := func(path string) func(context.Context, *Response, error) (*Request, error) {
+		return func(_ context.Context, resp *Response, err error) (*Request, error) {
+			if resp.Status != http.StatusForbidden || path == "" {
+				return nil, err
+			}
+			return &Request{Path: path}, nil
+		}
+	}
+	for _, c := range []struct {
+		request Request
+		want    []string
+		ok      bool
+	}{
+		{Request{Path: "old", Renew: replaceWith("new")}, []string{"/old", "/new"}, true},
+		{Request{Path: "old", Renew: replaceWith("older")}, []string{"/old", "/older"}, false},
+		{Request{Path: "old", Renew: replaceWith("")}, []string{"/old"}, false},
+		{Request{Path: "new", Renew: replaceWith("old")}, []string{"/new"}, true},
+		{Request{Path: "moved"}, []string{"/moved", "/new"}, true},
+		{Request{Path: "moved", NoRedirect: true}, []string{"/moved"}, false},
+	} {
+		seen = nil
+		if _, err := client.Do(t.Context(), c.request); (err == nil) != c.ok || !slices.Equal(seen, c.want) {
+			t.Errorf("%s: requests %v, then %v", c.request.Path, seen, err)
+		}
+	}
+}

@@ -7,21 +7,21 @@ import (
 	"time"
 )
 
-// Source is the purpose of a wait.
-type Source string
+// WaitPurpose is the purpose of a wait.
+type WaitPurpose string
 
 const (
 	// Preflight is the wait before a request is sent for the first time.
-	Preflight Source = "preflight"
+	Preflight WaitPurpose = "preflight"
 	// Retry is the wait before a request is sent again.
-	Retry Source = "retry"
+	Retry WaitPurpose = "retry"
 	// Rest is the wait of a caller that waits for the end of a denial.
-	Rest Source = "rest"
+	Rest WaitPurpose = "rest"
 )
 
 // Wait is one wait for the provider. A sender waits once before a transmission, however often it sleeps.
 type Wait struct {
-	Source     Source
+	Source     WaitPurpose
 	For        time.Duration
 	ByProvider bool // the provider asked for it, by Retry-After or an exhausted quota
 }

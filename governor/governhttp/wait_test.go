@@ -9,9 +9,8 @@ import (
 	"testing/synctest"
 	"time"
 
-	"pgregory.net/rapid"
-
 	"github.com/pdpp-go/pdpp/governor"
+	"github.com/pdpp-go/pdpp/governor/internal/quickcheck"
 )
 
 // The time before a transmission is one wait. Nothing else on the path takes time: no budget, no circuit, no
@@ -19,11 +18,12 @@ import (
 func TestEachTransmissionHasOneWait(t *testing.T) {
 	t.Parallel()
 	claim(t, "RT-20", "RT-20.1")
-	rapid.Check(t, func(rt *rapid.T) {
-		outcomes := rapid.SliceOfN(rapid.SampledFrom([]governor.Outcome{
-			success, success, success, rejected, failed, throttle, asking(0), asking(2 * time.Second), asking(time.Hour),
-			{Kind: governor.Success, Quota: governor.Quota{Known: true, Reset: 3 * time.Second}},
-		}), 1, 30).Draw(rt, "outcomes")
+	quickcheck.Check(t, func(rt *quickcheck.T) {
+		lastOfQuota := governor.Outcome{Kind: governor.Success, Quota: governor.Quota{Known: true, Reset: 3 * time.Second}}
+		outcomes := quickcheck.Slice(rt, "outcomes", 1, 30, func() governor.Outcome {
+			return quickcheck.Pick(rt, "outcome", success, success, success, rejected, failed, throttle, asking(0),
+				asking(2*time.Second), asking(time.Hour), lastOfQuota)
+		})
 		run := &governor.RunBudget{WallClock: 10 * time.Hour}
 		synctest.Test(t, func(t *testing.T) {
 			r := newRig(func(c *governor.Config) { c.Run = run })

@@ -1,7 +1,6 @@
-// Package blob keeps files by their content: what a record refers to and is too large, or too
-// foreign, to be part of it. A file is named by the SHA-256 of what it holds, written whole or
-// not at all, and there before anything refers to it. Which records do, a database knows; Sweep
-// takes away what none does.
+// Package blob stores files by their content: data of records that is too large, or not JSON. A file is named by its
+// SHA-256, written completely or not at all, and durable before any record refers to it. The database knows the
+// references; Sweep removes files without one.
 package blob
 
 import (
@@ -11,41 +10,40 @@ import (
 	"time"
 )
 
-// ErrNotFound says that no file has this content.
-var ErrNotFound = errors.New("there is no such file")
+// ErrNotFound means that there is no file with this hash.
+var ErrNotFound = errors.New("no such file")
 
-// Place keeps files. Methods are safe for concurrent use, by several processes too.
-type Place interface {
-	// Put keeps what r gives, to its end, and names it. The file is durable when it returns; an
-	// error, of r too, leaves none. One that is there already is as young as a new one then.
+// Storage stores files. Methods are safe for concurrent use, also by several processes.
+type Storage interface {
+	// Put stores the content of r and returns its hash. The file is durable when Put returns; an error, also of r,
+	// leaves none. Putting an existing file again renews its age.
 	Put(ctx context.Context, r io.Reader) (sha256 string, bytes int64, err error)
-	// Open gives the content; ErrNotFound when there is none. It is read until it is closed, also
-	// when ctx has ended.
+	// Open returns the content, or ErrNotFound. It can be read until it is closed, even after ctx has ended.
 	Open(ctx context.Context, sha256 string) (File, error)
-	// Stat tells size and age; ErrNotFound when there is none.
-	Stat(ctx context.Context, sha256 string) (Entry, error)
-	// Remove takes a file away, if it is there.
+	// Stat returns size and age, or ErrNotFound.
+	Stat(ctx context.Context, sha256 string) (StoredFile, error)
+	// Remove deletes a file, if it exists.
 	Remove(ctx context.Context, sha256 string) error
-	// List hands over every file, in any order, and what an interrupted Put left before the
-	// given time is gone when it returns.
-	List(ctx context.Context, before time.Time, use func(Entry) error) error
+	// List calls use for every file, in any order. It also deletes what an interrupted Put left before the given
+	// time.
+	List(ctx context.Context, before time.Time, use func(StoredFile) error) error
 }
 
-// File is the content of a file, to be read from anywhere.
+// File is the content of a file, with random access.
 type File interface {
 	io.ReadSeekCloser
 	Bytes() int64
 }
 
-// Entry is a file of a place.
-type Entry struct {
+// StoredFile describes a stored file.
+type StoredFile struct {
 	SHA256 string
 	Bytes  int64
-	At     time.Time // of the last Put
+	At     time.Time // time of the last Put
 }
 
-// Missing gives those of the hashes that a place has no file for.
-func Missing(ctx context.Context, p Place, hashes []string) (missing []string, err error) {
+// MissingFiles returns those of the hashes that have no file.
+func MissingFiles(ctx context.Context, p Storage, hashes []string) (missing []string, err error) {
 	for _, h := range hashes {
 		_, err := p.Stat(ctx, h)
 		if errors.Is(err, ErrNotFound) {

@@ -15,38 +15,38 @@ import (
 	"github.com/pdpp-go/pdpp/protocol"
 )
 
-// Folder is a place on a disk: ab/abcdef... below Dir, and what is being written in tmp. Several
-// machines may share it. It is made with the first file.
-type Folder struct{ Dir string }
+// FolderStorage stores files on a disk: ab/abcdef... below Dir, and unfinished files in tmp. Several machines may
+// share it. The folder is created with the first file.
+type FolderStorage struct{ Dir string }
 
-var _ Place = Folder{}
+var _ Storage = FolderStorage{}
 
 const (
-	unfinished = "tmp" // no beginning of a hash
-	copyBuffer = 256 << 10
+	unfinishedFolder = "tmp" // not a prefix of a hash
+	copyBufferSize   = 256 << 10
 )
 
-func (f Folder) path(hash string) (string, error) {
+func (f FolderStorage) blobPath(hash string) (string, error) {
 	if !protocol.IsBlobHash(hash) {
 		return "", ErrNotFound
 	}
 	return filepath.Join(f.Dir, hash[:2], hash), nil
 }
 
-func (f Folder) Put(ctx context.Context, r io.Reader) (hash string, n int64, err error) {
-	if err := os.MkdirAll(filepath.Join(f.Dir, unfinished), 0o700); err != nil {
+func (f FolderStorage) Put(ctx context.Context, r io.Reader) (hash string, n int64, err error) {
+	if err := os.MkdirAll(filepath.Join(f.Dir, unfinishedFolder), 0o700); err != nil {
 		return "", 0, fmt.Errorf("make the folder of files: %w", err)
 	}
-	tmp, err := os.CreateTemp(filepath.Join(f.Dir, unfinished), "put-")
+	tmp, err := os.CreateTemp(filepath.Join(f.Dir, unfinishedFolder), "put-")
 	if err != nil {
 		return "", 0, fmt.Errorf("begin a file: %w", err)
 	}
 	defer func() {
 		_ = tmp.Close()
-		_ = os.Remove(tmp.Name()) // it has another name when all went well
+		_ = os.Remove(tmp.Name()) // fails harmlessly after the rename
 	}()
 	sum := sha256.New()
-	n, err = io.CopyBuffer(onlyWriter{io.MultiWriter(tmp, sum)}, readerWith{ctx, r}, make([]byte, copyBuffer))
+	n, err = io.CopyBuffer(writerOnly{io.MultiWriter(tmp, sum)}, contextReader{ctx, r}, make([]byte, copyBufferSize))
 	if err != nil {
 		return "", 0, fmt.Errorf("copy a file: %w", err)
 	}
@@ -54,12 +54,13 @@ func (f Folder) Put(ctx context.Context, r io.Reader) (hash string, n int64, err
 	if err := tmp.Sync(); err != nil {
 		return "", 0, fmt.Errorf("write a file out: %w", err)
 	}
-	return hash, n, f.adopt(tmp.Name(), hash)
+	return hash, n, f.adoptFile(tmp.Name(), hash)
 }
 
-// adopt gives a whole file on the same disk its name. One that is there is replaced by its equal.
-func (f Folder) adopt(tmp, hash string) error {
-	path, err := f.path(hash)
+// adoptFile renames a complete file on the same disk to its hash. An existing file has the same content and is
+// replaced.
+func (f FolderStorage) adoptFile(tmp, hash string) error {
+	path, err := f.blobPath(hash)
 	if err != nil {
 		return err
 	}
@@ -78,8 +79,8 @@ func (f Folder) adopt(tmp, hash string) error {
 	return syncDir(dir)
 }
 
-func (f Folder) Open(_ context.Context, hash string) (File, error) {
-	path, err := f.path(hash)
+func (f FolderStorage) Open(_ context.Context, hash string) (File, error) {
+	path, err := f.blobPath(hash)
 	if err != nil {
 		return nil, err
 	}
@@ -105,23 +106,23 @@ type folderFile struct {
 
 func (f folderFile) Bytes() int64 { return f.size }
 
-func (f Folder) Stat(_ context.Context, hash string) (Entry, error) {
-	path, err := f.path(hash)
+func (f FolderStorage) Stat(_ context.Context, hash string) (StoredFile, error) {
+	path, err := f.blobPath(hash)
 	if err != nil {
-		return Entry{}, err
+		return StoredFile{}, err
 	}
 	info, err := os.Lstat(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return Entry{}, ErrNotFound
+		return StoredFile{}, ErrNotFound
 	}
 	if err != nil {
-		return Entry{}, fmt.Errorf("measure a file: %w", err)
+		return StoredFile{}, fmt.Errorf("measure a file: %w", err)
 	}
-	return Entry{SHA256: hash, Bytes: info.Size(), At: info.ModTime()}, nil
+	return StoredFile{SHA256: hash, Bytes: info.Size(), At: info.ModTime()}, nil
 }
 
-func (f Folder) Remove(_ context.Context, hash string) error {
-	path, err := f.path(hash)
+func (f FolderStorage) Remove(_ context.Context, hash string) error {
+	path, err := f.blobPath(hash)
 	if err != nil {
 		return err
 	}
@@ -131,7 +132,7 @@ func (f Folder) Remove(_ context.Context, hash string) error {
 	return nil
 }
 
-func (f Folder) List(ctx context.Context, before time.Time, use func(Entry) error) error {
+func (f FolderStorage) List(ctx context.Context, before time.Time, use func(StoredFile) error) error {
 	dirs, err := os.ReadDir(f.Dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -144,16 +145,16 @@ func (f Folder) List(ctx context.Context, before time.Time, use func(Entry) erro
 			continue
 		}
 		err := eachFile(ctx, filepath.Join(f.Dir, d.Name()), func(path string, info fs.FileInfo) error {
-			if d.Name() == unfinished {
+			if d.Name() == unfinishedFolder {
 				if info.ModTime().Before(before) {
 					return os.Remove(path)
 				}
 				return nil
 			}
 			if !protocol.IsBlobHash(info.Name()) || info.Name()[:2] != d.Name() {
-				return nil // not ours
+				return nil // not one of our files
 			}
-			return use(Entry{SHA256: info.Name(), Bytes: info.Size(), At: info.ModTime()})
+			return use(StoredFile{SHA256: info.Name(), Bytes: info.Size(), At: info.ModTime()})
 		})
 		if err != nil {
 			return err
@@ -162,7 +163,7 @@ func (f Folder) List(ctx context.Context, before time.Time, use func(Entry) erro
 	return nil
 }
 
-// eachFile reads a folder in parts, so that a full one does not fill the memory.
+// eachFile reads a folder in parts, so that a large one does not fill the memory.
 func eachFile(ctx context.Context, dir string, use func(path string, info fs.FileInfo) error) error {
 	d, err := os.Open(dir)
 	if err != nil {
@@ -183,7 +184,7 @@ func eachFile(ctx context.Context, dir string, use func(path string, info fs.Fil
 			}
 			info, err := n.Info()
 			if errors.Is(err, fs.ErrNotExist) || err == nil && !info.Mode().IsRegular() {
-				continue // it is gone, or none of ours
+				continue // removed meanwhile, or not one of our files
 			}
 			if err == nil {
 				err = use(filepath.Join(dir, n.Name()), info)
@@ -195,18 +196,20 @@ func eachFile(ctx context.Context, dir string, use func(path string, info fs.Fil
 	}
 }
 
-// readerWith ends with its context.
-type readerWith struct {
+// NewContextReader returns a reader that fails once ctx has ended.
+func NewContextReader(ctx context.Context, r io.Reader) io.Reader { return contextReader{ctx, r} }
+
+type contextReader struct {
 	ctx context.Context
 	r   io.Reader
 }
 
-func (r readerWith) Read(b []byte) (int, error) {
+func (r contextReader) Read(b []byte) (int, error) {
 	if err := r.ctx.Err(); err != nil {
 		return 0, err
 	}
 	return r.r.Read(b)
 }
 
-// onlyWriter hides what would take the buffer's place.
-type onlyWriter struct{ io.Writer }
+// writerOnly hides other methods of the writer, so that io.CopyBuffer uses its buffer.
+type writerOnly struct{ io.Writer }

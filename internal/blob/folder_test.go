@@ -13,10 +13,10 @@ import (
 	"github.com/pdpp-go/pdpp/internal/blob/blobtest"
 )
 
-// unfinished is the folder of what is being written.
-const unfinished = "tmp"
+// unfinished is the folder of unfinished files.
+const unfinishedFolder = "tmp"
 
-func put(t testing.TB, p blob.Place, content string) string {
+func put(t testing.TB, p blob.Storage, content string) string {
 	t.Helper()
 	hash, n, err := p.Put(context.Background(), strings.NewReader(content))
 	if err != nil || n != int64(len(content)) {
@@ -25,18 +25,18 @@ func put(t testing.TB, p blob.Place, content string) string {
 	return hash
 }
 
-// A folder is a place, and leaves nothing of what is unfinished.
+// TestFolder runs the suite and checks that nothing unfinished remains.
 func TestFolder(t *testing.T) {
-	p := blob.Folder{Dir: filepath.Join(t.TempDir(), "blobs")}
-	blobtest.Run(t, p)
-	if left, err := os.ReadDir(filepath.Join(p.Dir, unfinished)); len(left) > 0 || err != nil {
+	p := blob.FolderStorage{Dir: filepath.Join(t.TempDir(), "blobs")}
+	blobtest.RunSuite(t, p)
+	if left, err := os.ReadDir(filepath.Join(p.Dir, unfinishedFolder)); len(left) > 0 || err != nil {
 		t.Errorf("left behind: %v, %v", left, err)
 	}
 }
 
-// Odd names lead nowhere, although there is something.
-func TestOddNames(t *testing.T) {
-	p := blob.Folder{Dir: t.TempDir()}
+// TestInvalidNames checks that invalid names are not found, even if a path exists.
+func TestInvalidNames(t *testing.T) {
+	p := blob.FolderStorage{Dir: t.TempDir()}
 	secret := filepath.Join(p.Dir, "secret")
 	if err := os.WriteFile(secret, nil, 0o600); err != nil {
 		t.Fatal(err)
@@ -54,9 +54,9 @@ func TestOddNames(t *testing.T) {
 	}
 }
 
-// A damaged file is fixed by putting it again.
-func TestPutFixes(t *testing.T) {
-	p := blob.Folder{Dir: t.TempDir()}
+// TestPutRepairsDamagedFile checks that putting a damaged file again repairs it.
+func TestPutRepairsDamagedFile(t *testing.T) {
+	p := blob.FolderStorage{Dir: t.TempDir()}
 	hash := put(t, p, "content")
 	if err := os.WriteFile(filepath.Join(p.Dir, hash[:2], hash), []byte("rot"), 0o600); err != nil {
 		t.Fatal(err)
@@ -67,15 +67,15 @@ func TestPutFixes(t *testing.T) {
 	}
 }
 
-// register is what a database knows.
+// register is a Registry in memory.
 type register struct {
 	known     map[string]bool
 	forgotten []string
 	asked     time.Time
-	before    func(hash string) // runs when the place of a row is held
+	before    func(hash string) // runs while the row is locked
 }
 
-func (r *register) ForgetBlobs(_ context.Context, before time.Time) (bool, error) {
+func (r *register) PruneBlobs(_ context.Context, before time.Time) (bool, error) {
 	r.asked = before
 	if len(r.forgotten) == 0 {
 		return true, nil
@@ -94,7 +94,7 @@ func (r *register) UnknownBlobs(_ context.Context, hashes []string) (out []strin
 	return out, nil
 }
 
-func (r *register) WithoutBlob(_ context.Context, hash string, take func() error) error {
+func (r *register) LockUnknownBlob(_ context.Context, hash string, take func() error) error {
 	if r.before != nil {
 		r.before(hash)
 	}
@@ -104,10 +104,10 @@ func (r *register) WithoutBlob(_ context.Context, hash string, take func() error
 	return take()
 }
 
-// Only old files go that nothing knows, also what an interrupted Put left, and one that is put
-// again, or becomes known, at the last moment stays.
+// TestSweep checks that only old, unreferenced files and leftovers of an interrupted Put are removed. A file that is
+// put again or referenced at the last moment stays.
 func TestSweep(t *testing.T) {
-	p := blob.Folder{Dir: t.TempDir()}
+	p := blob.FolderStorage{Dir: t.TempDir()}
 	now := time.Now()
 	old := now.Add(-blob.OrphanAge - time.Minute)
 	age := func(path string) {
@@ -123,7 +123,7 @@ func TestSweep(t *testing.T) {
 			age(filepath.Join(p.Dir, hashes[name][:2], hashes[name]))
 		}
 	}
-	left := filepath.Join(p.Dir, unfinished, "put-1")
+	left := filepath.Join(p.Dir, unfinishedFolder, "put-1")
 	if err := os.WriteFile(left, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -131,7 +131,8 @@ func TestSweep(t *testing.T) {
 	if err := os.WriteFile(left+"0", nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	r := &register{known: map[string]bool{hashes["known"]: true, hashes["forgotten"]: true}, forgotten: []string{hashes["forgotten"]}}
+	r := &register{known: map[string]bool{hashes["known"]: true, hashes["forgotten"]: true},
+		forgotten: []string{hashes["forgotten"]}}
 	r.before = func(hash string) {
 		switch hash {
 		case hashes["again"]:

@@ -7,39 +7,38 @@ import (
 	"time"
 )
 
-// How long files stay that nothing refers to: one that was never committed, because its run may
-// still do so, and one whose last record is gone, because the record may come back.
+// How long files without references stay: one that was never committed, because its run may still commit it, and one
+// that lost its last record, because the record may come back.
 const (
 	OrphanAge       = 24 * time.Hour
 	UnreferencedAge = 30 * 24 * time.Hour
 )
 
-// Registry knows which files are referred to.
+// Registry knows which files are referenced.
 type Registry interface {
-	// ForgetBlobs forgets some files that no record has referred to since before.
-	ForgetBlobs(ctx context.Context, before time.Time) (done bool, err error)
-	// UnknownBlobs gives those of the hashes that are not known.
+	// PruneBlobs deletes the rows of some files that no record has referred to since before.
+	PruneBlobs(ctx context.Context, before time.Time) (done bool, err error)
+	// UnknownBlobs returns those of the hashes that have no row.
 	UnknownBlobs(ctx context.Context, hashes []string) ([]string, error)
-	// WithoutBlob calls take if no file of this content is known, and keeps it from becoming
-	// known meanwhile.
-	WithoutBlob(ctx context.Context, sha256 string, take func() error) error
+	// LockUnknownBlob calls take if the file has no row, and prevents that one is added meanwhile.
+	LockUnknownBlob(ctx context.Context, sha256 string, take func() error) error
 }
 
-// Swept counts what a sweep took away.
-type Swept struct {
+// SweepResult counts what a sweep removed.
+type SweepResult struct {
 	Files int
 	Bytes int64
 }
 
-// lookAtOnce is how many files are looked up together.
-const lookAtOnce = 500
+// lookupBatch is how many files are looked up together.
+const lookupBatch = 500
 
-// Sweep takes away what nothing refers to any more. A file goes only after its row, and no row
-// comes back while it goes, so that at every moment what a record refers to is there.
-func Sweep(ctx context.Context, p Place, known Registry, now time.Time) (swept Swept, err error) {
+// Sweep removes files without references. A file is removed only after its row, and no row can be added meanwhile, so
+// that referenced files always exist.
+func Sweep(ctx context.Context, p Storage, known Registry, now time.Time) (swept SweepResult, err error) {
 	for done := false; !done; {
-		if done, err = known.ForgetBlobs(ctx, now.Add(-UnreferencedAge)); err != nil {
-			return swept, fmt.Errorf("forget files: %w", err)
+		if done, err = known.PruneBlobs(ctx, now.Add(-UnreferencedAge)); err != nil {
+			return swept, fmt.Errorf("prune files: %w", err)
 		}
 	}
 	young := now.Add(-OrphanAge)
@@ -48,13 +47,13 @@ func Sweep(ctx context.Context, p Place, known Registry, now time.Time) (swept S
 		orphans, err := known.UnknownBlobs(ctx, old)
 		old = old[:0]
 		if err != nil {
-			return fmt.Errorf("look files up: %w", err)
+			return fmt.Errorf("look up files: %w", err)
 		}
 		for _, hash := range orphans {
-			err := known.WithoutBlob(ctx, hash, func() error {
+			err := known.LockUnknownBlob(ctx, hash, func() error {
 				e, err := p.Stat(ctx, hash)
 				if errors.Is(err, ErrNotFound) || err == nil && !e.At.Before(young) {
-					return nil // it is gone, or was put again meanwhile
+					return nil // removed, or put again meanwhile
 				}
 				if err == nil {
 					err = p.Remove(ctx, hash)
@@ -66,16 +65,16 @@ func Sweep(ctx context.Context, p Place, known Registry, now time.Time) (swept S
 				return err
 			})
 			if err != nil {
-				return fmt.Errorf("take a file away: %w", err)
+				return fmt.Errorf("remove a file: %w", err)
 			}
 		}
 		return nil
 	}
-	err = p.List(ctx, young, func(e Entry) error {
+	err = p.List(ctx, young, func(e StoredFile) error {
 		if !e.At.Before(young) {
 			return nil
 		}
-		if old = append(old, e.SHA256); len(old) == lookAtOnce {
+		if old = append(old, e.SHA256); len(old) == lookupBatch {
 			return look()
 		}
 		return nil

@@ -1,4 +1,4 @@
 package blob
 
-// syncDir has nothing to do: the system keeps names with the files.
+// syncDir does nothing: Windows persists names with the files.
 func syncDir(string) error { return nil }

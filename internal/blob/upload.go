@@ -14,43 +14,44 @@ import (
 	"github.com/pdpp-go/pdpp/protocol"
 )
 
-// Uploads takes files in pieces, from senders that know beforehand what they hold. What a sender has
-// brought is its own: that somebody else brought the same content says nothing to it.
-type Uploads interface {
-	// Received tells how much of a file has come from a sender, and whether all of it is kept.
-	Received(ctx context.Context, sender, sha256 string) (bytes int64, whole bool, err error)
-	// Receive takes the piece of a file that begins at offset, to the end of r, and tells what
-	// Received tells after it. What came before an error of r stays.
-	Receive(ctx context.Context, sender, sha256 string, total, offset int64, r io.Reader) (bytes int64, whole bool, err error)
+// UploadStorage receives files in pieces from senders that know the hash in advance. Uploads are separate per sender,
+// so that a sender learns nothing about the files of others.
+type UploadStorage interface {
+	// UploadProgress returns how much of a file a sender has sent, and whether the whole file is stored.
+	UploadProgress(ctx context.Context, sender, sha256 string) (bytes int64, whole bool, err error)
+	// ReceivePiece stores the piece of a file that begins at offset, up to the end of r, and returns the new
+	// progress. What arrived before an error of r stays.
+	ReceivePiece(ctx context.Context, sender, sha256 string, total, offset int64, r io.Reader) (bytes int64, whole bool,
+		err error)
 }
 
 var (
-	// ErrOffset says that a piece does not begin where the file ends so far.
-	ErrOffset = errors.New("the piece does not begin where the file ends")
-	// ErrContent says that a file holds something else than its sender said. It begins anew.
-	ErrContent = errors.New("the file does not hold what its sender said")
+	// ErrWrongOffset means that a piece does not start where the file ends so far.
+	ErrWrongOffset = errors.New("the piece does not begin where the file ends")
+	// ErrContentMismatch means that a file does not match its hash. The upload starts over.
+	ErrContentMismatch = errors.New("the file does not match its hash")
 )
 
-var _ Uploads = Folder{}
+var _ UploadStorage = FolderStorage{}
 
-// upload is where the pieces of a sender's file are put together. Beside it, once the file is kept, an
-// empty one stays as the proof that the sender had it. Both go by age, as all that is unfinished.
-func (f Folder) upload(sender, hash string) (path string, err error) {
+// uploadPath returns where the pieces of a sender's file are joined. Once the file is stored, an empty file next to
+// it proves that the sender had it. Both are removed by age, like everything unfinished.
+func (f FolderStorage) uploadPrefix(sender, hash string) (path string, err error) {
 	if !protocol.IsBlobHash(hash) {
 		return "", ErrNotFound
 	}
 	who := sha256.Sum256([]byte(sender))
-	return filepath.Join(f.Dir, unfinished, "upload-"+hex.EncodeToString(who[:12])+"-"+hash), nil
+	return filepath.Join(f.Dir, unfinishedFolder, "upload-"+hex.EncodeToString(who[:12])+"-"+hash), nil
 }
 
-const proof = ".kept"
+const proofSuffix = ".kept"
 
-func (f Folder) Received(ctx context.Context, sender, hash string) (int64, bool, error) {
-	path, err := f.upload(sender, hash)
+func (f FolderStorage) UploadProgress(ctx context.Context, sender, hash string) (int64, bool, error) {
+	path, err := f.uploadPrefix(sender, hash)
 	if err != nil {
 		return 0, false, err
 	}
-	if _, err := os.Lstat(path + proof); err == nil {
+	if _, err := os.Lstat(path + proofSuffix); err == nil {
 		if e, err := f.Stat(ctx, hash); err == nil {
 			return e.Bytes, true, nil
 		}
@@ -65,8 +66,10 @@ func (f Folder) Received(ctx context.Context, sender, hash string) (int64, bool,
 	return info.Size(), false, nil
 }
 
-func (f Folder) Receive(ctx context.Context, sender, hash string, total, offset int64, r io.Reader) (int64, bool, error) {
-	path, err := f.upload(sender, hash)
+func (f FolderStorage) ReceivePiece(
+	ctx context.Context, sender, hash string, total, offset int64, r io.Reader,
+) (int64, bool, error) {
+	path, err := f.uploadPrefix(sender, hash)
 	if err != nil {
 		return 0, false, err
 	}
@@ -84,35 +87,36 @@ func (f Folder) Receive(ctx context.Context, sender, hash string, total, offset 
 	}
 	have := info.Size()
 	if have != offset || total < offset {
-		return have, false, ErrOffset
+		return have, false, ErrWrongOffset
 	}
-	n, err := io.CopyBuffer(onlyWriter{part}, readerWith{ctx, io.LimitReader(r, total-offset)}, make([]byte, copyBuffer))
+	n, err := io.CopyBuffer(writerOnly{part}, contextReader{ctx, io.LimitReader(r, total-offset)},
+		make([]byte, copyBufferSize))
 	if have += n; err != nil {
-		return have, false, fmt.Errorf("take a piece: %w", err)
+		return have, false, fmt.Errorf("receive a piece: %w", err)
 	}
 	if have < total {
 		return have, false, nil
 	}
-	return have, true, f.settle(part, path, hash)
+	return have, true, f.finishUpload(part, path, hash)
 }
 
-// settle keeps an upload that has come to its end, if it is what it was said to be.
-func (f Folder) settle(part *os.File, path, hash string) error {
+// finishUpload stores a completed upload if it matches its hash.
+func (f FolderStorage) finishUpload(part *os.File, path, hash string) error {
 	if _, err := part.Seek(0, io.SeekStart); err != nil {
 		return fmt.Errorf("read an upload: %w", err)
 	}
 	sum := sha256.New()
-	if _, err := io.CopyBuffer(onlyWriter{sum}, part, make([]byte, copyBuffer)); err != nil {
+	if _, err := io.CopyBuffer(writerOnly{sum}, part, make([]byte, copyBufferSize)); err != nil {
 		return fmt.Errorf("read an upload: %w", err)
 	}
 	if hex.EncodeToString(sum.Sum(nil)) != hash {
-		return errors.Join(ErrContent, os.Remove(path))
+		return errors.Join(ErrContentMismatch, os.Remove(path))
 	}
 	if err := part.Sync(); err != nil {
 		return fmt.Errorf("write a file out: %w", err)
 	}
-	if err := os.WriteFile(path+proof, nil, 0o600); err != nil {
-		return fmt.Errorf("note an upload: %w", err)
+	if err := os.WriteFile(path+proofSuffix, nil, 0o600); err != nil {
+		return fmt.Errorf("record an upload: %w", err)
 	}
-	return f.adopt(path, hash)
+	return f.adoptFile(path, hash)
 }

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/pdpp-go/pdpp/internal/cli/failure"
 )
 
 // signedIn is a browser of the owner's.
@@ -23,7 +25,7 @@ func (s *served) bearer(token string) *visitor {
 	return s.visitor().with("Authorization", "Bearer "+token)
 }
 
-// A token does what it was made for and nothing else, and ends by itself.
+// A token allows only its scopes, and expires.
 func TestTokensHaveScopesAndAnEnd(t *testing.T) { onBoth(t, tokensHaveScopesAndAnEnd) }
 
 func tokensHaveScopesAndAnEnd(t *testing.T, vars map[string]string) {
@@ -39,13 +41,15 @@ func tokensHaveScopesAndAnEnd(t *testing.T, vars map[string]string) {
 		for _, c := range asked {
 			a := s.bearer(token).tell(c.method, c.path, map[string]any{"label": ""})
 			allowed := have == "all" || strings.Contains(have, c.scope)
-			refused := a.StatusCode == http.StatusForbidden && strings.Contains(a.body, "insufficient_scope") || a.StatusCode == http.StatusUnauthorized
+			refused := a.StatusCode == http.StatusForbidden && strings.Contains(a.body, "insufficient_scope") ||
+				a.StatusCode == http.StatusUnauthorized
 			if allowed == refused {
 				t.Errorf("%s with a token for %s: %d %s", c.path, have, a.StatusCode, a.body)
 			}
 		}
 	}
-	if code, _, errOut := s.pdpp("tokens", "create", "Odd", "--scope", "pear"); code != ExitUsage || !strings.Contains(errOut, "read, run, manage") {
+	if code, _, errOut := s.pdpp("tokens", "create", "Odd", "--scope", "pear"); code != failure.ExitUsage ||
+		!strings.Contains(errOut, "read, run, manage") {
 		t.Errorf("an unknown scope: %d %s", code, errOut)
 	}
 	ends := func(args ...string) *time.Time {
@@ -57,7 +61,7 @@ func tokensHaveScopesAndAnEnd(t *testing.T, vars map[string]string) {
 				Scopes    []string
 			}
 		}
-		if err := json.Unmarshal([]byte(out), &made); code != ExitOK || err != nil {
+		if err := json.Unmarshal([]byte(out), &made); code != failure.ExitOK || err != nil {
 			t.Fatalf("%d %s %v", code, errOut, err)
 		}
 		if strings.Join(made.Token.Scopes, " ") != "read run manage" {
@@ -115,7 +119,7 @@ func TestPasswordChangeEndsTokens(t *testing.T) {
 		s := serveLocal(t, map[string]string{"PDPP_OWNER_PASSWORD": servedPassword})
 		token, browser := s.token(), s.signedIn()
 		s.vars["PDPP_NEW_OWNER_PASSWORD"] = "a new long password"
-		if code, _, errOut := s.pdpp("password"); code != ExitOK {
+		if code, _, errOut := s.pdpp("password"); code != failure.ExitOK {
 			t.Fatalf("%d %s", code, errOut)
 		}
 		if a := s.bearer(token).get("/_ref/connections"); a.StatusCode != http.StatusUnauthorized {
@@ -136,7 +140,8 @@ func sessionsAreListedAndEnded(t *testing.T, vars map[string]string) {
 	s := serveLocal(t, vars)
 	mine := s.signedIn()
 	phone := s.visitor().with("X-Forwarded-For", "203.0.113.24").
-		with("User-Agent", "Mozilla/5.0 (iPhone; CPU iPhone OS 18_5 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/18.5 Mobile/15E148 Safari/604.1")
+		with("User-Agent", "Mozilla/5.0 (iPhone; CPU iPhone OS 18_5 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like "+
+			"Gecko) Version/18.5 Mobile/15E148 Safari/604.1")
 	phone.post("/login", "password", servedPassword)
 	type session struct {
 		ID         string    `json:"session_id"`
@@ -172,7 +177,9 @@ func sessionsAreListedAndEnded(t *testing.T, vars map[string]string) {
 	if there.ID == "" || there.Current {
 		t.Fatalf("%+v", all)
 	}
-	if page := mine.get("/settings/sign-in"); page.StatusCode != http.StatusOK || !strings.Contains(page.body, "Safari on iPhone") || !strings.Contains(page.body, "203.0.113.24") || !strings.Contains(page.body, "this browser") {
+	if page := mine.get("/settings/sign-in"); page.StatusCode != http.StatusOK ||
+		!strings.Contains(page.body, "Safari on iPhone") || !strings.Contains(page.body, "203.0.113.24") ||
+		!strings.Contains(page.body, "this browser") {
 		t.Errorf("the page: %d %s", page.StatusCode, page.body)
 	}
 	_, out, _ := s.pdpp("sessions")
@@ -193,7 +200,7 @@ func sessionsAreListedAndEnded(t *testing.T, vars map[string]string) {
 		t.Errorf("end the others: %d %s", a.StatusCode, a.body)
 	}
 	phone.post("/login", "password", servedPassword)
-	if code, _, errOut := s.pdpp("sessions", "end", "--all"); code != ExitOK {
+	if code, _, errOut := s.pdpp("sessions", "end", "--all"); code != failure.ExitOK {
 		t.Errorf("%d %s", code, errOut)
 	}
 	if a := mine.get("/"); a.StatusCode != http.StatusSeeOther {
@@ -211,18 +218,23 @@ func TestSensitiveActionsNeedFreshProof(t *testing.T) {
 		{"POST", "/_ref/deletions"}, {"POST", "/_ref/deletions/del_1/purge"}}
 	pages := []string{"/settings/tokens", "/settings/password", "/settings/recovery-codes"}
 	for _, c := range routes {
-		if a := v.tell(c.method, c.path, map[string]any{"label": "", "password": ""}); strings.Contains(a.body, "confirmation_required") {
+		if a := v.tell(c.method, c.path, map[string]any{"label": "", "password": ""}); strings.Contains(a.body,
+			"confirmation_required") {
 			t.Errorf("just signed in: %s: %d %s", c.path, a.StatusCode, a.body)
 		}
 	}
 	s.later(11 * time.Minute)
 	for _, c := range routes {
-		if a := v.tell(c.method, c.path, map[string]any{"label": "X", "password": "a new long password"}); a.StatusCode != http.StatusForbidden || !strings.Contains(a.body, "confirmation_required") {
+		if a := v.tell(c.method, c.path,
+			map[string]any{"label": "X", "password": "a new long password"}); a.StatusCode != http.StatusForbidden ||
+			!strings.Contains(a.body, "confirmation_required") {
 			t.Errorf("later: %s: %d %s", c.path, a.StatusCode, a.body)
 		}
 	}
 	for _, path := range pages {
-		if a := v.post(path, "label", "X", "next", "a new long password", "again", "a new long password"); a.StatusCode != http.StatusSeeOther || !strings.HasPrefix(a.Header.Get("Location"), "/confirm") {
+		if a := v.post(path, "label", "X", "next", "a new long password", "again",
+			"a new long password"); a.StatusCode != http.StatusSeeOther ||
+			!strings.HasPrefix(a.Header.Get("Location"), "/confirm") {
 			t.Errorf("later: %s: %d %s", path, a.StatusCode, a.Header.Get("Location"))
 		}
 	}
@@ -248,7 +260,8 @@ func TestSensitiveActionsNeedFreshProof(t *testing.T) {
 	if a := v.post("/confirm", "password", "a wrong password"); a.StatusCode != http.StatusUnauthorized {
 		t.Errorf("a wrong password: %d", a.StatusCode)
 	}
-	if a := v.post("/confirm", "password", servedPassword, "next", "/settings/sign-in"); a.StatusCode != http.StatusSeeOther || a.Header.Get("Location") != "/settings/sign-in" {
+	if a := v.post("/confirm", "password", servedPassword, "next",
+		"/settings/sign-in"); a.StatusCode != http.StatusSeeOther || a.Header.Get("Location") != "/settings/sign-in" {
 		t.Fatalf("confirm: %d %s", a.StatusCode, a.body)
 	}
 	if a := v.tell("POST", "/_ref/tokens", map[string]any{"label": "Made"}); a.StatusCode != http.StatusCreated {
@@ -260,7 +273,8 @@ func TestSensitiveActionsNeedFreshProof(t *testing.T) {
 	if a := v.post("/confirm", "password", servedPassword); a.StatusCode != http.StatusTooManyRequests {
 		t.Errorf("guessing: %d", a.StatusCode)
 	}
-	if a := s.visitor().post("/confirm", "password", servedPassword); a.StatusCode != http.StatusSeeOther || !strings.HasPrefix(a.Header.Get("Location"), "/login") {
+	if a := s.visitor().post("/confirm", "password", servedPassword); a.StatusCode != http.StatusSeeOther ||
+		!strings.HasPrefix(a.Header.Get("Location"), "/login") {
 		t.Errorf("a stranger: %d", a.StatusCode)
 	}
 }
@@ -272,7 +286,8 @@ func recoveryCodes(t *testing.T, vars map[string]string) {
 	s := serveLocal(t, vars)
 	var made struct{ Codes []string }
 	a := s.signedIn().tell("POST", "/_ref/recovery-codes", nil)
-	if err := json.Unmarshal([]byte(a.body), &made); err != nil || a.StatusCode != http.StatusCreated || len(made.Codes) != 10 {
+	if err := json.Unmarshal([]byte(a.body), &made); err != nil || a.StatusCode != http.StatusCreated ||
+		len(made.Codes) != 10 {
 		t.Fatalf("%d %s", a.StatusCode, a.body)
 	}
 	lost := s.visitor()
@@ -280,10 +295,12 @@ func recoveryCodes(t *testing.T, vars map[string]string) {
 	if a.StatusCode != http.StatusSeeOther || !strings.HasPrefix(a.Header.Get("Location"), "/settings/password") {
 		t.Fatalf("a code: %d %s %s", a.StatusCode, a.Header.Get("Location"), a.body)
 	}
-	if page := lost.get("/settings/password"); page.StatusCode != http.StatusOK || !strings.Contains(page.body, "New password") {
+	if page := lost.get("/settings/password"); page.StatusCode != http.StatusOK ||
+		!strings.Contains(page.body, "New password") {
 		t.Errorf("it asks for no password: %d", page.StatusCode)
 	}
-	if a := lost.post("/settings/password", "next", "a new long password", "again", "a new long password"); a.StatusCode != http.StatusSeeOther {
+	if a := lost.post("/settings/password", "next", "a new long password", "again",
+		"a new long password"); a.StatusCode != http.StatusSeeOther {
 		t.Errorf("the new password: %d %s", a.StatusCode, a.body)
 	}
 	if a := s.visitor().post("/login", "password", "a new long password"); a.StatusCode != http.StatusSeeOther {

@@ -7,12 +7,15 @@ import (
 	"testing"
 
 	"github.com/spf13/cobra"
+
+	"github.com/pdpp-go/pdpp/internal/cli/command"
+	"github.com/pdpp-go/pdpp/internal/cli/failure"
 )
 
-// commands gives every command of the program.
-func commands(root *cobra.Command) (out []*cobra.Command) {
+// commandTree returns every command of the program.
+func commandTree(root *cobra.Command) (out []*cobra.Command) {
 	for _, c := range root.Commands() {
-		out = append(append(out, c), commands(c)...)
+		out = append(append(out, c), commandTree(c)...)
 	}
 	return out
 }
@@ -26,17 +29,18 @@ func TestNamesAreCompleted(t *testing.T) {
 	s.must(os.WriteFile(filepath.Join(dir, "manifest.json"), []byte(nurseryManifest), 0o600))
 	s.must(os.WriteFile(filepath.Join(dir, "connector"), []byte("#!/bin/sh\n"), 0o755))
 	run := func(args ...string) string {
-		env, out, errOut := testEnv(t, nil, append(args, "--home", s.home)...)
-		if code := Main(env); code != ExitOK {
+		env, out, errOut := testEnvironment(t, nil, append(args, "--home", s.home)...)
+		if code := Main(env); code != failure.ExitOK {
 			t.Fatalf("%v: exit %d, %s%s", args, code, out, errOut)
 		}
 		return out.String()
 	}
 	run("grants", "create", "Almanac", "--stream", "cin_well/trees", "--purpose", "x")
 	run("tokens", "create", "Laptop")
-	shows := map[string]string{"CONNECTION": "cin_well", "CONNECTOR": "nursery", "STREAM": "trees", "GRANT": "Almanac", "TOKEN": "Laptop"}
+	shows := map[string]string{"CONNECTION": "cin_well", "CONNECTOR": "nursery", "STREAM": "trees", "GRANT": "Almanac",
+		"TOKEN": "Laptop"}
 	seen := 0
-	for _, c := range commands((&app{}).rootCommand()) {
+	for _, c := range commandTree(newRootCommand(&command.Invocation{})) {
 		fields := strings.Fields(c.Use)
 		if len(fields) < 2 || c.Hidden {
 			continue
@@ -51,8 +55,8 @@ func TestNamesAreCompleted(t *testing.T) {
 			if kind == "STREAM" {
 				args = append(args, "--connection", "cin_well")
 			}
-			env, out, _ := testEnv(t, map[string]string{"PDPP_HOME": s.home}, append(args, "")...)
-			if code := Main(env); code != ExitOK || !strings.Contains(out.String(), words) {
+			env, out, _ := testEnvironment(t, map[string]string{"PDPP_HOME": s.home}, append(args, "")...)
+			if code := Main(env); code != failure.ExitOK || !strings.Contains(out.String(), words) {
 				t.Errorf("%s: its %s is not completed: exit %d, %s", c.CommandPath(), kind, code, out)
 			}
 		}
@@ -62,10 +66,11 @@ func TestNamesAreCompleted(t *testing.T) {
 	}
 }
 
-// Flags that say opposite things are refused together, before anything is done.
+// Flags that contradict each other are rejected before anything is done.
 func TestFlagsThatExcludeEachOther(t *testing.T) {
 	for line, groups := range map[string][]string{
-		"run orchard": {"full-refresh recovery-only", "resource recovery-only", "due ask-anyway", "due connection", "due stream", "due resource", "due since", "due until", "due full-refresh", "due recovery-only",
+		"run orchard": {"full-refresh recovery-only", "resource recovery-only", "due ask-anyway", "due connection",
+			"due stream", "due resource", "due since", "due until", "due full-refresh", "due recovery-only",
 			"now due", "now connection", "now stream", "now since", "now until", "now full-refresh"},
 		"answer cin_well": {"cancel stdin", "cancel from-env", "stdin from-env"},
 		"backup file":     {"passphrase-stdin recipient", "passphrase-stdin plain", "recipient plain"},
@@ -75,7 +80,7 @@ func TestFlagsThatExcludeEachOther(t *testing.T) {
 		"select cin_well": {"resource all"},
 	} {
 		for _, group := range groups {
-			cmd, args, err := (&app{}).rootCommand().Find(strings.Fields(line))
+			cmd, args, err := newRootCommand(&command.Invocation{}).Find(strings.Fields(line))
 			if err != nil {
 				t.Fatal(err)
 			}

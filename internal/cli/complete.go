@@ -6,69 +6,83 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/pdpp-go/pdpp/internal/cli/command"
+	"github.com/pdpp-go/pdpp/internal/cli/maintenance"
+	"github.com/pdpp-go/pdpp/internal/cli/output"
+	"github.com/pdpp-go/pdpp/internal/cli/records"
 	"github.com/pdpp-go/pdpp/internal/owner/api"
 )
 
-// completeWithin bounds how long the shell waits for names at a key press.
-const completeWithin = 2 * time.Second
+// completionTimeout bounds how long the shell waits for completions.
+const completionTimeout = 2 * time.Second
 
-// names are what an argument can be, each with a word about it.
-type names func(ctx context.Context, o api.Owner) []cobra.Completion
+// nameLister returns the possible values of an argument, each with a description.
+type nameLister func(ctx context.Context, o api.Owner) []cobra.Completion
 
-// addCompletions lets the shell complete names that only the owner's data knows: of
-// connections, connectors, streams, grants and tokens.
-func (a *app) addCompletions(root *cobra.Command) {
-	of := map[string]names{
+// addCompletions adds shell completion for names of connections, connectors, streams, grants and tokens.
+func addCompletions(inv *command.Invocation, root *cobra.Command) {
+	streams := func(ctx context.Context, o api.Owner) []cobra.Completion { return streamNames(ctx, inv, o) }
+	of := map[string]nameLister{
 		"status": connectionNames, "why": connectionNames, "rename": connectionNames, "select": connectionNames,
 		"revoke": connectionNames, "delete": connectionNames, "cancel": connectionNames,
-		"answer": connectionNames, "rate": connectionNames, "support": connectionNames, "import": connectionNames, "imports": connectionNames,
-		"limits": connectionNames, "schedule set": connectionNames, "schedule pause": connectionNames, "schedule resume": connectionNames, "schedule remove": connectionNames,
+		"answer": connectionNames, "rate": connectionNames, "support": connectionNames, "import": connectionNames,
+		"imports": connectionNames,
+		"limits":  connectionNames, "schedule set": connectionNames, "schedule pause": connectionNames,
+		"schedule resume": connectionNames, "schedule remove": connectionNames,
 		"credential set": connectionNames, "credential show": connectionNames, "credential remove": connectionNames,
-		"connect": connectorNames, "connections add": connectorNames, "connectors confirm": connectorNames, "connectors set": connectorNames, "connectors show": connectorNames, "devices add": connectorNames, "run": func(ctx context.Context, o api.Owner) []cobra.Completion {
+		"connect": connectorNames, "connections add": connectorNames, "connectors confirm": connectorNames,
+		"connectors set": connectorNames, "connectors show": connectorNames, "connectors remove": connectorNames,
+		"devices add": connectorNames,
+		"run": func(ctx context.Context, o api.Owner) []cobra.Completion {
 			return append(connectionNames(ctx, o), connectorNames(ctx, o)...)
 		},
-		"records": a.streamNamesOf, "aggregate": a.streamNamesOf, "occurrences": a.streamNamesOf, "record": a.streamNamesOf, "export": a.streamNamesOf, "changes": a.streamNamesOf,
-		"state log": a.streamNamesOf, "state diff": a.streamNamesOf, "state rewind": a.streamNamesOf,
-		"searches rename": searchNames, "searches delete": searchNames,
-		"deletions show": deletionNames, "deletions undo": deletionNames, "deletions purge": deletionNames,
-		"deletions collect": deletionNames,
+		"records": streams, "aggregate": streams, "occurrences": streams, "record": streams, "export": streams,
+		"changes":   streams,
+		"state log": streams, "state diff": streams, "state rewind": streams,
+		"searches rename": records.CompleteSearches, "searches delete": records.CompleteSearches,
+		"deletions show": maintenance.CompleteDeletions, "deletions undo": maintenance.CompleteDeletions,
+		"deletions purge":   maintenance.CompleteDeletions,
+		"deletions collect": maintenance.CompleteDeletions,
 		"grants show":       grantNames, "grants revoke": grantNames, "tokens revoke": tokenNames,
 	}
-	a.complete(root, len(root.Name())+1, of)
+	completeArguments(inv, root, len(root.Name())+1, of)
 }
 
-func (a *app) complete(cmd *cobra.Command, skip int, of map[string]names) {
+func completeArguments(inv *command.Invocation, cmd *cobra.Command, skip int, of map[string]nameLister) {
 	if path := cmd.CommandPath(); len(path) > skip {
 		if list := of[path[skip:]]; list != nil && cmd.ValidArgsFunction == nil {
-			cmd.ValidArgsFunction = func(c *cobra.Command, args []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
+			cmd.ValidArgsFunction = func(c *cobra.Command, args []string,
+				_ string) ([]cobra.Completion, cobra.ShellCompDirective) {
 				switch {
 				case len(args) > 0 && c.Name() == "import":
 					return nil, cobra.ShellCompDirectiveDefault // files
 				case len(args) > 0 && c.Name() != "export":
 					return nil, cobra.ShellCompDirectiveNoFileComp
 				}
-				return a.completed(c.Context(), list)
+				return listCompletions(c.Context(), inv, list)
 			}
 		}
 	}
 	if cmd.Flags().Lookup("connection") != nil {
-		_ = cmd.RegisterFlagCompletionFunc("connection", func(c *cobra.Command, _ []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
-			return a.completed(c.Context(), connectionNames)
-		})
+		_ = cmd.RegisterFlagCompletionFunc("connection",
+			func(c *cobra.Command, _ []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
+				return listCompletions(c.Context(), inv, connectionNames)
+			})
 	}
 	for _, c := range cmd.Commands() {
-		a.complete(c, skip, of)
+		completeArguments(inv, c, skip, of)
 	}
 }
 
-// completed asks for names. Whatever goes wrong, the shell is told nothing.
-func (a *app) completed(ctx context.Context, list names) ([]cobra.Completion, cobra.ShellCompDirective) {
+// listCompletions returns no completions if an error occurs.
+func listCompletions(ctx context.Context, inv *command.Invocation,
+	list nameLister) ([]cobra.Completion, cobra.ShellCompDirective) {
 	if ctx == nil {
 		ctx = context.Background()
 	}
-	ctx, cancel := context.WithTimeout(ctx, completeWithin)
+	ctx, cancel := context.WithTimeout(ctx, completionTimeout)
 	defer cancel()
-	o, closeOwner, err := a.owner(ctx, mustExist)
+	o, closeOwner, err := inv.OpenOwner(ctx, command.MustExist)
 	if err != nil {
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
@@ -77,12 +91,12 @@ func (a *app) completed(ctx context.Context, list names) ([]cobra.Completion, co
 }
 
 func connectionNames(ctx context.Context, o api.Owner) (out []cobra.Completion) {
-	all, err := connectionsOf(ctx, o)
+	all, err := command.ActiveConnections(ctx, o)
 	if err != nil {
 		return nil
 	}
 	for _, c := range all {
-		out = append(out, cobra.CompletionWithDesc(c.ID, oneLine(c.DisplayName)))
+		out = append(out, cobra.CompletionWithDesc(c.ID, output.SingleLine(c.DisplayName)))
 	}
 	return out
 }
@@ -93,14 +107,14 @@ func connectorNames(ctx context.Context, o api.Owner) (out []cobra.Completion) {
 		return nil
 	}
 	for _, c := range all {
-		out = append(out, cobra.CompletionWithDesc(c.ID, oneLine(c.DisplayName)))
+		out = append(out, cobra.CompletionWithDesc(c.ID, output.SingleLine(c.DisplayName)))
 	}
 	return out
 }
 
-// streamNamesOf are the streams of --connection, or of the only connection.
-func (a *app) streamNamesOf(ctx context.Context, o api.Owner) (out []cobra.Completion) {
-	conn, err := pickOwned(ctx, o, a.connection, byFlag)
+// streamNames returns the streams of --connection, or of the only connection.
+func streamNames(ctx context.Context, inv *command.Invocation, o api.Owner) (out []cobra.Completion) {
+	conn, err := command.FindConnection(ctx, o, inv.Connection, command.ChooseByFlag)
 	if err != nil {
 		return nil
 	}
@@ -109,7 +123,7 @@ func (a *app) streamNamesOf(ctx context.Context, o api.Owner) (out []cobra.Compl
 		return nil
 	}
 	for _, s := range all {
-		out = append(out, cobra.CompletionWithDesc(s.Name, oneLine(s.Label)))
+		out = append(out, cobra.CompletionWithDesc(s.Name, output.SingleLine(s.Label)))
 	}
 	return out
 }
@@ -120,7 +134,7 @@ func grantNames(ctx context.Context, o api.Owner) (out []cobra.Completion) {
 		return nil
 	}
 	for _, g := range all {
-		out = append(out, cobra.CompletionWithDesc(g.ID, oneLine(g.ClientName)))
+		out = append(out, cobra.CompletionWithDesc(g.ID, output.SingleLine(g.ClientName)))
 	}
 	return out
 }
@@ -131,7 +145,7 @@ func tokenNames(ctx context.Context, o api.Owner) (out []cobra.Completion) {
 		return nil
 	}
 	for _, t := range all {
-		out = append(out, cobra.CompletionWithDesc(t.ID, oneLine(t.Label)))
+		out = append(out, cobra.CompletionWithDesc(t.ID, output.SingleLine(t.Label)))
 	}
 	return out
 }

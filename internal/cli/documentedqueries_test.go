@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/pdpp-go/pdpp/internal/cli/command"
 	"github.com/pdpp-go/pdpp/manifest"
 )
 
@@ -46,9 +47,17 @@ func declares(s *manifest.Stream, flag, field, operator string) bool {
 // stream of that name declares.
 func TestDocumentedQueriesWork(t *testing.T) {
 	t.Parallel()
-	operations, err := os.ReadFile("../../docs/operations.md")
-	if err != nil {
-		t.Fatal(err)
+	pages, err := filepath.Glob("../../docs/*/*.md")
+	if err != nil || len(pages) == 0 {
+		t.Fatalf("no documents: %v", err)
+	}
+	documents := ""
+	for _, page := range pages {
+		text, err := os.ReadFile(page)
+		if err != nil {
+			t.Fatal(err)
+		}
+		documents += string(text) + "\n"
 	}
 	paths, err := filepath.Glob("../../connectors/*/manifest.json")
 	if err != nil || len(paths) == 0 {
@@ -68,8 +77,14 @@ func TestDocumentedQueriesWork(t *testing.T) {
 			streams[m.Streams[i].Name] = append(streams[m.Streams[i].Name], &m.Streams[i])
 		}
 	}
+	help := ""
+	for _, c := range newRootCommand(&command.Invocation{}).Commands() {
+		if c.Name() == "aggregate" || c.Name() == "records" {
+			help += c.Example + "\n"
+		}
+	}
 	checked := 0
-	for line := range strings.Lines(string(operations) + "\n" + aggregateExamples + "\n" + recordsExamples) {
+	for line := range strings.Lines(documents + help) {
 		command := queryCommand.FindStringSubmatch(line)
 		flags := queryFlag.FindAllStringSubmatch(line, -1)
 		if command == nil && len(flags) == 0 || !strings.Contains(line, "pdpp") && !strings.Contains(line, "`--") {

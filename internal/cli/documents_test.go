@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/spf13/cobra"
+
+	"github.com/pdpp-go/pdpp/internal/cli/command"
 )
 
 var (
@@ -19,12 +21,12 @@ var (
 	alternation = regexp.MustCompile(`[|,]`)
 )
 
-// documentedCommands lists the commands that a document spells out.
-func documentedCommands(text string) (out []string) {
+// commandsInDocuments lists the commands that a document spells out.
+func commandsInDocuments(text string) (out []string) {
 	for _, pattern := range []*regexp.Regexp{codeSpan, codeLine} {
 		for _, m := range pattern.FindAllStringSubmatch(text, -1) {
 			line, _, _ := strings.Cut(m[1], "#")
-			line, _, _ = strings.Cut(line, "  ") // what follows says what it does
+			line, _, _ = strings.Cut(line, "  ") // the rest of the line is a description
 			out = append(out, strings.NewReplacer("[", "", "]", "", `"`, "").Replace(line))
 		}
 	}
@@ -35,9 +37,9 @@ func documentedCommands(text string) (out []string) {
 // text spells out is one.
 func TestDocumentedCommandsExist(t *testing.T) {
 	t.Parallel()
-	a := &app{out: io.Discard, errOut: io.Discard}
+	inv := &command.Invocation{Out: io.Discard, ErrOut: io.Discard}
 	texts := map[string]string{}
-	for _, pattern := range []string{"../../*.md", "../../docs/*.md", "../../docs/decisions/*.md"} {
+	for _, pattern := range []string{"../../*.md", "../../docs/*.md", "../../docs/*/*.md", "../../docs/*/*/*.md"} {
 		paths, err := filepath.Glob(pattern)
 		if err != nil {
 			t.Fatal(err)
@@ -50,14 +52,14 @@ func TestDocumentedCommandsExist(t *testing.T) {
 			texts[path] = string(b)
 		}
 	}
-	for _, c := range everyCommand(a.rootCommand()) {
+	for _, c := range checkEveryCommand(newRootCommand(inv)) {
 		texts["the help of "+c.CommandPath()] = c.Long + "\n" + strings.ReplaceAll(c.Example, "  pdpp", "    pdpp")
 	}
 	checked := 0
 	for name, text := range texts {
-		for _, line := range documentedCommands(text) {
+		for _, line := range commandsInDocuments(text) {
 			checked++
-			if why := a.notACommand(line); why != "" {
+			if why := notACommand(inv, line); why != "" {
 				t.Errorf("%s says %q: %s", name, line, why)
 			}
 		}
@@ -71,30 +73,30 @@ func TestDocumentedCommandsExist(t *testing.T) {
 		"pdpp status --frobnicate":       "no flag --frobnicate",
 		"pdpp schedule set X --every 6h": "",
 	} {
-		if got := a.notACommand(line); got != want {
+		if got := notACommand(inv, line); got != want {
 			t.Errorf("%s: %q, want %q", line, got, want)
 		}
 	}
 }
 
-func everyCommand(c *cobra.Command) []*cobra.Command {
+func checkEveryCommand(c *cobra.Command) []*cobra.Command {
 	out := []*cobra.Command{c}
 	for _, sub := range c.Commands() {
-		out = append(out, everyCommand(sub)...)
+		out = append(out, checkEveryCommand(sub)...)
 	}
 	return out
 }
 
-// notACommand says what is wrong with a spelt-out command, or nothing.
-func (a *app) notACommand(line string) string {
+// notACommand states what is wrong with a spelt-out command, or nothing.
+func notACommand(inv *command.Invocation, line string) string {
 	words := strings.Fields(line)[1:]
-	cmd := a.rootCommand()
+	cmd := newRootCommand(inv)
 	cmd.InitDefaultHelpFlag()
 	cmd.InitDefaultVersionFlag()
 	cmd.InitDefaultHelpCmd()
 	cmd.InitDefaultCompletionCmd()
 	for len(words) > 0 && cmd.HasSubCommands() && plainWord.MatchString(alternation.Split(words[0], 2)[0]) {
-		next := subcommand(cmd, alternation.Split(words[0], 2)[0])
+		next := findSubcommand(cmd, alternation.Split(words[0], 2)[0])
 		if next == nil {
 			if cmd.HasParent() && cmd.Runnable() && cmd.ValidateArgs(words[:1]) == nil {
 				break
@@ -104,14 +106,15 @@ func (a *app) notACommand(line string) string {
 		cmd, words = next, words[1:]
 	}
 	for _, w := range words {
-		if m := longFlag.FindStringSubmatch(w); m != nil && cmd.Flags().Lookup(m[1]) == nil && cmd.InheritedFlags().Lookup(m[1]) == nil {
+		if m := longFlag.FindStringSubmatch(w); m != nil && cmd.Flags().Lookup(m[1]) == nil &&
+			cmd.InheritedFlags().Lookup(m[1]) == nil {
 			return "no flag --" + m[1]
 		}
 	}
 	return ""
 }
 
-func subcommand(cmd *cobra.Command, name string) *cobra.Command {
+func findSubcommand(cmd *cobra.Command, name string) *cobra.Command {
 	for _, c := range cmd.Commands() {
 		if c.Name() == name || c.HasAlias(name) {
 			return c

@@ -7,8 +7,8 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
-	"github.com/pdpp-go/pdpp/internal/keep/store"
 	"github.com/pdpp-go/pdpp/internal/slice"
+	"github.com/pdpp-go/pdpp/internal/storage/store"
 )
 
 // What no run can fetch is listed too: "nothing is known to be missing" would be untrue.
@@ -23,7 +23,8 @@ func TestGapsListLosses(t *testing.T) {
 		TTL: time.Minute, Streams: []store.StreamSpec{{Name: "trees"}}, GrantID: "grant_1"}, s.ago(time.Hour))
 	s.must(err)
 	s.must(s.FinishRun(t.Context(), l, store.RunOutcome{Status: store.RunSucceeded, Event: slice.Event{Type: "run.over"},
-		Facts: jsontext.Value(`{"streams":[{"stream":"trees","collected":0,"checkpoint":"committed","skipped":{"reason":"replies_removed"}}]}`)}, s.ago(time.Hour)))
+		Facts: jsontext.Value(`{"streams":[{"stream":"trees","collected":0,"checkpoint":"committed",` +
+			`"skipped":{"reason":"replies_removed"}}]}`)}, s.ago(time.Hour)))
 	for _, args := range [][]string{{"gaps"}, {"gaps", "--connection", "cin_lost"}} {
 		if got := s.tell(args...); !strings.Contains(got, "No run can fetch this:") || !strings.Contains(got, "cin_lost") ||
 			!strings.Contains(got, "trees") || strings.Contains(got, "nothing is known") {

@@ -28,7 +28,10 @@ func (s *served) guess(as func(i int) *visitor) {
 // a browser that has signed in before; a stranger with the right password waits.
 func TestFloodDoesNotLockOutAKnownBrowser(t *testing.T) {
 	for name, as := range map[string]func(s *served, i int) *visitor{
-		"from many addresses":        func(s *served, i int) *visitor { return s.visitor().from(fmt.Sprint("127.0.1.", i+1)) },
+		"from many addresses": func(s *served,
+			i int) *visitor {
+			return s.visitor().from(fmt.Sprint("127.0.1.", i+1))
+		},
 		"from the browser's address": func(s *served, _ int) *visitor { return s.visitor() },
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -57,14 +60,15 @@ func TestFloodDoesNotLockOutAKnownBrowser(t *testing.T) {
 			if a := s.visitor().post("/login", "password", servedPassword); a.StatusCode != http.StatusTooManyRequests {
 				t.Errorf("a stranger: %d", a.StatusCode)
 			}
-			if a := s.visitor().with("Cookie", "pdpp_browser=0123456789abcdef").post("/login", "password", servedPassword); a.StatusCode != http.StatusTooManyRequests {
+			if a := s.visitor().with("Cookie", "pdpp_browser=0123456789abcdef").post("/login", "password",
+				servedPassword); a.StatusCode != http.StatusTooManyRequests {
 				t.Errorf("a stranger who claims to be known: %d", a.StatusCode)
 			}
 		})
 	}
 }
 
-// A known browser has five tries of its own and then waits, as everybody does.
+// A known browser has five attempts of its own and then waits like every other client.
 func TestKnownBrowserIsSlowedDownToo(t *testing.T) {
 	s := serveLocal(t, map[string]string{"PDPP_OWNER_PASSWORD": servedPassword})
 	thief := s.visitor()
@@ -79,8 +83,8 @@ func TestKnownBrowserIsSlowedDownToo(t *testing.T) {
 	}
 }
 
-// Behind a trusted proxy everybody counts by the address that the proxy saw; from
-// anybody else the header is words.
+// Behind a trusted proxy, clients are counted by the address that the proxy reports. Without a trusted proxy the header
+// is ignored.
 func TestGuessersBehindAProxy(t *testing.T) {
 	for name, c := range map[string]struct {
 		trusted, header string
@@ -88,13 +92,16 @@ func TestGuessersBehindAProxy(t *testing.T) {
 		other           string // of the one who comes after
 		want            int
 	}{
-		"the proxy's word":                {"127.0.0.0/8", "X-Forwarded-For", "203.0.113.5", "198.51.100.7", 303},
-		"Forwarded":                       {"127.0.0.1", "Forwarded", `for=203.0.113.5;proto=https`, `for="[2001:db8::7]:4711"`, 303},
-		"what the client wrote before it": {"127.0.0.0/8", "X-Forwarded-For", "198.51.100.9, 203.0.113.5", "198.51.100.8, 203.0.113.5", 429},
-		"a second proxy":                  {"127.0.0.0/8,10.0.0.0/8", "X-Forwarded-For", "203.0.113.5, 10.1.2.3", "203.0.113.5, 10.9.9.9", 429},
-		"nobody is trusted":               {"", "X-Forwarded-For", "203.0.113.5", "198.51.100.7", 429},
-		"another is trusted":              {"10.0.0.0/8", "X-Forwarded-For", "203.0.113.5", "198.51.100.7", 429},
-		"nonsense":                        {"127.0.0.0/8", "X-Forwarded-For", "pear", "apple", 429},
+		"the proxy's word": {"127.0.0.0/8", "X-Forwarded-For", "203.0.113.5", "198.51.100.7", 303},
+		"Forwarded": {"127.0.0.1", "Forwarded", `for=203.0.113.5;proto=https`,
+			`for="[2001:db8::7]:4711"`, 303},
+		"what the client wrote before it": {"127.0.0.0/8", "X-Forwarded-For", "198.51.100.9, 203.0.113.5",
+			"198.51.100.8, 203.0.113.5", 429},
+		"a second proxy": {"127.0.0.0/8,10.0.0.0/8", "X-Forwarded-For", "203.0.113.5, 10.1.2.3",
+			"203.0.113.5, 10.9.9.9", 429},
+		"nobody is trusted":  {"", "X-Forwarded-For", "203.0.113.5", "198.51.100.7", 429},
+		"another is trusted": {"10.0.0.0/8", "X-Forwarded-For", "203.0.113.5", "198.51.100.7", 429},
+		"nonsense":           {"127.0.0.0/8", "X-Forwarded-For", "pear", "apple", 429},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -102,7 +109,8 @@ func TestGuessersBehindAProxy(t *testing.T) {
 			for range 5 {
 				s.visitor().with(c.header, c.value).post("/login", "password", "a wrong password")
 			}
-			if a := s.visitor().with(c.header, c.value).post("/login", "password", servedPassword); a.StatusCode != http.StatusTooManyRequests {
+			if a := s.visitor().with(c.header, c.value).post("/login", "password",
+				servedPassword); a.StatusCode != http.StatusTooManyRequests {
 				t.Errorf("the guesser: %d", a.StatusCode)
 			}
 			if a := s.visitor().with(c.header, c.other).post("/login", "password", servedPassword); a.StatusCode != c.want {

@@ -6,46 +6,51 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/pdpp-go/pdpp/internal/ops/text"
-
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"github.com/pdpp-go/pdpp/internal/cli/arguments"
+	"github.com/pdpp-go/pdpp/internal/cli/command"
+	"github.com/pdpp-go/pdpp/internal/cli/failure"
+	"github.com/pdpp-go/pdpp/internal/cli/output"
+	"github.com/pdpp-go/pdpp/internal/ops/text"
 )
 
-const manText = `Writes the manual pages of all commands into a folder, one file per command:
+const manualHelp = `Writes the manual pages of all commands into a folder, one file per command:
 pdpp.1, pdpp-run.1 and so on. Read them with: man -l DIR/pdpp.1`
 
-func (a *app) manCommand() *cobra.Command {
+func manCommand(inv *command.Invocation) *cobra.Command {
 	return &cobra.Command{
-		Use: "man DIR", Short: "Write manual pages into a folder", Long: manText,
+		Use: "man DIR", Short: "Write manual pages into a folder", Long: manualHelp,
 		Example: "  pdpp man ~/.local/share/man/man1 && man pdpp",
-		Args:    needArgs("the name of a folder"),
+		Args:    arguments.Required("the name of a folder"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			n, err := writeManual(cmd.Root(), args[0])
 			if err != nil {
-				return &Error{Code: "write_failed", Exit: ExitFailed, Err: err, Message: "the pages could not be written: " + cause(err).Error(), Next: "Check the folder."}
+				return &failure.Error{Code: "write_failed", Exit: failure.ExitFailed, Err: err,
+					Message: "the pages could not be written: " + failure.RootCause(err).Error(), Next: "Check the folder."}
 			}
-			if a.json {
-				writeJSON(a.out, map[string]any{"folder": args[0], "pages": n})
+			if inv.JSON {
+				output.WriteJSON(inv.Out, map[string]any{"folder": args[0], "pages": n})
 				return nil
 			}
-			printf(a.out, "%s written to %s\n", text.Count(int64(n), "page", "pages"), args[0])
+			output.Printf(inv.Out, "%s written to %s\n", text.Count(int64(n), "page", "pages"), args[0])
 			return nil
 		},
 	}
 }
 
-// writeManual writes the page of a command and of all below it.
+// writeManual writes the pages of a command and its subcommands.
 func writeManual(cmd *cobra.Command, dir string) (n int, err error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return 0, err
 	}
 	name := strings.ReplaceAll(cmd.CommandPath(), " ", "-")
-	if err := os.WriteFile(filepath.Join(dir, name+".1"), []byte(manPage(cmd)), 0o644); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, name+".1"), []byte(manualPage(cmd)), 0o644); err != nil {
 		return 0, err
 	}
 	n = 1
-	for _, c := range documented(cmd) {
+	for _, c := range documentedCommands(cmd) {
 		more, err := writeManual(c, dir)
 		if err != nil {
 			return n, err
@@ -55,8 +60,8 @@ func writeManual(cmd *cobra.Command, dir string) (n int, err error) {
 	return n, nil
 }
 
-// documented are the commands below one that have a page.
-func documented(cmd *cobra.Command) (out []*cobra.Command) {
+// documentedCommands returns the subcommands that have a page.
+func documentedCommands(cmd *cobra.Command) (out []*cobra.Command) {
 	for _, c := range cmd.Commands() {
 		if (c.IsAvailableCommand() || c.IsAdditionalHelpTopicCommand()) && c.Name() != "help" {
 			out = append(out, c)
@@ -65,32 +70,32 @@ func documented(cmd *cobra.Command) (out []*cobra.Command) {
 	return out
 }
 
-// manPage is a manual page in roff.
-func manPage(cmd *cobra.Command) string {
+// manualPage returns a manual page in roff.
+func manualPage(cmd *cobra.Command) string {
 	cmd.InitDefaultHelpFlag()
 	var b strings.Builder
 	title := strings.ReplaceAll(cmd.CommandPath(), " ", "-")
-	fmt.Fprintf(&b, ".TH %s 1 \"\" \"PDPP\" \"Owner's commands\"\n", strings.ToUpper(roff(title)))
-	fmt.Fprintf(&b, ".SH NAME\n%s \\- %s\n", roff(title), roff(cmd.Short))
+	fmt.Fprintf(&b, ".TH %s 1 \"\" \"PDPP\" \"Owner's commands\"\n", strings.ToUpper(roffEscape(title)))
+	fmt.Fprintf(&b, ".SH NAME\n%s \\- %s\n", roffEscape(title), roffEscape(cmd.Short))
 	if cmd.Runnable() || cmd.HasSubCommands() {
-		fmt.Fprintf(&b, ".SH SYNOPSIS\n.B %s\n", roff(cmd.UseLine()))
+		fmt.Fprintf(&b, ".SH SYNOPSIS\n.B %s\n", roffEscape(cmd.UseLine()))
 	}
 	text := cmd.Long
 	if text == "" {
 		text = cmd.Short + "."
 	}
-	b.WriteString(".SH DESCRIPTION\n" + roffText(text))
-	manFlags(&b, "OPTIONS", cmd.NonInheritedFlags())
-	manFlags(&b, "OPTIONS OF ALL COMMANDS", cmd.InheritedFlags())
+	b.WriteString(".SH DESCRIPTION\n" + roffParagraphs(text))
+	manualFlags(&b, "OPTIONS", cmd.NonInheritedFlags())
+	manualFlags(&b, "OPTIONS OF ALL COMMANDS", cmd.InheritedFlags())
 	if cmd.Example != "" {
-		fmt.Fprintf(&b, ".SH EXAMPLES\n.nf\n%s\n.fi\n", roff(cmd.Example))
+		fmt.Fprintf(&b, ".SH EXAMPLES\n.nf\n%s\n.fi\n", roffEscape(cmd.Example))
 	}
 	b.WriteString(".SH EXIT STATUS\nSee\n.BR pdpp\\-exit\\-codes (1).\n")
 	var also []string
 	if cmd.HasParent() {
 		also = append(also, cmd.Parent().CommandPath())
 	}
-	for _, c := range documented(cmd) {
+	for _, c := range documentedCommands(cmd) {
 		also = append(also, c.CommandPath())
 	}
 	if len(also) > 0 {
@@ -100,13 +105,13 @@ func manPage(cmd *cobra.Command) string {
 			if i == len(also)-1 {
 				comma = ""
 			}
-			fmt.Fprintf(&b, ".BR %s (1)%s\n", roff(strings.ReplaceAll(path, " ", "-")), comma)
+			fmt.Fprintf(&b, ".BR %s (1)%s\n", roffEscape(strings.ReplaceAll(path, " ", "-")), comma)
 		}
 	}
 	return b.String()
 }
 
-func manFlags(b *strings.Builder, heading string, flags *pflag.FlagSet) {
+func manualFlags(b *strings.Builder, heading string, flags *pflag.FlagSet) {
 	if !flags.HasAvailableFlags() {
 		return
 	}
@@ -123,12 +128,12 @@ func manFlags(b *strings.Builder, heading string, flags *pflag.FlagSet) {
 		if kind != "" {
 			head += " " + kind
 		}
-		fmt.Fprintf(b, ".TP\n.B %s\n%s\n", roff(head), roff(words))
+		fmt.Fprintf(b, ".TP\n.B %s\n%s\n", roffEscape(head), roffEscape(words))
 	})
 }
 
-// roffText keeps what is indented as it is, and lets the rest flow.
-func roffText(text string) string {
+// roffParagraphs keeps indented lines as they are and lets other text flow.
+func roffParagraphs(text string) string {
 	var b strings.Builder
 	literal := false
 	for line := range strings.SplitSeq(text, "\n") {
@@ -144,7 +149,7 @@ func roffText(text string) string {
 			b.WriteString(".PP\n")
 			continue
 		}
-		b.WriteString(roff(line) + "\n")
+		b.WriteString(roffEscape(line) + "\n")
 	}
 	if literal {
 		b.WriteString(".fi\n")
@@ -152,9 +157,8 @@ func roffText(text string) string {
 	return b.String()
 }
 
-// roff keeps text from being read as a request: at the start of a line a dot or an
-// apostrophe would be one.
-func roff(text string) string {
+// roffEscape escapes text, because roff reads a dot or an apostrophe at the start of a line as a request.
+func roffEscape(text string) string {
 	text = strings.NewReplacer(`\`, `\e`, `-`, `\-`).Replace(text)
 	lines := strings.Split(text, "\n")
 	for i, line := range lines {

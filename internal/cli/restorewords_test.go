@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"filippo.io/age"
+
+	"github.com/pdpp-go/pdpp/internal/cli/failure"
 )
 
 // A backup that is sealed for a recipient has no sender: restoring one names that.
@@ -23,9 +25,9 @@ func TestRestoreNamesBackupsWithoutSender(t *testing.T) {
 	vars := map[string]string{"PDPP_HOME": at("home")}
 	pdpp := func(args ...string) string {
 		t.Helper()
-		env, out, errOut := testEnv(t, vars, args...)
+		env, out, errOut := testEnvironment(t, vars, args...)
 		env.Stdin = strings.NewReader("a heron in the shallows\n")
-		if code := Main(env); code != ExitOK {
+		if code := Main(env); code != failure.ExitOK {
 			t.Fatalf("%v: %d %s", args, code, errOut)
 		}
 		return out.String()
@@ -34,11 +36,11 @@ func TestRestoreNamesBackupsWithoutSender(t *testing.T) {
 	pdpp("backup", at("sealed"), "--recipient", identity.Recipient().String())
 	pdpp("backup", at("plain"), "--plain")
 	const words = "Anybody who knows the recipient could have made this file. Set a new password"
-	if said := pdpp("restore", at("sealed"), "--identity", at("key.txt"), "--to", at("one")); !strings.Contains(said,
+	if message := pdpp("restore", at("sealed"), "--identity", at("key.txt"), "--to", at("one")); !strings.Contains(message,
 		words) {
-		t.Errorf("of a recipient's: %s", said)
+		t.Errorf("of a recipient's: %s", message)
 	}
-	if said := pdpp("restore", at("plain"), "--plain", "--to", at("two")); strings.Contains(said, words) {
-		t.Errorf("without a seal: %s", said)
+	if text := pdpp("restore", at("plain"), "--plain", "--to", at("two")); strings.Contains(text, words) {
+		t.Errorf("without a seal: %s", text)
 	}
 }

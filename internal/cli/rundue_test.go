@@ -9,18 +9,18 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/pdpp-go/pdpp/internal/cli/failure"
 	"github.com/pdpp-go/pdpp/internal/collect/catalog"
 	"github.com/pdpp-go/pdpp/internal/collect/launch"
 	"github.com/pdpp-go/pdpp/internal/judge/evidence"
-	"github.com/pdpp-go/pdpp/internal/keep/store"
-	"github.com/pdpp-go/pdpp/internal/keep/store/sqlite"
-	"github.com/pdpp-go/pdpp/internal/keep/store/sqlite/sqlitetest"
 	"github.com/pdpp-go/pdpp/internal/slice"
+	"github.com/pdpp-go/pdpp/internal/storage/store"
+	"github.com/pdpp-go/pdpp/internal/storage/store/sqlite"
+	"github.com/pdpp-go/pdpp/internal/storage/store/sqlite/sqlitetest"
 	"github.com/pdpp-go/pdpp/protocol"
 )
 
-// dueShop is a home with the scheduled connection cin_nursery_1, whose connector
-// does as it is told, and a clock that the test moves.
+// dueShop is a home with the scheduled connection cin_nursery_1, a scripted connector, and a clock that the test moves.
 type dueShop struct {
 	statusShop
 	clock time.Time
@@ -31,12 +31,12 @@ const nursery = "cin_nursery_1"
 func newDueShop(t *testing.T) *dueShop {
 	t.Helper()
 	home := t.TempDir()
-	st, err := sqlite.Open(t.Context(), sqlitetest.Fresh(t, filepath.Join(home, databaseFile)), sqlite.Options{})
+	st, err := sqlite.Open(t.Context(), sqlitetest.NewDatabase(t, filepath.Join(home, "pdpp.db")), sqlite.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = st.Close() })
-	env, _, _ := testEnv(t, nil)
+	env, _, _ := testEnvironment(t, nil)
 	s := &dueShop{statusShop{Store: st, t: t, home: home, now: env.Now()}, env.Now()}
 	dir := filepath.Join(home, "connectors", "nursery")
 	s.must(os.MkdirAll(dir, 0o755))
@@ -49,7 +49,7 @@ func newDueShop(t *testing.T) *dueShop {
 	return s
 }
 
-// connector says what it ends each run with from now on.
+// connector sets what the connector sends at the end of each run.
 func (s *dueShop) connector(done string, exit int) {
 	s.t.Helper()
 	path := filepath.Join(s.home, "connectors", "nursery", "connector")
@@ -70,7 +70,7 @@ func (s *dueShop) every(d time.Duration) {
 // command runs a command at the shop's time.
 func (s *dueShop) command(args ...string) (code int, out string) {
 	s.t.Helper()
-	env, stdout, stderr := testEnv(s.t, nil, append(args, "--home", s.home)...)
+	env, stdout, stderr := testEnvironment(s.t, nil, append(args, "--home", s.home)...)
 	env.Now = func() time.Time { return s.clock }
 	code = Main(env)
 	return code, stdout.String() + stderr.String()
@@ -83,7 +83,8 @@ func (s *dueShop) evidence() evidence.Evidence {
 	return found[0]
 }
 
-const stuck = `{"type":"DONE","status":"failed","records_emitted":0,"error":{"code":"gate_stuck","message":"the gate is stuck"}}`
+const stuck = `{"type":"DONE","status":"failed","records_emitted":0,"error":{"code":"gate_stuck",` +
+	`"message":"the gate is stuck"}}`
 
 // Passes over a connection that fails wait longer and longer and then end. A run
 // by hand that fails changes nothing; one that succeeds ends the wait.
@@ -93,7 +94,8 @@ func TestDueWaitsLongerAfterFailures(t *testing.T) {
 	s.connector(stuck, 1)
 	waits := []time.Duration{0, 0, time.Hour, 2 * time.Hour, 4 * time.Hour, 8 * time.Hour, 0}
 	for i, wait := range waits {
-		if code, out := s.command("run", "--due"); code != ExitFailed || !strings.Contains(out, "pdpp: "+nursery+": the gate is stuck\n") {
+		if code, out := s.command("run", "--due"); code != failure.ExitFailed ||
+			!strings.Contains(out, "pdpp: "+nursery+": the gate is stuck\n") {
 			t.Fatalf("failure %d: code %d, %s", i+1, code, out)
 		}
 		b := s.evidence().Backoff
@@ -106,25 +108,27 @@ func TestDueWaitsLongerAfterFailures(t *testing.T) {
 			t.Fatalf("failure %d: next attempt at %v", i+1, b.NextAttemptAt)
 		}
 		s.clock = s.clock.Add(wait - time.Second)
-		if code, out := s.command("run", "--due", "--verbose"); code != ExitOK || !strings.Contains(out, nursery+": skipped, ") {
+		if code, out := s.command("run", "--due", "--verbose"); code != failure.ExitOK ||
+			!strings.Contains(out, nursery+": skipped, ") {
 			t.Fatalf("%v after failure %d: code %d, %s", wait-time.Second, i+1, code, out)
 		}
 		s.clock = s.clock.Add(time.Second)
 	}
 	s.clock = s.clock.Add(1000 * time.Hour)
-	if code, out := s.command("run", "--due", "--verbose"); code != ExitOK ||
+	if code, out := s.command("run", "--due", "--verbose"); code != failure.ExitOK ||
 		!strings.Contains(out, "the same failure came 7 times in a row; fix it, then: pdpp run "+nursery) {
 		t.Errorf("given up: code %d, %s", code, out)
 	}
-	if code, _ := s.command("run", nursery); code != ExitFailed || s.evidence().Backoff.Failures != 7 {
+	if code, _ := s.command("run", nursery); code != failure.ExitFailed || s.evidence().Backoff.Failures != 7 {
 		t.Errorf("by hand: code %d, %+v", code, s.evidence().Backoff)
 	}
 	s.connector(`{"type":"DONE","status":"succeeded","records_emitted":0}`, 0)
-	if code, out := s.command("run", nursery); code != ExitOK || s.evidence().Backoff != nil {
+	if code, out := s.command("run", nursery); code != failure.ExitOK || s.evidence().Backoff != nil {
 		t.Errorf("fixed: code %d, %+v, %s", code, s.evidence().Backoff, out)
 	}
 	s.clock = s.clock.Add(time.Hour)
-	if code, out := s.command("run", "--due"); code != ExitOK || !strings.Contains(out, "Nursery ("+nursery+"): succeeded") {
+	if code, out := s.command("run", "--due"); code != failure.ExitOK ||
+		!strings.Contains(out, "Nursery ("+nursery+"): succeeded") {
 		t.Errorf("in its turn: code %d, %s", code, out)
 	}
 }
@@ -158,20 +162,23 @@ func TestDueCountsFailuresOfOneKindInARow(t *testing.T) {
 func TestDuePassesRecoveryOnlyThrough(t *testing.T) {
 	s := newDueShop(t)
 	ctx := t.Context()
-	l, err := s.StartRun(ctx, store.RunStart{RunID: "run_1", ConnectionID: nursery, ConnectorID: "nursery", Trigger: store.TriggerScheduled,
-		Holder: "test", TTL: time.Minute, Streams: []store.StreamSpec{{Name: "trees"}}}, s.clock)
+	l, err := s.StartRun(ctx, store.RunStart{RunID: "run_1", ConnectionID: nursery, ConnectorID: "nursery",
+		Trigger: store.TriggerScheduled,
+		Holder:  "test", TTL: time.Minute, Streams: []store.StreamSpec{{Name: "trees"}}}, s.clock)
 	s.must(err)
 	missing := func(key string, reason protocol.Reason) slice.Gap {
-		return slice.Gap{Stream: "trees", RecordKey: key, Reason: reason, Retryable: true, Locator: jsontext.Value(`{"key":"` + key + `"}`)}
+		return slice.Gap{Stream: "trees", RecordKey: key, Reason: reason, Retryable: true,
+			Locator: jsontext.Value(`{"key":"` + key + `"}`)}
 	}
 	_, err = s.CommitSlice(ctx, l, slice.Slice{Gaps: []slice.Gap{missing("t1", protocol.ReasonRateLimited)}}, s.clock)
 	s.must(err)
 	_, err = s.CommitSlice(ctx, l, slice.Slice{Gaps: []slice.Gap{missing("t2", protocol.ReasonRetryExhausted)}}, s.clock)
 	s.must(err)
 	ended := s.clock.Add(10 * time.Minute)
-	s.must(s.FinishRun(ctx, l, store.RunOutcome{Status: store.RunSucceeded, Event: slice.Event{Type: "run.completed"}}, ended))
+	s.must(s.FinishRun(ctx, l, store.RunOutcome{Status: store.RunSucceeded, Event: slice.Event{Type: "run.completed"}},
+		ended))
 	s.clock = s.clock.Add(time.Hour)
-	if code, out := s.command("run", "--due"); code != ExitOK {
+	if code, out := s.command("run", "--due"); code != failure.ExitOK {
 		t.Fatalf("code %d, %s", code, out)
 	}
 	if e := s.evidence(); e.LastRun.ID == "run_1" || !e.LastRun.RecoveryOnly {
@@ -179,15 +186,16 @@ func TestDuePassesRecoveryOnlyThrough(t *testing.T) {
 	}
 }
 
-// A run whose process died holds its schedule no longer than its lease, and its
-// turn is still to be had. Nobody is left to answer its question to.
+// A run with a dead process blocks its schedule no longer than its lease. Its question is closed.
 func TestDueTakesADeadRunForOver(t *testing.T) {
 	s := newDueShop(t)
 	ctx := t.Context()
-	l, err := s.StartRun(ctx, store.RunStart{RunID: "run_dead", ConnectionID: nursery, ConnectorID: "nursery", Trigger: store.TriggerScheduled,
-		Holder: "test", TTL: time.Minute, Streams: []store.StreamSpec{{Name: "trees"}}}, s.clock)
+	l, err := s.StartRun(ctx, store.RunStart{RunID: "run_dead", ConnectionID: nursery, ConnectorID: "nursery",
+		Trigger: store.TriggerScheduled,
+		Holder:  "test", TTL: time.Minute, Streams: []store.StreamSpec{{Name: "trees"}}}, s.clock)
 	s.must(err)
-	s.must(s.OpenInteraction(ctx, l, store.Interaction{RequestID: "q1", RunID: "run_dead", ConnectionID: nursery, Kind: protocol.AskOTP, Message: "?", OpenedAt: s.clock}, s.clock))
+	s.must(s.OpenInteraction(ctx, l, store.Interaction{RequestID: "q1", RunID: "run_dead", ConnectionID: nursery,
+		Kind: protocol.AskOTP, Message: "?", OpenedAt: s.clock}, s.clock))
 	for _, step := range []struct {
 		after time.Duration
 		want  string
@@ -200,7 +208,7 @@ func TestDueTakesADeadRunForOver(t *testing.T) {
 			t.Errorf("after %v:\n%s", step.after, out)
 		}
 	}
-	if code, out := s.command("run", "--due"); code != ExitOK || !strings.Contains(out, "succeeded") {
+	if code, out := s.command("run", "--due"); code != failure.ExitOK || !strings.Contains(out, "succeeded") {
 		t.Errorf("code %d, %s", code, out)
 	}
 }
@@ -211,7 +219,8 @@ func TestDueAsksTheInstalledConnector(t *testing.T) {
 	manual := strings.Replace(nurseryManifest, `"recommended_mode":"automatic"`, `"recommended_mode":"manual"`, 1)
 	s.must(os.WriteFile(filepath.Join(s.home, "connectors", "nursery", "manifest.json"), []byte(manual), 0o600))
 	code, out := s.command("run", "--due", "--verbose")
-	if code != ExitOK || !strings.Contains(out, nursery+": skipped, its connector has to be started by you: pdpp run "+nursery) {
+	if code != failure.ExitOK || !strings.Contains(out, nursery+
+		": skipped, its connector has to be started by you: pdpp run "+nursery) {
 		t.Errorf("code %d, %s", code, out)
 	}
 	if e := s.evidence(); e.LastRun != nil {
@@ -222,49 +231,46 @@ func TestDueAsksTheInstalledConnector(t *testing.T) {
 // A connection that another process runs is left to it.
 func TestDueLeavesARunningConnectionAlone(t *testing.T) {
 	s := newDueShop(t)
-	_, err := s.StartRun(t.Context(), store.RunStart{RunID: "run_other", ConnectionID: nursery, ConnectorID: "nursery", Trigger: store.TriggerManual,
-		Holder: "test", TTL: time.Minute}, s.clock)
+	_, err := s.StartRun(t.Context(), store.RunStart{RunID: "run_other", ConnectionID: nursery, ConnectorID: "nursery",
+		Trigger: store.TriggerManual,
+		Holder:  "test", TTL: time.Minute}, s.clock)
 	s.must(err)
 	code, out := s.command("run", "--due", "--json")
-	if code != ExitOK || !strings.Contains(out, `"runs":[],"errors":[],"skipped":[`) || !strings.Contains(out, `"why":"running","next_attempt_at":null`) {
+	if code != failure.ExitOK || !strings.Contains(out, `"runs":[],"errors":[],"skipped":[`) ||
+		!strings.Contains(out, `"why":"running","next_attempt_at":null`) {
 		t.Errorf("code %d, %s", code, out)
 	}
 }
 
-func TestOneExit(t *testing.T) {
-	for _, c := range []struct {
-		codes []int
-		want  int
-	}{{nil, ExitOK}, {[]int{ExitOwner}, ExitOwner}, {[]int{ExitOwner, ExitOwner}, ExitOwner}, {[]int{ExitOwner, ExitFailed}, ExitFailed}} {
-		if got := oneExit(c.codes); got != c.want {
-			t.Errorf("%v: %d", c.codes, got)
-		}
-	}
-}
-
-// A connection whose run cannot be started is told of, with its exit code, and the others
-// are run all the same.
+// A connection that cannot start is reported with its exit code, and the others still run.
 func TestDueGoesOnPastOneThatCannotStart(t *testing.T) {
 	s := newDueShop(t)
 	const orchard = `{"protocol_version":"0.1.0","connector_id":"orchard","version":"1.0.0","display_name":"Orchard",
-"setup":{"modality":"static_secret","credential_capture":{"kind":"access_token","fields":[{"name":"token","label":"Token","type":"password","required":true,"secret":true,"env":["ORCHARD_TOKEN"]}]}},
-"capabilities":{"refresh_policy":{"recommended_mode":"automatic","rationale":"It is cheap.","maximum_staleness_seconds":86400}},
-"streams":[{"name":"trees","semantics":"mutable_state","primary_key":"id","schema":{"type":"object","properties":{"id":{"type":"string"}}}}]}`
+"setup":{"modality":"static_secret","credential_capture":{"kind":"access_token","fields":[{"name":"token",
+ "label":"Token","type":"password","required":true,"secret":true,"env":["ORCHARD_TOKEN"]}]}},
+"capabilities":{"refresh_policy":{"recommended_mode":"automatic","rationale":"It is cheap.",
+ "maximum_staleness_seconds":86400}},
+"streams":[{"name":"trees","semantics":"mutable_state","primary_key":"id","schema":{"type":"object",
+ "properties":{"id":{"type":"string"}}}}]}`
 	dir := filepath.Join(s.home, "connectors", "orchard")
 	s.must(os.MkdirAll(dir, 0o755))
 	s.must(os.WriteFile(filepath.Join(dir, "manifest.json"), []byte(orchard), 0o600))
 	s.must(os.WriteFile(filepath.Join(dir, "connector"), []byte("#!/bin/sh\nexit 1\n"), 0o755))
 	generation, err := s.PutManifest(t.Context(), "orchard", []byte(orchard), s.now)
 	s.must(err)
-	s.must(s.CreateConnection(t.Context(), store.Connection{ID: "cin_first", ConnectorID: "orchard", DisplayName: "Orchard", Status: store.ConnectionActive,
+	s.must(s.CreateConnection(t.Context(), store.Connection{ID: "cin_first", ConnectorID: "orchard",
+		DisplayName: "Orchard", Status: store.ConnectionActive,
 		SourceKind: store.SourceAccount, ManifestGeneration: generation, CreatedAt: s.now, UpdatedAt: s.now}))
-	s.must(s.PutSchedule(t.Context(), store.Schedule{ConnectionID: "cin_first", IntervalSeconds: 3600, Enabled: true, CreatedAt: s.now, UpdatedAt: s.now}))
+	s.must(s.PutSchedule(t.Context(), store.Schedule{ConnectionID: "cin_first", IntervalSeconds: 3600, Enabled: true,
+		CreatedAt: s.now, UpdatedAt: s.now}))
 	for _, form := range []string{"--verbose", "--json"} {
-		env, stdout, stderr := testEnv(t, map[string]string{"ORCHARD_TOKEN_FILE": filepath.Join(s.home, "none")}, "run", "--due", form, "--home", s.home)
+		env, stdout, stderr := testEnvironment(t, map[string]string{"ORCHARD_TOKEN_FILE": filepath.Join(s.home, "none")},
+			"run", "--due", form, "--home", s.home)
 		env.Now = func() time.Time { return s.clock }
 		code := Main(env)
 		out := stdout.String() + stderr.String()
-		if code != ExitUsage || !strings.Contains(out, "ORCHARD_TOKEN_FILE") || !strings.Contains(out, "cin_first") || !strings.Contains(out, nursery) || !strings.Contains(out, "succeeded") {
+		if code != failure.ExitUsage || !strings.Contains(out, "ORCHARD_TOKEN_FILE") || !strings.Contains(out, "cin_first") ||
+			!strings.Contains(out, nursery) || !strings.Contains(out, "succeeded") {
 			t.Errorf("%s: code %d, %s", form, code, out)
 		}
 		if form == "--json" && !strings.Contains(out, `"errors":[{"connection_id":"cin_first"`) {

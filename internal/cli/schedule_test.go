@@ -8,13 +8,13 @@ import (
 
 	"github.com/go-json-experiment/json"
 
+	"github.com/pdpp-go/pdpp/internal/cli/failure"
 	"github.com/pdpp-go/pdpp/internal/judge/cadence"
 	"github.com/pdpp-go/pdpp/internal/judge/evidence"
-	"github.com/pdpp-go/pdpp/internal/keep/store"
-	"github.com/pdpp-go/pdpp/internal/owner/api"
+	"github.com/pdpp-go/pdpp/internal/storage/store"
 )
 
-// The list says of each connection when it is due, or why it is not.
+// The list shows when each connection is due, or why it is not.
 func TestScheduleList(t *testing.T) {
 	t.Attr("spec", "CH-04.2")
 	s := newStatusShop(t)
@@ -34,52 +34,21 @@ func TestScheduleList(t *testing.T) {
 			t.Errorf("%s is not told:\n%s", id, out)
 		}
 	}
-	var told struct {
+	var reported struct {
 		Schedules []struct {
 			ConnectionID string         `json:"connection_id"`
 			Why          cadence.Reason `json:"why"`
 			At           *time.Time     `json:"next_attempt_at"`
 		} `json:"schedules"`
 	}
-	s.must(json.Unmarshal([]byte(s.tell("schedule", "--json")), &told))
-	for _, r := range told.Schedules {
+	s.must(json.Unmarshal([]byte(s.tell("schedule", "--json")), &reported))
+	for _, r := range reported.Schedules {
 		if r.ConnectionID == "cin_failed" && (r.Why != cadence.InBackoff || r.At == nil || r.At.Before(later)) {
 			t.Errorf("%+v", r)
 		}
 	}
-	if len(told.Schedules) != 5 {
-		t.Errorf("%d connections", len(told.Schedules))
-	}
-}
-
-// Every reason has words of its own, and those that wait for the owner end with
-// a command.
-func TestDueWords(t *testing.T) {
-	about := func(why cadence.Reason) api.ConnectionSchedule {
-		return api.ConnectionSchedule{ConnectionID: "cin_plum_1", Schedule: &api.Schedule{}, Failures: 1, Why: string(why), Due: why == cadence.Due}
-	}
-	seen := map[string]cadence.Reason{}
-	for _, why := range cadence.Reasons {
-		words := dueWords(about(why))
-		if other, twice := seen[words]; twice || words == "" {
-			t.Errorf("%s reads as %s: %q", why, other, words)
-		}
-		seen[words] = why
-		switch why {
-		case cadence.Due, cadence.Running, cadence.ConnectionInactive, cadence.InBackoff, cadence.SourcePressure, cadence.NotYet:
-		default:
-			if !strings.Contains(words, ": pdpp ") || !strings.Contains(words, "cin_plum_1") {
-				t.Errorf("%s has no next step: %q", why, words)
-			}
-		}
-	}
-	recovery, paused := about(cadence.Due), about(cadence.OwnerPaused)
-	recovery.RecoveryOnly, paused.Schedule.Enabled = true, true
-	if words := dueWords(recovery); seen[words] != "" {
-		t.Errorf("recovery alone reads as %q", words)
-	}
-	if words := dueWords(paused); strings.Contains(words, "resume") {
-		t.Errorf("a paused connection reads as %q", words)
+	if len(reported.Schedules) != 5 {
+		t.Errorf("%d connections", len(reported.Schedules))
 	}
 }
 
@@ -89,19 +58,8 @@ func TestScheduleRefusesARevokedConnection(t *testing.T) {
 	s.must(err)
 	c.Status = store.ConnectionRevoked
 	s.must(s.UpdateConnection(t.Context(), c))
-	env, _, errOut := testEnv(t, nil, "schedule", "set", "cin_well", "--every", "6h", "--home", s.home)
-	if code := Main(env); code != ExitFailed || !strings.Contains(errOut.String(), "This connection was ended.") {
+	env, _, errOut := testEnvironment(t, nil, "schedule", "set", "cin_well", "--every", "6h", "--home", s.home)
+	if code := Main(env); code != failure.ExitFailed || !strings.Contains(errOut.String(), "This connection was ended.") {
 		t.Errorf("code %d, %s", code, errOut)
-	}
-}
-
-func TestRhythm(t *testing.T) {
-	for d, want := range map[time.Duration]string{
-		6 * time.Hour: "6h", 90 * time.Minute: "1h30m", 10 * time.Minute: "10m", 61 * time.Second: "1m1s", 30 * time.Second: "30s",
-		240 * time.Hour: "240h", time.Hour + 10*time.Second: "1h0m10s",
-	} {
-		if got := rhythm(d); got != want {
-			t.Errorf("%v: %s, want %s", d, got, want)
-		}
 	}
 }

@@ -16,10 +16,10 @@ func TestFirstPasswordIsShownByEveryRole(t *testing.T) {
 			t.Parallel()
 			s := serveLocal(t, nil, "--role", role)
 			s.stop()
-			said := s.said + s.log.String()
-			_, after, shown := strings.Cut(said, "which is not shown again: ")
+			message := s.text + s.log.String()
+			_, after, shown := strings.Cut(message, "which is not shown again: ")
 			if !shown {
-				t.Fatalf("it says only %q", said)
+				t.Fatalf("it prints only %q", message)
 			}
 			password, _, _ := strings.Cut(after, "\n")
 			s.start("--role", role)
@@ -27,8 +27,8 @@ func TestFirstPasswordIsShownByEveryRole(t *testing.T) {
 				t.Errorf("the password that was shown: %d %s", again.StatusCode, again.body)
 			}
 			s.stop()
-			if strings.Count(s.log.String(), password) > 1 || strings.Contains(s.said, password) {
-				t.Errorf("it is shown again: %s%s", s.said, s.log)
+			if strings.Count(s.log.String(), password) > 1 || strings.Contains(s.text, password) {
+				t.Errorf("it is shown again: %s%s", s.text, s.log)
 			}
 		})
 	}
@@ -36,7 +36,8 @@ func TestFirstPasswordIsShownByEveryRole(t *testing.T) {
 
 // Names that are not ours are refused wherever the server listens, once it knows its own.
 func TestForeignNamesAreRefusedOnEveryAddress(t *testing.T) {
-	s := serveLocal(t, map[string]string{"PDPP_OWNER_PASSWORD": servedPassword, "PDPP_BASE_URL": "https://pdpp.lantern.example"}, "--listen", "0.0.0.0:0")
+	s := serveLocal(t, map[string]string{"PDPP_OWNER_PASSWORD": servedPassword,
+		"PDPP_BASE_URL": "https://pdpp.lantern.example"}, "--listen", "0.0.0.0:0")
 	for host, want := range map[string]int{
 		"pdpp.lantern.example": 200, "localhost": 200, "127.0.0.1:7377": 200,
 		"evil.example": 421, "pdpp.lantern.example.evil.example": 421, "192.0.2.7": 421,
@@ -47,9 +48,10 @@ func TestForeignNamesAreRefusedOnEveryAddress(t *testing.T) {
 	}
 }
 
-// With an https address the cookie is bound to this host, and browsers come back by TLS alone.
+// With an https address the cookie is bound to this host, and browsers return only over TLS.
 func TestSecureAddressBindsTheCookie(t *testing.T) {
-	for base, secure := range map[string]bool{"https://pdpp.lantern.example": true, "http://localhost:7377": false, "": false} {
+	for base, secure := range map[string]bool{"https://pdpp.lantern.example": true, "http://localhost:7377": false,
+		"": false} {
 		t.Run(base, func(t *testing.T) {
 			t.Parallel()
 			s := serveLocal(t, map[string]string{"PDPP_OWNER_PASSWORD": servedPassword, "PDPP_BASE_URL": base})
@@ -57,7 +59,8 @@ func TestSecureAddressBindsTheCookie(t *testing.T) {
 			var names []string
 			for _, c := range a.Cookies() {
 				names = append(names, c.Name)
-				if c.Secure != secure || !c.HttpOnly || c.Path != "/" || c.Domain != "" || strings.HasPrefix(c.Name, "__Host-") != secure {
+				if c.Secure != secure || !c.HttpOnly || c.Path != "/" || c.Domain != "" ||
+					strings.HasPrefix(c.Name, "__Host-") != secure {
 					t.Errorf("cookie %v", c)
 				}
 			}
@@ -86,10 +89,12 @@ func TestMetricsAreTheOwners(t *testing.T) {
 			if a := s.visitor().get("/metrics"); a.StatusCode != http.StatusUnauthorized || strings.Contains(a.body, "pdpp_") {
 				t.Errorf("anybody: %d %.100s", a.StatusCode, a.body)
 			}
-			if a := s.visitor().with("Authorization", "Bearer pdpp_ot_nothing").get("/metrics"); a.StatusCode != http.StatusUnauthorized {
+			if a := s.visitor().with("Authorization",
+				"Bearer pdpp_ot_nothing").get("/metrics"); a.StatusCode != http.StatusUnauthorized {
 				t.Errorf("a wrong token: %d", a.StatusCode)
 			}
-			if a := s.visitor().with("Authorization", "Bearer "+s.token()).get("/metrics"); a.StatusCode != http.StatusOK || !strings.Contains(a.body, "pdpp_") {
+			if a := s.visitor().with("Authorization", "Bearer "+s.token()).get("/metrics"); a.StatusCode != http.StatusOK ||
+				!strings.Contains(a.body, "pdpp_") {
 				t.Errorf("a token: %d %.100s", a.StatusCode, a.body)
 			}
 			s.url = "http://" + own

@@ -21,15 +21,16 @@ import (
 	"testing"
 	"time"
 
-	"github.com/pdpp-go/pdpp/internal/keep/store/postgres/postgrestest"
-	"github.com/pdpp-go/pdpp/internal/keep/store/sqlite/sqlitetest"
+	"github.com/pdpp-go/pdpp/internal/cli/failure"
+	"github.com/pdpp-go/pdpp/internal/storage/store/postgres/postgrestest"
+	"github.com/pdpp-go/pdpp/internal/storage/store/sqlite/sqlitetest"
 )
 
 // served is `pdpp serve` at work, with a home of its own.
 type served struct {
 	*testing.T
 	vars map[string]string
-	said string // its first line
+	text string // its first line
 	url  string // by the loopback address, wherever it listens
 	log  *lines
 	stop func()
@@ -81,7 +82,7 @@ func (l *lines) String() string {
 func onBoth(t *testing.T, test func(t *testing.T, vars map[string]string)) {
 	t.Run("sqlite", func(t *testing.T) { test(t, map[string]string{"PDPP_OWNER_PASSWORD": servedPassword}) })
 	t.Run("postgres", func(t *testing.T) {
-		test(t, map[string]string{"PDPP_OWNER_PASSWORD": servedPassword, "PDPP_DATABASE_URL": postgrestest.Fresh(t)})
+		test(t, map[string]string{"PDPP_OWNER_PASSWORD": servedPassword, "PDPP_DATABASE_URL": postgrestest.NewDatabase(t)})
 	})
 }
 
@@ -95,7 +96,7 @@ func serveLocal(t *testing.T, vars map[string]string, args ...string) *served {
 		s.vars[name] = value
 	}
 	if s.vars["PDPP_DATABASE_URL"] == "" {
-		sqlitetest.Fresh(t, filepath.Join(s.vars["PDPP_HOME"], databaseFile))
+		sqlitetest.NewDatabase(t, filepath.Join(s.vars["PDPP_HOME"], "pdpp.db"))
 	}
 	s.start(args...)
 	return s
@@ -103,7 +104,7 @@ func serveLocal(t *testing.T, vars map[string]string, args ...string) *served {
 
 func (s *served) start(args ...string) {
 	s.Helper()
-	env, _, _ := testEnv(s.T, s.vars, append([]string{"serve"}, args...)...)
+	env, _, _ := testEnvironment(s.T, s.vars, append([]string{"serve"}, args...)...)
 	out, in := io.Pipe()
 	interrupts := make(chan os.Signal, 1)
 	env.Stdout, env.Stderr, env.Interrupts, env.Now, env.Holder = in, s.log, interrupts, s.now, "host:1"
@@ -117,7 +118,7 @@ func (s *served) start(args ...string) {
 	if err != nil {
 		s.Fatalf("it did not become ready: %v\n%s", err, s.log)
 	}
-	s.said = line
+	s.text = line
 	copied := make(chan struct{})
 	go func() {
 		defer close(copied)
@@ -137,7 +138,7 @@ func (s *served) start(args ...string) {
 // pdpp runs another command over the same home.
 func (s *served) pdpp(args ...string) (int, string, string) {
 	s.Helper()
-	env, out, errOut := testEnv(s.T, s.vars, args...)
+	env, out, errOut := testEnvironment(s.T, s.vars, args...)
 	env.Now = s.now
 	code := Main(env)
 	return code, out.String(), errOut.String()
@@ -147,7 +148,7 @@ func (s *served) pdpp(args ...string) (int, string, string) {
 func (s *served) token(args ...string) string {
 	s.Helper()
 	code, out, errOut := s.pdpp(append([]string{"tokens", "create", "A script"}, args...)...)
-	if code != ExitOK {
+	if code != failure.ExitOK {
 		s.Fatalf("make a token: %d %s", code, errOut)
 	}
 	return strings.TrimSpace(out)
@@ -170,7 +171,8 @@ func (s *served) visitor() *visitor {
 
 // from lets a visitor come from another address of the loopback network.
 func (v *visitor) from(address string) *visitor {
-	v.http.Transport = &http.Transport{DisableKeepAlives: true, DialContext: func(ctx context.Context, network, to string) (net.Conn, error) {
+	v.http.Transport = &http.Transport{DisableKeepAlives: true, DialContext: func(ctx context.Context, network,
+		to string) (net.Conn, error) {
 		return (&net.Dialer{LocalAddr: &net.TCPAddr{IP: net.ParseIP(address)}}).DialContext(ctx, network, to)
 	}}
 	return v

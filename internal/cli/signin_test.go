@@ -11,12 +11,13 @@ import (
 	"testing"
 	"time"
 
+	"github.com/pdpp-go/pdpp/internal/cli/failure"
 	"github.com/pdpp-go/pdpp/internal/judge/verdict"
-	"github.com/pdpp-go/pdpp/internal/lab/oidctest"
 	"github.com/pdpp-go/pdpp/internal/owner/api"
+	"github.com/pdpp-go/pdpp/internal/quality/oidctest"
 )
 
-// tunesHome is a home with a connector whose owner signs in at the provider.
+// tunesHome is a home with a connector that signs in at a provider.
 func tunesHome(t *testing.T, provider *oidctest.Server, program string) string {
 	t.Helper()
 	home := t.TempDir()
@@ -26,10 +27,14 @@ func tunesHome(t *testing.T, provider *oidctest.Server, program string) string {
 	}
 	declared := `{"protocol_version":"0.1.0","connector_id":"tunes","version":"1.0.0","display_name":"Tunes",
  "setup":{"modality":"provider_auth","deployment_config":["TUNES_CLIENT_ID","TUNES_CLIENT_SECRET"],
-  "oauth":{"authorize_url":"` + provider.URL + `/auth","token_url":"` + provider.URL + `/token","device_url":"` + provider.URL + `/device/auth","access_token_env":"TUNES_ACCESS_TOKEN",
-   "client_id_env":"TUNES_CLIENT_ID","client_secret_env":"TUNES_CLIENT_SECRET","rotation":true,"authorize_params":{"prompt":"consent"},
-   "scopes":[{"name":"openid","label":"Who you are"},{"name":"offline_access","label":"Read while you are away"},{"name":"private","label":"Private lists","optional":true}]}},
- "streams":[{"name":"plays","semantics":"append_only","schema":{"type":"object","properties":{"id":{"type":"string"}}},"primary_key":["id"]}]}`
+  "oauth":{"authorize_url":"` + provider.URL + `/auth","token_url":"` + provider.URL + `/token",
+ "device_url":"` + provider.URL + `/device/auth","access_token_env":"TUNES_ACCESS_TOKEN",
+   "client_id_env":"TUNES_CLIENT_ID","client_secret_env":"TUNES_CLIENT_SECRET","rotation":true,
+ "authorize_params":{"prompt":"consent"},
+   "scopes":[{"name":"openid","label":"Who you are"},{"name":"offline_access","label":"Read while you are away"},
+ {"name":"private","label":"Private lists","optional":true}]}},
+ "streams":[{"name":"plays","semantics":"append_only","schema":{"type":"object",
+ "properties":{"id":{"type":"string"}}},"primary_key":["id"]}]}`
 	for name, content := range map[string]string{"manifest.json": declared, "connector": "#!/bin/sh\n" + program} {
 		if err := os.WriteFile(filepath.Join(folder, name), []byte(content), 0o700); err != nil {
 			t.Fatal(err)
@@ -40,10 +45,11 @@ func tunesHome(t *testing.T, provider *oidctest.Server, program string) string {
 
 func serveTunes(t *testing.T, provider *oidctest.Server) *served {
 	t.Helper()
-	return serveLocal(t, map[string]string{"PDPP_OWNER_PASSWORD": servedPassword, "PDPP_HOME": tunesHome(t, provider, "exit 1\n")}, "--role", "web")
+	return serveLocal(t, map[string]string{"PDPP_OWNER_PASSWORD": servedPassword,
+		"PDPP_HOME": tunesHome(t, provider, "exit 1\n")}, "--role", "web")
 }
 
-// leave sends the form of the page, and gives where the browser goes from there.
+// leave submits the form of the page, and returns the address of the redirect.
 func (v *visitor) leave(page string) string {
 	v.Helper()
 	got := v.post(page, "scope", "private")
@@ -59,25 +65,28 @@ func TestSignInAtProvider(t *testing.T) {
 	provider := oidctest.Start(t, oidctest.Options{TokenSeconds: 600})
 	s := serveTunes(t, provider)
 	owner, other := s.signedIn(), s.signedIn()
-	made := owner.post("/add/tunes", "display_name", "Tunes", "schedule", "manual")
+	made := owner.post("/sources/add/tunes", "display_name", "Tunes", "schedule", "manual")
 	page := made.Header.Get("Location")
 	if !strings.HasSuffix(page, "/allow") {
 		t.Fatalf("a new connection leads to %q: %d %s", page, made.StatusCode, made.body)
 	}
 	connection := strings.TrimSuffix(page, "/allow")
-	if got := owner.post(page, "scope", "private"); !strings.Contains(got.body, "no app at Tunes") || !strings.Contains(got.body, `<details class="inspect after" open>`) {
+	if got := owner.post(page, "scope", "private"); !strings.Contains(got.body, "no app at Tunes") ||
+		!strings.Contains(got.body, `<details class="inspect after" open>`) {
 		t.Errorf("without an app: %d %s", got.StatusCode, got.body)
 	}
-	if got := owner.post(page+"/app", "client_id", oidctest.ClientID, "client_secret", oidctest.ClientSecret); got.Header.Get("Location") != page {
+	if got := owner.post(page+"/app", "client_id", oidctest.ClientID, "client_secret",
+		oidctest.ClientSecret); got.Header.Get("Location") != page {
 		t.Fatalf("keep the app: %d %s", got.StatusCode, got.body)
 	}
 
-	// Whatever a client says of where it is, answers come to this server.
+	// Sign-in answers go to this server, whatever address a client sends.
 	own, err := url.Parse(s.url)
 	if err != nil {
 		t.Fatal(err)
 	}
-	forged := s.visitor().with("X-Forwarded-Proto", "https").with("X-Forwarded-Host", "evil.example").with("Host", "localhost:1")
+	forged := s.visitor().with("X-Forwarded-Proto", "https").with("X-Forwarded-Host", "evil.example").with("Host",
+		"localhost:1")
 	for _, c := range owner.http.Jar.Cookies(own) {
 		forged.header.Add("Cookie", c.Name+"="+c.Value)
 	}
@@ -96,13 +105,15 @@ func TestSignInAtProvider(t *testing.T) {
 	named := "localhost:" + own.Port()
 	stray := s.visitor().with("Host", named).with("Origin", "http://"+named)
 	stray.header["Cookie"] = forged.header["Cookie"]
-	if got := stray.post(page, "scope", "private"); got.StatusCode != http.StatusBadRequest || !strings.Contains(got.body, s.url+page) {
+	if got := stray.post(page, "scope", "private"); got.StatusCode != http.StatusBadRequest ||
+		!strings.Contains(got.body, s.url+page) {
 		t.Errorf("under another name: %d %s", got.StatusCode, got.body)
 	}
 
 	back := provider.Consent(t, owner.leave(page), ours)
 	answer := "/oauth/callback?" + back.Encode()
-	if got := other.get(answer); got.StatusCode != http.StatusGone || !strings.Contains(got.body, "belongs to another sign-in") {
+	if got := other.get(answer); got.StatusCode != http.StatusGone ||
+		!strings.Contains(got.body, "belongs to another sign-in") {
 		t.Errorf("the answer of another session: %d %s", got.StatusCode, got.body)
 	}
 	if n := provider.Log(t).SignIns; n != 0 {
@@ -150,13 +161,13 @@ func TestWithdrawnConsentIsRepaired(t *testing.T) {
 		vars["PDPP_HOME"] = tunesHome(t, provider, plays)
 		s := serveLocal(t, vars)
 		owner, client := s.signedIn(), &api.Client{Base: s.url, Token: s.token()}
-		page := owner.post("/add/tunes", "display_name", "Tunes", "schedule", "manual").Header.Get("Location")
+		page := owner.post("/sources/add/tunes", "display_name", "Tunes", "schedule", "manual").Header.Get("Location")
 		owner.post(page+"/app", "client_id", oidctest.ClientID, "client_secret", oidctest.ClientSecret)
-		id := strings.TrimSuffix(strings.TrimPrefix(page, "/connections/"), "/allow")
+		id := strings.TrimSuffix(strings.TrimPrefix(page, "/sources/"), "/allow")
 		signIn := func() {
 			t.Helper()
 			back := provider.Consent(t, owner.leave(page), s.url+api.CallbackPath)
-			if got := owner.get(api.CallbackPath + "?" + back.Encode()); got.Header.Get("Location") != "/connections/"+id {
+			if got := owner.get(api.CallbackPath + "?" + back.Encode()); got.Header.Get("Location") != "/sources/"+id {
 				t.Fatalf("sign in: %d %s", got.StatusCode, got.body)
 			}
 		}
@@ -205,7 +216,7 @@ func TestWithdrawnConsentIsRepaired(t *testing.T) {
 		provider.Withdraw(t)
 		for i := range 2 { // the second finds it rejected already
 			s.later(2 * time.Second)
-			if got := owner.post("/connections/" + id + "/run"); got.StatusCode >= 400 {
+			if got := owner.post("/sources/" + id + "/run"); got.StatusCode >= 400 {
 				t.Fatalf("run %d: %d %s", i, got.StatusCode, got.body)
 			}
 			ended([]string{"succeeded", "failed", "failed"}[:i+2]...)
@@ -230,16 +241,16 @@ var (
 	code = regexp.MustCompile(`Open (\S+) on any device and enter the code (\S+)\n`)
 )
 
-// seen waits until a command has said something.
-func seen(t *testing.T, said *lines, what *regexp.Regexp, over <-chan int) []string {
+// seen waits until a command has printed the text.
+func seen(t *testing.T, printed *lines, what *regexp.Regexp, over <-chan int) []string {
 	t.Helper()
 	for {
-		if found := what.FindStringSubmatch(said.String()); found != nil {
+		if found := what.FindStringSubmatch(printed.String()); found != nil {
 			return found
 		}
 		select {
 		case code := <-over:
-			t.Fatalf("it ended with %d: %s", code, said)
+			t.Fatalf("it ended with %d: %s", code, printed)
 		case <-time.After(10 * time.Millisecond):
 		}
 	}
@@ -254,15 +265,15 @@ func TestConnectSignsIn(t *testing.T) {
 		t.Fatal(err)
 	}
 	connect := func(args ...string) (*lines, <-chan int) {
-		said, over := &lines{}, make(chan int, 1)
-		env, _, _ := testEnv(t, s.vars, append([]string{"connect", "tunes", "--no-wait"}, args...)...)
-		env.Stdout, env.Stderr, env.Now = said, said, s.now
+		reported, over := &lines{}, make(chan int, 1)
+		env, _, _ := testEnvironment(t, s.vars, append([]string{"connect", "tunes", "--no-wait"}, args...)...)
+		env.Stdout, env.Stderr, env.Now = reported, reported, s.now
 		go func() { over <- Main(env) }()
-		return said, over
+		return reported, over
 	}
 	ended := func(said *lines, over <-chan int) {
 		t.Helper()
-		if code := <-over; code != ExitOK || !strings.Contains(said.String(), "Tunes said yes.") {
+		if code := <-over; code != failure.ExitOK || !strings.Contains(said.String(), "Tunes said yes.") {
 			t.Errorf("it ended with %d: %s", code, said)
 		}
 	}

@@ -8,10 +8,11 @@ import (
 
 	"github.com/go-json-experiment/json"
 
+	"github.com/pdpp-go/pdpp/internal/cli/failure"
 	"github.com/pdpp-go/pdpp/internal/view"
 )
 
-// A support file gives the same judgement elsewhere, and holds nothing personal.
+// A support file produces the same verdict elsewhere, and holds nothing personal.
 func TestSupportFileGivesTheSameJudgement(t *testing.T) {
 	s := newStatusShop(t)
 	for _, c := range s.view().Connections {
@@ -26,7 +27,8 @@ func TestSupportFileGivesTheSameJudgement(t *testing.T) {
 			t.Fatal(err)
 		}
 		again := view.Judge(&kept.Evidence, kept.Now, kept.RuntimeOK)
-		if again.Health.State != c.Health.State || again.Verdict.Pill != c.Verdict.Pill || again.Verdict.Channel != c.Verdict.Channel {
+		if again.Health.State != c.Health.State || again.Verdict.Pill != c.Verdict.Pill ||
+			again.Verdict.Channel != c.Verdict.Channel {
 			t.Errorf("%s: %s %v %s became %s %v %s", c.ID, c.Health.State, c.Verdict.Pill, c.Verdict.Channel,
 				again.Health.State, again.Verdict.Pill, again.Verdict.Channel)
 		}
@@ -36,7 +38,8 @@ func TestSupportFileGivesTheSameJudgement(t *testing.T) {
 func TestSupportNeverReplacesAFile(t *testing.T) {
 	s := newStatusShop(t)
 	path := filepath.Join(t.TempDir(), "case.jsonl")
-	if out := s.tell("support", "cin_locked", "--output", path); !strings.Contains(out, "Wrote "+path) || !strings.Contains(out, "[Can't collect]") {
+	if out := s.tell("support", "cin_locked", "--output", path); !strings.Contains(out, "Wrote "+path) ||
+		!strings.Contains(out, "[Can't collect]") {
 		t.Errorf("out %q", out)
 	}
 	info, err := os.Stat(path)
@@ -45,15 +48,16 @@ func TestSupportNeverReplacesAFile(t *testing.T) {
 	}
 	before, err := os.ReadFile(path)
 	s.must(err)
-	env, _, errOut := testEnv(t, nil, "support", "cin_well", "--output", path, "--home", s.home)
-	if code := Main(env); code != ExitFailed || !strings.Contains(errOut.String(), "exists already") {
+	env, _, errOut := testEnvironment(t, nil, "support", "cin_well", "--output", path, "--home", s.home)
+	if code := Main(env); code != failure.ExitFailed || !strings.Contains(errOut.String(), "exists already") {
 		t.Errorf("code %d, err %q", code, errOut)
 	}
 	if after, err := os.ReadFile(path); err != nil || string(after) != string(before) {
 		t.Errorf("the file was changed: %v", err)
 	}
-	env, _, errOut = testEnv(t, nil, "support", "cin_well", "--output", filepath.Join(path, "below"), "--home", s.home)
-	if code := Main(env); code != ExitFailed || !strings.Contains(errOut.String(), "could not be written") {
+	env, _, errOut = testEnvironment(t, nil, "support", "cin_well", "--output", filepath.Join(path, "below"), "--home",
+		s.home)
+	if code := Main(env); code != failure.ExitFailed || !strings.Contains(errOut.String(), "could not be written") {
 		t.Errorf("code %d, err %q", code, errOut)
 	}
 	if out := s.tell("support", "cin_well", "--json", "--output", path+"2"); !strings.Contains(out, `"state":"healthy"`) {

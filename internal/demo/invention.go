@@ -8,66 +8,66 @@ import (
 	"time"
 )
 
-// happening is one record of the invented life.
-type happening struct {
+// demoEvent is one record of the invented life.
+type demoEvent struct {
 	Stream, Key string
 	At          time.Time
 	Data        map[string]any
 }
 
-// invented gives what a source holds of one day. The same day is always the same, on every
-// machine: whoever asks for it, the source or the history, gets the same records.
-var invented = map[string]func(*day){
-	"lantern": mailOf, "ferry": chatOf, "atelier": questionsOf, "copper": moneyOf,
-	"stride": bodyOf, "darkroom": picturesOf, "wayside": placesOf, "almanac": plansOf,
+// sourceData returns the data of a source for one day. A day is the same on every machine, for the source and for the
+// history.
+var sourceData = map[string]func(*inventedDay){
+	"lantern": mailMessages, "ferry": chatMessages, "atelier": questionsOf, "copper": moneyTransfers,
+	"stride": healthData, "darkroom": picturesOf, "wayside": placesOf, "almanac": calendarEvents,
 }
 
-// day is one day of a source while it is being invented.
-type day struct {
+// inventedDay is one day of a source while it is being invented.
+type inventedDay struct {
 	*rand.Rand
 	source string
 	date   time.Time // midnight
-	all    []happening
+	all    []demoEvent
 }
 
 // dayOf invents a day of a source.
-func dayOf(source string, date time.Time) []happening {
+func dayOf(source string, date time.Time) []demoEvent {
 	date = date.UTC().Truncate(24 * time.Hour)
 	seed := fnv.New64a()
 	_, _ = seed.Write([]byte(source)) // never fails
-	d := &day{Rand: rand.New(rand.NewPCG(seed.Sum64(), uint64(date.Unix()))), source: source, date: date}
-	invented[source](d)
+	d := &inventedDay{Rand: rand.New(rand.NewPCG(seed.Sum64(), uint64(date.Unix()))), source: source, date: date}
+	sourceData[source](d)
 	return d.all
 }
 
-func pick[T any](d *day, from ...T) T { return from[d.IntN(len(from))] }
+func pick[T any](d *inventedDay, from ...T) T { return from[d.IntN(len(from))] }
 
 // at is a moment of the day, by the hour and up to so many minutes later.
-func (d *day) at(hour, within int) time.Time {
+func (d *inventedDay) at(hour, within int) time.Time {
 	return d.date.Add(time.Duration(hour)*time.Hour + time.Duration(d.IntN(max(within, 1)*60))*time.Second)
 }
 
-func (d *day) weekend() bool {
+func (d *inventedDay) weekend() bool {
 	return d.date.Weekday() == time.Saturday || d.date.Weekday() == time.Sunday
 }
 
 // away is the fortnight by the sea, and unworn the days on which the watch lay in a drawer.
-func (d *day) away() bool {
+func (d *inventedDay) away() bool {
 	return d.date.Month() == time.July && d.date.Day() >= 6 && d.date.Day() <= 19
 }
-func (d *day) unworn() bool {
+func (d *inventedDay) unworn() bool {
 	return d.date.Month() == time.February && d.date.Day() >= 9 && d.date.Day() <= 20
 }
 
-func (d *day) happened(stream, timeField string, at time.Time, data map[string]any) string {
+func (d *inventedDay) happened(stream, timeField string, at time.Time, data map[string]any) string {
 	key := fmt.Sprintf("%s-%s-%d", stream, d.date.Format("20060102"), len(d.all)+1)
 	d.keep(stream, key, timeField, at, data)
 	return key
 }
 
-func (d *day) keep(stream, key, timeField string, at time.Time, data map[string]any) {
+func (d *inventedDay) keep(stream, key, timeField string, at time.Time, data map[string]any) {
 	data["id"], data[timeField] = key, at.Format(time.RFC3339)
-	d.all = append(d.all, happening{Stream: stream, Key: key, At: at, Data: data})
+	d.all = append(d.all, demoEvent{Stream: stream, Key: key, At: at, Data: data})
 }
 
 // photos is the stream of pictures.
@@ -77,7 +77,7 @@ const owner = "Ada Whitlock"
 
 var friends = []string{"Ida Lund", "Nadia Ferrante", "Tomas Brekke", "Mira Oakes", "Jonas Veil", "Papa"}
 
-func mailOf(d *day) {
+func mailMessages(d *inventedDay) {
 	type letter struct{ from, subject, body string }
 	letters := []letter{
 		{"Rowing Club Mole", "Training on Thursday", "We meet at the lower landing at six. Bring the long oars."},
@@ -94,25 +94,31 @@ func mailOf(d *day) {
 		l := pick(d, letters...)
 		at := d.at(7+d.IntN(13), 60)
 		thread := fmt.Sprintf("%s, %s", l.from, d.date.Format("January 2006"))
-		d.happened("mails", "sent_at", at, map[string]any{"subject": l.subject, "body": l.body, "sender": l.from, "from_me": false, "thread": thread})
+		d.happened("mails", "sent_at", at, map[string]any{"subject": l.subject, "body": l.body, "sender": l.from,
+			"from_me": false, "thread": thread})
 		if d.IntN(5) == 0 {
 			d.happened("mails", "sent_at", at.Add(time.Duration(5+d.IntN(50))*time.Minute), map[string]any{
-				"subject": "Re: " + l.subject, "body": pick(d, "Thank you, I will be there.", "That suits me well.", "I will bring it along on Saturday."), "sender": owner, "from_me": true, "thread": thread})
+				"subject": "Re: " + l.subject, "body": pick(d, "Thank you, I will be there.", "That suits me well.",
+					"I will bring it along on Saturday."), "sender": owner, "from_me": true, "thread": thread})
 		}
 	}
 }
 
-func chatOf(d *day) {
+func chatMessages(d *inventedDay) {
 	lines := []string{
-		"Are you at the landing already?", "Five minutes, the bridge is up.", "I kept you some soup.", "Look at this sky.", "It is raining here.", "Ha, of course it is.",
-		"Can you bring the blue rope?", "Which one, the long one?", "The short one. The long one is on the boat.", "Good night.", "Did the library call?", "They did, on Monday.",
-		"I found the key, it was in the coat.", "We should go back to Saltwick.", "In June, when the ferries run again.", "Deal.", "How is the knee?", "Better. I walked to the mill and back.",
+		"Are you at the landing already?", "Five minutes, the bridge is up.", "I kept you some soup.", "Look at this sky.",
+		"It is raining here.", "Ha, of course it is.",
+		"Can you bring the blue rope?", "Which one, the long one?", "The short one. The long one is on the boat.",
+		"Good night.", "Did the library call?", "They did, on Monday.",
+		"I found the key, it was in the coat.", "We should go back to Saltwick.", "In June, when the ferries run again.",
+		"Deal.", "How is the knee?", "Better. I walked to the mill and back.",
 	}
 	chats := 1 + d.IntN(2)
 	for range chats {
 		who := d.IntN(len(friends))
 		chat := fmt.Sprintf("chat-%d", who+1)
-		d.keep("chats", chat, "began_at", time.Date(2023, time.Month(1+who), 4+who, 18, 0, 0, 0, time.UTC), map[string]any{"title": friends[who]})
+		d.keep("chats", chat, "began_at", time.Date(2023, time.Month(1+who), 4+who, 18, 0, 0, 0, time.UTC),
+			map[string]any{"title": friends[who]})
 		n := 2 + d.IntN(7)
 		if d.IntN(9) == 0 || d.away() && d.IntN(3) == 0 {
 			n = 24 + d.IntN(22) // an evening of it
@@ -124,41 +130,56 @@ func chatOf(d *day) {
 			if mine {
 				author = owner
 			}
-			d.happened("messages", "sent_at", at, map[string]any{"chat_id": chat, "author": author, "from_me": mine, "text": pick(d, lines...)})
+			d.happened("messages", "sent_at", at, map[string]any{"chat_id": chat, "author": author, "from_me": mine,
+				"text": pick(d, lines...)})
 			at = at.Add(time.Duration(20+d.IntN(240)) * time.Second)
 		}
 	}
 }
 
 // questionsOf are talks with the assistant, and what it proposed to change in small programs.
-func questionsOf(d *day) {
+func questionsOf(d *inventedDay) {
 	if d.date.Weekday() == time.Wednesday {
 		type change struct{ project, title, text string }
 		c := pick(d,
-			change{"ada/tide-clock", "Show the height between two tides", "The hand stands still between high and low water. It follows half a cosine now."},
+			change{"ada/tide-clock", "Show the height between two tides",
+				"The hand stands still between high and low water. It follows half a cosine now."},
 			change{"ada/tide-clock", "Keep the time zone of the harbour", "Summer time moved every tide by an hour."},
-			change{"ada/bookings", "Count a returned booking once", "A booking that was returned was counted twice, with both signs."},
-			change{"ada/rowing-log", "Read logs without a distance", "Old entries have none; they are counted as outings all the same."},
+			change{"ada/bookings", "Count a returned booking once",
+				"A booking that was returned was counted twice, with both signs."},
+			change{"ada/rowing-log", "Read logs without a distance",
+				"Old entries have none; they are counted as outings all the same."},
 		)
-		d.happened("changes", "opened_at", d.at(16, 50), map[string]any{"project": c.project, "title": c.title, "text": c.text, "state": pick(d, "merged", "merged", "open", "closed")})
+		d.happened("changes", "opened_at", d.at(16, 50),
+			map[string]any{"project": c.project, "title": c.title, "text": c.text,
+				"state": pick(d, "merged", "merged", "open", "closed")})
 	}
 	if d.IntN(5) > 1 {
 		return
 	}
 	type talk struct {
 		title string
-		said  []string
+		texts []string
 	}
 	t := pick(d,
-		talk{"Varnish for an old boat", []string{"Which varnish holds on oak that was oiled before?", "None holds well on oil. Clean the wood with spirit twice, let it dry for two days, then use a thin first coat.", "And how many coats in all?", "Five thin ones last longer than three thick ones. Sand lightly between them."}},
-		talk{"A route along the coast", []string{"Plan three days on foot from Saltwick to Lowmoor, at most 18 km a day.", "Day one ends at the old lighthouse, 16 km. Day two at Fernhythe, 17 km. Day three is short, 11 km, and leaves time for the ferry.", "Is there a place to sleep at the lighthouse?", "Four beds, from May to September. Ask a week before."}},
-		talk{"A sum that does not add up", []string{"My list of bookings is off by 12.40 against the statement.", "Look for a booking of 6.20 that is counted twice with the wrong sign: the difference is then twice the amount.", "Found it. The library fee."}},
-		talk{"Soup for eight", []string{"What do I need for a fish soup for eight people?", "Two kilos of mixed white fish, a fennel, four carrots, a litre and a half of stock, and saffron if there is some."}},
+		talk{"Varnish for an old boat", []string{"Which varnish holds on oak that was oiled before?",
+			"None holds well on oil. Clean the wood with spirit twice, let it dry for two days, then use a thin first coat.",
+			"And how many coats in all?", "Five thin ones last longer than three thick ones. Sand lightly between them."}},
+		talk{"A route along the coast", []string{"Plan three days on foot from Saltwick to Lowmoor, at most 18 km a day.",
+			"Day one ends at the old lighthouse, 16 km. Day two at Fernhythe, 17 km. Day three is short, 11 km, and leaves " +
+				"time for the ferry.", "Is there a place to sleep at the lighthouse?", "Four beds, from May to September. Ask a " +
+				"week before."}},
+		talk{"A sum that does not add up", []string{"My list of bookings is off by 12.40 against the statement.",
+			"Look for a booking of 6.20 that is counted twice with the wrong sign: the difference is then twice the amount.",
+			"Found it. The library fee."}},
+		talk{"Soup for eight", []string{"What do I need for a fish soup for eight people?",
+			"Two kilos of mixed white fish, a fennel, four carrots, a litre and a half of stock, and saffron if there " +
+				"is some."}},
 	)
 	at := d.at(9+d.IntN(11), 55)
 	id := "talk-" + d.date.Format("20060102")
 	d.keep("conversations", id, "began_at", at, map[string]any{"title": t.title})
-	for i, text := range t.said {
+	for i, text := range t.texts {
 		speaker := "user"
 		if i%2 == 1 {
 			speaker = "assistant"
@@ -168,15 +189,20 @@ func questionsOf(d *day) {
 	}
 }
 
-func moneyOf(d *day) {
+func moneyTransfers(d *inventedDay) {
 	book := func(hour int, payee, category string, amount float64) {
-		d.happened("bookings", "booked_at", d.at(hour, 55), map[string]any{"payee": payee, "category": category, "amount": math.Round(amount*100) / 100, "currency": "EUR"})
+		d.happened("bookings", "booked_at", d.at(hour, 55),
+			map[string]any{"payee": payee, "category": category, "amount": math.Round(amount*100) / 100, "currency": "EUR"})
 	}
 	switch d.date.Day() {
 	case 1:
 		book(6, "Mill Lane housing", "Home", -742)
 	case 3:
 		book(6, "Lowmoor Water", "Home", -31.5)
+	case 14:
+		book(12, "Harbour", "Food", -24.6)
+	case 21:
+		book(12, "Harbour", "Food", -17.85)
 	case 27:
 		book(5, "Harbour Works", "Salary", 2914.37)
 	}
@@ -185,16 +211,18 @@ func moneyOf(d *day) {
 			book(9+d.IntN(10), pick(d, "Saltwick Ferry", "Lighthouse Inn", "Bay Bakery"), "Holiday", -6-60*d.Float64())
 			continue
 		}
-		book(9+d.IntN(10), pick(d, "Fern Grocers", "Bridge Bakery", "Mole Books", "Night train office", "Copper Kettle"), pick(d, "Food", "Food", "Leisure", "Travel"), -3-45*d.Float64())
+		book(9+d.IntN(10), pick(d, "Fern Grocers", "Bridge Bakery", "Mole Books", "Night train office", "Copper Kettle"),
+			pick(d, "Food", "Food", "Leisure", "Travel"), -3-45*d.Float64())
 	}
 }
 
-func bodyOf(d *day) {
+func healthData(d *inventedDay) {
 	if d.unworn() {
 		return
 	}
 	measure := func(hour int, series, unit string, value float64) {
-		d.happened("measurements", "measured_at", d.at(hour, 40), map[string]any{"series": series, "unit": unit, "value": math.Round(value*10) / 10})
+		d.happened("measurements", "measured_at", d.at(hour, 40),
+			map[string]any{"series": series, "unit": unit, "value": math.Round(value*10) / 10})
 	}
 	season := math.Sin(2 * math.Pi * float64(d.date.YearDay()-80) / 365)
 	steps := 6400 + 1900*season + 2600*d.NormFloat64()/2
@@ -210,11 +238,12 @@ func bodyOf(d *day) {
 	if d.IntN(3) == 0 {
 		at := d.at(17, 50)
 		what, km := pick(d, "Run along the river", "Ride to the mill", "Swim at the lower landing", "Rowing"), 3+9*d.Float64()
-		d.happened("workouts", "began_at", at, map[string]any{"title": what, "kilometres": math.Round(km*10) / 10, "ended_at": at.Add(time.Duration(25+d.IntN(60)) * time.Minute).Format(time.RFC3339)})
+		d.happened("workouts", "began_at", at, map[string]any{"title": what, "kilometres": math.Round(km*10) / 10,
+			"ended_at": at.Add(time.Duration(25+d.IntN(60)) * time.Minute).Format(time.RFC3339)})
 	}
 }
 
-func picturesOf(d *day) {
+func picturesOf(d *inventedDay) {
 	n := 0
 	switch {
 	case d.away():
@@ -230,14 +259,16 @@ func picturesOf(d *day) {
 			where = pick(d, "Saltwick Bay", "Old lighthouse", "Ferry deck")
 		}
 		at := d.at(9+d.IntN(10), 59)
-		d.happened(photos, "taken_at", at, map[string]any{"name": at.Format("20060102-1504") + ".png", "place": where, "media_type": "image/png"})
+		d.happened(photos, "taken_at", at, map[string]any{"name": at.Format("20060102-1504") + ".png", "place": where,
+			"media_type": "image/png"})
 	}
 }
 
-func placesOf(d *day) {
+func placesOf(d *inventedDay) {
 	visit := func(place string, lat, lon float64, from, to int) {
 		at := d.at(from, 30)
-		d.happened("visits", "arrived_at", at, map[string]any{"place": place, "latitude": lat, "longitude": lon, "left_at": d.at(to, 30).Format(time.RFC3339)})
+		d.happened("visits", "arrived_at", at, map[string]any{"place": place, "latitude": lat, "longitude": lon,
+			"left_at": d.at(to, 30).Format(time.RFC3339)})
 	}
 	switch {
 	case d.away():
@@ -256,10 +287,12 @@ func placesOf(d *day) {
 	}
 }
 
-func plansOf(d *day) {
+func calendarEvents(d *inventedDay) {
 	plan := func(hour, minutes int, title, place string) {
 		at := d.date.Add(time.Duration(hour) * time.Hour)
-		d.happened("events", "begins_at", at, map[string]any{"title": title, "place": place, "ends_at": at.Add(time.Duration(minutes) * time.Minute).Format(time.RFC3339)})
+		d.happened("events", "begins_at", at,
+			map[string]any{"title": title, "place": place,
+				"ends_at": at.Add(time.Duration(minutes) * time.Minute).Format(time.RFC3339)})
 	}
 	switch {
 	case d.away():
@@ -273,10 +306,15 @@ func plansOf(d *day) {
 	case d.date.Weekday() == time.Tuesday && d.IntN(2) == 0:
 		plan(19, 90, "Choir", "St Ives hall")
 	case d.IntN(6) == 0:
-		plan(12+d.IntN(7), 60, pick(d, "Dentist", "Lunch with Ida", "Call with Papa", "Boat inspection"), pick(d, "Bridge Street 4", "Copper Kettle", ""))
+		plan(12+d.IntN(7), 60, pick(d, "Dentist", "Lunch with Ida", "Call with Papa", "Boat inspection"),
+			pick(d, "Bridge Street 4", "Copper Kettle", ""))
 	}
 	if d.IntN(8) == 0 {
 		title := pick(d, "What the boat needs", "Books to ask for", "For the concert", "Things to tell Papa")
-		d.happened("notes", "written_at", d.at(20, 59), map[string]any{"title": title, "text": pick(d, "Two hinges, oak plugs, the thin varnish.", "The one about tides, and the other one by the same author.", "Black shoes, the second part, water.", "The knee, the key in the coat, the soup.")})
+		d.happened("notes", "written_at", d.at(20, 59),
+			map[string]any{"title": title,
+				"text": pick(d, "Two hinges, oak plugs, the thin varnish.",
+					"The one about tides, and the other one by the same author.", "Black shoes, the second part, water.",
+					"The knee, the key in the coat, the soup.")})
 	}
 }

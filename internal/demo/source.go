@@ -61,44 +61,46 @@ func install(dir string) error {
 	return nil
 }
 
-// Speak plays one of the connectors: it waits for the start, says everything
-// that it has, and ends.
+// Speak plays one of the connectors: it waits for START, sends all of its data, and ends.
 func Speak(name string, in io.Reader, out io.Writer) error {
 	if _, err := bufio.NewReader(in).ReadString('\n'); err != nil {
 		return fmt.Errorf("read the start: %w", err)
 	}
-	s := speaker{out: out}
+	s := demoConnector{out: out}
 	switch name {
 	case paperbox:
-		for i, subject := range []string{"Invoice for the garden shed", "Invitation to the boat race", "Your library card", "Minutes of the choir", "A postcard from Ida"} {
+		for i, subject := range []string{"Invoice for the garden shed", "Invitation to the boat race", "Your library card",
+			"Minutes of the choir", "A postcard from Ida"} {
 			at := time.Date(2026, 2, 3+7*i, 9, 30, 0, 0, time.UTC)
 			s.record("letters", fmt.Sprintf("letter-%d", i+1), at, map[string]any{
-				"sender": []string{"Nadia Ferrante", "Rowing Club Mole", "Town Library", "Choir of St Ives", "Ida Lund"}[i], "subject": subject,
+				"sender":      []string{"Nadia Ferrante", "Rowing Club Mole", "Town Library", "Choir of St Ives", "Ida Lund"}[i],
+				"subject":     subject,
 				"received_at": at.Format(time.RFC3339),
 			})
 		}
-		s.say(&protocol.State{Stream: "letters", Cursor: []byte(`{"n":5}`)})
+		s.sendMessage(&protocol.State{Stream: "letters", Cursor: []byte(`{"n":5}`)})
 	case harbour:
-		for i, text := range []string{"Has anybody a spare rudder?", "Moorings are free again from May.", "Lost: one blue oar."} {
+		for i, text := range []string{"Has anybody a spare rudder?", "Moorings are free again from May.",
+			"Lost: one blue oar."} {
 			at := time.Date(2026, 3, 1+i, 18, 0, 0, 0, time.UTC)
-			s.record("posts", fmt.Sprintf("post-%d", i+1), at, map[string]any{"text": text, "posted_at": at.Format(time.RFC3339)})
+			s.record("posts", fmt.Sprintf("post-%d", i+1), at,
+				map[string]any{"text": text, "posted_at": at.Format(time.RFC3339)})
 		}
-		s.say(&protocol.State{Stream: "posts", Cursor: []byte(`{"n":3}`)})
+		s.sendMessage(&protocol.State{Stream: "posts", Cursor: []byte(`{"n":3}`)})
 		why := "The forum has taken its list of replies away."
-		s.say(&protocol.SkipResult{Stream: "replies", Reason: "endpoint_removed", Message: &why})
+		s.sendMessage(&protocol.SkipResult{Stream: "replies", Reason: "endpoint_removed", Message: &why})
 	default:
-		if invented[name] == nil {
+		if sourceData[name] == nil {
 			return fmt.Errorf("there is no demonstration source %q", name)
 		}
-		s.lately(name, time.Now())
+		s.sendRecent(name, time.Now())
 	}
-	s.say(&protocol.Done{Status: protocol.DoneSucceeded, RecordsEmitted: s.records})
+	s.sendMessage(&protocol.Done{Status: protocol.DoneSucceeded, RecordsEmitted: s.records})
 	return s.err
 }
 
-// lately says what a source of the year holds of today and yesterday. Pictures stay as they
-// are: nobody takes new ones.
-func (s *speaker) lately(name string, now time.Time) {
+// sendRecent sends the data of a yearly source for today and yesterday. There are no new pictures.
+func (s *demoConnector) sendRecent(name string, now time.Time) {
 	streams := map[string]bool{}
 	for back := 1; back >= 0; back-- {
 		for _, x := range dayOf(name, now.AddDate(0, 0, -back)) {
@@ -109,18 +111,19 @@ func (s *speaker) lately(name string, now time.Time) {
 		}
 	}
 	for _, stream := range slices.Sorted(maps.Keys(streams)) {
-		s.say(&protocol.State{Stream: stream, Cursor: fmt.Appendf(nil, `{"until":%q}`, now.UTC().Format(time.RFC3339))})
+		s.sendMessage(&protocol.State{Stream: stream,
+			Cursor: fmt.Appendf(nil, `{"until":%q}`, now.UTC().Format(time.RFC3339))})
 	}
 }
 
-// speaker writes messages until one fails.
-type speaker struct {
+// demoConnector writes messages until one fails.
+type demoConnector struct {
 	out     io.Writer
 	records int64
 	err     error
 }
 
-func (s *speaker) say(m protocol.Message) {
+func (s *demoConnector) sendMessage(m protocol.Message) {
 	if s.err != nil {
 		return
 	}
@@ -130,7 +133,7 @@ func (s *speaker) say(m protocol.Message) {
 	}
 }
 
-func (s *speaker) record(stream, key string, at time.Time, data map[string]any) {
+func (s *demoConnector) record(stream, key string, at time.Time, data map[string]any) {
 	data["id"] = key
 	body, err := json.Marshal(data, json.Deterministic(true))
 	if err != nil {
@@ -138,5 +141,5 @@ func (s *speaker) record(stream, key string, at time.Time, data map[string]any) 
 		return
 	}
 	s.records++
-	s.say(&protocol.Record{Stream: stream, Key: key, Data: body, EmittedAt: at.Format(time.RFC3339)})
+	s.sendMessage(&protocol.Record{Stream: stream, Key: key, Data: body, EmittedAt: at.Format(time.RFC3339)})
 }

@@ -1,6 +1,5 @@
-// Package demo is a small world to try PDPP in: simulated services with limits
-// that nobody has told the connectors, and connections in seven different states,
-// each reached by the shipped parts themselves. Nothing leaves the machine.
+// Package demo is a small world for trying PDPP: simulated services with limits that the connectors do not know, and
+// connections in seven states, each reached by the shipped parts. Nothing leaves the machine.
 package demo
 
 import (
@@ -12,13 +11,13 @@ import (
 
 	"github.com/pdpp-go/pdpp/providersim"
 	"github.com/pdpp-go/pdpp/providersim/github"
-	"github.com/pdpp-go/pdpp/providersim/lumen"
+	"github.com/pdpp-go/pdpp/providersim/sample"
 	"github.com/pdpp-go/pdpp/providersim/signin"
 )
 
 // World is the simulated services.
 type World struct {
-	// Variables is what the server's connectors are to be told.
+	// Variables are the variables for the server's connectors.
 	Variables map[string]string
 	// GitHubToken is the one that GitHub accepts.
 	GitHubToken string
@@ -37,17 +36,18 @@ const latency = 40 * time.Millisecond
 // browserLocal names the addresses of this machine that a browser may open.
 const browserLocal = "PDPP_BROWSER_LOCAL"
 
-// Start begins to answer on loopback. The diary is read in a browser alone, and left out
-// without one.
-func Start(browser bool) (*World, error) {
-	notebook := lumen.New(lumen.Config{Seed: 7, Events: 120, Notes: 90, Threads: 25, Latency: latency})
-	archive := lumen.New(lumen.Config{Seed: 8, Events: 900, Notes: 300, Threads: 1500, Latency: latency})
-	// A limit that nobody announces, which the governor has to find; and now and then
-	// the archive has had enough and asks for a pause that is longer than a run waits.
-	limits := []providersim.Fault{{Kind: providersim.Bucket, Path: "/v1/threads/", Rate: 4, Burst: 6, RetryAfter: providersim.RetrySeconds}}
+// StartWorld starts the services on loopback. The diary needs a browser and is left out without one.
+func StartWorld(browser bool) (*World, error) {
+	notebook := sample.New(sample.Config{Seed: 7, Events: 123, Notes: 91, Threads: 27, Latency: latency})
+	archive := sample.New(sample.Config{Seed: 8, Events: 900, Notes: 300, Threads: 1500, Latency: latency})
+	// A limit that is not announced, which the governor has to find. From time to time the archive also requests a
+	// pause that is longer than a run waits.
+	limits := []providersim.Fault{{Kind: providersim.Bucket, Path: "/v1/threads/", Rate: 4, Burst: 6,
+		RetryAfter: providersim.RetrySeconds}}
 	for _, after := range []int{100, 500, 900} {
 		limits = append(limits, providersim.Fault{
-			Kind: providersim.Throttle, Path: "/v1/threads/", Skip: after, Count: 1, RetryAfter: providersim.RetrySeconds, Seconds: 330,
+			Kind: providersim.Throttle, Path: "/v1/threads/", Skip: after, Count: 1, RetryAfter: providersim.RetrySeconds,
+			Seconds: 330,
 		})
 	}
 	for _, limit := range limits {
@@ -65,20 +65,23 @@ func Start(browser bool) (*World, error) {
 	})
 	w := &World{notebookToken: notebook.Token(), archiveToken: archive.Token()}
 	var err error
-	if w.notebooks, err = providersim.Serve(providersim.FreeLoopback, front, providersim.FreeLoopback, providersim.ControlHandler(archive, archive.Gate())); err != nil {
+	if w.notebooks, err = providersim.Serve(providersim.FreeLoopback, front, providersim.FreeLoopback,
+		providersim.ControlHandler(archive, archive.Gate())); err != nil {
 		return nil, fmt.Errorf("start the simulated notebook: %w", err)
 	}
-	w.github, err = github.Start(github.Config{Seed: 9, Repositories: 14, Stars: 35, Issues: 40, Pulls: 22, Gists: 5, Events: 60, Latency: latency})
+	w.github, err = github.Start(github.Config{Seed: 9, Repositories: 14, Stars: 35, Issues: 40, Pulls: 22, Gists: 5,
+		Events: 60, Latency: latency})
 	if err != nil {
 		w.Stop()
 		return nil, fmt.Errorf("start the simulated GitHub: %w", err)
 	}
 	w.GitHubToken = w.github.Sim.Token()
-	// The owner's number for the pace: these services bear more than a stranger may be
-	// asked for, and nobody wants to wait for a demonstration.
+	// The owner's pace limit: these services accept more than a real one, and a demonstration should be quick.
 	w.Variables = map[string]string{
-		"PDPP_EXAMPLE_BASE_URL": w.notebooks.BaseURL, "PDPP_EXAMPLE_PACING_INITIAL_INTERVAL_MS": "60", "PDPP_EXAMPLE_PACING_MIN_INTERVAL_MS": "40",
-		"PDPP_GITHUB_BASE_URL": w.github.BaseURL, "PDPP_GITHUB_PACING_INITIAL_INTERVAL_MS": "100", "PDPP_GITHUB_PACING_MIN_INTERVAL_MS": "60",
+		"PDPP_EXAMPLE_BASE_URL": w.notebooks.BaseURL, "PDPP_EXAMPLE_PACING_INITIAL_INTERVAL_MS": "60",
+		"PDPP_EXAMPLE_PACING_MIN_INTERVAL_MS": "40",
+		"PDPP_GITHUB_BASE_URL":                w.github.BaseURL, "PDPP_GITHUB_PACING_INITIAL_INTERVAL_MS": "100",
+		"PDPP_GITHUB_PACING_MIN_INTERVAL_MS": "60",
 	}
 	if browser {
 		if err := w.startDiary(); err != nil {

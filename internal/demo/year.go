@@ -16,8 +16,8 @@ import (
 	"github.com/pdpp-go/pdpp/internal/blob"
 	"github.com/pdpp-go/pdpp/internal/collect/launch"
 	"github.com/pdpp-go/pdpp/internal/collect/runner"
-	"github.com/pdpp-go/pdpp/internal/keep/store"
 	"github.com/pdpp-go/pdpp/internal/slice"
+	"github.com/pdpp-go/pdpp/internal/storage/store"
 	"github.com/pdpp-go/pdpp/manifest"
 	"github.com/pdpp-go/pdpp/protocol"
 )
@@ -29,8 +29,10 @@ var chronicles = []struct {
 	Name, Title string
 	Every       int
 }{
-	{"lantern", "Lantern mail", 2}, {"ferry", "Ferry chat", 1}, {"atelier", "Atelier assistant", 12}, {"copper", "Copper bank", 8},
-	{"stride", "Stride watch", 12}, {"darkroom", "Darkroom photos", 16}, {"wayside", "Wayside places", 12}, {"almanac", "Almanac calendar", 16},
+	{"lantern", "Lantern mail", 2}, {"ferry", "Ferry chat", 1}, {"atelier", "Atelier assistant", 12},
+	{"copper", "Copper bank", 8},
+	{"stride", "Stride watch", 12}, {"darkroom", "Darkroom photos", 16}, {"wayside", "Wayside places", 12},
+	{"almanac", "Almanac calendar", 16},
 }
 
 const (
@@ -45,15 +47,15 @@ const (
 func (g Ground) year(ctx context.Context) error {
 	now := g.Now().UTC()
 	for i, c := range chronicles {
-		if err := g.chronicle(ctx, c.Name, c.Title, c.Every, now.Add(-time.Duration(25+3*i)*time.Minute)); err != nil {
+		if err := g.addYearSource(ctx, c.Name, c.Title, c.Every, now.Add(-time.Duration(25+3*i)*time.Minute)); err != nil {
 			return fmt.Errorf("plant %s: %w", c.Title, err)
 		}
 	}
 	return nil
 }
 
-// chronicle plants one of them, whose newest run ended at a moment.
-func (g Ground) chronicle(ctx context.Context, name, title string, every int, newest time.Time) error {
+// addYearSource adds one of them. Its newest run ended at the given time.
+func (g Ground) addYearSource(ctx context.Context, name, title string, every int, newest time.Time) error {
 	body, err := manifests.ReadFile("sources/" + name + ".json")
 	if err != nil {
 		return err
@@ -74,7 +76,8 @@ func (g Ground) chronicle(ctx context.Context, name, title string, every int, ne
 	if err := launch.Confirm(ctx, g.Store, found, began); err != nil {
 		return err
 	}
-	h := history{Ground: g, every: every, pictures: map[int]slice.Blob{}, id: "cin_" + name + "_1", name: name, specs: launch.StreamSpecs(declared)}
+	h := yearHistory{Ground: g, every: every, pictures: map[int]slice.Blob{}, id: "cin_" + name + "_1", name: name,
+		specs: launch.StreamSpecs(declared)}
 	err = g.Store.CreateConnection(ctx, store.Connection{
 		ID: h.id, ConnectorID: name, DisplayName: title, Status: store.ConnectionActive, SourceKind: store.SourceAccount,
 		ManifestGeneration: generation, CreatedAt: began, UpdatedAt: began,
@@ -83,7 +86,9 @@ func (g Ground) chronicle(ctx context.Context, name, title string, every int, ne
 		return err
 	}
 	if p := declared.Capabilities.RefreshPolicy; p != nil && p.RecommendedMode == manifest.RefreshAutomatic {
-		err := g.Store.PutSchedule(ctx, store.Schedule{ConnectionID: h.id, IntervalSeconds: int64(p.RecommendedIntervalSeconds), Enabled: true, CreatedAt: began, UpdatedAt: began})
+		err := g.Store.PutSchedule(ctx,
+			store.Schedule{ConnectionID: h.id, IntervalSeconds: int64(p.RecommendedIntervalSeconds), Enabled: true,
+				CreatedAt: began, UpdatedAt: began})
 		if err != nil {
 			return err
 		}
@@ -91,8 +96,8 @@ func (g Ground) chronicle(ctx context.Context, name, title string, every int, ne
 	return h.write(ctx, began, newest)
 }
 
-// history writes the runs of one of them.
-type history struct {
+// yearHistory writes the runs of one of them.
+type yearHistory struct {
 	Ground
 	id, name string
 	every    int // days from run to run
@@ -109,12 +114,12 @@ const (
 	stoppedDay       = 30
 )
 
-func (h *history) write(ctx context.Context, began, newest time.Time) error {
-	var all []happening
+func (h *yearHistory) write(ctx context.Context, began, newest time.Time) error {
+	var all []demoEvent
 	for i := yearDays; i >= 0; i-- {
 		all = append(all, dayOf(h.name, newest.AddDate(0, 0, -i))...)
 	}
-	slices.SortStableFunc(all, func(a, b happening) int { return a.At.Compare(b.At) })
+	slices.SortStableFunc(all, func(a, b demoEvent) int { return a.At.Compare(b.At) })
 	for back := runDays; back >= 0; back -= h.every {
 		at := newest.AddDate(0, 0, -back)
 		n := 0
@@ -140,7 +145,8 @@ func (h *history) write(ctx context.Context, began, newest time.Time) error {
 }
 
 // run writes one run that ended at a moment.
-func (h *history) run(ctx context.Context, back int, ended time.Time, brought []happening, status store.RunStatus, failure string) error {
+func (h *yearHistory) run(ctx context.Context, back int, ended time.Time, brought []demoEvent, status store.RunStatus,
+	failure string) error {
 	took := time.Duration(20+len(brought)/10) * time.Second
 	trigger := store.TriggerScheduled
 	if h.name == "copper" || back == runDays {
@@ -174,12 +180,12 @@ func (h *history) run(ctx context.Context, back int, ended time.Time, brought []
 }
 
 // slice is the happenings as records, with the bookmarks behind the last of them.
-func (h *history) slice(ctx context.Context, part []happening, at time.Time) (slice.Slice, error) {
+func (h *yearHistory) slice(ctx context.Context, part []demoEvent, at time.Time) (slice.Slice, error) {
 	var s slice.Slice
 	for _, x := range part {
 		r := slice.Record{Stream: x.Stream, Key: x.Key, EmittedAt: at.Format(time.RFC3339)}
 		if x.Stream == photos {
-			file, err := h.picture(ctx, x)
+			file, err := h.storePicture(ctx, x)
 			if err != nil {
 				return s, err
 			}
@@ -194,22 +200,27 @@ func (h *history) slice(ctx context.Context, part []happening, at time.Time) (sl
 		s.Records = append(s.Records, r)
 	}
 	for _, spec := range h.specs {
-		s.Cursors = append(s.Cursors, slice.Cursor{Stream: spec.Name, Mode: protocol.SteadyState, Cursor: jsontext.Value(fmt.Sprintf(`{"until":%q}`, at.Format(time.RFC3339)))})
+		s.Cursors = append(s.Cursors,
+			slice.Cursor{Stream: spec.Name, Mode: protocol.SteadyState,
+				Cursor: jsontext.Value(fmt.Sprintf(`{"until":%q}`, at.Format(time.RFC3339)))})
 	}
 	s.Present = func(ctx context.Context, hashes []string) ([]string, error) {
-		return blob.Missing(ctx, h.Blobs, hashes)
+		return blob.MissingFiles(ctx, h.Blobs, hashes)
 	}
 	return s, nil
 }
 
 // outcome is how the run ended, with what it measured.
-func (h *history) outcome(per map[string]int64, status store.RunStatus, failure string, n int64, at time.Time) (o store.RunOutcome, err error) {
-	measured := runner.Facts{SchemaVersion: 1, ReferenceOnly: true}
+func (h *yearHistory) outcome(per map[string]int64, status store.RunStatus, failure string, n int64,
+	at time.Time) (o store.RunOutcome, err error) {
+	measured := runner.CollectionFacts{SchemaVersion: 1, ReferenceOnly: true}
 	for _, s := range h.specs {
 		n := per[s.Name]
-		measured.Streams = append(measured.Streams, runner.StreamFacts{Stream: s.Name, Collected: n, Considered: &n, Covered: &n, Checkpoint: "committed"})
+		measured.Streams = append(measured.Streams, runner.StreamFacts{Stream: s.Name, Collected: n, Considered: &n,
+			Covered: &n, Checkpoint: "committed"})
 	}
-	o = store.RunOutcome{Status: status, RecordsEmitted: n, ReportedRecords: &n, Event: slice.Event{Type: "run.completed", At: at}}
+	o = store.RunOutcome{Status: status, RecordsEmitted: n, ReportedRecords: &n,
+		Event: slice.Event{Type: "run.completed", At: at}}
 	switch status {
 	case store.RunSucceeded:
 		if o.Facts, err = json.Marshal(measured); err != nil {
@@ -218,7 +229,8 @@ func (h *history) outcome(per map[string]int64, status store.RunStatus, failure 
 	case store.RunCancelled:
 		o.FailureReason, o.TerminalReason, o.Event.Type = "owner_cancelled", "runtime", "run.cancelled"
 	default:
-		o.FailureReason, o.TerminalReason, o.Error, o.Event.Type = "connector_reported_failed", "connector", failure, "run.failed"
+		o.FailureReason, o.TerminalReason, o.Error, o.Event.Type = "connector_reported_failed", "connector", failure,
+			"run.failed"
 		o.ConnectorError = jsontext.Value(fmt.Sprintf(`{"code":"rate_limited","message":%q,"retryable":true}`, failure))
 	}
 	return o, nil
@@ -227,9 +239,8 @@ func (h *history) outcome(per map[string]int64, status store.RunStatus, failure 
 // motifs is how many different pictures there are. Photos of one motif share its file.
 const motifs = 24
 
-// picture gives the file of a photo, which is kept when the first photo of its motif comes,
-// and lets the photo name it.
-func (h *history) picture(ctx context.Context, x happening) (slice.Blob, error) {
+// storePicture stores the file of a photo when the first photo of its motif appears, and links the photo to it.
+func (h *yearHistory) storePicture(ctx context.Context, x demoEvent) (slice.Blob, error) {
 	motif := x.At.Minute() % motifs
 	file, kept := h.pictures[motif]
 	if !kept {
@@ -246,7 +257,8 @@ func (h *history) picture(ctx context.Context, x happening) (slice.Blob, error) 
 	}
 	file.Name, _ = x.Data["name"].(string)
 	x.Data["size"] = file.Bytes
-	x.Data["blob_ref"] = map[string]any{"blob_id": file.SHA256, "mime_type": file.MIME, "sha256": file.SHA256, "size_bytes": file.Bytes}
+	x.Data["blob_ref"] = map[string]any{"blob_id": file.SHA256, "mime_type": file.MIME, "sha256": file.SHA256,
+		"size_bytes": file.Bytes}
 	return file, nil
 }
 
@@ -257,7 +269,8 @@ const wide, high = 240, 160
 func landscape(motif int) image.Image {
 	shade := func(base, step int) uint8 { return uint8(base + step*motif%100) }
 	m := image.NewPaletted(image.Rect(0, 0, wide, high), color.Palette{
-		color.RGBA{shade(110, 7), shade(140, 4), shade(155, 11), 255}, color.RGBA{shade(30, 5), shade(80, 3), 60, 255}, color.RGBA{255, 240, 200, 255},
+		color.RGBA{shade(110, 7), shade(140, 4), shade(155, 11), 255}, color.RGBA{shade(30, 5), shade(80, 3), 60, 255},
+		color.RGBA{255, 240, 200, 255},
 	})
 	for x := range wide {
 		top := 80 + 2*motif + (x-wide/2)*(x-wide/2)/400 - x*motif%11

@@ -12,9 +12,9 @@ import (
 	"github.com/pdpp-go/pdpp/internal/blob"
 	"github.com/pdpp-go/pdpp/internal/collect/catalog"
 	"github.com/pdpp-go/pdpp/internal/judge/verdict"
-	"github.com/pdpp-go/pdpp/internal/keep/store"
-	"github.com/pdpp-go/pdpp/internal/keep/store/sqlite"
-	"github.com/pdpp-go/pdpp/internal/keep/store/sqlite/sqlitetest"
+	"github.com/pdpp-go/pdpp/internal/storage/store"
+	"github.com/pdpp-go/pdpp/internal/storage/store/sqlite"
+	"github.com/pdpp-go/pdpp/internal/storage/store/sqlite/sqlitetest"
 	"github.com/pdpp-go/pdpp/internal/view"
 	"github.com/pdpp-go/pdpp/manifest"
 	"github.com/pdpp-go/pdpp/manifest/gate"
@@ -27,7 +27,7 @@ var today = time.Date(2026, 3, 26, 14, 32, 0, 0, time.UTC)
 func ground(t *testing.T) Ground {
 	t.Helper()
 	home := t.TempDir()
-	st, err := sqlite.Open(t.Context(), sqlitetest.Fresh(t, filepath.Join(home, "pdpp.db")), sqlite.Options{})
+	st, err := sqlite.Open(t.Context(), sqlitetest.NewDatabase(t, filepath.Join(home, "pdpp.db")), sqlite.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -35,7 +35,8 @@ func ground(t *testing.T) Ground {
 	if err := install(filepath.Join(home, "connectors")); err != nil {
 		t.Fatal(err)
 	}
-	return Ground{Home: home, Store: st, Blobs: blob.Folder{Dir: filepath.Join(home, "blobs")}, Connectors: catalog.Catalog{Dir: filepath.Join(home, "connectors")}, Now: func() time.Time { return today }}
+	return Ground{Home: home, Store: st, Blobs: blob.FolderStorage{Dir: filepath.Join(home, "blobs")},
+		Connectors: catalog.Catalog{Dir: filepath.Join(home, "connectors")}, Now: func() time.Time { return today }}
 }
 
 // The year is whole: every source is healthy, has a record for each that was invented, a
@@ -73,21 +74,21 @@ func TestYearIsPlanted(t *testing.T) {
 			t.Errorf("%s: %d runs, %v", c.ConnectorID, len(runs), err)
 		}
 		failed := slices.IndexFunc(runs, func(r store.Run) bool { return r.Status == store.RunFailed })
-		if c.ConnectorID == "ferry" && (failed != slowTo || runs[slowFrom].Status != store.RunFailed || runs[slowFrom+1].Status != store.RunSucceeded) {
+		if c.ConnectorID == "ferry" && (failed != slowTo || runs[slowFrom].Status != store.RunFailed ||
+			runs[slowFrom+1].Status != store.RunSucceeded) {
 			t.Errorf("the week in which Ferry was slow: %d", failed)
 		}
 	}
 	if total < 8000 {
 		t.Errorf("a year of %d records", total)
 	}
-	files, _, err := g.Store.BlobUse(t.Context())
+	files, _, err := g.Store.BlobTotals(t.Context())
 	if err != nil || files == 0 {
 		t.Errorf("%d files, %v", files, err)
 	}
 }
 
-// The same day is the same whoever asks for it, and each of its records is one that its
-// source may send.
+// A day is always the same, and each of its records is valid for its source.
 func TestInventionIsWhatItsSourceDeclares(t *testing.T) {
 	t.Parallel()
 	for _, c := range chronicles {
@@ -115,7 +116,7 @@ func TestInventionIsWhatItsSourceDeclares(t *testing.T) {
 				t.Fatalf("%s: two of %s", c.Name, date)
 			}
 			var out bytes.Buffer
-			s := speaker{out: &out}
+			s := demoConnector{out: &out}
 			for _, x := range one {
 				name := x.Stream + "/" + x.Key
 				if keys[name] && x.Stream != "chats" {
@@ -145,7 +146,7 @@ func TestInventionIsWhatItsSourceDeclares(t *testing.T) {
 	}
 }
 
-// A source of the year that is run by its schedule says what is new, and ends well.
+// A scheduled run of a yearly source sends what is new and succeeds.
 func TestYearGoesOn(t *testing.T) {
 	t.Parallel()
 	for _, c := range chronicles {

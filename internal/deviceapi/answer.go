@@ -10,59 +10,64 @@ import (
 	"github.com/klauspost/compress/gzip"
 
 	"github.com/pdpp-go/pdpp/internal/device/wire"
-	"github.com/pdpp-go/pdpp/internal/keep/audit"
-	"github.com/pdpp-go/pdpp/internal/ops/fault"
+	"github.com/pdpp-go/pdpp/internal/ops/usererr"
+	"github.com/pdpp-go/pdpp/internal/storage/audit"
 	"github.com/pdpp-go/pdpp/internal/web/reply"
-	"github.com/pdpp-go/pdpp/internal/web/strangers"
+	"github.com/pdpp-go/pdpp/internal/web/tokenqueue"
 )
 
-var errProtocol = &fault.Fault{
-	Status: http.StatusConflict, Code: wire.CodeProtocolMismatch, Message: "This server does not speak that version of the collector's protocol.",
-	Next: "Install the collector that belongs to this server.",
+var errProtocol = &usererr.Error{
+	Status: http.StatusConflict, Code: wire.CodeProtocolMismatch,
+	Message: "This server does not speak that version of the collector's protocol.",
+	Next:    "Install the collector that belongs to this server.",
 }
 
 func unauthenticated(message string) error {
-	return &fault.Fault{Status: http.StatusUnauthorized, Code: wire.CodeUnauthenticated, Message: message,
+	return &usererr.Error{Status: http.StatusUnauthorized, Code: wire.CodeUnauthenticated, Message: message,
 		Next: "Connect this device anew: add it in the console, or with pdpp devices add."}
 }
 
 func forbidden(message string) error {
-	return &fault.Fault{Status: http.StatusForbidden, Code: wire.CodeForbidden, Message: message, Next: "Use the token that this device was given."}
+	return &usererr.Error{Status: http.StatusForbidden, Code: wire.CodeForbidden, Message: message,
+		Next: "Use the token that this device was given."}
 }
 
 func slowDown(wait time.Duration) error {
-	return &fault.Fault{Status: http.StatusTooManyRequests, Code: "too_many_tries",
+	return &usererr.Error{Status: http.StatusTooManyRequests, Code: "too_many_tries",
 		Message: "Too many wrong codes came from this address.",
 		Next:    "Wait, then try again.", RetryAfter: wait}
 }
 
-// answered turns what a handler returns as an error into the answer.
+// answered returns a handler that answers with the error of h.
 func (a *api) answered(h func(http.ResponseWriter, *http.Request) error) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		err := h(w, r)
-		var refusal *fault.Fault
+		var refusal *usererr.Error
 		switch {
 		case err == nil:
 		case errors.As(err, &refusal):
 			a.refuse(w, r, refusal)
-		case errors.Is(err, strangers.ErrCrowded):
-			a.refuse(w, r, slowDown(time.Second).(*fault.Fault))
-		case r.Context().Err() != nil: // nobody waits for an answer
+		case errors.Is(err, tokenqueue.ErrQueueFull):
+			a.refuse(w, r, slowDown(time.Second).(*usererr.Error))
+		case r.Context().Err() != nil: // the client is gone
 		default:
-			a.Log.ErrorContext(r.Context(), "a device was not answered", "request_id", reply.RequestID(r.Context()), "error", err)
-			a.refuse(w, r, &fault.Fault{Status: http.StatusInternalServerError, Code: "internal", Message: "Something went wrong here.", Next: "Try again later."})
+			a.Log.ErrorContext(r.Context(), "a device was not answered", "request_id", reply.RequestID(r.Context()),
+				"error", err)
+			a.refuse(w, r, &usererr.Error{Status: http.StatusInternalServerError, Code: "internal",
+				Message: "Something went wrong here.", Next: "Try again later."})
 		}
 	}
 }
 
-// refuse answers with the envelope, and writes down who was not let in.
-func (a *api) refuse(w http.ResponseWriter, r *http.Request, f *fault.Fault) {
+// refuse answers with the error envelope. It records refused tokens in the audit trail.
+func (a *api) refuse(w http.ResponseWriter, r *http.Request, f *usererr.Error) {
 	if f.Status == http.StatusUnauthorized {
 		w.Header().Set("WWW-Authenticate", `Bearer realm="pdpp-device"`)
-		by := audit.Actor{Kind: audit.Stranger, Address: strangers.Origin(r)}
-		a.Audit.Record(audit.With(r.Context(), by), audit.Entry{Kind: audit.SignIn, Object: "device_token", Outcome: audit.Refused, Reason: f.Code})
+		by := audit.Actor{Kind: audit.UnknownActor, Address: tokenqueue.Origin(r)}
+		a.Audit.Record(audit.WithActor(r.Context(), by), audit.Entry{Kind: audit.SignIn, Object: "device_token",
+			Outcome: audit.Refused, Reason: f.Code})
 	}
-	if f.RetryAfter > 0 {
+	if f.RetryAfter != 0 {
 		w.Header().Set("Retry-After", strconv.Itoa(int((f.RetryAfter+time.Second-1)/time.Second)))
 	}
 	if f == errProtocol {
@@ -71,11 +76,12 @@ func (a *api) refuse(w http.ResponseWriter, r *http.Request, f *fault.Fault) {
 			Accepted []string `json:"accepted_versions"`
 		}
 		reply.JSON(w, f.Status, map[string]problem{"error": {
-			Problem: reply.Problem{Type: typeOf(f.Status), Fault: *f, RequestID: reply.RequestID(r.Context())}, Accepted: []string{wire.ProtocolVersion},
+			Problem:  reply.Problem{Type: typeOf(f.Status), Error: *f, RequestID: reply.RequestID(r.Context())},
+			Accepted: []string{wire.ProtocolVersion},
 		}})
 		return
 	}
-	reply.Fail(w, r, typeOf(f.Status), f)
+	reply.WriteFailure(w, r, typeOf(f.Status), f)
 }
 
 func typeOf(status int) string {

@@ -20,12 +20,12 @@ import (
 	"github.com/pdpp-go/pdpp/internal/collect/catalog"
 	"github.com/pdpp-go/pdpp/internal/device/wire"
 	"github.com/pdpp-go/pdpp/internal/deviceapi"
-	"github.com/pdpp-go/pdpp/internal/keep/audit"
-	"github.com/pdpp-go/pdpp/internal/keep/store"
-	"github.com/pdpp-go/pdpp/internal/keep/store/postgres"
-	"github.com/pdpp-go/pdpp/internal/keep/store/postgres/postgrestest"
-	"github.com/pdpp-go/pdpp/internal/keep/store/sqlite"
-	"github.com/pdpp-go/pdpp/internal/keep/store/sqlite/sqlitetest"
+	"github.com/pdpp-go/pdpp/internal/storage/audit"
+	"github.com/pdpp-go/pdpp/internal/storage/store"
+	"github.com/pdpp-go/pdpp/internal/storage/store/postgres"
+	"github.com/pdpp-go/pdpp/internal/storage/store/postgres/postgrestest"
+	"github.com/pdpp-go/pdpp/internal/storage/store/sqlite"
+	"github.com/pdpp-go/pdpp/internal/storage/store/sqlite/sqlitetest"
 	"github.com/pdpp-go/pdpp/internal/web/server"
 	"github.com/pdpp-go/pdpp/manifest"
 )
@@ -41,6 +41,8 @@ type bed struct {
 	now     atomic.Pointer[time.Time]
 	codes   int
 	config  deviceapi.Config
+
+	transcript *transcript
 }
 
 // onBoth runs a test with beds over each database, and reports how many requests were refused.
@@ -64,26 +66,30 @@ var refusals atomic.Int64
 
 func openStore(t testing.TB) (store.Store, error) {
 	if slices.Contains(strings.Split(t.Name(), "/"), onPostgres) {
-		return postgres.Open(t.Context(), postgrestest.Fresh(t), postgres.Options{})
+		return postgres.Open(t.Context(), postgrestest.NewDatabase(t), postgres.Options{})
 	}
-	return sqlite.Open(t.Context(), sqlitetest.Fresh(t, filepath.Join(t.TempDir(), "pdpp.db")), sqlite.Options{})
+	return sqlite.Open(t.Context(), sqlitetest.NewDatabase(t, filepath.Join(t.TempDir(), "pdpp.db")), sqlite.Options{})
 }
 
 func newBed(t testing.TB) *bed {
 	t.Helper()
+	tr := transcriptOf(t)
 	st, err := openStore(t)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { st.Close() })
-	b := &bed{t: t, store: st}
+	t.Cleanup(func() { tr.addRows(t, st) })
+	b := &bed{t: t, store: st, transcript: tr}
 	b.now.Store(&noon)
 	clock := func() time.Time { return *b.now.Load() }
-	notes := catalog.Fixed(catalog.Connector{Name: "notes", Builtin: true, Manifest: &manifest.Manifest{ConnectorKey: "notes", DisplayName: "Notes", Streams: []manifest.Stream{
-		{Name: "notes", Semantics: manifest.MutableState, PrimaryKey: []string{"id"}, ConsentTimeField: "at"},
-		{Name: "log", Semantics: manifest.AppendOnly, PrimaryKey: []string{"id"}},
-	}}})
-	b.config = deviceapi.Config{Store: st, Connectors: notes, Audit: audit.New(audit.Config{Store: st, Now: clock}), Now: clock}
+	notes := catalog.Fixed(catalog.Connector{Name: "notes", Builtin: true,
+		Manifest: &manifest.Manifest{ConnectorKey: "notes", DisplayName: "Notes", Streams: []manifest.Stream{
+			{Name: "notes", Semantics: manifest.MutableState, PrimaryKey: []string{"id"}, ConsentTimeField: "at"},
+			{Name: "log", Semantics: manifest.AppendOnly, PrimaryKey: []string{"id"}, ParentStreams: []string{"notes"}},
+		}}})
+	b.config = deviceapi.Config{Store: st, Connectors: notes, Audit: audit.New(audit.Config{Store: st, Now: clock}),
+		Now: clock}
 	b.mount()
 	return b
 }
@@ -109,7 +115,8 @@ func (b *bed) code(binding, scope string) string {
 	code := fmt.Sprintf("lde_code%d", b.codes)
 	hash := sha256.Sum256([]byte(code))
 	err := b.store.CreateDeviceCode(b.t.Context(), store.DeviceCode{
-		ID: fmt.Sprint("dcode_", b.codes), Hash: hash[:], ConnectorID: "notes", LocalBinding: binding, Status: store.CodePending, Scope: jsontext.Value(scope),
+		ID: fmt.Sprint("dcode_", b.codes), Hash: hash[:], ConnectorID: "notes", LocalBinding: binding,
+		Status: store.CodePending, Scope: jsontext.Value(scope),
 		CreatedAt: *b.now.Load(), ExpiresAt: b.now.Load().Add(15 * time.Minute),
 	})
 	if err != nil {
@@ -126,7 +133,7 @@ type answer struct {
 	retryAfter string
 }
 
-// post sends a body with a token; the protocol is said unless a header is given.
+// post sends a body with a token and the protocol version. The headers may override the version.
 func (b *bed) post(path, token string, body any, headers ...string) answer {
 	b.t.Helper()
 	content, err := json.Marshal(body)
@@ -147,7 +154,8 @@ func (b *bed) sendFrom(address, path, token string, body any) answer {
 // send sends a body as it is.
 func (b *bed) send(method, path, token string, content []byte, headers ...string) answer {
 	b.t.Helper()
-	r := httptest.NewRequestWithContext(context.WithoutCancel(b.t.Context()), method, wire.Root+path, bytes.NewReader(content))
+	r := httptest.NewRequestWithContext(context.WithoutCancel(b.t.Context()), method, wire.Root+path,
+		bytes.NewReader(content))
 	r.Header.Set("Content-Type", "application/json")
 	r.Header.Set(wire.ProtocolHeader, wire.ProtocolVersion)
 	if token != "" {
@@ -175,6 +183,8 @@ func (b *bed) send(method, path, token string, content []byte, headers ...string
 	if w.Code >= 400 && (problem.Error.RequestID == "" || problem.Error.Message == "") {
 		b.t.Errorf("%s: %d without an envelope: %s", path, w.Code, w.Body)
 	}
+	b.transcript.add("%s %s %d%s%s %s", method, path, w.Code, header(w, "Retry-After"), header(w, "WWW-Authenticate"),
+		w.Body)
 	return answer{w.Code, problem.Error.Code, w.Body.String(), w.Header().Get("Retry-After")}
 }
 
@@ -199,4 +209,12 @@ func (b *bed) enrol(code, token string) wire.Enrolled {
 		b.t.Fatal(err)
 	}
 	return e
+}
+
+// header returns a header of a response with its name, for a transcript.
+func header(w *httptest.ResponseRecorder, name string) string {
+	if value := w.Header().Get(name); value != "" {
+		return " " + name + ": " + value
+	}
+	return ""
 }

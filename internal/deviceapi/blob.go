@@ -9,11 +9,11 @@ import (
 	"time"
 
 	"github.com/pdpp-go/pdpp/internal/blob"
-	"github.com/pdpp-go/pdpp/internal/collect/runner"
+	"github.com/pdpp-go/pdpp/internal/collect/blobfile"
 	"github.com/pdpp-go/pdpp/internal/device/wire"
-	"github.com/pdpp-go/pdpp/internal/keep/store"
-	"github.com/pdpp-go/pdpp/internal/ops/fault"
+	"github.com/pdpp-go/pdpp/internal/ops/usererr"
 	"github.com/pdpp-go/pdpp/internal/slice"
+	"github.com/pdpp-go/pdpp/internal/storage/store"
 	"github.com/pdpp-go/pdpp/internal/web/reply"
 	"github.com/pdpp-go/pdpp/protocol"
 )
@@ -26,19 +26,15 @@ func (a *api) blobRoutes() []reply.Route {
 	}
 }
 
-// readBlob tells a source how much of a file the server has of it.
+// readBlob returns how much of a file the server has received from the source.
 func (a *api) readBlob(w http.ResponseWriter, r *http.Request, c caller) error {
 	hash := r.PathValue("sha256")
-	if err := a.takesBlob(hash); err != nil {
+	if err := a.checkHash(hash); err != nil {
 		return err
 	}
-	n, whole, err := a.Uploads.Received(r.Context(), c.Source.ID, hash)
+	n, whole, err := a.Uploads.UploadProgress(r.Context(), c.Source.ID, hash)
 	if err == nil && !whole {
-		if known, err := a.referred(r.Context(), c, hash); err != nil {
-			return err
-		} else if known {
-			whole = true
-		}
+		whole, err = a.referred(r.Context(), c, hash)
 	}
 	if err != nil {
 		return fmt.Errorf("look at an upload: %w", err)
@@ -47,9 +43,13 @@ func (a *api) readBlob(w http.ResponseWriter, r *http.Request, c caller) error {
 	return nil
 }
 
-func (a *api) takesBlob(hash string) error {
-	if a.Blobs == nil || a.Uploads == nil {
-		return &fault.Fault{Status: http.StatusServiceUnavailable, Code: wire.CodeIngestRetryable, Message: "The server keeps no files.", Next: "Update the server.", RetryAfter: retryLater}
+// keepsFiles reports whether files can be uploaded.
+func (a *api) keepsFiles() bool { return a.Uploads != nil }
+
+func (a *api) checkHash(hash string) error {
+	if !a.keepsFiles() {
+		return &usererr.Error{Status: http.StatusServiceUnavailable, Code: wire.CodeIngestRetryable,
+			Message: "The server keeps no files.", Next: "Update the server.", RetryAfter: retryLater}
 	}
 	if !protocol.IsBlobHash(hash) {
 		return invalid("sha256", "This is not the hash of a file.")
@@ -57,10 +57,10 @@ func (a *api) takesBlob(hash string) error {
 	return nil
 }
 
-// putBlob takes a piece of a file. What has come of it stays when the line breaks.
+// putBlob receives a piece of a file. The bytes that arrived are kept when the connection breaks.
 func (a *api) putBlob(w http.ResponseWriter, r *http.Request, c caller) error {
 	hash := r.PathValue("sha256")
-	if err := a.takesBlob(hash); err != nil {
+	if err := a.checkHash(hash); err != nil {
 		return err
 	}
 	offset, err1 := strconv.ParseInt(r.Header.Get(wire.OffsetHeader), 10, 64)
@@ -69,55 +69,53 @@ func (a *api) putBlob(w http.ResponseWriter, r *http.Request, c caller) error {
 		return invalid(wire.OffsetHeader, "The piece does not say where it begins, or how long the file is.")
 	}
 	if a.BlobBytes >= 0 && total > a.BlobBytes {
-		return &fault.Fault{Status: http.StatusBadRequest, Code: wire.CodeBlobTooLarge, Param: wire.LengthHeader, Message: "The owner keeps no file of this size.", Next: "Send the record without it."}
+		return &usererr.Error{Status: http.StatusBadRequest, Code: wire.CodeBlobTooLarge, Param: wire.LengthHeader,
+			Message: "The owner keeps no file of this size.", Next: "Send the record without it."}
 	}
-	free, err := a.load.room(r.Context(), slowest)
+	free, err := a.admission.reserve(r.Context(), slowest)
 	if err != nil {
 		return err
 	}
 	defer free()
-	done, err := a.load.ofSource(r.Context(), c.Source.ID+" "+hash) // two pieces at once would be none
+	done, err := a.admission.lockSource(r.Context(), c.Source.ID+" "+hash) // pieces arrive in order
 	if err != nil {
 		return err
 	}
 	defer done()
-	paced := &pacedBody{from: http.MaxBytesReader(w, r.Body, wire.BlobPiece), control: http.NewResponseController(w), began: time.Now()}
-	n, whole, err := a.Uploads.Receive(r.Context(), c.Source.ID, hash, total, offset, paced)
-	_ = paced.control.SetWriteDeadline(time.Now().Add(answerTime)) // one that cannot be set is not needed
+	paced := &pacedBody{from: http.MaxBytesReader(w, r.Body, wire.BlobPiece), control: http.NewResponseController(w),
+		began: time.Now()}
+	n, whole, err := a.Uploads.ReceivePiece(r.Context(), c.Source.ID, hash, total, offset, paced)
+	_ = paced.control.SetWriteDeadline(time.Now().Add(answerTime)) // not every writer has deadlines
 	switch {
-	case errors.Is(err, blob.ErrOffset):
-		return &fault.Fault{Status: http.StatusConflict, Code: wire.CodeBlobOffset, Param: wire.OffsetHeader, Message: "The file goes on elsewhere.", Next: "Ask where it goes on."}
-	case errors.Is(err, blob.ErrContent):
-		return &fault.Fault{Status: http.StatusBadRequest, Code: wire.CodeBlobContent, Message: "The file does not hold what its name says.", Next: "Send it from its beginning."}
+	case errors.Is(err, blob.ErrWrongOffset):
+		return &usererr.Error{Status: http.StatusConflict, Code: wire.CodeBlobOffset, Param: wire.OffsetHeader,
+			Message: "The file goes on elsewhere.", Next: "Ask where it goes on."}
+	case errors.Is(err, blob.ErrContentMismatch):
+		return &usererr.Error{Status: http.StatusBadRequest, Code: wire.CodeBlobContent,
+			Message: "The file does not hold what its name says.", Next: "Send it from its beginning."}
 	case err != nil && paced.failed != nil:
 		return badBody(paced.failed)
 	case err != nil:
-		return &fault.Fault{Status: http.StatusServiceUnavailable, Code: wire.CodeIngestRetryable, Message: "The server cannot write this now.", Next: "Send it again.", RetryAfter: retryLater, Err: err}
+		return unwritable(err)
 	}
 	reply.JSON(w, http.StatusOK, wire.Blob{Object: wire.ObjectBlob, SHA256: hash, Received: n, Whole: whole})
 	return nil
 }
 
-// referred reports whether a record of the caller's connection has that file.
+// referred reports whether a record of the caller's connection has the file.
 func (a *api) referred(ctx context.Context, c caller, hash string) (bool, error) {
-	_, err := a.Store.FindBlob(ctx, hash, []store.Part{{ConnectionID: c.Connection.ID}})
-	if errors.Is(err, store.ErrNotFound) {
-		return false, nil
-	}
+	_, err := a.Store.FindBlob(ctx, hash, []store.AccessFilter{{ConnectionID: c.Connection.ID}})
 	if err == nil {
 		_, err = a.Blobs.Stat(ctx, hash)
-		if errors.Is(err, blob.ErrNotFound) {
-			return false, nil
-		}
 	}
-	if err != nil {
-		return false, fmt.Errorf("look for a file: %w", err)
+	if errors.Is(err, store.ErrNotFound) || errors.Is(err, blob.ErrNotFound) {
+		return false, nil
 	}
-	return true, nil
+	return err == nil, err
 }
 
-// files gives a batch's records the files that its source has brought. One that it only names goes
-// without it and is declared: to know a hash is no right to a file.
+// files keeps the files of a batch's records that the source has uploaded. A record that names another file is
+// stored without it, and a gap is declared: knowing a hash is no right to a file.
 func (a *api) files(ctx context.Context, c caller, g *gates, found *sorted) error {
 	for i := range found.taken {
 		r := &found.taken[i]
@@ -131,9 +129,10 @@ func (a *api) files(ctx context.Context, c caller, g *gates, found *sorted) erro
 				kept = append(kept, b)
 				continue
 			}
-			found.missing = append(found.missing, slice.Gap{Stream: r.Stream, ParentStream: g.parent(r.Stream, ""), RecordKey: r.Key, Reason: protocol.ReasonBlobFailed, Retryable: true})
+			found.missing = append(found.missing, slice.Gap{Stream: r.Stream, ParentStream: g.parent(r.Stream, ""),
+				RecordKey: r.Key, Reason: protocol.ReasonBlobFailed, Retryable: true})
 		}
-		if len(kept) > 0 && len(kept) == len(r.Blobs) { // one that was missing is there now
+		if len(kept) > 0 && len(kept) == len(r.Blobs) { // a file that was missing has arrived
 			found.fixed = append(found.fixed, wire.GapIdentity{Stream: r.Stream, RecordKey: r.Key})
 		}
 		if r.Blobs != nil {
@@ -144,24 +143,25 @@ func (a *api) files(ctx context.Context, c caller, g *gates, found *sorted) erro
 }
 
 func (a *api) has(ctx context.Context, c caller, hash string) (bool, error) {
-	if a.Blobs == nil || a.Uploads == nil {
+	if !a.keepsFiles() {
 		return false, nil
 	}
-	_, whole, err := a.Uploads.Received(ctx, c.Source.ID, hash)
+	_, whole, err := a.Uploads.UploadProgress(ctx, c.Source.ID, hash)
 	if err != nil || whole {
 		return whole, err
 	}
 	return a.referred(ctx, c, hash)
 }
 
-// namedBlobs are the files that an uploaded record names.
+// namedBlobs returns the files that an uploaded record names.
 func namedBlobs(m *protocol.Record) []slice.Blob {
 	if m.Blobs == nil || m.Op == protocol.OpDelete {
 		return nil
 	}
 	out := make([]slice.Blob, 0, len(m.Blobs))
 	for _, b := range m.Blobs {
-		out = append(out, slice.Blob{Field: b.Field, SHA256: b.SHA256, Bytes: b.Bytes, MIME: runner.MediaType(b.MIME), Name: runner.FileName(b.Name)})
+		out = append(out, slice.Blob{Field: b.Field, SHA256: b.SHA256, Bytes: b.Bytes,
+			MIME: blobfile.MediaType(b.MIME), Name: blobfile.FileName(b.Name)})
 	}
 	return out
 }

@@ -17,9 +17,9 @@ import (
 )
 
 // withFiles is an enrolled device of a server that keeps files.
-func withFiles(t testing.TB) (laptop, blob.Folder) {
+func withFiles(t testing.TB) (laptop, blob.FolderStorage) {
 	l := newLaptop(t)
-	place := blob.Folder{Dir: t.TempDir()}
+	place := blob.FolderStorage{Dir: t.TempDir()}
 	l.config.Blobs, l.config.Uploads, l.config.BlobBytes = place, place, 1000
 	l.mount()
 	return l, place
@@ -32,23 +32,25 @@ func hashed(content string) string {
 
 func (l laptop) piece(hash string, total, offset int, content string) answer {
 	l.t.Helper()
-	return l.send(http.MethodPut, l.own("/blobs/"+hash), l.DeviceToken, []byte(content), wire.OffsetHeader, strconv.Itoa(offset), wire.LengthHeader, strconv.Itoa(total))
+	return l.send(http.MethodPut, l.own("/blobs/"+hash), l.DeviceToken, []byte(content), wire.OffsetHeader,
+		strconv.Itoa(offset), wire.LengthHeader, strconv.Itoa(total))
 }
 
 func (l laptop) fileNote(id, content string) slice.Record {
 	r := note(id, `,"scan":1`)
-	r.Blobs = []slice.Blob{{Field: "scan", SHA256: hashed(content), Bytes: int64(len(content)), MIME: "text/HTML; x=y", Name: "../a.html"}}
+	r.Blobs = []slice.Blob{{Field: "scan", SHA256: hashed(content), Bytes: int64(len(content)), MIME: "text/HTML; x=y",
+		Name: "../a.html"}}
 	return r
 }
 
 // files are the contents that a record has.
-func (l laptop) files(place blob.Folder, id string) (out []string) {
+func (l laptop) files(place blob.FolderStorage, id string) (out []string) {
 	l.t.Helper()
 	r, err := l.store.Record(l.t.Context(), l.ConnectorInstanceID, "notes", id)
 	if err != nil {
 		l.t.Fatal(err)
 	}
-	all, err := l.store.BlobsOf(l.t.Context(), []int64{r.ID})
+	all, err := l.store.RecordBlobs(l.t.Context(), []int64{r.ID})
 	if err != nil {
 		l.t.Fatal(err)
 	}
@@ -77,10 +79,12 @@ func TestFileBeforeItsRecord(t *testing.T) {
 	}
 	l.wants(l.piece(hash, len(content), 0, content[:5]), http.StatusOK, "")
 	l.wants(l.piece(hash, len(content), 9, content[9:]), http.StatusConflict, wire.CodeBlobOffset)
-	if at := decode[wire.Blob](t, l.send(http.MethodGet, l.own("/blobs/"+hash), l.DeviceToken, nil)); at.Received != 5 || at.Whole {
+	if at := decode[wire.Blob](t, l.send(http.MethodGet, l.own("/blobs/"+hash), l.DeviceToken, nil)); at.Received != 5 ||
+		at.Whole {
 		t.Errorf("it is at %+v", at)
 	}
-	if at := decode[wire.Blob](t, l.piece(hash, len(content), 5, content[5:])); !at.Whole || at.Received != int64(len(content)) {
+	if at := decode[wire.Blob](t, l.piece(hash, len(content), 5, content[5:])); !at.Whole ||
+		at.Received != int64(len(content)) {
 		t.Errorf("in the end it is at %+v", at)
 	}
 	l.wants(l.upload(l.batch(1, l.fileNote("a", content))), http.StatusCreated, "")
@@ -96,8 +100,8 @@ func TestFileBeforeItsRecord(t *testing.T) {
 	l.equal(l.files(place, "a"), nil)
 }
 
-// To know a hash is no right to a file: one that somebody else brought is not this source's, is not
-// shown to be there, and a record that names it goes without it, declared.
+// TestHashIsNoRight verifies that knowing a hash does not grant access to another source's file. The
+// server does not reveal the file. A record that names it is stored without the file, and with a gap.
 func TestHashIsNoRight(t *testing.T) { onBoth(t, testHashIsNoRight) }
 
 func testHashIsNoRight(t *testing.T) {
@@ -108,14 +112,15 @@ func testHashIsNoRight(t *testing.T) {
 	l.wants(other.upload(other.batch(1, other.fileNote("x", theirs))), http.StatusCreated, "")
 	other.equal(other.files(place, "x"), []string{"text/html _a.html " + theirs})
 
-	if at := decode[wire.Blob](t, l.send(http.MethodGet, l.own("/blobs/"+hashed(theirs)), l.DeviceToken, nil)); at.Whole || at.Received != 0 {
+	if at := decode[wire.Blob](t, l.send(http.MethodGet, l.own("/blobs/"+hashed(theirs)), l.DeviceToken, nil)); at.Whole ||
+		at.Received != 0 {
 		t.Errorf("it is told of %+v", at)
 	}
 	l.wants(l.upload(l.batch(1, l.fileNote("a", theirs))), http.StatusCreated, "")
 	l.equal(l.files(place, "a"), nil)
 	l.equal(l.gaps(), []string{"notes/a blob_failed pending"})
 
-	// Whoever has it may bring it.
+	// A source that has the content may upload it.
 	l.wants(l.piece(hashed(theirs), len(theirs), 0, theirs), http.StatusOK, "")
 	l.wants(l.upload(l.batch(2, l.fileNote("a", theirs))), http.StatusCreated, "")
 	l.equal(l.files(place, "a"), []string{"text/html _a.html " + theirs})
@@ -124,8 +129,22 @@ func testHashIsNoRight(t *testing.T) {
 	if at := decode[wire.Blob](t, l.send(http.MethodGet, l.own("/blobs/"+hashed(theirs)), l.DeviceToken, nil)); !at.Whole {
 		t.Errorf("its own: %+v", at)
 	}
-	l.wants(l.send(http.MethodGet, other.own("/blobs/"+hashed(theirs)), l.DeviceToken, nil), http.StatusForbidden, "permission_error")
-	l.wants(l.send(http.MethodGet, l.own("/blobs/"+hashed(theirs)), "", nil), http.StatusUnauthorized, "authentication_error")
+	// A device that takes the connection over need not upload it either, as long as the file is there.
+	next := laptop{l.bed, l.enrol(l.code("home", ""), "")}
+	for _, there := range []bool{true, false} {
+		at := decode[wire.Blob](t, l.send(http.MethodGet, next.own("/blobs/"+hashed(theirs)), next.DeviceToken, nil))
+		if at.Whole != there || at.Received != 0 {
+			t.Errorf("its successor: %+v, want whole %v", at, there)
+		}
+		l.wants(next.upload(next.batch(3, l.fileNote("b", theirs))), http.StatusCreated, "")
+		if err := place.Remove(t.Context(), hashed(theirs)); there && err != nil {
+			t.Fatal(err)
+		}
+	}
+	l.wants(l.send(http.MethodGet, other.own("/blobs/"+hashed(theirs)), l.DeviceToken, nil), http.StatusForbidden,
+		"permission_error")
+	l.wants(l.send(http.MethodGet, l.own("/blobs/"+hashed(theirs)), "", nil), http.StatusUnauthorized,
+		"authentication_error")
 }
 
 // What is no file, is too large or a lie is refused, and nothing of it is kept.
@@ -137,9 +156,15 @@ func testBadFiles(t *testing.T) {
 	l.wants(l.piece(strings.Repeat("A", 64), 1, 0, "x"), http.StatusBadRequest, "invalid_request")
 	l.wants(l.piece(hashed("x"), 1001, 0, "x"), http.StatusBadRequest, wire.CodeBlobTooLarge)
 	l.wants(l.piece(hashed("x"), 1, 0, "y"), http.StatusBadRequest, wire.CodeBlobContent)
-	l.wants(l.send(http.MethodPut, l.own("/blobs/"+hashed("x")), l.DeviceToken, []byte("x")), http.StatusBadRequest, "invalid_request")
+	l.wants(l.send(http.MethodPut, l.own("/blobs/"+hashed("x")), l.DeviceToken, []byte("x")), http.StatusBadRequest,
+		"invalid_request")
 	l.wants(l.piece(hashed("x"), 1, -1, "x"), http.StatusBadRequest, "invalid_request")
 	l.wants(l.piece(hashed("x"), 0, 1, "x"), http.StatusBadRequest, "invalid_request")
+	for _, header := range [][2]string{{"0x0", "1"}, {"0", "0x1"}} {
+		l.wants(l.send(http.MethodPut, l.own("/blobs/"+hashed("x")), l.DeviceToken, []byte("x"),
+			wire.OffsetHeader, header[0], wire.LengthHeader, header[1]), http.StatusBadRequest, "invalid_request")
+	}
+	l.wants(l.send(http.MethodGet, l.own("/blobs/none"), l.DeviceToken, nil), http.StatusBadRequest, "invalid_request")
 	if _, err := place.Stat(t.Context(), hashed("y")); err == nil {
 		t.Error("a lie is kept")
 	}

@@ -14,12 +14,11 @@ import (
 	"github.com/klauspost/compress/gzip"
 
 	"github.com/pdpp-go/pdpp/internal/device/wire"
-	"github.com/pdpp-go/pdpp/internal/ops/fault"
+	"github.com/pdpp-go/pdpp/internal/ops/usererr"
 	"github.com/pdpp-go/pdpp/protocol"
 )
 
-// Bounds of an upload's body. A record of the longest line fits; a line that is slower
-// than slowest once firstWait is over will not be done today.
+// Limits of an upload's body. The longest record fits. After firstWait, a body has to arrive at the rate of slowest.
 const (
 	maxUpload  = 20 << 20
 	firstWait  = 20 * time.Second
@@ -27,13 +26,13 @@ const (
 	answerTime = 2 * time.Minute // for what comes after the body
 )
 
-// OwnLimits reports whether the route of a request bounds its body itself, because it
-// takes more than others do.
+// OwnLimits reports whether the route of a request limits its body itself, because it accepts larger bodies.
 func OwnLimits(r *http.Request) bool {
-	return strings.HasPrefix(r.URL.Path, wire.Root+"/") && (strings.HasSuffix(r.URL.Path, "/ingest-batches") || strings.Contains(r.URL.Path, "/blobs/"))
+	return strings.HasPrefix(r.URL.Path, wire.Root+"/") && (strings.HasSuffix(r.URL.Path, "/ingest-batches") ||
+		strings.Contains(r.URL.Path, "/blobs/"))
 }
 
-// unpacker has the memory that a body is unpacked with and into.
+// unpacker holds the memory for decompressing a body.
 type unpacker struct {
 	gzip gzip.Reader
 	into bytes.Buffer
@@ -41,7 +40,7 @@ type unpacker struct {
 
 var unpackers = sync.Pool{New: func() any { return new(unpacker) }}
 
-// keptUpload is the largest body whose memory is kept for the next.
+// keptUpload is the largest body for which memory is reused.
 const keptUpload = 8 << 20
 
 func (u *unpacker) release() {
@@ -51,10 +50,10 @@ func (u *unpacker) release() {
 	}
 }
 
-// readUpload reads the body of an upload, which may be compressed. Room for it is held, and it
-// is there, until free is called.
+// readUpload reads the body of an upload, which may be compressed. The body is valid, and its memory reserved, until
+// free is called.
 func (a *api) readUpload(w http.ResponseWriter, r *http.Request) (body []byte, free func(), err error) {
-	leave, err := a.load.room(r.Context(), expected(r))
+	leave, err := a.admission.reserve(r.Context(), expected(r))
 	if err != nil {
 		return nil, nil, err
 	}
@@ -63,7 +62,8 @@ func (a *api) readUpload(w http.ResponseWriter, r *http.Request) (body []byte, f
 		u.release()
 		leave()
 	}
-	paced := &pacedBody{from: http.MaxBytesReader(w, r.Body, maxUpload), control: http.NewResponseController(w), began: time.Now()}
+	paced := &pacedBody{from: http.MaxBytesReader(w, r.Body, maxUpload), control: http.NewResponseController(w),
+		began: time.Now()}
 	var from io.Reader = paced
 	if r.Header.Get("Content-Encoding") == "gzip" {
 		if err := u.gzip.Reset(paced); err != nil {
@@ -83,11 +83,11 @@ func (a *api) readUpload(w http.ResponseWriter, r *http.Request) (body []byte, f
 		free()
 		return nil, nil, badBody(err)
 	}
-	_ = paced.control.SetWriteDeadline(time.Now().Add(answerTime)) // one that cannot be set is not needed
+	_ = paced.control.SetWriteDeadline(time.Now().Add(answerTime)) // not every writer has deadlines
 	return u.into.Bytes(), free, nil
 }
 
-// expected is how large a body may become.
+// expected returns how many bytes to reserve for a body.
 func expected(r *http.Request) int64 {
 	n := r.ContentLength
 	if r.Header.Get("Content-Encoding") == "gzip" {
@@ -99,11 +99,10 @@ func expected(r *http.Request) int64 {
 	return max(n, slowest)
 }
 
-// deepest is how deep a body may nest: a message of the protocol, within a list, within the body.
+// deepest is the maximum nesting of a body: a message of the protocol, in a list, in the body.
 const deepest = protocol.MaxDepth + 2
 
-// parse decodes a body. Its depth is judged first: what is computed from a body later, such as a hash over
-// its sorted members, costs more with every level.
+// parse decodes a body. It checks the depth first, because the cost of hashing sorted members grows with each level.
 func parse(body []byte, into any) error {
 	if protocol.TooDeep(body, deepest) {
 		return errors.New("the body nests too deep")
@@ -111,24 +110,27 @@ func parse(body []byte, into any) error {
 	return json.Unmarshal(body, into)
 }
 
-// badBody says why a body could not be read.
+// badBody returns the fault for a body that could not be read.
 func badBody(err error) error {
 	var large *http.MaxBytesError
 	switch {
 	case errors.As(err, &large):
-		return &fault.Fault{Status: http.StatusRequestEntityTooLarge, Code: "body_too_large", Message: "The body is larger than this address takes.", Next: "Send less at once."}
+		return &usererr.Error{Status: http.StatusRequestEntityTooLarge, Code: "body_too_large",
+			Message: "The body is larger than this address takes.", Next: "Send less at once."}
 	case errors.Is(err, os.ErrDeadlineExceeded):
-		return &fault.Fault{Status: http.StatusRequestTimeout, Code: "request_timeout", Message: "The body did not arrive in time.", Next: "Send it again, or less at once."}
+		return &usererr.Error{Status: http.StatusRequestTimeout, Code: "request_timeout",
+			Message: "The body did not arrive in time.", Next: "Send it again, or less at once."}
 	default:
 		return invalid("", "The body is not the JSON that this address takes.")
 	}
 }
 
 func invalid(param, message string) error {
-	return &fault.Fault{Status: http.StatusBadRequest, Code: "invalid_request", Param: param, Message: message, Next: "Update the collector."}
+	return &usererr.Error{Status: http.StatusBadRequest, Code: "invalid_request", Param: param, Message: message,
+		Next: "Update the collector."}
 }
 
-// pacedBody ends a body that comes too slowly.
+// pacedBody ends a body that arrives too slowly.
 type pacedBody struct {
 	from    io.Reader
 	control *http.ResponseController
@@ -139,7 +141,7 @@ type pacedBody struct {
 
 func (p *pacedBody) Read(into []byte) (int, error) {
 	due := p.began.Add(firstWait + time.Duration(p.read)*time.Second/slowest)
-	_ = p.control.SetReadDeadline(due) // where none can be set, others bound the request
+	_ = p.control.SetReadDeadline(due) // without deadlines, the server's own limits apply
 	n, err := p.from.Read(into)
 	p.read += int64(n)
 	if err != nil && !errors.Is(err, io.EOF) {

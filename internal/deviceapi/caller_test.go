@@ -46,8 +46,10 @@ func TestRotationAndEnd(t *testing.T) {
 	if err := json.Unmarshal([]byte(b.post(rotate, old.DeviceToken, nil).body), &next); err != nil {
 		t.Fatal(err)
 	}
-	b.wants(b.post(rotate, old.DeviceToken, nil), http.StatusCreated, "")                             // good until the new one is shown
-	b.wants(b.post(rotate, next.DeviceToken, nil), http.StatusUnauthorized, wire.CodeUnauthenticated) // the second answer replaced it
+	// good until the new one is shown
+	b.wants(b.post(rotate, old.DeviceToken, nil), http.StatusCreated, "")
+	// the second answer replaced it
+	b.wants(b.post(rotate, next.DeviceToken, nil), http.StatusUnauthorized, wire.CodeUnauthenticated)
 	if err := json.Unmarshal([]byte(b.post(rotate, old.DeviceToken, nil).body), &next); err != nil {
 		t.Fatal(err)
 	}

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/pdpp-go/pdpp/internal/device/wire"
-	"github.com/pdpp-go/pdpp/internal/keep/store"
+	"github.com/pdpp-go/pdpp/internal/storage/store"
 )
 
 // A device learns that the owner deleted its connection, and while the owner can undo it as well; of one that only
@@ -24,7 +24,7 @@ func TestDeviceLearnsOfDeletion(t *testing.T) {
 		t.Fatal(err)
 	}
 	l.wants(state(), http.StatusForbidden, wire.CodeConnectionInactive)
-	if err := l.store.AskDeletion(t.Context(),
+	if err := l.store.RequestDeletion(t.Context(),
 		store.Deletion{ID: "d", DeletionScope: store.DeletionScope{Kind: store.DeleteConnection, ConnectionID: conn.ID},
 			AskedAt: noon, PurgeAfter: noon.Add(time.Hour)}); err != nil {
 		t.Fatal(err)

@@ -1,24 +1,26 @@
-// Package deviceapi answers the devices that collect for the owner, under
-// /_ref/device-exporters: it lets them in by a code, and takes what they send. The
-// messages are those of internal/device/wire.
+// Package deviceapi serves the devices that collect for the owner, under /_ref/device-exporters. It
+// enrols devices with a code and stores their uploads. The messages are defined in
+// internal/device/wire.
 //
 // # The order of checks
 //
-// Every route checks in one order, and says of the first that fails: the protocol (409
-// with the accepted versions), the token (401; that of an owner or a client 403), whether
-// the address names the token's device (403), whether the source is an active one of it
-// (404 when the address names it, 400 when the body does), whether its connection is
-// active (403), and then the body.
+// Every route performs these checks in order and reports the first failure:
+//
+//   - the protocol version (409, with the accepted versions)
+//   - the token (401; 403 for the token of an owner or a client)
+//   - the address names the token's device (403)
+//   - the source is an active one of the device (404 if the address names it, 400 if the body does)
+//   - the source's connection is active (403)
+//   - the body
 //
 // # Adding a route
 //
-// A group of routes is a file with one function, such as tokenRoutes, that Routes calls. A
-// handler that acts for the device as a whole is wrapped with a.device, one whose address
-// has {source} with a.source, and both get a caller: the device, and for the second also
-// the source and its connection. A handler that finds the source in its body calls
-// a.named. What a handler returns as an error is answered by the envelope: a *fault.Fault
-// as it is, everything else as trouble of ours.
+// A group of routes is a file with one function, such as tokenRoutes, that Routes calls. Wrap a
+// handler for the whole device with a.device, and a handler with {source} in its address with
+// a.source. Both pass a caller: the device and, for a.source, also the source and its connection. A
+// handler that finds the source in its body calls a.named. The envelope reports an error that a
+// handler returns: a *usererr.Error unchanged, every other error as an internal error.
 //
-// A check before the body is no fence: a source may end meanwhile. Whatever is written for
-// a source compares DeviceSource.Generation within the transaction that writes.
+// The checks before the body do not hold a lock, and a source may end in the meantime. Every write for
+// a source must compare DeviceSource.Generation in its own transaction.
 package deviceapi

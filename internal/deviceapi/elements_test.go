@@ -10,7 +10,8 @@ import (
 
 // FuzzElements cuts any array as a decoder of JSON does.
 func FuzzElements(f *testing.F) {
-	for _, array := range []string{`[]`, `[ 1 , "a,]\\\"" ,{"b":[{}, "}"],"c":"\\"}, [[],[]] ,null ]`, `[-1e3]`, `[""]`, "[\n\t{}\r ]"} {
+	for _, array := range []string{`[]`, `[ 1 , "a,]\\\"" ,{"b":[{}, "}"],"c":"\\"}, [[],[]] ,null ]`, `[-1e3]`, `[""]`,
+		"[\n\t{}\r ]"} {
 		f.Add(array)
 	}
 	f.Fuzz(func(t *testing.T, array string) {

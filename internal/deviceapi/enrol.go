@@ -13,12 +13,12 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"github.com/pdpp-go/pdpp/internal/device/wire"
-	"github.com/pdpp-go/pdpp/internal/keep/audit"
-	"github.com/pdpp-go/pdpp/internal/keep/store"
-	"github.com/pdpp-go/pdpp/internal/ops/fault"
 	"github.com/pdpp-go/pdpp/internal/ops/text"
+	"github.com/pdpp-go/pdpp/internal/ops/usererr"
+	"github.com/pdpp-go/pdpp/internal/storage/audit"
+	"github.com/pdpp-go/pdpp/internal/storage/store"
 	"github.com/pdpp-go/pdpp/internal/web/reply"
-	"github.com/pdpp-go/pdpp/internal/web/strangers"
+	"github.com/pdpp-go/pdpp/internal/web/tokenqueue"
 )
 
 const (
@@ -31,8 +31,7 @@ func (a *api) enrolRoutes() []reply.Route {
 	return []reply.Route{{Pattern: "POST " + wire.Root + "/enroll", Handle: a.answered(a.enrol)}}
 }
 
-// enrol lets a device in by a code. A host that has a device here already sends its token
-// along: the source joins that device.
+// enrol adds a device by a code. If the request has a device token, the source is added to that device.
 func (a *api) enrol(w http.ResponseWriter, r *http.Request) error {
 	if err := protocolFits(r); err != nil {
 		return err
@@ -81,9 +80,10 @@ func (a *api) enrol(w http.ResponseWriter, r *http.Request) error {
 	}
 	now := a.Now()
 	e := store.Enrolment{
-		CodeHash: code.Hash, Address: strangers.Origin(r), Joins: joins.Device.ID, DeviceID: newID("dexp_"),
+		CodeHash: code.Hash, Address: tokenqueue.Origin(r), Joins: joins.Device.ID, DeviceID: newID("dexp_"),
 		SourceID: newID("dsrc_"), CredentialID: newID("dcred_"),
-		Label: label(cmp.Or(asked.DeviceLabel, asked.DeviceLabelToo)), AgentVersion: text.Cut(text.Line(asked.AgentVersion), longestLabel), ProtocolVersion: wire.ProtocolVersion,
+		Label:        label(cmp.Or(asked.DeviceLabel, asked.DeviceLabelToo)),
+		AgentVersion: text.Cut(text.Line(asked.AgentVersion), longestLabel), ProtocolVersion: wire.ProtocolVersion,
 		ConnectionName: cmp.Or(code.DisplayName, found.Manifest.DisplayName), Scope: scope,
 	}
 	token := newToken()
@@ -92,20 +92,22 @@ func (a *api) enrol(w http.ResponseWriter, r *http.Request) error {
 		return fmt.Errorf("record the manifest: %w", err)
 	}
 	done, err := a.Store.EnrolDevice(r.Context(), e, now)
-	if store.IsAnswer(err) {
+	if store.IsPermanentError(err) {
 		return refusedCode(r, err)
 	}
 	if err != nil {
 		return fmt.Errorf("enrol the device: %w", err)
 	}
 	if done.Joined {
-		token = "" // it goes on with the one that it has
+		token = "" // the device keeps its token
 	}
 	by := caller{Device: store.Device{ID: done.Source.DeviceID, DisplayName: cmp.Or(joins.Device.DisplayName, e.Label)}}
-	a.Audit.Record(audit.With(r.Context(), by.actor(r)), audit.Entry{Kind: audit.DeviceAdd, Object: done.Source.ConnectionID, ObjectName: done.Source.DisplayName})
+	a.Audit.Record(audit.WithActor(r.Context(), by.actor(r)), audit.Entry{Kind: audit.DeviceAdd,
+		Object: done.Source.ConnectionID, ObjectName: done.Source.DisplayName})
 	answer := wire.Enrolled{
 		Object: wire.ObjectEnrollment, DeviceID: done.Source.DeviceID, DeviceToken: token, SourceInstanceID: done.Source.ID,
-		ConnectorInstanceID: done.Source.ConnectionID, ConnectorID: done.Source.ConnectorID, LocalBindingName: done.Source.LocalBinding,
+		ConnectorInstanceID: done.Source.ConnectionID, ConnectorID: done.Source.ConnectorID,
+		LocalBindingName: done.Source.LocalBinding,
 	}
 	if len(done.Source.Scope) > 0 {
 		if err := json.Unmarshal(done.Source.Scope, &answer.CollectionScope); err != nil {
@@ -116,31 +118,36 @@ func (a *api) enrol(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// refusedCode says why a code does not let a device in.
+// refusedCode returns the fault for a code that was not accepted.
 func refusedCode(r *http.Request, err error) error {
 	const next = "Make a new code: add a device in the console, or with pdpp devices add."
 	switch {
 	case errors.Is(err, store.ErrCodeExpired):
-		return &fault.Fault{Status: http.StatusGone, Code: wire.CodeEnrollmentExpired, Param: "enrollment_code", Message: "This code has expired.", Next: next}
+		return &usererr.Error{Status: http.StatusGone, Code: wire.CodeEnrollmentExpired, Param: "enrollment_code",
+			Message: "This code has expired.", Next: next}
 	case errors.Is(err, store.ErrDeviceLimit):
-		return &fault.Fault{Status: http.StatusConflict, Code: "device_limit_reached", Next: "Revoke one that is not used any more.",
-			Message: fmt.Sprintf("There are as many devices or sources as there may be: %d devices, %d sources on each.", store.MaxDevices, store.MaxSourcesPerDevice)}
+		return &usererr.Error{Status: http.StatusConflict, Code: "device_limit_reached",
+			Next: "Revoke one that is not used any more.",
+			Message: fmt.Sprintf("There are as many devices or sources as there may be: %d devices, %d sources on each.",
+				store.MaxDevices, store.MaxSourcesPerDevice)}
 	case errors.Is(err, store.ErrCodeUsed):
-		return &fault.Fault{Status: http.StatusBadRequest, Code: wire.CodeEnrollmentUsed, Param: "enrollment_code", Message: "This code was used or cancelled before.", Next: next}
+		return &usererr.Error{Status: http.StatusBadRequest, Code: wire.CodeEnrollmentUsed, Param: "enrollment_code",
+			Message: "This code was used or cancelled before.", Next: next}
 	default:
-		return &fault.Fault{Status: http.StatusBadRequest, Code: wire.CodeEnrollmentInvalid, Param: "enrollment_code", Message: "There is no such code.", Next: next}
+		return &usererr.Error{Status: http.StatusBadRequest, Code: wire.CodeEnrollmentInvalid, Param: "enrollment_code",
+			Message: "There is no such code.", Next: next}
 	}
 }
 
-// label is what the owner sees the device called.
-func label(said string) string {
-	return cmp.Or(text.Cut(text.Line(said), longestLabel), "Device")
+// label returns the name of the device as the owner sees it.
+func label(message string) string {
+	return cmp.Or(text.Cut(text.Line(message), longestLabel), "Device")
 }
 
 func newID(prefix string) string { return prefix + strings.ToLower(rand.Text()) }
 
 func newToken() string {
 	secret := make([]byte, tokenBytes)
-	rand.Read(secret) // it does not fail
+	rand.Read(secret) // never fails
 	return wire.TokenPrefix + base64.RawURLEncoding.EncodeToString(secret)
 }

@@ -10,24 +10,27 @@ import (
 	"time"
 
 	"github.com/pdpp-go/pdpp/internal/device/wire"
-	"github.com/pdpp-go/pdpp/internal/keep/store"
-	"github.com/pdpp-go/pdpp/internal/web/strangers"
+	"github.com/pdpp-go/pdpp/internal/storage/store"
+	"github.com/pdpp-go/pdpp/internal/web/tokenqueue"
 )
 
 func TestEnrolment(t *testing.T) {
 	b := newBed(t)
 	code := b.code("home", "")
 	first := b.enrol(code, "")
-	if !strings.HasPrefix(first.DeviceToken, "ldt_") || len(first.DeviceToken) != 47 || first.Object != "device_exporter_enrollment" || first.ConnectorID != "notes" ||
-		first.LocalBindingName != "home" || first.ConnectorInstanceID != "cin_notes_1" || !strings.HasPrefix(first.DeviceID, "dexp_") || !strings.HasPrefix(first.SourceInstanceID, "dsrc_") {
+	if !strings.HasPrefix(first.DeviceToken, "ldt_") || len(first.DeviceToken) != 47 ||
+		first.Object != "device_exporter_enrollment" || first.ConnectorID != "notes" ||
+		first.LocalBindingName != "home" || first.ConnectorInstanceID != "cin_notes_1" ||
+		!strings.HasPrefix(first.DeviceID, "dexp_") || !strings.HasPrefix(first.SourceInstanceID, "dsrc_") {
 		t.Errorf("enrolled %+v", first)
 	}
-	// Somebody elsewhere has seen the code before the device has shown its token.
+	// Another address tries the code before the device has used its token.
 	b.wants(b.sendFrom("203.0.113.7:9", "/enroll", "", wire.Enrollment{Code: code}), http.StatusBadRequest,
 		wire.CodeEnrollmentUsed)
 	// The answer was lost: the same ids, another token, the first one dead.
 	again := b.enrol(code, "")
-	if again.DeviceToken == first.DeviceToken || again.DeviceID != first.DeviceID || again.SourceInstanceID != first.SourceInstanceID {
+	if again.DeviceToken == first.DeviceToken || again.DeviceID != first.DeviceID ||
+		again.SourceInstanceID != first.SourceInstanceID {
 		t.Errorf("a second time %+v", again)
 	}
 	rotate := "/" + first.DeviceID + "/token"
@@ -36,7 +39,8 @@ func TestEnrolment(t *testing.T) {
 	b.wants(b.post("/enroll", "", wire.Enrollment{Code: code}), http.StatusBadRequest, wire.CodeEnrollmentUsed)
 
 	d, err := b.store.Device(t.Context(), first.DeviceID)
-	if err != nil || d.DisplayName != "Studio desktop" || d.AgentVersion != "1.2" || d.ProtocolVersion != "1" || d.LastAddress != "192.0.2.1" {
+	if err != nil || d.DisplayName != "Studio desktop" || d.AgentVersion != "1.2" || d.ProtocolVersion != "1" ||
+		d.LastAddress != "192.0.2.1" {
 		t.Errorf("the device %+v, %v", d, err)
 	}
 
@@ -45,10 +49,12 @@ func TestEnrolment(t *testing.T) {
 	b.wants(b.post("/enroll", "", wire.Enrollment{Code: late}), http.StatusGone, wire.CodeEnrollmentExpired)
 	b.wants(b.post("/enroll", "", wire.Enrollment{Code: "lde_none"}), http.StatusBadRequest, wire.CodeEnrollmentInvalid)
 	b.wants(b.post("/enroll", "", "text"), http.StatusBadRequest, "invalid_request")
-	b.wants(b.post("/enroll", "", wire.Enrollment{}, wire.ProtocolHeader, "2"), http.StatusConflict, wire.CodeProtocolMismatch)
+	b.wants(b.post("/enroll", "", wire.Enrollment{}, wire.ProtocolHeader, "2"), http.StatusConflict,
+		wire.CodeProtocolMismatch)
 
 	// The spelling of other collectors.
-	got := b.post("/enroll", "", map[string]string{"enrollment_code": b.code("other", ""), "deviceLabel": " Kitchen\n", "unknown": "passed over"})
+	got := b.post("/enroll", "", map[string]string{"enrollment_code": b.code("other", ""), "deviceLabel": " Kitchen\n",
+		"unknown": "passed over"})
 	b.wants(got, http.StatusCreated, "")
 	devices, err := b.store.ListDevices(t.Context())
 	if err != nil || devices[1].DisplayName != "Kitchen" {
@@ -68,12 +74,14 @@ func TestHostThatIsEnrolledAddsASource(t *testing.T) {
 	if second.DeviceID != first.DeviceID || second.DeviceToken != "" || second.SourceInstanceID == first.SourceInstanceID {
 		t.Errorf("joined as %+v", second)
 	}
-	if again := b.enrol(code, first.DeviceToken); again.SourceInstanceID != second.SourceInstanceID || again.DeviceToken != "" {
+	if again := b.enrol(code, first.DeviceToken); again.SourceInstanceID != second.SourceInstanceID ||
+		again.DeviceToken != "" {
 		t.Errorf("a second time %+v", again)
 	}
 	b.wants(b.post("/enroll", "", wire.Enrollment{Code: code}), http.StatusBadRequest, wire.CodeEnrollmentUsed)
 	unused := b.code("garden", "")
-	b.wants(b.post("/enroll", strings.Replace(first.DeviceToken, "ldt_", "ldt-", 1), wire.Enrollment{Code: unused}), http.StatusUnauthorized, wire.CodeUnauthenticated)
+	b.wants(b.post("/enroll", strings.Replace(first.DeviceToken, "ldt_", "ldt-", 1), wire.Enrollment{Code: unused}),
+		http.StatusUnauthorized, wire.CodeUnauthenticated)
 	b.enrol(unused, "") // nothing was consumed
 }
 
@@ -114,9 +122,12 @@ func TestScopeIsNarrowedOnly(t *testing.T) {
 		{within, ``, 201, within},
 		{within, `{}`, 201, within},
 		{``, `{"source_roots":["/a/../b"]}`, 201, `{"source_roots":["/a/../b"]}`},
-		{within, `{"source_roots":["/home/ann/notes/work"]}`, 201, `{"since":"` + march + `","source_roots":["/home/ann/notes/work"]}`},
-		{within, `{"source_roots":["c:/users/ann/Documents"]}`, 201, `{"since":"` + march + `","source_roots":["c:/users/ann/Documents"]}`},
-		{within, `{"since":"2026-04-01T00:00:00Z"}`, 201, `{"since":"2026-04-01T00:00:00Z","source_roots":["/home/ann/notes","C:\\Users\\Ann"]}`},
+		{within, `{"source_roots":["/home/ann/notes/work"]}`, 201, `{"since":"` + march +
+			`","source_roots":["/home/ann/notes/work"]}`},
+		{within, `{"source_roots":["c:/users/ann/Documents"]}`, 201, `{"since":"` + march +
+			`","source_roots":["c:/users/ann/Documents"]}`},
+		{within, `{"since":"2026-04-01T00:00:00Z"}`, 201,
+			`{"since":"2026-04-01T00:00:00Z","source_roots":["/home/ann/notes","C:\\Users\\Ann"]}`},
 		{within, `{"since":"2026-02-01T00:00:00Z"}`, 400, ``},
 		{within, `{"source_roots":["/home/ann/notes-old"]}`, 400, ``},
 		{within, `{"source_roots":["/home/ann/notes/../mail"]}`, 400, ``},
@@ -149,17 +160,17 @@ func TestScopeIsNarrowedOnly(t *testing.T) {
 	}
 }
 
-// scopeOf is the scope that an answer tells.
+// scopeOf returns the collection scope of an enrolment answer.
 func scopeOf(t *testing.T, e wire.Enrolled) string {
 	t.Helper()
 	if e.CollectionScope == nil {
 		return ""
 	}
-	told, err := json.Marshal(e.CollectionScope)
+	content, err := json.Marshal(e.CollectionScope)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return string(told)
+	return string(content)
 }
 
 // Strangers keep no device out, not even after a restart, when no token is known: wrong tokens and codes
@@ -168,7 +179,7 @@ func TestStrangersKeepNoDeviceOut(t *testing.T) {
 	b := newBed(t)
 	good := b.enrol(b.code("home", ""), "")
 	code := b.code("work", "")
-	b.config.Strangers = strangers.NewLine()
+	b.config.Strangers = tokenqueue.NewQueue()
 	b.mount()
 	for i := range 200 {
 		from := fmt.Sprintf("198.51.100.%d:9", i)

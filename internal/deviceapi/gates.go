@@ -17,15 +17,15 @@ import (
 	"github.com/pdpp-go/pdpp/internal/collect/launch"
 	"github.com/pdpp-go/pdpp/internal/collect/runner"
 	"github.com/pdpp-go/pdpp/internal/device/wire"
-	"github.com/pdpp-go/pdpp/internal/keep/store"
-	"github.com/pdpp-go/pdpp/internal/ops/fault"
+	"github.com/pdpp-go/pdpp/internal/ops/usererr"
 	"github.com/pdpp-go/pdpp/internal/slice"
+	"github.com/pdpp-go/pdpp/internal/storage/store"
 	"github.com/pdpp-go/pdpp/manifest"
 	"github.com/pdpp-go/pdpp/manifest/gate"
 	"github.com/pdpp-go/pdpp/protocol"
 )
 
-// gates is what a connector may send, as its manifest on this server says.
+// gates decides what a connector may send, by its manifest on this server.
 type gates struct {
 	manifest *manifest.Manifest
 	scope    string
@@ -33,8 +33,7 @@ type gates struct {
 	specs    []store.StreamSpec
 }
 
-// gatesOf gives the gates of a caller's source. The manifest that the server has decides,
-// and becomes that of the connection.
+// gatesOf returns the gates of a caller's source. The server's manifest becomes that of the connection.
 func (a *api) gatesOf(ctx context.Context, c caller) (*gates, error) {
 	found, err := a.Connectors.Find(ctx, c.Source.ConnectorID)
 	if errors.Is(err, catalog.ErrUnknownConnector) {
@@ -85,7 +84,8 @@ func newGates(c catalog.Connector, scope jsontext.Value) (*gates, error) {
 	if err != nil {
 		return nil, err
 	}
-	g := &gates{manifest: m, scope: string(scope), streams: make(map[string]*gate.Stream, len(all)), specs: launch.StreamSpecs(m)}
+	g := &gates{manifest: m, scope: string(scope), streams: make(map[string]*gate.Stream, len(all)),
+		specs: launch.StreamSpecs(m)}
 	for _, st := range all {
 		g.streams[st.Decl.Name] = st
 	}
@@ -93,26 +93,27 @@ func newGates(c catalog.Connector, scope jsontext.Value) (*gates, error) {
 }
 
 func mismatch(message string) error {
-	return &fault.Fault{Status: http.StatusConflict, Code: wire.CodeManifestMismatch, Message: message, Next: "Update the server."}
+	return &usererr.Error{Status: http.StatusConflict, Code: wire.CodeManifestMismatch, Message: message,
+		Next: "Update the server."}
 }
 
-// uploader names a caller's source to the store.
+// uploader returns a caller's source for the store.
 func (a *api) uploader(c caller, g *gates) store.Uploader {
-	return store.Uploader{DeviceID: c.Device.ID, CredentialID: c.Credential.ID, SourceID: c.Source.ID, Generation: c.Source.Generation,
+	return store.Uploader{DeviceID: c.Device.ID, CredentialID: c.Credential.ID, SourceID: c.Source.ID,
+		Generation:   c.Source.Generation,
 		ConnectionID: c.Connection.ID, ConnectorID: c.Connection.ConnectorID, RunID: newID("run_"), Streams: g.specs}
 }
 
-// sorted is what the gates made of a batch's records.
+// sorted is the result of passing a batch's records through the gates.
 type sorted struct {
 	taken    []slice.Record
 	missing  []slice.Gap
 	rejected []wire.Rejection
-	fixed    []wire.GapIdentity // what gaps may stand for, and is there
+	fixed    []wire.GapIdentity // records that may close gaps
 }
 
-// sort passes each record through its gate. One that its stream's rules refuse is left
-// out alone and declared missing; one that nobody asked for is left out alone. A stream
-// that the server does not know refuses all: a newer server will take it.
+// sort passes each record through its gate. A record that breaks a rule is left out with a gap. A record outside the
+// scope is left out without one. An unknown stream rejects the batch: a newer server will accept it.
 func (g *gates) sort(records jsontext.Value, now time.Time) (out sorted, err error) {
 	decoder := protocol.NewDecoder(protocol.FromConnector)
 	err = eachElement(records, func(n int, raw jsontext.Value) error {
@@ -132,7 +133,7 @@ func (g *gates) sort(records jsontext.Value, now time.Time) (out sorted, err err
 		}
 		var r slice.Record
 		if v == nil {
-			r, v = runner.Take(st, m, now)
+			r, v = runner.CheckRecord(st, m, now)
 			r.Blobs = namedBlobs(m)
 		}
 		if v == nil {
@@ -148,21 +149,23 @@ func (g *gates) sort(records jsontext.Value, now time.Time) (out sorted, err err
 	return out, err
 }
 
-// rejection is the gap of a record that was left out.
+// rejection returns the gap of a record that was left out.
 func (g *gates) rejection(stream, key string, v *protocol.Violation) slice.Gap {
-	said, err := json.Marshal(map[string]any{"class": v.Subtype, "message": v.Bounded().Error()}, json.Deterministic(true))
+	content, err := json.Marshal(map[string]any{"class": v.Subtype, "message": v.Bounded().Error()},
+		json.Deterministic(true))
 	if err != nil {
-		said = nil // the reason stands without it
+		content = nil // the gap is stored without details
 	}
-	return slice.Gap{Stream: stream, ParentStream: g.parent(stream, ""), RecordKey: key, Reason: protocol.ReasonRecordRejected, Retryable: true, LastError: said}
+	return slice.Gap{Stream: stream, ParentStream: g.parent(stream, ""), RecordKey: key,
+		Reason: protocol.ReasonRecordRejected, Retryable: true, LastError: content}
 }
 
-// parent is the stream that lists what a gap of another stream is about: the one that is
-// named, or the only one that is possible.
-func (g *gates) parent(stream, said string) string {
+// parent returns the parent stream of a gap. If the gap names none, it returns the stream's only
+// declared parent, or the empty string if the stream does not have exactly one.
+func (g *gates) parent(stream, message string) string {
 	st := g.streams[stream]
-	if st == nil || said != "" || len(st.Decl.ParentStreams) != 1 {
-		return said
+	if st == nil || message != "" || len(st.Decl.ParentStreams) != 1 {
+		return message
 	}
 	return st.Decl.ParentStreams[0]
 }
@@ -172,7 +175,7 @@ type recordName struct {
 	Key    string `json:"record_key"`
 }
 
-// named reads which record it is, of one that may be broken otherwise.
+// named reads stream and key of a record that may be invalid otherwise.
 func named(raw jsontext.Value) (n recordName) {
 	if json.Unmarshal(raw, &n) != nil {
 		return recordName{}
@@ -180,8 +183,8 @@ func named(raw jsontext.Value) (n recordName) {
 	return n
 }
 
-// cursors turns a state by stream into bookmarks. Keys that are the server's own are
-// passed over; a stream that is not declared is none of them, and is named.
+// cursors returns the cursors of a state by stream. It skips the server's own keys. It returns the name of the first
+// stream that is not declared.
 func (g *gates) cursors(state map[string]jsontext.Value) (out []slice.Cursor, unknown string) {
 	for _, key := range slices.Sorted(maps.Keys(state)) {
 		if strings.HasPrefix(key, wire.ServerKey) {

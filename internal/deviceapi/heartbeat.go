@@ -13,8 +13,8 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/pdpp-go/pdpp/internal/device/wire"
-	"github.com/pdpp-go/pdpp/internal/keep/store"
 	"github.com/pdpp-go/pdpp/internal/slice"
+	"github.com/pdpp-go/pdpp/internal/storage/store"
 	"github.com/pdpp-go/pdpp/internal/web/reply"
 )
 
@@ -22,8 +22,7 @@ func (a *api) heartbeatRoutes() []reply.Route {
 	return []reply.Route{{Pattern: "POST " + wire.Root + "/{device}/heartbeat", Handle: a.device(a.heartbeat)}}
 }
 
-// beatMessage is a heartbeat about one source, or several. Counts are read by hand: one
-// that is missing is not a zero.
+// beatMessage is a heartbeat about one source or several. Counts stay raw, because a missing count is not zero.
 type beatMessage struct {
 	sourceBeat
 	SourceInstances []sourceBeat `json:"source_instances"`
@@ -36,9 +35,9 @@ type sourceBeat struct {
 	LastError      jsontext.Value `json:"last_error"`
 }
 
-// heartbeat keeps what a device says of its sources, and tells it what is wanted of it.
+// heartbeat stores the status of a device's sources, and answers whether a run is requested.
 func (a *api) heartbeat(w http.ResponseWriter, r *http.Request, c caller) error {
-	if err := a.load.admitBeat(c.Device.ID); err != nil {
+	if err := a.admission.admitHeartbeat(c.Device.ID); err != nil {
 		return err
 	}
 	var m beatMessage
@@ -55,7 +54,8 @@ func (a *api) heartbeat(w http.ResponseWriter, r *http.Request, c caller) error 
 	if err := a.noteInstallation(r.Context(), c, m, now); err != nil {
 		return err
 	}
-	answer := wire.HeartbeatAnswer{Object: wire.ObjectHeartbeat, Status: "accepted", ReceivedAt: now.UTC(), MinimumAgentVersion: a.MinimumAgent}
+	answer := wire.HeartbeatAnswer{Object: wire.ObjectHeartbeat, Status: "accepted", ReceivedAt: now.UTC(),
+		MinimumAgentVersion: a.MinimumAgent}
 	for _, b := range m.SourceInstances {
 		if b.AgentVersion == "" {
 			b.AgentVersion = m.AgentVersion
@@ -63,30 +63,28 @@ func (a *api) heartbeat(w http.ResponseWriter, r *http.Request, c caller) error 
 		if b.SentAt == nil {
 			b.SentAt = m.SentAt
 		}
-		wanted, err := a.beat(r.Context(), c, b, now)
-		if err != nil {
+		if err := a.beat(r.Context(), c, b, now, &answer); err != nil {
 			return err
 		}
-		answer.RequestedRun = answer.RequestedRun || wanted
 	}
 	reply.JSON(w, http.StatusOK, answer)
 	return nil
 }
 
-// noteInstallation keeps which installation speaks for the device. One that does not say is
-// one too, so that nobody hides by silence among those that do.
+// noteInstallation stores which installation sends for the device. A missing id counts as an installation of its own,
+// so that a copied token is noticed.
 func (a *api) noteInstallation(ctx context.Context, c caller, m beatMessage, now time.Time) error {
-	said := m.InstallationID
+	message := m.InstallationID
 	for i := range m.SourceInstances {
-		said = cmp.Or(said, m.SourceInstances[i].InstallationID)
+		message = cmp.Or(message, m.SourceInstances[i].InstallationID)
 	}
-	if len(said) > maxID {
+	if len(message) > maxID {
 		return invalid("installation_id", "The id of the installation is too long.")
 	}
-	if last := c.Device.Installation; last != nil && *last == said {
+	if last := c.Device.Installation; last != nil && *last == message {
 		return nil
 	}
-	err := a.Store.NoteInstallation(ctx, c.Device.ID, said, now)
+	err := a.Store.NoteInstallation(ctx, c.Device.ID, message, now)
 	if errors.Is(err, store.ErrNotFound) {
 		return uploadFault(store.ErrUploaderGone)
 	}
@@ -96,29 +94,31 @@ func (a *api) noteInstallation(ctx context.Context, c caller, m beatMessage, now
 	return nil
 }
 
-var beatStatuses = []string{wire.StatusStarting, wire.StatusHealthy, wire.StatusRetrying, wire.StatusBlocked, wire.StatusStopped}
+var beatStatuses = []string{wire.StatusStarting, wire.StatusHealthy, wire.StatusRetrying, wire.StatusBlocked,
+	wire.StatusStopped}
 
-// beat keeps one source's heartbeat, and says whether the owner wants a pass.
-func (a *api) beat(ctx context.Context, c caller, b sourceBeat, now time.Time) (wanted bool, err error) {
+// beat stores the heartbeat of one source, and adds to the answer whether the owner requested a run.
+func (a *api) beat(ctx context.Context, c caller, b sourceBeat, now time.Time, answer *wire.HeartbeatAnswer) error {
 	if !slices.Contains(beatStatuses, b.Status) {
-		return false, invalid("status", "This is not a status of a collector.")
+		return invalid("status", "This is not a status of a collector.")
 	}
 	if err := a.named(ctx, &c, b.SourceInstanceID); err != nil {
-		return false, err
+		return err
 	}
 	if b.ConnectorID != c.Source.ConnectorID {
-		return false, invalid("connector_id", "The source is one of another connector.")
+		return invalid("connector_id", "The source is one of another connector.")
 	}
-	_, err = a.Store.RunRequest(ctx, c.Connection.ID)
+	_, err := a.Store.RunRequest(ctx, c.Connection.ID)
 	if err != nil && !errors.Is(err, store.ErrNotFound) {
-		return false, fmt.Errorf("look for a requested run: %w", err)
+		return fmt.Errorf("look for a requested run: %w", err)
 	}
-	wanted = err == nil
+	requested := err == nil
 	g, err := a.gatesOf(ctx, c)
 	if err != nil {
-		return false, err
+		return err
 	}
-	report := store.DeviceBeat{Uploader: a.uploader(c, g), Status: b.Status, ProtocolVersion: wire.ProtocolVersion, RecordsPending: count(b.RecordsPending), LastError: lastError(b.LastError)}
+	report := store.DeviceHeartbeat{Uploader: a.uploader(c, g), Status: b.Status, ProtocolVersion: wire.ProtocolVersion,
+		RecordsPending: count(b.RecordsPending), LastError: lastError(b.LastError)}
 	if isVersion(b.AgentVersion) {
 		report.AgentVersion = b.AgentVersion
 	}
@@ -131,39 +131,38 @@ func (a *api) beat(ctx context.Context, c caller, b sourceBeat, now time.Time) (
 	if b.Status == wire.StatusHealthy {
 		report.Ends = succeeded(nil)
 	}
-	if wanted && b.Status == wire.StatusStarting { // this pass is the one that was asked for
-		report.Opens, wanted = true, false
-	}
+	report.Opens = requested && b.Status == wire.StatusStarting // this pass is the requested run
 	if err := a.Store.PutHeartbeat(ctx, report, now); err != nil {
-		return false, uploadFault(err)
+		return uploadFault(err)
 	}
-	return wanted, nil
+	answer.RequestedRun = answer.RequestedRun || requested && !report.Opens
+	return nil
 }
 
-// succeeded is the end of a device's run, with what it measured.
+// succeeded returns the outcome of a successful run.
 func succeeded(facts jsontext.Value) *store.RunOutcome {
 	return &store.RunOutcome{Status: store.RunSucceeded, Facts: facts, Event: slice.Event{Type: "run.completed"}}
 }
 
-// outboxCounts are those that a device reports together, or not at all.
+// outboxCounts are the counts that a device reports together or not at all.
 var outboxCounts = []string{"pending", "retrying", "leased", "stale_leases", "dead_letter", "succeeded", "total"}
 
-// outbox gives the counts of a device's queue: nothing when one is missing or is no count,
-// and nothing but counts and a time, which is told by our clock.
+// outbox returns the counts of a device's queue, with the time of the oldest item by the server's clock. It returns
+// nil if a count is missing or invalid.
 func outbox(raw jsontext.Value, skew time.Duration) jsontext.Value {
-	var said map[string]jsontext.Value
-	if len(raw) == 0 || raw.Kind() != '{' || json.Unmarshal(raw, &said) != nil {
+	var reports map[string]jsontext.Value
+	if raw.Kind() != '{' || json.Unmarshal(raw, &reports) != nil {
 		return nil
 	}
 	out := map[string]any{}
 	for _, name := range outboxCounts {
-		n := count(said[name])
+		n := count(reports[name])
 		if n == nil {
 			return nil
 		}
 		out[name] = *n
 	}
-	if backlog, given := said["backlog_open"]; given {
+	if backlog, given := reports["backlog_open"]; given {
 		n := count(backlog)
 		if n == nil {
 			return nil
@@ -171,33 +170,33 @@ func outbox(raw jsontext.Value, skew time.Duration) jsontext.Value {
 		out["backlog_open"] = *n
 	}
 	var oldest time.Time
-	if json.Unmarshal(said["oldest_pending_at"], &oldest) == nil && !oldest.IsZero() {
+	if json.Unmarshal(reports["oldest_pending_at"], &oldest) == nil && !oldest.IsZero() {
 		out["oldest_pending_at"] = oldest.Add(-skew).UTC().Format(time.RFC3339Nano)
 	}
 	return eventData(out)
 }
 
-// count reads a number of things; anything else was not counted.
+// count parses a count; nil for anything else.
 func count(raw jsontext.Value) *int64 {
 	var n int64
-	if len(raw) == 0 || raw.Kind() != '0' || json.Unmarshal(raw, &n) != nil || n < 0 {
+	if raw.Kind() != '0' || json.Unmarshal(raw, &n) != nil || n < 0 {
 		return nil
 	}
 	return &n
 }
 
-// topClasses is how many kinds of failure are kept.
+// topClasses is how many error classes are stored.
 const topClasses = 5
 
-// lastError keeps codes and counts of what a device says is wrong, and no other word.
+// lastError returns the codes and counts of a device's error, and no other text.
 func lastError(raw jsontext.Value) jsontext.Value {
-	var said wire.HeartbeatError
-	if len(raw) == 0 || raw.Kind() != '{' || json.Unmarshal(raw, &said) != nil || !isWord(said.Kind) {
+	var heartbeatError wire.HeartbeatError
+	if raw.Kind() != '{' || json.Unmarshal(raw, &heartbeatError) != nil || !isWord(heartbeatError.Kind) {
 		return nil
 	}
-	out := map[string]any{"kind": said.Kind}
+	out := map[string]any{"kind": heartbeatError.Kind}
 	var classes []map[string]any
-	for _, class := range said.TopDeadLetterClasses[:min(len(said.TopDeadLetterClasses), topClasses)] {
+	for _, class := range heartbeatError.TopDeadLetterClasses[:min(len(heartbeatError.TopDeadLetterClasses), topClasses)] {
 		if isWord(class.ErrorClass) && class.Count >= 0 {
 			classes = append(classes, map[string]any{"error_class": class.ErrorClass, "count": class.Count})
 		}
@@ -208,14 +207,15 @@ func lastError(raw jsontext.Value) jsontext.Value {
 	return eventData(out)
 }
 
-// isWord reports whether a text is a code, which can hold neither a path nor a sentence.
+// isWord reports whether a text is a code, which cannot contain a path or a sentence.
 func isWord(s string) bool {
 	return len(s) > 0 && len(s) <= longestWord && onlyOf(s, "abcdefghijklmnopqrstuvwxyz0123456789_")
 }
 
 // isVersion reports whether a text is the version of a program.
 func isVersion(s string) bool {
-	return len(s) > 0 && len(s) <= longestWord && onlyOf(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.+-_")
+	return len(s) > 0 && len(s) <= longestWord && onlyOf(s,
+		"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.+-_")
 }
 
 const longestWord = 64

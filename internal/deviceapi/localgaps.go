@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"github.com/pdpp-go/pdpp/internal/device/wire"
-	"github.com/pdpp-go/pdpp/internal/keep/store"
 	"github.com/pdpp-go/pdpp/internal/slice"
+	"github.com/pdpp-go/pdpp/internal/storage/store"
 	"github.com/pdpp-go/pdpp/internal/web/reply"
 	"github.com/pdpp-go/pdpp/protocol"
 )
@@ -23,11 +23,10 @@ func (a *api) gapRoutes() []reply.Route {
 	}
 }
 
-// longestBackoff bounds what is believed of a device's wish to wait.
+// longestBackoff limits how long a device can delay the next attempt.
 const longestBackoff = 7 * 24 * time.Hour
 
-// reportGap keeps that a collector could not collect something. One whose connector
-// failed ends the device's run.
+// reportGap stores that a collector could not collect something. A failed connector ends the device's run.
 func (a *api) reportGap(w http.ResponseWriter, r *http.Request, c caller) error {
 	var m wire.Gap
 	if !read(w, r, &m) {
@@ -53,8 +52,9 @@ func (a *api) reportGap(w http.ResponseWriter, r *http.Request, c caller) error 
 	u := store.Upload{Uploader: a.uploader(c, g)}
 	u.Gaps = []slice.Gap{gap}
 	if m.Reason == wire.GapConnectorChildFailure {
-		u.Ends = &store.RunOutcome{Status: store.RunFailed, FailureReason: wire.GapConnectorChildFailure, TerminalReason: "connector",
-			Error: "The connector on the device failed.", Event: slice.Event{Type: "run.failed"}}
+		u.Ends = &store.RunOutcome{Status: store.RunFailed, FailureReason: wire.GapConnectorChildFailure,
+			TerminalReason: "connector",
+			Error:          "The connector on the device failed.", Event: slice.Event{Type: "run.failed"}}
 	}
 	if _, err := a.Store.CommitUpload(r.Context(), u, now); err != nil {
 		return uploadFault(err)
@@ -106,8 +106,7 @@ func checkGap(c caller, sourceID, connectorID, reason string) error {
 	return nil
 }
 
-// localGap is a gap of the collector itself: the same reason, stream and boundary is the
-// same gap.
+// localGap returns a gap of the collector itself. Reason, stream and boundary identify it.
 func (g *gates) localGap(reason, stream, boundary string) (slice.Gap, error) {
 	if stream == "" {
 		stream = store.EveryStream
@@ -117,7 +116,8 @@ func (g *gates) localGap(reason, stream, boundary string) (slice.Gap, error) {
 	if len(boundary) > maxID {
 		return slice.Gap{}, invalid("stream_boundary", "The boundary is too long.")
 	}
-	return slice.Gap{Stream: stream, Reason: protocol.Reason(reason), Locator: eventData(map[string]any{"reason": reason, "stream_boundary": boundary})}, nil
+	return slice.Gap{Stream: stream, Reason: protocol.Reason(reason),
+		Locator: eventData(map[string]any{"reason": reason, "stream_boundary": boundary})}, nil
 }
 
 func (a *api) answerGap(w http.ResponseWriter, r *http.Request, c caller, gap slice.Gap, status int) error {
@@ -126,21 +126,21 @@ func (a *api) answerGap(w http.ResponseWriter, r *http.Request, c caller, gap sl
 		return fmt.Errorf("find the gap: %w", err)
 	}
 	answer := wire.GapAnswer{Object: wire.ObjectGap, GapID: had.ID, Status: string(had.Status)}
-	if err != nil { // there never was one
+	if err != nil { // the gap never existed
 		answer.Status = string(protocol.GapRecovered)
 	}
 	reply.JSON(w, status, answer)
 	return nil
 }
 
-// mostLeased is how many gaps a device is given at once.
+// mostLeased is the maximum number of gaps in one answer.
 const mostLeased = 500
 
-// leaseGaps gives the device what it may try again.
+// leaseGaps returns the gaps that the device may retry.
 func (a *api) leaseGaps(w http.ResponseWriter, r *http.Request, c caller) error {
 	limit := mostLeased
-	if said := r.URL.Query().Get("limit"); said != "" {
-		n, err := strconv.Atoi(said)
+	if message := r.URL.Query().Get("limit"); message != "" {
+		n, err := strconv.Atoi(message)
 		if err != nil || n < 1 {
 			return invalid("limit", "The limit is a number from 1 on.")
 		}
@@ -158,9 +158,11 @@ func (a *api) leaseGaps(w http.ResponseWriter, r *http.Request, c caller) error 
 	answer := wire.LeasedGaps{Object: wire.ObjectGapList, Data: []wire.LeasedGap{}}
 	for _, gap := range leased {
 		answer.Data = append(answer.Data, wire.LeasedGap{
-			GapID:       gap.ID,
-			GapIdentity: wire.GapIdentity{Stream: gap.Stream, ParentStream: gap.ParentStream, RecordKey: gap.RecordKey, Locator: gap.Locator},
-			Reason:      string(gap.Reason), AttemptCount: int64(gap.AttemptCount), LeaseExpiresAt: now.Add(store.DeviceGapTTL).UTC(),
+			GapID: gap.ID,
+			GapIdentity: wire.GapIdentity{Stream: gap.Stream, ParentStream: gap.ParentStream, RecordKey: gap.RecordKey,
+				Locator: gap.Locator},
+			Reason: string(gap.Reason), AttemptCount: int64(gap.AttemptCount),
+			LeaseExpiresAt: now.Add(store.DeviceGapTTL).UTC(),
 		})
 	}
 	reply.JSON(w, http.StatusOK, answer)

@@ -22,14 +22,16 @@ func nested(levels, size int) string {
 func TestNestingIsBoundedBeforeHashing(t *testing.T) {
 	l := newLaptop(t)
 	batch := func(records string) string {
-		return fmt.Sprintf(`{"batch_id":"b","batch_seq":1,"device_id":%q,"source_instance_id":%q,"connector_id":"notes","body_hash":%q,"records":%s}`,
+		return fmt.Sprintf(`{"batch_id":"b","batch_seq":1,"device_id":%q,"source_instance_id":%q,"connector_id":"notes",`+
+			`"body_hash":%q,"records":%s}`,
 			l.DeviceID, l.SourceInstanceID, strings.Repeat("0", 64), records)
 	}
 	record := func(data string) string {
 		return `[{"stream":"notes","record_key":"a","emitted_at":"2026-03-01T11:00:00Z","data":` + data + `}]`
 	}
 	terminal := func(state string) string {
-		return fmt.Sprintf(`{"version":1,"commit_id":"c","run_id":"r","device_id":%q,"source_instance_id":%q,"connector_id":"notes","connector_instance_id":%q,"state_delta":{"notes":%s}}`,
+		return fmt.Sprintf(`{"version":1,"commit_id":"c","run_id":"r","device_id":%q,"source_instance_id":%q,`+
+			`"connector_id":"notes","connector_instance_id":%q,"state_delta":{"notes":%s}}`,
 			l.DeviceID, l.SourceInstanceID, l.ConnectorInstanceID, state)
 	}
 	batches := "/" + l.DeviceID + "/ingest-batches"

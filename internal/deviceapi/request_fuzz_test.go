@@ -38,7 +38,8 @@ func FuzzRequest(f *testing.F) {
 			`[{"stream":"notes","key":"a","type":"RECORD","data":{"id":"a","id":"b"}}]`,
 			`[{"stream":"tags","record_key":"\u0000","data":{}}]`},
 		{`{` + ids + `,"batch_id":"b","batch_seq":1,"body_hash":"00","records":[]}`},
-		{`{` + ids + `,"status":"ok","records_pending":1,"outbox":{"pending":1},"sources":[{"source_instance_id":"SOURCE"}]}`},
+		{`{` + ids + `,"status":"ok","records_pending":1,"outbox":{"pending":1},` +
+			`"sources":[{"source_instance_id":"SOURCE"}]}`},
 		{`{"state":{"notes":{"at":1}}}`},
 		{`{"stream":"notes","record_key":"a","reason":"x","gaps":[{"stream":"notes","record_key":"a"}]}`},
 		{`{"stream":"notes","record_key":"a","gap_id":"g"}`},

@@ -9,11 +9,10 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/pdpp-go/pdpp/internal/device/wire"
-	"github.com/pdpp-go/pdpp/internal/ops/fault"
+	"github.com/pdpp-go/pdpp/internal/ops/usererr"
 )
 
-// narrow gives what is collected at most: what the owner said, or less where the device
-// wants less. Nothing means everything.
+// narrow returns the scope of a source: that of the owner, or less if the device asks for less. Nil means everything.
 func narrow(owners jsontext.Value, wanted *wire.CollectionScope) (jsontext.Value, error) {
 	if wanted == nil {
 		return owners, nil
@@ -36,7 +35,8 @@ func narrow(owners jsontext.Value, wanted *wire.CollectionScope) (jsontext.Value
 			if !wire.IsRoot(root) {
 				return nil, tooWide("source_roots", "A folder is named from its root on.")
 			}
-			if len(most.SourceRoots) > 0 && !slices.ContainsFunc(most.SourceRoots, func(outer string) bool { return contains(outer, root) }) {
+			if len(most.SourceRoots) > 0 && !slices.ContainsFunc(most.SourceRoots,
+				func(outer string) bool { return contains(outer, root) }) {
 				return nil, tooWide("source_roots", "The owner lets other folders be collected.")
 			}
 		}
@@ -48,12 +48,13 @@ func narrow(owners jsontext.Value, wanted *wire.CollectionScope) (jsontext.Value
 	return json.Marshal(most)
 }
 
-// contains reports whether a folder is another or lies in it, by whole segments.
+// contains reports whether inner is outer or a folder below it.
 func contains(outer, inner string) bool {
 	outer, inner = wire.CleanRoot(outer), wire.CleanRoot(inner)
 	return outer == inner || strings.HasPrefix(inner, strings.TrimSuffix(outer, "/")+"/")
 }
 
 func tooWide(param, message string) error {
-	return &fault.Fault{Status: http.StatusBadRequest, Code: wire.CodeScopeTooWide, Param: param, Message: message, Next: "Ask for no more than the code allows."}
+	return &usererr.Error{Status: http.StatusBadRequest, Code: wire.CodeScopeTooWide, Param: param, Message: message,
+		Next: "Ask for no more than the code allows."}
 }

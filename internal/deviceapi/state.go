@@ -9,8 +9,8 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/pdpp-go/pdpp/internal/device/wire"
-	"github.com/pdpp-go/pdpp/internal/keep/store"
 	"github.com/pdpp-go/pdpp/internal/slice"
+	"github.com/pdpp-go/pdpp/internal/storage/store"
 	"github.com/pdpp-go/pdpp/internal/web/reply"
 	"github.com/pdpp-go/pdpp/protocol"
 )
@@ -23,17 +23,17 @@ func (a *api) stateRoutes() []reply.Route {
 	}
 }
 
-// capabilities are what this server can do beyond plain version 1.
+// capabilities returns what this server supports beyond version 1.
 func (a *api) capabilities() []string {
 	all := []string{wire.CanGzip, wire.CanBatchState, wire.CanLeaseGaps, wire.CanRotateToken, wire.CanTerminalFacts,
 		wire.CanAnswerDrift}
-	if a.Blobs != nil && a.Uploads != nil {
+	if a.keepsFiles() {
 		all = append(all, wire.CanBlobs)
 	}
 	return all
 }
 
-// readState tells a source where it goes on.
+// readState returns the cursors of a source.
 func (a *api) readState(w http.ResponseWriter, r *http.Request, c caller) error {
 	cursors, err := a.Store.Cursors(r.Context(), c.Connection.ID, "")
 	if err != nil {
@@ -52,7 +52,7 @@ func (a *api) readState(w http.ResponseWriter, r *http.Request, c caller) error 
 	}
 	var deleted []string
 	for _, d := range deletions {
-		if d.KeepsStreamOut() {
+		if d.BlocksStream() {
 			deleted = append(deleted, d.Stream)
 		}
 	}
@@ -63,8 +63,10 @@ func (a *api) readState(w http.ResponseWriter, r *http.Request, c caller) error 
 	}
 	now := a.Now().UTC()
 	reply.JSON(w, http.StatusOK, wire.State{
-		Object: wire.ObjectState, DeviceID: c.Device.ID, SourceInstanceID: c.Source.ID, ConnectorInstanceID: c.Connection.ID, State: state,
-		Capabilities: a.capabilities(), Limits: wire.Limits{BodyBytes: maxUpload, BlobBytes: a.BlobBytes}, ServerTime: &now, MaxBatchSeq: c.Source.MaxBatchSeq,
+		Object: wire.ObjectState, DeviceID: c.Device.ID, SourceInstanceID: c.Source.ID,
+		ConnectorInstanceID: c.Connection.ID, State: state,
+		Capabilities: a.capabilities(), Limits: wire.Limits{BodyBytes: maxUpload, BlobBytes: a.BlobBytes},
+		ServerTime: &now, MaxBatchSeq: c.Source.MaxBatchSeq,
 	})
 	return nil
 }
@@ -76,8 +78,7 @@ func stateKey(stream string, mode protocol.CursorMode) string {
 	return stream
 }
 
-// putState moves bookmarks, by key. What is said again of one that is there already opens
-// no run.
+// putState stores cursors by key. Cursors that are stored already do not open a run.
 func (a *api) putState(w http.ResponseWriter, r *http.Request, c caller) error {
 	var m wire.StateUpdate
 	if !read(w, r, &m) {

@@ -14,8 +14,8 @@ import (
 
 	"github.com/pdpp-go/pdpp/internal/device/wire"
 	"github.com/pdpp-go/pdpp/internal/judge/evidence"
-	"github.com/pdpp-go/pdpp/internal/keep/store"
-	"github.com/pdpp-go/pdpp/internal/ops/fault"
+	"github.com/pdpp-go/pdpp/internal/ops/usererr"
+	"github.com/pdpp-go/pdpp/internal/storage/store"
 	"github.com/pdpp-go/pdpp/internal/web/reply"
 	"github.com/pdpp-go/pdpp/protocol"
 )
@@ -28,17 +28,18 @@ func (a *api) terminalRoutes() []reply.Route {
 	}
 }
 
-// commitTerminal takes the end of a pass: where each stream stands, and what is known of
-// it.
+// commitTerminal stores the end of a pass: the cursor and the facts of each stream.
 func (a *api) commitTerminal(w http.ResponseWriter, r *http.Request, c caller) error {
 	var m wire.TerminalCommit
 	if !read(w, r, &m) {
 		return nil
 	}
 	switch {
-	case m.Version != 1 || m.CommitID == "" || m.RunID == "" || m.StateDelta == nil || len(m.CommitID) > maxID || len(m.RunID) > maxID:
+	case m.Version != 1 || m.CommitID == "" || m.RunID == "" || m.StateDelta == nil || len(m.CommitID) > maxID ||
+		len(m.RunID) > maxID:
 		return invalid("", "The commit is not one of version 1.")
-	case m.DeviceID != c.Device.ID || m.SourceInstanceID != c.Source.ID || m.ConnectorID != c.Source.ConnectorID || m.ConnectorInstanceID != c.Connection.ID:
+	case m.DeviceID != c.Device.ID || m.SourceInstanceID != c.Source.ID || m.ConnectorID != c.Source.ConnectorID ||
+		m.ConnectorInstanceID != c.Connection.ID:
 		return invalid("", "The commit is one of another source.")
 	}
 	hash, err := wire.EnvelopeHash(&m)
@@ -46,12 +47,14 @@ func (a *api) commitTerminal(w http.ResponseWriter, r *http.Request, c caller) e
 		return badBody(err)
 	}
 	event := sha256.Sum256([]byte(c.Source.ID + "\x00" + m.CommitID))
-	answer, err := json.Marshal(wire.TerminalCommitted{Object: wire.ObjectTerminalCommit, CommitID: m.CommitID, RunID: m.RunID, EnvelopeHash: hash,
-		TerminalEventID: "evt_" + hex.EncodeToString(event[:16])}, json.Deterministic(true))
+	answer, err := json.Marshal(wire.TerminalCommitted{Object: wire.ObjectTerminalCommit, CommitID: m.CommitID,
+		RunID: m.RunID, EnvelopeHash: hash,
+		TerminalEventID: "evt_" + hex.EncodeToString(event[:16])})
 	if err != nil {
 		return fmt.Errorf("encode the answer to a commit: %w", err)
 	}
-	receipt := store.TerminalReceipt{SourceID: c.Source.ID, CommitID: m.CommitID, RunID: m.RunID, EnvelopeHash: hash, Answer: answer}
+	receipt := store.TerminalReceipt{SourceID: c.Source.ID, CommitID: m.CommitID, RunID: m.RunID, EnvelopeHash: hash,
+		Answer: answer}
 	return a.endPass(w, r, c, receipt, m.StateDelta, m.TerminalFacts, http.StatusOK)
 }
 
@@ -68,21 +71,24 @@ func (a *api) terminalCollection(w http.ResponseWriter, r *http.Request, c calle
 	if !read(w, r, &m) {
 		return nil
 	}
-	if m.SourceInstanceID != c.Source.ID || m.ConnectorID != c.Source.ConnectorID || m.RunID == "" || len(m.RunID) > maxID {
+	if m.SourceInstanceID != c.Source.ID || m.ConnectorID != c.Source.ConnectorID || m.RunID == "" ||
+		len(m.RunID) > maxID {
 		return invalid("", "The report is one of another source.")
 	}
-	said, err := json.Marshal(m, json.Deterministic(true))
+	content, err := json.Marshal(m)
 	if err != nil {
 		return fmt.Errorf("encode a report: %w", err)
 	}
-	sum := sha256.Sum256(said)
-	receipt := store.TerminalReceipt{SourceID: c.Source.ID, CommitID: "terminal-collection:" + m.RunID, RunID: m.RunID, EnvelopeHash: hex.EncodeToString(sum[:]),
+	sum := sha256.Sum256(content)
+	receipt := store.TerminalReceipt{SourceID: c.Source.ID, CommitID: "terminal-collection:" + m.RunID,
+		RunID: m.RunID, EnvelopeHash: hex.EncodeToString(sum[:]),
 		Answer: []byte(`{"ok":true}`)}
 	return a.endPass(w, r, c, receipt, nil, m.Streams, http.StatusCreated)
 }
 
-// endPass ends the device's run with what it knows of its streams, once.
-func (a *api) endPass(w http.ResponseWriter, r *http.Request, c caller, receipt store.TerminalReceipt, state map[string]jsontext.Value, facts []wire.TerminalFact, replayed int) error {
+// endPass ends the device's run with the facts of its streams, once.
+func (a *api) endPass(w http.ResponseWriter, r *http.Request, c caller, receipt store.TerminalReceipt,
+	state map[string]jsontext.Value, facts []wire.TerminalFact, replayed int) error {
 	if had, err := a.terminalBefore(r, receipt); err == nil {
 		return answerBytes(w, replayed, had.Answer)
 	} else if !errors.Is(err, store.ErrNotFound) {
@@ -103,7 +109,7 @@ func (a *api) endPass(w http.ResponseWriter, r *http.Request, c caller, receipt 
 	}
 	u.Ends = succeeded(measured)
 	_, err = a.Store.CommitUpload(r.Context(), u, a.Now())
-	if errors.Is(err, store.ErrExists) { // it came twice at once
+	if errors.Is(err, store.ErrExists) { // another request stored it meanwhile
 		had, err := a.terminalBefore(r, receipt)
 		if err != nil {
 			return err
@@ -116,20 +122,20 @@ func (a *api) endPass(w http.ResponseWriter, r *http.Request, c caller, receipt 
 	return answerBytes(w, http.StatusCreated, receipt.Answer)
 }
 
-// terminalBefore gives the receipt of a commit that came before.
+// terminalBefore returns the receipt of an earlier commit.
 func (a *api) terminalBefore(r *http.Request, receipt store.TerminalReceipt) (store.TerminalReceipt, error) {
 	had, err := a.Store.TerminalReceipt(r.Context(), receipt.SourceID, receipt.CommitID)
 	if err == nil && (had.EnvelopeHash != receipt.EnvelopeHash || had.RunID != receipt.RunID) {
-		err = &fault.Fault{Status: http.StatusConflict, Code: wire.CodeCommitConflict, Param: "commit_id", Message: "Something else was committed under this id.",
-			Next: "Send it under an id of its own."}
+		err = &usererr.Error{Status: http.StatusConflict, Code: wire.CodeCommitConflict, Param: "commit_id",
+			Message: "Something else was committed under this id.",
+			Next:    "Send it under an id of its own."}
 	}
 	return had, err
 }
 
-// facts turns the coverage of a pass into what runs measure: of each stream so many
-// stores, and how many of them are accounted for. A stream without stores can still have a
-// report about answers.
-func (g *gates) facts(said []wire.TerminalFact) (jsontext.Value, error) {
+// facts converts the coverage of a pass into the facts of a run: for each stream the number of stores and how many are
+// accounted for. A stream without stores can still have a report about answers.
+func (g *gates) facts(terminalFacts []wire.TerminalFact) (jsontext.Value, error) {
 	type fact struct {
 		Stream     string `json:"stream"`
 		Collected  int64  `json:"collected"`
@@ -140,7 +146,7 @@ func (g *gates) facts(said []wire.TerminalFact) (jsontext.Value, error) {
 		Drift *protocol.AnswerDrift `json:"answer_drift,omitzero"`
 	}
 	var all []fact
-	for _, f := range said {
+	for _, f := range terminalFacts {
 		if g.streams[f.Stream] == nil || len(f.CoverageStatuses) == 0 && f.AnswerDrift == nil {
 			return nil, invalid("terminal_facts", "A fact names no stream of the connector, or no status.")
 		}
@@ -162,12 +168,12 @@ func (g *gates) facts(said []wire.TerminalFact) (jsontext.Value, error) {
 		return nil, nil
 	}
 	slices.SortFunc(all, func(a, b fact) int { return cmp.Compare(a.Stream, b.Stream) })
-	return json.Marshal(map[string]any{"streams": all}, json.Deterministic(true))
+	return json.Marshal(map[string]any{"streams": all})
 }
 
 func answerBytes(w http.ResponseWriter, status int, body []byte) error {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
-	_, _ = w.Write(body) // who is gone asks again, and is answered the same
+	_, _ = w.Write(body) // a client that is gone asks again and gets the same answer
 	return nil
 }

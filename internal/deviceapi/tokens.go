@@ -6,8 +6,8 @@ import (
 	"net/http"
 
 	"github.com/pdpp-go/pdpp/internal/device/wire"
-	"github.com/pdpp-go/pdpp/internal/keep/audit"
-	"github.com/pdpp-go/pdpp/internal/keep/store"
+	"github.com/pdpp-go/pdpp/internal/storage/audit"
+	"github.com/pdpp-go/pdpp/internal/storage/store"
 	"github.com/pdpp-go/pdpp/internal/web/reply"
 )
 
@@ -18,8 +18,8 @@ func (a *api) tokenRoutes() []reply.Route {
 	}
 }
 
-// rotate gives a new token. The old one is good until the new one is first shown, so that
-// an answer that gets lost locks nobody out.
+// rotate returns a new token. The old token stays valid until the new one is first used, so that a lost answer does not
+// lock the device out.
 func (a *api) rotate(w http.ResponseWriter, r *http.Request, c caller) error {
 	token := newToken()
 	err := a.Store.RotateDeviceCredential(r.Context(), store.DeviceCredential{
@@ -35,7 +35,7 @@ func (a *api) rotate(w http.ResponseWriter, r *http.Request, c caller) error {
 	return nil
 }
 
-// selfRevoke ends the device that asks for it.
+// selfRevoke revokes the device that sends the request.
 func (a *api) selfRevoke(w http.ResponseWriter, r *http.Request, c caller) error {
 	at, err := a.Store.RevokeDevice(r.Context(), c.Device.ID, a.Now())
 	if err != nil {

@@ -5,6 +5,7 @@ import (
 	"compress/gzip"
 	"context"
 	"fmt"
+	"math/rand/v2"
 	"net/http"
 	"slices"
 	"strings"
@@ -14,9 +15,11 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/pdpp-go/pdpp/internal/collect/catalog"
 	"github.com/pdpp-go/pdpp/internal/device/wire"
-	"github.com/pdpp-go/pdpp/internal/keep/store"
 	"github.com/pdpp-go/pdpp/internal/slice"
+	"github.com/pdpp-go/pdpp/internal/storage/store"
+	"github.com/pdpp-go/pdpp/manifest"
 	"github.com/pdpp-go/pdpp/protocol"
 )
 
@@ -32,7 +35,8 @@ func newLaptop(t testing.TB) laptop {
 }
 
 func note(id, more string) slice.Record {
-	return slice.Record{Stream: "notes", Key: id, Data: fmt.Appendf(nil, `{"id":%q%s}`, id, more), EmittedAt: "2026-03-01T11:00:00Z"}
+	return slice.Record{Stream: "notes", Key: id, Data: fmt.Appendf(nil, `{"id":%q%s}`, id, more),
+		EmittedAt: "2026-03-01T11:00:00Z"}
 }
 
 // batch is one of this source's batches, with its hash.
@@ -45,7 +49,8 @@ func (l laptop) batch(seq int64, records ...slice.Record) wire.Batch {
 	if err != nil {
 		l.t.Fatal(err)
 	}
-	return wire.Batch{DeviceID: l.DeviceID, SourceInstanceID: l.SourceInstanceID, ConnectorID: "notes", BatchID: fmt.Sprint("batch-", seq), BatchSeq: seq, BodyHash: hash, Records: records}
+	return wire.Batch{DeviceID: l.DeviceID, SourceInstanceID: l.SourceInstanceID, ConnectorID: "notes",
+		BatchID: fmt.Sprint("batch-", seq), BatchSeq: seq, BodyHash: hash, Records: records}
 }
 
 func (l laptop) upload(b wire.Batch) answer {
@@ -78,7 +83,8 @@ func decode[T any](t testing.TB, got answer) (out T) {
 // records are the live records of a stream.
 func (l laptop) records(stream string) (keys []string) {
 	l.t.Helper()
-	all, err := l.store.ListRecords(l.t.Context(), store.RecordQuery{Part: store.Part{ConnectionID: l.ConnectorInstanceID, Stream: stream}})
+	all, err := l.store.ListRecords(l.t.Context(),
+		store.RecordQuery{AccessFilter: store.AccessFilter{ConnectionID: l.ConnectorInstanceID, Stream: stream}})
 	if err != nil {
 		l.t.Fatal(err)
 	}
@@ -114,10 +120,12 @@ func (l laptop) equal(got, want []string) {
 func TestBatchIsTakenOnce(t *testing.T) {
 	l := newLaptop(t)
 	b := l.batch(1, note("a", ""), note("b", `,"at":"2026-03-01T10:00:00Z"`))
-	b.State = map[string]jsontext.Value{"notes": jsontext.Value(`{"n":2}`), "notes#catch_up": jsontext.Value(`{"back":1}`), "$collection_scope": jsontext.Value(`{}`)}
+	b.State = map[string]jsontext.Value{"notes": jsontext.Value(`{"n":2}`), "notes#catch_up": jsontext.Value(`{"back":1}`),
+		"$collection_scope": jsontext.Value(`{}`)}
 	first := l.upload(b)
 	l.wants(first, http.StatusCreated, "")
-	if got := decode[wire.BatchResult](t, first); got.Object != wire.ObjectBatchResult || got.Accepted != 2 || got.Rejected != 0 {
+	if got := decode[wire.BatchResult](t, first); got.Object != wire.ObjectBatchResult || got.Accepted != 2 ||
+		got.Rejected != 0 {
 		t.Errorf("answered %+v", got)
 	}
 	l.pass(time.Hour)
@@ -136,7 +144,7 @@ func TestBatchIsTakenOnce(t *testing.T) {
 	l.equal(l.records("notes"), []string{"a", "b"})
 }
 
-// What is wrong with a batch is said, and nothing of it is kept.
+// TestBadBatches verifies that the server reports what is wrong with a batch and stores none of it.
 func TestBadBatches(t *testing.T) { onBoth(t, testBadBatches) }
 
 func testBadBatches(t *testing.T) {
@@ -147,20 +155,26 @@ func testBadBatches(t *testing.T) {
 		status int
 		code   string
 	}{
-		"hash":                    {func(b *wire.Batch) { b.BodyHash = strings.Repeat("0", 64) }, 400, wire.CodeHashMismatch},
-		"another device":          {func(b *wire.Batch) { b.DeviceID = stranger.DeviceID }, 400, "invalid_request"},
-		"another device's source": {func(b *wire.Batch) { b.SourceInstanceID = stranger.SourceInstanceID }, 400, wire.CodeSourceUnknown},
-		"another connector":       {func(b *wire.Batch) { b.ConnectorID = "mail" }, 400, "invalid_request"},
-		"no id":                   {func(b *wire.Batch) { b.BatchID = "" }, 400, "invalid_request"},
-		"no number":               {func(b *wire.Batch) { b.BatchSeq = 0 }, 400, "invalid_request"},
+		"hash":           {func(b *wire.Batch) { b.BodyHash = strings.Repeat("0", 64) }, 400, wire.CodeHashMismatch},
+		"another device": {func(b *wire.Batch) { b.DeviceID = stranger.DeviceID }, 400, "invalid_request"},
+		"another device's source": {func(b *wire.Batch) { b.SourceInstanceID = stranger.SourceInstanceID }, 400,
+			wire.CodeSourceUnknown},
+		"another connector": {func(b *wire.Batch) { b.ConnectorID = "mail" }, 400, "invalid_request"},
+		"no id":             {func(b *wire.Batch) { b.BatchID = "" }, 400, "invalid_request"},
+		"id of 201 bytes":   {func(b *wire.Batch) { b.BatchID = strings.Repeat("x", 201) }, 400, "invalid_request"},
+		"no number":         {func(b *wire.Batch) { b.BatchSeq = 0 }, 400, "invalid_request"},
 		"unknown stream": {func(b *wire.Batch) {
 			*b = l.batch(1, slice.Record{Stream: "tags", Key: "x", Data: []byte(`{}`), EmittedAt: "2026-03-01T11:00:00Z"})
 		}, 409,
 			wire.CodeManifestMismatch},
 		"unknown stream's bookmark": {func(b *wire.Batch) { b.State = map[string]jsontext.Value{"tags": jsontext.Value(`1`)} }, 409, wire.CodeManifestMismatch},
-		"unknown stream's gap":      {func(b *wire.Batch) { b.Gaps = []slice.Gap{{Stream: "tags", Reason: "vanished"}} }, 409, wire.CodeManifestMismatch},
-		"a reason that is a text":   {func(b *wire.Batch) { b.Gaps = []slice.Gap{{Stream: "notes", Reason: "/home/ann/x failed"}} }, 400, "invalid_request"},
-		"ahead of its batch":        {func(b *wire.Batch) { b.AfterBatchID = "batch-0" }, 409, wire.CodeCheckpointAhead},
+		"unknown stream's gap": {func(b *wire.Batch) { b.Gaps = []slice.Gap{{Stream: "tags", Reason: "vanished"}} }, 409,
+			wire.CodeManifestMismatch},
+		"a reason that is a text": {func(b *wire.Batch) {
+			b.Gaps = []slice.Gap{{Stream: "notes",
+				Reason: "/home/ann/x failed"}}
+		}, 400, "invalid_request"},
+		"ahead of its batch": {func(b *wire.Batch) { b.AfterBatchID = "batch-0" }, 409, wire.CodeCheckpointAhead},
 	} {
 		t.Run(name, func(t *testing.T) {
 			l.t = t
@@ -170,18 +184,22 @@ func testBadBatches(t *testing.T) {
 		})
 	}
 	l.t = t
-	for _, body := range []string{``, `[]`, `{"records":[`, `{"records":{}}`, `nonsense`} {
-		if got := l.send(http.MethodPost, "/"+l.DeviceID+"/ingest-batches", l.DeviceToken, []byte(body)); got.status != http.StatusBadRequest {
+	for _, body := range []string{``, `[]`, `{"records":[`, `{"records":{}}`, `nonsense`,
+		`{"device_id":"` + l.DeviceID + `","batch_id":"b","batch_seq":1,"records":{}}`} {
+		if got := l.send(http.MethodPost, "/"+l.DeviceID+"/ingest-batches", l.DeviceToken,
+			[]byte(body)); got.status != http.StatusBadRequest {
 			t.Errorf("%q: %d %s", body, got.status, got.body)
 		}
 	}
 	large := bytes.Repeat([]byte(" "), 20<<20+1)
-	l.wants(l.send(http.MethodPost, "/"+l.DeviceID+"/ingest-batches", l.DeviceToken, large), http.StatusRequestEntityTooLarge, "body_too_large")
+	l.wants(l.send(http.MethodPost, "/"+l.DeviceID+"/ingest-batches", l.DeviceToken, large),
+		http.StatusRequestEntityTooLarge, "body_too_large")
 	var packed bytes.Buffer
 	w := gzip.NewWriter(&packed)
 	_, _ = w.Write(large)
 	w.Close()
-	l.wants(l.send(http.MethodPost, "/"+l.DeviceID+"/ingest-batches", l.DeviceToken, packed.Bytes(), "Content-Encoding", "gzip"), http.StatusRequestEntityTooLarge, "body_too_large")
+	l.wants(l.send(http.MethodPost, "/"+l.DeviceID+"/ingest-batches", l.DeviceToken, packed.Bytes(), "Content-Encoding",
+		"gzip"), http.StatusRequestEntityTooLarge, "body_too_large")
 	l.equal(l.records("notes"), nil)
 	runs, err := l.store.ListRuns(t.Context(), store.RunQuery{ConnectionID: l.ConnectorInstanceID})
 	if err != nil || len(runs) != 0 {
@@ -189,14 +207,16 @@ func testBadBatches(t *testing.T) {
 	}
 }
 
-// A record that breaks its stream's rules is left out alone, with a gap that stays until
-// it comes as it should be. A batch of 3 MiB, compressed, is none too large.
+// TestRejectedAlone verifies that the server rejects only the invalid records of a batch. Each one
+// leaves a gap until a valid version arrives. A compressed batch of 3 MiB is accepted.
 func TestRejectedAlone(t *testing.T) { onBoth(t, testRejectedAlone) }
 
 func testRejectedAlone(t *testing.T) {
 	l := newLaptop(t)
-	b := l.batch(1, note("good", ""), note("odd", ""), slice.Record{Stream: "log", Key: "1", Op: protocol.OpDelete, EmittedAt: "2026-03-01T11:00:00Z"},
-		slice.Record{Stream: "notes", Key: "list", Data: []byte(`[]`), EmittedAt: "2026-03-01T11:00:00Z"}, note("large", fmt.Sprintf(`,"text":%q`, strings.Repeat("lorem ipsum ", 250_000))))
+	b := l.batch(1, note("good", ""), note("odd", ""), slice.Record{Stream: "log", Key: "1", Op: protocol.OpDelete,
+		EmittedAt: "2026-03-01T11:00:00Z"},
+		slice.Record{Stream: "notes", Key: "list", Data: []byte(`[]`), EmittedAt: "2026-03-01T11:00:00Z"},
+		note("large", fmt.Sprintf(`,"text":%q`, strings.Repeat("lorem ipsum ", 250_000))))
 	b.Records[1].Key = "other"
 	hash, err := wire.BodyHash(b.Records)
 	if err != nil {
@@ -207,17 +227,21 @@ func testRejectedAlone(t *testing.T) {
 	w := gzip.NewWriter(&packed)
 	_, _ = w.Write(encode(t, b))
 	w.Close()
-	got := l.send(http.MethodPost, "/"+l.DeviceID+"/ingest-batches", l.DeviceToken, packed.Bytes(), "Content-Encoding", "gzip")
+	got := l.send(http.MethodPost, "/"+l.DeviceID+"/ingest-batches", l.DeviceToken, packed.Bytes(), "Content-Encoding",
+		"gzip")
 	l.wants(got, http.StatusCreated, "")
 	result := decode[wire.BatchResult](t, got)
-	want := []wire.Rejection{{Index: 1, Code: string(protocol.KeyMismatch)}, {Index: 2, Code: string(protocol.TombstoneNotAllowed)}, {Index: 3, Code: string(protocol.InvalidField)}}
+	want := []wire.Rejection{{Index: 1, Code: string(protocol.KeyMismatch)},
+		{Index: 2, Code: string(protocol.TombstoneNotAllowed)}, {Index: 3, Code: string(protocol.InvalidField)}}
 	if result.Accepted != 2 || result.Rejected != 3 || !slices.Equal(result.Rejections, want) {
 		t.Errorf("answered %+v", result)
 	}
 	l.equal(l.records("notes"), []string{"good", "large"})
-	l.equal(l.gaps(), []string{"log/1 record_rejected pending", "notes/list record_rejected pending", "notes/other record_rejected pending"})
+	l.equal(l.gaps(), []string{"log/1 record_rejected pending", "notes/list record_rejected pending",
+		"notes/other record_rejected pending"})
 	l.wants(l.upload(l.batch(2, note("other", ""))), http.StatusCreated, "")
-	l.equal(l.gaps(), []string{"log/1 record_rejected pending", "notes/list record_rejected pending", "notes/other record_rejected recovered"})
+	l.equal(l.gaps(), []string{"log/1 record_rejected pending", "notes/list record_rejected pending",
+		"notes/other record_rejected recovered"})
 }
 
 // Bookmarks are merged by key, never pass what was received, and keep the server's own
@@ -233,17 +257,32 @@ func TestSourceState(t *testing.T) {
 		return decode[wire.State](t, got)
 	}
 	state := read()
-	if state.ConnectorInstanceID != l.ConnectorInstanceID || len(state.State) != 0 || !slices.Contains(state.Capabilities, wire.CanBatchState) || state.Limits.BodyBytes != 20<<20 || !state.ServerTime.Equal(noon) {
+	if state.ConnectorInstanceID != l.ConnectorInstanceID || len(state.State) != 0 ||
+		!slices.Contains(state.Capabilities, wire.CanBatchState) || state.Limits.BodyBytes != 20<<20 ||
+		!state.ServerTime.Equal(noon) {
 		t.Errorf("at first %+v", state)
 	}
-	l.wants(put(wire.StateUpdate{State: map[string]jsontext.Value{"notes": jsontext.Value(`{"n":1}`)}, AfterBatchID: "batch-1"}), http.StatusConflict, wire.CodeCheckpointAhead)
+	l.wants(put(wire.StateUpdate{State: map[string]jsontext.Value{"notes": jsontext.Value(`{"n":1}`)},
+		AfterBatchID: "batch-1"}), http.StatusConflict, wire.CodeCheckpointAhead)
 	l.wants(l.upload(l.batch(7, note("a", ""))), http.StatusCreated, "")
-	l.wants(put(wire.StateUpdate{State: map[string]jsontext.Value{"notes": jsontext.Value(`{"n":1}`), "$x": jsontext.Value(`1`)}, AfterBatchID: "batch-7"}), http.StatusOK, "")
+	l.wants(put(wire.StateUpdate{State: map[string]jsontext.Value{"notes": jsontext.Value(`{"n":1}`),
+		"$x": jsontext.Value(`1`)}, AfterBatchID: "batch-7"}), http.StatusOK, "")
 	l.wants(put(wire.StateUpdate{State: map[string]jsontext.Value{"log": jsontext.Value(`{"n":2}`)}}), http.StatusOK, "")
-	l.wants(put(wire.StateUpdate{State: map[string]jsontext.Value{"tags": jsontext.Value(`{"n":2}`)}}), http.StatusBadRequest, "invalid_request")
+	l.wants(put(wire.StateUpdate{State: map[string]jsontext.Value{"tags": jsontext.Value(`{"n":2}`)}}),
+		http.StatusBadRequest, "invalid_request")
 	l.wants(l.send(http.MethodPut, l.own("/state"), l.DeviceToken, []byte(`{}`)), http.StatusBadRequest, "invalid_request")
+	l.wants(put(wire.StateUpdate{State: map[string]jsontext.Value{"notes#catch_up": jsontext.Value(`{"n":1}`),
+		"log": jsontext.Value(`{"n":3}`)}}), http.StatusOK, "")
+	l.wants(put(wire.StateUpdate{State: map[string]jsontext.Value{"notes#catch_up": jsontext.Value(`{"n":1}`)}}),
+		http.StatusOK, "")
+	if err := l.store.RequestDeletion(t.Context(), store.Deletion{ID: "d", DeletionScope: store.DeletionScope{
+		Kind: store.DeleteStream, ConnectionID: l.ConnectorInstanceID, Stream: "log"}, BlocksReturn: true,
+		AskedAt: noon, PurgeAfter: noon.Add(time.Hour)}); err != nil {
+		t.Fatal(err)
+	}
 	state = read()
-	if len(state.State) != 2 || string(state.State["notes"]) != `{"n":1}` || string(state.State["log"]) != `{"n":2}` || state.MaxBatchSeq != 7 {
+	if len(state.State) != 4 || string(state.State["notes"]) != `{"n":1}` || string(state.State["log"]) != `{"n":3}` ||
+		state.MaxBatchSeq != 7 {
 		t.Errorf("then %+v", state)
 	}
 	runs, err := l.store.ListRuns(t.Context(), store.RunQuery{ConnectionID: l.ConnectorInstanceID})
@@ -268,22 +307,32 @@ func TestHeartbeats(t *testing.T) {
 		return s
 	}
 	const counts = `"pending":3,"retrying":0,"leased":0,"stale_leases":0,"dead_letter":1,"succeeded":2,"total":6`
-	for _, c := range []struct{ said, outbox, problem string }{
-		{`"outbox":{` + counts + `,"path":"/home/ann","oldest_pending_at":"2026-03-01T11:10:00Z"},"last_error":{"kind":"dead_letter_backlog","text":"/home/ann/x","top_dead_letter_classes":[{"error_class":"http_400","count":2},{"error_class":"failed at /home/ann","count":1},{"error_class":"x","count":0}]}`,
-			`{"dead_letter":1,"leased":0,"oldest_pending_at":"2026-03-01T11:00:00Z","pending":3,"retrying":0,"stale_leases":0,"succeeded":2,"total":6}`, `{"kind":"dead_letter_backlog","top_dead_letter_classes":[{"count":2,"error_class":"http_400"},{"count":0,"error_class":"x"}]}`},
+	for _, c := range []struct{ message, outbox, problem string }{
+		{`"outbox":{` + counts + `,"path":"/home/ann","oldest_pending_at":"2026-03-01T11:10:00Z"},` +
+			`"last_error":{"kind":"dead_letter_backlog","text":"/home/ann/x",` +
+			`"top_dead_letter_classes":[{"error_class":"http_400","count":2},{"error_class":"failed at /home/ann","count":1}` +
+			`,{"error_class":"x","count":0}]}`,
+			`{"dead_letter":1,"leased":0,"oldest_pending_at":"2026-03-01T11:00:00Z","pending":3,"retrying":0,` +
+				`"stale_leases":0,"succeeded":2,"total":6}`, `{"kind":"dead_letter_backlog","top_dead_letter_classes":[{"count"` +
+				`:2,"error_class":"http_400"},{"count":0,"error_class":"x"}]}`},
 		{`"outbox":{"pending":3}`, "", ""},
 		{`"outbox":{` + counts + `,"backlog_open":-1}`, "", ""},
-		{`"outbox":{` + strings.Replace(counts, `"total":6`, `"total":6.5`, 1) + `},"last_error":{"kind":"disk at /home/ann"}`, "", ""},
+		{`"outbox":{` + strings.Replace(counts, `"total":6`, `"total":6.5`, 1) +
+			`},"last_error":{"kind":"disk at /home/ann"}`, "", ""},
 		{`"outbox":null,"last_error":null`, "", ""},
 	} {
-		l.wants(beat(`{`+about+`,"status":"retrying","agent_version":"1.4+abc","sent_at":"2026-03-01T12:10:00Z",`+c.said+`}`), http.StatusOK, "")
+		l.wants(beat(`{`+about+`,"status":"retrying","agent_version":"1.4+abc",`+
+			`"sent_at":"2026-03-01T12:10:00Z",`+c.message+`}`),
+			http.StatusOK, "")
 		s := source()
-		if string(s.OutboxDiagnostics) != c.outbox || string(s.LastError) != c.problem || !s.LastHeartbeatAt.Equal(noon) || s.ClockSkew == nil || *s.ClockSkew != 600 {
-			t.Errorf("%s:\n%s %s at %v, skew %v", c.said, s.OutboxDiagnostics, s.LastError, s.LastHeartbeatAt, s.ClockSkew)
+		if string(s.OutboxDiagnostics) != c.outbox || string(s.LastError) != c.problem || !s.LastHeartbeatAt.Equal(noon) ||
+			s.ClockSkew == nil || *s.ClockSkew != 600 {
+			t.Errorf("%s:\n%s %s at %v, skew %v", c.message, s.OutboxDiagnostics, s.LastError, s.LastHeartbeatAt, s.ClockSkew)
 		}
 	}
 	l.wants(beat(`{`+about+`,"status":"fine"}`), http.StatusBadRequest, "invalid_request")
-	l.wants(beat(`{"source_instance_id":"dsrc_none","connector_id":"notes","status":"healthy"}`), http.StatusBadRequest, wire.CodeSourceUnknown)
+	l.wants(beat(`{"source_instance_id":"dsrc_none","connector_id":"notes","status":"healthy"}`), http.StatusBadRequest,
+		wire.CodeSourceUnknown)
 	l.wants(beat(`{"agent_version":"2","source_instances":[{`+about+`,"status":"healthy","records_pending":-4}]}`),
 		http.StatusOK, "")
 	device, err := l.store.Device(t.Context(), l.DeviceID)
@@ -304,19 +353,21 @@ func TestHeartbeats(t *testing.T) {
 	t.Error("no number of heartbeats is too many")
 }
 
-// Who copies a token is noticed by taking turns with its owner, also one that says nothing
-// of itself; a computer that takes the place of another is not.
+// TestTwoInstallationsAreNoticed verifies that a copied token is detected when two installations
+// alternate, even if one sends no id. A computer that replaces another is not reported.
 func TestTwoInstallationsAreNoticed(t *testing.T) {
 	for name, c := range map[string]struct {
-		said    []string
+		texts   []string
 		doubled bool
 	}{
 		"one": {[]string{"inst_a", "inst_a", "inst_a"}, false}, "it moved": {[]string{"inst_a", "inst_b", "inst_b"}, false},
-		"they take turns": {[]string{"inst_a", "inst_b", "inst_a"}, true}, "one is silent": {[]string{"inst_a", "", "inst_a"}, true}, "none says anything": {[]string{"", "", ""}, false},
+		"they take turns": {[]string{"inst_a", "inst_b", "inst_a"}, true},
+		"one is silent":   {[]string{"inst_a", "", "inst_a"}, true}, "none says anything": {[]string{"", "", ""}, false},
 	} {
 		l := newLaptop(t)
-		for _, said := range c.said {
-			body := fmt.Sprintf(`{"source_instance_id":%q,"connector_id":"notes","status":"healthy","installation_id":%q}`, l.SourceInstanceID, said)
+		for _, text := range c.texts {
+			body := fmt.Sprintf(`{"source_instance_id":%q,"connector_id":"notes","status":"healthy","installation_id":%q}`,
+				l.SourceInstanceID, text)
 			l.wants(l.send(http.MethodPost, "/"+l.DeviceID+"/heartbeat", l.DeviceToken, []byte(body)), http.StatusOK, "")
 			l.pass(time.Minute)
 		}
@@ -327,20 +378,22 @@ func TestTwoInstallationsAreNoticed(t *testing.T) {
 	}
 }
 
-// The owner's wish for a run is told by the heartbeat, until a pass begins; that pass is a
-// run even if it finds nothing.
+// TestRequestedRun verifies that heartbeat answers carry the owner's run request until a pass begins.
+// That pass counts as a run even if it finds nothing.
 func TestRequestedRun(t *testing.T) {
 	l := newLaptop(t)
 	beat := func(status string) bool {
 		t.Helper()
-		got := l.send(http.MethodPost, "/"+l.DeviceID+"/heartbeat", l.DeviceToken, encode(t, wire.Heartbeat{SourceInstanceID: l.SourceInstanceID, ConnectorID: "notes", Status: status}))
+		got := l.send(http.MethodPost, "/"+l.DeviceID+"/heartbeat", l.DeviceToken,
+			encode(t, wire.Heartbeat{SourceInstanceID: l.SourceInstanceID, ConnectorID: "notes", Status: status}))
 		l.wants(got, http.StatusOK, "")
 		return decode[wire.HeartbeatAnswer](t, got).RequestedRun
 	}
 	if beat(wire.StatusHealthy) {
 		t.Error("a run nobody asked for")
 	}
-	if _, err := l.store.RequestRun(t.Context(), store.RunRequest{ConnectionID: l.ConnectorInstanceID, Trigger: store.TriggerManual, RequestedAt: noon}); err != nil {
+	if _, err := l.store.RequestRun(t.Context(),
+		store.RunRequest{ConnectionID: l.ConnectorInstanceID, Trigger: store.TriggerManual, RequestedAt: noon}); err != nil {
 		t.Fatal(err)
 	}
 	if !beat(wire.StatusHealthy) || !beat(wire.StatusStopped) {
@@ -355,11 +408,13 @@ func TestRequestedRun(t *testing.T) {
 	}
 }
 
-// A collector's gap is one row however often it is told, and goes when it is recovered.
+// TestCollectorGaps verifies that repeated reports of a collector's gap create one row, and that a
+// recovery closes it.
 func TestCollectorGaps(t *testing.T) {
 	l := newLaptop(t)
 	report := func(change func(*wire.Gap)) answer {
-		g := wire.Gap{SourceInstanceID: l.SourceInstanceID, ConnectorID: "notes", Reason: wire.GapPolicyBudget, FirstSeenAt: noon, Retryable: true, NextAttemptBackoffMS: 900_000, Stream: "notes"}
+		g := wire.Gap{SourceInstanceID: l.SourceInstanceID, ConnectorID: "notes", Reason: wire.GapPolicyBudget,
+			FirstSeenAt: noon, Retryable: true, NextAttemptBackoffMS: 900_000, Stream: "notes"}
 		change(&g)
 		return l.send(http.MethodPost, l.own("/local-collector-gaps"), l.DeviceToken, encode(t, g))
 	}
@@ -375,36 +430,58 @@ func TestCollectorGaps(t *testing.T) {
 	l.wants(report(func(g *wire.Gap) { g.Reason, g.Stream = wire.GapConnectorChildFailure, "" }), http.StatusCreated, "")
 	l.equal(l.gaps(), []string{"*/ connector_child_failure pending", "notes/ policy_budget pending"})
 	runs, err := l.store.ListRuns(t.Context(), store.RunQuery{ConnectionID: l.ConnectorInstanceID})
-	if err != nil || len(runs) != 1 || runs[0].Status != store.RunFailed || runs[0].FailureReason != wire.GapConnectorChildFailure {
+	if err != nil || len(runs) != 1 || runs[0].Status != store.RunFailed ||
+		runs[0].FailureReason != wire.GapConnectorChildFailure {
 		t.Errorf("runs %+v, %v", runs, err)
 	}
+	l.wants(report(func(g *wire.Gap) { g.ConnectorID = "mail" }), http.StatusBadRequest, "invalid_request")
+	l.wants(report(func(g *wire.Gap) { g.StreamBoundary = strings.Repeat("b", 201) }), http.StatusBadRequest,
+		"invalid_request")
+	l.wants(report(func(g *wire.Gap) { g.StreamBoundary, g.NextAttemptBackoffMS = strings.Repeat("b", 200), 1<<40 }),
+		http.StatusCreated, "")
 	for range 2 {
-		got := l.send(http.MethodPost, l.own("/local-collector-gaps/recovered"), l.DeviceToken, encode(t, wire.GapRecovered{SourceInstanceID: l.SourceInstanceID, ConnectorID: "notes", Reason: wire.GapConnectorChildFailure}))
+		got := l.send(http.MethodPost, l.own("/local-collector-gaps/recovered"), l.DeviceToken,
+			encode(t, wire.GapRecovered{SourceInstanceID: l.SourceInstanceID, ConnectorID: "notes",
+				Reason: wire.GapConnectorChildFailure}))
 		l.wants(got, http.StatusOK, "")
 	}
-	l.equal(l.gaps(), []string{"*/ connector_child_failure recovered", "notes/ policy_budget pending"})
+	l.equal(l.gaps(), []string{"*/ connector_child_failure recovered", "notes/ policy_budget pending",
+		"notes/ policy_budget pending"})
 
 	b := l.batch(1)
-	b.Gaps = []slice.Gap{{Stream: "notes", RecordKey: "x", Reason: "unreadable", Retryable: true}, {Stream: "notes", RecordKey: "y", Reason: "line_too_long"}}
+	b.Gaps = []slice.Gap{{Stream: "notes", RecordKey: "x", Reason: "unreadable", Retryable: true},
+		{Stream: "notes", RecordKey: "y", Reason: "line_too_long"}}
 	l.wants(l.upload(b), http.StatusCreated, "")
 	leased := decode[wire.LeasedGaps](t, l.send(http.MethodGet, l.own("/gaps?limit=10"), l.DeviceToken, nil))
-	if len(leased.Data) != 1 || leased.Data[0].RecordKey != "x" || !leased.Data[0].LeaseExpiresAt.Equal(noon.Add(time.Hour)) {
+	if len(leased.Data) != 1 || leased.Data[0].RecordKey != "x" ||
+		!leased.Data[0].LeaseExpiresAt.Equal(noon.Add(time.Hour)) {
 		t.Errorf("leased %+v", leased)
 	}
-	l.wants(l.send(http.MethodGet, l.own("/gaps?limit=none"), l.DeviceToken, nil), http.StatusBadRequest, "invalid_request")
+	l.wants(l.send(http.MethodGet, l.own("/gaps?limit=none"), l.DeviceToken, nil), http.StatusBadRequest,
+		"invalid_request")
 	b = l.batch(2, note("x", ""))
 	b.RecoveredGaps = []wire.GapIdentity{{Stream: "notes", RecordKey: "x"}}
 	l.wants(l.upload(b), http.StatusCreated, "")
-	l.equal(l.gaps(), []string{"*/ connector_child_failure recovered", "notes/ policy_budget pending", "notes/x unreadable recovered", "notes/y line_too_long terminal"})
+	l.equal(l.gaps(), []string{"*/ connector_child_failure recovered", "notes/ policy_budget pending",
+		"notes/ policy_budget pending", "notes/x unreadable recovered", "notes/y line_too_long terminal"})
+	for _, limit := range []string{"0", "-1", "1", "501"} {
+		got := l.send(http.MethodGet, l.own("/gaps?limit="+limit), l.DeviceToken, nil)
+		if want := limit == "1" || limit == "501"; (got.status == http.StatusOK) != want {
+			t.Errorf("a limit of %s: %d %s", limit, got.status, got.body)
+		}
+	}
 }
 
 // The end of a pass is committed once, with its hash, its bookmarks and its facts.
 func TestTerminalCommits(t *testing.T) {
 	l := newLaptop(t)
 	scoped := false
-	m := wire.TerminalCommit{Version: 1, CommitID: "c1", RunID: "theirs", DeviceID: l.DeviceID, SourceInstanceID: l.SourceInstanceID, ConnectorID: "notes", ConnectorInstanceID: l.ConnectorInstanceID,
-		CollectionBoundary: jsontext.Value(`"unscoped"`), StateDelta: map[string]jsontext.Value{"notes": jsontext.Value(`{"10":1,"2":2}`)},
-		TerminalFacts: []wire.TerminalFact{{Stream: "notes", CoverageStatuses: []string{"collected", "unaccounted"}, Scoped: &scoped}}}
+	m := wire.TerminalCommit{Version: 1, CommitID: "c1", RunID: "theirs", DeviceID: l.DeviceID,
+		SourceInstanceID: l.SourceInstanceID, ConnectorID: "notes", ConnectorInstanceID: l.ConnectorInstanceID,
+		CollectionBoundary: jsontext.Value(`"unscoped"`),
+		StateDelta:         map[string]jsontext.Value{"notes": jsontext.Value(`{"10":1,"2":2}`)},
+		TerminalFacts: []wire.TerminalFact{{Stream: "notes", CoverageStatuses: []string{"collected", "unaccounted"},
+			Scoped: &scoped}}}
 	commit := func(m wire.TerminalCommit) answer {
 		return l.send(http.MethodPost, l.own("/terminal-run-commits"), l.DeviceToken, encode(t, m))
 	}
@@ -414,7 +491,8 @@ func TestTerminalCommits(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := decode[wire.TerminalCommitted](t, first); got.CommitID != "c1" || got.RunID != "theirs" || got.EnvelopeHash != hash || got.TerminalEventID == "" {
+	if got := decode[wire.TerminalCommitted](t, first); got.CommitID != "c1" || got.RunID != "theirs" ||
+		got.EnvelopeHash != hash || got.TerminalEventID == "" {
 		t.Errorf("answered %+v", got)
 	}
 	if again := commit(m); again.status != http.StatusOK || again.body != first.body {
@@ -438,9 +516,18 @@ func TestTerminalCommits(t *testing.T) {
 	other.StateDelta = map[string]jsontext.Value{"notes": jsontext.Value(`{}`)}
 	l.wants(commit(other), http.StatusConflict, wire.CodeCommitConflict)
 	for name, spoil := range map[string]func(*wire.TerminalCommit){
-		"version": func(m *wire.TerminalCommit) { m.Version = 2 }, "source": func(m *wire.TerminalCommit) { m.SourceInstanceID = "dsrc_none" },
-		"connection": func(m *wire.TerminalCommit) { m.ConnectorInstanceID = "cin_none" }, "stream": func(m *wire.TerminalCommit) { m.TerminalFacts[0].Stream = "tags" },
-		"state": func(m *wire.TerminalCommit) { m.StateDelta = map[string]jsontext.Value{"tags": jsontext.Value(`1`)} },
+		"version":     func(m *wire.TerminalCommit) { m.Version = 2 },
+		"no id":       func(m *wire.TerminalCommit) { m.CommitID = "" },
+		"long id":     func(m *wire.TerminalCommit) { m.CommitID = strings.Repeat("c", 201) },
+		"no run":      func(m *wire.TerminalCommit) { m.RunID = "" },
+		"long run":    func(m *wire.TerminalCommit) { m.RunID = strings.Repeat("r", 201) },
+		"device":      func(m *wire.TerminalCommit) { m.DeviceID = "dexp_none" },
+		"connector":   func(m *wire.TerminalCommit) { m.ConnectorID = "mail" },
+		"source":      func(m *wire.TerminalCommit) { m.SourceInstanceID = "dsrc_none" },
+		"connection":  func(m *wire.TerminalCommit) { m.ConnectorInstanceID = "cin_none" },
+		"stream":      func(m *wire.TerminalCommit) { m.TerminalFacts[0].Stream = "tags" },
+		"no statuses": func(m *wire.TerminalCommit) { m.TerminalFacts[0].CoverageStatuses = nil },
+		"state":       func(m *wire.TerminalCommit) { m.StateDelta = map[string]jsontext.Value{"tags": jsontext.Value(`1`)} },
 		"drift": func(m *wire.TerminalCommit) {
 			m.TerminalFacts[0].AnswerDrift = &protocol.AnswerDrift{Differences: []protocol.AnswerDifference{
 				{Kind: protocol.NewMember, Member: "mara@example.org", Count: 1}}}
@@ -453,10 +540,24 @@ func TestTerminalCommits(t *testing.T) {
 		l.wants(commit(bad), http.StatusBadRequest, "invalid_request")
 	}
 	runs, err := l.store.ListRuns(t.Context(), store.RunQuery{ConnectionID: l.ConnectorInstanceID})
-	if err != nil || len(runs) != 1 || runs[0].Status != store.RunSucceeded || !strings.Contains(string(runs[0].Facts), `"considered":2,"covered":1`) {
+	if err != nil || len(runs) != 1 || runs[0].Status != store.RunSucceeded ||
+		!strings.Contains(string(runs[0].Facts), `"considered":2,"covered":1`) {
 		t.Errorf("runs %+v, %v", runs, err)
 	}
-	report := fmt.Sprintf(`{"source_instance_id":%q,"connector_id":"notes","run_id":"older","streams":[{"stream":"notes","coverage_statuses":["collected"]}]}`, l.SourceInstanceID)
+	stateless := bytes.Replace(encode(t, m), []byte(`"state_delta"`), []byte(`"state"`), 1)
+	l.wants(l.send(http.MethodPost, l.own("/terminal-run-commits"), l.DeviceToken, stateless), http.StatusBadRequest,
+		"invalid_request")
+	longest := m
+	longest.CommitID, longest.RunID = strings.Repeat("c", 200), strings.Repeat("r", 200)
+	l.wants(commit(longest), http.StatusCreated, "")
+	for _, ids := range [][3]string{{"dsrc_none", "notes", "older"}, {l.SourceInstanceID, "mail", "older"},
+		{l.SourceInstanceID, "notes", ""}, {l.SourceInstanceID, "notes", strings.Repeat("r", 201)}} {
+		body := fmt.Appendf(nil, `{"source_instance_id":%q,"connector_id":%q,"run_id":%q}`, ids[0], ids[1], ids[2])
+		l.wants(l.send(http.MethodPost, l.own("/terminal-collection"), l.DeviceToken, body), http.StatusBadRequest,
+			"invalid_request")
+	}
+	report := fmt.Sprintf(`{"source_instance_id":%q,"connector_id":"notes","run_id":"older",`+
+		`"streams":[{"stream":"notes","coverage_statuses":["collected"]}]}`, l.SourceInstanceID)
 	for range 2 {
 		got := l.send(http.MethodPost, l.own("/terminal-collection"), l.DeviceToken, []byte(report))
 		l.wants(got, http.StatusCreated, "")
@@ -465,12 +566,50 @@ func TestTerminalCommits(t *testing.T) {
 		}
 	}
 	runs, err = l.store.ListRuns(t.Context(), store.RunQuery{ConnectionID: l.ConnectorInstanceID})
-	if err != nil || len(runs) != 1 || !strings.Contains(string(runs[0].Facts), `"considered":1,"covered":1`) { // the same run goes on
+	// the same run goes on
+	if err != nil || len(runs) != 1 || !strings.Contains(string(runs[0].Facts), `"considered":1,"covered":1`) {
 		t.Errorf("runs %+v, %v", runs, err)
 	}
 }
 
-// heldStore keeps commits until it is told to go on.
+// TestForeignRecords checks that records of a connector that is not built in are checked against its schemas, may
+// have a key of their own, and that records from before the owner's limit are not collected and not missing.
+func TestForeignRecords(t *testing.T) {
+	b := newBed(t)
+	b.config.Connectors = catalog.Fixed(catalog.Connector{Name: "notes", Manifest: &manifest.Manifest{
+		ConnectorKey: "notes", DisplayName: "Notes", Streams: []manifest.Stream{{
+			Name: "notes", Semantics: manifest.MutableState, PrimaryKey: []string{"id"}, ConsentTimeField: "at",
+			Schema: []byte(`{"type":"object","properties":{"id":{"type":"string"},"text":{"type":"string"}}}`)}}}})
+	b.mount()
+	l := laptop{b, b.enrol(b.code("home", `{"since":"2026-02-01T00:00:00Z"}`), "")}
+	named := note("own", `,"at":"2026-02-01T00:00:00Z"`)
+	named.Key = "another"
+	l.wants(l.upload(l.batch(1, note("a", `,"at":"2026-03-01T00:00:00Z","text":1`), named,
+		note("old", `,"at":"2026-01-31T23:59:59Z"`))), http.StatusCreated, "")
+}
+
+// TestMemoryIsReleased sends more bodies that cannot be read than fit into memory at once.
+func TestMemoryIsReleased(t *testing.T) {
+	l := newLaptop(t)
+	noise := make([]byte, 3<<20)
+	_, _ = rand.NewChaCha8([32]byte{}).Read(noise)
+	packed := func(content []byte) []byte {
+		var out bytes.Buffer
+		w := gzip.NewWriter(&out)
+		_, _ = w.Write(content)
+		_ = w.Close()
+		return out.Bytes()
+	}
+	whole := packed(noise)
+	for _, body := range [][]byte{noise, whole[:len(whole)-9], whole} { // no header, no end, no JSON
+		for range 6 {
+			l.wants(l.send(http.MethodPost, "/"+l.DeviceID+"/ingest-batches", l.DeviceToken, body, "Content-Encoding", "gzip"),
+				http.StatusBadRequest, "invalid_request")
+		}
+	}
+}
+
+// heldStore blocks commits until goOn delivers a value or is closed.
 type heldStore struct {
 	store.Store
 	began chan struct{}
@@ -486,7 +625,8 @@ func (h *heldStore) CommitUpload(ctx context.Context, u store.Upload, now time.T
 	return h.Store.CommitUpload(ctx, u, now)
 }
 
-// Who cannot be served now is told when to come back, and loses nothing.
+// TestBackPressure verifies that an upload the server cannot accept now gets a retryable error, and
+// that no data is lost.
 func TestBackPressure(t *testing.T) {
 	l := newLaptop(t)
 	full := true
@@ -519,7 +659,8 @@ func TestBackPressure(t *testing.T) {
 		go func() { answers <- o.upload(b) }()
 		<-held.began
 	}
-	l.wants(l.upload(l.batch(3, note("c", ""))), http.StatusServiceUnavailable, wire.CodeIngestRetryable) // four are in work
+	// four are in work
+	l.wants(l.upload(l.batch(3, note("c", ""))), http.StatusServiceUnavailable, wire.CodeIngestRetryable)
 	close(held.goOn)
 	for range others {
 		l.wants(<-answers, http.StatusCreated, "")

@@ -8,21 +8,22 @@ import (
 	"slices"
 
 	"github.com/pdpp-go/pdpp/internal/collect/catalog"
-	"github.com/pdpp-go/pdpp/internal/keep/store"
 	"github.com/pdpp-go/pdpp/internal/ops/text"
+	"github.com/pdpp-go/pdpp/internal/storage/store"
 	"github.com/pdpp-go/pdpp/manifest"
 )
 
 // connectors looks whether each one that is installed can be started.
-func (x *examination) connectors(ctx context.Context) {
+func (x *checkup) connectors(ctx context.Context) {
 	all, err := x.Connectors.List(ctx)
 	if err != nil {
-		x.fail(CheckConnectors, "the installed connectors cannot be listed: "+said(err),
+		x.reportFailure(CheckConnectors, "the installed connectors cannot be listed: "+errorLine(err),
 			"Install pdpp-connectors beside pdpp, or name it with PDPP_CONNECTORS_BIN.")
 		return
 	}
 	if len(all) == 0 {
-		x.fail(CheckConnectors, "no connector is installed", "Install pdpp-connectors beside pdpp, or name it with PDPP_CONNECTORS_BIN.")
+		x.reportFailure(CheckConnectors, "no connector is installed",
+			"Install pdpp-connectors beside pdpp, or name it with PDPP_CONNECTORS_BIN.")
 		return
 	}
 	sound := true
@@ -30,25 +31,26 @@ func (x *examination) connectors(ctx context.Context) {
 		switch {
 		case e.Err != nil:
 			sound = false
-			x.fail(CheckConnectors, said(e.Err), "Correct or remove the connector "+e.Name+".")
+			x.reportFailure(CheckConnectors, errorLine(e.Err), "Correct or remove the connector "+e.Name+".")
+		case e.Shadowed && e.Dir == "": // a built-in connector that the owner replaced
 		case e.Shadowed:
-			x.warn(CheckConnectors, e.Problem(), "Correct or remove the folder "+filepath.Base(e.Dir)+".")
+			x.reportWarning(CheckConnectors, e.Problem(), "Correct or remove the folder "+filepath.Base(e.Dir)+".")
 		default:
 			x.installed[e.Name] = e.Connector
 			if lack := e.Connector.Unstartable(); lack != nil {
 				sound = false
-				x.fail(CheckConnectors, lack.Error(), lack.Next)
+				x.reportFailure(CheckConnectors, lack.Error(), lack.Next)
 			}
-			x.tools(e.Connector)
+			x.checkTools(e.Connector)
 		}
 	}
 	if sound {
-		x.ok(CheckConnectors, count(len(x.installed), "connector is", "connectors are")+" installed and valid")
+		x.reportGood(CheckConnectors, formatCount(len(x.installed), "connector is", "connectors are")+" installed and valid")
 	}
 }
 
-// tools looks whether the programs are there that a connector calls.
-func (x *examination) tools(c catalog.Connector) {
+// checkTools looks whether the programs are there that a connector calls.
+func (x *checkup) checkTools(c catalog.Connector) {
 	if c.Manifest.RuntimeRequirements == nil {
 		return
 	}
@@ -62,28 +64,30 @@ func (x *examination) tools(c catalog.Connector) {
 		}
 		next := "Install " + t.Name + "."
 		if t.InstallHint != "" {
-			next = text.Cut(text.Line(t.InstallHint), longestHint)
+			next = text.Cut(text.Line(t.InstallHint), maxHintLength)
 		}
-		x.warn(CheckConnectors, fmt.Sprintf("the connector %s calls %s, and there is none on this machine", c.Name, program), next)
+		x.reportWarning(CheckConnectors, fmt.Sprintf("the connector %s calls %s, and there is none on this machine", c.Name,
+			program),
+			next)
 	}
 }
 
-// longestHint bounds what a connector's author says about installing a program.
-const longestHint = 300
+// maxHintLength bounds the installation hint of a connector's author.
+const maxHintLength = 300
 
-// confinement looks whether the system holds connectors to the files that they are given.
-func (x *examination) confinement(ctx context.Context) {
+// checkConfinement checks whether the system can confine connectors to their files.
+func (x *checkup) checkConfinement(ctx context.Context) {
 	if ok, reason := x.Confined(); !ok {
-		x.warn(CheckConfinement, "connectors are not kept from your other files: "+reason,
+		x.reportWarning(CheckConfinement, "connectors are not kept from your other files: "+reason,
 			"Run PDPP on Linux 5.13 or newer with Landlock, or as a user of its own that may read nothing else.")
 		return
 	}
-	x.ok(CheckConfinement, "connectors reach their own folder and what they declare, and nothing else of yours")
-	x.network(ctx)
+	x.reportGood(CheckConfinement, "connectors reach their own folder and what they declare, and nothing else of yours")
+	x.checkNetwork(ctx)
 }
 
-// network looks whether the proxy is the only way out for the programs of other protocols that are installed.
-func (x *examination) network(ctx context.Context) {
+// checkNetwork looks whether the proxy is the only way out for the programs of other protocols that are installed.
+func (x *checkup) checkNetwork(ctx context.Context) {
 	wrapped, before := 0, len(x.findings)
 	for _, name := range slices.Sorted(maps.Keys(x.installed)) {
 		if x.installed[name].Starts == "" {
@@ -91,20 +95,20 @@ func (x *examination) network(ctx context.Context) {
 		}
 		wrapped++
 		if words, held := x.installed[name].Network(ctx); !held {
-			x.warn(CheckConfinement, "what the connector "+name+" reaches over the network: "+words,
+			x.reportWarning(CheckConfinement, "what the connector "+name+" reaches over the network: "+words,
 				"Let programs of this user make network namespaces (sysctl user.max_user_namespaces, "+
 					"kernel.apparmor_restrict_unprivileged_userns, or the seccomp profile of a container), "+
 					"or run only programs that you trust.")
 		}
 	}
 	if wrapped > 0 && len(x.findings) == before {
-		x.ok(CheckConfinement, count(wrapped, "wrapped program has",
+		x.reportGood(CheckConfinement, formatCount(wrapped, "wrapped program has",
 			"wrapped programs have")+" no way to the network but the proxy")
 	}
 }
 
-// needs looks whether each connection has what its connector declares.
-func (x *examination) needs(ctx context.Context) {
+// checkNeeds looks whether each connection has what its connector declares.
+func (x *checkup) checkNeeds(ctx context.Context) {
 	looked, before := 0, len(x.findings)
 	for _, c := range x.connections {
 		if c.Status == store.ConnectionRevoked || c.Status == store.ConnectionDraft {
@@ -114,27 +118,28 @@ func (x *examination) needs(ctx context.Context) {
 		x.connection(ctx, c)
 	}
 	if len(x.findings) == before {
-		x.ok(CheckConnections, count(looked, "connection has what it needs", "connections have what they need"))
+		x.reportGood(CheckConnections, formatCount(looked, "connection has what it needs", "connections have what they need"))
 	}
 }
 
-func (x *examination) connection(ctx context.Context, c store.Connection) {
+func (x *checkup) connection(ctx context.Context, c store.Connection) {
 	connector, ok := x.installed[c.ConnectorID]
 	if !ok {
-		x.fail(CheckConnections, fmt.Sprintf("the connector %s of connection %s is not usable here", c.ConnectorID, c.ID),
+		x.reportFailure(CheckConnections, fmt.Sprintf("the connector %s of connection %s is not usable here", c.ConnectorID,
+			c.ID),
 			"Install the connector "+c.ConnectorID+" on this machine.")
 		return
 	}
 	if c.SourceKind == store.SourceLocalDevice {
 		return // what it needs is on the device
 	}
-	stored, usable := x.stored(ctx, c)
+	stored, usable := x.storedVariables(ctx, c)
 	if !usable {
 		return
 	}
 	for _, lack := range connector.Lacks(c.ID, x.Lookup) {
-		if lack.Need != catalog.NeedInterpreter && !stored[lack.Name] { // that was told of the connector
-			x.fail(CheckConnections, fmt.Sprintf("connection %s: %s", c.ID, lack), lack.Next)
+		if lack.Need != catalog.NeedInterpreter && !stored[lack.Name] { // reported for the connector already
+			x.reportFailure(CheckConnections, fmt.Sprintf("connection %s: %s", c.ID, lack), lack.Next)
 		}
 	}
 	for _, names := range requiredCredentials(connector.Manifest) {
@@ -143,8 +148,9 @@ func (x *examination) connection(ctx context.Context, c store.Connection) {
 			return value != "" || stored[name]
 		}
 		if !slices.ContainsFunc(names, has) {
-			x.fail(CheckConnections, fmt.Sprintf("connection %s needs %s", c.ID, names[0]),
-				fmt.Sprintf("Store it: pdpp credential set %s. Or set %s, or %s_FILE to a file that holds it, for the program that collects.", c.ID, names[0], names[0]))
+			x.reportFailure(CheckConnections, fmt.Sprintf("connection %s needs %s", c.ID, names[0]),
+				fmt.Sprintf("Store it: pdpp credential set %s. Or set %s, or %s_FILE to a file that holds it, for the program "+
+					"that collects.", c.ID, names[0], names[0]))
 		}
 	}
 }

@@ -10,12 +10,13 @@ import (
 	"strings"
 	"time"
 
-	"github.com/pdpp-go/pdpp/internal/keep/credential"
-	"github.com/pdpp-go/pdpp/internal/keep/store"
+	"github.com/pdpp-go/pdpp/internal/storage/credential"
+	"github.com/pdpp-go/pdpp/internal/storage/store"
 )
 
 // fixDamage is for a database of which parts cannot be read.
-const fixDamage = "Stop the server and restore the newest backup: pdpp restore FILE --to HOME --force. The damaged home stays beside it."
+const fixDamage = "Stop the server and restore the newest backup: pdpp restore FILE --to HOME --force. The damaged " +
+	"home stays beside it."
 
 // fixModes is for files that other users of the machine could read for a while.
 const fixModes = "Find out what opened them. If you do not trust those users, enter the credentials again; " +
@@ -23,57 +24,57 @@ const fixModes = "Find out what opened them. If you do not trust those users, en
 
 // database opens the store, which brings its schema up to date or refuses a
 // newer one, and lets it prove itself.
-func (x *examination) database(ctx context.Context) (usable bool) {
+func (x *checkup) database(ctx context.Context) (usable bool) {
 	st, err := x.Open(ctx)
 	if err != nil {
-		x.fail(CheckDatabase, "the database cannot be opened: "+said(err), fixOf(err))
+		x.reportFailure(CheckDatabase, "the database cannot be opened: "+errorLine(err), fixOf(err))
 		return false
 	}
 	x.store = st
 	if err := st.Check(ctx); err != nil {
-		x.fail(CheckDatabase, "the database cannot be used: "+said(err), fixOf(err))
+		x.reportFailure(CheckDatabase, "the database cannot be used: "+errorLine(err), fixOf(err))
 		return false
 	}
 	if v, ok := st.(interface {
-		Verify(context.Context) (bool, error)
+		VerifyIntegrity(context.Context) (bool, error)
 	}); ok {
-		if _, err := v.Verify(ctx); err != nil {
-			x.fail(CheckDatabase, "the database is damaged: "+said(err), fixDamage)
+		if _, err := v.VerifyIntegrity(ctx); err != nil {
+			x.reportFailure(CheckDatabase, "the database is damaged: "+errorLine(err), fixDamage)
 			return false
 		}
 	}
 	if x.connections, err = st.ListConnections(ctx); err != nil {
-		x.unread(CheckDatabase, err)
+		x.reportUnreadable(CheckDatabase, err)
 		return false
 	}
-	x.ok(CheckDatabase, "the database opens, can be written and has the schema of this program")
+	x.reportGood(CheckDatabase, "the database opens, can be written and has the schema of this program")
 	x.verified(ctx)
 	return true
 }
 
 // verified reports when a server last read the whole database, and which modes its last start had to restore.
-func (x *examination) verified(ctx context.Context) {
+func (x *checkup) verified(ctx context.Context) {
 	rt, err := x.store.Runtime(ctx)
 	if err != nil {
-		x.unread(CheckDatabase, err)
+		x.reportUnreadable(CheckDatabase, err)
 	}
 	for _, c := range rt.Components {
 		on := c.At.UTC().Format(time.DateOnly)
 		switch {
 		case c.Name == store.ComponentDatabase && c.Reason == "":
-			x.ok(CheckDatabase, "the server last found the whole database sound on "+on)
-		case c.Name == store.ComponentModes && c.Reason != "":
-			x.warn(CheckFolder, "other users of this machine could reach "+strings.ReplaceAll(c.Reason, ",",
+			x.reportGood(CheckDatabase, "the server last found the whole database sound on "+on)
+		case c.Name == store.ComponentFileModes && c.Reason != "":
+			x.reportWarning(CheckFolder, "other users of this machine could reach "+strings.ReplaceAll(c.Reason, ",",
 				", ")+" until the server restored the modes on "+on, fixModes)
 		}
 	}
 }
 
-// keyFile looks at what credentials are sealed with.
-func (x *examination) keyFile(ctx context.Context) {
+// checkKeyFile looks at what credentials are sealed with.
+func (x *checkup) checkKeyFile(ctx context.Context) {
 	if !x.Key.IsZero() {
 		x.key = x.Key
-		x.ok(CheckKey, "the key is in the configuration")
+		x.reportGood(CheckKey, "the key is in the configuration")
 		return
 	}
 	path := filepath.Join(x.Home, credential.KeyFile)
@@ -84,28 +85,28 @@ func (x *examination) keyFile(ctx context.Context) {
 	}
 	key, err := credential.LoadKey(x.Home)
 	if err != nil {
-		x.fail(CheckKey, "the key cannot be used: "+said(err), fixOf(err))
+		x.reportFailure(CheckKey, "the key cannot be used: "+errorLine(err), fixOf(err))
 		return
 	}
 	x.key = key
-	x.ok(CheckKey, "the key file is there, for its owner alone")
+	x.reportGood(CheckKey, "the key file is there, for its owner alone")
 }
 
-func (x *examination) missingKey(ctx context.Context, path string) {
+func (x *checkup) missingKey(ctx context.Context, path string) {
 	for _, c := range x.connections {
 		_, err := x.store.Credential(ctx, c.ID)
 		if errors.Is(err, store.ErrNotFound) {
 			continue
 		}
 		if err != nil {
-			x.unread(CheckKey, err)
+			x.reportUnreadable(CheckKey, err)
 			return
 		}
-		x.fail(CheckKey, path+" is missing, and there are credentials that only it opens",
+		x.reportFailure(CheckKey, path+" is missing, and there are credentials that only it opens",
 			"Restore the file from a backup, or enter the credentials again.")
 		return
 	}
-	x.ok(CheckKey, "there is no key yet; the first credential makes one")
+	x.reportGood(CheckKey, "there is no key yet; the first credential makes one")
 }
 
 const (
@@ -114,42 +115,43 @@ const (
 	fixClock   = "Let the machines set their clocks by the network: sudo timedatectl set-ntp true"
 )
 
-// clock compares this machine's clock with the database server's, or with the
+// checkClock compares this machine's clock with the database server's, or with the
 // newest thing that was written.
-func (x *examination) clock(ctx context.Context) {
+func (x *checkup) checkClock(ctx context.Context) {
 	runs, err := x.store.ListRuns(ctx, store.RunQuery{Limit: 1})
 	if err != nil {
-		x.unread(CheckClock, err)
+		x.reportUnreadable(CheckClock, err)
 		return
 	}
-	if len(runs) > 0 && x.skewed(runs[0].StartedAt.Sub(x.now), "this machine's clock is %v behind the start of the newest run") {
+	if len(runs) > 0 && x.skewed(runs[0].StartedAt.Sub(x.now),
+		"this machine's clock is %v behind the start of the newest run") {
 		return
 	}
 	if x.DatabaseNow == nil {
-		x.ok(CheckClock, "the clock is not behind what was written")
+		x.reportGood(CheckClock, "the clock is not behind what was written")
 		return
 	}
 	before := x.Now()
 	theirs, err := x.DatabaseNow(ctx)
 	after := x.Now()
 	if err != nil {
-		x.unread(CheckClock, err)
+		x.reportUnreadable(CheckClock, err)
 		return
 	}
 	// Somewhere between the question and the answer: only what is outside is certain.
 	skew := max(theirs.Sub(after), before.Sub(theirs))
 	if !x.skewed(skew, "this machine's clock and the database server's are %v apart") {
-		x.ok(CheckClock, "the clock agrees with the database server's")
+		x.reportGood(CheckClock, "the clock agrees with the database server's")
 	}
 }
 
-func (x *examination) skewed(by time.Duration, message string) bool {
+func (x *checkup) skewed(by time.Duration, message string) bool {
 	message = fmt.Sprintf(message, by.Round(time.Second))
 	switch {
 	case by > muchSkew:
-		x.fail(CheckClock, message, fixClock)
+		x.reportFailure(CheckClock, message, fixClock)
 	case by > littleSkew:
-		x.warn(CheckClock, message, fixClock)
+		x.reportWarning(CheckClock, message, fixClock)
 	default:
 		return false
 	}

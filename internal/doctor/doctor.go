@@ -1,10 +1,8 @@
-// Package doctor looks over an installation: the database, the machine, the
-// key, the connectors and what the connections need of them. Every finding that
-// is not in order comes with its fix, in one command or one sentence.
+// Package doctor checks an installation: the database, the machine, the key, the connectors and what the connections
+// need. Every problem comes with its fix, in one command or one sentence.
 //
-// It changes nothing, apart from the one row by which the store proves that it
-// can be written. It says nothing about how well collecting goes: that is the
-// verdict's.
+// It changes nothing, except one row by which the store proves that it can be written. It does not judge how well
+// collecting works: the verdict does.
 package doctor
 
 import (
@@ -16,26 +14,26 @@ import (
 	"github.com/pdpp-go/pdpp/internal/blob"
 	"github.com/pdpp-go/pdpp/internal/collect/browser"
 	"github.com/pdpp-go/pdpp/internal/collect/catalog"
-	"github.com/pdpp-go/pdpp/internal/keep/credential"
-	"github.com/pdpp-go/pdpp/internal/keep/store"
 	"github.com/pdpp-go/pdpp/internal/ops/disk"
+	"github.com/pdpp-go/pdpp/internal/storage/credential"
+	"github.com/pdpp-go/pdpp/internal/storage/store"
 )
 
-// Status is how a check came out.
-type Status string
+// CheckStatus is how a check came out.
+type CheckStatus string
 
 const (
-	OK   Status = "ok"
-	Warn Status = "warn" // works, and will not for ever
-	Fail Status = "fail" // something does not work
+	OK   CheckStatus = "ok"
+	Warn CheckStatus = "warn" // works, and will not for ever
+	Fail CheckStatus = "fail" // something does not work
 )
 
 // Finding is what a check found.
 type Finding struct {
-	Check   string `json:"check"`
-	Status  Status `json:"status"`
-	Message string `json:"message"`
-	Fix     string `json:"fix,omitzero"` // empty exactly when the status is ok
+	Check   string      `json:"check"`
+	Status  CheckStatus `json:"status"`
+	Message string      `json:"message"`
+	Fix     string      `json:"fix,omitzero"` // empty exactly when the status is ok
 }
 
 // Names of checks.
@@ -58,7 +56,7 @@ const (
 
 // Catalog knows the connectors that are installed.
 type Catalog interface {
-	List(ctx context.Context) ([]catalog.Entry, error)
+	List(ctx context.Context) ([]catalog.Installed, error)
 }
 
 // Config is what is looked over.
@@ -68,14 +66,14 @@ type Config struct {
 	// Open opens the database as every command does.
 	Open       func(ctx context.Context) (store.Store, error)
 	Connectors Catalog
-	// Lookup gives the owner's value for a variable that a connector declares.
+	// Lookup returns the owner's value of a variable that a connector declares.
 	Lookup func(name string) (string, bool)
 	// Key is the key if the configuration holds it; zero means the key file.
 	Key credential.Key
 	// DatabaseNow reads the clock of a database server; nil means that the
 	// database has no clock of its own.
 	DatabaseNow func(ctx context.Context) (time.Time, error)
-	// WorkerAlive judges what a worker last said of itself.
+	// WorkerAlive judges the last heartbeat of a worker.
 	WorkerAlive func(w store.Worker, now time.Time) bool
 
 	// Browsers are the browser profiles of this machine; nil where it has no browser. TryBrowser
@@ -84,7 +82,7 @@ type Config struct {
 	TryBrowser func(ctx context.Context) error
 
 	// Files is where the files of records are; nil means that there are none.
-	Files blob.Place
+	Files blob.Storage
 
 	// The machine. Nil means this one.
 	Now       func() time.Time
@@ -95,8 +93,8 @@ type Config struct {
 	FirstProcess func() string
 }
 
-// examination is one run of the doctor.
-type examination struct {
+// checkup is one run of the doctor.
+type checkup struct {
 	Config
 	now      time.Time
 	store    store.Store
@@ -107,10 +105,10 @@ type examination struct {
 	key         credential.Key // zero when there is none, or none that can be used
 }
 
-// Run makes every check that can be made. Where one thing is broken, the checks
-// that need it are left out, so that it is told once.
+// Run makes every check that can be made. It skips the checks that depend on a broken part, so that each problem is
+// reported once.
 func Run(ctx context.Context, c Config) []Finding {
-	x := &examination{Config: c, installed: map[string]catalog.Connector{}}
+	x := &checkup{Config: c, installed: map[string]catalog.Connector{}}
 	if x.Now == nil {
 		x.Now = time.Now
 	}
@@ -127,41 +125,41 @@ func Run(ctx context.Context, c Config) []Finding {
 		x.FirstProcess = firstProcess
 	}
 	x.now = x.Now()
-	x.disk()
-	x.folder()
+	x.checkDisk()
+	x.checkFolder()
 	usable := x.database(ctx)
 	if x.store != nil {
 		defer x.store.Close()
 	}
 	x.connectors(ctx)
-	x.confinement(ctx)
+	x.checkConfinement(ctx)
 	if !usable {
 		return x.findings
 	}
-	x.upkeep(ctx)
-	x.files(ctx)
-	x.keyFile(ctx)
-	x.clock(ctx)
-	x.needs(ctx)
-	x.browser(ctx)
-	x.work(ctx)
-	x.push(ctx)
+	x.checkUpkeep(ctx)
+	x.checkFiles(ctx)
+	x.checkKeyFile(ctx)
+	x.checkClock(ctx)
+	x.checkNeeds(ctx)
+	x.checkBrowser(ctx)
+	x.checkWork(ctx)
+	x.checkPush(ctx)
 	return x.findings
 }
 
-func (x *examination) ok(check, message string) {
+func (x *checkup) reportGood(check, message string) {
 	x.findings = append(x.findings, Finding{check, OK, message, ""})
 }
 
-func (x *examination) warn(check, message, fix string) {
+func (x *checkup) reportWarning(check, message, fix string) {
 	x.findings = append(x.findings, Finding{check, Warn, message, fix})
 }
 
-func (x *examination) fail(check, message, fix string) {
+func (x *checkup) reportFailure(check, message, fix string) {
 	x.findings = append(x.findings, Finding{check, Fail, message, fix})
 }
 
-// unread tells that a check could not be made because the database did not answer it.
-func (x *examination) unread(check string, err error) {
-	x.fail(check, "the database did not answer: "+said(err), fixOf(err))
+// reportUnreadable reports a check that failed because of a database error.
+func (x *checkup) reportUnreadable(check string, err error) {
+	x.reportFailure(check, "the database did not answer: "+errorLine(err), fixOf(err))
 }

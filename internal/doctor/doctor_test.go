@@ -18,9 +18,9 @@ import (
 	"github.com/pdpp-go/pdpp/internal/collect/browser"
 	"github.com/pdpp-go/pdpp/internal/collect/catalog"
 	"github.com/pdpp-go/pdpp/internal/judge/evidence"
-	"github.com/pdpp-go/pdpp/internal/keep/credential"
-	"github.com/pdpp-go/pdpp/internal/keep/store"
 	"github.com/pdpp-go/pdpp/internal/ops/disk"
+	"github.com/pdpp-go/pdpp/internal/storage/credential"
+	"github.com/pdpp-go/pdpp/internal/storage/store"
 )
 
 var fine = Finding{Status: OK}
@@ -37,7 +37,8 @@ func TestSoundInstallation(t *testing.T) {
 			t.Errorf("%+v", f)
 		}
 	}
-	want := []string{CheckDisk, CheckFolder, CheckDatabase, CheckConnectors, CheckConfinement, CheckUpkeep, CheckKey, CheckClock, CheckConnections, CheckBrowser, CheckWorker, CheckLeases}
+	want := []string{CheckDisk, CheckFolder, CheckDatabase, CheckConnectors, CheckConfinement, CheckUpkeep, CheckKey,
+		CheckClock, CheckConnections, CheckBrowser, CheckWorker, CheckLeases}
 	if !slices.Equal(checks, want) {
 		t.Errorf("checks %v", checks)
 	}
@@ -67,11 +68,12 @@ func TestDisk(t *testing.T) {
 	}
 }
 
-// Where the kernel cannot confine, the owner is told; collecting goes on.
+// Where the kernel cannot confine, there is a finding, and collecting continues.
 func TestConfinement(t *testing.T) {
 	p := admit(t)
 	p.Confined = func() (bool, string) { return false, "the kernel is too old" }
-	p.wants(CheckConfinement, warning("Run PDPP on Linux 5.13 or newer with Landlock, or as a user of its own that may read nothing else."))
+	p.wants(CheckConfinement, warning("Run PDPP on Linux 5.13 or newer with Landlock, or as a user of its own that may "+
+		"read nothing else."))
 }
 
 // What a wrapped program reaches past its proxy is reported as this machine can hold it.
@@ -114,7 +116,7 @@ func TestFolder(t *testing.T) {
 	p.wants(CheckFolder, warning("Collect something (pdpp run CONNECTOR), or name another folder with PDPP_HOME."))
 	p.Home = filepath.Join(filepath.Dir(p.Home), "pdpp.db")
 	p.wants(CheckFolder, failing("Point PDPP_HOME at a folder."))
-	if got := quoted("/home/ada's data"); got != `'/home/ada'\''s data'` {
+	if got := quoteArgument("/home/ada's data"); got != `'/home/ada'\''s data'` {
 		t.Errorf("quoted as %s", got)
 	}
 }
@@ -226,7 +228,8 @@ func TestConnectors(t *testing.T) {
 }
 
 func TestConnections(t *testing.T) {
-	setPassword := "Store it: pdpp credential set fern-1. Or set FERN_PASSWORD, or FERN_PASSWORD_FILE to a file that holds it, for the program that collects."
+	setPassword := "Store it: pdpp credential set fern-1. Or set FERN_PASSWORD, or FERN_PASSWORD_FILE to a file that " +
+		"holds it, for the program that collects."
 	setServer := "Set FERN_SERVER, or FERN_SERVER_FILE to a file that holds it, for the program that collects."
 	nothing := func(string) (string, bool) { return "", false }
 	t.Run("variables", func(t *testing.T) {
@@ -299,13 +302,16 @@ func TestBrowser(t *testing.T) {
 		p := admit(t)
 		p.Browsers, p.FirstProcess = &browser.Profiles{Memory: []string{"/dev/shm"}}, func() string { return "systemd" }
 		p.TryBrowser = func(context.Context) error { return errors.New("exit code 1: FATAL: No usable sandbox!") }
-		p.wants(CheckBrowser, failing("Let the browser make user namespaces: sysctl kernel.unprivileged_userns_clone=1, or in a container a seccomp profile that allows them."))
+		p.wants(CheckBrowser, failing("Let the browser make user namespaces: sysctl kernel.unprivileged_userns_clone=1, or "+
+			"in a container a seccomp profile that allows them."))
 		p.TryBrowser = func(context.Context) error { return errors.New("exit code 127") }
-		p.wants(CheckBrowser, failing("Install it again (sudo apt install chromium), and see what it says: pdpp-connectors selftest chromium"))
+		p.wants(CheckBrowser, failing("Install it again (sudo apt install chromium), and see what it says: pdpp-connectors "+
+			"selftest chromium"))
 	})
 	t.Run("is less safe than it could be", func(t *testing.T) {
 		p := admit(t)
-		p.Browsers, p.FirstProcess = &browser.Profiles{NoSandbox: true, Memory: []string{"/proc"}}, func() string { return "pdpp" }
+		p.Browsers, p.FirstProcess = &browser.Profiles{NoSandbox: true, Memory: []string{"/proc"}},
+			func() string { return "pdpp" }
 		p.TryBrowser = func(context.Context) error { return nil }
 		var fixes []string
 		for _, f := range p.of(CheckBrowser) {
@@ -313,7 +319,9 @@ func TestBrowser(t *testing.T) {
 				fixes = append(fixes, f.Fix)
 			}
 		}
-		want := []string{"Unset PDPP_BROWSER_NO_SANDBOX.", "Give /dev/shm at least 256 MiB (in a container: --shm-size=512m).", "Start the container with an init (docker run --init)."}
+		want := []string{"Unset PDPP_BROWSER_NO_SANDBOX.",
+			"Give /dev/shm at least 256 MiB (in a container: --shm-size=512m).",
+			"Start the container with an init (docker run --init)."}
 		if !slices.Equal(fixes, want) {
 			t.Errorf("fixes = %q", fixes)
 		}
@@ -337,9 +345,12 @@ func TestWork(t *testing.T) {
 
 func TestPush(t *testing.T) {
 	p := admit(t)
-	p.must(p.st.PutTarget(t.Context(), store.PushTarget{ID: "t1", Kind: store.TargetNtfy, Endpoint: "https://push.example/a", CreatedAt: noon}))
+	p.must(p.st.PutTarget(t.Context(),
+		store.PushTarget{ID: "t1", Kind: store.TargetNtfy, Endpoint: "https://push.example/a", CreatedAt: noon}))
 	p.wants(CheckPush, fine)
-	p.must(p.st.PutTarget(t.Context(), store.PushTarget{ID: "t2", Kind: store.TargetNtfy, Endpoint: "https://push.example/b", CreatedAt: noon, RetiredAt: &noon}))
+	p.must(p.st.PutTarget(t.Context(),
+		store.PushTarget{ID: "t2", Kind: store.TargetNtfy, Endpoint: "https://push.example/b", CreatedAt: noon,
+			RetiredAt: &noon}))
 	p.wants(CheckPush, warning("Subscribe again on the device that you want to be told on, or remove the target."))
 }
 
@@ -357,20 +368,21 @@ func (b behindhand) Upkeep(_ context.Context, above int64) (store.Upkeep, error)
 	return b.upkeep, b.err
 }
 
-// What is not counted or indexed yet is told with how far it is, and what was given up with the way
-// to have it tried again.
+// Unfinished counting or indexing is reported with its progress, and abandoned work with the command that retries it.
 func TestUpkeep(t *testing.T) {
 	p := admit(t)
 	open := p.Open
-	u := store.Upkeep{Streams: []store.StreamUpkeep{{Connection: "Garden", Stream: "trees", Changes: 200, Counted: 50, Searchable: 200}},
-		Indexes: []store.FieldIndex{{Connection: "Garden", Stream: "trees", Field: "size", State: store.IndexGivenUp}}}
+	u := store.Upkeep{Streams: []store.StreamUpkeep{{Connection: "Garden", Stream: "trees", Changes: 200, Counted: 50,
+		Searchable: 200}},
+		Indexes: []store.FieldIndex{{Connection: "Garden", Stream: "trees", Field: "size", State: store.IndexAbandoned}}}
 	var failed error
 	p.Open = func(ctx context.Context) (store.Store, error) {
 		st, err := open(ctx)
 		return behindhand{st, u, failed}, err
 	}
 	notes := u.Notes()
-	if len(notes) != 2 || !strings.Contains(notes[0].Text, "25 %") || !strings.Contains(notes[1].Text, "size in trees of Garden") {
+	if len(notes) != 2 || !strings.Contains(notes[0].Text, "25 %") ||
+		!strings.Contains(notes[1].Text, "size in trees of Garden") {
 		t.Fatalf("notes %+v", notes)
 	}
 	p.wants(CheckUpkeep, warning(notes[0].Next), warning(notes[1].Next))

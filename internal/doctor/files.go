@@ -9,11 +9,12 @@ import (
 	"github.com/pdpp-go/pdpp/internal/ops/text"
 )
 
-const fixFiles = "Restore the blobs folder from a backup, or let the sources bring them again: pdpp state rewind. Where several machines share a database, they share this folder too."
+const fixFiles = "Restore the blobs folder from a backup, or let the sources bring them again: pdpp state rewind. " +
+	"Where several machines share a database, they share this folder too."
 
-// files holds the files of records against the rows that refer to them: there, and as large as they
-// were. What nothing refers to is swept by itself.
-func (x *examination) files(ctx context.Context) {
+// checkFiles compares the files of records with the rows that refer to them: they exist and have the right size. Files
+// without a row are removed elsewhere.
+func (x *checkup) checkFiles(ctx context.Context) {
 	if x.Files == nil {
 		return
 	}
@@ -21,7 +22,7 @@ func (x *examination) files(ctx context.Context) {
 	for after := ""; ; {
 		page, err := x.store.ListBlobs(ctx, after, 0)
 		if err != nil {
-			x.unread(CheckFiles, err)
+			x.reportUnreadable(CheckFiles, err)
 			return
 		}
 		if len(page) == 0 {
@@ -32,7 +33,8 @@ func (x *examination) files(ctx context.Context) {
 			rows, bytes = rows+1, bytes+row.Bytes
 			kept, err := x.Files.Stat(ctx, row.SHA256)
 			if err != nil && !errors.Is(err, blob.ErrNotFound) {
-				x.fail(CheckFiles, "the files of records cannot be read: "+said(err), "Look at the rights of the blobs folder in "+x.Home+".")
+				x.reportFailure(CheckFiles, "the files of records cannot be read: "+errorLine(err),
+					"Look at the rights of the blobs folder in "+x.Home+".")
 				return
 			}
 			if err == nil && kept.Bytes == row.Bytes || row.UnreferencedAt != nil {
@@ -44,9 +46,10 @@ func (x *examination) files(ctx context.Context) {
 		}
 	}
 	if wrong > 0 {
-		x.fail(CheckFiles, fmt.Sprintf("%s of %s that records refer to are missing or cut short, such as %s",
+		x.reportFailure(CheckFiles, fmt.Sprintf("%s of %s that records refer to are missing or cut short, such as %s",
 			text.Number(wrong), text.Count(rows, "file", "files"), first), fixFiles)
 		return
 	}
-	x.ok(CheckFiles, fmt.Sprintf("the files of records are there: %s, %s", text.Count(rows, "file", "files"), text.Bytes(bytes)))
+	x.reportGood(CheckFiles, fmt.Sprintf("the files of records are there: %s, %s", text.Count(rows, "file", "files"),
+		text.Bytes(bytes)))
 }

@@ -13,9 +13,9 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/pdpp-go/pdpp/internal/collect/catalog"
-	"github.com/pdpp-go/pdpp/internal/keep/credential"
-	"github.com/pdpp-go/pdpp/internal/keep/store"
-	"github.com/pdpp-go/pdpp/internal/keep/store/sqlite"
+	"github.com/pdpp-go/pdpp/internal/storage/credential"
+	"github.com/pdpp-go/pdpp/internal/storage/store"
+	"github.com/pdpp-go/pdpp/internal/storage/store/sqlite"
 )
 
 var noon = time.Date(2026, 3, 4, 12, 0, 0, 0, time.UTC)
@@ -28,8 +28,10 @@ type patient struct {
 }
 
 const fern = `{"protocol_version":"0.1.0","connector_id":"fern","version":"1","display_name":"Fern","streams":[
- {"name":"notes","semantics":"append_only","primary_key":"id","schema":{"type":"object","properties":{"id":{"type":"string"}}}}],
- "runtime_requirements":{"bindings":{"browser":{"required":true}},"environment_variables":[{"name":"FERN_SERVER","required":true}]},
+ {"name":"notes","semantics":"append_only","primary_key":"id","schema":{"type":"object",` +
+	`"properties":{"id":{"type":"string"}}}}],
+ "runtime_requirements":{"bindings":{"browser":{"required":true}},"environment_variables":[{"name":"FERN_SERVER",` +
+	`"required":true}]},
  "setup":{"modality":"static_secret","credential_capture":{"kind":"username_password","fields":[
   {"name":"password","label":"Password","required":true,"secret":true,"env":["FERN_PASSWORD","FERN_PASS"]}]}}}`
 
@@ -67,7 +69,8 @@ func admit(t *testing.T) *patient {
 	t.Cleanup(func() { st.Close() })
 	p.st = st
 	p.connect("fern-1", "fern")
-	p.must(st.PutSchedule(t.Context(), store.Schedule{ConnectionID: "fern-1", IntervalSeconds: 3600, Enabled: true, CreatedAt: noon, UpdatedAt: noon}))
+	p.must(st.PutSchedule(t.Context(), store.Schedule{ConnectionID: "fern-1", IntervalSeconds: 3600, Enabled: true,
+		CreatedAt: noon, UpdatedAt: noon}))
 	p.must(st.PutWorker(t.Context(), store.Worker{ID: "w1", Host: "vera", StartedAt: noon, SeenAt: noon}))
 	return p
 }
@@ -89,7 +92,8 @@ func (p *patient) install(name, body string) {
 
 func (p *patient) connect(id, connector string) {
 	p.t.Helper()
-	p.must(p.st.CreateConnection(p.t.Context(), store.Connection{ID: id, ConnectorID: connector, DisplayName: "Ada's", Status: store.ConnectionActive,
+	p.must(p.st.CreateConnection(p.t.Context(), store.Connection{ID: id, ConnectorID: connector, DisplayName: "Ada's",
+		Status:     store.ConnectionActive,
 		SourceKind: store.SourceAccount, CreatedAt: noon, UpdatedAt: noon}))
 }
 
@@ -109,7 +113,7 @@ func (p *patient) keep(k credential.Key, status store.CredentialStatus) {
 		Sealed: values.SealFor(k, "fern-1"), Status: status, CapturedAt: noon}))
 }
 
-// examine gives the findings, after checking what holds for all of them.
+// examine returns the findings, after checking what must hold for all of them.
 func (p *patient) examine() []Finding {
 	p.t.Helper()
 	findings := Run(p.t.Context(), p.Config)
@@ -124,7 +128,7 @@ func (p *patient) examine() []Finding {
 	return findings
 }
 
-// of gives the findings of one check.
+// of returns the findings of one check.
 func (p *patient) of(check string) (got []Finding) {
 	p.t.Helper()
 	for _, f := range p.examine() {

@@ -19,23 +19,23 @@ const (
 	measureSpace = "Look at the free space of the disk yourself."
 )
 
-// disk looks at the space that is left for the data.
-func (x *examination) disk() {
+// checkDisk looks at the space that is left for the data.
+func (x *checkup) checkDisk() {
 	free, err := x.FreeSpace(nearestFolder(x.Home))
-	switch left := size(free); {
+	switch left := formatSize(free); {
 	case err != nil:
-		x.warn(CheckDisk, "the free space of the disk is not known: "+said(err), measureSpace)
+		x.reportWarning(CheckDisk, "the free space of the disk is not known: "+errorLine(err), measureSpace)
 	case free < disk.Full:
-		x.fail(CheckDisk, "only "+left+" are free on the disk of "+x.Home, fixSpace)
+		x.reportFailure(CheckDisk, "only "+left+" are free on the disk of "+x.Home, fixSpace)
 	case free < littleSpace:
-		x.warn(CheckDisk, "only "+left+" are free on the disk of "+x.Home, fixSpace)
+		x.reportWarning(CheckDisk, "only "+left+" are free on the disk of "+x.Home, fixSpace)
 	default:
-		x.ok(CheckDisk, left+" are free")
+		x.reportGood(CheckDisk, left+" are free")
 	}
 }
 
-// size rounds down, so that a limit is never shown as reached when it is not.
-func size(bytes uint64) string {
+// formatSize rounds down, so that a limit is never shown as reached when it is not.
+func formatSize(bytes uint64) string {
 	if bytes < gibibyte {
 		return fmt.Sprintf("%d MiB", bytes/mebibyte)
 	}
@@ -52,36 +52,40 @@ func nearestFolder(path string) string {
 	}
 }
 
-// folder looks at who else can reach the data.
-func (x *examination) folder() {
+// checkFolder looks at who else can reach the data.
+func (x *checkup) checkFolder() {
 	info, err := os.Stat(x.Home)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		x.warn(CheckFolder, x.Home+" does not exist yet", "Collect something (pdpp run CONNECTOR), or name another folder with PDPP_HOME.")
+		x.reportWarning(CheckFolder, x.Home+" does not exist yet",
+			"Collect something (pdpp run CONNECTOR), or name another folder with PDPP_HOME.")
 	case err != nil:
-		x.fail(CheckFolder, "the folder of the data cannot be looked at: "+said(err), "Make it accessible for the user that runs PDPP.")
+		x.reportFailure(CheckFolder, "the folder of the data cannot be looked at: "+errorLine(err),
+			"Make it accessible for the user that runs PDPP.")
 	case !info.IsDir():
-		x.fail(CheckFolder, x.Home+" is not a folder", "Point PDPP_HOME at a folder.")
+		x.reportFailure(CheckFolder, x.Home+" is not a folder", "Point PDPP_HOME at a folder.")
 	case info.Mode().Perm()&0o077 != 0:
-		x.warn(CheckFolder, fmt.Sprintf("other users of this machine can reach %s (mode %04o)", x.Home, info.Mode().Perm()),
-			"chmod 700 "+quoted(x.Home))
+		x.reportWarning(CheckFolder, fmt.Sprintf("other users of this machine can reach %s (mode %04o)", x.Home,
+			info.Mode().Perm()),
+			"chmod 700 "+quoteArgument(x.Home))
 	default:
 		x.databaseModes()
 	}
 }
 
 // databaseModes looks at who else could read the files of the database, were the folder opened to them.
-func (x *examination) databaseModes() {
+func (x *checkup) databaseModes() {
 	files, err := filepath.Glob(filepath.Join(x.Home, "pdpp.db*"))
 	if err != nil {
 		files = nil // the pattern is a good one
 	}
 	for _, path := range files {
 		if info, err := os.Lstat(path); err == nil && info.Mode().IsRegular() && info.Mode().Perm()&0o077 != 0 {
-			x.warn(CheckFolder, fmt.Sprintf("other users of this machine may read %s (mode %04o)", path, info.Mode().Perm()),
-				"chmod 600 "+quoted(path))
+			x.reportWarning(CheckFolder, fmt.Sprintf("other users of this machine may read %s (mode %04o)", path,
+				info.Mode().Perm()),
+				"chmod 600 "+quoteArgument(path))
 			return
 		}
 	}
-	x.ok(CheckFolder, "only its owner can reach "+x.Home)
+	x.reportGood(CheckFolder, "only its owner can reach "+x.Home)
 }

@@ -3,21 +3,22 @@ package doctor
 import (
 	"context"
 
-	"github.com/pdpp-go/pdpp/internal/keep/store"
+	"github.com/pdpp-go/pdpp/internal/storage/store"
 )
 
-// upkeep looks how far what is made of stored records is: counts, search and indexes.
-func (x *examination) upkeep(ctx context.Context) {
+// checkUpkeep looks how far what is made of stored records is: counts, search and indexes.
+func (x *checkup) checkUpkeep(ctx context.Context) {
 	u, err := x.store.Upkeep(ctx, store.IndexAbove)
 	if err != nil {
-		x.unread(CheckUpkeep, err)
+		x.reportUnreadable(CheckUpkeep, err)
 		return
 	}
 	notes := u.Notes()
 	for _, n := range notes {
-		x.warn(CheckUpkeep, n.Text, n.Next)
+		x.reportWarning(CheckUpkeep, n.Text, n.Next)
 	}
 	if len(notes) == 0 {
-		x.ok(CheckUpkeep, "all records are counted and searchable, and "+count(len(u.Indexes), "index is", "indexes are")+" ready")
+		x.reportGood(CheckUpkeep, "all records are counted and searchable, and "+formatCount(len(u.Indexes), "index is",
+			"indexes are")+" ready")
 	}
 }

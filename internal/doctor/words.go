@@ -9,8 +9,8 @@ import (
 	"github.com/pdpp-go/pdpp/internal/ops/redact"
 )
 
-// said is an error as one line that is safe to show.
-func said(err error) string { return redact.New().Line(err.Error(), 500) }
+// errorLine returns an error as one line that is safe to show.
+func errorLine(err error) string { return redact.New().Line(err.Error(), 500) }
 
 // fixOf is the next step that an error names itself.
 func fixOf(err error) string {
@@ -25,15 +25,15 @@ func fixOf(err error) string {
 	}
 }
 
-func count(n int, one, many string) string {
+func formatCount(n int, one, many string) string {
 	if n == 1 {
 		return "1 " + one
 	}
 	return fmt.Sprintf("%d %s", n, many)
 }
 
-// quoted makes a path one word of a shell.
-func quoted(path string) string {
+// quoteArgument makes a path one word of a shell.
+func quoteArgument(path string) string {
 	if !strings.ContainsAny(path, " \t'\"\\$&;|<>()*?[]#~`!{}") {
 		return path
 	}

@@ -5,17 +5,16 @@ import (
 	"slices"
 	"time"
 
-	"github.com/pdpp-go/pdpp/internal/keep/store"
+	"github.com/pdpp-go/pdpp/internal/storage/store"
 )
 
 const startWorker = "pdpp serve"
 
-// work looks whether anybody collects what is scheduled, and cleans up after
-// those who died.
-func (x *examination) work(ctx context.Context) {
+// checkWork checks whether a worker collects what is scheduled, and reports the leases of dead ones.
+func (x *checkup) checkWork(ctx context.Context) {
 	workers, err := x.store.Workers(ctx)
 	if err != nil {
-		x.unread(CheckWorker, err)
+		x.reportUnreadable(CheckWorker, err)
 		return
 	}
 	alive := 0
@@ -24,52 +23,56 @@ func (x *examination) work(ctx context.Context) {
 			alive++
 		}
 	}
-	x.worker(ctx, alive)
-	x.leases(ctx)
+	x.checkWorker(ctx, alive)
+	x.checkLeases(ctx)
 }
 
-func (x *examination) worker(ctx context.Context, alive int) {
+func (x *checkup) checkWorker(ctx context.Context, alive int) {
 	if alive > 0 {
-		x.ok(CheckWorker, count(alive, "worker is", "workers are")+" alive")
+		x.reportGood(CheckWorker, formatCount(alive, "worker is", "workers are")+" alive")
 		return
 	}
 	schedules, err := x.store.ListSchedules(ctx)
 	if err != nil {
-		x.unread(CheckWorker, err)
+		x.reportUnreadable(CheckWorker, err)
 		return
 	}
 	enabled := slices.DeleteFunc(schedules, func(s store.Schedule) bool { return !s.Enabled })
 	if len(enabled) == 0 {
-		x.ok(CheckWorker, "nothing is scheduled, and no worker is needed")
+		x.reportGood(CheckWorker, "nothing is scheduled, and no worker is needed")
 		return
 	}
 	// Only a warning: a timer that starts pdpp run --due collects too.
-	x.warn(CheckWorker, count(len(enabled), "connection is", "connections are")+" scheduled, and no worker is alive", startWorker)
+	x.reportWarning(CheckWorker,
+		formatCount(len(enabled), "connection is", "connections are")+" scheduled, and no worker is alive",
+		startWorker)
 }
 
-// leaseGrace is how long a lease may have run out before somebody should have noticed.
+// leaseGrace is how long an expired lease may stay before it is a finding.
 const leaseGrace = time.Minute
 
-func (x *examination) leases(ctx context.Context) {
+func (x *checkup) checkLeases(ctx context.Context) {
 	runs, err := x.store.LeasedRuns(ctx)
 	if err != nil {
-		x.unread(CheckLeases, err)
+		x.reportUnreadable(CheckLeases, err)
 		return
 	}
 	held := len(runs)
 	expired := slices.DeleteFunc(runs, func(r store.LeasedRun) bool { return x.now.Sub(r.ExpiresAt) <= leaseGrace })
 	if len(expired) > 0 {
-		x.warn(CheckLeases, count(len(expired), "run has", "runs have")+" ended without saying so, and nobody has cleaned up", startWorker)
+		x.reportWarning(CheckLeases,
+			formatCount(len(expired), "run has", "runs have")+" ended without saying so, and nobody has cleaned up",
+			startWorker)
 		return
 	}
-	x.ok(CheckLeases, count(held, "run is", "runs are")+" under way")
+	x.reportGood(CheckLeases, formatCount(held, "run is", "runs are")+" under way")
 }
 
-// push looks whether the owner is still told where they asked to be.
-func (x *examination) push(ctx context.Context) {
+// checkPush checks whether notifications still reach the owner.
+func (x *checkup) checkPush(ctx context.Context) {
 	targets, err := x.store.Targets(ctx)
 	if err != nil {
-		x.unread(CheckPush, err)
+		x.reportUnreadable(CheckPush, err)
 		return
 	}
 	retired := 0
@@ -80,9 +83,9 @@ func (x *examination) push(ctx context.Context) {
 	}
 	switch {
 	case retired > 0:
-		x.warn(CheckPush, count(retired, "push target does", "push targets do")+" not take pushes any more",
+		x.reportWarning(CheckPush, formatCount(retired, "push target does", "push targets do")+" not take pushes any more",
 			"Subscribe again on the device that you want to be told on, or remove the target.")
 	case len(targets) > 0:
-		x.ok(CheckPush, count(len(targets), "push target is", "push targets are")+" in use")
+		x.reportGood(CheckPush, formatCount(len(targets), "push target is", "push targets are")+" in use")
 	}
 }

@@ -11,8 +11,8 @@ import (
 
 	"github.com/pdpp-go/pdpp/internal/collect/interaction"
 	"github.com/pdpp-go/pdpp/internal/judge/evidence"
-	"github.com/pdpp-go/pdpp/internal/keep/store/sqlite"
-	"github.com/pdpp-go/pdpp/internal/keep/store/sqlite/sqlitetest"
+	"github.com/pdpp-go/pdpp/internal/storage/store/sqlite"
+	"github.com/pdpp-go/pdpp/internal/storage/store/sqlite/sqlitetest"
 	"github.com/pdpp-go/pdpp/protocol"
 )
 
@@ -43,10 +43,12 @@ func TestAnswerFromAnotherProcess(t *testing.T) {
 	if push := p.pushed()[0]; !strings.Contains(push, `"kind":"add_info"`) {
 		t.Errorf("push %q", push)
 	}
-	elsewhere, err := sqlite.Open(t.Context(), sqlitetest.Fresh(t, filepath.Join(p.home, "pdpp.db")), sqlite.Options{})
+	elsewhere, err := sqlite.Open(t.Context(), sqlitetest.NewDatabase(t, filepath.Join(p.home, "pdpp.db")),
+		sqlite.Options{})
 	p.must(err)
-	p.must(interaction.Answer(t.Context(), elsewhere, p.evidence().Active.ID, "gate-1",
-		protocol.InteractionResponse{RequestID: "gate-1", Status: protocol.ResponseSuccess, Data: jsontext.Value(`{"code":"471100"}`)}, time.Now()))
+	p.must(interaction.LeaveAnswer(t.Context(), elsewhere, p.evidence().Active.ID, "gate-1",
+		protocol.InteractionResponse{RequestID: "gate-1", Status: protocol.ResponseSuccess,
+			Data: jsontext.Value(`{"code":"471100"}`)}, time.Now()))
 	for _, name := range []string{"pdpp.db", "pdpp.db-wal"} {
 		content, err := os.ReadFile(filepath.Join(p.home, name))
 		p.must(err)

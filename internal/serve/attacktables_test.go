@@ -67,7 +67,7 @@ func TestAttackTables(t *testing.T) {
 		g.must(err)
 		guard = auth.New(auth.Config{Store: g.st, Now: time.Now, HashCost: auth.HashCost{MemoryKiB: 8, Passes: 1}})
 		g.config.Auth = guard
-		g.config.Blobs = launch.Blobs{Place: blob.Folder{Dir: t.TempDir()}, Each: 1000, Run: -1, All: -1}
+		g.config.Blobs = launch.Blobs{Place: blob.FolderStorage{Dir: t.TempDir()}, Each: 1000, Run: -1, All: -1}
 		m := needing("letters", `{"bindings":{"filesystem":{"required":true}}}`)
 		m = strings.Replace(m, `"properties":{`, `"properties":{"title":{"type":"string"},`, 1)
 		name, err := json.Marshal(hostileText)
@@ -131,7 +131,7 @@ func (a *target) furnish(guard *auth.Auth) {
 		Streams: []api.GrantStream{{ConnectionID: connection, Stream: "beds"}}})
 	a.must(err)
 	a.bearers["grant"] = token
-	_, err = owner.SaveSearch(ctx, api.NewSearch{Name: hostileText, Address: "/records?q=" + url.QueryEscape(hostileText)})
+	_, err = owner.SaveSearch(ctx, api.NewSearch{Name: hostileText, Address: "/search?q=" + url.QueryEscape(hostileText)})
 	a.must(err)
 }
 
@@ -144,8 +144,8 @@ var (
 // hostileTexts reads every page that the links of others lead to, and collects the addresses of forms.
 func (a *target) hostileTexts() (pages int, forms []string) {
 	a.t.Helper()
-	record := "/records/" + a.device.ConnectorInstanceID + "/beds/0" + url.PathEscape(hostileText)
-	waiting := []string{"/", "/records?q=alert", record}
+	record := "/thing/" + a.device.ConnectorInstanceID + "/beds/0" + url.PathEscape(hostileText)
+	waiting := []string{"/", "/search?q=alert", record}
 	seen, kinds, known := map[string]bool{}, map[string]int{}, map[string]bool{}
 	shown := 0
 	for len(waiting) > 0 {
@@ -238,7 +238,7 @@ func (a *target) redirects() (tried int) {
 		"javascript:alert(1)", "evil.example", "/a\r\nSet-Cookie: x=y", "/%2f%2fevil.example", "http:evil.example",
 	} {
 		quoted := url.QueryEscape(next)
-		for _, page := range []string{"/login?next=" + quoted, "/confirm?next=" + quoted, "/records?next=" + quoted,
+		for _, page := range []string{"/login?next=" + quoted, "/confirm?next=" + quoted, "/search?next=" + quoted,
 			"/oauth/authorize?client_id=x&redirect_uri=" + quoted, "/" + strings.TrimLeft(url.PathEscape(next), "/")} {
 			for _, headers := range [][]string{{"Cookie", ""}, nil} {
 				tried++

@@ -30,8 +30,7 @@ func (s *process) sweepBlobs(ctx context.Context) {
 	}
 }
 
-// sweepThumbnails takes away small pictures of files that are gone, and of those that nobody looks
-// at, for as long as the process runs.
+// sweepThumbnails deletes thumbnails of deleted files and unused ones, for as long as the process runs.
 func (s *process) sweepThumbnails(ctx context.Context) {
 	for untilNextSweep(ctx) {
 		if err := s.Thumbnails.Sweep(ctx, s.Store); err != nil && ctx.Err() == nil {
@@ -40,8 +39,7 @@ func (s *process) sweepThumbnails(ctx context.Context) {
 	}
 }
 
-// sweepUploads takes away what nobody goes on with of files that came in pieces, for as long as the
-// process runs.
+// sweepUploads deletes abandoned chunked uploads, for as long as the process runs.
 func (s *process) sweepUploads(ctx context.Context, owner *service.Service) {
 	for untilNextSweep(ctx) {
 		if err := owner.SweepUploads(ctx); err != nil && ctx.Err() == nil {
@@ -50,7 +48,7 @@ func (s *process) sweepUploads(ctx context.Context, owner *service.Service) {
 	}
 }
 
-// untilNextSweep waits; false says that the process ends.
+// untilNextSweep waits; it returns false when the process ends.
 func untilNextSweep(ctx context.Context) bool {
 	select {
 	case <-ctx.Done():

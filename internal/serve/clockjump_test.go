@@ -10,8 +10,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/pdpp-go/pdpp/internal/keep/store"
 	"github.com/pdpp-go/pdpp/internal/owner/api"
+	"github.com/pdpp-go/pdpp/internal/storage/store"
 	"github.com/pdpp-go/pdpp/internal/web/auth"
 )
 
@@ -25,7 +25,8 @@ printf '%s\n' '{"type":"DONE","status":"succeeded","records_emitted":0}'
 
 // TestClockJump sets the server's clock forward by two months and back again. Turns that were missed are one run, a
 // run under way keeps its lease, and afterwards neither a schedule nor the lease of a dead process waits until the
-// wrong time comes. A grant ends by the clock, and one that was revoked stays so.
+// wrong time comes. A grant ends by the clock, and one that has expired or was revoked stays so, whether or not its
+// client asked meanwhile.
 func TestClockJump(t *testing.T) {
 	t.Parallel()
 	const month = 30 * 24 * time.Hour
@@ -91,6 +92,7 @@ func TestClockJump(t *testing.T) {
 			return answer.StatusCode == http.StatusOK
 		}
 		_, short := grant(time.Now().Add(month))
+		unused, silent := grant(time.Now().Add(month))
 		revoked, taken := grant(time.Now().Add(6 * month))
 		_, long := grant(time.Now().Add(6 * month))
 		g.must(owner.RevokeGrant(t.Context(), revoked))
@@ -122,6 +124,11 @@ func TestClockJump(t *testing.T) {
 		if n := len(runs(garden)); n != 2 {
 			t.Errorf("%d runs for the turns of two months", n)
 		}
+		g.until("the end of an unused grant is noticed", func() bool {
+			ended, err := g.st.Grant(t.Context(), unused)
+			g.must(err)
+			return ended.RevokedAt != nil
+		})
 		// A process that died while the clock was wrong.
 		start := store.RunStart{RunID: "run_dead", ConnectionID: "cin_dead", ConnectorID: "garden", Holder: "dead",
 			Trigger: store.TriggerManual, TTL: time.Minute, Streams: []store.StreamSpec{{Name: "beds"}}}
@@ -130,7 +137,13 @@ func TestClockJump(t *testing.T) {
 		ask("cin_dead")
 
 		jump(0)
-		access("back again", true)
+		access("back again", false)
+		if reads(silent) {
+			t.Error("a grant that had expired while its client was silent can be read again")
+		}
+		if shown, err := owner.Grant(t.Context(), unused); err != nil || shown.Status != "expired" || shown.RevokedAt != nil {
+			t.Errorf("the owner sees the expired grant as %+v, %v", shown, err)
+		}
 		g.must(os.Remove(filepath.Join(g.dir, "meadow", "hold")))
 		g.until("the run that went on ends", succeeded("cin_meadow", 1))
 		g.until("the dead lease is brought back", func() bool {

@@ -5,9 +5,9 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/pdpp-go/pdpp/internal/keep/credential"
 	"github.com/pdpp-go/pdpp/internal/owner/service"
 	"github.com/pdpp-go/pdpp/internal/owner/thumbnail"
+	"github.com/pdpp-go/pdpp/internal/storage/credential"
 )
 
 const (

@@ -4,8 +4,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/pdpp-go/pdpp/internal/keep/store"
 	"github.com/pdpp-go/pdpp/internal/slice"
+	"github.com/pdpp-go/pdpp/internal/storage/store"
 )
 
 // The server hides what an owner deletes, and removes it for good when the seven days are over and not before.
@@ -24,12 +24,12 @@ func TestDeletionIsPurgedInTime(t *testing.T) {
 				EmittedAt: "2026-01-02T03:04:05Z"}}}, now)
 		g.must(err)
 		g.must(g.st.FinishRun(g.t.Context(), l, store.RunOutcome{Status: store.RunSucceeded}, now))
-		g.must(g.st.AskDeletion(g.t.Context(),
+		g.must(g.st.RequestDeletion(g.t.Context(),
 			store.Deletion{ID: "d", DeletionScope: store.DeletionScope{Kind: store.DeleteStream, ConnectionID: "beds",
 				Stream: "beds"},
 				AskedAt: now, PurgeAfter: now.Add(week)}))
 		// It comes after the first one, so that the first one's turn is over when it is removed.
-		g.must(g.st.AskDeletion(g.t.Context(),
+		g.must(g.st.RequestDeletion(g.t.Context(),
 			store.Deletion{ID: "sooner", DeletionScope: store.DeletionScope{Kind: store.DeleteRange, ConnectionID: "beds",
 				Until: "2001"},
 				AskedAt: now, PurgeAfter: now.Add(time.Hour)}))
@@ -49,8 +49,9 @@ func TestDeletionIsPurgedInTime(t *testing.T) {
 		g.until("it is removed for good", func() bool { return state("d") == store.DeletionPurged })
 		d, err := g.st.Deletion(t.Context(), "d")
 		g.must(err)
-		changes, err := g.st.Changes(t.Context(), store.RecordQuery{Part: store.Part{ConnectionID: "beds", Stream: "beds"},
-			Limit: 10})
+		changes, err := g.st.Changes(t.Context(),
+			store.RecordQuery{AccessFilter: store.AccessFilter{ConnectionID: "beds", Stream: "beds"},
+				Limit: 10})
 		g.must(err)
 		if d.Purged != 1 || d.EndedAt == nil || len(changes) != 0 {
 			t.Errorf("%+v, left: %+v", d, changes)

@@ -27,7 +27,7 @@ type operation struct {
 func operations(t *testing.T) (all []operation) {
 	t.Helper()
 	w := httptest.NewRecorder()
-	server.OpenAPI().ServeHTTP(w, httptest.NewRequest("GET", "/openapi.json", nil))
+	server.OpenAPI().Handle(w, httptest.NewRequest("GET", "/openapi.json", nil))
 	var doc struct {
 		Paths map[string]map[string]struct {
 			Security *[]any `json:"security"`
@@ -92,7 +92,8 @@ func TestADevicesTokenOpensItsOwnAlone(t *testing.T) {
 		mine, other := enrol("Desk"), enrol("Attic")
 		const ours = wire.Root + "/{device}/"
 		fill := func(path, device, source string) string {
-			return strings.NewReplacer("{device}", device, "{source}", source, "{connection}", mine.ConnectorInstanceID, "{id}", mine.ConnectorInstanceID, "{stream}", "letters", "{key}", "k").Replace(path)
+			return strings.NewReplacer("{device}", device, "{source}", source, "{connection}", mine.ConnectorInstanceID, "{id}",
+				mine.ConnectorInstanceID, "{stream}", "letters", "{key}", "k").Replace(path)
 		}
 		var open int
 		for _, op := range operations(t) {
@@ -112,16 +113,20 @@ func TestADevicesTokenOpensItsOwnAlone(t *testing.T) {
 				continue
 			}
 			open++
-			if status, answer := ask(op.method, fill(op.path, other.DeviceID, other.SourceInstanceID), mine.DeviceToken, struct{}{}); status != http.StatusForbidden {
+			if status, answer := ask(op.method, fill(op.path, other.DeviceID, other.SourceInstanceID), mine.DeviceToken,
+				struct{}{}); status != http.StatusForbidden {
 				t.Errorf("%s %s of another device: %d: %s", op.method, op.path, status, answer)
 			}
 			if strings.Contains(op.path, "{source}") {
-				if status, answer := ask(op.method, fill(op.path, mine.DeviceID, other.SourceInstanceID), mine.DeviceToken, struct{}{}); status != http.StatusNotFound {
+				if status, answer := ask(op.method, fill(op.path, mine.DeviceID, other.SourceInstanceID), mine.DeviceToken,
+					struct{}{}); status != http.StatusNotFound {
 					t.Errorf("%s %s of another's source: %d: %s", op.method, op.path, status, answer)
 				}
 			}
-			for token, want := range map[string]int{ownerToken: http.StatusForbidden, "pdpp_gt_" + strings.Repeat("A", 52): http.StatusForbidden, "": http.StatusUnauthorized} {
-				if status, answer := ask(op.method, fill(op.path, mine.DeviceID, mine.SourceInstanceID), token, struct{}{}); status != want {
+			for token, want := range map[string]int{ownerToken: http.StatusForbidden, "pdpp_gt_" +
+				strings.Repeat("A", 52): http.StatusForbidden, "": http.StatusUnauthorized} {
+				if status, answer := ask(op.method, fill(op.path, mine.DeviceID, mine.SourceInstanceID), token,
+					struct{}{}); status != want {
 					t.Errorf("%s %s with a token %.8s: %d: %s", op.method, op.path, token, status, answer)
 				}
 			}
@@ -129,8 +134,11 @@ func TestADevicesTokenOpensItsOwnAlone(t *testing.T) {
 		if open < 8 {
 			t.Errorf("a device has %d addresses", open)
 		}
-		for _, page := range []string{"/", "/devices", "/settings", "/records", "/grants", "/audit", "/runs", "/add", "/events"} {
-			if status, _ := ask("GET", page, mine.DeviceToken, nil); status != http.StatusSeeOther && status != http.StatusUnauthorized {
+		for _, page := range []string{"/", "/settings/devices", "/settings", "/complete", "/sharing", "/sharing/reads",
+			"/runs", "/sources/add",
+			"/sources/events"} {
+			if status, _ := ask("GET", page, mine.DeviceToken, nil); status != http.StatusSeeOther &&
+				status != http.StatusUnauthorized {
 				t.Errorf("the page %s answers %d", page, status)
 			}
 		}
@@ -159,7 +167,8 @@ func TestADevicesTokenOpensItsOwnAlone(t *testing.T) {
 		theirs := &wire.Client{BaseURL: base, DeviceID: other.DeviceID, Token: other.DeviceToken}
 		_, err = theirs.SelfRevoke(t.Context())
 		g.must(err)
-		if status, _ := ask("POST", fill(ours+"self-revoke", other.DeviceID, ""), other.DeviceToken, nil); status != http.StatusUnauthorized {
+		if status, _ := ask("POST", fill(ours+"self-revoke", other.DeviceID, ""), other.DeviceToken,
+			nil); status != http.StatusUnauthorized {
 			t.Errorf("a second self-revoke answers %d", status)
 		}
 	})

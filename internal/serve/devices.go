@@ -13,8 +13,9 @@ import (
 
 // deviceRoutes is what devices are answered by, until ctx ends.
 func (s *process) deviceRoutes(ctx context.Context, connectors catalog.Finder) deviceapi.Config {
-	c := deviceapi.Config{Store: s.Store, Connectors: connectors, Strangers: s.Auth.Strangers(), Audit: s.Audit, Now: s.Now, Log: s.Log, Ending: ctx.Done()}
-	if place, takes := s.Blobs.Place.(blob.Uploads); takes {
+	c := deviceapi.Config{Store: s.Store, Connectors: connectors, Strangers: s.Auth.Strangers(), Audit: s.Audit,
+		Now: s.Now, Log: s.Log, Ending: ctx.Done()}
+	if place, takes := s.Blobs.Place.(blob.UploadStorage); takes {
 		c.Blobs, c.Uploads, c.BlobBytes = s.Blobs.Place, place, s.Blobs.Each
 	}
 	if s.Database.Postgres == nil && s.Home != "" {
@@ -30,9 +31,8 @@ func (s *process) deviceRoutes(ctx context.Context, connectors catalog.Finder) d
 // laptop sleeps at night; one that is silent for a day and a half is not asleep.
 const deviceSilence = 36 * time.Hour
 
-// reportDevices says whether the devices serve anybody at all. A silent device is
-// the matter of its own connections; it is the runtime's only when every
-// connection depends on devices, and all of them are silent.
+// reportDevices reports whether the devices work. A silent device is a problem of its own connections. It is the
+// runtime's only if every connection depends on devices and all of them are silent.
 func (s *process) reportDevices(ctx context.Context, now time.Time) error {
 	devices, err := s.Store.ListDevices(ctx)
 	if err != nil || len(devices) == 0 {
@@ -40,7 +40,8 @@ func (s *process) reportDevices(ctx context.Context, now time.Time) error {
 	}
 	heard := false
 	for _, d := range devices {
-		heard = heard || d.Status == evidence.StatusActive && d.LastHeartbeatAt != nil && now.Sub(*d.LastHeartbeatAt) < deviceSilence
+		heard = heard || d.Status == evidence.StatusActive && d.LastHeartbeatAt != nil &&
+			now.Sub(*d.LastHeartbeatAt) < deviceSilence
 	}
 	c := evidence.Component{Name: "collector", Status: evidence.ProbeOK, At: now}
 	if !heard && !s.deviceless.others(now) {
@@ -49,16 +50,16 @@ func (s *process) reportDevices(ctx context.Context, now time.Time) error {
 	return s.Store.PutComponent(ctx, c)
 }
 
-// devicelessSeen remembers when a connection was last seen that collects without a
-// device. Every connection is looked at now and then, so that nobody has to list
-// them all.
+// devicelessSeen remembers when a connection without a device was last seen. Every connection is checked
+// periodically, so no list of all is needed.
 type devicelessSeen struct{ seen time.Time }
 
 // devicelessHolds is longer than any connection goes without a check.
 const devicelessHolds = time.Hour
 
 // Check belongs to the passes, which follow one another.
-func (c *devicelessSeen) Check(_ context.Context, page []evidence.Evidence, now time.Time) (map[string]time.Time, error) {
+func (c *devicelessSeen) Check(_ context.Context, page []evidence.Evidence, now time.Time) (map[string]time.Time,
+	error) {
 	for i := range page {
 		if page[i].Connection.Status == evidence.StatusActive && !page[i].LocalDevice() {
 			c.seen = now

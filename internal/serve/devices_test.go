@@ -6,9 +6,9 @@ import (
 	"time"
 
 	"github.com/pdpp-go/pdpp/internal/judge/evidence"
-	"github.com/pdpp-go/pdpp/internal/keep/store"
-	"github.com/pdpp-go/pdpp/internal/keep/store/sqlite"
-	"github.com/pdpp-go/pdpp/internal/keep/store/sqlite/sqlitetest"
+	"github.com/pdpp-go/pdpp/internal/storage/store"
+	"github.com/pdpp-go/pdpp/internal/storage/store/sqlite"
+	"github.com/pdpp-go/pdpp/internal/storage/store/sqlite/sqlitetest"
 	"github.com/pdpp-go/pdpp/internal/view"
 )
 
@@ -27,7 +27,8 @@ func TestSilentDevices(t *testing.T) {
 		"silent, and others run": {ago(40 * time.Hour), true, false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			st, err := sqlite.Open(t.Context(), sqlitetest.Fresh(t, filepath.Join(t.TempDir(), "pdpp.db")), sqlite.Options{})
+			st, err := sqlite.Open(t.Context(), sqlitetest.NewDatabase(t, filepath.Join(t.TempDir(), "pdpp.db")),
+				sqlite.Options{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -36,7 +37,8 @@ func TestSilentDevices(t *testing.T) {
 			if err := s.reportDevices(t.Context(), noon); err != nil {
 				t.Fatal(err)
 			}
-			err = st.PutDevice(t.Context(), store.Device{ID: "dexp_fern", DisplayName: "Fern", Status: evidence.StatusActive, LastHeartbeatAt: c.heard, CreatedAt: noon, UpdatedAt: noon})
+			err = st.PutDevice(t.Context(), store.Device{ID: "dexp_fern", DisplayName: "Fern", Status: evidence.StatusActive,
+				LastHeartbeatAt: c.heard, CreatedAt: noon, UpdatedAt: noon})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -44,7 +46,8 @@ func TestSilentDevices(t *testing.T) {
 			if c.others {
 				kind = "account"
 			}
-			page := []evidence.Evidence{{Connection: evidence.Connection{ID: "cin_fern", Status: evidence.StatusActive, SourceKind: kind}}}
+			page := []evidence.Evidence{{Connection: evidence.Connection{ID: "cin_fern", Status: evidence.StatusActive,
+				SourceKind: kind}}}
 			if _, err := s.deviceless.Check(t.Context(), page, noon); err != nil {
 				t.Fatal(err)
 			}

@@ -7,14 +7,16 @@ import (
 	"testing"
 	"time"
 
-	"github.com/pdpp-go/pdpp/internal/keep/store"
+	"github.com/pdpp-go/pdpp/internal/storage/store"
 	"github.com/pdpp-go/pdpp/internal/web/auth"
 )
 
 const shellsManifest = `{"protocol_version":"0.1.0","connector_id":"shells","version":"0.1.0","display_name":"Shells",
 "runtime_requirements":{"bindings":{"filesystem":{"required":true}}},
-"setup":{"modality":"manual_or_upload","manual_or_upload":{"label":"Shells","accepted_file_extensions":[".txt"],"import_dir_env_var":"SHELLS_DIR"}},
-"streams":[{"name":"shells","semantics":"mutable_state","checkpoint":"slice","primary_key":"id","schema":{"type":"object","properties":{"id":{"type":"string"}}}}]}`
+"setup":{"modality":"manual_or_upload","manual_or_upload":{"label":"Shells","accepted_file_extensions":[".txt"],` +
+	`"import_dir_env_var":"SHELLS_DIR"}},
+"streams":[{"name":"shells","semantics":"mutable_state","checkpoint":"slice","primary_key":"id",` +
+	`"schema":{"type":"object","properties":{"id":{"type":"string"}}}}]}`
 
 // shellsConnector brings the names in its files.
 const shellsConnector = `#!/bin/sh

@@ -6,7 +6,7 @@ import (
 
 	"github.com/pdpp-go/pdpp/internal/judge/health"
 	"github.com/pdpp-go/pdpp/internal/judge/verdict"
-	"github.com/pdpp-go/pdpp/internal/keep/store"
+	"github.com/pdpp-go/pdpp/internal/storage/store"
 )
 
 // refusingConnector is a real process that ends with the failure that follows the
@@ -46,23 +46,27 @@ func TestCredentialFaultBlocks(t *testing.T) {
 			})
 			c := g.seen(code)
 			condition := c.Health.Condition(health.CredentialsValid)
-			if condition.Status != health.False || condition.Severity != health.BlockedSeverity || condition.Reason != "credential_rejected" ||
+			if condition.Status != health.False || condition.Severity != health.BlockedSeverity ||
+				condition.Reason != "credential_rejected" ||
 				condition.ReasonCode == "" || condition.Message == "" || condition.Origin == "" || condition.ObservedAt == nil ||
 				condition.Remediation == nil || condition.Remediation.Action != health.RefreshCredentials {
 				t.Errorf("%s: condition %+v", code, condition)
 			}
 			v := c.Verdict
-			if c.Health.State != health.Blocked || v.Channel != verdict.Attention || len(v.RequiredActions) == 0 || v.RequiredActions[0].Kind != verdict.Reauth {
+			if c.Health.State != health.Blocked || v.Channel != verdict.Attention || len(v.RequiredActions) == 0 ||
+				v.RequiredActions[0].Kind != verdict.Reauth {
 				t.Errorf("%s: %s, %+v", code, c.Health.State, v)
 			}
-			if kept, err := g.st.Credential(t.Context(), code); err != nil || kept.Status != store.CredentialRejected || kept.RejectionReason != code {
+			if kept, err := g.st.Credential(t.Context(), code); err != nil || kept.Status != store.CredentialRejected ||
+				kept.RejectionReason != code {
 				t.Errorf("%s: the stored credential is %s for %q, %v", code, kept.Status, kept.RejectionReason, err)
 			}
 			if runs, err := g.st.ListRuns(t.Context(), store.RunQuery{ConnectionID: code}); err != nil || len(runs) != 1 {
 				t.Errorf("%s: %d runs, %v", code, len(runs), err)
 			}
 		}
-		if c := g.seen(passing); c.Health.State == health.Blocked || c.Health.Condition(health.CredentialsValid).Status == health.False {
+		if c := g.seen(passing); c.Health.State == health.Blocked ||
+			c.Health.Condition(health.CredentialsValid).Status == health.False {
 			t.Errorf("%s: %s, %+v", passing, c.Health.State, c.Health.Condition(health.CredentialsValid))
 		}
 	})

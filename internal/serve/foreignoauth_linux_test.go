@@ -12,16 +12,20 @@ import (
 	"testing"
 	"time"
 
-	"github.com/pdpp-go/pdpp/internal/keep/credential"
-	"github.com/pdpp-go/pdpp/internal/keep/store"
+	"github.com/pdpp-go/pdpp/internal/storage/credential"
+	"github.com/pdpp-go/pdpp/internal/storage/store"
 )
 
 // courierManifest is that of a foreign connector with a sign-in at a provider.
-const courierManifest = `{"protocol_version":"0.1.0","connector_id":"courier","version":"1.0.0","display_name":"Courier",
-"setup":{"modality":"provider_auth","deployment_config":["COURIER_APP","COURIER_SECRET"],"oauth":{"authorize_url":"TOKENS","token_url":"TOKENS",
+const courierManifest = `{"protocol_version":"0.1.0","connector_id":"courier","version":"1.0.0",` +
+	`"display_name":"Courier",
+"setup":{"modality":"provider_auth","deployment_config":["COURIER_APP","COURIER_SECRET"],` +
+	`"oauth":{"authorize_url":"TOKENS","token_url":"TOKENS",
  "access_token_env":"COURIER_TOKEN","client_id_env":"COURIER_APP","client_secret_env":"COURIER_SECRET"}},
-"capabilities":{"refresh_policy":{"recommended_mode":"automatic","rationale":"It is cheap.","maximum_staleness_seconds":86400}},
-"streams":[{"name":"letters","semantics":"mutable_state","primary_key":"id","required":true,"schema":{"type":"object","properties":{"id":{"type":"string"}}}}]}`
+"capabilities":{"refresh_policy":{"recommended_mode":"automatic","rationale":"It is cheap.",` +
+	`"maximum_staleness_seconds":86400}},
+"streams":[{"name":"letters","semantics":"mutable_state","primary_key":"id","required":true,` +
+	`"schema":{"type":"object","properties":{"id":{"type":"string"}}}}]}`
 
 // courierConnector tries to change what the server reads of it, keeps a file where it may, and asks for
 // a fresh token. It counts as its records what it was able to change.
@@ -118,7 +122,7 @@ func TestTokensGoWhereTheOwnerConfirmed(t *testing.T) {
 			t.Fatalf("the run %s: %s", runs[0].Status, runs[0].Error)
 		}
 		page, err := g.st.ListRecords(t.Context(),
-			store.RecordQuery{Part: store.Part{ConnectionID: "cin_courier", Stream: "letters"}, Limit: 100})
+			store.RecordQuery{AccessFilter: store.AccessFilter{ConnectionID: "cin_courier", Stream: "letters"}, Limit: 100})
 		g.must(err)
 		var changed []string
 		for _, r := range page {

@@ -21,20 +21,23 @@ import (
 	"github.com/pdpp-go/pdpp/internal/collect/launch"
 	"github.com/pdpp-go/pdpp/internal/judge/attention"
 	"github.com/pdpp-go/pdpp/internal/judge/evidence"
-	"github.com/pdpp-go/pdpp/internal/keep/credential"
-	"github.com/pdpp-go/pdpp/internal/keep/store"
-	"github.com/pdpp-go/pdpp/internal/keep/store/sqlite"
-	"github.com/pdpp-go/pdpp/internal/keep/store/sqlite/sqlitetest"
 	"github.com/pdpp-go/pdpp/internal/schedule/scheduler"
+	"github.com/pdpp-go/pdpp/internal/storage/credential"
+	"github.com/pdpp-go/pdpp/internal/storage/store"
+	"github.com/pdpp-go/pdpp/internal/storage/store/sqlite"
+	"github.com/pdpp-go/pdpp/internal/storage/store/sqlite/sqlitetest"
 	"github.com/pdpp-go/pdpp/internal/view"
 	"github.com/pdpp-go/pdpp/manifest"
 )
 
 const gardenManifest = `{"protocol_version":"0.1.0","connector_id":"garden","version":"1.0.0","display_name":"Garden",
 "runtime_requirements":{"bindings":{"network":{"required":true}}},
-"setup":{"modality":"static_secret","credential_capture":{"kind":"access_token","fields":[{"name":"token","label":"Token","type":"password","required":true,"secret":true,"env":["GARDEN_TOKEN"]}]}},
-"capabilities":{"refresh_policy":{"recommended_mode":"automatic","rationale":"It is cheap.","maximum_staleness_seconds":86400}},
-"streams":[{"name":"beds","semantics":"mutable_state","primary_key":"id","required":true,"schema":{"type":"object","properties":{"id":{"type":"string"}}}}]}`
+"setup":{"modality":"static_secret","credential_capture":{"kind":"access_token","fields":[{"name":"token",` +
+	`"label":"Token","type":"password","required":true,"secret":true,"env":["GARDEN_TOKEN"]}]}},
+"capabilities":{"refresh_policy":{"recommended_mode":"automatic","rationale":"It is cheap.",` +
+	`"maximum_staleness_seconds":86400}},
+"streams":[{"name":"beds","semantics":"mutable_state","primary_key":"id","required":true,"schema":{"type":"object",` +
+	`"properties":{"id":{"type":"string"}}}}]}`
 
 // gardenConnector is a real process that knows one good token.
 const gardenConnector = `#!/bin/sh
@@ -74,7 +77,7 @@ func newPlot(t *testing.T) *plot {
 	home := t.TempDir()
 	p := &plot{t: t, home: home, key: credential.NewKey(), passing: make(chan struct{}, 1)}
 	var err error
-	p.st, err = sqlite.Open(t.Context(), sqlitetest.Fresh(t, filepath.Join(home, "pdpp.db")), sqlite.Options{})
+	p.st, err = sqlite.Open(t.Context(), sqlitetest.NewDatabase(t, filepath.Join(home, "pdpp.db")), sqlite.Options{})
 	p.must(err)
 	p.view = view.View{Reader: p.st, Now: time.Now}
 	dir := filepath.Join(home, "connectors", "garden")
@@ -84,7 +87,8 @@ func newPlot(t *testing.T) *plot {
 	generation, err := p.st.PutManifest(t.Context(), "garden", []byte(gardenManifest), time.Now())
 	p.must(err)
 	p.must(p.st.CreateConnection(t.Context(), store.Connection{ID: garden, ConnectorID: "garden", DisplayName: "Garden",
-		Status: store.ConnectionActive, SourceKind: store.SourceAccount, ManifestGeneration: generation, CreatedAt: time.Now(), UpdatedAt: time.Now()}))
+		Status: store.ConnectionActive, SourceKind: store.SourceAccount, ManifestGeneration: generation,
+		CreatedAt: time.Now(), UpdatedAt: time.Now()}))
 	confirmed(t, p.st, filepath.Join(home, "connectors"), "garden")
 	p.must(p.st.PutTarget(t.Context(), store.PushTarget{ID: "hook", Kind: store.TargetWebhook, Label: "Hook",
 		Endpoint: "https://hook.lantern.example/pdpp", CreatedAt: time.Now()}))
@@ -93,9 +97,11 @@ func newPlot(t *testing.T) *plot {
 	go func() {
 		done <- Run(ctx, Config{
 			Role: All, Store: p.st, Database: scheduler.Database{SQLite: p.st.(interface{ Writer() *sql.DB }).Writer()},
-			Worker: store.Worker{ID: "w1", Host: "plot", Capabilities: []string{"network"}}, Connectors: catalog.Catalog{Dir: filepath.Join(home, "connectors")},
-			Bindings: map[string]jsontext.Value{"network": jsontext.Value("{}")}, Key: p.key,
-			HTTP: &http.Client{Transport: p}, Log: slog.New(slog.NewTextHandler(p, &slog.HandlerOptions{Level: slog.LevelWarn})), Now: p.now,
+			Worker:     store.Worker{ID: "w1", Host: "plot", Capabilities: []string{"network"}},
+			Connectors: catalog.Catalog{Dir: filepath.Join(home, "connectors")},
+			Bindings:   map[string]jsontext.Value{"network": jsontext.Value("{}")}, Key: p.key,
+			HTTP: &http.Client{Transport: p}, Log: slog.New(slog.NewTextHandler(p, &slog.HandlerOptions{Level: slog.LevelWarn})),
+			Now: p.now,
 		})
 	}()
 	p.stop = func() {
@@ -106,7 +112,7 @@ func newPlot(t *testing.T) *plot {
 	return p
 }
 
-// confirmed gives the owner's word for a connector, as adding it on the page does.
+// confirmed confirms a connector for the owner, like adding it on the page.
 func confirmed(t *testing.T, st store.Store, dir, name string) {
 	t.Helper()
 	c, err := catalog.Catalog{Dir: dir}.Find(t.Context(), name)
@@ -155,7 +161,7 @@ func (p *plot) Write(line []byte) (int, error) {
 	return p.log.Write(line)
 }
 
-// warned gives what the server's log warns of.
+// warned returns the warnings of the server's log.
 func (p *plot) warned() string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -169,14 +175,16 @@ func (p *plot) credential(token string) {
 	p.must(err)
 	values, err := credential.NewValues(m, map[string]string{"GARDEN_TOKEN": token})
 	p.must(err)
-	p.must(p.st.PutCredential(p.t.Context(), store.Credential{ConnectionID: garden, Kind: "access_token", Sealed: values.SealFor(p.key, garden),
+	p.must(p.st.PutCredential(p.t.Context(), store.Credential{ConnectionID: garden, Kind: "access_token",
+		Sealed:      values.SealFor(p.key, garden),
 		Fingerprint: p.key.FingerprintOf(values), Status: store.CredentialActive, CapturedAt: time.Now()}))
 }
 
 func (p *plot) schedule(every time.Duration, enabled bool) {
 	p.t.Helper()
-	p.must(p.st.PutSchedule(p.t.Context(), store.Schedule{ConnectionID: garden, IntervalSeconds: int64(every / time.Second), Enabled: enabled,
-		CreatedAt: time.Now(), UpdatedAt: time.Now()}))
+	p.must(p.st.PutSchedule(p.t.Context(),
+		store.Schedule{ConnectionID: garden, IntervalSeconds: int64(every / time.Second), Enabled: enabled,
+			CreatedAt: time.Now(), UpdatedAt: time.Now()}))
 }
 
 func (p *plot) verdict() view.Connection {
@@ -186,7 +194,7 @@ func (p *plot) verdict() view.Connection {
 	return c.Connection
 }
 
-// runs gives the triggers and endings of all runs, the oldest first.
+// runs returns the triggers and results of all runs, the oldest first.
 func (p *plot) runs() string {
 	p.t.Helper()
 	all, err := p.st.ListRuns(p.t.Context(), store.RunQuery{ConnectionID: garden, Limit: 1000})
@@ -198,7 +206,7 @@ func (p *plot) runs() string {
 	return strings.Join(out, ", ")
 }
 
-func (p *plot) records() []attention.Record {
+func (p *plot) records() []attention.AttentionRecord {
 	p.t.Helper()
 	all, err := p.st.Attention(p.t.Context(), store.AttentionQuery{All: true})
 	p.must(err)
@@ -224,8 +232,7 @@ func (p *plot) evidence() evidence.Evidence {
 	return found[0]
 }
 
-// now is the server's clock. Every pass asks it, which tells that the server has
-// got a step further.
+// now is the server's clock. Every pass reads it, which shows that the server has advanced.
 func (p *plot) now() time.Time {
 	select {
 	case p.passing <- struct{}{}:

@@ -4,9 +4,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/pdpp-go/pdpp/internal/keep/store"
 	"github.com/pdpp-go/pdpp/internal/owner/api"
 	"github.com/pdpp-go/pdpp/internal/owner/service"
+	"github.com/pdpp-go/pdpp/internal/storage/store"
 	"github.com/pdpp-go/pdpp/protocol"
 )
 
@@ -45,7 +45,8 @@ func TestParkedQuestionEndsWithItsGrant(t *testing.T) {
 				}
 				g.until("a run is parked", func() bool { return len(open()) == 1 })
 				q := open()[0]
-				if q.Kind != protocol.AskMissingCredentials || q.ExpiresAt == nil || !q.ExpiresAt.Equal(grant.ExpiresAt.Truncate(time.Microsecond)) {
+				if q.Kind != protocol.AskMissingCredentials || q.ExpiresAt == nil ||
+					!q.ExpiresAt.Equal(grant.ExpiresAt.Truncate(time.Microsecond)) {
 					t.Errorf("%s is open until %v, want %v", q.Kind, q.ExpiresAt, grant.ExpiresAt)
 				}
 				end(t, g, web, grant.ID)

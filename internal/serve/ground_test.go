@@ -14,13 +14,13 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/pdpp-go/pdpp/internal/collect/catalog"
-	"github.com/pdpp-go/pdpp/internal/keep/credential"
-	"github.com/pdpp-go/pdpp/internal/keep/store"
-	"github.com/pdpp-go/pdpp/internal/keep/store/postgres"
-	"github.com/pdpp-go/pdpp/internal/keep/store/postgres/postgrestest"
-	"github.com/pdpp-go/pdpp/internal/keep/store/sqlite"
-	"github.com/pdpp-go/pdpp/internal/keep/store/sqlite/sqlitetest"
 	"github.com/pdpp-go/pdpp/internal/schedule/scheduler"
+	"github.com/pdpp-go/pdpp/internal/storage/credential"
+	"github.com/pdpp-go/pdpp/internal/storage/store"
+	"github.com/pdpp-go/pdpp/internal/storage/store/postgres"
+	"github.com/pdpp-go/pdpp/internal/storage/store/postgres/postgrestest"
+	"github.com/pdpp-go/pdpp/internal/storage/store/sqlite"
+	"github.com/pdpp-go/pdpp/internal/storage/store/sqlite/sqlitetest"
 	"github.com/pdpp-go/pdpp/internal/view"
 	"github.com/pdpp-go/pdpp/manifest"
 )
@@ -44,14 +44,14 @@ func onBoth(t *testing.T, arrange func(*ground), test func(t *testing.T, g *grou
 	type opener = func() (store.Store, error)
 	for name, prepare := range map[string]func(*testing.T) (opener, func(store.Store) scheduler.Database){
 		"sqlite": func(t *testing.T) (opener, func(store.Store) scheduler.Database) {
-			path := sqlitetest.Fresh(t, filepath.Join(t.TempDir(), "pdpp.db"))
+			path := sqlitetest.NewDatabase(t, filepath.Join(t.TempDir(), "pdpp.db"))
 			return func() (store.Store, error) { return sqlite.Open(t.Context(), path, sqlite.Options{}) },
 				func(st store.Store) scheduler.Database {
 					return scheduler.Database{SQLite: st.(interface{ Writer() *sql.DB }).Writer()}
 				}
 		},
 		"postgres": func(t *testing.T) (opener, func(store.Store) scheduler.Database) {
-			url := postgrestest.Fresh(t)
+			url := postgrestest.NewDatabase(t)
 			pool, err := pgxpool.New(t.Context(), url)
 			if err != nil {
 				t.Fatal(err)
@@ -67,11 +67,14 @@ func onBoth(t *testing.T, arrange func(*ground), test func(t *testing.T, g *grou
 			if err != nil {
 				t.Fatal(err)
 			}
-			g := &ground{t: t, dir: t.TempDir(), st: st, key: credential.NewKey(), passing: make(chan struct{}, 1), another: open}
+			g := &ground{t: t, dir: t.TempDir(), st: st, key: credential.NewKey(), passing: make(chan struct{}, 1),
+				another: open}
 			g.config = Config{
-				Role: All, Store: st, Database: queue(st), Connectors: catalog.Catalog{Dir: g.dir}, Key: g.key, Log: slog.New(slog.DiscardHandler), Now: g.now,
-				Worker:   store.Worker{ID: "w1", Host: "ground", Capabilities: []string{"network", "local"}},
-				Bindings: map[string]jsontext.Value{"network": jsontext.Value("{}"), "filesystem": jsontext.Value("{}"), "browser": jsontext.Value("{}")},
+				Role: All, Store: st, Database: queue(st), Connectors: catalog.Catalog{Dir: g.dir}, Key: g.key,
+				Log: slog.New(slog.DiscardHandler), Now: g.now,
+				Worker: store.Worker{ID: "w1", Host: "ground", Capabilities: []string{"network", "local"}},
+				Bindings: map[string]jsontext.Value{"network": jsontext.Value("{}"), "filesystem": jsontext.Value("{}"),
+					"browser": jsontext.Value("{}")},
 			}
 			arrange(g)
 			ctx, stop := context.WithCancel(t.Context())
@@ -134,7 +137,8 @@ func (g *ground) connect(id, connector string) {
 	generation, err := g.st.PutManifest(g.t.Context(), connector, body, now)
 	g.must(err)
 	g.must(g.st.CreateConnection(g.t.Context(), store.Connection{ID: id, ConnectorID: connector, DisplayName: id,
-		Status: store.ConnectionActive, SourceKind: store.SourceAccount, ManifestGeneration: generation, CreatedAt: now, UpdatedAt: now}))
+		Status: store.ConnectionActive, SourceKind: store.SourceAccount, ManifestGeneration: generation, CreatedAt: now,
+		UpdatedAt: now}))
 	confirmed(g.t, g.st, g.dir, connector)
 }
 
@@ -146,13 +150,15 @@ func (g *ground) credential(id, connector string, variables map[string]string) {
 	g.must(err)
 	values, err := credential.NewValues(m, variables)
 	g.must(err)
-	g.must(g.st.PutCredential(g.t.Context(), store.Credential{ConnectionID: id, Kind: "access_token", Sealed: values.SealFor(g.key, id),
-		Fingerprint: g.key.FingerprintOf(values), Status: store.CredentialActive, CapturedAt: time.Now()}))
+	g.must(g.st.PutCredential(g.t.Context(),
+		store.Credential{ConnectionID: id, Kind: "access_token", Sealed: values.SealFor(g.key, id),
+			Fingerprint: g.key.FingerprintOf(values), Status: store.CredentialActive, CapturedAt: time.Now()}))
 }
 
 func (g *ground) schedule(id string, every time.Duration) {
 	g.t.Helper()
-	g.must(g.st.PutSchedule(g.t.Context(), store.Schedule{ConnectionID: id, IntervalSeconds: int64(every / time.Second), Enabled: true,
+	g.must(g.st.PutSchedule(g.t.Context(), store.Schedule{ConnectionID: id, IntervalSeconds: int64(every / time.Second),
+		Enabled:   true,
 		CreatedAt: time.Now(), UpdatedAt: time.Now()}))
 }
 

@@ -34,7 +34,7 @@ func TestHostileFilesOfADevice(t *testing.T) {
 		g.must(err)
 		guard = auth.New(auth.Config{Store: g.st, Now: time.Now, HashCost: auth.HashCost{MemoryKiB: 8, Passes: 1}})
 		g.config.Auth = guard
-		g.config.Blobs = launch.Blobs{Place: blob.Folder{Dir: t.TempDir()}, Each: 1000, Run: -1, All: -1}
+		g.config.Blobs = launch.Blobs{Place: blob.FolderStorage{Dir: t.TempDir()}, Each: 1000, Run: -1, All: -1}
 		m := needing("letters", `{"bindings":{"filesystem":{"required":true}}}`)
 		g.install("letters", strings.Replace(m, `"properties":{`,
 			`"properties":{"scan":{"type":"integer"},"title":{"type":"string"},`, 1), surveyor)
@@ -99,15 +99,16 @@ func TestHostileFilesOfADevice(t *testing.T) {
 			}
 			return resp, string(body)
 		}
-		list := "/records?connection=" + url.QueryEscape(in.ConnectorInstanceID) + "&stream=beds"
-		for _, path := range []string{"/", "/devices", "/devices/" + in.DeviceID, "/connections/" + in.ConnectorInstanceID,
-			list, "/records/files", "/records?q=alert"} {
+		list := "/search?connection=" + url.QueryEscape(in.ConnectorInstanceID) + "&stream=beds"
+		for _, path := range []string{"/", "/settings/devices", "/settings/devices/" + in.DeviceID,
+			"/sources/" + in.ConnectorInstanceID,
+			list, "/photos", "/search?q=alert"} {
 			if _, body := get(path); strings.Contains(body, "<script>alert") || strings.Contains(body, "<img src=x") {
 				t.Errorf("%s has markup of a device", path)
 			}
 		}
 		for i, record := range records {
-			page := "/records/" + in.ConnectorInstanceID + "/beds/" + record.Key
+			page := "/thing/" + in.ConnectorInstanceID + "/beds/" + record.Key
 			_, body := get(page)
 			file := page + "/files/" + record.Blobs[0].SHA256
 			if strings.Contains(body, "<script>alert") || strings.Contains(body, "<img src=x") ||

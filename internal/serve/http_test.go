@@ -12,19 +12,19 @@ import (
 	"testing"
 	"time"
 
-	"github.com/pdpp-go/pdpp/internal/keep/credential"
-	"github.com/pdpp-go/pdpp/internal/keep/store"
-	"github.com/pdpp-go/pdpp/internal/keep/store/sqlite"
-	"github.com/pdpp-go/pdpp/internal/keep/store/sqlite/sqlitetest"
 	"github.com/pdpp-go/pdpp/internal/schedule/scheduler"
+	"github.com/pdpp-go/pdpp/internal/storage/credential"
+	"github.com/pdpp-go/pdpp/internal/storage/store"
+	"github.com/pdpp-go/pdpp/internal/storage/store/sqlite"
+	"github.com/pdpp-go/pdpp/internal/storage/store/sqlite/sqlitetest"
 )
 
-// Every role answers for its own health, and ends when it is told to with nothing
-// left behind.
+// Every role reports its own health, and shuts down cleanly.
 func TestRolesAnswer(t *testing.T) {
 	for _, role := range Roles {
 		t.Run(string(role), func(t *testing.T) {
-			st, err := sqlite.Open(t.Context(), sqlitetest.Fresh(t, filepath.Join(t.TempDir(), "pdpp.db")), sqlite.Options{})
+			st, err := sqlite.Open(t.Context(), sqlitetest.NewDatabase(t, filepath.Join(t.TempDir(), "pdpp.db")),
+				sqlite.Options{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -37,8 +37,9 @@ func TestRolesAnswer(t *testing.T) {
 			ready, over := make(chan struct{}), make(chan error, 1)
 			go func() {
 				over <- Run(ctx, Config{
-					Role: role, Store: st, Database: scheduler.Database{SQLite: st.(interface{ Writer() *sql.DB }).Writer()}, Listener: l,
-					Worker: store.Worker{ID: "w1", Capabilities: []string{"network"}}, Key: credential.NewKey(),
+					Role: role, Store: st, Database: scheduler.Database{SQLite: st.(interface{ Writer() *sql.DB }).Writer()},
+					Listener: l,
+					Worker:   store.Worker{ID: "w1", Capabilities: []string{"network"}}, Key: credential.NewKey(),
 					Log: slog.New(slog.DiscardHandler), Now: time.Now, Ready: func() { close(ready) },
 				})
 			}()

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/pdpp-go/pdpp/internal/judge/evidence"
-	"github.com/pdpp-go/pdpp/internal/keep/store"
+	"github.com/pdpp-go/pdpp/internal/storage/store"
 )
 
 const (
@@ -20,7 +20,7 @@ const (
 
 // verifies is a database that finds damage in itself.
 type verifies interface {
-	Verify(ctx context.Context) (checked bool, err error)
+	VerifyIntegrity(ctx context.Context) (checked bool, err error)
 }
 
 // verifyDatabase checks the whole database about once a week, while no run is active, for as long as the process
@@ -69,7 +69,7 @@ func (s *process) verifyOnce(ctx context.Context, database verifies) {
 	limited, cancel := context.WithTimeout(ctx, verifyWithin)
 	defer cancel()
 	var damage *store.FaultError
-	checked, err := database.Verify(limited)
+	checked, err := database.VerifyIntegrity(limited)
 	c := evidence.Component{Name: store.ComponentDatabase, Status: evidence.ProbeOK, At: s.Now()}
 	switch {
 	case ctx.Err() != nil || err == nil && !checked:

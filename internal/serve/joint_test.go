@@ -10,8 +10,8 @@ import (
 	"github.com/pdpp-go/pdpp/internal/view"
 )
 
-// A scheduler that is heard of no more is a fault that whoever looks at the database is
-// told: it says with every beat how soon the next one comes.
+// A scheduler that stops reporting is a fault for every reader of the database: each heartbeat states when the next
+// one is due.
 func TestSilentSchedulerIsAFault(t *testing.T) {
 	inPlot(t, func(t *testing.T, p *plot) {
 		time.Sleep(time.Minute)
@@ -35,7 +35,8 @@ func TestSilentSchedulerIsAFault(t *testing.T) {
 func TestRuntimeFaultHoldsPushesBack(t *testing.T) {
 	inPlot(t, func(t *testing.T, p *plot) {
 		tool := func(status evidence.ProbeStatus) {
-			p.must(p.st.PutComponent(t.Context(), evidence.Component{Name: "tools", Status: status, Reason: "tool_missing", At: time.Now()}))
+			p.must(p.st.PutComponent(t.Context(), evidence.Component{Name: "tools", Status: status, Reason: "tool_missing",
+				At: time.Now()}))
 		}
 		tool(evidence.ProbeFailed)
 		p.credential("spade")
@@ -56,8 +57,8 @@ func TestRuntimeFaultHoldsPushesBack(t *testing.T) {
 	})
 }
 
-// The owner says yes to the offer to switch a paused schedule on: it is on in the
-// database, and the connection collects again.
+// The owner accepts the offer to turn a paused schedule on: it is on in the database, and the connection collects
+// again.
 func TestAcceptedScheduleIsKept(t *testing.T) {
 	inPlot(t, func(t *testing.T, p *plot) {
 		p.credential("trowel")

@@ -5,10 +5,10 @@ import (
 	"time"
 
 	"github.com/pdpp-go/pdpp/internal/collect/launch"
-	"github.com/pdpp-go/pdpp/internal/keep/audit"
-	"github.com/pdpp-go/pdpp/internal/keep/store"
 	"github.com/pdpp-go/pdpp/internal/ops/metrics"
 	"github.com/pdpp-go/pdpp/internal/schedule/scheduler"
+	"github.com/pdpp-go/pdpp/internal/storage/audit"
+	"github.com/pdpp-go/pdpp/internal/storage/store"
 	"github.com/pdpp-go/pdpp/internal/view"
 )
 
@@ -22,11 +22,12 @@ func (s *process) newRecorder(ctx context.Context) *metrics.Recorder {
 		queues[i] = string(c)
 	}
 	return metrics.New(metrics.Config{
-		Version: s.Worker.Version, Revision: s.Revision, Connectors: installed, Queues: queues, Verdicts: s.verdicts, Log: s.Log,
+		Version: s.Worker.Version, Revision: s.Revision, Connectors: installed, Queues: queues, Verdicts: s.verdicts,
+		Log: s.Log,
 	})
 }
 
-// verdicts counts the connections by what their owner is told.
+// verdicts counts the connections by verdict.
 func (s *process) verdicts(ctx context.Context) ([]metrics.VerdictCount, error) {
 	connections := view.View{Reader: s.Store, Now: s.Now}
 	counts := map[metrics.VerdictCount]int{}
@@ -130,14 +131,14 @@ func (s *process) measure(ctx context.Context, now time.Time) error {
 	return nil
 }
 
-// meter passes on what the scheduler tells.
+// meter forwards the scheduler's measurements.
 type meter struct{ *metrics.Recorder }
 
 func (m meter) Passed(looked, enqueued int, took time.Duration) {
 	m.SchedulerPass(metrics.Pass{Duration: took, Looks: looked, Enqueued: enqueued})
 }
 
-func (m meter) Ran(connectorID string, trigger store.Trigger, r launch.Result, took time.Duration) {
+func (m meter) Ran(connectorID string, trigger store.Trigger, r launch.RunResult, took time.Duration) {
 	run := metrics.Run{
 		Connector: connectorID, Trigger: string(trigger), Status: string(r.Status), Duration: took,
 		GapsReported: r.GapsReported, GapsRecovered: r.GapsRecovered,

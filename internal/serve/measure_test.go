@@ -16,10 +16,10 @@ import (
 	"github.com/pdpp-go/pdpp/internal/collect/catalog"
 	"github.com/pdpp-go/pdpp/internal/collect/launch"
 	"github.com/pdpp-go/pdpp/internal/collect/runner"
-	"github.com/pdpp-go/pdpp/internal/keep/store"
-	"github.com/pdpp-go/pdpp/internal/keep/store/sqlite"
-	"github.com/pdpp-go/pdpp/internal/keep/store/sqlite/sqlitetest"
 	"github.com/pdpp-go/pdpp/internal/schedule/scheduler"
+	"github.com/pdpp-go/pdpp/internal/storage/store"
+	"github.com/pdpp-go/pdpp/internal/storage/store/sqlite"
+	"github.com/pdpp-go/pdpp/internal/storage/store/sqlite/sqlitetest"
 	"github.com/pdpp-go/pdpp/internal/view"
 	"github.com/pdpp-go/pdpp/protocol"
 )
@@ -27,19 +27,21 @@ import (
 // keeping is a process over a database with one connection that has never run.
 func keeping(t *testing.T, noon time.Time) *process {
 	t.Helper()
-	st, err := sqlite.Open(t.Context(), sqlitetest.Fresh(t, filepath.Join(t.TempDir(), "pdpp.db")), sqlite.Options{})
+	st, err := sqlite.Open(t.Context(), sqlitetest.NewDatabase(t, filepath.Join(t.TempDir(), "pdpp.db")), sqlite.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = st.Close() }) // it is thrown away
-	s := newProcess(Config{Store: st, Database: scheduler.Database{SQLite: st.(interface{ Writer() *sql.DB }).Writer()}, Connectors: catalog.Catalog{Dir: t.TempDir()},
-		Worker: store.Worker{Version: "1.2.3"}, Revision: "abc", Now: func() time.Time { return noon }})
+	s := newProcess(Config{Store: st, Database: scheduler.Database{SQLite: st.(interface{ Writer() *sql.DB }).Writer()},
+		Connectors: catalog.Catalog{Dir: t.TempDir()},
+		Worker:     store.Worker{Version: "1.2.3"}, Revision: "abc", Now: func() time.Time { return noon }})
 	if err := s.Database.Migrate(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	generation, err := st.PutManifest(t.Context(), "garden", []byte(gardenManifest), noon)
 	if err == nil {
-		err = st.CreateConnection(t.Context(), store.Connection{ID: garden, ConnectorID: "garden", DisplayName: "Garden", Status: store.ConnectionActive,
+		err = st.CreateConnection(t.Context(), store.Connection{ID: garden, ConnectorID: "garden", DisplayName: "Garden",
+			Status:     store.ConnectionActive,
 			SourceKind: store.SourceAccount, ManifestGeneration: generation, CreatedAt: noon, UpdatedAt: noon})
 	}
 	if err != nil {
@@ -49,7 +51,7 @@ func keeping(t *testing.T, noon time.Time) *process {
 	return s
 }
 
-// scraped gives the lines of the scrape with the name, without it.
+// scraped returns the lines of the scrape with the name, without it.
 func (s *process) scraped(t *testing.T, name string) []string {
 	t.Helper()
 	w := httptest.NewRecorder()
@@ -63,8 +65,8 @@ func (s *process) scraped(t *testing.T, name string) []string {
 	return out
 }
 
-// A scrape shows what the owner is told of the connections, what waits in the queue, how
-// long the oldest run has been under way, and how runs went; and nothing else under those names.
+// A scrape shows the verdicts of connections, the queue, the age of the oldest run and the results of runs; and
+// nothing else under those names.
 func TestScrapeShowsWhatIs(t *testing.T) {
 	noon := time.Date(2026, 4, 5, 12, 0, 0, 0, time.UTC)
 	s := keeping(t, noon)
@@ -77,18 +79,21 @@ func TestScrapeShowsWhatIs(t *testing.T) {
 	if err := s.upkeep(t.Context(), noon); err != nil {
 		t.Fatal(err)
 	}
-	told, err := (&view.View{Reader: s.Store, Now: s.Now}).One(t.Context(), garden)
+	judgement, err := (&view.View{Reader: s.Store, Now: s.Now}).One(t.Context(), garden)
 	if err != nil {
 		t.Fatal(err)
 	}
-	shows("connections", fmt.Sprintf(`{channel=%q,tone=%q} 1`, told.Verdict.Channel, told.Verdict.Pill.Tone))
+	shows("connections", fmt.Sprintf(`{channel=%q,tone=%q} 1`, judgement.Verdict.Channel, judgement.Verdict.Pill.Tone))
 	shows("queue_jobs")
 	shows("leases_held", "0")
 	shows("lease_oldest_age_seconds")
-	_, err = s.Store.StartRun(t.Context(), store.RunStart{RunID: "run_1", ConnectionID: garden, ConnectorID: "garden", Trigger: store.TriggerManual, Holder: "w1", TTL: time.Hour,
+	_, err = s.Store.StartRun(t.Context(), store.RunStart{RunID: "run_1", ConnectionID: garden, ConnectorID: "garden",
+		Trigger: store.TriggerManual, Holder: "w1", TTL: time.Hour,
 		Streams: []store.StreamSpec{{Name: "beds"}}}, noon)
 	if err == nil {
-		_, err = s.Database.SQLite.ExecContext(t.Context(), `INSERT INTO river_job (args, kind, max_attempts, queue, state, scheduled_at) VALUES ('{"connector_id":"garden"}', 'run', 1, 'network', 'available', datetime('now'))`)
+		_, err = s.Database.SQLite.ExecContext(t.Context(),
+			`INSERT INTO river_job (args, kind, max_attempts, queue, state, scheduled_at) VALUES ('{"connector_id":"garden"}`+
+				`', 'run', 1, 'network', 'available', datetime('now'))`)
 	}
 	if err == nil {
 		err = s.upkeep(t.Context(), noon.Add(90*time.Second))
@@ -102,11 +107,11 @@ func TestScrapeShowsWhatIs(t *testing.T) {
 
 	m := meter{s.recorder}
 	m.Passed(7, 3, time.Second)
-	m.Ran("garden", store.TriggerManual, launch.Result{Outcome: runner.Outcome{Status: runner.Succeeded,
+	m.Ran("garden", store.TriggerManual, launch.RunResult{Outcome: runner.Outcome{Status: runner.Succeeded,
 		Rate:        &protocol.CollectionRate{CurrentIntervalMS: 1500},
 		RateHistory: &runner.RateHistory{Points: []runner.RatePoint{{}, {Backoff: "retry_after"}, {Backoff: "rate_limited"}}},
 	}}, 3*time.Second)
-	m.Ran("garden", store.TriggerManual, launch.Result{Outcome: runner.Outcome{Status: runner.Failed}}, time.Second)
+	m.Ran("garden", store.TriggerManual, launch.RunResult{Outcome: runner.Outcome{Status: runner.Failed}}, time.Second)
 	shows("scheduler_jobs_enqueued_total", "3")
 	shows("scheduler_pass_looks_sum", "7")
 	shows("throttles_total", `{connector="other"} 2`)
@@ -153,7 +158,8 @@ func TestUpkeepIsDoneNowAndThen(t *testing.T) {
 	for _, c := range []struct {
 		after time.Duration
 		done  bool
-	}{{0, true}, {upkeepEvery - 1, false}, {upkeepEvery, true}, {upkeepEvery + time.Second, false}, {2 * upkeepEvery, true}} {
+	}{{0, true}, {upkeepEvery - 1, false}, {upkeepEvery, true}, {upkeepEvery + time.Second, false},
+		{2 * upkeepEvery, true}} {
 		if err := s.afterPass(t.Context(), noon.Add(c.after), 0); err != nil {
 			t.Fatal(err)
 		}
@@ -166,8 +172,8 @@ func TestUpkeepIsDoneNowAndThen(t *testing.T) {
 	}
 }
 
-// A server that was told of no variables and no programs has none.
-func TestNothingToldIsNothingThere(t *testing.T) {
+// A server without configured variables and programs has none.
+func TestUnconfiguredServerHasNothing(t *testing.T) {
 	var s process
 	if value, ok := s.variable("PATH"); value != "" || ok {
 		t.Errorf("a variable %q, %v", value, ok)

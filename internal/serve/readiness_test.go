@@ -8,7 +8,7 @@ import (
 
 	"github.com/pdpp-go/pdpp/internal/judge/health"
 	"github.com/pdpp-go/pdpp/internal/judge/verdict"
-	"github.com/pdpp-go/pdpp/internal/keep/store"
+	"github.com/pdpp-go/pdpp/internal/storage/store"
 )
 
 // needing is the manifest of a connector that requires something of its machine.
@@ -19,8 +19,7 @@ func needing(id, requirements string) string {
 		`"runtime_requirements":`+requirements+`,`, 1)
 }
 
-// What a run would lack is said of its connection by the next pass, before any run
-// has failed for want of it, and taken back when it is there.
+// The next pass reports what a run would lack, before any run fails, and clears the report when it is there.
 func TestReadinessIsKnownBeforeARun(t *testing.T) {
 	t.Attr("spec", "CH-03.1")
 	onBoth(t, func(g *ground) {
@@ -33,7 +32,9 @@ func TestReadinessIsKnownBeforeARun(t *testing.T) {
 		g.config.Lookup = func(name string) (string, bool) { return "", false }
 		g.install("garden", gardenManifest, gardenConnector)
 		g.install("lantern", needing("lantern", `{"bindings":{"browser":{"required":true}}}`), gardenConnector)
-		g.install("harbour", needing("harbour", `{"external_tools":[{"name":"sextant","detect":{"executable":"sextant"}},{"name":"astrolabe","detect":{"executable":"astrolabe"}}]}`), gardenConnector)
+		g.install("harbour", needing("harbour",
+			`{"external_tools":[{"name":"sextant","detect":{"executable":"sextant"}},{"name":"astrolabe",`+
+				`"detect":{"executable":"astrolabe"}}]}`), gardenConnector)
 		g.install("desk", needing("desk", `{"bindings":{"filesystem":{"required":true}}}`), gardenConnector)
 		g.install("quay", needing("quay", `{"bindings":{"interactive":{"required":true}}}`), gardenConnector)
 		for _, id := range []string{"garden", "lantern", "harbour", "desk", "quay"} {
@@ -50,18 +51,23 @@ func TestReadinessIsKnownBeforeARun(t *testing.T) {
 			action verdict.ActionKind
 			cta    string
 		}{
-			"garden":  {health.CredentialsValid, "credential_required", verdict.Reauth, "Add the credential that this source asks for"},
-			"lantern": {health.RuntimeAvailable, "missing_browser_surface", verdict.AddInfo, "Install a browser on the machine that collects: sudo apt install chromium"},
-			"harbour": {health.RuntimeAvailable, "external_tool_unavailable", verdict.AddInfo, "Install or start what the connector needs on this machine"},
+			"garden": {health.CredentialsValid, "credential_required", verdict.Reauth,
+				"Add the credential that this source asks for"},
+			"lantern": {health.RuntimeAvailable, "missing_browser_surface", verdict.AddInfo,
+				"Install a browser on the machine that collects: sudo apt install chromium"},
+			"harbour": {health.RuntimeAvailable, "external_tool_unavailable", verdict.AddInfo,
+				"Install or start what the connector needs on this machine"},
 		} {
 			g.until(id+" is looked at", func() bool { return g.seen(id).Health.State == health.Blocked })
 			c := g.seen(id)
 			condition := c.Health.Condition(want.of)
-			if condition.Status != health.False || condition.Reason != want.reason || condition.ObservedAt == nil || condition.ExpiresAt == nil ||
+			if condition.Status != health.False || condition.Reason != want.reason || condition.ObservedAt == nil ||
+				condition.ExpiresAt == nil ||
 				!condition.ExpiresAt.After(time.Now()) || condition.Remediation == nil {
-				t.Errorf("%s: condition %+v of %+v", id, condition, condition.Kind)
+				t.Errorf("%s: condition %+v of %+v", id, condition, condition.ConditionKind)
 			}
-			if a := c.Verdict.RequiredActions; len(a) == 0 || a[0].Kind != want.action || a[0].Audience != verdict.AudienceOwner || a[0].CTA != want.cta {
+			if a := c.Verdict.RequiredActions; len(a) == 0 || a[0].Kind != want.action ||
+				a[0].Audience != verdict.AudienceOwner || a[0].CTA != want.cta {
 				t.Errorf("%s: actions %+v", id, a)
 			}
 			if runs, err := g.st.ListRuns(t.Context(), store.RunQuery{ConnectionID: id}); err != nil || len(runs) != 0 {
@@ -75,11 +81,12 @@ func TestReadinessIsKnownBeforeARun(t *testing.T) {
 				t.Errorf("%s: %s for %s", id, c.Health.State, c.Health.ReasonCode)
 			}
 		}
-		// The owner gives what was asked for: it is collected without another word.
+		// The owner stores what was asked for, and it is collected without further steps.
 		g.credential("garden", "garden", map[string]string{"GARDEN_TOKEN": "trowel"})
 		g.until("the first collection", func() bool { return g.seen("garden").Health.State == health.Healthy })
 		// A worker with a browser comes.
-		g.must(g.st.PutWorker(t.Context(), store.Worker{ID: "w2", Capabilities: []string{"browser"}, StartedAt: time.Now(), SeenAt: time.Now()}))
+		g.must(g.st.PutWorker(t.Context(), store.Worker{ID: "w2", Capabilities: []string{"browser"}, StartedAt: time.Now(),
+			SeenAt: time.Now()}))
 		g.schedule("lantern", 2*time.Second) // asks for a look
 		g.until("the browser is found", func() bool {
 			c := g.seen("lantern")

@@ -11,9 +11,9 @@ import (
 	"github.com/pdpp-go/pdpp/internal/collect/catalog"
 	"github.com/pdpp-go/pdpp/internal/judge/attention"
 	"github.com/pdpp-go/pdpp/internal/judge/evidence"
-	"github.com/pdpp-go/pdpp/internal/keep/credential"
-	"github.com/pdpp-go/pdpp/internal/keep/store"
 	"github.com/pdpp-go/pdpp/internal/owner/service"
+	"github.com/pdpp-go/pdpp/internal/storage/credential"
+	"github.com/pdpp-go/pdpp/internal/storage/store"
 )
 
 // The owner stores a credential that works, and nothing else: the same connection
@@ -29,10 +29,12 @@ func TestReauthConfirmsItself(t *testing.T) {
 			t.Fatalf("with a refused credential it ran: %s", got)
 		}
 		c := p.verdict()
-		if c.Verdict.Channel != "attention" || len(c.Verdict.RequiredActions) == 0 || c.Verdict.RequiredActions[0].Kind != "reauth" {
+		if c.Verdict.Channel != "attention" || len(c.Verdict.RequiredActions) == 0 ||
+			c.Verdict.RequiredActions[0].Kind != "reauth" {
 			t.Fatalf("verdict %+v", c.Verdict)
 		}
-		if pushes := p.pushed(); len(pushes) != 1 || !strings.Contains(pushes[0], `"kind":"reauth"`) || strings.Contains(pushes[0], "spade") {
+		if pushes := p.pushed(); len(pushes) != 1 || !strings.Contains(pushes[0], `"kind":"reauth"`) ||
+			strings.Contains(pushes[0], "spade") {
 			t.Fatalf("pushes %q", pushes)
 		} else if o := c.Verdict.Outline; !strings.Contains(pushes[0], `"happened":"`+o.Happened+`","next":"`+o.Next+`"`) {
 			t.Errorf("the push %q does not say %q and %q as the verdict does", pushes[0], o.Happened, o.Next)
@@ -90,14 +92,15 @@ func (s slow) PutCredential(ctx context.Context, c store.Credential) error {
 // all the same, by one run, and nothing is asked any more.
 func TestCredentialIsTriedHoweverLateItIsSeen(t *testing.T) {
 	inPlot(t, func(t *testing.T, p *plot) {
-		o := service.New(service.Config{Store: slow{p.st}, Connectors: catalog.Catalog{Dir: filepath.Join(p.home, "connectors")},
-			Key: func() (credential.Key, error) { return p.key, nil }, Now: time.Now})
+		o := service.New(service.Config{Store: slow{p.st},
+			Connectors: catalog.Catalog{Dir: filepath.Join(p.home, "connectors")},
+			Key:        func() (credential.Key, error) { return p.key, nil }, Now: time.Now})
 		p.must(o.SetCredential(t.Context(), garden, map[string]string{"token": "trowel"}))
 		stored, err := p.st.Credential(t.Context(), garden)
 		p.must(err)
-		asked := func() attention.Record {
+		asked := func() attention.AttentionRecord {
 			all := p.records()
-			return all[slices.IndexFunc(all, func(r attention.Record) bool { return r.Kind == "reauth" })]
+			return all[slices.IndexFunc(all, func(r attention.AttentionRecord) bool { return r.Kind == "reauth" })]
 		}
 		if r := asked(); !r.Open() || !r.OpenedAt.After(stored.CapturedAt) {
 			t.Errorf("the credential of %s was asked for by %+v", stored.CapturedAt, r)

@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"github.com/pdpp-go/pdpp/internal/judge/attention"
-	"github.com/pdpp-go/pdpp/internal/keep/store"
 	"github.com/pdpp-go/pdpp/internal/schedule/repair"
+	"github.com/pdpp-go/pdpp/internal/storage/store"
 )
 
 // repairStore is the store as the watcher of repairs uses it.
@@ -17,11 +17,16 @@ type repairStore struct {
 	now   func() time.Time
 }
 
-func (b repairStore) Records(ctx context.Context, connectionIDs []string, closedSince time.Time) ([]attention.Record, error) {
+func (b repairStore) Records(
+	ctx context.Context,
+	connectionIDs []string,
+	closedSince time.Time,
+) ([]attention.AttentionRecord,
+	error) {
 	return b.store.Attention(ctx, store.AttentionQuery{ConnectionIDs: connectionIDs, ClosedSince: &closedSince})
 }
 
-func (b repairStore) Save(ctx context.Context, records []attention.Record, run string) error {
+func (b repairStore) Save(ctx context.Context, records []attention.AttentionRecord, run string) error {
 	var request *store.RunRequest
 	if run != "" {
 		request = &store.RunRequest{ConnectionID: run, Trigger: store.TriggerRetry, RequestedAt: b.now()}

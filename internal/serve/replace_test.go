@@ -9,9 +9,9 @@ import (
 	"time"
 
 	"github.com/pdpp-go/pdpp/internal/collect/catalog"
-	"github.com/pdpp-go/pdpp/internal/keep/credential"
-	"github.com/pdpp-go/pdpp/internal/keep/store"
 	"github.com/pdpp-go/pdpp/internal/owner/service"
+	"github.com/pdpp-go/pdpp/internal/storage/credential"
+	"github.com/pdpp-go/pdpp/internal/storage/store"
 )
 
 // waitingConnector is the garden's, which is held up before it uses its token.
@@ -19,9 +19,8 @@ var waitingConnector = strings.Replace(gardenConnector, "read -r start\n", `read
 if [ "$GARDEN_TOKEN" = "spade" ]; then read -r go < "$(dirname "$0")/gate"; fi
 `, 1)
 
-// The owner stores a new credential while a run still uses the old one, which is then
-// refused. The new one is not to blame: it is tried by one run that comes by itself, and
-// nobody is asked to store it again.
+// The owner stores a new credential while a run uses the old one, which is then refused. The new one is not blamed:
+// one automatic run tries it, and the owner is not asked again.
 func TestCredentialReplacedDuringARun(t *testing.T) {
 	p := newPlot(t)
 	defer p.stop()

@@ -22,15 +22,15 @@ import (
 	"github.com/pdpp-go/pdpp/internal/collect/launch"
 	"github.com/pdpp-go/pdpp/internal/collect/runner"
 	"github.com/pdpp-go/pdpp/internal/deviceapi"
-	"github.com/pdpp-go/pdpp/internal/keep/audit"
-	"github.com/pdpp-go/pdpp/internal/keep/credential"
-	"github.com/pdpp-go/pdpp/internal/keep/store"
 	"github.com/pdpp-go/pdpp/internal/ops/metrics"
 	"github.com/pdpp-go/pdpp/internal/ops/tracing"
 	"github.com/pdpp-go/pdpp/internal/owner/console"
 	"github.com/pdpp-go/pdpp/internal/owner/thumbnail"
 	"github.com/pdpp-go/pdpp/internal/schedule/notify"
 	"github.com/pdpp-go/pdpp/internal/schedule/scheduler"
+	"github.com/pdpp-go/pdpp/internal/storage/audit"
+	"github.com/pdpp-go/pdpp/internal/storage/credential"
+	"github.com/pdpp-go/pdpp/internal/storage/store"
 	"github.com/pdpp-go/pdpp/internal/web/auth"
 	"github.com/pdpp-go/pdpp/internal/web/reply"
 	"github.com/pdpp-go/pdpp/internal/web/server"
@@ -49,12 +49,12 @@ const (
 // Roles lists all of them.
 var Roles = []Role{All, Web, Worker}
 
-// Config is everything that a server is told.
+// Config configures a server.
 type Config struct {
 	Role     Role
 	Store    store.Store
 	Database scheduler.Database
-	// Listener answers HTTP; nil means that nobody asks this process.
+	// Listener answers HTTP; nil for a process without HTTP.
 	Listener net.Listener
 	// Auth lets the owner in; nil means that there are no pages and no routes but
 	// those of the process's own health.
@@ -62,13 +62,13 @@ type Config struct {
 	// Metrics answers scrapes without asking who scrapes; nil means that they come to
 	// Listener, with an owner token.
 	Metrics net.Listener
-	// Proxies may say from where a request really comes.
+	// Proxies are trusted to report a client's address.
 	Proxies []netip.Prefix
 	// Audit is the trail of what is done through the surfaces.
 	Audit *audit.Trail
-	Home  string // where everything is kept, as the owner is told
+	Home  string // the data folder, as shown to the owner
 
-	// Worker says who this process is; empty capabilities mean those of this machine.
+	// Worker describes this process; empty capabilities mean those of this machine.
 	Worker             store.Worker
 	Slots, PerProvider int
 	// Browsers are the browser profiles of this machine, which are kept in Store under Key; nil
@@ -106,7 +106,7 @@ type Config struct {
 	Ready func()
 }
 
-// stopTime bounds the end of what does not end by itself.
+// stopTime limits the shutdown.
 const stopTime = 10 * time.Second
 
 // Run serves until ctx ends, then lets runs finish their slice and leaves. A server that is
@@ -125,12 +125,21 @@ func Run(ctx context.Context, c Config) error {
 	}()
 	s := newProcess(c)
 	ctx, end := context.WithCancel(ctx)
-	defer s.beside.Wait()
+	defer s.background.Wait()
 	defer end()
 	s.recorder = s.newRecorder(ctx)
-	s.pages = s.newSurfaces()
+	// Pages outlive ctx, because runs finish their slice after it.
+	shown, endPages := context.WithCancel(context.WithoutCancel(ctx))
+	s.pages = s.newSurfaces(shown)
+	defer func() {
+		endPages()
+		s.pages.Wait()
+		if s.uplink != nil {
+			s.uplink.Wait()
+		}
+	}()
 	if c.Role != Web {
-		if err := s.startWorker(ctx); ctx.Err() != nil && err != nil {
+		if err := s.startWorker(ctx, shown); ctx.Err() != nil && err != nil {
 			c.Log.Info("stopped before the start was complete", "error", err)
 			return nil
 		} else if err != nil {
@@ -164,25 +173,25 @@ type process struct {
 	scheduler  *scheduler.Scheduler
 	answers    *interaction.Mailbox // of the runs of this process; nil when it has none
 	pages      *surface.Hub
+	uplink     *surface.Uplink // of a process without a console
 	recorder   *metrics.Recorder
 	keptAt     time.Time // when upkeep was last done, by the passes
 	prunedAt   time.Time // when the audit trail was last pruned
 	deviceless devicelessSeen
 
 	pushWanted chan struct{}
-	beside     sync.WaitGroup // what goes on beside the passes
+	background sync.WaitGroup // what goes on beside the passes
 }
 
 // newProcess makes one that has not begun. While a push is under way the next can be asked for.
 func newProcess(c Config) *process { return &process{Config: c, pushWanted: make(chan struct{}, 1)} }
 
-// answer serves HTTP beside everything else. Stop ends it and gives its error.
+// answer serves HTTP in the background. Stop ends it and returns its error.
 func (s *process) answer(ctx context.Context) (failed <-chan error, stop func() error, err error) {
 	if s.Listener == nil && s.Metrics == nil {
 		return nil, func() error { return nil }, nil
 	}
-	// Open pages end with the process; whoever asks whether it is well is answered
-	// until the runs are over.
+	// Open pages end with the process; health requests are answered until the runs are over.
 	mount, err := s.surfaces(ctx)
 	if err != nil {
 		return nil, nil, err
@@ -204,8 +213,10 @@ func (s *process) answer(ctx context.Context) (failed <-chan error, stop func() 
 			over <- err
 		}()
 	}
-	all := server.Config{Mount: mount, Proxies: s.Proxies, OwnLimits: func(r *http.Request) bool { return deviceapi.OwnLimits(r) || console.OwnLimits(r) }}
-	if s.Role != Worker { // whoever asks a worker for its health uses any name
+	all := server.Config{Mount: mount, Proxies: s.Proxies,
+		NotFound:  server.PageHeaders(http.HandlerFunc(console.ShowNoPage)),
+		OwnLimits: func(r *http.Request) bool { return deviceapi.OwnLimits(r) || console.OwnLimits(r) }}
+	if s.Role != Worker { // health requests to a worker may use any host name
 		all.Public = s.Base
 	}
 	if s.Auth != nil {
@@ -225,8 +236,8 @@ func (s *process) answer(ctx context.Context) (failed <-chan error, stop func() 
 // passWithin is how old the last pass of a healthy scheduler may be.
 const passWithin = 30 * time.Second
 
-func (s *process) checks() []server.Check {
-	checks := []server.Check{server.Database(s.Store)}
+func (s *process) checks() []server.ReadinessCheck {
+	checks := []server.ReadinessCheck{server.Database(s.Store)}
 	if s.scheduler != nil {
 		checks = append(checks, server.Scheduler(s.scheduler.LastPass, passWithin))
 	}

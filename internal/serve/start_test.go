@@ -6,7 +6,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/pdpp-go/pdpp/internal/keep/store"
+	"github.com/pdpp-go/pdpp/internal/storage/store"
 )
 
 // stallingStore is a database that answers who works here only when the server is stopped.

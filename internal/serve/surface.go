@@ -13,11 +13,12 @@ import (
 
 // newSurfaces makes the hub of the pages that runs show. A question that a page settles is
 // answered wherever its run is.
-func (s *process) newSurfaces() *surface.Hub {
-	return surface.New(surface.Config{Answer: s.answerPage, Public: s.Base, Machine: s.holder, Meter: s.recorder, Log: s.Log})
+func (s *process) newSurfaces(ctx context.Context) *surface.Hub {
+	return surface.New(ctx, surface.Config{Answer: s.answerPage, Public: s.Base, Machine: s.holder, Meter: s.recorder,
+		Log: s.Log})
 }
 
-// holder names the other process that makes a run; empty when nobody does any more.
+// holder returns the process that executes a run; empty if none does any more.
 func (s *process) holder(ctx context.Context, runID string) string {
 	run, err := s.Store.Run(ctx, runID)
 	if err != nil {
@@ -40,7 +41,7 @@ func (s *process) answerPage(ctx context.Context, runID string, done bool) error
 	if done {
 		answer = protocol.InteractionResponse{Status: protocol.ResponseSuccess, Data: jsontext.Value("{}")}
 	}
-	err = interaction.Answer(ctx, s.Store, runID, question, answer, s.Now())
+	err = interaction.LeaveAnswer(ctx, s.Store, runID, question, answer, s.Now())
 	if errors.Is(err, interaction.ErrAlreadyAnswered) {
 		return nil
 	}

@@ -1,23 +1,25 @@
 package serve
 
 import (
+	"errors"
+	"io"
 	"net"
+	"net/http"
 	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/pdpp-go/pdpp/internal/collect/runner"
-	"github.com/pdpp-go/pdpp/internal/keep/store"
 	"github.com/pdpp-go/pdpp/internal/owner/api"
 	"github.com/pdpp-go/pdpp/internal/owner/service"
+	"github.com/pdpp-go/pdpp/internal/storage/store"
 	"github.com/pdpp-go/pdpp/internal/web/auth"
 	"github.com/pdpp-go/pdpp/protocol"
 )
 
-// What the server tells of itself is true, and what gives a way in is changed where it
-// is kept: the password that is set through a surface lets the owner in from then on, and
-// the one before it does not.
+// The server reports correct facts about itself. A password set through the console lets the owner in from then on,
+// and the previous one does not.
 func TestServerAnswersItsOwner(t *testing.T) {
 	var guard *auth.Auth
 	onBoth(t, func(g *ground) {
@@ -37,18 +39,33 @@ func TestServerAnswersItsOwner(t *testing.T) {
 		if want := t.Name()[strings.LastIndexByte(t.Name(), '/')+1:]; runtime.Database != want {
 			t.Errorf("the database is said to be %q, want %q", runtime.Database, want)
 		}
+		// An address without a page is explained to a browser as a page, and to a program as JSON.
+		for accept, want := range map[string]string{"text/html,*/*": "There is no such page.</h1>",
+			"*/*": `"code":"not_found"`} {
+			q, err := http.NewRequestWithContext(t.Context(), http.MethodGet, client.Base+"/no/such/page", nil)
+			g.must(err)
+			q.Header.Set("Accept", accept)
+			answer, err := http.DefaultClient.Do(q)
+			g.must(err)
+			page, err := io.ReadAll(answer.Body)
+			g.must(errors.Join(err, answer.Body.Close()))
+			if answer.StatusCode != http.StatusNotFound || !strings.Contains(string(page), want) {
+				t.Errorf("for %s: %d %s", accept, answer.StatusCode, page)
+			}
+		}
 		const after = "a lantern over the harbour"
 		g.must(client.SetPassword(t.Context(), api.NewPassword{Password: after, KeepTokens: true}))
 		for password, opens := range map[string]bool{before: false, after: true} {
 			another := auth.New(auth.Config{Store: g.st, Now: time.Now}) // another process
-			if err := another.SignIn(httptest.NewRecorder(), httptest.NewRequest("POST", "/login", nil), password); (err == nil) != opens {
+			if err := another.SignIn(httptest.NewRecorder(), httptest.NewRequest("POST", "/login", nil),
+				password); (err == nil) != opens {
 				t.Errorf("the new password opens %v: %v", opens, err)
 			}
 		}
 	})
 }
 
-// surveyor says as a record what it was offered.
+// surveyor writes what it was offered as a record.
 const surveyor = `#!/bin/sh
 read -r start
 case "$start" in *'"browser":'*) key=browser ;; *) key=none ;; esac
@@ -67,14 +84,16 @@ func TestBrowserIsOfferedWhereThereIsOne(t *testing.T) {
 		t.Run(want, func(t *testing.T) {
 			onBoth(t, func(g *ground) {
 				g.config.Worker.Capabilities = capabilities
-				g.install("garden", needing("garden", `{"bindings":{"network":{"required":true},"browser":{"required":false}}}`), surveyor)
+				g.install("garden", needing("garden", `{"bindings":{"network":{"required":true},"browser":{"required":false}}}`),
+					surveyor)
 				g.connect("cin_garden", "garden")
 				g.schedule("cin_garden", time.Hour)
 			}, func(t *testing.T, g *ground) {
 				var got []store.StoredRecord
 				g.until("it has run", func() bool {
 					var err error
-					got, err = g.st.ListRecords(t.Context(), store.RecordQuery{Part: store.Part{ConnectionID: "cin_garden", Stream: "beds"}})
+					got, err = g.st.ListRecords(t.Context(),
+						store.RecordQuery{AccessFilter: store.AccessFilter{ConnectionID: "cin_garden", Stream: "beds"}})
 					g.must(err)
 					return len(got) > 0
 				})
@@ -86,7 +105,7 @@ func TestBrowserIsOfferedWhereThereIsOne(t *testing.T) {
 	}
 }
 
-// Whoever looks for a schedule to switch on and finds none is told so, and none is made.
+// Turning on a schedule that does not exist returns an error and creates none.
 func TestNoScheduleIsNotSwitchedOn(t *testing.T) {
 	inPlot(t, func(t *testing.T, p *plot) {
 		time.Sleep(soon)
@@ -138,10 +157,11 @@ func TestOnlyFailingPushesAreLogged(t *testing.T) {
 	})
 }
 
-// parkedConnector asks for what it lacks, and for how long says nothing.
+// parkedConnector asks for what it lacks and then waits silently.
 const parkedConnector = `#!/bin/sh
 read -r start
-printf '%s\n' '{"type":"INTERACTION","request_id":"key-1","kind":"missing_credentials","message":"Garden needs GARDEN_TOKEN to sign in."}'
+printf '%s' '{"type":"INTERACTION","request_id":"key-1","kind":"missing_credentials",'
+printf '%s\n' '"message":"Garden needs GARDEN_TOKEN to sign in."}'
 read -r answer
 exit 1
 `

@@ -21,24 +21,25 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/pdpp-go/pdpp/internal/cli"
+	"github.com/pdpp-go/pdpp/internal/cli/failure"
 	"github.com/pdpp-go/pdpp/internal/collect/catalog"
 	"github.com/pdpp-go/pdpp/internal/judge/evidence"
-	"github.com/pdpp-go/pdpp/internal/keep/credential"
-	"github.com/pdpp-go/pdpp/internal/keep/store"
-	"github.com/pdpp-go/pdpp/internal/keep/store/sqlite"
-	"github.com/pdpp-go/pdpp/internal/keep/store/sqlite/sqlitetest"
-	"github.com/pdpp-go/pdpp/internal/lab/programs"
 	"github.com/pdpp-go/pdpp/internal/owner/api"
 	"github.com/pdpp-go/pdpp/internal/owner/service"
+	"github.com/pdpp-go/pdpp/internal/quality/programs"
 	"github.com/pdpp-go/pdpp/internal/schedule/scheduler"
 	"github.com/pdpp-go/pdpp/internal/serve"
+	"github.com/pdpp-go/pdpp/internal/storage/credential"
+	"github.com/pdpp-go/pdpp/internal/storage/store"
+	"github.com/pdpp-go/pdpp/internal/storage/store/sqlite"
+	"github.com/pdpp-go/pdpp/internal/storage/store/sqlite/sqlitetest"
 	"github.com/pdpp-go/pdpp/internal/view"
 	"github.com/pdpp-go/pdpp/providersim"
-	"github.com/pdpp-go/pdpp/providersim/lumen"
+	"github.com/pdpp-go/pdpp/providersim/sample"
 )
 
-// dayClock is the one clock of the server and of the provider. Virtual time stands
-// still while a child runs, and real time passes in it; so the two are added up.
+// dayClock is the clock of server and provider. Virtual time stops while a child runs, and real time passes in it; so
+// the two are added.
 type dayClock struct {
 	began   int64 // real
 	virtual atomic.Int64
@@ -50,13 +51,13 @@ func realNow() int64 {
 	return t.Nano()
 }
 
-// inside is for whoever lives in virtual time.
+// inside is the clock for code in virtual time.
 func (c *dayClock) inside() time.Time {
 	c.virtual.Store(time.Now().UnixNano())
 	return c.outside()
 }
 
-// outside is for the provider, which is asked only while virtual time stands still.
+// outside is the clock for the provider, which is asked only while virtual time stops.
 func (c *dayClock) outside() time.Time {
 	return time.Unix(0, c.virtual.Load()+realNow()-c.began).UTC()
 }
@@ -67,7 +68,7 @@ type day struct {
 	home  string
 	host  string // the program of the built-in connectors
 	clock *dayClock
-	sim   *lumen.Server
+	sim   *sample.Server
 	st    store.Store
 	key   credential.Key
 	owner *service.Service
@@ -87,28 +88,33 @@ func (d *day) must(err error) {
 
 func (d *day) lookup(name string) (string, bool) {
 	v, ok := map[string]string{
-		"PDPP_EXAMPLE_BASE_URL": d.sim.BaseURL, "PDPP_EXAMPLE_PACING_INITIAL_INTERVAL_MS": "1", "PDPP_EXAMPLE_PACING_MIN_INTERVAL_MS": "1",
-		"PDPP_EXAMPLE_PACING_MAX_INTERVAL_MS": "20", "PDPP_CONNECTORS_BIN": d.host, "PDPP_EXAMPLE_RETRY_BUDGET_CAPACITY": "2", "PDPP_EXAMPLE_RETRY_BUDGET_INITIAL_TOKENS": "2",
+		"PDPP_EXAMPLE_BASE_URL": d.sim.BaseURL, "PDPP_EXAMPLE_PACING_INITIAL_INTERVAL_MS": "1",
+		"PDPP_EXAMPLE_PACING_MIN_INTERVAL_MS": "1",
+		"PDPP_EXAMPLE_PACING_MAX_INTERVAL_MS": "20", "PDPP_CONNECTORS_BIN": d.host, "PDPP_EXAMPLE_RETRY_BUDGET_CAPACITY": "2",
+		"PDPP_EXAMPLE_RETRY_BUDGET_INITIAL_TOKENS": "2",
 	}[name]
 	return v, ok
 }
 
-// serve starts the server as the program does, and gives what stops it.
+// serve starts the server like the program does, and returns a function that stops it.
 func (d *day) serve() (stop func()) {
 	var err error
-	d.st, err = sqlite.Open(d.t.Context(), sqlitetest.Fresh(d.t, filepath.Join(d.home, "pdpp.db")), sqlite.Options{})
+	d.st, err = sqlite.Open(d.t.Context(), sqlitetest.NewDatabase(d.t, filepath.Join(d.home, "pdpp.db")), sqlite.Options{})
 	d.must(err)
 	d.key, err = credential.LoadKey(d.home)
 	d.must(err)
 	connectors := catalog.Catalog{Host: d.host, Dir: filepath.Join(d.home, "connectors")}
-	d.owner = service.New(service.Config{Store: d.st, Connectors: connectors, Key: func() (credential.Key, error) { return d.key, nil }, Now: d.clock.inside})
+	d.owner = service.New(service.Config{Store: d.st, Connectors: connectors,
+		Key: func() (credential.Key, error) { return d.key, nil }, Now: d.clock.inside})
 	ctx, cancel := context.WithCancel(d.t.Context())
 	over := make(chan error, 1)
 	go func() {
 		over <- serve.Run(ctx, serve.Config{
 			Role: serve.All, Store: d.st, Database: scheduler.Database{SQLite: d.st.(interface{ Writer() *sql.DB }).Writer()},
-			Worker: store.Worker{ID: "w1", Host: "day", Capabilities: []string{"network"}}, Connectors: connectors, Lookup: d.lookup,
-			Bindings: map[string]jsontext.Value{"network": jsontext.Value("{}")}, Key: d.key, Log: slog.New(slog.DiscardHandler), Now: d.clock.inside,
+			Worker: store.Worker{ID: "w1", Host: "day", Capabilities: []string{"network"}}, Connectors: connectors,
+			Lookup:   d.lookup,
+			Bindings: map[string]jsontext.Value{"network": jsontext.Value("{}")}, Key: d.key, Log: slog.New(slog.DiscardHandler),
+			Now:    d.clock.inside,
 			Rhythm: scheduler.Rhythm{Pass: time.Minute, Beat: 28 * time.Second, Poll: 90 * time.Second},
 		})
 	}()
@@ -119,7 +125,7 @@ func (d *day) serve() (stop func()) {
 	}
 }
 
-// runNow is the owner's button, and what it says.
+// runNow presses the owner's button and reads the result.
 func (d *day) runNow(anyway bool) {
 	d.t.Helper()
 	ask := d.owner.Run
@@ -127,15 +133,15 @@ func (d *day) runNow(anyway bool) {
 		ask = d.owner.RunAnyway
 		d.anyway = append(d.anyway, d.clock.inside())
 	}
-	var told *api.Error
+	var problem *api.Error
 	switch err := ask(d.t.Context(), d.id); {
 	case err == nil:
-	case errors.As(err, &told) && told.Code == api.CodeProviderWait:
+	case errors.As(err, &problem) && problem.Code == api.CodeProviderWait:
 		d.refused++
-		if told.Until == nil || !told.Until.After(d.clock.inside()) || told.Next == "" {
-			d.t.Errorf("the owner is told %+v", told)
+		if problem.Until == nil || !problem.Until.After(d.clock.inside()) || problem.Next == "" {
+			d.t.Errorf("the owner is shown %+v", problem)
 		}
-	case errors.As(err, &told) && told.Code == api.CodeRunActive:
+	case errors.As(err, &problem) && problem.Code == api.CodeRunActive:
 	default:
 		d.t.Fatal(err)
 	}
@@ -150,7 +156,7 @@ func (d *day) foreground(args ...string) {
 		LookPath: exec.LookPath, Executable: d.host, Holder: "day:1", Exit: func(int) {}, Now: d.clock.inside,
 	})
 	d.due[fmt.Sprint(strings.Join(args[:2], " "), ": exit ", code)]++
-	if code != cli.ExitOK && code != cli.ExitWait && code != cli.ExitActive {
+	if code != failure.ExitOK && code != failure.ExitWait && code != failure.ExitActive {
 		d.t.Errorf("pdpp %v: %d\n%s%s", args, code, &out, &errs)
 	}
 }
@@ -175,19 +181,23 @@ func TestThrottledDay(t *testing.T) {
 		t.Fatal(err)
 	}
 	clock := &dayClock{began: realNow()}
-	sim, err := lumen.Start(lumen.Config{Seed: 12, Events: 500, Notes: 450, Threads: 230, Now: clock.outside})
+	sim, err := sample.Start(sample.Config{Seed: 12, Events: 500, Notes: 450, Threads: 230, Now: clock.outside})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer func() { _ = sim.Close() }()
 	lists, details := "/v1/", "/v1/threads/"
 	for _, f := range []providersim.Fault{
-		{Kind: providersim.Throttle, Path: "/v1/notes", Exact: true, Skip: 1, Count: 1, RetryAfter: providersim.RetrySeconds, Seconds: 3600},
-		{Kind: providersim.Throttle, Path: "/v1/events", Exact: true, Skip: 4, Count: 1, RetryAfter: providersim.RetryDate, Seconds: 5400},
-		{Kind: providersim.Throttle, Path: "/v1/threads", Exact: true, Skip: 1, Count: 1, RetryAfter: providersim.RetrySeconds, Seconds: 2400},
+		{Kind: providersim.Throttle, Path: "/v1/notes", Exact: true, Skip: 1, Count: 1, RetryAfter: providersim.RetrySeconds,
+			Seconds: 3600},
+		{Kind: providersim.Throttle, Path: "/v1/events", Exact: true, Skip: 4, Count: 1, RetryAfter: providersim.RetryDate,
+			Seconds: 5400},
+		{Kind: providersim.Throttle, Path: "/v1/threads", Exact: true, Skip: 1, Count: 1,
+			RetryAfter: providersim.RetrySeconds, Seconds: 2400},
 		{Kind: providersim.Throttle, Path: details, Skip: 20, Count: 1, RetryAfter: providersim.RetrySeconds, Seconds: 7200},
 		{Kind: providersim.Throttle, Path: details, Skip: 60, Count: 3},
-		{Kind: providersim.Unavailable, Path: details, Skip: 100, Count: 1, RetryAfter: providersim.RetrySeconds, Seconds: 1800},
+		{Kind: providersim.Unavailable, Path: details, Skip: 100, Count: 1, RetryAfter: providersim.RetrySeconds,
+			Seconds: 1800},
 		{Kind: providersim.Throttle, Path: lists, Skip: 190, Count: 1, RetryAfter: providersim.RetrySeconds, Seconds: 4000},
 		{Kind: providersim.Latency, Path: details, DelayMS: 20}, // so that several are on their way when one is refused
 	} {
@@ -200,12 +210,15 @@ func TestThrottledDay(t *testing.T) {
 		t.Fatal(err)
 	}
 	synctest.Test(t, func(t *testing.T) {
-		d := &day{t: t, home: home, host: filepath.Join(dir, "pdpp-connectors"), clock: clock, sim: sim, due: map[string]int{}}
+		d := &day{t: t, home: home, host: filepath.Join(dir, "pdpp-connectors"), clock: clock, sim: sim,
+			due: map[string]int{}}
 		clock.inside()
 		stop := d.serve()
 		time.Sleep(time.Minute)
 		every := &api.Schedule{IntervalSeconds: 1200, Enabled: true}
-		c, err := d.owner.Connect(t.Context(), api.Connect{ConnectorID: "example", DisplayName: "Archive", Fields: map[string]string{"token": "not this one"}, Schedule: every})
+		c, err := d.owner.Connect(t.Context(),
+			api.Connect{ConnectorID: "example", DisplayName: "Archive", Fields: map[string]string{"token": "not this one"},
+				Schedule: every})
 		d.must(err)
 		d.id = c.ID
 		time.Sleep(5 * time.Minute)
@@ -240,7 +253,7 @@ func (d *day) look(cooled map[string]bool) {
 	connections := view.View{Reader: d.st, Now: func() time.Time { return now }}
 	c, err := connections.One(d.t.Context(), d.id)
 	d.must(err)
-	w := e.WaitInForce(now)
+	w := e.ActiveWait(now)
 	retry := ""
 	for i := range c.Verdict.Detail.Conditions {
 		if f := &c.Verdict.Detail.Conditions[i]; f.Type == "RetryPolicyClear" && f.Fails() {
@@ -272,26 +285,26 @@ const mostInFlight = 4
 func (d *day) early(runs []store.Run) (announced, early int) {
 	d.t.Helper()
 	requests := d.sim.Sim.Gate().Requests()
-	for _, told := range requests {
-		if told.LeaveUntil.IsZero() {
+	for _, request := range requests {
+		if request.LeaveUntil.IsZero() {
 			continue
 		}
 		announced++
 		onTheirWay := 0
 		for _, r := range requests {
 			forced := slices.ContainsFunc(d.anyway, func(at time.Time) bool { return !r.At.Before(at) })
-			if r.Number <= told.Before || !r.At.Before(told.LeaveUntil) || forced {
+			if r.Number <= request.Before || !r.At.Before(request.LeaveUntil) || forced {
 				continue
 			}
 			sameRun := !slices.ContainsFunc(runs, func(run store.Run) bool {
-				return run.StartedAt.After(told.At) &&
+				return run.StartedAt.After(request.At) &&
 					!run.StartedAt.After(r.At)
 			})
 			if onTheirWay++; sameRun && onTheirWay < mostInFlight {
 				continue
 			}
 			early++
-			d.t.Logf("%s %s at %v, told at %v to wait until %v", r.Method, r.Path, r.At, told.At, told.LeaveUntil)
+			d.t.Logf("%s %s at %v, asked at %v to wait until %v", r.Method, r.Path, r.At, request.At, request.LeaveUntil)
 		}
 	}
 	return announced, early
@@ -323,12 +336,14 @@ func (d *day) judge(cooled map[string]bool) {
 			}
 		}
 	}
-	d.t.Logf("announced waits: %d; requests: %d; sent while a wait was announced: %d; throttled: %d; runs: %v; owner's runs that had to wait: %d; foreground: %v; delays shown: %v; items: %d, neither stored nor declared: %d",
+	d.t.Logf("announced waits: %d; requests: %d; sent while a wait was announced: %d; throttled: %d; runs: %v; owner's "+
+		"runs that had to wait: %d; foreground: %v; delays shown: %v; items: %d, neither stored nor declared: %d",
 		announced, requests, early, d.sim.Sim.Gate().Stats().Throttled, kinds, d.refused, d.due, cooled, items, missing)
 	if early > 0 || missing > 0 {
 		d.t.Errorf("%d requests before their time, %d items neither stored nor declared", early, missing)
 	}
 	if announced < 5 || d.refused == 0 || !cooled["source_pressure"] || len(all) < 10 {
-		d.t.Errorf("the day proves too little: %d announced, %d refused, shown %v, %d runs", announced, d.refused, cooled, len(all))
+		d.t.Errorf("the day proves too little: %d announced, %d refused, shown %v, %d runs", announced, d.refused, cooled,
+			len(all))
 	}
 }

@@ -10,13 +10,13 @@ import (
 	"testing"
 	"time"
 
-	"github.com/pdpp-go/pdpp/internal/keep/audit"
 	"github.com/pdpp-go/pdpp/internal/owner/api"
 	"github.com/pdpp-go/pdpp/internal/schedule/notify"
+	"github.com/pdpp-go/pdpp/internal/storage/audit"
 	"github.com/pdpp-go/pdpp/internal/web/auth"
 )
 
-// hook is a webhook of the owner's that says what arrives.
+// hook is a webhook that reports what arrives.
 type hook chan string
 
 func (h hook) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -25,9 +25,8 @@ func (h hook) RoundTrip(r *http.Request) (*http.Response, error) {
 	return &http.Response{StatusCode: http.StatusNoContent, Body: http.NoBody, Request: r}, err
 }
 
-// The parts of a server are given what they need of each other: a connection that is made
-// through it collects with its credential, apps find it under its address and read what
-// they were granted, pushes leave it, what is done is in its trail, and its forms ask again.
+// The parts of a server are connected. A new connection collects with its credential, apps find the server and read
+// what they were granted, notifications are sent, the audit trail is written, and forms ask for confirmation.
 func TestPartsOfAServerMeet(t *testing.T) {
 	var guard *auth.Auth
 	pushes := make(hook, 10)
@@ -53,7 +52,8 @@ func TestPartsOfAServerMeet(t *testing.T) {
 		client := &api.Client{Base: base, Token: token}
 		confirmed(t, g.st, g.dir, "garden")
 
-		made, err := client.Connect(t.Context(), api.Connect{ConnectorID: "garden", DisplayName: "Garden", Fields: map[string]string{"token": "trowel"}})
+		made, err := client.Connect(t.Context(),
+			api.Connect{ConnectorID: "garden", DisplayName: "Garden", Fields: map[string]string{"token": "trowel"}})
 		g.must(err)
 		g.until("it has collected", func() bool {
 			d, err := client.Connection(t.Context(), made.ID)
@@ -62,13 +62,17 @@ func TestPartsOfAServerMeet(t *testing.T) {
 		})
 		runtime, err := client.Runtime(t.Context())
 		g.must(err)
-		if runtime.Version != "1.2.3" || runtime.Home != "/home/mara/.pdpp" || runtime.VAPIDKey != "BPublic" || runtime.StartedAt.IsZero() {
+		if runtime.Version != "1.2.3" || runtime.Home != "/home/mara/.pdpp" || runtime.VAPIDKey != "BPublic" ||
+			runtime.StartedAt.IsZero() {
 			t.Errorf("the server says of itself %+v", runtime)
 		}
-		_, granted, err := client.CreateGrant(t.Context(), api.NewGrant{ClientName: "Almanac", Purpose: "A test", Mode: "continuous", GrantEnd: api.GrantEnd{NeverExpires: true},
-			Streams: []api.GrantStream{{ConnectionID: made.ID, Stream: "beds"}}})
+		_, granted, err := client.CreateGrant(t.Context(),
+			api.NewGrant{ClientName: "Almanac", Purpose: "A test", Mode: "continuous",
+				GrantEnd: api.GrantEnd{NeverExpires: true},
+				Streams:  []api.GrantStream{{ConnectionID: made.ID, Stream: "beds"}}})
 		g.must(err)
-		_, err = client.AddPushTarget(t.Context(), api.NewPushTarget{Kind: "webhook", Endpoint: "https://hook.lantern.example/pdpp", Secret: "a secret of the hook"})
+		_, err = client.AddPushTarget(t.Context(),
+			api.NewPushTarget{Kind: "webhook", Endpoint: "https://hook.lantern.example/pdpp", Secret: "a secret of the hook"})
 		g.must(err)
 		_, err = client.TestPush(t.Context(), "")
 		g.must(err)
@@ -98,7 +102,7 @@ func TestPartsOfAServerMeet(t *testing.T) {
 			method, address, bearer string
 			form                    url.Values
 			code                    int
-			says                    []string
+			texts                   []string
 		}{
 			{"GET", base + "/openapi.json", "", nil, 200, []string{`"openapi"`}},
 			{"GET", base + "/.well-known/oauth-authorization-server", "", nil, 200, []string{`"issuer":"` + base + `"`}},
@@ -107,18 +111,21 @@ func TestPartsOfAServerMeet(t *testing.T) {
 			{"GET", base + "/v1/streams/beds/records", "pdpp_gt_" + "none", nil, 401, nil},
 			{"POST", base + "/introspect", token, url.Values{"token": {granted}}, 200, []string{`"active":true`}},
 			{"POST", base + "/introspect", token, url.Values{"token": {token}}, 200, []string{`"pdpp_token_kind":"owner"`}},
-			{"GET", base + "/login?next=%2Fgrants", "", nil, 200, []string{`action="/login"`, `value="/grants"`}},
-			{"POST", base + "/login", "", url.Values{"password": {"wrong"}, "next": {"/grants"}}, 401, []string{`role="alert"`, `value="/grants"`}},
+			{"GET", base + "/login?next=%2Fsharing", "", nil, 200, []string{`action="/login"`, `value="/sharing"`}},
+			{"POST", base + "/login", "", url.Values{"password": {"wrong"}, "next": {"/sharing"}}, 401,
+				[]string{`role="alert"`, `value="/sharing"`}},
 			{"GET", base + "/metrics", "", nil, 401, nil},
-			{"GET", base + "/metrics", token, nil, 200, []string{`pdpp_slices_committed_total{connector="garden"}`, `version="1.2.3"`}},
-			{"GET", "http://" + g.config.Metrics.Addr().String() + "/metrics", "", nil, 200, []string{`pdpp_slices_committed_total{connector="garden"}`}},
+			{"GET", base + "/metrics", token, nil, 200,
+				[]string{`pdpp_slices_committed_total{connector="garden"}`, `version="1.2.3"`}},
+			{"GET", "http://" + g.config.Metrics.Addr().String() + "/metrics", "", nil, 200,
+				[]string{`pdpp_slices_committed_total{connector="garden"}`}},
 			{"GET", "http://" + g.config.Metrics.Addr().String() + "/readyz", "", nil, 200, []string{`"scheduler"`}},
 		} {
 			code, body := ask(c.method, c.address, c.bearer, c.form)
 			if code != c.code {
 				t.Errorf("%s %s answered %d: %.200s", c.method, c.address, code, body)
 			}
-			for _, words := range c.says {
+			for _, words := range c.texts {
 				if !strings.Contains(strings.ReplaceAll(body, `": `, `":`), words) {
 					t.Errorf("%s %s does not say %s: %.300s", c.method, c.address, words, body)
 				}
@@ -130,10 +137,10 @@ func TestPartsOfAServerMeet(t *testing.T) {
 		for _, e := range trail.Entries {
 			kinds[e.Kind]++
 		}
-		for _, kind := range []audit.Kind{audit.Read, audit.GrantMake} {
+		for _, kind := range []audit.ActionKind{audit.Read, audit.GrantMake} {
 			if kinds[string(kind)] == 0 {
-				said, _ := json.Marshal(kinds)
-				t.Errorf("no %s in the trail: %s", kind, said)
+				content, _ := json.Marshal(kinds)
+				t.Errorf("no %s in the trail: %s", kind, content)
 			}
 		}
 	})

@@ -11,35 +11,38 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
-	"github.com/pdpp-go/pdpp/internal/collect/allowance"
 	"github.com/pdpp-go/pdpp/internal/collect/catalog"
+	"github.com/pdpp-go/pdpp/internal/collect/childprocess"
 	"github.com/pdpp-go/pdpp/internal/collect/interaction"
 	"github.com/pdpp-go/pdpp/internal/collect/launch"
 	"github.com/pdpp-go/pdpp/internal/collect/providerauth"
 	"github.com/pdpp-go/pdpp/internal/collect/readiness"
-	"github.com/pdpp-go/pdpp/internal/collect/runner"
-	"github.com/pdpp-go/pdpp/internal/keep/credential"
-	"github.com/pdpp-go/pdpp/internal/keep/store"
+	"github.com/pdpp-go/pdpp/internal/collect/sharedquota"
 	"github.com/pdpp-go/pdpp/internal/owner/service"
 	"github.com/pdpp-go/pdpp/internal/schedule/notify"
 	"github.com/pdpp-go/pdpp/internal/schedule/repair"
 	"github.com/pdpp-go/pdpp/internal/schedule/scheduler"
+	"github.com/pdpp-go/pdpp/internal/storage/credential"
+	"github.com/pdpp-go/pdpp/internal/storage/store"
 	"github.com/pdpp-go/pdpp/internal/view"
 	"github.com/pdpp-go/pdpp/manifest"
 )
 
-// startWorker makes this process run connections, watch repairs and push.
-func (s *process) startWorker(ctx context.Context) error {
+// startWorker makes this process run connections, watch repairs and send notifications. The pages of runs end with
+// shown.
+func (s *process) startWorker(ctx, shown context.Context) error {
 	if err := s.Database.Migrate(ctx); err != nil {
 		return err
 	}
 	connectors := catalog.Remember(launch.AsChosen(s.Connectors, s.Store))
-	shared := &allowance.Hub{Store: s.Store, Key: s.Key, Host: s.Worker.Host, Now: s.Now}
-	runner.Sweep() // what a killed worker of this machine left behind
+	shared := &sharedquota.Hub{Store: s.Store, Key: s.Key, Host: s.Worker.Host, Now: s.Now}
+	childprocess.RemoveStaleWorkdirs() // what a killed worker of this machine left behind
 	launcher := &launch.Launcher{
 		Limits: service.LimitVariables(s.Store), Selected: service.Selections(s.Store), OnlyConfirmed: true,
-		Store: s.Store, Connectors: connectors, Allowances: shared, Holder: s.Worker.ID, Lookup: s.Lookup, Bindings: s.offered(),
-		Secrets: launch.StoredSecrets(s.Store, s.Key), Tokens: s.tokens(), Now: s.Now, LeaseTTL: s.LeaseTTL, Committed: s.recorder.SliceCommitted, Blobs: s.Blobs,
+		Store: s.Store, Connectors: connectors, Allowances: shared, Holder: s.Worker.ID, Lookup: s.Lookup,
+		Bindings: s.offered(),
+		Secrets:  launch.StoredSecrets(s.Store, s.Key), Tokens: s.tokens(), Now: s.Now, LeaseTTL: s.LeaseTTL,
+		Committed: s.recorder.SliceCommitted, Blobs: s.Blobs,
 	}
 	if s.Home != "" {
 		launcher.Locks = launch.RunLocksIn(s.Home)
@@ -47,10 +50,10 @@ func (s *process) startWorker(ctx context.Context) error {
 	if s.Browsers != nil {
 		s.Browsers.Keeper, s.Browsers.Key = s.Store, s.Key
 		launcher.Browsers = s.Browsers
-		s.beside.Go(func() { s.recoverProfiles(ctx) })
+		s.background.Go(func() { s.recoverProfiles(ctx) })
 	}
 	if !slices.Contains(s.Worker.Capabilities, string(scheduler.Browser)) {
-		s.tellBrowserless(ctx)
+		s.warnBrowserless(ctx)
 	}
 	connections := &view.View{Reader: s.Store, Now: s.Now}
 	watcher := &repair.Watcher{
@@ -68,8 +71,10 @@ func (s *process) startWorker(ctx context.Context) error {
 	s.answers = &interaction.Mailbox{Store: s.Store, Now: s.Now}
 	var err error
 	s.scheduler, err = scheduler.New(scheduler.Config{
-		Store: s.Store, Database: s.Database, Runs: launcher, Worker: s.Worker, Slots: s.Slots, PerProvider: s.PerProvider, BrowserSlots: s.BrowserSlots,
-		Answers: s.answers, Sharing: shared.Look, Surface: s.showPages(), Watchers: []scheduler.Watcher{prober, watcher, &s.deviceless},
+		Store: s.Store, Database: s.Database, Runs: launcher, Worker: s.Worker, Slots: s.Slots, PerProvider: s.PerProvider,
+		BrowserSlots: s.BrowserSlots,
+		Answers:      s.answers, Sharing: shared.Refresh, Surface: s.showPages(shown),
+		Watchers:  []scheduler.Watcher{prober, watcher, &s.deviceless},
 		AfterPass: s.afterPass,
 		Meter:     meter{s.recorder}, Options: s.Options, Rhythm: s.Rhythm, Log: s.Log, Now: s.Now,
 	})
@@ -79,17 +84,17 @@ func (s *process) startWorker(ctx context.Context) error {
 	if err := s.scheduler.Start(ctx); err != nil {
 		return fmt.Errorf("start the worker: %w", err)
 	}
-	s.beside.Go(func() { shared.Follow(ctx) })
-	s.beside.Go(func() { s.pushes(ctx) })
-	s.beside.Go(func() { s.align(ctx) })
-	s.beside.Go(func() { s.deletions(ctx) })
-	s.beside.Go(func() { s.sweepBlobs(ctx) })
-	s.beside.Go(func() { s.verifyDatabase(ctx) })
+	s.background.Go(func() { shared.Poll(ctx) })
+	s.background.Go(func() { s.deliverNotifications(ctx) })
+	s.background.Go(func() { s.backfill(ctx) })
+	s.background.Go(func() { s.deletions(ctx) })
+	s.background.Go(func() { s.sweepBlobs(ctx) })
+	s.background.Go(func() { s.verifyDatabase(ctx) })
 	return nil
 }
 
-// tellBrowserless says which connections wait because this machine has no browser.
-func (s *process) tellBrowserless(ctx context.Context) {
+// warnBrowserless logs the connections that wait because this machine has no browser.
+func (s *process) warnBrowserless(ctx context.Context) {
 	var waiting []string
 	all, err := s.Store.ListConnections(ctx)
 	for _, c := range all {
@@ -102,7 +107,8 @@ func (s *process) tellBrowserless(ctx context.Context) {
 		}
 	}
 	if err == nil && len(waiting) > 0 {
-		s.Log.Warn("there is no browser on this machine, and these connections wait for one; install it (sudo apt install chromium) and start again", "connections", strings.Join(waiting, ", "))
+		s.Log.Warn("there is no browser on this machine, and these connections wait for one; install it (sudo apt install "+
+			"chromium) and start again", "connections", strings.Join(waiting, ", "))
 	}
 }
 
@@ -128,42 +134,44 @@ func (s *process) recoverProfiles(ctx context.Context) {
 	}
 }
 
-// pushes delivers what is pending whenever a pass may have made something so. It
+// deliverNotifications delivers what is pending whenever a pass may have made something so. It
 // runs beside the passes, because an endpoint may take its time.
-func (s *process) pushes(ctx context.Context) {
+func (s *process) deliverNotifications(ctx context.Context) {
 	for {
 		select {
 		case <-ctx.Done():
 			return
 		case <-s.pushWanted:
 		}
-		if err := s.push(ctx); err != nil && ctx.Err() == nil {
+		if err := s.deliverPending(ctx); err != nil && ctx.Err() == nil {
 			s.Log.Warn("pushing failed; it is tried again", "error", err)
 		}
 	}
 }
 
-// lines are what every surface says of a connection now: what happened, and what next.
-func (s *process) lines(ctx context.Context, connectionID string) (happened, next string, err error) {
+// verdictLines returns the verdict's lines of a connection: what happened, and what comes next.
+func (s *process) verdictLines(ctx context.Context, connectionID string) (happened, next string, err error) {
 	connections := view.View{Reader: s.Store, Now: s.Now}
 	j, err := connections.One(ctx, connectionID)
 	lines := &j.Connection.Verdict.Outline
 	return lines.Happened, lines.Next, err
 }
 
-func (s *process) push(ctx context.Context) error {
+func (s *process) deliverPending(ctx context.Context) error {
 	quiet, err := notify.LoadQuiet(ctx, s.Store)
 	if err != nil {
 		return err
 	}
-	sender := notify.Sender{Store: s.Store, HTTP: s.HTTP, Keys: s.VAPID, Key: s.Key, Quiet: quiet, Base: s.Base, Log: s.Log, Lines: s.lines}
+	sender := notify.Sender{Store: s.Store, HTTP: s.HTTP, Keys: s.VAPID, Key: s.Key, Quiet: quiet, Base: s.Base,
+		Log: s.Log, Lines: s.verdictLines}
 	return sender.Deliver(ctx, s.Now())
 }
 
-// carriers are what a worker must be able to do to serve a binding. What any can
+// bindingCapabilities are what a worker must be able to do to serve a binding. What any can
 // serve is not named.
-var carriers = map[manifest.Binding]scheduler.Capability{
-	manifest.BindingBrowser: scheduler.Browser, manifest.BindingFilesystem: scheduler.Local, manifest.BindingLocalDevice: scheduler.Local,
+var bindingCapabilities = map[manifest.Binding]scheduler.Capability{
+	manifest.BindingBrowser: scheduler.Browser, manifest.BindingFilesystem: scheduler.Local,
+	manifest.BindingLocalDevice: scheduler.Local,
 }
 
 // workersOffer reports whether this worker, or another that is alive, serves the
@@ -175,7 +183,7 @@ func (s *process) workersOffer(ctx context.Context, b manifest.Binding, now time
 	if _, ok := s.Bindings[string(b)]; !ok {
 		return false, nil
 	}
-	needed, scarce := carriers[b]
+	needed, scarce := bindingCapabilities[b]
 	if !scarce || slices.Contains(s.Worker.Capabilities, string(needed)) {
 		return true, nil
 	}
@@ -210,7 +218,8 @@ func (s *process) offered() map[string]jsontext.Value {
 	return out
 }
 
-// tokens keeps those of connections whose owner signs in at the provider.
+// tokens returns the keeper of tokens for connections with a sign-in at the provider.
 func (s *process) tokens() *providerauth.Keeper {
-	return &providerauth.Keeper{Store: s.Store, Key: func() (credential.Key, error) { return s.Key, nil }, Lookup: s.Lookup, Now: s.Now}
+	return &providerauth.Keeper{Store: s.Store, Key: func() (credential.Key, error) { return s.Key, nil },
+		Lookup: s.Lookup, Now: s.Now}
 }

@@ -1,5 +1,5 @@
-// Package slice is what one commit of a run makes durable, in the one form that the
-// runner fills, a database keeps and a device queues for upload.
+// Package slice defines what one commit of a run makes durable. The runner fills it, a database stores it, and a
+// device queues it for upload.
 package slice
 
 import (
@@ -14,22 +14,21 @@ import (
 // Slice is the unit of commit. Any part may be empty.
 type Slice struct {
 	Records []Record
-	// Gaps opens or refreshes gaps. A gap that carries a lease id settles the
-	// leased gap back to pending; without one it is upserted by identity. A gap
-	// that this run holds keeps its lease, and a recovered gap reopens only when
-	// another run than the one that recovered it misses it again.
+	// Gaps opens or refreshes gaps. A gap with a lease id returns the leased gap to pending; without one it is
+	// upserted by identity. A gap that this run holds keeps its lease. A recovered gap reopens only when a run other
+	// than the one that recovered it misses it again.
 	Gaps      []Gap
-	Attempts  []GapRef // burn one attempt of a leased gap, once per lease
+	Attempts  []GapRef // count one attempt of a leased gap, once per lease
 	Recovered []GapRef // close a leased gap
 	Cursors   []Cursor
 	Events    []Event
-	// Present reports which of the files that records name are not kept. It is asked within the
-	// transaction, when nobody can take one away any more; a slice with files needs it.
+	// Present reports which files of the records are not stored. It is called within the transaction, when no file
+	// can be removed any more. A slice with files needs it.
 	Present func(ctx context.Context, sha256 []string) (missing []string, err error)
 }
 
-// Record is a record that passed the gates, in the form in which devices upload it. A
-// tombstone has Op protocol.OpDelete and no data; the op of any other record is absent.
+// Record is a validated record in the form in which devices upload it. A tombstone has Op protocol.OpDelete and no
+// data; the op of any other record is empty.
 type Record struct {
 	Stream       string         `json:"stream"`
 	Key          string         `json:"record_key"`
@@ -37,10 +36,10 @@ type Record struct {
 	EmittedAt    string         `json:"emitted_at"`
 	SemanticTime string         `json:"-"` // UTC, fixed width; empty when the stream has no time field
 	Op           protocol.Op    `json:"op,omitzero"`
-	// Blobs are the files of the record, each kept before the record is: nil leaves those that
-	// it had, and an empty list takes them away.
+	// Blobs are the files of the record, each stored before the record. Nil leaves its files unchanged, and an empty
+	// list removes them.
 	Blobs []Blob `json:"blobs,omitzero"`
-	// File is the file of an import that the record came from; empty when the source brought it.
+	// File is the imported file that the record came from; empty when it came from the source.
 	File string `json:"-"`
 }
 
@@ -51,31 +50,31 @@ type Blob struct {
 	Bytes  int64  `json:"bytes"`
 	MIME   string `json:"mime,omitzero"`
 	Name   string `json:"name,omitzero"`
-	Path   string `json:"-"` // in the run's working directory, where it is no longer needed once it is committed
+	Path   string `json:"-"` // in the run's working directory; not needed after the commit
 }
 
 // Deleted reports whether the record is a tombstone.
 func (r *Record) Deleted() bool { return r.Op == protocol.OpDelete }
 
-// Gap is a gap to open, refresh or settle, as a run reports it and a device keeps it.
+// Gap is a gap to open, refresh or return, as a run reports it and a device queues it.
 type Gap struct {
-	GapID        string          `json:"id,omitzero"` // with LeaseID: settles a leased gap
+	GapID        string          `json:"id,omitzero"` // with LeaseID: returns a leased gap
 	LeaseID      string          `json:"-"`
 	Stream       string          `json:"stream"`
 	ParentStream string          `json:"parent_stream,omitzero"`
 	RecordKey    string          `json:"record_key,omitzero"`
 	Reason       protocol.Reason `json:"reason"`
 	Retryable    bool            `json:"retryable"`        // false makes the gap terminal at once
-	Locator      jsontext.Value  `json:"locator,omitzero"` // sanitized by the caller, as the two below
+	Locator      jsontext.Value  `json:"locator,omitzero"` // sanitized by the caller, like the two below
 	ListCursor   jsontext.Value  `json:"-"`
 	LastError    jsontext.Value  `json:"-"`
-	NotBefore    *time.Time      `json:"-"` // nil: the provider named no wait
+	NotBefore    *time.Time      `json:"-"` // nil when the provider named no wait
 }
 
-// GapRef names a leased gap under its token.
+// GapRef identifies a leased gap and its token.
 type GapRef struct{ GapID, LeaseID string }
 
-// Cursor moves a bookmark. A nil or null cursor clears it.
+// Cursor moves a cursor. A nil or null value clears it.
 type Cursor struct {
 	Stream  string
 	Mode    protocol.CursorMode

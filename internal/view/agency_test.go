@@ -19,21 +19,24 @@ func ownerActions(c *Connection) (n int) {
 	return n
 }
 
-// Who is asked follows from what the manifest says and from durable facts: what
-// the system can do by itself it does, and the owner is asked where only they can.
+// Who must act follows from the manifest and from durable facts. The owner is asked only for what the system cannot
+// do.
 func TestAgencyFollowsTheManifest(t *testing.T) {
 	t.Attr("spec", "CH-29")
 	drains := judged(pressed("cin_1"))
 	if drains.Verdict.Channel != verdict.Calm || ownerActions(&drains) != 0 || drains.Verdict.Push() {
-		t.Errorf("a drain that goes on by itself asks for something: %s, %+v", drains.Verdict.Channel, drains.Verdict.RequiredActions)
+		t.Errorf("a drain that goes on by itself asks for something: %s, %+v", drains.Verdict.Channel,
+			drains.Verdict.RequiredActions)
 	}
-	if c := drains.Health.Condition(health.SourceCoverageComplete); c.Status != health.False || len(drains.Verdict.Detail.Conditions) == 0 {
+	if c := drains.Health.Condition(health.SourceCoverageComplete); c.Status != health.False ||
+		len(drains.Verdict.Detail.Conditions) == 0 {
 		t.Errorf("the drain is not told in the detail: %+v", c)
 	}
 	old := func(mode manifest.RefreshMode) Connection {
 		e := collected("cin_1")
 		e.Refresh.RecommendedMode = mode
-		e.LastRun.StartedAt, e.LastRun.EndedAt, e.LastSuccessAt = *ago(73 * time.Hour), *ago(72 * time.Hour), ago(72*time.Hour)
+		e.LastRun.StartedAt, e.LastRun.EndedAt, e.LastSuccessAt = *ago(73 * time.Hour), *ago(72 * time.Hour),
+			ago(72*time.Hour)
 		return judged(e)
 	}
 	byHand, byItself := old(manifest.RefreshManual), old(manifest.RefreshAutomatic)
@@ -41,7 +44,8 @@ func TestAgencyFollowsTheManifest(t *testing.T) {
 		t.Errorf("only the owner can refresh, and is not told: %s", byHand.Verdict.Channel)
 	}
 	if byItself.Verdict.Channel != verdict.Calm || ownerActions(&byItself) != 0 {
-		t.Errorf("the schedule refreshes, and the owner is asked: %s, %+v", byItself.Verdict.Channel, byItself.Verdict.RequiredActions)
+		t.Errorf("the schedule refreshes, and the owner is asked: %s, %+v", byItself.Verdict.Channel,
+			byItself.Verdict.RequiredActions)
 	}
 	lost := judged(rejected("cin_1"))
 	if lost.Verdict.Channel != verdict.Attention || !lost.Verdict.Push() {
@@ -62,7 +66,8 @@ func TestPushObeysTheChannel(t *testing.T) {
 		}
 		pushed++
 		first := c.Verdict.RequiredActions[0]
-		if c.Verdict.Channel != verdict.Attention || first.Audience != verdict.AudienceOwner || first.SatisfiedWhen.Kind == verdict.NothingSatisfiesThis {
+		if c.Verdict.Channel != verdict.Attention || first.Audience != verdict.AudienceOwner ||
+			first.SatisfiedWhen.Kind == verdict.NothingSatisfiesThis {
 			t.Fatalf("pushed on %s for %+v", c.Verdict.Channel, first)
 		}
 	}

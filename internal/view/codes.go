@@ -8,14 +8,14 @@ import (
 	"github.com/pdpp-go/pdpp/internal/judge/health"
 )
 
-// redacted stands for text that is not a code.
-const redacted = "redacted"
+// redactedCode replaces text that is not a code.
+const redactedCode = "redacted"
 
-// longestCode bounds what counts as a code.
+// longestCode is the maximum length of a code.
 const longestCode = 80
 
-// plainCode reports whether text is a short name in lower case that cannot
-// carry a secret: no part of it is long or mixes letters with several digits.
+// plainCode reports whether text is a short lower-case name that cannot contain a secret. No part of it may be long
+// or mix letters with several digits.
 func plainCode(s string) bool {
 	if s == "" || len(s) > longestCode {
 		return false
@@ -36,7 +36,8 @@ func plainCode(s string) bool {
 			return false
 		}
 	}
-	for _, prefix := range []string{"ghp", "gho", "ghu", "ghs", "ghr", "github_pat", "sk-", "xox", "eyj", "glpat", "akia"} {
+	for _, prefix := range []string{"ghp", "gho", "ghu", "ghs", "ghr", "github_pat", "sk-", "xox", "eyj", "glpat",
+		"akia"} {
 		if strings.HasPrefix(s, prefix) {
 			return false
 		}
@@ -44,7 +45,7 @@ func plainCode(s string) bool {
 	return true
 }
 
-// codeOr gives text that is a code, and other words for any other text.
+// codeOr returns s if it is a code, and otherwise other.
 func codeOr(s, other string) string {
 	if plainCode(s) {
 		return s
@@ -52,55 +53,56 @@ func codeOr(s, other string) string {
 	return other
 }
 
-// redactReason keeps codes alone.
+// redactReason returns codes unchanged and replaces any other text.
 func redactReason(s string) string {
 	if s == "" || plainCode(s) {
 		return s
 	}
-	return redacted
+	return redactedCode
 }
 
-// redactOwnCode is redactReason for the code that a connector gave a failure: what
-// stands for it says as much about the credential.
+// redactOwnCode is redactReason for the code of a connector's failure. The replacement has the same meaning for the
+// credential.
 func redactOwnCode(f *evidence.Failure) string {
 	if f.Code == "" || plainCode(f.Code) {
 		return f.Code
 	}
 	switch (&evidence.Failure{Code: f.Code}).CredentialFault() {
 	case evidence.CredentialMissing:
-		return redacted + "_credential_missing"
+		return redactedCode + "_credential_missing"
 	case evidence.CredentialRefused:
-		return redacted + "_credential_refused"
+		return redactedCode + "_credential_refused"
 	default:
-		return redacted
+		return redactedCode
 	}
 }
 
 func redactCode[S ~string](s *S) { *s = S(redactReason(string(*s))) }
 
-// standIns take the place of the reason of a skip that is not a code. Between
-// them they have every meaning that such a reason can have.
-var standIns = []string{redacted, "redacted_retry", "redacted_disabled", "redacted_unavailable", "redacted_unsupported"}
+// skipReplacements replace the reason of a skip that is not a code. Together they have every meaning that such a
+// reason can have.
+var skipReplacements = []string{redactedCode, "redacted_retry", "redacted_disabled", "redacted_unavailable",
+	"redacted_unsupported"}
 
-// redactSkip gives a skip that says as much about its stream as the one given.
+// redactSkip returns a skip without free text that leads to the same coverage.
 func redactSkip(s evidence.Skip) evidence.Skip {
 	out := s
 	redactCode(&out.Action)
 	if s.Reason == "" || plainCode(s.Reason) {
 		return out
 	}
-	means := skipMeans(s)
-	for _, reason := range standIns {
-		if out.Reason = reason; skipMeans(out) == means {
+	means := coverageOfSkip(s)
+	for _, reason := range skipReplacements {
+		if out.Reason = reason; coverageOfSkip(out) == means {
 			return out
 		}
 	}
-	out.Reason = redacted
+	out.Reason = redactedCode
 	return out
 }
 
-// skipMeans is the coverage of a stream of which nothing but the skip is known.
-func skipMeans(s evidence.Skip) health.Coverage {
+// coverageOfSkip returns the coverage that follows from the skip if nothing else is known about the stream.
+func coverageOfSkip(s evidence.Skip) health.Coverage {
 	e := evidence.Evidence{
 		LastRun: &evidence.Run{Status: evidence.RunSucceeded}, Gaps: &evidence.Gaps{},
 		Streams: []evidence.Stream{{Required: true, Fact: &evidence.Fact{RunStatus: evidence.RunSucceeded, Skip: &s}}},

@@ -8,25 +8,24 @@ import (
 	"github.com/pdpp-go/pdpp/internal/judge/verdict"
 )
 
-// Completeness is how much of what exists is kept of a connection.
+// Completeness is how much of the existing data of a connection is stored.
 type Completeness struct {
-	// Found is what exists and Missing what of it is not kept; nil where that is not known.
-	// GoesOn says that both may be more.
+	// Found counts what exists and Missing what of it is not stored; nil if unknown. GoesOn means that both are lower
+	// bounds.
 	Found, Missing *int64
 	GoesOn         bool
-	// Fetched says that later runs fetch what is missing by themselves.
+	// Fetched means that later runs fetch what is missing without the owner.
 	Fetched bool
-	// Whole says that all that exists is here, and Say what is not, in words; empty where
-	// what is missing is counted.
+	// Whole means that all existing data is stored. Say describes in words what is missing; it is empty if Missing
+	// counts it.
 	Whole bool
 	Say   string
 }
 
-// Whole reports whether all that exists of a stream is kept.
-func Whole(row *verdict.StreamRow) bool { return row.Coverage == health.Complete }
+// IsWhole reports whether all existing data of a stream is stored.
+func IsWhole(row *verdict.StreamRow) bool { return row.Coverage == health.Complete }
 
-// Completeness sums up what the streams of a connection are judged to lack, of which so many
-// records are kept.
+// Completeness summarizes what the streams of a connection lack. Kept is the number of stored records.
 func (c *Connection) Completeness(kept int64) Completeness {
 	var out Completeness
 	var open *verdict.StreamRow
@@ -55,11 +54,11 @@ func (c *Connection) Completeness(kept int64) Completeness {
 	case missing > 0:
 		out.Fetched = open != nil && open.Disposition == health.DispositionResumable && open.Total == nil
 	case len(c.Verdict.Streams) == 0:
-		out.Say = "Not looked yet"
+		out.Say = "Not checked yet"
 	case open != nil:
 		out.Say = strings.TrimSuffix(open.Statement, ".")
 	case refreshDue || c.SourceKind == "manual":
-		out.Say = "As of the last time that you brought something"
+		out.Say = "As of your last import"
 		if c.LastSuccessAt != nil {
 			out.Say = "As of " + c.LastSuccessAt.UTC().Format(day)
 		}

@@ -18,7 +18,7 @@ import (
 var (
 	derivations = map[string]string{"github.com/pdpp-go/pdpp/internal/judge/health": "Project",
 		"github.com/pdpp-go/pdpp/internal/judge/verdict": "Synthesize"}
-	mayDerive = []string{"internal/view", "internal/lab/tools/judge"}
+	mayDerive = []string{"internal/view", "internal/quality/tools/judge"}
 )
 
 // No surface derives health or a verdict a second time.
@@ -105,7 +105,8 @@ import h "github.com/pdpp-go/pdpp/internal/judge/health"
 import "github.com/pdpp-go/pdpp/internal/judge/verdict"
 var judge = verdict.Synthesize
 func page() { h.Project(nil, now); h.Conditions(nil, now); verdict.Check(in, v) }`
-	if got := usedDerivations(t, "page.go", []byte(source)); !slices.Equal(got, []string{"verdict.Synthesize", "h.Project"}) {
+	if got := usedDerivations(t, "page.go", []byte(source)); !slices.Equal(got,
+		[]string{"verdict.Synthesize", "h.Project"}) {
 		t.Errorf("found %v", got)
 	}
 }

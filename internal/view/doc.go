@@ -1,10 +1,8 @@
-// Package view is the one road from evidence to what an owner sees.
+// Package view is the only path from evidence to what an owner sees.
 //
-// Judge is the only place that projects health and synthesizes a verdict. Every
-// surface (the dashboard, a connection's page, the JSON, the command line, a
-// push) gets its Connection from here and shows its verdict as it stands, so
-// two surfaces cannot disagree about the same connection at the same moment.
+// Only Judge projects health and synthesizes a verdict. The dashboard, a connection's page, JSON, the command line
+// and notifications get their Connection from here and show its verdict unchanged. So they cannot disagree about a
+// connection at one moment.
 //
-// A View reads the clock exactly once per call, so that all connections of one
-// answer are judged at the same moment.
+// A View reads the clock once per call, so that all connections of one answer are judged at the same time.
 package view

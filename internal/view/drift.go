@@ -9,18 +9,18 @@ import (
 	"github.com/pdpp-go/pdpp/internal/judge/verdict"
 )
 
-// StreamDrift is how the provider's answers about a stream differ from what this version of the
-// connector expects. It is for the owner, and for the connector's author if the owner sends it.
+// StreamDrift is how the provider's answers about a stream differ from what this version of the connector expects. It
+// is for the owner, who may send it to the connector's author.
 type StreamDrift struct {
 	Stream     string    `json:"stream"`
-	ObservedAt time.Time `json:"observed_at"` // when the stream was measured last
+	ObservedAt time.Time `json:"observed_at"` // when the stream was last measured
 	evidence.Drift
-	// Statements say the same in sentences.
+	// Statements are the same differences as sentences.
 	Statements []string `json:"statements"`
 }
 
-// driftOf lists the streams of which answers differ.
-func driftOf(e *evidence.Evidence) []StreamDrift {
+// streamDrifts returns the streams with answers that differ.
+func streamDrifts(e *evidence.Evidence) []StreamDrift {
 	var out []StreamDrift
 	for i := range e.Streams {
 		s := &e.Streams[i]
@@ -38,7 +38,7 @@ func driftOf(e *evidence.Evidence) []StreamDrift {
 			d.Statements = append(d.Statements, differenceWords(&d.Differences[i]))
 		}
 		if d.More > 0 {
-			d.Statements = append(d.Statements, times(d.More, "further difference")+" not listed.")
+			d.Statements = append(d.Statements, countedNoun(d.More, "further difference")+" not listed.")
 		}
 		out = append(out, d)
 	}
@@ -55,7 +55,7 @@ func differenceWords(d *evidence.Difference) string {
 	if d.Route == "" {
 		at = "."
 	}
-	met := " in " + times(d.Count, "place")
+	met := " in " + countedNoun(d.Count, "place")
 	switch d.Kind {
 	case evidence.NewMember:
 		if strings.HasSuffix(d.Member, evidence.HiddenMember) {
@@ -72,7 +72,7 @@ func differenceWords(d *evidence.Difference) string {
 		return "Other type: " + name + " is " + d.Found + " instead of " + d.Expected + met + at
 	case evidence.OtherTotal:
 		return "Other total: " + d.Member + " announces more than was listed, " +
-			strconv.FormatInt(d.Count, 10) + " of " + times(d.Of, "time") + at
+			strconv.FormatInt(d.Count, 10) + " of " + countedNoun(d.Of, "time") + at
 	case evidence.SmallPage:
 		return "A list ended after exactly " + strconv.FormatInt(d.Count, 10) + " items although " +
 			strconv.FormatInt(d.Of, 10) + " were asked for" + at
@@ -81,14 +81,13 @@ func differenceWords(d *evidence.Difference) string {
 	}
 }
 
-// DriftTitle heads the list of differences on every surface.
+// DriftTitle is the heading of the list of differences.
 const DriftTitle = "Answers differ from what this version expects"
 
-// driftSteps are the differences that decide nothing. A total that disagrees is among the facts of
-// the coverage.
+// driftSteps returns the differences that decide nothing. A total that disagrees is listed with the coverage instead.
 func driftSteps(e *evidence.Evidence) []Step {
 	var steps []Step
-	for _, d := range driftOf(e) {
+	for _, d := range streamDrifts(e) {
 		for _, text := range d.Statements {
 			if d.Total.Short() && text == verdict.TotalSentence(d.Total) {
 				continue

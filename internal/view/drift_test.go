@@ -28,7 +28,7 @@ func TestDriftIsShown(t *testing.T) {
 		drift    *evidence.Drift
 		coverage health.Coverage
 		axis     health.Coverage
-		says     []string
+		texts    []string
 	}{
 		{"nothing differs", true, nil, health.Complete, health.Complete, nil},
 		{"a total of a required stream", true, short, health.Partial, health.Partial,
@@ -52,16 +52,16 @@ func TestDriftIsShown(t *testing.T) {
 			t.Errorf("%s: the stream is %s and the connection %s, want %s and %s", c.name, got, conn.Health.Axes.Coverage,
 				c.coverage, c.axis)
 		}
-		var said strings.Builder
+		var output strings.Builder
 		for _, d := range conn.Drift {
-			said.WriteString(strings.Join(d.Statements, "\n"))
+			output.WriteString(strings.Join(d.Statements, "\n"))
 		}
-		for _, want := range c.says {
-			if !strings.Contains(said.String(), want) {
-				t.Errorf("%s: no %q in %q", c.name, want, said.String())
+		for _, want := range c.texts {
+			if !strings.Contains(output.String(), want) {
+				t.Errorf("%s: no %q in %q", c.name, want, output.String())
 			}
 		}
-		if len(c.says) == 0 && len(conn.Drift) > 0 {
+		if len(c.texts) == 0 && len(conn.Drift) > 0 {
 			t.Errorf("%s: %+v", c.name, conn.Drift)
 		}
 		last := 0

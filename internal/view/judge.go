@@ -23,9 +23,9 @@ type Connection struct {
 	Local *health.LocalProgress `json:"local_device_progress"`
 	// Recovery is nil unless a device's uploads are stalled.
 	Recovery *Recovery `json:"recovery"`
-	// Upload is nil unless a device is uploading by itself.
+	// Upload is nil unless a device is uploading without the owner.
 	Upload *BackgroundUpload `json:"background_upload"`
-	// CatchUp is nil unless the source's pressure has left something to fetch.
+	// CatchUp is nil unless the source's pressure left items to fetch.
 	CatchUp *CatchUp `json:"catch_up"`
 
 	// Drift is empty unless the provider's answers differ from what the connector expects.
@@ -36,54 +36,52 @@ type Connection struct {
 	Schedule      *Schedule   `json:"schedule"`
 	// TotalRecords is nil when they were not counted.
 	TotalRecords *int64 `json:"total_records"`
-	// ObservedAt is the moment of the judgement.
+	// ObservedAt is the time of the judgement.
 	ObservedAt time.Time `json:"observed_at"`
 }
 
 // RunSummary is how the newest run ended.
 type RunSummary struct {
 	ID          string             `json:"run_id"`
-	Status      evidence.RunStatus `json:"status"`
+	Status      evidence.RunStatus `json:"status" enum:"succeeded,failed,cancelled,abandoned,skipped"`
 	StartedAt   time.Time          `json:"started_at"`
 	CompletedAt time.Time          `json:"completed_at"`
-	// Committed and Recovered are nil when the run did not tell.
+	// Committed and Recovered are nil if the run did not report them.
 	Committed *int64 `json:"records_committed"`
 	Recovered *int64 `json:"gaps_recovered"`
 }
 
-// Schedule is the connection's own rhythm.
+// Schedule is when runs start without the owner.
 type Schedule struct {
 	Enabled         bool  `json:"enabled"`
 	IntervalSeconds int64 `json:"interval_seconds"`
 }
 
-// Judgement is a connection, the facts that it was judged by, and the rule that decided.
-// Everything that is told of a connection at one moment comes from one of these.
+// Judgement is a connection with the facts and the rule that decided. All statements about a connection at one moment
+// come from one Judgement.
 type Judgement struct {
 	Connection
 	Indicator *RuntimeIndicator
-	// Evidence is the facts as of the moment of the judgement, to be read and not written.
+	// Evidence is as of the time of the judgement. It must not be modified.
 	Evidence *evidence.Evidence
 
 	rule health.Rule
 }
 
-// Judge turns evidence into what the owner sees. RuntimeOK is false when the runtime that
-// serves all connections is itself the fault. The result shares memory with the evidence,
-// so both are to be read and not written.
+// Judge turns evidence into what the owner sees. RuntimeOK is false if the runtime that serves all connections is
+// itself the fault. The result shares memory with the evidence; neither may be modified.
 func Judge(e *evidence.Evidence, now time.Time, runtimeOK bool) Connection {
-	return judge(e, now, runtimeOK).Connection
+	return judgeEvidence(e, now, runtimeOK).Connection
 }
 
-// judge is pure, and the only caller of health.Project and verdict.Synthesize in the
-// program.
-func judge(e *evidence.Evidence, now time.Time, runtimeOK bool) Judgement {
+// judgeEvidence is pure and the only caller of health.Project and verdict.Synthesize.
+func judgeEvidence(e *evidence.Evidence, now time.Time, runtimeOK bool) Judgement {
 	e = e.AsOf(now)
 	a := health.Project(e, now)
 	c := Connection{
 		ID: e.Connection.ID, ConnectorID: e.Connection.ConnectorID, DisplayName: e.Connection.DisplayName,
 		Status: e.Connection.Status, SourceKind: e.Connection.SourceKind,
-		Health: a.Snapshot, Local: a.Local, LastRun: lastRun(e.LastRun), LastSuccessAt: e.LastSuccessAt,
+		Health: a.Snapshot, Local: a.Local, LastRun: summarizeRun(e.LastRun), LastSuccessAt: e.LastSuccessAt,
 		TotalRecords: a.Progress.RetainedRecords, ObservedAt: now,
 	}
 	c.Verdict = verdict.Synthesize(verdict.Input{
@@ -93,14 +91,14 @@ func judge(e *evidence.Evidence, now time.Time, runtimeOK bool) Judgement {
 	if s := e.Schedule; s != nil {
 		c.Schedule = &Schedule{Enabled: s.Enabled, IntervalSeconds: s.IntervalSeconds}
 	}
-	c.Recovery = recovery(e, &c)
+	c.Recovery = deviceRecovery(e, &c)
 	c.Upload = backgroundUpload(e, &c)
 	c.CatchUp = catchUp(&c.Health)
-	c.Drift = driftOf(e)
+	c.Drift = streamDrifts(e)
 	return Judgement{Connection: c, Evidence: e, rule: a.Rule}
 }
 
-func lastRun(r *evidence.Run) *RunSummary {
+func summarizeRun(r *evidence.Run) *RunSummary {
 	if r == nil {
 		return nil
 	}

@@ -9,28 +9,28 @@ import (
 	"github.com/pdpp-go/pdpp/internal/judge/verdict"
 )
 
-// Recovery is the verdict's remediation for a stalled device, with the commands
-// to copy. Nothing here reaches a device: its owner runs the commands there.
+// Recovery is the verdict's remediation for a stalled device, with commands to copy. The owner runs them on the
+// device; this program never contacts it.
 type Recovery struct {
 	Cause   string `json:"cause"`
 	Label   string `json:"label"`
 	Summary string `json:"summary"`
-	// Remedy is the fix that the failing condition names.
+	// Remedy is the label of the failing condition's remedy.
 	Remedy string `json:"remedy"`
-	// Host is the owner's name of the machine, or words for it.
+	// Host is the owner's name for the machine, or a description.
 	Host string `json:"host"`
-	// Available is false when it is not clear which collector is meant. Then
-	// there are no commands, because one could reach the wrong queue.
+	// Available is false if it is unclear which collector is meant. Then Commands is empty, because a command could
+	// reach the wrong queue.
 	Available         bool              `json:"available"`
 	UnavailableReason string            `json:"unavailable_reason,omitempty"`
 	SourceInstanceID  string            `json:"source_instance_id,omitempty"`
 	Commands          []RecoveryCommand `json:"commands"`
-	// Scale is how much work is stuck; empty when no device told.
+	// Scale is how much work is stuck; empty if no device reported it.
 	Scale           []StuckCount `json:"scale"`
 	LastHeartbeatAt *time.Time   `json:"last_heartbeat_at"`
 }
 
-// RecoveryCommand is a command to copy, and why to run it.
+// RecoveryCommand is a command to copy and its purpose.
 type RecoveryCommand struct {
 	Kind    string `json:"kind"`
 	Label   string `json:"label"`
@@ -45,20 +45,21 @@ type StuckCount struct {
 	Count int64  `json:"count"`
 }
 
-// anyHost stands for a machine that the owner gave no name.
+// anyHost describes a machine without a name.
 const anyHost = "the host that holds the data"
 
 // Why there are no commands.
 const (
 	noCollector       = "No active collector is enrolled for this connection, so there is no command to copy."
-	severalCollectors = "Several collectors feed this connection, so one command cannot be right for all. Look on each host."
-	oddCollectorName  = "The collector's name is not one that can be copied safely. Look on the host that holds the data."
+	severalCollectors = "Several collectors feed this connection, so one command cannot be right for all. Look on each " +
+		"host."
+	oddCollectorName = "The collector's name is not one that can be copied safely. Look on the host that holds the data."
 )
 
 const localDevice = "local_device"
 
-// remediation finds the verdict's action for a stalled device.
-func remediation(v *verdict.Verdict) *verdict.Remediation {
+// deviceRemediation returns the verdict's action for a stalled device, or nil.
+func deviceRemediation(v *verdict.Verdict) *verdict.Remediation {
 	for i := range v.RequiredActions {
 		if r := v.RequiredActions[i].Remediation; r != nil && r.Target.Kind == localDevice {
 			return r
@@ -67,20 +68,21 @@ func remediation(v *verdict.Verdict) *verdict.Remediation {
 	return nil
 }
 
-// recovery fills the commands in. They name the one trusted source instance of
-// the connection, never the connection.
-func recovery(e *evidence.Evidence, c *Connection) *Recovery {
-	r := remediation(&c.Verdict)
+// deviceRecovery fills in the commands. They contain the id of the connection's one trusted source instance, never
+// that of the connection.
+func deviceRecovery(e *evidence.Evidence, c *Connection) *Recovery {
+	r := deviceRemediation(&c.Verdict)
 	if r == nil {
 		return nil
 	}
-	out := &Recovery{Cause: r.Cause, Label: r.Label, Summary: r.Summary, Host: anyHost, Commands: []RecoveryCommand{}, Scale: []StuckCount{}}
-	out.Remedy = clearsBacklog(&c.Health)
+	out := &Recovery{Cause: r.Cause, Label: r.Label, Summary: r.Summary, Host: anyHost, Commands: []RecoveryCommand{},
+		Scale: []StuckCount{}}
+	out.Remedy = backlogRemedy(&c.Health)
 	if c.Local != nil {
 		out.LastHeartbeatAt = c.Local.LastHeartbeatAt
-		out.Scale = stuck(c.Local.OutboxCounts)
+		out.Scale = stuckCounts(c.Local.OutboxCounts)
 	}
-	sources := trusted(e.Device)
+	sources := trustedSources(e.Device)
 	switch {
 	case len(sources) == 0:
 		out.UnavailableReason = noCollector
@@ -106,9 +108,8 @@ func recovery(e *evidence.Evidence, c *Connection) *Recovery {
 	return out
 }
 
-// clearsBacklog is the label of the first current condition that a look at the
-// device fixes.
-func clearsBacklog(s *health.Snapshot) string {
+// backlogRemedy returns the label of the first failing condition that is fixed on the device, or "".
+func backlogRemedy(s *health.Snapshot) string {
 	for i := range s.Conditions {
 		c := &s.Conditions[i]
 		if c.Fails() && c.Remediation != nil && c.Remediation.Action == health.ClearBacklog {
@@ -118,7 +119,7 @@ func clearsBacklog(s *health.Snapshot) string {
 	return ""
 }
 
-func trusted(d *evidence.Device) []*evidence.DeviceSource {
+func trustedSources(d *evidence.Device) []*evidence.DeviceSource {
 	if d == nil {
 		return nil
 	}
@@ -131,8 +132,8 @@ func trusted(d *evidence.Device) []*evidence.DeviceSource {
 	return out
 }
 
-// plainID reports whether an id is safe in a command line: letters, digits,
-// underscores and hyphens, the first of which is no hyphen.
+// plainID reports whether an id is safe in a command line: letters, digits, underscores and hyphens, not starting
+// with a hyphen.
 func plainID(id string) bool {
 	if id == "" || id[0] == '-' {
 		return false
@@ -146,8 +147,8 @@ func plainID(id string) bool {
 	return true
 }
 
-// stuck lists what waits, and neither what was delivered nor totals.
-func stuck(o *evidence.OutboxCounts) []StuckCount {
+// stuckCounts lists what waits, without delivered items and totals.
+func stuckCounts(o *evidence.OutboxCounts) []StuckCount {
 	out := []StuckCount{}
 	if o == nil {
 		return out

@@ -29,12 +29,14 @@ func TestRecoveryOnlyForStalledDevices(t *testing.T) {
 	}
 	c := judged(stalled("cin_1"))
 	condition := c.Health.Condition(health.LocalExporterAvailable)
-	if r := c.Recovery; r.Remedy == "" || r.Remedy != condition.Remediation.Label || len(r.Commands) == 0 || r.Commands[0].Command == "" {
+	if r := c.Recovery; r.Remedy == "" || r.Remedy != condition.Remediation.Label || len(r.Commands) == 0 ||
+		r.Commands[0].Command == "" {
 		t.Errorf("recovery %+v", r)
 	}
 }
 
-var oneCommand = regexp.MustCompile(`^pdpp-local-collector (run|recover|doctor) --source-instance-id [A-Za-z0-9_-]+( --apply)?$`)
+var oneCommand = regexp.MustCompile(`^pdpp-local-collector (run|recover|doctor) --source-instance-id [A-Za-z0-9_-]` +
+	`+( --apply)?$`)
 
 // For every cause the owner reads which host, which commands and why.
 func TestRecoveryNamesHostCommandsAndPurpose(t *testing.T) {
@@ -55,11 +57,13 @@ func TestRecoveryNamesHostCommandsAndPurpose(t *testing.T) {
 		if r == nil || r.Cause != string(cause) {
 			t.Fatalf("%s: recovery %+v", cause, r)
 		}
-		if !r.Available || r.Host != "attic" || r.SourceInstanceID != "src_7" || r.Summary == "" || r.Label == "" || len(r.Commands) == 0 {
+		if !r.Available || r.Host != "attic" || r.SourceInstanceID != "src_7" || r.Summary == "" || r.Label == "" ||
+			len(r.Commands) == 0 {
 			t.Errorf("%s: %+v", cause, r)
 		}
 		for _, c := range r.Commands {
-			if !oneCommand.MatchString(c.Command) || !strings.Contains(c.Command, " src_7") || strings.Contains(c.Command, "cin_") {
+			if !oneCommand.MatchString(c.Command) || !strings.Contains(c.Command, " src_7") ||
+				strings.Contains(c.Command, "cin_") {
 				t.Errorf("%s: command %q", cause, c.Command)
 			}
 			if c.Purpose == "" || c.Label == "" {
@@ -86,7 +90,8 @@ func TestRecoveryIsUnavailableWhenTheTargetIsNotClear(t *testing.T) {
 	}{
 		"one":                  {[]evidence.DeviceSource{blocked}, true},
 		"one beside a revoked": {[]evidence.DeviceSource{revoked, blocked}, true},
-		"several":              {[]evidence.DeviceSource{blocked, source("src_9", "", evidence.HeartbeatHealthy, 0, evidence.OutboxCounts{})}, false},
+		"several": {[]evidence.DeviceSource{blocked,
+			source("src_9", "", evidence.HeartbeatHealthy, 0, evidence.OutboxCounts{})}, false},
 	}
 	for _, id := range []string{"", "a b", "x;rm", "$(id)", "--apply", "src/7", "ä"} {
 		odd := blocked
@@ -100,7 +105,8 @@ func TestRecoveryIsUnavailableWhenTheTargetIsNotClear(t *testing.T) {
 		e := stalled("cin_1")
 		e.Device.Sources = tt.sources
 		r := judged(e).Recovery
-		if r == nil || r.Available != tt.available || (len(r.Commands) > 0) != tt.available || (r.UnavailableReason == "") != tt.available {
+		if r == nil || r.Available != tt.available || (len(r.Commands) > 0) != tt.available ||
+			(r.UnavailableReason == "") != tt.available {
 			t.Errorf("%s: %+v", name, r)
 		}
 		if !tt.available && r != nil && r.SourceInstanceID != "" {
@@ -111,19 +117,21 @@ func TestRecoveryIsUnavailableWhenTheTargetIsNotClear(t *testing.T) {
 	e := stalled("cin_1")
 	c := judged(e)
 	e.Device.Sources[0].Status = evidence.StatusRevoked
-	if r := recovery(&e, &c); r.Available || len(r.Commands) != 0 || r.UnavailableReason != noCollector {
+	if r := deviceRecovery(&e, &c); r.Available || len(r.Commands) != 0 || r.UnavailableReason != noCollector {
 		t.Errorf("none trusted: %+v", r)
 	}
 }
 
-// The scale is of stuck work alone.
+// The scale counts only stuck work.
 func TestScaleCountsOnlyStuckWork(t *testing.T) {
 	r := judged(stalled("cin_1")).Recovery
 	want := []StuckCount{{"pending", "pending", 11}, {"failed_uploads", "failed uploads", 3}}
 	if !slices.Equal(r.Scale, want) {
 		t.Errorf("scale %+v", r.Scale)
 	}
-	all := stuck(&evidence.OutboxCounts{Pending: 1, Retrying: 2, StaleLeases: 3, DeadLetter: 4, BacklogOpen: 5, Leased: 6, Succeeded: 7, Total: 28})
+	all := stuckCounts(&evidence.OutboxCounts{Pending: 1, Retrying: 2, StaleLeases: 3, DeadLetter: 4, BacklogOpen: 5,
+		Leased:    6,
+		Succeeded: 7, Total: 28})
 	sum := int64(0)
 	for _, c := range all {
 		sum += c.Count

@@ -8,8 +8,7 @@ import (
 	"github.com/pdpp-go/pdpp/internal/judge/health"
 )
 
-// RuntimeIndicator is the one statement beside every list of connections while
-// the runtime that serves them is itself the fault.
+// RuntimeIndicator is shown with every list of connections while the runtime that serves them is itself the fault.
 type RuntimeIndicator struct {
 	Sentence string                `json:"sentence"`
 	Faults   []health.RuntimeFault `json:"faults"`
@@ -17,7 +16,7 @@ type RuntimeIndicator struct {
 	Since time.Time `json:"since"`
 }
 
-// componentWords name the parts of the runtime in the owner's words.
+// componentWords are the owner's words for the parts of the runtime.
 var componentWords = map[string]string{
 	"scheduler": "the scheduler",
 	"browser":   "the browser that connectors use",
@@ -26,15 +25,15 @@ var componentWords = map[string]string{
 	"database":  "the database",
 }
 
-// foremost are sentences for faults that others follow from, the first of them first.
-var foremost = []struct{ component, sentence string }{
+// primaryFaults are sentences for faults that cause others; the first match is shown.
+var primaryFaults = []struct{ component, sentence string }{
 	{"disk", "The disk that holds the data is full, so that nothing new can be stored. Free some space first."},
 	{"database", "The database is damaged: some of what was collected can no longer be read. " +
 		"Stop the server and restore the newest backup."},
 }
 
-// indicate gives nil when all is well.
-func indicate(r health.RuntimeIndicator) *RuntimeIndicator {
+// runtimeIndicator returns nil if all parts work.
+func runtimeIndicator(r health.RuntimeIndicator) *RuntimeIndicator {
 	if r.OK {
 		return nil
 	}
@@ -51,7 +50,7 @@ func indicate(r health.RuntimeIndicator) *RuntimeIndicator {
 		}
 	}
 	out.Sentence = runtimeSentence(names)
-	for _, first := range foremost {
+	for _, first := range primaryFaults {
 		if slices.ContainsFunc(r.Faults, func(f health.RuntimeFault) bool { return f.Component == first.component }) {
 			out.Sentence = first.sentence
 			break

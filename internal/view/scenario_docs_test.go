@@ -11,9 +11,9 @@ import (
 	"github.com/pdpp-go/pdpp/internal/judge/verdict"
 )
 
-var updateDocs = flag.Bool("update-docs", false, "write the tables of docs/verdict.md anew")
+var updateDocs = flag.Bool("update-docs", false, "write the generated tables of docs/understand")
 
-const verdictDocument = "../../docs/verdict.md"
+const verdictDocument = "../../docs/understand/verdict-tables.md"
 
 var placeOfTable = regexp.MustCompile(`(?s)<!-- table (\w+) -->\n(.*?)<!-- end -->`)
 
@@ -48,7 +48,8 @@ func TestVerdictDocument(t *testing.T) {
 			t.Fatal(err)
 		}
 	default:
-		t.Error("docs/verdict.md is out of date; refresh it with: go test ./internal/view -run TestVerdictDocument -update-docs")
+		t.Error("docs/understand/verdict-tables.md is out of date; refresh it with: " +
+			"go test ./internal/view -run TestVerdictDocument -update-docs")
 	}
 }
 

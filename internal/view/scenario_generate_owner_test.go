@@ -19,7 +19,8 @@ func (m *maker) owner(e *evidence.Evidence) {
 		}
 	}
 	if until := m.soon(); until != nil && m.wrong() {
-		e.Waits = []evidence.Wait{{Sender: "api", Until: *until, Reason: pick(m, protocol.WaitRetryAfter, protocol.WaitSearched), At: m.past(1)}}
+		e.Waits = []evidence.SenderWait{{Sender: "api", Until: *until,
+			Reason: pick(m, protocol.WaitRetryAfter, protocol.WaitSearched), At: m.past(1)}}
 	}
 	if m.chance(0.6) {
 		e.Credential = &evidence.Credential{Status: evidence.CredentialActive, CapturedAt: m.past(400)}
@@ -48,8 +49,9 @@ func (m *maker) owner(e *evidence.Evidence) {
 	}
 	for m.wrong() && len(e.Attention) < 2 {
 		e.Attention = append(e.Attention, evidence.Attention{
-			ID: "att_1", Reason: m.words("question", "", "otp_required", "manual_action_required"), Sensitivity: pick(m, "none", "secret"),
-			Target: m.words("target", "", "sign-in"), OpenedAt: m.past(2), ExpiresAt: m.soon(),
+			ID: "att_1", Reason: m.words("question", "", "otp_required", "manual_action_required"),
+			Sensitivity: pick(m, "none", "secret"),
+			Target:      m.words("target", "", "sign-in"), OpenedAt: m.past(2), ExpiresAt: m.soon(),
 			Lifecycle: pick(m, evidence.AttentionOpen, evidence.AttentionAcknowledged, evidence.AttentionInProgress,
 				evidence.AttentionResolved, evidence.AttentionExpired, evidence.AttentionCancelled),
 		})
@@ -62,11 +64,13 @@ func (m *maker) device() *evidence.Device {
 	case m.wrong():
 		d.Stores = nil
 	case m.wrong():
-		d.Stores = append(d.Stores, evidence.CoverageStore{Store: "new.db", Stream: pick(m, "", "photos"), Status: "unaccounted"})
+		d.Stores = append(d.Stores, evidence.CoverageStore{Store: "new.db", Stream: pick(m, "", "photos"),
+			Status: "unaccounted"})
 	}
 	for range pick(m, 0, 1, 1, 1, 1, 2) {
 		s := evidence.DeviceSource{
-			ID: "src_1", Host: m.words("host", "Maple"), DeviceStatus: evidence.StatusActive, Status: evidence.StatusActive, Heartbeat: m.heartbeat(),
+			ID: "src_1", Host: m.words("host", "Maple"), DeviceStatus: evidence.StatusActive, Status: evidence.StatusActive,
+			Heartbeat: m.heartbeat(),
 		}
 		if m.wrong() {
 			s.Status = evidence.StatusRevoked
@@ -83,17 +87,19 @@ func (m *maker) device() *evidence.Device {
 	return d
 }
 
-// heartbeat makes a report whose status follows from its counts, as a collector
-// makes it: failed uploads block, waiting work retries, and otherwise all is well.
+// heartbeat returns a report with a status that follows from its counts, like a collector's: failed uploads block,
+// waiting work retries, and otherwise it is healthy.
 func (m *maker) heartbeat() *evidence.Heartbeat {
-	h := &evidence.Heartbeat{At: m.past(1), Status: evidence.HeartbeatHealthy, Pending: m.count(1), Outbox: &evidence.OutboxCounts{Succeeded: 9, Total: 9}}
+	h := &evidence.Heartbeat{At: m.past(1), Status: evidence.HeartbeatHealthy, Pending: m.count(1),
+		Outbox: &evidence.OutboxCounts{Succeeded: 9, Total: 9}}
 	switch {
 	case m.wrong():
 		h.Status = evidence.HeartbeatBlocked
 		h.Outbox.DeadLetter = m.Int64N(3)
 	case m.chance(0.3) || m.wrong():
 		n := m.Int64N(6)
-		h.Status, h.Pending, h.Outbox.Pending = pick(m, evidence.HeartbeatRetrying, evidence.HeartbeatStarting, evidence.HeartbeatStopped), &n, n
+		h.Status, h.Pending, h.Outbox.Pending = pick(m, evidence.HeartbeatRetrying, evidence.HeartbeatStarting,
+			evidence.HeartbeatStopped), &n, n
 	}
 	if m.chance(0.1) {
 		h.Pending = nil

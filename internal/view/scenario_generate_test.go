@@ -11,16 +11,16 @@ import (
 
 var judgedAt = time.Date(2026, 3, 10, 12, 0, 0, 0, time.UTC)
 
-// maker makes random evidence. What one fact says another does not deny: facts
-// need a run, a success is a run, and a device's status agrees with its counts.
+// maker generates random evidence without contradictions: facts need a run, a success is a run, and a device's status
+// agrees with its counts.
 type maker struct {
 	*rand.Rand
 	trouble float64 // how often something is wrong
-	// words gives the free text of a field.
+	// words returns the free text of a field.
 	words func(field string, usual ...string) string
 }
 
-// newMaker gives a maker that makes the same for the same seed and number.
+// newMaker returns a maker that is deterministic in seed and number.
 func newMaker(seed, number uint64) *maker {
 	r := rand.New(rand.NewPCG(seed, number))
 	m := &maker{Rand: r, trouble: []float64{0.02, 0.08, 0.4}[r.IntN(3)]}
@@ -34,7 +34,7 @@ func (m *maker) wrong() bool            { return m.Float64() < m.trouble }
 func (m *maker) chance(p float64) bool  { return m.Float64() < p }
 func (m *maker) count(below int) *int64 { n := m.Int64N(int64(below)); return &n }
 
-// maybe gives a count, or nil for one that was not taken.
+// maybe returns a count, or nil for one that was not taken.
 func (m *maker) maybe(below int) *int64 {
 	if m.chance(0.15) {
 		return nil
@@ -92,7 +92,8 @@ func (m *maker) refresh() *manifest.RefreshPolicy {
 	if m.wrong() {
 		return nil
 	}
-	p := &manifest.RefreshPolicy{RecommendedMode: manifest.RefreshAutomatic, MaximumStalenessSeconds: pick(m, 86400, 86400, 600, 0)}
+	p := &manifest.RefreshPolicy{RecommendedMode: manifest.RefreshAutomatic,
+		MaximumStalenessSeconds: pick(m, 86400, 86400, 600, 0)}
 	if m.chance(0.3) {
 		p.RecommendedMode = pick(m, manifest.RefreshModes...)
 	}
@@ -110,7 +111,8 @@ func (m *maker) runs(e *evidence.Evidence) {
 	if m.chance(0.2) || e.Device != nil && m.chance(0.7) {
 		return
 	}
-	run := &evidence.Run{ID: "run_1", Status: evidence.RunSucceeded, EndedAt: m.past(20), Committed: m.maybe(3), Recovered: m.maybe(3)}
+	run := &evidence.Run{ID: "run_1", Status: evidence.RunSucceeded, EndedAt: m.past(20), Committed: m.maybe(3),
+		Recovered: m.maybe(3)}
 	run.StartedAt = run.EndedAt.Add(-time.Minute)
 	e.LastRun = run
 	if !m.wrong() {
@@ -142,7 +144,8 @@ func (m *maker) stream(name string, measured bool) evidence.Stream {
 		return s
 	}
 	n := m.count(9)
-	s.Fact = &evidence.Fact{RunStatus: evidence.RunSucceeded, At: m.past(20), Collected: m.Int64N(12), Checkpoint: evidence.CheckpointCommitted}
+	s.Fact = &evidence.Fact{RunStatus: evidence.RunSucceeded, At: m.past(20), Collected: m.Int64N(12),
+		Checkpoint: evidence.CheckpointCommitted}
 	if m.chance(0.8) {
 		s.Fact.Considered, s.Fact.Covered = n, n
 	}
@@ -171,8 +174,9 @@ func (m *maker) gaps() *evidence.Gaps {
 	g := &evidence.Gaps{Recovered: m.maybe(40), Terminal: m.maybe(4)}
 	for m.wrong() && len(g.Groups) < 4 {
 		g.Groups = append(g.Groups, evidence.GapGroup{
-			Stream: pick(m, "albums", "photos", "comments", "stickers"), Reason: pick(m, protocol.ReasonRateLimited, protocol.ReasonRetryExhausted),
-			Count: m.Int64N(30), MaxAttempts: m.Int64N(9), NotBefore: m.soon(),
+			Stream: pick(m, "albums", "photos", "comments", "stickers"),
+			Reason: pick(m, protocol.ReasonRateLimited, protocol.ReasonRetryExhausted),
+			Count:  m.Int64N(30), MaxAttempts: m.Int64N(9), NotBefore: m.soon(),
 		})
 	}
 	g.Floor = m.wrong()

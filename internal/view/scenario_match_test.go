@@ -9,11 +9,10 @@ import (
 	"github.com/pdpp-go/pdpp/internal/judge/verdict"
 )
 
-// match compares what is expected with what is there and tells the differences.
+// match compares the expected with the actual value and returns the differences.
 //
-// An object matches by the members that are named. Each element of a list
-// matches a later element than the one before it. Null matches null alone. An
-// object with one of these members is a rule instead:
+// An object matches by the members that are listed. Each element of a list matches a later element than the one
+// before it. Null matches only null. An object with one of these members is a rule instead:
 //
 //	{"exactly": x}      the same value as a whole
 //	{"only": [x, y]}    a list of just these, matched one by one
@@ -110,13 +109,14 @@ func matchList(at string, want, got []any) []string {
 			found = len(last) == 0
 		}
 		if !found {
-			return append([]string{fmt.Sprintf("%s: nothing matches element %d, %s, of %s", at, i, short(w), short(got))}, last...)
+			return append([]string{fmt.Sprintf("%s: nothing matches element %d, %s, of %s", at, i, short(w), short(got))},
+				last...)
 		}
 	}
 	return nil
 }
 
-// says reports whether the text has the words, as whole words in any case.
+// says reports whether the text contains the words, as whole words in any case.
 func says(text, words string) bool {
 	edge := func(c byte) string {
 		if regexp.MustCompile(`\w`).MatchString(string(c)) {
@@ -124,7 +124,8 @@ func says(text, words string) bool {
 		}
 		return ""
 	}
-	return regexp.MustCompile(`(?i)` + edge(words[0]) + regexp.QuoteMeta(words) + edge(words[len(words)-1])).MatchString(text)
+	return regexp.MustCompile(`(?i)` + edge(words[0]) + regexp.QuoteMeta(words) +
+		edge(words[len(words)-1])).MatchString(text)
 }
 
 // ownerText is every word of a verdict that is written for the owner, a line each.

@@ -29,9 +29,8 @@ func forMany(t *testing.T, n uint64, property func(number uint64) (*evidence.Evi
 	t.Attr("result", fmt.Sprintf("properties held on %d evidences (%d with the tests before)", n, held))
 }
 
-// toneRank and stateRank order by how bad a thing looks. Idle and unknown stand
-// together: neither says that anything is wrong, nor that all is well, and a
-// first success may turn the one into the other.
+// toneRank and stateRank order by severity. Idle and unknown are equal: neither claims a problem or that all is well,
+// and a first success may turn one into the other.
 func toneRank(v verdict.Tone) int {
 	return slices.Index([]verdict.Tone{verdict.Green, verdict.Grey, verdict.Amber, verdict.Red}, v)
 }
@@ -71,7 +70,8 @@ func TestJudgementProperties(t *testing.T) {
 			return e, fmt.Errorf("two judgements of the same evidence differ")
 		case label[v.Pill.Tone] != v.Pill.Label:
 			return e, fmt.Errorf("the pill is %+v", v.Pill)
-		case v.Channel == verdict.Attention && !slices.ContainsFunc(v.RequiredActions, func(a verdict.RequiredAction) bool { return a.OwnerSatisfiable() }):
+		case v.Channel == verdict.Attention &&
+			!slices.ContainsFunc(v.RequiredActions, func(a verdict.RequiredAction) bool { return a.OwnerSatisfiable() }):
 			return e, fmt.Errorf("the owner is interrupted and can do nothing: %+v", v.RequiredActions)
 		case c.Health.Axes.Outbox == health.OutboxStalled && v.Channel == verdict.Calm:
 			return e, fmt.Errorf("a stalled device is calm")
@@ -84,7 +84,7 @@ func TestJudgementProperties(t *testing.T) {
 		case down.Verdict.Pill != v.Pill || !reflect.DeepEqual(down.Health, c.Health):
 			return e, fmt.Errorf("a runtime fault changed the pill from %+v to %+v", v.Pill, down.Verdict.Pill)
 		}
-		if err := verdict.Check(inputOf(e, judgedAt, true), *v); err != nil {
+		if err := verdict.CheckVerdict(inputOf(e, judgedAt, true), *v); err != nil {
 			return e, err
 		}
 		return e, soundConditions(&c.Health)
@@ -102,9 +102,11 @@ func soundConditions(s *health.Snapshot) error {
 		switch {
 		case c.Type != health.ConditionTypes[i]:
 			return fmt.Errorf("condition %d is %s", i, c.Type)
-		case !slices.Contains([]health.Status{health.True, health.False, health.StatusUnknown, health.NotApplicable}, c.Status),
+		case !slices.Contains([]health.Status{health.True, health.False, health.StatusUnknown, health.NotApplicable},
+			c.Status),
 			!slices.Contains([]health.Severity{health.Info, health.Warning, health.Error, health.BlockedSeverity}, c.Severity),
-			!slices.Contains([]health.Sensitivity{health.SensitivityOwner, health.SensitivityPublic, health.SensitivityRedacted}, c.Sensitivity),
+			!slices.Contains([]health.Sensitivity{health.SensitivityOwner, health.SensitivityPublic, health.SensitivityRedacted},
+				c.Sensitivity),
 			c.Reason == "", c.Message == "", c.Origin == "", c.ID != string(c.Type)+":"+c.Reason:
 			return fmt.Errorf("%s is not whole: %+v", c.Type, c)
 		case c.Status == health.False && (c.ObservedAt == nil || c.ReasonCode == ""):
@@ -129,15 +131,18 @@ func TestNewerSuccessNeverWorsens(t *testing.T) {
 	forMany(t, 15_000, func(i uint64) (*evidence.Evidence, error) {
 		e, better := newMaker(2, i).evidence(), newMaker(2, i).evidence()
 		now, ten := judgedAt, int64(10)
-		better.LastRun = &evidence.Run{ID: "run_9", Status: evidence.RunSucceeded, StartedAt: now, EndedAt: now, Committed: &ten}
+		better.LastRun = &evidence.Run{ID: "run_9", Status: evidence.RunSucceeded, StartedAt: now, EndedAt: now,
+			Committed: &ten}
 		better.LastSuccessAt = &now
 		for k := range better.Streams {
-			better.Streams[k].Fact = &evidence.Fact{RunStatus: evidence.RunSucceeded, At: now, Collected: ten, Considered: &ten, Covered: &ten, Checkpoint: evidence.CheckpointCommitted}
+			better.Streams[k].Fact = &evidence.Fact{RunStatus: evidence.RunSucceeded, At: now, Collected: ten, Considered: &ten,
+				Covered: &ten, Checkpoint: evidence.CheckpointCommitted}
 		}
 		before, after := view.Judge(e, judgedAt, true), view.Judge(better, judgedAt, true)
 		// Evidence that could not be relied on claimed nothing that could worsen.
 		claimed := before.Health.Condition(health.ProjectionReliable).Holds()
-		if claimed && (toneRank(after.Verdict.Pill.Tone) > toneRank(before.Verdict.Pill.Tone) || stateRank(after.Health.State) > stateRank(before.Health.State)) {
+		if claimed && (toneRank(after.Verdict.Pill.Tone) > toneRank(before.Verdict.Pill.Tone) ||
+			stateRank(after.Health.State) > stateRank(before.Health.State)) {
 			return e, fmt.Errorf("a success turned %s, %s into %s, %s",
 				before.Health.State, before.Verdict.Pill.Tone, after.Health.State, after.Verdict.Pill.Tone)
 		}

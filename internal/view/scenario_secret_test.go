@@ -10,8 +10,8 @@ import (
 	"github.com/pdpp-go/pdpp/internal/view"
 )
 
-// secret makes a value as sources leak them. A secret that reads like a plain
-// lower-case word cannot be told from a code, and is not among them.
+// secret returns a value like those that sources leak. Secrets that look like a plain lower-case word are excluded,
+// because they cannot be distinguished from codes.
 func (m *maker) secret() string {
 	const base62 = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
 	text := func(n, of int) string {
@@ -44,8 +44,8 @@ func (m *maker) secret() string {
 	}
 }
 
-// TestNoSecretIsShown plants secrets in every free text that evidence has, names
-// of machines and connections included, alone and behind a harmless code.
+// TestNoSecretIsShown puts secrets into every free text of the evidence, including names of machines and connections,
+// with and without a harmless code before them.
 //
 //pdpp:tier unraced
 func TestNoSecretIsShown(t *testing.T) {
@@ -63,7 +63,8 @@ func TestNoSecretIsShown(t *testing.T) {
 		}
 		e := m.evidence()
 		c := view.Judge(e, judgedAt, true)
-		shown, err := json.Marshal([]any{c.Health.Conditions, c.Health.ReasonCode, c.Health.DominantID, c.Health.SupportingIDs, c.Health.Backlog, c.Verdict})
+		shown, err := json.Marshal([]any{c.Health.Conditions, c.Health.ReasonCode, c.Health.DominantID,
+			c.Health.SupportingIDs, c.Health.Backlog, c.Verdict})
 		if err != nil {
 			return e, err
 		}

@@ -113,7 +113,7 @@ func (s step) on(file *step) step {
 	return s
 }
 
-// judge gives the snapshot and the verdict as JSON, and what is wrong with them.
+// judge returns the snapshot and the verdict as JSON, and what is wrong with them.
 func (s *step) judge(t *testing.T) (result map[string]any, problems []string) {
 	t.Helper()
 	if s.Says == "" || s.Like == "" || s.Now.IsZero() || s.Expect == nil {
@@ -124,10 +124,11 @@ func (s *step) judge(t *testing.T) (result map[string]any, problems []string) {
 	decode(t, mergePatch(mergePatch(base, s.first), s.Evidence), &e)
 	ok := s.RuntimeOK == nil || *s.RuntimeOK
 	c := view.Judge(&e, s.Now, ok)
-	if err := verdict.Check(inputOf(&e, s.Now, ok), c.Verdict); err != nil {
+	if err := verdict.CheckVerdict(inputOf(&e, s.Now, ok), c.Verdict); err != nil {
 		problems = append(problems, err.Error())
 	}
-	result = map[string]any{"snapshot": plain(t, c.Health), "verdict": plain(t, c.Verdict), "local_device_progress": plain(t, c.Local)}
+	result = map[string]any{"snapshot": plain(t, c.Health), "verdict": plain(t, c.Verdict),
+		"local_device_progress": plain(t, c.Local)}
 	return result, append(problems, s.Expect.differences(t, &c, result)...)
 }
 
@@ -135,7 +136,8 @@ func (s *step) judge(t *testing.T) (result map[string]any, problems []string) {
 func inputOf(e *evidence.Evidence, now time.Time, ok bool) verdict.Input {
 	a := health.Project(e, now)
 	return verdict.Input{
-		Snapshot: a.Snapshot, Streams: a.Streams, Refresh: a.Refresh, Progress: a.Progress, Schedule: a.Schedule, RuntimeOK: ok,
+		Snapshot: a.Snapshot, Streams: a.Streams, Refresh: a.Refresh, Progress: a.Progress, Schedule: a.Schedule,
+		RuntimeOK: ok,
 	}
 }
 

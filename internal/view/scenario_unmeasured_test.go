@@ -10,11 +10,9 @@ import (
 	"github.com/pdpp-go/pdpp/internal/view"
 )
 
-// losses take one measurement away each. What is nil because there is none, like
-// a schedule or a device, is a fact and not among them. Nor are three silences
-// that say enough: a run that counts nothing is judged by how it ended, a device
-// at work speaks for another that is silent, and a connection that its owner
-// paused is idle whatever its devices leave unsaid.
+// losses returns functions that each remove one measurement. Absences that are facts, such as no schedule or no
+// device, are not among them. Nor are three cases with enough other evidence: a run without counts is judged by its
+// end, an active device outweighs a silent one, and a paused connection is idle whatever its devices report.
 func losses(e *evidence.Evidence) (out []func()) {
 	lose := func(measured bool, f func()) {
 		if measured {
@@ -86,7 +84,7 @@ func TestUnmeasuredNeverLooksHealthier(t *testing.T) {
 	})
 }
 
-// TestEveryConditionIsReachable fails for a row of the table that no evidence gives.
+// TestEveryConditionIsReachable fails for a row of the table that no evidence leads to.
 func TestEveryConditionIsReachable(t *testing.T) {
 	seen := map[string]bool{}
 	forMany(t, 8_000, func(i uint64) (*evidence.Evidence, error) {

@@ -9,11 +9,9 @@ import (
 	"github.com/pdpp-go/pdpp/internal/judge/verdict"
 )
 
-// Summary counts connections. Every number names its population.
-//
-// Each connection is in exactly one of WithData, WithoutData and
-// DataNotMeasured, in exactly one of Attention, Advisory and Calm, and in
-// exactly one of the seven states. Stalled and Checking overlap those.
+// Summary counts connections. Each connection is in exactly one of WithData, WithoutData and DataNotMeasured, in
+// exactly one of Attention, Advisory and Calm, and in exactly one of the seven states. Stalled and Checking overlap
+// those.
 type Summary struct {
 	Registered      int `json:"registered_total"`
 	WithData        int `json:"registered_with_data"`
@@ -37,15 +35,13 @@ type Summary struct {
 	Stalled  int `json:"stalled"`  // a device's uploads are stalled
 	Checking int `json:"checking"` // the pill is grey
 
-	// Visible counts the connections that an owner would want to see: those
-	// above calm and those that do not simply work.
+	// Visible counts the connections that an owner would want to see: those above calm and those with a problem.
 	Visible int `json:"attention_visible"`
-	// NothingToSee is false while any connection is visible or not known, and
-	// while the runtime is at fault.
+	// NothingToSee is false while a connection is visible or unknown, or the runtime is at fault.
 	NothingToSee bool `json:"nothing_to_see"`
 }
 
-// Summarize counts.
+// Summarize counts the connections.
 func Summarize(all []Connection, indicator *RuntimeIndicator) Summary {
 	s := Summary{Registered: len(all)}
 	for i := range all {
@@ -59,7 +55,7 @@ func Summarize(all []Connection, indicator *RuntimeIndicator) Summary {
 		if c.Verdict.Pill.Tone == verdict.Grey {
 			s.Checking++
 		}
-		if visible(c) {
+		if isVisible(c) {
 			s.Visible++
 		}
 	}
@@ -108,12 +104,12 @@ func (s *Summary) state(st health.State) *int {
 	}
 }
 
-// troubled are the states that a summary never hides.
-var troubled = []health.State{health.NeedsAttention, health.Blocked, health.Degraded, health.CoolingOff}
+// troubledStates are always visible in a summary.
+var troubledStates = []health.State{health.NeedsAttention, health.Blocked, health.Degraded, health.CoolingOff}
 
-func visible(c *Connection) bool {
+func isVisible(c *Connection) bool {
 	return c.Verdict.Channel != verdict.Calm || c.Health.Axes.Outbox == health.OutboxStalled ||
-		slices.Contains(troubled, c.Health.State)
+		slices.Contains(troubledStates, c.Health.State)
 }
 
 var (
@@ -121,8 +117,8 @@ var (
 	toneOrder    = []verdict.Tone{verdict.Red, verdict.Amber, verdict.Grey, verdict.Green}
 )
 
-// sortForPeople puts what needs the owner first, and of that the worst. It
-// sorts places, because connections are large.
+// sortForPeople puts connections that need the owner first, the worst of them first. It sorts indexes because
+// connections are large.
 func sortForPeople(all []Connection) []Connection {
 	type place struct{ index, channel, tone int }
 	places := make([]place, len(all))

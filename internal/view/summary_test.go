@@ -13,7 +13,7 @@ import (
 	"github.com/pdpp-go/pdpp/internal/judge/verdict"
 )
 
-// random gives evidence of some kind with some of its facts changed.
+// random returns evidence of a random kind with random changes.
 func random(r *rand.Rand, id string) evidence.Evidence {
 	names := slices.Sorted(maps.Keys(kinds))
 	e := kinds[names[r.IntN(len(names))]](id)
@@ -106,7 +106,8 @@ func TestStalledDeviceIsVisibleInTheSummary(t *testing.T) {
 
 func TestPopulationsAreNamed(t *testing.T) {
 	t.Attr("spec", "CH-10.1")
-	s := Summarize([]Connection{judged(collected("a")), judged(collected("b")), judged(registered("c")), judged(unreadable("d"))}, nil)
+	s := Summarize([]Connection{judged(collected("a")), judged(collected("b")), judged(registered("c")),
+		judged(unreadable("d"))}, nil)
 	if s.Registered != 4 || s.WithData != 2 || s.WithoutData != 1 || s.DataNotMeasured != 1 {
 		t.Errorf("summary %+v", s)
 	}

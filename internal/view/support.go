@@ -9,21 +9,21 @@ import (
 	"github.com/pdpp-go/pdpp/internal/judge/evidence"
 )
 
-// Case is a judgement that can be repeated elsewhere: the evidence, the moment,
-// and whether the runtime was well. The judge tool reads it.
+// Case is a judgement that can be reproduced elsewhere: evidence, time and whether the runtime worked. The judge tool
+// reads it.
 type Case struct {
 	Evidence  evidence.Evidence `json:"evidence"`
 	Now       time.Time         `json:"now"`
 	RuntimeOK bool              `json:"runtime_ok"`
 }
 
-// Case gives the judgement with its evidence redacted.
+// Case returns the judgement's input with its evidence redacted.
 func (j *Judgement) Case() Case {
 	return Case{Evidence: Redact(j.Evidence), Now: j.ObservedAt, RuntimeOK: j.Indicator == nil}
 }
 
-// Redact gives evidence that may be shown to somebody else: neutral names,
-// reasons as codes, no free text. State, pill and channel stay as they are.
+// Redact returns evidence that may be shown to others: neutral names, reasons as codes, no free text. State, pill and
+// channel stay the same.
 func Redact(e *evidence.Evidence) evidence.Evidence {
 	r := *e
 	r.Connection.DisplayName = "Connection"
@@ -48,7 +48,7 @@ func Redact(e *evidence.Evidence) evidence.Evidence {
 		w := &r.Waits[i]
 		redactCode(&w.Reason)
 		if !plainCode(w.Sender) {
-			w.Sender = fmt.Sprintf("sender %d", i+1) // a connector names its senders as it likes
+			w.Sender = fmt.Sprintf("sender %d", i+1) // connectors choose the names of their senders
 		}
 	}
 	if e.Backoff != nil {
@@ -89,8 +89,7 @@ func Redact(e *evidence.Evidence) evidence.Evidence {
 	return r
 }
 
-// redactFailure drops the message, except the one word that tells which part of
-// the runtime was missing.
+// redactFailure drops the message, except for the word browser, which names the missing part of the runtime.
 func redactFailure(f *evidence.Failure) *evidence.Failure {
 	if f == nil {
 		return nil
@@ -118,12 +117,12 @@ func redactFact(f *evidence.Fact) *evidence.Fact {
 	return &out
 }
 
-// redactID keeps the id of a run. That of a device's run is the device's own word.
+// redactID keeps the id of a run. The id of a device's run is text from the device.
 func redactID(id string) string {
 	if id == "" || plainID(id) {
 		return id
 	}
-	return redacted
+	return redactedCode
 }
 
 // redactProbes keeps different names different.

@@ -16,16 +16,21 @@ import (
 // planted writes a text into every member that other parts may fill with words.
 func planted(e evidence.Evidence, text string) evidence.Evidence {
 	e.LastRun = &evidence.Run{ID: "run_3", Status: evidence.RunFailed, Trigger: text, StartedAt: noon, EndedAt: noon,
-		Failure: &evidence.Failure{Reason: text, Origin: text, Message: text, Code: text, Action: protocol.RecoveryAction(text)}}
+		Failure: &evidence.Failure{Reason: text, Origin: text, Message: text, Code: text,
+			Action: protocol.RecoveryAction(text)}}
 	e.Backoff = &evidence.Backoff{Class: text, Failures: 2, ObservedAt: noon, NextAttemptAt: ago(-1)}
 	e.Credential = &evidence.Credential{Status: evidence.CredentialRejected, Reason: text, CapturedAt: noon}
-	e.Probes = []evidence.Probe{{Dimension: evidence.ProbeTool, Name: text, Status: evidence.ProbeFailed, Reason: text, At: noon}}
-	e.Attention = []evidence.Attention{{ID: "att_1", Reason: text, Target: text, Lifecycle: evidence.AttentionOpen, OpenedAt: noon}}
+	e.Probes = []evidence.Probe{{Dimension: evidence.ProbeTool, Name: text, Status: evidence.ProbeFailed, Reason: text,
+		At: noon}}
+	e.Attention = []evidence.Attention{{ID: "att_1", Reason: text, Target: text, Lifecycle: evidence.AttentionOpen,
+		OpenedAt: noon}}
 	e.Gaps = &evidence.Gaps{Groups: []evidence.GapGroup{{Stream: "trees", Reason: protocol.Reason(text), Count: 1}}}
-	e.Rate = &evidence.Rate{At: noon, Pace: evidence.Pace{LastBackoff: &protocol.RateBackoff{Reason: protocol.RateBackoffReason(text)}}}
+	e.Rate = &evidence.Rate{At: noon,
+		Pace: evidence.Pace{LastBackoff: &protocol.RateBackoff{Reason: protocol.RateBackoffReason(text)}}}
 	if len(e.Streams) > 0 {
 		e.Streams = slices.Clone(e.Streams)
-		e.Streams[0].Fact = &evidence.Fact{RunStatus: evidence.RunSucceeded, At: noon, Skip: &evidence.Skip{Reason: text, Action: protocol.RecoveryAction(text)}}
+		e.Streams[0].Fact = &evidence.Fact{RunStatus: evidence.RunSucceeded, At: noon,
+			Skip: &evidence.Skip{Reason: text, Action: protocol.RecoveryAction(text)}}
 	}
 	return e
 }
@@ -56,14 +61,17 @@ func TestRedactedEvidenceTellsNothingPersonal(t *testing.T) {
 
 // familyWords are words by which the reason of a skip is read.
 var familyWords = []string{
-	"rate", "rate limit", "429", "retry", "pressure", "temporary", "timeout", "timed_out", "collection_failed", "out_of_scope", "disabled",
-	"deferred", "paused", "not_available_in_mode", "unavailable", "blocked", "locked", "upstream", "unsupported", "capability", "separate",
+	"rate", "rate limit", "429", "retry", "pressure", "temporary", "timeout", "timed_out", "collection_failed",
+	"out_of_scope", "disabled",
+	"deferred", "paused", "not_available_in_mode", "unavailable", "blocked", "locked", "upstream", "unsupported",
+	"capability", "separate",
 }
 
-// Redaction never changes what the owner is told.
+// Redaction never changes the verdict.
 func TestRedactionKeepsTheJudgement(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 6))
-	texts := append([]string{"", "wasps", "Sign in at https://example.org?code=1", "GITHUB_session_required", "session_required later", "no browser"}, familyWords...)
+	texts := append([]string{"", "wasps", "Sign in at https://example.org?code=1", "GITHUB_session_required",
+		"session_required later", "no browser"}, familyWords...)
 	for _, part := range familyWords {
 		texts = append(texts, "It says: "+strings.ToUpper(part)+"!")
 	}
@@ -82,7 +90,8 @@ func TestRedactionKeepsTheJudgement(t *testing.T) {
 		runtimeOK := r.IntN(5) > 0
 		clean := Redact(&e)
 		before, after := Judge(&e, noon, runtimeOK), Judge(&clean, noon, runtimeOK)
-		if before.Health.State != after.Health.State || before.Verdict.Pill != after.Verdict.Pill || before.Verdict.Channel != after.Verdict.Channel ||
+		if before.Health.State != after.Health.State || before.Verdict.Pill != after.Verdict.Pill ||
+			before.Verdict.Channel != after.Verdict.Channel ||
 			!reflect.DeepEqual(before.Health.Axes, after.Health.Axes) || (before.Recovery == nil) != (after.Recovery == nil) {
 			body, _ := json.Marshal(e)
 			t.Fatalf("%s %v %s became %s %v %s for %s", before.Health.State, before.Verdict.Pill, before.Verdict.Channel,

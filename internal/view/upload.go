@@ -7,8 +7,7 @@ import (
 	"github.com/pdpp-go/pdpp/internal/judge/health"
 )
 
-// BackgroundUpload says that saved work is on its way from a device. It asks
-// for nothing and offers no command.
+// BackgroundUpload means that saved work is being uploaded from a device. It requires no action.
 type BackgroundUpload struct {
 	Sentence        string     `json:"sentence"`
 	RecordsPending  int64      `json:"records_pending"`
@@ -22,8 +21,8 @@ const (
 	anyHosts          = "the hosts that hold the data"
 )
 
-// backgroundUpload is for pending work that nobody has to do anything about. A
-// stalled device has a Recovery instead, never both.
+// backgroundUpload describes pending work that needs no action, or returns nil. A stalled device has a Recovery
+// instead.
 func backgroundUpload(e *evidence.Evidence, c *Connection) *BackgroundUpload {
 	if c.Recovery != nil || c.Local == nil || c.Local.RecordsPending == nil || *c.Local.RecordsPending <= 0 {
 		return nil
@@ -33,7 +32,7 @@ func backgroundUpload(e *evidence.Evidence, c *Connection) *BackgroundUpload {
 		LastHeartbeatAt: c.Local.LastHeartbeatAt, LastIngestAt: c.Local.LastIngestAt,
 	}
 	uploading := 0
-	for _, s := range trusted(e.Device) {
+	for _, s := range trustedSources(e.Device) {
 		if s.Heartbeat == nil || s.Heartbeat.Pending == nil || *s.Heartbeat.Pending <= 0 {
 			continue
 		}
@@ -53,9 +52,8 @@ func backgroundUpload(e *evidence.Evidence, c *Connection) *BackgroundUpload {
 	return u
 }
 
-// CatchUp is how much a source that asked for a slower pace has left to fetch.
-// It holds the counts of the backlog and nothing else. While OtherPending is
-// positive, a surface may not say that a connection has caught up.
+// CatchUp is how much is left to fetch from a source that asked for a slower pace. While OtherPending is positive,
+// clients must not claim that the connection has caught up.
 type CatchUp struct {
 	Pending             int64  `json:"pending"`
 	PendingIsFloor      bool   `json:"pending_is_floor"`
@@ -64,8 +62,7 @@ type CatchUp struct {
 	OtherPendingIsFloor bool   `json:"other_pending_is_floor"`
 }
 
-// catchUp is nil where a number would only disturb: nothing is pending, it was
-// not measured, or the connection is not catching up.
+// catchUp returns nil if nothing is pending, the backlog was not measured or the connection is not catching up.
 func catchUp(s *health.Snapshot) *CatchUp {
 	b := s.Backlog
 	catching := s.Axes.Coverage == health.RetryableGap || s.Disposition == health.DispositionResumable

@@ -11,7 +11,7 @@ import (
 	"github.com/pdpp-go/pdpp/protocol"
 )
 
-// The device's counts are sums over trusted sources, numbers and one time alone.
+// The device's counts are sums over trusted sources: only numbers and one time.
 func TestOutboxCounts(t *testing.T) {
 	t.Attr("spec", "CH-11")
 	t.Attr("spec", "CH-11.1")
@@ -19,12 +19,16 @@ func TestOutboxCounts(t *testing.T) {
 	t.Attr("spec", "CH-11.3")
 	e := stalled("cin_1")
 	e.Device.Sources = append(e.Device.Sources,
-		source("src_8", "/home/ada/queue", evidence.HeartbeatRetrying, 4, evidence.OutboxCounts{Pending: 1, Retrying: 2, StaleLeases: 3, DeadLetter: 4, BacklogOpen: 5, Leased: 6, Succeeded: 7, Total: 28, OldestPendingAt: ago(30 * time.Hour)}))
-	revoked := source("src_9", "barn", evidence.HeartbeatHealthy, 9, evidence.OutboxCounts{Pending: 1000, OldestPendingAt: ago(99 * time.Hour)})
+		source("src_8", "/home/ada/queue", evidence.HeartbeatRetrying, 4,
+			evidence.OutboxCounts{Pending: 1, Retrying: 2, StaleLeases: 3, DeadLetter: 4, BacklogOpen: 5, Leased: 6,
+				Succeeded: 7, Total: 28, OldestPendingAt: ago(30 * time.Hour)}))
+	revoked := source("src_9", "barn", evidence.HeartbeatHealthy, 9,
+		evidence.OutboxCounts{Pending: 1000, OldestPendingAt: ago(99 * time.Hour)})
 	revoked.DeviceStatus = evidence.StatusRevoked
 	e.Device.Sources = append(e.Device.Sources, revoked)
 	got := judged(e).Local.OutboxCounts
-	want := evidence.OutboxCounts{Pending: 12, Retrying: 2, StaleLeases: 3, DeadLetter: 7, BacklogOpen: 5, Leased: 6, Succeeded: 907, Total: 942, OldestPendingAt: ago(30 * time.Hour)}
+	want := evidence.OutboxCounts{Pending: 12, Retrying: 2, StaleLeases: 3, DeadLetter: 7, BacklogOpen: 5, Leased: 6,
+		Succeeded: 907, Total: 942, OldestPendingAt: ago(30 * time.Hour)}
 	if got == nil || got.OldestPendingAt == nil || !got.OldestPendingAt.Equal(*want.OldestPendingAt) {
 		t.Fatalf("counts %+v", got)
 	}
@@ -65,7 +69,7 @@ func TestOutboxCounts(t *testing.T) {
 	}
 }
 
-// Work that drains by itself is told calmly; stalled work is not told that way.
+// Work that drains without the owner is shown as calm; stalled work is not.
 func TestBackgroundUpload(t *testing.T) {
 	t.Attr("spec", "CH-31")
 	t.Attr("spec", "CH-31.1")
@@ -91,13 +95,16 @@ func TestBackgroundUpload(t *testing.T) {
 		}
 	}
 	e := uploading("cin_1")
-	e.Device.Sources = append(e.Device.Sources, source("src_8", "", evidence.HeartbeatHealthy, 2, evidence.OutboxCounts{Pending: 2}))
-	if u := judged(e).Upload; u.RecordsPending != 10 || u.Sentence != "Saved work is uploading from the hosts that hold the data." {
+	e.Device.Sources = append(e.Device.Sources,
+		source("src_8", "", evidence.HeartbeatHealthy, 2, evidence.OutboxCounts{Pending: 2}))
+	if u := judged(e).Upload; u.RecordsPending != 10 ||
+		u.Sentence != "Saved work is uploading from the hosts that hold the data." {
 		t.Errorf("two hosts: %+v", u)
 	}
 	e.Device.Sources = e.Device.Sources[:1]
 	e.Device.Sources[0].Host = ""
-	if u := judged(e).Upload; u.Sentence != "Saved work is uploading from the host that holds the data." || len(u.Hosts) != 0 {
+	if u := judged(e).Upload; u.Sentence != "Saved work is uploading from the host that holds the data." ||
+		len(u.Hosts) != 0 {
 		t.Errorf("no name: %+v", u)
 	}
 }

@@ -10,32 +10,32 @@ import (
 	"github.com/pdpp-go/pdpp/internal/judge/health"
 )
 
-// EvidenceReader gives the facts that connections are judged by.
+// EvidenceReader returns the facts by which connections are judged.
 type EvidenceReader interface {
 	Evidence(ctx context.Context, q evidence.Query) ([]evidence.Evidence, error)
 	Runtime(ctx context.Context) (evidence.Runtime, error)
 }
 
-// ErrNotFound says that there is no connection of that id.
+// ErrNotFound means that no connection has that id.
 var ErrNotFound = errors.New("no such connection")
 
-// View answers an owner's questions. Both members must be set.
+// View judges connections. Both fields must be set.
 type View struct {
 	Reader EvidenceReader
 	Now    func() time.Time
 }
 
-// Page is a part of all connections, in the order of their ids.
-type Page struct {
-	// Indicator is nil when the runtime that serves all connections is well.
+// ConnectionPage is a part of all connections, ordered by id.
+type ConnectionPage struct {
+	// Indicator is nil if the runtime that serves all connections works.
 	Indicator   *RuntimeIndicator `json:"runtime_indicator"`
 	Connections []Connection      `json:"connections"`
-	// Next is what to pass as after for the following page; empty on the last.
+	// Next is the after argument for the following page; empty on the last.
 	Next       string    `json:"next_after,omitempty"`
 	ObservedAt time.Time `json:"observed_at"`
 }
 
-// Overview is all connections, in the order in which a person wants to see them.
+// Overview is all connections, sorted for people.
 type Overview struct {
 	Indicator   *RuntimeIndicator `json:"runtime_indicator"`
 	Summary     Summary           `json:"summary"`
@@ -48,36 +48,35 @@ const (
 	largestPage = 1000
 )
 
-// moment is one call: the time and the runtime that all its judgements share.
-type moment struct {
+// judgeContext is one call: the time and the runtime state that all its judgements share.
+type judgeContext struct {
 	now       time.Time
 	indicator *RuntimeIndicator
 }
 
-func (m moment) judge(e *evidence.Evidence) Judgement {
-	j := judge(e, m.now, m.indicator == nil)
+func (m judgeContext) judge(e *evidence.Evidence) Judgement {
+	j := judgeEvidence(e, m.now, m.indicator == nil)
 	j.Indicator = m.indicator
 	return j
 }
 
-func (v *View) begin(ctx context.Context) (moment, error) {
+func (v *View) newContext(ctx context.Context) (judgeContext, error) {
 	now := v.Now()
 	rt, err := v.Reader.Runtime(ctx)
 	if err != nil {
-		return moment{}, fmt.Errorf("read the state of the runtime: %w", err)
+		return judgeContext{}, fmt.Errorf("read the state of the runtime: %w", err)
 	}
-	return moment{now: now, indicator: indicate(health.ReadRuntime(&rt, now))}, nil
+	return judgeContext{now: now, indicator: runtimeIndicator(health.ReadRuntime(&rt, now))}, nil
 }
 
-// Indicator tells whether the runtime that serves all connections is the fault;
-// nil when it is well.
+// Indicator returns the state of the runtime that serves all connections; nil if it works.
 func (v *View) Indicator(ctx context.Context) (*RuntimeIndicator, error) {
-	m, err := v.begin(ctx)
+	m, err := v.newContext(ctx)
 	return m.indicator, err
 }
 
-// read gives the evidence of one connection.
-func (v *View) read(ctx context.Context, id string) (*evidence.Evidence, error) {
+// readConnection returns the evidence of one connection.
+func (v *View) readConnection(ctx context.Context, id string) (*evidence.Evidence, error) {
 	found, err := v.Reader.Evidence(ctx, evidence.Query{ConnectionIDs: []string{id}})
 	if err != nil {
 		return nil, fmt.Errorf("read evidence: %w", err)
@@ -90,35 +89,34 @@ func (v *View) read(ctx context.Context, id string) (*evidence.Evidence, error) 
 	return nil, fmt.Errorf("connection %q: %w", id, ErrNotFound)
 }
 
-// One judges one connection, whatever its standing.
+// One judges one connection, whatever its status.
 func (v *View) One(ctx context.Context, id string) (Judgement, error) {
-	m, err := v.begin(ctx)
+	m, err := v.newContext(ctx)
 	if err != nil {
 		return Judgement{}, err
 	}
-	e, err := v.read(ctx, id)
+	e, err := v.readConnection(ctx, id)
 	if err != nil {
 		return Judgement{}, err
 	}
 	return m.judge(e), nil
 }
 
-// Page gives the connections whose ids follow after. A limit of zero means 100;
-// 1000 is the most.
-func (v *View) Page(ctx context.Context, after string, limit int) (Page, error) {
-	m, err := v.begin(ctx)
+// Page returns the connections with ids after the argument. A limit of zero means 100; the maximum is 1000.
+func (v *View) Page(ctx context.Context, after string, limit int) (ConnectionPage, error) {
+	m, err := v.newContext(ctx)
 	if err != nil {
-		return Page{}, err
+		return ConnectionPage{}, err
 	}
 	if limit <= 0 {
 		limit = defaultPage
 	}
-	connections, next, err := v.page(ctx, m, after, min(limit, largestPage))
-	return Page{Indicator: m.indicator, Connections: connections, Next: next, ObservedAt: m.now}, err
+	connections, next, err := v.readPage(ctx, m, after, min(limit, largestPage))
+	return ConnectionPage{Indicator: m.indicator, Connections: connections, Next: next, ObservedAt: m.now}, err
 }
 
-// page asks for one connection more than it gives, to tell whether that is all.
-func (v *View) page(ctx context.Context, m moment, after string, limit int) ([]Connection, string, error) {
+// readPage reads one connection more than it returns, to detect the last page.
+func (v *View) readPage(ctx context.Context, m judgeContext, after string, limit int) ([]Connection, string, error) {
 	found, err := v.Reader.Evidence(ctx, evidence.Query{After: after, Limit: limit + 1})
 	if err != nil {
 		return nil, "", fmt.Errorf("read evidence: %w", err)
@@ -135,15 +133,15 @@ func (v *View) page(ctx context.Context, m moment, after string, limit int) ([]C
 	return out, next, nil
 }
 
-// All gives every connection that is not revoked, and their summary.
+// All returns every connection that is not revoked, and their summary.
 func (v *View) All(ctx context.Context) (Overview, error) {
-	m, err := v.begin(ctx)
+	m, err := v.newContext(ctx)
 	if err != nil {
 		return Overview{}, err
 	}
 	all := []Connection{}
 	for after := ""; ; {
-		part, next, err := v.page(ctx, m, after, largestPage)
+		part, next, err := v.readPage(ctx, m, after, largestPage)
 		if err != nil {
 			return Overview{}, err
 		}

@@ -55,7 +55,8 @@ func sameEverywhere(t *testing.T, v *View) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for name, other := range map[string]Connection{"One": one.Connection, "Explain": one.Explain().Connection, "All": listed[c.ID]} {
+		for name, other := range map[string]Connection{"One": one.Connection, "Explain": one.Explain().Connection,
+			"All": listed[c.ID]} {
 			if !reflect.DeepEqual(c, other) {
 				t.Errorf("%s: %s differs from Page", c.ID, name)
 			}
@@ -115,7 +116,7 @@ func TestPages(t *testing.T) {
 	if strings.Join(got, "") != "abc" {
 		t.Errorf("pages gave %v", got)
 	}
-	// A page that ends exactly at the last connection says that it is the last.
+	// A page that ends exactly at the last connection has no next page.
 	if p, err := v.Page(t.Context(), "a", 2); err != nil || p.Next != "" || len(p.Connections) != 2 {
 		t.Errorf("page %+v: %v", p, err)
 	}
@@ -153,9 +154,11 @@ func TestRuntimeFaultIsToldOnce(t *testing.T) {
 		t.Fatalf("indicator %+v, attention %d", well.Indicator, well.Summary.Attention)
 	}
 	faults := map[string]evidence.Component{
-		"the scheduler is dead":   {Name: "scheduler", Status: evidence.ProbeOK, At: *ago(time.Hour), EverySeconds: ptr(int64(60))},
-		"the browser is down":     {Name: "browser", Status: evidence.ProbeFailed, At: *ago(time.Hour)},
-		"the collector is silent": {Name: "collector", Status: evidence.ProbeOK, At: *ago(time.Hour), EverySeconds: ptr(int64(300))},
+		"the scheduler is dead": {Name: "scheduler", Status: evidence.ProbeOK, At: *ago(time.Hour),
+			EverySeconds: ptr(int64(60))},
+		"the browser is down": {Name: "browser", Status: evidence.ProbeFailed, At: *ago(time.Hour)},
+		"the collector is silent": {Name: "collector", Status: evidence.ProbeOK, At: *ago(time.Hour),
+			EverySeconds: ptr(int64(300))},
 	}
 	for name, component := range faults {
 		s.runtime = evidence.Runtime{Components: []evidence.Component{component}}
@@ -163,7 +166,8 @@ func TestRuntimeFaultIsToldOnce(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if down.Indicator == nil || down.Indicator.Sentence == "" || len(down.Indicator.Faults) != 1 || !down.Indicator.Since.Equal(*ago(time.Hour)) {
+		if down.Indicator == nil || down.Indicator.Sentence == "" || len(down.Indicator.Faults) != 1 ||
+			!down.Indicator.Since.Equal(*ago(time.Hour)) {
 			t.Fatalf("%s: indicator %+v", name, down.Indicator)
 		}
 		if down.Summary.Attention != 0 || down.Summary.Calm != len(kinds) || down.Summary.NothingToSee {
@@ -192,12 +196,14 @@ func TestRuntimeSentence(t *testing.T) {
 	at := func(component string, d time.Duration) health.RuntimeFault {
 		return health.RuntimeFault{Component: component, Reason: "silent", Since: *ago(d)}
 	}
-	got := indicate(health.RuntimeIndicator{Faults: []health.RuntimeFault{at("scheduler", time.Hour), at("browser", 3*time.Hour), at("loom", time.Minute)}})
-	want := "The scheduler, the browser that connectors use and a part of the runtime are not working, which holds up connections that are otherwise well. Fix this first."
+	got := runtimeIndicator(health.RuntimeIndicator{Faults: []health.RuntimeFault{at("scheduler", time.Hour),
+		at("browser", 3*time.Hour), at("loom", time.Minute)}})
+	want := "The scheduler, the browser that connectors use and a part of the runtime are not working, which holds up " +
+		"connections that are otherwise well. Fix this first."
 	if got.Sentence != want || !got.Since.Equal(*ago(3 * time.Hour)) {
 		t.Errorf("%+v", got)
 	}
-	if indicate(health.RuntimeIndicator{OK: true}) != nil {
+	if runtimeIndicator(health.RuntimeIndicator{OK: true}) != nil {
 		t.Error("a runtime that is well has an indicator")
 	}
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/pdpp-go/pdpp/internal/judge/verdict"
 )
 
-// Layer is where in the chain from facts to verdict a step stands.
+// Layer is a stage of the derivation from facts to verdict.
 type Layer string
 
 const (
@@ -23,13 +23,12 @@ const (
 	LayerAction      Layer = "action"
 )
 
-// Layers lists them in the order of the chain.
+// Layers lists the stages in order.
 var Layers = []Layer{
 	LayerEvidence, LayerCondition, LayerAxis, LayerHeadline, LayerDisposition, LayerTone, LayerChannel, LayerAction,
 }
 
-// Step is one link of the chain: a fact, when it was observed, the rule that
-// used it, and what the rule made of it.
+// Step is one step of the derivation: a fact, when it was observed, the rule that used it, and the result.
 type Step struct {
 	Layer  Layer      `json:"layer"`
 	Fact   string     `json:"fact"`
@@ -45,38 +44,41 @@ type Explanation struct {
 	Steps      []Step            `json:"steps"`
 }
 
-// Explain gives the judgement with the chain behind it.
+// Explain returns the connection with the derivation of its verdict.
 func (j *Judgement) Explain() Explanation {
 	return Explanation{Indicator: j.Indicator, Connection: j.Connection, Steps: j.Steps()}
 }
 
-// Steps gives the chain from the facts to the verdict.
+// Steps returns the derivation from the facts to the verdict.
 func (j *Judgement) Steps() []Step {
 	c := &j.Connection
-	conditions := restsOn(&c.Health)
+	conditions := decidingConditions(&c.Health)
 	steps := evidenceSteps(j.Evidence, conditions, c.ObservedAt)
 	steps = append(steps, driftSteps(j.Evidence)...)
 	for _, k := range conditions {
 		steps = append(steps, Step{
 			Layer: LayerCondition, Fact: k.Message, At: k.ObservedAt,
-			Rule: conditionRule(k), Result: string(k.Type) + " is " + words(string(k.Status)),
+			Rule: conditionRule(k), Result: string(k.Type) + " is " + readableName(string(k.Status)),
 		})
 	}
 	steps = append(steps, axisSteps(&c.Health)...)
 	steps = append(steps,
-		Step{Layer: LayerHeadline, Fact: "Of the rules for the headline, the first that applies is: " + j.rule.Name + ".", Rule: j.rule.When, Result: string(c.Health.State)},
-		Step{Layer: LayerDisposition, Fact: dispositionFact(&c.Health), Rule: dispositionRule(c.Health.Disposition), Result: string(c.Health.Disposition)})
+		Step{Layer: LayerHeadline, Fact: "Of the rules for the headline, the first that applies is: " + j.rule.Name + ".",
+			Rule: j.rule.When, Result: string(c.Health.State)},
+		Step{Layer: LayerDisposition, Fact: dispositionFact(&c.Health), Rule: dispositionRule(c.Health.Disposition),
+			Result: string(c.Health.Disposition)})
 	steps = append(steps, toneSteps(&c.Verdict)...)
 	steps = append(steps, channelSteps(&c.Verdict)...)
 	return append(steps, actionSteps(&c.Verdict)...)
 }
 
-// healthyRests are the conditions that a good headline rests on.
-var healthyRests = []health.ConditionType{health.CollectionSucceeded, health.SourceCoverageComplete, health.FreshCondition}
+// healthyBasis are the conditions that support a good headline.
+var healthyBasis = []health.ConditionType{health.CollectionSucceeded, health.SourceCoverageComplete,
+	health.FreshCondition}
 
-// restsOn gives the dominant condition and those that support it. A good
-// headline rests on what holds instead.
-func restsOn(s *health.Snapshot) []*health.Condition {
+// decidingConditions returns the dominant condition and the supporting ones. For a good headline it returns the
+// conditions that hold.
+func decidingConditions(s *health.Snapshot) []*health.Condition {
 	var out []*health.Condition
 	add := func(c *health.Condition) {
 		if c != nil && !slices.Contains(out, c) {
@@ -91,7 +93,7 @@ func restsOn(s *health.Snapshot) []*health.Condition {
 		}
 	}
 	if s.State == health.Healthy {
-		for _, t := range healthyRests {
+		for _, t := range healthyBasis {
 			add(s.Condition(t))
 		}
 	}
@@ -106,7 +108,8 @@ func axisSteps(s *health.Snapshot) []Step {
 		return nil
 	}
 	axis := func(name, value string, t health.ConditionType) Step {
-		return Step{Layer: LayerAxis, Fact: axisFacts[name], At: observed(t), Rule: axisRules[name], Result: name + " is " + words(value)}
+		return Step{Layer: LayerAxis, Fact: axisFacts[name], At: observed(t), Rule: axisRules[name], Result: name + " is " +
+			readableName(value)}
 	}
 	steps := []Step{
 		axis("coverage", string(s.Axes.Coverage), health.SourceCoverageComplete),
@@ -124,7 +127,7 @@ func axisSteps(s *health.Snapshot) []Step {
 	return steps
 }
 
-// toneSteps gives the votes, the green ones in one step, and then which decides.
+// toneSteps returns the votes (green ones in one step) and the deciding vote.
 func toneSteps(v *verdict.Verdict) []Step {
 	const rule = "each input of the tone has one vote"
 	var steps []Step
@@ -134,11 +137,13 @@ func toneSteps(v *verdict.Verdict) []Step {
 			green = append(green, in.Axis)
 			continue
 		}
-		steps = append(steps, Step{Layer: LayerTone, Fact: "The vote for " + string(in.Tone) + " comes from: " + in.Axis + ".", Rule: rule, Result: string(in.Tone)})
+		steps = append(steps, Step{Layer: LayerTone, Fact: "The vote for " + string(in.Tone) + " comes from: " + in.Axis +
+			".", Rule: rule, Result: string(in.Tone)})
 	}
 	if len(green) > 0 {
 		steps = append(steps, Step{
-			Layer: LayerTone, Fact: "Votes for green come from: " + strings.Join(green, ", ") + ".", Rule: rule, Result: string(verdict.Green),
+			Layer: LayerTone, Fact: "Votes for green come from: " + strings.Join(green, ", ") + ".", Rule: rule,
+			Result: string(verdict.Green),
 		})
 	}
 	return append(steps, Step{
@@ -150,7 +155,7 @@ func toneSteps(v *verdict.Verdict) []Step {
 func channelSteps(v *verdict.Verdict) []Step {
 	fact := "No action asks for anything."
 	if len(v.RequiredActions) > 0 {
-		fact = "The action that reaches furthest is " + words(v.Trace.ChannelCause) + "."
+		fact = "The action that reaches furthest is " + readableName(v.Trace.ChannelCause) + "."
 	}
 	rule := "who can act, and how soon, sets the channel; the default is calm"
 	if v.Trace.RuntimeCapped {
@@ -160,7 +165,8 @@ func channelSteps(v *verdict.Verdict) []Step {
 	for _, s := range v.Detail.Suppressed {
 		step := Step{
 			Layer: LayerChannel, Fact: suppressedFact(s.Kind),
-			Rule: "what the system handles by itself does not interrupt; it stays in the detail", Result: "kept in " + s.DetailField,
+			Rule: "what the system handles by itself does not interrupt; it stays in the detail", Result: "kept in " +
+				s.DetailField,
 		}
 		if s.Kind == verdict.SuppressedCooldown {
 			step.At = v.Detail.NextAttemptAt

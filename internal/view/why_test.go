@@ -12,7 +12,7 @@ import (
 )
 
 func explain(e evidence.Evidence) (Connection, []Step) {
-	j := judge(&e, noon, true)
+	j := judgeEvidence(&e, noon, true)
 	return j.Connection, j.Steps()
 }
 
@@ -60,7 +60,8 @@ func TestEveryChainIsWhole(t *testing.T) {
 		if !strings.HasPrefix(tones[len(tones)-1].Result, string(c.Verdict.Pill.Tone)) {
 			t.Errorf("%s: tones %+v", name, tones)
 		}
-		if ch := of(steps, LayerChannel); ch[0].Result != string(c.Verdict.Channel) || len(ch) != 1+len(c.Verdict.Detail.Suppressed) {
+		if ch := of(steps, LayerChannel); ch[0].Result != string(c.Verdict.Channel) ||
+			len(ch) != 1+len(c.Verdict.Detail.Suppressed) {
 			t.Errorf("%s: channel %+v", name, ch)
 		}
 		actions := of(steps, LayerAction)
@@ -94,13 +95,14 @@ func TestChainsBeginWithTheirFacts(t *testing.T) {
 	for name, want := range tests {
 		_, steps := explain(kinds[name]("cin_1"))
 		facts := of(steps, LayerEvidence)
-		if facts[0].Fact != want.fact || (facts[0].At == nil) != (want.at == nil) || want.at != nil && !facts[0].At.Equal(*want.at) {
+		if facts[0].Fact != want.fact || (facts[0].At == nil) != (want.at == nil) || want.at != nil &&
+			!facts[0].At.Equal(*want.at) {
 			t.Errorf("%s begins with %q at %v", name, facts[0].Fact, facts[0].At)
 		}
 	}
 }
 
-// A healthy connection has a short chain that says what it rests on.
+// A healthy connection has a short derivation that names its basis.
 func TestHealthyChainIsShort(t *testing.T) {
 	c, steps := explain(collected("cin_1"))
 	if c.Health.State != health.Healthy {
@@ -124,7 +126,7 @@ func TestHealthyChainIsShort(t *testing.T) {
 // A runtime fault is named as what keeps a connection calm.
 func TestChainNamesTheRuntimeCap(t *testing.T) {
 	e := rejected("cin_1")
-	j := judge(&e, noon, false)
+	j := judgeEvidence(&e, noon, false)
 	steps := of(j.Steps(), LayerChannel)
 	if steps[0].Result != string(verdict.Calm) || !strings.Contains(steps[0].Rule, "runtime") || len(steps) < 2 {
 		t.Errorf("channel %+v", steps)

@@ -9,12 +9,12 @@ import (
 	"github.com/pdpp-go/pdpp/internal/judge/verdict"
 )
 
-// coverageFacts tells of the streams that the condition is about, or of the
-// newest measurement when it is about none.
+// coverageFacts describes the condition's streams, or the newest measurement if it names none.
 func coverageFacts(e *evidence.Evidence, c *health.Condition) []Step {
 	var out []Step
 	if e.Gaps == nil {
-		out = append(out, Step{Fact: "What is missing item by item could not be read.", Rule: "without it nothing is called complete"})
+		out = append(out, Step{Fact: "The list of missing items could not be read.",
+			Rule: "without it nothing counts as complete"})
 	} else {
 		out = append(out, gapFacts(e.Gaps, c.Streams)...)
 	}
@@ -44,8 +44,9 @@ func gapFacts(g *evidence.Gaps, streams []string) []Step {
 			most = "At least "
 		}
 		out = append(out, Step{
-			Fact: most + times(group.Count, "item") + " of " + group.Stream + " missing (" + codeOr(string(group.Reason), "reason not shown") + ").",
-			At:   group.Earliest, Rule: "a later run fetches what is still missing",
+			Fact: most + countedNoun(group.Count, "item") + " of " + group.Stream + " missing (" +
+				codeOr(string(group.Reason), "reason not shown") + ").",
+			At: group.Earliest, Rule: "a later run fetches what is still missing",
 		})
 	}
 	return out
@@ -58,12 +59,14 @@ func streamFacts(s *evidence.Stream) []Step {
 	}
 	var out []Step
 	if f.Skip != nil {
-		out = append(out, Step{Fact: "The run left out " + s.Name + " (" + codeOr(f.Skip.Reason, "reason not shown") + ").", At: &f.At, Rule: "a declared skip says whether a later run can help"})
+		out = append(out, Step{Fact: "The run left out " + s.Name + " (" + codeOr(f.Skip.Reason, "reason not shown") + ").",
+			At: &f.At, Rule: "a declared skip shows whether a later run can help"})
 	}
 	if f.Short() {
 		out = append(out, Step{
-			Fact: "The run covered " + strconv.FormatInt(*f.Covered, 10) + " of " + strconv.FormatInt(*f.Considered, 10) + " in " + s.Name + ".",
-			At:   &f.At, Rule: "less than was considered is partial",
+			Fact: "The run covered " + strconv.FormatInt(*f.Covered, 10) + " of " + strconv.FormatInt(*f.Considered, 10) +
+				" in " + s.Name + ".",
+			At: &f.At, Rule: "less than was considered is partial",
 		})
 	}
 	if f.TotalShort() {
@@ -71,10 +74,12 @@ func streamFacts(s *evidence.Stream) []Step {
 			Rule: "less than the source announces is partial"})
 	}
 	if f.RunStatus != evidence.RunSucceeded {
-		out = append(out, Step{Fact: "The run that measured " + s.Name + " " + ended(f.RunStatus) + ".", At: &f.At, Rule: "only a success proves that all is here"})
+		out = append(out, Step{Fact: "The run that measured " + s.Name + " " + runStatusWords(f.RunStatus) + ".", At: &f.At,
+			Rule: "only a success proves that all is here"})
 	}
 	if f.Checkpoint == evidence.CheckpointWithheld {
-		out = append(out, Step{Fact: "The bookmark of " + s.Name + " was held back.", At: &f.At, Rule: "what the run could not account for is fetched again"})
+		out = append(out, Step{Fact: "The progress of " + s.Name + " was not saved.", At: &f.At,
+			Rule: "what the run could not account for is fetched again"})
 	}
 	return out
 }
@@ -86,17 +91,18 @@ func storeFacts(d *evidence.Device) []Step {
 			accounted++
 		}
 	}
-	fact := "No device has given an account of its stores."
+	fact := "No device has reported its stores."
 	if len(d.Stores) > 0 {
-		fact = "The devices account for " + strconv.Itoa(accounted) + " of " + times(int64(len(d.Stores)), "store") + "."
+		fact = "The devices account for " + strconv.Itoa(accounted) + " of " + countedNoun(int64(len(d.Stores)), "store") +
+			"."
 	}
 	return []Step{{Fact: fact, Rule: "coverage is complete only when every store is accounted for"}}
 }
 
 func deviceFacts(e *evidence.Evidence) []Step {
-	sources := trusted(e.Device)
+	sources := trustedSources(e.Device)
 	if len(sources) == 0 {
-		return []Step{{Fact: "No active collector is enrolled.", Rule: "only a device that may be believed counts"}}
+		return []Step{{Fact: "No active collector is enrolled.", Rule: "only a trusted device counts"}}
 	}
 	var out []Step
 	for _, s := range sources {
@@ -106,17 +112,19 @@ func deviceFacts(e *evidence.Evidence) []Step {
 		}
 		h := s.Heartbeat
 		if h == nil {
-			out = append(out, Step{Fact: host + " has not reported yet.", Rule: "without a report nothing is known of its uploads"})
+			out = append(out, Step{Fact: host + " has not reported yet.",
+				Rule: "without a report nothing is known of its uploads"})
 			continue
 		}
-		fact := host + " reported " + codeOr(string(h.Status), "something unknown")
+		fact := host + " reported " + codeOr(string(h.Status), "an unknown status")
 		switch {
 		case h.Outbox != nil && h.Outbox.DeadLetter > 0:
-			fact += ", with " + times(h.Outbox.DeadLetter, "failed upload")
+			fact += ", with " + countedNoun(h.Outbox.DeadLetter, "failed upload")
 		case h.Pending != nil && *h.Pending > 0:
-			fact += ", with " + times(*h.Pending, "record") + " waiting"
+			fact += ", with " + countedNoun(*h.Pending, "record") + " waiting"
 		}
-		out = append(out, Step{Fact: fact + ".", At: &h.At, Rule: "a report counts for " + span(int64(health.StaleHeartbeat.Seconds())) + " while work waits"})
+		out = append(out, Step{Fact: fact + ".", At: &h.At, Rule: "a report counts for " +
+			durationWords(int64(health.StaleHeartbeat.Seconds())) + " while work waits"})
 	}
 	return out
 }

@@ -8,12 +8,12 @@ import (
 	"github.com/pdpp-go/pdpp/internal/judge/health"
 )
 
-// evidenceSteps gives the facts behind the conditions, each once. Text that
-// other parts wrote is shown only as a code.
+// evidenceSteps returns the facts behind the conditions, each once. Text from other programs is shown only if it is a
+// code.
 func evidenceSteps(e *evidence.Evidence, conditions []*health.Condition, now time.Time) []Step {
 	var steps []Step
 	for _, c := range conditions {
-		for _, f := range facts(e, c, now) {
+		for _, f := range conditionFacts(e, c, now) {
 			f.Layer, f.Result = LayerEvidence, c.ID
 			same := func(s Step) bool { return s.Fact == f.Fact }
 			if i := slices.IndexFunc(steps, same); i >= 0 {
@@ -26,7 +26,7 @@ func evidenceSteps(e *evidence.Evidence, conditions []*health.Condition, now tim
 	return steps
 }
 
-func facts(e *evidence.Evidence, c *health.Condition, now time.Time) []Step {
+func conditionFacts(e *evidence.Evidence, c *health.Condition, now time.Time) []Step {
 	switch c.Type {
 	case health.ProjectionReliable:
 		return unreadableFacts(e)
@@ -41,11 +41,11 @@ func facts(e *evidence.Evidence, c *health.Condition, now time.Time) []Step {
 	case health.CredentialsValid, health.CredentialContinuity:
 		return credentialFacts(e, c)
 	case health.RuntimeAvailable:
-		return shownBy(probeFacts(e, evidence.ProbeRuntime, evidence.ProbeTool, evidence.ProbeInterpreter,
+		return factsOrRun(probeFacts(e, evidence.ProbeRuntime, evidence.ProbeTool, evidence.ProbeInterpreter,
 			evidence.ProbeVariable, evidence.ProbeFiles,
 			evidence.ProbeConfirmation, evidence.ProbeConnector), e, c)
 	case health.RemoteSurfaceAvailable:
-		return shownBy(probeFacts(e, evidence.ProbeRemoteSurface), e, c)
+		return factsOrRun(probeFacts(e, evidence.ProbeRemoteSurface), e, c)
 	case health.LocalExporterAvailable, health.BacklogClear:
 		return deviceFacts(e)
 	case health.SourceCoverageComplete:
@@ -60,10 +60,11 @@ func facts(e *evidence.Evidence, c *health.Condition, now time.Time) []Step {
 func unreadableFacts(e *evidence.Evidence) []Step {
 	var out []Step
 	for _, f := range e.Unreadable {
-		out = append(out, Step{Fact: "The facts about " + words(string(f)) + " could not be read.", Rule: "without them no answer is given"})
+		out = append(out, Step{Fact: "The facts about " + readableName(string(f)) + " could not be read.",
+			Rule: "without them no state is claimed"})
 	}
 	if out == nil {
-		out = append(out, Step{Fact: "No device that may be believed has reported.", Rule: "without it no answer is given"})
+		out = append(out, Step{Fact: "No trusted device has reported.", Rule: "without it no state is claimed"})
 	}
 	return out
 }
@@ -77,7 +78,8 @@ func scheduleFacts(e *evidence.Evidence) []Step {
 	case !s.Enabled:
 		return []Step{{Fact: "The schedule is off.", At: &s.UpdatedAt, Rule: "a pause by the owner is no fault"}}
 	default:
-		return []Step{{Fact: "The schedule is on, every " + span(s.IntervalSeconds) + ".", At: &s.UpdatedAt, Rule: "runs start by themselves"}}
+		return []Step{{Fact: "The schedule is on, every " + durationWords(s.IntervalSeconds) + ".", At: &s.UpdatedAt,
+			Rule: "runs start automatically"}}
 	}
 }
 
@@ -86,9 +88,9 @@ func backoffFacts(e *evidence.Evidence) []Step {
 	if b == nil {
 		return nil
 	}
-	fact := "The scheduler waits after " + times(int64(b.Failures), "failure") + " in a row"
+	fact := "The scheduler waits after " + countedNoun(int64(b.Failures), "failure") + " in a row"
 	if b.NextAttemptAt == nil {
-		fact = "The scheduler has counted " + times(int64(b.Failures), "failure") + " in a row"
+		fact = "The scheduler has counted " + countedNoun(int64(b.Failures), "failure") + " in a row"
 	}
 	if b.Class != "" && plainCode(b.Class) {
 		fact += " (" + b.Class + ")"
@@ -104,7 +106,8 @@ func questionFacts(e *evidence.Evidence, now time.Time) []Step {
 		if !a.Lifecycle.Waiting() || a.ExpiresAt != nil && !a.ExpiresAt.After(now) {
 			state = "is no longer open"
 		}
-		out = append(out, Step{Fact: "A question (" + codeOr(a.Reason, "of the connector") + ") " + state + ".", At: &a.OpenedAt, Rule: "only an open question counts"})
+		out = append(out, Step{Fact: "A question (" + codeOr(a.Reason, "of the connector") + ") " + state + ".",
+			At: &a.OpenedAt, Rule: "only an open question counts"})
 	}
 	return out
 }
@@ -114,7 +117,7 @@ func runFacts(e *evidence.Evidence) []Step {
 	if r == nil {
 		return []Step{{Fact: "No run has ended yet.", Rule: "without a run nothing is known of collection"}}
 	}
-	fact := "The newest run " + ended(r.Status)
+	fact := "The newest run " + runStatusWords(r.Status)
 	if f := r.Failure; f != nil && r.Status != evidence.RunSucceeded {
 		reason := f.Reason
 		if f.Code != "" {
@@ -125,14 +128,14 @@ func runFacts(e *evidence.Evidence) []Step {
 	return []Step{{Fact: fact + ".", At: &r.EndedAt, Rule: "the newest run that ended decides"}}
 }
 
-func ended(s evidence.RunStatus) string {
+func runStatusWords(s evidence.RunStatus) string {
 	switch s {
 	case evidence.RunSucceeded:
 		return "succeeded"
 	case evidence.RunCancelled:
 		return "was cancelled"
 	case evidence.RunAbandoned:
-		return "ended without a word"
+		return "ended without a result"
 	default:
 		return "failed"
 	}
@@ -144,23 +147,24 @@ func credentialFacts(e *evidence.Evidence, c *health.Condition) []Step {
 		out = runFacts(e)
 	}
 	if k := e.Credential; k != nil {
-		step := Step{Fact: "The stored credential is " + codeOr(k.Status, "of unknown standing") + ".", At: &k.CapturedAt, Rule: "a rejection counts until a newer success or a new credential"}
+		step := Step{Fact: "The stored credential is " + codeOr(k.Status, "in an unknown state") + ".", At: &k.CapturedAt,
+			Rule: "a rejection counts until a newer success or a new credential"}
 		if k.RejectedAt != nil {
 			step.At = k.RejectedAt
 		}
 		out = append(out, step)
 	}
-	return shownBy(append(out, probeFacts(e, evidence.ProbeCredentials)...), e, c)
+	return factsOrRun(append(out, probeFacts(e, evidence.ProbeCredentials)...), e, c)
 }
 
-// shownBy adds the newest run where no look has shown what a condition says, or
-// that there was neither.
-func shownBy(looks []Step, e *evidence.Evidence, c *health.Condition) []Step {
+// factsOrRun returns the probes. If there are none, it returns the newest run, or that nothing has shown the
+// condition.
+func factsOrRun(looks []Step, e *evidence.Evidence, c *health.Condition) []Step {
 	switch {
 	case len(looks) > 0:
 		return looks
 	case c.Status == health.StatusUnknown:
-		return []Step{{Fact: "Neither a look nor a run has shown this yet.", Rule: "what was not measured is not known"}}
+		return []Step{{Fact: "Neither a check nor a run has shown this yet.", Rule: "what was not measured is not known"}}
 	default:
 		return runFacts(e)
 	}
@@ -173,17 +177,19 @@ func probeFacts(e *evidence.Evidence, dimensions ...evidence.Dimension) []Step {
 		if !slices.Contains(dimensions, p.Dimension) {
 			continue
 		}
-		name := words(string(p.Dimension))
+		name := readableName(string(p.Dimension))
 		if p.Name != "" && plainCode(p.Name) {
 			name += " " + p.Name
 		}
-		out = append(out, Step{Fact: "A look at " + name + " found: " + codeOr(string(p.Status), "unknown") + ".", At: &p.At, Rule: "the newest look that is still good decides"})
+		out = append(out, Step{Fact: "The check of " + name + " returned: " + codeOr(string(p.Status), "unknown") + ".",
+			At:   &p.At,
+			Rule: "the newest check that has not expired decides"})
 	}
 	return out
 }
 
 func freshnessFacts(e *evidence.Evidence, c *health.Condition) []Step {
-	captured := Step{Fact: "Nothing says yet how new the data is.", Rule: "the age of the data is measured from here"}
+	captured := Step{Fact: "The age of the data is not known yet.", Rule: "the age of the data is measured from here"}
 	if c.ObservedAt != nil {
 		captured.Fact, captured.At = "The data is as of this moment.", c.ObservedAt
 	}
@@ -192,7 +198,7 @@ func freshnessFacts(e *evidence.Evidence, c *health.Condition) []Step {
 	case slices.Contains(e.Unreadable, evidence.FamilyManifest):
 		window.Fact = "What the connector declares could not be read."
 	case e.Refresh != nil && e.Refresh.MaximumStalenessSeconds > 0:
-		window.Fact = "The connector's data may be " + span(int64(e.Refresh.MaximumStalenessSeconds)) + " old."
+		window.Fact = "The connector's data may be " + durationWords(int64(e.Refresh.MaximumStalenessSeconds)) + " old."
 		window.Rule = "older data is stale"
 	}
 	return []Step{captured, window}

@@ -8,8 +8,8 @@ import (
 	"github.com/pdpp-go/pdpp/internal/judge/verdict"
 )
 
-// words makes a name from the vocabulary readable.
-func words(name string) string { return strings.ReplaceAll(name, "_", " ") }
+// readableName makes a name from the vocabulary readable.
+func readableName(name string) string { return strings.ReplaceAll(name, "_", " ") }
 
 func conditionRule(c *health.Condition) string {
 	if !c.Current {
@@ -21,39 +21,41 @@ func conditionRule(c *health.Condition) string {
 	case c.Status == health.StatusUnknown:
 		return "what was not measured counts neither as good nor as bad"
 	case c.Severity == health.Info:
-		return "this is worth knowing and lowers nothing by itself"
+		return "this is for information and lowers nothing"
 	default:
 		return "this does not hold, with severity " + string(c.Severity) + " (" + c.Reason + ")"
 	}
 }
 
-// What each axis is made from, and how.
+// The subject of each axis, and the rule that decides it.
 var (
 	axisFacts = map[string]string{
 		"coverage":       "How much of what exists has been collected.",
 		"freshness":      "How old the data is against the window that the connector declares.",
 		"attention":      "Whether a question waits for the owner.",
-		"outbox":         "How the owner's devices get on with their uploads.",
-		"remote_surface": "How the browser that is kept elsewhere stands.",
+		"outbox":         "The state of the uploads from the owner's devices.",
+		"remote_surface": "The state of the browser on another host.",
 	}
 	axisRules = map[string]string{
-		"coverage":       "the worst required stream decides",
-		"freshness":      "older than the window, or a newer run that did not succeed, is stale; without a window it is not known",
+		"coverage": "the worst required stream decides",
+		"freshness": "older than the window, or a newer run that did not succeed, is stale; without a window it is " +
+			"not known",
 		"attention":      "the most urgent open question decides",
 		"outbox":         "stalled comes before active before idle, over all trusted devices",
-		"remote_surface": "the newest look that is still good decides",
+		"remote_surface": "the newest check that has not expired decides",
 	}
 )
 
 func dispositionFact(s *health.Snapshot) string {
-	fact := "Coverage is " + words(string(s.Axes.Coverage)) + ", freshness is " + words(string(s.Axes.Freshness))
+	fact := "Coverage is " + readableName(string(s.Axes.Coverage)) + ", freshness is " +
+		readableName(string(s.Axes.Freshness))
 	if s.Axes.Attention != health.AttentionNone {
 		fact += ", and a question waits for the owner"
 	}
 	return fact + "."
 }
 
-// dispositionRules say in words when each disposition comes about.
+// dispositionRules describe when each disposition applies.
 var dispositionRules = map[health.Disposition]string{
 	health.DispositionAwaitingOwner:   "something is missing and a question waits for the owner",
 	health.DispositionTerminal:        "what is missing cannot be collected by any run",
@@ -76,7 +78,7 @@ func suppressedFact(k verdict.SuppressedKind) string {
 	case verdict.SuppressedRuntimeFault:
 		return "The runtime that serves all connections is at fault."
 	default:
-		return "Something is handled without the owner: " + words(string(k)) + "."
+		return "Something is handled without the owner: " + readableName(string(k)) + "."
 	}
 }
 
@@ -89,7 +91,7 @@ var audienceWords = map[verdict.Audience]string{
 var contractWords = map[verdict.Contract]string{
 	verdict.CredentialPresent:    "a credential is stored and not rejected",
 	verdict.ScheduleAttached:     "the schedule is on",
-	verdict.AttentionResolved:    "what it is about no longer stands",
+	verdict.AttentionResolved:    "its cause is gone",
 	verdict.ConfirmingRun:        "a run succeeds",
 	verdict.GapRecovered:         "what is missing has been fetched",
 	verdict.BackfillCovered:      "the older data has been fetched",
@@ -100,23 +102,23 @@ func actionRule(a *verdict.RequiredAction) string {
 	return audienceWords[a.Audience] + ", " + string(a.Urgency) + "; done when: " + contractWords[a.SatisfiedWhen.Kind]
 }
 
-// times writes a number with its noun.
-func times(n int64, noun string) string {
+// countedNoun returns a number with its noun.
+func countedNoun(n int64, noun string) string {
 	if n == 1 {
 		return "1 " + noun
 	}
 	return strconv.FormatInt(n, 10) + " " + noun + "s"
 }
 
-// span writes seconds in the largest unit that fits.
-func span(seconds int64) string {
+// durationWords returns seconds in the largest unit that fits.
+func durationWords(seconds int64) string {
 	for _, u := range []struct {
 		size int64
 		name string
 	}{{86400, "day"}, {3600, "hour"}, {60, "minute"}} {
 		if seconds >= u.size && seconds%u.size == 0 {
-			return times(seconds/u.size, u.name)
+			return countedNoun(seconds/u.size, u.name)
 		}
 	}
-	return times(seconds, "second")
+	return countedNoun(seconds, "second")
 }

@@ -17,7 +17,10 @@ var errNotRegular = errors.New("is not a regular file")
 
 // ReadFile reads a file of a connector's folder. It follows no link, never blocks, and returns an error for
 // everything but a regular file of at most MaxFile bytes, because the connector may have put it there.
-func ReadFile(dir, name string) ([]byte, error) {
+func ReadFile(dir, name string) ([]byte, error) { return ReadLimited(dir, name, MaxFile) }
+
+// ReadLimited is ReadFile with another limit in bytes.
+func ReadLimited(dir, name string, limit int64) ([]byte, error) {
 	path := filepath.Join(dir, name)
 	// The type is checked before and after opening, because opening a device may have an effect.
 	if info, err := os.Lstat(path); err != nil {
@@ -35,9 +38,9 @@ func ReadFile(dir, name string) ([]byte, error) {
 	} else if !info.Mode().IsRegular() {
 		return nil, errNotRegular
 	}
-	body, err := io.ReadAll(io.LimitReader(f, MaxFile+1))
-	if err == nil && len(body) > MaxFile {
-		return nil, fmt.Errorf("is larger than %d KiB", MaxFile>>10)
+	body, err := io.ReadAll(io.LimitReader(f, limit+1))
+	if err == nil && int64(len(body)) > limit {
+		return nil, fmt.Errorf("is larger than %d KiB", limit>>10)
 	}
 	return body, err
 }

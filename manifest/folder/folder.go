@@ -92,12 +92,21 @@ func Read(dir string) (Folder, error) {
 	return f, nil
 }
 
-// ShadowedProblem returns the problem that a built-in connector has the same name and runs instead.
-func ShadowedProblem(name string) manifest.Problem {
+// besideSuffix ends the name of a connector that runs beside the built-in one with its key.
+const besideSuffix = "_folder"
+
+// BesideName returns the name of a connector that runs beside the built-in one with its key.
+func BesideName(key string) string { return key + besideSuffix }
+
+// CutBeside returns the key in a name that BesideName returned. It returns false for any other name.
+func CutBeside(name string) (key string, beside bool) { return strings.CutSuffix(name, besideSuffix) }
+
+// BesideProblem returns the warning that a connector runs beside the built-in one with its key.
+func BesideProblem(key string) manifest.Problem {
 	return manifest.Problem{
 		Path: "folder",
-		What: name + " is the name of a built-in connector, which is the one that runs",
-		Fix:  "change the connector_key of this one to use it",
+		What: "a built-in connector is called " + key + ", so this one runs beside it as " + BesideName(key),
+		Fix:  "to run it instead of the built-in one: pdpp connectors use " + key + " --folder",
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/go-json-experiment/json/jsontext"
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"github.com/pdpp-go/pdpp/manifest"
@@ -26,7 +27,7 @@ type Stream struct {
 	since     time.Time
 	until     time.Time
 	schema    *jsonschema.Schema // nil: not enforced
-	plain     *simpleSchema      // simplified schema; nil if the schema is more complex
+	quick     *Schema            // compiled schema; nil if the schema is too complex
 	keepsKeys bool
 }
 
@@ -65,7 +66,7 @@ func EnforceSchemas(gates []*Stream) (err error) {
 		if st.schema, err = st.Decl.CompileSchema(); err != nil {
 			return err
 		}
-		st.plain = readSimpleSchema(st.Decl.Schema, st.schema)
+		st.quick, _ = CompileSchema(jsontext.Value(st.Decl.Schema), st.schema)
 	}
 	return nil
 }

@@ -66,7 +66,7 @@ func (st *Stream) gateSchema(r *protocol.Record) *protocol.Violation {
 	if st.schema == nil || st.fields != nil { // a schema describes complete records
 		return nil
 	}
-	if st.plain != nil && st.plain.allows(r) {
+	if st.quick != nil && st.quick.Allows(r.Fields()) {
 		return nil
 	}
 	var tree any

@@ -13,8 +13,10 @@ import (
 func TestResourcesAreValuesOfTheDeclaredField(t *testing.T) {
 	m, err := manifest.Parse(
 		[]byte(`{"protocol_version":"0.1.0","connector_id":"harbour","version":"1","display_name":"Harbour","streams":[
-	 {"name":"calls","semantics":"mutable_state","primary_key":["id"],"selection":{"resources":true,"resource_field":"pier"},
-	  "schema":{"type":"object","properties":{"id":{"type":"string"},"pier":{"type":["string","integer","null"]},"ship":{"type":"string"}}}}]}`),
+	 {"name":"calls","semantics":"mutable_state","primary_key":["id"],"selection":{"resources":true,` +
+			`"resource_field":"pier"},
+	  "schema":{"type":"object","properties":{"id":{"type":"string"},"pier":{"type":["string","integer","null"]},` +
+			`"ship":{"type":"string"}}}}]}`),
 	)
 	if err != nil {
 		t.Fatal(err)

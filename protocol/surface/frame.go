@@ -12,12 +12,12 @@ const MaxPayload = 1 << 20
 
 const frameHeaderSize = 5
 
-// Kind identifies the message in a frame.
-type Kind byte
+// FrameKind identifies the message in a frame.
+type FrameKind byte
 
 // Frames of the connector.
 const (
-	KindReady Kind = 1 + iota
+	KindReady FrameKind = 1 + iota
 	KindPicture
 	KindPlace
 	KindChoices
@@ -28,7 +28,7 @@ const (
 
 // Frames to the connector.
 const (
-	KindView Kind = 65 + iota
+	KindView FrameKind = 65 + iota
 	KindSeen
 	KindInput
 	KindChoose
@@ -38,7 +38,7 @@ const (
 // Frame is one unit of the channel: one byte for the kind, four for the length of the payload in network order,
 // and the payload.
 type Frame struct {
-	Kind    Kind
+	Kind    FrameKind
 	Payload []byte
 }
 
@@ -60,7 +60,7 @@ func Write(w io.Writer, f Frame) error {
 }
 
 // Send writes a message as a frame. If a value is out of bounds, it returns an error and writes nothing.
-func Send(w io.Writer, m Message) error {
+func Send(w io.Writer, m PageMessage) error {
 	f, err := Encode(m)
 	if err != nil {
 		return err
@@ -97,5 +97,5 @@ func (r *Reader) Next() (Frame, error) {
 	if len(payload) < int(length) {
 		return Frame{}, errTruncated
 	}
-	return Frame{Kind: Kind(head[0]), Payload: payload}, nil
+	return Frame{Kind: FrameKind(head[0]), Payload: payload}, nil
 }

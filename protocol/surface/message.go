@@ -25,9 +25,9 @@ const (
 	maxNameBytes = 64
 )
 
-// Message is the content of a frame. The set of implementations is closed.
-type Message interface {
-	kind() Kind
+// PageMessage is the content of a frame. The set of implementations is closed.
+type PageMessage interface {
+	kind() FrameKind
 	check() error
 }
 
@@ -166,21 +166,21 @@ type Choose struct {
 // End reports that the owner no longer views the page.
 type End struct{}
 
-func (Ready) kind() Kind   { return KindReady }
-func (Picture) kind() Kind { return KindPicture }
-func (Place) kind() Kind   { return KindPlace }
-func (Choices) kind() Kind { return KindChoices }
-func (Dialog) kind() Kind  { return KindDialog }
-func (Settled) kind() Kind { return KindSettled }
-func (Closed) kind() Kind  { return KindClosed }
-func (View) kind() Kind    { return KindView }
-func (Seen) kind() Kind    { return KindSeen }
-func (Input) kind() Kind   { return KindInput }
-func (Choose) kind() Kind  { return KindChoose }
-func (End) kind() Kind     { return KindEnd }
+func (Ready) kind() FrameKind   { return KindReady }
+func (Picture) kind() FrameKind { return KindPicture }
+func (Place) kind() FrameKind   { return KindPlace }
+func (Choices) kind() FrameKind { return KindChoices }
+func (Dialog) kind() FrameKind  { return KindDialog }
+func (Settled) kind() FrameKind { return KindSettled }
+func (Closed) kind() FrameKind  { return KindClosed }
+func (View) kind() FrameKind    { return KindView }
+func (Seen) kind() FrameKind    { return KindSeen }
+func (Input) kind() FrameKind   { return KindInput }
+func (Choose) kind() FrameKind  { return KindChoose }
+func (End) kind() FrameKind     { return KindEnd }
 
 // Encode returns the frame of a message. It returns an error if a value is out of bounds.
-func Encode(m Message) (Frame, error) {
+func Encode(m PageMessage) (Frame, error) {
 	if err := m.check(); err != nil {
 		return Frame{}, err
 	}
@@ -209,9 +209,9 @@ func Encode(m Message) (Frame, error) {
 	return f, nil
 }
 
-// Parse decodes a frame. It returns no message and no error for an unknown kind, which may come from a later
+// ParseFrame decodes a frame. It returns no message and no error for an unknown kind, which may come from a later
 // version.
-func Parse(f Frame) (Message, error) {
+func ParseFrame(f Frame) (PageMessage, error) {
 	switch f.Kind {
 	case KindReady:
 		return parseEmpty(f, Ready{})
@@ -244,7 +244,7 @@ func Parse(f Frame) (Message, error) {
 	return nil, nil
 }
 
-func decodeJSON[M Message](payload []byte) (M, error) {
+func decodeJSON[M PageMessage](payload []byte) (M, error) {
 	var m, none M
 	if err := json.Unmarshal(payload, &m); err != nil {
 		return none, fmt.Errorf("%T: not its JSON", m) // the text may be the owner's
@@ -255,7 +255,7 @@ func decodeJSON[M Message](payload []byte) (M, error) {
 	return m, nil
 }
 
-func parseJSON[M Message](f Frame) (Message, error) {
+func parseJSON[M PageMessage](f Frame) (PageMessage, error) {
 	m, err := decodeJSON[M](f.Payload)
 	if err != nil {
 		return nil, err
@@ -263,7 +263,7 @@ func parseJSON[M Message](f Frame) (Message, error) {
 	return m, nil
 }
 
-func parseEmpty(f Frame, m Message) (Message, error) {
+func parseEmpty(f Frame, m PageMessage) (PageMessage, error) {
 	if len(f.Payload) > 0 {
 		return nil, fmt.Errorf("%T: has no payload", m)
 	}
@@ -273,7 +273,7 @@ func parseEmpty(f Frame, m Message) (Message, error) {
 // pictureHeaderSize is sequence, width, height and scale.
 const pictureHeaderSize = 4 + 2 + 2 + 8
 
-func parsePicture(b []byte) (Message, error) {
+func parsePicture(b []byte) (PageMessage, error) {
 	if len(b) < pictureHeaderSize {
 		return nil, errors.New("picture: shorter than its head")
 	}

@@ -18,7 +18,7 @@ import (
 var jpeg = []byte{0xFF, 0xD8, 0xFF, 0xE0, 1, 2, 3}
 
 // every holds one message of each kind.
-var every = []surface.Message{
+var every = []surface.PageMessage{
 	surface.Ready{},
 	surface.Picture{Seq: math.MaxUint32, Width: 1280, Height: 800, Scale: 1.5, JPEG: jpeg},
 	surface.Place{Origin: "https://chat.example", Title: "Sign in", Blocked: "169.254.169.254"},
@@ -64,7 +64,7 @@ func TestChannelCarriesEveryMessage(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, err := surface.Parse(f)
+		got, err := surface.ParseFrame(f)
 		if err != nil {
 			t.Fatalf("%T: %v", want, err)
 		}
@@ -78,7 +78,7 @@ func TestChannelCarriesEveryMessage(t *testing.T) {
 }
 
 func TestUnknownKindIsIgnored(t *testing.T) {
-	m, err := surface.Parse(surface.Frame{Kind: 200, Payload: []byte("of a later version")})
+	m, err := surface.ParseFrame(surface.Frame{Kind: 200, Payload: []byte("of a later version")})
 	if m != nil || err != nil {
 		t.Errorf("%v, %v", m, err)
 	}
@@ -123,7 +123,7 @@ func TestValuesOutOfBounds(t *testing.T) {
 		change(&i)
 		return i
 	}
-	for _, m := range []surface.Message{
+	for _, m := range []surface.PageMessage{
 		surface.Picture{Width: 0, Height: 1, Scale: 1, JPEG: jpeg},
 		surface.Picture{Width: 1, Height: surface.MaxSide + 1, Scale: 1, JPEG: jpeg},
 		surface.Picture{Width: 1, Height: 1, Scale: math.NaN(), JPEG: jpeg},
@@ -170,7 +170,7 @@ func TestErrorsHoldNoInput(t *testing.T) {
 		`{"kind":"text","text":"hunter2`, `{"kind":"text","text":["hunter2"]}`, `{"kind":"hunter2"}`,
 		`{"kind":"text","text":"hunter2` + strings.Repeat("x", surface.MaxText) + `"}`, `"hunter2"`, `hunter2`,
 	} {
-		_, err := surface.Parse(surface.Frame{Kind: surface.KindInput, Payload: []byte(payload)})
+		_, err := surface.ParseFrame(surface.Frame{Kind: surface.KindInput, Payload: []byte(payload)})
 		if err == nil || strings.Contains(err.Error(), "hunter2") {
 			t.Errorf("%.40s: %v", payload, err)
 		}
@@ -198,7 +198,7 @@ func FuzzChannel(f *testing.F) {
 			if len(frame.Payload) > surface.MaxPayload {
 				t.Fatal("a payload beyond the bound")
 			}
-			m, err := surface.Parse(frame)
+			m, err := surface.ParseFrame(frame)
 			if err != nil || m == nil {
 				continue
 			}
@@ -206,7 +206,7 @@ func FuzzChannel(f *testing.F) {
 			if err != nil {
 				t.Fatalf("%#v was read and cannot be written: %v", m, err)
 			}
-			second, err := surface.Parse(again)
+			second, err := surface.ParseFrame(again)
 			if err != nil {
 				t.Fatal(err)
 			}

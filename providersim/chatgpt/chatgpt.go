@@ -12,8 +12,7 @@ import (
 	"github.com/pdpp-go/pdpp/providersim/signin"
 )
 
-// Config says what the account holds and how the site behaves. The zero value is an empty
-// account without limits.
+// Config sets what the account holds and how the site behaves. The zero value is an empty account without limits.
 type Config struct {
 	Seed                   uint64
 	Chats, Projects        int
@@ -50,13 +49,13 @@ type ChatGPT struct {
 
 	mu       sync.Mutex
 	clock    time.Time // logical time of the data
-	chats    []chat
-	memories []thing
-	gpts     []thing
-	shares   []thing
+	chats    []simChat
+	memories []accountThing
+	gpts     []accountThing
+	shares   []accountThing
 	custom   instructions
-	detail   bucket
-	batch    bucket
+	detail   hiddenBucket
+	batch    hiddenBucket
 	deep     int // failures so far
 	strange  int // requests without the headers that a page sends
 	picks    uint64
@@ -67,7 +66,7 @@ var _ providersim.Provider = (*ChatGPT)(nil)
 // SessionCookie is the name of the cookie that being signed in is.
 const SessionCookie = "__Secure-next-auth.session-token"
 
-// New makes an account where nobody is signed in.
+// New returns an account without a session.
 func New(cfg Config) *ChatGPT {
 	cfg.Start = cfg.Start.UTC()
 	if cfg.Start.IsZero() {
@@ -79,22 +78,22 @@ func New(cfg Config) *ChatGPT {
 	cfg.MaxPage = cmp.Or(cfg.MaxPage, 100)
 	cfg.Signin.Cookie, cfg.Signin.Now = SessionCookie, cfg.Now
 	g := &ChatGPT{cfg: cfg, site: signin.New(cfg.Signin), start: cfg.Start, clock: cfg.Start}
-	g.detail = newBucket(cfg.DetailBurst, cfg.DetailEvery)
-	g.batch = newBucket(cfg.BatchBurst, cfg.BatchEvery)
-	g.gate = providersim.NewGate(providersim.GateOptions{Now: cfg.Now, ErrorBody: errorBody})
-	g.generate(cfg)
+	g.detail = newHiddenBucket(cfg.DetailBurst, cfg.DetailEvery)
+	g.batch = newHiddenBucket(cfg.BatchBurst, cfg.BatchEvery)
+	g.gate = providersim.NewGate(providersim.GateOptions{Now: cfg.Now, ErrorBody: refusalBody})
+	g.generateAccount(cfg)
 	return g
 }
 
 // Site is the sign-in in front of the account.
 func (g *ChatGPT) Site() *signin.Site { return g.site }
 
-// Gate gives access to faults and counters.
+// Gate returns the gate, which has faults and counters.
 func (g *ChatGPT) Gate() *providersim.Gate { return g.gate }
 
 // Handler serves the site.
 func (g *ChatGPT) Handler() http.Handler {
-	return g.site.Guard(g.visited(g.gate.Wrap(g.routes())))
+	return g.site.Guard(g.setVisitorCookies(g.gate.Wrap(g.apiRoutes())))
 }
 
 // ControlHandler serves the control port.
@@ -114,7 +113,7 @@ func (g *ChatGPT) Strange() int {
 	return g.strange
 }
 
-// Granted is how many details the bucket of the detail call has given out.
+// Granted returns how many requests the bucket of the detail call has admitted.
 func (g *ChatGPT) Granted() int {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -137,22 +136,22 @@ func Start(cfg Config) (*Server, error) {
 	return &Server{Server: s, Sim: g}, nil
 }
 
-// listed are the chats that one list shows to a workspace, newest update first.
-func (g *ChatGPT) listed(in func(*chat) bool) []*chat {
-	var out []*chat
+// listedChats are the chats that one list shows to a workspace, newest update first.
+func (g *ChatGPT) listedChats(in func(*simChat) bool) []*simChat {
+	var out []*simChat
 	for i := range g.chats {
 		if c := &g.chats[i]; (!c.deleted || c.lingers) && !c.unlisted && in(c) {
 			out = append(out, c)
 		}
 	}
-	slices.SortStableFunc(out, func(a, b *chat) int {
+	slices.SortStableFunc(out, func(a, b *simChat) int {
 		return cmp.Or(b.updated.Compare(a.updated), cmp.Compare(b.n, a.n))
 	})
 	return out
 }
 
-// bucket is a limit that nobody announces.
-type bucket struct {
+// hiddenBucket is an unannounced limit.
+type hiddenBucket struct {
 	burst   int
 	every   time.Duration
 	tokens  float64
@@ -160,11 +159,11 @@ type bucket struct {
 	granted int
 }
 
-func newBucket(burst int, every time.Duration) bucket {
-	return bucket{burst: burst, every: every, tokens: float64(burst)}
+func newHiddenBucket(burst int, every time.Duration) hiddenBucket {
+	return hiddenBucket{burst: burst, every: every, tokens: float64(burst)}
 }
 
-func (b *bucket) take(now time.Time) bool {
+func (b *hiddenBucket) takeToken(now time.Time) bool {
 	if b.burst == 0 {
 		b.granted++
 		return true

@@ -19,37 +19,41 @@ const (
 	Parts   Layout = "many parts" // conversations-000.json and on, with export_manifest.json
 )
 
-// exportFiles are the files of the account's export by name, in an order of its own: oldest first.
+// exportFiles returns the files of the account's export by name, with conversations oldest first.
 func (g *ChatGPT) exportFiles(l Layout, perPart int) map[string][]byte {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	var all []json.RawMessage
-	for _, c := range g.listed(func(c *chat) bool { return c.live(g.cfg.Workspace) }) {
+	for _, c := range g.listedChats(func(c *simChat) bool { return c.existsIn(g.cfg.Workspace) }) {
 		var whole map[string]any
-		_ = json.Unmarshal(c.whole(), &whole)
-		whole["id"], whole["update_time"], whole["create_time"] = c.id(), seconds(c.updated), seconds(c.created)
+		_ = json.Unmarshal(c.conversationBody(), &whole)
+		whole["id"], whole["update_time"], whole["create_time"] = c.chatID(), unixSeconds(c.updated), unixSeconds(c.created)
 		all = append([]json.RawMessage{providersim.EncodeJSON(whole)}, all...)
 	}
-	files := map[string][]byte{"user.json": []byte(`{"id":"user-rowan-01","email":"rowan@example.org"}`), "chat.html": []byte("<html></html>"), "message_feedback.json": []byte("[]")}
+	files := map[string][]byte{"user.json": []byte(`{"id":"user-rowan-01","email":"rowan@example.org"}`),
+		"chat.html": []byte("<html></html>"), "message_feedback.json": []byte("[]")}
 	shares := []any{}
 	for _, t := range g.shares {
 		if !t.deleted {
-			shares = append(shares, map[string]any{"id": shareID(t.n), "conversation_id": g.chats[t.chat].id(), "title": t.text, "is_anonymous": t.n%2 == 0})
+			shares = append(shares, map[string]any{"id": shareIDAt(t.n), "conversation_id": g.chats[t.chat].chatID(),
+				"title":        t.text,
+				"is_anonymous": t.n%2 == 0})
 		}
 	}
 	files["shared_conversations.json"] = providersim.EncodeJSON(shares)
 	if l == OneFile {
-		files["conversations.json"] = array(all)
+		files["conversations.json"] = jsonArray(all)
 		return files
 	}
 	for i := 0; i*perPart < len(all) || i == 0; i++ {
-		files[fmt.Sprintf("conversations-%03d.json", i)] = array(all[min(i*perPart, len(all)):min((i+1)*perPart, len(all))])
+		files[fmt.Sprintf("conversations-%03d.json", i)] = jsonArray(all[min(i*perPart, len(all)):min((i+1)*perPart,
+			len(all))])
 	}
 	files["export_manifest.json"] = providersim.EncodeJSON(map[string]any{"version": 1, "parts": len(files) - 4})
 	return files
 }
 
-func array(all []json.RawMessage) []byte {
+func jsonArray(all []json.RawMessage) []byte {
 	if all == nil {
 		all = []json.RawMessage{}
 	}

@@ -7,16 +7,21 @@ import (
 )
 
 var (
-	titles = []string{"Trip to the coast", "Bread that rises", "A letter to the council", "Sorting photographs", "Why is the sky", "Chess openings", "Tax on a shed", "Names for a goat"}
-	lines  = []string{"Could you look at this?", "Here is what I would do first.", "It did not work.", "Then try it the other way round.", "Thank you, that helps.", "One more thing \u2028 about it: 漢字, naïve, \U0001F407."}
-	kinds  = []string{"text", "multimodal_text", "code", "execution_output", "thoughts", "reasoning_recap", "tether_quote",
+	sampleTitles = []string{"Trip to the coast", "Bread that rises", "A letter to the council", "Sorting photographs",
+		"Why is the sky", "Chess openings", "Tax on a shed", "Names for a goat"}
+	sampleLines = []string{"Could you look at this?", "Here is what I would do first.", "It did not work.",
+		"Then try it the other way round.", "Thank you, that helps.",
+		"One more thing \u2028 about it: 漢字, naïve, \U0001F407."}
+	contentKinds = []string{"text", "multimodal_text", "code", "execution_output", "thoughts", "reasoning_recap",
+		"tether_quote",
 		"tether_browsing_display", "model_editable_context", "user_editable_context", "system_error", "hologram"}
 )
 
-// generate makes the account. Chats get older with their number.
-func (g *ChatGPT) generate(cfg Config) {
+// generateAccount makes the account. Chats get older with their number.
+func (g *ChatGPT) generateAccount(cfg Config) {
 	for n := range cfg.Chats {
-		g.addChat(cfg.Start.Add(-time.Duration(n)*17*time.Minute - time.Duration(mix(uint64(n), 3)%1000)*time.Microsecond))
+		g.generateChat(cfg.Start.Add(-time.Duration(n)*17*time.Minute - time.Duration(mixSeeds(uint64(n),
+			3)%1000)*time.Microsecond))
 	}
 	for n := range cfg.Chats {
 		c := &g.chats[n]
@@ -36,56 +41,62 @@ func (g *ChatGPT) generate(cfg Config) {
 		c.nodes[len(c.nodes)-1].text = strings.Repeat("All of it, again. ", 70_000)
 	}
 	for n := range cfg.Memories {
-		g.memories = append(g.memories, g.thing(n))
+		g.memories = append(g.memories, g.generateThing(n))
 	}
 	for n := range cfg.GPTs {
-		g.gpts = append(g.gpts, g.thing(n))
+		g.gpts = append(g.gpts, g.generateThing(n))
 	}
 	for n := range cfg.Shares {
-		t := g.thing(n)
+		t := g.generateThing(n)
 		t.chat = n % max(1, cfg.Chats)
 		g.shares = append(g.shares, t)
 	}
 	g.custom = instructions{"I keep goats.", "Short, please.", true}
 }
 
-func (g *ChatGPT) thing(n int) thing {
+func (g *ChatGPT) generateThing(n int) accountThing {
 	at := g.start.Add(-time.Duration(n) * 3 * time.Hour)
-	return thing{n: n, text: fmt.Sprintf("%s (%d)", lines[n%len(lines)], n), created: at, updated: at.Add(time.Minute)}
+	return accountThing{n: n, text: fmt.Sprintf("%s (%d)", sampleLines[n%len(sampleLines)], n), created: at,
+		updated: at.Add(time.Minute)}
 }
 
-// addChat makes a chat that was last updated then.
-func (g *ChatGPT) addChat(updated time.Time) *chat {
+// generateChat makes a chat that was last updated then.
+func (g *ChatGPT) generateChat(updated time.Time) *simChat {
 	n := len(g.chats)
-	c := chat{
-		n: n, title: fmt.Sprintf("%s %d", titles[n%len(titles)], n), created: updated.Add(-time.Hour), updated: updated,
+	c := simChat{
+		n: n, title: fmt.Sprintf("%s %d", sampleTitles[n%len(sampleTitles)], n), created: updated.Add(-time.Hour),
+		updated: updated,
 		starred: n%9 == 1, project: -1,
 	}
 	if n%13 == 6 {
 		c.title = "" // some have none
 	}
 	if n%10 == 3 {
-		c.gizmo = "g-" + strings.ReplaceAll(id("gpt", n%4), "-", "")[:9]
+		c.gizmo = "g-" + strings.ReplaceAll(numberedID("gpt", n%4), "-", "")[:9]
 	}
-	c.nodes = []node{{parent: -1}, {parent: 0, role: "system", kind: "text"}}
+	c.nodes = []treeNode{{parent: -1}, {parent: 0, role: "system", kind: "text"}}
 	last := 1
 	for i := range 2 + n%4 {
 		at := c.created.Add(time.Duration(i+1) * time.Minute)
-		c.nodes = append(c.nodes, node{parent: last, role: "user", kind: "text", text: lines[(n+i)%len(lines)], at: at})
+		c.nodes = append(c.nodes, treeNode{parent: last, role: "user", kind: "text",
+			text: sampleLines[(n+i)%len(sampleLines)], at: at})
 		user := len(c.nodes) - 1
 		if i == 1 && n%3 == 0 { // the question was edited: a branch that is not shown
-			c.nodes = append(c.nodes, node{parent: last, role: "user", kind: "text", text: "No: " + lines[n%len(lines)], at: at.Add(time.Second)})
+			c.nodes = append(c.nodes, treeNode{parent: last, role: "user", kind: "text", text: "No: " +
+				sampleLines[n%len(sampleLines)],
+				at: at.Add(time.Second)})
 			user = len(c.nodes) - 1
 		}
-		kind := kinds[(n*3+i)%len(kinds)]
-		answer := node{parent: user, role: "assistant", kind: kind, text: lines[(n+i+1)%len(lines)], at: at.Add(30 * time.Second), model: "model-5"}
+		kind := contentKinds[(n*3+i)%len(contentKinds)]
+		answer := treeNode{parent: user, role: "assistant", kind: kind, text: sampleLines[(n+i+1)%len(sampleLines)],
+			at: at.Add(30 * time.Second), model: "model-5"}
 		switch kind {
 		case "code":
 			answer.to = "python"
 		case "execution_output", "tether_browsing_display":
 			answer.role, answer.at = "tool", time.Time{}
 		case "multimodal_text":
-			answer.file = "file_" + strings.ReplaceAll(id("file", n), "-", "")[:12]
+			answer.file = "file_" + strings.ReplaceAll(numberedID("file", n), "-", "")[:12]
 		case "text":
 			answer.cites = n%2 == 0
 		}

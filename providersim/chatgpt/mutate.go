@@ -7,8 +7,8 @@ import (
 	"github.com/pdpp-go/pdpp/providersim"
 )
 
-// tick is how far the logical clock moves per change.
-const tick = time.Second + 3*time.Microsecond
+// mutationTick is how far the logical clock moves per change.
+const mutationTick = time.Second + 3*time.Microsecond
 
 // Mutate changes the account. With N: add_chats, touch_chats, delete_chats, linger_chats (deleted, and the
 // row stays), forget_rows (lingering rows go), archive_chats, move_chats (to a project), add_memories, delete_memories,
@@ -20,21 +20,21 @@ func (g *ChatGPT) Mutate(m providersim.Mutation) (providersim.Mutated, error) {
 	if m.N < 1 || m.N > 100_000 {
 		return out, fmt.Errorf("mutation %s: n must be 1 to 100000", m.Op)
 	}
-	chats := func(change func(*chat)) {
+	chats := func(change func(*simChat)) {
 		for range m.N {
-			c := g.pick(m.Op == "forget_rows")
+			c := g.pickChat(m.Op == "forget_rows")
 			if c == nil {
 				return
 			}
 			change(c)
-			out.IDs = append(out.IDs, c.id())
+			out.IDs = append(out.IDs, c.chatID())
 		}
 	}
-	things := func(list *[]thing, drop bool) {
+	things := func(list *[]accountThing, drop bool) {
 		for range m.N {
-			g.clock = g.clock.Add(tick)
+			g.clock = g.clock.Add(mutationTick)
 			if !drop {
-				t := g.thing(len(*list))
+				t := g.generateThing(len(*list))
 				t.created, t.updated = g.clock, g.clock
 				*list = append(*list, t)
 				continue
@@ -50,31 +50,32 @@ func (g *ChatGPT) Mutate(m providersim.Mutation) (providersim.Mutated, error) {
 	switch m.Op {
 	case "add_chats":
 		for range m.N {
-			g.clock = g.clock.Add(tick)
-			c := g.addChat(g.clock)
+			g.clock = g.clock.Add(mutationTick)
+			c := g.generateChat(g.clock)
 			c.workspace = g.cfg.Workspace
-			out.IDs = append(out.IDs, c.id())
+			out.IDs = append(out.IDs, c.chatID())
 		}
 	case "touch_chats":
-		chats(func(c *chat) {
-			c.nodes = append(c.nodes, node{parent: c.current, role: "user", kind: "text", text: fmt.Sprintf("And another thing, %d.", len(c.nodes)), at: g.clock})
+		chats(func(c *simChat) {
+			c.nodes = append(c.nodes, treeNode{parent: c.current, role: "user", kind: "text",
+				text: fmt.Sprintf("And another thing, %d.", len(c.nodes)), at: g.clock})
 			c.current, c.updated = len(c.nodes)-1, g.clock
 		})
 	case "delete_chats":
-		chats(func(c *chat) { c.deleted = true })
+		chats(func(c *simChat) { c.deleted = true })
 	case "linger_chats":
-		chats(func(c *chat) { c.deleted, c.lingers, c.updated = true, true, g.clock })
+		chats(func(c *simChat) { c.deleted, c.lingers, c.updated = true, true, g.clock })
 	case "hide_chats":
-		chats(func(c *chat) { c.unlisted = true })
+		chats(func(c *simChat) { c.unlisted = true })
 	case "forget_rows":
-		chats(func(c *chat) { c.lingers = false })
+		chats(func(c *simChat) { c.lingers = false })
 	case "archive_chats":
-		chats(func(c *chat) { c.archived, c.updated = true, g.clock })
+		chats(func(c *simChat) { c.archived, c.updated = true, g.clock })
 	case "move_chats":
 		if g.cfg.Projects == 0 {
 			return out, fmt.Errorf("there is no project")
 		}
-		chats(func(c *chat) { c.project, c.updated = c.n%g.cfg.Projects, g.clock })
+		chats(func(c *simChat) { c.project, c.updated = c.n%g.cfg.Projects, g.clock })
 	case "add_memories", "delete_memories":
 		things(&g.memories, m.Op == "delete_memories")
 	case "add_gpts", "delete_gpts":
@@ -90,19 +91,19 @@ func (g *ChatGPT) Mutate(m providersim.Mutation) (providersim.Mutated, error) {
 	return out, nil
 }
 
-// pick gives a chat that can still change: one of the account's workspace.
-func (g *ChatGPT) pick(lingering bool) *chat {
-	var pool []*chat
+// pickChat returns a chat of the account's workspace that can still change.
+func (g *ChatGPT) pickChat(lingering bool) *simChat {
+	var pool []*simChat
 	for i := range g.chats {
 		c := &g.chats[i]
-		if lingering && c.lingers || !lingering && c.live(g.cfg.Workspace) && !c.archived {
+		if lingering && c.lingers || !lingering && c.existsIn(g.cfg.Workspace) && !c.archived {
 			pool = append(pool, c)
 		}
 	}
 	if len(pool) == 0 {
 		return nil
 	}
-	g.clock = g.clock.Add(tick)
+	g.clock = g.clock.Add(mutationTick)
 	g.picks++
-	return pool[mix(g.cfg.Seed+g.picks, 99)%uint64(len(pool))]
+	return pool[mixSeeds(g.cfg.Seed+g.picks, 99)%uint64(len(pool))]
 }

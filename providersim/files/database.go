@@ -16,27 +16,27 @@ import (
 	_ "modernc.org/sqlite" // as the programs keep their messages
 )
 
-// Database is a folder with a database of messages that a program keeps writing to, in WAL
-// mode, and what is in it.
+// Database is a folder with a database of messages that a program keeps writing to, in WAL mode, with its expected
+// contents.
 type Database struct {
 	dir     string
-	program program
+	program messageProgram
 
-	mu     sync.Mutex
-	text   *Tree // words and ids alone
-	rng    *rand.Rand
-	db     *sql.DB
-	tx     *sql.Tx  // one that is not finished
-	later  []func() // what holds when it is
-	now    map[string]Item
-	ever   map[string][]Item
-	said   []*said
-	serial int64
-	backup *copied
+	mu               sync.Mutex
+	text             *Tree // words and ids only
+	rng              *rand.Rand
+	db               *sql.DB
+	tx               *sql.Tx  // one that is not finished
+	later            []func() // what holds when it is
+	now              map[string]Item
+	ever             map[string][]Item
+	databaseMessages []*databaseMessage
+	serial           int64
+	backup           *databaseCopy
 }
 
-// said is a message in the database.
-type said struct {
+// databaseMessage is a message in the database.
+type databaseMessage struct {
 	row    int64
 	key    string
 	at     time.Time
@@ -44,70 +44,73 @@ type said struct {
 	fields map[string]any
 }
 
-// copied is the database as it was.
-type copied struct {
-	path string
-	now  map[string]Item
-	said []*said
+// databaseCopy is the database as it was.
+type databaseCopy struct {
+	path     string
+	now      map[string]Item
+	messages []*databaseMessage
 }
 
-// program is how one program keeps its messages.
-type program interface {
-	// file is the database's path below the folder.
-	file() string
-	create() []string
-	// begin writes the chats and everything that is no message.
-	begin(d *Database) error
-	// say writes a new message of that time.
-	say(d *Database, at time.Time) error
-	// change does something to a message that is there.
-	change(d *Database, m *said) error
-	// forget deletes a message.
-	forget(d *Database, m *said) error
-	// rename gives a chat another name.
-	rename(d *Database) error
-	// hostile writes rows as damage and other versions leave them.
-	hostile(d *Database) error
+// messageProgram is how one program keeps its messages.
+type messageProgram interface {
+	// databaseFile is the database's path below the folder.
+	databaseFile() string
+	createStatements() []string
+	// insertBaseRows writes the chats and everything that is no message.
+	insertBaseRows(d *Database) error
+	// addMessage writes a new message of that time.
+	addMessage(d *Database, at time.Time) error
+	// changeMessage does something to a message that is there.
+	changeMessage(d *Database, m *databaseMessage) error
+	// deleteMessage deletes a message.
+	deleteMessage(d *Database, m *databaseMessage) error
+	// renameChat renames a chat.
+	renameChat(d *Database) error
+	// insertHostileRows writes rows as damage and other versions leave them.
+	insertHostileRows(d *Database) error
 }
 
-func newDatabase(dir string, c Config, p program) (*Database, error) {
+func newDatabase(dir string, c Config, p messageProgram) (*Database, error) {
 	d := &Database{
 		dir: dir, program: p, rng: rand.New(rand.NewPCG(c.Seed, 11)), now: map[string]Item{}, ever: map[string][]Item{},
 		text: &Tree{rng: rand.New(rand.NewPCG(c.Seed, 12))},
 	}
-	if err := os.MkdirAll(filepath.Dir(d.path()), 0o700); err != nil {
+	if err := os.MkdirAll(filepath.Dir(d.databasePath()), 0o700); err != nil {
 		return nil, err
 	}
-	if err := d.open(); err != nil {
+	if err := d.openDatabase(); err != nil {
 		return nil, err
 	}
-	for _, statement := range p.create() {
-		if err := d.exec(statement); err != nil {
+	for _, statement := range p.createStatements() {
+		if err := d.execStatement(statement); err != nil {
 			return nil, err
 		}
 	}
-	if err := p.begin(d); err != nil {
+	if err := p.insertBaseRows(d); err != nil {
 		return nil, err
 	}
 	for range max(1, c.Sessions*c.Lines) {
-		if err := p.say(d, d.moment()); err != nil {
+		if err := p.addMessage(d, d.recentMoment()); err != nil {
 			return nil, err
 		}
 	}
 	if c.Hostile {
-		if err := p.hostile(d); err != nil {
+		if err := p.insertHostileRows(d); err != nil {
 			return nil, err
 		}
 	}
 	return d, nil
 }
 
-func (d *Database) path() string { return filepath.Join(d.dir, filepath.FromSlash(d.program.file())) }
+func (d *Database) databasePath() string {
+	return filepath.Join(d.dir, filepath.FromSlash(d.program.databaseFile()))
+}
 
-func (d *Database) open() (err error) {
+func (d *Database) openDatabase() (err error) {
 	address := url.URL{
-		Scheme: "file", Opaque: (&url.URL{Path: filepath.ToSlash(d.path())}).EscapedPath(),
-		RawQuery: "_pragma=journal_mode(WAL)&_pragma=busy_timeout(10000)&_pragma=synchronous(OFF)&_pragma=wal_autocheckpoint(50)",
+		Scheme: "file", Opaque: (&url.URL{Path: filepath.ToSlash(d.databasePath())}).EscapedPath(),
+		RawQuery: "_pragma=journal_mode(WAL)&_pragma=busy_timeout(10000)&" +
+			"_pragma=synchronous(OFF)&_pragma=wal_autocheckpoint(50)",
 	}
 	d.db, err = sql.Open("sqlite", address.String())
 	if err == nil {
@@ -120,7 +123,7 @@ func (d *Database) open() (err error) {
 func (d *Database) Close() error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	return errors.Join(d.finish(), d.db.Close())
+	return errors.Join(d.commitTransaction(), d.db.Close())
 }
 
 // Root is where the folder is.
@@ -137,7 +140,7 @@ func (d *Database) Now() map[string][]Item {
 	return now
 }
 
-// Ever is every form that a thing has had; none when it never existed.
+// Ever returns every form that an item has had; empty when it never existed.
 func (d *Database) Ever(stream, key string) []Item {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -145,24 +148,25 @@ func (d *Database) Ever(stream, key string) []Item {
 }
 
 // DatabaseSteps are what the hand can do to a database.
-var DatabaseSteps = []string{"say", "say", "say", "say", "change", "change", "old", "forget", "forget last", "rename", "begin", "finish", "checkpoint", "copy", "restore", "touch", "vacuum"}
+var DatabaseSteps = []string{"say", "say", "say", "say", "change", "change", "old", "forget", "forget last", "rename",
+	"begin", "finish", "checkpoint", "copy", "restore", "touch", "vacuum"}
 
-// Step changes one thing in the database and says what.
+// Step changes one thing in the database and returns its name.
 func (d *Database) Step() (string, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	step := DatabaseSteps[d.rng.IntN(len(DatabaseSteps))]
-	return step, d.step(step)
+	return step, d.applyStep(step)
 }
 
-func (d *Database) step(step string) error {
+func (d *Database) applyStep(step string) error {
 	switch step {
 	case "say":
-		return d.program.say(d, d.moment())
+		return d.program.addMessage(d, d.recentMoment())
 	case "old": // the program fetches history: old times, new numbers
-		return d.program.say(d, time.Now().AddDate(-1-d.rng.IntN(9), 0, -d.rng.IntN(300)))
+		return d.program.addMessage(d, time.Now().AddDate(-1-d.rng.IntN(9), 0, -d.rng.IntN(300)))
 	case "rename":
-		return d.program.rename(d)
+		return d.program.renameChat(d)
 	case "begin":
 		if d.tx != nil {
 			return nil
@@ -171,45 +175,45 @@ func (d *Database) step(step string) error {
 		d.tx = tx
 		return err
 	case "finish":
-		return d.finish()
+		return d.commitTransaction()
 	case "touch":
 		now := time.Now()
-		return os.Chtimes(d.path(), now, now)
+		return os.Chtimes(d.databasePath(), now, now)
 	case "forget last":
-		if len(d.said) == 0 {
+		if len(d.databaseMessages) == 0 {
 			return nil
 		}
-		return d.forget(len(d.said) - 1)
+		return d.deleteMessage(len(d.databaseMessages) - 1)
 	case "change", "forget":
-		if len(d.said) == 0 {
+		if len(d.databaseMessages) == 0 {
 			return nil
 		}
-		i := d.rng.IntN(len(d.said))
+		i := d.rng.IntN(len(d.databaseMessages))
 		if step == "forget" {
-			return d.forget(i)
+			return d.deleteMessage(i)
 		}
-		if time.Since(d.said[i].at) > 28*24*time.Hour {
-			return nil // nobody changes an old one
+		if time.Since(d.databaseMessages[i].at) > 28*24*time.Hour {
+			return nil // old messages are never changed
 		}
-		return d.program.change(d, d.said[i])
+		return d.program.changeMessage(d, d.databaseMessages[i])
 	}
 	if d.tx != nil {
 		return nil
 	}
 	switch step {
 	case "checkpoint":
-		return d.exec("PRAGMA wal_checkpoint(PASSIVE)")
+		return d.execStatement("PRAGMA wal_checkpoint(PASSIVE)")
 	case "vacuum":
-		return ignoreBusy(d.exec("VACUUM"))
+		return ignoreBusy(d.execStatement("VACUUM"))
 	case "copy":
-		return d.copy()
+		return d.copyDatabase()
 	case "restore":
-		return d.restore()
+		return d.restoreCopy()
 	}
 	return nil
 }
 
-// ignoreBusy leaves out what cannot be done while somebody reads.
+// ignoreBusy ignores errors of a database that a reader has locked.
 func ignoreBusy(err error) error {
 	var coded interface{ Code() int }
 	if errors.As(err, &coded) && (coded.Code()&0xff == 5 || coded.Code()&0xff == 6) {
@@ -218,13 +222,13 @@ func ignoreBusy(err error) error {
 	return err
 }
 
-func (d *Database) forget(i int) error {
-	m := d.said[i]
-	d.said = slices.Delete(d.said, i, i+1)
-	return d.program.forget(d, m)
+func (d *Database) deleteMessage(i int) error {
+	m := d.databaseMessages[i]
+	d.databaseMessages = slices.Delete(d.databaseMessages, i, i+1)
+	return d.program.deleteMessage(d, m)
 }
 
-func (d *Database) finish() error {
+func (d *Database) commitTransaction() error {
 	if d.tx == nil {
 		return nil
 	}
@@ -237,7 +241,7 @@ func (d *Database) finish() error {
 	return err
 }
 
-func (d *Database) exec(text string, args ...any) (err error) {
+func (d *Database) execStatement(text string, args ...any) (err error) {
 	if d.tx != nil {
 		_, err = d.tx.Exec(text, args...)
 	} else {
@@ -249,8 +253,8 @@ func (d *Database) exec(text string, args ...any) (err error) {
 	return err
 }
 
-// insert writes a row and gives its number.
-func (d *Database) insert(text string, args ...any) (int64, error) {
+// insertRow writes a row and returns its number.
+func (d *Database) insertRow(text string, args ...any) (int64, error) {
 	var result sql.Result
 	var err error
 	if d.tx != nil {
@@ -264,18 +268,19 @@ func (d *Database) insert(text string, args ...any) (int64, error) {
 	return result.LastInsertId()
 }
 
-// holds says that a thing is there, once the transaction is finished. A reader may see it at
-// the moment when that happens.
-func (d *Database) holds(i Item) {
+// expectItem adds an item to the truth once the transaction is committed. A reader may see it at that moment.
+func (d *Database) expectItem(i Item) {
 	at := i.Stream + "\x00" + i.Key
 	i.Fields = maps.Clone(i.Fields)
 	d.ever[at] = append(d.ever[at], i)
-	d.when(func() { d.now[at] = i })
+	d.afterCommit(func() { d.now[at] = i })
 }
 
-func (d *Database) gone(stream, key string) { d.when(func() { delete(d.now, stream+"\x00"+key) }) }
+func (d *Database) expectGone(stream, key string) {
+	d.afterCommit(func() { delete(d.now, stream+"\x00"+key) })
+}
 
-func (d *Database) when(hold func()) {
+func (d *Database) afterCommit(hold func()) {
 	if d.tx != nil {
 		d.later = append(d.later, hold)
 		return
@@ -283,28 +288,27 @@ func (d *Database) when(hold func()) {
 	hold()
 }
 
-// copy keeps the database as it is, as a backup does.
-func (d *Database) copy() error {
+// copyDatabase keeps the database as it is, as a backup does.
+func (d *Database) copyDatabase() error {
 	aside := filepath.Join(filepath.Dir(d.dir), fmt.Sprintf("backup-%d.sqlite", d.rng.Int64()))
-	if err := d.exec("VACUUM INTO ?", aside); err != nil {
+	if err := d.execStatement("VACUUM INTO ?", aside); err != nil {
 		return ignoreBusy(err)
 	}
-	d.backup = &copied{path: aside, now: maps.Clone(d.now)}
-	for _, m := range d.said {
+	d.backup = &databaseCopy{path: aside, now: maps.Clone(d.now)}
+	for _, m := range d.databaseMessages {
 		one := *m
 		one.fields = maps.Clone(m.fields)
-		d.backup.said = append(d.backup.said, &one)
+		d.backup.messages = append(d.backup.messages, &one)
 	}
 	return nil
 }
 
-// restore puts the last copy in the database's place: numbers are given again, to others.
-func (d *Database) restore() error {
+// restoreCopy replaces the database by the last copy, so that numbers are assigned again to other rows.
+func (d *Database) restoreCopy() error {
 	if d.backup == nil {
 		return nil
 	}
-	// The program ends first, with everything in the one file: what is there at no moment is
-	// half a database.
+	// The program ends first, with everything in one file, so that a reader never sees half a database.
 	var busy, logged, moved int
 	if err := d.db.QueryRow("PRAGMA wal_checkpoint(TRUNCATE)").Scan(&busy, &logged, &moved); err != nil || busy != 0 {
 		return ignoreBusy(err)
@@ -313,20 +317,20 @@ func (d *Database) restore() error {
 		return err
 	}
 	for _, ending := range []string{"-wal", "-shm"} {
-		if err := ignoreMissing(os.Remove(d.path() + ending)); err != nil {
+		if err := ignoreMissing(os.Remove(d.databasePath() + ending)); err != nil {
 			return err
 		}
 	}
-	if err := os.Rename(d.backup.path, d.path()); err != nil {
+	if err := os.Rename(d.backup.path, d.databasePath()); err != nil {
 		return err
 	}
-	d.now, d.said, d.backup = d.backup.now, d.backup.said, nil
-	return d.open()
+	d.now, d.databaseMessages, d.backup = d.backup.now, d.backup.messages, nil
+	return d.openDatabase()
 }
 
-// moment is one of the last three weeks.
-func (d *Database) moment() time.Time {
+// recentMoment is one of the last three weeks.
+func (d *Database) recentMoment() time.Time {
 	return time.Now().Add(-time.Duration(d.rng.Int64N(int64(21 * 24 * time.Hour)))).Truncate(time.Millisecond)
 }
 
-func stamp(at time.Time) string { return at.UTC().Format("2006-01-02T15:04:05.000Z") }
+func formatTimestamp(at time.Time) string { return at.UTC().Format("2006-01-02T15:04:05.000Z") }

@@ -90,14 +90,14 @@ func driftedFile(name string, content []byte, changes []providersim.Drifted) []b
 		if at < 0 {
 			return nil
 		}
-		if changed := drifted(content[at:], changes); changed != nil {
+		if changed := driftedDocument(content[at:], changes); changed != nil {
 			return slices.Concat(content[:at], changed)
 		}
 	case ".jsonl":
 		var out []byte
 		for line := range bytes.Lines(content) {
 			whole, ended := bytes.CutSuffix(line, []byte("\n"))
-			if changed := drifted(whole, changes); changed != nil {
+			if changed := driftedDocument(whole, changes); changed != nil {
 				whole = bytes.TrimSpace(changed)
 			}
 			if out = append(out, whole...); ended {
@@ -125,8 +125,8 @@ func driftedFile(name string, content []byte, changes []providersim.Drifted) []b
 	return nil
 }
 
-// drifted returns a document as all changes that apply to it leave it; nil for what is no document.
-func drifted(document []byte, changes []providersim.Drifted) []byte {
+// driftedDocument returns a document after all changes that apply to it; nil when it is no document.
+func driftedDocument(document []byte, changes []providersim.Drifted) []byte {
 	for i := range changes {
 		_, kind, typed := strings.Cut(changes[i].Route, "/")
 		if typed && !bytes.Contains(document, []byte(`"type":"`+kind+`"`)) {
@@ -169,7 +169,7 @@ func driftedTable(content []byte, changes []providersim.Drifted) []byte {
 	return out.Bytes()
 }
 
-// driftedDatabase changes the schema of a database, as far as it has the tables that are to change.
+// driftedDatabase changes the schema of a database where it has the tables to change.
 func driftedDatabase(at string, changes []providersim.Drifted) error {
 	db, err := sql.Open("sqlite", "file:"+at+"?_pragma=busy_timeout(10000)&_pragma=writable_schema(1)")
 	if err != nil {

@@ -13,27 +13,27 @@ import (
 	"time"
 )
 
-// account is what a service knows of one invented person, and how it exports it.
-type account interface {
-	// grow lets something happen.
-	grow(t *Tree)
-	// export is everything as the service would pack it now.
-	export(t *Tree) []Member
-	// hostile is an export with entries that nobody can read.
-	hostile(t *Tree) []Member
-	// name is what the service calls the archive.
-	name(t *Tree) string
+// exportAccount is the account of one invented person at a service, and its export.
+type exportAccount interface {
+	// growAccount lets something happen.
+	growAccount(t *Tree)
+	// exportMembers is everything as the service would pack it now.
+	exportMembers(t *Tree) []Member
+	// hostileMembers returns an export with unreadable entries.
+	hostileMembers(t *Tree) []Member
+	// exportName is what the service calls the archive.
+	exportName(t *Tree) string
 }
 
-// Member is a file of an export, with what is in it.
+// Member is a file of an export, with its expected items.
 type Member struct {
 	Name    string
 	Content []byte
 	Items   []Item
 }
 
-// drop is an export that the person put into the folder.
-type drop struct {
+// droppedExport is an export that the person put into the folder.
+type droppedExport struct {
 	rel      string // of the archive, or of the folder that it was unpacked into
 	members  []Member
 	unpacked bool
@@ -41,64 +41,65 @@ type drop struct {
 	gone     bool
 }
 
-// Imports is a folder with exports, and what is in them.
+// Imports is a folder with exports, with their expected items.
 type Imports struct {
 	*Tree
-	account account
-	drops   []*drop
+	account exportAccount
+	drops   []*droppedExport
 }
 
 // newImports makes an import folder with two exports of an account, the second later.
-func newImports(dir string, c Config, a account) (*Imports, error) {
-	t := &Imports{Tree: bare(dir, c.Seed), account: a}
+func newImports(dir string, c Config, a exportAccount) (*Imports, error) {
+	t := &Imports{Tree: newEmptyTree(dir, c.Seed), account: a}
 	for range 2 {
 		for range 1 + c.Sessions*c.Lines/20 {
-			a.grow(t.Tree)
+			a.growAccount(t.Tree)
 		}
-		if err := t.drop(a.export(t.Tree)); err != nil {
+		if err := t.dropExport(a.exportMembers(t.Tree)); err != nil {
 			return nil, err
 		}
 	}
 	if !c.Hostile {
 		return t, nil
 	}
-	if err := t.drop(a.hostile(t.Tree)); err != nil {
+	if err := t.dropExport(a.hostileMembers(t.Tree)); err != nil {
 		return nil, err
 	}
-	broken := &drop{rel: "broken.zip", members: a.export(t.Tree), broken: true}
+	broken := &droppedExport{rel: "broken.zip", members: a.exportMembers(t.Tree), broken: true}
 	t.drops = append(t.drops, broken)
-	if err := t.write(broken); err != nil {
+	if err := t.writeExport(broken); err != nil {
 		return nil, err
 	}
-	if err := os.Symlink("/etc/hostname", t.path("out.zip")); err != nil {
+	if err := os.Symlink("/etc/hostname", t.absolutePath("out.zip")); err != nil {
 		return nil, err
 	}
-	if err := os.MkdirAll(t.path("folder.zip"), 0o700); err != nil {
+	if err := os.MkdirAll(t.absolutePath("folder.zip"), 0o700); err != nil {
 		return nil, err
 	}
-	other := &drop{rel: "other kind.zip", members: []Member{{Name: "holiday/beach.jpg", Content: []byte("not of any service")}}}
-	if err := t.write(other); err != nil {
+	other := &droppedExport{rel: "other kind.zip",
+		members: []Member{{Name: "holiday/beach.jpg", Content: []byte("not of any service")}}}
+	if err := t.writeExport(other); err != nil {
 		return nil, err
 	}
-	return t, os.WriteFile(t.path("download.zip.crdownload"), []byte("PK\x03\x04"), 0o600)
+	return t, os.WriteFile(t.absolutePath("download.zip.crdownload"), []byte("PK\x03\x04"), 0o600)
 }
 
-// drop puts a new export into the folder.
-func (t *Imports) drop(members []Member) error {
+// dropExport puts a new export into the folder.
+func (t *Imports) dropExport(members []Member) error {
 	t.serial++
-	d := &drop{rel: fmt.Sprintf("%s-%d.zip", t.account.name(t.Tree), t.serial), members: members}
+	d := &droppedExport{rel: fmt.Sprintf("%s-%d.zip", t.account.exportName(t.Tree), t.serial), members: members}
 	t.drops = append(t.drops, d)
-	return t.write(d)
+	return t.writeExport(d)
 }
 
-// write writes an export as it lies in the folder.
-func (t *Imports) write(d *drop) error {
+// writeExport writes an export as it lies in the folder.
+func (t *Imports) writeExport(d *droppedExport) error {
 	for _, m := range d.members {
-		t.note(m.Items...)
+		t.rememberItems(m.Items...)
 	}
 	if d.unpacked {
 		for _, m := range d.members {
-			if err := t.replace(path.Join(d.rel, m.Name), m.Content); err != nil {
+			if err := t.replaceFile(path.Join(d.rel, m.Name), m.Content); err != nil {
 				return err
 			}
 		}
@@ -111,12 +112,12 @@ func (t *Imports) write(d *drop) error {
 	if d.broken {
 		content = content[:len(content)*2/3]
 	}
-	return t.replace(d.rel, content)
+	return t.replaceFile(d.rel, content)
 }
 
-// replace writes a file by replacing it, as one that was written some time ago.
-func (t *Imports) replace(rel string, content []byte) error {
-	to := t.path(rel)
+// replaceFile writes a file by replacing it, as one that was written some time ago.
+func (t *Imports) replaceFile(rel string, content []byte) error {
+	to := t.absolutePath(rel)
 	if err := os.MkdirAll(filepath.Dir(to), 0o700); err != nil {
 		return err
 	}
@@ -124,7 +125,7 @@ func (t *Imports) replace(rel string, content []byte) error {
 	if err := os.WriteFile(aside, content, 0o600); err != nil {
 		return err
 	}
-	t.tick()
+	t.advanceClock()
 	if err := os.Chtimes(aside, t.clock, t.clock); err != nil {
 		return err
 	}
@@ -136,7 +137,8 @@ func Pack(members []Member) ([]byte, error) {
 	var b bytes.Buffer
 	z := zip.NewWriter(&b)
 	for _, m := range members {
-		w, err := z.CreateHeader(&zip.FileHeader{Name: m.Name, Method: zip.Deflate, Modified: time.Date(1980, 1, 1, 0, 0, 0, 0, time.UTC)})
+		w, err := z.CreateHeader(&zip.FileHeader{Name: m.Name, Method: zip.Deflate,
+			Modified: time.Date(1980, 1, 1, 0, 0, 0, 0, time.UTC)})
 		if err != nil {
 			return nil, err
 		}
@@ -150,8 +152,8 @@ func Pack(members []Member) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// items are what the export holds, with the file that each is in.
-func (d *drop) items(each func(Item)) {
+// eachItem are what the export holds, with the file that each is in.
+func (d *droppedExport) eachItem(each func(Item)) {
 	for _, m := range d.members {
 		for _, i := range m.Items {
 			rel := d.rel
@@ -165,15 +167,15 @@ func (d *drop) items(each func(Item)) {
 	}
 }
 
-// Now is everything that is in the exports that lie there. A thing that a later one said
-// otherwise, which is gone by now, may be as that one said.
+// Now returns everything in the present exports. An item that a newer export changed, and that is gone by now, may
+// have either form.
 func (t *Imports) Now() map[string][]Item {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	now := map[string][]Item{}
 	for _, d := range t.drops {
 		if !d.gone {
-			d.items(func(i Item) { now[i.identity()] = append(now[i.identity()], i) })
+			d.eachItem(func(i Item) { now[i.identityKey()] = append(now[i.identityKey()], i) })
 		}
 	}
 	for at, items := range now {
@@ -191,25 +193,25 @@ func (t *Imports) Now() map[string][]Item {
 // exportSteps are what a person does with exports.
 var exportSteps = []string{"newer", "newer", "copy", "touch", "rename", "delete", "unpack", "break", "fix"}
 
-// Step does one thing that a person does, and says what.
+// Step does one thing that a person does, and returns its name.
 func (t *Imports) Step() (string, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	step := exportSteps[t.rng.IntN(len(exportSteps))]
 	if step == "newer" {
-		t.account.grow(t.Tree)
+		t.account.growAccount(t.Tree)
 		for _, d := range t.drops { // a download of the same name takes its place
 			if !d.gone && !d.unpacked && t.rng.IntN(3) == 0 {
-				d.members, d.broken = t.account.export(t.Tree), false
-				return step, t.write(d)
+				d.members, d.broken = t.account.exportMembers(t.Tree), false
+				return step, t.writeExport(d)
 			}
 		}
 		if len(t.drops) > 12 {
 			return step, nil
 		}
-		return step, t.drop(t.account.export(t.Tree))
+		return step, t.dropExport(t.account.exportMembers(t.Tree))
 	}
-	var alive []*drop
+	var alive []*droppedExport
 	for _, d := range t.drops {
 		if !d.gone {
 			alive = append(alive, d)
@@ -225,36 +227,37 @@ func (t *Imports) Step() (string, error) {
 			return step, nil
 		}
 		t.serial++
-		other := &drop{rel: fmt.Sprintf("%s (%d).zip", strings.TrimSuffix(d.rel, ".zip"), t.serial), members: d.members}
+		other := &droppedExport{rel: fmt.Sprintf("%s (%d).zip", strings.TrimSuffix(d.rel, ".zip"), t.serial),
+			members: d.members}
 		t.drops = append(t.drops, other)
-		return step, t.write(other)
+		return step, t.writeExport(other)
 	case "touch":
-		t.tick()
+		t.advanceClock()
 		if d.unpacked {
 			return step, nil
 		}
-		return step, os.Chtimes(t.path(d.rel), t.clock, t.clock)
+		return step, os.Chtimes(t.absolutePath(d.rel), t.clock, t.clock)
 	case "rename":
 		t.serial++
-		was := t.path(d.rel)
+		was := t.absolutePath(d.rel)
 		d.rel = fmt.Sprintf("moved/%d-%s", t.serial, path.Base(d.rel))
-		if err := os.MkdirAll(t.path("moved"), 0o700); err != nil {
+		if err := os.MkdirAll(t.absolutePath("moved"), 0o700); err != nil {
 			return step, err
 		}
-		return step, os.Rename(was, t.path(d.rel))
+		return step, os.Rename(was, t.absolutePath(d.rel))
 	case "delete":
 		if len(alive) < 3 {
 			return step, nil
 		}
 		d.gone = true
-		return step, os.RemoveAll(t.path(d.rel))
+		return step, os.RemoveAll(t.absolutePath(d.rel))
 	case "unpack":
 		if d.unpacked || d.broken {
 			return step, nil
 		}
-		was := t.path(d.rel)
+		was := t.absolutePath(d.rel)
 		d.rel, d.unpacked = strings.TrimSuffix(d.rel, ".zip"), true
-		if err := t.write(d); err != nil {
+		if err := t.writeExport(d); err != nil {
 			return step, err
 		}
 		return step, os.Remove(was)
@@ -263,10 +266,10 @@ func (t *Imports) Step() (string, error) {
 			return step, nil
 		}
 		d.broken = step == "break"
-		return step, t.write(d)
+		return step, t.writeExport(d)
 	}
 	return step, nil
 }
 
-// timeText is a time as records have it.
-func timeText(seconds int64) string { return time.Unix(seconds, 0).UTC().Format(time.RFC3339) }
+// recordTime is a time as records have it.
+func recordTime(seconds int64) string { return time.Unix(seconds, 0).UTC().Format(time.RFC3339) }

@@ -18,13 +18,13 @@ import (
 // Mail is a folder with a Maildir and some mbox files that mail programs work on.
 type Mail struct {
 	*Tree
-	letters []*letter // in the Maildir
-	boxes   []*mailbox
+	letters []*mailMessage // in the Maildir
+	boxes   []*mboxFile
 	odd     []Item // that keep no rule
 }
 
-// letter is one message.
-type letter struct {
+// mailMessage is one message.
+type mailMessage struct {
 	rel     string // in the Maildir
 	base    string
 	flags   string
@@ -40,58 +40,58 @@ type letter struct {
 	gone    bool
 }
 
-// mailbox is one mbox.
-type mailbox struct {
+// mboxFile is one mbox.
+type mboxFile struct {
 	rel     string
-	letters []*letter
+	letters []*mailMessage
 }
 
 // NewMail makes a Maildir in maildir and mboxes in mbox.
 func NewMail(dir string, c Config) (*Mail, error) {
-	t := &Mail{Tree: bare(dir, c.Seed)}
+	t := &Mail{Tree: newEmptyTree(dir, c.Seed)}
 	for _, sub := range []string{"cur", "new", "tmp", ".Sent/cur", ".Sent/new", ".Sent/tmp"} {
-		if err := os.MkdirAll(t.path("maildir/"+sub), 0o700); err != nil {
+		if err := os.MkdirAll(t.absolutePath("maildir/"+sub), 0o700); err != nil {
 			return nil, err
 		}
 	}
-	t.boxes = []*mailbox{{rel: "mbox/All mail.mbox"}, {rel: "mbox/Lists/Boats.mbox"}}
+	t.boxes = []*mboxFile{{rel: "mbox/All mail.mbox"}, {rel: "mbox/Lists/Boats.mbox"}}
 	n := max(8, c.Sessions*c.Lines/3)
 	for i := range n {
 		if i%2 == 0 {
-			if err := t.deliver(); err != nil {
+			if err := t.deliverMessage(); err != nil {
 				return nil, err
 			}
 			continue
 		}
 		b := t.boxes[i/2%2]
-		b.letters = append(b.letters, t.compose())
+		b.letters = append(b.letters, t.composeMessage())
 	}
 	for _, b := range t.boxes {
-		if err := t.write(b); err != nil {
+		if err := t.rewriteMbox(b); err != nil {
 			return nil, err
 		}
 	}
-	if err := t.file("maildir/tmp/1.half.host", "Subject: not delivered"); err != nil {
+	if err := t.writeFile("maildir/tmp/1.half.host", "Subject: not delivered"); err != nil {
 		return nil, err
 	}
-	if err := t.file("maildir/dovecot.index", "x"); err != nil {
+	if err := t.writeFile("maildir/dovecot.index", "x"); err != nil {
 		return nil, err
 	}
 	if !c.Hostile {
 		return t, nil
 	}
-	return t, t.hostile()
+	return t, t.writeHostileMessages()
 }
 
-func (t *Mail) file(rel, content string) error {
-	if err := os.MkdirAll(filepath.Dir(t.path(rel)), 0o700); err != nil {
+func (t *Mail) writeFile(rel, content string) error {
+	if err := os.MkdirAll(filepath.Dir(t.absolutePath(rel)), 0o700); err != nil {
 		return err
 	}
-	return os.WriteFile(t.path(rel), []byte(content), 0o600)
+	return os.WriteFile(t.absolutePath(rel), []byte(content), 0o600)
 }
 
-// hostile writes messages that keep no rule.
-func (t *Mail) hostile() error {
+// writeHostileMessages writes messages that keep no rule.
+func (t *Mail) writeHostileMessages() error {
 	deep := "Subject: deep\nContent-Type: multipart/mixed; boundary=b0\n\n"
 	for i := range 40 {
 		deep += fmt.Sprintf("--b%d\nContent-Type: multipart/mixed; boundary=b%d\n\n", i, i+1)
@@ -102,43 +102,54 @@ func (t *Mail) hostile() error {
 	}{
 		{"", map[string]any{"text": ""}},
 		{"no header at all\n\nbody\n", map[string]any{"text": "body", "malformed": true}},
-		{"Subject: =?iso-8859-1?Q?Gr=FC=DFe?= =?utf-8?B?8J+agg==?=\nFrom: =?x?y?z?= <a@example.org\nDate: yesterday\n\n\xff\xfe ok", map[string]any{"subject": "Grüße🚂", "from_address": "a@example.org"}},
+		{"Subject: =?iso-8859-1?Q?Gr=FC=DFe?= =?utf-8?B?8J+agg==?=\nFrom: =?x?y?z?= <a@example.org\nDate: " +
+			"yesterday\n\n\xff\xfe ok", map[string]any{"subject": "Grüße🚂", "from_address": "a@example.org"}},
 		{deep, map[string]any{"subject": "deep", "malformed": true}},
-		{"Subject: open\nContent-Type: multipart/mixed; boundary=x\n\n--x\n\nfirst\n--x\nContent-Type: image/png\nContent-Transfer-Encoding: base64\n\nAAAA!AA", map[string]any{"subject": "open", "text": "first", "malformed": true, "attachment_count": float64(1)}},
+		{"Subject: open\nContent-Type: multipart/mixed; boundary=x\n\n--x\n\nfirst\n--x\nContent-Type: image/" +
+			"png\nContent-Transfer-Encoding: base64\n\nAAAA!AA", map[string]any{"subject": "open", "text": "first",
+			"malformed": true, "attachment_count": float64(1)}},
 		{"Subject: long\n\n" + strings.Repeat("x", 9<<20), map[string]any{"subject": "long", "text_cut": true}},
 		{"Subject: zero\x00\n\n\x00\x00", map[string]any{"subject": "zero"}},
-		{"Subject: page\nContent-Type: text/html; charset=windows-1251\n\n<style>p{}</style><p>\xcf\xf0\xe8\xe2\xe5\xf2<script>x</script>, <b>bo</b>at</p><p>two", map[string]any{"text": "Привет, boat\ntwo", "text_from_html": true}},
+		{"Subject: page\nContent-Type: text/html; charset=windows-1251\n\n<style>p{}</style><p>" +
+			"\xcf\xf0\xe8\xe2\xe5\xf2<script>x</script>, <b>bo</b>at</p><p>two",
+			map[string]any{"text": "Привет, boat\ntwo", "text_from_html": true}},
 	} {
 		base := fmt.Sprintf("9%d.hostile.host", i)
-		if err := t.file("maildir/cur/"+base+":2,S", one.content); err != nil {
+		if err := t.writeFile("maildir/cur/"+base+":2,S", one.content); err != nil {
 			return err
 		}
 		t.odd = append(t.odd, Item{Stream: "messages", Key: "maildir/" + base, File: base, Fields: one.fields})
 		if one.content == deep { // too deep to be opened
-			t.odd = append(t.odd, Item{Stream: "attachments", Key: "maildir/" + base + "/1", File: base, Fields: map[string]any{"content_type": "multipart/mixed"}})
+			t.odd = append(t.odd, Item{Stream: "attachments", Key: "maildir/" + base + "/1", File: base,
+				Fields: map[string]any{"content_type": "multipart/mixed"}})
 		}
 		if one.fields["attachment_count"] != nil {
-			t.odd = append(t.odd, Item{Stream: "attachments", Key: "maildir/" + base + "/1", File: base, Fields: map[string]any{"content_type": "image/png", "size_bytes": 4.0}})
+			t.odd = append(t.odd, Item{Stream: "attachments", Key: "maildir/" + base + "/1", File: base,
+				Fields: map[string]any{"content_type": "image/png", "size_bytes": 4.0}})
 		}
 	}
-	t.note(t.odd...)
-	if err := t.file("mbox/empty.mbox", ""); err != nil {
+	t.rememberItems(t.odd...)
+	if err := t.writeFile("mbox/empty.mbox", ""); err != nil {
 		return err
 	}
-	if err := t.file("mbox/words.mbox", "this is no mailbox\n"); err != nil {
+	if err := t.writeFile("mbox/words.mbox", "this is no mailbox\n"); err != nil {
 		return err
 	}
-	return os.Symlink("/etc/passwd", t.path("maildir/cur/8.link.host:2,"))
+	return os.Symlink("/etc/passwd", t.absolutePath("maildir/cur/8.link.host:2,"))
 }
 
-// compose makes up a message, in one of several forms.
-func (t *Mail) compose() *letter {
+// composeMessage makes up a message, in one of several forms.
+func (t *Mail) composeMessage() *mailMessage {
 	t.serial++
-	l := &letter{
-		id: fmt.Sprintf("%d.%08x@boats.example", t.serial, t.rng.Uint32()), subject: fmt.Sprintf("Über %s %d", words[t.rng.IntN(len(words))], t.serial),
-		from: words[t.rng.IntN(len(words))] + "@example.org", at: time.Date(2026, 1, 1, 0, 0, t.serial*77, 0, time.UTC), form: t.rng.IntN(5),
+	l := &mailMessage{
+		id:      fmt.Sprintf("%d.%08x@boats.example", t.serial, t.rng.Uint32()),
+		subject: fmt.Sprintf("Über %s %d", sampleWords[t.rng.IntN(len(sampleWords))], t.serial),
+		from:    sampleWords[t.rng.IntN(len(sampleWords))] + "@example.org",
+		at:      time.Date(2026, 1, 1, 0, 0, t.serial*77, 0, time.UTC),
+		form:    t.rng.IntN(5),
 	}
-	l.text = strings.ReplaceAll(strings.Join(strings.Fields(t.sentence()), " "), "\x01", "") + "\nFrom here on\n>From there, " + words[t.rng.IntN(len(words))]
+	l.text = strings.ReplaceAll(strings.Join(strings.Fields(t.randomSentence()), " "), "\x01", "") +
+		"\nFrom here on\n>From there, " + sampleWords[t.rng.IntN(len(sampleWords))]
 	if t.rng.IntN(3) == 0 {
 		l.labels = []string{"Inbox", "Ärzte"}
 	}
@@ -146,13 +157,13 @@ func (t *Mail) compose() *letter {
 		l.thread = fmt.Sprintf("root%d@boats.example", t.rng.IntN(5))
 	}
 	if t.rng.IntN(4) == 0 {
-		l.file = strings.Repeat(words[t.rng.IntN(len(words))], 1+t.rng.IntN(2000))
+		l.file = strings.Repeat(sampleWords[t.rng.IntN(len(sampleWords))], 1+t.rng.IntN(2000))
 	}
 	return l
 }
 
-// source is the message as it is written.
-func (l *letter) source() string {
+// messageSource is the message as it is written.
+func (l *mailMessage) messageSource() string {
 	var b strings.Builder
 	line := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
 	line("Message-ID: <%s>", l.id)
@@ -168,12 +179,13 @@ func (l *letter) source() string {
 	}
 	line("MIME-Version: 1.0")
 	if l.file == "" {
-		b.WriteString(l.body())
+		b.WriteString(l.bodyWithHeader())
 		return b.String()
 	}
 	line("Content-Type: multipart/mixed; boundary=\"=_x\"\n\nThis is a message with parts.\n--=_x")
-	b.WriteString(l.body())
-	line("\n--=_x\nContent-Type: application/pdf; name=map.pdf\nContent-Disposition: attachment;\n filename*=utf-8''K%%C3%%A4rte.pdf\nContent-Transfer-Encoding: base64\n")
+	b.WriteString(l.bodyWithHeader())
+	line("\n--=_x\nContent-Type: application/pdf; name=map.pdf\nContent-Disposition: attachment;\n " +
+		"filename*=utf-8''K%%C3%%A4rte.pdf\nContent-Transfer-Encoding: base64\n")
 	encoded := base64.StdEncoding.EncodeToString([]byte(l.file))
 	for len(encoded) > 76 {
 		line("%s", encoded[:76])
@@ -183,8 +195,8 @@ func (l *letter) source() string {
 	return b.String()
 }
 
-// body is the text with its own head, in the message's form.
-func (l *letter) body() string {
+// bodyWithHeader is the text with its own head, in the message's form.
+func (l *mailMessage) bodyWithHeader() string {
 	var b bytes.Buffer
 	switch l.form {
 	case 0:
@@ -194,17 +206,20 @@ func (l *letter) body() string {
 		_ = w.Close()
 		return strings.ReplaceAll(b.String(), "\r\n", "\n") + "\n"
 	case 1:
-		return "Content-Type: text/plain; charset=utf-8\nContent-Transfer-Encoding: base64\n\n" + base64.StdEncoding.EncodeToString([]byte(l.text)) + "\n"
+		return "Content-Type: text/plain; charset=utf-8\nContent-Transfer-Encoding: base64\n\n" +
+			base64.StdEncoding.EncodeToString([]byte(l.text)) + "\n"
 	case 2:
-		return "Content-Type: multipart/alternative; boundary=alt\n\n--alt\nContent-Type: text/plain; charset=utf-8\n\n" + l.text + "\n--alt\nContent-Type: text/html\n\n<p>other</p>\n--alt--\n"
+		return "Content-Type: multipart/alternative; boundary=alt\n\n--alt\nContent-Type: text/plain; charset=utf-8\n\n" +
+			l.text + "\n--alt\nContent-Type: text/html\n\n<p>other</p>\n--alt--\n"
 	}
 	return "Content-Type: text/plain; charset=\"UTF-8\"\n\n" + l.text + "\n"
 }
 
-// items are what a reader should have of a message.
-func (l *letter) items(key, file, folder string) []Item {
+// expectedItems are what a reader should have of a message.
+func (l *mailMessage) expectedItems(key, file, folder string) []Item {
 	fields := map[string]any{
-		"message_id": l.id, "subject": l.subject, "from_name": "Mära", "from_address": l.from, "text": l.text, "folder": folder, "date": l.at.Format(time.RFC3339),
+		"message_id": l.id, "subject": l.subject, "from_name": "Mära", "from_address": l.from, "text": l.text,
+		"folder": folder, "date": l.at.Format(time.RFC3339),
 		"to": []any{"Ito, Ren <ren@example.org>", "plain@example.org"}, "thread_id": l.id,
 	}
 	if l.thread != "" {
@@ -221,45 +236,47 @@ func (l *letter) items(key, file, folder string) []Item {
 	if l.file != "" {
 		sum := sha256.Sum256([]byte(l.file))
 		list = append(list, Item{Stream: "attachments", Key: key + "/1", File: file, Fields: map[string]any{
-			"file_name": "Kärte.pdf", "content_type": "application/pdf", "size_bytes": float64(len(l.file)), "sha256": hex.EncodeToString(sum[:]),
+			"file_name": "Kärte.pdf", "content_type": "application/pdf", "size_bytes": float64(len(l.file)),
+			"sha256": hex.EncodeToString(sum[:]),
 		}})
 	}
 	return list
 }
 
-// delivered are the items of a message in the Maildir.
-func (l *letter) delivered() []Item {
+// maildirItems are the items of a message in the Maildir.
+func (l *mailMessage) maildirItems() []Item {
 	folder := "INBOX"
 	if strings.HasPrefix(l.rel, ".Sent/") {
 		folder = "Sent"
 	}
-	return l.items("maildir/"+l.base, l.base, folder)
+	return l.expectedItems("maildir/"+l.base, l.base, folder)
 }
 
-// kept are the items of a message in a mbox.
-func (l *letter) kept(b *mailbox) []Item {
+// mboxItems are the items of a message in a mbox.
+func (l *mailMessage) mboxItems(b *mboxFile) []Item {
 	sum := sha256.Sum256(fmt.Appendf(nil, "%q", []string{l.id, l.at.Format(time.RFC3339), l.from, l.subject}))
-	return l.items("mbox/"+hex.EncodeToString(sum[:12]), b.rel, strings.TrimSuffix(strings.TrimPrefix(b.rel, "mbox/"), ".mbox"))
+	return l.expectedItems("mbox/"+hex.EncodeToString(sum[:12]), b.rel,
+		strings.TrimSuffix(strings.TrimPrefix(b.rel, "mbox/"), ".mbox"))
 }
 
-// deliver puts a new message into the Maildir, as programs do: written aside, then moved.
-func (t *Mail) deliver() error {
-	l := t.compose()
+// deliverMessage puts a new message into the Maildir, as programs do: written aside, then moved.
+func (t *Mail) deliverMessage() error {
+	l := t.composeMessage()
 	l.base = fmt.Sprintf("%d.M%dP7.host,S=%d", 1700000000+t.serial, t.serial, t.serial)
 	l.rel = "new/" + l.base
 	t.letters = append(t.letters, l)
-	t.note(l.delivered()...)
-	if err := t.file("maildir/tmp/"+l.base, l.source()); err != nil {
+	t.rememberItems(l.maildirItems()...)
+	if err := t.writeFile("maildir/tmp/"+l.base, l.messageSource()); err != nil {
 		return err
 	}
-	return os.Rename(t.path("maildir/tmp/"+l.base), t.path("maildir/"+l.rel))
+	return os.Rename(t.absolutePath("maildir/tmp/"+l.base), t.absolutePath("maildir/"+l.rel))
 }
 
-// quoted is a message as a mbox has it.
-func (l *letter) quoted() string {
+// mboxSource is a message as a mbox has it.
+func (l *mailMessage) mboxSource() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "From %s %s\n", l.from, l.at.Format("Mon Jan 02 15:04:05 2006"))
-	for line := range strings.Lines(l.source()) {
+	for line := range strings.Lines(l.messageSource()) {
 		if strings.HasPrefix(strings.TrimLeft(line, ">"), "From ") {
 			b.WriteByte('>')
 		}
@@ -268,20 +285,20 @@ func (l *letter) quoted() string {
 	return b.String() + "\n"
 }
 
-func (b *mailbox) content() string {
+func (b *mboxFile) fileContent() string {
 	var all strings.Builder
 	for _, l := range b.letters {
-		all.WriteString(l.quoted())
+		all.WriteString(l.mboxSource())
 	}
 	return all.String()
 }
 
-// write writes a mbox anew, in place.
-func (t *Mail) write(b *mailbox) error {
+// rewriteMbox rewrites an mbox in place.
+func (t *Mail) rewriteMbox(b *mboxFile) error {
 	for _, l := range b.letters {
-		t.note(l.kept(b)...)
+		t.rememberItems(l.mboxItems(b)...)
 	}
-	return t.file(b.rel, b.content())
+	return t.writeFile(b.rel, b.fileContent())
 }
 
 // Now is every message.
@@ -297,85 +314,87 @@ func (t *Mail) Now() map[string][]Item {
 	add(t.odd...)
 	for _, l := range t.letters {
 		if !l.gone {
-			add(l.delivered()...)
+			add(l.maildirItems()...)
 		}
 	}
 	for _, b := range t.boxes {
 		for _, l := range b.letters {
-			add(l.kept(b)...)
+			add(l.mboxItems(b)...)
 		}
 	}
 	return now
 }
 
-var mailSteps = []string{"deliver", "deliver", "see", "see", "flag", "move", "expunge", "append", "append", "append", "compact", "replace", "touch"}
+var mailStepNames = []string{"deliver", "deliver", "see", "see", "flag", "move", "expunge", "append", "append",
+	"append",
+	"compact", "replace", "touch"}
 
 // Step lets a mail program do one thing.
 func (t *Mail) Step() (string, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	step := mailSteps[t.rng.IntN(len(mailSteps))]
-	return step, t.step(step)
+	step := mailStepNames[t.rng.IntN(len(mailStepNames))]
+	return step, t.applyStep(step)
 }
 
-func (t *Mail) step(step string) error {
+func (t *Mail) applyStep(step string) error {
 	l, b := t.letters[t.rng.IntN(len(t.letters))], t.boxes[t.rng.IntN(len(t.boxes))]
 	switch step {
 	case "deliver":
-		return t.deliver()
+		return t.deliverMessage()
 	case "append":
-		l := t.compose()
+		l := t.composeMessage()
 		b.letters = append(b.letters, l)
-		t.note(l.kept(b)...)
-		h, err := os.OpenFile(t.path(b.rel), os.O_APPEND|os.O_WRONLY, 0)
+		t.rememberItems(l.mboxItems(b)...)
+		h, err := os.OpenFile(t.absolutePath(b.rel), os.O_APPEND|os.O_WRONLY, 0)
 		if err != nil {
 			return err
 		}
-		if _, err := h.WriteString(l.quoted()); err != nil {
+		if _, err := h.WriteString(l.mboxSource()); err != nil {
 			_ = h.Close()
 			return err
 		}
 		return h.Close()
-	case "compact": // the program drops a message and writes the file anew
+	case "compact": // the program drops a message and rewrites the file
 		if len(b.letters) > 3 {
 			i := t.rng.IntN(len(b.letters))
-			b.letters = append(append([]*letter{}, b.letters[:i]...), b.letters[i+1:]...)
-			return t.write(b)
+			b.letters = append(append([]*mailMessage{}, b.letters[:i]...), b.letters[i+1:]...)
+			return t.rewriteMbox(b)
 		}
 		return nil
 	case "replace":
-		if err := os.WriteFile(t.path(b.rel+".new"), []byte(b.content()), 0o600); err != nil {
+		if err := os.WriteFile(t.absolutePath(b.rel+".new"), []byte(b.fileContent()), 0o600); err != nil {
 			return err
 		}
-		return os.Rename(t.path(b.rel+".new"), t.path(b.rel))
+		return os.Rename(t.absolutePath(b.rel+".new"), t.absolutePath(b.rel))
 	case "touch":
 		now := time.Now()
-		return os.Chtimes(t.path(b.rel), now, now)
+		return os.Chtimes(t.absolutePath(b.rel), now, now)
 	}
 	if l.gone {
 		return nil
 	}
 	switch step {
 	case "see":
-		return t.rename(l, path.Join(path.Dir(path.Dir(l.rel)), "cur"), "S")
+		return t.renameMessage(l, path.Join(path.Dir(path.Dir(l.rel)), "cur"), "S")
 	case "flag":
-		return t.rename(l, path.Join(path.Dir(path.Dir(l.rel)), "cur"), "FS")
+		return t.renameMessage(l, path.Join(path.Dir(path.Dir(l.rel)), "cur"), "FS")
 	case "move":
-		return t.rename(l, ".Sent/cur", "S")
+		return t.renameMessage(l, ".Sent/cur", "S")
 	case "expunge":
 		l.gone = true
-		return os.Remove(t.path("maildir/" + l.rel))
+		return os.Remove(t.absolutePath("maildir/" + l.rel))
 	}
 	return nil
 }
 
-// rename gives a message other flags, or another folder.
-func (t *Mail) rename(l *letter, dir, flags string) error {
-	from := t.path("maildir/" + l.rel)
+// renameMessage changes the flags or the folder of a message.
+func (t *Mail) renameMessage(l *mailMessage, dir, flags string) error {
+	from := t.absolutePath("maildir/" + l.rel)
 	l.flags, l.rel = strings.Trim(flags, "F"), path.Join(dir, l.base+":2,"+flags)
 	if flags == "FS" {
 		l.flags = ""
 	}
-	t.note(l.delivered()...)
-	return os.Rename(from, t.path("maildir/"+l.rel))
+	t.rememberItems(l.maildirItems()...)
+	return os.Rename(from, t.absolutePath("maildir/"+l.rel))
 }

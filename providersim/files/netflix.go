@@ -8,61 +8,69 @@ import (
 )
 
 // Netflix makes a folder with exports of a Netflix account.
-func Netflix(dir string, c Config) (World, error) { return newImports(dir, c, &netflix{}) }
+func Netflix(dir string, c Config) (World, error) { return newImports(dir, c, &netflixAccount{}) }
 
-type netflix struct {
-	watched []viewing
+type netflixAccount struct {
+	watched []viewingRow
 	full    bool
 	form    int
 }
 
-type viewing struct {
+type viewingRow struct {
 	title, device string
 	at            time.Time
 	seconds       int
 }
 
-func (*netflix) name(*Tree) string { return "netflix-report" }
+func (*netflixAccount) exportName(*Tree) string { return "netflix-report" }
 
-func (n *netflix) grow(t *Tree) {
+func (n *netflixAccount) growAccount(t *Tree) {
 	for range 1 + t.rng.IntN(3) {
 		t.clock = t.clock.Add(time.Duration(1+t.rng.IntN(40)) * time.Hour)
-		n.watched = append(n.watched, viewing{fmt.Sprintf("The %s: Season %d: \"%s\"", words[t.rng.IntN(len(words))], 1+t.rng.IntN(4), words[t.rng.IntN(len(words))]), "Lounge TV", t.clock.Truncate(time.Second), t.rng.IntN(9000)})
+		n.watched = append(n.watched,
+			viewingRow{fmt.Sprintf("The %s: Season %d: \"%s\"", sampleWords[t.rng.IntN(len(sampleWords))], 1+t.rng.IntN(4),
+				sampleWords[t.rng.IntN(len(sampleWords))]), "Lounge TV", t.clock.Truncate(time.Second), t.rng.IntN(9000)})
 	}
 }
 
 // DayForms are how the short export writes a day, by the country of the account.
 var DayForms = []string{"1/2/06", "02/01/2006", "2.1.06", "2006-01-02", "2006. 1. 2."}
 
-// export alternates between the full export and the list of a profile, in each country's form.
-func (n *netflix) export(*Tree) []Member {
+// exportMembers alternates between the full export and the list of a profile, in each country's form.
+func (n *netflixAccount) exportMembers(*Tree) []Member {
 	if n.full = !n.full; n.full {
-		return n.report()
+		return n.fullReport()
 	}
 	n.form++
-	return []Member{n.history("NetflixViewingHistory.csv", DayForms[n.form%len(DayForms)])}
+	return []Member{n.profileHistory("NetflixViewingHistory.csv", DayForms[n.form%len(DayForms)])}
 }
 
-func (n *netflix) report() []Member {
+func (n *netflixAccount) fullReport() []Member {
 	var b bytes.Buffer
 	w := csv.NewWriter(&b)
 	m := Member{Name: "CONTENT_INTERACTION/ViewingActivity.csv"}
-	_ = w.Write([]string{"Profile Name", "Start Time", "Duration", "Attributes", "Title", "Supplemental Video Type", "Device Type", "Bookmark", "Latest Bookmark", "Country"}) // into memory
+	// into memory
+	_ = w.Write([]string{"Profile Name", "Start Time", "Duration", "Attributes", "Title", "Supplemental Video Type",
+		"Device Type", "Bookmark", "Latest Bookmark", "Country"})
 	for _, v := range n.watched {
 		at := v.at.Format("2006-01-02 15:04:05")
-		_ = w.Write([]string{"Mara", at, fmt.Sprintf("%02d:%02d:%02d", v.seconds/3600, v.seconds/60%60, v.seconds%60), "", v.title, "", v.device, "", "", "SE (Sweden)"}) // into memory
+		// into memory
+		_ = w.Write([]string{"Mara", at, fmt.Sprintf("%02d:%02d:%02d", v.seconds/3600, v.seconds/60%60, v.seconds%60), "",
+			v.title, "", v.device, "", "", "SE (Sweden)"})
 		m.Items = append(m.Items, Item{Stream: "viewing_activity", Fields: map[string]any{
-			"title": v.title, "watched_at": v.at.Format(time.RFC3339), "watched_at_precision": "instant", "device_type": v.device, "profile_name": "Mara",
+			"title": v.title, "watched_at": v.at.Format(time.RFC3339), "watched_at_precision": "instant",
+			"device_type": v.device, "profile_name": "Mara",
 			"country": "SE (Sweden)", "duration_seconds": float64(v.seconds), "source_schema": "full_export",
 		}})
 	}
 	w.Flush()
 	m.Content = b.Bytes()
-	return []Member{m, {Name: "PROFILES/Profiles.csv", Content: []byte("Profile Name\nMara\n")}, {Name: "CONTENT_INTERACTION/Ratings.csv", Content: []byte("Profile Name,Title Name\nMara,x\n")}}
+	return []Member{m, {Name: "PROFILES/Profiles.csv", Content: []byte("Profile Name\nMara\n")},
+		{Name: "CONTENT_INTERACTION/Ratings.csv", Content: []byte("Profile Name,Title Name\nMara,x\n")}}
 }
 
-// history is the list of a profile, newest first, with one day whose number tells the order.
-func (n *netflix) history(name, form string) Member {
+// profileHistory is the list of a profile, newest first. One day in it reveals the order of day and month.
+func (n *netflixAccount) profileHistory(name, form string) Member {
 	var b bytes.Buffer
 	w := csv.NewWriter(&b)
 	m := Member{Name: name}
@@ -70,7 +78,8 @@ func (n *netflix) history(name, form string) Member {
 	add := func(title string, at time.Time) {
 		_ = w.Write([]string{title, at.Format(form)}) // into memory
 		m.Items = append(m.Items, Item{Stream: "viewing_activity", Fields: map[string]any{
-			"title": title, "watched_at": at.Truncate(24 * time.Hour).Format(time.RFC3339), "watched_at_precision": "day", "source_schema": "direct_history",
+			"title": title, "watched_at": at.Truncate(24 * time.Hour).Format(time.RFC3339), "watched_at_precision": "day",
+			"source_schema": "direct_history",
 		}})
 	}
 	for i := len(n.watched) - 1; i >= 0; i-- {
@@ -82,9 +91,11 @@ func (n *netflix) history(name, form string) Member {
 	return m
 }
 
-func (n *netflix) hostile(*Tree) []Member {
+func (n *netflixAccount) hostileMembers(*Tree) []Member {
 	return []Member{{
-		Name: "NetflixViewingHistory.csv", Content: []byte("\xef\xbb\xbfTitle,Date\r\n\"Kept, too\",2/23/26\r\nNo day,\r\nImpossible,2/31/26\r\nNo comma\r\n"),
-		Items: []Item{{Stream: "viewing_activity", Fields: map[string]any{"title": "Kept, too", "watched_at": "2026-02-23T00:00:00Z"}}},
+		Name:    "NetflixViewingHistory.csv",
+		Content: []byte("\xef\xbb\xbfTitle,Date\r\n\"Kept, too\",2/23/26\r\nNo day,\r\nImpossible,2/31/26\r\nNo comma\r\n"),
+		Items: []Item{{Stream: "viewing_activity",
+			Fields: map[string]any{"title": "Kept, too", "watched_at": "2026-02-23T00:00:00Z"}}},
 	}}
 }

@@ -11,7 +11,7 @@ import (
 // Plist writes a binary property list of maps, lists, texts, bytes and numbers.
 func Plist(v any) []byte {
 	w := plistWriter{out: []byte("bplist00")}
-	top := w.write(v)
+	top := w.writeObject(v)
 	table := len(w.out)
 	for _, at := range w.places {
 		w.out = binary.BigEndian.AppendUint32(w.out, uint32(at))
@@ -28,23 +28,23 @@ type plistWriter struct {
 	places []int
 }
 
-func (w *plistWriter) write(v any) int {
+func (w *plistWriter) writeObject(v any) int {
 	var parts []int
 	count := 0
 	switch v := v.(type) {
 	case []any:
 		count = len(v)
 		for _, e := range v {
-			parts = append(parts, w.write(e))
+			parts = append(parts, w.writeObject(e))
 		}
 	case map[string]any:
 		names := slices.Sorted(maps.Keys(v))
 		count = len(names)
 		for _, name := range names {
-			parts = append(parts, w.write(name))
+			parts = append(parts, w.writeObject(name))
 		}
 		for _, name := range names {
-			parts = append(parts, w.write(v[name]))
+			parts = append(parts, w.writeObject(v[name]))
 		}
 	}
 	number := len(w.places)
@@ -55,14 +55,14 @@ func (w *plistWriter) write(v any) int {
 	case float64:
 		w.out = binary.BigEndian.AppendUint64(append(w.out, 0x23), math.Float64bits(v))
 	case []byte:
-		w.head(0x40, len(v))
+		w.writeHeader(0x40, len(v))
 		w.out = append(w.out, v...)
 	case string:
-		w.text(v)
+		w.writeText(v)
 	case []any:
-		w.head(0xa0, count)
+		w.writeHeader(0xa0, count)
 	default:
-		w.head(0xd0, count)
+		w.writeHeader(0xd0, count)
 	}
 	for _, p := range parts {
 		w.out = binary.BigEndian.AppendUint16(w.out, uint16(p))
@@ -70,20 +70,20 @@ func (w *plistWriter) write(v any) int {
 	return number
 }
 
-func (w *plistWriter) text(v string) {
+func (w *plistWriter) writeText(v string) {
 	units := utf16.Encode([]rune(v))
 	if len(units) == len(v) {
-		w.head(0x50, len(v))
+		w.writeHeader(0x50, len(v))
 		w.out = append(w.out, v...)
 		return
 	}
-	w.head(0x60, len(units))
+	w.writeHeader(0x60, len(units))
 	for _, u := range units {
 		w.out = binary.BigEndian.AppendUint16(w.out, u)
 	}
 }
 
-func (w *plistWriter) head(kind byte, n int) {
+func (w *plistWriter) writeHeader(kind byte, n int) {
 	if n < 15 {
 		w.out = append(w.out, kind|byte(n))
 		return

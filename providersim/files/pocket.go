@@ -11,9 +11,9 @@ import (
 )
 
 // Pocket makes a folder with exports of a Pocket account.
-func Pocket(dir string, c Config) (World, error) { return newImports(dir, c, &pocket{}) }
+func Pocket(dir string, c Config) (World, error) { return newImports(dir, c, &pocketAccount{}) }
 
-type pocket struct {
+type pocketAccount struct {
 	links  []pocketLink
 	quotes []string
 	page   bool
@@ -25,43 +25,47 @@ type pocketLink struct {
 	archived         bool
 }
 
-func (*pocket) name(*Tree) string { return "pocket" }
+func (*pocketAccount) exportName(*Tree) string { return "pocket" }
 
-func (p *pocket) grow(t *Tree) {
-	t.tick()
+func (p *pocketAccount) growAccount(t *Tree) {
+	t.advanceClock()
 	p.links = append(p.links, pocketLink{
-		title: strings.ReplaceAll(t.sentence(), "\x01", ""), url: fmt.Sprintf("https://%s.example/%d,%s?q=a&b=%%2C", words[t.rng.IntN(len(words))], len(p.links), words[t.rng.IntN(len(words))]),
-		added: t.clock.Unix(), archived: t.rng.IntN(2) == 0, tags: strings.Join(words[:t.rng.IntN(4)], "|"),
+		title: strings.ReplaceAll(t.randomSentence(), "\x01", ""),
+		url: fmt.Sprintf("https://%s.example/%d,%s?q=a&b=%%2C", sampleWords[t.rng.IntN(len(sampleWords))], len(p.links),
+			sampleWords[t.rng.IntN(len(sampleWords))]),
+		added: t.clock.Unix(), archived: t.rng.IntN(2) == 0, tags: strings.Join(sampleWords[:t.rng.IntN(4)], "|"),
 	})
 	p.links[t.rng.IntN(len(p.links))].archived = true
 	if t.rng.IntN(5) == 0 {
-		p.quotes = append(p.quotes, t.sentence())
+		p.quotes = append(p.quotes, t.randomSentence())
 	}
 }
 
-func (l pocketLink) item() Item {
+func (l pocketLink) expectedItem() Item {
 	tags := []any{}
 	for _, tag := range strings.Split(l.tags, "|") {
 		if tag != "" {
 			tags = append(tags, tag)
 		}
 	}
-	at := timeText(l.added)
+	at := recordTime(l.added)
 	sum := sha256.Sum256([]byte(l.url)) // addresses of the account are as short as they get
-	return Item{Stream: "items", Key: hex.EncodeToString(sum[:16]), Fields: map[string]any{"url": l.url, "title": strings.TrimSpace(l.title), "time_added": at, "archived": l.archived, "tags": tags}}
+	return Item{Stream: "items", Key: hex.EncodeToString(sum[:16]),
+		Fields: map[string]any{"url": l.url, "title": strings.TrimSpace(l.title), "time_added": at, "archived": l.archived,
+			"tags": tags}}
 }
 
-// bare is the link with nothing but its address.
-func (l pocketLink) bare() Item {
-	i := l.item()
+// bareItem is the link with nothing but its address.
+func (l pocketLink) bareItem() Item {
+	i := l.expectedItem()
 	i.Fields = map[string]any{"url": l.url}
 	return i
 }
 
-// export alternates between the two forms that the service has had.
-func (p *pocket) export(t *Tree) []Member {
+// exportMembers alternates between the two forms that the service has had.
+func (p *pocketAccount) exportMembers(t *Tree) []Member {
 	if p.page = !p.page; !p.page {
-		return []Member{p.asPage(), p.annotations()}
+		return []Member{p.htmlMember(), p.annotations()}
 	}
 	var out []Member
 	const rows = 40
@@ -84,13 +88,14 @@ func (p *pocket) export(t *Tree) []Member {
 			if l.archived {
 				status = "archive"
 			}
-			cells := map[string]string{"title": l.title, "url": l.url, "time_added": strconv.FormatInt(l.added, 10), "tags": l.tags, "Tags": l.tags, "status": status, "cursor": "x"}
+			cells := map[string]string{"title": l.title, "url": l.url, "time_added": strconv.FormatInt(l.added, 10),
+				"tags": l.tags, "Tags": l.tags, "status": status, "cursor": "x"}
 			var row []string
 			for _, name := range header {
 				row = append(row, cells[name])
 			}
 			_ = w.Write(row) // into memory
-			m.Items = append(m.Items, l.item())
+			m.Items = append(m.Items, l.expectedItem())
 		}
 		w.Flush()
 		m.Content = b.Bytes()
@@ -99,7 +104,7 @@ func (p *pocket) export(t *Tree) []Member {
 	return append(out, p.annotations(), Member{Name: "collections/reading.json", Content: []byte(`{"title":"Reading"}`)})
 }
 
-func (p *pocket) asPage() Member {
+func (p *pocketAccount) htmlMember() Member {
 	var b strings.Builder
 	b.WriteString("<!DOCTYPE html>\n<html><head><title>Pocket Export</title></head><body>\n")
 	m := Member{Name: "ril_export.html"}
@@ -109,8 +114,10 @@ func (p *pocket) asPage() Member {
 			if l.archived != archived {
 				continue
 			}
-			fmt.Fprintf(&b, "<li><a href=\"%s\" time_added=\"%d\" tags=\"%s\">%s</a></li>\n", markup.Replace(l.url), l.added, markup.Replace(strings.ReplaceAll(l.tags, "|", ",")), markup.Replace(l.title))
-			m.Items = append(m.Items, l.item())
+			fmt.Fprintf(&b, "<li><a href=\"%s\" time_added=\"%d\" tags=\"%s\">%s</a></li>\n", htmlEscaper.Replace(l.url),
+				l.added,
+				htmlEscaper.Replace(strings.ReplaceAll(l.tags, "|", ",")), htmlEscaper.Replace(l.title))
+			m.Items = append(m.Items, l.expectedItem())
 		}
 		b.WriteString("</ul>\n")
 	}
@@ -119,23 +126,27 @@ func (p *pocket) asPage() Member {
 	return m
 }
 
-var markup = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", `"`, "&quot;")
+var htmlEscaper = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", `"`, "&quot;")
 
-func (p *pocket) annotations() Member {
+func (p *pocketAccount) annotations() Member {
 	m := Member{Name: "annotations/part_00000.json"}
 	var list []any
 	for i, q := range p.quotes {
-		list = append(list, map[string]any{"url": "https://quoted.example/", "title": "Quoted", "highlights": []any{map[string]any{"quote": q, "created_at": 1700000000 + i}}})
-		m.Items = append(m.Items, Item{Stream: "highlights", Fields: map[string]any{"url": "https://quoted.example/", "quote": q, "created_at": timeText(int64(1700000000 + i))[:19] + ".000Z"}})
+		list = append(list, map[string]any{"url": "https://quoted.example/", "title": "Quoted",
+			"highlights": []any{map[string]any{"quote": q, "created_at": 1700000000 + i}}})
+		m.Items = append(m.Items, Item{Stream: "highlights",
+			Fields: map[string]any{"url": "https://quoted.example/", "quote": q,
+				"created_at": recordTime(int64(1700000000 + i))[:19] + ".000Z"}})
 	}
-	m.Content = []byte(encode(list))
+	m.Content = []byte(encodeJSON(list))
 	return m
 }
 
-func (p *pocket) hostile(*Tree) []Member {
+func (p *pocketAccount) hostileMembers(*Tree) []Member {
 	kept := pocketLink{title: "kept", url: "https://kept.example/", added: 1700000000}
 	return []Member{{
-		Name: "part_000000.csv", Items: []Item{kept.item(), pocketLink{url: "https://no-time.example/"}.bare()},
-		Content: []byte("title,url,time_added,tags,status\nkept,https://kept.example/,1700000000,,unread\nno address,,1,,\n\"never closed,https://x.example/\nno time,https://no-time.example/,soon\n\x00\x00\n"),
+		Name: "part_000000.csv", Items: []Item{kept.expectedItem(), pocketLink{url: "https://no-time.example/"}.bareItem()},
+		Content: []byte("title,url,time_added,tags,status\nkept,https://kept.example/,1700000000,,unread\nno address,,1,," +
+			"\n\"never closed,https://x.example/\nno time,https://no-time.example/,soon\n\x00\x00\n"),
 	}}
 }

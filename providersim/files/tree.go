@@ -15,7 +15,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// Item is one thing that a reader should have.
+// Item is one expected record.
 type Item struct {
 	Stream, Key string
 	// Fields are members that its record must have, with these values.
@@ -33,69 +33,68 @@ type Config struct {
 	LongLine int  // length of one line that is too long; none when zero
 }
 
-// World is a folder that a hand changes, and what is in it.
+// World is a folder that changes, with its expected contents.
 type World interface {
 	// Root is where it is.
 	Root() string
-	// Step changes one thing and says what.
+	// Step changes one thing and returns its name.
 	Step() (string, error)
-	// Now is everything that is there. A thing that is in several files is there as each of
-	// them has it.
+	// Now returns everything that exists. An item in several files is returned once per file.
 	Now() map[string][]Item
-	// Ever is every form that a thing has had; none when it never existed.
+	// Ever returns every form that an item has had; empty when it never existed.
 	Ever(stream, key string) []Item
 }
 
-// Tree is a folder of files of lines and what is in it.
+// Tree is a folder of line files, with their expected contents.
 type Tree struct {
 	dir string
 
 	mu     sync.Mutex
 	rng    *rand.Rand
-	layout layout
-	files  []*file
+	layout fileLayout
+	files  []*lineFile
 	ever   map[string][]Item // by stream and key
 	clock  time.Time
 	serial int
 	zstd   *zstd.Encoder
 }
 
-// layout is how one program keeps its files.
-type layout interface {
-	// session begins a file with some lines.
-	session(t *Tree, lines int) *file
-	// more gives the next lines of a file.
-	more(t *Tree, f *file) []line
-	// resumed begins a file that repeats another one.
-	resumed(t *Tree, from *file) *file
-	// moved is another place for the file; empty when there is none.
-	moved(f *file) string
-	// around writes what is no transcript.
-	around(t *Tree) error
+// fileLayout is how one program keeps its files.
+type fileLayout interface {
+	// newSession begins a file with some lines.
+	newSession(t *Tree, lines int) *lineFile
+	// moreLines returns the next lines of a file.
+	moreLines(t *Tree, f *lineFile) []fileLine
+	// resumedSession begins a file that repeats another one.
+	resumedSession(t *Tree, from *lineFile) *lineFile
+	// movedPath returns another path for the file; empty when there is none.
+	movedPath(f *lineFile) string
+	// writeOtherFiles writes the files that are no transcripts.
+	writeOtherFiles(t *Tree) error
 	// compresses reports whether files are compressed now and then.
 	compresses() bool
 }
 
-type line struct {
+type fileLine struct {
 	text  string
 	items []Item
 }
 
-// file is one file of lines.
-type file struct {
+// lineFile is one file of lines.
+type lineFile struct {
 	rel, id string
 	session string
-	lines   []line
+	lines   []fileLine
 	half    string // a last line without its end
 	ending  string // of its lines
 	packed  bool
 	gone    bool
-	broken  bool // nobody can read it
+	broken  bool // unreadable
 	agent   bool
 	open    []string // calls without an output
 }
 
-func newTree(dir string, c Config, l layout) (*Tree, error) {
+func newFileTree(dir string, c Config, l fileLayout) (*Tree, error) {
 	enc, err := zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1))
 	if err != nil {
 		return nil, err
@@ -105,49 +104,49 @@ func newTree(dir string, c Config, l layout) (*Tree, error) {
 		clock: time.Date(2026, 3, 1, 8, 0, 0, 0, time.UTC),
 	}
 	for range c.Sessions {
-		if err := t.add(l.session(t, 1+t.rng.IntN(2*c.Lines))); err != nil {
+		if err := t.addFile(l.newSession(t, 1+t.rng.IntN(2*c.Lines))); err != nil {
 			return nil, err
 		}
 	}
-	if err := l.around(t); err != nil {
+	if err := l.writeOtherFiles(t); err != nil {
 		return nil, err
 	}
 	if c.Hostile {
-		if err := t.hostile(); err != nil {
+		if err := t.makeHostileFiles(); err != nil {
 			return nil, err
 		}
 	}
 	if c.LongLine > 0 {
-		f := l.session(t, 3)
-		f.lines = append(f.lines, line{text: `{"type":"user","text":"` + strings.Repeat("long ", c.LongLine/5) + `"}`})
-		f.lines = append(f.lines, l.more(t, f)...)
-		if err := t.add(f); err != nil {
+		f := l.newSession(t, 3)
+		f.lines = append(f.lines, fileLine{text: `{"type":"user","text":"` + strings.Repeat("long ", c.LongLine/5) + `"}`})
+		f.lines = append(f.lines, l.moreLines(t, f)...)
+		if err := t.addFile(f); err != nil {
 			return nil, err
 		}
 	}
 	return t, nil
 }
 
-// hostile makes some files hard to read.
-func (t *Tree) hostile() error {
+// makeHostileFiles makes some files hard to read.
+func (t *Tree) makeHostileFiles() error {
 	for i := range 6 {
-		f := t.layout.session(t, 4)
+		f := t.layout.newSession(t, 4)
 		switch i {
 		case 0:
 			f.ending = "\r\n"
 		case 1:
 			f.lines[0].text = "\xef\xbb\xbf" + f.lines[0].text
 		case 2:
-			f.lines = append(f.lines, line{text: strings.Repeat("\x00", 4096)})
-			f.lines = append(f.lines, t.layout.more(t, f)...)
+			f.lines = append(f.lines, fileLine{text: strings.Repeat("\x00", 4096)})
+			f.lines = append(f.lines, t.layout.moreLines(t, f)...)
 		case 3:
 			f.lines = nil
 		case 4:
 			f.half = `{"type":"user","uu`
 		case 5:
-			f.lines = append([]line{{text: "not a line at all {"}, {text: "[1,2]"}, {text: "null"}}, f.lines...)
+			f.lines = append([]fileLine{{text: "not a line at all {"}, {text: "[1,2]"}, {text: "null"}}, f.lines...)
 		}
-		if err := t.add(f); err != nil {
+		if err := t.addFile(f); err != nil {
 			return err
 		}
 	}
@@ -157,21 +156,21 @@ func (t *Tree) hostile() error {
 		dir + "/loop":         func(p string) error { return os.Symlink(filepath.Dir(p), p) },
 		dir + "/out.jsonl":    func(p string) error { return os.Symlink("/etc/hostname", p) },
 	} {
-		if err := make(t.path(rel)); err != nil {
+		if err := make(t.absolutePath(rel)); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (t *Tree) path(rel string) string { return filepath.Join(t.dir, filepath.FromSlash(rel)) }
+func (t *Tree) absolutePath(rel string) string { return filepath.Join(t.dir, filepath.FromSlash(rel)) }
 
-func (t *Tree) add(f *file) error {
+func (t *Tree) addFile(f *lineFile) error {
 	t.files = append(t.files, f)
-	return t.write(f)
+	return t.writeLineFile(f)
 }
 
-func (f *file) content() string {
+func (f *lineFile) fileContent() string {
 	var b strings.Builder
 	ending := f.ending
 	if ending == "" {
@@ -185,22 +184,22 @@ func (f *file) content() string {
 	return b.String()
 }
 
-// place is where the file lies in its present form.
-func (f *file) place() string {
+// currentPath is where the file lies in its present form.
+func (f *lineFile) currentPath() string {
 	if f.packed {
 		return f.rel + ".zst"
 	}
 	return f.rel
 }
 
-// write writes the whole file, by replacing it, and remembers what was in it.
-func (t *Tree) write(f *file) error {
-	t.remember(f)
-	to := t.path(f.place())
+// writeLineFile replaces the whole file and remembers its contents.
+func (t *Tree) writeLineFile(f *lineFile) error {
+	t.rememberContent(f)
+	to := t.absolutePath(f.currentPath())
 	if err := os.MkdirAll(filepath.Dir(to), 0o700); err != nil {
 		return err
 	}
-	content := []byte(f.content())
+	content := []byte(f.fileContent())
 	if f.packed {
 		content = t.zstd.EncodeAll(content, nil)
 		if f.broken {
@@ -214,7 +213,7 @@ func (t *Tree) write(f *file) error {
 	return os.Rename(aside, to)
 }
 
-func (t *Tree) remember(f *file) {
+func (t *Tree) rememberContent(f *lineFile) {
 	for _, l := range f.lines {
 		for _, i := range l.items {
 			at := i.Stream + "\x00" + i.Key
@@ -224,30 +223,29 @@ func (t *Tree) remember(f *file) {
 }
 
 // Put writes a file that is no transcript, with what it holds.
-func (t *Tree) put(rel, content string, items ...Item) error {
+func (t *Tree) writeOtherFile(rel, content string, items ...Item) error {
 	for _, i := range items {
 		at := i.Stream + "\x00" + i.Key
 		t.ever[at] = append(t.ever[at], i)
 	}
-	t.files = append(t.files, &file{rel: rel, id: "", lines: []line{{items: items}}, ending: "-"})
-	to := t.path(rel)
+	t.files = append(t.files, &lineFile{rel: rel, id: "", lines: []fileLine{{items: items}}, ending: "-"})
+	to := t.absolutePath(rel)
 	if err := os.MkdirAll(filepath.Dir(to), 0o700); err != nil {
 		return err
 	}
 	return os.WriteFile(to, []byte(content), 0o600)
 }
 
-// authored reports whether the file is one that put has written.
-func (f *file) authored() bool { return f.ending == "-" }
+// isOtherFile reports whether the file is one that put has written.
+func (f *lineFile) isOtherFile() bool { return f.ending == "-" }
 
 // Root is where the tree is.
 func (t *Tree) Root() string { return t.dir }
 
-// identity tells things apart: by their key, or by what they have where only their reader makes
-// a key.
-func (i Item) identity() string {
+// identityKey identifies an item: by its key, or by its members where the connector derives the key.
+func (i Item) identityKey() string {
 	if i.Key == "" {
-		return i.Stream + "\x00\x00" + encode(i.Fields)
+		return i.Stream + "\x00\x00" + encodeJSON(i.Fields)
 	}
 	return i.Stream + "\x00" + i.Key
 }
@@ -264,40 +262,40 @@ func (t *Tree) Now() map[string][]Item {
 		for _, l := range f.lines {
 			for _, i := range l.items {
 				i.File = f.id
-				now[i.identity()] = append(now[i.identity()], i)
+				now[i.identityKey()] = append(now[i.identityKey()], i)
 			}
 		}
 	}
 	return now
 }
 
-// Ever is every form that a thing has had; none when it never existed.
+// Ever returns every form that an item has had; empty when it never existed.
 func (t *Tree) Ever(stream, key string) []Item {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.ever[stream+"\x00"+key]
 }
 
-// tick moves the tree's own clock on.
-func (t *Tree) tick() string {
+// advanceClock moves the tree's own clock on.
+func (t *Tree) advanceClock() string {
 	t.clock = t.clock.Add(time.Duration(1+t.rng.IntN(90_000)) * time.Millisecond)
 	return t.clock.Format("2006-01-02T15:04:05.000Z")
 }
 
-// uuid is a new id.
-func (t *Tree) uuid() string {
+// newUUID is a new id.
+func (t *Tree) newUUID() string {
 	t.serial++
 	return fmt.Sprintf("%08x-0000-4000-8000-%012x", t.rng.Uint32(), t.serial)
 }
 
-var words = strings.Fields(`harbour lantern copper meadow thimble orchard gravel saffron bicycle kettle marble willow anchor
+var sampleWords = strings.Fields(`harbour lantern copper meadow thimble orchard gravel saffron bicycle kettle marble willow anchor
 	pepper velvet compass barley chimney ribbon walnut ferry candle plaster garden umbrella`)
 
-func (t *Tree) sentence() string {
+func (t *Tree) randomSentence() string {
 	n := 3 + t.rng.IntN(25)
 	list := make([]string, n)
 	for i := range list {
-		list[i] = words[t.rng.IntN(len(words))]
+		list[i] = sampleWords[t.rng.IntN(len(sampleWords))]
 	}
 	text := strings.Join(list, " ")
 	switch t.rng.IntN(12) {
@@ -311,11 +309,11 @@ func (t *Tree) sentence() string {
 	return text
 }
 
-// alive picks a transcript that is there; nil when there is none.
-func (t *Tree) alive() *file {
-	var list []*file
+// pickTranscript returns an existing transcript; nil when there is none.
+func (t *Tree) pickTranscript() *lineFile {
+	var list []*lineFile
 	for _, f := range t.files {
-		if !f.gone && !f.authored() && !f.broken {
+		if !f.gone && !f.isOtherFile() && !f.broken {
 			list = append(list, f)
 		}
 	}

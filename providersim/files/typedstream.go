@@ -11,31 +11,31 @@ import (
 // form of a typedstream. A mutable one has other classes.
 func Body(text string, mutable bool) []byte {
 	s := streamWriter{refs: map[string]byte{}}
-	s.raw("\x04\x0bstreamtyped")
-	s.number(1000)
-	s.shared("@")
+	s.writeRaw("\x04\x0bstreamtyped")
+	s.writeNumber(1000)
+	s.writeShared("@")
 	object := byte(0x92)
 	class := func(names ...string) {
 		for _, name := range names {
 			object++
-			s.raw("\x84")
-			s.shared(name)
+			s.writeRaw("\x84")
+			s.writeShared(name)
 			if strings.HasSuffix(name, "String") && !strings.Contains(name, "Attributed") {
-				s.number(1)
+				s.writeNumber(1)
 			} else {
-				s.number(0)
+				s.writeNumber(0)
 			}
 		}
 	}
-	s.raw("\x84")
+	s.writeRaw("\x84")
 	if mutable {
 		class("NSMutableAttributedString")
 	}
 	class("NSAttributedString", "NSObject")
 	root := object // the number of NSObject among objects
-	s.raw("\x85")
-	s.shared("@")
-	s.raw("\x84")
+	s.writeRaw("\x85")
+	s.writeShared("@")
+	s.writeRaw("\x84")
 	object++
 	if mutable {
 		class("NSMutableString")
@@ -43,33 +43,33 @@ func Body(text string, mutable bool) []byte {
 	class("NSString")
 	stringClass := object
 	s.out = append(s.out, root)
-	s.shared("+")
-	s.text(text)
-	s.raw("\x86")
-	s.shared("iI")
-	s.number(1)
-	s.number(int64(len(utf16.Encode([]rune(text)))))
-	s.shared("@")
-	s.raw("\x84")
+	s.writeShared("+")
+	s.writeText(text)
+	s.writeRaw("\x86")
+	s.writeShared("iI")
+	s.writeNumber(1)
+	s.writeNumber(int64(len(utf16.Encode([]rune(text)))))
+	s.writeShared("@")
+	s.writeRaw("\x84")
 	class("NSDictionary")
 	s.out = append(s.out, root)
-	s.shared("i")
-	s.number(1)
-	s.shared("@") // the name of the attribute
+	s.writeShared("i")
+	s.writeNumber(1)
+	s.writeShared("@") // the name of the attribute
 	s.out = append(s.out, 0x84, stringClass)
-	s.shared("+")
-	s.text("__kIMMessagePartAttributeName")
-	s.raw("\x86")
-	s.shared("@") // its value: the number of the part
-	s.raw("\x84")
+	s.writeShared("+")
+	s.writeText("__kIMMessagePartAttributeName")
+	s.writeRaw("\x86")
+	s.writeShared("@") // its value: the number of the part
+	s.writeRaw("\x84")
 	class("NSNumber", "NSValue")
 	s.out = append(s.out, root)
-	s.shared("*")
-	s.raw("\x84")
-	s.shared("i")
-	s.shared("i")
-	s.number(0)
-	s.raw("\x86\x86\x86")
+	s.writeShared("*")
+	s.writeRaw("\x84")
+	s.writeShared("i")
+	s.writeShared("i")
+	s.writeNumber(0)
+	s.writeRaw("\x86\x86\x86")
 	return s.out
 }
 
@@ -79,24 +79,24 @@ type streamWriter struct {
 	refs map[string]byte
 }
 
-func (s *streamWriter) raw(text string) { s.out = append(s.out, text...) }
+func (s *streamWriter) writeRaw(text string) { s.out = append(s.out, text...) }
 
-func (s *streamWriter) text(text string) {
-	s.number(int64(len(text)))
-	s.raw(text)
+func (s *streamWriter) writeText(text string) {
+	s.writeNumber(int64(len(text)))
+	s.writeRaw(text)
 }
 
-func (s *streamWriter) shared(name string) {
+func (s *streamWriter) writeShared(name string) {
 	if ref, known := s.refs[name]; known {
 		s.out = append(s.out, ref)
 		return
 	}
 	s.refs[name] = byte(0x92 + len(s.refs))
-	s.raw("\x84")
-	s.text(name)
+	s.writeRaw("\x84")
+	s.writeText(name)
 }
 
-func (s *streamWriter) number(n int64) {
+func (s *streamWriter) writeNumber(n int64) {
 	switch {
 	case n < 0x80:
 		s.out = append(s.out, byte(n))

@@ -13,27 +13,27 @@ import (
 	"time"
 )
 
-// Phone is a folder with chats that a person exports from a phone, again and again, and what
-// is in them. Its clock is that of UTC.
+// Phone is a folder with chats that a person exports repeatedly from a phone, with their expected contents. Its clock
+// is in UTC.
 type Phone struct {
 	dir string
 
 	mu      sync.Mutex
 	text    *Tree
 	rng     *rand.Rand
-	form    phoneForm
-	chats   []*phoneChat
+	form    phoneFormat
+	chats   []*exportedChat
 	files   map[string][]Item // what each export holds
 	ever    map[string][]Item
 	largest map[string]int // how often an equal message was in one export, at most
 }
 
-type phoneChat struct {
-	title  string
-	people []string
-	said   []phoneMessage
-	clock  time.Time
-	n      int // exports of it
+type exportedChat struct {
+	title         string
+	people        []string
+	phoneMessages []phoneMessage
+	clock         time.Time
+	n             int // exports of it
 }
 
 type phoneMessage struct {
@@ -43,25 +43,29 @@ type phoneMessage struct {
 	event        bool
 }
 
-// phoneForm is how the phone of one country writes.
-type phoneForm struct {
+// phoneFormat is how the phone of one country writes.
+type phoneFormat struct {
 	stamp  string
 	apple  bool
 	prefix string // of the file's name
 	half   [2]string
-	media  string // what stands for a file
+	media  string // the marker of an omitted file
 	file   string // how a file is named
 }
 
-var phoneForms = []phoneForm{
-	{"[1/2/06, 3:04:05 PM] ", true, "WhatsApp Chat - ", [2]string{"\u202fAM", "\u202fPM"}, "\u200eimage omitted", "\u200e<attached: %s>"},
+var phoneForms = []phoneFormat{
+	{"[1/2/06, 3:04:05 PM] ", true, "WhatsApp Chat - ", [2]string{"\u202fAM", "\u202fPM"}, "\u200eimage omitted",
+		"\u200e<attached: %s>"},
 	{"[02.01.06, 15:04:05] ", true, "WhatsApp Chat - ", [2]string{}, "\u200eBild weggelassen", "\u200e<Anhang: %s>"},
 	{"[2006-01-02, 15:04:05] ", true, "WhatsApp Chat - ", [2]string{}, "\u200eimage omitted", "\u200e<attached: %s>"},
-	{"1/2/06, 3:04 PM - ", false, "WhatsApp Chat with ", [2]string{"\u202fAM", "\u202fPM"}, "<Media omitted>", "%s (file attached)"},
+	{"1/2/06, 3:04 PM - ", false, "WhatsApp Chat with ", [2]string{"\u202fAM", "\u202fPM"}, "<Media omitted>",
+		"%s (file attached)"},
 	{"02/01/2006, 15:04 - ", false, "WhatsApp Chat with ", [2]string{}, "<Media omitted>", "%s (file attached)"},
 	{"02.01.06, 15:04 - ", false, "WhatsApp-Chat mit ", [2]string{}, "<Medien ausgeschlossen>", "%s (Datei angehängt)"},
-	{"2/1/2006, 3:04 PM - ", false, "Chat de WhatsApp con ", [2]string{" a.\u00a0m.", " p.\u00a0m."}, "<Multimedia omitido>", "%s (archivo adjunto)"},
-	{"2006-01-02, 3:04 PM - ", false, "WhatsApp Chat with ", [2]string{" a.m.", " p.m."}, "<Media omitted>", "%s (file attached)"},
+	{"2/1/2006, 3:04 PM - ", false, "Chat de WhatsApp con ", [2]string{" a.\u00a0m.", " p.\u00a0m."},
+		"<Multimedia omitido>", "%s (archivo adjunto)"},
+	{"2006-01-02, 3:04 PM - ", false, "WhatsApp Chat with ", [2]string{" a.m.", " p.m."}, "<Media omitted>",
+		"%s (file attached)"},
 }
 
 // Exports makes a folder with exported chats.
@@ -75,13 +79,14 @@ func NewPhone(dir string, c Config) (*Phone, error) {
 		files: map[string][]Item{}, ever: map[string][]Item{}, largest: map[string]int{},
 	}
 	for i := range max(2, min(c.Sessions/3, 5)) {
-		chat := &phoneChat{title: "The " + words[i], people: []string{"Mara", words[i] + " (work)"}, clock: time.Date(2026, 1, 3, 9, 0, 0, 0, time.UTC)}
+		chat := &exportedChat{title: "The " + sampleWords[i], people: []string{"Mara", sampleWords[i] + " (work)"},
+			clock: time.Date(2026, 1, 3, 9, 0, 0, 0, time.UTC)}
 		if i%2 == 1 {
 			chat.people = append(chat.people, "+1 555 010"+fmt.Sprint(i), "~ Ben")
 		}
 		p.chats = append(p.chats, chat)
-		p.talk(chat, 25+p.rng.IntN(10))
-		if err := p.export(chat); err != nil {
+		p.addMessages(chat, 25+p.rng.IntN(10))
+		if err := p.exportChat(chat); err != nil {
 			return nil, err
 		}
 	}
@@ -89,21 +94,23 @@ func NewPhone(dir string, c Config) (*Phone, error) {
 		return p, nil
 	}
 	for name, content := range map[string]string{
-		"WhatsApp Chat with nobody.txt": "", "notes.txt": "buy milk\nand bread\n", "page.txt": "<html><body>13:30</body></html>", "WhatsApp Chat with half.zip": "PK\x03\x04broken",
+		"WhatsApp Chat with nobody.txt": "", "notes.txt": "buy milk\nand bread\n",
+		"page.txt": "<html><body>13:30</body></html>", "WhatsApp Chat with half.zip": "PK\x03\x04broken",
 	} {
-		if err := p.write(name, []byte(content)); err != nil {
+		if err := p.writeDownloaded(name, []byte(content)); err != nil {
 			return nil, err
 		}
 	}
 	return p, nil
 }
 
-// talk lets people say something: now and then the same twice in a minute, something of many
-// lines, or a file.
-func (p *Phone) talk(c *phoneChat, n int) {
+// addMessages adds messages: some repeated within a minute, some of many lines, some with a file.
+func (p *Phone) addMessages(c *exportedChat, n int) {
 	for range n {
-		c.clock = c.clock.Add(time.Duration(30+p.rng.IntN(2600)) * time.Minute).Truncate(time.Minute).Add(time.Duration(p.rng.IntN(60)) * time.Second)
-		m := phoneMessage{at: c.clock, author: c.people[p.rng.IntN(len(c.people))], text: strings.Join(strings.Fields(p.text.sentence())[:3], " ")}
+		c.clock = c.clock.Add(time.Duration(30+
+			p.rng.IntN(2600)) * time.Minute).Truncate(time.Minute).Add(time.Duration(p.rng.IntN(60)) * time.Second)
+		m := phoneMessage{at: c.clock, author: c.people[p.rng.IntN(len(c.people))],
+			text: strings.Join(strings.Fields(p.text.randomSentence())[:3], " ")}
 		switch p.rng.IntN(9) {
 		case 0:
 			m.text += "\n\nsecond: line\n12:30 - no message"
@@ -115,13 +122,13 @@ func (p *Phone) talk(c *phoneChat, n int) {
 			m.event, m.text = true, "Messages and calls are end-to-end encrypted."
 		case 4:
 			m.text = "ok"
-			c.said = append(c.said, m)
+			c.phoneMessages = append(c.phoneMessages, m)
 		}
-		c.said = append(c.said, m)
+		c.phoneMessages = append(c.phoneMessages, m)
 	}
 }
 
-func (p *Phone) stamp(at time.Time) string {
+func (p *Phone) formatTimestamp(at time.Time) string {
 	text := at.Format(p.form.stamp)
 	if p.form.half[0] != "" {
 		text = strings.NewReplacer(" AM", p.form.half[0], " PM", p.form.half[1]).Replace(text)
@@ -129,20 +136,21 @@ func (p *Phone) stamp(at time.Time) string {
 	return text
 }
 
-// export writes the last messages of a chat, as many as the phone pleases.
-func (p *Phone) export(c *phoneChat) error {
-	said := c.said[p.rng.IntN(max(1, len(c.said)-24)):]
+// exportChat writes the last messages of a chat, as many as the phone pleases.
+func (p *Phone) exportChat(c *exportedChat) error {
+	messages := c.phoneMessages[p.rng.IntN(max(1, len(c.phoneMessages)-24)):]
 	withFiles := p.rng.IntN(2) == 0
 	var b strings.Builder
 	var items []Item
 	times := map[string]int{}
-	for i, m := range said {
+	for i, m := range messages {
 		author := strings.TrimPrefix(m.author, "~ ")
 		at := m.at
 		if !p.form.apple {
 			at = at.Truncate(time.Minute)
 		}
-		fields := map[string]any{"author": author, "content": m.text, "kind": "message", "sent_at": stamp(at), "source": "export"}
+		fields := map[string]any{"author": author, "content": m.text, "kind": "message", "sent_at": formatTimestamp(at),
+			"source": "export"}
 		line := m.author + ": " + m.text
 		switch {
 		case m.event && p.form.apple:
@@ -164,9 +172,9 @@ func (p *Phone) export(c *phoneChat) error {
 		if m.text == "" {
 			delete(fields, "content")
 		}
-		b.WriteString(p.stamp(m.at) + line + "\n")
+		b.WriteString(p.formatTimestamp(m.at) + line + "\n")
 		items = append(items, Item{Stream: "messages", Fields: fields})
-		key := fmt.Sprintf("%s|%s|%s|%s|%v", c.title, fields["author"], stamp(at), m.text, m.file)
+		key := fmt.Sprintf("%s|%s|%s|%s|%v", c.title, fields["author"], formatTimestamp(at), m.text, m.file)
 		times[key]++
 		p.largest[key] = max(p.largest[key], times[key])
 	}
@@ -181,14 +189,15 @@ func (p *Phone) export(c *phoneChat) error {
 	name += ".txt"
 	if p.form.apple {
 		name = strings.TrimSuffix(name, ".txt") + ".zip"
-		content = packed(map[string][]byte{"_chat.txt": content, "00000001-PHOTO-2026-01-02-10-11-12.jpg": []byte("picture")})
+		content = zipMembers(map[string][]byte{"_chat.txt": content,
+			"00000001-PHOTO-2026-01-02-10-11-12.jpg": []byte("picture")})
 	}
 	p.files[name] = items
 	p.ever["messages"] = append(p.ever["messages"], items...)
-	return p.write(name, content)
+	return p.writeDownloaded(name, content)
 }
 
-func packed(members map[string][]byte) []byte {
+func zipMembers(members map[string][]byte) []byte {
 	var b strings.Builder
 	w := zip.NewWriter(&b)
 	for _, name := range slices.Sorted(maps.Keys(members)) {
@@ -200,8 +209,8 @@ func packed(members map[string][]byte) []byte {
 	return []byte(b.String())
 }
 
-// write puts a file there that was downloaded a while ago.
-func (p *Phone) write(name string, content []byte) error {
+// writeDownloaded puts a file there that was downloaded a while ago.
+func (p *Phone) writeDownloaded(name string, content []byte) error {
 	to := filepath.Join(p.dir, name)
 	if err := os.WriteFile(to+".part", content, 0o600); err != nil {
 		return err
@@ -230,11 +239,11 @@ func (p *Phone) Step() (string, error) {
 		}
 	case 1:
 		if c.n < 6 {
-			return "export", p.export(c)
+			return "export", p.exportChat(c)
 		}
 	case 2, 3, 4:
-		if len(c.said) < 80 {
-			p.talk(c, 1+p.rng.IntN(3))
+		if len(c.phoneMessages) < 80 {
+			p.addMessages(c, 1+p.rng.IntN(3))
 		}
 	}
 	return "talk", nil

@@ -2,10 +2,15 @@ package gitea
 
 import (
 	"fmt"
+	"strconv"
 	"time"
+
+	"github.com/pdpp-go/pdpp/providersim/rest"
 )
 
-// Streams of [Gitea.Truth].
+type jsonObject = rest.Object
+
+// Streams of the ground truth.
 const (
 	StreamUser         = "user"
 	StreamRepositories = "repositories"
@@ -16,80 +21,75 @@ const (
 )
 
 const (
-	me   = "lark"
-	meID = 7
-	host = "https://git.example.org"
+	ownLogin      = "lark"
+	ownAccountID  = 7
+	serverAddress = "https://git.example.org"
 )
 
-type repo struct {
-	id             int64
+type simRepository struct {
+	id             int
 	owner, name    string
 	about          string
 	private        bool
-	noIssues       bool
 	listed         bool // it is the person's, or they work on it
 	gone           bool
-	last           int64 // number of the last issue
+	last           int // number of the last issue
 	created, since time.Time
 }
 
-func (r *repo) full() string { return r.owner + "/" + r.name }
+func (r *simRepository) fullName() string  { return r.owner + "/" + r.name }
+func (r *simRepository) isVisible() bool   { return !r.gone && (r.listed || !r.private) }
+func (r *simRepository) recordKey() string { return strconv.Itoa(r.id) }
 
-type issue struct {
-	repo             *repo
-	id, pullID       int64
-	number           int64
+type simIssue struct {
+	repo             *simRepository
+	id, pullID       int
+	number           int
 	pull             bool
 	author           string
 	title, body      string
-	labels           []string
-	milestone        string
 	closed, merged   time.Time
 	created, updated time.Time
 	gone             bool
 }
 
-type comment struct {
-	id               int64
-	on               *issue
+type simComment struct {
+	id               int
+	on               *simIssue
 	author, body     string
 	created, updated time.Time
 	gone             bool
 }
 
-func (g *Gitea) id() int64 {
-	g.lastID++
-	return g.lastID
-}
+// serverTime is the time as a server keeps it.
+func (g *Gitea) serverTime() time.Time { return g.Now().Truncate(time.Second) }
 
-// now is the time as a server keeps it.
-func (g *Gitea) now() time.Time { return g.cfg.Now().Truncate(time.Second) }
-
-func (g *Gitea) addRepo(owner string, at time.Time) *repo {
-	id := g.id()
-	r := &repo{id: id, owner: owner, name: fmt.Sprintf("kiln-%d", id), about: fmt.Sprintf("Fires <%d> bowls.", id), private: id%3 == 0, listed: owner == me, created: at, since: at}
+func (g *Gitea) newRepository(owner string, at time.Time) *simRepository {
+	id := g.NextID()
+	r := &simRepository{id: id, owner: owner, name: fmt.Sprintf("kiln-%d", id),
+		about:   fmt.Sprintf("Fires <%d> bowls.", id),
+		private: id%3 == 0 && owner == ownLogin, listed: owner == ownLogin, created: at, since: at}
 	g.repos = append(g.repos, r)
 	return r
 }
 
-func (g *Gitea) addIssue(r *repo, pull bool, author string, at time.Time) *issue {
+func (g *Gitea) newIssue(r *simRepository, pull bool, author string, at time.Time) *simIssue {
 	r.last++
-	i := &issue{
-		repo: r, id: g.id(), number: r.last, pull: pull, author: author, title: fmt.Sprintf("Glaze %d cracks", r.last), body: fmt.Sprintf("Seen at *%d* degrees.\n", 900+r.last),
+	i := &simIssue{
+		repo: r, id: g.NextID(), number: r.last, pull: pull, author: author,
+		title:   fmt.Sprintf("Glaze %d cracks", r.last),
+		body:    fmt.Sprintf("Seen at *%d* degrees.\n", 900+r.last),
 		created: at, updated: at,
 	}
 	if pull {
-		i.pullID = g.id()
-	}
-	if i.number%3 == 0 {
-		i.labels, i.milestone = []string{"heat", "slow"}, "Spring"
+		i.pullID = g.NextID()
 	}
 	g.issues = append(g.issues, i)
 	return i
 }
 
-func (g *Gitea) addComment(on *issue, at time.Time) *comment {
-	c := &comment{id: g.id(), on: on, author: me, body: "Try a slower kiln.", created: at, updated: at}
+func (g *Gitea) newComment(on *simIssue, at time.Time) *simComment {
+	c := &simComment{id: g.NextID(), on: on, author: ownLogin, body: "Try a slower kiln.", created: at, updated: at}
 	if c.id%2 == 0 {
 		c.author = "wren"
 	}
@@ -98,59 +98,50 @@ func (g *Gitea) addComment(on *issue, at time.Time) *comment {
 	return c
 }
 
-// generate makes an account that has rested for a day.
-func (g *Gitea) generate() {
-	at := g.now().Add(-24 * time.Hour)
+// generateAccount makes an account that has rested for a day.
+func (g *Gitea) generateAccount() {
+	at := g.serverTime().Add(-24 * time.Hour)
 	tick := func() time.Time { at = at.Add(time.Second); return at }
-	var own []*repo
+	var own []*simRepository
 	for range g.cfg.Repositories {
-		own = append(own, g.addRepo(me, tick()))
+		own = append(own, g.newRepository(ownLogin, tick()))
 	}
-	pick := func(n int) *repo { return own[(n*n/3)%len(own)] } // some have many
+	pick := func(n int) *simRepository { return own[(n*n/3)%len(own)] } // some have many
 	if len(own) > 0 {
 		for n := range g.cfg.Issues {
-			g.addIssue(pick(n), false, []string{me, "wren"}[n%2], tick())
+			g.newIssue(pick(n), false, []string{ownLogin, "wren"}[n%2], tick())
 		}
 		for n := range g.cfg.Pulls {
-			g.addIssue(pick(n), true, []string{"wren", me}[n%2], tick())
+			g.newIssue(pick(n), true, []string{"wren", ownLogin}[n%2], tick())
 		}
 		for n := range g.cfg.Comments {
-			g.addComment(g.issues[n%len(g.issues)], tick())
+			g.newComment(g.issues[n%len(g.issues)], tick())
 		}
 	}
 	for n := range g.cfg.Stars {
-		r := g.addRepo("wren", tick())
-		r.private = false
+		r := g.newRepository("wren", tick())
 		g.stars[r.id] = true
-		g.addIssue(r, n%4 == 0, []string{me, "wren"}[n%2], tick())
+		g.newIssue(r, n%4 == 0, []string{ownLogin, "wren"}[n%2], tick())
 	}
 }
 
-// has are the comments of an issue.
-func (g *Gitea) has(i *issue) (n int) {
-	for _, c := range g.comments {
-		if c.on == i && !c.gone {
-			n++
-		}
-	}
-	return n
-}
+func (i *simIssue) recordKey() string { return fmt.Sprintf("%d:%d", i.repo.id, i.number) }
+func (i *simIssue) isPresent() bool   { return !i.gone && !i.repo.gone }
 
-func (i *issue) there() bool { return !i.gone && !i.repo.gone }
+func (c *simComment) recordKey() string { return strconv.Itoa(c.id) }
+func (c *simComment) isPresent() bool   { return !c.gone && c.on.isPresent() }
 
-func (i *issue) state() string {
+func (i *simIssue) stateName() string {
 	if i.closed.IsZero() {
 		return "open"
 	}
 	return "closed"
 }
 
-func (i *issue) address() string {
+func (i *simIssue) htmlAddress() string {
 	kind := "issues"
 	if i.pull {
 		kind = "pulls"
 	}
-	return fmt.Sprintf("%s/%s/%s/%d", host, i.repo.full(), kind, i.number)
+	return fmt.Sprintf("%s/%s/%s/%d", serverAddress, i.repo.fullName(), kind, i.number)
 }
-
-func (c *comment) there() bool { return !c.gone && c.on.there() }

@@ -1,105 +1,83 @@
 package gitea
 
 import (
-	"encoding/json"
-	"fmt"
 	"strconv"
 	"time"
 
-	"github.com/pdpp-go/pdpp/providersim"
+	"github.com/pdpp-go/pdpp/providersim/rest"
 )
 
-// moment is a time as a record has it.
-func moment(t time.Time) string { return t.UTC().Format(time.RFC3339) }
+// recordTime is a time as a record has it.
+func recordTime(t time.Time) string { return t.UTC().Format(time.RFC3339) }
 
-// Truth returns the records of everything that exists now and that the person may see of their own.
-func (g *Gitea) Truth() providersim.Truth {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	t := providersim.Truth{}
-	for _, stream := range []string{StreamUser, StreamRepositories, StreamStarred, StreamIssues, StreamPulls, StreamComments} {
-		t[stream] = map[string]providersim.Item{}
-	}
-	put := func(stream, key string, there bool, record object) {
+// truth adds the records of everything that exists now and that the person may see.
+func (g *Gitea) truth(add rest.AddTruth) {
+	put := func(stream, key string, there bool, record jsonObject) {
 		record["id"] = key
-		t[stream][key] = providersim.Item{Data: json.RawMessage(providersim.EncodeJSON(record)), Deleted: !there}
+		add(stream, key, record, !there)
 	}
-	put(StreamUser, strconv.Itoa(meID), true, object{
-		"login": me, "full_name": "Lark Oduya", "email": "lark@example.org", "avatar_url": host + "/avatars/7", "html_url": host + "/" + me, "website": "https://lark.example",
-		"description": g.about, "created_at": "2024-03-01T08:00:00Z", "followers_count": 3, "following_count": 4,
-	})
+	user := rest.Members(g.userObject(), "login", "full_name", "email", "avatar_url", "html_url", "website",
+		"description", "followers_count", "following_count")
+	user["created_at"] = "2024-03-01T08:00:00Z"
+	put(StreamUser, strconv.Itoa(ownAccountID), true, user)
 	for _, r := range g.repos {
-		id := strconv.FormatInt(r.id, 10)
-		if r.owner == me || r.listed {
-			put(StreamRepositories, id, r.listed && r.visible(), object{
-				"name": r.name, "full_name": r.full(), "owner_login": r.owner, "description": r.about, "private": r.private, "fork": false, "mirror": false, "archived": false, "empty": false,
-				"default_branch": "main", "language": "Go", "topics": []string{"clay"}, "licenses": []string{}, "stars_count": r.id % 5, "forks_count": 0,
-				"open_issues_count": g.open(r, false), "open_pulls_count": g.open(r, true), "size_kb": 24 + r.id, "html_url": host + "/" + r.full(),
-				"created_at": moment(r.created), "updated_at": moment(r.since),
-			})
+		o := g.repoObject(r)
+		if r.owner == ownLogin || r.listed {
+			record := rest.Members(o, "name", "full_name", "description", "private", "fork", "mirror", "archived", "empty",
+				"default_branch", "language", "topics", "stars_count", "forks_count", "open_issues_count", "html_url")
+			record["owner_login"], record["licenses"], record["size_kb"] = r.owner, []string{}, o["size"]
+			record["open_pulls_count"], record["created_at"] = o["open_pr_counter"], recordTime(r.created)
+			record["updated_at"] = recordTime(r.since)
+			put(StreamRepositories, r.recordKey(), r.listed && r.isVisible(), record)
 		}
 		if starred, ever := g.stars[r.id]; ever {
-			put(StreamStarred, id, starred && r.visible(), object{
-				"full_name": r.full(), "description": r.about, "language": "Go", "html_url": host + "/" + r.full(), "stars_count": r.id % 5, "created_at": moment(r.created),
-			})
+			record := rest.Members(o, "full_name", "description", "language", "html_url", "stars_count")
+			record["created_at"] = recordTime(r.created)
+			put(StreamStarred, r.recordKey(), starred && r.isVisible(), record)
 		}
 	}
 	for _, i := range g.issues {
-		own := i.repo.listed
-		if !own && i.author != me {
-			continue
+		if i.repo.listed || i.author == ownLogin {
+			stream := map[bool]string{false: StreamIssues, true: StreamPulls}[i.pull]
+			put(stream, i.recordKey(), i.isPresent() && i.repo.isVisible(), g.issueRecord(i))
 		}
-		stream := StreamIssues
-		if i.pull {
-			stream = StreamPulls
-		}
-		put(stream, i.key(), i.there() && i.repo.visible(), g.issueRecord(i, own))
 	}
 	for _, c := range g.comments {
 		if !c.on.repo.listed {
 			continue
 		}
-		record := object{
-			"repository_id": strconv.FormatInt(c.on.repo.id, 10), "repository_full_name": c.on.repo.full(), "author_login": c.author, "body": c.body,
-			"attachments": []object{{"name": "kiln.png", "size": 2048, "browser_download_url": host + "/attachments/3"}}, "html_url": c.on.address() + "#issuecomment",
-			"created_at": moment(c.created), "updated_at": moment(c.updated),
+		record := jsonObject{
+			"repository_id": c.on.repo.recordKey(), "repository_full_name": c.on.repo.fullName(),
+			"author_login": c.author, "body": c.body, "html_url": c.on.htmlAddress() + "#issuecomment",
+			"attachments": []jsonObject{{"name": "kiln.png", "size": 2048,
+				"browser_download_url": serverAddress + "/attachments/3"}},
+			"created_at": recordTime(c.created), "updated_at": recordTime(c.updated),
 		}
-		if c.on.pull {
-			record["pull_id"] = c.on.key()
-		} else {
-			record["issue_id"] = c.on.key()
-		}
-		put(StreamComments, strconv.FormatInt(c.id, 10), c.there() && c.on.repo.visible(), record)
+		record[map[bool]string{false: "issue_id", true: "pull_id"}[c.on.pull]] = c.on.recordKey()
+		put(StreamComments, c.recordKey(), c.isPresent() && c.on.repo.isVisible(), record)
 	}
-	return t
 }
 
-func (i *issue) key() string { return fmt.Sprintf("%d:%d", i.repo.id, i.number) }
-
-// issueRecord is what is kept of an issue, or of a pull request, of which less can be had elsewhere.
-func (g *Gitea) issueRecord(i *issue, own bool) object {
-	o := object{
-		"number": i.number, "repository_id": strconv.FormatInt(i.repo.id, 10), "repository_full_name": i.repo.full(), "author_login": i.author, "title": i.title, "body": i.body,
-		"state": i.state(), "assignees": []string{}, "labels": append([]string{}, i.labels...), "is_locked": false, "html_url": i.address(),
-		"created_at": moment(i.created), "updated_at": moment(i.updated),
-	}
+// issueRecord returns the expected record of an issue or a pull request. Pull requests elsewhere have fewer members.
+func (g *Gitea) issueRecord(i *simIssue) jsonObject {
+	o := rest.Members(g.commonIssueMembers(i), "number", "title", "body", "state", "is_locked", "html_url")
+	o["repository_id"], o["repository_full_name"], o["author_login"] = i.repo.recordKey(), i.repo.fullName(), i.author
+	o["labels"], o["assignees"] = []string{}, []string{}
+	o["created_at"], o["updated_at"] = recordTime(i.created), recordTime(i.updated)
 	if i.number%3 == 0 {
-		o["assignees"] = []string{i.repo.owner}
-	}
-	if i.milestone != "" {
-		o["milestone_title"] = i.milestone
+		o["assignees"], o["labels"], o["milestone_title"] = []string{i.repo.owner}, []string{"heat", "slow"}, "Spring"
 	}
 	if !i.closed.IsZero() {
-		o["closed_at"] = moment(i.closed)
+		o["closed_at"] = recordTime(i.closed)
 	}
 	if !i.pull {
 		return o
 	}
 	o["draft"], o["merged"], o["requested_reviewers"] = false, !i.merged.IsZero(), []string{}
 	if !i.merged.IsZero() {
-		o["merged_at"] = moment(i.merged)
+		o["merged_at"] = recordTime(i.merged)
 	}
-	if own {
+	if i.repo.listed {
 		o["base_ref"], o["head_ref"] = "main", "slow"
 		if i.number%2 == 0 {
 			o["requested_reviewers"] = []string{"wren"}

@@ -1,6 +1,6 @@
 // Package github simulates the parts of GitHub's REST API that a person's own
 // data is read from, over real HTTP, so that a connector can be proven against a
-// provider whose every item is known.
+// provider with known contents.
 //
 // # What it does as GitHub does
 //
@@ -10,7 +10,7 @@
 // scope "repo" sees no private repository: lists leave it out, its objects
 // answer 404. A fine-grained token without the permission answers 403. An
 // organization can demand single sign-on: its objects answer 403 with
-// X-GitHub-SSO, and lists leave it out and say so in that header alone.
+// X-GitHub-SSO, and lists leave it out and report it only in that header.
 //
 // Paging. per_page is 30 unless asked for, larger than [Config.MaxPage] is
 // clamped. Pages are offsets over a moving set; Link names the next and the last

@@ -25,7 +25,7 @@ func newReader(t *testing.T, cfg Config) reader {
 	return reader{t, New(cfg)}
 }
 
-// get asks with the current token, unless the headers say otherwise.
+// get sends a request with the current token, unless the headers have another.
 func (c reader) get(target string, headers ...string) *http.Response {
 	c.t.Helper()
 	r := httptest.NewRequest(http.MethodGet, "http://api.github.test"+target, nil)
@@ -95,7 +95,7 @@ func TestAccess(t *testing.T) {
 	if got := message(c, c.status(403, "/user")); !strings.Contains(got, "login attempts") {
 		t.Error(got)
 	}
-	c.sim.Advance(lockout)
+	c.sim.Advance(lockoutDuration)
 	c.status(200, "/user")
 }
 
@@ -104,7 +104,8 @@ func TestPaging(t *testing.T) {
 	c := newReader(t, Config{Seed: 1, Stars: 250, MaxPage: 100})
 	rows, resp := c.rows("/user/starred?per_page=500", "Accept", "application/vnd.github.star+json")
 	link := resp.Header.Get("Link")
-	if len(rows) != 100 || !strings.Contains(link, `page=2&per_page=500>; rel="next"`) || !strings.Contains(link, `page=3&per_page=500>; rel="last"`) {
+	if len(rows) != 100 || !strings.Contains(link, `page=2&per_page=500>; rel="next"`) ||
+		!strings.Contains(link, `page=3&per_page=500>; rel="last"`) {
 		t.Errorf("%d rows, Link %s", len(rows), link)
 	}
 	if rows[0]["starred_at"] == nil || rows[0]["repo"] == nil {
@@ -158,10 +159,11 @@ func TestPrimaryLimit(t *testing.T) {
 		}
 	}
 	resp := c.status(403, "/user")
-	if resp.Header.Get("X-RateLimit-Remaining") != "0" || resp.Header.Get("Retry-After") != "" || !strings.HasPrefix(message(c, resp), "API rate limit exceeded") {
+	if resp.Header.Get("X-RateLimit-Remaining") != "0" || resp.Header.Get("Retry-After") != "" ||
+		!strings.HasPrefix(message(c, resp), "API rate limit exceeded") {
 		t.Errorf("refused with %v", resp.Header)
 	}
-	resp = c.status(200, "/search/issues?q=type:pr+author:"+ownLogin)
+	resp = c.status(200, "/search/issues?q=type:pr+author:"+ownUserLogin)
 	if resp.Header.Get("X-RateLimit-Resource") != "search" || resp.Header.Get("X-RateLimit-Remaining") != "1" {
 		t.Errorf("a search is counted as %v", resp.Header)
 	}
@@ -179,7 +181,7 @@ func TestSecondaryLimit(t *testing.T) {
 		c.status(200, "/user")
 		c.status(200, "/user")
 		resp := c.status(429, "/user")
-		if told := resp.Header.Get("Retry-After"); (told == "") != silent || resp.Header.Get("X-RateLimit-Remaining") == "0" {
+		if text := resp.Header.Get("Retry-After"); (text == "") != silent || resp.Header.Get("X-RateLimit-Remaining") == "0" {
 			t.Errorf("silent %v: refused with %v", silent, resp.Header)
 		}
 		c.sim.Advance(time.Minute)
@@ -210,17 +212,19 @@ func TestSearch(t *testing.T) {
 		Total int              `json:"total_count"`
 		Items []map[string]any `json:"items"`
 	}
-	resp := c.status(200, "/search/issues?page=2&q=type:pr+author:"+ownLogin)
+	resp := c.status(200, "/search/issues?page=2&q=type:pr+author:"+ownUserLogin)
 	if err := json.NewDecoder(resp.Body).Decode(&found); err != nil {
 		t.Fatal(err)
 	}
-	if found.Total != 50 || len(found.Items) != 10 || resp.Header.Get("Link") != "" || found.Items[0]["repository"] != nil {
+	if found.Total != 50 || len(found.Items) != 10 || resp.Header.Get("Link") != "" ||
+		found.Items[0]["repository"] != nil {
 		t.Errorf("%d of %d on the last page that can be had, Link %q", len(found.Items), found.Total, resp.Header.Get("Link"))
 	}
-	if got := message(c, c.status(422, "/search/issues?page=3&q=type:pr+author:"+ownLogin)); !strings.HasPrefix(got, "Only the first 1000") {
+	if got := message(c, c.status(422, "/search/issues?page=3&q=type:pr+author:"+ownUserLogin)); !strings.HasPrefix(got,
+		"Only the first 1000") {
 		t.Error(got)
 	}
-	c.status(422, "/search/issues?q=author:"+ownLogin+"+updated:soon")
+	c.status(422, "/search/issues?q=author:"+ownUserLogin+"+updated:soon")
 }
 
 // TestObjects asks for pull requests that are there, hidden, deleted, blocked,
@@ -228,16 +232,16 @@ func TestSearch(t *testing.T) {
 func TestObjects(t *testing.T) {
 	t.Parallel()
 	c := newReader(t, Config{Seed: 1, Repositories: 5, Pulls: 12})
-	path := func(i *issue) string {
-		return strings.TrimPrefix(c.sim.repositoryURL(i.repo), "https://api.github.com") + "/pulls/" + ident(i.number)
+	path := func(i *simIssue) string {
+		return strings.TrimPrefix(c.sim.repositoryURL(i.repo), "https://api.github.com") + "/pulls/" + formatID(i.number)
 	}
 	pulls := c.sim.issues // of the repositories 0 to 3 in turn; 1 is private, 2 the organization's
 	c.status(200, path(pulls[0]))
 	c.status(404, path(pulls[0])+"00")
-	c.status(404, "/repos/"+ownLogin+"/nothing/pulls/1")
+	c.status(404, "/repos/"+ownUserLogin+"/nothing/pulls/1")
 
 	old := path(pulls[0])
-	pulls[0].repo.former, pulls[0].repo.name = pulls[0].repo.fullName(), "renamed"
+	pulls[0].repo.former, pulls[0].repo.name = pulls[0].repo.qualifiedName(), "renamed"
 	to := c.status(301, old).Header.Get("Location")
 	c.status(200, strings.TrimPrefix(to, "http://api.github.test"))
 
@@ -267,7 +271,8 @@ func TestFineGrainedToken(t *testing.T) {
 		t.Fatal(err)
 	}
 	resp := c.status(403, "/issues")
-	if got := message(c, resp); got != "Resource not accessible by personal access token" || resp.Header.Get("X-OAuth-Scopes") != "" {
+	if got := message(c, resp); got != "Resource not accessible by personal access token" ||
+		resp.Header.Get("X-OAuth-Scopes") != "" {
 		t.Error(got)
 	}
 }
@@ -275,11 +280,11 @@ func TestFineGrainedToken(t *testing.T) {
 func TestEventsAreBounded(t *testing.T) {
 	t.Parallel()
 	c := newReader(t, Config{Seed: 1, Events: 450})
-	c.status(200, "/users/"+ownLogin+"/events?per_page=100&page=3")
-	c.status(422, "/users/"+ownLogin+"/events?per_page=100&page=4")
+	c.status(200, "/users/"+ownUserLogin+"/events?per_page=100&page=3")
+	c.status(422, "/users/"+ownUserLogin+"/events?per_page=100&page=4")
 	c.status(404, "/users/somebody/events")
-	c.sim.tick(eventAge)
-	if rows, _ := c.rows("/users/" + ownLogin + "/events"); len(rows) != 0 {
+	c.sim.advanceClock(maxEventAge)
+	if rows, _ := c.rows("/users/" + ownUserLogin + "/events"); len(rows) != 0 {
 		t.Errorf("%d events are older than GitHub keeps them", len(rows))
 	}
 }
@@ -289,7 +294,8 @@ func TestEqualAccounts(t *testing.T) {
 	t.Parallel()
 	made := func() string {
 		c := newReader(t, Config{Seed: 4, Repositories: 6, Stars: 9, Issues: 9, Pulls: 9, Gists: 3, Events: 9})
-		for _, op := range []string{"add_stars", "unstar", "touch_issues", "delete_gists", "push_repositories", "edit_repositories"} {
+		for _, op := range []string{"add_stars", "unstar", "touch_issues", "delete_gists", "push_repositories",
+			"edit_repositories"} {
 			c.mutate(op, 2, "")
 		}
 		return string(providersim.EncodeJSON(c.sim.Truth()))

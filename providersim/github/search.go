@@ -6,23 +6,25 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/pdpp-go/pdpp/providersim/rest"
 )
 
-// query is what the simulated search understands: words of the form key:value.
-type query struct {
+// searchQuery is the query syntax of the simulated search: terms of the form key:value.
+type searchQuery struct {
 	author           string
-	updated, created span
+	updated, created dayRange
 }
 
-// span is a range of days, both inclusive; a zero end is open.
-type span struct{ from, to time.Time }
+// dayRange is a range of days, both inclusive; a zero end is open.
+type dayRange struct{ from, to time.Time }
 
-func (s span) holds(t time.Time) bool {
+func (s dayRange) contains(t time.Time) bool {
 	day := t.Truncate(24 * time.Hour)
 	return (s.from.IsZero() || !day.Before(s.from)) && (s.to.IsZero() || !day.After(s.to))
 }
 
-func queryOf(text string) (q query, ok bool) {
+func parseSearchQuery(text string) (q searchQuery, ok bool) {
 	for word := range strings.FieldsSeq(text) {
 		key, value, _ := strings.Cut(word, ":")
 		valid := true
@@ -32,9 +34,9 @@ func queryOf(text string) (q query, ok bool) {
 		case "author":
 			q.author = value
 		case "updated":
-			q.updated, valid = spanOf(value)
+			q.updated, valid = parseDayRange(value)
 		case "created":
-			q.created, valid = spanOf(value)
+			q.created, valid = parseDayRange(value)
 		default:
 			valid = false
 		}
@@ -45,8 +47,8 @@ func queryOf(text string) (q query, ok bool) {
 	return q, q.author != ""
 }
 
-// spanOf reads >=DAY, <=DAY, DAY..DAY and DAY.
-func spanOf(text string) (s span, ok bool) {
+// parseDayRange reads >=DAY, <=DAY, DAY..DAY and DAY.
+func parseDayRange(text string) (s dayRange, ok bool) {
 	from, to := text, text
 	switch {
 	case strings.HasPrefix(text, ">="):
@@ -74,72 +76,80 @@ func spanOf(text string) (s span, ok bool) {
 
 // serveSearch finds pull requests, newest first by their last update. A query
 // leads no further than the first SearchCap results, and the Link just ends.
-func (g *GitHub) serveSearch(r *http.Request) answer {
+func (g *GitHub) serveSearch(r *http.Request) rest.Answer {
 	q := r.URL.Query()
-	page, size := g.pageOf(q)
-	what, readable := queryOf(q.Get("q"))
+	what, readable := parseSearchQuery(q.Get("q"))
 	switch {
-	case !readable || what.author != ownLogin:
-		return refuse(http.StatusUnprocessableEntity, "Validation Failed", docsRest)
-	case (page-1)*size >= g.cfg.SearchCap:
-		return refuse(http.StatusUnprocessableEntity, "Only the first 1000 search results are available", "https://docs.github.com/v3/search/")
+	case !readable || what.author != ownUserLogin:
+		return apiError(http.StatusUnprocessableEntity, "Validation Failed", restDocsURL)
+	case g.pageOffset(r) >= g.cfg.SearchCap:
+		return apiError(http.StatusUnprocessableEntity, "Only the first 1000 search results are available",
+			"https://docs.github.com/v3/search/")
 	}
-	all := slices.DeleteFunc(slices.Clone(g.issues), func(i *issue) bool {
-		return i.pull == nil || i.author != what.author || !g.sees(r, i.repo) ||
-			!what.updated.holds(i.updated) || !what.created.holds(i.created)
+	all := slices.DeleteFunc(slices.Clone(g.issues), func(i *simIssue) bool {
+		return i.pull == nil || i.author != what.author || !g.showsRepository(r, i.repo) ||
+			!what.updated.contains(i.updated) || !what.created.contains(i.created)
 	})
-	all = sorted(all, func(i *issue) time.Time { return i.updated }, func(i *issue) int64 { return i.id }, q.Get("order") == "asc")
+	all = sortedByTime(all, func(i *simIssue) time.Time { return i.updated }, func(i *simIssue) int64 { return i.id },
+		q.Get("order") == "asc")
 	total := len(all)
-	a := list(g, r, all[:min(total, g.cfg.SearchCap)], func(i *issue) object { return g.issueObject(i, true) })
-	a.value = object{"total_count": total, "incomplete_results": false, "items": a.value}
-	return g.tellHoles(a)
+	a := serveListPage(g, r, all[:min(total, g.cfg.SearchCap)],
+		func(i *simIssue) jsonObject { return g.issueObject(i, true) })
+	a.Body = jsonObject{"total_count": total, "incomplete_results": false, "items": a.Body}
+	return g.markWithheld(a)
 }
 
-// servePull is one pull request, by its repository's name or id.
-func (g *GitHub) servePull(r *http.Request) answer { return g.serveOne(r, true, g.pullObject) }
-
-func (g *GitHub) serveIssue(r *http.Request) answer {
-	return g.serveOne(r, false, func(i *issue) object { return g.issueObject(i, false) })
+// servePullRequest is one pull request, by its repository's name or id.
+func (g *GitHub) servePullRequest(r *http.Request) rest.Answer {
+	return g.serveIssueByPath(r, true, g.pullObject)
 }
 
-func (g *GitHub) serveOne(r *http.Request, pull bool, render func(*issue) object) answer {
+func (g *GitHub) serveIssue(r *http.Request) rest.Answer {
+	return g.serveIssueByPath(r, false, func(i *simIssue) jsonObject { return g.issueObject(i, false) })
+}
+
+func (g *GitHub) serveIssueByPath(r *http.Request, pull bool, render func(*simIssue) jsonObject) rest.Answer {
 	full := r.PathValue("owner") + "/" + r.PathValue("repo")
 	for _, x := range g.repos {
 		byID := r.PathValue("id") == strconv.FormatInt(x.id, 10)
 		switch {
 		case x.former == full:
 			to := "http://" + r.Host + "/repositories/" + strconv.FormatInt(x.id, 10) + r.URL.Path[len("/repos/"+full):]
-			return refuse(http.StatusMovedPermanently, "Moved Permanently", docsRest).with("Location", to)
-		case x.fullName() != full && !byID:
+			return apiError(http.StatusMovedPermanently, "Moved Permanently", restDocsURL, "Location", to)
+		case x.qualifiedName() != full && !byID:
 			continue
 		case x.blocked:
-			return refuse(http.StatusUnavailableForLegalReasons, "Repository access blocked", docsRest)
-		case g.access.sso == "required" && x.owner == orgLogin:
-			return refuse(http.StatusForbidden, "Resource protected by organization SAML enforcement. You must grant your Personal Access token access to this organization.",
-				docsRest).with("X-GitHub-SSO", "required; url=https://github.com/orgs/"+orgLogin+"/sso?authorization_request=A1")
-		case x.deleted || x.private && !g.may(r, ScopeRepo) && !g.cfg.FineGrained:
-			return notFound()
+			return apiError(http.StatusUnavailableForLegalReasons, "Repository access blocked", restDocsURL)
+		case g.sso == "required" && x.owner == organizationLogin:
+			return apiError(http.StatusForbidden,
+				"Resource protected by organization SAML enforcement. You must grant your Personal Access token access to this "+
+					"organization.",
+				restDocsURL, "X-GitHub-SSO",
+				"required; url=https://github.com/orgs/"+organizationLogin+"/sso?authorization_request=A1")
+		case x.deleted || x.private && !g.HasScope(r, ScopeRepo) && !g.cfg.FineGrained:
+			return g.Refuse(r, rest.NotFound, "")
 		}
-		if refused, lacks := g.lacks(r, ScopeRepo); lacks {
+		if refused, lacks := g.refuseMissingScope(r, ScopeRepo); lacks {
 			return refused
 		}
-		return g.within(x, r.PathValue("number"), pull, render)
+		return g.serveIssueOf(r, x, r.PathValue("number"), pull, render)
 	}
-	return notFound()
+	return g.Refuse(r, rest.NotFound, "")
 }
 
-func (g *GitHub) within(x *repo, number string, pull bool, render func(*issue) object) answer {
+func (g *GitHub) serveIssueOf(r *http.Request, x *simRepository, number string, pull bool,
+	render func(*simIssue) jsonObject) rest.Answer {
 	for _, i := range g.issues {
 		if i.repo != x || strconv.FormatInt(i.number, 10) != number || pull && i.pull == nil {
 			continue
 		}
 		switch i.refusal {
 		case http.StatusGone:
-			return refuse(http.StatusGone, "This issue was deleted", docsRest)
+			return apiError(http.StatusGone, "This issue was deleted", restDocsURL)
 		case http.StatusNotFound:
-			return notFound()
+			return g.Refuse(r, rest.NotFound, "")
 		}
-		return ok(render(i))
+		return rest.OK(render(i))
 	}
-	return notFound()
+	return g.Refuse(r, rest.NotFound, "")
 }

@@ -5,34 +5,33 @@ import (
 	"strings"
 )
 
-// Salts keep the random streams of unrelated things apart.
+// Salts separate the random streams of unrelated objects.
 const (
-	saltToken = iota + 1
-	saltChoice
-	saltText
+	saltForToken = iota + 1
+	saltForText
 )
 
 var (
-	words = strings.Fields(`anchor beacon copper drift ember fallow gantry harbour inlet juniper kiln lattice mortar
+	sampleWords = strings.Fields(`anchor beacon copper drift ember fallow gantry harbour inlet juniper kiln lattice mortar
 		nettle orchard pewter quarry ripple sextant timber umber valve willow yarrow zephyr Brücke señal łódka весна 雨`)
-	oddments  = []string{"🪴", "e\u0301tude", "line\u2028break", `"quoted"`, `back\slash`, "<b>&amp;</b>", "½"}
-	languages = []string{"Go", "Rust", "Zig", "Python", ""}
-	labels    = []string{"bug", "docs", "good first issue", "perf"}
-	people    = []string{"marit-dalen", "tomasz-wrzos", "noor-ashri", "kenji-arimoto"}
-	eventKind = []string{"PushEvent", "IssuesEvent", "WatchEvent", "PullRequestEvent", "CreateEvent",
+	oddStrings      = []string{"🪴", "e\u0301tude", "line\u2028break", `"quoted"`, `back\slash`, "<b>&amp;</b>", "½"}
+	sampleLanguages = []string{"Go", "Rust", "Zig", "Python", ""}
+	sampleLabels    = []string{"bug", "docs", "good first issue", "perf"}
+	samplePeople    = []string{"marit-dalen", "tomasz-wrzos", "noor-ashri", "kenji-arimoto"}
+	eventKinds      = []string{"PushEvent", "IssuesEvent", "WatchEvent", "PullRequestEvent", "CreateEvent",
 		"IssueCommentEvent", "PullRequestReviewCommentEvent",
 		"PullRequestReviewEvent", "ReleaseEvent", "DiscussionEvent", "ForkEvent", "MemberEvent", "GollumEvent"}
 )
 
 const (
-	ownLogin = "ottilie-b"
-	ownID    = 5081
-	orgLogin = "northwind-tools"
-	orgID    = 21955855
+	ownUserLogin      = "ottilie-b"
+	ownUserID         = 5081
+	organizationLogin = "northwind-tools"
+	organizationID    = 21955855
 )
 
-// mix folds numbers into one well-spread number (splitmix64 steps).
-func mix(parts ...uint64) uint64 {
+// mixSeeds folds numbers into one well-spread number (splitmix64 steps).
+func mixSeeds(parts ...uint64) uint64 {
 	var h uint64
 	for _, p := range parts {
 		h += p + 0x9e3779b97f4a7c15
@@ -43,24 +42,24 @@ func mix(parts ...uint64) uint64 {
 	return h
 }
 
-// written is the random source of one thing's text; equal parts, equal text.
-func (g *GitHub) written(parts ...int64) *rand.Rand {
-	h := mix(g.cfg.Seed, saltText)
+// textRandom returns the random source of one object's text; equal parts have equal text.
+func (g *GitHub) textRandom(parts ...int64) *rand.Rand {
+	h := mixSeeds(g.cfg.Seed, saltForText)
 	for _, p := range parts {
-		h = mix(h, uint64(p))
+		h = mixSeeds(h, uint64(p))
 	}
 	return rand.New(rand.NewPCG(h, g.cfg.Seed))
 }
 
-func pick(r *rand.Rand, from []string) string { return from[r.IntN(len(from))] }
+func pickString(r *rand.Rand, from []string) string { return from[r.IntN(len(from))] }
 
-func sentence(r *rand.Rand, n int) string {
+func randomSentence(r *rand.Rand, n int) string {
 	out := make([]string, 0, n)
 	for range n {
 		if r.IntN(9) == 0 {
-			out = append(out, pick(r, oddments))
+			out = append(out, pickString(r, oddStrings))
 		} else {
-			out = append(out, pick(r, words))
+			out = append(out, pickString(r, sampleWords))
 		}
 	}
 	return strings.Join(out, " ")

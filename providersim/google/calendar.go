@@ -6,64 +6,56 @@ import (
 	"fmt"
 	"maps"
 	"net/http"
-	"slices"
-	"strings"
 	"time"
 
 	"github.com/pdpp-go/pdpp/providersim"
+	"github.com/pdpp-go/pdpp/providersim/rest"
 )
-
-// calendar is one in the person's list, with what is in it.
-type calendar struct {
-	id, summary, role, zone string
-	gone, hidden            bool
-	events                  []*event
-}
-
-// event is one, a series, or an occurrence of one.
-type event struct {
-	id     string
-	seq    int
-	gone   bool   // cancelled, and not as an occurrence
-	series *event // of an occurrence
-	void   bool   // an occurrence that does not take place
-	times  int    // occurrences that were changed
-	data   object
-}
 
 var (
-	zones = []string{"Europe/Stockholm", "America/New_York", "Asia/Kolkata"}
-	roles = []string{"owner", "reader", "writer", "freeBusyReader"}
+	sampleZones = []string{"Europe/Stockholm", "America/New_York", "Asia/Kolkata"}
+	accessRoles = []string{"owner", "reader", "writer", "freeBusyReader"}
 )
 
-// alphabet is that of Google's ids.
-var alphabet = base32.NewEncoding("0123456789abcdefghijklmnopqrstuv").WithPadding(base32.NoPadding)
+// idEncoding is that of Google's ids.
+var idEncoding = base32.NewEncoding("0123456789abcdefghijklmnopqrstuv").WithPadding(base32.NoPadding)
 
-func (g *Google) id() string {
-	g.lastID++
-	b := binary.BigEndian.AppendUint64(nil, uint64(g.lastID)*11400714819323198485)
-	return alphabet.EncodeToString(append(b, byte(g.lastID), byte(g.cfg.Seed)))
+func (g *Google) nextObjectID() string {
+	n := g.NextID()
+	b := binary.BigEndian.AppendUint64(nil, uint64(n)*11400714819323198485)
+	return idEncoding.EncodeToString(append(b, byte(n), byte(g.cfg.Seed)))
 }
 
-func (g *Google) touch(e *event) {
-	g.seq++
-	e.seq = g.seq
-	g.clock = g.clock.Add(time.Minute)
-	e.data["updated"] = g.clock.Format("2006-01-02T15:04:05.000Z")
+// addEvent adds an event to a calendar, or an occurrence to its series. Its id comes from its data.
+func (g *Google) addEvent(c *rest.Row, e *rest.Row) *rest.Row {
+	g.touchEvent(g.Add(c.ID, e))
+	return e
 }
 
-func (g *Google) addCalendar() *calendar {
-	n := len(g.calendars)
-	c := &calendar{id: fmt.Sprintf("c_%s@group.calendar.google.com", g.id()), summary: fmt.Sprintf("Calendar %d", n), role: roles[n%len(roles)], zone: zones[n%len(zones)], hidden: n == 2}
-	if n == 0 {
-		c.id, c.summary = g.mail, g.mail
+// touchEvent changes an event a minute later.
+func (g *Google) touchEvent(e *rest.Row) {
+	g.Touch(e)
+	e.Data["updated"] = g.Advance(time.Minute).Format("2006-01-02T15:04:05.000Z")
+}
+
+// addCalendar adds a calendar; its events are a collection with its id.
+func (g *Google) addCalendar() *rest.Row {
+	n := len(g.Rows[StreamCalendars])
+	c := &rest.Row{ID: fmt.Sprintf("c_%s@group.calendar.google.com", g.nextObjectID()),
+		Data: jsonObject{"kind": "calendar#calendarListEntry", "etag": `"4"`, "summary": fmt.Sprintf("Calendar %d", n),
+			"timeZone": sampleZones[n%len(sampleZones)], "colorId": "14", "backgroundColor": "#9fe1e7", "selected": n != 2,
+			"accessRole": accessRoles[n%len(accessRoles)], "defaultReminders": []any{}}}
+	switch n {
+	case 0:
+		c.ID, c.Data["summary"], c.Data["primary"] = g.mail, g.mail, true
+	case 1:
+		c.ID = "sv.swedish#holiday@group.v.calendar.google.com"
+	case 2:
+		c.Data["hidden"], c.Data["description"] = true, "not shown"
 	}
-	if n == 1 {
-		c.id = "sv.swedish#holiday@group.v.calendar.google.com"
-	}
-	g.calendars = append(g.calendars, c)
+	g.Add(StreamCalendars, c)
 	for range g.cfg.Events {
-		g.addEvent(c)
+		g.newEvent(c)
 	}
 	for range g.cfg.Events / 8 {
 		g.changeOccurrence(c, false)
@@ -72,265 +64,225 @@ func (g *Google) addCalendar() *calendar {
 	return c
 }
 
-// addEvent makes an event; every fourth is a series, every fifth has no time, and every sixth has guests.
-func (g *Google) addEvent(c *calendar) *event {
-	n := len(c.events)
-	e := &event{id: g.id()}
-	begin := g.clock.AddDate(0, 0, n%90-30)
-	e.data = object{
-		"kind": "calendar#event", "etag": `"1"`, "iCalUID": e.id + "@google.com", "summary": fmt.Sprintf("Meeting %d", n), "created": "2026-01-05T09:30:00.000Z", "sequence": n % 3,
-		"htmlLink": "https://www.google.com/calendar/event?eid=" + e.id, "creator": object{"email": g.mail, "self": true},
-		"organizer": object{"email": g.mail, "displayName": "Alba", "self": true}, "eventType": "default", "reminders": object{"useDefault": true},
-		"start": at(begin, c.zone), "end": at(begin.Add(45*time.Minute), c.zone),
+// newEvent adds an event; every fourth is a series, every fifth has no time, and every sixth has guests.
+func (g *Google) newEvent(c *rest.Row) *rest.Row {
+	n, zone := len(g.Rows[c.ID]), c.Data["timeZone"].(string)
+	e := &rest.Row{ID: g.nextObjectID()}
+	begin := g.Clock().AddDate(0, 0, n%90-30)
+	e.Data = jsonObject{
+		"kind": "calendar#event", "etag": `"1"`, "iCalUID": e.ID + "@google.com", "summary": fmt.Sprintf("Meeting %d", n),
+		"created": "2026-01-05T09:30:00.000Z", "sequence": n % 3,
+		"htmlLink": "https://www.google.com/calendar/event?eid=" + e.ID, "creator": jsonObject{"email": g.mail, "self": true},
+		"organizer": jsonObject{"email": g.mail, "displayName": "Alba", "self": true}, "eventType": "default",
+		"reminders": jsonObject{"useDefault": true},
+		"start":     wireTime(begin, zone), "end": wireTime(begin.Add(45*time.Minute), zone),
 	}
 	if n%5 == 1 {
-		e.data["start"], e.data["end"] = object{"date": begin.Format(time.DateOnly)}, object{"date": begin.AddDate(0, 0, 1).Format(time.DateOnly)}
+		e.Data["start"], e.Data["end"] = jsonObject{"date": begin.Format(time.DateOnly)},
+			jsonObject{"date": begin.AddDate(0, 0, 1).Format(time.DateOnly)}
 	}
 	if n%6 == 2 {
-		e.data["attendees"] = []any{object{"email": "bo@example.com", "displayName": "Bo", "responseStatus": "needsAction"}, object{"email": g.mail, "self": true, "optional": true, "responseStatus": "accepted"}}
-		e.data["location"], e.data["description"] = "Room 5", "Bring <b>tea</b>"
-		e.data["reminders"] = object{"useDefault": false, "overrides": []any{object{"method": "popup", "minutes": 10}}}
-		e.data["hangoutLink"] = "https://meet.google.com/abc-defg-hij"
-		e.data["visibility"], e.data["transparency"] = "private", "transparent"
-		e.data["attachments"] = []any{object{"fileUrl": "https://drive.google.com/open?id=7", "title": "Agenda"}}
+		e.Data["attendees"] = []any{jsonObject{"email": "bo@example.com", "displayName": "Bo",
+			"responseStatus": "needsAction"},
+			jsonObject{"email": g.mail, "self": true, "optional": true, "responseStatus": "accepted"}}
+		e.Data["location"], e.Data["description"] = "Room 5", "Bring <b>tea</b>"
+		e.Data["reminders"] = jsonObject{"useDefault": false,
+			"overrides": []any{jsonObject{"method": "popup", "minutes": 10}}}
+		e.Data["hangoutLink"] = "https://meet.google.com/abc-defg-hij"
+		e.Data["visibility"], e.Data["transparency"] = "private", "transparent"
+		e.Data["attachments"] = []any{jsonObject{"fileUrl": "https://drive.google.com/open?id=7", "title": "Agenda"}}
 	}
 	if n%4 == 0 {
-		e.data["recurrence"] = []any{"RRULE:FREQ=WEEKLY;COUNT=20", exception(e.data["start"].(object))}
+		e.Data["recurrence"] = []any{"RRULE:FREQ=WEEKLY;COUNT=20", exclusionLine(e.Data["start"].(jsonObject))}
 	}
-	c.events = append(c.events, e)
-	g.touch(e)
-	return e
+	return g.addEvent(c, e)
 }
 
-// exception is the line that takes the second week out of a series.
-func exception(start object) string {
+// exclusionLine returns the line that excludes the second week of a series.
+func exclusionLine(start jsonObject) string {
 	if day, whole := start["date"].(string); whole {
 		t, _ := time.Parse(time.DateOnly, day) // it was made so
 		return "EXDATE;VALUE=DATE:" + t.AddDate(0, 0, 7).Format("20060102")
 	}
-	t, _ := time.Parse(time.RFC3339, start["dateTime"].(string))
-	if loc, err := time.LoadLocation(start["timeZone"].(string)); err == nil {
-		t = t.In(loc)
-	}
-	return fmt.Sprintf("EXDATE;TZID=%s:%s", start["timeZone"], t.AddDate(0, 0, 7).Format("20060102T150405"))
+	return fmt.Sprintf("EXDATE;TZID=%s:%s", start["timeZone"],
+		localTime(start).AddDate(0, 0, 7).Format("20060102T150405"))
 }
 
-// at is a time as the API shows it: with the offset of its zone, and its name.
-func at(t time.Time, zone string) object {
+// localTime is a time of the API in its zone.
+func localTime(start jsonObject) time.Time {
+	t, _ := time.Parse(time.RFC3339, start["dateTime"].(string)) // it was made so
+	if loc, err := time.LoadLocation(start["timeZone"].(string)); err == nil {
+		return t.In(loc)
+	}
+	return t.UTC()
+}
+
+// wireTime is a time as the API shows it: with the offset of its zone, and its name.
+func wireTime(t time.Time, zone string) jsonObject {
 	loc, err := time.LoadLocation(zone)
 	if err != nil {
 		loc, zone = time.UTC, "UTC" // a machine without the names of zones
 	}
-	return object{"dateTime": t.In(loc).Format(time.RFC3339), "timeZone": zone}
+	return jsonObject{"dateTime": t.In(loc).Format(time.RFC3339), "timeZone": zone}
+}
+
+// occurrences returns the changed occurrences of a series.
+func (g *Google) occurrences(c, series *rest.Row) []*rest.Row {
+	return rest.Filter(g.Rows[c.ID], func(e *rest.Row) bool { return e.Parent == series })
 }
 
 // changeOccurrence moves an occurrence of a series, or takes it out.
-func (g *Google) changeOccurrence(c *calendar, void bool) *event {
-	var all []*event
-	for _, e := range c.events {
-		if !e.gone && e.data["recurrence"] != nil {
-			all = append(all, e)
-		}
+func (g *Google) changeOccurrence(c *rest.Row, void bool) string {
+	series := rest.Pick(g.Service, g.Live(c.ID), func(e *rest.Row) bool { return e.Data["recurrence"] != nil })
+	if series == nil {
+		return ""
 	}
-	if len(all) == 0 {
-		return nil
-	}
-	series := all[g.choice.IntN(len(all))]
-	series.times++
-	first := series.data["start"].(object)
-	original := maps.Clone(first)
-	stamp := ""
+	first, stamp := series.Data["start"].(jsonObject), ""
+	original, days := maps.Clone(first), 7*(len(g.occurrences(c, series))+2)
 	if day, whole := first["date"].(string); whole {
-		t, _ := time.Parse(time.DateOnly, day)
-		original["date"] = t.AddDate(0, 0, 7*(series.times+1)).Format(time.DateOnly)
-		stamp = strings.ReplaceAll(original["date"].(string), "-", "")
+		t, _ := time.Parse(time.DateOnly, day) // it was made so
+		t = t.AddDate(0, 0, days)
+		original["date"], stamp = t.Format(time.DateOnly), t.Format("20060102")
 	} else {
-		t, _ := time.Parse(time.RFC3339, first["dateTime"].(string))
-		loc, err := time.LoadLocation(first["timeZone"].(string))
-		if err != nil {
-			loc = time.UTC
-		}
-		t = t.In(loc).AddDate(0, 0, 7*(series.times+1))
-		original["dateTime"] = t.Format(time.RFC3339)
-		stamp = t.UTC().Format("20060102T150405Z")
+		t := localTime(first).AddDate(0, 0, days)
+		original["dateTime"], stamp = t.Format(time.RFC3339), t.UTC().Format("20060102T150405Z")
 	}
-	e := &event{id: series.id + "_" + stamp, series: series, void: void, data: maps.Clone(series.data)}
-	delete(e.data, "recurrence")
-	e.data["recurringEventId"], e.data["originalStartTime"] = series.id, original
-	e.data["summary"] = fmt.Sprint(series.data["summary"], " (moved)")
-	c.events = append(c.events, e)
-	g.touch(e)
-	return e
+	e := &rest.Row{ID: series.ID + "_" + stamp, Parent: series, Data: maps.Clone(series.Data)}
+	delete(e.Data, "recurrence")
+	e.Data["recurringEventId"], e.Data["originalStartTime"], e.Data["void"] = series.ID, original, void
+	e.Data["summary"] = fmt.Sprint(series.Data["summary"], " (moved)")
+	return g.addEvent(c, e).ID
 }
 
-func (e *event) object() object {
+// renderEvent returns an event as the API serves it. An occurrence that does not take place has few members.
+func renderEvent(e *rest.Row) jsonObject {
 	switch {
-	case e.void:
-		return object{"kind": "calendar#event", "etag": `"2"`, "id": e.id, "status": "cancelled", "recurringEventId": e.series.id, "originalStartTime": e.data["originalStartTime"]}
-	case e.gone:
-		return object{"kind": "calendar#event", "etag": `"3"`, "id": e.id, "status": "cancelled"}
+	case e.Data["void"] == true:
+		return jsonObject{"kind": "calendar#event", "etag": `"2"`, "id": e.ID, "status": "cancelled",
+			"recurringEventId": e.Parent.ID, "originalStartTime": e.Data["originalStartTime"]}
+	case e.Gone:
+		return jsonObject{"kind": "calendar#event", "etag": `"3"`, "id": e.ID, "status": "cancelled"}
 	}
-	o := maps.Clone(e.data)
-	o["id"], o["status"] = e.id, "confirmed"
+	o := maps.Clone(e.Data)
+	delete(o, "void")
+	o["id"], o["status"] = e.ID, "confirmed"
 	return o
 }
 
-// listed tells whether a list of everything has it.
-func (e *event) listed() bool { return !e.gone && (e.series == nil || !e.series.gone) }
+// isListed reports whether a full list has an event.
+func isListed(e *rest.Row) bool { return !e.Gone && (e.Parent == nil || !e.Parent.Gone) }
 
-func (g *Google) find(r *http.Request) *calendar {
-	for i, c := range g.calendars {
-		if id := r.PathValue("calendar"); !c.gone && (c.id == id || i == 0 && id == "primary") {
-			return c
+func (g *Google) findCalendar(r *http.Request) *rest.Row {
+	id := r.PathValue("calendar")
+	if id == "primary" {
+		id = g.mail
+	}
+	return g.Find(StreamCalendars, id)
+}
+
+func (g *Google) renderEntry(c *rest.Row) jsonObject {
+	o := maps.Clone(c.Data)
+	if o["id"] = c.ID; o["hidden"] == true {
+		o["summaryOverride"] = c.Data["summary"].(string) + " as I call it"
+	}
+	return o
+}
+
+// onCalendar serves an object about one calendar.
+func (g *Google) onCalendar(show func(*rest.Row) jsonObject) func(*http.Request) rest.Answer {
+	return func(r *http.Request) rest.Answer {
+		if c := g.findCalendar(r); c != nil {
+			return rest.OK(show(c))
 		}
+		return g.Refuse(r, rest.NotFound, "")
 	}
-	return nil
 }
 
-func missing() answer { return refuse(404, "global", "notFound", "Not Found") }
-
-func (c *calendar) object(own bool) object {
-	o := object{"kind": "calendar#calendarListEntry", "etag": `"4"`, "id": c.id, "summary": c.summary, "timeZone": c.zone, "colorId": "14", "backgroundColor": "#9fe1e7", "selected": !c.hidden,
-		"accessRole": c.role, "defaultReminders": []any{}}
-	if own {
-		o["primary"] = true
-	}
-	if c.hidden {
-		o["hidden"], o["summaryOverride"], o["description"] = true, c.summary+" as I call it", "not shown"
-	}
-	return o
+func (g *Google) serveCalendars(r *http.Request) rest.Answer {
+	return g.serveRows(r, rest.Pager{Size: "maxResults", Most: 250, Items: "items"}, StreamCalendars,
+		func(c *rest.Row) bool { return c.Data["hidden"] == nil || r.URL.Query().Get("showHidden") == "true" },
+		g.renderEntry)
 }
 
-func (g *Google) serveCalendars(r *http.Request) answer {
-	var all []listed
-	for i, c := range g.calendars {
-		all = append(all, listed{seq: 0, there: !c.gone && (!c.hidden || r.URL.Query().Get("showHidden") == "true"), data: func() object { return c.object(i == 0) }})
-	}
-	return g.page(r, "calendarList", "maxResults", 250, "items", all, badParameter, missing())
-}
-
-func badParameter(name string) answer {
-	return refuse(400, "global", "invalid", "Invalid value for "+name)
-}
-
-func (g *Google) serveEntry(r *http.Request) answer {
-	c := g.find(r)
-	if c == nil {
-		return missing()
-	}
-	return ok(c.object(c == g.calendars[0]))
-}
-
-func (g *Google) serveCalendar(r *http.Request) answer {
-	c := g.find(r)
-	if c == nil {
-		return missing()
-	}
-	return ok(object{"kind": "calendar#calendar", "etag": `"5"`, "id": c.id, "summary": c.summary, "timeZone": c.zone})
-}
-
-func (g *Google) serveEvents(r *http.Request) answer {
-	c := g.find(r)
+func (g *Google) serveEvents(r *http.Request) rest.Answer {
+	c := g.findCalendar(r)
 	switch {
 	case c == nil:
-		return missing()
-	case c.role == "freeBusyReader":
-		return refuse(403, "global", "forbidden", "Forbidden")
+		return g.Refuse(r, rest.NotFound, "")
+	case !isReadable(c):
+		return calendarError(403, "global", "forbidden", "Forbidden")
 	}
-	var all []listed
-	for _, e := range c.events {
-		all = append(all, listed{e.seq, e.listed(), e.object})
-	}
-	return g.page(r, "events "+c.id, "maxResults", 2500, "items", all, badParameter, refuse(410, "calendar", "fullSyncRequired", "Sync token is no longer valid, a full sync is required."))
+	return g.serveRows(r, rest.Pager{Size: "maxResults", Most: 2500, Items: "items", Since: "syncToken",
+		Sync: "nextSyncToken"}, c.ID, isListed, renderEvent)
 }
 
-// calendarOperations are the mutations of calendars; each changes one thing.
-var calendarOperations = map[string]func(g *Google, c *calendar) string{
-	"add_events": func(g *Google, c *calendar) string { return g.addEvent(c).id },
-	"edit_events": func(g *Google, c *calendar) string {
-		return g.change(c, single, func(e *event) { e.data["summary"] = fmt.Sprintf("Edited at %d", g.seq) })
-	},
-	"delete_events": func(g *Google, c *calendar) string {
-		return g.change(c, func(e *event) bool { return single(e) && e.data["recurrence"] == nil }, func(e *event) { e.gone = true })
-	},
-	"move_occurrences": func(g *Google, c *calendar) string { return name(g.changeOccurrence(c, false)) },
-	"void_occurrences": func(g *Google, c *calendar) string { return name(g.changeOccurrence(c, true)) },
-	// An occurrence that was moved does not take place after all.
-	"void_moved": func(g *Google, c *calendar) string {
-		return g.change(c, func(e *event) bool { return e.series != nil && !e.void && e.listed() }, func(e *event) { e.void = true })
-	},
-	"delete_series": func(g *Google, c *calendar) string {
-		return g.change(c, func(e *event) bool { return single(e) && e.data["recurrence"] != nil && e.times > 0 }, func(series *event) {
-			series.gone = true
-			for _, e := range c.events {
-				if e.series == series && g.lastID%2 == 0 { // told one by one
-					e.void = true
-					g.touch(e)
-				}
-			}
-			g.lastID++
+// isReadable reports whether the events of a calendar can be read.
+func isReadable(c *rest.Row) bool { return c.Data["accessRole"] != "freeBusyReader" }
+
+// calendarOperations are the mutations of calendars; each changes one object of a random calendar.
+func (g *Google) calendarOperations() map[string]func() string {
+	in := func(operate func(c *rest.Row) string) func() string {
+		return rest.Edit(g.Service, func() []*rest.Row { return g.Live(StreamCalendars) }, isReadable, operate)
+	}
+	edit := func(fits func(c, e *rest.Row) bool, change func(c, e *rest.Row)) func() string {
+		return in(func(c *rest.Row) string {
+			return g.Change(c.ID, func(e *rest.Row) bool { return isListed(e) && fits(c, e) },
+				func(e *rest.Row) { change(c, e); g.touchEvent(e) })
 		})
-	},
-	"rename_calendars": func(g *Google, c *calendar) string {
-		c.summary = fmt.Sprintf("Renamed at %d", g.seq)
-		return c.id
-	},
-	"drop_calendars": func(g *Google, c *calendar) string {
-		if c == g.calendars[0] {
-			return ""
-		}
-		c.gone = true
-		return c.id
-	},
-	"add_calendars": func(g *Google, _ *calendar) string { return g.addCalendar().id },
+	}
+	return map[string]func() string{
+		"add_events": in(func(c *rest.Row) string { return g.newEvent(c).ID }),
+		"edit_events": edit(func(_, e *rest.Row) bool { return e.Parent == nil },
+			func(_, e *rest.Row) { e.Data["summary"] = fmt.Sprintf("Edited at %d", g.Seq) }),
+		"delete_events": edit(func(_, e *rest.Row) bool { return e.Parent == nil && e.Data["recurrence"] == nil },
+			func(_, e *rest.Row) { e.Gone = true }),
+		"move_occurrences": in(func(c *rest.Row) string { return g.changeOccurrence(c, false) }),
+		"void_occurrences": in(func(c *rest.Row) string { return g.changeOccurrence(c, true) }),
+		// An occurrence that was moved does not take place after all.
+		"void_moved": edit(func(_, e *rest.Row) bool { return e.Data["void"] == false },
+			func(_, e *rest.Row) { e.Data["void"] = true }),
+		// The occurrences of every second series are reported one by one.
+		"delete_series": edit(func(c, e *rest.Row) bool {
+			return e.Data["recurrence"] != nil && len(g.occurrences(c, e)) > 0
+		}, func(c, series *rest.Row) {
+			if series.Gone = true; g.NextID()%2 == 0 {
+				return
+			}
+			for _, e := range g.occurrences(c, series) {
+				e.Data["void"] = true
+				g.touchEvent(e)
+			}
+		}),
+		"rename_calendars": in(func(c *rest.Row) string {
+			c.Data["summary"] = fmt.Sprintf("Renamed at %d", g.Seq)
+			return c.ID
+		}),
+		"drop_calendars": func() string {
+			return g.Delete(StreamCalendars, func(c *rest.Row) bool { return c.N > 0 && isReadable(c) })
+		},
+		"add_calendars": func() string { return g.addCalendar().ID },
+	}
 }
 
-func name(e *event) string {
-	if e == nil {
-		return ""
-	}
-	return e.id
-}
-
-// single tells whether it is an event of its own that is there.
-func single(e *event) bool { return !e.gone && e.series == nil }
-
-// change changes one of the eligible events.
-func (g *Google) change(c *calendar, eligible func(*event) bool, change func(*event)) string {
-	var pool []*event
-	for _, e := range c.events {
-		if eligible(e) {
-			pool = append(pool, e)
-		}
-	}
-	if len(pool) == 0 {
-		return ""
-	}
-	e := pool[g.choice.IntN(len(pool))]
-	change(e)
-	g.touch(e)
-	return e.id
-}
-
-// Streams of [Google.Truth] that calendars make.
+// Streams of the ground truth that calendars make.
 const (
 	StreamCalendars = "calendars"
 	StreamEvents    = "events"
 )
 
-// calendarTruth tells what calendars and events there are, as the API serves them. An event is told with its calendar
-// and with its time as a text of its own. Those of a calendar that shows only free and busy cannot be had.
-func (g *Google) calendarTruth(add func(stream, key string, data object, deleted bool)) {
-	for i, c := range g.calendars {
-		add(StreamCalendars, c.id, c.object(i == 0), c.gone)
-		if c.role == "freeBusyReader" {
+// calendarTruth adds the calendars and events that exist, as the API serves them. An event includes its calendar and
+// its time as text. Events of a free/busy calendar cannot be read.
+func (g *Google) calendarTruth(add rest.AddTruth) {
+	for _, c := range g.Rows[StreamCalendars] {
+		add(StreamCalendars, c.ID, g.renderEntry(c), c.Gone)
+		if !isReadable(c) {
 			continue
 		}
-		for _, e := range c.events {
-			o := e.object()
-			start, _ := o["start"].(object)
+		for _, e := range g.Rows[c.ID] {
+			o := renderEvent(e)
+			start, _ := o["start"].(jsonObject)
 			if start == nil {
-				start, _ = o["originalStartTime"].(object)
+				start, _ = o["originalStartTime"].(jsonObject)
 			}
 			text := ""
 			for _, name := range []string{"date", "dateTime"} {
@@ -338,13 +290,8 @@ func (g *Google) calendarTruth(add func(stream, key string, data object, deleted
 					text = s
 				}
 			}
-			key := string(providersim.EncodeJSON([]string{c.id, e.id}))
-			add(StreamEvents, key, object{"calendar_id": c.id, "start": text, "event": o}, c.gone || !e.listed())
+			key := string(providersim.EncodeJSON([]string{c.ID, e.ID}))
+			add(StreamEvents, key, jsonObject{"calendar_id": c.ID, "start": text, "event": o}, c.Gone || !isListed(e))
 		}
 	}
-}
-
-// living are the calendars that are in the list and whose events can be read.
-func (g *Google) living() []*calendar {
-	return slices.DeleteFunc(slices.Clone(g.calendars), func(c *calendar) bool { return c.gone || c.role == "freeBusyReader" })
 }

@@ -5,17 +5,18 @@
 // Access. A request needs "Bearer x" and a Notion-Version; a bad token answers 401 in Notion's envelope, a token that
 // may not read content 403 ("blind").
 //
-// Search is an index: the last edited first, with an opaque cursor that is refused with another question than its own. A
-// page of it may be short, and every third one is empty although more follow. It has nothing of the trash, and shows
-// what was imported only later ("import", then "index"), with the time of its last edit and not that of its coming.
+// Search is an index: the last edited first, with an opaque cursor that is refused with another question than its
+// own. A page of it may be short, and every third one is empty although more follow. It has nothing of the trash, and
+// shows what was imported only later ("import", then "index"), with the time of its last edit and not that of its
+// coming.
 //
-// Change. Times are rounded to the minute. What is in the trash is told by asking for it alone (in_trash); what is purged or
-// not shared any more answers 404.
+// Change. Times are rounded to the minute. Only a request for an object shows that it is in the trash; what is
+// purged or not shared any more answers 404.
 //
 // Blocks. A block that holds others is asked for its children. Pages within a page are blocks that hold nothing here, a
-// synced copy shows the original's, and types that nobody knows occur.
+// synced copy shows the original's, and unknown types occur.
 //
-// Limit. Config.Rate requests in any second; a refusal says Retry-After in whole seconds.
+// Limit. Config.Rate requests in any second; a refusal has Retry-After in whole seconds.
 //
 // Databases. A database holds data sources, which hold the rows; search shows data sources and no databases. A query
 // lists all rows, also those that search does not show ("hide_row"). A page within another one may be in no search

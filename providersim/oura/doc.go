@@ -4,14 +4,14 @@
 // # What it does as Oura does
 //
 // Access. A request needs "Bearer x"; a bad one answers 401 with a problem document, a scope that was not
-// given 403, a phone whose app is too old 426 ("outdated").
+// granted 403, a phone with an outdated app 426 ("outdated").
 //
-// Paging. Pages have a size that nobody chooses and an opaque next_token, which is refused with other dates
+// Paging. Pages have a fixed size and an opaque next_token, which is refused with other dates
 // than its own. Without dates it answers one day. A day-like end_date is midnight, but for daily_readiness: the day
 // itself comes with the next one. A span of more than a year answers 422.
 //
 // Change. Documents of the last days change, and nothing announces it: a ring is read late, a night is
-// analysed anew and gets another id, a session that the person discarded keeps its id with the type deleted.
+// analysed again and gets another id, a session that the person discarded keeps its id with the type deleted.
 //
 // # Where this comes from
 //

@@ -18,30 +18,30 @@ type Account struct {
 	Locked   bool   `json:"locked"`
 }
 
-// Step is what is asked for after the password.
+// Step is the second step after the password.
 type Step string
 
 const (
 	None  Step = "none"
 	TOTP  Step = "totp"  // a code of six digits that changes every half minute
 	Email Step = "email" // a code that was sent
-	Push  Step = "push"  // an approval on a phone, given by the control port
+	Push  Step = "push"  // an approval on a phone, sent through the control port
 )
 
-var steps = []Step{None, TOTP, Email, Push}
+var secondSteps = []Step{None, TOTP, Email, Push}
 
-// maxWrong is how many wrong passwords or codes lock an account.
-const maxWrong = 5
+// maxWrongAttempts is how many wrong passwords or codes lock an account.
+const maxWrongAttempts = 5
 
-// digest derives an unguessable text.
-func digest(key, purpose string, n int) string {
+// derivedText derives an unguessable text.
+func derivedText(key, purpose string, n int) string {
 	m := hmac.New(sha256.New, []byte(key))
 	fmt.Fprintf(m, "%s %d", purpose, n)
 	return hex.EncodeToString(m.Sum(nil)[:20])
 }
 
-// totp is the code of an account at a moment.
-func totp(key, account string, at time.Time) string {
+// totpCode is the code of an account at a moment.
+func totpCode(key, account string, at time.Time) string {
 	m := hmac.New(sha256.New, []byte(key))
 	fmt.Fprintf(m, "totp %s %d", account, at.Unix()/30)
 	return fmt.Sprintf("%06d", binary.BigEndian.Uint32(m.Sum(nil))%1_000_000)

@@ -18,13 +18,14 @@ const (
 	Window  Page = "window"  // the form has a button that signs in in a second window
 	Loop    Page = "loop"    // its script never ends
 	Replace Page = "replace" // every page's script replaces fetch by one that lies
-	Hostile Page = "hostile" // dialogs, downloads, windows, ways to private addresses and files, and hands in the clipboard
+	// dialogs, downloads, windows, ways to private addresses and files, and hands in the clipboard
+	Hostile Page = "hostile"
 	Pickers Page = "pickers" // the form asks for a day and a colour as well
 )
 
-var pages = []Page{Form, Window, Loop, Replace, Hostile, Pickers}
+var allPages = []Page{Form, Window, Loop, Replace, Hostile, Pickers}
 
-// Wall is how the check against robots stands.
+// Wall is the state of the robot check.
 type Wall string
 
 const (
@@ -33,7 +34,7 @@ const (
 	WallShut Wall = "shut" // ticking the box leads back to it
 )
 
-var walls = []Wall{WallDown, WallUp, WallShut}
+var allWalls = []Wall{WallDown, WallUp, WallShut}
 
 // Order changes the site. A member that is empty changes nothing.
 type Order struct {
@@ -43,12 +44,12 @@ type Order struct {
 	// Lock and Unlock name an account.
 	Lock   string `json:"lock,omitempty"`
 	Unlock string `json:"unlock,omitempty"`
-	// Approve lets everybody pass who waits for an approval.
+	// Approve approves all pending sign-ins.
 	Approve bool `json:"approve,omitempty"`
 	// SignOut ends every session everywhere; ExpireBearers lets every access token run out.
 	SignOut       bool `json:"sign_out,omitempty"`
 	ExpireBearers bool `json:"expire_bearers,omitempty"`
-	// ForgetClearance lets nobody pass a wall any more.
+	// ForgetClearance invalidates all clearances.
 	ForgetClearance bool `json:"forget_clearance,omitempty"`
 	// SessionMS and BearerMS are lives from now on, in milliseconds.
 	SessionMS int64 `json:"session_ms,omitempty"`
@@ -84,11 +85,11 @@ func (s *Site) Do(o Order) (State, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	switch {
-	case o.Second != "" && !slices.Contains(steps, o.Second):
+	case o.Second != "" && !slices.Contains(secondSteps, o.Second):
 		return State{}, fmt.Errorf("unknown second step %q", o.Second)
-	case o.Page != "" && !slices.Contains(pages, o.Page):
+	case o.Page != "" && !slices.Contains(allPages, o.Page):
 		return State{}, fmt.Errorf("unknown page %q", o.Page)
-	case o.Wall != "" && !slices.Contains(walls, o.Wall):
+	case o.Wall != "" && !slices.Contains(allWalls, o.Wall):
 		return State{}, fmt.Errorf("unknown wall %q", o.Wall)
 	}
 	for id, locked := range map[string]bool{o.Lock: true, o.Unlock: false} {
@@ -102,9 +103,9 @@ func (s *Site) Do(o Order) (State, error) {
 			s.wrong[id] = 0
 		}
 	}
-	set(&s.order.Second, o.Second)
-	set(&s.order.Page, o.Page)
-	set(&s.order.Wall, o.Wall)
+	setIfPresent(&s.order.Second, o.Second)
+	setIfPresent(&s.order.Page, o.Page)
+	setIfPresent(&s.order.Wall, o.Wall)
 	if o.SessionMS > 0 {
 		s.cfg.SessionLife = time.Duration(o.SessionMS) * time.Millisecond
 	}
@@ -125,23 +126,23 @@ func (s *Site) Do(o Order) (State, error) {
 	if o.ForgetClearance {
 		clear(s.cleared)
 	}
-	return s.state(), nil
+	return s.siteState(), nil
 }
 
-func set[T ~string](to *T, value T) {
+func setIfPresent[T ~string](to *T, value T) {
 	if value != "" {
 		*to = value
 	}
 }
 
-// State tells how the site stands.
+// State returns the state of the site.
 func (s *Site) State() State {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.state()
+	return s.siteState()
 }
 
-func (s *Site) state() State {
+func (s *Site) siteState() State {
 	out := State{
 		Second: s.order.Second, Page: s.order.Page, Wall: s.order.Wall, Accounts: slices.Clone(s.accounts),
 		Waiting: len(s.halves), Codes: map[string]string{}, Count: s.count,
@@ -154,7 +155,7 @@ func (s *Site) state() State {
 	}
 	for _, a := range s.accounts {
 		if s.order.Second == TOTP {
-			out.Codes[a.ID] = totp(s.key, a.ID, now)
+			out.Codes[a.ID] = totpCode(s.key, a.ID, now)
 		}
 	}
 	for _, h := range s.halves {
@@ -169,7 +170,8 @@ func (s *Site) state() State {
 func (s *Site) Control(rest http.Handler) http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle("/", rest)
-	mux.HandleFunc("GET /signin", func(w http.ResponseWriter, _ *http.Request) { writeJSON(w, http.StatusOK, s.State()) })
+	mux.HandleFunc("GET /signin",
+		func(w http.ResponseWriter, _ *http.Request) { writeJSONBody(w, http.StatusOK, s.State()) })
 	mux.HandleFunc("POST /signin", func(w http.ResponseWriter, r *http.Request) {
 		var o Order
 		dec := json.NewDecoder(http.MaxBytesReader(w, r.Body, 1<<20))
@@ -180,15 +182,15 @@ func (s *Site) Control(rest http.Handler) http.Handler {
 			state, err = s.Do(o)
 		}
 		if err != nil {
-			writeJSON(w, http.StatusBadRequest, map[string]string{"error": err.Error()})
+			writeJSONBody(w, http.StatusBadRequest, map[string]string{"error": err.Error()})
 			return
 		}
-		writeJSON(w, http.StatusOK, state)
+		writeJSONBody(w, http.StatusOK, state)
 	})
 	return mux
 }
 
-func writeJSON(w http.ResponseWriter, status int, v any) {
+func writeJSONBody(w http.ResponseWriter, status int, v any) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
 	_, _ = w.Write(providersim.EncodeJSON(v))

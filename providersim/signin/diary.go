@@ -28,7 +28,7 @@ type Diary struct {
 	entries int
 }
 
-// DiaryConfig says how large the diary is.
+// DiaryConfig sets the size of the diary.
 type DiaryConfig struct {
 	Config
 	Entries int
@@ -43,7 +43,8 @@ func NewDiary(cfg DiaryConfig) *Diary {
 	if cfg.PerPage == 0 {
 		cfg.PerPage = 20
 	}
-	d := &Diary{site: New(cfg.Config), page: cfg.PerPage, entries: cfg.Entries, began: time.Date(2025, 2, 3, 7, 0, 0, 0, time.UTC)}
+	d := &Diary{site: New(cfg.Config), page: cfg.PerPage, entries: cfg.Entries,
+		began: time.Date(2025, 2, 3, 7, 0, 0, 0, time.UTC)}
 	d.gate = providersim.NewGate(providersim.GateOptions{Now: cfg.Now})
 	return d
 }
@@ -51,14 +52,14 @@ func NewDiary(cfg DiaryConfig) *Diary {
 // Site is the sign-in in front of the diary.
 func (d *Diary) Site() *Site { return d.site }
 
-// Gate gives access to faults and counters.
+// Gate returns the gate, which has faults and counters.
 func (d *Diary) Gate() *providersim.Gate { return d.gate }
 
 // Handler serves the site.
 func (d *Diary) Handler() http.Handler {
 	mux := http.NewServeMux()
 	d.site.Routes(mux)
-	mux.HandleFunc("GET /api/entries", d.list)
+	mux.HandleFunc("GET /api/entries", d.serveEntries)
 	return d.site.Guard(d.gate.Wrap(mux))
 }
 
@@ -67,9 +68,9 @@ func (d *Diary) ControlHandler() http.Handler {
 	return d.site.Control(providersim.ControlHandler(d, d.gate))
 }
 
-func (d *Diary) list(w http.ResponseWriter, r *http.Request) {
+func (d *Diary) serveEntries(w http.ResponseWriter, r *http.Request) {
 	if _, access := d.site.Authorize(r); access != Granted {
-		writeJSON(w, http.StatusUnauthorized, map[string]string{"error": "signed_out"})
+		writeJSONBody(w, http.StatusUnauthorized, map[string]string{"error": "signed_out"})
 		return
 	}
 	after, err := strconv.Atoi(r.URL.Query().Get("after"))
@@ -79,31 +80,33 @@ func (d *Diary) list(w http.ResponseWriter, r *http.Request) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	out := struct {
-		Entries []entry `json:"entries"`
-		Next    *int    `json:"next"`
-	}{Entries: []entry{}}
+		Entries []diaryEntry `json:"entries"`
+		Next    *int         `json:"next"`
+	}{Entries: []diaryEntry{}}
 	last := min(after+d.page, d.entries)
 	for n := after; n < last; n++ {
-		out.Entries = append(out.Entries, d.entry(n))
+		out.Entries = append(out.Entries, d.entryAt(n))
 	}
 	if last < d.entries {
 		out.Next = &last
 	}
-	writeJSON(w, http.StatusOK, out)
+	writeJSONBody(w, http.StatusOK, out)
 }
 
-type entry struct {
+type diaryEntry struct {
 	ID   string `json:"id"`
 	At   string `json:"at"`
 	Text string `json:"text"`
 }
 
-var said = []string{"Rain until noon.", "The heron came back.", "Planted the beans.", "Long walk to the weir.", "Letters all evening."}
+var sampleSentences = []string{"Rain until noon.", "The heron came back.", "Planted the beans.",
+	"Long walk to the weir.",
+	"Letters all evening."}
 
-func (d *Diary) entry(n int) entry {
-	return entry{
+func (d *Diary) entryAt(n int) diaryEntry {
+	return diaryEntry{
 		ID: fmt.Sprintf("entry-%05d", n+1), At: d.began.Add(time.Duration(n) * 11 * time.Hour).Format(time.RFC3339),
-		Text: said[n%len(said)] + " " + strconv.Itoa(n+1),
+		Text: sampleSentences[n%len(sampleSentences)] + " " + strconv.Itoa(n+1),
 	}
 }
 
@@ -113,13 +116,13 @@ func (d *Diary) Truth() providersim.Truth {
 	defer d.mu.Unlock()
 	items := map[string]providersim.Item{}
 	for n := range d.entries {
-		e := d.entry(n)
+		e := d.entryAt(n)
 		items[e.ID] = providersim.Item{Data: providersim.EncodeJSON(e)}
 	}
 	return providersim.Truth{StreamEntries: items}
 }
 
-// Mutate knows add_entries.
+// Mutate supports add_entries.
 func (d *Diary) Mutate(m providersim.Mutation) (providersim.Mutated, error) {
 	if m.Op != "add_entries" || m.N < 1 {
 		return providersim.Mutated{}, fmt.Errorf("unknown mutation %q of %d", m.Op, m.N)
@@ -128,7 +131,7 @@ func (d *Diary) Mutate(m providersim.Mutation) (providersim.Mutated, error) {
 	defer d.mu.Unlock()
 	out := providersim.Mutated{Op: m.Op}
 	for range m.N {
-		out.IDs = append(out.IDs, d.entry(d.entries).ID)
+		out.IDs = append(out.IDs, d.entryAt(d.entries).ID)
 		d.entries++
 	}
 	out.Now = d.began.Add(time.Duration(d.entries) * 11 * time.Hour)
@@ -140,7 +143,7 @@ func (d *Diary) ChangeToken(c providersim.TokenChange) (providersim.TokenStatus,
 	return d.site.ChangeToken(c)
 }
 
-// ChangeToken is what [providersim.Provider] asks for, as far as a sign-in has it.
+// ChangeToken implements [providersim.Provider], as far as it applies to a sign-in.
 func (s *Site) ChangeToken(c providersim.TokenChange) (providersim.TokenStatus, error) {
 	o := Order{ExpireBearers: c.Action == "expire", SignOut: c.Action == "revoke"}
 	if !o.ExpireBearers && !o.SignOut {

@@ -13,7 +13,7 @@
 //	GET  /auth/logout       ends the session
 //	GET  /api/auth/session  {} when signed out, with status 200; else user, expires, accessToken
 //	GET  /robots.txt        a bare page of the same origin; never walled
-//	GET  /wall              POST with the box ticked gives clearance
+//	GET  /wall              POST with the box ticked sets the clearance
 //
 // Being signed in is one cookie, HttpOnly and Secure, which browsers accept from loopback. The
 // access token that the session call names lives for minutes and is asked for again.

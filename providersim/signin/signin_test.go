@@ -66,7 +66,7 @@ func (v *visitor) password(name, password string) string {
 	return body
 }
 
-// session gives the account and the access token; empty when signed out.
+// session returns the account and the access token; empty when signed out.
 func (v *visitor) session() (account, bearer string) {
 	v.t.Helper()
 	resp, body := v.do(http.MethodGet, "/api/auth/session", nil)
@@ -103,7 +103,8 @@ func TestEverySecondStep(t *testing.T) {
 		v.password(signin.Person.Email, signin.Person.Password)
 		switch step {
 		case signin.TOTP, signin.Email:
-			if _, body := v.do(http.MethodPost, "/auth/second", url.Values{"code": {"000000x"}}); !strings.Contains(body, `id="error"`) {
+			if _, body := v.do(http.MethodPost, "/auth/second", url.Values{"code": {"000000x"}}); !strings.Contains(body,
+				`id="error"`) {
 				t.Errorf("%s: a wrong code gives %s", step, body)
 			}
 			v.do(http.MethodPost, "/auth/second", url.Values{"code": {d.Site().State().Codes[signin.Person.ID]}})
@@ -189,7 +190,8 @@ func TestWall(t *testing.T) {
 	v := visit(t, d.Handler())
 	order(t, d.Site(), signin.Order{Wall: signin.WallUp})
 	resp, body := v.do(http.MethodGet, "/api/auth/session", nil)
-	if resp.StatusCode != 403 || resp.Header.Get("cf-mitigated") != "challenge" || !strings.Contains(body, "_cf_chl_opt") ||
+	if resp.StatusCode != 403 || resp.Header.Get("cf-mitigated") != "challenge" ||
+		!strings.Contains(body, "_cf_chl_opt") ||
 		!strings.HasPrefix(resp.Header.Get("Content-Type"), "text/html") {
 		t.Errorf("an API call gets %d %s", resp.StatusCode, body)
 	}
@@ -223,7 +225,8 @@ func TestSecondWindow(t *testing.T) {
 	if _, body := v.do(http.MethodGet, "/auth/login", nil); !strings.Contains(body, `id="partner"`) {
 		t.Errorf("no button: %s", body)
 	}
-	if _, body := v.do(http.MethodPost, "/auth/partner", nil); !strings.Contains(body, `window.opener.location="/"`) && !strings.Contains(body, `window.opener.location="\/"`) {
+	if _, body := v.do(http.MethodPost, "/auth/partner", nil); !strings.Contains(body, `window.opener.location="/"`) &&
+		!strings.Contains(body, `window.opener.location="\/"`) {
 		t.Errorf("the window leads to %s", body)
 	}
 	if account, _ := v.session(); account != signin.Person.ID {
@@ -248,10 +251,12 @@ func TestControl(t *testing.T) {
 		text, _ := io.ReadAll(resp.Body)
 		return resp.StatusCode, string(text)
 	}
-	if code, text := post(`{"page":"loop","second":"push"}`); code != 200 || !strings.Contains(text, `"page":"loop"`) || !strings.Contains(text, `"second":"push"`) {
+	if code, text := post(`{"page":"loop","second":"push"}`); code != 200 || !strings.Contains(text, `"page":"loop"`) ||
+		!strings.Contains(text, `"second":"push"`) {
 		t.Errorf("%d %s", code, text)
 	}
-	for _, bad := range []string{`{"page":"nice"}`, `{"second":"dance"}`, `{"wall":"high"}`, `{"lock":"nobody"}`, `{"pages":"form"}`, `[`} {
+	for _, bad := range []string{`{"page":"nice"}`, `{"second":"dance"}`, `{"wall":"high"}`, `{"lock":"nobody"}`,
+		`{"pages":"form"}`, `[`} {
 		if code, _ := post(bad); code != 400 {
 			t.Errorf("%s answers %d", bad, code)
 		}

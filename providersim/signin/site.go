@@ -10,28 +10,28 @@ import (
 	"time"
 )
 
-// Config says who can sign in and how.
+// Config sets who can sign in and how.
 type Config struct {
-	// Seed makes every cookie and code; equal seeds give equal ones.
+	// Seed determines every cookie and code; equal seeds have equal ones.
 	Seed uint64
-	// Accounts are who exists; none means [Person].
+	// Accounts lists the accounts; empty means [Person].
 	Accounts []Account
 	// Second is the second step; empty means none.
 	Second Step
 	// SessionLife is how long a sign-in lasts; zero means 30 days. BearerLife is how long an
 	// access token does; zero means ten minutes.
 	SessionLife, BearerLife time.Duration
-	// SessionOnly gives the cookie no end, so that a browser drops it when it closes.
+	// SessionOnly omits the expiry of the cookie, so that a browser drops it when it closes.
 	SessionOnly bool
 	// Cookie names the session's cookie; empty means "__Secure-session".
 	Cookie string
-	// Home is where somebody who has signed in is sent; empty means "/".
+	// Home is the address after a sign-in; empty means "/".
 	Home string
 	// Now is the clock; nil means the wall clock.
 	Now func() time.Time
 }
 
-// Person is the account of a site that names none.
+// Person is the default account of a site.
 var Person = Account{ID: "user-rowan-01", Name: "Rowan Ashgrove", Email: "rowan@example.org", Password: "fern-gully-41"}
 
 // Site is the sign-in of one provider. It is safe for concurrent use.
@@ -43,15 +43,15 @@ type Site struct {
 	made     int // cookies, tokens and codes so far
 	accounts []Account
 	wrong    map[string]int // by account id
-	sessions map[string]*session
-	halves   map[string]*half // people between password and second step, by cookie
+	sessions map[string]*siteSession
+	halves   map[string]*halfSession // people between password and second step, by cookie
 	cleared  map[string]string
 	order    Order // what stays set
 	count    Count
 }
 
-// session is one sign-in.
-type session struct {
+// siteSession is one sign-in.
+type siteSession struct {
 	account string
 	until   time.Time
 	bearer  string
@@ -59,14 +59,14 @@ type session struct {
 	old     []string  // bearers that have run out
 }
 
-// half is a person whose password was right.
-type half struct {
+// halfSession is a person who entered the right password.
+type halfSession struct {
 	account  string
 	code     string // for email
 	approved bool
 }
 
-// New makes a site where nobody is signed in.
+// New returns a site without sessions.
 func New(cfg Config) *Site {
 	if len(cfg.Accounts) == 0 {
 		cfg.Accounts = []Account{Person}
@@ -79,7 +79,7 @@ func New(cfg Config) *Site {
 	}
 	return &Site{
 		cfg: cfg, key: fmt.Sprintf("signin %d", cfg.Seed), accounts: slices.Clone(cfg.Accounts), wrong: map[string]int{},
-		sessions: map[string]*session{}, halves: map[string]*half{}, cleared: map[string]string{},
+		sessions: map[string]*siteSession{}, halves: map[string]*halfSession{}, cleared: map[string]string{},
 		order: Order{Second: cfg.Second, Page: Form, Wall: WallDown},
 	}
 }
@@ -87,51 +87,50 @@ func New(cfg Config) *Site {
 // Cookie is the name of the session's cookie.
 func (s *Site) Cookie() string { return s.cfg.Cookie }
 
-// SignIn signs an account in without a page, for tests that have no browser. It gives the
-// cookie.
+// SignIn signs an account in without a page, for tests that have no browser. It returns the cookie.
 func (s *Site) SignIn(account string) (*http.Cookie, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if !slices.ContainsFunc(s.accounts, func(a Account) bool { return a.ID == account }) {
 		return nil, fmt.Errorf("no account %q", account)
 	}
-	return s.begin(account), nil
+	return s.startSession(account), nil
 }
 
-// begin starts a session.
-func (s *Site) begin(account string) *http.Cookie {
-	value := s.make("session")
-	s.sessions[value] = &session{account: account, until: s.cfg.Now().Add(s.cfg.SessionLife)}
+// startSession starts a session.
+func (s *Site) startSession(account string) *http.Cookie {
+	value := s.deriveSecret("session")
+	s.sessions[value] = &siteSession{account: account, until: s.cfg.Now().Add(s.cfg.SessionLife)}
 	s.count.SignIns++
-	c := s.cookie(s.cfg.Cookie, value)
+	c := s.newCookie(s.cfg.Cookie, value)
 	if !s.cfg.SessionOnly {
 		c.MaxAge = int(s.cfg.SessionLife / time.Second)
 	}
 	return c
 }
 
-func (s *Site) cookie(name, value string) *http.Cookie {
+func (s *Site) newCookie(name, value string) *http.Cookie {
 	return &http.Cookie{Name: name, Value: value, Path: "/", HttpOnly: true, Secure: true, SameSite: http.SameSiteLaxMode}
 }
 
-// make derives a fresh value.
-func (s *Site) make(purpose string) string {
+// deriveSecret derives a fresh value.
+func (s *Site) deriveSecret(purpose string) string {
 	s.made++
-	return digest(s.key, purpose, s.made)
+	return derivedText(s.key, purpose, s.made)
 }
 
-// Account is who the request's cookie belongs to; false when nobody is signed in by it.
+// Account returns the owner of the request's session cookie; false when there is no session.
 func (s *Site) Account(r *http.Request) (Account, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	live := s.session(r)
+	live := s.liveSession(r)
 	if live == nil {
 		return Account{}, false
 	}
-	return s.account(live.account)
+	return s.accountByID(live.account)
 }
 
-func (s *Site) account(id string) (Account, bool) {
+func (s *Site) accountByID(id string) (Account, bool) {
 	i := slices.IndexFunc(s.accounts, func(a Account) bool { return a.ID == id })
 	if i < 0 {
 		return Account{}, false
@@ -139,8 +138,8 @@ func (s *Site) account(id string) (Account, bool) {
 	return s.accounts[i], true
 }
 
-// session is the live one of a request.
-func (s *Site) session(r *http.Request) *session {
+// liveSession is the live one of a request.
+func (s *Site) liveSession(r *http.Request) *siteSession {
 	c, err := r.Cookie(s.cfg.Cookie)
 	if err != nil {
 		return nil
@@ -162,8 +161,8 @@ const (
 	Missing   Access = "missing"
 )
 
-// Authorize reads the access token of a request. It counts for the session of the same
-// request alone, as a page's own calls have both.
+// Authorize reads the access token of a request. It is valid only together with the cookie of its session, as a
+// page's own calls have both.
 func (s *Site) Authorize(r *http.Request) (Account, Access) {
 	token, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
 	if !ok || token == "" {
@@ -171,7 +170,7 @@ func (s *Site) Authorize(r *http.Request) (Account, Access) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	live := s.session(r)
+	live := s.liveSession(r)
 	for _, x := range s.sessions {
 		if slices.Contains(x.old, token) || x.bearer == token && (x != live || !s.cfg.Now().Before(x.expires)) {
 			return Account{}, Expired
@@ -180,17 +179,17 @@ func (s *Site) Authorize(r *http.Request) (Account, Access) {
 	if live == nil || live.bearer != token {
 		return Account{}, Malformed
 	}
-	a, _ := s.account(live.account)
+	a, _ := s.accountByID(live.account)
 	return a, Granted
 }
 
-// bearerOf gives a session's access token, a new one when the last has run out.
-func (s *Site) bearerOf(x *session) string {
+// accessTokenOf returns a session's access token, and issues a new one when the last has expired.
+func (s *Site) accessTokenOf(x *siteSession) string {
 	if now := s.cfg.Now(); x.bearer == "" || !now.Before(x.expires) {
 		if x.bearer != "" {
 			x.old = append(x.old, x.bearer)
 		}
-		x.bearer, x.expires = "eyJ."+s.make("bearer"), now.Add(s.cfg.BearerLife)
+		x.bearer, x.expires = "eyJ."+s.deriveSecret("bearer"), now.Add(s.cfg.BearerLife)
 		s.count.Bearers++
 	}
 	return x.bearer

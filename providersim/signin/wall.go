@@ -5,39 +5,39 @@ import (
 	"strings"
 )
 
-// clearance is the cookie of somebody who ticked the box.
-const clearance = "cf_clearance"
+// clearanceCookie is the cookie of a visitor who ticked the box.
+const clearanceCookie = "cf_clearance"
 
 // Guard puts the wall in front of a provider's routes.
 func (s *Site) Guard(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.URL.Path == "/robots.txt" || r.URL.Path == "/wall" || s.passes(r) {
+		if r.URL.Path == "/robots.txt" || r.URL.Path == "/wall" || s.passesWall(r) {
 			next.ServeHTTP(w, r)
 			return
 		}
 		w.Header().Set("cf-mitigated", "challenge")
 		w.Header().Set("Content-Type", "text/html; charset=utf-8")
 		w.WriteHeader(http.StatusForbidden)
-		_ = wallPage.Execute(w, map[string]string{"Back": back(r)})
+		_ = wallTemplate.Execute(w, map[string]string{"Back": returnAddress(r)})
 	})
 }
 
-func back(r *http.Request) string {
+func returnAddress(r *http.Request) string {
 	if strings.Contains(r.Header.Get("Accept"), "text/html") {
 		return r.URL.RequestURI()
 	}
 	return "/"
 }
 
-// passes reports whether the wall lets the request through, and counts those that it does
+// passesWall reports whether the wall lets the request through, and counts those that it does
 // not.
-func (s *Site) passes(r *http.Request) bool {
+func (s *Site) passesWall(r *http.Request) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.order.Wall == WallDown {
 		return true
 	}
-	if c, err := r.Cookie(clearance); err == nil && s.order.Wall == WallUp {
+	if c, err := r.Cookie(clearanceCookie); err == nil && s.order.Wall == WallUp {
 		if agent, ok := s.cleared[c.Value]; ok && agent == r.UserAgent() {
 			return true
 		}
@@ -46,14 +46,14 @@ func (s *Site) passes(r *http.Request) bool {
 	return false
 }
 
-// solve takes the box and gives clearance, unless the wall stays shut.
-func (s *Site) solve(w http.ResponseWriter, r *http.Request) {
+// serveWallAnswer processes the ticked box and sets the clearance, unless the wall stays shut.
+func (s *Site) serveWallAnswer(w http.ResponseWriter, r *http.Request) {
 	s.mu.Lock()
 	if r.FormValue("person") == "yes" && s.order.Wall != WallShut {
-		value := s.make("clearance")
+		value := s.deriveSecret("clearance")
 		s.cleared[value] = r.UserAgent()
 		s.count.Cleared++
-		http.SetCookie(w, s.cookie(clearance, value))
+		http.SetCookie(w, s.newCookie(clearanceCookie, value))
 	}
 	s.mu.Unlock()
 	to := r.FormValue("back")

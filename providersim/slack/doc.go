@@ -2,16 +2,16 @@
 //
 // # What it does as Slack does
 //
-// Access. A request needs "Bearer x". A refusal has the status 200 and says ok: false with the name of the error; a token without
-// a scope is told missing_scope ("narrow").
+// Access. A request needs "Bearer x". A refusal has the status 200 and ok: false with the name of the error; a
+// token without a scope gets missing_scope ("narrow").
 //
-// Paging. Lists have an opaque cursor that is refused with another question than its own. A history comes newest first, within
-// oldest and latest; every third page of one is empty although more follow. A thread comes oldest first, and each page repeats the
-// message that began it. Files have numbers of pages.
+// Paging. Lists have an opaque cursor that is refused with another question than its own. A history comes newest
+// first, within oldest and latest; every third page of one is empty although more follow. A thread comes oldest
+// first, and each page repeats the message that began it. Files have numbers of pages.
 //
-// Change. An edit, a reaction or a reply does not make a message newer. A message that is deleted is gone; one with replies leaves a
-// tombstone. A reply to an old message ("reply_old") shows in the reply_count and latest_reply of its parent only. A
-// cursor may expire ("expire"). A conversation that was left answers channel_not_found ("leave").
+// Change. An edit, a reaction or a reply does not make a message newer. A message that is deleted is gone; one with
+// replies leaves a tombstone. A reply to an old message ("reply_old") shows in the reply_count and latest_reply of
+// its parent only. A cursor may expire ("expire"). A conversation that was left answers channel_not_found ("leave").
 //
 // Limit. Config.Rate requests of each method in any minute; a refusal is a 429 with Retry-After.
 //

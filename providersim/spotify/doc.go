@@ -5,16 +5,16 @@
 //
 // Access. A request needs "Bearer x". A token that ran out answers 401 "The access token expired",
 // any other bad one 401 "Invalid access token", both with WWW-Authenticate. A scope that was not
-// given answers 403 "Insufficient client scope"; a person who is not among the app's users gets 403
+// granted answers 403 "Insufficient client scope"; a person who is not among the app's users gets 403
 // in plain text ("stranger").
 //
 // Paging. Pages are offsets over a moving set with an absolute next; limit is 20 unless asked for,
 // and more than 50 answers 400 "Invalid limit". What was played is a list of the newest
 // [Config.Window] plays, with cursors in milliseconds that are exclusive; a page behind them is empty.
 //
-// Content. A playlist has a snapshot that changes with its entries. Its entries are given for
+// Content. A playlist has a snapshot that changes with its entries. Its entries are served for
 // playlists that the person owns or works on; others answer 403, and so does the old address of
-// entries (/tracks). Playlists that Spotify makes are null in the list. An entry whose track was
+// entries (/tracks). Playlists that Spotify makes are null in the list. An entry with a track that was
 // removed has none, a file of the person's own has no id.
 //
 // Limits. A rolling window of 30 seconds over all requests of the app: 429 with Retry-After in

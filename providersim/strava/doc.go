@@ -5,7 +5,7 @@
 //
 // Sign-in. GET /oauth/authorize sends the person back with a code and with the scopes that they left
 // ticked ([Config.Withheld] is not among them), separated by commas. POST /oauth/token takes the app's
-// number and secret from the form, gives an access token of six hours and a refresh token that is good
+// number and secret from the form, returns an access token of six hours and a refresh token that is good
 // once, and answers a bad one with 400 and an envelope of its own, without OAuth's word for it.
 //
 // Access. A bad token answers 401 for Athlete/access_token, a missing scope 401 for

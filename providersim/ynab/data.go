@@ -4,186 +4,218 @@ import (
 	"fmt"
 	"maps"
 	"time"
+
+	"github.com/pdpp-go/pdpp/providersim/rest"
 )
 
-type object map[string]any
+type jsonObject = rest.Object
 
-// thing is a row of a budget.
-type thing struct {
-	id   string
-	at   int // the budget's knowledge when it last changed
-	gone bool
-	data object
-}
-
-// budget is one with everything in it, by collection.
+// budget is one with everything in it. It numbers its own changes.
 type budget struct {
-	id        string
-	name      string
-	gone      bool
-	knowledge int
-	modified  time.Time
-	all       map[string][]*thing
-	moved     map[string]int // of a month and a category: what was assigned besides
+	*rest.Store
+	n        int
+	id, name string
+	gone     bool
+	modified time.Time
+	moved    map[string]int // of a month and a category: what was assigned besides
+	sampled  string         // the last day with balances
 }
 
 const (
-	accounts  = "accounts"
-	groups    = "category_groups"
-	cats      = "categories"
-	payees    = "payees"
-	places    = "payee_locations"
-	trans     = "transactions"
-	scheduled = "scheduled_transactions"
-	months    = "months"
+	collectionAccounts     = "accounts"
+	collectionGroups       = "category_groups"
+	collectionCategories   = "categories"
+	collectionPayees       = "payees"
+	collectionLocations    = "payee_locations"
+	collectionTransactions = "transactions"
+	collectionScheduled    = "scheduled_transactions"
+	collectionMonths       = "months"
 
-	movements      = "money_movements"
-	movementGroups = "money_movement_groups"
+	collectionMovements = "money_movements"
+	movementGroups      = "money_movement_groups"
 )
 
-func (y *YNAB) id() string {
-	y.lastID++
-	return fmt.Sprintf("%08x-0000-4000-8000-%012x", uint32(y.lastID*2654435761), y.lastID)
+// addRow adds a row.
+func (y *YNAB) addRow(b *budget, collection string, data jsonObject) *rest.Row {
+	return b.Add(collection, &rest.Row{ID: rest.UUID(y.NextID()), Data: data})
 }
 
-// put adds a row.
-func (y *YNAB) put(b *budget, collection string, data object) *thing {
-	t := &thing{id: y.id(), data: data}
-	b.all[collection] = append(b.all[collection], t)
-	b.touch(t)
-	return t
-}
-
-// touch marks a row as changed.
-func (b *budget) touch(t *thing) {
-	b.knowledge++
-	t.at = b.knowledge
-}
-
-// live are the rows of a collection that are not deleted.
-func (b *budget) live(collection string) (out []*thing) {
-	for _, t := range b.all[collection] {
-		if !t.gone {
-			out = append(out, t)
-		}
-	}
-	return out
-}
-
-func (t *thing) object() object {
-	o := maps.Clone(t.data)
-	o["id"], o["deleted"] = t.id, t.gone
+func toJSON(t *rest.Row) jsonObject {
+	o := maps.Clone(t.Data)
+	o["id"], o["deleted"] = t.ID, t.Gone
 	return o
 }
 
-// firstOf is the first day of the month so many months from now.
-func (y *YNAB) firstOf(n int) time.Time {
-	now := y.cfg.Now().UTC()
+// firstOfMonth is the first day of the month so many months from now.
+func (y *YNAB) firstOfMonth(n int) time.Time {
+	now := y.Now().UTC()
 	return time.Date(now.Year(), now.Month()+time.Month(n), 1, 0, 0, 0, 0, time.UTC)
 }
 
-var currencies = []object{
+var currencies = []jsonObject{
 	{"iso_code": "EUR", "example_format": "123.456,78", "decimal_digits": 2, "decimal_separator": ",",
 		"symbol_first": false, "group_separator": ".", "currency_symbol": "€", "display_symbol": true},
 	{"iso_code": "JPY", "example_format": "123,456", "decimal_digits": 0, "decimal_separator": ".", "symbol_first": true,
 		"group_separator": ",", "currency_symbol": "¥", "display_symbol": true},
 }
 
-func (y *YNAB) addBudget() *budget {
+func (y *YNAB) generateBudget() *budget {
 	n := len(y.budgets)
-	b := &budget{id: y.id(), name: fmt.Sprintf("Household %d", n+1), all: map[string][]*thing{}, moved: map[string]int{}, modified: y.firstOf(0)}
+	b := &budget{Store: rest.NewStore(), n: n, id: rest.UUID(y.NextID()), name: fmt.Sprintf("Household %d", n+1),
+		moved: map[string]int{}, modified: y.firstOfMonth(0)}
 	y.budgets = append(y.budgets, b)
 	for i := range y.cfg.Accounts {
-		y.put(b, accounts, object{"name": fmt.Sprintf("Account %d", i+1), "type": []string{"checking", "savings", "mortgage"}[i%3], "on_budget": i%3 != 2, "closed": false, "note": nil,
-			"balance": 100_000 * (i + 1), "cleared_balance": 90_000 * (i + 1), "uncleared_balance": 10_000 * (i + 1), "transfer_payee_id": nil, "direct_import_linked": i == 0,
-			"direct_import_in_error": false, "last_reconciled_at": "2026-02-03T04:05:06Z", "debt_interest_rates": object{"2026-01-01": 3500}, "debt_minimum_payments": nil, "debt_escrow_amounts": object{}})
+		y.addRow(b, collectionAccounts, jsonObject{"name": fmt.Sprintf("Account %d", i+1),
+			"type": []string{"checking", "savings", "mortgage"}[i%3], "on_budget": i%3 != 2, "closed": false, "note": nil,
+			"balance": 100_000 * (i + 1), "cleared_balance": 90_000 * (i + 1), "uncleared_balance": 10_000 * (i + 1),
+			"transfer_payee_id": nil, "direct_import_linked": i == 0,
+			"direct_import_in_error": false, "last_reconciled_at": "2026-02-03T04:05:06Z",
+			"debt_interest_rates": jsonObject{"2026-01-01": 3500}, "debt_minimum_payments": nil,
+			"debt_escrow_amounts": jsonObject{}})
 	}
 	for i := range max(y.cfg.Categories/4, 1) {
-		y.put(b, groups, object{"name": fmt.Sprintf("Group %d", i+1), "hidden": i == 0})
+		y.addRow(b, collectionGroups, jsonObject{"name": fmt.Sprintf("Group %d", i+1), "hidden": i == 0})
 	}
 	for i := range y.cfg.Categories {
-		group := b.all[groups][i%len(b.all[groups])]
-		y.put(b, cats, object{"category_group_id": group.id, "name": fmt.Sprintf("Category %d", i+1), "hidden": i == 0, "budgeted": 50_000, "activity": -12_340, "balance": 37_660, "note": nil,
-			"goal_type": "NEED", "goal_needs_whole_amount": nil, "goal_day": 4, "goal_cadence": 1, "goal_cadence_frequency": 1, "goal_creation_month": "2025-01-01", "goal_target": 50_000,
-			"goal_target_date": nil, "goal_percentage_complete": 100, "goal_months_to_budget": nil, "goal_under_funded": 0, "goal_overall_funded": 50_000, "goal_overall_left": 0, "goal_snoozed_at": nil})
+		group := b.Rows[collectionGroups][i%len(b.Rows[collectionGroups])]
+		y.addRow(b, collectionCategories, jsonObject{"category_group_id": group.ID, "name": fmt.Sprintf("Category %d", i+1),
+			"hidden": i == 0, "budgeted": 50_000, "activity": -12_340, "balance": 37_660, "note": nil,
+			"goal_type": "NEED", "goal_needs_whole_amount": nil, "goal_day": 4, "goal_cadence": 1, "goal_cadence_frequency": 1,
+			"goal_creation_month": "2025-01-01", "goal_target": 50_000,
+			"goal_target_date": nil, "goal_percentage_complete": 100, "goal_months_to_budget": nil, "goal_under_funded": 0,
+			"goal_overall_funded": 50_000, "goal_overall_left": 0, "goal_snoozed_at": nil})
 	}
 	for i := range y.cfg.Payees {
-		p := y.put(b, payees, object{"name": fmt.Sprintf("Shop %d", i+1), "transfer_account_id": nil})
+		p := y.addRow(b, collectionPayees, jsonObject{"name": fmt.Sprintf("Shop %d", i+1), "transfer_account_id": nil})
 		if i%3 == 0 {
-			y.put(b, places, object{"payee_id": p.id, "latitude": "48.2082", "longitude": fmt.Sprintf("16.%04d", i)})
+			y.addRow(b, collectionLocations,
+				jsonObject{"payee_id": p.ID, "latitude": "48.2082", "longitude": fmt.Sprintf("16.%04d", i)})
 		}
 	}
 	for i := range y.cfg.Months {
-		y.put(b, months, object{"month": y.firstOf(i - y.cfg.Months + 2).Format(time.DateOnly), "income": 2_000_000, "budgeted": 1_500_000, "activity": -1_200_000, "to_be_budgeted": 500_000, "age_of_money": 30 + i, "note": nil})
+		y.addRow(b, collectionMonths, jsonObject{"month": y.firstOfMonth(i - y.cfg.Months + 2).Format(time.DateOnly),
+			"income":   2_000_000,
+			"budgeted": 1_500_000, "activity": -1_200_000, "to_be_budgeted": 500_000, "age_of_money": 30 + i, "note": nil})
 	}
 	for i := range y.cfg.Transactions {
-		y.addTransaction(b, y.firstOf(0).AddDate(0, 0, -90*(y.cfg.Transactions-i-1)))
+		y.addTransaction(b, y.firstOfMonth(0).AddDate(0, 0, -90*(y.cfg.Transactions-i-1)))
 	}
-	y.moveMoney(b, -1)
+	y.addMoneyMovements(b, -1)
 	for i := range 2 {
-		y.put(b, scheduled, object{"date_first": "2025-01-01", "date_next": y.firstOf(1).Format(time.DateOnly), "frequency": "monthly", "amount": -700_000 - i, "memo": "rent", "flag_color": nil, "flag_name": nil,
-			"account_id": b.all[accounts][0].id, "account_name": "Account 1", "payee_id": nil, "payee_name": nil, "category_id": nil, "category_name": nil, "transfer_account_id": nil, "subtransactions": []any{}})
+		y.addRow(b, collectionScheduled,
+			jsonObject{"date_first": "2025-01-01", "date_next": y.firstOfMonth(1).Format(time.DateOnly),
+				"frequency": "monthly", "amount": -700_000 - i, "memo": "rent", "flag_color": nil, "flag_name": nil,
+				"account_id": b.Rows[collectionAccounts][0].ID, "account_name": "Account 1", "payee_id": nil, "payee_name": nil,
+				"category_id": nil, "category_name": nil, "transfer_account_id": nil, "subtransactions": []any{}})
 	}
 	return b
 }
 
-// moveMoney moves money between two categories of a month, once singly and once as part of a group.
-func (y *YNAB) moveMoney(b *budget, month int) {
-	at := y.firstOf(month)
-	g := y.put(b, movementGroups, object{"group_created_at": at.Format(time.RFC3339), "month": at.Format(time.DateOnly),
-		"note": nil, "performed_by_user_id": "person-3107"})
-	for i, group := range []any{nil, g.id} {
-		y.put(b, movements, object{"month": at.Format(time.DateOnly), "moved_at": at.Format(time.RFC3339),
+// addMoneyMovements moves money between two categories of a month, once singly and once as part of a group.
+func (y *YNAB) addMoneyMovements(b *budget, month int) {
+	at := y.firstOfMonth(month)
+	g := y.addRow(b, movementGroups,
+		jsonObject{"group_created_at": at.Format(time.RFC3339), "month": at.Format(time.DateOnly),
+			"note": nil, "performed_by_user_id": "person-3107"})
+	for i, group := range []any{nil, g.ID} {
+		y.addRow(b, collectionMovements, jsonObject{"month": at.Format(time.DateOnly), "moved_at": at.Format(time.RFC3339),
 			"note": fmt.Sprintf("covers %d", i), "money_movement_group_id": group,
-			"performed_by_user_id": "person-3107", "from_category_id": nil, "to_category_id": y.pick(b, cats).id,
-			"amount": 5000 + i})
+			"performed_by_user_id": "person-3107", "from_category_id": nil,
+			"to_category_id": y.pickRow(b, collectionCategories).ID, "amount": 5000 + i})
 	}
 }
 
 // addTransaction is something that was bought, sometimes as two things.
-func (y *YNAB) addTransaction(b *budget, at time.Time) *thing {
-	account, payee, category := y.pick(b, accounts), y.pick(b, payees), y.pick(b, cats)
-	amount := -1000 - 10*y.choice.IntN(100_000)
+func (y *YNAB) addTransaction(b *budget, at time.Time) *rest.Row {
+	account, payee, category := y.pickRow(b, collectionAccounts), y.pickRow(b, collectionPayees),
+		y.pickRow(b, collectionCategories)
+	amount := -1000 - 10*y.Random.IntN(100_000)
 	parts := []any{}
-	n := y.lastID + 1
-	t := y.put(b, trans, object{"date": at.Format(time.DateOnly), "amount": amount, "memo": fmt.Sprintf("purchase %d", n), "cleared": "cleared", "approved": true, "flag_color": nil, "flag_name": nil,
-		"account_id": account.id, "account_name": account.data["name"], "payee_id": payee.id, "payee_name": payee.data["name"], "category_id": category.id, "category_name": category.data["name"],
-		"transfer_account_id": nil, "transfer_transaction_id": nil, "matched_transaction_id": nil, "import_id": fmt.Sprintf("YNAB:%d:%s:1", amount, at.Format(time.DateOnly)),
+	n := y.NextID()
+	t := y.addRow(b, collectionTransactions, jsonObject{"date": at.Format(time.DateOnly), "amount": amount,
+		"memo":    fmt.Sprintf("purchase %d", n),
+		"cleared": "cleared", "approved": true, "flag_color": nil, "flag_name": nil,
+		"account_id": account.ID, "account_name": account.Data["name"], "payee_id": payee.ID,
+		"payee_name": payee.Data["name"], "category_id": category.ID, "category_name": category.Data["name"],
+		"transfer_account_id": nil, "transfer_transaction_id": nil, "matched_transaction_id": nil,
+		"import_id":         fmt.Sprintf("YNAB:%d:%s:1", amount, at.Format(time.DateOnly)),
 		"import_payee_name": nil, "import_payee_name_original": nil, "debt_transaction_type": nil, "subtransactions": parts})
 	if n%7 == 0 {
 		for i, part := range []int{amount / 2, amount - amount/2} {
-			parts = append(parts, object{"id": y.id(), "transaction_id": t.id, "amount": part,
+			parts = append(parts, jsonObject{"id": rest.UUID(y.NextID()), "transaction_id": t.ID, "amount": part,
 				"memo": []any{nil, "the other half"}[i], "deleted": false})
 		}
-		t.data["subtransactions"] = parts
+		t.Data["subtransactions"] = parts
 	} else if n%5 == 0 {
-		t.id += "_" + at.Format(time.DateOnly) // one that a schedule made
+		t.ID += "_" + at.Format(time.DateOnly) // one that a schedule made
 	}
 	return t
 }
 
-// pick is one of the live rows.
-func (y *YNAB) pick(b *budget, collection string) *thing {
-	all := b.live(collection)
-	return all[y.choice.IntN(len(all))]
+// pickRow returns a random row that is not deleted.
+func (y *YNAB) pickRow(b *budget, collection string) *rest.Row {
+	return rest.Pick(y.Service, b.Live(collection), nil)
 }
 
-func (b *budget) object(y *YNAB) object {
-	n := 0
-	for i, other := range y.budgets {
-		if other == b {
-			n = i
-		}
-	}
-	return object{"id": b.id, "name": b.name, "last_modified_on": b.modified.Format(time.RFC3339), "first_month": b.all[months][0].data["month"], "last_month": b.all[months][len(b.all[months])-1].data["month"],
-		"date_format": object{"format": "DD/MM/YYYY"}, "currency_format": currencies[n%len(currencies)]}
+func (b *budget) toJSON() jsonObject {
+	return jsonObject{"id": b.id, "name": b.name, "last_modified_on": b.modified.Format(time.RFC3339),
+		"first_month": b.Rows[collectionMonths][0].Data["month"],
+		"last_month":  b.Rows[collectionMonths][len(b.Rows[collectionMonths])-1].Data["month"],
+		"date_format": jsonObject{"format": "DD/MM/YYYY"}, "currency_format": currencies[b.n%len(currencies)]}
 }
 
-// inMonth is a category as it stood in a month.
-func (b *budget) inMonth(month, category *thing) object {
-	o := category.object()
-	day := month.data["month"].(string)
-	o["budgeted"] = 10_000 + 100*len(category.id) + b.moved[day+category.id]
+// categoryInMonth returns a category with its values in a month.
+func (b *budget) categoryInMonth(month, category *rest.Row) jsonObject {
+	o := toJSON(category)
+	day := month.Data["month"].(string)
+	o["budgeted"] = 10_000 + 100*len(category.ID) + b.moved[day+category.ID]
 	o["balance"] = o["budgeted"]
 	return o
+}
+
+// Streams of the ground truth.
+const (
+	StreamBudgets      = "budgets"
+	StreamAccounts     = collectionAccounts
+	StreamStats        = "account_stats"
+	StreamGroups       = collectionGroups
+	StreamCategories   = collectionCategories
+	StreamPayees       = collectionPayees
+	StreamLocations    = collectionLocations
+	StreamTransactions = collectionTransactions
+	StreamScheduled    = collectionScheduled
+	StreamMonths       = collectionMonths
+	StreamMonthly      = "month_categories"
+	StreamMovements    = collectionMovements
+	StreamMoveGroups   = movementGroups
+)
+
+// truth adds everything that exists now, with its budget. Balances are those of the first full answer of a day. The
+// contents of a deleted budget keep their last state, except in collections that are listed completely in every run.
+func (y *YNAB) truth(add rest.AddTruth) {
+	for _, b := range y.budgets {
+		add(StreamBudgets, b.id, b.toJSON(), b.gone)
+		for collection, rows := range b.Rows {
+			whole := collection == collectionLocations || collection == collectionMovements || collection == movementGroups
+			for _, x := range rows {
+				o := toJSON(x)
+				o["budget_id"] = b.id
+				if collection == collectionMonths {
+					o["id"] = b.id + "|" + o["month"].(string)
+				}
+				add(collection, o["id"].(string), o, x.Gone || b.gone && whole)
+			}
+		}
+		for _, m := range b.Rows[collectionMonths] {
+			for _, c := range b.Rows[collectionCategories] {
+				o, month := b.categoryInMonth(m, c), m.Data["month"].(string)
+				key := b.id + ":" + month + ":" + c.ID
+				o["budget_id"], o["category_id"], o["category_name"], o["month"], o["id"] = b.id, c.ID, o["name"], month, key
+				add(StreamMonthly, key, o, m.Gone || c.Gone)
+			}
+		}
+	}
+	for key, o := range y.samples {
+		add(StreamStats, key, o, false)
+	}
 }

@@ -2,13 +2,14 @@
 //
 // # What it does as YNAB does
 //
-// Access. A request needs "Bearer x"; a bad one answers 401 in YNAB's envelope, an account whose subscription has
+// Access. A request needs "Bearer x"; a bad one answers 401 in YNAB's envelope, an account with a subscription that has
 // ended 403.1 ("lapse").
 //
 // Collections come whole in one answer, without paging. With last_knowledge_of_server an answer holds what
 // changed after that number and the deleted rows, marked; without it no deleted row. An answer about categories
-// has the groups that hold changed ones, each with these alone. Places of payees, budgets and the months one by one tell no
-// changes. A number that is ahead of the budget's own gives an empty answer with the budget's, which is lower ("rewind").
+// has the groups that hold changed ones, each with only these. Places of payees, budgets and the months one by one
+// report no changes. A number that is ahead of the budget's own gets an empty answer with the budget's, which is lower
+// ("rewind").
 //
 // Limit. Config.Rate requests in any hour; a refusal names no time.
 //
@@ -25,7 +26,7 @@
 // # What is not known of YNAB and decided here
 //
 // A renamed payee brings its transactions again, a deleted category the months that had it. A deleted category
-// stands in every second month, marked, and is absent from the others.
+// is in every second month, marked, and is absent from the others.
 //
 // # Simulation
 //

@@ -2,127 +2,85 @@ package ynab
 
 import (
 	"fmt"
+	"time"
 
-	"github.com/pdpp-go/pdpp/providersim"
+	"github.com/pdpp-go/pdpp/providersim/rest"
 )
 
-// operations are the mutations that the control port knows; each changes one thing of a budget.
-var operations = map[string]func(y *YNAB, b *budget) string{
-	// Something is bought: the balance of its account changes, too.
-	"buy": func(y *YNAB, b *budget) string {
-		t := y.addTransaction(b, y.cfg.Now())
-		for _, a := range b.live(accounts) {
-			if a.id == t.data["account_id"] {
-				a.data["balance"] = a.data["balance"].(int) + t.data["amount"].(int)
-				b.touch(a)
-			}
-		}
-		return t.id
-	},
-	// An old one is edited: its date stays.
-	"edit": func(y *YNAB, b *budget) string {
-		t := y.pick(b, trans)
-		t.data["memo"] = fmt.Sprintf("edited at %d", b.knowledge)
-		b.touch(t)
-		return t.id
-	},
-	"delete": func(y *YNAB, b *budget) string { return b.drop(y.pick(b, trans)) },
-	"rename_payee": func(y *YNAB, b *budget) string {
-		p := y.pick(b, payees)
-		p.data["name"] = fmt.Sprintf("Shop renamed at %d", b.knowledge)
-		b.touch(p)
-		for _, t := range b.live(trans) {
-			if t.data["payee_id"] == p.id {
-				t.data["payee_name"] = p.data["name"]
-				b.touch(t)
-			}
-		}
-		return p.id
-	},
-	"delete_category": func(y *YNAB, b *budget) string {
-		c := y.pick(b, cats)
-		for _, m := range b.live(months) {
-			b.touch(m)
-		}
-		return b.drop(c)
-	},
-	// Money is moved between two categories of this month: its sums stay.
-	"move": func(y *YNAB, b *budget) string {
-		day := y.firstOf(0).Format("2006-01-02")
-		one, other := y.pick(b, cats), y.pick(b, cats)
-		b.moved[day+one.id] += 5000
-		b.moved[day+other.id] -= 5000
-		return one.id
-	},
-	// An old month is assigned anew.
-	"assign": func(y *YNAB, b *budget) string {
-		m := y.pick(b, months)
-		m.data["budgeted"] = m.data["budgeted"].(int) + 10
-		b.moved[m.data["month"].(string)+y.pick(b, cats).id] += 10
-		b.touch(m)
-		return ""
-	},
-	"move_money": func(y *YNAB, b *budget) string { y.moveMoney(b, 0); return "" },
-	"forget_place": func(y *YNAB, b *budget) string {
-		t := y.pick(b, places)
-		t.gone = true // nothing tells
-		return t.id
-	},
-	"reschedule": func(y *YNAB, b *budget) string {
-		t := y.pick(b, scheduled)
-		t.data["amount"] = t.data["amount"].(int) - 1
-		b.touch(t)
-		return t.id
-	},
-	"hide_group": func(y *YNAB, b *budget) string {
-		g := y.pick(b, groups)
-		g.data["hidden"] = true
-		b.touch(g)
-		return g.id
-	},
-	"add_budget":  func(y *YNAB, _ *budget) string { return y.addBudget().id },
-	"drop_budget": func(_ *YNAB, b *budget) string { b.gone = true; return b.id },
-	// The budget is restored from an older state: its numbers begin again.
-	"rewind": func(_ *YNAB, b *budget) string {
-		for _, all := range b.all {
-			for _, t := range all {
-				t.at = 1
-			}
-		}
-		b.knowledge = 1
-		return b.id
-	},
-	"lapse": func(y *YNAB, _ *budget) string { y.lapsed = true; return "" },
-}
-
-func (b *budget) drop(t *thing) string {
-	t.gone = true
-	b.touch(t)
-	return t.id
-}
-
-// Mutate runs an operation N times, each in one of the budgets; "allow" sets how many requests an hour has.
-func (y *YNAB) Mutate(m providersim.Mutation) (providersim.Mutated, error) {
-	y.mu.Lock()
-	defer y.mu.Unlock()
-	out := providersim.Mutated{Op: m.Op, Now: y.cfg.Now()}
-	if m.Op == "allow" {
-		y.cfg.Rate = m.N
-		return out, nil
+// operations are the mutations of the control port; each changes one object of a random budget.
+func (y *YNAB) operations() map[string]func() string {
+	in := func(operate func(b *budget) string) func() string {
+		return rest.Edit(y.Service, y.liveBudgets, nil, operate)
 	}
-	operate, known := operations[m.Op]
-	if !known || m.N < 1 || m.N > 10_000 {
-		return providersim.Mutated{}, fmt.Errorf("mutation %q of %d is not known", m.Op, m.N)
+	edit := func(collection string, change func(b *budget, t *rest.Row)) func() string {
+		return in(func(b *budget) string {
+			t := y.pickRow(b, collection)
+			change(b, t)
+			b.Touch(t)
+			return t.ID
+		})
 	}
-	for range m.N {
-		var there []*budget
-		for _, b := range y.budgets {
-			if !b.gone {
-				there = append(there, b)
+	return map[string]func() string{
+		// Something is bought: the balance of its account changes, too.
+		"buy": in(func(b *budget) string {
+			t := y.addTransaction(b, y.Now())
+			a := b.Find(collectionAccounts, t.Data["account_id"].(string))
+			a.Data["balance"] = a.Data["balance"].(int) + t.Data["amount"].(int)
+			b.Touch(a)
+			return t.ID
+		}),
+		// An old one is edited: its date stays.
+		"edit": edit(collectionTransactions, func(b *budget, t *rest.Row) {
+			t.Data["memo"] = fmt.Sprintf("edited at %d", b.Seq)
+		}),
+		"delete": edit(collectionTransactions, func(_ *budget, t *rest.Row) { t.Gone = true }),
+		"rename_payee": edit(collectionPayees, func(b *budget, p *rest.Row) {
+			p.Data["name"] = fmt.Sprintf("Shop renamed at %d", b.Seq)
+			for _, t := range b.Live(collectionTransactions) {
+				if t.Data["payee_id"] == p.ID {
+					t.Data["payee_name"] = p.Data["name"]
+					b.Touch(t)
+				}
 			}
-		}
-		b := there[y.choice.IntN(len(there))]
-		out.IDs = append(out.IDs, operate(y, b))
+		}),
+		"delete_category": edit(collectionCategories, func(b *budget, c *rest.Row) {
+			c.Gone = true
+			for _, m := range b.Live(collectionMonths) {
+				b.Touch(m)
+			}
+		}),
+		// Money is moved between two categories of this month: its sums stay.
+		"move": in(func(b *budget) string {
+			day := y.firstOfMonth(0).Format(time.DateOnly)
+			one, other := y.pickRow(b, collectionCategories), y.pickRow(b, collectionCategories)
+			b.moved[day+one.ID] += 5000
+			b.moved[day+other.ID] -= 5000
+			return one.ID
+		}),
+		// An old month is assigned again.
+		"assign": edit(collectionMonths, func(b *budget, m *rest.Row) {
+			m.Data["budgeted"] = m.Data["budgeted"].(int) + 10
+			b.moved[m.Data["month"].(string)+y.pickRow(b, collectionCategories).ID] += 10
+		}),
+		"move_money": in(func(b *budget) string { y.addMoneyMovements(b, 0); return "" }),
+		// Nothing announces it.
+		"forget_place": in(func(b *budget) string { t := y.pickRow(b, collectionLocations); t.Gone = true; return t.ID }),
+		"reschedule": edit(collectionScheduled, func(_ *budget, t *rest.Row) {
+			t.Data["amount"] = t.Data["amount"].(int) - 1
+		}),
+		"hide_group":  edit(collectionGroups, func(_ *budget, g *rest.Row) { g.Data["hidden"] = true }),
+		"add_budget":  func() string { return y.generateBudget().id },
+		"drop_budget": in(func(b *budget) string { b.gone = true; return b.id }),
+		// The budget is restored from an older state: its numbers begin again.
+		"rewind": in(func(b *budget) string {
+			for _, rows := range b.Rows {
+				for _, t := range rows {
+					t.Seq = 1
+				}
+			}
+			b.Seq = 1
+			return b.id
+		}),
+		"lapse": func() string { y.lapsed = true; return "" },
 	}
-	return out, nil
 }

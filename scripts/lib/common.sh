@@ -23,6 +23,16 @@ need_go() {
 	export CGO_ENABLED=0 GOFLAGS=-trimpath
 }
 
+# choose_packages sets packages to those of PDPP_TEST_PACKAGES, or to all of this repository, and whole to the pattern
+# of all. The governor is a module of its own: go finds its packages by their import paths, not by ./governor.
+choose_packages() {
+	local module
+	module=$(go list -m)
+	whole=$module/...
+	read -ra packages <<<"${PDPP_TEST_PACKAGES:-$whole}"
+	packages=("${packages[@]/#.\/governor/$module/governor}")
+}
+
 # root COMMAND... runs a command as root: directly, or by sudo, which may ask
 # for a password only when somebody is there to type it.
 root() {

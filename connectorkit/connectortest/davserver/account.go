@@ -27,43 +27,44 @@ type Account struct {
 	edits  map[string]int // of each thing, by its path
 }
 
-// lastPerson counts the accounts that were given out.
-var lastPerson atomic.Int64
+// accountCounter counts the accounts in use.
+var accountCounter atomic.Int64
 
 // Shape is how much an account has.
 type Shape struct {
 	Collections int
 	Things      int // in each of them
-	Habits      Habits
+	Habits      ServerHabits
 }
 
-// Calendars gives a fresh account with calendars, Books one with address books. The
-// connector reaches it through the front, whose address and credential are in the variables.
-func Calendars(t testing.TB, s *Server, shape Shape) (*Account, *connectortest.Sim) {
+// CalendarAccount returns a fresh account with calendars. The
+// connector reaches it through the front. The variables hold its address and credential.
+func CalendarAccount(t testing.TB, s *Server, shape Shape) (*Account, *connectortest.Sim) {
 	t.Helper()
-	return open(t, s, shape, false, "CALDAV")
+	return openAccount(t, s, shape, false, "CALDAV")
 }
 
-// Books is Calendars for address books.
-func Books(t testing.TB, s *Server, shape Shape) (*Account, *connectortest.Sim) {
+// AddressBookAccount is Calendars for address books.
+func AddressBookAccount(t testing.TB, s *Server, shape Shape) (*Account, *connectortest.Sim) {
 	t.Helper()
-	return open(t, s, shape, true, "CARDDAV")
+	return openAccount(t, s, shape, true, "CARDDAV")
 }
 
-// Feeds is Calendars, each of which is read as a feed: a server gives the whole of one when
+// FeedAccount is Calendars, each of which is read as a feed: a server returns the whole calendar when
 // its address is asked for.
-func Feeds(t testing.TB, s *Server, shape Shape) (*Account, *connectortest.Sim) {
+func FeedAccount(t testing.TB, s *Server, shape Shape) (*Account, *connectortest.Sim) {
 	t.Helper()
-	return open(t, s, shape, false, "ICAL")
+	return openAccount(t, s, shape, false, "ICAL")
 }
 
-func open(t testing.TB, s *Server, shape Shape, books bool, prefix string) (*Account, *connectortest.Sim) {
+func openAccount(t testing.TB, s *Server, shape Shape, books bool, prefix string) (*Account, *connectortest.Sim) {
 	t.Helper()
-	a := &Account{server: s, user: person(int(lastPerson.Add(1)) % people), books: books, edits: map[string]int{}}
+	a := &Account{server: s, user: accountName(int(accountCounter.Add(1)) % accountCount), books: books,
+		edits: map[string]int{}}
 	a.home = s.layout.home(a.user, books)
-	if s.layout.own { // what the server made by itself
+	if s.layout.own { // what the server created on its own
 		made := map[bool]string{true: "addressbook/", false: "calendar/"}[books]
-		if err := a.send(http.MethodDelete, a.home+made, "", nil); err != nil {
+		if err := a.sendRequest(http.MethodDelete, a.home+made, "", nil); err != nil {
 			t.Fatalf("empty account: %v", err)
 		}
 	}
@@ -73,32 +74,33 @@ func open(t testing.TB, s *Server, shape Shape, books bool, prefix string) (*Acc
 		}
 	}
 	gate := providersim.NewGate(providersim.GateOptions{})
-	front := realserver.Front(t, gate, behaving(t, shape.Habits, a.user, "http://"+s.address))
+	front := realserver.StartFront(t, gate, startHabitProxy(t, shape.Habits, a.user, "http://"+s.address))
 	if prefix == "ICAL" {
 		a.feed = front
 		var feeds []string
 		for _, name := range a.shelf {
-			feeds = append(feeds, strings.Replace(front, "://", "://"+a.user+":"+password+"@", 1)+a.home+name+"/")
+			feeds = append(feeds, strings.Replace(front, "://", "://"+a.user+":"+accountPassword+"@", 1)+a.home+name+"/")
 		}
-		return a, &connectortest.Sim{Provider: a, Gate: gate, Env: map[string]string{"ICAL_SUBSCRIPTION_URL": strings.Join(feeds, ",")}}
+		return a, &connectortest.Sim{Provider: a, Gate: gate,
+			Env: map[string]string{"ICAL_SUBSCRIPTION_URL": strings.Join(feeds, ",")}}
 	}
 	return a, &connectortest.Sim{Provider: a, Gate: gate, Env: map[string]string{
-		prefix + "_URL": front + s.root, prefix + "_USERNAME": a.user, prefix + "_PASSWORD": password,
+		prefix + "_URL": front + s.root, prefix + "_USERNAME": a.user, prefix + "_PASSWORD": accountPassword,
 	}}
 }
 
-// ChangeToken is of providers whose tokens can be changed from outside.
+// ChangeToken is for providers with tokens that can be changed from outside.
 func (a *Account) ChangeToken(providersim.TokenChange) (providersim.TokenStatus, error) {
 	return providersim.TokenStatus{}, errors.New("an app password does not change")
 }
 
-// send makes one request to the server itself.
-func (a *Account) send(method, path, kind string, body []byte, want ...int) error {
+// sendRequest makes one request to the server itself.
+func (a *Account) sendRequest(method, path, kind string, body []byte, want ...int) error {
 	req, err := http.NewRequest(method, "http://"+a.server.address+path, bytes.NewReader(body))
 	if err != nil {
 		return err
 	}
-	req.SetBasicAuth(a.user, password)
+	req.SetBasicAuth(a.user, accountPassword)
 	if kind != "" {
 		req.Header.Set("Content-Type", kind)
 	}

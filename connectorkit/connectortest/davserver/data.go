@@ -10,7 +10,8 @@ import (
 // account of a shape is alike. One in seven is a series with a changed occurrence, one in
 // five a whole day, one in eleven a task.
 
-var words = []string{"Review", "Lunch", "Dentist", "Stand-up", "Choir", "Train", "Release", "Yoga", "Parents", "Budget"}
+var summaryWords = []string{"Review", "Lunch", "Dentist", "Stand-up", "Choir", "Train", "Release", "Yoga", "Parents",
+	"Budget"}
 
 // calendarObject is the object number i.
 func calendarObject(i, edit int) (name, text string) {
@@ -20,7 +21,7 @@ func calendarObject(i, edit int) (name, text string) {
 		kind = "VTODO"
 	}
 	var b strings.Builder
-	line := func(format string, args ...any) { b.WriteString(fold(fmt.Sprintf(format, args...))) }
+	line := func(format string, args ...any) { b.WriteString(foldLine(fmt.Sprintf(format, args...))) }
 	component := func(more func(), shift time.Duration) {
 		line("BEGIN:%s", kind)
 		line("UID:%s", uid)
@@ -34,7 +35,7 @@ func calendarObject(i, edit int) (name, text string) {
 		default:
 			line("DTSTART:%s", at.Format("20060102T150405Z"))
 		}
-		line(`SUMMARY:%s %d\, edition %d`, words[i%len(words)], i, edit)
+		line(`SUMMARY:%s %d\, edition %d`, summaryWords[i%len(summaryWords)], i, edit)
 		line(`DESCRIPTION:%s`, strings.Repeat(`Bring the papers\; ask Ana about the café. `, 1+i%4)+`\nSee you`)
 		line("LAST-MODIFIED:%s", time.Date(2026, 2, 1, 0, i, edit, 0, time.UTC).Format("20060102T150405Z"))
 		more()
@@ -58,16 +59,17 @@ func calendarObject(i, edit int) (name, text string) {
 		}
 	}, 0)
 	if kind == "VEVENT" && i%7 == 0 && i%5 != 0 && i%3 != 0 && edit%2 == 0 {
-		component(func() { line("RECURRENCE-ID:%s", start.AddDate(0, 0, 7).Format("20060102T150405Z")) }, 7*24*time.Hour+time.Hour)
+		component(func() { line("RECURRENCE-ID:%s", start.AddDate(0, 0, 7).Format("20060102T150405Z")) },
+			7*24*time.Hour+time.Hour)
 	}
 	line("END:VCALENDAR")
 	return fmt.Sprintf("event-%05d.ics", i), b.String()
 }
 
-// card is the card number i.
-func card(i, edit int) (name, text string) {
+// vCardNumber is the card number i.
+func vCardNumber(i, edit int) (name, text string) {
 	var b strings.Builder
-	line := func(format string, args ...any) { b.WriteString(fold(fmt.Sprintf(format, args...))) }
+	line := func(format string, args ...any) { b.WriteString(foldLine(fmt.Sprintf(format, args...))) }
 	line("BEGIN:VCARD")
 	line("VERSION:3.0")
 	line("UID:card-%05d", i)
@@ -87,8 +89,8 @@ func card(i, edit int) (name, text string) {
 	return fmt.Sprintf("card-%05d.vcf", i), b.String()
 }
 
-// fold breaks a line after 75 bytes at most.
-func fold(line string) string {
+// foldLine breaks a line after 75 bytes at most.
+func foldLine(line string) string {
 	var b strings.Builder
 	for len(line) > 75 {
 		cut := 74

@@ -16,27 +16,27 @@ import (
 	"github.com/pdpp-go/pdpp/connectorkit/connectortest/realserver"
 )
 
-// tables are what DAViCal's own installation loads into an empty database, in its order.
-var tables = []string{
+// davicalScripts are what StartDAViCal's own installation loads into an empty database, in its order.
+var davicalScripts = []string{
 	"awl/dba/awl-tables.sql", "awl/dba/schema-management.sql",
 	"davical/dba/davical.sql", "davical/dba/supported_locales.sql", "davical/dba/views/dav_principal.sql",
 	"davical/dba/caldav_functions.sql", "davical/dba/rrule_functions.sql", "davical/dba/base-data.sql",
 }
 
-// addPeople adds accounts as DAViCal's page for administrators does.
-const addPeople = `INSERT INTO usr (active, email_ok, updated, username, password, fullname, email)
+// addAccountsSQL adds accounts as StartDAViCal's page for administrators does.
+const addAccountsSQL = `INSERT INTO usr (active, email_ok, updated, username, password, fullname, email)
 	SELECT true, current_date, current_date, 'mara' || lpad(i::text, 3, '0'), '**%s',
 		'Mara ' || i, 'mara' || i || '@example.org'
 	FROM generate_series(0, %d) i;
 INSERT INTO principal (type_id, user_no, displayname, default_privileges)
 	SELECT 1, user_no, fullname, 0::bit(24) FROM usr WHERE username LIKE 'mara%%'`
 
-// DAViCal starts a DAViCal with a database of its own in the PostgreSQL of the tests.
-func DAViCal(t testing.TB) *Server {
+// StartDAViCal starts a StartDAViCal with a database of its own in the PostgreSQL of the tests.
+func StartDAViCal(t testing.TB) *Server {
 	t.Helper()
-	base, dir := realserver.Postgres(t), t.TempDir()
-	share := filepath.Join(realserver.Unpacked(t, "PDPP_TEST_DAVICAL", "davical", "usr/share/davical"), "usr/share")
-	database, drop, err := realserver.NewDatabase(base, "davical")
+	base, dir := realserver.PostgresAddress(t), t.TempDir()
+	share := filepath.Join(realserver.UnpackedFolder(t, "PDPP_TEST_DAVICAL", "davical", "usr/share/davical"), "usr/share")
+	database, drop, err := realserver.CreateDatabase(base, "davical")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -45,33 +45,33 @@ func DAViCal(t testing.TB) *Server {
 			t.Error(err)
 		}
 	})
-	for _, name := range tables {
+	for _, name := range davicalScripts {
 		text, err := os.ReadFile(filepath.Join(share, name))
 		if err == nil {
-			err = realserver.Execute(database, string(text))
+			err = realserver.ExecuteSQL(database, string(text))
 		}
 		if err != nil {
 			t.Fatalf("load %s: %v", name, err)
 		}
 	}
-	if err := realserver.Execute(database, fmt.Sprintf(addPeople, password, people-1)); err != nil {
+	if err := realserver.ExecuteSQL(database, fmt.Sprintf(addAccountsSQL, accountPassword, accountCount-1)); err != nil {
 		t.Fatal(err)
 	}
 	s := &Server{root: "/caldav.php/"}
 	s.layout.home = func(user string, _ bool) string { return s.root + user + "/" }
-	s.shelves = func(a *Account) ([]shelf, error) { return rows(database, a) }
-	s.forget = func(a *Account) error { return outdate(database, a) }
+	s.shelves = func(a *Account) ([]storedCollection, error) { return readDatabaseRows(database, a) }
+	s.forget = func(a *Account) error { return expireChanges(database, a) }
 	port, err := realserver.FreePort()
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := install(dir, share, database); err != nil {
+	if err := installPages(dir, share, database); err != nil {
 		t.Fatal(err)
 	}
 	s.address = net.JoinHostPort("127.0.0.1", strconv.Itoa(port))
 	include := "include_path=" + filepath.Join(share, "awl/inc")
 	pages := filepath.Join(dir, "htdocs")
-	p, err := realserver.Run(s.command("/usr/bin/php", dir, "-d", include, "-S", s.address, "-t", pages))
+	p, err := realserver.StartServer(s.serverCommand("/usr/bin/php", dir, "-d", include, "-S", s.address, "-t", pages))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -83,8 +83,8 @@ func DAViCal(t testing.TB) *Server {
 	return s
 }
 
-// install copies the pages, which look for their settings beside them.
-func install(dir, share, database string) error {
+// installPages copies the pages, which look for their settings beside them.
+func installPages(dir, share, database string) error {
 	at, err := pgx.ParseConfig(database)
 	if err != nil {
 		return err
@@ -100,8 +100,8 @@ func install(dir, share, database string) error {
 	)
 }
 
-// rows reads what DAViCal's database has of an account.
-func rows(database string, a *Account) ([]shelf, error) {
+// readDatabaseRows reads what StartDAViCal's database has of an account.
+func readDatabaseRows(database string, a *Account) ([]storedCollection, error) {
 	ctx := context.Background()
 	c, err := pgx.Connect(ctx, database)
 	if err != nil {
@@ -116,12 +116,12 @@ func rows(database string, a *Account) ([]shelf, error) {
 	if err != nil {
 		return nil, err
 	}
-	var all []shelf
+	var all []storedCollection
 	var path, title, description, object, text string
 	_, err = pgx.ForEachRow(found, []any{&path, &title, &description, &object, &text}, func() error {
 		name := filepath.Base(path)
 		if n := len(all); n == 0 || all[n-1].name != name {
-			all = append(all, shelf{name: name, title: title, description: description, objects: map[string][]byte{}})
+			all = append(all, storedCollection{name: name, title: title, description: description, objects: map[string][]byte{}})
 		}
 		if object != "" {
 			all[len(all)-1].objects[strings.TrimPrefix(object, path)] = []byte(text)
@@ -131,9 +131,9 @@ func rows(database string, a *Account) ([]shelf, error) {
 	return all, err
 }
 
-// outdate lets sixteen days pass in which another program of the owner follows the collections: DAViCal then deletes
-// the tokens that are older than seven days, but for the last of them, and the changes up to it.
-func outdate(database string, a *Account) error {
+// expireChanges lets sixteen days pass in which another program of the owner follows the collections: StartDAViCal
+// then deletes the tokens that are older than seven days, but for the last of them, and the changes up to it.
+func expireChanges(database string, a *Account) error {
 	const (
 		week = `UPDATE sync_tokens SET modification_time = modification_time - interval '8 days';
 			UPDATE sync_changes SET sync_time = sync_time - interval '8 days'; `
@@ -142,18 +142,18 @@ func outdate(database string, a *Account) error {
 		left = `DO $$ BEGIN IF EXISTS (SELECT FROM sync_tokens, held WHERE sync_token <= last)
 			THEN RAISE 'a token is left'; END IF; END $$`
 	)
-	if err := realserver.Execute(database, held); err != nil {
+	if err := realserver.ExecuteSQL(database, held); err != nil {
 		return err
 	}
 	for range 2 {
 		for _, name := range a.shelf {
-			if err := a.add(name); err != nil {
+			if err := a.addObject(name); err != nil {
 				return err
 			}
 		}
-		if err := realserver.Execute(database, week+sync); err != nil {
+		if err := realserver.ExecuteSQL(database, week+sync); err != nil {
 			return err
 		}
 	}
-	return realserver.Execute(database, left)
+	return realserver.ExecuteSQL(database, left)
 }

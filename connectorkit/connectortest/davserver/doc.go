@@ -1,5 +1,5 @@
-// Package davserver runs Radicale, Xandikos and DAViCal, servers of calendars and address books
-// that nobody here wrote, for the tests of connectors. They are filled and changed through
+// Package davserver runs Radicale, Xandikos and StartDAViCal, servers of calendars and address books
+// of other projects, for the tests of connectors. They are filled and changed through
 // their own interface. What exists is read from their files and database, by parsers of others.
 //
 //	server.go   the programs

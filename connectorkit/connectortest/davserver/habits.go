@@ -19,10 +19,10 @@ import (
 	"testing"
 )
 
-// Habits are what other servers do differently.
-type Habits struct {
+// ServerHabits are what other servers do differently.
+type ServerHabits struct {
 	// FullSync has a server that no longer has the changes since a token answer with everything, and with a fresh
-	// token, instead of refusing the token (RFC 6578, section 3.2, lets it refuse). DAViCal does so: it deletes
+	// token, instead of refusing the token (RFC 6578, section 3.2, lets it refuse). StartDAViCal does so: it deletes
 	// changes after seven days, and its report then provides a full sync.
 	FullSync bool
 	// Silent has it answer with no change at all, and with a fresh token.
@@ -32,9 +32,9 @@ type Habits struct {
 	Digest string
 }
 
-// habitual is a proxy between the front and a server.
-type habitual struct {
-	Habits
+// habitProxy is a proxy between the front and a server.
+type habitProxy struct {
+	ServerHabits
 	user, realm string
 	next        http.Handler
 
@@ -42,10 +42,10 @@ type habitual struct {
 	nonces map[string]int // how often each was used
 }
 
-// behaving returns the address of a server with the habits.
-func behaving(t testing.TB, h Habits, user, address string) string {
+// startHabitProxy returns the address of a server with the habits.
+func startHabitProxy(t testing.TB, h ServerHabits, user, address string) string {
 	t.Helper()
-	if h == (Habits{}) {
+	if h == (ServerHabits{}) {
 		return address
 	}
 	target, err := url.Parse(address)
@@ -54,31 +54,31 @@ func behaving(t testing.TB, h Habits, user, address string) string {
 	}
 	proxy := httputil.NewSingleHostReverseProxy(target)
 	proxy.ModifyResponse = withoutRemoved
-	server := httptest.NewServer(&habitual{Habits: h, user: user, realm: `Mara's "things"`, next: proxy,
+	server := httptest.NewServer(&habitProxy{ServerHabits: h, user: user, realm: `Mara's "things"`, next: proxy,
 		nonces: map[string]int{}})
 	t.Cleanup(server.Close)
 	return server.URL
 }
 
-var since = regexp.MustCompile(`<sync-token>[^<]+</sync-token>`)
+var syncTokenElement = regexp.MustCompile(`<sync-token>[^<]+</sync-token>`)
 
-// full marks a request from which the token was removed.
-const full = "X-Test-Full-Sync"
+// fullSyncHeader marks a request from which the token was removed.
+const fullSyncHeader = "X-Test-Full-Sync"
 
-var member = regexp.MustCompile(`(?s)<response>.*?</response>`)
+var responseElement = regexp.MustCompile(`(?s)<response>.*?</response>`)
 
 // withoutRemoved leaves members that are no more out of an answer with everything, as RFC 6578, section 3.4, has it.
 // Radicale reports them there too.
 func withoutRemoved(resp *http.Response) error {
-	if resp.Request.Header.Get(full) == "" {
+	if resp.Request.Header.Get(fullSyncHeader) == "" {
 		return nil
 	}
 	body, err := io.ReadAll(resp.Body)
 	if err != nil {
 		return err
 	}
-	body = member.ReplaceAllFunc(body, func(m []byte) []byte {
-		if resp.Request.Header.Get(full) == "true" || bytes.Contains(m, []byte("404 Not Found")) &&
+	body = responseElement.ReplaceAllFunc(body, func(m []byte) []byte {
+		if resp.Request.Header.Get(fullSyncHeader) == "true" || bytes.Contains(m, []byte("404 Not Found")) &&
 			!bytes.Contains(m, []byte("propstat")) {
 			return nil
 		}
@@ -89,14 +89,14 @@ func withoutRemoved(resp *http.Response) error {
 	return nil
 }
 
-func (h *habitual) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+func (h *habitProxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if h.Digest != "" {
-		if why := h.proven(r); why != "" {
-			w.Header().Set("WWW-Authenticate", h.challenge(why == "stale"))
+		if why := h.checkDigest(r); why != "" {
+			w.Header().Set("WWW-Authenticate", h.digestChallenge(why == "stale"))
 			w.WriteHeader(http.StatusUnauthorized)
 			return
 		}
-		r.SetBasicAuth(h.user, password)
+		r.SetBasicAuth(h.user, accountPassword)
 	}
 	if (h.FullSync || h.Silent) && r.Method == "REPORT" {
 		body, err := io.ReadAll(r.Body)
@@ -104,9 +104,9 @@ func (h *habitual) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			w.WriteHeader(http.StatusBadRequest)
 			return
 		}
-		if forgotten := since.ReplaceAll(body, []byte("<sync-token/>")); len(forgotten) != len(body) {
+		if forgotten := syncTokenElement.ReplaceAll(body, []byte("<sync-token/>")); len(forgotten) != len(body) {
 			body = forgotten
-			r.Header.Set(full, fmt.Sprint(h.Silent))
+			r.Header.Set(fullSyncHeader, fmt.Sprint(h.Silent))
 			r.Header.Del("Accept-Encoding") // the answer is changed
 		}
 		r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
@@ -114,7 +114,7 @@ func (h *habitual) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h.next.ServeHTTP(w, r)
 }
 
-func (h *habitual) challenge(stale bool) string {
+func (h *habitProxy) digestChallenge(stale bool) string {
 	nonce := rand.Text()
 	h.mu.Lock()
 	h.nonces[nonce] = 0
@@ -124,20 +124,20 @@ func (h *habitual) challenge(stale bool) string {
 		h.Digest, nonce, stale)
 }
 
-// credentials are the members of an Authorization header of the scheme.
-var credentials = regexp.MustCompile(`(\w+)=(?:"((?:[^"\\]|\\.)*)"|([^",\s]+))`)
+// digestMembers are the members of an Authorization header of the scheme.
+var digestMembers = regexp.MustCompile(`(\w+)=(?:"((?:[^"\\]|\\.)*)"|([^",\s]+))`)
 
-// mostUses is how many requests a nonce is good for.
-const mostUses = 5
+// maxNonceUses is how many requests a nonce is good for.
+const maxNonceUses = 5
 
-// proven checks a request as RFC 7616, section 3.4, has it; it returns why the request is refused.
-func (h *habitual) proven(r *http.Request) string {
+// checkDigest checks a request as RFC 7616, section 3.4, has it; it returns why the request is refused.
+func (h *habitProxy) checkDigest(r *http.Request) string {
 	text, ours := strings.CutPrefix(r.Header.Get("Authorization"), "Digest ")
 	if !ours {
 		return "absent"
 	}
 	m := map[string]string{}
-	for _, found := range credentials.FindAllStringSubmatch(text, -1) {
+	for _, found := range digestMembers.FindAllStringSubmatch(text, -1) {
 		m[found[1]] = strings.ReplaceAll(found[2], `\"`, `"`) + found[3]
 	}
 	made := map[string]func() hash.Hash{"MD5": md5.New, "SHA-256": sha256.New}[h.Digest]
@@ -149,13 +149,13 @@ func (h *habitual) proven(r *http.Request) string {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	used, known := h.nonces[m["nonce"]]
-	want := digest(digest(h.user, h.realm, password), m["nonce"], m["nc"], m["cnonce"], m["qop"],
+	want := digest(digest(h.user, h.realm, accountPassword), m["nonce"], m["nc"], m["cnonce"], m["qop"],
 		digest(r.Method, m["uri"]))
 	switch {
 	case m["username"] != h.user || m["realm"] != h.realm || m["uri"] != r.RequestURI || m["opaque"] != "o,=p" ||
 		m["qop"] != "auth" || m["algorithm"] != h.Digest || m["response"] != want:
 		return "wrong"
-	case !known || used >= mostUses || m["nc"] != fmt.Sprintf("%08x", used+1) || m["cnonce"] == "":
+	case !known || used >= maxNonceUses || m["nc"] != fmt.Sprintf("%08x", used+1) || m["cnonce"] == "":
 		return "stale"
 	}
 	h.nonces[m["nonce"]]++

@@ -20,19 +20,19 @@ import (
 	"github.com/pdpp-go/pdpp/providersim"
 )
 
-// hand carries requests to a server and keeps its answers back, in virtual time.
-type hand struct {
+// delayedTransport carries requests to a server and keeps its answers back, in virtual time.
+type delayedTransport struct {
 	delay func(*http.Request) time.Duration // negative means for ever
 	next  http.RoundTripper
 	held  int // answers that took longer than any request but a patient one waits
 }
 
-func newHand(delay func(*http.Request) time.Duration) *hand {
+func newDelayedTransport(delay func(*http.Request) time.Duration) *delayedTransport {
 	// A connection that lies idle waits for the network, and virtual time for it.
-	return &hand{delay: delay, next: &http.Transport{DisableKeepAlives: true}}
+	return &delayedTransport{delay: delay, next: &http.Transport{DisableKeepAlives: true}}
 }
 
-func (h *hand) RoundTrip(r *http.Request) (*http.Response, error) {
+func (h *delayedTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	resp, err := h.next.RoundTrip(r)
 	if err != nil {
 		return nil, err
@@ -59,16 +59,18 @@ func (h *hand) RoundTrip(r *http.Request) (*http.Response, error) {
 	}
 }
 
-// whole tells whether a request has the server go through all of a collection.
-func whole(r *http.Request) bool { return r.Method == "REPORT" || r.Header.Get("Depth") == "1" }
+// isWholeListing reports whether a request makes the server go through all of a collection.
+func isWholeListing(r *http.Request) bool {
+	return r.Method == "REPORT" || r.Header.Get("Depth") == "1"
+}
 
-// Slow shows that a server which says nothing for minutes before it lists a collection is waited
-// for, also after it has forgotten its tokens, and that one which has gone silent is given up in bounded
-// time: soon when it says nothing at all, and before long when it is silent about what takes a server long.
-func (s Suite) Slow(t *testing.T, c connectorkit.Connector) {
-	account, sim := s.Open(t, Shared(t), Shape{Collections: 2, Things: 30})
+// RunSlowServer shows that the connector waits for a server that is silent for minutes before it lists a collection,
+// also after it has forgotten its tokens, and that it abandons a server that has gone silent in bounded
+// time: soon if the server never answers, later if the request takes servers long.
+func (s Suite) RunSlowServer(t *testing.T, c connectorkit.Connector) {
+	account, sim := s.Open(t, SharedRadicale(t), Shape{Collections: 2, Things: 30})
 	minutes := func(r *http.Request) time.Duration {
-		if whole(r) {
+		if isWholeListing(r) {
 			return 5 * time.Minute
 		}
 		return time.Second
@@ -77,13 +79,14 @@ func (s Suite) Slow(t *testing.T, c connectorkit.Connector) {
 	have := map[string]map[string]bool{}
 	slow := func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
-			h := newHand(minutes)
-			said := within(t, 15*time.Minute, 2*time.Hour, func() *conformance.Transcript { return say(t, c, sim, h, state) })
-			if said.Done.Status != protocol.DoneSucceeded || len(said.Gaps) > 0 || h.held < 3 {
-				t.Fatalf("ended as %+v with gaps %v after %d slow answers", said.Done, said.Gaps, h.held)
+			h := newDelayedTransport(minutes)
+			transcript := requireDuration(t, 15*time.Minute, 2*time.Hour,
+				func() *conformance.Transcript { return runConnector(t, c, sim, h, state) })
+			if transcript.Done.Status != protocol.DoneSucceeded || len(transcript.Gaps) > 0 || h.held < 3 {
+				t.Fatalf("ended as %+v with gaps %v after %d slow answers", transcript.Done, transcript.Gaps, h.held)
 			}
-			state = said.State
-			for _, r := range said.Records {
+			state = transcript.State
+			for _, r := range transcript.Records {
 				if have[r.Stream] == nil {
 					have[r.Stream] = map[string]bool{}
 				}
@@ -101,8 +104,8 @@ func (s Suite) Slow(t *testing.T, c connectorkit.Connector) {
 		}
 	}
 	t.Run("first run", slow)
-	sim.Mutate(t, s.Deletion)
-	sim.Mutate(t, providersim.Mutation{Op: "add", N: 3})
+	sim.MutateData(t, s.Deletion)
+	sim.MutateData(t, providersim.Mutation{Op: "add", N: 3})
 	if err := account.ForgetTokens(); err != nil {
 		t.Fatal(err)
 	}
@@ -113,18 +116,19 @@ func (s Suite) Slow(t *testing.T, c connectorkit.Connector) {
 		silent      func(*http.Request) bool
 	}{
 		"dead":            {time.Minute, 10 * time.Minute, func(*http.Request) bool { return true }},
-		"silent on lists": {7 * time.Minute, 20 * time.Minute, whole},
+		"silent on lists": {7 * time.Minute, 20 * time.Minute, isWholeListing},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				h := newHand(func(r *http.Request) time.Duration {
+				h := newDelayedTransport(func(r *http.Request) time.Duration {
 					if bound.silent(r) {
 						return -1
 					}
 					return 0
 				})
-				said := within(t, bound.least, bound.most, func() *conformance.Transcript { return say(t, c, sim, h, nil) })
-				if said.Done.Status == protocol.DoneSucceeded && len(said.Gaps) == 0 {
+				got := requireDuration(t, bound.least, bound.most,
+					func() *conformance.Transcript { return runConnector(t, c, sim, h, nil) })
+				if got.Done.Status == protocol.DoneSucceeded && len(got.Gaps) == 0 {
 					t.Error("a run that read nothing says that nothing is missing")
 				}
 			})
@@ -132,21 +136,23 @@ func (s Suite) Slow(t *testing.T, c connectorkit.Connector) {
 	}
 }
 
-// within fails the test unless a run takes that long.
-func within(t *testing.T, least, most time.Duration, run func() *conformance.Transcript) *conformance.Transcript {
+// requireDuration fails the test unless a run takes that long.
+func requireDuration(t *testing.T, least, most time.Duration,
+	run func() *conformance.Transcript) *conformance.Transcript {
 	t.Helper()
 	began := time.Now()
-	said := run()
+	reported := run()
 	took := time.Since(began)
-	t.Logf("%v, %d records", took, len(said.Records))
+	t.Logf("%v, %d records", took, len(reported.Records))
 	if took < least || took > most {
 		t.Errorf("the run took %v, and not from %v to %v", took, least, most)
 	}
-	return said
+	return reported
 }
 
-// say makes one run in this process.
-func say(t *testing.T, c connectorkit.Connector, sim *connectortest.Sim, carrier http.RoundTripper, state protocol.Cursors) *conformance.Transcript {
+// runConnector makes one run in this process.
+func runConnector(t *testing.T, c connectorkit.Connector, sim *connectortest.Sim, carrier http.RoundTripper,
+	state protocol.Cursors) *conformance.Transcript {
 	t.Helper()
 	inR, inW := io.Pipe()
 	outR, outW := io.Pipe()
@@ -155,21 +161,23 @@ func say(t *testing.T, c connectorkit.Connector, sim *connectortest.Sim, carrier
 	go func() {
 		defer close(exited)
 		connectorkit.Run(t.Context(), c, connectorkit.Process{
-			Stdin: inR, Stdout: outW, Stderr: &log, Env: func(name string) string { return sim.Env[name] }, Now: time.Now, Transport: carrier, Dir: t.TempDir(),
+			Stdin: inR, Stdout: outW, Stderr: &log, Env: func(name string) string { return sim.Env[name] }, Now: time.Now,
+			Transport: carrier, Dir: t.TempDir(),
 		})
 		_ = outW.Close() // a pipe in memory
 	}()
 	d := &conformance.Dialogue{Manifest: c.Manifest, Start: protocol.Start{
-		RunID: "run_slow", CollectionMode: protocol.Incremental, State: state, Bindings: map[string]jsontext.Value{"network": jsontext.Value("{}")},
+		RunID: "run_slow", CollectionMode: protocol.Incremental, State: state,
+		Bindings: map[string]jsontext.Value{"network": jsontext.Value("{}")},
 	}}
 	for _, stream := range c.Manifest.Streams {
 		d.Start.Scope.Streams = append(d.Start.Scope.Streams, protocol.StreamScope{Name: stream.Name})
 	}
-	said, err := d.Hold(inW, outR)
+	heard, err := d.Hold(inW, outR)
 	_ = outR.Close() // a pipe in memory
 	<-exited
-	if err != nil || said.Done == nil {
+	if err != nil || heard.Done == nil {
 		t.Fatalf("no DONE: %v: %s", err, &log)
 	}
-	return said
+	return heard
 }

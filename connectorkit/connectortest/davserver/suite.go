@@ -10,28 +10,28 @@ import (
 	"github.com/pdpp-go/pdpp/providersim"
 )
 
-// radicale is the one Radicale of a package's tests.
-var radicale = realserver.Shared[*Server]{Start: Radicale}
+// sharedRadicale is the one Radicale of a package's tests.
+var sharedRadicale = realserver.Shared[*Server]{Start: StartRadicale}
 
-// Main runs the tests of a package and ends the server that they shared.
-func Main(m *testing.M) {
+// RunTestMain runs the tests of a package and ends the server that they shared.
+func RunTestMain(m *testing.M) {
 	code := m.Run()
-	if err := radicale.Close(); err != nil {
+	if err := sharedRadicale.Close(); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		code = 1
 	}
 	os.Exit(code)
 }
 
-// Shared is the Radicale of the package's tests.
-func Shared(t testing.TB) *Server { return radicale.Get(t) }
+// SharedRadicale is the Radicale of the package's tests.
+func SharedRadicale(t testing.TB) *Server { return sharedRadicale.Get(t) }
 
 // Suite is a connector to accounts of one kind, with what the suite must know of it.
 type Suite struct {
 	Connector  string
 	Open       func(t testing.TB, s *Server, shape Shape) (*Account, *connectortest.Sim)
 	Credential string
-	Snapshot   bool // everything is given every time
+	Snapshot   bool // every answer holds everything
 	Things     string
 	Optional   string // a field that the schema of the things does not require
 	Deletion   providersim.Mutation
@@ -41,25 +41,30 @@ type Suite struct {
 	Brief, Long Shape
 }
 
-// changes are what happens to collections that are followed.
-var changes = []providersim.Mutation{
-	{Op: "add", N: 3}, {Op: "edit", N: 8}, {Op: "rename", N: 2}, {Op: "add_collection", N: 2}, {Op: "rename_collection"}, {Op: "delete_collection"}, {Op: "add_collection", N: 3},
+// followedChanges are what happens to collections that are followed.
+var followedChanges = []providersim.Mutation{
+	{Op: "add", N: 3}, {Op: "edit", N: 8}, {Op: "rename", N: 2}, {Op: "add_collection", N: 2}, {Op: "rename_collection"},
+	{Op: "delete_collection"}, {Op: "add_collection", N: 3},
 }
 
 // The suites that there are.
 var (
 	CalendarSuite = Suite{
-		Connector: "caldav", Open: Calendars, Credential: "CALDAV_PASSWORD", Things: "events", Optional: "description",
-		Deletion: providersim.Mutation{Op: "delete", N: 4}, Changes: changes, Brief: Shape{Collections: 2, Things: 9}, Long: Shape{Collections: 5, Things: 16},
+		Connector: "caldav", Open: CalendarAccount, Credential: "CALDAV_PASSWORD", Things: "events", Optional: "description",
+		Deletion: providersim.Mutation{Op: "delete", N: 4}, Changes: followedChanges, Brief: Shape{Collections: 2, Things: 9},
+		Long: Shape{Collections: 5, Things: 16},
 	}
-	BookSuite = Suite{
-		Connector: "carddav", Open: Books, Credential: "CARDDAV_PASSWORD", Things: "contacts", Optional: "note",
-		Deletion: providersim.Mutation{Op: "delete", N: 4}, Changes: changes, Brief: Shape{Collections: 2, Things: 9}, Long: Shape{Collections: 5, Things: 16},
+	AddressBookSuite = Suite{
+		Connector: "carddav", Open: AddressBookAccount, Credential: "CARDDAV_PASSWORD", Things: "contacts", Optional: "note",
+		Deletion: providersim.Mutation{Op: "delete", N: 4}, Changes: followedChanges, Brief: Shape{Collections: 2, Things: 9},
+		Long: Shape{Collections: 5, Things: 16},
 	}
-	FeedSuite = Suite{
-		Connector: "ical", Open: Feeds, Credential: "ICAL_SUBSCRIPTION_URL", Snapshot: true, Things: "events", Optional: "description",
+	CalendarFeedSuite = Suite{
+		Connector: "ical", Open: FeedAccount, Credential: "ICAL_SUBSCRIPTION_URL", Snapshot: true, Things: "events",
+		Optional: "description",
 		Deletion: providersim.Mutation{Op: "delete_latest", N: 4},
-		Changes:  []providersim.Mutation{{Op: "add", N: 3}, {Op: "edit", N: 8}, {Op: "rename", N: 2}, {Op: "rename_collection"}},
+		Changes: []providersim.Mutation{{Op: "add", N: 3}, {Op: "edit", N: 8}, {Op: "rename", N: 2},
+			{Op: "rename_collection"}},
 		Leave: map[string]string{"forgotten bookmark": "of several feeds the one that begins last decides what is " +
 			"compared; TestForgottenFeed has one feed"},
 		Brief: Shape{Collections: 6, Things: 5}, Long: Shape{Collections: 16, Things: 6},
@@ -70,9 +75,9 @@ var (
 func (s Suite) Target(t *testing.T, shape Shape) connectortest.Target {
 	t.Helper()
 	return connectortest.Target{
-		Connector: connectortest.BuiltIn(t, s.Connector),
+		Connector: connectortest.BuiltInConnector(t, s.Connector),
 		Start: func(t *testing.T) *connectortest.Sim {
-			_, sim := s.Open(t, Shared(t), shape)
+			_, sim := s.Open(t, SharedRadicale(t), shape)
 			return sim
 		},
 		Credential: s.Credential, Snapshot: s.Snapshot, Changes: s.Changes, Deletion: s.Deletion, DeletedStream: s.Things,
@@ -88,6 +93,6 @@ func (s Suite) Conformance(t *testing.T) {
 	}
 	connectortest.Run(t, s.Target(t, s.Long))
 	t.Run("killed", func(t *testing.T) {
-		connectortest.Killed(t, s.Target(t, Shape{Collections: 3, Things: 150}), 20)
+		connectortest.RunKilled(t, s.Target(t, Shape{Collections: 3, Things: 150}), 20)
 	})
 }

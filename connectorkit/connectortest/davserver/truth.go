@@ -20,14 +20,14 @@ import (
 // Truth reads what the server keeps of the account and returns what a complete collection of it holds,
 // in the form of the connector's records. The parsers are not ours.
 func (a *Account) Truth() providersim.Truth {
-	truth, err := a.truth()
+	truth, err := a.readTruth()
 	if err != nil {
 		panic(err) // the interface has no room for it
 	}
 	return truth
 }
 
-func (a *Account) truth() (providersim.Truth, error) {
+func (a *Account) readTruth() (providersim.Truth, error) {
 	collections, things := "calendars", "events"
 	truth := providersim.Truth{"calendars": {}, "events": {}, "todos": {}}
 	if a.books {
@@ -41,18 +41,18 @@ func (a *Account) truth() (providersim.Truth, error) {
 	for _, s := range shelves {
 		id := a.home + s.name + "/"
 		if a.feed != "" {
-			id = dav.Key(a.feed + id)
+			id = dav.RecordKey(a.feed + id)
 		}
 		entry := map[string]any{"id": id}
-		set(entry, "name", s.title)
-		set(entry, "description", s.description)
-		set(entry, "color", s.color)
+		setText(entry, "name", s.title)
+		setText(entry, "description", s.description)
+		setText(entry, "color", s.color)
 		if a.feed != "" {
 			entry = map[string]any{"id": id, "name": s.title, "host": "127.0.0.1"}
 		} else if !a.books {
 			entry["holds"] = []string{"events", "journals", "todos"}
 		}
-		if err := put(truth[collections], id, entry); err != nil {
+		if err := putItem(truth[collections], id, entry); err != nil {
 			return nil, err
 		}
 		shown := "" // with each event, where the source names it in all of them
@@ -61,7 +61,7 @@ func (a *Account) truth() (providersim.Truth, error) {
 		}
 		for name, text := range s.objects {
 			if a.books {
-				err = contact(truth[things], text, id)
+				err = contactRecord(truth[things], text, id)
 			} else {
 				err = calendarFile(truth, text, id, shown)
 			}
@@ -73,16 +73,16 @@ func (a *Account) truth() (providersim.Truth, error) {
 	return truth, nil
 }
 
-// folders reads the files of an account, a folder for each collection.
-func folders(a *Account) ([]shelf, error) {
-	parent := filepath.Dir(a.folder("x"))
+// readAccountFolders reads the files of an account, a folder for each collection.
+func readAccountFolders(a *Account) ([]storedCollection, error) {
+	parent := filepath.Dir(a.collectionFolder("x"))
 	entries, err := os.ReadDir(parent)
 	if err != nil {
 		return nil, err
 	}
-	var all []shelf
+	var all []storedCollection
 	for _, e := range entries {
-		at, s := filepath.Join(parent, e.Name()), shelf{name: e.Name(), objects: map[string][]byte{}}
+		at, s := filepath.Join(parent, e.Name()), storedCollection{name: e.Name(), objects: map[string][]byte{}}
 		var isCalendar, isBook bool
 		s.title, s.description, s.color, isCalendar, isBook = a.server.layout.props(at)
 		if !isCalendar && !a.books || !isBook && a.books {
@@ -115,21 +115,21 @@ func calendarFile(truth providersim.Truth, text []byte, id, shown string) error 
 		if stream == "" {
 			continue
 		}
-		record, err := component(c)
+		record, err := componentRecord(c)
 		if err != nil {
 			return err
 		}
 		occurrence, _ := record["recurrence_id"].(string)
-		record["id"], record["calendar_id"] = dav.Key(id, record["uid"].(string), occurrence), id
-		set(record, "calendar_name", shown)
-		if err := put(truth[stream], record["id"].(string), record); err != nil {
+		record["id"], record["calendar_id"] = dav.RecordKey(id, record["uid"].(string), occurrence), id
+		setText(record, "calendar_name", shown)
+		if err := putItem(truth[stream], record["id"].(string), record); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func component(c *ical.Component) (map[string]any, error) {
+func componentRecord(c *ical.Component) (map[string]any, error) {
 	record := map[string]any{"all_day": false}
 	text := func(field, name string) {
 		if p := c.Props.Get(name); p != nil {
@@ -137,7 +137,7 @@ func component(c *ical.Component) (map[string]any, error) {
 			if err != nil {
 				value = p.Value
 			}
-			set(record, field, value)
+			setText(record, field, value)
 		}
 	}
 	moment := func(field, name string) string {
@@ -147,33 +147,34 @@ func component(c *ical.Component) (map[string]any, error) {
 		}
 		if p.ValueType() == ical.ValueDate {
 			at, err := p.DateTime(time.UTC)
-			set(record, field, at.Format(time.DateOnly))
-			return errText("date", err)
+			setText(record, field, at.Format(time.DateOnly))
+			return errorMember("date", err)
 		}
 		at, err := p.DateTime(time.UTC)
-		set(record, field, at.Format(time.RFC3339))
+		setText(record, field, at.Format(time.RFC3339))
 		switch {
 		case p.Params.Get("TZID") != "":
-			set(record, "time_zone", p.Params.Get("TZID"))
-			return errText("zoned", err)
+			setText(record, "time_zone", p.Params.Get("TZID"))
+			return errorMember("zoned", err)
 		case strings.HasSuffix(p.Value, "Z"):
-			return errText("utc", err)
+			return errorMember("utc", err)
 		}
-		return errText("floating", err)
+		return errorMember("floating", err)
 	}
-	for field, name := range map[string]string{"uid": "UID", "summary": "SUMMARY", "description": "DESCRIPTION", "location": "LOCATION"} {
+	for field, name := range map[string]string{"uid": "UID", "summary": "SUMMARY", "description": "DESCRIPTION",
+		"location": "LOCATION"} {
 		text(field, name)
 	}
 	moment("updated_at", "LAST-MODIFIED")
 	moment("recurrence_id", "RECURRENCE-ID")
 	kind := moment("start", "DTSTART")
-	set(record, "time_kind", kind)
+	setText(record, "time_kind", kind)
 	record["all_day"] = kind == "date"
 	if p := c.Props.Get("DTSTART"); p != nil {
-		set(record, "start_raw", p.Value)
+		setText(record, "start_raw", p.Value)
 	}
 	if p := c.Props.Get("STATUS"); p != nil {
-		set(record, "status", strings.ToLower(p.Value))
+		setText(record, "status", strings.ToLower(p.Value))
 	}
 	if p := c.Props.Get("PRIORITY"); p != nil {
 		n, err := strconv.Atoi(p.Value)
@@ -183,7 +184,7 @@ func component(c *ical.Component) (map[string]any, error) {
 		record["priority"] = n
 	}
 	if p := c.Props.Get("RRULE"); p != nil {
-		set(record, "rrule", p.Value)
+		setText(record, "rrule", p.Value)
 	}
 	if p := c.Props.Get("EXDATE"); p != nil {
 		record["exdates"] = []string{p.Value}
@@ -193,7 +194,8 @@ func component(c *ical.Component) (map[string]any, error) {
 	}
 	var invited []any
 	for _, p := range c.Props["ATTENDEE"] {
-		invited = append(invited, map[string]any{"name": p.Params.Get("CN"), "email": strings.TrimPrefix(p.Value, "mailto:"), "status": strings.ToLower(p.Params.Get("PARTSTAT"))})
+		invited = append(invited, map[string]any{"name": p.Params.Get("CN"), "email": strings.TrimPrefix(p.Value, "mailto:"),
+			"status": strings.ToLower(p.Params.Get("PARTSTAT"))})
 	}
 	if invited != nil {
 		record["attendees"] = invited
@@ -201,25 +203,26 @@ func component(c *ical.Component) (map[string]any, error) {
 	return record, nil
 }
 
-func errText(kind string, err error) string {
+func errorMember(kind string, err error) string {
 	if err != nil {
 		return err.Error()
 	}
 	return kind
 }
 
-func contact(out map[string]providersim.Item, text []byte, id string) error {
+func contactRecord(out map[string]providersim.Item, text []byte, id string) error {
 	card, err := vcard.NewDecoder(bytes.NewReader(text)).Decode()
 	if err != nil {
 		return err
 	}
 	uid := card.Value(vcard.FieldUID)
 	record := map[string]any{
-		"id": dav.Key(id, uid), "address_book_id": id, "uid": uid, "kind": "individual", "has_photo": false, "full_name": card.Value(vcard.FieldFormattedName),
+		"id": dav.RecordKey(id, uid), "address_book_id": id, "uid": uid, "kind": "individual", "has_photo": false,
+		"full_name": card.Value(vcard.FieldFormattedName),
 	}
 	if n := card.Name(); n != nil {
-		set(record, "given_name", n.GivenName)
-		set(record, "family_name", n.FamilyName)
+		setText(record, "given_name", n.GivenName)
+		setText(record, "family_name", n.FamilyName)
 	}
 	several := func(field, of string) {
 		var all []any
@@ -243,31 +246,31 @@ func contact(out map[string]providersim.Item, text []byte, id string) error {
 	var places []any
 	for _, a := range card.Addresses() {
 		place := map[string]any{"types": []string{"home"}}
-		set(place, "street", a.StreetAddress)
-		set(place, "locality", a.Locality)
-		set(place, "postal_code", a.PostalCode)
-		set(place, "country", a.Country)
+		setText(place, "street", a.StreetAddress)
+		setText(place, "locality", a.Locality)
+		setText(place, "postal_code", a.PostalCode)
+		setText(place, "country", a.Country)
 		places = append(places, place)
 	}
 	if places != nil {
 		record["addresses"] = places
 	}
-	set(record, "birthday", card.Value(vcard.FieldBirthday))
-	set(record, "note", card.Value(vcard.FieldNote))
+	setText(record, "birthday", card.Value(vcard.FieldBirthday))
+	setText(record, "note", card.Value(vcard.FieldNote))
 	if at, err := time.Parse("20060102T150405Z", card.Value(vcard.FieldRevision)); err == nil {
-		set(record, "updated_at", at.Format(time.RFC3339))
+		setText(record, "updated_at", at.Format(time.RFC3339))
 	}
-	return put(out, record["id"].(string), record)
+	return putItem(out, record["id"].(string), record)
 }
 
-// set leaves empty texts out, as records do.
-func set(record map[string]any, field, text string) {
+// setText leaves empty texts out, as records do.
+func setText(record map[string]any, field, text string) {
 	if text != "" {
 		record[field] = text
 	}
 }
 
-func put(out map[string]providersim.Item, key string, record map[string]any) error {
+func putItem(out map[string]providersim.Item, key string, record map[string]any) error {
 	data, err := json.Marshal(record)
 	if err != nil {
 		return err
@@ -286,7 +289,8 @@ func radicaleProps(folder string) (name, description, color string, isCalendar, 
 	if err != nil || json.Unmarshal(text, &props) != nil {
 		return
 	}
-	return props["D:displayname"], props["C:calendar-description"] + props["CR:addressbook-description"], props["ICAL:calendar-color"],
+	return props["D:displayname"], props["C:calendar-description"] + props["CR:addressbook-description"],
+		props["ICAL:calendar-color"],
 		props["tag"] == "VCALENDAR", props["tag"] == "VADDRESSBOOK"
 }
 

@@ -58,8 +58,8 @@ type storedGap struct {
 // coverageStream is where connectors account for what they read. Its records change with every run.
 const coverageStream = "coverage_diagnostics"
 
-// New returns a runner without records.
-func New(t testing.TB, c connectorkit.Connector, env map[string]string) *MemoryRunner {
+// NewMemoryRunner returns a runner without records.
+func NewMemoryRunner(t testing.TB, c connectorkit.Connector, env map[string]string) *MemoryRunner {
 	return &MemoryRunner{Connector: c, Env: env, t: t, dir: t.TempDir(), Records: map[string]map[string]string{},
 		state: map[string]jsontext.Value{}, catchUp: map[string]jsontext.Value{}, gaps: map[string]*storedGap{}}
 }
@@ -86,7 +86,7 @@ func (r *MemoryRunner) Try() (result Result) {
 		RunID: "run_1", CollectionMode: protocol.Incremental,
 		State: maps.Clone(r.state), CatchUpState: maps.Clone(r.catchUp),
 		Bindings:   map[string]jsontext.Value{"filesystem": jsontext.Value("{}"), "network": jsontext.Value("{}")},
-		DetailGaps: r.gapPage(served),
+		DetailGaps: r.nextGapPage(served),
 	}
 	for _, s := range r.Connector.Manifest.Streams {
 		start.Scope.Streams = append(start.Scope.Streams, protocol.StreamScope{Name: s.Name})
@@ -94,12 +94,12 @@ func (r *MemoryRunner) Try() (result Result) {
 	stdin, toConnector := io.Pipe()
 	fromConnector, stdout := io.Pipe()
 	var stderr bytes.Buffer
-	ended := make(chan struct{})
+	ended, env := make(chan struct{}), r.Env
 	go func() {
 		defer close(ended)
 		r.Exit = connectorkit.Run(r.t.Context(), r.Connector, connectorkit.Process{
 			Stdin: stdin, Stdout: stdout, Stderr: &stderr, Now: time.Now, Dir: r.dir, Transport: r.Transport,
-			Env: func(name string) string { return r.Env[name] },
+			Env: func(name string) string { return env[name] },
 		})
 		stdout.Close()
 	}()
@@ -110,16 +110,23 @@ func (r *MemoryRunner) Try() (result Result) {
 		r.Log = stderr.String()
 		result = r.Result
 	}()
-	r.send(toConnector, start)
-	r.receive(fromConnector, func(request *protocol.DetailGapsPageRequest) {
-		r.send(toConnector, &protocol.DetailGapsPageResponse{RequestID: request.RequestID, ReferenceOnly: true,
-			DetailGaps: r.gapPage(served)})
+	r.sendMessage(toConnector, start)
+	r.receiveMessages(fromConnector, func(request protocol.Message) {
+		switch m := request.(type) {
+		case *protocol.DetailGapsPageRequest:
+			r.sendMessage(toConnector, &protocol.DetailGapsPageResponse{RequestID: m.RequestID, ReferenceOnly: true,
+				DetailGaps: r.nextGapPage(served)})
+		case *protocol.CredentialRequest:
+			r.Env = maps.Clone(r.Env)
+			maps.Copy(r.Env, m.Values) // the next run uses what the provider exchanged
+			r.sendMessage(toConnector, &protocol.CredentialResponse{RequestID: m.RequestID, Status: protocol.CredentialStored})
+		}
 	})
 	return Result{} // replaced when the connector has ended
 }
 
-// send writes a message without waiting for the connector, which may never read it.
-func (r *MemoryRunner) send(w io.Writer, m protocol.Message) {
+// sendMessage writes a message without waiting for the connector, which may never read it.
+func (r *MemoryRunner) sendMessage(w io.Writer, m protocol.Message) {
 	line, err := protocol.AppendLine(nil, m)
 	if err != nil {
 		r.t.Fatal(err)
@@ -127,29 +134,35 @@ func (r *MemoryRunner) send(w io.Writer, m protocol.Message) {
 	go func() { _, _ = w.Write(line) }()
 }
 
-func (r *MemoryRunner) receive(stdout io.Reader, answer func(*protocol.DetailGapsPageRequest)) {
+func (r *MemoryRunner) receiveMessages(stdout io.Reader, answer func(protocol.Message)) {
 	var slice []protocol.Message // the open one
 	commit := func() {
 		for _, m := range slice {
-			r.store(m)
+			r.storeMessage(m)
 		}
 		slice = nil
 	}
 	lines, decoder := protocol.NewLineReader(stdout, 0), protocol.NewDecoder(protocol.FromConnector)
 	for n := 1; ; n++ {
 		line, err := lines.Next()
-		if err != nil || n == r.KillAt {
+		if err != nil {
 			return
 		}
 		m, err := decoder.Decode(bytes.Clone(line))
 		if err != nil {
 			r.t.Fatalf("%v: %.300s", err, line)
 		}
+		if n == r.KillAt {
+			if m.Type() == protocol.TypeCredentialRequest {
+				answer(m) // what a provider exchanged is stored before the connector is cut off
+			}
+			return
+		}
 		if r.Observe != nil {
 			r.Observe(m)
 		}
 		switch m := m.(type) {
-		case *protocol.DetailGapsPageRequest:
+		case *protocol.DetailGapsPageRequest, *protocol.CredentialRequest:
 			answer(m)
 		case *protocol.Progress:
 			r.Progress = append(r.Progress, m.Message)
@@ -164,7 +177,7 @@ func (r *MemoryRunner) receive(stdout io.Reader, answer func(*protocol.DetailGap
 			slice = append(slice, &record)
 		case *protocol.State:
 			commit()
-			r.bookmark(m)
+			r.storeBookmark(m)
 		case *protocol.Done:
 			if r.Done = m; m.Status == protocol.DoneSucceeded {
 				commit()
@@ -175,7 +188,7 @@ func (r *MemoryRunner) receive(stdout io.Reader, answer func(*protocol.DetailGap
 	}
 }
 
-func (r *MemoryRunner) bookmark(m *protocol.State) {
+func (r *MemoryRunner) storeBookmark(m *protocol.State) {
 	marks := r.state
 	if m.Mode == protocol.CatchUp {
 		marks = r.catchUp
@@ -185,7 +198,7 @@ func (r *MemoryRunner) bookmark(m *protocol.State) {
 	}
 }
 
-func (r *MemoryRunner) store(m protocol.Message) {
+func (r *MemoryRunner) storeMessage(m protocol.Message) {
 	switch m := m.(type) {
 	case *protocol.Record:
 		if r.Records[m.Stream] == nil {
@@ -203,23 +216,25 @@ func (r *MemoryRunner) store(m protocol.Message) {
 			r.Writes++
 		}
 	case *protocol.DetailGap:
-		id := gapID(m.Stream, m.RecordKey)
+		id := gapIdentity(m.Stream, m.RecordKey)
 		if r.gaps[id] == nil {
 			r.gaps[id] = &storedGap{order: len(r.gaps)}
 		}
 		r.gaps[id].DetailGap, r.gaps[id].open = *m, true
 	case *protocol.DetailGapRecovered:
-		id := cmp.Or(m.GapID, gapID(m.Stream, m.RecordKey))
+		id := cmp.Or(m.GapID, gapIdentity(m.Stream, m.RecordKey))
 		if g := r.gaps[id]; g != nil {
 			g.open = false
 		}
 	}
 }
 
-func gapID(stream string, key protocol.WireKey) string { return "gap:" + stream + "/" + string(key) }
+func gapIdentity(stream string, key protocol.WireKey) string {
+	return "gap:" + stream + "/" + string(key)
+}
 
-// gapPage returns the next gaps to retry: least attempted first, then oldest.
-func (r *MemoryRunner) gapPage(served map[string]bool) []protocol.GapEntry {
+// nextGapPage returns the next gaps to retry: least attempted first, then oldest.
+func (r *MemoryRunner) nextGapPage(served map[string]bool) []protocol.GapEntry {
 	page := []protocol.GapEntry{}
 	ids := slices.SortedFunc(maps.Keys(r.gaps), func(a, b string) int {
 		x, y := r.gaps[a], r.gaps[b]

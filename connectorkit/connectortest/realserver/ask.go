@@ -7,9 +7,9 @@ import (
 	"net/http"
 )
 
-// Ask sends a request of a test to a server and reads its JSON into something, which may be nil.
+// RequestJSON sends a request of a test to a server and reads its JSON into something, which may be nil.
 // An answer that is no success is an error.
-func Ask(req *http.Request, into any) error {
+func RequestJSON(req *http.Request, into any) error {
 	resp, err := http.DefaultClient.Do(req)
 	if err != nil {
 		return err

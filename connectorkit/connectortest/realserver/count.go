@@ -9,22 +9,22 @@ import (
 	"testing"
 )
 
-// Counter counts what a server answers.
-type Counter struct {
+// AnswerCounter counts what a server answers.
+type AnswerCounter struct {
 	Served, Refused atomic.Int64
-	// Each is told of every request that is served, by its number.
+	// Each is called for every request that is served, with its number.
 	Each func(n int64)
 }
 
-// Count stands before a server and counts its refusals for too many requests, and the rest. The
-// address is where it stands.
-func Count(t testing.TB, server string) (*Counter, string) {
+// CountAnswers starts a proxy before a server that counts refusals for too many requests, and other answers. The
+// address is that of the proxy.
+func CountAnswers(t testing.TB, server string) (*AnswerCounter, string) {
 	t.Helper()
 	to, err := url.Parse(server)
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := &Counter{}
+	c := &AnswerCounter{}
 	front := httptest.NewServer(&httputil.ReverseProxy{
 		Rewrite: func(r *httputil.ProxyRequest) { r.SetURL(to) },
 		ModifyResponse: func(r *http.Response) error {

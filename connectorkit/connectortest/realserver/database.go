@@ -12,9 +12,9 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// Postgres is the address of the PostgreSQL of the tests. Without one the test fails: a server that
+// PostgresAddress is the address of the PostgreSQL of the tests. Without one the test fails: a server that
 // was not met proves nothing.
-func Postgres(t testing.TB) string {
+func PostgresAddress(t testing.TB) string {
 	t.Helper()
 	const variable = "PDPP_TEST_POSTGRES_URL"
 	base := os.Getenv(variable)
@@ -24,22 +24,22 @@ func Postgres(t testing.TB) string {
 	return base
 }
 
-// NewDatabase makes an empty database for a server in the PostgreSQL at base; drop removes it.
-func NewDatabase(base, server string) (address string, drop func() error, err error) {
+// CreateDatabase makes an empty database for a server in the PostgreSQL at base; drop removes it.
+func CreateDatabase(base, server string) (address string, drop func() error, err error) {
 	at, err := url.Parse(base)
 	if err != nil {
 		return "", nil, err
 	}
 	name := server + "_" + strings.ToLower(rand.Text()[:16])
-	if err := Execute(base, "CREATE DATABASE "+name); err != nil {
+	if err := ExecuteSQL(base, "CREATE DATABASE "+name); err != nil {
 		return "", nil, err
 	}
 	at.Path = "/" + name
-	return at.String(), func() error { return Execute(base, "DROP DATABASE "+name+" WITH (FORCE)") }, nil
+	return at.String(), func() error { return ExecuteSQL(base, "DROP DATABASE "+name+" WITH (FORCE)") }, nil
 }
 
-// Execute runs one statement at a database.
-func Execute(database, statement string) error {
+// ExecuteSQL runs one statement at a database.
+func ExecuteSQL(database, statement string) error {
 	ctx := context.Background()
 	c, err := pgx.Connect(ctx, database)
 	if err != nil {

@@ -10,10 +10,10 @@ import (
 	"github.com/pdpp-go/pdpp/providersim"
 )
 
-// Front stands before a server that speaks HTTP and lets every request pass the gate, whose faults
+// StartFront starts a proxy before an HTTP server and passes every request through the gate. Its faults
 // it answers with. Requests are counted by those of the patterns that they match, as in
 // "PROPFIND /{user}/{calendar}/"; "/" counts the rest. The address is that of the front.
-func Front(t testing.TB, gate *providersim.Gate, server string, patterns ...string) string {
+func StartFront(t testing.TB, gate *providersim.Gate, server string, patterns ...string) string {
 	t.Helper()
 	to, err := url.Parse(server)
 	if err != nil {

@@ -9,14 +9,14 @@ import (
 	"time"
 )
 
-// Folder is a folder of an account as the files of a mail server have it.
-type Folder struct {
+// MailFolder is a folder of an account as the files of a mail server have it.
+type MailFolder struct {
 	Name     string // as commands name it
-	Messages []Message
+	Messages []MailMessage
 }
 
-// Message is a message of it.
-type Message struct {
+// MailMessage is a message of it.
+type MailMessage struct {
 	Validity uint32
 	UID      uint32
 	Flags    []string // as IMAP has them
@@ -24,7 +24,7 @@ type Message struct {
 	Content  []byte // with the ends of lines that IMAP has
 }
 
-// SpeakIMAP signs an account in and gives it commands, each of which must succeed.
+// SpeakIMAP signs an account in and sends commands, each of which must succeed.
 func SpeakIMAP(address, account, password string, commands ...string) error {
 	conn, err := SignInIMAP(address, account, password)
 	if err != nil {
@@ -32,15 +32,15 @@ func SpeakIMAP(address, account, password string, commands ...string) error {
 	}
 	defer conn.Close()
 	for _, command := range commands {
-		if err := conn.command(command); err != nil {
+		if err := conn.runCommand(command); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// IMAPConn is a connection of somebody who has signed in.
-type IMAPConn struct {
+// IMAPConnection is a connection with a signed-in account.
+type IMAPConnection struct {
 	net.Conn
 	in  *bufio.Reader
 	tag int
@@ -48,13 +48,13 @@ type IMAPConn struct {
 
 // SignInIMAP signs an account in. A server counts a connection for a moment longer than it is there, and
 // refuses the next one meanwhile: so a refusal is tried again for a while.
-func SignInIMAP(address, account, password string) (*IMAPConn, error) {
+func SignInIMAP(address, account, password string) (*IMAPConnection, error) {
 	for until := time.Now().Add(time.Minute); ; time.Sleep(100 * time.Millisecond) {
-		conn, err := dialIMAP(address)
+		conn, err := connectIMAP(address)
 		if err != nil {
 			return nil, err
 		}
-		err = conn.command(fmt.Sprintf("LOGIN %q %q", account, password))
+		err = conn.runCommand(fmt.Sprintf("LOGIN %q %q", account, password))
 		if err == nil {
 			return conn, nil
 		}
@@ -64,12 +64,12 @@ func SignInIMAP(address, account, password string) (*IMAPConn, error) {
 	}
 }
 
-func dialIMAP(address string) (*IMAPConn, error) {
+func connectIMAP(address string) (*IMAPConnection, error) {
 	conn, err := net.Dial("tcp", address)
 	if err != nil {
 		return nil, err
 	}
-	c := &IMAPConn{Conn: conn, in: bufio.NewReader(conn)}
+	c := &IMAPConnection{Conn: conn, in: bufio.NewReader(conn)}
 	err = conn.SetDeadline(time.Now().Add(2 * time.Minute))
 	if err == nil {
 		_, err = c.in.ReadString('\n')
@@ -92,14 +92,14 @@ func SpeakPlainIMAP(address, account, password string, commands ...string) error
 		if what, moves := strings.CutPrefix(command, "MOVE "); moves {
 			set, to, _ := strings.Cut(what, " ")
 			for _, part := range []string{"COPY " + set + " " + to, "STORE " + set + ` +FLAGS.SILENT (\Deleted)`, "EXPUNGE"} {
-				if err := conn.command(part); err != nil {
+				if err := conn.runCommand(part); err != nil {
 					return err
 				}
 			}
 			continue
 		}
 		if !strings.HasPrefix(command, "APPEND ") {
-			if err := conn.command(command); err != nil {
+			if err := conn.runCommand(command); err != nil {
 				return err
 			}
 			continue
@@ -112,7 +112,7 @@ func SpeakPlainIMAP(address, account, password string, commands ...string) error
 }
 
 // appendEach sends the messages of an APPEND in commands of their own. It waits before it sends a message.
-func (c *IMAPConn) appendEach(command string) error {
+func (c *IMAPConnection) appendEach(command string) error {
 	folder, rest, _ := strings.Cut(strings.TrimPrefix(command, `APPEND "`), `" `)
 	for rest != "" {
 		options, after, ok := strings.Cut(rest, "+}\r\n")
@@ -133,7 +133,7 @@ func (c *IMAPConn) appendEach(command string) error {
 		if _, err := fmt.Fprintf(c, "%s\r\n", after[:n]); err != nil {
 			return err
 		}
-		if err := c.concluded(tag, "APPEND"); err != nil {
+		if err := c.readConclusion(tag, "APPEND"); err != nil {
 			return err
 		}
 		rest = strings.TrimPrefix(after[n:], " ")
@@ -141,18 +141,18 @@ func (c *IMAPConn) appendEach(command string) error {
 	return nil
 }
 
-// command must succeed.
-func (c *IMAPConn) command(command string) error {
+// runCommand must succeed.
+func (c *IMAPConnection) runCommand(command string) error {
 	c.tag++
 	tag := fmt.Sprintf("t%d ", c.tag)
 	if _, err := fmt.Fprintf(c, "%s%s\r\n", tag, command); err != nil {
 		return err
 	}
-	return c.concluded(tag, command)
+	return c.readConclusion(tag, command)
 }
 
-// concluded reads up to the end of a command, which must be a success.
-func (c *IMAPConn) concluded(tag, command string) error {
+// readConclusion reads up to the end of a command, which must be a success.
+func (c *IMAPConnection) readConclusion(tag, command string) error {
 	for {
 		line, err := c.in.ReadString('\n')
 		if err != nil {
@@ -167,7 +167,8 @@ func (c *IMAPConn) concluded(tag, command string) error {
 	}
 }
 
-// AppendIMAP is the command that puts a message into a folder.
-func AppendIMAP(folder, flags string, at time.Time, content []byte) string {
-	return fmt.Sprintf("APPEND %q (%s) %q {%d+}\r\n%s", folder, flags, at.Format("02-Jan-2006 15:04:05 -0700"), len(content), content)
+// AppendCommand is the command that puts a message into a folder.
+func AppendCommand(folder, flags string, at time.Time, content []byte) string {
+	return fmt.Sprintf("APPEND %q (%s) %q {%d+}\r\n%s", folder, flags, at.Format("02-Jan-2006 15:04:05 -0700"),
+		len(content), content)
 }

@@ -1,13 +1,13 @@
 // Package realserver runs server software that others wrote, for the tests and measurements of
-// connectors, and stands in front of it with faults.
+// connectors, with a proxy in front that injects faults.
 //
-//	server.go  a server in a throw-away folder, which ends with whoever started it
-//	guard.go   who ends a server whose starter was killed
+//	server.go  a server in a temporary folder, which ends with its starter
+//	guard.go   ends a server after its starter was killed
 //	shared.go  one server for all tests of a package
 //	front.go   faults in front of a server that speaks HTTP
 //	count.go   what such a server serves and refuses
 //	wire.go    faults in front of a mail server
-//	mail.go    commands to a mail server, as another program of the owner gives them
+//	mail.go    commands to a mail server, as from another program of the owner
 //	unpacked.go  where a server lies that is unpacked and not installed
 //
 // What exists is asked of such a server by a second road, its files or its own tools, never by what
@@ -38,31 +38,31 @@ type Command struct {
 
 // Server is a server at work.
 type Server struct {
-	cmd   *exec.Cmd
-	guard *guard
-	ended chan struct{} // closed when the process is gone; then err is set
-	err   error
-	said  said
+	cmd    *exec.Cmd
+	guard  *processGuard
+	ended  chan struct{} // closed when the process is gone; then err is set
+	err    error
+	output outputExcerpt
 }
 
-// patience is how long a server may take to begin or to end on a busy machine.
-const patience = 3 * time.Minute
+// maxStartTime is how long a server may take to begin or to end on a busy machine.
+const maxStartTime = 3 * time.Minute
 
-// Run starts a server and waits until it is ready. It has a process group of its own. It ends with
+// StartServer starts a server and waits until it is ready. It has a process group of its own. It ends with
 // Stop, and with the process that started it.
-func Run(c Command) (*Server, error) {
+func StartServer(c Command) (*Server, error) {
 	s := &Server{cmd: exec.Command(c.Program, c.Args...), ended: make(chan struct{})}
-	s.cmd.Dir, s.cmd.Env, s.cmd.Stdout, s.cmd.Stderr = c.Dir, c.Env, &s.said, &s.said
+	s.cmd.Dir, s.cmd.Env, s.cmd.Stdout, s.cmd.Stderr = c.Dir, c.Env, &s.output, &s.output
 	if s.cmd.Env == nil {
 		s.cmd.Env = []string{}
 	}
 	s.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	s.cmd.WaitDelay = patience
+	s.cmd.WaitDelay = maxStartTime
 	if err := s.cmd.Start(); err != nil {
 		return nil, fmt.Errorf("start %s: %w", c.Program, err)
 	}
 	var err error
-	s.guard, err = watch(s.cmd.Process.Pid)
+	s.guard, err = startGuard(s.cmd.Process.Pid)
 	go func() {
 		s.err = s.cmd.Wait()
 		close(s.ended)
@@ -70,14 +70,14 @@ func Run(c Command) (*Server, error) {
 	if err != nil {
 		return nil, fmt.Errorf("watch over %s: %w", c.Program, errors.Join(err, s.Stop()))
 	}
-	if err := s.ready(c.Ready); err != nil {
+	if err := s.waitUntilReady(c.Ready); err != nil {
 		return nil, fmt.Errorf("wait for %s: %w", c.Program, errors.Join(err, s.Stop()))
 	}
 	return s, nil
 }
 
-func (s *Server) ready(ask func(context.Context) error) error {
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
+func (s *Server) waitUntilReady(ask func(context.Context) error) error {
+	ctx, cancel := context.WithTimeout(context.Background(), maxStartTime)
 	defer cancel()
 	for {
 		err := ask(ctx)
@@ -86,7 +86,7 @@ func (s *Server) ready(ask func(context.Context) error) error {
 		}
 		select {
 		case <-s.ended:
-			return fmt.Errorf("it ended by itself: %w: %s", errors.Join(s.err, err), &s.said)
+			return fmt.Errorf("it ended by itself: %w: %s", errors.Join(s.err, err), &s.output)
 		case <-ctx.Done():
 			return err
 		case <-time.After(5 * time.Millisecond):
@@ -97,17 +97,17 @@ func (s *Server) ready(ask func(context.Context) error) error {
 // Stop ends the server and everything that it started.
 func (s *Server) Stop() error {
 	group := -s.cmd.Process.Pid
-	defer s.guard.dismiss()
-	_ = syscall.Kill(s.cmd.Process.Pid, syscall.SIGTERM) // it may have ended by itself
+	defer s.guard.dismissGuard()
+	_ = syscall.Kill(s.cmd.Process.Pid, syscall.SIGTERM) // it may have ended already
 	var late error
 	select {
 	case <-s.ended:
-	case <-time.After(patience / 2):
+	case <-time.After(maxStartTime / 2):
 		late = fmt.Errorf("%s did not end when told to", s.cmd.Path)
 	}
 	_ = syscall.Kill(group, syscall.SIGKILL) // what outlived its parent
 	<-s.ended
-	for deadline := time.Now().Add(patience); syscall.Kill(group, 0) == nil; time.Sleep(time.Millisecond) {
+	for deadline := time.Now().Add(maxStartTime); syscall.Kill(group, 0) == nil; time.Sleep(time.Millisecond) {
 		if time.Now().After(deadline) {
 			return errors.Join(late, fmt.Errorf("processes of %s are left", s.cmd.Path))
 		}
@@ -118,7 +118,7 @@ func (s *Server) Stop() error {
 // Pid is the server's process, which leads its group.
 func (s *Server) Pid() int { return s.cmd.Process.Pid }
 
-// FreePort is a port on loopback that nobody listens on now. Somebody may before the server does:
+// FreePort returns a port on loopback without a listener. Another process may take it first:
 // who starts one tries again with another port.
 func FreePort() (int, error) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -129,8 +129,8 @@ func FreePort() (int, error) {
 	return l.Addr().(*net.TCPAddr).Port, nil
 }
 
-// Answers reports whether somebody listens at the address.
-func Answers(ctx context.Context, address string) error {
+// IsListening returns an error unless a process listens at the address.
+func IsListening(ctx context.Context, address string) error {
 	conn, err := (&net.Dialer{}).DialContext(ctx, "tcp", address)
 	if err != nil {
 		return err
@@ -138,13 +138,13 @@ func Answers(ctx context.Context, address string) error {
 	return conn.Close()
 }
 
-// said keeps the beginning of what a server says.
-type said struct {
+// outputExcerpt keeps the beginning of a server's output.
+type outputExcerpt struct {
 	mu sync.Mutex
 	b  bytes.Buffer
 }
 
-func (s *said) Write(p []byte) (int, error) {
+func (s *outputExcerpt) Write(p []byte) (int, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if room := 4096 - s.b.Len(); room > 0 {
@@ -153,7 +153,7 @@ func (s *said) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-func (s *said) String() string {
+func (s *outputExcerpt) String() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.b.String()

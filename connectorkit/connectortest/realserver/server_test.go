@@ -24,10 +24,10 @@ import (
 func TestMain(m *testing.M) {
 	switch os.Getenv("PDPP_TEST_PLAYS") {
 	case "lone server":
-		// As one that changes its user: the kernel does not tell it of its parent's death.
+		// As one that changes its user: the kernel does not signal its parent's death.
 		_, _, _ = syscall.RawSyscall(syscall.SYS_PRCTL, syscall.PR_SET_PDEATHSIG, 0, 0)
 		_ = os.WriteFile("child", nil, 0o600)
-		select {}
+		time.Sleep(time.Hour) // until it is killed; select {} would be a deadlock to the runtime
 	case "server":
 		child := exec.Command(os.Args[0])
 		child.Env = []string{"PDPP_TEST_PLAYS=child"}
@@ -35,25 +35,26 @@ func TestMain(m *testing.M) {
 			panic(err)
 		}
 		_ = os.WriteFile("child", []byte(strconv.Itoa(child.Process.Pid)), 0o600)
-		select {}
+		time.Sleep(time.Hour) // until it is killed; select {} would be a deadlock to the runtime
 	case "child":
-		select {}
+		time.Sleep(time.Hour) // until it is killed; select {} would be a deadlock to the runtime
 	case "starter":
 		s, err := play(os.Getenv("PDPP_TEST_DIR"), "lone server")
 		if err != nil {
 			panic(err)
 		}
 		_, _ = io.WriteString(os.Stdout, strconv.Itoa(s.Pid())+"\n")
-		select {}
+		time.Sleep(time.Hour) // until it is killed; select {} would be a deadlock to the runtime
 	}
 	os.Exit(m.Run())
 }
 
 func play(dir, part string) (*Server, error) {
-	return Run(Command{Program: os.Args[0], Dir: dir, Env: []string{"PDPP_TEST_PLAYS=" + part}, Ready: func(context.Context) error {
-		_, err := os.Stat(filepath.Join(dir, "child"))
-		return err
-	}})
+	return StartServer(Command{Program: os.Args[0], Dir: dir, Env: []string{"PDPP_TEST_PLAYS=" + part},
+		Ready: func(context.Context) error {
+			_, err := os.Stat(filepath.Join(dir, "child"))
+			return err
+		}})
 }
 
 func gone(pid int) bool { return errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) }
@@ -94,7 +95,8 @@ func zombie(pid int) bool {
 
 func TestServerThatDoesNotBeginSaysWhy(t *testing.T) {
 	t.Parallel()
-	_, err := Run(Command{Program: "/bin/sh", Args: []string{"-c", "echo no such setting >&2; exit 3"}, Ready: func(context.Context) error { return errors.New("no answer") }})
+	_, err := StartServer(Command{Program: "/bin/sh", Args: []string{"-c", "echo no such setting >&2; exit 3"},
+		Ready: func(context.Context) error { return errors.New("no answer") }})
 	if err == nil || !strings.Contains(err.Error(), "no such setting") {
 		t.Errorf("error %v", err)
 	}
@@ -153,10 +155,13 @@ func TestSharedStartsOnce(t *testing.T) {
 
 func TestFrontPassesAndRefuses(t *testing.T) {
 	t.Parallel()
-	back := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { _, _ = io.WriteString(w, r.Method+" "+r.Host+r.URL.Path) }))
+	back := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		_,
+			_ = io.WriteString(w, r.Method+" "+r.Host+r.URL.Path)
+	}))
 	defer back.Close()
 	gate := providersim.NewGate(providersim.GateOptions{})
-	url := Front(t, gate, back.URL, "/{user}/{calendar}/")
+	url := StartFront(t, gate, back.URL, "/{user}/{calendar}/")
 	ask := func(path string) (int, string, error) {
 		req, err := http.NewRequestWithContext(t.Context(), "PROPFIND", url+path, nil)
 		if err != nil {
@@ -170,13 +175,15 @@ func TestFrontPassesAndRefuses(t *testing.T) {
 		body, err := io.ReadAll(resp.Body)
 		return resp.StatusCode, string(body), err
 	}
-	if code, body, err := ask("/mara/home/"); err != nil || code != 200 || body != "PROPFIND "+strings.TrimPrefix(url, "http://")+"/mara/home/" {
+	if code, body, err := ask("/mara/home/"); err != nil || code != 200 ||
+		body != "PROPFIND "+strings.TrimPrefix(url, "http://")+"/mara/home/" {
 		t.Errorf("passed: %d %q %v", code, body, err)
 	}
 	if n := gate.Stats().ByPattern["/{user}/{calendar}/"]; n != 1 {
 		t.Errorf("counted %d", n)
 	}
-	if _, err := gate.Add(providersim.Fault{Kind: providersim.Unavailable, Path: "/mara", RetryAfter: providersim.RetrySeconds, Seconds: 9, Count: 1}); err != nil {
+	if _, err := gate.Add(providersim.Fault{Kind: providersim.Unavailable, Path: "/mara",
+		RetryAfter: providersim.RetrySeconds, Seconds: 9, Count: 1}); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := gate.Add(providersim.Fault{Kind: providersim.Reset, Path: "/reset"}); err != nil {
@@ -234,7 +241,7 @@ func TestIMAPFrontAnswersForTheServer(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		conn, err := net.Dial("tcp", IMAPFront(t, gate, l.Addr().String()))
+		conn, err := net.Dial("tcp", StartIMAPFront(t, gate, l.Addr().String()))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -243,7 +250,8 @@ func TestIMAPFrontAnswersForTheServer(t *testing.T) {
 		if _, err := io.ReadFull(conn, got); err != nil || string(got) != want {
 			t.Errorf("%s: %q %v, want %q", kind, got, err, want)
 		}
-		if ends := kind == providersim.TruncatedJSON || kind == providersim.SelfCursor || kind == providersim.ExpiredToken; ends {
+		if ends := kind == providersim.TruncatedJSON || kind == providersim.SelfCursor ||
+			kind == providersim.ExpiredToken; ends {
 			if n, err := conn.Read(got); err == nil {
 				t.Errorf("%s: goes on with %q", kind, got[:n])
 			}

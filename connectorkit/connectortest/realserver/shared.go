@@ -21,7 +21,7 @@ type Shared[T any] struct {
 	err    error
 }
 
-// Get gives the server, or fails the test.
+// Get returns the server, or fails the test.
 func (s *Shared[T]) Get(t testing.TB) T {
 	t.Helper()
 	s.once.Do(func() {

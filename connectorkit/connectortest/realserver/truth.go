@@ -6,8 +6,8 @@ import (
 	"github.com/pdpp-go/pdpp/providersim"
 )
 
-// Truth is what a server holds, by stream and key, as a test compares it.
-func Truth(all map[string]map[string]json.RawMessage) providersim.Truth {
+// GroundTruth is what a server holds, by stream and key, as a test compares it.
+func GroundTruth(all map[string]map[string]json.RawMessage) providersim.Truth {
 	truth := providersim.Truth{}
 	for stream, records := range all {
 		truth[stream] = map[string]providersim.Item{}

@@ -7,9 +7,9 @@ import (
 	"testing"
 )
 
-// Unpacked returns the folder of a server that scripts/lib/unpacked.sh unpacked, or that the variable names. Without
-// the program in it the test fails: a server that was not met proves nothing.
-func Unpacked(t testing.TB, variable, name, program string) string {
+// UnpackedFolder returns the folder of a server that scripts/lib/unpacked.sh unpacked, or that the variable names.
+// Without the program in it the test fails: a server that was not met proves nothing.
+func UnpackedFolder(t testing.TB, variable, name, program string) string {
 	t.Helper()
 	home, _ := os.UserCacheDir() // without one there is nothing in it
 	places := []string{os.Getenv(variable), "/var/cache/pdpp/" + name, filepath.Join(home, "pdpp/servers", name)}
@@ -22,8 +22,8 @@ func Unpacked(t testing.TB, variable, name, program string) string {
 	return ""
 }
 
-// Libraries is the search path of libraries that were unpacked with a server.
-func Libraries(root string) string {
+// LibraryPath is the search path of libraries that were unpacked with a server.
+func LibraryPath(root string) string {
 	triple := map[string]string{"amd64": "x86_64", "arm64": "aarch64"}[runtime.GOARCH] + "-linux-gnu"
 	return filepath.Join(root, "usr/lib", triple) + ":" + filepath.Join(root, "lib", triple)
 }

@@ -16,7 +16,7 @@ import (
 	"github.com/pdpp-go/pdpp/providersim"
 )
 
-// IMAPFront stands before a mail server. Every command of a client passes the gate as a request for
+// StartIMAPFront starts a proxy before a mail server. Every command of a client passes the gate as a request for
 // a path: /login, /list, /examine, /search, /fetch/SET for what is known of messages, /body/SET for
 // their content, and so on by the command's name. A fault is answered as such a server would:
 //
@@ -29,13 +29,13 @@ import (
 //	TruncatedJSON               the end in the middle of a literal
 //	Reset                       half a line, then a reset
 //	WrongContentType            BAD
-//	WrongType, MissingField     answers that nobody asked for and that are nonsense, before the real ones
+//	WrongType, MissingField     invalid unsolicited answers before the real ones
 //	SelfCursor                  BYE, and the end
 //	SlowDrip, Latency           the real answer, slowly
 //
 // Capabilities that are named to be hidden are not announced, as if the server did not have them.
 // The address is that of the front.
-func IMAPFront(t testing.TB, gate *providersim.Gate, server string, hidden ...string) string {
+func StartIMAPFront(t testing.TB, gate *providersim.Gate, server string, hidden ...string) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -57,8 +57,8 @@ func IMAPFront(t testing.TB, gate *providersim.Gate, server string, hidden ...st
 				}
 				stop := context.AfterFunc(ctx, func() { _, _ = conn.Close(), back.Close() })
 				defer stop()
-				w := &wired{ctx: ctx, gate: gate, client: conn.(*net.TCPConn), server: back, hidden: hidden}
-				w.pass()
+				w := &wiredConnection{ctx: ctx, gate: gate, client: conn.(*net.TCPConn), server: back, hidden: hidden}
+				w.passConnection()
 			})
 		}
 	})
@@ -70,8 +70,8 @@ func IMAPFront(t testing.TB, gate *providersim.Gate, server string, hidden ...st
 	return l.Addr().String()
 }
 
-// wired is one connection through the front.
-type wired struct {
+// wiredConnection is one connection through the front.
+type wiredConnection struct {
 	ctx    context.Context
 	gate   *providersim.Gate
 	client *net.TCPConn
@@ -83,20 +83,20 @@ type wired struct {
 	tag  string                // of its command; empty when there is none
 }
 
-func (w *wired) pass() {
+func (w *wiredConnection) passConnection() {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		w.answers()
+		w.passAnswers()
 		_ = w.client.Close()
 	}()
-	w.commands()
+	w.passCommands()
 	_, _ = w.client.Close(), w.server.Close()
 	<-done
 }
 
-// commands passes on what the client says, line by line.
-func (w *wired) commands() {
+// passCommands forwards the client's input line by line.
+func (w *wiredConnection) passCommands() {
 	in := bufio.NewReader(w.client)
 	for {
 		line, err := in.ReadString('\n')
@@ -113,15 +113,15 @@ func (w *wired) commands() {
 			}
 			continue
 		}
-		path, pattern := commandPath(command)
+		path, pattern := gatePath(command)
 		fate := w.gate.Judge(path, pattern)
-		if !w.wait(fate.Delay) || !w.command(tag, path, line, fate) {
+		if !w.waitOrEnd(fate.Delay) || !w.handleCommand(tag, path, line, fate) {
 			return
 		}
 	}
 }
 
-func (w *wired) wait(d time.Duration) bool {
+func (w *wiredConnection) waitOrEnd(d time.Duration) bool {
 	if d <= 0 {
 		return true
 	}
@@ -133,8 +133,8 @@ func (w *wired) wait(d time.Duration) bool {
 	}
 }
 
-// command answers for the server, or passes the command on; false ends the connection.
-func (w *wired) command(tag, path, line string, fate providersim.Judgement) bool {
+// handleCommand answers for the server, or passes the command on; false ends the connection.
+func (w *wiredConnection) handleCommand(tag, path, line string, fate providersim.Judgement) bool {
 	say := func(format string, args ...any) bool {
 		_, err := fmt.Fprintf(w.client, format, args...)
 		return err == nil
@@ -176,8 +176,8 @@ func (w *wired) command(tag, path, line string, fate providersim.Judgement) bool
 	return err == nil
 }
 
-// answers passes on what the server says, as the fate of the command wants it.
-func (w *wired) answers() {
+// passAnswers forwards the server's output as the fate of the command requires.
+func (w *wiredConnection) passAnswers() {
 	in := bufio.NewReaderSize(w.server, 64<<10)
 	for {
 		line, err := in.ReadBytes('\n')
@@ -190,7 +190,7 @@ func (w *wired) answers() {
 			w.fate, w.tag = providersim.Judgement{}, ""
 		}
 		w.mu.Unlock()
-		n := literal(line)
+		n := literalLength(line)
 		if bytes.Contains(line, []byte("CAPABILITY ")) {
 			for _, name := range w.hidden {
 				line = bytes.ReplaceAll(line, []byte(" "+name+" "), []byte(" "))
@@ -208,7 +208,7 @@ func (w *wired) answers() {
 		}
 		var to io.Writer = w.client
 		if fate.Drip != nil {
-			to = &dripping{w, *fate.Drip}
+			to = &slowWriter{w, *fate.Drip}
 		}
 		if _, err := to.Write(line); err != nil {
 			return
@@ -219,13 +219,13 @@ func (w *wired) answers() {
 	}
 }
 
-// dripping writes a little at a time.
-type dripping struct {
-	w *wired
+// slowWriter writes a little at a time.
+type slowWriter struct {
+	w *wiredConnection
 	f providersim.Fault
 }
 
-func (d *dripping) Write(p []byte) (int, error) {
+func (d *slowWriter) Write(p []byte) (int, error) {
 	size, delay := d.f.ChunkBytes, time.Duration(d.f.DelayMS)*time.Millisecond
 	if size == 0 {
 		size = 64
@@ -234,7 +234,7 @@ func (d *dripping) Write(p []byte) (int, error) {
 		delay = 10 * time.Millisecond
 	}
 	for from := 0; from < len(p); from += size {
-		if !d.w.wait(delay) {
+		if !d.w.waitOrEnd(delay) {
 			return from, net.ErrClosed
 		}
 		if _, err := d.w.client.Write(p[from:min(len(p), from+size)]); err != nil {
@@ -244,8 +244,8 @@ func (d *dripping) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// literal is how many bytes a line says follow it.
-func literal(line []byte) int64 {
+// literalLength returns how many bytes a line announces after it.
+func literalLength(line []byte) int64 {
 	line = bytes.TrimRight(line, "\r\n")
 	open := bytes.LastIndexByte(line, '{')
 	if open < 0 || len(line) == 0 || line[len(line)-1] != '}' {
@@ -258,8 +258,8 @@ func literal(line []byte) int64 {
 	return n
 }
 
-// commandPath is the path under which a command passes the gate.
-func commandPath(command string) (path, pattern string) {
+// gatePath is the path under which a command passes the gate.
+func gatePath(command string) (path, pattern string) {
 	words := strings.Fields(command)
 	name := strings.ToLower(words[0])
 	if name == "uid" && len(words) > 1 {

@@ -23,48 +23,50 @@ const testManifest = `{
   "runtime_requirements": {"bindings": {"network": {"required": true}}, "environment_variables": [
     {"name": "FERNPOST_PASSWORD", "required": true, "secret": true}, {"name": "FERNPOST_REGION"}]},
   "streams": [{"name": "letters", "semantics": "append_only", "checkpoint": "slice", "primary_key": "id",
-    "schema": {"type": "object", "properties": {"id": {"type": "string"}, "text": {"type": "string"}}, "required": ["id", "text"]}}]
+    "schema": {"type": "object", "properties": {"id": {"type": "string"}, "text": {"type": "string"}},` +
+	` "required": ["id", "text"]}}]
 }`
 
 // password has characters that every form of escaping spells in its own way.
 const password = `s3cret/"pass word&+é`
 
-// fernpost is a connector that gives its password away in every place that there is.
+// fernpost is a connector that leaks its password in every possible place.
 func fernpost(pages string) connectorkit.Connector {
-	return connectorkit.MustNew([]byte(testManifest), func(_ context.Context, s *connectorkit.Setup) ([]connectorkit.Collector, error) {
-		secret := s.Env("FERNPOST_PASSWORD")
-		client, err := s.HTTP(governhttp.Options{
-			BaseURL: "https://" + s.Env("FERNPOST_REGION") + ".fernpost.test", Classify: connectorkit.ByStatus,
-			Header: http.Header{"Authorization": {"Bearer " + secret}, "X-Api-Key": {secret}},
-		})
-		if err != nil {
-			return nil, err
-		}
-		page := func(ctx context.Context, at connectorkit.Cursor) (connectorkit.Page, error) {
-			resp, err := client.Do(ctx, governhttp.Request{
-				Method: http.MethodPost, Path: "v1/" + url.PathEscape(secret) + "/letters",
-				Query:  url.Values{"key": {secret}, "q": {"from " + secret}, "after": {at["after"]}, "pages": {pages}},
-				Header: http.Header{"Content-Type": {"application/x-www-form-urlencoded"}},
-				Body:   []byte(url.Values{"password": {secret}, "name": {"Ada"}, "note": {secret}}.Encode()),
+	return connectorkit.MustNew([]byte(testManifest),
+		func(_ context.Context, s *connectorkit.Setup) ([]connectorkit.Collector, error) {
+			secret := s.Env("FERNPOST_PASSWORD")
+			client, err := s.HTTP(governhttp.Options{
+				BaseURL: "https://" + s.Env("FERNPOST_REGION") + ".fernpost.test", Classify: connectorkit.ByStatus,
+				Header: http.Header{"Authorization": {"Bearer " + secret}, "X-Api-Key": {secret}},
 			})
 			if err != nil {
-				return connectorkit.Page{}, err
+				return nil, err
 			}
-			var answer struct {
-				Letters []map[string]any `json:"letters"`
-				Next    string           `json:"next"`
+			page := func(ctx context.Context, at connectorkit.Cursor) (connectorkit.Page, error) {
+				resp, err := client.Do(ctx, governhttp.Request{
+					Method: http.MethodPost, Path: "v1/" + url.PathEscape(secret) + "/letters",
+					Query:  url.Values{"key": {secret}, "q": {"from " + secret}, "after": {at["after"]}, "pages": {pages}},
+					Header: http.Header{"Content-Type": {"application/x-www-form-urlencoded"}},
+					Body:   []byte(url.Values{"password": {secret}, "name": {"Ada"}, "note": {secret}}.Encode()),
+				})
+				if err != nil {
+					return connectorkit.Page{}, err
+				}
+				var answer struct {
+					Letters []map[string]any `json:"letters"`
+					Next    string           `json:"next"`
+				}
+				if err := json.Unmarshal(resp.Body, &answer); err != nil {
+					return connectorkit.Page{}, connectorkit.Fail(connectorkit.Malformed, err)
+				}
+				out := connectorkit.Page{Next: connectorkit.Cursor{"after": answer.Next}, More: len(answer.Letters) > 0}
+				for _, l := range answer.Letters {
+					out.Records = append(out.Records, connectorkit.Upsert(l))
+				}
+				return out, nil
 			}
-			if err := json.Unmarshal(resp.Body, &answer); err != nil {
-				return connectorkit.Page{}, connectorkit.Fail(connectorkit.Malformed, err)
-			}
-			out := connectorkit.Page{Next: connectorkit.Cursor{"after": answer.Next}, More: len(answer.Letters) > 0}
-			for _, l := range answer.Letters {
-				out.Records = append(out.Records, connectorkit.Upsert(l))
-			}
-			return out, nil
-		}
-		return []connectorkit.Collector{connectorkit.PagedStream{Stream: "letters", Page: page}}, nil
-	})
+			return []connectorkit.Collector{connectorkit.PagedStream{Stream: "letters", Page: page}}, nil
+		})
 }
 
 // office answers with the password in every place that there is.
@@ -73,19 +75,23 @@ type office struct{ asked int }
 func (o *office) RoundTrip(r *http.Request) (*http.Response, error) {
 	o.asked++
 	body := map[string]any{
-		"letters": []any{}, "next": "b", "access_token": "tok-of-the-answer", "session": map[string]any{"id": 5, "Api-Key": 12345678},
-		"echo": password, "encoded": base64.StdEncoding.EncodeToString([]byte(password)), "key": "L-1", "nextPageToken": "page-two",
+		"letters": []any{}, "next": "b", "access_token": "tok-of-the-answer",
+		"session": map[string]any{"id": 5, "Api-Key": 12345678},
+		"echo":    password, "encoded": base64.StdEncoding.EncodeToString([]byte(password)), "key": "L-1",
+		"nextPageToken": "page-two",
 	}
 	switch r.URL.Query().Get("after") {
 	case "":
-		body["letters"], body["next"] = []any{map[string]any{"id": "1", "text": "Dear Ada"}, map[string]any{"id": "2", "text": "with " + password}}, "a"
+		body["letters"], body["next"] = []any{map[string]any{"id": "1", "text": "Dear Ada"},
+			map[string]any{"id": "2", "text": "with " + password}}, "a"
 	case "a":
 		body["letters"] = []any{map[string]any{"id": "3", "text": "Yours"}}
 	}
 	text, err := json.Marshal(body, json.Deterministic(true))
 	return &http.Response{StatusCode: 200, Body: io.NopCloser(strings.NewReader(string(text))), Header: http.Header{
-		"Content-Type": {"application/json"}, "Set-Cookie": {"sid=cookie-of-the-answer"}, "X-Session-Token": {"header-of-the-answer"},
-		"X-Echo": {"for " + password}, "Etag": {`"v1"`},
+		"Content-Type": {"application/json"}, "Set-Cookie": {"sid=cookie-of-the-answer"},
+		"X-Session-Token": {"header-of-the-answer"},
+		"X-Echo":          {"for " + password}, "Etag": {`"v1"`},
 	}}, err
 }
 
@@ -95,7 +101,8 @@ func recordOffice(t *testing.T) []byte {
 	var data []byte
 	synctest.Test(t, func(t *testing.T) {
 		var err error
-		if data, err = record(t.Context(), fernpost("1"), func(name string) string { return env[name] }, &office{}); err != nil {
+		if data, err = recordRuns(t.Context(), fernpost("1"), func(name string) string { return env[name] },
+			&office{}); err != nil {
 			t.Fatal(err)
 		}
 	})
@@ -105,10 +112,10 @@ func recordOffice(t *testing.T) []byte {
 func parsed(t *testing.T, data []byte) *Recording {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "deep", "recorded.json")
-	if err := write(file, data); err != nil {
+	if err := writeFile(file, data); err != nil {
 		t.Fatal(err)
 	}
-	r, err := Read(file)
+	r, err := ReadRecording(file)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -120,8 +127,9 @@ func parsed(t *testing.T, data []byte) *Recording {
 func TestSecretsAreNotRecorded(t *testing.T) {
 	t.Parallel()
 	data := recordOffice(t)
-	secrets := []string{"s3cret", "tok-of-the-answer", "cookie-of-the-answer", "header-of-the-answer", "12345678", "Authorization", "X-Api-Key", "X-Session"}
-	for _, spell := range spellings {
+	secrets := []string{"s3cret", "tok-of-the-answer", "cookie-of-the-answer", "header-of-the-answer", "12345678",
+		"Authorization", "X-Api-Key", "X-Session"}
+	for _, spell := range secretSpellings {
 		secrets = append(secrets, spell(password))
 	}
 	for _, secret := range secrets {
@@ -129,7 +137,8 @@ func TestSecretsAreNotRecorded(t *testing.T) {
 			t.Errorf("%q is recorded", secret)
 		}
 	}
-	for _, content := range []string{"Dear Ada", "Yours", "L-1", "page-two", "name=Ada", "north", `\"v1\"`, "redacted-FERNPOST_PASSWORD"} {
+	for _, content := range []string{"Dear Ada", "Yours", "L-1", "page-two", "name=Ada", "north", `\"v1\"`,
+		"redacted-FERNPOST_PASSWORD"} {
 		if !strings.Contains(string(data), content) {
 			t.Errorf("%q is lost", content)
 		}
@@ -156,14 +165,21 @@ func TestReplayTellsWhatIsWrong(t *testing.T) {
 		change    func(*Recording)
 		want      string
 	}{
-		"something else is asked": {fernpost("2"), func(*Recording) {}, "asked something that is not recorded:\n\tPOST https://north.fernpost.test/v1/redacted-FERNPOST_PASSWORD/letters?after=&key=redacted&pages=2"},
-		"and what there is":       {fernpost("2"), func(*Recording) {}, "the recording has of that address:\n\tPOST https://north.fernpost.test/v1/redacted-FERNPOST_PASSWORD/letters?after=&key=redacted&pages=1"},
-		"another address":         {fernpost("1"), func(r *Recording) { r.Environment["FERNPOST_REGION"] = "south" }, "the recording has nothing of that address"},
-		"asked too often":         {fernpost("1"), func(r *Recording) { r.Exchanges = r.Exchanges[:len(r.Exchanges)-1] }, "asked more often than recorded"},
+		"something else is asked": {fernpost("2"), func(*Recording) {},
+			"asked something that is not recorded:\n\tPOST " +
+				"https://north.fernpost.test/v1/redacted-FERNPOST_PASSWORD/letters?after=&key=redacted&pages=2"},
+		"and what there is": {fernpost("2"), func(*Recording) {},
+			"the recording has of that address:\n\tPOST " +
+				"https://north.fernpost.test/v1/redacted-FERNPOST_PASSWORD/letters?after=&key=redacted&pages=1"},
+		"another address": {fernpost("1"), func(r *Recording) { r.Environment["FERNPOST_REGION"] = "south" },
+			"the recording has nothing of that address"},
+		"asked too often": {fernpost("1"), func(r *Recording) { r.Exchanges = r.Exchanges[:len(r.Exchanges)-1] },
+			"asked more often than recorded"},
 		"not asked for": {fernpost("1"), func(r *Recording) {
 			r.Exchanges = append(r.Exchanges, Exchange{Request: Request{Method: "GET", URL: "https://x.test/"}})
 		}, "recorded and never asked for:\n\tGET https://x.test/"},
-		"no credential": {fernpost("1"), func(r *Recording) { delete(r.Environment, "FERNPOST_PASSWORD") }, "run 1: the run ended as failed"},
+		"no credential": {fernpost("1"), func(r *Recording) { delete(r.Environment, "FERNPOST_PASSWORD") },
+			"run 1: the run ended as failed"},
 		"another shape": {fernpost("1"), func(r *Recording) {
 			r.Exchanges[0].Answer.JSON = []byte(`{"letters":[{"id":"1"}],"next":"a"}`)
 		}, "run 1 leaves something out: letters: schema_mismatch"},
@@ -178,7 +194,7 @@ func TestReplayTellsWhatIsWrong(t *testing.T) {
 			r := parsed(t, data)
 			c.change(r)
 			synctest.Test(t, func(t *testing.T) {
-				if err := replay(t.Context(), c.connector, r); err == nil || !strings.Contains(err.Error(), c.want) {
+				if err := replayRuns(t.Context(), c.connector, r); err == nil || !strings.Contains(err.Error(), c.want) {
 					t.Errorf("%v, want %q", err, c.want)
 				}
 			})
@@ -188,7 +204,8 @@ func TestReplayTellsWhatIsWrong(t *testing.T) {
 
 func TestNoRecordingSaysHowToMakeOne(t *testing.T) {
 	t.Parallel()
-	if _, err := Read(filepath.Join(t.TempDir(), "none.json")); err == nil || !strings.Contains(err.Error(), "-record") {
+	if _, err := ReadRecording(filepath.Join(t.TempDir(), "none.json")); err == nil ||
+		!strings.Contains(err.Error(), "-record") {
 		t.Errorf("%v", err)
 	}
 }
@@ -204,21 +221,23 @@ func TestRecordingIsRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	leak := &Recording{Environment: map[string]string{"OTHER": "x-abcdefgh"}}
-	if _, err := leak.encode(hide); err == nil || !strings.Contains(err.Error(), "TOKEN") || strings.Contains(err.Error(), "abcdefgh") {
+	if _, err := leak.encodeRecording(hide); err == nil || !strings.Contains(err.Error(), "TOKEN") ||
+		strings.Contains(err.Error(), "abcdefgh") {
 		t.Errorf("a leak: %v", err)
 	}
 }
 
-// TestBodiesKeepTheirForm gives every kind of body back as it was.
+// TestBodiesKeepTheirForm returns every kind of body unchanged.
 func TestBodiesKeepTheirForm(t *testing.T) {
 	t.Parallel()
 	hide, err := newRedaction(nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, body := range []string{``, `{"n":1.50,"big":12345678901234567890,"deep":[{"a":null,"b":[true,false]}]}`, `[]`, `7`, `"text"`, "<p>page</p>", "\xff\x00\x01", `{"broken":`} {
-		a := hide.answer(&http.Response{StatusCode: 200}, []byte(body))
-		if back, err := a.body(); err != nil || string(back) != body {
+	for _, body := range []string{``, `{"n":1.50,"big":12345678901234567890,"deep":[{"a":null,"b":[true,false]}]}`, `[]`,
+		`7`, `"text"`, "<p>page</p>", "\xff\x00\x01", `{"broken":`} {
+		a := hide.redactAnswer(&http.Response{StatusCode: 200}, []byte(body))
+		if back, err := a.decodeBody(); err != nil || string(back) != body {
 			t.Errorf("%q came back as %q, %v", body, back, err)
 		}
 	}

@@ -20,7 +20,7 @@ type Recorder struct {
 
 // RoundTrip sends the request and records the whole answer.
 func (r *Recorder) RoundTrip(req *http.Request) (*http.Response, error) {
-	body, err := bodyOf(req)
+	body, err := requestBody(req)
 	if err != nil {
 		return nil, err
 	}
@@ -36,12 +36,12 @@ func (r *Recorder) RoundTrip(req *http.Request) (*http.Response, error) {
 	resp.Body = io.NopCloser(bytes.NewReader(answer))
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.exchanges = append(r.exchanges, Exchange{r.hide.request(req, body), r.hide.answer(resp, answer)})
+	r.exchanges = append(r.exchanges, Exchange{r.hide.redactRequest(req, body), r.hide.redactAnswer(resp, answer)})
 	return resp, nil
 }
 
-// bodyOf reads a request's body and leaves the request as it was.
-func bodyOf(req *http.Request) ([]byte, error) {
+// requestBody reads a request's body and leaves the request as it was.
+func requestBody(req *http.Request) ([]byte, error) {
 	if req.Body == nil || req.Body == http.NoBody {
 		return nil, nil
 	}

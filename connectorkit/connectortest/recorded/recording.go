@@ -18,7 +18,7 @@ import (
 // Recording is what the provider answered in two runs.
 type Recording struct {
 	RecordedAt time.Time `json:"recorded_at"`
-	// Environment are the connector's variables; a secret one has a stand-in.
+	// Environment are the connector's variables; a secret one has a placeholder.
 	Environment map[string]string `json:"environment"`
 	Exchanges   []Exchange        `json:"exchanges"`
 }
@@ -29,7 +29,7 @@ type Exchange struct {
 	Answer  Answer  `json:"answer"`
 }
 
-// Request is what tells one request from another.
+// Request identifies a request.
 type Request struct {
 	Method string `json:"method"`
 	URL    string `json:"url"`
@@ -53,8 +53,8 @@ type Answer struct {
 	Base64 string         `json:"base64,omitzero"`
 }
 
-// put takes the body in the plainest form that it has.
-func (a *Answer) put(body []byte) {
+// setBody takes the body in the plainest form that it has.
+func (a *Answer) setBody(body []byte) {
 	switch {
 	case len(bytes.TrimSpace(body)) > 0 && jsontext.Value(body).IsValid():
 		a.JSON = body
@@ -65,7 +65,7 @@ func (a *Answer) put(body []byte) {
 	}
 }
 
-func (a Answer) body() ([]byte, error) {
+func (a Answer) decodeBody() ([]byte, error) {
 	switch {
 	case a.JSON != nil:
 		return a.JSON, nil
@@ -75,8 +75,8 @@ func (a Answer) body() ([]byte, error) {
 	return []byte(a.Text), nil
 }
 
-// Read reads a recording.
-func Read(file string) (*Recording, error) {
+// ReadRecording reads a recording.
+func ReadRecording(file string) (*Recording, error) {
 	data, err := os.ReadFile(file)
 	if errors.Is(err, os.ErrNotExist) {
 		return nil, fmt.Errorf("there is no recording %s: set the connector's variables and run the test with -record", file)
@@ -91,19 +91,19 @@ func Read(file string) (*Recording, error) {
 	return &r, nil
 }
 
-// encode spells the recording, and refuses one that still holds a secret.
-func (r *Recording) encode(hide *redaction) ([]byte, error) {
+// encodeRecording spells the recording, and refuses one that still holds a secret.
+func (r *Recording) encodeRecording(hide *redaction) ([]byte, error) {
 	data, err := json.Marshal(r, json.Deterministic(true), jsontext.WithIndent("  "))
 	if err != nil {
 		return nil, fmt.Errorf("encode recording: %w", err)
 	}
-	if name := hide.found(data); name != "" {
+	if name := hide.findSecret(data); name != "" {
 		return nil, fmt.Errorf("the recording would hold the value of %s: it is not written", name)
 	}
 	return append(data, '\n'), nil
 }
 
-func write(file string, data []byte) error {
+func writeFile(file string, data []byte) error {
 	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
 		return fmt.Errorf("write recording: %w", err)
 	}

@@ -18,22 +18,25 @@ import (
 )
 
 const (
-	hidden = "redacted" // what a member that is named like a credential holds
-	// shortest is the length from which a secret can be told from content.
-	shortest = 6
+	redactedText = "redacted" // what a member that is named like a credential holds
+	// minSecretLength is the minimum length of a secret that is distinct from content.
+	minSecretLength = 6
 )
 
 // credentialName finds JSON members that hold a credential, whatever its value is. A
 // page token is none. parameterName finds parameters and form fields, where short names
 // mean credentials too that are content in an answer.
 var (
-	credentialName = regexp.MustCompile(`(?i)^(x[-_]?)?((access|refresh|id|auth|bearer|session|csrf|xsrf|user|client|app|consumer|api)[-_]?)?` +
-		`(token|secret|password|passwd|passcode|authorization|cookie|jwt|credentials?)$|^(api|client|app|consumer|private|secret)[-_]?key$|^session[-_]?id$`)
+	credentialName = regexp.MustCompile(`(?i)^(x[-_]?)?((access|refresh|id|auth|bearer|session|csrf|xsrf|user|client|` +
+		`app|consumer|api)[-_]?)?` +
+		`(token|secret|password|passwd|passcode|authorization|cookie|jwt|credentials?)$|^(api|client|app|consumer|` +
+		`private|secret)[-_]?key$|^session[-_]?id$`)
 	parameterName = regexp.MustCompile(`(?i)^(key|code|code[-_]verifier|auth|pwd|otp|sid|session|sig|signature)$`)
 )
 
 // credentialHeader finds the headers of an answer that are not kept.
-var credentialHeader = regexp.MustCompile(`(?i)(^|-)(cookie2?|token|secret|session|csrf|xsrf|authorization|authenticate|password|apikey|api-key|signature)(-|$)`)
+var credentialHeader = regexp.MustCompile(`(?i)(^|-)(cookie2?|token|secret|session|csrf|xsrf|authorization|` +
+	`authenticate|password|apikey|api-key|signature)(-|$)`)
 
 // redaction takes secrets out of what is recorded. It changes nothing that it has
 // changed before, so that a replayed request is spelled as the recorded one.
@@ -42,41 +45,42 @@ type redaction struct {
 	pairs  *strings.Replacer
 }
 
-// standIn is what a secret variable holds in a recording and in a replay.
-func standIn(name string) string { return "redacted-" + name }
+// secretStandIn is what a secret variable holds in a recording and in a replay.
+func secretStandIn(name string) string { return "redacted-" + name }
 
 // newRedaction hides the values of the named variables.
 func newRedaction(secrets map[string]string) (*redaction, error) {
 	r := &redaction{values: secrets}
 	var pairs []string
 	// The longest first: one secret may begin as another.
-	for _, name := range slices.SortedFunc(maps.Keys(secrets), func(a, b string) int { return len(secrets[b]) - len(secrets[a]) }) {
+	for _, name := range slices.SortedFunc(maps.Keys(secrets),
+		func(a, b string) int { return len(secrets[b]) - len(secrets[a]) }) {
 		value := secrets[name]
-		if value == standIn(name) {
+		if value == secretStandIn(name) {
 			continue
 		}
-		if len(value) < shortest {
+		if len(value) < minSecretLength {
 			return nil, fmt.Errorf("the value of %s is too short to be told from content: record with a longer one", name)
 		}
-		for _, spell := range spellings {
-			pairs = append(pairs, spell(value), spell(standIn(name)))
+		for _, spell := range secretSpellings {
+			pairs = append(pairs, spell(value), spell(secretStandIn(name)))
 		}
 	}
 	r.pairs = strings.NewReplacer(pairs...)
 	return r, nil
 }
 
-// spellings are the forms in which a value stands in requests and answers.
-var spellings = []func(string) string{
+// secretSpellings are the forms of a value in requests and answers.
+var secretSpellings = []func(string) string{
 	func(v string) string { return v },
 	url.QueryEscape,
 	url.PathEscape,
-	quoted,
+	quotedValue,
 	func(v string) string { return base64.StdEncoding.EncodeToString([]byte(v)) },
 	func(v string) string { return base64.RawURLEncoding.EncodeToString([]byte(v)) },
 }
 
-func quoted(v string) string {
+func quotedValue(v string) string {
 	text, err := jsontext.AppendQuote(nil, v)
 	if err != nil {
 		return v
@@ -84,11 +88,11 @@ func quoted(v string) string {
 	return string(text[1 : len(text)-1])
 }
 
-// found names a variable whose value is in the data.
-func (r *redaction) found(data []byte) string {
+// findSecret returns the name of a variable if its value is in the data.
+func (r *redaction) findSecret(data []byte) string {
 	for name, value := range r.values {
-		for _, spell := range spellings {
-			if value != standIn(name) && bytes.Contains(data, []byte(spell(value))) {
+		for _, spell := range secretSpellings {
+			if value != secretStandIn(name) && bytes.Contains(data, []byte(spell(value))) {
 				return name
 			}
 		}
@@ -96,56 +100,58 @@ func (r *redaction) found(data []byte) string {
 	return ""
 }
 
-func (r *redaction) text(s string) string { return r.pairs.Replace(s) }
+func (r *redaction) redactText(s string) string { return r.pairs.Replace(s) }
 
-// request is a request without its secrets. Its headers are left out altogether.
-func (r *redaction) request(req *http.Request, body []byte) Request {
+// redactRequest is a request without its secrets. Its headers are left out altogether.
+func (r *redaction) redactRequest(req *http.Request, body []byte) Request {
 	to := *req.URL
 	to.User, to.Fragment = nil, ""
-	to.RawQuery = r.parameters(to.RawQuery)
-	return Request{Method: req.Method, URL: r.text(to.String()), Body: string(r.body(body, req.Header.Get("Content-Type")))}
+	to.RawQuery = r.redactParameters(to.RawQuery)
+	return Request{Method: req.Method, URL: r.redactText(to.String()),
+		Body: string(r.redactBody(body, req.Header.Get("Content-Type")))}
 }
 
-// answer is an answer without its secrets.
-func (r *redaction) answer(resp *http.Response, body []byte) Answer {
+// redactAnswer is an answer without its secrets.
+func (r *redaction) redactAnswer(resp *http.Response, body []byte) Answer {
 	a := Answer{Status: resp.StatusCode, Header: http.Header{}}
 	for name, values := range resp.Header {
 		if credentialHeader.MatchString(name) || name == "Content-Length" { // the length is that of what is kept
 			continue
 		}
 		for _, v := range values {
-			a.Header.Add(name, r.text(v))
+			a.Header.Add(name, r.redactText(v))
 		}
 	}
-	a.put(r.body(body, resp.Header.Get("Content-Type")))
+	a.setBody(r.redactBody(body, resp.Header.Get("Content-Type")))
 	return a
 }
 
-// body finds credentials by their names in JSON and in forms, and secrets everywhere.
-func (r *redaction) body(body []byte, contentType string) []byte {
+// redactBody finds credentials by their names in JSON and in forms, and secrets everywhere.
+func (r *redaction) redactBody(body []byte, contentType string) []byte {
 	if kind, _, _ := mime.ParseMediaType(contentType); kind == "application/x-www-form-urlencoded" {
-		return []byte(r.text(r.parameters(string(body))))
+		return []byte(r.redactText(r.redactParameters(string(body))))
 	}
-	if clean, err := r.members(body); err == nil {
+	if clean, err := r.redactMembers(body); err == nil {
 		return clean
 	}
-	return []byte(r.text(string(body)))
+	return []byte(r.redactText(string(body)))
 }
 
-// parameters hides what is named like a credential and leaves the order as it is.
-func (r *redaction) parameters(query string) string {
+// redactParameters hides what is named like a credential and leaves the order as it is.
+func (r *redaction) redactParameters(query string) string {
 	parts := strings.Split(query, "&")
 	for i, part := range parts {
 		name, _, given := strings.Cut(part, "=")
-		if plain, err := url.QueryUnescape(name); err == nil && given && (credentialName.MatchString(plain) || parameterName.MatchString(plain)) {
-			parts[i] = name + "=" + hidden
+		if plain, err := url.QueryUnescape(name); err == nil && given &&
+			(credentialName.MatchString(plain) || parameterName.MatchString(plain)) {
+			parts[i] = name + "=" + redactedText
 		}
 	}
-	return r.text(strings.Join(parts, "&"))
+	return r.redactText(strings.Join(parts, "&"))
 }
 
-// members hides what is named like a credential in JSON of any depth.
-func (r *redaction) members(body []byte) (jsontext.Value, error) {
+// redactMembers hides what is named like a credential in JSON of any depth.
+func (r *redaction) redactMembers(body []byte) (jsontext.Value, error) {
 	var out bytes.Buffer
 	dec, enc := jsontext.NewDecoder(bytes.NewReader(body)), jsontext.NewEncoder(&out)
 	for {
@@ -166,14 +172,14 @@ func (r *redaction) members(body []byte) (jsontext.Value, error) {
 				return nil, err
 			}
 			text := token.String()
-			if err := enc.WriteToken(jsontext.String(r.text(text))); err != nil {
+			if err := enc.WriteToken(jsontext.String(r.redactText(text))); err != nil {
 				return nil, err
 			}
 			if next := dec.PeekKind(); naming && credentialName.MatchString(text) && (next == '"' || next == '0') {
 				if err := dec.SkipValue(); err != nil {
 					return nil, err
 				}
-				if err := enc.WriteToken(jsontext.String(hidden)); err != nil {
+				if err := enc.WriteToken(jsontext.String(redactedText)); err != nil {
 					return nil, err
 				}
 			}

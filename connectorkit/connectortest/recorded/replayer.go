@@ -22,7 +22,7 @@ type Replayer struct {
 	strayed func() // called at the first request that was not recorded
 }
 
-// newReplayer serves the recording to a connector whose secrets are stand-ins.
+// newReplayer serves the recording to a connector with placeholders as secrets.
 func newReplayer(r *Recording, strayed func()) *Replayer {
 	p := &Replayer{hide: &redaction{pairs: strings.NewReplacer()}, left: map[Request][]Answer{}, strayed: strayed}
 	for _, e := range r.Exchanges {
@@ -32,26 +32,26 @@ func newReplayer(r *Recording, strayed func()) *Replayer {
 	return p
 }
 
-// RoundTrip gives the next recorded answer to the request.
+// RoundTrip returns the next recorded answer to the request.
 func (p *Replayer) RoundTrip(req *http.Request) (*http.Response, error) {
-	sent, err := bodyOf(req)
+	sent, err := requestBody(req)
 	if err != nil {
 		return nil, err
 	}
-	asked := p.hide.request(req, sent)
+	asked := p.hide.redactRequest(req, sent)
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	answers := p.left[asked]
 	if len(answers) == 0 {
 		if p.unknown == nil {
-			p.unknown = p.explain(asked)
+			p.unknown = p.explainMissing(asked)
 			p.strayed()
 		}
 		return nil, p.unknown
 	}
 	p.asked++
 	p.left[asked] = answers[1:]
-	body, err := answers[0].body()
+	body, err := answers[0].decodeBody()
 	if err != nil {
 		return nil, fmt.Errorf("recorded answer to %s: %w", asked, err)
 	}
@@ -62,14 +62,15 @@ func (p *Replayer) RoundTrip(req *http.Request) (*http.Response, error) {
 	}, nil
 }
 
-// explain says what is missing, and what the recording has instead.
-func (p *Replayer) explain(asked Request) error {
+// explainMissing returns an error with the missing request and what the recording has instead.
+func (p *Replayer) explainMissing(asked Request) error {
 	if _, known := p.left[asked]; known {
-		return fmt.Errorf("the connector asked more often than recorded:\n\t%s\nrecord again with -record if that is right", asked)
+		return fmt.Errorf("the connector asked more often than recorded:\n\t%s\nrecord again with -record if that is right",
+			asked)
 	}
 	var near []string
 	for _, r := range p.order {
-		if path(r.URL) == path(asked.URL) {
+		if addressPath(r.URL) == addressPath(asked.URL) {
 			near = append(near, "\t"+r.String())
 		}
 	}
@@ -77,16 +78,17 @@ func (p *Replayer) explain(asked Request) error {
 	if len(near) > 0 {
 		has = "the recording has of that address:\n" + strings.Join(near, "\n")
 	}
-	return fmt.Errorf("the connector asked something that is not recorded:\n\t%s\n%s\nrecord again with -record if that is right", asked, has)
+	return fmt.Errorf("the connector asked something that is not recorded:\n\t%s\n%s\n"+
+		"record again with -record if that is right", asked, has)
 }
 
-func path(address string) string {
+func addressPath(address string) string {
 	before, _, _ := strings.Cut(address, "?")
 	return before
 }
 
-// unused names what was recorded and never asked for.
-func (p *Replayer) unused() []string {
+// unusedExchanges names what was recorded and never asked for.
+func (p *Replayer) unusedExchanges() []string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	var texts []string

@@ -17,10 +17,11 @@ import (
 	"github.com/pdpp-go/pdpp/protocol"
 )
 
-var recordFlag = flag.Bool("record", false, "ask the provider and write the recordings that the tests of this package replay")
+var recordFlag = flag.Bool("record", false,
+	"ask the provider and write the recordings that the tests of this package replay")
 
-// runs is how many runs a recording holds: one from the beginning, one that resumes.
-const runs = 2
+// recordedRuns is how many runs a recording holds: one from the beginning, one that resumes.
+const recordedRuns = 2
 
 // Run holds the connector to the recording in the file: both runs succeed, no record
 // lacks its declared shape, every declared stream has something, the second run resumes
@@ -29,28 +30,30 @@ const runs = 2
 func Run(t *testing.T, c connectorkit.Connector, file string) {
 	t.Helper()
 	if *recordFlag {
-		data, err := record(t.Context(), c, os.Getenv, http.DefaultTransport)
+		data, err := recordRuns(t.Context(), c, os.Getenv, http.DefaultTransport)
 		if err == nil {
-			err = write(file, data)
+			err = writeFile(file, data)
 		}
 		if err != nil {
 			t.Fatal(err)
 		}
 	}
-	r, err := Read(file)
+	r, err := ReadRecording(file)
 	if err != nil {
 		t.Fatal(err)
 	}
 	synctest.Test(t, func(t *testing.T) {
-		if err := replay(t.Context(), c, r); err != nil {
+		if err := replayRuns(t.Context(), c, r); err != nil {
 			t.Error(err)
 		}
 	})
 }
 
-// record makes the runs against the provider and gives what they were answered.
-func record(ctx context.Context, c connectorkit.Connector, env func(string) string, next http.RoundTripper) ([]byte, error) {
-	secrets, r := map[string]string{}, &Recording{RecordedAt: time.Now().UTC().Truncate(time.Second), Environment: map[string]string{}}
+// recordRuns makes the runs against the provider and returns the encoded recording.
+func recordRuns(ctx context.Context, c connectorkit.Connector, env func(string) string, next http.RoundTripper) ([]byte,
+	error) {
+	secrets, r := map[string]string{}, &Recording{RecordedAt: time.Now().UTC().Truncate(time.Second),
+		Environment: map[string]string{}}
 	for _, name := range c.Manifest.SecretEnv() {
 		if v := env(name); v != "" {
 			secrets[name] = v
@@ -62,43 +65,44 @@ func record(ctx context.Context, c connectorkit.Connector, env func(string) stri
 	}
 	for _, name := range c.Manifest.EnvNames() {
 		if _, secret := secrets[name]; secret {
-			r.Environment[name] = standIn(name)
+			r.Environment[name] = secretStandIn(name)
 		} else if v := env(name); v != "" {
-			r.Environment[name] = hide.text(v)
+			r.Environment[name] = hide.redactText(v)
 		}
 	}
 	recorder := &Recorder{next: next, hide: hide}
-	s := newSession(c, env, time.Now, recorder)
-	for range runs {
-		if _, err := s.run(ctx); err != nil {
+	s := newRunnerSession(c, env, time.Now, recorder)
+	for range recordedRuns {
+		if _, err := s.runOnce(ctx); err != nil {
 			return nil, fmt.Errorf("record: %w", err)
 		}
 	}
 	r.Exchanges = recorder.exchanges
-	return r.encode(hide)
+	return r.encodeRecording(hide)
 }
 
-func newSession(c connectorkit.Connector, env func(string) string, now func() time.Time, transport http.RoundTripper) *session {
-	return &session{
+func newRunnerSession(c connectorkit.Connector, env func(string) string, now func() time.Time,
+	transport http.RoundTripper) *runnerSession {
+	return &runnerSession{
 		c: c, env: env, now: now, transport: transport,
 		state: protocol.Cursors{}, catchUp: protocol.Cursors{},
 	}
 }
 
-// replay makes the runs on the recorded answers, beginning at the time of the
-// recording, and tells everything that is wrong.
-func replay(ctx context.Context, c connectorkit.Connector, r *Recording) error {
+// replayRuns makes the runs on the recorded answers, beginning at the time of the
+// recording, and returns everything that is wrong.
+func replayRuns(ctx context.Context, c connectorkit.Connector, r *Recording) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	began := time.Now()
 	replayer := newReplayer(r, cancel)
-	s := newSession(c, func(name string) string { return r.Environment[name] },
+	s := newRunnerSession(c, func(name string) string { return r.Environment[name] },
 		func() time.Time { return r.RecordedAt.Add(time.Since(began)) }, replayer)
-	var asked [runs]int
+	var asked [recordedRuns]int
 	var faults []error
-	for i := range runs {
+	for i := range recordedRuns {
 		before := replayer.asked
-		o, err := s.run(ctx)
+		o, err := s.runOnce(ctx)
 		asked[i] = replayer.asked - before
 		if replayer.unknown != nil {
 			return replayer.unknown
@@ -116,16 +120,19 @@ func replay(ctx context.Context, c connectorkit.Connector, r *Recording) error {
 		for _, stream := range c.Manifest.Streams {
 			missing := slices.ContainsFunc(o.Gaps, func(g protocol.DetailGap) bool { return g.Stream == stream.Name })
 			if i == 0 && len(o.Of(stream.Name)) == 0 && !missing {
-				faults = append(faults, fmt.Errorf("stream %s gave nothing: record an account that has something of it", stream.Name))
+				faults = append(faults, fmt.Errorf("stream %s gave nothing: record an account that has something of it",
+					stream.Name))
 			}
 		}
 	}
 	if asked[1] > asked[0] {
-		faults = append(faults, fmt.Errorf("the second run made %d requests, the first %d: it starts over instead of resuming", asked[1], asked[0]))
+		faults = append(faults, fmt.Errorf("the second run made %d requests, the first %d: it starts over instead of "+
+			"resuming", asked[1], asked[0]))
 	}
-	if unused := replayer.unused(); len(unused) > 0 {
+	if unused := replayer.unusedExchanges(); len(unused) > 0 {
 		unused = unused[:min(len(unused), 10)]
-		faults = append(faults, fmt.Errorf("recorded and never asked for:\n\t%s\nrecord again with -record if that is right", strings.Join(slices.Compact(unused), "\n\t")))
+		faults = append(faults, fmt.Errorf("recorded and never asked for:\n\t%s\nrecord again with -record if that is right",
+			strings.Join(slices.Compact(unused), "\n\t")))
 	}
 	return errors.Join(faults...)
 }

@@ -17,8 +17,8 @@ import (
 	"github.com/pdpp-go/pdpp/protocol"
 )
 
-// session is the runner's side of the runs: what a connector is told and what it says.
-type session struct {
+// runnerSession is the runner's side of the runs: the messages to and from a connector.
+type runnerSession struct {
 	c         connectorkit.Connector
 	env       func(string) string
 	now       func() time.Time
@@ -27,8 +27,8 @@ type session struct {
 	state, catchUp protocol.Cursors
 }
 
-// run makes one run with the bookmarks of those before it.
-func (s *session) run(ctx context.Context) (*conformance.Transcript, error) {
+// runOnce makes one run with the bookmarks of those before it.
+func (s *runnerSession) runOnce(ctx context.Context) (*conformance.Transcript, error) {
 	inR, inW := io.Pipe()
 	outR, outW := io.Pipe()
 	var log bytes.Buffer
@@ -45,25 +45,25 @@ func (s *session) run(ctx context.Context) (*conformance.Transcript, error) {
 		})
 		_ = outW.Close() // a pipe in memory
 	}()
-	said, err := s.dialogue().Hold(inW, outR)
+	transcript, err := s.fullDialogue().Hold(inW, outR)
 	_ = outR.Close() // a pipe in memory
 	<-exited
 	switch {
 	case err != nil:
 		return nil, err
-	case len(said.Faults) > 0:
-		return nil, fmt.Errorf("the connector broke the protocol: %s", said.Faults[0])
-	case said.Done == nil:
+	case len(transcript.Faults) > 0:
+		return nil, fmt.Errorf("the connector broke the protocol: %s", transcript.Faults[0])
+	case transcript.Done == nil:
 		return nil, fmt.Errorf("the connector ended without DONE: %s", log.String())
-	case said.Done.Status != protocol.DoneSucceeded:
-		return nil, fmt.Errorf("the run ended as %s: %s", said.Done.Status, strings.TrimSpace(log.String()))
+	case transcript.Done.Status != protocol.DoneSucceeded:
+		return nil, fmt.Errorf("the run ended as %s: %s", transcript.Done.Status, strings.TrimSpace(log.String()))
 	}
-	s.state, s.catchUp = said.State, said.CatchUp
-	return said, nil
+	s.state, s.catchUp = transcript.State, transcript.CatchUp
+	return transcript, nil
 }
 
-// dialogue asks for everything that the manifest declares.
-func (s *session) dialogue() *conformance.Dialogue {
+// fullDialogue asks for everything that the manifest declares.
+func (s *runnerSession) fullDialogue() *conformance.Dialogue {
 	d := &conformance.Dialogue{Manifest: s.c.Manifest, Start: protocol.Start{
 		RunID: "run_recorded", CollectionMode: protocol.Incremental, State: s.state, CatchUpState: s.catchUp,
 		Bindings: map[string]jsontext.Value{"network": jsontext.Value("{}")},

@@ -20,8 +20,8 @@ type Decoder interface {
 	Decode(stream, key string, into any) bool
 }
 
-// Account returns the coverage that the last run reported of a store.
-func Account(t testing.TB, records Decoder, store string) (got localfile.Coverage) {
+// StoredCoverage returns the coverage that the last run reported of a store.
+func StoredCoverage(t testing.TB, records Decoder, store string) (got localfile.Coverage) {
 	t.Helper()
 	if !records.Decode(localfile.CoverageStream, store, &got) {
 		t.Fatalf("no account of %s", store)
@@ -29,14 +29,14 @@ func Account(t testing.TB, records Decoder, store string) (got localfile.Coverag
 	return got
 }
 
-// File is a member to be packed or written.
-type File struct{ Name, Content string }
+// PackedFile is a member to be packed or written.
+type PackedFile struct{ Name, Content string }
 
-// Old is a time at which nobody writes any more.
-var Old = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+// OldTime is a modification time long enough ago that a file counts as complete.
+var OldTime = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
-// Write puts a file into a folder, as it was left some time ago.
-func Write(t testing.TB, path string, content []byte) {
+// WriteFile puts a file into a folder, as it was left some time ago.
+func WriteFile(t testing.TB, path string, content []byte) {
 	t.Helper()
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		t.Fatal(err)
@@ -44,21 +44,21 @@ func Write(t testing.TB, path string, content []byte) {
 	if err := os.WriteFile(path, content, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.Chtimes(path, Old, Old); err != nil {
+	if err := os.Chtimes(path, OldTime, OldTime); err != nil {
 		t.Fatal(err)
 	}
 }
 
-// Unpacked writes members as files below a folder.
-func Unpacked(t testing.TB, dir string, files ...File) {
+// WriteUnpacked writes members as files below a folder.
+func WriteUnpacked(t testing.TB, dir string, files ...PackedFile) {
 	t.Helper()
 	for _, f := range files {
-		Write(t, filepath.Join(dir, filepath.FromSlash(f.Name)), []byte(f.Content))
+		WriteFile(t, filepath.Join(dir, filepath.FromSlash(f.Name)), []byte(f.Content))
 	}
 }
 
-// Zip packs members.
-func Zip(t testing.TB, files ...File) []byte {
+// PackZip packs members.
+func PackZip(t testing.TB, files ...PackedFile) []byte {
 	t.Helper()
 	var b bytes.Buffer
 	z := zip.NewWriter(&b)
@@ -77,14 +77,15 @@ func Zip(t testing.TB, files ...File) []byte {
 	return b.Bytes()
 }
 
-// Tgz packs members into a compressed tar.
-func Tgz(t testing.TB, files ...File) []byte {
+// PackTarGzip packs members into a compressed tar.
+func PackTarGzip(t testing.TB, files ...PackedFile) []byte {
 	t.Helper()
 	var b bytes.Buffer
 	packed := gzip.NewWriter(&b)
 	w := tar.NewWriter(packed)
 	for _, f := range files {
-		if err := w.WriteHeader(&tar.Header{Name: f.Name, Size: int64(len(f.Content)), Mode: 0o600, Typeflag: tar.TypeReg}); err != nil {
+		if err := w.WriteHeader(&tar.Header{Name: f.Name, Size: int64(len(f.Content)), Mode: 0o600,
+			Typeflag: tar.TypeReg}); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := io.WriteString(w, f.Content); err != nil {

@@ -1,4 +1,4 @@
-// Package blobtest is what every place of files is held to.
+// Package blobtest is the test suite for implementations of blob.Storage.
 package blobtest
 
 import (
@@ -18,22 +18,22 @@ import (
 	"github.com/pdpp-go/pdpp/internal/blob"
 )
 
-// Place keeps files, and takes them in pieces.
-type Place interface {
-	blob.Place
-	blob.Uploads
+// SuiteStorage is the tested storage, which also receives uploads.
+type SuiteStorage interface {
+	blob.Storage
+	blob.UploadStorage
 }
 
-// Run holds a place, which is empty, to its contract. It leaves files there, and nothing unfinished.
-func Run(t *testing.T, p Place) {
-	t.Run("nothing is there", func(t *testing.T) { nothingIsThere(t, p) })
-	t.Run("put and open", func(t *testing.T) { putAndOpen(t, p) })
-	t.Run("upload", func(t *testing.T) { upload(t, p) })
-	t.Run("list and remove", func(t *testing.T) { listAndRemove(t, p) })
+// RunSuite tests an empty storage. It leaves files there, and nothing unfinished.
+func RunSuite(t *testing.T, p SuiteStorage) {
+	t.Run("nothing is there", func(t *testing.T) { testMissing(t, p) })
+	t.Run("put and open", func(t *testing.T) { testPutAndOpen(t, p) })
+	t.Run("upload", func(t *testing.T) { testUploads(t, p) })
+	t.Run("list and remove", func(t *testing.T) { testListAndRemove(t, p) })
 }
 
-// What is put is found under the hash of its content, whole and from anywhere.
-func putAndOpen(t *testing.T, p Place) {
+// testPutAndOpen checks that content is found under its hash, completely and with random access.
+func testPutAndOpen(t *testing.T, p SuiteStorage) {
 	rapid.Check(t, func(rt *rapid.T) {
 		content := rapid.SliceOfN(rapid.Byte(), 0, 2000).Draw(rt, "content")
 		sum := sha256.Sum256(content)
@@ -59,10 +59,11 @@ func putAndOpen(t *testing.T, p Place) {
 	})
 }
 
-// A file that breaks off leaves nothing, and odd names lead nowhere.
-func nothingIsThere(t *testing.T, p Place) {
+// testMissing checks that an interrupted file leaves nothing, and that invalid names are not found.
+func testMissing(t *testing.T, p SuiteStorage) {
 	broken := errors.New("broken off")
-	if _, _, err := p.Put(t.Context(), io.MultiReader(strings.NewReader("half"), iotest.ErrReader(broken))); !errors.Is(err, broken) {
+	if _, _, err := p.Put(t.Context(),
+		io.MultiReader(strings.NewReader("half"), iotest.ErrReader(broken))); !errors.Is(err, broken) {
 		t.Errorf("put: %v", err)
 	}
 	ended, cancel := context.WithCancel(t.Context())
@@ -70,10 +71,12 @@ func nothingIsThere(t *testing.T, p Place) {
 	if _, _, err := p.Put(ended, strings.NewReader("late")); !errors.Is(err, context.Canceled) {
 		t.Errorf("put after the end: %v", err)
 	}
-	if err := p.List(t.Context(), time.Time{}, func(e blob.Entry) error { t.Errorf("there is %+v", e); return nil }); err != nil {
+	if err := p.List(t.Context(), time.Time{},
+		func(e blob.StoredFile) error { t.Errorf("there is %+v", e); return nil }); err != nil {
 		t.Error(err)
 	}
-	for _, name := range []string{"", "..", "../secret", "secret", "tmp", strings.Repeat("A", 64), strings.Repeat("a", 63) + "/", strings.Repeat("a", 65), "\x00"} {
+	for _, name := range []string{"", "..", "../secret", "secret", "tmp", strings.Repeat("A", 64),
+		strings.Repeat("a", 63) + "/", strings.Repeat("a", 65), "\x00"} {
 		if _, err := p.Open(t.Context(), name); !errors.Is(err, blob.ErrNotFound) {
 			t.Errorf("open %q: %v", name, err)
 		}
@@ -86,9 +89,9 @@ func nothingIsThere(t *testing.T, p Place) {
 	}
 }
 
-// A file that comes in any pieces, broken off and repeated, is kept once it is whole, and is then the
-// sender's; one that is not what was said begins anew.
-func upload(t *testing.T, p Place) {
+// testUploads checks that a file in any pieces, interrupted and repeated, is stored once it is complete and then
+// belongs to the sender. One with other content starts over.
+func testUploads(t *testing.T, p SuiteStorage) {
 	rapid.Check(t, func(rt *rapid.T) {
 		content := rapid.SliceOfN(rapid.Byte(), 0, 2000).Draw(rt, "content")
 		sum := sha256.Sum256(content)
@@ -109,10 +112,10 @@ func upload(t *testing.T, p Place) {
 			if broken {
 				r = io.MultiReader(bytes.NewReader(piece[:len(piece)/2]), iotest.ErrReader(errors.New("the line went dead")))
 			}
-			got, done, err := p.Receive(t.Context(), sender, hash, total, offset, r)
+			got, done, err := p.ReceivePiece(t.Context(), sender, hash, total, offset, r)
 			switch {
 			case offset != have:
-				if !errors.Is(err, blob.ErrOffset) || got != have {
+				if !errors.Is(err, blob.ErrWrongOffset) || got != have {
 					rt.Fatalf("a piece at %d of %d: %d, %v", offset, have, got, err)
 				}
 				continue
@@ -126,9 +129,9 @@ func upload(t *testing.T, p Place) {
 			if have = got; done != (have == total) {
 				rt.Fatalf("%d of %d, and it is whole: %t", have, total, done)
 			}
-			told, told2, err := p.Received(t.Context(), sender, hash)
-			if err != nil || told != have || told2 != done {
-				rt.Fatalf("told %d and %t, want %d and %t: %v", told, told2, have, done, err)
+			reported, finished, err := p.UploadProgress(t.Context(), sender, hash)
+			if err != nil || reported != have || finished != done {
+				rt.Fatalf("reported %d and %t, want %d and %t: %v", reported, finished, have, done, err)
 			}
 			whole = done
 		}
@@ -140,39 +143,42 @@ func upload(t *testing.T, p Place) {
 		if got, err := io.ReadAll(f); err != nil || !bytes.Equal(got, content) {
 			rt.Fatalf("kept %d bytes: %v", len(got), err)
 		}
-		if _, whole, err := p.Received(t.Context(), sender+" and another", hash); whole || err != nil {
+		if _, whole, err := p.UploadProgress(t.Context(), sender+" and another", hash); whole || err != nil {
 			rt.Fatalf("another sender has it: %t, %v", whole, err)
 		}
 	})
 	lie := strings.Repeat("ab", 32)
-	if _, _, err := p.Receive(t.Context(), "s", lie, 5, 0, strings.NewReader("other")); !errors.Is(err, blob.ErrContent) {
+	if _, _, err := p.ReceivePiece(t.Context(), "s", lie, 5, 0, strings.NewReader("other")); !errors.Is(err,
+		blob.ErrContentMismatch) {
 		t.Errorf("a lie: %v", err)
 	}
-	if n, whole, err := p.Received(t.Context(), "s", lie); n != 0 || whole || err != nil {
+	if n, whole, err := p.UploadProgress(t.Context(), "s", lie); n != 0 || whole || err != nil {
 		t.Errorf("after it: %d, %t, %v", n, whole, err)
 	}
 	if _, err := p.Stat(t.Context(), lie); !errors.Is(err, blob.ErrNotFound) {
 		t.Errorf("it is kept: %v", err)
 	}
-	if _, _, err := p.Receive(t.Context(), "s", "../../x", 1, 0, strings.NewReader("x")); !errors.Is(err, blob.ErrNotFound) {
+	if _, _, err := p.ReceivePiece(t.Context(), "s", "../../x", 1, 0, strings.NewReader("x")); !errors.Is(err,
+		blob.ErrNotFound) {
 		t.Errorf("an odd name: %v", err)
 	}
 }
 
-// What is there is listed once, and goes when it is taken away, also twice; nothing that is
-// unfinished stays.
-func listAndRemove(t *testing.T, p Place) {
+// testListAndRemove checks that files are listed once and can be removed, also twice, and that nothing unfinished
+// stays.
+func testListAndRemove(t *testing.T, p SuiteStorage) {
 	hash, _, err := p.Put(t.Context(), strings.NewReader("a file to be taken away"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, _, err := p.Receive(t.Context(), "slow", strings.Repeat("cd", 32), 100, 0, strings.NewReader("begun")); err != nil {
+	if _, _, err := p.ReceivePiece(t.Context(), "slow", strings.Repeat("cd", 32), 100, 0,
+		strings.NewReader("begun")); err != nil {
 		t.Fatal(err)
 	}
 	list := func(before time.Time) (seen int) {
 		t.Helper()
 		all := map[string]bool{}
-		err := p.List(t.Context(), before, func(e blob.Entry) error {
+		err := p.List(t.Context(), before, func(e blob.StoredFile) error {
 			if all[e.SHA256] {
 				t.Errorf("%s is listed twice", e.SHA256)
 			}
@@ -193,7 +199,7 @@ func listAndRemove(t *testing.T, p Place) {
 	if n := list(time.Time{}); n != 1 {
 		t.Errorf("the file is listed %d times", n)
 	}
-	if n, _, err := p.Received(t.Context(), "slow", strings.Repeat("cd", 32)); n != 5 || err != nil {
+	if n, _, err := p.UploadProgress(t.Context(), "slow", strings.Repeat("cd", 32)); n != 5 || err != nil {
 		t.Errorf("what was begun has %d bytes: %v", n, err)
 	}
 	for range 2 {
@@ -204,7 +210,7 @@ func listAndRemove(t *testing.T, p Place) {
 	if n := list(time.Now().Add(time.Hour)); n != 0 {
 		t.Error("the file is still listed")
 	}
-	if n, _, err := p.Received(t.Context(), "slow", strings.Repeat("cd", 32)); n != 0 || err != nil {
+	if n, _, err := p.UploadProgress(t.Context(), "slow", strings.Repeat("cd", 32)); n != 0 || err != nil {
 		t.Errorf("what was begun long ago has %d bytes: %v", n, err)
 	}
 }

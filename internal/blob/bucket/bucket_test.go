@@ -27,15 +27,15 @@ import (
 	"github.com/pdpp-go/pdpp/internal/blob/bucket"
 )
 
-var keys = bucket.Keys{ID: "harbour", Secret: "harbour-secret-0001"}
+var keys = bucket.AccessKeys{ID: "harbour", Secret: "harbour-secret-0001"}
 
 // server is an S3 server with one bucket, "life".
 type server struct {
 	url string
-	dir string // where it keeps objects as files; "" for in memory
+	dir string // where it stores objects as files; "" for in memory
 }
 
-// start gives a server: the one that PDPP_TEST_VERSITYGW names, or one in memory.
+// start returns a server: the one in PDPP_TEST_VERSITYGW, or one in memory.
 func start(t *testing.T) server {
 	t.Helper()
 	program := os.Getenv("PDPP_TEST_VERSITYGW")
@@ -58,7 +58,8 @@ func start(t *testing.T) server {
 	}
 	at := l.Addr().String()
 	_ = l.Close()
-	cmd := exec.Command(program, "--port", at, "--access", keys.ID, "--secret", keys.Secret, "--quiet", "posix", "--sidecar", t.TempDir(), dir)
+	cmd := exec.Command(program, "--port", at, "--access", keys.ID, "--secret", keys.Secret, "--quiet", "posix",
+		"--sidecar", t.TempDir(), dir)
 	cmd.Stdout, cmd.Stderr = t.Output(), t.Output()
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
@@ -89,13 +90,13 @@ func open(t *testing.T, endpoint, spool string) *bucket.Bucket {
 	return b
 }
 
-// A bucket is a place, and leaves nothing on this machine. A server that keeps objects as files has
-// just the files that the list names, with what they should hold.
+// TestBucket runs the suite and checks that nothing is left on this machine. A server that stores objects as files
+// must have exactly the listed files, with the right content.
 func TestBucket(t *testing.T) {
 	s := start(t)
 	spool := t.TempDir()
 	b := open(t, s.url, spool)
-	blobtest.Run(t, b)
+	blobtest.RunSuite(t, b)
 	if left, err := os.ReadDir(spool); len(left) > 0 || err != nil {
 		t.Errorf("left behind: %v, %v", left, err)
 	}
@@ -103,7 +104,8 @@ func TestBucket(t *testing.T) {
 		return
 	}
 	kept := map[string]bool{}
-	if err := b.List(t.Context(), time.Now().Add(time.Hour), func(e blob.Entry) error { kept[e.SHA256] = true; return nil }); err != nil {
+	if err := b.List(t.Context(), time.Now().Add(time.Hour),
+		func(e blob.StoredFile) error { kept[e.SHA256] = true; return nil }); err != nil {
 		t.Fatal(err)
 	}
 	err := filepath.WalkDir(s.dir, func(path string, d fs.DirEntry, err error) error {
@@ -123,8 +125,8 @@ func TestBucket(t *testing.T) {
 	}
 }
 
-// Two machines take the pieces of one file by turns.
-func TestUploadByTurns(t *testing.T) {
+// TestUploadAcrossMachines checks that two machines can receive the pieces of one file in turn.
+func TestUploadAcrossMachines(t *testing.T) {
 	s := start(t)
 	machines := []*bucket.Bucket{open(t, s.url, t.TempDir()), open(t, s.url, t.TempDir())}
 	content := bytes.Repeat([]byte("tide "), 5000)
@@ -133,7 +135,8 @@ func TestUploadByTurns(t *testing.T) {
 	for n, whole := 0, false; !whole; n++ {
 		var err error
 		piece := content[have:min(have+7000, int64(len(content)))]
-		if have, whole, err = machines[n%2].Receive(t.Context(), "laptop", hash, int64(len(content)), have, bytes.NewReader(piece)); err != nil {
+		if have, whole, err = machines[n%2].ReceivePiece(t.Context(), "laptop", hash, int64(len(content)), have,
+			bytes.NewReader(piece)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -152,8 +155,8 @@ func TestUploadByTurns(t *testing.T) {
 	}
 }
 
-// A file that is there and young is not sent again; a server that fails leaves nothing behind, and
-// its words name no secret.
+// TestFaults checks that a recent file is not sent again, and that a failing server leaves nothing behind and its
+// errors contain no secret.
 func TestFaults(t *testing.T) {
 	s := start(t)
 	var puts atomic.Int64
@@ -194,17 +197,21 @@ func TestFaults(t *testing.T) {
 	}
 }
 
-// An address says what is wrong with it, and shows no key.
+// TestAddresses checks that errors about an address are specific and contain no key.
 func TestAddresses(t *testing.T) {
 	for address, want := range map[string]string{
-		"life": "must read s3://", "https://life": "must read s3://", "s3://": "must read s3://", "s3://key:secret@life": "must read s3://",
-		"s3://life?endpoint=ftp://x": "is not an address", "s3://life?endpoint=https://u:p@x": "is not an address", "s3://life?regoin=x": `not "regoin"`,
+		"life": "must read s3://", "https://life": "must read s3://", "s3://": "must read s3://",
+		"s3://key:secret@life":       "must read s3://",
+		"s3://life?endpoint=ftp://x": "is not an address", "s3://life?endpoint=https://u:p@x": "is not an address",
+		"s3://life?regoin=x": `not "regoin"`,
 	} {
-		if _, err := bucket.Open(address, keys, ""); err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), keys.Secret) {
+		if _, err := bucket.Open(address, keys, ""); err == nil || !strings.Contains(err.Error(), want) ||
+			strings.Contains(err.Error(), keys.Secret) {
 			t.Errorf("%s: %v", address, err)
 		}
 	}
-	if _, err := bucket.Open("s3://life", bucket.Keys{}, ""); err == nil || !strings.Contains(err.Error(), "AWS_ACCESS_KEY_ID") {
+	if _, err := bucket.Open("s3://life", bucket.AccessKeys{}, ""); err == nil ||
+		!strings.Contains(err.Error(), "AWS_ACCESS_KEY_ID") {
 		t.Error(fmt.Errorf("without keys: %w", err))
 	}
 	if _, err := bucket.Open("s3://life/a/b?region=eu-north-1", keys, ""); err != nil {
@@ -212,7 +219,7 @@ func TestAddresses(t *testing.T) {
 	}
 }
 
-// A bucket that keeps versions keeps none of a file that is removed.
+// TestRemoveFromVersionedBucket checks that removing a file removes all its versions.
 func TestRemoveFromVersionedBucket(t *testing.T) {
 	backend := s3mem.New()
 	if err := backend.CreateBucket("life"); err != nil {

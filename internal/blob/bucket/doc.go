@@ -1,6 +1,6 @@
-// Package bucket keeps the files of records in a bucket of an S3-compatible server, so that
-// machines which share a database share them too. Objects are named as files of a folder are,
-// ab/abcdef..., and the server is told what each must hold: one that arrives otherwise is refused.
+// Package bucket stores the files of records in a bucket of an S3-compatible server, so that machines which share a
+// database share the files. Objects are named like files in a folder, ab/abcdef... The server receives the hash of
+// each object and rejects content that does not match.
 package bucket
 
 import (
@@ -20,36 +20,37 @@ import (
 	"github.com/pdpp-go/pdpp/internal/blob"
 )
 
-// Bucket is a place on a server.
+// Bucket is a blob.Storage on a server.
 type Bucket struct {
 	client *s3.Client
 	name   string
 	prefix string // "" or ends with a slash
-	spool  string // a folder of this machine for what is on its way
-	// patience is how long a server may be silent while it answers.
-	patience time.Duration
+	spool  string // local folder for content in transit
+	// responseTimeout is how long a server may be silent during a response.
+	responseTimeout time.Duration
 }
 
 var (
-	_ blob.Place   = (*Bucket)(nil)
-	_ blob.Uploads = (*Bucket)(nil)
+	_ blob.Storage       = (*Bucket)(nil)
+	_ blob.UploadStorage = (*Bucket)(nil)
 )
 
-// Keys are what the server knows this program by.
-type Keys struct{ ID, Secret, Session string }
+// AccessKeys authenticate this program to the server.
+type AccessKeys struct{ ID, Secret, Session string }
 
-// defaultRegion is what servers that know no regions expect.
+// defaultRegion is what servers without regions expect.
 const defaultRegion = "us-east-1"
 
-// defaultPatience is longer than a busy server needs to begin an answer or to go on with one.
-const defaultPatience = time.Minute
+// defaultResponseTimeout is longer than a busy server needs to start or continue a response.
+const defaultResponseTimeout = time.Minute
 
-// Open gives the bucket that an address names: s3://NAME/PREFIX?endpoint=https://HOST&region=REGION.
-// Without an endpoint it is Amazon's. What is on its way is kept in the folder spool.
-func Open(address string, keys Keys, spool string) (*Bucket, error) {
+// Open returns the bucket of an address: s3://NAME/PREFIX?endpoint=https://HOST&region=REGION. Without an endpoint it
+// is Amazon's. Content in transit is stored in the folder spool.
+func Open(address string, keys AccessKeys, spool string) (*Bucket, error) {
 	u, err := url.Parse(address)
 	if err != nil || u.Scheme != "s3" || u.Host == "" || u.User != nil || u.Fragment != "" {
-		return nil, errors.New("it must read s3://BUCKET, s3://BUCKET/PREFIX or s3://BUCKET/PREFIX?endpoint=https://HOST&region=REGION")
+		return nil, errors.New("it must read s3://BUCKET, s3://BUCKET/PREFIX or " +
+			"s3://BUCKET/PREFIX?endpoint=https://HOST&region=REGION")
 	}
 	query := u.Query()
 	endpoint, region := query.Get("endpoint"), query.Get("region")
@@ -70,7 +71,7 @@ func Open(address string, keys Keys, spool string) (*Bucket, error) {
 			return aws.Credentials{AccessKeyID: keys.ID, SecretAccessKey: keys.Secret, SessionToken: keys.Session}, nil
 		}),
 		HTTPClient: newClient(),
-		// What an object must hold is told by its SHA-256; other sums are unknown to many servers.
+		// The SHA-256 verifies the content; many servers do not support other checksums.
 		RequestChecksumCalculation: aws.RequestChecksumCalculationWhenRequired,
 		ResponseChecksumValidation: aws.ResponseChecksumValidationWhenRequired,
 	}
@@ -81,30 +82,30 @@ func Open(address string, keys Keys, spool string) (*Bucket, error) {
 		}
 		options.BaseEndpoint, options.UsePathStyle = aws.String(at.Scheme+"://"+at.Host+at.Path), true
 	}
-	b := &Bucket{client: s3.New(options), name: u.Host, spool: spool, patience: defaultPatience}
+	b := &Bucket{client: s3.New(options), name: u.Host, spool: spool, responseTimeout: defaultResponseTimeout}
 	if prefix := strings.Trim(u.Path, "/"); prefix != "" {
 		b.prefix = prefix + "/"
 	}
 	return b, nil
 }
 
-// newClient returns a client that follows no redirect, so that content goes to the server that the owner named, and
-// ends the wait for a server that accepted a request and does not answer. A redirect is an error of the server.
+// newClient returns a client that follows no redirect, so that content goes only to the server that the owner named.
+// It also limits the wait for a response. A redirect is an error.
 func newClient() *http.Client {
 	transport := awshttp.NewBuildableClient().GetTransport()
-	transport.ResponseHeaderTimeout = defaultPatience
+	transport.ResponseHeaderTimeout = defaultResponseTimeout
 	stay := func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 	return &http.Client{Transport: transport, CheckRedirect: stay}
 }
 
-// unknown says whether the server has no such object.
-func unknown(err error) bool {
+// isUnknownObject reports whether the server has no such object.
+func isUnknownObject(err error) bool {
 	var answer *awshttp.ResponseError
 	return errors.As(err, &answer) && answer.HTTPStatusCode() == http.StatusNotFound
 }
 
-// plain is an error of the server without what the library adds of the request.
-func plain(what string, err error) error {
+// plainError returns an error of the server without the library's request details.
+func plainError(what string, err error) error {
 	var api smithy.APIError
 	if errors.As(err, &api) && api.ErrorCode() != "" {
 		return fmt.Errorf("%s: the server of the files says %s: %w", what, api.ErrorCode(), err)
@@ -112,8 +113,8 @@ func plain(what string, err error) error {
 	return fmt.Errorf("%s: %w", what, err)
 }
 
-// fresh is how young an object must be to be left alone by Put. It is far from the age at which
-// a sweep may take it, whatever the clocks of both machines say.
-const fresh = blob.OrphanAge / 2
+// freshAge is the age below which Put does not send an object again. It is far below the age at which a sweep removes
+// it, whatever the clocks of both machines.
+const freshAge = blob.OrphanAge / 2
 
-func (b *Bucket) isFresh(at time.Time) bool { return time.Since(at) < fresh }
+func (b *Bucket) isFresh(at time.Time) bool { return time.Since(at) < freshAge }

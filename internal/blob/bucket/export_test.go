@@ -2,5 +2,5 @@ package bucket
 
 import "time"
 
-// SetPatience replaces how long a silent server is waited for.
-func SetPatience(b *Bucket, d time.Duration) { b.patience = d }
+// SetResponseTimeout replaces the timeout for a silent server.
+func SetResponseTimeout(b *Bucket, d time.Duration) { b.responseTimeout = d }

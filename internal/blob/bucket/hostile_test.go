@@ -19,9 +19,8 @@ import (
 	"github.com/pdpp-go/pdpp/internal/blob/bucket"
 )
 
-// TestHostileServer meets servers that answer with something else than was stored. Reading ends with an error
-// and never with other content, nothing is kept under a hash that is not its own, and neither keys nor content go
-// to another host.
+// TestHostileServer uses servers that return other content than was stored. Reading must end with an error and never
+// return other content, nothing is stored under a wrong hash, and neither keys nor content go to another host.
 func TestHostileServer(t *testing.T) {
 	t.Parallel()
 	content := bytes.Repeat([]byte("tide "), 4000)
@@ -126,7 +125,7 @@ func TestHostileServer(t *testing.T) {
 		}))
 		defer s.Close()
 		b := open(t, s.URL, t.TempDir())
-		bucket.SetPatience(b, 50*time.Millisecond)
+		bucket.SetResponseTimeout(b, 50*time.Millisecond)
 		if got, err := read(b, 0); err == nil {
 			t.Errorf("%d bytes were read", len(got))
 		}
@@ -149,10 +148,10 @@ func TestHostileServer(t *testing.T) {
 		b := open(t, front.URL, spool)
 		half := int64(len(content) / 2)
 		send := func() error {
-			have, _, err := b.Received(t.Context(), "laptop", hash)
+			have, _, err := b.UploadProgress(t.Context(), "laptop", hash)
 			for whole := false; err == nil && !whole; {
 				piece := bytes.NewReader(content[have:min(have+half, 2*half)])
-				have, whole, err = b.Receive(t.Context(), "laptop", hash, 2*half, have, piece)
+				have, whole, err = b.ReceivePiece(t.Context(), "laptop", hash, 2*half, have, piece)
 			}
 			return err
 		}
@@ -199,7 +198,7 @@ func TestHostileServer(t *testing.T) {
 			_, _ = io.WriteString(w, "</ListBucketResult>")
 		}))
 		defer s.Close()
-		err := open(t, s.URL, t.TempDir()).List(t.Context(), time.Now(), func(e blob.Entry) error {
+		err := open(t, s.URL, t.TempDir()).List(t.Context(), time.Now(), func(e blob.StoredFile) error {
 			return fmt.Errorf("%s is taken for a file of records", e.SHA256)
 		})
 		if err != nil || deleted.Load() > 0 {
@@ -210,7 +209,7 @@ func TestHostileServer(t *testing.T) {
 	t.Attr("result", fmt.Sprintf("%d hostile answers, all refused", refused))
 }
 
-// pass hands a request on to another server.
+// pass forwards a request to another server.
 func pass(w http.ResponseWriter, r *http.Request, to string) {
 	body, err := io.ReadAll(r.Body)
 	if err != nil {

@@ -21,39 +21,39 @@ func (b *Bucket) Open(ctx context.Context, sha256 string) (blob.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	key, err := b.key(sha256)
+	key, err := b.objectKey(sha256)
 	if err != nil {
 		return nil, err
 	}
-	return &content{b: b, ctx: context.WithoutCancel(ctx), key: key, hash: sha256, size: e.Bytes}, nil
+	return &objectReader{b: b, ctx: context.WithoutCancel(ctx), key: key, hash: sha256, size: e.Bytes}, nil
 }
 
-// content is an object that is read from anywhere: one request brings what is read in order, and
-// a jump begins another. Reading an object from its beginning to its end reports content that is not that of its hash.
-type content struct {
+// objectReader reads an object with random access: one request serves sequential reads, and a seek starts another.
+// Reading from beginning to end verifies the hash.
+type objectReader struct {
 	b    *Bucket
-	ctx  context.Context // of its requests
+	ctx  context.Context // for its requests
 	key  string
-	hash string // what the whole must have; "" for what is compared elsewhere
+	hash string // of the whole object; "" when the caller verifies it
 	size int64
 	at   int64
-	body io.ReadCloser // nil before the first read, and after a jump
+	body io.ReadCloser // nil before the first read and after a seek
 	stop context.CancelFunc
-	sum  hash.Hash // of what was read from the beginning on; nil after a jump
+	sum  hash.Hash // of what was read from the beginning; nil after a seek
 }
 
-func (c *content) Bytes() int64 { return c.size }
+func (c *objectReader) Bytes() int64 { return c.size }
 
-func (c *content) Read(p []byte) (int, error) {
+func (c *objectReader) Read(p []byte) (int, error) {
 	if c.at >= c.size {
 		return 0, io.EOF
 	}
 	if c.body == nil {
-		if err := c.request(); err != nil {
+		if err := c.requestRest(); err != nil {
 			return 0, err
 		}
 	}
-	silent := time.AfterFunc(c.b.patience, c.stop)
+	silent := time.AfterFunc(c.b.responseTimeout, c.stop)
 	n, err := c.body.Read(p[:min(int64(len(p)), c.size-c.at)])
 	silent.Stop()
 	c.at += int64(n)
@@ -64,28 +64,28 @@ func (c *content) Read(p []byte) (int, error) {
 		err = io.ErrUnexpectedEOF
 	}
 	if c.at == c.size && c.sum != nil && c.hash != "" && hex.EncodeToString(c.sum.Sum(nil)) != c.hash {
-		err = errors.New("the server of the files has other content than it was given")
+		err = errors.New("the file server has other content than was stored")
 	}
 	return n, err
 }
 
-// request asks for the rest of the object.
-func (c *content) request() error {
+// requestRest requests the rest of the object.
+func (c *objectReader) requestRest() error {
 	ctx, stop := context.WithCancel(c.ctx)
 	from := fmt.Sprintf("bytes=%d-", c.at)
 	got, err := c.b.client.GetObject(ctx, &s3.GetObjectInput{Bucket: &c.b.name, Key: &c.key, Range: &from})
 	if err != nil {
 		stop()
-		if unknown(err) {
+		if isUnknownObject(err) {
 			return blob.ErrNotFound
 		}
-		return plain("read a file", err)
+		return plainError("read a file", err)
 	}
-	// A server that knows no parts answers with the whole.
+	// A server without range support returns the whole object.
 	if part := fmt.Sprintf("bytes %d-%d/%d", c.at, c.size-1, c.size); aws.ToString(got.ContentRange) != part &&
 		(c.at > 0 || got.ContentRange != nil || aws.ToInt64(got.ContentLength) != c.size) {
 		stop()
-		return errors.Join(errors.New("the server of the files sends another part than it was asked for"), got.Body.Close())
+		return errors.Join(errors.New("the file server sent another range than requested"), got.Body.Close())
 	}
 	c.body, c.stop, c.sum = got.Body, stop, nil
 	if c.at == 0 {
@@ -94,7 +94,7 @@ func (c *content) request() error {
 	return nil
 }
 
-func (c *content) Seek(offset int64, whence int) (int64, error) {
+func (c *objectReader) Seek(offset int64, whence int) (int64, error) {
 	switch whence {
 	case io.SeekCurrent:
 		offset += c.at
@@ -111,7 +111,7 @@ func (c *content) Seek(offset int64, whence int) (int64, error) {
 	return offset, c.Close()
 }
 
-func (c *content) Close() error {
+func (c *objectReader) Close() error {
 	if c.body == nil {
 		return nil
 	}

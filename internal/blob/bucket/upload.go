@@ -15,53 +15,52 @@ import (
 	"github.com/pdpp-go/pdpp/protocol"
 )
 
-// uploads is where the pieces of senders' files wait, a name that no hash begins with. Each piece
-// is an object that is named by where it begins, so that a sender may meet another machine with
-// every piece. Once the file is kept, an empty object stays as the proof that the sender had it.
-// All of them go by age.
+// uploadsPrefix is where pieces of uploads are stored; no hash starts with it. Each piece is an object named by its
+// offset, so that different machines can receive the pieces. Once the file is stored, an empty object proves that the
+// sender had it. All of them are removed by age.
 const (
-	uploads = "uploads/"
-	proof   = "kept"
+	uploadsPrefix = "uploads/"
+	proofName     = "kept"
 )
 
-// upload is the beginning of the names of a sender's pieces.
-func (b *Bucket) upload(sender, hash string) (string, error) {
+// uploadPrefix returns the prefix of a sender's pieces.
+func (b *Bucket) uploadPrefix(sender, hash string) (string, error) {
 	if !protocol.IsBlobHash(hash) {
 		return "", blob.ErrNotFound
 	}
 	who := sha256.Sum256([]byte(sender))
-	return b.prefix + uploads + hex.EncodeToString(who[:12]) + "/" + hash + "/", nil
+	return b.prefix + uploadsPrefix + hex.EncodeToString(who[:12]) + "/" + hash + "/", nil
 }
 
-// piece is one that has come.
-type piece struct {
+// uploadPiece is a received piece.
+type uploadPiece struct {
 	key   string
 	bytes int64
 }
 
-// pieces are those that have come, from the beginning on without a hole, and whether the sender's
-// file is kept. Two machines that took the same piece wrote the same object.
-func (b *Bucket) pieces(ctx context.Context, at string) (all []piece, bytes int64, kept bool, err error) {
-	err = b.each(ctx, at, func(key string, size int64, _ time.Time) error {
+// listPieces returns the received pieces from the beginning without a gap, and whether the file is stored. Two
+// machines that received the same piece wrote the same object.
+func (b *Bucket) listPieces(ctx context.Context, at string) (all []uploadPiece, bytes int64, kept bool, err error) {
+	err = b.eachObject(ctx, at, func(key string, size int64, _ time.Time) error {
 		name := strings.TrimPrefix(key, at)
-		if name == proof {
+		if name == proofName {
 			kept = true
 			return nil
 		}
 		if from, err := strconv.ParseInt(name, 10, 64); err == nil && from == bytes {
-			all, bytes = append(all, piece{key, size}), bytes+size
+			all, bytes = append(all, uploadPiece{key, size}), bytes+size
 		}
 		return nil
 	})
 	return all, bytes, kept, err
 }
 
-func (b *Bucket) Received(ctx context.Context, sender, hash string) (int64, bool, error) {
-	at, err := b.upload(sender, hash)
+func (b *Bucket) UploadProgress(ctx context.Context, sender, hash string) (int64, bool, error) {
+	at, err := b.uploadPrefix(sender, hash)
 	if err != nil {
 		return 0, false, err
 	}
-	_, bytes, kept, err := b.pieces(ctx, at)
+	_, bytes, kept, err := b.listPieces(ctx, at)
 	if err != nil {
 		return 0, false, err
 	}
@@ -77,27 +76,29 @@ func (b *Bucket) Received(ctx context.Context, sender, hash string) (int64, bool
 	return bytes, false, nil
 }
 
-func (b *Bucket) Receive(ctx context.Context, sender, hash string, total, offset int64, r io.Reader) (int64, bool, error) {
-	at, err := b.upload(sender, hash)
+func (b *Bucket) ReceivePiece(
+	ctx context.Context, sender, hash string, total, offset int64, r io.Reader,
+) (int64, bool, error) {
+	at, err := b.uploadPrefix(sender, hash)
 	if err != nil {
 		return 0, false, err
 	}
-	all, have, _, err := b.pieces(ctx, at)
+	all, have, _, err := b.listPieces(ctx, at)
 	if err != nil {
 		return 0, false, err
 	}
 	if have != offset || total < offset {
-		return have, false, blob.ErrOffset
+		return have, false, blob.ErrWrongOffset
 	}
-	c, broken := b.collect(ctx, io.LimitReader(r, total-offset))
+	c, broken := b.spoolContent(ctx, io.LimitReader(r, total-offset))
 	if c == nil {
 		return have, false, broken
 	}
-	defer c.drop()
+	defer c.removeSpool()
 	if c.bytes > 0 {
-		p := piece{fmt.Sprintf("%s%019d", at, offset), c.bytes}
-		// What came before the sender broke off is kept although its request is over.
-		if err := b.send(context.WithoutCancel(ctx), p.key, c); err != nil {
+		p := uploadPiece{fmt.Sprintf("%s%019d", at, offset), c.bytes}
+		// What arrived before the sender disconnected is stored although its request has ended.
+		if err := b.putObject(context.WithoutCancel(ctx), p.key, c); err != nil {
 			return have, false, errors.Join(broken, err)
 		}
 		all, have = append(all, p), have+c.bytes
@@ -105,24 +106,24 @@ func (b *Bucket) Receive(ctx context.Context, sender, hash string, total, offset
 	if broken != nil || have < total {
 		return have, false, broken
 	}
-	return have, true, b.settle(ctx, at, hash, all)
+	return have, true, b.finishUpload(ctx, at, hash, all)
 }
 
-// settle keeps a file whose pieces have all come, if it is what it was said to be.
-func (b *Bucket) settle(ctx context.Context, at, hash string, all []piece) error {
-	whole := &joined{b: b, ctx: ctx, rest: all}
-	c, err := b.collect(ctx, whole)
+// finishUpload stores a file with all its pieces, if it matches its hash.
+func (b *Bucket) finishUpload(ctx context.Context, at, hash string, all []uploadPiece) error {
+	whole := &piecesReader{b: b, ctx: ctx, rest: all}
+	c, err := b.spoolContent(ctx, whole)
 	if c != nil {
-		defer c.drop()
+		defer c.removeSpool()
 	}
 	if err := errors.Join(err, whole.Close()); err != nil {
 		return err
 	}
 	if c.hash == hash {
-		if err := b.keep(ctx, c); err != nil {
+		if err := b.putIfStale(ctx, c); err != nil {
 			return err
 		}
-		if err := b.note(ctx, at+proof); err != nil {
+		if err := b.putEmpty(ctx, at+proofName); err != nil {
 			return err
 		}
 	}
@@ -132,38 +133,38 @@ func (b *Bucket) settle(ctx context.Context, at, hash string, all []piece) error
 		}
 	}
 	if c.hash != hash {
-		return blob.ErrContent
+		return blob.ErrContentMismatch
 	}
 	return nil
 }
 
-// note makes an empty object.
-func (b *Bucket) note(ctx context.Context, key string) error {
-	c, err := b.collect(ctx, strings.NewReader(""))
+// putEmpty creates an empty object.
+func (b *Bucket) putEmpty(ctx context.Context, key string) error {
+	c, err := b.spoolContent(ctx, strings.NewReader(""))
 	if c != nil {
-		defer c.drop()
+		defer c.removeSpool()
 	}
 	if err != nil {
 		return err
 	}
-	return b.send(ctx, key, c)
+	return b.putObject(ctx, key, c)
 }
 
-// joined reads pieces one after the other.
-type joined struct {
+// piecesReader reads pieces one after the other.
+type piecesReader struct {
 	b    *Bucket
 	ctx  context.Context
-	rest []piece
-	now  *content
+	rest []uploadPiece
+	now  *objectReader
 }
 
-func (j *joined) Read(p []byte) (int, error) {
+func (j *piecesReader) Read(p []byte) (int, error) {
 	for {
 		if j.now == nil {
 			if len(j.rest) == 0 {
 				return 0, io.EOF
 			}
-			j.now = &content{b: j.b, ctx: j.ctx, key: j.rest[0].key, size: j.rest[0].bytes}
+			j.now = &objectReader{b: j.b, ctx: j.ctx, key: j.rest[0].key, size: j.rest[0].bytes}
 			j.rest = j.rest[1:]
 		}
 		n, err := j.now.Read(p)
@@ -176,7 +177,7 @@ func (j *joined) Read(p []byte) (int, error) {
 	}
 }
 
-func (j *joined) Close() error {
+func (j *piecesReader) Close() error {
 	if j.now == nil {
 		return nil
 	}

@@ -20,10 +20,12 @@ const (
 	maxCapture  = 4 << 20
 )
 
-var captureName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._:-]{0,150}$`) })
+var captureName = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._:-]{0,150}$`)
+})
 
-// saveCaptures keeps what the connector noted of its sign-in, for the person who fixes it. The
-// connector takes away what nobody needs.
+// saveCaptures keeps the connector's sign-in diagnostics for the person who fixes it. The connector removes those that
+// are not needed.
 func (p *Profiles) saveCaptures(room, runID string) error {
 	if p.Captures == "" || !profileName().MatchString(runID) {
 		return nil

@@ -13,7 +13,7 @@ func TestCapturesAreKept(t *testing.T) {
 	b := newBed(t)
 	b.Captures = filepath.Join(t.TempDir(), "runs")
 	b.now = time.Now()
-	note := func(s *Session, text string) {
+	note := func(s *ProfileSession, text string) {
 		t.Helper()
 		dir := s.Binding(0).CaptureDir
 		must(t, os.WriteFile(filepath.Join(dir, "01-begin.json"), []byte(text), 0o600))

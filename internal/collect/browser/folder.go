@@ -19,8 +19,8 @@ const (
 	openedFile = "opened"
 )
 
-// folder is a profile's folder while this process holds its lock.
-type folder struct {
+// profileFolder is a profile's folder while this process holds its lock.
+type profileFolder struct {
 	path string
 	lock *os.File
 }
@@ -30,7 +30,7 @@ const lockEvery = 25 * time.Millisecond
 
 // lockFolder makes the folder, if need be, and waits for its lock; ErrBusy when the wait is
 // over.
-func lockFolder(ctx context.Context, path string) (*folder, error) {
+func lockFolder(ctx context.Context, path string) (*profileFolder, error) {
 	if err := os.MkdirAll(path, 0o700); err != nil {
 		return nil, fmt.Errorf("make the folder of the browser profile: %w", err)
 	}
@@ -48,14 +48,14 @@ func lockFolder(ctx context.Context, path string) (*folder, error) {
 }
 
 // tryLock takes the lock if it is free. The lock goes with the process, however it ends.
-func tryLock(path string) (*folder, error) {
+func tryLock(path string) (*profileFolder, error) {
 	f, err := os.OpenFile(filepath.Join(path, lockFile), os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
 		return nil, fmt.Errorf("open the lock of the browser profile: %w", err)
 	}
 	err = syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
 	if err == nil {
-		return &folder{path: path, lock: f}, nil
+		return &profileFolder{path: path, lock: f}, nil
 	}
 	_ = f.Close()
 	if errors.Is(err, syscall.EWOULDBLOCK) {
@@ -64,10 +64,10 @@ func tryLock(path string) (*folder, error) {
 	return nil, fmt.Errorf("lock the browser profile: %w", err)
 }
 
-func (f *folder) unlock() error { return f.lock.Close() }
+func (f *profileFolder) unlock() error { return f.lock.Close() }
 
-// opened says of which generation the live files are.
-type opened struct {
+// openedProfile is the generation of the live files.
+type openedProfile struct {
 	ConnectionID string `json:"connection_id"`
 	RunID        string `json:"run_id"`
 	Generation   int64  `json:"generation"`
@@ -75,8 +75,8 @@ type opened struct {
 	Boot string `json:"boot"`
 }
 
-// note says that the live files are whole.
-func (f *folder) note(o opened) error {
+// note records that the live files are complete.
+func (f *profileFolder) note(o openedProfile) error {
 	o.Boot = BootID()
 	text, err := json.Marshal(o)
 	if err != nil {
@@ -93,18 +93,18 @@ func (f *folder) note(o opened) error {
 }
 
 // noted reads it back; false when the live files are not whole, or of an earlier boot.
-func (f *folder) noted() (o opened, whole bool) {
+func (f *profileFolder) noted() (o openedProfile, whole bool) {
 	text, err := os.ReadFile(filepath.Join(f.path, openedFile))
 	if err != nil || json.Unmarshal(text, &o) != nil {
-		return opened{}, false
+		return openedProfile{}, false
 	}
 	return o, o.ConnectionID != "" && o.Boot == BootID()
 }
 
 // live is where the files are; empty when there are none.
-func (f *folder) live() string {
+func (f *profileFolder) live() string {
 	room, err := os.Readlink(filepath.Join(f.path, liveLink))
-	if err != nil || !isRoom(room) {
+	if err != nil || !isProfileFolder(room) {
 		return ""
 	}
 	if info, err := os.Lstat(room); err != nil || !info.IsDir() {
@@ -113,9 +113,9 @@ func (f *folder) live() string {
 	return room
 }
 
-// clear removes the live files, and all that says that there are any. The note goes first, so
-// that what is left of them is never taken for whole.
-func (f *folder) clear() error {
+// clear removes the live files and their note. It removes the note first, so that partly removed files are never
+// treated as complete.
+func (f *profileFolder) clear() error {
 	room := f.live()
 	err := remove(filepath.Join(f.path, openedFile))
 	if room != "" {

@@ -6,30 +6,31 @@ import (
 	"fmt"
 	"path/filepath"
 
-	"github.com/pdpp-go/pdpp/internal/keep/store"
+	"github.com/pdpp-go/pdpp/internal/storage/store"
 )
 
 // settleLeftovers deals with what a worker that was killed left of this profile. Whole files
 // of the kept generation are sealed under the lease of the run that is to begin.
-func (s *Session) settleLeftovers(ctx context.Context) error {
-	return s.profiles.settle(s.folder, s.name, func(connectionID string) func(p store.BrowserProfile) error {
+func (s *ProfileSession) settleLeftovers(ctx context.Context) error {
+	return s.profiles.sealLeftover(s.folder, s.name, func(connectionID string) func(p store.BrowserProfile) error {
 		if connectionID != s.lease.ConnectionID {
 			return nil
 		}
 		return func(p store.BrowserProfile) error {
-			return s.profiles.Keeper.KeepBrowserProfile(ctx, s.lease, p, s.profiles.now())
+			return s.profiles.Keeper.SaveBrowserProfile(ctx, s.lease, p, s.profiles.now())
 		}
 	})
 }
 
-// settle seals live files that nobody uses, if put takes them, and removes them. No put means
-// that they are nobody's.
-func (p *Profiles) settle(f *folder, name string, put func(connectionID string) func(store.BrowserProfile) error) error {
+// sealLeftover seals live files that no process uses, if put accepts them, and removes them. A nil put means that they
+// belong to no connection.
+func (p *Profiles) sealLeftover(f *profileFolder, name string,
+	put func(connectionID string) func(store.BrowserProfile) error) error {
 	room := f.live()
 	if room == "" {
 		return f.clear()
 	}
-	if err := p.vacate(room); err != nil {
+	if err := p.awaitUnused(room); err != nil {
 		return err
 	}
 	note, whole := f.noted()
@@ -37,16 +38,16 @@ func (p *Profiles) settle(f *folder, name string, put func(connectionID string) 
 	if !whole || keep == nil {
 		return f.clear()
 	}
-	left := &Session{profiles: p, folder: f, name: name, lease: store.Lease{ConnectionID: note.ConnectionID, RunID: note.RunID}, room: room, generation: note.Generation}
-	if _, err := left.keep(keep); err != nil && !overtaken(err) {
+	left := &ProfileSession{profiles: p, folder: f, name: name,
+		lease: store.Lease{ConnectionID: note.ConnectionID, RunID: note.RunID}, room: room, generation: note.Generation}
+	if _, err := left.sealAndStore(keep); err != nil && !isOutdated(err) {
 		return err
 	}
 	return nil
 }
 
-// Recover settles what killed workers of this machine left behind, as far as nobody uses it,
-// and says how much must be looked at again: a run that is not yet known to be dead still holds
-// its connection.
+// Recover seals or removes the live files of killed workers of this machine that no process uses. It returns how many
+// must be checked again, because a run that may still be alive holds the connection.
 func (p *Profiles) Recover(ctx context.Context) (left int, err error) {
 	names, err := p.names()
 	if err != nil {
@@ -74,7 +75,7 @@ func (p *Profiles) recover(ctx context.Context, name string) (again bool, err er
 		return false, err
 	}
 	defer func() { err = errors.Join(err, f.unlock()) }()
-	err = p.settle(f, name, func(string) func(store.BrowserProfile) error {
+	err = p.sealLeftover(f, name, func(string) func(store.BrowserProfile) error {
 		return func(kept store.BrowserProfile) error { return p.Keeper.AdoptBrowserProfile(ctx, kept, p.now()) }
 	})
 	if errors.Is(err, store.ErrRunActive) {

@@ -16,7 +16,8 @@ func ProfileName(connectorKey, subject string) (string, error) {
 		name += "__" + subject
 	}
 	if !profileName().MatchString(name) {
-		return "", fmt.Errorf("%q cannot be the name of a browser profile: it has at most 120 letters, digits, underscores and hyphens", name)
+		return "", fmt.Errorf("%q cannot be the name of a browser profile: it has at most 120 letters, digits, underscores "+
+			"and hyphens", name)
 	}
 	return name, nil
 }

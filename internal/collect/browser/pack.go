@@ -17,7 +17,7 @@ import (
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
 
-	"github.com/pdpp-go/pdpp/internal/collect/runner"
+	"github.com/pdpp-go/pdpp/internal/collect/childprocess"
 )
 
 const (
@@ -40,13 +40,16 @@ const (
 
 var checkpoints = []string{SessionFile, AccountFile}
 
-// leftOut are folders and files of a browser that it makes again, or that tell about use.
-var leftOut = []string{
+// excludedPaths are folders and files that a browser recreates, or that record its use.
+var excludedPaths = []string{
 	"Cache", "Code Cache", "CacheStorage", "ScriptCache", "GPUCache", "DawnCache", "DawnGraphiteCache", "DawnWebGPUCache",
 	"GrShaderCache", "GraphiteDawnCache", "ShaderCache", "component_crx_cache", "extensions_crx_cache",
-	"Crashpad", "Crash Reports", "BrowserMetrics", "DeferredBrowserMetrics", "BrowserMetrics-spare.pma", "CrashpadMetrics-active.pma", "CrashpadMetrics.pma",
-	"Safe Browsing", "Safe Browsing Network", "OptimizationHints", "optimization_guide_model_store", "optimization_guide_hint_cache_store",
-	"segmentation_platform", "Segmentation Platform", "Subresource Filter", "VideoDecodeStats", "Site Characteristics Database",
+	"Crashpad", "Crash Reports", "BrowserMetrics", "DeferredBrowserMetrics", "BrowserMetrics-spare.pma",
+	"CrashpadMetrics-active.pma", "CrashpadMetrics.pma",
+	"Safe Browsing", "Safe Browsing Network", "OptimizationHints", "optimization_guide_model_store",
+	"optimization_guide_hint_cache_store",
+	"segmentation_platform", "Segmentation Platform", "Subresource Filter", "VideoDecodeStats",
+	"Site Characteristics Database",
 	"blob_storage", "DevToolsActivePort", "chrome_debug.log", "SingletonLock", "SingletonCookie", "SingletonSocket",
 }
 
@@ -68,21 +71,21 @@ func (b *bounded) Write(p []byte) (int, error) {
 	return b.Buffer.Write(p)
 }
 
-// packed is a profile as it is sealed.
-type packed struct {
+// packedProfile is a profile as it is sealed.
+type packedProfile struct {
 	plain   []byte
 	files   int
 	bytes   int64 // of the files
 	account string
-	trimmed bool // the session alone is in it
+	trimmed bool // it contains only the session
 }
 
-// pack makes one text of what is kept of a room. No process may use it any more. Links and
+// packProfile makes one text of what is kept of a room. No process may use it any more. Links and
 // whatever else is no plain file are not followed and not kept.
-func pack(room string) (packed, error) {
+func packProfile(room string) (packedProfile, error) {
 	root, err := os.OpenRoot(room)
 	if err != nil {
-		return packed{}, fmt.Errorf("pack the browser profile: %w", err)
+		return packedProfile{}, fmt.Errorf("pack the browser profile: %w", err)
 	}
 	defer root.Close()
 	whole, err := packFiles(root, maxSealed, true)
@@ -91,7 +94,7 @@ func pack(room string) (packed, error) {
 		whole.trimmed = true
 	}
 	if err != nil {
-		return packed{}, fmt.Errorf("pack the browser profile: %w", err)
+		return packedProfile{}, fmt.Errorf("pack the browser profile: %w", err)
 	}
 	account, err := readFile(root, path.Join(homeDir, AccountFile), nil)
 	if err == nil && len(account) <= maxAccount {
@@ -103,34 +106,34 @@ func pack(room string) (packed, error) {
 // maxAccount bounds the mark of an account, which is a hash.
 const maxAccount = 256
 
-func packFiles(root *os.Root, max int, all bool) (packed, error) {
+func packFiles(root *os.Root, max int, all bool) (packedProfile, error) {
 	out := &bounded{max: max}
 	zip, err := zstd.NewWriter(out, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithWindowSize(window))
 	if err != nil {
-		return packed{}, err
+		return packedProfile{}, err
 	}
 	defer zip.Close() // a second time it does nothing
-	w := &packer{tar: tar.NewWriter(zip), root: root}
+	w := &profilePacker{tar: tar.NewWriter(zip), root: root}
 	for _, name := range checkpoints {
 		if err := w.add(path.Join(homeDir, name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return packed{}, err
+			return packedProfile{}, err
 		}
 	}
 	if all {
 		if err := fs.WalkDir(root.FS(), profileDir, w.visit); err != nil {
-			return packed{}, err
+			return packedProfile{}, err
 		}
 	}
 	if err := w.tar.Close(); err != nil {
-		return packed{}, err
+		return packedProfile{}, err
 	}
 	if err := zip.Close(); err != nil {
-		return packed{}, err
+		return packedProfile{}, err
 	}
-	return packed{plain: out.Bytes(), files: w.files, bytes: w.bytes}, nil
+	return packedProfile{plain: out.Bytes(), files: w.files, bytes: w.bytes}, nil
 }
 
-type packer struct {
+type profilePacker struct {
 	tar   *tar.Writer
 	root  *os.Root
 	bytes int64
@@ -138,21 +141,21 @@ type packer struct {
 	text  []byte // of the last file; its memory is used again
 }
 
-func (w *packer) visit(name string, d fs.DirEntry, err error) error {
+func (w *profilePacker) visit(name string, d fs.DirEntry, err error) error {
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil // it is gone, or there never was one
 	case err != nil:
 		return err
-	case slices.Contains(leftOut, d.Name()) && d.IsDir():
+	case slices.Contains(excludedPaths, d.Name()) && d.IsDir():
 		return fs.SkipDir
-	case slices.Contains(leftOut, d.Name()), !d.Type().IsRegular():
+	case slices.Contains(excludedPaths, d.Name()), !d.Type().IsRegular():
 		return nil
 	}
 	return w.add(name)
 }
 
-func (w *packer) add(name string) error {
+func (w *profilePacker) add(name string) error {
 	text, err := readFile(w.root, name, w.text)
 	if err != nil {
 		return err
@@ -163,15 +166,16 @@ func (w *packer) add(name string) error {
 	if w.files > maxFiles || w.bytes > maxUnpacked {
 		return errTooLarge
 	}
-	if err := w.tar.WriteHeader(&tar.Header{Typeflag: tar.TypeReg, Name: name, Mode: 0o600, Size: int64(len(text))}); err != nil {
+	if err := w.tar.WriteHeader(&tar.Header{Typeflag: tar.TypeReg, Name: name, Mode: 0o600,
+		Size: int64(len(text))}); err != nil {
 		return err
 	}
 	_, err = w.tar.Write(text)
 	return err
 }
 
-// readFile reads a plain file and nothing else: no link leads out of the root, and nothing
-// that is opened waits for somebody. The text is in the memory of into, where that is enough.
+// readFile reads a regular file below the root. It follows no link and never blocks. It uses the memory of into if
+// that is large enough.
 func readFile(root *os.Root, name string, into []byte) ([]byte, error) {
 	if info, err := root.Lstat(name); err != nil || !info.Mode().IsRegular() {
 		return nil, errors.Join(err, fmt.Errorf("%s: %w", name, fs.ErrNotExist))
@@ -198,21 +202,21 @@ func readFile(root *os.Root, name string, into []byte) ([]byte, error) {
 	return text.Bytes(), nil
 }
 
-// unpack puts a packed profile into an empty room and gives it to the user. What no packing
-// makes is refused: other things than plain files, names that lead elsewhere, files twice,
-// more than there can be.
-func unpack(plain []byte, room string, owner *runner.User) error {
+// unpackProfile unpacks a profile into an empty folder that belongs to the user. It rejects everything that packing
+// does not produce: special files, paths out of the folder, duplicates, and too many files.
+func unpackProfile(plain []byte, room string, owner *childprocess.User) error {
 	root, err := os.OpenRoot(room)
 	if err != nil {
 		return fmt.Errorf("unpack the browser profile: %w", err)
 	}
 	defer root.Close()
-	zip, err := unzip(plain)
+	zip, err := decompress(plain)
 	if err != nil {
 		return fmt.Errorf("%w: %w", errHostile, err)
 	}
 	defer zip.Close()
-	u := unpacker{root: root, owner: owner, made: map[string]bool{homeDir: true, profileDir: true}, buffer: make([]byte, 256<<10)}
+	u := profileUnpacker{root: root, owner: owner, made: map[string]bool{homeDir: true, profileDir: true},
+		buffer: make([]byte, 256<<10)}
 	text := io.LimitReader(zip, maxUnpacked+maxFiles*2<<10)
 	archive := tar.NewReader(text)
 	for {
@@ -233,14 +237,14 @@ func unpack(plain []byte, room string, owner *runner.User) error {
 // window is how far back a packed profile repeats itself.
 const window = 4 << 20
 
-// unzip reads a packed profile, whether of today or of a version that packed with gzip.
-func unzip(plain []byte) (io.ReadCloser, error) {
+// decompress reads a packed profile, whether of today or of a version that packed with gzip.
+func decompress(plain []byte) (io.ReadCloser, error) {
 	if bytes.HasPrefix(plain, []byte{0x1f, 0x8b}) {
 		zip, err := gzip.NewReader(bytes.NewReader(plain))
 		if err != nil {
 			return nil, err
 		}
-		return damageable{zip, zip.Close}, nil
+		return damageReader{zip, zip.Close}, nil
 	}
 	if !bytes.HasPrefix(plain, []byte{0x28, 0xb5, 0x2f, 0xfd}) {
 		return nil, errors.New("it is packed in no way that is known")
@@ -249,16 +253,16 @@ func unzip(plain []byte) (io.ReadCloser, error) {
 	if err != nil {
 		return nil, err
 	}
-	return damageable{zip, func() error { zip.Close(); return nil }}, nil
+	return damageReader{zip, func() error { zip.Close(); return nil }}, nil
 }
 
-// damageable says of every error of a packed text that it is one.
-type damageable struct {
+// damageReader marks every read error of a packed profile as damage.
+type damageReader struct {
 	io.Reader
 	close func() error
 }
 
-func (d damageable) Read(p []byte) (int, error) {
+func (d damageReader) Read(p []byte) (int, error) {
 	n, err := d.Reader.Read(p)
 	if err != nil && err != io.EOF {
 		err = fmt.Errorf("%w: %w", errHostile, err)
@@ -266,24 +270,24 @@ func (d damageable) Read(p []byte) (int, error) {
 	return n, err
 }
 
-func (d damageable) Close() error { return d.close() }
+func (d damageReader) Close() error { return d.close() }
 
-type unpacker struct {
+type profileUnpacker struct {
 	root   *os.Root
-	owner  *runner.User
+	owner  *childprocess.User
 	made   map[string]bool // folders
 	bytes  int64
 	files  int
 	buffer []byte
 }
 
-func (u *unpacker) add(h *tar.Header, text io.Reader) error {
+func (u *profileUnpacker) add(h *tar.Header, text io.Reader) error {
 	u.files++
 	u.bytes += h.Size
 	switch {
 	case h.Typeflag != tar.TypeReg, sparse(h):
 		return fmt.Errorf("%w: %q is not a plain file", errHostile, h.Name)
-	case !belongs(h.Name):
+	case !isPackedName(h.Name):
 		return fmt.Errorf("%w: %q is not a place in it", errHostile, h.Name)
 	case h.Size < 0 || h.Size > maxFile || u.files > maxFiles || u.bytes > maxUnpacked:
 		return fmt.Errorf("%w: %w", errHostile, errTooLarge)
@@ -324,7 +328,7 @@ func sparse(h *tar.Header) bool {
 	return false
 }
 
-func (u *unpacker) folder(name string) error {
+func (u *profileUnpacker) folder(name string) error {
 	if u.made[name] {
 		return nil
 	}
@@ -338,15 +342,15 @@ func (u *unpacker) folder(name string) error {
 	return u.give(name)
 }
 
-func (u *unpacker) give(name string) error {
+func (u *profileUnpacker) give(name string) error {
 	if u.owner == nil {
 		return nil
 	}
 	return u.root.Lchown(name, int(u.owner.UID), int(u.owner.GID))
 }
 
-// belongs reports whether a name is one that packing gives.
-func belongs(name string) bool {
+// isPackedName reports whether packing produces this name.
+func isPackedName(name string) bool {
 	if !filepath.IsLocal(name) || path.Clean(name) != name || strings.ContainsRune(name, 0) || len(name) > 4096 {
 		return false
 	}

@@ -21,7 +21,7 @@ import (
 // roomWith makes a room with files, by their names in it.
 func roomWith(t testing.TB, files map[string]string) string {
 	t.Helper()
-	room := filepath.Join(t.TempDir(), roomPrefix+"A")
+	room := filepath.Join(t.TempDir(), folderPrefix+"A")
 	for _, dir := range []string{homeDir, profileDir, workDir} {
 		must(t, os.MkdirAll(filepath.Join(room, dir), 0o700))
 	}
@@ -70,7 +70,7 @@ func TestPackedProfileComesBack(t *testing.T) {
 		}
 		files[homeDir+"/"+SessionFile] = `{"cookies":[]}`
 		files[homeDir+"/"+AccountFile] = "ab12\n"
-		whole, err := pack(roomWith(t, files))
+		whole, err := packProfile(roomWith(t, files))
 		if err != nil || whole.trimmed || whole.account != "ab12" {
 			rt.Fatalf("packed as %+v, %v", whole, err)
 		}
@@ -82,7 +82,7 @@ func TestPackedProfileComesBack(t *testing.T) {
 			rt.Errorf("%d bytes of %d", whole.bytes, size)
 		}
 		room := roomWith(t, nil)
-		if err := unpack(whole.plain, room, nil); err != nil {
+		if err := unpackProfile(whole.plain, room, nil); err != nil {
 			rt.Fatal(err)
 		}
 		got := filesOf(t, room)
@@ -103,7 +103,8 @@ func TestWhatIsNotPacked(t *testing.T) {
 	room := roomWith(t, map[string]string{
 		"profile/Local State": "state", "profile/Default/Cookies": "cookies", "profile/Default/Cache/Cache_Data/f_1": "x",
 		"profile/Default/Code Cache/js/i": "x", "profile/GrShaderCache/data_0": "x", "profile/BrowserMetrics/a.pma": "x",
-		"profile/Crashpad/reports/r.dmp": "x", "profile/Default/Service Worker/CacheStorage/1": "x", "profile/Default/Service Worker/Database/MANIFEST": "m",
+		"profile/Crashpad/reports/r.dmp": "x", "profile/Default/Service Worker/CacheStorage/1": "x",
+		"profile/Default/Service Worker/Database/MANIFEST": "m",
 		"home/session.json": "{}", "home/downloads/statement.pdf": "x", "home/.cache/fontconfig/x": "x", "work/litter": "x",
 	})
 	outside := filepath.Join(t.TempDir(), "secret.key")
@@ -113,11 +114,12 @@ func TestWhatIsNotPacked(t *testing.T) {
 	must(t, os.Symlink(outside, filepath.Join(room, "home/account")))
 	must(t, os.Symlink("host-1-77", filepath.Join(room, "profile/SingletonLock")))
 	must(t, syscall.Mkfifo(filepath.Join(room, "profile/pipe"), 0o600))
-	whole, err := pack(room)
+	whole, err := packProfile(room)
 	must(t, err)
 	fresh := roomWith(t, nil)
-	must(t, unpack(whole.plain, fresh, nil))
-	want := map[string]string{"profile/Local State": "state", "profile/Default/Cookies": "cookies", "profile/Default/Service Worker/Database/MANIFEST": "m", "home/session.json": "{}"}
+	must(t, unpackProfile(whole.plain, fresh, nil))
+	want := map[string]string{"profile/Local State": "state", "profile/Default/Cookies": "cookies",
+		"profile/Default/Service Worker/Database/MANIFEST": "m", "home/session.json": "{}"}
 	got := filesOf(t, fresh)
 	for name, text := range got {
 		if want[name] != text {
@@ -141,14 +143,15 @@ func noise(n int) string {
 	return string(out)
 }
 
-// A profile that is too large is kept as the sign-in alone.
+// Of a profile that is too large only the sign-in is kept.
 func TestLargeProfileKeepsTheSession(t *testing.T) {
-	whole, err := pack(roomWith(t, map[string]string{"profile/Default/History": noise(maxSealed + 1), "home/session.json": "{}", "home/account": "ab"}))
+	whole, err := packProfile(roomWith(t, map[string]string{"profile/Default/History": noise(maxSealed + 1),
+		"home/session.json": "{}", "home/account": "ab"}))
 	if err != nil || !whole.trimmed || whole.account != "ab" {
 		t.Fatalf("%v, trimmed %v, account %q", err, whole.trimmed, whole.account)
 	}
 	room := roomWith(t, nil)
-	must(t, unpack(whole.plain, room, nil))
+	must(t, unpackProfile(whole.plain, room, nil))
 	if got := filesOf(t, room); len(got) != 2 || got["home/session.json"] != "{}" {
 		t.Errorf("kept: %v", got)
 	}
@@ -156,7 +159,8 @@ func TestLargeProfileKeepsTheSession(t *testing.T) {
 
 // zipping are the ways in which profiles are packed, and were.
 var zipping = map[string]func(io.Writer) io.WriteCloser{
-	"zstd": func(w io.Writer) io.WriteCloser { zip, _ := zstd.NewWriter(w); return zip }, // without options it does not fail
+	// without options it does not fail
+	"zstd": func(w io.Writer) io.WriteCloser { zip, _ := zstd.NewWriter(w); return zip },
 	"gzip": func(w io.Writer) io.WriteCloser { return gzip.NewWriter(w) },
 }
 
@@ -201,7 +205,7 @@ func TestHostileArchives(t *testing.T) {
 	} {
 		for way := range zipping {
 			room := roomWith(t, nil)
-			if err := unpack(archive(t, way, headers...), room, nil); !errors.Is(err, errHostile) {
+			if err := unpackProfile(archive(t, way, headers...), room, nil); !errors.Is(err, errHostile) {
 				t.Errorf("%s, %s: %v", name, way, err)
 			}
 			for found := range filesOf(t, room) {
@@ -218,7 +222,7 @@ func TestHostileArchives(t *testing.T) {
 	for way := range zipping {
 		good := archive(t, way, tar.Header{Typeflag: tar.TypeReg, Name: "profile/a", Size: 9000}, file("home/account"))
 		room := roomWith(t, nil)
-		if err := unpack(good, room, nil); err != nil || len(filesOf(t, room)) != 2 {
+		if err := unpackProfile(good, room, nil); err != nil || len(filesOf(t, room)) != 2 {
 			t.Errorf("%s: %v, %d files", way, err, len(filesOf(t, room)))
 		}
 		for _, at := range []int{len(good) / 2, len(good) - 5} {
@@ -228,7 +232,7 @@ func TestHostileArchives(t *testing.T) {
 		}
 	}
 	for _, text := range bad {
-		if err := unpack([]byte(text), roomWith(t, nil), nil); !errors.Is(err, errHostile) {
+		if err := unpackProfile([]byte(text), roomWith(t, nil), nil); !errors.Is(err, errHostile) {
 			t.Errorf("%q: %v", text, err)
 		}
 	}
@@ -239,7 +243,7 @@ func TestHostileArchives(t *testing.T) {
 func FuzzUnpack(f *testing.F) {
 	file := tar.Header{Typeflag: tar.TypeReg, Name: "profile/Default/Cookies", Size: 3}
 	seed := func(h ...tar.Header) {
-		zip, err := unzip(archive(f, "zstd", h...))
+		zip, err := decompress(archive(f, "zstd", h...))
 		must(f, err)
 		var text bytes.Buffer
 		_, err = text.ReadFrom(zip)
@@ -256,26 +260,27 @@ func FuzzUnpack(f *testing.F) {
 		_, _ = zip.Write(text)
 		must(t, zip.Close())
 		room := roomWith(t, nil)
-		err := unpack(plain.Bytes(), room, nil)
+		err := unpackProfile(plain.Bytes(), room, nil)
 		if left, _ := os.ReadDir(filepath.Dir(room)); len(left) != 1 {
 			t.Fatal("something was made outside of the room")
 		}
 		got := filesOf(t, room)
 		for name := range got {
-			if !belongs(name) {
+			if !isPackedName(name) {
 				t.Fatalf("made %q", name)
 			}
 		}
 		if err != nil {
 			return
 		}
-		whole, err := pack(room)
+		whole, err := packProfile(room)
 		must(t, err)
 		again := roomWith(t, nil)
-		must(t, unpack(whole.plain, again, nil))
+		must(t, unpackProfile(whole.plain, again, nil))
 		back := filesOf(t, again)
 		for name, text := range got {
-			if kept := back[name]; kept != text && !slices.ContainsFunc(strings.Split(name, "/"), func(s string) bool { return slices.Contains(leftOut, s) }) {
+			if kept := back[name]; kept != text &&
+				!slices.ContainsFunc(strings.Split(name, "/"), func(s string) bool { return slices.Contains(excludedPaths, s) }) {
 				t.Fatalf("%q came back as %q", name, kept)
 			}
 		}

@@ -10,24 +10,24 @@ import (
 )
 
 const (
-	// patience is how long a browser may take to end by itself once its connector is gone: then
-	// it has written down that the owner is signed in. Later it is killed.
-	patience = 5 * time.Second
+	// exitPatience is the time that a browser has to exit after its connector, in which it saves the sign-in. Afterwards
+	// it is killed.
+	exitPatience = 5 * time.Second
 	// killedWithin is how long what was killed may take to be gone.
 	killedWithin = 5 * time.Second
 	lookEvery    = 20 * time.Millisecond
 )
 
-// users are the processes whose command line or environment names the room. Those that are
-// dead and only not yet collected by their parent name nothing. Nobody uses what is no room:
-// its name may be a part of anything, and users are ended.
-func users(folder string) (pids []int) {
-	if !isRoom(folder) {
+// processesUsing returns the processes with the folder in their command line or environment, except zombies. For a
+// path that is not a browser folder it returns none: the name could be part of anything, and the caller kills these
+// processes.
+func processesUsing(folder string) (pids []int) {
+	if !isProfileFolder(folder) {
 		return nil
 	}
 	entries, err := os.ReadDir("/proc")
 	if err != nil {
-		return nil // a system that cannot tell
+		return nil // a system without /proc
 	}
 	for _, e := range entries {
 		if pid, err := strconv.Atoi(e.Name()); err == nil && pid != os.Getpid() && uses(pid, folder) {
@@ -47,13 +47,13 @@ func uses(pid int, folder string) bool {
 	return false
 }
 
-// vacate returns when no process uses the folder. It waits for those that end by themselves,
-// and ends the rest. It cannot be cut short: there is no use in leaving half way.
-func (p *Profiles) vacate(folder string) error {
-	if gone(folder, cmp.Or(p.Patience, patience)) {
+// awaitUnused returns when no process uses the folder. It waits for processes that exit and kills the rest. It cannot
+// be cancelled.
+func (p *Profiles) awaitUnused(folder string) error {
+	if isMissing(folder, cmp.Or(p.Patience, exitPatience)) {
 		return nil
 	}
-	for _, pid := range users(folder) {
+	for _, pid := range processesUsing(folder) {
 		// The process is held before it is looked at again, so that no other one is met that
 		// has got its number meanwhile.
 		if found, err := os.FindProcess(pid); err == nil {
@@ -63,16 +63,16 @@ func (p *Profiles) vacate(folder string) error {
 			_ = found.Release()
 		}
 	}
-	if !gone(folder, killedWithin) {
-		return fmt.Errorf("processes of the browser cannot be ended: %v", users(folder))
+	if !isMissing(folder, killedWithin) {
+		return fmt.Errorf("processes of the browser cannot be ended: %v", processesUsing(folder))
 	}
 	return nil
 }
 
-// gone waits until nothing uses the folder; false when the patience is over.
-func gone(folder string, patience time.Duration) bool {
+// isMissing waits until nothing uses the folder; false when the patience is over.
+func isMissing(folder string, patience time.Duration) bool {
 	for until := time.Now().Add(patience); ; {
-		if len(users(folder)) == 0 {
+		if len(processesUsing(folder)) == 0 {
 			return true
 		}
 		if !time.Now().Before(until) {

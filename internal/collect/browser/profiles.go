@@ -8,16 +8,16 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/pdpp-go/pdpp/internal/collect/runner"
-	"github.com/pdpp-go/pdpp/internal/keep/credential"
-	"github.com/pdpp-go/pdpp/internal/keep/store"
+	"github.com/pdpp-go/pdpp/internal/collect/childprocess"
+	"github.com/pdpp-go/pdpp/internal/storage/credential"
+	"github.com/pdpp-go/pdpp/internal/storage/store"
 	"github.com/pdpp-go/pdpp/manifest"
 )
 
 // Keeper keeps profiles sealed.
 type Keeper interface {
 	BrowserProfile(ctx context.Context, connectionID, name string) (store.BrowserProfile, error)
-	KeepBrowserProfile(ctx context.Context, l store.Lease, p store.BrowserProfile, now time.Time) error
+	SaveBrowserProfile(ctx context.Context, l store.Lease, p store.BrowserProfile, now time.Time) error
 	AdoptBrowserProfile(ctx context.Context, p store.BrowserProfile, now time.Time) error
 }
 
@@ -29,19 +29,18 @@ type Profiles struct {
 	Key    credential.Key
 	// Program is the browser.
 	Program string
-	// User is whom a connector with a browser runs as; nil means the user of this process.
-	User *runner.User
+	// User is the system user of a connector with a browser; nil means the user of this process.
+	User *childprocess.User
 	// NoSandbox is the owner's wish that the browser's own sandbox be off.
 	NoSandbox bool
-	// Memory are folders whose files are in memory, the best first. Files go to the disk where
-	// none of them has room.
+	// Memory are folders in memory, best first. Files go to the disk where none of them has enough space.
 	Memory []string
 	// Local are addresses of this machine that a browser may reach, for simulated sites.
 	Local []string
 	// Captures is the folder that keeps what connectors note of a sign-in, by run; empty means
 	// that nothing is noted.
 	Captures string
-	// Patience is how long a browser may take to end by itself; zero means five seconds.
+	// Patience is the time that a browser has to exit; zero means five seconds.
 	Patience time.Duration
 	// Now is the clock; nil means the real one.
 	Now func() time.Time
@@ -53,9 +52,9 @@ var ErrBusy = errors.New("the browser profile is in use by another process of th
 // lockPatience bounds the wait for a profile that is just being sealed.
 const lockPatience = 15 * time.Second
 
-// Open gives the run of a lease the profile of its connection. The caller ends the session,
-// whatever becomes of the run.
-func (p *Profiles) Open(ctx context.Context, lease store.Lease, m *manifest.Manifest) (*Session, error) {
+// Open returns the profile of a connection to the run of its lease. The caller must end the session, whatever becomes
+// of the run.
+func (p *Profiles) Open(ctx context.Context, lease store.Lease, m *manifest.Manifest) (*ProfileSession, error) {
 	name, err := ProfileName(m.Key(), lease.ConnectionID)
 	if err != nil {
 		return nil, err
@@ -66,7 +65,7 @@ func (p *Profiles) Open(ctx context.Context, lease store.Lease, m *manifest.Mani
 	if err != nil {
 		return nil, err
 	}
-	s := &Session{profiles: p, folder: f, name: name, lease: lease, manifest: m}
+	s := &ProfileSession{profiles: p, folder: f, name: name, lease: lease, manifest: m}
 	if err := s.open(ctx); err != nil {
 		if s.room != "" { // else what is there is a dead worker's, and worth another attempt
 			s.discard()
@@ -77,7 +76,7 @@ func (p *Profiles) Open(ctx context.Context, lease store.Lease, m *manifest.Mani
 }
 
 // open takes what a dead worker left, if it is the newest there is, or else what is kept.
-func (s *Session) open(ctx context.Context) error {
+func (s *ProfileSession) open(ctx context.Context) error {
 	if err := s.settleLeftovers(ctx); err != nil {
 		return err
 	}
@@ -94,7 +93,7 @@ func (s *Session) open(ctx context.Context) error {
 	}
 	s.generation = kept.Generation
 	if len(plain) > 0 {
-		if err := unpack(plain, s.room, s.profiles.User); errors.Is(err, errHostile) {
+		if err := unpackProfile(plain, s.room, s.profiles.User); errors.Is(err, errHostile) {
 			// What opens with the key and was not packed here is lost like what is damaged.
 			if err := errors.Join(s.folder.clear(), s.makeRoom()); err != nil {
 				return err
@@ -105,20 +104,20 @@ func (s *Session) open(ctx context.Context) error {
 			s.account, s.restored = kept.AccountMAC, true
 		}
 	}
-	return s.folder.note(opened{ConnectionID: s.lease.ConnectionID, RunID: s.lease.RunID, Generation: s.generation})
+	return s.folder.note(openedProfile{ConnectionID: s.lease.ConnectionID, RunID: s.lease.RunID, Generation: s.generation})
 }
 
-// place names what a profile is sealed for: it opens nowhere else. The name holds that of the
+// sealPlace names what a profile is sealed for: it opens nowhere else. The name holds that of the
 // connection.
-func place(name string) string { return "profile:" + name }
+func sealPlace(name string) string { return "profile:" + name }
 
-// unseal gives a profile in the clear, nothing for none. One that is damaged is none: nobody
-// can open it any more. One that another key sealed is an error, since that key may come back.
+// unseal returns a decrypted profile, or nothing for none. A damaged profile counts as none, because it can never be
+// opened. A profile sealed with another key is an error, because that key may come back.
 func (p *Profiles) unseal(kept store.BrowserProfile) ([]byte, error) {
 	if len(kept.Sealed) == 0 {
 		return nil, nil
 	}
-	plain, err := p.Key.Open(place(kept.Name), kept.Sealed)
+	plain, err := p.Key.Open(sealPlace(kept.Name), kept.Sealed)
 	switch {
 	case errors.Is(err, credential.ErrDamaged):
 		return nil, nil

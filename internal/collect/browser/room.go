@@ -13,9 +13,9 @@ import (
 )
 
 const (
-	// roomPrefix begins the name of every folder of live files. The name is short, because a
-	// browser makes a socket far below it, whose whole path has 107 characters at most.
-	roomPrefix = "pdpp-browser-"
+	// folderPrefix begins the name of every folder of live files. It is short, because the path of the browser's socket
+	// below it has at most 107 characters.
+	folderPrefix = "pdpp-browser-"
 	// roomBytes is how much must be free where the files of a profile go.
 	roomBytes = 256 << 20
 )
@@ -27,8 +27,7 @@ const (
 	workDir    = "work"    // the connector's working directory
 )
 
-// InMemory gives the first folder with room for live files in memory; empty when they go to
-// the disk.
+// InMemory returns the first folder in memory with enough space for live files, or "" when they go to the disk.
 func InMemory(folders []string) string {
 	for _, folder := range folders {
 		if free, _, err := disk.Space(folder); folder != "" && err == nil && free >= roomBytes {
@@ -40,7 +39,7 @@ func InMemory(folders []string) string {
 
 // makeRoom makes the empty folders of one run. The link to them is there before they are, so
 // that none is ever forgotten.
-func (s *Session) makeRoom() error {
+func (s *ProfileSession) makeRoom() error {
 	base := InMemory(s.profiles.Memory)
 	if base == "" {
 		base = os.TempDir()
@@ -49,22 +48,22 @@ func (s *Session) makeRoom() error {
 	if err != nil {
 		return fmt.Errorf("find room for the browser: %w", err)
 	}
-	s.room = filepath.Join(base, roomPrefix+rand.Text()[:8])
+	s.room = filepath.Join(base, folderPrefix+rand.Text()[:8])
 	if err := os.Symlink(s.room, filepath.Join(s.folder.path, liveLink)); err != nil {
 		return fmt.Errorf("link the browser profile: %w", err)
 	}
 	for _, dir := range []string{"", homeDir, profileDir, workDir, capturesDir} {
 		path := filepath.Join(s.room, dir)
-		if err := errors.Join(os.Mkdir(path, 0o700), own(s.profiles.User, path)); err != nil {
+		if err := errors.Join(os.Mkdir(path, 0o700), changeOwner(s.profiles.User, path)); err != nil {
 			return fmt.Errorf("make room for the browser: %w", err)
 		}
 	}
 	return nil
 }
 
-// isRoom reports whether a path is one that makeRoom makes.
-func isRoom(path string) bool {
-	return filepath.IsAbs(path) && filepath.Clean(path) == path && strings.HasPrefix(filepath.Base(path), roomPrefix)
+// isProfileFolder reports whether a path is one that makeRoom makes.
+func isProfileFolder(path string) bool {
+	return filepath.IsAbs(path) && filepath.Clean(path) == path && strings.HasPrefix(filepath.Base(path), folderPrefix)
 }
 
 // removeRoom removes the files, whatever modes they have.

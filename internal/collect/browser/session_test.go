@@ -12,12 +12,12 @@ import (
 	"testing"
 	"time"
 
-	"github.com/pdpp-go/pdpp/internal/collect/runner"
-	"github.com/pdpp-go/pdpp/internal/keep/credential"
-	"github.com/pdpp-go/pdpp/internal/keep/store"
-	"github.com/pdpp-go/pdpp/internal/keep/store/sqlite"
-	"github.com/pdpp-go/pdpp/internal/keep/store/sqlite/sqlitetest"
+	"github.com/pdpp-go/pdpp/internal/collect/childprocess"
 	"github.com/pdpp-go/pdpp/internal/slice"
+	"github.com/pdpp-go/pdpp/internal/storage/credential"
+	"github.com/pdpp-go/pdpp/internal/storage/store"
+	"github.com/pdpp-go/pdpp/internal/storage/store/sqlite"
+	"github.com/pdpp-go/pdpp/internal/storage/store/sqlite/sqlitetest"
 	"github.com/pdpp-go/pdpp/manifest"
 )
 
@@ -36,35 +36,43 @@ var fern = &manifest.Manifest{ConnectorID: "fernpost", Browser: &manifest.Browse
 func newBed(t *testing.T) *bed {
 	t.Helper()
 	dir := t.TempDir()
-	b := &bed{t: t, memory: filepath.Join(dir, "memory"), database: sqlitetest.Fresh(t, filepath.Join(dir, "pdpp.db")), now: time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC)}
+	b := &bed{t: t, memory: filepath.Join(dir, "memory"),
+		database: sqlitetest.NewDatabase(t, filepath.Join(dir, "pdpp.db")),
+		now:      time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC)}
 	must(t, os.Mkdir(b.memory, 0o700))
 	st, err := sqlite.Open(t.Context(), b.database, sqlite.Options{})
 	must(t, err)
 	t.Cleanup(func() { must(t, st.Close()) })
 	b.st = st
-	b.Profiles = &Profiles{Root: filepath.Join(dir, "profiles"), Keeper: st, Key: credential.NewKey(), Program: "/usr/bin/true",
-		Memory: []string{"/no/such/folder", b.memory}, Patience: 50 * time.Millisecond, Now: func() time.Time { return b.now }}
+	b.Profiles = &Profiles{Root: filepath.Join(dir, "profiles"), Keeper: st, Key: credential.NewKey(),
+		Program: "/usr/bin/true",
+		Memory:  []string{"/no/such/folder", b.memory}, Patience: 50 * time.Millisecond,
+		Now: func() time.Time { return b.now }}
 	return b
 }
 
 // start takes the lease of a connection, which is made if need be.
 func (b *bed) start(connection, run string) store.Lease {
 	b.t.Helper()
-	err := b.st.CreateConnection(b.t.Context(), store.Connection{ID: connection, ConnectorID: "fernpost", Status: store.ConnectionActive, SourceKind: store.SourceAccount, CreatedAt: b.now, UpdatedAt: b.now})
+	err := b.st.CreateConnection(b.t.Context(),
+		store.Connection{ID: connection, ConnectorID: "fernpost", Status: store.ConnectionActive,
+			SourceKind: store.SourceAccount, CreatedAt: b.now, UpdatedAt: b.now})
 	if err != nil && !errors.Is(err, store.ErrExists) {
 		b.t.Fatal(err)
 	}
-	l, err := b.st.StartRun(b.t.Context(), store.RunStart{RunID: run, ConnectionID: connection, ConnectorID: "fernpost", Trigger: store.TriggerManual, Holder: "test", TTL: time.Minute}, b.now)
+	l, err := b.st.StartRun(b.t.Context(), store.RunStart{RunID: run, ConnectionID: connection, ConnectorID: "fernpost",
+		Trigger: store.TriggerManual, Holder: "test", TTL: time.Minute}, b.now)
 	must(b.t, err)
 	return l
 }
 
 func (b *bed) finish(l store.Lease) {
 	b.t.Helper()
-	must(b.t, b.st.FinishRun(b.t.Context(), l, store.RunOutcome{Status: store.RunSucceeded, Event: slice.Event{Type: "run.completed"}}, b.now))
+	must(b.t, b.st.FinishRun(b.t.Context(), l,
+		store.RunOutcome{Status: store.RunSucceeded, Event: slice.Event{Type: "run.completed"}}, b.now))
 }
 
-func (b *bed) open(l store.Lease) *Session {
+func (b *bed) open(l store.Lease) *ProfileSession {
 	b.t.Helper()
 	s, err := b.Open(b.t.Context(), l, fern)
 	must(b.t, err)
@@ -72,7 +80,7 @@ func (b *bed) open(l store.Lease) *Session {
 }
 
 // signIn is what a connector and its browser leave in the files.
-func (b *bed) signIn(s *Session, cookie string) {
+func (b *bed) signIn(s *ProfileSession, cookie string) {
 	b.t.Helper()
 	at := s.Binding(0)
 	must(b.t, os.WriteFile(filepath.Join(at.Profile, "Cookies"), []byte(cookie), 0o600))
@@ -82,7 +90,7 @@ func (b *bed) signIn(s *Session, cookie string) {
 
 func macOf(cookie string) string { return fmt.Sprintf("mac-of-%x", cookie) }
 
-func (b *bed) cookie(s *Session) string {
+func (b *bed) cookie(s *ProfileSession) string {
 	text, _ := os.ReadFile(filepath.Join(s.Binding(0).Profile, "Cookies"))
 	return string(text)
 }
@@ -102,14 +110,15 @@ func (b *bed) nothingLeft() {
 }
 
 // die is what the death of the worker does to a session.
-func (s *Session) die() { _ = s.folder.unlock() }
+func (s *ProfileSession) die() { _ = s.folder.unlock() }
 
 func TestProfileIsKeptFromRunToRun(t *testing.T) {
 	b := newBed(t)
 	first := b.start("cin_1", "r1")
 	s := b.open(first)
 	at := s.Binding(3)
-	if at.Restored || at.Account != "" || at.SurfaceFD != 3 || len(at.Hosts) != 1 || !strings.HasPrefix(at.Profile, b.memory) {
+	if at.Restored || at.Account != "" || at.SurfaceFD != 3 || len(at.Hosts) != 1 ||
+		!strings.HasPrefix(at.Profile, b.memory) {
 		t.Errorf("the first binding is %+v", at)
 	}
 	for _, dir := range []string{filepath.Join(b.Root, "fernpost__cin_1"), at.Profile, at.Home, filepath.Dir(at.Home)} {
@@ -117,7 +126,8 @@ func TestProfileIsKeptFromRunToRun(t *testing.T) {
 			t.Errorf("%s: %v, %v", dir, info.Mode(), err)
 		}
 	}
-	if through, err := filepath.EvalSymlinks(filepath.Join(b.Root, "fernpost__cin_1", liveLink)); err != nil || through != filepath.Dir(at.Home) {
+	if through, err := filepath.EvalSymlinks(filepath.Join(b.Root, "fernpost__cin_1", liveLink)); err != nil ||
+		through != filepath.Dir(at.Home) {
 		t.Errorf("live leads to %s, %v", through, err)
 	}
 	b.signIn(s, "sid=of-the-first-run")
@@ -128,7 +138,8 @@ func TestProfileIsKeptFromRunToRun(t *testing.T) {
 	b.nothingLeft()
 	row, err := b.st.BrowserProfile(t.Context(), "cin_1", "fernpost__cin_1")
 	must(t, err)
-	if row.Generation != 1 || row.AccountMAC != macOf("sid=of-the-first-run") || bytes.Contains(row.Sealed, []byte("of-the-first")) {
+	if row.Generation != 1 || row.AccountMAC != macOf("sid=of-the-first-run") ||
+		bytes.Contains(row.Sealed, []byte("of-the-first")) {
 		t.Errorf("the row is %+v", row)
 	}
 	b.finish(first)
@@ -197,7 +208,7 @@ func TestProfilesOfTwoConnections(t *testing.T) {
 	s1, s2 := b.open(one), b.open(other)
 	b.signIn(s1, "sid=1")
 	b.signIn(s2, "sid=2")
-	for _, s := range []*Session{s1, s2} {
+	for _, s := range []*ProfileSession{s1, s2} {
 		_, err := s.End(t.Context())
 		must(t, err)
 	}
@@ -241,7 +252,8 @@ func TestLostLeaseKeepsNothing(t *testing.T) {
 	s := b.open(lost)
 	b.signIn(s, "sid=old")
 	b.now = b.now.Add(time.Hour)
-	heir := &Profiles{Root: filepath.Join(t.TempDir(), "profiles"), Keeper: b.st, Key: b.Key, Memory: b.Memory, Now: b.Now} // another machine
+	// another machine
+	heir := &Profiles{Root: filepath.Join(t.TempDir(), "profiles"), Keeper: b.st, Key: b.Key, Memory: b.Memory, Now: b.Now}
 	taken := b.start("cin_1", "r2")
 	newer, err := heir.Open(t.Context(), taken, fern)
 	must(t, err)
@@ -262,25 +274,27 @@ func TestLostLeaseKeepsNothing(t *testing.T) {
 func TestLeftovers(t *testing.T) {
 	for _, c := range []struct {
 		name  string
-		spoil func(b *bed, s *Session)
+		spoil func(b *bed, s *ProfileSession)
 		want  string
 	}{
-		{"whole and newest", func(*bed, *Session) {}, "sid=late"},
-		{"not whole", func(b *bed, s *Session) { must(b.t, os.Remove(filepath.Join(s.folder.path, openedFile))) }, "sid=1"},
-		{"older than what is kept", func(b *bed, s *Session) {
-			must(b.t, s.folder.note(opened{ConnectionID: "cin_1", Generation: 7}))
+		{"whole and newest", func(*bed, *ProfileSession) {}, "sid=late"},
+		{"not whole", func(b *bed, s *ProfileSession) {
+			must(b.t, os.Remove(filepath.Join(s.folder.path, openedFile)))
 		}, "sid=1"},
-		{"of an earlier boot", func(b *bed, s *Session) {
+		{"older than what is kept", func(b *bed, s *ProfileSession) {
+			must(b.t, s.folder.note(openedProfile{ConnectionID: "cin_1", Generation: 7}))
+		}, "sid=1"},
+		{"of an earlier boot", func(b *bed, s *ProfileSession) {
 			note := filepath.Join(s.folder.path, openedFile)
 			text, err := os.ReadFile(note)
 			must(b.t, err)
 			must(b.t, os.WriteFile(note, bytes.Replace(text, []byte(BootID()[:8]), []byte("00000000"), 1), 0o600))
 		}, "sid=1"},
-		{"of another connection", func(b *bed, s *Session) {
-			must(b.t, s.folder.note(opened{ConnectionID: "cin_2", Generation: 1}))
+		{"of another connection", func(b *bed, s *ProfileSession) {
+			must(b.t, s.folder.note(openedProfile{ConnectionID: "cin_2", Generation: 1}))
 		}, "sid=1"},
-		{"a link without files", func(b *bed, s *Session) { must(b.t, os.RemoveAll(s.room)) }, "sid=1"},
-		{"a link elsewhere", func(b *bed, s *Session) {
+		{"a link without files", func(b *bed, s *ProfileSession) { must(b.t, os.RemoveAll(s.room)) }, "sid=1"},
+		{"a link elsewhere", func(b *bed, s *ProfileSession) {
 			must(b.t, os.RemoveAll(s.room))
 			link := filepath.Join(s.folder.path, liveLink)
 			must(b.t, os.Remove(link))
@@ -338,7 +352,7 @@ type unreachable struct{ Keeper }
 
 var errUnreachable = errors.New("no answer")
 
-func (unreachable) KeepBrowserProfile(context.Context, store.Lease, store.BrowserProfile, time.Time) error {
+func (unreachable) SaveBrowserProfile(context.Context, store.Lease, store.BrowserProfile, time.Time) error {
 	return errUnreachable
 }
 
@@ -362,8 +376,8 @@ func TestStoreIsAway(t *testing.T) {
 	}
 }
 
-// A profile that nobody can open is one that is not there; one of another key is an error,
-// because the key may come back.
+// A profile that can never be opened counts as none. A profile of another key is an error, because the key may come
+// back.
 func TestUnreadableProfile(t *testing.T) {
 	b := newBed(t)
 	l := b.start("cin_1", "r1")
@@ -380,9 +394,10 @@ func TestUnreadableProfile(t *testing.T) {
 	b.nothingLeft()
 	row, err := b.st.BrowserProfile(t.Context(), "cin_1", "fernpost__cin_1")
 	must(t, err)
-	for _, sealed := range [][]byte{append(bytes.Clone(row.Sealed[:len(row.Sealed)-1]), row.Sealed[len(row.Sealed)-1]^1), own.Seal(place(row.Name), []byte("no archive"))} {
+	for _, sealed := range [][]byte{append(bytes.Clone(row.Sealed[:len(row.Sealed)-1]), row.Sealed[len(row.Sealed)-1]^1),
+		own.Seal(sealPlace(row.Name), []byte("no archive"))} {
 		row.Sealed = sealed
-		must(t, b.st.KeepBrowserProfile(t.Context(), l, row, b.now))
+		must(t, b.st.SaveBrowserProfile(t.Context(), l, row, b.now))
 		row.Generation++
 		s := b.open(l)
 		if at := s.Binding(0); at.Restored || at.Account != "" || b.cookie(s) != "" {
@@ -395,8 +410,8 @@ func TestUnreadableProfile(t *testing.T) {
 	}
 }
 
-// A browser that outlives its connector is waited for, and one that stays is ended, before
-// its files are read. Nobody else is.
+// A browser that outlives its connector is waited for, and killed if it stays, before its files are read. No other
+// process is killed.
 func TestProcessesAreGoneBeforeSealing(t *testing.T) {
 	b := newBed(t)
 	l := b.start("cin_1", "r1")
@@ -418,7 +433,8 @@ func TestProcessesAreGoneBeforeSealing(t *testing.T) {
 	other := start("while :; do sleep 0.01; done", "HOME="+b.Root)
 	_, err := s.End(t.Context())
 	must(t, err)
-	for name, over := range map[string]chan struct{}{"the one that stays": stays, "the one without a home": byName, "the one that writes": writes} {
+	for name, over := range map[string]chan struct{}{"the one that stays": stays, "the one without a home": byName,
+		"the one that writes": writes} {
 		select {
 		case <-over:
 		case <-time.After(3 * time.Minute):
@@ -439,7 +455,7 @@ func TestProcessesAreGoneBeforeSealing(t *testing.T) {
 func TestPrepare(t *testing.T) {
 	b := newBed(t)
 	s := b.open(b.start("cin_1", "r1"))
-	var cmd runner.Command
+	var cmd childprocess.Command
 	s.Prepare(&cmd)
 	if l := cmd.Limits; len(l.Write) != 1 || l.Write[0] != filepath.Dir(cmd.Dir) || !l.Sandbox {
 		t.Errorf("limits = %+v", l)

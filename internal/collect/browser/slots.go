@@ -29,7 +29,7 @@ func Available() uint64 {
 	if err != nil {
 		return 0
 	}
-	left := memAvailable(string(text))
+	left := parseMemAvailable(string(text))
 	limit, limited := number("/sys/fs/cgroup/memory.max")
 	if used, ok := number("/sys/fs/cgroup/memory.current"); ok && limited {
 		left = min(left, limit-min(used, limit))
@@ -37,8 +37,8 @@ func Available() uint64 {
 	return left
 }
 
-// memAvailable reads what the kernel says of itself.
-func memAvailable(meminfo string) uint64 {
+// parseMemAvailable parses MemAvailable of /proc/meminfo.
+func parseMemAvailable(meminfo string) uint64 {
 	for line := range strings.Lines(meminfo) {
 		if rest, ok := strings.CutPrefix(line, "MemAvailable:"); ok {
 			kilobytes, _ := strconv.ParseUint(strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(rest), "kB")), 10, 54)

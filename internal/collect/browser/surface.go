@@ -7,8 +7,8 @@ import (
 	"syscall"
 )
 
-// Channel makes the two ends of the channel on which a connector shows its page: one for
-// whoever looks on, one that the connector inherits.
+// Channel returns the two ends of the channel on which a connector shows its page: one for the viewer, one for the
+// connector to inherit.
 func Channel() (ours net.Conn, theirs *os.File, err error) {
 	ends, err := pair()
 	if err != nil {

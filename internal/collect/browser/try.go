@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/pdpp-go/pdpp/foreign/confine"
-	"github.com/pdpp-go/pdpp/internal/collect/runner"
+	"github.com/pdpp-go/pdpp/internal/collect/childprocess"
 	"github.com/pdpp-go/pdpp/manifest"
 	paths "github.com/pdpp-go/pdpp/manifest/folder"
 )
@@ -17,9 +17,9 @@ import (
 // tryWithin bounds the attempt: a browser on a busy machine takes a few seconds.
 const tryWithin = 60 * time.Second
 
-// Try lets the host of the connectors start the browser with a throw-away profile, load a page
-// and end it, confined and as the user that a run would have. It gives what the host says.
-func (p *Profiles) Try(ctx context.Context, host string) (said string, err error) {
+// Try makes the connector host start the browser with a temporary profile, load a page and end it, confined and as the
+// user of a run. It returns the host's output.
+func (p *Profiles) Try(ctx context.Context, host string) (message string, err error) {
 	ctx, cancel := context.WithTimeout(ctx, tryWithin)
 	defer cancel()
 	dir, err := os.MkdirTemp("", "pdpp-try-")
@@ -31,15 +31,16 @@ func (p *Profiles) Try(ctx context.Context, host string) (said string, err error
 	if err != nil {
 		return "", fmt.Errorf("try the browser: %w", err)
 	}
-	s := &Session{profiles: p, folder: f, manifest: &manifest.Manifest{}}
-	defer func() { err = errors.Join(err, p.vacate(s.room), f.clear(), f.unlock()) }()
+	s := &ProfileSession{profiles: p, folder: f, manifest: &manifest.Manifest{}}
+	defer func() { err = errors.Join(err, p.awaitUnused(s.room), f.clear(), f.unlock()) }()
 	if err := s.makeRoom(); err != nil {
 		return "", err
 	}
-	cmd := runner.Command{
+	cmd := childprocess.Command{
 		Path: host, Args: []string{"selftest", p.Program}, Limits: confine.Limits{Program: host},
-		Env: []string{"PATH=" + paths.SearchPath, "HOME=" + filepath.Join(s.room, homeDir), "TMPDIR=" + s.room}, // the paths below stay short
+		// the paths below stay short
+		Env: []string{"PATH=" + paths.SearchPath, "HOME=" + filepath.Join(s.room, homeDir), "TMPDIR=" + s.room},
 	}
 	s.Prepare(&cmd)
-	return runner.Call(ctx, cmd)
+	return childprocess.Call(ctx, cmd)
 }

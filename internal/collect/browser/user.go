@@ -6,16 +6,15 @@ import (
 	"os/user"
 	"strconv"
 
-	"github.com/pdpp-go/pdpp/internal/collect/runner"
+	"github.com/pdpp-go/pdpp/internal/collect/childprocess"
 )
 
-// DefaultUser is whom browsers run as where the worker is root: Chromium keeps its sandbox for
-// everybody else.
+// DefaultUser is the user of browsers where the worker is root: Chromium disables its sandbox only for root.
 const DefaultUser = "nobody"
 
-// UserFor gives whom connectors with a browser run as: nobody else unless this process is
-// root, which alone can choose.
-func UserFor(name string) (*runner.User, error) {
+// UserFor returns the user of connectors with a browser. It returns nil unless this process is root, because only root
+// can choose.
+func UserFor(name string) (*childprocess.User, error) {
 	if os.Getuid() != 0 {
 		return nil, nil
 	}
@@ -34,11 +33,11 @@ func UserFor(name string) (*runner.User, error) {
 	if uid == 0 {
 		return nil, nil
 	}
-	return &runner.User{UID: uint32(uid), GID: uint32(gid)}, nil
+	return &childprocess.User{UID: uint32(uid), GID: uint32(gid)}, nil
 }
 
-// own gives a file to the user; without one it stays this process's.
-func own(u *runner.User, path string) error {
+// changeOwner changes the owner of a file to the user; without a user it changes nothing.
+func changeOwner(u *childprocess.User, path string) error {
 	if u == nil {
 		return nil
 	}

@@ -4,9 +4,9 @@ package catalog
 // are installed.
 var browsers = []string{"chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome"}
 
-// Browser gives the browser of this machine, if it has one that connectors can
-// drive. LookPath finds a program on the search path.
-func Browser(lookPath func(program string) (string, error)) (program string, ok bool) {
+// FindBrowser returns the browser of this machine that connectors can use, or "". lookPath finds a program on the
+// search path.
+func FindBrowser(lookPath func(program string) (string, error)) (program string, ok bool) {
 	for _, program := range browsers {
 		if _, err := lookPath(program); err == nil {
 			return program, true

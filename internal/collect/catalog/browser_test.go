@@ -6,8 +6,9 @@ import (
 )
 
 func TestBrowser(t *testing.T) {
-	for installed, want := range map[string]string{"": "", "firefox": "", "chromium": "chromium", "google-chrome-stable": "google-chrome-stable"} {
-		got, ok := Browser(func(program string) (string, error) {
+	for installed, want := range map[string]string{"": "", "firefox": "", "chromium": "chromium",
+		"google-chrome-stable": "google-chrome-stable"} {
+		got, ok := FindBrowser(func(program string) (string, error) {
 			if program == installed {
 				return "/usr/bin/" + program, nil
 			}

@@ -1,9 +1,10 @@
-// Package catalog finds connectors, built in or foreign, and says how each is
-// started: the executable, and the environment that it gets and nothing more.
+// Package catalog finds built-in and foreign connectors and determines how each is started: the executable, and its
+// exact environment.
 package catalog
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -26,21 +27,18 @@ type Catalog struct {
 	Host string
 	// Dir holds one folder per foreign connector, each with manifest.json and
 	// an executable named connector. The manifest's key is the connector's name,
-	// whatever the folder is called. A foreign connector does not replace a
-	// built-in one of the same name.
+	// whatever the folder is called. A foreign connector with the key of a
+	// built-in one has the name folder.BesideName, unless the owner chose it instead.
 	Dir string
 	// Private are folders of this program's own, such as the home, that no declared path of
 	// a connector may open.
 	Private []string
-	// Home is the owner's home folder, below which paths lie that a manifest gives a default
-	// for; empty means that no default counts.
+	// Home is the owner's home folder, to which default paths of manifests are relative. Empty disables the defaults.
 	Home string
-	// Imports is the folder below which connections have folders of their own for the files that
-	// the owner gives; empty where none are given.
+	// Imports is the folder with one subfolder per connection for the owner's files. Empty means none.
 	Imports string
-	// Chosen gives the path that the owner set for a foreign connector, of its interpreter or
-	// of a program in its place; empty when there is none. Nil means that there are none.
-	Chosen func(ctx context.Context, name string) (string, error)
+	// Choices returns what the owner set for the foreign connector with a key. Nil means nothing.
+	Choices func(ctx context.Context, key string) (Choice, error)
 }
 
 // Connector is something that can be run.
@@ -50,9 +48,8 @@ type Connector struct {
 	Manifest *manifest.Manifest
 	Path     string
 	Args     []string
-	// Chosen is what the owner has it started by: the interpreter of a script, another program
-	// instead of one that is none; empty for what it says itself.
-	Chosen string
+	// Chosen is what the owner set for it.
+	Chosen Choice
 	// Dir is its own folder, which it may read; empty when it has none. It may write to the folder
 	// folder.Data in it.
 	Dir string
@@ -64,28 +61,30 @@ type Connector struct {
 	Starts string
 	Needs  []string
 	Hosts  []string
+	// Declared means that the host program itself collects, as the file that Starts names declares.
+	Declared bool
 	// Scripts are the files that its command names.
 	Scripts []string
 	// Private are folders that its declared paths may not open.
 	Private []string
 	// Home is the folder that defaults of its declared paths lie below; empty for none.
 	Home string
-	// Imports is the folder below which its connections have folders for files that the owner
-	// gives; empty for none. It may lie within what is private.
+	// Imports is the folder with one subfolder per connection for the owner's files; empty for none. It may lie within
+	// a private folder.
 	Imports string
 }
 
-// Finder gives the connector of a name: a Catalog, or a single one by Fixed.
+// Finder returns the connector of a name: a Catalog, or a single one by Fixed.
 type Finder interface {
 	Find(ctx context.Context, name string) (Connector, error)
 }
 
 // Fixed finds exactly this connector, whatever the name.
-func Fixed(c Connector) Finder { return fixed{c} }
+func Fixed(c Connector) Finder { return fixedFinder{c} }
 
-type fixed struct{ Connector }
+type fixedFinder struct{ Connector }
 
-func (f fixed) Find(context.Context, string) (Connector, error) { return f.Connector, nil }
+func (f fixedFinder) Find(context.Context, string) (Connector, error) { return f.Connector, nil }
 
 // ErrUnknownConnector means that no connector of that name is installed.
 var ErrUnknownConnector = errors.New("unknown_connector")
@@ -103,11 +102,11 @@ func (e *UnusableError) Error() string {
 	return "connector " + e.Name + " cannot be used: " + e.Problems.Error()
 }
 
-// Unwrap gives the problems.
+// Unwrap returns the problems.
 func (e *UnusableError) Unwrap() error { return e.Problems }
 
-// Entry is something that is installed: a connector, or what is wrong with it.
-type Entry struct {
+// Installed is something that is installed: a connector, or what is wrong with it.
+type Installed struct {
 	Name string
 	// Dir is the folder of a foreign one.
 	Dir       string
@@ -122,7 +121,7 @@ type Entry struct {
 
 // Problem returns in one text why the entry is not run, each fault with its fix; empty for
 // one that is.
-func (e Entry) Problem() string {
+func (e Installed) Problem() string {
 	switch {
 	case e.Err != nil:
 		return e.Err.Error()
@@ -133,8 +132,8 @@ func (e Entry) Problem() string {
 	}
 }
 
-// List gives everything that is installed, built-in ones first, with what is wrong with it.
-func (c Catalog) List(ctx context.Context) ([]Entry, error) {
+// List returns all installed connectors with their problems, built-in ones first.
+func (c Catalog) List(ctx context.Context) ([]Installed, error) {
 	builtins, err := c.builtins(ctx)
 	if err != nil {
 		return nil, err
@@ -144,24 +143,37 @@ func (c Catalog) List(ctx context.Context) ([]Entry, error) {
 	if err != nil {
 		return nil, err
 	}
+	for i, e := range all {
+		replaced, err := c.runsInPlace(ctx, dirs, e.Name)
+		if err != nil {
+			return nil, err
+		}
+		if replaced {
+			all[i].Shadowed = true
+			all[i].Warnings = append(e.Warnings, replacedProblem(e.Name, folderOf(dirs, e.Name)))
+		}
+	}
 	for _, dir := range dirs {
 		all = append(all, c.entry(ctx, dir, dirs, builtins))
 	}
 	return all, ctx.Err()
 }
 
-func (c Catalog) entry(ctx context.Context, dir string, dirs, builtins []string) Entry {
-	e := Entry{Name: folder.Name(dir), Dir: dir}
+func (c Catalog) entry(ctx context.Context, dir string, dirs, builtins []string) Installed {
+	e := Installed{Name: folder.Name(dir), Dir: dir}
 	e.Connector, e.Warnings, e.Err = c.read(dir)
 	if e.Err == nil {
-		e.Connector, e.Err = c.withChosen(ctx, e.Connector)
+		e.Connector, e.Err = c.withChoice(ctx, e.Connector)
 	}
-	if slices.Contains(builtins, e.Name) {
-		e.Shadowed, e.Warnings = true, append(e.Warnings, folder.ShadowedProblem(e.Name))
-	} else if first := pick(dirs, e.Name); first != dir {
+	if first := folderOf(dirs, e.Name); first != dir {
 		e.Shadowed = true
-		e.Warnings = append(e.Warnings, manifest.Problem{Path: "folder", What: e.Name + " is the name of the connector in " + filepath.Base(first) + " as well, which is the one that runs",
+		e.Warnings = append(e.Warnings, manifest.Problem{Path: "folder", What: e.Name + " is the name of the connector in " +
+			filepath.Base(first) + " as well, which is the one that runs",
 			Fix: "remove one of the two"})
+	} else if slices.Contains(builtins, e.Name) && !e.Connector.Chosen.InPlace {
+		e.Warnings = append(e.Warnings, folder.BesideProblem(e.Name))
+		e.Name = folder.BesideName(e.Name)
+		e.Connector.Name = e.Name
 	}
 	return e
 }
@@ -176,8 +188,19 @@ func (c Catalog) Names(ctx context.Context) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
+	builtins := names
 	for _, dir := range dirs {
-		if name := folder.Name(dir); !slices.Contains(names, name) {
+		name := folder.Name(dir)
+		if slices.Contains(builtins, name) {
+			replaced, err := c.runsInPlace(ctx, dirs, name)
+			if err != nil {
+				return nil, err
+			}
+			if !replaced {
+				name = folder.BesideName(name)
+			}
+		}
+		if !slices.Contains(names, name) {
 			names = append(names, name)
 		}
 	}
@@ -202,9 +225,9 @@ func (c Catalog) folders() ([]string, error) {
 	return dirs, nil
 }
 
-// pick gives the folder of the named connector: the one that has its name, or else the
-// first whose manifest declares it; empty when there is none.
-func pick(dirs []string, name string) string {
+// folderOf returns the folder of the named connector: the folder with its name, or else the first with a manifest that
+// declares it. It returns "" when there is none.
+func folderOf(dirs []string, name string) string {
 	called := func(dir string) bool { return manifest.CanonicalKey(filepath.Base(dir)) == name }
 	declares := func(dir string) bool { return folder.Name(dir) == name }
 	i := slices.IndexFunc(dirs, func(dir string) bool { return called(dir) && declares(dir) })
@@ -217,13 +240,20 @@ func pick(dirs []string, name string) string {
 	return dirs[i]
 }
 
-// Find gives the named connector with its manifest validated. A hyphen in the name reads
-// as an underscore. The error names what is installed when the connector is not, and is an
-// *UnusableError when it is and cannot be run.
+// Find returns the named connector with its validated manifest. A hyphen in the name equals an underscore. When it is
+// not installed, the error lists the installed ones. When it cannot be run, the error is an *UnusableError.
 func (c Catalog) Find(ctx context.Context, name string) (Connector, error) {
 	name = manifest.CanonicalKey(name)
-	if c.Host != "" && connectorName.MatchString(name) {
-		// Most names are those of built-in ones; the list tells what any other answer means.
+	dirs, err := c.folders()
+	if err != nil {
+		return Connector{}, err
+	}
+	replaced, err := c.runsInPlace(ctx, dirs, name)
+	if err != nil {
+		return Connector{}, err
+	}
+	if c.Host != "" && !replaced && connectorName.MatchString(name) {
+		// Most names are built-in. The list explains every other result.
 		found, err := c.builtin(ctx, name)
 		if err == nil && found.Manifest.Key() == name {
 			return found, nil
@@ -236,16 +266,15 @@ func (c Catalog) Find(ctx context.Context, name string) (Connector, error) {
 			return found, err
 		}
 	}
-	dirs, err := c.folders()
-	if err != nil {
+	if dir, err := c.folderFor(ctx, dirs, name); err != nil {
 		return Connector{}, err
-	}
-	if dir := pick(dirs, name); dir != "" {
+	} else if dir != "" {
 		found, _, err := c.read(dir)
 		if err != nil {
 			return found, err
 		}
-		return c.withChosen(ctx, found)
+		found.Name = name
+		return c.withChoice(ctx, found)
 	}
 	if !connectorName.MatchString(name) {
 		return Connector{}, fmt.Errorf("%w: %q is not a connector name", ErrUnknownConnector, name)
@@ -254,26 +283,33 @@ func (c Catalog) Find(ctx context.Context, name string) (Connector, error) {
 	return Connector{}, fmt.Errorf("%w: %s; installed are: %s", ErrUnknownConnector, name, strings.Join(known, ", "))
 }
 
-// withChosen has a foreign connector start as the owner wants it to.
-func (c Catalog) withChosen(ctx context.Context, found Connector) (Connector, error) {
-	if c.Chosen == nil || found.Builtin || found.Starts != "" {
-		return found, nil
+// folderFor returns the folder of the foreign connector that has a name: its key, or its name beside a built-in
+// connector. It returns "" when there is none.
+func (c Catalog) folderFor(ctx context.Context, dirs []string, name string) (string, error) {
+	if dir := folderOf(dirs, name); dir != "" {
+		return dir, nil
 	}
-	var err error
-	found.Chosen, err = c.Chosen(ctx, found.Name)
-	return found, err
+	key, beside := folder.CutBeside(name)
+	if !beside || folderOf(dirs, key) == "" {
+		return "", nil
+	}
+	builtins, err := c.builtins(ctx)
+	if err != nil || !slices.Contains(builtins, key) {
+		return "", err
+	}
+	return folderOf(dirs, key), nil
 }
 
-// described gives the named built-in connectors. The host is asked for all of them at once, and for
-// each where it has no such answer: then one is at fault, and the others are not.
-func (c Catalog) described(ctx context.Context, names []string) []Entry {
+// described returns the named built-in connectors. It asks the host for all of them at once, and for each one when
+// that fails, so that one invalid connector does not affect the others.
+func (c Catalog) described(ctx context.Context, names []string) []Installed {
 	var bodies []json.RawMessage
 	if len(names) > 0 {
-		if said, err := c.askHost(ctx, append([]string{"manifest"}, names...)...); err == nil {
-			bodies = values(said)
+		if content, err := c.askHost(ctx, append([]string{"manifest"}, names...)...); err == nil {
+			bodies = values(content)
 		}
 	}
-	all := make([]Entry, len(names))
+	all := make([]Installed, len(names))
 	for i, name := range names {
 		all[i].Name = name
 		if len(bodies) == len(names) {
@@ -306,11 +342,12 @@ func (c Catalog) builtin(ctx context.Context, name string) (Connector, error) {
 
 // parsed is a built-in connector with its manifest.
 func (c Catalog) parsed(name string, body []byte) (Connector, error) {
-	m, err := c.answers().parse(body)
+	m, err := c.hostCacheFor().parseManifest(body)
 	if err != nil {
 		return Connector{}, fmt.Errorf("manifest of connector %s: %w", name, err)
 	}
-	return Connector{Name: name, Builtin: true, Manifest: m, Path: c.Host, Args: []string{"run", name}, Private: c.Private, Home: c.Home, Imports: c.Imports}, nil
+	return Connector{Name: name, Builtin: true, Manifest: m, Path: c.Host, Args: []string{"run", name}, Private: c.Private,
+		Home: c.Home, Imports: c.Imports}, nil
 }
 
 func (c Catalog) read(dir string) (Connector, manifest.Problems, error) {
@@ -324,9 +361,9 @@ func (c Catalog) read(dir string) (Connector, manifest.Problems, error) {
 	}
 	found := Connector{Name: f.Manifest.Key(), Manifest: f.Manifest, ManifestDigest: f.Digest, Path: f.Executable,
 		Dir: f.Dir, Private: c.Private, Home: c.Home, Imports: c.Imports}
-	problem := found.foreignApp()
+	problem := cmp.Or(found.foreignApp(), found.withheldCredential())
 	if f.Adapted && problem == nil {
-		problem = c.adapt(&found)
+		problem = c.adaptFolder(&found)
 	}
 	if problem != nil {
 		return Connector{}, f.Warnings,

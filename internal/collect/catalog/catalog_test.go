@@ -14,7 +14,8 @@ import (
 )
 
 const minimal = `{"protocol_version":"0.1.0","connector_id":"NAME","version":"1","display_name":"X","streams":[
- {"name":"notes","semantics":"append_only","primary_key":"id","schema":{"type":"object","properties":{"id":{"type":"string"}}}}]}`
+ {"name":"notes","semantics":"append_only","primary_key":"id","schema":{"type":"object",` +
+	`"properties":{"id":{"type":"string"}}}}]}`
 
 // install writes a foreign connector's folder; a mode of 0 leaves the executable out.
 func install(t *testing.T, dir, name, body string, mode os.FileMode) {
@@ -53,10 +54,11 @@ func TestForeignConnector(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if c.Name != "weather" || c.Builtin || c.Path != filepath.Join(dir, "weather", "connector") || len(c.Args) != 0 || c.Manifest.Key() != "weather" {
+	if c.Name != "weather" || c.Builtin || c.Path != filepath.Join(dir, "weather", "connector") || len(c.Args) != 0 ||
+		c.Manifest.Key() != "weather" {
 		t.Errorf("connector = %+v", c)
 	}
-	t.Chdir(dir) // a relative directory still gives an absolute path: the child starts elsewhere
+	t.Chdir(dir) // a relative directory returns an absolute path, because the child has another working directory
 	if c, err := (Catalog{Dir: "."}).Find(t.Context(), "weather"); err != nil || !filepath.IsAbs(c.Path) {
 		t.Errorf("path = %s, %v", c.Path, err)
 	}
@@ -67,8 +69,11 @@ func TestForeignConnectorFaults(t *testing.T) {
 	install(t, dir, "headless", named("headless"), 0)
 	install(t, dir, "limp", named("limp"), 0o644)
 	install(t, dir, "masked", named("github"), 0o755)
-	install(t, dir, "broken", `{"protocol_version":"9","connector_id":"broken","version":"1","display_name":"X","colour":"red","streams":[{"name":"notes"}]}`, 0o755)
+	install(t, dir, "broken", `{"protocol_version":"9","connector_id":"broken","version":"1","display_name":"X",`+
+		`"colour":"red","streams":[{"name":"notes"}]}`, 0o755)
 	install(t, dir, "garbled", "{", 0o755)
+	install(t, dir, "session", strings.Replace(named("session"), `"streams"`, `"runtime_requirements":`+
+		`{"environment_variables":[{"name":"PDPP_SESSION_KEY","required":true,"secret":true}]},"streams"`, 1), 0o755)
 	if err := os.MkdirAll(filepath.Join(dir, "folder", "connector"), 0o755); err != nil {
 		t.Fatal(err)
 	}
@@ -78,7 +83,8 @@ func TestForeignConnectorFaults(t *testing.T) {
 		"headless": "connector: is missing; add the executable under this name",
 		"limp":     "connector: is not executable; run chmod +x on it",
 		"folder":   "connector: is not a file",
-		"masked":   "unknown_connector: masked; installed are: broken, folder, garbled, headless, limp, github",
+		"masked":   "unknown_connector: masked; installed are: broken, folder, garbled, headless, limp, github, session",
+		"session":  "needs PDPP_SESSION_KEY, a name that the server keeps for itself; choose another connector_key",
 		"garbled":  "connector garbled cannot be used: manifest.json: read manifest as JSON",
 	} {
 		if _, err := catalog.Find(t.Context(), name); err == nil || !strings.Contains(err.Error(), want) {
@@ -90,7 +96,8 @@ func TestForeignConnectorFaults(t *testing.T) {
 	if !errors.As(err, &problems) {
 		t.Fatalf("error = %v", err)
 	}
-	for _, path := range []string{"protocol_version", "streams[0].semantics", "streams[0].schema", "streams[0].primary_key"} {
+	for _, path := range []string{"protocol_version", "streams[0].semantics", "streams[0].schema",
+		"streams[0].primary_key"} {
 		if !strings.Contains(err.Error(), path) {
 			t.Errorf("%s is not on the list of problems:\n%v", path, err)
 		}
@@ -113,12 +120,14 @@ func TestUnknownConnectorNamesWhatIsInstalled(t *testing.T) {
 	catalog := Catalog{Host: host(t, `echo '[{"name":"github"},{"name":"gmail"}]'`), Dir: dir}
 	for _, name := range []string{"whether", "empty"} {
 		_, err := catalog.Find(t.Context(), name)
-		if !errors.Is(err, ErrUnknownConnector) || !strings.Contains(err.Error(), "installed are: github, gmail, linked, weather") {
+		if !errors.Is(err, ErrUnknownConnector) ||
+			!strings.Contains(err.Error(), "installed are: github, gmail, linked, weather") {
 			t.Errorf("%s: error = %v", name, err)
 		}
 	}
 	for _, name := range []string{"", "..", "../weather", "a/b", "Weather", strings.Repeat("w", 65)} {
-		if _, err := catalog.Find(t.Context(), name); !errors.Is(err, ErrUnknownConnector) || !strings.Contains(err.Error(), "is not a connector name") {
+		if _, err := catalog.Find(t.Context(), name); !errors.Is(err, ErrUnknownConnector) ||
+			!strings.Contains(err.Error(), "is not a connector name") {
 			t.Errorf("%q: error = %v", name, err)
 		}
 	}
@@ -157,14 +166,15 @@ func TestHostFaults(t *testing.T) {
 		`echo nonsense`:                   "read the list of built-in connectors",
 		`[ "$1" = list ] && echo '[{"name":"github"}]' || echo '{}'`: "manifest of connector github",
 	} {
-		if _, err := (Catalog{Host: host(t, script)}).Find(t.Context(), "github"); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := (Catalog{Host: host(t, script)}).Find(t.Context(), "github"); err == nil ||
+			!strings.Contains(err.Error(), want) {
 			t.Errorf("error = %v, want %q in it", err, want)
 		}
 	}
 }
 
-// A connector is known by its key: whatever its folder is called, and with a hyphen or an
-// underscore. Of two that declare one key, everybody names the same one.
+// A connector is identified by its key, whatever the name of its folder, with a hyphen or an underscore. Of two with
+// one key, the same one is always found.
 func TestConnectorIsKnownByItsKey(t *testing.T) {
 	dir := t.TempDir()
 	hyphenated := strings.Replace(named("rain-gauge"), `"version"`, `"connector_key":"rain-gauge","version"`, 1)
@@ -176,9 +186,11 @@ func TestConnectorIsKnownByItsKey(t *testing.T) {
 	catalog := Catalog{Host: host(t, `[ "$1" = list ] && echo '[{"name":"github"}]' || cat <<'END'
 `+named("github")+`
 END`), Dir: dir}
-	for name, folder := range map[string]string{"rain_gauge": "rain-gauge", "rain-gauge": "rain-gauge", "weather": "a-copy", "github": ""} {
+	for name, folder := range map[string]string{"rain_gauge": "rain-gauge", "rain-gauge": "rain-gauge",
+		"weather": "a-copy", "github": "", "github_folder": "github"} {
 		c, err := catalog.Find(t.Context(), name)
-		if err != nil || c.Name != manifest.CanonicalKey(name) || folder == "" != c.Builtin || folder != "" && filepath.Base(c.Dir) != folder {
+		if err != nil || c.Name != manifest.CanonicalKey(name) || folder == "" != c.Builtin || folder != "" &&
+			filepath.Base(c.Dir) != folder {
 			t.Errorf("%s is %+v, %v", name, c, err)
 		}
 	}
@@ -197,7 +209,8 @@ END`), Dir: dir}
 		}
 		got = append(got, line)
 	}
-	want := []string{"github .", "Broken Thing Broken Thing unusable", "weather a-copy", "github github shadowed", "rain_gauge rain-gauge", "weather unpacked-main shadowed"}
+	want := []string{"github .", "Broken Thing Broken Thing unusable", "weather a-copy", "github_folder github",
+		"rain_gauge rain-gauge", "weather unpacked-main shadowed"}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("installed (-want +got):\n%s", diff)
 	}
@@ -263,8 +276,11 @@ func TestDemandCoversPrograms(t *testing.T) {
 		write(c.covered, "one")
 		for from, to := range map[string]string{
 			`"display_name":"X"`: `"display_name":"Y"`,
-			`"streams"`:          `"browser":{"hosts":["other.example"]},"runtime_requirements":{"bindings":{"browser":{}}},"streams"`,
-			`"version":"1"`:      `"version":"1","setup":{"modality":"static_secret","credential_capture":{"kind":"access_token","fields":[{"name":"t","label":"T","type":"password","required":true,"secret":true,"env":["OTHER_TOKEN"]}]}}`,
+			`"streams"`: `"browser":{"hosts":["other.example"]},"runtime_requirements":{"bindings":{"browser":{}}},` +
+				`"streams"`,
+			`"version":"1"`: `"version":"1","setup":{"modality":"static_secret",` +
+				`"credential_capture":{"kind":"access_token","fields":[{"name":"t","label":"T","type":"password",` +
+				`"required":true,"secret":true,"env":["OTHER_TOKEN"]}]}}`,
 		} {
 			write(at(name, "manifest.json"), strings.Replace(named(name), from, to, 1))
 			if demand().Within(confirmed) {

@@ -35,7 +35,7 @@ type Demand struct {
 	Scripts []string `json:"scripts"`
 }
 
-// Demand reads the programs anew: they may have been replaced since the connector was found.
+// Demand reads the programs again, because they may have been replaced since the connector was found.
 func (c Connector) Demand() (Demand, error) {
 	d := Demand{Variables: []string{}, Paths: []string{}, Endpoints: []string{}, Hosts: append([]string{}, c.Hosts...),
 		Scripts: []string{}}
@@ -46,13 +46,13 @@ func (c Connector) Demand() (Demand, error) {
 	}
 	d.Executable = hex.EncodeToString(sum.Sum(nil))
 	for _, name := range c.Manifest.EnvNames() {
-		if c.mayHave(name) {
+		if c.MayReceive(name) {
 			d.Variables = append(d.Variables, name)
 		}
 	}
 	if o := c.Manifest.OAuth(); o != nil {
 		for _, name := range []string{o.ClientIDEnv, o.ClientSecretEnv} {
-			if name != "" && c.mayHave(name) {
+			if name != "" && c.MayReceive(name) {
 				d.Variables = append(d.Variables, name)
 			}
 		}
@@ -68,7 +68,10 @@ func (c Connector) Demand() (Demand, error) {
 	for _, p := range c.Manifest.ReadPaths() {
 		d.Paths = append(d.Paths, shownPath(p.LocalPath))
 	}
-	d.Paths = append(d.Paths, c.Needs...)
+	d.Variables = append(d.Variables, c.chosenVariables()...)
+	for _, paths := range [][]string{c.Needs, c.Chosen.Read, c.Chosen.Modules} {
+		d.Paths = append(d.Paths, paths...)
+	}
 	if rr := c.Manifest.RuntimeRequirements; rr != nil {
 		for _, t := range rr.ExternalTools {
 			if name := t.Detect.ExecutableEnvOverride; name != "" {
@@ -103,14 +106,14 @@ func (c Connector) digest(sum io.Writer, d *Demand) error {
 	switch by := c.interpreter(); {
 	case c.Starts != "": // the host is ours; what it starts, and how, is what the owner confirms
 		programs, d.Starts = []string{filepath.Join(c.Dir, folder.Adapter), c.Starts}, []string{c.Starts}
-	case c.Chosen != "" && by.Names != nil:
-		programs, d.Starts = []string{c.Path}, []string{c.Chosen, c.Path}
-		_, _ = fmt.Fprintf(sum, "started by %s\n", c.Chosen)
-		if !ofSystem(c.Chosen) {
-			programs = append(programs, c.Chosen)
+	case c.Chosen.Path != "" && by.Names != nil:
+		programs, d.Starts = []string{c.Path}, []string{c.Chosen.Path, c.Path}
+		_, _ = fmt.Fprintf(sum, "started by %s\n", c.Chosen.Path)
+		if !ofSystem(c.Chosen.Path) {
+			programs = append(programs, c.Chosen.Path)
 		}
-	case c.Chosen != "":
-		programs, d.Starts = []string{c.Chosen}, []string{c.Chosen}
+	case c.Chosen.Path != "":
+		programs, d.Starts = []string{c.Chosen.Path}, []string{c.Chosen.Path}
 	case by.Install != "":
 		programs, d.Starts = []string{c.Path}, []string{by.Names[0], c.Path}
 		_, _ = fmt.Fprintf(sum, "started by %s\n", by.Names[0])
@@ -131,7 +134,7 @@ func (c Connector) digest(sum io.Writer, d *Demand) error {
 			continue
 		}
 		name := path
-		if c.Dir != "" && within(path, c.Dir) {
+		if c.Dir != "" && isBelow(path, c.Dir) {
 			name = strings.TrimPrefix(path, c.Dir+string(filepath.Separator))
 		}
 		d.Scripts = append(d.Scripts, name)
@@ -144,7 +147,8 @@ func (c Connector) digest(sum io.Writer, d *Demand) error {
 }
 
 // scriptEndings are those of files that are read as programs.
-var scriptEndings = []string{".py", ".pyz", ".js", ".mjs", ".cjs", ".ts", ".mts", ".cts", ".wasm", ".sh", ".rb", ".pl", ".pm", ".php", ".lua", ".jar", ".so", ".node"}
+var scriptEndings = []string{".py", ".pyz", ".js", ".mjs", ".cjs", ".ts", ".mts", ".cts", ".wasm", ".sh", ".rb", ".pl",
+	".pm", ".php", ".lua", ".jar", ".so", ".node"}
 
 // scripts are the program files beside the program: those in the connector's folder, at any
 // depth, and those that the command of a wrapped program names.
@@ -190,5 +194,6 @@ func (d Demand) Within(confirmed Demand) bool {
 	inside := func(some, all []string) bool {
 		return !slices.ContainsFunc(some, func(s string) bool { return !slices.Contains(all, s) })
 	}
-	return d.Executable == confirmed.Executable && inside(d.Variables, confirmed.Variables) && inside(d.Paths, confirmed.Paths)
+	return d.Executable == confirmed.Executable && inside(d.Variables, confirmed.Variables) &&
+		inside(d.Paths, confirmed.Paths)
 }

@@ -6,8 +6,9 @@ import (
 	"path/filepath"
 	"slices"
 	"sort"
+	"strings"
 
-	"github.com/pdpp-go/pdpp/internal/collect/runner"
+	"github.com/pdpp-go/pdpp/internal/collect/childprocess"
 	"github.com/pdpp-go/pdpp/internal/ops/redact"
 	"github.com/pdpp-go/pdpp/manifest"
 	"github.com/pdpp-go/pdpp/manifest/folder"
@@ -23,17 +24,17 @@ var ownerKnobs = []string{
 	"_DETAIL_RATE_LIMIT_STOP_AFTER", "_DETAIL_MAX_CONCURRENCY_PROBE", "_BACKEND_FETCH_TIMEOUT_MS",
 }
 
-// browserVariables are the owner's, for every connector that is given a browser.
+// browserVariables are owner's settings that every connector with a browser gets.
 var browserVariables = []string{"PDPP_SESSION_ESTABLISH_WATCHDOG_MS", "PDPP_CAPTURE_FIXTURES"}
 
 // Command is what the child is started with: its program, and its environment. A refusal is a
 // *NeedError where it lacks something.
-func (c Connector) Command(own map[string]string, lookup func(name string) (string, bool)) runner.Command {
+func (c Connector) Command(own map[string]string, lookup func(name string) (string, bool)) childprocess.Command {
 	env := c.environment(own, lookup)
 	if data := c.dataDir(); data != "" {
 		env[dataVariable] = data
 	}
-	var cmd runner.Command
+	var cmd childprocess.Command
 	cmd.Path, cmd.Args, _ = c.start() // what it lacks is among the refusals
 	secret := secretNames(c.Manifest)
 	for name, value := range env {
@@ -45,7 +46,7 @@ func (c Connector) Command(own map[string]string, lookup func(name string) (stri
 	}
 	sort.Strings(cmd.Env)
 	cmd.Limits, cmd.Refusal = c.limits(env, cmd.Path)
-	if lacks := c.lacks(env); cmd.Refusal == nil && len(lacks) > 0 {
+	if lacks := c.missingNeeds(env); cmd.Refusal == nil && len(lacks) > 0 {
 		cmd.Refusal = lacks[0]
 	}
 	return cmd
@@ -68,17 +69,16 @@ func (c Connector) dataDir() string {
 	return dir
 }
 
-// environment holds the variables of the run itself, those that the manifest declares, the
-// run-control ones, and nothing else of this process's own. Lookup gives the owner's values;
-// nil gives none.
+// environment returns the variables of the run, those that the manifest declares, and the run-control ones, but
+// nothing else of this process. lookup returns the owner's values; nil means none.
 func (c Connector) environment(own map[string]string, lookup func(name string) (string, bool)) map[string]string {
 	env := map[string]string{"PATH": folder.SearchPath}
 	maps.Copy(env, own)
-	names := c.Manifest.EnvNames()
+	names := append(c.Manifest.EnvNames(), c.chosenVariables()...)
 	for _, knob := range ownerKnobs {
 		names = append(names, c.Manifest.EnvPrefix()+knob)
 	}
-	names = slices.DeleteFunc(names, func(name string) bool { return !c.mayHave(name) })
+	names = slices.DeleteFunc(names, func(name string) bool { return !c.MayReceive(name) })
 	if c.Manifest.UsesBrowser() {
 		names = append(names, browserVariables...)
 	}
@@ -90,14 +90,18 @@ func (c Connector) environment(own map[string]string, lookup func(name string) (
 			env[name] = value
 		}
 	}
+	if modules := strings.Join(c.Chosen.Modules, string(filepath.ListSeparator)); modules != "" {
+		env["NODE_PATH"], env["PYTHONPATH"] = modules, modules
+	}
 	c.setDefaults(env)
 	return env
 }
 
-// secretNames are the declared variables whose values must not leave the child.
+// secretNames returns the declared variables with values that must not leave the child.
 func secretNames(m *manifest.Manifest) map[string]bool {
 	out := map[string]bool{}
-	for _, name := range append(m.SecretEnv(), m.CapturedEnv()...) { // a credential field is treated as secret, whatever it says of itself
+	// a credential field is a secret, whatever the manifest declares
+	for _, name := range append(m.SecretEnv(), m.CapturedEnv()...) {
 		out[name] = true
 	}
 	return out

@@ -36,7 +36,8 @@ func TestOwnerKnobsAreGiven(t *testing.T) {
 		}
 	}
 	want := []string{
-		"_BACKEND_FETCH_TIMEOUT_MS", "_CIRCUIT_BREAKER", "_DETAIL_MAX_CONCURRENCY_PROBE", "_DETAIL_RATE_LIMIT_STOP_AFTER", "_MAX_DETAIL_FETCHES_PER_RUN",
+		"_BACKEND_FETCH_TIMEOUT_MS", "_CIRCUIT_BREAKER", "_DETAIL_MAX_CONCURRENCY_PROBE", "_DETAIL_RATE_LIMIT_STOP_AFTER",
+		"_MAX_DETAIL_FETCHES_PER_RUN",
 		"_MAX_RUN_WALL_CLOCK_MS", "_MAX_TAIL_DEFERRAL_GAPS_PER_RUN", "_MAX_WHOLE_RUN_WALL_CLOCK_MS",
 		"_PACING_BURST_TOLERANCE_MS", "_PACING_INITIAL_INTERVAL_MS",
 		"_PACING_MAX_INTERVAL_MS", "_PACING_MIN_INTERVAL_MS", "_RETRY_BUDGET_CAPACITY", "_RETRY_BUDGET_INITIAL_TOKENS",
@@ -51,7 +52,8 @@ func TestOwnerKnobsAreGiven(t *testing.T) {
 func TestSecretsAreKnownToTheRunner(t *testing.T) {
 	m := hostile("SAMPLE_REGION", "SAMPLE_API_KEY", "SAMPLE_PIN", "SAMPLE_USER", "SAMPLE_EMPTY")
 	m.RuntimeRequirements.EnvironmentVariables[2].Secret = true
-	m.Setup.CredentialCapture = &manifest.CredentialCapture{Fields: []manifest.CredentialField{{Name: "user", Env: []string{"SAMPLE_USER"}}}}
+	m.Setup.CredentialCapture = &manifest.CredentialCapture{Fields: []manifest.CredentialField{{Name: "user",
+		Env: []string{"SAMPLE_USER"}}}}
 	lookup := func(name string) (string, bool) {
 		if name == "SAMPLE_EMPTY" {
 			return "", true
@@ -60,7 +62,8 @@ func TestSecretsAreKnownToTheRunner(t *testing.T) {
 	}
 	cmd := Connector{Manifest: m}.Command(nil, lookup)
 	slices.Sort(cmd.Secrets)
-	if diff := cmp.Diff([]string{"value of SAMPLE_API_KEY", "value of SAMPLE_PIN", "value of SAMPLE_USER"}, cmd.Secrets); diff != "" {
+	if diff := cmp.Diff([]string{"value of SAMPLE_API_KEY", "value of SAMPLE_PIN", "value of SAMPLE_USER"},
+		cmd.Secrets); diff != "" {
 		t.Errorf("secrets (-want +got):\n%s", diff)
 	}
 	if cmd := (Connector{Manifest: m}).Command(nil, nil); len(cmd.Secrets) > 0 {

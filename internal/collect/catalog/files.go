@@ -10,17 +10,18 @@ import (
 	"github.com/pdpp-go/pdpp/manifest"
 )
 
-// setDefaults names the places that the manifest gives for paths which are not set, as
-// far as they exist.
+// setDefaults sets paths without a value to the manifest's default locations, if those exist.
 func (c Connector) setDefaults(env map[string]string) {
 	for _, p := range c.Manifest.ReadPaths() {
-		if own := c.ownImports(env[instanceVariable]); own != "" && p.PathEnv == c.Manifest.ImportVariable() && env[p.PathEnv] == "" {
-			if found, err := holds(own, p.Import); err == nil && (found || p.Required) { // without a file in it, one that may be missing is
+		if own := c.ownImports(env[instanceVariable]); own != "" && p.PathEnv == c.Manifest.ImportVariable() &&
+			env[p.PathEnv] == "" {
+			// without a file in it, one that may be missing is
+			if found, err := holds(own, p.Import); err == nil && (found || p.Required) {
 				env[p.PathEnv] = own
 				continue
 			}
 		}
-		if path := c.defaultPath(p.LocalPath, env); env[p.PathEnv] == "" && path != "" && c.mayHave(p.PathEnv) {
+		if path := c.defaultPath(p.LocalPath, env); env[p.PathEnv] == "" && path != "" && c.MayReceive(p.PathEnv) {
 			if _, err := os.Stat(path); err == nil {
 				env[p.PathEnv] = path
 			}
@@ -28,11 +29,10 @@ func (c Connector) setDefaults(env map[string]string) {
 	}
 }
 
-// instanceVariable tells a connector which connection it collects for.
+// instanceVariable holds the id of the connection that a connector collects for.
 const instanceVariable = "PDPP_CONNECTOR_INSTANCE_ID"
 
-// ownImports is the folder for files that are given to one connection alone; empty when there
-// is none.
+// ownImports returns the folder for the files of one connection, or "".
 func (c Connector) ownImports(connectionID string) string {
 	if c.Imports == "" || connectionID == "" || connectionID != filepath.Base(connectionID) {
 		return ""
@@ -40,27 +40,27 @@ func (c Connector) ownImports(connectionID string) string {
 	return filepath.Join(c.Imports, connectionID)
 }
 
-// ImportFolder is where the files that are given to a connection belong: where the owner says that
-// they are, or a folder of its own, which may not be there yet. Empty for a connector that
-// takes none. Lookup gives the owner's values.
+// ImportFolder returns the folder for the imported files of a connection: the owner's setting, or a folder of its own
+// that may not exist yet. It returns "" for a connector without imports. lookup returns the owner's values.
 func (c Connector) ImportFolder(connectionID string, lookup func(name string) (string, bool)) string {
 	name := c.Manifest.ImportVariable()
 	if name == "" {
 		return ""
 	}
-	if said := c.environment(map[string]string{instanceVariable: connectionID}, lookup)[name]; said != "" {
-		return said
+	if message := c.environment(map[string]string{instanceVariable: connectionID}, lookup)[name]; message != "" {
+		return message
 	}
 	return c.ownImports(connectionID)
 }
 
-// defaultPath is where a path is when its variable is not set; empty when nobody says. In a
-// valid manifest, what it lies within is declared before it.
+// defaultPath returns the location of a path without a value, or "". A valid manifest declares the enclosing path
+// first.
 func (c Connector) defaultPath(p manifest.LocalPath, env map[string]string) string {
 	base := c.Home
 	if p.Within != "" {
 		if base = env[p.Within]; base == "" {
-			i := slices.IndexFunc(c.Manifest.RuntimeRequirements.LocalPaths, func(other manifest.LocalPath) bool { return other.PathEnv == p.Within })
+			i := slices.IndexFunc(c.Manifest.RuntimeRequirements.LocalPaths,
+				func(other manifest.LocalPath) bool { return other.PathEnv == p.Within })
 			base = c.defaultPath(c.Manifest.RuntimeRequirements.LocalPaths[i], env)
 		}
 	}
@@ -70,7 +70,7 @@ func (c Connector) defaultPath(p manifest.LocalPath, env map[string]string) stri
 	return filepath.Join(base, p.Default)
 }
 
-// missingAt says what of the files at a path is not there; nil when nothing is.
+// missingAt returns which files at a path are missing, or nil.
 func (c Connector) missingAt(p manifest.ReadPath, env map[string]string) *NeedError {
 	path := env[p.PathEnv]
 	wanted := "what the connector reads"
@@ -113,9 +113,9 @@ func (c Connector) missingAt(p manifest.ReadPath, env map[string]string) *NeedEr
 	return nil
 }
 
-// unfound reports that a connector of this machine's own files finds none of the folders in which it
+// missingFiles reports that a connector of this machine's own files finds none of the folders in which it
 // looks; nil when there is one, or when a required path has more to report.
-func (c Connector) unfound(env map[string]string) *NeedError {
+func (c Connector) missingFiles(env map[string]string) *NeedError {
 	paths := c.Manifest.ReadPaths()
 	if c.Manifest.Setup == nil || c.Manifest.Setup.Modality != manifest.ModalityLocalFiles || len(paths) == 0 {
 		return nil

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -17,30 +18,30 @@ import (
 // hostTimeout bounds a question to the host program, which answers from memory.
 const hostTimeout = 15 * time.Second
 
-// answers are what one host program has said, for as long as it is the same file: a page that lists
-// all connectors would else start it once for each of them. A refusal is not kept.
-type answers struct {
-	mu    sync.Mutex
-	of    state
-	said  map[string][]byte
-	means map[string]*manifest.Manifest // by what was said; they are shared, and nobody changes them
+// hostCache caches the output of one host program until its file changes. Otherwise a page that lists all connectors
+// would start it once for each. Errors are not cached.
+type hostCache struct {
+	mu      sync.Mutex
+	of      fileState
+	reports map[string][]byte
+	means   map[string]*manifest.Manifest // by output; shared and never modified
 }
 
 // hosts are the answers of each program, by its path.
 var hosts sync.Map
 
-// askHost asks the host program, or remembers what it said.
+// askHost returns the output of the host program, from the cache if possible.
 func (c Catalog) askHost(ctx context.Context, args ...string) ([]byte, error) {
-	return c.answers().ask(ctx, c.Host, args...)
+	return c.hostCacheFor().runHost(ctx, c.Host, args...)
 }
 
-func (c Catalog) answers() *answers {
-	kept, _ := hosts.LoadOrStore(c.Host, &answers{})
-	return kept.(*answers)
+func (c Catalog) hostCacheFor() *hostCache {
+	kept, _ := hosts.LoadOrStore(c.Host, &hostCache{})
+	return kept.(*hostCache)
 }
 
-// parse reads a manifest that the host has told.
-func (a *answers) parse(body []byte) (*manifest.Manifest, error) {
+// parseManifest parses a manifest from the host's output.
+func (a *hostCache) parseManifest(body []byte) (*manifest.Manifest, error) {
 	a.mu.Lock()
 	known := a.means[string(body)]
 	a.mu.Unlock()
@@ -53,45 +54,45 @@ func (a *answers) parse(body []byte) (*manifest.Manifest, error) {
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if a.means != nil { // it is not while nobody knows which file the host is
+	if a.means != nil { // nil while the host's file is unknown
 		a.means[string(body)] = m
 	}
 	return m, nil
 }
 
-func (a *answers) ask(ctx context.Context, host string, args ...string) ([]byte, error) {
-	question, now := strings.Join(args, "\x00"), state{}
+func (a *hostCache) runHost(ctx context.Context, host string, args ...string) ([]byte, error) {
+	question, now := strings.Join(args, "\x00"), fileState{}
 	if info, err := os.Stat(host); err == nil {
-		now = state{info.Size(), info.ModTime()}
+		now = fileState{info.Size(), info.ModTime()}
 	}
 	a.mu.Lock()
 	if now != a.of {
-		a.of, a.said, a.means = now, map[string][]byte{}, map[string]*manifest.Manifest{}
+		a.of, a.reports, a.means = now, map[string][]byte{}, map[string]*manifest.Manifest{}
 	}
-	said, known := a.said[question]
+	content, known := a.reports[question]
 	a.mu.Unlock()
 	if known {
-		return said, nil
+		return content, nil
 	}
-	said, err := start(ctx, host, args...)
+	content, err := start(ctx, host, nil, args...)
 	if err != nil {
 		return nil, err
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if now == a.of && now != (state{}) {
-		a.said[question] = said
+	if now == a.of && now != (fileState{}) {
+		a.reports[question] = content
 	}
-	return said, nil
+	return content, nil
 }
 
-// start runs the host program for one answer.
-func start(ctx context.Context, host string, args ...string) ([]byte, error) {
+// start runs the host program for one answer. A nil input is empty.
+func start(ctx context.Context, host string, input io.Reader, args ...string) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(ctx, hostTimeout)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, host, args...)
-	cmd.Env = []string{}
-	cmd.WaitDelay = time.Second // for a host whose descendant keeps the pipes open
+	cmd.Env, cmd.Stdin = []string{}, input
+	cmd.WaitDelay = time.Second // a descendant of the host may hold the pipes open
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
 	out, err := cmd.Output()

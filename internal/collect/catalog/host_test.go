@@ -73,7 +73,8 @@ cd `+dir+` && cat "$@"`)}
 // A host that the system finds on its path answers too, and nothing of it is kept.
 func TestHostOnThePath(t *testing.T) {
 	c := Catalog{Host: "pdpp-host-of-a-test"}
-	script := "#!/bin/sh\n[ \"$1\" = list ] && echo '[{\"name\":\"github\"}]' || cat <<'END'\n" + named("github") + "\nEND\n"
+	script := "#!/bin/sh\n[ \"$1\" = list ] && echo '[{\"name\":\"github\"}]' || cat <<'END'\n" + named("github") +
+		"\nEND\n"
 	dir := t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, c.Host), []byte(script), 0o755); err != nil {
 		t.Fatal(err)

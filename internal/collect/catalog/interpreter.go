@@ -6,26 +6,28 @@ import (
 	"github.com/pdpp-go/pdpp/manifest/folder"
 )
 
-// start is what the connector is started with: its interpreter where it has one, and its own
-// program otherwise. Lack says that it cannot be started.
+// start returns the program and arguments that start the connector: its interpreter, or its own program. lack is set
+// when it cannot be started.
 func (c Connector) start() (program string, args []string, lack *NeedError) {
 	i := c.interpreter()
 	switch found := i.Find(); {
 	case c.Builtin:
 		return c.Path, c.Args, nil
 	case c.Starts != "":
-		if !folder.IsProgram(c.Starts) {
-			lack = &NeedError{NeedInterpreter, filepath.Base(c.Starts), "is not where the connector " + c.Name + " starts it from any more",
+		if !c.Declared && !folder.IsProgram(c.Starts) {
+			lack = &NeedError{NeedInterpreter, filepath.Base(c.Starts), "is not where the connector " + c.Name +
+				" starts it from any more",
 				"Install it there again, or wrap it anew: pdpp-connectors wrap."}
 		}
 		return c.Path, c.Args, lack
-	case c.Chosen != "" && !folder.IsProgram(c.Chosen):
-		return "", nil, &NeedError{NeedInterpreter, filepath.Base(c.Chosen), "is not a program any more at the path that you set for the connector " + c.Name,
+	case c.Chosen.Path != "" && !folder.IsProgram(c.Chosen.Path):
+		return "", nil, &NeedError{NeedInterpreter, filepath.Base(c.Chosen.Path),
+			"is not a program any more at the path that you set for the connector " + c.Name,
 			"Set another: " + c.setPath() + "."}
-	case c.Chosen != "" && i.Names != nil:
-		return c.Chosen, folder.Reading(c.Path, c.Chosen), nil
-	case c.Chosen != "":
-		return c.Chosen, nil, nil
+	case c.Chosen.Path != "" && i.Names != nil:
+		return c.Chosen.Path, folder.Reading(c.Path, c.Chosen.Path), nil
+	case c.Chosen.Path != "":
+		return c.Chosen.Path, nil, nil
 	case i.Names == nil, found != "" && i.Install == "":
 		return c.Path, c.Args, nil
 	case found != "":
@@ -34,7 +36,8 @@ func (c Connector) start() (program string, args []string, lack *NeedError) {
 	if i.Install == "" {
 		i.Install = "Install it"
 	}
-	return "", nil, &NeedError{NeedInterpreter, filepath.Base(i.Names[0]), "starts the connector " + c.Name + ", and is not in " + folder.SearchPath,
+	return "", nil, &NeedError{NeedInterpreter, filepath.Base(i.Names[0]), "starts the connector " + c.Name +
+		", and is not in " + folder.SearchPath,
 		i.Install + ", or say where it is: " + c.setPath() + "."}
 }
 
@@ -48,7 +51,7 @@ func (c Connector) setPath() string { return "pdpp connectors set " + c.Name + "
 func ofSystem(program string) bool {
 	program = settled(program)
 	for _, root := range []string{"/usr", "/bin", "/nix/store", "/gnu/store"} {
-		if within(program, root) {
+		if isBelow(program, root) {
 			return true
 		}
 	}

@@ -24,16 +24,22 @@ func (c Connector) limits(env map[string]string, program string) (confine.Limits
 	if data := env[dataVariable]; data != "" {
 		l.Write = append(l.Write, data)
 	}
-	if c.Chosen != "" && !ofSystem(program) {
+	if c.Chosen.Path != "" && !ofSystem(program) {
 		for _, path := range librariesOf(program) {
-			if !c.opensPrivate(path) {
+			if !c.OpensPrivate(path) {
 				l.Execute = append(l.Execute, path)
 			}
 		}
 	}
+	if path := c.privateChoice(); path != "" {
+		return l, c.privateError(path)
+	}
+	l.Read = append(l.Read, c.Chosen.Read...)
+	l.Execute = append(l.Execute, c.Chosen.Modules...) // native modules are loaded as programs
 	for _, path := range c.Needs {
-		if c.opensPrivate(path) {
-			return l, fmt.Errorf("%s names %s, which holds data of PDPP itself; keep the program elsewhere and wrap it again", folder.Adapter, path)
+		if c.OpensPrivate(path) {
+			return l, fmt.Errorf("%s names %s, which holds data of PDPP itself; keep the program elsewhere and wrap it again",
+				folder.Adapter, path)
 		}
 		l.Execute = append(l.Execute, path)
 	}
@@ -42,19 +48,20 @@ func (c Connector) limits(env map[string]string, program string) (confine.Limits
 		if !filepath.IsAbs(path) {
 			continue // not set, or not a place that a program in another folder could find
 		}
-		if path != c.ownImports(env[instanceVariable]) && c.opensPrivate(path) {
-			return l, fmt.Errorf("%s names %s, which holds data of PDPP itself; name a folder of the source alone", p.PathEnv, path)
+		if path != c.ownImports(env[instanceVariable]) && c.OpensPrivate(path) {
+			return l, fmt.Errorf("%s names %s, which holds data of PDPP itself; name a folder of the source alone", p.PathEnv,
+				path)
 		}
 		l.Read = append(l.Read, path)
 		for _, ending := range databaseParts { // a single database may be named
-			if info, err := os.Stat(path + ending); err == nil && info.Mode().IsRegular() && !c.opensPrivate(path+ending) {
+			if info, err := os.Stat(path + ending); err == nil && info.Mode().IsRegular() && !c.OpensPrivate(path+ending) {
 				l.Read = append(l.Read, path+ending)
 			}
 		}
 	}
 	if rr := c.Manifest.RuntimeRequirements; rr != nil {
 		for _, t := range rr.ExternalTools {
-			if path := env[t.Detect.ExecutableEnvOverride]; filepath.IsAbs(path) && !c.opensPrivate(path) {
+			if path := env[t.Detect.ExecutableEnvOverride]; filepath.IsAbs(path) && !c.OpensPrivate(path) {
 				l.Execute = append(l.Execute, path)
 			}
 		}
@@ -65,12 +72,12 @@ func (c Connector) limits(env map[string]string, program string) (confine.Limits
 // databaseParts are the endings of files that belong to a database of SQLite.
 var databaseParts = []string{"-wal", "-shm", "-journal"}
 
-// opensPrivate reports whether whoever may read the path could read something private.
-func (c Connector) opensPrivate(path string) bool {
+// OpensPrivate reports whether read access to the path would include something private.
+func (c Connector) OpensPrivate(path string) bool {
 	path = settled(path)
 	for _, private := range c.Private {
 		private = settled(private)
-		if within(private, path) || within(path, private) {
+		if isBelow(private, path) || isBelow(path, private) {
 			return true
 		}
 	}
@@ -86,8 +93,8 @@ func settled(path string) string {
 	return path
 }
 
-// within reports whether path is dir or below it.
-func within(path, dir string) bool {
+// isBelow reports whether path is dir or below it.
+func isBelow(path, dir string) bool {
 	inside, err := filepath.Rel(dir, path)
 	return err == nil && inside != ".." && !strings.HasPrefix(inside, ".."+string(filepath.Separator))
 }

@@ -16,8 +16,8 @@ const (
 	NeedConnector Need = "connector"
 )
 
-// NeedError means that a run lacks something, and is not started: what the connector would
-// say of it is not the cause, or it would find nothing and call that complete.
+// NeedError means that a run lacks something and is not started. The connector would report another cause, or find
+// nothing and report that as complete.
 type NeedError struct {
 	Need Need
 	Name string // which: a program or a variable
@@ -27,41 +27,43 @@ type NeedError struct {
 
 func (e *NeedError) Error() string { return e.Name + " " + e.What }
 
-// Sentence says both what is wrong and what the owner can do.
+// Sentence returns what is wrong and what the owner can do.
 func (e *NeedError) Sentence() string { return e.Error() + ". " + e.Next }
 
-// Lacks are what a run of a connection would lack, the nearest to its start first. Lookup gives the owner's
-// values; nil gives none.
+// Lacks returns what a run of a connection lacks, in the order in which a start needs it. lookup returns the owner's
+// values; nil means none.
 func (c Connector) Lacks(connectionID string, lookup func(name string) (string, bool)) []*NeedError {
-	return c.lacks(c.environment(map[string]string{instanceVariable: connectionID}, lookup))
+	return c.missingNeeds(c.environment(map[string]string{instanceVariable: connectionID}, lookup))
 }
 
-// Unstartable says why the connector's program cannot be started on this machine; nil when
-// it can.
+// Unstartable returns why the connector's program cannot be started on this machine, or nil.
 func (c Connector) Unstartable() *NeedError {
+	if lack := c.modulesProblem(); lack != nil {
+		return lack
+	}
 	_, _, lack := c.start()
 	return lack
 }
 
-func (c Connector) lacks(env map[string]string) (all []*NeedError) {
+func (c Connector) missingNeeds(env map[string]string) (all []*NeedError) {
 	if lack := c.Unstartable(); lack != nil {
 		all = append(all, lack)
 	}
-	all = append(all, c.unset(env)...)
+	all = append(all, c.unsetVariables(env)...)
 	for _, p := range c.Manifest.ReadPaths() {
 		if lack := c.missingAt(p, env); lack != nil {
 			all = append(all, lack)
 		}
 	}
-	if lack := c.unfound(env); lack != nil {
+	if lack := c.missingFiles(env); lack != nil {
 		all = append(all, lack)
 	}
 	return all
 }
 
-// unset are the required variables that have no value. One that signs in is the matter of
-// credentials, which can be asked for; one that names files says more about them.
-func (c Connector) unset(env map[string]string) (all []*NeedError) {
+// unsetVariables returns the required variables without a value. It leaves out credentials, which can be asked for,
+// and paths, for which there is a more precise message.
+func (c Connector) unsetVariables(env map[string]string) (all []*NeedError) {
 	if c.Manifest.RuntimeRequirements == nil {
 		return nil
 	}
@@ -83,8 +85,9 @@ func (c Connector) unset(env map[string]string) (all []*NeedError) {
 func (c Connector) unsetVariable(v manifest.EnvironmentVariable) *NeedError {
 	e := &NeedError{Need: NeedVariable, Name: v.Name, What: "is not set, and the connector " + c.Name + " needs it",
 		Next: "Set " + v.Name + ", or " + v.Name + "_FILE to a file that holds it, for the program that collects."}
-	if !c.mayHave(v.Name) {
-		e.What, e.Next = "belongs to PDPP, and the connector "+c.Name+" asks for it", "Correct the manifest: it may ask for variables of its own."
+	if !c.MayReceive(v.Name) {
+		e.What, e.Next = "belongs to PDPP, and the connector "+c.Name+" asks for it",
+			"Correct the manifest: it may ask for variables of its own."
 	}
 	return e
 }

@@ -17,11 +17,14 @@ func (c Connector) Network(ctx context.Context) (words string, held bool) {
 	if c.Starts == "" {
 		return "Every address that this machine reaches.", false
 	}
+	if c.Declared {
+		return "Only its hosts: PDPP makes the requests itself.", true
+	}
 	var by struct{ By, Reason string }
-	kept, _ := hosts.LoadOrStore(c.Path, &answers{})
-	said, err := kept.(*answers).ask(ctx, c.Path, "confined", "report", c.Starts)
+	kept, _ := hosts.LoadOrStore(c.Path, &hostCache{})
+	content, err := kept.(*hostCache).runHost(ctx, c.Path, "confined", "report", c.Starts)
 	if err == nil {
-		err = json.Unmarshal(said, &by)
+		err = json.Unmarshal(content, &by)
 	}
 	switch {
 	case err != nil:

@@ -10,34 +10,38 @@ import (
 	"github.com/pdpp-go/pdpp/manifest/folder"
 )
 
-// Remember gives a finder for a process that lives long: it asks the catalog
-// once per connector, and again when the host program or the connector's folder
-// has been replaced since. An error is not remembered.
-func Remember(c Catalog) Finder { return &remembered{catalog: c} }
+// Remember returns a finder for a long-lived process. It asks the catalog once per connector, and again when the host
+// program or the connector's folder was replaced. It does not cache errors.
+func Remember(c Catalog) Finder { return &cachedFinder{catalog: c} }
 
-type remembered struct {
+type cachedFinder struct {
 	catalog Catalog
 	mu      sync.Mutex
-	found   map[string]memory
+	found   map[string]cachedEntry
 }
 
-type memory struct {
+type cachedEntry struct {
 	Connector
-	of [5]state
+	of      [5]fileState
+	inPlace bool // the owner's choice when it was found
 }
 
-// state tells a file from a later one of the same name.
-type state struct {
+// fileState distinguishes a file from a later one with the same name.
+type fileState struct {
 	size     int64
 	modified time.Time
 }
 
-func (r *remembered) Find(ctx context.Context, name string) (Connector, error) {
+func (r *cachedFinder) Find(ctx context.Context, name string) (Connector, error) {
 	r.mu.Lock()
 	known, ok := r.found[name]
 	r.mu.Unlock()
-	if ok && known.of == r.states(known.Connector) {
-		return r.catalog.withChosen(ctx, known.Connector)
+	choice, err := r.catalog.choice(ctx, name)
+	if err != nil {
+		return Connector{}, err
+	}
+	if ok && known.of == r.states(known.Connector) && known.inPlace == choice.InPlace {
+		return r.catalog.withChoice(ctx, known.Connector)
 	}
 	c, err := r.catalog.Find(ctx, name)
 	if err != nil {
@@ -52,14 +56,14 @@ func (r *remembered) Find(ctx context.Context, name string) (Connector, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.found == nil {
-		r.found = map[string]memory{}
+		r.found = map[string]cachedEntry{}
 	}
-	r.found[name] = memory{c, now}
+	r.found[name] = cachedEntry{c, now, choice.InPlace}
 	return c, nil
 }
 
 // states are of everything that an answer about the connector rests on.
-func (r *remembered) states(c Connector) (out [5]state) {
+func (r *cachedFinder) states(c Connector) (out [5]fileState) {
 	paths := [5]string{r.catalog.Host, r.catalog.Dir} // another folder there may be the one that is meant
 	if c.Dir != "" {
 		paths[2], paths[3] = filepath.Join(c.Dir, folder.Manifest), filepath.Join(c.Dir, folder.Executable)
@@ -67,7 +71,7 @@ func (r *remembered) states(c Connector) (out [5]state) {
 	}
 	for i, path := range paths {
 		if info, err := os.Stat(path); path != "" && err == nil {
-			out[i] = state{info.Size(), info.ModTime()}
+			out[i] = fileState{info.Size(), info.ModTime()}
 		}
 	}
 	return out

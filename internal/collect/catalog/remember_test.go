@@ -1,15 +1,16 @@
 package catalog
 
 import (
+	"context"
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
 
-// An answer is given from memory until what it rests on changes, and an error is
-// never given from memory.
+// A result comes from the cache until its files change. An error is never cached.
 func TestRemember(t *testing.T) {
 	dir := t.TempDir()
 	finder := Remember(Catalog{Dir: dir})
@@ -44,5 +45,32 @@ func TestRemember(t *testing.T) {
 	install(t, dir, "notebook", body, 0o755)
 	if c, err := finder.Find(t.Context(), "notebook"); err != nil || filepath.Base(c.Dir) != "notebook" {
 		t.Errorf("once a folder has its name: %+v, %v", c, err)
+	}
+}
+
+// The owner's choice between a built-in connector and the one in the folder with its key takes effect at once, in a
+// finder that remembers too.
+func TestChoiceBetweenSameKeys(t *testing.T) {
+	dir := t.TempDir()
+	install(t, dir, "github", named("github"), 0o755)
+	var inPlace bool
+	cat := Catalog{Dir: dir, Host: host(t, `[ "$1" = list ] && echo '[{"name":"github"}]' || cat <<'END'
+`+named("github")+`
+END`), Choices: func(_ context.Context, key string) (Choice, error) {
+		return Choice{InPlace: inPlace && key == "github"}, nil
+	}}
+	finder := Remember(cat)
+	for _, inPlace = range []bool{false, true, false} {
+		found, err := finder.Find(t.Context(), "github")
+		if err != nil || found.Builtin == inPlace {
+			t.Errorf("with the choice %v: built in %v, %v", inPlace, found.Builtin, err)
+		}
+		names, err := cat.Names(t.Context())
+		if beside := slices.Contains(names, "github_folder"); err != nil || beside == inPlace {
+			t.Errorf("with the choice %v the names are %v, %v", inPlace, names, err)
+		}
+	}
+	if _, err := cat.Find(t.Context(), "gitlab_folder"); !errors.Is(err, ErrUnknownConnector) {
+		t.Errorf("a name beside nothing: %v", err)
 	}
 }

@@ -9,9 +9,9 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
-	"github.com/pdpp-go/pdpp/internal/keep/store"
-	"github.com/pdpp-go/pdpp/internal/keep/store/sqlite"
-	"github.com/pdpp-go/pdpp/internal/keep/store/sqlite/sqlitetest"
+	"github.com/pdpp-go/pdpp/internal/storage/store"
+	"github.com/pdpp-go/pdpp/internal/storage/store/sqlite"
+	"github.com/pdpp-go/pdpp/internal/storage/store/sqlite/sqlitetest"
 	"github.com/pdpp-go/pdpp/protocol"
 )
 
@@ -33,7 +33,7 @@ func newBed(t testing.TB) *bed {
 	b := &bed{dir: t.TempDir()}
 	path := filepath.Join(b.dir, "pdpp.db")
 	for _, handle := range []*store.Store{&b.asking, &b.answering} {
-		s, err := sqlite.Open(t.Context(), sqlitetest.Fresh(t, path), sqlite.Options{})
+		s, err := sqlite.Open(t.Context(), sqlitetest.NewDatabase(t, path), sqlite.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -41,13 +41,15 @@ func newBed(t testing.TB) *bed {
 		*handle = s
 	}
 	err := b.asking.CreateConnection(t.Context(), store.Connection{
-		ID: "cin_1", ConnectorID: "orchard", Status: store.ConnectionActive, SourceKind: store.SourceAccount, CreatedAt: noon, UpdatedAt: noon,
+		ID: "cin_1", ConnectorID: "orchard", Status: store.ConnectionActive, SourceKind: store.SourceAccount, CreatedAt: noon,
+		UpdatedAt: noon,
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
 	b.lease, err = b.asking.StartRun(t.Context(), store.RunStart{
-		RunID: "run_1", ConnectionID: "cin_1", ConnectorID: "orchard", Trigger: store.TriggerManual, Holder: "test", TTL: leaseTTL,
+		RunID: "run_1", ConnectionID: "cin_1", ConnectorID: "orchard", Trigger: store.TriggerManual, Holder: "test",
+		TTL: leaseTTL,
 	}, noon)
 	if err != nil {
 		t.Fatal(err)
@@ -66,7 +68,8 @@ func (b *bed) put(t testing.TB, id string, schema string) protocol.Interaction {
 	}
 	t.Cleanup(forget)
 	expires := noon.Add(time.Hour)
-	row := store.Interaction{RequestID: id, RunID: "run_1", ConnectionID: "cin_1", Kind: q.Kind, Message: q.Message, Schema: q.Schema, Key: key, OpenedAt: noon, ExpiresAt: &expires}
+	row := store.Interaction{RequestID: id, RunID: "run_1", ConnectionID: "cin_1", Kind: q.Kind, Message: q.Message,
+		Schema: q.Schema, Key: key, OpenedAt: noon, ExpiresAt: &expires}
 	if err := b.asking.OpenInteraction(t.Context(), b.lease, row, noon); err != nil {
 		t.Fatal(err)
 	}

@@ -12,7 +12,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 	"github.com/santhosh-tekuri/jsonschema/v6/kind"
 
-	"github.com/pdpp-go/pdpp/internal/ops/fault"
+	"github.com/pdpp-go/pdpp/internal/ops/usererr"
 	"github.com/pdpp-go/pdpp/manifest"
 )
 
@@ -21,7 +21,8 @@ import (
 const largestAnswer = 256 << 10
 
 // errForm is an answer that is not even an object.
-var errForm = &fault.Fault{Status: http.StatusBadRequest, Param: "data", Code: ErrInvalidAnswer.Code, Message: "an answer is a JSON object of moderate size", Next: "Send the fields as one object."}
+var errForm = &usererr.Error{Status: http.StatusBadRequest, Param: "data", Code: ErrInvalidAnswer.Code,
+	Message: "an answer is a JSON object of moderate size", Next: "Send the fields as one object."}
 
 // checkForm holds the answer to the question's form, if it has one. Fields that
 // the form declares are named; nothing else of the answer is.

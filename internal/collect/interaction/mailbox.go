@@ -1,10 +1,8 @@
 // Package interaction carries answers from the owner to the run that asked.
 //
-// The two may be in different processes, with the database between them. The run
-// makes a key pair per question and keeps the private half in memory; the owner's
-// surface seals the answer to the public half. What the database, its backups and
-// everybody else see of an answer is that there is one. An answer is never logged,
-// and no error repeats any of it.
+// The two may be in different processes with the database between them. The run creates a key pair per question and
+// holds the private key in memory; the owner's surface seals the answer to the public key. The database and its
+// backups reveal only that there is an answer. Answers are never logged, and no error contains any part of one.
 package interaction
 
 import (
@@ -15,7 +13,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/pdpp-go/pdpp/internal/keep/store"
+	"github.com/pdpp-go/pdpp/internal/storage/store"
 	"github.com/pdpp-go/pdpp/protocol"
 )
 
@@ -41,13 +39,12 @@ type questionID struct{ runID, requestID string }
 
 // slot is a question that waits.
 type slot struct {
-	key  hpke.PrivateKey
-	told chan struct{} // holds one: the answer may be there
+	key      hpke.PrivateKey
+	answered chan struct{} // holds one: the answer may be there
 }
 
-// Prepare makes the key of a question, which belongs in its row before anybody
-// can answer it. Forget ends its life and must be called when the question is
-// over, asked or not.
+// Prepare creates the key of a question. Store it in the question's row before the question is visible. The caller
+// must call forget when the question is over, whether it was asked or not.
 func (m *Mailbox) Prepare(runID, requestID string) (key []byte, forget func(), err error) {
 	private, err := suite.GenerateKey()
 	if err != nil {
@@ -85,9 +82,8 @@ var (
 // withdrawTime bounds the last look at the store when a question ends unanswered.
 const withdrawTime = 5 * time.Second
 
-// Ask waits for the answer to a question that was prepared and whose row is
-// open, or until ctx ends. Of an answer and the end at the same moment the one
-// that reached the store first counts, on both sides.
+// Ask waits for the answer to a prepared question with an open row, or until ctx ends. If both happen at once, the one
+// that reached the store first counts for both sides.
 func (m *Mailbox) Ask(ctx context.Context, runID string, q protocol.Interaction) (protocol.InteractionResponse, error) {
 	at := questionID{runID, q.RequestID}
 	s := m.at(at)
@@ -96,21 +92,20 @@ func (m *Mailbox) Ask(ctx context.Context, runID string, q protocol.Interaction)
 	}
 	for {
 		select {
-		case <-s.told:
+		case <-s.answered:
 			sealed, err := m.Store.SealedAnswer(ctx, runID, q.RequestID)
 			if err == nil {
 				return open(s.key, at, sealed)
 			}
-			// Told too early, or the store could not be read: while the answer waits
-			// the question is named again.
+			// The notification came too early, or the store could not be read. It is repeated while the answer waits.
 		case <-ctx.Done():
 			return m.withdraw(ctx, s, at)
 		}
 	}
 }
 
-// withdraw ends the wait. It takes the place of the answer, so that none can be
-// accepted that nobody would read; where one came first, that one counts.
+// withdraw ends the wait. It takes the place of the answer, so that no later answer is accepted. An answer that came
+// first counts.
 func (m *Mailbox) withdraw(ctx context.Context, s *slot, at questionID) (protocol.InteractionResponse, error) {
 	look, cancel := context.WithTimeout(context.WithoutCancel(ctx), withdrawTime)
 	defer cancel()
@@ -125,15 +120,15 @@ func (m *Mailbox) withdraw(ctx context.Context, s *slot, at questionID) (protoco
 	return open(s.key, at, sealed)
 }
 
-// Deliver tells the question that its answer may be there. It may be called any
-// number of times, and for questions of other processes, where it does nothing.
+// Deliver notifies the question that its answer may exist. It may be called any number of times. It does nothing for
+// questions of other processes.
 func (m *Mailbox) Deliver(runID, requestID string) {
 	s := m.at(questionID{runID, requestID})
 	if s == nil {
 		return
 	}
 	select {
-	case s.told <- struct{}{}:
+	case s.answered <- struct{}{}:
 	default:
 	}
 }

@@ -7,16 +7,16 @@ import (
 	"testing"
 	"time"
 
-	"github.com/pdpp-go/pdpp/internal/keep/store"
+	"github.com/pdpp-go/pdpp/internal/storage/store"
 	"github.com/pdpp-go/pdpp/protocol"
 )
 
-// An answer that another process gives reaches the run that asked, and nobody
-// can read it in between.
+// An answer from another process reaches the run that asked, and cannot be read in between.
 func TestAnswerCrossesProcesses(t *testing.T) {
 	b := newBed(t)
 	q := b.put(t, "q1", "")
-	if err := Answer(t.Context(), b.answering, "run_1", "q1", success(`{"code":"correct-horse-battery"}`), noon); err != nil {
+	if err := LeaveAnswer(t.Context(), b.answering, "run_1", "q1", success(`{"code":"correct-horse-battery"}`),
+		noon); err != nil {
 		t.Fatal(err)
 	}
 	b.mustNotHold(t, "correct-horse")
@@ -25,7 +25,8 @@ func TestAnswerCrossesProcesses(t *testing.T) {
 	b.mailbox.Deliver("run_1", "another")
 	b.mailbox.Deliver("run_9", "q1")
 	r, err := b.mailbox.Ask(t.Context(), "run_1", q)
-	if err != nil || r.RequestID != "q1" || r.Status != protocol.ResponseSuccess || string(r.Data) != `{"code":"correct-horse-battery"}` {
+	if err != nil || r.RequestID != "q1" || r.Status != protocol.ResponseSuccess ||
+		string(r.Data) != `{"code":"correct-horse-battery"}` {
 		t.Errorf("the run got %+v, %v", r, err)
 	}
 	if err := b.asking.CloseInteraction(t.Context(), b.lease, "q1", r.Status, noon); err != nil {
@@ -36,7 +37,7 @@ func TestAnswerCrossesProcesses(t *testing.T) {
 	}
 }
 
-// A run that waits already is woken, however often it is told in vain before.
+// A waiting run is woken, however many early notifications it got before.
 func TestRunThatWaits(t *testing.T) {
 	b := newBed(t)
 	q := b.put(t, "q1", "")
@@ -51,7 +52,7 @@ func TestRunThatWaits(t *testing.T) {
 	b.mailbox.Deliver("run_1", "q1") // too early
 	b.mailbox.Deliver("run_1", "q1")
 	cancelled := protocol.InteractionResponse{Status: protocol.ResponseCancelled, Data: []byte(`{"code":"1"}`)}
-	if err := Answer(t.Context(), b.answering, "run_1", "q1", cancelled, noon); err != nil {
+	if err := LeaveAnswer(t.Context(), b.answering, "run_1", "q1", cancelled, noon); err != nil {
 		t.Fatal(err)
 	}
 	b.deliver(t)
@@ -60,12 +61,12 @@ func TestRunThatWaits(t *testing.T) {
 	}
 }
 
-// An answer is for one question: another one, or one whose key is not known any
-// more, does not open it, and the error says nothing of it.
+// An answer belongs to one question. Another question, or one with a lost key, cannot open it, and the error reveals
+// nothing.
 func TestAnswerOpensForItsQuestionAlone(t *testing.T) {
 	b := newBed(t)
 	first := b.put(t, "q1", "")
-	if err := Answer(t.Context(), b.answering, "run_1", "q1", success(`{"code":"314159"}`), noon); err != nil {
+	if err := LeaveAnswer(t.Context(), b.answering, "run_1", "q1", success(`{"code":"314159"}`), noon); err != nil {
 		t.Fatal(err)
 	}
 	sealed, err := b.answering.SealedAnswer(t.Context(), "run_1", "q1")
@@ -81,7 +82,11 @@ func TestAnswerOpensForItsQuestionAlone(t *testing.T) {
 		"another key":      func() error { _, err := open(private, questionID{"run_1", "q1"}, sealed); return err },
 		"another question": func() error { _, err := open(own.key, questionID{"run_1", "q2"}, sealed); return err },
 		"another run":      func() error { _, err := open(own.key, questionID{"run_", "1q1"}, sealed); return err },
-		"cut short":        func() error { _, err := open(own.key, questionID{"run_1", "q1"}, sealed[:len(sealed)-1]); return err },
+		"cut short": func() error {
+			_,
+				err := open(own.key, questionID{"run_1", "q1"}, sealed[:len(sealed)-1])
+			return err
+		},
 		"changed": func() error {
 			changed := append([]byte{}, sealed...)
 			changed[len(changed)/2] ^= 1
@@ -105,7 +110,8 @@ func TestAnswerOpensForItsQuestionAlone(t *testing.T) {
 	if _, err := b.mailbox.Ask(t.Context(), "run_1", first); err != nil {
 		t.Error(err)
 	}
-	if _, err := b.mailbox.Ask(t.Context(), "run_1", protocol.Interaction{RequestID: "never prepared"}); !errors.Is(err, errNotPrepared) {
+	if _, err := b.mailbox.Ask(t.Context(), "run_1", protocol.Interaction{RequestID: "never prepared"}); !errors.Is(err,
+		errNotPrepared) {
 		t.Errorf("a question without a key: %v", err)
 	}
 }
@@ -122,7 +128,7 @@ func TestAnswerRacesExpiry(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		var accepted error
 		var side sync.WaitGroup
-		side.Go(func() { accepted = Answer(t.Context(), b.answering, "run_1", id, success(`{"code":"1"}`), noon) })
+		side.Go(func() { accepted = LeaveAnswer(t.Context(), b.answering, "run_1", id, success(`{"code":"1"}`), noon) })
 		side.Go(cancel)
 		r, err := b.mailbox.Ask(ctx, "run_1", q)
 		side.Wait()
@@ -139,7 +145,7 @@ func TestAnswerRacesExpiry(t *testing.T) {
 	t.Logf("the answer won %d of %d times", answered, rounds)
 }
 
-// A question is withdrawn with its run, and one whose process died takes no answer.
+// A question is withdrawn with its run. A question of a dead process accepts no answer.
 func TestQuestionsThatAreOver(t *testing.T) {
 	b := newBed(t)
 	q := b.put(t, "q1", "")
@@ -151,16 +157,17 @@ func TestQuestionsThatAreOver(t *testing.T) {
 	if err := b.asking.CloseInteraction(t.Context(), b.lease, "q1", protocol.ResponseTimeout, noon); err != nil {
 		t.Fatal(err)
 	}
-	if err := Answer(t.Context(), b.answering, "run_1", "q1", success(`{}`), noon); !errors.Is(err, ErrNotPending) {
+	if err := LeaveAnswer(t.Context(), b.answering, "run_1", "q1", success(`{}`), noon); !errors.Is(err, ErrNotPending) {
 		t.Errorf("closed: %v", err)
 	}
 	b.put(t, "q2", "")
 	for name, at := range map[string]time.Time{"expired": noon.Add(time.Hour), "the lease ran out": noon.Add(leaseTTL)} {
-		if err := Answer(t.Context(), b.answering, "run_1", "q2", success(`{}`), at); !errors.Is(err, ErrNotPending) {
+		if err := LeaveAnswer(t.Context(), b.answering, "run_1", "q2", success(`{}`), at); !errors.Is(err, ErrNotPending) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if err := b.answering.AnswerInteraction(t.Context(), "run_1", "q2", []byte("late"), noon.Add(leaseTTL)); !errors.Is(err, store.ErrNotFound) {
+	if err := b.answering.AnswerInteraction(t.Context(), "run_1", "q2", []byte("late"),
+		noon.Add(leaseTTL)); !errors.Is(err, store.ErrNotFound) {
 		t.Errorf("a dead run takes an answer: %v", err)
 	}
 	if len(b.mailbox.waiting) != 2 {

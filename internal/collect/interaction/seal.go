@@ -18,11 +18,10 @@ var suite = hpke.MLKEM768X25519()
 // purpose separates these messages from every other use of the same scheme.
 var purpose = []byte("pdpp interaction answer 1")
 
-// sealedBlock is what sealed answers are padded to, so that their size does not
-// tell the length of a password.
+// sealedBlock is the size to which sealed answers are padded, so that they do not reveal the length of a password.
 const sealedBlock = 256
 
-// withdrawn stands where an answer would, and is too short to be one.
+// withdrawn replaces an answer, and is too short to be one.
 var withdrawn = []byte("withdrawn")
 
 // bind ties an answer to its question: moved to another one it does not open.
@@ -55,8 +54,7 @@ func seal(key []byte, at questionID, r protocol.InteractionResponse) ([]byte, er
 	return append(encapsulated, sealed...), nil
 }
 
-// open is the reverse of seal. Whatever is wrong with the answer, the error says
-// no more than that it is not one to this question.
+// open is the inverse of seal. Its error reveals only that the sealed text is no answer to this question.
 func open(key hpke.PrivateKey, at questionID, sealed []byte) (r protocol.InteractionResponse, err error) {
 	if len(sealed) <= encapsulatedSize {
 		return r, errUnreadable

@@ -9,9 +9,9 @@ import (
 
 	"github.com/pdpp-go/pdpp/internal/collect/interaction"
 	"github.com/pdpp-go/pdpp/internal/collect/runner"
-	"github.com/pdpp-go/pdpp/internal/keep/store"
-	"github.com/pdpp-go/pdpp/internal/keep/store/sqlite"
-	"github.com/pdpp-go/pdpp/internal/keep/store/sqlite/sqlitetest"
+	"github.com/pdpp-go/pdpp/internal/storage/store"
+	"github.com/pdpp-go/pdpp/internal/storage/store/sqlite"
+	"github.com/pdpp-go/pdpp/internal/storage/store/sqlite/sqlitetest"
 	"github.com/pdpp-go/pdpp/protocol"
 )
 
@@ -20,13 +20,13 @@ import (
 // the timeline.
 func TestInteractionIsStoredWithoutItsAnswer(t *testing.T) {
 	b := newBed(t)
-	owner, err := sqlite.Open(t.Context(), sqlitetest.Fresh(t, b.path), sqlite.Options{})
+	owner, err := sqlite.Open(t.Context(), sqlitetest.NewDatabase(t, b.path), sqlite.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer func() { _ = owner.Close() }()
 	mailbox := &interaction.Mailbox{Store: b.store, Now: time.Now}
-	req := Request{Ask: mailbox.Ask, Prepare: mailbox.Prepare}
+	req := RunRequest{Ask: mailbox.Ask, Prepare: mailbox.Prepare}
 	open := make(chan store.Interaction, 1)
 	req.Options.Observe = func(u runner.Update) {
 		if u.Asking == nil {
@@ -34,8 +34,9 @@ func TestInteractionIsStoredWithoutItsAnswer(t *testing.T) {
 		}
 		go func() {
 			q := waitForQuestion(t, owner)
-			answer := protocol.InteractionResponse{Status: protocol.ResponseSuccess, Data: []byte(`{"password":"correct-horse-battery"}`)}
-			if err := interaction.Answer(t.Context(), owner, q.RunID, q.RequestID, answer, time.Now()); err != nil {
+			answer := protocol.InteractionResponse{Status: protocol.ResponseSuccess,
+				Data: []byte(`{"password":"correct-horse-battery"}`)}
+			if err := interaction.LeaveAnswer(t.Context(), owner, q.RunID, q.RequestID, answer, time.Now()); err != nil {
 				t.Error(err)
 			}
 			open <- q
@@ -45,7 +46,8 @@ func TestInteractionIsStoredWithoutItsAnswer(t *testing.T) {
 	r := b.run(t, "asks", req)
 	mustSucceed(t, r)
 	q := <-open
-	if q.RequestID != "q1" || q.RunID != r.RunID || q.Kind != protocol.AskCredentials || q.Message != "sign in" || q.ExpiresAt == nil || len(q.Key) == 0 {
+	if q.RequestID != "q1" || q.RunID != r.RunID || q.Kind != protocol.AskCredentials || q.Message != "sign in" ||
+		q.ExpiresAt == nil || len(q.Key) == 0 {
 		t.Errorf("open question = %+v", q)
 	}
 	if left := q.ExpiresAt.Sub(q.OpenedAt).Hours(); left < 0.9 || left > 1 {
@@ -80,7 +82,8 @@ type closing struct {
 	as protocol.ResponseStatus
 }
 
-func (s *closing) CloseInteraction(ctx context.Context, l store.Lease, requestID string, as protocol.ResponseStatus, now time.Time) error {
+func (s *closing) CloseInteraction(ctx context.Context, l store.Lease, requestID string, as protocol.ResponseStatus,
+	now time.Time) error {
 	s.as = as
 	return s.Store.CloseInteraction(ctx, l, requestID, as, now)
 }
@@ -88,23 +91,29 @@ func (s *closing) CloseInteraction(ctx context.Context, l store.Lease, requestID
 // A question is on record as what became of it, and the connector hears the same: time
 // that ran out is not an owner who declined, and neither is a desk that failed.
 func TestQuestionIsClosedAsItEnded(t *testing.T) {
-	answers := func(r protocol.InteractionResponse, err error) func(*interaction.Mailbox) Request {
-		return func(*interaction.Mailbox) Request {
-			return Request{Ask: func(context.Context, string, protocol.Interaction) (protocol.InteractionResponse, error) {
+	answers := func(r protocol.InteractionResponse, err error) func(*interaction.Mailbox) RunRequest {
+		return func(*interaction.Mailbox) RunRequest {
+			return RunRequest{Ask: func(context.Context, string, protocol.Interaction) (protocol.InteractionResponse, error) {
 				return r, err
 			}}
 		}
 	}
 	for name, c := range map[string]struct {
 		role    string
-		request func(*interaction.Mailbox) Request
+		request func(*interaction.Mailbox) RunRequest
 		want    protocol.ResponseStatus
 		heard   bool
 	}{
-		"nobody answers in time": {"asks briefly", func(m *interaction.Mailbox) Request { return Request{Ask: m.Ask, Prepare: m.Prepare} }, protocol.ResponseTimeout, true},
-		"declined":               {"asks", answers(protocol.InteractionResponse{Status: protocol.ResponseCancelled}, nil), protocol.ResponseCancelled, true},
-		"answered":               {"asks", answers(protocol.InteractionResponse{Data: []byte(`{}`)}, nil), protocol.ResponseSuccess, true},
-		"the desk fails":         {"asks", answers(protocol.InteractionResponse{}, errors.New("the desk is closed")), protocol.ResponseCancelled, false},
+		"nobody answers in time": {"asks briefly",
+			func(m *interaction.Mailbox) RunRequest { return RunRequest{Ask: m.Ask, Prepare: m.Prepare} },
+			protocol.ResponseTimeout,
+			true},
+		"declined": {"asks", answers(protocol.InteractionResponse{Status: protocol.ResponseCancelled}, nil),
+			protocol.ResponseCancelled, true},
+		"answered": {"asks", answers(protocol.InteractionResponse{Data: []byte(`{}`)}, nil),
+			protocol.ResponseSuccess, true},
+		"the desk fails": {"asks", answers(protocol.InteractionResponse{}, errors.New("the desk is closed")),
+			protocol.ResponseCancelled, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := newBed(t)

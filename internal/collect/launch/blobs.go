@@ -6,18 +6,18 @@ import (
 
 	"github.com/pdpp-go/pdpp/internal/blob"
 	"github.com/pdpp-go/pdpp/internal/collect/runner"
-	"github.com/pdpp-go/pdpp/internal/keep/store"
+	"github.com/pdpp-go/pdpp/internal/storage/store"
 )
 
-// Blobs says where the files of records are kept, and how much of them. Zero means the default,
-// and less none.
+// Blobs configures where the files of records are stored, and how many bytes. Zero means the default, a negative
+// number no limit.
 type Blobs struct {
-	Place          blob.Place
+	Place          blob.Storage
 	Each, Run, All int64 // bytes of one file, of a run's, and of all that are kept
 }
 
-// give lets a run keep files, as far as there is room.
-func (b Blobs) give(ctx context.Context, spec *runner.Spec, st store.Blobs) error {
+// configure lets a run store files within the free space.
+func (b Blobs) configure(ctx context.Context, spec *runner.Spec, st store.Blobs) error {
 	if b.Place == nil {
 		return nil
 	}
@@ -25,7 +25,7 @@ func (b Blobs) give(ctx context.Context, spec *runner.Spec, st store.Blobs) erro
 	if b.All <= 0 {
 		return nil
 	}
-	_, used, err := st.BlobUse(ctx)
+	_, used, err := st.BlobTotals(ctx)
 	if err != nil {
 		return fmt.Errorf("measure the files: %w", err)
 	}

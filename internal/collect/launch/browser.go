@@ -9,26 +9,26 @@ import (
 
 	"github.com/pdpp-go/pdpp/internal/collect/browser"
 	"github.com/pdpp-go/pdpp/internal/collect/runner"
-	"github.com/pdpp-go/pdpp/internal/keep/credential"
-	"github.com/pdpp-go/pdpp/internal/keep/store"
 	"github.com/pdpp-go/pdpp/internal/slice"
+	"github.com/pdpp-go/pdpp/internal/storage/credential"
+	"github.com/pdpp-go/pdpp/internal/storage/store"
 	"github.com/pdpp-go/pdpp/manifest"
 )
 
-// ReasonBrowser ends a run whose browser profile cannot be opened on this machine. The
-// connector is not started: without it the owner would seem to be signed out.
+// ReasonBrowser ends a run when its browser profile cannot be opened on this machine. The connector is not started:
+// without the profile the owner would seem to be signed out.
 const ReasonBrowser runner.Reason = "browser_unusable"
 
-// What the timeline of a run says about its browser profile.
+// Timeline entries about the browser profile of a run.
 const (
 	eventTrimmed = "browser.session_kept_alone" // it is larger than is kept
 	eventNotKept = "browser.profile_not_kept"   // it stays on this machine until the next start
 )
 
-// withBrowser runs the connector with the browser profile of its connection, if it uses one
-// and this machine offers it. The profile is sealed again when the run is over, however that
-// was, and before anybody else can have the connection.
-func (l *Launcher) withBrowser(ctx context.Context, lease store.Lease, spec runner.Spec, surface func(string, io.ReadWriteCloser), run func(runner.Spec) runner.Outcome) runner.Outcome {
+// withBrowser runs the connector with the browser profile of its connection, if it uses one and this machine has a
+// browser. It seals the profile when the run is over, before another run can start.
+func (l *Launcher) withBrowser(ctx context.Context, lease store.Lease, spec runner.Spec,
+	surface func(string, io.ReadWriteCloser), run func(runner.Spec) runner.Outcome) runner.Outcome {
 	const name = string(manifest.BindingBrowser)
 	if _, offered := spec.Bindings[name]; !offered || l.Browsers == nil || !spec.Manifest.UsesBrowser() {
 		return run(spec)
@@ -50,16 +50,17 @@ func (l *Launcher) withBrowser(ctx context.Context, lease store.Lease, spec runn
 		surface(lease.RunID, ours)
 	}
 	spec.Bindings = maps.Clone(spec.Bindings)
-	spec.Bindings[name] = raw(profile.Binding(number))
+	spec.Bindings[name] = encodeJSON(profile.Binding(number))
 	profile.Prepare(&spec.Command)
 	outcome := run(spec)
 	kept, err := profile.End(context.WithoutCancel(ctx))
 	switch {
-	case errors.Is(err, store.ErrLeaseLost): // whoever took over has a newer session
+	case errors.Is(err, store.ErrLeaseLost): // the new holder has a newer session
 	case err != nil:
 		outcome.Events = beforeLast(outcome.Events, slice.Event{Type: eventNotKept})
 	case kept.Trimmed:
-		outcome.Events = beforeLast(outcome.Events, slice.Event{Type: eventTrimmed, Data: raw(map[string]int64{"bytes": kept.Bytes})})
+		outcome.Events = beforeLast(outcome.Events,
+			slice.Event{Type: eventTrimmed, Data: encodeJSON(map[string]int64{"bytes": kept.Bytes})})
 	}
 	return outcome
 }

@@ -14,12 +14,12 @@ import (
 
 	"github.com/pdpp-go/pdpp/internal/collect/browser"
 	"github.com/pdpp-go/pdpp/internal/collect/catalog"
-	"github.com/pdpp-go/pdpp/internal/keep/credential"
-	"github.com/pdpp-go/pdpp/internal/keep/store"
+	"github.com/pdpp-go/pdpp/internal/storage/credential"
+	"github.com/pdpp-go/pdpp/internal/storage/store"
 	"github.com/pdpp-go/pdpp/manifest"
 )
 
-// browsing gives a launcher the browser of this machine, for a connector that asks for one.
+// browsing returns a launcher with the browser of this machine, for a connector that needs one.
 func (b *bed) browsing(t *testing.T, role string) *Launcher {
 	t.Helper()
 	program, err := exec.LookPath("chromium")
@@ -41,13 +41,14 @@ func (b *bed) browsing(t *testing.T, role string) *Launcher {
 		t.Fatal(err)
 	}
 	if b.browsers == nil {
-		b.browsers = &browser.Profiles{Root: filepath.Join(t.TempDir(), "profiles"), Keeper: b.store, Key: credential.NewKey(), Program: program, User: user, Memory: []string{"/dev/shm"}}
+		b.browsers = &browser.Profiles{Root: filepath.Join(t.TempDir(), "profiles"), Keeper: b.store,
+			Key: credential.NewKey(), Program: program, User: user, Memory: []string{"/dev/shm"}}
 	}
 	l.Browsers = b.browsers
 	return l
 }
 
-// title gives the title of a record.
+// title returns the title of a record.
 func (b *bed) title(t *testing.T, key string) string {
 	t.Helper()
 	r, err := b.store.Record(t.Context(), connection, "notes", key)
@@ -63,8 +64,8 @@ func (b *bed) title(t *testing.T, key string) string {
 	return data.Title
 }
 
-// A real browser with its own sandbox runs under a confined connector, which is nobody where
-// the worker is root, and finds in the second run what the first left.
+// A real browser with its own sandbox runs under a confined connector, as an unprivileged user where the worker is
+// root. The second run finds what the first stored.
 func TestBrowserRun(t *testing.T) {
 	b := newBed(t)
 	open, err := os.MkdirTemp("", "pdpp-open-to-all-")
@@ -79,13 +80,14 @@ func TestBrowserRun(t *testing.T) {
 	l := b.browsing(t, "browses")
 	seen := make(chan string, 1)
 	for i, want := range []string{"/", "+/+"} {
-		result, err := l.Run(t.Context(), Request{ConnectionID: connection, Trigger: store.TriggerManual, Surface: func(_ string, conn io.ReadWriteCloser) {
-			go func() {
-				_, _ = io.WriteString(conn, "looking on")
-				said, _ := io.ReadAll(conn)
-				seen <- string(said)
-			}()
-		}})
+		result, err := l.Run(t.Context(), RunRequest{ConnectionID: connection, Trigger: store.TriggerManual,
+			Surface: func(_ string, conn io.ReadWriteCloser) {
+				go func() {
+					_, _ = io.WriteString(conn, "looking on")
+					content, _ := io.ReadAll(conn)
+					seen <- string(content)
+				}()
+			}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -96,8 +98,8 @@ func TestBrowserRun(t *testing.T) {
 		if got := b.title(t, "account"); got != want {
 			t.Errorf("run %d knows the account %q, want %q", i+1, got, want)
 		}
-		if shown, said := b.title(t, "shown"), <-seen; shown != "looking on" || said != "seen" {
-			t.Errorf("on the surface: %q and %q", shown, said)
+		if shown, message := b.title(t, "shown"), <-seen; shown != "looking on" || message != "seen" {
+			t.Errorf("on the surface: %q and %q", shown, message)
 		}
 		if uid := b.title(t, "uid"); uid == "0" {
 			t.Error("the connector is root")
@@ -135,8 +137,8 @@ func (b *bed) nothingLive(t *testing.T) {
 func TestBrowserOfAnEndedConnector(t *testing.T) {
 	b := newBed(t)
 	l := b.browsing(t, "hangs with a browser")
-	l.LeaseTTL, l.Browsers.Patience = 3*time.Second, 100*time.Millisecond // it does not end by itself
-	runID, outcome := background(t, l, Request{})
+	l.LeaseTTL, l.Browsers.Patience = 3*time.Second, 100*time.Millisecond // only the launcher ends it
+	runID, outcome := background(t, l, RunRequest{})
 	if err := b.store.RequestCancel(t.Context(), runID, l.now()); err != nil {
 		t.Fatal(err)
 	}
@@ -144,7 +146,8 @@ func TestBrowserOfAnEndedConnector(t *testing.T) {
 		t.Fatalf("it ended as %+v, %v", r.Outcome, err)
 	}
 	b.nothingLive(t)
-	if row, err := b.store.BrowserProfile(t.Context(), connection, "sample__"+connection); err != nil || row.AccountMAC != "late" {
+	if row, err := b.store.BrowserProfile(t.Context(), connection, "sample__"+connection); err != nil ||
+		row.AccountMAC != "late" {
 		t.Errorf("kept is %q, %v", row.AccountMAC, err)
 	}
 }
@@ -153,16 +156,20 @@ func TestBrowserOfAnEndedConnector(t *testing.T) {
 func TestBrowserProfileOfAnotherKey(t *testing.T) {
 	b := newBed(t)
 	l := b.browsing(t, "browses")
-	lease, err := b.store.StartRun(t.Context(), store.RunStart{RunID: "r", ConnectionID: connection, ConnectorID: "sample", Trigger: store.TriggerManual, Holder: "x", TTL: 1}, l.now())
+	lease, err := b.store.StartRun(t.Context(), store.RunStart{RunID: "r", ConnectionID: connection, ConnectorID: "sample",
+		Trigger: store.TriggerManual, Holder: "x", TTL: 1}, l.now())
 	if err != nil {
 		t.Fatal(err)
 	}
 	other := credential.NewKey()
-	if err := b.store.KeepBrowserProfile(t.Context(), lease, store.BrowserProfile{ConnectionID: connection, Name: "sample__" + connection, Sealed: other.Seal("x", nil)}, l.now()); err != nil {
+	if err := b.store.SaveBrowserProfile(t.Context(), lease,
+		store.BrowserProfile{ConnectionID: connection, Name: "sample__" + connection, Sealed: other.Seal("x", nil)},
+		l.now()); err != nil {
 		t.Fatal(err)
 	}
-	r, err := l.Run(t.Context(), Request{ConnectionID: connection, Trigger: store.TriggerManual})
-	if err != nil || r.Failure == nil || r.Failure.Reason != ReasonCredential || !errors.Is(r.Failure.Err, credential.ErrWrongKey) {
+	r, err := l.Run(t.Context(), RunRequest{ConnectionID: connection, Trigger: store.TriggerManual})
+	if err != nil || r.Failure == nil || r.Failure.Reason != ReasonCredential ||
+		!errors.Is(r.Failure.Err, credential.ErrWrongKey) {
 		t.Errorf("it ended as %+v, %v", r.Failure, err)
 	}
 }

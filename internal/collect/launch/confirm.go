@@ -9,11 +9,11 @@ import (
 	"github.com/pdpp-go/pdpp/internal/collect/catalog"
 	"github.com/pdpp-go/pdpp/internal/collect/runner"
 	"github.com/pdpp-go/pdpp/internal/judge/evidence"
-	"github.com/pdpp-go/pdpp/internal/keep/store"
+	"github.com/pdpp-go/pdpp/internal/storage/store"
 )
 
-// ReasonUnconfirmed ends a run whose foreign connector the owner has not confirmed as it is now.
-// It is not started.
+// ReasonUnconfirmed ends a run of a foreign connector that the owner has not confirmed in its present form. It is not
+// started.
 const ReasonUnconfirmed runner.Reason = evidence.ReasonUnconfirmed
 
 // Confirm notes the owner's word that a foreign connector may run as it is now.
@@ -22,7 +22,8 @@ func Confirm(ctx context.Context, kept store.Confirmations, c catalog.Connector,
 	if err != nil {
 		return err
 	}
-	return kept.ConfirmConnector(ctx, store.Confirmation{ConnectorID: c.Name, Executable: d.Executable, Variables: d.Variables, Paths: d.Paths, ConfirmedAt: now})
+	return kept.ConfirmConnector(ctx, store.Confirmation{ConnectorID: c.Name, Executable: d.Executable,
+		Variables: d.Variables, Paths: d.Paths, ConfirmedAt: now})
 }
 
 // Unconfirmed returns what keeps a connector from running until the owner has confirmed it; nil means that
@@ -35,7 +36,12 @@ func Unconfirmed(ctx context.Context, kept store.Confirmations, c catalog.Connec
 	if err != nil {
 		return nil, err
 	}
-	return UnconfirmedDemand(ctx, kept, c.Name, d)
+	lack, err := UnconfirmedDemand(ctx, kept, c.Name, d)
+	if lack != nil && c.Declared {
+		lack.Next = "See what changed in its file, and accept it: in the console at /sources/add/from-file?name=" + c.Name +
+			", or with pdpp connectors confirm " + c.Name + "."
+	}
+	return lack, err
 }
 
 // UnconfirmedDemand is Unconfirmed for what a foreign connector demands.
@@ -58,11 +64,11 @@ func UnconfirmedDemand(ctx context.Context, kept store.Confirmations, name strin
 	return lack, nil
 }
 
-// refusal is the end of a run that may not start; nil when it may. One that cannot start
-// needs no confirmation to say so.
-func (l *Launcher) refusal(ctx context.Context, c catalog.Connector) *runner.Outcome {
+// startRefusal returns the error of a run that may not start, or nil. A connector that cannot start needs no
+// confirmation.
+func (l *Launcher) startRefusal(ctx context.Context, c catalog.Connector) *runner.Outcome {
 	if lack := c.Unstartable(); lack != nil {
-		return lacking(lack)
+		return missingNeeds(lack)
 	}
 	if !l.OnlyConfirmed {
 		return nil
@@ -73,7 +79,7 @@ func (l *Launcher) refusal(ctx context.Context, c catalog.Connector) *runner.Out
 		return &runner.Outcome{Status: runner.Failed, Failure: f, ExitCode: -1}
 	}
 	if lack != nil {
-		return lacking(lack)
+		return missingNeeds(lack)
 	}
 	return nil
 }

@@ -7,24 +7,24 @@ import (
 	"time"
 
 	"github.com/pdpp-go/pdpp/internal/collect/catalog"
+	"github.com/pdpp-go/pdpp/internal/collect/childprocess"
 	"github.com/pdpp-go/pdpp/internal/collect/providerauth"
 	"github.com/pdpp-go/pdpp/internal/collect/runner"
 	"github.com/pdpp-go/pdpp/internal/judge/evidence"
-	"github.com/pdpp-go/pdpp/internal/keep/credential"
-	"github.com/pdpp-go/pdpp/internal/keep/store"
+	"github.com/pdpp-go/pdpp/internal/storage/credential"
+	"github.com/pdpp-go/pdpp/internal/storage/store"
 	"github.com/pdpp-go/pdpp/manifest"
 )
 
-// ReasonCredential ends a run whose stored credential cannot be opened. The
-// connector is not started: without its variables it would fail for a reason
-// that is not the true one.
+// ReasonCredential ends a run when its stored credential cannot be decrypted. The connector is not started: without
+// its variables it would report a misleading reason.
 const ReasonCredential runner.Reason = "credential_unreadable"
 
-// StoredSecrets gives a Launcher the credentials that the store keeps. A
-// connection without one, or with one that the owner revoked, has none. A
-// rejected one is given still: the provider may have changed its mind, and a
-// run that succeeds is what shows it.
-func StoredSecrets(kept store.Credentials, key credential.Key) func(ctx context.Context, connectionID string) (Secrets, error) {
+// StoredSecrets returns a function for Launcher.Secrets that reads credentials from the store. A connection without a
+// credential, or with a revoked one, has none. A rejected credential is still used: the provider may accept it again,
+// and only a successful run shows that.
+func StoredSecrets(kept store.Credentials, key credential.Key) func(ctx context.Context, connectionID string) (Secrets,
+	error) {
 	return func(ctx context.Context, connectionID string) (Secrets, error) {
 		c, err := kept.Credential(ctx, connectionID)
 		switch {
@@ -37,13 +37,14 @@ func StoredSecrets(kept store.Credentials, key credential.Key) func(ctx context.
 		if err != nil {
 			return Secrets{}, err
 		}
-		return Secrets{Values: values.Reveal(), SourceKey: key.For(connectionID), CapturedAt: c.CapturedAt, Rotate: func(ctx context.Context, changed map[string]string) error {
-			for name, value := range changed {
-				values[name] = credential.NewSecret(value)
-			}
-			c.Sealed, c.Fingerprint = values.SealFor(key, connectionID), key.FingerprintOf(values)
-			return kept.RotateCredential(ctx, c)
-		}}, nil
+		return Secrets{Values: values.Reveal(), SourceKey: key.For(connectionID), CapturedAt: c.CapturedAt,
+			Rotate: func(ctx context.Context, changed map[string]string) error {
+				for name, value := range changed {
+					values[name] = credential.NewSecret(value)
+				}
+				c.Sealed, c.Fingerprint = values.SealFor(key, connectionID), key.FingerprintOf(values)
+				return kept.RotateCredential(ctx, c)
+			}}, nil
 	}
 }
 
@@ -57,15 +58,14 @@ type Secrets struct {
 	// Rotate replaces some of the values, for a provider that exchanged them; nil means
 	// that nothing is stored which could be replaced.
 	Rotate func(ctx context.Context, changed map[string]string) error
-	// Renew gives fresh values in the place of those that the provider refuses; nil means that
-	// there are none.
+	// Renew returns fresh values for credentials that the provider rejects. Nil means that there are none.
 	Renew func(ctx context.Context) (map[string]string, error)
 }
 
-// secrets are those of one run; without values when there are none.
-func (l *Launcher) secrets(ctx context.Context, conn store.Connection, m *manifest.Manifest) (Secrets, error) {
+// storedSecrets are those of one run; without values when there are none.
+func (l *Launcher) storedSecrets(ctx context.Context, conn store.Connection, m *manifest.Manifest) (Secrets, error) {
 	if l.Tokens != nil && m.OAuth() != nil {
-		return l.tokens(ctx, conn, m)
+		return l.accessTokens(ctx, conn, m)
 	}
 	if l.Secrets == nil {
 		return Secrets{}, nil
@@ -73,10 +73,10 @@ func (l *Launcher) secrets(ctx context.Context, conn store.Connection, m *manife
 	return l.Secrets(ctx, conn.ID)
 }
 
-// command builds the child's environment: what is stored for the connection
+// connectorCommand builds the child's environment: what is stored for the connection
 // wins over what the owner set for every one, and a limit over both. Every stored
 // value but a path is a secret to the runner, whatever its variable is called.
-func (l *Launcher) command(c catalog.Connector, own, limits, stored map[string]string) runner.Command {
+func (l *Launcher) connectorCommand(c catalog.Connector, own, limits, stored map[string]string) childprocess.Command {
 	cmd := c.Command(own, func(name string) (string, bool) {
 		if value, ok := limits[name]; ok {
 			return value, true
@@ -94,7 +94,7 @@ func (l *Launcher) command(c catalog.Connector, own, limits, stored map[string]s
 		paths[p.PathEnv] = true
 	}
 	for name, value := range stored {
-		if value != "" && !paths[name] { // where files lie is said when they are not there
+		if value != "" && !paths[name] { // messages may name the location of files
 			cmd.Secrets = append(cmd.Secrets, value)
 		}
 	}
@@ -123,27 +123,26 @@ func withoutCredential(ctx context.Context, err error) runner.Outcome {
 	return out
 }
 
-// noteRefusal makes it durable that the provider refused the stored credential
-// which the run was given: another run would meet the same. The connector says
-// so; evidence judges its word, for this as for everything else. One that took the
-// place of the credential meanwhile is not the one that was refused.
+// noteRefusal stores that the provider rejected the credential of the run, because another run would be rejected too.
+// The connector reports it and the evidence rules decide. A credential that was replaced during the run is not marked.
 func (l *Launcher) noteRefusal(ctx context.Context, connectionID string, used time.Time, o runner.Outcome) error {
 	if o.Status != runner.Failed || o.DoneError == nil {
 		return nil
 	}
-	said := evidence.Failure{Code: o.DoneError.Code, Retryable: o.DoneError.Retryable}
+	failure := evidence.Failure{Code: o.DoneError.Code, Retryable: o.DoneError.Retryable}
 	if hint := o.DoneError.RecoveryHint; hint != nil {
-		said.Action = hint.Action
+		failure.Action = hint.Action
 	}
-	if said.CredentialFault() != evidence.CredentialRefused {
+	if failure.CredentialFault() != evidence.CredentialRefused {
 		return nil
 	}
-	if kept, err := l.Store.Credential(ctx, connectionID); err == nil && kept.Status == store.CredentialRejected && providerauth.Words(kept.RejectionReason) != "" {
+	if kept, err := l.Store.Credential(ctx, connectionID); err == nil && kept.Status == store.CredentialRejected &&
+		providerauth.Words(kept.RejectionReason) != "" {
 		return nil // while the run went on no fresh token was to be had, and it is known better why
 	}
-	reason := said.Code // the protocol lets through nothing but a code
+	reason := failure.Code // the protocol lets through nothing but a code
 	if reason == "" {
-		reason = string(said.Action)
+		reason = string(failure.Action)
 	}
 	err := l.Store.RejectCredential(ctx, connectionID, reason, used, l.now())
 	if err != nil && !errors.Is(err, store.ErrNotFound) { // not found: taken away, replaced or revoked meanwhile

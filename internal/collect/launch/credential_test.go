@@ -11,8 +11,8 @@ import (
 
 	"github.com/pdpp-go/pdpp/internal/collect/runner"
 	"github.com/pdpp-go/pdpp/internal/judge/evidence"
-	"github.com/pdpp-go/pdpp/internal/keep/credential"
-	"github.com/pdpp-go/pdpp/internal/keep/store"
+	"github.com/pdpp-go/pdpp/internal/storage/credential"
+	"github.com/pdpp-go/pdpp/internal/storage/store"
 	"github.com/pdpp-go/pdpp/protocol"
 )
 
@@ -22,7 +22,8 @@ const storedToken, commonToken = "swordfish-of-this-connection", "barnacle-of-ev
 func init() {
 	roles["is refused"] = func(c *connector) {
 		fmt.Fprintln(os.Stderr, "signed in with "+os.Getenv("SAMPLE_TOKEN")+" in "+os.Getenv("SAMPLE_REGION"))
-		failure := &protocol.DoneError{Code: os.Getenv("SAMPLE_CLIENT_SECRET"), Message: "not with " + os.Getenv("SAMPLE_TOKEN")}
+		failure := &protocol.DoneError{Code: os.Getenv("SAMPLE_CLIENT_SECRET"), Message: "not with " +
+			os.Getenv("SAMPLE_TOKEN")}
 		if failure.Code == "hint" {
 			failure.Code, failure.RecoveryHint = "", &protocol.RecoveryHint{Action: protocol.RefreshCredentials}
 		}
@@ -46,12 +47,12 @@ func (b *bed) keep(t *testing.T, key credential.Key, captured time.Time, values 
 	}
 }
 
-// runStored executes a run whose credential comes from the store.
-func (b *bed) runStored(t *testing.T, role string, key credential.Key) Result {
+// runStored executes a run with the credential from the store.
+func (b *bed) runStored(t *testing.T, role string, key credential.Key) RunResult {
 	t.Helper()
 	l := b.launcher(t, role)
 	l.Secrets = StoredSecrets(b.store, key)
-	r, err := l.Run(t.Context(), Request{ConnectionID: connection, Trigger: store.TriggerManual})
+	r, err := l.Run(t.Context(), RunRequest{ConnectionID: connection, Trigger: store.TriggerManual})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -71,11 +72,12 @@ func TestStoredCredentialReachesTheConnector(t *testing.T) {
 	b, key := newBed(t), credential.NewKey()
 	b.env["SAMPLE_TOKEN"], b.env["SAMPLE_REGION"] = commonToken, "north"
 	b.keep(t, key, time.Now().Add(-time.Hour), map[string]string{
-		"SAMPLE_TOKEN": storedToken, "UNDECLARED": "1", "PDPP_OWNER_PASSWORD": "x", "PATH": "/forged", "PDPP_RUN_ID": "forged",
+		"SAMPLE_TOKEN": storedToken, "UNDECLARED": "1", "PDPP_OWNER_PASSWORD": "x", "PATH": "/forged",
+		"PDPP_RUN_ID": "forged",
 	})
 	l := b.launcher(t, "echoes")
 	l.Secrets = StoredSecrets(b.store, key)
-	r, err := l.Run(t.Context(), Request{ConnectionID: connection, Trigger: store.TriggerManual})
+	r, err := l.Run(t.Context(), RunRequest{ConnectionID: connection, Trigger: store.TriggerManual})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -119,18 +121,20 @@ func TestConnectionWithoutACredential(t *testing.T) {
 	}
 }
 
-// A credential that cannot be opened ends the run before the connector could
-// fail without it, and says which key is wanted.
+// A credential that cannot be decrypted ends the run before the connector starts, and the message names the missing
+// key.
 func TestUnreadableCredentialFailsTheRun(t *testing.T) {
 	b, key, other := newBed(t), credential.NewKey(), credential.NewKey()
 	b.keep(t, key, time.Now(), map[string]string{"SAMPLE_TOKEN": storedToken})
 	r := b.runStored(t, "collects", other)
-	if r.Status != runner.Failed || r.ExitCode != -1 || r.Failure.Reason != ReasonCredential || !errors.Is(r.Failure.Err, credential.ErrWrongKey) {
+	if r.Status != runner.Failed || r.ExitCode != -1 || r.Failure.Reason != ReasonCredential ||
+		!errors.Is(r.Failure.Err, credential.ErrWrongKey) {
 		t.Fatalf("run ended as %s: %v", r.Status, r.Failure)
 	}
 	row := b.row(t, r.RunID)
 	if row.Status != store.RunFailed || row.FailureReason != string(ReasonCredential) || row.TerminalReason != "runtime" ||
-		!strings.Contains(row.Error, "sealed with key "+key.Fingerprint()) || !strings.Contains(row.Error, "Put key "+key.Fingerprint()+" back") {
+		!strings.Contains(row.Error, "sealed with key "+key.Fingerprint()) ||
+		!strings.Contains(row.Error, "Put key "+key.Fingerprint()+" back") {
 		t.Errorf("run = %+v", row)
 	}
 	if keys := b.keys(t); len(keys) > 0 {
@@ -147,7 +151,7 @@ func TestUnreadableCredentialFailsTheRun(t *testing.T) {
 
 func TestSecretsThatFailOtherwise(t *testing.T) {
 	b := newBed(t)
-	fail := func(ctx context.Context, err error) Result {
+	fail := func(ctx context.Context, err error) RunResult {
 		l := b.launcher(t, "collects")
 		ctx, stop := context.WithCancel(ctx)
 		defer stop()
@@ -157,41 +161,46 @@ func TestSecretsThatFailOtherwise(t *testing.T) {
 			}
 			return Secrets{}, fmt.Errorf("read the stored credential: %w", err)
 		}
-		r, runErr := l.Run(ctx, Request{ConnectionID: connection, Trigger: store.TriggerManual})
+		r, runErr := l.Run(ctx, RunRequest{ConnectionID: connection, Trigger: store.TriggerManual})
 		if runErr != nil {
 			t.Fatal(runErr)
 		}
 		return r
 	}
-	if r := fail(t.Context(), &store.FaultError{Fault: store.FaultLocked, Where: "pdpp.db", Err: errors.New("busy")}); r.Failure.Reason != runner.ReasonStorage ||
+	if r := fail(t.Context(), &store.FaultError{Fault: store.FaultLocked, Where: "pdpp.db",
+		Err: errors.New("busy")}); r.Failure.Reason != runner.ReasonStorage ||
 		!strings.Contains(r.Failure.Message, "storage_locked") || !strings.Contains(r.Failure.Message, "try again") {
 		t.Errorf("a store that is locked: %v", r.Failure)
 	}
-	if r := fail(t.Context(), context.Canceled); r.Status != runner.Cancelled || r.Failure.Reason != runner.ReasonShutdown {
+	if r := fail(t.Context(), context.Canceled); r.Status != runner.Cancelled ||
+		r.Failure.Reason != runner.ReasonShutdown {
 		t.Errorf("a shutdown meanwhile: %s, %v", r.Status, r.Failure)
 	}
 }
 
 func TestRefusalIsDurable(t *testing.T) {
-	for said, want := range map[string]string{
+	for message, want := range map[string]string{
 		"auth_failure": "auth_failure", "lantern_session_required": "lantern_session_required", "hint": "refresh_credentials",
 		"credentials_missing": "",
 		"provider_down":       "",
 	} {
-		t.Run(said, func(t *testing.T) {
+		t.Run(message, func(t *testing.T) {
 			b, key := newBed(t), credential.NewKey()
-			b.keep(t, key, time.Now().Add(-time.Hour), map[string]string{"SAMPLE_TOKEN": storedToken, "SAMPLE_REGION": "region-of-this-one"})
-			b.env["SAMPLE_CLIENT_SECRET"] = said
+			b.keep(t, key, time.Now().Add(-time.Hour),
+				map[string]string{"SAMPLE_TOKEN": storedToken, "SAMPLE_REGION": "region-of-this-one"})
+			b.env["SAMPLE_CLIENT_SECRET"] = message
 			r := b.runStored(t, "is refused", key)
 			if r.Status != runner.Failed || r.Failure.Reason != runner.ReasonConnectorFailed {
 				t.Fatalf("run ended as %s: %v", r.Status, r.Failure)
 			}
 			// The region is not declared as a secret; as a part of the credential it is one.
-			if strings.Contains(r.StderrTail+r.Failure.Message, "of-this") || !strings.Contains(r.StderrTail, "signed in with [redacted] in [redacted]") {
+			if strings.Contains(r.StderrTail+r.Failure.Message, "of-this") ||
+				!strings.Contains(r.StderrTail, "signed in with [redacted] in [redacted]") {
 				t.Errorf("stderr tail = %q, failure = %v", r.StderrTail, r.Failure)
 			}
 			c := b.standing(t)
-			if refused := c.Status == store.CredentialRejected; refused != (want != "") || c.RejectionReason != want || refused && c.RejectedAt == nil {
+			if refused := c.Status == store.CredentialRejected; refused != (want != "") || c.RejectionReason != want ||
+				refused && c.RejectedAt == nil {
 				t.Errorf("credential = %+v", c)
 			}
 			b.mustNotHold(t, storedToken)
@@ -199,11 +208,12 @@ func TestRefusalIsDurable(t *testing.T) {
 	}
 }
 
-// What the provider refused is what the run was given, and nothing else.
+// Only the credential that the run used is marked as rejected.
 func TestRefusalIsForTheCredentialThatWasUsed(t *testing.T) {
 	key := credential.NewKey()
-	// A machine whose clock is late may store it, so that no clock can tell which came first.
-	for name, at := range map[string]time.Duration{"replaced meanwhile": 0, "replaced meanwhile, by a late clock": -time.Minute} {
+	// The clock of the storing machine may be behind, so that times do not show the order.
+	for name, at := range map[string]time.Duration{"replaced meanwhile": 0,
+		"replaced meanwhile, by a late clock": -time.Minute} {
 		t.Run(name, func(t *testing.T) {
 			b := newBed(t)
 			b.env["SAMPLE_CLIENT_SECRET"] = "auth_failure"
@@ -212,10 +222,11 @@ func TestRefusalIsForTheCredentialThatWasUsed(t *testing.T) {
 			stored := StoredSecrets(b.store, key)
 			l.Secrets = func(ctx context.Context, id string) (Secrets, error) {
 				given, err := stored(ctx, id)
-				b.keep(t, key, time.Now().Add(at), map[string]string{"SAMPLE_TOKEN": "a-newer-token"}) // the owner enters another one
+				// the owner enters another one
+				b.keep(t, key, time.Now().Add(at), map[string]string{"SAMPLE_TOKEN": "a-newer-token"})
 				return given, err
 			}
-			if _, err := l.Run(t.Context(), Request{ConnectionID: connection, Trigger: store.TriggerManual}); err != nil {
+			if _, err := l.Run(t.Context(), RunRequest{ConnectionID: connection, Trigger: store.TriggerManual}); err != nil {
 				t.Fatal(err)
 			}
 			if c := b.standing(t); c.Status != store.CredentialActive {
@@ -238,7 +249,7 @@ func TestRefusalIsForTheCredentialThatWasUsed(t *testing.T) {
 			}
 			return given, err
 		}
-		if _, err := l.Run(t.Context(), Request{ConnectionID: connection, Trigger: store.TriggerManual}); err != nil {
+		if _, err := l.Run(t.Context(), RunRequest{ConnectionID: connection, Trigger: store.TriggerManual}); err != nil {
 			t.Fatal(err)
 		}
 		if c := b.standing(t); c.Status != store.CredentialRevoked {
@@ -252,7 +263,7 @@ func TestRefusalIsForTheCredentialThatWasUsed(t *testing.T) {
 		l.Secrets = func(context.Context, string) (Secrets, error) {
 			return Secrets{Values: map[string]string{"SAMPLE_TOKEN": storedToken}}, nil
 		}
-		if _, err := l.Run(t.Context(), Request{ConnectionID: connection, Trigger: store.TriggerManual}); err != nil {
+		if _, err := l.Run(t.Context(), RunRequest{ConnectionID: connection, Trigger: store.TriggerManual}); err != nil {
 			t.Error(err)
 		}
 	})
@@ -260,14 +271,14 @@ func TestRefusalIsForTheCredentialThatWasUsed(t *testing.T) {
 		b := newBed(t)
 		b.env["SAMPLE_CLIENT_SECRET"], b.env["SAMPLE_TOKEN"] = "auth_failure", commonToken
 		b.keep(t, key, time.Now().Add(-time.Hour), map[string]string{"SAMPLE_TOKEN": storedToken})
-		b.run(t, "is refused", Request{})
+		b.run(t, "is refused", RunRequest{})
 		if c := b.standing(t); c.Status != store.CredentialActive {
 			t.Errorf("a credential that was not used = %+v", c)
 		}
 	})
 }
 
-// After the rejection the evidence says so even when the run is forgotten.
+// The evidence shows the rejection even after the run was deleted.
 func TestRefusalIsEvidence(t *testing.T) {
 	b, key := newBed(t), credential.NewKey()
 	b.env["SAMPLE_CLIENT_SECRET"] = "auth_failure"

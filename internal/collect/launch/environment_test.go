@@ -23,7 +23,7 @@ func TestChildSeesDeclaredVariablesOnly(t *testing.T) {
 	} {
 		b.env[name] = value
 	}
-	_, env, r := b.started(t, Request{})
+	_, env, r := b.started(t, RunRequest{})
 	got := strings.Split(env, "\n")
 	slices.Sort(got)
 	if last := got[len(got)-1]; !strings.HasPrefix(last, "TMPDIR=") || !strings.Contains(last, "pdpp-run-") {
@@ -34,7 +34,8 @@ func TestChildSeesDeclaredVariablesOnly(t *testing.T) {
 	want := []string{
 		"GORACE=atexit_sleep_ms=0", "HOME=" + work, roleVariable + "=echoes", "PATH=/usr/local/bin:/usr/bin:/bin",
 		"PDPP_CONNECTOR_INSTANCE_ID=" + connection, "PDPP_RUN_ID=" + r.RunID, "PDPP_RUN_TRIGGER_KIND=manual",
-		"PDPP_SAMPLE_MAX_RUN_WALL_CLOCK_MS=1000", "SAMPLE_CLIENT_SECRET=swordfish-very-secret", "SAMPLE_REGION=north", "SAMPLE_TOKEN=",
+		"PDPP_SAMPLE_MAX_RUN_WALL_CLOCK_MS=1000", "SAMPLE_CLIENT_SECRET=swordfish-very-secret", "SAMPLE_REGION=north",
+		"SAMPLE_TOKEN=",
 	}
 	slices.Sort(want)
 	if diff := cmp.Diff(want, got); diff != "" {

@@ -13,9 +13,9 @@ import (
 	"github.com/pdpp-go/pdpp/internal/collect/browser"
 	"github.com/pdpp-go/pdpp/internal/collect/catalog"
 	"github.com/pdpp-go/pdpp/internal/collect/runner"
-	"github.com/pdpp-go/pdpp/internal/keep/store"
-	"github.com/pdpp-go/pdpp/internal/keep/store/sqlite"
-	"github.com/pdpp-go/pdpp/internal/keep/store/sqlite/sqlitetest"
+	"github.com/pdpp-go/pdpp/internal/storage/store"
+	"github.com/pdpp-go/pdpp/internal/storage/store/sqlite"
+	"github.com/pdpp-go/pdpp/internal/storage/store/sqlite/sqlitetest"
 	"github.com/pdpp-go/pdpp/manifest"
 )
 
@@ -34,7 +34,7 @@ func sample(t *testing.T) *manifest.Manifest {
 	return m
 }
 
-// bed is a store with one connection, whose connector is this program.
+// bed is a store with one connection. Its connector is this test program.
 type bed struct {
 	store store.Store
 	path  string // of the database
@@ -47,7 +47,7 @@ func newBed(t *testing.T) *bed {
 	t.Helper()
 	b := &bed{path: filepath.Join(t.TempDir(), "pdpp.db"), env: map[string]string{}}
 	var err error
-	if b.store, err = sqlite.Open(t.Context(), sqlitetest.Fresh(t, b.path), sqlite.Options{}); err != nil {
+	if b.store, err = sqlite.Open(t.Context(), sqlitetest.NewDatabase(t, b.path), sqlite.Options{}); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
@@ -75,7 +75,8 @@ func (b *bed) launcher(t *testing.T, role string) *Launcher {
 	// Under the race detector a process waits a second before it exits otherwise.
 	env := map[string]string{roleVariable: role, "GORACE": "atexit_sleep_ms=0"}
 	return &Launcher{
-		Store: b.store, Connectors: catalog.Fixed(catalog.Connector{Name: "sample", Manifest: sample(t), Path: path}), Holder: "test",
+		Store: b.store, Connectors: catalog.Fixed(catalog.Connector{Name: "sample", Manifest: sample(t), Path: path}),
+		Holder: "test",
 		Lookup: func(name string) (string, bool) {
 			if v, ok := env[name]; ok {
 				return v, true
@@ -88,7 +89,7 @@ func (b *bed) launcher(t *testing.T, role string) *Launcher {
 }
 
 // run executes one run that must be executable.
-func (b *bed) run(t *testing.T, role string, req Request) Result {
+func (b *bed) run(t *testing.T, role string, req RunRequest) RunResult {
 	t.Helper()
 	req.ConnectionID, req.Trigger = connection, store.TriggerManual
 	r, err := b.launcher(t, role).Run(t.Context(), req)
@@ -98,7 +99,7 @@ func (b *bed) run(t *testing.T, role string, req Request) Result {
 	return r
 }
 
-func mustSucceed(t *testing.T, r Result) {
+func mustSucceed(t *testing.T, r RunResult) {
 	t.Helper()
 	if r.Status != runner.Succeeded {
 		t.Fatalf("run ended as %s: %v\nstderr: %s", r.Status, r.Failure, r.StderrTail)
@@ -108,7 +109,8 @@ func mustSucceed(t *testing.T, r Result) {
 // keys lists the live records of the notes stream.
 func (b *bed) keys(t *testing.T) []string {
 	t.Helper()
-	records, err := b.store.ListRecords(t.Context(), store.RecordQuery{Part: store.Part{ConnectionID: connection, Stream: "notes"}})
+	records, err := b.store.ListRecords(t.Context(),
+		store.RecordQuery{AccessFilter: store.AccessFilter{ConnectionID: connection, Stream: "notes"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -164,7 +166,7 @@ func release(t *testing.T, path string) {
 }
 
 // background starts a run and returns once its first slice is durable.
-func background(t *testing.T, l *Launcher, req Request) (runID string, outcome func() (Result, error)) {
+func background(t *testing.T, l *Launcher, req RunRequest) (runID string, outcome func() (RunResult, error)) {
 	t.Helper()
 	ready, id := make(chan struct{}), make(chan string, 1)
 	var once sync.Once
@@ -176,7 +178,7 @@ func background(t *testing.T, l *Launcher, req Request) (runID string, outcome f
 		}
 	}
 	type ended struct {
-		Result
+		RunResult
 		error
 	}
 	done := make(chan ended, 1)
@@ -189,5 +191,5 @@ func background(t *testing.T, l *Launcher, req Request) (runID string, outcome f
 	case e := <-done:
 		t.Fatalf("run ended at once as %s: %v, %v", e.Status, e.Failure, e.error)
 	}
-	return <-id, func() (Result, error) { e := <-done; return e.Result, e.error }
+	return <-id, func() (RunResult, error) { e := <-done; return e.RunResult, e.error }
 }

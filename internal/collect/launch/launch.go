@@ -18,13 +18,13 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
-	"github.com/pdpp-go/pdpp/internal/collect/allowance"
 	"github.com/pdpp-go/pdpp/internal/collect/browser"
 	"github.com/pdpp-go/pdpp/internal/collect/catalog"
 	"github.com/pdpp-go/pdpp/internal/collect/providerauth"
 	"github.com/pdpp-go/pdpp/internal/collect/runner"
-	"github.com/pdpp-go/pdpp/internal/keep/store"
+	"github.com/pdpp-go/pdpp/internal/collect/sharedquota"
 	"github.com/pdpp-go/pdpp/internal/ops/logging"
+	"github.com/pdpp-go/pdpp/internal/storage/store"
 	"github.com/pdpp-go/pdpp/manifest"
 	"github.com/pdpp-go/pdpp/protocol"
 )
@@ -35,23 +35,21 @@ type Launcher struct {
 	Connectors catalog.Finder
 	// Holder names this process in lease rows.
 	Holder string
-	// Lookup gives the owner's value for a variable that a connector declares.
+	// Lookup returns the owner's value of a variable that a connector declares.
 	Lookup func(name string) (string, bool)
-	// Secrets gives the stored credential of a connection, by variable; nil means
-	// that none is stored. Its values win over those of Lookup.
+	// Secrets returns the stored credential of a connection, by variable. Nil means that none is stored. Its values
+	// take precedence over Lookup.
 	Secrets func(ctx context.Context, connectionID string) (Secrets, error)
-	// Tokens keeps those of connections whose owner signs in at the provider; nil means that
-	// such a connector gets what is set for its variable.
+	// Tokens holds the tokens of connections with a sign-in at the provider. Nil means that such a connector gets the
+	// value of its variable.
 	Tokens *providerauth.Keeper
-	// Allowances is where runs share what providers allow them together; nil means that each run
-	// goes by itself.
-	Allowances *allowance.Hub
-	// Limits gives the owner's limits of a connection, by the names of their variables
-	// behind the connector's prefix; nil means that there are none. Of a limit and the
-	// value of Lookup the stricter counts.
+	// Allowances lets runs share provider quotas. Nil means that runs do not share.
+	Allowances *sharedquota.Hub
+	// Limits returns the owner's limits of a connection, by variable name without the connector's prefix. Nil means
+	// none. The stricter of a limit and the value of Lookup applies.
 	Limits func(ctx context.Context, connectionID string) (map[string]string, error)
-	// Selected gives what the owner chose of a connection; nil means that there is no
-	// choice. A request that names records itself is not narrowed to others.
+	// Selected returns the owner's selection for a connection. Nil means no selection. A request for named records is
+	// not narrowed further.
 	Selected func(ctx context.Context, connectionID string) (store.Selection, error)
 	// OnlyConfirmed keeps foreign connectors from running that the owner has not confirmed as
 	// they are now.
@@ -63,8 +61,8 @@ type Launcher struct {
 	Browsers *browser.Profiles
 	// Blobs is where the files of records are kept; without a place none are.
 	Blobs Blobs
-	// Committed is told of every slice that became durable, and how many records it
-	// changed; nil means nobody. It must not block.
+	// Committed is called after every durable slice with the number of changed records. It must not block. Nil
+	// disables it.
 	Committed func(connectorID string, changed int)
 	// NewRunID makes ids; nil means random ones. Now is the clock; nil means the real one.
 	NewRunID func() string
@@ -76,8 +74,8 @@ type Launcher struct {
 	LeaseTTL time.Duration
 }
 
-// Request asks for one run.
-type Request struct {
+// RunRequest asks for one run.
+type RunRequest struct {
 	ConnectionID string
 	Trigger      store.Trigger
 	Mode         protocol.CollectionMode // empty means incremental
@@ -89,28 +87,27 @@ type Request struct {
 	// AskAnyway is the owner's explicit wish not to wait for the provider any longer.
 	// Without it no run starts while a wait is in force, whatever asked for it.
 	AskAnyway bool
-	// GrantID names the grant that alone asks for the run; empty when the owner or the
-	// schedule does. No run starts for a grant that is over: the error is
-	// store.ErrGrantOver.
+	// GrantID is the only grant that requests the run, or empty for the owner and the schedule. No run starts for a
+	// grant that has ended: the error is store.ErrGrantOver.
 	GrantID string
-	// Ask puts questions to the owner; nil means that nobody can be asked.
+	// Ask asks the owner. Nil means that the run is not interactive.
 	Ask func(ctx context.Context, runID string, q protocol.Interaction) (protocol.InteractionResponse, error)
 	// Prepare makes the key that answers of other processes are sealed to, before
 	// the question is put; nil means that it is answered only where it is asked.
 	Prepare func(runID, requestID string) (key []byte, forget func(), err error)
-	// Surface is given the channel on which a connector shows the page of its browser, for as
-	// long as the run goes on; nil means that nobody looks on.
+	// Surface receives the channel on which a connector shows its browser page, for the duration of the run. Nil means
+	// that the page is not shown.
 	Surface func(runID string, conn io.ReadWriteCloser)
 	Options runner.Options
-	// Started is told the run's id as soon as the lease is held.
+	// Started is called with the run's id as soon as the lease is held.
 	Started func(runID string)
 }
 
-// WaitError tells until when a connection's provider is left alone.
+// WaitError reports until when no request may be sent to a connection's provider.
 type WaitError = store.WaitError
 
-// Result is a finished run.
-type Result struct {
+// RunResult is a finished run.
+type RunResult struct {
 	RunID string
 	runner.Outcome
 	Counts
@@ -124,57 +121,57 @@ type Counts struct {
 	GapsRecovered int64
 }
 
-// Run executes one run to its end. The error is for what kept the run from
-// starting or its outcome from being recorded, which a short outage of the
-// storage does not; a run that merely failed is a Result. While another run holds
-// the connection the error is a *store.ActiveRunError, and while its provider is to
-// be left alone a *WaitError: then nothing has been started.
-func (l *Launcher) Run(ctx context.Context, req Request) (Result, error) {
+// Run executes one run to its end. The error reports that the run could not start or that its outcome could not be
+// stored; a short outage of the storage is retried. A failed run is a Result. The error is a *store.ActiveRunError
+// while another run holds the connection, and a *WaitError while its provider must not be asked. In both cases nothing
+// was started.
+func (l *Launcher) Run(ctx context.Context, req RunRequest) (RunResult, error) {
 	conn, err := l.Store.Connection(ctx, req.ConnectionID)
 	if err != nil {
-		return Result{}, fmt.Errorf("find connection %s: %w", req.ConnectionID, err)
+		return RunResult{}, fmt.Errorf("find connection %s: %w", req.ConnectionID, err)
 	}
 	c, err := l.Connectors.Find(ctx, conn.ConnectorID)
 	if err != nil {
-		return Result{}, err
+		return RunResult{}, err
 	}
 	// Nothing of a connector that may not run is recorded or used, neither its declarations nor the address
 	// that its tokens are fetched from.
-	refused := l.refusal(ctx, c)
+	refused := l.startRefusal(ctx, c)
 	if refused == nil {
 		if err := NoteManifest(ctx, l.Store, &conn, c.Manifest, l.now()); err != nil {
-			return Result{}, err
+			return RunResult{}, err
 		}
 	}
 	streams, started, heldSince := StreamSpecs(c.Manifest), l.now(), time.Now()
-	lease, lock, err := l.start(ctx, store.RunStart{
+	lease, lock, err := l.startRun(ctx, store.RunStart{
 		RunID: l.newRunID(), ConnectionID: conn.ID, ConnectorID: conn.ConnectorID, Trigger: req.Trigger,
-		Holder: l.Holder, TTL: l.ttl(), RecoveryOnly: req.RecoveryOnly, AskAnyway: req.AskAnyway,
-		Selected: len(singled(req.Scope)) > 0, GrantID: req.GrantID, Streams: streams,
+		Holder: l.Holder, TTL: l.leaseTTL(), RecoveryOnly: req.RecoveryOnly, AskAnyway: req.AskAnyway,
+		Selected: len(singleRecordStreams(req.Scope)) > 0, GrantID: req.GrantID, Streams: streams,
 	}, started)
 	if err != nil {
-		return Result{}, err
+		return RunResult{}, err
 	}
 	defer lock.release()
 	ctx = logging.WithRun(ctx, conn.ID, lease.RunID)
 	if req.Started != nil {
 		req.Started(lease.RunID)
 	}
-	bound := &leasedStore{store: l.Store, lease: lease, now: l.now, sparePressure: req.SparePressure, connectorID: conn.ConnectorID, committed: l.Committed, singled: singled(req.Scope), blobs: l.Blobs.Place}
+	bound := &leasedStore{store: l.Store, lease: lease, now: l.now, sparePressure: req.SparePressure,
+		connectorID: conn.ConnectorID, committed: l.Committed, singled: singleRecordStreams(req.Scope), blobs: l.Blobs.Place}
 	var outcome runner.Outcome
 	var stored Secrets
 	if refused != nil {
 		outcome = *refused
-	} else if stored, err = l.secrets(ctx, conn, c.Manifest); err != nil {
+	} else if stored, err = l.storedSecrets(ctx, conn, c.Manifest); err != nil {
 		outcome = withoutCredential(ctx, err)
 	} else {
 		outcome = l.underLease(ctx, bound, &heldSince, c, req, stored)
 	}
-	result := Result{RunID: lease.RunID, Outcome: outcome, Counts: bound.counts}
+	result := RunResult{RunID: lease.RunID, Outcome: outcome, Counts: bound.counts}
 	if err := bound.noteLimit(context.WithoutCancel(ctx), outcome); err != nil && !errors.Is(err, store.ErrLeaseLost) {
 		return result, fmt.Errorf("record the source's pause: %w", err)
 	}
-	err = l.record(ctx, lease, outcome, heldSince)
+	err = l.recordOutcome(ctx, lease, outcome, heldSince)
 	if errors.Is(err, store.ErrLeaseLost) && outcome.Failure != nil && errors.Is(outcome.Failure.Err, store.ErrLeaseLost) {
 		return result, nil // another run has taken over and marked this one abandoned
 	}
@@ -187,13 +184,13 @@ func (l *Launcher) Run(ctx context.Context, req Request) (Result, error) {
 	return result, nil
 }
 
-// start takes the connection's lease under the lock of the run. It takes the connection over from a
+// startRun takes the connection's lease under the lock of the run. It takes the connection over from a
 // run of this machine that has lost its process.
-func (l *Launcher) start(ctx context.Context, r store.RunStart, now time.Time) (store.Lease, *runLock, error) {
+func (l *Launcher) startRun(ctx context.Context, r store.RunStart, now time.Time) (store.Lease, *runLock, error) {
 	lock := l.Locks.hold(r.RunID)
 	lease, err := l.Store.StartRun(ctx, r, now)
 	if active := (*store.ActiveRunError)(nil); errors.As(err, &active) {
-		if ended := l.Locks.ended(active.RunID); ended != nil {
+		if ended := l.Locks.runEnded(active.RunID); ended != nil {
 			r.EndedRun = active.RunID
 			lease, err = l.Store.StartRun(ctx, r, now)
 			ended.release()
@@ -206,21 +203,21 @@ func (l *Launcher) start(ctx context.Context, r store.RunStart, now time.Time) (
 	return lease, lock, nil
 }
 
-// underLease runs the connector while renewing the lease, and notes since when
-// it is held anew. The lease also carries the owner's wish to stop, whichever
-// machine it was spoken to.
-func (l *Launcher) underLease(ctx context.Context, bound *leasedStore, heldSince *time.Time, c catalog.Connector, req Request, stored Secrets) runner.Outcome {
+// underLease runs the connector while it renews the lease, and records since when the lease is held. The lease also
+// carries the owner's request to stop, from any machine.
+func (l *Launcher) underLease(ctx context.Context, bound *leasedStore, heldSince *time.Time, c catalog.Connector,
+	req RunRequest, stored Secrets) runner.Outcome {
 	lease := bound.lease
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	renewing := make(chan struct{})
 	go func() {
 		defer close(renewing)
-		*heldSince = l.renew(ctx, lease, *heldSince, cancel)
+		*heldSince = l.renewLease(ctx, lease, *heldSince, cancel)
 	}()
 	defer func() { cancel(nil); <-renewing }()
 
-	spec, err := l.spec(ctx, lease, c, req, stored)
+	spec, err := l.runSpec(ctx, lease, c, req, stored)
 	if err != nil {
 		f := &runner.Failure{Reason: runner.ReasonStorage, Origin: runner.OriginStorage, Message: err.Error(), Err: err}
 		if choice := (*manifest.ChoiceError)(nil); errors.As(err, &choice) {
@@ -229,7 +226,7 @@ func (l *Launcher) underLease(ctx context.Context, bound *leasedStore, heldSince
 		return runner.Outcome{Status: runner.Failed, Failure: f, ExitCode: -1}
 	}
 	if lack := (*catalog.NeedError)(nil); errors.As(spec.Command.Refusal, &lack) {
-		return *lacking(lack)
+		return *missingNeeds(lack)
 	}
 	var asker runner.Asker
 	if req.Ask != nil {
@@ -240,7 +237,7 @@ func (l *Launcher) underLease(ctx context.Context, bound *leasedStore, heldSince
 	})
 }
 
-// runVariables tell a connector which run it is.
+// runVariables returns the environment variables that identify the run.
 func runVariables(lease store.Lease, trigger store.Trigger, key string, largest int64) map[string]string {
 	own := map[string]string{
 		"PDPP_CONNECTOR_INSTANCE_ID": lease.ConnectionID,
@@ -256,7 +253,8 @@ func runVariables(lease store.Lease, trigger store.Trigger, key string, largest 
 	return own
 }
 
-func (l *Launcher) spec(ctx context.Context, lease store.Lease, c catalog.Connector, req Request, stored Secrets) (runner.Spec, error) {
+func (l *Launcher) runSpec(ctx context.Context, lease store.Lease, c catalog.Connector, req RunRequest,
+	stored Secrets) (runner.Spec, error) {
 	spec := runner.Spec{
 		RunID: lease.RunID, Manifest: c.Manifest, Mode: req.Mode,
 		Bindings: l.Bindings, RecoveryOnly: req.RecoveryOnly, Rotate: stored.Rotate, Renew: stored.Renew,
@@ -265,21 +263,22 @@ func (l *Launcher) spec(ctx context.Context, lease store.Lease, c catalog.Connec
 			return l.Store.RecordKeys(ctx, lease.ConnectionID, stream, since, after, limit)
 		},
 	}
-	scope, err := l.scope(ctx, lease.ConnectionID, c.Manifest, req.Scope)
+	scope, err := l.runScope(ctx, lease.ConnectionID, c.Manifest, req.Scope)
 	if err != nil {
 		return spec, err
 	}
 	spec.Scope = scope.streams
-	if err := l.Blobs.give(ctx, &spec, l.Store); err != nil {
+	if err := l.Blobs.configure(ctx, &spec, l.Store); err != nil {
 		return spec, err
 	}
-	limits, err := l.limits(ctx, lease.ConnectionID, c.Manifest)
+	limits, err := l.ownerLimits(ctx, lease.ConnectionID, c.Manifest)
 	if err != nil {
 		return spec, err
 	}
-	spec.Command = l.command(c, runVariables(lease, req.Trigger, stored.SourceKey, l.Blobs.Each), limits, stored.Values)
+	spec.Command = l.connectorCommand(c, runVariables(lease, req.Trigger, stored.SourceKey, l.Blobs.Each), limits,
+		stored.Values)
 	if l.Allowances != nil {
-		spec.Allowances = l.Allowances.Of(lease)
+		spec.SharedQuotas = l.Allowances.ForRun(lease)
 	}
 	if stored.SourceKey != "" {
 		spec.Command.Secrets = append(spec.Command.Secrets, stored.SourceKey)

@@ -12,18 +12,19 @@ import (
 
 	"github.com/pdpp-go/pdpp/internal/collect/catalog"
 	"github.com/pdpp-go/pdpp/internal/collect/runner"
-	"github.com/pdpp-go/pdpp/internal/keep/store"
+	"github.com/pdpp-go/pdpp/internal/storage/store"
 	"github.com/pdpp-go/pdpp/protocol"
 )
 
 func TestRunIsStored(t *testing.T) {
 	b := newBed(t)
-	r := b.run(t, "collects", Request{})
+	r := b.run(t, "collects", RunRequest{})
 	mustSucceed(t, r)
 	if diff := cmp.Diff([]string{"1", "2"}, b.keys(t)); diff != "" {
 		t.Errorf("records (-want +got):\n%s", diff)
 	}
-	found, err := b.store.Search(t.Context(), store.SearchQuery{In: []store.Part{{ConnectionID: connection}}, Text: "two"})
+	found, err := b.store.Search(t.Context(), store.SearchQuery{In: []store.AccessFilter{{ConnectionID: connection}},
+		Text: "two"})
 	if err != nil || len(found) != 1 || found[0].Key != "2" {
 		t.Errorf("search = %v, %v", found, err)
 	}
@@ -31,18 +32,22 @@ func TestRunIsStored(t *testing.T) {
 		t.Errorf("counts (-want +got):\n%s", diff)
 	}
 	row := b.row(t, r.RunID)
-	if row.Status != store.RunSucceeded || row.RecordsEmitted != 2 || *row.ReportedRecords != 2 || row.CompletedAt == nil || row.Trigger != store.TriggerManual {
+	if row.Status != store.RunSucceeded || row.RecordsEmitted != 2 || *row.ReportedRecords != 2 ||
+		row.CompletedAt == nil || row.Trigger != store.TriggerManual {
 		t.Errorf("run = %+v", row)
 	}
-	if !strings.Contains(string(row.Checkpoint), `"commit_status":"committed"`) || !strings.Contains(string(row.Facts), `"stream":"notes"`) {
+	if !strings.Contains(string(row.Checkpoint), `"commit_status":"committed"`) ||
+		!strings.Contains(string(row.Facts), `"stream":"notes"`) {
 		t.Errorf("checkpoint = %s, facts = %s", row.Checkpoint, row.Facts)
 	}
 	kinds := b.timeline(t, r.RunID)
-	if kinds[0] != "run.started" || kinds[len(kinds)-1] != "run.completed" || !strings.Contains(strings.Join(kinds, " "), "run.progress_reported") {
+	if kinds[0] != "run.started" || kinds[len(kinds)-1] != "run.completed" ||
+		!strings.Contains(strings.Join(kinds, " "), "run.progress_reported") {
 		t.Errorf("timeline = %v", kinds)
 	}
 	body, generation, err := b.store.Manifest(t.Context(), "sample")
-	if conn, _ := b.store.Connection(t.Context(), connection); err != nil || generation != 1 || conn.ManifestGeneration != 1 || !bytes.Contains(body, []byte(`"Sample"`)) {
+	if conn, _ := b.store.Connection(t.Context(), connection); err != nil || generation != 1 ||
+		conn.ManifestGeneration != 1 || !bytes.Contains(body, []byte(`"Sample"`)) {
 		t.Errorf("manifest generation %d, connection %+v: %v", generation, conn, err)
 	}
 	if _, err := b.store.ActiveLease(t.Context(), connection); !errors.Is(err, store.ErrNotFound) {
@@ -55,11 +60,12 @@ func TestRunIsStored(t *testing.T) {
 func TestTombstoneIsObservable(t *testing.T) {
 	t.Attr("spec", "RT-07.1")
 	b := newBed(t)
-	mustSucceed(t, b.run(t, "deletes", Request{}))
+	mustSucceed(t, b.run(t, "deletes", RunRequest{}))
 	if diff := cmp.Diff([]string{"2"}, b.keys(t)); diff != "" {
 		t.Errorf("records (-want +got):\n%s", diff)
 	}
-	changes, err := b.store.Changes(t.Context(), store.RecordQuery{Part: store.Part{ConnectionID: connection, Stream: "notes"}})
+	changes, err := b.store.Changes(t.Context(),
+		store.RecordQuery{AccessFilter: store.AccessFilter{ConnectionID: connection, Stream: "notes"}})
 	if err != nil || len(changes) != 2 {
 		t.Fatalf("changes = %+v, %v", changes, err)
 	}
@@ -68,8 +74,8 @@ func TestTombstoneIsObservable(t *testing.T) {
 	}
 }
 
-// started gives the START that a run's connector heard, and its environment.
-func (b *bed) started(t *testing.T, req Request) (start, env string, r Result) {
+// started returns the START message that a run's connector received, and its environment.
+func (b *bed) started(t *testing.T, req RunRequest) (start, env string, r RunResult) {
 	t.Helper()
 	r = b.run(t, "echoes", req)
 	mustSucceed(t, r)
@@ -91,12 +97,14 @@ func (b *bed) started(t *testing.T, req Request) (start, env string, r Result) {
 
 func TestNextRunStartsFromTheCursors(t *testing.T) {
 	b := newBed(t)
-	if start, _, _ := b.started(t, Request{}); !strings.Contains(start, `"state":{}`) || strings.Contains(start, "catch_up_state") {
+	if start, _, _ := b.started(t, RunRequest{}); !strings.Contains(start, `"state":{}`) ||
+		strings.Contains(start, "catch_up_state") {
 		t.Errorf("first START = %s", start)
 	}
-	mustSucceed(t, b.run(t, "collects", Request{}))
-	start, _, r := b.started(t, Request{RecoveryOnly: true})
-	for _, want := range []string{`"state":{"notes":{"n":1}}`, `"catch_up_state":{"notes":{"n":2}}`, `"collection_mode":"incremental"`,
+	mustSucceed(t, b.run(t, "collects", RunRequest{}))
+	start, _, r := b.started(t, RunRequest{RecoveryOnly: true})
+	for _, want := range []string{`"state":{"notes":{"n":1}}`, `"catch_up_state":{"notes":{"n":2}}`,
+		`"collection_mode":"incremental"`,
 		`"recovery_only":true`, `"run_id":"` + r.RunID + `"`, `"filesystem":{}`} {
 		if !strings.Contains(start, want) {
 			t.Errorf("START = %s, want %s in it", start, want)
@@ -105,8 +113,9 @@ func TestNextRunStartsFromTheCursors(t *testing.T) {
 	if strings.Contains(start, "interactive") {
 		t.Errorf("interactive is offered although nobody can be asked: %s", start)
 	}
-	start, _, _ = b.started(t, Request{Mode: protocol.FullRefresh, Scope: []protocol.StreamScope{{Name: "notes"}}})
-	if !strings.Contains(start, `"state":{}`) || !strings.Contains(start, `"streams":[{"name":"notes"}]`) || strings.Contains(start, "catch_up_state") {
+	start, _, _ = b.started(t, RunRequest{Mode: protocol.FullRefresh, Scope: []protocol.StreamScope{{Name: "notes"}}})
+	if !strings.Contains(start, `"state":{}`) || !strings.Contains(start, `"streams":[{"name":"notes"}]`) ||
+		strings.Contains(start, "catch_up_state") {
 		t.Errorf("START of a full refresh = %s", start)
 	}
 }
@@ -115,12 +124,14 @@ func TestNextRunStartsFromTheCursors(t *testing.T) {
 // provider were unknown.
 func TestFullRefreshIsToldThePace(t *testing.T) {
 	b := newBed(t)
-	mustSucceed(t, b.run(t, "paces", Request{}))
-	if start, _, _ := b.started(t, Request{}); !strings.Contains(start, `"state":{"notes":{"n":1,"pacing_interval_ms":400,"pacing_kind":"x"}}`) {
+	mustSucceed(t, b.run(t, "paces", RunRequest{}))
+	if start, _, _ := b.started(t, RunRequest{}); !strings.Contains(start,
+		`"state":{"notes":{"n":1,"pacing_interval_ms":400,"pacing_kind":"x"}}`) {
 		t.Errorf("START = %s", start)
 	}
-	start, _, _ := b.started(t, Request{Mode: protocol.FullRefresh})
-	if !strings.Contains(start, `"state":{"notes":{"pacing_interval_ms":400}}`) || strings.Contains(start, "catch_up_state") {
+	start, _, _ := b.started(t, RunRequest{Mode: protocol.FullRefresh})
+	if !strings.Contains(start, `"state":{"notes":{"pacing_interval_ms":400}}`) ||
+		strings.Contains(start, "catch_up_state") {
 		t.Errorf("START of a full refresh = %s", start)
 	}
 }
@@ -128,7 +139,7 @@ func TestFullRefreshIsToldThePace(t *testing.T) {
 func TestFailedRunIsStored(t *testing.T) {
 	b := newBed(t)
 	b.env["SAMPLE_TOKEN"], b.env["SAMPLE_CLIENT_SECRET"] = "hunter2-very-secret", "swordfish-very-secret"
-	r := b.run(t, "fails", Request{})
+	r := b.run(t, "fails", RunRequest{})
 	if r.Status != runner.Failed || r.Failure.Reason != runner.ReasonConnectorFailed {
 		t.Fatalf("run ended as %s: %v", r.Status, r.Failure)
 	}
@@ -136,8 +147,10 @@ func TestFailedRunIsStored(t *testing.T) {
 		t.Errorf("records (-want +got):\n%s", diff)
 	}
 	row := b.row(t, r.RunID)
-	if row.Status != store.RunFailed || row.FailureReason != "connector_reported_failed" || row.TerminalReason != "connector" ||
-		!strings.Contains(string(row.ConnectorError), `"provider_down"`) || !strings.Contains(row.Error, "refused [redacted]") {
+	if row.Status != store.RunFailed || row.FailureReason != "connector_reported_failed" ||
+		row.TerminalReason != "connector" ||
+		!strings.Contains(string(row.ConnectorError), `"provider_down"`) ||
+		!strings.Contains(row.Error, "refused [redacted]") {
 		t.Errorf("run = %+v", row)
 	}
 	if !strings.Contains(r.StderrTail, "token is [redacted] and [redacted]") {
@@ -167,7 +180,7 @@ func (b *bed) mustNotHold(t *testing.T, secret string) {
 
 func TestGapsAreServedToTheNextRun(t *testing.T) {
 	b := newBed(t)
-	r := b.run(t, "defers", Request{})
+	r := b.run(t, "defers", RunRequest{})
 	mustSucceed(t, r)
 	if diff := cmp.Diff(Counts{GapsReported: 2}, r.Counts); diff != "" {
 		t.Errorf("counts (-want +got):\n%s", diff)
@@ -183,24 +196,27 @@ func TestGapsAreServedToTheNextRun(t *testing.T) {
 		}
 		return out
 	}
-	if diff := cmp.Diff(map[string]protocol.GapStatus{"notes/a": protocol.GapPending, "notes/b": protocol.GapPending}, gaps()); diff != "" {
+	if diff := cmp.Diff(map[string]protocol.GapStatus{"notes/a": protocol.GapPending, "notes/b": protocol.GapPending},
+		gaps()); diff != "" {
 		t.Errorf("gaps (-want +got):\n%s", diff)
 	}
-	start, _, _ := b.started(t, Request{}) // serves both and settles none: they return to pending
-	for _, want := range []string{`"record_key":"a"`, `"parent_stream":"notes"`, `"detail_locator":{"path":"/b"}`, `"status":"pending"`, `"reference_only":true`, `:detail-gap-page:1:gap:`} {
+	start, _, _ := b.started(t, RunRequest{}) // serves both and settles none: they return to pending
+	for _, want := range []string{`"record_key":"a"`, `"parent_stream":"notes"`, `"detail_locator":{"path":"/b"}`,
+		`"status":"pending"`, `"reference_only":true`, `:detail-gap-page:1:gap:`} {
 		if !strings.Contains(start, want) {
 			t.Errorf("START = %s, want %s in it", start, want)
 		}
 	}
-	if start, _, _ := b.started(t, Request{SparePressure: true}); strings.Contains(start, `"record_key"`) {
+	if start, _, _ := b.started(t, RunRequest{SparePressure: true}); strings.Contains(start, `"record_key"`) {
 		t.Errorf("a run that spares the source is given what its pressure left: %s", start)
 	}
-	r = b.run(t, "defers", Request{})
+	r = b.run(t, "defers", RunRequest{})
 	mustSucceed(t, r)
 	if diff := cmp.Diff(Counts{Written: 2, GapsRecovered: 2}, r.Counts); diff != "" {
 		t.Errorf("counts (-want +got):\n%s", diff)
 	}
-	if diff := cmp.Diff(map[string]protocol.GapStatus{"notes/a": protocol.GapRecovered, "notes/b": protocol.GapRecovered}, gaps()); diff != "" {
+	if diff := cmp.Diff(map[string]protocol.GapStatus{"notes/a": protocol.GapRecovered, "notes/b": protocol.GapRecovered},
+		gaps()); diff != "" {
 		t.Errorf("gaps after recovery (-want +got):\n%s", diff)
 	}
 }
@@ -208,11 +224,12 @@ func TestGapsAreServedToTheNextRun(t *testing.T) {
 func TestRunThatCannotStart(t *testing.T) {
 	b := newBed(t)
 	l := b.launcher(t, "collects")
-	if _, err := l.Run(t.Context(), Request{ConnectionID: "nowhere"}); !errors.Is(err, store.ErrNotFound) || !strings.Contains(err.Error(), "nowhere") {
+	if _, err := l.Run(t.Context(), RunRequest{ConnectionID: "nowhere"}); !errors.Is(err, store.ErrNotFound) ||
+		!strings.Contains(err.Error(), "nowhere") {
 		t.Errorf("unknown connection: %v", err)
 	}
 	l.Connectors = catalog.Catalog{}
-	if _, err := l.Run(t.Context(), Request{ConnectionID: connection}); !errors.Is(err, catalog.ErrUnknownConnector) {
+	if _, err := l.Run(t.Context(), RunRequest{ConnectionID: connection}); !errors.Is(err, catalog.ErrUnknownConnector) {
 		t.Errorf("unknown connector: %v", err)
 	}
 	if runs, err := b.store.ListRuns(t.Context(), store.RunQuery{}); err != nil || len(runs) > 0 {
@@ -220,7 +237,7 @@ func TestRunThatCannotStart(t *testing.T) {
 	}
 	l = b.launcher(t, "collects")
 	l.Bindings = nil
-	r, err := l.Run(t.Context(), Request{ConnectionID: connection, Trigger: store.TriggerManual})
+	r, err := l.Run(t.Context(), RunRequest{ConnectionID: connection, Trigger: store.TriggerManual})
 	if err != nil || r.Failure == nil || r.Failure.Reason != runner.ReasonBindingMissing {
 		t.Errorf("missing binding: %v, %v", r.Failure, err)
 	}

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/pdpp-go/pdpp/internal/collect/runner"
-	"github.com/pdpp-go/pdpp/internal/keep/store"
+	"github.com/pdpp-go/pdpp/internal/storage/store"
 )
 
 // Lease timing: a dead process is noticed within LeaseTTL, and a live one has
@@ -23,11 +23,11 @@ const (
 	longestRecordPause = 4 * time.Second
 )
 
-// renew renews the lease until the context ends, the lease is lost or the owner
-// wants the run to stop. It gives the moment since which the lease is held: the
-// one before the last renewal that succeeded.
-func (l *Launcher) renew(ctx context.Context, lease store.Lease, heldSince time.Time, cancel context.CancelCauseFunc) time.Time {
-	tick := time.NewTicker(min(renewEvery, l.ttl()/3))
+// renewLease renews the lease until the context ends, the lease is lost or the owner stops the run. It returns the time
+// since which the lease is held: the start of the last successful renewal.
+func (l *Launcher) renewLease(ctx context.Context, lease store.Lease, heldSince time.Time,
+	cancel context.CancelCauseFunc) time.Time {
+	tick := time.NewTicker(min(renewEvery, l.leaseTTL()/3))
 	defer tick.Stop()
 	for {
 		select {
@@ -36,7 +36,7 @@ func (l *Launcher) renew(ctx context.Context, lease store.Lease, heldSince time.
 		case <-tick.C:
 		}
 		asked := time.Now()
-		stop, err := l.Store.RenewLease(ctx, lease, l.ttl(), l.now())
+		stop, err := l.Store.RenewLease(ctx, lease, l.leaseTTL(), l.now())
 		switch {
 		case errors.Is(err, store.ErrLeaseLost):
 			cancel(err)
@@ -52,16 +52,15 @@ func (l *Launcher) renew(ctx context.Context, lease store.Lease, heldSince time.
 	}
 }
 
-// record makes the outcome durable. A storage that fails is tried again for as
-// long as nobody else can have taken the connection, which is one lease time
-// since heldSince; what a run has done is worth more than that wait. A run that
-// was cancelled is recorded too.
-func (l *Launcher) record(ctx context.Context, lease store.Lease, outcome runner.Outcome, heldSince time.Time) error {
+// recordOutcome stores the outcome. It retries a failing storage for one lease time since heldSince, in which no other
+// process can take the connection. A cancelled run is recorded too.
+func (l *Launcher) recordOutcome(ctx context.Context, lease store.Lease, outcome runner.Outcome,
+	heldSince time.Time) error {
 	ctx = context.WithoutCancel(ctx)
 	row, ended := storeOutcome(outcome), l.now()
 	err := l.Store.FinishRun(ctx, lease, row, ended)
-	for pause := firstRecordPause; err != nil && !store.IsAnswer(err); pause = min(2*pause, longestRecordPause) {
-		left := l.ttl() - time.Since(heldSince)
+	for pause := firstRecordPause; err != nil && !store.IsPermanentError(err); pause = min(2*pause, longestRecordPause) {
+		left := l.leaseTTL() - time.Since(heldSince)
 		if left <= 0 {
 			return err
 		}
@@ -74,8 +73,8 @@ func (l *Launcher) record(ctx context.Context, lease store.Lease, outcome runner
 	return err
 }
 
-// unlessRecorded gives the error of a lost lease, unless the run is on record as
-// its own process would say: then an attempt succeeded whose answer was lost.
+// unlessRecorded returns the error of a lost lease, unless the store has this run's outcome: then an earlier attempt
+// succeeded and only its response was lost.
 func (l *Launcher) unlessRecorded(ctx context.Context, runID string, as store.RunStatus, lost error) error {
 	r, err := l.Store.Run(ctx, runID)
 	switch {
@@ -88,7 +87,7 @@ func (l *Launcher) unlessRecorded(ctx context.Context, runID string, as store.Ru
 	}
 }
 
-func (l *Launcher) ttl() time.Duration {
+func (l *Launcher) leaseTTL() time.Duration {
 	if l.LeaseTTL > 0 {
 		return l.LeaseTTL
 	}

@@ -10,15 +10,16 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/pdpp-go/pdpp/internal/collect/runner"
-	"github.com/pdpp-go/pdpp/internal/keep/store"
+	"github.com/pdpp-go/pdpp/internal/storage/store"
 )
 
 func TestSecondStarterIsToldWhoRuns(t *testing.T) {
 	b := newBed(t)
 	b.env["AWAIT"] = fifo(t)
-	first, outcome := background(t, b.launcher(t, "waits between slices"), Request{})
+	first, outcome := background(t, b.launcher(t, "waits between slices"), RunRequest{})
 
-	_, err := b.launcher(t, "collects").Run(t.Context(), Request{ConnectionID: connection, Trigger: store.TriggerManual})
+	_, err := b.launcher(t, "collects").
+		Run(t.Context(), RunRequest{ConnectionID: connection, Trigger: store.TriggerManual})
 	var active *store.ActiveRunError
 	if !errors.As(err, &active) || active.RunID != first || active.ConnectionID != connection || active.Holder != "test" {
 		t.Errorf("second starter gets %v", err)
@@ -32,7 +33,7 @@ func TestSecondStarterIsToldWhoRuns(t *testing.T) {
 	if diff := cmp.Diff([]string{"before", "after"}, b.keys(t)); diff != "" {
 		t.Errorf("records (-want +got):\n%s", diff)
 	}
-	mustSucceed(t, b.run(t, "collects", Request{})) // the connection is free again
+	mustSucceed(t, b.run(t, "collects", RunRequest{})) // the connection is free again
 }
 
 // later is a launcher for which the first run's lease has long expired.
@@ -49,16 +50,17 @@ func (asleep) RenewLease(context.Context, store.Lease, time.Duration, time.Time)
 	return false, nil
 }
 
-// A run whose lease was taken over cannot write any more: its next commit fails
-// and ends it, and it is on record as abandoned.
+// A run with a lease that another took over cannot write: its next commit fails and ends it, and it is recorded as
+// abandoned.
 func TestExpiredLeaseIsTakenOver(t *testing.T) {
 	b := newBed(t)
 	b.env["AWAIT"] = fifo(t)
 	l := b.launcher(t, "waits between slices")
 	l.Store = asleep{b.store}
-	old, outcome := background(t, l, Request{})
+	old, outcome := background(t, l, RunRequest{})
 
-	heir, err := b.later(t, "collects").Run(t.Context(), Request{ConnectionID: connection, Trigger: store.TriggerManual})
+	heir, err := b.later(t, "collects").
+		Run(t.Context(), RunRequest{ConnectionID: connection, Trigger: store.TriggerManual})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -71,7 +73,8 @@ func TestExpiredLeaseIsTakenOver(t *testing.T) {
 	if err != nil {
 		t.Errorf("the old run's end: %v", err)
 	}
-	if r.Status != runner.Failed || r.Failure.Reason != runner.ReasonStorage || !errors.Is(r.Failure.Err, store.ErrLeaseLost) {
+	if r.Status != runner.Failed || r.Failure.Reason != runner.ReasonStorage ||
+		!errors.Is(r.Failure.Err, store.ErrLeaseLost) {
 		t.Errorf("old run ended as %s: %v", r.Status, r.Failure)
 	}
 	if diff := cmp.Diff([]string{"before", "1", "2"}, b.keys(t)); diff != "" {
@@ -91,8 +94,9 @@ func TestLostLeaseIsNoticedWhileQuiet(t *testing.T) {
 	b := newBed(t)
 	l := b.launcher(t, "waits for ever")
 	l.LeaseTTL = 30 * time.Millisecond
-	old, outcome := background(t, l, Request{})
-	if _, err := b.later(t, "collects").Run(t.Context(), Request{ConnectionID: connection, Trigger: store.TriggerManual}); err != nil {
+	old, outcome := background(t, l, RunRequest{})
+	if _, err := b.later(t, "collects").Run(t.Context(),
+		RunRequest{ConnectionID: connection, Trigger: store.TriggerManual}); err != nil {
 		t.Fatal(err)
 	}
 	r, err := outcome()
@@ -108,7 +112,7 @@ func TestOwnerCancelStopsTheRun(t *testing.T) {
 	b := newBed(t)
 	l := b.launcher(t, "waits for ever")
 	l.LeaseTTL = 30 * time.Millisecond // the wish arrives with a renewal
-	id, outcome := background(t, l, Request{})
+	id, outcome := background(t, l, RunRequest{})
 	if err := b.store.RequestCancel(t.Context(), id, time.Now()); err != nil {
 		t.Fatal(err)
 	}
@@ -117,7 +121,8 @@ func TestOwnerCancelStopsTheRun(t *testing.T) {
 		t.Errorf("run ended as %s: %v, %v", r.Status, r.Failure, err)
 	}
 	row := b.row(t, id)
-	if row.Status != store.RunCancelled || row.FailureReason != "owner_cancelled" || !slices.Contains(b.timeline(t, id), "run.cancelled") {
+	if row.Status != store.RunCancelled || row.FailureReason != "owner_cancelled" ||
+		!slices.Contains(b.timeline(t, id), "run.cancelled") {
 		t.Errorf("run = %+v", row)
 	}
 	if diff := cmp.Diff([]string{"before"}, b.keys(t)); diff != "" { // finished slices stay
@@ -128,7 +133,7 @@ func TestOwnerCancelStopsTheRun(t *testing.T) {
 func TestShutdownIsRecorded(t *testing.T) {
 	b := newBed(t)
 	ctx, stop := context.WithCancel(t.Context())
-	req := Request{ConnectionID: connection, Trigger: store.TriggerManual}
+	req := RunRequest{ConnectionID: connection, Trigger: store.TriggerManual}
 	req.Options.Observe = func(u runner.Update) {
 		if u.Message == "ready" {
 			stop()
@@ -143,7 +148,7 @@ func TestShutdownIsRecorded(t *testing.T) {
 	}
 }
 
-// unread is a store whose cursors cannot be read.
+// unread is a store that cannot read cursors.
 type unread struct{ store.Store }
 
 var errFull = errors.New("disk is full")
@@ -154,7 +159,7 @@ func TestStoreFailsBeforeTheRun(t *testing.T) {
 	b := newBed(t)
 	l := b.launcher(t, "collects")
 	l.Store = unread{b.store}
-	r, err := l.Run(t.Context(), Request{ConnectionID: connection, Trigger: store.TriggerManual})
+	r, err := l.Run(t.Context(), RunRequest{ConnectionID: connection, Trigger: store.TriggerManual})
 	if err != nil || r.RunID == "" {
 		t.Errorf("run = %+v, %v", r, err)
 	}

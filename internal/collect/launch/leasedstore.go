@@ -11,9 +11,9 @@ import (
 	"github.com/pdpp-go/pdpp/internal/blob"
 	"github.com/pdpp-go/pdpp/internal/collect/runner"
 	"github.com/pdpp-go/pdpp/internal/judge/evidence"
-	"github.com/pdpp-go/pdpp/internal/keep/store"
 	"github.com/pdpp-go/pdpp/internal/ops/tracing"
 	"github.com/pdpp-go/pdpp/internal/slice"
+	"github.com/pdpp-go/pdpp/internal/storage/store"
 	"github.com/pdpp-go/pdpp/protocol"
 )
 
@@ -25,10 +25,10 @@ type leasedStore struct {
 	counts Counts // written by the committer, read once the run is over
 	// sparePressure keeps gaps out that the source's pressure left.
 	sparePressure bool
-	singled       []string // streams whose bookmarks this run leaves as they are
+	singled       []string // streams with cursors that this run does not move
 	connectorID   string
-	blobs         blob.Place                            // nil: none are kept
-	committed     func(connectorID string, changed int) // nil: nobody is told
+	blobs         blob.Storage                          // nil: none are kept
+	committed     func(connectorID string, changed int) // may be nil
 
 	mu    sync.Mutex  // waits are noted beside the commits
 	waits []time.Time // the ends of those that the run noted
@@ -47,11 +47,12 @@ func (b *leasedStore) CommitSlice(ctx context.Context, s *slice.Slice) error {
 		}
 	}
 	if len(b.singled) > 0 {
-		out.Cursors = slices.DeleteFunc(slices.Clone(s.Cursors), func(c slice.Cursor) bool { return slices.Contains(b.singled, c.Stream) })
+		out.Cursors = slices.DeleteFunc(slices.Clone(s.Cursors),
+			func(c slice.Cursor) bool { return slices.Contains(b.singled, c.Stream) })
 	}
 	if b.blobs != nil {
 		out.Present = func(ctx context.Context, hashes []string) ([]string, error) {
-			return blob.Missing(ctx, b.blobs, hashes)
+			return blob.MissingFiles(ctx, b.blobs, hashes)
 		}
 	}
 	ctx, span := tracing.Open(ctx, "slice", tracing.RunID(b.lease.RunID), tracing.Connector(b.connectorID))
@@ -72,9 +73,9 @@ func (b *leasedStore) CommitSlice(ctx context.Context, s *slice.Slice) error {
 }
 
 // NoteWait turns the duration into a moment by this machine's clock.
-func (b *leasedStore) NoteWait(ctx context.Context, w runner.Wait) error {
+func (b *leasedStore) NoteWait(ctx context.Context, w runner.ProviderWait) error {
 	now := b.now()
-	wait := evidence.Wait{Sender: w.Sender, Until: now.Add(w.For), Reason: w.Reason, At: now}
+	wait := evidence.SenderWait{Sender: w.Sender, Until: now.Add(w.For), Reason: w.Reason, At: now}
 	if err := b.store.PutWait(ctx, b.lease, wait, now); err != nil {
 		return fmt.Errorf("note how long to wait: %w", err)
 	}
@@ -97,11 +98,11 @@ func (b *leasedStore) noteLimit(ctx context.Context, o runner.Outcome) error {
 	if named || o.Status != runner.Failed || o.DoneError == nil || o.Failure == nil {
 		return nil
 	}
-	said := evidence.Failure{Reason: string(o.Failure.Reason), Code: o.DoneError.Code, Message: o.DoneError.Message}
-	if !said.Limited() {
+	failure := evidence.Failure{Reason: string(o.Failure.Reason), Code: o.DoneError.Code, Message: o.DoneError.Message}
+	if !failure.Limited() {
 		return nil
 	}
-	return b.NoteWait(ctx, runner.Wait{Sender: "connector", For: limitedPause, Reason: protocol.WaitSearched})
+	return b.NoteWait(ctx, runner.ProviderWait{Sender: "connector", For: limitedPause, Reason: protocol.WaitSearched})
 }
 
 // sameWait is within how much a gap's wait and the sender's are one announcement.
@@ -123,12 +124,14 @@ func (b *leasedStore) notBefore(at *time.Time) *time.Time {
 	return at
 }
 
-func (b *leasedStore) AccountedKeys(ctx context.Context, stream, parent string, keys []string) (map[string]bool, error) {
+func (b *leasedStore) AccountedKeys(ctx context.Context, stream, parent string, keys []string) (map[string]bool,
+	error) {
 	return b.store.AccountedKeys(ctx, b.lease.ConnectionID, stream, parent, keys)
 }
 
 func (b *leasedStore) LeaseGaps(ctx context.Context, streams []string, limit, page int) ([]protocol.GapEntry, error) {
-	gaps, err := b.store.LeaseGaps(ctx, b.lease, store.GapPage{Streams: streams, SparePressure: b.sparePressure, Limit: limit, Page: page, TTL: gapLeaseTime}, b.now())
+	gaps, err := b.store.LeaseGaps(ctx, b.lease, store.GapPage{Streams: streams, SparePressure: b.sparePressure,
+		Limit: limit, Page: page, TTL: gapLeaseTime}, b.now())
 	if err != nil {
 		return nil, fmt.Errorf("lease gaps: %w", err)
 	}
@@ -195,7 +198,8 @@ func (a *recordedAsker) Ask(ctx context.Context, q protocol.Interaction) (protoc
 	case status == "":
 		status = protocol.ResponseSuccess
 	}
-	if closeErr := a.store.CloseInteraction(context.WithoutCancel(ctx), a.lease, q.RequestID, status, a.now()); err == nil && closeErr != nil {
+	if closeErr := a.store.CloseInteraction(context.WithoutCancel(ctx), a.lease, q.RequestID, status,
+		a.now()); err == nil && closeErr != nil {
 		err = fmt.Errorf("close interaction: %w", closeErr)
 	}
 	return answer, err

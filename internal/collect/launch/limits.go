@@ -10,19 +10,18 @@ import (
 	"github.com/pdpp-go/pdpp/manifest"
 )
 
-// slower says of each limit, by its name behind the connector's prefix, whether one
-// value is the stricter of two. A limit can make a run slower or shorter, never more
-// than what the owner set for every connection.
-var slower = map[string]func(a, b float64) bool{
+// stricterLimits reports for each limit, by its name without the connector's prefix, which of two values is stricter.
+// A limit can only make a run slower or shorter than the owner's setting for all connections.
+var stricterLimits = map[string]func(a, b float64) bool{
 	"_PACING_MIN_INTERVAL_MS":      func(a, b float64) bool { return a > b },
 	"_MAX_RUN_WALL_CLOCK_MS":       func(a, b float64) bool { return b <= 0 || a < b },
 	"_MAX_WHOLE_RUN_WALL_CLOCK_MS": func(a, b float64) bool { return b <= 0 || a < b },
 	"_MAX_DETAIL_FETCHES_PER_RUN":  func(a, b float64) bool { return b <= 0 || a < b },
 }
 
-// limits are the variables that hold the owner's limits for one connection. Names
-// that stand for no limit are left out.
-func (l *Launcher) limits(ctx context.Context, connectionID string, m *manifest.Manifest) (map[string]string, error) {
+// ownerLimits returns the variables with the owner's limits of one connection. It ignores names of other variables.
+func (l *Launcher) ownerLimits(ctx context.Context, connectionID string, m *manifest.Manifest) (map[string]string,
+	error) {
 	if l.Limits == nil {
 		return nil, nil
 	}
@@ -38,7 +37,7 @@ func (l *Launcher) limits(ctx context.Context, connectionID string, m *manifest.
 		given[whole] = given[details] // set when that limit was of the whole run
 	}
 	for name, value := range given {
-		stricter, known := slower[name]
+		stricter, known := stricterLimits[name]
 		limit, err := strconv.ParseFloat(value, 64)
 		if !known || err != nil || limit <= 0 {
 			continue

@@ -10,18 +10,18 @@ import (
 	"testing"
 
 	"github.com/pdpp-go/pdpp/internal/collect/runner"
-	"github.com/pdpp-go/pdpp/internal/keep/store"
+	"github.com/pdpp-go/pdpp/internal/storage/store"
 	"github.com/pdpp-go/pdpp/manifest"
 )
 
-// A run whose limits cannot be read does not start: it would not keep them.
+// A run does not start when its limits cannot be read, because it would exceed them.
 func TestRunNeedsItsLimits(t *testing.T) {
 	b := newBed(t)
 	l := b.launcher(t, "collects")
 	l.Limits = func(context.Context, string) (map[string]string, error) {
 		return nil, errors.New("the disk is on fire")
 	}
-	r, err := l.Run(t.Context(), Request{ConnectionID: connection, Trigger: store.TriggerManual})
+	r, err := l.Run(t.Context(), RunRequest{ConnectionID: connection, Trigger: store.TriggerManual})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -35,9 +35,10 @@ func TestOnlyLimitsReachTheConnector(t *testing.T) {
 	b := newBed(t)
 	l := b.launcher(t, "echoes")
 	l.Limits = func(context.Context, string) (map[string]string, error) {
-		return map[string]string{"_PACING_MIN_INTERVAL_MS": "1500", "_CIRCUIT_BREAKER": "off", "_MAX_RUN_WALL_CLOCK_MS": "0", "_MAX_DETAIL_FETCHES_PER_RUN": "many"}, nil
+		return map[string]string{"_PACING_MIN_INTERVAL_MS": "1500", "_CIRCUIT_BREAKER": "off", "_MAX_RUN_WALL_CLOCK_MS": "0",
+			"_MAX_DETAIL_FETCHES_PER_RUN": "many"}, nil
 	}
-	r, err := l.Run(t.Context(), Request{ConnectionID: connection, Trigger: store.TriggerManual})
+	r, err := l.Run(t.Context(), RunRequest{ConnectionID: connection, Trigger: store.TriggerManual})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -47,13 +48,13 @@ func TestOnlyLimitsReachTheConnector(t *testing.T) {
 		t.Fatal(err)
 	}
 	env := string(rec.Data)
-	if !strings.Contains(env, "PDPP_SAMPLE_PACING_MIN_INTERVAL_MS=1500") || strings.Contains(env, "CIRCUIT") || strings.Contains(env, "WALL_CLOCK") || strings.Contains(env, "DETAIL_FETCHES") {
+	if !strings.Contains(env, "PDPP_SAMPLE_PACING_MIN_INTERVAL_MS=1500") || strings.Contains(env, "CIRCUIT") ||
+		strings.Contains(env, "WALL_CLOCK") || strings.Contains(env, "DETAIL_FETCHES") {
 		t.Errorf("environment %s", env)
 	}
 }
 
-// Of a limit and what the owner set for every connection the stricter counts, whichever
-// it is; zero stands for no limit.
+// The stricter of a limit and the owner's setting for all connections applies. Zero means no limit.
 func TestTheStricterLimitCounts(t *testing.T) {
 	const prefix = "PDPP_SAMPLE"
 	for _, c := range []struct{ name, general, limit, want string }{
@@ -72,7 +73,7 @@ func TestTheStricterLimitCounts(t *testing.T) {
 		l.Limits = func(context.Context, string) (map[string]string, error) {
 			return map[string]string{c.name: c.limit}, nil
 		}
-		r, err := l.Run(t.Context(), Request{ConnectionID: connection, Trigger: store.TriggerManual})
+		r, err := l.Run(t.Context(), RunRequest{ConnectionID: connection, Trigger: store.TriggerManual})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -81,7 +82,8 @@ func TestTheStricterLimitCounts(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, env, _ := strings.Cut(string(rec.Data), prefix+c.name+"="); !strings.HasPrefix(env, c.want+`\n`) && !strings.HasPrefix(env, c.want+`"`) {
+		if _, env, _ := strings.Cut(string(rec.Data), prefix+c.name+"="); !strings.HasPrefix(env, c.want+`\n`) &&
+			!strings.HasPrefix(env, c.want+`"`) {
 			t.Errorf("%s of %s for all and a limit of %s: %.20s", c.name, c.general, c.limit, env)
 		}
 	}
@@ -108,7 +110,7 @@ func TestLimitOfDetailsIsNotOfTheRun(t *testing.T) {
 		l := &Launcher{Limits: func(context.Context, string) (map[string]string, error) {
 			return map[string]string{"_MAX_RUN_WALL_CLOCK_MS": "60000"}, nil
 		}}
-		got, err := l.limits(t.Context(), connection, m)
+		got, err := l.ownerLimits(t.Context(), connection, m)
 		if err != nil || fmt.Sprint(got) != want {
 			t.Errorf("%s: %v, %v, want %s", name, got, err, want)
 		}

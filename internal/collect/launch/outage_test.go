@@ -7,11 +7,11 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/pdpp-go/pdpp/internal/keep/store"
+	"github.com/pdpp-go/pdpp/internal/storage/store"
 )
 
-// failing is a store whose FinishRun is what attempt makes of it: attempt may
-// call finish, which is the real one, or answer in its place.
+// failing is a store with FinishRun replaced by attempt. attempt may call finish, the real one, or return its own
+// error.
 type failing struct {
 	store.Store
 	attempts int
@@ -23,17 +23,19 @@ func (s *failing) FinishRun(ctx context.Context, l store.Lease, o store.RunOutco
 	return s.attempt(s.attempts, func() error { return s.Store.FinishRun(ctx, l, o, now) })
 }
 
-var errUnreachable = &store.FaultError{Fault: store.FaultUnreachable, Where: "db.example/pdpp", Err: errors.New("connection refused")}
+var errUnreachable = &store.FaultError{Fault: store.FaultUnreachable, Where: "db.example/pdpp",
+	Err: errors.New("connection refused")}
 
-// outage makes a run in virtual time whose outcome is recorded by attempt, and
-// gives how long the run took by it: the connector itself takes no time.
-func outage(t *testing.T, b *bed, attempt func(n int, finish func() error) error) (r Result, attempts int, took time.Duration, err error) {
+// outage executes a run in virtual time, with attempt as FinishRun. It returns the time that recording took, because
+// the connector takes none.
+func outage(t *testing.T, b *bed, attempt func(n int, finish func() error) error) (r RunResult, attempts int,
+	took time.Duration, err error) {
 	t.Helper()
 	l := b.launcher(t, "collects")
 	st := &failing{Store: b.store, attempt: attempt}
 	l.Store = st
 	began := time.Now()
-	r, err = l.Run(t.Context(), Request{ConnectionID: connection, Trigger: store.TriggerManual})
+	r, err = l.Run(t.Context(), RunRequest{ConnectionID: connection, Trigger: store.TriggerManual})
 	return r, st.attempts, time.Since(began), err
 }
 
@@ -64,13 +66,13 @@ func TestOutcomeSurvivesAnOutage(t *testing.T) {
 				if row := b.row(t, r.RunID); row.Status != store.RunSucceeded || !row.CompletedAt.Equal(began) {
 					t.Errorf("run = %+v", row)
 				}
-				mustSucceed(t, b.run(t, "collects", Request{})) // the connection is free
+				mustSucceed(t, b.run(t, "collects", RunRequest{})) // the connection is free
 			})
 		}
 	}
 }
 
-// An outage that lasts longer than the lease leaves the run to whoever finds it.
+// After an outage longer than the lease, another process recovers the run.
 func TestOutcomeIsGivenUpWithTheLease(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBed(t)
@@ -82,7 +84,7 @@ func TestOutcomeIsGivenUpWithTheLease(t *testing.T) {
 		if row := b.row(t, r.RunID); row.Status != store.RunRunning {
 			t.Errorf("run = %+v", row)
 		}
-		ended, err := b.store.Reclaim(t.Context(), time.Now(), 10)
+		ended, err := b.store.AbandonExpiredRuns(t.Context(), time.Now(), 10)
 		if err != nil || len(ended) != 1 || ended[0].ID != r.RunID {
 			t.Errorf("reclaimed = %+v, %v", ended, err)
 		}
@@ -121,7 +123,7 @@ func TestOutcomeWhoseAnswerIsLost(t *testing.T) {
 	})
 }
 
-// A run that was declared dead during the outage stays so, and its process is told.
+// A run that was declared dead during the outage stays so, and its process gets an error.
 func TestOutageInWhichTheRunIsTakenOver(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBed(t)
@@ -129,7 +131,7 @@ func TestOutageInWhichTheRunIsTakenOver(t *testing.T) {
 			if n > 1 {
 				return finish()
 			}
-			if _, err := b.store.Reclaim(t.Context(), time.Now().Add(LeaseTTL), 10); err != nil {
+			if _, err := b.store.AbandonExpiredRuns(t.Context(), time.Now().Add(LeaseTTL), 10); err != nil {
 				t.Error(err)
 			}
 			return errUnreachable
@@ -170,13 +172,15 @@ func TestLeaseIsHeldSinceItsLastRenewal(t *testing.T) {
 			b := newBed(t)
 			l, began := b.launcher(t, "collects"), time.Now()
 			l.Store = c.wrap(b.store)
-			lease, err := b.store.StartRun(t.Context(), store.RunStart{RunID: "r", ConnectionID: connection, ConnectorID: "sample", TTL: LeaseTTL}, began)
+			lease, err := b.store.StartRun(t.Context(),
+				store.RunStart{RunID: "r", ConnectionID: connection, ConnectorID: "sample", TTL: LeaseTTL}, began)
 			if err != nil {
 				t.Fatal(err)
 			}
 			ctx, stop := context.WithTimeout(t.Context(), 3*renewEvery+time.Second)
 			defer stop()
-			if held := l.renew(ctx, lease, began, func(error) { t.Error("the run is stopped") }); held.Sub(began) != c.want {
+			if held := l.renewLease(ctx, lease, began,
+				func(error) { t.Error("the run is stopped") }); held.Sub(began) != c.want {
 				t.Errorf("%s: held since %v, want %v", name, held.Sub(began), c.want)
 			}
 		})

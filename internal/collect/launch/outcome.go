@@ -9,8 +9,8 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/pdpp-go/pdpp/internal/collect/runner"
-	"github.com/pdpp-go/pdpp/internal/keep/store"
 	"github.com/pdpp-go/pdpp/internal/slice"
+	"github.com/pdpp-go/pdpp/internal/storage/store"
 	"github.com/pdpp-go/pdpp/manifest"
 )
 
@@ -18,20 +18,20 @@ import (
 func storeOutcome(o runner.Outcome) store.RunOutcome {
 	out := store.RunOutcome{
 		Status: store.RunStatus(o.Status), RecordsEmitted: o.RecordsEmitted, ReportedRecords: o.Reported,
-		Checkpoint: raw(o.Checkpoint), KnownGaps: raw(o.KnownGaps),
+		Checkpoint: encodeJSON(o.Checkpoint), KnownGaps: encodeJSON(o.KnownGaps),
 	}
 	if o.Facts != nil {
-		out.Facts = raw(o.Facts)
+		out.Facts = encodeJSON(o.Facts)
 	}
 	if o.Rate != nil {
-		out.Rate = raw(o.Rate)
+		out.Rate = encodeJSON(o.Rate)
 	}
 	if f := o.Failure; f != nil {
 		out.FailureReason, out.Error = string(f.Reason), f.Message
 		out.TerminalReason = string(f.Origin)
 	}
 	if o.DoneError != nil {
-		out.ConnectorError = raw(o.DoneError)
+		out.ConnectorError = encodeJSON(o.DoneError)
 	}
 	if n := len(o.Events); n > 0 {
 		out.Before, out.Event = o.Events[:n-1], o.Events[n-1]
@@ -41,9 +41,8 @@ func storeOutcome(o runner.Outcome) store.RunOutcome {
 	return out
 }
 
-// raw encodes what this program made itself; a failure would be a defect here,
-// and null says honestly that there is nothing to read.
-func raw(v any) jsontext.Value {
+// encodeJSON encodes a value of this program. An error would be a defect here and is stored as null.
+func encodeJSON(v any) jsontext.Value {
 	b, err := json.Marshal(v, json.Deterministic(true))
 	if err != nil {
 		return jsontext.Value("null")
@@ -52,7 +51,8 @@ func raw(v any) jsontext.Value {
 }
 
 // NoteManifest records what the connector of a connection declares today.
-func NoteManifest(ctx context.Context, st store.Connections, conn *store.Connection, m *manifest.Manifest, now time.Time) error {
+func NoteManifest(ctx context.Context, st store.Connections, conn *store.Connection, m *manifest.Manifest,
+	now time.Time) error {
 	body, err := m.JSON()
 	if err != nil {
 		return fmt.Errorf("encode manifest: %w", err)

@@ -19,9 +19,9 @@ import (
 	"github.com/pdpp-go/pdpp/protocol"
 )
 
-// The test binary plays the connector: a role named in this variable replaces
-// the tests. A player ends by syscall.Exit: at os.Exit the race detector waits a
-// second, because what tells it not to lies in /proc, which a confined process cannot read.
+// The test binary plays the connector: a role in this variable replaces the tests. A role exits with syscall.Exit,
+// because os.Exit waits a second under the race detector: its setting is in /proc, which a confined process cannot
+// read.
 const roleVariable = "LAUNCH_TEST_ROLE"
 
 func TestMain(m *testing.M) {
@@ -94,25 +94,28 @@ func note(key, title string) *protocol.Record {
 }
 
 func cursor(n int, mode protocol.CursorMode) *protocol.State {
-	return &protocol.State{Stream: "notes", Mode: mode, Cursor: fmt.Appendf(nil, `{"n":%d}`, n), Accounted: &protocol.KeyCoverage{}}
+	return &protocol.State{Stream: "notes", Mode: mode, Cursor: fmt.Appendf(nil, `{"n":%d}`, n),
+		Accounted: &protocol.KeyCoverage{}}
 }
 
-// ask puts a question that is open for so long, and says what it heard.
+// ask asks a question with a time limit and prints the answer.
 func (c *connector) ask(seconds float64) {
-	c.say(&protocol.Interaction{RequestID: "q1", Kind: protocol.AskCredentials, Message: "sign in", TimeoutSeconds: &seconds})
+	c.say(&protocol.Interaction{RequestID: "q1", Kind: protocol.AskCredentials, Message: "sign in",
+		TimeoutSeconds: &seconds})
 	r, _ := c.hear().(*protocol.InteractionResponse)
 	if r == nil {
 		syscall.Exit(1)
 	}
 	fmt.Fprintf(os.Stderr, "got %s\n", r.Data)
-	c.say(&protocol.Progress{Message: "signed in with " + string(r.Data)}, note("1", string(r.Status)), cursor(1, protocol.SteadyState))
+	c.say(&protocol.Progress{Message: "signed in with " + string(r.Data)}, note("1", string(r.Status)),
+		cursor(1, protocol.SteadyState))
 	c.done()
 }
 
-// browse starts the browser that it was given, as any connector could, and gives what the page
-// of that address has in it.
+// browse starts the browser of the binding, as any connector could, and returns the content of a page.
 func browse(b protocol.BrowserBinding, address string) (string, error) {
-	cmd := exec.Command(b.Program, "--headless=new", "--user-data-dir="+b.Profile, "--disable-extensions", "--disable-background-networking", "--dump-dom", address)
+	cmd := exec.Command(b.Program, "--headless=new", "--user-data-dir="+b.Profile, "--disable-extensions",
+		"--disable-background-networking", "--dump-dom", address)
 	cmd.Env, cmd.Dir = []string{"HOME=" + b.Home, "PATH=/usr/bin:/bin", "TMPDIR=" + b.Home}, b.Home
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	text, err := cmd.Output()
@@ -142,8 +145,10 @@ var roles = map[string]func(*connector){
 		}
 		_ = os.WriteFile(filepath.Join(b.Home, "account"), fmt.Appendf(nil, "%s+", before), 0o600)
 		_, secret := os.ReadFile(os.Getenv("SAMPLE_REGION"))
-		c.say(note("page", page), note("account", string(before)+"/"+b.Account), note("shown", shown), note("uid", strconv.Itoa(os.Getuid())),
-			note("restored", strconv.FormatBool(b.Restored)), note("spied", strconv.FormatBool(secret == nil)), note("home", b.Home), cursor(1, protocol.SteadyState))
+		c.say(note("page", page), note("account", string(before)+"/"+b.Account), note("shown", shown),
+			note("uid", strconv.Itoa(os.Getuid())),
+			note("restored", strconv.FormatBool(b.Restored)), note("spied", strconv.FormatBool(secret == nil)),
+			note("home", b.Home), cursor(1, protocol.SteadyState))
 		c.done()
 	},
 	"hangs with a browser": func(c *connector) {
@@ -164,7 +169,7 @@ var roles = map[string]func(*connector){
 		}
 		c.done()
 	},
-	"echoes": func(c *connector) { // what it was given, as a record
+	"echoes": func(c *connector) { // its input, as a record
 		start, _ := protocol.AppendLine(nil, c.start)
 		c.say(note("start", string(bytes.TrimSpace(start))), note("env", strings.Join(os.Environ(), "\n")))
 		c.done()
@@ -182,7 +187,8 @@ var roles = map[string]func(*connector){
 	},
 	"is told to wait": func(c *connector) { // by its provider, and is still there
 		c.say(note("before", "x"), cursor(1, protocol.SteadyState))
-		c.say(&protocol.Progress{Message: "waiting for an hour", ProviderWait: &protocol.ProviderWait{Sender: "api", WaitMS: 3_600_000, Reason: protocol.WaitRetryAfter}})
+		c.say(&protocol.Progress{Message: "waiting for an hour",
+			ProviderWait: &protocol.ProviderWait{Sender: "api", WaitMS: 3_600_000, Reason: protocol.WaitRetryAfter}})
 		_, _ = io.Copy(io.Discard, os.Stdin)
 		syscall.Exit(1)
 	},
@@ -196,12 +202,14 @@ var roles = map[string]func(*connector){
 	"defers": func(c *connector) {
 		for _, gap := range c.start.DetailGaps {
 			c.say(&protocol.DetailGapAttempted{GapID: gap.GapID, LeaseID: gap.LeaseID, Stream: gap.Stream},
-				&protocol.Record{Stream: "details", Key: string(gap.RecordKey), Data: jsontext.Value(`{"id":"` + string(gap.RecordKey) + `"}`), EmittedAt: "2026-01-02"},
+				&protocol.Record{Stream: "details", Key: string(gap.RecordKey),
+					Data: jsontext.Value(`{"id":"` + string(gap.RecordKey) + `"}`), EmittedAt: "2026-01-02"},
 				&protocol.DetailGapRecovered{GapID: gap.GapID, LeaseID: gap.LeaseID, Stream: gap.Stream})
 		}
 		if len(c.start.DetailGaps) == 0 {
 			for _, key := range []string{"a", "b"} {
-				c.say(&protocol.DetailGap{Stream: "details", ParentStream: "notes", RecordKey: protocol.WireKey(key), Reason: protocol.ReasonRateLimited,
+				c.say(&protocol.DetailGap{Stream: "details", ParentStream: "notes", RecordKey: protocol.WireKey(key),
+					Reason:    protocol.ReasonRateLimited,
 					Retryable: true, DetailLocator: jsontext.Value(`{"path":"/` + key + `"}`)})
 			}
 			c.say(&protocol.State{Stream: "notes", Cursor: jsontext.Value(`{"n":1}`),

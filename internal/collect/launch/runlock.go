@@ -32,7 +32,7 @@ func (l RunLocks) hold(runID string) *runLock {
 	if l == "" || os.MkdirAll(string(l), 0o700) != nil {
 		return nil
 	}
-	l.sweep()
+	l.removeStale()
 	f, err := os.OpenFile(l.path(runID), os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return nil
@@ -48,10 +48,10 @@ func (l RunLocks) hold(runID string) *runLock {
 	return held
 }
 
-// ended returns the lock of a run that has lost its process; nil when it lives, or when that is not known. The
+// runEnded returns the lock of a run that has lost its process; nil when it lives, or when that is not known. The
 // file was locked before the run's lease was there, so only the end of that process can have unlocked it. A
 // file that another boot wrote proves nothing: another machine may share the folder.
-func (l RunLocks) ended(runID string) *runLock {
+func (l RunLocks) runEnded(runID string) *runLock {
 	boot := browser.BootID()
 	if l == "" || boot == "" {
 		return nil
@@ -76,15 +76,15 @@ func (r *runLock) release() {
 	}
 }
 
-// sweep removes old files of processes that died.
-func (l RunLocks) sweep() {
+// removeStale removes old files of processes that died.
+func (l RunLocks) removeStale() {
 	all, err := os.ReadDir(string(l))
 	if err != nil {
 		return
 	}
 	for _, entry := range all {
 		if info, err := entry.Info(); err == nil && time.Since(info.ModTime()) > leftOver {
-			l.ended(entry.Name()).release()
+			l.runEnded(entry.Name()).release()
 		}
 	}
 }

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/pdpp-go/pdpp/internal/collect/runner"
-	"github.com/pdpp-go/pdpp/internal/keep/store"
+	"github.com/pdpp-go/pdpp/internal/storage/store"
 	"github.com/pdpp-go/pdpp/manifest"
 	"github.com/pdpp-go/pdpp/protocol"
 )
@@ -19,10 +19,10 @@ type scope struct {
 	since   map[string]time.Time // when the owner last chose, by stream
 }
 
-// singled names the streams of which single records are asked for. Their bookmarks are
+// singleRecordStreams names the streams of which single records are asked for. Their bookmarks are
 // neither used, since what is wanted may lie behind them, nor moved, since what was not
 // asked for lies before them.
-func singled(requested []protocol.StreamScope) (names []string) {
+func singleRecordStreams(requested []protocol.StreamScope) (names []string) {
 	for _, s := range requested {
 		if len(s.Resources) > 0 {
 			names = append(names, s.Name)
@@ -31,13 +31,14 @@ func singled(requested []protocol.StreamScope) (names []string) {
 	return names
 }
 
-// ReasonSelection ends a run whose connector does not declare what the owner chose of it. It
-// is not started: without the choice it would collect what was left out.
+// ReasonSelection ends a run when the connector does not declare what the owner selected. It is not started: without
+// the selection it would collect what the owner left out.
 const ReasonSelection runner.Reason = "selection_not_declared"
 
-// scope narrows what is requested by the owner's choice.
-func (l *Launcher) scope(ctx context.Context, connectionID string, m *manifest.Manifest, requested []protocol.StreamScope) (scope, error) {
-	out := scope{streams: requested, singled: singled(requested), since: map[string]time.Time{}}
+// runScope narrows what is requested by the owner's choice.
+func (l *Launcher) runScope(ctx context.Context, connectionID string, m *manifest.Manifest,
+	requested []protocol.StreamScope) (scope, error) {
+	out := scope{streams: requested, singled: singleRecordStreams(requested), since: map[string]time.Time{}}
 	if l.Selected == nil {
 		return out, nil
 	}

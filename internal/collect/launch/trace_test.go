@@ -10,9 +10,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/pdpp-go/pdpp/internal/keep/store"
 	"github.com/pdpp-go/pdpp/internal/ops/tracing"
 	"github.com/pdpp-go/pdpp/internal/slice"
+	"github.com/pdpp-go/pdpp/internal/storage/store"
 )
 
 // A slice that could not be stored is in the trace like one that was.
@@ -27,7 +27,8 @@ func TestRefusedSliceIsTraced(t *testing.T) {
 		t.Fatal(err)
 	}
 	b := newBed(t)
-	refused := &leasedStore{store: b.store, now: time.Now, connectorID: "sample", lease: store.Lease{RunID: "run_lost", ConnectionID: connection}}
+	refused := &leasedStore{store: b.store, now: time.Now, connectorID: "sample",
+		lease: store.Lease{RunID: "run_lost", ConnectionID: connection}}
 	if err := refused.CommitSlice(t.Context(), &slice.Slice{}); !errors.Is(err, store.ErrLeaseLost) {
 		t.Fatalf("committed without a lease: %v", err)
 	}

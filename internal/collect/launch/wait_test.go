@@ -8,11 +8,11 @@ import (
 
 	"github.com/pdpp-go/pdpp/internal/collect/runner"
 	"github.com/pdpp-go/pdpp/internal/judge/evidence"
-	"github.com/pdpp-go/pdpp/internal/keep/store"
+	"github.com/pdpp-go/pdpp/internal/storage/store"
 	"github.com/pdpp-go/pdpp/protocol"
 )
 
-func (b *bed) waits(t *testing.T) []evidence.Wait {
+func (b *bed) waits(t *testing.T) []evidence.SenderWait {
 	t.Helper()
 	all, err := b.store.Evidence(t.Context(), evidence.Query{ConnectionIDs: []string{connection}})
 	if err != nil || len(all) != 1 {
@@ -21,27 +21,27 @@ func (b *bed) waits(t *testing.T) []evidence.Wait {
 	return all[0].Waits
 }
 
-// A wait is durable as soon as the connector says it, whatever becomes of the run;
-// no kind of run starts before it is over, and nothing of a refused one remains.
+// A wait is durable as soon as the connector reports it, whatever becomes of the run. No run starts before it is over,
+// and a rejected run leaves nothing.
 func TestNoRunStartsWithinAWait(t *testing.T) {
 	b := newBed(t)
 	clock := time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC)
-	said, done := make(chan struct{}), make(chan error, 1)
+	messages, done := make(chan struct{}), make(chan error, 1)
 	l := b.launcher(t, "is told to wait")
 	l.Now = func() time.Time { return clock }
 	ctx, stop := context.WithCancel(t.Context())
 	go func() {
-		_, err := l.Run(ctx, Request{ConnectionID: connection, Trigger: store.TriggerScheduled,
+		_, err := l.Run(ctx, RunRequest{ConnectionID: connection, Trigger: store.TriggerScheduled,
 			Options: runner.Options{Observe: func(u runner.Update) {
 				if u.Message != "" {
-					close(said)
+					close(messages)
 				}
 			}},
 		})
 		done <- err
 	}()
-	<-said
-	want := evidence.Wait{Sender: "api", Until: clock.Add(time.Hour), Reason: protocol.WaitRetryAfter, At: clock}
+	<-messages
+	want := evidence.SenderWait{Sender: "api", Until: clock.Add(time.Hour), Reason: protocol.WaitRetryAfter, At: clock}
 	if got := b.waits(t); len(got) != 1 || got[0] != want {
 		t.Errorf("while the run is under way the store knows %+v, want %+v", got, want)
 	}
@@ -52,12 +52,14 @@ func TestNoRunStartsWithinAWait(t *testing.T) {
 
 	next := b.launcher(t, "collects")
 	next.Now = func() time.Time { return want.Until.Add(-time.Second) }
-	for _, trigger := range []store.Trigger{store.TriggerScheduled, store.TriggerRetry, store.TriggerManual, store.TriggerWebhook} {
+	for _, trigger := range []store.Trigger{store.TriggerScheduled, store.TriggerRetry, store.TriggerManual,
+		store.TriggerWebhook} {
 		for _, recovery := range []bool{false, true} {
-			_, err := next.Run(t.Context(), Request{ConnectionID: connection, Trigger: trigger, RecoveryOnly: recovery,
+			_, err := next.Run(t.Context(), RunRequest{ConnectionID: connection, Trigger: trigger, RecoveryOnly: recovery,
 				Started: func(string) { t.Error("a run started within the wait") }})
 			var wait *WaitError
-			if !errors.As(err, &wait) || !wait.Until.Equal(want.Until) || wait.Sender != "api" || wait.Reason != protocol.WaitRetryAfter {
+			if !errors.As(err, &wait) || !wait.Until.Equal(want.Until) || wait.Sender != "api" ||
+				wait.Reason != protocol.WaitRetryAfter {
 				t.Errorf("%s, recovery only %v: %v", trigger, recovery, err)
 			}
 		}
@@ -70,7 +72,7 @@ func TestNoRunStartsWithinAWait(t *testing.T) {
 		t.Errorf("the lease is held: %v", err)
 	}
 
-	r, err := next.Run(t.Context(), Request{ConnectionID: connection, Trigger: store.TriggerManual, AskAnyway: true})
+	r, err := next.Run(t.Context(), RunRequest{ConnectionID: connection, Trigger: store.TriggerManual, AskAnyway: true})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,8 +8,8 @@ import (
 	"net/http"
 	"strings"
 
-	"github.com/pdpp-go/pdpp/internal/keep/credential"
-	"github.com/pdpp-go/pdpp/internal/keep/store"
+	"github.com/pdpp-go/pdpp/internal/storage/credential"
+	"github.com/pdpp-go/pdpp/internal/storage/store"
 )
 
 // App is how this server is registered at a provider.
@@ -28,9 +28,9 @@ type plainApp struct {
 	Secret string `json:"client_secret,omitempty"`
 }
 
-// App gives the registration: what the operator set by variables, or else what was entered. The
-// error is a fault with CodeNoApp when there is neither.
-func (k *Keeper) App(ctx context.Context, s Source) (App, error) {
+// App returns the app registration: the operator's variables, or else what the owner entered. The error is a fault
+// with CodeNoApp when there is neither.
+func (k *Keeper) App(ctx context.Context, s SignInSource) (App, error) {
 	o := s.Manifest.OAuth()
 	if id := k.variable(o.ClientIDEnv); id != "" {
 		return App{ID: id, Secret: credential.NewSecret(k.variable(o.ClientSecretEnv)), Fixed: true}, nil
@@ -59,10 +59,11 @@ func (k *Keeper) App(ctx context.Context, s Source) (App, error) {
 }
 
 // SetApp keeps a registration, sealed.
-func (k *Keeper) SetApp(ctx context.Context, s Source, id, secret string) error {
+func (k *Keeper) SetApp(ctx context.Context, s SignInSource, id, secret string) error {
 	id, secret = strings.TrimSpace(id), strings.TrimSpace(secret)
 	if id == "" || len(id)+len(secret) > 4096 {
-		return refusal(http.StatusBadRequest, CodeNoApp, "The number of the app is missing.", "Enter what the provider shows.")
+		return refusal(http.StatusBadRequest, CodeNoApp, "The number of the app is missing.",
+			"Enter what the provider shows.")
 	}
 	key, err := k.Key()
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 
 	"golang.org/x/oauth2"
 
-	"github.com/pdpp-go/pdpp/internal/keep/credential"
+	"github.com/pdpp-go/pdpp/internal/storage/credential"
 	"github.com/pdpp-go/pdpp/manifest"
 )
 
@@ -25,14 +25,24 @@ func config(o *manifest.OAuth, app App, redirect string) *oauth2.Config {
 		style = oauth2.AuthStyleInParams
 	}
 	return &oauth2.Config{ClientID: app.ID, ClientSecret: app.Secret.Reveal(), RedirectURL: redirect,
-		Endpoint: oauth2.Endpoint{AuthURL: o.AuthorizeURL, TokenURL: o.TokenURL, DeviceAuthURL: o.DeviceURL, AuthStyle: style}}
+		Endpoint: oauth2.Endpoint{AuthURL: o.AuthorizeURL, TokenURL: o.TokenURL, DeviceAuthURL: o.DeviceURL,
+			AuthStyle: style}}
 }
 
 // answerTime bounds an answer of a provider while the owner waits for it.
 const answerTime = 20 * time.Second
 
-// calling gives the library our client. It follows no redirect: the form holds secrets.
-func (k *Keeper) calling(ctx context.Context) context.Context { return through(ctx, k.Transport) }
+// clientContext returns a context in which the library uses our client. The client follows no redirect, because the
+// form contains secrets.
+func (k *Keeper) clientContext(ctx context.Context) context.Context { return through(ctx, k.Transport) }
+
+// exchangeContext is clientContext for an exchange of a code or a refresh token.
+func (k *Keeper) exchangeContext(ctx context.Context, o *manifest.OAuth) context.Context {
+	if len(o.TokenParams) == 0 && o.TokenMember == "" {
+		return k.clientContext(ctx)
+	}
+	return through(ctx, wrappedExchange{k.Transport, o})
+}
 
 func through(ctx context.Context, t http.RoundTripper) context.Context {
 	return context.WithValue(ctx, oauth2.HTTPClient, &http.Client{Transport: t, Timeout: answerTime,
@@ -43,7 +53,7 @@ func through(ctx context.Context, t http.RoundTripper) context.Context {
 // an app that has none.
 func (k *Keeper) callingAs(ctx context.Context, c *oauth2.Config) context.Context {
 	if c.Endpoint.AuthStyle != oauth2.AuthStyleInHeader {
-		return k.calling(ctx)
+		return k.clientContext(ctx)
 	}
 	return through(ctx, basic{k.Transport, c})
 }
@@ -62,9 +72,16 @@ func (b basic) RoundTrip(r *http.Request) (*http.Response, error) {
 	return b.RoundTripper.RoundTrip(r)
 }
 
-func (k *Keeper) exchangeRefresh(ctx context.Context, s Source, app App, refresh credential.Secret) (*oauth2.Token, error) {
+func (k *Keeper) exchangeRefresh(
+	ctx context.Context,
+	s SignInSource,
+	app App,
+	refresh credential.Secret,
+) (*oauth2.Token,
+	error) {
 	// A source that is thrown away after one answer is one request.
-	t, err := config(s.Manifest.OAuth(), app, "").TokenSource(k.calling(ctx), &oauth2.Token{RefreshToken: refresh.Reveal()}).Token()
+	t, err := config(s.Manifest.OAuth(), app, "").TokenSource(k.exchangeContext(ctx, s.Manifest.OAuth()),
+		&oauth2.Token{RefreshToken: refresh.Reveal()}).Token()
 	return t, answered(err)
 }
 
@@ -72,25 +89,26 @@ var errorWord = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile
 
 // answered takes the provider's words out of an error, but for the codes of the protocol.
 func answered(err error) error {
-	var said *oauth2.RetrieveError
-	if !errors.As(err, &said) || said.Response == nil {
+	var retrieveError *oauth2.RetrieveError
+	if !errors.As(err, &retrieveError) || retrieveError.Response == nil {
 		if err != nil {
 			return errors.New("the provider gave no answer that can be used")
 		}
 		return nil
 	}
-	e := &answerError{Status: said.Response.StatusCode}
-	if errorWord().MatchString(said.ErrorCode) {
-		e.Code = said.ErrorCode
+	e := &answerError{Status: retrieveError.Response.StatusCode}
+	if errorWord().MatchString(retrieveError.ErrorCode) {
+		e.Code = retrieveError.ErrorCode
 	} else {
-		e.Code = inOtherWords(said.Body)
+		e.Code = inOtherWords(retrieveError.Body)
 	}
 	return e
 }
 
-// otherWords are what providers say in place of the protocol's codes, by what their refusal is about.
-// Strava answers {"message":"Bad Request","errors":[{"resource":"RefreshToken","field":"refresh_token","code":"invalid"}]}.
-var otherWords = map[string]string{"RefreshToken": "invalid_grant", "AuthorizationCode": "invalid_grant", "Application": "invalid_client"}
+// providerCodes are the codes that providers use instead of those of the protocol, by the subject of the error. Strava
+// answers {"message":"Bad Request","errors":[{"resource":"RefreshToken","field":"refresh_token","code":"invalid"}]}.
+var providerCodes = map[string]string{"RefreshToken": "invalid_grant", "AuthorizationCode": "invalid_grant",
+	"Application": "invalid_client"}
 
 // inOtherWords is the protocol's code for a refusal that has none; empty when nothing is known of it.
 func inOtherWords(body []byte) string {
@@ -104,15 +122,15 @@ func inOtherWords(body []byte) string {
 		return ""
 	}
 	for _, e := range refusal.Errors {
-		if word := otherWords[e.Resource]; word != "" && e.Code == "invalid" {
+		if word := providerCodes[e.Resource]; word != "" && e.Code == "invalid" {
 			return word
 		}
 	}
 	return ""
 }
 
-// tokensOf reads an answer. What it does not say stays as it was.
-func tokensOf(t *oauth2.Token, o *manifest.OAuth, before credential.Tokens) credential.Tokens {
+// mergeTokens returns the tokens of an answer. Missing members keep their previous values.
+func mergeTokens(t *oauth2.Token, o *manifest.OAuth, before credential.Tokens) credential.Tokens {
 	out := credential.Tokens{Access: credential.NewSecret(t.AccessToken), Refresh: before.Refresh, Scope: before.Scope,
 		Lifetime: time.Duration(o.TokenLifetimeSeconds) * time.Second}
 	if t.RefreshToken != "" {
@@ -127,16 +145,15 @@ func tokensOf(t *oauth2.Token, o *manifest.OAuth, before credential.Tokens) cred
 	return out
 }
 
-// separator is what stands between two scopes.
-func separator(o *manifest.OAuth) string {
+// scopeSeparator returns the text between two scopes.
+func scopeSeparator(o *manifest.OAuth) string {
 	if o.ScopeSeparator != "" {
 		return o.ScopeSeparator
 	}
 	return " "
 }
 
-// missingScopes are those of the wanted that the provider says it did not give; none when it does
-// not say.
+// missingScopes returns the wanted scopes that the provider did not grant, or none when it does not report them.
 func missingScopes(o *manifest.OAuth, wanted []string, given string) (missing []string) {
 	if given == "" {
 		return nil

@@ -4,27 +4,28 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/pdpp-go/pdpp/internal/ops/fault"
+	"github.com/pdpp-go/pdpp/internal/ops/usererr"
 )
 
 // Why a sign-in has ended, as it is recorded with the credential.
 const (
 	ReasonWithdrawn   = "consent_withdrawn"       // the provider refuses the refresh token
 	ReasonInterrupted = "refresh_interrupted"     // so it does after an answer was lost
-	ReasonFailing     = "refresh_failed_for_days" // the provider gave no fresh token for four days
+	ReasonFailing     = "refresh_failed_for_days" // no fresh token for four days
 	ReasonExpired     = "token_expired"           // and it cannot be refreshed
 )
 
-// words tell the owner why.
-var words = map[string]string{
-	ReasonWithdrawn:   "The provider does not accept this sign-in any more: it was withdrawn there, or has run out.",
-	ReasonInterrupted: "This server was stopped in the moment in which the provider exchanged the key, and the new key was lost.",
-	ReasonFailing:     "The provider has given no fresh key for four days.",
-	ReasonExpired:     "The sign-in has run out, and this provider does not let it be extended.",
+// endedReasons explain to the owner why a sign-in ended.
+var endedReasons = map[string]string{
+	ReasonWithdrawn: "The provider does not accept this sign-in any more: it was withdrawn there, or has run out.",
+	ReasonInterrupted: "This server was stopped in the moment in which the provider exchanged the key, and the new key " +
+		"was lost.",
+	ReasonFailing: "The provider has given no fresh key for four days.",
+	ReasonExpired: "The sign-in has run out, and this provider does not let it be extended.",
 }
 
-// Words tell the owner why a sign-in has ended; empty for a reason that is not of this package.
-func Words(reason string) string { return words[reason] }
+// Words explains to the owner why a sign-in ended. It returns "" for a reason of another package.
+func Words(reason string) string { return endedReasons[reason] }
 
 // Rejected means that nothing but another sign-in by the owner helps.
 type Rejected struct{ Reason string }
@@ -79,6 +80,6 @@ const (
 	CodeScope    = "sign_in_scope_unknown"
 )
 
-func refusal(status int, code, message, next string) *fault.Fault {
-	return &fault.Fault{Status: status, Code: code, Message: message, Next: next}
+func refusal(status int, code, message, next string) *usererr.Error {
+	return &usererr.Error{Status: status, Code: code, Message: message, Next: next}
 }

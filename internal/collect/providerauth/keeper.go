@@ -1,13 +1,11 @@
-// Package providerauth signs the owner in at providers that speak OAuth, and keeps the tokens
-// that come of it fresh. It is the only place that sees a refresh token: connectors are given the
-// access token, before a run and when the provider refuses the one they have.
+// Package providerauth signs the owner in at OAuth providers and refreshes the tokens. It is the only package that
+// sees a refresh token: connectors get the access token before a run, and another when the provider rejects it.
 //
-// A refresh token may be good for one use, and a provider that sees one twice revokes all of its
-// family. So one caller at a time refreshes a credential, of all processes over one database: it
-// claims the generation that it read, with a mark that is committed before the provider is asked,
-// asks once, and commits the new pair under the next generation before anybody gets to use it.
-// Whoever dies in between leaves the mark: when its time is over the old token is tried once more,
-// and a refusal is told as what it is.
+// A refresh token may be valid for one use only, and a provider that sees one twice revokes all of its family. So only
+// one caller refreshes a credential at a time, across all processes of one database. It claims the generation that it
+// read, with a mark that is committed before the request. It sends one request and commits the new pair under the next
+// generation before it is used. A caller that dies in between leaves the mark. When the mark expires, the old token is
+// tried once more, and a rejection is reported as such.
 package providerauth
 
 import (
@@ -17,15 +15,15 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/pdpp-go/pdpp/internal/keep/credential"
-	"github.com/pdpp-go/pdpp/internal/keep/store"
+	"github.com/pdpp-go/pdpp/internal/storage/credential"
+	"github.com/pdpp-go/pdpp/internal/storage/store"
 	"github.com/pdpp-go/pdpp/manifest"
 )
 
-// What is waited for, unless the Keeper says otherwise.
+// Default durations of a Keeper.
 const (
-	// alone is how long one caller has a refresh to itself. The call takes at most half of it.
-	alone = 40 * time.Second
+	// exclusive is how long one caller may refresh before others try. The request takes at most half of it.
+	exclusiveTime = 40 * time.Second
 	// firstPause follows the first failure; each further one doubles it up to longestPause.
 	firstPause   = 30 * time.Second
 	longestPause = time.Hour
@@ -33,14 +31,14 @@ const (
 	givenUp = 4 * 24 * time.Hour
 	// margin is how long before its end a token is refreshed; for a short one a fifth of its life.
 	margin = time.Minute
-	// again is how often it is looked whether somebody else has refreshed it.
-	again = 100 * time.Millisecond
+	// pollInterval is how often a waiting caller checks whether another has refreshed the token.
+	pollInterval = 100 * time.Millisecond
 )
 
 // Store is what a Keeper keeps.
 type Store interface {
 	store.Credentials
-	store.Refreshing
+	store.CredentialRefresh
 	store.SignIns
 	Setting(ctx context.Context, name string) ([]byte, error)
 	PutSetting(ctx context.Context, name string, value []byte, now time.Time) error
@@ -50,81 +48,80 @@ type Store interface {
 type Keeper struct {
 	Store Store
 	Key   func() (credential.Key, error)
-	// Lookup gives what the operator set for a variable of the deployment configuration.
+	// Lookup returns the operator's value of a variable of the deployment configuration.
 	Lookup func(name string) (string, bool)
 	// Transport carries what is sent to providers; nil means the network.
 	Transport http.RoundTripper
 	Now       func() time.Time // nil: time.Now
-	// Alone overrides how long one caller has a refresh to itself.
+	// Alone overrides how long one caller may refresh before others try.
 	Alone time.Duration
 }
 
-// Source is a connection and what its connector declares.
-type Source struct {
+// SignInSource is a connection and what its connector declares.
+type SignInSource struct {
 	ConnectionID string
 	ConnectorID  string
 	Manifest     *manifest.Manifest
 }
 
-// Access is an access token and which one it is.
-type Access struct {
+// AccessToken is an access token and which one it is.
+type AccessToken struct {
 	Token      credential.Secret
 	Generation int64
 	CapturedAt time.Time
 }
 
-// Access gives the connection's access token, refreshed where it is about to end, or where it is
-// of the generation that the provider refused; zero means that none was refused. The error is
-// store.ErrNotFound without a sign-in, *Rejected when only the owner can help, and *Trouble
-// when the provider could not be asked.
-func (k *Keeper) Access(ctx context.Context, s Source, refused int64) (Access, error) {
+// Access returns the connection's access token. It refreshes a token that is about to expire, or one of the generation
+// that the provider rejected; zero means that none was rejected. The error is store.ErrNotFound without a sign-in,
+// *Rejected when only the owner can help, and *Trouble when the provider could not be reached.
+func (k *Keeper) Access(ctx context.Context, s SignInSource, refused int64) (AccessToken, error) {
 	key, err := k.Key()
 	if err != nil {
-		return Access{}, fmt.Errorf("load the key that seals credentials: %w", err)
+		return AccessToken{}, fmt.Errorf("load the key that seals credentials: %w", err)
 	}
 	for {
 		c, err := k.Store.Credential(ctx, s.ConnectionID)
 		if err != nil {
-			return Access{}, err
+			return AccessToken{}, err
 		}
 		if c.Status == store.CredentialRevoked {
-			return Access{}, store.ErrNotFound
+			return AccessToken{}, store.ErrNotFound
 		}
 		have, err := credential.OpenTokens(key, s.ConnectionID, c.Sealed)
 		if err != nil {
-			return Access{}, err
+			return AccessToken{}, err
 		}
-		access := Access{have.Access, c.Generation, c.CapturedAt}
+		access := AccessToken{have.Access, c.Generation, c.CapturedAt}
 		now := k.now()
 		ended := c.Generation == refused || c.Refresh.ExpiresAt != nil && !now.Before(*c.Refresh.ExpiresAt)
 		switch {
 		case c.Status == store.CredentialRejected:
-			return Access{}, &Rejected{Reason: c.RejectionReason}
+			return AccessToken{}, &Rejected{Reason: c.RejectionReason}
 		case !ended && !soon(have, c.Refresh.ExpiresAt, now):
 			return access, nil
 		case have.Refresh.Reveal() == "" && !ended:
 			return access, nil // to the last: the owner has been asked to sign in again
 		case have.Refresh.Reveal() == "":
-			return Access{}, k.reject(ctx, c, ReasonExpired, now)
+			return AccessToken{}, k.reject(ctx, c, ReasonExpired, now)
 		case c.Refresh.NextAt != nil && now.Before(*c.Refresh.NextAt):
 			if !ended {
 				return access, nil
 			}
-			return Access{}, &Trouble{Until: *c.Refresh.NextAt}
+			return AccessToken{}, &Trouble{Until: *c.Refresh.NextAt}
 		}
 		err = k.refresh(ctx, s, key, c)
-		var busy *store.RefreshingError
+		var busy *store.RefreshActiveError
 		var trouble *Trouble
 		switch {
-		case err == nil, errors.Is(err, store.ErrStale): // it is there, by whoever
+		case err == nil, errors.Is(err, store.ErrStale): // this caller or another has stored it
 		case errors.As(err, &busy):
-			if err := wait(ctx, min(again, max(busy.Until.Sub(now), time.Millisecond))); err != nil {
-				return Access{}, err
+			if err := wait(ctx, min(pollInterval, max(busy.Until.Sub(now), time.Millisecond))); err != nil {
+				return AccessToken{}, err
 			}
 		case errors.As(err, &trouble) && !ended:
 			return access, nil
 		default:
-			return Access{}, err
+			return AccessToken{}, err
 		}
 	}
 }
@@ -142,7 +139,7 @@ func soon(have credential.Tokens, ends *time.Time, now time.Time) bool {
 }
 
 // refresh exchanges the refresh token of the credential's generation, once.
-func (k *Keeper) refresh(ctx context.Context, s Source, key credential.Key, c store.Credential) error {
+func (k *Keeper) refresh(ctx context.Context, s SignInSource, key credential.Key, c store.Credential) error {
 	app, err := k.App(ctx, s)
 	if err != nil {
 		return err
@@ -150,7 +147,7 @@ func (k *Keeper) refresh(ctx context.Context, s Source, key credential.Key, c st
 	// What is begun is ended, whatever becomes of the run that asked for it. Its time runs from
 	// before the claim: who was held up in between finds it over, and sends nothing.
 	ctx = context.WithoutCancel(ctx)
-	limit := k.alone()
+	limit := k.exclusiveTime()
 	calling, cancel := context.WithTimeout(ctx, limit/2)
 	defer cancel()
 	now := k.now()
@@ -165,12 +162,13 @@ func (k *Keeper) refresh(ctx context.Context, s Source, key credential.Key, c st
 	answer, err := k.exchangeRefresh(calling, s, app, have.Refresh)
 	now = k.now()
 	if err == nil {
-		fresh := tokensOf(answer, s.Manifest.OAuth(), have)
-		c.Sealed, c.Fingerprint, c.Refresh = fresh.SealFor(key, c.ConnectionID), fresh.Fingerprint(key), standing(fresh, now)
+		fresh := mergeTokens(answer, s.Manifest.OAuth(), have)
+		c.Sealed, c.Fingerprint, c.Refresh = fresh.SealFor(key, c.ConnectionID), fresh.Fingerprint(key),
+			refreshStatus(fresh, now)
 		return k.commit(ctx, c)
 	}
-	var said *answerError
-	if errors.As(err, &said) && said.Code == "invalid_grant" {
+	var refusal *answerError
+	if errors.As(err, &refusal) && refusal.Code == "invalid_grant" {
 		reason := ReasonWithdrawn
 		if c.Refresh.Unanswered {
 			reason = ReasonInterrupted
@@ -181,7 +179,9 @@ func (k *Keeper) refresh(ctx context.Context, s Source, key credential.Key, c st
 		return k.reject(ctx, c, ReasonFailing, now)
 	}
 	next := now.Add(pauseAfter(c.Refresh.Failures + 1))
-	if err := k.Store.FailRefresh(ctx, c.ConnectionID, c.Generation, store.RefreshFailure{At: now, Next: next, Unanswered: said == nil || said.Status >= http.StatusInternalServerError}); err != nil {
+	if err := k.Store.FailRefresh(ctx, c.ConnectionID, c.Generation,
+		store.RefreshFailure{At: now, Next: next, Unanswered: refusal == nil ||
+			refusal.Status >= http.StatusInternalServerError}); err != nil {
 		return err
 	}
 	return &Trouble{Until: next, err: err}
@@ -196,12 +196,12 @@ const (
 // commit makes the new pair durable. A storage that fails is tried again: without the pair the
 // connection is lost.
 func (k *Keeper) commit(ctx context.Context, c store.Credential) error {
-	err := k.Store.KeepRefreshed(ctx, c)
-	for n := 1; n < storeAttempts && err != nil && !store.IsAnswer(err); n++ {
+	err := k.Store.SaveRefreshed(ctx, c)
+	for n := 1; n < storeAttempts && err != nil && !store.IsPermanentError(err); n++ {
 		if err := wait(ctx, storePause); err != nil {
 			return err
 		}
-		err = k.Store.KeepRefreshed(ctx, c)
+		err = k.Store.SaveRefreshed(ctx, c)
 	}
 	if err != nil {
 		return fmt.Errorf("store the refreshed tokens: %w", err)
@@ -218,8 +218,8 @@ func pauseAfter(failures int) time.Duration {
 	return min(pause, longestPause)
 }
 
-// reject notes that only the owner can help. A mark stays as it is: nobody begins with a rejected
-// credential, and the next sign-in clears it.
+// reject records that only the owner can help. A mark stays: no caller refreshes a rejected credential, and the next
+// sign-in clears it.
 func (k *Keeper) reject(ctx context.Context, c store.Credential, reason string, now time.Time) error {
 	err := k.Store.RejectCredential(ctx, c.ConnectionID, reason, c.CapturedAt, now)
 	if errors.Is(err, store.ErrNotFound) {
@@ -231,8 +231,8 @@ func (k *Keeper) reject(ctx context.Context, c store.Credential, reason string, 
 	return &Rejected{Reason: reason}
 }
 
-// standing is what is known of fresh tokens.
-func standing(t credential.Tokens, now time.Time) store.Refresh {
+// refreshStatus returns the refresh status of fresh tokens.
+func refreshStatus(t credential.Tokens, now time.Time) store.Refresh {
 	r := store.Refresh{Renewable: t.Refresh.Reveal() != ""}
 	if t.Lifetime > 0 {
 		ends := now.Add(t.Lifetime)
@@ -248,11 +248,11 @@ func (k *Keeper) now() time.Time {
 	return time.Now()
 }
 
-func (k *Keeper) alone() time.Duration {
+func (k *Keeper) exclusiveTime() time.Duration {
 	if k.Alone > 0 {
 		return k.Alone
 	}
-	return alone
+	return exclusiveTime
 }
 
 func wait(ctx context.Context, d time.Duration) error {

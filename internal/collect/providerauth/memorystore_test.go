@@ -6,11 +6,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/pdpp-go/pdpp/internal/keep/store"
+	"github.com/pdpp-go/pdpp/internal/storage/store"
 )
 
-// memoryStore keeps one credential, for tests of the clock alone; both databases are held to the
-// same contract by their suite.
+// memoryStore holds one credential, for tests of timing. The store suite tests the contract on both databases.
 type memoryStore struct {
 	store.Store
 	credential *store.Credential
@@ -41,7 +40,7 @@ func (m *memoryStore) RejectCredential(_ context.Context, _, reason string, _, n
 	return nil
 }
 
-func (m *memoryStore) KeepRefreshed(_ context.Context, c store.Credential) error {
+func (m *memoryStore) SaveRefreshed(_ context.Context, c store.Credential) error {
 	if time.Now().Before(m.away) {
 		return errors.New("disk I/O error")
 	}

@@ -2,6 +2,7 @@ package providerauth_test
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"net/url"
@@ -12,13 +13,13 @@ import (
 	"time"
 
 	"github.com/pdpp-go/pdpp/internal/collect/providerauth"
-	"github.com/pdpp-go/pdpp/internal/keep/credential"
-	"github.com/pdpp-go/pdpp/internal/keep/store"
-	"github.com/pdpp-go/pdpp/internal/lab/oidctest"
+	"github.com/pdpp-go/pdpp/internal/quality/oidctest"
+	"github.com/pdpp-go/pdpp/internal/storage/credential"
+	"github.com/pdpp-go/pdpp/internal/storage/store"
 )
 
-// A token that ended, or that the provider refused, is replaced by one request, however many ask;
-// what is stored is sealed; and a withdrawn consent is told once and asked for no more.
+// A token that expired or was rejected is replaced by one request, however many callers ask. The stored form is
+// sealed. A withdrawn consent is reported once and not requested again.
 func TestRefresh(t *testing.T) {
 	t.Parallel()
 	provider := oidctest.Start(t, oidctest.Options{TokenSeconds: 600})
@@ -32,7 +33,7 @@ func TestRefresh(t *testing.T) {
 	if err != nil || provider.Log(t).Refreshed != 0 {
 		t.Fatalf("a fresh token is refreshed: %v", err)
 	}
-	var got [8]providerauth.Access
+	var got [8]providerauth.AccessToken
 	var wait sync.WaitGroup
 	for i := range got {
 		wait.Go(func() {
@@ -44,7 +45,8 @@ func TestRefresh(t *testing.T) {
 	}
 	wait.Wait()
 	for _, a := range got {
-		if a.Generation != first.Generation+1 || !a.Token.Equal(got[0].Token) || a.Token.Equal(first.Token) || !a.CapturedAt.Equal(first.CapturedAt) {
+		if a.Generation != first.Generation+1 || !a.Token.Equal(got[0].Token) || a.Token.Equal(first.Token) ||
+			!a.CapturedAt.Equal(first.CapturedAt) {
 			t.Errorf("generation %d after %d", a.Generation, first.Generation)
 		}
 	}
@@ -91,14 +93,16 @@ func TestRefresh(t *testing.T) {
 	var ended *providerauth.Rejected
 	before = provider.Log(t).Requests
 	for range 3 {
-		if _, err := b.Access(ctx, b.source, fresh.Generation); !errors.As(err, &ended) || ended.Reason != providerauth.ReasonWithdrawn {
+		if _, err := b.Access(ctx, b.source, fresh.Generation); !errors.As(err, &ended) ||
+			ended.Reason != providerauth.ReasonWithdrawn {
 			t.Fatalf("after the consent was withdrawn: %v", err)
 		}
 	}
 	if n := provider.Log(t).Requests - before; n != 1 {
 		t.Errorf("%d requests after the consent was withdrawn", n)
 	}
-	if c, err = b.store.Credential(ctx, connection); err != nil || c.Status != store.CredentialRejected || c.RejectionReason != providerauth.ReasonWithdrawn {
+	if c, err = b.store.Credential(ctx, connection); err != nil || c.Status != store.CredentialRejected ||
+		c.RejectionReason != providerauth.ReasonWithdrawn {
 		t.Errorf("recorded as %s, %s, %v", c.Status, c.RejectionReason, err)
 	}
 	b.signIn(t)
@@ -129,7 +133,7 @@ func TestRefresh(t *testing.T) {
 	}
 }
 
-// memory answers as a provider, without one.
+// memory answers as a provider does. It answers only requests with a bound on their time.
 type memory struct {
 	mu     sync.Mutex
 	answer func() (*http.Response, error)
@@ -143,6 +147,9 @@ func (m *memory) RoundTrip(r *http.Request) (*http.Response, error) {
 	if err := r.ParseForm(); err != nil {
 		return nil, err
 	}
+	if end, bounded := r.Context().Deadline(); !bounded || time.Until(end) > 20*time.Second {
+		return nil, fmt.Errorf("the request may take until %s", end)
+	}
 	m.form = r.PostForm
 	m.asked = append(m.asked, time.Now())
 	return m.answer()
@@ -155,13 +162,15 @@ func TestFailuresAreSpaced(t *testing.T) {
 		st := newMemoryStore(t)
 		k := keeper(st)
 		k.Transport = &memory{answer: func() (*http.Response, error) { return nil, errors.New("no route") }}
-		source := providerauth.Source{ConnectionID: connection, ConnectorID: "tunes", Manifest: tunes("https://tunes.example")}
+		source := providerauth.SignInSource{ConnectionID: connection, ConnectorID: "tunes",
+			Manifest: tunes("https://tunes.example")}
 		began := time.Now()
 		ends := began.Add(time.Minute)
 		old := credential.Tokens{Access: credential.NewSecret("a"), Refresh: credential.NewSecret("r"),
 			Lifetime: time.Minute}
-		st.credential = &store.Credential{ConnectionID: connection, Generation: 1, Status: store.CredentialActive, CapturedAt: began,
-			Sealed: old.SealFor(testKey, connection), Refresh: store.Refresh{Renewable: true, ExpiresAt: &ends}}
+		st.credential = &store.Credential{ConnectionID: connection, Generation: 1, Status: store.CredentialActive,
+			CapturedAt: began,
+			Sealed:     old.SealFor(testKey, connection), Refresh: store.Refresh{Renewable: true, ExpiresAt: &ends}}
 		var err error
 		var rejected *providerauth.Rejected
 		time.Sleep(2 * time.Minute)
@@ -183,7 +192,8 @@ func TestFailuresAreSpaced(t *testing.T) {
 			}
 			want = min(2*want, time.Hour)
 		}
-		if lasted := asked[len(asked)-1].Sub(asked[0]); lasted < 96*time.Hour || lasted > 98*time.Hour || rejected.Reason != providerauth.ReasonFailing {
+		if lasted := asked[len(asked)-1].Sub(asked[0]); lasted < 96*time.Hour || lasted > 98*time.Hour ||
+			rejected.Reason != providerauth.ReasonFailing {
 			t.Errorf("given up after %v: %s", lasted, rejected.Reason)
 		}
 	})
@@ -195,11 +205,11 @@ func TestStorageIsAway(t *testing.T) {
 		st := newMemoryStore(t)
 		k := keeper(st)
 		k.Transport = &memory{answer: func() (*http.Response, error) {
-			said := `{"access_token":"b","refresh_token":"s","token_type":"bearer","expires_in":60}`
+			message := `{"access_token":"b","refresh_token":"s","token_type":"bearer","expires_in":60}`
 			return &http.Response{StatusCode: http.StatusOK, Header: http.Header{"Content-Type": {"application/json"}},
-				Body: io.NopCloser(strings.NewReader(said))}, nil
+				Body: io.NopCloser(strings.NewReader(message))}, nil
 		}}
-		source := providerauth.Source{ConnectionID: connection, ConnectorID: "tunes",
+		source := providerauth.SignInSource{ConnectionID: connection, ConnectorID: "tunes",
 			Manifest: tunes("https://tunes.example")}
 		old := credential.Tokens{Access: credential.NewSecret("a"), Refresh: credential.NewSecret("r"),
 			Lifetime: time.Minute}
@@ -212,8 +222,46 @@ func TestStorageIsAway(t *testing.T) {
 	})
 }
 
-// An answer that was lost is told as that, and nothing else is: the old token is tried once more
-// when the mark is over.
+// A provider can want more parameters than the protocol, wrap the tokens in a member of its answer, and refuse with the
+// status 200: only a refused refresh token ends the sign-in.
+func TestWrappedExchange(t *testing.T) {
+	for _, c := range []struct {
+		body, token string
+		rejected    bool
+	}{
+		{`{"status":0,"body":{"userid":"7","access_token":"b","refresh_token":"s","expires_in":60}}`, "b", false},
+		{`{"status":503,"body":{},"error":"Invalid Params: invalid refresh_token"}`, "", true},
+		{`{"status":601,"body":{},"error":"Too Many Requests"}`, "", false},
+		{`[]`, "", false},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			st := newMemoryStore(t)
+			k := keeper(st)
+			sent := &memory{answer: func() (*http.Response, error) {
+				return &http.Response{StatusCode: http.StatusOK, Header: http.Header{"Content-Type": {"application/json"}},
+					Body: io.NopCloser(strings.NewReader(c.body))}, nil
+			}}
+			k.Transport = sent
+			m := tunes("https://tunes.example")
+			m.Setup.OAuth.TokenParams, m.Setup.OAuth.TokenMember = map[string]string{"action": "requesttoken"}, "body"
+			old := credential.Tokens{Access: credential.NewSecret("a"), Refresh: credential.NewSecret("r"),
+				Lifetime: time.Minute}
+			st.credential = &store.Credential{ConnectionID: connection, Generation: 1, Status: store.CredentialActive,
+				CapturedAt: time.Now(), Sealed: old.SealFor(testKey, connection), Refresh: store.Refresh{Renewable: true}}
+			got, err := k.Access(t.Context(), providerauth.SignInSource{ConnectionID: connection, ConnectorID: "tunes",
+				Manifest: m}, 1)
+			var rejected *providerauth.Rejected
+			if got.Token.Reveal() != c.token || errors.As(err, &rejected) != c.rejected || (err == nil) != (c.token != "") {
+				t.Errorf("%s: %v", c.body, err)
+			}
+			if sent.form.Get("action") != "requesttoken" || sent.form.Get("refresh_token") != "r" {
+				t.Errorf("sent %v", sent.form)
+			}
+		})
+	}
+}
+
+// Only a lost answer is reported as such: the old token is tried once more when the mark expires.
 func TestLostAnswer(t *testing.T) {
 	t.Parallel()
 	provider := oidctest.Start(t, oidctest.Options{TokenSeconds: 600})
@@ -224,16 +272,17 @@ func TestLostAnswer(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// Somebody else began, and died before it asked: the token is good.
+	// Another caller began and died before its request: the token is valid.
 	now := time.Now()
-	if _, err := b.store.BeginRefresh(ctx, connection, first.Generation, now.Add(-time.Millisecond), now.Add(-time.Second)); err != nil {
+	if _, err := b.store.BeginRefresh(ctx, connection, first.Generation, now.Add(-time.Millisecond),
+		now.Add(-time.Second)); err != nil {
 		t.Fatal(err)
 	}
 	second, err := b.Access(ctx, b.source, first.Generation)
 	if err != nil || second.Generation != first.Generation+1 {
 		t.Fatalf("after one that did not ask: %v", err)
 	}
-	// Somebody died with the answer: the provider has exchanged the token.
+	// Another caller died with the answer: the provider has exchanged the token.
 	c, err := b.store.Credential(ctx, connection)
 	if err != nil {
 		t.Fatal(err)
@@ -245,11 +294,13 @@ func TestLostAnswer(t *testing.T) {
 	if _, err := dying.Access(ctx, dying.source, 1); err != nil { // uses the token up, and b does not hear of it
 		t.Fatal(err)
 	}
-	if _, err := b.store.BeginRefresh(ctx, connection, second.Generation, now.Add(-time.Millisecond), now.Add(-time.Second)); err != nil {
+	if _, err := b.store.BeginRefresh(ctx, connection, second.Generation, now.Add(-time.Millisecond),
+		now.Add(-time.Second)); err != nil {
 		t.Fatal(err)
 	}
 	var ended *providerauth.Rejected
-	if _, err := b.Access(ctx, b.source, second.Generation); !errors.As(err, &ended) || ended.Reason != providerauth.ReasonInterrupted {
+	if _, err := b.Access(ctx, b.source, second.Generation); !errors.As(err, &ended) ||
+		ended.Reason != providerauth.ReasonInterrupted {
 		t.Errorf("after a lost answer: %v", err)
 	}
 }

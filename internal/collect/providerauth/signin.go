@@ -15,8 +15,8 @@ import (
 
 	"golang.org/x/oauth2"
 
-	"github.com/pdpp-go/pdpp/internal/keep/credential"
-	"github.com/pdpp-go/pdpp/internal/keep/store"
+	"github.com/pdpp-go/pdpp/internal/storage/credential"
+	"github.com/pdpp-go/pdpp/internal/storage/store"
 	"github.com/pdpp-go/pdpp/manifest"
 )
 
@@ -25,7 +25,7 @@ const redirectTime = 15 * time.Minute
 
 // Begun is a sign-in that waits for the owner.
 type Begun struct {
-	// State is what the answer must show; whoever has it and is who began it can finish it.
+	// State identifies the sign-in in the provider's answer. Only the session that began it can finish it.
 	State string
 	// URL is where the owner goes: to consent, or to enter UserCode.
 	URL string
@@ -52,12 +52,13 @@ type Done struct {
 	Missing []string
 }
 
-// Begin begins a sign-in whose answer comes by redirect to an address of ours. Optional scopes
-// that are not among those wanted are left out; nil wants all.
-func (k *Keeper) Begin(ctx context.Context, s Source, binder, redirect string, wanted []string) (Begun, error) {
+// Begin begins a sign-in with an answer by redirect to one of our addresses. It leaves out optional scopes that are
+// not in wanted; nil requests all.
+func (k *Keeper) Begin(ctx context.Context, s SignInSource, binder, redirect string, wanted []string) (Begun, error) {
 	o := s.Manifest.OAuth()
 	if o.AuthorizeURL == "" {
-		return Begun{}, refusal(http.StatusConflict, CodeNoWay, s.Manifest.DisplayName+" has no page to sign in on.", "Sign in with a code instead.")
+		return Begun{}, refusal(http.StatusConflict, CodeNoWay, s.Manifest.DisplayName+" has no page to sign in on.",
+			"Sign in with a code instead.")
 	}
 	app, err := k.App(ctx, s)
 	if err != nil {
@@ -68,27 +69,28 @@ func (k *Keeper) Begin(ctx context.Context, s Source, binder, redirect string, w
 		return Begun{}, err
 	}
 	now := k.now()
-	begun := Begun{State: secret(), ExpiresAt: now.Add(redirectTime)}
+	begun := Begun{State: randomSecret(), ExpiresAt: now.Add(redirectTime)}
 	var more []oauth2.AuthCodeOption
 	for name, value := range o.AuthorizeParams {
 		more = append(more, oauth2.SetAuthURLParam(name, value))
 	}
 	if len(p.Scopes) > 0 {
-		more = append(more, oauth2.SetAuthURLParam("scope", strings.Join(p.Scopes, separator(o))))
+		more = append(more, oauth2.SetAuthURLParam("scope", strings.Join(p.Scopes, scopeSeparator(o))))
 	}
 	if o.UsesPKCE() {
 		p.Verifier = oauth2.GenerateVerifier()
 		more = append(more, oauth2.S256ChallengeOption(p.Verifier))
 	}
 	begun.URL = config(o, app, redirect).AuthCodeURL(begun.State, more...)
-	return begun, k.put(ctx, s, binder, begun, p)
+	return begun, k.storeCredential(ctx, s, binder, begun, p)
 }
 
 // BeginCode begins a sign-in with a code that the owner enters on any device.
-func (k *Keeper) BeginCode(ctx context.Context, s Source, binder string, wanted []string) (Begun, error) {
+func (k *Keeper) BeginCode(ctx context.Context, s SignInSource, binder string, wanted []string) (Begun, error) {
 	o := s.Manifest.OAuth()
 	if o.DeviceURL == "" {
-		return Begun{}, refusal(http.StatusConflict, CodeNoWay, s.Manifest.DisplayName+" offers no codes.", "Sign in on its page instead.")
+		return Begun{}, refusal(http.StatusConflict, CodeNoWay, s.Manifest.DisplayName+" offers no codes.",
+			"Sign in on its page instead.")
 	}
 	app, err := k.App(ctx, s)
 	if err != nil {
@@ -101,7 +103,7 @@ func (k *Keeper) BeginCode(ctx context.Context, s Source, binder string, wanted 
 	c := config(o, app, "")
 	var more []oauth2.AuthCodeOption
 	if len(p.Scopes) > 0 {
-		more = append(more, oauth2.SetAuthURLParam("scope", strings.Join(p.Scopes, separator(o))))
+		more = append(more, oauth2.SetAuthURLParam("scope", strings.Join(p.Scopes, scopeSeparator(o))))
 	}
 	now := k.now()
 	if c.Endpoint.AuthStyle == oauth2.AuthStyleInParams && c.ClientSecret != "" {
@@ -109,14 +111,15 @@ func (k *Keeper) BeginCode(ctx context.Context, s Source, binder string, wanted 
 	}
 	code, err := c.DeviceAuth(k.callingAs(ctx, c), more...)
 	if err != nil {
-		return Begun{}, k.failed(s, answered(err))
+		return Begun{}, k.exchangeFailed(s, answered(err))
 	}
 	p.DeviceCode, p.EverySec = code.DeviceCode, max(code.Interval, 1)
-	begun := Begun{State: secret(), URL: code.VerificationURI, UserCode: code.UserCode, Every: time.Duration(p.EverySec) * time.Second, ExpiresAt: code.Expiry}
+	begun := Begun{State: randomSecret(), URL: code.VerificationURI, UserCode: code.UserCode,
+		Every: time.Duration(p.EverySec) * time.Second, ExpiresAt: code.Expiry}
 	if begun.ExpiresAt.IsZero() {
 		begun.ExpiresAt = now.Add(redirectTime)
 	}
-	return begun, k.put(ctx, s, binder, begun, p)
+	return begun, k.storeCredential(ctx, s, binder, begun, p)
 }
 
 // scopes are what is asked for.
@@ -135,7 +138,7 @@ func scopes(o *manifest.OAuth, wanted []string) ([]string, error) {
 	return out, nil
 }
 
-func (k *Keeper) put(ctx context.Context, s Source, binder string, begun Begun, p pending) error {
+func (k *Keeper) storeCredential(ctx context.Context, s SignInSource, binder string, begun Begun, p pending) error {
 	key, err := k.Key()
 	if err != nil {
 		return fmt.Errorf("load the key that seals credentials: %w", err)
@@ -149,8 +152,7 @@ func (k *Keeper) put(ctx context.Context, s Source, binder string, begun Begun, 
 		Sealed: key.Seal(signInPlace(mark), b), ExpiresAt: begun.ExpiresAt}, k.now())
 }
 
-// Whose tells which connection a sign-in is of, without using it up; store.ErrNotFound when there
-// is none of this binder.
+// Whose returns the connection of a sign-in without finishing it, or store.ErrNotFound when this binder has none.
 func (k *Keeper) Whose(ctx context.Context, state, binder string) (string, error) {
 	now := k.now()
 	s, err := k.Store.PollSignIn(ctx, markOf(state), binder, now, now)
@@ -160,16 +162,16 @@ func (k *Keeper) Whose(ctx context.Context, state, binder string) (string, error
 	return s.ConnectionID, err
 }
 
-// Answer is what the provider sent the owner back with.
-type Answer struct {
+// ProviderAnswer is what the provider sent the owner back with.
+type ProviderAnswer struct {
 	Code  string
 	Error string // the protocol's word for a refusal; empty when there was none
-	// Scope is what the owner allowed, where the provider says it here; most say it with the tokens.
+	// Scope is what the owner allowed, if the provider reports it here; most report it with the tokens.
 	Scope string
 }
 
 // Finish exchanges the code that came with the answer. A sign-in is used once, whatever comes of it.
-func (k *Keeper) Finish(ctx context.Context, s Source, state, binder string, a Answer) (Done, error) {
+func (k *Keeper) Finish(ctx context.Context, s SignInSource, state, binder string, a ProviderAnswer) (Done, error) {
 	now := k.now()
 	kept, err := k.Store.TakeSignIn(ctx, markOf(state), binder, now)
 	if errors.Is(err, store.ErrNotFound) || err == nil && kept.ConnectionID != s.ConnectionID {
@@ -181,12 +183,13 @@ func (k *Keeper) Finish(ctx context.Context, s Source, state, binder string, a A
 	if a.Error == "access_denied" {
 		return Done{}, declined(s)
 	}
-	p, err := k.open(kept)
+	p, err := k.openCredential(kept)
 	if err != nil {
 		return Done{}, err
 	}
 	if a.Error != "" || a.Code == "" || p.Redirect == "" {
-		return Done{}, refusal(http.StatusBadGateway, CodeRefused, s.Manifest.DisplayName+" did not let this server in.", "Try again; if it stays so, look at the app's registration there.")
+		return Done{}, refusal(http.StatusBadGateway, CodeRefused, s.Manifest.DisplayName+" did not let this server in.",
+			"Try again; if it stays so, look at the app's registration there.")
 	}
 	app, err := k.App(ctx, s)
 	if err != nil {
@@ -196,16 +199,17 @@ func (k *Keeper) Finish(ctx context.Context, s Source, state, binder string, a A
 	if p.Verifier != "" {
 		more = append(more, oauth2.VerifierOption(p.Verifier))
 	}
-	t, err := config(s.Manifest.OAuth(), app, p.Redirect).Exchange(k.calling(ctx), a.Code, more...)
+	t, err := config(s.Manifest.OAuth(), app, p.Redirect).Exchange(k.exchangeContext(ctx, s.Manifest.OAuth()), a.Code,
+		more...)
 	if err != nil {
-		return Done{}, k.failed(s, answered(err))
+		return Done{}, k.exchangeFailed(s, answered(err))
 	}
-	return k.keep(ctx, s, t, p, a.Scope)
+	return k.storeTokens(ctx, s, t, p, a.Scope)
 }
 
 // Poll asks once whether the owner has entered the code; false means not yet. It asks no more often
 // than the provider lets it.
-func (k *Keeper) Poll(ctx context.Context, s Source, state, binder string) (Done, bool, error) {
+func (k *Keeper) Poll(ctx context.Context, s SignInSource, state, binder string) (Done, bool, error) {
 	now := k.now()
 	mark := markOf(state)
 	kept, err := k.Store.PollSignIn(ctx, mark, binder, now.Add(time.Second), now)
@@ -217,7 +221,7 @@ func (k *Keeper) Poll(ctx context.Context, s Source, state, binder string) (Done
 	case err != nil:
 		return Done{}, false, fmt.Errorf("find the sign-in: %w", err)
 	}
-	p, err := k.open(kept)
+	p, err := k.openCredential(kept)
 	if err != nil {
 		return Done{}, false, err
 	}
@@ -229,21 +233,22 @@ func (k *Keeper) Poll(ctx context.Context, s Source, state, binder string) (Done
 		return Done{}, false, err
 	}
 	every := time.Duration(p.EverySec) * time.Second
-	t, err := config(s.Manifest.OAuth(), app, "").Exchange(k.calling(ctx), "",
-		oauth2.SetAuthURLParam("grant_type", "urn:ietf:params:oauth:grant-type:device_code"), oauth2.SetAuthURLParam("device_code", p.DeviceCode))
+	t, err := config(s.Manifest.OAuth(), app, "").Exchange(k.exchangeContext(ctx, s.Manifest.OAuth()), "",
+		oauth2.SetAuthURLParam("grant_type", "urn:ietf:params:oauth:grant-type:device_code"),
+		oauth2.SetAuthURLParam("device_code", p.DeviceCode))
 	if err == nil {
 		if _, err := k.Store.TakeSignIn(ctx, mark, binder, k.now()); err != nil {
 			return Done{}, false, notBegun()
 		}
-		done, err := k.keep(ctx, s, t, p, "")
+		done, err := k.storeTokens(ctx, s, t, p, "")
 		return done, err == nil, err
 	}
-	var said *answerError
+	var refusal *answerError
 	err = answered(err)
-	if !errors.As(err, &said) {
+	if !errors.As(err, &refusal) {
 		return Done{}, false, nil // no answer: the code is still good
 	}
-	switch said.Code {
+	switch refusal.Code {
 	case "authorization_pending":
 	case "slow_down":
 		every += 5 * time.Second
@@ -251,11 +256,11 @@ func (k *Keeper) Poll(ctx context.Context, s Source, state, binder string) (Done
 		_, _ = k.Store.TakeSignIn(ctx, mark, binder, k.now()) // it is over, found or not
 		return Done{}, false, declined(s)
 	default:
-		if said.Status >= http.StatusInternalServerError || said.Status == http.StatusTooManyRequests {
+		if refusal.Status >= http.StatusInternalServerError || refusal.Status == http.StatusTooManyRequests {
 			break
 		}
 		_, _ = k.Store.TakeSignIn(ctx, mark, binder, k.now()) // it is over, found or not
-		return Done{}, false, k.failed(s, err)
+		return Done{}, false, k.exchangeFailed(s, err)
 	}
 	_, err = k.Store.PollSignIn(ctx, mark, binder, k.now().Add(every), now.Add(time.Second))
 	if err != nil && !errors.Is(err, store.ErrWaiting) {
@@ -264,7 +269,7 @@ func (k *Keeper) Poll(ctx context.Context, s Source, state, binder string) (Done
 	return Done{}, false, nil
 }
 
-func (k *Keeper) open(kept store.SignIn) (p pending, err error) {
+func (k *Keeper) openCredential(kept store.SignIn) (p pending, err error) {
 	key, err := k.Key()
 	if err != nil {
 		return p, fmt.Errorf("load the key that seals credentials: %w", err)
@@ -279,57 +284,70 @@ func (k *Keeper) open(kept store.SignIn) (p pending, err error) {
 	return p, nil
 }
 
-// keep stores what a sign-in brought, before anybody can use it. The scope is what was allowed,
-// where the tokens do not say it.
-func (k *Keeper) keep(ctx context.Context, s Source, t *oauth2.Token, p pending, scope string) (Done, error) {
+// storeTokens stores the tokens of a sign-in before they can be used. scope is what the owner allowed, for tokens
+// that do not report it.
+func (k *Keeper) storeTokens(
+	ctx context.Context,
+	s SignInSource,
+	t *oauth2.Token,
+	p pending,
+	scope string,
+) (Done, error) {
 	key, err := k.Key()
 	if err != nil {
 		return Done{}, fmt.Errorf("load the key that seals credentials: %w", err)
 	}
 	now := k.now()
-	made := tokensOf(t, s.Manifest.OAuth(), credential.Tokens{Scope: scope})
-	err = k.Store.PutCredential(context.WithoutCancel(ctx), store.Credential{ConnectionID: s.ConnectionID, Kind: string(manifest.CredentialAccessToken),
-		Sealed: made.SealFor(key, s.ConnectionID), Fingerprint: made.Fingerprint(key), Status: store.CredentialActive, CapturedAt: now, Refresh: standing(made, now)})
+	made := mergeTokens(t, s.Manifest.OAuth(), credential.Tokens{Scope: scope})
+	err = k.Store.PutCredential(context.WithoutCancel(ctx),
+		store.Credential{ConnectionID: s.ConnectionID, Kind: string(manifest.CredentialAccessToken),
+			Sealed: made.SealFor(key, s.ConnectionID), Fingerprint: made.Fingerprint(key), Status: store.CredentialActive,
+			CapturedAt: now, Refresh: refreshStatus(made, now)})
 	if err != nil {
 		return Done{}, fmt.Errorf("store the sign-in: %w", err)
 	}
 	return Done{ConnectionID: s.ConnectionID, Missing: missingScopes(s.Manifest.OAuth(), p.Scopes, made.Scope)}, nil
 }
 
-// failed tells the owner of an exchange that did not work.
-func (k *Keeper) failed(s Source, err error) error {
-	var said *answerError
+// exchangeFailed returns the error of a failed exchange in words for the owner.
+func (k *Keeper) exchangeFailed(s SignInSource, err error) error {
+	var reported *answerError
 	name := s.Manifest.DisplayName
 	switch {
-	case !errors.As(err, &said):
+	case !errors.As(err, &reported):
 		f := refusal(http.StatusBadGateway, CodeNoAnswer, name+" did not answer. Nothing is kept.", "Try again.")
 		f.Err = err
 		return f
-	case said.Code == "invalid_client" || said.Code == "unauthorized_client":
-		f := refusal(http.StatusBadGateway, CodeRefused, name+" does not know this server's app.", "Look at its number and secret, and at the return address there.")
+	case reported.Code == "invalid_client" || reported.Code == "unauthorized_client":
+		f := refusal(http.StatusBadGateway, CodeRefused, name+" does not know this server's app.",
+			"Look at its number and secret, and at the return address there.")
 		f.Err = err
 		return f
-	case said.Code == "expired_token":
+	case reported.Code == "expired_token":
 		return refusal(http.StatusGone, CodeNotBegun, "The code has run out.", "Show a new one.")
 	default:
-		f := refusal(http.StatusBadGateway, CodeRefused, name+" did not let this server in.", "Try again; if it stays so, look at the app's registration there.")
+		f := refusal(http.StatusBadGateway, CodeRefused, name+" did not let this server in.",
+			"Try again; if it stays so, look at the app's registration there.")
 		f.Err = err
 		return f
 	}
 }
 
 func notBegun() error {
-	return refusal(http.StatusGone, CodeNotBegun, "This answer came too late, was opened twice, or belongs to another sign-in; it was not used.", "Start again.")
+	return refusal(http.StatusGone, CodeNotBegun,
+		"This answer came too late, was opened twice, or belongs to another sign-in; it was not used.", "Start again.")
 }
 
-func declined(s Source) error {
-	return refusal(http.StatusForbidden, CodeDeclined, "You declined at "+s.Manifest.DisplayName+", so nothing was connected and nothing is kept.", "Try again when you want to.")
+func declined(s SignInSource) error {
+	return refusal(http.StatusForbidden, CodeDeclined,
+		"You declined at "+s.Manifest.DisplayName+", so nothing was connected and nothing is kept.",
+		"Try again when you want to.")
 }
 
 func signInPlace(mark string) string { return "sign_in/" + mark }
 
-// secret is a text that nobody can guess.
-func secret() string { return rand.Text() + rand.Text() }
+// randomSecret returns a text that cannot be guessed.
+func randomSecret() string { return rand.Text() + rand.Text() }
 
 // markOf is what is kept of a secret.
 func markOf(state string) string {

@@ -2,6 +2,7 @@ package providerauth_test
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"strconv"
@@ -10,20 +11,20 @@ import (
 	"time"
 
 	"github.com/pdpp-go/pdpp/internal/collect/providerauth"
-	"github.com/pdpp-go/pdpp/internal/lab/oidctest"
-	"github.com/pdpp-go/pdpp/internal/ops/fault"
+	"github.com/pdpp-go/pdpp/internal/ops/usererr"
+	"github.com/pdpp-go/pdpp/internal/quality/oidctest"
 )
 
 func code(err error) string {
-	var f *fault.Fault
+	var f *usererr.Error
 	if errors.As(err, &f) {
 		return f.Code
 	}
 	return ""
 }
 
-// Every way in leads to a token that the provider accepts; an answer is used once, by whoever began
-// the sign-in, and a no leaves nothing.
+// Every sign-in flow leads to a token that the provider accepts. An answer is valid once, for the session that began
+// the sign-in. A refusal leaves nothing.
 func TestSignIn(t *testing.T) {
 	t.Parallel()
 	provider := oidctest.Start(t, oidctest.Options{TokenSeconds: 600, Withheld: "private"})
@@ -37,17 +38,20 @@ func TestSignIn(t *testing.T) {
 		if back.Get("state") != begun.State || back.Get("code") == "" {
 			t.Fatalf("comes back with %v", back)
 		}
-		if _, err := b.Finish(t.Context(), b.source, begun.State, "session of another", answer(back)); code(err) != providerauth.CodeNotBegun {
+		if _, err := b.Finish(t.Context(), b.source, begun.State, "session of another",
+			answer(back)); code(err) != providerauth.CodeNotBegun {
 			t.Errorf("somebody else's browser: %v", err)
 		}
-		if _, err := b.Finish(t.Context(), b.source, begun.State+"x", "session mara", answer(back)); code(err) != providerauth.CodeNotBegun {
+		if _, err := b.Finish(t.Context(), b.source, begun.State+"x", "session mara",
+			answer(back)); code(err) != providerauth.CodeNotBegun {
 			t.Errorf("another state: %v", err)
 		}
 		done, err := b.Finish(t.Context(), b.source, begun.State, "session mara", answer(back))
 		if err != nil || done.ConnectionID != connection || len(done.Missing) != 1 || done.Missing[0] != "Private lists" {
 			t.Fatalf("finished: %+v, %v", done, err)
 		}
-		if _, err := b.Finish(t.Context(), b.source, begun.State, "session mara", answer(back)); code(err) != providerauth.CodeNotBegun {
+		if _, err := b.Finish(t.Context(), b.source, begun.State, "session mara",
+			answer(back)); code(err) != providerauth.CodeNotBegun {
 			t.Errorf("a second time: %v", err)
 		}
 		got, err := b.Access(t.Context(), b.source, 0)
@@ -71,10 +75,12 @@ func TestSignIn(t *testing.T) {
 			t.Fatalf("before the code is entered: %v, %v", ended, err)
 		}
 		before := provider.Log(t).Requests
-		if _, ended, err := b.Poll(t.Context(), b.source, begun.State, "session mara"); ended || err != nil || provider.Log(t).Requests != before {
+		if _, ended, err := b.Poll(t.Context(), b.source, begun.State, "session mara"); ended || err != nil ||
+			provider.Log(t).Requests != before {
 			t.Fatalf("asked again within the interval: %v", err)
 		}
-		if _, _, err := b.Poll(t.Context(), b.source, begun.State, "session of another"); code(err) != providerauth.CodeNotBegun {
+		if _, _, err := b.Poll(t.Context(), b.source, begun.State,
+			"session of another"); code(err) != providerauth.CodeNotBegun {
 			t.Errorf("somebody else: %v", err)
 		}
 		provider.Enter(t, begun.URL, begun.UserCode)
@@ -96,7 +102,8 @@ func TestSignIn(t *testing.T) {
 			t.Fatal(err)
 		}
 		back := provider.Consent(t, begun.URL, redirect)
-		if _, err := b.Finish(t.Context(), b.source, back.Get("state"), "session mara", answer(back)); code(err) != providerauth.CodeDeclined {
+		if _, err := b.Finish(t.Context(), b.source, back.Get("state"), "session mara",
+			answer(back)); code(err) != providerauth.CodeDeclined {
 			t.Errorf("declined: %v", err)
 		}
 		if _, err := b.store.Credential(t.Context(), connection); err == nil {
@@ -114,9 +121,9 @@ func TestPoll(t *testing.T) {
 	asks.Scopes = asks.Scopes[:1]
 	began, shift := time.Now(), time.Duration(0)
 	b.Now = func() time.Time { return began.Add(shift) }
-	said := ""
+	message := ""
 	provider := &memory{answer: func() (*http.Response, error) {
-		status, body, _ := strings.Cut(said, " ")
+		status, body, _ := strings.Cut(message, " ")
 		n, err := strconv.Atoi(status)
 		if err != nil {
 			return nil, errors.New("no route")
@@ -127,33 +134,37 @@ func TestPoll(t *testing.T) {
 	b.Transport = provider
 	for _, sequence := range [][]struct {
 		after  time.Duration
-		said   string
+		text   string
 		code   string // of the error; empty: not yet
 		silent bool   // the provider is not asked
+		words  string // in the error
 	}{
-		{{said: `400 {"error":"authorization_pending"}`}, {after: 4 * time.Second, silent: true},
-			{after: time.Second, said: `400 {"error":"slow_down"}`}, {after: 9 * time.Second, silent: true},
-			{after: time.Second, said: "503 {}"}, {after: 5 * time.Second, said: "429 {}"},
-			{after: 5 * time.Second, said: "lost"},
-			{after: 5 * time.Second, said: `400 {"error":"expired_token"}`, code: providerauth.CodeNotBegun},
+		{{text: `400 {"error":"authorization_pending"}`}, {after: 4 * time.Second, silent: true},
+			{after: time.Second, text: `400 {"error":"slow_down"}`}, {after: 9 * time.Second, silent: true},
+			{after: time.Second, text: "500 {}"}, {after: 5 * time.Second, text: "429 {}"},
+			{after: 5 * time.Second, text: "lost"},
+			{after: 5 * time.Second, text: `400 {"error":"expired_token"}`, code: providerauth.CodeNotBegun},
 			{after: 5 * time.Second, code: providerauth.CodeNotBegun, silent: true}},
-		{{said: `400 {"error":"access_denied"}`, code: providerauth.CodeDeclined},
+		{{text: `400 {"error":"access_denied"}`, code: providerauth.CodeDeclined},
 			{after: 5 * time.Second, code: providerauth.CodeNotBegun, silent: true}},
-		{{said: `401 {"error":"invalid_client"}`, code: providerauth.CodeRefused},
+		{{text: `401 {"error":"invalid_client"}`, code: providerauth.CodeRefused, words: "does not know this server's app"},
 			{after: 5 * time.Second, code: providerauth.CodeNotBegun, silent: true}},
+		{{text: `400 {"error":"unauthorized_client"}`, code: providerauth.CodeRefused, words: "does not know"}},
+		{{text: `400 {"error":"invalid_grant"}`, code: providerauth.CodeRefused, words: "did not let this server in"}},
 	} {
-		said = `200 {"device_code":"d","user_code":"U","verification_uri":"https://tunes.example/code",` +
+		message = `200 {"device_code":"d","user_code":"U","verification_uri":"https://tunes.example/code",` +
 			`"expires_in":600,"interval":5}`
 		begun, err := b.BeginCode(t.Context(), b.source, "session mara", nil)
 		if err != nil || provider.form.Get("scope") != "openid" {
 			t.Fatalf("asks for %v, %v", provider.form, err)
 		}
 		for i, step := range sequence {
-			shift, said = shift+step.after, step.said
+			shift, message = shift+step.after, step.text
 			before := len(provider.asked)
 			_, ended, err := b.Poll(t.Context(), b.source, begun.State, "session mara")
-			if ended || code(err) != step.code || (len(provider.asked) == before) != step.silent {
-				t.Errorf("step %d, %q: ended %v, %v, %d requests", i, step.said, ended, err, len(provider.asked)-before)
+			if ended || code(err) != step.code || (len(provider.asked) == before) != step.silent ||
+				!strings.Contains(fmt.Sprint(err), step.words) {
+				t.Errorf("step %d, %q: ended %v, %v, %d requests", i, step.text, ended, err, len(provider.asked)-before)
 			}
 		}
 	}
@@ -164,9 +175,9 @@ func TestPoll(t *testing.T) {
 	if _, ended, err := b.Poll(t.Context(), b.source, begun.State, "session mara"); ended || err != nil {
 		t.Errorf("a sign-in by redirect: ended %v, %v", ended, err)
 	}
-	said = "lost"
+	message = "lost"
 	if _, err := b.Finish(t.Context(), b.source, begun.State, "session mara",
-		providerauth.Answer{Code: "c"}); code(err) != providerauth.CodeNoAnswer {
+		providerauth.ProviderAnswer{Code: "c"}); code(err) != providerauth.CodeNoAnswer {
 		t.Errorf("no answer to the exchange: %v", err)
 	}
 }

@@ -16,11 +16,11 @@ import (
 	"time"
 
 	"github.com/pdpp-go/pdpp/internal/collect/providerauth"
-	"github.com/pdpp-go/pdpp/internal/keep/credential"
-	"github.com/pdpp-go/pdpp/internal/keep/store"
-	"github.com/pdpp-go/pdpp/internal/keep/store/postgres"
-	"github.com/pdpp-go/pdpp/internal/keep/store/storetest/scratch"
-	"github.com/pdpp-go/pdpp/internal/lab/oidctest"
+	"github.com/pdpp-go/pdpp/internal/quality/oidctest"
+	"github.com/pdpp-go/pdpp/internal/storage/credential"
+	"github.com/pdpp-go/pdpp/internal/storage/store"
+	"github.com/pdpp-go/pdpp/internal/storage/store/postgres"
+	"github.com/pdpp-go/pdpp/internal/storage/store/storetest/scratch"
 )
 
 // A worker is this test's own program, with these variables.
@@ -72,7 +72,7 @@ func work() {
 	k.Key = func() (credential.Key, error) { return key, nil }
 	k.Alone, k.Transport = workerAlone, dying(os.Getenv(workerDies))
 	url := os.Getenv(workerProvider)
-	source := providerauth.Source{ConnectionID: connection, ConnectorID: "tunes", Manifest: tunes(url)}
+	source := providerauth.SignInSource{ConnectionID: connection, ConnectorID: "tunes", Manifest: tunes(url)}
 	for ctx.Err() == nil {
 		a, err := k.Access(ctx, source, 0)
 		if err == nil && os.Getenv(workerDies) != "" {
@@ -107,14 +107,15 @@ func work() {
 
 type worker struct {
 	*exec.Cmd
-	stdin io.Closer
-	said  chan string
+	stdin    io.Closer
+	messages chan string
 }
 
 func startWorker(t *testing.T, database, provider, key, dies string) *worker {
 	t.Helper()
 	cmd := exec.Command(os.Args[0])
-	cmd.Env = append(os.Environ(), workerStore+"="+database, workerProvider+"="+provider, workerKey+"="+key, workerDies+"="+dies)
+	cmd.Env = append(os.Environ(), workerStore+"="+database, workerProvider+"="+provider, workerKey+"="+key,
+		workerDies+"="+dies)
 	stdin, err := cmd.StdinPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -128,23 +129,23 @@ func startWorker(t *testing.T, database, provider, key, dies string) *worker {
 	}
 	w := &worker{cmd, stdin, make(chan string, 10000)}
 	go func() {
-		defer close(w.said)
+		defer close(w.messages)
 		for lines := bufio.NewScanner(stdout); lines.Scan(); {
-			w.said <- lines.Text()
+			w.messages <- lines.Text()
 		}
 	}()
 	t.Cleanup(func() { _ = w.Process.Kill(); _ = w.Wait() })
 	return w
 }
 
-// Eight workers over one PostgreSQL use one sign-in whose tokens end every few seconds: each end
-// costs one refresh. A worker that is killed when it has begun and not asked costs nothing. The one
-// that is killed with the answer in its hand costs the sign-in, and that is what the owner is told.
+// Eight workers over one PostgreSQL use one sign-in with tokens that expire every few seconds. Each expiry costs one
+// refresh. A worker killed before its request costs nothing. A worker killed with the answer costs the sign-in, and
+// the owner sees that.
 func TestWorkers(t *testing.T) {
 	t.Parallel()
 	const seconds = 2
 	provider := oidctest.Start(t, oidctest.Options{TokenSeconds: seconds})
-	database := scratch.Schema(t)
+	database := scratch.CreateSchema(t)
 	st, err := postgres.Open(t.Context(), database, postgres.Options{})
 	if err != nil {
 		t.Fatal(err)
@@ -158,7 +159,7 @@ func TestWorkers(t *testing.T) {
 	}
 	b := &bed{Keeper: keeper(st), store: st, provider: provider}
 	b.Key = func() (credential.Key, error) { return key, nil }
-	b.source = providerauth.Source{ConnectionID: connection, ConnectorID: "tunes", Manifest: tunes(provider.URL)}
+	b.source = providerauth.SignInSource{ConnectionID: connection, ConnectorID: "tunes", Manifest: tunes(provider.URL)}
 	b.signIn(t)
 	generation := func() int64 {
 		c, err := st.Credential(t.Context(), connection)
@@ -196,7 +197,7 @@ func TestWorkers(t *testing.T) {
 	used := map[string]bool{}
 	for i, w := range workers {
 		last := ""
-		for line := range w.said { // each ends by itself: there is nothing left to do
+		for line := range w.messages { // each exits when there is nothing left to do
 			if used[line] = true; strings.HasPrefix(line, "failed") {
 				t.Errorf("worker %d: %s", i, line)
 			}
@@ -207,11 +208,13 @@ func TestWorkers(t *testing.T) {
 		}
 	}
 	c, err := st.Credential(t.Context(), connection)
-	if err != nil || c.Status != store.CredentialRejected || c.RejectionReason != providerauth.ReasonInterrupted || c.Generation != kept {
+	if err != nil || c.Status != store.CredentialRejected || c.RejectionReason != providerauth.ReasonInterrupted ||
+		c.Generation != kept {
 		t.Errorf("recorded as %s %s of generation %d, %v", c.Status, c.RejectionReason, c.Generation, err)
 	}
-	// The last refresh is the one whose answer was lost; the one refusal ended its family.
-	if log := provider.Log(t); log.Refreshed != int(kept) || log.Refused["invalid_grant"] != 1 || len(log.Refused) != 1 || log.FamiliesEnded != 1 {
+	// The answer of the last refresh was lost; the one rejection revoked its family.
+	if log := provider.Log(t); log.Refreshed != int(kept) || log.Refused["invalid_grant"] != 1 || len(log.Refused) != 1 ||
+		log.FamiliesEnded != 1 {
 		t.Errorf("generation %d, and in the end the provider saw %+v", kept, log)
 	}
 	for g := int64(1); g <= kept; g++ {

@@ -15,16 +15,15 @@ import (
 
 	"github.com/pdpp-go/pdpp/internal/collect/catalog"
 	"github.com/pdpp-go/pdpp/internal/judge/evidence"
-	"github.com/pdpp-go/pdpp/internal/keep/store"
+	"github.com/pdpp-go/pdpp/internal/storage/store"
 	"github.com/pdpp-go/pdpp/manifest"
 )
 
 const (
-	// good is how long a finding counts. Nobody renews it where no server runs, so
-	// that it is then forgotten rather than believed.
-	good = 10 * time.Minute
-	// renewAt is how soon a finding that stands is looked after again.
-	renewAt = good / 2
+	// findingLifetime is how long a finding is valid. Without a server it is not renewed and expires.
+	findingLifetime = 10 * time.Minute
+	// renewalAge is the age at which a valid finding is checked again.
+	renewalAge = findingLifetime / 2
 	// otherHas is how long what another worker found counts for one that lacks it:
 	// workers may have different environments, and one that has it is enough.
 	otherHas = 24 * time.Hour
@@ -43,17 +42,16 @@ type Prober struct {
 	Store Store
 	// Offered reports whether some worker offers the binding.
 	Offered func(ctx context.Context, binding manifest.Binding, now time.Time) (bool, error)
-	// Lookup gives the owner's value for a variable that a connector declares.
+	// Lookup returns the owner's value of a variable that a connector declares.
 	Lookup func(name string) (string, bool)
 	// LookPath finds a program of this machine.
 	LookPath func(program string) (string, error)
-	// Connectors finds what is installed on this machine; nothing is said of the start of one
-	// that is not.
+	// Connectors finds the connectors of this machine. The start of a connector that is not installed is not judged.
 	Connectors catalog.Finder
 	// Unconfirmed returns what a foreign connector lacks of the owner's confirmation; nil when nothing.
 	Unconfirmed func(ctx context.Context, name string, d catalog.Demand) (*catalog.NeedError, error)
 
-	manifests map[string]declared
+	manifests map[string]declaredPaths
 	demands   map[string]demanded
 }
 
@@ -64,8 +62,8 @@ type demanded struct {
 	at time.Time
 }
 
-// declared is what a connector needs, as it was read; nil when it cannot be.
-type declared struct {
+// declaredPaths is what a connector needs, as it was read; nil when it cannot be.
+type declaredPaths struct {
 	*manifest.Manifest
 	at time.Time
 }
@@ -112,19 +110,20 @@ func (p *Prober) manifest(ctx context.Context, connectorID string, now time.Time
 	if d, ok := p.manifests[connectorID]; ok && now.Sub(d.at) < manifestsFor {
 		return d.Manifest
 	}
-	d := declared{at: now}
+	d := declaredPaths{at: now}
 	if body, _, err := p.Store.Manifest(ctx, connectorID); err == nil {
-		d.Manifest, _ = manifest.Parse(body) // what cannot be read is told where it is run
+		d.Manifest, _ = manifest.Parse(body) // a run reports an invalid manifest
 	}
 	if p.manifests == nil {
-		p.manifests = map[string]declared{}
+		p.manifests = map[string]declaredPaths{}
 	}
 	p.manifests[connectorID] = d
 	return d.Manifest
 }
 
 // findings are the looks at one connection.
-func (p *Prober) findings(e *evidence.Evidence, m *manifest.Manifest, offered map[manifest.Binding]bool, now time.Time) []evidence.Probe {
+func (p *Prober) findings(e *evidence.Evidence, m *manifest.Manifest, offered map[manifest.Binding]bool,
+	now time.Time) []evidence.Probe {
 	var out []evidence.Probe
 	add := func(d evidence.Dimension, name string, has bool, present, lacking string) {
 		probe := evidence.Probe{Dimension: d, Name: name, Status: evidence.ProbeOK, Reason: present, At: now}
@@ -179,20 +178,21 @@ func (p *Prober) provided(ctx context.Context, e *evidence.Evidence, now time.Ti
 			slices.Contains(c.Manifest.CapturedEnv(), lack.Name) {
 			continue // what is stored is not looked into
 		}
-		probe := evidence.Probe{Dimension: evidence.Dimension(lack.Need), Name: lack.Name, Status: evidence.ProbeFailed, At: now}
-		probe.Reason = evidence.LackReason(probe.Dimension)
+		probe := evidence.Probe{Dimension: evidence.Dimension(lack.Need), Name: lack.Name, Status: evidence.ProbeFailed,
+			At: now}
+		probe.Reason = evidence.MissingReason(probe.Dimension)
 		if lack.Need == catalog.NeedFiles && strings.HasPrefix(lack.What, evidence.IsNotSet) {
 			probe.Reason = evidence.ReasonFilesUnnamed
 		}
 		out = append(out, probe)
 	}
 	missing := slices.Clone(e.Probes)
-	if e.LastRun != nil && e.LastRun.Lacked() != nil {
-		missing = append(missing, *e.LastRun.Lacked())
+	if e.LastRun != nil && e.LastRun.MissingPrerequisite() != nil {
+		missing = append(missing, *e.LastRun.MissingPrerequisite())
 	}
 	for _, before := range missing {
 		same := func(p evidence.Probe) bool { return p.Dimension == before.Dimension && p.Name == before.Name }
-		if evidence.LackReason(before.Dimension) != "" && !slices.ContainsFunc(out, same) {
+		if evidence.MissingReason(before.Dimension) != "" && !slices.ContainsFunc(out, same) {
 			out = append(out, evidence.Probe{Dimension: before.Dimension, Name: before.Name, Status: evidence.ProbeOK, At: now})
 		}
 	}
@@ -237,26 +237,28 @@ func (p *Prober) installed(d manifest.ToolDetect) bool {
 	return err == nil
 }
 
-// record keeps a finding that says something new, and renews one that stands.
-func (p *Prober) record(ctx context.Context, e *evidence.Evidence, found evidence.Probe, now time.Time, again map[string]time.Time) error {
+// record stores a new finding, and renews an unchanged one.
+func (p *Prober) record(ctx context.Context, e *evidence.Evidence, found evidence.Probe, now time.Time,
+	again map[string]time.Time) error {
 	var known *evidence.Probe
 	for i := range e.Probes {
 		if k := &e.Probes[i]; k.Dimension == found.Dimension && k.Name == found.Name {
 			known = k
 		}
 	}
-	stands := found.Status == evidence.ProbeFailed || e.LastRun != nil && e.LastRun.LackedFor(&found)
-	if stands && known != nil && known.Status == found.Status && known.ExpiresAt != nil && known.ExpiresAt.Sub(now) > renewAt {
-		soonest(again, e.Connection.ID, known.ExpiresAt.Add(-renewAt))
+	stands := found.Status == evidence.ProbeFailed || e.LastRun != nil && e.LastRun.FailedWithout(&found)
+	if stands && known != nil && known.Status == found.Status && known.ExpiresAt != nil &&
+		known.ExpiresAt.Sub(now) > renewalAge {
+		soonest(again, e.Connection.ID, known.ExpiresAt.Add(-renewalAge))
 		return nil
 	}
-	if !news(known, &found, stands, now) {
+	if !changedFinding(known, &found, stands, now) {
 		return nil
 	}
-	until := now.Add(good)
+	until := now.Add(findingLifetime)
 	found.ExpiresAt = &until
 	if stands {
-		soonest(again, e.Connection.ID, until.Add(-renewAt))
+		soonest(again, e.Connection.ID, until.Add(-renewalAge))
 	}
 	if err := p.Store.PutProbe(ctx, store.Probe{ConnectionID: e.Connection.ID, Probe: found}); err != nil {
 		return fmt.Errorf("record what a run needs: %w", err)
@@ -264,10 +266,10 @@ func (p *Prober) record(ctx context.Context, e *evidence.Evidence, found evidenc
 	return nil
 }
 
-// news reports whether a finding is worth a write. That something is there is so
+// changedFinding reports whether a finding is worth a write. That something is there is so
 // only where it was missing; that it is missing is so unless another worker, which
 // has an environment and programs of its own, found it lately.
-func news(known, found *evidence.Probe, stands bool, now time.Time) bool {
+func changedFinding(known, found *evidence.Probe, stands bool, now time.Time) bool {
 	switch {
 	case known == nil:
 		return stands

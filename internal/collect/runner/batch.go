@@ -8,38 +8,38 @@ import (
 	"github.com/pdpp-go/pdpp/internal/slice"
 )
 
-// batch collects what has passed the gates until it is committed. Everything in
-// it is in wire order, so a cursor is only ever committed with, or after, what
-// came before it. The marks remember the end of the last closed slice: if the
-// run fails, what follows them and waits for its slice is dropped, and the rest is
-// kept. A stream whose cursor waits for the run's end has no slices: what comes of it
-// waits for nothing.
-// Attempts belong to no slice: a gap that ends every run must still sink in the
-// rotation, so they go with the next commit, whatever it holds. Cursors and
-// recoveries close what precedes them, so they are never open.
+// batch collects accepted records, gaps and cursors until they are committed. They keep the order in which they were
+// sent, so a cursor is never committed before its records.
+//
+// The marks are the end of the last closed slice. If the run fails, the records of open slices after the marks are
+// dropped. A stream with a cursor only at the end of the run has no slices; its records are loose and always kept.
+//
+// Attempts belong to no slice and are stored with the next commit: a gap that crashes every run must still move to
+// the end of the queue. Cursors and recoveries close the slice before them.
 type batch struct {
 	slice slice.Slice
-	arena arena
-	size  int // roughly, in memory
-	marks marks
-	held  waiting
-	loose int // records and gaps behind the marks that wait for nothing
+	arena byteArena
+	size  int // in memory, approximately
+	marks sliceEnd
+	held  openSlices
+	loose int // records and gaps after the marks that belong to no slice
 }
 
-type marks struct{ records, gaps int }
+// sliceEnd is a position in the batch: the number of records and gaps before it.
+type sliceEnd struct{ records, gaps int }
 
-// waiting is what waits for its slice.
-type waiting struct{ records, size int }
+// openSlices is the content of slices that are not closed.
+type openSlices struct{ records, size int }
 
-// overhead is what a record or a gap takes beside its texts, roughly.
-const overhead = 200
+// recordOverhead is the approximate memory of a record or a gap besides its strings.
+const recordOverhead = 200
 
-// add copies the record's data into the batch's arena, because the line it
-// aliases is about to be overwritten.
+// add copies the record's data into the batch's arena, because the line buffer that holds it is reused. waits reports
+// whether the record belongs to an open slice.
 func (b *batch) add(r slice.Record, data []byte, waits bool) {
-	r.Data = b.arena.keep(data)
+	r.Data = b.arena.copy(data)
 	b.slice.Records = append(b.slice.Records, r)
-	b.grow(len(data)+len(r.Key)+overhead, waits)
+	b.grow(len(data)+len(r.Key)+recordOverhead, waits)
 	if waits {
 		b.held.records++
 	}
@@ -47,7 +47,12 @@ func (b *batch) add(r slice.Record, data []byte, waits bool) {
 
 func (b *batch) addGap(g slice.Gap, waits bool) {
 	b.slice.Gaps = append(b.slice.Gaps, g)
-	b.grow(len(g.RecordKey)+len(g.Reason)+len(g.Locator)+len(g.ListCursor)+len(g.LastError)+overhead, waits)
+	b.grow(len(g.RecordKey)+len(g.Reason)+len(g.Locator)+len(g.ListCursor)+len(g.LastError)+recordOverhead, waits)
+}
+
+// addRecovered adds gaps that were recovered.
+func (b *batch) addRecovered(refs ...slice.GapRef) {
+	b.slice.Recovered = append(b.slice.Recovered, refs...)
 }
 
 func (b *batch) grow(size int, waits bool) {
@@ -59,48 +64,48 @@ func (b *batch) grow(size int, waits bool) {
 	}
 }
 
-// close marks everything so far as belonging to finished slices.
+// close marks the content so far as finished slices.
 func (b *batch) close() {
-	b.marks, b.held, b.loose = marks{len(b.slice.Records), len(b.slice.Gaps)}, waiting{}, 0
+	b.marks, b.held, b.loose = sliceEnd{len(b.slice.Records), len(b.slice.Gaps)}, openSlices{}, 0
 }
 
-// closed reports whether the batch holds anything of a closed slice.
+// closed reports whether the batch has content of a closed slice.
 func (b *batch) closed() bool {
 	return b.marks.records+b.marks.gaps+len(b.slice.Recovered)+len(b.slice.Cursors) > 0
 }
 
-// full reports whether so many records, or so much, may be committed.
+// full reports whether at least this many records or bytes can be committed.
 func (b *batch) full(records, size int) bool {
 	return len(b.slice.Records)-b.held.records >= records || b.size-b.held.size >= size
 }
 
-// truncate takes out what waits for its slice, by its stream, and gives it back.
+// truncate removes the content of open slices and returns it. waits reports whether a stream has slices.
 func (b *batch) truncate(waits func(stream string) bool) (records []slice.Record, gaps []slice.Gap) {
 	s, m := &b.slice, b.marks
 	records, gaps = s.Records[m.records:], s.Gaps[m.gaps:]
 	s.Records, s.Gaps = s.Records[:m.records], s.Gaps[:m.gaps]
 	if b.loose > 0 {
-		kept := func(stream string) bool { return !waits(stream) }
+		loose := func(stream string) bool { return !waits(stream) }
 		records, gaps = slices.Clone(records), slices.Clone(gaps)
 		for _, r := range records {
-			if kept(r.Stream) {
+			if loose(r.Stream) {
 				s.Records = append(s.Records, r)
 			}
 		}
 		for _, g := range gaps {
-			if kept(g.Stream) {
+			if loose(g.Stream) {
 				s.Gaps = append(s.Gaps, g)
 			}
 		}
-		records = slices.DeleteFunc(records, func(r slice.Record) bool { return kept(r.Stream) })
-		gaps = slices.DeleteFunc(gaps, func(g slice.Gap) bool { return kept(g.Stream) })
+		records = slices.DeleteFunc(records, func(r slice.Record) bool { return loose(r.Stream) })
+		gaps = slices.DeleteFunc(gaps, func(g slice.Gap) bool { return loose(g.Stream) })
 	}
-	b.size, b.held = b.size-b.held.size, waiting{}
+	b.size, b.held = b.size-b.held.size, openSlices{}
 	return records, gaps
 }
 
-// move sets a cursor, replacing an earlier one of the same bookmark: the
-// records of both slices are in this batch, so the newer cursor covers them.
+// move sets a cursor. It replaces an earlier cursor of the same stream and mode, because the records of both slices are
+// in this batch.
 func (b *batch) move(c slice.Cursor) {
 	for i := range b.slice.Cursors {
 		if have := &b.slice.Cursors[i]; have.Stream == c.Stream && have.Mode == c.Mode {
@@ -111,27 +116,27 @@ func (b *batch) move(c slice.Cursor) {
 	b.slice.Cursors = append(b.slice.Cursors, c)
 }
 
-// reset makes the batch reusable without giving its memory back.
+// reset empties the batch and keeps its memory for reuse.
 func (b *batch) reset() {
 	s := &b.slice
 	clear(s.Records[:cap(s.Records)]) // data must not outlive the batch
 	s.Records, s.Gaps, s.Attempts = s.Records[:0], nil, s.Attempts[:0]
 	s.Recovered, s.Cursors, s.Events = s.Recovered[:0], nil, nil
 	b.arena.reset()
-	b.size, b.marks, b.held, b.loose = 0, marks{}, waiting{}, 0
+	b.size, b.marks, b.held, b.loose = 0, sliceEnd{}, openSlices{}, 0
 }
 
-// arena keeps copies in chunks that are reused from batch to batch, so that a
-// long run's memory does not grow with what has passed through it.
-type arena struct {
+// byteArena stores copies in chunks that are reused from batch to batch, so that the memory of a long run does not
+// grow.
+type byteArena struct {
 	chunks [][]byte
-	at     int // the chunk being filled
+	at     int // index of the chunk being filled
 }
 
 // arenaChunk holds a few hundred typical records.
 const arenaChunk = 256 << 10
 
-func (a *arena) keep(data []byte) []byte {
+func (a *byteArena) copy(data []byte) []byte {
 	if len(data) == 0 || len(data) > arenaChunk {
 		return append([]byte(nil), data...)
 	}
@@ -150,16 +155,11 @@ func (a *arena) keep(data []byte) []byte {
 	return c[start:len(c):len(c)]
 }
 
-func (a *arena) reset() {
+func (a *byteArena) reset() {
 	for i := range a.chunks {
 		a.chunks[i] = a.chunks[i][:0]
 	}
 	a.at = 0
 }
 
-func cloneValue(v jsontext.Value) jsontext.Value {
-	if v == nil {
-		return nil
-	}
-	return append(jsontext.Value(nil), v...)
-}
+func cloneValue(v jsontext.Value) jsontext.Value { return slices.Clone(v) }

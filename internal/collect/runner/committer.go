@@ -7,9 +7,8 @@ import (
 	"github.com/pdpp-go/pdpp/internal/slice"
 )
 
-// committer writes batches in order, one at a time, beside the reader. The
-// reader fills one batch while the other is being written; more than two are
-// never alive, which bounds the run's memory.
+// committer writes batches in order, one at a time, concurrently with the reader. The reader fills one batch while
+// the committer writes the other. There are only two, which bounds the memory of a run.
 type committer struct {
 	sink  Sink
 	work  chan *batch
@@ -36,8 +35,7 @@ func newCommitter(sink Sink, onError func(error) *Failure, onDone func(*slice.Sl
 	return c
 }
 
-// run commits until work is closed. ctx outlives a cancelled run: what is
-// finished is made durable even while the run is being stopped.
+// run commits until work is closed. ctx outlives a cancelled run, so that finished slices are still stored.
 func (c *committer) run(ctx context.Context) {
 	defer close(c.done)
 	for {
@@ -57,7 +55,7 @@ func (c *committer) run(ctx context.Context) {
 
 func (c *committer) commit(ctx context.Context, b *batch) {
 	if c.failed.Load() != nil {
-		return // a slice after a lost one must not land: its cursor would pass it
+		return // no slice may follow a lost one: its cursor would skip the lost records
 	}
 	n := len(b.slice.Records)
 	if err := c.sink.CommitSlice(ctx, &b.slice); err != nil {
@@ -72,7 +70,7 @@ func (c *committer) commit(ctx context.Context, b *batch) {
 	c.onDone(&b.slice)
 }
 
-// wait returns when everything handed over so far is durable or has failed.
+// wait returns when every batch handed over so far is durable or has failed.
 func (c *committer) wait() *Failure {
 	ack := make(chan struct{})
 	select {
@@ -83,7 +81,7 @@ func (c *committer) wait() *Failure {
 	return c.failed.Load()
 }
 
-// idle reports whether a handover would not wait.
+// idle reports whether a batch is free, so that a commit does not block the reader.
 func (c *committer) idle() bool { return len(c.free) > 0 }
 
 func (c *committer) stop() {

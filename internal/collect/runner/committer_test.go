@@ -13,7 +13,8 @@ import (
 
 // A lost slice ends the run, and nothing that follows it lands.
 func TestCommitFailure(t *testing.T) {
-	lines := []string{rec("notes", "1"), state("notes", 1), rec("notes", "2"), state("notes", 2), rec("notes", "3"), state("notes", 3)}
+	lines := []string{rec("notes", "1"), state("notes", 1), rec("notes", "2"), state("notes", 2), rec("notes", "3"),
+		state("notes", 3)}
 	for failAt := 1; failAt <= 3; failAt++ {
 		d := newDialogue(t, "notes", "legacy")
 		d.failAt = failAt
@@ -37,7 +38,8 @@ func TestCommitFailure(t *testing.T) {
 		o := d.say(t, rec("legacy", "1"), state("legacy", 1))
 		mustFail(t, o, ReasonStorage)
 		committed(t, d, "legacy/1")
-		if o.Checkpoint.CommitStatus != CommitNone || len(o.Checkpoint.StreamsCommitted) > 0 || o.Facts.Streams[0].Checkpoint != "staged" {
+		if o.Checkpoint.CommitStatus != CommitNone || len(o.Checkpoint.StreamsCommitted) > 0 ||
+			o.Facts.Streams[0].Checkpoint != "staged" {
 			t.Errorf("the run claims a cursor that was lost: %+v, %+v", o.Checkpoint, o.Facts.Streams[0])
 		}
 		kinds := map[protocol.KnownGapKind]bool{}

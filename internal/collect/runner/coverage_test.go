@@ -23,8 +23,8 @@ func short(o Outcome) []KnownGap {
 	return out
 }
 
-// A lane is threads with their messages; k1 and k2 are listed. The cases say
-// what became of them and whether the anchor's cursor may move.
+// A lane is threads with their messages; k1 and k2 are listed. Each case describes what became of them and whether the
+// parent's cursor may move.
 func TestAnchorMovesOnlyWithAccountedKeys(t *testing.T) {
 	moved := `threads={"n":1}`
 	incomplete := []KnownGap{{Stream: "threads", Reason: "detail_coverage_incomplete", Count: 1}}
@@ -39,31 +39,40 @@ func TestAnchorMovesOnlyWithAccountedKeys(t *testing.T) {
 			want: []string{"messages/k1 messages/k2 " + moved}},
 		"slice with a policy skip": {lines: []string{m1, state("threads", 1, accounted("k1", "", "k2"))},
 			want: []string{"messages/k1 " + moved}},
-		"slice with a gap of its own": {lines: []string{m1, gapOf("messages", "threads", "k2"), state("threads", 1, accounted("k1", "k2", ""))},
+		"slice with a gap of its own": {lines: []string{m1, gapOf("messages", "threads", "k2"),
+			state("threads", 1, accounted("k1", "k2", ""))},
 			want: []string{"messages/k1 gap:messages/k2 " + moved}},
 		"slice names a gap that is nowhere": {lines: []string{m1, state("threads", 1, accounted("k1", "k2", ""))},
 			want: []string{"messages/k1"}, short: incomplete},
 		"slice leans on an earlier gap": {earlier: []lane{{"messages", "threads"}},
 			lines: []string{m1, state("threads", 1, accounted("k1", "k2", ""))}, want: []string{"messages/k1 " + moved}},
 		"slice leans on another parent's gap": {earlier: []lane{{"messages", "folders"}},
-			lines: []string{m1, state("threads", 1, accounted("k1", "k2", ""))}, want: []string{"messages/k1"}, short: incomplete},
-		"silent slice, complete lane": {lines: []string{m1, m2, state("threads", 1), coverage("messages", "threads", "", "k1 k2", "", "")},
+			lines: []string{m1, state("threads", 1, accounted("k1", "k2", ""))}, want: []string{"messages/k1"},
+			short: incomplete},
+		"silent slice, complete lane": {lines: []string{m1, m2, state("threads", 1),
+			coverage("messages", "threads", "", "k1 k2", "", "")},
 			want: []string{"messages/k1 messages/k2", moved}},
 		"silent slice, no lane": {lines: []string{m1, state("threads", 1)},
 			want: []string{"messages/k1"}, short: []KnownGap{{Stream: "threads", Reason: "detail_coverage_missing"}}},
 		"silent slice, declared skip": {lines: []string{m1, state("threads", 1), skip("messages", "scope_not_supported")},
 			want: []string{"messages/k1", moved}},
-		"lane with an open key": {lines: []string{m1, state("threads", 1), coverage("messages", "threads", "k2", "k1", "", "")},
+		"lane with an open key": {lines: []string{m1, state("threads", 1),
+			coverage("messages", "threads", "k2", "k1", "", "")},
 			want: []string{"messages/k1"}, short: incomplete},
-		"lane with a gap that is nowhere": {lines: []string{m1, state("threads", 1), coverage("messages", "threads", "", "k1", "k2", "")},
+		"lane with a gap that is nowhere": {lines: []string{m1, state("threads", 1),
+			coverage("messages", "threads", "", "k1", "k2", "")},
 			want: []string{"messages/k1"}, short: incomplete},
-		"lane with a durable gap": {lines: []string{m1, gapOf("messages", "threads", "k2"), state("threads", 1), coverage("messages", "threads", "", "k1", "k2", "")},
+		"lane with a durable gap": {lines: []string{m1, gapOf("messages", "threads", "k2"), state("threads", 1),
+			coverage("messages", "threads", "", "k1", "k2", "")},
 			want: []string{"messages/k1 gap:messages/k2", moved}},
 		"lane leans on an earlier gap": {earlier: []lane{{"messages", "threads"}},
-			lines: []string{m1, state("threads", 1), coverage("messages", "threads", "k2", "k1", "", "")}, want: []string{"messages/k1", moved}},
-		"lane closes what a slice left open": {lines: []string{m1, state("threads", 1, accounted("k1", "k2", "")), m2, coverage("messages", "threads", "", "k1 k2", "", "")},
+			lines: []string{m1, state("threads", 1), coverage("messages", "threads", "k2", "k1", "", "")},
+			want:  []string{"messages/k1", moved}},
+		"lane closes what a slice left open": {lines: []string{m1, state("threads", 1, accounted("k1", "k2", "")), m2,
+			coverage("messages", "threads", "", "k1 k2", "", "")},
 			want: []string{"messages/k1 messages/k2", moved}},
-		"lane is silent on what a slice left open": {lines: []string{m1, state("threads", 1, accounted("k1", "k2", "")), coverage("messages", "threads", "", "k1", "", "")},
+		"lane is silent on what a slice left open": {lines: []string{m1, state("threads", 1, accounted("k1", "k2", "")),
+			coverage("messages", "threads", "", "k1", "", "")},
 			want: []string{"messages/k1"}, short: incomplete},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -85,10 +94,10 @@ func TestAnchorMovesOnlyWithAccountedKeys(t *testing.T) {
 	}
 }
 
-// A cursor that waits is not passed by a later one, in either mode: the later
-// one stands for the keys before it too.
+// A later cursor never passes a staged one, in either mode, because it covers the earlier keys too.
 func TestNoCursorPassesOneThatWaits(t *testing.T) {
-	for name, first := range map[string]string{"silent": state("threads", 1), "short": state("threads", 1, accounted("", "k9", ""))} {
+	for name, first := range map[string]string{"silent": state("threads", 1),
+		"short": state("threads", 1, accounted("", "k9", ""))} {
 		d := newDialogue(t, "threads", "messages")
 		o := d.say(t, rec("threads", "t1"), first,
 			rec("threads", "t2"), state("threads", 2, accounted("", "", "")),
@@ -124,7 +133,8 @@ func TestEveryLaneOfAnAnchorCounts(t *testing.T) {
 	mustSucceed(t, d.say(t, state("threads", 1), coverage("messages", "threads", "", "a", "", "")))
 	committed(t, d)
 	d = newDialogue(t, "threads", "messages", "files")
-	mustSucceed(t, d.say(t, state("threads", 1), coverage("messages", "threads", "", "a", "", ""), coverage("files", "threads", "", "", "", "")))
+	mustSucceed(t, d.say(t, state("threads", 1), coverage("messages", "threads", "", "a", "", ""),
+		coverage("files", "threads", "", "", "", "")))
 	committed(t, d, `threads={"n":1}`)
 }
 
@@ -143,7 +153,8 @@ func TestGapWithoutParentIsCredited(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Attr("spec", "PB-A07")
 			d := newDialogue(t, c.anchor, c.detail)
-			lines := []string{rec(c.detail, "k1"), gapOf(c.detail, "", "k2"), state(c.anchor, 1), coverage(c.detail, c.anchor, "", "k1", "k2", "")}
+			lines := []string{rec(c.detail, "k1"), gapOf(c.detail, "", "k2"), state(c.anchor, 1),
+				coverage(c.detail, c.anchor, "", "k1", "k2", "")}
 			want := []string{c.detail + "/k1 gap:" + c.detail + "/k2", c.anchor + `={"n":1}`}
 			if c.earlier {
 				d.account(lane{c.detail, ""}, "k2")
@@ -186,7 +197,8 @@ func TestRecoveredGapAccountsForItsKey(t *testing.T) {
 }
 
 func TestCoverageIsEvidence(t *testing.T) {
-	measured := `{"type":"DETAIL_COVERAGE","stream":"messages","state_stream":"threads","required_keys":["a"],"hydrated_keys":["a"],"considered":7,"covered":5}`
+	measured := `{"type":"DETAIL_COVERAGE","stream":"messages","state_stream":"threads","required_keys":["a"],` +
+		`"hydrated_keys":["a"],"considered":7,"covered":5}`
 	d := newDialogue(t, "threads", "messages")
 	o := d.say(t, measured)
 	mustSucceed(t, o)

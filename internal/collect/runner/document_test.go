@@ -21,35 +21,45 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/pdpp-go/pdpp/internal/collect/childprocess"
 	"github.com/pdpp-go/pdpp/manifest"
 	"github.com/pdpp-go/pdpp/protocol"
 )
 
-// document is docs/protocol.md, cut into what the tests hold it to.
+// document is the text of all pages in docs/extend/protocol, divided into the parts that the tests check.
 type document struct {
 	text     string
 	fenced   map[string][]string // lines of the fenced blocks, by the block's language
 	sections map[protocol.MessageType]*section
 }
 
-// section is what the document says of one message type.
+// section is the document's description of one message type.
 type section struct {
 	examples []string
 	members  map[string]string // path to what the column "required" says
 }
 
 var (
-	memberRow  = regexp.MustCompile("^\\| (`[^|]+`) \\| ([^|]+) \\|")
-	quotedSpan = regexp.MustCompile("`([^`]+)`")
+	messageHeading = regexp.MustCompile(`^## [A-Z_]+$`)
+	memberRow      = regexp.MustCompile("^\\| (`[^|]+`) \\| ([^|]+) \\|")
+	quotedSpan     = regexp.MustCompile("`([^`]+)`")
 )
 
 func readDocument(t testing.TB) *document {
 	t.Helper()
-	b, err := os.ReadFile("../../../docs/protocol.md")
-	if err != nil {
-		t.Fatal(err)
+	pages, err := filepath.Glob("../../../docs/extend/protocol/*.md")
+	if err != nil || len(pages) == 0 {
+		t.Fatalf("no pages: %v", err)
 	}
-	d := &document{text: string(b), fenced: map[string][]string{}, sections: map[protocol.MessageType]*section{}}
+	var text strings.Builder
+	for _, page := range pages {
+		b, err := os.ReadFile(page)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text.Write(b)
+	}
+	d := &document{text: text.String(), fenced: map[string][]string{}, sections: map[protocol.MessageType]*section{}}
 	var in string
 	var at *section
 	for line := range strings.Lines(d.text) {
@@ -64,10 +74,10 @@ func readDocument(t testing.TB) *document {
 			}
 		case strings.HasPrefix(line, "```"):
 			in = strings.TrimPrefix(line, "```")
-		case strings.HasPrefix(line, "### "):
+		case messageHeading.MatchString(line):
 			at = &section{members: map[string]string{}}
-			d.sections[protocol.MessageType(line[4:])] = at
-		case strings.HasPrefix(line, "## "):
+			d.sections[protocol.MessageType(line[3:])] = at
+		case strings.HasPrefix(line, "# "), strings.HasPrefix(line, "## "):
 			at = nil
 		default:
 			if row := memberRow.FindStringSubmatch(line); row != nil && at != nil && strings.Count(line, "|") == 4 {
@@ -80,18 +90,17 @@ func readDocument(t testing.TB) *document {
 	return d
 }
 
-// says reports whether the document holds the word in code quotes.
+// says reports whether the document contains the word in code quotes.
 func (d *document) says(word string) bool { return strings.Contains(d.text, "`"+word+"`") }
 
-// The document tells every message with exactly the members that the protocol
-// knows, says truly which are required, and shows each of them in an example that
-// the decoder takes.
+// The document describes every message with exactly its members, marks the required ones correctly, and shows each in
+// an example that the decoder accepts.
 func TestProtocolDocument(t *testing.T) {
 	d := readDocument(t)
 	types := slices.Concat(protocol.ConnectorTypes, protocol.RunnerTypes)
 	for name := range d.sections {
 		if !slices.Contains(types, name) {
-			t.Errorf("### %s is no message", name)
+			t.Errorf("## %s is no message", name)
 		}
 	}
 	for _, name := range types {
@@ -110,7 +119,7 @@ func TestProtocolDocument(t *testing.T) {
 			gather(shown, "", parseJSON(t, line))
 		}
 		for _, path := range known {
-			if _, told := s.members[path]; !told {
+			if _, reported := s.members[path]; !reported {
 				t.Errorf("%s: the member %s is not told", name, path)
 			}
 			if !shown[path] {
@@ -151,7 +160,7 @@ func directionOf(name protocol.MessageType) protocol.Direction {
 func holdRequired(t *testing.T, name protocol.MessageType, examples []string, path, required string) {
 	t.Helper()
 	if required != "yes" && required != "no" {
-		return // under a condition, which the table's words tell
+		return // required under a condition, which the table describes
 	}
 	for _, line := range examples {
 		tree := parseJSON(t, line)
@@ -220,8 +229,9 @@ func remove(tree map[string]any, path string) bool {
 func membersOf(t *testing.T, name protocol.MessageType) []string {
 	t.Helper()
 	if name == protocol.TypeRecord { // its members have no tags: the encoder knows them
-		line, err := protocol.AppendLine(nil, &protocol.Record{Stream: "s", Key: "k", Op: protocol.OpDelete, Data: object(), EmittedAt: "2026-01-02",
-			Blobs: []protocol.Blob{{Field: "f", Path: "p", MIME: "m", Name: "n"}}, File: "e"})
+		line, err := protocol.AppendLine(nil, &protocol.Record{Stream: "s", Key: "k", Op: protocol.OpDelete, Data: object(),
+			EmittedAt: "2026-01-02",
+			Blobs:     []protocol.Blob{{Field: "f", Path: "p", MIME: "m", Name: "n"}}, File: "e"})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -275,13 +285,14 @@ func fieldPaths(prefix string, typ reflect.Type) (out []string) {
 	return out
 }
 
-// Every word that the protocol and the runner know stands in the document: types,
-// vocabularies, reasons, rules, and how a run ends.
+// The document contains every word of the protocol and the runner: types, vocabularies, reasons, rules, and outcomes.
 func TestProtocolDocumentHasEveryWord(t *testing.T) {
 	d := readDocument(t)
 	words := map[string][]string{
-		"protocol": wordsOf(t, "../../../protocol", "MessageType", "Op", "CollectionMode", "CursorMode", "DoneStatus", "InteractionKind",
-			"ResponseStatus", "RecoveryAction", "ProgressPosture", "OwnerAction", "Sensitivity", "AttachmentKind", "AssistanceOutcome",
+		"protocol": wordsOf(t, "../../../protocol", "MessageType", "Op", "CollectionMode", "CursorMode", "DoneStatus",
+			"InteractionKind",
+			"ResponseStatus", "RecoveryAction", "ProgressPosture", "OwnerAction", "Sensitivity", "AttachmentKind",
+			"AssistanceOutcome",
 			"CircuitState", "CircuitReason", "CircuitTrigger", "RateBackoffReason", "WaitReason", "GapStatus", "KnownGapKind",
 			"KnownGapSeverity", "Reason", "Subtype"),
 		"runner": wordsOf(t, ".", "Reason"),
@@ -301,7 +312,8 @@ func TestProtocolDocumentHasEveryWord(t *testing.T) {
 			t.Errorf("the document lacks the member %q of a violation", path)
 		}
 	}
-	for _, word := range []string{string(manifest.CheckpointSlice), string(manifest.CheckpointRun), protocol.ScopeNotSupported,
+	for _, word := range []string{string(manifest.CheckpointSlice), string(manifest.CheckpointRun),
+		protocol.ScopeNotSupported,
 		protocol.StreamCollectionFailed, protocol.PacePrefix, protocol.ClassRunCap, protocol.ClassUpstreamPressure} {
 		if !d.says(word) {
 			t.Errorf("the document lacks %q", word)
@@ -371,13 +383,14 @@ func TestProtocolDocumentLimits(t *testing.T) {
 		fmt.Sprintf("| silence | %g hours ", opts.NoProgress.Hours()),
 		fmt.Sprintf("| exit after DONE, or after stdout is closed | %g seconds, then SIGTERM |", opts.ExitGrace.Seconds()),
 		fmt.Sprintf("| SIGTERM to SIGKILL | %d milliseconds |", opts.KillGrace.Milliseconds()),
-		fmt.Sprintf("| stderr | its last %d KiB |", maxStderrTail>>10),
+		fmt.Sprintf("| stderr | its last %d KiB |", childprocess.MaxStderrTail>>10),
 		fmt.Sprintf("| %d KiB each, %d levels, %d members an object, %d entries a list, %d bytes a text;",
-			maxDiagnosticBytes>>10, maxDiagnosticDepth, maxObjectMembers, maxDiagnosticList, maxText),
+			maxDiagnosticBytes>>10, maxDiagnosticDepth, maxObjectMembers, maxDiagnosticList, maxDiagnosticText),
 		fmt.Sprintf("| known gaps of one run | %d |", maxKnownGaps),
-		fmt.Sprintf("| timeline of one run | %d,%03d entries; progress at most every %g seconds |", maxEvents/1000, maxEvents%1000, progressEvery.Seconds()),
+		fmt.Sprintf("| timeline of one run | %d,%03d entries; progress at most every %g seconds |", maxEvents/1000,
+			maxEvents%1000, progressInterval.Seconds()),
 		fmt.Sprintf("| requests for assistance | %d,%03d |", maxAssistance/1000, maxAssistance%1000),
-		fmt.Sprintf("more than %g days counts as %g |", longestWait.Hours()/24, longestWait.Hours()/24),
+		fmt.Sprintf("more than %g days counts as %g |", maxProviderWait.Hours()/24, maxProviderWait.Hours()/24),
 		fmt.Sprintf("cut to %d bytes |", maxMessage),
 	} {
 		if !strings.Contains(d.text, limit) {
@@ -386,13 +399,13 @@ func TestProtocolDocumentLimits(t *testing.T) {
 	}
 }
 
-// The run that the document tells is a run: a real child says its lines, hears
-// the runner's as they are written there, and what the prose promises is stored.
+// The transcript in the document is a real run: a child sends its lines and receives the runner's lines as written,
+// and the promised records are stored.
 func TestProtocolTranscript(t *testing.T) {
 	d := readDocument(t)
 	start := decodeStart(t, d.fenced["transcript"][0], "R ")
 	spoken := &dialogue{spec: d.spec(t, start)}
-	spoken.spec.Scope = nil // the whole manifest, as the transcript's START says
+	spoken.spec.Scope = nil // the whole manifest, as in the transcript's START
 	spoken.pending = slices.Clone(start.DetailGaps)
 	spoken.asker = askerFunc(func(context.Context, protocol.Interaction) (protocol.InteractionResponse, error) {
 		return protocol.InteractionResponse{Status: protocol.ResponseSuccess, Data: jsontext.Value(`{"code":"314159"}`)}, nil
@@ -418,7 +431,7 @@ func TestProtocolTranscript(t *testing.T) {
 	}
 }
 
-// spec is a run of the document's manifest with what its START says.
+// spec is a run of the document's manifest with the members of its START.
 func (d *document) spec(t *testing.T, start *protocol.Start) Spec {
 	t.Helper()
 	m, err := manifest.Parse([]byte(strings.Join(d.fenced["manifest"], "\n")))
@@ -448,8 +461,8 @@ func decodeStart(t *testing.T, line, prefix string) *protocol.Start {
 func replayTranscript() {
 	for line := range strings.Lines(os.Getenv("TRANSCRIPT")) {
 		line = strings.TrimRight(line, "\n")
-		if said, ok := strings.CutPrefix(line, "C "); ok {
-			say(said)
+		if message, ok := strings.CutPrefix(line, "C "); ok {
+			say(message)
 			continue
 		}
 		heard, err := stdin.ReadString('\n')
@@ -475,7 +488,8 @@ func TestProtocolMistakes(t *testing.T) {
 	lines := slices.Concat(d.fenced["mistakes"], d.fenced["rejections"])
 	start := decodeStart(t, lines[0], "START ")
 	mistakes := map[protocol.Subtype][]string{
-		protocol.LineTooLong: {`{"type":"PROGRESS","message":"` + strings.Repeat("x", protocol.DefaultMaxLine) + `"}`}, // too long to print
+		// too long to print
+		protocol.LineTooLong: {`{"type":"PROGRESS","message":"` + strings.Repeat("x", protocol.DefaultMaxLine) + `"}`},
 	}
 	for _, line := range lines[2:] {
 		rule, text, _ := strings.Cut(line, " ")
@@ -489,17 +503,17 @@ func TestProtocolMistakes(t *testing.T) {
 			t.Errorf("the table of rules lacks %s", word)
 		}
 	}
-	for rule, said := range mistakes {
+	for rule, texts := range mistakes {
 		t.Run(string(rule), func(t *testing.T) {
 			spoken := &dialogue{spec: d.spec(t, start)}
 			spoken.pending = slices.Clone(start.DetailGaps)
 			if rule != protocol.NoInteractiveBinding {
-				spoken.asker = askerFunc(nil) // somebody who does not answer
+				spoken.asker = askerFunc(nil) // an owner who does not answer
 			}
 			spoken.spec.Foreign = rule != protocol.KeyMismatch
 			o := spoken.play(t.Context(), func(c *connector) int {
 				c.start()
-				for _, line := range said {
+				for _, line := range texts {
 					c.line(line)
 				}
 				if rule.OfRecord() {

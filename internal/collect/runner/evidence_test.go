@@ -42,16 +42,17 @@ func TestTimeline(t *testing.T) {
 		t.Errorf("timeline (-want +got):\n%s", diff)
 	}
 	var last struct {
-		Records    int64      `json:"records_emitted"`
-		Reported   int64      `json:"reported_records_emitted"`
-		Checkpoint Checkpoint `json:"checkpoint"`
-		KnownGaps  []KnownGap `json:"known_gaps"`
-		Facts      Facts      `json:"collection_facts"`
+		Records    int64           `json:"records_emitted"`
+		Reported   int64           `json:"reported_records_emitted"`
+		Checkpoint Checkpoint      `json:"checkpoint"`
+		KnownGaps  []KnownGap      `json:"known_gaps"`
+		Facts      CollectionFacts `json:"collection_facts"`
 	}
 	if err := json.Unmarshal(o.Events[len(o.Events)-1].Data, &last); err != nil {
 		t.Fatal(err)
 	}
-	if last.Records != 1 || last.Reported != 1 || last.Checkpoint.CommitStatus != CommitFull || len(last.KnownGaps) != 2 || len(last.Facts.Streams) != 2 {
+	if last.Records != 1 || last.Reported != 1 || last.Checkpoint.CommitStatus != CommitFull || len(last.KnownGaps) != 2 ||
+		len(last.Facts.Streams) != 2 {
 		t.Errorf("terminal event = %+v", last)
 	}
 }
@@ -66,8 +67,10 @@ func TestProgressIsThinnedOut(t *testing.T) {
 				seen = append(seen, u.Message)
 			}
 		}
-		budget := `"provider_budget":{"object":"provider_budget_circuit_transition","circuit":{"previous_state":"closed","state":"open","reason":"provider_failure","trigger":"provider_failure"},"elapsed_ms":1,"request_count":5}`
-		rate := `"collection_rate":{"object":"collection_rate","current_interval_ms":100,"ceiling_interval_ms":50,"effective_rate_per_min":600,"ceiling_rate_per_min":1200,"last_backoff":null}`
+		budget := `"provider_budget":{"object":"provider_budget_circuit_transition","circuit":{"previous_state":"closed",` +
+			`"state":"open","reason":"provider_failure","trigger":"provider_failure"},"elapsed_ms":1,"request_count":5}`
+		rate := `"collection_rate":{"object":"collection_rate","current_interval_ms":100,"ceiling_interval_ms":50,` +
+			`"effective_rate_per_min":600,"ceiling_rate_per_min":1200,"last_backoff":null}`
 		o := d.play(t.Context(), func(c *connector) int {
 			c.start()
 			for i := range 10 {
@@ -103,8 +106,10 @@ func TestObserverSeesRecordsGapsAndCommits(t *testing.T) {
 		}
 	}
 	mustSucceed(t, d.say(t, rec("notes", "1"), gapOf("notes", "", "g"), state("notes", 1), rec("notes", "2"),
-		`{"type":"DETAIL_GAPS_PAGE_REQUEST","request_id":"p"}`, `{"type":"PROGRESS","message":"x","stream":"notes","count":2,"total":9}`))
-	if last.Records != 2 || last.Gaps != 1 || last.Committed != 1 || last.Stream != "notes" || *last.Count != 2 || *last.Total != 9 {
+		`{"type":"DETAIL_GAPS_PAGE_REQUEST","request_id":"p"}`,
+		`{"type":"PROGRESS","message":"x","stream":"notes","count":2,"total":9}`))
+	if last.Records != 2 || last.Gaps != 1 || last.Committed != 1 || last.Stream != "notes" || *last.Count != 2 ||
+		*last.Total != 9 {
 		t.Errorf("update = %+v", last)
 	}
 }
@@ -128,16 +133,17 @@ func TestFloodOfEvidenceIsBounded(t *testing.T) {
 
 	s := newSession(d.spec, d, d, nil, d.opts.withDefaults())
 	for range maxEvents + 10 {
-		s.note("run.stream_skipped", "notes", nil)
+		s.timeline.note("run.stream_skipped", "notes", nil)
 	}
-	if len(s.events) != maxEvents {
-		t.Errorf("%d timeline entries", len(s.events))
+	if len(s.timeline.events) != maxEvents {
+		t.Errorf("%d timeline entries", len(s.timeline.events))
 	}
 
 	o = newDialogue(t, "notes").play(t.Context(), func(c *connector) int {
 		c.start()
 		for i := range maxAssistance + 1 {
-			c.line(fmt.Sprintf(`{"type":"ASSISTANCE","assistance_request_id":"h%d","progress_posture":"running","owner_action":"none","response_contract":"none","message":"look"}`, i))
+			c.line(fmt.Sprintf(`{"type":"ASSISTANCE","assistance_request_id":"h%d","progress_posture":"running",`+
+				`"owner_action":"none","response_contract":"none","message":"look"}`, i))
 		}
 		return c.done(protocol.DoneSucceeded)
 	})
@@ -147,7 +153,8 @@ func TestFloodOfEvidenceIsBounded(t *testing.T) {
 // A wait that the connector announces is durable before the next message is read,
 // bounded, and part of the timeline; a storage that cannot keep it ends the run.
 func TestWaitIsNotedAtOnce(t *testing.T) {
-	const wait = `{"type":"PROGRESS","message":"waiting","provider_wait":{"sender":"api %s","wait_ms":%s,"reason":"searched"}}`
+	const wait = `{"type":"PROGRESS","message":"waiting","provider_wait":{"sender":"api %s","wait_ms":%s,` +
+		`"reason":"searched"}}`
 	d := newDialogue(t, "notes")
 	d.spec.Command.Secrets = []string{"hunter2hunter2"}
 	o := d.play(t.Context(), func(c *connector) int {
@@ -157,14 +164,16 @@ func TestWaitIsNotedAtOnce(t *testing.T) {
 		return c.done(protocol.DoneSucceeded)
 	})
 	mustSucceed(t, o)
-	if len(d.waits) != 2 || d.waits[0].For != 1500*time.Millisecond || d.waits[0].Reason != protocol.WaitSearched || d.waits[1].For != longestWait {
+	if len(d.waits) != 2 || d.waits[0].For != 1500*time.Millisecond || d.waits[0].Reason != protocol.WaitSearched ||
+		d.waits[1].For != maxProviderWait {
 		t.Errorf("noted %+v", d.waits)
 	}
 	if strings.Contains(d.waits[0].Sender, "hunter2") {
 		t.Errorf("the sender is called %q", d.waits[0].Sender)
 	}
 	for _, e := range d.events(o) {
-		if strings.Contains(string(e.Data), "hunter2") || e.Type == "run.progress_reported" && !strings.Contains(string(e.Data), "provider_wait") {
+		if strings.Contains(string(e.Data), "hunter2") || e.Type == "run.progress_reported" &&
+			!strings.Contains(string(e.Data), "provider_wait") {
 			t.Errorf("timeline: %s %s", e.Type, e.Data)
 		}
 	}
@@ -181,8 +190,8 @@ func TestWaitIsNotedAtOnce(t *testing.T) {
 	}
 }
 
-// What a connector says about the run as a whole can be read while it is quiet: a run
-// that waits, or cannot reach its provider, commits nothing else meanwhile.
+// Messages about the run as a whole become readable while the connector is quiet: a run that waits for its provider
+// commits nothing else.
 func TestQuietConnectorIsHeard(t *testing.T) {
 	d := newDialogue(t, "notes")
 	heard := make(chan struct{}, 8)

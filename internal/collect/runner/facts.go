@@ -9,23 +9,25 @@ import (
 
 const checkpointMode = "checkpointed_streaming"
 
-// waits reports whether the stream has a cursor that is not durable.
-func (s *session) waits(st *stream) bool {
-	return len(st.staged) > 0 || st.moved && !s.committer.cursors[st.name]
+// cursorPending reports whether the stream has a cursor that is not durable.
+func (c *committer) cursorPending(st *stream) bool {
+	return len(st.staged) > 0 || st.moved && !c.cursors[st.name]
 }
 
-// checkpoint sums up what became of the run's cursors, after the last commit.
+// checkpoint summarizes the run's cursors and records after the last commit.
 func (s *session) checkpoint() Checkpoint {
+	committer, counters := s.commits.committer, &s.counters
 	c := Checkpoint{
-		Mode: checkpointMode, CommitStatus: CommitNone, BufferedDropped: s.dropped,
-		RecordsAttempted: s.records, RecordsAccepted: s.records - s.rejected, RecordsFlushed: s.committer.records.Load(), RecordsRejected: s.rejected,
-		Slices: s.committer.slices.Load(), StreamsStaged: []string{}, StreamsCommitted: []string{},
+		Mode: checkpointMode, CommitStatus: CommitNone, BufferedDropped: counters.dropped,
+		RecordsAttempted: counters.records, RecordsAccepted: counters.records - counters.rejected,
+		RecordsFlushed: committer.records.Load(), RecordsRejected: counters.rejected,
+		Slices: committer.slices.Load(), StreamsStaged: []string{}, StreamsCommitted: []string{},
 	}
-	for _, st := range s.order {
-		if s.waits(st) {
+	for _, st := range s.streams.order {
+		if committer.cursorPending(st) {
 			c.StreamsStaged = append(c.StreamsStaged, st.name)
 		}
-		if s.committer.cursors[st.name] {
+		if committer.cursors[st.name] {
 			c.StreamsCommitted = append(c.StreamsCommitted, st.name)
 		}
 		if st.withheld {
@@ -33,7 +35,7 @@ func (s *session) checkpoint() Checkpoint {
 		}
 	}
 	switch {
-	case s.committer.failed.Load() != nil && len(c.StreamsCommitted) > 0:
+	case committer.failed.Load() != nil && len(c.StreamsCommitted) > 0:
 		c.CommitStatus = CommitPartially
 	case len(c.StreamsCommitted) > 0 && len(c.StreamsStaged) > 0:
 		c.CommitStatus = CommitPartially
@@ -43,50 +45,50 @@ func (s *session) checkpoint() Checkpoint {
 	return c
 }
 
-// facts is what the run measured per stream; a recovery-only run measured nothing of the whole.
-func (s *session) facts() *Facts {
+// facts returns what the run measured per stream, or nil for a recovery-only run, which measures no whole stream.
+func (s *session) facts() *CollectionFacts {
 	if s.spec.RecoveryOnly {
 		return nil
 	}
-	f := &Facts{SchemaVersion: 1, ReferenceOnly: true}
-	for _, st := range s.order {
+	f := &CollectionFacts{SchemaVersion: 1, ReferenceOnly: true}
+	committer := s.commits.committer
+	for _, st := range s.streams.order {
 		sf := StreamFacts{Stream: st.name, Collected: st.collected, Checkpoint: "none", PendingGaps: st.gaps,
 			Skipped: st.skipped, Drift: st.drift}
 		switch {
 		case st.withheld:
 			sf.Checkpoint = "withheld"
-		case s.waits(st):
+		case committer.cursorPending(st):
 			sf.Checkpoint = "staged"
-		case s.committer.cursors[st.name]:
+		case committer.cursors[st.name]:
 			sf.Checkpoint = "committed"
 		}
-		sf.Considered, sf.Covered = measured(st.considered), measured(st.covered)
-		sf.Scope = narrowed(st.Scope)
+		sf.Considered, sf.Covered = measuredCount(st.considered), measuredCount(st.covered)
+		sf.Scope = narrowedScope(st.Scope)
 		f.Streams = append(f.Streams, sf)
 	}
 	return f
 }
 
-func measured(c protocol.Count) *int64 {
+func measuredCount(c protocol.Count) *int64 {
 	if !c.Measured {
 		return nil
 	}
 	return &c.N
 }
 
-// narrowed says that the run was to collect some records of a stream alone, so that nothing
-// that it measured is of the whole stream; nil when it was to collect all of them. Which
-// ones they were is the owner's.
-func narrowed(scope protocol.StreamScope) jsontext.Value {
+// narrowedScope describes a run that collects only part of a stream, so that its counts are not those of the whole
+// stream. It returns nil for a whole stream. It does not contain the requested resources, which are private.
+func narrowedScope(scope protocol.StreamScope) jsontext.Value {
 	if len(scope.Resources) == 0 && scope.TimeRange == nil {
 		return nil
 	}
-	said, err := json.Marshal(struct {
+	raw, err := json.Marshal(struct {
 		Resources bool                `json:"resources,omitzero"`
 		TimeRange *protocol.TimeRange `json:"time_range,omitzero"`
 	}{len(scope.Resources) > 0, scope.TimeRange}, json.Deterministic(true))
 	if err != nil {
 		return jsontext.Value(`{}`)
 	}
-	return said
+	return raw
 }

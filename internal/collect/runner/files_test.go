@@ -9,16 +9,16 @@ import (
 // before keeps its name.
 func TestFilesOfARunAreBounded(t *testing.T) {
 	t.Parallel()
-	s := &session{}
-	for n := range mostFiles {
-		if name := fmt.Sprint("export-", n, ".zip"); s.fileNamed(name) != name {
+	s := &runCounters{}
+	for n := range maxImportFiles {
+		if name := fmt.Sprint("export-", n, ".zip"); s.importFile(name) != name {
 			t.Fatalf("%s is not taken", name)
 		}
 	}
-	if got := s.fileNamed("one more.zip"); got != "" {
+	if got := s.importFile("one more.zip"); got != "" {
 		t.Errorf("one more is taken as %q", got)
 	}
-	if s.fileNamed("export-7.zip") == "" || s.fileNamed("") != "" {
+	if s.importFile("export-7.zip") == "" || s.importFile("") != "" {
 		t.Error("what was named before is not")
 	}
 }

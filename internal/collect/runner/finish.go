@@ -2,161 +2,140 @@ package runner
 
 import (
 	"context"
-	"maps"
 	"slices"
-	"time"
 
-	"github.com/go-json-experiment/json"
-	"github.com/go-json-experiment/json/jsontext"
-
+	"github.com/pdpp-go/pdpp/internal/collect/childprocess"
 	"github.com/pdpp-go/pdpp/internal/slice"
 	"github.com/pdpp-go/pdpp/protocol"
 )
 
-// refused is the outcome of a run that never started a process.
-func (s *session) refused(f *Failure) Outcome {
+// notStarted returns the outcome of a run that never started a process.
+func (s *session) notStarted(f *Failure) Outcome {
 	o := Outcome{Status: statusOf(f), Failure: f, ExitCode: -1}
-	o.Checkpoint = Checkpoint{Mode: checkpointMode, CommitStatus: CommitNone, StreamsStaged: []string{}, StreamsCommitted: []string{}}
+	o.Checkpoint = Checkpoint{Mode: checkpointMode, CommitStatus: CommitNone, StreamsStaged: []string{},
+		StreamsCommitted: []string{}}
 	o.KnownGaps = s.knownGaps(nil, f)
-	o.Events = []slice.Event{s.terminal(o)}
+	o.Events = []slice.Event{s.terminalEvent(o)}
 	return o
 }
 
-// finish judges the run, commits what may be committed, and sums it up.
-func (s *session) finish(ctx context.Context, exit exitStatus) Outcome {
-	f := s.failed()
+// finish decides how the run ended, commits what may be committed, and returns the outcome.
+func (s *session) finish(ctx context.Context, exit childprocess.ExitStatus) Outcome {
+	f := s.conv.firstFailure()
 	if f == nil {
-		f = s.judge(exit)
+		f = s.connectorFailure(exit)
 	}
 	if f != nil {
-		s.dropTail(nil)
+		s.dropOpenSlices(nil)
 	}
-	if lost := s.flush(); lost != nil {
+	if lost := s.commits.flush(); lost != nil {
 		f = lost
 	}
-	var short []KnownGap
-	if f == nil || s.certified(f) {
+	var incomplete []KnownGap
+	if f == nil || f.Reason == ReasonConnectorFailed && s.failureConfined() {
+		var failed *Failure
 		var err error
-		if short, err = s.settleCoverage(ctx); err == nil {
-			err = s.commitStaged(f != nil)
+		if incomplete, err = s.coverage.checkLanes(ctx); err != nil {
+			failed = s.secrets.storageFailure(err)
+		} else {
+			failed = s.commitStaged(f != nil)
 		}
-		if err != nil {
-			f = s.asFailure(err)
-			short = append(short, KnownGap{Kind: protocol.KnownCheckpointCommit, Reason: "checkpoint_commit_failed",
-				Severity: protocol.SeverityActionable, RecoveryHint: protocol.RecoveryHint{Action: protocol.RetryByRuntime}})
+		if failed != nil {
+			f = failed
+			incomplete = append(incomplete, KnownGap{Kind: protocol.KnownCheckpointCommit,
+				Reason: "checkpoint_commit_failed", Severity: protocol.SeverityActionable,
+				RecoveryHint: protocol.RecoveryHint{Action: protocol.RetryByRuntime}})
 		}
 	}
-	s.committer.stop()
-	return s.outcome(f, exit, short)
+	s.commits.committer.stop()
+	return s.outcome(f, exit, incomplete)
 }
 
-// judge holds the connector's word against what the runner saw.
-func (s *session) judge(exit exitStatus) *Failure {
-	switch {
-	case s.done == nil && s.stdinPhase != "":
-		return &Failure{Reason: ReasonStdinClosed, Origin: OriginTransport, Phase: s.stdinPhase,
-			Message: "the connector closed its input before it was done (" + exit.String() + ")"}
-	case s.done == nil && s.lack() != nil:
-		return s.lack()
-	case s.done == nil:
+// connectorFailure compares DONE with the exit status and with the gaps that were attempted. It returns nil for a
+// successful run.
+func (s *session) connectorFailure(exit childprocess.ExitStatus) *Failure {
+	if s.done == nil {
+		if s.conv.stdinPhase != "" {
+			return &Failure{Reason: ReasonStdinClosed, Origin: OriginTransport, Phase: s.conv.stdinPhase,
+				Message: "the connector closed its input before it was done (" + exit.String() + ")"}
+		}
+		if f := s.conv.missingModule(); f != nil {
+			return f
+		}
 		return &Failure{Reason: ReasonExitWithoutDone, Origin: OriginConnector,
 			Message: "the connector ended without DONE (" + exit.String() + ")"}
-	case (s.done.Status == protocol.DoneSucceeded) != (exit.code == 0):
-		return s.violated(&protocol.Violation{Subtype: protocol.ExitCodeMismatch, MessageType: protocol.TypeDone,
-			Expected: []string{"exit code 0 exactly when DONE says succeeded"}, Received: string(s.done.Status) + " and " + exit.String()})
+	}
+	switch {
+	case (s.done.Status == protocol.DoneSucceeded) != (exit.Code == 0):
+		return s.secrets.violationFailure(&protocol.Violation{Subtype: protocol.ExitCodeMismatch,
+			MessageType: protocol.TypeDone,
+			Expected:    []string{"exit code 0 exactly when DONE says succeeded"},
+			Received:    string(s.done.Status) + " and " + exit.String()})
 	case s.done.Status == protocol.DoneFailed:
 		return &Failure{Reason: ReasonConnectorFailed, Origin: OriginConnector, Message: s.doneMessage()}
 	case s.done.Status == protocol.DoneCancelled:
 		return &Failure{Reason: ReasonConnectorCancelled, Origin: OriginConnector, Message: s.doneMessage()}
 	}
-	for _, id := range slices.Sorted(maps.Keys(s.served)) {
-		if g := s.served[id]; g.attempted && !g.settled {
-			return s.violated(&protocol.Violation{Subtype: protocol.AttemptWithoutResult, MessageType: protocol.TypeDone, Stream: g.entry.Stream,
-				Expected: []string{"an outcome for every gap that was attempted"}, Received: "none for " + id})
-		}
+	if v := s.gaps.unreportedAttempt(); v != nil {
+		return s.secrets.violationFailure(v)
 	}
 	return nil
 }
 
 func (s *session) doneMessage() string {
 	if e := s.done.Error; e != nil && e.Message != "" {
-		return s.line(e.Message)
+		return s.secrets.line(e.Message)
 	}
 	return "the connector gave no reason"
 }
 
-// confined reports whether DONE says that a failure is confined to named streams.
-func (s *session) confined() bool {
+// failureConfined reports whether DONE confines the failure to streams that SKIP_RESULT declared as failed.
+func (s *session) failureConfined() bool {
 	e := s.done.Error
 	return s.done.Status == protocol.DoneFailed && e != nil && e.Code == protocol.StreamCollectionFailed &&
-		slices.ContainsFunc(s.order, func(st *stream) bool { return st.certified })
+		slices.ContainsFunc(s.streams.order, func(st *stream) bool { return st.certified })
 }
 
-// certified reports whether that is the whole of what went wrong: the owner's
-// cancellation is not a connector's failure.
-func (s *session) certified(f *Failure) bool {
-	return f.Reason == ReasonConnectorFailed && s.confined()
-}
-
-// blocked names the streams whose failure is certified, and their parents.
-func (s *session) blocked() map[string]bool {
-	out := map[string]bool{}
-	for _, st := range s.order {
-		if !st.certified {
-			continue
-		}
-		out[st.name] = true
-		for _, p := range append([]string{st.Decl.StateStream}, st.Decl.ParentStreams...) {
-			out[p] = true
-		}
-	}
-	return out
-}
-
-// commitStaged moves the cursors that waited for the run's end, all in one
-// slice. After a certified failure the failed streams and their parents wait on.
-func (s *session) commitStaged(afterFailure bool) error {
+// commitStaged commits the cursors that were staged for the end of the run, in one slice. After a confined failure it
+// leaves out those of the failed streams and their parents.
+func (s *session) commitStaged(afterFailure bool) *Failure {
 	var blocked map[string]bool
 	if afterFailure {
-		blocked = s.blocked()
+		blocked = s.streams.certifiedFailures()
 	}
-	for _, st := range s.order {
+	for _, st := range s.streams.order {
 		if st.withheld || blocked[st.name] {
 			continue
 		}
 		for _, mode := range protocol.CursorModes {
 			if c, ok := st.staged[mode]; ok {
-				s.cur.move(c)
+				s.commits.current.move(c)
 				st.moved = true
 				delete(st.staged, mode)
 			}
 		}
 	}
-	s.cur.close()
-	if f := s.flush(); f != nil {
-		return f
-	}
-	return nil
+	s.commits.current.close()
+	return s.commits.flush()
 }
 
-func (s *session) outcome(f *Failure, exit exitStatus, short []KnownGap) Outcome {
+func (s *session) outcome(f *Failure, exit childprocess.ExitStatus, incomplete []KnownGap) Outcome {
 	o := Outcome{
-		Status: statusOf(f), Failure: f, RecordsEmitted: s.records, Rate: s.rate, RateHistory: s.rates.History(),
-		StderrTail: s.lastWords(s.child.StderrTail()), ExitCode: exit.code,
+		Status: statusOf(f), Failure: f, RecordsEmitted: s.counters.records,
+		Rate: s.progress.rate, RateHistory: s.progress.rates.History(),
+		StderrTail: s.conv.stderrTail(), ExitCode: exit.Code,
 	}
 	if s.done != nil {
 		o.Reported = &s.done.RecordsEmitted
 		o.DoneError = s.redactedError()
 	}
-	if f != nil && f.Reason == ReasonOwnerCancelled && exit.killed {
+	if f != nil && f.Reason == ReasonOwnerCancelled && exit.Killed {
 		f.Reason = ReasonOwnerCancelForced
 	}
 	o.Checkpoint = s.checkpoint()
-	o.KnownGaps = s.knownGaps(short, f)
+	o.KnownGaps = s.knownGaps(incomplete, f)
 	o.Facts = s.facts()
-	s.mu.Lock()
-	o.Events = append(s.events, s.terminal(o))
-	s.mu.Unlock()
+	o.Events = append(s.timeline.takeAll(), s.terminalEvent(o))
 	return o
 }
 
@@ -164,27 +143,28 @@ func statusOf(f *Failure) Status {
 	switch {
 	case f == nil:
 		return Succeeded
-	case slices.Contains(cancelling, f.Reason):
+	case slices.Contains(cancellationReasons, f.Reason):
 		return Cancelled
 	default:
 		return Failed
 	}
 }
 
-// cancelling are the reasons of a run that somebody stopped, and that did not fail.
-var cancelling = []Reason{ReasonOwnerCancelled, ReasonConnectorCancelled, ReasonShutdown, ReasonGrantExpired, ReasonGrantRevoked}
+// cancellationReasons are the reasons of a run that was stopped and did not fail.
+var cancellationReasons = []Reason{ReasonOwnerCancelled, ReasonConnectorCancelled, ReasonShutdown, ReasonGrantExpired,
+	ReasonGrantRevoked}
 
 func (s *session) redactedError() *protocol.DoneError {
 	if s.done.Error == nil {
 		return nil
 	}
 	e := *s.done.Error
-	e.Message = s.line(e.Message)
+	e.Message = s.secrets.line(e.Message)
 	return &e
 }
 
-// terminal is the run's last timeline entry.
-func (s *session) terminal(o Outcome) slice.Event {
+// terminalEvent returns the run's last timeline entry.
+func (s *session) terminalEvent(o Outcome) slice.Event {
 	kind := map[Status]string{Succeeded: "run.completed", Failed: "run.failed", Cancelled: "run.cancelled"}[o.Status]
 	data := map[string]any{
 		"records_emitted": o.RecordsEmitted, "reported_records_emitted": o.Reported,
@@ -211,9 +191,5 @@ func (s *session) terminal(o Outcome) slice.Event {
 	if o.DoneError != nil {
 		data["connector_error"] = o.DoneError
 	}
-	raw, err := json.Marshal(data, json.Deterministic(true), jsontext.AllowInvalidUTF8(true))
-	if err != nil {
-		raw = jsontext.Value(`{}`)
-	}
-	return slice.Event{Type: kind, At: time.Now(), Data: raw}
+	return newEvent(kind, "", data)
 }

@@ -11,24 +11,29 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/pdpp-go/pdpp/internal/collect/childprocess"
 	"github.com/pdpp-go/pdpp/protocol"
 )
 
-// FuzzForeignTranscript lets a connector write any bytes and exit with any code. Whatever
-// they are, the run ends in an outcome; what is committed is what a line said, in its
-// order; a run that succeeds has committed or declared everything that was said; and no
-// cursor is there before the records that came before it.
+// FuzzForeignTranscript lets a connector write any bytes and exit with any code. The run always ends in an outcome.
+// Commits contain only valid lines, in order. A successful run has committed or declared everything, and no cursor
+// precedes its records.
 func FuzzForeignTranscript(f *testing.F) {
 	done := `{"type":"DONE","status":"succeeded","records_emitted":2}`
 	for _, seed := range []string{
 		"",
-		rec("notes", "1") + "\n" + state("notes", 2) + "\n" + rec("legacy", "3") + "\n" + state("legacy", 4) + "\n" + done + "\n",
+		rec("notes", "1") + "\n" + state("notes", 2) + "\n" + rec("legacy", "3") + "\n" + state("legacy", 4) + "\n" + done +
+			"\n",
 		rec("notes", "1") + "\n" + rec("notes", "1") + "\n" + done + "\n" + done + "\n",
 		rec("notes", "1") + "\n" + state("notes", 2) + "\ndebug: n is 3\n" + rec("notes", "4") + "\n" + done,
-		`{"type":"RECORD","stream":"notes","key":"a","data":{"id":"b"},"emitted_at":"2026-03-01"}` + "\n" + rec("notes", "2") + "\n" + done + "\r\n",
-		`{"type":"RECORD","stream":"notes","key":"a","op":"delete"}` + "\n\n" + state("notes", 2) + "\n" + rec("notes", "a")[:20],
-		gapOf("messages", "threads", "m1") + "\n" + state("threads", 1, accounted("", "m1", "")) + "\n" + `{"type":"SKIP_RESULT","stream":"notes","reason":"rate_limited"}` + "\n" + done,
-		`{"type":"PROGRESS","message":"x","provider_wait":{"sender":"api","wait_ms":5,"reason":"retry_after"}}` + "\n" + `{"type":"DETAIL_GAPS_PAGE_REQUEST","request_id":"p"}` + "\n" + done,
+		`{"type":"RECORD","stream":"notes","key":"a","data":{"id":"b"},"emitted_at":"2026-03-01"}` + "\n" +
+			rec("notes", "2") + "\n" + done + "\r\n",
+		`{"type":"RECORD","stream":"notes","key":"a","op":"delete"}` + "\n\n" + state("notes", 2) + "\n" +
+			rec("notes", "a")[:20],
+		gapOf("messages", "threads", "m1") + "\n" + state("threads", 1, accounted("", "m1", "")) + "\n" +
+			`{"type":"SKIP_RESULT","stream":"notes","reason":"rate_limited"}` + "\n" + done,
+		`{"type":"PROGRESS","message":"x","provider_wait":{"sender":"api","wait_ms":5,"reason":"retry_after"}}` + "\n" +
+			`{"type":"DETAIL_GAPS_PAGE_REQUEST","request_id":"p"}` + "\n" + done,
 		`{"type":"INTERACTION","request_id":"q","kind":"otp","message":"?"}` + "\n{}\n[]\nnull\n\x00\xff\n",
 	} {
 		f.Add([]byte(seed), byte(0))
@@ -46,7 +51,7 @@ func FuzzForeignTranscript(f *testing.F) {
 				_, _ = io.Copy(io.Discard, c.p.stdin)
 			}()
 			_, _ = c.p.fromStdout.Write(out)
-			c.p.end(exitStatus{code: int(exit)})
+			c.p.end(childprocess.ExitStatus{Code: int(exit)})
 			<-heard
 			return int(exit)
 		})
@@ -64,14 +69,14 @@ type utterance struct {
 	Op     string         `json:"op"`
 }
 
-func heardLines(out []byte) (said []utterance) {
+func heardLines(out []byte) (utterances []utterance) {
 	for _, line := range bytes.Split(out, []byte("\n")) {
 		var u utterance
 		if json.Unmarshal(bytes.TrimSuffix(line, []byte("\r")), &u) == nil {
-			said = append(said, u)
+			utterances = append(utterances, u)
 		}
 	}
-	return said
+	return utterances
 }
 
 // key is the record's key as the runner writes it.
@@ -85,15 +90,16 @@ func (u *utterance) key() string {
 	return protocol.CompoundKey(parts...)
 }
 
-func holdToWords(t *testing.T, d *dialogue, o Outcome, said []utterance) {
+func holdToWords(t *testing.T, d *dialogue, o Outcome, utterances []utterance) {
 	t.Helper()
 	next := 0 // the line from which the next committed record comes, at the earliest
 	committed := map[int]bool{}
 	declared := map[string]bool{}
 	for _, s := range d.slices {
 		for _, r := range s.Records {
-			at := slices.IndexFunc(said[next:], func(u utterance) bool {
-				return u.Type == "RECORD" && u.Stream == r.Stream && u.key() == r.Key && (u.Op == "delete") == r.Deleted() && (r.Deleted() || bytes.Equal(u.Data, r.Data))
+			at := slices.IndexFunc(utterances[next:], func(u utterance) bool {
+				return u.Type == "RECORD" && u.Stream == r.Stream && u.key() == r.Key && (u.Op == "delete") == r.Deleted() &&
+					(r.Deleted() || bytes.Equal(u.Data, r.Data))
 			})
 			if at < 0 {
 				t.Fatalf("%s %s is committed, and no line from %d on says it", r.Stream, r.Key, next)
@@ -106,13 +112,13 @@ func holdToWords(t *testing.T, d *dialogue, o Outcome, said []utterance) {
 			declared[g.Stream+"/"+g.RecordKey] = true
 		}
 		for _, c := range s.Cursors {
-			at := slices.IndexFunc(said, func(u utterance) bool {
+			at := slices.IndexFunc(utterances, func(u utterance) bool {
 				return u.Type == "STATE" && u.Stream == c.Stream && bytes.Equal(u.Cursor, c.Cursor)
 			})
 			if at < 0 {
 				t.Fatalf("the cursor of %s is moved to %s, which no line says", c.Stream, c.Cursor)
 			}
-			for i, u := range said[:at] {
+			for i, u := range utterances[:at] {
 				if u.Type == "RECORD" && u.Stream == c.Stream && !committed[i] && !declared[u.Stream+"/"+u.key()] {
 					t.Fatalf("the cursor of %s is ahead of its record in line %d", c.Stream, i)
 				}
@@ -122,7 +128,7 @@ func holdToWords(t *testing.T, d *dialogue, o Outcome, said []utterance) {
 	if o.Status != Succeeded {
 		return
 	}
-	for i, u := range said {
+	for i, u := range utterances {
 		if u.Type == "RECORD" && !committed[i] && !declared[u.Stream+"/"+u.key()] {
 			t.Fatalf("the run succeeded, and line %d (%s %s) is neither committed nor declared", i, u.Stream, u.key())
 		}

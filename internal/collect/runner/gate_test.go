@@ -21,8 +21,7 @@ func numbered(key, data string) string {
 	return `{"type":"RECORD","stream":"numbers","emitted_at":"2026-01-02T03:04:05Z","key":` + key + `,"data":` + data + `}`
 }
 
-// Every gate on a record, with the rule it stands for; an empty rule means that
-// the record passes.
+// Every check of a record, with its rule. An empty rule means that the record passes.
 func TestRecordGates(t *testing.T) {
 	notes := protocol.StreamScope{Name: "notes"}
 	for name, c := range map[string]struct {
@@ -34,16 +33,21 @@ func TestRecordGates(t *testing.T) {
 		"undeclared by the manifest": {notes, rec("nodes", "1"), protocol.UndeclaredStream},
 		"declared but out of scope":  {notes, rec("events", "1"), protocol.UndeclaredStream},
 
-		"field in scope":           {protocol.StreamScope{Name: "notes", Fields: []string{"title"}}, rec("notes", "1", `"title":"x"`), ""},
+		"field in scope": {protocol.StreamScope{Name: "notes", Fields: []string{"title"}},
+			rec("notes", "1", `"title":"x"`), ""},
 		"field that the key needs": {protocol.StreamScope{Name: "notes", Fields: []string{"title"}}, rec("notes", "1"), ""},
-		"field out of scope":       {protocol.StreamScope{Name: "notes", Fields: []string{"title"}}, rec("notes", "1", `"body":"x"`), protocol.FieldOutOfScope},
+		"field out of scope": {protocol.StreamScope{Name: "notes", Fields: []string{"title"}},
+			rec("notes", "1", `"body":"x"`), protocol.FieldOutOfScope},
 		"unknown field, no filter": {notes, rec("notes", "1", `"extra":1`), ""},
 
-		"at since":           {bounded("2026-01-01T00:00:00Z", ""), rec("notes", "1", `"at":"2026-01-01T00:00:00Z"`), ""},
-		"before since":       {bounded("2026-01-01T00:00:00Z", ""), rec("notes", "1", `"at":"2025-12-31T23:59:59.999999Z"`), protocol.OutsideTimeRange},
-		"before until":       {bounded("", "2026-02-01"), rec("notes", "1", `"at":"2026-01-31T23:59:59.999Z"`), ""},
-		"at until":           {bounded("", "2026-02-01"), rec("notes", "1", `"at":"2026-02-01T00:00:00Z"`), protocol.OutsideTimeRange},
-		"another zone":       {bounded("2026-01-01T00:00:00Z", ""), rec("notes", "1", `"at":"2026-01-01T00:30:00+01:00"`), protocol.OutsideTimeRange},
+		"at since": {bounded("2026-01-01T00:00:00Z", ""), rec("notes", "1", `"at":"2026-01-01T00:00:00Z"`), ""},
+		"before since": {bounded("2026-01-01T00:00:00Z", ""), rec("notes", "1", `"at":"2025-12-31T23:59:59.999999Z"`),
+			protocol.OutsideTimeRange},
+		"before until": {bounded("", "2026-02-01"), rec("notes", "1", `"at":"2026-01-31T23:59:59.999Z"`), ""},
+		"at until": {bounded("", "2026-02-01"), rec("notes", "1", `"at":"2026-02-01T00:00:00Z"`),
+			protocol.OutsideTimeRange},
+		"another zone": {bounded("2026-01-01T00:00:00Z", ""), rec("notes", "1", `"at":"2026-01-01T00:30:00+01:00"`),
+			protocol.OutsideTimeRange},
 		"a day":              {bounded("2026-01-01", "2026-01-02"), rec("notes", "1", `"at":"2026-01-01"`), ""},
 		"no time":            {bounded("2026-01-01", ""), rec("notes", "1"), protocol.OutsideTimeRange},
 		"null time":          {bounded("2026-01-01", ""), rec("notes", "1", `"at":null`), protocol.OutsideTimeRange},
@@ -52,18 +56,21 @@ func TestRecordGates(t *testing.T) {
 		"stream without time": {protocol.StreamScope{Name: "folders", TimeRange: &protocol.TimeRange{Since: "2026-01-01"}},
 			rec("folders", "1"), ""},
 
-		"key mismatch":       {notes, strings.Replace(rec("notes", "1"), `"id":"1"`, `"id":"2"`, 1), protocol.KeyMismatch},
-		"key field missing":  {notes, strings.Replace(rec("notes", "1"), `"id":"1"`, `"title":"1"`, 1), protocol.KeyMismatch},
-		"key field no text":  {notes, strings.Replace(rec("notes", "1"), `"id":"1"`, `"id":["1"]`, 1), protocol.KeyMismatch},
-		"escaped key":        {notes, strings.Replace(rec("notes", "é"), `"id":"é"`, `"id":"\u00e9"`, 1), ""},
-		"number":             {protocol.StreamScope{Name: "numbers"}, numbered(`"42"`, `{"id":42}`), ""},
-		"large number":       {protocol.StreamScope{Name: "numbers"}, numbered(`"9007199254740993"`, `{"id":9007199254740993}`), ""},
-		"other number":       {protocol.StreamScope{Name: "numbers"}, numbered(`"42"`, `{"id":43}`), protocol.KeyMismatch},
-		"compound":           {protocol.StreamScope{Name: "pairs"}, compound(`["x","y"]`, `{"a":"x","b":"y"}`), ""},
-		"compound as text":   {protocol.StreamScope{Name: "pairs"}, compound(`"[\"x\",\"y\"]"`, `{"a":"x","b":"y"}`), ""},
-		"compound swapped":   {protocol.StreamScope{Name: "pairs"}, compound(`["y","x"]`, `{"a":"x","b":"y"}`), protocol.KeyMismatch},
-		"compound half":      {protocol.StreamScope{Name: "pairs"}, compound(`["x","y"]`, `{"a":"x"}`), protocol.KeyMismatch},
-		"compound too short": {protocol.StreamScope{Name: "pairs"}, compound(`"x"`, `{"a":"x","b":"y"}`), protocol.KeyMismatch},
+		"key mismatch":      {notes, strings.Replace(rec("notes", "1"), `"id":"1"`, `"id":"2"`, 1), protocol.KeyMismatch},
+		"key field missing": {notes, strings.Replace(rec("notes", "1"), `"id":"1"`, `"title":"1"`, 1), protocol.KeyMismatch},
+		"key field no text": {notes, strings.Replace(rec("notes", "1"), `"id":"1"`, `"id":["1"]`, 1), protocol.KeyMismatch},
+		"escaped key":       {notes, strings.Replace(rec("notes", "é"), `"id":"é"`, `"id":"\u00e9"`, 1), ""},
+		"number":            {protocol.StreamScope{Name: "numbers"}, numbered(`"42"`, `{"id":42}`), ""},
+		"large number": {protocol.StreamScope{Name: "numbers"},
+			numbered(`"9007199254740993"`, `{"id":9007199254740993}`), ""},
+		"other number":     {protocol.StreamScope{Name: "numbers"}, numbered(`"42"`, `{"id":43}`), protocol.KeyMismatch},
+		"compound":         {protocol.StreamScope{Name: "pairs"}, compound(`["x","y"]`, `{"a":"x","b":"y"}`), ""},
+		"compound as text": {protocol.StreamScope{Name: "pairs"}, compound(`"[\"x\",\"y\"]"`, `{"a":"x","b":"y"}`), ""},
+		"compound swapped": {protocol.StreamScope{Name: "pairs"}, compound(`["y","x"]`, `{"a":"x","b":"y"}`),
+			protocol.KeyMismatch},
+		"compound half": {protocol.StreamScope{Name: "pairs"}, compound(`["x","y"]`, `{"a":"x"}`), protocol.KeyMismatch},
+		"compound too short": {protocol.StreamScope{Name: "pairs"}, compound(`"x"`, `{"a":"x","b":"y"}`),
+			protocol.KeyMismatch},
 	} {
 		t.Run(name, func(t *testing.T) {
 			d := newDialogue(t)

@@ -60,7 +60,7 @@ type memory struct {
 	limits   []int // candidates asked for, page by page
 	released []string
 	leaseErr error
-	waits    []Wait
+	waits    []ProviderWait
 	waitErr  error
 }
 
@@ -73,7 +73,7 @@ func (m *memory) CommitSlice(_ context.Context, s *slice.Slice) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.commits++; m.commits == m.failAt {
-		return errDiskFull // this one alone: the next would succeed
+		return errDiskFull // only this commit: the next would succeed
 	}
 	kept := slice.Slice{
 		Records: slices.Clone(s.Records), Gaps: slices.Clone(s.Gaps), Attempts: slices.Clone(s.Attempts),
@@ -96,7 +96,7 @@ func (m *memory) account(l lane, key string) {
 	m.durable[l] = append(m.durable[l], key)
 }
 
-func (m *memory) NoteWait(_ context.Context, w Wait) error {
+func (m *memory) NoteWait(_ context.Context, w ProviderWait) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.waits = append(m.waits, w)
@@ -144,7 +144,8 @@ func (m *memory) ReleaseGaps(_ context.Context, gapIDs []string) error {
 	defer m.mu.Unlock()
 	m.released = append(m.released, gapIDs...)
 	for _, id := range gapIDs {
-		m.pending = append(m.pending, protocol.GapEntry{GapID: id, Stream: "messages", RecordKey: protocol.WireKey(id), Status: protocol.GapPending, DetailLocator: object()})
+		m.pending = append(m.pending, protocol.GapEntry{GapID: id, Stream: "messages", RecordKey: protocol.WireKey(id),
+			Status: protocol.GapPending, DetailLocator: object()})
 	}
 	return nil
 }
@@ -159,8 +160,8 @@ func (m *memory) owe(keys ...string) {
 	}
 }
 
-// log tells each commit in a line: records, a tombstone with a minus, gaps,
-// attempts, recoveries and cursors. Commits of events alone are left out.
+// log returns each commit as a line: records, deletions with a minus, gaps, attempts, recoveries and cursors. It
+// leaves out commits of events only.
 func (m *memory) log() []string {
 	m.mu.Lock()
 	defer m.mu.Unlock()

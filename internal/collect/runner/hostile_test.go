@@ -10,6 +10,7 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/pdpp-go/pdpp/internal/collect/childprocess"
 	"github.com/pdpp-go/pdpp/internal/slice"
 	"github.com/pdpp-go/pdpp/protocol"
 )
@@ -40,7 +41,7 @@ func (s *sieve) CommitSlice(_ context.Context, c *slice.Slice) error {
 // memory than the bounds allow, whatever it floods with.
 func TestFloodIsBounded(t *testing.T) {
 	const open = 256 << 10
-	defer debug.SetGCPercent(debug.SetGCPercent(100)) // whatever GOGC says
+	defer debug.SetGCPercent(debug.SetGCPercent(100)) // independent of GOGC
 	for role, size := range map[string]int64{"floods stdout": 1000, "floods with tombstones": 0, "floods with gaps": 0} {
 		t.Run(role, func(t *testing.T) {
 			d := newDialogue(t, "notes")
@@ -55,7 +56,7 @@ func TestFloodIsBounded(t *testing.T) {
 			if got := s.records.Load() + s.gaps.Load(); got != floodRecords {
 				t.Errorf("%d of %d became durable", got, floodRecords)
 			}
-			if s.commits.Load() < floodRecords*(overhead+size)/open {
+			if s.commits.Load() < floodRecords*(recordOverhead+size)/open {
 				t.Errorf("only %d commits: the open slice is not bounded", s.commits.Load())
 			}
 			if s.largest.Load() > open+2000 {
@@ -74,7 +75,7 @@ func TestStderrFlood(t *testing.T) {
 	d.spec.Command.Secrets = []string{secret}
 	o := act(t, d, t.Context(), "floods stderr", "SAMPLE_TOKEN="+secret)
 	mustSucceed(t, o)
-	if len(o.StderrTail) > maxStderrTail || !strings.HasSuffix(o.StderrTail, "\nlast words: [redacted]\n") {
+	if len(o.StderrTail) > childprocess.MaxStderrTail || !strings.HasSuffix(o.StderrTail, "\nlast words: [redacted]\n") {
 		t.Errorf("tail of %d bytes ends with %q", len(o.StderrTail), o.StderrTail[max(0, len(o.StderrTail)-60):])
 	}
 }
@@ -87,7 +88,7 @@ func TestMalformedOutput(t *testing.T) {
 func TestClosedStdin(t *testing.T) {
 	t.Run("before START is read", func(t *testing.T) {
 		d := newDialogue(t, "notes")
-		// A START beyond what a pipe holds cannot be written unless somebody reads it.
+		// A START larger than a pipe can only be written while the child reads it.
 		d.spec.State = map[string]jsontext.Value{"notes": jsontext.Value(`{"x":"` + strings.Repeat("x", 1<<20) + `"}`)}
 		o := act(t, d, t.Context(), "reads nothing")
 		mustFail(t, o, ReasonStdinClosed)
@@ -113,7 +114,7 @@ func TestDescendants(t *testing.T) {
 		d := newDialogue(t, "notes")
 		d.spec.Command = self("leaves a child", "HOLD="+holding, "AWAIT="+fifo(t, "await"))
 		mustSucceed(t, Run(t.Context(), d.spec, d, d, nil, Options{}))
-		<-gone // nobody releases it: only a signal ends it
+		<-gone // only a signal ends it
 	})
 	t.Run("escaped", func(t *testing.T) {
 		holding, awaiting := fifo(t, "hold"), fifo(t, "await")

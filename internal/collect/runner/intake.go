@@ -10,93 +10,100 @@ import (
 	"github.com/pdpp-go/pdpp/protocol"
 )
 
-func (s *session) record(ctx context.Context, m *protocol.Record) error {
-	st := s.streams[m.Stream]
-	if st == nil {
-		return s.undeclared(protocol.UndeclaredStream, m.Type(), m.Stream)
-	}
-	r, v := Take(st.Stream, m, time.Now())
-	if v == nil && s.spec.Foreign {
-		v = st.keepKey(m)
-	}
-	if v != nil && !v.Subtype.OfRecord() {
-		return v // RT-05: what nobody asked for ends the run
-	}
-	s.records++
-	st.sent++
-	st.walk.meet(m.Key)
-	switch {
-	case st.ended:
-		s.rejected++
-		return nil
-	case v != nil:
-		return s.reject(st, m.Key, v)
-	}
-	var err error
-	if r.Blobs, err = s.blobs(ctx, st, m); err != nil {
-		return err
-	}
-	r.File = s.fileNamed(r.File)
-	s.cur.add(r, r.Data, st.slice)
-	st.collected++
-	if g := s.owed[owedKey{st.name, m.Key}]; g != nil {
-		g.sent = true
-	}
-	s.bound()
-	return nil
+// maxImportFiles bounds the imported files that a run may name. Each has a receipt.
+const maxImportFiles = 10_000
+
+// runCounters counts what the connector sent and what became of it.
+type runCounters struct {
+	records  int64 // sent
+	rejected int64 // of those, left out because they are invalid
+	dropped  int64 // accepted, then left out because their slice was not finished
+	gaps     int64
+	files    map[string]bool // imported files that records name
 }
 
-// mostFiles is how many files of imports a run may name. Each has a receipt.
-const mostFiles = 10_000
-
-// fileNamed is the file that a record says it came from; empty, as if the source had brought it,
-// beyond the bound.
-func (s *session) fileNamed(name string) string {
-	if name == "" || s.files[name] {
+// importFile returns the file name of an imported record, or "" for further files beyond maxImportFiles. Records
+// without a file name count as fetched from the source.
+func (c *runCounters) importFile(name string) string {
+	if name == "" || c.files[name] {
 		return name
 	}
-	if len(s.files) >= mostFiles {
+	if len(c.files) >= maxImportFiles {
 		return ""
 	}
-	if s.files == nil {
-		s.files = map[string]bool{}
+	if c.files == nil {
+		c.files = map[string]bool{}
 	}
-	s.files[name] = true
+	c.files[name] = true
 	return name
 }
 
-// Take holds a record against its stream's gate and gives it in the form in which it is
-// kept, whoever brings it: a connector of this machine, or a device. Its data is that of m.
-func Take(st *gate.Stream, m *protocol.Record, now time.Time) (slice.Record, *protocol.Violation) {
+func (s *session) onRecord(ctx context.Context, m *protocol.Record) error {
+	st, err := s.streamNamed(m, m.Stream)
+	if err != nil {
+		return err
+	}
+	r, v := CheckRecord(st.Stream, m, time.Now())
+	if v == nil && s.spec.Foreign {
+		v = st.checkKey(m)
+	}
+	if v != nil && !v.Subtype.OfRecord() {
+		return v // RT-05: a record outside the requested scope ends the run
+	}
+	s.counters.records++
+	st.sent++
+	st.walk.addKey(m.Key)
+	switch {
+	case st.ended:
+		s.counters.rejected++
+		return nil
+	case v != nil:
+		return s.rejectRecord(st, m.Key, v)
+	}
+	if r.Blobs, err = s.storeBlobs(ctx, st, m); err != nil {
+		return err
+	}
+	r.File = s.counters.importFile(r.File)
+	s.commits.current.add(r, r.Data, st.slice)
+	st.collected++
+	s.gaps.markSent(st.name, m.Key, true)
+	s.commits.limitMemory()
+	return nil
+}
+
+// CheckRecord validates a record of a connector or a device and returns it in its stored form. The result shares
+// its data with m.
+func CheckRecord(st *gate.Stream, m *protocol.Record, now time.Time) (slice.Record, *protocol.Violation) {
 	semantic, v := st.Record(m)
 	if v != nil {
 		return slice.Record{}, v
 	}
-	r := slice.Record{Stream: m.Stream, Key: m.Key, EmittedAt: m.EmittedAt, SemanticTime: semantic, Data: m.Data, File: m.File}
+	r := slice.Record{Stream: m.Stream, Key: m.Key, EmittedAt: m.EmittedAt, SemanticTime: semantic, Data: m.Data,
+		File: m.File}
 	if m.Op == protocol.OpDelete {
 		r.Op, r.Data = protocol.OpDelete, nil
 		if r.EmittedAt == "" {
-			r.EmittedAt = storedTime(now) // a tombstone may come without its time
+			r.EmittedAt = storedTime(now) // a deletion may have no time
 		}
 	}
 	return r, nil
 }
 
-func (s *session) state(ctx context.Context, m *protocol.State) error {
-	st := s.streams[m.Stream]
+func (s *session) onState(ctx context.Context, m *protocol.State) error {
+	st := s.streams.byName[m.Stream]
 	if st == nil {
-		return s.undeclared(protocol.UndeclaredState, m.Type(), m.Stream)
+		return s.streams.undeclared(protocol.UndeclaredState, m.Type(), m.Stream)
 	}
 	if st.withheld {
 		return nil
 	}
 	c := slice.Cursor{Stream: st.name, Mode: m.Mode, Cursor: cloneValue(m.Cursor)}
-	// The cursors of a stream move in the order they came: none passes one that waits.
+	// The cursors of a stream are committed in order: a staged cursor holds back the later ones.
 	now := st.slice && len(st.staged) == 0
 	if len(st.details) > 0 {
-		accounted, err := s.sliceAccounted(ctx, st, m.Accounted)
+		accounted, err := s.coverage.sliceAccounted(ctx, st, m.Accounted)
 		if err != nil {
-			return err
+			return s.secrets.storageFailure(err)
 		}
 		now = now && accounted
 	}
@@ -105,122 +112,68 @@ func (s *session) state(ctx context.Context, m *protocol.State) error {
 		return nil
 	}
 	st.moved = true
-	s.cur.move(c)
-	s.cur.close()
-	if s.committer.idle() {
-		s.handover()
+	s.commits.current.move(c)
+	s.commits.current.close()
+	if s.commits.committer.idle() {
+		s.commits.commitFinished()
 	}
 	select {
 	case <-s.opts.Drain:
-		return drained()
+		return shutdownFailure(nil)
 	default:
 		return nil
 	}
 }
 
-func (s *session) doneSaid(m *protocol.Done) error {
+func (s *session) onDone(m *protocol.Done) error {
 	s.done = m
-	if m.RecordsEmitted != s.records {
+	if m.RecordsEmitted != s.counters.records {
 		return &protocol.Violation{Subtype: protocol.RecordCountMismatch, MessageType: m.Type(),
-			Expected: []string{fmt.Sprintf("records_emitted %d, as counted", s.records)}, Received: fmt.Sprint(m.RecordsEmitted)}
+			Expected: []string{fmt.Sprintf("records_emitted %d, as counted", s.counters.records)},
+			Received: fmt.Sprint(m.RecordsEmitted)}
 	}
-	s.judgeRejected()
+	s.endRejectedStreams()
 	s.noteOtherKeys()
 	switch {
 	case m.Status == protocol.DoneSucceeded:
-		s.closeSent()
-	case s.confined():
-		s.dropTail(s.blocked())
+		s.commits.current.addRecovered(s.gaps.recoverSent()...)
+	case s.failureConfined():
+		s.dropOpenSlices(s.streams.certifiedFailures())
 	default:
-		s.dropTail(nil)
+		s.dropOpenSlices(nil)
 	}
-	s.cur.close() // what is left is finished, and staged cursors may follow it
-	if f := s.flush(); f != nil {
+	s.commits.current.close() // the rest is finished, and staged cursors may follow it
+	if f := s.commits.flush(); f != nil {
 		return f
 	}
-	s.child.CloseStdin() // the acknowledgement: DONE was consumed and the records are durable
-	s.linger = time.AfterFunc(s.opts.ExitGrace, s.child.Terminate)
+	s.conv.acknowledgeDone()
 	return nil
 }
 
-// dropTail leaves out what waits for its slice: of the given streams, or of all of
-// them.
-func (s *session) dropTail(only map[string]bool) {
-	records, gaps := s.cur.truncate(s.waitsForSlice)
+// dropOpenSlices drops the records and gaps of unfinished slices: of the streams in only, or of all when it is nil.
+func (s *session) dropOpenSlices(only map[string]bool) {
+	batch := s.commits.current
+	records, gaps := batch.truncate(s.streams.commitsBySlice)
 	for _, r := range records {
 		if only != nil && !only[r.Stream] {
-			s.cur.add(r, r.Data, true)
+			batch.add(r, r.Data, true)
 			continue
 		}
-		s.streams[r.Stream].collected--
-		s.dropped++
+		s.streams.byName[r.Stream].collected--
+		s.counters.dropped++
 	}
 	for _, g := range gaps {
 		if only != nil && !only[g.Stream] {
-			s.cur.addGap(g, true)
+			batch.addGap(g, true)
 			continue
 		}
-		s.streams[g.Stream].gaps--
+		s.streams.byName[g.Stream].gaps--
 	}
 }
 
-// bound keeps the run's memory small. A slice that does not fit is committed in
-// parts, the cursor with the last of them: delivering it again is harmless.
-func (s *session) bound() {
-	if s.cur.held.size >= s.opts.MaxOpenBytes {
-		s.cur.close()
-	}
-	if s.cur.full(s.opts.BatchRecords, s.opts.MaxOpenBytes) {
-		s.give()
-	}
-}
-
-// handover gives finished slices, if there are any, to the committer, and now and then
-// what waits for none.
-func (s *session) handover() {
-	if s.cur.closed() || s.cur.loose > 0 && time.Since(s.lastGiven) >= keepEvery {
-		s.give()
-	}
-}
-
-// keepEvery is how long a record of a stream without slices may wait in memory while
-// others come: a commit for each would cost more than fetching a few again.
-const keepEvery = 5 * time.Second
-
-// waitsForSlice reports whether what comes of the stream becomes durable with its slice.
-func (s *session) waitsForSlice(stream string) bool { return s.streams[stream].slice }
-
-// give hands the finished slices and the timeline to the committer. What belongs
-// to the open slice moves to the next batch: a record becomes durable with its
-// slice, not before it, because a run that starts over might never hear of its
-// deletion.
-func (s *session) give() {
-	s.untold, s.lastGiven = false, time.Now()
-	next := <-s.committer.free
-	records, gaps := s.cur.truncate(s.waitsForSlice)
-	for _, r := range records {
-		next.add(r, r.Data, true)
-	}
-	for _, g := range gaps {
-		next.addGap(g, true)
-	}
-	s.takeEvents()
-	s.committer.work <- s.cur
-	s.cur = next
-}
-
-// flush makes every finished slice durable and waits for it.
-func (s *session) flush() *Failure {
-	if s.cur.closed() || s.cur.loose > 0 || len(s.cur.slice.Attempts) > 0 {
-		s.give()
-	}
-	return s.committer.wait()
-}
-
-func (s *session) undeclared(sub protocol.Subtype, t protocol.MessageType, name string) *protocol.Violation {
-	v := &protocol.Violation{Subtype: sub, MessageType: t, Stream: name, Received: "stream " + quoted(name)}
-	for _, st := range s.order {
-		v.Expected = append(v.Expected, st.name)
-	}
-	return v
+// addGap adds a gap to the open slice and counts it.
+func (s *session) addGap(st *stream, g slice.Gap) {
+	s.commits.current.addGap(g, st.slice)
+	st.gaps++
+	s.counters.gaps++
 }

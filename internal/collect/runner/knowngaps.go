@@ -1,6 +1,8 @@
 package runner
 
 import (
+	"cmp"
+	"maps"
 	"regexp"
 	"slices"
 	"sync"
@@ -11,37 +13,48 @@ import (
 	"github.com/pdpp-go/pdpp/protocol"
 )
 
-// maxKnownGaps bounds the list that a run leaves behind. Durable gaps are in
-// the store one by one; this list is their summary.
-const maxKnownGaps = 200
+// Bounds of a run's list of known gaps. The list summarizes the gaps, which are stored one by one.
+const (
+	maxKnownGaps = 200
+	maxKnownText = 200
+)
 
-const maxKnownText = 200
-
-// gapTally counts the gaps of one stream and reason.
-type gapTally struct {
+// gapGroup identifies the gaps of one stream, reason and class.
+type gapGroup struct {
 	stream, reason, class string
 }
 
-func (s *session) countGap(m *protocol.DetailGap) {
+// gapSummary collects the declared skips and the number of gaps per group.
+type gapSummary struct {
+	skips  []KnownGap
+	groups map[gapGroup]int64
+}
+
+func (s *gapSummary) addSkip(g KnownGap) {
+	if len(s.skips) < maxKnownGaps {
+		s.skips = append(s.skips, g)
+	}
+}
+
+func (s *gapSummary) countGap(m *protocol.DetailGap) {
 	class := ""
 	if m.Detail != nil {
 		class = m.Detail.Class
 	}
-	key := gapTally{m.Stream, string(m.Reason), class}
-	if s.tally == nil {
-		s.tally = map[gapTally]int64{}
+	key := gapGroup{m.Stream, string(m.Reason), class}
+	if s.groups == nil {
+		s.groups = map[gapGroup]int64{}
 	}
-	if _, known := s.tally[key]; known || len(s.tally) < maxKnownGaps {
-		s.tally[key]++
+	if _, known := s.groups[key]; known || len(s.groups) < maxKnownGaps {
+		s.groups[key]++
 	}
 }
 
-// lastError fans the classification out: the class goes to last_error as well,
-// where owner surfaces read it; a message stays where it was.
-func lastError(m *protocol.DetailGap) jsontext.Value {
+// gapErrorWithClass returns the gap's last_error with its class and HTTP status, where console and commands read them.
+func gapErrorWithClass(m *protocol.DetailGap) jsontext.Value {
 	out := map[string]any{}
 	if m.LastError != nil {
-		_ = json.Unmarshal(m.LastError, &out) // the decoder has proven it an object
+		_ = json.Unmarshal(m.LastError, &out) // the decoder has checked that it is an object
 	}
 	if d := m.Detail; d != nil {
 		if _, has := out["class"]; !has && d.Class != "" {
@@ -58,8 +71,9 @@ func lastError(m *protocol.DetailGap) jsontext.Value {
 	return raw
 }
 
+// knownSkip returns the known gap of a declared skip.
 func (s *session) knownSkip(m *protocol.SkipResult, st *stream) KnownGap {
-	r := s.redactor.Load()
+	r := s.secrets.redactor.Load()
 	g := KnownGap{
 		Kind: protocol.KnownSkipResult, Reason: r.Line(string(m.Reason), maxKnownText), Stream: m.Stream,
 		Diagnostics: sanitize(r, m.Diagnostics), Continuation: m.Continuation,
@@ -79,8 +93,8 @@ func (s *session) knownSkip(m *protocol.SkipResult, st *stream) KnownGap {
 	return g
 }
 
-// skipSeverity says how a declared skip counts: what the owner asked for by name is
-// theirs to know about; what passes by itself is transient.
+// skipSeverity returns the severity of a declared skip. A skip of a stream that the owner requested by name is
+// actionable; a skip that a retry resolves is transient.
 func skipSeverity(m *protocol.SkipResult, action protocol.RecoveryAction, requested bool) protocol.KnownGapSeverity {
 	switch {
 	case slices.Contains(protocol.InformationalReasons, m.Reason) && !requested:
@@ -94,40 +108,38 @@ func skipSeverity(m *protocol.SkipResult, action protocol.RecoveryAction, reques
 	}
 }
 
-// lasting orders skips by how little a further run does about them.
-type lasting int
+// skipPermanence orders skips by how little a further run changes.
+type skipPermanence int
 
 const (
-	passing  lasting = iota // a retry is expected to fix it
-	unclear                 // nobody says what would
-	standing                // no retry fixes it
+	transientSkip skipPermanence = iota // a retry is expected to resolve it
+	unclearSkip                         // the remedy is unknown
+	permanentSkip                       // no retry resolves it
 )
 
-// lastingOf goes by the action. Where it is only inferred, a reason that is known
-// to pass outranks it.
-func lastingOf(m *protocol.SkipResult, hint protocol.RecoveryHint) lasting {
+// skipPermanenceOf follows the recovery action. A reason that is known to be transient outranks an inferred action.
+func skipPermanenceOf(m *protocol.SkipResult, hint protocol.RecoveryHint) skipPermanence {
 	switch {
 	case m.RecoveryHint == nil && m.Reason.Transient(), hint.Action == protocol.RetryByRuntime:
-		return passing
+		return transientSkip
 	case hint.Action != protocol.UnknownRecovery && hint.Action != "":
-		return standing
+		return permanentSkip
 	case hint.Retryable != nil && *hint.Retryable:
-		return passing
+		return transientSkip
 	default:
-		return unclear
+		return unclearSkip
 	}
 }
 
-// family is a recovery action and the words that speak for it.
-type family struct {
+// actionPattern is a recovery action and the words that suggest it.
+type actionPattern struct {
 	words  *regexp.Regexp
 	action protocol.RecoveryAction
 }
 
-// actionFamilies infer a recovery action from words when the connector gives no
-// hint. The first family that matches wins.
-var actionFamilies = sync.OnceValue(func() []family {
-	return []family{
+// actionPatterns infer a recovery action from words when the connector sends no hint. The first match wins.
+var actionPatterns = sync.OnceValue(func() []actionPattern {
+	return []actionPattern{
 		{regexp.MustCompile(`(?i)captcha|challenge|human|verify`), protocol.ManualActionRequired},
 		{regexp.MustCompile(`(?i)credential|login|token|auth|password|session`), protocol.RefreshCredentials},
 		{regexp.MustCompile(`(?i)rate|429|time[d_ -]*out|\b5\d\d\b|network|retry`), protocol.RetryByRuntime},
@@ -138,7 +150,7 @@ var actionFamilies = sync.OnceValue(func() []family {
 })
 
 func inferAction(text string) protocol.RecoveryAction {
-	for _, f := range actionFamilies() {
+	for _, f := range actionPatterns() {
 		if f.words.MatchString(text) {
 			return f.action
 		}
@@ -146,8 +158,8 @@ func inferAction(text string) protocol.RecoveryAction {
 	return protocol.UnknownRecovery
 }
 
-// failureHint is what would fix a failed run: by the connector's own word, by its
-// sentence, or by how the run ended. The sentences of the runner are not read.
+// failureHint returns what would fix a failed run: the connector's hint, an action inferred from its message, or one
+// that follows from the failure's reason.
 func (s *session) failureHint(f *Failure) protocol.RecoveryHint {
 	if s.done == nil || s.done.Error == nil || f.Reason != ReasonConnectorFailed && f.Reason != ReasonConnectorCancelled {
 		switch f.Reason {
@@ -173,35 +185,38 @@ func (s *session) failureHint(f *Failure) protocol.RecoveryHint {
 	return hint
 }
 
-// knownGaps is the run's list: declared skips, gaps by stream and reason,
-// unanswered questions, short lanes, and the failure itself. The bound cuts the
-// skips and gaps first: why the run failed is never cut.
+// knownGaps returns the run's list: declared skips, gaps by stream and reason, unanswered questions, incomplete lanes
+// and the failure. Skips and gaps beyond the bound are dropped first; the failure is always listed.
 func (s *session) knownGaps(coverage []KnownGap, f *Failure) []KnownGap {
-	out := append([]KnownGap{}, s.skips...)
-	keys := make([]gapTally, 0, len(s.tally))
-	for k := range s.tally {
-		keys = append(keys, k)
-	}
-	slices.SortFunc(keys, func(a, b gapTally) int {
-		return slices.Compare([]string{a.stream, a.reason, a.class}, []string{b.stream, b.reason, b.class})
-	})
-	retry := true
-	for _, k := range keys {
-		out = append(out, KnownGap{
-			Kind: protocol.KnownDetailGap, Reason: s.redactor.Load().Line(k.reason, maxKnownText), Severity: protocol.SeverityRecoverable,
-			Stream: k.stream, Count: s.tally[k], Message: protocol.OwnerCopy(protocol.Reason(k.reason), k.class),
-			RecoveryHint: protocol.RecoveryHint{Action: protocol.RetryByRuntime, Retryable: &retry},
-		})
-	}
-	out = append(out, s.knownRejected()...)
-	out = append(out, s.knownTooLarge()...)
-	out = append(out, s.knownMissing()...)
-	s.mu.Lock()
-	last := append(slices.Clone(s.asks), coverage...)
-	s.mu.Unlock()
+	out := append([]KnownGap{}, s.summary.skips...)
+	out = append(out, s.summary.knownGroups(&s.secrets)...)
+	out = append(out, s.streams.knownRejected()...)
+	out = append(out, s.streams.knownTooLarge()...)
+	out = append(out, s.streams.knownMissing()...)
+	s.questions.mu.Lock()
+	last := append(slices.Clone(s.questions.unanswered), coverage...)
+	s.questions.mu.Unlock()
 	if f != nil {
-		last = append(last, KnownGap{Kind: protocol.KnownRunFailed, Reason: string(f.Reason), Severity: protocol.SeverityActionable, Message: f.Message, RecoveryHint: s.failureHint(f)})
+		last = append(last, KnownGap{Kind: protocol.KnownRunFailed, Reason: string(f.Reason),
+			Severity: protocol.SeverityActionable, Message: f.Message, RecoveryHint: s.failureHint(f)})
 	}
 	last = last[max(0, len(last)-maxKnownGaps):]
 	return append(out[:min(len(out), maxKnownGaps-len(last))], last...)
+}
+
+// knownGroups returns the number of gaps by stream, reason and class.
+func (s *gapSummary) knownGroups(secrets *secrets) (out []KnownGap) {
+	groups := slices.SortedFunc(maps.Keys(s.groups), func(a, b gapGroup) int {
+		return cmp.Or(cmp.Compare(a.stream, b.stream), cmp.Compare(a.reason, b.reason), cmp.Compare(a.class, b.class))
+	})
+	retry := true
+	for _, g := range groups {
+		out = append(out, KnownGap{
+			Kind: protocol.KnownDetailGap, Reason: secrets.redactor.Load().Line(g.reason, maxKnownText),
+			Severity: protocol.SeverityRecoverable, Stream: g.stream, Count: s.groups[g],
+			Message:      protocol.OwnerCopy(protocol.Reason(g.reason), g.class),
+			RecoveryHint: protocol.RecoveryHint{Action: protocol.RetryByRuntime, Retryable: &retry},
+		})
+	}
+	return out
 }

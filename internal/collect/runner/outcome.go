@@ -7,7 +7,7 @@ import (
 	"github.com/pdpp-go/pdpp/protocol"
 )
 
-// Status is how a run ended.
+// Status is the final state of a run.
 type Status string
 
 const (
@@ -16,7 +16,7 @@ const (
 	Cancelled Status = "cancelled"
 )
 
-// Reason says why a run did not succeed.
+// Reason is the cause of a run that did not succeed.
 type Reason string
 
 const (
@@ -42,7 +42,7 @@ const (
 	ReasonGrantRevoked       Reason = "grant_revoked"
 )
 
-// Origin says where a failure arose.
+// Origin is the part in which a failure arose.
 type Origin string
 
 const (
@@ -52,22 +52,22 @@ const (
 	OriginStorage   Origin = "storage"
 )
 
-// maxMessage bounds every sentence that a run leaves behind, in characters.
+// maxMessage bounds every message that a run stores, in characters.
 const maxMessage = 500
 
-// Failure is why a run did not succeed, in words that are safe to keep.
+// Failure describes why a run did not succeed. Its message contains no secrets.
 type Failure struct {
 	Reason    Reason
 	Origin    Origin
 	Message   string
 	Violation *protocol.Violation
-	// Phase names the dialogue's phase when the connector's stdin was closed.
+	// Phase is the message that was not delivered because the connector's stdin was closed.
 	Phase string
-	// Err is the underlying error for the caller's own decisions; it is not stored.
+	// Err is the underlying error. It is not stored.
 	Err error
 }
 
-// Error makes a Failure usable as an error inside the package.
+// Error implements error.
 func (f *Failure) Error() string { return string(f.Reason) + ": " + f.Message }
 
 // Commit status of the run's checkpoints.
@@ -78,7 +78,7 @@ const (
 	CommitFull      = "committed"
 )
 
-// Checkpoint sums up what happened to the run's cursors and records.
+// Checkpoint summarizes the run's cursors and records.
 type Checkpoint struct {
 	Mode             string   `json:"mode"`
 	CommitStatus     string   `json:"commit_status"`
@@ -93,7 +93,7 @@ type Checkpoint struct {
 	Slices           int64    `json:"slices_committed"`
 }
 
-// KnownGap is terminal evidence that something is missing.
+// KnownGap is evidence, at the end of a run, that data is missing.
 type KnownGap struct {
 	Kind         protocol.KnownGapKind     `json:"kind"`
 	Reason       string                    `json:"reason"`
@@ -106,7 +106,7 @@ type KnownGap struct {
 	Continuation *protocol.Continuation    `json:"continuation,omitzero"`
 }
 
-// StreamFacts is what the run can say of one stream.
+// StreamFacts is what the run measured of one stream.
 type StreamFacts struct {
 	Stream      string         `json:"stream"`
 	Collected   int64          `json:"collected"`
@@ -116,26 +116,25 @@ type StreamFacts struct {
 	PendingGaps int64          `json:"pending_detail_gaps"`
 	Skipped     *SkippedFact   `json:"skipped"`
 	Scope       jsontext.Value `json:"collection_scope,omitzero"`
-	// Drift is how the provider's answers differ from what the connector expects; nil when
-	// that was not measured.
+	// Drift is how the provider's answers differ from what the connector expects. Nil means not measured.
 	Drift *protocol.AnswerDrift `json:"answer_drift,omitzero"`
 }
 
-// SkippedFact is the most lasting declared skip of a stream; of equals, the last.
+// SkippedFact is a stream's most permanent skip; of equally permanent skips, the last.
 type SkippedFact struct {
 	Reason         string                  `json:"reason"`
 	RecoveryAction protocol.RecoveryAction `json:"recovery_action,omitzero"`
 	Continuation   *protocol.Continuation  `json:"continuation,omitzero"`
 }
 
-// Facts is the run's collection evidence; nil for a recovery-only run.
-type Facts struct {
+// CollectionFacts is the run's evidence per stream. It is nil for a recovery-only run.
+type CollectionFacts struct {
 	SchemaVersion int           `json:"schema_version"`
 	ReferenceOnly bool          `json:"reference_only"`
 	Streams       []StreamFacts `json:"streams"`
 }
 
-// Outcome is everything that a finished run leaves behind.
+// Outcome is the complete result of a finished run.
 type Outcome struct {
 	Status         Status
 	Failure        *Failure // nil when succeeded
@@ -144,11 +143,11 @@ type Outcome struct {
 	DoneError      *protocol.DoneError
 	Checkpoint     Checkpoint
 	KnownGaps      []KnownGap
-	Facts          *Facts
+	Facts          *CollectionFacts
 	Rate           *protocol.CollectionRate
 	RateHistory    *RateHistory // nil exactly when Rate is
 	StderrTail     string
 	ExitCode       int
-	// Events that no commit has carried yet, the terminal one last.
+	// Events are the timeline entries that no commit has stored yet. The terminal one is last.
 	Events []slice.Event
 }

@@ -15,6 +15,8 @@ import (
 
 	"github.com/go-json-experiment/json"
 	"go.uber.org/goleak"
+
+	"github.com/pdpp-go/pdpp/internal/collect/childprocess"
 )
 
 // act runs this program in a role, as a real child, and checks that nothing of
@@ -68,7 +70,7 @@ func fifo(t *testing.T, name string) string {
 	return path
 }
 
-// ended gives a channel that closes once a process has held the FIFO and is gone.
+// ended returns a channel that closes once a process has held the FIFO and is gone.
 func ended(path string) <-chan struct{} {
 	gone := make(chan struct{})
 	go func() {
@@ -123,8 +125,8 @@ func TestChildIsAStranger(t *testing.T) {
 	}
 }
 
-// A child gets the files that it inherits, a working directory that stays, and from root, who
-// alone can give them, another user's rights, who could not even reach the program where it lies.
+// A child gets its inherited files and a working directory that stays. Under root it runs as another user, who has no
+// access to the program's folder.
 func TestChildInherits(t *testing.T) {
 	room, err := os.MkdirTemp("", "pdpp-inherits-")
 	if err != nil {
@@ -132,10 +134,10 @@ func TestChildInherits(t *testing.T) {
 	}
 	t.Cleanup(func() { _ = os.RemoveAll(room) })
 	uid, gid := os.Getuid(), os.Getgid()
-	var user *User
+	var user *childprocess.User
 	if uid == 0 {
 		uid, gid = 65534, 65534
-		user = &User{65534, 65534}
+		user = &childprocess.User{UID: 65534, GID: 65534}
 	}
 	if err := os.Chown(room, uid, gid); err != nil {
 		t.Fatal(err)
@@ -161,10 +163,11 @@ func TestChildInherits(t *testing.T) {
 	if err := json.Unmarshal(d.slices[0].Records[0].Data, &child, json.MatchCaseInsensitiveNames(true)); err != nil {
 		t.Fatal(err)
 	}
-	if child.Dir != room || child.Temp != room || child.Heard != "hello" || child.UID != uid || child.GID != gid || !child.Written {
+	if child.Dir != room || child.Temp != room || child.Heard != "hello" || child.UID != uid || child.GID != gid ||
+		!child.Written {
 		t.Errorf("the child found %+v", child)
 	}
-	back, err := io.ReadAll(ours) // ends, because nobody else has the other end
+	back, err := io.ReadAll(ours) // ends, because no other process has the other end
 	if err != nil || string(back) != "and back" {
 		t.Errorf("it answered %q, %v", back, err)
 	}
@@ -180,7 +183,7 @@ func TestFilesAreClosedWithoutAChild(t *testing.T) {
 		t.Fatal(err)
 	}
 	d := newDialogue(t, "notes")
-	d.spec.Command = Command{Refusal: os.ErrPermission, Files: []*os.File{w}}
+	d.spec.Command = childprocess.Command{Refusal: os.ErrPermission, Files: []*os.File{w}}
 	mustFail(t, Run(t.Context(), d.spec, d, d, nil, Options{}), ReasonSpawnFailed)
 	if rest, err := io.ReadAll(r); err != nil || len(rest) > 0 {
 		t.Errorf("read %q, %v", rest, err)
@@ -190,7 +193,7 @@ func TestFilesAreClosedWithoutAChild(t *testing.T) {
 
 func TestStdinIsClosedAfterDone(t *testing.T) {
 	d := newDialogue(t, "notes")
-	mustSucceed(t, act(t, d, t.Context(), "plain")) // exits with 0 only when stdin closes and says nothing else
+	mustSucceed(t, act(t, d, t.Context(), "plain")) // exits with 0 only when stdin closes without a further message
 	committed(t, d, `notes/1 notes={"n":1}`)
 }
 
@@ -203,7 +206,8 @@ func TestSpawnFailure(t *testing.T) {
 	temp := t.TempDir()
 	t.Setenv("TMPDIR", temp)
 	d := newDialogue(t, "notes")
-	d.spec.Command = Command{Path: filepath.Join(temp, "hunter2-very-secret"), Secrets: []string{"hunter2-very-secret"}}
+	d.spec.Command = childprocess.Command{Path: filepath.Join(temp, "hunter2-very-secret"),
+		Secrets: []string{"hunter2-very-secret"}}
 	o := Run(t.Context(), d.spec, d, d, nil, Options{})
 	mustFail(t, o, ReasonSpawnFailed)
 	if left, _ := os.ReadDir(temp); len(left) > 0 || o.ExitCode != -1 || strings.Contains(o.Failure.Message, "hunter2") {
@@ -303,7 +307,8 @@ func TestExitWithoutDone(t *testing.T) {
 			o := act(t, d, t.Context(), role)
 			mustFail(t, o, ReasonExitWithoutDone)
 			committed(t, d, want.commits...)
-			if !strings.Contains(o.Failure.Message, want.message) || o.ExitCode != want.code || o.Failure.Origin != OriginConnector {
+			if !strings.Contains(o.Failure.Message, want.message) || o.ExitCode != want.code ||
+				o.Failure.Origin != OriginConnector {
 				t.Errorf("failure = %+v, exit code %d", o.Failure, o.ExitCode)
 			}
 		})

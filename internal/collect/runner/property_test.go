@@ -12,8 +12,8 @@ import (
 	"github.com/pdpp-go/pdpp/protocol"
 )
 
-// journey is a random run. Everything it says is numbered in wire order: a
-// record's key and a cursor's n are the place of their message.
+// journey is a random run. Its messages are numbered in the order of sending: a record's key and a cursor's n are the
+// number of their message.
 type journey struct {
 	legacy  []int // places of records of the stream without slices
 	lines   []string
@@ -90,7 +90,7 @@ func (j *journey) wait() {
 	}
 }
 
-// tell says everything, cut into writes at random, and ends in the given way.
+// tell sends everything, split into random writes, and ends as requested.
 func (j *journey) tell(c *connector, cuts []bool, end string) int {
 	c.start()
 	var write []string
@@ -115,8 +115,8 @@ func (j *journey) tell(c *connector, cuts []bool, end string) int {
 	return 1
 }
 
-// Whatever a connector says and however it or the sink ends, at every commit all
-// that came before a cursor on the wire is durable with it or before it.
+// Whatever a connector sends and however it or the sink fails, a committed cursor never precedes the messages before
+// it.
 func TestCursorNeverOutrunsItsRecords(t *testing.T) {
 	t.Attr("spec", "PB-08")
 	t.Attr("spec", "PB-A07")
@@ -141,7 +141,8 @@ func TestCursorNeverOutrunsItsRecords(t *testing.T) {
 }
 
 func (j *journey) check(d *dialogue, o Outcome) error {
-	durable, at, last := map[int]bool{}, map[string]int{}, map[bool]int{} // records so far, the cursors, and the last record with and without slices
+	// records so far, the cursors, and the last record with and without slices
+	durable, at, last := map[int]bool{}, map[string]int{}, map[bool]int{}
 	for _, s := range d.slices {
 		for _, r := range s.Records {
 			n, _ := strconv.Atoi(r.Key)
@@ -171,7 +172,8 @@ func (j *journey) check(d *dialogue, o Outcome) error {
 				return fmt.Errorf("cursor %s goes back from %d to %d", name, at[name], n)
 			case c.Stream == "legacy" && o.Status != Succeeded && o.Failure.Reason != ReasonStorage:
 				return fmt.Errorf("a failed run moved the cursor of a run-checkpoint stream")
-			case c.Stream == "threads" && j.waits > 0 && n >= j.waits && (!j.closed || o.Status != Succeeded && o.Failure.Reason != ReasonStorage):
+			case c.Stream == "threads" && j.waits > 0 && n >= j.waits &&
+				(!j.closed || o.Status != Succeeded && o.Failure.Reason != ReasonStorage):
 				return fmt.Errorf("cursor %s=%d passes the one at %d that waits", name, n, j.waits)
 			}
 			at[name] = n

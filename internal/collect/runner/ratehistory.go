@@ -7,39 +7,35 @@ import (
 	"github.com/pdpp-go/pdpp/protocol"
 )
 
-// maxRatePoints bounds the rate history of a run, however long it is and
-// however much its connector says.
+// maxRatePoints bounds the rate history of a run.
 const maxRatePoints = 120
 
-// RateHistory is how a run's pace went, thinned out evenly over its time. The
-// first and the last observation are always among the points, and so is every
-// back-off unless there are too many of them.
+// RateHistory is the pace of a run over time, sampled evenly. It contains the first and the last observation, and every
+// back-off unless there are too many.
 type RateHistory struct {
 	Observed int64       `json:"observed"` // rates that the connector reported
 	Backoffs int64       `json:"backoffs"` // back-offs seen in them
 	Points   []RatePoint `json:"points"`   // in the order of time
 }
 
-// RatePoint is one observation. Backoff tells why the pace slowed down since
-// the observation before it; empty when it did not.
+// RatePoint is one observation. Backoff is the reason of a slowdown since the previous observation, or empty.
 type RatePoint struct {
 	OffsetMS   int64                      `json:"offset_ms"` // since the run's start
 	IntervalMS float64                    `json:"interval_ms"`
 	Backoff    protocol.RateBackoffReason `json:"backoff,omitzero"`
 }
 
-// RateSeries gathers a RateHistory in bounded memory. The zero value is ready.
+// RateSeries collects a RateHistory in bounded memory. The zero value is ready for use.
 type RateSeries struct {
-	kept     []RatePoint // without the last observation
+	points   []RatePoint // without the last observation
 	last     RatePoint
-	backoff  *protocol.RateBackoff // as the last observation told it
-	spacing  int64                 // ms between two kept points that mark nothing
+	backoff  *protocol.RateBackoff // of the last observation
+	spacing  int64                 // ms between two points without a back-off
 	observed int64
 	backoffs int64
 }
 
-// Observe takes the next rate, at a time since the run's start that is not
-// before the one given last.
+// Observe adds the rate at a time since the run's start. Times must not decrease.
 func (s *RateSeries) Observe(since time.Duration, r *protocol.CollectionRate) {
 	p := RatePoint{OffsetMS: since.Milliseconds(), IntervalMS: r.CurrentIntervalMS}
 	if s.slowedDown(r) {
@@ -47,15 +43,14 @@ func (s *RateSeries) Observe(since time.Duration, r *protocol.CollectionRate) {
 		s.backoffs++
 	}
 	if s.observed > 0 {
-		s.keep(s.last)
+		s.addPoint(s.last)
 	}
 	s.last, s.backoff = p, r.LastBackoff
 	s.observed++
 }
 
-// slowedDown reports whether the rate tells of a back-off that the one before
-// did not. A success never lengthens the interval, so that a longer one is a
-// back-off even when it is told in the same words as the last.
+// slowedDown reports whether the rate has a back-off that the previous rate did not have. A success never lengthens
+// the interval, so a longer interval is a new back-off even with the same reason.
 func (s *RateSeries) slowedDown(r *protocol.CollectionRate) bool {
 	switch {
 	case r.LastBackoff == nil:
@@ -67,35 +62,34 @@ func (s *RateSeries) slowedDown(r *protocol.CollectionRate) bool {
 	}
 }
 
-// keep adds a point unless it is too near to the one before, and makes room
-// first when there is none.
-func (s *RateSeries) keep(p RatePoint) {
-	if n := len(s.kept); n > 0 && p.Backoff == "" && p.OffsetMS-s.kept[n-1].OffsetMS < s.spacing {
+// addPoint adds a point unless it is too close to the previous one. When the series is full, it thins it first.
+func (s *RateSeries) addPoint(p RatePoint) {
+	if n := len(s.points); n > 0 && p.Backoff == "" && p.OffsetMS-s.points[n-1].OffsetMS < s.spacing {
 		return
 	}
-	if len(s.kept) == maxRatePoints-1 {
+	if len(s.points) == maxRatePoints-1 {
 		s.thin(p.OffsetMS)
 	}
-	s.kept = append(s.kept, p)
+	s.points = append(s.points, p)
 }
 
-// thin doubles the spacing and drops the points that are nearer than that.
-// Where back-offs fill a third of the room, every second of them goes too.
+// thin doubles the spacing and drops the points that are closer. When a third of the points are back-offs, it also
+// drops every second back-off.
 func (s *RateSeries) thin(now int64) {
 	const half, third = maxRatePoints / 2, maxRatePoints / 3
-	s.spacing = max(1, 2*s.spacing, (now-s.kept[0].OffsetMS)/half+1)
+	s.spacing = max(1, 2*s.spacing, (now-s.points[0].OffsetMS)/half+1)
 	marks := 0
-	for _, p := range s.kept[1:] {
+	for _, p := range s.points[1:] {
 		if p.Backoff != "" {
 			marks++
 		}
 	}
-	crowded, mark := marks >= third, 0
-	thinned := s.kept[:1]
-	for _, p := range s.kept[1:] {
+	tooMany, mark := marks >= third, 0
+	thinned := s.points[:1]
+	for _, p := range s.points[1:] {
 		if p.Backoff != "" {
 			mark++
-			if crowded && mark%2 == 0 {
+			if tooMany && mark%2 == 0 {
 				continue
 			}
 		} else if p.OffsetMS-thinned[len(thinned)-1].OffsetMS < s.spacing {
@@ -103,13 +97,13 @@ func (s *RateSeries) thin(now int64) {
 		}
 		thinned = append(thinned, p)
 	}
-	s.kept = thinned
+	s.points = thinned
 }
 
-// History is what was gathered so far; nil when no rate was ever reported.
+// History returns the collected history, or nil when no rate was reported.
 func (s *RateSeries) History() *RateHistory {
 	if s.observed == 0 {
 		return nil
 	}
-	return &RateHistory{Observed: s.observed, Backoffs: s.backoffs, Points: append(slices.Clone(s.kept), s.last)}
+	return &RateHistory{Observed: s.observed, Backoffs: s.backoffs, Points: append(slices.Clone(s.points), s.last)}
 }

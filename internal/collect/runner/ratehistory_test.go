@@ -57,11 +57,12 @@ func TestRateHistoryIsBoundedAndTrue(t *testing.T) {
 			lowest, highest = min(lowest, p.IntervalMS), max(highest, p.IntervalMS)
 
 			h := s.History()
-			if len(h.Points) > maxRatePoints || cap(s.kept) > 2*maxRatePoints {
-				t.Fatalf("%d points in %d", len(h.Points), cap(s.kept))
+			if len(h.Points) > maxRatePoints || cap(s.points) > 2*maxRatePoints {
+				t.Fatalf("%d points in %d", len(h.Points), cap(s.points))
 			}
 			if h.Observed != int64(i+1) || h.Backoffs != backoffs || h.Points[0] != first || h.Points[len(h.Points)-1] != last {
-				t.Fatalf("after %d: %d observed, %d back-offs, first %v, last %v", i+1, h.Observed, h.Backoffs, h.Points[0], h.Points[len(h.Points)-1])
+				t.Fatalf("after %d: %d observed, %d back-offs, first %v, last %v", i+1, h.Observed, h.Backoffs, h.Points[0],
+					h.Points[len(h.Points)-1])
 			}
 		}
 		marks := int64(0)
@@ -98,7 +99,8 @@ func TestRateHistoryIsEven(t *testing.T) {
 		t.Fatalf("%d points", len(points))
 	}
 	for i := 2; i < len(points)-1; i++ { // the last one is wherever the run ends
-		if a, b := points[i-1].OffsetMS-points[i-2].OffsetMS, points[i].OffsetMS-points[i-1].OffsetMS; b > 2*a+100 || a > 2*b+100 {
+		if a, b := points[i-1].OffsetMS-points[i-2].OffsetMS, points[i].OffsetMS-points[i-1].OffsetMS; b > 2*a+100 ||
+			a > 2*b+100 {
 			t.Fatalf("points %d ms and %d ms apart at %d", a, b, i)
 		}
 	}
@@ -112,14 +114,15 @@ func TestBackoffsAreTold(t *testing.T) {
 		rateOf(500, nil),
 		rateOf(700, throttled(700)), // the first
 		rateOf(600, throttled(700)), // still the same one
-		rateOf(700, throttled(700)), // told alike, but the pace fell again
+		rateOf(700, throttled(700)), // the same back-off, but the pace fell again
 		rateOf(400, asked),
 		rateOf(400, asked),
 	} {
 		s.Observe(time.Duration(i)*time.Second, r)
 	}
 	want := &RateHistory{Observed: 6, Backoffs: 3, Points: []RatePoint{
-		{0, 500, ""}, {1000, 700, "throttle"}, {2000, 600, ""}, {3000, 700, "throttle"}, {4000, 400, "retry_after"}, {5000, 400, ""},
+		{0, 500, ""}, {1000, 700, "throttle"}, {2000, 600, ""}, {3000, 700, "throttle"}, {4000, 400, "retry_after"},
+		{5000, 400, ""},
 	}}
 	if diff := cmp.Diff(want, s.History()); diff != "" {
 		t.Errorf("history (-want +got):\n%s", diff)
@@ -134,14 +137,16 @@ func TestBackoffsAreTold(t *testing.T) {
 func TestRateHistoryIsInTheTerminalEvent(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		rate := func(interval int, backoff string) string {
-			return fmt.Sprintf(`{"type":"PROGRESS","message":"m","collection_rate":{"object":"collection_rate","current_interval_ms":%d,`+
-				`"ceiling_interval_ms":50,"effective_rate_per_min":1,"ceiling_rate_per_min":1200,"last_backoff":%s}}`, interval, backoff)
+			return fmt.Sprintf(`{"type":"PROGRESS","message":"m","collection_rate":{"object":"collection_rate",`+
+				`"current_interval_ms":%d,`+
+				`"ceiling_interval_ms":50,"effective_rate_per_min":1,"ceiling_rate_per_min":1200,"last_backoff":%s}}`, interval,
+				backoff)
 		}
 		ends := map[string]func(*connector, context.CancelCauseFunc) int{
 			"run.completed": func(c *connector, _ context.CancelCauseFunc) int { return c.done(protocol.DoneSucceeded) },
 			"run.failed":    func(*connector, context.CancelCauseFunc) int { return 3 },
 			"run.cancelled": func(c *connector, cancel context.CancelCauseFunc) int {
-				synctest.Wait() // what was said is heard
+				synctest.Wait() // until the message was read
 				cancel(ErrOwnerCancelled)
 				c.pause(time.Hour)
 				return 1

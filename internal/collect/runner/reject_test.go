@@ -10,7 +10,7 @@ import (
 	"github.com/pdpp-go/pdpp/protocol"
 )
 
-// misfit is a record whose key is not that of its data.
+// misfit returns a record with a key that differs from its data.
 func misfit(stream, key string) string {
 	return strings.Replace(rec(stream, key), `"id":"`+key+`"`, `"id":"another"`, 1)
 }
@@ -22,8 +22,8 @@ func many(n int, line func(stream, key string) string, stream, prefix string) (o
 	return out
 }
 
-// A record that breaks its own rules is left out alone and declared missing: what
-// comes before and after it is stored, and the cursor moves.
+// Only the invalid record is left out and declared missing: the records before and after it are stored, and the cursor
+// moves.
 func TestRecordIsRejectedAlone(t *testing.T) {
 	d := newDialogue(t, "notes")
 	lines := append(many(12, recOf, "notes", "n"), misfit("notes", "bad"), state("notes", 1))
@@ -39,18 +39,23 @@ func TestRecordIsRejectedAlone(t *testing.T) {
 		t.Errorf("stored %v", stored)
 	}
 	gap := d.slices[0].Gaps[0]
-	if gap.Stream != "notes" || gap.RecordKey != "bad" || gap.Reason != protocol.Reason(protocol.KeyMismatch) || !gap.Retryable || !strings.Contains(string(gap.LastError), "data.id") {
+	if gap.Stream != "notes" || gap.RecordKey != "bad" || gap.Reason != protocol.Reason(protocol.KeyMismatch) ||
+		!gap.Retryable || !strings.Contains(string(gap.LastError), "data.id") {
 		t.Errorf("gap %+v", gap)
 	}
-	if c := o.Checkpoint; c.RecordsAttempted != 14 || c.RecordsAccepted != 13 || c.RecordsRejected != 1 || c.CommitStatus != CommitFull {
+	if c := o.Checkpoint; c.RecordsAttempted != 14 || c.RecordsAccepted != 13 || c.RecordsRejected != 1 ||
+		c.CommitStatus != CommitFull {
 		t.Errorf("checkpoint %+v", c)
 	}
-	want := KnownGap{Kind: protocol.KnownDetailGap, Reason: string(protocol.KeyMismatch), Severity: protocol.SeverityRecoverable, Stream: "notes", Count: 1,
-		Message: protocol.OwnerCopy(protocol.Reason(protocol.KeyMismatch), ""), RecoveryHint: protocol.RecoveryHint{Action: protocol.RetryOnConnectorUpgrade}}
+	want := KnownGap{Kind: protocol.KnownDetailGap, Reason: string(protocol.KeyMismatch),
+		Severity: protocol.SeverityRecoverable, Stream: "notes", Count: 1,
+		Message:      protocol.OwnerCopy(protocol.Reason(protocol.KeyMismatch), ""),
+		RecoveryHint: protocol.RecoveryHint{Action: protocol.RetryOnConnectorUpgrade}}
 	if diff := cmp.Diff([]KnownGap{want}, o.KnownGaps); diff != "" {
 		t.Errorf("known gaps (-want +got):\n%s", diff)
 	}
-	if s := o.Facts.Streams[0].Skipped; s == nil || s.RecoveryAction != protocol.RetryOnConnectorUpgrade || o.Facts.Streams[0].Collected != 13 {
+	if s := o.Facts.Streams[0].Skipped; s == nil || s.RecoveryAction != protocol.RetryOnConnectorUpgrade ||
+		o.Facts.Streams[0].Collected != 13 {
 		t.Errorf("facts %+v", o.Facts.Streams[0])
 	}
 }
@@ -59,7 +64,8 @@ func TestRecordIsRejectedAlone(t *testing.T) {
 func mustReject(t *testing.T, d *dialogue, o Outcome, rule protocol.Subtype) {
 	t.Helper()
 	mustSucceed(t, o)
-	if len(d.slices) != 1 || len(d.slices[0].Records) != 0 || len(d.slices[0].Gaps) != 1 || d.slices[0].Gaps[0].Reason != protocol.Reason(rule) {
+	if len(d.slices) != 1 || len(d.slices[0].Records) != 0 || len(d.slices[0].Gaps) != 1 ||
+		d.slices[0].Gaps[0].Reason != protocol.Reason(rule) {
 		t.Errorf("committed %+v, want one gap for %s", d.slices, rule)
 	}
 }
@@ -74,13 +80,17 @@ func TestTooManyRejectedEndTheStream(t *testing.T) {
 		kept  int
 		gaps  int
 	}{
-		"more than a hundred":                 {append(many(2000, recOf, "messages", "n"), append(many(101, misfit, "messages", "bad"), rec("messages", "late"))...), 2000, 100},
-		"more than a tenth":                   {append(many(20, recOf, "messages", "n"), append(many(10, misfit, "messages", "bad"), rec("messages", "late"))...), 20, 9},
-		"more than a tenth of a small stream": {[]string{rec("messages", "n"), misfit("messages", "bad"), rec("messages", "late")}, 2, 1},
+		"more than a hundred": {append(many(2000, recOf, "messages", "n"),
+			append(many(101, misfit, "messages", "bad"), rec("messages", "late"))...), 2000, 100},
+		"more than a tenth": {append(many(20, recOf, "messages", "n"),
+			append(many(10, misfit, "messages", "bad"), rec("messages", "late"))...), 20, 9},
+		"more than a tenth of a small stream": {[]string{rec("messages", "n"), misfit("messages", "bad"),
+			rec("messages", "late")}, 2, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			d := newDialogue(t, "threads", "messages", "notes")
-			lines := append(c.lines, state("messages", 1), rec("threads", "t"), state("threads", 1, accounted("k", "", "")), rec("notes", "1"), state("notes", 7))
+			lines := append(c.lines, state("messages", 1), rec("threads", "t"), state("threads", 1, accounted("k", "", "")),
+				rec("notes", "1"), state("notes", 7))
 			o := d.say(t, lines...)
 			mustSucceed(t, o)
 			kept, gaps, cursors := 0, 0, []string{}
@@ -103,7 +113,8 @@ func TestTooManyRejectedEndTheStream(t *testing.T) {
 				t.Errorf("cursors of %v moved", cursors)
 			}
 			last := o.KnownGaps[len(o.KnownGaps)-1]
-			if last.Reason != string(protocol.ReasonTooManyRejected) || last.Stream != "messages" || last.RecoveryHint.Action != protocol.RetryOnConnectorUpgrade {
+			if last.Reason != string(protocol.ReasonTooManyRejected) || last.Stream != "messages" ||
+				last.RecoveryHint.Action != protocol.RetryOnConnectorUpgrade {
 				t.Errorf("known gaps %+v", o.KnownGaps)
 			}
 		})
@@ -126,22 +137,25 @@ func TestRejectedRecordRecoversNothing(t *testing.T) {
 			t.Errorf("recovered %v", s.Recovered)
 		}
 	}
-	if g := d.slices[len(d.slices)-1].Gaps; len(g) == 0 || g[len(g)-1].LeaseID != "page-1:gap-k1" || g[len(g)-1].Reason != protocol.Reason(protocol.KeyMismatch) {
+	if g := d.slices[len(d.slices)-1].Gaps; len(g) == 0 || g[len(g)-1].LeaseID != "page-1:gap-k1" ||
+		g[len(g)-1].Reason != protocol.Reason(protocol.KeyMismatch) {
 		t.Errorf("settled as %+v", g)
 	}
 }
 
-// A connector that knows nothing of gaps closes one by sending the record, unless it
-// says in the same run that the detail is missing.
+// A connector that does not know gaps closes one by sending the record, unless it reports the detail missing in the
+// same run.
 func TestRecordClosesTheGapThatStandsForIt(t *testing.T) {
 	for name, c := range map[string]struct {
 		lines []string
 		want  []string
 	}{
-		"sent":             {[]string{rec("messages", "k1")}, []string{"messages/k1", "recovered:gap-k1"}},
-		"not sent":         {[]string{rec("messages", "k2")}, []string{"messages/k2"}},
-		"sent and missed":  {[]string{rec("messages", "k1"), gapOf("messages", "threads", "k1")}, []string{"messages/k1 gap:messages/k1"}},
-		"sent and settled": {[]string{rec("messages", "k1"), `{"type":"DETAIL_GAP_RECOVERED","stream":"messages","gap_id":"gap-k1"}`}, []string{"messages/k1 recovered:gap-k1"}},
+		"sent":     {[]string{rec("messages", "k1")}, []string{"messages/k1", "recovered:gap-k1"}},
+		"not sent": {[]string{rec("messages", "k2")}, []string{"messages/k2"}},
+		"sent and missed": {[]string{rec("messages", "k1"), gapOf("messages", "threads", "k1")},
+			[]string{"messages/k1 gap:messages/k1"}},
+		"sent and settled": {[]string{rec("messages", "k1"),
+			`{"type":"DETAIL_GAP_RECOVERED","stream":"messages","gap_id":"gap-k1"}`}, []string{"messages/k1 recovered:gap-k1"}},
 	} {
 		d := newDialogue(t, "threads", "messages")
 		d.owe("k1")
@@ -162,7 +176,9 @@ func TestSchemaIsHeldWhereItIsEnforced(t *testing.T) {
 		if got := o.Checkpoint.RecordsRejected == 1; got != enforced {
 			t.Errorf("enforced %t: checkpoint %+v", enforced, o.Checkpoint)
 		}
-		if gaps := d.slices[0].Gaps; enforced && (len(gaps) != 1 || gaps[0].Reason != protocol.Reason(protocol.SchemaMismatch) || !strings.Contains(string(gaps[0].LastError), "/properties/title/type")) {
+		if gaps := d.slices[0].Gaps; enforced &&
+			(len(gaps) != 1 || gaps[0].Reason != protocol.Reason(protocol.SchemaMismatch) ||
+				!strings.Contains(string(gaps[0].LastError), "/properties/title/type")) {
 			t.Errorf("gaps %+v", gaps)
 		}
 	}

@@ -27,11 +27,13 @@ func TestRenewedCredential(t *testing.T) {
 		conn.line(`{"type":"PROGRESS","message":"waiting"}`)
 		close(release)
 		answer, _ := conn.hear().(*protocol.CredentialResponse)
-		if answer == nil || answer.RequestID != "c1" || answer.Status != protocol.CredentialRenewed || answer.Values["NOTES_TOKEN"] != "hush-3" {
+		if answer == nil || answer.RequestID != "c1" || answer.Status != protocol.CredentialRenewed ||
+			answer.Values["NOTES_TOKEN"] != "hush-3" {
 			t.Errorf("the answer is %+v", answer)
 		}
 		conn.line(`{"type":"CREDENTIAL_REQUEST","request_id":"c2","reason":"expired"}`)
-		if answer, _ = conn.hear().(*protocol.CredentialResponse); answer == nil || answer.Status != protocol.CredentialNotRenewed || len(answer.Values) > 0 {
+		if answer, _ = conn.hear().(*protocol.CredentialResponse); answer == nil ||
+			answer.Status != protocol.CredentialNotRenewed || len(answer.Values) > 0 {
 			t.Errorf("a second one at once: %+v", answer)
 		}
 		conn.line(`{"type":"PROGRESS","message":"signed in with hush-3"}`)
@@ -58,7 +60,8 @@ func TestNotRenewed(t *testing.T) {
 			mustSucceed(t, d.play(t.Context(), func(conn *connector) int {
 				conn.start()
 				conn.line(`{"type":"CREDENTIAL_REQUEST","request_id":"c1","reason":"expired"}`)
-				if answer, _ := conn.hear().(*protocol.CredentialResponse); answer == nil || answer.Status != protocol.CredentialNotRenewed {
+				if answer, _ := conn.hear().(*protocol.CredentialResponse); answer == nil ||
+					answer.Status != protocol.CredentialNotRenewed {
 					t.Errorf("the answer is %+v", answer)
 				}
 				return conn.done(protocol.DoneSucceeded)

@@ -14,6 +14,8 @@ import (
 	"testing"
 
 	"go.uber.org/goleak"
+
+	"github.com/pdpp-go/pdpp/internal/collect/childprocess"
 )
 
 // The test binary plays the connector: a role named in this variable replaces
@@ -37,7 +39,7 @@ func say(lines ...string) {
 	_, _ = os.Stdout.WriteString(strings.Join(lines, "\n") + "\n")
 }
 
-// finish says DONE, waits for stdin to be closed, and exits.
+// finish sends DONE, waits for stdin to be closed, and exits.
 func finish(records int) {
 	say(doneLine("succeeded", records))
 	if rest, err := io.ReadAll(stdin); err != nil || len(rest) > 0 {
@@ -100,7 +102,8 @@ var roles = map[string]func(){
 		dir, _ := os.Getwd()
 		entries, _ := os.ReadDir(".")
 		group, _ := syscall.Getpgid(0)
-		say(fmt.Sprintf(`{"type":"RECORD","stream":"notes","key":"1","emitted_at":"2026-01-02","data":{"id":"1","dir":%q,"entries":%d,"leads":%v,"env":%q}}`,
+		say(fmt.Sprintf(`{"type":"RECORD","stream":"notes","key":"1","emitted_at":"2026-01-02","data":{"id":"1","dir":%q,`+
+			`"entries":%d,"leads":%v,"env":%q}}`,
 			dir, len(entries), group == os.Getpid(), strings.Join(os.Environ(), "\n")))
 		finish(1)
 	},
@@ -111,7 +114,8 @@ var roles = map[string]func(){
 		n, _ := shared.Read(heard)
 		dir, _ := os.Getwd()
 		written := os.WriteFile("mine", nil, 0o600) == nil
-		say(fmt.Sprintf(`{"type":"RECORD","stream":"notes","key":"1","emitted_at":"2026-01-02","data":{"id":"1","dir":%q,"uid":%d,"gid":%d,"heard":%q,"written":%v,"temp":%q}}`,
+		say(fmt.Sprintf(`{"type":"RECORD","stream":"notes","key":"1","emitted_at":"2026-01-02","data":{"id":"1","dir":%q,`+
+			`"uid":%d,"gid":%d,"heard":%q,"written":%v,"temp":%q}}`,
 			dir, os.Getuid(), os.Getgid(), heard[:n], written, os.TempDir()))
 		_, _ = shared.WriteString("and back")
 		finish(1)
@@ -131,11 +135,11 @@ var roles = map[string]func(){
 		forever()
 	},
 	"obeys SIGTERM": func() {
-		told := make(chan os.Signal, 1)
-		signal.Notify(told, syscall.SIGTERM)
+		signals := make(chan os.Signal, 1)
+		signal.Notify(signals, syscall.SIGTERM)
 		hearStart()
 		say(`{"type":"PROGRESS","message":"ready"}`, rec("notes", "1"))
-		<-told
+		<-signals
 		say(state("notes", 1), doneLine("cancelled", 1))
 		os.Exit(1)
 	},
@@ -251,11 +255,12 @@ func finishAtOnce() { say(doneLine("succeeded", 0)); os.Exit(0) }
 const floodRecords = 10_000
 
 // self is this program, to be started in a role.
-func self(role string, env ...string) Command {
+func self(role string, env ...string) childprocess.Command {
 	path, err := filepath.Abs(os.Args[0])
 	if err != nil {
 		panic(err)
 	}
 	// Under the race detector a process waits a second before it exits otherwise.
-	return Command{Path: path, Env: append([]string{roleVariable + "=" + role, "GORACE=atexit_sleep_ms=0"}, env...)}
+	return childprocess.Command{Path: path, Env: append([]string{roleVariable + "=" + role, "GORACE=atexit_sleep_ms=0"},
+		env...)}
 }

@@ -19,7 +19,8 @@ func TestRotatedCredentialIsStoredFirst(t *testing.T) {
 		name string
 		err  error
 		want protocol.CredentialOutcome
-	}{{"stored", nil, protocol.CredentialStored}, {"not stored", errors.New("gone"), protocol.CredentialNotStored}, {"nowhere to store it", nil, protocol.CredentialNotStored}} {
+	}{{"stored", nil, protocol.CredentialStored}, {"not stored", errors.New("gone"), protocol.CredentialNotStored},
+		{"nowhere to store it", nil, protocol.CredentialNotStored}} {
 		t.Run(c.name, func(t *testing.T) {
 			d := newDialogue(t, "notes")
 			withSecret(d)
@@ -64,6 +65,8 @@ func TestRotatedVariableIsNoSecret(t *testing.T) {
 
 func withSecret(d *dialogue) {
 	m := *d.spec.Manifest
-	m.RuntimeRequirements = &manifest.RuntimeRequirements{EnvironmentVariables: []manifest.EnvironmentVariable{{Name: "NOTES_TOKEN", Secret: true}}}
+	m.RuntimeRequirements = &manifest.RuntimeRequirements{
+		EnvironmentVariables: []manifest.EnvironmentVariable{{Name: "NOTES_TOKEN", Secret: true}},
+	}
 	d.spec.Manifest = &m
 }

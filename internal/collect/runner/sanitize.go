@@ -15,20 +15,19 @@ import (
 	"github.com/pdpp-go/pdpp/internal/ops/redact"
 )
 
-// Bounds of what a connector may leave behind in diagnostics and locators
-// (docs/protocol.md): enough to resume and to understand, too little to hoard.
+// Bounds of a connector's diagnostics and locators (docs/extend/protocol): enough to resume and to diagnose, too
+// little to store data.
 const (
 	maxDiagnosticDepth = 6
 	maxDiagnosticList  = 32
 	maxObjectMembers   = 40
-	maxText            = 300
+	maxDiagnosticText  = 300
 	maxDiagnosticBytes = 8 << 10
 )
 
-// sanitize bounds a connector's JSON and takes secrets out of it: members with
-// a secret's name lose their value, and URLs lose user, query and fragment.
-// What does not fit the byte bound is replaced as a whole; its digest keeps two
-// of them apart, because a locator may be all that tells one gap from another.
+// sanitize bounds a connector's JSON and removes secrets: the values of members with a secret's name, and user, query
+// and fragment of URLs. A value over the byte bound is replaced by its digest, because a locator may be the only
+// difference between two gaps.
 func sanitize(r *redact.Redactor, v jsontext.Value) jsontext.Value {
 	if v == nil {
 		return nil
@@ -37,25 +36,23 @@ func sanitize(r *redact.Redactor, v jsontext.Value) jsontext.Value {
 	if err != nil {
 		return nil
 	}
-	out, err := json.Marshal(clean(r, tree, 0), json.Deterministic(true))
+	out, err := json.Marshal(cleanValue(r, tree, 0), json.Deterministic(true))
 	if err != nil || len(out) > maxDiagnosticBytes {
 		return fmt.Appendf(nil, `{"truncated":true,"sha256":"%x"}`, sha256.Sum256(v))
 	}
 	return out
 }
 
-// Clean bounds what a device leaves behind beside its records, as it is bounded of a
-// connector of this machine.
-func Clean(v jsontext.Value) jsontext.Value { return sanitize(redact.New(), v) }
+// SanitizeJSON applies the bounds of a connector's diagnostics to JSON from a device.
+func SanitizeJSON(v jsontext.Value) jsontext.Value { return sanitize(redact.New(), v) }
 
-// decodeTree reads JSON. Numbers keep their spelling: an identifier in a
-// locator need not fit a float.
+// decodeTree parses JSON. Numbers keep their spelling, because an identifier may not fit a float.
 func decodeTree(v jsontext.Value) (tree any, err error) {
-	err = json.Unmarshal(v, &tree, spelledNumbers)
+	err = json.Unmarshal(v, &tree, verbatimNumbers)
 	return tree, err
 }
 
-var spelledNumbers = json.WithUnmarshalers(json.UnmarshalFromFunc(func(dec *jsontext.Decoder, into *any) error {
+var verbatimNumbers = json.WithUnmarshalers(json.UnmarshalFromFunc(func(dec *jsontext.Decoder, into *any) error {
 	if dec.PeekKind() != '0' {
 		return errors.ErrUnsupported
 	}
@@ -64,7 +61,7 @@ var spelledNumbers = json.WithUnmarshalers(json.UnmarshalFromFunc(func(dec *json
 	return err
 }))
 
-func clean(r *redact.Redactor, v any, depth int) any {
+func cleanValue(r *redact.Redactor, v any, depth int) any {
 	if depth >= maxDiagnosticDepth {
 		return "[too deep]"
 	}
@@ -76,14 +73,14 @@ func clean(r *redact.Redactor, v any, depth int) any {
 			if redact.SecretName(name) {
 				out[name] = redact.Mark
 			} else {
-				out[name] = clean(r, v[name], depth+1)
+				out[name] = cleanValue(r, v[name], depth+1)
 			}
 		}
 		return out
 	case []any:
 		out := make([]any, 0, min(len(v), maxDiagnosticList))
 		for _, e := range v[:min(len(v), maxDiagnosticList)] {
-			out = append(out, clean(r, e, depth+1))
+			out = append(out, cleanValue(r, e, depth+1))
 		}
 		return out
 	case string:
@@ -93,8 +90,7 @@ func clean(r *redact.Redactor, v any, depth int) any {
 	}
 }
 
-// cleanText keeps identifiers whole: only known secrets and URL tails go, since
-// a locator must still find its record.
+// cleanText removes only known secrets and the private parts of URLs: a locator must still find its record.
 func cleanText(r *redact.Redactor, s string) string {
 	if strings.Contains(s, "://") {
 		if u, err := url.Parse(s); err == nil {
@@ -103,8 +99,8 @@ func cleanText(r *redact.Redactor, s string) string {
 		}
 	}
 	s = r.Known(s)
-	if len(s) > maxText {
-		s = strings.ToValidUTF8(s[:maxText], "")
+	if len(s) > maxDiagnosticText {
+		s = strings.ToValidUTF8(s[:maxDiagnosticText], "")
 	}
 	return s
 }

@@ -14,11 +14,14 @@ import (
 func TestSanitize(t *testing.T) {
 	r := redact.New("hunter2-very-secret")
 	for name, c := range map[string]struct{ in, want string }{
-		"identifiers stay":     {`{"id":"493021","mail":"ann@lantern.example"}`, `{"id":"493021","mail":"ann@lantern.example"}`},
-		"numbers stay spelled": {`{"id":9007199254740993,"x":1.50,"y":-0,"z":[1e3]}`, `{"id":9007199254740993,"x":1.50,"y":-0,"z":[1e3]}`},
-		"other kinds":          {`{"a":null,"b":true,"c":[false]}`, `{"a":null,"b":true,"c":[false]}`},
-		"known secrets go":     {`{"x":["in hunter2-very-secret out"]}`, `{"x":["in [redacted] out"]}`},
-		"secret members go":    {`{"access_token":"abc","cookie":{"a":1}}`, `{"access_token":"[redacted]","cookie":"[redacted]"}`},
+		"identifiers stay": {`{"id":"493021","mail":"ann@lantern.example"}`,
+			`{"id":"493021","mail":"ann@lantern.example"}`},
+		"numbers stay spelled": {`{"id":9007199254740993,"x":1.50,"y":-0,"z":[1e3]}`,
+			`{"id":9007199254740993,"x":1.50,"y":-0,"z":[1e3]}`},
+		"other kinds":      {`{"a":null,"b":true,"c":[false]}`, `{"a":null,"b":true,"c":[false]}`},
+		"known secrets go": {`{"x":["in hunter2-very-secret out"]}`, `{"x":["in [redacted] out"]}`},
+		"secret members go": {`{"access_token":"abc","cookie":{"a":1}}`,
+			`{"access_token":"[redacted]","cookie":"[redacted]"}`},
 		"URLs lose their tail": {`{"u":"https://ann:pw@host.example/a/b?sig=1#x"}`, `{"u":"https://host.example/a/b"}`},
 		"depth":                {`{"a":{"b":{"c":{"d":{"e":{"f":1}}}}}}`, `{"a":{"b":{"c":{"d":{"e":{"f":"[too deep]"}}}}}}`},
 		"long text":            {`{"a":"` + strings.Repeat("é", 200) + `"}`, `{"a":"` + strings.Repeat("é", 150) + `"}`},

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/pdpp-go/pdpp/internal/collect/childprocess"
 	"github.com/pdpp-go/pdpp/protocol"
 )
 
@@ -27,11 +28,11 @@ func newDialogue(t testing.TB, streams ...string) *dialogue {
 	return d
 }
 
-// play runs the session against the script, whose result is the exit code.
+// play runs the session against the script, which returns the exit code.
 func (d *dialogue) play(ctx context.Context, script func(*connector) int) Outcome {
 	s := newSession(d.spec, d, d, d.asker, d.opts.withDefaults())
 	if f := s.prepare(ctx); f != nil {
-		return s.refused(f)
+		return s.notStarted(f)
 	}
 	child := newScripted(script)
 	child.dir = d.dir
@@ -40,8 +41,8 @@ func (d *dialogue) play(ctx context.Context, script func(*connector) int) Outcom
 	return o
 }
 
-// say plays a connector that says the lines, with DONE for what it counts as
-// records unless it says DONE itself, and exits as DONE demands.
+// say plays a connector that sends the lines, then DONE with the counted records unless the lines contain it, and
+// exits with the matching code.
 func (d *dialogue) say(t testing.TB, lines ...string) Outcome {
 	t.Helper()
 	return d.play(t.Context(), func(c *connector) int {
@@ -64,7 +65,7 @@ type scripted struct {
 
 	once     sync.Once
 	gone     chan struct{}
-	exit     exitStatus
+	exit     childprocess.ExitStatus
 	returned chan struct{} // the script is over
 }
 
@@ -75,12 +76,12 @@ func newScripted(script func(*connector) int) *scripted {
 	c := &connector{p: p, lines: protocol.NewLineReader(p.stdin, 0), dec: protocol.NewDecoder(protocol.ToConnector)}
 	go func() {
 		defer close(p.returned)
-		p.end(exitStatus{code: script(c)})
+		p.end(childprocess.ExitStatus{Code: script(c)})
 	}()
 	return p
 }
 
-func (p *scripted) end(e exitStatus) {
+func (p *scripted) end(e childprocess.ExitStatus) {
 	p.once.Do(func() {
 		p.exit = e
 		_ = p.fromStdout.Close()
@@ -95,8 +96,8 @@ func (p *scripted) Stdout() io.Reader           { return p.stdout }
 func (p *scripted) Dir() string                 { return p.dir }
 func (p *scripted) Discard()                    {}
 func (p *scripted) StderrTail() (string, bool)  { return p.stderr, false }
-func (p *scripted) Terminate()                  { p.end(exitStatus{code: -1, signal: "terminated"}) }
-func (p *scripted) Wait(grace time.Duration) (exitStatus, bool) {
+func (p *scripted) Terminate()                  { p.end(childprocess.ExitStatus{Code: -1, Signal: "terminated"}) }
+func (p *scripted) Wait(grace time.Duration) (childprocess.ExitStatus, bool) {
 	var limit <-chan time.Time
 	if grace > 0 {
 		timer := time.NewTimer(grace)
@@ -108,7 +109,7 @@ func (p *scripted) Wait(grace time.Duration) (exitStatus, bool) {
 		p.CloseStdin()
 		return p.exit, true
 	case <-limit:
-		return exitStatus{}, false
+		return childprocess.ExitStatus{}, false
 	}
 }
 
@@ -128,7 +129,7 @@ func (c *connector) line(text string) {
 	_, _ = io.WriteString(c.p.fromStdout, text+"\n")
 }
 
-// send says messages in one write, as a connector with a buffer does.
+// send sends messages in one write, as a connector with a buffer does.
 func (c *connector) send(ms ...protocol.Message) {
 	var b []byte
 	for _, m := range ms {
@@ -148,7 +149,7 @@ func (c *connector) pause(d time.Duration) {
 	}
 }
 
-// hear gives the next message, or nil once stdin is closed.
+// hear returns the next message, or nil once stdin is closed.
 func (c *connector) hear() protocol.Message {
 	line, err := c.lines.Next()
 	if err != nil {
@@ -166,8 +167,7 @@ func (c *connector) start() *protocol.Start {
 	return m
 }
 
-// done says DONE with the right count, waits for stdin to close, and gives the
-// exit code that belongs to the status.
+// done sends DONE with the right count, waits for stdin to close, and returns the exit code that matches the status.
 func (c *connector) done(status protocol.DoneStatus) int {
 	if !c.ended {
 		c.send(&protocol.Done{Status: status, RecordsEmitted: c.records})

@@ -5,43 +5,46 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/pdpp-go/pdpp/internal/collect/childprocess"
 	"github.com/pdpp-go/pdpp/internal/ops/redact"
 )
 
-// secrets are the values that must not appear in anything a run leaves behind:
-// those that the connector was given, and the owner's answers as they come.
+// secrets are the values that must not appear in anything that a run stores or logs: the credentials of the
+// connector, and the owner's answers. It is safe for concurrent use.
 type secrets struct {
-	guard    sync.Mutex
+	mu       sync.Mutex
 	values   []string
 	redactor atomic.Pointer[redact.Redactor]
 }
 
+// learn adds values to redact.
 func (s *secrets) learn(values ...string) {
-	s.guard.Lock()
-	defer s.guard.Unlock()
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	s.values = append(s.values, values...)
 	s.redactor.Store(redact.New(s.values...))
 }
 
-// learnAnswer learns every text and number of an answer.
+// learnAnswer adds every string and number of an owner's answer.
 func (s *secrets) learnAnswer(data jsontext.Value) {
 	tree, err := decodeTree(data)
 	if err != nil {
-		return // it does not reach the connector either
+		return // an invalid answer is not sent to the connector
 	}
 	var values []string
-	var walk func(any)
-	walk = func(v any) {
+	var collect func(any)
+	collect = func(v any) {
 		switch v := v.(type) {
 		case map[string]any:
 			for _, e := range v {
-				walk(e)
+				collect(e)
 			}
 		case []any:
 			for _, e := range v {
-				walk(e)
+				collect(e)
 			}
 		case string:
 			values = append(values, v)
@@ -49,34 +52,45 @@ func (s *secrets) learnAnswer(data jsontext.Value) {
 			values = append(values, string(v))
 		}
 	}
-	walk(tree)
+	collect(tree)
 	s.learn(values...)
 }
 
-// line is text as one bounded line without secrets.
+// line returns text as one line of limited length, without secrets.
 func (s *secrets) line(text string) string { return s.redactor.Load().Line(text, maxMessage) }
 
-// names is text of identifiers, which stay readable whatever they look like:
-// only the known secrets go.
-func (s *secrets) names(text string) string { return s.redactor.Load().Known(text) }
+// redactKnown removes only the known secrets: identifiers that look like secrets stay readable.
+func (s *secrets) redactKnown(text string) string { return s.redactor.Load().Known(text) }
 
-// lastWords is the end of the connector's stderr. Where its beginning is lost,
-// the rest of a secret that was cut in two goes with it.
-func (s *secrets) lastWords(tail string, cut bool) string {
+// sanitize returns a connector's JSON within the bounds of diagnostics and without secrets.
+func (s *secrets) sanitize(v jsontext.Value) jsontext.Value { return sanitize(s.redactor.Load(), v) }
+
+// sanitizeObject encodes and sanitizes an object of the runner.
+func (s *secrets) sanitizeObject(members map[string]any) jsontext.Value {
+	raw, err := json.Marshal(members, json.Deterministic(true), jsontext.AllowInvalidUTF8(true))
+	if err != nil {
+		return nil
+	}
+	return s.sanitize(raw)
+}
+
+// redactTail returns the end of the connector's stderr without secrets. Where earlier output was dropped, the tail
+// may begin within a secret, so its beginning is dropped as well.
+func (s *secrets) redactTail(tail string, truncated bool) string {
 	text := s.redactor.Load().Text(tail)
-	if cut {
-		s.guard.Lock()
+	if truncated {
+		s.mu.Lock()
 		longest := 0
 		for _, v := range s.values {
 			longest = max(longest, len(v))
 		}
-		s.guard.Unlock()
-		// In another form it has no space either, and takes at most six bytes for one.
+		s.mu.Unlock()
+		// An encoded secret contains no space either, and is at most six times as long.
 		rest := text[min(longest, len(text)):]
 		if word := strings.IndexAny(rest, " \t\n"); word >= 0 && word <= 5*longest {
 			rest = rest[word:]
 		}
 		text = rest
 	}
-	return strings.ToValidUTF8(text[max(0, len(text)-maxStderrTail):], "?")
+	return strings.ToValidUTF8(text[max(0, len(text)-childprocess.MaxStderrTail):], "?")
 }

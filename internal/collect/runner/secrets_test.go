@@ -10,6 +10,7 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/pdpp-go/pdpp/internal/collect/childprocess"
 	"github.com/pdpp-go/pdpp/protocol"
 )
 
@@ -46,11 +47,12 @@ func TestAnswerIsNeverKept(t *testing.T) {
 			c.start()
 			c.line(question("credentials"))
 			c.hear()
-			for _, said := range []string{marker, "73917391"} {
-				c.line(`{"type":"PROGRESS","message":"signing in as ` + said + `"}`)
-				c.line(`{"type":"SKIP_RESULT","stream":"notes","reason":"` + said + `","message":"` + said + `","diagnostics":{"x":["` + said + `"]}}`)
-				c.line(gapOf("notes", "", "k", `"last_error":{"message":"`+said+`"}`, `"detail_locator":{"u":"`+said+`"}`))
-				child.stderr += "login failed: " + said + "\n"
+			for _, message := range []string{marker, "73917391"} {
+				c.line(`{"type":"PROGRESS","message":"signing in as ` + message + `"}`)
+				c.line(`{"type":"SKIP_RESULT","stream":"notes","reason":"` + message + `","message":"` + message +
+					`","diagnostics":{"x":["` + message + `"]}}`)
+				c.line(gapOf("notes", "", "k", `"last_error":{"message":"`+message+`"}`, `"detail_locator":{"u":"`+message+`"}`))
+				child.stderr += "login failed: " + message + "\n"
 			}
 			c.line(doneLine("failed", 0, `"error":{"message":"refused: `+marker+` 73917391"}`))
 			return c.done(protocol.DoneFailed)
@@ -89,9 +91,9 @@ func TestTailThatBeginsWithinASecret(t *testing.T) {
 	for cut := 1; cut < len(secret); cut++ {
 		var s secrets
 		s.learn(secret, "shorter")
-		tail := &tailBuffer{max: len(secret) - cut + 40}
+		tail := &childprocess.TailBuffer{Limit: len(secret) - cut + 40}
 		_, _ = tail.Write([]byte("before " + secret + " " + strings.Repeat("x", 39)))
-		got := s.lastWords(tail.tail())
+		got := s.redactTail(tail.Tail())
 		if rest := secret[cut:]; strings.Contains(got, rest) && len(rest) > 1 {
 			t.Errorf("cut after %d bytes: %q survives in %q", cut, rest, got)
 		}
@@ -104,12 +106,13 @@ func TestTailThatBeginsWithinASecret(t *testing.T) {
 func TestTailIsBoundedAndReadable(t *testing.T) {
 	var s secrets
 	s.learn()
-	tail := &tailBuffer{max: maxStderrTail}
+	tail := &childprocess.TailBuffer{Limit: childprocess.MaxStderrTail}
 	for range 1000 {
 		_, _ = tail.Write([]byte("the code is 493021 \xff é\n"))
 	}
-	got := s.lastWords(tail.tail())
-	if len(got) > maxStderrTail || len(got) < maxStderrTail/2 || strings.Contains(got, "493021") || strings.ToValidUTF8(got, "") != got {
+	got := s.redactTail(tail.Tail())
+	if len(got) > childprocess.MaxStderrTail || len(got) < childprocess.MaxStderrTail/2 ||
+		strings.Contains(got, "493021") || strings.ToValidUTF8(got, "") != got {
 		t.Errorf("tail of %d bytes: %q", len(got), got[:80])
 	}
 }

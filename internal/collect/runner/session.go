@@ -3,127 +3,54 @@ package runner
 import (
 	"context"
 	"errors"
-	"io"
-	"sync"
-	"sync/atomic"
-	"time"
+	"maps"
 
 	"github.com/go-json-experiment/json/jsontext"
 
-	"github.com/pdpp-go/pdpp/internal/slice"
 	"github.com/pdpp-go/pdpp/protocol"
 )
 
-// session is the dialogue with one connector. One goroutine reads and gates,
-// the committer writes; what both touch is guarded by mu or atomic.
+// session is the state of one run. The reading goroutine owns every part. A part that other goroutines use guards
+// its shared fields.
 type session struct {
-	spec  Spec
-	sink  Sink
-	gaps  GapSource
-	asker Asker
-	opts  Options
-	secrets
-
-	order   []*stream
-	streams map[string]*stream
+	spec    Spec
+	sink    Sink
+	opts    Options
+	secrets secrets
 	start   protocol.Start
+	done    *protocol.Done // nil until the connector sends it
 
-	child     child
-	output    *ending
-	lines     *protocol.LineReader
-	decoder   *protocol.Decoder
-	committer *committer
-	cur       *batch
-
-	records   int64           // sent
-	rejected  int64           // of those, left out because they break their own rules
-	files     map[string]bool // of imports, that records came from
-	dropped   int64           // accepted, then left out because their slice was not finished
-	gapCount  int64
-	done      *protocol.Done
-	rate      *protocol.CollectionRate
-	rates     RateSeries
-	skips     []KnownGap
-	coverage  map[lane]*protocol.DetailCoverage
-	recorded  map[lane]map[string]bool // gap keys that this run reported
-	served    map[string]*servedGap
-	owed      map[owedKey]*servedGap
-	pages     gapPages
-	help      map[string]*time.Timer
-	tally     map[gapTally]int64
-	linger    *time.Timer // ends a connector that stays after DONE
-	rotations int
-	renewed   time.Time           // when the connector last asked for a fresh credential
-	drawings  map[string]*drawing // on allowances, by sender
-	tells     float64             // of those, that still count
-	lastTold  time.Time
-
-	workdir    workdir
-	blobLimits BlobLimits
-	blobBytes  int64 // kept by this run
-
-	over       context.Context // ends with the dialogue
-	background sync.WaitGroup  // everything that may outlast a message
-	outgoing   chan outgoing
-	delivered  chan struct{}
-	stdinPhase string // of the first line that the connector did not take; read it when all is delivered
-
-	lastActive   atomic.Int64
-	asking       atomic.Bool
-	began        time.Time // of the dialogue
-	lastProgress time.Time
-	lastGiven    time.Time // when the committer last got something
-	untold       bool      // the timeline holds a word about the run as a whole that nobody can read yet
-
-	mu      sync.Mutex
-	events  []slice.Event
-	noted   int
-	failure *Failure
-	asks    []KnownGap
-}
-
-// lane is a detail stream under the parent whose cursor it accounts for.
-type lane struct{ stream, parent string }
-
-// child is the process as the session sees it.
-type child interface {
-	io.Writer // stdin
-	CloseStdin()
-	Stdout() io.Reader
-	// Terminate ends the process group, gently and then by force.
-	Terminate()
-	// Wait gives the exit status once the process is gone; ok is false when it outlives the grace.
-	Wait(grace time.Duration) (exit exitStatus, ok bool)
-	// StderrTail gives the last words on stderr, and whether earlier ones are lost.
-	StderrTail() (text string, cut bool)
-	// Dir is its working directory, which stays until Discard.
-	Dir() string
-	// Discard removes the directory, if it is the run's own.
-	Discard()
+	streams   streamSet
+	conv      conversation
+	commits   commitQueue
+	timeline  timeline
+	counters  runCounters
+	gaps      gapRecovery
+	coverage  laneCoverage
+	summary   gapSummary
+	questions ownerQuestions
+	exchange  credentialExchange
+	quotas    quotaMembers
+	blobs     blobIntake
+	progress  progressLog
 }
 
 func newSession(spec Spec, sink Sink, gaps GapSource, asker Asker, opts Options) *session {
-	s := &session{
-		spec: spec, sink: sink, gaps: gaps, asker: asker, opts: opts,
-		streams:  map[string]*stream{},
-		decoder:  protocol.NewDecoder(protocol.FromConnector),
-		coverage: map[lane]*protocol.DetailCoverage{},
-		recorded: map[lane]map[string]bool{},
-		served:   map[string]*servedGap{},
-		owed:     map[owedKey]*servedGap{},
-		help:     map[string]*time.Timer{},
-		pages:    gapPages{average: firstGapBytes},
-		outgoing: make(chan outgoing, 1), delivered: make(chan struct{}),
-		blobLimits: spec.BlobLimits.withDefaults(),
-	}
-	s.learn(spec.Command.Secrets...)
+	s := &session{spec: spec, sink: sink, opts: opts}
+	s.conv = newConversation(&s.secrets, opts)
+	s.gaps = newGapRecovery(gaps)
+	s.coverage = newLaneCoverage(sink, &s.streams)
+	s.questions.asker, s.questions.assistance = asker, assistanceTimers{}
+	s.blobs = blobIntake{store: spec.Blobs, limits: spec.BlobLimits.withDefaults()}
+	s.secrets.learn(spec.Command.Secrets...)
 	return s
 }
 
-// prepare does everything that can fail before a process is started.
+// prepare does everything that can fail before a process is started: it resolves the scope, checks the bindings,
+// leases the first gaps and builds START.
 func (s *session) prepare(ctx context.Context) *Failure {
 	if ctx.Err() != nil {
-		return s.cancellation(ctx)
+		return s.secrets.cancellation(ctx)
 	}
 	order, err := resolveScope(s.spec)
 	if err == nil && s.spec.Mode != protocol.FullRefresh && s.spec.Mode != protocol.Incremental {
@@ -133,10 +60,8 @@ func (s *session) prepare(ctx context.Context) *Failure {
 		return &Failure{Reason: ReasonInvalidScope, Origin: OriginRuntime, Message: err.Error()}
 	}
 	offered := map[string]jsontext.Value{}
-	for name, descriptor := range s.spec.Bindings {
-		offered[name] = descriptor
-	}
-	if s.asker != nil {
+	maps.Copy(offered, s.spec.Bindings)
+	if s.questions.asker != nil {
 		offered["interactive"] = jsontext.Value("{}")
 	} else {
 		delete(offered, "interactive")
@@ -145,153 +70,148 @@ func (s *session) prepare(ctx context.Context) *Failure {
 		return &Failure{Reason: ReasonBindingMissing, Origin: OriginRuntime,
 			Message: "Runtime cannot satisfy required binding: " + name}
 	}
+	s.streams = newStreamSet(order)
 	s.start = protocol.Start{
 		RunID: s.spec.RunID, CollectionMode: s.spec.Mode, Bindings: offered,
-		State: s.spec.State, CatchUpState: s.spec.CatchUpState, RecoveryOnly: s.spec.RecoveryOnly, Allowances: s.spec.Allowances != nil,
-		Walks: s.spec.StoredKeys != nil && !s.spec.RecoveryOnly,
+		State: s.spec.State, CatchUpState: s.spec.CatchUpState, RecoveryOnly: s.spec.RecoveryOnly,
+		Allowances: s.spec.SharedQuotas != nil,
+		Walks:      s.spec.StoredKeys != nil && !s.spec.RecoveryOnly,
 	}
 	for _, st := range order {
-		s.order, s.streams[st.name] = append(s.order, st), st
 		s.start.Scope.Streams = append(s.start.Scope.Streams, st.Scope)
 	}
-	s.start.DetailGaps, err = s.nextPage(ctx, nil, s.opts.GapPageBytes)
+	s.start.DetailGaps, err = s.gaps.nextPage(ctx, s.streams.names(), s.opts.GapPageBytes)
 	switch {
 	case err != nil && ctx.Err() != nil:
-		return s.cancellation(ctx)
+		return s.secrets.cancellation(ctx)
 	case err != nil:
-		return s.storageFailed(err)
+		return s.secrets.storageFailure(err)
 	}
 	return nil
 }
 
-// converse speaks with the child until it is gone.
-func (s *session) converse(ctx context.Context, c child) Outcome {
-	s.child, s.began = c, time.Now()
-	s.workdir.dir = c.Dir()
+// converse exchanges messages with the child until the child has exited, and returns the outcome of the run.
+func (s *session) converse(ctx context.Context, c childProcess) Outcome {
 	defer c.Discard()
-	defer s.workdir.close()
-	s.lastGiven = s.began
-	s.output = &ending{Reader: c.Stdout()}
-	s.lines = protocol.NewLineReader(s.output, s.opts.MaxLine)
-	s.committer = newCommitter(s.sink, s.commitFailed, s.committed)
-	durable := context.WithoutCancel(ctx)
-	go s.committer.run(durable)
-	s.cur = <-s.committer.free
-	s.touch()
-	over, end := context.WithCancel(durable)
+	durable := context.WithoutCancel(ctx) // finished slices are stored even while the run is being cancelled
+	end := s.conv.begin(durable, c)
 	defer end()
-	s.over = over
-	s.background.Go(func() { s.watch(ctx) })
-	go s.deliver()
+	s.blobs.folder.Dir = c.Dir()
+	defer s.blobs.folder.Close()
+	s.commits = newCommitQueue(durable, newCommitter(s.sink, s.commitFailed, s.onCommitted), &s.streams, &s.timeline,
+		s.opts)
+	s.conv.background.Go(func() { s.conv.watch(ctx) })
 
-	s.send("start", &s.start)
-	s.read(durable)
-	exit := s.awaitExit()
+	s.conv.send("start", &s.start)
+	s.readMessages(durable)
+	exit := s.conv.awaitExit()
 	end()
-	s.stopTimers()
-	s.background.Wait()
-	s.leaveAllowances(durable)
-	close(s.outgoing)
-	<-s.delivered
+	s.questions.assistance.stop()
+	s.conv.background.Wait()
+	s.quotas.leaveAll(durable)
+	s.conv.finishSending()
 	if ctx.Err() != nil {
-		s.abort(s.cancellation(ctx)) // a cancellation that comes before the judgement wins
+		s.conv.abort(s.secrets.cancellation(ctx)) // a cancellation before the end wins over the connector's DONE
 	}
 	return s.finish(durable, exit)
 }
 
-func (s *session) stopTimers() {
-	if s.linger != nil {
-		s.linger.Stop()
-	}
-	for _, timer := range s.help {
-		if timer != nil {
-			timer.Stop()
-		}
-	}
-}
-
-// read handles lines until the connector closes stdout or breaks a rule.
-func (s *session) read(ctx context.Context) {
+// readMessages handles lines until the connector closes stdout or violates the protocol.
+func (s *session) readMessages(ctx context.Context) {
 	for {
-		// A connector that has gone quiet has its finished slices made durable now, and
-		// what it said about the run as a whole, such as why it waits.
-		if s.lines.Buffered() == 0 {
-			if s.untold && s.committer.idle() {
-				s.give()
-			}
-			s.handover()
+		// While the connector is silent, finished slices become durable, and so do timeline entries about the
+		// run as a whole, such as the reason of a wait.
+		if s.conv.lines.Buffered() == 0 {
+			s.commits.commitWhileIdle()
 		}
-		line, err := s.lines.Next()
+		line, err := s.conv.lines.Next()
 		if err != nil {
 			if v, ok := protocol.AsViolation(err); ok {
-				s.abort(s.violated(v))
+				s.conv.abort(s.secrets.violationFailure(v))
 			}
 			return
 		}
-		s.touch()
-		if s.asking.Load() {
-			s.abort(s.violated(&protocol.Violation{Subtype: protocol.OutputWhileAsking, Expected: []string{"silence until INTERACTION_RESPONSE"}}))
+		s.conv.touch()
+		if s.conv.waitingForOwner.Load() {
+			s.conv.abort(s.secrets.violationFailure(&protocol.Violation{Subtype: protocol.OutputWhileAsking,
+				Expected: []string{"silence until INTERACTION_RESPONSE"}}))
 			return
 		}
-		m, err := s.decoder.Decode(line)
-		if err != nil && s.tornOff(err) {
-			return // the connector died while it wrote: its end tells more than half a line
+		m, err := s.conv.decoder.Decode(line)
+		if err != nil && s.done == nil && s.conv.lineTruncated(err) {
+			return // the connector died while it wrote: its exit status explains more than half a line
 		}
 		if err == nil && s.done != nil {
-			err = &protocol.Violation{Subtype: protocol.MessageAfterDone, MessageType: m.Type(), Expected: []string{"nothing after DONE"}}
+			err = &protocol.Violation{Subtype: protocol.MessageAfterDone, MessageType: m.Type(),
+				Expected: []string{"nothing after DONE"}}
 		}
 		if err == nil {
 			err = s.handle(ctx, m)
 		}
 		if err != nil {
-			s.abort(s.asFailure(err))
+			s.conv.abort(s.secrets.asFailure(err))
 			return
 		}
 	}
 }
 
-// tornOff reports whether a malformed line is only the beginning of one.
-func (s *session) tornOff(err error) bool {
-	v, ok := protocol.AsViolation(err)
-	return ok && v.Subtype == protocol.MalformedJSON && s.done == nil && s.output.torn() && s.lines.Buffered() == 0
-}
-
-// handle routes one valid message.
+// handle dispatches one valid message.
 func (s *session) handle(ctx context.Context, m protocol.Message) error {
 	switch m := m.(type) {
 	case *protocol.Record:
-		return s.record(ctx, m)
+		return s.onRecord(ctx, m)
 	case *protocol.State:
-		return s.state(ctx, m)
+		return s.onState(ctx, m)
 	case *protocol.Progress:
-		return s.progress(ctx, m)
+		return s.onProgress(ctx, m)
 	case *protocol.Interaction:
-		return s.interaction(ctx, m)
+		return s.onInteraction(ctx, m)
 	case *protocol.SkipResult:
-		return s.skip(m)
+		return s.onSkip(m)
 	case *protocol.DetailGap:
-		return s.gap(m)
+		return s.onGap(m)
 	case *protocol.DetailCoverage:
-		return s.declareCoverage(m)
+		return s.onCoverage(m)
 	case *protocol.DetailGapsPageRequest:
-		return s.page(ctx, m)
+		return s.onGapPageRequest(ctx, m)
 	case *protocol.DetailGapAttempted:
-		return s.attempted(m)
+		return s.onGapAttempted(m)
 	case *protocol.DetailGapRecovered:
-		return s.recovered(m)
+		return s.onGapRecovered(m)
 	case *protocol.Assistance:
-		return s.assistance(m)
+		return s.onAssistance(m)
 	case *protocol.AssistanceStatus:
-		return s.assistanceStatus(m)
+		return s.onAssistanceStatus(m)
 	case *protocol.CredentialRequest:
-		return s.rotated(ctx, m)
+		return s.onCredentialRequest(ctx, m)
 	case *protocol.Allowance:
-		return s.allowance(ctx, m)
+		return s.onAllowance(ctx, m)
 	case *protocol.Walk:
-		return s.walked(ctx, m)
+		return s.onWalk(ctx, m)
 	case *protocol.Done:
-		return s.doneSaid(m)
+		return s.onDone(m)
 	default:
 		return &protocol.Violation{Subtype: protocol.WrongDirection, MessageType: m.Type()}
 	}
+}
+
+// commitFailed aborts the run after a failed commit. It runs on the committer's goroutine.
+func (s *session) commitFailed(err error) *Failure {
+	f := s.secrets.storageFailure(err)
+	s.conv.abort(f)
+	return f
+}
+
+// streamNamed returns a stream in scope. A message about another stream is a violation.
+func (s *session) streamNamed(m protocol.Message, name string) (*stream, error) {
+	if st := s.streams.byName[name]; st != nil {
+		return st, nil
+	}
+	return nil, s.streams.undeclared(protocol.UndeclaredStream, m.Type(), name)
+}
+
+// invalidField returns the violation of a message with a field that differs from what the runner expects.
+func invalidField(m protocol.Message, stream, expected string) *protocol.Violation {
+	return &protocol.Violation{Subtype: protocol.InvalidField, MessageType: m.Type(), Stream: stream,
+		Expected: []string{expected}}
 }

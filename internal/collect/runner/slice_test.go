@@ -60,11 +60,12 @@ func TestFailedRunKeepsFinishedSlices(t *testing.T) {
 		code   int
 		reason Reason
 	}{
-		"connector reports failure": {doneLine("failed", 3, `"error":{"code":"provider_down","message":"no answer"}`), 1, ReasonConnectorFailed},
-		"connector cancels":         {doneLine("cancelled", 3), 1, ReasonConnectorCancelled},
-		"connector breaks a rule":   {rec("nodes", "4"), 0, ReasonViolation},
-		"connector dies":            {"", 7, ReasonExitWithoutDone},
-		"count is wrong":            {doneLine("succeeded", 2), 0, ReasonViolation},
+		"connector reports failure": {doneLine("failed", 3, `"error":{"code":"provider_down","message":"no answer"}`), 1,
+			ReasonConnectorFailed},
+		"connector cancels":       {doneLine("cancelled", 3), 1, ReasonConnectorCancelled},
+		"connector breaks a rule": {rec("nodes", "4"), 0, ReasonViolation},
+		"connector dies":          {"", 7, ReasonExitWithoutDone},
+		"count is wrong":          {doneLine("succeeded", 2), 0, ReasonViolation},
 	} {
 		t.Run(name, func(t *testing.T) {
 			d := newDialogue(t, "notes")
@@ -81,8 +82,9 @@ func TestFailedRunKeepsFinishedSlices(t *testing.T) {
 			})
 			mustFail(t, o, c.reason)
 			committed(t, d, `notes/1 notes={"n":1}`)
-			want := Checkpoint{Mode: checkpointMode, CommitStatus: CommitFull, StreamsStaged: []string{}, StreamsCommitted: []string{"notes"},
-				BufferedDropped: 2, RecordsAttempted: 3, RecordsAccepted: 3, RecordsFlushed: 1, Slices: 1}
+			want := Checkpoint{Mode: checkpointMode, CommitStatus: CommitFull, StreamsStaged: []string{},
+				StreamsCommitted: []string{"notes"},
+				BufferedDropped:  2, RecordsAttempted: 3, RecordsAccepted: 3, RecordsFlushed: 1, Slices: 1}
 			if diff := cmp.Diff(want, o.Checkpoint); diff != "" {
 				t.Errorf("checkpoint (-want +got):\n%s", diff)
 			}
@@ -104,7 +106,8 @@ func TestRunCheckpointWaitsForTheEnd(t *testing.T) {
 			t.Errorf("checkpoint = %+v", o.Checkpoint)
 		}
 	})
-	for name, status := range map[string]protocol.DoneStatus{"failed": protocol.DoneFailed, "cancelled": protocol.DoneCancelled} {
+	for name, status := range map[string]protocol.DoneStatus{"failed": protocol.DoneFailed,
+		"cancelled": protocol.DoneCancelled} {
 		t.Run(name, func(t *testing.T) {
 			d := newDialogue(t, "legacy")
 			o := d.play(t.Context(), func(c *connector) int {
@@ -115,7 +118,8 @@ func TestRunCheckpointWaitsForTheEnd(t *testing.T) {
 				return c.done(status)
 			})
 			committed(t, d, "legacy/1 legacy/2 legacy/3") // without a cursor that claims them
-			if cp := o.Checkpoint; cp.CommitStatus != CommitNone || cp.BufferedDropped != 0 || cmp.Diff([]string{"legacy"}, cp.StreamsStaged) != "" {
+			if cp := o.Checkpoint; cp.CommitStatus != CommitNone || cp.BufferedDropped != 0 ||
+				cmp.Diff([]string{"legacy"}, cp.StreamsStaged) != "" {
 				t.Errorf("checkpoint = %+v", cp)
 			}
 		})
@@ -134,8 +138,8 @@ func TestRunCheckpointWaitsForTheEnd(t *testing.T) {
 	})
 }
 
-// A failure that the connector confines to named streams holds back those
-// streams and their parents, alone, and only what is durable is claimed.
+// A failure that the connector confines to named streams holds back only those streams and their parents, and the
+// outcome claims only what is durable.
 func TestCertifiedStreamFailure(t *testing.T) {
 	lines := []string{
 		rec("legacy", "1"), state("legacy", 1), rec("archive", "2"), state("archive", 2),
@@ -160,7 +164,8 @@ func TestCertifiedStreamFailure(t *testing.T) {
 		mustFail(t, o, ReasonConnectorFailed)
 		committed(t, d, "legacy/1 archive/2 albums/3 photos/4", `legacy={"n":1} archive={"n":2}`)
 		cp := o.Checkpoint
-		if diff := cmp.Diff([]string{"albums", "photos"}, cp.StreamsStaged); diff != "" || cp.CommitStatus != CommitPartially || cp.BufferedDropped != 0 {
+		if diff := cmp.Diff([]string{"albums", "photos"}, cp.StreamsStaged); diff != "" ||
+			cp.CommitStatus != CommitPartially || cp.BufferedDropped != 0 {
 			t.Errorf("checkpoint = %+v", o.Checkpoint)
 		}
 	})
@@ -181,7 +186,7 @@ func TestCertifiedStreamFailure(t *testing.T) {
 		committed(t, d, "legacy/1")
 	})
 	t.Run("the owner cancels at the last moment", func(t *testing.T) {
-		for range 60 { // whoever is quicker
+		for range 60 { // in either order
 			ctx, cancel := context.WithCancelCause(t.Context())
 			d, o := run(t, ctx, doneLine("failed", 4, certified), func() { cancel(ErrOwnerCancelled) })
 			mustFail(t, o, ReasonOwnerCancelled)
@@ -212,7 +217,8 @@ func TestCatchUpAndSteadyAreSeparateBookmarks(t *testing.T) {
 				latest[c.Mode] = string(c.Cursor)
 			}
 		}
-		if diff := cmp.Diff(map[protocol.CursorMode]string{protocol.SteadyState: `{"n":7}`, protocol.CatchUp: `{"n":2}`}, latest); diff != "" {
+		if diff := cmp.Diff(map[protocol.CursorMode]string{protocol.SteadyState: `{"n":7}`, protocol.CatchUp: `{"n":2}`},
+			latest); diff != "" {
 			t.Errorf("%s: cursors (-want +got):\n%s", stream, diff)
 		}
 	}

@@ -11,104 +11,101 @@ import (
 
 // Bounds of a comparison at the end of a walk.
 const (
-	maxWalkKeys = 4 << 20 // keys that one walk may meet; more are not compared
-	storedPage  = 5000    // stored keys that are read at once
-	fewMissing  = 20      // so many missing records are believed, however small the stream is
+	maxWalkKeys = 4 << 20 // keys of one walk; a larger walk is not compared
+	storedPage  = 5000    // stored keys per query
+	fewMissing  = 20      // this many missing records are deleted, however small the stream is
 )
 
-// keyMark represents a key in the memory of a walk. Two keys with one mark would keep a record that is gone,
-// and never delete one that is there.
-type keyMark [16]byte
+// keyDigest represents a key in the memory of a walk. A collision could keep a deleted record, but never delete an
+// existing one.
+type keyDigest [16]byte
 
-func markOf(key string) (m keyMark) {
+func digestKey(key string) (m keyDigest) {
 	sum := sha256.Sum256([]byte(key))
 	copy(m[:], sum[:])
 	return m
 }
 
-// walk is what the runner knows of a connector's walk over everything that the source has of one stream.
-type walk struct {
-	met     []keyMark
-	holes   bool // something that may have a key was left out without it, or there is too much
-	ended   bool // the comparison has been made
-	status  protocol.WalkStatus
-	missing []string // not served yet
+func compareDigests(a, b keyDigest) int { return slices.Compare(a[:], b[:]) }
+
+// streamWalk is a connector's walk over all items that the source has of one stream.
+type streamWalk struct {
+	found      []keyDigest
+	incomplete bool // an item was left out without its key, or there are too many keys
+	ended      bool // the comparison was made
+	status     protocol.WalkStatus
+	missing    []string // not served yet
 }
 
-// meet notes a key of the source. An empty key means something unknown.
-func (w *walk) meet(key string) {
+// addKey adds a key of the source. An empty key is an unknown item, which makes the walk incomplete.
+func (w *streamWalk) addKey(key string) {
 	switch {
 	case w == nil || w.ended:
-	case key == "" || len(w.met) >= maxWalkKeys:
-		w.holes, w.met = true, nil
-	case !w.holes:
-		w.met = append(w.met, markOf(key))
+	case key == "" || len(w.found) >= maxWalkKeys:
+		w.incomplete, w.found = true, nil
+	case !w.incomplete:
+		w.found = append(w.found, digestKey(key))
 	}
 }
 
-// holed notes that something of a stream was left out; nil means of any stream.
-func (s *session) holed(st *stream) {
+// markWalksIncomplete records that an item of the stream was left out; nil means of any stream.
+func (s *streamSet) markWalksIncomplete(st *stream) {
 	for _, other := range s.order {
 		if st == nil || st == other {
-			other.walk.meet("")
+			other.walk.addKey("")
 		}
 	}
 }
 
-// walked handles the message of a walk.
-func (s *session) walked(ctx context.Context, m *protocol.Walk) error {
-	st := s.streams[m.Stream]
-	if st == nil {
-		return s.undeclared(protocol.UndeclaredStream, m.Type(), m.Stream)
-	}
-	broken := func(want string) error {
-		return &protocol.Violation{Subtype: protocol.InvalidField, MessageType: m.Type(), Stream: m.Stream,
-			Expected: []string{want}}
+// onWalk handles a phase of a walk. At its end it returns the stored keys that the walk did not find.
+func (s *session) onWalk(ctx context.Context, m *protocol.Walk) error {
+	st, err := s.streamNamed(m, m.Stream)
+	if err != nil {
+		return err
 	}
 	switch {
 	case !s.start.Walks:
-		return broken("no WALK: START does not say that it is accepted")
+		return invalidField(m, m.Stream, "no WALK: START does not say that it is accepted")
 	case m.Phase == protocol.WalkBegin:
-		st.walk, st.missing = &walk{}, 0
+		st.walk, st.missing = &streamWalk{}, 0
 		return nil
 	case st.walk == nil:
-		return broken("phase begin before any other")
+		return invalidField(m, m.Stream, "phase begin before any other")
 	case m.Phase == protocol.WalkPresent && st.walk.ended:
-		return broken("no further keys after phase end")
+		return invalidField(m, m.Stream, "no further keys after phase end")
 	case m.Phase == protocol.WalkPresent:
 		for _, key := range m.Keys {
-			st.walk.meet(key)
+			st.walk.addKey(key)
 		}
 		return nil
 	}
 	if !st.walk.ended {
-		if err := s.compare(ctx, st, m.Since); err != nil {
-			return s.storageFailed(err)
+		if err := s.compareWalk(ctx, st, m.Since); err != nil {
+			return s.secrets.storageFailure(err)
 		}
 	}
 	w := st.walk
 	page := w.missing[:min(len(w.missing), protocol.MaxWalkKeys)]
 	w.missing = w.missing[len(page):]
-	s.send("walk_missing", &protocol.WalkMissing{RequestID: m.RequestID, Status: w.status, Keys: page,
+	s.conv.send("walk_missing", &protocol.WalkMissing{RequestID: m.RequestID, Status: w.status, Keys: page,
 		More: len(w.missing) > 0})
 	return nil
 }
 
-// compare finds the stored records that a walk did not meet. It returns none where the run itself shows that
-// the walk was not whole, and none where more than half of a large stream is missing: a sign-in that sees less
-// is likelier than that.
-func (s *session) compare(ctx context.Context, st *stream, since string) error {
+// compareWalk finds the stored records that a walk did not find. It finds none when the walk was incomplete. It also
+// finds none when more than half of a large stream is missing: an account with fewer rights is a likelier cause.
+func (s *session) compareWalk(ctx context.Context, st *stream, since string) error {
 	w := st.walk
 	w.ended = true
 	narrow := len(st.Scope.Resources) > 0 || st.Scope.TimeRange != nil
-	if w.holes || narrow || st.ended || st.Decl.Semantics != manifest.MutableState {
-		w.status, w.met = protocol.WalkUnproven, nil
+	if w.incomplete || narrow || st.ended || st.Decl.Semantics != manifest.MutableState {
+		w.status, w.found = protocol.WalkUnproven, nil
 		return nil
 	}
-	if at, err := protocol.ParseTime(since); err == nil { // as it was decoded; an empty one is none
+	if at, err := protocol.ParseTime(since); err == nil {
 		since = storedTime(at)
 	}
-	slices.SortFunc(w.met, func(a, b keyMark) int { return slices.Compare(a[:], b[:]) })
+	slices.SortFunc(w.found, compareDigests)
 	stored := 0
 	for after := ""; ; {
 		keys, err := s.spec.StoredKeys(ctx, st.name, since, after, storedPage)
@@ -116,9 +113,7 @@ func (s *session) compare(ctx context.Context, st *stream, since string) error {
 			return err
 		}
 		for _, key := range keys {
-			mark := markOf(key)
-			_, met := slices.BinarySearchFunc(w.met, mark, func(a, b keyMark) int { return slices.Compare(a[:], b[:]) })
-			if !met {
+			if _, found := slices.BinarySearchFunc(w.found, digestKey(key), compareDigests); !found {
 				w.missing = append(w.missing, key)
 			}
 		}
@@ -128,24 +123,21 @@ func (s *session) compare(ctx context.Context, st *stream, since string) error {
 		}
 		after = keys[len(keys)-1]
 	}
-	w.met, w.status = nil, protocol.WalkCompared
+	w.found, w.status = nil, protocol.WalkCompared
 	data := map[string]any{"stored": stored, "missing": len(w.missing)}
 	if len(w.missing) > fewMissing && len(w.missing) > stored/2 {
 		w.status, st.missing, w.missing = protocol.WalkRefused, int64(len(w.missing)), nil
 	}
 	data["status"] = w.status
-	s.note("run.walk_compared", st.name, data)
+	s.timeline.note("run.walk_compared", st.name, data)
 	return nil
 }
 
-// knownMissing reports the stored records that were kept although a walk did not meet them, by stream.
-func (s *session) knownMissing() (out []KnownGap) {
+// knownMissing returns the stored records that were not deleted although a walk did not find them, by stream.
+func (s *streamSet) knownMissing() (out []KnownGap) {
 	for _, st := range s.order {
 		if st.missing > 0 {
-			out = append(out, KnownGap{Kind: protocol.KnownSkipResult, Reason: string(protocol.ReasonMissingKept),
-				Severity: protocol.SeverityInformational, Stream: st.name,
-				Count: st.missing, Message: protocol.OwnerCopy(protocol.ReasonMissingKept, ""),
-				RecoveryHint: protocol.RecoveryHint{Action: protocol.ManualActionRequired}})
+			out = append(out, informationalGap(protocol.ReasonMissingKept, st.name, st.missing))
 		}
 	}
 	return out

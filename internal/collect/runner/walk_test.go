@@ -93,7 +93,8 @@ func TestWalkIsCompared(t *testing.T) {
 		"something of any stream left out": {stored: []string{"a"},
 			say: []string{begin, `{"type":"SKIP_RESULT","reason":"broken"}`}, want: protocol.WalkUnproven},
 		"a gap without a key": {stored: []string{"a"},
-			say:  []string{begin, `{"type":"DETAIL_GAP","stream":"notes","detail_locator":{"p":1},"reason":"rate_limited","retryable":true}`},
+			say: []string{begin, `{"type":"DETAIL_GAP","stream":"notes","detail_locator":{"p":1},"reason":"rate_limited",` +
+				`"retryable":true}`},
 			want: protocol.WalkUnproven},
 		"single records are asked for": {stored: []string{"a", "d"}, say: []string{begin, sent}, want: protocol.WalkUnproven,
 			adjust: func(s *Spec) { s.Scope[0].Resources = []string{"a"} }},

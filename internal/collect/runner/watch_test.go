@@ -11,7 +11,7 @@ import (
 	"github.com/pdpp-go/pdpp/protocol"
 )
 
-// timed plays a script in virtual time and says how long the run took.
+// timed plays a script in virtual time and returns the duration of the run.
 func timed(t *testing.T, d *dialogue, ctx context.Context, script func(*connector) int) (Outcome, time.Duration) {
 	t.Helper()
 	began := time.Now()
@@ -196,7 +196,8 @@ func TestCancellation(t *testing.T) {
 }
 
 func TestAssistance(t *testing.T) {
-	const help = `{"type":"ASSISTANCE","assistance_request_id":"h1","progress_posture":"blocked","owner_action":"act_elsewhere","response_contract":"none","message":"approve","timeout_seconds":60}`
+	const help = `{"type":"ASSISTANCE","assistance_request_id":"h1","progress_posture":"blocked",` +
+		`"owner_action":"act_elsewhere","response_contract":"none","message":"approve","timeout_seconds":60}`
 	synctest.Test(t, func(t *testing.T) {
 		o, took := timed(t, newDialogue(t, "notes"), t.Context(), func(c *connector) int {
 			c.start()

@@ -20,7 +20,7 @@ func bindings(names ...string) map[string]jsontext.Value {
 	return out
 }
 
-// rec is a RECORD whose data is the key and the given members.
+// rec returns a RECORD with the key and the members as its data.
 func rec(stream, key string, members ...string) string {
 	data := append([]string{fmt.Sprintf(`"id":%q`, key)}, members...)
 	return fmt.Sprintf(`{"type":"RECORD","stream":%q,"key":%q,"emitted_at":"2026-01-02T03:04:05Z","data":{%s}}`,
@@ -64,7 +64,8 @@ func keySets(open, hydrated, gaps, skips string) string {
 }
 
 func gapOf(stream, parent, key string, more ...string) string {
-	members := []string{fmt.Sprintf(`"type":"DETAIL_GAP","stream":%q,"record_key":%q,"reason":"rate_limited","retryable":true`, stream, key)}
+	members := []string{fmt.Sprintf(`"type":"DETAIL_GAP","stream":%q,"record_key":%q,"reason":"rate_limited",`+
+		`"retryable":true`, stream, key)}
 	if parent != "" {
 		members = append(members, fmt.Sprintf(`"parent_stream":%q`, parent))
 	}
@@ -102,7 +103,7 @@ func mustSucceed(t testing.TB, o Outcome) {
 	}
 }
 
-// mustFail fails the test unless the run ended for the given reason.
+// mustFail fails the test unless the run ended for this reason.
 func mustFail(t testing.TB, o Outcome, reason Reason) {
 	t.Helper()
 	if o.Failure == nil || o.Failure.Reason != reason || o.Status == Succeeded {

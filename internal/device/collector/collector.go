@@ -1,12 +1,11 @@
-// Package collector is the device side of a source whose data lives on the
-// owner's own machine: it runs the connector there, queues what it delivers in
-// a durable outbox, uploads that, and says honestly how far it got.
+// Package collector is the device side of a source that stores its data on the owner's machine. It
+// runs the connector there, queues its records in a durable outbox, uploads them, and reports its
+// progress to the server.
 //
-// The pieces: profile.go and profiles.go know the enrolled sources, run.go is
-// one pass, sink.go the way from the runner into the outbox, gapledger.go what
-// could not be fetched, upload.go the way from the outbox to the server,
-// heartbeat.go what the server is told, recover.go and inspect.go what the
-// owner asks for.
+// The main files: profile.go and profiles.go read and write the enrolled sources. run.go makes one
+// pass. sink.go moves records from the runner into the outbox. gapledger.go stores the gaps that could
+// not be fetched. upload.go sends the outbox to the server. heartbeat.go reports the status to the
+// server. recover.go and inspect.go implement the owner's commands.
 package collector
 
 import (
@@ -31,8 +30,8 @@ type Collector struct {
 	Profile    Profile
 	Dirs       Dirs // of the profiles that share the device
 	Connectors catalog.Finder
-	// Lookup gives the owner's value for a variable that the connector declares
-	// and the profile does not set; nil gives none.
+	// Lookup returns the owner's value for a variable that the connector declares and the profile does not
+	// set. Nil means that there are no such values.
 	Lookup func(name string) (string, bool)
 	// Bindings are what this machine offers a connector.
 	Bindings     map[string]jsontext.Value
@@ -40,9 +39,9 @@ type Collector struct {
 	AgentVersion string
 	Policy       Policy
 	Options      runner.Options
-	// HistoryWaits lets a connector of files leave alone what is not new.
+	// HistoryWaits allows a connector that reads files to skip data that is not new.
 	HistoryWaits bool
-	// InstallationID tells two installations apart that share a token.
+	// InstallationID distinguishes installations that share a token.
 	InstallationID string
 	// Now is the clock, Wait lets time pass, and Free is the room on the queue's disk; nil
 	// means the real ones.
@@ -54,7 +53,7 @@ type Collector struct {
 // Policy bounds a pass. Zero values mean the defaults.
 type Policy struct {
 	BatchRecords  int           // records in one upload at first; it grows and shrinks with BatchBytes
-	BatchBytes    int           // and their size, unless one alone is larger
+	BatchBytes    int           // their total size, unless a single record is larger
 	LargestBatch  int           // what BatchBytes grows to while uploads are quick
 	Claim         int           // items taken from the queue at a time
 	Patience      time.Duration // how long a pass waits for a server that takes nothing
@@ -86,7 +85,8 @@ func orInt[T ~int | ~int64](value *T, otherwise T) {
 }
 
 func (c *Collector) client() *wire.Client {
-	return &wire.Client{BaseURL: c.Profile.BaseURL, DeviceID: c.Profile.DeviceID, Token: c.Profile.Token.reveal(), HTTP: c.HTTP}
+	return &wire.Client{BaseURL: c.Profile.BaseURL, DeviceID: c.Profile.DeviceID, Token: c.Profile.Token.reveal(),
+		HTTP: c.HTTP}
 }
 
 func (c *Collector) now() time.Time {
@@ -117,8 +117,9 @@ func (c *Collector) wait(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// childVariable is what the connector is given for a variable that it declares:
-// the profile's value before the environment's, and none of the collector's own.
+// childVariable returns the value that the connector receives for a variable it declares. The
+// profile's value takes precedence over the environment's. The collector's own variables are never
+// passed on.
 func (c *Collector) childVariable(name string) (string, bool) {
 	if isOwn(name) {
 		return "", false

@@ -37,13 +37,15 @@ func newCoverage(m *manifest.Manifest) *coverage {
 	return c
 }
 
-// take notes what records say of stores; what cannot be read says nothing.
+// take stores the status that coverage records report for declared streams. It ignores records that it
+// cannot parse.
 func (c *coverage) take(records []slice.Record) {
 	for i := range records {
 		r := &records[i]
-		var said covered
-		if r.Stream == coverageStream && json.Unmarshal(r.Data, &said) == nil && c.declared[said.Stream] && said.Status != "" {
-			c.stores[r.Key] = said
+		var known covered
+		if r.Stream == coverageStream && json.Unmarshal(r.Data, &known) == nil && c.declared[known.Stream] &&
+			known.Status != "" {
+			c.stores[r.Key] = known
 		}
 	}
 }
@@ -66,11 +68,12 @@ func (c *coverage) facts(drift map[string]*protocol.AnswerDrift) (out []wire.Ter
 	return out
 }
 
-// commitTerminal ends the run on the server with what it knows of its streams, once all of
-// it has arrived. Its cursors arrived with what they stand on. A server that does not take
-// it hears of the end by the heartbeat, and of the coverage by its records.
+// commitTerminal sends the end of the run and its stream coverage to the server after every upload has
+// arrived. The cursors arrived earlier, together with their records. A server without this capability
+// learns of the end from the heartbeat, and of the coverage from its records.
 func (p *pass) commitTerminal(ctx context.Context) error {
-	if !p.can(wire.CanTerminalFacts) || p.coverage == nil || p.report.Run == nil || p.report.Run.Status != runner.Succeeded || p.report.Uploaded.Batches == 0 {
+	if !p.can(wire.CanTerminalFacts) || p.coverage == nil || p.report.Run == nil ||
+		p.report.Run.Status != runner.Succeeded || p.report.Uploaded.Batches == 0 {
 		return nil
 	}
 	counts, err := p.counts(ctx)
@@ -85,8 +88,10 @@ func (p *pass) commitTerminal(ctx context.Context) error {
 		return nil
 	}
 	_, err = p.client.CommitTerminal(ctx, wire.TerminalCommit{
-		Version: 1, CommitID: "commit_" + p.runID, RunID: p.runID, DeviceID: p.c.Profile.DeviceID, SourceInstanceID: p.c.Profile.SourceInstanceID,
-		ConnectorID: p.c.Profile.ConnectorID, ConnectorInstanceID: p.server.ConnectorInstanceID, StateDelta: map[string]jsontext.Value{}, TerminalFacts: facts,
+		Version: 1, CommitID: "commit_" + p.runID, RunID: p.runID, DeviceID: p.c.Profile.DeviceID,
+		SourceInstanceID: p.c.Profile.SourceInstanceID,
+		ConnectorID:      p.c.Profile.ConnectorID, ConnectorInstanceID: p.server.ConnectorInstanceID,
+		StateDelta: map[string]jsontext.Value{}, TerminalFacts: facts,
 	})
 	p.refused(err)
 	return nil

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/pdpp-go/pdpp/internal/device/wire"
-	"github.com/pdpp-go/pdpp/internal/ops/fault"
+	"github.com/pdpp-go/pdpp/internal/ops/usererr"
 )
 
 // Enrolment is how this host becomes a device of a server, or gets another source there.
@@ -31,7 +31,8 @@ func Enrol(ctx context.Context, dirs Dirs, e Enrolment, now time.Time) (Profile,
 		return Profile{}, err
 	}
 	if !strings.HasPrefix(e.Code, wire.CodePrefix) {
-		return Profile{}, operatorFault("code_invalid", "Copy the whole command that the server shows.", "this is no code of a server: it does not begin with %s", wire.CodePrefix)
+		return Profile{}, operatorFault("code_invalid", "Copy the whole command that the server shows.",
+			"this is no code of a server: it does not begin with %s", wire.CodePrefix)
 	}
 	found, _, err := Profiles(dirs)
 	if err != nil {
@@ -50,15 +51,18 @@ func Enrol(ctx context.Context, dirs Dirs, e Enrolment, now time.Time) (Profile,
 	}
 	answer, err := client.Enroll(ctx, message)
 	var refusal *wire.Error
-	if errors.As(err, &refusal) && refusal.Ours && refusal.Condition() == wire.DeviceUnknown && known != nil { // it was revoked
+	// it was revoked
+	if errors.As(err, &refusal) && refusal.Ours && refusal.Condition() == wire.DeviceUnknown && known != nil {
 		known, client.Token = nil, ""
 		answer, err = client.Enroll(ctx, message)
 	}
 	if err != nil {
 		return Profile{}, notEnrolled(err)
 	}
-	p := Profile{BaseURL: e.BaseURL, DeviceID: answer.DeviceID, Token: NewToken(answer.DeviceToken), SourceInstanceID: answer.SourceInstanceID,
-		ConnectorID: answer.ConnectorID, AllowPlainHTTP: e.AllowPlainHTTP, Binding: answer.LocalBindingName, TokenSince: now.UTC()}
+	p := Profile{BaseURL: e.BaseURL, DeviceID: answer.DeviceID, Token: WrapToken(answer.DeviceToken),
+		SourceInstanceID: answer.SourceInstanceID,
+		ConnectorID:      answer.ConnectorID, AllowPlainHTTP: e.AllowPlainHTTP, Binding: answer.LocalBindingName,
+		TokenSince: now.UTC()}
 	if answer.DeviceToken == "" && known != nil {
 		p.Token, p.TokenSince = known.Token, known.TokenSince
 	}
@@ -67,7 +71,8 @@ func Enrol(ctx context.Context, dirs Dirs, e Enrolment, now time.Time) (Profile,
 	}
 	// The source that this one takes the place of is over.
 	for _, old := range found {
-		if old.BaseURL == p.BaseURL && old.ConnectorID == p.ConnectorID && old.Binding == p.Binding && old.SourceInstanceID != p.SourceInstanceID && old.Binding != "" {
+		if old.BaseURL == p.BaseURL && old.ConnectorID == p.ConnectorID && old.Binding == p.Binding &&
+			old.SourceInstanceID != p.SourceInstanceID && old.Binding != "" {
 			if err := os.Remove(old.Path); err != nil {
 				return Profile{}, fmt.Errorf("remove the profile before this one: %w", err)
 			}
@@ -76,14 +81,16 @@ func Enrol(ctx context.Context, dirs Dirs, e Enrolment, now time.Time) (Profile,
 	return p, nil
 }
 
-// notEnrolled says why a code did not work, and what to do.
+// notEnrolled translates a refused enrolment into an error that names the cause and the next step.
 func notEnrolled(err error) error {
 	var refusal *wire.Error
 	if !errors.As(err, &refusal) {
 		return err
 	}
 	const again = "Make a new code: add the device again on the server's page, and paste the command that it shows."
-	mistake := func(code, next, message string) error { return &fault.Fault{Code: code, Message: message, Next: next} }
+	mistake := func(code, next, message string) error {
+		return &usererr.Error{Code: code, Message: message, Next: next}
+	}
 	switch refusal.Code {
 	case wire.CodeEnrollmentExpired:
 		return mistake(refusal.Code, again, "this code has expired")
@@ -92,12 +99,15 @@ func notEnrolled(err error) error {
 	case wire.CodeEnrollmentInvalid:
 		return mistake(refusal.Code, again, "the server knows no such code")
 	case wire.CodeProtocolMismatch:
-		return mistake(wire.UpgradeNeeded, "Install the version of this program that belongs to the server.", "the server and this program do not speak the same version")
+		return mistake(wire.UpgradeNeeded, "Install the version of this program that belongs to the server.",
+			"the server and this program do not speak the same version")
 	}
 	if refusal.Action() == wire.PutAside {
 		return mistake(refusal.Code, again, refusal.Error())
 	}
-	return mistake(wire.ServerUnreachable, "Check the address, that the server runs, and that this host can reach it; the code stays good until it expires.", "the server could not be asked: "+refusal.Error())
+	return mistake(wire.ServerUnreachable,
+		"Check the address, that the server runs, and that this host can reach it; the code stays good until it expires.",
+		"the server could not be asked: "+refusal.Error())
 }
 
 // tokenLife is how old a token becomes.
@@ -107,11 +117,12 @@ const tokenLife = 30 * 24 * time.Hour
 // that the new one is first kept in every profile of the device.
 func (p *pass) rotate(ctx context.Context) error {
 	own := p.c.Profile
-	if age := p.now().Sub(own.TokenSince); own.Path == "" || own.TokenSince.IsZero() || age < tokenLife || !p.can(wire.CanRotateToken) {
+	if age := p.now().Sub(own.TokenSince); own.Path == "" || own.TokenSince.IsZero() || age < tokenLife ||
+		!p.can(wire.CanRotateToken) {
 		return nil
 	}
 	answer, err := p.client.RotateToken(ctx)
-	if err != nil || !NewToken(answer.DeviceToken).plausible() {
+	if err != nil || !WrapToken(answer.DeviceToken).plausible() {
 		p.refused(err)
 		return nil // the next pass asks again
 	}
@@ -124,7 +135,7 @@ func (p *pass) rotate(ctx context.Context) error {
 		if other.BaseURL != own.BaseURL || other.DeviceID != own.DeviceID {
 			continue
 		}
-		other.Token, other.TokenSince = NewToken(answer.DeviceToken), p.now().UTC()
+		other.Token, other.TokenSince = WrapToken(answer.DeviceToken), p.now().UTC()
 		if _, err := WriteProfile(dirs, other, true); err != nil {
 			return err
 		}
@@ -148,8 +159,9 @@ func (c *Collector) Leave(ctx context.Context, localOnly, discard bool) (Farewel
 		_, err := c.client().SelfRevoke(ctx)
 		var refusal *wire.Error
 		if errors.As(err, &refusal) && !(refusal.Ours && refusal.Condition() == wire.DeviceUnknown) {
-			return left, &fault.Fault{Code: wire.ServerUnreachable, Message: "the server could not be told: " + refusal.Error(),
-				Next: "Try again when it can be reached; or give --local-only, and revoke the device on the server's page."}
+			return left, &usererr.Error{Code: wire.ServerUnreachable,
+				Message: "the server could not be told: " + refusal.Error(),
+				Next:    "Try again when it can be reached; or give --local-only, and revoke the device on the server's page."}
 		}
 	}
 	found, _, err := Profiles(c.Dirs)
@@ -183,7 +195,8 @@ func (c *Collector) Leave(ctx context.Context, localOnly, discard bool) (Farewel
 	return left, nil
 }
 
-// installationFile holds what tells two installations apart that share a token.
+// installationFile is the file that holds the installation's id. The id distinguishes installations
+// that share a token.
 const installationFile = "installation"
 
 // Installation is this one's id, made when it is first asked for.

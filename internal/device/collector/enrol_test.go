@@ -64,8 +64,10 @@ func TestInstallationHasOneID(t *testing.T) {
 func TestTokenOfAKilledExchange(t *testing.T) {
 	b := newBed(t)
 	second, other := b.profile, b.profile
-	second.SourceInstanceID, second.Queue, second.TokenSince, second.Token = "dsrc_attic_2", "", b.now, NewToken("ldt_the_new_one_of_this_device")
-	other.SourceInstanceID, other.Queue, other.TokenSince, other.DeviceID, other.Token = "dsrc_attic_3", "", b.now.Add(time.Hour), "dexp_another", NewToken("ldt_the_one_of_another_device")
+	second.SourceInstanceID, second.Queue, second.TokenSince, second.Token = "dsrc_attic_2", "", b.now,
+		WrapToken("ldt_the_new_one_of_this_device")
+	other.SourceInstanceID, other.Queue, other.TokenSince, other.DeviceID, other.Token = "dsrc_attic_3", "",
+		b.now.Add(time.Hour), "dexp_another", WrapToken("ldt_the_one_of_another_device")
 	for _, p := range []Profile{second, other} {
 		if _, err := WriteProfile(b.dirs, p, false); err != nil {
 			t.Fatal(err)

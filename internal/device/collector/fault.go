@@ -3,11 +3,11 @@ package collector
 import (
 	"fmt"
 
-	"github.com/pdpp-go/pdpp/internal/ops/fault"
+	"github.com/pdpp-go/pdpp/internal/ops/usererr"
 )
 
 // operatorFault is a mistake of the person at the keyboard or of the profile: nothing was
 // touched.
-func operatorFault(code, next, format string, args ...any) *fault.Fault {
-	return &fault.Fault{Code: code, Message: fmt.Sprintf(format, args...), Next: next}
+func operatorFault(code, next, format string, args ...any) *usererr.Error {
+	return &usererr.Error{Code: code, Message: fmt.Sprintf(format, args...), Next: next}
 }

@@ -45,7 +45,8 @@ func TestNothingIsLostUnderRandomFaults(t *testing.T) {
 			})
 		}
 	})
-	t.Attr("result", fmt.Sprintf("%d histories with %d faults: ground truth == accepted, no record twice, no cursor ahead", histories, faults.Load()))
+	t.Attr("result", fmt.Sprintf("%d histories with %d faults: ground truth == accepted, no record twice, no cursor ahead",
+		histories, faults.Load()))
 }
 
 // randomFaults answers about a third of all requests badly.

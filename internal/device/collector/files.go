@@ -18,7 +18,9 @@ import (
 // there until the server has taken a record that names it.
 const filesExt = ".files"
 
-func (c *Collector) files() blob.Folder { return blob.Folder{Dir: c.Profile.Queue + filesExt} }
+func (c *Collector) files() blob.FolderStorage {
+	return blob.FolderStorage{Dir: c.Profile.Queue + filesExt}
+}
 
 // holdFiles counts the files of records that were queued, so that the connector waits for the line
 // rather than fill the disk.
@@ -53,7 +55,7 @@ func (p *pass) dropFiles(ctx context.Context, files []slice.Blob) error {
 // clearFiles takes away what runs left that did not get to queue its records. Nothing waits.
 func (p *pass) clearFiles(ctx context.Context) error {
 	place := p.c.files()
-	return place.List(ctx, p.now().Add(24*time.Hour), func(e blob.Entry) error { return place.Remove(ctx, e.SHA256) })
+	return place.List(ctx, p.now().Add(24*time.Hour), func(e blob.StoredFile) error { return place.Remove(ctx, e.SHA256) })
 }
 
 // bringFiles brings the files of records to the server, each from where it got to before. What is not
@@ -120,8 +122,8 @@ func (p *pass) bringFile(ctx context.Context, hash string) error {
 	return nil
 }
 
-// dropSource drops what waits here for a source that the owner deleted, with its files, and notes of the provider.
-// The file of the queue is written anew, so that nothing of it is left.
+// dropSource deletes the queue items, the files and the gap ledger of a source that the owner deleted.
+// It rewrites the queue file, so that no deleted data remains in it.
 func (p *pass) dropSource(ctx context.Context) error {
 	ctx = context.WithoutCancel(ctx)
 	if err := p.box.DropSource(ctx, p.c.Profile.SourceInstanceID); err != nil {

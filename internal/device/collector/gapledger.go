@@ -19,12 +19,12 @@ import (
 	"github.com/pdpp-go/pdpp/protocol"
 )
 
-// gapLedger keeps, beside the queue, what the connector could not fetch: the
-// server is told that it is missing, and only this host can fetch it later.
+// gapLedger stores, beside the queue, the gaps that the connector could not fetch. The server learns
+// that their records are missing, but only this host can fetch them later.
 //
-// It is a log of JSON lines. A gap is on the disk before the cursor that passes
-// it is queued, and leaves only after the records that close it are queued, so
-// that a crash in between fetches something twice and never loses it.
+// The ledger is a log of JSON lines. A gap is written to disk before the cursor that passes it is
+// queued. The gap is removed only after the records that close it are queued. A crash in between
+// causes a repeated fetch and never a loss.
 type gapLedger struct {
 	file *os.File
 	gaps map[string]*ledgerGap
@@ -33,7 +33,7 @@ type gapLedger struct {
 	served map[string]bool
 	// waits are the moments before which a provider is not to be asked, by sender.
 	waits map[string]time.Time
-	// failing says that the connector's last run failed, and that the server was told.
+	// failing is set if the connector's last run failed and that failure was queued for the server.
 	failing bool
 }
 
@@ -53,7 +53,7 @@ type ledgerLine struct {
 	Failing *bool      `json:"failing,omitzero"`
 }
 
-// wait says that a sender is to send nothing before a moment.
+// wait records the time before which a sender must not send requests.
 type wait struct {
 	Sender string    `json:"sender"`
 	Until  time.Time `json:"until"`
@@ -64,17 +64,17 @@ const ledgerExt = ".gaps"
 // ledgerSlack is how many spent lines are kept before the log is rewritten.
 const ledgerSlack = 1000
 
-// readLedger reads the log and leaves it alone; spent says that it should be
+// readLedger reads the log without changing it. The result spent reports whether the log should be
 // rewritten before it grows.
 func readLedger(queue string) (l *gapLedger, spent bool, err error) {
 	l = &gapLedger{gaps: map[string]*ledgerGap{}, served: map[string]bool{}, waits: map[string]time.Time{}}
 	body, err := os.ReadFile(queue + ledgerExt)
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
-		return nil, false, fmt.Errorf("read the list of gaps: %w", err)
+		return nil, spent, fmt.Errorf("read the list of gaps: %w", err)
 	}
 	lines, whole, err := l.replay(body)
 	if err != nil {
-		return nil, false, fmt.Errorf("read the list of gaps: %w", err)
+		return nil, spent, fmt.Errorf("read the list of gaps: %w", err)
 	}
 	return l, !whole || lines > 2*len(l.gaps)+ledgerSlack, nil
 }
@@ -100,8 +100,8 @@ var errLedgerDamaged = errors.New("it is damaged")
 
 func (l *gapLedger) close() error { return l.file.Close() }
 
-// replay applies the log. A last line without its end is one whose write was
-// interrupted: what depends on it was never queued, so it is left out.
+// replay applies the log. It ignores a last line without a newline: its write was interrupted, so
+// nothing that depends on it was queued.
 func (l *gapLedger) replay(body []byte) (lines int, whole bool, err error) {
 	for len(body) > 0 {
 		line, rest, ended := bytes.Cut(body, []byte("\n"))
@@ -111,7 +111,7 @@ func (l *gapLedger) replay(body []byte) (lines int, whole bool, err error) {
 		lines++
 		var entry ledgerLine
 		if err := json.Unmarshal(line, &entry); err != nil {
-			return lines, false, fmt.Errorf("line %d: %w", lines, errLedgerDamaged)
+			return lines, whole, fmt.Errorf("line %d: %w", lines, errLedgerDamaged)
 		}
 		l.apply(entry)
 		body = rest
@@ -219,7 +219,8 @@ func (l *gapLedger) open(gaps []slice.Gap) error {
 func (l *gapLedger) adopt(leased []wire.LeasedGap) error {
 	var unknown []slice.Gap
 	for _, g := range leased {
-		gap := slice.Gap{Stream: g.Stream, ParentStream: g.ParentStream, RecordKey: g.RecordKey, Locator: g.Locator, Reason: protocol.Reason(g.Reason), Retryable: true}
+		gap := slice.Gap{Stream: g.Stream, ParentStream: g.ParentStream, RecordKey: g.RecordKey, Locator: g.Locator,
+			Reason: protocol.Reason(g.Reason), Retryable: true}
 		if l.gaps[gapID(gap)] == nil {
 			unknown = append(unknown, gap)
 		}
@@ -248,8 +249,8 @@ func (l *gapLedger) settle(attempts, recovered []slice.GapRef) error {
 	return l.write(lines)
 }
 
-// gapID is the identity of a gap: the record it stands for, or where it is when
-// its key is not known yet.
+// gapID returns the identity of a gap. It is derived from the record key, or from the locator if the
+// key is not known yet.
 func gapID(g slice.Gap) string {
 	parts := []string{g.Stream, g.ParentStream, g.RecordKey}
 	if g.RecordKey == "" {

@@ -5,15 +5,19 @@ import (
 	"path/filepath"
 	"slices"
 	"testing"
+	"time"
 
+	"github.com/pdpp-go/pdpp/internal/device/wire"
 	"github.com/pdpp-go/pdpp/internal/slice"
 
 	"github.com/go-json-experiment/json/jsontext"
+	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 )
 
 func gapOf(key string) slice.Gap {
-	return slice.Gap{Stream: "details", ParentStream: "notes", RecordKey: key, Reason: "rate_limited", Retryable: true, Locator: jsontext.Value(`{"k":1}`)}
+	return slice.Gap{Stream: "details", ParentStream: "notes", RecordKey: key, Reason: "rate_limited", Retryable: true,
+		Locator: jsontext.Value(`{"k":1}`)}
 }
 
 func reopened(t testing.TB, queue string) *gapLedger {
@@ -61,9 +65,70 @@ func TestDamagedLedgerIsAnError(t *testing.T) {
 	}
 }
 
+// TestLedgerLines compares what is written, read and rewritten as a whole.
+func TestLedgerLines(t *testing.T) {
+	queue := filepath.Join(t.TempDir(), "q")
+	l := reopened(t, queue)
+	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	known := gapOf("a")
+	if err := l.open([]slice.Gap{known}); err != nil {
+		t.Fatal(err)
+	}
+	listed := slice.Gap{Stream: "details", Locator: jsontext.Value(`{"page":2}`), Reason: "timeout"}
+	if err := l.adopt([]wire.LeasedGap{
+		{GapID: "srv_1", GapIdentity: wire.GapIdentity{Stream: "details", ParentStream: "notes", RecordKey: "a"},
+			Reason: "x"},
+		{GapID: "srv_2", GapIdentity: wire.GapIdentity{Stream: "details", ParentStream: "notes", Locator: listed.Locator},
+			Reason: "timeout"},
+	}); err != nil {
+		t.Fatal(err)
+	}
+	failing := true
+	if err := l.write([]ledgerLine{{Failing: &failing}, {Wait: &wait{"p", now.Add(2)}}, {Wait: &wait{"p", now.Add(1)}},
+		{Wait: &wait{"q", now.Add(1)}}, {Attempt: gapID(known)}, {Attempt: "unknown"}}); err != nil {
+		t.Fatal(err)
+	}
+	check := func(l *gapLedger) {
+		t.Helper()
+		listed.ParentStream = "notes"
+		got := []wire.GapIdentity{l.identity(gapID(known)), l.identity(gapID(listed)), l.identity("unknown")}
+		want := []wire.GapIdentity{{Stream: "details", ParentStream: "notes", RecordKey: "a", Locator: known.Locator},
+			{Stream: "details", ParentStream: "notes", Locator: listed.Locator}, {}}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Error(diff)
+		}
+		for at, until := range map[time.Time]time.Time{now: now.Add(2), now.Add(1): now.Add(2), now.Add(2): {}} {
+			if got, waiting := l.waitInForce(at); !got.Equal(until) || waiting == until.IsZero() {
+				t.Errorf("at %v the wait ends at %v (%v), want %v", at, got, waiting, until)
+			}
+		}
+		if len(l.gaps) != 2 || !l.failing || l.gaps[gapID(known)].Attempts != 1 || l.gaps[gapID(listed)].Attempts != 0 ||
+			!l.gaps[gapID(listed)].Retryable || l.gaps[gapID(listed)].Reason != "timeout" {
+			t.Errorf("gaps %+v, failing %v", l.gaps, l.failing)
+		}
+	}
+	check(l)
+	check(reopened(t, queue))
+	if err := l.rewrite(queue + ledgerExt); err != nil {
+		t.Fatal(err)
+	}
+	check(reopened(t, queue))
+	for lines, spent := range map[int]bool{ledgerSlack + 4: false, ledgerSlack + 5: true} {
+		body, err := encodeLines(slices.Concat([]ledgerLine{{Put: l.gaps[gapID(known)]}, {Put: l.gaps[gapID(listed)]}},
+			slices.Repeat([]ledgerLine{{Attempt: "unknown"}}, lines-2)))
+		if err != nil || os.WriteFile(queue+ledgerExt, body, 0o600) != nil {
+			t.Fatal(err)
+		}
+		if _, got, err := readLedger(queue); got != spent || err != nil {
+			t.Errorf("%d lines for two gaps: spent %v, %v", lines, got, err)
+		}
+	}
+}
+
 func TestLeastTriedGapsComeFirst(t *testing.T) {
 	l := reopened(t, filepath.Join(t.TempDir(), "q"))
-	if err := l.open([]slice.Gap{gapOf("a"), gapOf("b"), gapOf("c"), {Stream: "details", RecordKey: "gone", Reason: "gone"}}); err != nil {
+	if err := l.open([]slice.Gap{gapOf("a"), gapOf("b"), gapOf("c"),
+		{Stream: "details", RecordKey: "gone", Reason: "gone"}}); err != nil {
 		t.Fatal(err)
 	}
 	first := l.lease([]string{"details"}, 2)

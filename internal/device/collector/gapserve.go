@@ -32,8 +32,10 @@ func (l *gapLedger) lease(streams []string, limit int) []protocol.GapEntry {
 			continue
 		}
 		l.served[g.GapID] = true
-		out = append(out, protocol.GapEntry{GapID: g.GapID, LeaseID: "lease_" + g.GapID, Stream: g.Stream, ParentStream: g.ParentStream,
-			RecordKey: protocol.WireKey(g.RecordKey), DetailLocator: g.Locator, Status: protocol.GapPending, ReferenceOnly: true})
+		out = append(out, protocol.GapEntry{GapID: g.GapID, LeaseID: "lease_" + g.GapID, Stream: g.Stream,
+			ParentStream: g.ParentStream,
+			RecordKey:    protocol.WireKey(g.RecordKey), DetailLocator: g.Locator, Status: protocol.GapPending,
+			ReferenceOnly: true})
 	}
 	return out
 }
@@ -44,7 +46,7 @@ func (l *gapLedger) release(ids []string) {
 	}
 }
 
-// accounted gives those keys that a gap stands for.
+// accounted returns the subset of keys that have an open gap.
 func (l *gapLedger) accounted(stream, parent string, keys []string) map[string]bool {
 	stands := map[string]bool{}
 	for _, g := range l.gaps {

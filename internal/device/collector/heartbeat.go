@@ -14,8 +14,8 @@ import (
 // heartbeatTime bounds the last word of a pass that was stopped.
 const heartbeatTime = 15 * time.Second
 
-// beat tells the server how the source is doing. That it does not arrive is
-// noted and ends nothing: the queue is what counts.
+// beat sends the source's status to the server. A failed delivery is recorded and does not end the
+// pass, because the queue holds the data.
 func (p *pass) beat(ctx context.Context, status string, cause *wire.HeartbeatError) error {
 	counts, err := p.counts(ctx)
 	if err != nil {
@@ -63,8 +63,8 @@ func (p *pass) counts(ctx context.Context) (wire.OutboxCounts, error) {
 	return counts, nil
 }
 
-// lastBeat says what the queue looks like at the end, even of a stopped pass: uploads
-// that were put aside block it, and others keep it retrying.
+// lastBeat reports the final state of the queue, even after a stopped pass. The status is blocked if
+// uploads were put aside, and retrying if other uploads remain.
 func (p *pass) lastBeat(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), heartbeatTime)
 	defer cancel()
@@ -79,7 +79,8 @@ func (p *pass) lastBeat(ctx context.Context) error {
 			return err
 		}
 		p.note(CauseDeadLetters)
-		return p.beat(ctx, wire.StatusBlocked, &wire.HeartbeatError{Kind: wire.ErrorDeadLetterBacklog, TopDeadLetterClasses: classes})
+		return p.beat(ctx, wire.StatusBlocked,
+			&wire.HeartbeatError{Kind: wire.ErrorDeadLetterBacklog, TopDeadLetterClasses: classes})
 	case waiting > 0:
 		p.note(CausePending)
 		return p.beat(ctx, wire.StatusRetrying, nil)
@@ -129,15 +130,15 @@ func classesOf(codes []string) []wire.DeadLetterClass {
 	return out[:min(len(out), topClasses)]
 }
 
-// Beat tells the server how the source stands, without a pass, and reports whether the
-// owner wants one now.
+// Beat sends the source's status to the server without a pass. It reports whether the owner requested
+// a pass.
 func (c *Collector) Beat(ctx context.Context) (wanted bool, err error) {
 	i, err := c.Inspect(ctx)
 	if err == nil {
 		err = c.identify()
 	}
 	if err != nil {
-		return false, err
+		return wanted, err
 	}
 	hb := wire.Heartbeat{SourceInstanceID: i.SourceInstanceID, ConnectorID: i.ConnectorID, Status: wire.StatusHealthy,
 		AgentVersion: c.AgentVersion, InstallationID: c.InstallationID, Outbox: &i.Outbox}
@@ -145,7 +146,8 @@ func (c *Collector) Beat(ctx context.Context) (wanted bool, err error) {
 	hb.RecordsPending, hb.SentAt = &waiting, &sent
 	switch {
 	case i.Outbox.DeadLetter > 0:
-		hb.Status, hb.LastError = wire.StatusBlocked, &wire.HeartbeatError{Kind: wire.ErrorDeadLetterBacklog, TopDeadLetterClasses: i.Failures}
+		hb.Status = wire.StatusBlocked
+		hb.LastError = &wire.HeartbeatError{Kind: wire.ErrorDeadLetterBacklog, TopDeadLetterClasses: i.Failures}
 	case waiting > 0:
 		hb.Status = wire.StatusRetrying
 	}

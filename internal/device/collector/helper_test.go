@@ -5,16 +5,19 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
+	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/pdpp-go/pdpp/internal/collect/catalog"
 	"github.com/pdpp-go/pdpp/internal/device/outbox"
+	"github.com/pdpp-go/pdpp/internal/quality/goldentest"
 	"github.com/pdpp-go/pdpp/manifest"
 )
 
@@ -35,7 +38,8 @@ func diary(profile Profile) catalog.Finder {
 	if err != nil {
 		panic(err)
 	}
-	return catalog.Fixed(catalog.Connector{Name: "diary", Manifest: m, Path: self, Dir: filepath.Dir(profile.Variables["DIARY_FILE"])})
+	return catalog.Fixed(catalog.Connector{Name: "diary", Manifest: m, Path: self,
+		Dir: filepath.Dir(profile.Variables["DIARY_FILE"])})
 }
 
 // bed is a host with one enrolled source, and its server.
@@ -52,14 +56,15 @@ type bed struct {
 func newBed(t *testing.T) *bed {
 	t.Helper()
 	dir := t.TempDir()
-	b := &bed{server: newServer(t), dirs: Dirs{Profiles: filepath.Join(dir, "profiles"), State: filepath.Join(dir, "state")},
+	b := &bed{server: newServer(t),
+		dirs: Dirs{Profiles: filepath.Join(dir, "profiles"), State: filepath.Join(dir, "state")},
 		file: filepath.Join(dir, "diary", "diary.txt"), now: time.Date(2026, 3, 1, 8, 0, 0, 0, time.UTC)}
 	if err := os.Mkdir(filepath.Dir(b.file), 0o700); err != nil {
 		t.Fatal(err)
 	}
 	var err error
 	b.profile, err = WriteProfile(b.dirs, Profile{
-		BaseURL: b.URL, DeviceID: device, Token: NewToken(secret), SourceInstanceID: source, ConnectorID: "diary",
+		BaseURL: b.URL, DeviceID: device, Token: WrapToken(secret), SourceInstanceID: source, ConnectorID: "diary",
 		Variables: map[string]string{roleVariable: "diary", "DIARY_FILE": b.file, "GORACE": "atexit_sleep_ms=0"},
 	}, false)
 	if err != nil {
@@ -69,7 +74,7 @@ func newBed(t *testing.T) *bed {
 	return b
 }
 
-// write makes the diary the given lines.
+// write replaces the content of the diary file with lines.
 func (b *bed) write(t *testing.T, lines ...string) {
 	t.Helper()
 	if err := os.WriteFile(b.file, []byte(strings.Join(lines, "\n")), 0o600); err != nil {
@@ -156,6 +161,33 @@ func (b *bed) mustHave(t *testing.T, stream string, keys ...string) {
 	if !slices.Equal(got, want) {
 		t.Errorf("the server has %d of %s, want %d\n got %.300v\nwant %.300v", len(got), stream, len(want), got, want)
 	}
+}
+
+// randomParts matches what differs between two runs of a test.
+var randomParts = regexp.MustCompile(`(run_id|installation_id)":"[^"]+|(local-outbox:)[0-9a-f]{64}|(sent_at":")` +
+	`[^."]*\.\d+Z`)
+
+// mustHold compares the reports of a test, and what the server received except records, with testdata/TEST.txt.
+// Heartbeats while the pass works depend on the speed of the machine and are left out.
+func (b *bed) mustHold(t *testing.T, reports ...Report) {
+	t.Helper()
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	var lines []string
+	for i, name := range b.requests {
+		if name != "POST ingest-batches" && !strings.Contains(b.bodies[i], `"status":"retrying"`) {
+			lines = append(lines, name+" "+b.bodies[i])
+		}
+	}
+	for _, r := range reports {
+		body, err := json.Marshal(r, json.Deterministic(true))
+		if err != nil {
+			t.Fatal(err)
+		}
+		lines = append(lines, "report "+string(body))
+	}
+	goldentest.Hold(t, t.Name()+".txt",
+		randomParts.ReplaceAllString(strings.Join(slices.Compact(lines), "\n"), "$1$2$3*")+"\n")
 }
 
 func (b *bed) mustHaveState(t *testing.T, stream, want string) {

@@ -27,7 +27,7 @@ const (
 	LifeIdle            Lifecycle = "healthy_idle"
 )
 
-// Inspection is how a source stands on this host. Nothing is sent for it.
+// Inspection is the status of a source on this host. Collecting it sends no request.
 type Inspection struct {
 	SourceInstanceID string                 `json:"source_instance_id"`
 	ConnectorID      string                 `json:"connector_id"`
@@ -150,7 +150,8 @@ func (c *Collector) Diagnose(ctx context.Context) (Diagnosis, error) {
 	}
 	for _, root := range roots {
 		if err := readable(root); err != nil {
-			d.add(HealthCritical, "root_unreadable", fmt.Sprintf("%s cannot be read: %v", root, errors.Unwrap(err)), permissionAdvice(root))
+			d.add(HealthCritical, "root_unreadable", fmt.Sprintf("%s cannot be read: %v", root, errors.Unwrap(err)),
+				permissionAdvice(root))
 		}
 	}
 	var refusal *wire.Error
@@ -158,14 +159,18 @@ func (c *Collector) Diagnose(ctx context.Context) (Diagnosis, error) {
 	if errors.As(err, &refusal) {
 		switch condition := refusal.Condition(); {
 		case refusal.Action() == wire.Wait, condition == wire.ServerUnreachable:
-			d.add(HealthWarning, "server_unavailable", refusal.Error(), "Check that the server runs and that this host can reach it.")
+			d.add(HealthWarning, "server_unavailable", refusal.Error(),
+				"Check that the server runs and that this host can reach it.")
 		case condition == wire.UpgradeNeeded:
-			d.add(HealthCritical, wire.UpgradeNeeded, refusal.Error(), "Install the version of this program that belongs to the server.")
+			d.add(HealthCritical, wire.UpgradeNeeded, refusal.Error(),
+				"Install the version of this program that belongs to the server.")
 		default:
-			d.add(HealthCritical, condition, refusal.Error(), "Add this device again on the server's page of devices, and paste the command that it shows.")
+			d.add(HealthCritical, condition, refusal.Error(),
+				"Add this device again on the server's page of devices, and paste the command that it shows.")
 		}
 	} else if t := state.ServerTime; err == nil && t != nil && c.now().Sub(*t).Abs() > skewAllowed {
-		d.add(HealthWarning, "clock_skew", fmt.Sprintf("this host's clock and the server's differ by %s", c.now().Sub(*t).Abs().Round(time.Second)), "Set the clock of this host.")
+		d.add(HealthWarning, "clock_skew", fmt.Sprintf("this host's clock and the server's differ by %s",
+			c.now().Sub(*t).Abs().Round(time.Second)), "Set the clock of this host.")
 	}
 	return d, nil
 }
@@ -190,7 +195,7 @@ func (c *Collector) Roots(ctx context.Context) ([]string, error) {
 	return roots, nil
 }
 
-// readable tries to read a root, which is all that tells.
+// readable returns an error if a root cannot be read. Only an actual read can determine this.
 func readable(root string) error {
 	f, err := os.Open(root)
 	if err != nil {
@@ -206,7 +211,7 @@ func readable(root string) error {
 	return err
 }
 
-// permissionAdvice says which switch lets a program read a root.
+// permissionAdvice returns the instruction that lets this program read a root.
 func permissionAdvice(root string) string {
 	if runtime.GOOS == "darwin" {
 		return "Switch on Full Disk Access for pdpp-local-collector in System Settings, Privacy & Security."

@@ -18,8 +18,8 @@ import (
 
 // What an item of the outbox carries.
 type (
-	// batchPayload is what stands beside records that are packed. Items of an earlier program
-	// have them in it.
+	// batchPayload is the metadata of a packed batch. Items that an earlier version wrote also contain the
+	// records.
 	batchPayload struct {
 		RunID   string         `json:"run_id,omitzero"`
 		Count   int            `json:"count,omitzero"`
@@ -49,14 +49,15 @@ func (g *gapPayload) empty() bool {
 	return len(g.Gaps)+len(g.Attempted)+len(g.Recovered)+len(g.Closed) == 0
 }
 
-func (s *sink) batchItem(records []slice.Record) (outbox.Item, error) {
+func (s *sink) batchItem(records []slice.Record) (outbox.QueuedItem, error) {
 	packed, err := s.packer.Pack(records)
 	if err != nil {
-		return outbox.Item{}, err
+		return outbox.QueuedItem{}, err
 	}
-	payload, err := json.Marshal(batchPayload{RunID: s.runID, Count: packed.Count, Bytes: packed.Bytes, Files: filesOf(records)})
+	payload, err := json.Marshal(batchPayload{RunID: s.runID, Count: packed.Count, Bytes: packed.Bytes,
+		Files: filesOf(records)})
 	if err != nil {
-		return outbox.Item{}, fmt.Errorf("encode an upload: %w", err)
+		return outbox.QueuedItem{}, fmt.Errorf("encode an upload: %w", err)
 	}
 	s.items++
 	item := identified(outbox.RecordBatch, s.pass.c.Profile.SourceInstanceID, s.itemName(), payload, packed.Hash)
@@ -75,27 +76,28 @@ func (s *sink) itemName() string { return fmt.Sprintf("%s/%d", s.runID, s.items)
 
 // item makes a queue item with an id that no other has: the run's, its number
 // in the run, and its content.
-func (s *sink) item(kind outbox.Kind, payload any) (outbox.Item, error) {
+func (s *sink) item(kind outbox.ItemKind, payload any) (outbox.QueuedItem, error) {
 	s.items++
 	return newItem(kind, s.pass.c.Profile.SourceInstanceID, s.itemName(), payload)
 }
 
-func newItem(kind outbox.Kind, source, name string, payload any) (outbox.Item, error) {
+func newItem(kind outbox.ItemKind, source, name string, payload any) (outbox.QueuedItem, error) {
 	body, err := json.Marshal(payload, json.Deterministic(true))
 	if err != nil {
-		return outbox.Item{}, fmt.Errorf("encode an upload: %w", err)
+		return outbox.QueuedItem{}, fmt.Errorf("encode an upload: %w", err)
 	}
 	hash := sha256.Sum256(body)
 	return identified(kind, source, name, body, hex.EncodeToString(hash[:])), nil
 }
 
-func identified(kind outbox.Kind, source, name string, payload jsontext.Value, hash string) outbox.Item {
+func identified(kind outbox.ItemKind, source, name string, payload jsontext.Value, hash string) outbox.QueuedItem {
 	id := sha256.Sum256([]byte(strings.Join([]string{source, name, string(kind), hash}, "\x00")))
-	return outbox.Item{ID: outbox.IDPrefix + hex.EncodeToString(id[:]), SourceInstanceID: source, Kind: kind, Payload: payload, BodyHash: hash}
+	return outbox.QueuedItem{ID: outbox.IDPrefix + hex.EncodeToString(id[:]), SourceInstanceID: source, Kind: kind,
+		Payload: payload, BodyHash: hash}
 }
 
-// gaps is what a slice says about what is missing. That the list has a gap already does not
-// say that the server was told: the list is written first.
+// gaps returns the gap changes of a slice. It also includes gaps that are already in the ledger: the
+// ledger is written first, so the server may not know them yet.
 func (s *sink) gaps(part *slice.Slice) *gapPayload {
 	out := &gapPayload{RunID: s.runID, At: s.pass.now().UTC()}
 	for _, g := range part.Gaps {
@@ -113,7 +115,8 @@ func (s *sink) gaps(part *slice.Slice) *gapPayload {
 	for _, r := range part.Recovered {
 		g := s.ledger.identity(r.GapID)
 		out.Recovered = append(out.Recovered, g)
-		if left[g.Stream]--; left[g.Stream] == 0 && !slices.ContainsFunc(part.Gaps, func(n slice.Gap) bool { return n.Stream == g.Stream }) {
+		if left[g.Stream]--; left[g.Stream] == 0 &&
+			!slices.ContainsFunc(part.Gaps, func(n slice.Gap) bool { return n.Stream == g.Stream }) {
 			out.Closed = append(out.Closed, g.Stream)
 		}
 	}

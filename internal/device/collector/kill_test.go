@@ -40,10 +40,11 @@ func TestKilledCollectorLosesNothing(t *testing.T) {
 			})
 		}
 	}
-	t.Attr("result", fmt.Sprintf("%d SIGKILLs at request boundaries: ground truth == accepted, no record twice, no cursor ahead", kills))
+	t.Attr("result", fmt.Sprintf("%d SIGKILLs at request boundaries: ground truth == accepted, no record twice, no "+
+		"cursor ahead", kills))
 }
 
-// uninterrupted counts the requests of a pass that nobody disturbs.
+// uninterrupted returns the number of requests that a pass sends when it is not killed.
 func uninterrupted(t *testing.T) int {
 	b := newBed(t)
 	b.write(t, days(1, 560)...)
@@ -91,8 +92,8 @@ func (b *bed) process(t *testing.T) *exec.Cmd {
 	return cmd
 }
 
-// killedAt starts a collector and kills it at its n-th request. A pass that
-// needs fewer requests ends by itself.
+// killedAt starts a collector and kills it at its n-th request. It reports false if the pass finishes
+// with fewer requests.
 func (b *bed) killedAt(t *testing.T, n int, after bool) (killed bool) {
 	t.Helper()
 	cmd := b.process(t)

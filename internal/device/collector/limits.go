@@ -13,7 +13,7 @@ import (
 	"github.com/pdpp-go/pdpp/protocol"
 )
 
-// limits are what the owner lets the source collect, as a run is told of it.
+// limits is the owner's collection scope in the form that a run receives.
 type limits struct {
 	streams []protocol.StreamScope // empty: all of them, whole
 	folders string                 // a JSON list of paths; empty: all that the connector knows
@@ -52,7 +52,8 @@ func (p *pass) limits(found catalog.Connector) (limits, error) {
 		return l, nil
 	}
 	if !found.Builtin {
-		return l, operatorFault("folders_unknown", "Add the device again without folders, or take the connector's own settings to limit it.",
+		return l, operatorFault("folders_unknown",
+			"Add the device again without folders, or take the connector's own settings to limit it.",
 			"the connector %s cannot be limited to folders, and the owner named some", found.Name)
 	}
 	folders := make([]string, len(scope.SourceRoots))

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/pdpp-go/pdpp/internal/ops/fault"
+	"github.com/pdpp-go/pdpp/internal/ops/usererr"
 )
 
 // queueLock keeps a second collector away from a queue. The system releases it
@@ -25,7 +25,7 @@ const lockStep = 250 * time.Millisecond
 func (c *Collector) awaitLock(ctx context.Context) (*queueLock, error) {
 	for left := c.Policy.withDefaults().AwaitLock; ; left -= lockStep {
 		lock, err := lockQueue(c.Profile.Queue)
-		var active *fault.Fault
+		var active *usererr.Error
 		if err == nil || !errors.As(err, &active) || left < lockStep {
 			return lock, err
 		}
@@ -35,7 +35,7 @@ func (c *Collector) awaitLock(ctx context.Context) (*queueLock, error) {
 	}
 }
 
-// lockQueue takes the lock or says which process has it.
+// lockQueue locks the queue. If another process holds the lock, the error names that process.
 func lockQueue(queue string) (*queueLock, error) {
 	if err := os.MkdirAll(filepath.Dir(queue), 0o700); err != nil {
 		return nil, fmt.Errorf("make the folder of the queue: %w", err)

@@ -32,12 +32,13 @@ const (
 	profileExt = ".env"
 )
 
-var ownVariables = []string{envBaseURL, envDeviceID, envToken, envConnection, envSource, envConnector, envQueue, envPlainHTTP, envTokenSince, envBinding}
+var ownVariables = []string{envBaseURL, envDeviceID, envToken, envConnection, envSource, envConnector, envQueue,
+	envPlainHTTP, envTokenSince, envBinding}
 
-// Profile is everything that this host knows of one enrolled source: where its
-// queue is, what collects it, and where and as whom to upload.
+// Profile is the configuration of one enrolled source: its queue, its connector, the server address
+// and the device's credentials.
 type Profile struct {
-	// Path is the file, or empty when the environment gave the values.
+	// Path is the profile's file. It is empty if the values come from the environment.
 	Path             string
 	BaseURL          string
 	DeviceID         string
@@ -70,17 +71,19 @@ func checkID(id string) error {
 		"%q is not a source instance id", id)
 }
 
-// readProfile loads one file. Whoever may read it could upload as this device,
-// so a file that others can read is refused.
+// readProfile loads one profile file. It rejects a file that other users can read, because the file's
+// token allows uploads as this device.
 func readProfile(path string, dirs Dirs) (Profile, error) {
 	f, err := os.Open(path)
 	if err != nil {
-		return Profile{}, operatorFault("profile_unreadable", "Check the file and its folder.", "the profile cannot be read: %v", err)
+		return Profile{}, operatorFault("profile_unreadable", "Check the file and its folder.",
+			"the profile cannot be read: %v", err)
 	}
 	defer f.Close()
 	info, err := f.Stat()
 	if err != nil || !info.Mode().IsRegular() {
-		return Profile{}, operatorFault("profile_unreadable", "Check the file and its folder.", "the profile %s is not a file", path)
+		return Profile{}, operatorFault("profile_unreadable", "Check the file and its folder.",
+			"the profile %s is not a file", path)
 	}
 	if openToOthers(path, info) {
 		return Profile{}, operatorFault("profile_permissions", closeToOthers(path, info),
@@ -88,7 +91,8 @@ func readProfile(path string, dirs Dirs) (Profile, error) {
 	}
 	body, err := io.ReadAll(io.LimitReader(f, maxProfileBytes+1))
 	if err != nil {
-		return Profile{}, operatorFault("profile_unreadable", "Check the file and its folder.", "the profile cannot be read: %v", err)
+		return Profile{}, operatorFault("profile_unreadable", "Check the file and its folder.",
+			"the profile cannot be read: %v", err)
 	}
 	variables, err := parseEnv(body)
 	if err != nil {
@@ -104,10 +108,11 @@ func readProfile(path string, dirs Dirs) (Profile, error) {
 	return p, nil
 }
 
-// profileOf checks the variables of a profile and gives the queue its default.
+// profileOf validates the variables of a profile and fills in the default queue.
 func profileOf(variables map[string]string, dirs Dirs) (Profile, error) {
 	p := Profile{
-		BaseURL: strings.TrimRight(variables[envBaseURL], "/"), DeviceID: variables[envDeviceID], Token: NewToken(variables[envToken]),
+		BaseURL: strings.TrimRight(variables[envBaseURL], "/"), DeviceID: variables[envDeviceID],
+		Token:            WrapToken(variables[envToken]),
 		SourceInstanceID: variables[envConnection], ConnectorID: variables[envConnector], Queue: variables[envQueue],
 		AllowPlainHTTP: variables[envPlainHTTP] == "1", Binding: variables[envBinding], Variables: map[string]string{},
 	}
@@ -166,15 +171,17 @@ func (p *Profile) check() error {
 	return nil
 }
 
-// checkAddress refuses what is no address of a server, and one that would carry the token
-// for everybody to read.
+// checkAddress rejects an invalid server address, and an address that would send the token
+// unencrypted.
 func checkAddress(address string, plain bool) error {
 	base, err := url.Parse(address)
 	switch {
-	case err != nil || base.Scheme != "http" && base.Scheme != "https" || base.Host == "" || base.User != nil || base.RawQuery != "" || base.Fragment != "":
+	case err != nil || base.Scheme != "http" && base.Scheme != "https" || base.Host == "" || base.User != nil ||
+		base.RawQuery != "" || base.Fragment != "":
 		return operatorFault("profile_invalid", "", "%s is missing or is not %s", envBaseURL, "a plain http or https address")
 	case base.Scheme == "http" && !plain && !loopback(base.Hostname()):
-		return operatorFault("plain_http", "Use the server's https address; or, in a network that you trust, give --allow-plain-http.",
+		return operatorFault("plain_http",
+			"Use the server's https address; or, in a network that you trust, give --allow-plain-http.",
 			"%s is not encrypted, and whoever listens could upload as this device", address)
 	}
 	return nil
@@ -186,7 +193,7 @@ func loopback(host string) bool {
 	return host == "localhost" || err == nil && ip.IsLoopback()
 }
 
-// variables gives the profile back as the lines of its file.
+// variables returns the profile as the variables of its file.
 func (p *Profile) variables() map[string]string {
 	out := map[string]string{
 		envBaseURL: p.BaseURL, envDeviceID: p.DeviceID, envToken: p.Token.reveal(),
@@ -207,8 +214,8 @@ func (p *Profile) variables() map[string]string {
 	return out
 }
 
-// sourceKey is the source's own key, for marks that nobody else can make. It is made of
-// names that those who read records are never shown, and stays when the token is exchanged.
+// sourceKey returns the source's own key, for marks that no other party can compute. It is derived
+// from ids that readers of records never see, and it survives a token exchange.
 func (p *Profile) sourceKey() string {
 	sum := sha256.Sum256([]byte("source key\x00" + p.DeviceID + "\x00" + p.SourceInstanceID))
 	return hex.EncodeToString(sum[:])

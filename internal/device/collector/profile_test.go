@@ -8,14 +8,14 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/pdpp-go/pdpp/internal/ops/fault"
+	"github.com/pdpp-go/pdpp/internal/ops/usererr"
 
 	"pgregory.net/rapid"
 )
 
-func mistakeOf(t *testing.T, err error, code string) *fault.Fault {
+func mistakeOf(t *testing.T, err error, code string) *usererr.Error {
 	t.Helper()
-	var mistake *fault.Fault
+	var mistake *usererr.Error
 	if !errors.As(err, &mistake) || mistake.Code != code {
 		t.Fatalf("error %v, want the operator error %s", err, code)
 	}
@@ -25,7 +25,8 @@ func mistakeOf(t *testing.T, err error, code string) *fault.Fault {
 	return mistake
 }
 
-const whole = "PDPP_REFERENCE_BASE_URL=https://pdpp.example\nPDPP_LOCAL_DEVICE_ID=dev_attic\nPDPP_LOCAL_DEVICE_TOKEN=" + secret +
+const whole = "PDPP_REFERENCE_BASE_URL=https://pdpp.example\nPDPP_LOCAL_DEVICE_ID=dev_attic\nPDPP_LOCAL_DEVICE_TOKEN=" +
+	secret +
 	"\nPDPP_CONNECTION_ID=dsrc_attic_1\nPDPP_CONNECTOR_ID=diary\n"
 
 func profilesWith(t *testing.T, files map[string]string) Dirs {
@@ -47,11 +48,14 @@ func TestFindReadsContentNotNames(t *testing.T) {
 	d := profilesWith(t, map[string]string{
 		"old-name.env": whole + "# a comment\n\nPDPP_DIARY_REGION=north\nDIARY_FILE=/home/ada/diary=2.txt\n",
 		"notes.txt":    "not a profile",
-		"other.env":    strings.Replace(whole, "PDPP_CONNECTION_ID=dsrc_attic_1", "PDPP_SOURCE_INSTANCE_ID=dsrc_cellar", 1) + "PDPP_COLLECTOR_QUEUE=/var/lib/q.sqlite\n",
+		"other.env": strings.Replace(whole, "PDPP_CONNECTION_ID=dsrc_attic_1", "PDPP_SOURCE_INSTANCE_ID=dsrc_cellar", 1) +
+			"PDPP_COLLECTOR_QUEUE=/var/lib/q.sqlite\n",
 	})
 	p, err := Find(d, "dsrc_attic_1")
-	if err != nil || p.Queue != filepath.Join(d.State, "diary-dsrc_attic_1.sqlite") || p.Token.reveal() != secret || p.BaseURL != "https://pdpp.example" ||
-		p.DeviceID != "dev_attic" || !maps.Equal(p.Variables, map[string]string{"PDPP_DIARY_REGION": "north", "DIARY_FILE": "/home/ada/diary=2.txt"}) {
+	if err != nil || p.Queue != filepath.Join(d.State, "diary-dsrc_attic_1.sqlite") || p.Token.reveal() != secret ||
+		p.BaseURL != "https://pdpp.example" ||
+		p.DeviceID != "dev_attic" ||
+		!maps.Equal(p.Variables, map[string]string{"PDPP_DIARY_REGION": "north", "DIARY_FILE": "/home/ada/diary=2.txt"}) {
 		t.Errorf("%+v, %v", p, err)
 	}
 	if p, err = Find(d, "dsrc_cellar"); err != nil || p.Queue != "/var/lib/q.sqlite" {
@@ -64,23 +68,29 @@ func TestFindRefuses(t *testing.T) {
 		files    map[string]string
 		id, code string
 	}{
-		"no folder":         {nil, "dsrc_attic_1", "profile_not_found"},
-		"other id":          {map[string]string{"dsrc_2.env": whole}, "dsrc_2", "profile_not_found"},
-		"two":               {map[string]string{"a.env": whole, "b.env": whole}, source, "profile_ambiguous"},
-		"path":              {map[string]string{"a.env": whole}, "../a", "invalid_source_instance_id"},
-		"empty id":          {nil, "", "invalid_source_instance_id"},
-		"twice":             {map[string]string{"a.env": whole + "PDPP_CONNECTOR_ID=other\n"}, source, "profile_invalid"},
-		"alias differs":     {map[string]string{"a.env": whole + "PDPP_SOURCE_INSTANCE_ID=x\n"}, source, "profile_invalid"},
-		"shell":             {map[string]string{"a.env": "export " + whole}, source, "profile_invalid"},
-		"quotes":            {map[string]string{"a.env": whole + "DIARY_FILE=\"x\"\n"}, source, "profile_invalid"},
-		"relative queue":    {map[string]string{"a.env": whole + "PDPP_COLLECTOR_QUEUE=q.sqlite\n"}, source, "profile_invalid"},
-		"misspelt variable": {map[string]string{"a.env": whole + "PDPP_COLECTOR_QUEUE=/q.sqlite\n"}, source, "profile_invalid"},
-		"no token":          {map[string]string{"a.env": strings.Replace(whole, secret, "", 1)}, source, "profile_invalid"},
-		"token with spaces": {map[string]string{"a.env": strings.Replace(whole, secret, "a b", 1)}, source, "profile_invalid"},
-		"user in address":   {map[string]string{"a.env": strings.Replace(whole, "pdpp.example", "ada@pdpp.example", 1)}, source, "profile_invalid"},
+		"no folder":     {nil, "dsrc_attic_1", "profile_not_found"},
+		"other id":      {map[string]string{"dsrc_2.env": whole}, "dsrc_2", "profile_not_found"},
+		"two":           {map[string]string{"a.env": whole, "b.env": whole}, source, "profile_ambiguous"},
+		"path":          {map[string]string{"a.env": whole}, "../a", "invalid_source_instance_id"},
+		"empty id":      {nil, "", "invalid_source_instance_id"},
+		"twice":         {map[string]string{"a.env": whole + "PDPP_CONNECTOR_ID=other\n"}, source, "profile_invalid"},
+		"alias differs": {map[string]string{"a.env": whole + "PDPP_SOURCE_INSTANCE_ID=x\n"}, source, "profile_invalid"},
+		"shell":         {map[string]string{"a.env": "export " + whole}, source, "profile_invalid"},
+		"quotes":        {map[string]string{"a.env": whole + "DIARY_FILE=\"x\"\n"}, source, "profile_invalid"},
+		"relative queue": {map[string]string{"a.env": whole + "PDPP_COLLECTOR_QUEUE=q.sqlite\n"}, source,
+			"profile_invalid"},
+		"misspelt variable": {map[string]string{"a.env": whole + "PDPP_COLECTOR_QUEUE=/q.sqlite\n"}, source,
+			"profile_invalid"},
+		"no token": {map[string]string{"a.env": strings.Replace(whole, secret, "", 1)}, source, "profile_invalid"},
+		"token with spaces": {map[string]string{"a.env": strings.Replace(whole, secret, "a b", 1)}, source,
+			"profile_invalid"},
+		"user in address": {map[string]string{"a.env": strings.Replace(whole, "pdpp.example", "ada@pdpp.example", 1)},
+			source, "profile_invalid"},
 		"control character": {map[string]string{"a.env": whole + "DIARY_FILE=a\x01b\n"}, source, "profile_invalid"},
-		"connector path":    {map[string]string{"a.env": strings.Replace(whole, "=diary", "=../diary", 1)}, source, "profile_invalid"},
-		"too large":         {map[string]string{"a.env": whole + "# " + strings.Repeat("x", maxProfileBytes)}, source, "profile_invalid"},
+		"connector path": {map[string]string{"a.env": strings.Replace(whole, "=diary", "=../diary", 1)}, source,
+			"profile_invalid"},
+		"too large": {map[string]string{"a.env": whole + "# " + strings.Repeat("x", maxProfileBytes)}, source,
+			"profile_invalid"},
 	}
 	for name, tt := range bad {
 		t.Run(name, func(t *testing.T) {
@@ -128,7 +138,8 @@ func TestFileThatOthersReadIsRefused(t *testing.T) {
 
 func TestResolveTakesACompleteEnvironmentAlone(t *testing.T) {
 	none := profilesWith(t, nil)
-	complete := map[string]string{envBaseURL: "https://pdpp.example", envDeviceID: device, envToken: secret, envSource: source,
+	complete := map[string]string{envBaseURL: "https://pdpp.example", envDeviceID: device, envToken: secret,
+		envSource:    source,
 		envConnector: "diary", envQueue: "/var/lib/pdpp/q.sqlite"}
 	lookup := func(vars map[string]string) func(string) (string, bool) {
 		return func(name string) (string, bool) { v, ok := vars[name]; return v, ok }
@@ -150,7 +161,8 @@ func TestResolveTakesACompleteEnvironmentAlone(t *testing.T) {
 		}
 	}
 	// A profile comes before the environment.
-	if p, err = Resolve(profilesWith(t, map[string]string{"a.env": whole}), source, lookup(complete)); err != nil || p.Queue == "/var/lib/pdpp/q.sqlite" {
+	if p, err = Resolve(profilesWith(t, map[string]string{"a.env": whole}), source, lookup(complete)); err != nil ||
+		p.Queue == "/var/lib/pdpp/q.sqlite" {
 		t.Errorf("%+v, %v", p, err)
 	}
 }
@@ -160,10 +172,13 @@ func TestDirs(t *testing.T) {
 		vars            map[string]string
 		profiles, state string
 	}{
-		{map[string]string{"HOME": "/home/ada"}, "/home/ada/.config/pdpp/collectors", "/home/ada/.local/state/pdpp/collectors"},
-		{map[string]string{"HOME": "/home/ada", "XDG_CONFIG_HOME": "/c", "XDG_STATE_HOME": "/s"}, "/c/pdpp/collectors", "/s/pdpp/collectors"},
+		{map[string]string{"HOME": "/home/ada"}, "/home/ada/.config/pdpp/collectors",
+			"/home/ada/.local/state/pdpp/collectors"},
+		{map[string]string{"HOME": "/home/ada", "XDG_CONFIG_HOME": "/c", "XDG_STATE_HOME": "/s"}, "/c/pdpp/collectors",
+			"/s/pdpp/collectors"},
 		{map[string]string{"HOME": "/home/ada", envProfileDir: "/p"}, "/p", "/home/ada/.local/state/pdpp/collectors"},
-		{map[string]string{"HOME": "/home/ada", "XDG_CONFIG_HOME": "relative"}, "/home/ada/.config/pdpp/collectors", "/home/ada/.local/state/pdpp/collectors"},
+		{map[string]string{"HOME": "/home/ada", "XDG_CONFIG_HOME": "relative"}, "/home/ada/.config/pdpp/collectors",
+			"/home/ada/.local/state/pdpp/collectors"},
 	} {
 		d, err := DirsFrom(func(name string) (string, bool) { v, ok := tt.vars[name]; return v, ok })
 		if err != nil || d.Profiles != tt.profiles || d.State != tt.state {
@@ -177,7 +192,8 @@ func TestDirs(t *testing.T) {
 func TestWriteProfile(t *testing.T) {
 	dir := t.TempDir()
 	d := Dirs{Profiles: filepath.Join(dir, "deep", "profiles"), State: filepath.Join(dir, "state")}
-	p := Profile{BaseURL: "https://pdpp.example/", DeviceID: device, Token: NewToken(secret), SourceInstanceID: source, ConnectorID: "diary", Queue: "/var/lib/q.sqlite"}
+	p := Profile{BaseURL: "https://pdpp.example/", DeviceID: device, Token: WrapToken(secret), SourceInstanceID: source,
+		ConnectorID: "diary", Queue: "/var/lib/q.sqlite"}
 	written, err := WriteProfile(d, p, false)
 	if err != nil || written.Path != filepath.Join(d.Profiles, source+".env") {
 		t.Fatalf("%+v, %v", written, err)
@@ -194,19 +210,21 @@ func TestWriteProfile(t *testing.T) {
 	if err := os.WriteFile(written.Path, append(body, "DIARY_FILE=/home/ada/diary\n"...), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	p.Queue, p.Token = "", NewToken("another")
+	p.Queue, p.Token = "", WrapToken("another")
 	if _, err = WriteProfile(d, p, true); err != nil {
 		t.Fatal(err)
 	}
 	found, err := Find(d, source)
-	if err != nil || found.Queue != "/var/lib/q.sqlite" || found.Token.reveal() != "another" || found.Variables["DIARY_FILE"] != "/home/ada/diary" {
+	if err != nil || found.Queue != "/var/lib/q.sqlite" || found.Token.reveal() != "another" ||
+		found.Variables["DIARY_FILE"] != "/home/ada/diary" {
 		t.Errorf("%+v, %v", found, err)
 	}
 }
 
 func TestEnvRoundTrip(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		vars := rapid.MapOf(rapid.StringMatching(`[A-Z][A-Z0-9_]{0,8}`), rapid.String().Filter(func(s string) bool { return checkValue(s) == nil })).Draw(t, "vars")
+		vars := rapid.MapOf(rapid.StringMatching(`[A-Z][A-Z0-9_]{0,8}`),
+			rapid.String().Filter(func(s string) bool { return checkValue(s) == nil })).Draw(t, "vars")
 		body, err := formatEnv(vars, "A", "B")
 		if err != nil {
 			t.Fatal(err)

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/pdpp-go/pdpp/internal/ops/fault"
+	"github.com/pdpp-go/pdpp/internal/ops/usererr"
 )
 
 // Dirs are the folders of the device program.
@@ -47,8 +47,8 @@ func under(get func(string) string, variable string, fallback ...string) (string
 	return filepath.Join(append(append([]string{home}, fallback...), "pdpp", "collectors")...), nil
 }
 
-// Find gives the one profile of the source instance, by what the files say and
-// not by their names. Without exactly one it is an *fault.Fault.
+// Find returns the profile of a source instance. It compares the ids in the files and ignores file
+// names. If there is not exactly one match, the error is an *usererr.Error.
 func Find(dirs Dirs, id string) (Profile, error) {
 	if err := checkID(id); err != nil {
 		return Profile{}, err
@@ -77,15 +77,16 @@ func Find(dirs Dirs, id string) (Profile, error) {
 	return Profile{}, errNoProfile(dirs, id)
 }
 
-func errNoProfile(dirs Dirs, id string) *fault.Fault {
+func errNoProfile(dirs Dirs, id string) *usererr.Error {
 	return operatorFault("profile_not_found",
-		"Run this on the host that holds the data, as the user who set it up; or write the profile: pdpp-local-collector setup",
+		"Run this on the host that holds the data, as the user who set it up; or write the profile: pdpp-local-collector "+
+			"setup",
 		"no profile in %s is for source instance %s, and the environment does not describe its queue", dirs.Profiles, id)
 }
 
-// Profiles reads every profile, in the order of the files' names, and says
-// which files could not be used.
-func Profiles(dirs Dirs) (found []Profile, broken []*fault.Fault, err error) {
+// Profiles reads every profile, ordered by file name. It returns one error for each file that cannot
+// be used.
+func Profiles(dirs Dirs) (found []Profile, broken []*usererr.Error, err error) {
 	info, err := os.Stat(dirs.Profiles)
 	if errors.Is(err, os.ErrNotExist) {
 		return nil, nil, nil
@@ -106,7 +107,7 @@ func Profiles(dirs Dirs) (found []Profile, broken []*fault.Fault, err error) {
 			continue
 		}
 		p, err := readProfile(filepath.Join(dirs.Profiles, e.Name()), dirs)
-		var mistake *fault.Fault
+		var mistake *usererr.Error
 		switch {
 		case errors.As(err, &mistake):
 			broken = append(broken, mistake)
@@ -120,24 +121,25 @@ func Profiles(dirs Dirs) (found []Profile, broken []*fault.Fault, err error) {
 	return found, broken, nil
 }
 
-// shareTokens gives every profile of a device its newest token: the files are written one
-// after the other when it changes.
+// shareTokens sets every profile of a device to its newest token. A token change writes the files one
+// by one, so some may still hold the old token.
 func shareTokens(found []Profile) {
 	for i := range found {
 		for _, other := range found {
-			if p := &found[i]; other.BaseURL == p.BaseURL && other.DeviceID == p.DeviceID && other.TokenSince.After(p.TokenSince) {
+			if p := &found[i]; other.BaseURL == p.BaseURL && other.DeviceID == p.DeviceID &&
+				other.TokenSince.After(p.TokenSince) {
 				p.Token, p.TokenSince = other.Token, other.TokenSince
 			}
 		}
 	}
 }
 
-// Resolve gives the profile of the source instance, or what the environment
-// says when it describes that source completely, its queue included. Nothing
-// falls back to a queue that was not named.
+// Resolve returns the profile of a source instance. Without a profile, it uses the environment if that
+// describes the source completely, including its queue. Resolve never falls back to a default queue
+// for the environment.
 func Resolve(dirs Dirs, id string, lookup func(name string) (string, bool)) (Profile, error) {
 	p, err := Find(dirs, id)
-	var mistake *fault.Fault
+	var mistake *usererr.Error
 	if !errors.As(err, &mistake) || mistake.Code != "profile_not_found" {
 		return p, err
 	}
@@ -162,9 +164,9 @@ func Resolve(dirs Dirs, id string, lookup func(name string) (string, bool)) (Pro
 	return p, nil
 }
 
-// WriteProfile keeps a new profile as a file that only its owner can read. It
-// does not replace one unless told to, and then keeps the connector's variables
-// and, unless another is named, the queue.
+// WriteProfile writes a new profile to a file that only its owner can read. It replaces an existing
+// profile only if replace is set. A replaced profile keeps the connector's variables and, unless p
+// names another, the queue.
 func WriteProfile(dirs Dirs, p Profile, replace bool) (Profile, error) {
 	if err := p.check(); err != nil {
 		return Profile{}, err
@@ -184,7 +186,8 @@ func WriteProfile(dirs Dirs, p Profile, replace bool) (Profile, error) {
 		return Profile{}, err
 	}
 	if _, err := os.Lstat(path); err == nil && !replace {
-		return Profile{}, operatorFault("profile_exists", "Give --replace to write it again.", "there is a profile already: %s", path)
+		return Profile{}, operatorFault("profile_exists", "Give --replace to write it again.",
+			"there is a profile already: %s", path)
 	}
 	body, err := formatEnv(p.variables(), ownVariables...)
 	if err != nil {

@@ -12,22 +12,22 @@ import (
 
 // Preview is what a recovery would find and do.
 type Preview struct {
-	SourceInstanceID string                 `json:"source_instance_id"`
-	ConnectorID      string                 `json:"connector_id"`
-	Profile          string                 `json:"profile,omitzero"`
-	Queue            string                 `json:"queue"`
-	QueueExists      bool                   `json:"queue_exists"`
-	Outbox           wire.OutboxCounts      `json:"outbox"`
-	Requeue          int                    `json:"would_requeue"`
-	RequeueKinds     map[outbox.Kind]int    `json:"would_requeue_kinds,omitempty"`
-	OldestFailed     *time.Time             `json:"oldest_failed_at,omitzero"`
-	Failures         []wire.DeadLetterClass `json:"failures,omitempty"`
+	SourceInstanceID string                  `json:"source_instance_id"`
+	ConnectorID      string                  `json:"connector_id"`
+	Profile          string                  `json:"profile,omitzero"`
+	Queue            string                  `json:"queue"`
+	QueueExists      bool                    `json:"queue_exists"`
+	Outbox           wire.OutboxCounts       `json:"outbox"`
+	Requeue          int                     `json:"would_requeue"`
+	RequeueKinds     map[outbox.ItemKind]int `json:"would_requeue_kinds,omitempty"`
+	OldestFailed     *time.Time              `json:"oldest_failed_at,omitzero"`
+	Failures         []wire.DeadLetterClass  `json:"failures,omitempty"`
 	// Run is always true: every recovery ends with one run of the collector.
 	Run bool `json:"would_run"`
 }
 
-// Preview says what Recover would do. It changes nothing, sends nothing and waits for
-// nobody.
+// Preview returns what Recover would do. It changes nothing, sends nothing and does not wait for the
+// queue's lock.
 func (c *Collector) Preview(ctx context.Context) (Preview, error) {
 	v := Preview{SourceInstanceID: c.Profile.SourceInstanceID, ConnectorID: c.Profile.ConnectorID,
 		Profile: c.Profile.Path, Queue: c.Profile.Queue, Run: true}
@@ -54,12 +54,12 @@ func (c *Collector) Preview(ctx context.Context) (Preview, error) {
 	return v, nil
 }
 
-func (v *Preview) sumUp(failed []outbox.Item) {
+func (v *Preview) sumUp(failed []outbox.QueuedItem) {
 	v.Requeue = len(failed)
 	var codes []string
 	for _, item := range failed {
 		if v.RequeueKinds == nil {
-			v.RequeueKinds = map[outbox.Kind]int{}
+			v.RequeueKinds = map[outbox.ItemKind]int{}
 		}
 		v.RequeueKinds[item.Kind]++
 		codes = append(codes, item.LastError)
@@ -76,9 +76,8 @@ type Recovery struct {
 	Report
 }
 
-// Recover puts failed uploads back into the queue, all or none, and makes one
-// pass with the same profile. Without failed uploads it is that pass alone,
-// which is what helps against every other cause.
+// Recover puts failed uploads back into the queue, all or none, and makes one pass with the same
+// profile. Without failed uploads it only makes the pass, which is the remedy for every other cause.
 func (c *Collector) Recover(ctx context.Context) (Recovery, error) {
 	var requeued int
 	report, err := c.locked(ctx, func(p *pass) (err error) {

@@ -13,7 +13,7 @@ import (
 
 	"github.com/pdpp-go/pdpp/internal/device/outbox"
 	"github.com/pdpp-go/pdpp/internal/device/wire"
-	"github.com/pdpp-go/pdpp/internal/ops/fault"
+	"github.com/pdpp-go/pdpp/internal/ops/usererr"
 	"github.com/pdpp-go/pdpp/internal/slice"
 )
 
@@ -125,7 +125,7 @@ func TestQueueOfAnotherSourceIsRefused(t *testing.T) {
 	}
 	item, err := newItem(outbox.Checkpoint, "dsrc_other", "x", checkpointPayload{})
 	if err == nil {
-		err = box.Enqueue(t.Context(), []outbox.Item{item}, b.now)
+		err = box.Enqueue(t.Context(), []outbox.QueuedItem{item}, b.now)
 	}
 	if err = errors.Join(err, box.Close()); err != nil {
 		t.Fatal(err)
@@ -135,7 +135,7 @@ func TestQueueOfAnotherSourceIsRefused(t *testing.T) {
 	_, previewErr := c.Preview(t.Context())
 	_, inspectErr := c.Inspect(t.Context())
 	for _, err := range []error{runErr, previewErr, inspectErr} {
-		var mistake *fault.Fault
+		var mistake *usererr.Error
 		if !errors.As(err, &mistake) || mistake.Code != "queue_of_another_source" {
 			t.Errorf("error %v", err)
 		}
@@ -186,7 +186,8 @@ func TestDiagnosis(t *testing.T) {
 // TestUploadsOfAnEarlierProgramGoOut: one that was not packed yet arrives as any other does.
 func TestUploadsOfAnEarlierProgramGoOut(t *testing.T) {
 	b := newBed(t)
-	records := []slice.Record{{Stream: "notes", Key: "day0001", Data: jsontext.Value(`{"id":"day0001","text":"of old"}`), EmittedAt: "2026-03-01T12:00:00Z"}}
+	records := []slice.Record{{Stream: "notes", Key: "day0001", Data: jsontext.Value(`{"id":"day0001","text":"of old"}`),
+		EmittedAt: "2026-03-01T12:00:00Z"}}
 	hash, err := wire.BodyHash(records)
 	if err != nil {
 		t.Fatal(err)
@@ -196,7 +197,11 @@ func TestUploadsOfAnEarlierProgramGoOut(t *testing.T) {
 		t.Fatal(err)
 	}
 	box := b.box(t)
-	if err := box.Enqueue(t.Context(), []outbox.Item{identified(outbox.RecordBatch, source, "run_old/1", payload, hash)}, b.now); err != nil {
+	if err := box.Enqueue(
+		t.Context(),
+		[]outbox.QueuedItem{identified(outbox.RecordBatch, source, "run_old/1", payload, hash)},
+		b.now,
+	); err != nil {
 		t.Fatal(err)
 	}
 	b.write(t, days(2, 3)...)

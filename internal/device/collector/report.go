@@ -30,20 +30,20 @@ const (
 type Report struct {
 	SourceInstanceID string `json:"source_instance_id"`
 	ConnectorID      string `json:"connector_id"`
-	// Status is the last one that the server was told, or should have been.
+	// Status is the last status sent to the server, whether or not it was delivered.
 	Status             string            `json:"status"`
 	HeartbeatDelivered bool              `json:"heartbeat_delivered"`
 	Cause              Cause             `json:"cause,omitzero"`
 	LastError          string            `json:"last_error,omitzero"`          // a code
 	Run                *RunReport        `json:"run,omitzero"`                 // nil: the connector was not started
-	WaitUntil          *time.Time        `json:"provider_wait_until,omitzero"` // nil: the provider need not be left alone
+	WaitUntil          *time.Time        `json:"provider_wait_until,omitzero"` // nil: no wait for the provider
 	Uploaded           Uploaded          `json:"uploaded"`
 	Outbox             wire.OutboxCounts `json:"outbox"`
 	// RetryAfter is what the server asked for before the next attempt; zero: nothing.
 	RetryAfter time.Duration `json:"-"`
 	// SetAside is the name that a damaged queue has got; what was in it is collected again.
 	SetAside string `json:"damaged_queue,omitzero"`
-	// Wanted says that the owner asked for another pass while this one went on.
+	// Wanted reports whether the owner requested another pass during this one.
 	Wanted bool `json:"-"`
 }
 

@@ -17,10 +17,9 @@ import (
 	"github.com/pdpp-go/pdpp/protocol"
 )
 
-// The test binary plays the connector, and a whole collector that can be
-// killed: a role named in this variable replaces the tests. A player ends by
-// syscall.Exit: at os.Exit the race detector waits a second, because what tells it not to
-// lies in /proc, which a confined process cannot read.
+// roleVariable names the role that the test binary plays instead of running tests: a connector, or a
+// collector that can be killed. The roles exit with syscall.Exit. With os.Exit the race detector waits
+// a second, because a confined process cannot read the setting in /proc that disables the wait.
 const roleVariable = "COLLECTOR_TEST_ROLE"
 
 func TestMain(m *testing.M) {
@@ -51,10 +50,9 @@ func playCollector() {
 
 const sliceLines = 250
 
-// connector is a diary in a text file: one note per line. A line "!KEY" is a
-// note whose detail cannot be fetched while the file DIARY_FILE.busy exists. A
-// line "CRASH" ends the connector without a word, and at "HOLD" it waits for the
-// named pipe DIARY_FILE.hold.
+// connector reads a diary from a text file with one note per line. The detail of a line "!KEY" cannot
+// be fetched while the file DIARY_FILE.busy exists. A line "CRASH" ends the connector without a
+// message. At "HOLD" it waits for the named pipe DIARY_FILE.hold.
 type connector struct {
 	start   *protocol.Start
 	lines   *protocol.LineReader
@@ -64,7 +62,8 @@ type connector struct {
 }
 
 func playDiary() {
-	c := &connector{lines: protocol.NewLineReader(os.Stdin, 0), dec: protocol.NewDecoder(protocol.ToConnector), out: bufio.NewWriter(os.Stdout)}
+	c := &connector{lines: protocol.NewLineReader(os.Stdin, 0), dec: protocol.NewDecoder(protocol.ToConnector),
+		out: bufio.NewWriter(os.Stdout)}
 	c.start, _ = c.hear().(*protocol.Start)
 	path := os.Getenv("DIARY_FILE")
 	if os.Getenv(envToken) != "" {
@@ -96,7 +95,8 @@ func (c *connector) recover(busy bool) {
 		if busy {
 			continue
 		}
-		c.say(&protocol.DetailGapAttempted{GapID: g.GapID, LeaseID: g.LeaseID, Stream: g.Stream}, c.detail(string(g.RecordKey)),
+		c.say(&protocol.DetailGapAttempted{GapID: g.GapID, LeaseID: g.LeaseID, Stream: g.Stream},
+			c.detail(string(g.RecordKey)),
 			&protocol.DetailGapRecovered{GapID: g.GapID, LeaseID: g.LeaseID, Stream: g.Stream})
 	}
 }
@@ -124,11 +124,13 @@ func (c *connector) collect(lines []string, busy bool) {
 			}
 			continue
 		}
-		c.say(&protocol.Record{Stream: "notes", Key: key, Data: jsontext.Value(`{"id":"` + key + `","title":"A day"}`), EmittedAt: "2026-03-01T08:00:00Z"})
+		c.say(&protocol.Record{Stream: "notes", Key: key, Data: jsontext.Value(`{"id":"` + key + `","title":"A day"}`),
+			EmittedAt: "2026-03-01T08:00:00Z"})
 		switch {
 		case detailed && busy:
 			covered.RequiredKeys, covered.GapKeys = append(covered.RequiredKeys, key), append(covered.GapKeys, key)
-			c.say(&protocol.DetailGap{Stream: "details", ParentStream: "notes", RecordKey: protocol.WireKey(key), Reason: protocol.ReasonRateLimited,
+			c.say(&protocol.DetailGap{Stream: "details", ParentStream: "notes", RecordKey: protocol.WireKey(key),
+				Reason:    protocol.ReasonRateLimited,
 				Retryable: true, DetailLocator: jsontext.Value(`{"key":"` + key + `"}`)})
 		case detailed:
 			covered.RequiredKeys, covered.HydratedKeys = append(covered.RequiredKeys, key), append(covered.HydratedKeys, key)
@@ -142,7 +144,8 @@ func (c *connector) collect(lines []string, busy bool) {
 }
 
 func (c *connector) detail(key string) *protocol.Record {
-	return &protocol.Record{Stream: "details", Key: key, Data: jsontext.Value(`{"id":"` + key + `"}`), EmittedAt: "2026-03-01T08:00:00Z"}
+	return &protocol.Record{Stream: "details", Key: key, Data: jsontext.Value(`{"id":"` + key + `"}`),
+		EmittedAt: "2026-03-01T08:00:00Z"}
 }
 
 func (c *connector) hear() protocol.Message {

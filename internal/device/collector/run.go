@@ -28,8 +28,8 @@ type pass struct {
 	report *Report
 	beaten time.Time // by the real clock, whatever the owner does to the other
 
-	runID  string     // of the run whose records are uploaded
-	server wire.State // what the server said it can do
+	runID  string     // the run that produced the records being uploaded
+	server wire.State // the server's state and capabilities
 	target target     // how large an upload should be
 	packer wire.Packer
 	// coverage is how the run accounted for what is there; nil before it.
@@ -40,7 +40,7 @@ type pass struct {
 	receipt string
 
 	fileMu  sync.Mutex
-	held    map[string]bool // files whose bytes are counted as waiting, by their hashes
+	held    map[string]bool // hashes of the files that are counted in waiting
 	brought map[string]bool // files that the server has, or does not take
 
 	waiting atomic.Int64  // bytes in the queue that the server has not taken
@@ -58,8 +58,8 @@ func (c *Collector) Run(ctx context.Context) (Report, error) {
 	return c.locked(ctx, func(p *pass) error { return p.run(ctx) })
 }
 
-// locked locks and opens the queue for the given work. A damaged queue is set aside: the
-// cursors are the server's, so that what was in it is read again.
+// locked locks and opens the queue, then calls work. It sets a damaged queue aside. The server holds
+// the cursors, so the next run reads the lost items again.
 func (c *Collector) locked(ctx context.Context, work func(*pass) error) (Report, error) {
 	report := Report{SourceInstanceID: c.Profile.SourceInstanceID, ConnectorID: c.Profile.ConnectorID}
 	lock, err := c.awaitLock(ctx)
@@ -80,7 +80,7 @@ func (c *Collector) locked(ctx context.Context, work func(*pass) error) (Report,
 	return report, c.withQueue(ctx, &report, work)
 }
 
-// identify finds the id of the installation, unless it was given.
+// identify loads the installation's id unless InstallationID is already set.
 func (c *Collector) identify() (err error) {
 	if c.InstallationID == "" && c.Dirs.State != "" {
 		c.InstallationID, err = Installation(c.Dirs)
@@ -98,8 +98,9 @@ func (c *Collector) withQueue(ctx context.Context, report *Report, work func(*pa
 		return fmt.Errorf("open the queue: %w", err)
 	}
 	policy := c.Policy.withDefaults()
-	p := &pass{c: c, policy: policy, client: c.client(), box: box, holder: fmt.Sprintf("collector:%d", os.Getpid()), report: report,
-		target: newTarget(policy), held: map[string]bool{}, brought: map[string]bool{}, more: make(chan struct{}, 1), room: make(chan struct{}, 1)}
+	p := &pass{c: c, policy: policy, client: c.client(), box: box, holder: fmt.Sprintf("collector:%d", os.Getpid()),
+		report: report, target: newTarget(policy), held: map[string]bool{}, brought: map[string]bool{},
+		more: make(chan struct{}, 1), room: make(chan struct{}, 1)}
 	err = ownQueue(ctx, box, c.Profile, c.now())
 	if err == nil {
 		err = work(p)
@@ -128,9 +129,10 @@ func ownQueue(ctx context.Context, box *outbox.Outbox, profile Profile, now time
 	return nil
 }
 
-// transientCauses are those for which earlier versions put uploads aside although nobody
-// had judged them.
-var transientCauses = []string{"http_*", wire.CodeTimeout, wire.CodeNetwork, wire.CodeCanceled, wire.CodeInvalidResponse, wire.CodeIngestRetryable, wire.CodeBusy, "authentication_error"}
+// transientCauses are causes for which earlier versions put uploads aside although the server had not
+// rejected them.
+var transientCauses = []string{"http_*", wire.CodeTimeout, wire.CodeNetwork, wire.CodeCanceled,
+	wire.CodeInvalidResponse, wire.CodeIngestRetryable, wire.CodeBusy, "authentication_error"}
 
 func (p *pass) run(ctx context.Context) error {
 	if err := p.beat(ctx, wire.StatusStarting, nil); err != nil {
@@ -183,7 +185,7 @@ func (p *pass) run(ctx context.Context) error {
 	return p.rotate(ctx)
 }
 
-// compactFrom is the size of a queue's file from which unused space in it is given back.
+// compactFrom is the minimum size of a queue file before its unused space is released.
 const compactFrom = 64 << 20
 
 func (p *pass) tidy(ctx context.Context) error {
@@ -222,7 +224,7 @@ func (p *pass) readState(ctx context.Context) (done bool, err error) {
 		if refusal.Action() != wire.Wait {
 			return true, p.stopped(ctx, &stop{Cause(refusal.Condition())})
 		}
-		if refusal.Status == 0 && !p.report.HeartbeatDelivered { // nobody is there at all
+		if refusal.Status == 0 && !p.report.HeartbeatDelivered { // the server is unreachable
 			return true, p.stopped(ctx, &stop{CauseUnreachable})
 		}
 		again, err := wait.pause(ctx, refusal)
@@ -242,8 +244,8 @@ type stop struct{ cause Cause }
 
 func (s *stop) Error() string { return "the server takes nothing now: " + string(s.cause) }
 
-// stopped ends a pass early. Being told to stop is a result and no error, and so is a
-// server that takes nothing.
+// stopped ends a pass early. A cancelled context and a server that accepts nothing are results of the
+// pass, not errors.
 func (p *pass) stopped(ctx context.Context, err error) error {
 	var end *stop
 	switch {
@@ -274,8 +276,8 @@ func (p *pass) note(cause Cause) {
 	}
 }
 
-// collect runs the connector once, from the cursors that the server has, unless its
-// provider is to be left alone; what it delivers is uploaded meanwhile.
+// collect runs the connector once, starting from the server's cursors. It skips the run while the
+// provider requires a wait. Records are uploaded during the run.
 func (p *pass) collect(ctx context.Context) error {
 	found, err := p.c.Connectors.Find(ctx, p.c.Profile.ConnectorID)
 	if err != nil {
@@ -355,9 +357,8 @@ func (p *pass) collect(ctx context.Context) error {
 	return err
 }
 
-// openLedger opens the list of gaps, with those that the server would have tried again.
-// A server that tells them has them all, so that a list that is lost or damaged is made
-// anew.
+// openLedger opens the gap ledger and adds the gaps that the server leases to this device. A server
+// that leases gaps stores all of them, so a lost or damaged ledger is rebuilt from its answer.
 func (p *pass) openLedger(ctx context.Context) (*gapLedger, error) {
 	queue := p.c.Profile.Queue
 	ledger, err := openLedger(queue)
@@ -386,8 +387,8 @@ func (p *pass) refused(err error) {
 
 func (p *pass) now() time.Time { return p.c.now() }
 
-// splitState tells the two kinds of bookmarks apart. Null is no bookmark, and what is the
-// server's own is none of the connector's business.
+// splitState separates the steady cursors from the catch-up cursors. It drops null cursors and the
+// server's own keys.
 func splitState(state cursors) (steady, catchUp cursors) {
 	steady = cursors{}
 	for key, cursor := range state {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -34,8 +35,18 @@ func TestFirstRunThenOnlyWhatIsNew(t *testing.T) {
 	if got := b.starts(t); !slices.Equal(got, []string{`{} 0`, `{"notes":{"n":560}} 0`}) {
 		t.Errorf("the connector was started with %q", got)
 	}
-	if b.beats[0].Status != "starting" || b.lastBeat().Status != "healthy" || *b.lastBeat().Pending != 0 || b.lastBeat().Outbox["total"] == 0 {
+	if b.beats[0].Status != "starting" || b.lastBeat().Status != "healthy" || *b.lastBeat().Pending != 0 ||
+		b.lastBeat().Outbox["total"] == 0 {
 		t.Errorf("heartbeats %+v", b.beats)
+	}
+	open, err := filepath.Glob("/proc/self/fd/*") // nothing where the system has no such folder
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, fd := range open {
+		if at, err := os.Readlink(fd); err == nil && strings.HasPrefix(at, filepath.Dir(b.dirs.State)) {
+			t.Errorf("still open after the pass: %s", at)
+		}
 	}
 }
 
@@ -47,6 +58,8 @@ func TestPassKeepsItsOrder(t *testing.T) {
 	if got := strings.Join(b.requests, ", "); got != want {
 		t.Errorf("requests\n got %s\nwant %s", got, want)
 	}
+	b.answerWith("POST heartbeat", 409, "clock_is_wrong", "")
+	b.mustHold(t, b.run(t))
 }
 
 func TestStateReadFailureBlocks(t *testing.T) {
@@ -57,12 +70,14 @@ func TestStateReadFailureBlocks(t *testing.T) {
 	if r.OK() || r.Run != nil || r.Cause != CauseStateRead || b.waited < 10*time.Second {
 		t.Errorf("%+v", r)
 	}
-	if last := b.lastBeat(); last.Status != "blocked" || last.LastError == nil || last.LastError.Kind != "state_read_failed" {
+	if last := b.lastBeat(); last.Status != "blocked" || last.LastError == nil ||
+		last.LastError.Kind != "state_read_failed" {
 		t.Errorf("heartbeat %+v", last)
 	}
 	if len(b.starts(t)) != 0 {
 		t.Error("the connector was started without a state")
 	}
+	b.mustHold(t, r)
 }
 
 func TestConnectorFailureIsDeclared(t *testing.T) {
@@ -78,9 +93,11 @@ func TestConnectorFailureIsDeclared(t *testing.T) {
 		t.Errorf("gaps %+v, %+v", b.gaps, b.lastBeat())
 	}
 	b.write(t, days(1, 300)...)
+	reports := []Report{r}
 	for range 2 { // the second time there is nothing to take back
-		b.mustRun(t)
+		reports = append(reports, b.mustRun(t))
 	}
+	b.mustHold(t, reports...)
 	if len(b.recovered) != 1 || !strings.Contains(b.recovered[0], "connector_child_failure") {
 		t.Errorf("taken back: %q", b.recovered)
 	}
@@ -94,14 +111,15 @@ func TestGapsAreDeclaredAndRecovered(t *testing.T) {
 	if err := os.WriteFile(b.file+".busy", nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	for range 2 { // the second time nothing is new and nothing is told again
+	for range 2 { // the second pass finds nothing new and reports no gap again
 		if r := b.mustRun(t); r.Run.Gaps != 2 {
 			t.Errorf("open gaps: %+v", r.Run)
 		}
 	}
 	b.mustHave(t, "notes", days(1, 5)...)
 	b.mustHave(t, "details")
-	if len(b.gaps) != 1 || b.gaps[0].Reason != "policy_budget" || b.gaps[0].Stream != "details" || b.gaps[0].Details.Missing["rate_limited"] != 2 {
+	if len(b.gaps) != 1 || b.gaps[0].Reason != "policy_budget" || b.gaps[0].Stream != "details" ||
+		b.gaps[0].Details.Missing["rate_limited"] != 2 {
 		t.Errorf("declared %+v", b.gaps)
 	}
 	if err := os.Remove(b.file + ".busy"); err != nil {
@@ -117,6 +135,7 @@ func TestGapsAreDeclaredAndRecovered(t *testing.T) {
 	if got := b.starts(t); !strings.HasSuffix(got[2], " 2") {
 		t.Errorf("the connector was started with %q", got)
 	}
+	b.mustHold(t)
 }
 
 func TestStoppedPassGivesItsUploadsBack(t *testing.T) {
@@ -132,7 +151,8 @@ func TestStoppedPassGivesItsUploadsBack(t *testing.T) {
 		return false
 	}
 	r, err := b.collector(t).Run(ctx)
-	if err != nil || r.OK() || r.Cause != CauseStopped || r.Outbox.Leased != 0 || r.Outbox.DeadLetter != 0 || b.lastBeat().Status != "retrying" {
+	if err != nil || r.OK() || r.Cause != CauseStopped || r.Outbox.Leased != 0 || r.Outbox.DeadLetter != 0 ||
+		b.lastBeat().Status != "retrying" {
 		t.Errorf("%v, %+v", err, r)
 	}
 	b.behave()
@@ -145,7 +165,8 @@ func TestStoppedPassGivesItsUploadsBack(t *testing.T) {
 func TestCheckpointHoldsWhatMoved(t *testing.T) {
 	b := newBed(t)
 	b.write(t, days(1, 3)...)
-	b.state = map[string]json.RawMessage{"details": json.RawMessage(`{"at":7}`), "notes#catch_up": json.RawMessage(`{"back":9}`),
+	b.state = map[string]json.RawMessage{"details": json.RawMessage(`{"at":7}`),
+		"notes#catch_up":    json.RawMessage(`{"back":9}`),
 		"$collection_scope": json.RawMessage(`{"since":"2026-01-01T00:00:00Z"}`)}
 	b.mustRun(t)
 	if got := b.starts(t); !slices.Equal(got, []string{`{"details":{"at":7}} 0`}) {
@@ -168,7 +189,8 @@ func TestTwoKindsOfBookmarks(t *testing.T) {
 		state[stateKey(c)] = c.Cursor
 	}
 	steady, catchUp := splitState(state)
-	if len(steady) != 1 || string(steady["notes"]) != `{"n":1}` || len(catchUp) != 1 || string(catchUp["notes"]) != `{"n":2}` {
+	if len(steady) != 1 || string(steady["notes"]) != `{"n":1}` || len(catchUp) != 1 ||
+		string(catchUp["notes"]) != `{"n":2}` {
 		t.Errorf("%s, %s", steady, catchUp)
 	}
 }
@@ -193,10 +215,11 @@ func TestConnectorGetsNothingOfTheCollector(t *testing.T) {
 func TestTokenIsNeverShown(t *testing.T) {
 	b := newBed(t)
 	b.write(t, days(1, 3)...)
-	b.profile.Token = NewToken(secret)
+	b.profile.Token = WrapToken(secret)
 	c := b.collector(t)
 	r := b.mustRun(t)
-	for _, text := range []string{fmt.Sprint(b.profile), fmt.Sprintf("%+v %#v", c.Profile, c.Profile), fmt.Sprintf("%+v", r), fmt.Sprintf("%+v", c.client())} {
+	for _, text := range []string{fmt.Sprint(b.profile), fmt.Sprintf("%+v %#v", c.Profile, c.Profile),
+		fmt.Sprintf("%+v", r), fmt.Sprintf("%+v", c.client())} {
 		if strings.Contains(text, secret) {
 			t.Errorf("the token shows in %s", text)
 		}
@@ -205,16 +228,29 @@ func TestTokenIsNeverShown(t *testing.T) {
 
 func TestSecondCollectorIsRefused(t *testing.T) {
 	b := newBed(t)
+	if err := os.MkdirAll(filepath.Dir(b.profile.Queue), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	// A collector that was killed leaves its number in the file.
+	if err := os.WriteFile(b.profile.Queue+".lock", []byte("123456789012345\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
 	lock, err := lockQueue(b.profile.Queue)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer lock.release()
 	_, err = b.collector(t).Run(t.Context())
-	if err == nil || !strings.Contains(err.Error(), fmt.Sprintf("process %d", os.Getpid())) {
+	if err == nil || !strings.Contains(err.Error(), fmt.Sprintf("(process %d)", os.Getpid())) {
 		t.Errorf("error %v does not name the holder", err)
 	}
 	if b.seen() != 0 {
 		t.Error("the second collector spoke to the server")
+	}
+	c, waited := b.collector(t), b.waited
+	c.Profile.Queue = filepath.Join(b.profile.Queue+".lock", "queue") // no folder
+	c.Policy.AwaitLock = time.Minute
+	if _, err := c.Run(t.Context()); err == nil || b.waited != waited {
+		t.Errorf("a queue that cannot be locked: %v after %s", err, b.waited-waited)
 	}
 }

@@ -59,8 +59,8 @@ func (p *pass) send(ctx context.Context, g *group) error {
 	return nil
 }
 
-// tell reports missing items to a server that does not accept them with a batch, and to
-// every server that the connector failed.
+// tell reports gaps separately to a server that does not accept them with a batch. It reports
+// connector failures and recoveries to every server.
 func (p *pass) tell(ctx context.Context, g gapPayload, together bool) error {
 	source, connector := p.c.Profile.SourceInstanceID, p.c.Profile.ConnectorID
 	var missing []wire.Gap

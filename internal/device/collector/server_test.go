@@ -19,20 +19,21 @@ const (
 	secret = "tok-3f9a-never-shown"
 )
 
-// server keeps to the letter of the device routes: who may call, under which
-// path and version, with which hash; what was said before is said again.
+// server implements the device routes strictly. It checks the caller, path, version and hash, and
+// answers a repeated request as before.
 type server struct {
 	*httptest.Server
 	t *testing.T
 
 	mu       sync.Mutex
 	requests []string // METHOD last-part-of-path, in the order of arrival
+	bodies   []string // of the same requests
 	state    map[string]json.RawMessage
 	batches  map[string]storedBatch
 	accepted map[string]int // stream/key: how often a record came in a batch of its own
 	beats    []beat
 	gaps     []gapSaid
-	// capable says that the server commits cursors and gaps with their batch.
+	// capable is set if the server commits cursors and gaps together with their batch.
 	capable   bool
 	missing   map[string]string // gaps that came with a batch: stream/key, reason
 	recovered []string
@@ -66,7 +67,8 @@ type gapSaid struct {
 }
 
 func newServer(t *testing.T) *server {
-	s := &server{t: t, state: map[string]json.RawMessage{}, batches: map[string]storedBatch{}, accepted: map[string]int{}, missing: map[string]string{}, token: secret, newToken: secret}
+	s := &server{t: t, state: map[string]json.RawMessage{}, batches: map[string]storedBatch{}, accepted: map[string]int{},
+		missing: map[string]string{}, token: secret, newToken: secret}
 	s.Server = httptest.NewServer(http.HandlerFunc(s.serve))
 	t.Cleanup(s.Close)
 	return s
@@ -79,7 +81,7 @@ func (s *server) serve(w http.ResponseWriter, r *http.Request) {
 	}
 	s.mu.Lock()
 	name := r.Method + " " + r.URL.Path[strings.LastIndex(r.URL.Path, "/")+1:]
-	s.requests = append(s.requests, name)
+	s.requests, s.bodies = append(s.requests, name), append(s.bodies, string(body))
 	n := len(s.requests)
 	s.mu.Unlock()
 	if s.intercepted(n, name, false, w) {
@@ -133,11 +135,11 @@ func (s *server) judge(r *http.Request, body []byte) (int, string) {
 	case "POST ingest-batches":
 		return s.ingest(body)
 	case "GET source-instances/" + source + "/state":
-		says := map[string]any{"object": "device_source_instance_state", "state": s.state}
+		reports := map[string]any{"object": "device_source_instance_state", "state": s.state}
 		if s.capable {
-			says["capabilities"] = []string{"batch_state", "gap_leases", "token_rotation"}
+			reports["capabilities"] = []string{"batch_state", "gap_leases", "token_rotation"}
 		}
-		answer, _ := json.Marshal(says)
+		answer, _ := json.Marshal(reports)
 		return 200, string(answer)
 	case "GET source-instances/" + source + "/gaps":
 		return 200, s.leased()
@@ -216,6 +218,7 @@ func (s *server) ingest(body []byte) (int, string) {
 		BatchID          string `json:"batch_id"`
 		BatchSeq         int64  `json:"batch_seq"`
 		BodyHash         string `json:"body_hash"`
+		RunID            string `json:"run_id"`
 		Records          []map[string]any
 		State            map[string]json.RawMessage
 		Gaps, Recovered  []struct {
@@ -224,8 +227,10 @@ func (s *server) ingest(body []byte) (int, string) {
 		}
 	}
 	body = bytes.ReplaceAll(body, []byte(`"recovered_gaps"`), []byte(`"recovered"`))
-	if json.Unmarshal(body, &b) != nil || b.DeviceID != device || b.SourceInstanceID != source || b.ConnectorID != "diary" ||
-		b.BatchID == "" || b.BatchSeq == 0 || !s.capable && len(b.Records) == 0 || len(b.Records) > 100 {
+	if json.Unmarshal(body, &b) != nil || b.DeviceID != device || b.SourceInstanceID != source ||
+		b.ConnectorID != "diary" ||
+		b.BatchID == "" || b.BatchSeq == 0 || s.capable && b.RunID == "" || !s.capable && len(b.Records) == 0 ||
+		len(b.Records) > 100 {
 		return refuse(400, "invalid_request")
 	}
 	if s.tooMany != nil {
@@ -234,7 +239,7 @@ func (s *server) ingest(body []byte) (int, string) {
 		}
 	}
 	for _, r := range b.Records {
-		if _, told := r["data"]; told == (r["op"] == "delete") {
+		if _, reported := r["data"]; reported == (r["op"] == "delete") {
 			return refuse(400, "invalid_request")
 		}
 	}
@@ -261,13 +266,13 @@ func (s *server) ingest(body []byte) (int, string) {
 		delete(s.missing, g.Stream+"/"+g.Key)
 	}
 	s.move(b.State)
-	answer, _ := json.Marshal(map[string]any{"object": "device_ingest_batch_result", "status": "accepted", "accepted_record_count": len(b.Records), "rejected_record_count": 0})
+	answer, _ := json.Marshal(map[string]any{"object": "device_ingest_batch_result", "status": "accepted",
+		"accepted_record_count": len(b.Records), "rejected_record_count": 0})
 	s.batches[b.BatchID] = storedBatch{b.BodyHash, string(answer)}
 	return 201, string(answer)
 }
 
-// sorted hashes records by the standard library, whose maps are written in the
-// order of their keys.
+// sorted hashes records with the standard library, which writes map keys in sorted order.
 func sorted(records []map[string]any) string {
 	var canonical bytes.Buffer
 	enc := json.NewEncoder(&canonical)

@@ -42,7 +42,7 @@ func (s *sink) CommitSlice(ctx context.Context, part *slice.Slice) error {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	var items []outbox.Item
+	var items []outbox.QueuedItem
 	for _, records := range s.pass.target.cut(part.Records) {
 		item, err := s.batchItem(records)
 		if err != nil {
@@ -81,8 +81,8 @@ func (s *sink) CommitSlice(ctx context.Context, part *slice.Slice) error {
 	return s.ledger.settle(part.Attempts, part.Recovered)
 }
 
-// conclude tells the server by the run's own word, not by the silence after it, that the
-// connector failed, or that it no longer does.
+// conclude queues a report that the connector failed, or that it works again after a failure. The
+// server then need not infer the failure from missing uploads.
 func (s *sink) conclude(ctx context.Context, outcome runner.Outcome) error {
 	failed := outcome.Status == runner.Failed
 	if outcome.Status == runner.Cancelled || s.full || !failed && !s.ledger.failing {
@@ -92,13 +92,13 @@ func (s *sink) conclude(ctx context.Context, outcome runner.Outcome) error {
 	if err != nil {
 		return err
 	}
-	if err := s.pass.enqueue(context.WithoutCancel(ctx), []outbox.Item{item}); err != nil {
+	if err := s.pass.enqueue(context.WithoutCancel(ctx), []outbox.QueuedItem{item}); err != nil {
 		return err
 	}
 	return s.ledger.write([]ledgerLine{{Failing: &failed}})
 }
 
-func (p *pass) enqueue(ctx context.Context, items []outbox.Item) error {
+func (p *pass) enqueue(ctx context.Context, items []outbox.QueuedItem) error {
 	if len(items) == 0 {
 		return nil
 	}
@@ -150,7 +150,7 @@ func stateKey(c slice.Cursor) string {
 	return c.Stream
 }
 
-func (s *sink) NoteWait(_ context.Context, w runner.Wait) error {
+func (s *sink) NoteWait(_ context.Context, w runner.ProviderWait) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.ledger.write([]ledgerLine{{Wait: &wait{w.Sender, s.pass.now().Add(w.For)}}})

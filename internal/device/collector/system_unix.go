@@ -10,7 +10,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// lockFile takes the lock of a file if nobody has it.
+// lockFile locks a file if no other process holds the lock, and reports whether it succeeded.
 func lockFile(f *os.File) (taken bool, err error) {
 	err = unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB)
 	if errors.Is(err, syscall.EWOULDBLOCK) {
@@ -19,7 +19,7 @@ func lockFile(f *os.File) (taken bool, err error) {
 	return err == nil, err
 }
 
-// unlockFile gives the lock up, whoever else has the file open.
+// unlockFile releases the lock, even if other processes have the file open.
 func unlockFile(f *os.File) error { return unix.Flock(int(f.Fd()), unix.LOCK_UN) }
 
 // freeSpace is the room that this user has on the disk of a folder.

@@ -12,17 +12,18 @@ import (
 // a locked range cannot be read here.
 const lockedByte = 1 << 30
 
-// lockFile takes the lock of a file if nobody has it.
+// lockFile locks a file if no other process holds the lock, and reports whether it succeeded.
 func lockFile(f *os.File) (taken bool, err error) {
 	at := windows.Overlapped{Offset: lockedByte}
-	err = windows.LockFileEx(windows.Handle(f.Fd()), windows.LOCKFILE_EXCLUSIVE_LOCK|windows.LOCKFILE_FAIL_IMMEDIATELY, 0, 1, 0, &at)
+	err = windows.LockFileEx(windows.Handle(f.Fd()), windows.LOCKFILE_EXCLUSIVE_LOCK|windows.LOCKFILE_FAIL_IMMEDIATELY, 0,
+		1, 0, &at)
 	if errors.Is(err, windows.ERROR_LOCK_VIOLATION) {
 		return false, nil
 	}
 	return err == nil, err
 }
 
-// unlockFile gives the lock up.
+// unlockFile releases the lock.
 func unlockFile(f *os.File) error {
 	at := windows.Overlapped{Offset: lockedByte}
 	return windows.UnlockFileEx(windows.Handle(f.Fd()), 0, 1, 0, &at)
@@ -44,7 +45,8 @@ func freeSpace(folder string) (int64, error) {
 // openToOthers reports whether the list of access rights lets others than the owner, the
 // administrators and the system read a file. A list that cannot be read counts as open.
 func openToOthers(path string, _ os.FileInfo) bool {
-	security, err := windows.GetNamedSecurityInfo(path, windows.SE_FILE_OBJECT, windows.DACL_SECURITY_INFORMATION|windows.OWNER_SECURITY_INFORMATION)
+	security, err := windows.GetNamedSecurityInfo(path, windows.SE_FILE_OBJECT,
+		windows.DACL_SECURITY_INFORMATION|windows.OWNER_SECURITY_INFORMATION)
 	if err != nil {
 		return true
 	}
@@ -62,7 +64,8 @@ func openToOthers(path string, _ os.FileInfo) bool {
 			return true
 		}
 		who := (*windows.SID)(unsafe.Pointer(&entry.SidStart))
-		trusted := who.Equals(owner) || who.IsWellKnown(windows.WinLocalSystemSid) || who.IsWellKnown(windows.WinBuiltinAdministratorsSid) || who.IsWellKnown(windows.WinCreatorOwnerSid)
+		trusted := who.Equals(owner) || who.IsWellKnown(windows.WinLocalSystemSid) ||
+			who.IsWellKnown(windows.WinBuiltinAdministratorsSid) || who.IsWellKnown(windows.WinCreatorOwnerSid)
 		if entry.Header.AceType == windows.ACCESS_ALLOWED_ACE_TYPE && !trusted {
 			return true
 		}

@@ -24,7 +24,8 @@ const (
 )
 
 func newTarget(p Policy) target {
-	return target{mu: &sync.Mutex{}, bytes: p.BatchBytes, records: p.BatchRecords, largest: max(p.LargestBatch, p.BatchBytes)}
+	return target{mu: &sync.Mutex{}, bytes: p.BatchBytes, records: p.BatchRecords,
+		largest: max(p.LargestBatch, p.BatchBytes)}
 }
 
 // within keeps to what the server takes.

@@ -2,14 +2,14 @@ package collector
 
 import "log/slog"
 
-// Token is the device's credential. However it is printed, logged or encoded,
-// it shows as redacted; only reveal gives the value.
+// Token is the device's credential. Printing, logging and encoding show it as redacted. Only reveal
+// returns the value.
 type Token struct{ value string }
 
 const redactedToken = "[redacted]"
 
-// NewToken wraps a credential.
-func NewToken(value string) Token { return Token{value} }
+// WrapToken wraps a credential.
+func WrapToken(value string) Token { return Token{value} }
 
 // String hides the value.
 func (Token) String() string { return redactedToken }

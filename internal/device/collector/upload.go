@@ -25,8 +25,8 @@ type Uploaded struct {
 	PutAside    int64 `json:"put_aside"`
 }
 
-// leaseTime is how long items are taken from the queue for. The queue's lock is held, so
-// that it matters to nobody else.
+// leaseTime is how long claimed items stay leased. The pass holds the queue's lock, so the duration
+// affects no other process.
 const leaseTime = time.Hour
 
 // drain uploads in the order of the queue until it is empty, and beside a run until that
@@ -130,7 +130,7 @@ func (b *backoff) pause(ctx context.Context, refusal *wire.Error) (again bool, e
 
 // group is what goes out together: a batch with the gaps and the cursors behind it.
 type group struct {
-	items   []outbox.Item
+	items   []outbox.QueuedItem
 	runID   string
 	records wire.Packed // none: of no count
 	files   []slice.Blob
@@ -139,8 +139,8 @@ type group struct {
 }
 
 // groups puts items together that one request can carry.
-func groups(items []outbox.Item) [][]outbox.Item {
-	var out [][]outbox.Item
+func groups(items []outbox.QueuedItem) [][]outbox.QueuedItem {
+	var out [][]outbox.QueuedItem
 	for i, item := range items {
 		if i == 0 || item.Kind == outbox.RecordBatch || items[i-1].Kind == outbox.Checkpoint {
 			out = append(out, nil)
@@ -152,7 +152,7 @@ func groups(items []outbox.Item) [][]outbox.Item {
 
 // complete is how many of the claimed items make whole groups. Of a full claim the last
 // group may go on behind it, and what goes out together must be the same every time.
-func complete(items []outbox.Item, limit int) int {
+func complete(items []outbox.QueuedItem, limit int) int {
 	all := groups(items)
 	last := all[len(all)-1]
 	if len(items) < limit || len(all) == 1 || last[len(last)-1].Kind == outbox.Checkpoint {
@@ -161,13 +161,13 @@ func complete(items []outbox.Item, limit int) int {
 	return len(items) - len(last)
 }
 
-// errClaimAgain says that what was claimed behind an item may not go out as it is: the
-// item did not get through, and a cursor may be among the others.
+// errClaimAgain reports that the items claimed after a failed item must be claimed again. They may
+// include a cursor, which must not overtake the failed item.
 var errClaimAgain = errors.New("claim again")
 
 // uploadAll sends items and records what became of them. A refusal means that the server
 // could not take the rest now.
-func (p *pass) uploadAll(ctx context.Context, items []outbox.Item) (*wire.Error, error) {
+func (p *pass) uploadAll(ctx context.Context, items []outbox.QueuedItem) (*wire.Error, error) {
 	settle := context.WithoutCancel(ctx)
 	for _, part := range groups(items) {
 		refusal, err := p.upload(ctx, part)
@@ -177,7 +177,8 @@ func (p *pass) uploadAll(ctx context.Context, items []outbox.Item) (*wire.Error,
 		case err != nil:
 			return nil, errors.Join(err, p.releaseLeases(settle))
 		case refusal != nil:
-			return refusal, p.settled(p.box.Retry(settle, refusal.Code, p.now().Add(max(refusal.RetryAfter, firstPause)), p.now(), items...))
+			return refusal, p.settled(p.box.Retry(settle, refusal.Code, p.now().Add(max(refusal.RetryAfter, firstPause)),
+				p.now(), items...))
 		}
 		items = items[len(part):]
 	}
@@ -186,7 +187,7 @@ func (p *pass) uploadAll(ctx context.Context, items []outbox.Item) (*wire.Error,
 
 // upload sends one group. What became of it is recorded even when the pass is being
 // stopped: the server has answered.
-func (p *pass) upload(ctx context.Context, items []outbox.Item) (*wire.Error, error) {
+func (p *pass) upload(ctx context.Context, items []outbox.QueuedItem) (*wire.Error, error) {
 	settle := context.WithoutCancel(ctx)
 	g, err := p.read(items)
 	if err != nil {
@@ -205,7 +206,7 @@ func (p *pass) upload(ctx context.Context, items []outbox.Item) (*wire.Error, er
 			return nil, err
 		}
 		return nil, p.dropFiles(settle, g.files)
-	case ctx.Err() != nil: // given up here, not refused there
+	case ctx.Err() != nil: // cancelled by this device, not refused by the server
 		return nil, ctx.Err()
 	case !errors.As(err, &refusal):
 		return nil, err
@@ -237,9 +238,9 @@ func (p *pass) dropCursors(ctx context.Context) error {
 	return errClaimAgain
 }
 
-// putAside gives a group up that the server has judged. Its cursor is not, unless it is
-// alone: it waits for the others.
-func (p *pass) putAside(ctx context.Context, items []outbox.Item, code string) error {
+// putAside moves a group to the dead letters if the server rejected it or its payload is unreadable. A
+// cursor at the end of a larger group stays queued and waits for the other items.
+func (p *pass) putAside(ctx context.Context, items []outbox.QueuedItem, code string) error {
 	if last := len(items) - 1; last > 0 && items[last].Kind == outbox.Checkpoint {
 		items = items[:last]
 	}
@@ -255,8 +256,7 @@ func (p *pass) taken(size int64) {
 	signal(p.room)
 }
 
-// settled lets a lost lease pass: the item is somebody else's, and sending it
-// again changes nothing.
+// settled ignores a lost lease: another process holds the item, and a repeated upload changes nothing.
 func (p *pass) settled(err error) error {
 	if err == nil || errors.Is(err, outbox.ErrLeaseLost) {
 		return nil
@@ -264,7 +264,7 @@ func (p *pass) settled(err error) error {
 	return fmt.Errorf("note an upload's result: %w", err)
 }
 
-func (p *pass) read(items []outbox.Item) (*group, error) {
+func (p *pass) read(items []outbox.QueuedItem) (*group, error) {
 	g := &group{items: items}
 	for _, item := range items {
 		var err error

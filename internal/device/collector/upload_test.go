@@ -130,12 +130,24 @@ func TestRefusalPutsAsideAtOnceAndTheRestGoesOn(t *testing.T) {
 			return batches == 2
 		}
 		r := b.run(t)
-		if r.Outbox.DeadLetter != 1 || r.Outbox.Pending != 1 || r.Uploaded.Records != 150 || r.Status != "blocked" || r.Cause != CauseDeadLetters {
+		if r.Outbox.DeadLetter != 1 || r.Outbox.Pending != 1 || r.Uploaded.Records != 150 || r.Status != "blocked" ||
+			r.Cause != CauseDeadLetters {
 			t.Errorf("%+v", r)
 		}
 		b.mustHaveState(t, "notes", "")
-		if r := b.run(t); r.Run != nil || r.Cause != CauseDeadLetters {
-			t.Errorf("a run beside what was put aside: %+v", r)
+		second := b.run(t)
+		if second.Run != nil || second.Cause != CauseDeadLetters {
+			t.Errorf("a run beside what was put aside: %+v", second)
+		}
+		if _, err := b.collector(t).Beat(t.Context()); err != nil {
+			t.Error(err)
+		}
+		if got := b.lastBeat(); got.Status != "blocked" || *got.Pending != 1 || got.LastError == nil ||
+			got.LastError.Kind != "dead_letter_backlog" {
+			t.Errorf("a heartbeat without a pass: %+v", got)
+		}
+		if !capable {
+			b.mustHold(t, r, second)
 		}
 		b.behave()
 		if r, err := b.collector(t).Recover(t.Context()); err != nil || !r.OK() {
@@ -146,8 +158,8 @@ func TestRefusalPutsAsideAtOnceAndTheRestGoesOn(t *testing.T) {
 	}
 }
 
-// TestTransientDeadLettersComeBackByThemselves: an earlier version put uploads aside that
-// nobody had judged.
+// TestTransientDeadLettersComeBackByThemselves verifies that a pass requeues uploads that an earlier
+// version put aside without a rejection by the server.
 func TestTransientDeadLettersComeBackByThemselves(t *testing.T) {
 	b := newBed(t)
 	failUploads(t, b)
@@ -194,11 +206,11 @@ func TestTooLargeBatchIsCut(t *testing.T) {
 		r = b.mustRun(t)
 		b.mustHave(t, "notes", days(1, 60)...)
 		b.mustHaveState(t, "notes", `{"n":61}`)
-		told := b.missing["notes/day0061"] == "record_too_large"
+		reported := b.missing["notes/day0061"] == "record_too_large"
 		if !capable {
-			told = len(b.gaps) == 1 && b.gaps[0].Details.Missing["record_too_large"] == 1
+			reported = len(b.gaps) == 1 && b.gaps[0].Details.Missing["record_too_large"] == 1
 		}
-		if !told || r.Uploaded.Rejected != 1 {
+		if !reported || r.Uploaded.Rejected != 1 {
 			t.Errorf("told %+v, %+v; %+v", b.missing, b.gaps, r.Uploaded)
 		}
 	}
@@ -252,10 +264,14 @@ func TestFullDiskEndsThePassBeforeItWrites(t *testing.T) {
 	c := b.collector(t)
 	c.Free = func(string) (int64, error) { return 1 << 20, nil }
 	r, err := c.Run(t.Context())
-	if err != nil || r.OK() || r.Cause != CauseDiskFull || r.Outbox.Total != 0 || len(b.gaps) != 0 || b.lastBeat().Status != "stopped" {
+	if err != nil || r.OK() || r.Cause != CauseDiskFull || r.Outbox.Total != 0 || len(b.gaps) != 0 ||
+		b.lastBeat().Status != "stopped" {
 		t.Fatalf("%v, %+v", err, r)
 	}
-	b.mustRun(t)
+	c.Free = func(string) (int64, error) { return 64 << 20, nil } // the least that is not full
+	if r, err := c.Run(t.Context()); err != nil || !r.OK() {
+		t.Fatalf("%v, %+v", err, r)
+	}
 	b.mustHave(t, "notes", days(1, 300)...)
 }
 
@@ -277,8 +293,8 @@ func TestHeartbeatsWhileWorking(t *testing.T) {
 	}
 }
 
-// TestNumbersGrowWhateverTheClockSays: the server tells older batches from newer ones by
-// their number.
+// TestNumbersGrowWhateverTheClockSays verifies that batch numbers grow even if the clock goes back.
+// The server orders batches by number.
 func TestNumbersGrowWhateverTheClockSays(t *testing.T) {
 	b := newBed(t)
 	b.inOrder = true
@@ -294,13 +310,18 @@ func TestNumbersGrowWhateverTheClockSays(t *testing.T) {
 
 // TestRejectedRecordIsDeclared: a record that the server does not take is missing.
 func TestRejectedRecordIsDeclared(t *testing.T) {
-	b := newBed(t)
-	b.write(t, days(1, 5)...)
-	b.unseen = 5
-	b.badly(1, answer(201, `{"object":"device_ingest_batch_result","status":"accepted","accepted_record_count":3,"rejected_record_count":2}`))
-	r := b.mustRun(t)
-	if len(b.gaps) != 1 || b.gaps[0].Stream != "notes" || b.gaps[0].Details.Missing["record_rejected"] != 2 || r.Uploaded.Rejected != 2 || r.Uploaded.Records != 3 {
-		t.Errorf("%+v, %+v", b.gaps, r.Uploaded)
+	for _, capable := range []bool{false, true} { // a capable server has declared it
+		b := newBed(t)
+		b.capable = capable
+		b.write(t, days(1, 5)...)
+		b.unseen = 5
+		b.badly(1, answer(201, `{"object":"device_ingest_batch_result","status":"accepted","accepted_record_count":3,`+
+			`"rejected_record_count":2}`))
+		r := b.mustRun(t)
+		announced := len(b.gaps) == 1 && b.gaps[0].Stream == "notes" && b.gaps[0].Details.Missing["record_rejected"] == 2
+		if announced == capable || capable && len(b.gaps) > 0 || r.Uploaded.Rejected != 2 || r.Uploaded.Records != 3 {
+			t.Errorf("capable %t: %+v, %+v", capable, b.gaps, r.Uploaded)
+		}
 	}
 }
 
@@ -336,14 +357,15 @@ func TestTogether(t *testing.T) {
 		t.Fatal(err)
 	}
 	b.mustRun(t)
-	if got := slices.Compact(slices.Clone(b.requests)); !slices.Equal(got, []string{"POST heartbeat", "GET state", "GET gaps", "POST ingest-batches", "POST heartbeat"}) {
+	if got := slices.Compact(slices.Clone(b.requests)); !slices.Equal(got,
+		[]string{"POST heartbeat", "GET state", "GET gaps", "POST ingest-batches", "POST heartbeat"}) {
 		t.Errorf("requests %q", b.requests)
 	}
 	b.mustHaveState(t, "notes", `{"n":251}`)
 	if b.missing["details/day0251"] != "rate_limited" || len(b.gaps) != 0 {
 		t.Errorf("missing %v, told %v", b.missing, b.gaps)
 	}
-	// The list of a lost disk is made anew from what the server knows.
+	// After the loss of the disk, the ledger is rebuilt from the server's gaps.
 	if err := os.RemoveAll(b.dirs.State); err != nil {
 		t.Fatal(err)
 	}
@@ -357,8 +379,8 @@ func TestTogether(t *testing.T) {
 	}
 }
 
-// TestGapOfAKilledPassIsDeclared: a pass that was killed has put a gap on its list and queued
-// nothing; the next one tells the server.
+// TestGapOfAKilledPassIsDeclared verifies that the next pass reports a gap if a killed pass wrote it
+// to the ledger but queued nothing.
 func TestGapOfAKilledPassIsDeclared(t *testing.T) {
 	b := newBed(t)
 	b.capable = true
@@ -371,7 +393,8 @@ func TestGapOfAKilledPassIsDeclared(t *testing.T) {
 	}
 	l, err := openLedger(b.profile.Queue)
 	if err == nil {
-		err = errors.Join(l.open([]slice.Gap{{Stream: "details", ParentStream: "notes", RecordKey: "day0004", Reason: "rate_limited", Retryable: true, Locator: []byte(`{"key":"day0004"}`)}}), l.close())
+		err = errors.Join(l.open([]slice.Gap{{Stream: "details", ParentStream: "notes", RecordKey: "day0004",
+			Reason: "rate_limited", Retryable: true, Locator: []byte(`{"key":"day0004"}`)}}), l.close())
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -438,7 +461,8 @@ func TestTarget(t *testing.T) {
 	}
 }
 
-// TestOutboxOfAnEarlierVersion sends a gap report in the format of an earlier version.
+// TestOutboxOfAnEarlierVersion sends a gap report in the format of an earlier version. Heartbeats report it while it is
+// the only upload that waits.
 func TestOutboxOfAnEarlierVersion(t *testing.T) {
 	b := newBed(t)
 	item, err := newItem(outbox.Gap, b.profile.SourceInstanceID, "run_1/1",
@@ -450,11 +474,57 @@ func TestOutboxOfAnEarlierVersion(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := errors.Join(box.Enqueue(t.Context(), []outbox.Item{item}, b.now), box.Close()); err != nil {
+	if err := errors.Join(box.Enqueue(t.Context(), []outbox.QueuedItem{item}, b.now), box.Close()); err != nil {
 		t.Fatal(err)
 	}
+	b.answerWith("POST recovered", 503, "", "3600")
+	if r := b.run(t); r.Outbox.Pending != 1 || r.Cause != CausePending || b.lastBeat().Status != "retrying" {
+		t.Errorf("while one upload waits: %+v, %+v", r, b.lastBeat())
+	}
+	beat := func(want string) {
+		t.Helper()
+		if _, err := b.collector(t).Beat(t.Context()); err != nil || b.lastBeat().Status != want {
+			t.Errorf("a heartbeat without a pass is %s, want %s (%v)", b.lastBeat().Status, want, err)
+		}
+	}
+	beat("retrying")
+	b.behave()
 	b.mustRun(t)
+	beat("healthy")
 	if len(b.recovered) != 1 || !strings.Contains(b.recovered[0], "connector_child_failure") {
 		t.Errorf("recovered: %q", b.recovered)
 	}
+}
+
+// TestComplete checks which claimed items go out: groups that end within the claim, and a group that fills it.
+func TestComplete(t *testing.T) {
+	kinds := map[rune]outbox.ItemKind{'r': outbox.RecordBatch, 'g': outbox.Gap, 'c': outbox.Checkpoint}
+	for _, c := range []struct {
+		items       string
+		limit, want int
+	}{
+		{"r", 4, 1}, {"rgc", 4, 3}, {"rrgc", 4, 4}, {"rgcr", 4, 3}, {"rgrg", 4, 2}, {"rgr", 4, 3}, {"rggg", 4, 4},
+		{"gcgg", 4, 2},
+		{"ccrg", 4, 2}, {"rcrc", 4, 4},
+	} {
+		var items []outbox.QueuedItem
+		for _, kind := range c.items {
+			items = append(items, outbox.QueuedItem{Kind: kinds[kind]})
+		}
+		if got := complete(items, c.limit); got != c.want {
+			t.Errorf("%s: %d go out, want %d", c.items, got, c.want)
+		}
+	}
+}
+
+// TestRecordLargerThanAnUpload checks that a single record is sent whole, however large it is.
+func TestRecordLargerThanAnUpload(t *testing.T) {
+	b := newBed(t)
+	b.write(t, days(1, 3)...)
+	c := b.collector(t)
+	c.Policy.BatchBytes, c.Policy.LargestBatch = 1, 1
+	if r, err := c.Run(t.Context()); err != nil || !r.OK() || r.Uploaded.Batches != 3 {
+		t.Fatalf("%v, %+v", err, r)
+	}
+	b.mustHave(t, "notes", days(1, 3)...)
 }

@@ -9,16 +9,16 @@ import (
 	"pgregory.net/rapid"
 )
 
-// An id that is not given follows from what stands before: the newest items
-// again are no work, older ones again are.
+// TestAComputedIDTellsARepetitionFromAReturn verifies that computed ids depend on the preceding items.
+// Repeating the newest items adds no work, but repeating older items does.
 func TestAComputedIDTellsARepetitionFromAReturn(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var words, ids []string // the queue
 		t.Repeat(map[string]func(*rapid.T){"enqueue": func(t *rapid.T) {
 			more := rapid.SliceOfN(rapid.SampledFrom([]string{"a", "b"}), 1, 3).Draw(t, "hashes")
-			var group []*Item
+			var group []*QueuedItem
 			for _, w := range more {
-				group = append(group, &Item{SourceInstanceID: "src-a", Kind: Checkpoint, BodyHash: w})
+				group = append(group, &QueuedItem{SourceInstanceID: "src-a", Kind: Checkpoint, BodyHash: w})
 			}
 			newest := slices.Clone(ids[max(0, len(ids)-len(more)-1):])
 			slices.Reverse(newest)
@@ -43,12 +43,12 @@ func TestAComputedIDTellsARepetitionFromAReturn(t *testing.T) {
 // Each source and each kind has ids of its own.
 func TestItemsWithoutAnIDAreKeptOnce(t *testing.T) {
 	o, c := setup(t)
-	bare := func(source string, kind Kind, payload string) Item {
-		return Item{SourceInstanceID: source, Kind: kind, Payload: jsontext.Value(payload)}
+	bare := func(source string, kind ItemKind, payload string) QueuedItem {
+		return QueuedItem{SourceInstanceID: source, Kind: kind, Payload: jsontext.Value(payload)}
 	}
-	first := []Item{bare("src-a", RecordBatch, `1`), bare("src-b", RecordBatch, `1`), bare("src-a", Checkpoint, `1`)}
-	again := []Item{bare("src-a", Checkpoint, `2`)}
-	for _, call := range [][]Item{first, first, again, again, first} {
+	first := []QueuedItem{bare("src-a", RecordBatch, `1`), bare("src-b", RecordBatch, `1`), bare("src-a", Checkpoint, `1`)}
+	again := []QueuedItem{bare("src-a", Checkpoint, `2`)}
+	for _, call := range [][]QueuedItem{first, first, again, again, first} {
 		o.mustEnqueue(t, c.t, call...)
 	}
 	// The second source's batch is still its newest in the last call.

@@ -43,7 +43,7 @@ const (
 
 func say(what, id string) { fmt.Fprintf(os.Stdout, "%s %s\n", what, id) }
 
-// child is a collector that never stops by itself.
+// child is a collector that runs until it is killed.
 type child struct {
 	name   string
 	box    *Outbox
@@ -62,7 +62,8 @@ func playCollector(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
-	c := &child{name: name, box: box, ahead: time.Duration(hours) * time.Hour, rand: rand.New(rand.NewPCG(uint64(hours), uint64(len(name))))}
+	c := &child{name: name, box: box, ahead: time.Duration(hours) * time.Hour,
+		rand: rand.New(rand.NewPCG(uint64(hours), uint64(len(name))))}
 	for {
 		say(sayWork, name)
 		if err := c.round(ctx); err != nil {
@@ -107,7 +108,7 @@ func (c *child) round(ctx context.Context) error {
 // enqueueSlice adds some batches and the checkpoint behind them in one call.
 func (c *child) enqueueSlice(ctx context.Context) error {
 	source := sources[c.rand.IntN(len(sources))]
-	var items []Item
+	var items []QueuedItem
 	for n := range 3 {
 		c.serial++
 		kind := RecordBatch
@@ -116,7 +117,11 @@ func (c *child) enqueueSlice(ctx context.Context) error {
 		}
 		id := fmt.Sprintf("%s%s-%d", IDPrefix, c.name, c.serial)
 		say(sayIntend, id)
-		items = append(items, Item{ID: id, SourceInstanceID: source, Kind: kind, Payload: payloadOf(id), Packed: packedOf(id), BodyHash: id})
+		items = append(
+			items,
+			QueuedItem{ID: id, SourceInstanceID: source, Kind: kind, Payload: payloadOf(id), Packed: packedOf(id),
+				BodyHash: id},
+		)
 	}
 	if err := c.box.Enqueue(ctx, items, c.now()); err != nil {
 		return err
@@ -132,7 +137,7 @@ func payloadOf(id string) jsontext.Value { return jsontext.Value(strconv.Quote("
 func packedOf(id string) []byte { return bytes.Repeat([]byte(id+"\x00\xff"), 100) }
 
 // deliver sends an item to the server, which is the parent; sometimes the server is busy or refuses.
-func (c *child) deliver(ctx context.Context, i Item) (sent bool, err error) {
+func (c *child) deliver(ctx context.Context, i QueuedItem) (sent bool, err error) {
 	if string(i.Payload) != string(payloadOf(i.ID)) || !bytes.Equal(i.Packed, packedOf(i.ID)) {
 		return false, fmt.Errorf("item %s carries %s", i.ID, i.Payload)
 	}

@@ -14,15 +14,15 @@ import (
 	"github.com/pdpp-go/pdpp/internal/device/wire"
 )
 
-// Enqueue appends items in their order, all or none; they are durable when it
-// returns. An item whose id is there already changes nothing when hash, kind
-// and source agree, and fails the whole call with ErrConflict when they differ.
+// Enqueue appends items in order, all or none. They are durable when it returns. An item with an
+// existing id changes nothing if hash, kind and source match. If they differ, the whole call fails
+// with ErrConflict.
 //
-// The id of an item without one is computed from its source, kind and hash and
-// the id of the item before it in the source's queue. So the call that repeats
-// the newest items of a queue changes nothing, while content that comes back
-// later, such as a cursor that returns to an earlier value, is new work.
-func (o *Outbox) Enqueue(ctx context.Context, items []Item, now time.Time) error {
+// Enqueue computes the id of an item without one. The id depends on the source, kind and hash, and on
+// the id of the previous item in the source's queue. A call that repeats the newest items of a queue
+// therefore changes nothing. Content that reappears later, such as a cursor that returns to an earlier
+// value, is new work.
+func (o *Outbox) Enqueue(ctx context.Context, items []QueuedItem, now time.Time) error {
 	items = slices.Clone(items)
 	for n := range items {
 		if err := complete(&items[n]); err != nil {
@@ -49,7 +49,7 @@ func (o *Outbox) Enqueue(ctx context.Context, items []Item, now time.Time) error
 	return nil
 }
 
-func complete(i *Item) (err error) {
+func complete(i *QueuedItem) (err error) {
 	switch {
 	case !i.Kind.known():
 		return fmt.Errorf("unknown kind %q", i.Kind)
@@ -67,15 +67,15 @@ func complete(i *Item) (err error) {
 	return err
 }
 
-// identifyAll gives an id to the items that have none, source by source.
-func identifyAll(ctx context.Context, tx *sql.Tx, items []Item) error {
-	bySource := map[string][]*Item{}
+// identifyAll computes the missing ids of items, one source at a time.
+func identifyAll(ctx context.Context, tx *sql.Tx, items []QueuedItem) error {
+	bySource := map[string][]*QueuedItem{}
 	for n := range items {
 		i := &items[n]
 		bySource[i.SourceInstanceID] = append(bySource[i.SourceInstanceID], i)
 	}
 	for source, group := range bySource {
-		if !slices.ContainsFunc(group, func(i *Item) bool { return i.ID == "" }) {
+		if !slices.ContainsFunc(group, func(i *QueuedItem) bool { return i.ID == "" }) {
 			continue
 		}
 		rows, err := tx.QueryContext(ctx, `SELECT id FROM local_device_outbox WHERE source_instance_id = ?
@@ -92,9 +92,9 @@ func identifyAll(ctx context.Context, tx *sql.Tx, items []Item) error {
 	return nil
 }
 
-// chain gives the ids of a group that follows the newest ids of its source, or
-// that repeats them. The newest comes first.
-func chain(newest []string, group []*Item) []string {
+// chain returns the ids of a group that follows or repeats the newest ids of its source. In the
+// argument newest, the newest id comes first.
+func chain(newest []string, group []*QueuedItem) []string {
 	if len(newest) >= len(group) {
 		ids := chainFrom(at(newest, len(group)), group)
 		tail := slices.Clone(newest[:len(group)])
@@ -106,7 +106,7 @@ func chain(newest []string, group []*Item) []string {
 	return chainFrom(at(newest, 0), group)
 }
 
-func chainFrom(previous string, group []*Item) []string {
+func chainFrom(previous string, group []*QueuedItem) []string {
 	ids := make([]string, len(group))
 	for n, i := range group {
 		if ids[n] = i.ID; i.ID == "" {
@@ -125,7 +125,7 @@ func at(ids []string, n int) string {
 	return ""
 }
 
-func insert(ctx context.Context, tx *sql.Tx, i Item, now time.Time) error {
+func insert(ctx context.Context, tx *sql.Tx, i QueuedItem, now time.Time) error {
 	done, err := tx.ExecContext(ctx, `INSERT INTO local_device_outbox
 		(id, source_instance_id, kind, status, body_hash, next_attempt_at, created_at, updated_at)
 		VALUES (?1, ?2, ?3, 'ready', ?4, ?5, ?5, ?5) ON CONFLICT (id) DO NOTHING`,
@@ -145,7 +145,8 @@ func insert(ctx context.Context, tx *sql.Tx, i Item, now time.Time) error {
 		return err
 	}
 	var same bool
-	err = tx.QueryRowContext(ctx, `SELECT source_instance_id = ? AND kind = ? AND body_hash = ? FROM local_device_outbox WHERE id = ?`,
+	err = tx.QueryRowContext(ctx,
+		`SELECT source_instance_id = ? AND kind = ? AND body_hash = ? FROM local_device_outbox WHERE id = ?`,
 		i.SourceInstanceID, i.Kind, i.BodyHash, i.ID).Scan(&same)
 	if err == nil && !same {
 		err = ErrConflict

@@ -9,7 +9,8 @@ import (
 
 // Whatever a payload is, it is refused or it comes back as it was.
 func FuzzPayload(f *testing.F) {
-	for _, seed := range []string{`{"a":[1,"x"]}`, ``, `nul`, `"\ud800"`, "\"\xff\"", `{"a":1,"a":2}`, "\"\x00\"", ` 1 `, `1e999`, `"a\u0000b"`} {
+	for _, seed := range []string{`{"a":[1,"x"]}`, ``, `nul`, `"\ud800"`, "\"\xff\"", `{"a":1,"a":2}`, "\"\x00\"", ` 1 `,
+		`1e999`, `"a\u0000b"`} {
 		f.Add([]byte(seed))
 	}
 	o, err := Open(f.Context(), filepath.Join(f.TempDir(), "notes.sqlite"))
@@ -18,7 +19,8 @@ func FuzzPayload(f *testing.F) {
 	}
 	f.Cleanup(func() { o.Close() })
 	f.Fuzz(func(t *testing.T, payload []byte) {
-		if err := o.Enqueue(t.Context(), []Item{{SourceInstanceID: "src-a", Kind: RecordBatch, Payload: jsontext.Value(payload)}}, noon); err != nil {
+		if err := o.Enqueue(t.Context(),
+			[]QueuedItem{{SourceInstanceID: "src-a", Kind: RecordBatch, Payload: jsontext.Value(payload)}}, noon); err != nil {
 			return
 		}
 		items := o.mustClaim(t, 9, noon)

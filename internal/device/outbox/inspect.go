@@ -11,10 +11,10 @@ import (
 	"github.com/pdpp-go/pdpp/internal/device/wire"
 )
 
-// DeadLetters lists what was given up for a source, oldest first, without the
-// payloads. An empty source means all.
-func (o *Outbox) DeadLetters(ctx context.Context, source string) ([]Item, error) {
-	var items []Item
+// DeadLetters returns the dead letters of a source, oldest first, without their payloads. An empty
+// source means all sources.
+func (o *Outbox) DeadLetters(ctx context.Context, source string) ([]QueuedItem, error) {
+	var items []QueuedItem
 	err := patiently(ctx, func() error {
 		rows, err := o.db.QueryContext(ctx, `SELECT `+itemColumns+`
 			FROM local_device_outbox WHERE status = 'dead_letter' AND ?1 IN ('', source_instance_id) ORDER BY seq`, source)
@@ -27,9 +27,10 @@ func (o *Outbox) DeadLetters(ctx context.Context, source string) ([]Item, error)
 	return items, nil
 }
 
-// RequeueDeadLetters makes what was given up for a source ready again, as if it had
-// never failed, all at once: everything, or what failed with a cause of those patterns.
-func (o *Outbox) RequeueDeadLetters(ctx context.Context, source string, now time.Time, patterns ...string) (int, error) {
+// RequeueDeadLetters makes dead letters of a source ready again, as if they had never failed, in one
+// transaction. With patterns, it requeues only the items with a matching failure cause.
+func (o *Outbox) RequeueDeadLetters(ctx context.Context, source string, now time.Time, patterns ...string) (int,
+	error) {
 	if source == "" {
 		return 0, errors.New("requeue dead letters: no source is named")
 	}
@@ -42,7 +43,8 @@ func (o *Outbox) RequeueDeadLetters(ctx context.Context, source string, now time
 	}
 	n, err := o.change(ctx, `UPDATE local_device_outbox
 		SET status = 'ready', attempt_count = 0, last_error = '', next_attempt_at = ?1, updated_at = ?1
-		WHERE status = 'dead_letter' AND source_instance_id = ?2 AND (last_error GLOB ?`+strings.Repeat(` OR last_error GLOB ?`, len(patterns)-1)+`)`, args...)
+		WHERE status = 'dead_letter' AND source_instance_id = ?2 AND (last_error GLOB ?`+
+		strings.Repeat(` OR last_error GLOB ?`, len(patterns)-1)+`)`, args...)
 	if err != nil {
 		return 0, fmt.Errorf("requeue dead letters: %w", err)
 	}
@@ -53,7 +55,8 @@ func (o *Outbox) RequeueDeadLetters(ctx context.Context, source string, now time
 // backlog are the gaps that the server does not know yet.
 func (o *Outbox) Counts(ctx context.Context, source string, now time.Time) (c wire.OutboxCounts, err error) {
 	var oldest sql.Null[int64]
-	err = o.row(ctx, []any{&c.Pending, &c.Retrying, &c.Leased, &c.StaleLeases, &c.DeadLetter, &c.Succeeded, &c.Total, &c.BacklogOpen, &oldest},
+	err = o.row(ctx, []any{&c.Pending, &c.Retrying, &c.Leased, &c.StaleLeases, &c.DeadLetter, &c.Succeeded, &c.Total,
+		&c.BacklogOpen, &oldest},
 		`SELECT
 			count(*) FILTER (WHERE status = 'ready'),
 			count(*) FILTER (WHERE status = 'ready' AND next_attempt_at > ?1),
@@ -77,7 +80,8 @@ func (o *Outbox) Counts(ctx context.Context, source string, now time.Time) (c wi
 
 // Size is how many bytes the items hold that the server has not taken.
 func (o *Outbox) Size(ctx context.Context) (n int64, err error) {
-	err = o.row(ctx, []any{&n}, `SELECT coalesce(sum(octet_length(payload_json) + coalesce(octet_length(packed), 0)), 0) FROM local_device_payload`)
+	err = o.row(ctx, []any{&n},
+		`SELECT coalesce(sum(octet_length(payload_json) + coalesce(octet_length(packed), 0)), 0) FROM local_device_payload`)
 	if err != nil {
 		return 0, fmt.Errorf("measure the items: %w", err)
 	}
@@ -99,24 +103,25 @@ func (o *Outbox) LastReceipt(ctx context.Context, source string) (receipt string
 
 // CountFrom makes the numbers of later items larger than n.
 func (o *Outbox) CountFrom(ctx context.Context, n int64) error {
-	if _, err := o.change(ctx, `UPDATE sqlite_sequence SET seq = ? WHERE name = 'local_device_outbox' AND seq < ?1`, n); err != nil {
+	if _, err := o.change(ctx, `UPDATE sqlite_sequence SET seq = ? WHERE name = 'local_device_outbox' AND seq < ?1`,
+		n); err != nil {
 		return fmt.Errorf("count from %d: %w", n, err)
 	}
 	return nil
 }
 
-// Compact gives unused space of the file back, once it is worth the work: a quarter of
-// a file of the given size or more.
+// Compact releases unused space if the file has at least worth bytes and a quarter of it is unused.
 func (o *Outbox) Compact(ctx context.Context, worth int64) error {
 	var pages, free, size int64
-	err := o.row(ctx, []any{&pages, &free, &size}, `SELECT page_count, freelist_count, page_size FROM pragma_page_count, pragma_freelist_count, pragma_page_size`)
+	err := o.row(ctx, []any{&pages, &free, &size},
+		`SELECT page_count, freelist_count, page_size FROM pragma_page_count, pragma_freelist_count, pragma_page_size`)
 	if err != nil || pages*size < worth || free*4 < pages {
 		return err
 	}
 	return o.rewrite(ctx)
 }
 
-// rewrite writes the file anew.
+// rewrite rebuilds the database file without unused space and truncates its write-ahead log.
 func (o *Outbox) rewrite(ctx context.Context) error {
 	for _, statement := range []string{`VACUUM`, `PRAGMA wal_checkpoint(TRUNCATE)`} {
 		if err := patiently(ctx, func() error { _, err := o.db.ExecContext(ctx, statement); return err }); err != nil {
@@ -126,7 +131,7 @@ func (o *Outbox) rewrite(ctx context.Context) error {
 	return nil
 }
 
-// DropSource removes every item of a source, whatever became of it, and writes the file anew.
+// DropSource deletes every item of a source, regardless of status, and rewrites the file.
 func (o *Outbox) DropSource(ctx context.Context, source string) error {
 	err := o.write(ctx, func(tx *sql.Tx) error {
 		for _, statement := range []string{
@@ -145,11 +150,11 @@ func (o *Outbox) DropSource(ctx context.Context, source string) error {
 	return o.rewrite(ctx)
 }
 
-// DefaultKeep is how many acknowledged items Prune keeps when it is not told.
+// DefaultKeep is the number of acknowledged items that Prune keeps by default.
 const DefaultKeep = 10_000
 
-// Prune forgets all but the newest acknowledged items. It keeps DefaultKeep of
-// them when keep is not positive. An id that was forgotten may be enqueued anew.
+// Prune deletes all but the newest keep acknowledged items. If keep is not positive, it uses
+// DefaultKeep. The id of a deleted item may be enqueued again.
 func (o *Outbox) Prune(ctx context.Context, keep int) error {
 	if keep <= 0 {
 		keep = DefaultKeep

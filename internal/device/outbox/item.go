@@ -9,35 +9,35 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// Kind says what an item is.
-type Kind string
+// ItemKind is the type of an item.
+type ItemKind string
 
 const (
-	RecordBatch Kind = "record_batch"
-	Checkpoint  Kind = "checkpoint"
-	Gap         Kind = "gap"
+	RecordBatch ItemKind = "record_batch"
+	Checkpoint  ItemKind = "checkpoint"
+	Gap         ItemKind = "gap"
 )
 
-func (k Kind) known() bool { return k == RecordBatch || k == Checkpoint || k == Gap }
+func (k ItemKind) known() bool { return k == RecordBatch || k == Checkpoint || k == Gap }
 
 // IDPrefix begins every id.
 const IDPrefix = "local-outbox:"
 
-// Lease is the right to say what becomes of an item.
+// Lease is the exclusive right to settle an item.
 type Lease struct {
 	Holder string
 	Epoch  int64     // grows with every claim of the item
 	Until  time.Time // as of the claim; Renew does not change the copy
 }
 
-// Item is one piece of work. To enqueue one, fill in ID or leave it to be
+// QueuedItem is one piece of work. To enqueue one, fill in ID or leave it to be
 // computed, SourceInstanceID, Kind, Payload, and BodyHash or leave it to be the
 // hash of the payload. What is large goes into Packed, in a form of its own that the
 // queue keeps as it is, and needs a BodyHash. The rest is filled in by the queue.
-type Item struct {
+type QueuedItem struct {
 	ID               string
 	SourceInstanceID string
-	Kind             Kind
+	Kind             ItemKind
 	Payload          jsontext.Value
 	Packed           []byte // nil: the payload is all
 	BodyHash         string
@@ -51,16 +51,16 @@ type Item struct {
 }
 
 var (
-	// ErrConflict says that an id was enqueued before with another content, kind or source.
+	// ErrConflict reports that an id was already enqueued with different content, kind or source.
 	ErrConflict = errors.New("the id is taken by another item")
-	// ErrLeaseLost says that the item is not, or no longer, leased to the caller.
+	// ErrLeaseLost reports that the caller does not hold the lease of the item.
 	ErrLeaseLost = errors.New("the lease on the item is lost")
 )
 
 const itemColumns = `seq, id, source_instance_id, kind, body_hash, attempt_count, last_error, created_at,
 	lease_holder, lease_epoch, lease_until`
 
-func scanItem(rows *sql.Rows) (i Item, err error) {
+func scanItem(rows *sql.Rows) (i QueuedItem, err error) {
 	var created, until int64
 	err = rows.Scan(&i.Seq, &i.ID, &i.SourceInstanceID, &i.Kind, &i.BodyHash, &i.Attempts, &i.LastError,
 		&created, &i.Lease.Holder, &i.Lease.Epoch, &until)
@@ -69,7 +69,7 @@ func scanItem(rows *sql.Rows) (i Item, err error) {
 }
 
 // Size is how many bytes the item carries.
-func (i *Item) Size() int64 { return int64(len(i.Payload) + len(i.Packed)) }
+func (i *QueuedItem) Size() int64 { return int64(len(i.Payload) + len(i.Packed)) }
 
 const longestCause = 64
 

@@ -33,7 +33,8 @@ func TestKill(t *testing.T) {
 		h.verify(t, path)
 	}
 	h.finish(t, path, killRounds)
-	t.Attr("result", fmt.Sprintf("%d SIGKILLs: %d items kept, %d delivered, %d of them again after a lost acknowledgement; none lost, none out of order",
+	t.Attr("result", fmt.Sprintf("%d SIGKILLs: %d items kept, %d delivered, %d of them again after a lost "+
+		"acknowledgement; none lost, none out of order",
 		killRounds*killsInRound, len(h.kept), len(h.delivered), h.repeated))
 }
 
@@ -59,7 +60,8 @@ type history struct {
 }
 
 func newHistory() *history {
-	return &history{delivered: map[string]int{}, acked: map[string]int{}, intended: map[string]bool{}, kept: map[string]bool{}}
+	return &history{delivered: map[string]int{}, acked: map[string]int{}, intended: map[string]bool{},
+		kept: map[string]bool{}}
 }
 
 func (h *history) note(t *testing.T, line string) {
@@ -91,7 +93,7 @@ func (h *history) note(t *testing.T, line string) {
 	}
 }
 
-// suffer lets the children work until they have said so many lines together.
+// suffer runs the children and kills them after they have printed the number of lines in total.
 func (h *history) suffer(t *testing.T, path string, round, lines int) {
 	t.Helper()
 	from, to, err := os.Pipe()

@@ -10,7 +10,7 @@ import (
 // modelItem is an item as the contract describes it, without a database.
 type modelItem struct {
 	id, source, payload, holder, cause string
-	kind                               Kind
+	kind                               ItemKind
 	status                             string
 	epoch                              int64
 	attempts                           int
@@ -31,7 +31,7 @@ func (m *model) find(id string) *modelItem {
 	return nil
 }
 
-func (m *model) enqueue(items []Item) error {
+func (m *model) enqueue(items []QueuedItem) error {
 	kept := slices.Clone(m.items)
 	for _, i := range items {
 		if have := m.find(i.ID); have != nil {
@@ -41,7 +41,8 @@ func (m *model) enqueue(items []Item) error {
 			}
 			continue
 		}
-		m.items = append(m.items, &modelItem{id: i.ID, source: i.SourceInstanceID, payload: string(i.Payload) + string(i.Packed), kind: i.Kind,
+		m.items = append(m.items, &modelItem{id: i.ID, source: i.SourceInstanceID, payload: string(i.Payload) +
+			string(i.Packed), kind: i.Kind,
 			status: "ready", created: m.now, due: m.now})
 	}
 	return nil
@@ -66,9 +67,10 @@ func (m *model) claim(holder string, n int, lease time.Duration) []*modelItem {
 }
 
 // settle applies a change if the lease is the current one.
-func (m *model) settle(i Item, change func(*modelItem)) error {
+func (m *model) settle(i QueuedItem, change func(*modelItem)) error {
 	have := m.find(i.ID)
-	if have == nil || have.status != "leased" || have.holder != i.Lease.Holder || have.epoch != i.Lease.Epoch || !m.now.Before(have.until) {
+	if have == nil || have.status != "leased" || have.holder != i.Lease.Holder || have.epoch != i.Lease.Epoch ||
+		!m.now.Before(have.until) {
 		return ErrLeaseLost
 	}
 	change(have)

@@ -1,11 +1,8 @@
-// Package outbox is the device's durable queue: what a collector gathered and
-// the server has not yet acknowledged.
+// Package outbox is the device's durable queue of collected data that the server has not yet acknowledged.
 //
-// An item is ready, leased, succeeded or a dead letter. Enqueue is durable when
-// it returns. Everything after that is fenced by a lease: only the holder of
-// the current lease may say what became of an item, so that several processes
-// may work on one file. A checkpoint is handed out only when everything that
-// stands before it was acknowledged.
+// An item is ready, leased, succeeded or a dead letter. Enqueue is durable when it returns. Later changes need a
+// lease: only the holder of the current lease may change the state of an item, so several processes can use one
+// file. A checkpoint is leased only after all earlier items were acknowledged.
 package outbox
 
 import (
@@ -30,20 +27,19 @@ var schema string
 // schemaVersion is the user_version of the file.
 const schemaVersion = 5
 
-// ErrNotFound says that there is no outbox at the path.
+// ErrNotFound reports that the path has no outbox.
 var ErrNotFound = errors.New("there is no outbox at this path")
 
-// ErrForeign says that the file is no outbox.
-var ErrForeign = errors.New("the file is no outbox")
+// ErrForeign reports that the file is not an outbox.
+var ErrForeign = errors.New("the file is not an outbox")
 
-// ErrNewer says that a newer program made the outbox. It is left as it is.
-var ErrNewer = errors.New("a newer version of this program made the outbox")
+// ErrNewer reports that a newer program wrote the outbox, which stays unchanged.
+var ErrNewer = errors.New("a newer version of this program wrote the outbox")
 
 // Outbox is an open queue. Its methods may be called from several goroutines.
 type Outbox struct{ db *sql.DB }
 
-// Open opens the outbox at path. It makes the file, readable by its owner
-// alone, and its folder when they are missing.
+// Open opens the outbox at path. It creates a missing folder and file with access for their owner only.
 func Open(ctx context.Context, path string) (*Outbox, error) {
 	if err := create(path); err != nil {
 		return nil, fmt.Errorf("open outbox: %w", err)
@@ -51,8 +47,8 @@ func Open(ctx context.Context, path string) (*Outbox, error) {
 	return open(ctx, path, toWrite, (*Outbox).establish)
 }
 
-// OpenToRead opens the outbox at path as it is at this moment, to look at it: a missing
-// file is ErrNotFound. It waits for nobody, and leaves every file as it is.
+// OpenToRead opens the outbox at path for reading and changes no file. It returns ErrNotFound if the file is missing.
+// It does not wait for the locks of writers.
 func OpenToRead(ctx context.Context, path string) (*Outbox, error) {
 	info, err := os.Stat(path)
 	switch {
@@ -65,13 +61,16 @@ func OpenToRead(ctx context.Context, path string) (*Outbox, error) {
 	}
 	settings := url.Values{"mode": {"ro"}, "_pragma": {"query_only(1)"}}
 	if log, err := os.Stat(path + "-wal"); err != nil || log.Size() == 0 {
-		settings.Set("immutable", "1") // nobody works on it; without a log, none is made
+		settings.Set("immutable", "1") // no process writes to it; without a log file, SQLite creates none
 	}
 	return open(ctx, path, settings, (*Outbox).verify)
 }
 
-func open(ctx context.Context, path string, settings url.Values, check func(*Outbox, context.Context) error) (*Outbox, error) {
-	db, err := sql.Open("sqlite", (&url.URL{Scheme: "file", Opaque: (&url.URL{Path: filepath.ToSlash(path)}).EscapedPath(), RawQuery: settings.Encode()}).String())
+func open(ctx context.Context, path string, settings url.Values, check func(*Outbox, context.Context) error) (*Outbox,
+	error) {
+	db, err := sql.Open("sqlite",
+		(&url.URL{Scheme: "file", Opaque: (&url.URL{Path: filepath.ToSlash(path)}).EscapedPath(),
+			RawQuery: settings.Encode()}).String())
 	if err != nil {
 		return nil, fmt.Errorf("open outbox: %w", err)
 	}
@@ -87,7 +86,7 @@ func open(ctx context.Context, path string, settings url.Values, check func(*Out
 // Close releases the file.
 func (o *Outbox) Close() error { return o.db.Close() }
 
-// create makes the folder and the file. SQLite gives the files beside it the same mode.
+// create creates the folder and the file. SQLite uses the file's mode for its log files as well.
 func create(path string) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return err
@@ -107,24 +106,23 @@ func create(path string) error {
 	return syncFolder(filepath.Dir(path))
 }
 
-// toWrite are the settings of a connection. A transaction takes the write lock at its
-// start, a commit is on the disk when it returns, and what is deleted is overwritten:
-// payloads are somebody's data.
+// toWrite holds the settings of a writing connection. A transaction takes the write lock when it begins, a commit is
+// on disk when it returns, and deleted content is overwritten, because payloads are personal data.
 var toWrite = url.Values{"_txlock": {"immediate"}, "_pragma": {
 	"busy_timeout(" + strconv.FormatInt(pollTime.Milliseconds(), 10) + ")",
 	"synchronous(FULL)", "secure_delete(1)",
 }}
 
-// Damaged reports whether an error says that the file's content is not what was written.
+// Damaged reports whether err means that the content of the file is corrupt.
 func Damaged(err error) bool {
 	return is(err, sqlite3.SQLITE_CORRUPT) || is(err, sqlite3.SQLITE_NOTADB)
 }
 
-// Full reports whether an error says that the disk has no room.
+// Full reports whether err means that the disk is full.
 func Full(err error) bool { return is(err, sqlite3.SQLITE_FULL) }
 
-// SetAside gives a damaged outbox another name, which it returns, so that a new one can
-// be made.
+// SetAside renames a damaged outbox, so that a new one can be created, and returns the new name. No process may have
+// the outbox open.
 func SetAside(path string, now time.Time) (string, error) {
 	name := path + now.UTC().Format(".damaged-20060102T150405")
 	for _, part := range []string{"-wal", "-shm", ""} {
@@ -135,7 +133,7 @@ func SetAside(path string, now time.Time) (string, error) {
 	return name, nil
 }
 
-// establish makes the tables in an empty file.
+// establish creates the tables in an empty file, and upgrades a file of an older program.
 func (o *Outbox) establish(ctx context.Context) error {
 	version, tables, err := identify(ctx, o.db)
 	if err != nil || version == schemaVersion {
@@ -156,23 +154,24 @@ func (o *Outbox) establish(ctx context.Context) error {
 		return err
 	}
 	defer tx.Rollback() // does nothing after Commit
-	// Another process may have been faster.
+	// Another process may have created the tables in the meantime.
 	if version, _, err = identify(ctx, tx); err != nil || version == schemaVersion {
 		return err
 	}
-	// The numbers of a queue that takes the place of another go on above the other's.
-	begin := fmt.Sprintf(`INSERT INTO sqlite_sequence VALUES ('local_device_outbox', %d); PRAGMA user_version = %d;`, time.Now().UnixMilli(), schemaVersion)
+	// Sequence numbers begin at the current time in milliseconds, which is above every number of a queue that this
+	// one replaces.
+	begin := fmt.Sprintf(`INSERT INTO sqlite_sequence VALUES ('local_device_outbox', %d); PRAGMA user_version = %d;`,
+		time.Now().UnixMilli(), schemaVersion)
 	if _, err := tx.ExecContext(ctx, schema+begin); err != nil {
 		return err
 	}
 	return tx.Commit()
 }
 
-// beforePayloads is the version in which an item's row held what it carries, the oldest that is
-// moved forward.
+// beforePayloads is the oldest version that is upgraded. Its item rows contain their payload.
 const beforePayloads = 3
 
-// steps make a file of each version one of the next.
+// steps holds the statements that upgrade a file from a version to the next.
 var steps = map[int]string{
 	beforePayloads: `
 		CREATE TABLE local_device_payload (seq INTEGER PRIMARY KEY, payload_json TEXT NOT NULL);
@@ -181,10 +180,10 @@ var steps = map[int]string{
 	4: `ALTER TABLE local_device_payload ADD COLUMN packed BLOB;`,
 }
 
-// moveForward makes the file of an older program one of this; what waits in it stays.
+// moveForward upgrades the file of an older program and keeps its items.
 func (o *Outbox) moveForward(ctx context.Context) error {
 	return o.write(ctx, func(tx *sql.Tx) error {
-		version, _, err := identify(ctx, tx) // another process may have been faster
+		version, _, err := identify(ctx, tx) // another process may have upgraded it
 		for ; err == nil && version < schemaVersion; version++ {
 			_, err = tx.ExecContext(ctx, steps[version]+fmt.Sprintf(`PRAGMA user_version = %d;`, version+1))
 		}
@@ -192,12 +191,12 @@ func (o *Outbox) moveForward(ctx context.Context) error {
 	})
 }
 
-// verify refuses what is no outbox. A file without content is none: its maker
-// was ended before anything was kept.
+// verify returns an error unless the file is an outbox. An empty file counts as missing: the process that created it
+// ended before it wrote anything.
 func (o *Outbox) verify(ctx context.Context) error {
 	version, tables, err := identify(ctx, o.db)
 	switch {
-	case err != nil || version >= beforePayloads && version <= schemaVersion: // what is looked at was always there
+	case err != nil || version >= beforePayloads && version <= schemaVersion: // readers use only columns of every version
 		return err
 	case version == 0 && tables == 0:
 		return ErrNotFound
@@ -216,6 +215,7 @@ func unusable(version int) error {
 func identify(ctx context.Context, q interface {
 	QueryRowContext(context.Context, string, ...any) *sql.Row
 }) (version, tables int, err error) {
-	err = q.QueryRowContext(ctx, `SELECT user_version, (SELECT count(*) FROM sqlite_schema) FROM pragma_user_version`).Scan(&version, &tables)
+	err = q.QueryRowContext(ctx,
+		`SELECT user_version, (SELECT count(*) FROM sqlite_schema) FROM pragma_user_version`).Scan(&version, &tables)
 	return version, tables, err
 }

@@ -66,7 +66,8 @@ func TestWhatIsNoOutboxIsRefusedAndLeftAlone(t *testing.T) {
 	text := filepath.Join(folder, "letter.txt")
 	check(t, os.WriteFile(text, bytes.Repeat([]byte("Dear Ines, "), 500), 0o600))
 	foreign, newer := filepath.Join(folder, "foreign.sqlite"), filepath.Join(folder, "newer.sqlite")
-	for path, statement := range map[string]string{foreign: `CREATE TABLE songs (name TEXT)`, newer: `PRAGMA user_version = 6`} {
+	for path, statement := range map[string]string{foreign: `CREATE TABLE songs (name TEXT)`,
+		newer: `PRAGMA user_version = 6`} {
 		db, err := sql.Open("sqlite", path)
 		check(t, err)
 		_, err = db.Exec(statement)
@@ -81,7 +82,8 @@ func TestWhatIsNoOutboxIsRefusedAndLeftAlone(t *testing.T) {
 			if o, err := open(); err == nil {
 				o.Close()
 				t.Errorf("%s took %s", name, filepath.Base(path))
-			} else if path != text && path != folder && !errors.Is(err, map[string]error{foreign: ErrForeign, newer: ErrNewer}[path]) {
+			} else if path != text && path != folder &&
+				!errors.Is(err, map[string]error{foreign: ErrForeign, newer: ErrNewer}[path]) {
 				t.Errorf("%s of %s: %v", name, filepath.Base(path), err)
 			}
 		}
@@ -155,8 +157,8 @@ func TestDamagedFileIsSetAside(t *testing.T) {
 	check(t, err, o.Close())
 }
 
-// The numbers of a queue that takes another's place are larger, whatever the device's
-// clock says to what waits in it.
+// TestNumbersOnlyGrow verifies that a replacement queue continues with larger sequence numbers,
+// regardless of the device's clock.
 func TestNumbersOnlyGrow(t *testing.T) {
 	folder, last := t.TempDir(), int64(0)
 	for n := range 2 {
@@ -225,7 +227,7 @@ func TestManyHandlesOnANewFile(t *testing.T) {
 			}
 			defer o.Close()
 			for n := range each {
-				if err := o.Enqueue(t.Context(), []Item{item(fmt.Sprintf("%d-%d", h, n), RecordBatch)}, noon); err != nil {
+				if err := o.Enqueue(t.Context(), []QueuedItem{item(fmt.Sprintf("%d-%d", h, n), RecordBatch)}, noon); err != nil {
 					t.Error(err)
 				}
 				claimed, err := o.Claim(t.Context(), fmt.Sprint(h), 1, 1<<30, noon)
@@ -243,7 +245,8 @@ func TestManyHandlesOnANewFile(t *testing.T) {
 	o, err := OpenToRead(t.Context(), path)
 	check(t, err)
 	defer o.Close()
-	if counts, err := o.Counts(t.Context(), "", noon); err != nil || counts.Succeeded != handles*each || counts.Total != handles*each {
+	if counts, err := o.Counts(t.Context(), "", noon); err != nil || counts.Succeeded != handles*each ||
+		counts.Total != handles*each {
 		t.Errorf("at the end %+v, %v", counts, err)
 	}
 }

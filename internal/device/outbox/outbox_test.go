@@ -31,18 +31,19 @@ func setup(t *testing.T) (*Outbox, *clock) {
 	return o, &clock{noon}
 }
 
-func item(name string, kind Kind) Item {
-	return Item{ID: IDPrefix + name, SourceInstanceID: "src-a", Kind: kind, Payload: jsontext.Value(fmt.Sprintf(`{"name":%q}`, name))}
+func item(name string, kind ItemKind) QueuedItem {
+	return QueuedItem{ID: IDPrefix + name, SourceInstanceID: "src-a", Kind: kind,
+		Payload: jsontext.Value(fmt.Sprintf(`{"name":%q}`, name))}
 }
 
-func (o *Outbox) mustEnqueue(t *testing.T, now time.Time, items ...Item) {
+func (o *Outbox) mustEnqueue(t *testing.T, now time.Time, items ...QueuedItem) {
 	t.Helper()
 	if err := o.Enqueue(t.Context(), items, now); err != nil {
 		t.Fatal(err)
 	}
 }
 
-func (o *Outbox) mustClaim(t *testing.T, n int, now time.Time) []Item {
+func (o *Outbox) mustClaim(t *testing.T, n int, now time.Time) []QueuedItem {
 	t.Helper()
 	items, err := o.Claim(t.Context(), "me", n, time.Minute, now)
 	if err != nil {
@@ -51,7 +52,7 @@ func (o *Outbox) mustClaim(t *testing.T, n int, now time.Time) []Item {
 	return items
 }
 
-func names(items []Item) string {
+func names(items []QueuedItem) string {
 	var all []string
 	for _, i := range items {
 		all = append(all, strings.TrimPrefix(i.ID, IDPrefix))
@@ -72,7 +73,8 @@ func TestAnItemComesBackAsItWasEnqueued(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if i.ID != want.ID || i.SourceInstanceID != "src-a" || i.Kind != RecordBatch || string(i.Payload) != string(want.Payload) ||
+	if i.ID != want.ID || i.SourceInstanceID != "src-a" || i.Kind != RecordBatch ||
+		string(i.Payload) != string(want.Payload) ||
 		i.BodyHash != hash || i.Attempts != 0 || !i.CreatedAt.Equal(noon) || i.Seq <= 0 ||
 		i.Lease.Holder != "me" || i.Lease.Epoch != 1 || !i.Lease.Until.Equal(noon.Add(time.Minute)) {
 		t.Errorf("claimed %+v", i)
@@ -85,8 +87,8 @@ func TestTheSameIDWithOtherContentIsAConflictAndKeepsNothingOfTheCall(t *testing
 	o.mustEnqueue(t, c.t, item("b1", RecordBatch)) // no-op
 	hash, kind, source := item("b1", RecordBatch), item("b1", Gap), item("b1", RecordBatch)
 	hash.Payload, source.SourceInstanceID = jsontext.Value(`{"other":1}`), "src-b"
-	for _, other := range []Item{hash, kind, source} {
-		err := o.Enqueue(t.Context(), []Item{item("new", RecordBatch), other}, c.t)
+	for _, other := range []QueuedItem{hash, kind, source} {
+		err := o.Enqueue(t.Context(), []QueuedItem{item("new", RecordBatch), other}, c.t)
 		if !errors.Is(err, ErrConflict) {
 			t.Errorf("enqueue %+v: %v, want a conflict", other, err)
 		}
@@ -98,14 +100,15 @@ func TestTheSameIDWithOtherContentIsAConflictAndKeepsNothingOfTheCall(t *testing
 
 func TestWhatIsNoItemIsRefused(t *testing.T) {
 	o, c := setup(t)
-	for name, spoil := range map[string]func(*Item){
-		"kind": func(i *Item) { i.Kind = "blob" }, "source": func(i *Item) { i.SourceInstanceID = "" },
-		"id": func(i *Item) { i.ID = "b1" }, "empty id": func(i *Item) { i.ID = IDPrefix },
-		"payload": func(i *Item) { i.Payload = jsontext.Value(`{`) }, "no payload": func(i *Item) { i.Payload = nil },
+	for name, spoil := range map[string]func(*QueuedItem){
+		"kind": func(i *QueuedItem) { i.Kind = "blob" }, "source": func(i *QueuedItem) { i.SourceInstanceID = "" },
+		"id": func(i *QueuedItem) { i.ID = "b1" }, "empty id": func(i *QueuedItem) { i.ID = IDPrefix },
+		"payload":    func(i *QueuedItem) { i.Payload = jsontext.Value(`{`) },
+		"no payload": func(i *QueuedItem) { i.Payload = nil },
 	} {
 		i := item("b1", RecordBatch)
 		spoil(&i)
-		if err := o.Enqueue(t.Context(), []Item{i}, c.t); err == nil {
+		if err := o.Enqueue(t.Context(), []QueuedItem{i}, c.t); err == nil {
 			t.Errorf("%s: an item that is none was taken", name)
 		}
 	}
@@ -118,13 +121,15 @@ func TestACheckpointWaitsForAllBeforeItAndForNoOtherSource(t *testing.T) {
 	o, c := setup(t)
 	other := item("other", RecordBatch)
 	other.SourceInstanceID = "src-b"
-	o.mustEnqueue(t, c.t, item("b1", RecordBatch), other, item("g1", Gap), item("c1", Checkpoint), item("b2", RecordBatch), item("c2", Checkpoint))
+	o.mustEnqueue(t, c.t, item("b1", RecordBatch), other, item("g1", Gap), item("c1", Checkpoint), item("b2", RecordBatch),
+		item("c2", Checkpoint))
 	ctx := t.Context()
 	got := o.mustClaim(t, 9, c.t)
 	if names(got) != "b1 other g1 c1 b2 c2" {
 		t.Fatalf("first claim: %q", names(got))
 	}
-	check(t, o.Ack(ctx, "", c.t, got[0]), o.DeadLetter(ctx, "http_400", c.t, got[2]), o.Retry(ctx, "x", c.t, c.t, got[3], got[4], got[5]))
+	check(t, o.Ack(ctx, "", c.t, got[0]), o.DeadLetter(ctx, "http_400", c.t, got[2]),
+		o.Retry(ctx, "x", c.t, c.t, got[3], got[4], got[5]))
 	if got := o.mustClaim(t, 9, c.t); names(got) != "b2" {
 		t.Fatalf("past a dead letter: claimed %q", names(got))
 	} else {
@@ -154,16 +159,16 @@ func check(t *testing.T, errs ...error) {
 func TestOnlyTheCurrentLeaseSettles(t *testing.T) {
 	o, c := setup(t)
 	ctx := t.Context()
-	settle := map[string]func(Item) error{
-		"ack":    func(i Item) error { return o.Ack(ctx, "", c.t, i) },
-		"retry":  func(i Item) error { return o.Retry(ctx, "http_503", c.t, c.t, i) },
-		"dead":   func(i Item) error { return o.DeadLetter(ctx, "http_400", c.t, i) },
-		"unmade": func(Item) error { return o.Ack(ctx, "", c.t, Item{ID: IDPrefix + "nothing"}) },
+	settle := map[string]func(QueuedItem) error{
+		"ack":    func(i QueuedItem) error { return o.Ack(ctx, "", c.t, i) },
+		"retry":  func(i QueuedItem) error { return o.Retry(ctx, "http_503", c.t, c.t, i) },
+		"dead":   func(i QueuedItem) error { return o.DeadLetter(ctx, "http_400", c.t, i) },
+		"unmade": func(QueuedItem) error { return o.Ack(ctx, "", c.t, QueuedItem{ID: IDPrefix + "nothing"}) },
 	}
 	o.mustEnqueue(t, c.t, item("b1", RecordBatch))
 	first := o.mustClaim(t, 1, c.t)[0]
 	c.t = c.t.Add(time.Minute) // the very end of the lease is past it
-	expect := func(i Item) {
+	expect := func(i QueuedItem) {
 		t.Helper()
 		for name, f := range settle {
 			if err := f(i); !errors.Is(err, ErrLeaseLost) {
@@ -203,7 +208,8 @@ func TestACauseThatIsNoCodeIsNotKept(t *testing.T) {
 			t.Errorf("listed %+v", d)
 		}
 	}
-	if want := []string{"http_503", "unspecified", "unspecified", "unspecified", "unspecified"}; !slices.Equal(kept, want) {
+	if want := []string{"http_503", "unspecified", "unspecified", "unspecified", "unspecified"}; !slices.Equal(kept,
+		want) {
 		t.Errorf("kept %q, want %q", kept, want)
 	}
 }

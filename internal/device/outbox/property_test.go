@@ -50,7 +50,7 @@ type bench struct {
 	m     *model
 	path  string
 	boxes []*Outbox
-	held  []Item // everything that was ever claimed
+	held  []QueuedItem // everything that was ever claimed
 }
 
 var sources = []string{"src-a", "src-b"}
@@ -58,11 +58,11 @@ var sources = []string{"src-a", "src-b"}
 func (b *bench) box(t *rapid.T) *Outbox { return rapid.SampledFrom(b.boxes).Draw(t, "process") }
 
 func (b *bench) enqueue(t *rapid.T) {
-	items := rapid.SliceOfN(rapid.Custom(func(t *rapid.T) Item {
-		return Item{
+	items := rapid.SliceOfN(rapid.Custom(func(t *rapid.T) QueuedItem {
+		return QueuedItem{
 			ID:               fmt.Sprint(IDPrefix, rapid.IntRange(1, 30).Draw(t, "id")),
 			SourceInstanceID: rapid.SampledFrom(sources).Draw(t, "source"),
-			Kind:             rapid.SampledFrom([]Kind{RecordBatch, RecordBatch, Checkpoint, Gap}).Draw(t, "kind"),
+			Kind:             rapid.SampledFrom([]ItemKind{RecordBatch, RecordBatch, Checkpoint, Gap}).Draw(t, "kind"),
 			Payload:          jsontext.Value(rapid.SampledFrom([]string{`1`, `1`, `1`, `2`}).Draw(t, "payload")),
 		}.packed(rapid.SampledFrom([]string{"", "", "", "\x00\xff"}).Draw(t, "packed"))
 	}), 1, 4).Draw(t, "items")
@@ -72,8 +72,9 @@ func (b *bench) enqueue(t *rapid.T) {
 	}
 }
 
-// packed gives the item something in a form of its own.
-func (i Item) packed(content string) Item {
+// packed returns the item with packed content and a matching hash. Empty content leaves the item
+// unchanged.
+func (i QueuedItem) packed(content string) QueuedItem {
 	if content != "" {
 		i.Packed, i.BodyHash = []byte(content), "packed "+string(i.Payload)
 	}
@@ -92,7 +93,8 @@ func (b *bench) claim(t *rapid.T) {
 	}
 	for k, w := range want {
 		g := got[k]
-		if g.ID != w.id || string(g.Payload)+string(g.Packed) != w.payload || g.Kind != w.kind || g.SourceInstanceID != w.source || g.Attempts != w.attempts ||
+		if g.ID != w.id || string(g.Payload)+string(g.Packed) != w.payload || g.Kind != w.kind ||
+			g.SourceInstanceID != w.source || g.Attempts != w.attempts ||
 			g.LastError != w.cause || !g.CreatedAt.Equal(w.created) || g.Lease != (Lease{holder, w.epoch, w.until}) {
 			t.Fatalf("claimed %+v, want %+v", g, *w)
 		}
@@ -185,7 +187,8 @@ func (b *bench) compare(t *rapid.T) {
 		t.Fatalf("%d bytes, %v, want %d", n, err, b.m.size())
 	}
 	dead, err := o.DeadLetters(t.Context(), source)
-	if err != nil || int64(len(dead)) != want.DeadLetter || !slices.IsSortedFunc(dead, func(a, b Item) int { return cmp.Compare(a.Seq, b.Seq) }) {
+	if err != nil || int64(len(dead)) != want.DeadLetter ||
+		!slices.IsSortedFunc(dead, func(a, b QueuedItem) int { return cmp.Compare(a.Seq, b.Seq) }) {
 		t.Fatalf("dead letters of %q: %q, %v, want %d", source, names(dead), err, want.DeadLetter)
 	}
 }

@@ -33,13 +33,16 @@ func olderMovesForward(t *testing.T, version, later string) {
 			kind TEXT NOT NULL CHECK (kind IN ('record_batch', 'checkpoint', 'gap')),
 			status TEXT NOT NULL CHECK (status IN ('ready', 'leased', 'succeeded', 'dead_letter')),
 			body_hash TEXT NOT NULL, attempt_count INTEGER NOT NULL DEFAULT 0, next_attempt_at INTEGER NOT NULL,
-			lease_holder TEXT NOT NULL DEFAULT '', lease_epoch INTEGER NOT NULL DEFAULT 0, lease_until INTEGER NOT NULL DEFAULT 0,
-			last_error TEXT NOT NULL DEFAULT '', acknowledged_at INTEGER, created_at INTEGER NOT NULL, updated_at INTEGER NOT NULL,
+			lease_holder TEXT NOT NULL DEFAULT '', lease_epoch INTEGER NOT NULL DEFAULT 0, 
+			lease_until INTEGER NOT NULL DEFAULT 0,
+			last_error TEXT NOT NULL DEFAULT '', acknowledged_at INTEGER, created_at INTEGER NOT NULL, 
+			updated_at INTEGER NOT NULL,
 			payload_json TEXT NOT NULL)`,
 		`CREATE INDEX local_device_outbox_ready ON local_device_outbox (seq) WHERE status = 'ready'`,
 		`CREATE INDEX local_device_outbox_open ON local_device_outbox (source_instance_id, seq) WHERE status <> 'succeeded'`,
 		`CREATE INDEX local_device_outbox_source ON local_device_outbox (source_instance_id, seq)`,
-		`INSERT INTO local_device_outbox (id, source_instance_id, kind, status, body_hash, next_attempt_at, created_at, updated_at, payload_json) VALUES
+		`INSERT INTO local_device_outbox (id, source_instance_id, kind, status, body_hash, next_attempt_at, created_at, 
+		updated_at, payload_json) VALUES
 			('local-outbox:1', 'src-a', 'record_batch', 'succeeded', 'h1', 0, 0, 0, '"receipt-1"'),
 			('local-outbox:2', 'src-a', 'record_batch', 'ready', 'h2', 0, 0, 0, '{"records":[2]}'),
 			('local-outbox:3', 'src-a', 'checkpoint', 'ready', 'h3', 0, 0, 0, '{"state":{"notes":3}}'),
@@ -72,7 +75,8 @@ func olderMovesForward(t *testing.T, version, later string) {
 		if receipt, err := o.LastReceipt(t.Context(), "src-a"); receipt != "receipt-1" || err != nil {
 			t.Errorf("the receipt is %q, %v", receipt, err)
 		}
-		if size, err := o.Size(t.Context()); size != int64(len(`{"records":[2]}{"state":{"notes":3}}{"records":[4]}`)) || err != nil {
+		if size, err := o.Size(t.Context()); size != int64(len(`{"records":[2]}{"state":{"notes":3}}{"records":[4]}`)) ||
+			err != nil {
 			t.Errorf("%d bytes wait, %v", size, err)
 		}
 		check(t, o.Close())
@@ -86,7 +90,8 @@ func olderMovesForward(t *testing.T, version, later string) {
 		t.Fatal(err)
 	}
 	got := o.mustClaim(t, 9, now)
-	if len(got) != 3 || string(got[0].Payload) != `{"records":[2]}` || string(got[1].Payload) != `{"state":{"notes":3}}` || string(got[2].Payload) != `{"records":[4]}` {
+	if len(got) != 3 || string(got[0].Payload) != `{"records":[2]}` || string(got[1].Payload) != `{"state":{"notes":3}}` ||
+		string(got[2].Payload) != `{"records":[4]}` {
 		t.Errorf("claimed %+v", got)
 	}
 	check(t, o.Ack(t.Context(), "receipt-2", now, got...))

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"unicode/utf16"
 
-	"github.com/pdpp-go/pdpp/internal/ops/fault"
+	"github.com/pdpp-go/pdpp/internal/ops/usererr"
 )
 
 // Names under which the operating system knows the service.
@@ -28,7 +28,7 @@ type Manager struct {
 	// Home is the user's; Config where systemd looks, State where the program keeps its own.
 	Home, Config, State string
 	UID                 int
-	// Command runs a command of the system and gives what it printed.
+	// Command runs a system command and returns its output.
 	Command func(ctx context.Context, name string, args ...string) (string, error)
 }
 
@@ -66,10 +66,11 @@ func (m *Manager) target() string { return fmt.Sprintf("gui/%d", m.UID) }
 
 // Install writes the description and starts the service. What it returns is for the owner
 // to know.
-func (m *Manager) Install(ctx context.Context) (told string, err error) {
+func (m *Manager) Install(ctx context.Context) (message string, err error) {
 	if strings.ContainsAny(m.Unit.Executable, "\"'\\\n") && m.System != "windows" {
-		return "", &fault.Fault{Code: "service_not_started", Message: "the system starts no program whose path holds quotes or backslashes: " + m.Unit.Executable,
-			Next: "Put the program into another folder, for instance ~/.local/bin."}
+		return "", &usererr.Error{Code: "service_not_started",
+			Message: "the system starts no program whose path holds quotes or backslashes: " + m.Unit.Executable,
+			Next:    "Put the program into another folder, for instance ~/.local/bin."}
 	}
 	m.Unit.Log = m.LogFile()
 	var text string
@@ -80,11 +81,13 @@ func (m *Manager) Install(ctx context.Context) (told string, err error) {
 		steps = []step{{"launchctl", []string{"bootstrap", m.target(), m.file()}}}
 	case "windows":
 		text, err = m.Unit.Task()
-		steps = []step{{"schtasks", []string{"/Create", "/TN", taskName, "/XML", m.file(), "/F"}}, {"schtasks", []string{"/Run", "/TN", taskName}}}
+		steps = []step{{"schtasks", []string{"/Create", "/TN", taskName, "/XML", m.file(), "/F"}},
+			{"schtasks", []string{"/Run", "/TN", taskName}}}
 	default:
 		text, err = m.Unit.Systemd()
-		told = "It stops when you log out. To keep it running: loginctl enable-linger"
-		steps = []step{{"systemctl", []string{"--user", "daemon-reload"}}, {"systemctl", []string{"--user", "enable", "--now", systemdUnit}}}
+		message = "It stops when you log out. To keep it running: loginctl enable-linger"
+		steps = []step{{"systemctl", []string{"--user", "daemon-reload"}},
+			{"systemctl", []string{"--user", "enable", "--now", systemdUnit}}}
 	}
 	if err != nil {
 		return "", err
@@ -104,15 +107,16 @@ func (m *Manager) Install(ctx context.Context) (told string, err error) {
 		return "", fmt.Errorf("write the service: %w", err)
 	}
 	for _, s := range steps {
-		if said, err := m.Command(ctx, s.name, s.args...); err != nil {
+		if sentence, err := m.Command(ctx, s.name, s.args...); err != nil {
 			if m.System == "windows" && s.args[0] == "/Create" {
 				return m.installRunKey(ctx)
 			}
-			return "", &fault.Fault{Code: "service_not_started", Message: fmt.Sprintf("%s was written, but %s failed: %v %s", m.file(), s.name, err, said),
+			return "", &usererr.Error{Code: "service_not_started", Message: fmt.Sprintf("%s was written, but %s failed: %v %s",
+				m.file(), s.name, err, sentence),
 				Next: "Start it where a session of this user runs, or collect with pdpp-local-collector run."}
 		}
 	}
-	return told, nil
+	return message, nil
 }
 
 const runKey = `HKCU\Software\Microsoft\Windows\CurrentVersion\Run`
@@ -120,9 +124,10 @@ const runKey = `HKCU\Software\Microsoft\Windows\CurrentVersion\Run`
 // installRunKey is for a user who may not make tasks.
 func (m *Manager) installRunKey(ctx context.Context) (string, error) {
 	line := `"` + m.Unit.Executable + `" service run --log-file "` + m.LogFile() + `"`
-	if said, err := m.Command(ctx, "reg", "add", runKey, "/v", taskName, "/d", line, "/f"); err != nil {
-		return "", &fault.Fault{Code: "service_not_started", Message: fmt.Sprintf("neither a task nor the Run key could be made: %v %s", err, said),
-			Next: "Collect with pdpp-local-collector run."}
+	if message, err := m.Command(ctx, "reg", "add", runKey, "/v", taskName, "/d", line, "/f"); err != nil {
+		return "", &usererr.Error{Code: "service_not_started",
+			Message: fmt.Sprintf("neither a task nor the Run key could be made: %v %s", err, message),
+			Next:    "Collect with pdpp-local-collector run."}
 	}
 	return "A task could not be made: the service starts at the next logon by the Run key of this user.", nil
 }
@@ -166,7 +171,7 @@ func (m *Manager) Uninstall(ctx context.Context) error {
 	return nil
 }
 
-// Status says whether the service is there and runs.
+// Status reports whether the service is installed and whether it is running.
 func (m *Manager) Status(ctx context.Context) (installed, running bool) {
 	_, err := os.Stat(m.file())
 	installed = err == nil
@@ -181,7 +186,7 @@ func (m *Manager) Status(ctx context.Context) (installed, running bool) {
 	return installed, installed && err == nil
 }
 
-// Logs is what the service said last.
+// Logs returns the latest log output of the service.
 func (m *Manager) Logs(ctx context.Context) (string, error) {
 	if log := m.LogFile(); log != "" {
 		body, err := os.ReadFile(log)

@@ -48,7 +48,8 @@ func around(now time.Time) surroundings {
 
 func (l *laptop) beat(status evidence.HeartbeatStatus) {
 	waiting := l.waiting
-	l.heard = &evidence.Heartbeat{At: l.now, Status: status, Pending: &waiting, Outbox: &evidence.OutboxCounts{Pending: waiting, DeadLetter: l.dead, Total: waiting + l.dead}}
+	l.heard = &evidence.Heartbeat{At: l.now, Status: status, Pending: &waiting,
+		Outbox: &evidence.OutboxCounts{Pending: waiting, DeadLetter: l.dead, Total: waiting + l.dead}}
 	l.beaten = l.now
 }
 
@@ -69,7 +70,7 @@ func (l *laptop) step(s surroundings) {
 		l.work(s)
 		return
 	}
-	if l.dice.IntN(400) == 0 { // somebody types
+	if l.dice.IntN(400) == 0 { // the user edits a file
 		l.plan.change(l.now)
 	}
 	if l.plan.beatDue(l.now) && !l.plan.passed.IsZero() {
@@ -84,9 +85,9 @@ func (l *laptop) step(s surroundings) {
 	l.plan.began(false)
 	switch {
 	case s.portal:
-		l.plan.ended(l.now, Result{Stopped: true})
+		l.plan.ended(l.now, PassResult{Stopped: true})
 	case !s.reached():
-		l.plan.ended(l.now, Result{Retry: true})
+		l.plan.ended(l.now, PassResult{Retry: true})
 	default:
 		l.working = time.Duration(2+l.dice.IntN(20)) * time.Second
 		if l.heard == nil {
@@ -103,23 +104,22 @@ func (l *laptop) work(s surroundings) {
 	switch {
 	case !s.reached():
 		l.working = 0
-		l.plan.ended(l.now, Result{Retry: !s.portal, Stopped: s.portal})
+		l.plan.ended(l.now, PassResult{Retry: !s.portal, Stopped: s.portal})
 	case l.working <= 0:
 		l.waiting = 0
 		l.beat(l.rest())
-		l.plan.ended(l.now, Result{Stopped: l.dead > 0})
+		l.plan.ended(l.now, PassResult{Stopped: l.dead > 0})
 	case l.now.Sub(l.beaten) >= 5*time.Minute:
 		l.beat(evidence.HeartbeatRetrying)
 	}
 }
 
-// TestMonthOfALaptop judges, every minute, what the server would say of the device: no
-// alarm without a reason, every reason told in time, and after every wake a word within a
-// minute.
+// TestMonthOfALaptop evaluates the device's health every minute, as the server would. It expects no
+// false alarm, every fault reported in time, and a heartbeat within a minute of every wake.
 func TestMonthOfALaptop(t *testing.T) {
 	l := &laptop{dice: rand.New(rand.NewPCG(1, 30)), now: time.Date(2026, 3, 1, 8, 0, 0, 0, time.UTC)}
 	end := l.now.AddDate(0, 1, 0)
-	var alarms, told int
+	var alarms, reported int
 	var reachedSince, broken, woken time.Time
 	asleep := false
 	for ; l.now.Before(end); l.now = l.now.Add(hotEvery) {
@@ -136,7 +136,8 @@ func TestMonthOfALaptop(t *testing.T) {
 		} else if reachedSince.IsZero() {
 			reachedSince = l.now
 		}
-		if l.now.Day() == 12 && l.now.Hour() == 15 && l.dead == 0 && broken.IsZero() { // the server refuses an upload for good
+		// the server refuses an upload for good
+		if l.now.Day() == 12 && l.now.Hour() == 15 && l.dead == 0 && broken.IsZero() {
 			l.dead, broken = 1, l.now
 			l.plan.change(l.now)
 		}
@@ -156,19 +157,22 @@ func TestMonthOfALaptop(t *testing.T) {
 		if l.now.Second() != 0 || l.heard == nil {
 			continue
 		}
-		device := &evidence.Device{Sources: []evidence.DeviceSource{{ID: "dsrc_1", DeviceStatus: evidence.StatusActive, Status: evidence.StatusActive, Heartbeat: l.heard}}}
+		device := &evidence.Device{Sources: []evidence.DeviceSource{{ID: "dsrc_1", DeviceStatus: evidence.StatusActive,
+			Status: evidence.StatusActive, Heartbeat: l.heard}}}
 		reading := health.ReadOutbox(device, l.now)
 		switch {
 		case reading.Axis != health.OutboxStalled:
-			if l.dead > 0 && !reachedSince.IsZero() && l.now.Sub(reachedSince) > 20*time.Minute && l.now.Sub(broken) > 20*time.Minute {
+			if l.dead > 0 && !reachedSince.IsZero() && l.now.Sub(reachedSince) > 20*time.Minute &&
+				l.now.Sub(broken) > 20*time.Minute {
 				t.Errorf("%s: an upload was put aside at %s and nobody is told", l.now, broken)
 			}
 		case reading.Cause == health.DeadLetterBacklog:
-			told++
+			reported++
 			if l.dead == 0 && l.now.Sub(l.heard.At) < time.Minute {
 				t.Errorf("%s: told of an upload that was put aside, and none was", l.now)
 			}
-		case reading.Cause != health.StalePending || l.waiting == 0 || !reachedSince.IsZero() && l.now.Sub(reachedSince) > 20*time.Minute:
+		case reading.Cause != health.StalePending || l.waiting == 0 || !reachedSince.IsZero() &&
+			l.now.Sub(reachedSince) > 20*time.Minute:
 			alarms++
 			t.Errorf("%s: %+v about a device that is well", l.now, reading)
 		}
@@ -176,8 +180,9 @@ func TestMonthOfALaptop(t *testing.T) {
 			t.FailNow()
 		}
 	}
-	if told == 0 {
+	if reported == 0 {
 		t.Error("the fault was never told")
 	}
-	t.Attr("result", "a month of a laptop in virtual time: no false alarm, the planted fault told within 20 minutes, a heartbeat within a minute of every wake")
+	t.Attr("result", "a month of a laptop in virtual time: no false alarm, the planted fault told within 20 minutes, a "+
+		"heartbeat within a minute of every wake")
 }

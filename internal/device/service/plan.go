@@ -20,17 +20,17 @@ const (
 	afterFailed = 10 * time.Minute // after a connector that failed
 )
 
-// Result is what a pass says about the next one.
-type Result struct {
-	// Retry says that uploads wait for a server that could not take them; RetryAfter is the
-	// time that it asked for.
+// PassResult is the outcome of a pass, from which the plan schedules the next one.
+type PassResult struct {
+	// Retry is set if uploads wait for a server that could not accept them. RetryAfter is the delay that
+	// the server requested.
 	Retry      bool
 	RetryAfter time.Duration
-	// Stopped says that the server was not there, or did not know this device.
+	// Stopped is set if the server was unreachable or did not recognize this device.
 	Stopped bool
-	// Failed says that collecting did not work, whatever the server does.
+	// Failed is set if collecting failed, regardless of the server.
 	Failed bool
-	// Wanted says that the owner asked for a pass.
+	// Wanted is set if the owner requested a pass.
 	Wanted bool
 	// Cost is the processor time that it took, on whatever machine and beside whatever else.
 	Cost time.Duration
@@ -47,7 +47,7 @@ type plan struct {
 	retries      int
 	wanted       bool
 	owed         bool      // the last pass left something undone
-	behind       bool      // it left history alone
+	behind       bool      // the last pass skipped history
 	asked        time.Time // when the supply was last looked at
 }
 
@@ -111,7 +111,7 @@ func (p *plan) began(historyWaits bool) {
 }
 
 // ended takes a pass's result.
-func (p *plan) ended(now time.Time, r Result) {
+func (p *plan) ended(now time.Time, r PassResult) {
 	p.passed, p.contact, p.cost, p.wanted = now, now, r.Cost, p.wanted || r.Wanted
 	p.owed, p.notBefore = r.Retry || r.Stopped || r.Failed, time.Time{}
 	switch {

@@ -15,11 +15,11 @@ var charge = regexp.MustCompile(`(\d+)%`)
 func ReadPower(ctx context.Context) (p Power) {
 	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
 	defer cancel()
-	said, err := exec.CommandContext(ctx, "/usr/bin/pmset", "-g", "batt").Output()
-	if err != nil || !strings.Contains(string(said), "Battery Power") {
+	output, err := exec.CommandContext(ctx, "/usr/bin/pmset", "-g", "batt").Output()
+	if err != nil || !strings.Contains(string(output), "Battery Power") {
 		return p
 	}
-	if found := charge.FindSubmatch(said); found != nil {
+	if found := charge.FindSubmatch(output); found != nil {
 		p.OnBattery = true
 		p.Percent, _ = strconv.Atoi(string(found[1]))
 	}

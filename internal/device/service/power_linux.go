@@ -10,21 +10,22 @@ import (
 	"time"
 )
 
-// ReadPower reads what the kernel says of the batteries and NetworkManager of the network.
+// ReadPower reads the battery state from the kernel and the network state from NetworkManager.
 func ReadPower(ctx context.Context) Power {
 	p := batteries("/sys/class/power_supply")
 	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
 	defer cancel()
 	const name = "org.freedesktop.NetworkManager"
-	said, err := exec.CommandContext(ctx, "busctl", "get-property", name, "/org/freedesktop/NetworkManager", name, "Metered").Output()
-	p.Metered = err == nil && metered(string(said))
+	content, err := exec.CommandContext(ctx, "busctl", "get-property", name, "/org/freedesktop/NetworkManager", name,
+		"Metered").Output()
+	p.Metered = err == nil && metered(string(content))
 	return p
 }
 
 // metered understands "u 1" (yes) and "u 3" (probably).
-func metered(said string) bool {
-	said = strings.TrimSpace(said)
-	return said == "u 1" || said == "u 3"
+func metered(message string) bool {
+	message = strings.TrimSpace(message)
+	return message == "u 1" || message == "u 3"
 }
 
 // batteries is on battery when one is being used up.

@@ -1,9 +1,9 @@
-// Package service keeps the sources of a device collected by themselves: it watches their
-// files, makes passes when something changed and at least every hour, tells the server
-// that the device is there, and takes the battery, the network and sleep into account.
+// Package service collects the sources of a device in the background. It watches their files and makes
+// a pass after changes, at least once an hour. It sends heartbeats to the server, and it adapts to
+// battery, network and sleep.
 //
-// The pieces: plan.go says when, watch.go sees changes, power.go knows the battery,
-// unit.go and install.go make it a service of the operating system.
+// The main files: plan.go schedules passes, watch.go detects changes, and power.go reads the battery.
+// unit.go and install.go register the program as a service of the operating system.
 package service
 
 import (
@@ -18,12 +18,11 @@ import (
 // Source is one profile at work.
 type Source interface {
 	ID() string
-	// Roots are the files and folders whose changes matter.
+	// Roots returns the files and folders to watch for changes.
 	Roots(ctx context.Context) []string
 	// Pass collects and uploads once. While history waits, only what is new is collected.
-	Pass(ctx context.Context, historyWaits bool) Result
-	// Beat tells the server how the source stands, and reports whether the owner wants a
-	// pass now.
+	Pass(ctx context.Context, historyWaits bool) PassResult
+	// Beat sends the source's status to the server and reports whether the owner requested a pass.
 	Beat(ctx context.Context) (wanted bool)
 }
 
@@ -40,7 +39,7 @@ type Service struct {
 	Log        *slog.Logger
 }
 
-// ErrUpgraded says that another program has taken the place of this one.
+// ErrUpgraded reports that the executable of this program was replaced.
 var ErrUpgraded = errors.New("the program was replaced")
 
 const (
@@ -89,7 +88,8 @@ func (s *Service) Run(ctx context.Context) error {
 		if !pause(ctx, reloadEvery) {
 			return nil
 		}
-		if now := executableOf(s.Executable); born != nil && now != nil && (!os.SameFile(born, now) || !born.ModTime().Equal(now.ModTime())) {
+		if now := executableOf(s.Executable); born != nil && now != nil &&
+			(!os.SameFile(born, now) || !born.ModTime().Equal(now.ModTime())) {
 			s.Log.Info("another version takes over")
 			return ErrUpgraded
 		}
@@ -159,10 +159,10 @@ func (s *Service) keep(ctx context.Context, source Source, slots chan struct{}) 
 	}
 }
 
-// pass makes a pass and says what it cost. Passes of other sources that go on meanwhile count as
-// well, which only makes the next one later. One that reads history is cut short when that has to
-// wait: what it has brought stays.
-func (s *Service) pass(ctx context.Context, source Source, historyWaits bool) (r Result, cut bool) {
+// pass makes a pass and measures its cost. The cost includes concurrent passes of other sources, which
+// only delays the next pass. If history has to wait, a pass that reads history is cancelled, and the
+// collected data is kept.
+func (s *Service) pass(ctx context.Context, source Source, historyWaits bool) (r PassResult, cut bool) {
 	working, stop := context.WithCancel(ctx)
 	var watching sync.WaitGroup
 	if !historyWaits && s.Power != nil {

@@ -24,13 +24,13 @@ type played struct {
 	long   bool   // a pass goes on until it is ended
 	beats  int
 	wanted bool
-	result Result
+	result PassResult
 }
 
 func (p *played) ID() string                     { return p.id }
 func (p *played) Roots(context.Context) []string { return []string{p.root} }
 
-func (p *played) Pass(ctx context.Context, historyWaits bool) Result {
+func (p *played) Pass(ctx context.Context, historyWaits bool) PassResult {
 	p.mu.Lock()
 	p.passes++
 	p.waits = append(p.waits, historyWaits)
@@ -113,7 +113,8 @@ func TestServiceDay(t *testing.T) {
 		charged.Store(true)
 		time.Sleep(3 * time.Hour)
 		passes, beats := idle.count()
-		if passes < 4 || passes > 6 || beats < 8 || beats > 12 { // those that history waited in and caught up in, and hourly ones
+		// those that history waited in and caught up in, and hourly ones
+		if passes < 4 || passes > 6 || beats < 8 || beats > 12 {
 			t.Errorf("%d passes, %d heartbeats", passes, beats)
 		}
 		idle.mu.Lock()
@@ -136,11 +137,13 @@ func TestServiceMakesWayForANewVersion(t *testing.T) {
 		t.Fatal(err)
 	}
 	synctest.Test(t, func(t *testing.T) {
-		s := &Service{Log: slog.New(slog.DiscardHandler), Executable: program, Sources: func() ([]Source, error) { return nil, errors.New("unreadable") }}
+		s := &Service{Log: slog.New(slog.DiscardHandler), Executable: program,
+			Sources: func() ([]Source, error) { return nil, errors.New("unreadable") }}
 		done := make(chan error)
 		go func() { done <- s.Run(t.Context()) }()
 		time.Sleep(time.Hour)
-		if err := errors.Join(os.WriteFile(program+".new", []byte("2"), 0o700), os.Rename(program+".new", program)); err != nil {
+		if err := errors.Join(os.WriteFile(program+".new", []byte("2"), 0o700),
+			os.Rename(program+".new", program)); err != nil {
 			t.Error(err)
 		}
 		if err := <-done; !errors.Is(err, ErrUpgraded) {

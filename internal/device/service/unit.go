@@ -9,12 +9,12 @@ import (
 	_ "embed"
 )
 
-// Unit is what the operating system is told to start.
+// Unit describes the service that the operating system starts.
 type Unit struct {
 	Executable  string
 	Environment []string // NAME=VALUE, for what cannot be found otherwise
 	Log         string   // the file that gets the output; systemd keeps it itself
-	User        string   // Windows alone: who is logged on
+	User        string   // the user who is logged on; only used on Windows
 }
 
 //go:embed systemd.service.tmpl
@@ -26,7 +26,8 @@ var launchdText string
 //go:embed task.xml.tmpl
 var taskText string
 
-var funcs = template.FuncMap{"systemd": systemdQuote, "xml": xmlText, "name": func(pair string) string { return half(pair, 0) }, "value": func(pair string) string { return half(pair, 1) }}
+var funcs = template.FuncMap{"systemd": systemdQuote, "xml": xmlText,
+	"name": func(pair string) string { return half(pair, 0) }, "value": func(pair string) string { return half(pair, 1) }}
 
 // Systemd is the unit of a systemd user manager.
 func (u Unit) Systemd() (string, error) { return u.render(systemdText) }

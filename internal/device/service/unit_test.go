@@ -16,10 +16,13 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files anew")
 
-var unit = Unit{Executable: `/home/ines/my apps/100% & more/pdpp-local-collector`, Environment: []string{"PDPP_LOCAL_COLLECTOR_PROFILE_DIR=/srv/<profiles>"}, Log: "/home/ines/Logs/collector.log", User: `STUDIO\ines`}
+var unit = Unit{Executable: `/home/ines/my apps/100% & more/pdpp-local-collector`,
+	Environment: []string{"PDPP_LOCAL_COLLECTOR_PROFILE_DIR=/srv/<profiles>"}, Log: "/home/ines/Logs/collector.log",
+	User: `STUDIO\ines`}
 
 func TestUnits(t *testing.T) {
-	for name, render := range map[string]func() (string, error){"pdpp-collector.service": unit.Systemd, "org.pdpp.collector.plist": unit.Launchd, "task.xml": unit.Task} {
+	for name, render := range map[string]func() (string, error){"pdpp-collector.service": unit.Systemd,
+		"org.pdpp.collector.plist": unit.Launchd, "task.xml": unit.Task} {
 		got, err := render()
 		if err != nil {
 			t.Fatal(err)
@@ -75,8 +78,8 @@ func TestSystemdTakesTheUnit(t *testing.T) {
 	}
 	cmd := exec.Command(verify, "--user", "--man=no", "verify", path)
 	cmd.Env = append(os.Environ(), "XDG_RUNTIME_DIR="+dir, "HOME="+dir)
-	if said, err := cmd.CombinedOutput(); err != nil || strings.Contains(string(said), systemdUnit+":") {
-		t.Errorf("%v\n%s", err, said)
+	if content, err := cmd.CombinedOutput(); err != nil || strings.Contains(string(content), systemdUnit+":") {
+		t.Errorf("%v\n%s", err, content)
 	}
 }
 
@@ -97,9 +100,16 @@ func tree(t *testing.T, dir string) []string {
 // TestInstallAndUninstall leaves every system's tree as it was.
 func TestInstallAndUninstall(t *testing.T) {
 	for system, want := range map[string][]string{
-		"linux":   {"systemctl --user daemon-reload", "systemctl --user enable --now pdpp-collector.service", "systemctl --user is-active --quiet pdpp-collector.service", "systemctl --user disable --now pdpp-collector.service", "systemctl --user daemon-reload"},
-		"darwin":  {"launchctl bootout gui/501/org.pdpp.collector", "launchctl bootstrap gui/501 HOME/Library/LaunchAgents/org.pdpp.collector.plist", "launchctl print gui/501/org.pdpp.collector", "launchctl bootout gui/501/org.pdpp.collector"},
-		"windows": {"schtasks /Create /TN PDPP local collector /XML HOME/state/task.xml /F", "schtasks /Run /TN PDPP local collector", "schtasks /Query /TN PDPP local collector", "schtasks /End /TN PDPP local collector", "schtasks /Delete /TN PDPP local collector /F", `reg delete ` + runKey + ` /v PDPP local collector /f`},
+		"linux": {"systemctl --user daemon-reload", "systemctl --user enable --now pdpp-collector.service",
+			"systemctl --user is-active --quiet pdpp-collector.service", "systemctl --user disable --now pdpp-collector.service",
+			"systemctl --user daemon-reload"},
+		"darwin": {"launchctl bootout gui/501/org.pdpp.collector",
+			"launchctl bootstrap gui/501 HOME/Library/LaunchAgents/org.pdpp.collector.plist",
+			"launchctl print gui/501/org.pdpp.collector", "launchctl bootout gui/501/org.pdpp.collector"},
+		"windows": {"schtasks /Create /TN PDPP local collector /XML HOME/state/task.xml /F",
+			"schtasks /Run /TN PDPP local collector", "schtasks /Query /TN PDPP local collector",
+			"schtasks /End /TN PDPP local collector", "schtasks /Delete /TN PDPP local collector /F", `reg delete ` + runKey +
+				` /v PDPP local collector /f`},
 	} {
 		t.Run(system, func(t *testing.T) {
 			home := t.TempDir()
@@ -110,7 +120,8 @@ func TestInstallAndUninstall(t *testing.T) {
 			}
 			before := tree(t, home)
 			var asked []string
-			m := &Manager{System: system, Unit: unit, Home: home, Config: filepath.Join(home, ".config"), State: filepath.Join(home, "state"), UID: 501,
+			m := &Manager{System: system, Unit: unit, Home: home, Config: filepath.Join(home, ".config"),
+				State: filepath.Join(home, "state"), UID: 501,
 				Command: func(_ context.Context, name string, args ...string) (string, error) {
 					asked = append(asked, strings.ReplaceAll(name+" "+strings.Join(args, " "), home, "HOME"))
 					return "", nil
@@ -142,17 +153,18 @@ func TestInstallWithoutAManager(t *testing.T) {
 	if _, err := m.Install(t.Context()); err == nil {
 		t.Error("systemd would not start this")
 	}
-	for system, told := range map[string]string{"linux": "", "windows": "Run key"} {
+	for system, message := range map[string]string{"linux": "", "windows": "Run key"} {
 		home := t.TempDir()
-		m := &Manager{System: system, Unit: unit, Home: home, Config: home, State: home, Command: func(_ context.Context, name string, _ ...string) (string, error) {
-			if name == "reg" {
-				return "", nil
-			}
-			return "no bus", errors.New("exit status 1")
-		}}
-		said, err := m.Install(t.Context())
-		if (err == nil) != (told != "") || !strings.Contains(said, told) {
-			t.Errorf("%s: %q, %v", system, said, err)
+		m := &Manager{System: system, Unit: unit, Home: home, Config: home, State: home,
+			Command: func(_ context.Context, name string, _ ...string) (string, error) {
+				if name == "reg" {
+					return "", nil
+				}
+				return "no bus", errors.New("exit status 1")
+			}}
+		text, err := m.Install(t.Context())
+		if (err == nil) != (message != "") || !strings.Contains(text, message) {
+			t.Errorf("%s: %q, %v", system, text, err)
 		}
 	}
 }

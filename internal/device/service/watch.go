@@ -45,8 +45,8 @@ func newWatch(roots []string) *watch {
 	return &watch{roots: roots, seed: maphash.MakeSeed()}
 }
 
-// look reports whether something changed since it was last looked at. The first look
-// finds nothing: a pass begins by itself.
+// look reports whether a file changed since the previous look. The first look reports no change,
+// because the service makes an initial pass anyway.
 func (w *watch) look(now time.Time) bool {
 	if w.files == nil || now.Sub(w.looked) >= allEvery || now.Before(w.looked) {
 		return w.lookAtAll(now)
@@ -108,7 +108,8 @@ type lookRound struct {
 	least   int64 // what changed before is none of the hot ones
 }
 
-// folder looks at everything below a folder. One that cannot be read is the connector's to tell of.
+// folder looks at everything below a folder. It skips a folder that cannot be read, because the
+// connector reports that error.
 func (r *lookRound) folder(path string) {
 	dir, err := os.Open(path)
 	if err != nil {
@@ -133,7 +134,7 @@ func (r *lookRound) folder(path string) {
 	}
 }
 
-// file looks at a file, whose path is put together only if it may be a hot one.
+// file looks at one file. It builds the file's path only if the file may be a hot one.
 func (r *lookRound) file(folder, name string, hash uint64, l looks) {
 	r.files++
 	r.changed = r.note(hash, l) || r.changed

@@ -6,25 +6,27 @@ import "net/http"
 type Action int
 
 const (
-	// Wait and send the same again: nobody has judged it.
+	// Wait means to send the same request again later: the server has not rejected it.
 	Wait Action = iota
-	// Stop the pass: this is not the server now, or it does not know the device.
+	// Stop means to end the pass: the answer is not from the server, or the server does not know the
+	// device.
 	Stop
-	// Split the upload: it is too large for one.
+	// Split means to divide the upload, because it is too large.
 	Split
-	// PutAside what was sent: the server has judged it, and would again.
+	// PutAside means to stop sending the request: the server rejected it and would reject it again.
 	PutAside
 )
 
-// Action says what to do about the failure.
+// Action returns how the device must handle the failure.
 func (e *Error) Action() Action {
 	switch status := e.Status; {
 	case e.Code == CodeInvalidRequest && status == 0:
 		return PutAside // it could not even be written down
-	case status == 0, status == http.StatusRequestTimeout, status == http.StatusTooEarly, status == http.StatusTooManyRequests, status >= 500:
+	case status == 0, status == http.StatusRequestTimeout, status == http.StatusTooEarly,
+		status == http.StatusTooManyRequests, status >= 500:
 		return Wait
 	case status == http.StatusRequestEntityTooLarge:
-		return Split // a proxy in between may say so too
+		return Split // a proxy in between may also send this status
 	case !e.Ours, status < 400, e.condition() != "":
 		return Stop
 	default:
@@ -49,8 +51,8 @@ func (e *Error) Condition() string {
 	return ServerUnreachable
 }
 
-// condition is what the server's own envelope says about the device rather than about
-// what it sent.
+// condition returns the state of the device that the server's error envelope reports. It is empty if
+// the error concerns the request.
 func (e *Error) condition() string {
 	switch {
 	case e.Code == CodeSourceDeleted:

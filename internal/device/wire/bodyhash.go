@@ -15,23 +15,22 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// BodyHash is the SHA-256, in hex, of the records' JSON in script order. Spacing, the
+// BodyHash is the SHA-256, in hex, of the records' JSON in JavaScript property order. Spacing, the
 // order of members and the spelling of a number do not change it.
 func BodyHash(records []slice.Record) (string, error) {
 	packed, err := new(Packer).Pack(records)
 	return packed.Hash, err
 }
 
-// inScriptOrderOf takes the value for itself.
-func inScriptOrderOf(v jsontext.Value) (jsontext.Value, error) {
+// jsPropertyOrder returns a JSON value in JavaScript property order. It overwrites v.
+func jsPropertyOrder(v jsontext.Value) (jsontext.Value, error) {
 	if err := v.Canonicalize(); err != nil {
 		return nil, fmt.Errorf("canonicalize: %w", err)
 	}
-	return scriptOrder(v), nil
+	return reorderCanonical(v), nil
 }
 
-// Hash is the SHA-256, in hex, of the canonical form (RFC 8785) of a JSON value. It
-// leaves v alone.
+// Hash returns the SHA-256, in hex, of the canonical form (RFC 8785) of a JSON value. It does not change v.
 func Hash(v jsontext.Value) (string, error) {
 	canonical := v.Clone()
 	if err := canonical.Canonicalize(); err != nil {
@@ -40,9 +39,9 @@ func Hash(v jsontext.Value) (string, error) {
 	return digest(canonical), nil
 }
 
-// HashFits reports whether the batch's hash is that of its records, in any of the forms
-// in which clients make it: RFC 8785, script order, or script order of the records with
-// the batch's ids in each of them. Records are given as they came.
+// HashFits reports whether the batch's hash is that of its records, in any form that clients use: RFC 8785, JavaScript
+// property order, or JavaScript property order of the records with the batch's ids in each of them. records is the
+// text that was received.
 func (b *Batch) HashFits(records jsontext.Value) bool {
 	if digest(records) == b.BodyHash { // they came in the form that was hashed
 		return true
@@ -54,7 +53,7 @@ func (b *Batch) HashFits(records jsontext.Value) bool {
 	if digest(canonical) == b.BodyHash {
 		return true
 	}
-	if digest(scriptOrder(canonical)) == b.BodyHash {
+	if digest(reorderCanonical(canonical)) == b.BodyHash {
 		return true
 	}
 	ordered, err := b.envelopes(records)
@@ -96,37 +95,37 @@ func (b *Batch) envelopes(raw jsontext.Value) (jsontext.Value, error) {
 	}
 	all := make([]envelope, len(records))
 	for i, r := range records {
-		own, err := inScriptOrder(content{b.ConnectorID, r.Data, r.EmittedAt, string(r.Op), r.Key, r.Stream})
+		own, err := encodeInPropertyOrder(content{b.ConnectorID, r.Data, r.EmittedAt, string(r.Op), r.Key, r.Stream})
 		if err != nil {
 			return nil, err
 		}
-		all[i] = envelope{b.BatchID, b.BatchSeq, digest(own), b.ConnectorID, r.Data, b.DeviceID, r.EmittedAt, string(r.Op), r.Key, b.SourceInstanceID, r.Stream}
+		all[i] = envelope{b.BatchID, b.BatchSeq, digest(own), b.ConnectorID, r.Data, b.DeviceID, r.EmittedAt,
+			string(r.Op), r.Key, b.SourceInstanceID, r.Stream}
 	}
-	return inScriptOrder(all)
+	return encodeInPropertyOrder(all)
 }
 
-func inScriptOrder(v any) (jsontext.Value, error) {
+func encodeInPropertyOrder(v any) (jsontext.Value, error) {
 	body, err := json.Marshal(v)
 	if err != nil {
 		return nil, err
 	}
-	return inScriptOrderOf(body)
+	return jsPropertyOrder(body)
 }
 
-// scriptOrder rewrites canonical JSON in the order that a JavaScript object gives to
-// members that were added in the order of their names: those that are array indices come
-// first, by number, and a member of the name __proto__ is not there at all.
-func scriptOrder(canonical jsontext.Value) jsontext.Value {
+// reorderCanonical rewrites canonical JSON in the property order of a JavaScript object with members
+// added by name. Array indices come first, in numeric order. A member named __proto__ is left out.
+func reorderCanonical(canonical jsontext.Value) jsontext.Value {
 	if !indexLike(canonical) {
 		return canonical
 	}
-	w := scriptWriter{raw: canonical, out: make(jsontext.Value, 0, len(canonical))}
+	w := propertyOrderWriter{raw: canonical, out: make(jsontext.Value, 0, len(canonical))}
 	w.value()
 	return w.out
 }
 
-// indexLike reports whether a member's name may need another place. It may be wrong
-// about a text that looks like one, which costs time alone.
+// indexLike reports whether the order of a member may change. A false positive is possible for text
+// that looks like a name, and only costs time.
 func indexLike(canonical []byte) bool {
 	for rest := canonical; ; {
 		i := bytes.Index(rest, []byte(`":`))
@@ -150,9 +149,9 @@ func arrayIndex(name string) (uint64, bool) {
 	return n, err == nil && n < 1<<32-1 && strconv.FormatUint(n, 10) == name
 }
 
-// scriptWriter copies canonical JSON in script order. It looks at each byte once, and moves the members
-// of an object only where their order changes.
-type scriptWriter struct {
+// propertyOrderWriter copies canonical JSON in JavaScript property order. It reads each byte once, and moves the
+// members of an object only where their order changes.
+type propertyOrderWriter struct {
 	raw     []byte
 	i       int
 	out     []byte
@@ -168,7 +167,7 @@ type scriptMember struct {
 }
 
 // value copies one value. The text is valid and canonical, so that nothing is checked again.
-func (w *scriptWriter) value() {
+func (w *propertyOrderWriter) value() {
 	switch w.raw[w.i] {
 	case '{':
 		w.object()
@@ -194,13 +193,13 @@ func (w *scriptWriter) value() {
 }
 
 // one copies one byte.
-func (w *scriptWriter) one() {
+func (w *propertyOrderWriter) one() {
 	w.out = append(w.out, w.raw[w.i])
 	w.i++
 }
 
 // text copies a string.
-func (w *scriptWriter) text() {
+func (w *propertyOrderWriter) text() {
 	end := w.i + 1
 	for ; w.raw[end] != '"'; end++ {
 		if w.raw[end] == '\\' {
@@ -211,7 +210,7 @@ func (w *scriptWriter) text() {
 	w.i = end + 1
 }
 
-func (w *scriptWriter) object() {
+func (w *propertyOrderWriter) object() {
 	w.one()
 	base, start, moved := len(w.members), len(w.out), false
 	for w.raw[w.i] != '}' {
@@ -243,8 +242,8 @@ func (w *scriptWriter) object() {
 	w.one()
 }
 
-// reorder puts the members of an object that begins at start into script order.
-func (w *scriptWriter) reorder(members []scriptMember, start int) {
+// reorder puts the members of an object that begins at start into JavaScript property order.
+func (w *propertyOrderWriter) reorder(members []scriptMember, start int) {
 	w.spare = append(w.spare[:0], w.out[start:]...)
 	slices.SortStableFunc(members, compareMembers)
 	w.out = w.out[:start]

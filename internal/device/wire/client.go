@@ -33,10 +33,10 @@ type Client struct {
 	BaseURL  string // with a path of its own or without; never with a user or a query
 	DeviceID string
 	Token    string `json:"-"`
-	// Compress says that the server takes compressed uploads.
+	// Compress enables compressed uploads. The server must support them.
 	Compress bool
-	// HTTP carries the requests; nil is http.DefaultClient. Redirects are not followed:
-	// the token is for the named server alone.
+	// HTTP sends the requests; nil means http.DefaultClient. Redirects are not followed, because the token
+	// must reach only the configured server.
 	HTTP *http.Client `json:"-"`
 }
 
@@ -49,8 +49,8 @@ func (c Client) Format(f fmt.State, _ rune) {
 	fmt.Fprintf(f, "device %q of %q", c.DeviceID, host)
 }
 
-// Enroll spends a code. The client needs no device for it; a token that it has says
-// that the source is to join that device.
+// Enroll redeems an enrolment code. The client needs no device id. If the client has a token, the
+// source joins the device of that token.
 func (c *Client) Enroll(ctx context.Context, e Enrollment) (Enrolled, error) {
 	var answer Enrolled
 	err := c.call(ctx, http.MethodPost, e, &answer, ObjectEnrollment, "enroll")
@@ -123,10 +123,11 @@ const recordsMember = `{"records":`
 
 var beginRecords = gzipped([]byte(recordsMember))
 
-// State gives the cursors of a source, by stream, and what the server can do.
+// State returns the cursors of a source, by stream, and the server's capabilities.
 func (c *Client) State(ctx context.Context, sourceInstanceID string) (State, error) {
 	var answer State
-	if err := c.callDevice(ctx, http.MethodGet, nil, &answer, ObjectState, "source-instances", sourceInstanceID, "state"); err != nil {
+	if err := c.callDevice(ctx, http.MethodGet, nil, &answer, ObjectState, "source-instances", sourceInstanceID,
+		"state"); err != nil {
 		return State{}, err
 	}
 	if answer.State == nil {
@@ -140,48 +141,54 @@ func (c *Client) PutState(ctx context.Context, sourceInstanceID string, u StateU
 	return c.callDevice(ctx, http.MethodPut, u, nil, ObjectState, "source-instances", sourceInstanceID, "state")
 }
 
-// ReportGap says what was not collected.
+// ReportGap reports data that was not collected.
 func (c *Client) ReportGap(ctx context.Context, g Gap) error {
 	return c.callDevice(ctx, http.MethodPost, g, nil, "", "source-instances", g.SourceInstanceID, "local-collector-gaps")
 }
 
-// RecoverGap says that it was collected after all.
+// RecoverGap reports that the data of a gap was collected later.
 func (c *Client) RecoverGap(ctx context.Context, g GapRecovered) error {
-	return c.callDevice(ctx, http.MethodPost, g, nil, "", "source-instances", g.SourceInstanceID, "local-collector-gaps", "recovered")
+	return c.callDevice(ctx, http.MethodPost, g, nil, "", "source-instances", g.SourceInstanceID, "local-collector-gaps",
+		"recovered")
 }
 
-// CommitTerminal says how a run ended, and believes a receipt of that very commit alone.
+// CommitTerminal reports the end of a run. It rejects a receipt that does not match the commit.
 func (c *Client) CommitTerminal(ctx context.Context, m TerminalCommit) (TerminalCommitted, error) {
 	hash, err := EnvelopeHash(&m)
 	if err != nil {
 		return TerminalCommitted{}, unsendable("the commit is not valid JSON")
 	}
 	var answer TerminalCommitted
-	err = c.callDevice(ctx, http.MethodPost, m, &answer, ObjectTerminalCommit, "source-instances", m.SourceInstanceID, "terminal-run-commits")
-	if err == nil && (answer.CommitID != m.CommitID || answer.RunID != m.RunID || answer.EnvelopeHash != hash || answer.TerminalEventID == "") {
+	err = c.callDevice(ctx, http.MethodPost, m, &answer, ObjectTerminalCommit, "source-instances", m.SourceInstanceID,
+		"terminal-run-commits")
+	if err == nil && (answer.CommitID != m.CommitID || answer.RunID != m.RunID || answer.EnvelopeHash != hash ||
+		answer.TerminalEventID == "") {
 		err = unreadable(http.StatusOK, "the receipt is that of another commit")
 	}
 	return answer, err
 }
 
-// LeaseGaps gives the gaps of a source that its device may try.
+// LeaseGaps returns the gaps of a source that its device may try to fetch.
 func (c *Client) LeaseGaps(ctx context.Context, sourceInstanceID string) ([]LeasedGap, error) {
 	var answer LeasedGaps
 	err := c.callDevice(ctx, http.MethodGet, nil, &answer, ObjectGapList, "source-instances", sourceInstanceID, "gaps")
 	return answer.Data, err
 }
 
-// Blob tells how much of a file of a source the server has.
+// Blob returns how much of a file of a source the server has received.
 func (c *Client) Blob(ctx context.Context, sourceInstanceID, sha256 string) (Blob, error) {
 	var answer Blob
-	err := c.callDevice(ctx, http.MethodGet, nil, &answer, ObjectBlob, "source-instances", sourceInstanceID, "blobs", sha256)
+	err := c.callDevice(ctx, http.MethodGet, nil, &answer, ObjectBlob, "source-instances", sourceInstanceID, "blobs",
+		sha256)
 	return answer, err
 }
 
 // PutBlob sends the piece of a file that begins at offset.
-func (c *Client) PutBlob(ctx context.Context, sourceInstanceID, sha256 string, total, offset int64, piece []byte) (Blob, error) {
+func (c *Client) PutBlob(ctx context.Context, sourceInstanceID, sha256 string, total, offset int64, piece []byte) (Blob,
+	error) {
 	var answer Blob
-	req, fault := c.request(ctx, http.MethodPut, nil, false, []string{c.DeviceID, "source-instances", sourceInstanceID, "blobs", sha256})
+	req, fault := c.request(ctx, http.MethodPut, nil, false,
+		[]string{c.DeviceID, "source-instances", sourceInstanceID, "blobs", sha256})
 	if fault != nil {
 		return answer, fault
 	}
@@ -197,8 +204,8 @@ func (c *Client) callDevice(ctx context.Context, method string, body, answer any
 	return c.call(ctx, method, body, answer, object, append([]string{c.DeviceID}, path...)...)
 }
 
-// call sends one request and decodes its answer, which must say that it is the object,
-// or any object when none is named. The error is an *Error or nil.
+// call sends one request and decodes the answer. The answer must name the expected object; an empty
+// object accepts any. The error is an *Error or nil.
 func (c *Client) call(ctx context.Context, method string, body, answer any, object string, path ...string) error {
 	var encoded []byte
 	compressed := false
@@ -235,10 +242,10 @@ func (c *Client) exchange(ctx context.Context, req *http.Request, answer any, ob
 	case len(got) > longestAnswer:
 		return unreadable(resp.StatusCode, "the answer is too long for one of the server")
 	}
-	var said struct {
+	var reported struct {
 		Object string `json:"object"`
 	}
-	if json.Unmarshal(got, &said) != nil || said.Object == "" || object != "" && said.Object != object {
+	if json.Unmarshal(got, &reported) != nil || reported.Object == "" || object != "" && reported.Object != object {
 		return unreadable(resp.StatusCode, "the answer is not one of the server")
 	}
 	if answer != nil && json.Unmarshal(got, answer) != nil {
@@ -258,7 +265,8 @@ func (c *Client) transport() *http.Client {
 }
 
 // request makes one with a JSON body, or without any.
-func (c *Client) request(ctx context.Context, method string, body []byte, compressed bool, path []string) (*http.Request, *Error) {
+func (c *Client) request(ctx context.Context, method string, body []byte, compressed bool,
+	path []string) (*http.Request, *Error) {
 	address, err := c.address(path)
 	if err != nil {
 		return nil, unsendable(err.Error())
@@ -317,7 +325,8 @@ func (c *Client) address(path []string) (string, error) {
 
 func unsendable(why string) *Error { return &Error{Code: CodeInvalidRequest, Message: why} }
 
-// unreadable is a success that is not the server's: somebody else answers in its place.
+// unreadable returns the error for a successful status with an invalid body: another program answers
+// at the server's address.
 func unreadable(status int, why string) *Error {
 	return &Error{Code: CodeInvalidResponse, Status: status, Message: why}
 }

@@ -11,7 +11,7 @@ const (
 	TokenPrefix = "ldt_" // of a device's token
 )
 
-// Codes of refusals that a device tells apart.
+// Error codes that a device handles separately.
 const (
 	CodeUnauthenticated = "authentication_error" // 401
 	CodeForbidden       = "permission_error"     // 403
@@ -28,12 +28,13 @@ const (
 // IsRoot reports whether a folder is named from its root on: /x, ~/x, C:\x or \\host\x.
 func IsRoot(folder string) bool {
 	clean := CleanRoot(folder)
-	rooted := strings.HasPrefix(clean, "/") || clean == "~" || strings.HasPrefix(clean, "~/") || len(clean) > 2 && clean[1] == ':' && clean[2] == '/'
+	rooted := strings.HasPrefix(clean, "/") || clean == "~" || strings.HasPrefix(clean, "~/") || len(clean) > 2 &&
+		clean[1] == ':' && clean[2] == '/'
 	return rooted && !strings.ContainsRune(clean, 0)
 }
 
-// CleanRoot gives the one spelling of a folder: with slashes, without dots. What is of
-// Windows has no upper case.
+// CleanRoot returns the canonical spelling of a folder. It removes dot segments. Windows paths become
+// lower case, with slashes.
 func CleanRoot(folder string) string {
 	if len(folder) > 1 && folder[1] == ':' || strings.HasPrefix(folder, `\\`) {
 		folder = strings.ToLower(strings.ReplaceAll(folder, `\`, "/"))

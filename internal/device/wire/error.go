@@ -16,16 +16,16 @@ import (
 	"github.com/go-json-experiment/json"
 )
 
-// Error is why a request did not succeed. It is made of codes and of this
-// package's own words: neither what the server wrote nor what the transport
-// says about the request gets into it, so that no token, address or record can.
+// Error is the reason why a request failed. It contains only codes and messages of this package. It
+// never includes text from the server or the transport, so it cannot leak a token, an address or a
+// record.
 type Error struct {
 	Code       string // the server's code, or one of the Code constants
 	Status     int    // 0: there was no answer
 	Message    string
 	RetryAfter time.Duration // 0: the server named none
-	// Ours says that the answer carries the server's error envelope, with a code and
-	// the id of the request. Only such a refusal says something about what was sent.
+	// Ours reports whether the answer has the server's error envelope, with a code and a request id. Only
+	// such an answer is a verdict on the request.
 	Ours bool
 
 	ended error // the context's error when it ended the request
@@ -47,7 +47,7 @@ func (e *Error) Error() string {
 	return fmt.Sprintf("%s (%d %s)", e.Message, e.Status, e.Code)
 }
 
-// Unwrap gives context.Canceled or context.DeadlineExceeded when that ended the request.
+// Unwrap returns context.Canceled or context.DeadlineExceeded if that ended the request, else nil.
 func (e *Error) Unwrap() error { return e.ended }
 
 // transportError explains a request without an answer.

@@ -33,7 +33,8 @@ func FuzzRetryAfter(f *testing.F) {
 
 // Whatever a server writes, its code is a plain word or none.
 func FuzzErrorCode(f *testing.F) {
-	for _, seed := range []string{`{"error":{"code":"device_batch_conflict"}}`, `{"error":"x"}`, `{"error":{"code":"A b"}}`, `[`, ``, `{"error":{"code":1}}`} {
+	for _, seed := range []string{`{"error":{"code":"device_batch_conflict"}}`, `{"error":"x"}`,
+		`{"error":{"code":"A b"}}`, `[`, ``, `{"error":{"code":1}}`} {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, body []byte) {

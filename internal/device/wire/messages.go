@@ -1,8 +1,7 @@
-// Package wire is what a collector on the owner's machine and the server
-// say to each other: the messages, and the device's client for them.
+// Package wire defines the messages between a collector on the owner's machine and the server, and the
+// device's client.
 //
-// A device reports and uploads. It cannot read records, and the token that
-// identifies it appears in one request header and nowhere else.
+// A device reports and uploads. It cannot read records. Its token appears only in one request header.
 package wire
 
 import (
@@ -25,8 +24,8 @@ const (
 // Root is the path below which all routes of devices are.
 const Root = "/_ref/device-exporters"
 
-// The object that an answer says it is. A client believes no other: whoever
-// answers something else is not the server.
+// Values of the object member of an answer. A client rejects an answer with an unexpected value,
+// because it does not come from the server.
 const (
 	ObjectEnrollmentCode = "device_exporter_enrollment_code"
 	ObjectEnrollment     = "device_exporter_enrollment"
@@ -52,7 +51,7 @@ const (
 	CodeBusy             = "device_busy"             // 429, with Retry-After
 	CodeIngestRetryable  = "device_ingest_retryable" // 503, with Retry-After
 	CodeBlobOffset       = "device_blob_offset"      // 409: the piece does not begin where the file ends
-	CodeBlobContent      = "device_blob_content"     // 400: the file is not what its name says
+	CodeBlobContent      = "device_blob_content"     // 400: the content does not match the hash in the address
 	CodeBlobTooLarge     = "blob_too_large"          // 400: the owner keeps no file of this size
 )
 
@@ -75,8 +74,9 @@ type Enrollment struct {
 // Enrolled is who the device is from now on. DeviceToken is empty when the source
 // joined a device that has one.
 type Enrolled struct {
-	Object              string           `json:"object"`
-	DeviceID            string           `json:"device_id"`
+	Object   string `json:"object" enum:"device_exporter_enrollment"`
+	DeviceID string `json:"device_id"`
+	// absent when the source joins a known device
 	DeviceToken         string           `json:"device_token,omitzero"`
 	SourceInstanceID    string           `json:"source_instance_id"`
 	ConnectorInstanceID string           `json:"connector_instance_id"`
@@ -88,19 +88,19 @@ type Enrolled struct {
 // NewToken is a token that replaces the one it was asked with. The old one lives
 // until the new one is first used.
 type NewToken struct {
-	Object      string `json:"object"`
+	Object      string `json:"object" enum:"device_exporter_token"`
 	DeviceID    string `json:"device_id"`
 	DeviceToken string `json:"device_token"`
 }
 
 // Revocation is the end of a device.
 type Revocation struct {
-	Object    string    `json:"object"`
+	Object    string    `json:"object" enum:"device_exporter_revocation"`
 	DeviceID  string    `json:"device_id"`
 	RevokedAt time.Time `json:"revoked_at"`
 }
 
-// What a server can do beyond plain version 1. It says so beside a source's state.
+// Server capabilities beyond plain version 1. The server lists them in a source's state.
 const (
 	CanGzip        = "gzip"           // bodies of uploads may be compressed
 	CanBatchState  = "batch_state"    // a batch may carry run, state and gaps, committed with its records
@@ -114,7 +114,7 @@ const (
 	CanBlobs = "blobs"
 )
 
-// Limits bound one upload. Zero is not said.
+// Limits bound one upload. Zero means that the server did not state the limit.
 type Limits struct {
 	BodyBytes    int64 `json:"body_bytes,omitzero"` // before compression
 	BatchRecords int64 `json:"batch_records,omitzero"`
@@ -132,7 +132,7 @@ const BlobPiece = 4 << 20
 
 // Blob is how much of a file of a source the server has.
 type Blob struct {
-	Object   string `json:"object"`
+	Object   string `json:"object" enum:"device_blob"`
 	SHA256   string `json:"sha256"`
 	Received int64  `json:"received_bytes"`
 	Whole    bool   `json:"whole"` // a record may name it
@@ -218,8 +218,7 @@ type Batch struct {
 	AfterBatchID     string                    `json:"after_batch_id,omitzero"`
 }
 
-// GapIdentity names a gap by what it stands for: a record, or where it is when its
-// key is not known.
+// GapIdentity identifies a gap by its record key, or by its locator if the key is not known.
 type GapIdentity struct {
 	Stream       string         `json:"stream"`
 	ParentStream string         `json:"parent_stream,omitzero"`
@@ -248,7 +247,7 @@ type Rejection struct {
 	Code  string `json:"code"`
 }
 
-// What a collector says of itself in a heartbeat.
+// Statuses that a collector reports in a heartbeat.
 const (
 	StatusStarting = "starting"
 	StatusHealthy  = "healthy"
@@ -259,17 +258,18 @@ const (
 
 // Heartbeat is a collector's report about one source.
 type Heartbeat struct {
-	SourceInstanceID string          `json:"source_instance_id"`
-	ConnectorID      string          `json:"connector_id"`
-	Status           string          `json:"status"`
-	AgentVersion     string          `json:"agent_version,omitzero"`
-	InstallationID   string          `json:"installation_id,omitzero"`
-	SentAt           *time.Time      `json:"sent_at,omitzero"`          // by the device's clock
-	RunID            string          `json:"run_id,omitzero"`           // the run that goes on, or that a healthy heartbeat ends
-	RecordsPending   *int64          `json:"records_pending,omitzero"`  // nil: not counted
-	RejectedRecords  *int64          `json:"rejected_records,omitzero"` // nil: not counted
-	Outbox           *OutboxCounts   `json:"outbox,omitzero"`           // nil: not counted
-	LastError        *HeartbeatError `json:"last_error,omitzero"`
+	SourceInstanceID string     `json:"source_instance_id"`
+	ConnectorID      string     `json:"connector_id"`
+	Status           string     `json:"status"`
+	AgentVersion     string     `json:"agent_version,omitzero"`
+	InstallationID   string     `json:"installation_id,omitzero"`
+	SentAt           *time.Time `json:"sent_at,omitzero"` // by the device's clock
+	// the run that goes on, or that a healthy heartbeat ends
+	RunID           string          `json:"run_id,omitzero"`
+	RecordsPending  *int64          `json:"records_pending,omitzero"`  // nil: not counted
+	RejectedRecords *int64          `json:"rejected_records,omitzero"` // nil: not counted
+	Outbox          *OutboxCounts   `json:"outbox,omitzero"`           // nil: not counted
+	LastError       *HeartbeatError `json:"last_error,omitzero"`
 }
 
 // Heartbeats is the report about several sources at once.
@@ -285,13 +285,13 @@ type HeartbeatAnswer struct {
 	Object     string    `json:"object"`
 	Status     string    `json:"status"`
 	ReceivedAt time.Time `json:"received_at,omitzero"`
-	// RequestedRun says that the owner wants a pass now.
+	// RequestedRun is set if the owner requested a pass.
 	RequestedRun        bool   `json:"requested_run,omitzero"`
 	MinimumAgentVersion string `json:"minimum_agent_version,omitzero"`
 }
 
-// OutboxCounts is how much work a device holds, in numbers alone. Retrying is
-// part of Pending, and StaleLeases is part of Leased.
+// OutboxCounts is the number of items in a device's outbox, by status. Pending includes Retrying, and
+// Leased includes StaleLeases.
 type OutboxCounts struct {
 	Pending         int64      `json:"pending"`
 	Retrying        int64      `json:"retrying"`
@@ -344,7 +344,7 @@ type Gap struct {
 	LastRunID            string         `json:"last_run_id,omitzero"`
 }
 
-// GapRecovered says that what a Gap told of is there after all.
+// GapRecovered reports that the data of an earlier Gap was collected.
 type GapRecovered struct {
 	SourceInstanceID string `json:"source_instance_id"`
 	ConnectorID      string `json:"connector_id"`
@@ -376,7 +376,7 @@ type LeasedGaps struct {
 	Data   []LeasedGap `json:"data"`
 }
 
-// TerminalCommit is the end of a run: where each stream stands, and what is known of it.
+// TerminalCommit reports the end of a run, with the cursor changes and the facts of its streams.
 type TerminalCommit struct {
 	Version             int                       `json:"version"` // 1
 	CommitID            string                    `json:"commit_id"`

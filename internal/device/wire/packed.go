@@ -27,7 +27,7 @@ type Packed struct {
 
 // Packer packs records. It reuses its memory.
 type Packer struct {
-	order  ordered
+	order  propertyOrderer
 	gzip   *gzip.Writer
 	hash   hash.Hash
 	into   bytes.Buffer
@@ -73,26 +73,26 @@ func (p *Packer) Pack(records []slice.Record) (Packed, error) {
 // keptRecord is the largest memory of one record that is kept for the next.
 const keptRecord = 1 << 20
 
-// encode gives a record as it is sent and as it is hashed, until the next one.
+// encode returns a record as it is sent and as it is hashed. Both are valid until the next call.
 func (p *Packer) encode(r *slice.Record) (sent, hashed []byte, err error) {
 	if cap(p.record) > keptRecord {
 		p.record, p.order.spare = nil, nil
 	}
-	if ordered, good := p.ordered(p.record[:0], r); good {
+	if ordered, good := p.appendOrdered(p.record[:0], r); good {
 		p.record = ordered
 		return ordered, ordered, nil
 	}
 	if sent, err = json.Marshal(r); err != nil {
 		return nil, nil, fmt.Errorf("encode records: %w", err)
 	}
-	if hashed, err = inScriptOrderOf(bytes.Clone(sent)); err != nil {
+	if hashed, err = jsPropertyOrder(bytes.Clone(sent)); err != nil {
 		return nil, nil, err
 	}
 	return sent, hashed, nil
 }
 
-// ordered writes a record in script order; false when it goes the long way.
-func (p *Packer) ordered(b []byte, r *slice.Record) (out []byte, good bool) {
+// appendOrdered appends a record in JavaScript property order. It returns false if a value has to be respelled.
+func (p *Packer) appendOrdered(b []byte, r *slice.Record) (out []byte, good bool) {
 	good = true
 	member := func(name string, value []byte) {
 		b = append(b, name...)
@@ -126,7 +126,7 @@ func (p *Packer) ordered(b []byte, r *slice.Record) (out []byte, good bool) {
 	return append(b, '}'), good
 }
 
-// list is the JSON itself. An error is an *Error that says that it can never be sent.
+// list returns the uncompressed JSON. An error is an *Error for a message that can never be sent.
 func (p *Packed) list() (jsontext.Value, error) {
 	r, err := gzip.NewReader(bytes.NewReader(p.Gzip))
 	if err != nil {
@@ -140,7 +140,7 @@ func (p *Packed) list() (jsontext.Value, error) {
 	return into.Bytes(), nil
 }
 
-// Records are those that were packed. An error is an *Error that says that they can never be sent.
+// Records returns the packed records. An error is an *Error for a message that can never be sent.
 func (p *Packed) Records() (records []slice.Record, err error) {
 	list, err := p.list()
 	if err != nil {

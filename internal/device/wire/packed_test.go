@@ -18,13 +18,20 @@ import (
 	"github.com/pdpp-go/pdpp/protocol"
 )
 
-// packedCases are values of which some are written anew in the form that is hashed, and some not.
+// packedCases are JSON values. Hashing rewrites some of them to the canonical form and leaves the
+// others unchanged.
 var packedCases = []string{
 	`{}`, `[]`, `{"b":1,"a":2}`, ` { "b" : [ 1 , 2 ] , "a" : { "d" : null , "c" : true } } `, `{"a":[],"b":{},"c":[{}]}`,
-	`{"n":0,"m":-1,"x":123456789012345}`, `{"n":-0}`, `{"n":1.0}`, `{"n":1.5,"m":0.000001}`, `{"n":1e3}`, `{"n":12345678901234567890}`, `{"n":9007199254740993}`, `{"n":0.1000}`, `{"n":1e-7}`, `{"n":01}`, `{"n":1.}`, `{"n":.5}`, `{"n":-}`, `{"n":1.2.3}`,
-	`{"t":"a\nb\"c\\d\te\u0001\u001f"}`, `{"t":"\u000a"}`, `{"t":"\u001F"}`, `{"t":"\/"}`, `{"t":"\u00e9"}`, `{"t":"é漢😀"}`, `{"t":"\ud83d\ude00"}`, `{"t":"\u2028"}`, "{\"t\":\"\u2028\"}", "{\"t\":\"\xff\"}", "{\"t\":\"a\x01\"}", `{"t":"\x"}`, `{"t":"\`, `{"t":"`, `{"t":"\u00`,
-	`{"10":1,"9":2,"a":3}`, `{"__proto__":1,"a":2}`, `{"é":1,"z":2}`, `{"a\u0062":1,"a":2}`, `{"ab":1,"a":2,"abc":3,"":4}`, `{"2fa":1,"01":2}`,
-	`{"a":1,"a":1}`, `{"b":1,"a":2,"b":3}`, `{"a":1,}`, `{,}`, `{"a"}`, `{"a":}`, `[1,]`, `[,1]`, `[1 2]`, `{"a":1 "b":2}`, `{`, `[`, `{"a":[}`, `tru`, `nul`, `{}{}`, ``, `"text"`, `7`,
+	`{"n":0,"m":-1,"x":123456789012345}`, `{"n":-0}`, `{"n":1.0}`, `{"n":1.5,"m":0.000001}`, `{"n":1e3}`,
+	`{"n":12345678901234567890}`, `{"n":9007199254740993}`, `{"n":0.1000}`, `{"n":1e-7}`, `{"n":01}`, `{"n":1.}`,
+	`{"n":.5}`, `{"n":-}`, `{"n":1.2.3}`,
+	`{"t":"a\nb\"c\\d\te\u0001\u001f"}`, `{"t":"\u000a"}`, `{"t":"\u001F"}`, `{"t":"\/"}`, `{"t":"\u00e9"}`, `{"t":"é漢😀"}`,
+	`{"t":"\ud83d\ude00"}`, `{"t":"\u2028"}`, "{\"t\":\"\u2028\"}", "{\"t\":\"\xff\"}", "{\"t\":\"a\x01\"}", `{"t":"\x"}`,
+	`{"t":"\`, `{"t":"`, `{"t":"\u00`,
+	`{"10":1,"9":2,"a":3}`, `{"__proto__":1,"a":2}`, `{"é":1,"z":2}`, `{"a\u0062":1,"a":2}`, `{"ab":1,"a":2,"abc":3,"":4}`,
+	`{"2fa":1,"01":2}`,
+	`{"a":1,"a":1}`, `{"b":1,"a":2,"b":3}`, `{"a":1,}`, `{,}`, `{"a"}`, `{"a":}`, `[1,]`, `[,1]`, `[1 2]`, `{"a":1 "b":2}`,
+	`{`, `[`, `{"a":[}`, `tru`, `nul`, `{}{}`, ``, `"text"`, `7`,
 	strings.Repeat(`[`, 63) + strings.Repeat(`]`, 63), strings.Repeat(`{"b":1,"a":`, 70) + `1` + strings.Repeat(`}`, 70),
 }
 
@@ -41,9 +48,11 @@ func TestPacked(t *testing.T) {
 		t.Errorf("%d values are hashed as they are sent", quick)
 	}
 	all := []slice.Record{
-		{Stream: "notes", Key: "a\u2028<&>\"", Data: jsontext.Value(`{"z":1,"a":1.0}`), EmittedAt: "2026-03-01T12:00:00Z", Blobs: []slice.Blob{{Field: "f", SHA256: "00", Bytes: 3}}},
+		{Stream: "notes", Key: "a\u2028<&>\"", Data: jsontext.Value(`{"z":1,"a":1.0}`), EmittedAt: "2026-03-01T12:00:00Z",
+			Blobs: []slice.Blob{{Field: "f", SHA256: "00", Bytes: 3}}},
 		{Stream: "notes", Key: "b", Op: protocol.OpDelete, EmittedAt: "2026-03-01T12:00:00Z"},
-		{Stream: "notes", Key: "c", Data: jsontext.Value(`{"text":"` + strings.Repeat("x", 2<<20) + `"}`), EmittedAt: "2026-03-01T12:00:00Z", Blobs: []slice.Blob{}},
+		{Stream: "notes", Key: "c", Data: jsontext.Value(`{"text":"` + strings.Repeat("x", 2<<20) + `"}`),
+			EmittedAt: "2026-03-01T12:00:00Z", Blobs: []slice.Blob{}},
 		{Stream: "notes", Key: "d", Data: jsontext.Value(`{"b":2,"a":1}`), EmittedAt: "2026-03-01T12:00:00Z"},
 	}
 	var p Packer
@@ -67,7 +76,7 @@ func FuzzPacked(f *testing.F) {
 func checkPacked(t *testing.T, data, key string) bool {
 	t.Helper()
 	record := slice.Record{Stream: "notes", Key: key, Data: jsontext.Value(data), EmittedAt: "2026-03-01T12:00:00Z"}
-	_, err := inScriptOrder([]slice.Record{record})
+	_, err := encodeInPropertyOrder([]slice.Record{record})
 	packed, packErr := new(Packer).Pack([]slice.Record{record})
 	if (err == nil) != (packErr == nil) {
 		t.Fatalf("%q is packed: %v, the long way: %v", data, packErr, err)
@@ -89,12 +98,13 @@ func checkRecords(t *testing.T, p *Packer, records []slice.Record) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	long, err := inScriptOrder(records)
+	long, err := encodeInPropertyOrder(records)
 	if err != nil || digest(long) != packed.Hash {
 		t.Fatalf("%.300s has the hash %s, want that of %.300s, %v", records[0].Data, packed.Hash, long, err)
 	}
 	list, err := packed.list()
-	if b := (Batch{BodyHash: packed.Hash}); err != nil || !b.HashFits(list) || int64(len(list)) != packed.Bytes || packed.Count != len(records) {
+	if b := (Batch{BodyHash: packed.Hash}); err != nil || !b.HashFits(list) || int64(len(list)) != packed.Bytes ||
+		packed.Count != len(records) {
 		t.Fatalf("%+v is packed as %.300s, %v", records[0], list, err)
 	}
 	got, err := packed.Records()
@@ -106,7 +116,8 @@ func checkRecords(t *testing.T, p *Packer, records []slice.Record) {
 		if !slices.Equal(numbersOf(t, want.Data), numbersOf(t, r.Data)) || !sameJSON(t, want.Data, r.Data) {
 			t.Fatalf("%.300s came back as %.300s", want.Data, r.Data)
 		}
-		if r.Stream != want.Stream || r.Key != want.Key || r.Op != want.Op || r.EmittedAt != want.EmittedAt || (r.Blobs == nil) != (want.Blobs == nil) || !slices.Equal(r.Blobs, want.Blobs) {
+		if r.Stream != want.Stream || r.Key != want.Key || r.Op != want.Op || r.EmittedAt != want.EmittedAt ||
+			(r.Blobs == nil) != (want.Blobs == nil) || !slices.Equal(r.Blobs, want.Blobs) {
 			t.Fatalf("%+v came back as %+v", want, r)
 		}
 	}
@@ -146,7 +157,8 @@ func sameJSON(t *testing.T, a, b jsontext.Value) bool {
 // Records go out as they were packed, to a server that takes compressed bodies and to one that does
 // not; what cannot be read any more is judged, not tried again.
 func TestPackedOnTheWire(t *testing.T) {
-	records := []slice.Record{{Stream: "notes", Key: "n1", Data: jsontext.Value(`{"b":1,"a":"x"}`), EmittedAt: "2026-03-01T12:00:00Z"}}
+	records := []slice.Record{{Stream: "notes", Key: "n1", Data: jsontext.Value(`{"b":1,"a":"x"}`),
+		EmittedAt: "2026-03-01T12:00:00Z"}}
 	packed, err := new(Packer).Pack(records)
 	if err != nil {
 		t.Fatal(err)
@@ -164,24 +176,28 @@ func TestPackedOnTheWire(t *testing.T) {
 			t.Error(err)
 		}
 		w.WriteHeader(http.StatusCreated)
-		_, _ = w.Write([]byte(`{"object":"device_ingest_batch_result","status":"accepted","accepted_record_count":1,"rejected_record_count":0}`))
+		_, _ = w.Write([]byte(`{"object":"device_ingest_batch_result","status":"accepted","accepted_record_count":1,` +
+			`"rejected_record_count":0}`))
 	}))
 	defer server.Close()
 	for _, compress := range []bool{false, true} {
 		c := &Client{BaseURL: server.URL, DeviceID: "dev", Compress: compress}
-		b := Batch{SourceInstanceID: "src", ConnectorID: "notes", BatchID: "b", BatchSeq: 1, State: map[string]jsontext.Value{"notes": jsontext.Value(`3`)}}
+		b := Batch{SourceInstanceID: "src", ConnectorID: "notes", BatchID: "b", BatchSeq: 1,
+			State: map[string]jsontext.Value{"notes": jsontext.Value(`3`)}}
 		if _, err := c.IngestPacked(t.Context(), b, &packed); err != nil {
 			t.Fatal(err)
 		}
 		var sent Batch
-		if err := json.Unmarshal(got, &sent); err != nil || len(sent.Records) != 1 || sent.BodyHash != packed.Hash || sent.DeviceID != "dev" || string(sent.State["notes"]) != "3" {
+		if err := json.Unmarshal(got, &sent); err != nil || len(sent.Records) != 1 || sent.BodyHash != packed.Hash ||
+			sent.DeviceID != "dev" || string(sent.State["notes"]) != "3" {
 			t.Errorf("compressed %t: %s, %v", compress, got, err)
 		}
 	}
 	broken := packed
 	broken.Gzip = packed.Gzip[:len(packed.Gzip)-5]
 	var refusal *Error
-	if _, err := (&Client{BaseURL: server.URL, DeviceID: "dev"}).IngestPacked(t.Context(), Batch{}, &broken); !errors.As(err, &refusal) || refusal.Action() != PutAside {
+	if _, err := (&Client{BaseURL: server.URL, DeviceID: "dev"}).IngestPacked(t.Context(), Batch{},
+		&broken); !errors.As(err, &refusal) || refusal.Action() != PutAside {
 		t.Errorf("what cannot be read is %v", err)
 	}
 	if _, err := broken.Records(); !errors.As(err, &refusal) || refusal.Action() != PutAside {

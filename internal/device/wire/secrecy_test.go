@@ -18,7 +18,7 @@ import (
 	"time"
 )
 
-// failing is a transport that tells everything about the request it did not make.
+// failing is a transport that sends nothing and includes the whole request in its error.
 type failing struct{ err error }
 
 func (f failing) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -36,14 +36,16 @@ func TestTransportFailuresAreRetryableAndNameNoRequest(t *testing.T) {
 		"closed":     {io.ErrUnexpectedEOF, CodeNetwork},
 		"indiscreet": {errors.New("token " + token), CodeNetwork},
 	} {
-		c := &Client{BaseURL: "https://box.example", DeviceID: "dev-1", Token: token, HTTP: &http.Client{Transport: failing{step.err}}}
+		c := &Client{BaseURL: "https://box.example", DeviceID: "dev-1", Token: token,
+			HTTP: &http.Client{Transport: failing{step.err}}}
 		_, err := c.State(t.Context(), "src-a")
 		var got *Error
 		if !errors.As(err, &got) || got.Code != step.code || got.Action() != Wait || got.Status != 0 {
 			t.Errorf("%s: %+v", name, err)
 		}
 		for e := err; e != nil; e = errors.Unwrap(e) {
-			if text := fmt.Sprintf("%v %+v %#v", e, e, e); strings.Contains(text, token) || strings.Contains(text, "box.example") {
+			if text := fmt.Sprintf("%v %+v %#v", e, e, e); strings.Contains(text, token) ||
+				strings.Contains(text, "box.example") {
 				t.Errorf("%s: the error says %s", name, text)
 			}
 		}
@@ -53,7 +55,11 @@ func TestTransportFailuresAreRetryableAndNameNoRequest(t *testing.T) {
 func TestAnEndedContextShows(t *testing.T) {
 	release := make(chan struct{})
 	arrived := make(chan struct{}, 2)
-	server := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { arrived <- struct{}{}; <-release }))
+	server := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter,
+		*http.Request) {
+		arrived <- struct{}{}
+		<-release
+	}))
 	defer server.Close()
 	defer close(release)
 	c := &Client{BaseURL: server.URL, DeviceID: "dev-1", Token: token}

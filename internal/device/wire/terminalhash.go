@@ -9,7 +9,7 @@ import (
 )
 
 // EnvelopeHash is the hash of a commit by which both sides know that they speak of the
-// same: of its script order, with the facts by stream and each one's statuses once.
+// same: of its JavaScript property order, with the facts by stream and each one's statuses once.
 func EnvelopeHash(c *TerminalCommit) (string, error) {
 	type fact struct {
 		Stream           string   `json:"stream"`
@@ -28,7 +28,7 @@ func EnvelopeHash(c *TerminalCommit) (string, error) {
 		CollectionBoundary jsontext.Value `json:"collection_boundary,omitzero"`
 		TerminalFacts      []fact         `json:"terminal_facts"`
 	}{*c, c.CollectionBoundary, facts}
-	ordered, err := inScriptOrder(envelope)
+	ordered, err := encodeInPropertyOrder(envelope)
 	if err != nil {
 		return "", err
 	}

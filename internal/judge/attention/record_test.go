@@ -30,7 +30,7 @@ func TestMoves(t *testing.T) {
 	for _, from := range lives {
 		var can []string
 		for _, to := range lives {
-			r := attention.Record{Lifecycle: from}
+			r := attention.AttentionRecord{Lifecycle: from}
 			before := r
 			if !r.Move(to, noon) {
 				if r.Lifecycle != before.Lifecycle || !r.UpdatedAt.IsZero() || r.ClosedAt != nil {
@@ -61,8 +61,8 @@ func sorted(names string) string {
 // What is closed stays closed, at the moment of its closing.
 func TestClosedStaysClosed(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		r := attention.Record{Lifecycle: evidence.AttentionOpen, OpenedAt: noon}
-		var closed *attention.Record
+		r := attention.AttentionRecord{Lifecycle: evidence.AttentionOpen, OpenedAt: noon}
+		var closed *attention.AttentionRecord
 		for i, to := range rapid.SliceOf(rapid.SampledFrom(lives)).Draw(t, "steps") {
 			r.Move(to, noon.Add(time.Duration(i)*time.Minute))
 			if closed != nil && (r.Lifecycle != closed.Lifecycle || !r.ClosedAt.Equal(*closed.ClosedAt)) {
@@ -78,17 +78,18 @@ func TestClosedStaysClosed(t *testing.T) {
 
 // Two records have one key exactly when they ask for the same thing.
 func TestKey(t *testing.T) {
-	base := attention.Record{ConnectionID: "cin_1", Kind: "reauth", Contract: "credential_present_and_unrejected", Occasion: "run_1/q1"}
+	base := attention.AttentionRecord{ConnectionID: "cin_1", Kind: "reauth", Contract: "credential_present_and_unrejected",
+		Occasion: "run_1/q1"}
 	same := base
 	same.ID, same.Urgency, same.Words, same.Reason, same.Confirmations = "att_2", "now", "Reconnect", "expired", 3
 	if base.Key() != same.Key() {
 		t.Error("what does not belong to the request changes the key")
 	}
-	for name, change := range map[string]func(*attention.Record){
-		"connection": func(r *attention.Record) { r.ConnectionID = "cin_2" },
-		"kind":       func(r *attention.Record) { r.Kind = "add_info" },
-		"contract":   func(r *attention.Record) { r.Contract = "attention_resolved" },
-		"occasion":   func(r *attention.Record) { r.Occasion = "run_1/q2" },
+	for name, change := range map[string]func(*attention.AttentionRecord){
+		"connection": func(r *attention.AttentionRecord) { r.ConnectionID = "cin_2" },
+		"kind":       func(r *attention.AttentionRecord) { r.Kind = "add_info" },
+		"contract":   func(r *attention.AttentionRecord) { r.Contract = "attention_resolved" },
+		"occasion":   func(r *attention.AttentionRecord) { r.Occasion = "run_1/q2" },
 	} {
 		other := base
 		change(&other)

@@ -7,41 +7,40 @@ import (
 	"github.com/pdpp-go/pdpp/internal/judge/evidence"
 )
 
-// The wait after failures. Failures count together while they are of one class.
+// Delays after failures. Consecutive failures count together while they have one class.
 const (
-	// delaysFrom is the failure with which the wait begins: two in a row are
-	// common, three are a state.
-	delaysFrom = 3
-	// GivesUpAfter is the failure with which the attempts end: more of the same
-	// will not fix it.
-	GivesUpAfter = 7
-	// delayDoublings bounds the growth of the wait, wherever the attempts end.
+	// firstDelayedFailure is the consecutive failure after which a delay begins. Two in a row are common.
+	firstDelayedFailure = 3
+	// GiveUpFailures is the consecutive failure after which scheduled attempts end.
+	GiveUpFailures = 7
+	// delayDoublings limits how often the delay doubles.
 	delayDoublings = 8
-	// longestDelay makes a source that is back be noticed within a day.
+	// longestDelay ensures that the end of an outage is noticed within a day.
 	longestDelay = 24 * time.Hour
 )
 
-// stoppedHere are the reasons of a run that ended because somebody here stopped it.
-// They say nothing about the source.
-var stoppedHere = []string{"owner_cancelled", "owner_cancel_forced", "runtime_shutdown", "grant_expired", "grant_revoked"}
+// localStopReasons are the reasons of runs that were stopped on this server. They carry no information about the
+// source.
+var localStopReasons = []string{"owner_cancelled", "owner_cancel_forced", "runtime_shutdown", "grant_expired",
+	"grant_revoked"}
 
-// AfterRun gives the wait that follows a run that ended: nil clears it. A wait
-// without NextAttemptAt is a count, until it reaches GivesUpAfter.
+// AfterRun returns the backoff that follows a finished run; nil clears it. A backoff without NextAttemptAt only
+// counts failures, until the count reaches GiveUpFailures.
 func AfterRun(previous *evidence.Backoff, run evidence.Run, interval time.Duration, now time.Time) *evidence.Backoff {
 	if run.Status == evidence.RunSucceeded {
 		return nil
 	}
-	if stopped(&run) {
+	if stoppedLocally(&run) {
 		return previous
 	}
-	next := &evidence.Backoff{Class: class(&run), Failures: 1, ObservedAt: now}
+	next := &evidence.Backoff{Class: failureClass(&run), Failures: 1, ObservedAt: now}
 	if previous != nil && previous.Class == next.Class {
 		next.Failures = previous.Failures + 1
 	}
 	if run.Failure != nil && run.Failure.CredentialFault() != "" {
-		// No wait fixes it, and giving up would outlast the fix: the rule of the
-		// refused credential holds the connection.
-		next.Failures = min(next.Failures, GivesUpAfter-1)
+		// No delay fixes a refused credential, and giving up would outlast the fix. The rule for refused credentials blocks
+		// the connection instead.
+		next.Failures = min(next.Failures, GiveUpFailures-1)
 		return next
 	}
 	if delay := delayAfter(next.Failures, interval); delay > 0 {
@@ -51,18 +50,17 @@ func AfterRun(previous *evidence.Backoff, run evidence.Run, interval time.Durati
 	return next
 }
 
-// delayAfter is how long to wait after so many failures in a row; zero is no
-// wait, because the failures are few or the attempts have ended.
+// delayAfter returns the delay after consecutive failures. Zero means no delay: the failures are few, or attempts
+// have ended.
 func delayAfter(failures int, interval time.Duration) time.Duration {
-	if failures < delaysFrom || failures >= GivesUpAfter {
+	if failures < firstDelayedFailure || failures >= GiveUpFailures {
 		return 0
 	}
-	return doubled(interval, int64(min(failures-delaysFrom, delayDoublings)), longestDelay)
+	return doubledUpTo(interval, int64(min(failures-firstDelayedFailure, delayDoublings)), longestDelay)
 }
 
-// Standing is the wait that still counts: one that is older than a success does
-// not. It is nil when none does.
-func Standing(e *evidence.Evidence) *evidence.Backoff {
+// CurrentBackoff returns the backoff that is in force, or nil. A success ends an older backoff.
+func CurrentBackoff(e *evidence.Evidence) *evidence.Backoff {
 	b := e.Backoff
 	if b == nil || b.Class == classPressure || e.LastSuccessAt != nil && b.ObservedAt.Before(*e.LastSuccessAt) {
 		return nil
@@ -70,15 +68,15 @@ func Standing(e *evidence.Evidence) *evidence.Backoff {
 	return b
 }
 
-func stopped(run *evidence.Run) bool {
+func stoppedLocally(run *evidence.Run) bool {
 	if run.Failure == nil {
 		return run.Status == evidence.RunCancelled
 	}
-	return slices.Contains(stoppedHere, run.Failure.Reason)
+	return slices.Contains(localStopReasons, run.Failure.Reason)
 }
 
-// class names the kind of a failure: the connector's own code is the most exact.
-func class(run *evidence.Run) string {
+// failureClass returns the most exact class of a failure: the connector's own code if there is one.
+func failureClass(run *evidence.Run) string {
 	f := run.Failure
 	switch {
 	case run.Status == evidence.RunAbandoned:

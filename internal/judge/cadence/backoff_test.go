@@ -37,20 +37,25 @@ func TestDelays(t *testing.T) {
 }
 
 func TestClasses(t *testing.T) {
-	four := &evidence.Backoff{Class: "connector:gate_stuck", Failures: 4, ObservedAt: *at(-time.Hour), NextAttemptAt: at(time.Hour)}
+	four := &evidence.Backoff{Class: "connector:gate_stuck", Failures: 4, ObservedAt: *at(-time.Hour),
+		NextAttemptAt: at(time.Hour)}
 	for name, c := range map[string]struct {
 		run      evidence.Run
 		class    string
 		failures int
 	}{
-		"same code":                     {failedRun(evidence.Failure{Reason: "connector_reported_failed", Code: "gate_stuck"}), "connector:gate_stuck", 5},
-		"another code":                  {failedRun(evidence.Failure{Reason: "connector_reported_failed", Code: "wasps"}), "connector:wasps", 1},
-		"no code":                       {failedRun(evidence.Failure{Reason: "run_timed_out"}), "failure:run_timed_out", 1},
-		"nothing known":                 {failedRun(evidence.Failure{}), "failure:unknown", 1},
-		"no failure told":               {evidence.Run{Status: evidence.RunFailed}, "failure:unknown", 1},
-		"abandoned":                     {evidence.Run{Status: evidence.RunAbandoned, Failure: &evidence.Failure{Reason: "lease_expired"}}, "failure:lease_expired", 1},
+		"same code": {failedRun(evidence.Failure{Reason: "connector_reported_failed",
+			Code: "gate_stuck"}), "connector:gate_stuck", 5},
+		"another code": {failedRun(evidence.Failure{Reason: "connector_reported_failed", Code: "wasps"}),
+			"connector:wasps", 1},
+		"no code":         {failedRun(evidence.Failure{Reason: "run_timed_out"}), "failure:run_timed_out", 1},
+		"nothing known":   {failedRun(evidence.Failure{}), "failure:unknown", 1},
+		"no failure told": {evidence.Run{Status: evidence.RunFailed}, "failure:unknown", 1},
+		"abandoned": {evidence.Run{Status: evidence.RunAbandoned,
+			Failure: &evidence.Failure{Reason: "lease_expired"}}, "failure:lease_expired", 1},
 		"abandoned, by the clock alone": {evidence.Run{Status: evidence.RunAbandoned}, "failure:lease_expired", 1},
-		"connector stopped":             {evidence.Run{Status: evidence.RunCancelled, Failure: &evidence.Failure{Reason: "connector_reported_cancelled"}}, "failure:connector_reported_cancelled", 1},
+		"connector stopped": {evidence.Run{Status: evidence.RunCancelled,
+			Failure: &evidence.Failure{Reason: "connector_reported_cancelled"}}, "failure:connector_reported_cancelled", 1},
 	} {
 		if b := AfterRun(four, c.run, time.Hour, noon); b == nil || b.Class != c.class || b.Failures != c.failures {
 			t.Errorf("%s: %+v", name, b)
@@ -61,9 +66,10 @@ func TestClasses(t *testing.T) {
 	}
 }
 
-// Whoever stops a run here says nothing about its source.
+// A run that is stopped on this server carries no information about its source.
 func TestStoppedRunsChangeNothing(t *testing.T) {
-	for _, previous := range []*evidence.Backoff{nil, {Class: "failure:unknown", Failures: 4, NextAttemptAt: at(time.Hour)}} {
+	for _, previous := range []*evidence.Backoff{nil,
+		{Class: "failure:unknown", Failures: 4, NextAttemptAt: at(time.Hour)}} {
 		for _, run := range []evidence.Run{
 			{Status: evidence.RunCancelled},
 			{Status: evidence.RunCancelled, Failure: &evidence.Failure{Reason: "owner_cancelled"}},
@@ -80,9 +86,10 @@ func TestStoppedRunsChangeNothing(t *testing.T) {
 // No wait fixes a refused credential: it is counted, neither delayed nor abandoned.
 func TestRefusalsAreNotDelayed(t *testing.T) {
 	var b *evidence.Backoff
-	for i := range 3 * GivesUpAfter {
-		b = AfterRun(b, failedRun(evidence.Failure{Code: "gate_closed", Action: protocol.RefreshCredentials}), time.Hour, noon)
-		if b.NextAttemptAt != nil || b.Failures != min(i+1, GivesUpAfter-1) || b.Class != "connector:gate_closed" {
+	for i := range 3 * GiveUpFailures {
+		b = AfterRun(b, failedRun(evidence.Failure{Code: "gate_closed", Action: protocol.RefreshCredentials}), time.Hour,
+			noon)
+		if b.NextAttemptAt != nil || b.Failures != min(i+1, GiveUpFailures-1) || b.Class != "connector:gate_closed" {
 			t.Fatalf("refusal %d: %+v", i+1, b)
 		}
 	}
@@ -105,10 +112,10 @@ func TestBackoffProperties(t *testing.T) {
 		if delay < 0 || delay > longestDelay {
 			t.Fatalf("delay %v", delay)
 		}
-		if next.Failures < GivesUpAfter && delay < delayAfter(failures, interval) {
+		if next.Failures < GiveUpFailures && delay < delayAfter(failures, interval) {
 			t.Fatalf("delay %v after %v", delay, delayAfter(failures, interval))
 		}
-		if next.Failures >= GivesUpAfter != (next.NextAttemptAt == nil && next.Failures >= delaysFrom) {
+		if next.Failures >= GiveUpFailures != (next.NextAttemptAt == nil && next.Failures >= firstDelayedFailure) {
 			t.Fatalf("%d failures: next attempt at %v", next.Failures, next.NextAttemptAt)
 		}
 	})

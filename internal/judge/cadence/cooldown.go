@@ -8,25 +8,21 @@ import (
 
 // The cool-down after a source's own refusals.
 const (
-	// longestCooldown lets a source rest for part of a day, and no refusal hold a
-	// connection for good: after it one says nothing about the source any more,
-	// unless the source itself named a later time.
+	// longestCooldown limits how long one refusal delays a connection, unless the source itself named a later time.
 	longestCooldown = 6 * time.Hour
-	// cooldownDoublings is after how many attempts the wait stops growing. Even a
-	// schedule of a few minutes rests for hours by then.
+	// cooldownDoublings is the number of attempts after which the cool-down stops growing.
 	cooldownDoublings = 6
 )
 
-// cooldownEnd is when the source may be asked for new data again; nil when no
-// pressure holds now. Only gaps that the source's own refusals left count: a cap
-// that the owner set says nothing about the source.
+// cooldownEnd returns when new data may be requested from the source again; nil when no cool-down is active. Only
+// gaps from the source's own refusals count. Limits set by the owner carry no information about the source.
 func cooldownEnd(e *evidence.Evidence, now time.Time) *time.Time {
-	attempts, floor, pressed := pressure(e.Gaps)
+	attempts, floor, pressed := pressureGaps(e.Gaps)
 	if !pressed || e.LastRun == nil {
 		return nil
 	}
-	from := pressedAt(e)
-	end := from.Add(doubled(Every(e), min(attempts, cooldownDoublings), longestCooldown))
+	from := pressureStart(e)
+	end := from.Add(doubledUpTo(RunInterval(e), min(attempts, cooldownDoublings), longestCooldown))
 	if floor != nil && floor.After(end) {
 		end = *floor // the source's own word
 	}
@@ -36,8 +32,9 @@ func cooldownEnd(e *evidence.Evidence, now time.Time) *time.Time {
 	return &end
 }
 
-// pressure sums up the outstanding gaps of source pressure.
-func pressure(g *evidence.Gaps) (attempts int64, floor *time.Time, pressed bool) {
+// pressureGaps summarizes the outstanding gaps caused by source pressure: most attempts, latest retry time, and
+// whether there are any.
+func pressureGaps(g *evidence.Gaps) (attempts int64, floor *time.Time, pressed bool) {
 	if g == nil {
 		return 0, nil, false
 	}
@@ -55,9 +52,9 @@ func pressure(g *evidence.Gaps) (attempts int64, floor *time.Time, pressed bool)
 	return attempts, floor, pressed
 }
 
-// pressedAt is the end of the newest run that asked for new data. A run that
-// only recovers measures no stream, and does not prolong the wait of the others.
-func pressedAt(e *evidence.Evidence) time.Time {
+// pressureStart returns the end of the newest run that fetched new data. A run that only retries gaps measures no
+// stream and does not extend the cool-down.
+func pressureStart(e *evidence.Evidence) time.Time {
 	at := e.LastRun.EndedAt
 	if !e.LastRun.RecoveryOnly {
 		return at
@@ -74,8 +71,8 @@ func pressedAt(e *evidence.Evidence) time.Time {
 	return newest
 }
 
-// recoverableFrom is the first moment, from the given one on, at which a gap may be
-// retried that is not of the source's pressure; nil when none waits.
+// recoverableFrom returns the first time, not before from, at which a gap without source pressure may be retried; nil
+// when there is none.
 func recoverableFrom(g *evidence.Gaps, from time.Time) *time.Time {
 	if g == nil {
 		return nil
@@ -96,8 +93,8 @@ func recoverableFrom(g *evidence.Gaps, from time.Time) *time.Time {
 	return first
 }
 
-// doubled is base times two to the n, at most the limit.
-func doubled(base time.Duration, n int64, limit time.Duration) time.Duration {
+// doubledUpTo returns base doubled n times, at most the limit.
+func doubledUpTo(base time.Duration, n int64, limit time.Duration) time.Duration {
 	for ; n > 0 && base < limit; n-- {
 		base *= 2
 	}

@@ -8,8 +8,7 @@ import (
 	"github.com/pdpp-go/pdpp/protocol"
 )
 
-// pressed is a connection of every quarter of an hour whose run ended just now
-// and left gaps of source pressure.
+// pressed returns a connection with a 15-minute schedule. Its run just ended and left gaps of source pressure.
 func pressed(reason protocol.Reason, attempts int64, floor *time.Time) *evidence.Evidence {
 	e := ready()
 	e.Schedule.IntervalSeconds = 900
@@ -20,7 +19,8 @@ func pressed(reason protocol.Reason, attempts int64, floor *time.Time) *evidence
 
 func TestCooldownGrowsWithAttempts(t *testing.T) {
 	for attempts, want := range map[int64]time.Duration{
-		0: 15 * time.Minute, 1: 30 * time.Minute, 2: time.Hour, 4: 4 * time.Hour, 5: 6 * time.Hour, 6: 6 * time.Hour, 60: 6 * time.Hour,
+		0: 15 * time.Minute, 1: 30 * time.Minute, 2: time.Hour, 4: 4 * time.Hour, 5: 6 * time.Hour, 6: 6 * time.Hour,
+		60: 6 * time.Hour,
 	} {
 		for _, reason := range protocol.SourcePressureReasons {
 			d := Decide(pressed(reason, attempts, nil), noon)
@@ -39,8 +39,10 @@ func TestCooldownGrowsWithAttempts(t *testing.T) {
 
 // Of several streams the one that is worst off decides, in whatever order they come.
 func TestCooldownOfSeveralStreams(t *testing.T) {
-	one := evidence.GapGroup{Stream: "photos", Reason: protocol.ReasonRateLimited, Count: 1, MaxAttempts: 2, NotBefore: at(time.Minute)}
-	other := evidence.GapGroup{Stream: "albums", Reason: protocol.ReasonUpstreamPressure, Count: 1, MaxAttempts: 1, NotBefore: at(time.Second)}
+	one := evidence.GapGroup{Stream: "photos", Reason: protocol.ReasonRateLimited, Count: 1, MaxAttempts: 2,
+		NotBefore: at(time.Minute)}
+	other := evidence.GapGroup{Stream: "albums", Reason: protocol.ReasonUpstreamPressure, Count: 1, MaxAttempts: 1,
+		NotBefore: at(time.Second)}
 	e := pressed(protocol.ReasonRateLimited, 0, nil)
 	for _, groups := range [][]evidence.GapGroup{{one, other}, {other, one}} {
 		e.Gaps.Groups = groups
@@ -61,7 +63,8 @@ func TestCooldownOfSeveralStreams(t *testing.T) {
 func TestCooldownFloor(t *testing.T) {
 	t.Attr("spec", "CH-04")
 	for floor, want := range map[time.Duration]time.Duration{
-		-time.Hour: 30 * time.Minute, time.Minute: 30 * time.Minute, 3 * time.Hour: 3 * time.Hour, 40 * time.Hour: 40 * time.Hour,
+		-time.Hour: 30 * time.Minute, time.Minute: 30 * time.Minute, 3 * time.Hour: 3 * time.Hour,
+		40 * time.Hour: 40 * time.Hour,
 	} {
 		if d := Decide(pressed(protocol.ReasonRateLimited, 1, at(floor)), noon); !d.At.Equal(noon.Add(want)) {
 			t.Errorf("floor in %v: %v, want after %v", floor, d.At, want)
@@ -90,7 +93,8 @@ func TestCooldownEnds(t *testing.T) {
 func TestOnlyPressureArmsTheCooldown(t *testing.T) {
 	t.Attr("spec", "RT-17.1")
 	t.Attr("spec", "RT-24.1")
-	quiet := append([]protocol.Reason{"", "wasps", protocol.ReasonRunCapDeferred, protocol.ReasonRetryExhausted}, protocol.BudgetDeferReasons...)
+	quiet := append([]protocol.Reason{"", "wasps", protocol.ReasonRunCapDeferred, protocol.ReasonRetryExhausted},
+		protocol.BudgetDeferReasons...)
 	for _, reason := range append(quiet, protocol.ResumableReasons...) {
 		e := pressed(reason, 60, at(40*time.Hour))
 		if d := Decide(e, noon); d.Why != NotYet || !d.At.Equal(*at(14 * time.Minute)) {
@@ -114,14 +118,18 @@ func TestRecoveryDuringCooldown(t *testing.T) {
 		other   evidence.GapGroup
 		recover bool
 	}{
-		"in its turn":      {14 * time.Minute, evidence.GapGroup{Reason: protocol.ReasonRetryExhausted, Count: 1}, true},
-		"before its turn":  {13 * time.Minute, evidence.GapGroup{Reason: protocol.ReasonRetryExhausted, Count: 1}, false},
-		"none left":        {14 * time.Minute, evidence.GapGroup{Reason: protocol.ReasonRetryExhausted}, false},
-		"more pressure":    {14 * time.Minute, evidence.GapGroup{Reason: protocol.ReasonUpstreamPressure, Count: 1}, false},
-		"not to be tried":  {14 * time.Minute, evidence.GapGroup{Reason: protocol.ReasonRetryExhausted, Count: 1, NotBefore: at(time.Hour), Earliest: at(time.Hour)}, false},
-		"to be tried now":  {14 * time.Minute, evidence.GapGroup{Reason: protocol.ReasonRetryExhausted, Count: 1, NotBefore: at(14 * time.Minute), Earliest: at(14 * time.Minute)}, true},
-		"one of them now":  {14 * time.Minute, evidence.GapGroup{Reason: protocol.ReasonRetryExhausted, Count: 2, NotBefore: at(time.Hour)}, true},
-		"one at its time":  {20 * time.Minute, evidence.GapGroup{Reason: protocol.ReasonRetryExhausted, Count: 2, NotBefore: at(time.Hour), Earliest: at(20 * time.Minute)}, true},
+		"in its turn":     {14 * time.Minute, evidence.GapGroup{Reason: protocol.ReasonRetryExhausted, Count: 1}, true},
+		"before its turn": {13 * time.Minute, evidence.GapGroup{Reason: protocol.ReasonRetryExhausted, Count: 1}, false},
+		"none left":       {14 * time.Minute, evidence.GapGroup{Reason: protocol.ReasonRetryExhausted}, false},
+		"more pressure":   {14 * time.Minute, evidence.GapGroup{Reason: protocol.ReasonUpstreamPressure, Count: 1}, false},
+		"not to be tried": {14 * time.Minute, evidence.GapGroup{Reason: protocol.ReasonRetryExhausted, Count: 1,
+			NotBefore: at(time.Hour), Earliest: at(time.Hour)}, false},
+		"to be tried now": {14 * time.Minute, evidence.GapGroup{Reason: protocol.ReasonRetryExhausted, Count: 1,
+			NotBefore: at(14 * time.Minute), Earliest: at(14 * time.Minute)}, true},
+		"one of them now": {14 * time.Minute, evidence.GapGroup{Reason: protocol.ReasonRetryExhausted, Count: 2,
+			NotBefore: at(time.Hour)}, true},
+		"one at its time": {20 * time.Minute, evidence.GapGroup{Reason: protocol.ReasonRetryExhausted, Count: 2,
+			NotBefore: at(time.Hour), Earliest: at(20 * time.Minute)}, true},
 		"unknown is retry": {14 * time.Minute, evidence.GapGroup{Reason: "wasps", Count: 1}, true},
 	} {
 		e := pressed(protocol.ReasonRateLimited, 1, nil)
@@ -137,13 +145,15 @@ func TestRecoveryDuringCooldown(t *testing.T) {
 func TestRecoveryDoesNotProlongTheCooldown(t *testing.T) {
 	e := pressed(protocol.ReasonRateLimited, 2, nil)
 	e.Gaps.Groups = append(e.Gaps.Groups, evidence.GapGroup{Reason: protocol.ReasonRetryExhausted, Count: 9})
-	e.Streams = []evidence.Stream{{Name: "albums"}, {Name: "photos", Fact: &evidence.Fact{At: noon}}, {Name: "trees", Fact: &evidence.Fact{At: *at(-9 * time.Hour)}}}
+	e.Streams = []evidence.Stream{{Name: "albums"}, {Name: "photos", Fact: &evidence.Fact{At: noon}},
+		{Name: "trees", Fact: &evidence.Fact{At: *at(-9 * time.Hour)}}}
 	for i := range 3 {
 		start := noon.Add(time.Duration(i+1) * 15 * time.Minute)
 		if d := Decide(e, start); !d.RecoveryOnly {
 			t.Fatalf("recovery %d: %+v", i+1, d)
 		}
-		e.LastRun = &evidence.Run{Status: evidence.RunSucceeded, RecoveryOnly: true, StartedAt: start, EndedAt: start.Add(time.Minute)}
+		e.LastRun = &evidence.Run{Status: evidence.RunSucceeded, RecoveryOnly: true, StartedAt: start,
+			EndedAt: start.Add(time.Minute)}
 	}
 	if d := Decide(e, *at(time.Hour)); !d.Due || d.RecoveryOnly {
 		t.Errorf("after an hour: %+v", d)
@@ -162,17 +172,19 @@ func TestNextAttemptWhileTheSourceRests(t *testing.T) {
 	e.LastRun.StartedAt, e.LastRun.EndedAt = *at(-30 * time.Minute), *at(-10 * time.Minute)
 	pressed := evidence.GapGroup{Stream: "trees", Reason: protocol.ReasonRateLimited, Count: 1}
 	other := func(earliest *time.Time) evidence.GapGroup {
-		return evidence.GapGroup{Stream: "trees", Reason: protocol.ReasonRetryExhausted, Count: 2, NotBefore: at(40 * time.Hour), Earliest: earliest}
+		return evidence.GapGroup{Stream: "trees", Reason: protocol.ReasonRetryExhausted, Count: 2,
+			NotBefore: at(40 * time.Hour), Earliest: earliest}
 	}
 	for name, c := range map[string]struct {
 		gaps []evidence.GapGroup
 		want time.Duration
 	}{
-		"pressure alone":          {[]evidence.GapGroup{pressed}, 50 * time.Minute},
-		"one at once":             {[]evidence.GapGroup{pressed, other(nil)}, 30 * time.Minute},
-		"one before the turn":     {[]evidence.GapGroup{pressed, other(at(20 * time.Minute))}, 30 * time.Minute},
-		"one after the turn":      {[]evidence.GapGroup{pressed, other(at(40 * time.Minute))}, 40 * time.Minute},
-		"the first after it":      {[]evidence.GapGroup{other(at(45 * time.Minute)), pressed, other(at(40 * time.Minute))}, 40 * time.Minute},
+		"pressure alone":      {[]evidence.GapGroup{pressed}, 50 * time.Minute},
+		"one at once":         {[]evidence.GapGroup{pressed, other(nil)}, 30 * time.Minute},
+		"one before the turn": {[]evidence.GapGroup{pressed, other(at(20 * time.Minute))}, 30 * time.Minute},
+		"one after the turn":  {[]evidence.GapGroup{pressed, other(at(40 * time.Minute))}, 40 * time.Minute},
+		"the first after it": {[]evidence.GapGroup{other(at(45 * time.Minute)), pressed, other(at(40 * time.Minute))},
+			40 * time.Minute},
 		"none before the rest is": {[]evidence.GapGroup{pressed, other(at(time.Hour))}, 50 * time.Minute},
 	} {
 		e.Gaps = &evidence.Gaps{Groups: c.gaps}

@@ -10,8 +10,7 @@ import (
 	"github.com/pdpp-go/pdpp/protocol"
 )
 
-// A connection is held over its credential exactly when its health says that
-// the credential blocks it.
+// The scheduler blocks a connection because of its credential exactly if health reports the credential as blocking.
 func TestCredentialRuleAgreesWithHealth(t *testing.T) {
 	stored := func(status string, rejected *time.Time) func(*evidence.Evidence) {
 		return func(e *evidence.Evidence) {
@@ -20,7 +19,8 @@ func TestCredentialRuleAgreesWithHealth(t *testing.T) {
 	}
 	looked := func(s evidence.ProbeStatus, when time.Duration, expires *time.Time) func(*evidence.Evidence) {
 		return func(e *evidence.Evidence) {
-			e.Probes = append(e.Probes, evidence.Probe{Dimension: evidence.ProbeCredentials, Status: s, At: *cadence.At(when), ExpiresAt: expires})
+			e.Probes = append(e.Probes, evidence.Probe{Dimension: evidence.ProbeCredentials, Status: s, At: *cadence.At(when),
+				ExpiresAt: expires})
 		}
 	}
 	both := func(edits ...func(*evidence.Evidence)) func(*evidence.Evidence) {
@@ -48,17 +48,21 @@ func TestCredentialRuleAgreesWithHealth(t *testing.T) {
 		"look failed":                {looked(evidence.ProbeFailed, -time.Minute, nil), true},
 		"look failed and expired":    {looked(evidence.ProbeFailed, -time.Minute, cadence.At(0)), false},
 		"look failed before success": {looked(evidence.ProbeFailed, -3*time.Hour, nil), false},
-		"look failed, then was good": {both(looked(evidence.ProbeFailed, -time.Hour, nil), looked(evidence.ProbeOK, -time.Minute, nil)), false},
+		"look failed, then was good": {both(looked(evidence.ProbeFailed, -time.Hour, nil),
+			looked(evidence.ProbeOK, -time.Minute, nil)), false},
 		"look failed, then replaced": {both(looked(evidence.ProbeFailed, -time.Minute, nil), replaced), false},
 		"run refused":                {refused, true},
 		"run refused, then replaced": {both(refused, replaced), false},
 		"run refused, then good":     {both(refused, looked(evidence.ProbeOK, -time.Minute, nil)), false},
 		"run refused after good":     {both(refused, looked(evidence.ProbeOK, -3*time.Hour, nil)), true},
-		"run asks for another":       {cadence.Failed(evidence.Failure{Code: "plum_gate", Action: protocol.RefreshCredentials}), true},
-		"run asks for something":     {cadence.Failed(evidence.Failure{Code: "plum_gate", Action: protocol.ManualActionRequired}), false},
-		"run fell over":              {cadence.Failed(evidence.Failure{Reason: "connector_exit_without_done"}), false},
+		"run asks for another": {cadence.Failed(evidence.Failure{Code: "plum_gate",
+			Action: protocol.RefreshCredentials}), true},
+		"run asks for something": {cadence.Failed(evidence.Failure{Code: "plum_gate",
+			Action: protocol.ManualActionRequired}), false},
+		"run fell over": {cadence.Failed(evidence.Failure{Reason: "connector_exit_without_done"}), false},
 	}
-	for _, code := range []string{"plum_session_required", "plum_session_failed", "auth_failure", "permission_error", "credentials_missing"} {
+	for _, code := range []string{"plum_session_required", "plum_session_failed", "auth_failure", "permission_error",
+		"credentials_missing"} {
 		c := cases["run refused"]
 		c.edit = cadence.Failed(evidence.Failure{Code: code})
 		cases["run failed with "+code] = c

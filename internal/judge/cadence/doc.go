@@ -1,11 +1,10 @@
-// Package cadence decides when a connection is due: policy over evidence and
-// now, and nothing else.
+// Package cadence decides when the next scheduled run of a connection may start. It depends only on evidence and the
+// current time.
 //
-// Decide answers whether a scheduled run may start at this moment, and if not,
-// why not and when it may. AfterRun returns how long to wait
-// after a run. A run that was asked for waits for the
-// provider as any other, and for nothing else that is decided here.
+// Decide returns whether a scheduled run may start now, and if not, why and when it may. AfterRun returns how long to
+// wait after a run. A run that the owner requests waits for the provider like any other, but for no other rule of
+// this package.
 //
-// A verdict has no part in it, and data health follows from none of it: that a
-// connection waits says nothing about what it has collected.
+// Scheduling does not depend on verdicts, and health does not depend on scheduling: a waiting connection may be
+// complete.
 package cadence

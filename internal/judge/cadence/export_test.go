@@ -1,7 +1,7 @@
 package cadence
 
-// What the tests beside health use of the tests in here: health imports this
-// package, so those stand outside.
+// Names for the external tests of this package. They are external because they import health, which imports this
+// package.
 var (
 	Noon   = noon
 	At     = at

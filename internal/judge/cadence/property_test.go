@@ -32,19 +32,23 @@ func anyEvidence(t *rapid.T) *evidence.Evidence {
 	e.Active = perhaps(t, "active", func() evidence.ActiveRun { return evidence.ActiveRun{ID: "run_2"} })
 	e.Refresh = perhaps(t, "policy", func() manifest.RefreshPolicy {
 		mode := manifest.RefreshMode(pick("mode", "automatic", "automatic", "manual", "paused"))
-		return manifest.RefreshPolicy{RecommendedMode: mode, MinimumIntervalSeconds: rapid.IntRange(0, 9000).Draw(t, "minimum")}
+		return manifest.RefreshPolicy{RecommendedMode: mode,
+			MinimumIntervalSeconds: rapid.IntRange(0, 9000).Draw(t, "minimum")}
 	})
 	e.Schedule = perhaps(t, "schedule", func() evidence.Schedule {
 		return evidence.Schedule{
-			Enabled: pick("enabled", "yes", "yes", "no") == "yes", IntervalSeconds: rapid.Int64Range(0, 90000).Draw(t, "interval"),
-			JitterSeconds: rapid.Int64Range(0, 900).Draw(t, "jitter"), UpdatedAt: moment(t, "set"),
+			Enabled:         pick("enabled", "yes", "yes", "no") == "yes",
+			IntervalSeconds: rapid.Int64Range(0, 90000).Draw(t, "interval"),
+			JitterSeconds:   rapid.Int64Range(0, 900).Draw(t, "jitter"), UpdatedAt: moment(t, "set"),
 		}
 	})
 	e.LastRun = perhaps(t, "run", func() evidence.Run {
 		started := moment(t, "started")
-		r := evidence.Run{Status: rapid.SampledFrom(evidence.RunStatuses).Draw(t, "ended as"), StartedAt: started, EndedAt: started.Add(time.Minute)}
+		r := evidence.Run{Status: rapid.SampledFrom(evidence.RunStatuses).Draw(t, "ended as"), StartedAt: started,
+			EndedAt: started.Add(time.Minute)}
 		if r.Status != evidence.RunSucceeded {
-			r.Failure = &evidence.Failure{Code: pick("code", "", "auth_failure", "gate_stuck"), Reason: pick("reason", "", "network")}
+			r.Failure = &evidence.Failure{Code: pick("code", "", "auth_failure", "gate_stuck"),
+				Reason: pick("reason", "", "network")}
 		}
 		r.RecoveryOnly = rapid.Bool().Draw(t, "recovery")
 		return r
@@ -57,7 +61,7 @@ func anyEvidence(t *rapid.T) *evidence.Evidence {
 		}
 	})
 	if w := perhaps(t, "wait", func() time.Time { return moment(t, "provider waits") }); w != nil {
-		e.Waits = told(*w)
+		e.Waits = senderWaits(*w)
 	}
 	e.Credential = perhaps(t, "credential", func() evidence.Credential {
 		return evidence.Credential{
@@ -82,8 +86,9 @@ func anyEvidence(t *rapid.T) *evidence.Evidence {
 				floor = earliest
 			}
 			g.Groups = append(g.Groups, evidence.GapGroup{
-				Reason: rapid.SampledFrom([]protocol.Reason{protocol.ReasonRateLimited, protocol.ReasonRetryExhausted}).Draw(t, "gap"),
-				Count:  rapid.Int64Range(0, 5).Draw(t, "count"), MaxAttempts: rapid.Int64Range(0, 9).Draw(t, "attempts"),
+				Reason: rapid.SampledFrom([]protocol.Reason{protocol.ReasonRateLimited, protocol.ReasonRetryExhausted}).Draw(t,
+					"gap"),
+				Count: rapid.Int64Range(0, 5).Draw(t, "count"), MaxAttempts: rapid.Int64Range(0, 9).Draw(t, "attempts"),
 				NotBefore: floor, Earliest: earliest,
 			})
 		}
@@ -95,7 +100,7 @@ func anyEvidence(t *rapid.T) *evidence.Evidence {
 	return e
 }
 
-// timed are the reasons that time alone ends.
+// timed are the reasons that end with time.
 var timed = []Reason{ProviderWait, InBackoff, SourcePressure, NotYet}
 
 func TestDecisionProperties(t *testing.T) {
@@ -105,20 +110,21 @@ func TestDecisionProperties(t *testing.T) {
 		if !slices.Contains(Reasons, d.Why) || d.Due != (d.Why == Due) || d.RecoveryOnly && !d.Due {
 			t.Fatalf("%+v", d)
 		}
-		s := read(e, noon)
-		first := slices.IndexFunc(rules, func(r rule) bool { return r.match(&s) })
-		if first < 0 || rules[first].Why != d.Why || rules[first].recovery != d.RecoveryOnly {
+		s := readSituation(e, noon)
+		first := slices.IndexFunc(scheduleRules, func(r scheduleRule) bool { return r.match(&s) })
+		if first < 0 || scheduleRules[first].Why != d.Why || scheduleRules[first].recovery != d.RecoveryOnly {
 			t.Fatalf("rule %d, decision %+v", first, d)
 		}
 		if d.Due {
 			switch {
-			case e.Active != nil, e.Connection.Status != evidence.StatusActive, e.Schedule == nil, !e.Schedule.Enabled, e.Refresh.ManualOnly():
+			case e.Active != nil, e.Connection.Status != evidence.StatusActive, e.Schedule == nil, !e.Schedule.Enabled,
+				e.Refresh.ManualOnly():
 				t.Fatalf("due against the owner's word: %+v", e)
-			case s.asked(), s.credentialRefused():
+			case s.questionOpen(), s.credentialRefused():
 				t.Fatalf("due although the owner must act first: %+v", e)
 			case e.LastRun != nil && e.LastRun.Status != evidence.RunAbandoned && !e.LastRun.StartedAt.After(noon) &&
-				noon.Sub(e.LastRun.StartedAt) < Every(e):
-				t.Fatalf("due %v after the last start, every %v", noon.Sub(e.LastRun.StartedAt), Every(e))
+				noon.Sub(e.LastRun.StartedAt) < RunInterval(e):
+				t.Fatalf("due %v after the last start, every %v", noon.Sub(e.LastRun.StartedAt), RunInterval(e))
 			}
 		}
 		if slices.Contains(timed, d.Why) != (d.At != nil && !d.Due) {
@@ -130,8 +136,8 @@ func TestDecisionProperties(t *testing.T) {
 	})
 }
 
-// What waits for a time is due at that time and not a moment earlier, as far as
-// new data is concerned. While a source rests, its turn may be for recovery alone.
+// A delayed run is due at the announced time and not earlier, as far as new data is concerned. During a cool-down a
+// due run may only retry gaps.
 func TestDecisionKeepsItsWord(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		e, drawn := ready(), anyEvidence(t)

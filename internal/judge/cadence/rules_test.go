@@ -13,7 +13,7 @@ var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
 func at(d time.Duration) *time.Time { t := noon.Add(d); return &t }
 
-// ready is a connection of every hour whose last run started two hours ago.
+// ready returns a connection with an hourly schedule and a last run that started two hours ago.
 func ready() *evidence.Evidence {
 	return &evidence.Evidence{
 		Connection: evidence.Connection{ID: "cin_plum_1", Status: evidence.StatusActive},
@@ -39,13 +39,14 @@ func failed(f evidence.Failure) func(*evidence.Evidence) {
 
 func waits(failures int, next *time.Time) func(*evidence.Evidence) {
 	return func(e *evidence.Evidence) {
-		e.Backoff = &evidence.Backoff{Class: "failure:network", Failures: failures, ObservedAt: *at(-time.Hour), NextAttemptAt: next}
+		e.Backoff = &evidence.Backoff{Class: "failure:network", Failures: failures, ObservedAt: *at(-time.Hour),
+			NextAttemptAt: next}
 	}
 }
 
-// told is what a provider announced of two of its hosts.
-func told(until time.Time) []evidence.Wait {
-	return []evidence.Wait{
+// told returns waits that a provider announced for two of its hosts.
+func senderWaits(until time.Time) []evidence.SenderWait {
+	return []evidence.SenderWait{
 		{Sender: "files", Until: noon.Add(time.Minute), Reason: protocol.WaitSearched, At: *at(-time.Minute)},
 		{Sender: "api", Until: until, Reason: protocol.WaitRetryAfter, At: *at(-time.Hour)},
 	}
@@ -71,10 +72,12 @@ var troubles = []struct {
 	}, nil},
 	{"gave up", func(e *evidence.Evidence) {
 		if e.Backoff == nil {
-			waits(GivesUpAfter, nil)(e)
+			waits(GiveUpFailures, nil)(e)
 		}
 	}, nil},
-	{"provider waits", func(e *evidence.Evidence) { e.Waits = told(noon.Add(90 * time.Minute)) }, at(90 * time.Minute)},
+	{"provider waits", func(e *evidence.Evidence) {
+		e.Waits = senderWaits(noon.Add(90 * time.Minute))
+	}, at(90 * time.Minute)},
 	{"waits after failures", func(e *evidence.Evidence) {
 		if e.Backoff == nil {
 			waits(3, at(time.Hour))(e)
@@ -102,25 +105,26 @@ func TestEachRule(t *testing.T) {
 	for i, c := range troubles {
 		e := ready()
 		c.edit(e)
-		s := read(e, noon)
+		s := readSituation(e, noon)
 		r := s.decide()
-		if r.Name != c.rule || rules[i].Name != c.rule {
+		if r.Name != c.rule || scheduleRules[i].Name != c.rule {
 			t.Errorf("%s: %s decides", c.rule, r.Name)
 		}
 		d := Decide(e, noon)
-		if d.Due != (c.rule == "its turn" || c.rule == "recovers meanwhile") || d.RecoveryOnly != (c.rule == "recovers meanwhile") || d.Why != r.Why {
+		if d.Due != (c.rule == "its turn" || c.rule == "recovers meanwhile") ||
+			d.RecoveryOnly != (c.rule == "recovers meanwhile") || d.Why != r.Why {
 			t.Errorf("%s: %+v", c.rule, d)
 		}
 		if (d.At == nil) != (c.at == nil) || d.At != nil && !d.At.Equal(*c.at) {
 			t.Errorf("%s: at %v, want %v", c.rule, d.At, c.at)
 		}
 	}
-	if len(troubles) != len(rules) {
-		t.Errorf("%d rules, %d of them have a case", len(rules), len(troubles))
+	if len(troubles) != len(scheduleRules) {
+		t.Errorf("%d rules, %d of them have a case", len(scheduleRules), len(troubles))
 	}
 }
 
-// What stands earlier in the table decides, with all later troubles added.
+// Earlier rows of the table decide, even if all later conditions hold as well.
 func TestRulesInOrder(t *testing.T) {
 	for i := range troubles {
 		if troubles[i].rule == "recovers meanwhile" {
@@ -130,7 +134,7 @@ func TestRulesInOrder(t *testing.T) {
 		for _, later := range troubles[i:] {
 			later.edit(e)
 		}
-		s := read(e, noon)
+		s := readSituation(e, noon)
 		if got := s.decide().Name; got != troubles[i].rule {
 			t.Errorf("%s and all after it: %s", troubles[i].rule, got)
 		}
@@ -150,11 +154,13 @@ func TestEdges(t *testing.T) {
 		edit func(*evidence.Evidence)
 		want Reason
 	}{
-		"draft":                  {func(e *evidence.Evidence) { e.Connection.Status = evidence.StatusDraft }, ConnectionInactive},
-		"unknown standing":       {func(e *evidence.Evidence) { e.Connection.Status = "" }, ConnectionInactive},
-		"connection paused":      {func(e *evidence.Evidence) { e.Connection.Status = evidence.StatusPaused }, OwnerPaused},
-		"never scheduled":        {func(e *evidence.Evidence) { e.Schedule = nil }, NoSchedule},
-		"paused by manifest":     {func(e *evidence.Evidence) { e.Refresh.RecommendedMode = manifest.RefreshPaused }, PolicyIneligible},
+		"draft": {func(e *evidence.Evidence) { e.Connection.Status = evidence.StatusDraft },
+			ConnectionInactive},
+		"unknown standing":  {func(e *evidence.Evidence) { e.Connection.Status = "" }, ConnectionInactive},
+		"connection paused": {func(e *evidence.Evidence) { e.Connection.Status = evidence.StatusPaused }, OwnerPaused},
+		"never scheduled":   {func(e *evidence.Evidence) { e.Schedule = nil }, NoSchedule},
+		"paused by manifest": {func(e *evidence.Evidence) { e.Refresh.RecommendedMode = manifest.RefreshPaused },
+			PolicyIneligible},
 		"unsafe":                 {func(e *evidence.Evidence) { e.Refresh.BackgroundSafe = &unsafe }, PolicyIneligible},
 		"no policy":              {func(e *evidence.Evidence) { e.Refresh = nil }, Due},
 		"manifest unreadable":    {unread(evidence.FamilyManifest), Unreadable},
@@ -167,8 +173,8 @@ func TestEdges(t *testing.T) {
 		"counted":                {waits(2, nil), Due},
 		"delay just over":        {waits(3, at(0)), Due},
 		"delay not over":         {waits(3, at(time.Nanosecond)), InBackoff},
-		"gave up, with a time":   {waits(GivesUpAfter, at(time.Hour)), GaveUp},
-		"gave up until now":      {waits(GivesUpAfter, at(0)), Due},
+		"gave up, with a time":   {waits(GiveUpFailures, at(time.Hour)), GaveUp},
+		"gave up until now":      {waits(GiveUpFailures, at(0)), Due},
 		"turn just came":         {func(e *evidence.Evidence) { e.LastRun.StartedAt = *at(-time.Hour) }, Due},
 		"turn about to come":     {func(e *evidence.Evidence) { e.LastRun.StartedAt = *at(-time.Hour + 1) }, NotYet},
 		"below the safe minimum": {func(e *evidence.Evidence) { e.Refresh.MinimumIntervalSeconds = 7201 }, NotYet},
@@ -209,10 +215,10 @@ func TestNextAttemptIsAfterEveryWait(t *testing.T) {
 
 // A newer success ends a wait of any kind; one as old as the wait does not.
 func TestNewerSuccessEndsTheWait(t *testing.T) {
-	for _, failures := range []int{3, GivesUpAfter} {
+	for _, failures := range []int{3, GiveUpFailures} {
 		e := ready()
 		waits(failures, nil)(e)
-		if failures < GivesUpAfter {
+		if failures < GiveUpFailures {
 			e.Backoff.NextAttemptAt = at(time.Hour)
 		}
 		for _, success := range []time.Duration{-2 * time.Hour, -time.Hour, -time.Hour + 1} {

@@ -9,8 +9,7 @@ import (
 	"github.com/pdpp-go/pdpp/internal/judge/health"
 )
 
-// A pause, a wait and the next turn say nothing about the data, and the data
-// says nothing about them.
+// Pauses, waits and the schedule do not depend on the data, and the data's health does not depend on them.
 func TestPolicyIsSeparateFromData(t *testing.T) {
 	t.Attr("spec", "CH-04")
 	measured := func() *evidence.Evidence {
@@ -19,7 +18,8 @@ func TestPolicyIsSeparateFromData(t *testing.T) {
 		two := int64(2)
 		e.Records = &evidence.Records{Retained: 2, ChangedAt: e.LastSuccessAt}
 		e.Streams = []evidence.Stream{{Name: "trees", Required: true, Retained: &two, Fact: &evidence.Fact{
-			RunStatus: evidence.RunSucceeded, At: *e.LastSuccessAt, Collected: 2, Considered: &two, Covered: &two, Checkpoint: evidence.CheckpointCommitted,
+			RunStatus: evidence.RunSucceeded, At: *e.LastSuccessAt, Collected: 2, Considered: &two, Covered: &two,
+			Checkpoint: evidence.CheckpointCommitted,
 		}}}
 		return e
 	}
@@ -32,9 +32,11 @@ func TestPolicyIsSeparateFromData(t *testing.T) {
 		why    cadence.Reason
 		policy health.ConditionType
 	}{
-		"paused":   {func(e *evidence.Evidence) { e.Schedule.Enabled = false }, cadence.OwnerPaused, health.ScheduleEligible},
-		"waits":    {func(e *evidence.Evidence) { cadence.Waits(3, cadence.At(time.Hour))(e) }, cadence.InBackoff, health.RetryPolicyClear},
-		"gave up":  {func(e *evidence.Evidence) { cadence.Waits(cadence.GivesUpAfter, nil)(e) }, cadence.GaveUp, health.RetryPolicyClear},
+		"paused": {func(e *evidence.Evidence) { e.Schedule.Enabled = false }, cadence.OwnerPaused, health.ScheduleEligible},
+		"waits": {func(e *evidence.Evidence) { cadence.Waits(3, cadence.At(time.Hour))(e) }, cadence.InBackoff,
+			health.RetryPolicyClear},
+		"gave up": {func(e *evidence.Evidence) { cadence.Waits(cadence.GiveUpFailures, nil)(e) }, cadence.GaveUp,
+			health.RetryPolicyClear},
 		"not yet":  {func(e *evidence.Evidence) { e.Schedule.IntervalSeconds = 86400 }, cadence.NotYet, ""},
 		"its turn": {func(*evidence.Evidence) {}, cadence.Due, ""},
 	} {
@@ -59,24 +61,26 @@ func TestPolicyIsSeparateFromData(t *testing.T) {
 	}
 }
 
-// The count at which health says that the scheduler gave up is the one that ends
-// the attempts.
+// Health reports that the scheduler gave up at the same count of failures at which attempts end.
 func TestGivingUpAgreesWithHealth(t *testing.T) {
 	t.Attr("spec", "CH-04.1")
 	t.Attr("spec", "CH-04.2")
-	for failures := 1; failures <= cadence.GivesUpAfter+1; failures++ {
+	for failures := 1; failures <= cadence.GiveUpFailures+1; failures++ {
 		e := cadence.Ready()
 		e.LastSuccessAt = cadence.At(-30 * time.Hour)
-		e.Backoff = cadence.AfterRun(&evidence.Backoff{Class: "failure:unknown", Failures: failures - 1}, evidence.Run{Status: evidence.RunFailed}, time.Hour, *cadence.At(-time.Minute))
+		e.Backoff = cadence.AfterRun(&evidence.Backoff{Class: "failure:unknown", Failures: failures - 1},
+			evidence.Run{Status: evidence.RunFailed}, time.Hour, *cadence.At(-time.Minute))
 		d, s := cadence.Decide(e, cadence.Noon), health.Project(e, cadence.Noon).Snapshot
-		if (d.Why == cadence.GaveUp) != (s.State == health.Blocked) || (d.Why == cadence.InBackoff) != (s.State == health.CoolingOff) {
+		if (d.Why == cadence.GaveUp) != (s.State == health.Blocked) ||
+			(d.Why == cadence.InBackoff) != (s.State == health.CoolingOff) {
 			t.Errorf("%d failures: %s, and health says %s", failures, d.Why, s.State)
 		}
 		if d.Why == cadence.InBackoff && (s.NextAttemptAt == nil || !s.NextAttemptAt.Equal(*d.At)) {
 			t.Errorf("%d failures: next attempt at %v, and health says %v", failures, d.At, s.NextAttemptAt)
 		}
 		e.LastSuccessAt = cadence.At(0)
-		if d, s := cadence.Decide(e, cadence.Noon), health.Project(e, cadence.Noon).Snapshot; !d.Due || s.State == health.Blocked || s.State == health.CoolingOff {
+		if d, s := cadence.Decide(e, cadence.Noon), health.Project(e, cadence.Noon).Snapshot; !d.Due ||
+			s.State == health.Blocked || s.State == health.CoolingOff {
 			t.Errorf("%d failures and a newer success: %+v, and health says %s", failures, d, s.State)
 		}
 	}

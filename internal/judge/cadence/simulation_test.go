@@ -10,9 +10,9 @@ import (
 	"github.com/pdpp-go/pdpp/protocol"
 )
 
-// simulate lets a timer ask every five minutes for thirty days. Each run takes
-// some minutes and ends as end says; an owner runs it by hand after giving up
-// if fix is set. It returns the starts of the scheduled runs.
+// simulate asks every five minutes for thirty days whether a run is due. Each run takes some minutes and ends as end
+// returns. If fix is set, the owner starts a run after the scheduler gave up. It returns the starts of the scheduled
+// runs.
 func simulate(e *evidence.Evidence, end func(run int) evidence.Run, fix bool) (starts []time.Time, gaveUp int) {
 	const tick, days = 5 * time.Minute, 30
 	for now := noon; now.Before(noon.Add(days * 24 * time.Hour)); now = now.Add(tick) {
@@ -28,7 +28,7 @@ func simulate(e *evidence.Evidence, end func(run int) evidence.Run, fix bool) (s
 		run := end(len(starts))
 		run.RecoveryOnly, run.StartedAt, run.EndedAt = d.RecoveryOnly, now, now.Add(3*time.Minute)
 		starts = append(starts, now)
-		e.Backoff = AfterRun(Standing(e), run, Every(e), run.EndedAt)
+		e.Backoff = AfterRun(CurrentBackoff(e), run, RunInterval(e), run.EndedAt)
 		e.LastRun = &run
 		if run.Status == evidence.RunSucceeded {
 			e.LastSuccessAt = &run.EndedAt
@@ -75,11 +75,11 @@ func TestFlappingSource(t *testing.T) {
 func TestDeadSource(t *testing.T) {
 	dead := func(int) evidence.Run { return failedRun(evidence.Failure{Reason: "network"}) }
 	starts, _ := simulate(ready(), dead, false)
-	if len(starts) != GivesUpAfter || starts[6].Sub(starts[0]) > 24*time.Hour {
+	if len(starts) != GiveUpFailures || starts[6].Sub(starts[0]) > 24*time.Hour {
 		t.Errorf("%d runs: %v", len(starts), starts)
 	}
 	starts, gaveUp := simulate(ready(), dead, true)
-	if gaveUp == 0 || len(starts) < GivesUpAfter*gaveUp || len(starts) > GivesUpAfter*(gaveUp+1) {
+	if gaveUp == 0 || len(starts) < GiveUpFailures*gaveUp || len(starts) > GiveUpFailures*(gaveUp+1) {
 		t.Errorf("%d runs, given up %d times", len(starts), gaveUp)
 	}
 }

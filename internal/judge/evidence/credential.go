@@ -5,12 +5,12 @@ import (
 	"time"
 )
 
-// Refusal is the word that the credential does not work.
+// Refusal describes why the credential does not work.
 type Refusal struct {
 	Fault CredentialFault
-	At    *time.Time // nil when nobody knows since when
-	Until *time.Time // when the word stops counting; nil for never
-	// Texts are what came with it. They may carry a secret and are not for show.
+	At    *time.Time // nil when the time is unknown
+	Until *time.Time // when the refusal stops counting; nil for never
+	// Texts are the code and message that came with the refusal. They may contain a secret and must not be shown.
 	Texts []string
 }
 
@@ -24,10 +24,9 @@ func (e *Evidence) CredentialReplacedSince(t time.Time) bool {
 	return e.Credential != nil && e.Credential.CapturedAt.After(t)
 }
 
-// CredentialLook is the newest look at the credential that still counts; nil
-// when there is none. One that found none does not where one is stored: it came
-// before, even where it is dated later.
-func (e *Evidence) CredentialLook(now time.Time) *Probe {
+// LatestCredentialProbe returns the newest probe of the credential that still counts, or nil. A stored credential
+// overrides a probe that found none, even if the probe has the later date.
+func (e *Evidence) LatestCredentialProbe(now time.Time) *Probe {
 	var found *Probe
 	for i := range e.Probes {
 		p := &e.Probes[i]
@@ -36,24 +35,25 @@ func (e *Evidence) CredentialLook(now time.Time) *Probe {
 			found = p
 		}
 	}
-	if found != nil && e.Credential != nil && (found.Reason == ReasonCredentialRequired || e.CredentialReplacedSince(found.At)) {
+	if found != nil && e.Credential != nil &&
+		(found.Reason == ReasonCredentialRequired || e.CredentialReplacedSince(found.At)) {
 		return nil
 	}
 	return found
 }
 
-// asksForIt reports whether a run is asking the owner for the credential that the
-// look did not find. Its question is the shorter way, and says it.
-func (e *Evidence) asksForIt(look *Probe, now time.Time) bool {
+// askingForCredential reports whether a run already asks the owner for the credential that the probe did not find.
+// Answering that question is the shorter way, so the probe is not reported as well.
+func (e *Evidence) askingForCredential(look *Probe, now time.Time) bool {
 	return look.Reason == ReasonCredentialRequired && slices.ContainsFunc(e.Attention, func(a Attention) bool {
 		return a.Reason == "credentials_required" && a.Lifecycle.Waiting() && (a.ExpiresAt == nil || a.ExpiresAt.After(now))
 	})
 }
 
-// CredentialRefusal weighs what says no: the store's own record, its end, a look that
-// failed, and the newest run. A success since, or a new credential, ends each
-// of them; one that was stored while the run went on is not the one that it
-// used, or else the store's own record says so. A rejection of unknown time cannot be called older than a success.
+// CredentialRefusal returns the refusal that is in force. It considers, in this order, the store's own record, the
+// credential's end, a failed probe and the newest run. A later success or a new credential ends each of them. A
+// credential stored during a run is not the one that the run used. A rejection without a time cannot be older than a
+// success.
 func (e *Evidence) CredentialRefusal(now time.Time) (Refusal, bool) {
 	if c := e.Credential; c != nil {
 		switch {
@@ -65,8 +65,8 @@ func (e *Evidence) CredentialRefusal(now time.Time) (Refusal, bool) {
 			return Refusal{Fault: CredentialRefused, At: c.EndsAt}, true
 		}
 	}
-	look := e.CredentialLook(now)
-	if look != nil && look.Status == ProbeFailed && !e.SucceededSince(look.At) && !e.asksForIt(look, now) {
+	look := e.LatestCredentialProbe(now)
+	if look != nil && look.Status == ProbeFailed && !e.SucceededSince(look.At) && !e.askingForCredential(look, now) {
 		fault := CredentialRefused
 		if look.Reason == ReasonCredentialRequired {
 			fault = CredentialMissing
@@ -84,8 +84,8 @@ func (e *Evidence) CredentialRefusal(now time.Time) (Refusal, bool) {
 	return Refusal{Fault: fault, At: &run.EndedAt, Texts: []string{run.Failure.Code, run.Failure.Message}}, true
 }
 
-// RunFault returns how a run failed over its credential; empty when it did not. Where no credential
-// is stored and no person signs in, a forbidden answer cannot be about one.
+// RunFault returns how the credential made the run fail; empty when it did not. Without a stored credential and
+// without a browser sign-in, a forbidden response cannot be about a credential.
 func (e *Evidence) RunFault(run *Run) CredentialFault {
 	if run == nil || run.Failure == nil || run.Failure.Forbidden() && e.Credential == nil &&
 		e.Connection.SourceKind != SourceBrowser {

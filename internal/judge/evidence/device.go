@@ -2,7 +2,7 @@ package evidence
 
 import "time"
 
-// Device is what collectors on the owner's machines reported about a connection.
+// Device holds the reports of the collectors on the owner's machines about a connection.
 type Device struct {
 	Sources []DeviceSource `json:"sources"`
 	// LastIngestAt is when the newest batch from a device was stored.
@@ -15,17 +15,16 @@ type Device struct {
 // DeviceSource is one collector's enrolment for the connection and its last heartbeat.
 type DeviceSource struct {
 	ID           string     `json:"source_instance_id"`
-	Host         string     `json:"host,omitempty"` // what the owner calls the machine
+	Host         string     `json:"host,omitempty"` // the owner's name for the machine
 	DeviceStatus string     `json:"device_status"`  // active or revoked
 	Status       string     `json:"status"`         // active or revoked
 	RevokedAt    *time.Time `json:"revoked_at"`
-	// DoubledAt is when two installations were last seen to take turns with the device's access.
+	// DoubledAt is when two installations were last seen using the device's access in turn.
 	DoubledAt *time.Time `json:"doubled_at,omitempty"`
-	Heartbeat *Heartbeat `json:"heartbeat"` // nil: none was ever received
+	Heartbeat *Heartbeat `json:"heartbeat"` // nil when none was ever received
 }
 
-// Trusted reports whether what the source says may be believed: device and
-// source are active, and neither was revoked.
+// Trusted reports whether reports of the source count: device and source are active, and neither was revoked.
 func (s *DeviceSource) Trusted() bool {
 	return s.DeviceStatus == StatusActive && s.Status == StatusActive && s.RevokedAt == nil
 }
@@ -38,7 +37,7 @@ type Heartbeat struct {
 	Outbox  *OutboxCounts   `json:"outbox"` // nil: the device reported no counts
 }
 
-// HeartbeatStatus is what a collector says of itself.
+// HeartbeatStatus is the state that a collector reports for itself.
 type HeartbeatStatus string
 
 const (
@@ -49,7 +48,7 @@ const (
 	HeartbeatStopped  HeartbeatStatus = "stopped"
 )
 
-// OutboxCounts is how much work a device holds, in numbers alone.
+// OutboxCounts is the work that a device holds, as counts only.
 type OutboxCounts struct {
 	Pending         int64      `json:"pending"`
 	Retrying        int64      `json:"retrying"`
@@ -62,19 +61,18 @@ type OutboxCounts struct {
 	OldestPendingAt *time.Time `json:"oldest_pending_at"`
 }
 
-// CoverageStore is one local store that a collector knows, and what it did with it.
+// CoverageStore is one local store that a collector knows, and whether it was collected.
 type CoverageStore struct {
 	Store  string `json:"store"`
 	Stream string `json:"stream,omitempty"`
 	Status string `json:"status"`
 }
 
-// accounted are the statuses that say where a store's content went.
-var accounted = map[string]bool{
+// accountedStatuses are the statuses that explain what happened to a store's content.
+var accountedStatuses = map[string]bool{
 	"collected": true, "inventory_only": true, "excluded": true, "deferred": true,
 	"missing": true, "unsupported": true, "unavailable": true,
 }
 
-// Accounted reports whether the store is accounted for. A status that is not
-// known does not account for anything.
-func (s CoverageStore) Accounted() bool { return accounted[s.Status] }
+// Accounted reports whether the status explains what happened to the store. An unknown status does not.
+func (s CoverageStore) Accounted() bool { return accountedStatuses[s.Status] }

@@ -1,11 +1,10 @@
-// Package evidence holds the durable facts that the health of a connection is
-// derived from, one value per connection, each fact with its time.
+// Package evidence holds the durable facts from which the health of a connection is derived: one value per
+// connection, each fact with its time.
 //
-// It is data and nothing more. A pointer that is nil, and a slice that is nil
-// where the comment says so, mean "not measured": never zero, never healthy. A
-// family of facts that could not be read at all is named in Unreadable, so that
-// the lack of an answer cannot be taken for a good answer.
+// The package contains data and queries on that data. A nil pointer means "not measured": never zero, never healthy.
+// The same holds for a nil slice where its comment states so. Unreadable lists each family of facts that could not be
+// read, so that a failed read never looks like a good result.
 //
-// Times are of the clock that wrote the fact. The JSON form is what a support
-// file holds and what the judge tool replays.
+// Times come from the clock of the process that wrote the fact. Support files contain the JSON form, and the judge
+// tool replays it.
 package evidence

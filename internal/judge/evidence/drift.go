@@ -2,7 +2,7 @@ package evidence
 
 import "github.com/pdpp-go/pdpp/protocol"
 
-// How a provider's answers differ from what the connector expects, as runs report it.
+// These types describe how a provider's answers differ from what the connector expects, as reported by runs.
 type (
 	Drift      = protocol.AnswerDrift
 	Difference = protocol.AnswerDifference
@@ -10,7 +10,7 @@ type (
 	Beginning  = protocol.HistoryBeginning
 )
 
-// The kinds of differences.
+// Kinds of differences.
 const (
 	NewMember    = protocol.NewMember
 	AbsentMember = protocol.AbsentMember

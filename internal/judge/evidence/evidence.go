@@ -6,22 +6,22 @@ import (
 	"github.com/pdpp-go/pdpp/manifest"
 )
 
-// Evidence is everything that is known of one connection.
+// Evidence is everything that is known about one connection.
 type Evidence struct {
 	Connection Connection `json:"connection"`
 	// Refresh is the manifest's refresh policy; nil when it declares none.
 	Refresh *manifest.RefreshPolicy `json:"refresh"`
-	// Streams are the manifest's streams, in its order.
+	// Streams are the manifest's streams, in manifest order.
 	Streams []Stream `json:"streams"`
-	// Records is what the store retains; nil when it was not counted.
+	// Records counts the stored records; nil when they were not counted.
 	Records *Records `json:"records"`
 
-	// Active is the run under way; nil when there is none.
+	// Active is the current run; nil when there is none.
 	Active *ActiveRun `json:"active_run"`
-	// RequestedAt is when a run was asked for that has not begun; nil when none waits.
+	// RequestedAt is when a run was requested that has not started; nil when none is requested.
 	RequestedAt *time.Time `json:"run_requested_at,omitempty"`
-	// LastRun is the newest run that ended and has a say; nil when there is none. One by
-	// which a device only delivered says nothing that its heartbeats do not.
+	// LastRun is the newest finished run with evidence about the connection; nil when there is none. Runs by which a
+	// device only delivered are left out, because heartbeats report the same.
 	LastRun *Run `json:"last_run"`
 	// LastSuccessAt is when the newest succeeded run ended, on any trigger.
 	LastSuccessAt *time.Time `json:"last_success_at"`
@@ -30,28 +30,27 @@ type Evidence struct {
 
 	// Schedule is nil when the connection has none.
 	Schedule *Schedule `json:"schedule"`
-	// Waits are what the provider is being left alone for, by sender; nil when they
-	// could not be read. One that is over stays until another takes its place.
-	Waits []Wait `json:"provider_waits"`
+	// Waits are the times before which the provider must not be asked, by sender; nil when they could not be read. An
+	// expired wait stays until another replaces it.
+	Waits []SenderWait `json:"provider_waits"`
 	// Backoff is the scheduler's newest decision to wait; nil when it made none.
 	Backoff *Backoff `json:"backoff"`
-	// Credential is the standing of the stored credential; nil when none is stored.
+	// Credential is the status of the stored credential; nil when none is stored.
 	Credential *Credential `json:"credential"`
-	// Probes are what was found out about what a run needs.
+	// Probes are the results of checks of what a run needs.
 	Probes []Probe `json:"probes"`
-	// Attention are the questions put to the owner, open or lately closed.
+	// Attention are the questions to the owner that are open or were closed recently.
 	Attention []Attention `json:"attention"`
-	// Gaps is what is known to be missing item by item; nil when it could not be read.
+	// Gaps are the items that are known to be missing; nil when they could not be read.
 	Gaps *Gaps `json:"gaps"`
-	// Device is what collectors on the owner's machines reported; nil for a
-	// connection that no device feeds.
+	// Device holds the reports of the owner's collectors; nil for a connection that no device feeds.
 	Device *Device `json:"local_device"`
 
-	// Unreadable names the families that could not be read.
+	// Unreadable lists the families that could not be read.
 	Unreadable []Family `json:"unreadable,omitempty"`
 }
 
-// Family is a group of facts that is read together.
+// Family is a group of facts that is read in one query.
 type Family string
 
 const (
@@ -65,10 +64,11 @@ const (
 	FamilyDevice     Family = "local_device"
 )
 
-// Families lists all of them. Gaps are not one: they have their own way to be
-// absent, because the backlog alone is then unmeasured.
+// Families lists all families. Gaps are not a family: if they cannot be read, only the backlog is unmeasured, and
+// Evidence.Gaps is nil.
 var Families = []Family{
-	FamilyManifest, FamilyRecords, FamilyRuns, FamilySchedule, FamilyCredential, FamilyProbes, FamilyAttention, FamilyDevice,
+	FamilyManifest, FamilyRecords, FamilyRuns, FamilySchedule, FamilyCredential, FamilyProbes, FamilyAttention,
+	FamilyDevice,
 }
 
 // Connection is what the owner configured.
@@ -81,7 +81,7 @@ type Connection struct {
 	CreatedAt   time.Time `json:"created_at"`
 }
 
-// The standings of a connection.
+// The states of a connection.
 const (
 	StatusActive  = "active"
 	StatusPaused  = "paused"
@@ -92,7 +92,7 @@ const (
 // SourceLocalDevice is the source kind of a connection that devices feed.
 const SourceLocalDevice = "local_device"
 
-// SourceBrowser is the source kind of a connection whose owner signs in in a browser here.
+// SourceBrowser is the source kind of a connection to which the owner signs in with a browser on this server.
 const SourceBrowser = "browser_collector"
 
 // LocalDevice reports whether collectors on the owner's machines feed the connection.

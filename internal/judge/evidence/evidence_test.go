@@ -48,7 +48,8 @@ func TestShortNeedsBothCounts(t *testing.T) {
 	for _, c := range []struct {
 		considered, covered *int64
 		want                bool
-	}{{&four, &three, true}, {&four, &four, false}, {&three, &four, false}, {&four, nil, false}, {nil, &three, false}, {nil, nil, false}} {
+	}{{&four, &three, true}, {&four, &four, false}, {&three, &four, false}, {&four, nil, false}, {nil, &three, false},
+		{nil, nil, false}} {
 		if got := (&Fact{Considered: c.considered, Covered: c.covered}).Short(); got != c.want {
 			t.Errorf("%v of %v: %v", c.covered, c.considered, got)
 		}
@@ -68,7 +69,8 @@ func TestOutstanding(t *testing.T) {
 func TestWaiting(t *testing.T) {
 	want := map[Lifecycle]bool{AttentionOpen: true, AttentionAcknowledged: true, AttentionInProgress: true}
 	for _, l := range []Lifecycle{
-		AttentionOpen, AttentionAcknowledged, AttentionInProgress, AttentionResolved, AttentionExpired, AttentionCancelled, AttentionSuperseded, "",
+		AttentionOpen, AttentionAcknowledged, AttentionInProgress, AttentionResolved, AttentionExpired, AttentionCancelled,
+		AttentionSuperseded, "",
 	} {
 		if got := l.Waiting(); got != want[l] {
 			t.Errorf("%q: %v", l, got)
@@ -118,8 +120,7 @@ func TestLocalDevice(t *testing.T) {
 	}
 }
 
-// A run whose lease ran out is over, with its questions; the evidence that was
-// given stays as it is.
+// A run with an expired lease is over, and so are its questions. The original evidence is not modified.
 func TestDeadRunIsOver(t *testing.T) {
 	now := time.Date(2026, 3, 10, 12, 0, 0, 0, time.UTC)
 	until := now
@@ -147,7 +148,7 @@ func TestDeadRunIsOver(t *testing.T) {
 // A run that was asked for counts as one for a minute, in which a worker takes it up.
 func TestSyncing(t *testing.T) {
 	now := time.Date(2026, 3, 10, 12, 0, 0, 0, time.UTC)
-	asked := now.Add(-aboutToRun)
+	asked := now.Add(-requestGrace)
 	for name, c := range map[string]struct {
 		e    Evidence
 		at   time.Time
@@ -157,8 +158,11 @@ func TestSyncing(t *testing.T) {
 		"under way":            {Evidence{Active: &ActiveRun{}}, now, true},
 		"asked for":            {Evidence{RequestedAt: &asked}, now.Add(-time.Second), true},
 		"asked for, and waits": {Evidence{RequestedAt: &asked}, now, false},
-		"provider waits":       {Evidence{RequestedAt: &asked, Waits: []Wait{{Until: now}}}, now.Add(-time.Second), false},
-		"provider waited":      {Evidence{RequestedAt: &asked, Waits: []Wait{{Until: now.Add(-time.Second)}}}, now.Add(-time.Second), true},
+		"provider waits": {
+			Evidence{RequestedAt: &asked, Waits: []SenderWait{{Until: now}}}, now.Add(-time.Second), false,
+		},
+		"provider waited": {Evidence{RequestedAt: &asked, Waits: []SenderWait{{Until: now.Add(-time.Second)}}},
+			now.Add(-time.Second), true},
 	} {
 		if got := c.e.Syncing(c.at); got != c.want {
 			t.Errorf("%s: %v", name, got)

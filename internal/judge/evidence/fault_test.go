@@ -12,20 +12,28 @@ func TestCredentialFault(t *testing.T) {
 	for want, codes := range map[CredentialFault][]string{
 		CredentialRefused: {
 			"http_401", "401", "HTTP-401", "unauthorized", "invalid_grant", "session_expired", "stored_credential_rejected",
-			"auth_failure", "auth_failed", "auth_expired", "authentication_error", "permission_error", "bad_credentials", "credential_rejected",
-			"invalid_token", "token_expired", "token_revoked", "wrong_password", "login_failed", "login_required", "session_required",
-			"lantern_session_required", "lantern_session_failed", "invalid_api_key", "refresh_token_revoked", "cookie.expired", "oauth:denied",
+			"auth_failure", "auth_failed", "auth_expired", "authentication_error", "permission_error", "bad_credentials",
+			"credential_rejected",
+			"invalid_token", "token_expired", "token_revoked", "wrong_password", "login_failed", "login_required",
+			"session_required",
+			"lantern_session_required", "lantern_session_failed", "invalid_api_key", "refresh_token_revoked", "cookie.expired",
+			"oauth:denied",
 		},
-		CredentialMissing: {"credentials_missing", "credential_required", "credentials_required", "token_missing", "api_key_required"},
+		CredentialMissing: {"credentials_missing", "credential_required", "credentials_required", "token_missing",
+			"api_key_required"},
 		"": {
 			"", "provider_down", "http_404", "http_500", "http_429", "http_4010", "network_error", "rejected", "expired",
 			// credentials in the name, and nothing that a new one would fix
-			"auth_rate_limited", "http_403_rate_limited", "login_timeout", "lantern_session_establish_timeout", "auth_unavailable",
-			"oauth_temporarily_unavailable", "token_refresh_network_error", "auth_503", "authorization_pending", "token_bucket_empty",
+			"auth_rate_limited", "http_403_rate_limited", "login_timeout", "lantern_session_establish_timeout",
+			"auth_unavailable",
+			"oauth_temporarily_unavailable", "token_refresh_network_error", "auth_503", "authorization_pending",
+			"token_bucket_empty",
 			// tokens and sessions of another kind
-			"page_token_invalid", "sync_token_expired", "csrf_token_invalid", "browser_session_failed", "permanent_forbidden", "http_403_permanent",
+			"page_token_invalid", "sync_token_expired", "csrf_token_invalid", "browser_session_failed", "permanent_forbidden",
+			"http_403_permanent",
 			"http_403", "forbidden", // a firewall answers so too: the source's words decide
-			"tokenizer_error", "unauthored_failure", "author_missing", "interaction_unanswered", "otp_required", "captcha_required",
+			"tokenizer_error", "unauthored_failure", "author_missing", "interaction_unanswered", "otp_required",
+			"captcha_required",
 		},
 	} {
 		for _, code := range codes {
@@ -36,33 +44,35 @@ func TestCredentialFault(t *testing.T) {
 	}
 }
 
-// TestCredentialFaultInWords reads the sentence of a connector that has no code for its
-// failure. What this program says of a run is never read, and a connector that expects a
-// further run to work needs no new credential.
+// TestCredentialFaultInWords classifies messages of connectors without a code. Messages of this program are never
+// classified, and a connector that expects a further run to work needs no new credential.
 func TestCredentialFaultInWords(t *testing.T) {
 	yes, no := true, false
 	for want, texts := range map[CredentialFault][]string{
 		CredentialRefused: {
-			"HTTP 401", "401 Unauthorized", "Request failed with status code 401", "invalid_grant: Token has been expired or revoked.", "Bad credentials",
-			"Your session has expired, please sign in again.", "The refresh token was rejected", "Wrong password", "login: invalid credentials for account",
+			"HTTP 401", "401 Unauthorized", "Request failed with status code 401",
+			"invalid_grant: Token has been expired or revoked.", "Bad credentials",
+			"Your session has expired, please sign in again.", "The refresh token was rejected", "Wrong password",
+			"login: invalid credentials for account",
 			"Invalid access token", "403 Forbidden: the token has expired", "oura_auth_failed", "slate_http_401: no",
 		},
 		CredentialMissing: {"SLATE_TOKEN is not set: the token is missing", "Missing credentials"},
 		"": {
-			"", "The page could not be read.", "Invalid JSON in session list", "Failed after login", "Rate limit: 401 after 429", "invalid page token",
+			"", "The page could not be read.", "Invalid JSON in session list", "Failed after login", "Rate limit: 401 after 429",
+			"invalid page token",
 			"Session list is long", "The author is unknown", "timeout while the token was refreshed", "expected 14012 rows",
 			"GET /me: 403 Forbidden", "notion_rate_limited", "sync_token_expired",
 			"Every message of the session has been read, one was bad",
 		},
 	} {
 		for _, text := range texts {
-			said := Failure{Reason: reportedFailed, Message: text}
-			if got := said.CredentialFault(); got != want {
+			failure := Failure{Reason: connectorReportedFailed, Message: text}
+			if got := failure.CredentialFault(); got != want {
 				t.Errorf("%q is %q, want %q", text, got, want)
 			}
 			for _, code := range []string{"", "fetch_error"} {
-				said.Code = code
-				if got := said.CredentialFault(); got != want {
+				failure.Code = code
+				if got := failure.CredentialFault(); got != want {
 					t.Errorf("%q with the code %q is %q, want %q", text, code, got, want)
 				}
 			}
@@ -75,11 +85,13 @@ func TestCredentialFaultInWords(t *testing.T) {
 		f    Failure
 		want CredentialFault
 	}{
-		{Failure{Reason: reportedFailed, Message: "401 Unauthorized", Retryable: &no}, CredentialRefused},
-		{Failure{Reason: reportedFailed, Message: "401 Unauthorized", Retryable: &yes}, ""},
-		{Failure{Reason: reportedFailed, Code: "session_expired", Retryable: &yes}, ""},
-		{Failure{Reason: reportedFailed, Code: "session_expired", Retryable: &yes, Action: protocol.RefreshCredentials}, CredentialRefused},
-		{Failure{Reason: reportedFailed, Message: "401 Unauthorized", Action: protocol.RetryByRuntime}, ""},
+		{Failure{Reason: connectorReportedFailed, Message: "401 Unauthorized", Retryable: &no}, CredentialRefused},
+		{Failure{Reason: connectorReportedFailed, Message: "401 Unauthorized", Retryable: &yes}, ""},
+		{Failure{Reason: connectorReportedFailed, Code: "session_expired", Retryable: &yes}, ""},
+		{Failure{Reason: connectorReportedFailed, Code: "session_expired", Retryable: &yes,
+			Action: protocol.RefreshCredentials},
+			CredentialRefused},
+		{Failure{Reason: connectorReportedFailed, Message: "401 Unauthorized", Action: protocol.RetryByRuntime}, ""},
 	} {
 		if got := c.f.CredentialFault(); got != c.want {
 			t.Errorf("%+v is %q, want %q", c.f, got, c.want)
@@ -98,9 +110,10 @@ func TestQuestionReplacesTheLook(t *testing.T) {
 		questions []Attention
 		want      CredentialFault
 	}{
-		"no question":           {nil, CredentialMissing},
-		"a question for it":     {[]Attention{asked}, ""},
-		"one that expired":      {[]Attention{{Reason: asked.Reason, Lifecycle: AttentionOpen, ExpiresAt: &over}}, CredentialMissing},
+		"no question":       {nil, CredentialMissing},
+		"a question for it": {[]Attention{asked}, ""},
+		"one that expired": {[]Attention{{Reason: asked.Reason, Lifecycle: AttentionOpen, ExpiresAt: &over}},
+			CredentialMissing},
 		"one that was answered": {[]Attention{{Reason: asked.Reason, Lifecycle: AttentionResolved}}, CredentialMissing},
 		"another question":      {[]Attention{{Reason: "otp_required", Lifecycle: AttentionOpen}}, CredentialMissing},
 	} {
@@ -111,11 +124,12 @@ func TestQuestionReplacesTheLook(t *testing.T) {
 	}
 }
 
-// TestStoredCredentialOutweighsTheLook holds that a look which found no credential says nothing
-// where one is stored, whichever of the two is dated later: a credential is seen later than it is dated.
+// TestStoredCredentialOutweighsTheLook checks that a stored credential overrides a probe that found none, whichever
+// has the later date. A credential may be seen later than it is dated.
 func TestStoredCredentialOutweighsTheLook(t *testing.T) {
 	now := time.Date(2026, 4, 5, 12, 0, 0, 0, time.UTC)
-	for reason, want := range map[string]CredentialFault{ReasonCredentialRequired: "", "session_expired": CredentialRefused} {
+	for reason, want := range map[string]CredentialFault{ReasonCredentialRequired: "",
+		"session_expired": CredentialRefused} {
 		e := &Evidence{
 			Probes:     []Probe{{Dimension: ProbeCredentials, Status: ProbeFailed, Reason: reason, At: now}},
 			Credential: &Credential{Status: CredentialActive, CapturedAt: now.Add(-time.Second)},
@@ -151,7 +165,7 @@ func TestRemedyOutweighsTheName(t *testing.T) {
 // TestForbiddenWithoutCredential holds that a forbidden answer is about a credential only where there is one.
 func TestForbiddenWithoutCredential(t *testing.T) {
 	run := &Run{Status: RunFailed,
-		Failure: &Failure{Reason: reportedFailed, Code: "http_403", Message: "the token was revoked"}}
+		Failure: &Failure{Reason: connectorReportedFailed, Code: "http_403", Message: "the token was revoked"}}
 	for want, e := range map[CredentialFault]*Evidence{
 		"":                {LastRun: run},
 		CredentialRefused: {LastRun: run, Credential: &Credential{Status: CredentialActive}},
@@ -168,7 +182,7 @@ func TestForbiddenWithoutCredential(t *testing.T) {
 func TestLimited(t *testing.T) {
 	for _, f := range []Failure{{Code: "slate_rate_limited"}, {Code: "http_429"}, {Message: "notion_rate_limited"},
 		{Message: "too_many_requests: later"}} {
-		f.Reason = reportedFailed
+		f.Reason = connectorReportedFailed
 		if !f.Limited() {
 			t.Errorf("%+v is not read as a limit", f)
 		}
@@ -179,7 +193,7 @@ func TestLimited(t *testing.T) {
 	}
 	for _, f := range []Failure{{Code: "gate_stuck"}, {Message: "the rate limited us to one page"},
 		{Code: "moderate_limit"}} {
-		f.Reason = reportedFailed
+		f.Reason = connectorReportedFailed
 		if f.Limited() {
 			t.Errorf("%+v is read as a limit", f)
 		}

@@ -6,15 +6,15 @@ import (
 	"time"
 )
 
-// Schedule is the connection's own rhythm.
+// Schedule is when runs of the connection start without the owner.
 type Schedule struct {
 	Enabled         bool      `json:"enabled"`
 	IntervalSeconds int64     `json:"interval_seconds"`
-	JitterSeconds   int64     `json:"jitter_seconds"` // at most so much later; 0 is none
+	JitterSeconds   int64     `json:"jitter_seconds"` // upper bound of the random delay; 0 for none
 	UpdatedAt       time.Time `json:"updated_at"`
 }
 
-// Backoff is the scheduler's decision to wait before it tries again.
+// Backoff is the scheduler's decision to wait before the next attempt.
 type Backoff struct {
 	Class         string     `json:"reason_class"` // failure:network, terminal:…, source_pressure, ...
 	Failures      int        `json:"consecutive_failures"`
@@ -22,40 +22,41 @@ type Backoff struct {
 	NextAttemptAt *time.Time `json:"next_attempt_at"`
 }
 
-// Credential is the standing of a stored credential, never the credential.
+// Credential is the status of a stored credential, never the secret itself.
 type Credential struct {
 	Status     string     `json:"status"`
 	CapturedAt time.Time  `json:"captured_at"`
 	RejectedAt *time.Time `json:"rejected_at"`
 	Reason     string     `json:"rejection_reason,omitempty"`
-	// EndsAt is when it ends for good; nil when it can be extended, or nobody knows.
+	// EndsAt is when the credential ends for good; nil when it can be extended or the end is unknown.
 	EndsAt *time.Time `json:"ends_at,omitempty"`
 }
 
-// The standings of a credential.
+// The states of a credential.
 const (
 	CredentialActive   = "active"
 	CredentialRejected = "rejected"
 	CredentialRevoked  = "revoked"
 )
 
-// Dimension is a thing that a run needs to be ready.
+// Dimension is one thing that a run needs.
 type Dimension string
 
 const (
-	ProbeCredentials   Dimension = "credentials"
-	ProbeRuntime       Dimension = "runtime"        // a binding of the runtime: browser, network, ...
-	ProbeTool          Dimension = "external_tool"  // a program that the connector calls
-	ProbeInterpreter   Dimension = "interpreter"    // the program that starts the connector's
-	ProbeVariable      Dimension = "variable"       // a required variable that is no credential
-	ProbeFiles         Dimension = "files"          // what the connector reads, by the variable that names it
-	ProbeConfirmation  Dimension = "confirmation"   // the owner's word for a foreign connector as it is now
+	ProbeCredentials Dimension = "credentials"
+	ProbeRuntime     Dimension = "runtime"       // a binding of the runtime: browser, network, ...
+	ProbeTool        Dimension = "external_tool" // a program that the connector calls
+	ProbeInterpreter Dimension = "interpreter"   // the program that starts the connector's
+	ProbeVariable    Dimension = "variable"      // a required variable that is not a credential
+	ProbeFiles       Dimension = "files"         // the files to read; Name is the variable that holds their path
+	// the owner's confirmation of a foreign connector in its current version
+	ProbeConfirmation  Dimension = "confirmation"
 	ProbeConnector     Dimension = "connector"      // the files of a foreign connector
-	ProbeRemoteSurface Dimension = "remote_surface" // a browser kept elsewhere
-	ProbeProgram       Dimension = "program"        // what the connector's program loads or opens on its own
+	ProbeRemoteSurface Dimension = "remote_surface" // a browser on another host
+	ProbeProgram       Dimension = "program"        // what the connector's program loads or opens itself
 )
 
-// Probe is one look at one dimension.
+// Probe is the result of one check of one dimension.
 type Probe struct {
 	Dimension Dimension   `json:"dimension"`
 	Name      string      `json:"name,omitempty"` // which binding, which tool
@@ -65,13 +66,11 @@ type Probe struct {
 	ExpiresAt *time.Time  `json:"expires_at"`
 }
 
-// ReasonCredentialRequired is the reason of a look that found no credential where
-// one is needed.
+// ReasonCredentialRequired is the reason of a probe that found no credential where one is needed.
 const ReasonCredentialRequired = "credential_required"
 
-// The reasons of a run that was not started, and of a look, that lack what the owner
-// provides. The message of the run begins with its name. Nobody has said where the files
-// are is the reason of a look alone.
+// Reasons of a run that did not start, and of a probe, because something is missing that the owner provides. The
+// run's message begins with its name. Only probes have ReasonFilesUnnamed: no path to the files is set.
 const (
 	ReasonInterpreterMissing = "interpreter_missing"
 	ReasonVariableUnset      = "variable_unset"
@@ -81,26 +80,26 @@ const (
 	ReasonUnusable           = "connector_unusable"
 )
 
-// The reasons of a run in which the program ended over something that it could not load or open. The
-// message of the run begins with its name. No check can show that it is there: the next run does.
+// Reasons of a run in which the program failed to load or open something. The run's message begins with its name. No
+// probe can check it: only the next run can.
 const (
 	ReasonModuleMissing = "module_missing"
 	ReasonPathMissing   = "path_missing"
 )
 
-// IsNotSet follows the name of a variable that has no value.
+// IsNotSet follows the name of a variable without a value in a run's message.
 const IsNotSet = "is not set"
 
-// provided are the dimensions of what the owner provides, by the reason of its lack.
-var provided = map[string]Dimension{
+// ownerProvided maps the reason of a missing prerequisite to its dimension.
+var ownerProvided = map[string]Dimension{
 	ReasonInterpreterMissing: ProbeInterpreter, ReasonVariableUnset: ProbeVariable, ReasonFilesMissing: ProbeFiles,
 	ReasonUnconfirmed: ProbeConfirmation, ReasonUnusable: ProbeConnector,
 }
 
-// LackReason is why a run, or a look, fails without what the owner provides; empty for another
-// dimension.
-func LackReason(d Dimension) string {
-	for reason, of := range provided {
+// MissingReason returns the reason of a run or probe that lacks the dimension; empty for a dimension that the owner
+// does not provide.
+func MissingReason(d Dimension) string {
+	for reason, of := range ownerProvided {
 		if of == d {
 			return reason
 		}
@@ -108,9 +107,9 @@ func LackReason(d Dimension) string {
 	return ""
 }
 
-// Lacked is a look at what the owner provides and the run did not have, as far as it tells;
-// nil when it failed otherwise.
-func (r *Run) Lacked() *Probe {
+// MissingPrerequisite returns a failed probe of what the owner provides and the run lacked; nil when the run failed
+// for another reason.
+func (r *Run) MissingPrerequisite() *Probe {
 	if r.Failure == nil {
 		return nil
 	}
@@ -118,27 +117,29 @@ func (r *Run) Lacked() *Probe {
 	if reason := r.Failure.Reason; reason == ReasonModuleMissing || reason == ReasonPathMissing {
 		return &Probe{Dimension: ProbeProgram, Name: name, Status: ProbeFailed, Reason: reason, At: r.EndedAt}
 	}
-	if provided[r.Failure.Reason] == "" {
+	if ownerProvided[r.Failure.Reason] == "" {
 		return nil
 	}
-	p := &Probe{Dimension: provided[r.Failure.Reason], Name: name, Status: ProbeFailed, Reason: r.Failure.Reason, At: r.EndedAt}
+	p := &Probe{Dimension: ownerProvided[r.Failure.Reason], Name: name, Status: ProbeFailed, Reason: r.Failure.Reason,
+		At: r.EndedAt}
 	if p.Dimension == ProbeFiles && strings.HasPrefix(what, IsNotSet) {
 		p.Reason = ReasonFilesUnnamed
 	}
 	return p
 }
 
-// LackedFor reports whether the run ended for want of what the look is about: the binding that
-// its message ends with, or what the owner provides.
-func (r *Run) LackedFor(p *Probe) bool {
-	if lacked := r.Lacked(); lacked != nil {
+// FailedWithout reports whether the run ended because it lacked what the probe checks: something that the owner
+// provides, or the binding at the end of the run's message.
+func (r *Run) FailedWithout(p *Probe) bool {
+	if lacked := r.MissingPrerequisite(); lacked != nil {
 		return lacked.Dimension == p.Dimension && lacked.Name == p.Name
 	}
-	return r.Failure != nil && r.Failure.Reason == "runtime_binding_missing" && p.Dimension == ProbeRuntime && p.Name != "" &&
+	return r.Failure != nil && r.Failure.Reason == "runtime_binding_missing" && p.Dimension == ProbeRuntime &&
+		p.Name != "" &&
 		strings.HasSuffix(r.Failure.Message, " "+p.Name)
 }
 
-// ProbeStatus is what a probe found. Idle, leased and waiting are for surfaces.
+// ProbeStatus is the result of a probe. Idle, leased and waiting apply to remote surfaces.
 type ProbeStatus string
 
 const (
@@ -150,7 +151,7 @@ const (
 	ProbeWaiting ProbeStatus = "waiting"
 )
 
-// Attention is a question put to the owner.
+// Attention is a question to the owner.
 type Attention struct {
 	ID          string     `json:"attention_id"`
 	RunID       string     `json:"run_id,omitempty"`
@@ -162,7 +163,7 @@ type Attention struct {
 	ExpiresAt   *time.Time `json:"expires_at"`
 }
 
-// Lifecycle is where a question stands.
+// Lifecycle is the state of a question.
 type Lifecycle string
 
 const (

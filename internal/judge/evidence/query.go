@@ -2,16 +2,14 @@ package evidence
 
 import "time"
 
-// Query asks for the evidence of some connections: the named ones, or a page of
-// all that are not revoked, in the order of their ids.
+// Query selects connections: those in ConnectionIDs, or else a page of all that are not revoked, ordered by id.
 type Query struct {
 	ConnectionIDs []string
-	After         string // the last id of the page before
+	After         string // the last id of the previous page
 	Limit         int    // 0 means 100
 }
 
-// Runtime is what is known of the parts that serve every connection. A part
-// that never reported is not expected to.
+// Runtime describes the parts that serve every connection. A part that never reported is not expected to report.
 type Runtime struct {
 	Components []Component `json:"components"`
 }
@@ -22,6 +20,6 @@ type Component struct {
 	Status ProbeStatus `json:"status"`
 	Reason string      `json:"reason,omitempty"`
 	At     time.Time   `json:"at"`
-	// Every is how often the part reports; nil for one that reports changes only.
+	// EverySeconds is the reporting interval; nil for a part that reports only changes.
 	EverySeconds *int64 `json:"every_seconds"`
 }

@@ -20,33 +20,29 @@ const (
 // RunStatuses lists how a run can end.
 var RunStatuses = []RunStatus{RunSucceeded, RunFailed, RunCancelled, RunAbandoned}
 
-// ActiveRun is a run under way.
+// ActiveRun is a run in progress.
 type ActiveRun struct {
 	ID        string    `json:"run_id"`
 	StartedAt time.Time `json:"started_at"`
-	// LeaseUntil is when its process is taken for dead unless it renews; nil when
-	// that is not known.
+	// LeaseUntil is when the run's process counts as dead unless it renews the lease; nil when unknown.
 	LeaseUntil *time.Time `json:"lease_expires_at"`
 }
 
-// aboutToRun is how long a run that was asked for counts as begun. A worker takes
-// it up within seconds; one that waits for longer waits for a place, and is not
-// under way.
-const aboutToRun = time.Minute
+// requestGrace is how long a requested run counts as started. A worker starts it within seconds; after that it waits
+// for a slot and is not in progress.
+const requestGrace = time.Minute
 
-// Syncing reports whether a run is under way, or about to be. One that waits for
-// the provider is not.
+// Syncing reports whether a run is in progress or about to start. A run that waits for the provider is neither.
 func (e *Evidence) Syncing(now time.Time) bool {
 	if e.Active != nil || e.RequestedAt == nil {
 		return e.Active != nil
 	}
-	return now.Sub(*e.RequestedAt) < aboutToRun && e.WaitInForce(now) == nil
+	return now.Sub(*e.RequestedAt) < requestGrace && e.ActiveWait(now) == nil
 }
 
-// AsOf is the evidence with a run whose process died taken for what it is: over,
-// since its lease ran out. The next run records it so; until then only the clock
-// tells. Its questions have nobody left to be answered to. Without such a run it
-// is the evidence itself, which is never changed.
+// AsOf returns the evidence as of now. A run that let its lease expire counts as abandoned at that moment, because
+// its process died; the next run will record this. Its questions are dropped: no process can receive the answers.
+// AsOf never modifies e, and returns e itself if there is no such run.
 func (e *Evidence) AsOf(now time.Time) *Evidence {
 	dead := e.Active
 	if dead == nil || dead.LeaseUntil == nil || dead.LeaseUntil.After(now) {
@@ -59,10 +55,10 @@ func (e *Evidence) AsOf(now time.Time) *Evidence {
 	return &out
 }
 
-// TriggerDevice is the trigger of a run that a device of the owner makes.
+// TriggerDevice is the trigger of a run on a device of the owner.
 const TriggerDevice = "device"
 
-// Run is a run that ended.
+// Run is a finished run.
 type Run struct {
 	ID           string    `json:"run_id"`
 	Status       RunStatus `json:"status"`
@@ -70,17 +66,16 @@ type Run struct {
 	RecoveryOnly bool      `json:"recovery_only,omitempty"`
 	StartedAt    time.Time `json:"started_at"`
 	EndedAt      time.Time `json:"completed_at"`
-	// Committed is the number of records that the run made durable.
+	// Committed is the number of records that the run stored durably.
 	Committed *int64 `json:"records_committed"`
 	// Recovered is the number of gaps that the run closed.
 	Recovered *int64   `json:"gaps_recovered"`
 	Failure   *Failure `json:"failure"`
-	// Unanswered says that the run did not succeed and that the owner refused something it
-	// asked, or left it until its time or the run was over.
+	// Unanswered means that the run did not succeed and that the owner declined a question or did not answer in time.
 	Unanswered bool `json:"question_unanswered,omitempty"`
 }
 
-// Failure is why a run did not succeed, in words that are safe to keep.
+// Failure is why a run did not succeed. Its texts contain no secrets.
 type Failure struct {
 	Reason    string                  `json:"reason"`           // connector_reported_failed, runtime_binding_missing, ...
 	Origin    string                  `json:"origin,omitempty"` // connector, runtime, transport, storage
@@ -90,13 +85,13 @@ type Failure struct {
 	Action    protocol.RecoveryAction `json:"recovery_action,omitempty"`
 }
 
-// Rate is the pace of collection as a run reported it, and when that run ended.
+// Rate is the collection pace that a run reported, with the run's end.
 type Rate struct {
 	At time.Time `json:"at"`
 	Pace
 }
 
-// Pace is how fast a run fetched, and how fast it was allowed to.
+// Pace is how fast a run fetched, and the fastest rate it was allowed.
 type Pace struct {
 	CurrentIntervalMS   float64               `json:"current_interval_ms"`
 	CeilingIntervalMS   float64               `json:"ceiling_interval_ms"`

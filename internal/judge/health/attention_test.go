@@ -10,7 +10,8 @@ import (
 func TestQuestionThatExpiresFirstComesFirst(t *testing.T) {
 	question := func(id string, opened time.Duration, expires *time.Time) evidence.Attention {
 		return evidence.Attention{
-			ID: id, Lifecycle: evidence.AttentionOpen, Reason: "otp_required", Target: "sign-in", OpenedAt: noon.Add(-opened), ExpiresAt: expires,
+			ID: id, Lifecycle: evidence.AttentionOpen, Reason: "otp_required", Target: "sign-in", OpenedAt: noon.Add(-opened),
+			ExpiresAt: expires,
 		}
 	}
 	urgent := question("urgent", time.Minute, at(time.Minute))

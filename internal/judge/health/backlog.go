@@ -2,10 +2,9 @@ package health
 
 import "github.com/pdpp-go/pdpp/internal/judge/evidence"
 
-// RollUpBacklog sums the gaps up. Only what the source's pressure deferred
-// counts as pending, sets the next attempt and the number of attempts; every
-// other outstanding gap is in PendingOther. Gaps that could not be read give
-// nil, and none at all gives zeros.
+// RollUpBacklog summarizes the gaps. Only gaps deferred under source pressure count as pending and set the next
+// attempt and the number of attempts. PendingOther counts the other outstanding gaps. It returns nil if gaps could
+// not be read, and zeros if there are none.
 func RollUpBacklog(g *evidence.Gaps) *Backlog {
 	if g == nil {
 		return nil
@@ -28,7 +27,7 @@ func RollUpBacklog(g *evidence.Gaps) *Backlog {
 	return b
 }
 
-// measured drops a count that cannot be one.
+// measured returns nil for a negative count.
 func measured(n *int64) *int64 {
 	if n == nil || *n < 0 {
 		return nil

@@ -21,13 +21,16 @@ func TestBacklog(t *testing.T) {
 		{"unreadable is null", nil, nil},
 		{"empty is zero", &evidence.Gaps{}, &Backlog{}},
 		{"pressure", &evidence.Gaps{Groups: []evidence.GapGroup{
-			group(protocol.ReasonRateLimited, 3, 2, at(time.Hour)), group(protocol.ReasonUpstreamPressure, 4, 1, at(2*time.Hour)),
+			group(protocol.ReasonRateLimited, 3, 2, at(time.Hour)),
+			group(protocol.ReasonUpstreamPressure, 4, 1, at(2*time.Hour)),
 		}}, &Backlog{Pending: 7, MaxAttemptCount: 2, NextAttemptAt: at(2 * time.Hour)}},
 		{"every other reason is apart", &evidence.Gaps{Groups: []evidence.GapGroup{
-			group(protocol.ReasonRetryExhausted, 5, 9, at(time.Hour)), group(protocol.ReasonMaxRequests, 1, 9, nil), group("new_reason", 1, 9, nil),
+			group(protocol.ReasonRetryExhausted, 5, 9, at(time.Hour)), group(protocol.ReasonMaxRequests, 1, 9, nil),
+			group("new_reason", 1, 9, nil),
 		}}, &Backlog{PendingOther: 7}},
 		{"floors", &evidence.Gaps{Floor: true}, &Backlog{PendingIsFloor: true, PendingOtherIsFloor: true}},
-		{"counts that are none", &evidence.Gaps{Groups: []evidence.GapGroup{group(protocol.ReasonRateLimited, -2, 7, at(0))}, Recovered: num(-1), Terminal: num(0)},
+		{"counts that are none", &evidence.Gaps{Groups: []evidence.GapGroup{group(protocol.ReasonRateLimited, -2, 7, at(0))},
+			Recovered: num(-1), Terminal: num(0)},
 			&Backlog{Terminal: num(0)}},
 		{"recovered", &evidence.Gaps{Recovered: num(6)}, &Backlog{Recovered: num(6)}},
 	}

@@ -2,7 +2,7 @@ package health
 
 import "time"
 
-// ConditionType is what a condition is about.
+// ConditionType is the subject of a condition.
 type ConditionType string
 
 const (
@@ -21,15 +21,15 @@ const (
 	FreshCondition         ConditionType = "Fresh"
 )
 
-// ConditionTypes lists them all, in the order in which conditions are given.
+// ConditionTypes lists all types in the order in which conditions are returned.
 var ConditionTypes = [...]ConditionType{
 	ProjectionReliable, ScheduleEligible, RetryPolicyClear, AttentionClear, CollectionSucceeded,
 	CredentialsValid, CredentialContinuity, RuntimeAvailable, RemoteSurfaceAvailable,
 	LocalExporterAvailable, BacklogClear, SourceCoverageComplete, FreshCondition,
 }
 
-// Status is what is known of a condition. Not applicable is not a fault and not
-// a lack of knowledge: the connection has no such part.
+// Status is whether a condition holds. NotApplicable means that the connection has no such part; it is neither a
+// fault nor missing knowledge.
 type Status string
 
 const (
@@ -39,7 +39,7 @@ const (
 	NotApplicable Status = "not_applicable"
 )
 
-// Severity is how much a condition that does not hold matters.
+// Severity is how much a failing condition matters.
 type Severity string
 
 const (
@@ -49,7 +49,7 @@ const (
 	BlockedSeverity Severity = "blocked"
 )
 
-// Origin is where the evidence of a condition comes from.
+// Origin is the source of a condition's evidence.
 type Origin string
 
 const (
@@ -63,8 +63,7 @@ const (
 	OriginScheduler     Origin = "scheduler"
 )
 
-// Sensitivity says who may see a condition's text and whether something was
-// taken out of it.
+// Sensitivity states who may see a condition's text and whether it was redacted.
 type Sensitivity string
 
 const (
@@ -73,7 +72,7 @@ const (
 	SensitivityRedacted Sensitivity = "secret_redacted"
 )
 
-// RemedyAction is what would make a condition hold.
+// RemedyAction is the action that makes a condition hold.
 type RemedyAction string
 
 const (
@@ -86,7 +85,7 @@ const (
 	Wait               RemedyAction = "wait"
 )
 
-// Remediation is what would make a condition hold, in words and as a name.
+// Remediation is the action that makes a condition hold, with its label.
 type Remediation struct {
 	Action    RemedyAction `json:"action"`
 	Label     string       `json:"label"`
@@ -94,8 +93,8 @@ type Remediation struct {
 	Target    Text         `json:"target"`
 }
 
-// Kind is what all conditions of one row of the table share. It is never changed.
-type Kind struct {
+// ConditionKind holds what all conditions of one table row share. It is immutable.
+type ConditionKind struct {
 	ID          string        `json:"id"` // type and reason
 	Type        ConditionType `json:"type"`
 	Status      Status        `json:"status"`
@@ -107,35 +106,32 @@ type Kind struct {
 	Remediation *Remediation  `json:"remediation"`
 }
 
-// Condition is one typed statement about a connection. One without a kind says
-// nothing.
+// Condition is one typed statement about a connection. A Condition without a kind is empty.
 type Condition struct {
-	*Kind
+	*ConditionKind
 	ObservedAt *time.Time `json:"observed_at"`
 	ExpiresAt  *time.Time `json:"expires_at"`
-	// Current is false for evidence that expired or that newer evidence
-	// replaced. Such a condition is shown and decides nothing.
+	// Current is false for evidence that expired or was replaced. Such a condition is shown but decides nothing.
 	Current     bool        `json:"current"`
 	Sensitivity Sensitivity `json:"sensitivity"`
-	// Streams are those that a coverage condition is about.
+	// Streams are the streams of a coverage condition.
 	Streams []string `json:"streams,omitempty"`
 }
 
 // Fails reports whether the condition currently does not hold.
-func (c *Condition) Fails() bool { return c.Kind != nil && c.Current && c.Status == False }
+func (c *Condition) Fails() bool { return c.ConditionKind != nil && c.Current && c.Status == False }
 
 // Holds reports whether the condition currently holds.
-func (c *Condition) Holds() bool { return c.Kind != nil && c.Current && c.Status == True }
+func (c *Condition) Holds() bool { return c.ConditionKind != nil && c.Current && c.Status == True }
 
-// ReasonNoDevice is that of a connection which devices fed, and none does any more.
+// ReasonNoDevice means that devices fed the connection and none does any more.
 const ReasonNoDevice = "local_device_missing"
 
-// The reasons of a sign-in that ends and cannot be extended: some time before it, and in its last days.
+// Reasons for a sign-in that ends and cannot be extended: weeks before its end, and in its last days.
 const (
 	ReasonCredentialEnding   = "credential_ending"
 	ReasonCredentialLastDays = "credential_last_days"
 )
 
-// ReasonDeviceDoubled is that of a connection whose device's access two installations use
-// in turn: one of them was copied, or is somebody else's.
+// ReasonDeviceDoubled means that two installations use one device's access in turn: one of them is a copy.
 const ReasonDeviceDoubled = "local_device_doubled"

@@ -8,47 +8,56 @@ import (
 	"github.com/pdpp-go/pdpp/internal/judge/evidence"
 )
 
-// conditions makes the conditions in the order of ConditionTypes.
+// conditions returns the conditions in the order of ConditionTypes.
 func (r *reading) conditions() []Condition {
-	found := [...]finding{
-		r.projectionReliable(), r.scheduleEligible(), r.retryPolicyClear(), r.attentionClear(), r.collectionSucceeded(),
-		r.credentialsValid(), r.credentialContinuity(), r.runtimeAvailable(), r.remoteSurface(),
-		r.localExporter(), r.backlogClear(), r.sourceCoverage(), r.fresh(),
+	all := make([]Condition, 0, len(ConditionTypes))
+	add := func(f finding) {
+		all = append(all, Condition{})
+		f.write(&all[len(all)-1], r.seen)
 	}
-	all := make([]Condition, len(found))
-	for i := range found {
-		found[i].write(&all[i], r.seen)
-	}
+	add(r.projectionReliable())
+	add(r.scheduleEligible())
+	add(r.retryPolicyClear())
+	add(r.attentionClear())
+	add(r.collectionSucceeded())
+	add(r.credentialsValid())
+	add(r.credentialContinuity())
+	add(r.runtimeAvailable())
+	add(r.remoteSurface())
+	add(r.localExporter())
+	add(r.backlogClear())
+	add(r.sourceCoverage())
+	add(r.fresh())
 	return all
 }
 
-// finding is a row of the table with what the evidence adds to it.
+// finding is a table row with what the evidence adds to it.
 type finding struct {
-	row       *Kind
-	reason    string // replaces the row's; empty keeps it
+	row       *ConditionKind
+	reason    string // replaces the row's reason unless empty
 	observed  *time.Time
 	expires   *time.Time
-	names     *strings.Replacer // fills the row's words in; nil where they have no places
+	names     *strings.Replacer // replaces the placeholders of the row's texts; nil if there are none
 	redacted  bool
 	over      bool // the evidence no longer counts
 	ofStreams []string
 }
 
 func (f *finding) write(c *Condition, seen *time.Time) {
-	c.Kind, c.ObservedAt, c.ExpiresAt, c.Streams = f.row, f.observed, f.expires, f.ofStreams
+	c.ConditionKind, c.ObservedAt, c.ExpiresAt, c.Streams = f.row, f.observed, f.expires, f.ofStreams
 	c.Current, c.Sensitivity = !f.over, SensitivityOwner
 	if f.redacted {
 		c.Sensitivity = SensitivityRedacted
 	}
 	if f.observed == nil && f.row.Status == False {
-		c.ObservedAt = seen // what has no time of its own is seen when it is read
+		c.ObservedAt = seen // a failure without a time of its own is dated now
 	}
 	reason := f.reason != "" && f.reason != f.row.Reason
 	if !reason && f.names == nil {
 		return
 	}
 	own := *f.row
-	c.Kind = &own
+	c.ConditionKind = &own
 	if f.names != nil {
 		fix := *own.Remediation
 		fix.Label, own.Message, own.Remediation = f.names.Replace(fix.Label), f.names.Replace(own.Message), &fix
@@ -62,17 +71,19 @@ func (f *finding) write(c *Condition, seen *time.Time) {
 	}
 }
 
-// at finds that a row applies.
-func (k *Kind) at(observed *time.Time) finding { return finding{row: k, observed: observed} }
+// observedAt returns a finding for the row.
+func (k *ConditionKind) observedAt(observed *time.Time) finding {
+	return finding{row: k, observed: observed}
+}
 
-// because replaces the row's reason by one that the evidence gives, if that is safe to show.
-func (f finding) because(reason string) finding {
+// withReason replaces the row's reason with a reason from the evidence, if that is safe to show.
+func (f finding) withReason(reason string) finding {
 	f.reason, f.redacted = safeReason(reason, f.row.Reason)
 	return f
 }
 
-// naming fills in what the connector lacks, if its name is safe to show.
-func (f finding) naming(name, connector string) finding {
+// withNames fills in the name of what the connector lacks, if that is safe to show.
+func (f finding) withNames(name, connector string) finding {
 	if _, redacted := safeReason(strings.ToLower(name), ""); redacted || name == "" {
 		name, f.redacted = "what it needs", redacted
 	}
@@ -94,9 +105,9 @@ func (f finding) past() finding {
 
 func (r *reading) projectionReliable() finding {
 	if len(r.unreadable()) > 0 {
-		return projectionUnreliable.at(r.seen)
+		return projectionUnreliable.observedAt(r.seen)
 	}
-	return projectionCurrent.at(r.seen)
+	return projectionCurrent.observedAt(r.seen)
 }
 
 func (r *reading) scheduleEligible() finding {
@@ -106,79 +117,78 @@ func (r *reading) scheduleEligible() finding {
 	}
 	switch {
 	case r.paused():
-		return schedulePaused.at(set)
+		return schedulePaused.observedAt(set)
 	case r.Schedule == nil:
-		return scheduleNotConfigured.at(nil)
-	case !r.followed():
-		return scheduleNotFollowed.at(set)
+		return scheduleNotConfigured.observedAt(nil)
+	case !r.scheduleCounts():
+		return scheduleNotFollowed.observedAt(set)
 	default:
-		return scheduleEnabled.at(set)
+		return scheduleEnabled.observedAt(set)
 	}
 }
 
-// givesUpAfter is how many failures of one class in a row end the scheduler's attempts.
-const givesUpAfter = 7
+// giveUpFailures is the number of consecutive failures of one class after which the scheduler stops trying.
+const giveUpFailures = 7
 
-// retryPolicyClear counts a delay until it is over or a later run succeeds.
-// Failures without a delay are a count, until they are enough to give up. Of a delay
-// after failures, the provider's wait and the source's rest the longest is shown. Where
-// no schedule starts runs, only a wait for the provider delays anything.
+// retryPolicyClear fails while a delay is in force, until it is over or a later run succeeds. Failures without a
+// delay only count, until the scheduler gives up. Of the delay after failures, the provider's wait and the cool-down,
+// the longest is shown. Without a schedule only a provider wait delays anything.
 func (r *reading) retryPolicyClear() finding {
 	b := r.Backoff
-	gaveUp := b != nil && b.Failures >= givesUpAfter
+	gaveUp := b != nil && b.Failures >= giveUpFailures
 	delays := b != nil && (b.NextAttemptAt != nil || gaveUp)
-	over := delays && (cadence.Standing(r.Evidence) == nil || expired(b.NextAttemptAt, r.now))
-	held := delays && !over && r.followed()
+	over := delays && (cadence.CurrentBackoff(r.Evidence) == nil || expired(b.NextAttemptAt, r.now))
+	held := delays && !over && r.scheduleCounts()
 	longer := func(t time.Time) bool { return held && b.NextAttemptAt.After(t) }
 	switch {
 	case held && gaveUp:
-		return backoffGivenUp.at(&b.ObservedAt).because(suffix(b.Class)).until(b.NextAttemptAt)
-	case r.rest != nil && !longer(r.rest.Until) && (r.wait == nil || r.rest.Until.After(r.wait.Until)):
-		return sourcePressed.at(&r.rest.Since).until(&r.rest.Until)
-	case r.wait != nil && !longer(r.wait.Until):
-		return sourcePressed.at(&r.wait.At).until(&r.wait.Until)
+		return backoffGivenUp.observedAt(&b.ObservedAt).withReason(classSuffix(b.Class)).until(b.NextAttemptAt)
+	case r.timing.Cooldown != nil && !longer(r.timing.Cooldown.Until) &&
+		(r.timing.Wait == nil || r.timing.Cooldown.Until.After(r.timing.Wait.Until)):
+		return sourcePressed.observedAt(&r.timing.Cooldown.Since).until(&r.timing.Cooldown.Until)
+	case r.timing.Wait != nil && !longer(r.timing.Wait.Until):
+		return sourcePressed.observedAt(&r.timing.Wait.At).until(&r.timing.Wait.Until)
 	case held:
-		return backoffActive.at(&b.ObservedAt).because(suffix(b.Class)).until(b.NextAttemptAt)
+		return backoffActive.observedAt(&b.ObservedAt).withReason(classSuffix(b.Class)).until(b.NextAttemptAt)
 	case over:
-		return backoffExpired.at(&b.ObservedAt).until(b.NextAttemptAt).past()
+		return backoffExpired.observedAt(&b.ObservedAt).until(b.NextAttemptAt).past()
 	case r.manualOnly:
-		return retryNotApplicable.at(nil)
+		return retryNotApplicable.observedAt(nil)
 	case b != nil:
-		return noActiveBackoff.at(&b.ObservedAt)
+		return noActiveBackoff.observedAt(&b.ObservedAt)
 	default:
-		return noActiveBackoff.at(nil)
+		return noActiveBackoff.observedAt(nil)
 	}
 }
 
 func (r *reading) attentionClear() finding {
 	switch q := r.question; {
 	case q != nil:
-		return attentionRequired.at(&q.OpenedAt).because(q.Reason).until(q.ExpiresAt)
+		return attentionRequired.observedAt(&q.OpenedAt).withReason(q.Reason).until(q.ExpiresAt)
 	case r.closed != nil:
-		return attentionExpired.at(&r.closed.OpenedAt).until(r.closed.ExpiresAt).past()
+		return attentionExpired.observedAt(&r.closed.OpenedAt).until(r.closed.ExpiresAt).past()
 	default:
-		return noOpenAttention.at(nil)
+		return noOpenAttention.observedAt(nil)
 	}
 }
 
 func (r *reading) collectionSucceeded() finding {
 	switch {
 	case r.LastRun == nil && r.deviceVerdict():
-		return collectionByDevice.at(r.capturedAt)
+		return collectionByDevice.observedAt(r.capturedAt)
 	case r.LastRun == nil:
-		return collectionNotObserved.at(nil)
+		return collectionNotObserved.observedAt(nil)
 	case r.LastRun.Status == evidence.RunSucceeded:
-		return collectionSucceeded.at(&r.LastRun.EndedAt)
+		return collectionSucceeded.observedAt(&r.LastRun.EndedAt)
 	}
-	c := collectionFailed.at(&r.LastRun.EndedAt)
+	c := collectionFailed.observedAt(&r.LastRun.EndedAt)
 	if f := r.LastRun.Failure; f != nil {
-		c = c.because(failureReason(f))
+		c = c.withReason(failureReason(f))
 	}
 	return c
 }
 
-// failureReason is the most telling name of a failure: the connector's own
-// where it gave one.
+// failureReason returns the connector's own code if there is one, and otherwise the reason.
 func failureReason(f *evidence.Failure) string {
 	if f.Code != "" {
 		return f.Code

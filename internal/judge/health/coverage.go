@@ -9,29 +9,28 @@ import (
 	"github.com/pdpp-go/pdpp/protocol"
 )
 
-// coverageReading is the coverage axis and what it rests on.
+// coverageReading is the coverage axis with the facts that it follows from.
 type coverageReading struct {
 	axis Coverage
-	// contradiction says that a required stream is declared as one that is not
-	// collected: such a connection is never green.
+	// contradiction is set if a required stream is declared as not collected. Such a connection is never green.
 	contradiction bool
-	streams       []string // those that the axis is about
+	streams       []string // the streams that decide the axis
 	diagnosed     bool     // the axis comes from the devices' own diagnostics
 }
 
-// coverageOrder ranks coverage from the worst, as what becomes of it ranks: what
-// never arrives before what a later run fills. The axis of a connection is the
-// first of these that one of its required streams has.
+// coverageOrder ranks coverage from worst to best: data that never arrives comes before data that a later run fills.
+// A connection has the worst coverage of its required streams.
 var coverageOrder = []Coverage{
-	TerminalGap, Unsupported, Unavailable, RetryableGap, Gapped, Partial, CoverageUnknown, Deferred, InventoryOnly, Complete,
+	TerminalGap, Unsupported, Unavailable, RetryableGap, Gapped, Partial, CoverageUnknown, Deferred, InventoryOnly,
+	Complete,
 }
 
-func worse(a, b Coverage) bool {
+func worseCoverage(a, b Coverage) bool {
 	return slices.Index(coverageOrder, a) < slices.Index(coverageOrder, b)
 }
 
-// readCoverage derives the axis from runs and gaps, and only where those say
-// nothing from the coverage diagnostics of the devices.
+// readCoverage derives the axis from runs and gaps. Only if they do not decide it, it uses the devices' coverage
+// diagnostics.
 func readCoverage(e *evidence.Evidence) coverageReading {
 	if r, found := contradiction(e); found {
 		return r
@@ -48,7 +47,7 @@ func readCoverage(e *evidence.Evidence) coverageReading {
 			continue // nothing ran: devices may still have an answer
 		}
 		switch {
-		case worse(c, r.axis):
+		case worseCoverage(c, r.axis):
 			r.axis, r.streams = c, append(r.streams[:0], s.Name)
 		case c == r.axis && c != Complete:
 			r.streams = append(r.streams, s.Name)
@@ -60,12 +59,12 @@ func readCoverage(e *evidence.Evidence) coverageReading {
 	return r
 }
 
-// contradiction finds required streams whose policy says that they are not collected.
+// contradiction finds required streams with a policy that excludes them from collection.
 func contradiction(e *evidence.Evidence) (r coverageReading, found bool) {
 	for i := range e.Streams {
 		s := &e.Streams[i]
 		if c := acceptedLabel(s.Policy); s.Required && c != "" {
-			if !found || worse(c, r.axis) {
+			if !found || worseCoverage(c, r.axis) {
 				r.axis = c
 			}
 			r.streams, found = append(r.streams, s.Name), true
@@ -75,7 +74,7 @@ func contradiction(e *evidence.Evidence) (r coverageReading, found bool) {
 	return r, found
 }
 
-// acceptedLabel is the coverage of a stream that is declared as not collected.
+// acceptedLabel returns the coverage of a stream that is declared as not collected, or "".
 func acceptedLabel(p manifest.CoveragePolicy) Coverage {
 	if p == "" || p == manifest.PolicyCollect {
 		return ""
@@ -83,8 +82,8 @@ func acceptedLabel(p manifest.CoveragePolicy) Coverage {
 	return Coverage(p)
 }
 
-// runCoverage is what the newest run says of the connection as a whole. A gap
-// of a stream that the manifest does not name counts here.
+// runCoverage returns the coverage of the connection as a whole according to the newest run. Gaps of undeclared
+// streams count here.
 func runCoverage(e *evidence.Evidence, undeclared []string) Coverage {
 	switch {
 	case len(undeclared) > 0:
@@ -98,16 +97,15 @@ func runCoverage(e *evidence.Evidence, undeclared []string) Coverage {
 	}
 }
 
-// unlessUnread keeps a good answer from being given while gaps may be there
-// that could not be read.
+// unlessUnread returns CoverageUnknown instead of a better coverage if gaps could not be read.
 func unlessUnread(e *evidence.Evidence, c Coverage) Coverage {
-	if e.Gaps == nil && worse(CoverageUnknown, c) {
+	if e.Gaps == nil && worseCoverage(CoverageUnknown, c) {
 		return CoverageUnknown
 	}
 	return c
 }
 
-// undeclaredGaps names the streams that have gaps and that the manifest does not name.
+// undeclaredGaps returns the streams that have gaps but are not in the manifest.
 func undeclaredGaps(e *evidence.Evidence) (names []string) {
 	if e.Gaps == nil {
 		return nil
@@ -122,10 +120,8 @@ func undeclaredGaps(e *evidence.Evidence) (names []string) {
 	return names
 }
 
-// streamCoverage judges one stream, in the order of the specification: what it
-// is declared to be, what can never arrive, what a later run fills, what the
-// newest measurement says. A gap that waits for a later run outranks a skip of
-// the same stream that does not say otherwise.
+// streamCoverage judges one stream in the order of the specification: declaration, terminal loss, retryable gaps,
+// newest measurement. A waiting gap outranks a skip of the same stream, unless the skip states how it is fixed.
 func streamCoverage(e *evidence.Evidence, s *evidence.Stream) Coverage {
 	if c := acceptedLabel(s.Policy); c != "" {
 		return c
@@ -136,7 +132,7 @@ func streamCoverage(e *evidence.Evidence, s *evidence.Stream) Coverage {
 		skip = skipCoverage(s.Fact.Skip)
 	}
 	switch {
-	case skip == TerminalGap && rejectedAlone(e, s):
+	case skip == TerminalGap && recordsRejected(e, s):
 		return RetryableGap
 	case skip == TerminalGap:
 		return TerminalGap
@@ -150,8 +146,8 @@ func streamCoverage(e *evidence.Evidence, s *evidence.Stream) Coverage {
 		return Partial
 	case (s.Fact.Considered == nil) != (s.Fact.Covered == nil):
 		return CoverageUnknown // half a measurement proves neither
-	case s.Silent() && skip == "":
-		return CoverageUnknown // nothing is there, and nobody said that there is nothing
+	case s.Unreported() && skip == "":
+		return CoverageUnknown // nothing is stored, and no run reported that the source is empty
 	default:
 		return unlessUnread(e, Complete)
 	}
@@ -159,27 +155,28 @@ func streamCoverage(e *evidence.Evidence, s *evidence.Stream) Coverage {
 
 // stoppedShort reports whether the run left part of the stream for a later one.
 func stoppedShort(e *evidence.Evidence, f *evidence.Fact) bool {
-	return f.Checkpoint == evidence.CheckpointWithheld || f.Short() || !speaksForItself(e, f)
+	return f.Checkpoint == evidence.CheckpointWithheld || f.Short() || !decidesStream(e, f)
 }
 
-// totalAlone reports whether only the total that the source reports makes a stream partial.
-func totalAlone(e *evidence.Evidence, f *evidence.Fact) bool {
+// shortTotalOnly reports whether only the total that the source reports makes a stream partial.
+func shortTotalOnly(e *evidence.Evidence, f *evidence.Fact) bool {
 	return f != nil && f.TotalShort() && !stoppedShort(e, f)
 }
 
-// speaksForItself reports whether what the run says of the stream stands, whatever
-// befell others: the run succeeded, or all of the stream was counted and covered, or
-// the connector certifies that its failure is that of other streams, and this one's
-// cursor is durable.
-func speaksForItself(e *evidence.Evidence, f *evidence.Fact) bool {
+// decidesStream reports whether the run's result for the stream counts, whatever happened to other streams. That is
+// so if the run succeeded or covered all considered items. It is also so if the cursor is durable and the connector
+// certifies that only other streams failed.
+func decidesStream(e *evidence.Evidence, f *evidence.Fact) bool {
 	run := e.LastRun
-	confined := run != nil && run.ID == f.RunID && run.Failure != nil && run.Failure.Code == protocol.StreamCollectionFailed
-	return f.RunStatus == evidence.RunSucceeded || f.Whole() || confined && f.Checkpoint == evidence.CheckpointCommitted
+	confined := run != nil && run.ID == f.RunID && run.Failure != nil &&
+		run.Failure.Code == protocol.StreamCollectionFailed
+	return f.RunStatus == evidence.RunSucceeded || f.FullyCovered() || confined &&
+		f.Checkpoint == evidence.CheckpointCommitted
 }
 
-// rejectedAlone reports whether single records of the stream were rejected and the rest was stored:
-// each waits under its key, by the reason of the skip.
-func rejectedAlone(e *evidence.Evidence, s *evidence.Stream) bool {
+// recordsRejected reports whether single records of the stream were rejected and the rest was stored. Each has a gap
+// under its key with the reason of the skip.
+func recordsRejected(e *evidence.Evidence, s *evidence.Stream) bool {
 	skip := s.Fact.Skip
 	return skip.Action == protocol.RetryOnConnectorUpgrade && e.Gaps != nil &&
 		slices.ContainsFunc(e.Gaps.Groups, func(g evidence.GapGroup) bool {
@@ -187,7 +184,7 @@ func rejectedAlone(e *evidence.Evidence, s *evidence.Stream) bool {
 		})
 }
 
-// absentAtSource reports whether the run found that the source holds nothing of the stream.
+// absentAtSource reports whether the run found that the source has nothing for the stream.
 func absentAtSource(s *evidence.Stream) bool {
 	return s.Fact != nil && s.Fact.Skip != nil && undecided(s.Fact.Skip.Action) && skipCoverage(s.Fact.Skip) == Complete
 }
@@ -208,14 +205,14 @@ func undecided(a protocol.RecoveryAction) bool {
 	return a == "" || a == protocol.UnknownRecovery || a == protocol.RetryByRuntime
 }
 
-// skipFamilies read a declared skip. The first family that matches wins, and a
-// skip of no family is final. An underscore at either end of a word stands for
-// the edge of a word, so that "separate" is no rate.
+// skipFamilies classify a declared skip. The first matching family wins, and a skip without a family is final. An
+// underscore at either end matches the edge of a word, so that "separate" does not match "_rate_".
 var skipFamilies = []struct {
 	Words    []string
 	Coverage Coverage
 }{
-	{[]string{"_rate_", "ratelimit", "429", "retry", "pressure", "temporar", "timeout", "timed_out", "collection_failed"}, RetryableGap},
+	{[]string{"_rate_", "ratelimit", "429", "retry", "pressure", "temporar", "timeout", "timed_out", "collection_failed"},
+		RetryableGap},
 	{[]string{"out_of_scope", "disabled", "deferred", "paused", "not_available_in_mode"}, Deferred},
 	{[]string{"unavailable", "blocked", "locked", "upstream"}, Unavailable},
 	{[]string{"unsupported", "capability"}, Unsupported},
@@ -243,9 +240,8 @@ func skipCoverage(s *evidence.Skip) Coverage {
 	return TerminalGap
 }
 
-// diagnosedCoverage reads the devices' own account of their stores. An empty
-// outbox proves nothing: without an account the axis stays as it was, and so it
-// does when the account is good and gaps may be there that could not be read.
+// diagnosedCoverage reads the devices' report about their stores. Without a report the axis stays: an empty outbox
+// proves nothing. It also stays if the report is good but gaps could not be read.
 func diagnosedCoverage(e *evidence.Evidence, r coverageReading) coverageReading {
 	if e.Device == nil || len(e.Device.Stores) == 0 {
 		return r

@@ -11,14 +11,15 @@ import (
 )
 
 func measuredFact() *evidence.Fact {
-	return &evidence.Fact{RunStatus: evidence.RunSucceeded, Considered: num(4), Covered: num(4), Checkpoint: evidence.CheckpointCommitted}
+	return &evidence.Fact{RunStatus: evidence.RunSucceeded, Considered: num(4), Covered: num(4),
+		Checkpoint: evidence.CheckpointCommitted}
 }
 
 func skipped(reason string) func(*evidence.Stream) {
 	return func(s *evidence.Stream) { s.Fact.Skip = &evidence.Skip{Reason: reason} }
 }
 
-// streamOf makes a stream have a coverage, where runs alone can give it one.
+// streamOf sets up a stream with the coverage, if runs can cause that coverage.
 var streamOf = map[Coverage]func(*evidence.Stream){
 	TerminalGap: skipped("parser_broken"), RetryableGap: skipped("timeout"), Unsupported: skipped("unsupported"),
 	Unavailable: skipped("upstream_locked"), Deferred: skipped("user_disabled"),
@@ -70,14 +71,19 @@ func TestCoveragePrecedence(t *testing.T) {
 	}{
 		{"complete", func(*evidence.Evidence) {}, Complete, nil},
 		{"a gap", func(e *evidence.Evidence) { e.Gaps = waiting("a") }, RetryableGap, []string{"a"}},
-		{"a gap of no items", func(e *evidence.Evidence) { e.Gaps = waiting("a"); e.Gaps.Groups[0].Count = 0 }, Complete, nil},
+		{"a gap of no items", func(e *evidence.Evidence) { e.Gaps = waiting("a"); e.Gaps.Groups[0].Count = 0 }, Complete,
+			nil},
 		{"a gap of an optional stream", func(e *evidence.Evidence) { e.Gaps = waiting("c") }, Complete, nil},
-		{"a gap of a stream that is not declared", func(e *evidence.Evidence) { e.Gaps = waiting("z") }, RetryableGap, []string{"z"}},
+		{"a gap of a stream that is not declared", func(e *evidence.Evidence) { e.Gaps = waiting("z") }, RetryableGap,
+			[]string{"z"}},
 		{"gaps that could not be read", func(e *evidence.Evidence) { e.Gaps = nil }, CoverageUnknown, []string{"a", "b"}},
 		{"a failed run", func(e *evidence.Evidence) { e.LastRun.Status = evidence.RunFailed }, Partial, nil},
-		{"a cursor that was withheld", func(e *evidence.Evidence) { e.Streams[0].Fact.Checkpoint = evidence.CheckpointWithheld }, Partial, []string{"a"}},
-		{"a run that counts nothing", func(e *evidence.Evidence) { e.Streams[0].Fact.Considered, e.Streams[0].Fact.Covered = nil, nil }, Complete, nil},
-		{"half a measurement", func(e *evidence.Evidence) { e.Streams[0].Fact.Covered = nil }, CoverageUnknown, []string{"a"}},
+		{"a cursor that was withheld",
+			func(e *evidence.Evidence) { e.Streams[0].Fact.Checkpoint = evidence.CheckpointWithheld }, Partial, []string{"a"}},
+		{"a run that counts nothing",
+			func(e *evidence.Evidence) { e.Streams[0].Fact.Considered, e.Streams[0].Fact.Covered = nil, nil }, Complete, nil},
+		{"half a measurement", func(e *evidence.Evidence) { e.Streams[0].Fact.Covered = nil }, CoverageUnknown,
+			[]string{"a"}},
 		{"a final skip beside a gap of its own", func(e *evidence.Evidence) {
 			e.Gaps, e.Streams[0].Fact.Skip = waiting("a"), &evidence.Skip{Reason: "broken", Action: protocol.NotRetriable}
 		}, TerminalGap, []string{"a"}},
@@ -90,7 +96,8 @@ func TestCoveragePrecedence(t *testing.T) {
 		{"a contradiction before all", func(e *evidence.Evidence) {
 			e.Gaps, e.Streams[1].Policy = waiting("a"), manifest.PolicyDeferred
 		}, Deferred, []string{"b"}},
-		{"accepted where it is not required", func(e *evidence.Evidence) { e.Streams[2].Policy = manifest.PolicyUnsupported }, Complete, nil},
+		{"accepted where it is not required", func(e *evidence.Evidence) { e.Streams[2].Policy = manifest.PolicyUnsupported },
+			Complete, nil},
 		{"nothing ran", func(e *evidence.Evidence) {
 			e.LastRun = nil
 			for i := range e.Streams {
@@ -116,7 +123,8 @@ func TestCoveragePrecedence(t *testing.T) {
 
 func TestSkipFamilies(t *testing.T) {
 	for reason, want := range map[string]Coverage{
-		"rate_limited": RetryableGap, "provider rate": RetryableGap, "http-429": RetryableGap, "retry_exhausted": RetryableGap,
+		"rate_limited": RetryableGap, "provider rate": RetryableGap, "http-429": RetryableGap,
+		"retry_exhausted":       RetryableGap,
 		"temporary_unavailable": RetryableGap, "separate_export": TerminalGap, "insufficient_scope": TerminalGap,
 		"out_of_scope": Deferred, "user_disabled": Deferred, "not_available_in_mode": Deferred,
 		"Upstream locked": Unavailable, "missing_capability": Unsupported, "": TerminalGap, "auth_failure": TerminalGap,

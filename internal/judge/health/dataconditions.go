@@ -7,11 +7,10 @@ import (
 	"github.com/pdpp-go/pdpp/internal/judge/evidence"
 )
 
-// stalledRows pairs each cause with its two conditions; the last is for a cause
-// that is not known.
+// stalledRows maps each cause to its two conditions; the last row is for an unknown cause.
 var stalledRows = []struct {
 	cause             StalledCause
-	exporter, backlog *Kind
+	exporter, backlog *ConditionKind
 }{
 	{StateReadFailed, exporterStateRead, outboxStateRead},
 	{DeadLetterBacklog, exporterDeadLetters, outboxDeadLetters},
@@ -19,7 +18,7 @@ var stalledRows = []struct {
 	{"", exporterStalled, outboxStalled},
 }
 
-func (r *reading) stalled() (exporter, backlog *Kind) {
+func (r *reading) stalled() (exporter, backlog *ConditionKind) {
 	for i := range stalledRows {
 		if row := &stalledRows[i]; row.cause == r.outbox.Cause || row.cause == "" {
 			return row.exporter, row.backlog
@@ -32,7 +31,7 @@ func (r *reading) localExporter() finding {
 	c := exporterUnknown
 	switch {
 	case !r.LocalDevice():
-		return exporterNotApplicable.at(nil)
+		return exporterNotApplicable.observedAt(nil)
 	case r.outbox.Axis == OutboxStalled:
 		c, _ = r.stalled()
 	case r.outbox.Axis == OutboxActive:
@@ -40,14 +39,14 @@ func (r *reading) localExporter() finding {
 	case r.outbox.Axis == OutboxIdle:
 		c = exporterIdle
 	}
-	return c.at(r.heartbeatAt())
+	return c.observedAt(r.heartbeatAt())
 }
 
 func (r *reading) backlogClear() finding {
 	c := outboxUnknown
 	switch {
 	case !r.LocalDevice():
-		return outboxNotApplicable.at(nil)
+		return outboxNotApplicable.observedAt(nil)
 	case r.outbox.Axis == OutboxStalled:
 		_, c = r.stalled()
 	case r.outbox.Axis == OutboxActive:
@@ -55,11 +54,11 @@ func (r *reading) backlogClear() finding {
 	case r.outbox.Axis == OutboxIdle:
 		c = outboxIdle
 	}
-	return c.at(r.heartbeatAt())
+	return c.observedAt(r.heartbeatAt())
 }
 
-// coverageRows pairs each value of the axis with its condition.
-var coverageRows = map[Coverage]*Kind{
+// coverageRows maps each value of the axis to its condition.
+var coverageRows = map[Coverage]*ConditionKind{
 	Complete: coverageComplete, Partial: coveragePartial, Gapped: coverageGaps, RetryableGap: coverageRetryable,
 	TerminalGap: coverageTerminal, Deferred: coverageDeferred, InventoryOnly: coverageInventory,
 	Unavailable: coverageAbsent, Unsupported: coverageUnsupport, CoverageUnknown: coverageUnknown,
@@ -72,10 +71,11 @@ func (r *reading) sourceCoverage() finding {
 		row = coverageContradict
 	case r.coverage.diagnosed && r.coverage.axis == Complete:
 		row = coverageDiagnosed
-	case r.coverage.axis == Complete && slices.ContainsFunc(r.Streams, func(s evidence.Stream) bool { return s.AsTold && s.Required }):
-		row = coverageAsTold
+	case r.coverage.axis == Complete &&
+		slices.ContainsFunc(r.Streams, func(s evidence.Stream) bool { return s.SelfReported && s.Required }):
+		row = coverageReported
 	}
-	f := row.at(r.capturedAt)
+	f := row.observedAt(r.capturedAt)
 	if r.LastRun != nil {
 		f.observed = &r.LastRun.EndedAt
 	}
@@ -86,17 +86,17 @@ func (r *reading) sourceCoverage() finding {
 func (r *reading) fresh() finding {
 	switch {
 	case r.freshness == Fresh:
-		return freshNow.at(r.capturedAt)
+		return freshNow.observedAt(r.capturedAt)
 	case r.freshness == Stale && r.manualOnly:
-		return staleManual.at(r.capturedAt)
+		return staleManual.observedAt(r.capturedAt)
 	case r.freshness == Stale:
-		return staleData.at(r.capturedAt)
+		return staleData.observedAt(r.capturedAt)
 	default:
-		return freshnessUnknown.at(r.capturedAt)
+		return freshnessUnknown.observedAt(r.capturedAt)
 	}
 }
 
-// heartbeatAt is when a trusted device last reported.
+// heartbeatAt returns when a trusted device last reported.
 func (r *reading) heartbeatAt() *time.Time {
 	var newest *time.Time
 	if r.Device == nil {

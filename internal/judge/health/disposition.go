@@ -1,6 +1,6 @@
 package health
 
-// DispositionInput is what the future of missing data depends on.
+// DispositionInput is what decides whether missing data can still arrive.
 type DispositionInput struct {
 	Coverage   Coverage
 	Attention  bool // a question waits for the owner
@@ -8,34 +8,34 @@ type DispositionInput struct {
 	ManualOnly bool
 }
 
-// future is what coverage says about missing data.
+// future is what coverage implies about missing data.
 type future int
 
 const (
-	unsettled   future = iota // it is not known whether anything is missing
-	nothingMore               // nothing is missing that is meant to be collected
-	laterRun                  // a later run can fill what is missing
-	noRun                     // no run can
+	futureUnknown  future = iota // it is unknown whether anything is missing
+	futureComplete               // all that is meant to be collected is here
+	futureLaterRun               // a later run can fetch what is missing
+	futureTerminal               // no run can fetch what is missing
 )
 
-// futureOf sorts coverage; a value that is not known settles nothing.
+// futureOf classifies coverage; an unknown value is undetermined.
 func futureOf(c Coverage) future {
 	switch c {
 	case TerminalGap, Unsupported, Unavailable:
-		return noRun
+		return futureTerminal
 	case Partial, Gapped, RetryableGap:
-		return laterRun
+		return futureLaterRun
 	case Complete, Deferred, InventoryOnly:
-		return nothingMore
+		return futureComplete
 	default:
-		return unsettled
+		return futureUnknown
 	}
 }
 
-// outstanding reports whether the coverage says that something is missing.
-func outstanding(c Coverage) bool { return futureOf(c) >= laterRun }
+// outstanding reports whether data is missing according to the coverage.
+func outstanding(c Coverage) bool { return futureOf(c) >= futureLaterRun }
 
-// dispositionRule is one line of the table below.
+// dispositionRule is one row of dispositionRules.
 type dispositionRule struct {
 	When   string
 	Result Disposition
@@ -46,20 +46,20 @@ type dispositionRule struct {
 // before freshness, so that staleness never hides one.
 var dispositionRules = [...]dispositionRule{
 	{"something is missing and a question waits for the owner", DispositionAwaitingOwner,
-		func(f future, in DispositionInput) bool { return in.Attention && f >= laterRun }},
+		func(f future, in DispositionInput) bool { return in.Attention && f >= futureLaterRun }},
 	{"coverage is terminal_gap, unsupported or unavailable", DispositionTerminal,
-		func(f future, _ DispositionInput) bool { return f == noRun }},
+		func(f future, _ DispositionInput) bool { return f == futureTerminal }},
 	{"coverage is partial, gaps or retryable_gap", DispositionResumable,
-		func(f future, _ DispositionInput) bool { return f == laterRun }},
+		func(f future, _ DispositionInput) bool { return f == futureLaterRun }},
 	{"coverage is not known", DispositionChecking,
-		func(f future, _ DispositionInput) bool { return f == unsettled }},
+		func(f future, _ DispositionInput) bool { return f == futureUnknown }},
 	{"the data is stale and only the owner refreshes it", DispositionOwnerRefreshDue,
 		func(_ future, in DispositionInput) bool { return in.ManualOnly && in.Freshness == Stale }},
 	{"otherwise", DispositionComplete,
 		func(future, DispositionInput) bool { return true }},
 }
 
-// DeriveDisposition is the only judge of whether missing data can still arrive.
+// DeriveDisposition returns whether missing data can still arrive. No other function decides this.
 func DeriveDisposition(in DispositionInput) Disposition {
 	f := futureOf(in.Coverage)
 	for i := range dispositionRules {

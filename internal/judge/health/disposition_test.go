@@ -2,8 +2,7 @@ package health
 
 import "testing"
 
-// oracle tells the disposition in the words of the specification, apart from the
-// table that it checks.
+// oracle derives the disposition as the specification states it, independently of the table under test.
 func oracle(c Coverage, asked bool, f Freshness, manual bool) Disposition {
 	missing, final := false, false
 	switch c {

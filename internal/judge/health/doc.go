@@ -1,11 +1,10 @@
 // Package health derives the state of a connection from its evidence.
 //
-// The chain is Conditions (typed statements, each with its reason, time and
-// remedy), axes (freshness, coverage, attention, outbox, remote surface) and
-// Project (the headline, what decided it, and what comes next). The rules are
-// tables: conditionTable, headlineRules, coverageOrder, dispositionRules and
-// outboxRules, so that a reader can hold them beside the specification.
+// Evidence becomes conditions (typed statements with reason, time and remedy) and axes (freshness, coverage,
+// attention, outbox, remote surface). Project derives the headline, the condition that decided it and the next step.
+// The rules are tables that can be compared with the specification: conditionTable, headlineRules, coverageOrder,
+// dispositionRules and outboxRules.
 //
-// Everything is a function of the evidence and of now. Nothing here reads a
-// clock, a file or a database, and nothing is remembered between calls.
+// All results depend only on the evidence and on now. The package reads no clock, file or database and keeps no state
+// between calls.
 package health

@@ -8,9 +8,9 @@ import (
 
 // capture is what freshness depends on.
 type capture struct {
-	at     *time.Time    // what the data is as of
-	failed bool          // the newest run did not succeed, at or after that
-	window time.Duration // how old data may be; 0: not declared
+	at     *time.Time    // the time of the newest data
+	failed bool          // the newest run did not succeed, at or after that time
+	window time.Duration // how old data may be; 0 if not declared
 	age    time.Duration
 }
 
@@ -30,8 +30,8 @@ var freshnessRules = [...]freshnessRule{
 	{"otherwise", Fresh, func(capture) bool { return true }},
 }
 
-// freshness gives the axis and the moment that the data is as of. A device that
-// reports that it is at work or done speaks for the data it holds.
+// freshness returns the axis and the time of the newest data. A device that reports to be working or done confirms
+// its data as of that report.
 func freshness(e *evidence.Evidence, outbox OutboxReading, now time.Time) (Freshness, *time.Time) {
 	c := capture{at: later(e.LastSuccessAt, heartbeatCapture(e, outbox))}
 	if c.at != nil {
@@ -49,8 +49,8 @@ func freshness(e *evidence.Evidence, outbox OutboxReading, now time.Time) (Fresh
 	return FreshnessUnknown, c.at
 }
 
-// heartbeatCapture is the newest heartbeat that vouches for the data: work is
-// going on, or all of it is done.
+// heartbeatCapture returns the newest heartbeat that confirms the data: the device is uploading or has uploaded
+// everything.
 func heartbeatCapture(e *evidence.Evidence, outbox OutboxReading) *time.Time {
 	if e.Device == nil || outbox.Axis != OutboxActive && outbox.Axis != OutboxIdle {
 		return nil

@@ -42,17 +42,24 @@ func TestHeadlineRulesInOrder(t *testing.T) {
 		{"runtime missing", func(e *evidence.Evidence) {
 			e.Probes = append(e.Probes, evidence.Probe{Dimension: evidence.ProbeTool, Status: evidence.ProbeFailed, At: noon})
 		}},
-		{"scheduler gave up", func(e *evidence.Evidence) { e.Backoff = &evidence.Backoff{Failures: givesUpAfter, ObservedAt: noon} }},
+		{"scheduler gave up", func(e *evidence.Evidence) {
+			e.Backoff = &evidence.Backoff{Failures: giveUpFailures,
+				ObservedAt: noon}
+		}},
 		{"degrading condition", func(e *evidence.Evidence) { e.Streams[0].Fact.Covered = num(1) }},
 		{"active backoff", func(e *evidence.Evidence) {
 			if e.Backoff == nil {
-				e.Backoff = &evidence.Backoff{Failures: givesUpAfter - 1, ObservedAt: noon, NextAttemptAt: at(time.Hour)}
+				e.Backoff = &evidence.Backoff{Failures: giveUpFailures - 1, ObservedAt: noon, NextAttemptAt: at(time.Hour)}
 			}
 		}},
 		{"remote browser unknown", func(e *evidence.Evidence) {
-			e.Probes = append(e.Probes, evidence.Probe{Dimension: evidence.ProbeRemoteSurface, Status: evidence.ProbeUnknown, At: noon})
+			e.Probes = append(e.Probes, evidence.Probe{Dimension: evidence.ProbeRemoteSurface, Status: evidence.ProbeUnknown,
+				At: noon})
 		}},
-		{"device silent", func(e *evidence.Evidence) { fed(e, evidence.DeviceSource{DeviceStatus: "active", Status: "active"}) }},
+		{"device silent", func(e *evidence.Evidence) {
+			fed(e,
+				evidence.DeviceSource{DeviceStatus: "active", Status: "active"})
+		}},
 	}
 	for i := range troubles {
 		e := good()
@@ -64,10 +71,14 @@ func TestHeadlineRulesInOrder(t *testing.T) {
 		}
 	}
 	for rule, edit := range map[string]func(*evidence.Evidence){
-		"all good":                   func(*evidence.Evidence) {},
-		"unclassified":               func(e *evidence.Evidence) { e.Refresh = nil },
-		"never collected":            never,
-		"fresh without a collection": func(e *evidence.Evidence) { never(e); fed(e, trusted(evidence.HeartbeatHealthy, 0, num(0), nil)) },
+		"all good":        func(*evidence.Evidence) {},
+		"unclassified":    func(e *evidence.Evidence) { e.Refresh = nil },
+		"never collected": never,
+		"fresh without a collection": func(e *evidence.Evidence) {
+			never(e)
+			fed(e,
+				trusted(evidence.HeartbeatHealthy, 0, num(0), nil))
+		},
 		"manual refresh due": func(e *evidence.Evidence) {
 			e.Refresh.RecommendedMode, e.Refresh.MaximumStalenessSeconds = manifest.RefreshManual, 60
 		},
@@ -90,7 +101,8 @@ func TestNextAttempt(t *testing.T) {
 		want *time.Time
 	}{
 		{"overdue is now", func(*evidence.Evidence) {}, at(0)},
-		{"an interval after the last start", func(e *evidence.Evidence) { e.LastRun.StartedAt = noon.Add(-10 * time.Minute) }, at(50 * time.Minute)},
+		{"an interval after the last start", func(e *evidence.Evidence) { e.LastRun.StartedAt = noon.Add(-10 * time.Minute) },
+			at(50 * time.Minute)},
 		{"never ran", never, at(0)},
 		{"backed off", func(e *evidence.Evidence) {
 			e.Backoff = &evidence.Backoff{ObservedAt: noon, NextAttemptAt: at(3 * time.Hour)}

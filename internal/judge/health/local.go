@@ -2,9 +2,8 @@ package health
 
 import "github.com/pdpp-go/pdpp/internal/judge/evidence"
 
-// ReadLocalProgress sums up what trusted sources reported. It is nil for a
-// connection that no device feeds, and its counts are nil when no trusted source
-// reported any.
+// ReadLocalProgress sums the reports of trusted sources. It returns nil for a connection that no device feeds. Its
+// counts are nil if no trusted source reported any.
 func ReadLocalProgress(e *evidence.Evidence) *LocalProgress {
 	if !e.LocalDevice() {
 		return nil
@@ -57,7 +56,7 @@ func (p *LocalProgress) add(h *evidence.Heartbeat) {
 	sum.OldestPendingAt = earlier(sum.OldestPendingAt, c.OldestPendingAt)
 }
 
-// countable reports whether all counts can be counts.
+// countable reports whether no count is negative.
 func countable(c *evidence.OutboxCounts) bool {
 	return min(c.Pending, c.Retrying, c.StaleLeases, c.DeadLetter, c.BacklogOpen, c.Leased, c.Succeeded, c.Total) >= 0
 }

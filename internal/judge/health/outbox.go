@@ -6,22 +6,22 @@ import (
 	"github.com/pdpp-go/pdpp/internal/judge/evidence"
 )
 
-// StaleHeartbeat is the age at which a heartbeat no longer speaks for its device.
+// StaleHeartbeat is the age at which a heartbeat no longer counts.
 const StaleHeartbeat = 30 * time.Minute
 
-// OutboxReading is what one heartbeat, or all of a connection's, says.
+// OutboxReading is the outbox state of one source or of a whole connection.
 type OutboxReading struct {
 	Axis  Outbox       `json:"axis"`
 	Cause StalledCause `json:"cause"` // empty unless the axis is stalled
-	// Unreliable says that there are reports and none of them may be believed.
+	// Unreliable means that reports exist but none comes from a trusted source.
 	Unreliable bool `json:"unreliable"`
 }
 
-// beat is a heartbeat as the rules below see it.
-type beat struct {
+// heartbeatFacts is the input of outboxRules.
+type heartbeatFacts struct {
 	status  evidence.HeartbeatStatus
 	work    int64 // what waits on the device
-	counted bool  // the device said how much waits
+	counted bool  // the device reported how much waits
 	dead    int64
 	stale   bool
 	trusted bool
@@ -32,38 +32,40 @@ type outboxRule struct {
 	When  string
 	Axis  Outbox
 	Cause StalledCause
-	holds func(beat) bool
+	holds func(heartbeatFacts) bool
 }
 
 // outboxRules are tried in order; the first that holds decides.
 var outboxRules = []outboxRule{
-	{"the device or the source is revoked or inactive", OutboxUnknown, "", func(b beat) bool { return !b.trusted }},
-	{"no heartbeat was received", OutboxUnknown, "", func(b beat) bool { return b.missing }},
+	{"the device or the source is revoked or inactive", OutboxUnknown, "",
+		func(b heartbeatFacts) bool { return !b.trusted }},
+	{"no heartbeat was received", OutboxUnknown, "", func(b heartbeatFacts) bool { return b.missing }},
 	{"records failed to upload for good, whatever the status says", OutboxStalled, DeadLetterBacklog,
-		func(b beat) bool { return b.dead > 0 }},
+		func(b heartbeatFacts) bool { return b.dead > 0 }},
 	{"blocked without such records", OutboxStalled, StateReadFailed,
-		func(b beat) bool { return b.status == evidence.HeartbeatBlocked }},
-	{"work waits and the heartbeat is stale", OutboxStalled, StalePending, func(b beat) bool { return b.work > 0 && b.stale }},
-	{"starting or retrying", OutboxActive, "", func(b beat) bool { return b.starting() && !b.stale }},
+		func(b heartbeatFacts) bool { return b.status == evidence.HeartbeatBlocked }},
+	{"work waits and the heartbeat is stale", OutboxStalled, StalePending,
+		func(b heartbeatFacts) bool { return b.work > 0 && b.stale }},
+	{"starting or retrying", OutboxActive, "", func(b heartbeatFacts) bool { return b.starting() && !b.stale }},
 	{"starting or retrying, nothing waits, and the heartbeat is stale", OutboxUnknown, "",
-		func(b beat) bool { return b.starting() }},
-	{"work waits", OutboxActive, "", func(b beat) bool { return b.work > 0 }},
-	{"healthy, or stopped with a count of what waits, and nothing waits", OutboxIdle, "", func(b beat) bool {
+		func(b heartbeatFacts) bool { return b.starting() }},
+	{"work waits", OutboxActive, "", func(b heartbeatFacts) bool { return b.work > 0 }},
+	{"healthy, or stopped with a count of what waits, and nothing waits", OutboxIdle, "", func(b heartbeatFacts) bool {
 		return b.status == evidence.HeartbeatHealthy || b.status == evidence.HeartbeatStopped && b.counted
 	}},
-	{"anything else", OutboxUnknown, "", func(beat) bool { return true }},
+	{"anything else", OutboxUnknown, "", func(heartbeatFacts) bool { return true }},
 }
 
-func (b beat) starting() bool {
+func (b heartbeatFacts) starting() bool {
 	return b.status == evidence.HeartbeatStarting || b.status == evidence.HeartbeatRetrying
 }
 
 // ReadHeartbeat judges one source by its newest heartbeat.
 func ReadHeartbeat(s *evidence.DeviceSource, now time.Time) OutboxReading {
-	b := beat{trusted: s.Trusted(), missing: s.Heartbeat == nil}
+	b := heartbeatFacts{trusted: s.Trusted(), missing: s.Heartbeat == nil}
 	if h := s.Heartbeat; h != nil {
 		b.status, b.stale = h.Status, now.Sub(h.At) > StaleHeartbeat
-		b.work, b.dead = waiting(h)
+		b.work, b.dead = waitingWork(h)
 		b.counted = measured(h.Pending) != nil || h.Outbox != nil && countable(h.Outbox)
 	}
 	for i := range outboxRules {
@@ -74,9 +76,9 @@ func ReadHeartbeat(s *evidence.DeviceSource, now time.Time) OutboxReading {
 	return OutboxReading{Axis: OutboxUnknown}
 }
 
-// waiting tells whether a device still holds work, by the largest of the figures
-// that it gave. They describe the same records, so they are not added up.
-func waiting(h *evidence.Heartbeat) (work, dead int64) {
+// waitingWork returns how much work a device holds: the largest of its figures. They count the same records, so they
+// are not added.
+func waitingWork(h *evidence.Heartbeat) (work, dead int64) {
 	if h.Pending != nil {
 		work = max(0, *h.Pending)
 	}
@@ -90,8 +92,8 @@ func waiting(h *evidence.Heartbeat) (work, dead int64) {
 // causeRank orders causes by how much the owner can do about them.
 var causeRank = []StalledCause{DeadLetterBacklog, StateReadFailed, StalePending}
 
-// ReadOutbox rolls the sources of a connection up: stalled before active before
-// idle, and idle only when no trusted source is silent about itself.
+// ReadOutbox combines the sources of a connection: stalled before active before idle. It is idle only if every
+// trusted source is.
 func ReadOutbox(d *evidence.Device, now time.Time) OutboxReading {
 	if d == nil || len(d.Sources) == 0 {
 		return OutboxReading{Axis: OutboxUnknown}

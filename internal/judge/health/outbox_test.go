@@ -12,8 +12,9 @@ var noon = time.Date(2026, 3, 10, 12, 0, 0, 0, time.UTC)
 func at(d time.Duration) *time.Time { t := noon.Add(d); return &t }
 func num(n int64) *int64            { return &n }
 
-// trusted is a source with a heartbeat of the given age.
-func trusted(status evidence.HeartbeatStatus, age time.Duration, pending *int64, counts *evidence.OutboxCounts) evidence.DeviceSource {
+// trusted returns a source with a heartbeat of that age.
+func trusted(status evidence.HeartbeatStatus, age time.Duration, pending *int64,
+	counts *evidence.OutboxCounts) evidence.DeviceSource {
 	return evidence.DeviceSource{
 		ID: "src_1", DeviceStatus: evidence.StatusActive, Status: evidence.StatusActive,
 		Heartbeat: &evidence.Heartbeat{At: noon.Add(-age), Status: status, Pending: pending, Outbox: counts},
@@ -92,7 +93,8 @@ func TestOutboxRollsUp(t *testing.T) {
 		{"active beside idle and silent", sources{idle, silent, active}, OutboxReading{Axis: OutboxActive}},
 		{"stalled beside active", sources{active, stale}, OutboxReading{Axis: OutboxStalled, Cause: StalePending}},
 		{"state read before stale", sources{stale, blocked}, OutboxReading{Axis: OutboxStalled, Cause: StateReadFailed}},
-		{"dead letters before all", sources{stale, blocked, dead, idle}, OutboxReading{Axis: OutboxStalled, Cause: DeadLetterBacklog}},
+		{"dead letters before all", sources{stale, blocked, dead, idle},
+			OutboxReading{Axis: OutboxStalled, Cause: DeadLetterBacklog}},
 	}
 	for _, c := range cases {
 		if got := ReadOutbox(&evidence.Device{Sources: c.sources}, noon); got != c.want {

@@ -4,16 +4,14 @@ import (
 	"slices"
 	"time"
 
-	"github.com/pdpp-go/pdpp/internal/judge/cadence"
 	"github.com/pdpp-go/pdpp/internal/judge/evidence"
 )
 
-// Project judges a connection: its conditions, the headline that they give, and
-// what a verdict needs besides. It changes nothing in the evidence, and what it
-// returns may share memory with it.
+// Project judges a connection: its conditions, their headline and the other input of a verdict. It does not modify
+// the evidence, and the result may share memory with it.
 func Project(e *evidence.Evidence, now time.Time) Assessment {
 	e = e.AsOf(now)
-	r := read(e, now)
+	r := newReading(e, now)
 	conditions := r.conditions()
 	b := newBoard(conditions, &r)
 	rule, h := b.decide()
@@ -33,15 +31,16 @@ func Project(e *evidence.Evidence, now time.Time) Assessment {
 		s.DominantID = Text(h.dominant.ID)
 	}
 	s.SupportingIDs = supporting(&s)
-	m := r.manner()
-	a := Assessment{Snapshot: s, Rule: Rule{Name: rule.Name, When: rule.When}, Streams: r.streams(), Progress: &m.progress, Schedule: &m.schedule, Local: ReadLocalProgress(e)}
+	m := r.collectionMode()
+	a := Assessment{Snapshot: s, Rule: Rule{Name: rule.Name, When: rule.When}, Streams: r.streams(), Progress: &m.progress,
+		Schedule: &m.schedule, Local: ReadLocalProgress(e)}
 	if e.Refresh != nil {
 		a.Refresh = &m.refresh
 	}
 	return a
 }
 
-// disposition is that of the connection.
+// disposition returns whether the connection's missing data can still arrive.
 func (r *reading) disposition() Disposition {
 	c := r.coverage.axis
 	if r.coverage.contradiction {
@@ -52,26 +51,25 @@ func (r *reading) disposition() Disposition {
 	})
 }
 
-// behindContradiction is the worst coverage that is there besides the label of a
-// contradiction. At best it is unknown: such a manifest leaves open whether
-// anything is missing.
+// behindContradiction returns the worst coverage apart from the contradicting declaration, at best unknown: such a
+// manifest leaves open whether anything is missing.
 func (r *reading) behindContradiction() Coverage {
 	worst := CoverageUnknown
-	if c := runCoverage(r.Evidence, undeclaredGaps(r.Evidence)); worse(c, worst) {
+	if c := runCoverage(r.Evidence, undeclaredGaps(r.Evidence)); worseCoverage(c, worst) {
 		worst = c
 	}
 	for i := range r.Streams {
-		if c := streamCoverage(r.Evidence, &r.Streams[i]); r.Streams[i].Required && worse(c, worst) {
+		if c := streamCoverage(r.Evidence, &r.Streams[i]); r.Streams[i].Required && worseCoverage(c, worst) {
 			worst = c
 		}
 	}
 	return worst
 }
 
-// maxSupporting bounds the list of conditions that a headline rests on.
+// maxSupporting limits the list of supporting conditions.
 const maxSupporting = 6
 
-// supporting lists the dominant condition and then those that are not simply good.
+// supporting lists the dominant condition, followed by the conditions that are not plain.
 func supporting(s *Snapshot) []string {
 	notable := 1
 	for i := range s.Conditions {
@@ -92,23 +90,21 @@ func supporting(s *Snapshot) []string {
 	return ids
 }
 
-// plain reports whether there is nothing to say about the condition.
+// plain reports whether the condition is good or not applicable.
 func (c *Condition) plain() bool {
 	return c.Status == NotApplicable || c.Status == True && c.Severity == Info
 }
 
-// nextAttempt is when collection goes on by itself, by the same policy that
-// starts it: now for a run that is due, and nil where time alone starts none. A
-// run that was asked for starts when the provider's wait is over.
+// nextAttempt returns when collection continues without the owner, by the scheduler's own policy. It is now for a due
+// run, and nil if time does not start one. A requested run starts when the provider wait is over.
 func (r *reading) nextAttempt() *time.Time {
-	d := cadence.Decide(r.Evidence, r.now)
-	if d.Due {
+	if r.timing.Due {
 		return r.seen
 	}
-	if w := r.WaitInForce(r.now); w != nil && r.RequestedAt != nil && r.Active == nil {
+	if w := r.ActiveWait(r.now); w != nil && r.RequestedAt != nil && r.Active == nil {
 		return &w.Until
 	}
-	return d.At
+	return r.timing.At
 }
 
 func (r *reading) nextAction() *NextAction {
@@ -124,7 +120,7 @@ func (r *reading) nextAction() *NextAction {
 	return a
 }
 
-func rateOf(r *evidence.Rate) *Rate {
+func rateOf(r *evidence.Rate) *RunPace {
 	if r == nil {
 		return nil
 	}

@@ -9,90 +9,89 @@ import (
 	"github.com/pdpp-go/pdpp/protocol"
 )
 
-// credentialsValid is false while something says no, and true once a look or a
-// run has shown that the source accepts the credential that is stored now.
+// credentialsValid fails while a refusal is in force. It holds once a probe or a run showed that the source accepts
+// the stored credential.
 func (r *reading) credentialsValid() finding {
 	if refusal, refused := r.CredentialRefusal(r.now); refused {
 		row := credentialRejected
 		if refusal.Fault == evidence.CredentialMissing {
 			row = credentialRequired
 		}
-		f := row.at(refusal.At).until(refusal.Until)
+		f := row.observedAt(refusal.At).until(refusal.Until)
 		for _, text := range refusal.Texts {
 			f = f.redactedIf(text)
 		}
 		return f
 	}
 	if at := r.refusedPart(); at != nil {
-		return credentialTooNarrow.at(at)
+		return credentialTooNarrow.observedAt(at)
 	}
-	if look := r.CredentialLook(r.now); look != nil && look.Status == evidence.ProbeOK {
-		return credentialsAccepted.at(&look.At).until(look.ExpiresAt)
+	if look := r.LatestCredentialProbe(r.now); look != nil && look.Status == evidence.ProbeOK {
+		return credentialsAccepted.observedAt(&look.At).until(look.ExpiresAt)
 	}
 	if r.LastRun != nil && r.LastRun.Status == evidence.RunSucceeded && !r.CredentialReplacedSince(r.LastRun.EndedAt) {
-		return credentialsAccepted.at(&r.LastRun.EndedAt)
+		return credentialsAccepted.observedAt(&r.LastRun.EndedAt)
 	}
-	return credentialsNotProbed.at(nil)
+	return credentialsNotProbed.observedAt(nil)
 }
 
-// refusedPart is when a run found that the credential does not reach a required
-// stream, and the credential is still the same.
+// refusedPart returns when a run found that the current credential does not cover a required stream, or nil.
 func (r *reading) refusedPart() *time.Time {
 	for i := range r.Streams {
 		s := &r.Streams[i]
-		if f := s.Fact; s.Required && f != nil && f.Skip != nil && f.Skip.Action == protocol.RefreshCredentials && !r.CredentialReplacedSince(f.At) {
+		if f := s.Fact; s.Required && f != nil && f.Skip != nil && f.Skip.Action == protocol.RefreshCredentials &&
+			!r.CredentialReplacedSince(f.At) {
 			return &f.At
 		}
 	}
 	return nil
 }
 
-// redactedIf marks the condition when the text behind it could carry a secret.
-// That text is never shown: the reason is the row's own.
+// redactedIf marks the condition if the text could contain a secret. The text is never shown: the reason is the row's
+// own.
 func (f finding) redactedIf(text string) finding {
 	_, redacted := safeReason(text, "")
 	f.redacted = f.redacted || redacted
 	return f
 }
 
-// credentialContinuity tells whether a run has worked with the credential that
-// is stored now.
+// credentialContinuity reports whether a run has worked with the stored credential.
 func (r *reading) credentialContinuity() finding {
 	c := r.Credential
 	switch {
 	case c == nil:
-		return continuityNotApplicable.at(nil)
+		return continuityNotApplicable.observedAt(nil)
 	case r.LastSuccessAt == nil:
-		return continuityNotApplicable.at(&c.CapturedAt)
+		return continuityNotApplicable.observedAt(&c.CapturedAt)
 	case c.CapturedAt.After(*r.LastSuccessAt):
-		return continuityUnproven.at(&c.CapturedAt)
-	case r.endsWithin(lastDays, lastPart):
-		return continuityEndsNow.at(&c.CapturedAt).until(c.EndsAt)
-	case r.endsWithin(aheadDays, aheadPart):
-		return continuityEnding.at(&c.CapturedAt).until(c.EndsAt)
+		return continuityUnproven.observedAt(&c.CapturedAt)
+	case r.endsWithin(urgentDays, urgentPart):
+		return continuityEndsNow.observedAt(&c.CapturedAt).until(c.EndsAt)
+	case r.endsWithin(warningDays, warningPart):
+		return continuityEnding.observedAt(&c.CapturedAt).until(c.EndsAt)
 	default:
-		return continuityProven.at(r.LastSuccessAt)
+		return continuityProven.observedAt(r.LastSuccessAt)
 	}
 }
 
-// How long before its end the owner is told of a sign-in that cannot be extended, and how long before
-// they are called: so many days, or that part of its life if it lives shorter.
+// How long before its end the owner sees a warning about a sign-in that cannot be extended, and when the warning
+// becomes urgent. Credentials with a short life use that part of their life instead of the days.
 const (
-	aheadDays, aheadPart = 14 * 24 * time.Hour, 4
-	lastDays, lastPart   = 3 * 24 * time.Hour, 8
+	warningDays, warningPart = 14 * 24 * time.Hour, 4
+	urgentDays, urgentPart   = 3 * 24 * time.Hour, 8
 )
 
-// endsWithin reports whether the credential ends so soon for good.
+// endsWithin reports whether the credential ends for good within the period.
 func (r *reading) endsWithin(days time.Duration, part int) bool {
 	c := r.Credential
 	if c.EndsAt == nil || c.Status != evidence.CredentialActive || !r.now.Before(*c.EndsAt) {
-		return false // what has ended is refused, or a success since shows that it has not
+		return false // a refusal, or a success since, already covers a past end
 	}
 	life := c.EndsAt.Sub(c.CapturedAt)
 	return !r.now.Before(c.EndsAt.Add(-min(days, life/time.Duration(part))))
 }
 
-// newest is the newest look at a dimension that is still good.
+// newest returns the newest unexpired probe of a dimension, or nil.
 func (r *reading) newest(d evidence.Dimension) *evidence.Probe {
 	var found *evidence.Probe
 	for i := range r.Probes {
@@ -104,77 +103,77 @@ func (r *reading) newest(d evidence.Dimension) *evidence.Probe {
 	return found
 }
 
-// doubledFor is how long the owner is asked about two installations that took turns with
-// the access of one device, after it was last seen.
+// doubledFor is how long the owner is asked about two installations of one device after the last sign of them.
 const doubledFor = 7 * 24 * time.Hour
 
-// doubled is when a device that feeds the connection was last seen to be two.
+// doubled returns when a device that feeds the connection was last used by two installations, or nil.
 func (r *reading) doubled() (at *time.Time) {
 	if r.Device == nil {
 		return nil
 	}
 	for i := range r.Device.Sources {
 		s := &r.Device.Sources[i]
-		if s.Trusted() && s.DoubledAt != nil && r.now.Sub(*s.DoubledAt) < doubledFor && (at == nil || s.DoubledAt.After(*at)) {
+		if s.Trusted() && s.DoubledAt != nil && r.now.Sub(*s.DoubledAt) < doubledFor &&
+			(at == nil || s.DoubledAt.After(*at)) {
 			at = s.DoubledAt
 		}
 	}
 	return at
 }
 
-// runtimeAvailable is about what a run needs on this machine. A success proves
-// that it was there; a failed look that is newer outweighs it.
+// runtimeAvailable judges what a run needs on this machine. A success proves that it was there; a newer failed probe
+// overrides the success.
 func (r *reading) runtimeAvailable() finding {
 	if r.outbox.Unreliable && r.Connection.SourceKind == evidence.SourceLocalDevice {
-		return deviceMissing.at(nil) // every source that it had was revoked
+		return deviceMissing.observedAt(nil) // all its sources were revoked
 	}
 	if at := r.doubled(); at != nil {
-		return deviceDoubled.at(at)
+		return deviceDoubled.observedAt(at)
 	}
 	if p := r.missingNeed(); p != nil {
-		return r.lacking(p)
+		return r.missingFinding(p)
 	}
-	if run := r.failed(); run != nil && run.Failure != nil && !r.foundSince(run) {
-		if p := run.Lacked(); p != nil {
-			return r.lacking(p)
+	if run := r.failedRun(); run != nil && run.Failure != nil && !r.foundSince(run) {
+		if p := run.MissingPrerequisite(); p != nil {
+			return r.missingFinding(p)
 		}
 		switch run.Failure.Reason {
 		case "runtime_binding_missing":
 			if strings.HasSuffix(run.Failure.Message, "browser") {
-				return browserMissing.at(&run.EndedAt)
+				return browserMissing.observedAt(&run.EndedAt)
 			}
-			return bindingMissing.at(&run.EndedAt)
+			return bindingMissing.observedAt(&run.EndedAt)
 		case "connector_spawn_failed":
-			return runtimeUnavailable.at(&run.EndedAt)
+			return runtimeUnavailable.observedAt(&run.EndedAt)
 		}
 	}
 	switch {
 	case r.LastRun != nil && r.LastRun.Status == evidence.RunSucceeded:
-		return runtimeAvailable.at(&r.LastRun.EndedAt)
+		return runtimeAvailable.observedAt(&r.LastRun.EndedAt)
 	case r.newest(evidence.ProbeRuntime) != nil && r.newest(evidence.ProbeRuntime).Status == evidence.ProbeOK:
-		return runtimeAvailable.at(&r.newest(evidence.ProbeRuntime).At)
+		return runtimeAvailable.observedAt(&r.newest(evidence.ProbeRuntime).At)
 	case r.LocalDevice():
-		return runtimeNotManaged.at(nil)
+		return runtimeNotManaged.observedAt(nil)
 	default:
-		return runtimeStateUnknown.at(nil)
+		return runtimeStateUnknown.observedAt(nil)
 	}
 }
 
-// needs are what was looked for on this machine.
-var needs = []evidence.Dimension{evidence.ProbeRuntime, evidence.ProbeTool, evidence.ProbeInterpreter,
+// probedNeeds are the dimensions that are probed on this machine.
+var probedNeeds = []evidence.Dimension{evidence.ProbeRuntime, evidence.ProbeTool, evidence.ProbeInterpreter,
 	evidence.ProbeVariable, evidence.ProbeFiles,
 	evidence.ProbeConfirmation, evidence.ProbeConnector}
 
-// missingNeed finds what was looked for and not found, by its newest look, and that no run
-// has succeeded without since.
+// missingNeed returns the newest failed probe that is still valid and that no later success or probe contradicts, or
+// nil.
 func (r *reading) missingNeed() *evidence.Probe {
 	var found *evidence.Probe
 	for i := range r.Probes {
 		p := &r.Probes[i]
-		if !slices.Contains(needs, p.Dimension) {
+		if !slices.Contains(probedNeeds, p.Dimension) {
 			continue
 		}
-		if p.Status != evidence.ProbeFailed || expired(p.ExpiresAt, r.now) || r.SucceededSince(p.At) || r.lookedAgain(p) {
+		if p.Status != evidence.ProbeFailed || expired(p.ExpiresAt, r.now) || r.SucceededSince(p.At) || r.probedAgain(p) {
 			continue
 		}
 		if found == nil || p.At.After(found.At) {
@@ -184,8 +183,8 @@ func (r *reading) missingNeed() *evidence.Probe {
 	return found
 }
 
-// lacking is what a look says that did not find what the connector needs.
-func (r *reading) lacking(p *evidence.Probe) finding {
+// missingFinding returns the condition for a failed probe.
+func (r *reading) missingFinding(p *evidence.Probe) finding {
 	row := bindingMissing
 	switch {
 	case p.Dimension == evidence.ProbeTool:
@@ -209,22 +208,23 @@ func (r *reading) lacking(p *evidence.Probe) finding {
 	case p.Name == "browser":
 		row = browserMissing
 	}
-	f := row.at(&p.At).until(p.ExpiresAt)
+	f := row.observedAt(&p.At).until(p.ExpiresAt)
 	if row.Origin == OriginReadiness {
-		f = f.naming(p.Name, r.Connection.ConnectorID)
+		f = f.withNames(p.Name, r.Connection.ConnectorID)
 	}
 	return f
 }
 
-// foundSince reports whether what the run lacked was found by a later look that is still good.
+// foundSince reports whether a later, unexpired probe found what the run lacked.
 func (r *reading) foundSince(run *evidence.Run) bool {
 	return slices.ContainsFunc(r.Probes, func(p evidence.Probe) bool {
-		return p.Status == evidence.ProbeOK && p.At.After(run.EndedAt) && run.LackedFor(&p) && !expired(p.ExpiresAt, r.now)
+		return p.Status == evidence.ProbeOK && p.At.After(run.EndedAt) && run.FailedWithout(&p) &&
+			!expired(p.ExpiresAt, r.now)
 	})
 }
 
-// lookedAgain reports whether a newer look at the same thing is still good.
-func (r *reading) lookedAgain(p *evidence.Probe) bool {
+// probedAgain reports whether there is a newer, unexpired probe of the same thing.
+func (r *reading) probedAgain(p *evidence.Probe) bool {
 	return slices.ContainsFunc(r.Probes, func(q evidence.Probe) bool {
 		return q.Dimension == p.Dimension && q.Name == p.Name && q.At.After(p.At) && !expired(q.ExpiresAt, r.now)
 	})
@@ -232,7 +232,7 @@ func (r *reading) lookedAgain(p *evidence.Probe) bool {
 
 func (r *reading) remoteSurface() finding {
 	if r.surfaceAt == nil {
-		return surfaceNotRequired.at(nil)
+		return surfaceNotRequired.observedAt(nil)
 	}
 	row := surfaceAvailable
 	switch r.surface {
@@ -241,5 +241,5 @@ func (r *reading) remoteSurface() finding {
 	case SurfaceUnknown:
 		row = surfaceUnknown
 	}
-	return row.at(&r.surfaceAt.At).until(r.surfaceAt.ExpiresAt)
+	return row.observedAt(&r.surfaceAt.At).until(r.surfaceAt.ExpiresAt)
 }

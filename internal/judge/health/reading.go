@@ -8,11 +8,11 @@ import (
 	"github.com/pdpp-go/pdpp/internal/judge/evidence"
 )
 
-// reading is the evidence with everything that several rules need, read once.
+// reading is the evidence together with values that several rules need.
 type reading struct {
 	*evidence.Evidence
 	now        time.Time
-	seen       *time.Time // now, for what has no time of its own
+	seen       *time.Time // now, for conditions without a time of their own
 	manualOnly bool
 	outbox     OutboxReading
 	surface    Surface
@@ -20,28 +20,26 @@ type reading struct {
 	freshness  Freshness
 	capturedAt *time.Time
 	coverage   coverageReading
-	// question is the most urgent open one.
+	// question is the most urgent open question.
 	question *evidence.Attention
 	// closed is the newest question that no longer waits.
 	closed    *evidence.Attention
 	attention AttentionAxis
-	wait      *evidence.Wait // for the provider, where it delays the next run
-	rest      *cadence.Rest  // of the source, where it delays the next scheduled run
+	timing    cadence.Timing
 }
 
-func read(e *evidence.Evidence, now time.Time) reading {
+func newReading(e *evidence.Evidence, now time.Time) reading {
 	r := reading{Evidence: e, now: now, seen: &now, manualOnly: e.Refresh.ManualOnly()}
 	r.outbox = ReadOutbox(e.Device, now)
 	r.freshness, r.capturedAt = freshness(e, r.outbox, now)
 	r.coverage = readCoverage(e)
-	r.wait, r.rest = cadence.DelayingWait(e, now), cadence.SourceRest(e, now)
+	r.timing = cadence.ReadTiming(e, now)
 	r.readAttention()
 	r.readSurface()
 	return r
 }
 
-// readAttention finds the question to answer first: the one that expires first,
-// then the oldest.
+// readAttention selects the question to answer first: the one that expires first, then the oldest.
 func (r *reading) readAttention() {
 	r.attention = AttentionNone
 	for i := range r.Attention {
@@ -71,7 +69,7 @@ func moreUrgent(a, b *evidence.Attention) bool {
 	}
 }
 
-// readSurface takes the newest look at a remote browser that is still good.
+// readSurface selects the newest unexpired probe of a remote browser.
 func (r *reading) readSurface() {
 	r.surface = SurfaceNone
 	for i := range r.Probes {
@@ -100,33 +98,31 @@ func (r *reading) readSurface() {
 	}
 }
 
-// failed gives the newest run when it did not succeed.
-func (r *reading) failed() *evidence.Run {
+// failedRun returns the newest run if it did not succeed.
+func (r *reading) failedRun() *evidence.Run {
 	if r.LastRun == nil || r.LastRun.Status == evidence.RunSucceeded {
 		return nil
 	}
 	return r.LastRun
 }
 
-// deviceVerdict reports whether the devices' evidence stands for a successful
-// collection: drained, complete by their own account, fresh, and no run has a
-// say of its own.
+// deviceVerdict reports whether the devices' evidence counts as a successful collection. Their outbox is empty, they
+// report complete and fresh data, and there is no run.
 func (r *reading) deviceVerdict() bool {
 	return r.LastRun == nil && r.LocalDevice() && r.outbox.Axis == OutboxIdle &&
 		r.coverage.axis == Complete && r.coverage.diagnosed && r.freshness == Fresh
 }
 
-// paused reports whether the owner has stopped collection. A schedule that is
-// never followed stops nothing by being off.
+// paused reports whether the owner stopped collection. A disabled schedule that has no effect does not count.
 func (r *reading) paused() bool {
-	return r.Connection.Status == evidence.StatusPaused || r.followed() && !r.Schedule.Enabled
+	return r.Connection.Status == evidence.StatusPaused || r.scheduleCounts() && !r.Schedule.Enabled
 }
 
-// followed reports whether the connection has a schedule that counts: at a source
-// where only the owner starts a run none does.
-func (r *reading) followed() bool { return r.Schedule != nil && !r.manualOnly }
+// scheduleCounts reports whether the connection has a schedule with an effect. Sources where only the owner starts
+// runs have none.
+func (r *reading) scheduleCounts() bool { return r.Schedule != nil && !r.manualOnly }
 
-// unreadable names the families that no answer can rest on.
+// unreadable returns the families that could not be read or trusted.
 func (r *reading) unreadable() []string {
 	names := []string{}
 	for _, f := range r.Unreadable {

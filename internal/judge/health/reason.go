@@ -5,19 +5,19 @@ import (
 	"strings"
 )
 
-// maxReason is the longest reason code that is shown.
+// maxReason is the maximum length of a reason code that is shown.
 const maxReason = 80
 
 // tokenPrefixes begin well-known secrets.
 var tokenPrefixes = []string{"ghp", "gho", "ghu", "ghs", "ghr", "github_pat", "sk-", "xox", "eyj", "glpat", "akia"}
 
-// secretNames announce a secret when a colon follows them.
-var secretNames = []string{"password", "passwd", "pwd", "secret", "token", "key", "authorization", "bearer", "cookie", "otp", "pin", "code"}
+// secretNames precede a secret if a colon follows them.
+var secretNames = []string{"password", "passwd", "pwd", "secret", "token", "key", "authorization", "bearer", "cookie",
+	"otp", "pin", "code"}
 
-// safeReason gives a reason as a code, or the generic one when the text could
-// carry a secret: anything but a short lower-case code, a part that begins as
-// well-known tokens do or looks like random characters, a number as long as a
-// one-time code, or a value with the name of a secret before it.
+// safeReason returns the reason, or the generic one if the text could contain a secret. That is anything but a short
+// lower-case code, a part that looks like a known token or random characters, a number as long as a one-time code,
+// and a value after the name of a secret.
 func safeReason(reason, generic string) (code string, redacted bool) {
 	if reason == "" {
 		return generic, false
@@ -58,8 +58,8 @@ func endsInName(before string) bool {
 	return slices.ContainsFunc(secretNames, func(name string) bool { return strings.HasSuffix(before, name) })
 }
 
-// suffix is the part of a class after its kind: failure:network is network.
-func suffix(class string) string {
+// classSuffix returns the part of a class after its kind: network for failure:network.
+func classSuffix(class string) string {
 	if _, after, found := strings.Cut(class, ":"); found {
 		return after
 	}

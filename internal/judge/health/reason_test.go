@@ -31,8 +31,8 @@ func TestSafeReason(t *testing.T) {
 
 var plainCode = regexp.MustCompile(`^[a-z0-9_:.-]{1,80}$`)
 
-// FuzzSafeReason: what comes out is the generic code or a short plain one that
-// went in unchanged, and nothing is dropped without saying so.
+// FuzzSafeReason checks that the result is the generic code or an unchanged short code, and that redactions are
+// reported.
 func FuzzSafeReason(f *testing.F) {
 	for _, seed := range []string{"", "network", "ghp_x", "password:x", "123456", "a b", "\xff", strings.Repeat("a", 81)} {
 		f.Add(seed)
@@ -55,8 +55,9 @@ func FuzzSafeReason(f *testing.F) {
 }
 
 func TestSuffix(t *testing.T) {
-	for class, want := range map[string]string{"failure:network": "network", "source_pressure": "source_pressure", "terminal:": "", "": ""} {
-		if got := suffix(class); got != want {
+	for class, want := range map[string]string{"failure:network": "network", "source_pressure": "source_pressure",
+		"terminal:": "", "": ""} {
+		if got := classSuffix(class); got != want {
 			t.Errorf("suffix of %q = %q, want %q", class, got, want)
 		}
 	}

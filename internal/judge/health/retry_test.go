@@ -22,14 +22,14 @@ func TestRetryPolicy(t *testing.T) {
 		state     State
 	}{
 		{"counted", 1, nil, -2 * time.Hour, "no_active_backoff", Healthy},
-		{"counted often", givesUpAfter - 1, nil, -2 * time.Hour, "no_active_backoff", Healthy},
+		{"counted often", giveUpFailures - 1, nil, -2 * time.Hour, "no_active_backoff", Healthy},
 		{"delayed", 3, at(time.Hour), -2 * time.Hour, "scheduler_backoff_active", CoolingOff},
 		{"delayed after few failures", 1, at(time.Hour), -2 * time.Hour, "scheduler_backoff_active", CoolingOff},
-		{"given up", givesUpAfter, nil, -2 * time.Hour, "scheduler_gave_up", Blocked},
+		{"given up", giveUpFailures, nil, -2 * time.Hour, "scheduler_gave_up", Blocked},
 		{"delay is over", 3, at(0), -2 * time.Hour, "backoff_expired", Healthy},
 		{"counted, then succeeded", 2, nil, 0, "no_active_backoff", Healthy},
 		{"delayed, then succeeded", 3, at(time.Hour), 0, "backoff_expired", Healthy},
-		{"given up, then succeeded", givesUpAfter, nil, 0, "backoff_expired", Healthy},
+		{"given up, then succeeded", giveUpFailures, nil, 0, "backoff_expired", Healthy},
 	} {
 		e := good()
 		e.LastSuccessAt = at(c.succeeded)
@@ -54,12 +54,12 @@ func rests(d time.Duration) func(*evidence.Evidence) {
 	}
 }
 
-func waitsUntil(d time.Duration) []evidence.Wait {
-	return []evidence.Wait{{Sender: "api", Until: *at(d), Reason: protocol.WaitRetryAfter, At: *at(-time.Minute)}}
+func waitsUntil(d time.Duration) []evidence.SenderWait {
+	return []evidence.SenderWait{{Sender: "api", Until: *at(d), Reason: protocol.WaitRetryAfter, At: *at(-time.Minute)}}
 }
 
-// A pause for the source's sake is told with its end, and cools a connection off
-// on which nothing else is wrong. What else is wrong stays the headline.
+// A source pause is reported with its end. The state is cooling off only if nothing else is wrong; otherwise that
+// decides the headline.
 func TestSourceRests(t *testing.T) {
 	t.Attr("spec", "CH-04.2")
 	waits := func(d time.Duration, edit func(*evidence.Evidence)) func(*evidence.Evidence) {
@@ -77,18 +77,24 @@ func TestSourceRests(t *testing.T) {
 		state  State
 		until  *time.Time
 	}{
-		"refused":               {rests(hours), ReasonPressure, CoolingOff, at(hours)},
-		"told to wait":          {waits(hours, nil), ReasonPressure, CoolingOff, at(hours)},
-		"refused and told":      {waits(hours, rests(time.Hour)), ReasonPressure, CoolingOff, at(hours)},
-		"refused for longer":    {waits(hours, rests(3*time.Hour)), ReasonPressure, CoolingOff, at(3 * time.Hour)},
-		"told, started by hand": {waits(hours, func(e *evidence.Evidence) { e.Schedule = nil }), ReasonPressure, CoolingOff, nil},
-		"told, and it is over":  {waits(0, nil), "no_active_backoff", Healthy, at(0)},
-		"told, and stale":       {waits(hours, func(e *evidence.Evidence) { e.Refresh.MaximumStalenessSeconds = 60 }), ReasonPressure, Degraded, at(hours)},
-		"told, and short":       {waits(hours, func(e *evidence.Evidence) { e.Streams[0].Fact.Covered = num(1) }), ReasonPressure, Degraded, at(hours)},
-		"told, and failed":      {waits(hours, func(e *evidence.Evidence) { e.LastRun.Status = evidence.RunFailed }), ReasonPressure, Degraded, at(hours)},
-		"told, longer delay":    {waits(hours, delayed(3*time.Hour)), "scheduler_backoff_active", CoolingOff, at(3 * time.Hour)},
-		"told, shorter delay":   {waits(hours, delayed(time.Hour)), ReasonPressure, CoolingOff, at(hours)},
-		"told, and a run is on": {waits(hours, func(e *evidence.Evidence) { e.Active = &evidence.ActiveRun{ID: "run_2"} }), "no_active_backoff", Healthy, nil},
+		"refused":            {rests(hours), ReasonPressure, CoolingOff, at(hours)},
+		"told to wait":       {waits(hours, nil), ReasonPressure, CoolingOff, at(hours)},
+		"refused and told":   {waits(hours, rests(time.Hour)), ReasonPressure, CoolingOff, at(hours)},
+		"refused for longer": {waits(hours, rests(3*time.Hour)), ReasonPressure, CoolingOff, at(3 * time.Hour)},
+		"told, started by hand": {waits(hours, func(e *evidence.Evidence) { e.Schedule = nil }), ReasonPressure, CoolingOff,
+			nil},
+		"told, and it is over": {waits(0, nil), "no_active_backoff", Healthy, at(0)},
+		"told, and stale": {waits(hours, func(e *evidence.Evidence) { e.Refresh.MaximumStalenessSeconds = 60 }),
+			ReasonPressure, Degraded, at(hours)},
+		"told, and short": {waits(hours, func(e *evidence.Evidence) { e.Streams[0].Fact.Covered = num(1) }),
+			ReasonPressure, Degraded, at(hours)},
+		"told, and failed": {waits(hours, func(e *evidence.Evidence) { e.LastRun.Status = evidence.RunFailed }),
+			ReasonPressure, Degraded, at(hours)},
+		"told, longer delay": {waits(hours, delayed(3*time.Hour)), "scheduler_backoff_active", CoolingOff,
+			at(3 * time.Hour)},
+		"told, shorter delay": {waits(hours, delayed(time.Hour)), ReasonPressure, CoolingOff, at(hours)},
+		"told, and a run is on": {waits(hours, func(e *evidence.Evidence) { e.Active = &evidence.ActiveRun{ID: "run_2"} }),
+			"no_active_backoff", Healthy, nil},
 	} {
 		e := good()
 		c.edit(e)
@@ -100,7 +106,8 @@ func TestSourceRests(t *testing.T) {
 		if (s.NextAttemptAt == nil) != (c.until == nil) || c.until != nil && !s.NextAttemptAt.Equal(*c.until) {
 			t.Errorf("%s: the next attempt is at %v, want %v", name, s.NextAttemptAt, c.until)
 		}
-		if c.state == CoolingOff && (!retry.Fails() || retry.ExpiresAt == nil || c.until != nil && !retry.ExpiresAt.Equal(*c.until) || string(s.ReasonCode) != c.reason || retry.ObservedAt == nil) {
+		if c.state == CoolingOff && (!retry.Fails() || retry.ExpiresAt == nil || c.until != nil &&
+			!retry.ExpiresAt.Equal(*c.until) || string(s.ReasonCode) != c.reason || retry.ObservedAt == nil) {
 			t.Errorf("%s: %+v, reason %s", name, retry, s.ReasonCode)
 		}
 	}

@@ -2,20 +2,21 @@ package health
 
 import "github.com/pdpp-go/pdpp/internal/judge/evidence"
 
-// streams rolls the streams up one by one, in the manifest's order.
+// streams returns the rollup of each stream in manifest order.
 func (r *reading) streams() []StreamRollup {
 	out := make([]StreamRollup, len(r.Streams))
 	for i := range r.Streams {
 		s := &r.Streams[i]
 		c := r.streamCoverage(s)
 		out[i] = StreamRollup{
-			StreamID: s.Name, Priority: priority(s), Coverage: c, GapRetryable: r.Gaps.Outstanding(s.Name), AsTold: s.AsTold,
+			StreamID: s.Name, Priority: priority(s), Coverage: c, GapRetryable: r.Gaps.Outstanding(s.Name),
+			SelfReported:  s.SelfReported,
 			AttentionOpen: r.attention != AttentionNone && outstanding(c),
 			Absent:        c == Complete && absentAtSource(s),
 			NotReached:    c == Partial && notReached(s),
-			Rejected:      c == RetryableGap && s.Fact != nil && s.Fact.Skip != nil && rejectedAlone(r.Evidence, s),
+			Rejected:      c == RetryableGap && s.Fact != nil && s.Fact.Skip != nil && recordsRejected(r.Evidence, s),
 		}
-		if c == Partial && totalAlone(r.Evidence, s.Fact) {
+		if c == Partial && shortTotalOnly(r.Evidence, s.Fact) {
 			out[i].Total = s.Fact.Drift.Total
 		}
 		out[i].Retained = measured(s.Retained)
@@ -27,15 +28,18 @@ func (r *reading) streams() []StreamRollup {
 	return out
 }
 
-// missing counts what the stream lacks: its gaps, else what the newest run
-// considered and did not cover. Nothing is missing only where nothing can be.
+// noneMissing is the count of every complete stream. It is never modified.
+var noneMissing int64
+
+// missing counts what the stream lacks: its gaps, or else what the newest run considered but did not cover. It
+// returns zero only if the stream is complete, and nil if the count is unknown.
 func (r *reading) missing(s *evidence.Stream, c Coverage) (n *int64, floor bool) {
-	waiting := r.Gaps.Waiting(s.Name)
-	switch {
-	case waiting > 0:
+	if waiting := r.Gaps.Waiting(s.Name); waiting > 0 {
 		return &waiting, true
+	}
+	switch {
 	case c == Complete && acceptedLabel(s.Policy) == "":
-		return &waiting, false
+		return &noneMissing, false
 	case c == Partial && s.Fact != nil && s.Fact.Short():
 		short := *s.Fact.Considered - *s.Fact.Covered
 		return &short, false
@@ -47,8 +51,8 @@ func (r *reading) missing(s *evidence.Stream, c Coverage) (n *int64, floor bool)
 	}
 }
 
-// streamCoverage is what runs say of the stream or, where the axis rests on the
-// devices' account, what that says.
+// streamCoverage returns the stream's coverage according to runs. If the axis comes from the devices' diagnostics,
+// those decide.
 func (r *reading) streamCoverage(s *evidence.Stream) Coverage {
 	c := streamCoverage(r.Evidence, s)
 	if c != CoverageUnknown || !r.coverage.diagnosed {
@@ -81,26 +85,28 @@ func priority(s *evidence.Stream) Priority {
 	}
 }
 
-// manner is how the connection collects, in one piece of memory.
-type manner struct {
+// collectionMode holds how the connection collects, in one allocation.
+type collectionMode struct {
 	refresh  RefreshEvidence
 	schedule ScheduleEvidence
 	progress ProgressEvidence
 }
 
-// manner reads what a verdict needs besides the snapshot and the streams.
-func (r *reading) manner() *manner {
-	m := &manner{}
+// collectionMode returns what a verdict needs besides snapshot and streams.
+func (r *reading) collectionMode() *collectionMode {
+	m := &collectionMode{}
 	if p := r.Refresh; p != nil {
 		m.refresh = RefreshEvidence{
-			RecommendedMode: string(p.RecommendedMode), BackgroundSafe: p.BackgroundSafe, InteractionPosture: string(p.InteractionPosture),
+			RecommendedMode: string(p.RecommendedMode), BackgroundSafe: p.BackgroundSafe,
+			InteractionPosture: string(p.InteractionPosture),
 		}
 	}
-	m.schedule = ScheduleEvidence{Mode: ScheduleActive, HasPriorSuccess: r.LastSuccessAt != nil, SourceWaits: r.wait != nil}
+	m.schedule = ScheduleEvidence{Mode: ScheduleActive, HasPriorSuccess: r.LastSuccessAt != nil,
+		SourceWaits: r.timing.Wait != nil}
 	switch {
 	case r.paused():
 		m.schedule.Mode = SchedulePaused
-	case !r.followed():
+	case !r.scheduleCounts():
 		m.schedule.Mode = NoSchedule
 	}
 	m.progress = ProgressEvidence{Mode: r.mode(), LastRefreshedAt: r.capturedAt, ObservedAt: r.seen}
@@ -108,19 +114,19 @@ func (r *reading) manner() *manner {
 		m.progress.RetainedRecords = measured(&r.Records.Retained)
 	}
 	if r.LastRun != nil {
-		m.progress.RecordsCommittedLastRun, m.progress.GapsDrainedLastRun = measured(r.LastRun.Committed), measured(r.LastRun.Recovered)
+		m.progress.RecordsCommittedLastRun, m.progress.GapsDrainedLastRun = measured(r.LastRun.Committed),
+			measured(r.LastRun.Recovered)
 	}
 	return m
 }
 
-// mode is how the connection collects. A scheduled one whose runs commit
-// nothing of their own but close gaps is deferred: a count of its records per
-// run would always be zero.
+// mode returns how the connection collects. A schedule with runs that only close gaps is deferred: its count of
+// records per run would always be zero.
 func (r *reading) mode() Mode {
 	switch {
 	case r.LocalDevice():
 		return ModeLocalDevice
-	case !r.followed() || r.paused():
+	case !r.scheduleCounts() || r.paused():
 		return ModeManual
 	case r.drainsOnly():
 		return ModeDeferred

@@ -13,7 +13,8 @@ func TestStreamRollups(t *testing.T) {
 	e.Streams[3].Required, e.Streams[3].Policy = false, manifest.PolicyUnsupported
 	e.Attention = []evidence.Attention{{Lifecycle: evidence.AttentionOpen}}
 	e.Streams[1].Retained = num(900)
-	e.Gaps.Groups = append(e.Gaps.Groups, evidence.GapGroup{Stream: e.Streams[2].Name, Count: 3}, evidence.GapGroup{Stream: e.Streams[2].Name, Count: 4})
+	e.Gaps.Groups = append(e.Gaps.Groups, evidence.GapGroup{Stream: e.Streams[2].Name, Count: 3},
+		evidence.GapGroup{Stream: e.Streams[2].Name, Count: 4})
 	want := []StreamRollup{
 		{Priority: RequiredStream, Coverage: Partial, AttentionOpen: true},
 		{Priority: RequiredStream, Coverage: Complete},
@@ -24,7 +25,8 @@ func TestStreamRollups(t *testing.T) {
 		if got.StreamID != e.Streams[i].Name || *got.Considered != 4 || got.Collected == nil {
 			t.Errorf("stream %d: %+v", i, got)
 		}
-		if missing := []*int64{num(1), num(0), num(7), nil}[i]; !same(got.Missing, missing) || !same(got.Retained, e.Streams[i].Retained) {
+		if missing := []*int64{num(1), num(0), num(7), nil}[i]; !same(got.Missing, missing) ||
+			!same(got.Retained, e.Streams[i].Retained) {
 			t.Errorf("stream %d has the counts %+v", i, got)
 		}
 		got.StreamID, got.Considered, got.Collected, got.Missing, got.Retained = "", nil, nil, nil, nil
@@ -36,7 +38,7 @@ func TestStreamRollups(t *testing.T) {
 
 func same(a, b *int64) bool { return a == nil && b == nil || a != nil && b != nil && *a == *b }
 
-// Where runs say nothing, a stream has the coverage of its own store.
+// Without a result from runs, a stream has the coverage of its own store.
 func TestStreamsOfADevice(t *testing.T) {
 	store := func(stream, status string) evidence.CoverageStore {
 		return evidence.CoverageStore{Store: stream + status, Stream: stream, Status: status}
@@ -47,14 +49,16 @@ func TestStreamsOfADevice(t *testing.T) {
 		want   Coverage
 	}{
 		{"all accounted for", []evidence.CoverageStore{store("other", "collected")}, Complete},
-		{"its own is, another is not", []evidence.CoverageStore{store("notes", "collected"), store("other", "unaccounted")}, Complete},
+		{"its own is, another is not", []evidence.CoverageStore{store("notes", "collected"), store("other", "unaccounted")},
+			Complete},
 		{"its own is not", []evidence.CoverageStore{store("notes", "collected"), store("notes", "unaccounted")}, Gapped},
 		{"nothing is said of its own", []evidence.CoverageStore{store("other", "unaccounted")}, CoverageUnknown},
 		{"no account", nil, CoverageUnknown},
 	}
 	for _, c := range cases {
 		e := &evidence.Evidence{
-			Streams: []evidence.Stream{{Name: "notes", Required: true}}, Gaps: &evidence.Gaps{}, Device: &evidence.Device{Stores: c.stores},
+			Streams: []evidence.Stream{{Name: "notes", Required: true}}, Gaps: &evidence.Gaps{},
+			Device: &evidence.Device{Stores: c.stores},
 		}
 		if got := Project(e, noon).Streams[0].Coverage; got != c.want {
 			t.Errorf("%s: %s, want %s", c.name, got, c.want)
@@ -71,12 +75,16 @@ func TestModeOfProgress(t *testing.T) {
 	}{
 		{"a schedule", func(*evidence.Evidence) {}, ModeScheduled},
 		{"a schedule whose runs only fill gaps", drains, ModeDeferred},
-		{"a run that filled gaps and brought records", func(e *evidence.Evidence) { drains(e); e.LastRun.Committed = num(1) }, ModeScheduled},
-		{"a run that did not count its records", func(e *evidence.Evidence) { drains(e); e.LastRun.Committed = nil }, ModeScheduled},
+		{"a run that filled gaps and brought records", func(e *evidence.Evidence) { drains(e); e.LastRun.Committed = num(1) },
+			ModeScheduled},
+		{"a run that did not count its records", func(e *evidence.Evidence) { drains(e); e.LastRun.Committed = nil },
+			ModeScheduled},
 		{"no schedule", func(e *evidence.Evidence) { drains(e); e.Schedule = nil }, ModeManual},
 		{"a schedule that is off", func(e *evidence.Evidence) { e.Schedule.Enabled = false }, ModeManual},
-		{"only the owner refreshes", func(e *evidence.Evidence) { e.Refresh.RecommendedMode = manifest.RefreshManual }, ModeManual},
-		{"a device", func(e *evidence.Evidence) { drains(e); e.Connection.SourceKind = evidence.SourceLocalDevice }, ModeLocalDevice},
+		{"only the owner refreshes", func(e *evidence.Evidence) { e.Refresh.RecommendedMode = manifest.RefreshManual },
+			ModeManual},
+		{"a device", func(e *evidence.Evidence) { drains(e); e.Connection.SourceKind = evidence.SourceLocalDevice },
+			ModeLocalDevice},
 	}
 	for _, c := range cases {
 		e := good()

@@ -6,7 +6,7 @@ import (
 	"github.com/pdpp-go/pdpp/internal/judge/evidence"
 )
 
-// RuntimeIndicator is the one statement about what serves every connection.
+// RuntimeIndicator is the state of the parts that serve every connection.
 type RuntimeIndicator struct {
 	OK     bool           `json:"runtime_ok"`
 	Faults []RuntimeFault `json:"faults"`
@@ -19,11 +19,11 @@ type RuntimeFault struct {
 	Since     time.Time `json:"since"` // its newest report
 }
 
-// missedBeats is how many reports in a row a part may leave out.
-const missedBeats = 3
+// missedReports is how many reports in a row a part may miss.
+const missedReports = 3
 
-// ReadRuntime judges the runtime. A part that reports at intervals is down when
-// it has gone silent, whatever it said last.
+// ReadRuntime judges the runtime. A part that reports at intervals is down if its reports stop, whatever the last one
+// was.
 func ReadRuntime(rt *evidence.Runtime, now time.Time) RuntimeIndicator {
 	out := RuntimeIndicator{OK: true, Faults: []RuntimeFault{}}
 	if rt == nil {
@@ -35,7 +35,7 @@ func ReadRuntime(rt *evidence.Runtime, now time.Time) RuntimeIndicator {
 		switch {
 		case c.Status == evidence.ProbeFailed:
 			reason, _ = safeReason(c.Reason, "failed")
-		case c.EverySeconds != nil && now.Sub(c.At) > missedBeats*time.Duration(*c.EverySeconds)*time.Second:
+		case c.EverySeconds != nil && now.Sub(c.At) > missedReports*time.Duration(*c.EverySeconds)*time.Second:
 			reason = "silent"
 		default:
 			continue

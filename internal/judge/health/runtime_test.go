@@ -15,8 +15,10 @@ func TestRuntime(t *testing.T) {
 		want string // the fault
 	}{
 		{"well", evidence.Component{Status: evidence.ProbeOK, At: noon, EverySeconds: every}, ""},
-		{"three reports left out", evidence.Component{Status: evidence.ProbeOK, At: noon.Add(-3 * time.Minute), EverySeconds: every}, ""},
-		{"silent", evidence.Component{Status: evidence.ProbeOK, At: noon.Add(-3*time.Minute - 1), EverySeconds: every}, "silent"},
+		{"three reports left out", evidence.Component{Status: evidence.ProbeOK, At: noon.Add(-3 * time.Minute),
+			EverySeconds: every}, ""},
+		{"silent", evidence.Component{Status: evidence.ProbeOK, At: noon.Add(-3*time.Minute - 1), EverySeconds: every},
+			"silent"},
 		{"reports changes only", evidence.Component{Status: evidence.ProbeOK, At: noon.AddDate(0, -1, 0)}, ""},
 		{"failed", evidence.Component{Status: evidence.ProbeFailed, Reason: "no_display", At: noon}, "no_display"},
 		{"failed with a secret", evidence.Component{Status: evidence.ProbeFailed, Reason: "token=abc", At: noon}, "failed"},
@@ -37,8 +39,10 @@ func TestRuntime(t *testing.T) {
 }
 
 func TestLocalProgressSumsTrustedSources(t *testing.T) {
-	first := trusted(evidence.HeartbeatRetrying, time.Minute, num(2), &evidence.OutboxCounts{Pending: 2, DeadLetter: 1, Total: 9, OldestPendingAt: at(-time.Hour)})
-	second := trusted(evidence.HeartbeatHealthy, time.Second, num(0), &evidence.OutboxCounts{Pending: 3, Total: 4, OldestPendingAt: at(-2 * time.Hour)})
+	first := trusted(evidence.HeartbeatRetrying, time.Minute, num(2),
+		&evidence.OutboxCounts{Pending: 2, DeadLetter: 1, Total: 9, OldestPendingAt: at(-time.Hour)})
+	second := trusted(evidence.HeartbeatHealthy, time.Second, num(0),
+		&evidence.OutboxCounts{Pending: 3, Total: 4, OldestPendingAt: at(-2 * time.Hour)})
 	odd := trusted(evidence.HeartbeatHealthy, time.Hour, num(-4), &evidence.OutboxCounts{Pending: -3})
 	revoked := trusted(evidence.HeartbeatHealthy, 0, num(50), &evidence.OutboxCounts{Pending: 50})
 	revoked.RevokedAt = at(0)
@@ -48,7 +52,8 @@ func TestLocalProgressSumsTrustedSources(t *testing.T) {
 	if *p.OutboxCounts != want || !p.OutboxCounts.OldestPendingAt.Equal(noon.Add(-2*time.Hour)) {
 		t.Errorf("counts = %+v", p.OutboxCounts)
 	}
-	if p.SourceCount != 3 || *p.RecordsPending != 2 || p.LastHeartbeatStatus != "healthy" || !p.LastHeartbeatAt.Equal(noon.Add(-time.Second)) {
+	if p.SourceCount != 3 || *p.RecordsPending != 2 || p.LastHeartbeatStatus != "healthy" ||
+		!p.LastHeartbeatAt.Equal(noon.Add(-time.Second)) {
 		t.Errorf("progress = %+v", p)
 	}
 	e.Device.Sources = []evidence.DeviceSource{revoked}

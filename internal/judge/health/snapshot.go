@@ -7,9 +7,10 @@ import (
 	"github.com/pdpp-go/pdpp/internal/judge/evidence"
 )
 
-// Text is a string whose absence is null in JSON.
+// Text is a string that is null in JSON if empty.
 type Text string
 
+// MarshalJSON implements json.Marshaler.
 func (t Text) MarshalJSON() ([]byte, error) {
 	if t == "" {
 		return []byte("null"), nil
@@ -17,7 +18,7 @@ func (t Text) MarshalJSON() ([]byte, error) {
 	return json.Marshal(string(t))
 }
 
-// Axes are the dimensions of a connection that are judged apart.
+// Axes are the separately judged dimensions of a connection.
 type Axes struct {
 	Attention     AttentionAxis `json:"attention"`
 	Coverage      Coverage      `json:"coverage"`
@@ -26,7 +27,7 @@ type Axes struct {
 	RemoteSurface Surface       `json:"remote_surface"`
 }
 
-// Badges are small marks beside the headline.
+// Badges are marks shown beside the headline.
 type Badges struct {
 	Stale   bool `json:"stale"`
 	Syncing bool `json:"syncing"`
@@ -43,7 +44,7 @@ type Snapshot struct {
 	Conditions    []Condition `json:"conditions"`
 	Disposition   Disposition `json:"forward_disposition"`
 	Backlog       *Backlog    `json:"detail_gap_backlog"`
-	Rate          *Rate       `json:"collection_rate"`
+	Rate          *RunPace    `json:"collection_rate"`
 	LastSuccessAt *time.Time  `json:"last_success_at"`
 	NextAttemptAt *time.Time  `json:"next_attempt_at"`
 	NextAction    *NextAction `json:"next_action"`
@@ -51,10 +52,10 @@ type Snapshot struct {
 	UnknownReasons []string `json:"unknown_reasons"`
 }
 
-// Condition finds the condition of a type, or nil.
+// Condition returns the condition of a type, or nil.
 func (s *Snapshot) Condition(t ConditionType) *Condition {
 	for i := range s.Conditions {
-		if c := &s.Conditions[i]; c.Kind != nil && c.Type == t {
+		if c := &s.Conditions[i]; c.ConditionKind != nil && c.Type == t {
 			return &s.Conditions[i]
 		}
 	}
@@ -70,8 +71,7 @@ type NextAction struct {
 	ExpiresAt   *time.Time `json:"expires_at"`
 }
 
-// Backlog sums up what is known to be missing item by item. It is for the
-// owner's inspection and moves nothing else.
+// Backlog summarizes the items known to be missing. It is shown to the owner and decides nothing.
 type Backlog struct {
 	Pending             int64      `json:"pending"` // deferred under the source's pressure
 	PendingIsFloor      bool       `json:"pending_is_floor"`
@@ -83,10 +83,10 @@ type Backlog struct {
 	Terminal            *int64     `json:"terminal"`
 }
 
-// Rate is the pace of the newest run.
-type Rate = evidence.Pace
+// RunPace is the pace of the newest run.
+type RunPace = evidence.Pace
 
-// StreamRollup is what the evidence says of one stream.
+// StreamRollup summarizes the evidence about one stream.
 type StreamRollup struct {
 	StreamID   string   `json:"stream_id"`
 	Priority   Priority `json:"priority"`
@@ -94,36 +94,35 @@ type StreamRollup struct {
 	Collected  *int64   `json:"collected"`
 	Considered *int64   `json:"considered"`
 	Retained   *int64   `json:"retained"`
-	// Missing is how many items are known to be missing; nil where that was not
-	// measured, or cannot be told. It is a floor where gaps are counted: one of
-	// them may stand for a stretch of the source.
+	// Missing is how many items are known to be missing; nil if unknown. It is a lower bound if gaps are counted,
+	// because one gap may cover a range of items.
 	Missing        *int64 `json:"missing"`
 	MissingIsFloor bool   `json:"missing_is_floor"`
 	GapRetryable   bool   `json:"gap_retryable"`
-	AsTold         bool   `json:"as_told,omitempty"`
+	SelfReported   bool   `json:"as_told,omitempty"`
 	AttentionOpen  bool   `json:"attention_open"`
-	// Absent reports that the source holds nothing of the stream, NotReached that the newest run failed
-	// before it, Rejected that single records break the connector's own declaration.
+	// Absent means that the source has nothing for the stream, NotReached that the newest run failed before it, Rejected
+	// that single records violate the connector's own declaration.
 	Absent     bool `json:"absent,omitempty"`
 	NotReached bool `json:"not_reached,omitempty"`
 	Rejected   bool `json:"rejected,omitempty"`
-	// Total is set where the stream is partial for no other reason than the total that the source
-	// reports. Whether another run lists more is not known.
+	// Total is set if the stream is partial only because of the total that the source reports. It is unknown whether
+	// another run lists more.
 	Total *evidence.Total `json:"total,omitempty"`
 }
 
-// ProgressEvidence are the signs of progress; the mode tells which one counts.
+// ProgressEvidence holds the signs of progress; Mode decides which one counts.
 type ProgressEvidence struct {
 	Mode                    Mode       `json:"mode"`
 	RetainedRecords         *int64     `json:"retained_records"`
 	RecordsCommittedLastRun *int64     `json:"records_committed_last_run"`
 	GapsDrainedLastRun      *int64     `json:"gaps_drained_last_run"`
 	LastRefreshedAt         *time.Time `json:"last_refreshed_at"`
-	// ObservedAt is the moment of the judgement, so that ages need no clock.
+	// ObservedAt is the time of the judgement, so that ages need no clock.
 	ObservedAt *time.Time `json:"observed_at"`
 }
 
-// RefreshEvidence is what the manifest says about who refreshes.
+// RefreshEvidence is the manifest's declaration of who starts refreshes.
 type RefreshEvidence struct {
 	RecommendedMode    string `json:"recommended_mode"`
 	BackgroundSafe     *bool  `json:"background_safe"`
@@ -132,18 +131,19 @@ type RefreshEvidence struct {
 
 // ManualOnly reports whether only the owner may start a run.
 func (r *RefreshEvidence) ManualOnly() bool {
-	return r != nil && (r.BackgroundSafe != nil && !*r.BackgroundSafe || r.RecommendedMode == "manual" || r.RecommendedMode == "paused")
+	return r != nil && (r.BackgroundSafe != nil && !*r.BackgroundSafe || r.RecommendedMode == "manual" ||
+		r.RecommendedMode == "paused")
 }
 
-// ScheduleEvidence is whether the connection has a rhythm, and ever succeeded.
+// ScheduleEvidence is whether the connection has a schedule and ever succeeded.
 type ScheduleEvidence struct {
 	Mode            ScheduleMode `json:"mode"`
 	HasPriorSuccess bool         `json:"has_prior_success"`
-	// SourceWaits says that a run would have to wait for the source, whoever starts it.
+	// SourceWaits means that any run would have to wait for the source.
 	SourceWaits bool `json:"source_waits,omitzero"`
 }
 
-// LocalProgress is what the owner's devices reported, in numbers and times alone.
+// LocalProgress is what the owner's devices reported, as counts and times only.
 type LocalProgress struct {
 	LastHeartbeatAt     *time.Time             `json:"last_heartbeat_at"`
 	LastHeartbeatStatus Text                   `json:"last_heartbeat_status"`
@@ -153,7 +153,7 @@ type LocalProgress struct {
 	OutboxCounts        *evidence.OutboxCounts `json:"outbox_counts"`
 }
 
-// Assessment is the projection with everything that a verdict is made from.
+// Assessment is the projection with all input of a verdict.
 type Assessment struct {
 	Snapshot Snapshot          `json:"snapshot"`
 	Streams  []StreamRollup    `json:"streams"`
@@ -161,8 +161,8 @@ type Assessment struct {
 	Progress *ProgressEvidence `json:"progress"`
 	Schedule *ScheduleEvidence `json:"schedule"`
 	Local    *LocalProgress    `json:"local_device_progress"`
-	Rule     Rule              `json:"-"` // the snapshot's headline comes from it
+	Rule     Rule              `json:"-"` // the rule that decided the headline
 }
 
-// Rule is what decided: its name, and when it applies.
+// Rule is the name of a rule and when it applies.
 type Rule struct{ Name, When string }

@@ -12,9 +12,10 @@ import (
 func scheduled(now time.Time) evidence.Evidence {
 	ended, n := now.Add(-time.Hour), int64(120)
 	e := evidence.Evidence{
-		Connection: evidence.Connection{ID: "cin_1", ConnectorID: "example", Status: evidence.StatusActive, SourceKind: "account"},
-		Refresh:    &manifest.RefreshPolicy{RecommendedMode: manifest.RefreshAutomatic, MaximumStalenessSeconds: 86400},
-		Records:    &evidence.Records{Retained: 1000},
+		Connection: evidence.Connection{ID: "cin_1", ConnectorID: "example", Status: evidence.StatusActive,
+			SourceKind: "account"},
+		Refresh: &manifest.RefreshPolicy{RecommendedMode: manifest.RefreshAutomatic, MaximumStalenessSeconds: 86400},
+		Records: &evidence.Records{Retained: 1000},
 		LastRun: &evidence.Run{ID: "run_1", Status: evidence.RunSucceeded, StartedAt: ended.Add(-time.Minute), EndedAt: ended,
 			Committed: &n},
 		LastSuccessAt: &ended,
@@ -23,7 +24,8 @@ func scheduled(now time.Time) evidence.Evidence {
 	}
 	for _, name := range []string{"events", "notes", "threads"} {
 		e.Streams = append(e.Streams, evidence.Stream{Name: name, Required: true,
-			Fact: &evidence.Fact{RunStatus: evidence.RunSucceeded, At: ended, Collected: 40, Considered: &n, Covered: &n, Checkpoint: "committed"}})
+			Fact: &evidence.Fact{RunStatus: evidence.RunSucceeded, At: ended, Collected: 40, Considered: &n, Covered: &n,
+				Checkpoint: "committed"}})
 	}
 	return e
 }

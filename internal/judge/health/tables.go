@@ -2,22 +2,22 @@ package health
 
 import "strings"
 
-// Table is one of the tables that health is derived by, for the documentation.
-type Table struct {
+// DecisionTable is one of the decision tables, for the documentation.
+type DecisionTable struct {
 	Name string
 	Head []string
 	Rows [][]string
 }
 
-// Tables gives the tables in the order in which evidence passes through them.
-func Tables() []Table {
-	return []Table{
+// Tables returns the tables in the order in which evidence passes through them.
+func Tables() []DecisionTable {
+	return []DecisionTable{
 		outboxTable(), coverageTable(), skipTable(), freshnessTable(), conditionsTable(), headlineTable(), dispositionTable(),
 	}
 }
 
-func headlineTable() Table {
-	t := Table{Name: "headline", Head: []string{"rule", "when", "state"}}
+func headlineTable() DecisionTable {
+	t := DecisionTable{Name: "headline", Head: []string{"rule", "when", "state"}}
 	for i := range headlineRules {
 		r := &headlineRules[i]
 		t.Rows = append(t.Rows, []string{r.Name, r.When, string(r.State)})
@@ -25,8 +25,8 @@ func headlineTable() Table {
 	return t
 }
 
-func conditionsTable() Table {
-	t := Table{Name: "conditions", Head: []string{"type", "status", "severity", "reason", "remedy"}}
+func conditionsTable() DecisionTable {
+	t := DecisionTable{Name: "conditions", Head: []string{"type", "status", "severity", "reason", "remedy"}}
 	for _, of := range ConditionTypes {
 		for _, c := range conditionTable {
 			if c.Type != of {
@@ -42,17 +42,17 @@ func conditionsTable() Table {
 	return t
 }
 
-func outboxTable() Table {
-	t := Table{Name: "outbox", Head: []string{"when", "axis", "cause"}}
+func outboxTable() DecisionTable {
+	t := DecisionTable{Name: "outbox", Head: []string{"when", "axis", "cause"}}
 	for i := range outboxRules {
 		t.Rows = append(t.Rows, []string{outboxRules[i].When, string(outboxRules[i].Axis), string(outboxRules[i].Cause)})
 	}
 	return t
 }
 
-// coverageTable says of each value what the disposition makes of it by itself.
-func coverageTable() Table {
-	t := Table{Name: "coverage", Head: []string{"coverage", "condition", "severity", "what becomes of it"}}
+// coverageTable lists each coverage with the disposition that it leads to.
+func coverageTable() DecisionTable {
+	t := DecisionTable{Name: "coverage", Head: []string{"coverage", "condition", "severity", "what becomes of it"}}
 	for _, c := range coverageOrder {
 		row := coverageRows[c]
 		d := DeriveDisposition(DispositionInput{Coverage: c, Freshness: Fresh})
@@ -61,24 +61,25 @@ func coverageTable() Table {
 	return t
 }
 
-func skipTable() Table {
-	t := Table{Name: "skips", Head: []string{"the reason holds", "coverage"}}
+func skipTable() DecisionTable {
+	t := DecisionTable{Name: "skips", Head: []string{"the reason holds", "coverage"}}
 	for _, f := range skipFamilies {
-		t.Rows = append(t.Rows, []string{strings.ReplaceAll(strings.Join(f.Words, ", "), "_rate_", "rate as a word"), string(f.Coverage)})
+		t.Rows = append(t.Rows, []string{strings.ReplaceAll(strings.Join(f.Words, ", "), "_rate_", "rate as a word"),
+			string(f.Coverage)})
 	}
-	return Table{t.Name, t.Head, append(t.Rows, []string{"none of these", string(TerminalGap)})}
+	return DecisionTable{t.Name, t.Head, append(t.Rows, []string{"none of these", string(TerminalGap)})}
 }
 
-func freshnessTable() Table {
-	t := Table{Name: "freshness", Head: []string{"when", "axis"}}
+func freshnessTable() DecisionTable {
+	t := DecisionTable{Name: "freshness", Head: []string{"when", "axis"}}
 	for i := range freshnessRules {
 		t.Rows = append(t.Rows, []string{freshnessRules[i].When, string(freshnessRules[i].Axis)})
 	}
 	return t
 }
 
-func dispositionTable() Table {
-	t := Table{Name: "disposition", Head: []string{"when", "disposition"}}
+func dispositionTable() DecisionTable {
+	t := DecisionTable{Name: "disposition", Head: []string{"when", "disposition"}}
 	for i := range dispositionRules {
 		t.Rows = append(t.Rows, []string{dispositionRules[i].When, string(dispositionRules[i].Result)})
 	}

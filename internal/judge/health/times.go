@@ -2,7 +2,7 @@ package health
 
 import "time"
 
-// later gives the later of two moments; nil is none.
+// later returns the later time; nil counts as absent.
 func later(a, b *time.Time) *time.Time {
 	if a == nil || b != nil && b.After(*a) {
 		return b
@@ -10,7 +10,7 @@ func later(a, b *time.Time) *time.Time {
 	return a
 }
 
-// earlier gives the earlier of two moments; nil is none.
+// earlier returns the earlier time; nil counts as absent.
 func earlier(a, b *time.Time) *time.Time {
 	if a == nil || b != nil && b.Before(*a) {
 		return b
@@ -18,5 +18,5 @@ func earlier(a, b *time.Time) *time.Time {
 	return a
 }
 
-// expired reports whether evidence that is good until then is no longer so.
+// expired reports whether evidence that is valid until then has expired.
 func expired(until *time.Time, now time.Time) bool { return until != nil && !until.After(now) }

@@ -16,7 +16,7 @@ const (
 // States lists every headline.
 var States = []State{Blocked, CoolingOff, Degraded, Healthy, Idle, NeedsAttention, Unknown}
 
-// Freshness says whether the data is as new as the source's policy asks for.
+// Freshness is whether the data is as new as the source's policy requires.
 type Freshness string
 
 const (
@@ -25,7 +25,7 @@ const (
 	FreshnessUnknown Freshness = "unknown"
 )
 
-// Coverage says how much of what exists has been collected.
+// Coverage is how much of the existing data has been collected.
 type Coverage string
 
 const (
@@ -41,7 +41,7 @@ const (
 	CoverageUnknown Coverage = "unknown"
 )
 
-// AttentionAxis says whether a question waits for the owner.
+// AttentionAxis is whether a question waits for the owner.
 type AttentionAxis string
 
 const (
@@ -51,7 +51,7 @@ const (
 	AttentionInProgress   AttentionAxis = "in_progress"
 )
 
-// Outbox says how the owner's devices are getting on with their uploads.
+// Outbox is the upload state of the owner's devices.
 type Outbox string
 
 const (
@@ -61,7 +61,7 @@ const (
 	OutboxUnknown Outbox = "unknown"
 )
 
-// StalledCause is why an outbox is stalled. It is empty on every other axis value.
+// StalledCause is why an outbox is stalled. It is empty for other states.
 type StalledCause string
 
 const (
@@ -70,7 +70,7 @@ const (
 	StalePending      StalledCause = "stale_pending"
 )
 
-// Surface says how a browser that is kept elsewhere stands.
+// Surface is the state of a browser on another host.
 type Surface string
 
 const (
@@ -82,7 +82,7 @@ const (
 	SurfaceUnknown Surface = "unknown"
 )
 
-// Disposition says what becomes of what is still missing.
+// Disposition is whether and how missing data can still arrive.
 type Disposition string
 
 const (
@@ -94,7 +94,7 @@ const (
 	DispositionChecking        Disposition = "checking"
 )
 
-// Priority says how much a stream counts.
+// Priority is how much a stream counts.
 type Priority string
 
 const (
@@ -103,7 +103,7 @@ const (
 	AcceptedAbsence Priority = "accepted_absence"
 )
 
-// Mode is how a connection collects, which decides the sign of progress.
+// Mode is how a connection collects. It decides which sign of progress is shown.
 type Mode string
 
 const (
@@ -113,7 +113,7 @@ const (
 	ModeLocalDevice Mode = "local_device"
 )
 
-// ScheduleMode is whether the connection has a rhythm of its own.
+// ScheduleMode is whether the connection has a schedule.
 type ScheduleMode string
 
 const (
@@ -122,10 +122,8 @@ const (
 	SchedulePaused ScheduleMode = "scheduled-disabled"
 )
 
-// ReasonStaleManual is the reason of data that aged past its window at a source
-// that only the owner refreshes.
+// ReasonStaleManual means that data aged past its window at a source that only the owner refreshes.
 const ReasonStaleManual = "stale_manual_refresh"
 
-// ReasonPressure is the reason of a pause that the source itself is the cause of: its
-// refusals, or a time before which it is not to be asked.
+// ReasonPressure means a pause caused by the source: its refusals, or a time before which it must not be asked.
 const ReasonPressure = "source_pressure"

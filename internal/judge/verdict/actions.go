@@ -6,7 +6,7 @@ import (
 	"github.com/pdpp-go/pdpp/internal/judge/health"
 )
 
-// actionRule is one line of the table below.
+// actionRule is one row of actionRules.
 type actionRule struct {
 	Name      string
 	When      string
@@ -14,8 +14,7 @@ type actionRule struct {
 	Audience  Audience
 	Urgency   Urgency
 	Satisfied Contract
-	// Unread says that the rule holds also while evidence cannot be read,
-	// because it rests on something that was.
+	// Unread means that the rule holds even if evidence could not be read, because it depends on evidence that was.
 	Unread bool
 
 	holds   func(r *reading, before []RequiredAction) bool
@@ -23,14 +22,14 @@ type actionRule struct {
 	cta     func(*reading) string
 }
 
-// The rules whose actions carry more than their line says.
+// Rules with actions that need more than their row.
 const (
 	ruleRecovery = "recovery"
 	ruleAnswer   = "answer"
 )
 
-// actionRules are asked in this order, and every one that holds gives an action.
-// Among actions of the same urgency the order of the rules remains.
+// actionRules are evaluated in this order, and each matching rule adds an action. Actions of equal urgency stay in
+// this order.
 var actionRules = [...]actionRule{
 	{ruleRecovery, "the uploads of a device are stalled",
 		AddInfo, AudienceOwner, Now, AttentionResolved, true,
@@ -46,18 +45,18 @@ var actionRules = [...]actionRule{
 	{ruleAnswer, "a question waits for the owner, and the credential does not fail",
 		AddInfo, AudienceOwner, Now, AttentionResolved, true,
 		func(r *reading, _ []RequiredAction) bool {
-			return r.asked && r.credential == nil && r.backed(health.AttentionClear)
+			return r.asked && r.credential == nil && r.supported(health.AttentionClear)
 		}, awaitingStreams, ctaAnswer},
 	{"runtime_missing", "the installation lacks what the connector cannot run without",
 		AddInfo, AudienceOwner, Now, ConfirmingRun, true,
-		func(r *reading, _ []RequiredAction) bool { return r.lacks(true) }, everyRequired, ctaRuntime},
+		func(r *reading, _ []RequiredAction) bool { return r.runtimeLacking(true) }, everyRequired, ctaRuntime},
 	{"runtime_failed", "what the connector runs on failed",
 		AddInfo, AudienceOwner, Soon, ConfirmingRun, true,
-		func(r *reading, _ []RequiredAction) bool { return r.lacks(false) }, everyRequired, ctaRuntime},
+		func(r *reading, _ []RequiredAction) bool { return r.runtimeLacking(false) }, everyRequired, ctaRuntime},
 	{"code_fix", "data is missing that no run can collect, and the credential does not fail",
 		CodeFix, AudienceMaintainer, Soon, NothingSatisfiesThis, true,
 		func(r *reading, _ []RequiredAction) bool {
-			return r.terminal() && r.credential == nil && r.backed(health.SourceCoverageComplete)
+			return r.terminal() && r.credential == nil && r.supported(health.SourceCoverageComplete)
 		}, terminalStreams, ctaCodeFix},
 	{"retry_stale_gap", "data is missing that a run can collect, what is there is stale, and nothing above holds",
 		RetryGap, AudienceOwner, Verifying, GapRecovered, false,
@@ -77,20 +76,23 @@ var actionRules = [...]actionRule{
 	{"refresh_due", "only the owner refreshes the source, the data is stale, and a run can help",
 		RefreshNow, AudienceOwner, Soon, ConfirmingRun, false,
 		func(r *reading, before []RequiredAction) bool {
-			return r.refreshDue() && !r.terminal() && !r.paused && !r.syncing && !has(before, RetryGap)
+			return r.refreshDue() && !r.terminal() && !r.paused && !r.syncing && !hasAction(before, RetryGap)
 		}, everyRequired, ctaRefresh},
 	{"refresh_unattended", "a run would fix the connection, no schedule starts one, and nothing above holds",
 		RefreshNow, AudienceOwner, Soon, ConfirmingRun, false,
-		func(r *reading, before []RequiredAction) bool { return len(before) == 0 && r.fixable() }, everyRequired, ctaRefresh},
+		func(r *reading, before []RequiredAction) bool { return len(before) == 0 && r.fixableByRun() }, everyRequired,
+		ctaRefresh},
 	{"first_run", "nothing was ever collected, no schedule starts a run, and nothing above holds",
 		RefreshNow, AudienceOwner, Soon, ConfirmingRun, false,
 		func(r *reading, before []RequiredAction) bool { return len(before) == 0 && r.neverRun() }, everyRequired, ctaFirst},
-	{"retry_gap", "data is missing that a run can collect, none is on its way, the source may be asked, and nothing above holds",
+	{"retry_gap", "data is missing that a run can collect, none is on its way, the source may be asked, and nothing " +
+		"above holds",
 		RetryGap, AudienceOwner, Verifying, GapRecovered, false,
 		func(r *reading, before []RequiredAction) bool {
 			return len(before) == 0 && r.resumable() && !r.selfHandled() && !r.mustWait()
 		}, resumableStreams, ctaRetry},
-	{"wait_for_run", "data is missing that a run on its way collects, or the source is not to be asked yet, and nothing above holds",
+	{"wait_for_run", "data is missing that a run on its way collects, or the source is not to be asked yet, and nothing " +
+		"above holds",
 		WaitAction, AudienceNone, Verifying, NothingSatisfiesThis, false,
 		func(r *reading, before []RequiredAction) bool {
 			return len(before) == 0 && r.resumable() && (r.selfHandled() || r.mustWait())
@@ -102,7 +104,7 @@ var actionRules = [...]actionRule{
 		}, everyRequired, ctaWait},
 }
 
-// requiredActions asks every rule and sorts the answers by urgency.
+// requiredActions evaluates every rule and sorts the actions by urgency.
 func requiredActions(r *reading) []RequiredAction {
 	actions := []RequiredAction{}
 	for i := range actionRules {
@@ -118,7 +120,7 @@ func requiredActions(r *reading) []RequiredAction {
 		case ruleRecovery:
 			a.Remediation = remediation(r)
 		case ruleAnswer:
-			// Its scope is the streams that wait for the answer, where there are such.
+			// If only some streams wait for the answer, they are the action's scope.
 			a.Terminal = r.terminal() && !r.anyRequired(health.DispositionAwaitingOwner)
 		}
 		actions = append(actions, a)
@@ -127,15 +129,16 @@ func requiredActions(r *reading) []RequiredAction {
 	return actions
 }
 
-// sortByUrgency puts the most urgent first and leaves equals in their order.
+// sortByUrgency puts the most urgent first and keeps the order of equals.
 func sortByUrgency(actions []RequiredAction) {
-	slices.SortStableFunc(actions, func(a, b RequiredAction) int { return urgencyRank(a.Urgency) - urgencyRank(b.Urgency) })
+	slices.SortStableFunc(actions,
+		func(a, b RequiredAction) int { return urgencyRank(a.Urgency) - urgencyRank(b.Urgency) })
 }
 
 var urgencyOrder = [...]Urgency{Now, Overdue, Soon, Verifying}
 
 func urgencyRank(u Urgency) int { return slices.Index(urgencyOrder[:], u) }
 
-func has(actions []RequiredAction, k ActionKind) bool {
+func hasAction(actions []RequiredAction, k ActionKind) bool {
 	return slices.ContainsFunc(actions, func(a RequiredAction) bool { return a.Kind == k })
 }

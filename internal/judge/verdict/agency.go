@@ -5,14 +5,14 @@ import (
 	"github.com/pdpp-go/pdpp/internal/judge/health"
 )
 
-// The questions that the action rules ask. The owner is asked for something
-// only where no operation of the system, with the access that it has, helps.
+// Predicates of the action rules. The owner is asked only if no operation of the system can help with the access that
+// it has.
 
 func (r *reading) terminal() bool  { return r.disposition == health.DispositionTerminal }
 func (r *reading) resumable() bool { return r.disposition == health.DispositionResumable }
 
-// reportedTotals returns the totals of the source that disagree with what was listed, if nothing else
-// makes the connection partial. Then no run is known to collect more.
+// reportedTotals returns the source's totals that disagree with what was listed, if nothing else makes the connection
+// partial. In that case no run is known to collect more.
 func (r *reading) reportedTotals() []*evidence.Total {
 	if !r.resumable() || r.in.Snapshot.Axes.Coverage != health.Partial {
 		return nil
@@ -31,14 +31,13 @@ func (r *reading) reportedTotals() []*evidence.Total {
 	return totals
 }
 
-// refreshDue reports whether the owner alone can make stale data newer.
+// refreshDue reports whether only the owner can refresh stale data.
 func (r *reading) refreshDue() bool {
 	return r.disposition == health.DispositionOwnerRefreshDue || r.manualOnly && r.stale()
 }
 
-// lacks reports whether the installation fails the connector, and whether that
-// keeps the connector from running at all.
-func (r *reading) lacks(blocking bool) bool {
+// runtimeLacking reports whether the installation lacks something, with the severity that blocking selects.
+func (r *reading) runtimeLacking(blocking bool) bool {
 	return r.runtime != nil && (r.runtime.Severity == health.BlockedSeverity) == blocking
 }
 
@@ -47,24 +46,24 @@ func (r *reading) noDevice() bool {
 	return r.runtime != nil && r.runtime.Reason == health.ReasonNoDevice
 }
 
-// doubled reports whether two installations use the access of a device that feeds it.
+// doubled reports whether two installations use the access of one device.
 func (r *reading) doubled() bool {
 	return r.runtime != nil && r.runtime.Reason == health.ReasonDeviceDoubled
 }
 
-// backed reports whether something may be concluded although evidence could not
-// be read: a condition about it is current and fails.
-func (r *reading) backed(t health.ConditionType) bool {
+// supported reports whether a current failing condition of the type allows a conclusion although evidence could not
+// be read.
+func (r *reading) supported(t health.ConditionType) bool {
 	return !r.unreliable || failing(&r.in.Snapshot, t) != nil
 }
 
-// selfHandled reports whether what is missing is on its way without the owner:
-// a run is under way, or the data is fresh and a later run is sure to start.
+// selfHandled reports whether missing data arrives without the owner: a run is in progress, or the data is fresh and
+// a later run is certain.
 func (r *reading) selfHandled() bool {
 	if r.syncing {
 		return true
 	}
-	if r.rejects() || !r.fresh() || r.state() == health.Blocked || r.manualOnly {
+	if r.hasRejected() || !r.fresh() || r.state() == health.Blocked || r.manualOnly {
 		return false
 	}
 	s := &r.in.Snapshot
@@ -72,9 +71,9 @@ func (r *reading) selfHandled() bool {
 		r.in.Schedule == nil && (r.mode() == health.ModeScheduled || r.mode() == health.ModeDeferred)
 }
 
-// rejects reports whether what is missing broke the connector's own declaration: the same connector
-// would most likely send it so again.
-func (r *reading) rejects() bool {
+// hasRejected reports whether missing records violate the connector's own declaration. The same connector would most
+// likely send them again.
+func (r *reading) hasRejected() bool {
 	for i := range r.in.Streams {
 		if s := &r.in.Streams[i]; s.Rejected && votes(s) {
 			return true
@@ -83,7 +82,7 @@ func (r *reading) rejects() bool {
 	return false
 }
 
-// underPressure reports whether the next run is delayed for the source's sake.
+// underPressure reports whether the source's pressure delays the next run.
 func (r *reading) underPressure() bool {
 	if r.in.Snapshot.ReasonCode == health.ReasonPressure || r.mustWait() {
 		return true
@@ -92,15 +91,15 @@ func (r *reading) underPressure() bool {
 	return c != nil && c.Reason == health.ReasonPressure
 }
 
-// mustWait reports whether a run that the owner starts would have to wait for the
-// provider: nobody is asked for one before.
+// mustWait reports whether a run started by the owner would have to wait for the provider. The owner is not asked for
+// a run before that.
 func (r *reading) mustWait() bool {
 	return r.in.Schedule != nil && r.in.Schedule.SourceWaits
 }
 
-// fixable reports whether a run that nothing else starts would fix the
-// connection: it is degraded without a schedule, or the scheduler gave it up.
-func (r *reading) fixable() bool {
+// fixableByRun reports whether a run that nothing else starts would fix the connection: it is degraded without a
+// schedule, or the scheduler gave up.
+func (r *reading) fixableByRun() bool {
 	settled := r.disposition == health.DispositionComplete || r.disposition == health.DispositionChecking
 	if !settled || r.paused || r.syncing {
 		return false
@@ -116,8 +115,7 @@ func (r *reading) fixable() bool {
 	}
 }
 
-// neverRun reports whether the connection only waits for its owner to start it.
-// A device starts by itself, on its host.
+// neverRun reports whether the connection waits for the owner to start its first run. Devices start on their host.
 func (r *reading) neverRun() bool {
 	schedule := r.in.Schedule
 	return schedule != nil && schedule.Mode == health.NoSchedule && !schedule.HasPriorSuccess && !r.syncing &&
@@ -136,8 +134,7 @@ func resumableStreams(r *reading) []string {
 	return r.pick(func(d health.Disposition) bool { return d == health.DispositionResumable })
 }
 
-// awaitingStreams are those that wait for the answer, or all when the question
-// is not about some of them.
+// awaitingStreams returns the streams that wait for the answer, or all if the question is about none in particular.
 func awaitingStreams(r *reading) []string {
 	if !r.anyRequired(health.DispositionAwaitingOwner) {
 		return everyRequired(r)

@@ -11,7 +11,8 @@ func TestSelfResolvableIsHandledSilently(t *testing.T) {
 	backoff := fails(health.RetryPolicyClear, health.Warning, "scheduler_backoff_active")
 	for name, in := range map[string]Input{
 		"retry": healthy(state(health.CoolingOff), backoff, func(in *Input) { in.Snapshot.NextAttemptAt = daysAgo(-1) }),
-		"drain": healthy(state(health.Degraded), gap(health.RetryableGap, health.DispositionResumable), fails(health.SourceCoverageComplete, health.Warning, "retryable_gap")),
+		"drain": healthy(state(health.Degraded), gap(health.RetryableGap, health.DispositionResumable),
+			fails(health.SourceCoverageComplete, health.Warning, "retryable_gap")),
 		"token": healthy(state(health.Degraded), syncing, gap(health.Partial, health.DispositionResumable), backoff),
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -53,10 +54,11 @@ func TestFirstRunIsOffered(t *testing.T) {
 	}
 	unknown := gap(health.CoverageUnknown, health.DispositionChecking)
 	v := Synthesize(healthy(never, unknown))
-	if len(v.RequiredActions) != 1 || v.RequiredActions[0].Kind != RefreshNow || v.Channel != Advisory || v.Pill.Tone != Grey {
+	if len(v.RequiredActions) != 1 || v.RequiredActions[0].Kind != RefreshNow || v.Channel != Advisory ||
+		v.Pill.Tone != Grey {
 		t.Fatalf("a connection that never ran: %+v on %s, %s", v.RequiredActions, v.Channel, v.Pill.Tone)
 	}
-	if v.ForwardStatement != say(stFirstRun) || v.RequiredActions[0].CTA != say(ctaFirstRun) {
+	if v.ForwardStatement != sentence(stFirstRun) || v.RequiredActions[0].CTA != sentence(ctaFirstRun) {
 		t.Errorf("it says %q and asks %q", v.ForwardStatement, v.RequiredActions[0].CTA)
 	}
 	for name, change := range map[string]func(*Input){
@@ -71,13 +73,14 @@ func TestFirstRunIsOffered(t *testing.T) {
 	}
 }
 
-// A connection that is broken is never silent when its owner could start the
-// run that tells more, even while it is not known what is missing.
+// A broken connection always asks its owner for a run that could show more, even if it is unknown what is missing.
 func TestBrokenAndUnmeasuredIsNotSilent(t *testing.T) {
 	unknown := gap(health.CoverageUnknown, health.DispositionChecking)
 	for name, in := range map[string]Input{
-		"the scheduler gave up":         healthy(state(health.Blocked), unknown, fails(health.RetryPolicyClear, health.BlockedSeverity, "network_error")),
-		"stale, and nothing starts one": healthy(state(health.Degraded), unknown, freshness(health.Stale, 9), func(in *Input) { in.Schedule = nil }),
+		"the scheduler gave up": healthy(state(health.Blocked), unknown,
+			fails(health.RetryPolicyClear, health.BlockedSeverity, "network_error")),
+		"stale, and nothing starts one": healthy(state(health.Degraded), unknown, freshness(health.Stale, 9),
+			func(in *Input) { in.Schedule = nil }),
 	} {
 		v := Synthesize(in)
 		if len(v.RequiredActions) != 1 || v.RequiredActions[0].Kind != RefreshNow || v.Channel != Advisory {

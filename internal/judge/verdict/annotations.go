@@ -2,9 +2,8 @@ package verdict
 
 import "github.com/pdpp-go/pdpp/internal/judge/health"
 
-// annotations are the notes beside the pill. A calm verdict has at most one. Up
-// to the advisory channel they speak of freshness, schedule and activity alone,
-// and none of them ever holds a count.
+// annotations returns the notes beside the pill. A calm verdict has at most one. Below the attention channel they
+// mention only freshness, schedule and activity. None contains a count.
 func annotations(r *reading, c Channel) []Annotation {
 	notes := make([]Annotation, 0, 1)
 	if text := freshnessNote(r); text != "" {
@@ -20,7 +19,7 @@ func annotations(r *reading, c Channel) []Annotation {
 		return notes
 	}
 	if r.paused {
-		notes = append(notes, Annotation{KindSchedule, say(noteSchedulePaused)})
+		notes = append(notes, Annotation{KindSchedule, sentence(noteSchedulePaused)})
 	}
 	if c == Attention {
 		notes = append(notes, attentionNotes(r)...)
@@ -30,28 +29,28 @@ func annotations(r *reading, c Channel) []Annotation {
 
 func attentionNotes(r *reading) (notes []Annotation) {
 	if r.asked {
-		notes = append(notes, Annotation{KindAttention, say(noteAnswer)})
+		notes = append(notes, Annotation{KindAttention, sentence(noteAnswer)})
 	}
 	if r.stalled {
-		notes = append(notes, Annotation{KindOutbox, say(noteStalled)})
+		notes = append(notes, Annotation{KindOutbox, sentence(noteStalled)})
 	}
 	if t := toneOf(axisCoverage, string(r.coverage)); t == Amber || t == Red {
-		notes = append(notes, Annotation{KindCoverage, say(noteMissing)})
+		notes = append(notes, Annotation{KindCoverage, sentence(noteMissing)})
 	}
 	return notes
 }
 
-// freshnessNote is never empty for data that is not fresh. Beside a pill that
-// is not green it tells when the last refresh succeeded and claims no more.
+// freshnessNote returns a note for all data that is not fresh. If the pill is not green, it states only when the last
+// refresh succeeded.
 func freshnessNote(r *reading) string {
 	age := r.age()
 	switch {
 	case r.freshnessUnknown():
-		return say(noteFreshnessUnknown)
+		return sentence(noteFreshnessUnknown)
 	case age == "" && r.fresh() && r.tone == Green:
 		return ""
 	case age == "":
-		return say(noteRefreshTimeUnknown)
+		return sentence(noteRefreshTimeUnknown)
 	case r.tone != Green:
 		return beforeAgeBroken + age
 	case r.fresh():
@@ -66,9 +65,9 @@ func freshnessNote(r *reading) string {
 func activityNote(r *reading) string {
 	switch {
 	case r.syncing:
-		return say(noteRunUnderWay)
+		return sentence(noteRunUnderWay)
 	case r.in.Snapshot.Axes.Outbox == health.OutboxActive:
-		return say(noteUploading)
+		return sentence(noteUploading)
 	default:
 		return ""
 	}

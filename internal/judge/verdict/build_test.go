@@ -36,7 +36,8 @@ func healthy(changes ...func(*Input)) Input {
 			},
 			Disposition: health.DispositionComplete, LastSuccessAt: daysAgo(0),
 		},
-		Streams: []health.StreamRollup{stream("messages", health.Complete), stream("people", health.Complete), stream("files", health.Complete)},
+		Streams: []health.StreamRollup{stream("messages", health.Complete), stream("people", health.Complete),
+			stream("files", health.Complete)},
 		Refresh: &health.RefreshEvidence{RecommendedMode: "scheduled", BackgroundSafe: ptr(true)},
 		Progress: &health.ProgressEvidence{
 			Mode: health.ModeScheduled, RetainedRecords: ptr[int64](1204), RecordsCommittedLastRun: ptr[int64](12),
@@ -56,7 +57,9 @@ func stream(id string, c health.Coverage) health.StreamRollup {
 }
 
 func condition(t health.ConditionType, s health.Status, v health.Severity, reason string) health.Condition {
-	return health.Condition{Kind: &health.Kind{ID: string(t) + ":" + reason, Type: t, Status: s, Severity: v, Reason: reason}, Current: true}
+	return health.Condition{ConditionKind: &health.ConditionKind{ID: string(t) + ":" + reason, Type: t, Status: s,
+		Severity: v,
+		Reason:   reason}, Current: true}
 }
 
 func state(s health.State) func(*Input) { return func(in *Input) { in.Snapshot.State = s } }
@@ -68,7 +71,7 @@ func freshness(f health.Freshness, days int) func(*Input) {
 	}
 }
 
-// gap gives the first stream a coverage, and the connection what follows from it.
+// gap sets the coverage of the first stream, and the disposition of the connection accordingly.
 func gap(c health.Coverage, d health.Disposition) func(*Input) {
 	return func(in *Input) {
 		in.Snapshot.Axes.Coverage, in.Snapshot.Disposition = c, d
@@ -78,7 +81,8 @@ func gap(c health.Coverage, d health.Disposition) func(*Input) {
 
 func fails(t health.ConditionType, v health.Severity, reason string) func(*Input) {
 	return func(in *Input) {
-		in.Snapshot.Conditions = slices.DeleteFunc(in.Snapshot.Conditions, func(c health.Condition) bool { return c.Type == t })
+		in.Snapshot.Conditions = slices.DeleteFunc(in.Snapshot.Conditions,
+			func(c health.Condition) bool { return c.Type == t })
 		in.Snapshot.Conditions = append(in.Snapshot.Conditions, condition(t, health.False, v, reason))
 	}
 }
@@ -90,7 +94,8 @@ func credentialRejected(in *Input) {
 
 // manual makes the owner the only one who starts runs.
 func manual(in *Input) {
-	in.Refresh = &health.RefreshEvidence{RecommendedMode: "manual", BackgroundSafe: ptr(false), InteractionPosture: "owner_present"}
+	in.Refresh = &health.RefreshEvidence{RecommendedMode: "manual", BackgroundSafe: ptr(false),
+		InteractionPosture: "owner_present"}
 	in.Schedule = &health.ScheduleEvidence{Mode: health.NoSchedule, HasPriorSuccess: true}
 	in.Progress.Mode = health.ModeManual
 }
@@ -127,7 +132,7 @@ func conditionOf(reason string) health.ConditionType {
 func judge(t *testing.T, in Input) Verdict {
 	t.Helper()
 	v := Synthesize(in)
-	if err := Check(in, v); err != nil {
+	if err := CheckVerdict(in, v); err != nil {
 		t.Fatalf("invariants: %v\n%+v", err, v)
 	}
 	return v
@@ -180,7 +185,7 @@ func wantNone(t *testing.T, text string, words ...string) {
 	}
 }
 
-// sourceWaits is a connection whose source is not to be asked yet.
+// sourceWaits makes the source not available for requests yet.
 func sourceWaits(in *Input) {
 	state(health.CoolingOff)(in)
 	fails(health.RetryPolicyClear, health.Warning, health.ReasonPressure)(in)

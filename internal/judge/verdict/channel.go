@@ -1,7 +1,6 @@
 package verdict
 
-// channelRule says how far an action of a kind reaches. An empty field matches
-// everything.
+// channelRule maps actions to a channel. An empty field matches everything.
 type channelRule struct {
 	Audience  Audience
 	Urgency   Urgency
@@ -9,8 +8,8 @@ type channelRule struct {
 	Channel   Channel
 }
 
-// channelTable is tried in order for each action; the first match decides. It
-// is the only place that decides whether the owner is interrupted.
+// channelTable is tried in order for each action; the first match decides. No other code decides whether the owner is
+// interrupted.
 var channelTable = [...]channelRule{
 	{AudienceNone, "", "", Calm},
 	{AudienceMaintainer, "", "", Advisory},

@@ -57,7 +57,8 @@ func TestRetryableGapGetsARetryAndNoCodeFix(t *testing.T) {
 	// gap. A manual source and a stale one both leave the retry to the owner.
 	for name, in := range map[string]Input{
 		"manual": healthy(manual, state(health.Degraded), gap(health.RetryableGap, health.DispositionResumable)),
-		"stale":  healthy(state(health.Degraded), gap(health.RetryableGap, health.DispositionResumable), freshness(health.Stale, 4)),
+		"stale": healthy(state(health.Degraded), gap(health.RetryableGap, health.DispositionResumable),
+			freshness(health.Stale, 4)),
 	} {
 		in.Streams[0].GapRetryable = true
 		v := judge(t, in)
@@ -77,7 +78,8 @@ func TestFreshAndSelfHandledStaysCalm(t *testing.T) {
 		"drain":    healthy(state(health.Degraded), gap(health.RetryableGap, health.DispositionResumable), pending),
 		"cooldown": healthy(state(health.CoolingOff), func(in *Input) { in.Snapshot.NextAttemptAt = daysAgo(-1) }),
 		"run":      healthy(syncing),
-		"all of it": healthy(state(health.CoolingOff), gap(health.RetryableGap, health.DispositionResumable), pending, syncing,
+		"all of it": healthy(state(health.CoolingOff), gap(health.RetryableGap, health.DispositionResumable), pending,
+			syncing,
 			func(in *Input) { in.Snapshot.NextAttemptAt = daysAgo(-1) }),
 	}
 	for name, in := range cases {
@@ -103,7 +105,8 @@ func TestDegradedResumableStaleIsAdvisory(t *testing.T) {
 			"schedule off":     func(in *Input) { in.Schedule.Mode = health.SchedulePaused },
 		} {
 			t.Run(string(c)+"/"+name, func(t *testing.T) {
-				v := judge(t, healthy(state(health.Degraded), gap(c, health.DispositionResumable), freshness(health.Stale, 5), change))
+				v := judge(t, healthy(state(health.Degraded), gap(c, health.DispositionResumable), freshness(health.Stale, 5),
+					change))
 				wantChannel(t, v, Advisory)
 				wantActions(t, v, RetryGap)
 				a := v.RequiredActions[0]
@@ -150,7 +153,8 @@ func TestRuntimeFaultCapsTheChannelAndNotThePill(t *testing.T) {
 	t.Attr("spec", "CH-28.2")
 	for name, in := range map[string]Input{
 		"rejected": healthy(credentialRejected), "stalled": healthy(stalled("local_exporter_stale_pending")),
-		"terminal": healthy(gap(health.TerminalGap, health.DispositionTerminal)), "stale": healthy(staleManual), "healthy": healthy(),
+		"terminal": healthy(gap(health.TerminalGap, health.DispositionTerminal)), "stale": healthy(staleManual),
+		"healthy": healthy(),
 	} {
 		t.Run(name, func(t *testing.T) {
 			honest := judge(t, in)

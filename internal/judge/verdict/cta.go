@@ -2,22 +2,22 @@ package verdict
 
 import "github.com/pdpp-go/pdpp/internal/judge/health"
 
-func ctaRecovery(r *reading) string { return say(recoveries[recoveryOf(&r.in.Snapshot)].Label) }
+func ctaRecovery(r *reading) string { return sentence(recoveries[recoveryOf(&r.in.Snapshot)].Label) }
 
 func ctaReauth(r *reading) string {
 	if r.in.SignsIn {
-		return say(ctaSignIn)
+		return sentence(ctaSignIn)
 	}
-	return say(either(r.credential.Reason == "credential_required", ctaAddCredential, ctaReconnect))
+	return sentence(choose(r.credential.Reason == "credential_required", ctaAddCredential, ctaReconnect))
 }
 
-// ctaAhead asks for what would otherwise be missing soon.
-func ctaAhead(*reading) string { return say(ctaSignInAhead) }
+// ctaAhead asks for a new sign-in before the current one ends.
+func ctaAhead(*reading) string { return sentence(ctaSignInAhead) }
 
-// questionCTAs name what a question asks for.
+// questionCTAs maps the reason of a question to its label.
 var questionCTAs = [...]struct {
 	Reason health.Text
-	CTA    line
+	CTA    sentenceID
 }{
 	{"credentials_required", ctaGiveCredential},
 	{"otp_required", ctaEnterCode},
@@ -26,74 +26,76 @@ var questionCTAs = [...]struct {
 
 func ctaAnswer(r *reading) string {
 	if r.signIn() {
-		return say(ctaSignIn)
+		return sentence(ctaSignIn)
 	}
 	if next := r.in.Snapshot.NextAction; next != nil {
 		for _, q := range questionCTAs {
 			if q.Reason == next.ReasonCode {
-				return say(q.CTA)
+				return sentence(q.CTA)
 			}
 		}
 	}
 	axis := r.in.Snapshot.Axes.Attention
-	return say(either(axis == health.AttentionAcknowledged || axis == health.AttentionInProgress, ctaFinishOpen, ctaAnswerOpen))
+	return sentence(choose(axis == health.AttentionAcknowledged || axis == health.AttentionInProgress, ctaFinishOpen,
+		ctaAnswerOpen))
 }
 
-// signIn reports whether what a run waits for is that the owner signs in.
+// signIn reports whether a run waits for the owner's sign-in.
 func (r *reading) signIn() bool {
 	next := r.in.Snapshot.NextAction
 	return r.in.SignsIn && next != nil && next.ReasonCode == "manual_action_required"
 }
 
-// ctaRuntime repeats the fix that the condition names: only the condition
-// knows what is missing.
+// ctaRuntime returns the condition's own remedy: only the condition knows what is missing.
 func ctaRuntime(r *reading) string {
 	if m := r.runtime.Remediation; m != nil && m.Label != "" {
 		return m.Label
 	}
-	return say(ctaInstall)
+	return sentence(ctaInstall)
 }
 
-func ctaCodeFix(*reading) string  { return say(ctaNeedsCode) }
-func ctaReattach(*reading) string { return say(ctaScheduleOn) }
+func ctaCodeFix(*reading) string  { return sentence(ctaNeedsCode) }
+func ctaReattach(*reading) string { return sentence(ctaScheduleOn) }
 
-// violated is the reason of a run whose connector broke the protocol. The same connector
+// protocolViolation is the reason of a run that ended because its connector violated the protocol. The same connector
 // would most likely do so again.
-const violated = "connector_protocol_violation"
+const protocolViolation = "connector_protocol_violation"
 
 func (r *reading) brokeProtocol() bool {
-	if r.rejects() {
+	if r.hasRejected() {
 		return true
 	}
 	c := failing(&r.in.Snapshot, health.CollectionSucceeded)
-	return c != nil && c.Reason == violated && r.mode() != health.ModeLocalDevice
+	return c != nil && c.Reason == protocolViolation && r.mode() != health.ModeLocalDevice
 }
 
 func ctaRetry(r *reading) string {
 	if r.brokeProtocol() {
-		return say(ctaUpdateFirst)
+		return sentence(ctaUpdateFirst)
 	}
-	return say(either(r.mode() == health.ModeLocalDevice, ctaRunCollector, either(r.mustWait(), ctaRetryLater, ctaRetryNow)))
+	return sentence(choose(r.mode() == health.ModeLocalDevice, ctaRunCollector,
+		choose(r.mustWait(), ctaRetryLater, ctaRetryNow)))
 }
 
 func ctaRefresh(r *reading) string {
 	if r.brokeProtocol() {
-		return say(ctaUpdateFirst)
+		return sentence(ctaUpdateFirst)
 	}
-	return say(either(r.mode() == health.ModeLocalDevice, ctaRunCollector, either(r.mustWait(), ctaRefreshLater, ctaRefreshNow)))
+	return sentence(choose(r.mode() == health.ModeLocalDevice, ctaRunCollector,
+		choose(r.mustWait(), ctaRefreshLater, ctaRefreshNow)))
 }
 
-func ctaFirst(*reading) string { return say(ctaFirstRun) }
+func ctaFirst(*reading) string { return sentence(ctaFirstRun) }
 
 func ctaWait(r *reading) string {
 	switch {
 	case r.syncing:
-		return say(ctaRunning)
-	case r.mustWait() && !r.goesOnAfterwards():
-		return say(ctaAfterPause)
+		return sentence(ctaRunning)
+	case r.mustWait() && !r.continuesAfterWait():
+		return sentence(ctaAfterPause)
 	case r.resumable():
-		return say(either(r.reportedTotals() != nil, ctaStartsItself, ctaContinues))
+		return sentence(choose(r.reportedTotals() != nil, ctaStartsItself, ctaContinues))
 	default:
-		return say(ctaPausing)
+		return sentence(ctaPausing)
 	}
 }

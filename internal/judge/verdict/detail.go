@@ -2,14 +2,14 @@ package verdict
 
 import "github.com/pdpp-go/pdpp/internal/judge/health"
 
-// The places in Detail that a suppressed signal points at.
+// Members of Detail that a suppressed signal refers to.
 const (
 	fieldNextAttempt = "next_attempt_at"
 	fieldBacklog     = "detail_gap_backlog"
 	fieldConditions  = "conditions"
 )
 
-// The reasons of suppressed signals, for inspection.
+// Reasons of suppressed signals.
 const (
 	whyAttemptPlanned = "next_attempt_planned"
 	whyBackoff        = "backoff_active"
@@ -21,9 +21,8 @@ const (
 	whyRuntimeFault   = "runtime_fault_capped_channel"
 )
 
-// detail carries all evidence of the snapshot as it is, so that nothing that
-// the attention layer leaves out is lost.
-func detail(r *reading, actions []RequiredAction, capped bool) Detail {
+// buildDetail returns all evidence of the snapshot unchanged, including what the attention layer leaves out.
+func buildDetail(r *reading, actions []RequiredAction, capped bool) Detail {
 	s := &r.in.Snapshot
 	d := Detail{
 		State: s.State, ReasonCode: s.ReasonCode, DominantID: s.DominantID, Disposition: s.Disposition,
@@ -33,10 +32,10 @@ func detail(r *reading, actions []RequiredAction, capped bool) Detail {
 	if d.Conditions == nil {
 		d.Conditions = []health.Condition{}
 	}
-	if field, why := cooldown(r); field != "" {
+	if field, why := cooldownSignal(r); field != "" {
 		d.Suppressed = append(d.Suppressed, Suppressed{SuppressedCooldown, field, why})
 	}
-	if field, why := drain(r, actions); field != "" {
+	if field, why := drainSignal(r, actions); field != "" {
 		d.Suppressed = append(d.Suppressed, Suppressed{SuppressedDrain, field, why})
 	}
 	if r.syncing {
@@ -48,9 +47,9 @@ func detail(r *reading, actions []RequiredAction, capped bool) Detail {
 	return d
 }
 
-// cooldown is a pause after trouble. The next turn of a schedule is none: there
-// is nothing to keep from the owner.
-func cooldown(r *reading) (field, why string) {
+// cooldownSignal returns the pause after failures or pressure, if there is one. Waiting for the next scheduled run is
+// not suppressed.
+func cooldownSignal(r *reading) (field, why string) {
 	pausing := r.state() == health.CoolingOff || r.underPressure() || r.delayed
 	switch {
 	case !pausing:
@@ -62,7 +61,7 @@ func cooldown(r *reading) (field, why string) {
 	}
 }
 
-func drain(r *reading, actions []RequiredAction) (field, why string) {
+func drainSignal(r *reading, actions []RequiredAction) (field, why string) {
 	b := r.in.Snapshot.Backlog
 	switch {
 	case b != nil && (b.Pending > 0 || b.PendingOther > 0):
@@ -71,22 +70,22 @@ func drain(r *reading, actions []RequiredAction) (field, why string) {
 		return fieldBacklog, whyGapsRecovered
 	case r.in.Snapshot.Axes.Outbox == health.OutboxActive:
 		return fieldConditions, whyUploading
-	case r.resumable() && r.reportedTotals() == nil && has(actions, WaitAction):
+	case r.resumable() && r.reportedTotals() == nil && hasAction(actions, WaitAction):
 		return fieldConditions, whySelfHandled
 	default:
 		return "", ""
 	}
 }
 
-// trace says why the verdict is what it is.
-func trace(v *Verdict, inputs []ToneInput, toneCause, channelCause string, capped bool) Trace {
+// buildTrace returns why the verdict is what it is.
+func buildTrace(v *Verdict, inputs []ToneInput, toneCause, channelCause string, capped bool) Trace {
 	t := Trace{
 		ToneInputs: inputs, ToneCause: toneCause, ChannelCause: channelCause, RuntimeCapped: capped,
 		SuppressedEvidence: make([]SuppressedKind, 0, len(v.Detail.Suppressed)),
 		DetailDestinations: make([]string, 0, len(v.Detail.Suppressed)),
 	}
 	if len(v.RequiredActions) > 0 {
-		primary := v.RequiredActions[0]
+		primary := &v.RequiredActions[0]
 		t.PrimaryActionKind, t.SatisfiedWhen = &primary.Kind, &primary.SatisfiedWhen.Kind
 	}
 	for _, s := range v.Detail.Suppressed {

@@ -1,12 +1,10 @@
-// Package verdict turns a connection's projection into the one judgement that
-// every owner surface shows as it is: console, command line, API and push.
+// Package verdict turns a connection's projection into the one judgement that console, command line, API and
+// notifications show.
 //
-// Synthesize is pure. It reads no clock: ages come from the moment that the
-// evidence was observed at, which is part of its input. The pill says how
-// collection is, the channel says whether the owner is needed, and neither is
-// computed anywhere else. What the system handles by itself is not shown to
-// interrupt, and not dropped either: it is in Detail.
+// Synthesize is pure and reads no clock: ages are relative to the observation time in its input. The pill shows how
+// collection is doing, and the channel whether the owner is needed; no other code computes them. Signals that the
+// system handles without the owner do not interrupt; they are listed in Detail.
 //
-// The rules are tables (toneTable, actionRules, channelTable) and the sentences
-// are in copy.go, so that each can be read and edited without the other.
+// The rules are tables (toneTable, actionRules, channelTable), and the sentences are in sentences.go, so that each
+// can be edited without the other.
 package verdict

@@ -9,11 +9,10 @@ import (
 	"github.com/pdpp-go/pdpp/internal/judge/health"
 )
 
-// Check holds a verdict against its input and returns every rule that it
-// breaks, or nil. Beside the property tests it serves a tool that replays
-// evidence, so it reads the input again and takes nothing from the verdict.
-func Check(in Input, v Verdict) error {
-	r := read(in)
+// CheckVerdict returns every rule that a verdict violates, or nil. Property tests and the tool that replays evidence
+// use it, so it derives everything from the input again.
+func CheckVerdict(in Input, v Verdict) error {
+	r := newReading(in)
 	var broken []error
 	for _, rule := range invariants {
 		if err := rule.check(r, &v); err != nil {
@@ -96,7 +95,7 @@ func checkAnnotations(r *reading, v *Verdict) error {
 	kinds := []AnnotationKind{KindFreshness, KindSchedule, KindActivity}
 	fresh := slices.ContainsFunc(v.Annotations, func(a Annotation) bool { return a.Kind == KindFreshness })
 	if !r.fresh() && !fresh {
-		return errors.New("not fresh, and no note says so")
+		return errors.New("not fresh, and no note reports it")
 	}
 	if v.Channel == Calm && len(v.Annotations) > 1 {
 		return fmt.Errorf("%d notes on a calm verdict", len(v.Annotations))
@@ -115,12 +114,12 @@ func checkAnnotations(r *reading, v *Verdict) error {
 	return nil
 }
 
-// claimsFresh reports whether a note takes recent data for a good sign.
+// claimsFresh reports whether a note presents recent data as a good sign.
 func claimsFresh(text string) bool {
-	return !strings.HasPrefix(text, beforeAgeBroken) && text != say(noteRefreshTimeUnknown)
+	return !strings.HasPrefix(text, beforeAgeBroken) && text != sentence(noteRefreshTimeUnknown)
 }
 
-// countIn reports whether a text holds a number that is not an age in days.
+// countIn reports whether a text contains a number that is not an age in days.
 func countIn(text string) bool {
 	for text != "" {
 		start := strings.IndexAny(text, "0123456789")
@@ -159,8 +158,8 @@ func checkActions(r *reading, v *Verdict) error {
 	return nil
 }
 
-// scopeIsTerminal is what becomes of the scope of an action: the connection, or
-// the streams that wait for an answer when the action is that answer.
+// scopeIsTerminal reports whether the scope of an action is terminal. The scope is the connection, or the streams
+// that wait for an answer if the action is that answer.
 func scopeIsTerminal(r *reading, a *RequiredAction) bool {
 	answer := a.Kind == AddInfo && a.Remediation == nil && a.SatisfiedWhen.Kind == AttentionResolved
 	if answer && r.anyRequired(health.DispositionAwaitingOwner) {

@@ -10,14 +10,15 @@ import (
 	"github.com/pdpp-go/pdpp/internal/judge/health"
 )
 
-// promises are the words that say that missing data arrives after all.
-var promises = []string{"resum", "refresh", "retry", "retri", "recover", "next run", "later run", "a run is expected"}
+// promiseWords announce that missing data will arrive.
+var promiseWords = []string{"resum", "refresh", "retry", "retri", "recover", "next run", "later run",
+	"a run is expected"}
 
-// claims are the words that say that all is well.
-var claims = []string{"up to date", "current", "normal", "collecting"}
+// claimWords announce that all is well.
+var claimWords = []string{"up to date", "current", "normal", "collecting"}
 
-// unwanted are the words of the machinery and of a voice that is not ours.
-var unwanted = []string{
+// unwantedWords name internal machinery or are in the wrong voice.
+var unwantedWords = []string{
 	"dead-letter", "dead letter", "outbox", "source_pressure", "retry budget", "backlog", "cursor", "lease", "needs you",
 	"oops", "!", "nothing for you to do", "we ", "we'", "our ",
 }
@@ -25,17 +26,17 @@ var unwanted = []string{
 func containsAny(text string, words []string) string {
 	lower := strings.ToLower(text)
 	for _, w := range words {
-		if i := strings.Index(lower, w); i >= 0 && (i == 0 || w[0] == '!' || !letter(lower[i-1])) {
+		if i := strings.Index(lower, w); i >= 0 && (i == 0 || w[0] == '!' || !isLowerLetter(lower[i-1])) {
 			return w
 		}
 	}
 	return ""
 }
 
-func letter(b byte) bool { return 'a' <= b && b <= 'z' }
+func isLowerLetter(b byte) bool { return 'a' <= b && b <= 'z' }
 
 func checkGap(r *reading, v *Verdict) error {
-	retry := has(v.RequiredActions, RetryGap)
+	retry := hasAction(v.RequiredActions, RetryGap)
 	if retry && r.disposition != health.DispositionResumable {
 		return fmt.Errorf("a retry of what is %s", r.disposition)
 	}
@@ -52,7 +53,7 @@ func checkGap(r *reading, v *Verdict) error {
 func checkTerminal(r *reading, v *Verdict) error {
 	if r.disposition == health.DispositionTerminal {
 		for _, text := range []string{v.ForwardStatement, v.Progress.Headline} {
-			if w := containsAny(text, promises); w != "" {
+			if w := containsAny(text, promiseWords); w != "" {
 				return fmt.Errorf("%q promises: %q", text, w)
 			}
 		}
@@ -61,7 +62,7 @@ func checkTerminal(r *reading, v *Verdict) error {
 		if s.Disposition != health.DispositionTerminal && s.Disposition != health.DispositionChecking {
 			continue
 		}
-		if w := containsAny(s.Statement, promises); w != "" {
+		if w := containsAny(s.Statement, promiseWords); w != "" {
 			return fmt.Errorf("stream %s: %q promises: %q", s.StreamID, s.Statement, w)
 		}
 	}
@@ -69,12 +70,13 @@ func checkTerminal(r *reading, v *Verdict) error {
 }
 
 func checkStatement(r *reading, v *Verdict) error {
-	if v.ForwardStatement == "" || strings.Count(v.ForwardStatement, ".") != 1 || !strings.HasSuffix(v.ForwardStatement, ".") {
+	if v.ForwardStatement == "" || strings.Count(v.ForwardStatement, ".") != 1 ||
+		!strings.HasSuffix(v.ForwardStatement, ".") {
 		return fmt.Errorf("%q is not one sentence", v.ForwardStatement)
 	}
 	normal := v.Pill.Tone == Green && r.fresh() && r.disposition == health.DispositionComplete &&
 		v.Channel == Calm && r.in.RuntimeOK && !r.stalled
-	if w := containsAny(v.ForwardStatement, claims); w != "" && !normal {
+	if w := containsAny(v.ForwardStatement, claimWords); w != "" && !normal {
 		return fmt.Errorf("%q claims: %q", v.ForwardStatement, w)
 	}
 	if r.disposition == health.DispositionChecking && strings.Contains(v.ForwardStatement, "next run") {
@@ -92,10 +94,10 @@ func checkOutline(r *reading, v *Verdict) error {
 		if text != "" && (strings.Count(text, ".") != 1 || !strings.HasSuffix(text, ".")) {
 			return fmt.Errorf("%q is not one sentence", text)
 		}
-		if w := containsAny(text, claims); w != "" {
+		if w := containsAny(text, claimWords); w != "" {
 			return fmt.Errorf("%q claims: %q", text, w)
 		}
-		if w := containsAny(text, promises); w != "" && i > 0 && r.disposition == health.DispositionTerminal {
+		if w := containsAny(text, promiseWords); w != "" && i > 0 && r.disposition == health.DispositionTerminal {
 			return fmt.Errorf("%q promises: %q", text, w)
 		}
 	}
@@ -116,7 +118,8 @@ func checkStreams(r *reading, v *Verdict) error {
 		if s.ActionRef == nil {
 			continue
 		}
-		if ref := *s.ActionRef; ref < 0 || ref >= len(v.RequiredActions) || !slices.Contains(v.RequiredActions[ref].Affects, s.StreamID) {
+		if ref := *s.ActionRef; ref < 0 || ref >= len(v.RequiredActions) ||
+			!slices.Contains(v.RequiredActions[ref].Affects, s.StreamID) {
 			return fmt.Errorf("stream %s refers to action %d", s.StreamID, ref)
 		}
 	}
@@ -138,14 +141,15 @@ func checkProgress(_ *reading, v *Verdict) error {
 
 func checkDetail(r *reading, v *Verdict) error {
 	s, d := &r.in.Snapshot, &v.Detail
-	same := s.State == d.State && s.ReasonCode == d.ReasonCode && s.DominantID == d.DominantID && s.Disposition == d.Disposition &&
+	same := s.State == d.State && s.ReasonCode == d.ReasonCode && s.DominantID == d.DominantID &&
+		s.Disposition == d.Disposition &&
 		len(s.Conditions) == len(d.Conditions) && reflect.DeepEqual(s.Backlog, d.Backlog) &&
 		reflect.DeepEqual(s.NextAttemptAt, d.NextAttemptAt) && reflect.DeepEqual(s.Rate, d.Rate)
 	if !same {
 		return errors.New("evidence is lost")
 	}
 	for i := range s.Conditions {
-		if a, b := s.Conditions[i].Kind, d.Conditions[i].Kind; !reflect.DeepEqual(a, b) {
+		if a, b := s.Conditions[i].ConditionKind, d.Conditions[i].ConditionKind; !reflect.DeepEqual(a, b) {
 			return errors.New("a condition is lost")
 		}
 	}
@@ -181,7 +185,7 @@ func checkWords(_ *reading, v *Verdict) error {
 		texts = append(texts, s.Statement)
 	}
 	for _, text := range texts {
-		if w := containsAny(text, unwanted); w != "" {
+		if w := containsAny(text, unwantedWords); w != "" {
 			return fmt.Errorf("%q says %q", text, w)
 		}
 	}

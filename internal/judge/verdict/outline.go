@@ -8,63 +8,61 @@ import (
 	"github.com/pdpp-go/pdpp/internal/judge/health"
 )
 
-// Outline is the verdict in three lines, for somebody who wants to know more
-// than the pill and less than the evidence.
+// Outline is the verdict in three lines, between the pill and the evidence in detail.
 type Outline struct {
 	Happened string `json:"happened"`
-	// Means is empty where all is well: there is nothing to add.
+	// Means is empty if all is well.
 	Means string `json:"means"`
 	Next  string `json:"next"`
 }
 
-func explain(r *reading, actions []RequiredAction) Outline {
-	return Outline{Happened: happened(r), Means: means(r), Next: next(r, actions)}
+func buildOutline(r *reading, actions []RequiredAction) Outline {
+	return Outline{Happened: outlineHappened(r), Means: outlineMeans(r), Next: outlineNext(r, actions)}
 }
 
-// happened names the newest thing that the state follows from, the one closest
-// to the cause first.
-func happened(r *reading) string {
+// outlineHappened returns the newest event that explains the state, the one closest to the cause first.
+func outlineHappened(r *reading) string {
 	switch {
 	case r.noDevice(), r.doubled():
 		return r.runtime.Message
 	case r.unreliable:
 		return unreadSentence(r.in.Snapshot.UnknownReasons)
 	case r.stalled:
-		return say(hapStalled)
+		return sentence(hapStalled)
 	case r.credential != nil:
-		return say(either(r.in.SignsIn, hapSignIn, credentialLine(r.credential)))
+		return sentence(choose(r.in.SignsIn, hapSignIn, credentialLine(r.credential)))
 	case r.asked:
-		return say(either(r.signIn(), hapSignIn, hapAsked))
+		return sentence(choose(r.signIn(), hapSignIn, hapAsked))
 	case r.runtime != nil && r.runtime.Message != "":
 		return r.runtime.Message
 	case r.runtime != nil:
-		return say(hapRuntime)
+		return sentence(hapRuntime)
 	case r.firstRun():
-		return say(hapFirstRun)
+		return sentence(hapFirstRun)
 	case r.syncing:
-		return say(hapRunUnderWay)
+		return sentence(hapRunUnderWay)
 	case r.gaveUp():
-		return say(hapGaveUp)
+		return sentence(hapGaveUp)
 	case failing(&r.in.Snapshot, health.CollectionSucceeded) != nil:
-		return say(hapRunFailed)
+		return sentence(hapRunFailed)
 	case r.delayed || r.underPressure():
-		return say(either(r.underPressure(), hapPressure, hapPause))
+		return sentence(choose(r.underPressure(), hapPressure, hapPause))
 	case r.terminal():
-		return say(hapTerminal)
+		return sentence(hapTerminal)
 	case r.reportedTotals() != nil:
 		return totalsSentence(r.reportedTotals())
 	case r.resumable():
-		return say(hapLeftForLater)
+		return sentence(hapLeftForLater)
 	case r.mode() == health.ModeLocalDevice:
-		return say(deviceLine(r.in.Snapshot.Axes.Outbox))
+		return sentence(deviceLine(r.in.Snapshot.Axes.Outbox))
 	case r.neverCollected():
-		return say(hapNeverRun)
+		return sentence(hapNeverRun)
 	default:
 		return refreshed(r)
 	}
 }
 
-func credentialLine(c *health.Condition) line {
+func credentialLine(c *health.Condition) sentenceID {
 	switch c.Reason {
 	case "credential_required":
 		return hapCredentialMissing
@@ -75,7 +73,7 @@ func credentialLine(c *health.Condition) line {
 	}
 }
 
-func deviceLine(o health.Outbox) line {
+func deviceLine(o health.Outbox) sentenceID {
 	switch o {
 	case health.OutboxActive:
 		return stUploading
@@ -86,11 +84,11 @@ func deviceLine(o health.Outbox) line {
 	}
 }
 
-// refreshed is a run that did what it should, with what it brought.
+// refreshed describes a successful run and what it collected.
 func refreshed(r *reading) string {
 	age, p := r.age(), r.in.Progress
 	if age == "" {
-		return say(hapRunSucceeded)
+		return sentence(hapRunSucceeded)
 	}
 	switch {
 	case p.Mode == health.ModeDeferred || p.RecordsCommittedLastRun == nil || *p.RecordsCommittedLastRun < 0:
@@ -102,51 +100,52 @@ func refreshed(r *reading) string {
 	}
 }
 
-// means says what follows for the data that is kept and for what is missing. How
-// much is missing is for inspection and stands in the rows.
-func means(r *reading) string {
+// outlineMeans returns the consequence for stored and missing data. Counts of missing items are only in the stream
+// rows.
+func outlineMeans(r *reading) string {
 	stopped := r.state() == health.Blocked || r.credential != nil && r.credential.Severity == health.BlockedSeverity
 	switch {
 	case r.unreliable:
-		return say(meansUnread)
+		return sentence(meansUnread)
 	case r.stalled:
-		return say(meansStalled)
-	case stopped || r.asked || r.lacks(true):
-		return keptAnd(r, meansStopped, afterKeptStopped)
+		return sentence(meansStalled)
+	case stopped || r.asked || r.runtimeLacking(true):
+		return storedAnd(r, meansStopped, afterKeptStopped)
 	case r.firstRun():
-		return keptAnd(r, meansFirstRun, afterKeptFirst)
+		return storedAnd(r, meansFirstRun, afterKeptFirst)
 	case r.terminal():
-		return say(meansTerminal)
+		return sentence(meansTerminal)
 	case r.resumable():
-		return say(either(r.reportedTotals() != nil, meansTotals, meansPartMissing))
+		return sentence(choose(r.reportedTotals() != nil, meansTotals, meansPartMissing))
 	case r.neverCollected():
-		return say(meansNothingYet)
+		return sentence(meansNothingYet)
 	case r.disposition == health.DispositionChecking:
-		return say(meansNotCounted)
+		return sentence(meansNotCounted)
 	case r.stale():
-		return say(meansStale)
+		return sentence(meansStale)
 	case !r.fresh():
-		return say(stFreshnessUnknown)
+		return sentence(stFreshnessUnknown)
 	case r.delayed && r.disposition == health.DispositionComplete:
-		return say(stLastRunOnly)
+		return sentence(stLastRunOnly)
 	case r.tone == Green:
 		return ""
 	default:
-		return say(either(r.tone == Grey, stUnknown, stOtherwise))
+		return sentence(choose(r.tone == Grey, stUnknown, stOtherwise))
 	}
 }
 
-// keptAnd tells how much is kept, where that is known and not nothing.
-func keptAnd(r *reading, none line, after string) string {
-	kept := r.kept()
+// storedAnd returns a sentence with the number of stored records, or the line if there are none or the number is
+// unknown.
+func storedAnd(r *reading, none sentenceID, after string) string {
+	kept := r.storedRecords()
 	if kept <= 0 {
-		return say(none)
+		return sentence(none)
 	}
 	return counted(kept, wordRecordIs, wordRecordsAre) + after
 }
 
-// next says who does something next and, where time starts it, when.
-func next(r *reading, actions []RequiredAction) string {
+// outlineNext returns who acts next and, if time starts it, when.
+func outlineNext(r *reading, actions []RequiredAction) string {
 	at := r.nextIn()
 	if len(actions) > 0 && actions[0].Audience != AudienceNone {
 		a := &actions[0]
@@ -161,26 +160,26 @@ func next(r *reading, actions []RequiredAction) string {
 	}
 	switch {
 	case r.unreliable:
-		return say(nextReadAgain)
+		return sentence(nextReadAgain)
 	case r.syncing:
-		return say(either(r.firstRun(), nextFirstRun, nextGoesOn))
+		return sentence(choose(r.firstRun(), nextFirstRun, nextGoesOn))
 	case r.terminal() || r.state() == health.Blocked:
-		return say(nextNothing)
+		return sentence(nextNothing)
 	case at != "":
 		return beforeNext + at + "."
 	case r.mode() == health.ModeLocalDevice:
-		return say(nextDevice)
+		return sentence(nextDevice)
 	case r.paused:
-		return say(nextScheduleOff)
+		return sentence(nextScheduleOff)
 	case r.mustWait():
-		return say(ctaAfterPause) + "."
+		return sentence(ctaAfterPause) + "."
 	default:
-		return say(nextByOwner)
+		return sentence(nextByOwner)
 	}
 }
 
-// nextIn is how long it is until the next attempt, in words that stay true for a
-// while; empty when time alone starts none.
+// nextIn returns the time until the next attempt in words that stay true for a while; empty if time does not start
+// one.
 func (r *reading) nextIn() string {
 	at, p := r.in.Snapshot.NextAttemptAt, r.in.Progress
 	if at == nil || p == nil || p.ObservedAt == nil || r.manualOnly {
@@ -202,13 +201,13 @@ func (r *reading) nextIn() string {
 	}
 }
 
-// neverCollected reports whether no run has ended, and no device speaks for one.
+// neverCollected reports whether no run has ended and no device delivered.
 func (r *reading) neverCollected() bool {
 	c := r.in.Snapshot.Condition(health.CollectionSucceeded)
 	return c != nil && c.Status == health.StatusUnknown && r.mode() != health.ModeLocalDevice
 }
 
-// firstRun reports whether a run is under way and none has ended before.
+// firstRun reports whether the connection's first run is in progress.
 func (r *reading) firstRun() bool { return r.syncing && r.neverCollected() }
 
 func (r *reading) gaveUp() bool {
@@ -216,8 +215,8 @@ func (r *reading) gaveUp() bool {
 	return c != nil && c.Severity == health.BlockedSeverity
 }
 
-// kept is how many records are kept; zero also where that is not known.
-func (r *reading) kept() int64 {
+// storedRecords returns how many records are stored; zero also if unknown.
+func (r *reading) storedRecords() int64 {
 	if p := r.in.Progress; p != nil && p.RetainedRecords != nil {
 		return *p.RetainedRecords
 	}

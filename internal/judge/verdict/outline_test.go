@@ -15,7 +15,8 @@ func neverRun(in *Input) {
 	in.Snapshot.State, in.Snapshot.LastSuccessAt = health.Idle, nil
 	gap(health.CoverageUnknown, health.DispositionChecking)(in)
 	in.Snapshot.Axes.Freshness = health.FreshnessUnknown
-	in.Snapshot.Conditions[1] = condition(health.CollectionSucceeded, health.StatusUnknown, health.Info, "collection_not_observed")
+	in.Snapshot.Conditions[1] = condition(health.CollectionSucceeded, health.StatusUnknown, health.Info,
+		"collection_not_observed")
 	in.Progress.LastRefreshedAt, in.Progress.RecordsCommittedLastRun = nil, nil
 	in.Schedule.HasPriorSuccess = false
 }
@@ -36,7 +37,7 @@ func TestOutline(t *testing.T) {
 			"Refreshed today, 12 new records.", "", "The next update starts in about 2 hours."}},
 		"credential refused": {healthy(credentialRejected, kept(148902)), Outline{
 			"The source refused the credential.", "148,902 records are saved; nothing newer arrives until this is fixed.",
-			say(ctaReconnect) + "."}},
+			sentence(ctaReconnect) + "."}},
 		"never run": {healthy(neverRun, attemptIn(0)), Outline{
 			"Connected, and no run has ended yet.", "Nothing is saved yet.", "The next update starts at any moment."}},
 		"first run, nothing yet": {healthy(neverRun, syncing, kept(0)), Outline{
@@ -47,14 +48,16 @@ func TestOutline(t *testing.T) {
 			"1,200 records are saved so far and can be read now; the total is known when the lists end.",
 			"It continues automatically; you do not have to wait."}},
 		"left for later": {healthy(gap(health.RetryableGap, health.DispositionResumable), attemptIn(time.Hour)), Outline{
-			"The last run left something for a later one.", say(meansPartMissing), "The next update starts within an hour."}},
-		"stale gap": {healthy(state(health.Degraded), gap(health.RetryableGap, health.DispositionResumable), freshness(health.Stale, 3), attemptIn(time.Minute)), Outline{
-			"The last run left something for a later one.", say(meansPartMissing),
+			"The last run left something for a later one.", sentence(meansPartMissing),
+			"The next update starts within an hour."}},
+		"stale gap": {healthy(state(health.Degraded), gap(health.RetryableGap, health.DispositionResumable),
+			freshness(health.Stale, 3), attemptIn(time.Minute)), Outline{
+			"The last run left something for a later one.", sentence(meansPartMissing),
 			"The next update starts at any moment, and a retry starts it sooner."}},
 		"manual": {healthy(staleManual, attemptIn(time.Hour)), Outline{
-			"Refreshed 9 days ago, 12 new records.", say(meansStale), say(ctaRefreshNow) + "."}},
+			"Refreshed 9 days ago, 12 new records.", sentence(meansStale), sentence(ctaRefreshNow) + "."}},
 		"terminal": {healthy(gap(health.TerminalGap, health.DispositionTerminal)), Outline{
-			say(hapTerminal), say(meansTerminal), say(ctaNeedsCode) + "."}},
+			sentence(hapTerminal), sentence(meansTerminal), sentence(ctaNeedsCode) + "."}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if got := judge(t, c.in).Outline; got != c.want {
@@ -71,7 +74,7 @@ func TestFirstCollectionSaysWhatIsKept(t *testing.T) {
 		"1,200 records are saved, and the first run continues.": healthy(neverRun, syncing, kept(1200)),
 		"1 record is saved, and the first run continues.":       healthy(neverRun, syncing, kept(1)),
 		"The first run is under way.":                           healthy(neverRun, syncing, kept(0)),
-		say(stCoverageUnknown):                                  healthy(neverRun, kept(1200)),
+		sentence(stCoverageUnknown):                             healthy(neverRun, kept(1200)),
 	} {
 		if got := judge(t, in).ForwardStatement; got != want {
 			t.Errorf("%q, want %q", got, want)
@@ -82,8 +85,8 @@ func TestFirstCollectionSaysWhatIsKept(t *testing.T) {
 // numbersIn are the numbers of a text, without the one of an age in days.
 var numbersIn = regexp.MustCompile(`[0-9][0-9,]*( days ago)?`)
 
-// TestOutlineClaimsOnlyWhatEvidenceHolds judges inputs that nothing restrains: the lines
-// name what the verdict asks for, and tell no number and no promise that is not in them.
+// TestOutlineClaimsOnlyWhatEvidenceHolds judges unrestricted random inputs. The lines state the verdict's request,
+// and no number or promise that the input does not contain.
 func TestOutlineClaimsOnlyWhatEvidenceHolds(t *testing.T) {
 	g := newGenerator(5)
 	for i := range propertyRuns / 6 {
@@ -114,13 +117,15 @@ func outlineByHand(in Input, v Verdict) string {
 			return "a number that nobody measured: " + number
 		}
 	}
-	byItself := in.Snapshot.Badges.Syncing || in.Snapshot.NextAttemptAt != nil || p != nil && p.Mode == health.ModeLocalDevice
+	byItself := in.Snapshot.Badges.Syncing || in.Snapshot.NextAttemptAt != nil || p != nil &&
+		p.Mode == health.ModeLocalDevice
 	announced := strings.Contains(o.Next, "The next update starts") || strings.Contains(o.Next, "continues automatically")
 	if announced && !byItself {
 		return "it continues automatically, and nothing would start it"
 	}
 	ended := in.Snapshot.Condition(health.CollectionSucceeded)
-	if strings.Contains(o.Happened+v.ForwardStatement, "irst run ") && (!in.Snapshot.Badges.Syncing || ended == nil || ended.Status != health.StatusUnknown) {
+	if strings.Contains(o.Happened+v.ForwardStatement, "irst run ") &&
+		(!in.Snapshot.Badges.Syncing || ended == nil || ended.Status != health.StatusUnknown) {
 		return "a first run that is none"
 	}
 	if len(v.RequiredActions) == 0 || v.RequiredActions[0].Audience == AudienceNone {

@@ -36,11 +36,12 @@ func TestWorstAxisWinsOverHealthyState(t *testing.T) {
 	t.Attr("spec", "CH-22.3")
 	cases := map[health.Coverage]Pill{
 		health.Partial: {Amber, "Degraded"}, health.RetryableGap: {Amber, "Degraded"}, health.Gapped: {Amber, "Degraded"},
-		health.TerminalGap: {Red, "Can't collect"}, health.CoverageUnknown: {Grey, "Checking"}, "not_a_coverage": {Grey, "Checking"},
+		health.TerminalGap: {Red, "Can't collect"}, health.CoverageUnknown: {Grey, "Checking"},
+		"not_a_coverage": {Grey, "Checking"},
 	}
 	for coverage, want := range cases {
 		in := healthy()
-		in.Streams[1].Coverage = coverage // the connection's own axis still says complete
+		in.Streams[1].Coverage = coverage // the connection's own axis is still complete
 		v := judge(t, in)
 		wantPill(t, v, want.Tone, want.Label)
 		if v.Trace.ToneCause != "coverage" {
@@ -62,7 +63,8 @@ func TestCollectedNeverAboveConsidered(t *testing.T) {
 	if *in.Streams[0].Collected != 3 {
 		t.Error("the evidence was changed")
 	}
-	for _, c := range []health.Coverage{health.CoverageUnknown, health.TerminalGap, health.Unsupported, health.Unavailable} {
+	for _, c := range []health.Coverage{health.CoverageUnknown, health.TerminalGap, health.Unsupported,
+		health.Unavailable} {
 		in := healthy(gap(c, health.DeriveDisposition(health.DispositionInput{Coverage: c})))
 		wantNone(t, judge(t, in).Streams[0].Statement, "resum", "retry", "refresh", "run", "again", "expected")
 	}

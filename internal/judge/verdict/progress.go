@@ -2,13 +2,12 @@ package verdict
 
 import "github.com/pdpp-go/pdpp/internal/judge/health"
 
-// progress shows the sign of progress that suits how the connection collects.
-// A number that is not measured stays absent, and one that is zero because of
-// how the connection collects is not shown as a result.
-func progress(r *reading) Progress {
+// buildProgress returns the sign of progress that fits how the connection collects. Unmeasured numbers stay absent. A
+// number that is zero because of how the connection collects is not shown as a result.
+func buildProgress(r *reading) Progress {
 	e := r.in.Progress
 	if e == nil {
-		return Progress{Mode: health.ModeManual, Headline: say(progressUnknown), FirstRun: r.firstRun()}
+		return Progress{Mode: health.ModeManual, Headline: sentence(progressUnknown), FirstRun: r.firstRun()}
 	}
 	p := Progress{
 		Mode: r.mode(), RetainedRecords: e.RetainedRecords, RecordsCommittedLastRun: e.RecordsCommittedLastRun,
@@ -18,11 +17,11 @@ func progress(r *reading) Progress {
 	if p.Mode == health.ModeDeferred && p.RecordsCommittedLastRun != nil && *p.RecordsCommittedLastRun == 0 {
 		p.RecordsCommittedLastRun = nil
 	}
-	p.Headline = headline(r, &p)
+	p.Headline = progressHeadline(r, &p)
 	return p
 }
 
-func headline(r *reading, p *Progress) string {
+func progressHeadline(r *reading, p *Progress) string {
 	var text string
 	switch p.Mode {
 	case health.ModeScheduled:
@@ -30,31 +29,31 @@ func headline(r *reading, p *Progress) string {
 	case health.ModeDeferred:
 		text = drained(p)
 	case health.ModeLocalDevice:
-		text = held(p, afterHeldDevice)
+		text = heldRecords(p, afterHeldDevice)
 	default:
 		text = heldSince(r, p)
 	}
 	if text == "" {
-		return say(progressUnknown)
+		return sentence(progressUnknown)
 	}
 	return text
 }
 
-// committed is what the last run brought, or what is held when no run told.
+// committed describes what the last run collected, or what is stored if no run reported it.
 func committed(p *Progress) string {
 	switch n := p.RecordsCommittedLastRun; {
 	case n == nil:
-		return held(p, afterHeld)
+		return heldRecords(p, afterHeld)
 	case *n <= 0:
-		return say(progressNothingNew)
+		return sentence(progressNothingNew)
 	default:
 		return counted(*n, wordRecord, wordRecords) + afterCommitted
 	}
 }
 
-// drained is what the last run filled in of what earlier runs left.
+// drained describes how many earlier gaps the last run filled.
 func drained(p *Progress) string {
-	text := held(p, afterHeld)
+	text := heldRecords(p, afterHeld)
 	n := p.GapsDrainedLastRun
 	switch {
 	case n == nil || *n <= 0:
@@ -66,9 +65,9 @@ func drained(p *Progress) string {
 	}
 }
 
-// heldSince leaves the age of the refresh out where no refresh can help.
+// heldSince omits the age of the refresh if no refresh can help.
 func heldSince(r *reading, p *Progress) string {
-	text, age := held(p, afterHeld), r.age()
+	text, age := heldRecords(p, afterHeld), r.age()
 	switch {
 	case age == "" || r.terminal():
 		return text
@@ -79,12 +78,12 @@ func heldSince(r *reading, p *Progress) string {
 	}
 }
 
-func held(p *Progress, after string) string {
+func heldRecords(p *Progress, after string) string {
 	switch n := p.RetainedRecords; {
 	case n == nil:
 		return ""
 	case *n <= 0:
-		return say(progressNoneHeld)
+		return sentence(progressNoneHeld)
 	default:
 		return counted(*n, wordRecord, wordRecords) + after
 	}

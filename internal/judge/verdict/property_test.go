@@ -21,7 +21,7 @@ func TestEveryVerdictKeepsTheInvariants(t *testing.T) {
 	for i := range propertyRuns {
 		in := g.input()
 		v := Synthesize(in)
-		if err := Check(in, v); err != nil {
+		if err := CheckVerdict(in, v); err != nil {
 			t.Fatalf("input %d: %v\n%s", i, err, asJSON(t, in))
 		}
 		if complaint := byHand(in, v); complaint != "" {
@@ -58,18 +58,19 @@ func byHand(in Input, v Verdict) string {
 		return "an action is silent"
 	case axes.Outbox == health.OutboxStalled && in.RuntimeOK && v.Channel != Attention:
 		return "a stalled device does not interrupt"
-	case credential != has(v.RequiredActions, Reauth):
+	case credential != hasAction(v.RequiredActions, Reauth):
 		return "reauth"
-	case credential && has(v.RequiredActions, CodeFix):
+	case credential && hasAction(v.RequiredActions, CodeFix):
 		return "a code fix before the credential works"
-	case has(v.RequiredActions, Backfill) || has(v.RequiredActions, ContactSupport):
+	case hasAction(v.RequiredActions, Backfill) || hasAction(v.RequiredActions, ContactSupport):
 		return "an action that is never made"
 	case strings.Contains(v.ForwardStatement, "normally") &&
 		(axes.Freshness != health.Fresh || v.Pill.Tone != Green || v.Channel != Calm || !in.RuntimeOK):
 		return "a false claim that all is well"
 	case in.Snapshot.State == health.Blocked && strings.Contains(v.ForwardStatement, "expected"):
 		return "blocked and collection goes on"
-	case v.Annotations == nil || v.RequiredActions == nil || v.Streams == nil || v.Detail.Conditions == nil || v.Detail.Suppressed == nil:
+	case v.Annotations == nil || v.RequiredActions == nil || v.Streams == nil || v.Detail.Conditions == nil ||
+		v.Detail.Suppressed == nil:
 		return "a list is null"
 	}
 	return ""
@@ -110,7 +111,8 @@ func TestRuntimeFaultMovesNothingButRouting(t *testing.T) {
 		up := Synthesize(in)
 		in.RuntimeOK = false
 		down := Synthesize(in)
-		if up.Pill != down.Pill || !reflect.DeepEqual(up.RequiredActions, down.RequiredActions) || !reflect.DeepEqual(up.Streams, down.Streams) {
+		if up.Pill != down.Pill || !reflect.DeepEqual(up.RequiredActions, down.RequiredActions) ||
+			!reflect.DeepEqual(up.Streams, down.Streams) {
 			t.Fatalf("input %d: more than the routing moved\n%s", i, asJSON(t, in))
 		}
 		if down.Channel != Calm || down.Trace.RuntimeCapped != (up.Channel != Calm) || down.Push() {

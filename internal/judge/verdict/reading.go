@@ -6,29 +6,29 @@ import (
 	"github.com/pdpp-go/pdpp/internal/judge/health"
 )
 
-// reading is the input as the rules ask about it. It is made once per verdict.
+// reading is the input with derived values for the rules. It is built once per verdict.
 type reading struct {
 	in           Input
 	dispositions []health.Disposition  // of in.Streams, by index
-	few          [4]health.Disposition // room for them where there are few
-	disposition  health.Disposition    // of the connection: the worst that has a vote
-	coverage     health.Coverage       // the worst that has a vote
+	few          [4]health.Disposition // backing array for few streams
+	disposition  health.Disposition    // of the connection: the worst of the voting streams
+	coverage     health.Coverage       // the worst of the voting streams
 	tone         Tone
 
 	credential *health.Condition // CredentialsValid, when it currently fails
 	ending     *health.Condition // CredentialContinuity, when the sign-in ends and cannot be extended
-	runtime    *health.Condition // what the installation lacks, when it lacks something
+	runtime    *health.Condition // set if the installation lacks something
 	unreliable bool              // evidence could not be read
-	delayed    bool              // the scheduler waits, or gave up
+	delayed    bool              // the scheduler delays runs or gave up
 	manualOnly bool
 	syncing    bool
-	active     bool // a schedule runs the connection
+	active     bool // a schedule starts runs
 	paused     bool // a schedule exists and is off
 	asked      bool // a question waits for the owner
 	stalled    bool
 }
 
-func read(in Input) *reading {
+func newReading(in Input) *reading {
 	r := &reading{in: in}
 	s := &r.in.Snapshot
 	r.manualOnly = in.Refresh.ManualOnly()
@@ -37,18 +37,18 @@ func read(in Input) *reading {
 	r.unreliable = s.State == health.Unknown && len(s.UnknownReasons) > 0
 	r.readConditions()
 	if in.Schedule != nil {
-		// Where only the owner starts a run no schedule is taken at its word: on it
-		// starts nothing, and off it stops nothing unless the owner paused all.
+		// If only the owner starts runs, an enabled schedule starts nothing. A disabled one stops nothing unless the owner
+		// paused the connection.
 		r.active = in.Schedule.Mode == health.ScheduleActive && !r.manualOnly
 		r.paused = in.Schedule.Mode == health.SchedulePaused && (!r.manualOnly || failing(s, health.ScheduleEligible) != nil)
 	}
 	r.readStreams()
-	r.asked = waiting(s.Axes.Attention) || knownDisposition(s.Disposition) == health.DispositionAwaitingOwner ||
+	r.asked = attentionWaiting(s.Axes.Attention) || knownDisposition(s.Disposition) == health.DispositionAwaitingOwner ||
 		r.anyRequired(health.DispositionAwaitingOwner)
 	return r
 }
 
-// readConditions finds what currently fails, in one pass: mostly nothing does.
+// readConditions collects the failing conditions in one pass.
 func (r *reading) readConditions() {
 	var surface *health.Condition
 	for i := range r.in.Snapshot.Conditions {
@@ -76,8 +76,8 @@ func (r *reading) readConditions() {
 	r.runtime = cmp.Or(r.runtime, surface)
 }
 
-// readStreams derives what becomes of each stream, and lets the required ones
-// vote. Optional streams and accepted absences keep their row and have no vote.
+// readStreams derives the disposition of each stream and lets the required ones vote. Optional streams and accepted
+// absences have a row but no vote.
 func (r *reading) readStreams() {
 	in := &r.in
 	r.disposition = knownDisposition(in.Snapshot.Disposition)
@@ -100,7 +100,8 @@ func (r *reading) readStreams() {
 		if dispositionRank(d) > dispositionRank(r.disposition) {
 			r.disposition = d
 		}
-		if s.Coverage != r.coverage && toneRank(toneOf(axisCoverage, string(s.Coverage))) > toneRank(toneOf(axisCoverage, string(r.coverage))) {
+		if s.Coverage != r.coverage &&
+			toneRank(toneOf(axisCoverage, string(s.Coverage))) > toneRank(toneOf(axisCoverage, string(r.coverage))) {
 			r.coverage = s.Coverage
 		}
 	}
@@ -115,12 +116,12 @@ func (r *reading) anyRequired(d health.Disposition) bool {
 	return false
 }
 
-// votes reports whether a stream counts. One of a priority that is not known does.
+// votes reports whether a stream counts. A stream of unknown priority does.
 func votes(s *health.StreamRollup) bool {
 	return s.Priority != health.OptionalStream && s.Priority != health.AcceptedAbsence
 }
 
-// fresh and stale read the axis; both are false when freshness is not known.
+// fresh and stale read the axis; both are false if freshness is unknown.
 func (r *reading) fresh() bool { return r.in.Snapshot.Axes.Freshness == health.Fresh }
 func (r *reading) stale() bool { return r.in.Snapshot.Axes.Freshness == health.Stale }
 
@@ -140,7 +141,7 @@ func (r *reading) mode() health.Mode {
 	}
 }
 
-// failing returns the condition of a type that currently does not hold, or nil.
+// failing returns the currently failing condition of the type, or nil.
 func failing(s *health.Snapshot, t health.ConditionType) *health.Condition {
 	for i := range s.Conditions {
 		if c := &s.Conditions[i]; c.Fails() && c.Type == t {
@@ -150,11 +151,11 @@ func failing(s *health.Snapshot, t health.ConditionType) *health.Condition {
 	return nil
 }
 
-func waiting(a health.AttentionAxis) bool {
+func attentionWaiting(a health.AttentionAxis) bool {
 	return a == health.AttentionOpen || a == health.AttentionAcknowledged || a == health.AttentionInProgress
 }
 
-// dispositionOrder ranks what becomes of missing data, the best first.
+// dispositionOrder ranks dispositions from best to worst.
 var dispositionOrder = [...]health.Disposition{
 	health.DispositionComplete, health.DispositionOwnerRefreshDue, health.DispositionChecking,
 	health.DispositionResumable, health.DispositionAwaitingOwner, health.DispositionTerminal,

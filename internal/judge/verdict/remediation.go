@@ -6,10 +6,10 @@ import (
 	"github.com/pdpp-go/pdpp/internal/judge/health"
 )
 
-// stalledUnknown is the cause of a stalled device that gave none.
+// stalledUnknown is the cause of a stalled device that reported none.
 const stalledUnknown health.StalledCause = "stalled_unknown"
 
-// The names of the commands, as surfaces know them.
+// Command names for clients.
 const (
 	commandRun     = "local_collector_run"
 	commandPreview = "local_collector_recover_preview"
@@ -20,31 +20,36 @@ const (
 const collector = "pdpp-local-collector "
 const onInstance = " --source-instance-id " + SourceInstancePlaceholder
 
-// The commands carry no address, no secret, no path and no connection id: the
-// collector finds all of it in the profile of the source instance.
+// The commands contain no address, secret, path or connection id: the collector finds them in the profile of the
+// source instance.
 var (
-	runCollector    = Command{commandRun, say(labelRun), say(purposeRun), collector + "run" + onInstance}
-	previewRecovery = Command{commandPreview, say(labelPreview), say(purposePreview), collector + "recover" + onInstance}
-	applyRecovery   = Command{commandApply, say(labelApply), say(purposeApply), collector + "recover" + onInstance + " --apply"}
-	checkCollector  = Command{commandDoctor, say(labelDoctor), say(purposeDoctor), collector + "doctor" + onInstance}
+	runCollector    = Command{commandRun, sentence(labelRun), sentence(purposeRun), collector + "run" + onInstance}
+	previewRecovery = Command{commandPreview, sentence(labelPreview), sentence(purposePreview), collector + "recover" +
+		onInstance}
+	applyRecovery = Command{commandApply, sentence(labelApply), sentence(purposeApply), collector + "recover" +
+		onInstance +
+		" --apply"}
+	checkCollector = Command{commandDoctor, sentence(labelDoctor), sentence(purposeDoctor), collector + "doctor" +
+		onInstance}
 )
 
-// recoveries are what to do about each cause, the generic one last.
+// recoveries lists what to do about each cause; the generic one is last.
 var recoveries = [...]struct {
 	Cause           health.StalledCause
-	Label           line
-	Summary         line
-	TerminalSummary line
+	Label           sentenceID
+	Summary         sentenceID
+	TerminalSummary sentenceID
 	Commands        []Command
 }{
-	{health.DeadLetterBacklog, ctaUploadFailed, sumUploadFailed, sumUploadFailedTerminal, []Command{previewRecovery, applyRecovery}},
+	{health.DeadLetterBacklog, ctaUploadFailed, sumUploadFailed, sumUploadFailedTerminal,
+		[]Command{previewRecovery, applyRecovery}},
 	{health.StateReadFailed, ctaRunCollector, sumStateRead, sumStateReadTerminal, []Command{runCollector}},
 	{health.StalePending, ctaRunCollector, sumStalePending, sumStalePendingTerminal, []Command{runCollector}},
 	{stalledUnknown, ctaCheckCollector, sumStalled, sumStalledTerminal, []Command{checkCollector}},
 }
 
-// recoveryOf returns the index of the recovery for the cause that the current
-// conditions name; the exporter's own word comes before the backlog's.
+// recoveryOf returns the index of the recovery for the cause that the failing conditions name. The exporter condition
+// comes before the backlog condition.
 func recoveryOf(s *health.Snapshot) int {
 	if i, found := recoveryFor(failing(s, health.LocalExporterAvailable), "local_exporter_"); found {
 		return i
@@ -74,7 +79,7 @@ func remediation(r *reading) *Remediation {
 		summary = c.TerminalSummary
 	}
 	return &Remediation{
-		Kind: "local_collector_recovery", Cause: string(c.Cause), Label: say(c.Label), Summary: say(summary),
+		Kind: "local_collector_recovery", Cause: string(c.Cause), Label: sentence(c.Label), Summary: sentence(summary),
 		Target:   Target{Kind: "local_device", IdentitySource: "source_instance_bindings"},
 		Commands: append([]Command(nil), c.Commands...),
 	}

@@ -28,18 +28,20 @@ func commandKinds(v Verdict) (kinds []string) {
 func TestStalledDeviceIsNeverCalmOrNormal(t *testing.T) {
 	t.Attr("spec", "CH-23.6")
 	for _, reason := range []string{
-		"", "local_exporter_stalled", "local_exporter_state_read_failed", "outbox_dead_letter_backlog", "outbox_stale_pending",
+		"", "local_exporter_stalled", "local_exporter_state_read_failed", "outbox_dead_letter_backlog",
+		"outbox_stale_pending",
 	} {
 		v := judge(t, healthy(stalled(reason)))
 		wantChannel(t, v, Attention)
 		wantPill(t, v, Amber, "Degraded")
 		a := v.RequiredActions[0]
-		if a.Audience != AudienceOwner || a.Kind != AddInfo || a.SatisfiedWhen.Kind != AttentionResolved || a.Remediation == nil {
+		if a.Audience != AudienceOwner || a.Kind != AddInfo || a.SatisfiedWhen.Kind != AttentionResolved ||
+			a.Remediation == nil {
 			t.Errorf("%s: action %+v", reason, a)
 		}
 		wantNone(t, v.ForwardStatement, "up to date", "current", "normal", "automatically", "collecting")
 	}
-	// The axis alone is enough, whatever the headline says.
+	// The axis is enough, whatever the headline.
 	wantChannel(t, judge(t, healthy(stalled(""), state(health.Healthy))), Attention)
 }
 
@@ -99,7 +101,8 @@ func TestStalePendingAsksForARun(t *testing.T) {
 }
 
 func TestCauseOfAStalledDevice(t *testing.T) {
-	both := healthy(stalled("local_exporter_stale_pending"), fails(health.BacklogClear, health.Error, "outbox_dead_letter_backlog"))
+	both := healthy(stalled("local_exporter_stale_pending"),
+		fails(health.BacklogClear, health.Error, "outbox_dead_letter_backlog"))
 	expired := healthy(stalled("local_exporter_dead_letter_backlog"))
 	for i := range expired.Snapshot.Conditions {
 		expired.Snapshot.Conditions[i].Current = false
@@ -113,14 +116,16 @@ func TestCauseOfAStalledDevice(t *testing.T) {
 		"no condition":                    {healthy(stalled("")), "stalled_unknown"},
 		"a reason that is not known":      {healthy(stalled("local_exporter_sleepy")), "stalled_unknown"},
 		"a generic exporter and a specific backlog": {
-			healthy(stalled("local_exporter_stalled"), fails(health.BacklogClear, health.Error, "outbox_stale_pending")), "stale_pending"},
+			healthy(stalled("local_exporter_stalled"), fails(health.BacklogClear, health.Error, "outbox_stale_pending")),
+			"stale_pending"},
 	} {
 		v := judge(t, c.in)
 		if got := v.RequiredActions[0].Remediation.Cause; got != c.cause {
 			t.Errorf("%s: %s, want %s", name, got, c.cause)
 		}
 	}
-	idle := healthy(stalled("local_exporter_dead_letter_backlog"), func(in *Input) { in.Snapshot.Axes.Outbox = health.OutboxIdle })
+	idle := healthy(stalled("local_exporter_dead_letter_backlog"),
+		func(in *Input) { in.Snapshot.Axes.Outbox = health.OutboxIdle })
 	for _, a := range judge(t, idle).RequiredActions {
 		if a.Remediation != nil {
 			t.Error("a cause without a stalled device gives a recovery")
@@ -131,7 +136,8 @@ func TestCauseOfAStalledDevice(t *testing.T) {
 func TestCommandsNameOnlyTheSourceInstance(t *testing.T) {
 	for _, rec := range recoveries {
 		for _, c := range rec.Commands {
-			if !strings.HasPrefix(c.Template, "pdpp-local-collector ") || !strings.Contains(c.Template, "--source-instance-id <source-instance-id>") {
+			if !strings.HasPrefix(c.Template, "pdpp-local-collector ") ||
+				!strings.Contains(c.Template, "--source-instance-id <source-instance-id>") {
 				t.Errorf("template %q", c.Template)
 			}
 			wantNone(t, c.Template, "http", "token", "connection", "/", "=")
@@ -163,7 +169,8 @@ func TestStalledAndTerminalAsksBothAndPromisesNothing(t *testing.T) {
 }
 
 func TestStalledAndAskedKeepsBoth(t *testing.T) {
-	v := judge(t, healthy(stalled("outbox_stale_pending"), func(in *Input) { in.Snapshot.Axes.Attention = health.AttentionOpen }))
+	v := judge(t, healthy(stalled("outbox_stale_pending"),
+		func(in *Input) { in.Snapshot.Axes.Attention = health.AttentionOpen }))
 	wantActions(t, v, AddInfo, AddInfo)
 	if v.RequiredActions[0].Remediation == nil || v.RequiredActions[1].Remediation != nil {
 		t.Errorf("actions %+v", v.RequiredActions)

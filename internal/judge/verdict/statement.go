@@ -2,37 +2,37 @@ package verdict
 
 import "github.com/pdpp-go/pdpp/internal/judge/health"
 
-// forwardStatement says what comes next. It follows from the disposition and
-// the primary action, and from the axes only where there is no action.
+// forwardStatement returns what comes next. It follows from the disposition and the primary action, and from the axes
+// only if there is no action.
 func forwardStatement(r *reading, actions []RequiredAction) string {
 	if len(actions) == 0 || actions[0].Audience == AudienceNone {
 		if r.unreliable {
 			return unreadSentence(r.in.Snapshot.UnknownReasons)
 		}
 		if r.terminal() {
-			return say(stTerminal)
+			return sentence(stTerminal)
 		}
 		if r.state() == health.Blocked {
-			return say(stBlocked)
+			return sentence(stBlocked)
 		}
 	}
 	if len(actions) == 0 && r.firstRun() {
-		return keptAnd(r, stFirstUnderWay, afterKeptGoesOn)
+		return storedAnd(r, stFirstUnderWay, afterKeptGoesOn)
 	}
 	if totals := r.reportedTotals(); totals != nil && !r.brokeProtocol() && promisesMore(actions) {
 		return totalsSentence(totals)
 	}
 	if len(actions) == 0 {
-		return say(restingStatement(r))
+		return sentence(restingStatement(r))
 	}
 	primary := &actions[0]
 	if primary.Remediation != nil {
 		return primary.Remediation.Summary
 	}
 	if r.terminal() {
-		return say(terminalStatement(r, primary))
+		return sentence(terminalStatement(r, primary))
 	}
-	return say(actionStatement(r, primary))
+	return sentence(actionStatement(r, primary))
 }
 
 // promisesMore reports whether the statement would be about data that another run collects.
@@ -40,30 +40,29 @@ func promisesMore(actions []RequiredAction) bool {
 	return len(actions) == 0 || actions[0].Kind == WaitAction || actions[0].Kind == RetryGap
 }
 
-// actionStatement says what doing the primary action achieves, or what happens
-// by itself when it is nobody's to do.
-func actionStatement(r *reading, primary *RequiredAction) line {
+// actionStatement returns the effect of the primary action, or what happens without the owner.
+func actionStatement(r *reading, primary *RequiredAction) sentenceID {
 	device := r.mode() == health.ModeLocalDevice
 	switch primary.Kind {
 	case Reauth:
-		return either(r.credential == nil, stReauthAhead, either(r.in.SignsIn, stSignIn, stReauth))
+		return choose(r.credential == nil, stReauthAhead, choose(r.in.SignsIn, stSignIn, stReauth))
 	case AddInfo:
 		if primary.SatisfiedWhen.Kind == ConfirmingRun {
-			return either(r.noDevice(), stNoDevice, either(r.doubled(), stDoubled, stRuntime))
+			return choose(r.noDevice(), stNoDevice, choose(r.doubled(), stDoubled, stRuntime))
 		}
-		return either(r.signIn(), stSignIn, stAnswer)
+		return choose(r.signIn(), stSignIn, stAnswer)
 	case ReattachSchedule:
 		return stReattach
 	case RefreshNow:
 		if r.neverRun() {
 			return stFirstRun
 		}
-		return either(device, stRefreshDevice, either(r.mustWait(), stWaitsForSource, stRefresh))
+		return choose(device, stRefreshDevice, choose(r.mustWait(), stWaitsForSource, stRefresh))
 	case RetryGap:
 		if r.brokeProtocol() {
 			return stRetryUpdated
 		}
-		return either(device, stRetryDevice, either(r.mustWait(), stWaitsForSource, stRetry))
+		return choose(device, stRetryDevice, choose(r.mustWait(), stWaitsForSource, stRetry))
 	case CodeFix:
 		return stCodeFix
 	default:
@@ -71,11 +70,11 @@ func actionStatement(r *reading, primary *RequiredAction) line {
 	}
 }
 
-func waitStatement(r *reading) line {
+func waitStatement(r *reading) sentenceID {
 	switch {
 	case r.syncing && r.resumable():
 		return stRunUnderWay
-	case r.mustWait() && !r.goesOnAfterwards():
+	case r.mustWait() && !r.continuesAfterWait():
 		return stWaitsForSource
 	case r.underPressure() && r.resumable():
 		return stPressureContinues
@@ -88,11 +87,11 @@ func waitStatement(r *reading) line {
 	}
 }
 
-// terminalStatement promises nothing: what is missing needs a change of code.
-func terminalStatement(r *reading, primary *RequiredAction) line {
+// terminalStatement promises nothing: the missing data needs a change of code.
+func terminalStatement(r *reading, primary *RequiredAction) sentenceID {
 	switch {
 	case primary.Kind == Reauth:
-		return either(r.in.SignsIn, stTerminalSignIn, stTerminalReauth)
+		return choose(r.in.SignsIn, stTerminalSignIn, stTerminalReauth)
 	case primary.Kind == AddInfo && primary.SatisfiedWhen.Kind == ConfirmingRun:
 		return stTerminalRuntime
 	case primary.Kind == AddInfo:
@@ -104,14 +103,13 @@ func terminalStatement(r *reading, primary *RequiredAction) line {
 	}
 }
 
-// restingStatement is for a connection that asks nothing of anybody. Only the
-// last case but one claims that all is well.
-func restingStatement(r *reading) line {
+// restingStatement is for a connection without actions. Only its last case but one states that all is well.
+func restingStatement(r *reading) sentenceID {
 	switch r.disposition {
 	case health.DispositionChecking:
 		return stCoverageUnknown
 	case health.DispositionOwnerRefreshDue:
-		return either(r.syncing, stRefreshRuns, stStale)
+		return choose(r.syncing, stRefreshRuns, stStale)
 	case health.DispositionAwaitingOwner:
 		return stAwaitingOwner
 	case health.DispositionResumable:
@@ -124,7 +122,7 @@ func restingStatement(r *reading) line {
 		if r.syncing {
 			return stRefreshRuns
 		}
-		return either(r.active, stStaleScheduled, stStale)
+		return choose(r.active, stStaleScheduled, stStale)
 	case !r.fresh():
 		return stFreshnessUnknown
 	case r.tone == Grey:
@@ -135,24 +133,23 @@ func restingStatement(r *reading) line {
 		return stUploading
 	case r.paused:
 		return stPaused
-	case r.goesOn():
+	case r.continuesUnattended():
 		return stNormal
 	default:
 		return stLastRunOnly
 	}
 }
 
-// goesOn reports whether collection continues by itself, as far as is known.
-func (r *reading) goesOn() bool {
+// continuesUnattended reports whether collection continues without the owner, as far as is known.
+func (r *reading) continuesUnattended() bool {
 	unattended := r.in.Schedule == nil || r.active || r.mode() == health.ModeLocalDevice
 	return r.in.RuntimeOK && unattended
 }
 
-// goesOnAfterwards reports whether a run starts by itself once the source may be
-// asked again.
-func (r *reading) goesOnAfterwards() bool { return r.in.Snapshot.NextAttemptAt != nil }
+// continuesAfterWait reports whether a run starts without the owner once the source may be asked again.
+func (r *reading) continuesAfterWait() bool { return r.in.Snapshot.NextAttemptAt != nil }
 
-func either(yes bool, a, b line) line {
+func choose(yes bool, a, b sentenceID) sentenceID {
 	if yes {
 		return a
 	}

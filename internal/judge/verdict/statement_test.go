@@ -18,9 +18,10 @@ func TestTerminalNeverClaimsThatCollectionResumes(t *testing.T) {
 			in := healthy(change, gap(c, health.DispositionTerminal))
 			v := judge(t, in)
 			for _, text := range []string{v.ForwardStatement, v.Streams[0].Statement, v.Progress.Headline} {
-				wantNone(t, text, "resum", "retry", "refresh", "recover", "next run", "later run", "collection starts", "up to date")
+				wantNone(t, text, "resum", "retry", "refresh", "recover", "next run", "later run", "collection starts",
+					"up to date")
 			}
-			if name == "alone" && v.ForwardStatement != say(stCodeFix) {
+			if name == "alone" && v.ForwardStatement != sentence(stCodeFix) {
 				t.Errorf("%q does not name the fix", v.ForwardStatement)
 			}
 		}
@@ -30,7 +31,7 @@ func TestTerminalNeverClaimsThatCollectionResumes(t *testing.T) {
 		in.Streams[2].Coverage = health.TerminalGap
 		v := judge(t, in)
 		wantActions(t, v, CodeFix)
-		if v.ForwardStatement != say(stCodeFix) {
+		if v.ForwardStatement != sentence(stCodeFix) {
 			t.Errorf("statement %q", v.ForwardStatement)
 		}
 	})
@@ -44,21 +45,27 @@ func TestStatementNamesWhatTheActionAchieves(t *testing.T) {
 	for name, c := range map[string]struct {
 		in        Input
 		kind      ActionKind
-		statement line
+		statement sentenceID
 	}{
 		"refresh": {healthy(staleManual), RefreshNow, stRefresh},
 		"reauth":  {healthy(credentialRejected), Reauth, stReauth},
 		"sign in": {healthy(credentialRejected, signsIn), Reauth, stSignIn},
-		"ending":  {healthy(fails(health.CredentialContinuity, health.Info, health.ReasonCredentialLastDays)), Reauth, stReauthAhead},
+		"ending": {healthy(fails(health.CredentialContinuity, health.Info, health.ReasonCredentialLastDays)), Reauth,
+			stReauthAhead},
 		"asked to": {healthy(asked, signsIn, func(in *Input) {
 			in.Snapshot.NextAction = &health.NextAction{ReasonCode: "manual_action_required"}
 		}), AddInfo, stSignIn},
-		"code":     {healthy(asked, signsIn, func(in *Input) { in.Snapshot.NextAction = &health.NextAction{ReasonCode: "otp_required"} }), AddInfo, stAnswer},
-		"answer":   {healthy(asked), AddInfo, stAnswer},
-		"retry":    {healthy(manual, state(health.Degraded), gap(health.Partial, health.DispositionResumable)), RetryGap, stRetry},
-		"violated": {healthy(manual, state(health.Degraded), gap(health.Partial, health.DispositionResumable), fails(health.CollectionSucceeded, health.Warning, violated)), RetryGap, stRetryUpdated},
-		"schedule": {healthy(state(health.Idle), func(in *Input) { in.Schedule.Mode = health.SchedulePaused }), ReattachSchedule, stReattach},
-		"runtime":  {healthy(state(health.Blocked), fails(health.RuntimeAvailable, health.BlockedSeverity, "runtime_binding_missing")), AddInfo, stRuntime},
+		"code": {healthy(asked, signsIn,
+			func(in *Input) { in.Snapshot.NextAction = &health.NextAction{ReasonCode: "otp_required"} }), AddInfo, stAnswer},
+		"answer": {healthy(asked), AddInfo, stAnswer},
+		"retry": {healthy(manual, state(health.Degraded), gap(health.Partial, health.DispositionResumable)), RetryGap,
+			stRetry},
+		"violated": {healthy(manual, state(health.Degraded), gap(health.Partial, health.DispositionResumable),
+			fails(health.CollectionSucceeded, health.Warning, protocolViolation)), RetryGap, stRetryUpdated},
+		"schedule": {healthy(state(health.Idle), func(in *Input) { in.Schedule.Mode = health.SchedulePaused }),
+			ReattachSchedule, stReattach},
+		"runtime": {healthy(state(health.Blocked),
+			fails(health.RuntimeAvailable, health.BlockedSeverity, "runtime_binding_missing")), AddInfo, stRuntime},
 	} {
 		t.Run(name, func(t *testing.T) {
 			v := judge(t, c.in)
@@ -66,51 +73,62 @@ func TestStatementNamesWhatTheActionAchieves(t *testing.T) {
 			if a.Kind != c.kind || a.Audience != AudienceOwner || a.Terminal {
 				t.Fatalf("action %+v", a)
 			}
-			if v.ForwardStatement != say(c.statement) {
-				t.Errorf("statement %q, want %q", v.ForwardStatement, say(c.statement))
+			if v.ForwardStatement != sentence(c.statement) {
+				t.Errorf("statement %q, want %q", v.ForwardStatement, sentence(c.statement))
 			}
 		})
 	}
 }
 
-// TestStatementOfARestingConnection holds what is said where nobody is asked
-// for anything. Only one of these lines says that all is well.
+// TestStatementOfARestingConnection checks the statements of connections without actions. Only one of them states
+// that all is well.
 func TestStatementOfARestingConnection(t *testing.T) {
 	t.Attr("spec", "CH-24")
 	for name, c := range map[string]struct {
 		in   Input
 		want string
 	}{
-		"healthy":           {healthy(), say(stNormal)},
-		"syncing":           {healthy(syncing), say(stNormal)},
-		"runtime fault":     {healthy(func(in *Input) { in.RuntimeOK = false }), say(stLastRunOnly)},
-		"uploading":         {healthy(func(in *Input) { in.Snapshot.Axes.Outbox = health.OutboxActive }), say(stUploading)},
-		"freshness unknown": {healthy(freshness(health.FreshnessUnknown, 0)), say(stFreshnessUnknown)},
-		"coverage unknown":  {healthy(gap(health.CoverageUnknown, health.DispositionChecking)), say(stCoverageUnknown)},
-		"stale by schedule": {healthy(state(health.Degraded), freshness(health.Stale, 2)), say(stStaleScheduled)},
-		"stale, no rhythm":  {healthy(freshness(health.Stale, 2), noSchedule), say(stStale)},
-		"stale, running":    {healthy(state(health.Degraded), freshness(health.Stale, 2), syncing), say(stRefreshRuns)},
-		"manual, running":   {healthy(staleManual, syncing), say(stRefreshRuns)},
-		"self-handled gap":  {healthy(state(health.Degraded), gap(health.Partial, health.DispositionResumable)), say(stNextRun)},
-		"gap, running":      {healthy(state(health.Degraded), gap(health.Partial, health.DispositionResumable), syncing), say(stRunUnderWay)},
-		"cooling off":       {healthy(state(health.CoolingOff)), say(stPause)},
-		"pressure":          {healthy(state(health.CoolingOff), func(in *Input) { in.Snapshot.ReasonCode = "source_pressure" }), say(stPressurePause)},
-		"pressure, gap": {healthy(state(health.CoolingOff), gap(health.RetryableGap, health.DispositionResumable), func(in *Input) {
-			in.Snapshot.ReasonCode = "source_pressure"
-		}), say(stPressureContinues)},
-		"source waits":            {healthy(sourceWaits, func(in *Input) { in.Snapshot.NextAttemptAt = daysAgo(-1) }), say(stPressurePause)},
-		"source waits, gap":       {healthy(sourceWaits, gap(health.RetryableGap, health.DispositionResumable), func(in *Input) { in.Snapshot.NextAttemptAt = daysAgo(-1) }), say(stPressureContinues)},
-		"source waits, no rhythm": {healthy(noSchedule, sourceWaits), say(stWaitsForSource)},
-		"blocked, running":        {healthy(state(health.Blocked), gap(health.Partial, health.DispositionResumable), syncing), say(stBlocked)},
-		"degraded otherwise":      {healthy(state(health.Degraded)), say(stOtherwise)},
-		"state unknown":           {healthy(state(health.Unknown)), say(stUnknown)},
+		"healthy":       {healthy(), sentence(stNormal)},
+		"syncing":       {healthy(syncing), sentence(stNormal)},
+		"runtime fault": {healthy(func(in *Input) { in.RuntimeOK = false }), sentence(stLastRunOnly)},
+		"uploading": {healthy(func(in *Input) { in.Snapshot.Axes.Outbox = health.OutboxActive }),
+			sentence(stUploading)},
+		"freshness unknown": {healthy(freshness(health.FreshnessUnknown, 0)), sentence(stFreshnessUnknown)},
+		"coverage unknown":  {healthy(gap(health.CoverageUnknown, health.DispositionChecking)), sentence(stCoverageUnknown)},
+		"stale by schedule": {healthy(state(health.Degraded), freshness(health.Stale, 2)), sentence(stStaleScheduled)},
+		"stale, no rhythm":  {healthy(freshness(health.Stale, 2), noSchedule), sentence(stStale)},
+		"stale, running":    {healthy(state(health.Degraded), freshness(health.Stale, 2), syncing), sentence(stRefreshRuns)},
+		"manual, running":   {healthy(staleManual, syncing), sentence(stRefreshRuns)},
+		"self-handled gap": {healthy(state(health.Degraded), gap(health.Partial, health.DispositionResumable)),
+			sentence(stNextRun)},
+		"gap, running": {healthy(state(health.Degraded), gap(health.Partial, health.DispositionResumable), syncing),
+			sentence(stRunUnderWay)},
+		"cooling off": {healthy(state(health.CoolingOff)), sentence(stPause)},
+		"pressure": {healthy(state(health.CoolingOff),
+			func(in *Input) { in.Snapshot.ReasonCode = "source_pressure" }), sentence(stPressurePause)},
+		"pressure, gap": {healthy(state(health.CoolingOff), gap(health.RetryableGap, health.DispositionResumable),
+			func(in *Input) {
+				in.Snapshot.ReasonCode = "source_pressure"
+			}), sentence(stPressureContinues)},
+		"source waits": {healthy(sourceWaits, func(in *Input) { in.Snapshot.NextAttemptAt = daysAgo(-1) }),
+			sentence(stPressurePause)},
+		"source waits, gap": {healthy(sourceWaits, gap(health.RetryableGap, health.DispositionResumable),
+			func(in *Input) { in.Snapshot.NextAttemptAt = daysAgo(-1) }), sentence(stPressureContinues)},
+		"source waits, no rhythm": {healthy(noSchedule, sourceWaits), sentence(stWaitsForSource)},
+		"blocked, running": {healthy(state(health.Blocked), gap(health.Partial, health.DispositionResumable), syncing),
+			sentence(stBlocked)},
+		"degraded otherwise": {healthy(state(health.Degraded)), sentence(stOtherwise)},
+		"state unknown":      {healthy(state(health.Unknown)), sentence(stUnknown)},
 		"never ran, paused": {healthy(state(health.Idle), func(in *Input) {
 			in.Schedule = &health.ScheduleEvidence{Mode: health.SchedulePaused}
-		}), say(stPaused)},
-		"unreadable": {healthy(state(health.Unknown), fails(health.ProjectionReliable, health.BlockedSeverity, "projection_unreliable"),
+		}), sentence(stPaused)},
+		"unreadable": {healthy(state(health.Unknown),
+			fails(health.ProjectionReliable, health.BlockedSeverity, "projection_unreliable"),
 			func(in *Input) { in.Snapshot.UnknownReasons = []string{"runs", "schedule"} }),
-			"Part of what is known about this connection could not be read (its runs, its schedule), so the state of this source is not known."},
-		"unreadable, unnamed": {healthy(state(health.Unknown), fails(health.ProjectionReliable, health.BlockedSeverity, "projection_unreliable")),
+			"Part of what is known about this connection could not be read (its runs, its schedule), so the state of this " +
+				"source is not known."},
+		"unreadable, unnamed": {healthy(state(health.Unknown),
+			fails(health.ProjectionReliable, health.BlockedSeverity, "projection_unreliable")),
 			unreadUnspecified},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -6,16 +6,17 @@ import (
 	"github.com/pdpp-go/pdpp/internal/judge/health"
 )
 
-// streamRows are the streams as they are, those without a vote included.
+// streamRows returns a row for each stream, including those without a vote.
 func streamRows(r *reading, actions []RequiredAction) []StreamRow {
 	rows := make([]StreamRow, len(r.in.Streams))
 	for i := range r.in.Streams {
 		s := &r.in.Streams[i]
 		rows[i] = StreamRow{
 			StreamID: s.StreamID, Coverage: s.Coverage, Disposition: r.dispositions[i],
-			Collected: clamp(s.Collected, s.Considered), Considered: s.Considered,
-			Kept: s.Retained, Found: sum(s.Retained, s.Missing), Missing: s.Missing, Floor: s.MissingIsFloor,
-			Statement: say(streamStatement(r, i, actions)), ActionRef: actionRef(s, r.dispositions[i], actions), Total: s.Total,
+			Collected: clampCount(s.Collected, s.Considered), Considered: s.Considered,
+			Kept: s.Retained, Found: sumCounts(s.Retained, s.Missing), Missing: s.Missing, Floor: s.MissingIsFloor,
+			Statement: sentence(streamStatement(r, i, actions)), ActionRef: actionRef(s, r.dispositions[i], actions),
+			Total: s.Total,
 		}
 		if s.Total != nil && r.dispositions[i] == health.DispositionResumable {
 			rows[i].Statement = TotalSentence(s.Total)
@@ -24,24 +25,27 @@ func streamRows(r *reading, actions []RequiredAction) []StreamRow {
 	return rows
 }
 
-// clamp keeps a count from being above the count that it is a part of.
-func clamp(collected, considered *int64) *int64 {
+// clampCount limits a count to the count that it is a part of.
+func clampCount(collected, considered *int64) *int64 {
 	if collected != nil && considered != nil && *collected > *considered {
 		return considered
 	}
 	return collected
 }
 
-// sum is nil unless both are known.
-func sum(a, b *int64) *int64 {
-	if a == nil || b == nil {
+// sumCounts returns nil unless both are known.
+func sumCounts(a, b *int64) *int64 {
+	switch {
+	case a == nil || b == nil:
 		return nil
+	case *b == 0:
+		return a
 	}
 	total := *a + *b
 	return &total
 }
 
-func streamStatement(r *reading, i int, actions []RequiredAction) line {
+func streamStatement(r *reading, i int, actions []RequiredAction) sentenceID {
 	s := &r.in.Streams[i]
 	switch r.dispositions[i] {
 	case health.DispositionTerminal:
@@ -53,50 +57,50 @@ func streamStatement(r *reading, i int, actions []RequiredAction) line {
 			return rowNotReached
 		}
 		onItsWay := votes(s) && len(actions) > 0 && actions[0].Kind == WaitAction && r.state() != health.Blocked
-		if s.Missing == nil && s.Retained != nil && *s.Retained == 0 { // nobody counted any items
-			return either(onItsWay, rowNothingOnItsWay, rowNothing)
+		if s.Missing == nil && s.Retained != nil && *s.Retained == 0 { // no items were counted
+			return choose(onItsWay, rowNothingOnItsWay, rowNothing)
 		}
-		return either(onItsWay, rowMissingOnItsWay, rowMissing)
+		return choose(onItsWay, rowMissingOnItsWay, rowMissing)
 	case health.DispositionComplete, health.DispositionOwnerRefreshDue:
 		return settledStatement(s, r.dispositions[i])
 	default:
-		return either(r.firstRun(), rowFirstRun, rowUnknown)
+		return choose(r.firstRun(), rowFirstRun, rowUnknown)
 	}
 }
 
-func absentStatement(s *health.StreamRollup) line {
+func absentStatement(s *health.StreamRollup) sentenceID {
 	accepted := s.Priority == health.AcceptedAbsence
 	switch s.Coverage {
 	case health.Unsupported:
-		return either(accepted, rowUnsupportedAccepted, rowUnsupported)
+		return choose(accepted, rowUnsupportedAccepted, rowUnsupported)
 	case health.Unavailable:
-		return either(accepted, rowUnavailableAccepted, rowUnavailable)
+		return choose(accepted, rowUnavailableAccepted, rowUnavailable)
 	default:
-		return either(accepted, rowAccepted, rowTerminalGap)
+		return choose(accepted, rowAccepted, rowTerminalGap)
 	}
 }
 
-func settledStatement(s *health.StreamRollup, d health.Disposition) line {
+func settledStatement(s *health.StreamRollup, d health.Disposition) sentenceID {
 	accepted := s.Priority == health.AcceptedAbsence
 	switch s.Coverage {
 	case health.Deferred:
-		return either(accepted, rowAccepted, rowDeferred)
+		return choose(accepted, rowAccepted, rowDeferred)
 	case health.InventoryOnly:
-		return either(accepted, rowInventoryAccepted, rowInventory)
+		return choose(accepted, rowInventoryAccepted, rowInventory)
 	default:
 		if s.Absent {
 			return rowAbsent
 		}
 		refreshed, complete := rowAsOfRefresh, rowComplete
-		if s.AsTold {
-			refreshed, complete = rowAsOfRefreshAsTold, rowCompleteAsTold
+		if s.SelfReported {
+			refreshed, complete = rowAsOfRefreshReported, rowCompleteReported
 		}
-		return either(d == health.DispositionOwnerRefreshDue, refreshed, complete)
+		return choose(d == health.DispositionOwnerRefreshDue, refreshed, complete)
 	}
 }
 
-// actionRef points at the first action about the stream. What is missing for
-// good points at the fix that it needs, whatever else is more urgent.
+// actionRef returns the index of the first action about the stream, or nil. A terminal stream refers to the code fix
+// that it needs, even if another action is more urgent.
 func actionRef(s *health.StreamRollup, d health.Disposition, actions []RequiredAction) *int {
 	found := -1
 	for i := range actions {
@@ -114,6 +118,6 @@ func actionRef(s *health.StreamRollup, d health.Disposition, actions []RequiredA
 	if found < 0 {
 		return nil
 	}
-	ref := found // a row without an action costs no memory
+	ref := found // declared here so that a row without an action allocates nothing
 	return &ref
 }

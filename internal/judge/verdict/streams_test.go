@@ -6,7 +6,7 @@ import (
 	"github.com/pdpp-go/pdpp/internal/judge/health"
 )
 
-// TestStatementOfEachStream holds every row to what its evidence says.
+// TestStatementOfEachStream checks every row against its evidence.
 func TestStatementOfEachStream(t *testing.T) {
 	drain := func(in *Input) { gap(health.Partial, health.DispositionResumable)(in) }
 	row := func(p health.Priority, c health.Coverage, changes ...func(*Input)) Input {
@@ -21,13 +21,13 @@ func TestStatementOfEachStream(t *testing.T) {
 	}
 	counted := kept(row(health.RequiredStream, health.RetryableGap, manual), 0)
 	counted.Streams[2].Missing = new(int64(3))
-	told := func(in Input) Input {
-		in.Streams[2].AsTold = true
+	report := func(in Input) Input {
+		in.Streams[2].SelfReported = true
 		return in
 	}
 	for name, c := range map[string]struct {
 		in   Input
-		want line
+		want sentenceID
 	}{
 		"nothing, on its way":  {kept(row(health.RequiredStream, health.Partial), 0), rowNothingOnItsWay},
 		"nothing, manual":      {kept(row(health.RequiredStream, health.Partial, manual), 0), rowNothing},
@@ -35,9 +35,9 @@ func TestStatementOfEachStream(t *testing.T) {
 		"counted, manual":      {counted, rowMissing},
 		"complete":             {row(health.RequiredStream, health.Complete), rowComplete},
 		"complete, stale":      {row(health.RequiredStream, health.Complete, staleManual), rowAsOfRefresh},
-		"as told":              {told(row(health.RequiredStream, health.Complete)), rowCompleteAsTold},
-		"as told, stale":       {told(row(health.RequiredStream, health.Complete, staleManual)), rowAsOfRefreshAsTold},
-		"as told, missing":     {told(row(health.RequiredStream, health.Partial, manual)), rowMissing},
+		"as reported":          {report(row(health.RequiredStream, health.Complete)), rowCompleteReported},
+		"as reported, stale":   {report(row(health.RequiredStream, health.Complete, staleManual)), rowAsOfRefreshReported},
+		"as reported, missing": {report(row(health.RequiredStream, health.Partial, manual)), rowMissing},
 		"deferred":             {row(health.RequiredStream, health.Deferred), rowDeferred},
 		"listed":               {row(health.RequiredStream, health.InventoryOnly), rowInventory},
 		"not known":            {row(health.RequiredStream, health.CoverageUnknown), rowUnknown},
@@ -57,8 +57,8 @@ func TestStatementOfEachStream(t *testing.T) {
 		"accepted loss":        {row(health.AcceptedAbsence, health.TerminalGap), rowAccepted},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if got := judge(t, c.in).Streams[2].Statement; got != say(c.want) {
-				t.Errorf("statement %q, want %q", got, say(c.want))
+			if got := judge(t, c.in).Streams[2].Statement; got != sentence(c.want) {
+				t.Errorf("statement %q, want %q", got, sentence(c.want))
 			}
 		})
 	}

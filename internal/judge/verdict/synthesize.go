@@ -1,16 +1,16 @@
 package verdict
 
-// Synthesize judges a connection. It is total: a value that the vocabulary does
-// not hold is read as not known. The verdict shares memory with its input, so
-// both are to be read and not written.
+// Synthesize judges a connection. It is total: values outside the vocabulary count as unknown. The verdict shares
+// memory with its input; neither may be modified.
 func Synthesize(in Input) Verdict {
-	r := read(in)
+	r := newReading(in)
 	inputs := toneInputs(r)
 	tone, toneCause := worstTone(inputs)
 	r.tone = tone
 
 	actions := requiredActions(r)
 	channel, channelCause := routeChannel(actions)
+	// Without a working runtime no action of the owner can help this connection; the runtime has a verdict of its own.
 	capped := !in.RuntimeOK && channel != Calm
 	if capped {
 		channel = Calm
@@ -21,12 +21,12 @@ func Synthesize(in Input) Verdict {
 		Channel:          channel,
 		Annotations:      annotations(r, channel),
 		ForwardStatement: forwardStatement(r, actions),
-		Outline:          explain(r, actions),
+		Outline:          buildOutline(r, actions),
 		RequiredActions:  actions,
 		Streams:          streamRows(r, actions),
-		Progress:         progress(r),
-		Detail:           detail(r, actions, capped),
+		Progress:         buildProgress(r),
+		Detail:           buildDetail(r, actions, capped),
 	}
-	v.Trace = trace(&v, inputs, toneCause, channelCause, capped)
+	v.Trace = buildTrace(&v, inputs, toneCause, channelCause, capped)
 	return v
 }

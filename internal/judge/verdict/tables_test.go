@@ -12,11 +12,13 @@ import (
 // TestToneOfEveryValue writes the votes out once more, by tone.
 func TestToneOfEveryValue(t *testing.T) {
 	for axis, byTone := range map[string]map[Tone]string{
-		axisState:       {Green: "healthy idle", Grey: "unknown", Amber: "degraded needs_attention cooling_off", Red: "blocked"},
-		axisFreshness:   {Green: "fresh stale", Grey: "unknown"},
-		axisDisposition: {Green: "complete owner_refresh_due", Grey: "checking", Amber: "resumable awaiting_owner", Red: "terminal"},
-		axisAttention:   {Green: "none", Amber: "open acknowledged in_progress"},
-		axisOutbox:      {Green: "idle active unknown", Amber: "stalled"},
+		axisState: {Green: "healthy idle", Grey: "unknown", Amber: "degraded needs_attention cooling_off",
+			Red: "blocked"},
+		axisFreshness: {Green: "fresh stale", Grey: "unknown"},
+		axisDisposition: {Green: "complete owner_refresh_due", Grey: "checking", Amber: "resumable awaiting_owner",
+			Red: "terminal"},
+		axisAttention: {Green: "none", Amber: "open acknowledged in_progress"},
+		axisOutbox:    {Green: "idle active unknown", Amber: "stalled"},
 		axisCoverage: {
 			Green: "complete deferred inventory_only", Grey: "unknown",
 			Amber: "partial gaps retryable_gap", Red: "terminal_gap unsupported unavailable",
@@ -38,12 +40,14 @@ func TestToneOfEveryValue(t *testing.T) {
 func TestToneTableHoldsTheWholeVocabulary(t *testing.T) {
 	vocabulary := map[string][]string{
 		axisState: texts(health.States...),
-		axisCoverage: texts(health.Complete, health.Partial, health.Gapped, health.RetryableGap, health.TerminalGap, health.Deferred,
+		axisCoverage: texts(health.Complete, health.Partial, health.Gapped, health.RetryableGap, health.TerminalGap,
+			health.Deferred,
 			health.InventoryOnly, health.Unavailable, health.Unsupported, health.CoverageUnknown),
 		axisDisposition: texts(dispositionOrder[:]...),
-		axisAttention:   texts(health.AttentionNone, health.AttentionOpen, health.AttentionAcknowledged, health.AttentionInProgress),
-		axisOutbox:      texts(health.OutboxIdle, health.OutboxActive, health.OutboxStalled, health.OutboxUnknown),
-		axisFreshness:   texts(health.Fresh, health.Stale, health.FreshnessUnknown),
+		axisAttention: texts(health.AttentionNone, health.AttentionOpen, health.AttentionAcknowledged,
+			health.AttentionInProgress),
+		axisOutbox:    texts(health.OutboxIdle, health.OutboxActive, health.OutboxStalled, health.OutboxUnknown),
+		axisFreshness: texts(health.Fresh, health.Stale, health.FreshnessUnknown),
 	}
 	for _, a := range toneTable {
 		var listed []string

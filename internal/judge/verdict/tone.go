@@ -1,6 +1,6 @@
 package verdict
 
-// The inputs of the tone, in the order in which they are named as its cause.
+// Inputs of the tone, in the order in which they are named as its cause.
 const (
 	axisState       = "state"
 	axisCoverage    = "coverage"
@@ -10,8 +10,7 @@ const (
 	axisFreshness   = "freshness"
 )
 
-// axisVotes is what the values of one axis say about collection. A value that
-// is not listed says that something is not known: grey.
+// axisVotes maps the values of one axis to tones. An unlisted value means unknown: grey.
 type axisVotes struct {
 	Axis  string
 	Votes []vote
@@ -22,8 +21,8 @@ type vote struct {
 	Tone  Tone
 }
 
-// toneTable is the whole of how tones come about; the worst vote wins. Stale
-// data is no fault of collection, so it votes green and gets an annotation.
+// toneTable defines all tones; the worst vote wins. Stale data is not a collection failure: it votes green and gets
+// an annotation.
 var toneTable = [...]axisVotes{
 	{axisState, []vote{
 		{"healthy", Green}, {"idle", Green}, {"unknown", Grey},
@@ -49,7 +48,7 @@ var toneTable = [...]axisVotes{
 	}},
 }
 
-// labelTable gives each tone its one label, from the best tone to the worst.
+// labelTable lists the label of each tone, from the best tone to the worst.
 var labelTable = [...]struct {
 	Tone  Tone
 	Label string
@@ -71,13 +70,13 @@ func labelOf(t Tone) string { return labelTable[toneRank(t)].Label }
 func toneOf(axis, value string) Tone {
 	for i := range toneTable {
 		if toneTable[i].Axis == axis {
-			return toneTable[i].of(value)
+			return toneTable[i].toneFor(value)
 		}
 	}
 	return Grey
 }
 
-func (a *axisVotes) of(value string) Tone {
+func (a *axisVotes) toneFor(value string) Tone {
 	for i := range a.Votes {
 		if a.Votes[i].Value == value {
 			return a.Votes[i].Tone
@@ -86,8 +85,7 @@ func (a *axisVotes) of(value string) Tone {
 	return Grey
 }
 
-// toneInputs are the votes, one per axis. Coverage and disposition are the
-// worst of those that may vote.
+// toneInputs returns one vote per axis. Coverage and disposition are the worst of the voting streams.
 func toneInputs(r *reading) []ToneInput {
 	s := &r.in.Snapshot
 	values := [...]string{
@@ -96,12 +94,12 @@ func toneInputs(r *reading) []ToneInput {
 	}
 	inputs := make([]ToneInput, len(toneTable))
 	for i := range toneTable {
-		inputs[i] = ToneInput{Axis: toneTable[i].Axis, Tone: toneTable[i].of(values[i])}
+		inputs[i] = ToneInput{Axis: toneTable[i].Axis, Tone: toneTable[i].toneFor(values[i])}
 	}
 	return inputs
 }
 
-// worstTone returns the worst vote and the first axis that cast it.
+// worstTone returns the worst vote and the first axis with it.
 func worstTone(inputs []ToneInput) (worst Tone, cause string) {
 	worst = Green
 	for _, v := range inputs {

@@ -14,14 +14,13 @@ type Input struct {
 	Refresh  *health.RefreshEvidence  `json:"refresh"`
 	Progress *health.ProgressEvidence `json:"progress"`
 	Schedule *health.ScheduleEvidence `json:"schedule"`
-	// RuntimeOK is false when the runtime that serves all connections is itself the fault.
+	// RuntimeOK is false if the runtime that serves all connections is itself the fault.
 	RuntimeOK bool `json:"runtime_ok"`
-	// SignsIn says that the owner signs in at the source, in a browser here, and gives no
-	// credential.
+	// SignsIn means that the owner signs in at the source in a browser on this server instead of entering a credential.
 	SignsIn bool `json:"signs_in,omitempty"`
 }
 
-// Verdict is the judgement as every owner surface shows it.
+// Verdict is the judgement that every client of the owner shows.
 type Verdict struct {
 	Pill             Pill             `json:"pill"`
 	Channel          Channel          `json:"channel"`
@@ -31,12 +30,12 @@ type Verdict struct {
 	RequiredActions  []RequiredAction `json:"required_actions"` // the most urgent first
 	Streams          []StreamRow      `json:"streams"`
 	Progress         Progress         `json:"progress"`
-	// Detail and Trace are for the owner's inspection and for nobody else.
+	// Detail and Trace are for the owner's inspection only.
 	Detail Detail `json:"detail"`
 	Trace  Trace  `json:"trace"`
 }
 
-// Tone says how collection is.
+// Tone is how collection is doing.
 type Tone string
 
 const (
@@ -46,13 +45,13 @@ const (
 	Red   Tone = "red"
 )
 
-// Pill is a tone and the one label that belongs to it.
+// Pill is a tone with its label.
 type Pill struct {
 	Tone  Tone   `json:"tone"`
 	Label string `json:"label"`
 }
 
-// Channel says whether the owner is needed.
+// Channel is whether the owner is needed.
 type Channel string
 
 const (
@@ -61,7 +60,7 @@ const (
 	Attention Channel = "attention"
 )
 
-// AnnotationKind is what an annotation is about.
+// AnnotationKind is the subject of an annotation.
 type AnnotationKind string
 
 const (
@@ -79,7 +78,7 @@ type Annotation struct {
 	Text string         `json:"text"`
 }
 
-// ActionKind is what is to be done.
+// ActionKind is what to do.
 type ActionKind string
 
 const (
@@ -103,7 +102,7 @@ const (
 	AudienceNone       Audience = "none"
 )
 
-// Urgency is how soon. The order of the constants is the order of a list.
+// Urgency is how soon, most urgent first.
 type Urgency string
 
 const (
@@ -113,7 +112,7 @@ const (
 	Verifying Urgency = "verifying"
 )
 
-// Contract says which evidence shows that an action was taken.
+// Contract names the evidence that proves an action done.
 type Contract string
 
 const (
@@ -126,12 +125,12 @@ const (
 	NothingSatisfiesThis Contract = "none"
 )
 
-// Satisfaction is the one way in which an action is recognised as done.
+// Satisfaction is how a completed action is recognized.
 type Satisfaction struct {
 	Kind Contract `json:"kind"`
 }
 
-// RequiredAction is something that stands between the connection and its data.
+// RequiredAction is a step without which the connection does not collect all its data.
 type RequiredAction struct {
 	Kind          ActionKind   `json:"kind"`
 	Audience      Audience     `json:"audience"`
@@ -143,8 +142,7 @@ type RequiredAction struct {
 	Remediation   *Remediation `json:"remediation,omitempty"`
 }
 
-// OwnerSatisfiable reports whether the owner can take the action and the system
-// can tell that it was taken.
+// OwnerSatisfiable reports whether the owner can take the action and the system can observe that.
 func (a *RequiredAction) OwnerSatisfiable() bool {
 	return a.Audience == AudienceOwner && a.SatisfiedWhen.Kind != NothingSatisfiesThis
 }
@@ -159,13 +157,13 @@ type Remediation struct {
 	Commands []Command `json:"commands"`
 }
 
-// Target says where the identity in the commands is to be taken from.
+// Target is where clients find the identity for the commands.
 type Target struct {
 	Kind           string `json:"kind"`            // local_device
 	IdentitySource string `json:"identity_source"` // source_instance_bindings
 }
 
-// Command is a command with a place for the source instance.
+// Command is a command line with a placeholder for the source instance.
 type Command struct {
 	Kind     string `json:"kind"`
 	Label    string `json:"label"`
@@ -173,8 +171,8 @@ type Command struct {
 	Template string `json:"command_template"`
 }
 
-// SourceInstancePlaceholder stands in a template where the id of exactly one
-// enrolled source instance goes, and never the id of the connection.
+// SourceInstancePlaceholder is replaced by the id of exactly one enrolled source instance, never by the connection's
+// id.
 const SourceInstancePlaceholder = "<source-instance-id>"
 
 // StreamRow is one stream of the connection.
@@ -184,20 +182,19 @@ type StreamRow struct {
 	Disposition health.Disposition `json:"disposition"`
 	Collected   *int64             `json:"collected"` // never above Considered
 	Considered  *int64             `json:"considered"`
-	// Kept is what the store holds, Missing what is known to be missing, and
-	// Found the two together; each is nil where it is not known. Floor says that
-	// Found and Missing may be more.
+	// Kept is the number of stored records, Missing the number of items known to be missing, and Found their sum; nil if
+	// unknown. Floor means that Found and Missing are lower bounds.
 	Kept      *int64 `json:"kept"`
-	Found     *int64 `json:"found"`
-	Missing   *int64 `json:"missing"`
-	Floor     bool   `json:"is_floor"`
+	Found     *int64 `json:"found"`    // stored and missing together
+	Missing   *int64 `json:"missing"`  // null means not known
+	Floor     bool   `json:"is_floor"` // found and missing may be more
 	Statement string `json:"statement"`
 	ActionRef *int   `json:"action_ref"` // index into RequiredActions
-	// Total is set where the total that the source reports is all that disagrees.
+	// Total is set if only the total that the source reports disagrees.
 	Total *evidence.Total `json:"total,omitempty"`
 }
 
-// Progress is the sign of progress that suits how the connection collects.
+// Progress is the sign of progress that fits how the connection collects.
 type Progress struct {
 	Mode                    health.Mode `json:"mode"`
 	Headline                string      `json:"headline"`
@@ -205,11 +202,11 @@ type Progress struct {
 	RecordsCommittedLastRun *int64      `json:"records_committed_last_run"`
 	GapsDrainedLastRun      *int64      `json:"gaps_drained_last_run"`
 	LastRefreshedAt         *time.Time  `json:"last_refreshed_at"`
-	// FirstRun says that a run is under way and that none has ended before.
+	// FirstRun means that the connection's first run is in progress.
 	FirstRun bool `json:"first_run"`
 }
 
-// Detail holds everything that the attention layer leaves out.
+// Detail contains what the attention layer leaves out.
 type Detail struct {
 	State         health.State       `json:"state"`
 	ReasonCode    health.Text        `json:"reason_code"`
@@ -218,18 +215,18 @@ type Detail struct {
 	Conditions    []health.Condition `json:"conditions"`
 	Backlog       *health.Backlog    `json:"detail_gap_backlog"`
 	NextAttemptAt *time.Time         `json:"next_attempt_at"`
-	Rate          *health.Rate       `json:"collection_rate"`
+	Rate          *health.RunPace    `json:"collection_rate"`
 	Suppressed    []Suppressed       `json:"suppressed"`
 }
 
-// Suppressed is a signal that the system handles by itself.
+// Suppressed is a signal that the system handles without the owner.
 type Suppressed struct {
 	Kind        SuppressedKind `json:"kind"`
-	DetailField string         `json:"detail_field"` // where in Detail it is
+	DetailField string         `json:"detail_field"` // the member of Detail that contains it
 	Reason      string         `json:"reason"`
 }
 
-// SuppressedKind names what was kept from interrupting.
+// SuppressedKind is the kind of a suppressed signal.
 type SuppressedKind string
 
 const (
@@ -239,7 +236,7 @@ const (
 	SuppressedSyncing      SuppressedKind = "syncing"
 )
 
-// Trace says why the verdict is what it is.
+// Trace explains why the verdict is what it is.
 type Trace struct {
 	ToneInputs         []ToneInput      `json:"tone_inputs"`
 	ToneCause          string           `json:"tone_cause"`    // the input that set the tone
@@ -257,8 +254,7 @@ type ToneInput struct {
 	Tone Tone   `json:"tone"`
 }
 
-// Push reports whether the verdict may be pushed to the owner: they are needed,
-// and what is asked of them first is theirs to do.
+// Push reports whether the verdict may be pushed: the owner is needed and can take the first action.
 func (v *Verdict) Push() bool {
 	return v.Channel == Attention && len(v.RequiredActions) > 0 && v.RequiredActions[0].OwnerSatisfiable()
 }

@@ -9,9 +9,8 @@ import (
 
 const secondsPerDay = 24 * 60 * 60
 
-// age tells how long ago the data was last refreshed, in calendar days of UTC
-// before the moment of the judgement. It is empty where one of the two is not
-// known, or they contradict each other.
+// age returns how many calendar days (UTC) before the judgement the data was last refreshed. It is empty if a time is
+// unknown or they contradict each other.
 func (r *reading) age() string {
 	p := r.in.Progress
 	if p == nil || p.ObservedAt == nil {
@@ -48,7 +47,7 @@ func ageWords(days int64) string {
 	}
 }
 
-// counted is a number with its noun. A number below zero is no count.
+// counted returns a number with its noun. The number must not be negative.
 func counted(n int64, one, many string) string {
 	if n == 1 {
 		return "1" + one
@@ -56,7 +55,7 @@ func counted(n int64, one, many string) string {
 	return text.Number(max(n, 0)) + many
 }
 
-// TotalSentence states the total that a source reports beside how many items it listed.
+// TotalSentence compares the total that a source reports with how many items it listed.
 func TotalSentence(t *evidence.Total) string {
 	return beforeTotal + counted(t.Announced, wordTotalItem, wordTotalItems) + betweenTotal +
 		counted(t.Counted, afterListedOne, afterListed)
@@ -67,11 +66,10 @@ func totalsSentence(totals []*evidence.Total) string {
 	if len(totals) == 1 {
 		return TotalSentence(totals[0])
 	}
-	return say(stTotals)
+	return sentence(stTotals)
 }
 
-// unreadSentence names the families that could not be read. A family without
-// words of its own is left out.
+// unreadSentence names the families that could not be read. Families without a name in unreadWords are omitted.
 func unreadSentence(families []string) string {
 	var named []string
 	for _, f := range families {

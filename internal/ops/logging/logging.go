@@ -26,16 +26,16 @@ func New(w io.Writer, format Format, level slog.Level) (*slog.Logger, error) {
 	options := &slog.HandlerOptions{Level: level, ReplaceAttr: withoutSecrets(redact.New())}
 	switch format {
 	case Text:
-		return slog.New(ofRun{slog.NewTextHandler(w, options)}), nil
+		return slog.New(runHandler{slog.NewTextHandler(w, options)}), nil
 	case JSON:
-		return slog.New(ofRun{slog.NewJSONHandler(w, options)}), nil
+		return slog.New(runHandler{slog.NewJSONHandler(w, options)}), nil
 	default:
 		return nil, fmt.Errorf("the format of the log is %q; it can be text or json", format)
 	}
 }
 
-// withoutSecrets redacts everything that can hold text. Numbers, times and
-// truths stay, except under a name that says secret.
+// withoutSecrets redacts everything that can contain text. Numbers, times and booleans stay, unless their key names a
+// secret.
 func withoutSecrets(r *redact.Redactor) func([]string, slog.Attr) slog.Attr {
 	return func(groups []string, a slog.Attr) slog.Attr {
 		if len(groups) == 0 && (a.Key == slog.TimeKey || a.Key == slog.LevelKey) {
@@ -66,8 +66,8 @@ const (
 
 type runContext struct{}
 
-// WithRun gives a context whose log lines carry the ids of the connection and of its run;
-// an empty run is one that has not begun.
+// WithRun returns a context that adds the ids of the connection and its run to log lines. An empty run id means that
+// the run has not started.
 func WithRun(ctx context.Context, connectionID, runID string) context.Context {
 	ids := []slog.Attr{slog.String(connectionKey, connectionID)}
 	if runID != "" {
@@ -76,10 +76,10 @@ func WithRun(ctx context.Context, connectionID, runID string) context.Context {
 	return context.WithValue(ctx, runContext{}, ids)
 }
 
-// ofRun adds the ids of the context's run.
-type ofRun struct{ slog.Handler }
+// runHandler adds the ids of the context's run.
+type runHandler struct{ slog.Handler }
 
-func (h ofRun) Handle(ctx context.Context, r slog.Record) error {
+func (h runHandler) Handle(ctx context.Context, r slog.Record) error {
 	if ids, ok := ctx.Value(runContext{}).([]slog.Attr); ok {
 		r = r.Clone()
 		r.AddAttrs(ids...)
@@ -87,5 +87,7 @@ func (h ofRun) Handle(ctx context.Context, r slog.Record) error {
 	return h.Handler.Handle(ctx, r)
 }
 
-func (h ofRun) WithAttrs(attrs []slog.Attr) slog.Handler { return ofRun{h.Handler.WithAttrs(attrs)} }
-func (h ofRun) WithGroup(name string) slog.Handler       { return ofRun{h.Handler.WithGroup(name)} }
+func (h runHandler) WithAttrs(attrs []slog.Attr) slog.Handler {
+	return runHandler{h.Handler.WithAttrs(attrs)}
+}
+func (h runHandler) WithGroup(name string) slog.Handler { return runHandler{h.Handler.WithGroup(name)} }

@@ -45,7 +45,8 @@ func TestOrdinaryValuesStay(t *testing.T) {
 	if err := json.Unmarshal(b.Bytes(), &line); err != nil {
 		t.Fatal(err)
 	}
-	if line["msg"] != "run ended" || line["connector"] != "acme" || line["records"] != 42.0 || line["took"] != 3e9 || line["ok"] != true ||
+	if line["msg"] != "run ended" || line["connector"] != "acme" || line["records"] != 42.0 || line["took"] != 3e9 ||
+		line["ok"] != true ||
 		line["level"] != "INFO" || line["time"] == nil {
 		t.Errorf("got %v", line)
 	}
@@ -65,7 +66,8 @@ func TestEveryLineOfARunNamesIt(t *testing.T) {
 	}
 	for i, line := range lines {
 		connections, runs := []int{1, 1, 1, 0}[i], []int{1, 1, 0, 0}[i]
-		if strings.Count(line, "connection_id=con_123456") != connections || strings.Count(line, "run_id=run_1731670000123_0a1b2c3d4e") != runs || strings.Count(line, "run_id=") != runs {
+		if strings.Count(line, "connection_id=con_123456") != connections ||
+			strings.Count(line, "run_id=run_1731670000123_0a1b2c3d4e") != runs || strings.Count(line, "run_id=") != runs {
 			t.Errorf("line %d does not name the connection %d times and the run %d times: %s", i+1, connections, runs, line)
 		}
 	}

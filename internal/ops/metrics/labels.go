@@ -1,6 +1,6 @@
 package metrics
 
-// other is what a label says of a value outside its set.
+// other is the label for a value outside its set.
 const other = "other"
 
 // closedSet is the values that a label may have.
@@ -23,9 +23,10 @@ func (s closedSet) label(value string) string {
 
 // The sets that are the same everywhere.
 var (
-	triggers    = newClosedSet("manual", "retry", "scheduled", "webhook")
-	statuses    = newClosedSet("succeeded", "failed", "cancelled", "abandoned", "skipped")
-	jobStates   = newClosedSet("available", "scheduled", "retryable", "running", "pending", "discarded", "cancelled", "completed")
+	triggers  = newClosedSet("manual", "retry", "scheduled", "webhook")
+	statuses  = newClosedSet("succeeded", "failed", "cancelled", "abandoned", "skipped")
+	jobStates = newClosedSet("available", "scheduled", "retryable", "running", "pending", "discarded", "cancelled",
+		"completed")
 	pushKinds   = newClosedSet("web_push", "webhook", "ntfy")
 	pushResults = newClosedSet("delivered", "failed", "retired")
 	tones       = newClosedSet("green", "grey", "amber", "red")

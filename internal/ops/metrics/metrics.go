@@ -1,10 +1,8 @@
 // Package metrics counts what the running system does, for Prometheus.
 //
-// It is typed and closed: whoever counts something calls a method for it, and
-// every label takes one of a fixed set of values. There is no label for an
-// account, a connection, a stream or anything that a record holds, and a
-// connector that is not installed is counted as "other", so that neither what
-// the owner has nor how much of it there is can be read from the names.
+// It is typed and closed: each event has a method, and every label has a fixed set of values. There are no labels for
+// accounts, connections, streams or content. A connector that is not installed counts as "other". So the names reveal
+// neither what the owner has nor how much.
 //
 // A nil Recorder counts nothing, for programs without a metrics endpoint.
 package metrics
@@ -26,10 +24,9 @@ type Config struct {
 	Connectors []string
 	// Queues are the names of the job queues.
 	Queues []string
-	// Verdicts is asked when somebody scrapes, at most every 15 seconds; nil means
-	// that this process does not report verdicts.
+	// Verdicts is called by scrapes, at most every 15 seconds; nil means that this process does not report verdicts.
 	Verdicts VerdictSource
-	// Log gets what goes wrong in a scrape; nil means nobody.
+	// Log receives errors of scrapes. Nil discards them.
 	Log *slog.Logger
 }
 
@@ -62,7 +59,8 @@ type Recorder struct {
 
 // New makes a recorder with a registry of its own.
 func New(c Config) *Recorder {
-	r := &Recorder{registry: prometheus.NewRegistry(), log: c.Log, connectors: newClosedSet(c.Connectors...), queues: newClosedSet(c.Queues...)}
+	r := &Recorder{registry: prometheus.NewRegistry(), log: c.Log, connectors: newClosedSet(c.Connectors...),
+		queues: newClosedSet(c.Queues...)}
 	if r.log == nil {
 		r.log = slog.New(slog.DiscardHandler)
 	}

@@ -16,7 +16,7 @@ import (
 	"github.com/prometheus/common/model"
 )
 
-// scrape gives the text of a scrape, and its families by name.
+// scrape returns the text of a scrape, and its families by name.
 func scrape(t *testing.T, r *Recorder) (string, map[string]*dto.MetricFamily) {
 	t.Helper()
 	w := httptest.NewRecorder()
@@ -33,7 +33,7 @@ func scrape(t *testing.T, r *Recorder) (string, map[string]*dto.MetricFamily) {
 	return text, families
 }
 
-// values gives the values of a family by the values of its labels in the order of their names.
+// values returns the values of a family, keyed by its label values in the order of their names.
 func values(f *dto.MetricFamily) map[string]float64 {
 	out := map[string]float64{}
 	for _, m := range f.GetMetric() {

@@ -27,7 +27,8 @@ func (r *Recorder) registerRuns() {
 	r.gapsReported = r.counter("gaps_reported_total", "Misses that runs reported.", "connector")
 	r.gapsRecovered = r.counter("gaps_recovered_total", "Misses that runs made good.", "connector")
 	r.throttles = r.counter("throttles_total", "Times that a run was slowed down.", "connector")
-	r.interval = r.gauge("request_interval_seconds", "Time between two requests when the newest run that told ended.", "connector")
+	r.interval = r.gauge("request_interval_seconds", "Time between two requests when the newest run that told ended.",
+		"connector")
 }
 
 // RunEnded counts a run.

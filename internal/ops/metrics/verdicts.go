@@ -27,8 +27,8 @@ const (
 var verdictDesc = prometheus.NewDesc("pdpp_connections", "Connections by the tone and the channel of their verdict.",
 	[]string{"tone", "channel"}, nil)
 
-// verdictCollector asks its source when somebody scrapes, and not again while
-// the answer is young. Verdicts that could not be counted are absent, not zero.
+// verdictCollector calls its source during a scrape and caches the answer. Verdicts that could not be counted are
+// absent, not zero.
 type verdictCollector struct {
 	source VerdictSource
 	log    *slog.Logger
@@ -46,9 +46,8 @@ func (c *verdictCollector) Collect(ch chan<- prometheus.Metric) {
 	}
 }
 
-// current gives the counts, which nobody changes any more. An answer that
-// failed is as young as any other, so that a database in trouble is not asked
-// at every scrape.
+// current returns the counts, which are immutable. A failed answer is cached as well, so that a database in trouble
+// is not queried by every scrape.
 func (c *verdictCollector) current() map[[2]string]int {
 	c.mu.Lock()
 	defer c.mu.Unlock()

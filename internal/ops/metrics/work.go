@@ -25,14 +25,19 @@ func (r *Recorder) registerWork() {
 	r.jobs = r.gauge("queue_jobs", "Jobs by queue and state.", "queue", "state")
 	r.leases = r.gauge("leases_held", "Connections that a run holds.")
 	r.leaseAge = r.gauge("lease_oldest_age_seconds", "How long the oldest held lease has been held.")
-	r.passSeconds = r.histogram("scheduler_pass_duration_seconds", "How long passes of the scheduler took.", passBuckets).WithLabelValues()
-	r.passLooks = r.histogram("scheduler_pass_looks", "Connections that a pass of the scheduler looked at.", lookBuckets).WithLabelValues()
+	r.passSeconds = r.histogram("scheduler_pass_duration_seconds", "How long passes of the scheduler took.",
+		passBuckets).WithLabelValues()
+	r.passLooks = r.histogram("scheduler_pass_looks", "Connections that a pass of the scheduler looked at.",
+		lookBuckets).WithLabelValues()
 	r.enqueued = r.counter("scheduler_jobs_enqueued_total", "Runs that the scheduler asked for.").WithLabelValues()
 	r.pushes = r.counter("pushes_total", "Pushes by kind of target and result.", "kind", "result")
-	r.pictures = r.counter("surface_pictures_total", "Pictures of a run's page that the owner was shown.").WithLabelValues()
-	r.pictureBytes = r.counter("surface_picture_bytes_total", "Bytes of the pictures that the owner was shown.").WithLabelValues()
+	r.pictures = r.counter("surface_pictures_total",
+		"Pictures of a run's page that the owner was shown.").WithLabelValues()
+	r.pictureBytes = r.counter("surface_picture_bytes_total",
+		"Bytes of the pictures that the owner was shown.").WithLabelValues()
 	r.inputs = r.counter("surface_inputs_total", "Inputs of the owner to a run's page.").WithLabelValues()
-	r.watchSeconds = r.counter("surface_watched_seconds_total", "Seconds for which the owner looked at a run's page.").WithLabelValues()
+	r.watchSeconds = r.counter("surface_watched_seconds_total",
+		"Seconds for which the owner looked at a run's page.").WithLabelValues()
 }
 
 // Jobs replaces what is known of the queues. Counts of equal labels add up.
@@ -46,8 +51,8 @@ func (r *Recorder) Jobs(counts []JobCount) {
 	}
 }
 
-// Leases says how many leases are held, and for how long the oldest of them.
-// Before the first call both are absent, and without a lease its age is.
+// Leases sets the number of held leases and the age of the oldest. Before the first call both are absent, and without
+// a lease the age is.
 func (r *Recorder) Leases(held int, oldest time.Duration) {
 	if r == nil {
 		return

@@ -44,7 +44,7 @@ func eachByte(s, form string) string {
 	return b.String()
 }
 
-// whole encodes the secret alone; its trace is that encoding.
+// whole encodes only the secret; its trace is that encoding.
 func whole(encode func(string) string) func(before, secret, after string) (text, trace string) {
 	return func(before, secret, after string) (string, string) {
 		trace := encode(secret)
@@ -52,8 +52,8 @@ func whole(encode func(string) string) func(before, secret, after string) (text,
 	}
 }
 
-// inBase64 encodes the secret together with what surrounds it, as in user:password; its trace
-// is what the secret alone determines.
+// inBase64 encodes the secret together with its surroundings, as in user:password. Its trace is the part that depends
+// only on the secret.
 func inBase64(e *base64.Encoding) func(before, secret, after string) (text, trace string) {
 	return func(before, secret, after string) (string, string) {
 		text := e.EncodeToString([]byte(before + secret + after))
@@ -61,15 +61,16 @@ func inBase64(e *base64.Encoding) func(before, secret, after string) (text, trac
 	}
 }
 
-// A secret is taken out in every form in which programs commonly write it, wherever it stands
-// in what was encoded.
+// A secret is removed in every common encoding and at every position.
 func TestEncodedValuesNeverSurvive(t *testing.T) {
 	for name, encode := range encodings {
 		t.Run(name, func(t *testing.T) {
 			rapid.Check(t, func(t *rapid.T) {
 				secret := rapid.StringMatching(`[A-Za-z0-9/+_<"&%?\\~-]{8,40}`).Draw(t, "secret")
-				text, trace := encode(rapid.StringMatching(`[a-z ]{0,9}`).Draw(t, "before"), secret, rapid.StringMatching(`[a-z ]{0,9}`).Draw(t, "after"))
-				for what, got := range map[string]string{"Known": redact.New(secret).Known(text), "Text": redact.New(secret).Text(text)} {
+				text, trace := encode(rapid.StringMatching(`[a-z ]{0,9}`).Draw(t, "before"), secret,
+					rapid.StringMatching(`[a-z ]{0,9}`).Draw(t, "after"))
+				for what, got := range map[string]string{"Known": redact.New(secret).Known(text),
+					"Text": redact.New(secret).Text(text)} {
 					if strings.Contains(got, trace) || !strings.Contains(got, redact.Mark) {
 						t.Fatalf("%s: %q survives in %q", what, trace, got)
 					}
@@ -83,7 +84,8 @@ func TestEncodedValuesNeverSurvive(t *testing.T) {
 func TestOthersStay(t *testing.T) {
 	r := redact.New("hunter2-very-secret", "pear")
 	for _, text := range []string{
-		"", "GET /v1/items/aGVsbG8gd29ybGQ= took 3 s", "%20%zz \\u12 \\q &amp &#x; 0x68 6:8", "a path /usr/share/lib/peas and 68656c6c6f", "ünïcode \\u00e9 %C3%A9",
+		"", "GET /v1/items/aGVsbG8gd29ybGQ= took 3 s", "%20%zz \\u12 \\q &amp &#x; 0x68 6:8",
+		"a path /usr/share/lib/peas and 68656c6c6f", "ünïcode \\u00e9 %C3%A9",
 	} {
 		if got := r.Known(text); got != text {
 			t.Errorf("Known(%q) = %q", text, got)
@@ -107,7 +109,8 @@ func FuzzKnown(f *testing.F) {
 }
 
 func BenchmarkText(b *testing.B) {
-	line := strings.Repeat("fetched page 17 of https://api.example/v1/items?page=17 in 120ms; token aGVsbG8gd29ybGQgaGVsbG8= ", 20)
+	line := strings.Repeat("fetched page 17 of https://api.example/v1/items?page=17 in 120ms; token "+
+		"aGVsbG8gd29ybGQgaGVsbG8= ", 20)
 	for _, n := range []int{0, 1, 5} {
 		var values []string
 		for i := range n {

@@ -18,38 +18,36 @@ const minKnown = 4
 // in a URL, in a line of JSON.
 const maxLayers = 3
 
-// span is a part of a text, by bytes.
-type span struct{ from, to int }
+// textRange is a part of a text, by bytes.
+type textRange struct{ from, to int }
 
-// reading is a text as it reads once an encoding is undone. Byte i stands for the part of the
-// original text that begins at from[i] and ends at to[i].
-type reading struct {
+// decodedText is a text with an encoding undone. Byte i represents the part of the original text from from[i] to to[i].
+type decodedText struct {
 	text     []byte
 	from, to []int
 }
 
-// Known removes the known values alone, for text whose shape must stay. It finds them as they
-// are and in the forms that programs commonly give them: percent and backslash escapes,
-// entities of HTML, hexadecimal, and base64 at any place of what was encoded.
+// Known removes only the known values, for text with a shape that must stay. It finds them unencoded and in common
+// encodings: percent and backslash escapes, HTML entities, hexadecimal, and base64 at any offset.
 func (r *Redactor) Known(s string) string {
 	if len(r.known) == 0 || len(s) < minKnown {
 		return s
 	}
-	var found []span
+	var found []textRange
 	for _, v := range r.known {
 		found = appendMatches(found, []byte(s), v, nil)
 	}
-	plain := &reading{text: []byte(s)}
+	plain := &decodedText{text: []byte(s)}
 	r.search(plain, maxLayers, &found)
 	return blank(s, found)
 }
 
 // search looks at a text through every encoding, and through those again.
-func (r *Redactor) search(t *reading, layers int, found *[]span) {
+func (r *Redactor) search(t *decodedText, layers int, found *[]textRange) {
 	if layers == 0 || len(t.text) < minKnown {
 		return
 	}
-	look := func(next *reading, layers int) {
+	look := func(next *decodedText, layers int) {
 		if next == nil {
 			return
 		}
@@ -70,8 +68,8 @@ func (r *Redactor) search(t *reading, layers int, found *[]span) {
 	}
 }
 
-// appendMatches adds where v stands in text, in terms of the original.
-func appendMatches(found []span, text, v []byte, t *reading) []span {
+// appendMatches adds the positions of v in text, as positions in the original.
+func appendMatches(found []textRange, text, v []byte, t *decodedText) []textRange {
 	for at := 0; ; at++ {
 		i := bytes.Index(text[at:], v)
 		if i < 0 {
@@ -79,19 +77,19 @@ func appendMatches(found []span, text, v []byte, t *reading) []span {
 		}
 		at += i
 		if t == nil {
-			found = append(found, span{at, at + len(v)})
+			found = append(found, textRange{at, at + len(v)})
 		} else {
-			found = append(found, span{t.from[at], t.to[at+len(v)-1]})
+			found = append(found, textRange{t.from[at], t.to[at+len(v)-1]})
 		}
 	}
 }
 
 // blank puts a mark in the place of each part; parts that touch become one.
-func blank(s string, parts []span) string {
+func blank(s string, parts []textRange) string {
 	if len(parts) == 0 {
 		return s
 	}
-	slices.SortFunc(parts, func(a, b span) int { return cmp.Compare(a.from, b.from) })
+	slices.SortFunc(parts, func(a, b textRange) int { return cmp.Compare(a.from, b.from) })
 	var out strings.Builder
 	at := 0
 	for i := 0; i < len(parts); {
@@ -107,15 +105,15 @@ func blank(s string, parts []span) string {
 	return out.String()
 }
 
-// origin gives the part of the original that the bytes i to j of t stand for.
-func (t *reading) origin(i, j int) (from, to int) {
+// origin returns the part of the original that bytes i to j of t represent.
+func (t *decodedText) origin(i, j int) (from, to int) {
 	if t.from == nil {
 		return i, j
 	}
 	return t.from[i], t.to[j-1]
 }
 
-func (t *reading) add(b byte, from, to int) {
+func (t *decodedText) add(b byte, from, to int) {
 	t.text, t.from, t.to = append(t.text, b), append(t.from, from), append(t.to, to)
 }
 
@@ -124,11 +122,11 @@ func (t *reading) add(b byte, from, to int) {
 var escapes = []string{"%", "%+", `\`, "&"}
 
 // unescaped undoes the escapes of a kind; nil when there are none.
-func unescaped(t *reading, kind string) *reading {
+func unescaped(t *decodedText, kind string) *decodedText {
 	if !bytes.ContainsAny(t.text, kind) {
 		return nil
 	}
-	out := &reading{}
+	out := &decodedText{}
 	changed := false
 	for i := 0; i < len(t.text); {
 		decoded, n := t.text[i:i+1], 0
@@ -151,7 +149,8 @@ func unescaped(t *reading, kind string) *reading {
 	return out
 }
 
-var shortEscapes = map[byte]byte{'n': '\n', 'r': '\r', 't': '\t', 'b': '\b', 'f': '\f', '"': '"', '\'': '\'', '/': '/', '\\': '\\'}
+var shortEscapes = map[byte]byte{'n': '\n', 'r': '\r', 't': '\t', 'b': '\b', 'f': '\f', '"': '"', '\'': '\'', '/': '/',
+	'\\': '\\'}
 
 // maxEntity is the length of the longest entity that is looked at, such as &#x0022;.
 const maxEntity = 10
@@ -207,19 +206,19 @@ func number(s []byte, skip, digits int) (rune, bool) {
 
 // fromHex undoes hexadecimal, with or without single separators, skipping so many digits at
 // the beginning of each run; nil when nothing long enough is there.
-func fromHex(t *reading, skip int) *reading {
+func fromHex(t *decodedText, skip int) *decodedText {
 	return fromDigits(t, skip, 4, hexDigit, func(b byte) bool { return b == ' ' || b == ':' || b == '-' || b == ',' })
 }
 
 // fromBase64 undoes base64 of either alphabet, folded into lines or not.
-func fromBase64(t *reading, skip int) *reading {
+func fromBase64(t *decodedText, skip int) *decodedText {
 	return fromDigits(t, skip, 6, base64Digit, func(b byte) bool { return b == '\n' || b == '\r' })
 }
 
-// fromDigits turns runs of digits, each of so many bits, into bytes. Between the runs stands a
-// line break, so that nothing is found across them.
-func fromDigits(t *reading, skip, bits int, digit func(byte) int, between func(byte) bool) *reading {
-	out := &reading{}
+// fromDigits decodes runs of digits with so many bits each. A line break separates the runs, so that nothing matches
+// across them.
+func fromDigits(t *decodedText, skip, bits int, digit func(byte) int, between func(byte) bool) *decodedText {
+	out := &decodedText{}
 	var held uint32
 	var have, skipped int
 	start := make([]int, 0, 4) // where the digits that hold a byte begin

@@ -1,8 +1,7 @@
-// Package redact takes secrets out of text that is about to be kept or shown.
+// Package redact removes secrets from text that is about to be stored or shown.
 //
-// It knows the values that must never appear (the secrets that a run was
-// given) and the shapes that secrets usually have. It errs on the side of
-// removing too much: the text it works on is diagnostics, never data.
+// It knows the values that must never appear (the secrets of a run) and the shapes that secrets usually have. It
+// prefers to remove too much: its input is diagnostics, never data.
 package redact
 
 import (
@@ -11,13 +10,13 @@ import (
 	"unicode/utf8"
 )
 
-// Mark stands where something was removed.
+// Mark replaces removed text.
 const Mark = "[redacted]"
 
 // Redactor removes a set of known values and everything that looks like a secret.
 type Redactor struct{ known [][]byte }
 
-// New makes a redactor for the given secret values.
+// New returns a redactor for these secret values.
 func New(values ...string) *Redactor {
 	r := &Redactor{}
 	for _, v := range values {
@@ -28,15 +27,18 @@ func New(values ...string) *Redactor {
 	return r
 }
 
-var shapes = []struct {
+var secretShapes = []struct {
 	pattern *regexp.Regexp
 	with    string
 }{
 	{regexp.MustCompile(`(?i)\b(bearer|basic)\s+[A-Za-z0-9._~+/=-]{6,}`), "$1 " + Mark},
-	{regexp.MustCompile(`(?i)\b((?:[a-z0-9_-]*)(?:token|secret|password|passwd|api[_-]?key|authorization|cookie|session[_-]?id|otp))("?\s*[=:]\s*"?)[^\s"'&,;}]+`), "$1$2" + Mark},
+	{regexp.MustCompile(`(?i)\b((?:[a-z0-9_-]*)(?:token|secret|password|passwd|api[_-]?key|authorization|cookie|` +
+		`session[_-]?id|otp))("?\s*[=:]\s*"?)[^\s"'&,;}]+`), "$1$2" + Mark},
 	// A code is a secret by what it is for, or by what it looks like: most codes name an error.
-	{regexp.MustCompile(`(?i)\b((?:auth|authorization|verification|confirmation|one[_ -]?time|login|sms|device|user|access|mfa|2fa|security|backup|recovery)[_ -]?code)("?\s*[=:]\s*"?)[^\s"'&,;}]+`), "$1$2" + Mark},
-	{regexp.MustCompile(`(?i)(^|[^\w-])(code"?\s*[=:]\s*"?)(?:\d{4,8}\b|\d[^\s"'&,;}]{9,}|[^\s"'&,;}]{5,}\d[^\s"'&,;}]{4,}|[^\s"'&,;}]{9,}\d)`), "$1$2" + Mark},
+	{regexp.MustCompile(`(?i)\b((?:auth|authorization|verification|confirmation|one[_ -]?time|login|sms|device|user|` +
+		`access|mfa|2fa|security|backup|recovery)[_ -]?code)("?\s*[=:]\s*"?)[^\s"'&,;}]+`), "$1$2" + Mark},
+	{regexp.MustCompile(`(?i)(^|[^\w-])(code"?\s*[=:]\s*"?)(?:\d{4,8}\b|\d[^\s"'&,;}]{9,}|[^\s"'&,;}]{5,}\d[^\s"'&,;}]` +
+		`{4,}|[^\s"'&,;}]{9,}\d)`), "$1$2" + Mark},
 	{regexp.MustCompile(`\b[a-z][a-z0-9+.-]*://[^\s/@:]+:[^\s/@]+@`), "://" + Mark + "@"},
 	{regexp.MustCompile(`([?&][^=\s&]+)=[^\s&"']+`), "$1=" + Mark},
 	{regexp.MustCompile(`\b[\w.+-]+@[\w-]+(\.[\w-]+)+\b`), Mark},
@@ -44,10 +46,10 @@ var shapes = []struct {
 	{regexp.MustCompile(`\b\d{6}\b`), Mark},
 }
 
-// Text gives s without secrets.
+// Text returns s without secrets.
 func (r *Redactor) Text(s string) string {
 	s = r.Known(s)
-	for _, shape := range shapes {
+	for _, shape := range secretShapes {
 		s = shape.pattern.ReplaceAllString(s, shape.with)
 	}
 	return s
@@ -66,7 +68,8 @@ func (r *Redactor) Line(s string, max int) string {
 	return s[:max]
 }
 
-var secretKey = regexp.MustCompile(`(?i)(token|secret|passw|api[_-]?key|authorization|cookie|credential|session[_-]?id|\botp\b)`)
+var secretKey = regexp.MustCompile(`(?i)(token|secret|passw|api[_-]?key|authorization|cookie|credential|session[_-]` +
+	`?id|\botp\b)`)
 
 // SecretName reports whether a member of this name should not be kept.
 func SecretName(name string) bool { return secretKey.MatchString(name) }

@@ -34,8 +34,10 @@ func TestShapes(t *testing.T) {
 func TestDiagnosticsSurvive(t *testing.T) {
 	r := redact.New("hunter2-very-secret")
 	for _, text := range []string{
-		"env: 'deno': No such file or directory", "claude_code: text", "claude_code: 1200 files", "code=rate_limited", "code: ENOENT", "status_code: 404",
-		"exit code: 127", "exit_code=137", `{"code":"session_expired"}`, "error code=E1001", "http_code=1009", "barcode: 40011223", "max_tokens: 200",
+		"env: 'deno': No such file or directory", "claude_code: text", "claude_code: 1200 files", "code=rate_limited",
+		"code: ENOENT", "status_code: 404",
+		"exit code: 127", "exit_code=137", `{"code":"session_expired"}`, "error code=E1001", "http_code=1009",
+		"barcode: 40011223", "max_tokens: 200",
 		"country_code=DE", "zip-code: 10115", "decode: text", "postcode: 1012 AB",
 	} {
 		if got := r.Text(text); got != text {
@@ -43,8 +45,10 @@ func TestDiagnosticsSurvive(t *testing.T) {
 		}
 	}
 	for text, gone := range map[string]string{
-		"code=4/0AX4XfWh-abcdef12": "0AX4", "code: 4711": "4711", `{"code":"83920174"}`: "83920174", "verification_code=AB12": "AB12", "auth-code: xyzzy": "xyzzy",
-		"otp: 4711": "4711", "sms code is 493021": "493021", "refresh_token: abc": "abc", "session_id=77": "=77", "one_time_code: none": ": none",
+		"code=4/0AX4XfWh-abcdef12": "0AX4", "code: 4711": "4711", `{"code":"83920174"}`: "83920174",
+		"verification_code=AB12": "AB12", "auth-code: xyzzy": "xyzzy",
+		"otp: 4711": "4711", "sms code is 493021": "493021", "refresh_token: abc": "abc", "session_id=77": "=77",
+		"one_time_code: none": ": none",
 	} {
 		if got := r.Text(text); strings.Contains(got, gone) {
 			t.Errorf("Text(%q) = %q keeps %q", text, got, gone)

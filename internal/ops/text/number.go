@@ -49,8 +49,8 @@ func Bytes(n int64) string {
 	return strconv.FormatFloat(size, 'f', 1, 64) + " " + units[i]
 }
 
-// Span is a length of time in words, in its two largest units.
-func Span(d time.Duration) string {
+// DurationWords is a length of time in words, in its two largest units.
+func DurationWords(d time.Duration) string {
 	units := []struct {
 		size time.Duration
 		name string

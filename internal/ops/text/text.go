@@ -14,7 +14,7 @@ func Line(s string) string {
 	return strings.Join(strings.FieldsFunc(s, func(r rune) bool { return unicode.IsSpace(r) || Obeyed(r) }), " ")
 }
 
-// Cut is text of at most so many characters; the last says that there was more.
+// Cut returns at most so many characters of s; the last one marks a cut.
 func Cut(s string, most int) string {
 	if len(s) <= most {
 		return s

@@ -13,10 +13,12 @@ import (
 func TestWords(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct{ got, want string }{
-		{Number(0), "0"}, {Number(999), "999"}, {Number(1000), "1,000"}, {Number(-1234567), "-1,234,567"}, {Number(-100), "-100"},
+		{Number(0), "0"}, {Number(999), "999"}, {Number(1000), "1,000"}, {Number(-1234567), "-1,234,567"},
+		{Number(-100), "-100"},
 		{Count(1, "gap", "gaps"), "1 gap"}, {Count(0, "gap", "gaps"), "0 gaps"}, {Count(2000, "gap", "gaps"), "2,000 gaps"},
-		{Span(0), "0 seconds"}, {Span(time.Second), "1 second"}, {Span(90 * time.Second), "1 minute 30 seconds"},
-		{Span(25*time.Hour + 61*time.Second), "1 day 1 hour"}, {Span(2 * time.Hour), "2 hours"},
+		{DurationWords(0), "0 seconds"}, {DurationWords(time.Second), "1 second"},
+		{DurationWords(90 * time.Second), "1 minute 30 seconds"},
+		{DurationWords(25*time.Hour + 61*time.Second), "1 day 1 hour"}, {DurationWords(2 * time.Hour), "2 hours"},
 		{Cut("pears", 5), "pears"}, {Cut("Birnbäume", 6), "Birnb…"}, {Cut("🍐🍐🍐", 2), "🍐…"}, {Cut("äää", 3), "äää"},
 		{Line(" a\r\n b\t\tc\u2028d\x1b[0m "), "a b c d [0m"}, {Line("\n"), ""},
 		{Upper("énorme"), "Énorme"}, {Upper(""), ""}, {Upper("\xff"), "\xff"},
@@ -46,7 +48,7 @@ func TestNumberKeepsItsDigits(t *testing.T) {
 	})
 }
 
-// Whatever somebody else wrote becomes one bounded line of shown characters.
+// Any text becomes one bounded line of printable characters.
 func TestCutLineIsBounded(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s, most := rapid.String().Draw(t, "text"), rapid.IntRange(1, 20).Draw(t, "most")

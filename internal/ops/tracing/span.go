@@ -8,7 +8,7 @@ import (
 	api "go.opentelemetry.io/otel/trace"
 )
 
-// Attr is one thing that a span says.
+// Attr is one attribute of a span.
 type Attr struct{ key, value string }
 
 // RunID names the run.
@@ -17,17 +17,16 @@ func RunID(id string) Attr { return Attr{"pdpp.run_id", id} }
 // Connector names the connector.
 func Connector(name string) Attr { return Attr{"pdpp.connector", name} }
 
-// Trigger says what asked for the run.
+// Trigger is what requested the run.
 func Trigger(kind string) Attr { return Attr{"pdpp.trigger", kind} }
 
-// Status says how the run, or the part of it, ended.
-func Status(status string) Attr { return Attr{"pdpp.status", status} }
+// StatusAttr is how the run or its part ended.
+func StatusAttr(status string) Attr { return Attr{"pdpp.status", status} }
 
 // Span is a span that is open. The zero value is one of a program that does not trace.
 type Span struct{ span api.Span }
 
-// Open opens a span below the one in the context, and gives the context of
-// what happens within. While tracing is off it does nothing.
+// Open starts a child span of the one in the context, and returns its context. It does nothing while tracing is off.
 func Open(ctx context.Context, name string, attrs ...Attr) (context.Context, Span) {
 	t := tracer.Load()
 	if t == nil {

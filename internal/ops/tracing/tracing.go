@@ -1,9 +1,8 @@
-// Package tracing sends spans of runs to an OpenTelemetry collector, when the
-// owner has named one. Otherwise a span costs nothing.
+// Package tracing sends spans of runs to an OpenTelemetry collector if the owner configured one. Otherwise a span
+// costs nothing.
 //
-// A span says which run, which connector, what started it and how it ended. An
-// attribute is made by one of four functions, so that nothing else, and no
-// content, can come with it.
+// A span contains the run, the connector, what started it and how it ended. Attributes come from four functions, so
+// nothing else, and no content, can get into a span.
 package tracing
 
 import (
@@ -42,7 +41,8 @@ func Start(ctx context.Context, endpoint, version string) (shutdown func(context
 	if err != nil {
 		return nothing, err
 	}
-	exporter, err := otlptracehttp.New(ctx, otlptracehttp.WithEndpointURL(target), otlptracehttp.WithTimeout(exportTimeout),
+	exporter, err := otlptracehttp.New(ctx, otlptracehttp.WithEndpointURL(target),
+		otlptracehttp.WithTimeout(exportTimeout),
 		otlptracehttp.WithRetry(otlptracehttp.RetryConfig{Enabled: false}))
 	if err != nil {
 		return nothing, fmt.Errorf("prepare the export of traces: %w", err)
@@ -67,7 +67,8 @@ func Start(ctx context.Context, endpoint, version string) (shutdown func(context
 func tracesURL(endpoint string) (string, error) {
 	u, err := url.Parse(endpoint)
 	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
-		return "", errors.New("the endpoint for traces is not a web address; set OTEL_EXPORTER_OTLP_ENDPOINT to one like http://localhost:4318")
+		return "", errors.New("the endpoint for traces is not a web address; set OTEL_EXPORTER_OTLP_ENDPOINT to one like " +
+			"http://localhost:4318")
 	}
 	return u.JoinPath("v1", "traces").String(), nil
 }

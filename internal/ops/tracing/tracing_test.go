@@ -63,8 +63,8 @@ func TestSpansArrive(t *testing.T) {
 	}
 	ctx, run := Open(t.Context(), "run", RunID("run_1"), Connector("acme"), Trigger("scheduled"))
 	_, slice := Open(ctx, "slice commit", RunID("run_1"))
-	slice.Fail(Status("lease_lost"))
-	run.End(Status("succeeded"))
+	slice.Fail(StatusAttr("lease_lost"))
+	run.End(StatusAttr("succeeded"))
 	if err := shutdown(context.Background()); err != nil {
 		t.Fatal(err)
 	}
@@ -79,14 +79,16 @@ func TestSpansArrive(t *testing.T) {
 	if outer == nil || inner == nil {
 		t.Fatalf("got %v", got.spans)
 	}
-	want := map[string]string{"pdpp.run_id": "run_1", "pdpp.connector": "acme", "pdpp.trigger": "scheduled", "pdpp.status": "succeeded"}
+	want := map[string]string{"pdpp.run_id": "run_1", "pdpp.connector": "acme", "pdpp.trigger": "scheduled",
+		"pdpp.status": "succeeded"}
 	if diff := cmp.Diff(want, words(outer.GetAttributes())); diff != "" {
 		t.Errorf("attributes (-want +got):\n%s", diff)
 	}
 	if string(inner.GetParentSpanId()) != string(outer.GetSpanId()) {
 		t.Error("the commit is not within its run")
 	}
-	if inner.GetStatus().GetCode() != otlp.Status_STATUS_CODE_ERROR || outer.GetStatus().GetCode() == otlp.Status_STATUS_CODE_ERROR {
+	if inner.GetStatus().GetCode() != otlp.Status_STATUS_CODE_ERROR ||
+		outer.GetStatus().GetCode() == otlp.Status_STATUS_CODE_ERROR {
 		t.Errorf("status of the commit %v, of the run %v", inner.GetStatus(), outer.GetStatus())
 	}
 	if _, after := Open(t.Context(), "run"); after != (Span{}) {
@@ -106,7 +108,7 @@ func TestOffCostsNothing(t *testing.T) {
 		if within != ctx {
 			t.Error("the context changed")
 		}
-		span.End(Status("succeeded"))
+		span.End(StatusAttr("succeeded"))
 		span.Fail()
 	})
 	if allocations != 0 {
@@ -118,7 +120,8 @@ func TestOffCostsNothing(t *testing.T) {
 }
 
 func TestEndpointMustBeAWebAddress(t *testing.T) {
-	for _, endpoint := range []string{"collector.example:4318", "ftp://collector.example", "http:///x", "://ada:pw@x", "/v1/traces"} {
+	for _, endpoint := range []string{"collector.example:4318", "ftp://collector.example", "http:///x", "://ada:pw@x",
+		"/v1/traces"} {
 		shutdown, err := Start(t.Context(), endpoint, "1")
 		if err == nil || shutdown == nil {
 			t.Fatalf("%q is taken: %v", endpoint, err)

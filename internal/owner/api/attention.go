@@ -1,9 +1,7 @@
 package api
 
 import (
-	"context"
 	"encoding/json"
-	"net/url"
 	"time"
 
 	"github.com/pdpp-go/pdpp/internal/judge/attention"
@@ -18,7 +16,7 @@ type Attention struct {
 
 // AttentionItem is one thing that the owner is asked to do, with the questions that it is about.
 type AttentionItem struct {
-	attention.Record
+	attention.AttentionRecord
 	Questions []OpenQuestion `json:"questions"`
 }
 
@@ -38,14 +36,6 @@ type OpenQuestion struct {
 }
 
 // AttentionQuery picks what is open, or with All also what is settled.
-type AttentionQuery struct{ All bool }
-
-func (c *Client) Attention(ctx context.Context, a AttentionQuery) (Attention, error) {
-	q := url.Values{}
-	if a.All {
-		q.Set("all", "true")
-	}
-	var got Attention
-	err := c.get(ctx, &got, q, "_ref", "attention")
-	return got, err
+type AttentionQuery struct {
+	All bool `query:"all"` // also what is settled
 }

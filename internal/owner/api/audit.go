@@ -6,16 +6,16 @@ import "time"
 // neither content nor secrets.
 type AuditEntry struct {
 	ID int64 `json:"entry_id"`
-	// At is when it happened first, and LastAt when last: an entry may stand for several
-	// that are alike.
+	// At is when the action first happened, and LastAt when it last happened. One entry may combine several similar
+	// actions.
 	At     time.Time `json:"at"`
 	LastAt time.Time `json:"last_at"`
 	Kind   string    `json:"kind"`
 	Group  string    `json:"group"` // the kinds that are looked for together
 	// Outcome is done, refused or failed; Reason is a code.
 	Outcome string `json:"outcome"`
-	Reason  string `json:"reason,omitempty"`
-	// Sentence tells it to people.
+	Reason  string `json:"reason,omitempty"` // a code
+	// Sentence describes the entry for people.
 	Sentence string     `json:"sentence"`
 	Actor    AuditActor `json:"actor"`
 	// Object is what it was done to: an id, and a name where there is one.
@@ -27,7 +27,7 @@ type AuditEntry struct {
 
 // AuditActor is who did it. Kind is session, owner_token, grant, command, server or stranger.
 type AuditActor struct {
-	Kind    string `json:"kind"`
+	Kind    string `json:"kind"` // session, owner_token, grant, command, server or stranger
 	ID      string `json:"id,omitempty"`
 	Name    string `json:"name,omitempty"`
 	Address string `json:"address,omitempty"`
@@ -35,10 +35,11 @@ type AuditActor struct {
 
 // AuditQuery picks entries. Empty members pick all.
 type AuditQuery struct {
-	Kind   string     // a kind, or a group of them
-	Since  *time.Time // what happened then or later
-	Before int64      // entries older than this one
-	Limit  int        // 100 unless told, at most 1000
+	// Kind is a kind of entry, or a group of kinds: reading, sign_ins, grants, exports, settings.
+	Kind   string     `query:"kind"`
+	Since  *time.Time `query:"since"`                // what happened then or later
+	Before int64      `query:"before"`               // entries older than this one
+	Limit  int        `query:"limit" maximum:"1000"` // 100 by default
 }
 
 // AuditPage is some of the trail.

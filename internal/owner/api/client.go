@@ -2,6 +2,7 @@ package api
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -9,6 +10,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"reflect"
 	"strings"
 	"time"
 )
@@ -18,17 +20,15 @@ import (
 type Client struct {
 	Base  string // address of the server, with a path of its own or without
 	Token string `json:"-"`
-	// HTTP carries the requests; nil is http.DefaultClient. Redirects are not followed:
-	// the token is for the named server alone.
+	// HTTP sends the requests; nil means http.DefaultClient. The client does not follow redirects, because the token
+	// is only for the configured server.
 	HTTP *http.Client `json:"-"`
 }
 
-var _ Owner = (*Client)(nil)
-
 const (
-	// answerTime is how long an answer may take as a whole. An export has it for every
+	// wholeAnswerTime is how long an answer may take as a whole. An export has it for every
 	// piece of its own.
-	answerTime = 60 * time.Second
+	wholeAnswerTime = 60 * time.Second
 	// longestAnswer is far above what a page holds, so that only a server which is none
 	// of ours crosses it.
 	longestAnswer = 256 << 20
@@ -52,23 +52,87 @@ type request struct {
 	path   []string // segments; each is one, whatever is in it
 	query  url.Values
 	body   any // nil means none
-	// content is a body that is sent as it is, of so many bytes; zero means that nobody knows.
+	// content is a body that is sent unchanged. bytes is its length; zero means unknown.
 	content io.Reader
 	bytes   int64
 }
 
-// get asks for something.
-func (c *Client) get(ctx context.Context, into any, query url.Values, path ...string) error {
-	return c.call(ctx, request{method: http.MethodGet, path: path, query: query}, into)
+// invoke calls a method of the owner behind the server, by its row of the operation table.
+func (c *Client) invoke(ctx context.Context, method string, arguments []any, results ...any) error {
+	o := OperationOf(method)
+	asked, err := o.request(arguments)
+	if err != nil {
+		return err
+	}
+	switch {
+	case len(results) == 0:
+		return c.call(ctx, asked, nil)
+	case o.wrapped():
+		answer := reflect.New(o.answer)
+		err = c.call(ctx, asked, answer.Interface())
+		o.takeAnswer(answer.Elem(), results)
+	default:
+		err = c.call(ctx, asked, results[0])
+	}
+	clearNulls(results)
+	return err
 }
 
-// send tells something; the answer is decoded unless into is nil.
-func (c *Client) send(ctx context.Context, method string, body, into any, path ...string) error {
-	return c.call(ctx, request{method: method, path: path, body: body}, into)
+// request returns the request for a call of the operation's method.
+func (o *Operation) request(arguments []any) (request, error) {
+	q := request{method: o.verb}
+	for _, segment := range o.segments {
+		if pathParameter.MatchString(segment) {
+			segment, arguments = arguments[0].(string), arguments[1:]
+		}
+		q.path = append(q.path, segment)
+	}
+	if len(arguments) == 0 {
+		return q, nil
+	}
+	last := reflect.ValueOf(arguments[len(arguments)-1])
+	if o.Argument != "" {
+		named := reflect.New(cmp.Or(o.query, o.body)).Elem()
+		named.Field(0).Set(last)
+		last = named
+	}
+	if o.query != nil {
+		var err error
+		q.query, err = writeQuery(last)
+		if o.content {
+			q.content, _ = last.FieldByName("Content").Interface().(io.Reader)
+			q.bytes = last.FieldByName("Bytes").Int()
+		}
+		return q, err
+	}
+	q.body = last.Interface()
+	return q, nil
+}
+
+// clearNulls removes the text "null" from the data of deleted records.
+func clearNulls(results []any) {
+	for _, result := range results {
+		var records []*Record
+		switch r := result.(type) {
+		case *Record:
+			records = append(records, r)
+		case *[]Record:
+			for i := range *r {
+				records = append(records, &(*r)[i])
+			}
+		case *RecordPage:
+			clearNulls([]any{&r.Records})
+		}
+		for _, r := range records {
+			if string(r.Data) == "null" {
+				r.Data = nil
+			}
+		}
+	}
 }
 
 func (c *Client) call(ctx context.Context, q request, into any) error {
-	limited, cancel := context.WithTimeout(ctx, answerTime)
+	limited, cancel := context.WithTimeout(ctx, wholeAnswerTime)
 	defer cancel()
 	resp, err := c.do(limited, q)
 	if err != nil {
@@ -134,7 +198,8 @@ func (c *Client) do(ctx context.Context, q request) (*http.Response, error) {
 // address joins the server's address and the segments.
 func (c *Client) address(path []string) (*url.URL, error) {
 	u, err := url.Parse(c.Base)
-	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" || u.User != nil || u.RawQuery != "" || u.Fragment != "" {
+	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" || u.User != nil || u.RawQuery != "" ||
+		u.Fragment != "" {
 		return nil, badAddress()
 	}
 	escaped := make([]string, len(path))
@@ -153,10 +218,11 @@ func (c *Client) address(path []string) (*url.URL, error) {
 
 func badAddress() *Error {
 	return &Error{Status: http.StatusBadRequest, Code: CodeInvalid, Param: "server",
-		Message: "The server's address is not a plain http or https address.", Next: "Give it as https://host or http://127.0.0.1:port."}
+		Message: "The server's address is not a plain http or https address.",
+		Next:    "Give it as https://host or http://127.0.0.1:port."}
 }
 
-// asError gives the *Error in an error.
+// asError returns the *Error that err wraps, and whether there is one.
 func asError(err error) (*Error, bool) {
 	var known *Error
 	ok := errors.As(err, &known)

@@ -27,7 +27,7 @@ func answering(t *testing.T, handle http.HandlerFunc) *api.Client {
 	return &api.Client{Base: srv.URL, Token: invented, HTTP: srv.Client()}
 }
 
-// failure gives the error, which has always a code, a message and a next step.
+// failure returns the error after checking that it has a code, a message and a next step.
 func failure(t *testing.T, err error) *api.Error {
 	t.Helper()
 	var known *api.Error
@@ -58,7 +58,7 @@ func TestUnreachableServer(t *testing.T) {
 	}
 }
 
-// A redirect would carry the token to whoever it names.
+// Following a redirect would send the token to the server that the redirect names.
 func TestRedirectsAreNotFollowed(t *testing.T) {
 	reached := false
 	elsewhere := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { reached = true }))
@@ -72,7 +72,7 @@ func TestRedirectsAreNotFollowed(t *testing.T) {
 	}
 }
 
-// What answers and is no server of ours is told apart from one that refuses.
+// The client distinguishes a foreign server's response from a refusal by a PDPP server.
 func TestForeignAnswers(t *testing.T) {
 	for name, handle := range map[string]http.HandlerFunc{
 		"page of a proxy": func(w http.ResponseWriter, _ *http.Request) {
@@ -103,7 +103,8 @@ func TestTokenIsNeverShown(t *testing.T) {
 			t.Errorf("sent %q", sent)
 		}
 		w.WriteHeader(http.StatusUnauthorized)
-		_ = json.NewEncoder(w).Encode(map[string]any{"error": map[string]string{"code": "authentication_error", "message": sent, "param": sent}})
+		_ = json.NewEncoder(w).Encode(map[string]any{"error": map[string]string{"code": "authentication_error",
+			"message": sent, "param": sent}})
 	})
 	_, err := echo.Grants(t.Context())
 	e := failure(t, err)
@@ -112,7 +113,8 @@ func TestTokenIsNeverShown(t *testing.T) {
 	}
 	refused := &api.Client{Base: "http://" + invented + ".invalid/%zz", Token: invented}
 	_, bad := refused.Grants(t.Context())
-	for _, shown := range []string{fmt.Sprintf("%v %+v", err, *e), fmt.Sprintf("%v %+v %#v %s", echo, *echo, echo, *echo), failure(t, bad).Message} {
+	for _, shown := range []string{fmt.Sprintf("%v %+v", err, *e), fmt.Sprintf("%v %+v %#v %s", echo, *echo, echo, *echo),
+		failure(t, bad).Message} {
 		if strings.Contains(shown, invented) {
 			t.Errorf("shows the token: %s", shown)
 		}
@@ -120,11 +122,13 @@ func TestTokenIsNeverShown(t *testing.T) {
 }
 
 func TestAddressesThatAreNone(t *testing.T) {
-	for _, base := range []string{"", "pdpp.test", "ftp://pdpp.test", "http://alder:secret@pdpp.test", "http://pdpp.test?x=1", "http://pdpp.test#x"} {
-		client := &api.Client{Base: base, HTTP: &http.Client{Transport: carrying(func(r *http.Request) (*http.Response, error) {
-			t.Errorf("%q was asked", r.URL)
-			return nil, io.EOF
-		})}}
+	for _, base := range []string{"", "pdpp.test", "ftp://pdpp.test", "http://alder:secret@pdpp.test",
+		"http://pdpp.test?x=1", "http://pdpp.test#x"} {
+		client := &api.Client{Base: base,
+			HTTP: &http.Client{Transport: carrying(func(r *http.Request) (*http.Response, error) {
+				t.Errorf("%q was asked", r.URL)
+				return nil, io.EOF
+			})}}
 		_, err := client.Overview(t.Context())
 		if e := failure(t, err); e.Code != api.CodeInvalid || strings.Contains(e.Message, "secret") {
 			t.Errorf("%q: %+v", base, e)
@@ -132,15 +136,17 @@ func TestAddressesThatAreNone(t *testing.T) {
 	}
 }
 
-// A server may stand below a path of its own. An id is one segment, whatever is in it.
+// A server may be served below a path. An id is always one path segment.
 func TestAddressIsBelowTheBase(t *testing.T) {
 	var got string
-	client := &api.Client{Base: "https://house.test/pdpp/", HTTP: &http.Client{Transport: carrying(func(r *http.Request) (*http.Response, error) {
-		got = r.URL.String()
-		return &http.Response{StatusCode: http.StatusNoContent, Body: http.NoBody}, nil
-	})}}
+	client := &api.Client{Base: "https://house.test/pdpp/",
+		HTTP: &http.Client{Transport: carrying(func(r *http.Request) (*http.Response, error) {
+			got = r.URL.String()
+			return &http.Response{StatusCode: http.StatusNoContent, Body: http.NoBody}, nil
+		})}}
 	for id, want := range map[string]string{
-		"cin_1": "https://house.test/pdpp/_ref/connections/cin_1/revoke", "..": "https://house.test/pdpp/_ref/connections/%2E%2E/revoke",
+		"cin_1":      "https://house.test/pdpp/_ref/connections/cin_1/revoke",
+		"..":         "https://house.test/pdpp/_ref/connections/%2E%2E/revoke",
 		"a/../b?c#d": "https://house.test/pdpp/_ref/connections/a%2F..%2Fb%3Fc%23d/revoke",
 	} {
 		if err := client.Revoke(t.Context(), id); err != nil || got != want {
@@ -169,7 +175,7 @@ func TestAnswerHasAMinute(t *testing.T) {
 	})
 }
 
-// Whoever gives up is told so, and can tell it from a server that is away.
+// A cancelled request returns a different error than an unavailable server.
 func TestGivingUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		client := &api.Client{Base: "http://pdpp.test", HTTP: &http.Client{Transport: carrying(silent)}}
@@ -182,7 +188,7 @@ func TestGivingUp(t *testing.T) {
 	})
 }
 
-// drip is a body that gives one line at a time and then nothing any more.
+// drip is a body that returns one line at a time and then blocks.
 type drip struct {
 	ctx   context.Context
 	lines int
@@ -205,16 +211,18 @@ func (d *drip) Read(b []byte) (int, error) {
 
 func (d *drip) Close() error { return nil }
 
-// An export may take as long as it takes, but not stand still for more than a minute.
+// An export has no total time limit, but must not stall for more than a minute.
 func TestExportMayBeLongAndNotStall(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		client := &api.Client{Base: "http://pdpp.test", HTTP: &http.Client{Transport: carrying(func(r *http.Request) (*http.Response, error) {
-			return &http.Response{StatusCode: http.StatusOK, Body: &drip{r.Context(), 100, 50 * time.Second}}, nil
-		})}}
+		client := &api.Client{Base: "http://pdpp.test",
+			HTTP: &http.Client{Transport: carrying(func(r *http.Request) (*http.Response, error) {
+				return &http.Response{StatusCode: http.StatusOK, Body: &drip{r.Context(), 100, 50 * time.Second}}, nil
+			})}}
 		began := time.Now()
 		var got bytes.Buffer
 		err := client.Export(t.Context(), &got, api.ExportQuery{ConnectionID: "cin_1", Stream: "notes", Format: "jsonl"})
-		if e := failure(t, err); !strings.Contains(e.Message, "before it was complete") || strings.Count(got.String(), "\n") != 100 {
+		if e := failure(t, err); !strings.Contains(e.Message, "before it was complete") ||
+			strings.Count(got.String(), "\n") != 100 {
 			t.Errorf("%d lines, %+v", strings.Count(got.String(), "\n"), e)
 		}
 		if took := time.Since(began); took != 100*50*time.Second+time.Minute {
@@ -239,7 +247,8 @@ func TestExportThatCannotBeWritten(t *testing.T) {
 // A deletion has no data, on this side as on the other.
 func TestDeletionHasNoData(t *testing.T) {
 	client := answering(t, func(w http.ResponseWriter, _ *http.Request) {
-		fmt.Fprint(w, `{"object":"list","data":[{"id":"a","data":null,"deleted":true},{"id":"b","data":{"n":12345678901234567890}}]}`)
+		fmt.Fprint(w, `{"object":"list","data":[{"id":"a","data":null,"deleted":true},{"id":"b",`+
+			`"data":{"n":12345678901234567890}}]}`)
 	})
 	page, err := client.Records(t.Context(), api.RecordQuery{ConnectionID: "cin_1", Stream: "notes", Changes: true})
 	if err != nil || len(page.Records) != 2 {

@@ -11,8 +11,8 @@ import (
 	"strings"
 )
 
-// transportError explains a request that has no whole answer. What the transport says
-// may name addresses and is not shown; it stays within for errors.Is alone.
+// transportError describes a request that got no complete response. It hides the transport's error text, which may
+// name addresses. Only a context error stays available to errors.Is.
 func (c *Client) transportError(ctx context.Context, err error) *Error {
 	if known, ok := asError(err); ok {
 		return known
@@ -24,7 +24,7 @@ func (c *Client) transportError(ctx context.Context, err error) *Error {
 	var certificate *tls.CertificateVerificationError
 	switch {
 	case ctx.Err() != nil:
-		e.Message, e.Next, e.Err = "The request was given up before there was an answer.", "Try again.", ctx.Err()
+		e.Message, e.Next, e.Err = "The request was cancelled before there was an answer.", "Try again.", ctx.Err()
 	case errors.As(err, &name):
 		e.Message = "The name " + c.host() + " is not known here."
 	case errors.As(err, &certificate):
@@ -62,12 +62,12 @@ func (c *Client) withoutToken(text string) string {
 	return strings.ReplaceAll(text, c.Token, "[token]")
 }
 
-// notOurs is an answer that no server of ours gives.
+// notOurs returns the error for a response that did not come from a PDPP server.
 func (c *Client) notOurs(status int) *Error {
 	if status < 400 {
 		status = http.StatusBadGateway
 	}
 	return &Error{Status: status, Code: CodeUnreachable,
-		Message: "What answers at " + c.host() + " is not a PDPP server, or something stands before it.",
+		Message: "What answers at " + c.host() + " is not a PDPP server, or a proxy is in front of it.",
 		Next:    "Check the address."}
 }

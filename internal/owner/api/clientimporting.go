@@ -4,7 +4,6 @@ import (
 	"context"
 	"io"
 	"net/http"
-	"net/url"
 	"time"
 )
 
@@ -13,9 +12,12 @@ func (c *Client) Import(ctx context.Context, connectionID string, f ImportFile) 
 	if content, again := f.Content.(io.ReadSeeker); again && f.Bytes > PieceBytes {
 		return c.importInPieces(ctx, connectionID, f, content)
 	}
+	asked, err := OperationOf("Import").request([]any{connectionID, f})
+	if err != nil {
+		return Import{}, err
+	}
 	var got Import
-	err := c.sendContent(ctx, request{method: http.MethodPost, path: []string{"_ref", "connections", connectionID, "imports"},
-		query: url.Values{"name": {f.Name}}, content: f.Content, bytes: f.Bytes}, &got)
+	err = c.sendContent(ctx, asked, &got)
 	return got, err
 }
 
@@ -23,7 +25,7 @@ func (c *Client) Import(ctx context.Context, connectionID string, f ImportFile) 
 func (c *Client) sendContent(ctx context.Context, q request, into any) error {
 	watched, cancel := context.WithCancel(ctx)
 	defer cancel()
-	stalled := time.AfterFunc(answerTime, cancel)
+	stalled := time.AfterFunc(wholeAnswerTime, cancel)
 	defer stalled.Stop()
 	if q.content == nil {
 		q.content = http.NoBody
@@ -38,20 +40,4 @@ func (c *Client) sendContent(ctx context.Context, q request, into any) error {
 		return c.answerError(resp)
 	}
 	return c.decode(ctx, resp, into)
-}
-
-func (c *Client) Imports(ctx context.Context, connectionID string) ([]Import, error) {
-	var got listed[Import]
-	err := c.get(ctx, &got, nil, "_ref", "connections", connectionID, "imports")
-	return got.Data, err
-}
-
-func (c *Client) ImportByID(ctx context.Context, id string) (Import, error) {
-	return fetch[Import](ctx, c, "_ref", "imports", id)
-}
-
-func (c *Client) UndoImport(ctx context.Context, id string) (Import, error) {
-	var got Import
-	err := c.send(ctx, http.MethodPost, nil, &got, "_ref", "imports", id, "undo")
-	return got, err
 }

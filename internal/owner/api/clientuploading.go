@@ -8,54 +8,34 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"net/url"
 	"strconv"
 	"time"
 )
 
 const (
-	// firstPause and longestPause are between two attempts to go on after a cut, and patience is
-	// how long nothing may come of them before it is given up.
-	firstPause   = 500 * time.Millisecond
-	longestPause = 15 * time.Second
-	patience     = 10 * time.Minute
+	// firstUploadPause and longestUploadPause bound the pause between two attempts to resume an upload. patience is how
+	// long attempts may fail before the client returns the error.
+	firstUploadPause   = 500 * time.Millisecond
+	longestUploadPause = 15 * time.Second
+	patience           = 10 * time.Minute
 )
-
-func (c *Client) BeginUpload(ctx context.Context, connectionID string, n NewUpload) (Upload, error) {
-	var got Upload
-	err := c.send(ctx, http.MethodPost, n, &got, "_ref", "connections", connectionID, "uploads")
-	return got, err
-}
-
-func (c *Client) Uploads(ctx context.Context, connectionID string) ([]Upload, error) {
-	var got listed[Upload]
-	err := c.get(ctx, &got, nil, "_ref", "connections", connectionID, "uploads")
-	return got.Data, err
-}
-
-func (c *Client) UploadByID(ctx context.Context, connectionID, id string) (Upload, error) {
-	return fetch[Upload](ctx, c, "_ref", "connections", connectionID, "uploads", id)
-}
-
-func (c *Client) DropUpload(ctx context.Context, connectionID, id string) error {
-	return c.send(ctx, http.MethodDelete, nil, nil, "_ref", "connections", connectionID, "uploads", id)
-}
 
 // AddPiece sends the piece as it is read. It ends when the server takes nothing for a minute.
 func (c *Client) AddPiece(ctx context.Context, connectionID, id string, p Piece) (Upload, error) {
-	query := url.Values{"offset": {strconv.FormatInt(p.Offset, 10)}}
-	if p.SHA256 != "" {
-		query.Set("sha256", p.SHA256)
+	asked, err := OperationOf("AddPiece").request([]any{connectionID, id, p})
+	if err != nil {
+		return Upload{}, err
 	}
+	asked.query.Set("offset", strconv.FormatInt(p.Offset, 10)) // also of the first piece
 	var got Upload
-	err := c.sendContent(ctx, request{method: http.MethodPatch, path: []string{"_ref", "connections", connectionID, "uploads", id}, query: query, content: p.Content, bytes: p.Bytes}, &got)
+	err = c.sendContent(ctx, asked, &got)
 	return got, err
 }
 
-// importInPieces gives a large file so that a cut costs little: whatever breaks, here, there or on the
-// way, it goes on where it stopped. The same command again goes on too, because the upload is found
-// by its content.
-func (c *Client) importInPieces(ctx context.Context, connectionID string, f ImportFile, content io.ReadSeeker) (Import, error) {
+// importInPieces uploads a large file in pieces and resumes after an interruption on either side. Running the same
+// command again also resumes, because the server finds the upload by its content.
+func (c *Client) importInPieces(ctx context.Context, connectionID string, f ImportFile, content io.ReadSeeker) (Import,
+	error) {
 	sum := sha256.New()
 	n, err := io.Copy(sum, content)
 	if err == nil && n != f.Bytes {
@@ -69,12 +49,12 @@ func (c *Client) importInPieces(ctx context.Context, connectionID string, f Impo
 	if err != nil {
 		return Import{}, err
 	}
-	pause, since := firstPause, time.Now()
+	pause, since := firstUploadPause, time.Now()
 	for at.Import == nil {
 		before := at.Received
 		at, err = c.nextPiece(ctx, connectionID, at, content)
 		if at.Received > before {
-			pause, since = firstPause, time.Now()
+			pause, since = firstUploadPause, time.Now()
 		}
 		if err == nil {
 			continue
@@ -87,11 +67,11 @@ func (c *Client) importInPieces(ctx context.Context, connectionID string, f Impo
 			return Import{}, c.transportError(ctx, ctx.Err())
 		case <-time.After(pause):
 		}
-		pause = min(2*pause, longestPause)
+		pause = min(2*pause, longestUploadPause)
 		switch now, lost := c.UploadByID(ctx, connectionID, at.ID); {
 		case lost == nil:
 			at = now
-		case missing(lost): // it came to its end and the answer was lost, or somebody dropped it
+		case missing(lost): // the upload finished and the response was lost, or another client dropped it
 			anew, err := c.BeginUpload(ctx, connectionID, begin)
 			if err == nil {
 				at = anew
@@ -105,7 +85,7 @@ func (c *Client) importInPieces(ctx context.Context, connectionID string, f Impo
 	return *at.Import, nil
 }
 
-// nextPiece sends what follows what has come. Without an answer it gives the upload as it was.
+// nextPiece sends the piece that follows the received bytes. On an error it returns the upload unchanged.
 func (c *Client) nextPiece(ctx context.Context, connectionID string, at Upload, content io.ReadSeeker) (Upload, error) {
 	if _, err := content.Seek(at.Received, io.SeekStart); err != nil {
 		return at, unreadable(err)
@@ -123,7 +103,7 @@ func (c *Client) nextPiece(ctx context.Context, connectionID string, at Upload, 
 	return got, nil
 }
 
-// reading tells errors of the file from those of the way.
+// reading records read errors of the file, to distinguish them from transport errors.
 type reading struct {
 	io.Reader
 	err error
@@ -137,8 +117,8 @@ func (r *reading) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// passing reports whether an upload may go on after an error: the line broke, the server is away or
-// busy, or somebody went on elsewhere.
+// passing reports whether an upload may resume after an error: the connection broke, the server is unavailable or
+// busy, or another client sent a piece.
 func passing(err error) bool {
 	known, ok := asError(err)
 	if !ok {
@@ -159,5 +139,6 @@ func missing(err error) bool {
 }
 
 func unreadable(err error) *Error {
-	return &Error{Status: http.StatusBadRequest, Code: CodeFileCut, Param: "file", Err: err, Message: "The file could not be read to its end.", Next: "Check the disk that it is on, then give it again."}
+	return &Error{Status: http.StatusBadRequest, Code: CodeFileCut, Param: "file", Err: err,
+		Message: "The file could not be read to its end.", Next: "Check the disk that it is on, then give it again."}
 }

@@ -6,8 +6,8 @@ import "time"
 type Completeness struct {
 	// AsOf is when the source was last read; nil when that is not known.
 	AsOf *time.Time `json:"as_of"`
-	// Whole is yes, no or unknown: whether everything is here that the source had then. What
-	// nobody has accounted for is unknown.
+	// Whole is yes, no or unknown: whether everything is stored that the source had at that time. It is unknown if no
+	// run has accounted for the records.
 	Whole string `json:"whole"`
 	// Covered are the spans of time of which everything is here; none goes beyond AsOf.
 	Covered []Span `json:"covered"`

@@ -36,22 +36,22 @@ type Connector struct {
 	Profiles    []ProfileLabel  `json:"profiles,omitempty"`
 	Form        *CredentialForm `json:"credential_form"` // nil when nothing is asked for
 	Refresh     RefreshPolicy   `json:"refresh_policy"`
-	// Steps is what the owner does to connect it, where its form does not say so. FirstRun is how
-	// long the first run takes, and OutOfReach what cannot be got; empty where the connector does
-	// not tell.
+	// Steps lists what the owner does to connect the source, where the form does not explain it. FirstRun is how long
+	// the first run takes, and OutOfReach what cannot be collected. Both are empty where the connector declares
+	// nothing.
 	Steps      []string `json:"steps,omitempty"`
-	FirstRun   string   `json:"first_run,omitempty"`
-	OutOfReach []string `json:"out_of_reach,omitempty"`
+	FirstRun   string   `json:"first_run,omitempty"`    // how long the first run takes, by its manifest
+	OutOfReach []string `json:"out_of_reach,omitempty"` // what it cannot collect, by its manifest
 	// Device means that it collects on a device of the owner's, not here. OnDevices means
 	// that it reads files, which are here or on a device: the owner chooses.
 	Device    bool `json:"local_device"`
-	OnDevices bool `json:"on_devices"`
-	// SignsIn means that the owner signs in at the source, in a browser on the server's
-	// machine, and gives no credential.
+	OnDevices bool `json:"on_devices"` // it reads files, on the server or on a device
+	// SignsIn means that the owner signs in at the source, in a browser on the server's machine, and enters no
+	// credential.
 	SignsIn bool `json:"signs_in"`
 	// Consent is how the owner signs in at the provider; nil for one that does not ask for that.
 	Consent *Consent `json:"consent"`
-	// Files is which files the owner may give it; nil for one that takes none.
+	// Files describes the files that the owner may import; nil for a connector that imports none.
 	Files *FileImport `json:"file_import"`
 	// Foreign is what one that is not built in gets when it runs; nil for a built-in one.
 	Foreign *Foreign `json:"foreign"`
@@ -83,6 +83,8 @@ type Foreign struct {
 	// further files that the digest covers.
 	Starts  []string `json:"starts"`
 	Scripts []string `json:"scripts"`
+	// SourceFile means that it is declared by a source file, and is no program.
+	SourceFile bool `json:"source_file"`
 	// Confirmed means that it may run as it is now; Changed that the owner confirmed it as
 	// something else.
 	Confirmed bool `json:"confirmed"`
@@ -101,8 +103,8 @@ type StreamLabel struct {
 	TimeField string `json:"time_field,omitempty"`
 	// Views are selections of its fields that can be chosen by name.
 	Views []ViewLabel `json:"views,omitempty"`
-	// ResourceField is the field whose values are chosen where single resources are;
-	// empty means that records are chosen by their keys.
+	// ResourceField is the field by which single resources are chosen. Empty means that records are chosen by their
+	// keys.
 	ResourceField string `json:"resource_field,omitempty"`
 }
 
@@ -123,7 +125,7 @@ type ProfileLabel struct {
 // ProfileStream is a stream of a profile; an empty view means every field.
 type ProfileStream struct {
 	Stream string `json:"stream"`
-	View   string `json:"view,omitempty"`
+	View   string `json:"view,omitempty"` // empty means every field
 }
 
 // CredentialForm is what a connector asks for.
@@ -139,15 +141,15 @@ type CredentialForm struct {
 type CredentialField struct {
 	Name        string `json:"name"`
 	Label       string `json:"label"`
-	Type        string `json:"type"`
+	Type        string `json:"type" enum:"text,password,email,url,number,textarea"`
 	Help        string `json:"help,omitempty"`
 	Placeholder string `json:"placeholder,omitempty"`
 	Required    bool   `json:"required"`
 	Secret      bool   `json:"secret"`
 }
 
-// RefreshPolicy is how often it makes sense to collect, and why. Seconds are zero
-// when the connector does not say.
+// RefreshPolicy is how often the connector recommends collecting, and why. Seconds are zero when the connector
+// declares none.
 type RefreshPolicy struct {
 	Mode               string `json:"recommended_mode"` // automatic, manual, paused
 	Rationale          string `json:"rationale"`
@@ -159,45 +161,48 @@ type RefreshPolicy struct {
 // Credential is what is known of a stored secret, never the secret.
 type Credential struct {
 	Kind string `json:"kind"`
-	// Fingerprint is the same for the same values under the same key, and tells nothing else.
+	// Fingerprint is equal for equal values under the same key. It reveals nothing else.
 	Fingerprint string     `json:"fingerprint"`
 	Status      string     `json:"status"`
 	CapturedAt  time.Time  `json:"captured_at"`
 	RejectedAt  *time.Time `json:"rejected_at"`
-	// RejectionReason is what the source said, in short.
+	// RejectionReason summarizes why the source rejected the credential.
 	RejectionReason string `json:"rejection_reason,omitempty"`
 }
 
 // Connect adds a connection.
 type Connect struct {
 	ConnectorID string            `json:"connector_id"`
-	DisplayName string            `json:"display_name"` // empty means the connector's
-	Fields      map[string]string `json:"fields"`       // by name of the credential form's fields
+	DisplayName string            `json:"display_name" required:"false"`           // empty means the connector's
+	Fields      map[string]string `json:"fields" nullable:"true" required:"false"` // by name of the form's fields
 	// Schedule is nil for what the connector recommends; an interval of zero means none.
-	Schedule *Schedule `json:"schedule"`
+	Schedule *Schedule `json:"schedule" required:"false"`
 	// Selection is what is collected; nil means everything.
-	Selection *Selection `json:"selection,omitempty"`
-	// AwaitFile puts the first run off until a file is given.
+	Selection *Selection `json:"selection,omitempty" nullable:"request"`
+	// AwaitFile delays the first run until a file is imported.
 	AwaitFile bool `json:"await_file,omitempty"`
 }
 
 // Schedule is a rhythm.
 type Schedule struct {
 	IntervalSeconds int64 `json:"interval_seconds"`
-	JitterSeconds   int64 `json:"jitter_seconds"`
-	Enabled         bool  `json:"enabled"`
+	JitterSeconds   int64 `json:"jitter_seconds" required:"false"`
+	Enabled         bool  `json:"enabled" required:"false"`
 }
+
+// setDefaults enables a schedule without the member enabled.
+func (s *Schedule) setDefaults() { s.Enabled = true }
 
 // Plan is a schedule and what comes of it.
 type Plan struct {
 	Schedule
 	// NextAt is when it is due next; nil when that is not known or it is paused.
 	NextAt *time.Time `json:"next_at"`
-	// Waiting says in a sentence why it is not due yet, when that is not the rhythm.
+	// Waiting explains in a sentence why the connection is not due yet, if the reason is not its schedule.
 	Waiting string `json:"waiting,omitempty"`
 }
 
-// ConnectionSchedule is when a connection collects by itself, and why not before.
+// ConnectionSchedule is when a connection collects automatically, and why not earlier.
 type ConnectionSchedule struct {
 	ConnectionID string    `json:"connection_id"`
 	ConnectorID  string    `json:"connector_id"`
@@ -206,7 +211,7 @@ type ConnectionSchedule struct {
 	// EverySeconds is the rhythm that counts: never below what the connector calls safe.
 	EverySeconds int64 `json:"every_seconds"`
 	Due          bool  `json:"due"`
-	// RecoveryOnly says that a run may only try again what is missing.
+	// RecoveryOnly means that a run may only try again what is missing.
 	RecoveryOnly bool       `json:"recovery_only"`
 	Why          string     `json:"why"` // why it is due or not, as a code
 	NextAt       *time.Time `json:"next_attempt_at"`
@@ -216,15 +221,15 @@ type ConnectionSchedule struct {
 // Limits is the owner's word for a connection. Zero means the connector's own.
 type Limits struct {
 	// CeilingPerMinute is the most requests in a minute, ever.
-	CeilingPerMinute float64 `json:"ceiling_per_minute"`
+	CeilingPerMinute float64 `json:"ceiling_per_minute" required:"false"`
 	// MaxSeconds and MaxDetails bound the detail lane of one run, from its first detail on;
 	// MaxWholeSeconds bounds the whole run, lists included. What is left over is work for
 	// the next one.
-	MaxSeconds      int64 `json:"max_run_seconds"`
+	MaxSeconds      int64 `json:"max_run_seconds" required:"false"`
 	MaxWholeSeconds int64 `json:"max_whole_run_seconds,omitempty"`
-	MaxDetails      int64 `json:"max_detail_fetches"`
+	MaxDetails      int64 `json:"max_detail_fetches" required:"false"`
 	// Supports names the members above that this connector understands, by JSON name.
-	Supports []string `json:"supports"`
+	Supports []string `json:"supports" required:"false" nullable:"request"`
 }
 
 // Selection is what is collected of a connection. Without a profile it is every stream, and
@@ -232,7 +237,7 @@ type Limits struct {
 type Selection struct {
 	// Profile is one that the connector declares: a selection of streams.
 	Profile string           `json:"profile,omitempty"`
-	Streams []SelectedStream `json:"streams"`
+	Streams []SelectedStream `json:"streams" nullable:"true"`
 }
 
 // NotCollected is a stream that the owner deleted, with the deletion that keeps it out and its state. While it can be
@@ -240,15 +245,17 @@ type Selection struct {
 type NotCollected struct {
 	Stream     string `json:"stream"`
 	DeletionID string `json:"deletion_id"`
-	State      string `json:"state"`
+	State      string `json:"state"` // the state of the deletion
 }
 
-// SelectedStream is a part of one stream: the fields of a view, the records with the given
-// keys, or with the given values of the resource field.
+// SelectedStream is a part of one stream. It selects the fields of a view, records by their keys, or records by values
+// of the resource field.
 type SelectedStream struct {
-	Stream    string   `json:"stream"`
-	View      string   `json:"view,omitempty"`
-	Resources []string `json:"resources"`
+	Stream string `json:"stream"`
+	// only the fields of this view; empty means every field
+	View string `json:"view,omitempty"`
+	// keys of records, or values of the stream's resource_field
+	Resources []string `json:"resources" nullable:"true"`
 }
 
 // LongestName bounds what an owner may call something, in characters.

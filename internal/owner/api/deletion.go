@@ -34,7 +34,7 @@ type DeletionRequest struct {
 	Stream       string `json:"stream,omitempty"`
 	// Since and Until bound a range by the time of records: a date or a time. Until is not included.
 	Since string `json:"since,omitempty"`
-	Until string `json:"until,omitempty"`
+	Until string `json:"until,omitempty"` // a date or a time, not included; of a range
 	Key   string `json:"key,omitempty"`
 	// Now leaves no time to undo it.
 	Now bool `json:"now,omitempty"`
@@ -61,7 +61,7 @@ type Deletion struct {
 	Files      int64      `json:"files"`
 	FileBytes  int64      `json:"file_bytes"`
 	Purged     int64      `json:"purged"`
-	TurnedAway int64      `json:"turned_away"`
+	TurnedAway int64      `json:"turned_away"` // records that arrived again and were not stored
 	KeepsOut   bool       `json:"keeps_out"`
 	Undoable   bool       `json:"undoable"`
 	Trouble    string     `json:"trouble,omitempty"`

@@ -15,36 +15,36 @@ type Devices interface {
 	// RevokeDevice ends a device at once: nothing that it sends is taken any more. What it
 	// sent stays.
 	RevokeDevice(ctx context.Context, id string) error
-	// UndoDevice takes back what a revoked device sent at or after a moment. Records that were
-	// there before are again as they were, others are deleted, and both keep their history;
-	// what it had closed is missing again, and bookmarks go back to where they were, so that
-	// whoever collects next reads again. A second time finds nothing to do.
+	// UndoDevice reverts what a revoked device sent at or after a moment. Records that existed before get their
+	// earlier content back; others are deleted. Both keep their history. Gaps that the device closed are open again.
+	// Bookmarks move back, so that the next collector reads the data again. A second call changes nothing.
 	UndoDevice(ctx context.Context, id string, since time.Time) (DeviceUndone, error)
-	// DeviceDiagnostics tells of every device what its sources counted, covered and missed.
+	// DeviceDiagnostics returns, for every device, what its sources counted, covered and missed.
 	DeviceDiagnostics(ctx context.Context) ([]DeviceDiagnosis, error)
-	// AddDevice makes a code with which a computer is set up, once, to collect a source. The
-	// code and the command with it are given here and never again.
+	// AddDevice creates a single-use code that sets up a computer to collect a source. The code and the command that
+	// contains it cannot be read again.
 	AddDevice(ctx context.Context, n NewDevice) (DeviceCode, error)
 	// DeviceCodes lists the codes of the last day, the newest first, without what opens.
 	DeviceCodes(ctx context.Context) ([]DeviceCode, error)
-	// CancelDeviceCode takes a code back that nobody has used.
+	// CancelDeviceCode cancels an unused code.
 	CancelDeviceCode(ctx context.Context, id string) error
 }
 
 // Device is a machine that collects, with the sources on it.
 type Device struct {
-	ID              string         `json:"device_id"`
-	DisplayName     string         `json:"display_name"`
-	Status          string         `json:"status"` // active or revoked
-	AgentVersion    string         `json:"agent_version"`
-	ProtocolVersion string         `json:"collector_protocol_version"`
-	LastHeartbeatAt *time.Time     `json:"last_heartbeat_at"`
-	LastUsedAt      *time.Time     `json:"last_used_at"` // when its token was last shown
-	LastAddress     string         `json:"last_address"` // from where
-	DoubledAt       *time.Time     `json:"doubled_at"`   // when two installations were last seen to take turns with its access
-	CreatedAt       time.Time      `json:"created_at"`
-	RevokedAt       *time.Time     `json:"revoked_at"`
-	Sources         []DeviceSource `json:"sources"`
+	ID              string     `json:"device_id"`
+	DisplayName     string     `json:"display_name"`
+	Status          string     `json:"status"` // active or revoked
+	AgentVersion    string     `json:"agent_version"`
+	ProtocolVersion string     `json:"collector_protocol_version"`
+	LastHeartbeatAt *time.Time `json:"last_heartbeat_at"`
+	LastUsedAt      *time.Time `json:"last_used_at"` // when its token was last shown
+	LastAddress     string     `json:"last_address"` // from where
+	// when two installations were last seen to take turns with its access
+	DoubledAt *time.Time     `json:"doubled_at"`
+	CreatedAt time.Time      `json:"created_at"`
+	RevokedAt *time.Time     `json:"revoked_at"`
+	Sources   []DeviceSource `json:"sources"`
 }
 
 // DeviceSource is one connection that a device feeds.
@@ -55,7 +55,7 @@ type DeviceSource struct {
 	DisplayName      string           `json:"display_name"`
 	ConnectorID      string           `json:"connector_id"`
 	LocalBindingName string           `json:"local_binding_name"`
-	Status           string           `json:"status"`
+	Status           string           `json:"status"` // active or revoked
 	LastHeartbeatAt  *time.Time       `json:"last_heartbeat_at"`
 	HeartbeatStatus  string           `json:"last_heartbeat_status"`
 	ErrorKind        string           `json:"last_error_kind"`  // a code; empty for none
@@ -91,7 +91,7 @@ type DeviceDiagnosis struct {
 	Diagnostics []SourceDiagnosis `json:"diagnostics"`
 }
 
-// SourceDiagnosis is what is known of a source, in counts and codes alone.
+// SourceDiagnosis is what is known about a source. It contains only counts and codes.
 type SourceDiagnosis struct {
 	SourceID     string     `json:"source_instance_id"`
 	ConnectionID string     `json:"connection_id"`
@@ -103,8 +103,8 @@ type SourceDiagnosis struct {
 	Coverage []SourceCoverage `json:"coverage"`
 	// Gaps is what is missing and will be tried again, GapsForGood how much will not be; null
 	// when it could not be read.
-	Gaps        []SourceGapCount `json:"gaps"`
-	GapsForGood *int64           `json:"terminal_gaps"`
+	Gaps        []SourceGapCount `json:"gaps" nullable:"true"`
+	GapsForGood *int64           `json:"terminal_gaps"` // how many will not be tried again
 }
 
 // SourceCoverage is one store on a device and what became of it.
@@ -127,10 +127,11 @@ type CollectionScope = wire.CollectionScope
 // NewDevice is what a code is asked for.
 type NewDevice struct {
 	ConnectorID string `json:"connector_id"`
-	// LocalBindingName tells sources of one connector apart; empty for a new one. That of a
-	// connection which is there hands it over to the device that uses the code.
-	LocalBindingName string           `json:"local_binding_name"`
-	DisplayName      string           `json:"display_name,omitempty"` // of the connection
+	// LocalBindingName distinguishes sources of one connector; empty for a new one. The name of an existing
+	// connection transfers that connection to the device that uses the code.
+	LocalBindingName string `json:"local_binding_name" required:"false"`
+	DisplayName      string `json:"display_name,omitempty"` // of the connection
+	// from 60 to 86400; 900 by default
 	ExpiresInSeconds int64            `json:"expires_in_seconds,omitempty"`
 	CollectionScope  *CollectionScope `json:"collection_scope,omitempty"`
 }
@@ -152,14 +153,15 @@ const (
 
 // DeviceCode sets a computer up, once. Code and Command are there when it is made.
 type DeviceCode struct {
-	Object           string           `json:"object"` // device_exporter_enrollment_code
-	ID               string           `json:"code_id"`
+	Object string `json:"object"` // device_exporter_enrollment_code
+	ID     string `json:"code_id"`
+	// only in the answer that makes it
 	Code             string           `json:"enrollment_code,omitempty"`
 	Command          string           `json:"command,omitempty"` // to paste on the computer
 	ConnectorID      string           `json:"connector_id"`
 	LocalBindingName string           `json:"local_binding_name"`
 	DisplayName      string           `json:"display_name"`
-	Status           string           `json:"status"`
+	Status           string           `json:"status"` // waiting, connected, cancelled or expired
 	CreatedAt        time.Time        `json:"created_at"`
 	ExpiresAt        time.Time        `json:"expires_at"`
 	CollectionScope  *CollectionScope `json:"collection_scope"`

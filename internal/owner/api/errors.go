@@ -4,7 +4,7 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/pdpp-go/pdpp/internal/ops/fault"
+	"github.com/pdpp-go/pdpp/internal/ops/usererr"
 )
 
 // Codes of errors.
@@ -28,19 +28,19 @@ const (
 	CodeNoProviderApp   = "provider_app_missing"
 )
 
-// Error is what the owner is told.
-type Error = fault.Fault
+// Error is the error that the owner sees.
+type Error = usererr.Error
 
 // Moment is how the message of an error names the time in Until. Who knows the owner's zone
 // puts its own words there.
 func Moment(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05") + " UTC" }
 
-// NotFound says that there is no such thing.
+// NotFound returns the error for an object that does not exist.
 func NotFound(message, next string) *Error {
 	return &Error{Status: http.StatusNotFound, Code: CodeNotFound, Message: message, Next: next}
 }
 
-// Invalid says that a value cannot be taken, and which one.
+// Invalid returns the error for a parameter with an unacceptable value.
 func Invalid(param, message, next string) *Error {
 	return &Error{Status: http.StatusBadRequest, Code: CodeInvalid, Message: message, Next: next, Param: param}
 }

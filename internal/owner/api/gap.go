@@ -3,8 +3,6 @@ package api
 import (
 	"context"
 	"encoding/json"
-	"net/http"
-	"net/url"
 	"time"
 )
 
@@ -12,7 +10,7 @@ import (
 type Gaps interface {
 	// Gaps lists gaps, the oldest first.
 	Gaps(ctx context.Context, q GapQuery) (GapPage, error)
-	// Gap gives the gap of an id, or of the beginning of one.
+	// Gap returns the gap with an id, or with an id that starts with the argument.
 	Gap(ctx context.Context, id string) (Gap, error)
 	// RetryGap lets the next run try it again, also one that was ignored.
 	RetryGap(ctx context.Context, id string) (Gap, error)
@@ -26,7 +24,7 @@ type Gap struct {
 	ConnectionID string `json:"connection_id"`
 	ConnectorID  string `json:"connector_id"`
 	Stream       string `json:"stream"`
-	// ParentStream is the stream whose record led to it.
+	// ParentStream is the stream of the record that led to the gap.
 	ParentStream string `json:"parent_stream,omitempty"`
 	RecordKey    string `json:"record_key,omitempty"`
 	Reason       string `json:"reason"`
@@ -34,7 +32,7 @@ type Gap struct {
 	Status       string `json:"status"` // pending, in_progress, recovered or terminal
 	// Locator is where it is looked for, LastError what the last attempt met.
 	Locator       json.RawMessage `json:"detail_locator,omitempty"`
-	LastError     json.RawMessage `json:"last_error,omitempty"`
+	LastError     json.RawMessage `json:"last_error,omitempty"` // the error of the last attempt
 	Attempts      int             `json:"attempt_count"`
 	LastAttempt   *time.Time      `json:"last_attempt_at"`
 	NotBefore     *time.Time      `json:"next_attempt_after"`
@@ -50,47 +48,18 @@ type Gap struct {
 // GapQuery picks gaps. Empty members pick all; an empty status all that are still
 // missing. A limit of zero means 100.
 type GapQuery struct {
-	ConnectionID string
-	Stream       string
-	Status       string
-	Limit        int
+	ConnectionID string `query:"connection_id"` // only of this connection
+	Stream       string `query:"stream"`        // only of this stream
+	// Status is that of the gaps; by default all that are still missing are listed.
+	Status string `query:"status"`
+	Limit  int    `query:"limit" maximum:"100000"` // 100 by default
 }
 
-// GapPage is a list of gaps. More says that there are others behind it.
+// GapPage is a list of gaps. More reports whether further gaps follow.
 type GapPage struct {
 	Gaps []Gap `json:"data"`
 	More bool  `json:"has_more"`
 	// LeftOut is what files of the connection hold and its source does not collect. It is read where
 	// the query names a connection.
-	LeftOut []LeftOut `json:"left_out"`
-}
-
-func (c *Client) Gaps(ctx context.Context, g GapQuery) (GapPage, error) {
-	var got GapPage
-	q := url.Values{}
-	given(q, "connection_id", g.ConnectionID)
-	given(q, "stream", g.Stream)
-	given(q, "status", g.Status)
-	count(q, "limit", int64(g.Limit))
-	err := c.get(ctx, &got, q, "_ref", "gaps")
-	return got, err
-}
-
-func (c *Client) Gap(ctx context.Context, id string) (Gap, error) {
-	return fetch[Gap](ctx, c, "_ref", "gaps", id)
-}
-
-func (c *Client) RetryGap(ctx context.Context, id string) (Gap, error) {
-	var got Gap
-	err := c.send(ctx, http.MethodPost, nil, &got, "_ref", "gaps", id, "retry")
-	return got, err
-}
-
-func (c *Client) IgnoreGap(ctx context.Context, id, why string) (Gap, error) {
-	var got Gap
-	body := struct {
-		Why string `json:"reason"`
-	}{why}
-	err := c.send(ctx, http.MethodPost, body, &got, "_ref", "gaps", id, "ignore")
-	return got, err
+	LeftOut []LeftOut `json:"left_out" nullable:"true"`
 }

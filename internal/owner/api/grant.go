@@ -12,9 +12,9 @@ type Grant struct {
 	ClientID   string        `json:"client_id"`
 	ClientName string        `json:"client_name"`
 	Purpose    string        `json:"purpose"`
-	Mode       string        `json:"access_mode"` // single_use or continuous
+	Mode       string        `json:"access_mode" enum:"single_use,continuous"`
 	Streams    []GrantStream `json:"streams"`
-	Status     string        `json:"status"` // active, expired, revoked, consumed
+	Status     string        `json:"status" enum:"active,expired,revoked,consumed"`
 	CreatedAt  time.Time     `json:"created_at"`
 	ExpiresAt  *time.Time    `json:"expires_at"`
 	RevokedAt  *time.Time    `json:"revoked_at"`
@@ -32,8 +32,8 @@ type GrantStream struct {
 	Resources    []string   `json:"resources,omitempty"` // keys, or values of ResourceField; empty means all
 	Since        *time.Time `json:"since,omitempty"`
 	Until        *time.Time `json:"until,omitempty"`
-	// ResourceField is the field whose values the resources are, as the connector declares
-	// it; empty means that they are keys. It is told, and not asked for.
+	// ResourceField is the field that the resources are values of, as the connector declares it. Empty means that the
+	// resources are keys. Requests cannot set it.
 	ResourceField string `json:"resource_field,omitempty"`
 }
 
@@ -54,9 +54,9 @@ type GrantUsage struct {
 // NewGrant asks for a grant.
 type NewGrant struct {
 	ClientName string        `json:"client_name"`
-	Purpose    string        `json:"purpose"`
-	Mode       string        `json:"access_mode"`
-	Streams    []GrantStream `json:"streams"`
+	Purpose    string        `json:"purpose" required:"false"`
+	Mode       string        `json:"access_mode" enum:"single_use,continuous" required:"false"`
+	Streams    []GrantStream `json:"streams" nullable:"true"`
 	// Profiles name more streams, as connectors declare them now.
 	Profiles []GrantProfile `json:"profiles,omitempty"`
 	GrantEnd
@@ -65,13 +65,15 @@ type NewGrant struct {
 // GrantEnd is when a grant ends. Neither means after a year, or of a request after the
 // time that it was shown with.
 type GrantEnd struct {
-	ExpiresAt    *time.Time `json:"expires_at,omitempty"`
-	NeverExpires bool       `json:"never_expires,omitempty"` // until the owner takes it back
+	ExpiresAt    *time.Time `json:"expires_at,omitempty" nullable:"request"` // after a year by default
+	NeverExpires bool       `json:"never_expires,omitempty"`                 // until the owner takes it back
 }
 
 // Decision is the owner's answer to an app.
 type Decision struct {
 	Approve bool `json:"approve"`
+	// Streams is what the owner chose, of a request that lets the owner choose.
+	Streams []GrantStream `json:"streams,omitempty"`
 	GrantEnd
 }
 
@@ -81,10 +83,13 @@ type GrantRequest struct {
 	ClientID   string `json:"client_id"`
 	ClientName string `json:"client_name"`
 	// ReturnsTo is the host that the browser goes back to.
-	ReturnsTo string        `json:"returns_to"`
-	Purpose   string        `json:"purpose"`
-	Mode      string        `json:"access_mode"`
-	Streams   []GrantStream `json:"streams"`
+	ReturnsTo string `json:"returns_to"`
+	// OwnerChooses means that the app named no streams: Streams lists what can be chosen, and only what the decision
+	// names is granted.
+	OwnerChooses bool          `json:"owner_chooses"`
+	Purpose      string        `json:"purpose"`
+	Mode         string        `json:"access_mode" enum:"single_use,continuous"`
+	Streams      []GrantStream `json:"streams"`
 	// Missing names what else was asked for, and is not here to be granted.
 	Missing   []string   `json:"not_available"`
 	ExpiresAt *time.Time `json:"expires_at"` // of the grant that it would become
@@ -93,18 +98,13 @@ type GrantRequest struct {
 // PushTarget is where pushes go. Kind is web_push, webhook or ntfy.
 type PushTarget struct {
 	ID            string     `json:"target_id"`
-	Kind          string     `json:"kind"`
+	Kind          string     `json:"kind" enum:"web_push,webhook,ntfy"`
 	Label         string     `json:"label"`
 	Host          string     `json:"host"`
 	CreatedAt     time.Time  `json:"created_at"`
 	LastSuccessAt *time.Time `json:"last_success_at"`
 	LastFailure   string     `json:"last_failure,omitempty"`
 	RetiredAt     *time.Time `json:"retired_at"`
-}
-
-// PushTestRequest asks for a test; without a target, of all in use.
-type PushTestRequest struct {
-	Target string `json:"target_id,omitempty"`
 }
 
 // PushTest is how the test of a target went. Error is nil when it took it.
@@ -114,7 +114,7 @@ type PushTest struct {
 	Error  *PushFailure `json:"error"`
 }
 
-// PushFailure says why a target did not take a test, and what helps.
+// PushFailure explains why a target did not accept a test, and what to do about it.
 type PushFailure struct {
 	Code    string `json:"code"`
 	Message string `json:"message"`
@@ -124,7 +124,7 @@ type PushFailure struct {
 // NewPushTarget adds one. P256DH and Auth are a browser's keys.
 type NewPushTarget struct {
 	Kind     string `json:"kind"`
-	Label    string `json:"label"`
+	Label    string `json:"label" required:"false"`
 	Endpoint string `json:"endpoint"`
 	P256DH   string `json:"p256dh,omitempty"`
 	Auth     string `json:"auth,omitempty"`

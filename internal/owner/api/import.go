@@ -8,24 +8,23 @@ import (
 
 // Importing is giving files to connections, and taking back what came from them.
 type Importing interface {
-	// Import gives a connection a file and asks for the run that reads it. A file that is not
-	// received to its end leaves nothing. The same content again does nothing, and gives the
-	// receipt that there is, with Already.
+	// Import stores a file for a connection and requests the run that reads it. A file that is not received
+	// completely is not stored. If the connection already has the same content, Import changes nothing and returns
+	// the existing receipt with Already set.
 	Import(ctx context.Context, connectionID string, f ImportFile) (Import, error)
 	// Imports lists the receipts of a connection, the newest first.
 	Imports(ctx context.Context, connectionID string) ([]Import, error)
-	// ImportByID gives one receipt, with what undoing it would do.
+	// ImportByID returns one receipt, with what undoing the import would do.
 	ImportByID(ctx context.Context, id string) (Import, error)
-	// UndoImport deletes the records that came from the file of a receipt alone, and the file
-	// itself if it was received here. What another file or the source brought too stays as it is.
-	// One that was broken off, or is large and has the status undoing still, is gone on with by
-	// asking again.
+	// UndoImport deletes the records that came only from the file of a receipt. It also deletes the file if the
+	// server received it. Records that another file or the source also delivered stay unchanged. Call it again to
+	// resume an undo that was interrupted or still has the status undoing.
 	UndoImport(ctx context.Context, id string) (Import, error)
 }
 
-// ImportFile is a file that an owner gives.
+// ImportFile is a file that an owner imports.
 type ImportFile struct {
-	Name    string // as the owner calls it; nothing of it leads anywhere
+	Name    string `query:"name"` // as the owner calls it; nothing of it leads anywhere
 	Bytes   int64  // as far as it is known beforehand; zero for not
 	Content io.Reader
 }
@@ -47,16 +46,16 @@ type Import struct {
 	Changed int64 `json:"records_changed"`
 	Same    int64 `json:"records_same"`
 	// Skipped is what of it could not be read, by reason; nil when nothing is missing.
-	Skipped []ImportSkip `json:"skipped"`
+	Skipped []ImportSkip `json:"skipped" nullable:"true"`
 	// LeftOut is what of it the source does not collect, by kind; nil when it is all collected, or not
 	// read yet.
-	LeftOut []LeftOut `json:"left_out"`
-	// Already means that the content was given before, and that nothing was done.
+	LeftOut []LeftOut `json:"left_out" nullable:"true"`
+	// Already means that the same content was imported before, and that nothing was done.
 	Already bool `json:"already_imported,omitempty"`
 	// UndoDeletes and UndoKeeps are how many records undoing it would delete, and how many stay
 	// because something else brought them too; nil where they were not counted.
 	UndoDeletes *int64 `json:"undo_deletes"`
-	UndoKeeps   *int64 `json:"undo_keeps"`
+	UndoKeeps   *int64 `json:"undo_keeps"` // how many stay because something else has them too
 	// FileMissing means that the file is not in its folder any more: its records can be deleted, and
 	// not read again. It is looked for where one receipt is asked for.
 	FileMissing bool       `json:"file_missing,omitempty"`
@@ -67,7 +66,7 @@ type Import struct {
 // ImportSkip counts what of a file could not be read, for one reason.
 type ImportSkip struct {
 	Reason string `json:"reason"`
-	Words  string `json:"words,omitempty"` // what the connector says to it
+	Words  string `json:"words,omitempty"` // the connector's description of the reason
 	Count  int64  `json:"count"`
 }
 

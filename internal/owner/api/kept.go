@@ -2,22 +2,19 @@ package api
 
 import (
 	"context"
-	"strings"
 	"time"
-
-	"github.com/pdpp-go/pdpp/internal/ops/text"
 )
 
 // Keeping is how much of what exists is here, how far back, and what is missing.
 type Keeping interface {
-	// Kept gives what is kept of every source, day by day for the last year. It costs the
-	// same however many records there are.
+	// Kept returns what is stored of every source, day by day for the last year. Its cost does not depend on the
+	// number of records.
 	Kept(ctx context.Context) (Kept, error)
 	// Days counts the records of each day that has any, by day, connection and stream. An
 	// *Error when more than 1100 days are asked for. Of a stream that is not Dated they may lack
 	// some, or be of another time than the one that it is shown by.
 	Days(ctx context.Context, q DayQuery) ([]DayCount, error)
-	// Storage gives what takes how much room, by source and stream, and what can be had back.
+	// Storage returns how much disk space each source and stream uses, and how much can be freed.
 	Storage(ctx context.Context) (Storage, error)
 }
 
@@ -66,28 +63,25 @@ type KeptSource struct {
 	ConnectorID  string     `json:"connector_id"`
 	Status       string     `json:"status"`
 	Records      int64      `json:"record_count"`
-	Counting     *Counting  `json:"counting"`
+	Counting     *Counting  `json:"counting"` // how much is counted by day; null means everything
 	Bytes        int64      `json:"bytes"`
 	Undated      int64      `json:"undated_count"`
 	FirstDay     string     `json:"first_day"`
 	LastDay      string     `json:"last_day"`
 	Today        int64      `json:"today_count"`
 	AsOf         *time.Time `json:"as_of"` // when its newest run succeeded
-	// Found is what the source says exists and Missing what of it is not kept; nil where that
-	// is not known. GoesOn says that both may be more.
+	// Found is how many records exist according to the source, and Missing how many of them are not stored. Both are
+	// nil where that is not known. GoesOn means that both may be larger.
 	Found   *int64 `json:"found"`
-	Missing *int64 `json:"missing"`
-	GoesOn  bool   `json:"goes_on"`
-	// Complete says that all that exists is here, and Say what is not, in words.
+	Missing *int64 `json:"missing"` // null means not known
+	GoesOn  bool   `json:"goes_on"` // found and missing may be more
+	// Complete means that everything that exists is stored. Say describes what is missing.
 	Complete bool         `json:"complete"`
-	Say      string       `json:"say"`
+	Say      string       `json:"say"` // what is missing, in words
 	Covered  []Covered    `json:"covered"`
 	Months   []KeptMonth  `json:"months"` // that have records
 	Streams  []KeptStream `json:"streams"`
 }
-
-// incompleteNamed is how many sources a sentence names.
-const incompleteNamed = 3
 
 // Incomplete returns the sources that may hold more than is kept; of one connection if it is named.
 func (k *Kept) Incomplete(connectionID string) []KeptSource {
@@ -100,28 +94,13 @@ func (k *Kept) Incomplete(connectionID string) []KeptSource {
 	return out
 }
 
-// NoMatchCaveat states which sources are behind where a search found nothing; empty if none is.
-func NoMatchCaveat(incomplete []KeptSource) string {
-	if len(incomplete) == 0 {
-		return ""
-	}
-	var named []string
-	for _, s := range incomplete[:min(len(incomplete), incompleteNamed)] {
-		named = append(named, text.Cut(text.Line(s.Name), 40)+" ("+s.Say+")")
-	}
-	if more := len(incomplete) - len(named); more > 0 {
-		named = append(named, text.Count(int64(more), "other source", "other sources"))
-	}
-	return "A match may exist that is not here yet: " + strings.Join(named, "; ") + "."
-}
-
 // KeptStream is what is kept of a stream.
 type KeptStream struct {
 	Name     string    `json:"name"`
 	Label    string    `json:"label"`
 	Records  int64     `json:"record_count"`
 	Deleted  int64     `json:"deleted_count"`
-	Counting *Counting `json:"counting"`
+	Counting *Counting `json:"counting"` // how much is counted by day; null means everything
 	Bytes    int64     `json:"bytes"`
 	Undated  int64     `json:"undated_count"`
 	FirstDay string    `json:"first_day"`
@@ -149,12 +128,12 @@ type KeptMonth struct {
 // DayQuery asks for days from one up to and including another; an empty connection or stream
 // means all.
 type DayQuery struct {
-	ConnectionID string
-	Stream       string
-	From, To     string
-	// Nearest also gives the last day of each stream before From, and the first one after To,
-	// however far away they are.
-	Nearest bool
+	ConnectionID string `query:"connection_id"`        // only of this connection
+	Stream       string `query:"stream"`               // only of this stream
+	From         string `query:"from" required:"true"` // the first day
+	To           string `query:"to" required:"true"`   // the last day
+	// Nearest also returns the last day of each stream before From and the first day after To, at any distance.
+	Nearest bool `query:"nearest"`
 }
 
 // DayCount counts the records of a stream on a day.

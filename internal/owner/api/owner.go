@@ -1,10 +1,8 @@
-// Package api is what an owner can see and do, as every surface offers it:
-// the types, the interface that the console, the JSON routes and the commands
-// share, and the client that speaks to a server.
+// Package api defines what an owner can see and do. It contains the types, the client of a server, and the interface
+// that the console, the JSON routes and the commands share.
 //
-// Two implementations stand behind Owner: internal/owner/service over the store of this
-// machine, and Client over the JSON routes of another. A surface cannot tell them
-// apart, so that none can do what another cannot.
+// Owner has two implementations: internal/owner/service uses the store of this machine, and Client calls the JSON
+// routes of another machine. Both behave alike, so every surface offers the same operations.
 package api
 
 import (
@@ -21,6 +19,7 @@ type Owner interface {
 	Gaps
 	Bookmarks
 	Connecting
+	SourceFiles
 	Importing
 	Uploading
 	Devices
@@ -36,15 +35,15 @@ type Owner interface {
 
 // Health is how connections are.
 type Health interface {
-	// Overview gives every connection that is not revoked, and their summary.
+	// Overview returns all connections that are not revoked, and their summary.
 	Overview(ctx context.Context) (view.Overview, error)
-	// Connection gives all of one connection; also of a revoked one.
+	// Connection returns all details of one connection, including a revoked one.
 	Connection(ctx context.Context, id string) (Detail, error)
 	// Why explains the connection's verdict.
 	Why(ctx context.Context, id string) (view.Explanation, error)
-	// Pace gives how fast the newest runs collected, so many of them.
+	// Pace returns how fast the newest runs collected. runs limits how many it includes.
 	Pace(ctx context.Context, id string, runs int) (Pace, error)
-	// Schedules tells of every connection that is not revoked when it collects by itself.
+	// Schedules returns when each connection collects automatically. It omits revoked connections.
 	Schedules(ctx context.Context) ([]ConnectionSchedule, error)
 	// Attention lists what the owner is asked to do, with the questions of runs.
 	Attention(ctx context.Context, q AttentionQuery) (Attention, error)
@@ -69,7 +68,7 @@ type Connecting interface {
 	SetProviderApp(ctx context.Context, connectorID string, app ProviderApp) error
 	// RemoveCredential deletes the stored credential; what was collected stays.
 	RemoveCredential(ctx context.Context, id string) error
-	// SetSchedule makes the connection collect by itself, or changes its rhythm.
+	// SetSchedule makes the connection collect automatically, or changes its interval.
 	SetSchedule(ctx context.Context, id string, s Schedule) error
 	DeleteSchedule(ctx context.Context, id string) error
 	// SetLimits is the owner's word on how fast and how long a run may collect.
@@ -87,33 +86,31 @@ type Connecting interface {
 
 // Running is single runs.
 type Running interface {
-	// Run asks for a run now. An *Error with code run_already_active names the run
-	// that is under way in RunID. One with code provider_wait tells in Until before
-	// when the source is not to be asked: nothing is started, and the run is kept
-	// until then.
+	// Run requests a run now. An *Error with code run_already_active names the active run in RunID. An *Error with
+	// code provider_wait means that the source must not be queried before Until. In that case nothing starts, and the
+	// request is kept until then.
 	Run(ctx context.Context, connectionID string) error
-	// RunAnyway asks for a run now, and for the source to be asked although it is to
-	// be left alone. It is a step of its own, for an owner who has read that.
+	// RunAnyway requests a run now, even if the source asked for a pause. It is a separate operation, for an owner
+	// who has read the warning.
 	RunAnyway(ctx context.Context, connectionID string) error
-	// RunRecovery asks for a run that only tries again what is missing; with anyway the
-	// source is asked although it is to be left alone.
+	// RunRecovery requests a run that only retries what is missing. With anyway, the run queries the source even if
+	// the source asked for a pause.
 	RunRecovery(ctx context.Context, connectionID string, anyway bool) error
-	// Collect asks for a run that fetches the named records alone. Bookmarks stay as
-	// they are.
+	// Collect requests a run that fetches only the selected records. Bookmarks stay unchanged.
 	Collect(ctx context.Context, connectionID string, s Selection) error
-	// Work tells what goes on: who works, on what, and what waits for a worker.
+	// Work returns what is in progress: the workers, their runs, and the requests that wait for a worker.
 	Work(ctx context.Context) (Work, error)
 	// Runs lists runs, the newest first.
 	Runs(ctx context.Context, q RunQuery) ([]Run, error)
 	RunByID(ctx context.Context, runID string) (Run, error)
-	// Timeline gives the events of a run that follow after; at most 500.
+	// Timeline returns at most 500 events of a run that follow the event with the number after.
 	Timeline(ctx context.Context, runID string, after int64) ([]Event, error)
 	Cancel(ctx context.Context, runID string) error
 	// Stop ends what a connection is doing: its run under way, and the one that was asked
 	// for. An *Error with code no_active_run when there is neither.
 	Stop(ctx context.Context, connectionID string) (Stopped, error)
-	// Question gives what a run waits for; an *Error with code no_pending_interaction
-	// when it waits for nothing.
+	// Question returns the question that a run waits for. It returns an *Error with code no_pending_interaction if
+	// the run waits for none.
 	Question(ctx context.Context, runID string) (Question, error)
 	Answer(ctx context.Context, runID string, a Answer) error
 }
@@ -123,7 +120,7 @@ type Records interface {
 	// Streams lists the streams of a connection; an empty id means all connections.
 	Streams(ctx context.Context, connectionID string) ([]Stream, error)
 	Records(ctx context.Context, q RecordQuery) (RecordPage, error)
-	// Record gives one record with its earlier versions, the newest first; at most 50.
+	// Record returns one record with at most 50 earlier versions, the newest first.
 	Record(ctx context.Context, connectionID, stream, key string) (Record, []Record, error)
 	// Changes lists each key of a stream at its newest change, deletions too, in the order
 	// of the changes.
@@ -143,12 +140,12 @@ type Records interface {
 type Grants interface {
 	Grants(ctx context.Context) ([]Grant, error)
 	Grant(ctx context.Context, id string) (Grant, error)
-	// CreateGrant makes a grant and gives its token, which cannot be seen again.
+	// CreateGrant creates a grant and returns its token. The token cannot be read again.
 	CreateGrant(ctx context.Context, g NewGrant) (Grant, string, error)
 	RevokeGrant(ctx context.Context, id string) error
-	// GrantRequest gives what an app asks for.
+	// GrantRequest returns what an app requests.
 	GrantRequest(ctx context.Context, id string) (GrantRequest, error)
-	// Decide answers an app's request, and gives the address to send the browser to.
+	// Decide answers an app's request and returns the address to redirect the browser to.
 	Decide(ctx context.Context, id string, d Decision) (redirect string, err error)
 }
 
@@ -163,10 +160,10 @@ type Settings interface {
 	// QuietHours is a window as "22:00-07:00 Europe/Berlin"; empty means none.
 	QuietHours(ctx context.Context) (string, error)
 	SetQuietHours(ctx context.Context, window string) error
-	// Audit lists what was done, by whom, the newest first.
+	// Audit lists the recorded actions and their actors, the newest first.
 	Audit(ctx context.Context, q AuditQuery) (AuditPage, error)
 	// SetAuditRetention changes for how many days entries are kept.
 	SetAuditRetention(ctx context.Context, days int) error
-	// Runtime says how the parts that serve every connection are.
+	// Runtime returns the state of the parts that serve every connection.
 	Runtime(ctx context.Context) (Runtime, error)
 }

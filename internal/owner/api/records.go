@@ -25,7 +25,7 @@ type Stream struct {
 	RangeFilters []RangeFilter `json:"range_filters"`
 	Aggregations Aggregations  `json:"aggregations"`
 	Display      Display       `json:"display"`
-	// Dated says that its days (Days) are of all its records, by the time that it is shown by.
+	// Dated reports whether its days (Days) are of all its records, by the time that it is shown by.
 	Dated bool `json:"dated"`
 }
 
@@ -36,8 +36,8 @@ type Display struct {
 	Kind string `json:"kind"`
 	// Roles are the fields that hold what is shown, by what they hold: title, text, time and so on.
 	Roles map[string]string `json:"roles"`
-	// Related are the streams of the same connection whose titles stand for the keys in a field,
-	// by the role of the field.
+	// Related maps the role of a field to a stream of the same connection. Titles of that stream's records are shown
+	// instead of the keys in the field.
 	Related map[string]string `json:"related"`
 	Unit    string            `json:"unit"`  // of the value, where no field holds it
 	Scale   int               `json:"scale"` // what an amount or a value is divided by; at least 1
@@ -47,7 +47,7 @@ type Display struct {
 // RangeFilter is a field that can be compared. Kind is text, number, time or date.
 type RangeFilter struct {
 	Field     string   `json:"field"`
-	Kind      string   `json:"kind"`
+	Kind      string   `json:"kind" enum:"text,number,time,date"`
 	Operators []string `json:"operators"` // of gt, gte, lt and lte
 }
 
@@ -67,7 +67,7 @@ type Record struct {
 	ConnectionID string          `json:"connection_id"`
 	Stream       string          `json:"stream"`
 	Key          string          `json:"id"`
-	Data         json.RawMessage `json:"data"`
+	Data         json.RawMessage `json:"data" schema:"object" nullable:"true"`
 	EmittedAt    time.Time       `json:"emitted_at"`
 	ChangedAt    time.Time       `json:"changed_at"`
 	// Seq is the number of its newest change within the stream; only of a list of changes.
@@ -92,29 +92,35 @@ type File struct {
 // RecordQuery asks for a page of one stream of one connection. A limit of zero means
 // 25; 100 is the most.
 type RecordQuery struct {
-	ConnectionID string
-	Stream       string
-	Cursor       string            // opaque; empty means the first page
-	Oldest       bool              // the oldest change first; otherwise the newest
-	Where        map[string]string // equality, of fields that the manifest lets readers filter by
-	Compare      Comparisons       // of fields that the manifest lets readers compare
-	Changes      bool              // deletions too
-	Limit        int
-	Completeness bool // also how much of it is here
-	// Keys are those of the records that are wanted, 100 at most; nil means all. They are not for a list by time.
-	Keys []string
+	ConnectionID string `query:"connection_id" required:"true"`
+	Stream       string `query:"stream" required:"true"`
+	Cursor       string `query:"cursor"` // next_cursor of the page before
+	// Oldest lists the oldest change first; by default the newest is first.
+	Oldest bool `query:"order,desc,asc"`
+	// Where are the values that fields must equal, as filter[field]=value. The manifest declares the
+	// fields that readers may filter by. Fields that they may compare also take
+	// filter[field][gte]=value, with gt, gte, lt or lte: numbers by their value, times as instants,
+	// texts by their bytes.
+	Where        map[string]string `query:"filter"`
+	Compare      Comparisons       `query:"filter"`              // of fields that the manifest lets readers compare
+	Changes      bool              `query:"changes"`             // deletions too
+	Limit        int               `query:"limit" maximum:"100"` // 25 by default
+	Completeness bool              `query:"completeness"`        // also how much of it is here
+	// Keys are those of the records that are wanted, 100 at most, as a JSON list; nil means all. They
+	// are not for a list by time.
+	Keys []string `query:"keys"`
 
-	// ByTime puts the records into the order of the time that their stream declares, and leaves
-	// out those without one. The members below are for that order.
-	ByTime bool
-	// Since and Until, which is not included, bound the time; zero means no bound.
-	Since, Until time.Time
-	Thread       string   // only those of a conversation; empty means all
-	Fields       []string // what is wanted of each; nil means all
-	Total        bool     // also how many there are
+	// ByTime orders the records by the time that their stream declares, and leaves out those without
+	// one. since, until, thread, fields and total are for that order.
+	ByTime bool      `query:"by,change,time"`
+	Since  time.Time `query:"since"`  // nothing before this time or date
+	Until  time.Time `query:"until"`  // only what is before this time or date
+	Thread string    `query:"thread"` // only those of a conversation; empty means all
+	Fields []string  `query:"fields"` // what is wanted of each, as a JSON list; nil means all
+	Total  bool      `query:"total"`  // also how many there are
 }
 
-// MostCounted is how far records are counted: a larger total says that there are more.
+// MostCounted is how far records are counted. A larger total means that there are more.
 const MostCounted = 10_000
 
 // ParseMoment reads a time, or a date as its beginning in UTC.
@@ -123,8 +129,8 @@ func ParseMoment(text string) (time.Time, bool) {
 	return at, err == nil
 }
 
-// Comparisons ask for records whose fields are gt, gte, lt or lte a value: numbers by their
-// value, times as instants, texts by their bytes.
+// Comparisons select records by fields that are gt, gte, lt or lte a value. Numbers compare by value, times as
+// instants, texts by their bytes.
 type Comparisons map[Comparison]string
 
 // Comparison is one way to compare a field.
@@ -141,15 +147,18 @@ func CutComparison(parameter string) (Comparison, bool) {
 // month or year they are grouped by the time in a field, otherwise by its values. A limit
 // of zero means 100 groups; 1000 are the most.
 type AggregateQuery struct {
-	ConnectionID string
-	Stream       string
-	Where        map[string]string
-	Compare      Comparisons
-	Metric       string // empty means count
-	Field        string
-	GroupBy      string
-	Granularity  string
-	Limit        int
+	ConnectionID string `query:"connection_id" required:"true"`
+	Stream       string `query:"stream" required:"true"`
+	// Where and Compare bound the records, as in RecordQuery.
+	Where   map[string]string `query:"filter"`
+	Compare Comparisons       `query:"filter"`
+	Metric  string            `query:"metric" enum:"count,count_distinct,sum,min,max"` // empty means count
+	Field   string            `query:"field"`                                          // what is summed up; not of count
+	GroupBy string            `query:"group_by"`                                       // the field to group by
+	// Granularity groups by the day, month or year of UTC of the time in the field; empty groups by
+	// its values.
+	Granularity string `query:"granularity" enum:"day,month,year"`
+	Limit       int    `query:"groups" maximum:"1000"` // most groups; 100 by default
 }
 
 // Aggregation is what records were summed up to. Groups of a time come newest first,
@@ -163,25 +172,25 @@ type Aggregation struct {
 // Value is null when no record has one.
 type Group struct {
 	Key   *string         `json:"key"`
-	Value json.RawMessage `json:"value"`
+	Value json.RawMessage `json:"value"` // a number or a text; null when no record has one
 }
 
 // ChangeQuery asks for the changes of a stream that follow a number. A limit of zero
 // means 100; 1000 is the most.
 type ChangeQuery struct {
-	ConnectionID string
-	Stream       string
-	After        int64
-	Limit        int
+	ConnectionID string `query:"connection_id"`        // only of this connection
+	Stream       string `query:"stream"`               // only of this stream
+	After        int64  `query:"after"`                // only changes with a higher number
+	Limit        int    `query:"limit" maximum:"1000"` // 100 by default
 }
 
 // SearchQuery searches the indexed text; an empty connection or stream means all.
 type SearchQuery struct {
-	Text         string
-	ConnectionID string
-	Stream       string
-	Cursor       string
-	Limit        int
+	Text         string `query:"q" required:"true"`
+	ConnectionID string `query:"connection_id"`       // only of this connection
+	Stream       string `query:"stream"`              // only of this stream
+	Cursor       string `query:"cursor"`              // next_cursor of the page before
+	Limit        int    `query:"limit" maximum:"100"` // 25 by default
 }
 
 // RecordPage is a page; Next is empty on the last one.
@@ -194,10 +203,10 @@ type RecordPage struct {
 	Completeness *Completeness `json:"completeness,omitempty"`
 }
 
-// ExportQuery says what to export. Format is jsonl or csv; an empty stream means every
+// ExportQuery selects what to export. Format is jsonl or csv; an empty stream means every
 // stream of the connection.
 type ExportQuery struct {
-	ConnectionID string
-	Stream       string
-	Format       string
+	ConnectionID string `query:"connection_id" required:"true"`
+	Stream       string `query:"stream" required:"true"`
+	Format       string `query:"format,jsonl,csv"`
 }

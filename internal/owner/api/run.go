@@ -2,6 +2,7 @@ package api
 
 import (
 	"encoding/json"
+	"net/http"
 	"net/url"
 	"time"
 )
@@ -15,7 +16,7 @@ type Run struct {
 	Trigger      string `json:"trigger_kind"`
 	// RecoveryOnly means that it only tries again what is missing.
 	RecoveryOnly   bool       `json:"recovery_only"`
-	Status         string     `json:"status"` // running, succeeded, failed, cancelled, abandoned, skipped
+	Status         string     `json:"status" enum:"running,succeeded,failed,cancelled,abandoned,skipped"`
 	RecordsEmitted int64      `json:"records_emitted"`
 	StartedAt      time.Time  `json:"started_at"`
 	CompletedAt    *time.Time `json:"completed_at"`
@@ -24,15 +25,15 @@ type Run struct {
 	FailureCode string `json:"failure_code,omitempty"` // the connector's, or else the runtime's
 	// Reason is why the runtime ended it before it was complete.
 	Reason string `json:"failure_reason,omitempty"`
-	// KnownGaps is what it told to be missing; only of a single run.
+	// KnownGaps is what the run reported as missing. Only a request for a single run returns it.
 	KnownGaps json.RawMessage `json:"known_gaps,omitempty"`
 	// Stderr is the end of what the connector of a failed run wrote to stderr, without
 	// secrets; only of a single run.
 	Stderr string `json:"stderr_tail,omitempty"`
-	// Message is what a run under way said last about itself as a whole, such as why
-	// it waits; empty while its streams go on.
+	// Message is the last message of an active run about itself as a whole, such as why it waits. It is empty while
+	// its streams make progress.
 	Message string `json:"message,omitempty"`
-	// Streams are those that the run has told of.
+	// Streams are those that the run has reported on.
 	Streams []RunStream `json:"streams"`
 	// GrantID names the only grant that asked for the run, and GrantName the app that holds it.
 	GrantID   string `json:"grant_id,omitempty"`
@@ -47,9 +48,9 @@ type Stopped struct {
 
 // RunQuery picks runs. Empty members pick all; a limit of zero means 50.
 type RunQuery struct {
-	ConnectionID string
-	Status       string
-	Limit        int
+	ConnectionID string `query:"connection_id"`          // only of this connection
+	Status       string `query:"status"`                 // only with this status
+	Limit        int    `query:"limit" maximum:"100000"` // 50 by default
 }
 
 // RunStream is how far a run has come with a stream. Nil is not known.
@@ -60,7 +61,7 @@ type RunStream struct {
 	Considered *int64 `json:"considered"`
 	// PerMinute is the pace of the last minutes, of a run under way.
 	PerMinute *float64 `json:"records_per_minute"`
-	// LeftLow and LeftHigh bound the seconds that are left; nil when nobody can tell.
+	// LeftLow and LeftHigh bound the remaining seconds; nil when no estimate is possible.
 	LeftLow  *int64 `json:"seconds_left_low"`
 	LeftHigh *int64 `json:"seconds_left_high"`
 	Message  string `json:"message,omitempty"`
@@ -73,7 +74,7 @@ type Event struct {
 	At     time.Time       `json:"occurred_at"`
 	Stream string          `json:"stream,omitempty"`
 	Text   string          `json:"text"` // a sentence for people
-	Data   json.RawMessage `json:"data,omitempty"`
+	Data   json.RawMessage `json:"data,omitempty" schema:"object" nullable:"true"`
 }
 
 // Question is what a run waits for.
@@ -92,7 +93,7 @@ type Question struct {
 // SignInPage is the path of the console's page on which the owner acts in the browser of a
 // connection's run.
 func SignInPage(connectionID string) string {
-	return "/connections/" + url.PathEscape(connectionID) + "/page"
+	return "/sources/" + url.PathEscape(connectionID) + "/page"
 }
 
 // QuestionField is one input of a question.
@@ -108,8 +109,17 @@ type QuestionField struct {
 // Answer answers a question. Status is success or cancelled.
 type Answer struct {
 	RequestID string            `json:"interaction_id"`
-	Status    string            `json:"status"`
+	Status    string            `json:"status" enum:"success,cancelled"`
 	Data      map[string]string `json:"data,omitempty"`
+}
+
+// check rejects an answer without a known status.
+func (a *Answer) check() error {
+	if a.Status != "success" && a.Status != "cancelled" {
+		return &Error{Status: http.StatusBadRequest, Code: "invalid_status", Param: "status",
+			Message: "An answer has the status success or cancelled.", Next: "Send one of the two."}
+	}
+	return nil
 }
 
 // Pace is how fast a connection collected. What was never measured is nil, not zero.
@@ -138,7 +148,7 @@ const PaceRuns = 20
 // Learned is what runs have found out about a provider, as a bookmark carries it.
 // A limit that is nil was not met: the provider has never refused.
 type Learned struct {
-	Stream        string    `json:"stream"` // whose bookmark carries it
+	Stream        string    `json:"stream"` // the stream of the bookmark that holds it
 	RecordedAt    time.Time `json:"recorded_at"`
 	Fresh         bool      `json:"fresh"` // the next run would start from it
 	IntervalMS    float64   `json:"interval_ms"`
@@ -171,7 +181,7 @@ type PacePoint struct {
 // followed. Paused means that it named the wait itself.
 type Backoff struct {
 	At        time.Time `json:"at"`
-	PerMinute float64   `json:"rate_per_min"`
+	PerMinute float64   `json:"rate_per_min"` // the rate after it
 	Paused    bool      `json:"paused"`
 	Reason    string    `json:"reason"`
 }

@@ -5,6 +5,7 @@ import (
 	"net/url"
 	"regexp"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -18,7 +19,7 @@ type Searches interface {
 	DeleteSearch(ctx context.Context, id string) error
 }
 
-// NewSearch is a search to be saved. Address is that of a list below /records, with what it asks
+// NewSearch is a search to be saved. Address is that of a list of the console, with what it asks
 // for: words, source, kind, fields and times.
 type NewSearch struct {
 	Name    string `json:"name"`
@@ -33,18 +34,21 @@ type SavedSearch struct {
 	CreatedAt time.Time `json:"created_at"`
 }
 
-// Words gives what is searched for, and where, of a search through the text of records; false
-// for any other list.
+// Words returns the query of a saved full-text search. It returns false for any other list.
 func (s SavedSearch) Words() (SearchQuery, bool) {
 	u, err := url.Parse(s.Address)
-	if err != nil || u.Path != wordsAddress || u.Query().Get("q") == "" {
+	if err != nil || u.Path != SearchPage && u.Path != oldSearchPage || u.Query().Get("q") == "" {
 		return SearchQuery{}, false
 	}
 	q := u.Query()
 	return SearchQuery{Text: q.Get("q"), ConnectionID: q.Get("connection"), Stream: q.Get("stream")}, true
 }
 
-const wordsAddress = "/records"
+// SearchPage is the page that searches records. Searches that were saved earlier name the page as oldSearchPage.
+const (
+	SearchPage    = "/search"
+	oldSearchPage = "/records"
+)
 
 // Address is that of the list of what is found.
 func (q SearchQuery) Address() string {
@@ -55,20 +59,21 @@ func (q SearchQuery) Address() string {
 	if q.Stream != "" {
 		asked.Set("stream", q.Stream)
 	}
-	return wordsAddress + "?" + asked.Encode()
+	return SearchPage + "?" + asked.Encode()
 }
 
 // longestAddress bounds what a search asks for, in bytes.
 const longestAddress = 2000
 
-var listAddress = regexp.MustCompile(`^/records(/[a-z]+)?$`)
+var listAddress = regexp.MustCompile(
+	`^/(search|timeline|mail|photos|notes|code|places|health|money|conversations|day/\d{4}-\d{2}-\d{2})$`)
 
-// ListAddress gives the address of the first page of a list, as one writes it: without the page
-// that somebody is on, and without a record beside it. False when it is none of a list that asks
-// for something.
+// ListAddress returns the canonical address of the first page of a list, without the current page and without an open
+// record. It returns false if the address is not that of a list with a query.
 func ListAddress(address string) (string, bool) {
 	u, err := url.Parse(address)
-	if err != nil || len(address) > longestAddress || u.Scheme != "" || u.Host != "" || u.User != nil || u.Opaque != "" || !listAddress.MatchString(u.Path) {
+	if err != nil || len(address) > longestAddress || u.Scheme != "" || u.Host != "" || u.User != nil || u.Opaque != "" ||
+		!listAddress.MatchString(u.Path) {
 		return "", false
 	}
 	asked, err := url.ParseQuery(u.RawQuery)
@@ -76,14 +81,18 @@ func ListAddress(address string) (string, bool) {
 		return "", false
 	}
 	for name, values := range asked {
-		if values = slices.DeleteFunc(values, func(v string) bool { return v == "" }); len(values) == 0 || slices.Contains(placeParameters, name) {
+		if values = slices.DeleteFunc(values, func(v string) bool { return v == "" }); len(values) == 0 ||
+			slices.Contains(placeParameters, name) {
 			delete(asked, name)
 		} else {
 			asked[name] = values[:1]
 		}
 	}
-	return u.Path + "?" + asked.Encode(), len(asked) > 0
+	if len(asked) == 0 {
+		return u.Path, strings.HasPrefix(u.Path, "/day/")
+	}
+	return u.Path + "?" + asked.Encode(), true
 }
 
-// placeParameters say where in a list somebody is, not what is listed.
+// placeParameters are the parameters that hold a position in a list. They do not affect what is listed.
 var placeParameters = []string{"cursor", "record", "in", "past", "after"}

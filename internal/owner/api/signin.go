@@ -11,7 +11,7 @@ type Consent struct {
 	// Page means that the provider has a page to sign in on, Codes that it takes a code from
 	// any device.
 	Page  bool `json:"page"`
-	Codes bool `json:"codes"`
+	Codes bool `json:"codes"` // a code can be entered on any device
 	// Host is where that page is.
 	Host          string   `json:"host,omitempty"`
 	NeverAsked    string   `json:"never_asked,omitempty"`
@@ -53,11 +53,11 @@ type SignInAnswer struct {
 	State string `json:"state"`
 	Code  string `json:"code,omitempty"`
 	Error string `json:"error,omitempty"`
-	// Scope is what was allowed, where the provider says it with the answer.
+	// Scope is the granted scope, where the provider returns it with the response.
 	Scope string `json:"scope,omitempty"`
 }
 
-// SignInDone is how a sign-in stands.
+// SignInDone is the state of a sign-in.
 type SignInDone struct {
 	ConnectionID string `json:"connection_id"`
 	// Connected means that it is over and worked; else it waits.
@@ -74,7 +74,7 @@ type ProviderApp struct {
 
 // AllowPage is the path of the console's page on which the owner signs in at a provider.
 func AllowPage(connectionID string) string {
-	return "/connections/" + url.PathEscape(connectionID) + "/allow"
+	return "/sources/" + url.PathEscape(connectionID) + "/allow"
 }
 
 // CallbackPath is where answers of providers come to.

@@ -1,7 +1,6 @@
 package api
 
 import (
-	"context"
 	"time"
 
 	"github.com/pdpp-go/pdpp/internal/ops/text"
@@ -17,16 +16,16 @@ type Storage struct {
 	// What all sources take together: the data of their records, files once each, files as
 	// they were imported, and the profiles of browsers.
 	RecordBytes  *int64 `json:"record_bytes"`
-	FileBytes    int64  `json:"file_bytes"`
-	ImportBytes  int64  `json:"import_bytes"`
-	ProfileBytes int64  `json:"profile_bytes"`
+	FileBytes    int64  `json:"file_bytes"`    // files of records, and files that no record has any more
+	ImportBytes  int64  `json:"import_bytes"`  // imported files
+	ProfileBytes int64  `json:"profile_bytes"` // sealed browser profiles
 	// SharedFileBytes are what is saved by storing a file once that several streams have.
 	SharedFileBytes int64 `json:"shared_file_bytes"`
 	// DatabaseBytes are the whole database, with the data of records, of which SearchBytes are for
 	// searching and HistoryBytes are earlier versions of records.
 	DatabaseBytes *int64 `json:"database_bytes"`
-	SearchBytes   *int64 `json:"search_bytes"`
-	HistoryBytes  *int64 `json:"history_bytes"`
+	SearchBytes   *int64 `json:"search_bytes"`  // the search index, a part of the database
+	HistoryBytes  *int64 `json:"history_bytes"` // earlier versions of records, a part of the database
 	// DiskFreeBytes are left, of DiskBytes, where the server keeps its files.
 	DiskFreeBytes *int64 `json:"disk_free_bytes"`
 	DiskBytes     *int64 `json:"disk_bytes"`
@@ -34,7 +33,7 @@ type Storage struct {
 	Sources []StorageSource `json:"sources"`
 	// Freeable is what can be had back, and how.
 	Freeable []Freeable `json:"freeable"`
-	// Upkeep is what is still being made of stored records, or was given up.
+	// Upkeep lists data derived from stored records that is still being built, or that was abandoned.
 	Upkeep []UpkeepNote `json:"upkeep"`
 }
 
@@ -57,7 +56,7 @@ type StorageSource struct {
 	FileBytes    int64  `json:"file_bytes"`
 	ImportBytes  int64  `json:"import_bytes"`
 	ProfileBytes int64  `json:"profile_bytes"`
-	// Mostly says what takes most of it.
+	// Mostly describes what uses most of the space.
 	Mostly  string          `json:"mostly"`
 	Streams []StorageStream `json:"streams"` // the largest first
 }
@@ -68,7 +67,7 @@ type StorageStream struct {
 	Label       string `json:"label"`
 	Records     int64  `json:"record_count"`
 	RecordBytes *int64 `json:"record_bytes"`
-	Files       int64  `json:"file_count"`
+	Files       int64  `json:"file_count"` // different files of its records
 	FileBytes   int64  `json:"file_bytes"`
 }
 
@@ -80,7 +79,7 @@ type Freeable struct {
 	How   string `json:"how"`
 }
 
-// Summary says in one line how much is kept and how much room is left.
+// Summary returns one line with how much is stored and how much space is left.
 func (s *Storage) Summary() string {
 	kept := s.FileBytes + s.ImportBytes + s.ProfileBytes
 	line := text.Bytes(kept)
@@ -101,7 +100,7 @@ func (s *Storage) Summary() string {
 // Part is one thing that takes room, with its size in words.
 type Part struct{ Name, Size string }
 
-// Parts tells what all sources take together, and the database with its parts.
+// Parts returns the space that all sources use together, and that of the database with its parts.
 func (s *Storage) Parts() []Part {
 	size := func(n *int64, otherwise string) string {
 		if n == nil {
@@ -110,15 +109,12 @@ func (s *Storage) Parts() []Part {
 		return text.Bytes(*n)
 	}
 	parts := []Part{
-		{"Records", size(s.RecordBytes, "still counting")}, {"Files", text.Bytes(s.FileBytes)}, {"Imported files", text.Bytes(s.ImportBytes)},
+		{"Records", size(s.RecordBytes, "still counting")}, {"Files", text.Bytes(s.FileBytes)},
+		{"Imported files", text.Bytes(s.ImportBytes)},
 		{"Browser profiles", text.Bytes(s.ProfileBytes)}, {"Search index", size(s.SearchBytes, "not measured")},
 	}
 	if s.HistoryBytes != nil {
 		parts = append(parts, Part{"Earlier versions", text.Bytes(*s.HistoryBytes)})
 	}
 	return append(parts, Part{"Whole database", size(s.DatabaseBytes, "not measured")})
-}
-
-func (c *Client) Storage(ctx context.Context) (Storage, error) {
-	return fetch[Storage](ctx, c, "_ref", "storage")
 }

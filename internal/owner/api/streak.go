@@ -1,35 +1,35 @@
 package api
 
-// Ending is how a run of a connection ended, and why. Neighbours with the same ending say
-// nothing new.
+// Ending is how a run of a connection ended, and why. Consecutive runs with the same ending form one streak.
 type Ending struct {
 	ConnectionID, Status string
 	Code, Failure        string // empty unless it failed
-	// Apart is a run that stands for itself, whatever came before.
+	// Apart means that the run never joins a streak.
 	Apart bool
 }
 
-// Ending gives how the run ended. One under way stands for itself.
+// Ending returns how the run ended. An active run never joins a streak.
 func (r *Run) Ending() Ending {
-	return Ending{ConnectionID: r.ConnectionID, Status: r.Status, Code: r.FailureCode, Failure: r.Failure, Apart: r.CompletedAt == nil}
+	return Ending{ConnectionID: r.ConnectionID, Status: r.Status, Code: r.FailureCode, Failure: r.Failure,
+		Apart: r.CompletedAt == nil}
 }
 
 // Streak is runs of one connection, one after the other, that ended alike; or one run.
 type Streak[R any] struct {
 	Runs []R // the newest first
-	// Open says that the list may have ended within these: there may have been more.
+	// Open means that the list may have been cut within this streak, so that older runs may belong to it.
 	Open bool
 }
 
-// Newest is the run that stands for all of them.
+// Newest returns the newest run, which represents the streak.
 func (s *Streak[R]) Newest() *R { return &s.Runs[0] }
 
 // Oldest is the run that the others repeat.
 func (s *Streak[R]) Oldest() *R { return &s.Runs[len(s.Runs)-1] }
 
-// Streaks puts neighbours that ended alike together, in the order of the newest of each.
-// Runs of other connections in between do not part them; another ending does. The list has
-// the newest first; full says that it was cut, and older runs may be missing.
+// Streaks groups consecutive runs of a connection that ended alike, ordered by the newest run of each group. Runs of
+// other connections in between do not split a group; a different ending does. runs must have the newest first. full
+// means that the list was cut, and that older runs may be missing.
 func Streaks[R any](runs []R, full bool, ending func(*R) Ending) []Streak[R] {
 	var out []Streak[R]
 	last := map[string]int{} // of each connection

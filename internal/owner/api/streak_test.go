@@ -15,7 +15,8 @@ func TestStreaksKeepEveryRun(t *testing.T) {
 		runs := make([]Run, g.IntN(30))
 		for i := range runs {
 			r := &runs[i]
-			r.ID, r.ConnectionID, r.Status = fmt.Sprint(i), pick("a", "a", "b"), pick("succeeded", "failed", "failed", "cancelled", "running")
+			r.ID, r.ConnectionID, r.Status = fmt.Sprint(i), pick("a", "a", "b"),
+				pick("succeeded", "failed", "failed", "cancelled", "running")
 			if r.Status == "failed" {
 				r.Failure, r.FailureCode = pick("unreachable", "refused"), pick("x", "y")
 			}

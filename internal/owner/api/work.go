@@ -1,7 +1,6 @@
 package api
 
 import (
-	"context"
 	"time"
 )
 
@@ -46,12 +45,8 @@ type RunRequest struct {
 	RecoveryOnly bool      `json:"recovery_only"`
 	AskAnyway    bool      `json:"ask_anyway,omitempty"`
 	RequestedAt  time.Time `json:"requested_at"`
-	// Scope is the records that it fetches alone; empty means all.
+	// Scope is the records that the run is limited to; empty means all.
 	Scope []SelectedStream `json:"scope,omitempty"`
-	// GrantID names the grant whose records are asked for.
+	// GrantID names the grant that requested the records.
 	GrantID string `json:"grant_id,omitempty"`
-}
-
-func (c *Client) Work(ctx context.Context) (Work, error) {
-	return fetch[Work](ctx, c, "_ref", "work")
 }

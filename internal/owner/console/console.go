@@ -9,10 +9,12 @@ import (
 	"time"
 
 	"github.com/pdpp-go/pdpp/internal/owner/api"
-	"github.com/pdpp-go/pdpp/internal/owner/console/life"
-	"github.com/pdpp-go/pdpp/internal/owner/console/manage"
+	"github.com/pdpp-go/pdpp/internal/owner/console/admin"
+	"github.com/pdpp-go/pdpp/internal/owner/console/browse"
+	"github.com/pdpp-go/pdpp/internal/owner/console/records"
+	"github.com/pdpp-go/pdpp/internal/owner/console/sourcefile"
+	"github.com/pdpp-go/pdpp/internal/owner/console/status"
 	"github.com/pdpp-go/pdpp/internal/owner/console/ui"
-	"github.com/pdpp-go/pdpp/internal/owner/console/watch"
 )
 
 // Auth lets only the signed-in owner through, and to some only one who has shown lately
@@ -29,7 +31,7 @@ type Auth interface {
 type Config struct {
 	Owner api.Owner
 	Auth  Auth
-	// Now gives the time in the zone that pages show.
+	// Now returns the time in the zone that pages show.
 	Now func() time.Time
 	Log *slog.Logger
 	// PageHeaders sets the policy of pages.
@@ -40,51 +42,61 @@ type Config struct {
 	// Base is where this server is: providers send the owner back there.
 	Base string
 	// Surface shows the pages of runs' browsers; nil means that there are none here.
-	Surface watch.Surface
-	// Pictures gives small pictures of files; nil means that icons stand for them.
+	Surface status.Surface
+	// Pictures returns thumbnails of files. If it is nil, pages show icons.
 	Pictures Pictures
 }
 
-// Pictures gives small pictures of the files of records.
-type Pictures = manage.Pictures
+// Pictures returns thumbnails of the files of records.
+type Pictures = records.Pictures
 
-// Mount adds the pages. The ways in and out are Auth's own: it is given FormPage.
+// Mount adds the pages to mux. Auth serves sign-in and sign-out, with FormPage as its page.
 func Mount(mux *http.ServeMux, c Config) {
-	pages := watch.New(watch.Config{
+	menus := newMenuReader(c)
+	pages := status.New(status.Config{
 		Owner: c.Owner, Now: c.Now, Log: c.Log, Ending: c.Ending, Base: c.Base, Surface: c.Surface,
+		KindOf:   menus.kindOf,
 		SignedIn: func(r *http.Request) bool { return stillSignedIn(c.Auth, r) },
 	})
-	routes := append(pages.Routes(), manage.Routes(manage.Config{
+	routes := append(pages.Routes(), admin.Routes(admin.Config{
 		Owner: c.Owner, Now: c.Now, Log: c.Log, Fresh: c.Auth.Fresh, Confirmed: c.Auth.Confirmed,
-		PasskeysAt: c.Auth.PasskeysAt, Base: c.Base, Pictures: c.Pictures,
+		PasskeysAt: c.Auth.PasskeysAt, Base: c.Base,
 	})...)
-	routes = append(routes, life.Routes(life.Config{Owner: c.Owner, Now: c.Now, Log: c.Log})...)
-	for _, r := range routes {
+	routes = append(routes, records.Routes(records.Config{Owner: c.Owner, Now: c.Now, Log: c.Log,
+		Pictures: c.Pictures})...)
+	routes = append(routes, sourcefile.Routes(sourcefile.Config{Owner: c.Owner, Now: c.Now, Log: c.Log})...)
+	routes = append(routes, browse.Routes(browse.Config{Owner: c.Owner, Now: c.Now, Log: c.Log, Asking: pages})...)
+	routes = append(routes, movedRoutes(c.Owner)...)
+	ui.Mount(mux, routes, func(r ui.Route) http.Handler {
 		handler := r.Handler
 		if r.Confirm {
 			handler = c.Auth.Confirmed(handler)
 		}
-		mux.Handle(r.Pattern, c.PageHeaders(c.Auth.Pages(handler)))
-	}
+		return c.PageHeaders(c.Auth.Pages(menus.show(handler)))
+	})
 	// Files hold nothing of the owner's, and the page for signing in needs them.
 	mux.Handle("GET /assets/{name}", c.PageHeaders(http.HandlerFunc(ui.ServeAsset)))
 	mux.Handle("GET /push-worker.js", c.PageHeaders(http.HandlerFunc(ui.ServePushWorker)))
 }
 
-// OwnLimits says which requests bring files, whose length their page bounds itself.
-func OwnLimits(r *http.Request) bool { return manage.OwnLimits(r) }
+// OwnLimits reports whether a request uploads files. The page that receives such a request bounds
+// its length.
+func OwnLimits(r *http.Request) bool { return admin.OwnLimits(r) || sourcefile.SendsFile(r) }
+
+// ShowNoPage shows that an address has no page. It shows nothing of the owner's.
+func ShowNoPage(w http.ResponseWriter, r *http.Request) { ui.ShowNoPage(w, r) }
 
 // Form is a page that asks who is there.
-type Form = manage.Form
+type Form = admin.Form
 
 // FormPage shows one.
 func FormPage(w http.ResponseWriter, r *http.Request, status int, f Form) {
-	ui.Render(w, r, status, ui.Bare(f.Title(), manage.Ask(f)))
+	ui.Render(w, r, status, ui.Bare(f.Title(), admin.Ask(f)))
 }
 
-// stillSignedIn asks Auth again about a request that it once let through. The session that
-// was found then is not taken along: it may have ended. An Auth that cannot tell, because
-// its store does not answer, has not refused.
+// stillSignedIn asks Auth again about a request that Auth admitted before. It does not pass on the
+// session found then, because that session may have ended. An Auth that fails because of its store
+// has not refused.
 func stillSignedIn(d Auth, r *http.Request) bool {
 	bare, cancel := context.WithCancel(context.Background())
 	defer cancel()

@@ -13,13 +13,15 @@ import (
 	"github.com/pdpp-go/pdpp/internal/view"
 )
 
-// nobody has no connections.
+// nobody is an owner without connections.
 type nobody struct{ api.Owner }
 
 func (nobody) Overview(context.Context) (view.Overview, error) {
 	return view.Overview{Connections: []view.Connection{}}, nil
 }
-func (nobody) Connectors(context.Context) ([]api.Connector, error) { return nil, nil }
+func (nobody) Runtime(context.Context) (api.Runtime, error)          { return api.Runtime{}, nil }
+func (nobody) Streams(context.Context, string) ([]api.Stream, error) { return nil, nil }
+func (nobody) Connectors(context.Context) ([]api.Connector, error)   { return nil, nil }
 
 // guard answers with its status, or lets through when that is zero.
 type guard struct{ status int }
@@ -61,7 +63,10 @@ func get(h http.Handler, path string) *httptest.ResponseRecorder {
 // Every page is behind the sign-in and has the policy; only files are open to all.
 func TestPagesAreBehindTheDoor(t *testing.T) {
 	closed, open := mounted(&guard{http.StatusUnauthorized}), mounted(&guard{})
-	for _, path := range []string{"/", "/events", "/connections/con_a", "/connections/con_a/events", "/runs", "/runs/run_1", "/runs/run_1/events", "/records", "/grants", "/settings", "/settings/sign-in", "/settings/password", "/devices", "/schedules", "/add", "/connections/con_a/gaps", "/connections/con_a/gaps/gap_1", "/connections/con_a/changes", "/connections/con_a/bookmarks", "/connections/con_a/bookmarks/rewind"} {
+	for _, path := range []string{"/", "/sources/events", "/sources/con_a", "/sources/con_a/events", "/runs",
+		"/runs/run_1", "/runs/run_1/events", "/complete", "/sharing", "/settings", "/settings/sign-in", "/settings/password",
+		"/settings/devices", "/settings/pace", "/sources/add", "/sources/con_a/missing", "/sources/con_a/missing/gap_1",
+		"/changed?source=con_a", "/sources/con_a/bookmarks", "/sources/con_a/bookmarks/rewind"} {
 		if w := get(closed, path); w.Code != http.StatusUnauthorized || w.Header().Get("Content-Security-Policy") == "" {
 			t.Errorf("%s gives %d to a stranger", path, w.Code)
 		}
@@ -72,25 +77,29 @@ func TestPagesAreBehindTheDoor(t *testing.T) {
 		}
 	}
 	w := get(open, "/")
-	if w.Code != http.StatusOK || !strings.Contains(w.Body.String(), "Nothing is collected yet") || !strings.Contains(w.Body.String(), `href="/add"`) {
+	if w.Code != http.StatusOK || !strings.Contains(w.Body.String(), "Nothing is collected yet") ||
+		!strings.Contains(w.Body.String(), `href="/sources/add"`) {
 		t.Errorf("an empty house gives %d %s", w.Code, w.Body)
 	}
 }
 
 func TestLoginPage(t *testing.T) {
 	w := httptest.NewRecorder()
-	FormPage(w, httptest.NewRequest("GET", "/login?next=/grants", nil), http.StatusUnauthorized, Form{Action: "/login", Next: "/grants", Message: "That password is <not> right."})
-	for _, want := range []string{"That password is &lt;not&gt; right.", `value="/grants"`, `type="password"`, `<h1>Sign in</h1>`} {
+	FormPage(w, httptest.NewRequest("GET", "/login?next=/sharing", nil), http.StatusUnauthorized,
+		Form{Action: "/login", Next: "/sharing", Message: "That password is <not> right."})
+	for _, want := range []string{"That password is &lt;not&gt; right.", `value="/sharing"`, `type="password"`,
+		`<h1>Sign in</h1>`} {
 		if !strings.Contains(w.Body.String(), want) {
 			t.Errorf("the page lacks %s:\n%s", want, w.Body)
 		}
 	}
 }
 
-// A session that ended ends its events; an Auth that cannot tell does not.
+// An ended session ends its events. An Auth that fails does not.
 func TestStillSignedIn(t *testing.T) {
-	r := httptest.NewRequest("GET", "/events", nil)
-	for status, want := range map[int]bool{0: true, http.StatusUnauthorized: false, http.StatusSeeOther: false, http.StatusInternalServerError: true} {
+	r := httptest.NewRequest("GET", "/sources/events", nil)
+	for status, want := range map[int]bool{0: true, http.StatusUnauthorized: false, http.StatusSeeOther: false,
+		http.StatusInternalServerError: true} {
 		if got := stillSignedIn(&guard{status}, r); got != want {
 			t.Errorf("%d means %v", status, got)
 		}

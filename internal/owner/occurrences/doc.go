@@ -1,10 +1,10 @@
-// Package occurrences finds when the events of a calendar take place within a span of time. Sources keep a series as it is
-// written: one record with its rule, and one for each occurrence that was changed. What comes of a rule is computed here,
-// each time it is asked for, and says so; nothing of it is stored.
+// Package occurrences computes when the events of a calendar take place within a span of time. A source stores a
+// series as one record with its rule, and one record for each changed occurrence. This package expands the rule on
+// each request and marks the results as computed. It stores nothing.
 //
 //	event.go    a record as an event
-//	series.go   what a rule gives
+//	series.go   the times of a rule
 //	expand.go   events in, occurrences out
 //
-// It is pure: no clock, no files. What it cannot compute it names, with the reason.
+// The package uses no clock and no files. It lists each series that it cannot compute, with the reason.
 package occurrences

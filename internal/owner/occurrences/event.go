@@ -7,8 +7,8 @@ import (
 	_ "time/tzdata" // so that a zone is known on a machine that has no database of them
 )
 
-// Event is a record, with the members that every source of calendars has.
-type Event struct {
+// CalendarEvent is a record, with the members that every source of calendars has.
+type CalendarEvent struct {
 	Key string `json:"-"` // of the record
 
 	ID           string   `json:"id"`
@@ -29,20 +29,20 @@ type Event struct {
 	ExceptRules  []string `json:"exrules"`
 }
 
-// Read reads a record; false when it is no event with a time.
-func Read(key string, data []byte) (Event, bool) {
-	e := Event{Key: key}
+// ReadEvent reads a record; false when it is no event with a time.
+func ReadEvent(key string, data []byte) (CalendarEvent, bool) {
+	e := CalendarEvent{Key: key}
 	if json.Unmarshal(data, &e) != nil {
-		return Event{}, false
+		return CalendarEvent{}, false
 	}
 	_, _, ok := parse(e.Start)
 	return e, ok
 }
 
-// repeats tells whether it is a series.
-func (e *Event) repeats() bool { return e.Rule != "" || len(e.Dates) > 0 }
+// repeats reports whether the event is a series.
+func (e *CalendarEvent) repeats() bool { return e.Rule != "" || len(e.Dates) > 0 }
 
-func (e *Event) cancelled() bool { return strings.EqualFold(e.Status, "cancelled") }
+func (e *CalendarEvent) cancelled() bool { return strings.EqualFold(e.Status, "cancelled") }
 
 // parse reads a time as records have it: RFC 3339, or a day.
 func parse(text string) (at time.Time, day, ok bool) {
@@ -56,8 +56,8 @@ func parse(text string) (at time.Time, day, ok bool) {
 // sane keeps to years with which can be reckoned.
 func sane(at time.Time) bool { return at.Year() >= 1600 && at.Year() <= 9000 }
 
-// span is when an event takes place. Wall is its beginning as a clock on the wall shows it, written as if it were UTC;
-// where says which clock. A day begins at midnight of whoever reads.
+// span is when an event takes place. wall is the local start time, stored as if it were UTC; where is its time zone.
+// An all-day event starts at midnight in the reader's time zone.
 type span struct {
 	wall   time.Time
 	where  *time.Location
@@ -66,7 +66,7 @@ type span struct {
 }
 
 // span of an event; false when its zone is known under no name.
-func (e *Event) span(reader *time.Location) (span, bool) {
+func (e *CalendarEvent) span(reader *time.Location) (span, bool) {
 	at, day, _ := parse(e.Start)
 	s := span{wall: at.UTC(), where: time.UTC, day: day}
 	known := true

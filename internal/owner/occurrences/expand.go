@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// mostOfAll is how many times all rules together may give.
+// mostOfAll limits how many times all rules together may produce.
 const mostOfAll = 2_000_000
 
 // Occurrence is one time at which something takes place.
@@ -15,20 +15,20 @@ type Occurrence struct {
 	End   string `json:"end,omitempty"`
 	Title string `json:"title"`
 	Key   string `json:"record_key"`
-	// Computed says that it comes of the rule of a series and is no record of its own.
+	// Computed means that the occurrence was computed from the rule of a series and has no record of its own.
 	Computed bool `json:"computed"`
 
 	at time.Time
 }
 
-// Skipped is a series whose occurrences are not told, and why.
+// Skipped is a series without computed occurrences, and the reason.
 type Skipped struct {
 	Key    string `json:"record_key"`
 	Title  string `json:"title"`
 	Reason string `json:"reason"`
 }
 
-// Range is a span of time, without its end, as it is for whoever reads.
+// Range is a span of time in the reader's time zone. It excludes its end.
 type Range struct {
 	From, Until time.Time
 	Zone        *time.Location
@@ -38,14 +38,15 @@ type Range struct {
 type Result struct {
 	Occurrences []Occurrence `json:"occurrences"`
 	NotComputed []Skipped    `json:"not_computed"`
-	// Cut says that there are more.
+	// Cut means that there are more occurrences.
 	Cut bool `json:"cut"`
 }
 
-// Expand finds the occurrences of events within a span; at most so many are given.
-func Expand(events []Event, r Range, most int) Result {
+// Expand returns the occurrences of events within r, at most most of them. It also returns the series that it could
+// not compute.
+func Expand(events []CalendarEvent, r Range, most int) Result {
 	out := Result{Occurrences: []Occurrence{}, NotComputed: []Skipped{}}
-	changed := map[[3]string][]Event{} // occurrences that are records of their own, by their series
+	changed := map[[3]string][]CalendarEvent{} // occurrences that are records of their own, by their series
 	for _, e := range events {
 		if e.RecurrenceID == "" {
 			continue
@@ -81,7 +82,7 @@ func Expand(events []Event, r Range, most int) Result {
 }
 
 // series adds the occurrences of a series that are no records of their own.
-func (out *Result) series(e Event, others []Event, r Range, budget *int) (reason string) {
+func (out *Result) series(e CalendarEvent, others []CalendarEvent, r Range, budget *int) (reason string) {
 	s, known := e.span(r.Zone)
 	if !known {
 		return reasonZone
@@ -115,7 +116,7 @@ func (out *Result) series(e Event, others []Event, r Range, budget *int) (reason
 }
 
 // add adds an occurrence when it is within the span, or at least a part of it is.
-func (out *Result) add(e Event, s span, wall time.Time, r Range, computed bool) {
+func (out *Result) add(e CalendarEvent, s span, wall time.Time, r Range, computed bool) {
 	at, ends := s.instant(wall), s.ends(wall)
 	if !at.Before(r.Until) || ends.Before(r.From) || ends.Equal(r.From) && s.length > 0 {
 		return
@@ -124,5 +125,6 @@ func (out *Result) add(e Event, s span, wall time.Time, r Range, computed bool) 
 	if !computed && e.TimeKind != "floating" {
 		start, end = e.Start, e.End // as the record has it
 	}
-	out.Occurrences = append(out.Occurrences, Occurrence{Start: start, End: end, Title: e.Title, Key: e.Key, Computed: computed, at: at})
+	out.Occurrences = append(out.Occurrences, Occurrence{Start: start, End: end, Title: e.Title, Key: e.Key,
+		Computed: computed, at: at})
 }

@@ -8,7 +8,7 @@ import (
 )
 
 const (
-	// mostOfSeries is how many times a rule may give before the span that is asked for ends.
+	// mostOfSeries limits how many times a rule may produce up to the end of the requested span.
 	mostOfSeries = 50_000
 	// longestInterval is more than any rule means; larger numbers are for breaking programs.
 	longestInterval = 10_000
@@ -20,14 +20,15 @@ const (
 const (
 	reasonRule  = "its rule cannot be read"
 	reasonOften = "it repeats more often than daily"
-	reasonMany  = "its rule gives too many times"
+	reasonMany  = "its rule has too many dates"
 	reasonZone  = "its time zone is not known by that name"
 	reasonMinus = "it has a rule of exceptions"
 	reasonLater = "an occurrence and all after it were changed together"
 )
 
-// times are the beginnings that a series has until a time of the wall, and why they cannot be told otherwise.
-func (e *Event) times(s span, until time.Time, budget *int) (walls []time.Time, reason string) {
+// times returns the start times of a series up to the local time until. If they cannot be computed, it returns the
+// reason.
+func (e *CalendarEvent) times(s span, until time.Time, budget *int) (walls []time.Time, reason string) {
 	if len(e.ExceptRules) > 0 {
 		return nil, reasonMinus
 	}
@@ -67,12 +68,13 @@ func (e *Event) times(s span, until time.Time, budget *int) (walls []time.Time, 
 	return walls, ""
 }
 
-// rule gives the times of one rule. It is computed as far in the future as the library goes, in years whose days are the same:
-// there a rule that never holds is given up soon.
+// rule passes the times of one rule to put. It shifts the computation by a multiple of the calendar cycle, close to
+// the library's last year. There the library soon stops searching for a rule that never matches.
 func rule(text string, s span, until time.Time, budget *int, put func(time.Time)) (reason string) {
 	option, err := rrule.StrToROption(text)
 	switch {
-	case err != nil || option.Interval > longestInterval || len(option.Byeaster) > 0 || !option.Dtstart.IsZero() || !ordinal(option):
+	case err != nil || option.Interval > longestInterval || len(option.Byeaster) > 0 || !option.Dtstart.IsZero() ||
+		!ordinal(option):
 		return reasonRule
 	case option.Freq == rrule.HOURLY || option.Freq == rrule.MINUTELY || option.Freq == rrule.SECONDLY:
 		return reasonOften
@@ -104,7 +106,7 @@ func rule(text string, s span, until time.Time, budget *int, put func(time.Time)
 	return reasonMany
 }
 
-// ordinal tells whether the days of a rule, such as the second Monday, are those that a month or a year can have.
+// ordinal reports whether a month or a year can have the ordinal days of a rule, such as the second Monday.
 func ordinal(o *rrule.ROption) bool {
 	most := 5
 	if o.Freq == rrule.YEARLY && len(o.Bymonth) == 0 {
@@ -143,8 +145,8 @@ func lastOf(rule string, s span) (time.Time, bool) {
 // moments are times of a wall that were written down; true means the whole day.
 type moments map[time.Time]bool
 
-// add reads a list of times as calendars write them: 20260305T100000Z, TZID=Europe/Madrid:20260305T100000,
-// 20260305, or a period whose beginning counts.
+// add parses a list of times in calendar syntax: 20260305T100000Z, TZID=Europe/Madrid:20260305T100000, or 20260305.
+// Of a period it uses the start.
 func (m moments) add(s span, text string) bool {
 	where := s.where
 	if zone, rest, named := strings.Cut(text, ":"); named {
@@ -193,7 +195,7 @@ func (m moments) note(wall time.Time) {
 	}
 }
 
-// has tells whether a time of the wall is among them, or on a day that is.
+// has reports whether the set contains a local time, or the whole day of that time.
 func (m moments) has(s span, wall time.Time) bool {
 	if _, is := m[wall]; is {
 		return true

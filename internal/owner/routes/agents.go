@@ -6,26 +6,17 @@ import (
 
 	"github.com/pdpp-go/pdpp/internal/owner/api"
 	"github.com/pdpp-go/pdpp/internal/view"
-	"github.com/pdpp-go/pdpp/internal/web/reply"
 )
-
-// agents are the addresses for programs that act for the owner.
-func (s *surface) agents() []reply.Route {
-	return []reply.Route{
-		s.get("GET /v1/owner/connections", s.overview),
-		s.get("GET /v1/owner/connections/{id}/diagnostics", s.diagnostics),
-	}
-}
 
 // diagnostics is a connection without what only pages need. Members of type any are
 // words of the judgement, passed on as they are.
 type diagnostics struct {
-	Object            string                 `json:"object"` // connection_diagnostics
+	Object            string                 `json:"object" enum:"connection_diagnostics"`
 	ConnectionID      string                 `json:"connection_id"`
 	ConnectorID       string                 `json:"connector_id"`
 	DisplayName       string                 `json:"display_name"`
 	Health            diagnosedHealth        `json:"health"`
-	Verdict           any                    `json:"rendered_verdict"`
+	Verdict           any                    `json:"rendered_verdict" schema:"verdict.Verdict"`
 	LastRun           *view.RunSummary       `json:"last_run"`
 	LastSuccessfulRun *api.Run               `json:"last_successful_run"`
 	Schedule          *api.Plan              `json:"schedule"`
@@ -36,23 +27,23 @@ type diagnostics struct {
 }
 
 type diagnosedHealth struct {
-	State         any        `json:"state"`
-	ReasonCode    any        `json:"reason_code"`
+	State         any        `json:"state" schema:"health.State"`
+	ReasonCode    any        `json:"reason_code" schema:"health.Text"`
 	LastSuccessAt *time.Time `json:"last_success_at"`
 	NextAttemptAt *time.Time `json:"next_attempt_at"`
-	Axes          any        `json:"axes"`
-	Badges        any        `json:"badges"`
+	Axes          any        `json:"axes" schema:"health.Axes"`
+	Badges        any        `json:"badges" schema:"health.Badges"`
 }
 
 type diagnosedFreshness struct {
-	Status     any        `json:"status"`
+	Status     any        `json:"status" schema:"health.Freshness"`
 	CapturedAt *time.Time `json:"captured_at"`
 }
 
-func (s *surface) diagnostics(r *http.Request) (any, error) {
+func (s *surface) diagnostics(r *http.Request) (diagnostics, error) {
 	d, err := s.owner.Connection(r.Context(), id(r))
 	if err != nil {
-		return nil, err
+		return diagnostics{}, err
 	}
 	return diagnostics{
 		Object: "connection_diagnostics", ConnectionID: d.ID, ConnectorID: d.ConnectorID, DisplayName: d.DisplayName,

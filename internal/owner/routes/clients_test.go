@@ -17,10 +17,12 @@ import (
 // What clients get from the running parts is as the document describes it, too.
 func TestAnswersToClientsAreDescribed(t *testing.T) {
 	h := newHouse(t)
-	c, err := h.client.Connect(t.Context(), api.Connect{ConnectorID: "orchard", Fields: map[string]string{"token": "ladder"}})
+	c, err := h.client.Connect(t.Context(),
+		api.Connect{ConnectorID: "orchard", Fields: map[string]string{"token": "ladder"}})
 	h.must(err)
 	h.run(c.ID)
-	_, token, err := h.client.CreateGrant(t.Context(), api.NewGrant{ClientName: "Recipe box", Purpose: "Plan jam.", Mode: "continuous",
+	_, token, err := h.client.CreateGrant(t.Context(), api.NewGrant{ClientName: "Recipe box", Purpose: "Plan jam.",
+		Mode:    "continuous",
 		Streams: []api.GrantStream{{ConnectionID: c.ID, Stream: "trees"}}})
 	h.must(err)
 	cursors, err := grants.NewCursors(t.Context(), h.direct.Store, h.at)
@@ -33,12 +35,15 @@ func TestAnswersToClientsAreDescribed(t *testing.T) {
 		target, form string
 		want         int
 	}{
-		{"/v1/streams", "", 200}, {"/v1/streams/trees", "", 200}, {"/v1/streams/none", "", 0}, {"/v1/schema", "", 200}, {"/v1/connectors", "", 200},
+		{"/v1/streams", "", 200}, {"/v1/streams/trees", "", 200}, {"/v1/streams/none", "", 0}, {"/v1/schema", "", 200},
+		{"/v1/connectors", "", 200},
 		{"/v1/streams/trees/records?limit=1", "", 200}, {"/v1/streams/trees/records?changes_since=beginning", "", 200},
-		{"/v1/streams/trees/records?cursor=x", "", 400}, {"/v1/streams/trees/records/t%2F2", "", 200}, {"/v1/streams/trees/records/none", "", 404},
+		{"/v1/streams/trees/records?cursor=x", "", 400}, {"/v1/streams/trees/records/t%2F2", "", 200},
+		{"/v1/streams/trees/records/none", "", 404},
 		{"/v1/search?q=plum", "", 200}, {"/v1/search", "", 400},
 		{"/.well-known/oauth-authorization-server", "", 200}, {"/.well-known/oauth-protected-resource", "", 200},
-		{"/oauth/authorize", "", 400}, {"/oauth/par", "client_id=none", 400}, {"/oauth/token", "grant_type=none", 400},
+		{"/.well-known/oauth-protected-resource/mcp", "", 200},
+		{"/oauth/authorize", "", 401}, {"/oauth/par", "client_id=none", 400}, {"/oauth/token", "grant_type=none", 400},
 		{"/introspect", url.Values{"token": {token}}.Encode(), 200}, {"/introspect", "token=none", 200},
 		{"/oauth/revoke", url.Values{"token": {token}}.Encode(), 200},
 		{"/v1/streams", "", 403},

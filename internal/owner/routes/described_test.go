@@ -26,7 +26,7 @@ type description struct {
 
 var described = sync.OnceValues(func() (*description, error) {
 	w := httptest.NewRecorder()
-	server.OpenAPI().ServeHTTP(w, httptest.NewRequest("GET", "/openapi.json", nil))
+	server.OpenAPI().Handle(w, httptest.NewRequest("GET", "/openapi.json", nil))
 	doc, err := jsonschema.UnmarshalJSON(w.Body)
 	if err != nil {
 		return nil, err
@@ -41,7 +41,7 @@ func closeObjects(v any) {
 	switch v := v.(type) {
 	case map[string]any:
 		_, has := v["properties"].(map[string]any)
-		if _, said := v["additionalProperties"]; has && !said && v["type"] == "object" {
+		if _, reported := v["additionalProperties"]; has && !reported && v["type"] == "object" {
 			v["additionalProperties"] = false
 		}
 		for _, inner := range v {
@@ -62,7 +62,8 @@ func (d *description) operationOf(pattern string) (map[string]any, string, error
 	if !ok {
 		return nil, "", fmt.Errorf("%s is not described", pattern)
 	}
-	at := "openapi.json#/paths/" + strings.NewReplacer("~", "~0", "/", "~1", "{", "%7B", "}", "%7D").Replace(path) + "/" + strings.ToLower(method)
+	at := "openapi.json#/paths/" + strings.NewReplacer("~", "~0", "/", "~1", "{", "%7B", "}", "%7D").Replace(path) + "/" +
+		strings.ToLower(method)
 	return operation, at, nil
 }
 

@@ -20,19 +20,22 @@ var wordsOf = map[reflect.Type][]string{
 	reflect.TypeFor[verdict.Channel]():        {"calm", "advisory", "attention"},
 	reflect.TypeFor[verdict.AnnotationKind](): {"activity", "attention", "coverage", "freshness", "outbox", "schedule"},
 	reflect.TypeFor[verdict.ActionKind](): {
-		"reauth", "refresh_now", "reattach_schedule", "add_info", "retry_gap", "backfill", "wait", "code_fix", "contact_support",
+		"reauth", "refresh_now", "reattach_schedule", "add_info", "retry_gap", "backfill", "wait", "code_fix",
+		"contact_support",
 	},
 	reflect.TypeFor[verdict.Audience](): {"owner", "maintainer", "none"},
 	reflect.TypeFor[verdict.Urgency]():  {"now", "overdue", "soon", "verifying"},
 	reflect.TypeFor[verdict.Contract](): {
-		"credential_present_and_unrejected", "schedule_attached_and_enabled", "attention_resolved", "confirming_run_succeeded",
+		"credential_present_and_unrejected", "schedule_attached_and_enabled", "attention_resolved",
+		"confirming_run_succeeded",
 		"gap_recovered", "backfill_window_covered", "none",
 	},
 	reflect.TypeFor[verdict.SuppressedKind](): {"cooldown", "drain", "runtime_fault", "syncing"},
-	reflect.TypeFor[health.State]():           {"healthy", "idle", "unknown", "cooling_off", "degraded", "blocked", "needs_attention"},
-	reflect.TypeFor[health.Status]():          {"true", "false", "unknown", "not_applicable"},
-	reflect.TypeFor[health.Severity]():        {"info", "warning", "error", "blocked"},
-	reflect.TypeFor[health.Sensitivity]():     {"owner", "public", "secret_redacted"},
+	reflect.TypeFor[health.State](): {"healthy", "idle", "unknown", "cooling_off", "degraded", "blocked",
+		"needs_attention"},
+	reflect.TypeFor[health.Status]():      {"true", "false", "unknown", "not_applicable"},
+	reflect.TypeFor[health.Severity]():    {"info", "warning", "error", "blocked"},
+	reflect.TypeFor[health.Sensitivity](): {"owner", "public", "secret_redacted"},
 	reflect.TypeFor[view.Layer](): {
 		"evidence", "condition", "axis", "headline", "disposition", "tone", "channel", "action",
 	},
@@ -58,16 +61,19 @@ var wordsIn = map[string][]string{
 
 var (
 	texts = rapid.OneOf(
-		rapid.SampledFrom([]string{"", ".", "..", "/", "a/b", "/a/", "a b", "%2F", "ä<&>\"'", "null", "cin_garden_1", "\x00", "filter[x]"}),
+		rapid.SampledFrom([]string{"", ".", "..", "/", "a/b", "/a/", "a b", "%2F", "ä<&>\"'", "null", "cin_garden_1", "\x00",
+			"filter[x]"}),
 		rapid.String())
 	numbers = rapid.Int64Range(-1<<53, 1<<53)
 	moments = rapid.Custom(func(t *rapid.T) time.Time {
-		return time.Unix(rapid.Int64Range(-1<<33, 1<<36).Draw(t, "seconds"), rapid.Int64Range(0, 999_999_999).Draw(t, "nanos")).UTC()
+		return time.Unix(rapid.Int64Range(-1<<33, 1<<36).Draw(t, "seconds"),
+			rapid.Int64Range(0, 999_999_999).Draw(t, "nanos")).UTC()
 	})
-	documents = rapid.SampledFrom([]string{`{}`, `{"a":12345678901234567890}`, `{"text":"<b>&</b>","n":1e3}`, `{"x":[null,true]}`})
+	documents = rapid.SampledFrom([]string{`{}`, `{"a":12345678901234567890}`, `{"text":"<b>&</b>","n":1e3}`,
+		`{"x":[null,true]}`})
 )
 
-// draw makes a value of any type that the owner's methods take or give.
+// draw makes a value of any parameter or result type of the owner's methods.
 func draw(t *rapid.T, typ reflect.Type) reflect.Value {
 	v := reflect.New(typ).Elem()
 	switch {
@@ -95,7 +101,7 @@ func draw(t *rapid.T, typ reflect.Type) reflect.Value {
 			v.Set(draw(t, typ.Elem()).Addr())
 		}
 	case reflect.Slice:
-		v.Set(reflect.MakeSlice(typ, 0, 2)) // an answer says that there is none, and never null
+		v.Set(reflect.MakeSlice(typ, 0, 2)) // a response contains an empty list, never null
 		for range rapid.IntRange(0, 2).Draw(t, "length") {
 			v = reflect.Append(v, draw(t, typ.Elem()))
 		}
@@ -125,9 +131,10 @@ func drawStruct(t *rapid.T, v reflect.Value) {
 	case reflect.TypeFor[api.Group]():
 		v.FieldByName("Value").SetBytes([]byte(rapid.SampledFrom([]string{`3`, `1.5`, `"pear"`, `null`}).Draw(t, "value")))
 	case reflect.TypeFor[health.Condition](): // every condition that is shown has a kind
-		v.FieldByName("Kind").Set(draw(t, reflect.TypeFor[health.Kind]()).Addr())
+		v.FieldByName("ConditionKind").Set(draw(t, reflect.TypeFor[health.ConditionKind]()).Addr())
 	}
-	if strings.HasSuffix(typ.Name(), "Query") || typ == reflect.TypeFor[api.Rewind]() { // what is asked for counts from 0 upwards
+	// what is asked for counts from 0 upwards
+	if strings.HasSuffix(typ.Name(), "Query") || typ == reflect.TypeFor[api.Rewind]() {
 		for i := range typ.NumField() {
 			if v.Field(i).CanInt() {
 				v.Field(i).SetInt(rapid.Int64Range(0, 1000).Draw(t, "count"))

@@ -9,54 +9,50 @@ import (
 	"github.com/pdpp-go/pdpp/internal/owner/api"
 )
 
-// stalledAfter is how long a reader may take nothing before an export is given up.
-// An export as a whole may take as long as it takes.
+// stalledAfter is how long a client may read nothing before the server ends an export. The total duration of an
+// export is not limited.
 const stalledAfter = 30 * time.Second
 
 // export streams. An error before the first byte is answered as any other; a later one
 // ends the connection, so that the reader cannot take a part for the whole. So do all downloads.
-func (s *surface) export(w http.ResponseWriter, r *http.Request) {
-	query, err := queryOf(r, "connection_id", "stream", "format")
-	if err != nil {
-		s.fail(w, r, err)
-		return
+func (s *surface) export(w http.ResponseWriter, r *http.Request) error {
+	var q api.ExportQuery
+	if err := api.ReadQuery(r, &q); err != nil {
+		return err
 	}
-	format, err := oneOf(query, "format", "jsonl", "csv")
-	if err != nil {
-		s.fail(w, r, err)
-		return
-	}
-	q := api.ExportQuery{ConnectionID: query.Get("connection_id"), Stream: query.Get("stream"), Format: format}
 	kind := "application/x-ndjson"
-	if format == "csv" {
+	if q.Format == "csv" {
 		kind = "text/csv; charset=utf-8"
 	}
-	s.download(w, r, kind, q.Stream+"."+q.Format, func(out io.Writer) error { return s.owner.Export(r.Context(), out, q) })
+	return s.download(w, r, kind, q.Stream+"."+q.Format,
+		func(out io.Writer) error { return s.owner.Export(r.Context(), out, q) })
 }
 
-// file gives the file of a record, as bytes: what it is called and what it holds, the record says.
-func (s *surface) file(w http.ResponseWriter, r *http.Request) {
-	if _, err := queryOf(r); err != nil {
-		s.fail(w, r, err)
-		return
+// file answers with the bytes of a file. The record has its name and its type.
+func (s *surface) file(w http.ResponseWriter, r *http.Request) error {
+	if err := api.ReadQuery(r, &struct{}{}); err != nil {
+		return err
 	}
 	hash := r.PathValue("sha256")
-	s.download(w, r, "application/octet-stream", hash, func(out io.Writer) error { return s.owner.CopyFile(r.Context(), out, hash) })
+	return s.download(w, r, "application/octet-stream", hash,
+		func(out io.Writer) error { return s.owner.CopyFile(r.Context(), out, hash) })
 }
 
 // download answers with what is written, as an attachment.
-func (s *surface) download(w http.ResponseWriter, r *http.Request, kind, name string, write func(io.Writer) error) {
+func (s *surface) download(w http.ResponseWriter, r *http.Request, kind, name string,
+	write func(io.Writer) error) error {
 	out := &download{w: w, control: http.NewResponseController(w), kind: kind, name: name}
 	err := write(out)
 	switch {
 	case err == nil:
 		out.begin() // of nothing, when there was nothing
 	case !out.begun:
-		s.fail(w, r, err)
+		return err
 	default:
 		s.note(r, err)
 		panic(http.ErrAbortHandler)
 	}
+	return nil
 }
 
 // download begins the answer with its first byte.
@@ -79,7 +75,7 @@ func (d *download) begin() {
 	d.w.WriteHeader(http.StatusOK)
 }
 
-// Write gives the reader the full time for every piece.
+// Write renews the write deadline for every piece.
 func (d *download) Write(b []byte) (int, error) {
 	if len(b) == 0 {
 		return 0, nil

@@ -10,7 +10,7 @@ import (
 // fleet is all connections in one word. The word follows from the counts that a
 // summary holds and from nothing else.
 type fleet struct {
-	State        string                 `json:"state"`
+	State        string                 `json:"state" enum:"healthy,healthy_with_advisories,indeterminate,unhealthy"`
 	FullyHealthy bool                   `json:"fully_healthy"`
 	Scope        fleetScope             `json:"scope"`
 	Dimensions   fleetDimensions        `json:"dimensions"`
@@ -24,8 +24,8 @@ type fleetScope struct {
 }
 
 type fleetDimensions struct {
-	Runtime     string `json:"runtime"`
-	Connections string `json:"connections"`
+	Runtime     string `json:"runtime" enum:"healthy,unhealthy"`
+	Connections string `json:"connections" enum:"healthy,healthy_with_advisories,indeterminate,unhealthy"`
 }
 
 // Words of a fleet.
@@ -36,10 +36,10 @@ const (
 	fleetUnhealthy     = "unhealthy"
 )
 
-func (s *surface) fleetHealth(r *http.Request) (any, error) {
+func (s *surface) fleetHealth(r *http.Request) (fleet, error) {
 	all, err := s.owner.Overview(r.Context())
 	if err != nil {
-		return nil, err
+		return fleet{}, err
 	}
 	f := fleet{
 		Scope: fleetScope{all.Summary.Registered}, Summary: all.Summary, Indicator: all.Indicator, ObservedAt: all.ObservedAt,

@@ -11,20 +11,25 @@ import (
 	"github.com/pdpp-go/pdpp/internal/collect/catalog"
 	"github.com/pdpp-go/pdpp/internal/collect/launch"
 	"github.com/pdpp-go/pdpp/internal/collect/runner"
-	"github.com/pdpp-go/pdpp/internal/keep/credential"
-	"github.com/pdpp-go/pdpp/internal/keep/store"
-	"github.com/pdpp-go/pdpp/internal/keep/store/sqlite"
-	"github.com/pdpp-go/pdpp/internal/keep/store/sqlite/sqlitetest"
 	"github.com/pdpp-go/pdpp/internal/owner/api"
 	"github.com/pdpp-go/pdpp/internal/owner/service"
+	"github.com/pdpp-go/pdpp/internal/storage/credential"
+	"github.com/pdpp-go/pdpp/internal/storage/store"
+	"github.com/pdpp-go/pdpp/internal/storage/store/sqlite"
+	"github.com/pdpp-go/pdpp/internal/storage/store/sqlite/sqlitetest"
 	"github.com/pdpp-go/pdpp/internal/web/auth"
 )
 
-const orchardManifest = `{"protocol_version":"0.1.0","connector_id":"orchard","version":"1.0.0","display_name":"Orchard",
-"runtime_requirements":{"bindings":{"network":{"required":true}},"environment_variables":[{"name":"PDPP_ORCHARD_MAX_DETAIL_FETCHES_PER_RUN"}]},
-"setup":{"modality":"static_secret","credential_capture":{"kind":"access_token","label":"Orchard account","fields":[{"name":"token","label":"Token","type":"password","required":true,"secret":true,"env":["ORCHARD_TOKEN"]}]}},
-"capabilities":{"refresh_policy":{"recommended_mode":"automatic","rationale":"It is cheap.","recommended_interval_seconds":7200,"minimum_interval_seconds":3600,"maximum_staleness_seconds":86400}},
-"streams":[{"name":"trees","semantics":"mutable_state","primary_key":"id","required":true,"query":{"search":["name"],"filter":["kind"]},
+const orchardManifest = `{"protocol_version":"0.1.0","connector_id":"orchard","version":"1.0.0",` +
+	`"display_name":"Orchard",
+"runtime_requirements":{"bindings":{"network":{"required":true}},` +
+	`"environment_variables":[{"name":"PDPP_ORCHARD_MAX_DETAIL_FETCHES_PER_RUN"}]},
+"setup":{"modality":"static_secret","credential_capture":{"kind":"access_token","label":"Orchard account",` +
+	`"fields":[{"name":"token","label":"Token","type":"password","required":true,"secret":true,"env":["ORCHARD_TOKEN"]}]}},
+"capabilities":{"refresh_policy":{"recommended_mode":"automatic","rationale":"It is cheap.",` +
+	`"recommended_interval_seconds":7200,"minimum_interval_seconds":3600,"maximum_staleness_seconds":86400}},
+"streams":[{"name":"trees","semantics":"mutable_state","primary_key":"id","required":true,` +
+	`"query":{"search":["name"],"filter":["kind"]},
 "schema":{"type":"object","properties":{"id":{"type":"string"},"name":{"type":"string"},"kind":{"type":"string"}}}}]}`
 
 // orchardConnector is a real process that knows one good token.
@@ -42,8 +47,7 @@ printf '%s\n' '{"type":"DONE","status":"failed","records_emitted":0,"error":{"co
 exit 1
 `
 
-// house is the real service over a real database, asked directly and through the
-// routes. Its clock stands still.
+// house is the real service over a real database, called directly and through the routes. Its clock does not advance.
 type house struct {
 	t      *testing.T
 	direct *service.Service
@@ -60,12 +64,13 @@ func newHouse(t *testing.T) *house {
 	h.must(os.MkdirAll(dir, 0o700))
 	h.must(os.WriteFile(filepath.Join(dir, "manifest.json"), []byte(orchardManifest), 0o600))
 	h.must(os.WriteFile(filepath.Join(dir, "connector"), []byte(orchardConnector), 0o700))
-	st, err := sqlite.Open(t.Context(), sqlitetest.Fresh(t, filepath.Join(home, "pdpp.db")), sqlite.Options{})
+	st, err := sqlite.Open(t.Context(), sqlitetest.NewDatabase(t, filepath.Join(home, "pdpp.db")), sqlite.Options{})
 	h.must(err)
 	t.Cleanup(func() { h.must(st.Close()) })
 	h.must(st.PutWorker(t.Context(), store.Worker{ID: "w1", Host: "lantern", Slots: 2, StartedAt: h.at, SeenAt: h.at}))
 	h.direct = service.New(service.Config{
-		Store: st, Connectors: catalog.Catalog{Dir: filepath.Join(home, "connectors")}, Key: func() (credential.Key, error) { return h.key, nil },
+		Store: st, Connectors: catalog.Catalog{Dir: filepath.Join(home, "connectors")},
+		Key:    func() (credential.Key, error) { return h.key, nil },
 		Access: auth.New(auth.Config{Store: st, Now: h.now}), Base: "https://pdpp.lantern.example",
 		Version: "1.0.0", Home: home, Database: "sqlite", Now: h.now,
 	})
@@ -86,10 +91,11 @@ func (h *house) must(err error) {
 func (h *house) run(id string) runner.Status {
 	h.t.Helper()
 	l := &launch.Launcher{
-		Store: h.direct.Store, Connectors: h.direct.Config.Connectors, Holder: "w1", Secrets: launch.StoredSecrets(h.direct.Store, h.key),
+		Store: h.direct.Store, Connectors: h.direct.Config.Connectors, Holder: "w1",
+		Secrets:  launch.StoredSecrets(h.direct.Store, h.key),
 		Bindings: map[string]jsontext.Value{"network": jsontext.Value("{}")}, Now: h.now,
 	}
-	result, err := l.Run(h.t.Context(), launch.Request{ConnectionID: id, Trigger: store.TriggerManual})
+	result, err := l.Run(h.t.Context(), launch.RunRequest{ConnectionID: id, Trigger: store.TriggerManual})
 	h.must(err)
 	return result.Status
 }

@@ -38,7 +38,7 @@ type inProcess struct{ handler http.Handler }
 
 func (p inProcess) RoundTrip(r *http.Request) (*http.Response, error) {
 	w := httptest.NewRecorder()
-	// What arrives is what was written, parsed anew.
+	// The handler receives the request as it was written, parsed again.
 	arrived := httptest.NewRequest(r.Method, r.URL.String(), r.Body).WithContext(r.Context())
 	arrived.Header, arrived.ContentLength = r.Header.Clone(), r.ContentLength
 	p.handler.ServeHTTP(w, arrived)
@@ -52,16 +52,17 @@ func clientOf(t failer, o api.Owner) *api.Client {
 	return &api.Client{Base: "http://pdpp.test", Token: "invented", HTTP: &http.Client{Transport: transport}}
 }
 
-// failer is told of what is wrong.
+// failer receives test failures.
 type failer interface{ Errorf(string, ...any) }
 
-// current passes on to the case of a property that is being tried: to register all routes
-// anew for each would cost more than the cases.
+// current forwards to the current case of a property. Registering all routes for each case would cost more than the
+// cases.
 type current struct{ failer }
 
-// equal compares as JSON means it: an empty list is none, and data is what it says.
+// equal compares by JSON semantics: an empty list equals none, and raw documents compare by their content.
 var equal = cmp.Options{
-	cmp.FilterPath(func(p cmp.Path) bool { return p.Last().Type() != reflect.TypeFor[json.RawMessage]() }, cmpopts.EquateEmpty()),
+	cmp.FilterPath(func(p cmp.Path) bool { return p.Last().Type() != reflect.TypeFor[json.RawMessage]() },
+		cmpopts.EquateEmpty()),
 	cmp.Comparer(sameDocument),
 	cmp.Comparer(func(a, b *strings.Reader) bool { return sent(a) == sent(b) }),
 }
@@ -98,18 +99,19 @@ func meaning(raw json.RawMessage) string {
 	return string(plain)
 }
 
-// Every method of the interface, whatever it takes and gives: the owner behind the
-// routes is asked what the client was asked, and the client gives what that one gave.
+// For every method of the interface, the owner behind the routes receives the client's arguments, and the client
+// returns that owner's results.
 //
 //pdpp:tier unraced
 func TestClientIsTheOwnerBehindTheRoutes(t *testing.T) {
 	for i := range ownerType.NumMethod() {
 		method := ownerType.Method(i)
 		t.Run(method.Name, func(t *testing.T) {
-			f, now := &fake{}, &current{}
+			f, now := newFake(fake{}), &current{}
 			client := clientOf(now, f)
 			rapid.Check(t, func(t *rapid.T) {
-				*f, now.failer = fake{}, t
+				f.with(fake{})
+				now.failer = t
 				if method.Name == "Export" || method.Name == "CopyFile" {
 					f.written = []byte(texts.Draw(t, "export"))
 				}
@@ -145,7 +147,7 @@ func TestErrorsArriveWhole(t *testing.T) {
 	for i := range ownerType.NumMethod() {
 		method := ownerType.Method(i)
 		if method.Type.NumIn() == 1 {
-			continue // a context alone
+			continue // only a context
 		}
 		asked[method.Name] = rapid.Custom(func(t *rapid.T) []any {
 			arguments, _ := drawArguments(t, method)
@@ -153,18 +155,19 @@ func TestErrorsArriveWhole(t *testing.T) {
 		}).Example(i)
 	}
 	words := rapid.StringOfN(rapid.RuneFrom([]rune("abcdefghijklmnopqrstuvwxyz_")), 1, 20, -1)
-	f, now := &fake{}, &current{}
+	f, now := newFake(fake{}), &current{}
 	client := clientOf(now, f)
 	rapid.Check(t, func(t *rapid.T) {
 		now.failer = t
 		want := &api.Error{
 			Status: rapid.IntRange(400, 599).Draw(t, "status"), Code: words.Draw(t, "code"), Message: texts.Draw(t, "message"),
-			Next: words.Draw(t, "next"), Param: texts.Draw(t, "param"), RunID: texts.Draw(t, "run"), ConnectionID: texts.Draw(t, "connection"),
-			Until: rapid.Ptr(rapid.Just(time.Date(2026, 3, 10, 14, 5, 0, 0, time.UTC)), true).Draw(t, "until"),
+			Next: words.Draw(t, "next"), Param: texts.Draw(t, "param"), RunID: texts.Draw(t, "run"),
+			ConnectionID: texts.Draw(t, "connection"),
+			Until:        rapid.Ptr(rapid.Just(time.Date(2026, 3, 10, 14, 5, 0, 0, time.UTC)), true).Draw(t, "until"),
 		}
 		for i := range ownerType.NumMethod() {
 			method := ownerType.Method(i)
-			*f = fake{err: want}
+			f.with(fake{err: want})
 			_, err := invoke(client, method, asked[method.Name], io.Discard)
 			var got *api.Error
 			if !errors.As(err, &got) {
@@ -186,10 +189,16 @@ func drawArguments(t *rapid.T, m reflect.Method) ([]any, *bytes.Buffer) {
 		case typ == reflect.TypeFor[io.Writer]():
 		case typ == reflect.TypeFor[api.ImportFile]():
 			content := "file " + texts.Draw(t, "content")
-			out = append(out, api.ImportFile{Name: texts.Draw(t, "name"), Bytes: int64(len(content)), Content: strings.NewReader(content)})
+			out = append(out, api.ImportFile{Name: texts.Draw(t, "name"), Bytes: int64(len(content)),
+				Content: strings.NewReader(content)})
+		case typ == reflect.TypeFor[api.SourceFile]():
+			content := "source " + texts.Draw(t, "content")
+			out = append(out, api.SourceFile{Name: "a" + texts.Draw(t, "name"), SHA256: texts.Draw(t, "sum"),
+				Bytes: int64(len(content)), Content: strings.NewReader(content)})
 		case typ == reflect.TypeFor[api.Piece]():
 			content := "piece " + texts.Draw(t, "content")
-			out = append(out, api.Piece{Offset: rapid.Int64Range(0, 1<<53).Draw(t, "place"), SHA256: texts.Draw(t, "sum"), Bytes: int64(len(content)), Content: strings.NewReader(content)})
+			out = append(out, api.Piece{Offset: rapid.Int64Range(0, 1<<53).Draw(t, "place"), SHA256: texts.Draw(t, "sum"),
+				Bytes: int64(len(content)), Content: strings.NewReader(content)})
 		case typ.Kind() == reflect.String:
 			key := m.Name == "Record" && i == m.Type.NumIn()-1
 			out = append(out, texts.Filter(func(s string) bool { return s != "" && (key || s != "/") }).Draw(t, "id"))
@@ -221,7 +230,9 @@ func invoke(o api.Owner, m reflect.Method, asked []any, sink io.Writer) ([]any, 
 			continue
 		}
 		if f, is := asked[0].(api.ImportFile); is {
-			_, _ = f.Content.(*strings.Reader).Seek(0, io.SeekStart) // it may be given several times
+			_, _ = f.Content.(*strings.Reader).Seek(0, io.SeekStart) // the same file may be sent several times
+		} else if f, is := asked[0].(api.SourceFile); is {
+			_, _ = f.Content.(*strings.Reader).Seek(0, io.SeekStart) // as above
 		} else if p, is := asked[0].(api.Piece); is {
 			_, _ = p.Content.(*strings.Reader).Seek(0, io.SeekStart) // as above
 		}

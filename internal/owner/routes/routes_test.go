@@ -18,7 +18,7 @@ import (
 	"github.com/pdpp-go/pdpp/internal/view"
 )
 
-// exchange sends one request and gives the status and the decoded answer.
+// exchange sends one request and returns the status and the decoded response.
 func exchange(t *testing.T, o api.Owner, method, target, body string) (int, map[string]any) {
 	t.Helper()
 	r := httptest.NewRequest(method, target, strings.NewReader(body))
@@ -61,7 +61,7 @@ func TestRefusals(t *testing.T) {
 		{"POST", "/_ref/approvals/req_1", `{}`, "invalid_request", "approve"},
 	} {
 		t.Run(c.method+" "+c.target, func(t *testing.T) {
-			f := &fake{}
+			f := newFake(fake{})
 			r := httptest.NewRequest(c.method, c.target, strings.NewReader(c.body))
 			r.Header.Set("Content-Type", "application/json")
 			w := httptest.NewRecorder()
@@ -72,7 +72,8 @@ func TestRefusals(t *testing.T) {
 			if err := json.Unmarshal(w.Body.Bytes(), &answer); err != nil {
 				t.Fatal(err)
 			}
-			if w.Code != http.StatusBadRequest || answer.Error.Code != c.code || answer.Error.Param != c.param || answer.Error.Message == "" {
+			if w.Code != http.StatusBadRequest || answer.Error.Code != c.code || answer.Error.Param != c.param ||
+				answer.Error.Message == "" {
 				t.Errorf("%d %+v", w.Code, answer.Error)
 			}
 			if f.method != "" {
@@ -85,31 +86,35 @@ func TestRefusals(t *testing.T) {
 // An error that is not for the owner is in the log with the route and not in the answer.
 func TestInternalErrorsStayWithin(t *testing.T) {
 	var log bytes.Buffer
-	f := &fake{err: errors.New("disk of alder is full")}
+	f := newFake(fake{err: errors.New("disk of alder is full")})
 	w := httptest.NewRecorder()
 	routes := routes.Routes(f, slog.New(slog.NewTextHandler(&log, nil)))
 	muxOf(routes).ServeHTTP(w, httptest.NewRequest("GET", "/_ref/connections/cin_1/why", nil))
-	if w.Code != http.StatusInternalServerError || strings.Contains(w.Body.String(), "alder") || !strings.Contains(w.Body.String(), `"internal_error"`) {
+	if w.Code != http.StatusInternalServerError || strings.Contains(w.Body.String(), "alder") ||
+		!strings.Contains(w.Body.String(), `"internal_error"`) {
 		t.Errorf("answer %d %s", w.Code, w.Body)
 	}
-	if got := log.String(); strings.Count(got, "\n") != 1 || !strings.Contains(got, "alder") || !strings.Contains(got, "/_ref/connections/{id}/why") {
+	if got := log.String(); strings.Count(got, "\n") != 1 || !strings.Contains(got, "alder") ||
+		!strings.Contains(got, "/_ref/connections/{id}/why") {
 		t.Errorf("log: %q", got)
 	}
 }
 
 // Asking for a run while one is under way names it.
 func TestActiveRunIsNamed(t *testing.T) {
-	f := &fake{err: &api.Error{Status: http.StatusConflict, Code: api.CodeRunActive, Message: "A run is under way.", RunID: "run_7"}}
+	f := newFake(fake{err: &api.Error{Status: http.StatusConflict, Code: api.CodeRunActive, Message: "A run is under way.",
+		RunID: "run_7"}})
 	status, answer := exchange(t, f, "POST", "/_ref/connections/cin_1/run", "")
-	if problem := answer["error"].(map[string]any); status != http.StatusConflict || codeOf(answer) != "run_already_active" || problem["run_id"] != "run_7" {
+	if problem := answer["error"].(map[string]any); status != http.StatusConflict ||
+		codeOf(answer) != "run_already_active" || problem["run_id"] != "run_7" {
 		t.Errorf("%d %v", status, answer)
 	}
 }
 
-// An export that fails midway does not look complete to whoever reads it.
+// An export that fails midway does not look complete to its reader.
 func TestBrokenExportIsNotWhole(t *testing.T) {
 	for _, lines := range []int{1, 100_000} { // less and more than what is held back
-		f := &fake{written: bytes.Repeat([]byte("{\"id\":1}\n"), lines), err: errors.New("the store went away")}
+		f := newFake(fake{written: bytes.Repeat([]byte("{\"id\":1}\n"), lines), err: errors.New("the store went away")})
 		srv := httptest.NewServer(muxOf(routes.Routes(f, nil)))
 		client := &api.Client{Base: srv.URL, HTTP: srv.Client()}
 		var got bytes.Buffer
@@ -126,9 +131,11 @@ func TestBrokenExportIsNotWhole(t *testing.T) {
 func TestExportIsAFile(t *testing.T) {
 	for format, kind := range map[string]string{"jsonl": "application/x-ndjson", "csv": "text/csv; charset=utf-8"} {
 		w := httptest.NewRecorder()
-		muxOf(routes.Routes(&fake{}, nil)).ServeHTTP(w, httptest.NewRequest("GET", "/_ref/export?connection_id=c&stream=a%22%0D%0Ab&format="+format, nil))
+		muxOf(routes.Routes(newFake(fake{}), nil)).ServeHTTP(w,
+			httptest.NewRequest("GET", "/_ref/export?connection_id=c&stream=a%22%0D%0Ab&format="+format, nil))
 		disposition := w.Header().Get("Content-Disposition")
-		if w.Code != http.StatusOK || w.Header().Get("Content-Type") != kind || !strings.HasPrefix(disposition, "attachment;") || strings.ContainsAny(disposition, "\r\n") {
+		if w.Code != http.StatusOK || w.Header().Get("Content-Type") != kind ||
+			!strings.HasPrefix(disposition, "attachment;") || strings.ContainsAny(disposition, "\r\n") {
 			t.Errorf("%s: %d %v", format, w.Code, w.Header())
 		}
 	}
@@ -148,9 +155,10 @@ func TestFleetHealth(t *testing.T) {
 		{view.Summary{Registered: 2, Healthy: 1, Unknown: 1, Calm: 2}, nil, "indeterminate"},
 		{view.Summary{Registered: 2, Healthy: 2, Checking: 1, Calm: 2}, nil, "indeterminate"},
 		{view.Summary{Registered: 2, Unknown: 1, NeedsAttention: 1, Attention: 1}, nil, "unhealthy"},
-		{view.Summary{Registered: 2, Healthy: 2, Calm: 2}, &view.RuntimeIndicator{Sentence: "The scheduler is not working."}, "unhealthy"},
+		{view.Summary{Registered: 2, Healthy: 2, Calm: 2}, &view.RuntimeIndicator{Sentence: "The scheduler is not working."},
+			"unhealthy"},
 	} {
-		f := &fake{give: []any{view.Overview{Summary: c.summary, Indicator: c.runtime}}}
+		f := newFake(fake{give: []any{view.Overview{Summary: c.summary, Indicator: c.runtime}}})
 		w := httptest.NewRecorder()
 		muxOf(routes.Routes(f, nil)).ServeHTTP(w, httptest.NewRequest("GET", "/_ref/fleet-health", nil))
 		var answer struct {
@@ -161,13 +169,14 @@ func TestFleetHealth(t *testing.T) {
 		if err := json.Unmarshal(w.Body.Bytes(), &answer); err != nil {
 			t.Fatal(err)
 		}
-		if answer.State != c.want || answer.FullyHealthy != (c.want == "healthy") || (answer.Dimensions["runtime"] == "healthy") != (c.runtime == nil) {
+		if answer.State != c.want || answer.FullyHealthy != (c.want == "healthy") ||
+			(answer.Dimensions["runtime"] == "healthy") != (c.runtime == nil) {
 			t.Errorf("%+v: %+v", c.summary, answer)
 		}
 	}
 }
 
-// Page by page gives every connection once, in the order of ids; filters keep to theirs.
+// Paging returns every connection once, in the order of ids; filters return only the matching connections.
 func TestSummariesPageByPage(t *testing.T) {
 	all := view.Overview{}
 	for i := range 7 {
@@ -175,7 +184,7 @@ func TestSummariesPageByPage(t *testing.T) {
 		c.ConnectorID = []string{"garden", "library"}[i%2]
 		all.Connections = append(all.Connections, c)
 	}
-	f := &fake{give: []any{all}}
+	f := newFake(fake{give: []any{all}})
 	var got []string
 	for cursor := ""; ; {
 		status, answer := exchange(t, f, "GET", "/_ref/connectors?limit=3&cursor="+cursor, "")
@@ -208,25 +217,28 @@ func judged(id string) view.Connection {
 func TestPauseAndResume(t *testing.T) {
 	rhythm := api.Schedule{IntervalSeconds: 900, JitterSeconds: 30, Enabled: true}
 	for path, enabled := range map[string]bool{"pause": false, "resume": true} {
-		f := &fake{give: []any{api.Detail{Plan: &api.Plan{Schedule: rhythm}}}}
+		f := newFake(fake{give: []any{api.Detail{Plan: &api.Plan{Schedule: rhythm}}}})
 		status, _ := exchange(t, f, "POST", "/_ref/connections/cin_1/schedule/"+path, "")
 		want := rhythm
 		want.Enabled = enabled
 		if status != http.StatusNoContent || f.method != "SetSchedule" || f.asked[1] != any(want) {
 			t.Errorf("%s: %d, %s %v", path, status, f.method, f.asked)
 		}
-		status, answer := exchange(t, &fake{give: []any{api.Detail{}}}, "POST", "/_ref/connections/cin_1/schedule/"+path, "")
+		status, answer := exchange(t, newFake(fake{give: []any{api.Detail{}}}), "POST",
+			"/_ref/connections/cin_1/schedule/"+path, "")
 		if status != http.StatusNotFound || codeOf(answer) != "not_found" {
 			t.Errorf("%s without a schedule: %d %v", path, status, answer)
 		}
 	}
 }
 
-// A schedule that does not say whether it is enabled is.
+// A schedule without the field enabled is enabled.
 func TestScheduleIsEnabledUnlessItSaysNo(t *testing.T) {
-	for body, want := range map[string]bool{`{"interval_seconds":900}`: true, `{"interval_seconds":900,"enabled":false}`: false} {
-		f := &fake{}
-		if status, _ := exchange(t, f, "PUT", "/_ref/connections/cin_1/schedule", body); status != http.StatusNoContent || f.asked[1].(api.Schedule).Enabled != want {
+	for body, want := range map[string]bool{`{"interval_seconds":900}`: true,
+		`{"interval_seconds":900,"enabled":false}`: false} {
+		f := newFake(fake{})
+		if status, _ := exchange(t, f, "PUT", "/_ref/connections/cin_1/schedule", body); status != http.StatusNoContent ||
+			f.asked[1].(api.Schedule).Enabled != want {
 			t.Errorf("%s: %d %v", body, status, f.asked)
 		}
 	}

@@ -10,8 +10,7 @@ import (
 	"github.com/pdpp-go/pdpp/internal/owner/api"
 )
 
-// alike holds what a question gives, asked directly and through the routes, against
-// each other: results and errors.
+// alike compares the results and errors of a direct call with those of a call through the routes.
 func alike[T any](h *house, what string, ask func(o api.Owner) (T, error)) T {
 	h.t.Helper()
 	want, directly := ask(h.direct)
@@ -22,7 +21,8 @@ func alike[T any](h *house, what string, ask func(o api.Owner) (T, error)) T {
 	var a, b *api.Error
 	if errors.As(directly, &a) != errors.As(remotely, &b) || (directly == nil) != (remotely == nil) {
 		h.t.Errorf("%s: directly %v, by the client %v", what, directly, remotely)
-	} else if a != nil && (a.Status != b.Status || a.Code != b.Code || a.Message != b.Message || a.Next != b.Next || a.Param != b.Param) {
+	} else if a != nil && (a.Status != b.Status || a.Code != b.Code || a.Message != b.Message || a.Next != b.Next ||
+		a.Param != b.Param) {
 		h.t.Errorf("%s: directly %+v, by the client %+v", what, a, b)
 	}
 	return got
@@ -33,7 +33,8 @@ func alike[T any](h *house, what string, ask func(o api.Owner) (T, error)) T {
 func TestTheHouseFromOutside(t *testing.T) {
 	h := newHouse(t)
 	ctx := t.Context()
-	good, err := h.client.Connect(ctx, api.Connect{ConnectorID: "orchard", DisplayName: "Orchard of Ada", Fields: map[string]string{"token": "ladder"}})
+	good, err := h.client.Connect(ctx, api.Connect{ConnectorID: "orchard", DisplayName: "Orchard of Ada",
+		Fields: map[string]string{"token": "ladder"}})
 	h.must(err)
 	bad, err := h.client.Connect(ctx, api.Connect{ConnectorID: "orchard", Fields: map[string]string{"token": "rake"}})
 	h.must(err)
@@ -46,16 +47,18 @@ func TestTheHouseFromOutside(t *testing.T) {
 	h.must(h.client.SetQuietHours(ctx, "22:00-07:00 Europe/Berlin"))
 	_, _, err = h.client.CreateToken(ctx, api.NewToken{Label: "laptop"})
 	h.must(err)
-	grant, token, err := h.client.CreateGrant(ctx, api.NewGrant{ClientName: "Recipe box", Purpose: "Plan jam.", Mode: "continuous",
+	grant, token, err := h.client.CreateGrant(ctx, api.NewGrant{ClientName: "Recipe box", Purpose: "Plan jam.",
+		Mode:    "continuous",
 		Streams: []api.GrantStream{{ConnectionID: good.ID, Stream: "trees", Fields: []string{"name"}}}})
 	h.must(err)
 	if token == "" {
 		t.Error("the grant has no token")
 	}
-	search, err := h.client.SaveSearch(ctx, api.NewSearch{Name: "Pears", Address: "/records?q=pear"})
+	search, err := h.client.SaveSearch(ctx, api.NewSearch{Name: "Pears", Address: "/search?q=pear"})
 	h.must(err)
 	h.must(h.client.RenameSearch(ctx, search.ID, "Pear trees"))
-	target, err := h.client.AddPushTarget(ctx, api.NewPushTarget{Kind: "webhook", Label: "Hook", Endpoint: "https://hook.lantern.example/pdpp"})
+	target, err := h.client.AddPushTarget(ctx,
+		api.NewPushTarget{Kind: "webhook", Label: "Hook", Endpoint: "https://hook.lantern.example/pdpp"})
 	h.must(err)
 
 	h.lookAround(good.ID, bad.ID, grant.ID)
@@ -94,7 +97,8 @@ func (h *house) lookAround(good, bad, grant string) {
 		alike(h, "runs "+id, func(o O) (any, error) { return o.Runs(ctx, api.RunQuery{ConnectionID: id, Limit: 5}) })
 	}
 	alike(h, "streams", func(o O) (any, error) { return o.Streams(ctx, "") })
-	for _, run := range append(alike(h, "runs", func(o O) ([]api.Run, error) { return o.Runs(ctx, api.RunQuery{}) }), api.Run{ID: "run_none"}) {
+	for _, run := range append(alike(h, "runs", func(o O) ([]api.Run, error) { return o.Runs(ctx, api.RunQuery{}) }),
+		api.Run{ID: "run_none"}) {
 		alike(h, "run "+run.ID, func(o O) (any, error) { return o.RunByID(ctx, run.ID) })
 		alike(h, "timeline "+run.ID, func(o O) (any, error) { return o.Timeline(ctx, run.ID, 1) })
 		alike(h, "question "+run.ID, func(o O) (any, error) { return o.Question(ctx, run.ID) })
@@ -142,7 +146,7 @@ func (h *house) readAround(id string) {
 	if len(first.Records) != 1 || first.Next == "" {
 		h.t.Fatalf("first page %+v", first)
 	}
-	q.Cursor = first.Next // whoever gave it, both take it
+	q.Cursor = first.Next // both accept a cursor of either one
 	alike(h, "second page", func(o O) (any, error) { return o.Records(ctx, q) })
 	q.Cursor += "x"
 	alike(h, "spoilt cursor", func(o O) (any, error) { return o.Records(ctx, q) })

@@ -1,10 +1,12 @@
 package routes
 
 import (
+	"cmp"
 	"encoding/base64"
 	"net/http"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/pdpp-go/pdpp/internal/owner/api"
 	"github.com/pdpp-go/pdpp/internal/view"
@@ -15,42 +17,54 @@ const (
 	mostSummaries    = 100
 )
 
-// summaries gives connections page by page, in the order of their ids, which does not
-// change between two pages as the order for people does.
-func (s *surface) summaries(r *http.Request) (any, error) {
-	q, err := queryOf(r, "connection", "connector_id", "cursor", "limit")
+// summaryQuery selects connections.
+type summaryQuery struct {
+	Connection  string `query:"connection"`          // only this connection
+	ConnectorID string `query:"connector_id"`        // only of this connector
+	Cursor      string `query:"cursor"`              // next_cursor of the page before
+	Limit       int    `query:"limit" maximum:"100"` // how many a page holds at most; 25 by default
+}
+
+// connectionPage is a page of connections, with what holds for all of them.
+type connectionPage struct {
+	Object     string                 `json:"object" enum:"list"`
+	Data       []view.Connection      `json:"data"`
+	Next       string                 `json:"next_cursor,omitempty"`
+	Summary    view.Summary           `json:"summary"`
+	Indicator  *view.RuntimeIndicator `json:"runtime_indicator"`
+	ObservedAt time.Time              `json:"observed_at"`
+}
+
+// summaries lists connections page by page, in the order of their ids, which does not change between
+// two pages as the order for people does.
+func (s *surface) summaries(r *http.Request) (connectionPage, error) {
+	var q summaryQuery
+	if err := api.ReadQuery(r, &q); err != nil {
+		return connectionPage{}, err
+	}
+	if q.Limit > mostSummaries {
+		return connectionPage{}, api.Invalid("limit", "A page holds at most 100 connections.", "Ask for at most 100.")
+	}
+	size := cmp.Or(q.Limit, defaultSummaries)
+	after, err := openPlace(q.Cursor)
 	if err != nil {
-		return nil, err
-	}
-	size, err := limit(q)
-	if err != nil {
-		return nil, err
-	}
-	if size > mostSummaries {
-		return nil, api.Invalid("limit", "A page holds at most 100 connections.", "Ask for at most 100.")
-	}
-	if size == 0 {
-		size = defaultSummaries
-	}
-	after, err := openPlace(q.Get("cursor"))
-	if err != nil {
-		return nil, err
+		return connectionPage{}, err
 	}
 	all, err := s.owner.Overview(r.Context())
 	if err != nil {
-		return nil, err
+		return connectionPage{}, err
 	}
-	fits := selected(all.Connections, q.Get("connection"), q.Get("connector_id"), after)
+	fits := selected(all.Connections, q.Connection, q.ConnectorID, after)
 	next := ""
 	if len(fits) > size {
 		fits = fits[:size]
 		next = sealPlace(fits[size-1].ID)
 	}
-	return overviewOf(all, page(fits, next)), nil
+	return connectionPage{"list", fits, next, all.Summary, all.Indicator, all.ObservedAt}, nil
 }
 
 func selected(all []view.Connection, connection, connector, after string) []view.Connection {
-	var fits []view.Connection
+	fits := []view.Connection{}
 	for i := range all {
 		c := &all[i]
 		if (connection == "" || c.ID == connection) && (connector == "" || c.ConnectorID == connector) && c.ID > after {
@@ -61,8 +75,8 @@ func selected(all []view.Connection, connection, connector, after string) []view
 	return fits
 }
 
-// A place in the order of ids is no secret and says nothing that the list does not;
-// it is packed so that nobody builds on what is in it.
+// placeMark starts a decoded cursor. The cursor holds an id of the list, which is not secret. It is encoded so that
+// clients do not depend on its content.
 const placeMark = "after:"
 
 func sealPlace(id string) string {

@@ -47,7 +47,7 @@ func TestEveryAddressShowsTheSameVerdict(t *testing.T) {
 				continue // no connection is before the first
 			}
 			w := httptest.NewRecorder()
-			muxOf(routes.Routes(&fake{give: []any{q.give}}, nil)).ServeHTTP(w, httptest.NewRequest("GET", q.target, nil))
+			muxOf(routes.Routes(newFake(fake{give: []any{q.give}}), nil)).ServeHTTP(w, httptest.NewRequest("GET", q.target, nil))
 			var got shown
 			if err := json.Unmarshal(within(t, w.Body.Bytes(), q.in), &got); err != nil {
 				t.Fatal(err)
@@ -72,7 +72,7 @@ func encoded(t *rapid.T, v any) string {
 	return strings.TrimSuffix(out.String(), "\n")
 }
 
-// within gives a part of an answer, its bytes untouched.
+// within returns a part of a response, with its bytes unchanged.
 func within(t *rapid.T, answer []byte, path []string) []byte {
 	for _, name := range path {
 		if name == "0" {

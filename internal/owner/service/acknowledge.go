@@ -7,25 +7,25 @@ import (
 	"github.com/pdpp-go/pdpp/internal/judge/attention"
 	"github.com/pdpp-go/pdpp/internal/judge/evidence"
 	"github.com/pdpp-go/pdpp/internal/judge/verdict"
-	"github.com/pdpp-go/pdpp/internal/keep/store"
 	"github.com/pdpp-go/pdpp/internal/owner/api"
 	"github.com/pdpp-go/pdpp/internal/owner/service/faults"
+	"github.com/pdpp-go/pdpp/internal/storage/store"
 	"github.com/pdpp-go/pdpp/protocol"
 )
 
-// mostRetried bounds how many gaps one word of the owner makes eligible; a run takes
-// its work in pages, and the rest rises by itself.
+// mostRetried limits how many gaps one request of the owner makes eligible for retry. A run processes gaps in pages;
+// the remaining gaps become eligible later.
 const mostRetried = 10_000
 
 // Acknowledge does what an action of the kind asks for, where saying so is enough.
 func (s *Service) Acknowledge(ctx context.Context, id, actionKind string) error {
-	conn, err := s.find.Active(ctx, id)
+	conn, err := s.find.ActiveConnection(ctx, id)
 	if err != nil {
 		return err
 	}
 	switch verdict.ActionKind(actionKind) {
 	case verdict.ReattachSchedule:
-		return s.reattach(ctx, conn)
+		return s.reattachConnection(ctx, conn)
 	case verdict.RefreshNow:
 		return s.Run(ctx, id)
 	case verdict.RetryGap, verdict.Backfill:
@@ -34,16 +34,17 @@ func (s *Service) Acknowledge(ctx context.Context, id, actionKind string) error 
 		}
 		return s.Run(ctx, id)
 	default:
-		return api.Invalid("action_kind", "This asks for more than a yes.", "Do what the connection's page asks for; it is noticed when you have.")
+		return api.Invalid("action_kind", "This asks for more than a yes.",
+			"Do what the connection's page asks for; it is noticed when you have.")
 	}
 }
 
-// reattach accepts the offer to switch the schedule on again. The worker that made the
+// reattachConnection accepts the offer to switch the schedule on again. The worker that made the
 // offer does it and confirms it with one run; where no offer was made yet it is
 // done here.
-func (s *Service) reattach(ctx context.Context, conn store.Connection) error {
+func (s *Service) reattachConnection(ctx context.Context, conn store.Connection) error {
 	offered := false
-	err := s.changeAttention(ctx, conn.ID, func(r *attention.Record) bool {
+	err := s.changeAttention(ctx, conn.ID, func(r *attention.AttentionRecord) bool {
 		if r.Kind != string(verdict.ReattachSchedule) {
 			return false
 		}
@@ -54,18 +55,18 @@ func (s *Service) reattach(ctx context.Context, conn store.Connection) error {
 		return err
 	}
 	if !offered {
-		if err := s.switchOn(ctx, conn); err != nil {
+		if err := s.resumeSchedule(ctx, conn); err != nil {
 			return err
 		}
 	}
-	return faults.Error(s.Store.MarkChanged(ctx, conn.ID), "ask for a look")
+	return faults.OwnerError(s.Store.MarkChanged(ctx, conn.ID), "ask for a look")
 }
 
-func (s *Service) switchOn(ctx context.Context, conn store.Connection) error {
+func (s *Service) resumeSchedule(ctx context.Context, conn store.Connection) error {
 	if conn.Status == store.ConnectionPaused {
 		conn.Status, conn.UpdatedAt = store.ConnectionActive, s.Now()
 		if err := s.Store.UpdateConnection(ctx, conn); err != nil {
-			return faults.Error(err, "put the connection in use again")
+			return faults.OwnerError(err, "put the connection in use again")
 		}
 	}
 	kept, err := s.Store.Schedule(ctx, conn.ID)
@@ -73,16 +74,16 @@ func (s *Service) switchOn(ctx context.Context, conn store.Connection) error {
 		return api.Invalid("action_kind", "The connection has no schedule to switch on.", "Set how often it should collect.")
 	}
 	if err != nil {
-		return faults.Error(err, "read the schedule")
+		return faults.OwnerError(err, "read the schedule")
 	}
 	if kept.Enabled {
 		return nil
 	}
 	kept.Enabled, kept.UpdatedAt = true, s.Now()
 	if err := s.Store.PutSchedule(ctx, kept); err != nil {
-		return faults.Error(err, "switch the schedule on")
+		return faults.OwnerError(err, "switch the schedule on")
 	}
-	return s.request(ctx, conn.ID)
+	return s.requestManualRun(ctx, conn.ID)
 }
 
 // retryGaps makes what waits for a later try eligible at once. What the owner ignored
@@ -91,14 +92,14 @@ func (s *Service) retryGaps(ctx context.Context, id string) error {
 	now := s.Now()
 	gaps, err := s.Store.ListGaps(ctx, store.GapQuery{ConnectionID: id, Status: protocol.GapPending, Limit: mostRetried})
 	if err != nil {
-		return faults.Error(err, "list what is missing")
+		return faults.OwnerError(err, "list what is missing")
 	}
 	for _, g := range gaps {
 		if g.NotBefore == nil || !g.NotBefore.After(now) || g.IgnoredWhy != "" {
 			continue
 		}
 		if _, err := s.Store.RetryGap(ctx, g.ID, now); err != nil && !errors.Is(err, store.ErrNotFound) {
-			return faults.Error(err, "try a gap again")
+			return faults.OwnerError(err, "try a gap again")
 		}
 	}
 	return nil

@@ -7,16 +7,14 @@ import (
 	"slices"
 	"time"
 
-	"github.com/pdpp-go/pdpp/internal/ops/text"
-
 	"github.com/pdpp-go/pdpp/internal/collect/catalog"
 	"github.com/pdpp-go/pdpp/internal/collect/launch"
 	"github.com/pdpp-go/pdpp/internal/judge/attention"
 	"github.com/pdpp-go/pdpp/internal/judge/verdict"
-	"github.com/pdpp-go/pdpp/internal/keep/store"
 	"github.com/pdpp-go/pdpp/internal/owner/api"
 	"github.com/pdpp-go/pdpp/internal/owner/service/declaration"
 	"github.com/pdpp-go/pdpp/internal/owner/service/faults"
+	"github.com/pdpp-go/pdpp/internal/storage/store"
 	"github.com/pdpp-go/pdpp/manifest"
 )
 
@@ -29,21 +27,24 @@ func (s *Service) Connect(ctx context.Context, c api.Connect) (api.Detail, error
 		if ctx.Err() != nil {
 			return api.Detail{}, ctx.Err()
 		}
-		e := faults.NotInstalled(err)
+		e := faults.ConnectorNotInstalled(err)
 		e.Param = "connector_id"
 		return api.Detail{}, e
 	}
 	m := found.Manifest
-	if declaration.OnDevice(m) {
-		return api.Detail{}, api.Invalid("connector_id", m.DisplayName+" is collected on a device of yours, not here.",
+	if declaration.CollectsOnDevice(m) {
+		return api.Detail{}, api.Invalid("connector_id", m.DisplayName+" is collected on one of your devices, not here.",
 			"Add a device that collects it: in the console, or with pdpp devices add.")
 	}
-	name, err := displayName(c.DisplayName, m.DisplayName)
+	name, err := declaration.DisplayName(c.DisplayName, m.DisplayName)
 	if err != nil {
 		return api.Detail{}, err
 	}
-	entered, err := s.enter(m, c.Fields)
+	entered, err := s.checkEnteredFields(m, c.Fields)
 	if err != nil {
+		return api.Detail{}, err
+	}
+	if err := s.checkSettings(ctx, found, c.Fields); err != nil {
 		return api.Detail{}, err
 	}
 	rhythm, err := firstSchedule(m.RefreshPolicy(), c.Schedule)
@@ -52,7 +53,7 @@ func (s *Service) Connect(ctx context.Context, c api.Connect) (api.Detail, error
 	}
 	var chosen store.Selection
 	if c.Selection != nil {
-		if chosen, err = choose(m, *c.Selection, nil); err != nil {
+		if chosen, err = validateSelection(m, *c.Selection, nil); err != nil {
 			return api.Detail{}, err
 		}
 	}
@@ -61,16 +62,16 @@ func (s *Service) Connect(ctx context.Context, c api.Connect) (api.Detail, error
 	}
 	conn, err := NewConnection(ctx, s.Store, found, name, store.ConnectionDraft, s.Now())
 	if err != nil {
-		return api.Detail{}, faults.Error(err, "make the connection")
+		return api.Detail{}, faults.OwnerError(err, "make the connection")
 	}
 	if chosen.Profile != "" || len(chosen.Streams) > 0 {
 		err = s.keepSelection(ctx, conn.ID, m, chosen)
 	}
 	if err == nil {
-		err = s.complete(ctx, conn, entered, rhythm, m.OAuth() == nil && !c.AwaitFile)
+		err = s.completeConnection(ctx, conn, entered, rhythm, m.OAuth() == nil && !c.AwaitFile)
 	}
 	if err != nil {
-		return api.Detail{}, errors.Join(err, s.takeBack(context.WithoutCancel(ctx), conn.ID))
+		return api.Detail{}, errors.Join(err, s.discardDraft(context.WithoutCancel(ctx), conn.ID))
 	}
 	return s.Connection(ctx, conn.ID)
 }
@@ -85,14 +86,16 @@ func (s *Service) mayConfirm(ctx context.Context, found catalog.Connector) error
 	if errors.Is(err, store.ErrNotFound) {
 		return s.MayConfirm(ctx, found.Name)
 	}
-	return faults.Error(err, "read what was confirmed")
+	return faults.OwnerError(err, "read what was confirmed")
 }
 
-// complete keeps what belongs to a draft, puts it in use and asks for its first run, where one can
+// completeConnection keeps what belongs to a draft, puts it in use and asks for its first run, where one can
 // work already.
-func (s *Service) complete(ctx context.Context, conn store.Connection, entered *sealed, rhythm *api.Schedule, ready bool) error {
+func (s *Service) completeConnection(ctx context.Context, conn store.Connection, entered *sealedFields,
+	rhythm *api.Schedule,
+	ready bool) error {
 	if entered != nil {
-		if err := s.keep(ctx, conn.ID, entered); err != nil {
+		if err := s.storeCredential(ctx, conn.ID, entered); err != nil {
 			return err
 		}
 	}
@@ -103,16 +106,16 @@ func (s *Service) complete(ctx context.Context, conn store.Connection, entered *
 	}
 	conn.Status, conn.UpdatedAt = store.ConnectionActive, s.Now()
 	if err := s.Store.UpdateConnection(ctx, conn); err != nil {
-		return faults.Error(err, "put the connection in use")
+		return faults.OwnerError(err, "put the connection in use")
 	}
 	if !ready {
 		return nil // the sign-in asks for it, or the first file
 	}
-	return s.request(ctx, conn.ID)
+	return s.requestManualRun(ctx, conn.ID)
 }
 
-// takeBack ends a connection that could not be completed.
-func (s *Service) takeBack(ctx context.Context, id string) error {
+// discardDraft ends a connection that could not be completed.
+func (s *Service) discardDraft(ctx context.Context, id string) error {
 	if err := s.Revoke(ctx, id); err != nil {
 		return fmt.Errorf("end the incomplete connection: %w", err)
 	}
@@ -125,11 +128,11 @@ type ConnectionStore interface {
 	store.Confirmations
 }
 
-// NewConnection makes a connection with a readable id, cin_<connector>_<n>. What its
-// connector declares is recorded with it, so that its streams are known before the
-// first run. Naming a foreign connector for the first time confirms it as it is; one that was
-// confirmed before and has changed since needs the owner's word anew.
-func NewConnection(ctx context.Context, st ConnectionStore, found catalog.Connector, name string, status store.ConnectionStatus, now time.Time) (store.Connection, error) {
+// NewConnection creates a connection with a readable id, cin_<connector>_<n>. It stores the connector's manifest, so
+// that the streams are known before the first run. The first connection of a foreign connector confirms it in its
+// current state. A confirmed connector that has changed since must be confirmed again by the owner.
+func NewConnection(ctx context.Context, st ConnectionStore, found catalog.Connector, name string,
+	status store.ConnectionStatus, now time.Time) (store.Connection, error) {
 	c := store.Connection{
 		ConnectorID: found.Name, DisplayName: name, Status: status,
 		SourceKind: sourceKind(found.Manifest), CreatedAt: now, UpdatedAt: now,
@@ -168,48 +171,37 @@ func sourceKind(m *manifest.Manifest) store.SourceKind {
 	}
 }
 
-// Rename gives a connection another name.
+// Rename changes the display name of a connection.
 func (s *Service) Rename(ctx context.Context, id, name string) error {
 	conn, err := s.find.Connection(ctx, id)
 	if err != nil {
 		return err
 	}
-	if conn.DisplayName, err = displayName(name, ""); err != nil {
+	if conn.DisplayName, err = declaration.DisplayName(name, ""); err != nil {
 		return err
 	}
 	conn.UpdatedAt = s.Now()
-	return faults.Error(s.Store.UpdateConnection(ctx, conn), "rename the connection")
+	return faults.OwnerError(s.Store.UpdateConnection(ctx, conn), "rename the connection")
 }
 
-// displayName is what was entered, or else the other name, where a connection may be
-// called that.
-func displayName(given, otherwise string) (string, error) {
-	name := text.Line(given)
-	if name == "" {
-		name = otherwise
-	}
-	if !api.IsName(name) {
-		return "", api.Invalid("display_name", fmt.Sprintf("A name has from 1 to %d characters.", api.LongestName), "Choose another name.")
-	}
-	return name, nil
-}
-
-// request leaves a request for one run, which waits for a worker where there is none.
-func (s *Service) request(ctx context.Context, id string) error {
-	_, err := s.Store.RequestRun(ctx, store.RunRequest{ConnectionID: id, Trigger: store.TriggerManual, RequestedAt: s.Now()})
+// requestManualRun leaves a request for one run, which waits for a worker where there is none.
+func (s *Service) requestManualRun(ctx context.Context, id string) error {
+	_, err := s.Store.RequestRun(ctx, store.RunRequest{ConnectionID: id, Trigger: store.TriggerManual,
+		RequestedAt: s.Now()})
 	s.Asked()
-	return faults.Error(err, "ask for the run")
+	return faults.OwnerError(err, "ask for the run")
 }
 
-// confirm sees to it that what the owner fixed is tried by one run. Where they were
+// requestCheckRun sees to it that what the owner fixed is tried by one run. Where they were
 // asked to fix it, the watcher of that record asks for the run.
-func (s *Service) confirm(ctx context.Context, id string) error {
+func (s *Service) requestCheckRun(ctx context.Context, id string) error {
 	open, err := s.Store.Attention(ctx, store.AttentionQuery{ConnectionIDs: []string{id}})
 	if err != nil {
-		return faults.Error(err, "read what was asked")
+		return faults.OwnerError(err, "read what was asked")
 	}
-	if slices.ContainsFunc(open, func(r attention.Record) bool { return r.Contract == string(verdict.CredentialPresent) }) {
+	if slices.ContainsFunc(open,
+		func(r attention.AttentionRecord) bool { return r.Contract == string(verdict.CredentialPresent) }) {
 		return nil
 	}
-	return s.request(ctx, id)
+	return s.requestManualRun(ctx, id)
 }

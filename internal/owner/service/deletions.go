@@ -6,23 +6,21 @@ import (
 	"crypto/rand"
 	"errors"
 	"net/http"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
 
-	"github.com/pdpp-go/pdpp/internal/keep/store"
 	"github.com/pdpp-go/pdpp/internal/owner/api"
 	"github.com/pdpp-go/pdpp/internal/owner/service/faults"
+	"github.com/pdpp-go/pdpp/internal/storage/store"
 	"github.com/pdpp-go/pdpp/protocol"
 )
 
-// undoTime is how long a deletion can be undone.
-const undoTime = 7 * 24 * time.Hour
+// deletionUndoPeriod is how long a deletion can be undone.
+const deletionUndoPeriod = 7 * 24 * time.Hour
 
-// scopeOf checks what is to be deleted.
-func (s *Service) scopeOf(ctx context.Context, r api.DeletionRequest) (c store.DeletionScope, err error) {
+// parseDeletionScope checks what is to be deleted.
+func (s *Service) parseDeletionScope(ctx context.Context, r api.DeletionRequest) (c store.DeletionScope, err error) {
 	c = store.DeletionScope{Kind: store.DeletionKind(r.Scope), ConnectionID: r.ConnectionID, Stream: r.Stream, Key: r.Key}
 	var needs, takes []string // fields of the request
 	switch c.Kind {
@@ -36,30 +34,30 @@ func (s *Service) scopeOf(ctx context.Context, r api.DeletionRequest) (c store.D
 	case store.DeleteRecord:
 		needs = []string{"connection_id", "stream", "key"}
 	default:
-		return c, api.Invalid("scope", "It is not known what is to be deleted.",
+		return c, api.Invalid("scope", "The kind of deletion is not known.",
 			"Use everything, connection, stream, range or record.")
 	}
 	for name, value := range map[string]string{"connection_id": r.ConnectionID, "stream": r.Stream, "since": r.Since,
 		"until": r.Until, "key": r.Key} {
 		switch {
 		case value == "" && slices.Contains(needs, name):
-			return c, api.Invalid(name, "It is not said what is to be deleted.", "Name it in "+name+".")
+			return c, api.Invalid(name, "The request does not name what to delete.", "Name it in "+name+".")
 		case value != "" && !slices.Contains(needs, name) && !slices.Contains(takes, name):
-			return c, api.Invalid(name, "This does not belong to a deletion of that kind.", "Leave it out.")
+			return c, api.Invalid(name, "A deletion of this kind does not use this field.", "Leave it out.")
 		}
 	}
 	if c.Kind == store.DeleteRange {
 		if r.Since == "" && r.Until == "" {
-			return c, api.Invalid("since", "A range has a beginning or an end.",
+			return c, api.Invalid("since", "A range needs a beginning or an end.",
 				"Name a date in since or until, or delete the whole connection.")
 		}
 		if r.Stream != "" && r.ConnectionID == "" {
-			return c, api.Invalid("connection_id", "It is not said of which connection.", "Name it in connection_id.")
+			return c, api.Invalid("connection_id", "The connection is missing.", "Name it in connection_id.")
 		}
-		if c.Since, err = boundOf("since", r.Since); err != nil {
+		if c.Since, err = parseRangeBound("since", r.Since); err != nil {
 			return c, err
 		}
-		if c.Until, err = boundOf("until", r.Until); err != nil {
+		if c.Until, err = parseRangeBound("until", r.Until); err != nil {
 			return c, err
 		}
 		if c.Since != "" && c.Until != "" && c.Since >= c.Until {
@@ -72,14 +70,14 @@ func (s *Service) scopeOf(ctx context.Context, r api.DeletionRequest) (c store.D
 	return c, err
 }
 
-// boundOf is a bound of a range as semantic times are kept.
-func boundOf(param, text string) (string, error) {
+// parseRangeBound is a bound of a range as semantic times are kept.
+func parseRangeBound(param, text string) (string, error) {
 	if text == "" {
 		return "", nil
 	}
 	_, stored, ok := protocol.SemanticTime(text)
 	if !ok {
-		return "", api.Invalid(param, "This is no date or time.",
+		return "", api.Invalid(param, "This is not a date or time.",
 			"Write a date like 2026-03-04, or a time like 2026-03-04T12:00:00Z.")
 	}
 	return stored, nil
@@ -87,13 +85,13 @@ func boundOf(param, text string) (string, error) {
 
 // PreviewDeletion counts what a deletion would remove.
 func (s *Service) PreviewDeletion(ctx context.Context, r api.DeletionRequest) (api.Deletion, error) {
-	c, err := s.scopeOf(ctx, r)
+	c, err := s.parseDeletionScope(ctx, r)
 	if err != nil {
 		return api.Deletion{}, err
 	}
 	n, err := s.Store.PreviewDeletion(ctx, c)
 	if err != nil {
-		return api.Deletion{}, faults.Error(err, "count what would be deleted")
+		return api.Deletion{}, faults.OwnerError(err, "count what would be deleted")
 	}
 	d := store.Deletion{DeletionScope: c, DeletionCounts: n, AskedAt: s.Now(), PurgeAfter: s.purgeAfter(r)}
 	return s.receiptOf(ctx, d, statePreview)
@@ -105,12 +103,12 @@ func (s *Service) purgeAfter(r api.DeletionRequest) time.Time {
 	if r.Now {
 		return s.Now()
 	}
-	return s.Now().Add(undoTime)
+	return s.Now().Add(deletionUndoPeriod)
 }
 
 // Delete ends the connections that are deleted whole, and hides what is to be deleted.
 func (s *Service) Delete(ctx context.Context, r api.DeletionRequest) (api.Deletion, error) {
-	c, err := s.scopeOf(ctx, r)
+	c, err := s.parseDeletionScope(ctx, r)
 	if err != nil {
 		return api.Deletion{}, err
 	}
@@ -121,7 +119,7 @@ func (s *Service) Delete(ctx context.Context, r api.DeletionRequest) (api.Deleti
 	case store.DeleteEverything:
 		all, err := s.Store.ListConnections(ctx)
 		if err != nil {
-			return api.Deletion{}, faults.Error(err, "list the connections")
+			return api.Deletion{}, faults.OwnerError(err, "list the connections")
 		}
 		for _, conn := range all {
 			ending = append(ending, conn.ID)
@@ -133,24 +131,25 @@ func (s *Service) Delete(ctx context.Context, r api.DeletionRequest) (api.Deleti
 		}
 	}
 	id := "del_" + strings.ToLower(rand.Text()[:16])
-	err = s.Store.AskDeletion(ctx, store.Deletion{ID: id, DeletionScope: c, AskedAt: s.Now(), PurgeAfter: s.purgeAfter(r)})
+	err = s.Store.RequestDeletion(ctx,
+		store.Deletion{ID: id, DeletionScope: c, AskedAt: s.Now(), PurgeAfter: s.purgeAfter(r)})
 	if errors.Is(err, store.ErrNotFound) {
-		return api.Deletion{}, api.NotFound("There is nothing of that name to delete.",
-			"Look at what is there: pdpp streams, pdpp records.")
+		return api.Deletion{}, api.NotFound("There is nothing to delete under that name.",
+			"List what is there: pdpp streams, pdpp records.")
 	}
 	if err != nil {
-		return api.Deletion{}, faults.Error(err, "delete")
+		return api.Deletion{}, faults.OwnerError(err, "delete")
 	}
-	return s.worked(ctx, id)
+	return s.advanceDeletion(ctx, id)
 }
 
-// worked works on deletions for a while and returns how one of them is then.
-func (s *Service) worked(ctx context.Context, id string) (api.Deletion, error) {
+// advanceDeletion works on deletions for a while and returns how one of them is then.
+func (s *Service) advanceDeletion(ctx context.Context, id string) (api.Deletion, error) {
 	until := time.Now().Add(s.DeletionTime)
 	for idle := false; !idle && (s.DeletionTime <= 0 || time.Now().Before(until)); {
 		var err error
 		if idle, err = s.WorkOnDeletions(ctx); err != nil {
-			return api.Deletion{}, faults.Error(err, "delete")
+			return api.Deletion{}, faults.OwnerError(err, "delete")
 		}
 	}
 	return s.DeletionByID(ctx, id)
@@ -164,7 +163,7 @@ func (s *Service) WorkOnDeletions(ctx context.Context) (idle bool, err error) {
 	if idle, err = s.Store.AdvanceDeletion(ctx, s.Now()); err != nil || !idle {
 		return false, err
 	}
-	files, err := s.Store.DeletedFiles(ctx, filesAtOnce)
+	files, err := s.Store.DeletedFiles(ctx, deletedFilesPerStep)
 	if err != nil {
 		return false, err
 	}
@@ -179,11 +178,11 @@ func (s *Service) WorkOnDeletions(ctx context.Context) (idle bool, err error) {
 	return true, s.Store.FinishDeletions(ctx, s.Now())
 }
 
-const filesAtOnce = 100
+const deletedFilesPerStep = 100
 
 // removeFile removes a file and its small picture, unless a record has come to refer to it again.
 func (s *Service) removeFile(ctx context.Context, hash string) error {
-	err := s.Store.WithoutBlob(ctx, hash, func() error {
+	err := s.Store.LockUnknownBlob(ctx, hash, func() error {
 		if s.Files == nil {
 			return nil
 		}
@@ -217,30 +216,7 @@ func (s *Service) removeImports(ctx context.Context) error {
 			if d.Kind == store.DeleteConnection && conn.ID != d.ConnectionID || conn.Status != store.ConnectionRevoked {
 				continue
 			}
-			if err := s.removeImported(ctx, conn); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}
-
-func (s *Service) removeImported(ctx context.Context, conn store.Connection) error {
-	receipts, err := s.Store.Imports(ctx, conn.ID)
-	if err != nil || len(receipts) == 0 {
-		return err
-	}
-	found, err := s.find.Connectors.Find(ctx, conn.ConnectorID)
-	if err != nil {
-		return nil // it is installed elsewhere, and so are its files
-	}
-	dir, err := s.importsOf(ctx, conn, found)
-	if err != nil || !filepath.IsAbs(dir) {
-		return err
-	}
-	for _, i := range receipts {
-		if path := filepath.FromSlash(i.Path); filepath.IsLocal(path) {
-			if err := os.Remove(filepath.Join(dir, path)); err != nil && !errors.Is(err, os.ErrNotExist) {
+			if err := s.FileImports.RemoveFiles(ctx, conn); err != nil {
 				return err
 			}
 		}
@@ -254,12 +230,12 @@ func deletionFault(err error, doing string) error {
 		return api.NotFound("There is no such deletion.", "Choose one of those that pdpp deletions lists.")
 	case errors.Is(err, store.ErrTooLate):
 		return &api.Error{Status: http.StatusConflict, Code: api.CodeTooLate, Err: err,
-			Message: "This deletion is over, or can no longer be changed.", Next: "See how it is: pdpp deletions."}
+			Message: "This deletion is finished or can no longer be changed.", Next: "See its state: pdpp deletions."}
 	case errors.Is(err, store.ErrRunActive):
 		return &api.Error{Status: http.StatusConflict, Code: api.CodeRunActive, Err: err,
 			Message: "A run of this connection is under way.", Next: "Try again when it has ended, or stop it: pdpp cancel."}
 	}
-	return faults.Error(err, doing)
+	return faults.OwnerError(err, doing)
 }
 
 // UndoDeletion restores what is hidden.
@@ -267,7 +243,7 @@ func (s *Service) UndoDeletion(ctx context.Context, id string) (api.Deletion, er
 	if err := s.Store.UndoDeletion(ctx, id, s.Now()); err != nil {
 		return api.Deletion{}, deletionFault(err, "undo the deletion")
 	}
-	return s.worked(ctx, id)
+	return s.advanceDeletion(ctx, id)
 }
 
 // PurgeDeletion ends the time in which a deletion can be undone.
@@ -275,12 +251,12 @@ func (s *Service) PurgeDeletion(ctx context.Context, id string) (api.Deletion, e
 	if err := s.Store.PurgeDeletion(ctx, id, s.Now()); err != nil {
 		return api.Deletion{}, deletionFault(err, "delete for good")
 	}
-	return s.worked(ctx, id)
+	return s.advanceDeletion(ctx, id)
 }
 
 // CollectDeleted lets runs store again what a deletion keeps out.
 func (s *Service) CollectDeleted(ctx context.Context, id string) (api.Deletion, error) {
-	if err := s.Store.AdmitDeleted(ctx, id, s.Now()); err != nil {
+	if err := s.Store.ReadmitDeleted(ctx, id, s.Now()); err != nil {
 		return api.Deletion{}, deletionFault(err, "collect it again")
 	}
 	return s.DeletionByID(ctx, id)
@@ -299,7 +275,7 @@ func (s *Service) DeletionByID(ctx context.Context, id string) (api.Deletion, er
 func (s *Service) Deletions(ctx context.Context) ([]api.Deletion, error) {
 	all, err := s.Store.Deletions(ctx, "")
 	if err != nil {
-		return nil, faults.Error(err, "list the deletions")
+		return nil, faults.OwnerError(err, "list the deletions")
 	}
 	out := make([]api.Deletion, len(all))
 	for i, d := range all {
@@ -314,15 +290,15 @@ func (s *Service) Deletions(ctx context.Context) ([]api.Deletion, error) {
 func (s *Service) EndedConnections(ctx context.Context) ([]api.EndedConnection, error) {
 	all, err := s.Store.ListConnections(ctx)
 	if err != nil {
-		return nil, faults.Error(err, "list the connections")
+		return nil, faults.OwnerError(err, "list the connections")
 	}
 	streams, err := s.Store.Streams(ctx, "")
 	if err != nil {
-		return nil, faults.Error(err, "count the records")
+		return nil, faults.OwnerError(err, "count the records")
 	}
 	deletions, err := s.Store.Deletions(ctx, "")
 	if err != nil {
-		return nil, faults.Error(err, "list the deletions")
+		return nil, faults.OwnerError(err, "list the deletions")
 	}
 	out := []api.EndedConnection{}
 	for _, conn := range all {
@@ -342,11 +318,11 @@ func (s *Service) EndedConnections(ctx context.Context) ([]api.EndedConnection, 
 			if !of || d.State == store.DeletionUndone {
 				continue
 			}
-			told, err := s.receiptOf(ctx, d, string(d.State))
+			deletion, err := s.receiptOf(ctx, d, string(d.State))
 			if err != nil {
 				return nil, err
 			}
-			e.Deletion = &told
+			e.Deletion = &deletion
 			break
 		}
 		out = append(out, e)

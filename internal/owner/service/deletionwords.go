@@ -4,9 +4,9 @@ import (
 	"context"
 	"strings"
 
-	"github.com/pdpp-go/pdpp/internal/keep/store"
 	"github.com/pdpp-go/pdpp/internal/ops/text"
 	"github.com/pdpp-go/pdpp/internal/owner/api"
+	"github.com/pdpp-go/pdpp/internal/storage/store"
 )
 
 // receiptOf puts a deletion into the words that every surface shows.
@@ -15,7 +15,7 @@ func (s *Service) receiptOf(ctx context.Context, d store.Deletion, state string)
 		Since: boundWords(d.Since), Until: boundWords(d.Until), State: state,
 		AskedAt: d.AskedAt, PurgeAfter: d.PurgeAfter, EndedAt: d.EndedAt, Records: d.Records, Tombstones: d.Tombstones,
 		Versions: d.Versions, Bytes: d.Bytes,
-		Files: d.Files, FileBytes: d.FileBytes, Purged: d.Purged, TurnedAway: d.TurnedAway, KeepsOut: d.KeepsOut,
+		Files: d.Files, FileBytes: d.FileBytes, Purged: d.Purged, TurnedAway: d.TurnedAway, KeepsOut: d.BlocksReturn,
 		Trouble: d.Trouble, Notes: []string{}}
 	name := ""
 	if d.ConnectionID != "" {
@@ -29,9 +29,9 @@ func (s *Service) receiptOf(ctx context.Context, d store.Deletion, state string)
 	now := s.Now()
 	out.Undoable = (state == string(store.DeletionHiding) || state == string(store.DeletionHidden)) &&
 		now.Before(d.PurgeAfter)
-	out.What = whatOf(&out, name)
-	out.Happened, out.Next = howOf(&out, d.PurgeAfter.After(d.AskedAt))
-	out.Notes = notesOf(&out)
+	out.What = deletionSubject(&out, name)
+	out.Happened, out.Next = deletionProgress(&out, d.PurgeAfter.After(d.AskedAt))
+	out.Notes = deletionNotes(&out)
 	return out, nil
 }
 
@@ -40,7 +40,7 @@ func boundWords(stored string) string {
 	return strings.TrimSuffix(stored, "T00:00:00.000000Z")
 }
 
-func whatOf(d *api.Deletion, name string) string {
+func deletionSubject(d *api.Deletion, name string) string {
 	switch store.DeletionKind(d.Scope) {
 	case store.DeleteEverything:
 		return "Everything"
@@ -67,8 +67,8 @@ func whatOf(d *api.Deletion, name string) string {
 	return of + " from " + d.Since + " until " + d.Until
 }
 
-// contents counts what a deletion is about.
-func contents(d *api.Deletion) string {
+// deletionContents counts what a deletion is about.
+func deletionContents(d *api.Deletion) string {
 	parts := []string{text.Count(d.Records, "record", "records")}
 	if d.Tombstones > 0 {
 		parts = append(parts, text.Count(d.Tombstones, "record that its source had deleted",
@@ -86,43 +86,44 @@ func contents(d *api.Deletion) string {
 	return strings.Join(parts[:len(parts)-1], ", ") + " and " + parts[len(parts)-1]
 }
 
-const dateWords = "2 January 2006 15:04 UTC"
+const deletionDateFormat = "2 January 2006 15:04 UTC"
 
-func howOf(d *api.Deletion, undo bool) (happened, next string) {
-	until := d.PurgeAfter.UTC().Format(dateWords)
+func deletionProgress(d *api.Deletion, undo bool) (happened, next string) {
+	until := d.PurgeAfter.UTC().Format(deletionDateFormat)
 	switch store.DeletionState(d.State) {
 	case statePreview:
 		if undo {
-			return "This would delete " + contents(d) + ".", "You could undo it until " + until + "."
+			return "This would delete " + deletionContents(d) + ".", "You could undo it until " + until + "."
 		}
-		return "This would delete " + contents(d) + " for good, without a way back.", ""
+		return "This would delete " + deletionContents(d) + " for good, without a way back.", ""
 	case store.DeletionHiding:
-		return "Being deleted. Hidden so far: " + contents(d) + ".", "It continues automatically."
+		return "Being deleted. Hidden so far: " + deletionContents(d) + ".", "It continues automatically."
 	case store.DeletionHidden:
-		return "Deleted " + contents(d) + ". Lists, searches, exports and apps no longer show it.",
+		return "Deleted " + deletionContents(d) + ". Lists, searches, exports and apps no longer show it.",
 			"It is removed for good on " + until + ". You can undo it until then."
 	case store.DeletionUndoing:
-		return "Being restored: " + contents(d) + ".", "It continues automatically."
+		return "Being restored: " + deletionContents(d) + ".", "It continues automatically."
 	case store.DeletionUndone:
-		return "Restored " + contents(d) + ".", ""
+		return "Restored " + deletionContents(d) + ".", ""
 	case store.DeletionPurging:
-		return "Being removed for good: " + contents(d) + ".", "It continues automatically."
+		return "Being removed for good: " + deletionContents(d) + ".", "It continues automatically."
 	case store.DeletionCompacting:
 		if d.Trouble != "" {
-			return "Deleted for good: " + contents(d) + ". The room it took could not be cleared yet.",
-				"It is tried again by itself."
+			return "Deleted for good: " + deletionContents(d) + ". Its disk space could not be freed yet.",
+				"It is tried again automatically."
 		}
-		return "Deleted for good: " + contents(d) + ". The room it took is being cleared.", "It continues automatically."
+		return "Deleted for good: " + deletionContents(d) + ". Its disk space is being freed.", "It continues automatically."
 	}
-	return "Deleted for good: " + contents(d) + ".", ""
+	return "Deleted for good: " + deletionContents(d) + ".", ""
 }
 
-// notesOf are what else an owner has to know.
-func notesOf(d *api.Deletion) (notes []string) {
+// deletionNotes are what else an owner has to know.
+func deletionNotes(d *api.Deletion) (notes []string) {
 	notes = []string{}
 	if d.State == string(store.DeletionUndone) || d.State == string(store.DeletionUndoing) {
 		if d.Scope == string(store.DeleteConnection) || d.Scope == string(store.DeleteEverything) {
-			notes = append(notes, "The connection stays ended: its credential was deleted. To collect again, connect the source anew.")
+			notes = append(notes, "The connection stays ended: its credential was deleted. To collect again, connect the "+
+				"source again.")
 		}
 		if d.TurnedAway > 0 {
 			notes = append(notes, "The next run reads from the beginning, because "+text.Count(d.TurnedAway, "record",
@@ -132,19 +133,22 @@ func notesOf(d *api.Deletion) (notes []string) {
 	}
 	switch store.DeletionKind(d.Scope) {
 	case store.DeleteConnection:
-		notes = append(notes, "The connection ends: it collects no more, and its credential is deleted. Imported files go too. A device drops what it has queued for it.")
+		notes = append(notes, "The connection ends: it collects no more, and its credential is deleted. Imported files go "+
+			"too. A device drops what it has queued for it.")
 	case store.DeleteEverything:
-		notes = append(notes, "All connections end and their credentials are deleted. Imported files and saved searches go too. Your sign-in, grants and settings stay.")
+		notes = append(notes, "All connections end and their credentials are deleted. Imported files and saved searches go "+
+			"too. Your sign-in, grants and settings stay.")
 	case store.DeleteStream:
 		notes = append(notes, "It is not collected any more, until you choose to collect it again.")
 	case store.DeleteRange:
-		notes = append(notes, "Runs do not bring these records back: the range is remembered. Records without a time are not in a range.")
+		notes = append(notes, "Runs do not bring these records back: the range is remembered. Records without a time are "+
+			"not in a range.")
 	case store.DeleteRecord:
 		notes = append(notes, "Runs do not bring it back: a hash of its key is remembered, and nothing else of it.")
 	}
 	until := "it is removed for good"
 	if d.EndedAt != nil {
-		until = d.EndedAt.UTC().Format(dateWords)
+		until = d.EndedAt.UTC().Format(deletionDateFormat)
 	}
 	return append(notes, "Backups made before "+until+" hold it: PDPP cannot reach them. "+
 		"Delete those files, or keep them on purpose.",

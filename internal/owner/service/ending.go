@@ -6,9 +6,9 @@ import (
 
 	"github.com/pdpp-go/pdpp/internal/judge/attention"
 	"github.com/pdpp-go/pdpp/internal/judge/evidence"
-	"github.com/pdpp-go/pdpp/internal/keep/store"
 	"github.com/pdpp-go/pdpp/internal/owner/service/faults"
 	"github.com/pdpp-go/pdpp/internal/schedule/scheduler"
+	"github.com/pdpp-go/pdpp/internal/storage/store"
 )
 
 // Revoke ends a connection. From the first step on no worker takes it up; doing it
@@ -21,41 +21,42 @@ func (s *Service) Revoke(ctx context.Context, id string) error {
 	if conn.Status != store.ConnectionRevoked {
 		conn.Status, conn.UpdatedAt = store.ConnectionRevoked, s.Now()
 		if err := s.Store.UpdateConnection(ctx, conn); err != nil {
-			return faults.Error(err, "end the connection")
+			return faults.OwnerError(err, "end the connection")
 		}
 	}
 	if _, err := scheduler.Cancel(ctx, s.Store, id, s.Now()); err != nil && !errors.Is(err, store.ErrNotFound) {
-		return faults.Error(err, "stop its run")
+		return faults.OwnerError(err, "stop its run")
 	}
 	if err := s.Store.DeleteCredential(ctx, id); err != nil && !errors.Is(err, store.ErrNotFound) {
-		return faults.Error(err, "delete its credential")
+		return faults.OwnerError(err, "delete its credential")
 	}
 	if err := s.Store.DropBrowserProfiles(ctx, id); err != nil {
-		return faults.Error(err, "delete its browser profile")
+		return faults.OwnerError(err, "delete its browser profile")
 	}
 	if err := s.Store.DeleteSchedule(ctx, id); err != nil && !errors.Is(err, store.ErrNotFound) {
-		return faults.Error(err, "delete its schedule")
+		return faults.OwnerError(err, "delete its schedule")
 	}
-	return s.withdraw(ctx, id)
+	return s.withdrawAttention(ctx, id)
 }
 
-// saveTries is how often a record is read again that somebody else saved meanwhile.
+// saveTries is how often a save is retried after another process saved the same record.
 const saveTries = 5
 
-// withdraw closes what the owner is still asked about an ended connection.
-func (s *Service) withdraw(ctx context.Context, id string) error {
-	return s.changeAttention(ctx, id, func(r *attention.Record) bool { return r.Move(evidence.AttentionCancelled, s.Now()) })
+// withdrawAttention closes what the owner is still asked about an ended connection.
+func (s *Service) withdrawAttention(ctx context.Context, id string) error {
+	return s.changeAttention(ctx, id,
+		func(r *attention.AttentionRecord) bool { return r.Move(evidence.AttentionCancelled, s.Now()) })
 }
 
-// changeAttention applies a change to the open records of a connection, and reads
-// them again when somebody else saved one meanwhile.
-func (s *Service) changeAttention(ctx context.Context, id string, change func(*attention.Record) bool) error {
+// changeAttention applies a change to the open attention records of a connection. It reads them again if another
+// process saved one in the meantime.
+func (s *Service) changeAttention(ctx context.Context, id string, change func(*attention.AttentionRecord) bool) error {
 	var err error
 	for range saveTries {
-		var open, changed []attention.Record
+		var open, changed []attention.AttentionRecord
 		open, err = s.Store.Attention(ctx, store.AttentionQuery{ConnectionIDs: []string{id}})
 		if err != nil {
-			return faults.Error(err, "read what was asked")
+			return faults.OwnerError(err, "read what was asked")
 		}
 		for i := range open {
 			if change(&open[i]) {
@@ -69,5 +70,5 @@ func (s *Service) changeAttention(ctx context.Context, id string, change func(*a
 			break
 		}
 	}
-	return faults.Error(err, "save what was asked")
+	return faults.OwnerError(err, "save what was asked")
 }

@@ -10,38 +10,47 @@ import (
 	"github.com/pdpp-go/pdpp/internal/judge/attention"
 	"github.com/pdpp-go/pdpp/internal/judge/evidence"
 	"github.com/pdpp-go/pdpp/internal/judge/verdict"
-	"github.com/pdpp-go/pdpp/internal/keep/store"
 	"github.com/pdpp-go/pdpp/internal/owner/api"
 	"github.com/pdpp-go/pdpp/internal/slice"
+	"github.com/pdpp-go/pdpp/internal/storage/store"
 	"github.com/pdpp-go/pdpp/protocol"
 )
 
 // asked opens a record of what the owner is asked.
-func (b *bed) asked(id string, kind verdict.ActionKind, contract verdict.Contract) {
+func (b *serviceHarness) asked(id string, kind verdict.ActionKind, contract verdict.Contract) {
 	b.t.Helper()
-	b.must(b.Store.SaveAttention(b.ctx(), []attention.Record{{ID: "att_" + string(kind), ConnectionID: id, Kind: string(kind), Contract: string(contract),
-		Words: "Do it.", Lifecycle: evidence.AttentionOpen, OpenedAt: b.at, UpdatedAt: b.at, Notice: attention.NoticeSuppressed}}, nil))
+	b.requireNoError(b.Store.SaveAttention(
+		b.ctx(),
+		[]attention.AttentionRecord{
+			{ID: "att_" + string(kind), ConnectionID: id, Kind: string(kind), Contract: string(contract),
+				Words: "Do it.", Lifecycle: evidence.AttentionOpen, OpenedAt: b.at, UpdatedAt: b.at,
+				Notice: attention.NoticeSuppressed},
+		},
+		nil,
+	))
 }
 
-func (b *bed) open(id string) []attention.Record {
+func (b *serviceHarness) openUpload(id string) []attention.AttentionRecord {
 	b.t.Helper()
 	open, err := b.Store.Attention(b.ctx(), store.AttentionQuery{ConnectionIDs: []string{id}})
-	b.must(err)
+	b.requireNoError(err)
 	return open
 }
 
 // An ended connection collects no more and keeps its records.
 func TestRevoke(t *testing.T) {
 	t.Parallel()
-	b := newBed(t)
+	b := newServiceHarness(t)
 	id := b.connect("trowel").ID
 	b.succeed(id)
 	b.asked(id, verdict.Reauth, verdict.CredentialPresent)
 	lease := b.begin(id, "run_a")
-	b.must(b.request(b.ctx(), id))
-	b.must(b.Store.KeepBrowserProfile(b.ctx(), lease, store.BrowserProfile{ConnectionID: id, Name: "trowel__" + id, Sealed: []byte("sealed")}, b.at))
+	b.requireNoError(b.requestManualRun(b.ctx(), id))
+	b.requireNoError(b.Store.SaveBrowserProfile(b.ctx(), lease,
+		store.BrowserProfile{ConnectionID: id, Name: "trowel__" + id,
+			Sealed: []byte("sealed")}, b.at))
 	for range 2 { // again changes nothing
-		b.must(b.Revoke(b.ctx(), id))
+		b.requireNoError(b.Revoke(b.ctx(), id))
 	}
 	if wanted, err := b.Store.RenewLease(b.ctx(), lease, time.Hour, b.at); err != nil || !wanted {
 		t.Errorf("the run is told %t, %v", wanted, err)
@@ -52,15 +61,16 @@ func TestRevoke(t *testing.T) {
 	if profiles, err := b.Store.BrowserProfiles(b.ctx()); err != nil || len(profiles) > 0 {
 		t.Errorf("browser profiles: %+v, %v", profiles, err)
 	}
-	if b.requested(id) || len(b.open(id)) != 0 {
-		t.Errorf("requested %t, asked %+v", b.requested(id), b.open(id))
+	if b.requested(id) || len(b.openUpload(id)) != 0 {
+		t.Errorf("requested %t, asked %+v", b.requested(id), b.openUpload(id))
 	}
 	d, err := b.Connection(b.ctx(), id)
-	b.must(err)
+	b.requireNoError(err)
 	if d.Status != "revoked" || d.Plan != nil || d.Credential != nil {
 		t.Errorf("connection %+v", d)
 	}
-	if page, err := b.Records(b.ctx(), api.RecordQuery{ConnectionID: id, Stream: "beds"}); err != nil || len(page.Records) != 2 {
+	if page, err := b.Records(b.ctx(), api.RecordQuery{ConnectionID: id, Stream: "beds"}); err != nil ||
+		len(page.Records) != 2 {
 		t.Errorf("%d records, %v", len(page.Records), err)
 	}
 	wantError(t, b.Run(b.ctx(), id), api.CodeRevoked, "")
@@ -73,21 +83,21 @@ func TestRevoke(t *testing.T) {
 // run that confirms it; elsewhere it is asked for with the credential.
 func TestNewCredentialIsConfirmed(t *testing.T) {
 	t.Parallel()
-	b := newBed(t)
+	b := newServiceHarness(t)
 	id := b.connect("rake").ID
 	b.makeRun(id)
-	b.must(b.SetCredential(b.ctx(), id, map[string]string{"token": "spade"}))
+	b.requireNoError(b.SetCredential(b.ctx(), id, map[string]string{"token": "spade"}))
 	if !b.requested(id) {
 		t.Error("nothing confirms the credential")
 	}
 	b.makeRun(id)
 	b.asked(id, verdict.Reauth, verdict.CredentialPresent)
-	b.must(b.SetCredential(b.ctx(), id, map[string]string{"token": "trowel"}))
+	b.requireNoError(b.SetCredential(b.ctx(), id, map[string]string{"token": "trowel"}))
 	if b.requested(id) {
 		t.Error("the run is asked for twice")
 	}
 	looks, err := b.Store.ClaimChecks(b.ctx(), b.at, time.Minute, 10)
-	b.must(err)
+	b.requireNoError(err)
 	if len(looks) != 1 {
 		t.Errorf("looks %+v", looks)
 	}
@@ -96,51 +106,54 @@ func TestNewCredentialIsConfirmed(t *testing.T) {
 
 func TestReattachSchedule(t *testing.T) {
 	t.Parallel()
-	b := newBed(t)
+	b := newServiceHarness(t)
 	id := b.connect("trowel").ID
 	b.succeed(id)
 	off := api.Schedule{IntervalSeconds: 7200}
-	b.must(b.SetSchedule(b.ctx(), id, off))
+	b.requireNoError(b.SetSchedule(b.ctx(), id, off))
 	b.asked(id, verdict.ReattachSchedule, verdict.ScheduleAttached)
 	for range 2 {
 		_, err := b.Store.ClaimChecks(b.ctx(), b.at, time.Minute, 10)
-		b.must(err)
-		b.must(b.Acknowledge(b.ctx(), id, string(verdict.ReattachSchedule)))
+		b.requireNoError(err)
+		b.requireNoError(b.Acknowledge(b.ctx(), id, string(verdict.ReattachSchedule)))
 		if looks, err := b.Store.ClaimChecks(b.ctx(), b.at, time.Minute, 10); err != nil || len(looks) != 1 {
 			t.Errorf("the connection is not looked at: %+v, %v", looks, err)
 		}
 	}
-	if open := b.open(id); len(open) != 1 || open[0].Lifecycle != evidence.AttentionAcknowledged {
+	if open := b.openUpload(id); len(open) != 1 || open[0].Lifecycle != evidence.AttentionAcknowledged {
 		t.Errorf("asked %+v", open)
 	}
 
 	other := b.connect("trowel").ID
 	b.succeed(other)
-	b.must(b.SetSchedule(b.ctx(), other, off))
-	b.must(b.Acknowledge(b.ctx(), other, string(verdict.ReattachSchedule))) // nobody has made the offer yet
+	b.requireNoError(b.SetSchedule(b.ctx(), other, off))
+	b.requireNoError(b.Acknowledge(b.ctx(), other, string(verdict.ReattachSchedule))) // no offer exists yet
 	if s, err := b.Store.Schedule(b.ctx(), other); err != nil || !s.Enabled || !b.requested(other) {
 		t.Errorf("schedule %+v, %v", s, err)
 	}
-	b.must(b.DeleteSchedule(b.ctx(), other))
+	b.requireNoError(b.DeleteSchedule(b.ctx(), other))
 	wantError(t, b.Acknowledge(b.ctx(), other, string(verdict.ReattachSchedule)), api.CodeInvalid, "action_kind")
 }
 
 // What waits for a later try becomes eligible; what the owner ignored stays ignored.
 func TestRetryWhatIsMissing(t *testing.T) {
 	t.Parallel()
-	b := newBed(t)
+	b := newServiceHarness(t)
 	b.worker()
 	id := b.connect("trowel").ID
 	l := b.begin(id, "run_a")
 	later := b.at.Add(time.Hour)
 	gap := func(key string, retryable bool) slice.Gap {
-		return slice.Gap{Stream: "beds", RecordKey: key, Reason: protocol.ReasonTemporaryUnavailable, Retryable: retryable, NotBefore: &later, Locator: jsontext.Value(`{}`)}
+		return slice.Gap{Stream: "beds", RecordKey: key, Reason: protocol.ReasonTemporaryUnavailable, Retryable: retryable,
+			NotBefore: &later, Locator: jsontext.Value(`{}`)}
 	}
-	_, err := b.Store.CommitSlice(b.ctx(), l, slice.Slice{Gaps: []slice.Gap{gap("a", true), gap("b", true), gap("c", false)}}, b.at)
-	b.must(err)
-	b.must(b.Store.FinishRun(b.ctx(), l, store.RunOutcome{Status: store.RunSucceeded, Event: slice.Event{Type: "run.completed"}}, b.at))
+	_, err := b.Store.CommitSlice(b.ctx(), l,
+		slice.Slice{Gaps: []slice.Gap{gap("a", true), gap("b", true), gap("c", false)}}, b.at)
+	b.requireNoError(err)
+	b.requireNoError(b.Store.FinishRun(b.ctx(), l,
+		store.RunOutcome{Status: store.RunSucceeded, Event: slice.Event{Type: "run.completed"}}, b.at))
 	page, err := b.Gaps(b.ctx(), api.GapQuery{ConnectionID: id})
-	b.must(err)
+	b.requireNoError(err)
 	missing := page.Gaps
 	if len(missing) != 3 || missing[0].Text == "" {
 		t.Fatalf("missing %+v", missing)
@@ -150,12 +163,13 @@ func TestRetryWhatIsMissing(t *testing.T) {
 		byKey[g.RecordKey] = g
 	}
 	_, err = b.Store.IgnoreGap(b.ctx(), byKey["b"].ID, "not wanted", b.at)
-	b.must(err)
-	b.must(b.Acknowledge(b.ctx(), id, string(verdict.RetryGap)))
+	b.requireNoError(err)
+	b.requireNoError(b.Acknowledge(b.ctx(), id, string(verdict.RetryGap)))
 	page, err = b.Gaps(b.ctx(), api.GapQuery{ConnectionID: id})
-	b.must(err)
+	b.requireNoError(err)
 	for _, g := range page.Gaps {
-		if waits := g.Status == string(protocol.GapPending) && (g.NotBefore == nil || !g.NotBefore.After(b.at)); waits != (g.RecordKey == "a") {
+		if waits := g.Status == string(protocol.GapPending) &&
+			(g.NotBefore == nil || !g.NotBefore.After(b.at)); waits != (g.RecordKey == "a") {
 			t.Errorf("gap %+v", g)
 		}
 	}
@@ -166,15 +180,16 @@ func TestRetryWhatIsMissing(t *testing.T) {
 
 func TestAcknowledgeRefresh(t *testing.T) {
 	t.Parallel()
-	b := newBed(t)
+	b := newServiceHarness(t)
 	b.worker()
 	id := b.connect("trowel").ID
 	b.succeed(id)
-	b.must(b.Acknowledge(b.ctx(), id, string(verdict.RefreshNow)))
+	b.requireNoError(b.Acknowledge(b.ctx(), id, string(verdict.RefreshNow)))
 	if !b.requested(id) {
 		t.Error("no run was asked for")
 	}
-	for _, kind := range []string{string(verdict.Reauth), string(verdict.AddInfo), string(verdict.CodeFix), string(verdict.WaitAction), "", "everything"} {
+	for _, kind := range []string{string(verdict.Reauth), string(verdict.AddInfo), string(verdict.CodeFix),
+		string(verdict.WaitAction), "", "everything"} {
 		wantError(t, b.Acknowledge(b.ctx(), id, kind), api.CodeInvalid, "action_kind")
 	}
 }

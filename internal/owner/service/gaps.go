@@ -8,18 +8,18 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/pdpp-go/pdpp/internal/keep/store"
 	"github.com/pdpp-go/pdpp/internal/owner/api"
 	"github.com/pdpp-go/pdpp/internal/owner/service/faults"
 	"github.com/pdpp-go/pdpp/internal/owner/service/runview"
+	"github.com/pdpp-go/pdpp/internal/storage/store"
 	"github.com/pdpp-go/pdpp/protocol"
 )
 
 const (
-	usualGaps = 100
-	mostGaps  = 100_000
-	// shortGap is as much of an id as tells gaps apart in a list.
-	shortGap = len("gap_") + 10
+	usualGaps      = 100
+	maxGapsPerPage = 100_000
+	// shortestGapPrefix is the shortest part of an id that distinguishes the gaps of a list.
+	shortestGapPrefix = len("gap_") + 10
 )
 
 // Gaps lists gaps, the oldest first.
@@ -30,44 +30,46 @@ func (s *Service) Gaps(ctx context.Context, q api.GapQuery) (api.GapPage, error)
 		}
 	}
 	if q.Status != "" && !slices.Contains(protocol.GapStatuses, protocol.GapStatus(q.Status)) {
-		return api.GapPage{}, api.Invalid("status", "There is no such status of a gap.", "Leave it out, or use pending, in_progress, recovered or terminal.")
+		return api.GapPage{}, api.Invalid("status", "There is no such status of a gap.",
+			"Leave it out, or use pending, in_progress, recovered or terminal.")
 	}
 	if q.Limit <= 0 {
 		q.Limit = usualGaps
 	}
-	q.Limit = min(q.Limit, mostGaps)
+	q.Limit = min(q.Limit, maxGapsPerPage)
 	gaps, err := s.Store.ListGaps(ctx, store.GapQuery{
-		ConnectionID: q.ConnectionID, Stream: q.Stream, Status: protocol.GapStatus(q.Status), Missing: q.Status == "", Limit: q.Limit + 1,
+		ConnectionID: q.ConnectionID, Stream: q.Stream, Status: protocol.GapStatus(q.Status), Missing: q.Status == "",
+		Limit: q.Limit + 1,
 	})
 	if err != nil {
-		return api.GapPage{}, faults.Error(err, "list the gaps")
+		return api.GapPage{}, faults.OwnerError(err, "list the gaps")
 	}
 	page := api.GapPage{Gaps: []api.Gap{}, More: len(gaps) > q.Limit}
-	declared := s.find.Library()
+	declared := s.find.ManifestLibrary()
 	for _, g := range gaps[:min(len(gaps), q.Limit)] {
-		m, err := declared.Of(ctx, g.ConnectorID)
+		m, err := declared.ManifestOf(ctx, g.ConnectorID)
 		if err != nil {
 			return api.GapPage{}, err
 		}
-		page.Gaps = append(page.Gaps, runview.Gap(m, g))
+		page.Gaps = append(page.Gaps, runview.DescribeGap(m, g))
 	}
 	if q.ConnectionID != "" {
-		left, err := s.leftOutOf(ctx, q.ConnectionID)
+		left, err := s.LeftOutOf(ctx, q.ConnectionID)
 		if err != nil {
 			return api.GapPage{}, err
 		}
-		page.LeftOut = left.all
+		page.LeftOut = left.All
 	}
 	return page, nil
 }
 
-// Gap gives the gap of an id, or of the beginning of one.
+// Gap returns the gap with an id, or with an id that starts with the argument.
 func (s *Service) Gap(ctx context.Context, id string) (api.Gap, error) {
-	g, err := s.gap(ctx, id)
+	g, err := s.findGapByPrefix(ctx, id)
 	if err != nil {
 		return api.Gap{}, err
 	}
-	return s.tellGap(ctx, g)
+	return s.describeGap(ctx, g)
 }
 
 // RetryGap lets the next run try it again.
@@ -83,39 +85,41 @@ func (s *Service) IgnoreGap(ctx context.Context, id, why string) (api.Gap, error
 	return s.decideGap(ctx, id, func(id string) (store.Gap, error) { return s.Store.IgnoreGap(ctx, id, why, s.Now()) })
 }
 
-func (s *Service) decideGap(ctx context.Context, id string, decide func(id string) (store.Gap, error)) (api.Gap, error) {
-	g, err := s.gap(ctx, id)
+func (s *Service) decideGap(ctx context.Context, id string, decide func(id string) (store.Gap, error)) (api.Gap,
+	error) {
+	g, err := s.findGapByPrefix(ctx, id)
 	if err != nil {
 		return api.Gap{}, err
 	}
 	if g.Status == protocol.GapRecovered {
 		return api.Gap{}, &api.Error{Status: http.StatusConflict, Code: api.CodeGapRecovered,
-			Message: fmt.Sprintf("Gap %s is closed: its item has been fetched.", g.ID[:min(len(g.ID), shortGap)]), Next: "There is nothing to decide."}
+			Message: fmt.Sprintf("Gap %s is closed: its item has been fetched.", g.ID[:min(len(g.ID), shortestGapPrefix)]),
+			Next:    "There is nothing to decide."}
 	}
 	if g, err = decide(g.ID); err != nil {
-		return api.Gap{}, faults.Error(err, "decide about the gap")
+		return api.Gap{}, faults.OwnerError(err, "decide about the gap")
 	}
-	return s.tellGap(ctx, g)
+	return s.describeGap(ctx, g)
 }
 
-func (s *Service) tellGap(ctx context.Context, g store.Gap) (api.Gap, error) {
-	m, err := s.find.Manifest(ctx, g.ConnectorID)
-	return runview.Gap(m, g), err
+func (s *Service) describeGap(ctx context.Context, g store.Gap) (api.Gap, error) {
+	m, err := s.find.StoredManifest(ctx, g.ConnectorID)
+	return runview.DescribeGap(m, g), err
 }
 
-// gap finds the gap of an id, or of the beginning of one.
-func (s *Service) gap(ctx context.Context, id string) (store.Gap, error) {
+// findGapByPrefix finds the gap of an id, or of the beginning of one.
+func (s *Service) findGapByPrefix(ctx context.Context, id string) (store.Gap, error) {
 	g, err := s.Store.Gap(ctx, id)
 	if !errors.Is(err, store.ErrNotFound) {
-		return g, faults.Error(err, "read the gap")
+		return g, faults.OwnerError(err, "read the gap")
 	}
 	missing := api.NotFound(fmt.Sprintf("There is no gap %.80q.", id), "Choose one of the gaps that are listed.")
-	if len(id) < shortGap {
+	if len(id) < shortestGapPrefix {
 		return g, missing
 	}
-	all, err := s.Store.ListGaps(ctx, store.GapQuery{Limit: mostGaps})
+	all, err := s.Store.ListGaps(ctx, store.GapQuery{Limit: maxGapsPerPage})
 	if err != nil {
-		return g, faults.Error(err, "list the gaps")
+		return g, faults.OwnerError(err, "list the gaps")
 	}
 	all = slices.DeleteFunc(all, func(g store.Gap) bool { return !strings.HasPrefix(g.ID, id) })
 	switch len(all) {

@@ -17,19 +17,24 @@ import (
 	"github.com/pdpp-go/pdpp/internal/collect/catalog"
 	"github.com/pdpp-go/pdpp/internal/collect/launch"
 	"github.com/pdpp-go/pdpp/internal/collect/runner"
-	"github.com/pdpp-go/pdpp/internal/keep/store"
 	"github.com/pdpp-go/pdpp/internal/owner/api"
+	"github.com/pdpp-go/pdpp/internal/owner/service/imports"
+	"github.com/pdpp-go/pdpp/internal/storage/store"
 )
 
 const albumManifest = `{"protocol_version":"0.1.0","connector_id":"album","version":"0.1.0","display_name":"Album",
 "runtime_requirements":{"bindings":{"filesystem":{"required":true}}},
-"setup":{"modality":"manual_or_upload","manual_or_upload":{"label":"Lists of pictures","accepted_file_extensions":[".txt"],"import_dir_env_var":"ALBUM_DIR","validation":{"max_file_bytes":1000}}},
+"setup":{"modality":"manual_or_upload","manual_or_upload":{"label":"Lists of pictures",` +
+	`"accepted_file_extensions":[".txt"],"import_dir_env_var":"ALBUM_DIR","validation":{"max_file_bytes":1000}}},
 "capabilities":{"refresh_policy":{"recommended_mode":"manual","rationale":"A person has to open the box."}},
 "reason_display_messages":{"blurred":"A picture is blurred."},
-"streams":[{"name":"coverage_diagnostics","semantics":"mutable_state","checkpoint":"slice","primary_key":"id","schema":{"type":"object","properties":{"id":{"type":"string"}}}},{"name":"pictures","semantics":"mutable_state","checkpoint":"slice","primary_key":"id","schema":{"type":"object","properties":{"id":{"type":"string"},"text":{"type":"string"}}}}]}`
+"streams":[{"name":"coverage_diagnostics","semantics":"mutable_state","checkpoint":"slice","primary_key":"id",` +
+	`"schema":{"type":"object","properties":{"id":{"type":"string"}}}},{"name":"pictures","semantics":"mutable_state",` +
+	`"checkpoint":"slice","primary_key":"id","schema":{"type":"object","properties":{"id":{"type":"string"},` +
+	`"text":{"type":"string"}}}}]}`
 
-// albumConnector is a real process that reads every list in its folder: a key and a word on each
-// line. It brings one picture by itself, as a live source would, and cannot read blurred ones.
+// albumConnector is a real process that reads every list in its folder: a key and a word on each line. It also emits
+// one picture as a live source would, and cannot read blurred ones.
 const albumConnector = `#!/bin/sh
 read -r start
 n=1
@@ -52,42 +57,44 @@ printf '%s\n' '{"type":"STATE","stream":"pictures","cursor":{"n":1}}'
 printf '{"type":"DONE","status":"succeeded","records_emitted":%d}\n' "$n"
 `
 
-// newAlbum is a bed with a connection that takes files into a folder of its own, within the private
+// newAlbumHarness is a bed with a connection that takes files into a folder of its own, within the private
 // home.
-func newAlbum(t *testing.T, change ...func(*Config)) (*bed, string) {
+func newAlbumHarness(t *testing.T, change ...func(*Config)) (*serviceHarness, string) {
 	t.Helper()
-	b := newBed(t, append(change, func(c *Config) {
+	b := newServiceHarness(t, append(change, func(c *Config) {
 		dir := filepath.Join(c.Home, "connectors", "album")
 		for name, body := range map[string]string{"manifest.json": albumManifest, "connector": albumConnector} {
-			if err := errors.Join(os.MkdirAll(dir, 0o700), os.WriteFile(filepath.Join(dir, name), []byte(body), 0o700)); err != nil {
+			if err := errors.Join(os.MkdirAll(dir, 0o700),
+				os.WriteFile(filepath.Join(dir, name), []byte(body), 0o700)); err != nil {
 				t.Fatal(err)
 			}
 		}
-		c.Connectors = catalog.Catalog{Dir: filepath.Dir(dir), Private: []string{c.Home}, Imports: filepath.Join(c.Home, "imports")}
+		c.Connectors = catalog.Catalog{Dir: filepath.Dir(dir), Private: []string{c.Home},
+			Imports: filepath.Join(c.Home, "imports")}
 	})...)
 	d, err := b.Connect(b.ctx(), api.Connect{ConnectorID: "album", AwaitFile: true})
-	b.must(err)
+	b.requireNoError(err)
 	asked, err := b.Store.ListRunRequests(b.ctx(), d.ID)
-	b.must(err)
+	b.requireNoError(err)
 	if len(asked) != 0 {
 		t.Errorf("a run was asked for before there is a file: %+v", asked)
 	}
 	return b, d.ID
 }
 
-func (b *bed) give(id, name, content string) api.Import {
+func (b *serviceHarness) importTextFile(id, name, content string) api.Import {
 	b.t.Helper()
 	b.at = b.at.Add(time.Minute)
 	got, err := b.Import(b.ctx(), id, api.ImportFile{Name: name, Content: strings.NewReader(content)})
-	b.must(err)
+	b.requireNoError(err)
 	return got
 }
 
 // read makes the run that was asked for.
-func (b *bed) readFiles(id string) {
+func (b *serviceHarness) readFiles(id string) {
 	b.t.Helper()
 	b.at = b.at.Add(time.Minute)
-	files := func(l *launch.Launcher, _ *launch.Request) {
+	files := func(l *launch.Launcher, _ *launch.RunRequest) {
 		l.Bindings = map[string]jsontext.Value{"filesystem": jsontext.Value("{}")}
 	}
 	if r := b.makeRun(id, files); r.Status != runner.Succeeded {
@@ -95,8 +102,8 @@ func (b *bed) readFiles(id string) {
 	}
 }
 
-// in lists the files of a connection's import folder.
-func (b *bed) in(id string) (names []string) {
+// importedFiles lists the files of a connection's import folder.
+func (b *serviceHarness) importedFiles(id string) (names []string) {
 	b.t.Helper()
 	root := filepath.Join(b.home, "imports", id)
 	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
@@ -107,42 +114,44 @@ func (b *bed) in(id string) (names []string) {
 		return err
 	})
 	if !errors.Is(err, fs.ErrNotExist) {
-		b.must(err)
+		b.requireNoError(err)
 	}
 	return names
 }
 
-// A file is received, read by a run of the real connector, and its receipt says what was new; the
-// same content under another name does nothing. Undoing deletes what came from it alone, and what
-// another file or the source brought too stays; given again it is all there again.
+// A run of the real connector reads a received file, and the receipt counts the new records. The same content under
+// another name changes nothing. Undoing deletes only records that no other file and no source delivered. Importing
+// the file again restores them.
 func TestImport(t *testing.T) {
 	t.Parallel()
-	b, id := newAlbum(t)
-	first := b.give(id, "first.txt", "a 1\nb 1\nlive source\nshadow blurred\n")
+	b, id := newAlbumHarness(t)
+	first := b.importTextFile(id, "first.txt", "a 1\nb 1\nlive source\nshadow blurred\n")
 	if first.Status != api.ImportWaiting || len(first.SHA256) != 64 || *first.Bytes != 35 {
 		t.Errorf("received as %+v", first)
 	}
 	asked, err := b.Store.ListRunRequests(b.ctx(), id)
-	b.must(err)
+	b.requireNoError(err)
 	if len(asked) != 1 {
 		t.Errorf("asked for are %+v", asked)
 	}
 	b.readFiles(id)
-	second := b.give(id, "second.txt", "b 1\nc 1\na 2\n")
-	again := b.give(id, "other name.txt", "b 1\nc 1\na 2\n")
+	second := b.importTextFile(id, "second.txt", "b 1\nc 1\na 2\n")
+	again := b.importTextFile(id, "other name.txt", "b 1\nc 1\na 2\n")
 	if !again.Already || again.ID != second.ID {
 		t.Errorf("the same content is %+v", again)
 	}
 	b.readFiles(id)
 	got, err := b.ImportByID(b.ctx(), first.ID)
-	b.must(err)
-	// The first run brought a and b anew, and live both by itself and from the file.
-	if got.Status != api.ImportRead || got.RunID == "" || got.New != 3 || len(got.Skipped) != 1 || got.Skipped[0] != (api.ImportSkip{Reason: "blurred", Words: "A picture is blurred.", Count: 1}) {
+	b.requireNoError(err)
+	// The first run added a and b as new records. It received live both from the source and from the file.
+	if got.Status != api.ImportRead || got.RunID == "" || got.New != 3 || len(got.Skipped) != 1 ||
+		got.Skipped[0] != (api.ImportSkip{Reason: "blurred", Words: "A picture is blurred.", Count: 1}) {
 		t.Errorf("first is %+v", got)
 	}
 	got, err = b.ImportByID(b.ctx(), second.ID)
-	b.must(err)
-	if got.Status != api.ImportRead || got.New != 1 || got.Changed != 1 || got.Same != 1 || *got.UndoDeletes != 1 || *got.UndoKeeps != 2 {
+	b.requireNoError(err)
+	if got.Status != api.ImportRead || got.New != 1 || got.Changed != 1 || got.Same != 1 || *got.UndoDeletes != 1 ||
+		*got.UndoKeeps != 2 {
 		t.Errorf("second is %+v", got)
 	}
 	frames, raw := api.LeftOut{Kind: "Frames", Count: 2, Known: true}, api.LeftOut{Kind: "*.raw", Count: 1}
@@ -150,21 +159,21 @@ func TestImport(t *testing.T) {
 		t.Errorf("left out of second is %+v", got.LeftOut)
 	}
 	gaps, err := b.Gaps(b.ctx(), api.GapQuery{ConnectionID: id})
-	b.must(err)
+	b.requireNoError(err)
 	frames.Count, raw.Count = 4, 2
 	if !slices.Equal(gaps.LeftOut, []api.LeftOut{frames, raw}) {
 		t.Errorf("left out of both is %+v", gaps.LeftOut)
 	}
 	why, err := b.Why(b.ctx(), id)
-	b.must(err)
+	b.requireNoError(err)
 	if why.Steps[0].Fact != "Left out: Frames (4)." || why.Steps[1].Fact != "Not recognized: *.raw (2)." {
 		t.Errorf("the chain begins with %+v", why.Steps[:2])
 	}
-	if names := strings.Join(b.in(id), " "); names != "first.txt second.txt" {
+	if names := strings.Join(b.importedFiles(id), " "); names != "first.txt second.txt" {
 		t.Errorf("in the folder are %s", names)
 	}
 	undone, err := b.UndoImport(b.ctx(), first.ID)
-	b.must(err)
+	b.requireNoError(err)
 	if undone.Status != api.ImportUndone || undone.Deleted != 0 {
 		t.Errorf("undone as %+v", undone) // everything of it came from elsewhere too
 	}
@@ -177,20 +186,21 @@ func TestImport(t *testing.T) {
 			t.Errorf("%s is deleted: %t, %v", key, r.Deleted, err)
 		}
 	}
-	if names := b.in(id); len(names) > 0 {
+	if names := b.importedFiles(id); len(names) > 0 {
 		t.Errorf("in the folder are %v", names)
 	}
-	if gaps, err := b.Gaps(b.ctx(), api.GapQuery{ConnectionID: id}); err != nil || len(gaps.Gaps) != 1 || gaps.Gaps[0].IgnoredWhy == "" {
+	if gaps, err := b.Gaps(b.ctx(), api.GapQuery{ConnectionID: id}); err != nil || len(gaps.Gaps) != 1 ||
+		gaps.Gaps[0].IgnoredWhy == "" {
 		t.Errorf("missing are %+v, %v", gaps.Gaps, err)
 	}
 	cursors, err := b.Store.Cursors(b.ctx(), id, "")
-	b.must(err)
+	b.requireNoError(err)
 	for _, c := range cursors {
 		if len(c.Cursor) > 0 && string(c.Cursor) != "null" {
 			t.Errorf("the next run goes on from %s", c.Cursor)
 		}
 	}
-	third := b.give(id, "second.txt", "b 1\nc 1\na 2\n")
+	third := b.importTextFile(id, "second.txt", "b 1\nc 1\na 2\n")
 	if third.Already || third.ID == second.ID {
 		t.Errorf("given again after it was undone it is %+v", third)
 	}
@@ -199,7 +209,7 @@ func TestImport(t *testing.T) {
 		t.Errorf("read again it is %+v, %v", got, err)
 	}
 	all, err := b.Imports(b.ctx(), id)
-	b.must(err)
+	b.requireNoError(err)
 	if len(all) != 3 || all[0].ID != third.ID {
 		t.Errorf("receipts are %+v", all)
 	}
@@ -209,7 +219,7 @@ func TestImport(t *testing.T) {
 // elsewhere leaves nothing, or stays where it belongs.
 func TestHostileFiles(t *testing.T) {
 	t.Parallel()
-	b, id := newAlbum(t)
+	b, id := newAlbumHarness(t)
 	give := func(name string, bytes int64, content io.Reader) (api.Import, error) {
 		return b.Import(b.ctx(), id, api.ImportFile{Name: name, Bytes: bytes, Content: content})
 	}
@@ -224,28 +234,32 @@ func TestHostileFiles(t *testing.T) {
 		{"too large by its own word", "a.txt", api.CodeFileTooLarge, 1001, strings.NewReader("x")},
 		{"too large", "a.txt", api.CodeFileTooLarge, 0, strings.NewReader(strings.Repeat("x", 1001))},
 		{"shorter than it said", "a.txt", api.CodeFileCut, 10, strings.NewReader("x")},
-		{"broken off", "a.txt", api.CodeFileCut, 0, io.MultiReader(strings.NewReader("a 1\n"), iotest.ErrReader(errors.New("the line broke")))},
+		{"broken off", "a.txt", api.CodeFileCut, 0,
+			io.MultiReader(strings.NewReader("a 1\n"), iotest.ErrReader(errors.New("the line broke")))},
 	} {
 		_, err := give(c.file, c.bytes, c.content)
-		var told *api.Error
-		if !errors.As(err, &told) || told.Code != c.code || told.Next == "" {
+		var problem *api.Error
+		if !errors.As(err, &problem) || problem.Code != c.code || problem.Next == "" {
 			t.Errorf("%s: %v", c.name, err)
 		}
 	}
-	if names := b.in(id); len(names) > 0 {
+	if names := b.importedFiles(id); len(names) > 0 {
 		t.Fatalf("refused files left %v", names)
 	}
 	if all, err := b.Imports(b.ctx(), id); err != nil || len(all) > 0 {
 		t.Fatalf("refused files have receipts: %+v, %v", all, err)
 	}
-	for n, name := range []string{"../../../etc/passwd.txt", `C:\Users\ann\..\evil.txt`, "/absolute.txt", "..txt/../..//x.txt", ".hidden.txt", "new\nline\x00.txt", "\u202etxt.exe.txt", strings.Repeat("long", 200) + ".txt", "passwd.txt"} {
+	for n, name := range []string{"../../../etc/passwd.txt", `C:\Users\ann\..\evil.txt`, "/absolute.txt",
+		"..txt/../..//x.txt", ".hidden.txt", "new\nline\x00.txt", "\u202etxt.exe.txt", strings.Repeat("long", 200) + ".txt",
+		"passwd.txt"} {
 		got, err := give(name, 0, strings.NewReader(strings.Repeat("k 1\n", n+1)))
-		b.must(err)
-		if strings.ContainsAny(got.Name, "/\\\n\x00\u202e") || strings.HasPrefix(got.Name, ".") || len(got.Name) > longestFileName || !strings.HasSuffix(got.Name, ".txt") {
+		b.requireNoError(err)
+		if strings.ContainsAny(got.Name, "/\\\n\x00\u202e") || strings.HasPrefix(got.Name, ".") ||
+			len(got.Name) > 150 || !strings.HasSuffix(got.Name, ".txt") {
 			t.Errorf("%q is called %q", name, got.Name)
 		}
 	}
-	if names := b.in(id); len(names) != 9 {
+	if names := b.importedFiles(id); len(names) != 9 {
 		t.Errorf("in the folder are %q", names)
 	}
 	outside, err := filepath.Glob(filepath.Join(b.home, "*.txt"))
@@ -257,7 +271,7 @@ func TestHostileFiles(t *testing.T) {
 	garden := b.connect("trowel")
 	_, err = b.Import(b.ctx(), garden.ID, api.ImportFile{Name: "a.txt", Content: strings.NewReader("a 1")})
 	wantError(t, err, api.CodeNoImports, "")
-	b.must(b.Revoke(b.ctx(), id))
+	b.requireNoError(b.Revoke(b.ctx(), id))
 	_, err = give("late.txt", 0, strings.NewReader("a 1"))
 	wantError(t, err, api.CodeRevoked, "")
 }
@@ -266,33 +280,35 @@ func TestHostileFiles(t *testing.T) {
 // into the folder by hand has a receipt, and is the owner's to take away.
 func TestUndoGoesOn(t *testing.T) {
 	t.Parallel()
-	b, id := newAlbum(t)
+	b, id := newAlbumHarness(t)
 	var lines strings.Builder
 	for n := range 90 {
 		lines.WriteString("k" + string(rune('0'+n/10)) + string(rune('0'+n%10)) + " 1\n")
 	}
-	i := b.give(id, "many.txt", lines.String())
+	i := b.importTextFile(id, "many.txt", lines.String())
 	byHand := filepath.Join(b.home, "imports", id, "by hand.txt")
-	b.must(os.WriteFile(byHand, []byte("hand 1\nk00 1\n"), 0o600))
+	b.requireNoError(os.WriteFile(byHand, []byte("hand 1\nk00 1\n"), 0o600))
 	b.readFiles(id)
 	// As a process leaves it that is killed after the first page.
-	b.must(b.Store.BeginUndo(b.ctx(), i.ID, b.at))
-	lease, err := b.Store.StartRun(b.ctx(), store.RunStart{RunID: "run_killed", ConnectionID: id, ConnectorID: "album", Trigger: store.TriggerUndo, Holder: "dead", TTL: time.Minute,
+	b.requireNoError(b.Store.BeginImportUndo(b.ctx(), i.ID, b.at))
+	lease, err := b.Store.StartRun(b.ctx(), store.RunStart{RunID: "run_killed", ConnectionID: id, ConnectorID: "album",
+		Trigger: store.TriggerUndo, Holder: "dead", TTL: time.Minute,
 		Streams: []store.StreamSpec{{Name: "pictures"}}}, b.at)
-	b.must(err)
+	b.requireNoError(err)
 	if done, err := b.Store.UndoImport(b.ctx(), lease, i.ID, 10, b.at); done || err != nil {
 		t.Fatalf("the first page: %t, %v", done, err)
 	}
 	half, err := b.ImportByID(b.ctx(), i.ID)
-	b.must(err)
-	if half.Status != api.ImportUndoing || half.Deleted != 9 && half.Deleted != 10 || *half.UndoDeletes+half.Deleted != 89 {
+	b.requireNoError(err)
+	if half.Status != api.ImportUndoing || half.Deleted != 9 && half.Deleted != 10 ||
+		*half.UndoDeletes+half.Deleted != 89 {
 		t.Errorf("killed in between it is %+v", half)
 	}
 	_, err = b.UndoImport(b.ctx(), i.ID)
 	wantError(t, err, api.CodeRunActive, "")
 	b.at = b.at.Add(2 * time.Minute) // the dead one's lease ran out
 	done, err := b.UndoImport(b.ctx(), i.ID)
-	b.must(err)
+	b.requireNoError(err)
 	if done.Status != api.ImportUndone || done.Deleted != 89 {
 		t.Errorf("gone on with it is %+v", done)
 	}
@@ -301,18 +317,19 @@ func TestUndoGoesOn(t *testing.T) {
 		t.Errorf("asked once more: %+v, %v", again, err)
 	}
 	all, err := b.Imports(b.ctx(), id)
-	b.must(err)
-	if len(all) != 2 || all[0].Name != "by hand.txt" || all[0].SHA256 != "" || all[0].New != 2 || all[0].Status != api.ImportRead {
+	b.requireNoError(err)
+	if len(all) != 2 || all[0].Name != "by hand.txt" || all[0].SHA256 != "" || all[0].New != 2 ||
+		all[0].Status != api.ImportRead {
 		t.Fatalf("receipts are %+v", all)
 	}
 	_, err = b.UndoImport(b.ctx(), all[0].ID)
 	wantError(t, err, api.CodeFileInPlace, "")
-	b.must(os.Remove(byHand))
+	b.requireNoError(os.Remove(byHand))
 	if done, err = b.UndoImport(b.ctx(), all[0].ID); err != nil || done.Deleted != 2 {
 		t.Errorf("undone by hand: %+v, %v", done, err)
 	}
 	streams, err := b.Store.Streams(b.ctx(), id)
-	b.must(err)
+	b.requireNoError(err)
 	if len(streams) != 2 || streams[1].Records != 1 || streams[1].Deleted != 91 {
 		t.Errorf("left are %+v", streams)
 	}
@@ -320,36 +337,19 @@ func TestUndoGoesOn(t *testing.T) {
 	wantError(t, err, api.CodeNotFound, "")
 }
 
-// FuzzFileName holds every name to what a folder may be given.
-func FuzzFileName(f *testing.F) {
-	for _, name := range []string{"a.zip", "../a", `..\..\b.csv`, ".", "", "\x00", strings.Repeat("ä", 300) + ".zip", "a." + strings.Repeat("b", 200), "con:", "\xff.zip"} {
-		f.Add(name)
-	}
-	f.Fuzz(func(t *testing.T, given string) {
-		got := fileName(given)
-		if got == "" || got == "." || got == ".." || len(got) > longestFileName || filepath.Base(got) != got || strings.HasPrefix(got, ".") ||
-			strings.ContainsAny(got, "/\\\x00\n\r:") || strings.ToValidUTF8(got, "") != got || !filepath.IsLocal(got) {
-			t.Errorf("%q is called %q", given, got)
-		}
-		if fileName(got) != got {
-			t.Errorf("%q is called %q, and then %q", given, got, fileName(got))
-		}
-	})
-}
-
-// A file that is put into the folder by hand is read without anybody asking for a run, once it has
-// stopped growing; one that was read, or that the connector does not take, asks for nothing.
+// A file that was copied into the folder is read without a request, once it has stopped growing. A file that was
+// already read, or that the connector does not accept, starts no run.
 func TestDroppedFile(t *testing.T) {
 	t.Parallel()
-	b, id := newAlbum(t)
+	b, id := newAlbumHarness(t)
 	dir := filepath.Join(b.home, "imports", id)
-	dropped := &Dropped{Service: b.Service}
+	dropped := &imports.DroppedFiles{Imports: b.FileImports}
 	asked := func(when string, want int) {
 		t.Helper()
 		b.at = b.at.Add(10 * time.Second)
-		b.must(dropped.Look(b.ctx()))
+		b.requireNoError(dropped.Scan(b.ctx()))
 		requests, err := b.Store.ListRunRequests(b.ctx(), id)
-		b.must(err)
+		b.requireNoError(err)
 		if len(requests) != want {
 			t.Errorf("%s: %d runs are asked for, want %d", when, len(requests), want)
 		}
@@ -357,7 +357,8 @@ func TestDroppedFile(t *testing.T) {
 	put := func(name, content string) {
 		t.Helper()
 		path := filepath.Join(dir, name)
-		b.must(errors.Join(os.MkdirAll(dir, 0o700), os.WriteFile(path, []byte(content), 0o600), os.Chtimes(path, b.at, b.at)))
+		b.requireNoError(errors.Join(os.MkdirAll(dir, 0o700), os.WriteFile(path, []byte(content), 0o600),
+			os.Chtimes(path, b.at, b.at)))
 	}
 	asked("an empty folder", 0)
 	put("notes.pdf", "of another kind")
@@ -370,11 +371,11 @@ func TestDroppedFile(t *testing.T) {
 	b.readFiles(id)
 	asked("it was read", 0)
 	asked("nothing happened", 0)
-	restarted := &Dropped{Service: b.Service}
+	restarted := &imports.DroppedFiles{Imports: b.FileImports}
 	dropped = restarted
 	asked("after a restart", 0)
 	asked("after a restart, unchanged", 0)
-	b.give(id, "given.txt", "c 1\n")
+	b.importTextFile(id, "given.txt", "c 1\n")
 	b.readFiles(id)
 	asked("a file that was given", 0)
 	asked("a file that was given, again", 0)

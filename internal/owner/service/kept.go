@@ -7,66 +7,69 @@ import (
 	"time"
 
 	"github.com/pdpp-go/pdpp/internal/judge/verdict"
-	"github.com/pdpp-go/pdpp/internal/keep/store"
 	"github.com/pdpp-go/pdpp/internal/ops/text"
 	"github.com/pdpp-go/pdpp/internal/owner/api"
 	"github.com/pdpp-go/pdpp/internal/owner/service/declaration"
 	"github.com/pdpp-go/pdpp/internal/owner/service/faults"
 	"github.com/pdpp-go/pdpp/internal/owner/service/lookup"
+	"github.com/pdpp-go/pdpp/internal/storage/store"
 	"github.com/pdpp-go/pdpp/internal/view"
 )
 
-// weeksShown is how many weeks of days are told.
+// weeksShown is how many weeks of days Kept returns.
 const weeksShown = 53
 
-// Kept gives what is kept of every source, day by day for the last year. What is missing is taken
-// from the judgement of the connections, and what is kept from the counts.
+// Kept returns what is stored of every source, day by day for the last year. Missing records come from the verdicts
+// of the connections, stored records from the counts.
 func (s *Service) Kept(ctx context.Context) (api.Kept, error) {
 	o, err := s.view.All(ctx)
 	if err != nil {
-		return api.Kept{}, faults.Error(err, "judge the connections")
+		return api.Kept{}, faults.OwnerError(err, "judge the connections")
 	}
 	all, err := s.Store.ListConnections(ctx)
 	if err != nil {
-		return api.Kept{}, faults.Error(err, "list the connections")
+		return api.Kept{}, faults.OwnerError(err, "list the connections")
 	}
 	now := o.ObservedAt.UTC()
-	from := monday(now).AddDate(0, 0, -7*(weeksShown-1))
-	counts, err := s.Store.Kept(ctx, from.Format(time.DateOnly), now.Format(time.DateOnly))
+	from := weekStart(now).AddDate(0, 0, -7*(weeksShown-1))
+	counts, err := s.Store.StoredSummary(ctx, from.Format(time.DateOnly), now.Format(time.DateOnly))
 	if err != nil {
-		return api.Kept{}, faults.Error(err, "read the counts")
+		return api.Kept{}, faults.OwnerError(err, "read the counts")
 	}
 	judged := map[string]*view.Connection{}
 	for i := range o.Connections {
 		judged[o.Connections[i].ID] = &o.Connections[i]
 	}
-	k := keeping{Kept: api.Kept{ObservedAt: o.ObservedAt, Today: now.Format(time.DateOnly), Sources: []api.KeptSource{}}, declared: s.find.Library(),
-		streams: map[string][]store.KeptStream{}, months: map[string][]api.KeptMonth{}, today: map[string]int64{}, byDay: map[string]int64{}}
-	k.sort(counts)
+	k := storedSummaryBuilder{Kept: api.Kept{ObservedAt: o.ObservedAt, Today: now.Format(time.DateOnly),
+		Sources: []api.KeptSource{}},
+		declared: s.find.ManifestLibrary(),
+		streams:  map[string][]store.StoredStream{}, months: map[string][]api.KeptMonth{}, today: map[string]int64{},
+		byDay: map[string]int64{}}
+	k.groupByConnection(counts)
 	for _, conn := range all {
-		if err := k.add(ctx, conn, judged[conn.ID]); err != nil {
+		if err := k.addConnection(ctx, conn, judged[conn.ID]); err != nil {
 			return api.Kept{}, err
 		}
 	}
 	slices.SortStableFunc(k.Sources, func(a, b api.KeptSource) int { return cmp.Compare(b.Records, a.Records) })
-	k.days(from, now)
+	k.countDays(from, now)
 	return k.Kept, nil
 }
 
-func monday(t time.Time) time.Time { return t.AddDate(0, 0, -(int(t.Weekday())+6)%7) }
+func weekStart(t time.Time) time.Time { return t.AddDate(0, 0, -(int(t.Weekday())+6)%7) }
 
-// keeping sums up what is kept.
-type keeping struct {
+// storedSummaryBuilder sums up what is kept.
+type storedSummaryBuilder struct {
 	api.Kept
 	declared *lookup.Library
 	// By connection, and by day.
-	streams map[string][]store.KeptStream
+	streams map[string][]store.StoredStream
 	months  map[string][]api.KeptMonth
 	today   map[string]int64
 	byDay   map[string]int64
 }
 
-func (k *keeping) sort(counts store.Kept) {
+func (k *storedSummaryBuilder) groupByConnection(counts store.StoredSummary) {
 	for _, c := range counts.Streams {
 		k.streams[c.ConnectionID] = append(k.streams[c.ConnectionID], c)
 	}
@@ -81,24 +84,26 @@ func (k *keeping) sort(counts store.Kept) {
 	}
 }
 
-// add sums a connection up. Judged is nil for one that was ended.
-func (k *keeping) add(ctx context.Context, conn store.Connection, judged *view.Connection) error {
-	m, err := k.declared.Of(ctx, conn.ConnectorID)
+// addConnection sums a connection up. Judged is nil for one that was ended.
+func (k *storedSummaryBuilder) addConnection(ctx context.Context, conn store.Connection,
+	judged *view.Connection) error {
+	m, err := k.declared.ManifestOf(ctx, conn.ConnectorID)
 	if err != nil {
 		return err
 	}
-	src := api.KeptSource{ConnectionID: conn.ID, Name: conn.DisplayName, ConnectorID: conn.ConnectorID, Status: string(conn.Status),
-		Today: k.today[conn.ID], Months: append([]api.KeptMonth{}, k.months[conn.ID]...), Streams: []api.KeptStream{}}
+	src := api.KeptSource{ConnectionID: conn.ID, Name: conn.DisplayName, ConnectorID: conn.ConnectorID,
+		Status: string(conn.Status),
+		Today:  k.today[conn.ID], Months: append([]api.KeptMonth{}, k.months[conn.ID]...), Streams: []api.KeptStream{}}
 	if judged != nil {
 		src.AsOf = judged.LastSuccessAt
 	}
 	for _, c := range k.streams[conn.ID] {
 		st := keptStream(c)
-		st.Label = declaration.Label(declaration.Stream(m, c.Stream), c.Stream)
+		st.Label = declaration.StreamLabel(declaration.DescribeStream(m, c.Stream), c.Stream)
 		if judged != nil {
-			if row := rowOf(judged.Verdict.Streams, c.Stream); row != nil {
+			if row := streamVerdictRow(judged.Verdict.Streams, c.Stream); row != nil {
 				st.Found, st.Missing, st.GoesOn = row.Found, row.Missing, row.Floor
-				st.Covered = covered(&st, row, conn, src.AsOf)
+				st.Covered = coveredSpans(&st, row, conn, src.AsOf)
 			}
 		}
 		src.Streams = append(src.Streams, st)
@@ -106,24 +111,24 @@ func (k *keeping) add(ctx context.Context, conn store.Connection, judged *view.C
 		src.Bytes += st.Bytes
 		src.Undated += st.Undated
 		src.Counting = addCounting(src.Counting, st.Counting)
-		src.FirstDay, src.LastDay = widen(src.FirstDay, src.LastDay, st.FirstDay, st.LastDay)
+		src.FirstDay, src.LastDay = widenDayRange(src.FirstDay, src.LastDay, st.FirstDay, st.LastDay)
 	}
 	if judged == nil && src.Records == 0 {
 		return nil
 	}
 	src.Covered = coveredBy(src.Streams)
-	sayMissing(&src, judged)
+	describeMissing(&src, judged)
 	k.Sources = append(k.Sources, src)
 	k.Records += src.Records
 	k.Bytes += src.Bytes
 	k.Undated += src.Undated
 	k.Counting = addCounting(k.Counting, src.Counting)
-	k.FirstDay, k.LastDay = widen(k.FirstDay, k.LastDay, src.FirstDay, src.LastDay)
+	k.FirstDay, k.LastDay = widenDayRange(k.FirstDay, k.LastDay, src.FirstDay, src.LastDay)
 	return nil
 }
 
 // keptStream leaves out what is not counted yet.
-func keptStream(c store.KeptStream) api.KeptStream {
+func keptStream(c store.StoredStream) api.KeptStream {
 	st := api.KeptStream{Name: c.Stream, Records: c.Records, Deleted: c.Deleted, Covered: []api.Covered{}}
 	if !c.Counted {
 		st.Counting = &api.Counting{Done: c.Done, Of: c.Seen}
@@ -133,7 +138,7 @@ func keptStream(c store.KeptStream) api.KeptStream {
 	return st
 }
 
-func rowOf(rows []verdict.StreamRow, stream string) *verdict.StreamRow {
+func streamVerdictRow(rows []verdict.StreamRow, stream string) *verdict.StreamRow {
 	for i := range rows {
 		if rows[i].StreamID == stream {
 			return &rows[i]
@@ -149,21 +154,21 @@ func addCounting(a, b *api.Counting) *api.Counting {
 	return &api.Counting{Done: a.Done + b.Done, Of: a.Of + b.Of}
 }
 
-// widen makes a span hold another one; an empty day is none.
-func widen(first, last, otherFirst, otherLast string) (string, string) {
+// widenDayRange makes a span hold another one; an empty day is none.
+func widenDayRange(first, last, otherFirst, otherLast string) (string, string) {
 	if first == "" || otherFirst != "" && otherFirst < first {
 		first = otherFirst
 	}
 	return first, max(last, otherLast)
 }
 
-// covered is the span that was collected of a stream: from its first record up to when its source
-// was last read, or up to its last record where nobody but the owner brings anything new.
-func covered(st *api.KeptStream, row *verdict.StreamRow, conn store.Connection, asOf *time.Time) []api.Covered {
+// coveredSpans returns the span of a stream that was collected. It starts at the first record and ends when the
+// source was last read. If only the owner adds data, it ends at the last record.
+func coveredSpans(st *api.KeptStream, row *verdict.StreamRow, conn store.Connection, asOf *time.Time) []api.Covered {
 	if st.FirstDay == "" {
 		return []api.Covered{}
 	}
-	span := api.Covered{From: st.FirstDay, To: st.LastDay, Whole: view.Whole(row)}
+	span := api.Covered{From: st.FirstDay, To: st.LastDay, Whole: view.IsWhole(row)}
 	if asOf != nil && conn.SourceKind != store.SourceManual {
 		span.To = max(span.From, asOf.UTC().Format(time.DateOnly))
 	}
@@ -182,7 +187,7 @@ func coveredBy(streams []api.KeptStream) []api.Covered {
 				out = append(out, c)
 				continue
 			}
-			out[0].From, out[0].To = widen(out[0].From, out[0].To, c.From, c.To)
+			out[0].From, out[0].To = widenDayRange(out[0].From, out[0].To, c.From, c.To)
 			if out[0].Whole && !c.Whole {
 				out[0].Whole, out[0].Why = false, c.Why
 			}
@@ -191,8 +196,8 @@ func coveredBy(streams []api.KeptStream) []api.Covered {
 	return out
 }
 
-// sayMissing says what a source lacks, as it is judged.
-func sayMissing(src *api.KeptSource, judged *view.Connection) {
+// describeMissing sets the text that describes what a source lacks, according to its verdict.
+func describeMissing(src *api.KeptSource, judged *view.Connection) {
 	if judged == nil {
 		src.Say = "Ended. What was collected is kept"
 		return
@@ -211,8 +216,8 @@ func sayMissing(src *api.KeptSource, judged *view.Connection) {
 	}
 }
 
-// days tells every day of the time that is shown. One is collected if a stream covers it.
-func (k *keeping) days(from, now time.Time) {
+// countDays adds every day of the displayed period. A day is collected if a stream covers it.
+func (k *storedSummaryBuilder) countDays(from, now time.Time) {
 	for at := from; !at.After(now); at = at.AddDate(0, 0, 1) {
 		d := api.KeptDay{Day: at.Format(time.DateOnly)}
 		d.Records = k.byDay[d.Day]
@@ -225,8 +230,8 @@ func (k *keeping) days(from, now time.Time) {
 	}
 }
 
-// mostDays bounds the days of one question.
-const mostDays = 1100
+// maxDayRange bounds the days of one question.
+const maxDayRange = 1100
 
 // Days counts the records of each day.
 func (s *Service) Days(ctx context.Context, q api.DayQuery) ([]api.DayCount, error) {
@@ -235,20 +240,22 @@ func (s *Service) Days(ctx context.Context, q api.DayQuery) ([]api.DayCount, err
 			return nil, err
 		}
 	}
-	from, err := day("from", q.From)
+	from, err := parseDayParameter("from", q.From)
 	if err != nil {
 		return nil, err
 	}
-	to, err := day("to", q.To)
+	to, err := parseDayParameter("to", q.To)
 	if err != nil {
 		return nil, err
 	}
-	if to.Before(from) || to.Sub(from) >= mostDays*24*time.Hour {
-		return nil, api.Invalid("to", "These are more days than one answer holds, or none.", "Ask for at most 1100 days, the first one first.")
+	if to.Before(from) || to.Sub(from) >= maxDayRange*24*time.Hour {
+		return nil, api.Invalid("to", "These are more days than one answer holds, or none.",
+			"Ask for at most 1100 days, the first one first.")
 	}
-	found, err := s.Store.DayCounts(ctx, store.DayQuery{ConnectionID: q.ConnectionID, Stream: q.Stream, From: q.From, To: q.To, Nearest: q.Nearest})
+	found, err := s.Store.DayCounts(ctx, store.DayQuery{ConnectionID: q.ConnectionID, Stream: q.Stream, From: q.From,
+		To: q.To, Nearest: q.Nearest})
 	if err != nil {
-		return nil, faults.Error(err, "read the counts")
+		return nil, faults.OwnerError(err, "read the counts")
 	}
 	out := make([]api.DayCount, len(found))
 	for i, c := range found {
@@ -257,7 +264,7 @@ func (s *Service) Days(ctx context.Context, q api.DayQuery) ([]api.DayCount, err
 	return out, nil
 }
 
-func day(param, value string) (time.Time, error) {
+func parseDayParameter(param, value string) (time.Time, error) {
 	at, err := time.Parse(time.DateOnly, value)
 	if err != nil {
 		return at, api.Invalid(param, "The day cannot be read.", "Write it like 2026-03-04.")

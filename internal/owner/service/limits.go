@@ -11,11 +11,11 @@ import (
 
 	"github.com/pdpp-go/pdpp/internal/ops/text"
 
-	"github.com/pdpp-go/pdpp/internal/keep/store"
 	"github.com/pdpp-go/pdpp/internal/owner/api"
 	"github.com/pdpp-go/pdpp/internal/owner/service/declaration"
 	"github.com/pdpp-go/pdpp/internal/owner/service/faults"
 	"github.com/pdpp-go/pdpp/internal/owner/service/pace"
+	"github.com/pdpp-go/pdpp/internal/storage/store"
 	"github.com/pdpp-go/pdpp/manifest"
 )
 
@@ -44,8 +44,8 @@ const (
 	variableDetails  = "_MAX_DETAIL_FETCHES_PER_RUN"
 )
 
-// keptLimits is how limits are kept. OwnIntervalMS is the shortest interval of the
-// connector itself, as its runs told it while no ceiling was set; zero is not known.
+// keptLimits is the stored form of limits. OwnIntervalMS is the connector's own shortest interval, as reported by
+// runs without a ceiling; zero means unknown.
 type keptLimits struct {
 	CeilingPerMinute float64 `json:"ceiling_per_minute,omitempty"`
 	MaxSeconds       int64   `json:"max_run_seconds,omitempty"`
@@ -56,12 +56,12 @@ type keptLimits struct {
 
 func limitsSetting(connectionID string) string { return "limits:" + connectionID }
 
-// Settings is what limits are read from.
-type Settings interface {
+// LimitSettings is what limits are read from.
+type LimitSettings interface {
 	Setting(ctx context.Context, name string) ([]byte, error)
 }
 
-func readLimits(ctx context.Context, st Settings, connectionID string) (keptLimits, error) {
+func readLimits(ctx context.Context, st LimitSettings, connectionID string) (keptLimits, error) {
 	var kept keptLimits
 	body, err := st.Setting(ctx, limitsSetting(connectionID))
 	if errors.Is(err, store.ErrNotFound) {
@@ -76,10 +76,10 @@ func readLimits(ctx context.Context, st Settings, connectionID string) (keptLimi
 	return kept, nil
 }
 
-// LimitVariables gives a launcher the owner's limits, by the names of their variables
-// behind the connector's prefix. A ceiling never makes a run faster than its connector
-// would be by itself, as far as runs have told how fast that is.
-func LimitVariables(st Settings) func(ctx context.Context, connectionID string) (map[string]string, error) {
+// LimitVariables returns a function that reads the owner's limits for a launcher, by variable name without the
+// connector's prefix. A ceiling never makes a run faster than the connector's own interval, as far as runs have
+// reported it.
+func LimitVariables(st LimitSettings) func(ctx context.Context, connectionID string) (map[string]string, error) {
 	return func(ctx context.Context, connectionID string) (map[string]string, error) {
 		kept, err := readLimits(ctx, st, connectionID)
 		if err != nil {
@@ -103,27 +103,27 @@ func LimitVariables(st Settings) func(ctx context.Context, connectionID string) 
 	}
 }
 
-// limitsOf gives the limits of a connection, and which of them its connector understands.
-func (s *Service) limitsOf(ctx context.Context, conn store.Connection) (api.Limits, error) {
+// connectionLimits returns the limits of a connection, and which of them its connector supports.
+func (s *Service) connectionLimits(ctx context.Context, conn store.Connection) (api.Limits, error) {
 	kept, err := readLimits(ctx, s.Store, conn.ID)
 	if err != nil {
-		return api.Limits{}, faults.Error(err, "read the limits")
+		return api.Limits{}, faults.OwnerError(err, "read the limits")
 	}
-	m, err := s.find.Manifest(ctx, conn.ConnectorID)
+	m, err := s.find.StoredManifest(ctx, conn.ConnectorID)
 	if err != nil {
 		return api.Limits{}, err
 	}
 	return api.Limits{
 		CeilingPerMinute: kept.CeilingPerMinute, MaxSeconds: kept.MaxSeconds, MaxWholeSeconds: kept.MaxWholeSeconds,
-		MaxDetails: kept.MaxDetails, Supports: supports(m),
+		MaxDetails: kept.MaxDetails, Supports: supportedLimits(m),
 	}, nil
 }
 
-// supports names the limits that a connector understands: a pace where it asks a
+// supportedLimits names the limits that a connector understands: a pace where it asks a
 // provider from here, and the bounds of its detail lane that it declares.
-func supports(m *manifest.Manifest) []string {
+func supportedLimits(m *manifest.Manifest) []string {
 	out := []string{}
-	if m == nil || declaration.OnDevice(m) {
+	if m == nil || declaration.CollectsOnDevice(m) {
 		return out
 	}
 	declared := m.EnvNames()
@@ -146,27 +146,27 @@ func supports(m *manifest.Manifest) []string {
 // SetLimits is the owner's word on how fast and how long a run may collect. It counts
 // from the next run on.
 func (s *Service) SetLimits(ctx context.Context, id string, l api.Limits) error {
-	conn, err := s.find.Active(ctx, id)
+	conn, err := s.find.ActiveConnection(ctx, id)
 	if err != nil {
 		return err
 	}
-	m, err := s.find.Declared(ctx, conn.ConnectorID)
+	m, err := s.find.DeclaredManifest(ctx, conn.ConnectorID)
 	if err != nil {
 		return err
 	}
-	if err := checkLimits(l, supports(m)); err != nil {
+	if err := checkLimits(l, supportedLimits(m)); err != nil {
 		return err
 	}
 	before, err := readLimits(ctx, s.Store, id)
 	if err != nil {
-		return faults.Error(err, "read the limits")
+		return faults.OwnerError(err, "read the limits")
 	}
 	kept := keptLimits{CeilingPerMinute: l.CeilingPerMinute, MaxSeconds: l.MaxSeconds, MaxWholeSeconds: l.MaxWholeSeconds,
 		MaxDetails: l.MaxDetails, OwnIntervalMS: before.OwnIntervalMS}
 	if before.CeilingPerMinute == 0 {
-		newest, err := pace.Read(ctx, s.Store, conn, 1, s.Now())
+		newest, err := pace.ReadPace(ctx, s.Store, conn, 1, s.Now())
 		if err != nil {
-			return faults.Error(err, "read the pace")
+			return faults.OwnerError(err, "read the pace")
 		}
 		if newest.CeilingPerMinute != nil {
 			kept.OwnIntervalMS = 60_000 / *newest.CeilingPerMinute
@@ -174,13 +174,14 @@ func (s *Service) SetLimits(ctx context.Context, id string, l api.Limits) error 
 	}
 	if own := kept.OwnIntervalMS; own > 0 && l.CeilingPerMinute > 60_000/own {
 		most := strconv.FormatFloat(math.Floor(60_000/own*10)/10, 'f', -1, 64)
-		return api.Invalid(limitCeiling, "The connector itself never makes more than "+most+" requests a minute.", "Choose that or less.")
+		return api.Invalid(limitCeiling, "The connector itself never makes more than "+most+" requests a minute.",
+			"Choose that or less.")
 	}
 	body, err := json.Marshal(kept)
 	if err != nil {
 		return fmt.Errorf("encode the limits: %w", err)
 	}
-	return faults.Error(s.Store.PutSetting(ctx, limitsSetting(id), body, s.Now()), "keep the limits")
+	return faults.OwnerError(s.Store.PutSetting(ctx, limitsSetting(id), body, s.Now()), "keep the limits")
 }
 
 func checkLimits(l api.Limits, understood []string) error {
@@ -199,7 +200,8 @@ func checkLimits(l api.Limits, understood []string) error {
 		case !slices.Contains(understood, v.name):
 			return api.Invalid(v.name, "The connector does not understand this limit.", "Leave it out.")
 		case !(v.given >= v.least && v.given <= v.most):
-			return api.Invalid(v.name, fmt.Sprintf("The limit is from %s to %s.", strconv.FormatFloat(v.least, 'f', -1, 64), text.Number(int64(v.most))),
+			return api.Invalid(v.name, fmt.Sprintf("The limit is from %s to %s.", strconv.FormatFloat(v.least, 'f', -1, 64),
+				text.Number(int64(v.most))),
 				"Choose a number between these, or none.")
 		}
 	}

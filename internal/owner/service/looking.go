@@ -4,51 +4,57 @@ import (
 	"context"
 
 	"github.com/pdpp-go/pdpp/internal/judge/evidence"
-	"github.com/pdpp-go/pdpp/internal/keep/store"
 	"github.com/pdpp-go/pdpp/internal/owner/api"
 	"github.com/pdpp-go/pdpp/internal/owner/service/declaration"
 	"github.com/pdpp-go/pdpp/internal/owner/service/faults"
+	"github.com/pdpp-go/pdpp/internal/owner/words"
+	"github.com/pdpp-go/pdpp/internal/storage/store"
 	"github.com/pdpp-go/pdpp/internal/view"
 )
 
 const recentRuns = 10
 
-// Overview gives every connection that is not revoked, and their summary.
+// Overview returns all connections that are not revoked, and their summary.
 func (s *Service) Overview(ctx context.Context) (view.Overview, error) {
 	o, err := s.view.All(ctx)
-	return o, faults.Error(err, "judge the connections")
+	return o, faults.OwnerError(err, "judge the connections")
 }
 
-// Connection gives all of one connection; also of a revoked one.
+// Connection returns all details of one connection, including a revoked one.
 func (s *Service) Connection(ctx context.Context, id string) (api.Detail, error) {
 	judged, err := s.view.One(ctx, id)
 	if err != nil {
-		return api.Detail{}, faults.Error(err, "judge the connection")
+		return api.Detail{}, faults.OwnerError(err, "judge the connection")
 	}
 	d := api.Detail{
 		Connection: judged.Connection, Indicator: judged.Indicator, Steps: judged.Steps(),
-		Plan: plan(judged.Evidence, judged.ObservedAt), RecentRuns: []api.Run{},
+		Plan: schedulePlan(judged.Evidence, judged.ObservedAt), RecentRuns: []api.Run{},
 	}
 	conn, err := s.find.Connection(ctx, id)
 	if err != nil {
 		return d, err
 	}
 	d.CreatedAt = conn.CreatedAt
-	left, err := s.leftOutOf(ctx, id)
+	left, err := s.LeftOutOf(ctx, id)
 	if err != nil {
 		return d, err
 	}
-	d.Steps = append(leftOutSteps(left.all), d.Steps...)
+	d.Steps = append(leftOutSteps(left.All), d.Steps...)
 	if found, err := s.find.Connectors.Find(ctx, conn.ConnectorID); err == nil {
-		described := declaration.Describe(found.Name, found.Manifest)
+		described := declaration.DescribeConnector(found.Name, found.Manifest)
 		d.Connector = &described
+		if found.Declared {
+			if described.Foreign, err = s.foreignConnector(ctx, found); err != nil {
+				return d, faults.OwnerError(err, "read what was confirmed")
+			}
+		}
 	} else if ctx.Err() != nil {
 		return d, ctx.Err()
 	}
 	if d.Credential, err = s.credentialOf(ctx, id); err != nil {
 		return d, err
 	}
-	if d.Limits, err = s.limitsOf(ctx, conn); err != nil {
+	if d.Limits, err = s.connectionLimits(ctx, conn); err != nil {
 		return d, err
 	}
 	if d.Selection, err = s.selectionOf(ctx, id); err != nil {
@@ -73,25 +79,35 @@ func (s *Service) Connection(ctx context.Context, id string) (api.Detail, error)
 func (s *Service) Why(ctx context.Context, id string) (view.Explanation, error) {
 	judged, err := s.view.One(ctx, id)
 	if err != nil {
-		return view.Explanation{}, faults.Error(err, "explain the connection")
+		return view.Explanation{}, faults.OwnerError(err, "explain the connection")
 	}
-	left, err := s.leftOutOf(ctx, id)
+	left, err := s.LeftOutOf(ctx, id)
 	if err != nil {
 		return view.Explanation{}, err
 	}
 	why := judged.Explain()
-	why.Steps = append(leftOutSteps(left.all), why.Steps...)
+	why.Steps = append(leftOutSteps(left.All), why.Steps...)
 	return why, nil
 }
 
-// evidenceOf gives the facts of one connection.
+// evidenceOf returns the evidence of one connection.
 func (s *Service) evidenceOf(ctx context.Context, id string) (evidence.Evidence, error) {
 	found, err := s.Reader.Evidence(ctx, evidence.Query{ConnectionIDs: []string{id}})
 	if err != nil {
-		return evidence.Evidence{}, faults.Error(err, "read evidence")
+		return evidence.Evidence{}, faults.OwnerError(err, "read evidence")
 	}
 	if len(found) == 0 {
-		return evidence.Evidence{}, faults.NoConnection(store.ErrNotFound)
+		return evidence.Evidence{}, faults.ConnectionNotFound(store.ErrNotFound)
 	}
 	return found[0], nil
+}
+
+// leftOutSteps returns the steps of a verdict's chain about content that is not collected.
+func leftOutSteps(all []api.LeftOut) []view.Step {
+	var out []view.Step
+	for _, sentence := range words.LeftOutWords(all) {
+		out = append(out, view.Step{Layer: view.LayerEvidence, Fact: sentence + ".",
+			Rule: "content that a source does not collect is listed and is not a gap", Result: "not collected"})
+	}
+	return out
 }

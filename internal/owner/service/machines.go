@@ -4,25 +4,26 @@ import (
 	"context"
 	"time"
 
-	"github.com/pdpp-go/pdpp/internal/keep/store"
 	"github.com/pdpp-go/pdpp/internal/owner/api"
 	"github.com/pdpp-go/pdpp/internal/owner/service/faults"
 	"github.com/pdpp-go/pdpp/internal/schedule/scheduler"
+	"github.com/pdpp-go/pdpp/internal/storage/store"
 )
 
-// Runtime says how the parts that serve every connection are.
+// Runtime returns the state of the parts that serve every connection.
 func (s *Service) Runtime(ctx context.Context) (api.Runtime, error) {
 	workers, err := s.Store.Workers(ctx)
 	if err != nil {
-		return api.Runtime{}, faults.Error(err, "list the workers")
+		return api.Runtime{}, faults.OwnerError(err, "list the workers")
 	}
 	indicator, err := s.view.Indicator(ctx)
 	if err != nil {
-		return api.Runtime{}, faults.Error(err, "read how the runtime is")
+		return api.Runtime{}, faults.OwnerError(err, "read how the runtime is")
 	}
 	now := s.Now()
 	out := api.Runtime{
-		Indicator: indicator, Version: s.Version, Database: s.Database, Home: s.Home, VAPIDKey: s.PushKey, StartedAt: s.started, Workers: make([]api.Worker, len(workers)),
+		Indicator: indicator, Version: s.Version, Database: s.Database, Home: s.Home, VAPIDKey: s.PushKey,
+		StartedAt: s.started, Workers: make([]api.Worker, len(workers)),
 	}
 	for i, w := range workers {
 		out.Workers[i] = showWorker(w, now)
@@ -31,24 +32,25 @@ func (s *Service) Runtime(ctx context.Context) (api.Runtime, error) {
 }
 
 func showWorker(w store.Worker, now time.Time) api.Worker {
-	return api.Worker{ID: w.ID, Host: w.Host, PID: w.PID, Version: w.Version, Capabilities: w.Capabilities, Slots: w.Slots, Running: w.Running,
+	return api.Worker{ID: w.ID, Host: w.Host, PID: w.PID, Version: w.Version, Capabilities: w.Capabilities, Slots: w.Slots,
+		Running:  w.Running,
 		Draining: w.Draining, StartedAt: w.StartedAt, SeenAt: w.SeenAt, Alive: scheduler.Alive(w, now)}
 }
 
-// Work tells what goes on over this database, whichever machine does it.
+// Work returns what is in progress in this database, on any machine.
 func (s *Service) Work(ctx context.Context) (api.Work, error) {
 	out := api.Work{Workers: []api.Worker{}, Runs: []api.LeasedRun{}, Requests: []api.RunRequest{}}
 	now := s.Now()
 	workers, err := s.Store.Workers(ctx)
 	if err != nil {
-		return out, faults.Error(err, "list the workers")
+		return out, faults.OwnerError(err, "list the workers")
 	}
 	for _, w := range workers {
 		out.Workers = append(out.Workers, showWorker(w, now))
 	}
 	runs, err := s.Store.LeasedRuns(ctx)
 	if err != nil {
-		return out, faults.Error(err, "list the runs under way")
+		return out, faults.OwnerError(err, "list the runs under way")
 	}
 	for _, r := range runs {
 		out.Runs = append(out.Runs, api.LeasedRun{
@@ -58,10 +60,11 @@ func (s *Service) Work(ctx context.Context) (api.Work, error) {
 	}
 	requests, err := s.Store.ListRunRequests(ctx, "")
 	if err != nil {
-		return out, faults.Error(err, "list the runs that were asked for")
+		return out, faults.OwnerError(err, "list the runs that were asked for")
 	}
 	for _, r := range requests {
-		asked := api.RunRequest{ConnectionID: r.ConnectionID, Trigger: string(r.Trigger), RecoveryOnly: r.RecoveryOnly, AskAnyway: r.AskAnyway,
+		asked := api.RunRequest{ConnectionID: r.ConnectionID, Trigger: string(r.Trigger), RecoveryOnly: r.RecoveryOnly,
+			AskAnyway:   r.AskAnyway,
 			RequestedAt: r.RequestedAt, GrantID: r.GrantID}
 		for _, part := range r.Scope {
 			asked.Scope = append(asked.Scope, api.SelectedStream{Stream: part.Name, Resources: part.Resources})

@@ -8,18 +8,18 @@ import (
 	"github.com/pdpp-go/pdpp/internal/owner/service/pace"
 )
 
-// paceRuns is how many runs are told of unless it is said.
-const paceRuns = 8
+// defaultPaceRuns is how many runs Pace includes by default.
+const defaultPaceRuns = 8
 
-// Pace gives how fast the newest runs collected.
+// Pace returns how fast the newest runs collected.
 func (s *Service) Pace(ctx context.Context, id string, runs int) (api.Pace, error) {
 	conn, err := s.find.Connection(ctx, id)
 	if err != nil {
 		return api.Pace{}, err
 	}
 	if runs <= 0 {
-		runs = paceRuns
+		runs = defaultPaceRuns
 	}
-	out, err := pace.Read(ctx, s.Store, conn, min(runs, api.PaceRuns), s.Now())
-	return out, faults.Error(err, "read the pace")
+	out, err := pace.ReadPace(ctx, s.Store, conn, min(runs, api.PaceRuns), s.Now())
+	return out, faults.OwnerError(err, "read the pace")
 }

@@ -4,15 +4,15 @@ import (
 	"context"
 	"errors"
 
-	"github.com/pdpp-go/pdpp/internal/keep/store"
 	"github.com/pdpp-go/pdpp/internal/owner/api"
 	"github.com/pdpp-go/pdpp/internal/owner/service/faults"
 	"github.com/pdpp-go/pdpp/internal/owner/service/runview"
+	"github.com/pdpp-go/pdpp/internal/storage/store"
 )
 
 const (
-	usualRuns = 50
-	mostRuns  = 100_000
+	usualRuns      = 50
+	maxRunsPerPage = 100_000
 
 	timelinePage = 500
 )
@@ -28,34 +28,35 @@ func (s *Service) Runs(ctx context.Context, q api.RunQuery) ([]api.Run, error) {
 		names[conn.ID] = conn.DisplayName
 	} else {
 		var err error
-		if names, err = s.find.Names(ctx); err != nil {
+		if names, err = s.find.ConnectionNames(ctx); err != nil {
 			return nil, err
 		}
 	}
 	if q.Limit <= 0 {
 		q.Limit = usualRuns
 	}
-	runs, err := s.Store.ListRuns(ctx, store.RunQuery{ConnectionID: q.ConnectionID, Status: store.RunStatus(q.Status), Limit: min(q.Limit, mostRuns)})
+	runs, err := s.Store.ListRuns(ctx, store.RunQuery{ConnectionID: q.ConnectionID, Status: store.RunStatus(q.Status),
+		Limit: min(q.Limit, maxRunsPerPage)})
 	if err != nil {
-		return nil, faults.Error(err, "list the runs")
+		return nil, faults.OwnerError(err, "list the runs")
 	}
-	declared := s.find.Library()
+	declared := s.find.ManifestLibrary()
 	out := make([]api.Run, len(runs))
 	for i, r := range runs {
-		m, err := declared.Of(ctx, r.ConnectorID)
+		m, err := declared.ManifestOf(ctx, r.ConnectorID)
 		if err != nil {
 			return nil, err
 		}
 		if out[i], err = s.progresses.Run(ctx, r, names[r.ConnectionID], m); err != nil {
-			return nil, faults.Error(err, "read the timeline")
+			return nil, faults.OwnerError(err, "read the timeline")
 		}
 	}
 	return out, nil
 }
 
-// RunByID gives one run.
+// RunByID returns one run.
 func (s *Service) RunByID(ctx context.Context, runID string) (api.Run, error) {
-	r, err := s.run(ctx, runID)
+	r, err := s.findStoredRun(ctx, runID)
 	if err != nil {
 		return api.Run{}, err
 	}
@@ -63,7 +64,7 @@ func (s *Service) RunByID(ctx context.Context, runID string) (api.Run, error) {
 	if err != nil {
 		return api.Run{}, err
 	}
-	m, err := s.find.Manifest(ctx, r.ConnectorID)
+	m, err := s.find.StoredManifest(ctx, r.ConnectorID)
 	if err != nil {
 		return api.Run{}, err
 	}
@@ -72,36 +73,36 @@ func (s *Service) RunByID(ctx context.Context, runID string) (api.Run, error) {
 	if err == nil && r.GrantID != "" {
 		g, err := s.Store.Grant(ctx, r.GrantID)
 		if err != nil && !errors.Is(err, store.ErrNotFound) {
-			return out, faults.Error(err, "read the grant")
+			return out, faults.OwnerError(err, "read the grant")
 		}
 		out.GrantName = g.ClientName
 	}
 	if err == nil && out.Failure != "" {
 		var last store.Event
 		if last, err = s.Store.LastEvent(ctx, r.ID); err == nil {
-			out.Stderr = runview.Stderr(last)
+			out.Stderr = runview.ErrorOutput(last)
 		}
 	}
-	return out, faults.Error(err, "read the timeline")
+	return out, faults.OwnerError(err, "read the timeline")
 }
 
-// Timeline gives the events of a run that follow after; at most a page of them.
+// Timeline returns at most one page of the events of a run that follow the event with the number after.
 func (s *Service) Timeline(ctx context.Context, runID string, after int64) ([]api.Event, error) {
-	run, err := s.run(ctx, runID)
+	run, err := s.findStoredRun(ctx, runID)
 	if err != nil {
 		return nil, err
 	}
 	events, err := s.Store.RunEvents(ctx, runID, max(after, 0), timelinePage)
 	if err != nil {
-		return nil, faults.Error(err, "read the timeline")
+		return nil, faults.OwnerError(err, "read the timeline")
 	}
-	m, err := s.find.Manifest(ctx, run.ConnectorID)
+	m, err := s.find.StoredManifest(ctx, run.ConnectorID)
 	if err != nil {
 		return nil, err
 	}
 	out := make([]api.Event, len(events))
 	for i, e := range events {
-		out[i] = runview.Event(e, m)
+		out[i] = runview.DescribeEvent(e, m)
 	}
 	return out, nil
 }

@@ -7,29 +7,31 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
-	"github.com/pdpp-go/pdpp/internal/keep/store"
 	"github.com/pdpp-go/pdpp/internal/owner/api"
 	"github.com/pdpp-go/pdpp/internal/slice"
+	"github.com/pdpp-go/pdpp/internal/storage/store"
 )
 
 // report leaves a progress event of the run under way.
-func (b *bed) report(l store.Lease, data string) {
+func (b *serviceHarness) report(l store.Lease, data string) {
 	b.t.Helper()
-	_, err := b.Store.CommitSlice(b.ctx(), l, slice.Slice{Events: []slice.Event{{Type: "run.progress_reported", Stream: "beds", At: b.at, Data: jsontext.Value(data)}}}, b.at)
-	b.must(err)
+	_, err := b.Store.CommitSlice(b.ctx(), l,
+		slice.Slice{Events: []slice.Event{{Type: "run.progress_reported", Stream: "beds", At: b.at,
+			Data: jsontext.Value(data)}}}, b.at)
+	b.requireNoError(err)
 }
 
-// A run under way tells its pace, and what is left as a range, once it was measured for
-// long enough.
+// An active run reports its pace, and the remaining time as a range, once its pace was measured for long
+// enough.
 func TestRunUnderWay(t *testing.T) {
 	t.Parallel()
-	b := newBed(t)
+	b := newServiceHarness(t)
 	id := b.connect("trowel").ID
 	l := b.begin(id, "run_a")
 	stream := func() api.RunStream {
 		t.Helper()
 		d, err := b.Connection(b.ctx(), id)
-		b.must(err)
+		b.requireNoError(err)
 		if d.ActiveRun == nil || len(d.ActiveRun.Streams) != 1 {
 			t.Fatalf("active run %+v", d.ActiveRun)
 		}
@@ -57,7 +59,8 @@ func TestRunUnderWay(t *testing.T) {
 		b.at = b.at.Add(time.Minute)
 		b.report(l, fmt.Sprintf(`{"message":"on","count":%d,"total":6000}`, 120*minute))
 	}
-	if s = stream(); s.LeftLow == nil || *s.PerMinute != 120 || *s.LeftLow != 2112 || *s.LeftHigh != 3300 { // 2640 seconds at this pace
+	// 2640 seconds at this pace
+	if s = stream(); s.LeftLow == nil || *s.PerMinute != 120 || *s.LeftLow != 2112 || *s.LeftHigh != 3300 {
 		t.Fatalf("after six minutes %+v", s)
 	}
 	b.at = b.at.Add(3 * time.Minute) // nothing moves: the pace falls and the range grows
@@ -68,9 +71,10 @@ func TestRunUnderWay(t *testing.T) {
 	if s = stream(); s.Considered != nil || s.LeftLow != nil || s.Message != "on" {
 		t.Errorf("without a total %+v", s)
 	}
-	b.must(b.Store.FinishRun(b.ctx(), l, store.RunOutcome{Status: store.RunFailed, Error: "it broke", Event: slice.Event{Type: "run.failed"}}, b.at))
+	b.requireNoError(b.Store.FinishRun(b.ctx(), l, store.RunOutcome{Status: store.RunFailed, Error: "it broke",
+		Event: slice.Event{Type: "run.failed"}}, b.at))
 	r, err := b.RunByID(b.ctx(), "run_a")
-	b.must(err)
+	b.requireNoError(err)
 	if len(r.Streams) != 0 || r.Failure != "It broke." {
 		t.Errorf("after its end %+v", r)
 	}

@@ -10,23 +10,22 @@ import (
 
 	"github.com/pdpp-go/pdpp/internal/judge/cadence"
 	"github.com/pdpp-go/pdpp/internal/judge/evidence"
-	"github.com/pdpp-go/pdpp/internal/keep/store"
 	"github.com/pdpp-go/pdpp/internal/owner/api"
 	"github.com/pdpp-go/pdpp/internal/owner/service/faults"
+	"github.com/pdpp-go/pdpp/internal/storage/store"
 	"github.com/pdpp-go/pdpp/manifest"
 )
 
 const (
 	// longestInterval is about a year: what is slower is no rhythm.
 	longestInterval = 366 * 24 * 3600
-	// usualInterval is for a connector that is to be collected from by itself, and
-	// does not say how often.
+	// usualInterval is the interval of a connector that collects automatically but recommends no interval.
 	usualInterval = 24 * 3600
 )
 
-// SetSchedule makes the connection collect by itself, or changes its rhythm.
+// SetSchedule makes the connection collect automatically, or changes its interval.
 func (s *Service) SetSchedule(ctx context.Context, id string, given api.Schedule) error {
-	if _, err := s.find.Active(ctx, id); err != nil {
+	if _, err := s.find.ActiveConnection(ctx, id); err != nil {
 		return err
 	}
 	e, err := s.evidenceOf(ctx, id)
@@ -34,7 +33,7 @@ func (s *Service) SetSchedule(ctx context.Context, id string, given api.Schedule
 		return err
 	}
 	if e.LocalDevice() {
-		return api.Invalid("enabled", "A device of yours collects this by itself.", "Set its rhythm on that device.")
+		return api.Invalid("enabled", "One of your devices collects this.", "Set the schedule on that device.")
 	}
 	if err := checkSchedule(e.Refresh, given); err != nil {
 		return err
@@ -49,13 +48,14 @@ func (s *Service) putSchedule(ctx context.Context, id string, given api.Schedule
 		kept, err = store.Schedule{ConnectionID: id, CreatedAt: now}, nil
 	}
 	if err != nil {
-		return faults.Error(err, "read the schedule")
+		return faults.OwnerError(err, "read the schedule")
 	}
-	kept.IntervalSeconds, kept.JitterSeconds, kept.Enabled, kept.UpdatedAt = given.IntervalSeconds, given.JitterSeconds, given.Enabled, now
-	return faults.Error(s.Store.PutSchedule(ctx, kept), "keep the schedule")
+	kept.IntervalSeconds, kept.JitterSeconds, kept.Enabled, kept.UpdatedAt = given.IntervalSeconds, given.JitterSeconds,
+		given.Enabled, now
+	return faults.OwnerError(s.Store.PutSchedule(ctx, kept), "keep the schedule")
 }
 
-// DeleteSchedule ends collecting by itself. Where there is no schedule nothing changes.
+// DeleteSchedule stops automatic collection. It does nothing if the connection has no schedule.
 func (s *Service) DeleteSchedule(ctx context.Context, id string) error {
 	if _, err := s.find.Connection(ctx, id); err != nil {
 		return err
@@ -64,14 +64,15 @@ func (s *Service) DeleteSchedule(ctx context.Context, id string) error {
 	if errors.Is(err, store.ErrNotFound) {
 		return nil
 	}
-	return faults.Error(err, "delete the schedule")
+	return faults.OwnerError(err, "delete the schedule")
 }
 
-// checkSchedule holds a rhythm to what the connector allows. One that is off may stand
-// for a connector that only the owner starts: it starts nothing.
+// checkSchedule rejects a schedule that the connector does not allow. A connector that only the owner starts may have
+// a disabled schedule, because that starts nothing.
 func checkSchedule(p *manifest.RefreshPolicy, given api.Schedule) error {
 	if given.Enabled && p.ManualOnly() {
-		return api.Invalid("enabled", "The connector has to be started by you: "+text.Sentence(p.Rationale), "Collect when you like, with Run now.")
+		return api.Invalid("enabled", "The connector has to be started by you: "+text.Sentence(p.Rationale),
+			"Collect when you like, with Run now.")
 	}
 	least := int64(1)
 	if p != nil {
@@ -79,19 +80,22 @@ func checkSchedule(p *manifest.RefreshPolicy, given api.Schedule) error {
 	}
 	switch {
 	case given.IntervalSeconds < 1 || given.IntervalSeconds > longestInterval:
-		return api.Invalid("interval_seconds", "The time between two runs is from a second to a year.", "Choose another rhythm.")
+		return api.Invalid("interval_seconds", "The time between two runs is from a second to a year.",
+			"Choose another rhythm.")
 	case given.Enabled && given.IntervalSeconds < least: // pausing is always possible
-		words := text.Span(time.Duration(least) * time.Second)
-		return api.Invalid("interval_seconds", "The connector calls nothing below "+words+" safe for the source.", "Choose "+words+" or more.")
+		words := text.DurationWords(time.Duration(least) * time.Second)
+		return api.Invalid("interval_seconds", "The connector calls nothing below "+words+" safe for the source.",
+			"Choose "+words+" or more.")
 	case given.JitterSeconds < 0 || given.JitterSeconds > given.IntervalSeconds:
-		return api.Invalid("jitter_seconds", "A run can start later by at most the time between two runs.", "Choose a smaller spread.")
+		return api.Invalid("jitter_seconds", "A run can start later by at most the time between two runs.",
+			"Choose a smaller spread.")
 	default:
 		return nil
 	}
 }
 
-// firstSchedule is the rhythm of a new connection: what the owner chose, or else what
-// the connector recommends; nil when it is not to collect by itself.
+// firstSchedule returns the schedule of a new connection: the owner's choice, or else the connector's recommendation.
+// It returns nil if the connection does not collect automatically.
 func firstSchedule(p *manifest.RefreshPolicy, chosen *api.Schedule) (*api.Schedule, error) {
 	if chosen != nil {
 		if chosen.IntervalSeconds == 0 {
@@ -102,7 +106,7 @@ func firstSchedule(p *manifest.RefreshPolicy, chosen *api.Schedule) (*api.Schedu
 	return recommended(p), nil
 }
 
-// recommended is nil for a connector that is not to be collected from by itself.
+// recommended returns the schedule that the connector recommends; nil if it recommends no automatic collection.
 func recommended(p *manifest.RefreshPolicy) *api.Schedule {
 	if p == nil || p.ManualOnly() || p.RecommendedMode != manifest.RefreshAutomatic {
 		return nil
@@ -114,8 +118,8 @@ func recommended(p *manifest.RefreshPolicy) *api.Schedule {
 	return &api.Schedule{IntervalSeconds: every, Enabled: true}
 }
 
-// plan is a schedule and what comes of it; nil without one.
-func plan(e *evidence.Evidence, now time.Time) *api.Plan {
+// schedulePlan is a schedule and what comes of it; nil without one.
+func schedulePlan(e *evidence.Evidence, now time.Time) *api.Plan {
 	if e.Schedule == nil {
 		return nil
 	}
@@ -133,7 +137,7 @@ func plan(e *evidence.Evidence, now time.Time) *api.Plan {
 	return p
 }
 
-// waitingWords says why a connection is not due, when that is not its rhythm.
+// waitingWords explains why a connection is not due. It returns an empty text if the schedule is the only reason.
 func waitingWords(e *evidence.Evidence, why cadence.Reason) string {
 	failures := 0
 	if e.Backoff != nil {
@@ -161,7 +165,7 @@ func waitingWords(e *evidence.Evidence, why cadence.Reason) string {
 	case cadence.ProviderWait:
 		return "The source is not to be asked yet."
 	case cadence.SourcePressure:
-		return "The source asked for fewer requests, and is left alone for a while."
+		return "The source asked for fewer requests, so PDPP pauses for a while."
 	default:
 		return ""
 	}

@@ -6,19 +6,20 @@ import (
 
 	"github.com/pdpp-go/pdpp/internal/judge/cadence"
 	"github.com/pdpp-go/pdpp/internal/judge/evidence"
-	"github.com/pdpp-go/pdpp/internal/keep/store"
 	"github.com/pdpp-go/pdpp/internal/owner/api"
+	"github.com/pdpp-go/pdpp/internal/storage/store"
 	"github.com/pdpp-go/pdpp/manifest"
 )
 
 func TestScheduleFollowsThePolicy(t *testing.T) {
 	t.Parallel()
-	b := newBed(t)
+	b := newServiceHarness(t)
 	garden := b.connect("trowel").ID
 	manual, err := b.Connect(b.ctx(), api.Connect{ConnectorID: "letters"})
-	b.must(err)
-	b.must(b.Store.CreateConnection(b.ctx(), store.Connection{ID: "cin_attic_1", ConnectorID: "attic", DisplayName: "Attic",
-		Status: store.ConnectionActive, SourceKind: store.SourceLocalDevice, CreatedAt: b.at, UpdatedAt: b.at}))
+	b.requireNoError(err)
+	b.requireNoError(b.Store.CreateConnection(b.ctx(),
+		store.Connection{ID: "cin_attic_1", ConnectorID: "attic", DisplayName: "Attic",
+			Status: store.ConnectionActive, SourceKind: store.SourceLocalDevice, CreatedAt: b.at, UpdatedAt: b.at}))
 	for _, c := range []struct {
 		name, id, param string
 		given           api.Schedule
@@ -32,29 +33,32 @@ func TestScheduleFollowsThePolicy(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) { wantError(t, b.SetSchedule(b.ctx(), c.id, c.given), api.CodeInvalid, c.param) })
 	}
-	b.must(b.SetSchedule(b.ctx(), manual.ID, api.Schedule{IntervalSeconds: 3600})) // one that is off starts nothing
-	b.must(b.SetSchedule(b.ctx(), garden, api.Schedule{IntervalSeconds: 60}))      // pausing one that the connector would not allow any more
-	b.must(b.SetSchedule(b.ctx(), garden, api.Schedule{IntervalSeconds: 3600, JitterSeconds: 60}))
+	// one that is off starts nothing
+	b.requireNoError(b.SetSchedule(b.ctx(), manual.ID, api.Schedule{IntervalSeconds: 3600}))
+	// pausing one that the connector would not allow any more
+	b.requireNoError(b.SetSchedule(b.ctx(), garden, api.Schedule{IntervalSeconds: 60}))
+	b.requireNoError(b.SetSchedule(b.ctx(), garden, api.Schedule{IntervalSeconds: 3600, JitterSeconds: 60}))
 	d, err := b.Connection(b.ctx(), garden)
-	b.must(err)
+	b.requireNoError(err)
 	if d.Plan.Enabled || d.Plan.Waiting != "You paused it." || d.Plan.NextAt != nil || d.Plan.JitterSeconds != 60 {
 		t.Errorf("plan %+v", d.Plan)
 	}
-	b.must(b.DeleteSchedule(b.ctx(), garden))
-	b.must(b.DeleteSchedule(b.ctx(), garden))
+	b.requireNoError(b.DeleteSchedule(b.ctx(), garden))
+	b.requireNoError(b.DeleteSchedule(b.ctx(), garden))
 	if d, err = b.Connection(b.ctx(), garden); err != nil || d.Plan != nil {
 		t.Errorf("plan %+v, %v", d.Plan, err)
 	}
 	wantError(t, b.SetSchedule(b.ctx(), "cin_none", api.Schedule{IntervalSeconds: 3600}), api.CodeNotFound, "")
 }
 
-// A new connection begins in the rhythm that its connector recommends, in a usual one that
-// it allows where it names none, and not at all by itself where it is not to.
+// A new connection starts with the interval that its connector recommends, or else with an allowed default interval.
+// It has no schedule if the connector does not recommend automatic collection.
 func TestFirstSchedule(t *testing.T) {
 	t.Parallel()
 	on := func(every int64) *api.Schedule { return &api.Schedule{IntervalSeconds: every, Enabled: true} }
 	auto := func(every, least int) *manifest.RefreshPolicy {
-		return &manifest.RefreshPolicy{RecommendedMode: manifest.RefreshAutomatic, RecommendedIntervalSeconds: every, MinimumIntervalSeconds: least}
+		return &manifest.RefreshPolicy{RecommendedMode: manifest.RefreshAutomatic, RecommendedIntervalSeconds: every,
+			MinimumIntervalSeconds: least}
 	}
 	for name, c := range map[string]struct {
 		policy       *manifest.RefreshPolicy

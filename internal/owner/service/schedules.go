@@ -13,12 +13,11 @@ import (
 // evidencePage is how many connections are read at once.
 const evidencePage = 500
 
-// Schedules tells of every connection that is not revoked when it collects by itself, in
-// the order of their ids.
+// Schedules returns when each connection collects automatically, ordered by id. It omits revoked connections.
 func (s *Service) Schedules(ctx context.Context) ([]api.ConnectionSchedule, error) {
 	all, err := AllEvidence(ctx, s.Reader)
 	if err != nil {
-		return nil, faults.Error(err, "read the schedules")
+		return nil, faults.OwnerError(err, "read the schedules")
 	}
 	now := s.Now()
 	out := make([]api.ConnectionSchedule, len(all))
@@ -28,14 +27,13 @@ func (s *Service) Schedules(ctx context.Context) ([]api.ConnectionSchedule, erro
 	return out, nil
 }
 
-// Reader gives evidence, a page at a time.
-type Reader interface {
+// EvidencePageReader reads evidence one page at a time.
+type EvidencePageReader interface {
 	Evidence(ctx context.Context, q evidence.Query) ([]evidence.Evidence, error)
 }
 
-// AllEvidence gives the facts of all connections that are not revoked, in the order of
-// their ids.
-func AllEvidence(ctx context.Context, r Reader) ([]evidence.Evidence, error) {
+// AllEvidence returns the evidence of all connections that are not revoked, ordered by id.
+func AllEvidence(ctx context.Context, r EvidencePageReader) ([]evidence.Evidence, error) {
 	var all []evidence.Evidence
 	for after := ""; ; {
 		page, err := r.Evidence(ctx, evidence.Query{After: after, Limit: evidencePage})
@@ -50,15 +48,18 @@ func AllEvidence(ctx context.Context, r Reader) ([]evidence.Evidence, error) {
 	}
 }
 
-// ScheduleOf tells when the connection of the facts collects by itself.
+// ScheduleOf returns when the connection described by the evidence collects automatically.
 func ScheduleOf(e *evidence.Evidence, now time.Time) api.ConnectionSchedule {
 	d := cadence.Decide(e, now)
 	out := api.ConnectionSchedule{
 		ConnectionID: e.Connection.ID, ConnectorID: e.Connection.ConnectorID, DisplayName: e.Connection.DisplayName,
-		EverySeconds: int64(cadence.Every(e) / time.Second), Due: d.Due, RecoveryOnly: d.RecoveryOnly, Why: string(d.Why), NextAt: d.At,
+		EverySeconds: int64(cadence.RunInterval(e) / time.Second),
+		Due:          d.Due, RecoveryOnly: d.RecoveryOnly, Why: string(d.Why),
+		NextAt: d.At,
 	}
 	if e.Schedule != nil {
-		out.Schedule = &api.Schedule{IntervalSeconds: e.Schedule.IntervalSeconds, JitterSeconds: e.Schedule.JitterSeconds, Enabled: e.Schedule.Enabled}
+		out.Schedule = &api.Schedule{IntervalSeconds: e.Schedule.IntervalSeconds, JitterSeconds: e.Schedule.JitterSeconds,
+			Enabled: e.Schedule.Enabled}
 	}
 	if e.Backoff != nil {
 		out.Failures = e.Backoff.Failures

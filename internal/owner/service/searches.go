@@ -8,10 +8,10 @@ import (
 	"net/http"
 	"strings"
 
-	"github.com/pdpp-go/pdpp/internal/keep/store"
 	"github.com/pdpp-go/pdpp/internal/ops/text"
 	"github.com/pdpp-go/pdpp/internal/owner/api"
 	"github.com/pdpp-go/pdpp/internal/owner/service/faults"
+	"github.com/pdpp-go/pdpp/internal/storage/store"
 )
 
 // mostSearches bounds how many searches are kept: they are listed on a page.
@@ -21,7 +21,7 @@ const mostSearches = 100
 func (s *Service) SavedSearches(ctx context.Context) ([]api.SavedSearch, error) {
 	all, err := s.Store.Searches(ctx)
 	if err != nil {
-		return nil, faults.Error(err, "list the saved searches")
+		return nil, faults.OwnerError(err, "list the saved searches")
 	}
 	out := make([]api.SavedSearch, len(all))
 	for i, one := range all {
@@ -30,7 +30,7 @@ func (s *Service) SavedSearches(ctx context.Context) ([]api.SavedSearch, error) 
 	return out, nil
 }
 
-// SaveSearch gives a list of records a name.
+// SaveSearch saves a list of records under a name.
 func (s *Service) SaveSearch(ctx context.Context, n api.NewSearch) (api.SavedSearch, error) {
 	name, err := searchName(n.Name)
 	if err != nil {
@@ -38,15 +38,17 @@ func (s *Service) SaveSearch(ctx context.Context, n api.NewSearch) (api.SavedSea
 	}
 	address, ok := api.ListAddress(n.Address)
 	if !ok {
-		return api.SavedSearch{}, api.Invalid("address", "This is not the address of a search.", "Search or filter records first, then save what you see.")
+		return api.SavedSearch{}, api.Invalid("address", "This is not the address of a search.",
+			"Search or filter records first, then save what you see.")
 	}
 	all, err := s.Store.Searches(ctx)
 	if err != nil {
-		return api.SavedSearch{}, faults.Error(err, "list the saved searches")
+		return api.SavedSearch{}, faults.OwnerError(err, "list the saved searches")
 	}
 	if len(all) >= mostSearches {
 		return api.SavedSearch{}, &api.Error{Status: http.StatusConflict, Code: "too_many_searches",
-			Message: fmt.Sprintf("%d searches are saved, and that is the most.", mostSearches), Next: "Delete one that you do not use any more."}
+			Message: fmt.Sprintf("%d searches are saved, and that is the most.", mostSearches),
+			Next:    "Delete one that you do not use any more."}
 	}
 	one := store.Search{ID: "sea_" + strings.ToLower(rand.Text()[:10]), Name: name, Address: address, CreatedAt: s.Now()}
 	if err := s.Store.AddSearch(ctx, one); err != nil {
@@ -55,7 +57,7 @@ func (s *Service) SaveSearch(ctx context.Context, n api.NewSearch) (api.SavedSea
 	return api.SavedSearch{ID: one.ID, Name: one.Name, Address: one.Address, CreatedAt: one.CreatedAt}, nil
 }
 
-// RenameSearch gives a saved search another name.
+// RenameSearch changes the name of a saved search.
 func (s *Service) RenameSearch(ctx context.Context, id, name string) error {
 	name, err := searchName(name)
 	if err != nil {
@@ -72,7 +74,8 @@ func (s *Service) DeleteSearch(ctx context.Context, id string) error {
 func searchName(given string) (string, error) {
 	name := text.Line(strings.TrimSpace(given))
 	if !api.IsName(name) {
-		return "", api.Invalid("name", fmt.Sprintf("A name has from 1 to %d characters.", api.LongestName), "Choose another name.")
+		return "", api.Invalid("name", fmt.Sprintf("A name has from 1 to %d characters.", api.LongestName),
+			"Choose another name.")
 	}
 	return name, nil
 }
@@ -80,9 +83,10 @@ func searchName(given string) (string, error) {
 func searchFault(err error, doing string) error {
 	switch {
 	case errors.Is(err, store.ErrExists):
-		return &api.Error{Status: http.StatusConflict, Code: "search_exists", Param: "name", Err: err, Message: "A saved search has this name already.", Next: "Choose another name."}
+		return &api.Error{Status: http.StatusConflict, Code: "search_exists", Param: "name", Err: err,
+			Message: "A saved search has this name already.", Next: "Choose another name."}
 	case errors.Is(err, store.ErrNotFound):
 		return api.NotFound("There is no such saved search.", "Choose one of your saved searches.")
 	}
-	return faults.Error(err, doing)
+	return faults.OwnerError(err, doing)
 }

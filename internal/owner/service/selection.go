@@ -10,11 +10,11 @@ import (
 	"strings"
 	"time"
 
-	"github.com/pdpp-go/pdpp/internal/keep/store"
 	"github.com/pdpp-go/pdpp/internal/ops/text"
 	"github.com/pdpp-go/pdpp/internal/owner/api"
 	"github.com/pdpp-go/pdpp/internal/owner/service/faults"
 	"github.com/pdpp-go/pdpp/internal/schedule/scheduler"
+	"github.com/pdpp-go/pdpp/internal/storage/store"
 	"github.com/pdpp-go/pdpp/manifest"
 	"github.com/pdpp-go/pdpp/protocol"
 )
@@ -22,14 +22,14 @@ import (
 // mostSelected bounds the records of a stream that are chosen one by one.
 const mostSelected = 500
 
-// Choices keeps what an owner chose of a connection, and what they deleted of it.
-type Choices interface {
-	Settings
+// SelectionStore keeps what an owner chose of a connection, and what they deleted of it.
+type SelectionStore interface {
+	LimitSettings
 	Deletions(ctx context.Context, connectionID string) ([]store.Deletion, error)
 }
 
 // Selections returns how a launcher reads what the owner chose of a connection.
-func Selections(st Choices) func(ctx context.Context, connectionID string) (store.Selection, error) {
+func Selections(st SelectionStore) func(ctx context.Context, connectionID string) (store.Selection, error) {
 	return func(ctx context.Context, connectionID string) (store.Selection, error) {
 		var kept store.Selection
 		body, err := st.Setting(ctx, store.SelectionSetting+connectionID)
@@ -47,7 +47,7 @@ func Selections(st Choices) func(ctx context.Context, connectionID string) (stor
 			return kept, err
 		}
 		for _, d := range deletions {
-			if d.KeepsStreamOut() {
+			if d.BlocksStream() {
 				kept.Deleted = append(kept.Deleted, d.Stream)
 			}
 		}
@@ -55,12 +55,12 @@ func Selections(st Choices) func(ctx context.Context, connectionID string) (stor
 	}
 }
 
-// selectionOf gives what is collected of a connection.
+// selectionOf returns the selection of a connection.
 func (s *Service) selectionOf(ctx context.Context, connectionID string) (api.Selection, error) {
 	out := api.Selection{Streams: []api.SelectedStream{}}
 	kept, err := Selections(s.Store)(ctx, connectionID)
 	if err != nil {
-		return out, faults.Error(err, "read the selection")
+		return out, faults.OwnerError(err, "read the selection")
 	}
 	out.Profile = kept.Profile
 	for _, k := range kept.Streams {
@@ -75,11 +75,11 @@ func (s *Service) selectionOf(ctx context.Context, connectionID string) (api.Sel
 func (s *Service) notCollected(ctx context.Context, connectionID string) ([]api.NotCollected, error) {
 	deletions, err := s.Store.Deletions(ctx, connectionID)
 	if err != nil {
-		return nil, faults.Error(err, "list the deletions")
+		return nil, faults.OwnerError(err, "list the deletions")
 	}
 	out := []api.NotCollected{}
 	for _, d := range deletions {
-		if d.KeepsStreamOut() {
+		if d.BlocksStream() {
 			out = append(out, api.NotCollected{Stream: d.Stream, DeletionID: d.ID, State: string(d.State)})
 		}
 	}
@@ -88,27 +88,27 @@ func (s *Service) notCollected(ctx context.Context, connectionID string) ([]api.
 
 // SetSelection is the owner's word on what is collected. It counts from the next run on.
 func (s *Service) SetSelection(ctx context.Context, id string, wanted api.Selection) error {
-	m, err := s.collects(ctx, id)
+	m, err := s.selectableManifest(ctx, id)
 	if err != nil {
 		return err
 	}
 	before, err := Selections(s.Store)(ctx, id)
 	if err != nil {
-		return faults.Error(err, "read the selection")
+		return faults.OwnerError(err, "read the selection")
 	}
-	chosen, err := choose(m, wanted, before.Deleted)
+	chosen, err := validateSelection(m, wanted, before.Deleted)
 	if err != nil {
 		return err
 	}
 	return s.keepSelection(ctx, id, m, chosen)
 }
 
-// choose checks a selection against what a connector declares and the owner has not deleted.
-func choose(m *manifest.Manifest, wanted api.Selection, deleted []string) (store.Selection, error) {
+// validateSelection checks a selection against what a connector declares and the owner has not deleted.
+func validateSelection(m *manifest.Manifest, wanted api.Selection, deleted []string) (store.Selection, error) {
 	chosen := store.Selection{Profile: wanted.Profile}
 	for _, c := range wanted.Streams {
 		if c.View != "" {
-			chosen.Streams = append(chosen.Streams, store.Selected{Stream: c.Stream, View: c.View})
+			chosen.Streams = append(chosen.Streams, store.StreamSelection{Stream: c.Stream, View: c.View})
 		}
 	}
 	scope, err := SelectionScope(m, wanted)
@@ -116,11 +116,11 @@ func choose(m *manifest.Manifest, wanted api.Selection, deleted []string) (store
 		return chosen, err
 	}
 	for _, c := range scope {
-		if i := slices.IndexFunc(chosen.Streams, func(k store.Selected) bool { return k.Stream == c.Name }); i >= 0 {
+		if i := slices.IndexFunc(chosen.Streams, func(k store.StreamSelection) bool { return k.Stream == c.Name }); i >= 0 {
 			chosen.Streams[i].Resources = c.Resources
 			continue
 		}
-		chosen.Streams = append(chosen.Streams, store.Selected{Stream: c.Name, Resources: c.Resources})
+		chosen.Streams = append(chosen.Streams, store.StreamSelection{Stream: c.Name, Resources: c.Resources})
 	}
 	named := make([]protocol.StreamScope, len(chosen.Streams))
 	for i, c := range chosen.Streams {
@@ -131,7 +131,7 @@ func choose(m *manifest.Manifest, wanted api.Selection, deleted []string) (store
 			return chosen, notDeclared(err)
 		}
 	}
-	slices.SortFunc(chosen.Streams, func(a, b store.Selected) int { return cmp.Compare(a.Stream, b.Stream) })
+	slices.SortFunc(chosen.Streams, func(a, b store.StreamSelection) int { return cmp.Compare(a.Stream, b.Stream) })
 	return chosen, nil
 }
 
@@ -148,48 +148,48 @@ func notDeclared(err error) error {
 	return api.Invalid(choice.Param, text.Upper(choice.Why)+".", next)
 }
 
-// keepSelection keeps a choice. The next run begins each stream anew of which something else
-// is collected from then on: its bookmark tells how far another choice got.
+// keepSelection stores a selection. The next run restarts every stream with a changed selection, because the stream's
+// bookmark belongs to the previous selection.
 func (s *Service) keepSelection(ctx context.Context, id string, m *manifest.Manifest, chosen store.Selection) error {
 	before, err := Selections(s.Store)(ctx, id)
 	if err != nil {
-		return faults.Error(err, "read the selection")
+		return faults.OwnerError(err, "read the selection")
 	}
-	now, was, is := s.Now().UTC(), partsOf(m, before), partsOf(m, chosen)
+	now, was, is := s.Now().UTC(), selectionParts(m, before), selectionParts(m, chosen)
 	for i := range m.Streams {
 		name := m.Streams[i].Name
 		since := time.Time{}
-		if j := slices.IndexFunc(before.Streams, func(b store.Selected) bool { return b.Stream == name }); j >= 0 {
+		if j := slices.IndexFunc(before.Streams, func(b store.StreamSelection) bool { return b.Stream == name }); j >= 0 {
 			since = before.Streams[j].Since
 		}
 		if was[name] != is[name] {
 			since = now
 		}
-		j := slices.IndexFunc(chosen.Streams, func(c store.Selected) bool { return c.Stream == name })
+		j := slices.IndexFunc(chosen.Streams, func(c store.StreamSelection) bool { return c.Stream == name })
 		switch {
 		case j >= 0:
 			chosen.Streams[j].Since = since
 		case !since.IsZero():
-			chosen.Streams = append(chosen.Streams, store.Selected{Stream: name, Since: since})
+			chosen.Streams = append(chosen.Streams, store.StreamSelection{Stream: name, Since: since})
 		}
 	}
 	body, err := json.Marshal(chosen)
 	if err != nil {
 		return fmt.Errorf("encode the selection: %w", err)
 	}
-	return faults.Error(s.Store.PutSetting(ctx, store.SelectionSetting+id, body, now), "keep the selection")
+	return faults.OwnerError(s.Store.PutSetting(ctx, store.SelectionSetting+id, body, now), "keep the selection")
 }
 
-// partsOf says in one text for each stream which part of it is collected; a stream that is
-// left out has none. What the connector does not declare any more is no part of any.
-func partsOf(m *manifest.Manifest, s store.Selection) map[string]string {
+// selectionParts returns one comparable text per stream that identifies the collected part. Streams that are not
+// selected, or no longer declared by the connector, have no entry.
+func selectionParts(m *manifest.Manifest, s store.Selection) map[string]string {
 	parts := map[string]string{}
 	scope, err := m.Choose(nil, s.Profile, s.Views(), nil)
 	if err != nil {
 		return parts
 	}
 	for _, c := range scope {
-		i := slices.IndexFunc(s.Streams, func(k store.Selected) bool { return k.Stream == c.Name })
+		i := slices.IndexFunc(s.Streams, func(k store.StreamSelection) bool { return k.Stream == c.Name })
 		if i >= 0 {
 			c.Resources = s.Streams[i].Resources
 		}
@@ -200,7 +200,7 @@ func partsOf(m *manifest.Manifest, s store.Selection) map[string]string {
 
 // Collect asks for a run that fetches single records and nothing else.
 func (s *Service) Collect(ctx context.Context, id string, wanted api.Selection) error {
-	m, err := s.collects(ctx, id)
+	m, err := s.selectableManifest(ctx, id)
 	if err != nil {
 		return err
 	}
@@ -213,28 +213,30 @@ func (s *Service) Collect(ctx context.Context, id string, wanted api.Selection) 
 	}
 	chosen, err := Selections(s.Store)(ctx, id)
 	if err != nil {
-		return faults.Error(err, "read the selection")
+		return faults.OwnerError(err, "read the selection")
 	}
 	if _, err := m.Choose(scope, chosen.Profile, chosen.Views(), chosen.Deleted); err != nil {
 		return notDeclared(err)
 	}
 	r := store.RunRequest{ConnectionID: id, Trigger: store.TriggerManual, Scope: scope, RequestedAt: s.Now()}
-	return faults.Error(scheduler.RunNow(ctx, s.Store, r), "ask for the run")
+	return faults.OwnerError(scheduler.RunNow(ctx, s.Store, r), "ask for the run")
 }
 
-// collects gives what the connector of a connection declares that is collected here.
-func (s *Service) collects(ctx context.Context, id string) (*manifest.Manifest, error) {
-	conn, err := s.find.Active(ctx, id)
+// selectableManifest returns the manifest of a connection's connector. It rejects a connection that a device
+// collects.
+func (s *Service) selectableManifest(ctx context.Context, id string) (*manifest.Manifest, error) {
+	conn, err := s.find.ActiveConnection(ctx, id)
 	if err != nil {
 		return nil, err
 	}
 	if conn.SourceKind == store.SourceLocalDevice {
-		return nil, api.Invalid("connection_id", "A device of yours collects this.", "Choose there what it collects.")
+		return nil, api.Invalid("connection_id", "One of your devices collects this.",
+			"Choose on that device what it collects.")
 	}
-	return s.find.Declared(ctx, conn.ConnectorID)
+	return s.find.DeclaredManifest(ctx, conn.ConnectorID)
 }
 
-// SelectionScope is a selection as a run is told it, by stream and key.
+// SelectionScope converts a selection to the scope of a run, by stream and key.
 func SelectionScope(m *manifest.Manifest, wanted api.Selection) ([]protocol.StreamScope, error) {
 	var out []protocol.StreamScope
 	for i, c := range wanted.Streams {
@@ -242,7 +244,8 @@ func SelectionScope(m *manifest.Manifest, wanted api.Selection) ([]protocol.Stre
 			return nil, api.Invalid("streams", "The stream "+c.Stream+" is named twice.", "Say all of it in one place.")
 		}
 		if _, ok := m.Stream(c.Stream); !ok {
-			return nil, api.Invalid("streams", "There is no stream "+c.Stream+".", "Its streams are: "+strings.Join(declaredStreams(m), ", ")+".")
+			return nil, api.Invalid("streams", "There is no stream "+c.Stream+".",
+				"Its streams are: "+strings.Join(declaredStreams(m), ", ")+".")
 		}
 		keys := slices.Clone(c.Resources)
 		slices.Sort(keys)
@@ -251,7 +254,8 @@ func SelectionScope(m *manifest.Manifest, wanted api.Selection) ([]protocol.Stre
 			continue
 		}
 		if slices.ContainsFunc(keys, func(k string) bool { return strings.TrimSpace(k) == "" }) || len(keys) > mostSelected {
-			return nil, api.Invalid("resources", fmt.Sprintf("Of a stream, from 1 to %d keys or values can be chosen.", mostSelected), "Choose fewer, or the whole stream.")
+			return nil, api.Invalid("resources", fmt.Sprintf("Of a stream, from 1 to %d keys or values can be chosen.",
+				mostSelected), "Choose fewer, or the whole stream.")
 		}
 		out = append(out, protocol.StreamScope{Name: c.Stream, Resources: keys})
 	}

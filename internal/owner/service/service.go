@@ -18,33 +18,35 @@ import (
 	"github.com/pdpp-go/pdpp/internal/blob"
 	"github.com/pdpp-go/pdpp/internal/collect/catalog"
 	"github.com/pdpp-go/pdpp/internal/collect/launch"
-	"github.com/pdpp-go/pdpp/internal/keep/credential"
-	"github.com/pdpp-go/pdpp/internal/keep/store"
 	"github.com/pdpp-go/pdpp/internal/ops/disk"
 	"github.com/pdpp-go/pdpp/internal/owner/api"
+	"github.com/pdpp-go/pdpp/internal/owner/service/devices"
+	"github.com/pdpp-go/pdpp/internal/owner/service/imports"
 	"github.com/pdpp-go/pdpp/internal/owner/service/lookup"
 	"github.com/pdpp-go/pdpp/internal/owner/service/reading"
 	"github.com/pdpp-go/pdpp/internal/owner/service/runview"
 	"github.com/pdpp-go/pdpp/internal/owner/service/settings"
 	"github.com/pdpp-go/pdpp/internal/schedule/notify"
 	"github.com/pdpp-go/pdpp/internal/share/grants"
+	"github.com/pdpp-go/pdpp/internal/storage/credential"
+	"github.com/pdpp-go/pdpp/internal/storage/store"
 	"github.com/pdpp-go/pdpp/internal/view"
 )
 
-// Config is everything that the service is told.
+// Config holds the dependencies and settings of the service.
 type Config struct {
 	Store      store.Store
 	Connectors catalog.Catalog
-	// Key seals credentials and the secrets of push targets. It gives an error where
-	// none is there and none can be made.
+	// Key seals credentials and the secrets of push targets. It returns an error if no key exists and none can be
+	// created.
 	Key func() (credential.Key, error)
-	// Opening gives the key for what is sealed already, and makes none; Key unless given.
+	// Opening returns the key for existing sealed values and never creates one. Nil means Key.
 	Opening func() (credential.Key, error)
 	// GrantService keeps the grants; nil means one over the store.
 	GrantService *grants.Service
-	// Access makes and ends what lets somebody act as the owner.
-	Access settings.Access
-	// Reader overrides the evidence that connections are judged by; nil means the store's.
+	// Access creates and revokes the means of acting as the owner.
+	Access settings.AccessControl
+	// EvidencePageReader overrides the evidence that connections are judged by; nil means the store's.
 	Reader view.EvidenceReader
 	// VAPID signs web pushes and Base is where the console is; HTTP reaches push
 	// targets, and nil means a plain client.
@@ -56,20 +58,21 @@ type Config struct {
 	// listened yet.
 	Address string
 	HTTP    *http.Client
-	// Lookup gives what the operator set for a variable of the deployment configuration; nil
-	// means nothing.
+	// Lookup returns the operator's value for a variable of the deployment configuration; nil means that none is set.
 	Lookup func(name string) (string, bool)
 
 	// MayConfirm returns why this caller may not confirm a connector that is not built in; nil accepts all callers,
 	// as on the server's own machine.
 	MayConfirm func(ctx context.Context, connector string) error
+	// MayAddSources returns why this caller may not add a source from a file; nil accepts all callers.
+	MayAddSources func(ctx context.Context) error
 
-	// Asked is called when a run was asked for, so that a worker in this process need not wait
-	// for its next look; nil calls nobody.
+	// Asked is called after a run was requested, so that a worker in this process starts it without waiting for its
+	// next poll. Nil disables the call.
 	Asked func()
 
 	// Files is where the files of records are; nil means that there are none.
-	Files blob.Place
+	Files blob.Storage
 
 	// ForgetPicture removes the small picture of a file; nil means that there are none.
 	ForgetPicture func(sha256 string) error
@@ -77,7 +80,7 @@ type Config struct {
 	// Zero means to its end.
 	DeletionTime time.Duration
 
-	Version, Home, Database string // as Runtime tells them
+	Version, Home, Database string // reported by Runtime
 	// FreeSpace returns how many bytes can still be written below a folder; nil asks the file system.
 	FreeSpace func(folder string) (uint64, error)
 	// Now is the clock; nil means the real one.
@@ -89,9 +92,11 @@ type Service struct {
 	Config
 	*reading.Collection
 	*settings.Settings
+	*imports.FileImports
+	*devices.Registry
 
 	find       *lookup.Lookup
-	progresses *runview.Progresses
+	progresses *runview.ProgressTracker
 	view       view.View
 	started    time.Time
 }
@@ -118,6 +123,9 @@ func New(c Config) *Service {
 	if c.MayConfirm == nil {
 		c.MayConfirm = func(context.Context, string) error { return nil }
 	}
+	if c.MayAddSources == nil {
+		c.MayAddSources = func(context.Context) error { return nil }
+	}
 	if c.Asked == nil {
 		c.Asked = func() {}
 	}
@@ -126,13 +134,19 @@ func New(c Config) *Service {
 	}
 	c.Connectors = launch.AsChosen(c.Connectors, c.Store)
 	find := lookup.New(c.Store, catalog.Remember(c.Connectors))
-	return &Service{
+	s := &Service{
 		Config:     c,
 		Collection: reading.New(c.Store, find, c.Files, c.Now),
 		Settings: settings.New(settings.Config{
-			Store: c.Store, Key: c.Key, Opening: c.Opening, GrantService: c.GrantService, Access: c.Access, VAPID: c.VAPID, Base: c.Base, HTTP: c.HTTP, Now: c.Now,
+			Store: c.Store, Key: c.Key, Opening: c.Opening, GrantService: c.GrantService, Access: c.Access, VAPID: c.VAPID,
+			Base: c.Base, HTTP: c.HTTP, Now: c.Now,
 		}),
 		find: find, progresses: runview.NewProgresses(c.Store, c.Now),
 		view: view.View{Reader: diskWatch{c.Reader, &c}, Now: c.Now}, started: c.Now(),
 	}
+	s.FileImports = imports.New(imports.Config{Store: c.Store, Lookup: find, OpenKey: c.Opening, Variable: c.Lookup,
+		RequestRun: s.requestManualRun, Now: c.Now})
+	s.Registry = devices.New(devices.Config{Store: c.Store, Lookup: find, Evidence: c.Reader, BaseURL: c.Base,
+		Address: c.Address, Now: c.Now})
+	return s
 }

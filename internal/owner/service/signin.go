@@ -12,46 +12,53 @@ import (
 	"github.com/pdpp-go/pdpp/internal/collect/launch"
 	"github.com/pdpp-go/pdpp/internal/collect/providerauth"
 	"github.com/pdpp-go/pdpp/internal/judge/evidence"
-	"github.com/pdpp-go/pdpp/internal/keep/audit"
-	"github.com/pdpp-go/pdpp/internal/keep/store"
-	"github.com/pdpp-go/pdpp/internal/ops/fault"
+	"github.com/pdpp-go/pdpp/internal/ops/usererr"
 	"github.com/pdpp-go/pdpp/internal/owner/api"
 	"github.com/pdpp-go/pdpp/internal/owner/service/faults"
+	"github.com/pdpp-go/pdpp/internal/storage/audit"
+	"github.com/pdpp-go/pdpp/internal/storage/store"
 )
 
-// tokens signs in at providers.
-func (s *Service) tokens() *providerauth.Keeper {
+// tokenKeeper signs in at providers.
+func (s *Service) tokenKeeper() *providerauth.Keeper {
 	return &providerauth.Keeper{Store: s.Store, Key: s.Key, Lookup: s.Lookup, Now: s.Now}
 }
 
-// binder names who acts, so that nobody else finishes what they began.
-func binder(ctx context.Context) string {
-	by, _ := audit.From(ctx)
+// sessionBinding identifies the actor, so that only the actor who began a sign-in can finish it.
+func sessionBinding(ctx context.Context) string {
+	by, _ := audit.ActorFrom(ctx)
 	return string(by.Kind) + " " + by.ID
 }
 
 // signingIn finds the connection and what its connector declares of signing in.
-func (s *Service) signingIn(ctx context.Context, id string) (providerauth.Source, error) {
-	conn, err := s.find.Active(ctx, id)
+func (s *Service) signingIn(ctx context.Context, id string) (providerauth.SignInSource, error) {
+	conn, err := s.find.ActiveConnection(ctx, id)
 	if err != nil {
-		return providerauth.Source{}, err
+		return providerauth.SignInSource{}, err
 	}
 	if err := s.mayReceiveTokens(ctx, conn.ConnectorID); err != nil {
-		return providerauth.Source{}, err
+		return providerauth.SignInSource{}, err
 	}
-	return s.source(ctx, conn.ID, conn.ConnectorID)
+	return s.signInSource(ctx, conn.ID, conn.ConnectorID)
 }
 
-// source returns what a connector declares of signing in.
-func (s *Service) source(ctx context.Context, connectionID, connectorID string) (providerauth.Source, error) {
-	m, err := s.find.Declared(ctx, connectorID)
+// signInSource returns what a connector declares of signing in.
+func (s *Service) signInSource(
+	ctx context.Context,
+	connectionID, connectorID string,
+) (providerauth.SignInSource, error) {
+	m, err := s.find.DeclaredManifest(ctx, connectorID)
 	if err != nil {
-		return providerauth.Source{}, err
+		return providerauth.SignInSource{}, err
 	}
 	if m.OAuth() == nil {
-		return providerauth.Source{}, api.Invalid("connection_id", m.DisplayName+" is not signed in to at the provider.", "Give it what its form asks for.")
+		return providerauth.SignInSource{}, api.Invalid(
+			"connection_id",
+			m.DisplayName+" is not signed in to at the provider.",
+			"Give it what its form asks for.",
+		)
 	}
-	return providerauth.Source{ConnectionID: connectionID, ConnectorID: connectorID, Manifest: m}, nil
+	return providerauth.SignInSource{ConnectionID: connectionID, ConnectorID: connectorID, Manifest: m}, nil
 }
 
 // mayReceiveTokens refuses a foreign connector that is not confirmed as it is now: its manifest names the
@@ -59,17 +66,17 @@ func (s *Service) source(ctx context.Context, connectionID, connectorID string) 
 func (s *Service) mayReceiveTokens(ctx context.Context, connectorID string) error {
 	found, err := s.find.Connectors.Find(ctx, connectorID)
 	if unusable := (*catalog.UnusableError)(nil); errors.As(err, &unusable) {
-		return faults.Error(err, "find the connector")
+		return faults.OwnerError(err, "find the connector")
 	}
 	if err != nil {
 		return nil // it is installed on another machine, and was recorded when it ran there
 	}
 	lack, err := launch.Unconfirmed(ctx, s.Store, found)
 	if err != nil {
-		return faults.Error(err, "read what was confirmed")
+		return faults.OwnerError(err, "read what was confirmed")
 	}
 	if lack != nil {
-		return &fault.Fault{Status: http.StatusConflict, Code: evidence.ReasonUnconfirmed, Message: "The connector " +
+		return &usererr.Error{Status: http.StatusConflict, Code: evidence.ReasonUnconfirmed, Message: "The connector " +
 			lack.Error() + ".", Next: lack.Next}
 	}
 	return nil
@@ -83,20 +90,22 @@ func (s *Service) BeginSignIn(ctx context.Context, id string, w api.SignInWish) 
 	}
 	var begun providerauth.Begun
 	if w.Redirect == "" {
-		begun, err = s.tokens().BeginCode(ctx, source, binder(ctx), w.Scopes)
-	} else if !s.ours(w.Redirect) {
-		return api.SignInBegun{}, api.Invalid("redirect_uri", "Answers come to this server or to this machine alone.", "Give the address of one of them.")
+		begun, err = s.tokenKeeper().BeginCode(ctx, source, sessionBinding(ctx), w.Scopes)
+	} else if !s.isOwnAddress(w.Redirect) {
+		return api.SignInBegun{}, api.Invalid("redirect_uri", "Answers can go only to this server or this machine.",
+			"Give the address of one of them.")
 	} else {
-		begun, err = s.tokens().Begin(ctx, source, binder(ctx), w.Redirect, w.Scopes)
+		begun, err = s.tokenKeeper().Begin(ctx, source, sessionBinding(ctx), w.Redirect, w.Scopes)
 	}
 	if err != nil {
-		return api.SignInBegun{}, told(err, "begin the sign-in")
+		return api.SignInBegun{}, signInError(err, "begin the sign-in")
 	}
-	return api.SignInBegun{State: begun.State, URL: begun.URL, UserCode: begun.UserCode, EverySeconds: int64(begun.Every.Seconds()), ExpiresAt: begun.ExpiresAt}, nil
+	return api.SignInBegun{State: begun.State, URL: begun.URL, UserCode: begun.UserCode,
+		EverySeconds: int64(begun.Every.Seconds()), ExpiresAt: begun.ExpiresAt}, nil
 }
 
-// ours reports whether an answer may be sent to the address: it holds what signs in.
-func (s *Service) ours(address string) bool {
+// isOwnAddress reports whether an answer may be sent to the address: it holds what signs in.
+func (s *Service) isOwnAddress(address string) bool {
 	u, err := url.Parse(address)
 	if err != nil || u.User != nil || u.Fragment != "" || u.RawQuery != "" {
 		return false
@@ -111,15 +120,15 @@ func (s *Service) ours(address string) bool {
 
 // FinishSignIn keeps what came of a sign-in, and sees to it that one run confirms it.
 func (s *Service) FinishSignIn(ctx context.Context, a api.SignInAnswer) (api.SignInDone, error) {
-	id, err := s.tokens().Whose(ctx, a.State, binder(ctx))
+	id, err := s.tokenKeeper().Whose(ctx, a.State, sessionBinding(ctx))
 	if errors.Is(err, store.ErrNotFound) {
-		id, err = "", nil // the keeper says it in its words
+		id, err = "", nil // the token keeper returns its own error for an unknown sign-in
 	}
 	if err != nil {
-		return api.SignInDone{}, faults.Error(err, "find the sign-in")
+		return api.SignInDone{}, faults.OwnerError(err, "find the sign-in")
 	}
 	done := api.SignInDone{ConnectionID: id, Missing: []string{}}
-	source := providerauth.Source{}
+	source := providerauth.SignInSource{}
 	if id != "" {
 		if source, err = s.signingIn(ctx, id); err != nil {
 			return done, err
@@ -127,35 +136,36 @@ func (s *Service) FinishSignIn(ctx context.Context, a api.SignInAnswer) (api.Sig
 	}
 	var got providerauth.Done
 	if a.Code == "" && a.Error == "" {
-		got, done.Connected, err = s.tokens().Poll(ctx, source, a.State, binder(ctx))
+		got, done.Connected, err = s.tokenKeeper().Poll(ctx, source, a.State, sessionBinding(ctx))
 	} else {
-		got, err = s.tokens().Finish(ctx, source, a.State, binder(ctx), providerauth.Answer{Code: a.Code, Error: a.Error, Scope: a.Scope})
+		got, err = s.tokenKeeper().Finish(ctx, source, a.State, sessionBinding(ctx),
+			providerauth.ProviderAnswer{Code: a.Code, Error: a.Error, Scope: a.Scope})
 		done.Connected = err == nil
 	}
 	if err != nil {
-		return done, told(err, "finish the sign-in")
+		return done, signInError(err, "finish the sign-in")
 	}
 	done.Missing = append(done.Missing, got.Missing...)
 	if !done.Connected {
 		return done, nil
 	}
-	return done, s.confirm(ctx, id)
+	return done, s.requestCheckRun(ctx, id)
 }
 
 // SetProviderApp keeps how this server is registered at a connector's provider.
 func (s *Service) SetProviderApp(ctx context.Context, connectorID string, app api.ProviderApp) error {
-	source, err := s.source(ctx, "", connectorID)
+	source, err := s.signInSource(ctx, "", connectorID)
 	if err != nil {
 		return err
 	}
-	return told(s.tokens().SetApp(ctx, source, app.ClientID, app.ClientSecret), "keep the registration")
+	return signInError(s.tokenKeeper().SetApp(ctx, source, app.ClientID, app.ClientSecret), "keep the registration")
 }
 
-// told passes on what the keeper says to the owner.
-func told(err error, doing string) error {
-	var f *fault.Fault
+// signInError returns the token keeper's owner-facing error unchanged. It converts other errors with OwnerError.
+func signInError(err error, doing string) error {
+	var f *usererr.Error
 	if errors.As(err, &f) {
 		return f
 	}
-	return faults.Error(err, doing)
+	return faults.OwnerError(err, doing)
 }

@@ -6,51 +6,56 @@ import (
 	"slices"
 
 	"github.com/pdpp-go/pdpp/internal/blob"
-	"github.com/pdpp-go/pdpp/internal/keep/store"
 	"github.com/pdpp-go/pdpp/internal/ops/disk"
 	"github.com/pdpp-go/pdpp/internal/ops/text"
 	"github.com/pdpp-go/pdpp/internal/owner/api"
 	"github.com/pdpp-go/pdpp/internal/owner/service/declaration"
 	"github.com/pdpp-go/pdpp/internal/owner/service/faults"
+	"github.com/pdpp-go/pdpp/internal/storage/store"
 )
 
-// Storage gives what takes how much room. The disk is that of the folder in which the server
-// keeps its files; a database on another machine is not on it.
+// Storage returns how much disk space is used. The disk is that of the server's home folder, which does not include a
+// database on another machine.
 func (s *Service) Storage(ctx context.Context) (api.Storage, error) {
-	room, err := s.Store.Room(ctx)
+	room, err := s.Store.DiskUsage(ctx)
 	if err != nil {
-		return api.Storage{}, faults.Error(err, "read how much room things take")
+		return api.Storage{}, faults.OwnerError(err, "read how much room things take")
 	}
 	connections, err := s.Store.ListConnections(ctx)
 	if err != nil {
-		return api.Storage{}, faults.Error(err, "list the connections")
+		return api.Storage{}, faults.OwnerError(err, "list the connections")
 	}
-	out := api.Storage{ObservedAt: s.Now(), RecordBytes: new(int64), DatabaseBytes: room.Database, SearchBytes: room.Search, HistoryBytes: room.History,
-		SharedFileBytes: room.SharedBytes, FileBytes: room.UnreferencedBytes - room.SharedBytes, Sources: []api.StorageSource{}}
+	out := api.Storage{ObservedAt: s.Now(), RecordBytes: new(int64), DatabaseBytes: room.Database,
+		SearchBytes: room.Search, HistoryBytes: room.History,
+		SharedFileBytes: room.SharedBytes, FileBytes: room.UnreferencedBytes - room.SharedBytes,
+		Sources: []api.StorageSource{}}
 	if free, total, err := disk.Space(s.Home); err == nil {
 		out.DiskFreeBytes, out.DiskBytes = new(int64(free)), new(int64(total))
 	}
-	declared := s.find.Library()
+	declared := s.find.ManifestLibrary()
 	for _, conn := range connections {
-		m, err := declared.Of(ctx, conn.ConnectorID)
+		m, err := declared.ManifestOf(ctx, conn.ConnectorID)
 		if err != nil {
 			return api.Storage{}, err
 		}
-		src := api.StorageSource{ConnectionID: conn.ID, Name: conn.DisplayName, ConnectorID: conn.ConnectorID, Status: string(conn.Status),
-			RecordBytes: new(int64), ImportBytes: room.Imports[conn.ID], ProfileBytes: room.Profiles[conn.ID], Streams: []api.StorageStream{}}
+		src := api.StorageSource{ConnectionID: conn.ID, Name: conn.DisplayName, ConnectorID: conn.ConnectorID,
+			Status:      string(conn.Status),
+			RecordBytes: new(int64), ImportBytes: room.Imports[conn.ID], ProfileBytes: room.Profiles[conn.ID],
+			Streams: []api.StorageStream{}}
 		for _, st := range room.Streams {
 			if st.ConnectionID == conn.ID {
-				label := declaration.Label(declaration.Stream(m, st.Stream), st.Stream)
-				src.Streams = append(src.Streams, api.StorageStream{Name: st.Stream, Label: label, Records: st.Records, RecordBytes: st.Bytes, Files: st.Files, FileBytes: st.FileBytes})
+				label := declaration.StreamLabel(declaration.DescribeStream(m, st.Stream), st.Stream)
+				src.Streams = append(src.Streams, api.StorageStream{Name: st.Stream, Label: label, Records: st.Records,
+					RecordBytes: st.Bytes, Files: st.Files, FileBytes: st.FileBytes})
 			}
 		}
 		addStorage(&out, &src)
 	}
 	slices.SortStableFunc(out.Sources, func(a, b api.StorageSource) int { return cmp.Compare(b.Bytes, a.Bytes) })
-	out.Freeable = freeable(&out, room)
+	out.Freeable = freeableStorage(&out, room)
 	upkeep, err := s.Store.Upkeep(ctx, store.IndexAbove)
 	if err != nil {
-		return api.Storage{}, faults.Error(err, "read what is still being made")
+		return api.Storage{}, faults.OwnerError(err, "read what is still being made")
 	}
 	out.Upkeep = []api.UpkeepNote{}
 	for _, n := range upkeep.Notes() {
@@ -83,8 +88,9 @@ func addStorage(out *api.Storage, src *api.StorageSource) {
 	out.FileBytes += src.FileBytes
 	out.ImportBytes += src.ImportBytes
 	out.ProfileBytes += src.ProfileBytes
-	slices.SortStableFunc(src.Streams, func(a, b api.StorageStream) int { return cmp.Compare(streamBytes(b), streamBytes(a)) })
-	src.Mostly = mostly(src)
+	slices.SortStableFunc(src.Streams,
+		func(a, b api.StorageStream) int { return cmp.Compare(streamBytes(b), streamBytes(a)) })
+	src.Mostly = mainStorageUse(src)
 	out.Sources = append(out.Sources, *src)
 }
 
@@ -95,8 +101,8 @@ func streamBytes(st api.StorageStream) int64 {
 	return *st.RecordBytes + st.FileBytes
 }
 
-// mostly says what takes most of a source.
-func mostly(src *api.StorageSource) string {
+// mainStorageUse describes what uses most of a source's space.
+func mainStorageUse(src *api.StorageSource) string {
 	switch {
 	case src.Bytes == 0:
 		return "Nothing yet"
@@ -117,29 +123,39 @@ func mostly(src *api.StorageSource) string {
 // littleUnused is what an embedded database may have unused without a word about it.
 const littleUnused = 1 << 20
 
-// freeable tells what can be had back. Records are not among it: nothing takes them away to make
-// room.
-func freeable(s *api.Storage, room store.Room) []api.Freeable {
+// freeableStorage lists the space that can be freed. It never lists records, because records are not deleted to free
+// space.
+func freeableStorage(s *api.Storage, room store.DiskUsage) []api.Freeable {
 	out := []api.Freeable{}
 	add := func(kind string, bytes int64, what, how string) {
 		out = append(out, api.Freeable{Kind: kind, Bytes: bytes, What: what, How: how})
 	}
 	if room.Unreferenced > 0 {
-		how := "They go by themselves " + text.Span(blob.UnreferencedAge) + " after their last record."
+		how := "They go by themselves " + text.DurationWords(blob.UnreferencedAge) + " after their last record."
 		if room.UnreferencedSince != nil {
-			how = "They go by themselves " + text.Span(blob.UnreferencedAge) + " after their last record, the first from " +
-				room.UnreferencedSince.Add(blob.UnreferencedAge).UTC().Format("2 January 2006") + " on."
+			how = "They go by themselves " + text.DurationWords(
+				blob.UnreferencedAge,
+			) + " after their last record, the first from " +
+				room.UnreferencedSince.Add(blob.UnreferencedAge).
+					UTC().
+					Format("2 January 2006") +
+				" on."
 		}
-		add("unreferenced_files", room.UnreferencedBytes, text.Count(room.Unreferenced, "file", "files")+" without a record", how)
+		add("unreferenced_files", room.UnreferencedBytes, text.Count(room.Unreferenced, "file", "files")+" without a record",
+			how)
 	}
 	if s.ImportBytes > 0 {
-		add("imports", s.ImportBytes, "Files as you imported them", "Undo an import on the page of its source. Its records go with it.")
+		add("imports", s.ImportBytes, "Files as you imported them",
+			"Undo an import on the page of its source. Its records go with it.")
 	}
 	if s.ProfileBytes > 0 {
-		add("profiles", s.ProfileBytes, "Profiles of browsers that are signed in", "End the connection. Its records stay, and it can be connected again.")
+		add("profiles", s.ProfileBytes, "Profiles of browsers that are signed in",
+			"End the connection. Its records stay, and it can be connected again.")
 	}
 	if room.Unused != nil && *room.Unused >= littleUnused {
-		add("unused", *room.Unused, "Room inside the database that holds nothing", "It is filled before the database grows. To give it back to the disk: pdpp backup FILE, then pdpp restore FILE --force, and delete the home that was moved aside.")
+		add("unused", *room.Unused, "Room inside the database that holds nothing",
+			"It is filled before the database grows. To give it back to the disk: pdpp backup FILE, then pdpp restore FILE "+
+				"--force, and delete the home that was moved aside.")
 	}
 	return out
 }

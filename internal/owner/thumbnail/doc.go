@@ -1,13 +1,12 @@
 // Package thumbnail makes small pictures of the pictures that records have.
 //
-// What a provider sent may be broken, or made to break whoever opens it. Nothing of it is
-// decoded in the server: Make runs in a child, which is this program again, confined to files
-// that it needs, without a network, and bounded in memory and time. A picture that cannot be made
-// ends the child at the worst. What comes out is a JPEG that Make has written itself, so that no
-// byte of the original reaches a browser.
+// A provider's file may be broken, or may attack the program that opens it. The server never decodes such a file.
+// Make runs in a child process, which is this program again. The child can only access the files it needs, has no
+// network, and has limited memory and time. At worst, a bad picture ends the child. The result is a JPEG that Make
+// encodes, so that no byte of the original reaches a browser.
 //
-// Small pictures are made when they are first asked for, and kept by the content of their
-// original in a folder that is bounded and swept.
+// A small picture is made on the first request. It is stored by the hash of its original, in a folder of limited size
+// that is swept.
 package thumbnail
 
 // The bounds of one picture.

@@ -28,12 +28,12 @@ func Make(in io.Reader, out io.Writer) error {
 	if len(body) > mostInput {
 		return errors.New("the file is too large")
 	}
-	told, _, err := image.DecodeConfig(bytes.NewReader(body))
+	config, _, err := image.DecodeConfig(bytes.NewReader(body))
 	if err != nil {
 		return fmt.Errorf("read the size of the picture: %w", err)
 	}
-	if told.Width <= 0 || told.Height <= 0 || told.Width > mostPixels/told.Height {
-		return fmt.Errorf("a picture of %d by %d is too large", told.Width, told.Height)
+	if config.Width <= 0 || config.Height <= 0 || config.Width > mostPixels/config.Height {
+		return fmt.Errorf("a picture of %d by %d is too large", config.Width, config.Height)
 	}
 	whole, format, err := image.Decode(bytes.NewReader(body))
 	if err != nil {

@@ -10,25 +10,25 @@ import (
 
 	"github.com/pdpp-go/pdpp/foreign/confine"
 	"github.com/pdpp-go/pdpp/internal/blob"
-	"github.com/pdpp-go/pdpp/internal/collect/runner"
+	"github.com/pdpp-go/pdpp/internal/collect/childprocess"
 )
 
-// Command is the hidden command of this program that makes a small picture of what it reads.
-const Command = "thumbnail"
+// HiddenCommand is the hidden command of this program that makes a small picture of what it reads.
+const HiddenCommand = "thumbnail"
 
 // atOnce is how many pictures are made at a time.
 const atOnce = 2
 
 // Config is what a maker needs. All members must be set.
 type Config struct {
-	Program   string     // this program, which is started again
-	Originals blob.Place // where the files of records are
-	Folder    string     // where small pictures are kept; it is made with the first
+	Program   string       // this program, which is started again
+	Originals blob.Storage // where the files of records are
+	Folder    string       // where small pictures are kept; it is made with the first
 	Now       func() time.Time
 	Log       *slog.Logger
 }
 
-// Maker gives small pictures. It is safe for concurrent use, by several processes too.
+// Maker returns small pictures. It is safe for concurrent use, including by several processes.
 type Maker struct {
 	Config
 	kept   *shelf
@@ -36,13 +36,14 @@ type Maker struct {
 	within time.Duration // for one picture
 }
 
-// New gives a maker, which has made nothing yet.
+// New returns a Maker. It does not access the folder yet.
 func New(c Config) *Maker {
-	return &Maker{Config: c, kept: &shelf{dir: c.Folder, now: c.Now, most: mostKept}, slots: make(chan struct{}, atOnce), within: childTime}
+	return &Maker{Config: c, kept: &shelf{dir: c.Folder, now: c.Now, most: mostKept}, slots: make(chan struct{}, atOnce),
+		within: childTime}
 }
 
-// Get gives the small picture of the file of that content, a JPEG; nil when none can be made.
-// Whoever asks has made sure that they may see the file.
+// Get returns the small picture of the file with the hash, as a JPEG; nil when none can be made. The caller must
+// check the permission to see the file.
 func (m *Maker) Get(ctx context.Context, sha256 string) ([]byte, error) {
 	if small, known, err := m.kept.get(sha256); known || err != nil {
 		return small, err
@@ -54,7 +55,7 @@ func (m *Maker) Get(ctx context.Context, sha256 string) ([]byte, error) {
 	}
 	defer func() { <-m.slots }()
 	if small, known, err := m.kept.get(sha256); known || err != nil {
-		return small, err // somebody else asked for it
+		return small, err // another request made it in the meantime
 	}
 	// One who leaves meanwhile comes back to what was made.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), m.within)
@@ -81,17 +82,17 @@ func (m *Maker) Get(ctx context.Context, sha256 string) ([]byte, error) {
 
 // start lets a child make a small picture.
 func (m *Maker) start(ctx context.Context, original io.Reader) ([]byte, error) {
-	said, err := runner.Call(ctx, runner.Command{
-		Path: m.Program, Args: []string{Command}, Env: []string{"GOTRACEBACK=none"}, Input: original,
+	message, err := childprocess.Call(ctx, childprocess.Command{
+		Path: m.Program, Args: []string{HiddenCommand}, Env: []string{"GOTRACEBACK=none"}, Input: original,
 		Limits: confine.Limits{Program: m.Program, Offline: true},
 	})
 	if err != nil {
 		return nil, err
 	}
-	if !isJPEG(said) {
+	if !isJPEG(message) {
 		return nil, errors.New("the child gave no picture")
 	}
-	return []byte(said), nil
+	return []byte(message), nil
 }
 
 // isJPEG holds the child to what it is for.

@@ -32,7 +32,7 @@ import (
 // The test binary plays the program that is started again. Two inputs, which are no pictures, let
 // it do what a decoder must not.
 func TestMain(m *testing.M) {
-	if len(os.Args) != 2 || os.Args[1] != Command {
+	if len(os.Args) != 2 || os.Args[1] != HiddenCommand {
 		os.Exit(m.Run())
 	}
 	var first [16]byte
@@ -50,14 +50,14 @@ const (
 	takesTime   = "never ends, ever"
 )
 
-// played reads on from standard input, and misbehaves where it is told to.
+// played continues with standard input, and misbehaves if told names a misbehaviour.
 type played struct {
 	io.Reader
-	told string
+	message string
 }
 
 func (p *played) Read(b []byte) (int, error) {
-	switch p.told {
+	switch p.message {
 	case takesMemory:
 		var all [][]byte
 		for {
@@ -71,7 +71,7 @@ func (p *played) Read(b []byte) (int, error) {
 			}
 		}
 	case takesTime:
-		time.Sleep(time.Hour) // where everything waits for ever, Go ends the program by itself
+		time.Sleep(time.Hour) // if all goroutines blocked forever, Go would end the program
 	}
 	if n, err := p.Reader.Read(b); err == nil {
 		return n, nil
@@ -82,21 +82,23 @@ func (p *played) Read(b []byte) (int, error) {
 // bed is a maker over a folder of files.
 type bed struct {
 	*Maker
-	t     *testing.T
-	place blob.Folder
-	said  *bytes.Buffer
-	now   time.Time
+	t      *testing.T
+	place  blob.FolderStorage
+	output *bytes.Buffer
+	now    time.Time
 }
 
 func newBed(t *testing.T) *bed {
 	t.Helper()
-	b := &bed{t: t, place: blob.Folder{Dir: t.TempDir()}, said: &bytes.Buffer{}, now: time.Date(2026, 3, 10, 14, 32, 0, 0, time.UTC)}
+	b := &bed{t: t, place: blob.FolderStorage{Dir: t.TempDir()}, output: &bytes.Buffer{},
+		now: time.Date(2026, 3, 10, 14, 32, 0, 0, time.UTC)}
 	program, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
 	}
-	b.Maker = New(Config{Program: program, Originals: b.place, Folder: filepath.Join(t.TempDir(), "thumbnails"), Now: func() time.Time { return b.now },
-		Log: slog.New(slog.NewTextHandler(b.said, &slog.HandlerOptions{Level: slog.LevelDebug}))})
+	b.Maker = New(Config{Program: program, Originals: b.place, Folder: filepath.Join(t.TempDir(), "thumbnails"),
+		Now: func() time.Time { return b.now },
+		Log: slog.New(slog.NewTextHandler(b.output, &slog.HandlerOptions{Level: slog.LevelDebug}))})
 	return b
 }
 
@@ -118,7 +120,7 @@ func (b *bed) get(hash string) []byte {
 	return small
 }
 
-// quarters is a picture whose quarters have colours of their own.
+// quarters returns a picture with a different colour in each quarter.
 func quarters(w, h int) *image.RGBA {
 	m := image.NewRGBA(image.Rect(0, 0, w, h))
 	for y := range h {
@@ -163,12 +165,13 @@ func TestPictures(t *testing.T) {
 		body []byte
 		size image.Point
 	}{
-		"wide photo":      {asJPEG(t, quarters(2000, 1001)), image.Pt(480, 240)},
-		"tall drawing":    {asPNG(t, quarters(300, 900)), image.Pt(160, 480)},
-		"small":           {asPNG(t, quarters(12, 8)), image.Pt(12, 8)},
-		"line":            {asPNG(t, quarters(2000, 1)), image.Pt(480, 1)},
-		"see-through":     {asPNG(t, seeThrough), image.Pt(40, 20)},
-		"moving":          {encoded(t, func(w io.Writer) error { return gif.Encode(w, quarters(500, 500), nil) }), image.Pt(480, 480)},
+		"wide photo":   {asJPEG(t, quarters(2000, 1001)), image.Pt(480, 240)},
+		"tall drawing": {asPNG(t, quarters(300, 900)), image.Pt(160, 480)},
+		"small":        {asPNG(t, quarters(12, 8)), image.Pt(12, 8)},
+		"line":         {asPNG(t, quarters(2000, 1)), image.Pt(480, 1)},
+		"see-through":  {asPNG(t, seeThrough), image.Pt(40, 20)},
+		"moving": {encoded(t, func(w io.Writer) error { return gif.Encode(w, quarters(500, 500), nil) }),
+			image.Pt(480, 480)},
 		"webp":            {webp, image.Pt(1, 1)},
 		"with a secret":   {secret, image.Pt(480, 240)},
 		"with more after": {append(asPNG(t, quarters(20, 20)), "<script>alert(1)</script>"...), image.Pt(20, 20)},
@@ -205,25 +208,27 @@ func header(w, h uint32) []byte {
 	return append([]byte("\x89PNG\r\n\x1a\n"), chunk("IHDR", append(data, 8, 6, 0, 0, 0))...)
 }
 
-// What is broken, or made to break whoever opens it, gives no picture, costs a child at the worst,
-// and is not tried again for a day.
+// A broken or malicious file yields no picture, ends at most one child process, and is not tried again for a day.
 func TestHostilePictures(t *testing.T) {
 	t.Parallel()
 	whole := asPNG(t, quarters(300, 300))
 	photo := asJPEG(t, quarters(300, 300))
 	for name, body := range map[string][]byte{
-		"bomb":             append(header(60000, 60000), chunk("IDAT", make([]byte, 100))...),
-		"largest bomb":     header(1<<31-1, 1<<31-1),
-		"no size":          header(0, 0),
-		"bomb of a GIF":    []byte("GIF89a\xff\xff\xff\xff\xf0\x00\x00\x00\x00\x00\xff\xff\xff,\x00\x00\x00\x00\xff\xff\xff\xff\x00\x02\x02L\x01\x00;"),
-		"bomb of a JPEG":   append(append([]byte{}, photo[:bytes.Index(photo, []byte{0xff, 0xc0})+5]...), append([]byte{0xff, 0xff, 0xff, 0xff}, photo[bytes.Index(photo, []byte{0xff, 0xc0})+9:]...)...),
-		"truncated":        whole[:len(whole)/2],
-		"truncated photo":  photo[:len(photo)/3],
-		"turned bits":      bytes.ReplaceAll(whole, []byte("IDAT"), []byte("IDOT")),
-		"nothing":          nil,
-		"page":             []byte("<!doctype html><script>alert(1)</script>"),
-		"page like a GIF":  []byte("GIF89a/*<script>alert(1)</script>*/=1;"),
-		"drawing in XML":   []byte(`<svg xmlns="http://www.w3.org/2000/svg" onload="alert(1)"><image href="file:///etc/passwd"/></svg>`),
+		"bomb":         append(header(60000, 60000), chunk("IDAT", make([]byte, 100))...),
+		"largest bomb": header(1<<31-1, 1<<31-1),
+		"no size":      header(0, 0),
+		"bomb of a GIF": []byte("GIF89a\xff\xff\xff\xff\xf0\x00\x00\x00\x00\x00\xff\xff\xff," +
+			"\x00\x00\x00\x00\xff\xff\xff\xff\x00\x02\x02L\x01\x00;"),
+		"bomb of a JPEG": append(append([]byte{}, photo[:bytes.Index(photo, []byte{0xff, 0xc0})+5]...),
+			append([]byte{0xff, 0xff, 0xff, 0xff}, photo[bytes.Index(photo, []byte{0xff, 0xc0})+9:]...)...),
+		"truncated":       whole[:len(whole)/2],
+		"truncated photo": photo[:len(photo)/3],
+		"turned bits":     bytes.ReplaceAll(whole, []byte("IDAT"), []byte("IDOT")),
+		"nothing":         nil,
+		"page":            []byte("<!doctype html><script>alert(1)</script>"),
+		"page like a GIF": []byte("GIF89a/*<script>alert(1)</script>*/=1;"),
+		"drawing in XML": []byte(`<svg xmlns="http://www.w3.org/2000/svg" onload="alert(1)"><image href="file:///etc/` +
+			`passwd"/></svg>`),
 		"program":          []byte("\x7fELF\x02\x01\x01"),
 		"broken webp":      []byte("RIFF\xff\xff\xff\x7fWEBPVP8L\xff\xff\xff\x7f\x2f\xff\xff\xff\xff"),
 		"takes all memory": []byte(takesMemory),
@@ -234,16 +239,16 @@ func TestHostilePictures(t *testing.T) {
 			if small := b.get(hash); small != nil {
 				t.Fatalf("it gives %d bytes", len(small))
 			}
-			if name == "takes all memory" && !strings.Contains(b.said.String(), "exit code 2") {
-				t.Errorf("the child did not end for want of memory: %s", b.said)
+			if name == "takes all memory" && !strings.Contains(b.output.String(), "exit code 2") {
+				t.Errorf("the child did not end for want of memory: %s", b.output)
 			}
-			b.Program = "/nonexistent" // nobody is started again
-			said := b.said.Len()
-			if small := b.get(hash); small != nil || b.said.Len() > said {
-				t.Errorf("it was tried again: %s", b.said)
+			b.Program = "/nonexistent" // no child can be started again
+			reported := b.output.Len()
+			if small := b.get(hash); small != nil || b.output.Len() > reported {
+				t.Errorf("it was tried again: %s", b.output)
 			}
 			b.now = b.now.Add(failedFor + time.Minute)
-			if b.get(hash); b.said.Len() == said {
+			if b.get(hash); b.output.Len() == reported {
 				t.Error("it is never tried again")
 			}
 		})
@@ -255,8 +260,9 @@ func TestChildThatDoesNotEnd(t *testing.T) {
 	t.Parallel()
 	b := newBed(t)
 	b.within = 100 * time.Millisecond
-	if small := b.get(b.put([]byte(takesTime))); small != nil || !strings.Contains(b.said.String(), "did not end in time") {
-		t.Errorf("it gives %d bytes: %s", len(small), b.said)
+	if small := b.get(b.put([]byte(takesTime))); small != nil ||
+		!strings.Contains(b.output.String(), "did not end in time") {
+		t.Errorf("it has %d bytes: %s", len(small), b.output)
 	}
 }
 
@@ -270,13 +276,14 @@ func TestNoChild(t *testing.T) {
 	if err := os.Truncate(filepath.Join(b.place.Dir, path[:2], path), mostInput+1); err != nil {
 		t.Fatal(err)
 	}
-	for name, hash := range map[string]string{"elsewhere": hex.EncodeToString(sum[:]), "no hash": "../../etc/passwd", "too large": path} {
+	for name, hash := range map[string]string{"elsewhere": hex.EncodeToString(sum[:]), "no hash": "../../etc/passwd",
+		"too large": path} {
 		if small := b.get(hash); small != nil {
 			t.Errorf("%s: %d bytes", name, len(small))
 		}
 	}
-	if b.said.Len() > 0 {
-		t.Errorf("it says %s", b.said)
+	if b.output.Len() > 0 {
+		t.Errorf("it shows %s", b.output)
 	}
 }
 

@@ -14,7 +14,7 @@ const (
 	last    facing = 8
 )
 
-// orientation is what a JPEG says of it; upright when it says nothing that makes sense.
+// orientation returns the orientation that a JPEG declares; upright if it declares no valid one.
 func orientation(body []byte) facing {
 	const start, scan, app1 = 0xd8, 0xda, 0xe1
 	if len(body) < 4 || body[0] != 0xff || body[1] != start {

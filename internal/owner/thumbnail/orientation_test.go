@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// tagged is the beginning of a JPEG that says how its camera was held.
+// tagged returns the beginning of a JPEG with an orientation tag.
 func tagged(order binary.AppendByteOrder, mark string, f uint16) []byte {
 	tiff := order.AppendUint32(order.AppendUint16([]byte(mark), 42), 8)
 	tiff = order.AppendUint16(tiff, 2)
@@ -15,7 +15,8 @@ func tagged(order binary.AppendByteOrder, mark string, f uint16) []byte {
 	tiff = order.AppendUint32(order.AppendUint16(order.AppendUint16(tiff, 0x0112), 3), 1)
 	tiff = append(order.AppendUint16(tiff, f), 0, 0)
 	exif := append([]byte("Exif\x00\x00"), tiff...)
-	body := append([]byte{0xff, 0xd8, 0xff, 0xe0, 0, 4, 0, 0, 0xff, 0xe1}, binary.BigEndian.AppendUint16(nil, uint16(len(exif)+2))...)
+	body := append([]byte{0xff, 0xd8, 0xff, 0xe0, 0, 4, 0, 0, 0xff, 0xe1},
+		binary.BigEndian.AppendUint16(nil, uint16(len(exif)+2))...)
 	return append(body, exif...)
 }
 
@@ -54,7 +55,8 @@ func FuzzOrientation(f *testing.F) {
 func TestPicturesAreTurned(t *testing.T) {
 	t.Parallel()
 	// The corners of what is seen, by the corner of what was stored, left to right and down.
-	seen := map[facing][4]int{1: {0, 1, 2, 3}, 2: {1, 0, 3, 2}, 3: {3, 2, 1, 0}, 4: {2, 3, 0, 1}, 5: {0, 2, 1, 3}, 6: {2, 0, 3, 1}, 7: {3, 1, 2, 0}, 8: {1, 3, 0, 2}}
+	seen := map[facing][4]int{1: {0, 1, 2, 3}, 2: {1, 0, 3, 2}, 3: {3, 2, 1, 0}, 4: {2, 3, 0, 1}, 5: {0, 2, 1, 3},
+		6: {2, 0, 3, 1}, 7: {3, 1, 2, 0}, 8: {1, 3, 0, 2}}
 	for f, want := range seen {
 		m := turned(quarters(40, 20), f)
 		size := image.Pt(40, 20)
@@ -77,7 +79,9 @@ func TestPicturesAreTurned(t *testing.T) {
 // A photo that is reduced has the colours of the one that it was.
 func TestReduced(t *testing.T) {
 	t.Parallel()
-	for _, ratio := range []image.YCbCrSubsampleRatio{image.YCbCrSubsampleRatio444, image.YCbCrSubsampleRatio422, image.YCbCrSubsampleRatio420, image.YCbCrSubsampleRatio440, image.YCbCrSubsampleRatio411, image.YCbCrSubsampleRatio410} {
+	for _, ratio := range []image.YCbCrSubsampleRatio{image.YCbCrSubsampleRatio444, image.YCbCrSubsampleRatio422,
+		image.YCbCrSubsampleRatio420, image.YCbCrSubsampleRatio440, image.YCbCrSubsampleRatio411,
+		image.YCbCrSubsampleRatio410} {
 		for _, k := range []int{2, 3, 7} {
 			from := image.NewYCbCr(image.Rect(0, 0, 101, 67), ratio)
 			for y := range 67 {

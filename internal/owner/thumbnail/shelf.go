@@ -19,7 +19,7 @@ const (
 	mostKept = 256 << 20
 	// blockBytes is what a file takes at least, on most disks.
 	blockBytes = 4 << 10
-	// unusedAfter is how long one is kept that nobody looks at.
+	// unusedAfter is how long an unused picture is stored.
 	unusedAfter = 30 * 24 * time.Hour
 	// failedFor is how long it is remembered that none could be made.
 	failedFor = 24 * time.Hour
@@ -27,8 +27,7 @@ const (
 	touchAfter = 24 * time.Hour
 )
 
-// shelf keeps small pictures by the content of their originals. An empty file says that none
-// could be made.
+// shelf stores small pictures by the hash of their originals. An empty file means that none could be made.
 type shelf struct {
 	dir   string
 	now   func() time.Time
@@ -38,7 +37,7 @@ type shelf struct {
 
 func (s *shelf) path(hash string) string { return filepath.Join(s.dir, hash[:2], hash) }
 
-// get gives a picture, or none where it is known that none can be made.
+// get returns a stored picture. If known is true and small is nil, no picture can be made.
 func (s *shelf) get(hash string) (small []byte, known bool, err error) {
 	if !protocol.IsBlobHash(hash) {
 		return nil, true, nil
@@ -109,11 +108,10 @@ type kept struct {
 	at         time.Time
 }
 
-// list gives the files of the folder, those that were looked at last first, and takes away what
-// was not finished.
+// list returns the files of the folder, the most recently used first. It deletes unfinished files.
 func (s *shelf) list() (all []kept, err error) {
 	err = filepath.WalkDir(s.dir, func(path string, d fs.DirEntry, err error) error {
-		if errors.Is(err, fs.ErrNotExist) { // somebody else sweeps too
+		if errors.Is(err, fs.ErrNotExist) { // another process sweeps too
 			return nil
 		}
 		if err != nil || d.IsDir() {
@@ -143,7 +141,7 @@ func (s *shelf) list() (all []kept, err error) {
 	return all, nil
 }
 
-// shrink takes away what nobody has looked at for long, and whatever is beyond the bound.
+// shrink deletes pictures that were not used for a long time, and the least recently used ones beyond the size limit.
 func (s *shelf) shrink() error {
 	all, err := s.list()
 	if err != nil {
@@ -169,15 +167,15 @@ func remove(path string) error {
 
 // Known is what a database knows of files.
 type Known interface {
-	// UnknownBlobs gives those of the hashes that are not known.
+	// UnknownBlobs returns the hashes that the database does not know.
 	UnknownBlobs(ctx context.Context, hashes []string) ([]string, error)
 }
 
 // askedAtOnce is for how many files the database is asked in one question.
 const askedAtOnce = 500
 
-// Sweep takes away small pictures of files that are gone, that nobody has looked at for long, and
-// those beyond the bound of the folder.
+// Sweep deletes small pictures of deleted files, pictures that were not used for a long time, and those beyond the
+// folder's size limit.
 func (m *Maker) Sweep(ctx context.Context, known Known) error {
 	if err := m.kept.shrink(); err != nil {
 		return err

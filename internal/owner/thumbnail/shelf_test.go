@@ -17,9 +17,10 @@ func hashOf(n int) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// newShelf gives a shelf with room for so many pictures of 8 KB.
+// newShelf returns a shelf with space for room pictures of 8 KB each.
 func newShelf(t *testing.T, room int64, now *time.Time) *shelf {
-	return &shelf{dir: filepath.Join(t.TempDir(), "thumbnails"), now: func() time.Time { return *now }, most: room * 8 << 10}
+	return &shelf{dir: filepath.Join(t.TempDir(), "thumbnails"), now: func() time.Time { return *now },
+		most: room * 8 << 10}
 }
 
 func (s *shelf) has(t *testing.T, hash string) bool {
@@ -67,7 +68,7 @@ func (k known) UnknownBlobs(_ context.Context, hashes []string) (out []string, e
 	return out, nil
 }
 
-// A sweep takes what nobody looks at, what is left of files that are gone, and what was begun.
+// Sweep deletes unused pictures, pictures of deleted files, and unfinished files.
 func TestSweep(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 3, 10, 14, 32, 0, 0, time.UTC)

@@ -17,7 +17,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/pdpp-go/pdpp/internal/keep/store"
+	"github.com/pdpp-go/pdpp/internal/storage/store"
 )
 
 // browser is the receiving side of web push.
@@ -37,7 +37,8 @@ func newBrowser(t *testing.T) *browser {
 }
 
 func (b *browser) target(id, endpoint string) store.PushTarget {
-	return store.PushTarget{ID: id, Kind: store.TargetWebPush, Endpoint: endpoint, P256DH: encode(b.private.PublicKey().Bytes()), Auth: encode(b.auth)}
+	return store.PushTarget{ID: id, Kind: store.TargetWebPush, Endpoint: endpoint,
+		P256DH: encodeBase64(b.private.PublicKey().Bytes()), Auth: encodeBase64(b.auth)}
 }
 
 // read decrypts a body as RFC 8291 describes it.
@@ -64,7 +65,8 @@ func (b *browser) read(body []byte) ([]byte, error) {
 		return key
 	}
 	input := expand(shared, b.auth, "WebPush: info\x00"+string(b.private.PublicKey().Bytes())+string(sender), 32)
-	key, nonce := expand(input, salt, "Content-Encoding: aes128gcm\x00", 16), expand(input, salt, "Content-Encoding: nonce\x00", 12)
+	key, nonce := expand(input, salt, "Content-Encoding: aes128gcm\x00", 16),
+		expand(input, salt, "Content-Encoding: nonce\x00", 12)
 	if err != nil {
 		return nil, err
 	}
@@ -87,19 +89,20 @@ func (b *browser) read(body []byte) ([]byte, error) {
 	return []byte(strings.TrimSuffix(message, "\x02")), nil
 }
 
-// token checks the sender's signature and gives its claims.
+// token checks the sender's signature and returns its claims.
 func token(t *testing.T, h http.Header, public string) (claims struct{ Aud, Sub string }) {
 	t.Helper()
-	parts := strings.FieldsFunc(strings.TrimPrefix(h.Get("Authorization"), "vapid "), func(c rune) bool { return c == ',' || c == ' ' })
+	parts := strings.FieldsFunc(strings.TrimPrefix(h.Get("Authorization"), "vapid "),
+		func(c rune) bool { return c == ',' || c == ' ' })
 	if len(parts) != 2 || parts[1] != "k="+public {
 		t.Fatalf("authorization = %v", parts)
 	}
 	jwt := strings.Split(strings.TrimPrefix(parts[0], "t="), ".")
-	signature, err := decode(jwt[2])
+	signature, err := decodeBase64(jwt[2])
 	if err != nil || len(signature) != 64 {
 		t.Fatalf("signature: %v", err)
 	}
-	point, err := decode(public)
+	point, err := decodeBase64(public)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -111,7 +114,7 @@ func token(t *testing.T, h http.Header, public string) (claims struct{ Aud, Sub 
 	if !ecdsa.Verify(key, sum[:], new(big.Int).SetBytes(signature[:32]), new(big.Int).SetBytes(signature[32:])) {
 		t.Error("the signature is not of this key")
 	}
-	raw, err := decode(jwt[1])
+	raw, err := decodeBase64(jwt[1])
 	if err == nil {
 		err = json.Unmarshal(raw, &claims)
 	}

@@ -12,7 +12,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/pdpp-go/pdpp/internal/judge/attention"
-	"github.com/pdpp-go/pdpp/internal/keep/store"
+	"github.com/pdpp-go/pdpp/internal/storage/store"
 )
 
 // died makes every save after the claim fail, as for a process that dies
@@ -20,7 +20,7 @@ import (
 func died(m *memory, is bool) {
 	m.failSave = nil
 	if is {
-		m.failSave = func(r attention.Record) error {
+		m.failSave = func(r attention.AttentionRecord) error {
 			if progressOf(&r).phase != phaseSending {
 				return errPower
 			}
@@ -31,7 +31,7 @@ func died(m *memory, is bool) {
 
 func TestCrashAfterSendingRepeatsOnce(t *testing.T) {
 	h := newHook(t, nil)
-	m := &memory{records: []attention.Record{pending("att_1")}, targets: []store.PushTarget{h.target("pt_1")}}
+	m := &memory{records: []attention.AttentionRecord{pending("att_1")}, targets: []store.PushTarget{h.target("pt_1")}}
 	s := &Sender{Store: m}
 	died(m, true)
 	if err := s.Deliver(t.Context(), noon); !errors.Is(err, errPower) {
@@ -46,7 +46,8 @@ func TestCrashAfterSendingRepeatsOnce(t *testing.T) {
 		mustDeliver(t, s, noon.Add(claimTime+time.Duration(i)*24*time.Hour))
 	}
 	got := h.got()
-	if len(got) != 2 || got[0].header.Get(IdempotencyHeader) != got[1].header.Get(IdempotencyHeader) || got[0].body != got[1].body {
+	if len(got) != 2 || got[0].header.Get(IdempotencyHeader) != got[1].header.Get(IdempotencyHeader) ||
+		got[0].body != got[1].body {
 		t.Errorf("received %+v, want the same twice", got)
 	}
 	if r := m.record(t, "att_1"); r.Notice != attention.NoticeSent {
@@ -56,7 +57,7 @@ func TestCrashAfterSendingRepeatsOnce(t *testing.T) {
 
 func TestLostTwiceIsGivenUp(t *testing.T) {
 	h := newHook(t, nil)
-	m := &memory{records: []attention.Record{pending("att_1")}, targets: []store.PushTarget{h.target("pt_1")}}
+	m := &memory{records: []attention.AttentionRecord{pending("att_1")}, targets: []store.PushTarget{h.target("pt_1")}}
 	s := &Sender{Store: m}
 	died(m, true)
 	for i := range 2 {
@@ -75,10 +76,10 @@ func TestLostTwiceIsGivenUp(t *testing.T) {
 
 func TestFailuresAreRetriedWithGrowingWaits(t *testing.T) {
 	h := newHook(t, always(503))
-	m := &memory{records: []attention.Record{pending("att_1")}, targets: []store.PushTarget{h.target("pt_1")}}
+	m := &memory{records: []attention.AttentionRecord{pending("att_1")}, targets: []store.PushTarget{h.target("pt_1")}}
 	s := &Sender{Store: m}
 	at := noon
-	for attempt, wait := range waits {
+	for attempt, wait := range retryWaits {
 		mustDeliver(t, s, at)
 		mustDeliver(t, s, at.Add(wait-time.Second))
 		if r := m.record(t, "att_1"); len(h.got()) != attempt+1 || r.Notice != attention.NoticePending {
@@ -87,18 +88,19 @@ func TestFailuresAreRetriedWithGrowingWaits(t *testing.T) {
 		at = at.Add(wait)
 	}
 	mustDeliver(t, s, at)
-	if r := m.record(t, "att_1"); r.Notice != attention.NoticeFailed || r.NoticeWhy != "http_503" || !r.NoticeAt.Equal(at) {
+	if r := m.record(t, "att_1"); r.Notice != attention.NoticeFailed || r.NoticeWhy != "http_503" ||
+		!r.NoticeAt.Equal(at) {
 		t.Errorf("in the end: %+v", r)
 	}
 	mustDeliver(t, s, at.Add(1000*time.Hour))
-	if n := len(h.got()); n != len(waits)+1 {
+	if n := len(h.got()); n != len(retryWaits)+1 {
 		t.Errorf("sent %d times", n)
 	}
 }
 
 func TestRetryThatSucceeds(t *testing.T) {
 	h := newHook(t, func(n int) int { return map[bool]int{true: 500, false: 200}[n < 3] })
-	m := &memory{records: []attention.Record{pending("att_1")}, targets: []store.PushTarget{h.target("pt_1")}}
+	m := &memory{records: []attention.AttentionRecord{pending("att_1")}, targets: []store.PushTarget{h.target("pt_1")}}
 	s := &Sender{Store: m}
 	for i := range 200 {
 		mustDeliver(t, s, noon.Add(time.Duration(i)*time.Minute))
@@ -114,7 +116,8 @@ func TestRetryThatSucceeds(t *testing.T) {
 // One target that took it is enough.
 func TestPartOfTheTargetsFails(t *testing.T) {
 	good, bad := newHook(t, nil), newHook(t, always(500))
-	m := &memory{records: []attention.Record{pending("att_1")}, targets: []store.PushTarget{bad.target("pt_1"), good.target("pt_2")}}
+	m := &memory{records: []attention.AttentionRecord{pending("att_1")},
+		targets: []store.PushTarget{bad.target("pt_1"), good.target("pt_2")}}
 	s := &Sender{Store: m}
 	mustDeliver(t, s, noon)
 	mustDeliver(t, s, noon.Add(time.Hour))
@@ -126,8 +129,8 @@ func TestPartOfTheTargetsFails(t *testing.T) {
 	}
 }
 
-// A process that is told to stop in the middle does not know what went out. It
-// leaves the claim, and another process repeats it once.
+// A process that must stop midway does not know what was sent. It leaves the claim, and another process repeats it
+// once.
 func TestStopInTheMiddle(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	srv := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
@@ -136,7 +139,8 @@ func TestStopInTheMiddle(t *testing.T) {
 		<-r.Context().Done() // the answer never comes
 	}))
 	defer srv.Close()
-	m := &memory{records: []attention.Record{pending("att_1")}, targets: []store.PushTarget{{ID: "pt_1", Kind: store.TargetWebhook, Endpoint: srv.URL}}}
+	m := &memory{records: []attention.AttentionRecord{pending("att_1")},
+		targets: []store.PushTarget{{ID: "pt_1", Kind: store.TargetWebhook, Endpoint: srv.URL}}}
 	s := &Sender{Store: m}
 	if err := s.Deliver(ctx, noon); err != nil {
 		t.Fatal(err)
@@ -154,8 +158,8 @@ func TestStopInTheMiddle(t *testing.T) {
 	}
 }
 
-// Whatever crashes, fails and passes between, a record is told at most twice
-// by crashes, never again once it is known to be told, and its notice ends.
+// Whatever combination of crashes and failures happens, a record is sent at most twice, never again once its sending
+// is known, and its notice ends.
 func TestEveryNoticeEnds(t *testing.T) {
 	h := newHook(t, nil)
 	rapid.Check(t, func(t *rapid.T) {
@@ -168,9 +172,9 @@ func TestEveryNoticeEnds(t *testing.T) {
 			return 500
 		}
 		h.mu.Unlock()
-		m := &memory{records: []attention.Record{pending("att_1")}, targets: []store.PushTarget{h.target("pt_1")}}
+		m := &memory{records: []attention.AttentionRecord{pending("att_1")}, targets: []store.PushTarget{h.target("pt_1")}}
 		s := &Sender{Store: m}
-		at, told := noon, 0
+		at, reported := noon, 0
 		for range rapid.IntRange(1, 30).Draw(t, "passes") {
 			crash := rapid.Bool().Draw(t, "crash")
 			ok = rapid.Bool().Draw(t, "ok")
@@ -184,16 +188,16 @@ func TestEveryNoticeEnds(t *testing.T) {
 				t.Fatalf("sent %d times in one pass, settled before: %v", sent, settled)
 			}
 			if ok {
-				told += sent
+				reported += sent
 			}
 			at = at.Add(time.Duration(rapid.IntRange(0, 600).Draw(t, "minutes")) * time.Minute)
 		}
-		if told > 2 {
-			t.Fatalf("the owner was told %d times", told)
+		if reported > 2 {
+			t.Fatalf("the owner was notified %d times", reported)
 		}
 		died(m, false)
 		ok = true
-		for range len(waits) + maxLost + 1 {
+		for range len(retryWaits) + maxLost + 1 {
 			at = at.Add(24 * time.Hour)
 			if err := s.Deliver(t.Context(), at); err != nil {
 				t.Fatal(err)
@@ -206,13 +210,14 @@ func TestEveryNoticeEnds(t *testing.T) {
 }
 
 func FuzzProgress(f *testing.F) {
-	for _, word := range []string{"", "sending.1.0", "retrying.2.1", "sending.-1.0", "sending.1", "retrying.99999999999999999999.1", "no_targets"} {
+	for _, word := range []string{"", "sending.1.0", "retrying.2.1", "sending.-1.0", "sending.1",
+		"retrying.99999999999999999999.1", "no_targets"} {
 		f.Add(word)
 	}
 	f.Fuzz(func(t *testing.T, word string) {
 		r := pending("att_1")
 		r.NoticeWhy, r.NoticeAt = word, &noon
-		due(&r, noon)
+		claimable(&r, noon)
 		if p := progressOf(&r); p != (progress{}) {
 			r.NoticeWhy = p.String()
 			if again := progressOf(&r); again != p {

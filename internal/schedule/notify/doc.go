@@ -1,24 +1,20 @@
-// Package notify tells the owner, where they want to be told, of what they are
-// asked to do. It sends exactly what is pending and open, and decides nothing:
-// whether something is worth a push was decided by the verdict's channel, when
-// the record was opened.
+// Package notify sends the owner's open required actions to the targets that the owner configured. It sends what is
+// pending and decides nothing: the verdict's channel decided about notification when the record was opened.
 //
-// # How often one record is told
+// # How often one record is sent
 //
-// Between the sending and the saving of it a process can die, so "exactly once"
-// cannot be had. A Sender first claims the record by a save, then sends, then
-// saves the outcome. Another process leaves a claimed record alone. A claim that
-// is not settled within claimTime belonged to a process that died, perhaps
-// before the sending and perhaps after it; the record is then sent once more.
-// If that claim is lost too the Sender gives up. A crash therefore tells the
-// owner at most twice and, unless it strikes twice, at least once. A repeat
-// carries the same id, which web push, ntfy and a careful webhook collapse.
+// A process can die between sending and saving, so "exactly once" is impossible. A Sender first claims the record by
+// a save, then sends, then saves the outcome. Other processes skip a claimed record. A claim that is not finished
+// within claimTime belonged to a process that died, before or after sending; the record is then sent once more. If
+// that claim is lost too, the Sender gives up. So after a crash the owner is notified at most twice and, unless there
+// are two crashes, at least once. A repeat has the same id, which web push, ntfy and a careful webhook use to replace
+// the first.
 //
-// When every target failed it is tried again after growing waits, a bounded
-// number of times. One target that took it is enough.
+// If every target fails, sending is retried a bounded number of times with growing waits. One successful target is
+// enough.
 //
-// # What a push tells
+// # Contents of a notification
 //
-// The connection's name, what happened and what next in the words of its verdict,
-// the words of the action, its kind and urgency, and where to look. Nothing of the data, nothing of a credential.
+// The connection's name, the verdict's lines about what happened and what comes next, the action's text, kind and
+// urgency, and a link. It contains no data and no credential.
 package notify

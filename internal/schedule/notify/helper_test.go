@@ -14,41 +14,41 @@ import (
 
 	"github.com/pdpp-go/pdpp/internal/judge/attention"
 	"github.com/pdpp-go/pdpp/internal/judge/evidence"
-	"github.com/pdpp-go/pdpp/internal/keep/store"
+	"github.com/pdpp-go/pdpp/internal/storage/store"
 )
 
 var noon = time.Date(2026, 3, 4, 12, 0, 0, 0, time.UTC)
 
-// memory keeps the store's promises that matter here: revisions, and lists that
-// are copies. failSave, when set, may refuse a save before it is done; saved is
-// told of every one that was.
+// memory implements the store's guarantees that matter here: revisions, and lists that are copies. failSave, if set,
+// may reject a save; saved is called after every save.
 type memory struct {
 	mu       sync.Mutex
-	records  []attention.Record
+	records  []attention.AttentionRecord
 	targets  []store.PushTarget
 	settings map[string][]byte
-	failSave func(attention.Record) error
-	saved    func(attention.Record)
+	failSave func(attention.AttentionRecord) error
+	saved    func(attention.AttentionRecord)
 }
 
-func (m *memory) Attention(_ context.Context, q store.AttentionQuery) ([]attention.Record, error) {
+func (m *memory) Attention(_ context.Context, q store.AttentionQuery) ([]attention.AttentionRecord, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	var out []attention.Record
+	var out []attention.AttentionRecord
 	for _, r := range m.records {
 		closed := q.All || q.ClosedSince != nil && r.ClosedAt != nil && !r.ClosedAt.Before(*q.ClosedSince)
-		if (q.ConnectionIDs == nil || slices.Contains(q.ConnectionIDs, r.ConnectionID)) && (r.Open() || closed) && (q.Notice == "" || q.Notice == r.Notice) {
+		if (q.ConnectionIDs == nil || slices.Contains(q.ConnectionIDs, r.ConnectionID)) && (r.Open() || closed) &&
+			(q.Notice == "" || q.Notice == r.Notice) {
 			out = append(out, r)
 		}
 	}
 	return out, nil
 }
 
-func (m *memory) SaveAttention(_ context.Context, records []attention.Record, _ *store.RunRequest) error {
+func (m *memory) SaveAttention(_ context.Context, records []attention.AttentionRecord, _ *store.RunRequest) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	for _, r := range records {
-		i := slices.IndexFunc(m.records, func(old attention.Record) bool { return old.ID == r.ID })
+		i := slices.IndexFunc(m.records, func(old attention.AttentionRecord) bool { return old.ID == r.ID })
 		if i < 0 || m.records[i].Revision != r.Revision {
 			return store.ErrStale
 		}
@@ -103,8 +103,8 @@ func (m *memory) InitSetting(_ context.Context, name string, value []byte, _ tim
 	return m.settings[name], nil
 }
 
-// record gives the record as it is kept.
-func (m *memory) record(t interface{ Fatalf(string, ...any) }, id string) attention.Record {
+// record returns the stored record.
+func (m *memory) record(t interface{ Fatalf(string, ...any) }, id string) attention.AttentionRecord {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	for _, r := range m.records {
@@ -113,18 +113,19 @@ func (m *memory) record(t interface{ Fatalf(string, ...any) }, id string) attent
 		}
 	}
 	t.Fatalf("there is no record %s", id)
-	return attention.Record{}
+	return attention.AttentionRecord{}
 }
 
-func pending(id string) attention.Record {
-	return attention.Record{
-		ID: id, ConnectionID: "cin_1", Kind: "reauth", Contract: "credential_replaced", Urgency: "now", Affects: []string{"letters"},
-		Words: "Sign in again. Läntern refused the password.", Reason: "credential_rejected", Occasion: id,
+func pending(id string) attention.AttentionRecord {
+	return attention.AttentionRecord{
+		ID: id, ConnectionID: "cin_1", Kind: "reauth", Contract: "credential_replaced", Urgency: "now",
+		Affects: []string{"letters"},
+		Words:   "Sign in again. Läntern refused the password.", Reason: "credential_rejected", Occasion: id,
 		Lifecycle: evidence.AttentionOpen, OpenedAt: noon, UpdatedAt: noon, Notice: attention.NoticePending, Revision: 1,
 	}
 }
 
-// hook is a webhook's receiving side: it keeps what it got and answers as told.
+// hook is a webhook's receiver: it records requests and answers as configured.
 type hook struct {
 	*httptest.Server
 	mu       sync.Mutex

@@ -4,27 +4,26 @@ import (
 	"fmt"
 	"strings"
 	"time"
-	_ "time/tzdata" // so that a zone is known on a machine that has no database of them
+	_ "time/tzdata" // for machines without a time zone database
 
-	"github.com/pdpp-go/pdpp/internal/ops/fault"
+	"github.com/pdpp-go/pdpp/internal/ops/usererr"
 )
 
-// Quiet is a daily window of the owner's wall clock, such as 22:00 to 07:00 in
-// Berlin. What is pending waits for its end, however urgent it is. The zero
-// value never holds.
+// Quiet is a daily window of the owner's local time, such as 22:00 to 07:00 in Berlin. Pending notifications wait for
+// its end, however urgent. The zero value is never active.
 type Quiet struct {
-	from, to int // minutes of the day; to is after midnight when it is not above from
+	from, to int // minutes of the day; to is on the next day unless it is greater than from
 	zone     *time.Location
 }
 
-// ParseQuiet reads "22:00-07:00 Europe/Berlin". Empty text is no quiet hours.
-// The first minute is within the window, the last is not; 24:00 is midnight.
+// ParseQuiet parses "22:00-07:00 Europe/Berlin". Empty text means no quiet hours. The first minute is within the
+// window, the last is not; 24:00 is midnight.
 func ParseQuiet(text string) (Quiet, error) {
 	if strings.TrimSpace(text) == "" {
 		return Quiet{}, nil
 	}
 	wrong := func(what string) error {
-		return fault.New("quiet_hours_invalid", what, "Write them like this: 22:00-07:00 Europe/Berlin")
+		return usererr.New("quiet_hours_invalid", what, "Write them like this: 22:00-07:00 Europe/Berlin")
 	}
 	window, zone, named := strings.Cut(strings.TrimSpace(text), " ")
 	from, to, ranged := strings.Cut(window, "-")
@@ -33,8 +32,8 @@ func ParseQuiet(text string) (Quiet, error) {
 	}
 	var q Quiet
 	var ok1, ok2 bool
-	q.from, ok1 = minutes(from)
-	q.to, ok2 = minutes(to)
+	q.from, ok1 = parseMinutes(from)
+	q.to, ok2 = parseMinutes(to)
 	if !ok1 || !ok2 || q.from == 24*60 {
 		return Quiet{}, wrong("a time of the day is not between 00:00 and 24:00")
 	}
@@ -50,8 +49,8 @@ func ParseQuiet(text string) (Quiet, error) {
 	return q, nil
 }
 
-// minutes reads hh:mm.
-func minutes(text string) (int, bool) {
+// parseMinutes parses hh:mm.
+func parseMinutes(text string) (int, bool) {
 	digit := func(i int) int {
 		if text[i] < '0' || text[i] > '9' {
 			return 1 << 10 // beyond every time
@@ -66,9 +65,8 @@ func minutes(text string) (int, bool) {
 	return total, minute < 60 && total <= 24*60
 }
 
-// Holds reports whether the owner's clock shows a time within the window. On
-// the days on which clocks are changed, an hour that comes twice counts twice,
-// and one that does not come counts not at all.
+// Holds reports whether the owner's local time is within the window. When clocks change, a repeated hour counts twice
+// and a skipped hour not at all.
 func (q Quiet) Holds(now time.Time) bool {
 	if q.zone == nil {
 		return false
@@ -81,7 +79,7 @@ func (q Quiet) Holds(now time.Time) bool {
 	return q.from <= m || m < q.to
 }
 
-// String is the text that ParseQuiet reads.
+// String returns the text that ParseQuiet parses.
 func (q Quiet) String() string {
 	if q.zone == nil {
 		return ""

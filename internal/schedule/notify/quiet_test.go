@@ -6,12 +6,13 @@ import (
 	"testing"
 	"time"
 
-	"github.com/pdpp-go/pdpp/internal/ops/fault"
+	"github.com/pdpp-go/pdpp/internal/ops/usererr"
 
 	"pgregory.net/rapid"
 )
 
-var zones = []string{"Europe/Berlin", "America/New_York", "Australia/Lord_Howe", "Asia/Kathmandu", "Pacific/Apia", "America/Sao_Paulo", "UTC", "Africa/Casablanca"}
+var zones = []string{"Europe/Berlin", "America/New_York", "Australia/Lord_Howe", "Asia/Kathmandu", "Pacific/Apia",
+	"America/Sao_Paulo", "UTC", "Africa/Casablanca"}
 
 // A window is quiet exactly for the wall-clock times inside it, on the days on
 // which clocks change too. The times are compared as the texts that a clock
@@ -32,7 +33,8 @@ func TestQuietFollowsTheWallClock(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		at := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC).Add(time.Duration(rapid.Int64Range(0, 2*365*24*60*60).Draw(t, "second")) * time.Second)
+		at := time.Date(2026, 1, 1, 0, 0, 0, 0,
+			time.UTC).Add(time.Duration(rapid.Int64Range(0, 2*365*24*60*60).Draw(t, "second")) * time.Second)
 		if _, next := at.In(loc).ZoneBounds(); !next.IsZero() && rapid.Bool().Draw(t, "around a change of the clocks") {
 			at = next.Add(time.Duration(rapid.IntRange(-4*60*60, 4*60*60).Draw(t, "offset")) * time.Second)
 		}
@@ -57,7 +59,8 @@ func TestQuietNightsOfChangedClocks(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for day, want := range map[string]time.Duration{"2026-03-10": 9 * time.Hour, "2026-03-28": 8 * time.Hour, "2026-10-24": 10 * time.Hour} {
+	for day, want := range map[string]time.Duration{"2026-03-10": 9 * time.Hour, "2026-03-28": 8 * time.Hour,
+		"2026-10-24": 10 * time.Hour} {
 		at, err := time.ParseInLocation(time.DateOnly+" 15:04", day+" 12:00", q.zone)
 		if err != nil {
 			t.Fatal(err)
@@ -78,14 +81,17 @@ func TestParseQuiet(t *testing.T) {
 	if q, err := ParseQuiet("  "); err != nil || q.Holds(noon) || q.String() != "" {
 		t.Errorf("no text = %v, %v", q, err)
 	}
-	for text, want := range map[string]string{"22:00-24:00 UTC": "22:00-24:00 UTC", " 00:00-07:30  Asia/Tokyo ": "00:00-07:30 Asia/Tokyo"} {
+	for text, want := range map[string]string{"22:00-24:00 UTC": "22:00-24:00 UTC",
+		" 00:00-07:30  Asia/Tokyo ": "00:00-07:30 Asia/Tokyo"} {
 		if q, err := ParseQuiet(text); err != nil || q.String() != want {
 			t.Errorf("%q = %v, %v", text, q, err)
 		}
 	}
-	for _, text := range []string{"22:00-07:00", "22-7 UTC", "22:00 07:00 UTC", "25:00-07:00 UTC", "22:60-07:00 UTC", "24:01-07:00 UTC", "24:00-07:00 UTC",
-		"-1:00-07:00 UTC", "+2:00-07:00 UTC", "22:00-22:00 UTC", "22:00-07:00 Local", "22:00-07:00 Mars/Olympus", "22:00-07:00 ../../etc/passwd", "2２:00-07:00 UTC"} {
-		var e *fault.Fault
+	for _, text := range []string{"22:00-07:00", "22-7 UTC", "22:00 07:00 UTC", "25:00-07:00 UTC", "22:60-07:00 UTC",
+		"24:01-07:00 UTC", "24:00-07:00 UTC",
+		"-1:00-07:00 UTC", "+2:00-07:00 UTC", "22:00-22:00 UTC", "22:00-07:00 Local", "22:00-07:00 Mars/Olympus",
+		"22:00-07:00 ../../etc/passwd", "2２:00-07:00 UTC"} {
+		var e *usererr.Error
 		if q, err := ParseQuiet(text); !errors.As(err, &e) || e.Code != "quiet_hours_invalid" {
 			t.Errorf("%q = %v, %v", text, q, err)
 		}

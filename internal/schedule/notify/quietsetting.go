@@ -6,13 +6,13 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/pdpp-go/pdpp/internal/keep/store"
+	"github.com/pdpp-go/pdpp/internal/storage/store"
 )
 
-// quietSetting is where the owner's quiet hours are kept, as ParseQuiet reads them.
+// quietSetting is the setting that holds the owner's quiet hours in the format of ParseQuiet.
 const quietSetting = "notify_quiet_hours"
 
-// LoadQuiet gives the owner's quiet hours; none when they never set any.
+// LoadQuiet returns the owner's quiet hours; none if never set.
 func LoadQuiet(ctx context.Context, kept store.PushTargets) (Quiet, error) {
 	text, err := kept.Setting(ctx, quietSetting)
 	if errors.Is(err, store.ErrNotFound) {
@@ -24,7 +24,7 @@ func LoadQuiet(ctx context.Context, kept store.PushTargets) (Quiet, error) {
 	return ParseQuiet(string(text))
 }
 
-// SaveQuiet keeps the owner's quiet hours.
+// SaveQuiet stores the owner's quiet hours.
 func SaveQuiet(ctx context.Context, kept store.PushTargets, q Quiet, now time.Time) error {
 	if err := kept.PutSetting(ctx, quietSetting, []byte(q.String()), now); err != nil {
 		return fmt.Errorf("keep the quiet hours: %w", err)

@@ -9,64 +9,52 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/pdpp-go/pdpp/connectorkit/publicaddress"
 )
 
-// A push goes where the owner said and nowhere else. Link-local addresses are never a target:
-// a cloud's machines find their credentials there. Addresses of this machine and of a private
-// network are one only if the owner named them as such: a public name that leads to one is as a
-// rule somebody else's trick. The address is judged when it is dialled, after every name was
-// resolved and every redirect followed.
+// errForbidden is the error for an address that notifications may not be sent to. Link-local addresses are never
+// allowed: cloud machines get their credentials there. Addresses of this machine and of a private network are allowed
+// only if the owner entered them as such: a public name that resolves to one is usually an attack. The address is
+// checked when it is dialled, after all name resolution and redirects.
 var errForbidden = errors.New("forbidden address")
 
-// metadata are addresses beside the link-local ones at which clouds hand out credentials.
-var metadata = []netip.Prefix{
+// metadataPrefixes are further addresses at which clouds hand out credentials.
+var metadataPrefixes = []netip.Prefix{
 	netip.MustParsePrefix("fd00:ec2::254/128"),
 	netip.MustParsePrefix("fd20:ce::254/128"),
 	netip.MustParsePrefix("100.100.100.200/32"),
 }
 
-// sharedNetwork is what carriers and overlay networks use as their private addresses.
-var sharedNetwork = netip.MustParsePrefix("100.64.0.0/10")
-
-// translated is how an IPv4 address reads behind a translator to IPv6.
-var translated = netip.MustParsePrefix("64:ff9b::/96")
-
-// mayReach judges an address to which host leads.
+// mayReach returns an error if host may not resolve to ip.
 func mayReach(host string, ip netip.Addr) error {
-	ip = ip.Unmap().WithZone("")
-	if translated.Contains(ip) {
-		b := ip.As16()
-		ip = netip.AddrFrom4([4]byte(b[12:]))
-	}
-	if forbidden(ip) {
-		return errForbidden
-	}
-	if (ip.IsLoopback() || ip.IsPrivate() || sharedNetwork.Contains(ip)) && !local(host) {
+	ip = publicaddress.Final(ip)
+	if forbiddenAddress(ip) || !publicaddress.IsPublic(ip) && !isLocalHost(host) {
 		return errForbidden
 	}
 	return nil
 }
 
-func forbidden(ip netip.Addr) bool {
-	for _, p := range metadata {
+func forbiddenAddress(ip netip.Addr) bool {
+	for _, p := range metadataPrefixes {
 		if p.Contains(ip) {
 			return true
 		}
 	}
-	return ip.IsUnspecified() || ip.IsMulticast() || ip.IsLinkLocalUnicast() || ip == netip.AddrFrom4([4]byte{255, 255, 255, 255})
+	return ip.IsUnspecified() || ip.IsMulticast() || ip.IsLinkLocalUnicast() ||
+		ip == netip.AddrFrom4([4]byte{255, 255, 255, 255})
 }
 
-// localEndings end names that lead nowhere but into one's own network.
-var localEndings = []string{".localhost", ".local", ".lan", ".home", ".home.arpa", ".internal", ".intranet"}
+// localSuffixes end names that exist only in private networks.
+var localSuffixes = []string{".localhost", ".local", ".lan", ".home", ".home.arpa", ".internal", ".intranet"}
 
-// local reports whether a host names a place of one's own network: by its address, or by a
-// name that the public has none of.
-func local(host string) bool {
+// isLocalHost reports whether a host is in a private network: by its address, or by a name that is not public.
+func isLocalHost(host string) bool {
 	host = strings.ToLower(strings.TrimSuffix(host, "."))
 	if _, err := netip.ParseAddr(host); err == nil || !strings.Contains(host, ".") {
 		return true
 	}
-	for _, ending := range localEndings {
+	for _, ending := range localSuffixes {
 		if strings.HasSuffix(host, ending) {
 			return true
 		}
@@ -74,28 +62,29 @@ func local(host string) bool {
 	return false
 }
 
-// dialLimit bounds how long a target's machine may take to answer at all.
+// dialLimit is the timeout for connecting to a target.
 const dialLimit = 10 * time.Second
 
-// transport dials only what may be reached. Resolver is nil for the system's own.
-func transport(resolver *net.Resolver) *http.Transport {
+// newTransport returns a transport that dials only allowed addresses. A nil resolver means the system's.
+func newTransport(resolver *net.Resolver) *http.Transport {
 	t := http.DefaultTransport.(*http.Transport).Clone()
 	t.DialContext = func(ctx context.Context, network, address string) (net.Conn, error) {
 		host, _, err := net.SplitHostPort(address)
 		if err != nil {
 			return nil, err
 		}
-		d := net.Dialer{Timeout: dialLimit, Resolver: resolver, ControlContext: func(_ context.Context, _, resolved string, _ syscall.RawConn) error {
-			at, err := netip.ParseAddrPort(resolved)
-			if err != nil {
-				return errForbidden
-			}
-			return mayReach(host, at.Addr())
-		}}
+		d := net.Dialer{Timeout: dialLimit, Resolver: resolver,
+			ControlContext: func(_ context.Context, _, resolved string, _ syscall.RawConn) error {
+				at, err := netip.ParseAddrPort(resolved)
+				if err != nil {
+					return errForbidden
+				}
+				return mayReach(host, at.Addr())
+			}}
 		return d.DialContext(ctx, network, address)
 	}
 	return t
 }
 
-// plainTransport is kept, so that its connections are used again.
-var plainTransport = transport(nil)
+// plainTransport is shared, so that its connections are reused.
+var plainTransport = newTransport(nil)

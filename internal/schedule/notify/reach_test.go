@@ -9,7 +9,7 @@ import (
 
 	"golang.org/x/net/dns/dnsmessage"
 
-	"github.com/pdpp-go/pdpp/internal/keep/store"
+	"github.com/pdpp-go/pdpp/internal/storage/store"
 )
 
 // names answers every question about a name with one address, over loopback.
@@ -56,9 +56,11 @@ func names(t *testing.T, addresses map[string]string) *net.Resolver {
 func TestForbiddenAddresses(t *testing.T) {
 	for host, addresses := range map[string][]string{
 		// None of these may be reached, whatever leads there.
-		"": {"169.254.169.254", "169.254.0.1", "fe80::1", "fe80::1%eth0", "::ffff:169.254.169.254", "64:ff9b::a9fe:a9fe", "fd00:ec2::254", "fd20:ce::254",
+		"": {"169.254.169.254", "169.254.0.1", "fe80::1", "fe80::1%eth0", "::ffff:169.254.169.254", "64:ff9b::a9fe:a9fe",
+			"fd00:ec2::254", "fd20:ce::254",
 			"100.100.100.200", "0.0.0.0", "::", "224.0.0.1", "ff02::1", "255.255.255.255"},
-		"hooks.example": {"127.0.0.1", "::1", "::ffff:127.0.0.1", "10.1.2.3", "172.16.0.1", "192.168.1.2", "fd12::1", "100.64.0.1", "64:ff9b::7f00:1"},
+		"hooks.example": {"127.0.0.1", "::1", "::ffff:127.0.0.1", "10.1.2.3", "172.16.0.1", "192.168.1.2", "fd12::1",
+			"100.64.0.1", "64:ff9b::7f00:1"},
 	} {
 		for _, address := range addresses {
 			named := host
@@ -68,13 +70,15 @@ func TestForbiddenAddresses(t *testing.T) {
 			if mayReach(named, netip.MustParseAddr(address)) == nil {
 				t.Errorf("%s leads to %s", named, address)
 			}
-			if host == "" && CheckTarget(store.PushTarget{Kind: store.TargetWebhook, Endpoint: "http://[" + strings.ReplaceAll(address, "%", "%25") + "]/x"}) == nil {
+			if host == "" && CheckTarget(store.PushTarget{Kind: store.TargetWebhook, Endpoint: "http://[" +
+				strings.ReplaceAll(address, "%", "%25") + "]/x"}) == nil {
 				t.Errorf("%s is kept as a target", address)
 			}
 		}
 	}
 	for host, address := range map[string]string{
-		"hooks.example": "203.0.113.7", "127.0.0.1": "127.0.0.1", "192.168.1.2": "192.168.1.2", "::1": "::1", "nas": "10.1.2.3", "ntfy.lan": "192.168.1.2", "Hooks.Home.Arpa.": "fd12::1",
+		"hooks.example": "203.0.113.7", "127.0.0.1": "127.0.0.1", "192.168.1.2": "192.168.1.2", "::1": "::1",
+		"nas": "10.1.2.3", "ntfy.lan": "192.168.1.2", "Hooks.Home.Arpa.": "fd12::1",
 	} {
 		if err := mayReach(host, netip.MustParseAddr(address)); err != nil {
 			t.Errorf("%s may not lead to %s", host, address)
@@ -82,18 +86,19 @@ func TestForbiddenAddresses(t *testing.T) {
 	}
 }
 
-// The address is judged when it is dialled: a public name that leads to this machine reaches
-// nobody, and a name of one's own network does.
+// The address is checked when it is dialled: a public name that resolves to this machine is rejected, a name of a
+// private network is allowed.
 func TestNamesAreJudgedByWhereTheyLead(t *testing.T) {
 	h := newHook(t, nil)
 	_, port, err := net.SplitHostPort(h.Listener.Addr().String())
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &Sender{Resolver: names(t, map[string]string{"rebound.example.": "127.0.0.1", "mapped.example.": "::ffff:127.0.0.1", "hooks.lan.": "127.0.0.1"})}
+	s := &Sender{Resolver: names(t,
+		map[string]string{"rebound.example.": "127.0.0.1", "mapped.example.": "::ffff:127.0.0.1", "hooks.lan.": "127.0.0.1"})}
 	send := func(kind store.TargetKind, host string) result {
 		tg := store.PushTarget{ID: "pt_1", Kind: kind, Endpoint: "http://" + host + ":" + port + "/hook"}
-		return s.send(t.Context(), tg, Message{AttentionID: "att_1"}, noon)
+		return s.send(t.Context(), tg, PushMessage{AttentionID: "att_1"}, noon)
 	}
 	for _, kind := range []store.TargetKind{store.TargetWebhook, store.TargetNtfy} {
 		for _, host := range []string{"rebound.example", "mapped.example"} {

@@ -12,11 +12,11 @@ import (
 	"time"
 
 	"github.com/pdpp-go/pdpp/internal/judge/attention"
-	"github.com/pdpp-go/pdpp/internal/keep/credential"
-	"github.com/pdpp-go/pdpp/internal/keep/store"
+	"github.com/pdpp-go/pdpp/internal/storage/credential"
+	"github.com/pdpp-go/pdpp/internal/storage/store"
 )
 
-// Store is what a Sender needs of the store.
+// Store is the part of the store that a Sender needs.
 type Store interface {
 	store.Attentions
 	Targets(ctx context.Context) ([]store.PushTarget, error)
@@ -24,55 +24,52 @@ type Store interface {
 	Connection(ctx context.Context, id string) (store.Connection, error)
 }
 
-// Sender sends pushes. Several may share a store.
+// Sender sends notifications. Several may share a store.
 type Sender struct {
 	Store Store
-	// HTTP reaches the targets; nil means a plain client, which keeps to addresses that
-	// may be reached. Its redirect policy is replaced by the one of this package.
+	// HTTP sends the requests; nil means a client that dials only allowed addresses. Its redirect policy is replaced.
 	HTTP *http.Client
-	// Resolver finds the addresses of targets for the plain client; nil means the system's.
+	// Resolver is used by the default client; nil means the system's.
 	Resolver *net.Resolver
-	// Keys sign web pushes; without them a browser cannot be told.
+	// Keys sign web push messages; without them browsers cannot be notified.
 	Keys VAPID
-	// Lines gives two lines of a connection's verdict; nil tells the action alone.
+	// Lines returns two lines of a connection's verdict; if nil, only the action is sent.
 	Lines func(ctx context.Context, connectionID string) (happened, next string, err error)
-	// Key opens the secrets of targets.
+	// Key decrypts the secrets of targets.
 	Key credential.Key
-	// Quiet is when nobody is told; the zero value is never.
+	// Quiet is when nothing is sent; the zero value is never.
 	Quiet Quiet
-	// Base is where the owner's console is, such as https://pdpp.lantern.example;
-	// empty makes links of a path alone.
+	// Base is the address of the owner's console, such as https://pdpp.lantern.example. If empty, links are paths.
 	Base string
-	// Log is told of targets that are given up; nil means nobody.
+	// Log receives targets that are disabled. Nil discards them.
 	Log *slog.Logger
 }
 
 const (
-	// perPass bounds what one pass sends, passLimit how long it takes. Together
-	// with the time that a claim lasts they keep a living sender's claim its own.
+	// perPass limits how much one pass sends, and passLimit how long it takes. With claimTime they ensure that a live
+	// sender keeps its claims.
 	perPass      = 50
 	passLimit    = time.Minute
 	requestLimit = 10 * time.Second
 )
 
-// delivery is one claimed record on its way.
+// delivery is one claimed record.
 type delivery struct {
-	record  attention.Record
+	record  attention.AttentionRecord
 	state   progress
-	message Message
+	message PushMessage
 }
 
-// Deliver sends what is pending and due. It is meant to be called often: what
-// was sent, is being sent by somebody else, or waits for its next attempt is
-// left alone. The error is for what could not be read or saved; a target that
-// fails is no error.
+// Deliver sends what is pending and due. It is meant to be called often and skips records that were sent, are claimed
+// by another process or wait for their next attempt. The error reports failed reads and saves; a failing target is
+// not an error.
 func (s *Sender) Deliver(ctx context.Context, now time.Time) error {
 	pending, err := s.Store.Attention(ctx, store.AttentionQuery{Notice: attention.NoticePending})
 	if err != nil {
 		return fmt.Errorf("list pending notices: %w", err)
 	}
-	pending = slices.DeleteFunc(pending, func(r attention.Record) bool {
-		return r.Notice != attention.NoticePending || !r.Open() || !due(&r, now)
+	pending = slices.DeleteFunc(pending, func(r attention.AttentionRecord) bool {
+		return r.Notice != attention.NoticePending || !r.Open() || !claimable(&r, now)
 	})
 	if len(pending) == 0 {
 		return nil
@@ -93,34 +90,38 @@ func (s *Sender) Deliver(ctx context.Context, now time.Time) error {
 		return err
 	}
 	results := s.sendAll(ctx, targets, claimed, now)
-	// What was sent is on record even when the process is told to stop.
+	// Outcomes are saved even if the process is stopping.
 	saving := context.WithoutCancel(ctx)
 	errs := []error{err}
 	for i := range claimed {
-		errs = append(errs, s.settle(saving, ctx.Err() != nil, claimed[i], column(results, i), now))
+		errs = append(errs, s.saveOutcome(saving, ctx.Err() != nil, claimed[i], deliveryResults(results, i), now))
 	}
 	for i := range targets {
-		errs = append(errs, s.remember(saving, targets[i].ID, results[i], now))
+		errs = append(errs, s.recordTarget(saving, targets[i].ID, results[i], now))
 	}
 	return errors.Join(errs...)
 }
 
-// suppress closes notices for which there is nobody. A target that is added
-// later is not told of old things.
-func (s *Sender) suppress(ctx context.Context, pending []attention.Record, now time.Time) error {
+// suppress closes notices if there is no target. A target that is added later does not receive old notices.
+func (s *Sender) suppress(ctx context.Context, pending []attention.AttentionRecord, now time.Time) error {
 	var errs []error
 	for _, r := range pending {
 		r.Notice, r.NoticeAt, r.NoticeWhy = attention.NoticeSuppressed, &now, "no_targets"
-		if err := s.Store.SaveAttention(ctx, []attention.Record{r}, nil); err != nil && !errors.Is(err, store.ErrStale) {
+		if err := s.Store.SaveAttention(
+			ctx,
+			[]attention.AttentionRecord{r},
+			nil,
+		); err != nil &&
+			!errors.Is(err, store.ErrStale) {
 			errs = append(errs, fmt.Errorf("suppress notice %s: %w", r.ID, err))
 		}
 	}
 	return errors.Join(errs...)
 }
 
-// sendAll tells every target of everything, each target at its own speed. The
-// results are by target, then by delivery.
-func (s *Sender) sendAll(ctx context.Context, targets []store.PushTarget, claimed []delivery, now time.Time) [][]result {
+// sendAll sends every delivery to every target, in parallel by target. The results are by target, then by delivery.
+func (s *Sender) sendAll(ctx context.Context, targets []store.PushTarget, claimed []delivery,
+	now time.Time) [][]result {
 	ctx, cancel := context.WithTimeout(ctx, passLimit)
 	defer cancel()
 	results := make([][]result, len(targets))
@@ -141,7 +142,7 @@ func (s *Sender) sendAll(ctx context.Context, targets []store.PushTarget, claime
 	return results
 }
 
-func column(results [][]result, i int) []result {
+func deliveryResults(results [][]result, i int) []result {
 	out := make([]result, len(results))
 	for j := range results {
 		out[j] = results[j][i]
@@ -149,8 +150,8 @@ func column(results [][]result, i int) []result {
 	return out
 }
 
-// send tells one target.
-func (s *Sender) send(ctx context.Context, t store.PushTarget, m Message, now time.Time) result {
+// send sends one message to one target.
+func (s *Sender) send(ctx context.Context, t store.PushTarget, m PushMessage, now time.Time) result {
 	ctx, cancel := context.WithTimeout(ctx, requestLimit)
 	defer cancel()
 	switch t.Kind {

@@ -11,17 +11,19 @@ import (
 
 	"github.com/pdpp-go/pdpp/internal/judge/attention"
 	"github.com/pdpp-go/pdpp/internal/judge/evidence"
-	"github.com/pdpp-go/pdpp/internal/keep/store"
+	"github.com/pdpp-go/pdpp/internal/storage/store"
 )
 
 func TestNoticeIsSentOnce(t *testing.T) {
 	h := newHook(t, nil)
-	m := &memory{records: []attention.Record{pending("att_1"), pending("att_2")}, targets: []store.PushTarget{h.target("pt_1")}}
+	m := &memory{records: []attention.AttentionRecord{pending("att_1"), pending("att_2")},
+		targets: []store.PushTarget{h.target("pt_1")}}
 	s := &Sender{Store: m}
 	for i := range 5 {
 		mustDeliver(t, s, noon.Add(time.Duration(i)*24*time.Hour))
 	}
-	if got := h.got(); len(got) != 2 || got[0].header.Get(IdempotencyHeader) != "att_1" || got[1].header.Get(IdempotencyHeader) != "att_2" {
+	if got := h.got(); len(got) != 2 || got[0].header.Get(IdempotencyHeader) != "att_1" ||
+		got[1].header.Get(IdempotencyHeader) != "att_2" {
 		t.Errorf("received %+v", got)
 	}
 	if r := m.record(t, "att_1"); r.Notice != attention.NoticeSent || !r.NoticeAt.Equal(noon) || r.NoticeWhy != "" {
@@ -38,8 +40,10 @@ func TestNoticeIsSentOnce(t *testing.T) {
 func TestSenderDecidesNothing(t *testing.T) {
 	t.Attr("spec", "CH-29.3")
 	h := newHook(t, nil)
-	notices := []attention.Notice{attention.NoticePending, attention.NoticeSent, attention.NoticeFailed, attention.NoticeSuppressed}
-	lives := []evidence.Lifecycle{evidence.AttentionOpen, evidence.AttentionAcknowledged, evidence.AttentionInProgress, evidence.AttentionResolved,
+	notices := []attention.Notice{attention.NoticePending, attention.NoticeSent, attention.NoticeFailed,
+		attention.NoticeSuppressed}
+	lives := []evidence.Lifecycle{evidence.AttentionOpen, evidence.AttentionAcknowledged, evidence.AttentionInProgress,
+		evidence.AttentionResolved,
 		evidence.AttentionExpired, evidence.AttentionCancelled, evidence.AttentionSuperseded}
 	rapid.Check(t, func(t *rapid.T) {
 		h.mu.Lock()
@@ -100,7 +104,7 @@ func TestWithoutTargetsIsSuppressed(t *testing.T) {
 	}
 	retired := h.target("pt_0")
 	retired.RetiredAt = &noon
-	m := &memory{records: []attention.Record{pending("att_1")}, targets: []store.PushTarget{retired}}
+	m := &memory{records: []attention.AttentionRecord{pending("att_1")}, targets: []store.PushTarget{retired}}
 	mustDeliver(t, &Sender{Store: m, Quiet: quiet}, noon)
 	if r := m.record(t, "att_1"); r.Notice != attention.NoticeSuppressed || r.NoticeWhy != "no_targets" {
 		t.Errorf("record = %+v", r)
@@ -118,7 +122,7 @@ func TestQuietHoursKeepItPending(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m := &memory{records: []attention.Record{pending("att_1")}, targets: []store.PushTarget{h.target("pt_1")}}
+	m := &memory{records: []attention.AttentionRecord{pending("att_1")}, targets: []store.PushTarget{h.target("pt_1")}}
 	s := &Sender{Store: m, Quiet: quiet}
 	night := time.Date(2026, 3, 4, 21, 0, 0, 0, time.UTC) // 22:00 in Berlin
 	for at := night; at.Before(night.Add(9 * time.Hour)); at = at.Add(10 * time.Minute) {
@@ -160,10 +164,9 @@ func TestSendersShareAStore(t *testing.T) {
 	}
 }
 
-// A record that its owner of the life moves on while it is sent is told once,
-// and keeps its move.
+// A record that changes while it is sent is sent once and keeps its change.
 func TestRecordChangesWhileItIsSent(t *testing.T) {
-	m := &memory{records: []attention.Record{pending("att_1"), pending("att_2")}}
+	m := &memory{records: []attention.AttentionRecord{pending("att_1"), pending("att_2")}}
 	h := newHook(t, func(n int) int {
 		m.mu.Lock()
 		defer m.mu.Unlock()
@@ -188,8 +191,9 @@ func TestRecordChangesWhileItIsSent(t *testing.T) {
 
 func TestStoreFailureIsReturned(t *testing.T) {
 	h := newHook(t, nil)
-	m := &memory{records: []attention.Record{pending("att_1"), pending("att_2")}, targets: []store.PushTarget{h.target("pt_1")}}
-	m.failSave = func(r attention.Record) error {
+	m := &memory{records: []attention.AttentionRecord{pending("att_1"), pending("att_2")},
+		targets: []store.PushTarget{h.target("pt_1")}}
+	m.failSave = func(r attention.AttentionRecord) error {
 		if r.ID == "att_1" {
 			return errPower
 		}

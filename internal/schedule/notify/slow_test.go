@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/pdpp-go/pdpp/internal/judge/attention"
-	"github.com/pdpp-go/pdpp/internal/keep/store"
+	"github.com/pdpp-go/pdpp/internal/storage/store"
 )
 
 // pipes is a listener without a network, so that virtual time passes while its
@@ -33,7 +33,7 @@ func (p *pipes) Accept() (net.Conn, error) {
 func (p *pipes) Close() error   { close(p.closed); return nil }
 func (p *pipes) Addr() net.Addr { return &net.UnixAddr{} }
 
-// serve starts a server and gives the client that reaches it, whatever the host.
+// serve starts a server and returns a client that reaches it for any host.
 func serve(t *testing.T, handler http.Handler) *http.Client {
 	p := &pipes{make(chan net.Conn), make(chan struct{})}
 	srv := &http.Server{Handler: handler}
@@ -61,15 +61,16 @@ func TestSlowTargetHoldsNobodyUp(t *testing.T) {
 			_, _ = io.Copy(io.Discard, r.Body)
 			if r.Host == "slow.example" {
 				slow.Add(1)
-				<-r.Context().Done() // until the caller gives up
+				<-r.Context().Done() // until the caller cancels
 				return
 			}
 			quick.Add(1)
 		}))
-		m := &memory{records: []attention.Record{pending("att_1"), pending("att_2"), pending("att_3")}, targets: []store.PushTarget{
-			{ID: "pt_1", Kind: store.TargetWebhook, Endpoint: "http://slow.example/"},
-			{ID: "pt_2", Kind: store.TargetWebhook, Endpoint: "http://quick.example/"},
-		}}
+		m := &memory{records: []attention.AttentionRecord{pending("att_1"), pending("att_2"), pending("att_3")},
+			targets: []store.PushTarget{
+				{ID: "pt_1", Kind: store.TargetWebhook, Endpoint: "http://slow.example/"},
+				{ID: "pt_2", Kind: store.TargetWebhook, Endpoint: "http://quick.example/"},
+			}}
 		start := time.Now()
 		mustDeliver(t, &Sender{Store: m, HTTP: client}, start)
 		if took := time.Since(start); took != requestLimit {
@@ -100,7 +101,8 @@ func TestEndlessAnswer(t *testing.T) {
 				}
 			}
 		}))
-		m := &memory{records: []attention.Record{pending("att_1")}, targets: []store.PushTarget{{ID: "pt_1", Kind: store.TargetWebhook, Endpoint: "http://endless.example/"}}}
+		m := &memory{records: []attention.AttentionRecord{pending("att_1")},
+			targets: []store.PushTarget{{ID: "pt_1", Kind: store.TargetWebhook, Endpoint: "http://endless.example/"}}}
 		mustDeliver(t, &Sender{Store: m, HTTP: client}, time.Now())
 		if r := m.record(t, "att_1"); r.Notice != attention.NoticeSent {
 			t.Errorf("record = %+v", r)

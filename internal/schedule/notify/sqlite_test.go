@@ -11,10 +11,10 @@ import (
 
 	"github.com/pdpp-go/pdpp/internal/judge/attention"
 	"github.com/pdpp-go/pdpp/internal/judge/evidence"
-	"github.com/pdpp-go/pdpp/internal/keep/credential"
-	"github.com/pdpp-go/pdpp/internal/keep/store"
-	"github.com/pdpp-go/pdpp/internal/keep/store/sqlite"
-	"github.com/pdpp-go/pdpp/internal/keep/store/sqlite/sqlitetest"
+	"github.com/pdpp-go/pdpp/internal/storage/credential"
+	"github.com/pdpp-go/pdpp/internal/storage/store"
+	"github.com/pdpp-go/pdpp/internal/storage/store/sqlite"
+	"github.com/pdpp-go/pdpp/internal/storage/store/sqlite/sqlitetest"
 )
 
 // forgetful is a store that dies with the second save: the claim is kept, what
@@ -24,7 +24,11 @@ type forgetful struct {
 	saves atomic.Int32
 }
 
-func (f *forgetful) SaveAttention(ctx context.Context, records []attention.Record, run *store.RunRequest) error {
+func (f *forgetful) SaveAttention(
+	ctx context.Context,
+	records []attention.AttentionRecord,
+	run *store.RunRequest,
+) error {
 	if f.saves.Add(1) == 2 {
 		return errPower
 	}
@@ -33,13 +37,14 @@ func (f *forgetful) SaveAttention(ctx context.Context, records []attention.Recor
 
 func openStore(t *testing.T) store.Store {
 	t.Helper()
-	st, err := sqlite.Open(t.Context(), sqlitetest.Fresh(t, filepath.Join(t.TempDir(), "pdpp.db")), sqlite.Options{})
+	st, err := sqlite.Open(t.Context(), sqlitetest.NewDatabase(t, filepath.Join(t.TempDir(), "pdpp.db")), sqlite.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = st.Close() })
-	if err := st.CreateConnection(t.Context(), store.Connection{ID: "cin_1", ConnectorID: "lantern", DisplayName: "Ann's Läntern",
-		Status: store.ConnectionActive, SourceKind: store.SourceAccount, CreatedAt: noon, UpdatedAt: noon}); err != nil {
+	if err := st.CreateConnection(t.Context(),
+		store.Connection{ID: "cin_1", ConnectorID: "lantern", DisplayName: "Ann's Läntern",
+			Status: store.ConnectionActive, SourceKind: store.SourceAccount, CreatedAt: noon, UpdatedAt: noon}); err != nil {
 		t.Fatal(err)
 	}
 	return st
@@ -50,13 +55,13 @@ func open(t *testing.T, st store.Store, ids ...string) {
 	for _, id := range ids {
 		r := pending(id)
 		r.Revision = 0
-		if err := st.SaveAttention(t.Context(), []attention.Record{r}, nil); err != nil {
+		if err := st.SaveAttention(t.Context(), []attention.AttentionRecord{r}, nil); err != nil {
 			t.Fatal(err)
 		}
 	}
 }
 
-func kept(t *testing.T, st store.Store, id string) attention.Record {
+func kept(t *testing.T, st store.Store, id string) attention.AttentionRecord {
 	t.Helper()
 	all, err := st.Attention(t.Context(), store.AttentionQuery{All: true})
 	if err != nil {
@@ -68,7 +73,7 @@ func kept(t *testing.T, st store.Store, id string) attention.Record {
 		}
 	}
 	t.Fatalf("there is no record %s", id)
-	return attention.Record{}
+	return attention.AttentionRecord{}
 }
 
 // The same on the real store: once by many senders, a crash between sending and
@@ -103,7 +108,8 @@ func TestOnTheRealStore(t *testing.T) {
 		mustDeliver(t, &Sender{Store: st}, noon.Add(time.Duration(i)*claimTime))
 	}
 	got := h.got()[3:]
-	if len(got) != 2 || got[0].header.Get(IdempotencyHeader) != "att_4" || got[1].header.Get(IdempotencyHeader) != "att_4" || kept(t, st, "att_4").Notice != attention.NoticeSent {
+	if len(got) != 2 || got[0].header.Get(IdempotencyHeader) != "att_4" ||
+		got[1].header.Get(IdempotencyHeader) != "att_4" || kept(t, st, "att_4").Notice != attention.NoticeSent {
 		t.Errorf("after a crash: received %+v, record %+v", got, kept(t, st, "att_4"))
 	}
 
@@ -113,7 +119,7 @@ func TestOnTheRealStore(t *testing.T) {
 	h.answer = func(int) int {
 		r := kept(t, st, "att_5")
 		if r.Move(evidence.AttentionResolved, noon) {
-			if err := st.SaveAttention(context.WithoutCancel(t.Context()), []attention.Record{r}, nil); err != nil {
+			if err := st.SaveAttention(context.WithoutCancel(t.Context()), []attention.AttentionRecord{r}, nil); err != nil {
 				t.Error(err)
 			}
 		}
@@ -132,7 +138,8 @@ func TestVAPIDKeysInTheRealStore(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if b, err := LoadVAPID(t.Context(), st, key, "", noon); err != nil || a.Public != b.Public || !a.Private.Equal(b.Private) {
+	if b, err := LoadVAPID(t.Context(), st, key, "", noon); err != nil || a.Public != b.Public ||
+		!a.Private.Equal(b.Private) {
 		t.Errorf("the second start has other keys: %v", err)
 	}
 }

@@ -7,17 +7,16 @@ import (
 	"slices"
 	"time"
 
-	"github.com/pdpp-go/pdpp/internal/keep/store"
+	"github.com/pdpp-go/pdpp/internal/storage/store"
 )
 
-// retireAfter is how many days with failures and without a success a target
-// survives. Failures of one day count once: an outage of an afternoon is one,
-// however much was to be told.
+// retireAfter is the number of days with failures and without a success after which a target is disabled. Failures of
+// one day count once.
 const retireAfter = 5
 
-// remember keeps how a target did in this pass. It reads the target anew, since
-// the owner may have changed or removed it meanwhile.
-func (s *Sender) remember(ctx context.Context, id string, results []result, now time.Time) error {
+// recordTarget saves how a target did in this pass. It reads the target again, because the owner may have changed or
+// removed it.
+func (s *Sender) recordTarget(ctx context.Context, id string, results []result, now time.Time) error {
 	if !slices.ContainsFunc(results, func(r result) bool { return !r.stopped }) {
 		return nil
 	}
@@ -30,7 +29,7 @@ func (s *Sender) remember(ctx context.Context, id string, results []result, now 
 		return nil
 	}
 	t := all[i]
-	judge(&t, results, now)
+	applyResults(&t, results, now)
 	if err := s.Store.PutTarget(ctx, t); err != nil && !errors.Is(err, store.ErrExists) {
 		return fmt.Errorf("record how push target %s did: %w", id, err)
 	}
@@ -40,8 +39,8 @@ func (s *Sender) remember(ctx context.Context, id string, results []result, now 
 	return nil
 }
 
-// judge applies a pass's results. One success is a success: the target works.
-func judge(t *store.PushTarget, results []result, now time.Time) {
+// applyResults applies the results of a pass. One success means that the target works.
+func applyResults(t *store.PushTarget, results []result, now time.Time) {
 	if slices.ContainsFunc(results, func(r result) bool { return r.ok }) {
 		t.Failures, t.LastSuccessAt, t.LastFailure = 0, &now, ""
 		return
@@ -50,7 +49,7 @@ func judge(t *store.PushTarget, results []result, now time.Time) {
 		if r.stopped {
 			continue
 		}
-		if !r.ours && (t.LastFailureAt == nil || t.Failures == 0 || day(*t.LastFailureAt) != day(now)) {
+		if !r.ours && (t.LastFailureAt == nil || t.Failures == 0 || utcDate(*t.LastFailureAt) != utcDate(now)) {
 			t.Failures++
 		}
 		t.LastFailureAt, t.LastFailure = &now, r.word
@@ -60,4 +59,4 @@ func judge(t *store.PushTarget, results []result, now time.Time) {
 	}
 }
 
-func day(t time.Time) string { return t.UTC().Format(time.DateOnly) }
+func utcDate(t time.Time) string { return t.UTC().Format(time.DateOnly) }

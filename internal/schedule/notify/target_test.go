@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/pdpp-go/pdpp/internal/judge/attention"
-	"github.com/pdpp-go/pdpp/internal/keep/store"
+	"github.com/pdpp-go/pdpp/internal/storage/store"
 )
 
 func TestTargetIsRetiredAfterDaysOfFailure(t *testing.T) {
@@ -23,7 +23,7 @@ func TestTargetIsRetiredAfterDaysOfFailure(t *testing.T) {
 		if m.targets[0].RetiredAt != nil {
 			t.Fatalf("retired on day %d: %+v", day, m.targets[0])
 		}
-		for i := range 3 { // much to tell on one day counts once
+		for i := range 3 { // several failures on one day count once
 			r := pending("att_" + string(rune('a'+3*day+i)))
 			m.records = append(m.records, r)
 			mustDeliver(t, s, noon.Add(time.Duration(day)*24*time.Hour+time.Duration(i)*time.Minute))
@@ -35,7 +35,8 @@ func TestTargetIsRetiredAfterDaysOfFailure(t *testing.T) {
 	if tg := m.targets[0]; tg.RetiredAt == nil || tg.LastFailure != "http_500" {
 		t.Errorf("target = %+v", tg)
 	}
-	if text := log.String(); !strings.Contains(text, "pt_1") || strings.Contains(text, "secret-path") || strings.Contains(text, h.URL) {
+	if text := log.String(); !strings.Contains(text, "pt_1") || strings.Contains(text, "secret-path") ||
+		strings.Contains(text, h.URL) {
 		t.Errorf("log = %q", text)
 	}
 	before := len(h.got())
@@ -51,22 +52,22 @@ func TestSuccessEndsTheRowOfFailures(t *testing.T) {
 	bad, good := []result{{word: "timeout"}}, []result{{word: "timeout"}, {ok: true}}
 	for day := range 20 {
 		at := noon.Add(time.Duration(day) * 24 * time.Hour)
-		judge(&tg, bad, at)
+		applyResults(&tg, bad, at)
 		if day%(retireAfter-1) == 0 {
-			judge(&tg, good, at)
+			applyResults(&tg, good, at)
 		}
 	}
 	if tg.RetiredAt != nil {
 		t.Errorf("target = %+v", tg)
 	}
-	judge(&tg, []result{{word: "secret_unreadable", ours: true}}, noon)
+	applyResults(&tg, []result{{word: "secret_unreadable", ours: true}}, noon)
 	if tg.LastFailure != "secret_unreadable" || tg.RetiredAt != nil {
 		t.Errorf("our own fault: %+v", tg)
 	}
 }
 
 func TestTargetThatIsRemovedMeanwhileStaysRemoved(t *testing.T) {
-	m := &memory{records: []attention.Record{pending("att_1")}}
+	m := &memory{records: []attention.AttentionRecord{pending("att_1")}}
 	h := newHook(t, func(int) int {
 		m.mu.Lock()
 		defer m.mu.Unlock()
@@ -93,7 +94,10 @@ func TestRedirects(t *testing.T) {
 			http.Redirect(w, r, to, http.StatusTemporaryRedirect)
 		})
 	}
-	mux.HandleFunc("/get", func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/there", http.StatusFound) })
+	mux.HandleFunc("/get", func(w http.ResponseWriter,
+		r *http.Request) {
+		http.Redirect(w, r, "/there", http.StatusFound)
+	})
 	mux.HandleFunc("POST /there", func(w http.ResponseWriter, r *http.Request) { arrived.Add(1) })
 	srv := httptest.NewServer(mux)
 	defer srv.Close()
@@ -101,7 +105,7 @@ func TestRedirects(t *testing.T) {
 		"/same": {ok: true}, "/away": {word: "redirected"}, "/round": {word: "redirected"}, "/get": {word: "redirected"},
 	} {
 		tg := store.PushTarget{ID: "pt_1", Kind: store.TargetWebhook, Endpoint: srv.URL + path}
-		if got := (&Sender{}).send(t.Context(), tg, Message{AttentionID: "att_1"}, noon); got != want {
+		if got := (&Sender{}).send(t.Context(), tg, PushMessage{AttentionID: "att_1"}, noon); got != want {
 			t.Errorf("%s: %+v, want %+v", path, got, want)
 		}
 	}
@@ -113,9 +117,11 @@ func TestRedirects(t *testing.T) {
 func TestUnreachableTarget(t *testing.T) {
 	h := newHook(t, nil)
 	h.Close()
-	m := &memory{records: []attention.Record{pending("att_1"), pending("att_2")}, targets: []store.PushTarget{h.target("pt_1")}}
+	m := &memory{records: []attention.AttentionRecord{pending("att_1"), pending("att_2")},
+		targets: []store.PushTarget{h.target("pt_1")}}
 	mustDeliver(t, &Sender{Store: m}, noon)
-	if r := m.record(t, "att_2"); r.Notice != attention.NoticePending || m.targets[0].LastFailure != "unreachable" || m.targets[0].Failures != 1 {
+	if r := m.record(t, "att_2"); r.Notice != attention.NoticePending || m.targets[0].LastFailure != "unreachable" ||
+		m.targets[0].Failures != 1 {
 		t.Errorf("record = %+v, target = %+v", r, m.targets[0])
 	}
 }

@@ -9,36 +9,35 @@ import (
 	"net/http"
 )
 
-// result is how one target took one push.
+// result is the outcome of one message at one target.
 type result struct {
 	ok   bool
-	word string // why not
-	// gone means that the target will never work again; hopeless that asking it
-	// once more in this pass is a waste; ours that it is not the target's fault;
-	// stopped that the process was told to stop.
+	word string // why it failed
+	// gone means that the target will never work again, hopeless that another message in this pass would fail, ours that
+	// the failure is not the target's fault, and stopped that the process is stopping.
 	gone, hopeless, ours, stopped bool
 }
 
 const (
 	maxRedirects = 3
-	maxResponse  = 4 << 10 // what is read of an answer, which nobody needs
+	maxResponse  = 4 << 10 // limit for reading a response, which is discarded
 )
 
 var errRedirect = errors.New("redirected elsewhere")
 
-// client is the given one with our rules: the answer may send us to another
-// place on the same host, and nowhere else.
+// client returns the HTTP client with this package's redirect rule: only to another path on the same host.
 func (s *Sender) client() *http.Client {
 	c := http.Client{Transport: plainTransport}
 	switch {
 	case s.HTTP != nil:
 		c = *s.HTTP
 	case s.Resolver != nil:
-		c.Transport = transport(s.Resolver)
+		c.Transport = newTransport(s.Resolver)
 	}
 	c.CheckRedirect = func(next *http.Request, before []*http.Request) error {
 		first := before[0]
-		if len(before) > maxRedirects || next.URL.Host != first.URL.Host || next.URL.Scheme != first.URL.Scheme || next.Method != first.Method {
+		if len(before) > maxRedirects || next.URL.Host != first.URL.Host || next.URL.Scheme != first.URL.Scheme ||
+			next.Method != first.Method {
 			return errRedirect
 		}
 		return nil
@@ -47,24 +46,24 @@ func (s *Sender) client() *http.Client {
 }
 
 func (s *Sender) post(req *http.Request) result {
-	return judgeAnswer(s.client().Do(req))
+	return responseResult(s.client().Do(req))
 }
 
-// judgeAnswer makes a word of what came back. Neither the error's text nor the
-// answer's body is kept: both may tell the target's address, which is a secret.
-func judgeAnswer(resp *http.Response, err error) result {
+// responseResult classifies the response. It keeps neither the error's text nor the body: both may contain the
+// target's address, which is secret.
+func responseResult(resp *http.Response, err error) result {
 	if err != nil {
-		return failed(err)
+		return errorResult(err)
 	}
 	defer resp.Body.Close()
-	_, _ = io.CopyN(io.Discard, resp.Body, maxResponse) // so that the connection can be used again
+	_, _ = io.CopyN(io.Discard, resp.Body, maxResponse) // so that the connection can be reused
 	if resp.StatusCode >= 200 && resp.StatusCode < 300 {
 		return result{ok: true}
 	}
 	return result{word: fmt.Sprintf("http_%d", resp.StatusCode)}
 }
 
-func failed(err error) result {
+func errorResult(err error) result {
 	var slow net.Error
 	switch {
 	case errors.Is(err, errRedirect):

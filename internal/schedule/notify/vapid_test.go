@@ -9,8 +9,8 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/pdpp-go/pdpp/internal/keep/credential"
-	"github.com/pdpp-go/pdpp/internal/ops/fault"
+	"github.com/pdpp-go/pdpp/internal/ops/usererr"
+	"github.com/pdpp-go/pdpp/internal/storage/credential"
 )
 
 func TestVAPIDKeysAreMadeOnce(t *testing.T) {
@@ -32,7 +32,8 @@ func TestVAPIDKeysAreMadeOnce(t *testing.T) {
 		}
 	}
 	private := got[0].Private.Reveal()
-	if raw, err := decode(private); err != nil || bytes.Contains(m.settings[VAPIDSetting], raw) || strings.Contains(string(m.settings[VAPIDSetting]), private) {
+	if raw, err := decodeBase64(private); err != nil || bytes.Contains(m.settings[VAPIDSetting], raw) ||
+		strings.Contains(string(m.settings[VAPIDSetting]), private) {
 		t.Error("the private key is kept in the clear")
 	}
 	if text := fmt.Sprintf("%+v", got[0]); strings.Contains(text, private) {
@@ -52,11 +53,12 @@ func TestGivenVAPIDKeys(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	raw, err := decode(a.Public)
+	raw, err := decodeBase64(a.Public)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if v, err := NewVAPID(base64.StdEncoding.EncodeToString(raw), a.Private, "https://lantern.example"); err != nil || v.Public != a.Public {
+	if v, err := NewVAPID(base64.StdEncoding.EncodeToString(raw), a.Private, "https://lantern.example"); err != nil ||
+		v.Public != a.Public {
 		t.Errorf("a given pair: %v, %v", v, err)
 	}
 	for name, c := range map[string]struct {
@@ -64,11 +66,12 @@ func TestGivenVAPIDKeys(t *testing.T) {
 		private credential.Secret
 		subject string
 	}{
-		"pair": {b.Public, a.Private, ""}, "subject": {a.Public, a.Private, "ann@lantern.example"}, "no private": {a.Public, credential.Secret{}, ""},
-		"no public": {"", a.Private, ""}, "not base64": {a.Public, credential.NewSecret("sword fish"), ""},
+		"pair": {b.Public, a.Private, ""}, "subject": {a.Public, a.Private, "ann@lantern.example"},
+		"no private": {a.Public, credential.Secret{}, ""},
+		"no public":  {"", a.Private, ""}, "not base64": {a.Public, credential.NewSecret("sword fish"), ""},
 	} {
 		_, err := NewVAPID(c.public, c.private, c.subject)
-		var e *fault.Fault
+		var e *usererr.Error
 		if !errors.As(err, &e) || e.Code != "web_push_keys_invalid" || strings.Contains(err.Error(), "sword") {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -79,7 +82,8 @@ func TestSubject(t *testing.T) {
 	for _, c := range []struct{ given, base, want string }{
 		{"mailto:ann@lantern.example", "https://pdpp.lantern.example", "mailto:ann@lantern.example"},
 		{"", "https://pdpp.lantern.example", "https://pdpp.lantern.example"},
-		{"", "http://127.0.0.1:8080", "https://example.org"}, {"", "https://localhost:8443", "https://example.org"}, {"", "", "https://example.org"},
+		{"", "http://127.0.0.1:8080", "https://example.org"}, {"", "https://localhost:8443", "https://example.org"},
+		{"", "", "https://example.org"},
 	} {
 		if got := (VAPID{Subject: c.given}).subject(c.base); got != c.want {
 			t.Errorf("subject(%q, %q) = %q, want %q", c.given, c.base, got, c.want)

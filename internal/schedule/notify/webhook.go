@@ -12,27 +12,25 @@ import (
 
 	"github.com/pdpp-go/pdpp/internal/ops/text"
 
-	"github.com/pdpp-go/pdpp/internal/keep/credential"
-	"github.com/pdpp-go/pdpp/internal/keep/store"
+	"github.com/pdpp-go/pdpp/internal/storage/credential"
+	"github.com/pdpp-go/pdpp/internal/storage/store"
 )
 
-// Headers of a webhook. The signature is the HMAC-SHA256 of the body under the
-// target's secret, as sha256=<hex>; the key is the attention's id, the same for
-// every repeat.
+// Headers of a webhook. The signature is the HMAC-SHA256 of the body under the target's secret, as sha256=<hex>. The
+// key is the attention's id, equal for every repeat.
 const (
 	SignatureHeader   = "Pdpp-Signature"
 	IdempotencyHeader = "Idempotency-Key"
 )
 
-// SealSecret seals a webhook's secret, or the access token of an ntfy topic,
-// for the target of that id.
+// SealSecret encrypts the target's secret: a webhook's key or an ntfy access token.
 func SealSecret(key credential.Key, targetID string, secret credential.Secret) []byte {
 	return key.Seal(targetPlace(targetID), []byte(secret.Reveal()))
 }
 
 func targetPlace(id string) string { return "push_target/" + id }
 
-// secret opens the target's secret; empty when it has none.
+// secret decrypts the target's secret; empty if it has none.
 func (s *Sender) secret(t store.PushTarget) ([]byte, error) {
 	if len(t.Sealed) == 0 {
 		return nil, nil
@@ -40,11 +38,10 @@ func (s *Sender) secret(t store.PushTarget) ([]byte, error) {
 	return s.Key.Open(targetPlace(t.ID), t.Sealed)
 }
 
-// A push is not sent unsigned, or to a private topic without its token, because
-// a key is missing.
+// secretUnreadable is the result if the key is missing: nothing is sent unsigned or without the topic's token.
 var secretUnreadable = result{word: "secret_unreadable", ours: true}
 
-func (s *Sender) webhook(ctx context.Context, t store.PushTarget, m Message) result {
+func (s *Sender) webhook(ctx context.Context, t store.PushTarget, m PushMessage) result {
 	secret, err := s.secret(t)
 	if err != nil {
 		return secretUnreadable
@@ -64,21 +61,21 @@ func (s *Sender) webhook(ctx context.Context, t store.PushTarget, m Message) res
 	return s.post(req)
 }
 
-var ntfyPriority = map[loudness]string{loud: "4", plain: "3", soft: "2"}
+var ntfyPriority = map[loudness]string{highLoudness: "4", plainLoudness: "3", lowLoudness: "2"}
 
-// ntfy publishes to a topic. Its sequence id makes a repeat replace the first.
-func (s *Sender) ntfy(ctx context.Context, t store.PushTarget, m Message) result {
+// ntfy publishes to a topic. The sequence id makes a repeat replace the first.
+func (s *Sender) ntfy(ctx context.Context, t store.PushTarget, m PushMessage) result {
 	token, err := s.secret(t)
 	if err != nil {
 		return secretUnreadable
 	}
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, t.Endpoint, strings.NewReader(m.said()))
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, t.Endpoint, strings.NewReader(m.body()))
 	if err != nil {
 		return result{word: "invalid_address"}
 	}
 	req.Header.Set("Content-Type", "text/plain; charset=utf-8")
 	req.Header.Set(IdempotencyHeader, headerText(m.AttentionID))
-	req.Header.Set("X-Sequence-ID", m.collapse())
+	req.Header.Set("X-Sequence-ID", m.collapseKey())
 	req.Header.Set("Title", headerText(m.DisplayName))
 	req.Header.Set("Priority", ntfyPriority[m.loudness()])
 	req.Header.Set("Tags", headerText(strings.ReplaceAll(m.Kind, ",", "_")))
@@ -91,11 +88,10 @@ func (s *Sender) ntfy(ctx context.Context, t store.PushTarget, m Message) result
 	return s.post(req)
 }
 
-// maxHeader bounds a header, in runes.
+// maxHeader limits a header, in runes.
 const maxHeader = 400
 
-// headerText is text as a header may carry it: anything but plain ASCII is
-// encoded as mail does it, which ntfy understands.
+// headerText encodes text for a header: non-ASCII text as in mail, which ntfy understands.
 func headerText(words string) string {
 	return mime.BEncoding.Encode("utf-8", text.Cut(text.Line(words), maxHeader))
 }

@@ -8,35 +8,35 @@ import (
 
 	webpush "github.com/SherClockHolmes/webpush-go"
 
-	"github.com/pdpp-go/pdpp/internal/keep/store"
+	"github.com/pdpp-go/pdpp/internal/storage/store"
 )
 
-var pushUrgency = map[loudness]webpush.Urgency{loud: webpush.UrgencyHigh, plain: webpush.UrgencyNormal, soft: webpush.UrgencyLow}
+var pushUrgency = map[loudness]webpush.Urgency{highLoudness: webpush.UrgencyHigh, plainLoudness: webpush.UrgencyNormal,
+	lowLoudness: webpush.UrgencyLow}
 
-// webPush encrypts the message to the browser's keys. The topic makes a repeat
-// replace what the device has not shown yet; the page that shows it uses the
-// attention's id as the tag, which does the same for what it has.
-func (s *Sender) webPush(ctx context.Context, t store.PushTarget, m Message, now time.Time) result {
+// webPush encrypts the message to the browser's keys. The topic makes a repeat replace a message that is not shown
+// yet. The page uses the attention's id as tag, which replaces a shown one.
+func (s *Sender) webPush(ctx context.Context, t store.PushTarget, m PushMessage, now time.Time) result {
 	if s.Keys.Public == "" {
 		return result{word: "no_vapid_keys", ours: true}
 	}
 	if CheckTarget(t) != nil {
-		return result{word: "invalid_subscription", gone: true} // it cannot have come from a browser
+		return result{word: "invalid_subscription", gone: true} // it cannot come from a browser
 	}
 	sent := false
 	resp, err := webpush.SendNotificationWithContext(ctx, m.json(), &webpush.Subscription{
 		Endpoint: t.Endpoint, Keys: webpush.Keys{Auth: t.Auth, P256dh: t.P256DH},
 	}, &webpush.Options{
-		HTTPClient: doer(func(req *http.Request) (*http.Response, error) { sent = true; return s.client().Do(req) }),
+		HTTPClient: httpDoFunc(func(req *http.Request) (*http.Response, error) { sent = true; return s.client().Do(req) }),
 		// The library writes mailto: itself.
 		Subscriber: strings.TrimPrefix(s.Keys.subject(s.Base), "mailto:"),
-		Topic:      m.collapse(), TTL: int(m.lifetime(now) / time.Second), Urgency: pushUrgency[m.loudness()],
+		Topic:      m.collapseKey(), TTL: int(m.lifetime(now) / time.Second), Urgency: pushUrgency[m.loudness()],
 		VAPIDPublicKey: s.Keys.Public, VAPIDPrivateKey: s.Keys.Private.Reveal(),
 	})
 	if err != nil && !sent {
 		return result{word: "not_encrypted", ours: true}
 	}
-	r := judgeAnswer(resp, err)
+	r := responseResult(resp, err)
 	r.gone = err == nil && (resp.StatusCode == http.StatusNotFound || resp.StatusCode == http.StatusGone)
 	if r.gone {
 		r.word, r.hopeless = "gone", true
@@ -44,6 +44,6 @@ func (s *Sender) webPush(ctx context.Context, t store.PushTarget, m Message, now
 	return r
 }
 
-type doer func(*http.Request) (*http.Response, error)
+type httpDoFunc func(*http.Request) (*http.Response, error)
 
-func (d doer) Do(req *http.Request) (*http.Response, error) { return d(req) }
+func (d httpDoFunc) Do(req *http.Request) (*http.Response, error) { return d(req) }

@@ -14,8 +14,8 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/pdpp-go/pdpp/internal/judge/attention"
-	"github.com/pdpp-go/pdpp/internal/keep/credential"
-	"github.com/pdpp-go/pdpp/internal/keep/store"
+	"github.com/pdpp-go/pdpp/internal/storage/credential"
+	"github.com/pdpp-go/pdpp/internal/storage/store"
 )
 
 // pushService is a push service with TLS, and the sender that trusts it.
@@ -35,9 +35,9 @@ func TestBrowserReadsThePush(t *testing.T) {
 	h, s := pushService(t, m, always(201))
 	expires := noon.Add(90 * time.Minute)
 	r := pending("att_1")
-	s.Lines = told
+	s.Lines = verdictLines
 	r.ExpiresAt = &expires
-	m.records, m.targets = []attention.Record{r}, []store.PushTarget{b.target("pt_1", h.URL+"/push/x")}
+	m.records, m.targets = []attention.AttentionRecord{r}, []store.PushTarget{b.target("pt_1", h.URL+"/push/x")}
 	mustDeliver(t, s, noon)
 	got := h.got()
 	if len(got) != 1 {
@@ -47,17 +47,19 @@ func TestBrowserReadsThePush(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var message Message
+	var message PushMessage
 	if err := json.Unmarshal(text, &message); err != nil {
 		t.Fatalf("%q: %v", text, err)
 	}
-	want := Message{Object: "attention", AttentionID: "att_1", ConnectionID: "cin_1", DisplayName: "Ann's Läntern",
-		Happened: "cin_1 refused its password.", Next: "Sign in, and it goes on.", Words: "Sign in again. Läntern refused the password.", Kind: "reauth", Urgency: "now", Link: "/connections/cin_1"}
-	if diff := cmp.Diff(want, message, cmpopts.IgnoreUnexported(Message{})); diff != "" {
+	want := PushMessage{Object: "attention", AttentionID: "att_1", ConnectionID: "cin_1", DisplayName: "Ann's Läntern",
+		Happened: "cin_1 refused its password.", Next: "Sign in, and it goes on.",
+		Words: "Sign in again. Läntern refused the password.", Kind: "reauth", Urgency: "now", Link: "/sources/cin_1"}
+	if diff := cmp.Diff(want, message, cmpopts.IgnoreUnexported(PushMessage{})); diff != "" {
 		t.Errorf("message (-want +got):\n%s", diff)
 	}
 	header := got[0].header
-	if header.Get("Urgency") != "high" || header.Get("TTL") != "5400" || len(header.Get("Topic")) != 32 || header.Get("Content-Encoding") != "aes128gcm" {
+	if header.Get("Urgency") != "high" || header.Get("TTL") != "5400" || len(header.Get("Topic")) != 32 ||
+		header.Get("Content-Encoding") != "aes128gcm" {
 		t.Errorf("header = %v", header)
 	}
 	if claims := token(t, header, s.Keys.Public); claims.Sub != "mailto:ann@lantern.example" || claims.Aud != h.URL {
@@ -68,22 +70,23 @@ func TestBrowserReadsThePush(t *testing.T) {
 	}
 }
 
-// told is what the verdict of a connection says.
-func told(_ context.Context, connectionID string) (happened, next string, err error) {
+// verdictLines returns the lines of a connection's verdict.
+func verdictLines(_ context.Context, connectionID string) (happened, next string, err error) {
 	return connectionID + " refused its password.", "Sign in, and it goes on.", nil
 }
 
-// The members of a message are these and no others: whoever adds one decides
-// that it may leave the machine.
-func TestMessageTellsNothingElse(t *testing.T) {
+// A message has exactly these members: adding one means that it may leave the machine.
+func TestMessageMembers(t *testing.T) {
 	r := pending("att_1")
-	r.Reason, r.NoticeWhy, r.Contract, r.Affects = "reason-secret", "why-secret", "contract-secret", []string{"stream-secret"}
-	text := string((&Sender{Store: &memory{}, Lines: told}).message(t.Context(), &r).json())
+	r.Reason, r.NoticeWhy, r.Contract, r.Affects = "reason-secret", "why-secret", "contract-secret",
+		[]string{"stream-secret"}
+	text := string((&Sender{Store: &memory{}, Lines: verdictLines}).message(t.Context(), &r).json())
 	var members map[string]any
 	if err := json.Unmarshal([]byte(text), &members); err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range []string{"object", "attention_id", "connection_id", "display_name", "happened", "next", "owner_copy", "kind", "urgency", "link"} {
+	for _, name := range []string{"object", "attention_id", "connection_id", "display_name", "happened", "next",
+		"owner_copy", "kind", "urgency", "link"} {
 		delete(members, name)
 	}
 	if len(members) > 0 || strings.Contains(text, "-secret") {
@@ -94,13 +97,18 @@ func TestMessageTellsNothingElse(t *testing.T) {
 func TestRepeatHasTheSameTopic(t *testing.T) {
 	m, b := &memory{}, newBrowser(t)
 	h, s := pushService(t, m, func(n int) int { return map[bool]int{true: 500, false: 201}[n == 1] })
-	m.records, m.targets = []attention.Record{pending("att_1")}, []store.PushTarget{b.target("pt_1", h.URL+"/push/x")}
+	m.records, m.targets = []attention.AttentionRecord{
+		pending("att_1"),
+	}, []store.PushTarget{
+		b.target("pt_1", h.URL+"/push/x"),
+	}
 	mustDeliver(t, s, noon)
 	mustDeliver(t, s, noon.Add(time.Hour))
 	m.records = append(m.records, pending("att_2"))
 	mustDeliver(t, s, noon.Add(time.Hour))
 	got := h.got()
-	if len(got) != 3 || got[0].header.Get("Topic") != got[1].header.Get("Topic") || got[1].header.Get("Topic") == got[2].header.Get("Topic") {
+	if len(got) != 3 || got[0].header.Get("Topic") != got[1].header.Get("Topic") ||
+		got[1].header.Get("Topic") == got[2].header.Get("Topic") {
 		t.Errorf("received %+v", got)
 	}
 }
@@ -109,7 +117,8 @@ func TestSubscriptionThatIsGone(t *testing.T) {
 	for _, status := range []int{404, 410} {
 		m, b := &memory{}, newBrowser(t)
 		h, s := pushService(t, m, always(status))
-		m.records, m.targets = []attention.Record{pending("att_1"), pending("att_2")}, []store.PushTarget{b.target("pt_1", h.URL+"/push/x")}
+		m.records, m.targets = []attention.AttentionRecord{pending("att_1"), pending("att_2")},
+			[]store.PushTarget{b.target("pt_1", h.URL+"/push/x")}
 		mustDeliver(t, s, noon)
 		if tg := m.targets[0]; tg.RetiredAt == nil || tg.LastFailure != "gone" || len(h.got()) != 1 {
 			t.Errorf("%d: target = %+v, asked %d times", status, tg, len(h.got()))
@@ -121,7 +130,7 @@ func TestSubscriptionThatIsGone(t *testing.T) {
 	}
 	// A webhook that is missing today may be back tomorrow.
 	h := newHook(t, always(404))
-	m := &memory{records: []attention.Record{pending("att_1")}, targets: []store.PushTarget{h.target("pt_1")}}
+	m := &memory{records: []attention.AttentionRecord{pending("att_1")}, targets: []store.PushTarget{h.target("pt_1")}}
 	mustDeliver(t, &Sender{Store: m}, noon)
 	if m.targets[0].RetiredAt != nil {
 		t.Errorf("webhook = %+v", m.targets[0])
@@ -133,11 +142,11 @@ func TestWebPushThatCannotBeSent(t *testing.T) {
 	h, s := pushService(t, m, nil)
 	broken := b.target("pt_1", h.URL)
 	broken.P256DH = "AAAA"
-	if r := s.send(t.Context(), broken, Message{}, noon); r.word != "invalid_subscription" || !r.gone {
+	if r := s.send(t.Context(), broken, PushMessage{}, noon); r.word != "invalid_subscription" || !r.gone {
 		t.Errorf("broken keys: %+v", r)
 	}
 	s.Keys = VAPID{}
-	if r := s.send(t.Context(), b.target("pt_1", h.URL), Message{}, noon); r.word != "no_vapid_keys" || !r.ours {
+	if r := s.send(t.Context(), b.target("pt_1", h.URL), PushMessage{}, noon); r.word != "no_vapid_keys" || !r.ours {
 		t.Errorf("no keys of our own: %+v", r)
 	}
 	if len(h.got()) > 0 {

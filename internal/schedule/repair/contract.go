@@ -10,23 +10,21 @@ import (
 	"github.com/pdpp-go/pdpp/internal/judge/verdict"
 )
 
-// standing is how the evidence stands to what a record asks for.
-type standing struct {
-	// satisfied says that the contract is met.
+// contractState compares the evidence with a record's contract.
+type contractState struct {
+	// satisfied means that the contract is fulfilled.
 	satisfied bool
-	// fixedAt is when the owner did what only a run can prove; zero where no run
-	// is needed for it.
+	// fixedAt is when the owner did something that only a run can prove; zero if no run is needed.
 	fixedAt time.Time
-	// goesOn says that the run that asked was answered and is still at work.
+	// goesOn means that the run that asked received its answer and is still active.
 	goesOn bool
 }
 
-// byRun are the contracts that a run satisfies, whoever starts it.
-var byRun = []verdict.Contract{verdict.ConfirmingRun, verdict.GapRecovered, verdict.BackfillCovered}
+// runContracts are fulfilled by a run, however it is started.
+var runContracts = []verdict.Contract{verdict.ConfirmingRun, verdict.GapRecovered, verdict.BackfillCovered}
 
-// standing holds the record's contract against the evidence. It is the one
-// mechanism for every kind of action.
-func (s *scene) standing(r *attention.Record) standing {
+// contractState evaluates the record's contract against the evidence, for every kind of action.
+func (s *check) contractState(r *attention.AttentionRecord) contractState {
 	switch verdict.Contract(r.Contract) {
 	case verdict.CredentialPresent:
 		return s.credential(r)
@@ -34,78 +32,76 @@ func (s *scene) standing(r *attention.Record) standing {
 		return s.schedule(r)
 	case verdict.AttentionResolved:
 		if r.Occasion == "" {
-			return standing{satisfied: s.c.Recovery == nil} // no uploads are stalled
+			return contractState{satisfied: s.c.Recovery == nil} // no uploads are stalled
 		}
 		return s.question(r)
 	case verdict.ConfirmingRun:
 		run := s.e.LastRun
-		return standing{satisfied: run != nil && run.Status == evidence.RunSucceeded && !run.StartedAt.Before(r.OpenedAt)}
+		return contractState{satisfied: run != nil && run.Status == evidence.RunSucceeded &&
+			!run.StartedAt.Before(r.OpenedAt)}
 	case verdict.GapRecovered:
-		return standing{satisfied: s.complete(r.Affects) || s.nothingMissing()}
+		return contractState{satisfied: s.complete(r.Affects) || s.nothingMissing()}
 	case verdict.BackfillCovered:
-		return standing{satisfied: s.complete(r.Affects)}
+		return contractState{satisfied: s.complete(r.Affects)}
 	default:
-		return standing{}
+		return contractState{}
 	}
 }
 
-// credential is satisfied by a stored credential that nothing refuses. One that
-// is kept elsewhere shows only in a run that succeeded with it.
-func (s *scene) credential(r *attention.Record) standing {
+// credential is satisfied by a stored credential that is not refused. A credential outside the store is proven only
+// by a successful run.
+func (s *check) credential(r *attention.AttentionRecord) contractState {
 	c := s.e.Credential
 	if _, refused := s.e.CredentialRefusal(s.now); refused {
-		return standing{}
+		return contractState{}
 	}
 	if c == nil || c.Status != evidence.CredentialActive {
-		return standing{satisfied: s.e.SucceededSince(r.OpenedAt)}
+		return contractState{satisfied: s.e.SucceededSince(r.OpenedAt)}
 	}
-	return standing{satisfied: true, fixedAt: c.CapturedAt}
+	return contractState{satisfied: true, fixedAt: c.CapturedAt}
 }
 
-// schedule is satisfied by a schedule that is on. A connection that was paused
-// and is active again does not say since when: then the record's opening stands
-// for it, after which at most one run is asked for.
-func (s *scene) schedule(r *attention.Record) standing {
+// schedule is satisfied by an enabled schedule. For a connection that was paused, the time of reactivation is
+// unknown; the record's opening is used, so at most one run is requested.
+func (s *check) schedule(r *attention.AttentionRecord) contractState {
 	plan := s.e.Schedule
 	if plan == nil || !plan.Enabled || s.e.Connection.Status != evidence.StatusActive {
-		return standing{}
+		return contractState{}
 	}
 	fixed := plan.UpdatedAt
 	if fixed.Before(r.OpenedAt) {
 		fixed = r.OpenedAt
 	}
-	return standing{satisfied: true, fixedAt: fixed}
+	return contractState{satisfied: true, fixedAt: fixed}
 }
 
-// question is satisfied when what was asked waits no more. Whether it was
-// answered shows while its run goes on; a question that ended together with its
-// run was left open, and another run would only ask it again. So it would where the
-// owner refused, or let the time pass.
-func (s *scene) question(r *attention.Record) standing {
+// question is satisfied if the question is no longer open. If it ended together with its run, or the owner declined
+// or let it expire, it counts as unanswered: another run would only ask again.
+func (s *check) question(r *attention.AttentionRecord) contractState {
 	waits := func(q evidence.Attention) bool {
 		return strings.Contains(","+r.Occasion+",", ","+questionName(&q)+",")
 	}
-	if slices.ContainsFunc(questions(s.e, s.now), waits) {
-		return standing{}
+	if slices.ContainsFunc(openQuestions(s.e, s.now), waits) {
+		return contractState{}
 	}
 	runID, _, _ := strings.Cut(r.Occasion, "/")
 	answered := r.Lifecycle == evidence.AttentionInProgress
 	if s.e.Active != nil && s.e.Active.ID == runID {
-		return standing{goesOn: r.ConfirmAskedAt == nil}
+		return contractState{goesOn: r.ConfirmAskedAt == nil}
 	}
 	run := s.e.LastRun
 	if run != nil && run.ID == runID && run.Unanswered {
-		return standing{}
+		return contractState{}
 	}
 	if answered && run != nil && run.ID == runID && run.Status != evidence.RunSucceeded {
-		return standing{satisfied: true, fixedAt: run.EndedAt}
+		return contractState{satisfied: true, fixedAt: run.EndedAt}
 	}
-	return standing{satisfied: answered || s.e.SucceededSince(r.OpenedAt)}
+	return contractState{satisfied: answered || s.e.SucceededSince(r.OpenedAt)}
 }
 
-// complete reports whether the judgement calls each of the streams complete. One
-// that the manifest no longer has is not waited for.
-func (s *scene) complete(streams []string) bool {
+// complete reports whether the verdict rates each of the streams as complete. Streams that the manifest no longer has
+// are ignored.
+func (s *check) complete(streams []string) bool {
 	for i := range s.c.Verdict.Streams {
 		row := &s.c.Verdict.Streams[i]
 		if string(row.Coverage) != "complete" && slices.Contains(streams, row.StreamID) {
@@ -115,17 +111,16 @@ func (s *scene) complete(streams []string) bool {
 	return len(streams) > 0
 }
 
-// nothingMissing reports whether no gap waits. While a run is under way that is
-// not yet said.
-func (s *scene) nothingMissing() bool {
-	return s.e.Active == nil && !slices.ContainsFunc(s.e.Gaps.Groups, func(g evidence.GapGroup) bool { return g.Count > 0 })
+// nothingMissing reports whether no gap waits. During a run the answer is no.
+func (s *check) nothingMissing() bool {
+	return s.e.Active == nil &&
+		!slices.ContainsFunc(s.e.Gaps.Groups, func(g evidence.GapGroup) bool { return g.Count > 0 })
 }
 
-// unconfirmed reports whether the owner has done something new for the record
-// that no run has tried yet. It may be dated before the record, which was opened
-// by a look that did not see it: what is dated is committed later, and clocks
-// differ. What a device feeds is confirmed by its own upload.
-func (s *scene) unconfirmed(r *attention.Record, is standing) bool {
+// unconfirmed reports whether the owner did something for the record that no run has tried yet. Its time may precede
+// the record: it is committed after it is dated, and clocks differ. Device-fed connections are confirmed by their
+// uploads.
+func (s *check) unconfirmed(r *attention.AttentionRecord, is contractState) bool {
 	if !is.satisfied || is.fixedAt.IsZero() || s.e.LocalDevice() {
 		return false
 	}

@@ -9,10 +9,10 @@ import (
 	"github.com/pdpp-go/pdpp/internal/judge/verdict"
 )
 
-// The life of a question: the run that asked goes on with the answer; where it
-// fails all the same one more run is asked for; where nobody answered, or the owner refused, none is.
+// Lifecycle of a question: the run that asked continues with the answer. If it fails anyway, one more run is
+// requested. If the question was not answered or declined, none is.
 func TestQuestions(t *testing.T) {
-	asked := func(t *testing.T) (*world, attention.Record) {
+	asked := func(t *testing.T) (*world, attention.AttentionRecord) {
 		w := newWorld()
 		w.start()
 		w.wait(time.Second)
@@ -81,18 +81,20 @@ func TestQuestions(t *testing.T) {
 	w.look(t)
 	w.ask("q2")
 	w.look(t)
-	if second := w.open()[1]; second.Occasion != "run_2/q2" || second.Notice != attention.NoticePending || lifecycle(w, r.ID) != evidence.AttentionInProgress {
+	if second := w.open()[1]; second.Occasion != "run_2/q2" || second.Notice != attention.NoticePending ||
+		lifecycle(w, r.ID) != evidence.AttentionInProgress {
 		t.Errorf("the second question is %+v", second)
 	}
 }
 
-// A device whose uploads stall is a record of its own, and never a run.
+// A device with stalled uploads has a record of its own and never a run.
 func TestStalledUploads(t *testing.T) {
 	w := newWorld()
 	w.Connection.SourceKind = evidence.SourceLocalDevice
 	source := evidence.DeviceSource{ID: "dsrc_1", DeviceStatus: evidence.StatusActive, Status: evidence.StatusActive}
 	beat := func(dead int64) {
-		source.Heartbeat = &evidence.Heartbeat{At: w.now, Status: evidence.HeartbeatHealthy, Pending: ptr(int64(0)), Outbox: &evidence.OutboxCounts{DeadLetter: dead, Total: dead}}
+		source.Heartbeat = &evidence.Heartbeat{At: w.now, Status: evidence.HeartbeatHealthy, Pending: ptr(int64(0)),
+			Outbox: &evidence.OutboxCounts{DeadLetter: dead, Total: dead}}
 		w.Device = &evidence.Device{Sources: []evidence.DeviceSource{source}, LastIngestAt: ptr(w.now)}
 	}
 	beat(3)

@@ -6,23 +6,23 @@ import (
 	"github.com/pdpp-go/pdpp/internal/judge/attention"
 )
 
-// Heal is what a look at one connection came to, as surfaces show it.
+// Heal is the result of checking one connection, as shown to clients.
 type Heal struct {
 	Object       string     `json:"object"` // connection_self_heal
 	ConnectionID string     `json:"connection_id"`
 	Status       HealStatus `json:"status"`
-	// Satisfied are the actions that were taken and that no run has confirmed yet.
+	// Satisfied are the completed actions that no run has confirmed yet.
 	Satisfied []SatisfiedAction `json:"satisfied_actions"`
-	// Confirming is the confirming run that was asked for and is not over.
+	// Confirming is the requested confirming run that has not ended.
 	Confirming *Confirming `json:"confirming_run,omitempty"`
-	// TerminalStatus is how the confirming run ended that this look has settled.
+	// TerminalStatus is how the confirming run ended that this check evaluated.
 	TerminalStatus string `json:"terminal_status,omitempty"`
-	// ErrorCode is why it is blocked, and NotBefore when to look again for that.
+	// ErrorCode is why it is blocked, and NotBefore when to check again.
 	ErrorCode Hold       `json:"error_code,omitempty"`
 	NotBefore *time.Time `json:"not_before,omitempty"`
 }
 
-// HealStatus is what became of the satisfied actions.
+// HealStatus is what happens with the satisfied actions.
 type HealStatus string
 
 const (
@@ -32,14 +32,14 @@ const (
 	Blocked           HealStatus = "blocked"
 )
 
-// SatisfiedAction is an action that the evidence shows as taken.
+// SatisfiedAction is an action that the evidence shows as done.
 type SatisfiedAction struct {
 	AttentionID string `json:"attention_id"`
 	Kind        string `json:"kind"`
 	Contract    string `json:"satisfied_when"`
 }
 
-// Confirming is a confirming run that was asked for.
+// Confirming is a requested confirming run.
 type Confirming struct {
 	ConnectionID string    `json:"connection_id"`
 	AskedAt      time.Time `json:"asked_at"`
@@ -47,7 +47,7 @@ type Confirming struct {
 
 const healObject = "connection_self_heal"
 
-func healOf(id string, p *Plan, now time.Time) Heal {
+func newHeal(id string, p *Plan, now time.Time) Heal {
 	h := Heal{
 		Object: healObject, ConnectionID: id, Status: NoSatisfiedAction, Satisfied: []SatisfiedAction{},
 		TerminalStatus: string(p.Settled), NotBefore: p.NotBefore,
@@ -70,6 +70,6 @@ func healOf(id string, p *Plan, now time.Time) Heal {
 	return h
 }
 
-func satisfiedAction(r *attention.Record) SatisfiedAction {
+func satisfiedAction(r *attention.AttentionRecord) SatisfiedAction {
 	return SatisfiedAction{AttentionID: r.ID, Kind: r.Kind, Contract: r.Contract}
 }

@@ -10,14 +10,15 @@ import (
 	"github.com/pdpp-go/pdpp/manifest"
 )
 
-// refused is a world whose newest run failed over its credential, with the record of it.
-func refused(t *testing.T) (*world, attention.Record) {
+// refused returns a world in which the newest run failed because of its credential, and the record of that.
+func refused(t *testing.T) (*world, attention.AttentionRecord) {
 	t.Helper()
 	w := newWorld()
 	w.run("auth_failure")
 	w.expect(t, NoSatisfiedAction, 0)
 	r := w.only(t, "reauth")
-	if r.Notice != attention.NoticePending || r.Contract != string(verdict.CredentialPresent) || r.Reason == "" || len(r.Affects) != 2 {
+	if r.Notice != attention.NoticePending || r.Contract != string(verdict.CredentialPresent) || r.Reason == "" ||
+		len(r.Affects) != 2 {
 		t.Fatalf("the record is %+v", r)
 	}
 	return w, r
@@ -33,10 +34,11 @@ func TestFixedCredentialIsConfirmedOnce(t *testing.T) {
 	w.storeCredential()
 	schedule, credential := *w.Schedule, *w.Credential
 	h := w.expect(t, Started, 1)
-	if len(h.Satisfied) != 1 || h.Satisfied[0].AttentionID != before.ID || h.Confirming == nil || h.Confirming.ConnectionID != w.Connection.ID {
+	if len(h.Satisfied) != 1 || h.Satisfied[0].AttentionID != before.ID || h.Confirming == nil ||
+		h.Confirming.ConnectionID != w.Connection.ID {
 		t.Errorf("heal = %+v", h)
 	}
-	for range 3 { // nothing is asked for a second time, of anybody
+	for range 3 { // no second request
 		w.only(t, "reauth")
 		w.wait(time.Minute)
 		w.expect(t, ActiveRunExists, 1)
@@ -54,13 +56,14 @@ func TestFixedCredentialIsConfirmedOnce(t *testing.T) {
 	if r := w.records.records[before.ID]; r.Lifecycle != evidence.AttentionResolved || len(w.open()) != 0 {
 		t.Errorf("after the run the record is %+v", r)
 	}
-	if c := w.judge(); c.Verdict.Pill.Tone != verdict.Green || c.ID != "cin_1" || *w.Schedule != schedule || *w.Credential != credential {
+	if c := w.judge(); c.Verdict.Pill.Tone != verdict.Green || c.ID != "cin_1" || *w.Schedule != schedule ||
+		*w.Credential != credential {
 		t.Errorf("after the repair: %+v, %+v", c.Verdict.Pill, w.Evidence.Connection)
 	}
 }
 
-// A credential is dated before anybody else can see it, perhaps by another clock. One that a look
-// did not see and asked for is confirmed as well, and only once.
+// A credential is dated before other processes can see it, perhaps by another clock. A credential that a check did
+// not see is confirmed as well, and only once.
 func TestCredentialThatIsSeenLate(t *testing.T) {
 	w := newWorld()
 	w.rejectCredential()
@@ -79,15 +82,14 @@ func TestCredentialThatIsSeenLate(t *testing.T) {
 	}
 }
 
-// A confirmation that fails the same way asks again for the same thing, on the
-// same record, and says why; the owner is not called a second time.
+// A confirmation that fails the same way reopens the same record with the reason; the owner is not notified again.
 func TestConfirmationThatFailsTheSameWay(t *testing.T) {
 	t.Attr("spec", "CH-26")
 	t.Attr("spec", "CH-26.2")
 	w, before := refused(t)
 	sent := before
 	sent.Notice = attention.NoticeSent
-	if err := w.records.Save(t.Context(), []attention.Record{sent}, ""); err != nil {
+	if err := w.records.Save(t.Context(), []attention.AttentionRecord{sent}, ""); err != nil {
 		t.Fatal(err)
 	}
 	w.wait(time.Minute)
@@ -96,7 +98,8 @@ func TestConfirmationThatFailsTheSameWay(t *testing.T) {
 	w.run("auth_failure")
 	w.expect(t, NoSatisfiedAction, 1)
 	r := w.only(t, "reauth")
-	if r.ID != before.ID || r.Lifecycle != evidence.AttentionOpen || r.Confirmations != 1 || r.Reason != "auth_failure" || r.Notice != attention.NoticeSent {
+	if r.ID != before.ID || r.Lifecycle != evidence.AttentionOpen || r.Confirmations != 1 || r.Reason != "auth_failure" ||
+		r.Notice != attention.NoticeSent {
 		t.Errorf("after the failed confirmation: %+v", r)
 	}
 	c := w.judge()
@@ -132,7 +135,8 @@ func TestPartialRecoveryKeepsTheRest(t *testing.T) {
 	w.Gaps.Groups = []evidence.GapGroup{gap("apples")}
 	w.look(t)
 	after := w.only(t, "retry_gap")
-	if after.ID != before.ID || len(after.Affects) != 1 || after.Affects[0] != "apples" || w.judge().Verdict.Pill.Tone == verdict.Green {
+	if after.ID != before.ID || len(after.Affects) != 1 || after.Affects[0] != "apples" ||
+		w.judge().Verdict.Pill.Tone == verdict.Green {
 		t.Errorf("after part of it was recovered: %+v", after)
 	}
 	w.run("")
@@ -189,7 +193,7 @@ func TestScheduleIsTakenUpAgain(t *testing.T) {
 		w.wait(time.Hour)
 		if accepts {
 			r.Move(evidence.AttentionAcknowledged, w.now)
-			if err := w.records.Save(t.Context(), []attention.Record{r}, ""); err != nil {
+			if err := w.records.Save(t.Context(), []attention.AttentionRecord{r}, ""); err != nil {
 				t.Fatal(err)
 			}
 		} else {

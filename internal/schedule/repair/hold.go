@@ -10,27 +10,23 @@ import (
 	"github.com/pdpp-go/pdpp/internal/judge/verdict"
 )
 
-// How often confirming runs may be asked for. Each one needs something new that
-// the owner did, so this bounds what flaps: a script that rewrites a credential,
-// a schedule that is switched to and fro.
+// How often confirming runs may be requested. Each needs a new step by the owner, so these limits apply to scripts
+// that rewrite a credential and to schedules that are toggled.
 const (
-	// freeConfirmations start without a wait: an owner who mistyped a password and
-	// corrects it is looking at the page.
+	// freeConfirmations start without delay: an owner who mistyped a password and corrects it is waiting.
 	freeConfirmations = 3
-	// confirmDelay is the wait after the last of those.
+	// confirmDelay is the delay after the last of those.
 	confirmDelay = time.Minute
-	// longestConfirmDelay is where the doubling ends. An owner who comes back in the
-	// evening is served.
+	// longestConfirmDelay is where the doubling ends, so that an owner who returns in the evening is served.
 	longestConfirmDelay = 6 * time.Hour
-	// confirmWindow is how long a confirmation counts towards the wait for the next.
+	// confirmWindow is how long a confirmation counts towards the next delay.
 	confirmWindow = longestConfirmDelay
-	// MostConfirmations bounds them within any window: the eleventh comes at the
-	// earliest 1+2+4+…+128 = 255 minutes after the first, and the twelfth another 256
-	// minutes later, which is outside.
+	// MostConfirmations is the maximum within any window. The eleventh comes at the earliest 1+2+4+…+128 = 255 minutes
+	// after the first, the twelfth another 256 minutes later, which is outside.
 	MostConfirmations = 11
 )
 
-// Hold is what keeps a confirming run from being asked for.
+// Hold is what prevents the request of a confirming run.
 type Hold string
 
 const (
@@ -44,8 +40,8 @@ const (
 	HoldChangedMeanwhile Hold = "changed_meanwhile"
 )
 
-// hold gives what keeps the run back, and until when where that is a matter of time.
-func (s *scene) hold(due []*attention.Record) (Hold, *time.Time) {
+// hold returns what prevents the run and, if time ends it, until when.
+func (s *check) hold(due []*attention.AttentionRecord) (Hold, *time.Time) {
 	switch {
 	case s.e.Active != nil:
 		return HoldRunActive, nil
@@ -57,7 +53,7 @@ func (s *scene) hold(due []*attention.Record) (Hold, *time.Time) {
 	if at := s.notBefore(); at.After(s.now) {
 		return HoldTooSoon, &at
 	}
-	if w := s.e.WaitInForce(s.now); w != nil {
+	if w := s.e.ActiveWait(s.now); w != nil {
 		return HoldWait, &w.Until
 	}
 	d := cadence.Decide(s.e, s.now)
@@ -70,19 +66,22 @@ func (s *scene) hold(due []*attention.Record) (Hold, *time.Time) {
 	return "", nil
 }
 
-// fixed reports whether the owner has just fixed what the newest run failed
-// over, so that its wait has lost its reason.
-func (s *scene) fixed(due []*attention.Record) bool {
+// fixed reports whether the owner just fixed the cause of the newest run's failure, so that its backoff no longer
+// applies.
+func (s *check) fixed(due []*attention.AttentionRecord) bool {
 	return s.e.RunFault(s.e.LastRun) != "" &&
-		slices.ContainsFunc(due, func(r *attention.Record) bool { return r.Contract == string(verdict.CredentialPresent) })
+		slices.ContainsFunc(
+			due,
+			func(r *attention.AttentionRecord) bool { return r.Contract == string(verdict.CredentialPresent) },
+		)
 }
 
-// notBefore is when the connection's next confirmation may be asked for: the more
-// of them there were within the window, on whichever record, the later.
-func (s *scene) notBefore() time.Time {
+// notBefore returns when the next confirmation may be requested. The delay grows with the number of confirmations
+// within the window, on any record of the connection.
+func (s *check) notBefore() time.Time {
 	var last time.Time
 	asked := 0
-	count := func(r *attention.Record, n int) {
+	count := func(r *attention.AttentionRecord, n int) {
 		if r.ConfirmAskedAt == nil {
 			return
 		}
@@ -100,7 +99,7 @@ func (s *scene) notBefore() time.Time {
 	return last.Add(delayAfter(asked))
 }
 
-// delayAfter is the wait after so many confirmations.
+// delayAfter returns the delay after so many confirmations.
 func delayAfter(asked int) time.Duration {
 	if asked < freeConfirmations {
 		return 0

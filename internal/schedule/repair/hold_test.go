@@ -21,19 +21,30 @@ func TestHolds(t *testing.T) {
 			w.Gaps.Groups = []evidence.GapGroup{{Stream: "trees", Reason: "rate_limited", Count: 4, MaxAttempts: 1}}
 		}, Blocked, HoldPressure},
 		"pressure with something to recover": {func(w *world) {
-			w.Gaps.Groups = []evidence.GapGroup{{Stream: "trees", Reason: "rate_limited", Count: 4, MaxAttempts: 5}, {Stream: "trees", Reason: "wasps", Count: 1}}
+			w.Gaps.Groups = []evidence.GapGroup{{Stream: "trees", Reason: "rate_limited", Count: 4, MaxAttempts: 5},
+				{Stream: "trees", Reason: "wasps", Count: 1}}
 			w.Schedule = &evidence.Schedule{Enabled: true, IntervalSeconds: 60}
 		}, Blocked, HoldPressure},
-		"a wait for the provider":              {func(w *world) { w.Waits = []evidence.Wait{{Sender: "api", Until: w.now.Add(time.Second)}} }, Blocked, HoldWait},
-		"a wait for the provider that is over": {func(w *world) { w.Waits = []evidence.Wait{{Sender: "api", Until: w.now}} }, Started, ""},
+		"a wait for the provider": {func(w *world) {
+			w.Waits = []evidence.SenderWait{{Sender: "api",
+				Until: w.now.Add(time.Second)}}
+		}, Blocked, HoldWait},
+		"a wait for the provider that is over": {
+			func(w *world) { w.Waits = []evidence.SenderWait{{Sender: "api", Until: w.now}} },
+			Started,
+			"",
+		},
 		"a wait of the failure that was fixed": {func(w *world) {
-			w.Backoff = &evidence.Backoff{Class: "connector:auth_failure", Failures: 3, ObservedAt: w.now, NextAttemptAt: ptr(w.now.Add(time.Hour))}
+			w.Backoff = &evidence.Backoff{Class: "connector:auth_failure", Failures: 3, ObservedAt: w.now,
+				NextAttemptAt: ptr(w.now.Add(time.Hour))}
 		}, Started, ""},
 		"a wait of another failure": {func(w *world) {
 			w.LastRun.Failure.Code = "source_down"
-			w.Backoff = &evidence.Backoff{Class: "connector:source_down", Failures: 3, ObservedAt: w.now, NextAttemptAt: ptr(w.now.Add(time.Hour))}
+			w.Backoff = &evidence.Backoff{Class: "connector:source_down", Failures: 3, ObservedAt: w.now,
+				NextAttemptAt: ptr(w.now.Add(time.Hour))}
 		}, Blocked, HoldBackoff},
-		"a device that feeds the connection": {func(w *world) { w.Connection.SourceKind = evidence.SourceLocalDevice }, NoSatisfiedAction, ""},
+		"a device that feeds the connection": {func(w *world) { w.Connection.SourceKind = evidence.SourceLocalDevice },
+			NoSatisfiedAction, ""},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -57,8 +68,8 @@ func TestHolds(t *testing.T) {
 	}
 }
 
-// A run that was under way when the owner fixed it proves nothing; one that
-// started afterwards is the confirmation, whoever started it.
+// A run that was active when the owner fixed the cause proves nothing; one that started afterwards is the
+// confirmation, whatever started it.
 func TestRunThatWasUnderWay(t *testing.T) {
 	w, before := refused(t)
 	w.start()

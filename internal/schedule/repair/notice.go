@@ -8,12 +8,11 @@ import (
 	"github.com/pdpp-go/pdpp/internal/judge/evidence"
 )
 
-// flapCooldown is how long after its end an action that comes back is not pushed
-// again. Somebody who has just been called needs no second call within minutes,
-// and what still stands by then is pushed after all.
+// flapCooldown is how long after its end a recurring action is not sent again. If it is still open after that, it is
+// sent.
 const flapCooldown = 10 * time.Minute
 
-// Why a push is suppressed, beside the verdict's channel.
+// Reasons for suppression, besides the verdict's channel.
 const (
 	whyNotAsked   = "not_asked"
 	whySettled    = "settled"
@@ -22,9 +21,9 @@ const (
 	whyFlapping   = "flapping"
 )
 
-// notify settles what becomes of the record's push. One that was sent, or failed,
-// stays so for the life of the record: once per action, not once per judgement.
-func (s *scene) notify(r *attention.Record, w *want) {
+// notify sets the state of the record's notification. A sent or failed one is final: one notification per action, not
+// one per judgement.
+func (s *check) notify(r *attention.AttentionRecord, w *ownerAction) {
 	if r.Notice == attention.NoticeSent || r.Notice == attention.NoticeFailed {
 		return
 	}
@@ -54,13 +53,13 @@ func (s *scene) notify(r *attention.Record, w *want) {
 	}
 }
 
-// flaps reports whether the same action ended shortly before the record opened,
-// and the record has not been open for as long since.
-func (s *scene) flaps(r *attention.Record) bool {
+// flaps reports whether the same action ended shortly before the record opened, and the record is younger than
+// flapCooldown.
+func (s *check) flaps(r *attention.AttentionRecord) bool {
 	if s.now.Sub(r.OpenedAt) >= flapCooldown {
 		return false
 	}
-	return slices.ContainsFunc(s.closed, func(old attention.Record) bool {
+	return slices.ContainsFunc(s.closed, func(old attention.AttentionRecord) bool {
 		return old.ClosedAt != nil && old.Key() == r.Key() && r.OpenedAt.Sub(*old.ClosedAt) < flapCooldown
 	})
 }

@@ -9,8 +9,7 @@ import (
 	"github.com/pdpp-go/pdpp/manifest"
 )
 
-// While the runtime is the fault no record waits to be pushed, one that did is
-// held back, and what still stands afterwards is pushed.
+// While the runtime is the fault, no notification is pending. What is still open afterwards is sent.
 func TestRuntimeFaultPushesNothing(t *testing.T) {
 	t.Attr("spec", "CH-28.1")
 	var page []evidence.Evidence
@@ -47,13 +46,15 @@ func TestRuntimeFaultPushesNothing(t *testing.T) {
 	}
 }
 
-// What the system fixes by itself makes no record.
+// What the system fixes without the owner gets no record.
 func TestSelfHandledMakesNoRecord(t *testing.T) {
 	t.Attr("spec", "CH-29.1")
 	w := newWorld()
-	w.Gaps.Groups = []evidence.GapGroup{{Stream: "trees", Reason: "rate_limited", Count: 40, MaxAttempts: 1, NotBefore: ptr(w.now.Add(time.Hour))}}
+	w.Gaps.Groups = []evidence.GapGroup{{Stream: "trees", Reason: "rate_limited", Count: 40, MaxAttempts: 1,
+		NotBefore: ptr(w.now.Add(time.Hour))}}
 	w.look(t)
-	if c := w.judge(); len(w.records.records) != 0 || len(c.Verdict.Detail.Conditions) == 0 || c.Verdict.Detail.Backlog == nil {
+	if c := w.judge(); len(w.records.records) != 0 || len(c.Verdict.Detail.Conditions) == 0 ||
+		c.Verdict.Detail.Backlog == nil {
 		t.Errorf("a drain that goes on by itself made %+v", w.records.records)
 	}
 }
@@ -62,7 +63,8 @@ func TestSelfHandledMakesNoRecord(t *testing.T) {
 func TestOwnerIsCalledForWhatOnlyTheyCanDo(t *testing.T) {
 	t.Attr("spec", "CH-29.2")
 	w := newWorld()
-	w.Refresh = &manifest.RefreshPolicy{RecommendedMode: manifest.RefreshManual, InteractionPosture: manifest.PostureManualActionLikely, MaximumStalenessSeconds: 86400}
+	w.Refresh = &manifest.RefreshPolicy{RecommendedMode: manifest.RefreshManual,
+		InteractionPosture: manifest.PostureManualActionLikely, MaximumStalenessSeconds: 86400}
 	w.rejectCredential()
 	w.look(t)
 	c := w.judge()
@@ -79,7 +81,8 @@ func TestSecondActionIsNotPushed(t *testing.T) {
 	w.ask("q1")
 	w.look(t)
 	first := w.only(t, "add_info")
-	if first.Notice != attention.NoticePending || first.Occasion != "run_2/q1" || first.ExpiresAt == nil || first.Reason != "otp_required" {
+	if first.Notice != attention.NoticePending || first.Occasion != "run_2/q1" || first.ExpiresAt == nil ||
+		first.Reason != "otp_required" {
 		t.Errorf("the record of the question is %+v", first)
 	}
 	w.Refresh.RecommendedMode = manifest.RefreshManual
@@ -87,7 +90,8 @@ func TestSecondActionIsNotPushed(t *testing.T) {
 	w.wait(48 * time.Hour)
 	w.look(t)
 	for _, r := range w.open() {
-		want := map[string]attention.Notice{"reauth": attention.NoticePending, "refresh_now": attention.NoticeSuppressed}[r.Kind]
+		want := map[string]attention.Notice{"reauth": attention.NoticePending,
+			"refresh_now": attention.NoticeSuppressed}[r.Kind]
 		if r.Notice != want || want == attention.NoticeSuppressed && r.NoticeWhy != whyNotPrimary {
 			t.Errorf("the push of %s is %s: %s", r.Kind, r.Notice, r.NoticeWhy)
 		}
@@ -103,7 +107,8 @@ func TestFlappingIsNotPushed(t *testing.T) {
 	w.wait(time.Minute)
 	w.run("")
 	w.look(t)
-	if r := w.records.records[first.ID]; r.Lifecycle != evidence.AttentionResolved || r.Notice != attention.NoticeSuppressed || r.NoticeWhy != whySettled {
+	if r := w.records.records[first.ID]; r.Lifecycle != evidence.AttentionResolved ||
+		r.Notice != attention.NoticeSuppressed || r.NoticeWhy != whySettled {
 		t.Fatalf("a success did not resolve %+v", r)
 	}
 	w.run("auth_failure")

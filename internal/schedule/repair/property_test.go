@@ -45,7 +45,8 @@ func (w *world) drawn(t *rapid.T) {
 	case 9:
 		w.runtimeOK = !w.runtimeOK
 	case 10:
-		w.Connection.Status = rapid.SampledFrom([]string{evidence.StatusActive, evidence.StatusActive, evidence.StatusPaused}).Draw(t, "status")
+		w.Connection.Status = rapid.SampledFrom([]string{evidence.StatusActive, evidence.StatusActive,
+			evidence.StatusPaused}).Draw(t, "status")
 	case 11: // the push is sent
 		for id, r := range w.records.records {
 			if r.Notice == attention.NoticePending {
@@ -79,7 +80,7 @@ func (w *world) check(t *rapid.T) {
 	if w.Active != nil && len(w.records.asked) > before {
 		t.Fatal("a run was asked for while one is under way")
 	}
-	open := map[string]attention.Record{}
+	open := map[string]attention.AttentionRecord{}
 	for id, r := range w.records.records {
 		if sent[id] && r.Notice != attention.NoticeSent {
 			t.Fatalf("what was sent is %s", r.Notice)
@@ -92,10 +93,10 @@ func (w *world) check(t *rapid.T) {
 		}
 	}
 	c := w.judge()
-	for _, want := range wanted(&w.Evidence, &c) {
+	for _, want := range ownerActions(&w.Evidence, &c) {
 		r, recorded := open[want.key]
 		runs := h.Confirming != nil || len(h.Satisfied) > 0
-		if !recorded && !(runs && slices.Contains(byRun, want.SatisfiedWhen.Kind)) {
+		if !recorded && !(runs && slices.Contains(runContracts, want.SatisfiedWhen.Kind)) {
 			t.Fatalf("nothing records %s", want.Kind)
 		}
 		// A confirmation that is over and has fixed nothing leaves the action with the owner.
@@ -134,7 +135,8 @@ func TestFlappingIsBounded(t *testing.T) {
 
 // Facts that flap as fast as they can reach the bound and do not pass it.
 func TestStormIsBounded(t *testing.T) {
-	for name, code := range map[string]string{"every confirmation fails": "auth_failure", "every confirmation succeeds": ""} {
+	for name, code := range map[string]string{"every confirmation fails": "auth_failure",
+		"every confirmation succeeds": ""} {
 		w := newWorld()
 		for end := noon.Add(24 * time.Hour); w.now.Before(end); w.wait(time.Minute) {
 			w.rejectCredential()
@@ -150,9 +152,11 @@ func TestStormIsBounded(t *testing.T) {
 			}
 		}
 		if n := len(w.records.asked); n < MostConfirmations || n > 4*MostConfirmations {
-			t.Errorf("%s: %d confirming runs in a day of flapping, want %d to %d", name, n, MostConfirmations, 4*MostConfirmations)
+			t.Errorf("%s: %d confirming runs in a day of flapping, want %d to %d", name, n, MostConfirmations,
+				4*MostConfirmations)
 		}
-		t.Logf("%s: %d confirming runs in a day of flapping every minute, %d records", name, len(w.records.asked), len(w.records.records))
+		t.Logf("%s: %d confirming runs in a day of flapping every minute, %d records", name, len(w.records.asked),
+			len(w.records.records))
 	}
 }
 

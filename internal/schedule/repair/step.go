@@ -11,70 +11,67 @@ import (
 	"github.com/pdpp-go/pdpp/internal/view"
 )
 
-// Plan is what a look decides.
+// Plan is the decision of one check.
 type Plan struct {
-	// Save are the records that changed. Those that are new have no id yet.
-	Save []attention.Record
-	// Run asks for one confirming run. Enable switches the schedule on first; then
-	// the evidence is to be looked at again.
+	// Save are the changed records. New ones have no id yet.
+	Save []attention.AttentionRecord
+	// Run requests one confirming run. Enable turns the schedule on first; then the evidence is checked again.
 	Run    bool
 	Enable bool
-	// Satisfied are the records whose action was taken and awaits its run. Hold is
-	// what keeps that run from being asked for, until NotBefore where time does.
-	Satisfied []attention.Record
+	// Satisfied are the records with a completed action that needs a run. Hold is what prevents that run, until
+	// NotBefore if time ends it.
+	Satisfied []attention.AttentionRecord
 	Hold      Hold
 	NotBefore *time.Time
-	// Confirming is when the run was asked for that is still to end. Settled is how
-	// the one ended that this look has taken into account.
+	// Confirming is when the run was requested that has not ended. Settled is how the run ended that this check
+	// evaluated.
 	Confirming *time.Time
 	Settled    evidence.RunStatus
 }
 
-// scene is one look.
-type scene struct {
+// check is one check of a connection.
+type check struct {
 	e      *evidence.Evidence
 	c      *view.Connection
-	wants  []want
-	open   []attention.Record
-	closed []attention.Record
-	after  []attention.Record // the open ones, as this look leaves them
+	wants  []ownerAction
+	open   []attention.AttentionRecord
+	closed []attention.AttentionRecord
+	after  []attention.AttentionRecord // the open records after this check
 	now    time.Time
 	plan   Plan
 }
 
-// Step decides what becomes of a connection's records. Open are all that are
-// open, closed those that were closed within the last six hours. It changes none
-// of its arguments. Evidence that could not be read in full changes nothing.
-func Step(e *evidence.Evidence, c view.Connection, open, closed []attention.Record, now time.Time) Plan {
-	s := &scene{e: e.AsOf(now), c: &c, open: open, closed: closed, now: now}
+// Step decides how a connection's records change. Open are all open records, closed those that closed within the last
+// six hours. It does not modify its arguments. Incomplete evidence changes nothing.
+func Step(e *evidence.Evidence, c view.Connection, open, closed []attention.AttentionRecord, now time.Time) Plan {
+	s := &check{e: e.AsOf(now), c: &c, open: open, closed: closed, now: now}
 	if e.Connection.Status == evidence.StatusRevoked {
 		for i := range open {
 			r := open[i]
 			r.Move(evidence.AttentionCancelled, now)
-			s.keep(&open[i], &r, nil)
+			s.saveChanges(&open[i], &r, nil)
 		}
 		return s.plan
 	}
 	if len(e.Unreadable) > 0 || e.Gaps == nil {
 		return Plan{}
 	}
-	s.wants = wanted(s.e, s.c)
+	s.wants = ownerActions(s.e, s.c)
 	s.advanceAll()
 	for i := range s.wants {
 		w := &s.wants[i]
-		if !w.recorded && !s.onItsWay(w) {
+		if !w.recorded && !s.runExpected(w) {
 			r := w.record(s.c.ID, now)
-			s.keep(&attention.Record{}, &r, w)
+			s.saveChanges(&attention.AttentionRecord{}, &r, w)
 		}
 	}
 	return s.plan
 }
 
-// advanceAll takes each open record on, and asks for the run that confirms those
-// whose action was taken.
-func (s *scene) advanceAll() {
+// advanceAll updates each open record, and requests the run that confirms completed actions.
+func (s *check) advanceAll() {
 	s.after = slices.Clone(s.open)
-	var due []*attention.Record
+	var due []*attention.AttentionRecord
 	for i := range s.after {
 		r := &s.after[i]
 		w := s.want(r.Key())
@@ -99,34 +96,33 @@ func (s *scene) advanceAll() {
 		s.confirm(due)
 	}
 	for i := range s.after {
-		s.keep(&s.open[i], &s.after[i], s.want(s.after[i].Key()))
+		s.saveChanges(&s.open[i], &s.after[i], s.want(s.after[i].Key()))
 	}
 }
 
-// advance moves one record on, and reports whether its action was taken and
-// waits for the run that confirms it.
-func (s *scene) advance(r *attention.Record, w *want) (due bool) {
+// advance updates one record, and reports whether its action is done and needs a confirming run.
+func (s *check) advance(r *attention.AttentionRecord, w *ownerAction) (due bool) {
 	if confirming(r) {
 		if !s.endedSince(*r.ConfirmAskedAt) {
 			return false
 		}
-		s.settle(r, w)
+		s.concludeRun(r, w)
 		if !r.Open() {
 			return false
 		}
 	}
-	is := s.standing(r)
+	is := s.contractState(r)
 	switch {
 	case is.goesOn:
 		r.Move(evidence.AttentionInProgress, s.now)
 	case s.unconfirmed(r, is):
 		return true
 	case w != nil:
-		// It stands.
+		// The action is still required.
 	case is.satisfied:
 		r.Move(evidence.AttentionResolved, s.now)
 	case s.e.Active != nil:
-		// A verdict asks for less while a run is under way. Its end decides.
+		// A verdict asks for less during a run. Its end decides.
 	case r.ExpiresAt != nil && !r.ExpiresAt.After(s.now):
 		r.Move(evidence.AttentionExpired, s.now)
 	default:
@@ -135,13 +131,13 @@ func (s *scene) advance(r *attention.Record, w *want) (due bool) {
 	return false
 }
 
-// settle draws the conclusion from the confirming run that ended.
-func (s *scene) settle(r *attention.Record, w *want) {
+// concludeRun evaluates the confirming run that ended.
+func (s *check) concludeRun(r *attention.AttentionRecord, w *ownerAction) {
 	run := s.e.LastRun
 	s.plan.Settled = run.Status
 	failed := run.Status != evidence.RunSucceeded
 	switch {
-	case w != nil: // the same action stands again, on the same record
+	case w != nil: // the same action is required again, on the same record
 		r.Move(evidence.AttentionOpen, s.now)
 		r.Confirmations++
 		if failed {
@@ -154,8 +150,8 @@ func (s *scene) settle(r *attention.Record, w *want) {
 	}
 }
 
-// confirm asks for one run for all records that wait for one, unless something holds it.
-func (s *scene) confirm(due []*attention.Record) {
+// confirm requests one run for all records that need one, unless something prevents it.
+func (s *check) confirm(due []*attention.AttentionRecord) {
 	s.plan.Hold, s.plan.NotBefore = s.hold(due)
 	if s.plan.Hold == "" {
 		s.plan.Run = true
@@ -170,8 +166,8 @@ func (s *scene) confirm(due []*attention.Record) {
 	}
 }
 
-// keep settles the record's push, and plans to save what changed.
-func (s *scene) keep(before, after *attention.Record, w *want) {
+// saveChanges sets the record's notification and saves the record if it changed.
+func (s *check) saveChanges(before, after *attention.AttentionRecord, w *ownerAction) {
 	s.notify(after, w)
 	if reflect.DeepEqual(before, after) {
 		return
@@ -180,27 +176,25 @@ func (s *scene) keep(before, after *attention.Record, w *want) {
 	s.plan.Save = append(s.plan.Save, *after)
 }
 
-// onItsWay reports whether the action asks for nothing but a run, and one was
-// asked for or will be as soon as nothing holds it: an owner who fixed something is
-// not told to start a run as well.
-func (s *scene) onItsWay(w *want) bool {
+// runExpected reports whether the action needs only a run, and one is requested or will be. An owner who fixed
+// something is not asked to start a run as well.
+func (s *check) runExpected(w *ownerAction) bool {
 	coming := s.plan.Confirming != nil || len(s.plan.Satisfied) > 0 && s.plan.Hold != HoldInactive
-	return coming && slices.Contains(byRun, w.SatisfiedWhen.Kind)
+	return coming && slices.Contains(runContracts, w.SatisfiedWhen.Kind)
 }
 
-// confirming reports whether a run was asked for and the record waits for its end.
-func confirming(r *attention.Record) bool {
+// confirming reports whether a run was requested and the record waits for its end.
+func confirming(r *attention.AttentionRecord) bool {
 	return r.Lifecycle == evidence.AttentionInProgress && r.ConfirmAskedAt != nil
 }
 
-// endedSince reports whether a run that started at or after the moment is over.
-func (s *scene) endedSince(t time.Time) bool {
+// endedSince reports whether a run that started at or after the time has ended.
+func (s *check) endedSince(t time.Time) bool {
 	return s.e.LastRun != nil && !s.e.LastRun.StartedAt.Before(t)
 }
 
-// offersSchedule reports whether the record asks to switch a schedule on that is
-// there and off, on a connection that is in use.
-func (s *scene) offersSchedule(r *attention.Record) bool {
+// offersSchedule reports whether the record asks to turn on an existing, disabled schedule of an active connection.
+func (s *check) offersSchedule(r *attention.AttentionRecord) bool {
 	return r.Contract == string(verdict.ScheduleAttached) && s.e.Connection.Status == evidence.StatusActive &&
 		s.e.Schedule != nil && !s.e.Schedule.Enabled
 }

@@ -29,7 +29,8 @@ func TestUnreadableAndRevoked(t *testing.T) {
 	w.Gaps = gaps
 	w.Connection.Status = evidence.StatusRevoked
 	w.expect(t, NoSatisfiedAction, 0)
-	if got := w.records.records[r.ID]; got.Lifecycle != evidence.AttentionCancelled || got.ClosedAt == nil || got.Notice == attention.NoticePending {
+	if got := w.records.records[r.ID]; got.Lifecycle != evidence.AttentionCancelled || got.ClosedAt == nil ||
+		got.Notice == attention.NoticePending {
 		t.Errorf("after the connection was revoked: %+v", got)
 	}
 }
@@ -47,7 +48,7 @@ func TestActionThatIsGone(t *testing.T) {
 	}
 }
 
-// Somebody else's save wins, and the next look decides.
+// A concurrent save wins, and the next check decides.
 func TestStaleSave(t *testing.T) {
 	w, r := refused(t)
 	w.wait(time.Minute)
@@ -57,7 +58,7 @@ func TestStaleSave(t *testing.T) {
 		t.Fatal(err)
 	}
 	r.Notice = attention.NoticeSent
-	if err := w.records.Save(t.Context(), []attention.Record{r}, ""); err != nil {
+	if err := w.records.Save(t.Context(), []attention.AttentionRecord{r}, ""); err != nil {
 		t.Fatal(err)
 	}
 	h, err := w.watcher.one(t.Context(), &w.Evidence, kept["cin_1"], ok, w.now)
@@ -70,26 +71,26 @@ func TestStaleSave(t *testing.T) {
 	}
 }
 
-// meddled is a book in which somebody else saves a record first.
+// meddled is a book in which another process saves a record first.
 type meddled struct {
 	*book
 	first func()
 }
 
-func (m meddled) Save(ctx context.Context, records []attention.Record, run string) error {
+func (m meddled) Save(ctx context.Context, records []attention.AttentionRecord, run string) error {
 	m.first()
 	return m.book.Save(ctx, records, run)
 }
 
-// A connection whose record somebody else saved meanwhile is looked at again at once: nothing else
-// tells that it waits for its run.
+// A connection with a concurrently saved record is checked again at once: no other event announces that it waits for
+// its run.
 func TestStaleSaveIsLookedAtAgain(t *testing.T) {
 	w, r := refused(t)
 	w.wait(time.Minute)
 	w.storeCredential()
 	w.watcher.Store = meddled{w.records, func() {
 		r.Notice = attention.NoticeSent
-		if err := w.records.Save(t.Context(), []attention.Record{r}, ""); err != nil {
+		if err := w.records.Save(t.Context(), []attention.AttentionRecord{r}, ""); err != nil {
 			t.Fatal(err)
 		}
 	}}
@@ -106,7 +107,7 @@ type failing struct{ *book }
 
 var errDisk = errors.New("the disk is full")
 
-func (f failing) Save(ctx context.Context, records []attention.Record, run string) error {
+func (f failing) Save(ctx context.Context, records []attention.AttentionRecord, run string) error {
 	if records[0].ConnectionID == "cin_1" {
 		return errDisk
 	}

@@ -12,43 +12,43 @@ import (
 	"github.com/pdpp-go/pdpp/internal/view"
 )
 
-// want is an action of the verdict that is the owner's to take.
-type want struct {
+// ownerAction is an action of the verdict that the owner can take.
+type ownerAction struct {
 	*verdict.RequiredAction
 	key      string
 	occasion string
 	reason   string
 	expires  *time.Time
 	primary  bool
-	recorded bool // an open record holds it
+	recorded bool // an open record exists
 }
 
-// wanted lists the verdict's actions that the owner can take, each key once.
-func wanted(e *evidence.Evidence, c *view.Connection) []want {
-	var out []want
+// ownerActions lists the verdict's actions that the owner can take, each key once.
+func ownerActions(e *evidence.Evidence, c *view.Connection) []ownerAction {
+	var out []ownerAction
 	for i := range c.Verdict.RequiredActions {
 		a := &c.Verdict.RequiredActions[i]
 		if !a.OwnerSatisfiable() {
 			continue
 		}
-		w := want{RequiredAction: a, primary: i == 0, reason: reasonOf(c, a.Kind)}
+		w := ownerAction{RequiredAction: a, primary: i == 0, reason: reasonOf(c, a.Kind)}
 		if a.SatisfiedWhen.Kind == verdict.AttentionResolved && a.Remediation == nil {
-			w.ask(questions(e, c.ObservedAt))
+			w.bindQuestions(openQuestions(e, c.ObservedAt))
 		}
 		r := w.record(c.ID, c.ObservedAt)
 		w.key = r.Key()
-		if !slices.ContainsFunc(out, func(other want) bool { return other.key == w.key }) {
+		if !slices.ContainsFunc(out, func(other ownerAction) bool { return other.key == w.key }) {
 			out = append(out, w)
 		}
 	}
 	return out
 }
 
-// unknownQuestion is the occasion of a question that the evidence does not name.
+// unknownQuestion is the occasion of a question that is not in the evidence.
 const unknownQuestion = "question"
 
-// ask makes the action one about these questions: another question is another action.
-func (w *want) ask(open []evidence.Attention) {
+// bindQuestions makes the action specific to these questions: another question is another action.
+func (w *ownerAction) bindQuestions(open []evidence.Attention) {
 	w.occasion = unknownQuestion
 	if len(open) == 0 {
 		return
@@ -65,19 +65,19 @@ func (w *want) ask(open []evidence.Attention) {
 	w.reason = cmp.Or(open[0].Reason, w.reason)
 }
 
-// questionName tells a question from one of the same id in another run.
+// questionName distinguishes questions with the same id in different runs.
 func questionName(q *evidence.Attention) string { return q.RunID + "/" + q.ID }
 
-// questions are those that wait for the owner now.
-func questions(e *evidence.Evidence, now time.Time) []evidence.Attention {
+// openQuestions returns the questions that wait for the owner now.
+func openQuestions(e *evidence.Evidence, now time.Time) []evidence.Attention {
 	return slices.DeleteFunc(slices.Clone(e.Attention), func(q evidence.Attention) bool {
 		return !q.Lifecycle.Waiting() || q.ExpiresAt != nil && !q.ExpiresAt.After(now)
 	})
 }
 
-// record is a new record of the action.
-func (w *want) record(connectionID string, now time.Time) attention.Record {
-	r := attention.Record{
+// record returns a new record of the action.
+func (w *ownerAction) record(connectionID string, now time.Time) attention.AttentionRecord {
+	r := attention.AttentionRecord{
 		ConnectionID: connectionID, Kind: string(w.Kind), Contract: string(w.SatisfiedWhen.Kind), Occasion: w.occasion,
 		Lifecycle: evidence.AttentionOpen, OpenedAt: now, UpdatedAt: now,
 	}
@@ -85,9 +85,8 @@ func (w *want) record(connectionID string, now time.Time) attention.Record {
 	return r
 }
 
-// refresh brings a record up to date with what the verdict says. The reason of a
-// confirmation that failed stays.
-func (w *want) refresh(r *attention.Record) {
+// refresh updates a record from the verdict. The reason of a failed confirmation stays.
+func (w *ownerAction) refresh(r *attention.AttentionRecord) {
 	r.Urgency, r.Words = string(w.Urgency), w.CTA
 	if r.ExpiresAt == nil || w.expires == nil || !r.ExpiresAt.Equal(*w.expires) {
 		r.ExpiresAt = w.expires
@@ -100,7 +99,7 @@ func (w *want) refresh(r *attention.Record) {
 	}
 }
 
-func (s *scene) want(key string) *want {
+func (s *check) want(key string) *ownerAction {
 	for i := range s.wants {
 		if s.wants[i].key == key {
 			return &s.wants[i]
@@ -109,19 +108,20 @@ func (s *scene) want(key string) *want {
 	return nil
 }
 
-// behind are the conditions that an action follows from, the closest first.
-var behind = map[verdict.ActionKind][]string{
-	verdict.Reauth:           {"CredentialsValid", "CredentialContinuity"},
-	verdict.AddInfo:          {"AttentionClear", "LocalExporterAvailable", "BacklogClear", "RuntimeAvailable", "RemoteSurfaceAvailable"},
+// actionConditions are the conditions that an action follows from, the closest first.
+var actionConditions = map[verdict.ActionKind][]string{
+	verdict.Reauth: {"CredentialsValid", "CredentialContinuity"},
+	verdict.AddInfo: {"AttentionClear", "LocalExporterAvailable", "BacklogClear", "RuntimeAvailable",
+		"RemoteSurfaceAvailable"},
 	verdict.RetryGap:         {"SourceCoverageComplete"},
 	verdict.Backfill:         {"SourceCoverageComplete"},
 	verdict.ReattachSchedule: {"ScheduleEligible"},
 	verdict.RefreshNow:       {"CollectionSucceeded", "Fresh", "RetryPolicyClear"},
 }
 
-// reasonOf is the code of the condition behind an action.
+// reasonOf returns the code of the condition behind an action.
 func reasonOf(c *view.Connection, kind verdict.ActionKind) string {
-	for _, condition := range behind[kind] {
+	for _, condition := range actionConditions[kind] {
 		if code := failingReason(c, condition); code != "" {
 			return code
 		}
@@ -138,10 +138,10 @@ func failingReason(c *view.Connection, condition string) string {
 	return ""
 }
 
-// unexplained is the reason of a failure that gave none that may be shown.
+// unexplained is the reason of a failure without a reason that may be shown.
 const unexplained = "collection_failed"
 
-// failure is the code of the newest run's failure, as the judgement shows it.
-func (s *scene) failure() string {
+// failure returns the code of the newest run's failure, as in the judgement.
+func (s *check) failure() string {
 	return cmp.Or(failingReason(s.c, "CollectionSucceeded"), unexplained)
 }

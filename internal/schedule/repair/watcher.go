@@ -1,15 +1,12 @@
-// Package repair closes the circle between what the owner is asked and what they
-// did: it keeps a record of every action that a verdict asks of them, sees in the
-// evidence that one was taken, asks for the one run that confirms it, and takes
-// the record back up when that run shows that nothing was fixed.
+// Package repair connects the actions asked of the owner with their completion. It keeps a record of every action
+// that a verdict asks for and detects in the evidence that the owner did it. It then requests the one run that
+// confirms it, and reopens the record if that run shows that nothing was fixed.
 //
-// Step decides, and is pure. Watcher reads and writes for it. Neither runs a
-// connector or derives a verdict: the evidence is judged by package view, and the
-// run is somebody else's to start.
+// Step decides and is pure. Watcher reads and writes for it. Neither runs a connector or derives a verdict: package
+// view judges the evidence, and the scheduler starts the run.
 //
-// A surface that offers to switch a paused schedule on acknowledges the record of
-// that action; the watcher does the rest. Every other action is recognised by its
-// evidence alone.
+// A client that offers to turn on a paused schedule acknowledges the record of that action; the watcher does the
+// rest. Every other action is detected from its evidence.
 package repair
 
 import (
@@ -24,36 +21,33 @@ import (
 	"github.com/pdpp-go/pdpp/internal/view"
 )
 
-// ErrStale says that a record was saved by somebody else meanwhile.
+// ErrStale means that another process saved a record in the meantime.
 var ErrStale = errors.New("the record was changed meanwhile")
 
-// Store is what the watcher keeps.
+// Store is the storage that the watcher needs.
 type Store interface {
-	// Records gives the open records of these connections, and those closed at or
-	// after the moment.
-	Records(ctx context.Context, connectionIDs []string, closedSince time.Time) ([]attention.Record, error)
-	// Save writes the records and, when run is not empty, asks for exactly one
-	// confirming run of that connection, all or nothing. ErrStale when somebody
-	// else saved one of them meanwhile.
-	Save(ctx context.Context, records []attention.Record, run string) error
-	// EnableSchedule switches an existing schedule on; false when there is none.
+	// Records returns the open records of these connections, and those closed at or after the time.
+	Records(ctx context.Context, connectionIDs []string, closedSince time.Time) ([]attention.AttentionRecord, error)
+	// Save writes the records and, if run is not empty, requests exactly one confirming run of that connection,
+	// atomically. It returns ErrStale if another process saved one of them meanwhile.
+	Save(ctx context.Context, records []attention.AttentionRecord, run string) error
+	// EnableSchedule turns an existing schedule on; false if there is none.
 	EnableSchedule(ctx context.Context, connectionID string, now time.Time) (bool, error)
 }
 
-// Watcher looks at connections. All its fields must be set.
+// Watcher checks connections. All its fields must be set.
 type Watcher struct {
 	Store Store
-	// RuntimeOK is false while the runtime that serves all connections is itself
-	// the fault.
+	// RuntimeOK is false while the runtime that serves all connections is itself the fault.
 	RuntimeOK func(ctx context.Context) (bool, error)
 	NewID     func() string
 	Log       *slog.Logger
 }
 
-// Check looks at every connection of the page, and gives those that it wants to
-// look at again at a certain time. A connection that cannot be saved does not keep
-// the others from being looked at; the next look decides again.
-func (w *Watcher) Check(ctx context.Context, page []evidence.Evidence, now time.Time) (again map[string]time.Time, err error) {
+// Check checks every connection of the page, and returns when to check connections again. A connection that cannot be
+// saved does not block the others; the next check decides again.
+func (w *Watcher) Check(ctx context.Context, page []evidence.Evidence, now time.Time) (again map[string]time.Time,
+	err error) {
 	if len(page) == 0 {
 		return nil, nil
 	}
@@ -72,7 +66,7 @@ func (w *Watcher) Check(ctx context.Context, page []evidence.Evidence, now time.
 			failed = append(failed, err)
 		}
 		at := heal.NotBefore
-		if heal.ErrorCode == HoldChangedMeanwhile { // whoever saves a record does not ask for a look
+		if heal.ErrorCode == HoldChangedMeanwhile { // saving a record does not trigger a check
 			at = &now
 		}
 		if at != nil {
@@ -85,7 +79,7 @@ func (w *Watcher) Check(ctx context.Context, page []evidence.Evidence, now time.
 	return again, errors.Join(failed...)
 }
 
-// One looks at one connection, and tells what came of it.
+// One checks one connection and returns the result.
 func (w *Watcher) One(ctx context.Context, e *evidence.Evidence, now time.Time) (Heal, error) {
 	kept, ok, err := w.read(ctx, []string{e.Connection.ID}, now)
 	if err != nil {
@@ -94,10 +88,10 @@ func (w *Watcher) One(ctx context.Context, e *evidence.Evidence, now time.Time) 
 	return w.one(ctx, e, kept[e.Connection.ID], ok, now)
 }
 
-// known are the records of one connection.
-type known struct{ open, closed []attention.Record }
+// connectionRecords are the records of one connection.
+type connectionRecords struct{ open, closed []attention.AttentionRecord }
 
-func (w *Watcher) read(ctx context.Context, ids []string, now time.Time) (map[string]known, bool, error) {
+func (w *Watcher) read(ctx context.Context, ids []string, now time.Time) (map[string]connectionRecords, bool, error) {
 	ok, err := w.RuntimeOK(ctx)
 	if err != nil {
 		return nil, false, fmt.Errorf("read the state of the runtime: %w", err)
@@ -106,7 +100,7 @@ func (w *Watcher) read(ctx context.Context, ids []string, now time.Time) (map[st
 	if err != nil {
 		return nil, false, fmt.Errorf("read attention records: %w", err)
 	}
-	kept := map[string]known{}
+	kept := map[string]connectionRecords{}
 	for i := range records {
 		k := kept[records[i].ConnectionID]
 		if records[i].Open() {
@@ -119,7 +113,8 @@ func (w *Watcher) read(ctx context.Context, ids []string, now time.Time) (map[st
 	return kept, ok, nil
 }
 
-func (w *Watcher) one(ctx context.Context, e *evidence.Evidence, k known, ok bool, now time.Time) (Heal, error) {
+func (w *Watcher) one(ctx context.Context, e *evidence.Evidence, k connectionRecords, ok bool, now time.Time) (Heal,
+	error) {
 	id := e.Connection.ID
 	plan := Step(e, view.Judge(e, now, ok), k.open, k.closed, now)
 	if plan.Enable {
@@ -127,8 +122,8 @@ func (w *Watcher) one(ctx context.Context, e *evidence.Evidence, k known, ok boo
 		if err != nil {
 			return Heal{}, fmt.Errorf("switch the schedule of %s on: %w", id, err)
 		}
-		if on { // the flip is durable: what follows from it is decided at once
-			e = enabled(e, now)
+		if on { // the change is durable: decide what follows at once
+			e = withScheduleEnabled(e, now)
 			plan = Step(e, view.Judge(e, now, ok), k.open, k.closed, now)
 		}
 	}
@@ -144,7 +139,7 @@ func (w *Watcher) one(ctx context.Context, e *evidence.Evidence, k known, ok boo
 		}
 		err := w.Store.Save(ctx, plan.Save, run)
 		if errors.Is(err, ErrStale) {
-			return healOf(id, &Plan{Hold: HoldChangedMeanwhile, Satisfied: plan.Satisfied}, now), nil
+			return newHeal(id, &Plan{Hold: HoldChangedMeanwhile, Satisfied: plan.Satisfied}, now), nil
 		}
 		if err != nil {
 			return Heal{}, fmt.Errorf("save attention records of %s: %w", id, err)
@@ -153,11 +148,11 @@ func (w *Watcher) one(ctx context.Context, e *evidence.Evidence, k known, ok boo
 	if plan.Run {
 		w.Log.InfoContext(ctx, "confirming run asked for", "connection_id", id, "actions", len(plan.Satisfied))
 	}
-	return healOf(id, &plan, now), nil
+	return newHeal(id, &plan, now), nil
 }
 
-// enabled is the evidence with its schedule switched on now.
-func enabled(e *evidence.Evidence, now time.Time) *evidence.Evidence {
+// withScheduleEnabled returns the evidence with its schedule turned on now.
+func withScheduleEnabled(e *evidence.Evidence, now time.Time) *evidence.Evidence {
 	out := *e
 	schedule := *e.Schedule
 	schedule.Enabled, schedule.UpdatedAt = true, now

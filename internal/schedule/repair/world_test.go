@@ -21,10 +21,10 @@ var noon = time.Date(2026, 3, 10, 12, 0, 0, 0, time.UTC)
 
 func ptr[T any](v T) *T { return &v }
 
-// book keeps records as the storage contract says: revisions rise, an older one
-// is refused, and one record of a key is open at a time.
+// book implements the storage contract: revisions rise, older ones are rejected, and one record of a key is open at a
+// time.
 type book struct {
-	records  map[string]attention.Record
+	records  map[string]attention.AttentionRecord
 	asked    []time.Time // when confirming runs were asked for
 	waiting  bool        // a request waits, or its run goes on
 	now      func() time.Time
@@ -33,13 +33,13 @@ type book struct {
 	saves    int
 }
 
-func older(a, b attention.Record) int {
+func older(a, b attention.AttentionRecord) int {
 	return cmp.Or(a.OpenedAt.Compare(b.OpenedAt), strings.Compare(a.ID, b.ID))
 }
 
 var errRecord = errors.New("a record was written as it must not be")
 
-func (b *book) Records(_ context.Context, ids []string, since time.Time) (out []attention.Record, _ error) {
+func (b *book) Records(_ context.Context, ids []string, since time.Time) (out []attention.AttentionRecord, _ error) {
 	for _, r := range b.records {
 		if slices.Contains(ids, r.ConnectionID) && (r.Open() || !r.ClosedAt.Before(since)) {
 			out = append(out, r)
@@ -49,7 +49,7 @@ func (b *book) Records(_ context.Context, ids []string, since time.Time) (out []
 	return out, nil
 }
 
-func (b *book) Save(_ context.Context, records []attention.Record, run string) error {
+func (b *book) Save(_ context.Context, records []attention.AttentionRecord, run string) error {
 	for _, r := range records {
 		old, known := b.records[r.ID]
 		switch {
@@ -97,11 +97,12 @@ type world struct {
 	watcher   *Watcher
 }
 
-// newWorld is a scheduled connection whose newest run, an hour ago, went well.
+// newWorld returns a scheduled connection with a successful run an hour ago.
 func newWorld() *world {
 	w := &world{now: noon, runtimeOK: true}
 	w.Evidence = evidence.Evidence{
-		Connection: evidence.Connection{ID: "cin_1", ConnectorID: "orchard", DisplayName: "Orchard", Status: evidence.StatusActive, SourceKind: "account", CreatedAt: noon.Add(-720 * time.Hour)},
+		Connection: evidence.Connection{ID: "cin_1", ConnectorID: "orchard", DisplayName: "Orchard",
+			Status: evidence.StatusActive, SourceKind: "account", CreatedAt: noon.Add(-720 * time.Hour)},
 		Refresh:    &manifest.RefreshPolicy{RecommendedMode: manifest.RefreshAutomatic, MaximumStalenessSeconds: 86400},
 		Streams:    []evidence.Stream{{Name: "trees", Required: true}, {Name: "apples", Required: true}},
 		Records:    &evidence.Records{Retained: 12},
@@ -109,7 +110,8 @@ func newWorld() *world {
 		Credential: &evidence.Credential{Status: evidence.CredentialActive, CapturedAt: noon.Add(-600 * time.Hour)},
 		Gaps:       &evidence.Gaps{Recovered: ptr(int64(0)), Terminal: ptr(int64(0))},
 	}
-	w.records = &book{records: map[string]attention.Record{}, now: func() time.Time { return w.now }, schedule: w.setSchedule}
+	w.records = &book{records: map[string]attention.AttentionRecord{}, now: func() time.Time { return w.now },
+		schedule: w.setSchedule}
 	ids := 0
 	w.watcher = &Watcher{
 		Store: w.records, RuntimeOK: func(context.Context) (bool, error) { return w.runtimeOK, nil },
@@ -142,7 +144,8 @@ func (w *world) start() {
 
 // end ends the run under way: an empty code is a success, any other the connector's.
 func (w *world) end(code string) {
-	run := &evidence.Run{ID: w.Active.ID, Status: evidence.RunSucceeded, StartedAt: w.Active.StartedAt, EndedAt: w.now, Committed: ptr(int64(1))}
+	run := &evidence.Run{ID: w.Active.ID, Status: evidence.RunSucceeded, StartedAt: w.Active.StartedAt, EndedAt: w.now,
+		Committed: ptr(int64(1))}
 	if code == "" {
 		w.LastSuccessAt = ptr(w.now)
 	} else {
@@ -151,7 +154,8 @@ func (w *world) end(code string) {
 	}
 	for i := range w.Streams {
 		w.Streams[i].Fact = &evidence.Fact{
-			RunID: run.ID, RunStatus: run.Status, At: w.now, Collected: 1, Considered: ptr(int64(1)), Covered: ptr(int64(1)), Checkpoint: evidence.CheckpointCommitted,
+			RunID: run.ID, RunStatus: run.Status, At: w.now, Collected: 1, Considered: ptr(int64(1)), Covered: ptr(int64(1)),
+			Checkpoint: evidence.CheckpointCommitted,
 		}
 	}
 	w.LastRun, w.Active, w.Attention = run, nil, nil
@@ -186,7 +190,7 @@ func (w *world) look(t testing.TB) Heal {
 func (w *world) judge() view.Connection { return view.Judge(&w.Evidence, w.now, w.runtimeOK) }
 
 // open are the open records, the oldest first.
-func (w *world) open() (out []attention.Record) {
+func (w *world) open() (out []attention.AttentionRecord) {
 	for _, r := range w.records.records {
 		if r.Open() {
 			out = append(out, r)
@@ -196,8 +200,8 @@ func (w *world) open() (out []attention.Record) {
 	return out
 }
 
-// only gives the one open record, which must be of the kind.
-func (w *world) only(t testing.TB, kind string) attention.Record {
+// only returns the one open record, which must be of the kind.
+func (w *world) only(t testing.TB, kind string) attention.AttentionRecord {
 	t.Helper()
 	open := w.open()
 	if len(open) != 1 || open[0].Kind != kind {
@@ -211,7 +215,8 @@ func (w *world) expect(t testing.TB, status HealStatus, asked int) Heal {
 	t.Helper()
 	h := w.look(t)
 	if h.Status != status || len(w.records.asked) != asked {
-		t.Fatalf("the look came to %s (%s) with %d runs asked for, want %s and %d", h.Status, h.ErrorCode, len(w.records.asked), status, asked)
+		t.Fatalf("the look came to %s (%s) with %d runs asked for, want %s and %d", h.Status, h.ErrorCode,
+			len(w.records.asked), status, asked)
 	}
 	return h
 }

@@ -9,28 +9,27 @@ import (
 	"github.com/pdpp-go/pdpp/internal/collect/launch"
 	"github.com/pdpp-go/pdpp/internal/collect/runner"
 	"github.com/pdpp-go/pdpp/internal/judge/evidence"
-	"github.com/pdpp-go/pdpp/internal/keep/store"
 	"github.com/pdpp-go/pdpp/internal/ops/logging"
 	"github.com/pdpp-go/pdpp/internal/ops/tracing"
+	"github.com/pdpp-go/pdpp/internal/storage/store"
 	"github.com/pdpp-go/pdpp/protocol"
 )
 
-// Retries within one job: what passes within seconds is not worth a turn.
+// Retries within one job, for failures that pass within seconds.
 const (
 	mostRetries = 2
 	firstRetry  = time.Second // and twice that before the second
 )
 
-// carryOut makes the run, retries it when that may help, and records what
-// follows for the schedule.
-func (s *Scheduler) carryOut(ctx context.Context, o *order) error {
+// executeOrder makes the run, retries it if that may help, and records the consequences for the schedule.
+func (s *Scheduler) executeOrder(ctx context.Context, o *order) error {
 	trigger := o.trigger
-	var before launch.Result
+	var before launch.RunResult
 	for retry := 0; ; retry++ {
 		began := s.Now()
 		result, err := s.run(ctx, o, trigger)
 		if retry > 0 && errors.Is(err, store.ErrWaiting) {
-			return s.follow(context.WithoutCancel(ctx), o, before)
+			return s.recordResult(context.WithoutCancel(ctx), o, before)
 		}
 		if err != nil {
 			return err
@@ -40,23 +39,23 @@ func (s *Scheduler) carryOut(ctx context.Context, o *order) error {
 			s.Meter.Ran(o.Connection.ConnectorID, trigger, result, s.Now().Sub(began))
 		}
 		if stoppedByUs(result.Outcome) {
-			return s.putBack(context.WithoutCancel(ctx), o)
+			return s.requeue(context.WithoutCancel(ctx), o)
 		}
 		if retry == mostRetries || !worthRetrying(result.Outcome) || !s.pause(ctx, firstRetry<<retry) {
-			return s.follow(context.WithoutCancel(ctx), o, result)
+			return s.recordResult(context.WithoutCancel(ctx), o, result)
 		}
 		trigger = store.TriggerRetry
 	}
 }
 
-// run makes one run, which the owner can stop and answer wherever they are.
-func (s *Scheduler) run(ctx context.Context, o *order, trigger store.Trigger) (launch.Result, error) {
+// run makes one run. The owner can stop it and answer its questions from any process.
+func (s *Scheduler) run(ctx context.Context, o *order, trigger store.Trigger) (launch.RunResult, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	ctx, span := tracing.Open(ctx, "run", tracing.Connector(o.Connection.ConnectorID), tracing.Trigger(string(trigger)))
 	options := s.Options
 	options.Drain = s.drain
-	req := launch.Request{
+	req := launch.RunRequest{
 		ConnectionID: o.Connection.ID, Trigger: trigger, Mode: protocol.Incremental, Scope: o.scope,
 		RecoveryOnly: o.recoveryOnly, SparePressure: o.spare, AskAnyway: o.askAnyway, GrantID: o.grantID, Options: options,
 	}
@@ -66,7 +65,8 @@ func (s *Scheduler) run(ctx context.Context, o *order, trigger store.Trigger) (l
 	req.Surface = s.Surface
 	req.Started = func(runID string) {
 		s.runs.add(runID, cancel)
-		s.Log.InfoContext(logging.WithRun(ctx, o.Connection.ID, runID), "run started", "connector", o.Connection.ConnectorID, "trigger", string(trigger), "recovery_only", o.recoveryOnly)
+		s.Log.InfoContext(logging.WithRun(ctx, o.Connection.ID, runID), "run started", "connector", o.Connection.ConnectorID,
+			"trigger", string(trigger), "recovery_only", o.recoveryOnly)
 	}
 	result, err := s.Runs.Run(ctx, req)
 	s.runs.remove(result.RunID)
@@ -75,7 +75,7 @@ func (s *Scheduler) run(ctx context.Context, o *order, trigger store.Trigger) (l
 		span.Fail()
 		return result, err
 	}
-	span.End(tracing.RunID(result.RunID), tracing.Status(string(result.Status)))
+	span.End(tracing.RunID(result.RunID), tracing.StatusAttr(string(result.Status)))
 	attributes := []any{"connector", o.Connection.ConnectorID, "status", string(result.Status),
 		"written", result.Written, "gaps", result.GapsReported, "recovered", result.GapsRecovered}
 	if result.Failure != nil {
@@ -85,46 +85,46 @@ func (s *Scheduler) run(ctx context.Context, o *order, trigger store.Trigger) (l
 	return result, nil
 }
 
-// follow records what the run means for the next one. Only scheduled runs count
-// towards the wait after failures; any success ends it.
-func (s *Scheduler) follow(ctx context.Context, o *order, r launch.Result) error {
+// recordResult records what the run means for the next one. Only failures of scheduled runs count towards the
+// backoff; any success ends it.
+func (s *Scheduler) recordResult(ctx context.Context, o *order, r launch.RunResult) error {
 	for _, p := range o.Probes {
 		if p.Dimension == evidence.ProbeRuntime && p.Name == probeConnector {
-			if err := s.Store.DeleteProbe(ctx, o.Connection.ID, p.Dimension, p.Name); err != nil && !errors.Is(err, store.ErrNotFound) {
-				return wrap(err, "take back the missing connector")
+			if err := s.Store.DeleteProbe(ctx, o.Connection.ID, p.Dimension, p.Name); err != nil &&
+				!errors.Is(err, store.ErrNotFound) {
+				return wrapError(err, "clear the missing connector")
 			}
 		}
 	}
 	if o.trigger != store.TriggerScheduled && r.Status != runner.Succeeded {
 		return nil
 	}
-	return Settle(ctx, s.Store, o.Connection.ID, r.RunID, s.Now())
+	return RecordBackoff(ctx, s.Store, o.Connection.ID, r.RunID, s.Now())
 }
 
-// putBack asks for the run again that this worker had to stop.
-func (s *Scheduler) putBack(ctx context.Context, o *order) error {
+// requeue requests the run again that this worker had to stop.
+func (s *Scheduler) requeue(ctx context.Context, o *order) error {
 	_, err := s.Store.RequestRun(ctx, store.RunRequest{
-		ConnectionID: o.Connection.ID, Trigger: o.trigger, RecoveryOnly: o.recoveryOnly, AskAnyway: o.askAnyway, Scope: o.scope, GrantID: o.grantID, RequestedAt: s.Now(),
+		ConnectionID: o.Connection.ID, Trigger: o.trigger, RecoveryOnly: o.recoveryOnly, AskAnyway: o.askAnyway,
+		Scope: o.scope, GrantID: o.grantID, RequestedAt: s.Now(),
 	})
-	return wrap(err, "put the stopped run back")
+	return wrapError(err, "requeue the stopped run")
 }
 
 func stoppedByUs(o runner.Outcome) bool {
 	return o.Failure != nil && o.Failure.Reason == runner.ReasonShutdown && !errors.Is(o.Failure.Err, store.ErrLeaseLost)
 }
 
-// passing are the faults of the machinery between us and the connector, which may
-// be gone in a second.
-var passing = []runner.Reason{runner.ReasonExitWithoutDone, runner.ReasonStdinClosed, runner.ReasonSpawnFailed}
+// transientReasons are failures between this process and the connector that may be gone in a second.
+var transientReasons = []runner.Reason{runner.ReasonExitWithoutDone, runner.ReasonStdinClosed, runner.ReasonSpawnFailed}
 
-// worthRetrying reports whether the same run may succeed at once. What a connector
-// reports never does, retryable or not: that says that a later run may succeed, and
-// a source that asks for less is not to be asked again within the second.
+// worthRetrying reports whether the same run may succeed at once. Failures that the connector reports are never
+// retried at once: even retryable ones mean that a later run may succeed.
 func worthRetrying(o runner.Outcome) bool {
-	return o.Failure != nil && o.DoneError == nil && slices.Contains(passing, o.Failure.Reason)
+	return o.Failure != nil && o.DoneError == nil && slices.Contains(transientReasons, o.Failure.Reason)
 }
 
-// pause waits, and reports false when the worker stops meanwhile.
+// pause waits for d. It returns false if the worker stops meanwhile.
 func (s *Scheduler) pause(ctx context.Context, d time.Duration) bool {
 	timer := time.NewTimer(d)
 	defer timer.Stop()

@@ -8,11 +8,10 @@ import (
 	"time"
 
 	"github.com/pdpp-go/pdpp/internal/judge/evidence"
-	"github.com/pdpp-go/pdpp/internal/keep/store"
+	"github.com/pdpp-go/pdpp/internal/storage/store"
 )
 
-// A worker whose passes never succeed falls silent, from its start on, and is
-// heard of again when they do.
+// A worker with failing passes stops reporting, from its start on, and reports again when they succeed.
 func TestFailingPassesFallSilent(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		o := newOrchard(t)
@@ -34,9 +33,9 @@ func TestFailingPassesFallSilent(t *testing.T) {
 		if s := silence(); s < time.Minute {
 			t.Errorf("the scheduler was heard of %v ago", s)
 		}
-		w.passes.Lock()
+		w.passing <- struct{}{}
 		failing = false
-		w.passes.Unlock()
+		<-w.passing
 		time.Sleep(beatEvery + passEvery)
 		if s := silence(); s > beatEvery {
 			t.Errorf("fixed, and heard of %v ago", s)
@@ -50,12 +49,14 @@ func TestDeadWorkersAreForgotten(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		o := newOrchard(t)
 		for id, ago := range map[string]time.Duration{"dead": 25 * time.Hour, "lately": 23 * time.Hour} {
-			o.must(o.st.PutWorker(t.Context(), store.Worker{ID: id, StartedAt: time.Now().Add(-ago), SeenAt: time.Now().Add(-ago)}))
+			o.must(o.st.PutWorker(t.Context(),
+				store.Worker{ID: id, StartedAt: time.Now().Add(-ago), SeenAt: time.Now().Add(-ago)}))
 		}
 		w := o.worker("w1", nil)
 		workers, err := o.st.Workers(t.Context())
 		o.must(err)
-		if len(workers) != 2 || workers[0].ID != "lately" || workers[1].ID != "w1" || !AnyAlive(workers, time.Now()) || AnyAlive(workers[:1], time.Now()) {
+		if len(workers) != 2 || workers[0].ID != "lately" || workers[1].ID != "w1" || !AnyAlive(workers, time.Now()) ||
+			AnyAlive(workers[:1], time.Now()) {
 			t.Errorf("workers %+v", workers)
 		}
 		o.close(w)

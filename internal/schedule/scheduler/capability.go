@@ -4,12 +4,12 @@ import (
 	"context"
 	"slices"
 
-	"github.com/pdpp-go/pdpp/internal/keep/store"
+	"github.com/pdpp-go/pdpp/internal/storage/store"
 	"github.com/pdpp-go/pdpp/manifest"
 )
 
-// Capability is what a machine needs to run a connector. Each has a queue of its
-// name, and a worker takes from the queues of what it has.
+// Capability is what a machine needs to run a connector. Each has a queue of its name, and a worker serves the queues
+// of its capabilities.
 type Capability string
 
 const (
@@ -21,9 +21,8 @@ const (
 // Capabilities lists all of them.
 var Capabilities = []Capability{Network, Browser, Local}
 
-// needs is what a connector needs most: a browser is scarcer than files, files
-// are scarcer than the network.
-func needs(m *manifest.Manifest) Capability {
+// requiredCapability returns the scarcest capability that a connector needs: browser before files before network.
+func requiredCapability(m *manifest.Manifest) Capability {
 	required := m.RequiredBindings()
 	switch {
 	case slices.Contains(required, manifest.BindingBrowser):
@@ -35,21 +34,21 @@ func needs(m *manifest.Manifest) Capability {
 	}
 }
 
-// declared answers what connectors need by the manifests that the store has,
-// each read once: a worker need not have installed what it puts into the queue.
-type declared struct {
+// capabilityCache looks up what connectors need in the stored manifests, each read once. A worker need not have
+// installed the connectors that it queues.
+type capabilityCache struct {
 	store store.Connections
 	known map[string]Capability
 }
 
-func (d *declared) needs(ctx context.Context, connectorID string) Capability {
+func (d *capabilityCache) needs(ctx context.Context, connectorID string) Capability {
 	if found, ok := d.known[connectorID]; ok {
 		return found
 	}
-	found := Network // where a worker finds out what is wrong with it
+	found := Network // a worker with this capability reports what is wrong
 	if body, _, err := d.store.Manifest(ctx, connectorID); err == nil {
 		if m, err := manifest.Parse(body); err == nil {
-			found = needs(m)
+			found = requiredCapability(m)
 		}
 	}
 	if d.known == nil {

@@ -17,13 +17,11 @@ import (
 	"github.com/riverqueue/river/rivertype"
 )
 
-// Database is where the queue is: in the store's own database. Exactly one of
-// the two is set.
+// Database is the store's database, which contains the queue. Exactly one field is set.
 type Database struct {
-	// SQLite is the store's writer: the queue's writes wait their turn among the
-	// store's own, and never meet a busy file.
+	// SQLite is the store's writer: the queue's writes are serialized with the store's, so the file is never busy.
 	SQLite *sql.DB
-	// Postgres is a pool of the queue's own, which also listens for new jobs.
+	// Postgres is a separate pool of the queue, which also listens for new jobs.
 	Postgres *pgxpool.Pool
 }
 
@@ -36,34 +34,35 @@ type client interface {
 
 func (d Database) client(config *river.Config) (client, error) {
 	if d.Postgres != nil {
-		return river.NewClient(shared{riverpgxv5.New(d.Postgres)}, config)
+		return river.NewClient(sharedDriver{riverpgxv5.New(d.Postgres)}, config)
 	}
-	return river.NewClient(embedded{riversqlite.New(d.SQLite)}, config)
+	return river.NewClient(embeddedDriver{riversqlite.New(d.SQLite)}, config)
 }
 
-// embedded is River's driver without its listener, which asks an embedded database
-// twenty times a second. A client without one wakes its own workers for what it
-// puts in, which on an embedded database is all there is.
-type embedded struct{ *riversqlite.Driver }
+// embeddedDriver is River's driver without its listener, which polls an embedded database twenty times a second.
+// A client without listener still wakes its own workers for its own jobs, which are all jobs there.
+type embeddedDriver struct{ *riversqlite.Driver }
 
-func (embedded) SupportsListener() bool { return false }
+func (embeddedDriver) SupportsListener() bool { return false }
 
-// shared is River's driver for a database that several workers share.
-type shared struct{ *riverpgxv5.Driver }
+// sharedDriver is River's driver for a database that several workers share.
+type sharedDriver struct{ *riverpgxv5.Driver }
 
-func (d shared) GetExecutor() riverdriver.Executor { return endings{d.Driver.GetExecutor()} }
+func (d sharedDriver) GetExecutor() riverdriver.Executor {
+	return endedJobFilter{d.Driver.GetExecutor()}
+}
 
-// endings tells a worker of no job that somebody else ended while it tried to.
-// PostgreSQL gives such a job as it was before, running, and River ends the process
-// over it. From v0.48 on River leaves it out by itself.
-type endings struct{ riverdriver.Executor }
+// endedJobFilter drops jobs that another process ended concurrently. PostgreSQL returns such a job in its previous
+// state, running, and River then panics. River v0.48 and later drop it themselves.
+type endedJobFilter struct{ riverdriver.Executor }
 
-func (e endings) JobSetStateIfRunningMany(ctx context.Context, params *riverdriver.JobSetStateIfRunningManyParams) ([]*rivertype.JobRow, error) {
+func (e endedJobFilter) JobSetStateIfRunningMany(ctx context.Context,
+	params *riverdriver.JobSetStateIfRunningManyParams) ([]*rivertype.JobRow, error) {
 	jobs, err := e.Executor.JobSetStateIfRunningMany(ctx, params)
 	return slices.DeleteFunc(jobs, func(j *rivertype.JobRow) bool { return j.State == rivertype.JobStateRunning }), err
 }
 
-// Migrate brings the queue's tables up to date. Several processes may do so at once.
+// Migrate updates the queue's tables. Several processes may call it concurrently.
 func (d Database) Migrate(ctx context.Context) error {
 	var err error
 	if d.Postgres != nil {
@@ -77,7 +76,7 @@ func (d Database) Migrate(ctx context.Context) error {
 	return nil
 }
 
-// migratePostgres lets one process at a time migrate.
+// migratePostgres migrates under a lock, so that one process migrates at a time.
 func migratePostgres(ctx context.Context, pool *pgxpool.Pool) error {
 	conn, err := pool.Acquire(ctx)
 	if err != nil {
@@ -94,11 +93,11 @@ func migratePostgres(ctx context.Context, pool *pgxpool.Pool) error {
 }
 
 func migrateWith[TTx any](ctx context.Context, driver riverdriver.Driver[TTx]) error {
-	m, err := rivermigrate.New(driver, &rivermigrate.Config{Logger: quiet})
+	m, err := rivermigrate.New(driver, &rivermigrate.Config{Logger: discardLog})
 	if err != nil {
 		return err
 	}
-	// Another process may have won the race for an embedded database, or write to it.
+	// Another process may have migrated the embedded database first, or be writing to it.
 	const attempts, pause = 10, 50 * time.Millisecond
 	for i := range attempts {
 		if _, err = m.Migrate(ctx, rivermigrate.DirectionUp, nil); err == nil || i == attempts-1 {
@@ -113,9 +112,8 @@ func migrateWith[TTx any](ctx context.Context, driver riverdriver.Driver[TTx]) e
 	return err
 }
 
-// discardOrphans ends jobs whose worker died. One that has ended meanwhile stays as it is,
-// and a worker that was only away finds its job ended, which changes nothing for
-// it: what it may still write, its lease decides.
+// discardOrphans ends the jobs of dead workers. A job that has ended meanwhile stays as it is. A worker that was only
+// suspended finds its job ended, which does not matter: its lease decides what it may write.
 func (d Database) discardOrphans(ctx context.Context, jobs []int64, now time.Time) error {
 	var queue riverdriver.Executor
 	if d.Postgres != nil {
@@ -125,8 +123,9 @@ func (d Database) discardOrphans(ctx context.Context, jobs []int64, now time.Tim
 	}
 	n := len(jobs)
 	_, err := queue.JobSetStateIfRunningMany(ctx, &riverdriver.JobSetStateIfRunningManyParams{
-		ID: jobs, State: slices.Repeat([]rivertype.JobState{rivertype.JobStateDiscarded}, n), FinalizedAt: slices.Repeat([]*time.Time{&now}, n),
-		Attempt: make([]*int, n), ErrData: make([][]byte, n), ScheduledAt: make([]*time.Time, n),
+		ID: jobs, State: slices.Repeat([]rivertype.JobState{rivertype.JobStateDiscarded}, n),
+		FinalizedAt: slices.Repeat([]*time.Time{&now}, n),
+		Attempt:     make([]*int, n), ErrData: make([][]byte, n), ScheduledAt: make([]*time.Time, n),
 		MetadataDoMerge: make([]bool, n), MetadataUpdates: make([][]byte, n), Now: &now,
 	})
 	if err != nil {
@@ -142,10 +141,10 @@ type Depth struct {
 }
 
 const depthQuery = `SELECT queue, CAST(state AS TEXT), coalesce(%s, ''), count(*) FROM river_job
-	WHERE kind = 'run' AND state IN ('available', 'pending', 'retryable', 'running', 'scheduled') GROUP BY 1, 2, 3 ORDER BY 1, 2, 3`
+	WHERE kind = 'run' AND state IN ('available', 'pending', 'retryable', 'running', 'scheduled') GROUP BY 1, 2, 3
+	ORDER BY 1, 2, 3`
 
-// Depths counts what waits and what runs. It costs as much as the queue is long,
-// and passes keep it short.
+// Depths counts waiting and running jobs. Its cost grows with the queue, which passes keep short.
 func (d Database) Depths(ctx context.Context) ([]Depth, error) {
 	var rows interface {
 		Next() bool

@@ -9,9 +9,9 @@ import (
 
 	"github.com/pdpp-go/pdpp/internal/collect/launch"
 	"github.com/pdpp-go/pdpp/internal/collect/runner"
-	"github.com/pdpp-go/pdpp/internal/keep/store"
-	"github.com/pdpp-go/pdpp/internal/keep/store/postgres"
-	"github.com/pdpp-go/pdpp/internal/keep/store/postgres/postgrestest"
+	"github.com/pdpp-go/pdpp/internal/storage/store"
+	"github.com/pdpp-go/pdpp/internal/storage/store/postgres"
+	"github.com/pdpp-go/pdpp/internal/storage/store/postgres/postgrestest"
 )
 
 // A worker that was away for long may end its job in the very moment in which another
@@ -19,7 +19,7 @@ import (
 // running: the worker goes on as if it had found it discarded, and its other runs with it.
 func TestJobIsDiscardedWhileItEnds(t *testing.T) {
 	t.Parallel()
-	ctx, url := t.Context(), postgrestest.Fresh(t)
+	ctx, url := t.Context(), postgrestest.NewDatabase(t)
 	st, err := postgres.Open(ctx, url, postgres.Options{})
 	if err != nil {
 		t.Fatal(err)
@@ -30,17 +30,18 @@ func TestJobIsDiscardedWhileItEnds(t *testing.T) {
 	}
 	defer pool.Close()
 	o := &orchard{t: t, st: st, db: Database{Postgres: pool}, under: map[string]int{}, most: map[string]int{},
-		play: map[string]func(context.Context, *orchard, launch.Request) runner.Outcome{}}
+		play: map[string]func(context.Context, *orchard, launch.RunRequest) runner.Outcome{}}
 	o.must(o.db.Migrate(ctx))
 	o.plant("cin_pear", "orchard", 0)
 	begun, end := make(chan string), make(chan struct{})
-	o.plays("orchard", func(_ context.Context, _ *orchard, req launch.Request) runner.Outcome {
+	o.plays("orchard", func(_ context.Context, _ *orchard, req launch.RunRequest) runner.Outcome {
 		begun <- req.ConnectionID
 		<-end
 		return runner.Outcome{Status: runner.Succeeded}
 	})
 	ask := func() {
-		_, err := st.RequestRun(ctx, store.RunRequest{ConnectionID: "cin_pear", Trigger: store.TriggerManual, RequestedAt: time.Now()})
+		_, err := st.RequestRun(ctx, store.RunRequest{ConnectionID: "cin_pear", Trigger: store.TriggerManual,
+			RequestedAt: time.Now()})
 		o.must(err)
 		<-begun
 	}
@@ -56,7 +57,8 @@ func TestJobIsDiscardedWhileItEnds(t *testing.T) {
 	end <- struct{}{}
 	for waits := false; !waits; {
 		o.must(pool.QueryRow(ctx, `SELECT EXISTS (SELECT 1 FROM pg_locks l JOIN pg_stat_activity a USING (pid)
-			WHERE NOT l.granted AND a.query LIKE '%JobSetStateIfRunningMany%' AND $1 = ANY (pg_blocking_pids(pid)))`, other.Conn().PgConn().PID()).Scan(&waits))
+			WHERE NOT l.granted AND a.query LIKE '%JobSetStateIfRunningMany%' AND $1 = ANY (pg_blocking_pids(pid)))`,
+			other.Conn().PgConn().PID()).Scan(&waits))
 	}
 	o.must(other.Commit(ctx))
 

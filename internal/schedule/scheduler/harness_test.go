@@ -17,10 +17,10 @@ import (
 	"github.com/pdpp-go/pdpp/internal/collect/launch"
 	"github.com/pdpp-go/pdpp/internal/collect/runner"
 	"github.com/pdpp-go/pdpp/internal/judge/evidence"
-	"github.com/pdpp-go/pdpp/internal/keep/store"
-	"github.com/pdpp-go/pdpp/internal/keep/store/sqlite"
-	"github.com/pdpp-go/pdpp/internal/keep/store/sqlite/sqlitetest"
 	"github.com/pdpp-go/pdpp/internal/slice"
+	"github.com/pdpp-go/pdpp/internal/storage/store"
+	"github.com/pdpp-go/pdpp/internal/storage/store/sqlite"
+	"github.com/pdpp-go/pdpp/internal/storage/store/sqlite/sqlitetest"
 	"github.com/pdpp-go/pdpp/protocol"
 )
 
@@ -31,12 +31,12 @@ type orchard struct {
 	st   store.Store
 	db   Database
 	// play is what a run of a connection does, by connector; missing ones succeed at once.
-	play map[string]func(ctx context.Context, o *orchard, req launch.Request) runner.Outcome
+	play map[string]func(ctx context.Context, o *orchard, req launch.RunRequest) runner.Outcome
 
 	// missing is why each run of a connector leaves a gap; its runs read it, the test
 	// sets it before they begin.
 	missing map[string][]protocol.Reason
-	// announces is how long each run of a connector is told to leave its provider alone.
+	// announces is the provider wait that each run of a connector receives.
 	announces map[string]time.Duration
 	// dead makes the processes of runs under way stop renewing their leases.
 	dead atomic.Bool
@@ -47,8 +47,8 @@ type orchard struct {
 	most  map[string]int
 }
 
-// plays says what runs of a connector do from now on; nil lets them succeed at once.
-func (o *orchard) plays(connector string, play func(context.Context, *orchard, launch.Request) runner.Outcome) {
+// plays sets what runs of a connector do from now on; nil lets them succeed at once.
+func (o *orchard) plays(connector string, play func(context.Context, *orchard, launch.RunRequest) runner.Outcome) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.play[connector] = play
@@ -66,12 +66,12 @@ type ran struct {
 
 func newOrchard(t *testing.T) *orchard {
 	t.Helper()
-	st, err := sqlite.Open(t.Context(), sqlitetest.Fresh(t, filepath.Join(t.TempDir(), "pdpp.db")), sqlite.Options{})
+	st, err := sqlite.Open(t.Context(), sqlitetest.NewDatabase(t, filepath.Join(t.TempDir(), "pdpp.db")), sqlite.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	o := &orchard{t: t, st: st, under: map[string]int{}, most: map[string]int{},
-		play: map[string]func(context.Context, *orchard, launch.Request) runner.Outcome{}}
+		play: map[string]func(context.Context, *orchard, launch.RunRequest) runner.Outcome{}}
 	o.db = Database{SQLite: st.(interface{ Writer() *sql.DB }).Writer()}
 	o.must(o.db.Migrate(t.Context()))
 	return o
@@ -86,8 +86,10 @@ func (o *orchard) must(err error) {
 
 const orchardManifest = `{"protocol_version":"0.1.0","connector_id":"%s","version":"1.0.0","display_name":"Orchard",
 "runtime_requirements":{"bindings":{"%s":{"required":true}}},
-"capabilities":{"refresh_policy":{"recommended_mode":"automatic","rationale":"It is cheap.","maximum_staleness_seconds":86400}},
-"streams":[{"name":"trees","semantics":"mutable_state","primary_key":"id","schema":{"type":"object","properties":{"id":{"type":"string"}}}}]}`
+"capabilities":{"refresh_policy":{"recommended_mode":"automatic","rationale":"It is cheap.",` +
+	`"maximum_staleness_seconds":86400}},
+"streams":[{"name":"trees","semantics":"mutable_state","primary_key":"id","schema":{"type":"object",` +
+	`"properties":{"id":{"type":"string"}}}}]}`
 
 // plant adds a connection with a schedule; an interval of zero means none.
 func (o *orchard) plant(id, connector string, every time.Duration) {
@@ -102,7 +104,8 @@ func (o *orchard) plantWith(id, connector string, every time.Duration, binding s
 	now := time.Now()
 	generation, err := o.st.PutManifest(ctx, connector, fmt.Appendf(nil, orchardManifest, connector, binding), now)
 	o.must(err)
-	o.must(o.st.CreateConnection(ctx, store.Connection{ID: id, ConnectorID: connector, DisplayName: id, Status: store.ConnectionActive,
+	o.must(o.st.CreateConnection(ctx, store.Connection{ID: id, ConnectorID: connector, DisplayName: id,
+		Status:     store.ConnectionActive,
 		SourceKind: store.SourceAccount, ManifestGeneration: generation, CreatedAt: now, UpdatedAt: now}))
 	if every > 0 {
 		o.schedule(id, every, true)
@@ -111,7 +114,8 @@ func (o *orchard) plantWith(id, connector string, every time.Duration, binding s
 
 func (o *orchard) schedule(id string, every time.Duration, enabled bool) {
 	o.t.Helper()
-	o.must(o.st.PutSchedule(o.t.Context(), store.Schedule{ConnectionID: id, IntervalSeconds: int64(every / time.Second), Enabled: enabled,
+	o.must(o.st.PutSchedule(o.t.Context(), store.Schedule{ConnectionID: id, IntervalSeconds: int64(every / time.Second),
+		Enabled:   enabled,
 		CreatedAt: time.Now(), UpdatedAt: time.Now()}))
 }
 
@@ -127,7 +131,8 @@ func (bubble) NowOrNil() *time.Time {
 // worker starts a scheduler; the test's end stops it.
 func (o *orchard) worker(id string, change func(*Config)) *Scheduler {
 	o.t.Helper()
-	c := Config{clock: bubble{}, Log: slog.New(slog.NewTextHandler(o.t.Output(), nil)), Store: o.st, Database: o.db, Runs: o, Worker: store.Worker{ID: id, Host: "orchard", Capabilities: []string{"network"}}}
+	c := Config{clock: bubble{}, Log: slog.New(slog.NewTextHandler(o.t.Output(), nil)), Store: o.st, Database: o.db,
+		Runs: o, Worker: store.Worker{ID: id, Host: "orchard", Capabilities: []string{"network"}}}
 	if change != nil {
 		change(&c)
 	}
@@ -151,16 +156,18 @@ func (o *orchard) close(workers ...*Scheduler) {
 var runNo atomic.Int64
 
 // Run plays a run through the store, as the launcher does, without a process.
-func (o *orchard) Run(ctx context.Context, req launch.Request) (launch.Result, error) {
+func (o *orchard) Run(ctx context.Context, req launch.RunRequest) (launch.RunResult, error) {
 	conn, err := o.st.Connection(ctx, req.ConnectionID)
 	if err != nil {
-		return launch.Result{}, err
+		return launch.RunResult{}, err
 	}
 	id := fmt.Sprintf("run_%d_%d", time.Now().UnixNano(), runNo.Add(1))
-	lease, err := o.st.StartRun(ctx, store.RunStart{RunID: id, ConnectionID: conn.ID, ConnectorID: conn.ConnectorID, Trigger: req.Trigger,
-		Holder: "orchard", TTL: launch.LeaseTTL, RecoveryOnly: req.RecoveryOnly, AskAnyway: req.AskAnyway, Streams: []store.StreamSpec{{Name: "trees"}}}, time.Now())
+	lease, err := o.st.StartRun(ctx, store.RunStart{RunID: id, ConnectionID: conn.ID, ConnectorID: conn.ConnectorID,
+		Trigger: req.Trigger,
+		Holder:  "orchard", TTL: launch.LeaseTTL, RecoveryOnly: req.RecoveryOnly, AskAnyway: req.AskAnyway,
+		Streams: []store.StreamSpec{{Name: "trees"}}}, time.Now())
 	if err != nil {
-		return launch.Result{}, err
+		return launch.RunResult{}, err
 	}
 	began := time.Now()
 	o.enter(conn.ConnectorID)
@@ -171,15 +178,16 @@ func (o *orchard) Run(ctx context.Context, req launch.Request) (launch.Result, e
 	go o.renew(ctx, lease, stop)
 	outcome := runner.Outcome{Status: runner.Succeeded}
 	if d := o.announces[conn.ConnectorID]; d > 0 {
-		w := evidence.Wait{Sender: "api", Until: began.Add(d), Reason: protocol.WaitRetryAfter, At: began}
+		w := evidence.SenderWait{Sender: "api", Until: began.Add(d), Reason: protocol.WaitRetryAfter, At: began}
 		if err := o.st.PutWait(ctx, lease, w, began); err != nil {
-			return launch.Result{}, err
+			return launch.RunResult{}, err
 		}
 	}
 	for _, reason := range o.missing[conn.ConnectorID] {
-		gap := slice.Gap{Stream: "trees", RecordKey: string(reason), Reason: reason, Retryable: true, Locator: jsontext.Value(`{}`)}
+		gap := slice.Gap{Stream: "trees", RecordKey: string(reason), Reason: reason, Retryable: true,
+			Locator: jsontext.Value(`{}`)}
 		if _, err := o.st.CommitSlice(ctx, lease, slice.Slice{Gaps: []slice.Gap{gap}}, time.Now()); err != nil {
-			return launch.Result{}, err
+			return launch.RunResult{}, err
 		}
 	}
 	o.mu.Lock()
@@ -198,7 +206,15 @@ func (o *orchard) Run(ctx context.Context, req launch.Request) (launch.Result, e
 	o.mu.Lock()
 	o.log = append(o.log, ran{conn.ID, req.Trigger, req.RecoveryOnly, req.SparePressure, began, outcome.Status})
 	o.mu.Unlock()
-	return launch.Result{RunID: id, Outcome: outcome}, o.st.FinishRun(context.WithoutCancel(ctx), lease, out, time.Now())
+	return launch.RunResult{
+			RunID:   id,
+			Outcome: outcome,
+		}, o.st.FinishRun(
+			context.WithoutCancel(ctx),
+			lease,
+			out,
+			time.Now(),
+		)
 }
 
 // renew keeps the lease as the launcher does, unless the process is dead.
@@ -256,8 +272,8 @@ func (o *orchard) evidence(id string) evidence.Evidence {
 }
 
 // takes is a run of so long that succeeds, unless it is stopped.
-func takes(d time.Duration) func(context.Context, *orchard, launch.Request) runner.Outcome {
-	return func(ctx context.Context, _ *orchard, req launch.Request) runner.Outcome {
+func takes(d time.Duration) func(context.Context, *orchard, launch.RunRequest) runner.Outcome {
+	return func(ctx context.Context, _ *orchard, req launch.RunRequest) runner.Outcome {
 		select {
 		case <-time.After(d):
 			return runner.Outcome{Status: runner.Succeeded}
@@ -273,16 +289,16 @@ func takes(d time.Duration) func(context.Context, *orchard, launch.Request) runn
 	}
 }
 
-func fails(code string, retryable bool) func(context.Context, *orchard, launch.Request) runner.Outcome {
-	return func(context.Context, *orchard, launch.Request) runner.Outcome {
+func fails(code string, retryable bool) func(context.Context, *orchard, launch.RunRequest) runner.Outcome {
+	return func(context.Context, *orchard, launch.RunRequest) runner.Outcome {
 		return runner.Outcome{Status: runner.Failed, Failure: &runner.Failure{Reason: runner.ReasonConnectorFailed},
 			DoneError: &protocol.DoneError{Code: code, Retryable: &retryable}}
 	}
 }
 
 // breaks is a run that ends without a word of its connector's.
-func breaks(reason runner.Reason) func(context.Context, *orchard, launch.Request) runner.Outcome {
-	return func(context.Context, *orchard, launch.Request) runner.Outcome {
+func breaks(reason runner.Reason) func(context.Context, *orchard, launch.RunRequest) runner.Outcome {
+	return func(context.Context, *orchard, launch.RunRequest) runner.Outcome {
 		return runner.Outcome{Status: runner.Failed, Failure: &runner.Failure{Reason: reason}}
 	}
 }

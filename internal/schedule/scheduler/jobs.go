@@ -12,36 +12,36 @@ import (
 	"github.com/pdpp-go/pdpp/internal/judge/evidence"
 )
 
-// runArgs is a job: look at the connection, and run it if that is still right.
+// runArgs is a job: check the connection and run it if it is still due.
 type runArgs struct {
 	ConnectionID string `json:"connection_id" river:"unique"`
 	ConnectorID  string `json:"connector_id"`
 }
 
+// Kind implements river.JobArgs.
 func (runArgs) Kind() string { return "run" }
 
-// waiting are the states in which a job keeps a second one out.
-var waiting = []rivertype.JobState{
-	rivertype.JobStateAvailable, rivertype.JobStatePending, rivertype.JobStateRunning, rivertype.JobStateRetryable, rivertype.JobStateScheduled,
+// pendingStates are the states in which a job prevents a second one.
+var pendingStates = []rivertype.JobState{
+	rivertype.JobStateAvailable, rivertype.JobStatePending, rivertype.JobStateRunning, rivertype.JobStateRetryable,
+	rivertype.JobStateScheduled,
 }
 
-// want is a connection that is to be run.
-type want struct {
+// wantedRun is a connection to run.
+type wantedRun struct {
 	connectionID, connectorID string
 	queue                     string
 	// priority orders a queue: 1 before 4.
 	priority int
-	// last is the run before; nil before the first.
+	// last is the previous run; nil before the first.
 	last *evidence.Run
 }
 
-// startGrace is how long a worker may take between taking a job and holding the
-// connection's lease, between two attempts, and between the end of a run and that
-// of its job. A job that runs for longer, while nobody holds its connection,
-// belongs to a worker that died.
+// startGrace is how long a worker may hold a job without the connection's lease: before a run, between two attempts,
+// and after a run. A job that runs longer without a lease belongs to a dead worker.
 const startGrace = 5 * time.Second
 
-// queue puts jobs into River, one per connection.
+// queue inserts jobs into River, one per connection.
 type queue struct {
 	client
 	database Database
@@ -49,19 +49,19 @@ type queue struct {
 
 	mu       sync.Mutex
 	awake    bool
-	over     bool // and not to be woken again
+	over     bool // closed for good
 	neededAt time.Time
 }
 
-// enqueue gives every wanted connection a job unless it has one. It gives the
-// connections that are to be checked again soon, because their job may be dead.
-// Nobody holds the wanted connections when it is called.
-func (q *queue) enqueue(ctx context.Context, wants []want, now time.Time) (added int, doubtful []string, err error) {
+// enqueue adds a job for every wanted connection that has none. It returns the connections to check again soon,
+// because their job may be dead. No process may hold the wanted connections.
+func (q *queue) enqueue(ctx context.Context, wants []wantedRun, now time.Time) (added int, doubtful []string,
+	err error) {
 	results, err := q.insert(ctx, wants)
 	if err != nil {
 		return 0, nil, err
 	}
-	var again []want
+	var again []wantedRun
 	var dead []int64
 	for i, r := range results {
 		switch {
@@ -77,20 +77,20 @@ func (q *queue) enqueue(ctx context.Context, wants []want, now time.Time) (added
 	if len(dead) == 0 {
 		return added, doubtful, nil
 	}
-	// River would take them for running until its rescue horizon.
+	// River would treat them as running until its rescue horizon.
 	if err := q.database.discardOrphans(ctx, dead, now); err != nil {
 		return added, doubtful, err
 	}
 	results, err = q.insert(ctx, again)
 	for _, r := range results {
-		if !r.UniqueSkippedAsDuplicate { // else another pass was quicker
+		if !r.UniqueSkippedAsDuplicate { // otherwise another pass was faster
 			added++
 		}
 	}
 	return added, doubtful, err
 }
 
-func (q *queue) insert(ctx context.Context, wants []want) ([]*rivertype.JobInsertResult, error) {
+func (q *queue) insert(ctx context.Context, wants []wantedRun) ([]*rivertype.JobInsertResult, error) {
 	if len(wants) == 0 {
 		return nil, nil
 	}
@@ -105,12 +105,10 @@ func (q *queue) insert(ctx context.Context, wants []want) ([]*rivertype.JobInser
 	return results, nil
 }
 
-// orphaned reports whether a running job's worker died: the run that it began was
-// abandoned, or nobody has held its connection for too long. It goes by facts
-// alone, so that a process that has only just started knows as much as an old one.
-// Should it err, because clocks differ, there is a job too many, and the lease
-// lets only one of them run.
-func (w want) orphaned(job *rivertype.JobRow, now time.Time) bool {
+// orphaned reports whether a running job's worker died: its run was abandoned, or its connection has had no lease for
+// too long. It depends only on stored facts, so a new process decides like an old one. If clocks differ it may be
+// wrong: then there are two jobs, and the lease lets only one run.
+func (w wantedRun) orphaned(job *rivertype.JobRow, now time.Time) bool {
 	if job.AttemptedAt == nil {
 		return false
 	}
@@ -126,12 +124,12 @@ func (w want) orphaned(job *rivertype.JobRow, now time.Time) bool {
 	return now.Sub(free) > startGrace
 }
 
-func (w want) params() river.InsertManyParams {
+func (w wantedRun) params() river.InsertManyParams {
 	return river.InsertManyParams{
 		Args: runArgs{ConnectionID: w.connectionID, ConnectorID: w.connectorID},
 		InsertOpts: &river.InsertOpts{
 			Queue: w.queue, Priority: w.priority, MaxAttempts: 1, // cadence decides about another attempt
-			UniqueOpts: river.UniqueOpts{ByArgs: true, ByState: waiting},
+			UniqueOpts: river.UniqueOpts{ByArgs: true, ByState: pendingStates},
 		},
 	}
 }

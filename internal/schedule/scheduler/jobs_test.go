@@ -8,7 +8,7 @@ import (
 	"github.com/riverqueue/river/rivertype"
 
 	"github.com/pdpp-go/pdpp/internal/judge/evidence"
-	"github.com/pdpp-go/pdpp/internal/keep/store"
+	"github.com/pdpp-go/pdpp/internal/storage/store"
 )
 
 // However often a connection's worker dies with its job, the connection gets the
@@ -22,13 +22,15 @@ func TestDeathsDoNotAddUp(t *testing.T) {
 			s, err := New(Config{clock: bubble{}, Store: o.st, Database: o.db, Runs: o,
 				Worker: store.Worker{ID: "w1", Capabilities: []string{"network"}}})
 			o.must(err)
-			added, doubtful, err := s.queue.enqueue(t.Context(), []want{{connectionID: "cin_pear", connectorID: "orchard", queue: "network", priority: 2}}, time.Now())
+			added, doubtful, err := s.queue.enqueue(t.Context(),
+				[]wantedRun{{connectionID: "cin_pear", connectorID: "orchard", queue: "network", priority: 2}}, time.Now())
 			o.must(err)
 			if added != 1 || len(doubtful) != 0 {
 				t.Fatalf("after %d deaths: %d jobs added, doubtful %v", death, added, doubtful)
 			}
 			// Its worker takes it and dies.
-			_, err = o.db.SQLite.ExecContext(t.Context(), `UPDATE river_job SET state = 'running', attempted_at = ? WHERE state = 'available'`,
+			_, err = o.db.SQLite.ExecContext(t.Context(),
+				`UPDATE river_job SET state = 'running', attempted_at = ? WHERE state = 'available'`,
 				time.Now().UTC().Format("2006-01-02 15:04:05.000"))
 			o.must(err)
 			time.Sleep(startGrace + time.Second)
@@ -42,8 +44,8 @@ func TestDeathsDoNotAddUp(t *testing.T) {
 	})
 }
 
-// What tells the job of a dead worker from one that is about to begin or to end.
-func TestBereft(t *testing.T) {
+// The job of a dead worker is distinguished from one that is about to begin or to end.
+func TestOrphanedJob(t *testing.T) {
 	taken := time.Date(2031, 5, 4, 3, 2, 1, 0, time.UTC)
 	at := func(d time.Duration) time.Time { return taken.Add(d) }
 	run := func(status evidence.RunStatus, began, ended time.Duration) *evidence.Run {
@@ -58,12 +60,14 @@ func TestBereft(t *testing.T) {
 		"never began":                           {nil, startGrace + 1, true},
 		"about to begin after an older run":     {run(evidence.RunSucceeded, -time.Hour, -time.Minute), startGrace, false},
 		"about to begin after an abandoned one": {run(evidence.RunAbandoned, -time.Hour, -time.Second), startGrace, false},
-		"its run has ended just now":            {run(evidence.RunFailed, time.Second, time.Hour), time.Hour + startGrace, false},
-		"its run has ended long ago":            {run(evidence.RunFailed, time.Second, time.Hour), time.Hour + startGrace + 1, true},
-		"its run was abandoned just now":        {run(evidence.RunAbandoned, time.Second, time.Minute), time.Minute, true},
+		"its run has ended just now": {run(evidence.RunFailed, time.Second, time.Hour), time.Hour + startGrace,
+			false},
+		"its run has ended long ago": {run(evidence.RunFailed, time.Second, time.Hour), time.Hour + startGrace + 1,
+			true},
+		"its run was abandoned just now": {run(evidence.RunAbandoned, time.Second, time.Minute), time.Minute, true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if got := (want{last: c.last}).orphaned(&rivertype.JobRow{AttemptedAt: &taken}, at(c.now)); got != c.want {
+			if got := (wantedRun{last: c.last}).orphaned(&rivertype.JobRow{AttemptedAt: &taken}, at(c.now)); got != c.want {
 				t.Errorf("bereft: %v", got)
 			}
 		})
@@ -84,9 +88,11 @@ func TestQueueRestsAndWakes(t *testing.T) {
 			return w.queue.awake
 		}
 		put := func(id string) {
-			other, err := New(Config{clock: bubble{}, Store: o.st, Database: o.db, Runs: o, Worker: store.Worker{ID: "w2", Capabilities: []string{"network"}}})
+			other, err := New(Config{clock: bubble{}, Store: o.st, Database: o.db, Runs: o,
+				Worker: store.Worker{ID: "w2", Capabilities: []string{"network"}}})
 			o.must(err)
-			_, _, err = other.queue.enqueue(t.Context(), []want{{connectionID: id, connectorID: "orchard", queue: "network", priority: 2}}, time.Now())
+			_, _, err = other.queue.enqueue(t.Context(),
+				[]wantedRun{{connectionID: id, connectorID: "orchard", queue: "network", priority: 2}}, time.Now())
 			o.must(err)
 		}
 		o.must(o.ask("cin_pear"))
@@ -95,9 +101,11 @@ func TestQueueRestsAndWakes(t *testing.T) {
 			t.Errorf("%d runs, awake %v", len(o.ran("cin_pear")), awake())
 		}
 		put("cin_plum")
-		_, err := o.db.SQLite.ExecContext(t.Context(), `UPDATE river_job SET state = 'running', attempted_at = ? WHERE state = 'available'`, time.Now().UTC().Format("2006-01-02 15:04:05.000"))
+		_, err := o.db.SQLite.ExecContext(t.Context(),
+			`UPDATE river_job SET state = 'running', attempted_at = ? WHERE state = 'available'`,
+			time.Now().UTC().Format("2006-01-02 15:04:05.000"))
 		o.must(err)
-		time.Sleep(restAfter + 2*beatEvery)
+		time.Sleep(idleAfter + 2*beatEvery)
 		if awake() {
 			t.Error("nothing is to do, and it does not rest")
 		}

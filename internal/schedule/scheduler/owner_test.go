@@ -7,18 +7,19 @@ import (
 	"time"
 
 	"github.com/pdpp-go/pdpp/internal/collect/runner"
-	"github.com/pdpp-go/pdpp/internal/keep/store"
+	"github.com/pdpp-go/pdpp/internal/storage/store"
 )
 
 // atOnce is what "at once" means for the owner: one pass.
 const atOnce = passEvery + 100*time.Millisecond
 
 func (o *orchard) ask(id string) error {
-	return RunNow(o.t.Context(), o.st, store.RunRequest{ConnectionID: id, Trigger: store.TriggerManual, RequestedAt: time.Now()})
+	return RunNow(o.t.Context(), o.st, store.RunRequest{ConnectionID: id, Trigger: store.TriggerManual,
+		RequestedAt: time.Now()})
 }
 
-// What the owner asks for takes effect with the next pass, wherever they say it.
-func TestOwnerIsHeardAtOnce(t *testing.T) {
+// A request by the owner takes effect with the next pass, from any process.
+func TestOwnerRequestTakesEffectAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		o := newOrchard(t)
 		const every = 10 * time.Minute
@@ -33,7 +34,8 @@ func TestOwnerIsHeardAtOnce(t *testing.T) {
 		time.Sleep(atOnce)
 		var active *store.ActiveRunError
 		under := o.evidence("cin_pear").Active
-		if err := o.ask("cin_pear"); !errors.As(err, &active) || active.ConnectionID != "cin_pear" || active.RunID != under.ID || active.Holder != "orchard" || !active.ExpiresAt.After(time.Now()) {
+		if err := o.ask("cin_pear"); !errors.As(err, &active) || active.ConnectionID != "cin_pear" ||
+			active.RunID != under.ID || active.Holder != "orchard" || !active.ExpiresAt.After(time.Now()) {
 			t.Errorf("while it runs: %v, %+v", err, active)
 		}
 		stopped, err := Cancel(t.Context(), o.st, "cin_pear", time.Now())

@@ -7,33 +7,36 @@ import (
 
 	"github.com/pdpp-go/pdpp/internal/collect/launch"
 	"github.com/pdpp-go/pdpp/internal/judge/evidence"
-	"github.com/pdpp-go/pdpp/internal/keep/store"
 	"github.com/pdpp-go/pdpp/internal/ops/logging"
+	"github.com/pdpp-go/pdpp/internal/storage/store"
 )
 
 const (
 	// pageSize is how many connections are checked together.
 	pageSize = 500
-	// checkHold is how long a claimed check is kept from other workers. One whose
-	// worker dies is taken up after it.
+	// checkHold is how long a claimed check is hidden from other workers. After it, the check of a dead worker is
+	// claimed again.
 	checkHold = 20 * time.Second
-	// windowFactor bounds the jobs of one provider, taken or not, by its places on
-	// one worker: enough to keep several workers busy until the next pass, few enough
-	// to leave the queue to others.
+	// windowFactor limits the jobs of one provider, as a multiple of its slots on one worker. It keeps several workers
+	// busy until the next pass but leaves room for others.
 	windowFactor = 8
-	// reclaimEvery is how soon a lease that ran out is noticed, and a request whose
-	// grant is over.
+	// reclaimEvery is how often expired leases and requests of ended grants are cleaned up.
 	reclaimEvery = 5 * time.Second
-	// reclaimAtOnce bounds one transaction's work.
+	// reclaimAtOnce limits the work of one transaction.
 	reclaimAtOnce = 100
 )
 
-// pass checks what is to be checked, and queues what is to be run.
+// pass checks the connections that are due for a check and queues runs.
 func (s *Scheduler) pass(ctx context.Context) error {
-	if s.draining.Load() || !s.passes.TryLock() {
-		return nil // the pass under way does it
+	select {
+	case s.passing <- struct{}{}:
+	default:
+		return nil // the current pass does it
 	}
-	defer s.passes.Unlock()
+	defer func() { <-s.passing }()
+	if s.draining.Load() {
+		return nil
+	}
 	began := s.Now()
 	if err := s.noticeClock(ctx, began); err != nil {
 		return err
@@ -42,12 +45,12 @@ func (s *Scheduler) pass(ctx context.Context) error {
 		if err := s.reclaim(ctx, began); err != nil {
 			return err
 		}
-		if err := s.Store.WithdrawUngranted(ctx, began); err != nil {
-			return wrap(err, "take back what grants asked for that are over")
+		if err := s.Store.EndGrants(ctx, began); err != nil {
+			return wrapError(err, "end the grants that have expired")
 		}
 		s.reclaimedAt = began
 	}
-	p := round{Scheduler: s, declared: declared{store: s.Store}}
+	p := passState{Scheduler: s, declared: capabilityCache{store: s.Store}}
 	for {
 		more, err := p.page(ctx)
 		if err != nil {
@@ -69,9 +72,9 @@ func (s *Scheduler) pass(ctx context.Context) error {
 	return nil
 }
 
-// noticeClock compares the beginnings of two passes. Where the clock was set or the machine slept, live runs have not
-// renewed their leases by the new time yet: expired ones are not touched until they could. What a wrong clock dated
-// too far ahead is brought back, also at the start of a worker. A second step in a row is a slow machine.
+// noticeClock compares the starts of two passes. After a clock step or a sleep of the machine, live runs have not
+// renewed their leases yet, so expired leases are not reclaimed until they could. Times too far ahead are corrected,
+// also when a worker starts. A second step in a row means a slow machine.
 func (s *Scheduler) noticeClock(ctx context.Context, began time.Time) error {
 	gap := began.Sub(s.beganAt)
 	first := s.beganAt.IsZero()
@@ -84,25 +87,24 @@ func (s *Scheduler) noticeClock(ctx context.Context, began time.Time) error {
 	if !first && !step {
 		return nil
 	}
-	return wrap(s.Store.BringBack(ctx, began), "bring back what a wrong clock dated")
+	return wrapError(s.Store.ClampFutureTimes(ctx, began), "correct times from a wrong clock")
 }
 
-// round is one pass.
-type round struct {
+// passState is the state of one pass.
+type passState struct {
 	*Scheduler
-	declared declared
-	jobs     map[string]int // by connector, taken or not; nil before the first is needed
+	declared capabilityCache
+	jobs     map[string]int // by connector, running or waiting; nil until needed
 	checked  int
 	added    int
 }
 
-// page deals with some of the connections that are to be checked, and reports
-// whether there may be more.
-func (p *round) page(ctx context.Context) (more bool, err error) {
+// page handles some of the connections to check, and reports whether there may be more.
+func (p *passState) page(ctx context.Context) (more bool, err error) {
 	now := p.Now()
 	checks, err := p.Store.ClaimChecks(ctx, now, checkHold, pageSize)
 	if err != nil || len(checks) == 0 {
-		return false, wrap(err, "claim checks")
+		return false, wrapError(err, "claim checks")
 	}
 	p.checked += len(checks)
 	ids := make([]string, len(checks))
@@ -111,7 +113,7 @@ func (p *round) page(ctx context.Context) (more bool, err error) {
 	}
 	found, err := p.Store.Evidence(ctx, evidence.Query{ConnectionIDs: ids})
 	if err != nil {
-		return false, wrap(err, "read evidence")
+		return false, wrapError(err, "read evidence")
 	}
 	next, err := p.watch(ctx, found, now)
 	if err != nil {
@@ -123,10 +125,10 @@ func (p *round) page(ctx context.Context) (more bool, err error) {
 	for i := range checks {
 		checks[i].At = next.of(checks[i].ConnectionID, now)
 	}
-	return len(checks) == pageSize, wrap(p.Store.PutChecks(ctx, checks), "record the next checks")
+	return len(checks) == pageSize, wrapError(p.Store.PutChecks(ctx, checks), "record the next checks")
 }
 
-// nextChecks say when connections are checked again: the earliest that was asked for.
+// nextChecks holds the earliest requested time of each connection's next check.
 type nextChecks map[string]time.Time
 
 func (m nextChecks) add(connectionID string, at time.Time) {
@@ -142,8 +144,8 @@ func (m nextChecks) of(connectionID string, now time.Time) time.Time {
 	return now.Add(checkAtLeast)
 }
 
-// watch shows the connections to those who watch.
-func (p *round) watch(ctx context.Context, found []evidence.Evidence, now time.Time) (nextChecks, error) {
+// watch passes the evidence to the watchers.
+func (p *passState) watch(ctx context.Context, found []evidence.Evidence, now time.Time) (nextChecks, error) {
 	next := nextChecks{}
 	for _, w := range p.Watchers {
 		again, err := w.Check(ctx, found, now)
@@ -157,14 +159,13 @@ func (p *round) watch(ctx context.Context, found []evidence.Evidence, now time.T
 	return next, nil
 }
 
-// enqueue gives a job to each connection that is to be run, and notes when to look
-// at all of them again.
-func (p *round) enqueue(ctx context.Context, found []evidence.Evidence, next nextChecks, now time.Time) error {
+// enqueue adds a job for each connection to run, and records when to check all of them again.
+func (p *passState) enqueue(ctx context.Context, found []evidence.Evidence, next nextChecks, now time.Time) error {
 	requests, err := p.requested(ctx)
 	if err != nil {
 		return err
 	}
-	var wants []want
+	var wants []wantedRun
 	for i := range found {
 		e := &found[i]
 		id, connector := e.Connection.ID, e.Connection.ConnectorID
@@ -178,7 +179,7 @@ func (p *round) enqueue(ctx context.Context, found []evidence.Evidence, next nex
 		}
 		w, ok := p.admit(ctx, o)
 		if !ok {
-			next.add(id, crowded(p.jobs[connector], p.window(), now))
+			next.add(id, crowdedCheck(p.jobs[connector], p.window(), now))
 			p.jobs[connector]++
 			continue
 		}
@@ -199,11 +200,11 @@ func (p *round) enqueue(ctx context.Context, found []evidence.Evidence, next nex
 	return err
 }
 
-// requested gives the runs that somebody asked for.
-func (p *round) requested(ctx context.Context) (map[string][]store.RunRequest, error) {
+// requested returns the requested runs by connection.
+func (p *passState) requested(ctx context.Context) (map[string][]store.RunRequest, error) {
 	all, err := p.Store.ListRunRequests(ctx, "")
 	if err != nil {
-		return nil, wrap(err, "read the requested runs")
+		return nil, wrapError(err, "read the requested runs")
 	}
 	out := make(map[string][]store.RunRequest, len(all))
 	for _, r := range all {
@@ -212,41 +213,43 @@ func (p *round) requested(ctx context.Context) (map[string][]store.RunRequest, e
 	return out, nil
 }
 
-func (p *round) window() int { return p.PerProvider * windowFactor }
+func (p *passState) window() int { return p.PerProvider * windowFactor }
 
-// admit gives a job's place in the queue, and refuses when the provider has
-// enough jobs already. What the owner asks for always has a place.
-func (p *round) admit(ctx context.Context, o *order) (want, bool) {
+// admit returns the queue entry for an order. It returns false if the provider has enough jobs. Runs that the owner
+// requests are always admitted.
+func (p *passState) admit(ctx context.Context, o *order) (wantedRun, bool) {
 	connector := o.Connection.ConnectorID
 	if p.jobs == nil {
 		p.jobs = map[string]int{}
 		depths, err := p.Database.Depths(ctx)
-		p.tell("counting the queue", err)
+		p.logFailure("counting the queue", err)
 		for _, d := range depths {
 			p.jobs[d.Connector] += int(d.Jobs)
 		}
 	}
-	w := want{connectionID: o.Connection.ID, connectorID: connector, queue: string(p.declared.needs(ctx, connector)), priority: 2, last: o.LastRun}
+	w := wantedRun{connectionID: o.Connection.ID, connectorID: connector, queue: string(p.declared.needs(ctx, connector)),
+		priority: 2, last: o.LastRun}
 	if o.trigger == store.TriggerManual {
 		w.priority = 1
 	} else if p.jobs[connector] >= p.window() {
-		return want{}, false
+		return wantedRun{}, false
 	}
 	p.jobs[connector]++
 	return w, true
 }
 
-// reclaim ends the runs of dead workers. Each counts as a failure of its
-// connection, so that one that kills its worker is not tried for ever.
+// reclaim ends the runs of dead workers. Each counts as a failure of its connection, so a run that crashes its worker
+// is not repeated forever.
 func (s *Scheduler) reclaim(ctx context.Context, now time.Time) error {
 	for {
-		runs, err := s.Store.Reclaim(ctx, now, reclaimAtOnce)
+		runs, err := s.Store.AbandonExpiredRuns(ctx, now, reclaimAtOnce)
 		if err != nil {
-			return wrap(err, "reclaim expired leases")
+			return wrapError(err, "reclaim expired leases")
 		}
 		for _, r := range runs {
-			s.Log.WarnContext(logging.WithRun(ctx, r.ConnectionID, r.ID), "run abandoned: its worker is gone", "connector", r.ConnectorID)
-			if err := Settle(ctx, s.Store, r.ConnectionID, r.ID, now); err != nil {
+			s.Log.WarnContext(logging.WithRun(ctx, r.ConnectionID, r.ID), "run abandoned: its worker is gone", "connector",
+				r.ConnectorID)
+			if err := RecordBackoff(ctx, s.Store, r.ConnectionID, r.ID, now); err != nil {
 				return err
 			}
 		}
@@ -256,7 +259,7 @@ func (s *Scheduler) reclaim(ctx context.Context, now time.Time) error {
 	}
 }
 
-func wrap(err error, doing string) error {
+func wrapError(err error, doing string) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", doing, err)
 	}

@@ -8,7 +8,7 @@ import (
 
 	"github.com/pdpp-go/pdpp/internal/judge/cadence"
 	"github.com/pdpp-go/pdpp/internal/judge/evidence"
-	"github.com/pdpp-go/pdpp/internal/keep/store"
+	"github.com/pdpp-go/pdpp/internal/storage/store"
 	"github.com/pdpp-go/pdpp/manifest"
 )
 
@@ -33,20 +33,20 @@ func TestHonoured(t *testing.T) {
 // connection when they are.
 func TestUnreadableFactsAreLookedAtAgainSoon(t *testing.T) {
 	now := time.Date(2031, 5, 4, 3, 2, 1, 0, time.UTC)
-	e := &evidence.Evidence{Connection: evidence.Connection{ID: "cin_pear", Status: evidence.StatusActive}, Unreadable: []evidence.Family{evidence.FamilyRuns}}
+	e := &evidence.Evidence{Connection: evidence.Connection{ID: "cin_pear", Status: evidence.StatusActive},
+		Unreadable: []evidence.Family{evidence.FamilyRuns}}
 	if o, again := decide(e, nil, now); o != nil || again.Sub(now) > checkQueued || !again.After(now) {
 		t.Errorf("a run: %v; checked again after %v", o != nil, again.Sub(now))
 	}
 }
 
-// What the owner asked for while the provider is to be left alone is looked at when that
-// is over, also where no schedule would come back to it.
+// A request by the owner during a provider wait is checked when the wait is over, even without a schedule.
 func TestRequestComesBackWhenTheWaitIsOver(t *testing.T) {
 	now := time.Date(2031, 5, 4, 3, 2, 1, 0, time.UTC)
 	until := now.Add(7 * time.Minute)
 	e := &evidence.Evidence{
 		Connection: evidence.Connection{ID: "cin_pear", Status: evidence.StatusActive},
-		Waits:      []evidence.Wait{{Sender: "api", Until: until, At: now.Add(-time.Minute)}},
+		Waits:      []evidence.SenderWait{{Sender: "api", Until: until, At: now.Add(-time.Minute)}},
 	}
 	asked := []store.RunRequest{{ConnectionID: "cin_pear", Trigger: store.TriggerManual, RequestedAt: now}}
 	if o, again := decide(e, asked, now); o != nil || !again.Equal(until) {
@@ -130,13 +130,15 @@ func TestNeeds(t *testing.T) {
 		`"browser":{"required":false},"filesystem":{"required":true}`:  Local,
 		`"browser":{"required":false},"filesystem":{"required":false}`: Network,
 	} {
-		m, err := manifest.Parse(fmt.Appendf(nil, `{"protocol_version":"0.1.0","connector_id":"orchard","version":"1.0.0","display_name":"Orchard",
+		m, err := manifest.Parse(fmt.Appendf(nil, `{"protocol_version":"0.1.0","connector_id":"orchard",`+
+			`"version":"1.0.0","display_name":"Orchard",
 "runtime_requirements":{"bindings":{%s}},
-"streams":[{"name":"trees","semantics":"mutable_state","primary_key":"id","schema":{"type":"object","properties":{"id":{"type":"string"}}}}]}`, required))
+"streams":[{"name":"trees","semantics":"mutable_state","primary_key":"id","schema":{"type":"object",`+
+			`"properties":{"id":{"type":"string"}}}}]}`, required))
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := needs(m); got != want {
+		if got := requiredCapability(m); got != want {
 			t.Errorf("%s needs %s, want %s", required, got, want)
 		}
 	}

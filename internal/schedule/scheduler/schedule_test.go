@@ -8,17 +8,18 @@ import (
 	"github.com/pdpp-go/pdpp/internal/collect/runner"
 	"github.com/pdpp-go/pdpp/internal/judge/cadence"
 	"github.com/pdpp-go/pdpp/internal/judge/evidence"
-	"github.com/pdpp-go/pdpp/internal/keep/store"
+	"github.com/pdpp-go/pdpp/internal/storage/store"
 	"github.com/pdpp-go/pdpp/protocol"
 )
 
-// Over hours every connection runs at its own interval, and nothing runs that has
-// no schedule. Days of policy alone are simulated in internal/judge/cadence.
+// Over hours every connection runs at its own interval, and nothing runs without a schedule. internal/judge/cadence
+// simulates days of policy.
 func TestHoursOfSchedules(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		o := newOrchard(t)
 		o.calm = true
-		intervals := map[string]time.Duration{"cin_pear": 20 * time.Minute, "cin_plum": time.Hour, "cin_quince": 40 * time.Minute}
+		intervals := map[string]time.Duration{"cin_pear": 20 * time.Minute, "cin_plum": time.Hour,
+			"cin_quince": 40 * time.Minute}
 		for id, every := range intervals {
 			o.plant(id, "orchard", every)
 		}
@@ -33,7 +34,8 @@ func TestHoursOfSchedules(t *testing.T) {
 				t.Errorf("%s ran %d times, want %d", id, len(runs), want)
 			}
 			for i, r := range runs {
-				if late := r.at.Sub(runs[0].at) - time.Duration(i)*every; late < 0 || late > time.Duration(i)*20*time.Second || r.trigger != store.TriggerScheduled {
+				if late := r.at.Sub(runs[0].at) - time.Duration(i)*every; late < 0 || late > time.Duration(i)*20*time.Second ||
+					r.trigger != store.TriggerScheduled {
 					t.Errorf("%s: run %d began %v late: %+v", id, i, late, r)
 				}
 			}
@@ -71,19 +73,21 @@ func TestFailuresWaitAndASuccessClears(t *testing.T) {
 	})
 }
 
-// A run whose machinery breaks is tried again within its turn, and no more than
-// twice. Whatever a connector reports, and every stop of our own, has to wait for
-// the next turn: that a failure passes does not say that it passes in a second.
+// A run that fails between scheduler and connector is retried at most twice within its turn. Failures that a
+// connector reports, and our own stops, wait for the next scheduled time: a transient failure need not pass within a
+// second.
 func TestRetriesWithinTheTurn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		o := newOrchard(t)
 		again := []runner.Reason{runner.ReasonExitWithoutDone, runner.ReasonStdinClosed, runner.ReasonSpawnFailed}
-		once := []runner.Reason{runner.ReasonTimedOut, runner.ReasonViolation, runner.ReasonStorage, runner.ReasonRuntimeError}
+		once := []runner.Reason{runner.ReasonTimedOut, runner.ReasonViolation, runner.ReasonStorage,
+			runner.ReasonRuntimeError}
 		for _, reason := range append(once, again...) {
 			o.plant("cin_"+string(reason), string(reason), time.Hour)
 			o.plays(string(reason), breaks(reason))
 		}
-		reported := []string{"rate_limited", "network_error", "auth_failure", "retry_budget_exhausted", "circuit_open", "max_requests", "max_wall_clock", "run_cap_deferred"}
+		reported := []string{"rate_limited", "network_error", "auth_failure", "retry_budget_exhausted", "circuit_open",
+			"max_requests", "max_wall_clock", "run_cap_deferred"}
 		for _, code := range reported {
 			o.plant("cin_"+code, code, time.Hour)
 			o.plays(code, fails(code, true))
@@ -124,7 +128,8 @@ func TestOnlyPressureMakesASourceRest(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		o := newOrchard(t)
 		o.missing = map[string][]protocol.Reason{
-			"capped": {protocol.ReasonRunCapDeferred}, "spent": {protocol.ReasonRetryBudget, protocol.ReasonMaxWallClock, protocol.ReasonMaxRequests, protocol.ReasonCircuitOpen},
+			"capped": {protocol.ReasonRunCapDeferred}, "spent": {protocol.ReasonRetryBudget, protocol.ReasonMaxWallClock,
+				protocol.ReasonMaxRequests, protocol.ReasonCircuitOpen},
 			"pressed": {protocol.ReasonRateLimited}, "both": {protocol.ReasonRateLimited, protocol.ReasonRetryExhausted},
 		}
 		const every, long = 10 * time.Minute, 4 * time.Minute
@@ -152,7 +157,8 @@ func TestOnlyPressureMakesASourceRest(t *testing.T) {
 		for connector, spares := range map[string]bool{"capped": false, "spent": false, "both": true} {
 			for i, r := range o.ran("cin_" + connector) {
 				if want := spares && i == 1; r.recovery != want || r.spare != want {
-					t.Errorf("%s: run %d is for recovery %v and spares the source %v, want %v", connector, i, r.recovery, r.spare, want)
+					t.Errorf("%s: run %d is for recovery %v and spares the source %v, want %v", connector, i, r.recovery, r.spare,
+						want)
 				}
 			}
 		}

@@ -18,104 +18,98 @@ import (
 	"github.com/pdpp-go/pdpp/internal/collect/launch"
 	"github.com/pdpp-go/pdpp/internal/collect/runner"
 	"github.com/pdpp-go/pdpp/internal/judge/evidence"
-	"github.com/pdpp-go/pdpp/internal/keep/store"
+	"github.com/pdpp-go/pdpp/internal/storage/store"
 	"github.com/pdpp-go/pdpp/protocol"
 )
 
 // Runs executes one run to its end: a *launch.Launcher.
 type Runs interface {
-	Run(ctx context.Context, req launch.Request) (launch.Result, error)
+	Run(ctx context.Context, req launch.RunRequest) (launch.RunResult, error)
 }
 
-// Watcher is shown every connection whose facts may have changed. It gives the
-// connections that it wants to see again at a certain time, touched or not.
+// Watcher receives every connection with facts that may have changed. It returns when to check connections again,
+// even if nothing changes them.
 type Watcher interface {
 	Check(ctx context.Context, page []evidence.Evidence, now time.Time) (again map[string]time.Time, err error)
 }
 
-// Answers puts questions to the owner, and is told when one was answered.
+// Answers asks the owner questions and is notified of answers.
 type Answers interface {
 	Prepare(runID, requestID string) (key []byte, forget func(), err error)
 	Ask(ctx context.Context, runID string, q protocol.Interaction) (protocol.InteractionResponse, error)
 	Deliver(runID, requestID string)
 }
 
-// Meter is told what happened, for people who watch numbers.
+// Meter records measurements.
 type Meter interface {
 	Passed(checked, enqueued int, took time.Duration)
-	Ran(connectorID string, trigger store.Trigger, r launch.Result, took time.Duration)
+	Ran(connectorID string, trigger store.Trigger, r launch.RunResult, took time.Duration)
 }
 
-// Config is what a scheduler needs. Store, Database, Runs and Worker.ID must be set.
+// Config configures a scheduler. Store, Database, Runs and Worker.ID are required.
 type Config struct {
 	Store    store.Store
 	Database Database
 	Runs     Runs
-	// Worker says who this process is; its capabilities decide which queues it serves.
+	// Worker describes this process; its capabilities decide which queues it serves.
 	Worker store.Worker
-	// Slots is how many runs go on at once per capability; 0 means DefaultSlots.
-	// PerProvider is how many of them one connector may have; 0 means DefaultPerProvider.
+	// Slots is the number of concurrent runs per capability; 0 means DefaultSlots. PerProvider is the number per
+	// connector; 0 means DefaultPerProvider.
 	Slots, PerProvider int
-	// BrowserSlots is how many runs with a browser go on at once; 0 means as many as others.
+	// BrowserSlots is the number of concurrent runs with a browser; 0 means Slots.
 	BrowserSlots int
-	// Answers may be nil: then no run can ask the owner.
+	// Answers may be nil: then runs cannot ask the owner.
 	Answers Answers
-	// Sharing is told, while runs are under way, which of them draw on an allowance together with
-	// runs of other processes; nil means that nobody wants to know.
+	// Sharing is called during runs with those that share an allowance with runs of other processes. It may be nil.
 	Sharing func(ctx context.Context, runIDs []string) error
-	// Surface is given the channels on which runs show the pages of their browsers; nil means
-	// that nobody looks on.
+	// Surface receives the channels on which runs show their browser pages. It may be nil.
 	Surface func(runID string, conn io.ReadWriteCloser)
-	// Watchers are shown evidence in every pass; AfterPass is called at its end,
-	// with the number of connections that were checked.
+	// Watchers receive evidence in every pass. AfterPass is called at its end with the number of checked connections.
 	Watchers  []Watcher
 	AfterPass func(ctx context.Context, now time.Time, checked int) error
 	Meter     Meter
 	Options   runner.Options
-	// clock replaces the database's for River, where time is virtual.
+	// clock replaces the database's clock for River in tests with virtual time.
 	clock rivertype.TimeGenerator
-	// Rhythm is for those who look on for days; the zero value is right otherwise.
+	// Rhythm sets intervals for long simulations; the zero value uses the defaults.
 	Rhythm Rhythm
 	Log    *slog.Logger
 	Now    func() time.Time
 }
 
-// How many runs go on at once. A run mostly waits for its provider, so that a
-// small machine carries several; half of the places are kept from any one
-// provider.
+// Numbers of concurrent runs. A run mostly waits for its provider, so a small machine can execute several. One
+// provider gets at most half of the slots.
 const (
 	DefaultSlots       = 8
 	DefaultPerProvider = 4
 )
 
-// Rhythm is how often a worker does what it does at intervals. Zero means the default.
+// Rhythm is the interval of each periodic task. Zero means the default.
 type Rhythm struct{ Pass, Beat, Poll time.Duration }
 
-// The default rhythm and other times, each with its reason.
+// Default intervals and other times.
 const (
-	// passEvery is how soon it is noticed that a connection is due, that the owner
-	// changed or asked something, or that a run's process died. A pass that finds
-	// nothing costs two reads of an index.
+	// passEvery is how soon the scheduler notices due connections, changes and requests by the owner, and dead runs. A
+	// pass that finds nothing costs two index reads.
 	passEvery = time.Second
-	// beatEvery is how often a worker says that it lives.
+	// beatEvery is the interval of a worker's heartbeats.
 	beatEvery = 10 * time.Second
-	// signalEvery is how soon a run hears of a cancellation or an answer. It is
-	// asked for only while runs are under way.
+	// signalEvery is how soon a run receives a cancellation or an answer. It is polled only during runs.
 	signalEvery = 500 * time.Millisecond
-	// drainGrace is how long runs may take to finish their slice when the worker
-	// stops: less than the ten seconds after which service managers kill.
+	// drainGrace is how long runs may take to finish their slice when the worker stops. It is less than the ten
+	// seconds after which service managers kill.
 	drainGrace = 7 * time.Second
-	// pollEvery is how soon a job is seen that another process put into an
-	// embedded database, or that was put off; any other is seen at once.
+	// passGrace is how long a stopping worker waits for its current pass. With drainGrace it stays below ten seconds.
+	passGrace = 2 * time.Second
+	// pollEvery is how soon a job is noticed that another process inserted into an embedded database, or that was
+	// snoozed. Other jobs are noticed at once.
 	pollEvery = 5 * time.Second
-	// fetchCooldown is the least time between two fetches. Short runs of few slots
-	// would wait for River's own.
+	// fetchCooldown is the minimum time between two fetches. River's default would delay short runs with few slots.
 	fetchCooldown = 20 * time.Millisecond
-	// rescueAfter is when River gives a job up whose worker is gone. A run may be
-	// long, and the lease tells sooner (trap: River goes by the age alone).
+	// rescueAfter is when River abandons a job of a dead worker. River uses only the job's age, and runs may be
+	// long; the lease detects a dead worker sooner.
 	rescueAfter = 7 * 24 * time.Hour
-	// keepJobs is how long finished jobs stay for a look at them; run history is
-	// what lasts.
+	// keepJobs is how long finished jobs are kept for diagnosis. The run history is permanent.
 	keepJobs = time.Hour
 )
 
@@ -124,32 +118,32 @@ type Scheduler struct {
 	Config
 	queue  queue
 	slots  slots
-	runs   active
+	runs   activeRuns
 	drain  chan struct{} // closed when the worker stops
-	asked  chan struct{} // a pass is wanted before its time
+	asked  chan struct{} // requests an immediate pass
 	cancel context.CancelFunc
 	gone   sync.WaitGroup
 
-	passes      sync.Mutex // one pass at a time
-	reclaimedAt time.Time  // by the passes
-	beganAt     time.Time  // when the last pass began
-	stepped     bool       // the clock was not as expected then
+	passing     chan struct{} // holds one element during a pass
+	reclaimedAt time.Time     // used only by passes
+	beganAt     time.Time     // when the last pass began
+	stepped     bool          // the clock had stepped then
 
 	draining atomic.Bool
 	passedAt atomic.Int64
-	// browserNeeded is when a connection was last checked that needs a browser.
+	// browserNeeded is when a connection that needs a browser was last checked.
 	browserNeeded atomic.Int64
 }
 
-var quiet = slog.New(slog.DiscardHandler)
+var discardLog = slog.New(slog.DiscardHandler)
 
-// New makes a worker over a database whose queue is migrated.
+// New returns a worker for a database with a migrated queue.
 func New(c Config) (*Scheduler, error) {
 	if c.Now == nil {
 		c.Now = time.Now
 	}
 	if c.Log == nil {
-		c.Log = quiet
+		c.Log = discardLog
 	}
 	if c.Slots <= 0 {
 		c.Slots = DefaultSlots
@@ -157,9 +151,11 @@ func New(c Config) (*Scheduler, error) {
 	if c.PerProvider <= 0 {
 		c.PerProvider = DefaultPerProvider
 	}
-	c.Rhythm.Pass, c.Rhythm.Beat, c.Rhythm.Poll = cmp.Or(c.Rhythm.Pass, passEvery), cmp.Or(c.Rhythm.Beat, beatEvery), cmp.Or(c.Rhythm.Poll, pollEvery)
+	c.Rhythm.Pass, c.Rhythm.Beat, c.Rhythm.Poll = cmp.Or(c.Rhythm.Pass, passEvery), cmp.Or(c.Rhythm.Beat, beatEvery),
+		cmp.Or(c.Rhythm.Poll, pollEvery)
 	c.Worker.StartedAt = c.Now()
-	s := &Scheduler{Config: c, slots: slots{perProvider: c.PerProvider}, drain: make(chan struct{}), asked: make(chan struct{}, 1)}
+	s := &Scheduler{Config: c, slots: slots{perProvider: c.PerProvider}, drain: make(chan struct{}),
+		asked: make(chan struct{}, 1), passing: make(chan struct{}, 1)}
 	workers := river.NewWorkers()
 	river.AddWorker(workers, &worker{Scheduler: s})
 	queues := map[string]river.QueueConfig{}
@@ -180,7 +176,7 @@ func New(c Config) (*Scheduler, error) {
 	s.queue.database, s.queue.now = c.Database, c.Now
 	var err error
 	s.queue.client, err = c.Database.client(&river.Config{
-		ID: c.Worker.ID, Queues: queues, Workers: workers, Logger: quiet, PollOnly: c.Database.SQLite != nil,
+		ID: c.Worker.ID, Queues: queues, Workers: workers, Logger: discardLog, PollOnly: c.Database.SQLite != nil,
 		JobTimeout: -1, RescueStuckJobsAfter: rescueAfter, FetchPollInterval: c.Rhythm.Poll, FetchCooldown: fetchCooldown,
 		CompletedJobRetentionPeriod: keepJobs, CancelledJobRetentionPeriod: keepJobs, DiscardedJobRetentionPeriod: keepJobs,
 		Test: river.TestConfig{Time: c.clock},
@@ -191,8 +187,8 @@ func New(c Config) (*Scheduler, error) {
 	return s, nil
 }
 
-// Start begins to work, after one pass: what was due while no worker ran is
-// taken up at once. When it fails, the worker is taken off the list again.
+// Start starts the worker with one pass, so that runs that became due without a worker start at once. If it fails,
+// the worker is removed from the list.
 func (s *Scheduler) Start(ctx context.Context) error {
 	if err := s.register(ctx); err != nil {
 		return errors.Join(err, s.leave(context.WithoutCancel(ctx)))
@@ -201,32 +197,32 @@ func (s *Scheduler) Start(ctx context.Context) error {
 	s.every(ctx, s.Rhythm.Pass, s.pass)
 	s.every(ctx, s.Rhythm.Beat, s.beat)
 	s.every(ctx, signalEvery, s.signal)
-	s.gone.Go(func() { s.tell("pass", s.pass(ctx)) })
+	s.gone.Go(func() { s.logFailure("pass", s.pass(ctx)) })
 	s.gone.Go(func() {
 		for {
 			select {
 			case <-ctx.Done():
 				return
 			case <-s.asked:
-				s.tell("pass", s.pass(ctx))
+				s.logFailure("pass", s.pass(ctx))
 			}
 		}
 	})
 	return nil
 }
 
-// register puts the worker on the list, removes the dead ones and wakes the queue.
+// register adds the worker to the list, removes dead ones and starts the queue.
 func (s *Scheduler) register(ctx context.Context) error {
 	if err := s.beat(ctx); err != nil {
 		return fmt.Errorf("register the worker: %w", err)
 	}
-	if err := s.forgetTheDead(ctx); err != nil || s.Database.SQLite != nil {
-		return err // an embedded queue is woken by its first job
+	if err := s.forgetDeadWorkers(ctx); err != nil || s.Database.SQLite != nil {
+		return err // the first job starts an embedded queue
 	}
 	return s.queue.wake(ctx)
 }
 
-// Nudge has a pass made at once, as somebody waits for what was just asked for.
+// Nudge starts a pass at once for a new request.
 func (s *Scheduler) Nudge() {
 	select {
 	case s.asked <- struct{}{}:
@@ -234,8 +230,7 @@ func (s *Scheduler) Nudge() {
 	}
 }
 
-// every does something at intervals until the worker is stopped. What fails is
-// told and tried again at the next interval.
+// every calls do at intervals until the worker stops. Failures are logged and retried at the next interval.
 func (s *Scheduler) every(ctx context.Context, interval time.Duration, do func(context.Context) error) {
 	s.gone.Go(func() {
 		tick := time.NewTicker(interval)
@@ -245,25 +240,25 @@ func (s *Scheduler) every(ctx context.Context, interval time.Duration, do func(c
 			case <-ctx.Done():
 				return
 			case <-tick.C:
-				s.tell("upkeep", do(ctx))
+				s.logFailure("upkeep", do(ctx))
 			}
 		}
 	})
 }
 
-func (s *Scheduler) tell(what string, err error) {
+func (s *Scheduler) logFailure(what string, err error) {
 	if err != nil && !errors.Is(err, context.Canceled) {
-		s.Log.Warn("scheduler: "+what+" failed; it is tried again", "error", err)
+		s.Log.Warn("scheduler: "+what+" failed; it is retried", "error", err)
 	}
 }
 
-// Stop takes nothing new, lets every run finish its slice, puts what it had to
-// stop back into the queue, and leaves. When ctx ends it leaves at once, and the
-// leases run out.
+// Stop accepts no new jobs, lets every run finish its slice, requeues the runs that it had to stop, and leaves. When
+// ctx ends it leaves at once, and the leases expire.
 func (s *Scheduler) Stop(ctx context.Context) error {
 	if s.draining.Swap(true) {
 		return nil
 	}
+	s.awaitPass(ctx)
 	close(s.drain)
 	force := time.AfterFunc(drainGrace, func() { s.runs.cancelAll(errDraining) })
 	defer force.Stop()
@@ -273,10 +268,22 @@ func (s *Scheduler) Stop(ctx context.Context) error {
 	return errors.Join(err, s.leave(context.WithoutCancel(ctx)))
 }
 
-// errDraining is the cause with which runs are stopped that did not end by themselves.
+// awaitPass waits until the current pass has ended. An interrupted pass would hide the connections that it claimed from
+// the next worker, and one that saw the stopped runs would queue them here.
+func (s *Scheduler) awaitPass(ctx context.Context) {
+	limit := time.NewTimer(passGrace)
+	defer limit.Stop()
+	select {
+	case s.passing <- struct{}{}: // and no other begins
+	case <-limit.C:
+	case <-ctx.Done():
+	}
+}
+
+// errDraining is the cause for cancelling runs that did not end within drainGrace.
 var errDraining = errors.New("the worker is stopping")
 
-// LastPass is when this process last completed a pass; zero before the first.
+// LastPass returns when this process last completed a pass; zero before the first.
 func (s *Scheduler) LastPass() time.Time {
 	if at := s.passedAt.Load(); at != 0 {
 		return time.Unix(0, at)

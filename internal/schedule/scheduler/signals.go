@@ -7,13 +7,13 @@ import (
 	"github.com/pdpp-go/pdpp/internal/collect/runner"
 )
 
-// active are the runs of this process that can be told something.
-type active struct {
+// activeRuns are the runs of this process that can be cancelled.
+type activeRuns struct {
 	mu   sync.Mutex
 	runs map[string]context.CancelCauseFunc
 }
 
-func (a *active) add(runID string, cancel context.CancelCauseFunc) {
+func (a *activeRuns) add(runID string, cancel context.CancelCauseFunc) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.runs == nil {
@@ -22,19 +22,19 @@ func (a *active) add(runID string, cancel context.CancelCauseFunc) {
 	a.runs[runID] = cancel
 }
 
-func (a *active) remove(runID string) {
+func (a *activeRuns) remove(runID string) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	delete(a.runs, runID)
 }
 
-func (a *active) count() int {
+func (a *activeRuns) count() int {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return len(a.runs)
 }
 
-func (a *active) cancel(runID string, cause error) {
+func (a *activeRuns) cancel(runID string, cause error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if cancel := a.runs[runID]; cancel != nil {
@@ -42,7 +42,7 @@ func (a *active) cancel(runID string, cause error) {
 	}
 }
 
-func (a *active) cancelAll(cause error) {
+func (a *activeRuns) cancelAll(cause error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	for _, cancel := range a.runs {
@@ -50,20 +50,19 @@ func (a *active) cancelAll(cause error) {
 	}
 }
 
-// signal passes on what was said to runs of this process, through the database,
-// by whatever surface the owner used.
+// signal delivers cancellations, ended grants and answers from the database to the runs of this process.
 func (s *Scheduler) signal(ctx context.Context) error {
 	if s.runs.count() == 0 {
 		return nil
 	}
-	told, err := s.Store.Signals(ctx, s.Now())
+	signals, err := s.Store.Signals(ctx, s.Now())
 	if err != nil {
-		return wrap(err, "read what runs are to be told")
+		return wrapError(err, "read the signals for runs")
 	}
-	for _, id := range told.Cancelled {
+	for _, id := range signals.Cancelled {
 		s.runs.cancel(id, runner.ErrOwnerCancelled)
 	}
-	for _, u := range told.Ungranted {
+	for _, u := range signals.Ungranted {
 		cause := runner.ErrGrantExpired
 		if u.Revoked {
 			cause = runner.ErrGrantRevoked
@@ -71,12 +70,12 @@ func (s *Scheduler) signal(ctx context.Context) error {
 		s.runs.cancel(u.RunID, cause)
 	}
 	if s.Answers != nil {
-		for _, a := range told.Answered {
+		for _, a := range signals.Answered {
 			s.Answers.Deliver(a.RunID, a.RequestID)
 		}
 	}
 	if s.Sharing != nil {
-		return wrap(s.Sharing(ctx, told.Sharing), "share allowances")
+		return wrapError(s.Sharing(ctx, signals.Sharing), "share allowances")
 	}
 	return nil
 }

@@ -6,24 +6,23 @@ import (
 	"time"
 )
 
-// patience is how long a run may wait for a place of its provider. Short runs
-// follow each other without going back into the queue.
-const patience = time.Second
+// slotPatience is how long a run may wait for a slot of its provider. Short runs follow each other without going back
+// into the queue.
+const slotPatience = time.Second
 
-// slots are the runs under way in this process, counted by connector, so that
-// one slow provider cannot take every place (PB-A05).
+// slots counts the runs of this process by connector, so that one slow provider cannot use every slot (PB-A05).
 type slots struct {
 	perProvider int
 
 	mu      sync.Mutex
 	running map[string]int
-	waiting map[string]chan struct{} // one run at most waits for a place of each
+	waiting map[string]chan struct{} // at most one run per connector waits for a slot
 	total   int
 }
 
-// take gives a place, and reports false when the provider has all of its own. One
-// run of a provider waits a little for a place; it holds up nobody but itself.
-func (s *slots) take(ctx context.Context, connectorID string) (release func(), ok bool) {
+// acquire returns a slot, or false if the provider uses all of its own. One run per provider waits briefly for a slot
+// without blocking others.
+func (s *slots) acquire(ctx context.Context, connectorID string) (release func(), ok bool) {
 	s.mu.Lock()
 	if s.running[connectorID] < s.perProvider {
 		defer s.mu.Unlock()
@@ -40,7 +39,7 @@ func (s *slots) take(ctx context.Context, connectorID string) (release func(), o
 	s.waiting[connectorID] = freed
 	s.mu.Unlock()
 
-	timer := time.NewTimer(patience)
+	timer := time.NewTimer(slotPatience)
 	defer timer.Stop()
 	select {
 	case <-freed:
@@ -72,7 +71,7 @@ func (s *slots) occupy(connectorID string) (release func()) {
 		s.total--
 		select {
 		case s.waiting[connectorID] <- struct{}{}:
-		default: // nobody waits
+		default: // no run waits
 		}
 	})
 }

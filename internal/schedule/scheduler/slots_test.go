@@ -13,21 +13,21 @@ func TestSlotsOfAProvider(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &slots{perProvider: 2}
 		ctx := t.Context()
-		first, ok := s.take(ctx, "slow")
-		if _, again := s.take(ctx, "slow"); !ok || !again {
+		first, ok := s.acquire(ctx, "slow")
+		if _, again := s.acquire(ctx, "slow"); !ok || !again {
 			t.Fatal("no places")
 		}
 		waited := make(chan bool)
 		go func() {
-			_, ok := s.take(ctx, "slow")
+			_, ok := s.acquire(ctx, "slow")
 			waited <- ok
 		}()
 		synctest.Wait()
 		began := time.Now()
-		if _, ok := s.take(ctx, "slow"); ok || time.Since(began) != 0 {
+		if _, ok := s.acquire(ctx, "slow"); ok || time.Since(began) != 0 {
 			t.Errorf("a second one waits: %v, %v", ok, time.Since(began))
 		}
-		if _, ok := s.take(ctx, "quick"); !ok || s.count() != 3 {
+		if _, ok := s.acquire(ctx, "quick"); !ok || s.count() != 3 {
 			t.Errorf("another provider: %v, %d runs", ok, s.count())
 		}
 		first()
@@ -35,12 +35,12 @@ func TestSlotsOfAProvider(t *testing.T) {
 		if !<-waited || s.count() != 3 {
 			t.Errorf("the freed place was not taken: %d runs", s.count())
 		}
-		if _, ok := s.take(ctx, "slow"); ok || time.Since(began) != patience {
+		if _, ok := s.acquire(ctx, "slow"); ok || time.Since(began) != slotPatience {
 			t.Errorf("after %v: %v", time.Since(began), ok)
 		}
 		stopped, cancel := context.WithCancel(ctx)
 		cancel()
-		if _, ok := s.take(stopped, "slow"); ok || time.Since(began) != patience {
+		if _, ok := s.acquire(stopped, "slow"); ok || time.Since(began) != slotPatience {
 			t.Errorf("while stopping: %v after %v", ok, time.Since(began))
 		}
 	})

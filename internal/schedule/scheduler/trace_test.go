@@ -9,8 +9,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/pdpp-go/pdpp/internal/keep/store"
 	"github.com/pdpp-go/pdpp/internal/ops/tracing"
+	"github.com/pdpp-go/pdpp/internal/storage/store"
 )
 
 // A run is in the trace with what it was and how it ended, and one that could not be
@@ -30,7 +30,7 @@ func TestRunsAreTraced(t *testing.T) {
 	o.plant("cin_pear", "orchard", 0)
 	o.plays("orchard", fails("gate_stuck", false))
 	e := o.evidence("cin_pear")
-	s := &Scheduler{Config: Config{Store: o.st, Runs: o, Now: time.Now, Log: quiet}}
+	s := &Scheduler{Config: Config{Store: o.st, Runs: o, Now: time.Now, Log: discardLog}}
 	result, err := s.run(t.Context(), &order{Evidence: &e}, store.TriggerManual)
 	o.must(err)
 	s.Runs = absent{}
@@ -38,7 +38,8 @@ func TestRunsAreTraced(t *testing.T) {
 		t.Error("a missing connector ran")
 	}
 	o.must(stop(context.WithoutCancel(t.Context())))
-	for _, want := range []string{"run", "orchard", result.RunID, string(store.TriggerManual), string(result.Status), string(store.TriggerRetry)} {
+	for _, want := range []string{"run", "orchard", result.RunID, string(store.TriggerManual), string(result.Status),
+		string(store.TriggerRetry)} {
 		if !bytes.Contains(got.Bytes(), []byte(want)) {
 			t.Errorf("no %q in the trace:\n%q", want, got.Bytes())
 		}

@@ -9,13 +9,12 @@ import (
 	"github.com/pdpp-go/pdpp/internal/collect/launch"
 	"github.com/pdpp-go/pdpp/internal/collect/runner"
 	"github.com/pdpp-go/pdpp/internal/judge/cadence"
-	"github.com/pdpp-go/pdpp/internal/keep/store"
+	"github.com/pdpp-go/pdpp/internal/storage/store"
 	"github.com/pdpp-go/pdpp/protocol"
 )
 
-// While a provider is left alone nothing starts, whatever asks for it: the schedule,
-// a retry within the turn, a repair, the owner. What was asked for is kept, and runs
-// once when the wait is over. Only the owner's second word starts it before.
+// During a provider wait nothing starts: no scheduled run, retry, repair or request. A request is kept and runs once
+// after the wait. Only the owner's explicit second request starts it before.
 func TestNothingStartsDuringAWait(t *testing.T) {
 	t.Attr("spec", "CH-04.2")
 	synctest.Test(t, func(t *testing.T) {
@@ -38,7 +37,8 @@ func TestNothingStartsDuringAWait(t *testing.T) {
 		}
 		var waits *store.WaitError
 		for _, id := range []string{"cin_asked", "cin_manual", "cin_hurried"} {
-			if err := o.ask(id); !errors.As(err, &waits) || waits.Until.Sub(began) > 2*time.Hour+atOnce || waits.Reason != protocol.WaitRetryAfter {
+			if err := o.ask(id); !errors.As(err, &waits) || waits.Until.Sub(began) > 2*time.Hour+atOnce ||
+				waits.Reason != protocol.WaitRetryAfter {
 				t.Fatalf("%s: asked for, %v", id, err)
 			}
 		}
@@ -46,12 +46,13 @@ func TestNothingStartsDuringAWait(t *testing.T) {
 			RequestedAt: time.Now()})
 		o.must(err)
 		o.announces = nil
-		o.must(RunNow(t.Context(), o.st, store.RunRequest{ConnectionID: "cin_hurried", Trigger: store.TriggerManual, AskAnyway: true, RequestedAt: time.Now()}))
+		o.must(RunNow(t.Context(), o.st, store.RunRequest{ConnectionID: "cin_hurried", Trigger: store.TriggerManual,
+			AskAnyway: true, RequestedAt: time.Now()}))
 		time.Sleep(time.Minute)
 		if runs := o.ran("cin_hurried"); len(runs) != 2 || runs[1].trigger != store.TriggerManual {
 			t.Errorf("asked anyway: %+v", runs)
 		}
-		if e := o.evidence("cin_hurried"); e.WaitInForce(time.Now()) != nil {
+		if e := o.evidence("cin_hurried"); e.ActiveWait(time.Now()) != nil {
 			t.Errorf("asked anyway, and it still waits: %+v", e.Waits)
 		}
 		time.Sleep(time.Until(began.Add(2*time.Hour - time.Second)))
@@ -82,10 +83,12 @@ func TestLaunchThatHasToWait(t *testing.T) {
 		time.Sleep(time.Minute)
 		e := o.evidence("cin_pear")
 		o.announces = map[string]time.Duration{"orchard": time.Hour}
-		if _, err := o.Run(t.Context(), launch.Request{ConnectionID: "cin_pear", Trigger: store.TriggerManual, Started: func(string) {}}); err != nil {
+		if _, err := o.Run(t.Context(), launch.RunRequest{ConnectionID: "cin_pear", Trigger: store.TriggerManual,
+			Started: func(string) {}}); err != nil {
 			t.Fatal(err)
 		}
-		if err := w.carryOut(t.Context(), &order{Evidence: &e, trigger: store.TriggerScheduled}); !errors.Is(err, store.ErrWaiting) {
+		if err := w.executeOrder(t.Context(), &order{Evidence: &e, trigger: store.TriggerScheduled}); !errors.Is(err,
+			store.ErrWaiting) {
 			t.Errorf("started within the wait: %v", err)
 		}
 		if b := o.evidence("cin_pear").Backoff; b != nil {
@@ -100,17 +103,18 @@ func TestRestIsNoFailure(t *testing.T) {
 	t.Attr("spec", "CH-04.2")
 	synctest.Test(t, func(t *testing.T) {
 		o := newOrchard(t)
-		o.missing = map[string][]protocol.Reason{"pressed": {protocol.ReasonRateLimited}, "capped": {protocol.ReasonRunCapDeferred}}
+		o.missing = map[string][]protocol.Reason{"pressed": {protocol.ReasonRateLimited},
+			"capped": {protocol.ReasonRunCapDeferred}}
 		o.plant("cin_pressed", "pressed", time.Hour)
 		o.plant("cin_capped", "capped", time.Hour)
 		w := o.worker("w1", nil)
 		time.Sleep(time.Minute)
 		e := o.evidence("cin_pressed")
-		if rest := cadence.SourceRest(&e, time.Now()); e.Backoff != nil || rest == nil ||
+		if rest := cadence.ReadTiming(&e, time.Now()).Cooldown; e.Backoff != nil || rest == nil ||
 			!rest.Until.Equal(e.LastRun.EndedAt.Add(time.Hour)) {
 			t.Errorf("refused: %+v, and recorded %+v", rest, e.Backoff)
 		}
-		if e := o.evidence("cin_capped"); e.Backoff != nil || cadence.SourceRest(&e, time.Now()) != nil {
+		if e := o.evidence("cin_capped"); e.Backoff != nil || cadence.ReadTiming(&e, time.Now()).Cooldown != nil {
 			t.Errorf("stopped by a cap of the owner's: %+v", e.Backoff)
 		}
 		o.close(w)

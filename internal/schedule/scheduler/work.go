@@ -10,8 +10,8 @@ import (
 
 	"github.com/pdpp-go/pdpp/internal/collect/catalog"
 	"github.com/pdpp-go/pdpp/internal/judge/evidence"
-	"github.com/pdpp-go/pdpp/internal/keep/store"
 	"github.com/pdpp-go/pdpp/internal/ops/logging"
+	"github.com/pdpp-go/pdpp/internal/storage/store"
 )
 
 // worker takes jobs from River's queues.
@@ -20,75 +20,77 @@ type worker struct {
 	*Scheduler
 }
 
-// How long a job waits that cannot be run here now. Jitter keeps jobs that were
-// put off together from coming back together.
+// How long to snooze a job that cannot run here now. Jitter keeps jobs that were snoozed together from returning
+// together.
 const (
-	putOffCrowded = 3 * time.Second // its provider has all of its places
-	putOffMissing = time.Minute     // its connector is not installed here
+	snoozeCrowded = 3 * time.Second // all run slots of its provider are taken
+	snoozeMissing = time.Minute     // its connector is not installed here
 )
 
-// Work runs the job's connection, if the facts of this moment say so. It fails
-// only when the facts cannot be read or recorded: the next pass queues the
-// connection again.
+// Work runs the job's connection if the current facts still require it. It snoozes the job if
+// the connection cannot run here now. Any other error means that facts could not be read or recorded; the next pass
+// queues the connection again.
 func (w *worker) Work(ctx context.Context, job *river.Job[runArgs]) error {
-	release, ok := w.slots.take(ctx, job.Args.ConnectorID)
+	release, ok := w.slots.acquire(ctx, job.Args.ConnectorID)
 	if !ok {
-		return putOff(putOffCrowded)
+		return snoozeJob(snoozeCrowded)
 	}
 	defer release()
 	if w.draining.Load() {
-		return putOff(putOffCrowded)
+		return snoozeJob(snoozeCrowded)
 	}
 	o, err := w.order(ctx, job.Args.ConnectionID)
 	if err != nil || o == nil {
 		return err
 	}
-	err = w.carryOut(ctx, o)
+	err = w.executeOrder(ctx, o)
 	ctx = logging.WithRun(ctx, o.Connection.ID, o.lastRunID)
 	var unusable *catalog.UnusableError
 	switch {
-	case err == nil, errors.Is(err, store.ErrRunActive): // somebody else runs it
+	case err == nil, errors.Is(err, store.ErrRunActive): // another worker runs it
 		return nil
-	case errors.Is(err, store.ErrWaiting): // not yet: what asked for it is still there
+	case errors.Is(err, store.ErrWaiting): // the request remains for later
 		return nil
-	case errors.Is(err, store.ErrGrantOver): // nobody wants it any more
+	case errors.Is(err, store.ErrGrantOver): // the grant that requested it has ended
 		return nil
 	case errors.Is(err, catalog.ErrUnknownConnector):
-		w.Log.WarnContext(ctx, "connector is not installed on this worker", "connector", o.Connection.ConnectorID, "worker", w.Worker.ID)
-		return errors.Join(w.lacksConnector(ctx, o, evidence.ProbeRuntime, probeConnector, "connector_not_installed"),
-			putOff(putOffMissing))
+		w.Log.WarnContext(ctx, "connector is not installed on this worker", "connector", o.Connection.ConnectorID, "worker",
+			w.Worker.ID)
+		return errors.Join(w.reportMissing(ctx, o, evidence.ProbeRuntime, probeConnector, "connector_not_installed"),
+			snoozeJob(snoozeMissing))
 	case errors.As(err, &unusable):
 		w.Log.WarnContext(ctx, "connector cannot be used", "connector", o.Connection.ConnectorID, "worker", w.Worker.ID)
-		return errors.Join(w.lacksConnector(ctx, o, evidence.ProbeConnector, o.Connection.ConnectorID,
-			evidence.ReasonUnusable), putOff(putOffMissing))
+		return errors.Join(w.reportMissing(ctx, o, evidence.ProbeConnector, o.Connection.ConnectorID,
+			evidence.ReasonUnusable), snoozeJob(snoozeMissing))
 	}
-	// The queue keeps the error where nobody looks.
-	w.Log.WarnContext(ctx, "a run could not be carried out; its connection is looked at again", "connector", o.Connection.ConnectorID, "error", err)
+	// River keeps the error, but no one reads it there.
+	w.Log.WarnContext(ctx, "a run failed to start; its connection is checked again", "connector",
+		o.Connection.ConnectorID, "error", err)
 	return err
 }
 
-func putOff(d time.Duration) error { return river.JobSnooze(d + rand.N(d/2)) }
+func snoozeJob(d time.Duration) error { return river.JobSnooze(d + rand.N(d/2)) }
 
-// order decides by the facts of this moment; nil means that there is nothing to do.
+// order decides by the current facts; nil means that there is nothing to do.
 func (s *Scheduler) order(ctx context.Context, connectionID string) (*order, error) {
 	found, err := s.Store.Evidence(ctx, evidence.Query{ConnectionIDs: []string{connectionID}})
 	if err != nil || len(found) == 0 {
-		return nil, wrap(err, "read evidence")
+		return nil, wrapError(err, "read evidence")
 	}
 	requests, err := s.Store.ListRunRequests(ctx, connectionID)
 	if err != nil {
-		return nil, wrap(err, "read the requested runs")
+		return nil, wrapError(err, "read the requested runs")
 	}
 	o, _ := decide(&found[0], requests, s.Now())
 	return o, nil
 }
 
-// lacksConnector tells the owner, through the connection's health, that no run
-// can start here. A run that starts anywhere takes it back.
-func (s *Scheduler) lacksConnector(ctx context.Context, o *order, d evidence.Dimension, name, reason string) error {
+// reportMissing records a probe, so that the connection's health shows that no run can start here. The next run that
+// starts anywhere removes it.
+func (s *Scheduler) reportMissing(ctx context.Context, o *order, d evidence.Dimension, name, reason string) error {
 	now := s.Now()
-	until := now.Add(2 * putOffMissing)
-	return wrap(s.Store.PutProbe(ctx, store.Probe{ConnectionID: o.Connection.ID, Probe: evidence.Probe{
+	until := now.Add(2 * snoozeMissing)
+	return wrapError(s.Store.PutProbe(ctx, store.Probe{ConnectionID: o.Connection.ID, Probe: evidence.Probe{
 		Dimension: d, Name: name, Status: evidence.ProbeFailed, Reason: reason,
 		At: now, ExpiresAt: &until,
 	}}), "record the missing connector")

@@ -13,11 +13,10 @@ import (
 	"github.com/pdpp-go/pdpp/internal/collect/launch"
 	"github.com/pdpp-go/pdpp/internal/collect/runner"
 	"github.com/pdpp-go/pdpp/internal/judge/evidence"
-	"github.com/pdpp-go/pdpp/internal/keep/store"
+	"github.com/pdpp-go/pdpp/internal/storage/store"
 )
 
-// A provider whose runs never end holds its own places and no others: another
-// provider's connections run on time.
+// A provider with endless runs uses only its own slots: another provider's connections run on time.
 func TestSlowProviderLeavesRoom(t *testing.T) {
 	t.Attr("spec", "PB-A05")
 	synctest.Test(t, func(t *testing.T) {
@@ -48,8 +47,8 @@ func TestSlowProviderLeavesRoom(t *testing.T) {
 	})
 }
 
-// A worker that dies loses its connection to the next within thirty seconds, and
-// the job that River takes for running keeps nobody out.
+// Another worker takes over the connection of a dead worker within thirty seconds. The job that River regards as
+// running does not prevent that.
 func TestDeadWorkerIsReplaced(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		o := newOrchard(t)
@@ -88,8 +87,8 @@ func TestDeadWorkerIsReplaced(t *testing.T) {
 	})
 }
 
-// A worker that is told to stop lets its run finish the slice, gives the
-// connection back, and the next worker takes the run up at once.
+// A stopping worker lets its run finish the slice and releases the connection. The next worker resumes the run at
+// once.
 func TestDrainHandsOver(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		o := newOrchard(t)
@@ -129,7 +128,7 @@ func TestDeafRunIsStopped(t *testing.T) {
 		o := newOrchard(t)
 		o.plant("cin_pear", "orchard", time.Hour)
 		var cause error
-		o.plays("orchard", func(ctx context.Context, _ *orchard, _ launch.Request) runner.Outcome {
+		o.plays("orchard", func(ctx context.Context, _ *orchard, _ launch.RunRequest) runner.Outcome {
 			<-ctx.Done()
 			cause = context.Cause(ctx)
 			return runner.Outcome{Status: runner.Cancelled, Failure: &runner.Failure{Reason: runner.ReasonShutdown}}
@@ -152,8 +151,7 @@ func TestDeafRunIsStopped(t *testing.T) {
 	})
 }
 
-// Browsers take much of a machine: no more of them are at work at once than it is said to bear,
-// whatever else goes on, and the others wait.
+// Browsers need many resources: no more of them run at once than configured, and the others wait.
 func TestBrowserSlots(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		o := newOrchard(t)
@@ -205,8 +203,8 @@ func TestQueuesByCapability(t *testing.T) {
 	})
 }
 
-// A job whose provider has no place is put off for a few seconds. It is not a failure,
-// and what was put off together does not come back together.
+// A job without a slot of its provider is snoozed for a few seconds. That is not a failure, and jobs that were
+// snoozed together do not return together.
 func TestCrowdedJobIsPutOff(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		o := newOrchard(t)
@@ -218,7 +216,8 @@ func TestCrowdedJobIsPutOff(t *testing.T) {
 		put := map[string]bool{}
 		for range 20 {
 			time.Sleep(500 * time.Millisecond)
-			rows, err := o.db.SQLite.QueryContext(t.Context(), `SELECT scheduled_at, attempt, errors IS NOT NULL FROM river_job WHERE state <> 'running' AND finalized_at IS NULL`)
+			rows, err := o.db.SQLite.QueryContext(t.Context(),
+				`SELECT scheduled_at, attempt, errors IS NOT NULL FROM river_job WHERE state <> 'running' AND finalized_at IS NULL`)
 			o.must(err)
 			for rows.Next() {
 				var at string
@@ -227,7 +226,7 @@ func TestCrowdedJobIsPutOff(t *testing.T) {
 				o.must(rows.Scan(&at, &attempts, &failed))
 				due, err := time.Parse(time.RFC3339Nano, at)
 				o.must(err)
-				if left := time.Until(due); failed || left > putOffCrowded*3/2 {
+				if left := time.Until(due); failed || left > snoozeCrowded*3/2 {
 					t.Errorf("a job comes back in %v, after %d attempts, failed %v", left, attempts, failed)
 				}
 				put[at] = true
@@ -253,7 +252,8 @@ func TestRunTakesBackOnlyTheMissingConnector(t *testing.T) {
 			{Dimension: evidence.ProbeRuntime, Name: "binding:network", Status: evidence.ProbeOK},
 			{Dimension: evidence.ProbeTool, Name: probeConnector, Status: evidence.ProbeOK},
 		}
-		for _, p := range append(kept, evidence.Probe{Dimension: evidence.ProbeRuntime, Name: probeConnector, Status: evidence.ProbeFailed, Reason: "connector_not_installed"}) {
+		for _, p := range append(kept, evidence.Probe{Dimension: evidence.ProbeRuntime, Name: probeConnector,
+			Status: evidence.ProbeFailed, Reason: "connector_not_installed"}) {
 			p.At = time.Now()
 			o.must(o.st.PutProbe(t.Context(), store.Probe{ConnectionID: "cin_pear", Probe: p}))
 		}
@@ -263,7 +263,8 @@ func TestRunTakesBackOnlyTheMissingConnector(t *testing.T) {
 			t.Fatalf("%d runs", n)
 		}
 		left := o.evidence("cin_pear").Probes
-		if len(left) != len(kept) || slices.ContainsFunc(left, func(p evidence.Probe) bool { return p.Status != evidence.ProbeOK }) {
+		if len(left) != len(kept) ||
+			slices.ContainsFunc(left, func(p evidence.Probe) bool { return p.Status != evidence.ProbeOK }) {
 			t.Errorf("after a run it is known: %+v", left)
 		}
 		o.close(w)
@@ -273,24 +274,23 @@ func TestRunTakesBackOnlyTheMissingConnector(t *testing.T) {
 // absent is a machine on which no connector is installed.
 type absent struct{}
 
-func (absent) Run(context.Context, launch.Request) (launch.Result, error) {
-	return launch.Result{}, catalog.ErrUnknownConnector
+func (absent) Run(context.Context, launch.RunRequest) (launch.RunResult, error) {
+	return launch.RunResult{}, catalog.ErrUnknownConnector
 }
 
-// A worker without the connector of a due connection says so in the connection's health,
-// for as long as it takes until somebody has looked again.
-func TestMissingConnectorIsTold(t *testing.T) {
+// A worker that lacks the connector of a due connection reports it in the connection's health, until a later check.
+func TestMissingConnectorIsReported(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		o := newOrchard(t)
 		o.plant("cin_pear", "orchard", time.Hour)
 		w := o.worker("w1", func(c *Config) { c.Runs = absent{} })
-		time.Sleep(putOffMissing / 2)
+		time.Sleep(snoozeMissing / 2)
 		probes := o.evidence("cin_pear").Probes
 		if len(probes) != 1 || probes[0].Reason != "connector_not_installed" || probes[0].Status != evidence.ProbeFailed {
 			t.Fatalf("known of the connection: %+v", probes)
 		}
-		if until := probes[0].ExpiresAt; until == nil || until.Sub(probes[0].At) <= putOffMissing {
-			t.Errorf("it holds from %v until %v, and is looked for again every %v", probes[0].At, until, putOffMissing)
+		if until := probes[0].ExpiresAt; until == nil || until.Sub(probes[0].At) <= snoozeMissing {
+			t.Errorf("it holds from %v until %v, and is looked for again every %v", probes[0].At, until, snoozeMissing)
 		}
 		o.close(w)
 	})

@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/pdpp-go/pdpp/internal/keep/audit"
-	"github.com/pdpp-go/pdpp/internal/keep/store"
+	"github.com/pdpp-go/pdpp/internal/storage/audit"
+	"github.com/pdpp-go/pdpp/internal/storage/store"
 )
 
 // Access is who reads: a client with a grant, or the owner.
@@ -21,7 +21,7 @@ func OwnerAccess() Access { return Access{} }
 // Grant is the grant that is read by; nil for the owner.
 func (a Access) Grant() *Grant { return a.grant }
 
-// ID tells the readers of cursors apart.
+// ID distinguishes the readers of cursors.
 func (a Access) ID() string {
 	if a.grant == nil {
 		return "owner"
@@ -37,13 +37,17 @@ func (a Access) SingleUse() bool { return a.grant != nil && a.grant.Mode == stor
 func Bearer(header string) (string, error) {
 	scheme, token, _ := strings.Cut(header, " ")
 	if !strings.EqualFold(scheme, "Bearer") || token == "" {
-		return "", Refused(CodeUnauthenticated, "", "A bearer token is needed to read here.", "Send the header Authorization: Bearer with the token of a grant.")
+		return "", Refused(CodeUnauthenticated, "", "A bearer token is needed to read here.",
+			"Send the header Authorization: Bearer with the token of a grant.")
 	}
 	return token, nil
 }
 
 // IsToken reports whether a text has the form of a grant's token.
-func IsToken(text string) bool { return looksLike(TokenPrefix, text) }
+func IsToken(text string) bool {
+	_, ok := audienceOf(TokenPrefix, text)
+	return ok
+}
 
 // UnknownToken refuses a token that is none of a grant.
 func UnknownToken() error {
@@ -58,7 +62,8 @@ func (b *Service) Access(ctx context.Context, token string) (Access, error) {
 	}
 	switch g.Status {
 	case Revoked:
-		return Access{}, Refused(CodeGrantRevoked, "", "The owner has taken this grant back.", "Ask the owner for a new grant.")
+		return Access{}, Refused(CodeGrantRevoked, "", "The owner has taken this grant back.",
+			"Ask the owner for a new grant.")
 	case Expired:
 		return Access{}, Refused(CodeGrantExpired, "", "This grant has ended.", "Ask the owner for a new grant.")
 	}
@@ -76,16 +81,23 @@ func (b *Service) byToken(ctx context.Context, token string) (Grant, error) {
 	if err != nil {
 		return Grant{}, fmt.Errorf("find grant: %w", err)
 	}
-	return read(kept, b.now())
+	now := b.now()
+	g, err := readGrant(kept, now)
+	if err == nil && g.Status == Expired && kept.RevokedAt == nil {
+		if err := b.store.EndGrants(ctx, now.UTC()); err != nil {
+			return Grant{}, fmt.Errorf("record that a grant expired: %w", err)
+		}
+	}
+	return g, err
 }
 
-// Views gives what may be read, in a lasting order; an empty stream or connection means
-// all. A client that asks for what it was not granted is told no more than that.
-func (b *Service) Views(ctx context.Context, a Access, stream, connectionID string) ([]View, error) {
+// Views returns what may be read, in a stable order; an empty stream or connection means all. Clients learn only that
+// something was not granted.
+func (b *Service) Views(ctx context.Context, a Access, stream, connectionID string) ([]StreamView, error) {
 	if a.grant == nil {
 		return b.ownerViews(ctx, stream, connectionID)
 	}
-	var views []View
+	var views []StreamView
 	for _, s := range a.grant.Scope {
 		if stream != "" && s.Stream != stream || connectionID != "" && s.ConnectionID != connectionID {
 			continue
@@ -98,15 +110,16 @@ func (b *Service) Views(ctx context.Context, a Access, stream, connectionID stri
 		views = append(views, v)
 	}
 	if len(views) == 0 {
-		return nil, Refused(CodeInsufficientScope, "", "The grant does not cover that.", "GET /v1/streams lists what it covers.")
+		return nil, Refused(CodeInsufficientScope, "", "The grant does not cover that.",
+			"GET /v1/streams lists what it covers.")
 	}
 	return views, nil
 }
 
 // grantedView is the scope's even when the connector declares the stream no more: its
 // records are still those that were granted.
-func (b *Service) grantedView(ctx context.Context, s Stream) (View, error) {
-	v := View{stream: s}
+func (b *Service) grantedView(ctx context.Context, s Stream) (StreamView, error) {
+	v := StreamView{stream: s}
 	c, err := b.store.Connection(ctx, s.ConnectionID)
 	if errors.Is(err, store.ErrNotFound) {
 		return v, nil
@@ -115,7 +128,7 @@ func (b *Service) grantedView(ctx context.Context, s Stream) (View, error) {
 		return v, fmt.Errorf("find connection: %w", err)
 	}
 	v.ConnectorID = c.ConnectorID
-	src, err := b.sources.of(ctx, c.ConnectorID)
+	src, err := b.sources.sourceOf(ctx, c.ConnectorID)
 	if errors.Is(err, store.ErrNotFound) {
 		return v, nil
 	}
@@ -130,20 +143,20 @@ func (b *Service) grantedView(ctx context.Context, s Stream) (View, error) {
 // was asked for with, and the one that goes on. Empty are those that there are not.
 type Turn struct{ After, Next string }
 
-// Used counts a read of some records. With a turn each page is given once: a cursor that
-// was used is of no use to anybody who has a copy of it.
-func (b *Service) Used(ctx context.Context, a Access, v View, records int, turn *Turn) error {
+// Used counts a read of some records. With a turn each page is returned once, so a copied cursor is useless.
+func (b *Service) Used(ctx context.Context, a Access, v StreamView, records int, turn *Turn) error {
 	if a.grant == nil {
 		return nil
 	}
-	var kept *store.GrantTurn
+	var kept *store.GrantPage
 	if turn != nil {
-		kept = &store.GrantTurn{After: hashOrNil(turn.After), Next: hashOrNil(turn.Next)}
+		kept = &store.GrantPage{After: hashOrNil(turn.After), Next: hashOrNil(turn.Next)}
 	}
 	trace := audit.ReadBy(ctx, v.usage, int64(records), b.now())
 	err := b.store.UseGrant(ctx, a.grant.ID, v.usage, int64(records), kept, b.now().UTC(), trace)
 	if turn != nil && errors.Is(err, store.ErrExists) {
-		return Refused(CodeGrantConsumed, "", "The grant allowed to read this stream once, and this page was read.", "Ask the owner for a new grant.")
+		return Refused(CodeGrantConsumed, "", "The grant allowed to read this stream once, and this page was read.",
+			"Ask the owner for a new grant.")
 	}
 	if err != nil {
 		return fmt.Errorf("count the use of a grant: %w", err)

@@ -6,16 +6,14 @@ import (
 	"slices"
 	"time"
 
-	"github.com/pdpp-go/pdpp/internal/keep/store"
+	"github.com/pdpp-go/pdpp/internal/storage/store"
 	"github.com/pdpp-go/pdpp/manifest"
 )
 
-// Whole says whether everything is here that the source had, in a range of time, when it
-// was last read.
+// Whole is whether everything is here that the source had in a range of time when it was last read.
 type Whole string
 
-// The answers. Only what runs have accounted for is whole; what nobody has measured is
-// unknown, and never anything better.
+// Only what runs have accounted for is whole; anything unmeasured is unknown.
 const (
 	WholeYes     Whole = "yes"
 	WholeNo      Whole = "no"
@@ -40,13 +38,13 @@ type Completeness struct {
 // Reading is what is read of views.
 type Reading struct {
 	// Asked is the range of time that is asked for of a view; nil means all of it.
-	Asked func(v View) Range
-	// Searched says that only what the index has is found.
+	Asked func(v StreamView) Range
+	// Searched means that only indexed records are found.
 	Searched bool
 }
 
-// Completeness tells it of each view. What is read of the views afterwards has at least what is told.
-func (b *Service) Completeness(ctx context.Context, views []View, r Reading) ([]Completeness, error) {
+// Completeness returns the completeness of each view. Later reads of the views contain at least what it claims.
+func (b *Service) Completeness(ctx context.Context, views []StreamView, r Reading) ([]Completeness, error) {
 	var ids []string
 	for _, v := range views {
 		if !slices.Contains(ids, v.ConnectionID()) {
@@ -57,7 +55,7 @@ func (b *Service) Completeness(ctx context.Context, views []View, r Reading) ([]
 	if err != nil {
 		return nil, fmt.Errorf("read what is covered: %w", err)
 	}
-	known := make(collected, len(facts))
+	known := make(streamCoverage, len(facts))
 	for i := range facts {
 		known[[2]string{facts[i].ConnectionID, facts[i].Stream}] = &facts[i]
 	}
@@ -72,10 +70,10 @@ func (b *Service) Completeness(ctx context.Context, views []View, r Reading) ([]
 	return all, nil
 }
 
-// collected are the facts of streams, by connection and name.
-type collected map[[2]string]*store.StreamCoverage
+// streamCoverage are the facts of streams, by connection and name.
+type streamCoverage map[[2]string]*store.StreamCoverage
 
-func (k collected) completeness(v View, asked Range, searched bool) Completeness {
+func (k streamCoverage) completeness(v StreamView, asked Range, searched bool) Completeness {
 	out := Completeness{ConnectionID: v.ConnectionID(), Stream: v.Name(), Range: asked, Whole: WholeUnknown}
 	own := k[[2]string{v.ConnectionID(), v.Name()}]
 	if own == nil {
@@ -104,7 +102,7 @@ func (k collected) completeness(v View, asked Range, searched bool) Completeness
 
 // lastRead is when a run began that read the stream and succeeded.
 func lastRead(c *store.StreamCoverage) *time.Time {
-	for _, m := range []*store.Measured{c.Newest, c.Succeeded} {
+	for _, m := range []*store.StreamMeasurement{c.Newest, c.Succeeded} {
 		if m != nil && m.Status == store.RunSucceeded {
 			return &m.StartedAt
 		}
@@ -112,14 +110,13 @@ func lastRead(c *store.StreamCoverage) *time.Time {
 	return c.CapturedAt
 }
 
-// answers reports whether what is known of the stream speaks for what is asked. Of a view
-// of chosen records nothing is said, since what is missing of the others is none of its
-// business; and a range of time, or a search, leaves out what is not in line yet.
-func (v View) answers(own *store.StreamCoverage, asked Range, searched bool) bool {
+// answers reports whether the stream's coverage applies to the request. It does not for a view of chosen records,
+// because gaps of others must stay hidden. Nor does it for a time range or search while the index is incomplete.
+func (v StreamView) answers(own *store.StreamCoverage, asked Range, searched bool) bool {
 	switch {
 	case len(v.stream.Resources) > 0:
 		return false
-	case asked != (Range{}) && (!own.Timed || own.TimeField != v.declared.ConsentTimeField):
+	case asked != (Range{}) && (!own.TimesCurrent || own.TimeField != v.declared.ConsentTimeField):
 		return false
 	case searched && (!own.Indexed || !slices.Equal(own.SearchFields, v.declared.Query.SearchFields())):
 		return false
@@ -127,9 +124,9 @@ func (v View) answers(own *store.StreamCoverage, asked Range, searched bool) boo
 	return true
 }
 
-// accounted gives up to when runs have accounted for the stream, and for those that it
-// rests on: a run knows what the source had when it began, and not what came while it read.
-func (k collected) accounted(v View) (asOf time.Time, ok bool) {
+// accounted returns up to when runs have accounted for the stream and those that it depends on. A run knows what the
+// source had when it began, not what came later.
+func (k streamCoverage) accounted(v StreamView) (asOf time.Time, ok bool) {
 	for i, d := range v.restsOn() {
 		c := k[[2]string{v.ConnectionID(), d.Name}]
 		if c == nil || c.Undone || !countable(c, d) {
@@ -146,17 +143,18 @@ func (k collected) accounted(v View) (asOf time.Time, ok bool) {
 	return asOf, v.declared.Name != ""
 }
 
-// countable leaves out the streams of which nobody can tell what exists: what the owner or
-// a device brings is as complete as they made it, and a wrapped program counts nothing.
-func countable(c *store.StreamCoverage, d declared) bool {
-	return (c.SourceKind == store.SourceAccount || c.SourceKind == store.SourceBrowser) && d.Policy() == manifest.PolicyCollect &&
+// countable excludes streams with an unknown total: what the owner or a device brings is as complete as they made it,
+// and a wrapped program counts nothing.
+func countable(c *store.StreamCoverage, d declaredStream) bool {
+	return (c.SourceKind == store.SourceAccount || c.SourceKind == store.SourceBrowser) &&
+		d.Policy() == manifest.PolicyCollect &&
 		!d.AsTold && d.CoverageStrategy != manifest.StrategySnapshotImportReceipt
 }
 
 // sound is the newest measurement by which all of the stream was accounted for; nil when
 // there is none.
-func sound(c *store.StreamCoverage) *store.Measured {
-	for _, m := range []*store.Measured{c.Newest, c.Succeeded} {
+func sound(c *store.StreamCoverage) *store.StreamMeasurement {
+	for _, m := range []*store.StreamMeasurement{c.Newest, c.Succeeded} {
 		if m == nil || m.Skipped || m.Narrowed || (m.Considered == nil) != (m.Covered == nil) {
 			continue
 		}
@@ -169,15 +167,15 @@ func sound(c *store.StreamCoverage) *store.Measured {
 	return nil
 }
 
-// lacks gives the spans of the stream's time in which something may be missing. Open says
-// that something is missing of which nobody knows when it was.
-func (k collected) lacks(v View) (spans []Range, open bool) {
+// lacks returns the time ranges in which something may be missing. Open means that something is missing at an unknown
+// time.
+func (k streamCoverage) lacks(v StreamView) (spans []Range, open bool) {
 	for i, d := range v.restsOn() {
 		c := k[[2]string{v.ConnectionID(), d.Name}]
 		// The windows of a list are in the time that it is read by.
 		placed := i == 0 && d.ConsentTimeField != "" && d.ConsentTimeField == d.CursorField
 		open = open || c.GapOpen
-		for _, part := range c.Parts {
+		for _, part := range c.RangeGaps {
 			span, detail, ok := gapWindow(part.Locator)
 			switch {
 			case detail && !part.Own: // the list itself is there
@@ -197,13 +195,13 @@ func (k collected) lacks(v View) (spans []Range, open bool) {
 	return spans, open
 }
 
-// restsOn are the stream itself and those by whose lists and bookmarks it is collected.
-func (v View) restsOn() []declared {
-	all := []declared{v.declared}
+// restsOn returns the stream and those by which it is collected.
+func (v StreamView) restsOn() []declaredStream {
+	all := []declaredStream{v.declared}
 	for i := 0; i < len(all); i++ {
 		for _, name := range append(slices.Clone(all[i].ParentStreams), all[i].StateStream) {
 			d, ok := v.siblings[name]
-			if ok && !slices.ContainsFunc(all, func(o declared) bool { return o.Name == name }) {
+			if ok && !slices.ContainsFunc(all, func(o declaredStream) bool { return o.Name == name }) {
 				all = append(all, d)
 			}
 		}

@@ -20,8 +20,7 @@ type Settings interface {
 	InitSetting(ctx context.Context, name string, value []byte, now time.Time) ([]byte, error)
 }
 
-// Cursors makes places in a list opaque: nobody can read one, change it, or use it for
-// another list than the one it was made for.
+// Cursors makes positions in a list opaque: clients cannot read, change or use them for another list.
 type Cursors struct{ aead cipher.AEAD }
 
 const (
@@ -60,8 +59,8 @@ func (c *Cursors) Seal(kind, context string, value any) string {
 	return base64.RawURLEncoding.EncodeToString(c.aead.Seal(nil, nil, plain, []byte(Context(kind, context))))
 }
 
-// Open reads a cursor into a value. It gives an *fault.Fault with CodeInvalidCursor for one
-// that was not made by Seal for the same kind and context.
+// Open decrypts a cursor into a value. It returns a usererr.Error with CodeInvalidCursor unless Seal made it for the
+// same kind and context.
 func (c *Cursors) Open(kind, context, cursor string, into any) error {
 	if len(cursor) > maxCursor {
 		return errInvalidCursor()
@@ -77,7 +76,7 @@ func (c *Cursors) Open(kind, context, cursor string, into any) error {
 	return nil
 }
 
-// Context joins parts so that two different lists of parts never give the same text.
+// Context joins parts so that different lists of parts never yield the same text.
 func Context(parts ...string) string {
 	var b strings.Builder
 	for _, p := range parts {

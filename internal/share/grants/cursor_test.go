@@ -9,8 +9,8 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/pdpp-go/pdpp/internal/keep/store"
-	"github.com/pdpp-go/pdpp/internal/ops/fault"
+	"github.com/pdpp-go/pdpp/internal/ops/usererr"
+	"github.com/pdpp-go/pdpp/internal/storage/store"
 )
 
 // shelf keeps settings in memory.
@@ -58,9 +58,12 @@ func TestCursorOpensOnlyWhereItWasMade(t *testing.T) {
 		"another kind":    func() error { return c.Open("changes", Context("g1", "notes"), cursor, &got) },
 		"another context": func() error { return c.Open("records", Context("g2", "notes"), cursor, &got) },
 		"parts moved":     func() error { return c.Open("records", Context("g1note", "s"), cursor, &got) },
-		"another store":   func() error { return newCursors(t, shelf{}).Open("records", Context("g1", "notes"), cursor, &got) },
-		"cut short":       func() error { return c.Open("records", Context("g1", "notes"), cursor[:len(cursor)-2], &got) },
-		"empty":           func() error { return c.Open("records", Context("g1", "notes"), "", &got) },
+		"another store": func() error {
+			return newCursors(t, shelf{}).Open("records", Context("g1", "notes"), cursor,
+				&got)
+		},
+		"cut short": func() error { return c.Open("records", Context("g1", "notes"), cursor[:len(cursor)-2], &got) },
+		"empty":     func() error { return c.Open("records", Context("g1", "notes"), "", &got) },
 		"plain text": func() error {
 			return c.Open("records", Context("g1", "notes"), base64.RawURLEncoding.EncodeToString([]byte(`{"After":1}`)), &got)
 		},
@@ -68,7 +71,7 @@ func TestCursorOpensOnlyWhereItWasMade(t *testing.T) {
 			return c.Open("records", Context("g1", "notes"), string(make([]byte, maxCursor+1)), &got)
 		},
 	} {
-		if err := open(); !errors.Is(err, &fault.Fault{Code: CodeInvalidCursor}) {
+		if err := open(); !errors.Is(err, &usererr.Error{Code: CodeInvalidCursor}) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

@@ -3,13 +3,13 @@ package grants
 import (
 	"net/http"
 
-	"github.com/pdpp-go/pdpp/internal/ops/fault"
+	"github.com/pdpp-go/pdpp/internal/ops/usererr"
 )
 
-// Codes of errors. Each says one thing.
+// Codes of errors.
 const (
 	CodeUnauthenticated   = "authentication_error" // no bearer at all
-	CodeInvalidToken      = "invalid_token"        // a bearer that nobody was given
+	CodeInvalidToken      = "invalid_token"        // unknown bearer
 	CodeGrantRevoked      = "grant_revoked"
 	CodeGrantExpired      = "grant_expired"
 	CodeGrantConsumed     = "grant_consumed"
@@ -22,17 +22,20 @@ const (
 	CodeInvalidClient     = "invalid_client"
 	CodeInvalidRedirect   = "invalid_redirect_uri"
 	CodeInvalidDetails    = "invalid_authorization_details"
-	CodeInvalidGrant      = "invalid_grant" // a code that cannot be redeemed
+	CodeInvalidTarget     = "invalid_target" // a resource of another server
+	CodeInvalidGrant      = "invalid_grant"  // a code that cannot be redeemed
 	CodeRateLimit         = "rate_limit_exceeded"
 	CodeReadTimeout       = "read_timeout"
 )
 
-// Refusal is a fault that was made for clients. Every other one is the owner's, and no
-// client is answered with it, whatever way it took.
-type Refusal struct{ *fault.Fault }
+// UserError is usererr.Error under a name that can be embedded without hiding its Error method.
+type UserError = usererr.Error
 
-// Unwrap makes a refusal a fault like any other to the owner.
-func (r Refusal) Unwrap() error { return r.Fault }
+// Refusal is an error that was made for clients. Other errors are for the owner and are never sent to a client.
+type Refusal struct{ *UserError }
+
+// Unwrap returns the refusal as a plain user error, for the owner.
+func (r Refusal) Unwrap() error { return r.UserError }
 
 // Refused builds a refusal with the status that its code has.
 func Refused(code, param, message, next string) Refusal {
@@ -51,11 +54,12 @@ func Refused(code, param, message, next string) Refusal {
 	case CodeReadTimeout:
 		status = http.StatusServiceUnavailable
 	}
-	return Refusal{&fault.Fault{Status: status, Code: code, Param: param, Message: message, Next: next}}
+	return Refusal{&usererr.Error{Status: status, Code: code, Param: param, Message: message, Next: next}}
 }
 
 func errInvalidCursor() error {
-	return Refused(CodeInvalidCursor, "cursor", "The cursor does not belong to this list.", "Begin again without a cursor.")
+	return Refused(CodeInvalidCursor, "cursor", "The cursor does not belong to this list.",
+		"Begin again without a cursor.")
 }
 
 func invalid(param, message, next string) error {

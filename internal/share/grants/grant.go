@@ -6,13 +6,13 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/pdpp-go/pdpp/internal/keep/store"
+	"github.com/pdpp-go/pdpp/internal/storage/store"
 )
 
-// Mode says how often a grant may be read through.
+// Mode is how often a grant may be read.
 type Mode = store.GrantMode
 
-// Status is where a grant stands.
+// Status is the state of a grant.
 type Status string
 
 const (
@@ -25,11 +25,11 @@ const (
 // Grant lets a client read its scope.
 type Grant struct {
 	ID         string
-	ClientID   string // empty when the owner made it for somebody
+	ClientID   string // empty if the owner created it
 	ClientName string
 	Purpose    string
 	Mode       store.GrantMode
-	Scope      Scope
+	Scope      GrantedStreams
 	Status     Status
 	CreatedAt  time.Time
 	ExpiresAt  *time.Time
@@ -40,16 +40,19 @@ type Grant struct {
 	Usage      []store.GrantUse // by stream; of One, and of those that are single use
 }
 
-// read gives a kept grant as it stands now.
-func read(g store.Grant, now time.Time) (Grant, error) {
+// readGrant returns a stored grant with its current status.
+func readGrant(g store.Grant, now time.Time) (Grant, error) {
 	out := Grant{
 		ID: g.ID, ClientID: g.ClientID, ClientName: g.ClientName, Purpose: g.Purpose, Mode: g.Mode, Status: Active,
-		CreatedAt: g.CreatedAt, ExpiresAt: g.ExpiresAt, RevokedAt: g.RevokedAt, LastUsedAt: g.LastUsedAt, Uses: g.Uses, Records: g.Records,
+		CreatedAt: g.CreatedAt, ExpiresAt: g.ExpiresAt, RevokedAt: g.RevokedAt, LastUsedAt: g.LastUsedAt, Uses: g.Uses,
+		Records: g.Records,
 	}
 	if err := json.Unmarshal(g.Scope, &out.Scope); err != nil {
 		return Grant{}, fmt.Errorf("read scope of grant: %w", err)
 	}
 	switch {
+	case g.ExpiresAt != nil && g.RevokedAt != nil && g.RevokedAt.Equal(*g.ExpiresAt):
+		out.Status, out.RevokedAt = Expired, nil // whatever the clock shows now
 	case g.RevokedAt != nil:
 		out.Status = Revoked
 	case g.ExpiresAt != nil && !now.Before(*g.ExpiresAt):
@@ -60,7 +63,7 @@ func read(g store.Grant, now time.Time) (Grant, error) {
 
 // usageName is how reads of a stream are counted: by its name, and by its connection
 // too when the scope has the name more than once.
-func (s Scope) usageName(stream Stream) string {
+func (s GrantedStreams) usageName(stream Stream) string {
 	same := 0
 	for _, other := range s {
 		if other.Stream == stream.Stream {

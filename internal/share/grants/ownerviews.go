@@ -5,12 +5,11 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/pdpp-go/pdpp/internal/keep/store"
+	"github.com/pdpp-go/pdpp/internal/storage/store"
 )
 
-// ownerViews gives the streams that connectors declare, and those that have records
-// although nobody declares them any more.
-func (b *Service) ownerViews(ctx context.Context, stream, connectionID string) ([]View, error) {
+// ownerViews returns the declared streams, and those that have records but are no longer declared.
+func (b *Service) ownerViews(ctx context.Context, stream, connectionID string) ([]StreamView, error) {
 	connections, err := b.connections(ctx, connectionID)
 	if err != nil {
 		return nil, err
@@ -23,7 +22,7 @@ func (b *Service) ownerViews(ctx context.Context, stream, connectionID string) (
 	for _, s := range stored {
 		kept[s.ConnectionID] = append(kept[s.ConnectionID], s.Name)
 	}
-	var views []View
+	var views []StreamView
 	for _, c := range connections {
 		of, err := b.viewsOf(ctx, c, kept[c.ID], stream)
 		if err != nil {
@@ -47,7 +46,8 @@ func (b *Service) connections(ctx context.Context, id string) ([]store.Connectio
 	}
 	c, err := b.store.Connection(ctx, id)
 	if errors.Is(err, store.ErrNotFound) {
-		return nil, Refused(CodeNotFound, "connection_id", "There is no such connection.", "GET /v1/streams names the connections.")
+		return nil, Refused(CodeNotFound, "connection_id", "There is no such connection.",
+			"GET /v1/streams names the connections.")
 	}
 	if err != nil {
 		return nil, fmt.Errorf("find connection: %w", err)
@@ -55,16 +55,21 @@ func (b *Service) connections(ctx context.Context, id string) ([]store.Connectio
 	return []store.Connection{c}, nil
 }
 
-// viewsOf gives the views of one connection; an empty stream means all.
-func (b *Service) viewsOf(ctx context.Context, c store.Connection, stored []string, stream string) ([]View, error) {
-	src, err := b.sources.of(ctx, c.ConnectorID)
+// viewsOf returns the views of one connection; an empty stream means all.
+func (b *Service) viewsOf(
+	ctx context.Context,
+	c store.Connection,
+	stored []string,
+	stream string,
+) ([]StreamView, error) {
+	src, err := b.sources.sourceOf(ctx, c.ConnectorID)
 	if errors.Is(err, store.ErrNotFound) {
-		src, err = &source{}, nil
+		src, err = &manifestSource{}, nil
 	}
 	if err != nil {
 		return nil, fmt.Errorf("find manifest: %w", err)
 	}
-	view := View{ConnectorID: c.ConnectorID, siblings: src.streams}
+	view := StreamView{ConnectorID: c.ConnectorID, siblings: src.streams}
 	var names []string
 	if src.manifest != nil {
 		view.ConnectorName = src.manifest.DisplayName
@@ -77,7 +82,7 @@ func (b *Service) viewsOf(ctx context.Context, c store.Connection, stored []stri
 			names = append(names, name)
 		}
 	}
-	var views []View
+	var views []StreamView
 	for _, name := range names {
 		if stream == "" || name == stream {
 			view.stream, view.declared = Stream{ConnectionID: c.ID, Stream: name}, src.streams[name]

@@ -5,21 +5,26 @@ import (
 	"errors"
 	"slices"
 
-	"github.com/pdpp-go/pdpp/internal/keep/store"
+	"github.com/pdpp-go/pdpp/internal/storage/store"
 )
 
-// ProfileOf is a selection of streams of a connection that its connector declares under a
-// name. A grant is made of what it says then, and does not change with it.
+// ProfileOf is a named selection of streams of a connection, declared by its connector. A grant contains its current
+// streams and does not change with it.
 type ProfileOf struct {
 	ConnectionID string
 	Profile      string
 }
 
 // withProfiles adds the streams of profiles to a scope.
-func (b *Service) withProfiles(ctx context.Context, scope Scope, profiles []ProfileOf) (Scope, error) {
+func (b *Service) withProfiles(
+	ctx context.Context,
+	scope GrantedStreams,
+	profiles []ProfileOf,
+) (GrantedStreams, error) {
 	scope = slices.Clone(scope)
 	for _, p := range profiles {
-		refused := invalid("profiles", "The connection has no profile "+quoted(p.Profile)+".", "Choose a profile that its connector declares.")
+		refused := invalid("profiles", "The connection has no profile "+printableName(p.Profile)+".",
+			"Choose a profile that its connector declares.")
 		c, err := b.store.Connection(ctx, p.ConnectionID)
 		if errors.Is(err, store.ErrNotFound) {
 			return nil, refused
@@ -27,7 +32,7 @@ func (b *Service) withProfiles(ctx context.Context, scope Scope, profiles []Prof
 		if err != nil {
 			return nil, missing("find connection", err)
 		}
-		src, err := b.sources.of(ctx, c.ConnectorID)
+		src, err := b.sources.sourceOf(ctx, c.ConnectorID)
 		if err != nil && !errors.Is(err, store.ErrNotFound) {
 			return nil, missing("find manifest", err)
 		}
@@ -44,7 +49,7 @@ func (b *Service) withProfiles(ctx context.Context, scope Scope, profiles []Prof
 }
 
 // profile is what a profile selects of a connector's streams; nothing when there is none.
-func (s *source) profile(id string) (out []Stream) {
+func (s *manifestSource) profile(id string) (out []Stream) {
 	if s == nil || s.manifest.Profile(id) == nil {
 		return nil
 	}

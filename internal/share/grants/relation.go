@@ -6,7 +6,7 @@ import (
 	"github.com/pdpp-go/pdpp/manifest"
 )
 
-// The bounds of an expansion whose connector declares none.
+// Default limits of an expansion.
 const (
 	usualRelated = 10
 	mostRelated  = 100
@@ -21,12 +21,12 @@ type Relation struct {
 	Field string
 	Other bool
 	Many  bool
-	// Usual is how many records there are when nobody says how many, and Most how many there can be.
+	// Usual is the default number of records, and Most the maximum.
 	Usual, Most int
 }
 
 // Relations are those that the connector lets readers follow.
-func (v View) Relations() (all []Relation) {
+func (v StreamView) Relations() (all []Relation) {
 	if v.declared.Query == nil {
 		return nil
 	}
@@ -44,9 +44,10 @@ func (v View) Relations() (all []Relation) {
 
 // relation reads a declaration. Many records hold the key of the one that they belong to;
 // one is named by a field of the record itself, or else holds its key.
-func (v View) relation(d manifest.Relationship, e manifest.Expansion) (Relation, bool) {
+func (v StreamView) relation(d manifest.Relationship, e manifest.Expansion) (Relation, bool) {
 	other, ok := v.siblings[d.Stream]
-	r := Relation{Name: d.Name, Stream: d.Stream, Field: d.ForeignKey, Many: d.Cardinality == manifest.HasMany, Usual: 1, Most: 1}
+	r := Relation{Name: d.Name, Stream: d.Stream, Field: d.ForeignKey, Many: d.Cardinality == manifest.HasMany, Usual: 1,
+		Most: 1}
 	r.Other = d.InOther(&v.declared.Stream)
 	named := other.PrimaryKey
 	if r.Other {
@@ -68,9 +69,9 @@ func (v View) relation(d manifest.Relationship, e manifest.Expansion) (Relation,
 	return r, true
 }
 
-// Follows reports whether a relation can be followed to another view without telling
-// anything of a field that is not granted: that two records belong together is what the field says.
-func (v View) Follows(r Relation, other View) bool {
+// Follows reports whether a relation to another view can be followed without revealing an ungranted field: the
+// relation itself reveals the field's value.
+func (v StreamView) Follows(r Relation, other StreamView) bool {
 	if r.Other {
 		return other.Shows(r.Field)
 	}

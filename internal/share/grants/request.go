@@ -6,12 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
-	"slices"
 	"strings"
 	"sync"
 	"time"
 
-	"github.com/pdpp-go/pdpp/internal/keep/store"
+	"github.com/pdpp-go/pdpp/internal/storage/store"
 )
 
 // Want is a stream that an app asks for. An app knows sources, not the owner's
@@ -31,8 +30,9 @@ type Ask struct {
 	CodeChallenge string // of PKCE, by S256
 	Purpose       string
 	Mode          store.GrantMode
-	Wants         []Want
+	Wants         []Want     // empty lets the owner choose
 	ExpiresAt     *time.Time // of the grant
+	Audience      Audience
 }
 
 // Request is an app's wish as the owner decides on it.
@@ -44,9 +44,12 @@ type Request struct {
 	Purpose     string
 	Mode        store.GrantMode
 	// Scope is what the grant would cover; what else was asked for is in Missing, by name.
-	Scope     Scope
+	Scope     GrantedStreams
 	Missing   []string
 	ExpiresAt *time.Time // of the grant, unless the owner chooses another end
+	// OwnerChooses means that the app named no streams. Scope is then everything that the owner can choose from, and
+	// nothing of it is granted unless the owner names it.
+	OwnerChooses bool
 }
 
 // RequestLife is how long a request waits for the owner.
@@ -56,28 +59,30 @@ const maxState = 1024
 
 var challengeForm = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9_-]{43}$`) })
 
-// Request keeps what an app asks for. Whether there is such a thing is not told: an app
-// could find out what the owner has connected.
+// Request stores what an app asks for. It does not report whether that exists: an app could find out what the owner
+// has connected.
 func (b *Service) Request(ctx context.Context, a Ask) (id string, err error) {
 	now := b.now().UTC()
 	c, err := b.Client(ctx, a.ClientID)
 	if err != nil {
 		return "", err
 	}
-	if !slices.Contains(c.RedirectURIs, a.RedirectURI) {
-		return "", Refused(CodeInvalidRedirect, "redirect_uri", "The address to return to is not one that the app registered.", "Use exactly one of its redirect_uris.")
+	if err := CheckRedirect(c, a.RedirectURI); err != nil {
+		return "", err
 	}
 	if !challengeForm().MatchString(a.CodeChallenge) {
-		return "", invalid("code_challenge", "The challenge is not one of S256.", "Send the base64url of the SHA-256 of the verifier.")
+		return "", invalid("code_challenge", "The challenge is not one of S256.",
+			"Send the base64url of the SHA-256 of the verifier.")
 	}
 	if len(a.State) > maxState {
 		return "", invalid("state", "The state is too long.", "Send a shorter one.")
 	}
 	r := store.GrantRequest{
-		ID: newID("rq_"), ClientID: c.ID, ClientName: c.Name, RedirectURI: a.RedirectURI, State: a.State,
+		ID: newID(requestPrefix + string(a.Audience)), ClientID: c.ID, ClientName: c.Name,
+		RedirectURI: a.RedirectURI, State: a.State,
 		CodeChallenge: a.CodeChallenge, CreatedAt: now, ExpiresAt: now.Add(RequestLife),
 	}
-	if r.Purpose, err = shown("purpose", a.Purpose, maxPurpose, true); err != nil {
+	if r.Purpose, err = shown("purpose", a.Purpose, maxPurpose, len(a.Wants) > 0); err != nil {
 		return "", err
 	}
 	if r.Mode, err = modeOf(a.Mode); err != nil {
@@ -85,6 +90,9 @@ func (b *Service) Request(ctx context.Context, a Ask) (id string, err error) {
 	}
 	if r.GrantExpires, err = future(a.ExpiresAt, now); err != nil {
 		return "", err
+	}
+	if a.Wants == nil {
+		a.Wants = []Want{}
 	}
 	if err := plausible(a.Wants); err != nil {
 		return "", err
@@ -103,15 +111,19 @@ func (b *Service) Request(ctx context.Context, a Ask) (id string, err error) {
 
 // plausible checks what can be checked without looking at what is connected.
 func plausible(wants []Want) error {
-	if len(wants) == 0 || len(wants) > maxStreams {
-		return Refused(CodeInvalidDetails, "streams", fmt.Sprintf("A request names between 1 and %d streams.", maxStreams), "Name the streams that the app needs.")
+	if len(wants) > maxStreams {
+		return Refused(CodeInvalidDetails, "streams", fmt.Sprintf("A request names at most %d streams.", maxStreams),
+			"Name the streams that the app needs.")
 	}
 	for _, w := range wants {
 		if w.Profile != "" && (len(w.Profile) > maxKey || w.Stream.Stream != "" || len(w.Fields)+len(w.Resources) > 0) {
-			return Refused(CodeInvalidDetails, "streams", "A profile of the request says more than its name and its times.", "Name the streams instead.")
+			return Refused(CodeInvalidDetails, "streams", "A profile of the request says more than its name and its times.",
+				"Name the streams instead.")
 		}
-		if w.Profile == "" && strings.TrimSpace(w.Stream.Stream) == "" || len(w.Stream.Stream) > maxKey || len(w.Fields) > maxFields || len(w.Connector) > maxAddress || len(w.ConnectionID) > maxKey {
-			return Refused(CodeInvalidDetails, "streams", "A stream of the request has no name, or says too much.", "Name each stream, and at most a few of its fields.")
+		if w.Profile == "" && strings.TrimSpace(w.Stream.Stream) == "" || len(w.Stream.Stream) > maxKey ||
+			len(w.Fields) > maxFields || len(w.Connector) > maxAddress || len(w.ConnectionID) > maxKey {
+			return Refused(CodeInvalidDetails, "streams", "A stream of the request has no name, or says too much.",
+				"Name each stream, and at most a few of its fields.")
 		}
 		if _, err := settleResources(w.Resources); err != nil {
 			return err
@@ -123,7 +135,7 @@ func plausible(wants []Want) error {
 	return nil
 }
 
-// RequestByID gives what an app asks for, as far as it can be granted.
+// RequestByID returns what an app asks for, as far as it can be granted.
 func (b *Service) RequestByID(ctx context.Context, id string) (Request, error) {
 	kept, err := b.waiting(ctx, id)
 	if err != nil {

@@ -8,9 +8,10 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
-	"github.com/pdpp-go/pdpp/internal/keep/store"
-	"github.com/pdpp-go/pdpp/internal/ops/fault"
+	"github.com/pdpp-go/pdpp/internal/ops/usererr"
+	"github.com/pdpp-go/pdpp/internal/storage/store"
 )
 
 // resolve finds the connections that fit what an app asks for. It looks only at those
@@ -33,6 +34,9 @@ func (b *Service) resolve(ctx context.Context, kept store.GrantRequest) (Request
 		return Request{}, fmt.Errorf("list connections: %w", err)
 	}
 	all = slices.DeleteFunc(all, func(c store.Connection) bool { return c.CreatedAt.After(kept.CreatedAt) })
+	if len(wants) == 0 {
+		return b.offered(ctx, r, all, kept)
+	}
 	for _, w := range wants {
 		found, err := b.fitting(ctx, w, all)
 		if err != nil {
@@ -42,7 +46,10 @@ func (b *Service) resolve(ctx context.Context, kept store.GrantRequest) (Request
 			r.Missing = append(r.Missing, cmp.Or(w.Stream.Stream, w.Profile))
 		}
 		for _, s := range found {
-			if !slices.ContainsFunc(r.Scope, func(o Stream) bool { return o.ConnectionID == s.ConnectionID && o.Stream == s.Stream }) && len(r.Scope) < maxStreams {
+			if !slices.ContainsFunc(r.Scope, func(o Stream) bool {
+				return o.ConnectionID == s.ConnectionID &&
+					o.Stream == s.Stream
+			}) && len(r.Scope) < maxStreams {
 				r.Scope = append(r.Scope, s)
 			}
 		}
@@ -50,23 +57,23 @@ func (b *Service) resolve(ctx context.Context, kept store.GrantRequest) (Request
 	return r, nil
 }
 
-// fitting gives the streams that can be granted for one want. A field that a stream
-// does not have is left out; a stream without a time cannot be bounded by one, and does
-// not fit.
+// fitting returns the streams that can be granted for one want. Fields that a stream lacks are left out. A stream
+// without a time cannot be limited by time and does not fit.
 func (b *Service) fitting(ctx context.Context, w Want, all []store.Connection) ([]Stream, error) {
 	var found []Stream
 	for _, c := range all {
 		if w.ConnectionID != "" && c.ID != w.ConnectionID {
 			continue
 		}
-		src, err := b.sources.of(ctx, c.ConnectorID)
+		src, err := b.sources.sourceOf(ctx, c.ConnectorID)
 		if errors.Is(err, store.ErrNotFound) {
 			continue
 		}
 		if err != nil {
 			return nil, fmt.Errorf("find manifest: %w", err)
 		}
-		if w.Connector != "" && w.Connector != c.ConnectorID && w.Connector != src.manifest.ConnectorID && w.Connector != src.manifest.Key() {
+		if w.Connector != "" && w.Connector != c.ConnectorID && w.Connector != src.manifest.ConnectorID &&
+			w.Connector != src.manifest.Key() {
 			continue
 		}
 		wanted := []Stream{w.Stream}
@@ -83,7 +90,7 @@ func (b *Service) fitting(ctx context.Context, w Want, all []store.Connection) (
 				continue // no fields would mean all of them
 			}
 			s, err = b.settleStream(ctx, s)
-			var refused *fault.Fault
+			var refused *usererr.Error
 			switch {
 			case errors.As(err, &refused):
 			case err != nil:
@@ -94,4 +101,47 @@ func (b *Service) fitting(ctx context.Context, w Want, all []store.Connection) (
 		}
 	}
 	return found, nil
+}
+
+// chosenLife is how long a grant lasts by default if the owner chose its streams.
+const chosenLife = 90 * 24 * time.Hour
+
+// offered returns a request with every stream that the owner can choose from.
+func (b *Service) offered(ctx context.Context, r Request, all []store.Connection, kept store.GrantRequest) (Request,
+	error) {
+	r.OwnerChooses = true
+	if kept.GrantExpires == nil {
+		end := kept.CreatedAt.Add(chosenLife)
+		r.ExpiresAt = &end
+	}
+	for _, c := range all {
+		views, err := b.viewsOf(ctx, c, nil, "")
+		if err != nil {
+			return Request{}, err
+		}
+		for _, v := range views {
+			if len(r.Scope) < maxStreams {
+				r.Scope = append(r.Scope, v.stream)
+			}
+		}
+	}
+	return r, nil
+}
+
+// chosen returns the streams of a request that the owner grants. Streams that were not offered are refused.
+func (b *Service) chosen(ctx context.Context, r Request, chosen GrantedStreams) (GrantedStreams, error) {
+	if !r.OwnerChooses {
+		return r.Scope, nil
+	}
+	if len(chosen) == 0 {
+		return nil, invalid("streams", "No stream was chosen.", "Choose what the app may read, or decline.")
+	}
+	for _, s := range chosen {
+		if !slices.ContainsFunc(r.Scope, func(o Stream) bool {
+			return o.ConnectionID == s.ConnectionID && o.Stream == s.Stream
+		}) {
+			return nil, invalid("streams", "A chosen stream is not among those that were offered.", "Choose again.")
+		}
+	}
+	return b.normalizeScope(ctx, chosen)
 }

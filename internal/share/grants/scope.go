@@ -8,12 +8,12 @@ import (
 	"strings"
 	"time"
 
-	"github.com/pdpp-go/pdpp/internal/keep/store"
+	"github.com/pdpp-go/pdpp/internal/storage/store"
 	"github.com/pdpp-go/pdpp/protocol"
 )
 
-// Scope is what a grant covers: each stream of each connection at most once.
-type Scope []Stream
+// GrantedStreams is what a grant covers: each stream of each connection at most once.
+type GrantedStreams []Stream
 
 // Stream is a part of one stream of one connection.
 type Stream struct {
@@ -23,8 +23,8 @@ type Stream struct {
 	Resources    []string   `json:"resources,omitempty"` // keys of records, or values of a field; empty means all
 	Since        *time.Time `json:"since,omitempty"`
 	Until        *time.Time `json:"until,omitempty"` // not included
-	// ResourceField is the field whose values the resources are, as it was declared when
-	// the grant was made; empty means that they are keys.
+	// ResourceField is the field that Resources are values of, as declared when the grant was made; empty means that
+	// they are keys.
 	ResourceField string `json:"resource_field,omitempty"`
 }
 
@@ -36,12 +36,12 @@ const (
 	maxKey       = 1024
 )
 
-// part is what the store is told of the stream's limits.
-func (s Stream) part() store.Part {
-	p := store.Part{ConnectionID: s.ConnectionID, Stream: s.Stream}
+// part returns the stream's limits for the store.
+func (s Stream) part() store.AccessFilter {
+	p := store.AccessFilter{ConnectionID: s.ConnectionID, Stream: s.Stream}
 	switch {
 	case s.ResourceField != "":
-		p.Among = &store.FieldAmong{Field: s.ResourceField, Values: s.Resources}
+		p.AllowedValues = &store.AllowedValues{Field: s.ResourceField, Values: s.Resources}
 	case len(s.Resources) > 0:
 		p.Keys = s.Resources
 	}
@@ -54,21 +54,22 @@ func (s Stream) part() store.Part {
 	return p
 }
 
-// settle holds a scope against what is connected, and gives it in the form that is
-// kept: primary keys are among the fields, times are no finer than the store's.
-func (b *Service) settle(ctx context.Context, scope Scope) (Scope, error) {
+// normalizeScope checks a scope against the connections and returns it as it is stored: with primary keys among the
+// fields and times in the store's precision.
+func (b *Service) normalizeScope(ctx context.Context, scope GrantedStreams) (GrantedStreams, error) {
 	if len(scope) == 0 {
 		return nil, invalid("streams", "A grant needs at least one stream.", "Choose what the client may read.")
 	}
 	if len(scope) > maxStreams {
 		return nil, invalid("streams", fmt.Sprintf("A grant covers at most %d streams.", maxStreams), "Make several grants.")
 	}
-	settled := make(Scope, len(scope))
+	settled := make(GrantedStreams, len(scope))
 	seen := map[[2]string]bool{}
 	for i, s := range scope {
 		name := [2]string{s.ConnectionID, s.Stream}
 		if seen[name] {
-			return nil, invalid("streams", "The stream "+quoted(s.Stream)+" is named twice for one connection.", "Name each stream once.")
+			return nil, invalid("streams", "The stream "+printableName(s.Stream)+" is named twice for one connection.",
+				"Name each stream once.")
 		}
 		seen[name] = true
 		var err error
@@ -82,12 +83,13 @@ func (b *Service) settle(ctx context.Context, scope Scope) (Scope, error) {
 func (b *Service) settleStream(ctx context.Context, s Stream) (Stream, error) {
 	d, err := b.declared(ctx, s.ConnectionID, s.Stream)
 	if errors.Is(err, store.ErrNotFound) {
-		return s, invalid("streams", "There is no stream "+quoted(s.Stream)+" in that connection.", "Choose a stream that the connection has.")
+		return s, invalid("streams", "There is no stream "+printableName(s.Stream)+" in that connection.",
+			"Choose a stream that the connection has.")
 	}
 	if err != nil {
 		return s, err
 	}
-	if s.Fields, err = d.settleFields(s.Stream, s.Fields); err != nil {
+	if s.Fields, err = d.expandFields(s.Stream, s.Fields); err != nil {
 		return s, err
 	}
 	if s.Resources, err = settleResources(s.Resources); err != nil {
@@ -100,7 +102,9 @@ func (b *Service) settleStream(ctx context.Context, s Stream) (Stream, error) {
 		return s, nil
 	}
 	if d.ConsentTimeField == "" {
-		return s, invalid("since", "The records of "+quoted(s.Stream)+" have no time that a range could be applied to.", "Leave the range out, or choose another stream.")
+		return s, invalid("since",
+			"The records of "+printableName(s.Stream)+" have no time that a range could be applied to.",
+			"Leave the range out, or choose another stream.")
 	}
 	return s.settleRange()
 }
@@ -108,9 +112,8 @@ func (b *Service) settleStream(ctx context.Context, s Stream) (Stream, error) {
 // ViewMark begins the name of a declared view where fields are named.
 const ViewMark = "view:"
 
-// settleFields puts the fields of a view in its place, and adds the primary key, without
-// which a record could not be told from another.
-func (d declared) settleFields(stream string, fields []string) ([]string, error) {
+// expandFields replaces a view by its fields and adds the primary key, which identifies a record.
+func (d declaredStream) expandFields(stream string, fields []string) ([]string, error) {
 	var named []string
 	for _, f := range fields {
 		id, isView := strings.CutPrefix(f, ViewMark)
@@ -119,7 +122,9 @@ func (d declared) settleFields(stream string, fields []string) ([]string, error)
 		case !isView:
 			named = append(named, f)
 		case view == nil:
-			return nil, Refused(CodeUnknownField, "fields", "The stream "+quoted(stream)+" has no view "+quoted(id)+".", "Choose fields, or a view that the stream has.")
+			return nil, Refused(CodeUnknownField, "fields",
+				"The stream "+printableName(stream)+" has no view "+printableName(id)+".",
+				"Choose fields, or a view that the stream has.")
 		default:
 			named = append(named, view.Fields...)
 		}
@@ -129,11 +134,14 @@ func (d declared) settleFields(stream string, fields []string) ([]string, error)
 		return nil, nil
 	}
 	if len(fields) > maxFields {
-		return nil, invalid("fields", fmt.Sprintf("At most %d fields can be chosen.", maxFields), "Leave the fields out to grant them all.")
+		return nil, invalid("fields", fmt.Sprintf("At most %d fields can be chosen.", maxFields),
+			"Leave the fields out to grant them all.")
 	}
 	for _, f := range fields {
 		if !slices.Contains(d.fields, f) {
-			return nil, Refused(CodeUnknownField, "fields", "The records of "+quoted(stream)+" have no field "+quoted(f)+".", "Choose fields that the stream has.")
+			return nil, Refused(CodeUnknownField, "fields",
+				"The records of "+printableName(stream)+" have no field "+printableName(f)+".",
+				"Choose fields that the stream has.")
 		}
 	}
 	return sortedSet(append(slices.Clone(fields), d.PrimaryKey...)), nil
@@ -144,7 +152,8 @@ func settleResources(keys []string) ([]string, error) {
 		return nil, nil
 	}
 	if len(keys) > maxResources {
-		return nil, invalid("resources", fmt.Sprintf("At most %d keys or values can be chosen one by one.", maxResources), "Choose fewer, or grant the whole stream.")
+		return nil, invalid("resources", fmt.Sprintf("At most %d keys or values can be chosen one by one.", maxResources),
+			"Choose fewer, or grant the whole stream.")
 	}
 	for _, k := range keys {
 		if k == "" || len(k) > maxKey {

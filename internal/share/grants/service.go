@@ -8,8 +8,8 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/pdpp-go/pdpp/internal/keep/store"
-	"github.com/pdpp-go/pdpp/internal/ops/fault"
+	"github.com/pdpp-go/pdpp/internal/ops/usererr"
+	"github.com/pdpp-go/pdpp/internal/storage/store"
 )
 
 // Store is what grants are kept in.
@@ -27,6 +27,8 @@ type Service struct {
 	sources sources
 	issuer  string
 	now     func() time.Time
+	// Documents fetches the metadata documents of apps. Nil refuses apps that are known by a document.
+	Documents Documents
 }
 
 // NewService makes one. Issuer is the address by which apps know this server, with
@@ -46,8 +48,8 @@ type New struct {
 	ClientName string
 	Purpose    string
 	Mode       store.GrantMode // empty means continuous
-	Scope      Scope
-	Profiles   []ProfileOf // whose streams are added to the scope
+	Scope      GrantedStreams
+	Profiles   []ProfileOf // their streams are added to the scope
 	End
 }
 
@@ -57,7 +59,7 @@ type End struct {
 	Never bool // until the owner takes it back
 }
 
-// after gives the time of an end that is chosen now; nil means never.
+// after returns the time of an end that is chosen now; nil means never.
 func (e End) after(now time.Time) (*time.Time, error) {
 	switch {
 	case e.Never && e.At != nil:
@@ -71,7 +73,7 @@ func (e End) after(now time.Time) (*time.Time, error) {
 	return future(e.At, now)
 }
 
-// Create makes a grant and its token, which is given here and never again.
+// Create creates a grant and its token, which is returned only here.
 func (b *Service) Create(ctx context.Context, n New) (Grant, string, error) {
 	now := b.now().UTC()
 	g := store.Grant{ID: newID("gr_"), CreatedAt: now}
@@ -92,7 +94,7 @@ func (b *Service) Create(ctx context.Context, n New) (Grant, string, error) {
 	if err != nil {
 		return Grant{}, "", err
 	}
-	scope, err := b.settle(ctx, wanted)
+	scope, err := b.normalizeScope(ctx, wanted)
 	if err != nil {
 		return Grant{}, "", err
 	}
@@ -103,11 +105,11 @@ func (b *Service) Create(ctx context.Context, n New) (Grant, string, error) {
 	if err := b.store.CreateGrant(ctx, g, hash); err != nil {
 		return Grant{}, "", fmt.Errorf("keep grant: %w", err)
 	}
-	made, err := read(g, now)
+	made, err := readGrant(g, now)
 	return made, token, err
 }
 
-// List gives every grant, the newest first.
+// List returns every grant, the newest first.
 func (b *Service) List(ctx context.Context) ([]Grant, error) {
 	kept, err := b.store.Grants(ctx)
 	if err != nil {
@@ -115,7 +117,7 @@ func (b *Service) List(ctx context.Context) ([]Grant, error) {
 	}
 	all := make([]Grant, len(kept))
 	for i, g := range kept {
-		if all[i], err = read(g, b.now()); err != nil {
+		if all[i], err = readGrant(g, b.now()); err != nil {
 			return nil, err
 		}
 		if g.Mode == store.GrantSingleUse {
@@ -127,7 +129,7 @@ func (b *Service) List(ctx context.Context) ([]Grant, error) {
 	return all, nil
 }
 
-// One gives a grant with its usage.
+// One returns a grant with its usage.
 func (b *Service) One(ctx context.Context, id string) (Grant, error) {
 	kept, err := b.store.Grant(ctx, id)
 	if errors.Is(err, store.ErrNotFound) {
@@ -136,7 +138,7 @@ func (b *Service) One(ctx context.Context, id string) (Grant, error) {
 	if err != nil {
 		return Grant{}, fmt.Errorf("find grant: %w", err)
 	}
-	g, err := read(kept, b.now())
+	g, err := readGrant(kept, b.now())
 	if err == nil {
 		err = b.addUsage(ctx, &g)
 	}
@@ -177,5 +179,6 @@ func future(at *time.Time, now time.Time) (*time.Time, error) {
 }
 
 func errNoGrant() error {
-	return &fault.Fault{Status: http.StatusNotFound, Code: CodeNotFound, Message: "There is no such grant.", Next: "List the grants to see which there are."}
+	return &usererr.Error{Status: http.StatusNotFound, Code: CodeNotFound, Message: "There is no such grant.",
+		Next: "List the grants to see which there are."}
 }

@@ -9,34 +9,34 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/pdpp-go/pdpp/internal/keep/store"
+	"github.com/pdpp-go/pdpp/internal/storage/store"
 	"github.com/pdpp-go/pdpp/manifest"
 )
 
-// declared is what the newest manifest says of a stream. The zero value, with nothing
-// declared, stands for a stream whose records are still there.
-type declared struct {
+// declaredStream is a stream's declaration in the newest manifest. The zero value is an undeclared stream that still
+// has records.
+type declaredStream struct {
 	manifest.Stream
 	fields  []string // names of the schema's properties, sorted
 	refresh *manifest.RefreshPolicy
 }
 
-// source is a connector as its newest manifest has it.
-type source struct {
+// manifestSource is a connector as its newest manifest has it.
+type manifestSource struct {
 	generation int64
 	manifest   *manifest.Manifest
-	streams    map[string]declared
+	streams    map[string]declaredStream
 }
 
 // sources remembers manifests that were read, by connector.
 type sources struct {
 	kept  store.Connections
 	mu    sync.Mutex
-	known map[string]*source
+	known map[string]*manifestSource
 }
 
-// of gives the connector's source; store.ErrNotFound when it never declared anything.
-func (s *sources) of(ctx context.Context, connectorID string) (*source, error) {
+// sourceOf returns the connector's source; store.ErrNotFound if it never declared anything.
+func (s *sources) sourceOf(ctx context.Context, connectorID string) (*manifestSource, error) {
 	body, generation, err := s.kept.Manifest(ctx, connectorID)
 	if err != nil {
 		return nil, err
@@ -51,14 +51,15 @@ func (s *sources) of(ctx context.Context, connectorID string) (*source, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read manifest: %w", err)
 	}
-	known = &source{generation: generation, manifest: m, streams: map[string]declared{}}
+	known = &manifestSource{generation: generation, manifest: m, streams: map[string]declaredStream{}}
 	for _, stream := range m.Streams {
-		known.streams[stream.Name] = declared{Stream: stream, fields: propertiesOf(stream.Schema), refresh: m.RefreshPolicy()}
+		known.streams[stream.Name] = declaredStream{Stream: stream, fields: propertiesOf(stream.Schema),
+			refresh: m.RefreshPolicy()}
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.known == nil {
-		s.known = map[string]*source{}
+		s.known = map[string]*manifestSource{}
 	}
 	s.known[connectorID] = known
 	return known, nil
@@ -73,19 +74,19 @@ func propertiesOf(schema json.RawMessage) []string {
 	return slices.Sorted(maps.Keys(properties))
 }
 
-// declared finds a stream of a connection; store.ErrNotFound when there is none.
-func (b *Service) declared(ctx context.Context, connectionID, stream string) (declared, error) {
+// declaredStream finds a stream of a connection; store.ErrNotFound when there is none.
+func (b *Service) declared(ctx context.Context, connectionID, stream string) (declaredStream, error) {
 	c, err := b.store.Connection(ctx, connectionID)
 	if err != nil {
-		return declared{}, missing("find connection", err)
+		return declaredStream{}, missing("find connection", err)
 	}
-	s, err := b.sources.of(ctx, c.ConnectorID)
+	s, err := b.sources.sourceOf(ctx, c.ConnectorID)
 	if err != nil {
-		return declared{}, missing("find manifest", err)
+		return declaredStream{}, missing("find manifest", err)
 	}
 	d, ok := s.streams[stream]
 	if !ok {
-		return declared{}, store.ErrNotFound
+		return declaredStream{}, store.ErrNotFound
 	}
 	return d, nil
 }

@@ -13,11 +13,11 @@ import (
 type Range struct{ Since, Until *time.Time }
 
 // Window is the time that the view is bounded to.
-func (v View) Window() Range { return Range{v.stream.Since, v.stream.Until} }
+func (v StreamView) Window() Range { return Range{v.stream.Since, v.stream.Until} }
 
 // TimeField is the field that the times of the view's records are taken from; empty when
 // they have none.
-func (v View) TimeField() string { return v.declared.ConsentTimeField }
+func (v StreamView) TimeField() string { return v.declared.ConsentTimeField }
 
 // Within is what two ranges have in common.
 func (r Range) Within(o Range) Range {
@@ -35,13 +35,13 @@ func (r Range) Overlaps(o Range) bool { return !r.Within(o).empty() }
 
 func (r Range) empty() bool { return r.Since != nil && r.Until != nil && !r.Since.Before(*r.Until) }
 
-// ends reports whether a bound of the range lies after a moment: nobody has looked there.
-// A range without an end is meant as far as anybody has looked.
+// ends reports whether a bound of the range is after a time: nothing is known about it. A range without an end means
+// up to the last read.
 func (r Range) ends(at time.Time) bool {
 	return r.Since != nil && r.Since.After(at) || r.Until != nil && r.Until.After(at)
 }
 
-// Without gives what is left of the range without some spans, in order.
+// Without returns what is left of the range without some spans, in order.
 func (r Range) Without(spans []Range) []Range {
 	spans = slices.Clone(spans)
 	slices.SortFunc(spans, func(a, b Range) int { return a.begin().Compare(b.begin()) })
@@ -103,14 +103,15 @@ func bookmarkWindow(v jsontext.Value) (Range, bool) {
 	return w.span(), true
 }
 
-// gapWindow reads the window that a gap stands for; false when it is none. Detail says that
-// the list itself is there, and only details are missing.
+// gapWindow returns the window that a gap covers; false if it covers none. Detail means that the list is there and
+// only details are missing.
 func gapWindow(locator jsontext.Value) (span Range, detail, ok bool) {
 	var w struct {
 		Kind string `json:"kind"`
 		window
 	}
-	if len(locator) == 0 || json.Unmarshal(locator, &w) != nil || !strings.HasSuffix(w.Kind, "_backlog") || w.Before.IsZero() {
+	if len(locator) == 0 || json.Unmarshal(locator, &w) != nil || !strings.HasSuffix(w.Kind, "_backlog") ||
+		w.Before.IsZero() {
 		return Range{}, false, false
 	}
 	return w.span(), strings.HasSuffix(w.Kind, "_detail_backlog"), true

@@ -6,31 +6,31 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
-	"github.com/pdpp-go/pdpp/internal/keep/store"
+	"github.com/pdpp-go/pdpp/internal/storage/store"
 	"github.com/pdpp-go/pdpp/manifest"
 )
 
-// View is one stream of one connection, as somebody may read it.
-type View struct {
+// StreamView is one stream of one connection, limited to what a grant lets its reader see.
+type StreamView struct {
 	ConnectorID   string
 	ConnectorName string // for people; empty when the connector never declared itself
 
 	stream   Stream
-	declared declared
-	siblings map[string]declared // every stream of the connector, by name
+	declared declaredStream
+	siblings map[string]declaredStream // every stream of the connector, by name
 	usage    string
 }
 
-// ConnectionID names the connection.
-func (v View) ConnectionID() string { return v.stream.ConnectionID }
+// ConnectionID returns the id of the connection.
+func (v StreamView) ConnectionID() string { return v.stream.ConnectionID }
 
-// Name is the stream's.
-func (v View) Name() string { return v.stream.Stream }
+// Name returns the name of the stream.
+func (v StreamView) Name() string { return v.stream.Stream }
 
-// Part is what the store is asked for: the limits of the view, and nothing beyond them.
-// Of the fields it has those that are wanted and may be read; none wanted means all that
-// may be read.
-func (v View) Part(wanted []string) store.Part {
+// Part returns the filter for queries to the store. It admits only records of the view, and of the wanted fields
+// only the granted ones. Nil wanted fields mean all granted fields. If no wanted field is granted, the filter has an
+// empty field list, for which the store returns records without fields; only a nil list means all fields.
+func (v StreamView) Part(wanted []string) store.AccessFilter {
 	p := v.stream.part()
 	switch {
 	case len(wanted) > 0:
@@ -38,7 +38,7 @@ func (v View) Part(wanted []string) store.Part {
 	case len(v.stream.Fields) > 0:
 		p.Fields = v.stream.Fields
 	}
-	// What nobody declares any more agrees with whatever was declared last.
+	// Without a declaration, the store uses the last one that it stored.
 	if v.declared.Name != "" {
 		p.Declared = &store.StreamSpec{Name: v.declared.Name, TimeField: v.declared.ConsentTimeField}
 		p.Declared.SearchFields = v.declared.Query.SearchFields()
@@ -46,52 +46,53 @@ func (v View) Part(wanted []string) store.Part {
 	return p
 }
 
-// Whole reports whether every record of the stream is in the view, so that sums over
-// the stream tell nothing of what lies outside.
-func (v View) Whole() bool {
+// Whole reports whether every record of the stream is in the view, so that totals of the stream reveal nothing
+// outside.
+func (v StreamView) Whole() bool {
 	return len(v.stream.Resources) == 0 && v.stream.Since == nil && v.stream.Until == nil
 }
 
 // Has reports whether records of the stream have the field, granted or not.
-func (v View) Has(field string) bool { return slices.Contains(v.declared.fields, field) }
+func (v StreamView) Has(field string) bool { return slices.Contains(v.declared.fields, field) }
 
 // Shows reports whether the field may be read.
-func (v View) Shows(field string) bool {
+func (v StreamView) Shows(field string) bool {
 	return len(v.stream.Fields) == 0 || slices.Contains(v.stream.Fields, field)
 }
 
 // Filters reports whether the manifest lets readers filter by the field.
-func (v View) Filters(field string) bool {
+func (v StreamView) Filters(field string) bool {
 	return v.declared.Query != nil && slices.Contains(v.declared.Query.Filter, field)
 }
 
-// Comparison is one that the manifest lets readers make, or why it does not.
-func (v View) Comparison(field string, op manifest.RangeOperator, value string) (store.Comparison, *store.Unfit) {
+// Comparison returns a comparison that the manifest allows readers, or the reason why it is not allowed.
+func (v StreamView) Comparison(
+	field string, op manifest.RangeOperator, value string,
+) (store.Comparison, *store.InvalidQuery) {
 	return store.NewComparison(&v.declared.Stream, field, op, value)
 }
 
-// Aggregation is one that the manifest lets readers have, or why it does not.
-func (v View) Aggregation(q store.AggregateQuery) (store.AggregateQuery, *store.Unfit) {
-	q.Part = v.Part(nil)
-	return q, q.Declared(&v.declared.Stream)
+// Aggregation returns the query limited to the view, or the reason why the manifest does not allow it.
+func (v StreamView) Aggregation(q store.AggregateQuery) (store.AggregateQuery, *store.InvalidQuery) {
+	q.AccessFilter = v.Part(nil)
+	return q, q.CheckDeclared(&v.declared.Stream)
 }
 
-// Query is what the reader may filter and sum up by; nil when that is nothing.
-func (v View) Query() *manifest.Query { return v.declared.Query.Within(v.Shows) }
+// Query returns the filters and aggregations that use granted fields only; nil if there are none.
+func (v StreamView) Query() *manifest.Query { return v.declared.Query.Within(v.Shows) }
 
-// Searchable reports whether the stream can be searched without telling anything of a
-// field that is not granted: the index does not know in which field a word was.
-func (v View) Searchable() bool {
+// Searchable reports whether a search reveals nothing about ungranted fields: the index does not know in which field
+// a word was.
+func (v StreamView) Searchable() bool {
 	fields := v.declared.Query.SearchFields()
 	return len(fields) > 0 && !slices.ContainsFunc(fields, func(f string) bool { return !v.Shows(f) })
 }
 
-// Refresh is how often the source wants to be read; nil when it does not say.
-func (v View) Refresh() *manifest.RefreshPolicy { return v.declared.refresh }
+// Refresh returns the source's refresh policy; nil if it declares none.
+func (v StreamView) Refresh() *manifest.RefreshPolicy { return v.declared.refresh }
 
-// Project leaves of a record's data what may be read, and of that only the wanted
-// fields; no fields means all that may be read.
-func (v View) Project(data jsontext.Value, wanted []string) (json.RawMessage, error) {
+// Project returns the granted fields of a record's data. If wanted is not empty, it returns only those of them.
+func (v StreamView) Project(data jsontext.Value, wanted []string) (json.RawMessage, error) {
 	if len(data) == 0 || len(v.stream.Fields) == 0 && len(wanted) == 0 {
 		return json.RawMessage(data), nil
 	}
@@ -103,19 +104,19 @@ func (v View) Project(data jsontext.Value, wanted []string) (json.RawMessage, er
 	return json.RawMessage(picked), err
 }
 
-// Declared is the stream as a reader may know it: of the schema the fields that may be
-// read, of the other members those that name no other field.
-func (v View) Declared() manifest.Stream {
-	d := manifest.Stream{Name: v.stream.Stream, Description: v.declared.Description, PrimaryKey: v.declared.PrimaryKey, Schema: v.schema()}
+// Declared returns the declaration of the stream for its reader: the schema of the granted fields, and no member that
+// names another field, except the primary key, which is part of every record's address.
+func (v StreamView) Declared() manifest.Stream {
+	d := manifest.Stream{Name: v.stream.Stream, Description: v.declared.Description, PrimaryKey: v.declared.PrimaryKey,
+		Schema: v.schema()}
 	if v.Shows(v.declared.CursorField) {
 		d.CursorField = v.declared.CursorField
 	}
 	return d
 }
 
-// schema keeps the outline of the declared one: what a rule between fields says would
-// name fields that are not granted.
-func (v View) schema() json.RawMessage {
+// schema returns an outline of the declared schema: rules between fields could name ungranted fields.
+func (v StreamView) schema() json.RawMessage {
 	if len(v.declared.Schema) == 0 {
 		return json.RawMessage(`{"type":"object"}`)
 	}

@@ -12,14 +12,15 @@ import (
 func TestProjection(t *testing.T) {
 	name := rapid.SampledFrom([]string{"id", "title", "bödy", `qu"ote`, "private", "", "Title", "a.b"})
 	rapid.Check(t, func(t *rapid.T) {
-		record := rapid.MapOf(name, rapid.SampledFrom([]any{"text", 1.5, nil, true, []any{"x"}, map[string]any{"private": "in"}})).Draw(t, "record")
+		record := rapid.MapOf(name,
+			rapid.SampledFrom([]any{"text", 1.5, nil, true, []any{"x"}, map[string]any{"private": "in"}})).Draw(t, "record")
 		granted := rapid.SliceOfDistinct(name, rapid.ID).Draw(t, "granted")
 		wanted := rapid.SliceOfDistinct(name, rapid.ID).Draw(t, "wanted")
 		data, err := json.Marshal(record)
 		if err != nil {
 			t.Fatal(err)
 		}
-		out, err := View{stream: Stream{Fields: granted}}.Project(data, wanted)
+		out, err := StreamView{stream: Stream{Fields: granted}}.Project(data, wanted)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -45,7 +46,7 @@ func TestProjection(t *testing.T) {
 
 // A name that is written in another way is the same name.
 func TestProjectionReadsNames(t *testing.T) {
-	v := View{stream: Stream{Fields: []string{"id", "title"}}}
+	v := StreamView{stream: Stream{Fields: []string{"id", "title"}}}
 	for data, want := range map[string]string{
 		`{"id":"1","\u0070rivate":"x","title":"t"}`: `{"id":"1","title":"t"}`,
 		`{"\u0069d":"1","title" : {"private":1} }`:  `{"id":"1","title":{"private":1}}`,

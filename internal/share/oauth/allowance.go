@@ -6,14 +6,12 @@ import (
 	"sync"
 	"time"
 
-	"github.com/pdpp-go/pdpp/internal/web/strangers"
+	"github.com/pdpp-go/pdpp/internal/web/tokenqueue"
 )
 
-// Everybody may register an app and push a request, and both are kept. Allowances bound
-// what strangers can make this server keep. Each address has its own, so that whoever
-// sends junk uses up nobody else's; what is kept for all strangers together is bounded as
-// well; and an app that the owner has approved before has an allowance of its own, which
-// no stranger can use up.
+// Any client may register an app and push a request, and both are stored. Allowances limit how much strangers can
+// store. Each address has its own allowance, and the total of all strangers is limited as well. An app that the owner
+// has approved before has an allowance that no stranger can use up.
 const (
 	allowed      = 60  // of one address, or of one approved app
 	allowedToAll = 600 // of strangers together, of what is really kept
@@ -40,8 +38,8 @@ func newAllowances(now func() time.Time) *allowances {
 	return &allowances{now: now, by: map[string]*hour{}}
 }
 
-// take says whether somebody may ask once more, and otherwise when.
-func (a *allowances) take(who string) (ok bool, wait time.Duration) {
+// admitRequest reports whether who may make one more request, and otherwise when.
+func (a *allowances) admitRequest(who string) (ok bool, wait time.Duration) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	now := a.now()
@@ -59,8 +57,8 @@ func (a *allowances) take(who string) (ok bool, wait time.Duration) {
 	return h.take(now, allowed)
 }
 
-// keep says whether something may be kept for a stranger.
-func (a *allowances) keep() (ok bool, wait time.Duration) {
+// admitStorage reports whether something may be stored for a stranger.
+func (a *allowances) admitStorage() (ok bool, wait time.Duration) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return a.all.take(a.now(), allowedToAll)
@@ -95,17 +93,18 @@ func (h *hour) take(now time.Time, most int) (ok bool, wait time.Duration) {
 // tooMany answers what is beyond an allowance.
 func tooMany(w http.ResponseWriter, wait time.Duration) {
 	w.Header().Set("Retry-After", strconv.Itoa(int(wait/time.Second)+1))
-	refuse(w, http.StatusTooManyRequests, "temporarily_unavailable", "Too many requests of apps have arrived. Try again later.")
+	writeOAuthError(w, http.StatusTooManyRequests, "temporarily_unavailable",
+		"Too many requests of apps have arrived. Try again later.")
 }
 
-// stranger lets a stranger ask, and gives what takes the keeping back when nothing was
-// kept. It answers when it does not, and gives nil.
-func (a *allowances) stranger(w http.ResponseWriter, r *http.Request) (giveBack func()) {
-	if ok, wait := a.take("address " + strangers.Address(r)); !ok {
+// admitStranger admits a stranger's request. It returns a function that releases the allowance if nothing was stored.
+// If it does not admit the request it answers and returns nil.
+func (a *allowances) admitStranger(w http.ResponseWriter, r *http.Request) (giveBack func()) {
+	if ok, wait := a.admitRequest("address " + tokenqueue.Address(r)); !ok {
 		tooMany(w, wait)
 		return nil
 	}
-	if ok, wait := a.keep(); !ok {
+	if ok, wait := a.admitStorage(); !ok {
 		tooMany(w, wait)
 		return nil
 	}
@@ -114,7 +113,7 @@ func (a *allowances) stranger(w http.ResponseWriter, r *http.Request) (giveBack 
 
 // approved lets an app ask that the owner has approved before.
 func (a *allowances) approved(w http.ResponseWriter, client string) (giveBack func()) {
-	if ok, wait := a.take("app " + client); !ok {
+	if ok, wait := a.admitRequest("app " + client); !ok {
 		tooMany(w, wait)
 		return nil
 	}

@@ -8,15 +8,15 @@ import (
 	"time"
 )
 
-// Whoever uses up an allowance uses up their own: another address and an app that the
-// owner knows still get through, and what came to nothing is not counted as kept.
+// A caller uses up only its own allowance: other addresses and known apps are still admitted, and failed requests are
+// not counted as stored.
 func TestAllowances(t *testing.T) {
 	at := time.Date(2026, 3, 4, 12, 0, 0, 0, time.UTC)
 	a := newAllowances(func() time.Time { return at })
 	from := func(address string, kept bool) *httptest.ResponseRecorder {
 		w, r := httptest.NewRecorder(), httptest.NewRequest(http.MethodPost, "/oauth/par", nil)
 		r.RemoteAddr = address
-		if giveBack := a.stranger(w, r); giveBack != nil && !kept {
+		if giveBack := a.admitStranger(w, r); giveBack != nil && !kept {
 			giveBack()
 		}
 		return w
@@ -27,7 +27,8 @@ func TestAllowances(t *testing.T) {
 		}
 	}
 	at = at.Add(20 * time.Minute)
-	if w := from("[2001:db8::ffff]:40000", false); w.Code != http.StatusTooManyRequests || w.Header().Get("Retry-After") != "2401" {
+	if w := from("[2001:db8::ffff]:40000", false); w.Code != http.StatusTooManyRequests ||
+		w.Header().Get("Retry-After") != "2401" {
 		t.Errorf("one more of a network: %d, Retry-After %q", w.Code, w.Header().Get("Retry-After"))
 	}
 	for _, other := range []string{"[2001:db8:0:1::1]:40000", "192.0.2.7:1234", "[::ffff:192.0.2.8]:1"} {
@@ -56,12 +57,12 @@ func TestAllowancesAreBounded(t *testing.T) {
 	at := time.Date(2026, 3, 4, 12, 0, 0, 0, time.UTC)
 	a := newAllowances(func() time.Time { return at })
 	for i := range maxAllowances + 10 {
-		if ok, _ := a.take(fmt.Sprint("address ", i)); ok != (i < maxAllowances) {
+		if ok, _ := a.admitRequest(fmt.Sprint("address ", i)); ok != (i < maxAllowances) {
 			t.Fatalf("address %d: %v", i, ok)
 		}
 	}
 	at = at.Add(allowFor)
-	if ok, _ := a.take("another"); !ok || len(a.by) != 1 {
+	if ok, _ := a.admitRequest("another"); !ok || len(a.by) != 1 {
 		t.Errorf("an hour later: %v, %d remembered", ok, len(a.by))
 	}
 }

@@ -47,7 +47,8 @@ func testCodeAttacks(t *testing.T, w *world) {
 	if _, err := w.grants.Access(t.Context(), token); err != nil {
 		t.Fatalf("after the attempts the right exchange gives %q: %v", token, err)
 	}
-	if a := w.post("/oauth/token", exchange(client, code)); a.status != 400 || a.Error != "invalid_grant" || a.Token != "" {
+	if a := w.post("/oauth/token", exchange(client, code)); a.status != 400 || a.Error != "invalid_grant" ||
+		a.Token != "" {
 		t.Errorf("replayed: %d %s", a.status, a.raw)
 	}
 	if _, err := w.grants.Access(t.Context(), token); !isCode(err, grants.CodeGrantRevoked) {
@@ -66,7 +67,8 @@ func testCodeAndRequestExpire(t *testing.T, w *world) {
 	}
 	_, request = w.app()
 	w.later.Add(int64(grants.RequestLife))
-	if _, _, err := w.grants.Decide(t.Context(), request, grants.Decision{Approve: true}); !isCode(err, grants.CodeNotFound) {
+	if _, _, err := w.grants.Decide(t.Context(), request, grants.Decision{Approve: true}); !isCode(err,
+		grants.CodeNotFound) {
 		t.Errorf("after its time: %v", err)
 	}
 }
@@ -79,9 +81,11 @@ func testPushAttacks(t *testing.T, w *world) {
 		change func(url.Values)
 		want   string
 	}{
-		"unknown client":         {func(f url.Values) { f.Set("client_id", "cl_nobody") }, "invalid_client"},
-		"another address":        {func(f url.Values) { f.Set("redirect_uri", "https://evil.example/back") }, "invalid_redirect_uri"},
-		"a part of the address":  {func(f url.Values) { f.Set("redirect_uri", "https://app.example/back") }, "invalid_redirect_uri"},
+		"unknown client": {func(f url.Values) { f.Set("client_id", "cl_nobody") }, "invalid_client"},
+		"another address": {func(f url.Values) { f.Set("redirect_uri", "https://evil.example/back") },
+			"invalid_redirect_uri"},
+		"a part of the address": {func(f url.Values) { f.Set("redirect_uri", "https://app.example/back") },
+			"invalid_redirect_uri"},
 		"no challenge":           {func(f url.Values) { f.Del("code_challenge") }, "invalid_request"},
 		"plain challenge":        {func(f url.Values) { f.Set("code_challenge_method", "plain") }, "invalid_request"},
 		"no method":              {func(f url.Values) { f.Del("code_challenge_method") }, "invalid_request"},
@@ -89,14 +93,22 @@ func testPushAttacks(t *testing.T, w *world) {
 		"a parameter twice":      {func(f url.Values) { f.Add("client_id", client) }, "invalid_request"},
 		"a request in a request": {func(f url.Values) { f.Set("request_uri", "urn:x") }, "invalid_request"},
 		"no details":             {func(f url.Values) { f.Del("authorization_details") }, "invalid_authorization_details"},
-		"another type":           {func(f url.Values) { f.Set("authorization_details", `[{"type":"bank","streams":[{"name":"notes"}]}]`) }, "invalid_authorization_details"},
+		"another type": {func(f url.Values) {
+			f.Set("authorization_details",
+				`[{"type":"bank","streams":[{"name":"notes"}]}]`)
+		}, "invalid_authorization_details"},
 		"a limit that is unknown": {func(f url.Values) {
 			f.Set("authorization_details", `[{"type":"pdpp","purpose":"x","streams":[{"name":"notes","rows":1}]}]`)
 		}, "invalid_authorization_details"},
-		"no streams": {func(f url.Values) { f.Set("authorization_details", `[{"type":"pdpp","purpose":"x","streams":[]}]`) }, "invalid_authorization_details"},
-		"no purpose": {func(f url.Values) { f.Set("authorization_details", `[{"type":"pdpp","streams":[{"name":"notes"}]}]`) }, "invalid_request"},
+		"no streams": {func(f url.Values) { f.Set("authorization_details", `[{"type":"pdpp","purpose":"x","streams":[]}]`) },
+			"invalid_authorization_details"},
+		"no purpose": {func(f url.Values) {
+			f.Set("authorization_details",
+				`[{"type":"pdpp","streams":[{"name":"notes"}]}]`)
+		}, "invalid_request"},
 		"an end in the past": {func(f url.Values) {
-			f.Set("authorization_details", `[{"type":"pdpp","purpose":"x","expires_at":"2020-01-01T00:00:00Z","streams":[{"name":"notes"}]}]`)
+			f.Set("authorization_details",
+				`[{"type":"pdpp","purpose":"x","expires_at":"2020-01-01T00:00:00Z","streams":[{"name":"notes"}]}]`)
 		}, "invalid_request"},
 	} {
 		form := pushed(client)
@@ -119,7 +131,8 @@ func TestPushTellsNothing(t *testing.T) { onBoth(t, testPushTellsNothing) }
 func testPushTellsNothing(t *testing.T, w *world) {
 	client, _ := w.app()
 	for _, details := range []string{
-		`[{"type":"pdpp","purpose":"x","streams":[{"name":"nowhere"}]}]`, `[{"type":"pdpp","purpose":"x","streams":[{"name":"notes","connector_id":"bank"}]}]`,
+		`[{"type":"pdpp","purpose":"x","streams":[{"name":"nowhere"}]}]`,
+		`[{"type":"pdpp","purpose":"x","streams":[{"name":"notes","connector_id":"bank"}]}]`,
 		`[{"type":"pdpp","purpose":"x","streams":[{"name":"notes","connection_id":"nobody"}]}]`,
 		`[{"type":"pdpp","purpose":"x","streams":[{"name":"letters","time_range":{"since":"2026-01-01T00:00:00Z"}}]}]`,
 		`[{"type":"pdpp","purpose":"x","streams":[{"name":"notes","fields":["colour"]}]}]`,
@@ -134,7 +147,8 @@ func testPushTellsNothing(t *testing.T, w *world) {
 		if r, err := w.grants.RequestByID(t.Context(), id); err != nil || len(r.Scope) != 0 || len(r.Missing) != 1 {
 			t.Errorf("%s: the owner sees %+v, %v", details, r, err)
 		}
-		if _, _, err := w.grants.Decide(t.Context(), id, grants.Decision{Approve: true}); !isCode(err, grants.CodeInvalidRequest) {
+		if _, _, err := w.grants.Decide(t.Context(), id, grants.Decision{Approve: true}); !isCode(err,
+			grants.CodeInvalidRequest) {
 			t.Errorf("%s: approved with %v", details, err)
 		}
 		if _, _, err := w.grants.Decide(t.Context(), id, grants.Decision{Approve: false}); err != nil {
@@ -191,12 +205,13 @@ func testAuthorizeAttacks(t *testing.T, w *world) {
 	other, _ := w.app()
 	name := url.QueryEscape("urn:ietf:params:oauth:request_uri:" + request)
 	for _, query := range []string{
-		"", "client_id=" + client, "client_id=" + client + "&request_uri=" + request, "client_id=" + other + "&request_uri=" + name, "request_uri=" + name,
+		"client_id=" + client + "&request_uri=" + request, "client_id=" + other + "&request_uri=" +
+			name, "request_uri=" + name,
 		"client_id=" + client + "&request_uri=" + url.QueryEscape("urn:ietf:params:oauth:request_uri:rq_nobody"),
 		"client_id=" + client + "&client_id=" + client + "&request_uri=" + name,
-		"client_id=" + client + "&response_type=code&redirect_uri=https%3A%2F%2Fevil.example",
 	} {
-		if a := w.get("/oauth/authorize?" + query); a.status != 400 || a.Error != "invalid_request" || a.header.Get("Location") != "" {
+		if a := w.get("/oauth/authorize?" + query); a.status != 400 || a.Error != "invalid_request" ||
+			a.header.Get("Location") != "" {
 			t.Errorf("%s: %d %s %s", query, a.status, a.raw, a.header.Get("Location"))
 		}
 	}
@@ -205,9 +220,15 @@ func testAuthorizeAttacks(t *testing.T, w *world) {
 func TestMetadata(t *testing.T) {
 	w := newWorld(t)
 	for path, want := range map[string][]string{
-		"/.well-known/oauth-authorization-server": {`"issuer":"https://home.example"`, `"pushed_authorization_request_endpoint":"https://home.example/oauth/par"`,
-			`"require_pushed_authorization_requests":true`, `"code_challenge_methods_supported":["S256"]`, `"authorization_details_types_supported":["pdpp"]`},
-		"/.well-known/oauth-protected-resource": {`"resource":"https://home.example"`, `"authorization_servers":["https://home.example"]`},
+		"/.well-known/oauth-authorization-server": {`"issuer":"https://home.example"`,
+			`"pushed_authorization_request_endpoint":"https://home.example/oauth/par"`,
+			`"require_pushed_authorization_requests":false`, `"code_challenge_methods_supported":["S256"]`,
+			`"client_id_metadata_document_supported":true`,
+			`"authorization_details_types_supported":["pdpp"]`},
+		"/.well-known/oauth-protected-resource": {`"resource":"https://home.example"`,
+			`"authorization_servers":["https://home.example"]`},
+		"/.well-known/oauth-protected-resource/mcp": {`"resource":"https://home.example/mcp"`,
+			`"authorization_servers":["https://home.example"]`},
 	} {
 		a := w.get(path)
 		for _, part := range want {

@@ -12,8 +12,7 @@ import (
 	"github.com/pdpp-go/pdpp/internal/share/oauth"
 )
 
-// A registration ends when nobody uses it: after a day when it never asked for anything,
-// a month after it asked, a year after it was granted something.
+// An unused registration ends: after a day without a request, a month after the last request, a year after a grant.
 func TestRegistrationsEnd(t *testing.T) {
 	onBoth(t, func(t *testing.T, w *world) {
 		day := 24 * time.Hour

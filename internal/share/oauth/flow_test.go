@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/json"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -14,21 +15,24 @@ import (
 	"testing"
 	"time"
 
-	"github.com/pdpp-go/pdpp/internal/keep/store"
-	"github.com/pdpp-go/pdpp/internal/keep/store/postgres"
-	"github.com/pdpp-go/pdpp/internal/keep/store/postgres/postgrestest"
-	"github.com/pdpp-go/pdpp/internal/keep/store/sqlite"
-	"github.com/pdpp-go/pdpp/internal/keep/store/sqlite/sqlitetest"
 	"github.com/pdpp-go/pdpp/internal/share/grants"
 	"github.com/pdpp-go/pdpp/internal/share/oauth"
+	"github.com/pdpp-go/pdpp/internal/storage/store"
+	"github.com/pdpp-go/pdpp/internal/storage/store/postgres"
+	"github.com/pdpp-go/pdpp/internal/storage/store/postgres/postgrestest"
+	"github.com/pdpp-go/pdpp/internal/storage/store/sqlite"
+	"github.com/pdpp-go/pdpp/internal/storage/store/sqlite/sqlitetest"
 )
 
 const issuer = "https://home.example"
 
-const journal = `{"protocol_version":"0.1.0","connector_id":"https://registry.example/connectors/journal","connector_key":"journal","version":"1.0.0","display_name":"Journal","streams":[
+const journal = `{"protocol_version":"0.1.0","connector_id":"https://registry.example/connectors/journal",` +
+	`"connector_key":"journal","version":"1.0.0","display_name":"Journal","streams":[
  {"name":"notes","semantics":"mutable_state","primary_key":"id","consent_time_field":"written_at",
-  "schema":{"type":"object","required":["id"],"properties":{"id":{"type":"string"},"title":{"type":"string"},"body":{"type":"string"},"written_at":{"type":"string"}}}},
- {"name":"letters","semantics":"mutable_state","primary_key":"id","schema":{"type":"object","required":["id"],"properties":{"id":{"type":"string"}}}}]}`
+  "schema":{"type":"object","required":["id"],"properties":{"id":{"type":"string"},"title":{"type":"string"},` +
+	`"body":{"type":"string"},"written_at":{"type":"string"}}}},
+ {"name":"letters","semantics":"mutable_state","primary_key":"id","schema":{"type":"object","required":["id"],` +
+	`"properties":{"id":{"type":"string"}}}}]}`
 
 var noon = time.Date(2026, 4, 1, 12, 0, 0, 0, time.UTC)
 
@@ -49,13 +53,15 @@ func check(t *testing.T, err error) {
 
 func (w *world) connect(id string, created time.Time) {
 	w.t.Helper()
-	check(w.t, w.store.CreateConnection(w.t.Context(), store.Connection{ID: id, ConnectorID: "journal", DisplayName: id, Status: store.ConnectionActive,
+	check(w.t, w.store.CreateConnection(w.t.Context(), store.Connection{ID: id, ConnectorID: "journal", DisplayName: id,
+		Status:     store.ConnectionActive,
 		SourceKind: store.SourceAccount, CreatedAt: created, UpdatedAt: created}))
 }
 
 func newWorld(t *testing.T) *world {
 	t.Helper()
-	kept, err := sqlite.Open(t.Context(), sqlitetest.Fresh(t, filepath.Join(t.TempDir(), "pdpp.db")), sqlite.Options{})
+	path := sqlitetest.NewDatabase(t, filepath.Join(t.TempDir(), "pdpp.db"))
+	kept, err := sqlite.Open(t.Context(), path, sqlite.Options{})
 	check(t, err)
 	return newWorldOver(t, kept)
 }
@@ -64,7 +70,7 @@ func newWorld(t *testing.T) *world {
 func onBoth(t *testing.T, test func(t *testing.T, w *world)) {
 	t.Run("sqlite", func(t *testing.T) { test(t, newWorld(t)) })
 	t.Run("postgres", func(t *testing.T) {
-		kept, err := postgres.Open(t.Context(), postgrestest.Fresh(t), postgres.Options{})
+		kept, err := postgres.Open(t.Context(), postgrestest.NewDatabase(t), postgres.Options{})
 		check(t, err)
 		test(t, newWorldOver(t, kept))
 	})
@@ -147,7 +153,8 @@ func (w *world) register(body string) answer {
 const (
 	back     = "https://app.example/back?from=pdpp"
 	verifier = "a-verifier-that-is-long-enough-to-be-one-0123456789"
-	wanted   = `[{"type":"pdpp","purpose":"Show your notes","access_mode":"continuous","streams":[{"name":"notes","fields":["title"],"time_range":{"since":"2026-01-01T00:00:00Z"}}]}]`
+	wanted   = `[{"type":"pdpp","purpose":"Show your notes","access_mode":"continuous","streams":[{"name":"notes",` +
+		`"fields":["title"],"time_range":{"since":"2026-01-01T00:00:00Z"}}]}]`
 )
 
 func challenge() string {
@@ -156,15 +163,17 @@ func challenge() string {
 }
 
 func pushed(client string) url.Values {
-	return url.Values{"client_id": {client}, "response_type": {"code"}, "redirect_uri": {back}, "state": {"st&te"}, "code_challenge": {challenge()},
+	return url.Values{"client_id": {client}, "response_type": {"code"}, "redirect_uri": {back}, "state": {"st&te"},
+		"code_challenge":        {challenge()},
 		"code_challenge_method": {"S256"}, "authorization_details": {wanted}}
 }
 
 func exchange(client, code string) url.Values {
-	return url.Values{"grant_type": {"authorization_code"}, "code": {code}, "redirect_uri": {back}, "client_id": {client}, "code_verifier": {verifier}}
+	return url.Values{"grant_type": {"authorization_code"}, "code": {code}, "redirect_uri": {back}, "client_id": {client},
+		"code_verifier": {verifier}}
 }
 
-// app registers and pushes, and gives the id of its request.
+// app registers and pushes a request, and returns the request's id.
 func (w *world) app() (client, request string) {
 	w.t.Helper()
 	client = w.register(`{"client_name":"Notes viewer","redirect_uris":["` + back + `"],"scope":"ignored"}`).Client
@@ -175,7 +184,7 @@ func (w *world) app() (client, request string) {
 	return client, a.Request[strings.LastIndex(a.Request, ":")+1:]
 }
 
-// approve gives the code that the owner's approval sends back.
+// approve returns the code that the owner's approval sends back.
 func (w *world) approve(request string) string {
 	w.t.Helper()
 	address, _, err := w.grants.Decide(w.t.Context(), request, grants.Decision{Approve: true})
@@ -185,17 +194,19 @@ func (w *world) approve(request string) string {
 	return u.Query().Get("code")
 }
 
-// An app asks, the owner approves, and the app has a token that says what it covers.
+// An app asks, the owner approves, and the app receives a token with its scope.
 func TestFlow(t *testing.T) {
 	w := newWorld(t)
 	client, request := w.app()
-	a := w.get("/oauth/authorize?client_id=" + client + "&request_uri=" + url.QueryEscape("urn:ietf:params:oauth:request_uri:"+request))
-	if a.status != http.StatusSeeOther || a.header.Get("Location") != "/consent/"+request {
+	a := w.get("/oauth/authorize?client_id=" + client + "&request_uri=" +
+		url.QueryEscape("urn:ietf:params:oauth:request_uri:"+request))
+	if a.status != http.StatusSeeOther || a.header.Get("Location") != "/sharing/allow/"+request {
 		t.Fatalf("authorize: %d %s", a.status, a.header.Get("Location"))
 	}
 	r, err := w.grants.RequestByID(t.Context(), request)
 	check(t, err)
-	if r.ClientName != "Notes viewer" || len(r.Scope) != 1 || r.Scope[0].ConnectionID != "c1" || strings.Join(r.Scope[0].Fields, " ") != "id title" {
+	if r.ClientName != "Notes viewer" || len(r.Scope) != 1 || r.Scope[0].ConnectionID != "c1" ||
+		strings.Join(r.Scope[0].Fields, " ") != "id title" {
 		t.Fatalf("the owner sees %+v", r)
 	}
 	address, _, err := w.grants.Decide(t.Context(), request, grants.Decision{Approve: true})
@@ -203,11 +214,13 @@ func TestFlow(t *testing.T) {
 	u, err := url.Parse(address)
 	check(t, err)
 	q := u.Query()
-	if u.Host != "app.example" || q.Get("from") != "pdpp" || q.Get("state") != "st&te" || q.Get("iss") != issuer || q.Get("code") == "" {
+	if u.Host != "app.example" || q.Get("from") != "pdpp" || q.Get("state") != "st&te" || q.Get("iss") != issuer ||
+		q.Get("code") == "" {
 		t.Fatalf("goes back to %s", address)
 	}
 	a = w.post("/oauth/token", exchange(client, q.Get("code")))
-	if a.status != 200 || !strings.HasPrefix(a.Token, grants.TokenPrefix) || len(a.Details) != 1 || a.Details[0].Streams[0]["connection_id"] != "c1" {
+	if a.status != 200 || !strings.HasPrefix(a.Token, grants.TokenPrefix) || len(a.Details) != 1 ||
+		a.Details[0].Streams[0]["connection_id"] != "c1" {
 		t.Fatalf("token: %d %s", a.status, a.raw)
 	}
 	if a.header.Get("Cache-Control") != "no-store" {
@@ -217,7 +230,11 @@ func TestFlow(t *testing.T) {
 		t.Errorf("the token: %v", err)
 	}
 	token := url.Values{"token": {a.Token}}
-	if i := w.post("/introspect", token); !i.Active || i.Kind != "client" || i.GrantID != a.GrantID {
+	made, err := w.grants.One(t.Context(), a.GrantID)
+	check(t, err)
+	if i := w.post("/introspect", token); !i.Active || i.Kind != "client" || i.GrantID != a.GrantID ||
+		!strings.Contains(i.raw, `"subject_id":"owner"`) ||
+		!strings.Contains(i.raw, fmt.Sprintf(`"exp":%d,`, made.ExpiresAt.Unix())) {
 		t.Errorf("introspection: %s", i.raw)
 	}
 	if v := w.post("/oauth/revoke", token); v.status != 200 {
@@ -228,6 +245,15 @@ func TestFlow(t *testing.T) {
 	}
 	if v := w.post("/oauth/revoke", url.Values{"token": {"unknown"}}); v.status != 200 {
 		t.Errorf("revocation of nothing: %d %s", v.status, v.raw)
+	}
+	client, request = w.app()
+	soon := w.grants.Now().Add(time.Second / 2)
+	address, _, err = w.grants.Decide(t.Context(), request, grants.Decision{Approve: true, End: grants.End{At: &soon}})
+	check(t, err)
+	u, err = url.Parse(address)
+	check(t, err)
+	if a = w.post("/oauth/token", exchange(client, u.Query().Get("code"))); !strings.Contains(a.raw, `"expires_in":1,`) {
+		t.Errorf("a token for half a second: %s", a.raw) // none means that it never ends
 	}
 	check(t, w.store.Close()) // a token that cannot be looked up is neither inactive nor revoked
 	for path, form := range map[string]url.Values{
@@ -248,7 +274,8 @@ func TestDenial(t *testing.T) {
 		t.Errorf("goes back to %s", address)
 	}
 	for _, approve := range []bool{true, false} {
-		if _, _, err := w.grants.Decide(t.Context(), request, grants.Decision{Approve: approve}); !isCode(err, grants.CodeAlreadyDecided) {
+		if _, _, err := w.grants.Decide(t.Context(), request, grants.Decision{Approve: approve}); !isCode(err,
+			grants.CodeAlreadyDecided) {
 			t.Errorf("decided again: %v", err)
 		}
 	}

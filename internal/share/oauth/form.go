@@ -10,12 +10,11 @@ import (
 // maxForm is the most that a form of an app may hold.
 const maxForm = 64 << 10
 
-// form reads a body of form data, in which nothing is given twice (RFC 6749, 3.1). It
-// answers when it cannot, and gives false.
-func form(w http.ResponseWriter, r *http.Request) (url.Values, bool) {
+// parseForm parses form data without repeated parameters (RFC 6749, 3.1). If it cannot, it answers and returns false.
+func parseForm(w http.ResponseWriter, r *http.Request) (url.Values, bool) {
 	kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	if err != nil || kind != "application/x-www-form-urlencoded" {
-		refuse(w, http.StatusBadRequest, "invalid_request", "Send the body as application/x-www-form-urlencoded.")
+		writeOAuthError(w, http.StatusBadRequest, "invalid_request", "Send the body as application/x-www-form-urlencoded.")
 		return nil, false
 	}
 	if r.PostForm == nil { // otherwise the server has read it
@@ -24,9 +23,9 @@ func form(w http.ResponseWriter, r *http.Request) (url.Values, bool) {
 	var large *http.MaxBytesError
 	switch err := r.ParseForm(); {
 	case errors.As(err, &large):
-		refuse(w, http.StatusRequestEntityTooLarge, "invalid_request", "The body is too large.")
+		writeOAuthError(w, http.StatusRequestEntityTooLarge, "invalid_request", "The body is too large.")
 	case err != nil || repeated(r.PostForm):
-		refuse(w, http.StatusBadRequest, "invalid_request", "The body cannot be read, or gives a parameter twice.")
+		writeOAuthError(w, http.StatusBadRequest, "invalid_request", "The body cannot be read, or gives a parameter twice.")
 	default:
 		return r.PostForm, true
 	}

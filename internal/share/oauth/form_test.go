@@ -22,7 +22,7 @@ func TestForm(t *testing.T) {
 	} {
 		w, r := httptest.NewRecorder(), httptest.NewRequest(http.MethodPost, "/oauth/token", strings.NewReader(c.body))
 		r.Header.Set("Content-Type", c.kind)
-		values, ok := form(w, r)
+		values, ok := parseForm(w, r)
 		if w.Code != c.status || ok != (c.status == http.StatusOK) || ok && !values.Has("a") || !ok && values != nil {
 			t.Errorf("%q, %.20q: %d, %v, %v", c.kind, c.body, w.Code, ok, len(values))
 		}

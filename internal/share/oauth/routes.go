@@ -8,7 +8,7 @@ import (
 
 	"github.com/pdpp-go/pdpp/internal/share/grants"
 	"github.com/pdpp-go/pdpp/internal/web/reply"
-	"github.com/pdpp-go/pdpp/internal/web/strangers"
+	"github.com/pdpp-go/pdpp/internal/web/tokenqueue"
 )
 
 // Config is what the routes are made of.
@@ -18,36 +18,35 @@ type Config struct {
 	Issuer string
 	// IsOwnerToken reports whether a token is one of the owner's; nil means that none is.
 	IsOwnerToken func(r *http.Request, token string) (bool, error)
-	// Strangers is where everybody waits who shows a code or a token here; nil means a line
-	// of these routes' own.
-	Strangers *strangers.Line
-	// Log gets what goes wrong on our side; nil means nobody.
+	// Strangers queues callers that present a code or a token; nil means a separate queue.
+	Strangers *tokenqueue.Queue
+	// Log receives errors on our side. Nil discards them.
 	Log *slog.Logger
 }
 
-// now is the clock of the grants; a table of routes alone needs none.
+// now is the clock of the grants. It is not needed to list the routes.
 func (c Config) now() time.Time { return c.Grants.Now() }
 
-// Routes gives the addresses for apps. None of them acts with the owner's session: the
-// consent page does.
+// Routes returns the addresses for apps. None of them uses the owner's session: only the consent page does.
 func Routes(c Config) []reply.Route {
 	if c.Log == nil {
 		c.Log = slog.New(slog.DiscardHandler)
 	}
 	if c.Strangers == nil {
-		c.Strangers = strangers.NewLine()
+		c.Strangers = tokenqueue.NewQueue()
 	}
 	s := &server{Config: c, allowances: newAllowances(c.now)}
-	return []reply.Route{
+	return reply.Describe([]reply.Route{
 		{Pattern: "GET /.well-known/oauth-authorization-server", Handle: s.serverMetadata},
 		{Pattern: "GET /.well-known/oauth-protected-resource", Handle: s.resourceMetadata},
+		{Pattern: "GET /.well-known/oauth-protected-resource/mcp", Handle: s.assistantMetadata},
 		{Pattern: "POST /oauth/register", Handle: s.register},
 		{Pattern: "POST /oauth/par", Handle: s.push},
 		{Pattern: "GET /oauth/authorize", Handle: s.authorize},
 		{Pattern: "POST /oauth/token", Handle: s.token},
 		{Pattern: "POST /oauth/revoke", Handle: s.revoke},
 		{Pattern: "POST /introspect", Handle: s.introspect},
-	}
+	}, operations)
 }
 
 type server struct {
@@ -55,8 +54,8 @@ type server struct {
 	allowances *allowances
 }
 
-// refusal is an error as the RFCs have it.
-type refusal struct {
+// ErrorAnswer is an error in the form of the RFCs of OAuth.
+type ErrorAnswer struct {
 	Error       string `json:"error"`
 	Description string `json:"error_description,omitempty"`
 }
@@ -68,34 +67,40 @@ var codes = map[string]string{
 	grants.CodeInvalidDetails:  "invalid_authorization_details",
 	grants.CodeInvalidGrant:    "invalid_grant",
 	grants.CodeUnknownField:    "invalid_authorization_details",
+	grants.CodeInvalidTarget:   "invalid_target",
+}
+
+// codeOf returns the name that OAuth has for a refusal.
+func codeOf(refused grants.Refusal) string {
+	if code, ok := codes[refused.Code]; ok {
+		return code
+	}
+	return "invalid_request"
 }
 
 // fail answers with what was refused, and hides what is our own fault.
 func (s *server) fail(w http.ResponseWriter, r *http.Request, err error) {
-	if errors.Is(err, strangers.ErrCrowded) {
+	if errors.Is(err, tokenqueue.ErrQueueFull) {
 		tooMany(w, 0)
 		return
 	}
 	var refused grants.Refusal
 	if !errors.As(err, &refused) {
-		s.Log.ErrorContext(r.Context(), "a request of an app failed", "request_id", reply.RequestID(r.Context()), "route", r.Pattern, "error", err)
-		refuse(w, http.StatusInternalServerError, "server_error", "Something went wrong here.")
+		s.Log.ErrorContext(r.Context(), "a request of an app failed", "request_id", reply.RequestID(r.Context()), "route",
+			r.Pattern, "error", err)
+		writeOAuthError(w, http.StatusInternalServerError, "server_error", "Something went wrong here.")
 		return
-	}
-	code, ok := codes[refused.Code]
-	if !ok {
-		code = "invalid_request"
 	}
 	status := http.StatusBadRequest
 	if refused.Code == grants.CodeInvalidClient {
 		status = http.StatusUnauthorized
 	}
-	refuse(w, status, code, refused.Message)
+	writeOAuthError(w, status, codeOf(refused), refused.Message)
 }
 
-// refuse writes an error of OAuth. Answers to apps are never kept by anybody between.
-func refuse(w http.ResponseWriter, status int, code, description string) {
-	answer(w, status, refusal{Error: code, Description: description})
+// writeOAuthError writes an OAuth error. Answers to apps must not be cached.
+func writeOAuthError(w http.ResponseWriter, status int, code, description string) {
+	answer(w, status, ErrorAnswer{Error: code, Description: description})
 }
 
 func answer(w http.ResponseWriter, status int, value any) {

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/pdpp-go/pdpp/internal/keep/store"
+	"github.com/pdpp-go/pdpp/internal/storage/store"
 )
 
 // slowLooks keeps codes and tokens waiting to be found, and notes that they began.
@@ -24,13 +24,14 @@ func (s *slowLooks) GrantByToken(ctx context.Context, hash []byte) (store.Grant,
 	return s.Store.GrantByToken(ctx, hash)
 }
 
-func (s *slowLooks) RedeemCode(ctx context.Context, code, token []byte, check func(store.GrantRequest) error, now time.Time) (store.Grant, error) {
+func (s *slowLooks) RedeemCode(ctx context.Context, code, token []byte, check func(store.GrantRequest) error,
+	now time.Time) (store.Grant, error) {
 	s.inside <- struct{}{}
 	<-s.open
 	return s.Store.RedeemCode(ctx, code, token, check, now)
 }
 
-// Whoever shows codes and tokens here is looked up one after the other, however many come.
+// Codes and tokens are looked up one at a time, however many callers there are.
 func TestEverybodyTakesTurns(t *testing.T) {
 	kept := &slowLooks{Store: newWorld(t).store, inside: make(chan struct{}, 100), open: make(chan struct{})}
 	w := &world{t: t, store: kept}
@@ -41,8 +42,9 @@ func TestEverybodyTakesTurns(t *testing.T) {
 		token := url.Values{"token": {"pdpp_gt_" + rand.Text() + rand.Text()}}
 		for path, form := range map[string]url.Values{
 			"/introspect": token, "/oauth/revoke": token,
-			"/oauth/token": {"grant_type": {"authorization_code"}, "code": {"pdpp_gc_" + rand.Text() + rand.Text()}, "redirect_uri": {"https://app.example/back"},
-				"client_id": {"cl_1"}, "code_verifier": {strings.Repeat("v", 43)}},
+			"/oauth/token": {"grant_type": {"authorization_code"}, "code": {"pdpp_gc_" + rand.Text() + rand.Text()},
+				"redirect_uri": {"https://app.example/back"},
+				"client_id":    {"cl_1"}, "code_verifier": {strings.Repeat("v", 43)}},
 		} {
 			go func() { answers <- w.post(path, form).status }()
 		}

@@ -7,14 +7,14 @@ import (
 	"fmt"
 	"net/http"
 
-	"github.com/pdpp-go/pdpp/internal/keep/store"
 	"github.com/pdpp-go/pdpp/internal/share/grants"
 	"github.com/pdpp-go/pdpp/internal/share/readapi/grantview"
+	"github.com/pdpp-go/pdpp/internal/storage/store"
 )
 
-// aggregate sums up the records of a stream, of each connection by itself.
+// aggregate aggregates the records of a stream, separately for each connection.
 func (a *api) aggregate(r *http.Request, who grants.Access) (any, error) {
-	q, err := parse(r, "connection_id", "filter", "metric", "field", "group_by", "granularity", "groups")
+	q, err := parseQuery(r, "connection_id", "filter", "metric", "field", "group_by", "granularity", "groups")
 	if err != nil {
 		return nil, err
 	}
@@ -46,9 +46,9 @@ func (a *api) aggregate(r *http.Request, who grants.Access) (any, error) {
 	return out, nil
 }
 
-func (a *api) summed(r *http.Request, q query, v grants.View) (out grantview.Aggregation, err error) {
+func (a *api) summed(r *http.Request, q query, v grants.StreamView) (out grantview.Aggregation, err error) {
 	sum, why := v.Aggregation(q.sum)
-	if err := declaredBy(v, why, sum.Field, sum.GroupBy); err != nil {
+	if err := checkDeclared(v, why, sum.Field, sum.GroupBy); err != nil {
 		return out, err
 	}
 	sum.Where = q.where
@@ -57,14 +57,16 @@ func (a *api) summed(r *http.Request, q query, v grants.View) (out grantview.Agg
 	}
 	found, err := a.Store.Aggregate(r.Context(), sum)
 	if errors.Is(err, store.ErrTooLong) {
-		return out, grants.Refused(grants.CodeReadTimeout, "", fmt.Sprintf("Summing up was ended after %s without an answer.", store.LongestAggregation),
+		return out, grants.Refused(grants.CodeReadTimeout, "", fmt.Sprintf("Summing up was ended after %s without an answer.",
+			store.MaxAggregationTime),
 			"Narrow it with a filter that leaves fewer records.")
 	}
 	if err != nil {
 		return out, fmt.Errorf("sum up records: %w", err)
 	}
 	out = grantview.Aggregation{
-		Object: grantview.ObjectAggregate, ConnectionID: v.ConnectionID(), Stream: v.Name(), Groups: make([]grantview.Group, len(found.Groups)), Truncated: found.Truncated,
+		Object: grantview.ObjectAggregate, ConnectionID: v.ConnectionID(), Stream: v.Name(),
+		Groups: make([]grantview.Group, len(found.Groups)), Truncated: found.Truncated,
 	}
 	for i, g := range found.Groups {
 		out.Groups[i] = grantview.Group{Key: g.Key, Value: json.RawMessage(g.Value)}

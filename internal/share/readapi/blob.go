@@ -9,9 +9,9 @@ import (
 	"time"
 
 	"github.com/pdpp-go/pdpp/internal/blob"
-	"github.com/pdpp-go/pdpp/internal/keep/store"
 	"github.com/pdpp-go/pdpp/internal/share/grants"
 	"github.com/pdpp-go/pdpp/internal/share/readapi/grantview"
+	"github.com/pdpp-go/pdpp/internal/storage/store"
 )
 
 // content is an answer that is a file.
@@ -20,10 +20,10 @@ type content struct {
 	file blob.File
 }
 
-// blob gives a file. To know its hash is no right to it: it is found through a record and a field
-// that the reader may see, or it is not there.
+// blob returns a file. Knowing its hash is not enough: it is found only through a record and a field that the reader
+// may see.
 func (a *api) blob(r *http.Request, who grants.Access) (any, error) {
-	if _, err := parse(r); err != nil {
+	if _, err := parseQuery(r); err != nil {
 		return nil, err
 	}
 	if err := onceOnly(who); err != nil {
@@ -63,7 +63,7 @@ func (a *api) findBlob(r *http.Request, who grants.Access) (store.Blob, error) {
 		return store.Blob{}, err
 	}
 	for _, v := range views {
-		found, err := a.Store.FindBlob(r.Context(), hash, []store.Part{v.Part(nil)})
+		found, err := a.Store.FindBlob(r.Context(), hash, []store.AccessFilter{v.Part(nil)})
 		if errors.Is(err, store.ErrNotFound) {
 			continue
 		}
@@ -75,8 +75,7 @@ func (a *api) findBlob(r *http.Request, who grants.Access) (store.Blob, error) {
 	return store.Blob{}, store.ErrNotFound
 }
 
-// serve gives the file, or the ranges of it that were asked for. It is never shown by a browser as
-// a page of this server, whatever it holds.
+// serve writes the file or the requested ranges. A browser never shows it as a page of this server.
 func (c *content) serve(w http.ResponseWriter, r *http.Request) {
 	defer func() { _ = c.file.Close() }()
 	h := w.Header()
@@ -93,12 +92,12 @@ func (c *content) serve(w http.ResponseWriter, r *http.Request) {
 }
 
 // giveBlobs adds to records what the reader may know of their files.
-func (a *api) giveBlobs(r *http.Request, all []found, fields []string, records []grantview.Record) error {
+func (a *api) giveBlobs(r *http.Request, all []foundRecord, fields []string, records []grantview.Record) error {
 	ids := make([]int64, len(all))
 	for i := range all {
 		ids[i] = all[i].record.ID
 	}
-	files, err := a.Store.BlobsOf(r.Context(), ids)
+	files, err := a.Store.RecordBlobs(r.Context(), ids)
 	if err != nil {
 		return fmt.Errorf("list files: %w", err)
 	}

@@ -8,15 +8,15 @@ import (
 	"testing"
 
 	"github.com/pdpp-go/pdpp/internal/blob"
-	"github.com/pdpp-go/pdpp/internal/keep/store"
 	"github.com/pdpp-go/pdpp/internal/share/grants"
 	"github.com/pdpp-go/pdpp/internal/slice"
+	"github.com/pdpp-go/pdpp/internal/storage/store"
 )
 
-// shelved is a world whose notes have files: one in a field that everybody may have, one in a
-// private one, one in the other account.
+// shelved returns a world with notes that have files: one in a public field, one in a private field, one in the other
+// account.
 func shelved(t *testing.T, open opener) (w *world, body, private, theirs string) {
-	place := blob.Folder{Dir: t.TempDir()}
+	place := blob.FolderStorage{Dir: t.TempDir()}
 	w = newWorldWith(t, open(t), place)
 	keep := func(content string) string {
 		hash, _, err := place.Put(w.ctx(), strings.NewReader(content))
@@ -26,15 +26,19 @@ func shelved(t *testing.T, open opener) (w *world, body, private, theirs string)
 	body, private, theirs = keep("the body of a note"), keep("private"), keep("of the other account")
 	with := func(l store.Lease, r slice.Record, field, hash, mime, name string) {
 		r.Blobs = append(r.Blobs, slice.Blob{Field: field, SHA256: hash, Bytes: 18, MIME: mime, Name: name})
-		_, err := w.store.CommitSlice(w.ctx(), l, slice.Slice{Records: []slice.Record{r}, Present: func(ctx context.Context, hashes []string) ([]string, error) {
-			return blob.Missing(ctx, place, hashes)
-		}}, w.time())
+		_, err := w.store.CommitSlice(w.ctx(), l,
+			slice.Slice{Records: []slice.Record{r}, Present: func(ctx context.Context, hashes []string) ([]string, error) {
+				return blob.MissingFiles(ctx, place, hashes)
+			}}, w.time())
 		check(t, err)
 	}
 	mine, other := w.connect("mine"), w.connect("other")
-	with(mine, note("n1", at(1, 10), "garden plan", "plant pears", "zebra", "home"), "body", body, "text/html", `"><script>.html`)
-	with(mine, note("n2", at(3, 10), "coast", "boots", "quokka", "away"), "private", private, "image/svg+xml", "ünï\r\nX: y.svg")
-	with(other, note("m1", at(2, 12), "pangolin notes", "other account", "dugong", "away"), "body", theirs, "text/plain", "")
+	with(mine, note("n1", at(1, 10), "garden plan", "plant pears", "zebra", "home"), "body", body, "text/html",
+		`"><script>.html`)
+	with(mine, note("n2", at(3, 10), "coast", "boots", "quokka", "away"), "private", private, "image/svg+xml",
+		"ünï\r\nX: y.svg")
+	with(other, note("m1", at(2, 12), "pangolin notes", "other account", "dugong", "away"), "body", theirs, "text/plain",
+		"")
 	return w, body, private, theirs
 }
 
@@ -72,7 +76,8 @@ func TestFilesByGrant(t *testing.T) {
 				if got.status != want {
 					t.Errorf("%s: a file answers %d, want %d", c.name, got.status, want)
 				}
-				if unknown := w.ask(token, "/v1/blobs/"+strings.Repeat("0", 64)); want == http.StatusNotFound && got.code() != unknown.code() {
+				if unknown := w.ask(token, "/v1/blobs/"+strings.Repeat("0", 64)); want == http.StatusNotFound &&
+					got.code() != unknown.code() {
 					t.Errorf("%s: what may not be read is told from what is not there", c.name)
 				}
 			}
@@ -148,7 +153,7 @@ func TestFilesAreAttachments(t *testing.T) {
 			t.Errorf("%v: %d %q, want %d %q", c.header, status, content, c.status, c.body)
 		}
 	}
-	// As many ranges as fit in a header give no more than the file has.
+	// As many ranges as fit in a header return no more than the file.
 	many := "bytes=" + strings.Repeat("0-,", 1000) + "0-"
 	if status, _, content := ask(body, "Range", many); status == http.StatusPartialContent || len(content) > 1000 {
 		t.Errorf("%d with %d bytes for many ranges", status, len(content))

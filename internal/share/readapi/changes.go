@@ -6,9 +6,9 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/pdpp-go/pdpp/internal/keep/store"
 	"github.com/pdpp-go/pdpp/internal/share/grants"
 	"github.com/pdpp-go/pdpp/internal/share/readapi/grantview"
+	"github.com/pdpp-go/pdpp/internal/storage/store"
 )
 
 // maxFeeds bounds how many connections one feed of changes can follow: their places
@@ -38,7 +38,7 @@ func (p *place) UnmarshalJSON(body []byte) error {
 
 // purged returns the newest change of a view's stream that was removed for good. A reader that had not read as far
 // when that happened cannot learn what is gone: it begins again.
-func (a *api) purged(r *http.Request, v *grants.View, at place) (int64, error) {
+func (a *api) purged(r *http.Request, v *grants.StreamView, at place) (int64, error) {
 	streams, err := a.Store.Streams(r.Context(), v.ConnectionID())
 	if err != nil {
 		return 0, fmt.Errorf("look for removed changes: %w", err)
@@ -57,14 +57,21 @@ func (a *api) purged(r *http.Request, v *grants.View, at place) (int64, error) {
 	return at.Purged, nil
 }
 
-// changes gives what changed since a cursor, deletions too. The next cursor holds a
-// place in every connection, also in those where nothing changed.
-func (a *api) changes(r *http.Request, who grants.Access, q query, stream string, views []grants.View) (any, error) {
+// changes returns what changed since a cursor, including deletions. The next cursor holds a position in every
+// connection, also in those without changes.
+func (a *api) changes(
+	r *http.Request,
+	who grants.Access,
+	q query,
+	stream string,
+	views []grants.StreamView,
+) (any, error) {
 	if err := onceOnly(who); err != nil {
 		return nil, err
 	}
 	if len(views) > maxFeeds {
-		return nil, bad("connection_id", "Too many connections have this stream to follow them at once.", "Name one with connection_id.")
+		return nil, invalidRequest("connection_id", "Too many connections have this stream to follow them at once.",
+			"Name one with connection_id.")
 	}
 	context := q.context(who, stream)
 	places := map[string]place{} // by connection
@@ -73,11 +80,11 @@ func (a *api) changes(r *http.Request, who grants.Access, q query, stream string
 			return nil, err
 		}
 	}
-	told, err := a.complete(r, who, q, views, false)
+	completeness, err := a.complete(r, who, q, views, false)
 	if err != nil {
 		return nil, err
 	}
-	var knownAt time.Time // what left before the grant was given is none of its business
+	var knownAt time.Time // deletions before the grant are hidden from it
 	if g := who.Grant(); g != nil {
 		knownAt = g.CreatedAt
 	}
@@ -92,7 +99,7 @@ func (a *api) changes(r *http.Request, who grants.Access, q query, stream string
 		at.Purged = purged
 		places[v.ConnectionID()] = at
 		rows, err := a.Store.Changes(r.Context(), store.RecordQuery{
-			Part: v.Part(q.fields), AfterSeq: places[v.ConnectionID()].After, Limit: p.rows(), MaxBytes: p.bytes(),
+			AccessFilter: v.Part(q.fields), AfterSeq: places[v.ConnectionID()].After, Limit: p.rows(), MaxBytes: p.bytes(),
 			Known: places[v.ConnectionID()].Known, KnownAt: knownAt,
 		})
 		if err != nil {
@@ -110,7 +117,8 @@ func (a *api) changes(r *http.Request, who grants.Access, q query, stream string
 			return nil, err
 		}
 		out[i] = grantview.Change{
-			ConnectionID: f.record.ConnectionID, Stream: f.record.Stream, ID: f.record.Key, Deleted: f.record.Deleted, Data: data, EmittedAt: at,
+			ConnectionID: f.record.ConnectionID, Stream: f.record.Stream, ID: f.record.Key, Deleted: f.record.Deleted,
+			Data: data, EmittedAt: at,
 		}
 		id := f.view.ConnectionID()
 		places[id] = place{After: f.record.Seq, Known: places[id].Known, Purged: places[id].Purged}
@@ -120,8 +128,8 @@ func (a *api) changes(r *http.Request, who grants.Access, q query, stream string
 			places[id] = place{After: at.After, Known: at.After, Purged: at.Purged}
 		}
 	}
-	if err := a.used(r, who, views, all, nil); err != nil {
+	if err := a.countRead(r, who, views, all, nil); err != nil {
 		return nil, err
 	}
-	return grantview.NewChangePage(out, a.Cursors.Seal("changes", context, places), more, told), nil
+	return grantview.NewChangePage(out, a.Cursors.Seal("changes", context, places), more, completeness), nil
 }

@@ -12,59 +12,66 @@ import (
 	"github.com/pdpp-go/pdpp/protocol"
 )
 
-// The headers by which an answer says how complete it is, for those who do not look into it.
+// Headers with the completeness of an answer, for clients that do not parse the body.
 const (
 	headerAsOf    = "PDPP-As-Of"   // the oldest of the streams that were read
 	headerWhole   = "PDPP-Whole"   // yes when all of them are
 	headerCovered = "PDPP-Covered" // the spans in which all of them are, as from/to
 )
 
-// told tells how complete what is about to be read is: before it is read, so that nothing
-// is claimed of what came meanwhile. To a grant that may read each stream through once
-// nothing is told but with its first page, because what happens later is not part of it.
-func (a *api) told(r *http.Request, who grants.Access, q query, views []grants.View, searched bool) ([]grants.Completeness, error) {
+// measureCompleteness returns the completeness of what is about to be read. It runs before the read, so that nothing
+// is claimed about later data. A single-use grant receives it only with its first page, because later changes are not
+// part of it.
+func (a *api) measureCompleteness(r *http.Request, who grants.Access, q query, views []grants.StreamView,
+	searched bool) ([]grants.Completeness, error) {
 	if who.SingleUse() && (q.cursor != "" || r.PathValue("stream") == "") {
 		out := make([]grants.Completeness, len(views))
 		for i, v := range views {
-			out[i] = grants.Completeness{ConnectionID: v.ConnectionID(), Stream: v.Name(), Range: v.Window(), Whole: grants.WholeUnknown}
+			out[i] = grants.Completeness{ConnectionID: v.ConnectionID(), Stream: v.Name(), Range: v.Window(),
+				Whole: grants.WholeUnknown}
 		}
 		return out, nil
 	}
 	return a.Grants.Completeness(r.Context(), views, grants.Reading{Asked: q.asked, Searched: searched})
 }
 
-// complete is told in the words of an answer.
-func (a *api) complete(r *http.Request, who grants.Access, q query, views []grants.View, searched bool) ([]grantview.Completeness, error) {
-	told, err := a.told(r, who, q, views, searched)
+// complete returns the completeness in the form of an answer.
+func (a *api) complete(r *http.Request, who grants.Access, q query, views []grants.StreamView,
+	searched bool) ([]grantview.Completeness, error) {
+	measured, err := a.measureCompleteness(r, who, q, views, searched)
 	if err != nil {
 		return nil, err
 	}
-	return a.completeness(views, told), nil
+	return a.completeness(views, measured), nil
 }
 
-// completeWith tells it of what stands beside the records as well.
-func (a *api) completeWith(r *http.Request, who grants.Access, q query, views []grants.View, beside []*expansion) ([]grantview.Completeness, error) {
-	told, err := a.complete(r, who, q, views, false)
+// completeWith includes the related records.
+func (a *api) completeWith(r *http.Request, who grants.Access, q query, views []grants.StreamView,
+	beside []*expansion) ([]grantview.Completeness, error) {
+	completeness, err := a.complete(r, who, q, views, false)
 	if err != nil || len(beside) == 0 {
-		return told, err
+		return completeness, err
 	}
-	var others []grants.View
+	var others []grants.StreamView
 	for _, e := range beside {
-		same := func(v grants.View) bool { return v.ConnectionID() == e.to.ConnectionID() && v.Name() == e.to.Name() }
+		same := func(v grants.StreamView) bool {
+			return v.ConnectionID() == e.to.ConnectionID() && v.Name() == e.to.Name()
+		}
 		if !slices.ContainsFunc(others, same) && !slices.ContainsFunc(views, same) {
 			others = append(others, e.to)
 		}
 	}
 	more, err := a.complete(r, who, query{}, others, false)
-	return append(told, more...), err
+	return append(completeness, more...), err
 }
 
-func (a *api) completeness(views []grants.View, told []grants.Completeness) []grantview.Completeness {
-	out := make([]grantview.Completeness, len(told))
-	for i, c := range told {
+func (a *api) completeness(views []grants.StreamView, measured []grants.Completeness) []grantview.Completeness {
+	out := make([]grantview.Completeness, len(measured))
+	for i, c := range measured {
 		out[i] = grantview.Completeness{
-			ConnectionID: c.ConnectionID, Stream: c.Stream, AsOf: c.AsOf, Freshness: a.freshness(views[i], c.CapturedAt).Status,
-			Range: span(c.Range), Whole: grantview.Whole(c.Whole), Covered: make([]grantview.Span, len(c.Covered)),
+			ConnectionID: c.ConnectionID, ConnectorName: views[i].ConnectorName, Stream: c.Stream, AsOf: c.AsOf,
+			Freshness: a.freshness(views[i], c.CapturedAt).Status,
+			Range:     span(c.Range), Whole: grantview.Whole(c.Whole), Covered: make([]grantview.Span, len(c.Covered)),
 		}
 		for n, s := range c.Covered {
 			out[i].Covered[n] = span(s)
@@ -77,7 +84,7 @@ func span(r grants.Range) grantview.Span { return grantview.Span{From: r.Since, 
 
 // asked is the range of time that the query asks for of a view. It may be wider than what
 // is found, and is never narrower.
-func (q *query) asked(v grants.View) (r grants.Range) {
+func (q *query) asked(v grants.StreamView) (r grants.Range) {
 	compared, err := q.comparisons(v)
 	if err != nil {
 		return r // the query is refused elsewhere
@@ -101,9 +108,8 @@ func (q *query) asked(v grants.View) (r grants.Range) {
 	return r
 }
 
-// freshness is how old the data is: by the newest run that brought all it could, held
-// against the age that the source declares as the most. Why it is so old is not said.
-func (a *api) freshness(v grants.View, captured *time.Time) grantview.Freshness {
+// freshness compares the newest complete run with the source's declared maximum age. It does not reveal reasons.
+func (a *api) freshness(v grants.StreamView, captured *time.Time) grantview.Freshness {
 	f := grantview.Freshness{Status: grantview.FreshnessUnknown, CapturedAt: captured}
 	policy := v.Refresh()
 	if captured == nil || policy == nil || policy.MaximumStalenessSeconds <= 0 {
@@ -117,12 +123,12 @@ func (a *api) freshness(v grants.View, captured *time.Time) grantview.Freshness 
 }
 
 // announce sums the completeness of an answer up in its headers.
-func announce(h http.Header, told []grantview.Completeness) {
-	if len(told) == 0 {
+func announce(h http.Header, measured []grantview.Completeness) {
+	if len(measured) == 0 {
 		return
 	}
-	whole, asOf, spans := grantview.WholeYes, told[0].AsOf, told[0].Covered
-	for i, c := range told {
+	whole, asOf, spans := grantview.WholeYes, measured[0].AsOf, measured[0].Covered
+	for i, c := range measured {
 		switch {
 		case c.Whole == grantview.WholeNo || whole == grantview.WholeNo:
 			whole = grantview.WholeNo
@@ -150,7 +156,7 @@ func announce(h http.Header, told []grantview.Completeness) {
 	h.Set(headerCovered, strings.Join(texts, ", "))
 }
 
-// mostSpans keeps a header short; more are in the answer alone.
+// mostSpans keeps a header short; the body contains all.
 const mostSpans = 20
 
 // bound writes a bound of a span as ISO 8601 has it, where two dots are none.

@@ -4,14 +4,13 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/pdpp-go/pdpp/internal/keep/store"
 	"github.com/pdpp-go/pdpp/internal/share/grants"
 	"github.com/pdpp-go/pdpp/internal/slice"
+	"github.com/pdpp-go/pdpp/internal/storage/store"
 )
 
-// A connector declares another time and other fields to search. Until what is stored
-// agrees with it, a grant that is bounded by the time gives nothing of it, and a search
-// neither; then both go by what is declared now.
+// A connector declares another time and other search fields. Until the stored data agrees, a time-limited grant and a
+// search return nothing of it. Then both use the new declaration.
 func TestChangedDeclaration(t *testing.T) {
 	onBoth(t, func(t *testing.T, open opener) {
 		w := newWorldOver(t, open(t))
@@ -23,7 +22,8 @@ func TestChangedDeclaration(t *testing.T) {
 			slice.Record{Stream: "notes", Key: "n2", EmittedAt: "x", SemanticTime: "2020-02-01T00:00:00.000000Z",
 				Data: []byte(`{"id":"n2","title":"coast","body":"narwhal","written_at":"2020-02-01","private":"2026-02-01"}`)})
 		finish(w, l)
-		since := w.grant("", grants.Stream{ConnectionID: "mine", Stream: "notes", Since: ptr(at(1, 1)), Fields: []string{"title", "body"}})
+		since := w.grant("", grants.Stream{ConnectionID: "mine", Stream: "notes", Since: ptr(at(1, 1)),
+			Fields: []string{"title", "body"}})
 		titles := w.grant("", grants.Stream{ConnectionID: "mine", Stream: "notes", Fields: []string{"title"}})
 		read := func(token, path string) string {
 			t.Helper()
@@ -43,7 +43,8 @@ func TestChangedDeclaration(t *testing.T) {
 			t.Errorf("before, a search over the body: %q", got)
 		}
 
-		declared := strings.NewReplacer(`"consent_time_field":"written_at"`, `"consent_time_field":"private"`, `"search":["title","body"]`, `"search":["title"]`).Replace(journal)
+		declared := strings.NewReplacer(`"consent_time_field":"written_at"`, `"consent_time_field":"private"`,
+			`"search":["title","body"]`, `"search":["title"]`).Replace(journal)
 		_, err := w.store.PutManifest(w.ctx(), "journal", []byte(declared), noon)
 		check(t, err)
 		for _, path := range []string{records, changes, "/v1/search?q=coast", "/v1/search?q=narwhal"} {
@@ -57,10 +58,11 @@ func TestChangedDeclaration(t *testing.T) {
 			}
 		}
 		for done := false; !done; {
-			done, err = w.store.Align(w.ctx())
+			done, err = w.store.BackfillDerived(w.ctx())
 			check(t, err)
 		}
-		for path, want := range map[string]string{records: "n2", changes: "n2", "/v1/search?q=coast": "n2", "/v1/search?q=narwhal": ""} {
+		for path, want := range map[string]string{records: "n2", changes: "n2", "/v1/search?q=coast": "n2",
+			"/v1/search?q=narwhal": ""} {
 			if got := read(since, path); got != want {
 				t.Errorf("after, %s: %q, want %q", path, got, want)
 			}

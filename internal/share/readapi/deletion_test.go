@@ -4,8 +4,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/pdpp-go/pdpp/internal/keep/store"
 	"github.com/pdpp-go/pdpp/internal/share/grants"
+	"github.com/pdpp-go/pdpp/internal/storage/store"
 )
 
 // A client that follows a stream learns of what the owner deleted, within the bounds of its grant and of nothing
@@ -24,7 +24,7 @@ func testClientsLearnOfDeletions(t *testing.T, open opener) {
 	}
 	w.after(time.Hour)
 	ask := func(id, key string) {
-		check(t, w.store.AskDeletion(w.ctx(),
+		check(t, w.store.RequestDeletion(w.ctx(),
 			store.Deletion{ID: id, DeletionScope: store.DeletionScope{Kind: store.DeleteRecord, ConnectionID: "mine",
 				Stream: "notes", Key: key},
 				AskedAt: w.time(), PurgeAfter: w.time().Add(time.Hour)}))

@@ -9,42 +9,52 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
-	"github.com/pdpp-go/pdpp/internal/keep/store"
-	"github.com/pdpp-go/pdpp/internal/ops/fault"
+	"github.com/pdpp-go/pdpp/internal/ops/usererr"
 	"github.com/pdpp-go/pdpp/internal/share/grants"
 	"github.com/pdpp-go/pdpp/internal/share/readapi"
 	"github.com/pdpp-go/pdpp/internal/slice"
+	"github.com/pdpp-go/pdpp/internal/storage/store"
 	"github.com/pdpp-go/pdpp/protocol"
 )
 
-// troubled fills the store with everything that an owner is told and a client is not.
-// Each of it carries the word "marmot" or is named by its kind.
+// troubled fills the store with everything that an owner may see and a client may not. Each contains the word
+// "marmot" or is named by its kind.
 func (w *world) troubled() {
 	w.t.Helper()
 	mine, _ := w.furnish()
 	ctx, t := w.ctx(), w.t
-	check(t, w.store.PutCredential(ctx, store.Credential{ConnectionID: "mine", Kind: "marmot_kind", Sealed: []byte("marmot sealed"), Fingerprint: "marmot print",
-		Status: store.CredentialActive, CapturedAt: noon.Add(-time.Hour)}))
+	check(t, w.store.PutCredential(ctx,
+		store.Credential{ConnectionID: "mine", Kind: "marmot_kind", Sealed: []byte("marmot sealed"),
+			Fingerprint: "marmot print",
+			Status:      store.CredentialActive, CapturedAt: noon.Add(-time.Hour)}))
 	check(t, w.store.RejectCredential(ctx, "mine", "marmot_rejected_token", noon.Add(-time.Hour), noon))
 	soon := noon.Add(time.Hour)
 	_, err := w.store.CommitSlice(ctx, mine, slice.Slice{Gaps: []slice.Gap{
-		{Stream: "notes", RecordKey: "marmot-1", Reason: protocol.ReasonRateLimited, Retryable: true, Locator: jsontext.Value(`{"path":"/marmot"}`),
+		{Stream: "notes", RecordKey: "marmot-1", Reason: protocol.ReasonRateLimited, Retryable: true,
+			Locator:   jsontext.Value(`{"path":"/marmot"}`),
 			LastError: jsontext.Value(`{"message":"marmot"}`), NotBefore: &soon},
 		{Stream: "letters", RecordKey: "marmot-2", Reason: protocol.ReasonRateLimited, Retryable: true},
 	}}, noon)
 	check(t, err)
 	_, err = w.store.JoinAllowance(ctx, mine, "marmot_allowance", "api", noon)
 	check(t, err)
-	check(t, w.store.TellAllowances(ctx, []store.Told{{Key: "marmot_allowance", RunID: mine.RunID, News: jsontext.Value(`{"marmot":4242}`), Learned: jsontext.Value(`{"marmot":4242}`)}}, noon))
+	check(t, w.store.UpdateAllowances(ctx,
+		[]store.AllowanceUpdate{{Key: "marmot_allowance", RunID: mine.RunID, News: jsontext.Value(`{"marmot":4242}`),
+			Learned: jsontext.Value(`{"marmot":4242}`)}}, noon))
 	check(t, w.store.FinishRun(ctx, mine, store.RunOutcome{
-		Status: store.RunFailed, FailureReason: "marmot_reason", Error: "marmot failure", ConnectorError: jsontext.Value(`{"code":"marmot"}`),
-		KnownGaps: jsontext.Value(`[{"kind":"marmot"}]`), Event: slice.Event{Type: "run.failed", Data: jsontext.Value(`{"why":"marmot"}`)},
+		Status: store.RunFailed, FailureReason: "marmot_reason", Error: "marmot failure",
+		ConnectorError: jsontext.Value(`{"code":"marmot"}`),
+		KnownGaps:      jsontext.Value(`[{"kind":"marmot"}]`),
+		Event:          slice.Event{Type: "run.failed", Data: jsontext.Value(`{"why":"marmot"}`)},
 	}, noon))
 	pending := int64(4242)
-	check(t, w.store.PutDevice(ctx, store.Device{ID: "marmot_device", DisplayName: "marmot laptop", Status: "active", LastError: jsontext.Value(`{"m":"marmot"}`), CreatedAt: noon, UpdatedAt: noon}))
+	check(t, w.store.PutDevice(ctx, store.Device{ID: "marmot_device", DisplayName: "marmot laptop", Status: "active",
+		LastError: jsontext.Value(`{"m":"marmot"}`), CreatedAt: noon, UpdatedAt: noon}))
 	check(t, w.store.PutDeviceSource(ctx, store.DeviceSource{
-		ID: "marmot_source", DeviceID: "marmot_device", ConnectorID: "journal", ConnectionID: "mine", LocalBinding: "marmot", SourceKind: store.SourceLocalDevice,
-		DisplayName: "marmot", Status: "active", LastHeartbeatAt: &noon, LastHeartbeatStatus: "stalled", RecordsPending: &pending,
+		ID: "marmot_source", DeviceID: "marmot_device", ConnectorID: "journal", ConnectionID: "mine", LocalBinding: "marmot",
+		SourceKind:  store.SourceLocalDevice,
+		DisplayName: "marmot", Status: "active", LastHeartbeatAt: &noon, LastHeartbeatStatus: "stalled",
+		RecordsPending:    &pending,
 		OutboxDiagnostics: jsontext.Value(`{"dead_letter":4242,"oldest":"marmot"}`), CreatedAt: noon, UpdatedAt: noon,
 	}))
 }
@@ -52,8 +62,10 @@ func (w *world) troubled() {
 // diagnoses are words of the owner's diagnostics: what was stored above, and the names
 // of their members.
 var diagnoses = []string{
-	"marmot", "4242", "allowance", "health", "verdict", "detail_gap", "backlog", "outbox", "dead_letter", "pending", "reject", "credential", "attention", "stalled",
-	"heartbeat", "device", "condition", "gap", "failure", "failed", "rate_limit", "trace", "suppressed", "remediation", "next_attempt", "run_id", "reason", "Journal of",
+	"marmot", "4242", "allowance", "health", "verdict", "detail_gap", "backlog", "outbox", "dead_letter", "pending",
+	"reject", "credential", "attention", "stalled",
+	"heartbeat", "device", "condition", "gap", "failure", "failed", "rate_limit", "trace", "suppressed", "remediation",
+	"next_attempt", "run_id", "reason", "Journal of",
 }
 
 // Whatever a client with a grant asks for, no answer holds anything of it, refusals included.
@@ -72,9 +84,12 @@ func TestNoAnswerHoldsADiagnosis(t *testing.T) {
 		"single": w.grant(store.GrantSingleUse, notes),
 	}
 	paths := []string{
-		"/v1/streams", "/v1/streams/notes", "/v1/streams/letters", "/v1/streams/notes/records", "/v1/streams/notes/records?order=desc&limit=1",
-		"/v1/streams/notes/records?changes_since=beginning", "/v1/streams/notes/records/n2", "/v1/streams/notes/records/nobody", "/v1/streams/letters/records",
-		"/v1/search?q=coast", "/v1/search?q=marmot", "/v1/schema", "/v1/connectors", "/v1/streams/nowhere", "/v1/streams/notes/records?fields=private",
+		"/v1/streams", "/v1/streams/notes", "/v1/streams/letters", "/v1/streams/notes/records",
+		"/v1/streams/notes/records?order=desc&limit=1",
+		"/v1/streams/notes/records?changes_since=beginning", "/v1/streams/notes/records/n2",
+		"/v1/streams/notes/records/nobody", "/v1/streams/letters/records",
+		"/v1/search?q=coast", "/v1/search?q=marmot", "/v1/schema", "/v1/connectors", "/v1/streams/nowhere",
+		"/v1/streams/notes/records?fields=private",
 		"/v1/streams/notes/records?expand=connection", "/v1/streams?profile=full", "/v1/streams/notes/records?cursor=x",
 	}
 	found := 0
@@ -105,7 +120,8 @@ func TestNoAnswerHoldsADiagnosis(t *testing.T) {
 type blocked struct{ store.Store }
 
 func (b blocked) ListRecords(context.Context, store.RecordQuery) ([]store.StoredRecord, error) {
-	return nil, &fault.Fault{Status: http.StatusConflict, Code: "provider_wait", Message: "Kelp refused the credential of marmot-2.", RunID: "run_7"}
+	return nil, &usererr.Error{Status: http.StatusConflict, Code: "provider_wait",
+		Message: "Kelp refused the credential of marmot-2.", RunID: "run_7"}
 }
 
 // A fault that was made for the owner is not an answer to a client, whatever way it took.
@@ -113,9 +129,10 @@ func TestFaultsOfTheOwnerStayTheirs(t *testing.T) {
 	t.Attr("spec", "CH-06.2")
 	w := newWorld(t)
 	w.furnish()
-	w.serveWith(blocked{w.store}, readapi.Limits{})
+	w.serveWith(blocked{w.store}, readapi.GrantLimits{})
 	got := w.ask(w.grant("", notes), "/v1/streams/notes/records")
-	if got.status != http.StatusInternalServerError || strings.Contains(got.body, "marmot") || strings.Contains(got.body, "provider_wait") || strings.Contains(got.body, "run_7") {
+	if got.status != http.StatusInternalServerError || strings.Contains(got.body, "marmot") ||
+		strings.Contains(got.body, "provider_wait") || strings.Contains(got.body, "run_7") {
 		t.Errorf("answered %d: %s", got.status, got.body)
 	}
 }

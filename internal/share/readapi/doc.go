@@ -1,8 +1,7 @@
-// Package readapi is the /v1 routes: what has been collected, for clients with a grant
-// and for the owner's own programs.
+// Package readapi implements the /v1 routes, which return collected data to clients with a grant and to the owner's
+// own programs.
 //
-// A request is first settled to views (package grants): streams with the limits under
-// which they may be read. Everything that follows works on views alone, so that no
-// route has a way around them, and answers with types of grantview, which have no place
-// for anything but the data.
+// A request is first resolved to views (package grants): streams with the limits under which they may be read. All
+// later code works only on views, so no route can bypass them. Answers use types of grantview, which have no members
+// besides the data.
 package readapi

@@ -7,12 +7,12 @@ import (
 	"net/http"
 	"slices"
 
-	"github.com/pdpp-go/pdpp/internal/keep/store"
 	"github.com/pdpp-go/pdpp/internal/share/grants"
 	"github.com/pdpp-go/pdpp/internal/share/readapi/grantview"
+	"github.com/pdpp-go/pdpp/internal/storage/store"
 )
 
-// The bounds of what stands beside the records of one answer.
+// Limits of the related records in one answer.
 const (
 	maxExpansions = 5
 	maxExpanded   = 1000 // records
@@ -21,14 +21,15 @@ const (
 // expansion is a relation that is followed from the records of one connection.
 type expansion struct {
 	relation grants.Relation
-	from     *grants.View
-	to       grants.View
+	from     *grants.StreamView
+	to       grants.StreamView
 	limit    int
 }
 
 // expansions settles what the query asks for beside the records: for each view the relations
 // that its connector declares, to streams that may be read too.
-func (a *api) expansions(r *http.Request, who grants.Access, q query, views []grants.View) (all []*expansion, err error) {
+func (a *api) expansions(r *http.Request, who grants.Access, q query, views []grants.StreamView) (all []*expansion,
+	err error) {
 	if len(q.expand) == 0 {
 		return nil, nil
 	}
@@ -41,7 +42,8 @@ func (a *api) expansions(r *http.Request, who grants.Access, q query, views []gr
 		for _, name := range q.expand {
 			n := slices.IndexFunc(relations, func(r grants.Relation) bool { return r.Name == name })
 			if n < 0 {
-				return nil, bad("expand", "The stream has no such relationship to expand.", "Use the names under expandable of GET /v1/streams/{stream}.")
+				return nil, invalidRequest("expand", "The stream has no such relationship to expand.",
+					"Use the names under expandable of GET /v1/streams/{stream}.")
 			}
 			e := &expansion{relation: relations[n], from: v, limit: relations[n].Usual}
 			if q.expandLimit > 0 {
@@ -57,13 +59,20 @@ func (a *api) expansions(r *http.Request, who grants.Access, q query, views []gr
 }
 
 // other is the view of the stream at the other end of a relation.
-func (a *api) other(r *http.Request, who grants.Access, v grants.View, relation grants.Relation) (grants.View, error) {
+func (a *api) other(
+	r *http.Request,
+	who grants.Access,
+	v grants.StreamView,
+	relation grants.Relation,
+) (grants.StreamView, error) {
 	views, err := a.Grants.Views(r.Context(), who, relation.Stream, v.ConnectionID())
 	if err != nil {
-		return grants.View{}, err
+		return grants.StreamView{}, err
 	}
 	if !v.Follows(relation, views[0]) {
-		return grants.View{}, grants.Refused(grants.CodeInsufficientScope, "expand", "The grant does not cover the field of a relationship.", "Use the names under expandable of GET /v1/streams/{stream}.")
+		return grants.StreamView{}, grants.Refused(grants.CodeInsufficientScope, "expand",
+			"The grant does not cover the field of a relationship.",
+			"Use the names under expandable of GET /v1/streams/{stream}.")
 	}
 	return views[0], nil
 }
@@ -83,10 +92,10 @@ func (q *query) reading(all []*expansion) []string {
 	return fields
 }
 
-// expand reads what stands beside the records of an answer, each relation of a connection at
-// once, and counts it as read.
-func (a *api) expand(r *http.Request, who grants.Access, all []*expansion, records []found, out []grantview.Record) error {
-	room := &room{records: maxExpanded, bytes: pageBytes}
+// expand reads the related records of an answer, one relation of a connection at a time, and counts them as read.
+func (a *api) expand(r *http.Request, who grants.Access, all []*expansion, records []foundRecord,
+	out []grantview.Record) error {
+	room := &expansionBudget{records: maxExpanded, bytes: pageBytes}
 	for _, e := range all {
 		keys, of := e.keys(records)
 		related, err := a.related(r, e, keys)
@@ -98,7 +107,7 @@ func (a *api) expand(r *http.Request, who grants.Access, all []*expansion, recor
 			if records[i].view != e.from {
 				continue
 			}
-			beside, err := e.beside(related, of[i], room)
+			beside, err := e.relatedTo(related, of[i], room)
 			if err != nil {
 				return err
 			}
@@ -113,14 +122,14 @@ func (a *api) expand(r *http.Request, who grants.Access, all []*expansion, recor
 }
 
 // keys are the values by which the other records are found: all of them, and that of each record.
-func (e *expansion) keys(records []found) (all []string, of []string) {
+func (e *expansion) keys(records []foundRecord) (all []string, of []string) {
 	of = make([]string, len(records))
 	for i, f := range records {
 		if f.view != e.from {
 			continue
 		}
 		if of[i] = f.record.Key; !e.relation.Other {
-			of[i] = textOf(f.record.Data, e.relation.Field)
+			of[i] = fieldText(f.record.Data, e.relation.Field)
 		}
 		if of[i] != "" && !slices.Contains(all, of[i]) {
 			all = append(all, of[i])
@@ -133,7 +142,8 @@ func (e *expansion) keys(records []found) (all []string, of []string) {
 func (a *api) related(r *http.Request, e *expansion, keys []string) (store.Related, error) {
 	part := e.to.Part(nil)
 	if e.relation.Other {
-		return a.Store.Related(r.Context(), store.RelatedQuery{Part: part, Field: e.relation.Field, Values: keys, Each: e.limit, MaxBytes: pageBytes})
+		return a.Store.Related(r.Context(), store.RelatedQuery{AccessFilter: part, Field: e.relation.Field, Values: keys,
+			Each: e.limit, MaxBytes: pageBytes})
 	}
 	if part.Keys != nil {
 		keys = slices.DeleteFunc(keys, func(k string) bool { return !slices.Contains(part.Keys, k) })
@@ -143,7 +153,8 @@ func (a *api) related(r *http.Request, e *expansion, keys []string) (store.Relat
 		return out, nil
 	}
 	part.Keys = keys
-	rows, err := a.Store.ListRecords(r.Context(), store.RecordQuery{Part: part, Limit: len(keys), MaxBytes: pageBytes})
+	rows, err := a.Store.ListRecords(r.Context(),
+		store.RecordQuery{AccessFilter: part, Limit: len(keys), MaxBytes: pageBytes})
 	size := 0
 	for _, row := range rows {
 		out.By[row.Key] = []store.StoredRecord{row}
@@ -153,11 +164,11 @@ func (a *api) related(r *http.Request, e *expansion, keys []string) (store.Relat
 	return out, err
 }
 
-// room is how much of an answer is left for what stands beside its records.
-type room struct{ records, bytes int }
+// expansionBudget is how much of an answer is left for related records.
+type expansionBudget struct{ records, bytes int }
 
-// beside is what stands beside one record.
-func (e *expansion) beside(related store.Related, key string, left *room) (grantview.Expansion, error) {
+// relatedTo returns the related records of one record.
+func (e *expansion) relatedTo(related store.Related, key string, left *expansionBudget) (grantview.Expansion, error) {
 	out := grantview.Expansion{Name: e.relation.Name, Data: []grantview.Related{}}
 	rows := related.By[key]
 	for i, row := range rows {
@@ -165,20 +176,21 @@ func (e *expansion) beside(related store.Related, key string, left *room) (grant
 			out.HasMore = true
 			break
 		}
-		f := found{&e.to, row}
+		f := foundRecord{&e.to, row}
 		data, at, err := f.shown(nil)
 		if err != nil {
 			return out, err
 		}
 		left.records, left.bytes = left.records-1, left.bytes-len(row.Data)
-		out.Data = append(out.Data, grantview.Related{ConnectionID: row.ConnectionID, Stream: row.Stream, ID: row.Key, Data: data, EmittedAt: at})
+		out.Data = append(out.Data, grantview.Related{ConnectionID: row.ConnectionID, Stream: row.Stream, ID: row.Key,
+			Data: data, EmittedAt: at})
 	}
 	out.HasMore = out.HasMore || key != "" && related.Cut && len(out.Data) < e.limit
 	return out, nil
 }
 
-// textOf is the text or the number in a field, as it is written; empty when there is neither.
-func textOf(data []byte, field string) string {
+// fieldText is the text or the number in a field, as it is written; empty when there is neither.
+func fieldText(data []byte, field string) string {
 	var members map[string]json.RawMessage
 	if json.Unmarshal(data, &members) != nil {
 		return ""
@@ -197,13 +209,17 @@ func textOf(data []byte, field string) string {
 }
 
 // expandable are the relations of a view that the reader can follow to another of its views.
-func expandable(v grants.View, all []grants.View) (out []grantview.Expandable) {
+func expandable(v grants.StreamView, all []grants.StreamView) (out []grantview.Expandable) {
 	for _, r := range v.Relations() {
-		i := slices.IndexFunc(all, func(o grants.View) bool { return o.ConnectionID() == v.ConnectionID() && o.Name() == r.Stream })
+		i := slices.IndexFunc(all, func(o grants.StreamView) bool {
+			return o.ConnectionID() == v.ConnectionID() &&
+				o.Name() == r.Stream
+		})
 		if i < 0 || !v.Follows(r, all[i]) {
 			continue
 		}
-		out = append(out, grantview.Expandable{Name: r.Name, Stream: r.Stream, Many: r.Many, DefaultLimit: r.Usual, MaxLimit: r.Most})
+		out = append(out, grantview.Expandable{Name: r.Name, Stream: r.Stream, Many: r.Many, DefaultLimit: r.Usual,
+			MaxLimit: r.Most})
 	}
 	return out
 }

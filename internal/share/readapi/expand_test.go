@@ -9,25 +9,28 @@ import (
 	"testing"
 	"time"
 
-	"github.com/pdpp-go/pdpp/internal/keep/store"
 	"github.com/pdpp-go/pdpp/internal/share/grants"
 	"github.com/pdpp-go/pdpp/internal/slice"
+	"github.com/pdpp-go/pdpp/internal/storage/store"
 )
 
 // library fills a book: each entry has a person, and as many pages as its number.
 func (b *book) pages() {
 	var all []slice.Record
 	for i := range 5 {
-		all = append(all, made("entries", fmt.Sprint("e", i), at(1, 1+i), map[string]any{"text": "pear", "person_id": fmt.Sprint("p", i%2), "secret": "fig"}))
+		all = append(all, made("entries", fmt.Sprint("e", i), at(1, 1+i),
+			map[string]any{"text": "pear", "person_id": fmt.Sprint("p", i%2), "secret": "fig"}))
 		for n := range i * 2 {
-			all = append(all, made("pages", fmt.Sprintf("e%d-%d", i, n), at(2, 1+n), map[string]any{"entry_id": fmt.Sprint("e", i), "body": "long"}))
+			all = append(all, made("pages", fmt.Sprintf("e%d-%d", i, n), at(2, 1+n),
+				map[string]any{"entry_id": fmt.Sprint("e", i), "body": "long"}))
 		}
 	}
 	all = append(all, made("people", "p0", time.Time{}, map[string]any{"name": "Ann", "phone": "1"}))
 	b.whole(at(3, 20), all...)
 }
 
-// beside is what stands beside each record of an answer: r1:name=k1,k2+ where a plus says that there is more.
+// relatedTo returns the related records of each record of an answer: r1:name=k1,k2+ where a plus means that there are
+// more.
 func (a answer) beside(t testing.TB) string {
 	t.Helper()
 	if a.status != 200 {
@@ -82,7 +85,8 @@ func TestExpand(t *testing.T) {
 			return s
 		}())
 		const entries = "/v1/streams/entries/records"
-		const pages = "e0:pages= e1:pages=e1-0,e1-1 e2:pages=e2-0,e2-1,e2-2+ e3:pages=e3-0,e3-1,e3-2+ e4:pages=e4-0,e4-1,e4-2+"
+		const pages = "e0:pages= e1:pages=e1-0,e1-1 e2:pages=e2-0,e2-1,e2-2+ e3:pages=e3-0,e3-1,e3-2+ " +
+			"e4:pages=e4-0,e4-1,e4-2+"
 		for _, tt := range []struct{ token, path, want string }{
 			{owner, entries + "?expand=pages", pages},
 			{all, entries + "?expand=pages", pages},
@@ -94,7 +98,8 @@ func TestExpand(t *testing.T) {
 			{all, entries + "?expand=pages&expand_limit=100&order=desc&limit=1", "e4:pages=e4-0,e4-1,e4-2,e4-3,e4-4+"},
 			{all, entries + "/e1?expand=pages", "e1:pages=e1-0,e1-1"},
 			{all, "/v1/streams/pages/records?expand=entry&limit=3", "e1-0:entry=e1 e1-1:entry=e1 e2-0:entry=e2"},
-			{early, entries + "?expand=pages", "e0:pages= e1:pages=e1-0,e1-1 e2:pages=e2-0,e2-1 e3:pages=e3-0,e3-1 e4:pages=e4-0,e4-1"},
+			{early, entries + "?expand=pages",
+				"e0:pages= e1:pages=e1-0,e1-1 e2:pages=e2-0,e2-1 e3:pages=e3-0,e3-1 e4:pages=e4-0,e4-1"},
 			{early, entries + "?expand=person", "403 insufficient_scope"},
 			{all, entries + "?expand=hushed", "400 invalid_request"},
 			{all, entries + "?expand=nobody", "400 invalid_request"},
@@ -107,7 +112,8 @@ func TestExpand(t *testing.T) {
 			{all, entries + "?expand_limit=3", "400 invalid_request"},
 			{all, entries + "?expand=pages&changes_since=beginning", "400 invalid_request"},
 			{all, "/v1/search?q=pear&expand=pages", "400 invalid_request"},
-			{b.grant(store.GrantSingleUse, b.scope("entries"), b.scope("pages")), entries + "?expand=pages", "403 insufficient_scope"},
+			{b.grant(store.GrantSingleUse, b.scope("entries"), b.scope("pages")), entries + "?expand=pages",
+				"403 insufficient_scope"},
 		} {
 			if got := b.ask(tt.token, tt.path).beside(t); got != tt.want {
 				t.Errorf("%s\ngives %s\nwant  %s", tt.path, got, tt.want)
@@ -119,30 +125,34 @@ func TestExpand(t *testing.T) {
 	})
 }
 
-// What stands beside a record has the fields that are granted of it, and a field that is
-// hidden on either side cannot be followed.
+// Related records have only granted fields, and a field that is hidden on either side cannot be followed.
 func TestExpandTellsNothingHidden(t *testing.T) {
 	t.Parallel()
 	b := newWorld(t).book("mine")
 	b.pages()
 	with := func(s grants.Stream, fields ...string) grants.Stream { s.Fields = fields; return s }
 	named := b.grant("", b.scope("entries"), with(b.scope("people"), "name"))
-	if a := b.ask(named, "/v1/streams/entries/records/e0?expand=person"); !strings.Contains(a.body, `{"id":"p0","name":"Ann"}`) || strings.Contains(a.body, "phone") {
+	if a := b.ask(named, "/v1/streams/entries/records/e0?expand=person"); !strings.Contains(a.body,
+		`{"id":"p0","name":"Ann"}`) || strings.Contains(a.body, "phone") {
 		t.Errorf("beside it stands %s", a.body)
 	}
 	chosen := b.scope("people")
 	chosen.Resources = []string{"p1"}
-	if got := b.ask(b.grant("", b.scope("entries"), chosen), "/v1/streams/entries/records/e0?expand=person").beside(t); got != "e0:person=" {
+	if got := b.ask(b.grant("", b.scope("entries"), chosen),
+		"/v1/streams/entries/records/e0?expand=person").beside(t); got != "e0:person=" {
 		t.Errorf("a person that was not granted: %s", got)
 	}
 	for name, tt := range map[string]struct {
-		scope grants.Scope
+		scope grants.GrantedStreams
 		path  string
 	}{
-		"own field hidden":      {grants.Scope{with(b.scope("entries"), "text"), b.scope("people")}, "/v1/streams/entries/records?expand=person"},
-		"other field hidden":    {grants.Scope{b.scope("entries"), with(b.scope("pages"), "body")}, "/v1/streams/entries/records?expand=pages"},
-		"other stream hidden":   {grants.Scope{b.scope("entries")}, "/v1/streams/entries/records?expand=pages"},
-		"hidden from the child": {grants.Scope{with(b.scope("pages"), "body"), b.scope("entries")}, "/v1/streams/pages/records?expand=entry"},
+		"own field hidden": {grants.GrantedStreams{with(b.scope("entries"), "text"), b.scope("people")},
+			"/v1/streams/entries/records?expand=person"},
+		"other field hidden": {grants.GrantedStreams{b.scope("entries"), with(b.scope("pages"), "body")},
+			"/v1/streams/entries/records?expand=pages"},
+		"other stream hidden": {grants.GrantedStreams{b.scope("entries")}, "/v1/streams/entries/records?expand=pages"},
+		"hidden from the child": {grants.GrantedStreams{with(b.scope("pages"), "body"), b.scope("entries")},
+			"/v1/streams/pages/records?expand=entry"},
 	} {
 		token := b.grant("", tt.scope...)
 		if a := b.ask(token, tt.path); a.code() != grants.CodeInsufficientScope {
@@ -152,7 +162,11 @@ func TestExpandTellsNothingHidden(t *testing.T) {
 			t.Errorf("%s: the schema offers it: %s", name, a.body)
 		}
 	}
-	if a := b.ask(b.owner(), "/v1/streams/entries"); !strings.Contains(a.body, `"expandable":[{"name":"person","stream":"people","many":false,"default_limit":1,"max_limit":1},{"name":"pages","stream":"pages","many":true,"default_limit":3,"max_limit":5}]`) {
+	if a := b.ask(b.owner(), "/v1/streams/entries"); !strings.Contains(
+		a.body,
+		`"expandable":[{"name":"person","stream":"people","many":false,"default_limit":1,"max_limit":1},{"name":"pages",`+
+			`"stream":"pages","many":true,"default_limit":3,"max_limit":5}]`,
+	) {
 		t.Errorf("the schema says %s", a.body)
 	}
 }
@@ -180,7 +194,13 @@ func TestExpandReadsOnce(t *testing.T) {
 	kept := &counting{Store: inSQLite(t)}
 	b := newWorldOver(t, kept).book("mine")
 	b.pages()
-	g, token, err := b.grants.Create(b.ctx(), grants.New{ClientName: "Reader", Scope: grants.Scope{b.scope("entries"), b.scope("pages"), b.scope("people")}})
+	g, token, err := b.grants.Create(
+		b.ctx(),
+		grants.New{
+			ClientName: "Reader",
+			Scope:      grants.GrantedStreams{b.scope("entries"), b.scope("pages"), b.scope("people")},
+		},
+	)
 	check(t, err)
 	b.ask(token, "/v1/streams/entries/records?expand=pages,person")
 	if kept.lists.Load() != 2 || kept.related.Load() != 1 {

@@ -8,17 +8,16 @@ import (
 	"github.com/pdpp-go/pdpp/internal/share/grants"
 )
 
-// Each of the two cases is measured so often in a round. What a busy machine adds differs
-// from round to round; what a record gives away is there in all of them.
+// Number of measurements per round. Noise of a busy machine differs from round to round; a leak is there in all of
+// them.
 const (
 	guessed = 24
 	rounds  = 3
 )
 
-// The time that a filter on a granted field takes does not tell what a field that was
-// not granted holds. Each record has a large hidden text, which holds the one guess and
-// not the other. The fastest of each case are compared by a wide margin: looking through
-// the hidden text shows as a factor of many.
+// The time of a filter on a granted field does not reveal an ungranted field. Each record has a large hidden text
+// that contains one guess and not the other. The fastest of each case are compared by a wide margin: searching the
+// hidden text would show as a large factor.
 //
 //pdpp:tier unraced
 func TestFilterTellsNothingOfAHiddenField(t *testing.T) {

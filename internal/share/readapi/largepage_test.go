@@ -6,11 +6,11 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/pdpp-go/pdpp/internal/keep/store"
 	"github.com/pdpp-go/pdpp/internal/share/grants"
+	"github.com/pdpp-go/pdpp/internal/storage/store"
 )
 
-// loads counts the bytes of data that come out of the store at once, and of whose part.
+// loads counts the bytes of data that the store returns at once, by reader.
 type loads struct {
 	store.Store
 	most int
@@ -84,8 +84,10 @@ func TestLargeRecords(t *testing.T) {
 				t.Errorf("%s: %d pages of at most %d bytes with %v", path, pages, kept.most, got)
 			}
 		}
-		titles := w.grant("", grants.Stream{ConnectionID: "mine", Stream: "notes", Fields: []string{"title", "folder", "body"}})
-		for _, path := range []string{"/v1/streams/notes/records", "/v1/streams/notes/records?filter[folder]=home", "/v1/streams/notes/records?changes_since=beginning",
+		titles := w.grant("", grants.Stream{ConnectionID: "mine", Stream: "notes",
+			Fields: []string{"title", "folder", "body"}})
+		for _, path := range []string{"/v1/streams/notes/records", "/v1/streams/notes/records?filter[folder]=home",
+			"/v1/streams/notes/records?changes_since=beginning",
 			"/v1/streams/notes/records/k1", "/v1/search?q=large"} {
 			kept.most = 0
 			if a := w.ask(titles, path); a.status != 200 || kept.most == 0 || kept.most > n*200 {

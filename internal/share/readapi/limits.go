@@ -13,14 +13,14 @@ import (
 	"github.com/pdpp-go/pdpp/internal/share/grants"
 )
 
-// Limits bound what one grant can ask of this server; zero means the usual.
-type Limits struct {
+// GrantLimits bound what one grant can ask of this server; zero means the usual.
+type GrantLimits struct {
 	InFlight  int           // reads at once, of which one reads and the others wait for it
 	PerMinute int           // reads on average, and as many at once after a quiet minute
 	Deadline  time.Duration // of one read
 }
 
-// The usual limits. Whoever reads page by page never meets the first two.
+// Default limits. A client that reads page by page never meets the first two.
 const (
 	usualInFlight  = 2
 	usualPerMinute = 600
@@ -30,11 +30,10 @@ const (
 // maxReaders is how many grants are remembered before quiet ones are forgotten.
 const maxReaders = 1000
 
-// limiter counts what grants are reading. It knows them by the digests of their tokens,
-// so that a read can be refused before anything is asked of the database; a grant has one
-// token. That a token is known here says nothing about what it opens.
+// limiter counts the reads of grants. It identifies them by the digests of their tokens, so that it can reject a read
+// before any database query. A known token is not proof that it is valid.
 type limiter struct {
-	Limits
+	GrantLimits
 	now     func() time.Time
 	mu      sync.Mutex
 	readers map[[sha256.Size]byte]*reader
@@ -47,13 +46,13 @@ type reader struct {
 	turn     chan struct{} // held by the one read that reads, so that no grant keeps two processors busy
 }
 
-func newLimiter(l Limits, now func() time.Time) *limiter {
+func newLimiter(l GrantLimits, now func() time.Time) *limiter {
 	l.InFlight, l.PerMinute = cmp.Or(l.InFlight, usualInFlight), cmp.Or(l.PerMinute, usualPerMinute)
 	l.Deadline = cmp.Or(l.Deadline, usualDeadline)
-	return &limiter{Limits: l, now: now, readers: map[[sha256.Size]byte]*reader{}}
+	return &limiter{GrantLimits: l, now: now, readers: map[[sha256.Size]byte]*reader{}}
 }
 
-// reader gives the one that reads by a token; nil when none has.
+// reader returns the reader with the token; nil if there is none.
 func (l *limiter) reader(token string) *reader {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -74,14 +73,14 @@ func (l *limiter) remember(token string) *reader {
 	return r
 }
 
-// begin lets a grant read, once it has its turn and until done is called, or says when
-// it may try again.
+// begin admits a read when it is its turn, until done is called, or returns when to retry.
 func (l *limiter) begin(r *reader) (done func(), err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	now := l.now()
 	if r.inFlight >= l.InFlight {
-		return nil, tooMany(fmt.Sprintf("The grant has %d reads under way, and may have no more at once.", l.InFlight), time.Second)
+		return nil, tooMany(fmt.Sprintf("The grant has %d reads under way, and may have no more at once.", l.InFlight),
+			time.Second)
 	}
 	if next := r.pace.ReserveN(now, 1); next.DelayFrom(now) > 0 {
 		wait := next.DelayFrom(now)
@@ -108,19 +107,21 @@ func (l *limiter) forget(now time.Time) {
 	}
 }
 
-// crowded refuses whoever finds no place in the line of strangers.
-func crowded() error {
+// queueFull rejects a caller if the queue of strangers is full.
+func queueFull() error {
 	return tooMany("Too many requests from this address wait to be told apart.", time.Second)
 }
 
 func tooMany(message string, wait time.Duration) error {
-	e := grants.Refused(grants.CodeRateLimit, "", message, "Wait as long as Retry-After says, and read one page after the other.")
+	e := grants.Refused(grants.CodeRateLimit, "", message,
+		"Wait as long as Retry-After says, and read one page after the other.")
 	e.RetryAfter = time.Duration(math.Ceil(wait.Seconds())) * time.Second
 	return e
 }
 
-// errDeadline says that a read was ended before it had its answer.
+// errDeadline reports that a read was ended before it was complete.
 func errDeadline(after time.Duration) error {
 	return grants.Refused(grants.CodeReadTimeout, "", fmt.Sprintf("The read was ended after %s without an answer.", after),
-		"Ask for less at once: leave a filter out that matches few records and choose among the records yourself, or search for rarer words.")
+		"Ask for less at once: leave a filter out that matches few records and choose among the records yourself, or "+
+			"search for rarer words.")
 }

@@ -9,15 +9,15 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"github.com/pdpp-go/pdpp/internal/keep/store"
 	"github.com/pdpp-go/pdpp/internal/share/grants"
 	"github.com/pdpp-go/pdpp/internal/share/readapi"
+	"github.com/pdpp-go/pdpp/internal/storage/store"
 )
 
 // lookups counts the tokens that are looked up, and keeps those waiting that are held.
 type lookups struct {
 	held
-	ofOwners, ofClients atomic.Int32 // by whose connections
+	ofOwners, ofClients atomic.Int32 // by the owner of the connection
 	hold                func(hash []byte) bool
 	inside, open        chan struct{}
 }
@@ -39,7 +39,7 @@ func (l *lookups) GrantByToken(ctx context.Context, hash []byte) (store.Grant, e
 func (w *world) grantsOver(kept store.Store) {
 	w.store = kept
 	w.grants = grants.NewService(kept, "https://home.example", w.time)
-	w.serveWith(kept, readapi.Limits{})
+	w.serveWith(kept, readapi.GrantLimits{})
 }
 
 // What a grant is refused because it reads already costs the database nothing: its token
@@ -69,7 +69,8 @@ func TestRefusedReadsAskTheDatabaseNothing(t *testing.T) {
 			}
 		}
 		if owners, clients := kept.ofOwners.Load(), kept.ofClients.Load(); owners != 0 || clients != 1 {
-			t.Errorf("%d reads had their tokens looked up %d times by the owner's connections and %d times by those of clients", asked, owners, clients)
+			t.Errorf("%d reads had their tokens looked up %d times by the owner's connections and %d times by those of clients",
+				asked, owners, clients)
 		}
 		close(kept.letGo)
 		for range inFlight {
@@ -87,7 +88,7 @@ func TestRevokedWhileWaiting(t *testing.T) {
 		w.furnish()
 		kept := &lookups{held: held{Store: w.store, waiting: make(chan struct{}, 2), letGo: make(chan struct{})}}
 		w.grantsOver(kept)
-		g, token, err := w.grants.Create(w.ctx(), grants.New{ClientName: "Reader", Scope: grants.Scope{notes}})
+		g, token, err := w.grants.Create(w.ctx(), grants.New{ClientName: "Reader", Scope: grants.GrantedStreams{notes}})
 		check(t, err)
 		const slow = "/v1/streams/notes/records?filter[folder]=away"
 		answers := make(chan answer, 3)
@@ -104,14 +105,15 @@ func TestRevokedWhileWaiting(t *testing.T) {
 		if first.status != http.StatusOK {
 			first, second = second, first
 		}
-		if first.status != http.StatusOK || second.status != http.StatusForbidden || second.code() != grants.CodeGrantRevoked {
+		if first.status != http.StatusOK || second.status != http.StatusForbidden ||
+			second.code() != grants.CodeGrantRevoked {
 			t.Errorf("answered %d %s and %d %s", first.status, first.body, second.status, second.body)
 		}
 	})
 }
 
-// Tokens that nobody was given are looked up one after the other, however many there are:
-// the owner and grants that have read before do not wait for them.
+// Unknown tokens are looked up one at a time, however many there are. The owner and grants that have read before do
+// not wait for them.
 func TestStrangersWaitInLine(t *testing.T) {
 	onBoth(t, func(t *testing.T, open opener) {
 		w := newWorldOver(t, open(t))

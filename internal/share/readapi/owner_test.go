@@ -5,9 +5,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/pdpp-go/pdpp/internal/keep/store"
 	"github.com/pdpp-go/pdpp/internal/share/grants"
 	"github.com/pdpp-go/pdpp/internal/slice"
+	"github.com/pdpp-go/pdpp/internal/storage/store"
 )
 
 // The owner reads every account, one after the other, in pages of any size.
@@ -47,12 +47,15 @@ func TestOwnerReadsEverything(t *testing.T) {
 	if a := w.ask(token, "/v1/streams/notes/records/n2"); a.code() != grants.CodeInvalidRequest {
 		t.Errorf("one id in two accounts: %d %s", a.status, a.body)
 	}
-	if a := w.ask(token, "/v1/streams/notes/records/n2?connection_id=other&fields=title"); !strings.Contains(a.body, `"data":{"title":"same key"},`) {
+	if a := w.ask(token, "/v1/streams/notes/records/n2?connection_id=other&fields=title"); !strings.Contains(a.body,
+		`"data":{"title":"same key"},`) {
 		t.Errorf("one record: %d %s", a.status, a.body)
 	}
 	for path, code := range map[string]string{
-		"/v1/streams/nowhere/records": grants.CodeNotFound, "/v1/streams/notes/records?connection_id=nobody": grants.CodeNotFound,
-		"/v1/streams/nowhere": grants.CodeNotFound, "/v1/search?q=x&stream=nowhere": grants.CodeNotFound,
+		"/v1/streams/nowhere/records":                    grants.CodeNotFound,
+		"/v1/streams/notes/records?connection_id=nobody": grants.CodeNotFound,
+		"/v1/streams/nowhere":                            grants.CodeNotFound,
+		"/v1/search?q=x&stream=nowhere":                  grants.CodeNotFound,
 	} {
 		if a := w.ask(token, path); a.status != 404 || a.code() != code {
 			t.Errorf("%s: %d %s", path, a.status, a.body)
@@ -123,21 +126,32 @@ func TestChangesFollowEveryAccount(t *testing.T) {
 func TestStreamsAndSchemas(t *testing.T) {
 	w := newWorld(t)
 	mine, _ := w.furnish()
-	check(t, w.store.FinishRun(w.ctx(), mine, store.RunOutcome{Status: store.RunSucceeded, Event: slice.Event{Type: "run.completed"}}, noon))
-	narrow := w.grant("", february(grants.Stream{ConnectionID: "mine", Stream: "notes", Fields: []string{"title", "folder"}}))
+	check(t, w.store.FinishRun(w.ctx(), mine,
+		store.RunOutcome{Status: store.RunSucceeded, Event: slice.Event{Type: "run.completed"}}, noon))
+	narrow := w.grant("", february(grants.Stream{ConnectionID: "mine", Stream: "notes",
+		Fields: []string{"title", "folder"}}))
 	whole := w.grant("", notes, grants.Stream{ConnectionID: "other", Stream: "letters"})
 	w.after(2 * time.Hour)
 	for _, tt := range []struct{ token, path, want string }{
 		{whole, "/v1/streams", `{"object":"list","data":[` +
-			`{"object":"stream","connection_id":"mine","name":"notes","record_count":3,"last_updated":"2026-04-01T12:00:00Z","freshness":{"status":"current","captured_at":"2026-04-01T12:00:00Z"}},` +
-			`{"object":"stream","connection_id":"other","name":"letters","record_count":0,"last_updated":null,"freshness":{"status":"unknown"}}],"completeness":[` +
-			`{"connection_id":"mine","stream":"notes","as_of":"2026-04-01T12:00:00Z","freshness":"current","range":{},"whole":"unknown","covered":[]},` +
-			`{"connection_id":"other","stream":"letters","freshness":"unknown","range":{},"whole":"unknown","covered":[]}]}`},
+			`{"object":"stream","connection_id":"mine","name":"notes","record_count":3,` +
+			`"last_updated":"2026-04-01T12:00:00Z","freshness":{"status":"current","captured_at":"2026-04-01T12:00:00Z"}},` +
+			`{"object":"stream","connection_id":"other","name":"letters","record_count":0,"last_updated":null,` +
+			`"freshness":{"status":"unknown"}}],"completeness":[` +
+			`{"connection_id":"mine","connector_name":"Journal","stream":"notes","as_of":"2026-04-01T12:00:00Z",` +
+			`"freshness":"current","range":{},` +
+			`"whole":"unknown","covered":[]},` +
+			`{"connection_id":"other","connector_name":"Journal","stream":"letters","freshness":"unknown",` +
+			`"range":{},"whole":"unknown","covered":[]}]}`},
 		{narrow, "/v1/streams", `{"object":"list","data":[` +
-			`{"object":"stream","connection_id":"mine","name":"notes","record_count":null,"last_updated":null,"freshness":{"status":"current","captured_at":"2026-04-01T12:00:00Z"}}],"completeness":[` +
-			`{"connection_id":"mine","stream":"notes","as_of":"2026-04-01T12:00:00Z","freshness":"current","range":{"from":"2026-02-01T09:00:00Z","to":"2026-03-01T09:00:00Z"},"whole":"unknown","covered":[]}]}`},
+			`{"object":"stream","connection_id":"mine","name":"notes","record_count":null,"last_updated":null,` +
+			`"freshness":{"status":"current","captured_at":"2026-04-01T12:00:00Z"}}],"completeness":[` +
+			`{"connection_id":"mine","connector_name":"Journal","stream":"notes","as_of":"2026-04-01T12:00:00Z",` +
+			`"freshness":"current",` +
+			`"range":{"from":"2026-02-01T09:00:00Z","to":"2026-03-01T09:00:00Z"},"whole":"unknown","covered":[]}]}`},
 		{narrow, "/v1/streams/notes", `{"object":"stream","connection_id":"mine","name":"notes","schema":{"type":"object",` +
-			`"properties":{"folder":{"type":"string"},"id":{"type":"string"},"title":{"type":"string"}},"required":["id"]},"primary_key":["id"],"filter_fields":["folder"]}`},
+			`"properties":{"folder":{"type":"string"},"id":{"type":"string"},"title":{"type":"string"}},"required":["id"]},` +
+			`"primary_key":["id"],"filter_fields":["folder"]}`},
 		{narrow, "/v1/connectors", `{"object":"list","data":[{"object":"connector","id":"journal","name":"Journal"}]}`},
 		{w.owner(), "/v1/connectors", `{"object":"list","data":[{"object":"connector","id":"journal","name":"Journal"}]}`},
 	} {
@@ -145,7 +159,8 @@ func TestStreamsAndSchemas(t *testing.T) {
 			t.Errorf("%s: %d %s\nwant %s", tt.path, a.status, a.body, tt.want)
 		}
 	}
-	if a := w.ask(narrow, "/v1/schema"); strings.Contains(a.body, "private") || strings.Contains(a.body, "letters") || !strings.Contains(a.body, "title") {
+	if a := w.ask(narrow, "/v1/schema"); strings.Contains(a.body, "private") || strings.Contains(a.body, "letters") ||
+		!strings.Contains(a.body, "title") {
 		t.Errorf("the schema of a narrow grant: %s", a.body)
 	}
 	if a := w.ask(w.owner(), "/v1/schema"); strings.Count(a.body, `"name":"letters"`) != 2 {
@@ -161,7 +176,8 @@ func TestStreamsAndSchemas(t *testing.T) {
 func TestUsageIsCounted(t *testing.T) {
 	w := newWorld(t)
 	w.furnish()
-	g, token, err := w.grants.Create(w.ctx(), grants.New{ClientName: "Reader", Scope: grants.Scope{notes, {ConnectionID: "mine", Stream: "letters"}}})
+	g, token, err := w.grants.Create(w.ctx(),
+		grants.New{ClientName: "Reader", Scope: grants.GrantedStreams{notes, {ConnectionID: "mine", Stream: "letters"}}})
 	check(t, err)
 	w.ask(token, "/v1/streams/notes/records")
 	w.ask(token, "/v1/streams/letters/records")
@@ -170,7 +186,8 @@ func TestUsageIsCounted(t *testing.T) {
 	w.ask(token, "/v1/search?q=axolotl")
 	g, err = w.grants.One(w.ctx(), g.ID)
 	check(t, err)
-	if len(g.Usage) != 2 || g.Usage[0].Stream != "letters" || g.Usage[0].Reads != 2 || g.Usage[0].Records != 2 || g.Usage[1].Reads != 2 || g.Usage[1].Records != 4 {
+	if len(g.Usage) != 2 || g.Usage[0].Stream != "letters" || g.Usage[0].Reads != 2 || g.Usage[0].Records != 2 ||
+		g.Usage[1].Reads != 2 || g.Usage[1].Records != 4 {
 		t.Errorf("usage %+v", g.Usage)
 	}
 }

@@ -1,8 +1,8 @@
 package readapi
 
 import (
-	"github.com/pdpp-go/pdpp/internal/keep/store"
 	"github.com/pdpp-go/pdpp/internal/share/grants"
+	"github.com/pdpp-go/pdpp/internal/storage/store"
 )
 
 // pageBytes is how much data one answer holds. A page that reaches it ends there, with a
@@ -13,7 +13,7 @@ const pageBytes = 2 << 20
 // the last.
 type page struct {
 	limit int
-	found []found
+	found []foundRecord
 }
 
 // rows is how many records are still to be read.
@@ -29,16 +29,16 @@ func (p *page) size() (n int) {
 	return n
 }
 
-// add takes what was read through a view, and says whether there is room for more.
-func (p *page) add(v *grants.View, rows []store.StoredRecord) bool {
+// add adds what was read through a view, and reports whether there is room for more.
+func (p *page) add(v *grants.StreamView, rows []store.StoredRecord) bool {
 	for _, row := range rows {
-		p.found = append(p.found, found{v, row})
+		p.found = append(p.found, foundRecord{v, row})
 	}
 	return len(p.found) <= p.limit && p.size() < pageBytes
 }
 
-// cut gives the records of the page, and whether more may follow.
-func (p *page) cut() (all []found, more bool) {
+// cut returns the records of the page, and whether more may follow.
+func (p *page) cut() (all []foundRecord, more bool) {
 	if len(p.found) > p.limit {
 		return p.found[:p.limit], true
 	}

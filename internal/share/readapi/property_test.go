@@ -13,9 +13,9 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/pdpp-go/pdpp/internal/keep/store"
 	"github.com/pdpp-go/pdpp/internal/share/grants"
 	"github.com/pdpp-go/pdpp/internal/slice"
+	"github.com/pdpp-go/pdpp/internal/storage/store"
 )
 
 // entry is a note as the test itself remembers it.
@@ -32,16 +32,18 @@ var (
 	allFields = []string{"id", "title", "body", "private", "folder", "written_at"}
 )
 
-// library fills two accounts with notes, some of them deleted, and gives what it wrote.
+// library fills two accounts with notes, deletes some of them, and returns what it wrote.
 func (w *world) library() []entry {
 	var all []entry
 	for n, connection := range []string{"mine", "other"} {
 		var live, dead []slice.Record
 		for i := range 24 {
-			e := entry{connection: connection, key: fmt.Sprintf("k%02d", i), written: at(1, 1).AddDate(0, 0, i*5), deleted: i%7 == 3, fields: map[string]string{
-				"title": vocabular[i%4], "body": vocabular[(i+n+1)%4], "private": vocabular[(i/2)%4], "folder": folders[i%2],
-			}}
-			live = append(live, note(e.key, e.written, e.fields["title"], e.fields["body"], e.fields["private"], e.fields["folder"]),
+			e := entry{connection: connection, key: fmt.Sprintf("k%02d", i), written: at(1, 1).AddDate(0, 0, i*5),
+				deleted: i%7 == 3, fields: map[string]string{
+					"title": vocabular[i%4], "body": vocabular[(i+n+1)%4], "private": vocabular[(i/2)%4], "folder": folders[i%2],
+				}}
+			live = append(live, note(e.key, e.written, e.fields["title"], e.fields["body"], e.fields["private"],
+				e.fields["folder"]),
 				letter(e.key, "pear plum quince fig"))
 			if e.deleted {
 				dead = append(dead, gone("notes", e.key))
@@ -58,12 +60,13 @@ func (w *world) library() []entry {
 // uncounted saves the writes of counting, of which there would be one for each page.
 type uncounted struct{ store.Store }
 
-func (uncounted) UseGrant(context.Context, string, string, int64, *store.GrantTurn, time.Time, *store.AuditEntry) error {
+func (uncounted) UseGrant(context.Context, string, string, int64, *store.GrantPage, time.Time,
+	*store.AuditEntry) error {
 	return nil
 }
 
-// covers says by the words of the contract whether a scope has a note, and which fields.
-func covers(scope grants.Scope, e entry) (fields []string, ok bool) {
+// covers reports, as the contract states it, whether a scope contains a note, and which fields.
+func covers(scope grants.GrantedStreams, e entry) (fields []string, ok bool) {
 	for _, s := range scope {
 		switch {
 		case s.Stream != "notes" || s.ConnectionID != e.connection:
@@ -79,15 +82,22 @@ func covers(scope grants.Scope, e entry) (fields []string, ok bool) {
 	return nil, false
 }
 
-func drawScope(t *rapid.T) grants.Scope {
-	var scope grants.Scope
-	for _, connection := range rapid.SliceOfNDistinct(rapid.SampledFrom([]string{"mine", "other"}), 1, 2, rapid.ID).Draw(t, "connections") {
+func drawScope(t *rapid.T) grants.GrantedStreams {
+	var scope grants.GrantedStreams
+	for _, connection := range rapid.SliceOfNDistinct(rapid.SampledFrom([]string{"mine", "other"}), 1, 2, rapid.ID).Draw(t,
+		"connections") {
 		s := grants.Stream{ConnectionID: connection, Stream: "notes"}
 		s.Fields = rapid.SliceOfNDistinct(rapid.SampledFrom(allFields[1:]), 0, 4, rapid.ID).Draw(t, "fields")
 		if rapid.Bool().Draw(t, "by key") {
-			s.Resources = rapid.SliceOfNDistinct(rapid.Custom(func(t *rapid.T) string { return fmt.Sprintf("k%02d", rapid.IntRange(0, 25).Draw(t, "n")) }), 1, 12, rapid.ID).Draw(t, "resources")
+			s.Resources = rapid.SliceOfNDistinct(rapid.Custom(func(t *rapid.T) string {
+				return fmt.Sprintf("k%02d",
+					rapid.IntRange(0, 25).Draw(t, "n"))
+			}), 1, 12, rapid.ID).Draw(t, "resources")
 		}
-		day := rapid.Custom(func(t *rapid.T) *time.Time { return ptr(at(1, 1).AddDate(0, 0, rapid.IntRange(0, 60).Draw(t, "day"))) })
+		day := rapid.Custom(func(t *rapid.T) *time.Time {
+			return ptr(at(1, 1).AddDate(0, 0,
+				rapid.IntRange(0, 60).Draw(t, "day")))
+		})
 		if rapid.Bool().Draw(t, "since") {
 			s.Since = day.Draw(t, "from")
 		}
@@ -121,7 +131,8 @@ func testOnlyTheScopeComesOut(t *testing.T, open opener) {
 			value := rapid.SampledFrom(append(folders, vocabular...)).Draw(t, "value")
 			base.Set("filter["+field+"]", value)
 			keep = func(e entry) bool { return !e.deleted && e.fields[field] == value }
-			if slices.ContainsFunc(scope, func(s grants.Stream) bool { return len(s.Fields) > 0 && !slices.Contains(s.Fields, field) }) {
+			if slices.ContainsFunc(scope,
+				func(s grants.Stream) bool { return len(s.Fields) > 0 && !slices.Contains(s.Fields, field) }) {
 				refused(t, w, token, path, base)
 				return
 			}
@@ -180,8 +191,7 @@ func refused(t *rapid.T, w *world, token, path string, q url.Values) {
 
 func asJSON(v any) string { b, _ := json.Marshal(v); return string(b) }
 
-// Reading a stream once in random pages gives what was there when it began, whatever is
-// written meanwhile.
+// Reading a stream once in random pages returns what was there when it began, whatever is written meanwhile.
 func TestSingleUseReadsOneMoment(t *testing.T) {
 	w := newWorld(t)
 	round := 0

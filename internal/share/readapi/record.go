@@ -5,15 +5,14 @@ import (
 	"net/http"
 	"slices"
 
-	"github.com/pdpp-go/pdpp/internal/keep/store"
 	"github.com/pdpp-go/pdpp/internal/share/grants"
 	"github.com/pdpp-go/pdpp/internal/share/readapi/grantview"
+	"github.com/pdpp-go/pdpp/internal/storage/store"
 )
 
-// record gives one record. It is asked for as a page of one key, under the same limits
-// as any page: what lies outside them is not there.
+// record returns one record. It is read as a page of one key under the same limits as any page.
 func (a *api) record(r *http.Request, who grants.Access) (any, error) {
-	q, err := parse(r, "connection_id", "fields", "expand", "expand_limit")
+	q, err := parseQuery(r, "connection_id", "fields", "expand", "expand_limit")
 	if err != nil {
 		return nil, err
 	}
@@ -31,7 +30,7 @@ func (a *api) record(r *http.Request, who grants.Access) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	told, err := a.completeWith(r, who, q, views, beside)
+	completeness, err := a.completeWith(r, who, q, views, beside)
 	if err != nil {
 		return nil, err
 	}
@@ -44,37 +43,39 @@ func (a *api) record(r *http.Request, who grants.Access) (any, error) {
 		return nil, grants.Refused(grants.CodeNotFound, "", "There is no such record.", "Use an id of the stream's records.")
 	case 1:
 	default:
-		return nil, bad("connection_id", "Several connections have a record with this id.", "Name one with connection_id.")
+		return nil, invalidRequest("connection_id", "Several connections have a record with this id.",
+			"Name one with connection_id.")
 	}
 	records, err := a.shownAs(r, all, q.fields)
 	if err != nil {
 		return nil, err
 	}
-	if err := a.used(r, who, views, all, nil); err != nil {
+	if err := a.countRead(r, who, views, all, nil); err != nil {
 		return nil, err
 	}
 	beside = slices.DeleteFunc(beside, func(e *expansion) bool { return e.from != all[0].view })
 	if err := a.expand(r, who, beside, all, records); err != nil {
 		return nil, err
 	}
-	told = slices.DeleteFunc(told, func(c grantview.Completeness) bool { return c.ConnectionID != records[0].ConnectionID })
-	return grantview.NewRecordAnswer(records[0], told), nil
+	completeness = slices.DeleteFunc(completeness,
+		func(c grantview.Completeness) bool { return c.ConnectionID != records[0].ConnectionID })
+	return grantview.NewRecordAnswer(records[0], completeness), nil
 }
 
-func (a *api) byKey(r *http.Request, views []grants.View, fields []string, key string) ([]found, error) {
-	var all []found
+func (a *api) byKey(r *http.Request, views []grants.StreamView, fields []string, key string) ([]foundRecord, error) {
+	var all []foundRecord
 	for i := range views {
 		part := views[i].Part(fields)
 		if part.Keys != nil && !slices.Contains(part.Keys, key) {
 			continue
 		}
 		part.Keys = []string{key}
-		rows, err := a.Store.ListRecords(r.Context(), store.RecordQuery{Part: part, Limit: 1})
+		rows, err := a.Store.ListRecords(r.Context(), store.RecordQuery{AccessFilter: part, Limit: 1})
 		if err != nil {
 			return nil, fmt.Errorf("find record: %w", err)
 		}
 		for _, row := range rows {
-			all = append(all, found{&views[i], row})
+			all = append(all, foundRecord{&views[i], row})
 		}
 	}
 	return all, nil

@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/pdpp-go/pdpp/internal/keep/store"
 	"github.com/pdpp-go/pdpp/internal/share/grants"
+	"github.com/pdpp-go/pdpp/internal/storage/store"
 )
 
 // What a grant reads is in the audit trail, by the minute: how often, how many records,
@@ -33,7 +33,8 @@ func TestReadsLeaveATrail(t *testing.T) {
 			if e.Records != nil {
 				records = *e.Records
 			}
-			got = append(got, fmt.Sprintf("%s %s %s %s %q %q x%d %d %s", e.Kind, e.Outcome, e.Reason, e.Actor, e.ActorName, e.Object, e.Times, records, e.Address))
+			got = append(got, fmt.Sprintf("%s %s %s %s %q %q x%d %d %s", e.Kind, e.Outcome, e.Reason, e.Actor, e.ActorName,
+				e.Object, e.Times, records, e.Address))
 		}
 		want := []string{
 			`read refused authentication_error stranger "" "" x1 -1 127.0.0.1`,

@@ -6,9 +6,9 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/pdpp-go/pdpp/internal/keep/store"
 	"github.com/pdpp-go/pdpp/internal/share/grants"
 	"github.com/pdpp-go/pdpp/internal/share/readapi/grantview"
+	"github.com/pdpp-go/pdpp/internal/storage/store"
 )
 
 // position is where a page ended.
@@ -18,14 +18,15 @@ type position struct {
 	UpTo       int64  `json:"u,omitempty"` // of a reading that ends where it was begun
 }
 
-// found is a record together with the view that it was found through.
-type found struct {
-	view   *grants.View
+// foundRecord is a record together with the view that it was found through.
+type foundRecord struct {
+	view   *grants.StreamView
 	record store.StoredRecord
 }
 
 func (a *api) records(r *http.Request, who grants.Access) (any, error) {
-	q, err := parse(r, "connection_id", "limit", "cursor", "order", "fields", "filter", "changes_since", "expand", "expand_limit")
+	q, err := parseQuery(r, "connection_id", "limit", "cursor", "order", "fields", "filter", "changes_since", "expand",
+		"expand_limit")
 	if err != nil {
 		return nil, err
 	}
@@ -44,7 +45,7 @@ func (a *api) records(r *http.Request, who grants.Access) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	told, err := a.completeWith(r, who, q, views, beside)
+	completeness, err := a.completeWith(r, who, q, views, beside)
 	if err != nil {
 		return nil, err
 	}
@@ -80,13 +81,13 @@ func (a *api) records(r *http.Request, who grants.Access) (any, error) {
 	if who.SingleUse() {
 		turn = &grants.Turn{After: q.cursor, Next: next}
 	}
-	if err := a.used(r, who, views, all, turn); err != nil {
+	if err := a.countRead(r, who, views, all, turn); err != nil {
 		return nil, err
 	}
 	if err := a.expand(r, who, beside, all, records); err != nil {
 		return nil, err
 	}
-	return grantview.NewRecordPage(records, next, told), nil
+	return grantview.NewRecordPage(records, next, completeness), nil
 }
 
 // context is everything that makes a list this one.
@@ -102,7 +103,14 @@ func (q *query) context(who grants.Access, stream string) string {
 }
 
 // page reads one more record than was asked for, from one connection after the other.
-func (a *api) page(r *http.Request, q query, views []grants.View, beside []*expansion, from position, p *page) error {
+func (a *api) page(
+	r *http.Request,
+	q query,
+	views []grants.StreamView,
+	beside []*expansion,
+	from position,
+	p *page,
+) error {
 	begun := false
 	for i := range views {
 		v := &views[i]
@@ -110,7 +118,9 @@ func (a *api) page(r *http.Request, q query, views []grants.View, beside []*expa
 		if err != nil {
 			return err
 		}
-		rq := store.RecordQuery{Part: v.Part(q.reading(beside)), Where: q.where, Compare: compare, NewestFirst: q.newest, UpToSeq: from.UpTo, Limit: p.rows(), MaxBytes: p.bytes()}
+		rq := store.RecordQuery{AccessFilter: v.Part(q.reading(beside)), Where: q.where, Compare: compare,
+			NewestFirst: q.newest,
+			UpToSeq:     from.UpTo, Limit: p.rows(), MaxBytes: p.bytes()}
 		if !begun {
 			if v.ConnectionID() != from.Connection {
 				continue
@@ -126,25 +136,27 @@ func (a *api) page(r *http.Request, q query, views []grants.View, beside []*expa
 		}
 	}
 	if !begun {
-		return grants.Refused(grants.CodeInvalidCursor, "cursor", "The cursor is in a connection that is not there.", "Begin again without a cursor.")
+		return grants.Refused(grants.CodeInvalidCursor, "cursor", "The cursor is in a connection that is not there.",
+			"Begin again without a cursor.")
 	}
 	return nil
 }
 
 // shownAs makes the records of an answer, with the fields that may be read.
-func (a *api) shownAs(r *http.Request, all []found, fields []string) ([]grantview.Record, error) {
+func (a *api) shownAs(r *http.Request, all []foundRecord, fields []string) ([]grantview.Record, error) {
 	out := make([]grantview.Record, len(all))
 	for i, f := range all {
 		data, at, err := f.shown(fields)
 		if err != nil {
 			return nil, err
 		}
-		out[i] = grantview.Record{ConnectionID: f.record.ConnectionID, Stream: f.record.Stream, ID: f.record.Key, Data: data, EmittedAt: at}
+		out[i] = grantview.Record{ConnectionID: f.record.ConnectionID, Stream: f.record.Stream, ID: f.record.Key, Data: data,
+			EmittedAt: at}
 	}
 	return out, a.giveBlobs(r, all, fields, out)
 }
 
-func (f found) shown(fields []string) (json.RawMessage, time.Time, error) {
+func (f foundRecord) shown(fields []string) (json.RawMessage, time.Time, error) {
 	data, err := f.view.Project(f.record.Data, fields)
 	if err != nil {
 		return nil, time.Time{}, err
@@ -156,13 +168,13 @@ func (f found) shown(fields []string) (json.RawMessage, time.Time, error) {
 	return data, at.UTC(), nil
 }
 
-// used counts what is about to be given, by view. A read that finds nothing counts for
-// the first.
-func (a *api) used(r *http.Request, who grants.Access, views []grants.View, all []found, turn *grants.Turn) error {
+// countRead counts what is about to be returned, by view. A read without results counts for the first view.
+func (a *api) countRead(r *http.Request, who grants.Access, views []grants.StreamView, all []foundRecord,
+	turn *grants.Turn) error {
 	if who.Grant() == nil {
 		return nil
 	}
-	counts := map[*grants.View]int{}
+	counts := map[*grants.StreamView]int{}
 	for _, f := range all {
 		counts[f.view]++
 	}

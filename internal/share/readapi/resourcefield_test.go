@@ -54,12 +54,12 @@ func testGrantByResourceField(t *testing.T, open opener) {
 	tryAll := func(when string) {
 		for _, a := range attempts {
 			got := w.ask(tokens[a.grant], a.path)
-			said := got.code()
+			message := got.code()
 			if got.status == 200 && !strings.HasSuffix(a.path, "/n1") {
-				said = got.page(t).ids()
+				message = got.page(t).ids()
 			}
-			if got.status != a.status || said != a.want {
-				t.Errorf("%s: %s %s answers %d %q, want %d %q", when, a.grant, a.path, got.status, said, a.status, a.want)
+			if got.status != a.status || message != a.want {
+				t.Errorf("%s: %s %s answers %d %q, want %d %q", when, a.grant, a.path, got.status, message, a.status, a.want)
 			}
 			for _, word := range secrets {
 				if strings.Contains(cursor.ReplaceAllString(got.body, ""), word) {
@@ -80,8 +80,7 @@ func testGrantByResourceField(t *testing.T, open opener) {
 	tryAll("after a manifest that chooses by keys")
 }
 
-// A record that leaves the granted folder is deleted for whoever follows it: once, with
-// nothing of where it went or of what becomes of it there.
+// A record that leaves the granted folder appears as deleted once, without a trace of where it went.
 func TestRecordLeavesTheGrant(t *testing.T) { onBoth(t, testRecordLeavesTheGrant) }
 
 func testRecordLeavesTheGrant(t *testing.T, open opener) {
@@ -116,7 +115,8 @@ func testRecordLeavesTheGrant(t *testing.T, open opener) {
 	left := w.time()
 	put("a", "secret two", "away")
 	got := w.ask(token, "/v1/streams/notes/records?changes_since="+begun.Since)
-	if got.page(t).ids() != "-a" || !strings.Contains(got.body, left.Format(time.RFC3339)) || strings.Contains(got.body, "secret") {
+	if got.page(t).ids() != "-a" || !strings.Contains(got.body, left.Format(time.RFC3339)) ||
+		strings.Contains(got.body, "secret") {
 		t.Errorf("the record that left: %s, want it at %s", got.body, left.Format(time.RFC3339))
 	}
 	known := got.page(t).Since

@@ -6,15 +6,16 @@ import (
 	"log/slog"
 	"net/http"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/pdpp-go/pdpp/internal/blob"
-	"github.com/pdpp-go/pdpp/internal/keep/audit"
-	"github.com/pdpp-go/pdpp/internal/keep/store"
 	"github.com/pdpp-go/pdpp/internal/share/grants"
 	"github.com/pdpp-go/pdpp/internal/share/readapi/grantview"
+	"github.com/pdpp-go/pdpp/internal/storage/audit"
+	"github.com/pdpp-go/pdpp/internal/storage/store"
 	"github.com/pdpp-go/pdpp/internal/web/reply"
-	"github.com/pdpp-go/pdpp/internal/web/strangers"
+	"github.com/pdpp-go/pdpp/internal/web/tokenqueue"
 )
 
 // Store is what is read.
@@ -29,26 +30,32 @@ type Config struct {
 	Cursors *grants.Cursors
 	Store   Store
 	// Blobs is where the files of records are; nil means that there are none.
-	Blobs blob.Place
+	Blobs blob.Storage
 	// IsOwner reports whether a request comes from the owner, who may read everything;
 	// nil means that it never does.
 	IsOwner func(*http.Request) (bool, error)
-	// Strangers is where those wait whose token was not good before; nil means a line of
-	// these routes' own.
-	Strangers *strangers.Line
+	// Metadata is the address of the metadata of these routes (RFC 9728), for the challenge; empty leaves it out.
+	Metadata string
+	// Strangers queues callers with a token that was not valid before; nil means a separate queue.
+	Strangers *tokenqueue.Queue
 	// Limits are those of each grant; the owner has none.
-	Limits Limits
+	Limits GrantLimits
 	// Now is nil for the real time.
 	Now func() time.Time
-	// Audit is told what was refused; nil means nobody. What is read is written down
-	// together with its count.
+	// Audit records refusals; nil disables it. Reads are recorded together with their count.
 	Audit *audit.Trail
-	// Log gets what goes wrong on our side; nil means nobody.
+	// Log receives errors on our side. Nil discards them.
 	Log *slog.Logger
 }
 
-// Routes gives the addresses under /v1.
-func Routes(c Config) []reply.Route {
+// API answers the routes under /v1. It is safe for concurrent use.
+type API struct{ api }
+
+// Routes returns the addresses under /v1.
+func Routes(c Config) []reply.Route { return New(c).Routes() }
+
+// New returns the API of a configuration.
+func New(c Config) *API {
 	if c.Now == nil {
 		c.Now = time.Now
 	}
@@ -56,20 +63,65 @@ func Routes(c Config) []reply.Route {
 		c.Log = slog.New(slog.DiscardHandler)
 	}
 	if c.Strangers == nil {
-		c.Strangers = strangers.NewLine()
+		c.Strangers = tokenqueue.NewQueue()
 	}
-	a := &api{Config: c, limits: newLimiter(c.Limits, c.Now)}
-	return []reply.Route{
-		{Pattern: "GET /v1/streams", Handle: a.with(a.streams)},
-		{Pattern: "GET /v1/streams/{stream}", Handle: a.with(a.stream)},
-		{Pattern: "GET /v1/streams/{stream}/records", Handle: a.with(a.records)},
-		{Pattern: "GET /v1/streams/{stream}/aggregate", Handle: a.with(a.aggregate)},
-		{Pattern: "GET /v1/streams/{stream}/records/{id...}", Handle: a.with(a.record)},
-		{Pattern: "GET /v1/blobs/{sha256}", Handle: a.with(a.blob)},
-		{Pattern: "GET /v1/search", Handle: a.with(a.search)},
-		{Pattern: "GET /v1/schema", Handle: a.with(a.schemas)},
-		{Pattern: "GET /v1/connectors", Handle: a.with(a.connectors)},
+	return &API{api{Config: c, limits: newLimiter(c.Limits, c.Now)}}
+}
+
+// Routes returns the addresses.
+func (a *API) Routes() []reply.Route { return a.routes(grants.APIAudience) }
+
+// AssistantRoutes returns the same addresses for the tools of assistants, with tokens that are for them.
+func (a *API) AssistantRoutes() []reply.Route { return a.routes(grants.AssistantAudience) }
+
+func (a *API) routes(audience grants.Audience) []reply.Route {
+	with := func(h handler) http.HandlerFunc { return a.with(audience, h) }
+	return reply.Describe([]reply.Route{
+		{Pattern: "GET /v1/streams", Handle: with(a.streams)},
+		{Pattern: "GET /v1/streams/{stream}", Handle: with(a.stream)},
+		{Pattern: "GET /v1/streams/{stream}/records", Handle: with(a.records)},
+		{Pattern: "GET /v1/streams/{stream}/aggregate", Handle: with(a.aggregate)},
+		{Pattern: "GET /v1/streams/{stream}/records/{id...}", Handle: with(a.record)},
+		{Pattern: "GET /v1/blobs/{sha256}", Handle: with(a.blob)},
+		{Pattern: "GET /v1/search", Handle: with(a.search)},
+		{Pattern: "GET /v1/schema", Handle: with(a.schemas)},
+		{Pattern: "GET /v1/connectors", Handle: with(a.connectors)},
+	}, operations)
+}
+
+// Admit returns who makes a request of an assistant, which then reads through these routes. It counts no read. The
+// token of a grant that is over is invalid there, so that programs ask for a new one.
+func (a *API) Admit(r *http.Request) (grants.Access, error) {
+	token, err := bearer(r)
+	if err == nil {
+		err = grants.CheckAudience(token, grants.AssistantAudience)
 	}
+	if err != nil {
+		return grants.Access{}, err
+	}
+	var who grants.Access
+	if a.limits.reader(token) == nil {
+		who, err = a.resolveToken(r, token)
+	} else {
+		who, err = a.Grants.Access(r.Context(), token)
+	}
+	if err == nil && who.SingleUse() {
+		return who, grants.Refused(grants.CodeInsufficientScope, "",
+			"The grant allows to read each stream once, and answers to assistants are too short for that.",
+			"Read it with GET /v1/streams/{stream}/records, or ask for a continuous grant.")
+	}
+	var refused grants.Refusal
+	if errors.As(err, &refused) && refused.Status == http.StatusForbidden {
+		err = grants.Refused(grants.CodeInvalidToken, "", refused.Message, refused.Next)
+	}
+	return who, err
+}
+
+// Refuse answers a request that Admit rejected, and records it. The challenge names the metadata at an address.
+func (a *API) Refuse(w http.ResponseWriter, r *http.Request, err error, metadata string) {
+	r = r.WithContext(audit.WithActor(r.Context(), actor(r, grants.Access{})))
+	a.noteRefusal(r, err)
+	a.fail(w, r, err, metadata)
 }
 
 type api struct {
@@ -77,28 +129,27 @@ type api struct {
 	limits *limiter
 }
 
-// handler answers for somebody whose access is settled.
+// handler answers a request with resolved access.
 type handler func(r *http.Request, who grants.Access) (answer any, err error)
 
-// with writes what the handler gives: nothing is written before all of it is known. Every
-// read passes here.
-func (a *api) with(h handler) http.HandlerFunc {
+// with writes the handler's answer after it is complete. Every read passes here.
+func (a *api) with(audience grants.Audience, h handler) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		answer, who, err := a.answer(r, h)
+		answer, who, err := a.answer(r, audience, h)
 		if err != nil {
-			r = r.WithContext(audit.With(r.Context(), actor(r, who)))
+			r = r.WithContext(audit.WithActor(r.Context(), actor(r, who)))
 			a.noteRefusal(r, err)
-			a.fail(w, r, err)
+			a.fail(w, r, err, a.Metadata)
 			return
 		}
 		if file, ok := answer.(*content); ok {
 			file.serve(w, r)
 			return
 		}
-		if told, ok := answer.(interface {
+		if reported, ok := answer.(interface {
 			Completion() []grantview.Completeness
 		}); ok {
-			announce(w.Header(), told.Completion())
+			announce(w.Header(), reported.Completion())
 		}
 		reply.JSON(w, http.StatusOK, answer)
 	}
@@ -107,14 +158,18 @@ func (a *api) with(h handler) http.HandlerFunc {
 // answer settles who asks, and lets the handler answer. The limits of a grant come before
 // everything that costs the database something: only for the first read by a token is it
 // looked up to find out that it is one.
-func (a *api) answer(r *http.Request, h handler) (answer any, who grants.Access, err error) {
+func (a *api) answer(r *http.Request, audience grants.Audience, h handler) (answer any, who grants.Access,
+	err error) {
 	token, err := bearer(r)
+	if err == nil {
+		err = grants.CheckAudience(token, audience)
+	}
 	if err != nil {
 		return nil, who, err
 	}
 	reader := a.limits.reader(token)
 	if reader == nil {
-		if who, err = a.newcomer(r, token); err != nil {
+		if who, err = a.resolveToken(r, token); err != nil {
 			return nil, who, err
 		}
 		if who.Grant() == nil {
@@ -127,7 +182,7 @@ func (a *api) answer(r *http.Request, h handler) (answer any, who grants.Access,
 		if who, err = a.Grants.Access(r.Context(), token); err != nil {
 			return nil, err
 		}
-		return h(r.WithContext(audit.With(r.Context(), actor(r, who))), who)
+		return h(r.WithContext(audit.WithActor(r.Context(), actor(r, who))), who)
 	})
 	return answer, who, err
 }
@@ -140,9 +195,8 @@ func bearer(r *http.Request) (string, error) {
 	return grants.Bearer(r.Header.Get("Authorization"))
 }
 
-// newcomer finds out whose a token is that has not been read by. It takes it for a
-// grant's before anything else: whoever shows one reads by it.
-func (a *api) newcomer(r *http.Request, token string) (who grants.Access, err error) {
+// resolveToken resolves a token that has not been used here. It tries grants first.
+func (a *api) resolveToken(r *http.Request, token string) (who grants.Access, err error) {
 	if !grants.IsToken(token) {
 		return a.owner(r)
 	}
@@ -154,8 +208,8 @@ func (a *api) newcomer(r *http.Request, token string) (who grants.Access, err er
 		}
 		return refusal == nil, nil
 	})
-	if errors.Is(err, strangers.ErrCrowded) {
-		return who, crowded()
+	if errors.Is(err, tokenqueue.ErrQueueFull) {
+		return who, queueFull()
 	}
 	if err != nil {
 		return who, err
@@ -167,8 +221,8 @@ func (a *api) newcomer(r *http.Request, token string) (who grants.Access, err er
 func (a *api) owner(r *http.Request) (grants.Access, error) {
 	if a.IsOwner != nil {
 		owner, err := a.IsOwner(r)
-		if errors.Is(err, strangers.ErrCrowded) {
-			return grants.Access{}, crowded()
+		if errors.Is(err, tokenqueue.ErrQueueFull) {
+			return grants.Access{}, queueFull()
 		}
 		if err != nil {
 			return grants.Access{}, err
@@ -203,22 +257,20 @@ func (a *api) bounded(r *http.Request, by *reader, read func(*http.Request) (any
 	return answer, err
 }
 
-func (a *api) fail(w http.ResponseWriter, r *http.Request, err error) {
+func (a *api) fail(w http.ResponseWriter, r *http.Request, err error, metadata string) {
 	var refused grants.Refusal
 	if !errors.As(err, &refused) {
-		a.Log.ErrorContext(r.Context(), "a read failed", "request_id", reply.RequestID(r.Context()), "route", r.Pattern, "error", err)
-		reply.Error(w, r, http.StatusInternalServerError, reply.TypeAPI, "internal_error", "Something went wrong here. The log has more under the request id.")
+		a.Log.ErrorContext(r.Context(), "a read failed", "request_id", reply.RequestID(r.Context()), "route", r.Pattern,
+			"error", err)
+		reply.Error(w, r, http.StatusInternalServerError, reply.TypeAPI, "internal_error",
+			"Something went wrong here. The log has more under the request id.")
 		return
 	}
 	kind := reply.TypeInvalidRequest
 	switch refused.Status {
 	case http.StatusUnauthorized:
 		kind = reply.TypeAuthentication
-		challenge := "Bearer"
-		if refused.Code == grants.CodeInvalidToken {
-			challenge += ` error="invalid_token"`
-		}
-		w.Header().Set("WWW-Authenticate", challenge)
+		w.Header().Set("WWW-Authenticate", challenge(refused.Code, metadata))
 	case http.StatusForbidden:
 		kind = reply.TypePermission
 	case http.StatusTooManyRequests:
@@ -229,5 +281,17 @@ func (a *api) fail(w http.ResponseWriter, r *http.Request, err error) {
 	if refused.RetryAfter > 0 {
 		w.Header().Set("Retry-After", strconv.Itoa(int(refused.RetryAfter.Seconds())))
 	}
-	reply.Fail(w, r, kind, refused.Fault)
+	reply.WriteFailure(w, r, kind, refused.UserError)
+}
+
+// challenge returns the challenge to a caller without a valid token (RFC 6750, RFC 9728).
+func challenge(code, metadata string) string {
+	var parts []string
+	if metadata != "" {
+		parts = append(parts, `resource_metadata="`+metadata+`"`)
+	}
+	if code == grants.CodeInvalidToken {
+		parts = append(parts, `error="invalid_token"`)
+	}
+	return strings.TrimSpace("Bearer " + strings.Join(parts, ", "))
 }

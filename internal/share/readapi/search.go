@@ -5,9 +5,9 @@ import (
 	"net/http"
 	"slices"
 
-	"github.com/pdpp-go/pdpp/internal/keep/store"
 	"github.com/pdpp-go/pdpp/internal/share/grants"
 	"github.com/pdpp-go/pdpp/internal/share/readapi/grantview"
+	"github.com/pdpp-go/pdpp/internal/storage/store"
 )
 
 // before is where a page of a search ended.
@@ -16,12 +16,12 @@ type before struct {
 }
 
 func (a *api) search(r *http.Request, who grants.Access) (any, error) {
-	q, err := parse(r, "q", "stream", "connection_id", "limit", "cursor")
+	q, err := parseQuery(r, "q", "stream", "connection_id", "limit", "cursor")
 	if err != nil {
 		return nil, err
 	}
 	if q.text == "" {
-		return nil, bad("q", "The words to search for are missing.", "Write q=words.")
+		return nil, invalidRequest("q", "The words to search for are missing.", "Write q=words.")
 	}
 	if err := onceOnly(who); err != nil {
 		return nil, err
@@ -37,11 +37,12 @@ func (a *api) search(r *http.Request, who grants.Access) (any, error) {
 			return nil, err
 		}
 	}
-	told, err := a.complete(r, who, q, searchable(views), true)
+	completeness, err := a.complete(r, who, q, searchable(views), true)
 	if err != nil {
 		return nil, err
 	}
-	rows, err := a.Store.Search(r.Context(), store.SearchQuery{In: parts, Text: q.text, BeforeID: from.ID, Limit: q.limit + 1, MaxBytes: pageBytes})
+	rows, err := a.Store.Search(r.Context(), store.SearchQuery{In: parts, Text: q.text, BeforeID: from.ID, Limit: q.limit +
+		1, MaxBytes: pageBytes})
 	if err != nil {
 		return nil, fmt.Errorf("search: %w", err)
 	}
@@ -58,15 +59,15 @@ func (a *api) search(r *http.Request, who grants.Access) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := a.used(r, who, views, all, nil); err != nil {
+	if err := a.countRead(r, who, views, all, nil); err != nil {
 		return nil, err
 	}
-	return grantview.NewRecordPage(records, next, told), nil
+	return grantview.NewRecordPage(records, next, completeness), nil
 }
 
-// searched gives the views that may be searched, and the parts that the store is told.
-// For a client the parts are never nil, which would mean everything.
-func (a *api) searched(r *http.Request, who grants.Access, q query) ([]grants.View, []store.Part, error) {
+// searched returns the views that may be searched, and their limits for the store. For a client the limits are never
+// nil, which would mean everything.
+func (a *api) searched(r *http.Request, who grants.Access, q query) ([]grants.StreamView, []store.AccessFilter, error) {
 	views, err := a.Grants.Views(r.Context(), who, q.stream, q.connection)
 	if err != nil {
 		return nil, nil, err
@@ -76,10 +77,10 @@ func (a *api) searched(r *http.Request, who grants.Access, q query) ([]grants.Vi
 		if q.connection == "" {
 			return views, nil, nil
 		}
-		return views, []store.Part{{ConnectionID: q.connection}}, nil
+		return views, []store.AccessFilter{{ConnectionID: q.connection}}, nil
 	}
 	views = searchable(views)
-	parts := make([]store.Part, len(views))
+	parts := make([]store.AccessFilter, len(views))
 	for i, v := range views {
 		parts[i] = v.Part(nil)
 	}
@@ -87,30 +88,31 @@ func (a *api) searched(r *http.Request, who grants.Access, q query) ([]grants.Vi
 	case len(parts) > 0:
 		return views, parts, nil
 	case owner:
-		return nil, nil, bad("stream", "The stream is not indexed for searching.", "Read its records instead.")
+		return nil, nil, invalidRequest("stream", "The stream is not indexed for searching.", "Read its records instead.")
 	}
-	return nil, nil, grants.Refused(grants.CodeInsufficientScope, "", "The grant does not cover everything that a search would look at.", "Read the records instead.")
+	return nil, nil, grants.Refused(grants.CodeInsufficientScope, "",
+		"The grant does not cover everything that a search would look at.", "Read the records instead.")
 }
 
 // searchable are the views that a search looks at.
-func searchable(views []grants.View) []grants.View {
-	return slices.DeleteFunc(slices.Clone(views), func(v grants.View) bool { return !v.Searchable() })
+func searchable(views []grants.StreamView) []grants.StreamView {
+	return slices.DeleteFunc(slices.Clone(views), func(v grants.StreamView) bool { return !v.Searchable() })
 }
 
 // through finds the view of every row. A row without one is a fault of ours, and is
 // never shown.
-func through(views []grants.View, rows []store.StoredRecord) ([]found, error) {
-	by := make(map[[2]string]*grants.View, len(views))
+func through(views []grants.StreamView, rows []store.StoredRecord) ([]foundRecord, error) {
+	by := make(map[[2]string]*grants.StreamView, len(views))
 	for i := range views {
 		by[[2]string{views[i].ConnectionID(), views[i].Name()}] = &views[i]
 	}
-	all := make([]found, len(rows))
+	all := make([]foundRecord, len(rows))
 	for i, row := range rows {
 		v := by[[2]string{row.ConnectionID, row.Stream}]
 		if v == nil {
 			return nil, fmt.Errorf("search: found a record outside of what was searched")
 		}
-		all[i] = found{v, row}
+		all[i] = foundRecord{v, row}
 	}
 	return all, nil
 }

@@ -11,13 +11,15 @@ import (
 // page begins the reading and fixes where it ends, so that what changes later is not
 // part of it; each further page needs the cursor of the one before, which is good for one
 // page. A reading of nothing ends at zero.
-func (a *api) single(r *http.Request, q query, views []grants.View, from *position) error {
+func (a *api) single(r *http.Request, q query, views []grants.StreamView, from *position) error {
 	if len(views) != 1 {
-		return bad("connection_id", "Several connections have this stream, and each can be read once.", "Name one with connection_id.")
+		return invalidRequest("connection_id", "Several connections have this stream, and each can be read once.",
+			"Name one with connection_id.")
 	}
 	if q.cursor != "" {
 		if from.UpTo <= 0 {
-			return grants.Refused(grants.CodeInvalidCursor, "cursor", "The cursor does not belong to this list.", "Begin again without a cursor.")
+			return grants.Refused(grants.CodeInvalidCursor, "cursor", "The cursor does not belong to this list.",
+				"Begin again without a cursor.")
 		}
 		return nil
 	}
@@ -38,5 +40,7 @@ func onceOnly(who grants.Access) error {
 	if !who.SingleUse() {
 		return nil
 	}
-	return grants.Refused(grants.CodeInsufficientScope, "", "The grant allows to read each stream through once, and nothing else.", "Use GET /v1/streams/{stream}/records without changes_since.")
+	return grants.Refused(grants.CodeInsufficientScope, "",
+		"The grant allows to read each stream through once, and nothing else.",
+		"Use GET /v1/streams/{stream}/records without changes_since.")
 }

@@ -7,13 +7,13 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/pdpp-go/pdpp/internal/keep/store"
-	"github.com/pdpp-go/pdpp/internal/keep/store/sqlite"
-	"github.com/pdpp-go/pdpp/internal/keep/store/sqlite/sqlitetest"
 	"github.com/pdpp-go/pdpp/internal/share/grants"
+	"github.com/pdpp-go/pdpp/internal/storage/store"
+	"github.com/pdpp-go/pdpp/internal/storage/store/sqlite"
+	"github.com/pdpp-go/pdpp/internal/storage/store/sqlite/sqlitetest"
 )
 
-// hashSpy notes what a store is given for tokens.
+// hashSpy records what a store receives for tokens.
 type hashSpy struct {
 	store.Store
 	seen [][]byte
@@ -32,14 +32,15 @@ func (s *hashSpy) GrantByToken(ctx context.Context, hash []byte) (store.Grant, e
 // The files of the database do not hold the token, nor its random part.
 func TestTokenIsNotInTheFiles(t *testing.T) {
 	folder := t.TempDir()
-	kept, err := sqlite.Open(t.Context(), sqlitetest.Fresh(t, filepath.Join(folder, "pdpp.db")), sqlite.Options{})
+	kept, err := sqlite.Open(t.Context(), sqlitetest.NewDatabase(t, filepath.Join(folder, "pdpp.db")), sqlite.Options{})
 	check(t, err)
 	defer kept.Close()
 	w := &world{t: t, store: kept}
 	_, err = kept.PutManifest(t.Context(), "journal", []byte(journal), noon)
 	check(t, err)
 	w.furnish()
-	g, token, err := grants.NewService(kept, "", w.time).Create(t.Context(), grants.New{ClientName: "Reader", Scope: grants.Scope{notes}})
+	g, token, err := grants.NewService(kept, "", w.time).Create(t.Context(),
+		grants.New{ClientName: "Reader", Scope: grants.GrantedStreams{notes}})
 	check(t, err)
 	files, err := filepath.Glob(filepath.Join(folder, "*"))
 	check(t, err)

@@ -6,13 +6,13 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/pdpp-go/pdpp/internal/keep/store"
 	"github.com/pdpp-go/pdpp/internal/share/grants"
 	"github.com/pdpp-go/pdpp/internal/share/readapi/grantview"
+	"github.com/pdpp-go/pdpp/internal/storage/store"
 )
 
 func (a *api) streams(r *http.Request, who grants.Access) (any, error) {
-	q, err := parse(r, "connection_id")
+	q, err := parseQuery(r, "connection_id")
 	if err != nil {
 		return nil, err
 	}
@@ -20,7 +20,7 @@ func (a *api) streams(r *http.Request, who grants.Access) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	told, err := a.told(r, who, q, views, false)
+	measured, err := a.measureCompleteness(r, who, q, views, false)
 	if err != nil {
 		return nil, err
 	}
@@ -31,9 +31,9 @@ func (a *api) streams(r *http.Request, who grants.Access) (any, error) {
 		if who.SingleUse() {
 			continue // what happens after the one reading is not part of the grant
 		}
-		out[i].Freshness = a.freshness(v, told[i].CapturedAt)
+		out[i].Freshness = a.freshness(v, measured[i].CapturedAt)
 		if !v.Whole() {
-			continue // a sum over all would tell of what lies outside
+			continue // a total over all records would reveal hidden ones
 		}
 		info, err := sums.of(v)
 		if err != nil {
@@ -43,11 +43,11 @@ func (a *api) streams(r *http.Request, who grants.Access) (any, error) {
 			out[i].Records, out[i].LastUpdated = &info.Records, info.ChangedAt
 		}
 	}
-	return grantview.NewStreamList(out, a.completeness(views, told)), nil
+	return grantview.NewStreamList(out, a.completeness(views, measured)), nil
 }
 
 func (a *api) stream(r *http.Request, who grants.Access) (any, error) {
-	q, err := parse(r, "connection_id")
+	q, err := parseQuery(r, "connection_id")
 	if err != nil {
 		return nil, err
 	}
@@ -63,7 +63,7 @@ func (a *api) stream(r *http.Request, who grants.Access) (any, error) {
 }
 
 func (a *api) schemas(r *http.Request, who grants.Access) (any, error) {
-	q, err := parse(r, "connection_id")
+	q, err := parseQuery(r, "connection_id")
 	if err != nil {
 		return nil, err
 	}
@@ -78,17 +78,17 @@ func (a *api) schemas(r *http.Request, who grants.Access) (any, error) {
 	return grantview.NewSchemaList(schemas), nil
 }
 
-// schemaOf is what the records of a view look like, to somebody who has all of the views.
-func schemaOf(v grants.View, all []grants.View) grantview.StreamSchema {
+// schemaOf returns the schema of a view's records, for a reader of all the views.
+func schemaOf(v grants.StreamView, all []grants.StreamView) grantview.StreamSchema {
 	declared := v.Declared()
 	s := grantview.SchemaOf(v.ConnectionID(), &declared).Queried(v.Query())
-	s.Expandable = expandable(v, all)
+	s.Expandable, s.Searchable = expandable(v, all), v.Searchable()
 	return s
 }
 
 // connectors names the kinds of source, each once.
 func (a *api) connectors(r *http.Request, who grants.Access) (any, error) {
-	if _, err := parse(r); err != nil {
+	if _, err := parseQuery(r); err != nil {
 		return nil, err
 	}
 	views, err := a.Grants.Views(r.Context(), who, "", "")
@@ -110,7 +110,7 @@ type sums struct {
 	streams map[string][]store.StreamInfo
 }
 
-func (s *sums) of(v grants.View) (*store.StreamInfo, error) {
+func (s *sums) of(v grants.StreamView) (*store.StreamInfo, error) {
 	id := v.ConnectionID()
 	if _, ok := s.streams[id]; !ok {
 		infos, err := s.api.Store.Streams(s.r.Context(), id)

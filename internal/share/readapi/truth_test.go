@@ -10,9 +10,9 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/pdpp-go/pdpp/internal/keep/store"
 	"github.com/pdpp-go/pdpp/internal/share/grants"
 	"github.com/pdpp-go/pdpp/internal/slice"
+	"github.com/pdpp-go/pdpp/internal/storage/store"
 	"github.com/pdpp-go/pdpp/protocol"
 )
 
@@ -22,7 +22,7 @@ type thing struct {
 	at, paged     time.Time
 	born          time.Time // when the source had it
 	entry, page   bool      // kept here
-	waits, walked bool      // a gap, of it or of a window, stands for what is not kept
+	waits, walked bool      // a gap, of it or of a window, covers what is not stored
 }
 
 // source is what exists, and what runs made of it.
@@ -36,7 +36,9 @@ type source struct {
 func (s *source) grow() {
 	for range rapid.IntRange(0, 4).Draw(s.t, "new things") {
 		at := s.now.AddDate(0, 0, -rapid.IntRange(-5, 60).Draw(s.t, "days ago"))
-		s.things = append(s.things, &thing{key: fmt.Sprintf("k%02d", len(s.things)), at: at, paged: at.AddDate(0, 0, -rapid.IntRange(0, 20).Draw(s.t, "paged")), born: s.now})
+		s.things = append(s.things,
+			&thing{key: fmt.Sprintf("k%02d", len(s.things)), at: at,
+				paged: at.AddDate(0, 0, -rapid.IntRange(0, 20).Draw(s.t, "paged")), born: s.now})
 	}
 }
 
@@ -52,10 +54,10 @@ func (x *thing) records(of ...string) (out []slice.Record) {
 	return out
 }
 
-// run lets a run end in one of the ways in which runs end. What it says of itself is what
-// the runner writes; what it keeps is drawn.
+// run lets a run end in a random way. It reports what the runner writes; what it stores is random.
 func (s *source) run() {
-	how := rapid.SampledFrom([]string{"reads all", "misses details", "rejects one", "leaves a window", "is cut", "fails", "reads some", "skips", "recovers"}).Draw(s.t, "a run")
+	how := rapid.SampledFrom([]string{"reads all", "misses details", "rejects one", "leaves a window", "is cut", "fails",
+		"reads some", "skips", "recovers"}).Draw(s.t, "a run")
 	l, began := s.start(s.now), s.now
 	s.now = s.now.Add(time.Hour)
 	var part slice.Slice
@@ -70,7 +72,8 @@ func (s *source) run() {
 	some := func() bool { return rapid.Bool().Draw(s.t, "this one") }
 	keep := func(x *thing, of ...string) { part.Records = append(part.Records, x.records(of...)...) }
 	covered := 0
-	if !slices.Contains([]string{"is cut", "fails", "reads some", "skips", "recovers"}, how) { // a walk that was cut is ended before anything else
+	// a walk that was cut is ended before anything else
+	if !slices.Contains([]string{"is cut", "fails", "reads some", "skips", "recovers"}, how) {
 		part.Cursors = append(part.Cursors, slice.Cursor{Stream: "entries", Mode: protocol.CatchUp, Cursor: []byte("null")})
 	}
 	switch how {
@@ -119,7 +122,8 @@ func (s *source) run() {
 			part.Gaps = append(part.Gaps, backlog(open[from].at, open[len(open)-1].at))
 			break
 		}
-		cursor := fmt.Sprintf(`{"before":%q,"floor":%q}`, open[from].at.Format(time.RFC3339Nano), open[len(open)-1].at.Format(time.RFC3339Nano))
+		cursor := fmt.Sprintf(`{"before":%q,"floor":%q}`, open[from].at.Format(time.RFC3339Nano),
+			open[len(open)-1].at.Format(time.RFC3339Nano))
 		part.Cursors = append(part.Cursors, slice.Cursor{Stream: "entries", Mode: protocol.CatchUp, Cursor: []byte(cursor)})
 		status = store.RunFailed
 	case "fails", "reads some":
@@ -148,7 +152,7 @@ func (s *source) run() {
 	s.end(l, status, s.now, entries, pages)
 }
 
-// recover fetches what gaps stand for.
+// recover fetches what gaps cover.
 func (s *source) recover(l store.Lease, part *slice.Slice) {
 	leased, err := s.store.LeaseGaps(s.ctx(), l, store.GapPage{Page: 1, Limit: 100, TTL: time.Hour}, s.now)
 	check(s.book.t, err)
@@ -163,7 +167,7 @@ func (s *source) recover(l store.Lease, part *slice.Slice) {
 	}
 }
 
-// missing names a thing that the source had then, whose time is in a range and which is not kept.
+// missing returns an item that the source had then, with a time in the range, that is not stored.
 func (s *source) missing(stream string, asOf time.Time, in func(time.Time) bool) string {
 	for _, x := range s.things {
 		at, kept := x.at, x.entry
@@ -187,7 +191,7 @@ func TestWholeIsNeverSaidOfWhatIsMissing(t *testing.T) {
 	if checks := flag.Lookup("rapid.checks"); checks.Value.String() != checks.DefValue {
 		most = 1 << 20
 	}
-	said := map[string]int{}
+	reports := map[string]int{}
 	rapid.Check(t, func(t *rapid.T) {
 		if round++; round > most {
 			return
@@ -199,7 +203,10 @@ func TestWholeIsNeverSaidOfWhatIsMissing(t *testing.T) {
 			s.run()
 		}
 		s.grow()
-		day := rapid.Custom(func(t *rapid.T) time.Time { return at(1, 1).AddDate(0, 0, rapid.IntRange(-40, 60).Draw(t, "day")) })
+		day := rapid.Custom(func(t *rapid.T) time.Time {
+			return at(1, 1).AddDate(0, 0,
+				rapid.IntRange(-40, 60).Draw(t, "day"))
+		})
 		for _, stream := range []string{"entries", "pages"} {
 			token, q := owner, url.Values{"connection_id": {s.id}}
 			var window timespan
@@ -212,7 +219,7 @@ func TestWholeIsNeverSaidOfWhatIsMissing(t *testing.T) {
 					scope.Until = ptr(at(1, 1).AddDate(0, 0, rapid.IntRange(61, 99).Draw(t, "to")))
 				}
 				window = timespan{scope.Since, scope.Until}
-				_, given, err := w.grants.Create(w.ctx(), grants.New{ClientName: "Reader", Scope: grants.Scope{scope}})
+				_, given, err := w.grants.Create(w.ctx(), grants.New{ClientName: "Reader", Scope: grants.GrantedStreams{scope}})
 				check(w.t, err)
 				token = given
 			}
@@ -226,7 +233,7 @@ func TestWholeIsNeverSaidOfWhatIsMissing(t *testing.T) {
 				q.Set("filter[at][lt]", asked.To.Format(time.RFC3339))
 			}
 			got := w.ask(token, "/v1/streams/"+stream+"/records?"+q.Encode()).told(w.t)
-			said[got.Whole]++
+			reports[got.Whole]++
 			in := func(at time.Time) bool { return window.holds(at) && asked.holds(at) }
 			if got.Whole == "yes" {
 				if key := s.missing(stream, *got.AsOf, in); key != "" {
@@ -237,7 +244,8 @@ func TestWholeIsNeverSaidOfWhatIsMissing(t *testing.T) {
 				if key := s.missing(stream, *got.AsOf, c.holds); key != "" {
 					t.Fatalf("%s covers %+v as of %s without %s", stream, c, got.AsOf, key)
 				}
-				if c.To == nil || c.To.After(*got.AsOf) || window.From != nil && (c.From == nil || c.From.Before(*window.From)) || window.To != nil && c.To.After(*window.To) {
+				if c.To == nil || c.To.After(*got.AsOf) || window.From != nil && (c.From == nil || c.From.Before(*window.From)) ||
+					window.To != nil && c.To.After(*window.To) {
 					t.Fatalf("%+v goes beyond what may be known", c)
 				}
 			}
@@ -246,10 +254,10 @@ func TestWholeIsNeverSaidOfWhatIsMissing(t *testing.T) {
 			}
 		}
 	})
-	t.Logf("said %v", said)
+	t.Logf("reported %v", reports)
 	for _, word := range []string{"yes", "unknown"} {
-		if said[word] == 0 {
-			t.Errorf("%q was never said: %v", word, said)
+		if reports[word] == 0 {
+			t.Errorf("%q was never reported: %v", word, reports)
 		}
 	}
 }

@@ -14,15 +14,15 @@ import (
 	"time"
 
 	"github.com/pdpp-go/pdpp/internal/blob"
-	"github.com/pdpp-go/pdpp/internal/keep/audit"
-	"github.com/pdpp-go/pdpp/internal/keep/store"
-	"github.com/pdpp-go/pdpp/internal/keep/store/postgres"
-	"github.com/pdpp-go/pdpp/internal/keep/store/postgres/postgrestest"
-	"github.com/pdpp-go/pdpp/internal/keep/store/sqlite"
-	"github.com/pdpp-go/pdpp/internal/keep/store/sqlite/sqlitetest"
 	"github.com/pdpp-go/pdpp/internal/share/grants"
 	"github.com/pdpp-go/pdpp/internal/share/readapi"
 	"github.com/pdpp-go/pdpp/internal/slice"
+	"github.com/pdpp-go/pdpp/internal/storage/audit"
+	"github.com/pdpp-go/pdpp/internal/storage/store"
+	"github.com/pdpp-go/pdpp/internal/storage/store/postgres"
+	"github.com/pdpp-go/pdpp/internal/storage/store/postgres/postgrestest"
+	"github.com/pdpp-go/pdpp/internal/storage/store/sqlite"
+	"github.com/pdpp-go/pdpp/internal/storage/store/sqlite/sqlitetest"
 	"github.com/pdpp-go/pdpp/internal/web/auth"
 	"github.com/pdpp-go/pdpp/internal/web/reply"
 	"github.com/pdpp-go/pdpp/protocol"
@@ -33,11 +33,15 @@ var noon = time.Date(2026, 4, 1, 12, 0, 0, 0, time.UTC)
 // journal is a connector with a stream that has everything and one that has little.
 const journal = `{
  "protocol_version":"0.1.0","connector_id":"journal","version":"1.0.0","display_name":"Journal",
- "capabilities":{"refresh_policy":{"recommended_mode":"automatic","rationale":"Reads what is new.","recommended_interval_seconds":3600,
-  "minimum_interval_seconds":300,"maximum_staleness_seconds":86400,"interaction_posture":"none","background_safe":true}},
+ "capabilities":{"refresh_policy":{"recommended_mode":"automatic","rationale":"Reads what is new.",` +
+	`"recommended_interval_seconds":3600,
+  "minimum_interval_seconds":300,"maximum_staleness_seconds":86400,"interaction_posture":"none",` +
+	`"background_safe":true}},
  "streams":[
-  {"name":"notes","semantics":"mutable_state","primary_key":"id","consent_time_field":"written_at","cursor_field":"written_at",
-   "schema":{"type":"object","required":["id","private"],"properties":{"id":{"type":"string"},"title":{"type":"string"},"body":{"type":"string"},
+  {"name":"notes","semantics":"mutable_state","primary_key":"id","consent_time_field":"written_at",` +
+	`"cursor_field":"written_at",
+   "schema":{"type":"object","required":["id","private"],"properties":{"id":{"type":"string"},` +
+	`"title":{"type":"string"},"body":{"type":"string"},
     "private":{"type":"string"},"folder":{"type":"string"},"written_at":{"type":"string"}}},
    "query":{"search":["title","body"],"filter":["folder","private"]}},
   {"name":"letters","semantics":"mutable_state","primary_key":"id",
@@ -72,7 +76,8 @@ type opener func(t testing.TB) store.Store
 
 func inSQLite(t testing.TB) store.Store {
 	t.Helper()
-	kept, err := sqlite.Open(context.Background(), sqlitetest.Fresh(t, filepath.Join(t.TempDir(), "pdpp.db")), sqlite.Options{})
+	kept, err := sqlite.Open(context.Background(), sqlitetest.NewDatabase(t, filepath.Join(t.TempDir(), "pdpp.db")),
+		sqlite.Options{})
 	check(t, err)
 	t.Cleanup(func() { kept.Close() })
 	return kept
@@ -80,7 +85,7 @@ func inSQLite(t testing.TB) store.Store {
 
 func inPostgres(t testing.TB) store.Store {
 	t.Helper()
-	kept, err := postgres.Open(context.Background(), postgrestest.Fresh(t), postgres.Options{})
+	kept, err := postgres.Open(context.Background(), postgrestest.NewDatabase(t), postgres.Options{})
 	check(t, err)
 	t.Cleanup(func() { kept.Close() })
 	return kept
@@ -104,7 +109,7 @@ func newWorldOver(t testing.TB, kept store.Store) *world {
 }
 
 // newWorldWith does so with files.
-func newWorldWith(t testing.TB, kept store.Store, files blob.Place) *world {
+func newWorldWith(t testing.TB, kept store.Store, files blob.Storage) *world {
 	t.Helper()
 	w := &world{t: t, store: kept}
 	w.grants = grants.NewService(kept, "https://home.example", w.time)
@@ -112,10 +117,15 @@ func newWorldWith(t testing.TB, kept store.Store, files blob.Place) *world {
 	cursors, err := grants.NewCursors(w.ctx(), kept, noon)
 	check(t, err)
 	mux := http.NewServeMux()
-	for _, route := range readapi.Routes(readapi.Config{Grants: w.grants, Cursors: cursors, Store: kept, Blobs: files, IsOwner: w.auth.IsOwner, Now: w.time, Audit: audit.New(audit.Config{Store: kept, Now: w.time})}) {
+	read := readapi.New(readapi.Config{Grants: w.grants, Cursors: cursors, Store: kept, Blobs: files,
+		IsOwner: w.auth.IsOwner, Now: w.time, Audit: audit.New(audit.Config{Store: kept, Now: w.time})})
+	for _, route := range read.Routes() {
 		mux.HandleFunc(route.Pattern, route.Handle)
 	}
-	mux.Handle("GET /_ref/connectors", w.auth.Owner(reply.ScopeRead, http.HandlerFunc(func(rw http.ResponseWriter, _ *http.Request) { io.WriteString(rw, "owner only") })))
+	mux.Handle("/mcp", assistants(read, mux))
+	mux.Handle("GET /_ref/connectors",
+		w.auth.Owner(reply.ScopeRead,
+			http.HandlerFunc(func(rw http.ResponseWriter, _ *http.Request) { io.WriteString(rw, "owner only") })))
 	server := httptest.NewServer(mux)
 	t.Cleanup(server.Close)
 	w.address = server.URL
@@ -124,16 +134,19 @@ func newWorldWith(t testing.TB, kept store.Store, files blob.Place) *world {
 	return w
 }
 
-// connect adds an account and gives the lease of its first run.
+// connect adds an account and returns the lease of its first run.
 func (w *world) connect(id string) store.Lease {
 	w.t.Helper()
 	check(w.t, w.store.CreateConnection(w.ctx(), store.Connection{
-		ID: id, ConnectorID: "journal", DisplayName: "Journal of " + id, Status: store.ConnectionActive, SourceKind: store.SourceAccount,
+		ID: id, ConnectorID: "journal", DisplayName: "Journal of " + id, Status: store.ConnectionActive,
+		SourceKind:         store.SourceAccount,
 		ManifestGeneration: 1, CreatedAt: noon, UpdatedAt: noon,
 	}))
 	l, err := w.store.StartRun(w.ctx(), store.RunStart{
-		RunID: "run_" + id, ConnectionID: id, ConnectorID: "journal", Trigger: store.TriggerManual, Holder: "test", TTL: time.Hour,
-		Streams: []store.StreamSpec{{Name: "notes", SearchFields: []string{"title", "body"}, TimeField: "written_at"}, {Name: "letters", SearchFields: []string{"text"}}},
+		RunID: "run_" + id, ConnectionID: id, ConnectorID: "journal", Trigger: store.TriggerManual, Holder: "test",
+		TTL: time.Hour,
+		Streams: []store.StreamSpec{{Name: "notes", SearchFields: []string{"title", "body"}, TimeField: "written_at"},
+			{Name: "letters", SearchFields: []string{"text"}}},
 	}, noon)
 	check(w.t, err)
 	return l
@@ -146,12 +159,15 @@ func (w *world) put(l store.Lease, records ...slice.Record) {
 }
 
 func note(key string, written time.Time, title, body, private, folder string) slice.Record {
-	data, _ := json.Marshal(map[string]string{"id": key, "title": title, "body": body, "private": private, "folder": folder, "written_at": written.Format(time.RFC3339)})
-	return slice.Record{Stream: "notes", Key: key, Data: data, EmittedAt: "2026-04-01T12:00:00Z", SemanticTime: written.Format("2006-01-02T15:04:05.000000Z")}
+	data, _ := json.Marshal(map[string]string{"id": key, "title": title, "body": body, "private": private,
+		"folder": folder, "written_at": written.Format(time.RFC3339)})
+	return slice.Record{Stream: "notes", Key: key, Data: data, EmittedAt: "2026-04-01T12:00:00Z",
+		SemanticTime: written.Format("2006-01-02T15:04:05.000000Z")}
 }
 
 func letter(key, text string) slice.Record {
-	return slice.Record{Stream: "letters", Key: key, Data: fmt.Appendf(nil, `{"id":%q,"text":%q}`, key, text), EmittedAt: "2026-04-01T12:00:00Z"}
+	return slice.Record{Stream: "letters", Key: key, Data: fmt.Appendf(nil, `{"id":%q,"text":%q}`, key, text),
+		EmittedAt: "2026-04-01T12:00:00Z"}
 }
 
 func gone(stream, key string) slice.Record {
@@ -173,10 +189,11 @@ func (w *world) furnish() (mine, other store.Lease) {
 	return mine, other
 }
 
-// grant gives the token of a grant.
+// grant returns the token of a grant.
 func (w *world) grant(mode store.GrantMode, scope ...grants.Stream) string {
 	w.t.Helper()
-	_, token, err := w.grants.Create(w.ctx(), grants.New{ClientName: "Reader", Purpose: "reading", Mode: mode, Scope: scope})
+	_, token, err := w.grants.Create(w.ctx(), grants.New{ClientName: "Reader", Purpose: "reading", Mode: mode,
+		Scope: scope})
 	check(w.t, err)
 	return token
 }

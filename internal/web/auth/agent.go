@@ -2,25 +2,24 @@ package auth
 
 import "strings"
 
-// named are words that browsers and systems put into User-Agent, the telling ones
-// first: most browsers also claim to be those that came before them.
+// Marks of browsers and systems in User-Agent, the most specific first: most browsers also claim to be older ones.
 var (
-	browsers = []named{
-		{"Firefox/", "Firefox"}, {"FxiOS/", "Firefox"}, {"Edg", "Edge"}, {"OPR/", "Opera"}, {"SamsungBrowser/", "Samsung Internet"},
+	browsers = []agentMark{
+		{"Firefox/", "Firefox"}, {"FxiOS/", "Firefox"}, {"Edg", "Edge"}, {"OPR/", "Opera"},
+		{"SamsungBrowser/", "Samsung Internet"},
 		{"Chrome/", "Chrome"}, {"CriOS/", "Chrome"}, {"Safari/", "Safari"},
 	}
-	systems = []named{
+	systems = []agentMark{
 		{"iPhone", "iPhone"}, {"iPad", "iPad"}, {"Android", "Android"}, {"CrOS", "ChromeOS"}, {"Windows", "Windows"},
 		{"Mac OS X", "Mac"}, {"Linux", "Linux"}, {"BSD", "BSD"},
 	}
 )
 
-type named struct{ sign, name string }
+type agentMark struct{ sign, name string }
 
-// browserWords says coarsely which browser a request comes from. What it claims to be
-// is not kept.
+// browserWords returns roughly which browser sent a request. The User-Agent itself is not stored.
 func browserWords(agent string) string {
-	find := func(all []named) string {
+	find := func(all []agentMark) string {
 		for _, n := range all {
 			if strings.Contains(agent, n.sign) {
 				return n.name

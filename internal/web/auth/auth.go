@@ -1,6 +1,5 @@
-// Package auth says who is asking: the owner at a browser, by a password and a
-// session, or a program of the owner's, by an owner token. Nothing that opens a
-// it is kept as it is: passwords rest as argon2id, sessions and tokens as SHA-256.
+// Package auth identifies the caller: the owner in a browser by password and session, or a program of the owner by
+// owner token. Secrets are never stored in plain text: passwords as argon2id, sessions and tokens as SHA-256.
 package auth
 
 import (
@@ -15,16 +14,16 @@ import (
 
 	"github.com/alexedwards/scs/v2"
 
-	"github.com/pdpp-go/pdpp/internal/keep/audit"
-	"github.com/pdpp-go/pdpp/internal/keep/store"
-	"github.com/pdpp-go/pdpp/internal/ops/fault"
+	"github.com/pdpp-go/pdpp/internal/ops/usererr"
+	"github.com/pdpp-go/pdpp/internal/storage/audit"
+	"github.com/pdpp-go/pdpp/internal/storage/store"
 	"github.com/pdpp-go/pdpp/internal/web/reply"
-	"github.com/pdpp-go/pdpp/internal/web/strangers"
+	"github.com/pdpp-go/pdpp/internal/web/tokenqueue"
 )
 
 // Store is what sign-in keeps; every store.Store is one.
 type Store interface {
-	store.Entries
+	store.OwnerAccess
 	Setting(ctx context.Context, name string) ([]byte, error)
 	PutSetting(ctx context.Context, name string, value []byte, now time.Time) error
 	InitSetting(ctx context.Context, name string, value []byte, now time.Time) ([]byte, error)
@@ -38,13 +37,11 @@ type Config struct {
 	// listener. With https the browser comes by TLS, whatever the connection that
 	// arrives here is.
 	Base string
-	// HashCost is that of new passwords; zero means the usual one. What is less is for
-	// tests alone, which make many.
+	// HashCost is the cost of new passwords; zero means the default. Lower costs are for tests.
 	HashCost HashCost
-	// Audit is told who came in, who was refused, and what lets the owner in from now on;
-	// nil means nobody.
+	// Audit records sign-ins, refusals and changes of what lets the owner in; nil disables it.
 	Audit *audit.Trail
-	// Log gets the trouble that nobody is told of; nil means nobody.
+	// Log receives errors that have no caller to return to. Nil discards them.
 	Log *slog.Logger
 }
 
@@ -56,24 +53,25 @@ type Auth struct {
 	log      *slog.Logger
 	audit    *audit.Trail
 	sessions *scs.SessionManager
-	tries    *strangers.Throttle
-	// strangers is where those wait whose token or session was not good before.
-	strangers *strangers.Line
+	tries    *tokenqueue.Throttle
+	// strangers queues callers with a token or session that was not valid before.
+	strangers *tokenqueue.Queue
 	spent     *spentChallenges
 	cost      HashCost      // of new passwords
 	hashing   chan struct{} // holds one word per hash that is being made
 	waiting   chan struct{} // holds one word per caller that waits for a hash
 
-	// standing makes prolonging and ending a session exclude each other: a session
-	// that has ended must not be written back by a request that was under way.
-	standing sync.Mutex
+	// sessionMutex serializes prolonging and ending a session: a request in progress must not restore an ended session.
+	sessionMutex sync.Mutex
 }
 
-// New makes an Auth. Setup must have run before anybody can come in.
+// New returns an Auth. Setup must run before anyone can sign in.
 func New(c Config) *Auth {
 	d := &Auth{
-		store: c.Store, now: c.Now, origin: originOf(c.Base), log: c.Log, audit: c.Audit, tries: strangers.NewThrottle(), strangers: strangers.NewLine(), spent: &spentChallenges{},
-		cost: cmp.Or(c.HashCost, usualCost), hashing: make(chan struct{}, maxHashing), waiting: make(chan struct{}, maxWaiting),
+		store: c.Store, now: c.Now, origin: originOf(c.Base), log: c.Log, audit: c.Audit, tries: tokenqueue.NewThrottle(),
+		strangers: tokenqueue.NewQueue(), spent: &spentChallenges{},
+		cost: cmp.Or(c.HashCost, usualCost), hashing: make(chan struct{}, maxHashing),
+		waiting: make(chan struct{}, maxWaiting),
 	}
 	if d.now == nil {
 		d.now = time.Now
@@ -87,30 +85,31 @@ func New(c Config) *Auth {
 	return d
 }
 
-// digest is how a secret that is random already rests.
-func digest(secret string) []byte {
+// secretDigest is how a secret that is random already rests.
+func secretDigest(secret string) []byte {
 	sum := sha256.Sum256([]byte(secret))
 	return sum[:]
 }
 
 // Strangers is the line of all who show something that was not good before, for the
 // other surfaces of the same server.
-func (d *Auth) Strangers() *strangers.Line { return d.strangers }
+func (d *Auth) Strangers() *tokenqueue.Queue { return d.strangers }
 
-// trouble answers for a store that failed, and for a line that is full.
-func (d *Auth) trouble(w http.ResponseWriter, r *http.Request, err error) {
-	if errors.Is(err, strangers.ErrCrowded) {
+// failStore answers for a store that failed, and for a line that is full.
+func (d *Auth) failStore(w http.ResponseWriter, r *http.Request, err error) {
+	if errors.Is(err, tokenqueue.ErrQueueFull) {
 		w.Header().Set("Retry-After", "1")
-		reply.Fail(w, r, reply.TypeRateLimit, &fault.Fault{
-			Status: http.StatusTooManyRequests, Code: "rate_limit_exceeded", Message: "Too many requests from this address wait to be told apart.",
-			Next: "Try again in a moment.",
+		reply.WriteFailure(w, r, reply.TypeRateLimit, &usererr.Error{
+			Status: http.StatusTooManyRequests, Code: "rate_limit_exceeded",
+			Message: "Too many requests from this address wait to be told apart.",
+			Next:    "Try again in a moment.",
 		})
 		return
 	}
 	if r.Context().Err() == nil {
 		d.log.ErrorContext(r.Context(), "cannot tell who is asking", "request_id", reply.RequestID(r.Context()), "error", err)
 	}
-	reply.Fail(w, r, reply.TypeAPI, &fault.Fault{
+	reply.WriteFailure(w, r, reply.TypeAPI, &usererr.Error{
 		Status: http.StatusServiceUnavailable, Code: "storage_unavailable", Message: "The database does not answer.",
 		Next: "Try again in a moment. pdpp doctor says what is wrong.",
 	})

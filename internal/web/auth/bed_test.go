@@ -12,10 +12,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/pdpp-go/pdpp/internal/keep/audit"
-	"github.com/pdpp-go/pdpp/internal/keep/store"
-	"github.com/pdpp-go/pdpp/internal/keep/store/sqlite"
-	"github.com/pdpp-go/pdpp/internal/keep/store/sqlite/sqlitetest"
+	"github.com/pdpp-go/pdpp/internal/storage/audit"
+	"github.com/pdpp-go/pdpp/internal/storage/store"
+	"github.com/pdpp-go/pdpp/internal/storage/store/sqlite"
+	"github.com/pdpp-go/pdpp/internal/storage/store/sqlite/sqlitetest"
 	"github.com/pdpp-go/pdpp/internal/web/auth"
 	"github.com/pdpp-go/pdpp/internal/web/reply"
 	"github.com/pdpp-go/pdpp/internal/web/server"
@@ -56,13 +56,14 @@ func newBed(t *testing.T) *bed {
 func newBedOver(t *testing.T, between func(store.Store) store.Store) *bed {
 	t.Helper()
 	b := &bed{T: t, file: filepath.Join(t.TempDir(), "pdpp.db")}
-	st, err := sqlite.Open(t.Context(), sqlitetest.Fresh(t, b.file), sqlite.Options{})
+	st, err := sqlite.Open(t.Context(), sqlitetest.NewDatabase(t, b.file), sqlite.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { st.Close() })
 	b.st = between(st)
-	b.auth = auth.New(auth.Config{Store: b.st, Now: b.now, HashCost: cheap, Audit: audit.New(audit.Config{Store: b.st, Now: b.now, By: audit.Actor{Kind: audit.Server}})})
+	b.auth = auth.New(auth.Config{Store: b.st, Now: b.now, HashCost: cheap,
+		Audit: audit.New(audit.Config{Store: b.st, Now: b.now, By: audit.Actor{Kind: audit.Server}})})
 	if shown, err := b.auth.Setup(t.Context(), password); err != nil || shown != "" {
 		t.Fatalf("set up: %q, %v", shown, err)
 	}
@@ -92,12 +93,13 @@ func (b *bed) handler() http.Handler {
 				io.WriteString(w, "all")
 			}
 		})
-		mux.Handle("POST /_ref/password", b.auth.Owner(reply.ScopeAll, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			if err := b.auth.SetPassword(r.Context(), r.PostFormValue("next"), false); err != nil {
-				w.WriteHeader(http.StatusForbidden)
-				io.WriteString(w, err.Error())
-			}
-		})))
+		mux.Handle("POST /_ref/password",
+			b.auth.Owner(reply.ScopeAll, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				if err := b.auth.SetPassword(r.Context(), r.PostFormValue("next"), false); err != nil {
+					w.WriteHeader(http.StatusForbidden)
+					io.WriteString(w, err.Error())
+				}
+			})))
 	}})
 }
 
@@ -143,11 +145,11 @@ func (r *req) by(browser *http.Client) answer {
 	return answer{res, string(body)}
 }
 
-// browser keeps cookies and follows nothing. Its cookies do not age: the test's
-// clock is the server's alone.
+// browser keeps cookies and follows no redirects. Its cookies do not age: only the server uses the test's clock.
 func browser() *http.Client {
 	jar, _ := cookiejar.New(nil)
-	return &http.Client{Jar: jar, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	return &http.Client{Jar: jar,
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 }
 
 func (b *bed) signIn(c *http.Client, word string) answer {
@@ -164,7 +166,7 @@ func (b *bed) signedIn() *http.Client {
 	return c
 }
 
-// inside says whether the browser is let at a page.
+// inside reports whether the browser may see a page.
 func (b *bed) inside(c *http.Client) bool {
 	b.Helper()
 	return b.request("GET", "/page").by(c).StatusCode == http.StatusOK

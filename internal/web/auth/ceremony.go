@@ -15,7 +15,7 @@ import (
 
 	"github.com/go-webauthn/webauthn/webauthn"
 
-	"github.com/pdpp-go/pdpp/internal/keep/store"
+	"github.com/pdpp-go/pdpp/internal/storage/store"
 )
 
 // A passkey answers a challenge. What was asked is not kept here but goes to the browser
@@ -45,7 +45,7 @@ type ceremony struct {
 const settingCeremonyKey = "owner_ceremony_key"
 
 func (d *Auth) ceremonyKey(ctx context.Context) ([]byte, error) {
-	key, err := d.madeOnce(ctx, settingCeremonyKey, func() []byte {
+	key, err := d.settingOnce(ctx, settingCeremonyKey, func() []byte {
 		made := make([]byte, 32)
 		_, _ = rand.Read(made) // never fails
 		return made
@@ -56,8 +56,8 @@ func (d *Auth) ceremonyKey(ctx context.Context) ([]byte, error) {
 	return key, nil
 }
 
-// madeOnce reads a setting, and writes it only where there is none: strangers cause no writes.
-func (d *Auth) madeOnce(ctx context.Context, name string, make func() []byte) ([]byte, error) {
+// settingOnce reads a setting, and writes it only where there is none: strangers cause no writes.
+func (d *Auth) settingOnce(ctx context.Context, name string, make func() []byte) ([]byte, error) {
 	value, err := d.store.Setting(ctx, name)
 	if errors.Is(err, store.ErrNotFound) || err == nil && len(value) == 0 {
 		return d.store.InitSetting(ctx, name, make(), d.now())
@@ -65,13 +65,13 @@ func (d *Auth) madeOnce(ctx context.Context, name string, make func() []byte) ([
 	return value, err
 }
 
-func mac(key, body []byte) []byte {
+func computeMAC(key, body []byte) []byte {
 	h := hmac.New(sha256.New, key)
 	h.Write(body)
 	return h.Sum(nil)
 }
 
-// seal gives a ceremony to somebody who cannot change it.
+// seal encodes a ceremony so that the browser cannot change it.
 func (d *Auth) seal(ctx context.Context, c ceremony) (string, error) {
 	key, err := d.ceremonyKey(ctx)
 	if err != nil {
@@ -82,11 +82,12 @@ func (d *Auth) seal(ctx context.Context, c ceremony) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("seal the challenge: %w", err)
 	}
-	return base64.RawURLEncoding.EncodeToString(body) + "." + base64.RawURLEncoding.EncodeToString(mac(key, body)), nil
+	return base64.RawURLEncoding.EncodeToString(body) + "." + base64.RawURLEncoding.EncodeToString(computeMAC(key, body)),
+		nil
 }
 
-// unseal returns the input of seal: false when it is not ours, over, or was begun for something else.
-// Whoever accepts the answer spends its challenge.
+// unseal decodes the output of seal. It returns false if the text is not ours, expired or was begun for another
+// purpose. The caller that accepts the answer spends its challenge.
 func (d *Auth) unseal(ctx context.Context, text string, want purpose, by string) (c ceremony, ok bool, err error) {
 	key, err := d.ceremonyKey(ctx)
 	if err != nil {
@@ -98,7 +99,7 @@ func (d *Auth) unseal(ctx context.Context, text string, want purpose, by string)
 		return c, false, nil
 	}
 	sum, err := base64.RawURLEncoding.DecodeString(second)
-	if err != nil || !hmac.Equal(sum, mac(key, body)) || json.Unmarshal(body, &c) != nil {
+	if err != nil || !hmac.Equal(sum, computeMAC(key, body)) || json.Unmarshal(body, &c) != nil {
 		return c, false, nil
 	}
 	if c.For != want || c.By != by || !d.now().Before(c.Expires) {
@@ -114,7 +115,7 @@ type spentChallenges struct {
 	until map[string]time.Time
 }
 
-// mostSpent bounds the memory; whoever comes beyond it waits for older ones to be over.
+// mostSpent limits the memory; further callers wait until older challenges expire.
 const mostSpent = 4096
 
 func (s *spentChallenges) spend(challenge string, until, now time.Time) bool {

@@ -5,14 +5,13 @@ import (
 	"strings"
 )
 
-// byTLS says whether the browser of a request reaches this server by TLS.
+// byTLS reports whether the browser reaches this server by TLS.
 func (d *Auth) byTLS(r *http.Request) bool {
 	return strings.HasPrefix(d.origin, "https:") || r.TLS != nil
 }
 
-// cookieName is a cookie's full name. Browsers take one with the prefix only by TLS and
-// for this very host, so that neither a neighbour under the same domain nor somebody
-// on the way can plant it.
+// cookieName returns a cookie's full name. Browsers accept the prefix only by TLS and for this exact host, so that
+// neither a sibling domain nor a network attacker can plant the cookie.
 func (d *Auth) cookieName(r *http.Request, name string) string {
 	if d.byTLS(r) {
 		return "__Host-" + name
@@ -20,7 +19,7 @@ func (d *Auth) cookieName(r *http.Request, name string) string {
 	return name
 }
 
-// cookieOf gives a cookie's value, or nothing when it cannot be one of ours.
+// cookieOf returns a cookie's value, or "" if it cannot be ours.
 func (d *Auth) cookieOf(r *http.Request, name string) string {
 	cookie, err := r.Cookie(d.cookieName(r, name))
 	if err != nil || len(cookie.Value) > 64 {

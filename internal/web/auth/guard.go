@@ -5,21 +5,20 @@ import (
 	"net/url"
 	"strings"
 
-	"github.com/pdpp-go/pdpp/internal/keep/audit"
-	"github.com/pdpp-go/pdpp/internal/ops/fault"
+	"github.com/pdpp-go/pdpp/internal/ops/usererr"
+	"github.com/pdpp-go/pdpp/internal/storage/audit"
 	"github.com/pdpp-go/pdpp/internal/web/reply"
-	"github.com/pdpp-go/pdpp/internal/web/strangers"
+	"github.com/pdpp-go/pdpp/internal/web/tokenqueue"
 )
 
-// Pages lets only a signed-in owner at pages. Anybody else is sent to sign in and
-// comes back to where they were going; a stream of events or a socket is refused, since
-// nobody reads a redirect there.
+// Pages admits only a signed-in owner to pages. Others are redirected to sign in and return afterwards. Event streams
+// and sockets are rejected, because they cannot follow a redirect.
 func (d *Auth) Pages(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		ctx, ok, err := d.enter(w, r)
+		ctx, ok, err := d.authenticate(w, r)
 		switch {
 		case err != nil:
-			d.trouble(w, r, err)
+			d.failStore(w, r, err)
 		case ok:
 			next.ServeHTTP(w, r.WithContext(ctx))
 		case r.Header.Get("HX-Request") == "true":
@@ -47,37 +46,36 @@ func loginAddress(r *http.Request) string {
 	return loginPath + "?" + url.Values{"next": {back}}.Encode()
 }
 
-// Owner lets a signed-in owner or a program with an owner token at answers for
-// programs. Who sends a token is judged by it alone, and by what it may do; a browser
-// has to show anew that it is the owner for what only a token for everything may do.
+// Owner admits a signed-in owner or a program with an owner token to the API. A request with a token is judged only
+// by the token and its scopes. A browser needs a fresh proof for operations that need a token with all scopes.
 func (d *Auth) Owner(scope reply.Scope, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Header.Get("Authorization") != "" {
-			who, ok, err := d.token(r, bearerOf(r))
+			who, ok, err := d.authenticateToken(r, bearerOf(r))
 			switch {
 			case err != nil:
-				d.trouble(w, r, err)
+				d.failStore(w, r, err)
 			case !ok:
-				refused := &fault.Fault{Code: "invalid_token"}
-				d.record(newcomer(r, refused), audit.Entry{Kind: audit.SignIn, Object: "owner_token"}, refused)
+				refused := &usererr.Error{Code: "invalid_token"}
+				d.record(signInContext(r, refused), audit.Entry{Kind: audit.SignIn, Object: "owner_token"}, refused)
 				w.Header().Set("WWW-Authenticate", `Bearer realm="pdpp", error="invalid_token"`)
 				unauthenticated(w, r, "This owner token is not good: it is unknown, expired or revoked.")
-			case !allowed(who.scopes, scope):
+			case !scopesAllow(who.scopes, scope):
 				insufficient(w, r, scope)
 			default:
-				who.address = strangers.Origin(r)
-				next.ServeHTTP(w, r.WithContext(with(r.Context(), who)))
+				who.address = tokenqueue.Origin(r)
+				next.ServeHTTP(w, r.WithContext(withIdentity(r.Context(), who)))
 			}
 			return
 		}
-		ctx, ok, err := d.enter(w, r)
+		ctx, ok, err := d.authenticate(w, r)
 		switch {
 		case err != nil:
-			d.trouble(w, r, err)
+			d.failStore(w, r, err)
 		case !ok:
 			w.Header().Set("WWW-Authenticate", `Bearer realm="pdpp"`)
 			unauthenticated(w, r, "Only the owner may ask for this.")
-		case !allowed(everyday, scope) && !d.Fresh(ctx):
+		case !scopesAllow(defaultScopes, scope) && !d.Fresh(ctx):
 			unconfirmed(w, r)
 		default:
 			next.ServeHTTP(w, r.WithContext(ctx))
@@ -85,13 +83,13 @@ func (d *Auth) Owner(scope reply.Scope, next http.Handler) http.Handler {
 	})
 }
 
-// IsOwner says whether a request carries a good owner token that may read.
+// IsOwner reports whether a request has a valid owner token that may read.
 func (d *Auth) IsOwner(r *http.Request) (bool, error) { return d.IsOwnerToken(r, bearerOf(r)) }
 
 // IsOwnerToken is IsOwner for a token that arrived elsewhere than in a header.
 func (d *Auth) IsOwnerToken(r *http.Request, token string) (bool, error) {
-	who, ok, err := d.token(r, token)
-	return ok && allowed(who.scopes, reply.ScopeRead), err
+	who, ok, err := d.authenticateToken(r, token)
+	return ok && scopesAllow(who.scopes, reply.ScopeRead), err
 }
 
 func bearerOf(r *http.Request) string {
@@ -103,7 +101,7 @@ func bearerOf(r *http.Request) string {
 }
 
 func unauthenticated(w http.ResponseWriter, r *http.Request, message string) {
-	reply.Fail(w, r, reply.TypeAuthentication, &fault.Fault{
+	reply.WriteFailure(w, r, reply.TypeAuthentication, &usererr.Error{
 		Status: http.StatusUnauthorized, Code: CodeUnauthenticated, Message: message,
 		Next: "Sign in, or send an owner token: make one in the settings, or with pdpp tokens create.",
 	})

@@ -10,10 +10,12 @@ import (
 func TestRedirectStaysHere(t *testing.T) {
 	b := newBed(t)
 	for next, want := range map[string]string{
-		"/records?stream=messages": "/records?stream=messages", "": "/", "/": "/",
-		"https://evil.example/": "/", "//evil.example": "/", `/\evil.example`: "/", `\\evil.example`: "/", "/\t/evil.example": "/",
-		"\t//evil.example": "/", "javascript:alert(1)": "/", "evil.example": "/", "/a\r\nSet-Cookie: x=y": "/", "///evil.example": "/",
-		"/%zz": "/", "/logout": "/", "/login?next=/x": "/", "/" + strings.Repeat("a", 3000): "/",
+		"/search?stream=messages": "/search?stream=messages", "": "/", "/": "/",
+		"https://evil.example/": "/", "//evil.example": "/", `/\evil.example`: "/", `\\evil.example`: "/",
+		"/\t/evil.example": "/",
+		"\t//evil.example": "/", "javascript:alert(1)": "/", "evil.example": "/", "/a\r\nSet-Cookie: x=y": "/",
+		"///evil.example": "/",
+		"/%zz":            "/", "/logout": "/", "/login?next=/x": "/", "/" + strings.Repeat("a", 3000): "/",
 	} {
 		a := b.request("POST", "/login").sending("password", password, "next", next).by(browser())
 		if got := a.Header.Get("Location"); a.StatusCode != http.StatusSeeOther || got != want {
@@ -34,11 +36,14 @@ func TestRedirectStaysHere(t *testing.T) {
 
 func TestEndedSessionIsToldToEveryKindOfRequest(t *testing.T) {
 	b := newBed(t)
-	a := b.request("GET", "/fragment").with("HX-Request", "true").with("HX-Current-URL", b.url+"/connections/c1?tab=runs").by(browser())
-	if a.StatusCode != http.StatusUnauthorized || a.Header.Get("HX-Redirect") != "/login?next=%2Fconnections%2Fc1%3Ftab%3Druns" || a.body != "" {
+	a := b.request("GET", "/fragment").with("HX-Request", "true").with("HX-Current-URL",
+		b.url+"/sources/c1?tab=runs").by(browser())
+	if a.StatusCode != http.StatusUnauthorized ||
+		a.Header.Get("HX-Redirect") != "/login?next=%2Fsources%2Fc1%3Ftab%3Druns" || a.body != "" {
 		t.Errorf("htmx: %d %v", a.StatusCode, a.Header)
 	}
-	a = b.request("GET", "/fragment").with("HX-Request", "true").with("HX-Current-URL", "https://evil.example//evil.example").by(browser())
+	a = b.request("GET", "/fragment").with("HX-Request", "true").with("HX-Current-URL",
+		"https://evil.example//evil.example").by(browser())
 	if a.Header.Get("HX-Redirect") != "/login" {
 		t.Errorf("htmx from elsewhere: %v", a.Header)
 	}
@@ -46,12 +51,13 @@ func TestEndedSessionIsToldToEveryKindOfRequest(t *testing.T) {
 	if a.StatusCode != http.StatusUnauthorized || !strings.Contains(a.body, `"code":"authentication_error"`) {
 		t.Errorf("events: %d %s", a.StatusCode, a.body)
 	}
-	a = b.request("POST", "/connections/c1/run").by(browser())
+	a = b.request("POST", "/sources/c1/run").by(browser())
 	if a.StatusCode != http.StatusSeeOther || a.Header.Get("Location") != "/login" {
 		t.Errorf("a form: %d %v", a.StatusCode, a.Header)
 	}
 	a = b.request("GET", "/_ref/x").by(browser())
-	if a.StatusCode != http.StatusUnauthorized || a.Header.Get("WWW-Authenticate") != `Bearer realm="pdpp"` || !strings.Contains(a.body, `"request_id":"req_`) {
+	if a.StatusCode != http.StatusUnauthorized || a.Header.Get("WWW-Authenticate") != `Bearer realm="pdpp"` ||
+		!strings.Contains(a.body, `"request_id":"req_`) {
 		t.Errorf("a program: %d %s", a.StatusCode, a.body)
 	}
 }
@@ -75,7 +81,8 @@ func TestForgedFormIsRefused(t *testing.T) {
 		"our origin claimed": {"Sec-Fetch-Site", "cross-site", "Origin", b.url},
 	} {
 		for _, path := range []string{"/_ref/password", "/page", "/logout", "/login"} {
-			if a := send(path, headers...); a.StatusCode != http.StatusForbidden || !strings.Contains(a.body, `"cross_origin_request"`) {
+			if a := send(path, headers...); a.StatusCode != http.StatusForbidden ||
+				!strings.Contains(a.body, `"cross_origin_request"`) {
 				t.Errorf("%s, %s: %d %s", name, path, a.StatusCode, a.body)
 			}
 		}
@@ -87,7 +94,8 @@ func TestForgedFormIsRefused(t *testing.T) {
 		t.Fatal("the session was ended")
 	}
 	for name, headers := range map[string][]string{
-		"our page": {"Sec-Fetch-Site", "same-origin", "Origin", b.url}, "an older browser": {"Origin", b.url}, "a program": nil,
+		"our page": {"Sec-Fetch-Site", "same-origin", "Origin", b.url}, "an older browser": {"Origin", b.url},
+		"a program": nil,
 	} {
 		if a := send("/page", headers...); a.StatusCode != http.StatusOK {
 			t.Errorf("%s: %d %s", name, a.StatusCode, a.body)

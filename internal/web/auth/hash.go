@@ -7,7 +7,7 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/pdpp-go/pdpp/internal/ops/fault"
+	"github.com/pdpp-go/pdpp/internal/ops/usererr"
 
 	"github.com/alexedwards/argon2id"
 )
@@ -30,13 +30,13 @@ const (
 	maxWaiting = 16
 )
 
-// turn waits for the right to hash. Callers beyond the first few are refused, so
+// acquireHashing waits for the right to hash. Callers beyond the first few are refused, so
 // that a crowd of strangers costs neither memory nor time.
-func (d *Auth) turn(ctx context.Context) (release func(), err error) {
+func (d *Auth) acquireHashing(ctx context.Context) (release func(), err error) {
 	select {
 	case d.waiting <- struct{}{}:
 	default:
-		return nil, &fault.Fault{
+		return nil, &usererr.Error{
 			Status: http.StatusTooManyRequests, Code: CodeTooManyTries, RetryAfter: time.Second,
 			Message: "Too many people are signing in at this moment.", Next: "Try again in a second.",
 		}
@@ -50,8 +50,8 @@ func (d *Auth) turn(ctx context.Context) (release func(), err error) {
 	}
 }
 
-func (d *Auth) hash(ctx context.Context, password string) (string, error) {
-	release, err := d.turn(ctx)
+func (d *Auth) hashPassword(ctx context.Context, password string) (string, error) {
+	release, err := d.acquireHashing(ctx)
 	if err != nil {
 		return "", err
 	}
@@ -63,12 +63,12 @@ func (d *Auth) hash(ctx context.Context, password string) (string, error) {
 	return hash, nil
 }
 
-// matches compares in a time that does not depend on how much of the password is right.
-func (d *Auth) matches(ctx context.Context, password, hash string) (bool, error) {
+// passwordMatches compares in a time that does not depend on how much of the password is right.
+func (d *Auth) passwordMatches(ctx context.Context, password, hash string) (bool, error) {
 	if len(password) > maxPassword {
 		return false, nil
 	}
-	release, err := d.turn(ctx)
+	release, err := d.acquireHashing(ctx)
 	if err != nil {
 		return false, err
 	}
@@ -80,6 +80,6 @@ func (d *Auth) matches(ctx context.Context, password, hash string) (bool, error)
 	return ok, nil
 }
 
-// markOf names a stored password without telling anything of it. A session carries
-// the mark of the password that opened it.
-func markOf(hash string) string { return hex.EncodeToString(digest(hash)[:16]) }
+// passwordMark identifies a stored password without revealing it. A session contains the mark of the password that
+// opened it.
+func passwordMark(hash string) string { return hex.EncodeToString(secretDigest(hash)[:16]) }

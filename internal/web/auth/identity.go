@@ -4,20 +4,20 @@ import (
 	"context"
 	"encoding/hex"
 
-	"github.com/pdpp-go/pdpp/internal/keep/audit"
+	"github.com/pdpp-go/pdpp/internal/storage/audit"
 )
 
-// Kind is how somebody showed that they are the owner.
-type Kind string
+// ProofKind is how the caller proved to be the owner.
+type ProofKind string
 
 const (
-	BySession Kind = "session"
-	ByToken   Kind = "owner_token"
+	BySession ProofKind = "session"
+	ByToken   ProofKind = "owner_token"
 )
 
 // Identity is who is asking. There is one owner; what differs is the way in.
 type Identity struct {
-	Kind    Kind
+	Kind    ProofKind
 	TokenID string   // of an owner token
 	scopes  []string // of an owner token
 	session []byte   // digest of the session's name
@@ -31,11 +31,11 @@ func (i Identity) key() string {
 
 type identityKey struct{}
 
-func with(ctx context.Context, i Identity) context.Context {
-	return audit.With(context.WithValue(ctx, identityKey{}, i), i.actor())
+func withIdentity(ctx context.Context, i Identity) context.Context {
+	return audit.WithActor(context.WithValue(ctx, identityKey{}, i), i.actor())
 }
 
-// From gives who is asking; false when nobody has found out.
+// From returns the caller; false if it was not determined.
 func From(ctx context.Context) (Identity, bool) {
 	i, ok := ctx.Value(identityKey{}).(Identity)
 	return i, ok

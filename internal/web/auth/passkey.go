@@ -15,9 +15,9 @@ import (
 	"github.com/go-webauthn/webauthn/protocol"
 	"github.com/go-webauthn/webauthn/webauthn"
 
-	"github.com/pdpp-go/pdpp/internal/keep/audit"
-	"github.com/pdpp-go/pdpp/internal/keep/store"
-	"github.com/pdpp-go/pdpp/internal/ops/fault"
+	"github.com/pdpp-go/pdpp/internal/ops/usererr"
+	"github.com/pdpp-go/pdpp/internal/storage/audit"
+	"github.com/pdpp-go/pdpp/internal/storage/store"
 )
 
 const settingHandle = "owner_passkey_handle"
@@ -36,7 +36,7 @@ func (h *holder) WebAuthnCredentials() []webauthn.Credential { return h.creds }
 
 // holder reads the owner's passkeys for a host.
 func (d *Auth) holder(ctx context.Context, host string) (*holder, error) {
-	handle, err := d.madeOnce(ctx, settingHandle, func() []byte { return []byte(randomText(40)) })
+	handle, err := d.settingOnce(ctx, settingHandle, func() []byte { return []byte(randomText(40)) })
 	if err != nil {
 		return nil, fmt.Errorf("read the owner's handle: %w", err)
 	}
@@ -84,8 +84,8 @@ func originOf(address string) string {
 	return u.Scheme + "://" + u.Host
 }
 
-// PasskeysAt says whether a passkey can be used at the address that a page was asked for
-// by: one needs a name, by TLS or on this machine.
+// PasskeysAt reports whether a passkey can be used at the request's address: it needs a host name, with TLS or on
+// this machine.
 func (d *Auth) PasskeysAt(r *http.Request) bool {
 	u, err := url.Parse("//" + r.Host)
 	if err != nil {
@@ -124,7 +124,8 @@ func (d *Auth) relyingParty(r *http.Request) (*webauthn.WebAuthn, string, error)
 	u, err := url.Parse(origin)
 	if err != nil || u.Host == "" || origin != d.origin && !ownLocalhost(r, u) && !(d.origin == "" && r.TLS != nil) ||
 		!isName(u.Hostname()) {
-		return nil, "", invalid("", CodePasskey, "Passkeys do not work at this address.", "Open this server by its name: that of PDPP_BASE_URL, or http://localhost.")
+		return nil, "", invalidInput("", CodePasskey, "Passkeys do not work at this address.",
+			"Open this server by its name: that of PDPP_BASE_URL, or http://localhost.")
 	}
 	party, err := webauthn.New(&webauthn.Config{
 		RPID: u.Hostname(), RPDisplayName: "PDPP", RPOrigins: []string{origin},
@@ -159,13 +160,14 @@ func (d *Auth) begin(r *http.Request, to purpose, by string) (challenge, error) 
 		if err != nil {
 			return challenge{}, err
 		}
-		creation, data, err := party.BeginRegistration(owner, webauthn.WithExclusions(webauthn.Credentials(owner.creds).CredentialDescriptors()))
+		creation, data, err := party.BeginRegistration(owner,
+			webauthn.WithExclusions(webauthn.Credentials(owner.creds).CredentialDescriptors()))
 		if err != nil {
 			return challenge{}, fmt.Errorf("make a challenge: %w", err)
 		}
 		options, asked = creation.Response, data
 	} else {
-		// No key is named: which ones there are is not told to whoever asks.
+		// The request lists no keys, so that callers do not learn which ones exist.
 		assertion, data, err := party.BeginDiscoverableLogin(webauthn.WithUserVerification(protocol.VerificationRequired))
 		if err != nil {
 			return challenge{}, fmt.Errorf("make a challenge: %w", err)
@@ -183,8 +185,8 @@ type response struct {
 	Label      string          `json:"label"` // of a new passkey
 }
 
-func unproven() *fault.Fault {
-	return &fault.Fault{Status: http.StatusUnauthorized, Code: CodePasskey, Message: "That passkey was not accepted.",
+func unproven() *usererr.Error {
+	return &usererr.Error{Status: http.StatusUnauthorized, Code: CodePasskey, Message: "That passkey was not accepted.",
 		Next: "Try again, or use your password."}
 }
 
@@ -275,5 +277,5 @@ func passkeyLabel(given, browser string) (string, error) {
 	if strings.TrimSpace(given) == "" {
 		return browser, nil
 	}
-	return label(given, "A passkey needs a name.")
+	return validLabel(given, "A passkey needs a name.")
 }

@@ -5,8 +5,8 @@ import (
 	"errors"
 	"net/http"
 
-	"github.com/pdpp-go/pdpp/internal/keep/audit"
-	"github.com/pdpp-go/pdpp/internal/ops/fault"
+	"github.com/pdpp-go/pdpp/internal/ops/usererr"
+	"github.com/pdpp-go/pdpp/internal/storage/audit"
 	"github.com/pdpp-go/pdpp/internal/web/reply"
 )
 
@@ -15,15 +15,15 @@ import (
 func (d *Auth) passkey(finish bool) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		to := purpose(r.PathValue("for"))
-		ctx, signedIn, err := d.enter(w, r)
+		ctx, signedIn, err := d.authenticate(w, r)
 		switch {
 		case err != nil:
-			d.trouble(w, r, err)
+			d.failStore(w, r, err)
 			return
 		case to != toAdd && to != toSignIn && to != toConfirm:
 			reply.Error(w, r, http.StatusNotFound, reply.TypeInvalidRequest, "not_found", "There is nothing at this address.")
 			return
-		case to == toSignIn: // by whoever is there
+		case to == toSignIn: // by a visitor
 		case !signedIn:
 			unauthenticated(w, r, "Your session has ended.")
 			return
@@ -46,7 +46,7 @@ func (d *Auth) passkey(finish bool) http.HandlerFunc {
 }
 
 func (d *Auth) answerPasskey(w http.ResponseWriter, r *http.Request, answer any, err error) {
-	var refusal *fault.Fault
+	var refusal *usererr.Error
 	switch {
 	case err == nil:
 		reply.JSON(w, http.StatusOK, answer)
@@ -55,9 +55,9 @@ func (d *Auth) answerPasskey(w http.ResponseWriter, r *http.Request, answer any,
 		if refusal.Status == http.StatusUnauthorized {
 			kind = reply.TypeAuthentication
 		}
-		reply.Fail(w, r, kind, refusal)
+		reply.WriteFailure(w, r, kind, refusal)
 	default:
-		d.trouble(w, r, err)
+		d.failStore(w, r, err)
 	}
 }
 
@@ -77,17 +77,17 @@ func (d *Auth) finish(w http.ResponseWriter, r *http.Request, a response, to pur
 	switch {
 	case err != nil:
 	case to == toConfirm:
-		err = d.proved(r.Context())
+		err = d.recordProof(r.Context())
 	default:
 		var hash string
 		if hash, err = d.storedHash(r.Context()); err == nil {
-			err = d.open(w, r, hash, ByPasskey)
+			err = d.openSession(w, r, hash, ByPasskey)
 		}
 	}
 	if to == toConfirm {
 		d.record(r.Context(), audit.Entry{Kind: audit.SignIn, Object: confirmation}, err)
 	} else {
-		d.record(newcomer(r, err), audit.Entry{Kind: audit.SignIn, Object: string(ByPasskey)}, err)
+		d.record(signInContext(r, err), audit.Entry{Kind: audit.SignIn, Object: string(ByPasskey)}, err)
 	}
 	return err
 }

@@ -8,9 +8,9 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/pdpp-go/pdpp/internal/keep/audit"
-	"github.com/pdpp-go/pdpp/internal/keep/store"
-	"github.com/pdpp-go/pdpp/internal/ops/fault"
+	"github.com/pdpp-go/pdpp/internal/ops/usererr"
+	"github.com/pdpp-go/pdpp/internal/storage/audit"
+	"github.com/pdpp-go/pdpp/internal/storage/store"
 )
 
 const (
@@ -21,10 +21,9 @@ const (
 	maxPassword = 1024 // bytes
 )
 
-// Setup makes sure that there is a password. A given one becomes the password
-// unless it is already. Otherwise, when there is none, one is made and given back:
-// it can be shown now and never again. Of several processes that start at once,
-// one makes it.
+// Setup ensures that a password exists. A configured password replaces the stored one unless equal. If there is none,
+// Setup generates one and returns it; it can be shown only now. Of several processes that start at once, one
+// generates it.
 func (d *Auth) Setup(ctx context.Context, given string) (shown string, err error) {
 	hash, err := d.storedHash(ctx)
 	if err != nil {
@@ -37,7 +36,7 @@ func (d *Auth) Setup(ctx context.Context, given string) (shown string, err error
 		return "", nil
 	}
 	made := makePassword()
-	if hash, err = d.hash(ctx, made); err != nil {
+	if hash, err = d.hashPassword(ctx, made); err != nil {
 		return "", err
 	}
 	counts, err := d.store.InitSetting(ctx, settingHash, []byte(hash), d.now())
@@ -55,7 +54,7 @@ func (d *Auth) setGiven(ctx context.Context, given, hash string) error {
 		return err
 	}
 	if hash != "" {
-		same, err := d.matches(ctx, given, hash)
+		same, err := d.passwordMatches(ctx, given, hash)
 		if err != nil {
 			return err
 		}
@@ -68,9 +67,8 @@ func (d *Auth) setGiven(ctx context.Context, given, hash string) error {
 	return err
 }
 
-// Chosen says whether the owner chose the password. One that was made at the first
-// start does not count: it was printed, to a terminal at best and to a log that
-// others read at worst, and is meant for the machine that it was printed on.
+// Chosen reports whether the owner chose the password. A generated one does not count: it was printed to a terminal
+// or log and is meant only for that machine.
 func (d *Auth) Chosen(ctx context.Context) (bool, error) {
 	_, err := d.store.Setting(ctx, settingChosen)
 	if errors.Is(err, store.ErrNotFound) {
@@ -82,14 +80,13 @@ func (d *Auth) Chosen(ctx context.Context) (bool, error) {
 	return true, nil
 }
 
-// SetPassword replaces the password: for somebody who has the database in hand, or who
-// has just shown that they are the owner. It ends every session but the one that asks,
-// and every owner token but the one that asks, unless those are kept.
+// SetPassword replaces the password for a caller who has the database or just proved to be the owner. It ends all
+// other sessions and, unless keepTokens is set, all other owner tokens.
 func (d *Auth) SetPassword(ctx context.Context, password string, keepTokens bool) error {
 	if err := acceptable(password); err != nil {
 		return err
 	}
-	hash, err := d.hash(ctx, password)
+	hash, err := d.hashPassword(ctx, password)
 	if err != nil {
 		return err
 	}
@@ -113,7 +110,7 @@ func (d *Auth) SetPassword(ctx context.Context, password string, keepTokens bool
 	if who.session == nil {
 		return nil
 	}
-	return d.carry(ctx, hash)
+	return d.carrySession(ctx, hash)
 }
 
 func (d *Auth) choose(ctx context.Context) error {
@@ -123,7 +120,7 @@ func (d *Auth) choose(ctx context.Context) error {
 	return nil
 }
 
-// storedHash gives an empty hash when there is no password yet.
+// storedHash returns an empty hash if there is no password yet.
 func (d *Auth) storedHash(ctx context.Context) (string, error) {
 	hash, err := d.store.Setting(ctx, settingHash)
 	if errors.Is(err, store.ErrNotFound) {
@@ -138,15 +135,17 @@ func (d *Auth) storedHash(ctx context.Context) (string, error) {
 func acceptable(password string) error {
 	switch {
 	case utf8.RuneCountInString(password) < minPassword || strings.TrimSpace(password) == "":
-		return invalid("password", CodePasswordShort, "The owner password is too short.", fmt.Sprintf("Use at least %d characters.", minPassword))
+		return invalidInput("password", CodePasswordShort, "The owner password is too short.",
+			fmt.Sprintf("Use at least %d characters.", minPassword))
 	case len(password) > maxPassword:
-		return invalid("password", CodePasswordLong, "The owner password is too long.", fmt.Sprintf("Use at most %d bytes.", maxPassword))
+		return invalidInput("password", CodePasswordLong, "The owner password is too long.",
+			fmt.Sprintf("Use at most %d bytes.", maxPassword))
 	}
 	return nil
 }
 
-func noPassword() *fault.Fault {
-	return &fault.Fault{
+func noPassword() *usererr.Error {
+	return &usererr.Error{
 		Status: http.StatusServiceUnavailable, Code: CodeNoPassword, Message: "No owner password is set.",
 		Next: "Set one on the machine that runs this server: PDPP_OWNER_PASSWORD.",
 	}

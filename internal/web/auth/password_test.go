@@ -11,15 +11,15 @@ import (
 	"testing"
 	"time"
 
-	"github.com/pdpp-go/pdpp/internal/keep/store/sqlite"
-	"github.com/pdpp-go/pdpp/internal/keep/store/sqlite/sqlitetest"
-	"github.com/pdpp-go/pdpp/internal/ops/fault"
+	"github.com/pdpp-go/pdpp/internal/ops/usererr"
+	"github.com/pdpp-go/pdpp/internal/storage/store/sqlite"
+	"github.com/pdpp-go/pdpp/internal/storage/store/sqlite/sqlitetest"
 	"github.com/pdpp-go/pdpp/internal/web/auth"
 )
 
 func freshAuth(t *testing.T) (*auth.Auth, auth.Store) {
 	t.Helper()
-	st, err := sqlite.Open(t.Context(), sqlitetest.Fresh(t, filepath.Join(t.TempDir(), "pdpp.db")), sqlite.Options{})
+	st, err := sqlite.Open(t.Context(), sqlitetest.NewDatabase(t, filepath.Join(t.TempDir(), "pdpp.db")), sqlite.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -27,7 +27,7 @@ func freshAuth(t *testing.T) (*auth.Auth, auth.Store) {
 	return auth.New(auth.Config{Store: st, Now: time.Now, HashCost: cheap}), st
 }
 
-// What a server makes of a password costs whoever guesses 19 MiB and two passes each time.
+// Each guess at a stored password costs 19 MiB and two passes.
 func TestPasswordsRestExpensively(t *testing.T) {
 	_, st := freshAuth(t)
 	if _, err := auth.New(auth.Config{Store: st, Now: time.Now}).Setup(t.Context(), password); err != nil {
@@ -87,7 +87,8 @@ func TestOnePasswordIsMade(t *testing.T) {
 	if len(shown) != 1 {
 		t.Fatalf("shown: %d", len(shown))
 	}
-	if err := auth.New(auth.Config{Store: st, Now: time.Now}).SignIn(httptest.NewRecorder(), httptest.NewRequest("POST", "/login", nil), shown[0]); err != nil {
+	if err := auth.New(auth.Config{Store: st, Now: time.Now}).SignIn(httptest.NewRecorder(),
+		httptest.NewRequest("POST", "/login", nil), shown[0]); err != nil {
 		t.Error(err)
 	}
 }
@@ -101,9 +102,11 @@ func TestGivenPassword(t *testing.T) {
 	if _, err := b.auth.Setup(t.Context(), ""); err != nil || !b.inside(c) {
 		t.Errorf("no password ended the session: %v", err)
 	}
-	var refusal *fault.Fault
-	for word, code := range map[string]string{"seven77": auth.CodePasswordShort, "          ": auth.CodePasswordShort, string(make([]byte, 1025)): auth.CodePasswordLong} {
-		if _, err := b.auth.Setup(t.Context(), word); !errors.As(err, &refusal) || refusal.Code != code || refusal.Next == "" {
+	var refusal *usererr.Error
+	for word, code := range map[string]string{"seven77": auth.CodePasswordShort, "          ": auth.CodePasswordShort,
+		string(make([]byte, 1025)): auth.CodePasswordLong} {
+		if _, err := b.auth.Setup(t.Context(), word); !errors.As(err, &refusal) || refusal.Code != code ||
+			refusal.Next == "" {
 			t.Errorf("%q: %v", word[:7], err)
 		}
 	}

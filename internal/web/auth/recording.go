@@ -6,18 +6,17 @@ import (
 	"errors"
 	"net/http"
 
-	"github.com/pdpp-go/pdpp/internal/keep/audit"
-	"github.com/pdpp-go/pdpp/internal/ops/fault"
-	"github.com/pdpp-go/pdpp/internal/web/strangers"
+	"github.com/pdpp-go/pdpp/internal/ops/usererr"
+	"github.com/pdpp-go/pdpp/internal/storage/audit"
+	"github.com/pdpp-go/pdpp/internal/web/tokenqueue"
 )
 
-// actor is who the audit trail names. A session is told by a part of its digest, which
-// opens nothing.
+// actor is the caller in the audit trail. A session is identified by a part of its digest, which grants nothing.
 func (i Identity) actor() audit.Actor {
 	if i.Kind == ByToken {
 		return audit.Actor{Kind: audit.OwnerToken, ID: i.TokenID, Name: i.label, Address: i.address}
 	}
-	return audit.Actor{Kind: audit.Session, ID: sessionName(i.session), Address: i.address}
+	return audit.Actor{Kind: audit.SessionActor, ID: sessionName(i.session), Address: i.address}
 }
 
 func sessionName(digest []byte) string {
@@ -27,19 +26,18 @@ func sessionName(digest []byte) string {
 	return hex.EncodeToString(digest[:6])
 }
 
-// newcomer is the context of a request by somebody who tries to come in: a stranger
-// unless it went well.
-func newcomer(r *http.Request, err error) context.Context {
-	by := audit.Actor{Kind: audit.Stranger, Address: strangers.Origin(r)}
+// signInContext returns the context of a sign-in attempt: a stranger's unless it succeeded.
+func signInContext(r *http.Request, err error) context.Context {
+	by := audit.Actor{Kind: audit.UnknownActor, Address: tokenqueue.Origin(r)}
 	if err == nil {
-		by.Kind = audit.Session
+		by.Kind = audit.SessionActor
 	}
-	return audit.With(r.Context(), by)
+	return audit.WithActor(r.Context(), by)
 }
 
-// record writes down how something ended. What was given up halfway is left out.
+// record adds the outcome to the audit trail. Cancelled operations are left out.
 func (d *Auth) record(ctx context.Context, e audit.Entry, err error) {
-	var refusal *fault.Fault
+	var refusal *usererr.Error
 	switch {
 	case errors.As(err, &refusal):
 		e.Outcome, e.Reason = audit.Refused, refusal.Code

@@ -7,8 +7,8 @@ import (
 	"net/http"
 	"strings"
 
-	"github.com/pdpp-go/pdpp/internal/keep/audit"
-	"github.com/pdpp-go/pdpp/internal/keep/store"
+	"github.com/pdpp-go/pdpp/internal/storage/audit"
+	"github.com/pdpp-go/pdpp/internal/storage/store"
 )
 
 const (
@@ -16,13 +16,13 @@ const (
 	recoveryGroups = 4 // of four letters: 80 bits
 )
 
-// MakeRecoveryCodes makes codes that sign in once each, and gives them, which happens
-// only once: digests of them are what is kept. Older codes end.
+// MakeRecoveryCodes creates codes that each sign in once, and returns them once. Only their digests are stored. Older
+// codes become invalid.
 func (d *Auth) MakeRecoveryCodes(ctx context.Context) ([]string, error) {
 	codes, hashes := make([]string, recoveryCodes), make([][]byte, recoveryCodes)
 	for i := range codes {
-		codes[i] = inGroups(randomText(recoveryGroups*groupSize*5/8), recoveryGroups)
-		hashes[i] = digest(plainCode(codes[i]))
+		codes[i] = groupLetters(randomText(recoveryGroups*groupSize*5/8), recoveryGroups)
+		hashes[i] = secretDigest(plainCode(codes[i]))
 	}
 	if err := d.store.PutRecoveryCodes(ctx, hashes, d.now()); err != nil {
 		return nil, fmt.Errorf("keep the codes: %w", err)
@@ -30,7 +30,7 @@ func (d *Auth) MakeRecoveryCodes(ctx context.Context) ([]string, error) {
 	return codes, nil
 }
 
-// RecoveryCodes says how many were made last, and how many are left.
+// RecoveryCodes returns how many were created last, and how many are left.
 func (d *Auth) RecoveryCodes(ctx context.Context) (store.RecoveryCodes, error) {
 	codes, err := d.store.RecoveryCodes(ctx)
 	if err != nil {
@@ -45,37 +45,37 @@ func plainCode(typed string) string {
 	return alike.Replace(strings.ToLower(typed))
 }
 
-// Recover opens a session for whoever has a code, which it spends. The codes are
-// guessed no faster than the password is.
+// Recover opens a session for a valid code and uses it up. Guesses are throttled like passwords.
 func (d *Auth) Recover(w http.ResponseWriter, r *http.Request, code string) error {
 	err := d.recover(w, r, code)
-	d.record(newcomer(r, err), audit.Entry{Kind: audit.SignIn, Object: string(ByRecoveryCode)}, err)
+	d.record(signInContext(r, err), audit.Entry{Kind: audit.SignIn, Object: string(ByRecoveryCode)}, err)
 	return err
 }
 
 func (d *Auth) recover(w http.ResponseWriter, r *http.Request, code string) error {
-	key, known, err := d.whoTries(r)
+	key, known, err := d.attemptKey(r)
 	if err != nil {
 		return err
 	}
 	left, wait := d.tries.Admit(key, known, d.now())
 	if wait > 0 {
-		return pause(wait)
+		return tooManyTries(wait)
 	}
 	hash, err := d.storedHash(r.Context())
 	if err == nil {
-		err = d.store.UseRecoveryCode(r.Context(), digest(plainCode(code)), d.now())
+		err = d.store.UseRecoveryCode(r.Context(), secretDigest(plainCode(code)), d.now())
 	}
 	switch {
 	case errors.Is(err, store.ErrNotFound):
-		refusal := wrong(left)
+		refusal := wrongPassword(left)
 		refusal.Code, refusal.Param = CodeWrongCode, "code"
-		refusal.Message = strings.Replace(refusal.Message, "That password is not right.", "That code is not right, or was used before.", 1)
+		refusal.Message = strings.Replace(refusal.Message, "That password is not right.",
+			"That code is not right, or was used before.", 1)
 		return refusal
 	case err != nil:
 		d.tries.Unused(key)
 		return fmt.Errorf("spend the code: %w", err)
 	}
 	d.tries.Succeeded(key)
-	return d.open(w, r, hash, ByRecoveryCode)
+	return d.openSession(w, r, hash, ByRecoveryCode)
 }

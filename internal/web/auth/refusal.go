@@ -3,7 +3,7 @@ package auth
 import (
 	"net/http"
 
-	"github.com/pdpp-go/pdpp/internal/ops/fault"
+	"github.com/pdpp-go/pdpp/internal/ops/usererr"
 )
 
 // Codes of refusals.
@@ -24,6 +24,6 @@ const (
 	CodeWrongCode         = "wrong_recovery_code"
 )
 
-func invalid(param, code, message, next string) *fault.Fault {
-	return &fault.Fault{Status: http.StatusBadRequest, Code: code, Param: param, Message: message, Next: next}
+func invalidInput(param, code, message, next string) *usererr.Error {
+	return &usererr.Error{Status: http.StatusBadRequest, Code: code, Param: param, Message: message, Next: next}
 }

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/pdpp-go/pdpp/internal/ops/fault"
+	"github.com/pdpp-go/pdpp/internal/ops/usererr"
 	"github.com/pdpp-go/pdpp/internal/web/reply"
 )
 
@@ -27,7 +27,7 @@ type Form struct {
 	Action  string // /login, /login/recovery or /confirm
 	Next    string
 	Message string // what is wrong; empty at first
-	// Passkey says that a passkey can be used at this address.
+	// Passkey means that a passkey can be used at this address.
 	Passkey bool
 }
 
@@ -37,15 +37,17 @@ type FormPage = func(w http.ResponseWriter, r *http.Request, status int, f Form)
 // Routes are the ways in and out for a browser.
 func (d *Auth) Routes(page FormPage) []reply.Route {
 	show := func(w http.ResponseWriter, r *http.Request, action string, status int, message string) {
-		page(w, r, status, Form{Action: action, Next: backTo(r), Message: message, Passkey: d.PasskeysAt(r)})
+		page(w, r, status, Form{Action: action, Next: returnPath(r), Message: message, Passkey: d.PasskeysAt(r)})
 	}
 	signedIn := func(h http.HandlerFunc) http.HandlerFunc { return d.Pages(h).ServeHTTP }
 	return []reply.Route{
-		{Pattern: "GET " + loginPath, Handle: func(w http.ResponseWriter, r *http.Request) { d.showForm(w, r, loginPath, show) }},
+		{Pattern: "GET " + loginPath,
+			Handle: func(w http.ResponseWriter, r *http.Request) { d.showForm(w, r, loginPath, show) }},
 		{Pattern: "POST " + loginPath, Handle: func(w http.ResponseWriter, r *http.Request) {
-			d.answerForm(w, r, loginPath, show, backTo(r), d.SignIn(w, r, r.PostFormValue("password")))
+			d.answerForm(w, r, loginPath, show, returnPath(r), d.SignIn(w, r, r.PostFormValue("password")))
 		}},
-		{Pattern: "GET " + recoverPath, Handle: func(w http.ResponseWriter, r *http.Request) { d.showForm(w, r, recoverPath, show) }},
+		{Pattern: "GET " + recoverPath,
+			Handle: func(w http.ResponseWriter, r *http.Request) { d.showForm(w, r, recoverPath, show) }},
 		{Pattern: "POST " + recoverPath, Handle: func(w http.ResponseWriter, r *http.Request) {
 			d.answerForm(w, r, recoverPath, show, passwordPath, d.Recover(w, r, r.PostFormValue("code")))
 		}},
@@ -53,7 +55,7 @@ func (d *Auth) Routes(page FormPage) []reply.Route {
 			show(w, r, confirmPath, http.StatusOK, "")
 		})},
 		{Pattern: "POST " + confirmPath, Handle: signedIn(func(w http.ResponseWriter, r *http.Request) {
-			d.answerForm(w, r, confirmPath, show, backTo(r), d.Confirm(r.Context(), r.PostFormValue("password")))
+			d.answerForm(w, r, confirmPath, show, returnPath(r), d.Confirm(r.Context(), r.PostFormValue("password")))
 		})},
 		{Pattern: "POST " + logoutPath, Handle: d.logout},
 		{Pattern: "POST " + passkeyPath + "{for}/begin", Handle: d.passkey(false)},
@@ -63,13 +65,13 @@ func (d *Auth) Routes(page FormPage) []reply.Route {
 
 type show = func(w http.ResponseWriter, r *http.Request, action string, status int, message string)
 
-// showForm shows a form to whoever is not signed in.
+// showForm shows a form to callers that are not signed in.
 func (d *Auth) showForm(w http.ResponseWriter, r *http.Request, action string, page show) {
-	back := backTo(r)
-	_, ok, err := d.enter(w, r)
+	back := returnPath(r)
+	_, ok, err := d.authenticate(w, r)
 	switch {
 	case err != nil:
-		d.trouble(w, r, err)
+		d.failStore(w, r, err)
 	case ok:
 		http.Redirect(w, r, back, http.StatusSeeOther)
 	default:
@@ -79,7 +81,7 @@ func (d *Auth) showForm(w http.ResponseWriter, r *http.Request, action string, p
 
 // answerForm sends the browser on, or shows the form again with what is wrong.
 func (d *Auth) answerForm(w http.ResponseWriter, r *http.Request, action string, page show, to string, err error) {
-	var refusal *fault.Fault
+	var refusal *usererr.Error
 	switch {
 	case err == nil:
 		http.Redirect(w, r, to, http.StatusSeeOther)
@@ -89,21 +91,21 @@ func (d *Auth) answerForm(w http.ResponseWriter, r *http.Request, action string,
 		}
 		page(w, r, action, refusal.Status, refusal.Message)
 	default:
-		d.trouble(w, r, err)
+		d.failStore(w, r, err)
 	}
 }
 
 func (d *Auth) logout(w http.ResponseWriter, r *http.Request) {
 	if err := d.SignOut(w, r); err != nil {
-		d.trouble(w, r, err)
+		d.failStore(w, r, err)
 		return
 	}
 	http.Redirect(w, r, loginPath, http.StatusSeeOther)
 }
 
-// backTo reads where to go after signing in, and leaves only what is safe for the
+// returnPath reads where to go after signing in, and leaves only what is safe for the
 // page to read.
-func backTo(r *http.Request) string {
+func returnPath(r *http.Request) string {
 	back := localPath(r.FormValue("next"))
 	if r.Form == nil {
 		r.Form = url.Values{}
@@ -112,8 +114,8 @@ func backTo(r *http.Request) string {
 	return back
 }
 
-// localPath gives a path of this server, whatever somebody wrote into a link: a
-// browser reads two slashes, a backslash or a hidden tab as another host.
+// localPath returns a path of this server for any text in a link: browsers treat two slashes, a backslash or a hidden
+// tab as another host.
 func localPath(s string) string {
 	const home = "/"
 	if !strings.HasPrefix(s, "/") || strings.HasPrefix(s, "//") || strings.Contains(s, `\`) || len(s) > 2048 ||
@@ -121,7 +123,8 @@ func localPath(s string) string {
 		return home
 	}
 	u, err := url.Parse(s)
-	if err != nil || u.Scheme != "" || u.Host != "" || u.User != nil || u.Path == loginPath || u.Path == logoutPath || u.Path == confirmPath || u.Path == recoverPath {
+	if err != nil || u.Scheme != "" || u.Host != "" || u.User != nil || u.Path == loginPath || u.Path == logoutPath ||
+		u.Path == confirmPath || u.Path == recoverPath {
 		return home
 	}
 	return s

@@ -4,19 +4,17 @@ import (
 	"net/http"
 	"slices"
 
-	"github.com/pdpp-go/pdpp/internal/ops/fault"
+	"github.com/pdpp-go/pdpp/internal/ops/usererr"
 	"github.com/pdpp-go/pdpp/internal/web/reply"
 )
 
-// everyday is what a token may do unless its owner says otherwise: everything but to
-// make further ways in.
-var everyday = []string{string(reply.ScopeRead), string(reply.ScopeRun), string(reply.ScopeManage)}
+// defaultScopes is the default scope of a token: everything except creating further ways to sign in.
+var defaultScopes = []string{string(reply.ScopeRead), string(reply.ScopeRun), string(reply.ScopeManage)}
 
-// readScopes gives scopes in their order, each once. All stands alone, and none at all
-// means those of every day.
+// readScopes returns scopes in their order, each once. ScopeAll excludes others, and an empty list means the default.
 func readScopes(given []string) ([]string, error) {
 	if len(given) == 0 {
-		return everyday, nil
+		return defaultScopes, nil
 	}
 	var out []string
 	for _, known := range reply.Scopes {
@@ -26,7 +24,7 @@ func readScopes(given []string) ([]string, error) {
 	}
 	for _, name := range given {
 		if !slices.Contains(out, name) {
-			return nil, invalid("scopes", CodeScope, "There is no scope of that name.", "Use read, run, manage or all.")
+			return nil, invalidInput("scopes", CodeScope, "There is no scope of that name.", "Use read, run, manage or all.")
 		}
 	}
 	if slices.Contains(out, string(reply.ScopeAll)) {
@@ -35,9 +33,8 @@ func readScopes(given []string) ([]string, error) {
 	return out, nil
 }
 
-// allowed says whether somebody with the scopes may do what needs one. A route that
-// names none is for those who may do everything.
-func allowed(scopes []string, needed reply.Scope) bool {
+// scopesAllow reports whether the scopes permit what needs one. A route without a scope requires ScopeAll.
+func scopesAllow(scopes []string, needed reply.Scope) bool {
 	return slices.Contains(scopes, string(reply.ScopeAll)) || needed != "" && slices.Contains(scopes, string(needed))
 }
 
@@ -46,8 +43,10 @@ func insufficient(w http.ResponseWriter, r *http.Request, needed reply.Scope) {
 		needed = reply.ScopeAll
 	}
 	w.Header().Set("WWW-Authenticate", `Bearer realm="pdpp", error="insufficient_scope", scope="`+string(needed)+`"`)
-	reply.Fail(w, r, reply.TypePermission, &fault.Fault{
-		Status: http.StatusForbidden, Code: CodeInsufficientScope, Message: "This owner token may not do that: it needs the scope " + string(needed) + ".",
-		Next: "Make a token with it, in the settings or on the server's machine: pdpp tokens create LABEL --scope " + string(needed),
+	reply.WriteFailure(w, r, reply.TypePermission, &usererr.Error{
+		Status: http.StatusForbidden, Code: CodeInsufficientScope,
+		Message: "This owner token may not do that: it needs the scope " + string(needed) + ".",
+		Next: "Make a token with it, in the settings or on the server's machine: pdpp tokens create LABEL --scope " +
+			string(needed),
 	})
 }

@@ -7,7 +7,7 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/pdpp-go/pdpp/internal/web/strangers"
+	"github.com/pdpp-go/pdpp/internal/web/tokenqueue"
 )
 
 const (
@@ -30,8 +30,8 @@ const (
 	keyAddress = "address" // when it was last written down
 )
 
-// open begins a session under a new name.
-func (d *Auth) open(w http.ResponseWriter, r *http.Request, hash string, by Method) error {
+// openSession begins a session under a new name.
+func (d *Auth) openSession(w http.ResponseWriter, r *http.Request, hash string, by Method) error {
 	ctx, err := d.sessions.Load(r.Context(), d.cookieOf(r, sessionCookie))
 	if err != nil {
 		return fmt.Errorf("read the session: %w", err)
@@ -40,21 +40,21 @@ func (d *Auth) open(w http.ResponseWriter, r *http.Request, hash string, by Meth
 		return fmt.Errorf("rename the session: %w", err)
 	}
 	d.sessions.SetDeadline(ctx, d.now().Add(sessionLifetime).UTC())
-	d.sessions.Put(ctx, keyMark, markOf(hash))
+	d.sessions.Put(ctx, keyMark, passwordMark(hash))
 	d.sessions.Put(ctx, keyBegan, d.now().Unix())
 	d.sessions.Put(ctx, keyProved, d.now().Unix())
 	d.sessions.Put(ctx, keyMethod, string(by))
 	d.sessions.Put(ctx, keyBrowser, browserWords(r.UserAgent()))
-	if err := d.remember(ctx, w, r); err != nil {
+	if err := d.rememberBrowser(ctx, w, r); err != nil {
 		return err
 	}
-	return d.prolong(w, r, ctx)
+	return d.prolongSession(w, r, ctx)
 }
 
-// prolong writes down that a session is in use, and gives the browser its cookie.
-func (d *Auth) prolong(w http.ResponseWriter, r *http.Request, session context.Context) error {
+// prolongSession records that a session is in use, and sends the browser its cookie.
+func (d *Auth) prolongSession(w http.ResponseWriter, r *http.Request, session context.Context) error {
 	d.sessions.Put(session, keySeen, d.now().Unix())
-	d.sessions.Put(session, keyAddress, strangers.Origin(r))
+	d.sessions.Put(session, keyAddress, tokenqueue.Origin(r))
 	token, deadline, err := d.sessions.Commit(session)
 	if err != nil {
 		return fmt.Errorf("keep the session: %w", err)
@@ -63,52 +63,53 @@ func (d *Auth) prolong(w http.ResponseWriter, r *http.Request, session context.C
 	return nil
 }
 
-// carry lets the session of a request outlive a change of the password.
-func (d *Auth) carry(session context.Context, hash string) error {
-	d.standing.Lock()
-	defer d.standing.Unlock()
-	d.sessions.Put(session, keyMark, markOf(hash))
-	return d.write(session)
+// carrySession lets the session of a request outlive a change of the password.
+func (d *Auth) carrySession(session context.Context, hash string) error {
+	d.sessionMutex.Lock()
+	defer d.sessionMutex.Unlock()
+	d.sessions.Put(session, keyMark, passwordMark(hash))
+	return d.saveSession(session)
 }
 
-// write keeps what was put into the session of a request.
-func (d *Auth) write(session context.Context) error {
+// saveSession keeps what was put into the session of a request.
+func (d *Auth) saveSession(session context.Context) error {
 	if _, _, err := d.sessions.Commit(session); err != nil {
 		return fmt.Errorf("keep the session: %w", err)
 	}
 	return nil
 }
 
-// enter gives the context of a request by a signed-in owner, and false for anybody
-// else. Nothing is kept for a visitor.
-func (d *Auth) enter(w http.ResponseWriter, r *http.Request) (context.Context, bool, error) {
+// authenticate returns the context of a signed-in owner's request, and false for others. Nothing is stored for
+// visitors.
+func (d *Auth) authenticate(w http.ResponseWriter, r *http.Request) (context.Context, bool, error) {
 	token := d.cookieOf(r, sessionCookie)
 	if token == "" {
 		return nil, false, nil
 	}
-	session, ok, err := d.find(r, token)
+	session, ok, err := d.findSession(r, token)
 	if err != nil || !ok {
 		return nil, false, err
 	}
 	if d.now().Unix()-d.sessions.GetInt64(session, keySeen) >= int64(renewEvery/time.Second) {
-		if session, ok, err = d.renew(w, r, token); err != nil || !ok {
+		if session, ok, err = d.renewSession(w, r, token); err != nil || !ok {
 			return nil, false, err
 		}
 	}
-	return with(session, Identity{Kind: BySession, session: digest(token), address: strangers.Origin(r)}), true, nil
+	return withIdentity(session, Identity{Kind: BySession, session: secretDigest(token), address: tokenqueue.Origin(r)}),
+		true, nil
 }
 
-// find is load, in turn for a session that was not good before.
-func (d *Auth) find(r *http.Request, token string) (session context.Context, ok bool, err error) {
+// findSession is load, in turn for a session that was not good before.
+func (d *Auth) findSession(r *http.Request, token string) (session context.Context, ok bool, err error) {
 	err = d.strangers.LookUp(r, token, func(ctx context.Context) (bool, error) {
-		session, ok, err = d.load(ctx, token)
+		session, ok, err = d.loadSession(ctx, token)
 		return ok, err
 	})
 	return session, ok, err
 }
 
-// load finds a session that the current password opened.
-func (d *Auth) load(ctx context.Context, token string) (context.Context, bool, error) {
+// loadSession finds a session that the current password opened.
+func (d *Auth) loadSession(ctx context.Context, token string) (context.Context, bool, error) {
 	session, err := d.sessions.Load(ctx, token)
 	if err != nil {
 		return nil, false, fmt.Errorf("read the session: %w", err)
@@ -121,18 +122,18 @@ func (d *Auth) load(ctx context.Context, token string) (context.Context, bool, e
 	if err != nil {
 		return nil, false, err
 	}
-	return session, subtle.ConstantTimeCompare([]byte(mark), []byte(markOf(hash))) == 1, nil
+	return session, subtle.ConstantTimeCompare([]byte(mark), []byte(passwordMark(hash))) == 1, nil
 }
 
-// renew prolongs a session, unless it has ended meanwhile.
-func (d *Auth) renew(w http.ResponseWriter, r *http.Request, token string) (context.Context, bool, error) {
-	d.standing.Lock()
-	defer d.standing.Unlock()
-	session, ok, err := d.load(r.Context(), token)
+// renewSession prolongs a session, unless it has ended meanwhile.
+func (d *Auth) renewSession(w http.ResponseWriter, r *http.Request, token string) (context.Context, bool, error) {
+	d.sessionMutex.Lock()
+	defer d.sessionMutex.Unlock()
+	session, ok, err := d.loadSession(r.Context(), token)
 	if err != nil || !ok {
 		return nil, false, err
 	}
-	return session, true, d.prolong(w, r, session)
+	return session, true, d.prolongSession(w, r, session)
 }
 
 func (d *Auth) setCookie(w http.ResponseWriter, r *http.Request, token string, until time.Time) {

@@ -25,7 +25,8 @@ func TestSignInAndOut(t *testing.T) {
 	if cookie(a) != nil {
 		t.Error("a visitor gets a session")
 	}
-	if a := b.request("GET", "/login?next=/page").by(c); a.StatusCode != 200 || a.body != "[form /page] " || cookie(a) != nil {
+	if a := b.request("GET", "/login?next=/page").by(c); a.StatusCode != 200 || a.body != "[form /page] " ||
+		cookie(a) != nil {
 		t.Errorf("the form: %d %s", a.StatusCode, a.body)
 	}
 	a = b.request("POST", "/login?next=/page").sending("password", password).by(c)
@@ -45,14 +46,13 @@ func TestSignInAndOut(t *testing.T) {
 	if a := b.request("POST", "/logout").by(c); a.Header.Get("Location") != "/login" || cookie(a).MaxAge >= 0 {
 		t.Errorf("sign out: %d %v", a.StatusCode, a.Header)
 	}
-	c.Jar.SetCookies(a.Request.URL, before) // whoever kept a copy
+	c.Jar.SetCookies(a.Request.URL, before) // as an attacker with a copy
 	if b.inside(c) {
 		t.Error("the session outlives the sign-out")
 	}
 }
 
-// Somebody who put a session's name into a browser does not know the name that the
-// owner's session has.
+// An attacker who planted a session name in a browser does not know the name of the owner's session.
 func TestFixedSessionIsRenamed(t *testing.T) {
 	b := newBed(t)
 	at, _ := url.Parse(b.url)
@@ -86,7 +86,8 @@ func TestFixedSessionIsRenamed(t *testing.T) {
 func TestCookieFlags(t *testing.T) {
 	b := newBed(t)
 	check := func(name string, a *http.Cookie, secure bool) {
-		if a == nil || !a.HttpOnly || a.SameSite != http.SameSiteLaxMode || a.Path != "/" || a.Domain != "" || a.Secure != secure || a.MaxAge != int(7*day/time.Second) {
+		if a == nil || !a.HttpOnly || a.SameSite != http.SameSiteLaxMode || a.Path != "/" || a.Domain != "" ||
+			a.Secure != secure || a.MaxAge != int(7*day/time.Second) {
 			t.Errorf("%s: %v", name, a)
 		}
 	}

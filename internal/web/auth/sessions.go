@@ -7,10 +7,10 @@ import (
 	"slices"
 	"time"
 
-	"github.com/pdpp-go/pdpp/internal/keep/store"
+	"github.com/pdpp-go/pdpp/internal/storage/store"
 )
 
-// Method is how somebody signed in.
+// Method is how the owner signed in.
 type Method string
 
 const (
@@ -45,7 +45,7 @@ func (d *Auth) SignedIn(ctx context.Context) ([]SignedIn, error) {
 	var out []SignedIn
 	for _, s := range kept {
 		_, values, err := d.sessions.Codec.Decode(s.Data)
-		if err != nil || values[keyMark] != markOf(hash) {
+		if err != nil || values[keyMark] != passwordMark(hash) {
 			continue // of an older password, and refused anyway
 		}
 		text := func(key string) string { v, _ := values[key].(string); return v }
@@ -69,8 +69,8 @@ func (d *Auth) EndSession(ctx context.Context, id string) error {
 	if at < 0 {
 		return store.ErrNotFound
 	}
-	d.standing.Lock()
-	defer d.standing.Unlock()
+	d.sessionMutex.Lock()
+	defer d.sessionMutex.Unlock()
 	if err := d.store.DropSession(ctx, all[at].hash); err != nil {
 		return fmt.Errorf("end the session: %w", err)
 	}
@@ -80,8 +80,8 @@ func (d *Auth) EndSession(ctx context.Context, id string) error {
 // EndSessions signs every browser out but the one that asks.
 func (d *Auth) EndSessions(ctx context.Context) error {
 	who, _ := From(ctx)
-	d.standing.Lock()
-	defer d.standing.Unlock()
+	d.sessionMutex.Lock()
+	defer d.sessionMutex.Unlock()
 	if err := d.store.DropSessions(ctx, who.session); err != nil {
 		return fmt.Errorf("end the sessions: %w", err)
 	}

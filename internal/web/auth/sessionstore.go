@@ -7,13 +7,13 @@ import (
 
 	"github.com/alexedwards/scs/v2"
 
-	"github.com/pdpp-go/pdpp/internal/keep/store"
+	"github.com/pdpp-go/pdpp/internal/storage/store"
 )
 
 // sessionStore keeps sessions by the digest of their names, until they were idle
 // for too long.
 type sessionStore struct {
-	store store.Entries
+	store store.OwnerAccess
 	now   func() time.Time
 }
 
@@ -27,7 +27,7 @@ func idleUntil(now, deadline time.Time) time.Time {
 }
 
 func (s sessionStore) FindCtx(ctx context.Context, token string) ([]byte, bool, error) {
-	found, err := s.store.Session(ctx, digest(token), s.now())
+	found, err := s.store.Session(ctx, secretDigest(token), s.now())
 	if errors.Is(err, store.ErrNotFound) {
 		return nil, false, nil
 	}
@@ -35,11 +35,12 @@ func (s sessionStore) FindCtx(ctx context.Context, token string) ([]byte, bool, 
 }
 
 func (s sessionStore) CommitCtx(ctx context.Context, token string, data []byte, deadline time.Time) error {
-	return s.store.PutSession(ctx, store.Session{Hash: digest(token), Data: data, ExpiresAt: idleUntil(s.now(), deadline)})
+	return s.store.PutSession(ctx,
+		store.Session{Hash: secretDigest(token), Data: data, ExpiresAt: idleUntil(s.now(), deadline)})
 }
 
 func (s sessionStore) DeleteCtx(ctx context.Context, token string) error {
-	return s.store.DropSession(ctx, digest(token))
+	return s.store.DropSession(ctx, secretDigest(token))
 }
 
 // The methods without a context complete the interface; the manager prefers those above.

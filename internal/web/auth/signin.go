@@ -9,33 +9,35 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/pdpp-go/pdpp/internal/keep/audit"
-	"github.com/pdpp-go/pdpp/internal/ops/fault"
-	"github.com/pdpp-go/pdpp/internal/web/strangers"
+	"github.com/pdpp-go/pdpp/internal/ops/usererr"
+	"github.com/pdpp-go/pdpp/internal/storage/audit"
+	"github.com/pdpp-go/pdpp/internal/web/tokenqueue"
 )
 
-// SignIn opens a session for whoever knows the password; a *fault.Fault says why not.
-// A session that the browser had before ends: its name is known to whoever put it there.
+// SignIn opens a session if the password is right, and otherwise returns a *usererr.Error. The browser's previous
+// session ends, because an attacker may have planted it.
 func (d *Auth) SignIn(w http.ResponseWriter, r *http.Request, password string) error {
 	err := d.signIn(w, r, password)
-	d.record(newcomer(r, err), audit.Entry{Kind: audit.SignIn, Object: string(ByPassword)}, err)
+	d.record(signInContext(r, err), audit.Entry{Kind: audit.SignIn, Object: string(ByPassword)}, err)
 	return err
 }
 
 func (d *Auth) signIn(w http.ResponseWriter, r *http.Request, password string) error {
-	key, known, err := d.whoTries(r)
+	key, known, err := d.attemptKey(r)
 	if err != nil {
 		return err
 	}
-	return d.check(r.Context(), key, known, password, func(hash string) error { return d.open(w, r, hash, ByPassword) })
+	return d.checkPassword(r.Context(), key, known, password,
+		func(hash string) error { return d.openSession(w, r, hash, ByPassword) })
 }
 
-// check compares with the stored password, under the throttle, and then does what
+// checkPassword compares with the stored password, under the throttle, and then does what
 // follows from a match. The right password is refused as well while its address waits.
-func (d *Auth) check(ctx context.Context, key string, known bool, password string, then func(hash string) error) error {
+func (d *Auth) checkPassword(ctx context.Context, key string, known bool, password string,
+	then func(hash string) error) error {
 	left, wait := d.tries.Admit(key, known, d.now())
 	if wait > 0 {
-		return pause(wait)
+		return tooManyTries(wait)
 	}
 	hash, err := d.storedHash(ctx)
 	if err == nil && hash == "" {
@@ -45,13 +47,13 @@ func (d *Auth) check(ctx context.Context, key string, known bool, password strin
 		d.tries.Unused(key)
 		return err
 	}
-	ok, err := d.matches(ctx, password, hash)
+	ok, err := d.passwordMatches(ctx, password, hash)
 	switch {
 	case err != nil:
 		d.tries.Unused(key)
 		return err
 	case !ok:
-		return wrong(left)
+		return wrongPassword(left)
 	}
 	d.tries.Succeeded(key)
 	if then == nil {
@@ -60,8 +62,8 @@ func (d *Auth) check(ctx context.Context, key string, known bool, password strin
 	return then(hash)
 }
 
-func wrong(left int) *fault.Fault {
-	r := &fault.Fault{
+func wrongPassword(left int) *usererr.Error {
+	r := &usererr.Error{
 		Status: http.StatusUnauthorized, Code: CodeWrongPassword, Param: "password", Message: "That password is not right. ",
 		Next: "Forgot it? Set a new one on the machine that runs this server.",
 	}
@@ -76,16 +78,16 @@ func wrong(left int) *fault.Fault {
 	return r
 }
 
-func pause(wait time.Duration) *fault.Fault {
+func tooManyTries(wait time.Duration) *usererr.Error {
 	wait = time.Duration(math.Ceil(wait.Seconds())) * time.Second
-	return &fault.Fault{
+	return &usererr.Error{
 		Status: http.StatusTooManyRequests, Code: CodeTooManyTries, RetryAfter: wait,
-		Message: "Too many wrong passwords. Wait " + words(wait) + ", then try again.",
+		Message: "Too many wrong passwords. Wait " + durationWords(wait) + ", then try again.",
 		Next:    "Forgot it? Set a new one on the machine that runs this server.",
 	}
 }
 
-func words(d time.Duration) string {
+func durationWords(d time.Duration) string {
 	if d <= time.Minute {
 		return fmt.Sprintf("%d seconds", int(d.Seconds()))
 	}
@@ -99,16 +101,16 @@ func (d *Auth) SignOut(w http.ResponseWriter, r *http.Request) error {
 	if token == "" {
 		return nil
 	}
-	d.standing.Lock()
-	defer d.standing.Unlock()
-	_, err := d.store.Session(r.Context(), digest(token), d.now())
+	d.sessionMutex.Lock()
+	defer d.sessionMutex.Unlock()
+	_, err := d.store.Session(r.Context(), secretDigest(token), d.now())
 	was := err == nil
-	if err := d.store.DropSession(r.Context(), digest(token)); err != nil && !errors.Is(err, context.Canceled) {
+	if err := d.store.DropSession(r.Context(), secretDigest(token)); err != nil && !errors.Is(err, context.Canceled) {
 		return fmt.Errorf("end the session: %w", err)
 	}
 	if was {
-		leaving := Identity{Kind: BySession, session: digest(token), address: strangers.Origin(r)}
-		d.record(with(r.Context(), leaving), audit.Entry{Kind: audit.SignOut}, nil)
+		leaving := Identity{Kind: BySession, session: secretDigest(token), address: tokenqueue.Origin(r)}
+		d.record(withIdentity(r.Context(), leaving), audit.Entry{Kind: audit.SignOut}, nil)
 	}
 	return nil
 }

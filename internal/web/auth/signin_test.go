@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/pdpp-go/pdpp/internal/ops/fault"
+	"github.com/pdpp-go/pdpp/internal/ops/usererr"
 	"github.com/pdpp-go/pdpp/internal/web/auth"
 )
 
@@ -20,12 +20,14 @@ func TestGuessingIsSlowedDown(t *testing.T) {
 	owner := b.signedIn() // earlier, from the same address
 	guess := func(word string) answer { return b.signIn(browser(), word) }
 	for _, want := range []string{"4 tries left", "3 tries left", "2 tries left", "1 try left", "There is a short pause"} {
-		if a := guess("a wrong password"); a.StatusCode != http.StatusUnauthorized || !strings.Contains(a.body, want) || cookie(a) != nil {
+		if a := guess("a wrong password"); a.StatusCode != http.StatusUnauthorized || !strings.Contains(a.body, want) ||
+			cookie(a) != nil {
 			t.Fatalf("%d %s", a.StatusCode, a.body)
 		}
 	}
 	for name, word := range map[string]string{"wrong": "a wrong password", "right": password} {
-		if a := guess(word); a.StatusCode != http.StatusTooManyRequests || a.Header.Get("Retry-After") != "10" || cookie(a) != nil {
+		if a := guess(word); a.StatusCode != http.StatusTooManyRequests || a.Header.Get("Retry-After") != "10" ||
+			cookie(a) != nil {
 			t.Errorf("%s: %d, %q", name, a.StatusCode, a.Header.Get("Retry-After"))
 		}
 	}
@@ -54,10 +56,10 @@ func TestGuessingIsSlowedDown(t *testing.T) {
 }
 
 // from signs in from an address.
-func (b *bed) from(address, word string) *fault.Fault {
+func (b *bed) from(address, word string) *usererr.Error {
 	r := httptest.NewRequest("POST", "/login", nil)
 	r.RemoteAddr = address
-	var refusal *fault.Fault
+	var refusal *usererr.Error
 	if err := b.auth.SignIn(httptest.NewRecorder(), r, word); err != nil && !errors.As(err, &refusal) {
 		b.Fatal(err)
 	}
@@ -72,11 +74,13 @@ func TestGuessingFromManyAddresses(t *testing.T) {
 		t.Fatal(refusal)
 	}
 	for i := range 30 {
-		if refusal := b.from("203.0.113."+string(rune('0'+i%10))+string(rune('0'+i/10))+":1", "a wrong password"); refusal == nil || refusal.Code != auth.CodeWrongPassword {
+		if refusal := b.from("203.0.113."+string(rune('0'+i%10))+string(rune('0'+i/10))+":1",
+			"a wrong password"); refusal == nil || refusal.Code != auth.CodeWrongPassword {
 			t.Fatalf("try %d: %+v", i, refusal)
 		}
 	}
-	if refusal := b.from("192.0.2.1:1", password); refusal == nil || refusal.Code != auth.CodeTooManyTries || refusal.RetryAfter != 20*time.Second {
+	if refusal := b.from("192.0.2.1:1", password); refusal == nil || refusal.Code != auth.CodeTooManyTries ||
+		refusal.RetryAfter != 20*time.Second {
 		t.Errorf("a stranger: %+v", refusal)
 	}
 	if refusal := b.from("198.51.100.9:2", password); refusal != nil {
@@ -94,10 +98,14 @@ func TestNetworkCountsAsOneAddress(t *testing.T) {
 		addresses [6]string
 		refused   bool
 	}{
-		"one network":       {[6]string{"[2001:db8::1]:1", "[2001:db8::2]:1", "[2001:db8::3]:1", "[2001:db8::4]:1", "[2001:db8::5]:1", "[2001:db8::ffff:6]:1"}, true},
-		"different network": {[6]string{"[2001:db8::1]:1", "[2001:db8::2]:1", "[2001:db8::3]:1", "[2001:db8::4]:1", "[2001:db8::5]:1", "[2001:db8:0:1::6]:1"}, false},
-		"mapped":            {[6]string{"192.0.2.1:1", "192.0.2.1:2", "192.0.2.1:3", "192.0.2.1:4", "192.0.2.1:5", "[::ffff:192.0.2.1]:6"}, true},
-		"neighbours":        {[6]string{"192.0.2.1:1", "192.0.2.1:2", "192.0.2.1:3", "192.0.2.1:4", "192.0.2.1:5", "192.0.2.2:6"}, false},
+		"one network": {[6]string{"[2001:db8::1]:1", "[2001:db8::2]:1", "[2001:db8::3]:1", "[2001:db8::4]:1",
+			"[2001:db8::5]:1", "[2001:db8::ffff:6]:1"}, true},
+		"different network": {[6]string{"[2001:db8::1]:1", "[2001:db8::2]:1", "[2001:db8::3]:1", "[2001:db8::4]:1",
+			"[2001:db8::5]:1", "[2001:db8:0:1::6]:1"}, false},
+		"mapped": {[6]string{"192.0.2.1:1", "192.0.2.1:2", "192.0.2.1:3", "192.0.2.1:4", "192.0.2.1:5",
+			"[::ffff:192.0.2.1]:6"}, true},
+		"neighbours": {[6]string{"192.0.2.1:1", "192.0.2.1:2", "192.0.2.1:3", "192.0.2.1:4", "192.0.2.1:5",
+			"192.0.2.2:6"}, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -133,7 +141,7 @@ func TestManyTriesAtOnce(t *testing.T) {
 	}
 }
 
-// A try whose client has gone is not judged, tells nothing and costs nothing.
+// An attempt is not evaluated and not counted if its client has disconnected.
 func TestGivenUpTryIsNoTry(t *testing.T) {
 	b := newBed(t)
 	gone, cancel := context.WithCancel(t.Context())

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/pdpp-go/pdpp/internal/keep/store"
+	"github.com/pdpp-go/pdpp/internal/storage/store"
 	"github.com/pdpp-go/pdpp/internal/web/auth"
 )
 
@@ -41,8 +41,7 @@ func (s *slowLooks) BrowserKnown(ctx context.Context, hash []byte, since time.Ti
 	return s.Store.BrowserKnown(ctx, hash, since)
 }
 
-// Tokens, sessions and browsers that nobody has are looked up one after the other, and the
-// owner, who was here before, does not wait for them.
+// Unknown tokens, sessions and browsers are looked up one at a time, and the known owner does not wait for them.
 func TestStrangersWaitInLine(t *testing.T) {
 	kept := &slowLooks{inside: make(chan struct{}, 100), open: make(chan struct{})}
 	b := newBedOver(t, func(st store.Store) store.Store { kept.Store = st; return kept })
@@ -71,7 +70,8 @@ func TestStrangersWaitInLine(t *testing.T) {
 		for _, r := range []*req{
 			b.request(http.MethodGet, "/_ref/x").with("Authorization", "Bearer pdpp_ot_"+strings.Repeat(fmt.Sprint(i), 40)),
 			b.request(http.MethodGet, "/_ref/x").with("Cookie", fmt.Sprint("pdpp_session=unknown", i)),
-			b.request(http.MethodPost, "/login").sending("password", "wrong").with("Cookie", fmt.Sprint("pdpp_browser=unknown", i)),
+			b.request(http.MethodPost, "/login").sending("password", "wrong").with("Cookie",
+				fmt.Sprint("pdpp_browser=unknown", i)),
 		} {
 			go func() { answers <- r.by(browser()).StatusCode }()
 		}

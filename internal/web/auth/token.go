@@ -10,7 +10,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/pdpp-go/pdpp/internal/keep/store"
+	"github.com/pdpp-go/pdpp/internal/storage/store"
 )
 
 const (
@@ -21,7 +21,7 @@ const (
 	maxLabel    = 100
 )
 
-// tokenLifetime is when a token ends unless its owner says otherwise.
+// tokenLifetime is the default lifetime of a token.
 const tokenLifetime = 90 * 24 * time.Hour
 
 // NewToken is a token to be made. No scopes mean those of every day; no end means the
@@ -33,10 +33,9 @@ type NewToken struct {
 	Never     bool
 }
 
-// CreateToken makes an owner token and gives it, which happens only once: a digest
-// of it is what is kept.
+// CreateToken creates an owner token and returns it once. Only its digest is stored.
 func (d *Auth) CreateToken(ctx context.Context, n NewToken) (store.OwnerToken, string, error) {
-	name, err := label(n.Label, "A token needs a name.")
+	name, err := validLabel(n.Label, "A token needs a name.")
 	if err != nil {
 		return store.OwnerToken{}, "", err
 	}
@@ -48,16 +47,19 @@ func (d *Auth) CreateToken(ctx context.Context, n NewToken) (store.OwnerToken, s
 	expires := n.ExpiresAt
 	switch {
 	case expires != nil && n.Never:
-		return store.OwnerToken{}, "", invalid("expires_at", CodeExpiry, "A token ends at a moment or never, not both.", "Say one of the two.")
+		return store.OwnerToken{}, "", invalidInput("expires_at", CodeExpiry, "A token ends at a moment or never, not both.",
+			"Say one of the two.")
 	case expires != nil && !expires.After(now):
-		return store.OwnerToken{}, "", invalid("expires_at", CodeExpiry, "That moment is over already.", "Name a moment in the future.")
+		return store.OwnerToken{}, "", invalidInput("expires_at", CodeExpiry, "That moment is over already.",
+			"Name a moment in the future.")
 	case expires == nil && !n.Never:
 		usual := now.Add(tokenLifetime)
 		expires = &usual
 	}
 	secret := tokenPrefix + randomText(tokenBytes)
 	t := store.OwnerToken{
-		ID: "ot_" + randomText(10), Hash: digest(secret), Prefix: secret[:shownLength], Label: name, Scopes: scopes, CreatedAt: now, ExpiresAt: expires,
+		ID: "ot_" + randomText(10), Hash: secretDigest(secret), Prefix: secret[:shownLength], Label: name, Scopes: scopes,
+		CreatedAt: now, ExpiresAt: expires,
 	}
 	if err := d.store.CreateOwnerToken(ctx, t); err != nil {
 		return store.OwnerToken{}, "", fmt.Errorf("keep the token: %w", err)
@@ -65,11 +67,11 @@ func (d *Auth) CreateToken(ctx context.Context, n NewToken) (store.OwnerToken, s
 	return t, secret, nil
 }
 
-// label gives a name that an owner chose.
-func label(given, otherwise string) (string, error) {
+// validLabel validates a name that the owner chose.
+func validLabel(given, otherwise string) (string, error) {
 	name := strings.TrimSpace(given)
 	if name == "" || utf8.RuneCountInString(name) > maxLabel || strings.ContainsFunc(name, unicode.IsControl) {
-		return "", invalid("label", CodeLabel, otherwise, fmt.Sprintf("Use 1 to %d characters.", maxLabel))
+		return "", invalidInput("label", CodeLabel, otherwise, fmt.Sprintf("Use 1 to %d characters.", maxLabel))
 	}
 	return name, nil
 }
@@ -91,9 +93,8 @@ func (d *Auth) RevokeToken(ctx context.Context, id string) error {
 	return nil
 }
 
-// token finds a token that is good now. It is found by its digest, so that there is
-// no comparison whose time could tell something of it.
-func (d *Auth) token(r *http.Request, secret string) (who Identity, ok bool, err error) {
+// authenticateToken looks up a valid token by its digest, so no comparison's timing can reveal it.
+func (d *Auth) authenticateToken(r *http.Request, secret string) (who Identity, ok bool, err error) {
 	if len(secret) != tokenLength || !strings.HasPrefix(secret, tokenPrefix) {
 		return Identity{}, false, nil
 	}
@@ -105,7 +106,7 @@ func (d *Auth) token(r *http.Request, secret string) (who Identity, ok bool, err
 }
 
 func (d *Auth) findToken(ctx context.Context, secret string) (Identity, bool, error) {
-	t, err := d.store.OwnerToken(ctx, digest(secret))
+	t, err := d.store.OwnerToken(ctx, secretDigest(secret))
 	if errors.Is(err, store.ErrNotFound) {
 		return Identity{}, false, nil
 	}

@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/pdpp-go/pdpp/internal/keep/store"
-	"github.com/pdpp-go/pdpp/internal/ops/fault"
+	"github.com/pdpp-go/pdpp/internal/ops/usererr"
+	"github.com/pdpp-go/pdpp/internal/storage/store"
 	"github.com/pdpp-go/pdpp/internal/web/auth"
 )
 
@@ -17,7 +17,8 @@ func TestOwnerToken(t *testing.T) {
 	b := newBed(t)
 	expires := b.now().Add(time.Hour)
 	made, token, err := b.auth.CreateToken(t.Context(), auth.NewToken{Label: " laptop ", ExpiresAt: &expires})
-	if err != nil || !strings.HasPrefix(token, "pdpp_ot_") || len(token) != 48 || made.Label != "laptop" || made.Prefix != token[:12] {
+	if err != nil || !strings.HasPrefix(token, "pdpp_ot_") || len(token) != 48 || made.Label != "laptop" ||
+		made.Prefix != token[:12] {
 		t.Fatalf("%+v, %v", made, err)
 	}
 	ask := func(path, header string) answer {
@@ -34,8 +35,10 @@ func TestOwnerToken(t *testing.T) {
 		t.Errorf("%+v, %v", all, err)
 	}
 	for name, header := range map[string]string{
-		"another": "Bearer pdpp_ot_" + strings.Repeat("a", 40), "cut": "Bearer " + token[:47], "upper case": "Bearer " + strings.ToUpper(token),
-		"basic": "Basic " + token, "bare": token, "empty": "Bearer ", "its digest": "Bearer pdpp_ot_" + hex.EncodeToString(made.Hash[:20]),
+		"another": "Bearer pdpp_ot_" + strings.Repeat("a", 40), "cut": "Bearer " + token[:47], "upper case": "Bearer " +
+			strings.ToUpper(token),
+		"basic": "Basic " + token, "bare": token, "empty": "Bearer ", "its digest": "Bearer pdpp_ot_" +
+			hex.EncodeToString(made.Hash[:20]),
 	} {
 		a := ask("/_ref/x", header)
 		if a.StatusCode != http.StatusUnauthorized || !strings.Contains(a.body, `"code":"authentication_error"`) ||
@@ -61,8 +64,9 @@ func TestRevokedTokenIsRefused(t *testing.T) {
 	if err := b.auth.RevokeToken(t.Context(), made.ID); err != nil {
 		t.Fatal(err)
 	}
-	c := b.signedIn() // a token is judged by itself, whoever sends it
-	if a := b.request("GET", "/_ref/x").with("Authorization", "Bearer "+token).by(c); a.StatusCode != http.StatusUnauthorized {
+	c := b.signedIn() // a token is judged independently of the session
+	if a := b.request("GET", "/_ref/x").with("Authorization",
+		"Bearer "+token).by(c); a.StatusCode != http.StatusUnauthorized {
 		t.Errorf("revoked: %d", a.StatusCode)
 	}
 	if a := b.request("GET", "/v1/streams").with("Authorization", "Bearer "+token).by(c); a.body != "" {
@@ -76,15 +80,18 @@ func TestRevokedTokenIsRefused(t *testing.T) {
 func TestTokenNeedsANameAndAFuture(t *testing.T) {
 	b := newBed(t)
 	past := b.now()
-	var refusal *fault.Fault
+	var refusal *usererr.Error
 	for name, c := range map[string]struct {
 		label   string
 		expires *time.Time
 		param   string
 	}{
-		"no name": {" ", nil, "label"}, "long": {strings.Repeat("a", 101), nil, "label"}, "control": {"a\x1bb", nil, "label"}, "over": {"a", &past, "expires_at"},
+		"no name": {" ", nil, "label"}, "long": {strings.Repeat("a", 101), nil, "label"}, "control": {"a\x1bb", nil, "label"},
+		"over": {"a", &past, "expires_at"},
 	} {
-		if _, token, err := b.auth.CreateToken(t.Context(), auth.NewToken{Label: c.label, ExpiresAt: c.expires}); !errors.As(err, &refusal) || refusal.Param != c.param || token != "" {
+		if _, token, err := b.auth.CreateToken(t.Context(),
+			auth.NewToken{Label: c.label, ExpiresAt: c.expires}); !errors.As(err, &refusal) || refusal.Param != c.param ||
+			token != "" {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

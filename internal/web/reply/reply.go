@@ -13,7 +13,7 @@ import (
 	"net/http"
 	"os"
 
-	"github.com/pdpp-go/pdpp/internal/ops/fault"
+	"github.com/pdpp-go/pdpp/internal/ops/usererr"
 )
 
 // Types of errors in the envelope.
@@ -25,31 +25,34 @@ const (
 	TypeAPI            = "api_error"
 )
 
-// Problem is what an answer that is not a success says.
+// Envelope is every answer that is not a success. The message and the next step are for people;
+// programs read the code.
+type Envelope struct {
+	Error Problem `json:"error"`
+}
+
+// Problem is the error in an Envelope.
 type Problem struct {
-	Type string `json:"type"`
-	fault.Fault
+	Type string `json:"type" enum:"invalid_request_error,authentication_error,permission_error,rate_limit_error,api_error"`
+	usererr.Error
 	RequestID string `json:"request_id"`
 }
 
-// Error answers with the envelope. The message is shown to whoever asked.
+// Error answers with the envelope. The message is shown to the caller.
 func Error(w http.ResponseWriter, r *http.Request, status int, errorType, code, message string) {
-	Fail(w, r, errorType, &fault.Fault{Status: status, Code: code, Message: message})
+	WriteFailure(w, r, errorType, &usererr.Error{Status: status, Code: code, Message: message})
 }
 
-// Fail answers with the envelope of a fault that has a status.
-func Fail(w http.ResponseWriter, r *http.Request, errorType string, f *fault.Fault) {
-	JSON(w, f.Status, struct {
-		Error Problem `json:"error"`
-	}{Problem{Type: errorType, Fault: *f, RequestID: RequestID(r.Context())}})
+// WriteFailure answers with the envelope of an error that has a status.
+func WriteFailure(w http.ResponseWriter, r *http.Request, errorType string, f *usererr.Error) {
+	JSON(w, f.Status, Envelope{Problem{Type: errorType, Error: *f, RequestID: RequestID(r.Context())}})
 }
 
-// JSON answers with a value that can always be encoded. A client that is gone does
-// not read it, which concerns nobody.
+// JSON answers with a value that can always be encoded. Errors of a disconnected client are ignored.
 func JSON(w http.ResponseWriter, status int, value any) {
 	var body bytes.Buffer
 	e := json.NewEncoder(&body)
-	e.SetEscapeHTML(false) // records keep their bytes; nobody may take the answer for a page
+	e.SetEscapeHTML(false) // records keep their bytes; the content type prevents HTML
 	if err := e.Encode(value); err != nil {
 		panic(err) // a mistake in this program; the server answers for it
 	}
@@ -61,11 +64,11 @@ func JSON(w http.ResponseWriter, status int, value any) {
 // MaxBody is the most that a body of JSON may hold.
 const MaxBody = 1 << 20
 
-// Read decodes a body of JSON, strictly and bounded. When it cannot it answers, and
-// gives false.
+// Read decodes a JSON body strictly and with a size limit. If it cannot, it answers and returns false.
 func Read(w http.ResponseWriter, r *http.Request, into any) bool {
 	if kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || kind != "application/json" {
-		Error(w, r, http.StatusUnsupportedMediaType, TypeInvalidRequest, "unsupported_media_type", "Send the body as application/json.")
+		Error(w, r, http.StatusUnsupportedMediaType, TypeInvalidRequest, "unsupported_media_type",
+			"Send the body as application/json.")
 		return false
 	}
 	d := json.NewDecoder(http.MaxBytesReader(w, r.Body, MaxBody))
@@ -83,13 +86,13 @@ func Read(w http.ResponseWriter, r *http.Request, into any) bool {
 	return false
 }
 
-// BadBody answers for a body that could not be read: it was too large, too slow, or
-// otherwise what the message says.
+// BadBody answers for a body that could not be read: too large, too slow, or invalid as the message states.
 func BadBody(w http.ResponseWriter, r *http.Request, err error, message string) {
 	var large *http.MaxBytesError
 	switch {
 	case errors.As(err, &large):
-		Error(w, r, http.StatusRequestEntityTooLarge, TypeInvalidRequest, "body_too_large", "The body is larger than this address takes.")
+		Error(w, r, http.StatusRequestEntityTooLarge, TypeInvalidRequest, "body_too_large",
+			"The body is larger than this address takes.")
 	case errors.Is(err, os.ErrDeadlineExceeded):
 		w.Header().Set("Connection", "close")
 		Error(w, r, http.StatusRequestTimeout, TypeInvalidRequest, "request_timeout", "The body did not arrive in time.")
@@ -119,4 +122,6 @@ type Route struct {
 	// Scope is what an owner token must be allowed to do; empty for routes that are not
 	// the owner's.
 	Scope Scope
+	// Operation describes the route; that of a page is empty.
+	Operation Operation
 }

@@ -39,7 +39,8 @@ func TestReadIsStrict(t *testing.T) {
 			if err := json.Unmarshal(w.Body.Bytes(), &e); err != nil {
 				t.Fatal(err)
 			}
-			if w.Code != c.status || e.Error.Code != c.code || e.Error.RequestID != "req_1" || strings.Contains(w.Body.String(), "Ada") {
+			if w.Code != c.status || e.Error.Code != c.code || e.Error.RequestID != "req_1" ||
+				strings.Contains(w.Body.String(), "Ada") {
 				t.Errorf("%d %s", w.Code, w.Body)
 			}
 		})

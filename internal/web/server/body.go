@@ -10,10 +10,9 @@ import (
 // maxForm is the most that a form may hold.
 const maxForm = 256 << 10
 
-// withBodyLimits bounds the bodies of the two kinds that surfaces take, and reads
-// forms before any handler does: one that is too large, too slow or broken is
-// answered here, and a handler finds r.PostForm filled. A route that takes another
-// kind of body, or of which own says so, bounds it itself.
+// withBodyLimits limits JSON and form bodies and parses forms before any handler. It answers for a form that is too
+// large, too slow or broken; handlers find r.PostForm filled. A route with another kind of body, or one that own
+// selects, limits its body itself.
 func withBodyLimits(own func(*http.Request) bool, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if own != nil && own(r) {
@@ -24,15 +23,15 @@ func withBodyLimits(own func(*http.Request) bool, next http.Handler) http.Handle
 		var err error
 		switch kind {
 		case "application/x-www-form-urlencoded":
-			if err = bound(w, r, maxForm); err == nil {
+			if err = limitBody(w, r, maxForm); err == nil {
 				err = r.ParseForm()
 			}
 		case "multipart/form-data":
-			if err = bound(w, r, maxForm); err == nil {
+			if err = limitBody(w, r, maxForm); err == nil {
 				err = r.ParseMultipartForm(maxForm)
 			}
 		case "application/json":
-			err = bound(w, r, reply.MaxBody)
+			err = limitBody(w, r, reply.MaxBody)
 		}
 		if err != nil {
 			reply.BadBody(w, r, err, "The form cannot be read.")
@@ -42,8 +41,8 @@ func withBodyLimits(own func(*http.Request) bool, next http.Handler) http.Handle
 	})
 }
 
-// bound refuses a body that says itself that it is too large, and cuts off any other there.
-func bound(w http.ResponseWriter, r *http.Request, most int64) error {
+// limitBody rejects a body with a declared length over most, and cuts off any other body there.
+func limitBody(w http.ResponseWriter, r *http.Request, most int64) error {
 	if r.ContentLength > most {
 		return &http.MaxBytesError{Limit: most}
 	}

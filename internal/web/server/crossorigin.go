@@ -7,15 +7,44 @@ import (
 	"github.com/pdpp-go/pdpp/internal/web/reply"
 )
 
-// withoutCookies are the addresses that programs post to, from wherever they are.
-// They know nobody by a cookie, so that there is nothing to forge.
+// withoutCookies are the addresses that programs post to from any site. They ignore cookies, so there is nothing to
+// forge.
 var withoutCookies = []string{
-	"POST /oauth/token", "POST /oauth/par", "POST /oauth/register", "POST /oauth/revoke", "POST /oauth/introspect", "POST /introspect",
+	"POST /oauth/token", "POST /oauth/par", "POST /oauth/register", "POST /oauth/revoke", "POST /oauth/introspect",
+	"POST /introspect", "POST /mcp",
 }
 
-// withSameOrigin refuses whatever another site makes a browser send. It stands
-// around every surface, so that none can forget it. Programs that are no browser
-// send neither Origin nor Sec-Fetch-Site and are not concerned.
+// forAnyOrigin are the addresses that programs in a browser read from any site. They ignore cookies.
+var forAnyOrigin = map[string]bool{
+	"/.well-known/oauth-authorization-server": true, "/.well-known/oauth-protected-resource": true,
+	"/.well-known/oauth-protected-resource/mcp": true, "/oauth/token": true, "/oauth/register": true, "/mcp": true,
+}
+
+// withSharing lets pages of any site read the addresses forAnyOrigin. It answers the questions that browsers ask first.
+func withSharing(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if !forAnyOrigin[r.URL.Path] {
+			next.ServeHTTP(w, r)
+			return
+		}
+		h := w.Header()
+		h.Set("Access-Control-Allow-Origin", "*")
+		h.Set("Access-Control-Expose-Headers", "WWW-Authenticate, Retry-After")
+		h.Set("Cross-Origin-Resource-Policy", "cross-origin")
+		if r.Method != http.MethodOptions || r.Header.Get("Access-Control-Request-Method") == "" {
+			next.ServeHTTP(w, r)
+			return
+		}
+		h.Set("Access-Control-Allow-Methods", "GET, POST")
+		h.Set("Access-Control-Allow-Headers", "Authorization, Content-Type, Accept, MCP-Protocol-Version, Mcp-Method, "+
+			"Mcp-Name, Mcp-Session-Id, Last-Event-ID")
+		h.Set("Access-Control-Max-Age", "3600")
+		w.WriteHeader(http.StatusNoContent)
+	})
+}
+
+// withSameOrigin rejects requests that another site makes a browser send. It wraps every route. Programs other than
+// browsers send neither Origin nor Sec-Fetch-Site and are not affected.
 func withSameOrigin(public string, next http.Handler) http.Handler {
 	guard := http.NewCrossOriginProtection()
 	for _, pattern := range withoutCookies {
@@ -26,7 +55,8 @@ func withSameOrigin(public string, next http.Handler) http.Handler {
 		_ = guard.AddTrustedOrigin(public)
 	}
 	guard.SetDenyHandler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		reply.Error(w, r, http.StatusForbidden, reply.TypePermission, "cross_origin_request", "Another site made your browser send this; it was not done.")
+		reply.Error(w, r, http.StatusForbidden, reply.TypePermission, "cross_origin_request",
+			"Another site made your browser send this; it was not done.")
 	}))
 	return guard.Handler(next)
 }

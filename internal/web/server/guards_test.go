@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/pdpp-go/pdpp/internal/ops/fault"
+	"github.com/pdpp-go/pdpp/internal/ops/usererr"
 	"github.com/pdpp-go/pdpp/internal/web/reply"
 )
 
@@ -27,16 +27,17 @@ func send(t *testing.T, c *http.Client, req *http.Request) answer {
 	return answer{res.StatusCode, res.Header, string(body)}
 }
 
-// taking serves a route for forms and one for JSON, which say how much they got.
+// taking serves a route for forms and one for JSON that answer with the size they received.
 func taking(mux *http.ServeMux) {
-	mux.HandleFunc("POST /form", func(w http.ResponseWriter, r *http.Request) { _, _ = io.WriteString(w, "got "+r.PostForm.Get("a")[:1]) })
+	mux.HandleFunc("POST /form",
+		func(w http.ResponseWriter, r *http.Request) { _, _ = io.WriteString(w, "got "+r.PostForm.Get("a")[:1]) })
 	mux.HandleFunc("POST /json", func(w http.ResponseWriter, r *http.Request) {
 		var s string
 		if reply.Read(w, r, &s) {
 			_, _ = io.WriteString(w, "got "+s[:1])
 		}
 	})
-	for _, pattern := range slices.Concat(withoutCookies, []string{"POST /oauth/authorize", "POST /consent/1"}) {
+	for _, pattern := range slices.Concat(withoutCookies, []string{"POST /oauth/authorize", "POST /sharing/allow/1"}) {
 		mux.HandleFunc(pattern, func(http.ResponseWriter, *http.Request) {})
 	}
 }
@@ -90,14 +91,16 @@ func TestForeignNamesAreRefused(t *testing.T) {
 	for host, want := range map[string]int{
 		"127.0.0.1:7377": 200, "localhost:7377": 200, "LOCALHOST": 200, "[::1]:7377": 200, "[::1]": 200, "127.0.0.2": 200,
 		"pdpp.example": 200, "PDPP.example:8443": 200,
-		"evil.example": 421, "evil.example:7377": 421, "localhost.evil.example": 421, "127.0.0.1.evil.example": 421, "192.0.2.1": 421, "pdpp.example.evil.example": 421,
+		"evil.example": 421, "evil.example:7377": 421, "localhost.evil.example": 421, "127.0.0.1.evil.example": 421,
+		"192.0.2.1": 421, "pdpp.example.evil.example": 421,
 	} {
 		req, err := http.NewRequestWithContext(t.Context(), "GET", url+"/healthz", nil)
 		if err != nil {
 			t.Fatal(err)
 		}
 		req.Host = host
-		if a := send(t, http.DefaultClient, req); a.status != want || want == 421 && !strings.Contains(a.body, `"code":"unknown_host"`) {
+		if a := send(t, http.DefaultClient, req); a.status != want || want == 421 &&
+			!strings.Contains(a.body, `"code":"unknown_host"`) {
 			t.Errorf("%s: %d %s", host, a.status, a.body)
 		}
 	}
@@ -106,8 +109,9 @@ func TestForeignNamesAreRefused(t *testing.T) {
 func TestProgramsMayAskFromOtherSites(t *testing.T) {
 	url := start(t, Config{Public: "https://pdpp.example", Mount: taking})
 	for path, want := range map[string]int{
-		"/oauth/token": 200, "/oauth/par": 200, "/oauth/register": 200, "/oauth/revoke": 200, "/oauth/introspect": 200, "/introspect": 200,
-		"/oauth/authorize": 403, "/consent/1": 403, "/form": 403, "/json": 403,
+		"/oauth/token": 200, "/oauth/par": 200, "/oauth/register": 200, "/oauth/revoke": 200, "/oauth/introspect": 200,
+		"/introspect":      200,
+		"/oauth/authorize": 403, "/sharing/allow/1": 403, "/form": 403, "/json": 403,
 	} {
 		req, err := http.NewRequestWithContext(t.Context(), "POST", url+path, nil)
 		if err != nil {
@@ -133,7 +137,7 @@ func TestProgramsMayAskFromOtherSites(t *testing.T) {
 func TestListenNeedsAPassword(t *testing.T) {
 	for _, address := range []string{"0.0.0.0:0", ":0", "[::]:0", "192.0.2.1:0"} {
 		l, err := Listen(t.Context(), address, false)
-		var refused *fault.Fault
+		var refused *usererr.Error
 		if !errors.As(err, &refused) || refused.Code != CodeListenUnguarded || refused.Next == "" || l != nil {
 			t.Errorf("%s: %v", address, err)
 		}
@@ -154,9 +158,11 @@ func TestListenNeedsAPassword(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer taken.Close()
-	for address, code := range map[string]string{taken.Addr().String(): CodeListenFailed, "127.0.0.1": CodeListenBadAddress, "127.0.0.1:none": CodeListenBadAddress} {
-		var refused *fault.Fault
-		if _, err := Listen(t.Context(), address, true); !errors.As(err, &refused) || refused.Code != code || refused.Next == "" {
+	for address, code := range map[string]string{taken.Addr().String(): CodeListenFailed,
+		"127.0.0.1": CodeListenBadAddress, "127.0.0.1:none": CodeListenBadAddress} {
+		var refused *usererr.Error
+		if _, err := Listen(t.Context(), address, true); !errors.As(err, &refused) || refused.Code != code ||
+			refused.Next == "" {
 			t.Errorf("%s: %v", address, err)
 		}
 	}

@@ -7,7 +7,7 @@ import (
 	"net/url"
 	"strings"
 
-	"github.com/pdpp-go/pdpp/internal/ops/fault"
+	"github.com/pdpp-go/pdpp/internal/ops/usererr"
 	"github.com/pdpp-go/pdpp/internal/web/reply"
 )
 
@@ -20,8 +20,9 @@ func withKnownHost(public string, next http.Handler) http.Handler {
 		own = u.Hostname()
 	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if host := hostOf(r.Host); !strings.EqualFold(host, "localhost") && !isLoopback(host) && !cameInAt(r, host) && (own == "" || !strings.EqualFold(host, own)) {
-			reply.Fail(w, r, reply.TypeInvalidRequest, &fault.Fault{
+		if host := hostOf(r.Host); !strings.EqualFold(host, "localhost") && !isLoopback(host) && !cameInAt(r, host) &&
+			(own == "" || !strings.EqualFold(host, own)) {
+			reply.WriteFailure(w, r, reply.TypeInvalidRequest, &usererr.Error{
 				Status: http.StatusMisdirectedRequest, Code: "unknown_host", Message: "This server does not go by that name.",
 				Next: "Use http://localhost, or set PDPP_BASE_URL to the address that you reach it by.",
 			})

@@ -9,8 +9,7 @@ import (
 	"github.com/pdpp-go/pdpp/internal/web/reply"
 )
 
-// withRequestID names every request anew: a name that the client chose would be
-// content of the client's in our log.
+// withRequestID generates the id of every request. An id from the client would put client data into our log.
 func withRequestID(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		id := "req_" + rand.Text()
@@ -19,9 +18,8 @@ func withRequestID(next http.Handler) http.Handler {
 	})
 }
 
-// withHeaders sets the headers that are safe for answers to programs. A surface
-// that serves pages sets its own policy over them. A server whose public address is
-// reached by TLS tells browsers to come back by TLS alone.
+// withHeaders sets headers that are safe for answers to programs. Pages set their own policy over them. A server with
+// a public TLS address tells browsers to use only TLS.
 func withHeaders(version string, byTLS bool, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h := w.Header()

@@ -1,7 +1,10 @@
 package server_test
 
 import (
+	"bytes"
+	"flag"
 	"net/http/httptest"
+	"os"
 	"regexp"
 	"slices"
 	"strings"
@@ -11,6 +14,7 @@ import (
 
 	"github.com/pdpp-go/pdpp/internal/deviceapi"
 	"github.com/pdpp-go/pdpp/internal/owner/routes"
+	"github.com/pdpp-go/pdpp/internal/quality/openapi"
 	"github.com/pdpp-go/pdpp/internal/share/oauth"
 	"github.com/pdpp-go/pdpp/internal/share/readapi"
 	"github.com/pdpp-go/pdpp/internal/web/reply"
@@ -21,7 +25,7 @@ import (
 func document(t *testing.T) map[string]any {
 	t.Helper()
 	w := httptest.NewRecorder()
-	server.OpenAPI().ServeHTTP(w, httptest.NewRequest("GET", "/openapi.json", nil))
+	server.OpenAPI().Handle(w, httptest.NewRequest("GET", "/openapi.json", nil))
 	doc, err := jsonschema.UnmarshalJSON(w.Body)
 	if err != nil {
 		t.Fatalf("read the document: %v", err)
@@ -42,18 +46,35 @@ func member(t *testing.T, doc map[string]any, path ...string) map[string]any {
 	return doc
 }
 
-// byProcess are the addresses that the server itself answers.
-var byProcess = []string{"GET /healthz", "GET /readyz", "GET /openapi.json"}
+// servedRoutes are the routes of every surface that answers programs.
+func servedRoutes() []reply.Route {
+	return slices.Concat(routes.Routes(nil, nil), deviceapi.Routes(deviceapi.Config{}), readapi.Routes(readapi.Config{}),
+		oauth.Routes(oauth.Config{}), server.Routes(server.Config{}), []reply.Route{server.OpenAPI()})
+}
+
+var update = flag.Bool("update", false, "write openapi.json anew")
+
+// The document that is served is what the routes and the types of today make of it.
+func TestDocumentIsCurrent(t *testing.T) {
+	want, err := openapi.Build("../../..", head, servedRoutes())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if *update {
+		if err := os.WriteFile("openapi.json", want, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got, err := os.ReadFile("openapi.json"); err != nil || !bytes.Equal(got, want) {
+		t.Errorf("openapi.json is not what go generate ./internal/web/server writes (%v)", err)
+	}
+}
 
 // Every route has an operation, and every operation a route.
 func TestDocumentIsTheRoutes(t *testing.T) {
-	served := slices.Clone(byProcess)
-	for _, routes := range [][]reply.Route{
-		routes.Routes(nil, nil), deviceapi.Routes(deviceapi.Config{}), readapi.Routes(readapi.Config{}), oauth.Routes(oauth.Config{}),
-	} {
-		for _, r := range routes {
-			served = append(served, strings.ReplaceAll(r.Pattern, "...}", "}"))
-		}
+	var served []string
+	for _, r := range servedRoutes() {
+		served = append(served, strings.ReplaceAll(r.Pattern, "...}", "}"))
 	}
 	var described []string
 	for path, item := range member(t, document(t), "paths") {
@@ -156,6 +177,37 @@ func TestReferencesResolve(t *testing.T) {
 					t.Errorf("%s is no schema: %v", name, err)
 				}
 			}
+		}
+	}
+}
+
+// Code generators support one type of a member besides null, and put schemas and parameters into one space
+// of names.
+func TestDocumentSuitsGenerators(t *testing.T) {
+	doc := document(t)
+	var walk func(path string, v any)
+	walk = func(path string, v any) {
+		switch v := v.(type) {
+		case map[string]any:
+			types, _ := v["type"].([]any)
+			null := func(one any) bool { return one == "null" }
+			if types = slices.DeleteFunc(slices.Clone(types), null); len(types) > 1 {
+				t.Errorf("%s has the types %v", path, types)
+			}
+			for name, inner := range v {
+				walk(path+"/"+name, inner)
+			}
+		case []any:
+			for _, inner := range v {
+				walk(path, inner)
+			}
+		}
+	}
+	walk("", doc["components"])
+	walk("", doc["paths"])
+	for name := range member(t, doc, "components", "parameters") {
+		if member(t, doc, "components", "schemas")[name] != nil {
+			t.Errorf("%s is a schema and a parameter", name)
 		}
 	}
 }

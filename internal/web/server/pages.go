@@ -40,7 +40,7 @@ type leavingWriter struct {
 
 func (w *leavingWriter) WriteHeader(status int) {
 	to := w.Header().Get("Location")
-	if status != http.StatusSeeOther && status != http.StatusFound || !w.leads(to) {
+	if status != http.StatusSeeOther && status != http.StatusFound || !w.leavesSite(to) {
 		w.ResponseWriter.WriteHeader(status)
 		return
 	}
@@ -60,10 +60,10 @@ func (w *leavingWriter) WriteHeader(status int) {
 	_ = leavingPage.Execute(w.ResponseWriter, struct {
 		To   template.URL // leads refuses what would run here
 		Name string
-	}{template.URL(to), siteOf(to)})
+	}{template.URL(to), siteName(to)})
 }
 
-// Write drops what http.Redirect says to browsers that do not follow.
+// Write drops the body of http.Redirect for browsers that do not follow.
 func (w *leavingWriter) Write(b []byte) (int, error) {
 	if w.left {
 		return len(b), nil
@@ -74,9 +74,9 @@ func (w *leavingWriter) Write(b []byte) (int, error) {
 // Unwrap lets http.ResponseController through.
 func (w *leavingWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
-// leads reports whether an address is of another site or another program. One
+// leavesSite reports whether an address is of another site or another program. One
 // that a browser would run, or open as a file, is left to the browser to refuse.
-func (w *leavingWriter) leads(to string) bool {
+func (w *leavingWriter) leavesSite(to string) bool {
 	u, err := url.Parse(to)
 	if err != nil || u.Scheme == "" || strings.ContainsAny(to, "\r\n") {
 		return false
@@ -90,8 +90,8 @@ func (w *leavingWriter) leads(to string) bool {
 	return true
 }
 
-// siteOf is what a person calls the address by.
-func siteOf(to string) string {
+// siteName is what a person calls the address by.
+func siteName(to string) string {
 	if u, err := url.Parse(to); err == nil && u.Host != "" {
 		return u.Host
 	}
@@ -99,6 +99,7 @@ func siteOf(to string) string {
 }
 
 var leavingPage = template.Must(template.New("leaving").Parse(`<!doctype html>
-<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><title>On the way to {{.Name}} · pdpp</title></head>
+<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
+<title>On the way to {{.Name}} · pdpp</title></head>
 <body><p><a href="{{.To}}">Continue to {{.Name}}</a></p></body></html>
 `))

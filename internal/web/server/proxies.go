@@ -23,33 +23,31 @@ func ParseProxies(text string) (proxies []netip.Prefix, wrong string) {
 	return proxies, ""
 }
 
-// withClientAddress puts the address of whoever asks into RemoteAddr, where every
-// handler reads it. A request that comes from a trusted proxy comes from the last
-// address in its header that is not a trusted proxy too: what stands before was
-// written by the client, who may write anything.
+// withClientAddress sets RemoteAddr to the client's address. For a request from a trusted proxy it is the last
+// address in the header that is not a trusted proxy. Earlier addresses come from the client and may be forged.
 //
-// There are two headers. A proxy adds to the one that it knows and passes the other
-// on as the client wrote it, so that where they disagree neither counts.
+// There are two headers. A proxy appends to the one that it knows and forwards the other unchanged from the client,
+// so if they disagree neither counts.
 func withClientAddress(proxies []netip.Prefix, next http.Handler) http.Handler {
 	if len(proxies) == 0 {
 		return next
 	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		at, err := netip.ParseAddrPort(r.RemoteAddr)
-		if err == nil && trusted(proxies, at.Addr()) {
-			if client, ok := clientOf(r.Header, proxies); ok {
-				said := *r
-				said.RemoteAddr = netip.AddrPortFrom(client, 0).String()
-				r = &said
+		if err == nil && isTrusted(proxies, at.Addr()) {
+			if client, ok := clientAddress(r.Header, proxies); ok {
+				forwarded := *r
+				forwarded.RemoteAddr = netip.AddrPortFrom(client, 0).String()
+				r = &forwarded
 			}
 		}
 		next.ServeHTTP(w, r)
 	})
 }
 
-func clientOf(h http.Header, proxies []netip.Prefix) (client netip.Addr, ok bool) {
-	usual, hasUsual := lastStranger(h.Values("X-Forwarded-For"), proxies, func(s string) string { return s })
-	standard, hasStandard := lastStranger(h.Values("Forwarded"), proxies, forwardedFor)
+func clientAddress(h http.Header, proxies []netip.Prefix) (client netip.Addr, ok bool) {
+	usual, hasUsual := lastUntrusted(h.Values("X-Forwarded-For"), proxies, func(s string) string { return s })
+	standard, hasStandard := lastUntrusted(h.Values("Forwarded"), proxies, forwardedFor)
 	switch {
 	case hasUsual && hasStandard:
 		return usual, usual == standard
@@ -60,23 +58,22 @@ func clientOf(h http.Header, proxies []netip.Prefix) (client netip.Addr, ok bool
 	}
 }
 
-// lastStranger walks from the last hop back. A hop that cannot be read ends it: what
-// stands before is no better.
-func lastStranger(lines []string, proxies []netip.Prefix, address func(hop string) string) (netip.Addr, bool) {
+// lastUntrusted walks back from the last hop. It stops at an unreadable hop: earlier ones are no better.
+func lastUntrusted(lines []string, proxies []netip.Prefix, address func(hop string) string) (netip.Addr, bool) {
 	hops := strings.Split(strings.Join(lines, ","), ",")
 	for i := len(hops) - 1; i >= 0; i-- {
-		hop, err := readHop(address(strings.TrimSpace(hops[i])))
+		hop, err := parseHop(address(strings.TrimSpace(hops[i])))
 		if err != nil {
 			return netip.Addr{}, false
 		}
-		if !trusted(proxies, hop) {
+		if !isTrusted(proxies, hop) {
 			return hop, true
 		}
 	}
 	return netip.Addr{}, false
 }
 
-// forwardedFor gives the node of one element of a Forwarded header (RFC 7239).
+// forwardedFor returns the node of one element of a Forwarded header (RFC 7239).
 func forwardedFor(element string) string {
 	for pair := range strings.SplitSeq(element, ";") {
 		name, value, _ := strings.Cut(strings.TrimSpace(pair), "=")
@@ -87,8 +84,8 @@ func forwardedFor(element string) string {
 	return ""
 }
 
-// readHop reads an address, with a port or without.
-func readHop(s string) (netip.Addr, error) {
+// parseHop reads an address, with a port or without.
+func parseHop(s string) (netip.Addr, error) {
 	if at, err := netip.ParseAddrPort(s); err == nil {
 		return at.Addr().Unmap().WithZone(""), nil
 	}
@@ -96,7 +93,7 @@ func readHop(s string) (netip.Addr, error) {
 	return address.Unmap().WithZone(""), err
 }
 
-func trusted(proxies []netip.Prefix, address netip.Addr) bool {
+func isTrusted(proxies []netip.Prefix, address netip.Addr) bool {
 	address = address.Unmap().WithZone("")
 	for _, p := range proxies {
 		if p.Contains(address) {

@@ -11,22 +11,22 @@ import (
 	"github.com/pdpp-go/pdpp/internal/web/reply"
 )
 
-// Check is one thing that must hold for the process to do its work.
-type Check struct {
-	Name  string // shown to everybody who asks
+// ReadinessCheck is one thing that must hold for the process to do its work.
+type ReadinessCheck struct {
+	Name  string // public
 	Probe func(ctx context.Context) error
 }
 
 // Database checks that the store can be read and written.
-func Database(store interface{ Check(context.Context) error }) Check {
-	return Check{Name: "database", Probe: store.Check}
+func Database(store interface{ Check(context.Context) error }) ReadinessCheck {
+	return ReadinessCheck{Name: "database", Probe: store.Check}
 }
 
-// Scheduler checks that the scheduler of this process reported within the given
-// time. It counts from now on, so that a scheduler which never reports is noticed too.
-func Scheduler(reported func() time.Time, within time.Duration) Check {
+// Scheduler checks that the scheduler of this process reported within the time. The time counts from now on, so that
+// a scheduler that never reports is noticed, too.
+func Scheduler(reported func() time.Time, within time.Duration) ReadinessCheck {
 	began := time.Now()
-	return Check{Name: "scheduler", Probe: func(context.Context) error {
+	return ReadinessCheck{Name: "scheduler", Probe: func(context.Context) error {
 		last := reported()
 		if last.Before(began) {
 			last = began
@@ -40,15 +40,14 @@ func Scheduler(reported func() time.Time, within time.Duration) Check {
 
 const (
 	probeTimeout = 2 * time.Second
-	// answerAge is how long an answer is given again: checks write to the
-	// database, and anybody may ask.
+	// answerAge is how long an answer is reused: checks write to the database, and any client may ask.
 	answerAge = time.Second
 )
 
 // readiness answers whether every check passes. Its answer names the checks and
 // nothing of what they found; that is in the log, once per change.
 type readiness struct {
-	checks []Check
+	checks []ReadinessCheck
 	log    *slog.Logger
 
 	mu     sync.Mutex
@@ -57,7 +56,7 @@ type readiness struct {
 }
 
 type readyAnswer struct {
-	Status string        `json:"status"` // ready or not_ready
+	Status string        `json:"status" enum:"ready,not_ready"`
 	Checks []checkAnswer `json:"checks"`
 }
 
@@ -75,8 +74,7 @@ func (r *readiness) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	reply.JSON(w, status, answer)
 }
 
-// current makes the answer anew unless there is a young one. One caller probes
-// for all who wait.
+// current returns the last answer while it is recent and probes otherwise. One caller probes for all waiting ones.
 func (r *readiness) current(ctx context.Context) readyAnswer {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -1,7 +1,5 @@
-// Package server is the program's HTTP side: it says whether the process lives
-// and is ready, shows its metrics, and gives every answer its headers, its
-// request id and, when there is nothing to answer, the error envelope. Other
-// surfaces are mounted beside.
+// Package server is the HTTP server. It serves health, readiness and metrics, and adds headers, a request id and
+// error envelopes to every answer. Other packages mount their routes.
 package server
 
 import (
@@ -17,9 +15,8 @@ import (
 	"github.com/pdpp-go/pdpp/internal/web/reply"
 )
 
-// Bounds of a request and of the end of the server. A handler that streams lifts
-// the read and write limits for itself, with http.ResponseController. Reading ends
-// before writing does, so that whoever sends too slowly can be told.
+// Limits of a request and of the shutdown. A handler that streams lifts the read and write limits with
+// http.ResponseController. Reading times out before writing, so that a slow client can receive an error.
 const (
 	headerTimeout   = 5 * time.Second
 	readTimeout     = 20 * time.Second
@@ -34,23 +31,23 @@ type Config struct {
 	// Version is sent with every answer, as PDPP-Version.
 	Version string
 	// Checks must all pass for the process to be ready.
-	Checks []Check
+	Checks []ReadinessCheck
 	// Metrics answers a scrape; nil means that there is none.
 	Metrics http.Handler
 	// Mount adds routes; nil adds none. A more specific pattern wins.
 	Mount func(*http.ServeMux)
-	// Public is the address that owners reach this server by, if it is not that of
-	// the listener; an address that cannot be read counts as none. A server that has
-	// one, or that only this machine reaches, answers to its own names alone.
+	// NotFound answers a browser's request for a page that does not exist. Nil means the error envelope.
+	NotFound http.Handler
+	// Public is the address by which owners reach this server, if it differs from the listener's; an invalid address
+	// counts as none. A server with a public address, or on loopback only, accepts only its own host names.
 	Public string
-	// OwnLimits says which requests go to a route that bounds its body itself; nil means
-	// none.
+	// OwnLimits selects requests to routes that limit their body themselves; nil selects none.
 	OwnLimits func(*http.Request) bool
-	// Proxies may say from where a request really comes.
+	// Proxies are trusted to report a client's address.
 	Proxies []netip.Prefix
-	// Loopback says that only this machine reaches the server. Serve finds it out.
+	// Loopback means that only this machine can reach the server. Serve sets it.
 	Loopback bool
-	// Log gets what goes wrong; nil means nobody.
+	// Log receives errors. Nil discards them.
 	Log *slog.Logger
 }
 
@@ -61,32 +58,52 @@ func (c Config) log() *slog.Logger {
 	return c.Log
 }
 
-// New gives the handler of everything that the server answers.
+// New returns the handler of the whole server.
 func New(c Config) http.Handler {
 	mux := http.NewServeMux()
-	mux.HandleFunc("GET /healthz", alive)
-	mux.Handle("GET /readyz", &readiness{checks: c.Checks, log: c.log()})
+	for _, route := range Routes(c) {
+		mux.HandleFunc(route.Pattern, route.Handle)
+	}
 	if c.Metrics != nil {
 		mux.Handle("GET /metrics", c.Metrics)
 	}
 	if c.Mount != nil {
 		c.Mount(mux)
 	}
-	guarded := withSameOrigin(c.publicOrigin(), withBodyLimits(c.OwnLimits, withErrorsAsJSON(mux)))
+	guarded := withSharing(withSameOrigin(c.publicOrigin(),
+		withBodyLimits(c.OwnLimits, withErrorsAsJSON(mux, c.NotFound))))
 	if c.Loopback || c.publicOrigin() != "" {
 		guarded = withKnownHost(c.Public, guarded)
 	}
 	guarded = withClientAddress(c.Proxies, guarded)
-	return withRequestID(withHeaders(c.Version, strings.HasPrefix(c.publicOrigin(), "https:"), survivingPanics(c.log(), guarded)))
+	return withRequestID(withHeaders(c.Version, strings.HasPrefix(c.publicOrigin(), "https:"),
+		survivingPanics(c.log(), guarded)))
 }
 
-// alive answers as long as the process can answer at all.
-func alive(w http.ResponseWriter, _ *http.Request) {
-	reply.JSON(w, http.StatusOK, map[string]string{"status": "alive"})
+// Routes returns the addresses that every process answers.
+func Routes(c Config) []reply.Route {
+	probe, ready := &readiness{checks: c.Checks, log: c.log()}, reply.Returns[readyAnswer](http.StatusOK)
+	return []reply.Route{
+		{Pattern: "GET /healthz", Handle: serveHealth, Operation: reply.Operation{Name: "getHealthz", Tag: "process",
+			Summary: "Whether the process can answer", Access: reply.AccessPublic,
+			Answers: reply.Returns[aliveAnswer](http.StatusOK)}},
+		{Pattern: "GET /readyz", Handle: probe.ServeHTTP, Operation: reply.Operation{Name: "getReadyz", Tag: "process",
+			Summary: "Whether everything that the process needs is there", Access: reply.AccessPublic,
+			Answers: append(ready, reply.Returns[readyAnswer](http.StatusServiceUnavailable)...)}},
+	}
 }
 
-// Serve answers on the listener until the context ends, then takes nothing new
-// and gives what is under way two seconds. Its error is one of the listener.
+type aliveAnswer struct {
+	Status string `json:"status" enum:"alive"`
+}
+
+// serveHealth answers as long as the process can answer at all.
+func serveHealth(w http.ResponseWriter, _ *http.Request) {
+	reply.JSON(w, http.StatusOK, aliveAnswer{"alive"})
+}
+
+// Serve answers on the listener until the context ends. Then it accepts no new requests and lets current ones finish
+// for two seconds. Its error comes from the listener.
 func Serve(ctx context.Context, l net.Listener, c Config) error {
 	c.Loopback = c.Loopback || onLoopback(l)
 	srv := &http.Server{
@@ -108,7 +125,7 @@ func Serve(ctx context.Context, l net.Listener, c Config) error {
 	grace, cancel := context.WithTimeout(context.WithoutCancel(ctx), shutdownTimeout)
 	defer cancel()
 	if err := srv.Shutdown(grace); err != nil {
-		srv.Close() // whoever is still under way has had their time
+		srv.Close() // requests that did not finish in time
 	}
 	if err := <-ended; !errors.Is(err, http.ErrServerClosed) {
 		return err

@@ -14,13 +14,13 @@ import (
 	"github.com/prometheus/common/expfmt"
 	"github.com/prometheus/common/model"
 
-	"github.com/pdpp-go/pdpp/internal/keep/store/sqlite"
-	"github.com/pdpp-go/pdpp/internal/keep/store/sqlite/sqlitetest"
 	"github.com/pdpp-go/pdpp/internal/ops/metrics"
+	"github.com/pdpp-go/pdpp/internal/storage/store/sqlite"
+	"github.com/pdpp-go/pdpp/internal/storage/store/sqlite/sqlitetest"
 	"github.com/pdpp-go/pdpp/internal/web/reply"
 )
 
-// start serves on a real listener until the test ends, and gives its address.
+// start serves on a real listener until the test ends, and returns its address.
 func start(t *testing.T, c Config) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -64,12 +64,12 @@ func ask(t *testing.T, method, url string) answer {
 }
 
 func TestReadyWithARealStore(t *testing.T) {
-	st, err := sqlite.Open(t.Context(), sqlitetest.Fresh(t, filepath.Join(t.TempDir(), "pdpp.db")), sqlite.Options{})
+	st, err := sqlite.Open(t.Context(), sqlitetest.NewDatabase(t, filepath.Join(t.TempDir(), "pdpp.db")), sqlite.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer st.Close()
-	url := start(t, Config{Checks: []Check{
+	url := start(t, Config{Checks: []ReadinessCheck{
 		Database(st), Scheduler(time.Now, time.Minute),
 	}})
 	if a := ask(t, "GET", url+"/healthz"); a.status != 200 || a.body != `{"status":"alive"}`+"\n" {
@@ -82,14 +82,15 @@ func TestReadyWithARealStore(t *testing.T) {
 }
 
 func TestNotReadyTellsNoInternals(t *testing.T) {
-	st, err := sqlite.Open(t.Context(), sqlitetest.Fresh(t, filepath.Join(t.TempDir(), "pdpp.db")), sqlite.Options{})
+	st, err := sqlite.Open(t.Context(), sqlitetest.NewDatabase(t, filepath.Join(t.TempDir(), "pdpp.db")), sqlite.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	st.Close() // the database is gone
-	url := start(t, Config{Checks: []Check{Database(st)}})
+	url := start(t, Config{Checks: []ReadinessCheck{Database(st)}})
 	a := ask(t, "GET", url+"/readyz")
-	if want := `{"status":"not_ready","checks":[{"name":"database","ok":false}]}`; a.status != 503 || strings.TrimSpace(a.body) != want {
+	if want := `{"status":"not_ready","checks":[{"name":"database","ok":false}]}`; a.status != 503 ||
+		strings.TrimSpace(a.body) != want {
 		t.Errorf("readyz: %d %s", a.status, a.body)
 	}
 	if a := ask(t, "GET", url+"/healthz"); a.status != 200 {

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// A body that trickles is cut off at the limit of a request, and the client is told.
+// A slow body is cut off at the limit of a request, and the client gets an error.
 func TestSlowBodiesAreCutOff(t *testing.T) {
 	for kind, path := range map[string]string{"application/x-www-form-urlencoded": "/form", "application/json": "/json"} {
 		synctest.Test(t, func(t *testing.T) {
@@ -20,7 +20,8 @@ func TestSlowBodiesAreCutOff(t *testing.T) {
 			go func() { ended <- Serve(ctx, p, Config{Mount: taking}) }()
 			conn := p.dial()
 			began := time.Now()
-			io.WriteString(conn, "POST "+path+" HTTP/1.1\r\nHost: pdpp.example\r\nContent-Type: "+kind+"\r\nContent-Length: 100\r\n\r\n")
+			io.WriteString(conn, "POST "+path+" HTTP/1.1\r\nHost: pdpp.example\r\nContent-Type: "+kind+"\r\nContent-Length: "+
+				"100\r\n\r\n")
 			var trickle sync.WaitGroup
 			trickle.Go(func() {
 				for {
@@ -34,7 +35,8 @@ func TestSlowBodiesAreCutOff(t *testing.T) {
 			if took := time.Since(began); took != readTimeout {
 				t.Errorf("%s: cut off after %v", kind, took)
 			}
-			if text := string(body); !strings.HasPrefix(text, "HTTP/1.1 408 ") || !strings.Contains(text, `"code":"request_timeout"`) {
+			if text := string(body); !strings.HasPrefix(text, "HTTP/1.1 408 ") ||
+				!strings.Contains(text, `"code":"request_timeout"`) {
 				t.Errorf("%s: %s", kind, text)
 			}
 			conn.Close()

@@ -15,7 +15,7 @@ import (
 	"time"
 )
 
-// pipes is a listener whose connections are in memory, so that time is virtual.
+// pipes is a listener with in-memory connections, so that time is virtual.
 type pipes struct {
 	conns  chan net.Conn
 	closed chan struct{}
@@ -143,10 +143,11 @@ func TestReadinessIsProbedOncePerSecond(t *testing.T) {
 		var log bytes.Buffer
 		probes := 0
 		var fault error
-		h := New(Config{Log: slog.New(slog.NewTextHandler(&log, nil)), Checks: []Check{{"database", func(context.Context) error {
-			probes++
-			return fault
-		}}}})
+		h := New(Config{Log: slog.New(slog.NewTextHandler(&log, nil)),
+			Checks: []ReadinessCheck{{"database", func(context.Context) error {
+				probes++
+				return fault
+			}}}})
 		step := func(after time.Duration, wantStatus, wantProbes, wantLines int) {
 			t.Helper()
 			time.Sleep(after)
@@ -158,7 +159,7 @@ func TestReadinessIsProbedOncePerSecond(t *testing.T) {
 		fault = errors.New("the database is away")
 		step(answerAge-1, 200, 1, 0)
 		step(1, 503, 2, 1)
-		step(answerAge, 503, 3, 1) // said once
+		step(answerAge, 503, 3, 1) // logged once
 		fault = nil
 		step(answerAge, 200, 4, 2)
 	})
@@ -166,7 +167,7 @@ func TestReadinessIsProbedOncePerSecond(t *testing.T) {
 
 func TestHangingProbeIsGivenUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		h := New(Config{Checks: []Check{{"database", func(ctx context.Context) error {
+		h := New(Config{Checks: []ReadinessCheck{{"database", func(ctx context.Context) error {
 			<-ctx.Done()
 			return ctx.Err()
 		}}}})

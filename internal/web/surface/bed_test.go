@@ -19,7 +19,7 @@ type child struct {
 	t    *testing.T
 	conn net.Conn
 	mu   sync.Mutex
-	got  []surface.Message
+	got  []surface.PageMessage
 }
 
 // attach lets a run show a page.
@@ -39,7 +39,7 @@ func listening(t *testing.T, far net.Conn) *child {
 			if err != nil {
 				return
 			}
-			m, err := surface.Parse(f)
+			m, err := surface.ParseFrame(f)
 			if err != nil || m == nil {
 				t.Errorf("the connector was sent %v: %v", f, err)
 			}
@@ -52,7 +52,7 @@ func listening(t *testing.T, far net.Conn) *child {
 	return c
 }
 
-func (c *child) say(all ...surface.Message) {
+func (c *child) say(all ...surface.PageMessage) {
 	c.t.Helper()
 	for _, m := range all {
 		if err := surface.Send(c.conn, m); err != nil {
@@ -61,8 +61,8 @@ func (c *child) say(all ...surface.Message) {
 	}
 }
 
-// heard gives what the connector was sent since the last time.
-func (c *child) heard() []surface.Message {
+// heard returns what the connector received since the last call.
+func (c *child) heard() []surface.PageMessage {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	got := c.got
@@ -88,7 +88,7 @@ func (w *window) put(item any) {
 	w.got = append(w.got, item)
 }
 
-func (w *window) tell(_ context.Context, n note) error { w.put(n); return nil }
+func (w *window) tell(_ context.Context, n viewerNote) error { w.put(n); return nil }
 
 func (w *window) send(ctx context.Context, f surface.Frame) error {
 	if w.slow != nil {
@@ -98,7 +98,7 @@ func (w *window) send(ctx context.Context, f surface.Frame) error {
 			return ctx.Err()
 		}
 	}
-	m, err := surface.Parse(f)
+	m, err := surface.ParseFrame(f)
 	if err != nil {
 		w.t.Errorf("the window was sent %v: %v", f, err)
 	}
@@ -106,22 +106,22 @@ func (w *window) send(ctx context.Context, f surface.Frame) error {
 	return nil
 }
 
-func (w *window) receive(ctx context.Context) (surface.Frame, wish, error) {
+func (w *window) receive(ctx context.Context) (surface.Frame, viewerRequest, error) {
 	select {
 	case item, ok := <-w.words:
 		if !ok {
-			return surface.Frame{}, wish{}, io.EOF
+			return surface.Frame{}, viewerRequest{}, io.EOF
 		}
 		if f, is := item.(surface.Frame); is {
-			return f, wish{}, nil
+			return f, viewerRequest{}, nil
 		}
-		return surface.Frame{}, item.(wish), nil
+		return surface.Frame{}, item.(viewerRequest), nil
 	case <-ctx.Done():
-		return surface.Frame{}, wish{}, ctx.Err()
+		return surface.Frame{}, viewerRequest{}, ctx.Err()
 	}
 }
 
-// heard gives what the window was told since the last time.
+// heard returns what the window received since the last call.
 func (w *window) heard() []any {
 	synctest.Wait()
 	w.mu.Lock()
@@ -131,7 +131,7 @@ func (w *window) heard() []any {
 	return got
 }
 
-func (w *window) does(all ...surface.Message) {
+func (w *window) does(all ...surface.PageMessage) {
 	w.t.Helper()
 	for _, m := range all {
 		f, err := surface.Encode(m)
@@ -168,7 +168,7 @@ func (a *world) answer(_ context.Context, _ string, done bool) error {
 	return nil
 }
 
-// given are the answers that questions got.
+// given returns the answers to questions.
 func (a *world) given() []bool {
 	synctest.Wait()
 	a.mu.Lock()
@@ -205,7 +205,7 @@ var desk = surface.View{Width: 800, Height: 600, Scale: 1, Quality: 60}
 // scene is a page that is shown and a world in which the owner is asked for it.
 func scene(t *testing.T) (*Hub, *world, *child) {
 	a := &world{asked: Asked{RunID: "run_1", Question: "q1"}}
-	h := New(Config{Answer: a.answer})
+	h := New(t.Context(), Config{Answer: a.answer})
 	c := attach(t, h, "run_1")
 	c.say(surface.Ready{}, surface.Place{Origin: "https://shop.example", Title: "Sign in"})
 	return h, a, c

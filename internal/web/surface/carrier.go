@@ -7,8 +7,8 @@ import (
 	"github.com/pdpp-go/pdpp/protocol/surface"
 )
 
-// carrier is a page on its way to another process. It holds what the far side must know of
-// the page, so that a link that was made anew begins where the last one ended, and no picture.
+// carrier is a page that is carried to another process. It keeps what describes the page, but no picture, so that a
+// new link continues where the last one ended.
 type carrier struct {
 	runID string
 	conn  io.ReadWriteCloser // the connector's
@@ -19,12 +19,13 @@ type carrier struct {
 	mu    sync.Mutex
 	open  chan struct{} // closed while there is something to show
 	ready bool
-	kept  map[surface.Kind]surface.Frame
+	kept  map[surface.FrameKind]surface.Frame
 	link  io.ReadWriteCloser // nil without one
 }
 
 func newCarrier(runID string, conn io.ReadWriteCloser) *carrier {
-	return &carrier{runID: runID, conn: conn, gone: make(chan struct{}), open: make(chan struct{}), kept: map[surface.Kind]surface.Frame{}}
+	return &carrier{runID: runID, conn: conn, gone: make(chan struct{}), open: make(chan struct{}),
+		kept: map[surface.FrameKind]surface.Frame{}}
 }
 
 // wanted is closed while the page is to be shown.
@@ -49,17 +50,17 @@ func (c *carrier) read() {
 		if err != nil {
 			return
 		}
-		m, err := surface.Parse(f)
+		m, err := surface.ParseFrame(f)
 		if err != nil {
 			return
 		}
-		c.take(f, m)
+		c.handleFrame(f, m)
 	}
 }
 
-// take keeps what describes the page, and hands a frame on. Without a link nobody looks, so
-// that nothing else is lost.
-func (c *carrier) take(f surface.Frame, m surface.Message) {
+// handleFrame stores what describes the page, and forwards the frame. Without a link there is no viewer, so nothing
+// else is lost.
+func (c *carrier) handleFrame(f surface.Frame, m surface.PageMessage) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	switch m.(type) {
@@ -89,8 +90,8 @@ func (c *carrier) unlink() {
 	}
 }
 
-// begin makes a link the one that frames go to, and tells it what the page is. False when
-// there is nothing to show any more.
+// begin makes link the current one and sends it the page's description. It returns false if there is nothing to show
+// any more.
 func (c *carrier) begin(link io.ReadWriteCloser) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -103,7 +104,9 @@ func (c *carrier) begin(link io.ReadWriteCloser) bool {
 		return false
 	}
 	frames := []surface.Frame{{Kind: surface.KindReady}}
-	for _, kind := range []surface.Kind{surface.KindPlace, surface.KindChoices, surface.KindDialog, surface.KindSettled} {
+	for _, kind := range []surface.FrameKind{
+		surface.KindPlace, surface.KindChoices, surface.KindDialog, surface.KindSettled,
+	} {
 		if f, ok := c.kept[kind]; ok {
 			frames = append(frames, f)
 		}
@@ -117,8 +120,8 @@ func (c *carrier) begin(link io.ReadWriteCloser) bool {
 	return true
 }
 
-// travel carries frames over a link until it ends. Then nobody looks at the page any more.
-func (c *carrier) travel(link io.ReadWriteCloser) {
+// carryOver carries frames over a link until it ends. After that the page has no viewer.
+func (c *carrier) carryOver(link io.ReadWriteCloser) {
 	defer func() { _ = link.Close() }()
 	if !c.begin(link) {
 		return
@@ -126,7 +129,7 @@ func (c *carrier) travel(link io.ReadWriteCloser) {
 	from := surface.NewReader(link)
 	for {
 		f, err := from.Next()
-		if err != nil || !c.give(f) {
+		if err != nil || !c.forwardToPage(f) {
 			break
 		}
 	}
@@ -140,9 +143,10 @@ func (c *carrier) travel(link io.ReadWriteCloser) {
 	}
 }
 
-// give hands the connector what the owner's side says; false for what that side never says.
-func (c *carrier) give(f surface.Frame) bool {
-	m, err := surface.Parse(f)
+// forwardToPage sends the connector a frame from the owner's side. It returns false for a frame that the side must
+// not send.
+func (c *carrier) forwardToPage(f surface.Frame) bool {
+	m, err := surface.ParseFrame(f)
 	if err != nil {
 		return false
 	}
@@ -150,7 +154,7 @@ func (c *carrier) give(f surface.Frame) bool {
 	case surface.View, surface.Seen, surface.Input, surface.End:
 	case surface.Choose:
 		c.mu.Lock()
-		forget(c.kept, m)
+		dropAnswered(c.kept, m)
 		c.mu.Unlock()
 	case nil:
 		return true // of a later version

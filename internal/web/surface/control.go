@@ -6,36 +6,36 @@ import (
 	"github.com/pdpp-go/pdpp/protocol/surface"
 )
 
-// looks asks for pictures as a viewer wants them now.
-func (p *page) looks(v *viewer) {
+// applyView asks for pictures as a viewer wants them now.
+func (p *page) applyView(v *viewer) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if view, ok := v.wants(); ok && p.has == v && p.ready && !p.paused && view != p.shown {
-		p.show(view)
+		p.requestPictures(view)
 	}
 }
 
-// wish does what a viewer asks for.
-func (p *page) wish(v *viewer, w wish) {
+// viewerRequest does what a viewer asks for.
+func (p *page) applyWish(v *viewer, w viewerRequest) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if !p.ready {
 		return
 	}
 	if _, here := p.viewers[v]; here && w.Take {
-		p.give(v)
+		p.giveControl(v)
 	}
 	if p.has == v && w.Go {
-		p.touch()
+		p.resetTimers()
 		if p.paused {
 			p.paused = false
-			p.begins(v)
+			p.startViewing(v)
 		}
 	}
 }
 
-// pass hands on what the viewer does who has the page; from any other it is nothing.
-func (p *page) pass(ctx context.Context, v *viewer, f surface.Frame, m surface.Message) error {
+// forwardInput hands on what the viewer does who has the page; from any other it is nothing.
+func (p *page) forwardInput(ctx context.Context, v *viewer, f surface.Frame, m surface.PageMessage) error {
 	p.mu.Lock()
 	allowed := p.has == v && p.ready
 	if allowed {
@@ -45,10 +45,10 @@ func (p *page) pass(ctx context.Context, v *viewer, f surface.Frame, m surface.M
 				p.unseen = nil
 			}
 		case surface.Choose:
-			forget(p.kept, m)
-			p.touch()
+			dropAnswered(p.kept, m)
+			p.resetTimers()
 		default:
-			p.touch()
+			p.resetTimers()
 		}
 		allowed = !p.paused
 	}
@@ -69,10 +69,10 @@ func (p *page) pass(ctx context.Context, v *viewer, f surface.Frame, m surface.M
 	}
 }
 
-// forget drops a list or a dialog that was answered.
-func forget(kept map[surface.Kind]surface.Frame, c surface.Choose) {
-	for _, kind := range []surface.Kind{surface.KindChoices, surface.KindDialog} {
-		m, err := surface.Parse(kept[kind])
+// dropAnswered drops a list or a dialog that was answered.
+func dropAnswered(kept map[surface.FrameKind]surface.Frame, c surface.Choose) {
+	for _, kind := range []surface.FrameKind{surface.KindChoices, surface.KindDialog} {
+		m, err := surface.ParseFrame(kept[kind])
 		switch m := m.(type) {
 		case surface.Choices:
 			if err == nil && m.ID == c.ID {

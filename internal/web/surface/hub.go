@@ -1,9 +1,7 @@
-// Package surface lets the owner see and use the page that a run's browser shows, so that
-// they sign in where the session is needed. A hub stands between the runs that have such a
-// page and the browsers of the owner: pictures one way, input the other, over memory alone.
-// An uplink brings the pages of a process without a console into the hub of one that has it.
-// Neither logs or keeps anything of them, and they know neither the store nor what drives
-// the page.
+// Package surface lets the owner see and use the page of a run's browser, so that they sign in where the session is
+// needed. A hub connects runs that have such a page with the owner's browsers: pictures one way, input the other,
+// only in memory. An uplink carries the pages of a process without a console to the hub of one that has it. Neither
+// logs or stores any content, and they know neither the store nor what drives the page.
 package surface
 
 import (
@@ -15,9 +13,9 @@ import (
 )
 
 const (
-	// pauseAfter is how long pictures are made for somebody who does nothing.
+	// pauseAfter is how long an inactive viewer receives pictures.
 	pauseAfter = 5 * time.Minute
-	// endAfter is how long a page waits for somebody who does nothing.
+	// endAfter is how long a page waits for an inactive viewer.
 	endAfter = 30 * time.Minute
 	// settleWithin bounds the answer to a question that the page itself has settled.
 	settleWithin = 15 * time.Second
@@ -25,7 +23,7 @@ const (
 	settleAgain = 200 * time.Millisecond
 )
 
-// Meter counts what passes, and nothing of what it says.
+// Meter counts traffic without content.
 type Meter interface {
 	SurfacePicture(bytes int)
 	SurfaceInput()
@@ -34,8 +32,7 @@ type Meter interface {
 
 // Config is what a hub is made of.
 type Config struct {
-	// Answer ends what a run asks the owner: as done when the page says that it is, or as
-	// refused when nobody came. Nil means that pages end nothing.
+	// Answer ends a run's question: as done if the page reports so, or as refused if it was unused. Nil disables it.
 	Answer func(ctx context.Context, runID string, done bool) error
 	// Public is the address that owners reach this server by; empty means that of the listener.
 	Public string
@@ -46,25 +43,29 @@ type Config struct {
 	Log     *slog.Logger
 }
 
-// Hub holds the pages of the runs under way.
+// Hub holds the pages of the runs in progress.
 type Hub struct {
 	Config
+	tasks tasks
 
 	mu    sync.Mutex
 	pages map[string]*page // by run
-	came  chan struct{}    // closed when a page is added, and made anew
+	came  chan struct{}    // closed when a page is added, then replaced
 }
 
-// New makes a hub without pages.
-func New(c Config) *Hub {
+// New returns a hub without pages. Pages and answers end with ctx; Wait returns after that.
+func New(ctx context.Context, c Config) *Hub {
 	if c.Log == nil {
 		c.Log = slog.New(slog.DiscardHandler)
 	}
-	return &Hub{Config: c, pages: map[string]*page{}, came: make(chan struct{})}
+	return &Hub{Config: c, tasks: tasks{ctx: ctx}, pages: map[string]*page{}, came: make(chan struct{})}
 }
 
-// Attach takes the channel of a run's page, and returns at once. The page is there until the
-// channel ends; another of the same run takes its place.
+// Wait returns when the hub's context and everything that the hub started have ended.
+func (h *Hub) Wait() { h.tasks.Wait() }
+
+// Attach adds the channel of a run's page and returns at once. The page exists until the channel or the hub's context
+// ends. Another channel of the same run replaces it.
 func (h *Hub) Attach(runID string, conn io.ReadWriteCloser) { h.attach(runID, conn) }
 
 func (h *Hub) attach(runID string, conn io.ReadWriteCloser) *page {
@@ -76,8 +77,10 @@ func (h *Hub) attach(runID string, conn io.ReadWriteCloser) *page {
 	if before != nil {
 		before.end(overGone)
 	}
-	go p.write()
-	go func() {
+	stop := context.AfterFunc(h.tasks.ctx, func() { p.end(overGone) })
+	h.tasks.start(p.write)
+	h.tasks.start(func() {
+		defer stop()
 		why := p.read()
 		h.mu.Lock()
 		if h.pages[runID] == p {
@@ -85,12 +88,12 @@ func (h *Hub) attach(runID string, conn io.ReadWriteCloser) *page {
 		}
 		h.mu.Unlock()
 		p.end(why)
-	}()
+	})
 	return p
 }
 
-// at gives the page of a run that can be shown, and what is closed when that may have changed.
-func (h *Hub) at(runID string) (*page, <-chan struct{}) {
+// pageToShow returns the page of a run if it can be shown, and a channel that is closed when that may have changed.
+func (h *Hub) pageToShow(runID string) (*page, <-chan struct{}) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	p := h.pages[runID]
@@ -100,8 +103,8 @@ func (h *Hub) at(runID string) (*page, <-chan struct{}) {
 	return p, h.came
 }
 
-// ring tells those who wait for a page to look again.
-func (h *Hub) ring() {
+// wakeWaiting wakes those who wait for a page.
+func (h *Hub) wakeWaiting() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	close(h.came)
@@ -114,7 +117,7 @@ func (h *Hub) answer(runID string, done bool) {
 	if h.Answer == nil {
 		return
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), settleWithin)
+	ctx, cancel := context.WithTimeout(h.tasks.ctx, settleWithin)
 	defer cancel()
 	for {
 		err := h.Answer(ctx, runID, done)

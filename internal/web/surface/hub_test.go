@@ -25,32 +25,46 @@ func TestPageIsShownAndUsed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		until := time.Now().Add(time.Hour)
 		a := &world{asked: Asked{RunID: "run_1", Question: "q1", Until: &until}}
-		h := New(Config{})
+		h := New(t.Context(), Config{})
 		w := a.open(t, h)
 		w.does(desk) // before there is a page
-		differs(t, "before", []any{note{State: stateOpening}}, w.heard())
+		differs(t, "before", []any{viewerNote{State: stateOpening}}, w.heard())
 		c := attach(t, h, "run_1")
 		differs(t, "attached", []any(nil), w.heard())
 		place := surface.Place{Origin: "https://shop.example", Title: "Sign in"}
 		c.say(surface.Ready{}, place)
-		differs(t, "shown", []any{note{State: stateLive, Question: "q1", Until: &until}, place}, w.heard())
-		differs(t, "asked of the connector", []surface.Message{desk}, c.heard())
+		differs(t, "shown", []any{viewerNote{State: stateLive, Question: "q1", Until: &until}, place}, w.heard())
+		differs(t, "asked of the connector", []surface.PageMessage{desk}, c.heard())
 		c.say(shot(1))
 		differs(t, "a picture", []any{shot(1)}, w.heard())
 		w.does(surface.Seen{Seq: 1}, key("a"), key("b"), surface.Input{Kind: surface.InputText, Text: "word"})
 		synctest.Wait()
-		differs(t, "done on the page", []surface.Message{surface.Seen{Seq: 1}, key("a"), key("b"), surface.Input{Kind: surface.InputText, Text: "word"}}, c.heard())
+		differs(
+			t,
+			"done on the page",
+			[]surface.PageMessage{
+				surface.Seen{Seq: 1},
+				key("a"),
+				key("b"),
+				surface.Input{Kind: surface.InputText, Text: "word"},
+			},
+			c.heard(),
+		)
 		choices := surface.Choices{ID: "c1", Options: []surface.Choice{{Label: "One", Value: "1"}}}
 		c.say(choices, surface.Dialog{ID: "d1", Kind: surface.DialogAlert, Message: "hello"})
-		differs(t, "a list and a dialog", []any{choices, surface.Dialog{ID: "d1", Kind: surface.DialogAlert, Message: "hello"}}, w.heard())
+		differs(t, "a list and a dialog",
+			[]any{choices, surface.Dialog{ID: "d1", Kind: surface.DialogAlert, Message: "hello"}}, w.heard())
 		w.does(surface.Choose{ID: "c1", Value: "1", Accept: true})
 		synctest.Wait()
 		w.end()
 		<-w.ended
 		synctest.Wait()
-		differs(t, "at the end", []surface.Message{surface.Choose{ID: "c1", Value: "1", Accept: true}, surface.End{}}, c.heard())
+		differs(t, "at the end", []surface.PageMessage{surface.Choose{ID: "c1", Value: "1", Accept: true}, surface.End{}},
+			c.heard())
 		again := a.open(t, h)
-		differs(t, "whoever comes back", []any{note{State: stateOpening}, note{State: stateLive, Question: "q1", Until: &until}, place, surface.Dialog{ID: "d1", Kind: surface.DialogAlert, Message: "hello"}}, again.heard())
+		differs(t, "whoever comes back",
+			[]any{viewerNote{State: stateOpening}, viewerNote{State: stateLive, Question: "q1", Until: &until}, place,
+				surface.Dialog{ID: "d1", Kind: surface.DialogAlert, Message: "hello"}}, again.heard())
 	})
 }
 
@@ -64,26 +78,29 @@ func TestOneViewerHasThePage(t *testing.T) {
 		small := desk
 		small.Width = 390
 		second.does(small, key("x"))
-		differs(t, "the second", []any{note{State: stateOpening}, note{State: stateElsewhere}}, second.heard())
-		differs(t, "the page", []surface.Message{desk}, c.heard())
+		differs(t, "the second", []any{viewerNote{State: stateOpening}, viewerNote{State: stateElsewhere}}, second.heard())
+		differs(t, "the page", []surface.PageMessage{desk}, c.heard())
 		c.say(shot(1))
 		differs(t, "no picture", []any(nil), second.heard())
 
-		second.words <- wish{Take: true}
-		differs(t, "taken over", []any{note{State: stateLive, Question: "q1"}, surface.Place{Origin: "https://shop.example", Title: "Sign in"}}, second.heard())
+		second.words <- viewerRequest{Take: true}
+		differs(t, "taken over", []any{viewerNote{State: stateLive, Question: "q1"},
+			surface.Place{Origin: "https://shop.example", Title: "Sign in"}}, second.heard())
 		got := first.heard()
-		differs(t, "told", note{State: stateElsewhere}, got[len(got)-1])
-		differs(t, "the page", []surface.Message{surface.Seen{Seq: 1}, small}, c.heard())
+		differs(t, "told", viewerNote{State: stateElsewhere}, got[len(got)-1])
+		differs(t, "the page", []surface.PageMessage{surface.Seen{Seq: 1}, small}, c.heard())
 		first.does(key("y"))
 		c.say(shot(2))
 		differs(t, "the first is blind", []any(nil), first.heard())
-		differs(t, "and has no hands", []surface.Message(nil), c.heard())
+		differs(t, "and has no hands", []surface.PageMessage(nil), c.heard())
 		differs(t, "the second sees", []any{shot(2)}, second.heard())
 
 		second.end()
-		differs(t, "it is free", []any{note{State: stateFree}}, first.heard())
-		first.words <- wish{Take: true}
-		differs(t, "and taken back", []any{note{State: stateLive, Question: "q1"}, surface.Place{Origin: "https://shop.example", Title: "Sign in"}}, first.heard())
+		differs(t, "it is free", []any{viewerNote{State: stateFree}}, first.heard())
+		first.words <- viewerRequest{Take: true}
+		differs(t, "and taken back",
+			[]any{viewerNote{State: stateLive, Question: "q1"}, surface.Place{Origin: "https://shop.example", Title: "Sign in"}},
+			first.heard())
 	})
 }
 
@@ -102,19 +119,19 @@ func TestIdleWindowIsPaused(t *testing.T) {
 		after(1)
 		paused := desk
 		paused.Paused = true
-		differs(t, "told", []any{note{State: statePaused}}, w.heard())
-		differs(t, "asked", []surface.Message{paused}, c.heard())
+		differs(t, "told", []any{viewerNote{State: statePaused}}, w.heard())
+		differs(t, "asked", []surface.PageMessage{paused}, c.heard())
 		w.does(key("b"))
 		c.say(shot(7))
 		differs(t, "no picture", []any(nil), w.heard())
-		differs(t, "no input", []surface.Message(nil), c.heard())
-		w.words <- wish{Go: true}
-		differs(t, "on again", []any{note{State: stateLive, Question: "q1"}}, w.heard())
-		differs(t, "asked", []surface.Message{surface.Seen{Seq: 7}, desk}, c.heard())
+		differs(t, "no input", []surface.PageMessage(nil), c.heard())
+		w.words <- viewerRequest{Go: true}
+		differs(t, "on again", []any{viewerNote{State: stateLive, Question: "q1"}}, w.heard())
+		differs(t, "asked", []surface.PageMessage{surface.Seen{Seq: 7}, desk}, c.heard())
 	})
 }
 
-// A question ends thirty minutes after the last input, or after it was put when nobody comes.
+// A question ends thirty minutes after the last input, or after it was asked if no one comes.
 func TestUnusedPageEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		_, a, _ := scene(t)
@@ -128,12 +145,12 @@ func TestUnusedPageEnds(t *testing.T) {
 		w := a.open(t, h)
 		w.does(desk)
 		after(20 * time.Minute)
-		w.words <- wish{Go: true}
+		w.words <- viewerRequest{Go: true}
 		after(endAfter - 1)
 		w.heard()
 		differs(t, "a moment before", []bool(nil), a.given())
 		after(1)
-		differs(t, "told", []any{note{State: stateOver, Why: overIdle}}, w.heard())
+		differs(t, "told", []any{viewerNote{State: stateOver, Why: overIdle}}, w.heard())
 		differs(t, "answered", []bool{false}, a.given())
 		<-w.ended
 	})
@@ -147,7 +164,7 @@ func TestSettledPageAnswersTheQuestion(t *testing.T) {
 		w := a.open(t, h)
 		w.heard()
 		c.say(surface.Settled{})
-		differs(t, "told", []any{note{State: stateOver, Why: overSettled}}, w.heard())
+		differs(t, "told", []any{viewerNote{State: stateOver, Why: overSettled}}, w.heard())
 		<-w.ended
 		after(3 * settleAgain)
 		differs(t, "answered", []bool{true}, a.given())
@@ -159,23 +176,26 @@ func TestSettledPageAnswersTheQuestion(t *testing.T) {
 // Every end reaches the window within a second.
 func TestStreamEnds(t *testing.T) {
 	for name, c := range map[string]struct {
-		by   func(*world, *child)
-		told []any
+		by       func(*world, *child)
+		messages []any
 	}{
-		"signed out":       {func(a *world, _ *child) { a.set(func(a *world) { a.out = true }) }, nil},
-		"answered":         {func(a *world, _ *child) { a.set(func(a *world) { a.asked = Asked{} }) }, []any{note{State: stateOver, Why: overClosed}}},
-		"another question": {func(a *world, _ *child) { a.set(func(a *world) { a.asked.Question = "q2" }) }, []any{note{State: stateOver, Why: overClosed}}},
-		"closed":           {func(_ *world, c *child) { c.say(surface.Closed{Reason: "timeout"}) }, []any{note{State: stateOver, Why: overClosed}}},
+		"signed out": {func(a *world, _ *child) { a.set(func(a *world) { a.out = true }) }, nil},
+		"answered": {func(a *world, _ *child) { a.set(func(a *world) { a.asked = Asked{} }) },
+			[]any{viewerNote{State: stateOver, Why: overClosed}}},
+		"another question": {func(a *world, _ *child) { a.set(func(a *world) { a.asked.Question = "q2" }) },
+			[]any{viewerNote{State: stateOver, Why: overClosed}}},
+		"closed": {func(_ *world, c *child) { c.say(surface.Closed{Reason: "timeout"}) },
+			[]any{viewerNote{State: stateOver, Why: overClosed}}},
 		"run is gone": {func(a *world, c *child) {
 			_ = c.conn.Close()
 			synctest.Wait()
 			a.set(func(a *world) { a.asked = Asked{} })
-		}, []any{note{State: stateLost}, note{State: stateOver, Why: overClosed}}},
+		}, []any{viewerNote{State: stateLost}, viewerNote{State: stateOver, Why: overClosed}}},
 		"broken frame": {func(a *world, c *child) {
 			_, _ = c.conn.Write([]byte{2, 0, 0, 0, 1, 9})
 			synctest.Wait()
 			a.set(func(a *world) { a.asked.Question = "q2" })
-		}, []any{note{State: stateLost}, note{State: stateOver, Why: overClosed}}},
+		}, []any{viewerNote{State: stateLost}, viewerNote{State: stateOver, Why: overClosed}}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -189,13 +209,13 @@ func TestStreamEnds(t *testing.T) {
 				if took := time.Since(began); took > time.Second {
 					t.Errorf("it took %v", took)
 				}
-				differs(t, "told", c.told, w.heard())
+				differs(t, "messages", c.messages, w.heard())
 			})
 		})
 	}
 }
 
-// A page whose channel broke is shown again when it comes by another, to the same window.
+// A page with a broken channel is shown again to the same window when it returns on another.
 func TestPageComesBack(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h, a, c := scene(t)
@@ -204,17 +224,17 @@ func TestPageComesBack(t *testing.T) {
 		w.heard()
 		_ = c.conn.Close()
 		after(time.Hour)
-		differs(t, "told", []any{note{State: stateLost}}, w.heard())
+		differs(t, "told", []any{viewerNote{State: stateLost}}, w.heard())
 		c = attach(t, h, "run_1")
 		c.say(surface.Ready{})
-		differs(t, "again", []any{note{State: stateLive, Question: "q1"}}, w.heard())
-		differs(t, "asked for", []surface.Message{desk}, c.heard())
+		differs(t, "again", []any{viewerNote{State: stateLive, Question: "q1"}}, w.heard())
+		differs(t, "asked for", []surface.PageMessage{desk}, c.heard())
 		w.does(key("a"))
 		synctest.Wait()
-		differs(t, "used", []surface.Message{key("a")}, c.heard())
+		differs(t, "used", []surface.PageMessage{key("a")}, c.heard())
 		c = attach(t, h, "run_1") // before the other is known to be gone
 		c.say(surface.Ready{})
-		differs(t, "replaced", []any{note{State: stateLost}, note{State: stateLive, Question: "q1"}}, w.heard())
+		differs(t, "replaced", []any{viewerNote{State: stateLost}, viewerNote{State: stateLive, Question: "q1"}}, w.heard())
 		w.end()
 		<-w.ended
 	})
@@ -228,9 +248,9 @@ func TestAnotherHandOffOfTheSameRun(t *testing.T) {
 		synctest.Wait()
 		a.set(func(a *world) { a.asked.Question = "q2" })
 		w := a.open(t, h)
-		differs(t, "not yet", []any{note{State: stateOpening}}, w.heard())
+		differs(t, "not yet", []any{viewerNote{State: stateOpening}}, w.heard())
 		c.say(surface.Ready{})
-		differs(t, "again", []any{note{State: stateLive, Question: "q2"}}, w.heard())
+		differs(t, "again", []any{viewerNote{State: stateLive, Question: "q2"}}, w.heard())
 	})
 }
 
@@ -278,12 +298,13 @@ func TestSlowWindowSeesTheNewest(t *testing.T) {
 func TestBadWordsEndTheWindow(t *testing.T) {
 	long := `{"kind":"text","text":"` + strings.Repeat("x", surface.MaxText+1) + `"}`
 	for name, f := range map[string]surface.Frame{
-		"too long a text":     {Kind: surface.KindInput, Payload: []byte(long)},
-		"another method":      {Kind: surface.KindInput, Payload: []byte(`{"kind":"navigate","text":"file:///etc/passwd"}`)},
-		"not JSON":            {Kind: surface.KindInput, Payload: []byte(`{`)},
-		"a connector's word":  {Kind: surface.KindSettled},
-		"a kind of its own":   {Kind: 200, Payload: []byte(`{}`)},
-		"a view out of bound": {Kind: surface.KindView, Payload: []byte(`{"width":1000000,"height":1,"scale":1,"quality":1}`)},
+		"too long a text":    {Kind: surface.KindInput, Payload: []byte(long)},
+		"another method":     {Kind: surface.KindInput, Payload: []byte(`{"kind":"navigate","text":"file:///etc/passwd"}`)},
+		"not JSON":           {Kind: surface.KindInput, Payload: []byte(`{`)},
+		"a connector's word": {Kind: surface.KindSettled},
+		"a kind of its own":  {Kind: 200, Payload: []byte(`{}`)},
+		"a view out of bound": {Kind: surface.KindView,
+			Payload: []byte(`{"width":1000000,"height":1,"scale":1,"quality":1}`)},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -292,11 +313,11 @@ func TestBadWordsEndTheWindow(t *testing.T) {
 				w.heard()
 				w.words <- f
 				<-w.ended
-				if !errors.Is(w.err, errBadWord) {
+				if !errors.Is(w.err, errBadInput) {
 					t.Errorf("it ended as %v", w.err)
 				}
 				synctest.Wait()
-				differs(t, "the page", []surface.Message{surface.End{}}, c.heard())
+				differs(t, "the page", []surface.PageMessage{surface.End{}}, c.heard())
 				differs(t, "answers", []bool(nil), a.given())
 			})
 		})

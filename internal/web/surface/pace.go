@@ -8,16 +8,16 @@ import (
 // perSecond is how many events of a viewer pass in a second. A hand needs fewer.
 const perSecond = 200
 
-// pace lets a burst of a second pass, and what comes faster wait.
-type pace struct {
+// inputLimiter lets a burst of a second pass, and what comes faster wait.
+type inputLimiter struct {
 	room float64
 	at   time.Time
 }
 
-func newPace() *pace { return &pace{room: perSecond, at: time.Now()} }
+func newInputLimiter() *inputLimiter { return &inputLimiter{room: perSecond, at: time.Now()} }
 
 // wait returns when one more event may pass.
-func (p *pace) wait(ctx context.Context) error {
+func (p *inputLimiter) wait(ctx context.Context) error {
 	now := time.Now()
 	p.room = min(perSecond, p.room+now.Sub(p.at).Seconds()*perSecond)
 	p.at = now

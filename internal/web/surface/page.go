@@ -8,19 +8,19 @@ import (
 	"github.com/pdpp-go/pdpp/protocol/surface"
 )
 
-// over is why there is nothing more to see.
-type over string
+// endReason is why there is nothing more to see.
+type endReason string
 
 const (
-	overSettled over = "settled" // the owner is signed in, and the run goes on
-	overClosed  over = "closed"  // the run shows its page no longer
-	overIdle    over = "idle"    // nobody used it
-	overGone    over = "gone"    // the channel ended; another may come
+	overSettled endReason = "settled" // the owner is signed in, and the run goes on
+	overClosed  endReason = "closed"  // the run shows its page no longer
+	overIdle    endReason = "idle"    // no one used it
+	overGone    endReason = "gone"    // the channel ended; another may come
 )
 
-// outgoing is how many frames wait for a connector that is slow to take them. Beyond it
+// outgoingFrames is how many frames wait for a connector that is slow to take them. Beyond it
 // those who send wait as well.
-const outgoing = 64
+const outgoingFrames = 64
 
 // page is what one run shows. One viewer has it; the others see that it is shown elsewhere.
 type page struct {
@@ -33,11 +33,11 @@ type page struct {
 	mu      sync.Mutex
 	ready   bool
 	ended   bool
-	kept    map[surface.Kind]surface.Frame // the newest of those that describe the page
-	has     *viewer                        // that sees and acts
+	kept    map[surface.FrameKind]surface.Frame // the newest of those that describe the page
+	has     *viewer                             // that sees and acts
 	viewers map[*viewer]struct{}
 	shown   surface.View  // as pictures were last asked for
-	unseen  *surface.Seen // the picture that nobody has acknowledged
+	unseen  *surface.Seen // the picture without an acknowledgement
 	paused  bool
 	pause   *time.Timer
 	expire  *time.Timer
@@ -45,8 +45,8 @@ type page struct {
 
 func newPage(h *Hub, runID string, conn io.ReadWriteCloser) *page {
 	return &page{
-		hub: h, runID: runID, conn: conn, out: make(chan surface.Frame, outgoing), gone: make(chan struct{}),
-		kept: map[surface.Kind]surface.Frame{}, viewers: map[*viewer]struct{}{},
+		hub: h, runID: runID, conn: conn, out: make(chan surface.Frame, outgoingFrames), gone: make(chan struct{}),
+		kept: map[surface.FrameKind]surface.Frame{}, viewers: map[*viewer]struct{}{},
 	}
 }
 
@@ -72,22 +72,22 @@ func (p *page) write() {
 }
 
 // read takes what the connector shows until the channel ends or breaks.
-func (p *page) read() over {
+func (p *page) read() endReason {
 	from := surface.NewReader(p.conn)
 	for {
 		f, err := from.Next()
 		if err != nil {
 			return overGone
 		}
-		m, err := surface.Parse(f)
+		m, err := surface.ParseFrame(f)
 		if err != nil {
 			return overGone
 		}
-		p.take(f, m)
+		p.handleFrame(f, m)
 	}
 }
 
-func (p *page) take(f surface.Frame, m surface.Message) {
+func (p *page) handleFrame(f surface.Frame, m surface.PageMessage) {
 	switch m := m.(type) {
 	case surface.Ready:
 		p.begin()
@@ -107,13 +107,13 @@ func (p *page) take(f surface.Frame, m surface.Message) {
 		p.mu.Unlock()
 	case surface.Settled:
 		p.close(overSettled)
-		go p.hub.answer(p.runID, true)
+		p.hub.tasks.start(func() { p.hub.answer(p.runID, true) })
 	case surface.Closed:
 		p.close(overClosed)
 	}
 }
 
-// begin lets the page be seen. Its time without anybody runs from now.
+// begin shows the page. Its idle time starts now.
 func (p *page) begin() {
 	p.mu.Lock()
 	if p.ended || p.ready {
@@ -123,17 +123,17 @@ func (p *page) begin() {
 	p.ready, p.paused = true, false
 	p.expire = time.AfterFunc(endAfter, p.expired)
 	p.mu.Unlock()
-	p.hub.ring()
+	p.hub.wakeWaiting()
 }
 
 // close ends what is shown. The run may show something again.
-func (p *page) close(why over) {
+func (p *page) close(why endReason) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.closeLocked(why)
 }
 
-func (p *page) closeLocked(why over) {
+func (p *page) closeLocked(why endReason) {
 	if !p.ready {
 		return
 	}
@@ -157,7 +157,7 @@ func (p *page) stopTimers() {
 }
 
 // end is the end of the channel.
-func (p *page) end(why over) {
+func (p *page) end(why endReason) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.ended {
@@ -169,7 +169,7 @@ func (p *page) end(why over) {
 	_ = p.conn.Close()
 }
 
-// expired ends a page that nobody used for too long.
+// expired ends a page that was unused for too long.
 func (p *page) expired() {
 	p.mu.Lock()
 	if !p.ready {
@@ -178,35 +178,35 @@ func (p *page) expired() {
 	}
 	p.closeLocked(overIdle)
 	p.mu.Unlock()
-	p.hub.answer(p.runID, false)
+	p.hub.tasks.start(func() { p.hub.answer(p.runID, false) })
 }
 
-// idle stops the pictures for somebody who does nothing.
-func (p *page) idle() {
+// pausePictures stops the pictures for an inactive viewer.
+func (p *page) pausePictures() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if !p.ready || p.has == nil || p.paused {
 		return
 	}
 	p.paused = true
-	p.has.tell(note{State: statePaused})
+	p.has.tell(viewerNote{State: statePaused})
 	if view := p.shown; view.Width > 0 {
 		view.Paused = true
-		p.offer(view)
+		p.trySend(view)
 	}
 }
 
-// touch notes that somebody is there.
-func (p *page) touch() {
+// resetTimers records activity of the viewer.
+func (p *page) resetTimers() {
 	p.expire.Reset(endAfter)
 	if p.pause == nil {
-		p.pause = time.AfterFunc(pauseAfter, p.idle)
+		p.pause = time.AfterFunc(pauseAfter, p.pausePictures)
 	} else {
 		p.pause.Reset(pauseAfter)
 	}
 }
 
-// join lets a viewer see the page: all of it if nobody else does. False when the page is over.
+// join adds a viewer. It controls the page if no other viewer does. It returns false if the page is over.
 func (p *page) join(v *viewer) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -215,49 +215,49 @@ func (p *page) join(v *viewer) bool {
 	}
 	p.viewers[v] = struct{}{}
 	if p.has == nil {
-		p.give(v)
+		p.giveControl(v)
 	} else {
-		v.tell(note{State: stateElsewhere})
+		v.tell(viewerNote{State: stateElsewhere})
 	}
 	return true
 }
 
-// give makes a viewer the one who sees and acts.
-func (p *page) give(v *viewer) {
+// forwardToPage lets a viewer see and control the page.
+func (p *page) giveControl(v *viewer) {
 	if p.has == v {
 		return
 	}
 	if p.has != nil {
 		p.has.forget()
-		p.has.tell(note{State: stateElsewhere})
+		p.has.tell(viewerNote{State: stateElsewhere})
 	}
 	p.has = v
 	p.paused = false
-	p.touch()
-	p.begins(v)
-	for _, kind := range []surface.Kind{surface.KindPlace, surface.KindChoices, surface.KindDialog} {
+	p.resetTimers()
+	p.startViewing(v)
+	for _, kind := range []surface.FrameKind{surface.KindPlace, surface.KindChoices, surface.KindDialog} {
 		if f, ok := p.kept[kind]; ok {
 			v.frame(f)
 		}
 	}
 }
 
-// begins tells a viewer that it has the page, and asks for its pictures.
-func (p *page) begins(v *viewer) {
-	v.tell(note{State: stateLive, Question: v.asked.Question, Until: v.asked.Until})
+// startViewing notifies a viewer that it controls the page, and requests its pictures.
+func (p *page) startViewing(v *viewer) {
+	v.tell(viewerNote{State: stateLive, Question: v.asked.Question, Until: v.asked.Until})
 	if view, ok := v.wants(); ok {
-		p.show(view)
+		p.requestPictures(view)
 	}
 }
 
-// show asks for pictures, of which none is outstanding then.
-func (p *page) show(view surface.View) {
+// requestPictures asks for pictures, of which none is outstanding then.
+func (p *page) requestPictures(view surface.View) {
 	if p.unseen != nil {
-		p.offer(*p.unseen)
+		p.trySend(*p.unseen)
 		p.unseen = nil
 	}
 	p.shown = view
-	p.offer(view)
+	p.trySend(view)
 }
 
 // leave takes a viewer away. The longest there of the others is not asked: it takes over
@@ -274,15 +274,15 @@ func (p *page) leave(v *viewer) {
 		p.pause.Stop()
 	}
 	if p.ready {
-		p.offer(surface.End{})
+		p.trySend(surface.End{})
 	}
 	for other := range p.viewers {
-		other.tell(note{State: stateFree})
+		other.tell(viewerNote{State: stateFree})
 	}
 }
 
-// offer hands the connector what it can do without, when it is too slow to take more.
-func (p *page) offer(m surface.Message) {
+// trySend hands the connector what it can do without, when it is too slow to take more.
+func (p *page) trySend(m surface.PageMessage) {
 	f, err := surface.Encode(m)
 	if err != nil {
 		return // of our own making, and within bounds

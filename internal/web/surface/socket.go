@@ -11,7 +11,7 @@ import (
 
 	"github.com/coder/websocket"
 
-	"github.com/pdpp-go/pdpp/internal/ops/fault"
+	"github.com/pdpp-go/pdpp/internal/ops/usererr"
 	"github.com/pdpp-go/pdpp/internal/web/reply"
 	"github.com/pdpp-go/pdpp/protocol/surface"
 )
@@ -21,7 +21,7 @@ const (
 	largestWord = 32 << 10
 	// writeWithin is how long a window may take for one message before it counts as gone.
 	writeWithin = 15 * time.Second
-	// goodbyeWithin is how long a window may take to say goodbye as well.
+	// goodbyeWithin is how long a window may take to answer a close.
 	goodbyeWithin = 250 * time.Millisecond
 )
 
@@ -31,17 +31,20 @@ const (
 	statusOver      websocket.StatusCode = 4002
 )
 
-// Serve connects a window of the owner's by WebSocket, and returns when it has ended. Who
-// asks must have been let in; SignedIn is asked again while it lasts. Asked says on which
-// run's page the owner is to act.
-func (h *Hub) Serve(w http.ResponseWriter, r *http.Request, signedIn func(*http.Request) bool, asked func(context.Context) (runID, question string, until *time.Time, err error), ending <-chan struct{}) {
+// Serve connects a window of the owner by WebSocket, and returns when it has ended. The caller must be admitted
+// already; signedIn is checked again during the connection. Asked returns the run on which page the owner is to act.
+func (h *Hub) Serve(w http.ResponseWriter, r *http.Request, signedIn func(*http.Request) bool,
+	asked func(context.Context) (runID, question string, until *time.Time, err error), ending <-chan struct{}) {
 	if !h.sameOrigin(r) {
-		reply.Fail(w, r, reply.TypePermission, &fault.Fault{
-			Status: http.StatusForbidden, Code: "cross_origin_request", Message: "Only a page of this console may open this.", Next: "Open the connection in the console.",
+		reply.WriteFailure(w, r, reply.TypePermission, &usererr.Error{
+			Status: http.StatusForbidden, Code: "cross_origin_request", Message: "Only a page of this console may open this.",
+			Next: "Open the connection in the console.",
 		})
 		return
 	}
-	conn, err := websocket.Accept(w, r, &websocket.AcceptOptions{InsecureSkipVerify: true, CompressionMode: websocket.CompressionDisabled}) // checked above
+	// checked above
+	conn, err := websocket.Accept(w, r,
+		&websocket.AcceptOptions{InsecureSkipVerify: true, CompressionMode: websocket.CompressionDisabled})
 	if err != nil {
 		return // it has answered
 	}
@@ -68,24 +71,24 @@ func (h *Hub) Serve(w http.ResponseWriter, r *http.Request, signedIn func(*http.
 			return Asked{}, false
 		}
 		run, question, until, err := asked(ctx)
-		if err == nil { // a store that is away has not said that it is over
+		if err == nil { // a failing store does not mean that the question is over
 			last = Asked{RunID: run, Question: question, Until: until}
 		}
 		return last, true
 	})
-	defer time.AfterFunc(goodbyeWithin, cancel).Stop() // ends whoever still reads
+	defer time.AfterFunc(goodbyeWithin, cancel).Stop() // stops the reader
 	switch {
 	case out:
 		_ = conn.Close(statusSignedOut, "signed out")
-	case errors.Is(err, errBadWord):
+	case errors.Is(err, errBadInput):
 		_ = conn.Close(websocket.StatusPolicyViolation, "not an input")
 	case err == nil && ctx.Err() == nil:
 		_ = conn.Close(statusOver, "over")
 	}
 }
 
-// sameOrigin reports whether a page of this server asks. A browser always says of which
-// origin it is, and whatever else asks has no business here.
+// sameOrigin reports whether the request comes from a page of this server. Browsers always send their origin, and
+// other clients are not allowed.
 func (h *Hub) sameOrigin(r *http.Request) bool {
 	origin, err := url.Parse(r.Header.Get("Origin"))
 	if err != nil || origin.Host == "" {
@@ -108,7 +111,7 @@ func (s socket) write(ctx context.Context, kind websocket.MessageType, body []by
 	return s.conn.Write(ctx, kind, body)
 }
 
-func (s socket) tell(ctx context.Context, n note) error {
+func (s socket) tell(ctx context.Context, n viewerNote) error {
 	body, err := json.Marshal(n)
 	if err != nil {
 		return err
@@ -120,20 +123,20 @@ func (s socket) send(ctx context.Context, f surface.Frame) error {
 	return s.write(ctx, websocket.MessageBinary, append([]byte{byte(f.Kind)}, f.Payload...))
 }
 
-func (s socket) receive(ctx context.Context) (surface.Frame, wish, error) {
+func (s socket) receive(ctx context.Context) (surface.Frame, viewerRequest, error) {
 	kind, body, err := s.conn.Read(ctx)
 	if err != nil {
-		return surface.Frame{}, wish{}, err
+		return surface.Frame{}, viewerRequest{}, err
 	}
 	if kind == websocket.MessageBinary {
 		if len(body) == 0 || body[0] == 0 {
-			return surface.Frame{}, wish{}, errBadWord
+			return surface.Frame{}, viewerRequest{}, errBadInput
 		}
-		return surface.Frame{Kind: surface.Kind(body[0]), Payload: body[1:]}, wish{}, nil
+		return surface.Frame{Kind: surface.FrameKind(body[0]), Payload: body[1:]}, viewerRequest{}, nil
 	}
-	var w wish
+	var w viewerRequest
 	if json.Unmarshal(body, &w) != nil {
-		return surface.Frame{}, wish{}, errBadWord
+		return surface.Frame{}, viewerRequest{}, errBadInput
 	}
 	return surface.Frame{}, w, nil
 }

@@ -16,7 +16,7 @@ import (
 	"github.com/pdpp-go/pdpp/protocol/surface"
 )
 
-// door serves one hub to whoever comes, as the console does after it has let them in.
+// door serves one hub to all callers, like the console after admitting them.
 type door struct {
 	*httptest.Server
 	hub    *Hub
@@ -28,12 +28,13 @@ type door struct {
 func newDoor(t *testing.T, h *Hub) *door {
 	d := &door{hub: h, ending: make(chan struct{})}
 	d.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		h.Serve(w, r, func(*http.Request) bool { return !d.out.Load() }, func(context.Context) (string, string, *time.Time, error) {
-			if d.closed.Load() {
-				return "", "", nil, nil
-			}
-			return "run_1", "q1", nil, nil
-		}, d.ending)
+		h.Serve(w, r, func(*http.Request) bool { return !d.out.Load() },
+			func(context.Context) (string, string, *time.Time, error) {
+				if d.closed.Load() {
+					return "", "", nil, nil
+				}
+				return "run_1", "q1", nil, nil
+			}, d.ending)
 	}))
 	t.Cleanup(d.Close)
 	return d
@@ -47,7 +48,7 @@ func (d *door) dial(t *testing.T, origin string) (*websocket.Conn, *http.Respons
 	return websocket.Dial(t.Context(), d.URL, &websocket.DialOptions{HTTPHeader: header})
 }
 
-// must gives what is next, of the kind.
+// must returns the next message, which must be of the kind.
 func must(t *testing.T, conn *websocket.Conn, kind websocket.MessageType) []byte {
 	t.Helper()
 	got, body, err := conn.Read(t.Context())
@@ -57,9 +58,9 @@ func must(t *testing.T, conn *websocket.Conn, kind websocket.MessageType) []byte
 	return body
 }
 
-func stateOf(t *testing.T, conn *websocket.Conn) note {
+func stateOf(t *testing.T, conn *websocket.Conn) viewerNote {
 	t.Helper()
-	var n note
+	var n viewerNote
 	if err := json.Unmarshal(must(t, conn, websocket.MessageText), &n); err != nil {
 		t.Fatal(err)
 	}
@@ -67,7 +68,7 @@ func stateOf(t *testing.T, conn *websocket.Conn) note {
 }
 
 func TestOriginsOfOthersAreRefused(t *testing.T) {
-	d := newDoor(t, New(Config{Public: "https://pdpp.example"}))
+	d := newDoor(t, New(t.Context(), Config{Public: "https://pdpp.example"}))
 	for origin, want := range map[string]int{
 		"":                         http.StatusForbidden, // no browser
 		"null":                     http.StatusForbidden,
@@ -87,27 +88,27 @@ func TestOriginsOfOthersAreRefused(t *testing.T) {
 	}
 }
 
-// A window over a real connection: pictures as they are, input as it is, and every end told.
+// A window over a real connection: pictures and input are unchanged, and every end is announced.
 func TestSocket(t *testing.T) {
 	seen := &meter{}
-	h := New(Config{Meter: seen})
+	h := New(t.Context(), Config{Meter: seen})
 	d := newDoor(t, h)
 	near, far := net.Pipe()
 	h.Attach("run_1", near)
-	say := func(m surface.Message) {
+	say := func(m surface.PageMessage) {
 		t.Helper()
 		if err := surface.Send(far, m); err != nil {
 			t.Fatal(err)
 		}
 	}
 	from := surface.NewReader(far)
-	hears := func(want surface.Message) {
+	hears := func(want surface.PageMessage) {
 		t.Helper()
 		f, err := from.Next()
 		if err != nil {
 			t.Fatal(err)
 		}
-		m, err := surface.Parse(f)
+		m, err := surface.ParseFrame(f)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -125,21 +126,22 @@ func TestSocket(t *testing.T) {
 	if n := stateOf(t, conn); n.State != stateLive || n.Question != "q1" {
 		t.Errorf("then %+v", n)
 	}
-	does := func(kind surface.Kind, body string) {
+	does := func(kind surface.FrameKind, body string) {
 		if err := conn.Write(t.Context(), websocket.MessageBinary, append([]byte{byte(kind)}, body...)); err != nil {
 			t.Fatal(err)
 		}
 	}
 	does(surface.KindView, `{"width":800,"height":600,"scale":1,"quality":60}`)
 	hears(desk)
-	big := surface.Picture{Seq: 9, Width: 800, Height: 600, Scale: 1, JPEG: append([]byte{0xFF, 0xD8, 0xFF}, make([]byte, 200<<10)...)}
+	big := surface.Picture{Seq: 9, Width: 800, Height: 600, Scale: 1,
+		JPEG: append([]byte{0xFF, 0xD8, 0xFF}, make([]byte, 200<<10)...)}
 	say(big)
 	body := must(t, conn, websocket.MessageBinary)
-	m, err := surface.Parse(surface.Frame{Kind: surface.Kind(body[0]), Payload: body[1:]})
+	m, err := surface.ParseFrame(surface.Frame{Kind: surface.FrameKind(body[0]), Payload: body[1:]})
 	if err != nil {
 		t.Fatal(err)
 	}
-	differs(t, "the picture", surface.Message(big), m)
+	differs(t, "the picture", surface.PageMessage(big), m)
 	does(surface.KindSeen, "\x00\x00\x00\x09")
 	hears(surface.Seen{Seq: 9})
 	does(surface.KindInput, `{"kind":"text","text":"`+strings.Repeat(`\u0041`, surface.MaxText)+`"}`)
@@ -151,7 +153,8 @@ func TestSocket(t *testing.T) {
 		t.Errorf("signed out: %v", err)
 	}
 	hears(surface.End{})
-	if p, b, i := seen.pictures.Load(), seen.bytes.Load(), seen.inputs.Load(); p != 1 || b < 200<<10 || i != 1 || seen.watched.Load() != 1 {
+	if p, b, i := seen.pictures.Load(), seen.bytes.Load(), seen.inputs.Load(); p != 1 || b < 200<<10 || i != 1 ||
+		seen.watched.Load() != 1 {
 		t.Errorf("counted %d pictures, %d bytes, %d inputs", p, b, i)
 	}
 
@@ -196,7 +199,11 @@ func FuzzWindow(f *testing.F) {
 	f.Add([]byte("\x44"), []byte(`{"id":"c1","value":"1","accept":true}`))
 	f.Add([]byte("\x06"), []byte(``))
 	f.Fuzz(func(t *testing.T, kinds, payload []byte) {
-		h := New(Config{Answer: func(context.Context, string, bool) error { t.Error("a window answered the question"); return nil }})
+		h := New(t.Context(), Config{Answer: func(context.Context, string,
+			bool) error {
+			t.Error("a window answered the question")
+			return nil
+		}})
 		near, far := net.Pipe()
 		defer far.Close()
 		h.Attach("run_1", near)
@@ -215,7 +222,7 @@ func FuzzWindow(f *testing.F) {
 				if err != nil {
 					return
 				}
-				m, err := surface.Parse(f)
+				m, err := surface.ParseFrame(f)
 				switch m := m.(type) {
 				case surface.View:
 					if m.Paused {
@@ -232,9 +239,9 @@ func FuzzWindow(f *testing.F) {
 		words := make(chan any, len(kinds))
 		for _, k := range kinds {
 			if k == 0 {
-				words <- wish{Take: true, Go: true}
+				words <- viewerRequest{Take: true, Go: true}
 			} else {
-				words <- surface.Frame{Kind: surface.Kind(k), Payload: payload}
+				words <- surface.Frame{Kind: surface.FrameKind(k), Payload: payload}
 			}
 		}
 		close(words)
@@ -245,4 +252,4 @@ func FuzzWindow(f *testing.F) {
 	})
 }
 
-func (h *Hub) pageOf(runID string) *page { p, _ := h.at(runID); return p }
+func (h *Hub) pageOf(runID string) *page { p, _ := h.pageToShow(runID); return p }

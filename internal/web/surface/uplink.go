@@ -15,8 +15,7 @@ import (
 	"github.com/coder/websocket"
 )
 
-// ProofHeader is where a server shows a worker that it is the owner's: the ticket went to
-// nobody else.
+// ProofHeader is the header with which a server proves to a worker that it received the ticket.
 const ProofHeader = "Pdpp-Page-Proof"
 
 const (
@@ -31,13 +30,13 @@ const (
 	beatWithin = 10 * time.Second
 )
 
-// ErrNotAsked says that a run asks nothing on its page.
+// ErrNotAsked means that a run asks nothing on its page.
 var ErrNotAsked = errors.New("the run asks nothing on its page")
 
-// errPlain says that pictures and keys would be read on the way.
+// errPlain means that pictures and keys could be read in transit.
 var errPlain = errors.New("the server's address is neither https nor on this machine")
 
-// errStranger says that who answered is not the owner's server.
+// errStranger means that the responding server is not the owner's.
 var errStranger = errors.New("what answered at the server's address is not the owner's server")
 
 // Passage is a way into the server that the owner's console is on, which is used once.
@@ -47,32 +46,42 @@ type Passage struct {
 	Proof   string // the answer of the right server
 }
 
-// Uplink brings the pages of this process's runs into the hub of another. A link that breaks
-// is made anew for as long as the page is there.
+// Uplink carries the pages of this process's runs to the hub of another process. It replaces a broken link for as long
+// as the page exists.
 type Uplink struct {
-	// Passage gives a new one for the question that a run asks now, ErrNotAsked for none.
-	Passage func(ctx context.Context, runID string) (Passage, error)
-	Log     *slog.Logger
+	// passage returns a new passage for the question that a run asks now, or ErrNotAsked.
+	passage func(ctx context.Context, runID string) (Passage, error)
+	log     *slog.Logger
+	tasks   tasks
 }
 
-// Attach takes the channel of a run's page, and returns at once. It is carried until it ends.
+// NewUplink returns an uplink. What it carries ends with ctx; Wait returns after that. Passage returns a new passage
+// for the question that a run asks now, or ErrNotAsked.
+func NewUplink(ctx context.Context, passage func(ctx context.Context, runID string) (Passage, error),
+	log *slog.Logger) *Uplink {
+	return &Uplink{passage: passage, log: log, tasks: tasks{ctx: ctx}}
+}
+
+// Wait returns when the uplink's context and everything that the uplink started have ended.
+func (u *Uplink) Wait() { u.tasks.Wait() }
+
+// Attach carries the channel of a run's page until the channel or the uplink's context ends. It returns at once.
 func (u *Uplink) Attach(runID string, conn io.ReadWriteCloser) {
 	c := newCarrier(runID, conn)
-	go c.read()
-	go func() {
-		ctx, cancel := context.WithCancel(context.Background())
+	ctx, cancel := context.WithCancel(u.tasks.ctx)
+	context.AfterFunc(ctx, func() { _ = conn.Close() })
+	u.tasks.start(func() {
 		defer cancel()
-		go func() {
-			<-c.gone
-			cancel()
-		}()
-		u.carry(ctx, c)
-	}()
+		c.read()
+	})
+	if !u.tasks.start(func() { u.carry(ctx, c) }) {
+		cancel()
+	}
 }
 
 // carry links a page to the server whenever there is something to show.
 func (u *Uplink) carry(ctx context.Context, c *carrier) {
-	pause, told := redialFirst, false
+	pause, reported := redialFirst, false
 	for {
 		select {
 		case <-c.wanted():
@@ -84,9 +93,9 @@ func (u *Uplink) carry(ctx context.Context, c *carrier) {
 		if time.Since(began) > redialMost || errors.Is(err, ErrNotAsked) {
 			pause = redialFirst // it was there, or its question is on the way
 		}
-		if err != nil && !errors.Is(err, ErrNotAsked) && !told && ctx.Err() == nil {
-			told = true // once for a page: the owner is told in the console
-			u.Log.Warn("the page of a run is not shown in the console yet; it is tried again", "run_id", c.runID, "error", err)
+		if err != nil && !errors.Is(err, ErrNotAsked) && !reported && ctx.Err() == nil {
+			reported = true // logged once per page; the console shows it, too
+			u.log.Warn("the page of a run is not shown in the console yet; it is tried again", "run_id", c.runID, "error", err)
 		}
 		select {
 		case <-time.After(pause):
@@ -97,16 +106,15 @@ func (u *Uplink) carry(ctx context.Context, c *carrier) {
 	}
 }
 
-// link carries frames until the link breaks or the page is over. Its error tells why there
-// was none.
+// link carries frames until the link breaks or the page is over. It returns an error if there was no link.
 func (u *Uplink) link(ctx context.Context, c *carrier) error {
 	limited, cancel := context.WithTimeout(ctx, dialWithin)
 	defer cancel()
-	to, err := u.Passage(limited, c.runID)
+	to, err := u.passage(limited, c.runID)
 	if err != nil {
 		return err
 	}
-	if !private(to.Address) {
+	if !isPrivateAddress(to.Address) {
 		return errPlain
 	}
 	conn, answer, err := websocket.Dial(limited, to.Address, &websocket.DialOptions{
@@ -122,12 +130,12 @@ func (u *Uplink) link(ctx context.Context, c *carrier) error {
 	if to.Proof == "" || answer.Header.Get(ProofHeader) != to.Proof {
 		return errStranger
 	}
-	c.travel(stream(ctx, conn))
+	c.carryOver(newFrameStream(ctx, conn))
 	return nil
 }
 
-// private reports whether nobody reads on the way to an address.
-func private(address string) bool {
+// isPrivateAddress reports whether traffic to an address cannot be read in transit.
+func isPrivateAddress(address string) bool {
 	at, err := url.Parse(address)
 	if err != nil {
 		return false
@@ -139,31 +147,31 @@ func private(address string) bool {
 	return err == nil && ip.IsLoopback() || strings.EqualFold(at.Hostname(), "localhost")
 }
 
-// stream reads and writes frames on a WebSocket, each as one message. It ends with ctx, with
+// newFrameStream reads and writes frames on a WebSocket, each as one message. It ends with ctx, with
 // either side, and when the other side does not answer any more.
-func stream(ctx context.Context, conn *websocket.Conn) io.ReadWriteCloser {
+func newFrameStream(ctx context.Context, conn *websocket.Conn) io.ReadWriteCloser {
 	ctx, cancel := context.WithCancel(ctx)
 	raw := websocket.NetConn(ctx, conn, websocket.MessageBinary)
 	conn.SetReadLimit(largestMessage)
 	go func() {
 		defer cancel()
-		beat(ctx, conn)
+		pingUntilGone(ctx, conn)
 	}()
-	return &streamed{raw, cancel}
+	return &frameStream{raw, cancel}
 }
 
-type streamed struct {
+type frameStream struct {
 	io.ReadWriteCloser
 	cancel context.CancelFunc
 }
 
-func (s *streamed) Close() error {
+func (s *frameStream) Close() error {
 	defer s.cancel()
 	return s.ReadWriteCloser.Close()
 }
 
-// beat returns when the other side is gone.
-func beat(ctx context.Context, conn *websocket.Conn) {
+// pingUntilGone returns when the other side is gone.
+func pingUntilGone(ctx context.Context, conn *websocket.Conn) {
 	tick := time.NewTicker(beatEvery)
 	defer tick.Stop()
 	for {

@@ -23,7 +23,7 @@ type gate struct {
 	n      int
 	good   map[string]bool
 	silent bool // does not show that it is the owner's
-	shut   bool // lets nobody in
+	shut   bool // rejects everyone
 	ending chan struct{}
 }
 
@@ -63,11 +63,11 @@ func (g *gate) set(change func(*gate)) {
 	change(g)
 }
 
-// lift gives an uplink a page, whose far end is the connector's.
+// lift attaches a page to an uplink and returns the connector's end.
 func lift(t *testing.T, passage func(context.Context, string) (Passage, error)) *child {
 	near, far := net.Pipe()
 	c := listening(t, far)
-	up := &Uplink{Passage: passage, Log: slog.New(slog.DiscardHandler)}
+	up := NewUplink(t.Context(), passage, slog.New(slog.DiscardHandler))
 	up.Attach("run_1", near)
 	return c
 }
@@ -81,12 +81,12 @@ func until(t *testing.T, what string, holds func() bool) {
 	}
 }
 
-// saw reports whether a window was told a state, now or before.
-func (w *window) saw(s state) func() bool {
+// saw reports whether a window has received a state.
+func (w *window) saw(s viewerState) func() bool {
 	return func() bool {
 		w.mu.Lock()
 		defer w.mu.Unlock()
-		return slices.ContainsFunc(w.got, func(item any) bool { n, is := item.(note); return is && n.State == s })
+		return slices.ContainsFunc(w.got, func(item any) bool { n, is := item.(viewerNote); return is && n.State == s })
 	}
 }
 
@@ -96,7 +96,7 @@ func (w *window) forget() {
 	w.got = nil
 }
 
-func (c *child) was(sent surface.Message) func() bool {
+func (c *child) was(sent surface.PageMessage) func() bool {
 	return func() bool {
 		c.mu.Lock()
 		defer c.mu.Unlock()
@@ -116,12 +116,12 @@ func (h *Hub) severs(t *testing.T) {
 	_ = p.conn.Close()
 }
 
-// A page of another process is shown and used; a link that breaks is made anew, with what the
-// page is; and one that settled meanwhile is told when it is back.
+// A page of another process is shown and used. A broken link is replaced together with the page's description, and a
+// page that settled meanwhile is reported when the link is back.
 func TestUplink(t *testing.T) {
 	t.Parallel()
 	a := &world{asked: Asked{RunID: "run_1", Question: "q1"}}
-	h := New(Config{Answer: a.answer})
+	h := New(t.Context(), Config{Answer: a.answer})
 	g := newGate(t, h)
 	c := lift(t, g.passage)
 	w := a.open(t, h)
@@ -181,7 +181,7 @@ func TestUplink(t *testing.T) {
 // Nothing of a page goes to who is not the owner's server, or where others read on the way.
 func TestUplinkToStrangers(t *testing.T) {
 	t.Parallel()
-	h := New(Config{})
+	h := New(t.Context(), Config{})
 	g := newGate(t, h)
 	g.silent = true
 	tries := make(chan struct{}, 100)
@@ -206,9 +206,10 @@ func TestUplinkToStrangers(t *testing.T) {
 
 	for address, want := range map[string]bool{
 		"https://pdpp.example/x": true, "http://127.0.0.1:8/x": true, "http://[::1]:8/x": true, "http://localhost:8/x": true,
-		"http://pdpp.example/x": false, "http://192.168.0.4:8/x": false, "http://127.0.0.1.example/x": false, "": false, "ftp://pdpp.example": false,
+		"http://pdpp.example/x": false, "http://192.168.0.4:8/x": false, "http://127.0.0.1.example/x": false, "": false,
+		"ftp://pdpp.example": false,
 	} {
-		if got := private(address); got != want {
+		if got := isPrivateAddress(address); got != want {
 			t.Errorf("private(%q) = %v", address, got)
 		}
 	}

@@ -24,7 +24,7 @@ func (h *Hub) ServeWorker(w http.ResponseWriter, r *http.Request, runID, proof s
 	defer func() { _ = conn.CloseNow() }()
 	ctx, cancel := context.WithCancel(context.WithoutCancel(r.Context()))
 	defer cancel()
-	p := h.attach(runID, stream(ctx, conn))
+	p := h.attach(runID, newFrameStream(ctx, conn))
 	select {
 	case <-p.gone:
 	case <-ending:

@@ -26,10 +26,12 @@ import (
 // Variable names the folder in which the programs of the tests are unpacked.
 const Variable = "PDPP_TEST_COURIER"
 
-const program = "usr/bin/imapd"
+const imapdProgram = "usr/bin/imapd"
 
 // Programs is the folder of the Courier of the tests.
-func Programs(t testing.TB) string { return realserver.Unpacked(t, Variable, "courier", program) }
+func Programs(t testing.TB) string {
+	return realserver.UnpackedFolder(t, Variable, "courier", imapdProgram)
+}
 
 // Password is that of every account. Any name is an account.
 const Password = "correct-horse-battery"
@@ -80,7 +82,7 @@ func Start(root, dir string) (*Server, error) {
 			}
 			s.all.Go(func() {
 				defer conn.Close()
-				_ = s.serve(ctx, conn.(*net.TCPConn)) // a client that goes away hears nothing
+				_ = s.serveConnection(ctx, conn.(*net.TCPConn)) // a client that goes away hears nothing
 			})
 		}
 	})
@@ -99,8 +101,8 @@ func (s *Server) makeFolder(path string) error {
 	return errors.Join(os.Mkdir(path, 0o755), os.Chown(path, s.uid, s.gid))
 }
 
-// home makes an account, unless it is there.
-func (s *Server) home(account string) (string, error) {
+// accountHome makes an account, unless it is there.
+func (s *Server) accountHome(account string) (string, error) {
 	home := filepath.Join(s.dir, account)
 	if _, err := os.Stat(home); err == nil {
 		return home, nil
@@ -114,8 +116,8 @@ func (s *Server) home(account string) (string, error) {
 	return home, err
 }
 
-// serve signs a user in and hands the connection over.
-func (s *Server) serve(ctx context.Context, conn *net.TCPConn) error {
+// serveConnection signs a user in and hands the connection over.
+func (s *Server) serveConnection(ctx context.Context, conn *net.TCPConn) error {
 	defer context.AfterFunc(ctx, func() { _ = conn.Close() })()
 	fmt.Fprintf(conn, "* OK [CAPABILITY %s] Courier-IMAP ready.\r\n", capabilities)
 	in := bufio.NewReader(conn)
@@ -130,7 +132,7 @@ func (s *Server) serve(ctx context.Context, conn *net.TCPConn) error {
 			fmt.Fprintf(conn, "* CAPABILITY %s\r\n%s OK CAPABILITY completed\r\n", capabilities, words[0])
 		case "LOGIN":
 			if strings.Trim(words[3], `"`) == Password {
-				return s.hand(ctx, conn, name, words[0])
+				return s.handToCourier(ctx, conn, name, words[0])
 			}
 			fmt.Fprintf(conn, "%s NO Login failed.\r\n", words[0])
 		default:
@@ -139,9 +141,9 @@ func (s *Server) serve(ctx context.Context, conn *net.TCPConn) error {
 	}
 }
 
-// hand runs Courier's imapd on a connection, with the environment that its own sign-in leaves.
-func (s *Server) hand(ctx context.Context, conn *net.TCPConn, account, tag string) error {
-	home, err := s.home(account)
+// handToCourier runs Courier's imapd on a connection, with the environment that its own sign-in leaves.
+func (s *Server) handToCourier(ctx context.Context, conn *net.TCPConn, account, tag string) error {
+	home, err := s.accountHome(account)
 	if err != nil {
 		return err
 	}
@@ -151,10 +153,10 @@ func (s *Server) hand(ctx context.Context, conn *net.TCPConn, account, tag strin
 	}
 	defer file.Close()
 	lib := filepath.Join(s.root, "usr/lib")
-	imapd := exec.CommandContext(ctx, filepath.Join(s.root, program), "Maildir")
+	imapd := exec.CommandContext(ctx, filepath.Join(s.root, imapdProgram), "Maildir")
 	imapd.Dir, imapd.Stdin, imapd.Stdout = home, file, file
 	imapd.Env = []string{
-		"LD_LIBRARY_PATH=" + lib + ":" + realserver.Libraries(s.root), "IMAPLOGINTAG=" + tag, "AUTHENTICATED=" + account,
+		"LD_LIBRARY_PATH=" + lib + ":" + realserver.LibraryPath(s.root), "IMAPLOGINTAG=" + tag, "AUTHENTICATED=" + account,
 		"TCPREMOTEIP=127.0.0.1", "TCPREMOTEPORT=1", "PROTOCOL=IMAP", "IMAP_CAPABILITY=" + capabilities,
 		"IMAP_KEYWORDS=1", "IMAP_ACL=1",
 		"IMAP_USELOCKS=1", "IMAP_TRASHFOLDERNAME=Trash", "HOSTNAME=harbour.example", "HOME=" + home,
@@ -172,7 +174,7 @@ func (s *Server) Speak(account string, commands ...string) error {
 
 // Deliver puts a message into the inbox as a program for delivery does, without IMAP.
 func (s *Server) Deliver(account, name string, content []byte) error {
-	home, err := s.home(account)
+	home, err := s.accountHome(account)
 	if err != nil {
 		return err
 	}

@@ -12,34 +12,34 @@ import (
 )
 
 // Mail is what an account has, read from its files. A message without a number of Courier has number zero.
-func (s *Server) Mail(account string) ([]realserver.Folder, error) {
+func (s *Server) Mail(account string) ([]realserver.MailFolder, error) {
 	top := filepath.Join(s.dir, account, "Maildir")
 	entries, err := os.ReadDir(top)
 	if err != nil {
 		return nil, err
 	}
-	all := []realserver.Folder{{Name: "INBOX"}}
+	all := []realserver.MailFolder{{Name: "INBOX"}}
 	for _, e := range entries {
 		if name := e.Name(); e.IsDir() && strings.HasPrefix(name, ".") {
-			all = append(all, realserver.Folder{Name: "INBOX" + name})
+			all = append(all, realserver.MailFolder{Name: "INBOX" + name})
 		}
 	}
 	for i, f := range all {
-		if all[i].Messages, err = messages(filepath.Join(top, strings.TrimPrefix(f.Name, "INBOX"))); err != nil {
+		if all[i].Messages, err = readMessages(filepath.Join(top, strings.TrimPrefix(f.Name, "INBOX"))); err != nil {
 			return nil, fmt.Errorf("%s: %w", f.Name, err)
 		}
 	}
 	return all, nil
 }
 
-var letters = map[rune]string{'S': `\Seen`, 'R': `\Answered`, 'F': `\Flagged`, 'T': `\Deleted`, 'D': `\Draft`}
+var flagLetters = map[rune]string{'S': `\Seen`, 'R': `\Answered`, 'F': `\Flagged`, 'T': `\Deleted`, 'D': `\Draft`}
 
-func messages(dir string) ([]realserver.Message, error) {
-	validity, numbers, err := numbersOf(dir)
+func readMessages(dir string) ([]realserver.MailMessage, error) {
+	validity, numbers, err := readUIDs(dir)
 	if err != nil {
 		return nil, err
 	}
-	var out []realserver.Message
+	var out []realserver.MailMessage
 	for _, sub := range []string{"cur", "new"} {
 		files, err := os.ReadDir(filepath.Join(dir, sub))
 		if err != nil {
@@ -51,16 +51,16 @@ func messages(dir string) ([]realserver.Message, error) {
 				return nil, err
 			}
 			base, flags, _ := strings.Cut(f.Name(), ":2,")
-			m := realserver.Message{Validity: validity, UID: numbers[base], Received: info.ModTime()}
+			m := realserver.MailMessage{Validity: validity, UID: numbers[base], Received: info.ModTime()}
 			if m.Content, err = os.ReadFile(filepath.Join(dir, sub, f.Name())); err != nil {
 				return nil, err
 			}
 			m.Content = bytes.ReplaceAll(m.Content, []byte("\n"), []byte("\r\n"))
-			if m.Flags, err = keywords(dir, base); err != nil {
+			if m.Flags, err = readKeywords(dir, base); err != nil {
 				return nil, err
 			}
 			for _, letter := range flags {
-				m.Flags = append(m.Flags, letters[letter])
+				m.Flags = append(m.Flags, flagLetters[letter])
 			}
 			out = append(out, m)
 		}
@@ -68,8 +68,8 @@ func messages(dir string) ([]realserver.Message, error) {
 	return out, nil
 }
 
-// numbersOf reads the numbers that Courier has written down: "1 validity next", then a line for each message.
-func numbersOf(dir string) (uint32, map[string]uint32, error) {
+// readUIDs reads the numbers that Courier has written down: "1 validity next", then a line for each message.
+func readUIDs(dir string) (uint32, map[string]uint32, error) {
 	text, err := os.ReadFile(filepath.Join(dir, "courierimapuiddb"))
 	if os.IsNotExist(err) {
 		return 0, nil, nil
@@ -96,9 +96,9 @@ func numbersOf(dir string) (uint32, map[string]uint32, error) {
 	return uint32(validity), numbers, nil
 }
 
-// keywords reads a message's own flags: from a file of its name, else from a list of all, which has the names of the
-// flags and, after an empty line, their places in it by message.
-func keywords(dir, base string) ([]string, error) {
+// readKeywords reads a message's own flags: from a file of its name, else from a list of all, which has the names of
+// the flags and, after an empty line, their places in it by message.
+func readKeywords(dir, base string) ([]string, error) {
 	dir = filepath.Join(dir, "courierimapkeywords")
 	text, err := os.ReadFile(filepath.Join(dir, base))
 	if err == nil {

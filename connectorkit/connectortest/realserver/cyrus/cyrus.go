@@ -2,7 +2,7 @@
 //
 //	cyrus.go     the server, and commands to it
 //	password.go  who may sign in
-//	index.go     what exists, told by its own tool and its files
+//	index.go     what exists, from its own tool and its files
 package cyrus
 
 import (
@@ -25,10 +25,10 @@ const Variable = "PDPP_TEST_CYRUS"
 
 // Programs is the folder of the Cyrus of the tests.
 func Programs(t testing.TB) string {
-	return realserver.Unpacked(t, Variable, "cyrus", filepath.Join(programs, "master"))
+	return realserver.UnpackedFolder(t, Variable, "cyrus", filepath.Join(programFolder, "master"))
 }
 
-const programs = "usr/lib/cyrus/bin"
+const programFolder = "usr/lib/cyrus/bin"
 
 // Password is that of every account. Any name is an account.
 const Password = "correct-horse-battery"
@@ -39,7 +39,7 @@ type Server struct {
 	root    string // of its programs
 	dir     string
 	server  *realserver.Server
-	doors   *doorkeeper
+	doors   *passwordServer
 }
 
 // Limits are what the server allows.
@@ -49,38 +49,40 @@ type Limits struct {
 
 // Start runs the programs below root with everything that they keep in dir.
 func Start(root, dir string, l Limits) (*Server, error) {
-	doors, err := keepDoors(filepath.Join(dir, "mux"))
+	doors, err := startPasswordServer(filepath.Join(dir, "mux"))
 	if err != nil {
 		return nil, err
 	}
 	var lost error
-	for range 3 { // somebody may take the port meanwhile
+	for range 3 { // another process may take the port meanwhile
 		port, err := realserver.FreePort()
 		if err != nil {
-			return nil, errors.Join(err, doors.close())
+			return nil, errors.Join(err, doors.closeServer())
 		}
 		s := &Server{Address: "127.0.0.1:" + strconv.Itoa(port), root: root, dir: dir, doors: doors}
-		if err := s.prepare(port, l); err != nil {
-			return nil, fmt.Errorf("prepare cyrus: %w", errors.Join(err, doors.close()))
+		if err := s.writeSettings(port, l); err != nil {
+			return nil, fmt.Errorf("prepare cyrus: %w", errors.Join(err, doors.closeServer()))
 		}
-		s.server, lost = realserver.Run(realserver.Command{
-			Program: s.program("master"), Args: []string{"-C", s.settings(), "-M", filepath.Join(dir, "cyrus.conf"), "-p", filepath.Join(dir, "pid")}, Dir: dir, Env: s.env(),
-			Ready: func(ctx context.Context) error { return realserver.Answers(ctx, s.Address) },
+		s.server, lost = realserver.StartServer(realserver.Command{
+			Program: s.programPath("master"), Args: []string{"-C", s.settingsPath(), "-M", filepath.Join(dir, "cyrus.conf"),
+				"-p",
+				filepath.Join(dir, "pid")}, Dir: dir, Env: s.environment(),
+			Ready: func(ctx context.Context) error { return realserver.IsListening(ctx, s.Address) },
 		})
 		if lost == nil {
 			return s, nil
 		}
 	}
-	return nil, errors.Join(lost, doors.close())
+	return nil, errors.Join(lost, doors.closeServer())
 }
 
-func (s *Server) program(name string) string { return filepath.Join(s.root, programs, name) }
+func (s *Server) programPath(name string) string { return filepath.Join(s.root, programFolder, name) }
 
-func (s *Server) settings() string { return filepath.Join(s.dir, "imapd.conf") }
+func (s *Server) settingsPath() string { return filepath.Join(s.dir, "imapd.conf") }
 
-// env leads the programs to libraries that were unpacked with them.
-func (s *Server) env() []string {
-	libraries := realserver.Libraries(s.root)
+// environment leads the programs to libraries that were unpacked with them.
+func (s *Server) environment() []string {
+	libraries := realserver.LibraryPath(s.root)
 	lib, _, _ := strings.Cut(libraries, ":")
 	return []string{
 		"PATH=/usr/sbin:/usr/bin:/sbin:/bin", "LD_LIBRARY_PATH=" + libraries,
@@ -88,7 +90,7 @@ func (s *Server) env() []string {
 	}
 }
 
-func (s *Server) prepare(port int, l Limits) error {
+func (s *Server) writeSettings(port int, l Limits) error {
 	me, err := user.Current()
 	if err != nil {
 		return err
@@ -108,16 +110,17 @@ func (s *Server) prepare(port int, l Limits) error {
 			return err
 		}
 	}
-	fill := strings.NewReplacer("DIR", s.dir, "USER", me.Username, "PORT", strconv.Itoa(port), "BIN", filepath.Join(s.root, programs), "CONNECTIONS", strconv.Itoa(l.Connections))
+	fill := strings.NewReplacer("DIR", s.dir, "USER", me.Username, "PORT", strconv.Itoa(port), "BIN",
+		filepath.Join(s.root, programFolder), "CONNECTIONS", strconv.Itoa(l.Connections))
 	return errors.Join(
-		os.WriteFile(s.settings(), []byte(fill.Replace(settings)), 0o644),
-		os.WriteFile(filepath.Join(s.dir, "cyrus.conf"), []byte(fill.Replace(services)), 0o644),
+		os.WriteFile(s.settingsPath(), []byte(fill.Replace(settingsTemplate)), 0o644),
+		os.WriteFile(filepath.Join(s.dir, "cyrus.conf"), []byte(fill.Replace(servicesTemplate)), 0o644),
 	)
 }
 
 // Folders have a dot between their parts and are below INBOX, what is removed stays in the files, and
-// an account is made when somebody signs in: all as the server has it unless it is told otherwise.
-const settings = `configdirectory: DIR/conf
+// an account is created at its first sign-in: all are the server's defaults.
+const settingsTemplate = `configdirectory: DIR/conf
 defaultpartition: default
 partition-default: DIR/spool
 cyrus_user: USER
@@ -139,7 +142,7 @@ skiplist_unsafe: yes
 failedloginpause: 0
 `
 
-const services = `START {
+const servicesTemplate = `START {
   recover cmd="BIN/ctl_cyrusdb -C DIR/imapd.conf -r"
 }
 SERVICES {
@@ -150,9 +153,9 @@ EVENTS {
 `
 
 // Stop ends the server.
-func (s *Server) Stop() error { return errors.Join(s.server.Stop(), s.doors.close()) }
+func (s *Server) Stop() error { return errors.Join(s.server.Stop(), s.doors.closeServer()) }
 
-// Speak signs an account in and gives it commands, each of which must succeed.
+// Speak signs an account in and sends commands, each of which must succeed.
 func (s *Server) Speak(account string, commands ...string) error {
 	return realserver.SpeakIMAP(s.Address, account, Password, commands...)
 }
@@ -160,7 +163,7 @@ func (s *Server) Speak(account string, commands ...string) error {
 // Expire ends the delay of what was removed: from then on the server itself does not know which
 // messages a folder once had.
 func (s *Server) Expire() error {
-	_, err := s.tool("cyr_expire", "-E", "0", "-X", "0", "-D", "0")
+	_, err := s.runTool("cyr_expire", "-E", "0", "-X", "0", "-D", "0")
 	return err
 }
 
@@ -173,10 +176,10 @@ func (s *Server) Damage(account, folder string) (restore func() error, err error
 	return func() error { return os.Rename(index+".whole", index) }, nil
 }
 
-// tool runs one of the server's own tools against its files.
-func (s *Server) tool(name string, args ...string) ([]byte, error) {
-	cmd := exec.Command(s.program(name), append([]string{"-C", s.settings()}, args...)...)
-	cmd.Dir, cmd.Env = s.dir, s.env()
+// runTool runs one of the server's own tools against its files.
+func (s *Server) runTool(name string, args ...string) ([]byte, error) {
+	cmd := exec.Command(s.programPath(name), append([]string{"-C", s.settingsPath()}, args...)...)
+	cmd.Dir, cmd.Env = s.dir, s.environment()
 	out, err := cmd.Output()
 	var failed *exec.ExitError
 	if errors.As(err, &failed) {

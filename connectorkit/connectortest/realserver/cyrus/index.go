@@ -14,13 +14,13 @@ import (
 )
 
 // Mail is what an account has, and the folders of others that it names: folders, numbers, times and
-// flags as mbexamine tells them, which reads the files of the server, and contents from the files.
-func (s *Server) Mail(account string, others ...string) ([]realserver.Folder, error) {
-	out, err := s.tool("mbexamine", append([]string{"user." + account, "user." + account + ".*"}, others...)...)
+// flags from mbexamine, which reads the files of the server, and contents from the files.
+func (s *Server) Mail(account string, others ...string) ([]realserver.MailFolder, error) {
+	out, err := s.runTool("mbexamine", append([]string{"user." + account, "user." + account + ".*"}, others...)...)
 	if err != nil {
 		return nil, err
 	}
-	var all []realserver.Folder
+	var all []realserver.MailFolder
 	sections := strings.Split(string(out), "Examining ")
 	for _, section := range sections[1:] {
 		name, text, ok := strings.Cut(section, "...")
@@ -30,7 +30,7 @@ func (s *Server) Mail(account string, others ...string) ([]realserver.Folder, er
 		if own, ok := strings.CutPrefix(name, "user."+account); ok {
 			name = "INBOX" + own
 		}
-		f, err := folderOf(name, text)
+		f, err := parseFolder(name, text)
 		if err != nil {
 			return nil, fmt.Errorf("mbexamine: %s: %w", name, err)
 		}
@@ -43,15 +43,17 @@ var (
 	pathLine     = regexp.MustCompile(`(?m)^  Path to mailbox: (.*)$`)
 	keywordLine  = regexp.MustCompile(`(?m)^  User Flags: (.*)$`)
 	validityLine = regexp.MustCompile(`(?m)^  UIDValidity: (\d+) `)
-	messageLine  = regexp.MustCompile(`(?m)^\d+> UID:(\d+) +INT_DATE:(\d+) .*\n.*\n.*INTERNALFLAGS:(.*)> SYSTEMFLAGS:(.*)\n +> USERFLAGS: \w+ \w+ \w+ (\w+)$`)
+	messageLine  = regexp.MustCompile(`(?m)^\d+> UID:(\d+) +INT_DATE:(\d+) .*\n.*\n.*INTERNALFLAGS:(.*)> ` +
+		`SYSTEMFLAGS:(.*)\n +> USERFLAGS: \w+ \w+ \w+ (\w+)$`)
 )
 
 var systemFlags = map[string]string{
-	"FLAG_ANSWERED": `\Answered`, "FLAG_FLAGGED": `\Flagged`, "FLAG_DELETED": `\Deleted`, "FLAG_DRAFT": `\Draft`, "FLAG_SEEN": `\Seen`,
+	"FLAG_ANSWERED": `\Answered`, "FLAG_FLAGGED": `\Flagged`, "FLAG_DELETED": `\Deleted`, "FLAG_DRAFT": `\Draft`,
+	"FLAG_SEEN": `\Seen`,
 }
 
-func folderOf(name, text string) (realserver.Folder, error) {
-	f := realserver.Folder{Name: name}
+func parseFolder(name, text string) (realserver.MailFolder, error) {
+	f := realserver.MailFolder{Name: name}
 	path, validity := pathLine.FindStringSubmatch(text), validityLine.FindStringSubmatch(text)
 	if path == nil || validity == nil {
 		return f, fmt.Errorf("no head in %.200q", text)
@@ -84,7 +86,7 @@ func folderOf(name, text string) (realserver.Folder, error) {
 		if err != nil {
 			return f, err
 		}
-		message := realserver.Message{Validity: uint32(v), UID: uint32(uid), Received: time.Unix(at, 0)}
+		message := realserver.MailMessage{Validity: uint32(v), UID: uint32(uid), Received: time.Unix(at, 0)}
 		for _, flag := range strings.Fields(m[4]) {
 			message.Flags = append(message.Flags, systemFlags[flag])
 		}

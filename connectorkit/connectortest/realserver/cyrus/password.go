@@ -8,20 +8,20 @@ import (
 	"sync"
 )
 
-// doorkeeper answers on the socket on which the server asks whether a name and a password fit, in the
+// passwordServer answers on the socket on which the server asks whether a name and a password fit, in the
 // place of Cyrus SASL's saslauthd.
-type doorkeeper struct {
+type passwordServer struct {
 	l   net.Listener
 	all sync.WaitGroup
 }
 
-func keepDoors(path string) (*doorkeeper, error) {
+func startPasswordServer(path string) (*passwordServer, error) {
 	l, err := net.Listen("unix", path)
 	if err != nil {
 		return nil, err
 	}
-	d := &doorkeeper{l: l}
-	if err := os.Chmod(path, 0o777); err != nil { // the server runs as somebody else
+	d := &passwordServer{l: l}
+	if err := os.Chmod(path, 0o777); err != nil { // the server runs as another user
 		_ = l.Close()
 		return nil, err
 	}
@@ -33,15 +33,15 @@ func keepDoors(path string) (*doorkeeper, error) {
 			}
 			d.all.Go(func() {
 				defer conn.Close()
-				_ = answer(conn) // who asks and goes away gets no answer
+				_ = answerQuestion(conn) // who asks and goes away gets no answer
 			})
 		}
 	})
 	return d, nil
 }
 
-// answer reads a question: name, password, service and realm, each after its length.
-func answer(conn io.ReadWriter) error {
+// answerQuestion reads a question: name, password, service and realm, each after its length.
+func answerQuestion(conn io.ReadWriter) error {
 	var words [4]string
 	for i := range words {
 		var size uint16
@@ -54,15 +54,15 @@ func answer(conn io.ReadWriter) error {
 		}
 		words[i] = string(word)
 	}
-	said := "NO"
+	message := "NO"
 	if words[1] == Password {
-		said = "OK"
+		message = "OK"
 	}
-	_, err := conn.Write(append([]byte{0, byte(len(said))}, said...))
+	_, err := conn.Write(append([]byte{0, byte(len(message))}, message...))
 	return err
 }
 
-func (d *doorkeeper) close() error {
+func (d *passwordServer) closeServer() error {
 	err := d.l.Close()
 	d.all.Wait()
 	return err

@@ -51,13 +51,13 @@ type Server struct {
 	database *sql.DB
 }
 
-// name is that of the server in addresses of Matrix.
-const name = "home.example"
+// serverName is that of the server in addresses of Matrix.
+const serverName = "home.example"
 
-// secret lets a test make accounts.
-const secret = "registration-of-the-test"
+// registrationSecret lets a test make accounts.
+const registrationSecret = "registration-of-the-test"
 
-const settings = `version: 2
+const settingsTemplate = `version: 2
 global:
   server_name: %s
   private_key: key.pem
@@ -89,8 +89,10 @@ logging:
 
 // Start runs the program with a database and a folder, which may have been a server's before.
 func Start(program, database, dir string, limits Limits) (*Server, func() error, error) {
-	config := fmt.Sprintf(settings, name, database, secret, limits.Threshold > 0, limits.Threshold, limits.CoolOffMS)
-	if err := errors.Join(sign(dir), os.WriteFile(filepath.Join(dir, "dendrite.yaml"), []byte(config), 0o600)); err != nil {
+	config := fmt.Sprintf(settingsTemplate, serverName, database, registrationSecret, limits.Threshold > 0,
+		limits.Threshold, limits.CoolOffMS)
+	if err := errors.Join(writeSigningKey(dir), os.WriteFile(filepath.Join(dir, "dendrite.yaml"), []byte(config),
+		0o600)); err != nil {
 		return nil, nil, err
 	}
 	port, err := realserver.FreePort()
@@ -102,8 +104,9 @@ func Start(program, database, dir string, limits Limits) (*Server, func() error,
 	if s.database, err = sql.Open("pgx", database); err != nil {
 		return nil, nil, err
 	}
-	p, err := realserver.Run(realserver.Command{
-		Program: program, Args: []string{"--config", "dendrite.yaml", "--http-bind-address", address, "--https-bind-address", "127.0.0.1:0"}, Dir: dir,
+	p, err := realserver.StartServer(realserver.Command{
+		Program: program, Args: []string{"--config", "dendrite.yaml", "--http-bind-address", address, "--https-bind-address",
+			"127.0.0.1:0"}, Dir: dir,
 		Env: []string{"PATH=/usr/bin:/bin", "HOME=" + dir, "TZ=UTC"},
 		Ready: func(ctx context.Context) error {
 			req, err := http.NewRequestWithContext(ctx, http.MethodGet, s.URL+"/_matrix/client/versions", nil)
@@ -123,8 +126,8 @@ func Start(program, database, dir string, limits Limits) (*Server, func() error,
 	return s, func() error { return errors.Join(s.database.Close(), p.Stop()) }, nil
 }
 
-// sign gives a server the key with which it signs, unless it has one.
-func sign(dir string) error {
+// writeSigningKey creates the server's signing key, unless it has one.
+func writeSigningKey(dir string) error {
 	path := filepath.Join(dir, "key.pem")
 	if _, err := os.Stat(path); err == nil {
 		return nil
@@ -133,6 +136,7 @@ func sign(dir string) error {
 	if err != nil {
 		return err
 	}
-	key := "-----BEGIN MATRIX PRIVATE KEY-----\nKey-ID: ed25519:test\n\n" + base64.StdEncoding.EncodeToString(private.Seed()) + "\n-----END MATRIX PRIVATE KEY-----\n"
+	key := "-----BEGIN MATRIX PRIVATE KEY-----\nKey-ID: ed25519:test\n\n" +
+		base64.StdEncoding.EncodeToString(private.Seed()) + "\n-----END MATRIX PRIVATE KEY-----\n"
 	return os.WriteFile(path, []byte(key), 0o600)
 }

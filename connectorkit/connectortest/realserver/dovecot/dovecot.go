@@ -60,7 +60,7 @@ type Limits struct {
 // Start runs the program with everything that it keeps in dir.
 func Start(program, dir string, l Limits) (*Server, error) {
 	var lost error
-	for range 3 { // somebody may take the port meanwhile
+	for range 3 { // another process may take the port meanwhile
 		port, err := realserver.FreePort()
 		if err != nil {
 			return nil, err
@@ -73,12 +73,13 @@ func Start(program, dir string, l Limits) (*Server, error) {
 			}
 			s.Secure = "127.0.0.1:" + strconv.Itoa(secure)
 		}
-		if err := s.prepare(port, secure, l); err != nil {
+		if err := s.writeSettings(port, secure, l); err != nil {
 			return nil, fmt.Errorf("prepare dovecot: %w", err)
 		}
-		s.server, lost = realserver.Run(realserver.Command{
-			Program: program, Args: []string{"-F", "-c", filepath.Join(dir, "dovecot.conf")}, Dir: dir, Env: []string{"PATH=/usr/sbin:/usr/bin:/sbin:/bin"},
-			Ready: func(ctx context.Context) error { return realserver.Answers(ctx, s.Address) },
+		s.server, lost = realserver.StartServer(realserver.Command{
+			Program: program, Args: []string{"-F", "-c", filepath.Join(dir, "dovecot.conf")}, Dir: dir,
+			Env:   []string{"PATH=/usr/sbin:/usr/bin:/sbin:/bin"},
+			Ready: func(ctx context.Context) error { return realserver.IsListening(ctx, s.Address) },
 		})
 		if lost == nil {
 			return s, nil
@@ -87,7 +88,7 @@ func Start(program, dir string, l Limits) (*Server, error) {
 	return nil, lost
 }
 
-func (s *Server) prepare(port, secure int, l Limits) error {
+func (s *Server) writeSettings(port, secure int, l Limits) error {
 	me, err := user.Current()
 	if err != nil {
 		return err
@@ -98,12 +99,12 @@ func (s *Server) prepare(port, secure int, l Limits) error {
 		return err
 	}
 	if me.Uid == "0" { // mail is never read as root
-		nobody, err := user.Lookup("nobody")
+		unprivileged, err := user.Lookup("nobody")
 		if err != nil {
 			return err
 		}
-		name, group = nobody.Username, nobody.Gid
-		uid, _ := strconv.Atoi(nobody.Uid)
+		name, group = unprivileged.Username, unprivileged.Gid
+		uid, _ := strconv.Atoi(unprivileged.Uid)
 		if err := os.Chown(mail, uid, -1); err != nil {
 			return err
 		}
@@ -118,11 +119,12 @@ func (s *Server) prepare(port, secure int, l Limits) error {
 	if l.Certificate != "" {
 		tls = "ssl = yes\nssl_cert = <" + l.Certificate + "\nssl_key = <" + l.Key + "\nssl_min_protocol = TLSv1.2"
 	}
-	config := strings.NewReplacer("TLS", tls, "SECURE", strconv.Itoa(secure), "DIR", s.dir, "USER", name, "GROUP", group, "PORT", strconv.Itoa(port), "PASSWORD", Password, "CONNECTIONS", strconv.Itoa(l.Connections)).Replace(config)
+	config := strings.NewReplacer("TLS", tls, "SECURE", strconv.Itoa(secure), "DIR", s.dir, "USER", name, "GROUP", group,
+		"PORT", strconv.Itoa(port), "PASSWORD", Password, "CONNECTIONS", strconv.Itoa(l.Connections)).Replace(configTemplate)
 	return os.WriteFile(filepath.Join(s.dir, "dovecot.conf"), []byte(config), 0o644)
 }
 
-const config = `base_dir = DIR/run
+const configTemplate = `base_dir = DIR/run
 state_dir = DIR/run
 protocols = imap
 listen = 127.0.0.1
@@ -198,7 +200,7 @@ func (s *Server) Admin(ctx context.Context, args ...string) ([]byte, error) {
 	return out, err
 }
 
-// Speak signs an account in and gives it commands, each of which must succeed.
+// Speak signs an account in and sends commands, each of which must succeed.
 func (s *Server) Speak(account string, commands ...string) error {
 	return realserver.SpeakIMAP(s.Address, account, Password, commands...)
 }

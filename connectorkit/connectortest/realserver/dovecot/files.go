@@ -11,7 +11,7 @@ import (
 	"github.com/pdpp-go/pdpp/connectorkit/connectortest/realserver"
 )
 
-// Folders are the folders of an account, as its directories say.
+// Folders returns the folders of an account by its directories.
 func (s *Server) Folders(account string) ([]string, error) {
 	entries, err := os.ReadDir(filepath.Join(s.dir, "mail", account))
 	if os.IsNotExist(err) {
@@ -27,27 +27,27 @@ func (s *Server) Folders(account string) ([]string, error) {
 }
 
 // Mail is what an account has.
-func (s *Server) Mail(account string) ([]realserver.Folder, error) {
+func (s *Server) Mail(account string) ([]realserver.MailFolder, error) {
 	names, err := s.Folders(account)
 	if err != nil {
 		return nil, err
 	}
-	var out []realserver.Folder
+	var out []realserver.MailFolder
 	for _, name := range names {
 		messages, err := s.Messages(account, name)
 		if err != nil {
 			return nil, err
 		}
-		out = append(out, realserver.Folder{Name: name, Messages: messages})
+		out = append(out, realserver.MailFolder{Name: name, Messages: messages})
 	}
 	return out, nil
 }
 
-var letters = map[byte]string{'S': `\Seen`, 'R': `\Answered`, 'F': `\Flagged`, 'T': `\Deleted`, 'D': `\Draft`}
+var flagLetters = map[byte]string{'S': `\Seen`, 'R': `\Answered`, 'F': `\Flagged`, 'T': `\Deleted`, 'D': `\Draft`}
 
 // Messages reads the messages of a folder from its files: the list of UIDs, the names that carry the
 // flags, and the contents.
-func (s *Server) Messages(account, folder string) ([]realserver.Message, error) {
+func (s *Server) Messages(account, folder string) ([]realserver.MailMessage, error) {
 	dir := filepath.Join(s.dir, "mail", account)
 	if folder != "INBOX" {
 		dir = filepath.Join(dir, "."+strings.ReplaceAll(folder, "/", "."))
@@ -70,11 +70,11 @@ func (s *Server) Messages(account, folder string) ([]realserver.Message, error) 
 	if err != nil {
 		return nil, err
 	}
-	keywords, err := keywordsOf(dir)
+	keywords, err := readKeywords(dir)
 	if err != nil {
 		return nil, err
 	}
-	var out []realserver.Message
+	var out []realserver.MailMessage
 	var validity uint64
 	for i, line := range strings.Split(strings.TrimRight(string(list), "\n"), "\n") {
 		if i == 0 {
@@ -95,11 +95,11 @@ func (s *Server) Messages(account, folder string) ([]realserver.Message, error) 
 		base, _, _ := strings.Cut(name, ":2,")
 		path, there := files[base]
 		if !there {
-			continue // removed; the list is written anew later
+			continue // removed; the list is rewritten later
 		}
 		delete(files, base)
-		m := realserver.Message{Validity: uint32(validity), UID: uint32(uid)}
-		if err := read(&m, path, keywords); err != nil {
+		m := realserver.MailMessage{Validity: uint32(validity), UID: uint32(uid)}
+		if err := readMessage(&m, path, keywords); err != nil {
 			return nil, err
 		}
 		out = append(out, m)
@@ -110,7 +110,7 @@ func (s *Server) Messages(account, folder string) ([]realserver.Message, error) 
 	return out, nil
 }
 
-func read(m *realserver.Message, path string, keywords map[byte]string) error {
+func readMessage(m *realserver.MailMessage, path string, keywords map[byte]string) error {
 	info, err := os.Stat(path)
 	if err != nil {
 		return err
@@ -123,7 +123,7 @@ func read(m *realserver.Message, path string, keywords map[byte]string) error {
 	m.Content = bytes.ReplaceAll(bytes.ReplaceAll(content, []byte("\r\n"), []byte("\n")), []byte("\n"), []byte("\r\n"))
 	_, flags, _ := strings.Cut(filepath.Base(path), ":2,")
 	for i := range len(flags) {
-		if name := letters[flags[i]]; name != "" {
+		if name := flagLetters[flags[i]]; name != "" {
 			m.Flags = append(m.Flags, name)
 		} else if name := keywords[flags[i]]; name != "" {
 			m.Flags = append(m.Flags, name)
@@ -132,8 +132,8 @@ func read(m *realserver.Message, path string, keywords map[byte]string) error {
 	return nil
 }
 
-// keywordsOf are the names of a folder's own flags, by the letters that stand for them.
-func keywordsOf(dir string) (map[byte]string, error) {
+// readKeywords returns the names of a folder's own flags by their letters.
+func readKeywords(dir string) (map[byte]string, error) {
 	text, err := os.ReadFile(filepath.Join(dir, "dovecot-keywords"))
 	if os.IsNotExist(err) {
 		return nil, nil

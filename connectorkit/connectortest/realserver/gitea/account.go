@@ -18,16 +18,17 @@ type Account struct {
 	made        int // things that have a number in their name
 }
 
-var accounts atomic.Int64
+var accountCounter atomic.Int64
 
 // Open makes a new account, with a token that reads.
 func (s *Server) Open() (*Account, error) {
-	a := &Account{server: s, Name: fmt.Sprintf("lark%d", accounts.Add(1))}
+	a := &Account{server: s, Name: fmt.Sprintf("lark%d", accountCounter.Add(1))}
 	var user struct {
 		ID int64 `json:"id"`
 	}
-	if err := s.send(admin, http.MethodPost, "admin/users", map[string]any{
-		"username": a.Name, "password": password, "email": a.Name + "@example.org", "full_name": "Lark <Oduya>", "must_change_password": false,
+	if err := s.sendRequest(adminName, http.MethodPost, "admin/users", map[string]any{
+		"username": a.Name, "password": accountPassword, "email": a.Name + "@example.org", "full_name": "Lark <Oduya>",
+		"must_change_password": false,
 	}, &user); err != nil {
 		return nil, err
 	}
@@ -35,17 +36,18 @@ func (s *Server) Open() (*Account, error) {
 	var token struct {
 		Secret string `json:"sha1"`
 	}
-	err := a.Send(http.MethodPost, "users/"+a.Name+"/tokens", map[string]any{"name": "pdpp", "scopes": []string{"read:user", "read:repository", "read:issue"}}, &token)
+	err := a.Send(http.MethodPost, "users/"+a.Name+"/tokens",
+		map[string]any{"name": "pdpp", "scopes": []string{"read:user", "read:repository", "read:issue"}}, &token)
 	a.Token = token.Secret
 	return a, err
 }
 
 // Send makes one request of the person's own.
 func (a *Account) Send(method, path string, body, into any) error {
-	return a.server.send(a.Name, method, path, body, into)
+	return a.server.sendRequest(a.Name, method, path, body, into)
 }
 
-func (s *Server) send(who, method, path string, body, into any) error {
+func (s *Server) sendRequest(who, method, path string, body, into any) error {
 	text, err := json.Marshal(body)
 	if err != nil {
 		return err
@@ -54,25 +56,28 @@ func (s *Server) send(who, method, path string, body, into any) error {
 	if err != nil {
 		return err
 	}
-	req.SetBasicAuth(who, password)
+	req.SetBasicAuth(who, accountPassword)
 	req.Header.Set("Content-Type", "application/json")
-	return realserver.Ask(req, into)
+	return realserver.RequestJSON(req, into)
 }
 
-// Next is a number that was not given before.
+// Next returns a number that was not used before.
 func (a *Account) Next() int { a.made++; return a.made }
 
 // Repository makes one; with a first commit pull requests can be opened in it.
 func (a *Account) Repository(commit bool) (path string, err error) {
 	name := fmt.Sprintf("kiln-%d", a.Next())
 	return "repos/" + a.Name + "/" + name, a.Send(http.MethodPost, "user/repos", map[string]any{
-		"name": name, "description": "Clay & <glaze>", "private": a.made%2 == 0, "auto_init": commit, "default_branch": "main"}, nil)
+		"name": name, "description": "Clay & <glaze>", "private": a.made%2 == 0, "auto_init": commit,
+		"default_branch": "main"}, nil)
 }
 
-// Elsewhere makes a repository of somebody else's that everybody can see.
-func (a *Account) Elsewhere() (path string, err error) {
+// OtherRepository creates a public repository of another person.
+func (a *Account) OtherRepository() (path string, err error) {
 	name := fmt.Sprintf("%s-%d", a.Name, a.Next())
-	return "repos/" + admin + "/" + name, a.server.send(admin, http.MethodPost, "user/repos", map[string]any{"name": name, "description": "Of others"}, nil)
+	return "repos/" + adminName + "/" + name,
+		a.server.sendRequest(adminName, http.MethodPost, "user/repos",
+			map[string]any{"name": name, "description": "Of others"}, nil)
 }
 
 // Issue opens one.
@@ -81,13 +86,15 @@ func (a *Account) Issue(repository string) (number int64, err error) {
 	var made struct {
 		Number int64 `json:"number"`
 	}
-	err = a.Send(http.MethodPost, repository+"/issues", map[string]any{"title": fmt.Sprintf("Crack %d ünder glaze 🏺", n), "body": fmt.Sprintf("Line one\n\n- <b>two</b> %d", n)}, &made)
+	err = a.Send(http.MethodPost, repository+"/issues", map[string]any{"title": fmt.Sprintf("Crack %d ünder glaze 🏺", n),
+		"body": fmt.Sprintf("Line one\n\n- <b>two</b> %d", n)}, &made)
 	return made.Number, err
 }
 
-// Comment says something to an issue or a pull request.
+// Comment adds a comment to an issue or a pull request.
 func (a *Account) Comment(repository string, number int64) error {
-	return a.Send(http.MethodPost, fmt.Sprintf("%s/issues/%d/comments", repository, number), map[string]any{"body": fmt.Sprintf("Said %d", a.Next())}, nil)
+	return a.Send(http.MethodPost, fmt.Sprintf("%s/issues/%d/comments", repository, number),
+		map[string]any{"body": fmt.Sprintf("Said %d", a.Next())}, nil)
 }
 
 // Pull opens a pull request that adds one line.
@@ -95,13 +102,16 @@ func (a *Account) Pull(repository string) error {
 	n := a.Next()
 	branch := fmt.Sprintf("slow-%d", n)
 	if err := a.Send(http.MethodPost, fmt.Sprintf("%s/contents/note-%d.txt", repository, n), map[string]any{
-		"content": base64.StdEncoding.EncodeToString([]byte("one line\n")), "message": "Say more", "branch": "main", "new_branch": branch}, nil); err != nil {
+		"content": base64.StdEncoding.EncodeToString([]byte("one line\n")), "message": "Say more", "branch": "main",
+		"new_branch": branch}, nil); err != nil {
 		return err
 	}
-	if err := a.Send(http.MethodPost, repository+"/pulls", map[string]any{"title": fmt.Sprintf("Slower %d", n), "body": "Why not", "head": branch, "base": "main"}, nil); err != nil {
+	if err := a.Send(http.MethodPost, repository+"/pulls",
+		map[string]any{"title": fmt.Sprintf("Slower %d", n), "body": "Why not", "head": branch, "base": "main"},
+		nil); err != nil {
 		return err
 	}
-	return a.server.settle()
+	return a.server.waitUntilIdle()
 }
 
 // Merge takes a pull request in.
@@ -109,5 +119,5 @@ func (a *Account) Merge(pull string) error {
 	if err := a.Send(http.MethodPost, pull+"/merge", map[string]any{"Do": "merge"}, nil); err != nil {
 		return err
 	}
-	return a.server.settle()
+	return a.server.waitUntilIdle()
 }

@@ -32,13 +32,13 @@ type Server struct {
 }
 
 const (
-	admin    = "keeper"
-	password = "password-of-the-test" // of everybody
+	adminName       = "keeper"
+	accountPassword = "password-of-the-test" // of every account
 )
 
-// settings leave out what a test does not look at. Looking at the database does not disturb a server
+// settingsTemplate leave out what a test does not look at. Looking at the database does not disturb a server
 // that writes ahead.
-const settings = `RUN_USER = %s
+const settingsTemplate = `RUN_USER = %s
 RUN_MODE = prod
 I_AM_BEING_UNSAFE_RUNNING_AS_ROOT = true
 WORK_PATH = %s
@@ -83,13 +83,15 @@ func Start(program, dir string, perPage int) (*Server, func() error, error) {
 	}
 	s := &Server{URL: fmt.Sprintf("http://127.0.0.1:%d/", port)}
 	config, database := filepath.Join(dir, "app.ini"), filepath.Join(dir, "gitea.db")
-	if err := os.WriteFile(config, fmt.Appendf(nil, settings, who.Username, dir, port, s.URL, filepath.Dir(program), database, perPage), 0o600); err != nil {
+	if err := os.WriteFile(config, fmt.Appendf(nil, settingsTemplate, who.Username, dir, port, s.URL,
+		filepath.Dir(program),
+		database, perPage), 0o600); err != nil {
 		return nil, nil, err
 	}
 	env := []string{"PATH=/usr/bin:/bin", "HOME=" + dir, "TZ=UTC", "USER=" + who.Username}
-	p, err := realserver.Run(realserver.Command{
+	p, err := realserver.StartServer(realserver.Command{
 		Program: program, Args: []string{"web", "--config", config}, Dir: dir, Env: env,
-		Ready: func(ctx context.Context) error { return s.healthy(ctx) },
+		Ready: func(ctx context.Context) error { return s.checkHealth(ctx) },
 	})
 	if err != nil {
 		return nil, nil, err
@@ -97,25 +99,27 @@ func Start(program, dir string, perPage int) (*Server, func() error, error) {
 	s.command = func(args ...string) error {
 		cmd := exec.Command(program, append(args, "--config", config)...)
 		cmd.Env, cmd.Dir = env, dir
-		if said, err := cmd.CombinedOutput(); err != nil {
-			return fmt.Errorf("gitea %s: %w: %.300s", args, err, said)
+		if content, err := cmd.CombinedOutput(); err != nil {
+			return fmt.Errorf("gitea %s: %w: %.300s", args, err, content)
 		}
 		return nil
 	}
-	if err := s.command("admin", "user", "create", "--username", admin, "--password", password, "--email", "keeper@example.org", "--must-change-password=false", "--admin"); err != nil {
+	if err := s.command("admin", "user", "create", "--username", adminName, "--password", accountPassword, "--email",
+		"keeper@example.org", "--must-change-password=false", "--admin"); err != nil {
 		return nil, nil, errors.Join(err, p.Stop())
 	}
-	if s.database, err = sql.Open("sqlite", "file:"+database+"?_pragma=busy_timeout(20000)&_txlock=immediate"); err != nil {
+	if s.database, err = sql.Open("sqlite",
+		"file:"+database+"?_pragma=busy_timeout(20000)&_txlock=immediate"); err != nil {
 		return nil, nil, errors.Join(err, p.Stop())
 	}
 	return s, func() error { return errors.Join(s.database.Close(), p.Stop()) }, nil
 }
 
-// settle waits until the server has done what it does by itself after a push: it measures the repository,
+// waitUntilIdle waits for the server's background work after a push: it measures the repository,
 // and looks at the pull requests.
-func (s *Server) settle() error { return s.command("manager", "flush-queues") }
+func (s *Server) waitUntilIdle() error { return s.command("manager", "flush-queues") }
 
-func (s *Server) healthy(ctx context.Context) error {
+func (s *Server) checkHealth(ctx context.Context) error {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, s.URL+"api/healthz", nil)
 	if err != nil {
 		return err

@@ -21,18 +21,20 @@ import (
 // Variable names the folder in which the program of the tests is unpacked.
 const Variable = "PDPP_TEST_IMAP4D"
 
-const program = "usr/sbin/imap4d"
+const imap4dProgram = "usr/sbin/imap4d"
 
 // Programs is the folder of the imap4d of the tests.
-func Programs(t testing.TB) string { return realserver.Unpacked(t, Variable, "imap4d", program) }
+func Programs(t testing.TB) string {
+	return realserver.UnpackedFolder(t, Variable, "imap4d", imap4dProgram)
+}
 
 const (
 	// Account is the one account.
 	Account = "mara@harbour.example"
 	// Password is that of the account.
 	Password = "correct-horse-battery"
-	// hashed is the password as crypt(3) has it.
-	hashed = "$1$harbour$NU3Nwll.yGwSpi5RNHsDu1"
+	// hashedPassword is the password as crypt(3) has it.
+	hashedPassword = "$1$harbour$NU3Nwll.yGwSpi5RNHsDu1"
 )
 
 // Server is an imap4d at work.
@@ -42,8 +44,8 @@ type Server struct {
 	server  *realserver.Server
 }
 
-// settings sign in by a file of passwords and keep each folder in one file.
-const settings = `virtdomain { passwd-dir DIR/domains; };
+// settingsTemplate sign in by a file of passwords and keep each folder in one file.
+const settingsTemplate = `virtdomain { passwd-dir DIR/domains; };
 auth { authorization clear; authentication clear; authorization virtdomain:system; authentication generic; };
 mailbox { mailbox-type mbox; };
 logging { syslog no; };
@@ -57,19 +59,19 @@ func Start(root, dir string) (*Server, error) {
 		return nil, err
 	}
 	s := &Server{Address: "127.0.0.1:" + strconv.Itoa(port), dir: dir}
-	if err := s.prepare(port); err != nil {
+	if err := s.writeSettings(port); err != nil {
 		return nil, fmt.Errorf("prepare imap4d: %w", err)
 	}
-	s.server, err = realserver.Run(realserver.Command{
-		Program: filepath.Join(root, program), Dir: dir,
+	s.server, err = realserver.StartServer(realserver.Command{
+		Program: filepath.Join(root, imap4dProgram), Dir: dir,
 		Args:  []string{"--foreground", "--daemon", "--config-file=" + filepath.Join(dir, "settings")},
-		Env:   []string{"PATH=/usr/bin:/bin", "LD_LIBRARY_PATH=" + realserver.Libraries(root)},
-		Ready: func(ctx context.Context) error { return realserver.Answers(ctx, s.Address) },
+		Env:   []string{"PATH=/usr/bin:/bin", "LD_LIBRARY_PATH=" + realserver.LibraryPath(root)},
+		Ready: func(ctx context.Context) error { return realserver.IsListening(ctx, s.Address) },
 	})
 	return s, err
 }
 
-func (s *Server) prepare(port int) error {
+func (s *Server) writeSettings(port int) error {
 	me, err := user.Current()
 	if err != nil {
 		return err
@@ -90,16 +92,16 @@ func (s *Server) prepare(port int) error {
 			return err
 		}
 	}
-	text := strings.NewReplacer("DIR", s.dir, "PORT", strconv.Itoa(port)).Replace(settings)
-	entry := fmt.Sprintf("%s:%s:%s:%s:Mara:%s:/bin/false\n", name, hashed, me.Uid, me.Gid, s.home())
+	text := strings.NewReplacer("DIR", s.dir, "PORT", strconv.Itoa(port)).Replace(settingsTemplate)
+	entry := fmt.Sprintf("%s:%s:%s:%s:Mara:%s:/bin/false\n", name, hashedPassword, me.Uid, me.Gid, s.accountHome())
 	return errors.Join(
 		os.WriteFile(filepath.Join(s.dir, "domains", domain), []byte(entry), 0o644),
-		os.WriteFile(s.inbox(), nil, 0o600), os.Chown(s.inbox(), uid, -1),
+		os.WriteFile(s.inboxPath(), nil, 0o600), os.Chown(s.inboxPath(), uid, -1),
 		os.WriteFile(filepath.Join(s.dir, "settings"), []byte(text), 0o644),
 	)
 }
 
-func (s *Server) home() string { return filepath.Join(s.dir, "home") }
+func (s *Server) accountHome() string { return filepath.Join(s.dir, "home") }
 
 // Stop ends the server.
 func (s *Server) Stop() error { return s.server.Stop() }

@@ -12,7 +12,7 @@ import (
 
 // Deliver puts a message into the inbox as a program for delivery does, without IMAP.
 func (s *Server) Deliver(at time.Time, content []byte) error {
-	f, err := os.OpenFile(s.inbox(), os.O_APPEND|os.O_WRONLY, 0)
+	f, err := os.OpenFile(s.inboxPath(), os.O_APPEND|os.O_WRONLY, 0)
 	if err != nil {
 		return err
 	}
@@ -21,18 +21,18 @@ func (s *Server) Deliver(at time.Time, content []byte) error {
 	return errors.Join(err, f.Close())
 }
 
-func (s *Server) inbox() string { return filepath.Join(s.home(), "INBOX") }
+func (s *Server) inboxPath() string { return filepath.Join(s.accountHome(), "INBOX") }
 
 // Subjects returns the subjects of the messages in each folder, as the files have them.
 func (s *Server) Subjects() (map[string][]string, error) {
-	entries, err := os.ReadDir(s.home())
+	entries, err := os.ReadDir(s.accountHome())
 	if err != nil {
 		return nil, err
 	}
 	out := map[string][]string{}
 	for _, e := range entries {
 		folder := e.Name()
-		text, err := os.ReadFile(filepath.Join(s.home(), folder))
+		text, err := os.ReadFile(filepath.Join(s.accountHome(), folder))
 		if err != nil {
 			return nil, err
 		}

@@ -43,31 +43,32 @@ type Server struct {
 }
 
 const (
-	admin         = "admin"
+	adminName     = "admin"
 	adminPassword = "admin-of-the-test"
 )
 
 // Start runs the program on a new database of the PostgreSQL at base.
 func Start(program, base, dir string) (*Server, func() error, error) {
-	database, drop, err := realserver.NewDatabase(base, "miniflux")
+	database, drop, err := realserver.CreateDatabase(base, "miniflux")
 	if err != nil {
 		return nil, nil, err
 	}
 	s := &Server{database: database, feeds: map[string][]byte{}}
-	s.site = httptest.NewServer(http.HandlerFunc(s.publish))
+	s.site = httptest.NewServer(http.HandlerFunc(s.serveFeed))
 	port, err := realserver.FreePort()
 	if err != nil {
 		return nil, nil, errors.Join(err, drop())
 	}
 	address := "127.0.0.1:" + strconv.Itoa(port)
 	s.URL = "http://" + address
-	p, err := realserver.Run(realserver.Command{
+	p, err := realserver.StartServer(realserver.Command{
 		Program: program, Dir: dir, Env: []string{
-			"PATH=/usr/bin:/bin", "HOME=" + dir, "TZ=UTC", "DATABASE_URL=" + s.database, "LISTEN_ADDR=" + address, "RUN_MIGRATIONS=1",
-			"CREATE_ADMIN=1", "ADMIN_USERNAME=" + admin, "ADMIN_PASSWORD=" + adminPassword, "DISABLE_SCHEDULER_SERVICE=1",
+			"PATH=/usr/bin:/bin", "HOME=" + dir, "TZ=UTC", "DATABASE_URL=" + s.database, "LISTEN_ADDR=" + address,
+			"RUN_MIGRATIONS=1",
+			"CREATE_ADMIN=1", "ADMIN_USERNAME=" + adminName, "ADMIN_PASSWORD=" + adminPassword, "DISABLE_SCHEDULER_SERVICE=1",
 			"FETCHER_ALLOW_PRIVATE_NETWORKS=1", "MEDIA_PROXY_MODE=none", "LOG_LEVEL=error",
 		},
-		Ready: func(ctx context.Context) error { return realserver.Answers(ctx, address) },
+		Ready: func(ctx context.Context) error { return realserver.IsListening(ctx, address) },
 	})
 	if err != nil {
 		s.site.Close()
@@ -80,8 +81,8 @@ func Start(program, base, dir string) (*Server, func() error, error) {
 	}, nil
 }
 
-// publish gives a feed to whoever asks for it, as it is now.
-func (s *Server) publish(w http.ResponseWriter, r *http.Request) {
+// serveFeed serves the current content of a feed.
+func (s *Server) serveFeed(w http.ResponseWriter, r *http.Request) {
 	s.mu.Lock()
 	text, there := s.feeds[r.URL.Path]
 	s.mu.Unlock()

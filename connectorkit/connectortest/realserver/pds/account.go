@@ -24,17 +24,18 @@ type Account struct {
 // Password is that of every account; programs get another.
 const Password = "the-password-of-the-person"
 
-var accounts atomic.Int64
+var accountCounter atomic.Int64
 
 // Open makes a new account.
 func (s *Server) Open() (*Account, error) {
-	n := accounts.Add(1)
+	n := accountCounter.Add(1)
 	a := &Account{server: s, Handle: fmt.Sprintf("mara%d.test", n)}
 	var made struct {
 		DID    string `json:"did"`
 		Access string `json:"accessJwt"`
 	}
-	err := a.post("com.atproto.server.createAccount", map[string]any{"handle": a.Handle, "email": fmt.Sprintf("mara%d@harbour.example", n), "password": Password}, &made)
+	err := a.postJSON("com.atproto.server.createAccount",
+		map[string]any{"handle": a.Handle, "email": fmt.Sprintf("mara%d@harbour.example", n), "password": Password}, &made)
 	if err != nil {
 		return nil, err
 	}
@@ -42,7 +43,7 @@ func (s *Server) Open() (*Account, error) {
 	var given struct {
 		Password string `json:"password"`
 	}
-	if err := a.post("com.atproto.server.createAppPassword", map[string]any{"name": "pdpp"}, &given); err != nil {
+	if err := a.postJSON("com.atproto.server.createAppPassword", map[string]any{"name": "pdpp"}, &given); err != nil {
 		return nil, err
 	}
 	a.AppPassword = given.Password
@@ -70,41 +71,42 @@ func (a *Account) Write(writes ...Write) error {
 			}
 			out = append(out, one)
 		}
-		if err := a.post("com.atproto.repo.applyWrites", map[string]any{"repo": a.DID, "validate": false, "writes": out}, nil); err != nil {
+		if err := a.postJSON("com.atproto.repo.applyWrites", map[string]any{"repo": a.DID, "validate": false, "writes": out},
+			nil); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// Upload gives the server a picture, and back comes what a record says of it.
+// Upload uploads a picture and returns its reference for a record.
 func (a *Account) Upload(kind string, content []byte) (map[string]any, error) {
 	var answer struct {
 		Blob map[string]any `json:"blob"`
 	}
-	return answer.Blob, a.send("com.atproto.repo.uploadBlob", kind, content, &answer)
+	return answer.Blob, a.sendRequest("com.atproto.repo.uploadBlob", kind, content, &answer)
 }
 
-// TakeBack ends the app password.
-func (a *Account) TakeBack() error {
-	return a.post("com.atproto.server.revokeAppPassword", map[string]any{"name": "pdpp"}, nil)
+// RevokeAppPassword ends the app password.
+func (a *Account) RevokeAppPassword() error {
+	return a.postJSON("com.atproto.server.revokeAppPassword", map[string]any{"name": "pdpp"}, nil)
 }
 
 // Repository is what the account's export holds, by collection and key: each record in our form,
 // made by code that has nothing to do with the connector.
 func (a *Account) Repository(ctx context.Context) (all map[string]map[string]json.RawMessage, err error) {
-	return all, a.server.ask(ctx, "/repository?did="+a.DID+"&handle="+a.Handle, &all)
+	return all, a.server.readTestSide(ctx, "/repository?did="+a.DID+"&handle="+a.Handle, &all)
 }
 
-func (a *Account) post(method string, body, into any) error {
+func (a *Account) postJSON(method string, body, into any) error {
 	text, err := json.Marshal(body)
 	if err != nil {
 		return err
 	}
-	return a.send(method, "application/json", text, into)
+	return a.sendRequest(method, "application/json", text, into)
 }
 
-func (a *Account) send(method, kind string, body []byte, into any) error {
+func (a *Account) sendRequest(method, kind string, body []byte, into any) error {
 	req, err := http.NewRequest(http.MethodPost, a.server.URL+"/xrpc/"+method, bytes.NewReader(body))
 	if err != nil {
 		return err
@@ -116,11 +118,11 @@ func (a *Account) send(method, kind string, body []byte, into any) error {
 	if a.token != "" {
 		req.Header.Set("Authorization", "Bearer "+a.token)
 	}
-	return realserver.Ask(req, into)
+	return realserver.RequestJSON(req, into)
 }
 
-// Key is that of a record which was made at a time: thirteen signs that sort as the time does.
-func Key(at time.Time) string {
+// RecordKey is that of a record which was made at a time: thirteen signs that sort as the time does.
+func RecordKey(at time.Time) string {
 	const signs = "234567abcdefghijklmnopqrstuvwxyz"
 	n, key := uint64(at.UnixMicro())<<10, make([]byte, 13)
 	for i := range key {

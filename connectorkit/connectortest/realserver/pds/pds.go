@@ -38,7 +38,7 @@ func Folder(t testing.TB) string {
 }
 
 //go:embed server.mjs
-var program string
+var serverProgram string
 
 // Server is a server at work.
 type Server struct {
@@ -55,8 +55,8 @@ type Limits struct {
 // Start runs the server that is installed in the folder, with everything that it keeps in dir.
 func Start(folder, dir string, l Limits) (*Server, func() error, error) {
 	var lost error
-	for range 3 { // somebody may take a port meanwhile
-		s, stop, err := start(folder, dir, l)
+	for range 3 { // another process may take the port meanwhile
+		s, stop, err := startOnce(folder, dir, l)
 		if err == nil {
 			return s, stop, nil
 		}
@@ -65,7 +65,7 @@ func Start(folder, dir string, l Limits) (*Server, func() error, error) {
 	return nil, nil, lost
 }
 
-func start(folder, dir string, l Limits) (*Server, func() error, error) {
+func startOnce(folder, dir string, l Limits) (*Server, func() error, error) {
 	var ports [3]int
 	for i := range ports {
 		var err error
@@ -74,7 +74,7 @@ func start(folder, dir string, l Limits) (*Server, func() error, error) {
 		}
 	}
 	file := filepath.Join(dir, "server.mjs")
-	if err := os.WriteFile(file, []byte(program), 0o600); err != nil {
+	if err := os.WriteFile(file, []byte(serverProgram), 0o600); err != nil {
 		return nil, nil, err
 	}
 	at := func(i int) string { return "http://127.0.0.1:" + strconv.Itoa(ports[i]) }
@@ -82,9 +82,10 @@ func start(folder, dir string, l Limits) (*Server, func() error, error) {
 	var limits []string
 	if l.Points > 0 {
 		s.bypass = rand.Text()
-		limits = []string{fmt.Sprint("TEST_POINTS=", l.Points), fmt.Sprint("TEST_SECONDS=", l.Seconds), "TEST_BYPASS=" + s.bypass}
+		limits = []string{fmt.Sprint("TEST_POINTS=", l.Points), fmt.Sprint("TEST_SECONDS=", l.Seconds), "TEST_BYPASS=" +
+			s.bypass}
 	}
-	p, err := realserver.Run(realserver.Command{
+	p, err := realserver.StartServer(realserver.Command{
 		Program: filepath.Join(folder, "node"), Args: []string{file}, Dir: dir,
 		Env: append(limits,
 			"PATH=/usr/bin:/bin", "HOME="+dir, "TZ=UTC", "NODE_NO_WARNINGS=1", "LOG_ENABLED=false",
@@ -92,7 +93,7 @@ func start(folder, dir string, l Limits) (*Server, func() error, error) {
 			"TEST_MODULES="+filepath.Join(folder, "node_modules"), "TEST_DIR="+dir,
 			fmt.Sprint("TEST_PORT=", ports[0]), fmt.Sprint("TEST_CONTROL=", ports[1]), fmt.Sprint("TEST_PLC=", ports[2]),
 		),
-		Ready: func(ctx context.Context) error { return s.ask(ctx, "/ready", nil) },
+		Ready: func(ctx context.Context) error { return s.readTestSide(ctx, "/ready", nil) },
 	})
 	if err != nil {
 		return nil, nil, err
@@ -100,8 +101,8 @@ func start(folder, dir string, l Limits) (*Server, func() error, error) {
 	return s, p.Stop, nil
 }
 
-// ask reads from the side of the server that only the tests have.
-func (s *Server) ask(ctx context.Context, path string, into any) error {
+// readTestSide reads from the side of the server that only the tests have.
+func (s *Server) readTestSide(ctx context.Context, path string, into any) error {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, s.control+path, nil)
 	if err != nil {
 		return err

@@ -30,6 +30,8 @@ type asset struct {
 var assets = sync.OnceValue(func() map[string]asset {
 	return map[string]asset{
 		"console.css":    newAsset("text/css; charset=utf-8", sheet()),
+		"inter.woff2":    newAsset("font/woff2", read("fonts/inter.woff2")),
+		"fraunces.woff2": newAsset("font/woff2", read("fonts/fraunces.woff2")),
 		"console.js":     newAsset("text/javascript; charset=utf-8", read("console.js")),
 		"htmx.js":        newAsset("text/javascript; charset=utf-8", read("vendor/htmx-2.0.8.min.js")),
 		"passkey.js":     newAsset("text/javascript; charset=utf-8", read("passkey.js")),
@@ -48,7 +50,7 @@ func read(name string) []byte {
 	return text
 }
 
-// sheet joins the style sheets in the order of their names.
+// sheet joins the style sheets in the order of their names, and completes the addresses of fonts.
 func sheet() []byte {
 	parts, err := fs.Glob(files, "assets/css/*.css")
 	if err != nil {
@@ -59,13 +61,23 @@ func sheet() []byte {
 		all.Write(read(strings.TrimPrefix(part, "assets/")))
 		all.WriteByte('\n')
 	}
-	return all.Bytes()
+	text := all.Bytes()
+	for _, name := range []string{"inter", "fraunces"} {
+		address := "/assets/" + name + ".woff2?v="
+		text = bytes.Replace(text, []byte(address), []byte(address+shortHash(read("fonts/"+name+".woff2"))), 1)
+	}
+	return text
+}
+
+// shortHash returns the part of a file's hash that is in its address.
+func shortHash(text []byte) string {
+	sum := sha256.Sum256(text)
+	return hex.EncodeToString(sum[:6])
 }
 
 func newAsset(kind string, text []byte) asset {
-	sum := sha256.Sum256(text)
 	return asset{
-		kind: kind, plain: text, hash: hex.EncodeToString(sum[:6]),
+		kind: kind, plain: text, hash: shortHash(text),
 		packed: sync.OnceValue(func() []byte { return pack(text) }),
 	}
 }

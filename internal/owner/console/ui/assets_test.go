@@ -27,7 +27,7 @@ func get(t *testing.T, address string, header ...string) (*http.Response, string
 	for i := 0; i+1 < len(header); i += 2 {
 		r.Header.Set(header[i], header[i+1])
 	}
-	// A bare transport sends the path as it stands and unpacks nothing by itself.
+	// A bare transport sends the path unchanged and decompresses nothing.
 	res, err := (&http.Transport{DisableCompression: true, DisableKeepAlives: true}).RoundTrip(r)
 	if err != nil {
 		t.Fatal(err)
@@ -44,7 +44,8 @@ func TestAssetsAreKeptForGood(t *testing.T) {
 	base := assetServer(t)
 	for name := range assets() {
 		res, body := get(t, base+Asset(name))
-		if res.StatusCode != http.StatusOK || len(body) == 0 || !strings.Contains(res.Header.Get("Cache-Control"), "immutable") {
+		if res.StatusCode != http.StatusOK || len(body) == 0 ||
+			!strings.Contains(res.Header.Get("Cache-Control"), "immutable") {
 			t.Errorf("%s gives %d, %d bytes, %q", name, res.StatusCode, len(body), res.Header.Get("Cache-Control"))
 		}
 		packed, raw := get(t, base+Asset(name), "Accept-Encoding", "gzip")
@@ -61,7 +62,8 @@ func TestAssetsAreKeptForGood(t *testing.T) {
 		if old, _ := get(t, base+"/assets/"+name+"?v=older"); strings.Contains(old.Header.Get("Cache-Control"), "immutable") {
 			t.Errorf("an old address of %s is kept for good", name)
 		}
-		if same, _ := get(t, base+Asset(name), "If-None-Match", res.Header.Get("ETag")); same.StatusCode != http.StatusNotModified {
+		if same, _ := get(t, base+Asset(name), "If-None-Match",
+			res.Header.Get("ETag")); same.StatusCode != http.StatusNotModified {
 			t.Errorf("%s is sent again: %d", name, same.StatusCode)
 		}
 	}
@@ -71,8 +73,10 @@ func TestAssetsAreKeptForGood(t *testing.T) {
 func TestNoPathLeadsOutOfTheAssets(t *testing.T) {
 	base := assetServer(t)
 	for _, path := range []string{
-		"/assets/", "/assets/../assets.go", "/assets/..%2f..%2fconsole.go", "/assets/%2e%2e/%2e%2e/go.mod", "/assets/..%5cgo.mod",
-		"/assets/vendor/htmx-LICENSE.txt", "/assets/vendor%2fhtmx-LICENSE.txt", "/assets/css%2f1-tokens.css", "/assets//etc/passwd", "/assets/%2fetc%2fpasswd",
+		"/assets/", "/assets/../assets.go", "/assets/..%2f..%2fconsole.go", "/assets/%2e%2e/%2e%2e/go.mod",
+		"/assets/..%5cgo.mod",
+		"/assets/vendor/htmx-LICENSE.txt", "/assets/vendor%2fhtmx-LICENSE.txt", "/assets/css%2f1-tokens.css",
+		"/assets//etc/passwd", "/assets/%2fetc%2fpasswd",
 		"/assets/console.css%00.js", "/assets/console.css/", "/assets/none.js",
 	} {
 		res, body := get(t, base+path)
@@ -94,13 +98,15 @@ func TestColoursAreTokens(t *testing.T) {
 // whatever is shown in one is shown in the other.
 func TestThemeIsNothingButColours(t *testing.T) {
 	text := string(sheet())
-	for _, choice := range []string{`:root[data-theme="light"] { color-scheme: light; }`, `:root[data-theme="dark"] { color-scheme: dark; }`} {
+	for _, choice := range []string{`:root[data-theme="light"] { color-scheme: light; }`,
+		`:root[data-theme="dark"] { color-scheme: dark; }`} {
 		if !strings.Contains(text, choice) {
 			t.Errorf("the style sheet has no %s", choice)
 		}
 		text = strings.Replace(text, choice, "", 1)
 	}
-	if found := regexp.MustCompile(`.*(?:prefers-color-scheme|\[data-theme[\]=]).*`).FindAllString(text, -1); len(found) != 0 {
+	if found := regexp.MustCompile(`.*(?:prefers-color-scheme|\[data-theme[\]=]).*`).FindAllString(text,
+		-1); len(found) != 0 {
 		t.Errorf("rules of one theme: %q", found)
 	}
 }

@@ -19,7 +19,7 @@ func FieldNames(fields []string) string {
 	return text.List(words)
 }
 
-// ProfileWords say what a profile selects.
+// ProfileWords returns what a profile selects.
 func ProfileWords(p api.ProfileLabel) string {
 	words := make([]string, len(p.Streams))
 	for i, s := range p.Streams {

@@ -1,7 +1,6 @@
-// Package ui is what every page of the console is made of: the frame with its
-// navigation, the small parts, the words for times and numbers, the way a page is
-// answered, and the files that a page links to.
+// Package ui holds what all console pages share: the frame with its navigation, small components,
+// text for times and numbers, response helpers, and static assets.
 //
-// A part renders what it is given. None looks at a state or an axis: tone, label,
-// channel and sentence come from the verdict as they stand.
+// A component renders its arguments. No component inspects a state or an axis: tone, label,
+// channel and sentence come unchanged from the verdict.
 package ui

@@ -11,11 +11,13 @@ import (
 // Frame is what surrounds a page.
 type Frame struct {
 	Title string
-	// Active is the part of the console that the page belongs to: connections,
-	// records, grants, devices, schedules or settings.
+	// Active is the entry of the menu that the page belongs to, by its name: the first part of
+	// its address, and "today" for the first page.
 	Active string
-	// Watched says that Indicator was read for this page, so that nil means well.
-	// Otherwise the page says nothing of the runtime.
+	// Sought is what the search field shows.
+	Sought string
+	// Watched reports whether Indicator was read for this page, so that nil means healthy.
+	// Otherwise the page shows nothing about the runtime.
 	Watched   bool
 	Indicator *view.RuntimeIndicator
 	Now       time.Time
@@ -25,39 +27,27 @@ type Frame struct {
 	Live string
 }
 
-// Message is something to tell the owner. Kind is ok, bad or note.
+// Message is a notice for the owner. Kind is ok, bad or note.
 type Message struct {
 	Kind string `json:"kind"`
 	Text string `json:"text"`
 	Next string `json:"next,omitempty"`
 	// Link is an address of this console, with its words.
 	Link, LinkText string `json:",omitempty"`
-	// Anyway is the address of a run that is to be started although the source is to
-	// be left alone. It is for the answer at hand, and kept in no cookie.
+	// Anyway is the address that starts a run although the source should not be contacted yet. It
+	// applies to this response only and is stored in no cookie.
 	Anyway string `json:"-"`
 }
 
-// Good tells that an action was taken.
+// Good returns a message that confirms an action.
 func Good(text string) Message { return Message{Kind: "ok", Text: text} }
 
 // Route is one address of the console. Patterns are those of http.ServeMux.
 type Route struct {
 	Pattern string
 	Handler http.Handler
-	// Confirm says that the owner must have shown lately that it is them.
+	// Confirm requires that the owner has recently confirmed their identity.
 	Confirm bool
-}
-
-// tab is a part of the console in the navigation.
-type tab struct{ name, label, address string }
-
-var tabs = []tab{
-	{"connections", "Connections", "/"},
-	{"records", "Records", "/records"},
-	{"grants", "Grants", "/grants"},
-	{"schedules", "Schedules", "/schedules"},
-	{"devices", "Devices", "/devices"},
-	{"settings", "Settings", "/settings"},
 }
 
 // NeedsOwner reports whether the verdict calls for its owner.

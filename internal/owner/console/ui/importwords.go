@@ -5,14 +5,15 @@ import (
 	"github.com/pdpp-go/pdpp/internal/owner/api"
 )
 
-// ImportWords say in a sentence what became of a file.
+// ImportWords returns a sentence on the result of an import.
 func ImportWords(i api.Import) string {
 	all := i.New + i.Changed + i.Same
 	switch i.Status {
 	case api.ImportUndone:
 		return "Undone. " + text.Count(i.Deleted, "record was deleted.", "records were deleted.")
 	case api.ImportUndoing:
-		return "Undoing it was broken off. " + text.Count(i.Deleted, "record is deleted so far.", "records are deleted so far.")
+		return "Undoing it was broken off. " +
+			text.Count(i.Deleted, "record is deleted so far.", "records are deleted so far.")
 	case api.ImportWaiting:
 		return "Waits for a run."
 	case api.ImportReading:

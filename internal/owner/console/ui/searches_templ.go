@@ -15,7 +15,7 @@ import (
 )
 
 // SearchesAddress is where saved searches are kept.
-const SearchesAddress = "/records/searches"
+const SearchesAddress = "/search/saved"
 
 // SaveSearch gives what a list shows a name.
 func SaveSearch(address string) templ.Component {

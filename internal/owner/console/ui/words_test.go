@@ -7,20 +7,18 @@ import (
 	"testing"
 	"time"
 
-	"github.com/pdpp-go/pdpp/internal/keep/store"
 	"github.com/pdpp-go/pdpp/internal/owner/service/faults"
+	"github.com/pdpp-go/pdpp/internal/storage/store"
 )
 
 var noon = time.Date(2026, 3, 10, 12, 0, 0, 0, time.UTC)
 
 func TestWords(t *testing.T) {
 	for got, want := range map[string]string{
-		Span(12): "12 s", Span(41 * 60): "41 min", Span(2*3600 + 300): "2 h 5 min", Span(3 * 86400): "3 days",
-		Rhythm(6 * 3600): "Every 6 hours", Rhythm(3600): "Every hour", Rhythm(90): "Every 90 seconds", Rhythm(86400): "Every day",
-		Ago(noon.Add(-20*time.Second), noon): "just now", Ago(noon.Add(-5*time.Minute), noon): "5 minutes ago", Ago(noon.Add(-49*time.Hour), noon): "2 days ago",
 		Moment(noon.Add(-time.Hour), noon): "today 11:00", Moment(noon.Add(-13*time.Hour), noon): "yesterday 23:00",
-		Moment(noon.Add(13*time.Hour), noon): "tomorrow 01:00", Moment(noon.Add(-23*time.Hour-24*time.Hour), noon): "8 March 13:00",
-		Moment(noon.AddDate(-1, 0, 0), noon): "10 March 2025 12:00",
+		Moment(noon.Add(13*time.Hour), noon):               "tomorrow 01:00",
+		Moment(noon.Add(-23*time.Hour-24*time.Hour), noon): "8 March 13:00",
+		Moment(noon.AddDate(-1, 0, 0), noon):               "10 March 2025 12:00",
 	} {
 		if got != want {
 			t.Errorf("%q, want %q", got, want)
@@ -38,11 +36,12 @@ func TestMomentIsInTheReadersZone(t *testing.T) {
 // A message reaches the next page once, and never leads elsewhere.
 func TestMessageGoesToTheNextPageOnce(t *testing.T) {
 	w := httptest.NewRecorder()
-	Done(w, httptest.NewRequest("POST", "/x", nil), "/connections/a", Message{Kind: "ok", Text: "Saved <b>it</b>.", Link: "/runs/1", LinkText: "Open"})
-	if w.Code != http.StatusSeeOther || w.Header().Get("Location") != "/connections/a" {
+	Done(w, httptest.NewRequest("POST", "/x", nil), "/sources/a",
+		Message{Kind: "ok", Text: "Saved <b>it</b>.", Link: "/runs/1", LinkText: "Open"})
+	if w.Code != http.StatusSeeOther || w.Header().Get("Location") != "/sources/a" {
 		t.Fatalf("%d to %q", w.Code, w.Header().Get("Location"))
 	}
-	r := httptest.NewRequest("GET", "/connections/a", nil)
+	r := httptest.NewRequest("GET", "/sources/a", nil)
 	for _, c := range w.Result().Cookies() {
 		if !c.HttpOnly || c.SameSite != http.SameSiteLaxMode {
 			t.Errorf("the cookie is %v", c)
@@ -57,7 +56,8 @@ func TestMessageGoesToTheNextPageOnce(t *testing.T) {
 	if !strings.Contains(next.Header().Get("Set-Cookie"), "Max-Age=0") {
 		t.Error("the message stays")
 	}
-	for _, link := range []string{"https://elsewhere.example", "//elsewhere.example", `/\elsewhere.example`, "javascript:alert(1)"} {
+	for _, link := range []string{"https://elsewhere.example", "//elsewhere.example", `/\elsewhere.example`,
+		"javascript:alert(1)"} {
 		w = httptest.NewRecorder()
 		Done(w, httptest.NewRequest("POST", "/x", nil), "/", Message{Text: "x", Link: link})
 		r = httptest.NewRequest("GET", "/", nil)
@@ -80,15 +80,17 @@ func FuzzFlash(f *testing.F) {
 	})
 }
 
-// How long a source is left alone is told in the owner's zone, as every other moment.
+// The page shows the end of a provider wait in the owner's time zone, like every other time.
 func TestWaitIsToldInTheOwnersZone(t *testing.T) {
 	now := time.Date(2026, 3, 10, 23, 0, 0, 0, time.FixedZone("", 2*3600))
-	wait := faults.Waits("cin_1", &store.WaitError{Until: now.Add(3 * time.Hour)})
-	r := httptest.NewRequest(http.MethodPost, "/connections/cin_1/run", nil)
+	wait := faults.ProviderWait("cin_1", &store.WaitError{Until: now.Add(3 * time.Hour)})
+	r := httptest.NewRequest(http.MethodPost, "/sources/cin_1/run", nil)
 	r.Header.Set("Hx-Request", "true")
 	w := httptest.NewRecorder()
-	Fail(w, r, Frame{Now: now}, wait)
-	if page := w.Body.String(); !strings.Contains(page, "left alone until "+Moment(now.Add(3*time.Hour), now)+". Nothing was started.") || strings.Contains(page, "UTC") {
+	ShowFailure(w, r, Frame{Now: now}, wait)
+	if page := w.Body.String(); !strings.Contains(page,
+		"asked for a pause until "+Moment(now.Add(3*time.Hour), now)+". Nothing was started.") ||
+		strings.Contains(page, "UTC") {
 		t.Errorf("the owner reads %s", page)
 	}
 }

@@ -1,5 +1,5 @@
-// Package declaration is what connectors declare of themselves, told in the owner's
-// words. It computes from the manifest that it is given and nothing else.
+// Package declaration describes connectors' declarations in the owner's words. It uses only the manifest that the
+// caller passes.
 package declaration
 
 import (
@@ -14,12 +14,13 @@ import (
 	"github.com/pdpp-go/pdpp/manifest"
 )
 
-// Describe tells a connector's declaration in the owner's words.
-func Describe(name string, m *manifest.Manifest) api.Connector {
+// DescribeConnector describes a connector's manifest in the owner's words.
+func DescribeConnector(name string, m *manifest.Manifest) api.Connector {
 	c := api.Connector{
 		ID: name, DisplayName: m.DisplayName, Version: m.Version, Streams: []api.StreamLabel{},
-		Form: shownForm(m), Refresh: refreshPolicy(m.RefreshPolicy()), Device: OnDevice(m), OnDevices: ReadsFiles(m), SignsIn: SignsIn(m),
-		Consent: consent(m.OAuth()), Files: takes(m),
+		Form: shownForm(m), Refresh: refreshPolicy(m.RefreshPolicy()), Device: CollectsOnDevice(m), OnDevices: ReadsFiles(m),
+		SignsIn: SignsInByOAuth(m),
+		Consent: consentRequests(m.OAuth()), Files: fileImportOf(m),
 	}
 	if s := m.Setup; s != nil {
 		c.Steps, c.FirstRun, c.OutOfReach = s.Steps, s.FirstRun, s.OutOfReach
@@ -37,32 +38,32 @@ func Describe(name string, m *manifest.Manifest) api.Connector {
 	return c
 }
 
-// OnDevice reports whether the connector needs the files of one of the owner's devices.
-func OnDevice(m *manifest.Manifest) bool {
+// CollectsOnDevice reports whether the connector needs the files of one of the owner's devices.
+func CollectsOnDevice(m *manifest.Manifest) bool {
 	return slices.Contains(m.RequiredBindings(), manifest.BindingLocalDevice)
 }
 
-// SignsIn reports whether the owner signs in in a browser here.
-func SignsIn(m *manifest.Manifest) bool {
+// SignsInByOAuth reports whether the owner signs in in a browser here.
+func SignsInByOAuth(m *manifest.Manifest) bool {
 	return m.Setup != nil && m.Setup.Modality == manifest.ModalityBrowserSession
 }
 
 // ReadsFiles reports whether the connector reads files, so that a device can collect it.
 func ReadsFiles(m *manifest.Manifest) bool {
-	return OnDevice(m) || slices.Contains(m.RequiredBindings(), manifest.BindingFilesystem)
+	return CollectsOnDevice(m) || slices.Contains(m.RequiredBindings(), manifest.BindingFilesystem)
 }
 
-// LargestFile is how many bytes a file may have that the owner gives, unless its connector
-// takes less.
+// LargestFile is the maximum size of an imported file in bytes, unless the connector declares a smaller one.
 const LargestFile = 20 << 30
 
-// takes tells which files the owner may give; nil for a connector that takes none.
-func takes(m *manifest.Manifest) *api.FileImport {
-	if m.ImportVariable() == "" || OnDevice(m) {
+// fileImportOf returns which files the owner may import; nil for a connector that imports none.
+func fileImportOf(m *manifest.Manifest) *api.FileImport {
+	if m.ImportVariable() == "" || CollectsOnDevice(m) {
 		return nil
 	}
 	files := m.Setup.ManualOrUpload
-	f := &api.FileImport{Label: cmp.Or(files.Label, "Files of "+m.DisplayName), Description: files.Description, Help: files.HelpText,
+	f := &api.FileImport{Label: cmp.Or(files.Label, "Files of "+m.DisplayName), Description: files.Description,
+		Help:       files.HelpText,
 		Extensions: append([]string{}, files.AcceptedFileExtensions...), Wanted: files.Wanted(), MaxBytes: LargestFile}
 	if v := files.Validation; v != nil && v.MaxFileBytes > 0 {
 		f.MaxBytes = min(f.MaxBytes, int64(v.MaxFileBytes))
@@ -70,12 +71,13 @@ func takes(m *manifest.Manifest) *api.FileImport {
 	return f
 }
 
-// consent tells how the owner signs in at the provider.
-func consent(o *manifest.OAuth) *api.Consent {
+// consentRequests returns how the owner signs in at the provider.
+func consentRequests(o *manifest.OAuth) *api.Consent {
 	if o == nil {
 		return nil
 	}
-	c := &api.Consent{Scopes: []api.ConsentScope{}, Page: o.AuthorizeURL != "", Codes: o.DeviceURL != "", NeverAsked: o.NeverAsked, ProviderSees: o.ProviderSees,
+	c := &api.Consent{Scopes: []api.ConsentScope{}, Page: o.AuthorizeURL != "", Codes: o.DeviceURL != "",
+		NeverAsked: o.NeverAsked, ProviderSees: o.ProviderSees,
 		RegisterURL: o.RegisterURL, RegisterSteps: o.RegisterSteps, Secret: o.ClientSecretEnv != ""}
 	if u, err := url.Parse(o.AuthorizeURL); err == nil {
 		c.Host = u.Host
@@ -88,7 +90,8 @@ func consent(o *manifest.OAuth) *api.Consent {
 
 func streamLabel(s *manifest.Stream) api.StreamLabel {
 	out := api.StreamLabel{
-		Name: s.Name, Label: Label(s, s.Name), Description: s.Description, Fields: Fields(jsontext.Value(s.Schema)),
+		Name: s.Name, Label: StreamLabel(s, s.Name), Description: s.Description,
+		Fields: CredentialFields(jsontext.Value(s.Schema)),
 		Search: []string{}, Filter: []string{}, TimeField: s.ConsentTimeField, ResourceField: s.ResourceField(),
 	}
 	for _, v := range s.Views {

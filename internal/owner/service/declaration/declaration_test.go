@@ -12,32 +12,36 @@ import (
 
 func TestDescribe(t *testing.T) {
 	t.Parallel()
-	m, err := manifest.Parse([]byte(ownertest.Garden))
+	m, err := manifest.Parse([]byte(ownertest.GardenManifest))
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := Describe("garden", m)
+	c := DescribeConnector("garden", m)
 	if c.DisplayName != "Garden" || c.Device || c.Refresh.Mode != "automatic" || c.Refresh.StaleSeconds != 86400 {
 		t.Errorf("connector %+v", c)
 	}
-	if c.Form == nil || len(c.Form.Fields) != 2 || c.Form.Fields[1].Help != "Its number." || c.Form.Fields[1].Type != "text" {
+	if c.Form == nil || len(c.Form.Fields) != 2 || c.Form.Fields[1].Help != "Its number." ||
+		c.Form.Fields[1].Type != "text" {
 		t.Errorf("form %+v", c.Form)
 	}
-	if s := c.Streams[0]; s.Label != "Flower beds" || !slices.Equal(s.Fields, []string{"id", "name", "kind", "size", "dug_at"}) || !slices.Equal(s.Filter, []string{"kind"}) {
+	if s := c.Streams[0]; s.Label != "Flower beds" ||
+		!slices.Equal(s.Fields, []string{"id", "name", "kind", "size", "dug_at"}) ||
+		!slices.Equal(s.Filter, []string{"kind"}) {
 		t.Errorf("stream %+v", s)
 	}
-	if got := Label(Stream(m, "old_paths"), "old_paths"); got != "Old paths" {
+	if got := StreamLabel(DescribeStream(m, "old_paths"), "old_paths"); got != "Old paths" {
 		t.Errorf("a stream that is not declared is called %q", got)
 	}
 }
 
-// A schema gives its fields in their order as far as it can be read, whatever it is.
+// CredentialFields never returns nil, and returns no fields for an invalid schema.
 func FuzzFields(f *testing.F) {
-	for _, s := range []string{``, `7`, `{"properties":[]}`, `{"properties":{"a":{},"b":{"properties":{"c":{}}}}}`, `{"properties":{"a":{}`} {
+	for _, s := range []string{``, `7`, `{"properties":[]}`, `{"properties":{"a":{},"b":{"properties":{"c":{}}}}}`,
+		`{"properties":{"a":{}`} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, schema string) {
-		got := Fields(jsontext.Value(schema))
+		got := CredentialFields(jsontext.Value(schema))
 		if got == nil || len(got) > 0 && !jsontext.Value(schema).IsValid() {
 			t.Errorf("%q gives %q", schema, got)
 		}

@@ -5,10 +5,10 @@ import (
 	"github.com/pdpp-go/pdpp/manifest"
 )
 
-// Form is what a connector asks for: its own form, or one field for each
+// CredentialForm is what a connector asks for: its own form, or one field for each
 // variable that it cannot sign in without, and the folder of an import. It has no
 // fields when nothing is asked for.
-func Form(m *manifest.Manifest) manifest.CredentialCapture {
+func CredentialForm(m *manifest.Manifest) manifest.CredentialCapture {
 	if m.Setup != nil && m.Setup.CredentialCapture != nil {
 		return *m.Setup.CredentialCapture
 	}
@@ -17,7 +17,8 @@ func Form(m *manifest.Manifest) manifest.CredentialCapture {
 		return form // the owner signs in at the provider
 	}
 	for _, name := range m.CredentialEnv() {
-		form.Fields = append(form.Fields, manifest.CredentialField{Name: name, Label: name, Required: true, Secret: true, Env: []string{name}})
+		form.Fields = append(form.Fields, manifest.CredentialField{Name: name, Label: name, Required: true, Secret: true,
+			Env: []string{name}})
 	}
 	if m.ImportVariable() == "" || m.Setup.Modality != manifest.ModalityManualOrUpload {
 		return form // files are no way in, or one beside another
@@ -25,13 +26,14 @@ func Form(m *manifest.Manifest) manifest.CredentialCapture {
 	files := m.Setup.ManualOrUpload
 	form.Label, form.Description = files.Label, files.Description
 	form.Fields = append(form.Fields, manifest.CredentialField{
-		Name: files.ImportDirEnvVar, Label: "Folder on the server's machine", Placeholder: "/home/you/exports", HelpURL: files.HelpURL, Env: []string{files.ImportDirEnvVar},
+		Name: files.ImportDirEnvVar, Label: "Folder on the server's machine", Placeholder: "/home/you/exports",
+		HelpURL: files.HelpURL, Env: []string{files.ImportDirEnvVar},
 		HelpText: "Its whole path. Put into it " + files.Wanted() + ". " + otherwise(m, files.ImportDirEnvVar),
 	})
 	return form
 }
 
-// otherwise says which folder counts when none is named.
+// otherwise describes the default folder that is used when none is named.
 func otherwise(m *manifest.Manifest, variable string) string {
 	for _, p := range m.ReadPaths() {
 		if p.PathEnv == variable && p.Default != "" && p.Within == "" {
@@ -43,12 +45,13 @@ func otherwise(m *manifest.Manifest, variable string) string {
 
 // shownForm is the form as surfaces show it; nil when nothing is asked for.
 func shownForm(m *manifest.Manifest) *api.CredentialForm {
-	form := Form(m)
+	form := CredentialForm(m)
 	if len(form.Fields) == 0 {
 		return nil
 	}
 	out := &api.CredentialForm{
-		Kind: string(form.Kind), Label: form.Label, Description: form.Description, Submit: form.SubmitLabel, Fields: []api.CredentialField{},
+		Kind: string(form.Kind), Label: form.Label, Description: form.Description, Submit: form.SubmitLabel,
+		Fields: []api.CredentialField{},
 	}
 	if out.Label == "" {
 		out.Label = "Sign in to " + m.DisplayName
@@ -65,7 +68,8 @@ func shownForm(m *manifest.Manifest) *api.CredentialForm {
 			kind = "text"
 		}
 		out.Fields = append(out.Fields, api.CredentialField{
-			Name: f.Name, Label: f.Label, Type: kind, Help: f.HelpText, Placeholder: f.Placeholder, Required: f.Required && form.IsRequired(), Secret: f.Secret,
+			Name: f.Name, Label: f.Label, Type: kind, Help: f.HelpText, Placeholder: f.Placeholder, Required: f.Required &&
+				form.IsRequired(), Secret: f.Secret,
 		})
 	}
 	return out

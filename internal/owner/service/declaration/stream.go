@@ -11,8 +11,8 @@ import (
 	"github.com/pdpp-go/pdpp/manifest"
 )
 
-// Stream gives what the manifest declares of a stream; nil when it declares none.
-func Stream(m *manifest.Manifest, name string) *manifest.Stream {
+// DescribeStream returns the manifest's declaration of a stream; nil when it declares none.
+func DescribeStream(m *manifest.Manifest, name string) *manifest.Stream {
 	if m == nil {
 		return nil
 	}
@@ -20,16 +20,16 @@ func Stream(m *manifest.Manifest, name string) *manifest.Stream {
 	return s
 }
 
-// Label is what a stream is called; its name in words when nobody says.
-func Label(s *manifest.Stream, name string) string {
+// StreamLabel returns the declared label of a stream, or else its name in words.
+func StreamLabel(s *manifest.Stream, name string) string {
 	if s != nil && s.Display != nil && s.Display.Label != "" {
 		return s.Display.Label
 	}
 	return text.Name(name)
 }
 
-// Fields lists the top-level fields of a schema in their order.
-func Fields(schema jsontext.Value) []string {
+// CredentialFields lists the top-level fields of a schema in their order.
+func CredentialFields(schema jsontext.Value) []string {
 	out := []string{}
 	EachProperty(schema, func(name string, _ jsontext.Value) { out = append(out, name) })
 	return out

@@ -1,5 +1,5 @@
-// Package lookup finds the connections of an owner and what their connectors declare,
-// and says in the owner's words what is not there.
+// Package lookup finds the connections of an owner and the manifests of their connectors. It returns owner-facing
+// errors for missing objects.
 package lookup
 
 import (
@@ -7,8 +7,8 @@ import (
 	"errors"
 
 	"github.com/pdpp-go/pdpp/internal/collect/catalog"
-	"github.com/pdpp-go/pdpp/internal/keep/store"
 	"github.com/pdpp-go/pdpp/internal/owner/service/faults"
+	"github.com/pdpp-go/pdpp/internal/storage/store"
 	"github.com/pdpp-go/pdpp/manifest"
 )
 
@@ -18,7 +18,7 @@ type Lookup struct {
 	Connectors catalog.Finder
 
 	store     store.Connections
-	manifests manifests
+	manifests manifestCache
 }
 
 // New makes a lookup.
@@ -26,27 +26,27 @@ func New(st store.Connections, connectors catalog.Finder) *Lookup {
 	return &Lookup{Connectors: connectors, store: st}
 }
 
-// Connection gives a connection whatever its standing.
+// Connection returns a connection with any status.
 func (l *Lookup) Connection(ctx context.Context, id string) (store.Connection, error) {
 	c, err := l.store.Connection(ctx, id)
 	if errors.Is(err, store.ErrNotFound) {
-		return c, faults.NoConnection(err)
+		return c, faults.ConnectionNotFound(err)
 	}
-	return c, faults.Error(err, "read the connection")
+	return c, faults.OwnerError(err, "read the connection")
 }
 
-// Active gives a connection that was not ended.
-func (l *Lookup) Active(ctx context.Context, id string) (store.Connection, error) {
+// ActiveConnection returns a connection that is not revoked.
+func (l *Lookup) ActiveConnection(ctx context.Context, id string) (store.Connection, error) {
 	c, err := l.Connection(ctx, id)
 	if err == nil && c.Status == store.ConnectionRevoked {
-		return c, faults.Revoked()
+		return c, faults.ConnectionRevoked()
 	}
 	return c, err
 }
 
-// Declared is what a connector declares: the installed one, or as it was last seen
+// DeclaredManifest is what a connector declares: the installed one, or as it was last seen
 // where it is installed on another machine.
-func (l *Lookup) Declared(ctx context.Context, connectorID string) (*manifest.Manifest, error) {
+func (l *Lookup) DeclaredManifest(ctx context.Context, connectorID string) (*manifest.Manifest, error) {
 	found, err := l.Connectors.Find(ctx, connectorID)
 	if err == nil {
 		return found.Manifest, nil
@@ -54,21 +54,21 @@ func (l *Lookup) Declared(ctx context.Context, connectorID string) (*manifest.Ma
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}
-	kept, keptErr := l.Manifest(ctx, connectorID)
+	kept, keptErr := l.StoredManifest(ctx, connectorID)
 	if keptErr != nil {
 		return nil, keptErr
 	}
 	if kept == nil {
-		return nil, faults.NotInstalled(err)
+		return nil, faults.ConnectorNotInstalled(err)
 	}
 	return kept, nil
 }
 
-// Names are the display names of all connections, by id.
-func (l *Lookup) Names(ctx context.Context) (map[string]string, error) {
+// ConnectionNames are the display names of all connections, by id.
+func (l *Lookup) ConnectionNames(ctx context.Context) (map[string]string, error) {
 	all, err := l.store.ListConnections(ctx)
 	if err != nil {
-		return nil, faults.Error(err, "list the connections")
+		return nil, faults.OwnerError(err, "list the connections")
 	}
 	out := make(map[string]string, len(all))
 	for i := range all {

@@ -8,25 +8,25 @@ import (
 	"github.com/pdpp-go/pdpp/internal/owner/service/ownertest"
 )
 
-// What a connector declares anew is seen at once, and what cannot be read is not guessed.
+// A new manifest is visible at once, and an unreadable one is not guessed.
 func TestManifestIsTheNewest(t *testing.T) {
 	t.Parallel()
-	h := ownertest.NewHouse(t)
+	h := ownertest.NewWorkspace(t)
 	l := New(h.Store, nil)
 	label := func() string {
-		m, err := l.Manifest(h.Ctx(), "garden")
+		m, err := l.StoredManifest(h.Ctx(), "garden")
 		h.Must(err)
-		return declaration.Label(declaration.Stream(m, "beds"), "beds")
+		return declaration.StreamLabel(declaration.DescribeStream(m, "beds"), "beds")
 	}
 	put := func(body string) {
 		_, err := h.Store.PutManifest(h.Ctx(), "garden", []byte(body), h.At)
 		h.Must(err)
 	}
-	if m, err := l.Manifest(h.Ctx(), "garden"); m != nil || err != nil {
+	if m, err := l.StoredManifest(h.Ctx(), "garden"); m != nil || err != nil {
 		t.Errorf("a connector that was never seen: %v, %v", m, err)
 	}
 	for _, want := range []string{"Flower beds", "Raised beds", "Flower beds"} {
-		put(strings.Replace(ownertest.Garden, "Flower beds", want, 1))
+		put(strings.Replace(ownertest.GardenManifest, "Flower beds", want, 1))
 		for range 2 {
 			if got := label(); got != want {
 				t.Errorf("label %q, want %q", got, want)

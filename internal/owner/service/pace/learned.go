@@ -9,13 +9,12 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/pdpp-go/pdpp/governor"
-	"github.com/pdpp-go/pdpp/internal/keep/store"
 	"github.com/pdpp-go/pdpp/internal/owner/api"
+	"github.com/pdpp-go/pdpp/internal/storage/store"
 	"github.com/pdpp-go/pdpp/protocol"
 )
 
-// newestLearned reads what the bookmarks carry and gives the youngest of it;
-// nil when none carries anything.
+// newestLearned returns the newest pace that the bookmarks carry; nil when none carries a pace.
 func newestLearned(cursors []store.Cursor, now time.Time) *api.Learned {
 	var newest *api.Learned
 	for _, c := range cursors {
@@ -32,24 +31,23 @@ func learnedIn(c store.Cursor, now time.Time) *api.Learned {
 	fields := numbersOf(c.Cursor)
 	recorded := time.UnixMilli(int64(fields[governor.FieldRecorded]))
 	l, ok := governor.RestoreLearned(fields, recorded)
-	if !ok || l.Interval <= 0 || recorded.Year() > lastYear {
+	if !ok || l.Interval <= 0 || recorded.Year() > paceHistory {
 		return nil
 	}
 	_, fresh := governor.RestoreLearned(fields, now)
 	ms := func(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
 	return &api.Learned{
 		Stream: c.Stream, RecordedAt: l.Recorded, Fresh: fresh, IntervalMS: ms(l.Interval),
-		LimitPerMin: known(l.Limit * 60), RefusedPerMin: known(l.Refused * 60),
-		Sweep: known(l.Sweep), PauseMS: known(ms(l.Pause)), CostMS: known(ms(l.Cost)),
+		LimitPerMin: learnedLimit(l.Limit * 60), RefusedPerMin: learnedLimit(l.Refused * 60),
+		Sweep: learnedLimit(l.Sweep), PauseMS: learnedLimit(ms(l.Pause)), CostMS: learnedLimit(ms(l.Cost)),
 	}
 }
 
-// lastYear is the last that a time of JSON can have; what a bookmark claims to be
+// paceHistory is the last that a time of JSON can have; what a bookmark claims to be
 // from later was never recorded.
-const lastYear = 9999
+const paceHistory = 9999
 
-// numbersOf gives the numbers of the pace that rides on a bookmark; none when it is
-// not an object.
+// numbersOf returns the pace numbers that a bookmark carries; none when the bookmark is not an object.
 func numbersOf(cursor jsontext.Value) map[string]float64 {
 	var members map[string]jsontext.Value
 	if len(cursor) == 0 || json.Unmarshal(cursor, &members) != nil {
@@ -66,9 +64,9 @@ func numbersOf(cursor jsontext.Value) map[string]float64 {
 	return numbers
 }
 
-// known is a measured number without the noise of its last digits; nil for the
-// zero that stands for nothing measured.
-func known(v float64) *float64 {
+// learnedLimit rounds a measured number to six decimal places, but never to zero. It returns nil for zero, which
+// means not measured.
+func learnedLimit(v float64) *float64 {
 	if v <= 0 {
 		return nil
 	}

@@ -11,16 +11,16 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"github.com/pdpp-go/pdpp/internal/collect/runner"
-	"github.com/pdpp-go/pdpp/internal/keep/store"
 	"github.com/pdpp-go/pdpp/internal/owner/api"
+	"github.com/pdpp-go/pdpp/internal/storage/store"
 	"github.com/pdpp-go/pdpp/protocol"
 )
 
-// Store is what is read.
-type Store interface {
+// PaceStore is what is read.
+type PaceStore interface {
 	store.Cursors
 	store.Runs
-	store.Sharing
+	store.AllowanceSharing
 }
 
 const (
@@ -31,15 +31,15 @@ const (
 	pausedByProvider protocol.RateBackoffReason = "retry_after"
 )
 
-// Read looks at the newest runs of a connection until so many of them have a rate.
-func Read(ctx context.Context, st Store, conn store.Connection, runs int, now time.Time) (api.Pace, error) {
+// ReadPace looks at the newest runs of a connection until so many of them have a rate.
+func ReadPace(ctx context.Context, st PaceStore, conn store.Connection, runs int, now time.Time) (api.Pace, error) {
 	out := api.Pace{ConnectionID: conn.ID, ConnectorID: conn.ConnectorID, Runs: []api.RunPace{}}
 	cursors, err := st.Cursors(ctx, conn.ID, "")
 	if err != nil {
 		return out, err
 	}
 	out.Learned = newestLearned(cursors, now)
-	sharers, err := st.Sharers(ctx, conn.ID, now)
+	sharers, err := st.AllowanceSharers(ctx, conn.ID, now)
 	if err != nil {
 		return out, err
 	}
@@ -55,53 +55,54 @@ func Read(ctx context.Context, st Store, conn store.Connection, runs int, now ti
 			break
 		}
 		out.Examined++
-		told, err := rateOf(ctx, st, run)
+		measured, err := requestsPerMinute(ctx, st, run)
 		if err != nil {
 			return out, err
 		}
-		if told.Last == nil {
+		if measured.Last == nil {
 			continue
 		}
 		if len(out.Runs) == 0 {
-			out.CurrentPerMinute, out.CeilingPerMinute = known(told.Last.EffectiveRatePerMin), known(told.Last.CeilingRatePerMin)
+			out.CurrentPerMinute, out.CeilingPerMinute = learnedLimit(measured.Last.EffectiveRatePerMin),
+				learnedLimit(measured.Last.CeilingRatePerMin)
 			out.Live = run.Status == store.RunRunning
 		}
-		out.Runs = append(out.Runs, runPace(run, told))
+		out.Runs = append(out.Runs, measureRunPace(run, measured))
 	}
 	slices.Reverse(out.Runs)
 	return out, nil
 }
 
-// measured is the part of an event's data that tells of the rate.
-type measured struct {
+// measuredRun is the part of an event's data that contains the collection rate.
+type measuredRun struct {
 	Last    *protocol.CollectionRate `json:"collection_rate"`
 	History *runner.RateHistory      `json:"rate_history"`
 }
 
-// measuredBy reads an event; data that is not of this shape tells nothing.
-func measuredBy(e store.Event) (out measured) {
+// measuredBy parses the rate from an event. It returns an empty result for data of another shape.
+func measuredBy(e store.Event) (out measuredRun) {
 	if len(e.Data) == 0 || json.Unmarshal(e.Data, &out) != nil {
-		return measured{}
+		return measuredRun{}
 	}
 	return out
 }
 
-// rateOf reads the rate from the event that ended the run. A run without such an
+// requestsPerMinute reads the rate from the event that ended the run. A run without such an
 // event, because it goes on or because its process died, has it in its timeline as
 // far as that was kept.
-func rateOf(ctx context.Context, st Store, run store.Run) (measured, error) {
+func requestsPerMinute(ctx context.Context, st PaceStore, run store.Run) (measuredRun, error) {
 	if run.Status == store.RunRunning || run.Status == store.RunAbandoned {
-		return follow(ctx, st, run)
+		return followSamples(ctx, st, run)
 	}
 	last, err := st.LastEvent(ctx, run.ID)
 	if errors.Is(err, store.ErrNotFound) {
-		return measured{}, nil // a run that was skipped has no events
+		return measuredRun{}, nil // a run that was skipped has no events
 	}
 	return measuredBy(last), err
 }
 
-// follow makes the history that the run itself would have made of its timeline.
-func follow(ctx context.Context, st Store, run store.Run) (out measured, err error) {
+// followSamples makes the history that the run itself would have made of its timeline.
+func followSamples(ctx context.Context, st PaceStore, run store.Run) (out measuredRun, err error) {
 	var series runner.RateSeries
 	var since time.Duration
 	for after := int64(0); ; {
@@ -125,10 +126,10 @@ func follow(ctx context.Context, st Store, run store.Run) (out measured, err err
 	return out, nil
 }
 
-func runPace(run store.Run, m measured) api.RunPace {
+func measureRunPace(run store.Run, m measuredRun) api.RunPace {
 	out := api.RunPace{
 		RunID: run.ID, Status: string(run.Status), StartedAt: run.StartedAt, CompletedAt: run.CompletedAt,
-		CeilingPerMinute: known(m.Last.CeilingRatePerMin), Points: []api.PacePoint{}, Backoffs: []api.Backoff{},
+		CeilingPerMinute: learnedLimit(m.Last.CeilingRatePerMin), Points: []api.PacePoint{}, Backoffs: []api.Backoff{},
 	}
 	if m.History == nil {
 		return out
@@ -149,7 +150,7 @@ func runPace(run store.Run, m measured) api.RunPace {
 	return out
 }
 
-// backoffWords says why the pace slowed down.
+// backoffWords explains why the pace slowed down.
 func backoffWords(reason protocol.RateBackoffReason) string {
 	if reason == pausedByProvider {
 		return "The source asked to wait."

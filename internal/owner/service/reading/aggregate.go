@@ -10,10 +10,10 @@ import (
 	"net/http"
 	"slices"
 
-	"github.com/pdpp-go/pdpp/internal/keep/store"
 	"github.com/pdpp-go/pdpp/internal/owner/api"
 	"github.com/pdpp-go/pdpp/internal/owner/service/faults"
 	"github.com/pdpp-go/pdpp/internal/share/grants"
+	"github.com/pdpp-go/pdpp/internal/storage/store"
 	"github.com/pdpp-go/pdpp/manifest"
 )
 
@@ -24,13 +24,14 @@ func (c *Collection) Aggregate(ctx context.Context, q api.AggregateQuery) (api.A
 		return api.Aggregation{}, err
 	}
 	ask := store.AggregateQuery{
-		Part: store.Part{ConnectionID: q.ConnectionID, Stream: q.Stream}, Metric: store.Metric(cmp.Or(q.Metric, string(store.MetricCount))), Field: q.Field,
+		AccessFilter: store.AccessFilter{ConnectionID: q.ConnectionID, Stream: q.Stream},
+		Metric:       store.Metric(cmp.Or(q.Metric, string(store.MetricCount))), Field: q.Field,
 		GroupBy: q.GroupBy, Granularity: store.Granularity(q.Granularity), Limit: q.Limit,
 	}
-	if why := ask.Declared(declared); why != nil {
-		return api.Aggregation{}, unfit(why)
+	if why := ask.CheckDeclared(declared); why != nil {
+		return api.Aggregation{}, filterError(why)
 	}
-	if ask.Where, err = filters(declared, q.Where); err != nil {
+	if ask.Where, err = streamFilters(declared, q.Where); err != nil {
 		return api.Aggregation{}, err
 	}
 	if ask.Compare, err = comparisons(declared, q.Compare); err != nil {
@@ -39,10 +40,11 @@ func (c *Collection) Aggregate(ctx context.Context, q api.AggregateQuery) (api.A
 	found, err := c.store.Aggregate(ctx, ask)
 	if errors.Is(err, store.ErrTooLong) {
 		return api.Aggregation{}, &api.Error{Status: http.StatusServiceUnavailable, Code: grants.CodeReadTimeout, Err: err,
-			Message: fmt.Sprintf("Summing up was ended after %s without an answer.", store.LongestAggregation), Next: "Narrow it with a filter that leaves fewer records."}
+			Message: fmt.Sprintf("Summing up was ended after %s without an answer.", store.MaxAggregationTime),
+			Next:    "Narrow it with a filter that leaves fewer records."}
 	}
 	if err != nil {
-		return api.Aggregation{}, faults.Error(err, "sum up the records")
+		return api.Aggregation{}, faults.OwnerError(err, "sum up the records")
 	}
 	out := api.Aggregation{Groups: make([]api.Group, len(found.Groups)), Truncated: found.Truncated}
 	for i, g := range found.Groups {
@@ -59,15 +61,15 @@ func comparisons(declared *manifest.Stream, asked api.Comparisons) (out []store.
 		made, why := store.NewComparison(declared, by.Field, manifest.RangeOperator(by.Operator), asked[by])
 		if why != nil {
 			why.Param = "filter[" + by.Field + "][" + by.Operator + "]"
-			return nil, unfit(why)
+			return nil, filterError(why)
 		}
 		out = append(out, made)
 	}
 	return out, nil
 }
 
-// unfit says what a stream cannot be asked.
-func unfit(why *store.Unfit) *api.Error {
+// filterError converts an invalid query to an owner-facing error.
+func filterError(why *store.InvalidQuery) *api.Error {
 	e := api.Invalid(why.Param, why.Message, why.Next)
 	if why.Undeclared {
 		e.Code = api.CodeUnknownField

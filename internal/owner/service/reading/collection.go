@@ -8,14 +8,14 @@ import (
 	"time"
 
 	"github.com/pdpp-go/pdpp/internal/blob"
-	"github.com/pdpp-go/pdpp/internal/keep/store"
 	"github.com/pdpp-go/pdpp/internal/owner/service/faults"
 	"github.com/pdpp-go/pdpp/internal/owner/service/lookup"
 	"github.com/pdpp-go/pdpp/internal/share/grants"
+	"github.com/pdpp-go/pdpp/internal/storage/store"
 )
 
-// Store is what is read.
-type Store interface {
+// RecordStore is what is read.
+type RecordStore interface {
 	store.Connections
 	store.Records
 	store.Blobs
@@ -25,31 +25,31 @@ type Store interface {
 // Collection is everything that was collected for the owner. It is safe for concurrent
 // use.
 type Collection struct {
-	store Store
+	store RecordStore
 	find  *lookup.Lookup
 	now   func() time.Time
-	seals seals
-	files blob.Place // nil: there are none
+	seals cursorSeals
+	files blob.Storage // nil: there are none
 }
 
 // New makes the collection. Files is where those of records are; nil means that there are none.
-func New(st Store, find *lookup.Lookup, files blob.Place, now func() time.Time) *Collection {
+func New(st RecordStore, find *lookup.Lookup, files blob.Storage, now func() time.Time) *Collection {
 	return &Collection{store: st, find: find, files: files, now: now}
 }
 
-// seals makes cursors opaque, with a key that all processes over one store share.
-type seals struct {
+// cursorSeals makes cursors opaque, with a key that all processes over one store share.
+type cursorSeals struct {
 	mu   sync.Mutex
 	made *grants.Cursors
 }
 
-func (c *Collection) cursors(ctx context.Context) (*grants.Cursors, error) {
+func (c *Collection) pageCursors(ctx context.Context) (*grants.Cursors, error) {
 	c.seals.mu.Lock()
 	defer c.seals.mu.Unlock()
 	if c.seals.made == nil {
 		made, err := grants.NewCursors(ctx, c.store, c.now())
 		if err != nil {
-			return nil, faults.Error(err, "load the key of cursors")
+			return nil, faults.OwnerError(err, "load the key of cursors")
 		}
 		c.seals.made = made
 	}

@@ -10,7 +10,7 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
-	"github.com/pdpp-go/pdpp/internal/keep/store"
+	"github.com/pdpp-go/pdpp/internal/storage/store"
 )
 
 // Columns that every table has beside the fields of its records.
@@ -46,7 +46,7 @@ func (c *csvWriter) heading() error {
 	c.begun = true
 	heads := []string{columnStream, columnKey}
 	for _, name := range c.columns {
-		heads = append(heads, inert(name))
+		heads = append(heads, escapeFormula(name))
 	}
 	return c.w.Write(append(heads, columnOther))
 }
@@ -56,12 +56,13 @@ func (c *csvWriter) write(r *store.StoredRecord) error {
 		return err
 	}
 	members := map[string]jsontext.Value{}
-	if err := json.Unmarshal(r.Data, &members, jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true)); err != nil {
+	if err := json.Unmarshal(r.Data, &members, jsontext.AllowDuplicateNames(true),
+		jsontext.AllowInvalidUTF8(true)); err != nil {
 		return err
 	}
-	c.row[0], c.row[1] = r.Stream, inert(r.Key)
+	c.row[0], c.row[1] = r.Stream, escapeFormula(r.Key)
 	for i, name := range c.columns {
-		c.row[i+2] = cell(members[name])
+		c.row[i+2] = csvCellText(members[name])
 		delete(members, name)
 	}
 	last := len(c.row) - 1
@@ -83,13 +84,13 @@ func (c *csvWriter) flush() error {
 	return errors.Join(c.w.Error(), c.to.Flush())
 }
 
-// cell is a value as text: strings inert, null as nothing, the rest as JSON.
-func cell(v jsontext.Value) string {
+// csvCellText is a value as text: strings inert, null as nothing, the rest as JSON.
+func csvCellText(v jsontext.Value) string {
 	switch v.Kind() {
 	case '"':
 		var s string
 		_ = json.Unmarshal(v, &s, jsontext.AllowInvalidUTF8(true)) // the store keeps only valid JSON
-		return inert(s)
+		return escapeFormula(s)
 	case 'n', 0:
 		return ""
 	default:
@@ -99,9 +100,9 @@ func cell(v jsontext.Value) string {
 	}
 }
 
-// inert keeps a spreadsheet from taking text for a formula: what others wrote must not
+// escapeFormula keeps a spreadsheet from taking text for a formula: what others wrote must not
 // compute anything on the owner's machine. A number of JSON stays a number.
-func inert(text string) string {
+func escapeFormula(text string) string {
 	if text != "" && strings.ContainsRune("=+-@\t\r\n", rune(text[0])) {
 		return "'" + text
 	}

@@ -8,10 +8,10 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
-	"github.com/pdpp-go/pdpp/internal/keep/store"
 	"github.com/pdpp-go/pdpp/internal/owner/api"
 	"github.com/pdpp-go/pdpp/internal/owner/service/declaration"
 	"github.com/pdpp-go/pdpp/internal/owner/service/faults"
+	"github.com/pdpp-go/pdpp/internal/storage/store"
 )
 
 // exportPage and exportBytes bound the records that are held at once. They are read right before they are written, so
@@ -50,7 +50,7 @@ func (c *Collection) Export(ctx context.Context, w io.Writer, q api.ExportQuery)
 	if q.Stream == "" {
 		found, err := c.store.Streams(ctx, conn.ID)
 		if err != nil {
-			return faults.Error(err, "list the streams")
+			return faults.OwnerError(err, "list the streams")
 		}
 		names = names[:0]
 		for _, info := range found {
@@ -64,7 +64,7 @@ func (c *Collection) Export(ctx context.Context, w io.Writer, q api.ExportQuery)
 			return err
 		}
 		if declared != nil {
-			columns = append(columns, declaration.Fields(jsontext.Value(declared.Schema))...)
+			columns = append(columns, declaration.CredentialFields(jsontext.Value(declared.Schema))...)
 		}
 	}
 	buffered := bufio.NewWriterSize(w, 1<<16)
@@ -73,33 +73,33 @@ func (c *Collection) Export(ctx context.Context, w io.Writer, q api.ExportQuery)
 		out = newCSVWriter(buffered, columns)
 	}
 	for _, name := range names {
-		if err := c.exportStream(ctx, out, store.Part{ConnectionID: conn.ID, Stream: name}); err != nil {
+		if err := c.exportStream(ctx, out, store.AccessFilter{ConnectionID: conn.ID, Stream: name}); err != nil {
 			return err
 		}
 	}
 	if err := out.finish(); err != nil {
-		return faults.Error(err, "write the export")
+		return faults.OwnerError(err, "write the export")
 	}
-	return faults.Error(out.flush(), "write the export")
+	return faults.OwnerError(out.flush(), "write the export")
 }
 
-func (c *Collection) exportStream(ctx context.Context, out recordWriter, part store.Part) error {
-	q := store.RecordQuery{Part: part, Limit: exportPage, MaxBytes: exportBytes}
+func (c *Collection) exportStream(ctx context.Context, out recordWriter, part store.AccessFilter) error {
+	q := store.RecordQuery{AccessFilter: part, Limit: exportPage, MaxBytes: exportBytes}
 	for {
 		found, err := c.store.ListRecords(ctx, q)
 		if err != nil {
-			return faults.Error(err, "read the records")
+			return faults.OwnerError(err, "read the records")
 		}
 		for i := range found {
 			if err := out.write(&found[i]); err != nil {
-				return faults.Error(err, "write the export")
+				return faults.OwnerError(err, "write the export")
 			}
 		}
 		if len(found) == 0 {
 			return nil
 		}
 		if err := out.flush(); err != nil {
-			return faults.Error(err, "write the export")
+			return faults.OwnerError(err, "write the export")
 		}
 		q.AfterSeq = found[len(found)-1].Seq
 	}

@@ -7,16 +7,16 @@ import (
 	"net/http"
 
 	"github.com/pdpp-go/pdpp/internal/blob"
-	"github.com/pdpp-go/pdpp/internal/keep/store"
 	"github.com/pdpp-go/pdpp/internal/owner/api"
 	"github.com/pdpp-go/pdpp/internal/owner/service/faults"
+	"github.com/pdpp-go/pdpp/internal/storage/store"
 )
 
-// filesOf are the files of a record.
-func (c *Collection) filesOf(ctx context.Context, recordID int64) (out []api.File, err error) {
-	all, err := c.store.BlobsOf(ctx, []int64{recordID})
+// recordFiles are the files of a record.
+func (c *Collection) recordFiles(ctx context.Context, recordID int64) (out []api.File, err error) {
+	all, err := c.store.RecordBlobs(ctx, []int64{recordID})
 	if err != nil {
-		return nil, faults.Error(err, "list the files of the record")
+		return nil, faults.OwnerError(err, "list the files of the record")
 	}
 	for _, b := range all[recordID] {
 		out = append(out, api.File(b))
@@ -31,15 +31,16 @@ func (c *Collection) CopyFile(ctx context.Context, w io.Writer, sha256 string) e
 		return api.NotFound("No record has such a file.", "Look at the record: pdpp record STREAM KEY shows its files.")
 	}
 	if err != nil {
-		return faults.Error(err, "look for the file")
+		return faults.OwnerError(err, "look for the file")
 	}
 	f, err := c.files.Open(ctx, found.SHA256)
 	if errors.Is(err, blob.ErrNotFound) {
 		return &api.Error{Status: http.StatusInternalServerError, Code: "file_missing", Err: err,
-			Message: "The file of this record is not where files are kept.", Next: "pdpp doctor says which are missing, and what brings them back."}
+			Message: "The file of this record is not where files are kept.",
+			Next:    "pdpp doctor says which are missing, and what brings them back."}
 	}
 	if err != nil {
-		return faults.Error(err, "open the file")
+		return faults.OwnerError(err, "open the file")
 	}
 	defer func() { _ = f.Close() }()
 	for {
@@ -54,7 +55,7 @@ func (c *Collection) CopyFile(ctx context.Context, w io.Writer, sha256 string) e
 			return api.NotFound("The file was deleted while it was read.", "Look at the record again.")
 		}
 		if err != nil {
-			return faults.Error(err, "copy the file")
+			return faults.OwnerError(err, "copy the file")
 		}
 	}
 }

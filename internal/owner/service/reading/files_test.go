@@ -9,8 +9,8 @@ import (
 	"github.com/pdpp-go/pdpp/internal/slice"
 )
 
-// A record tells of its files, and each is copied as it is. What no record has, and what is not where
-// files are kept, is told apart.
+// A record lists its files, and each file is copied unchanged. A file without a record and a file missing from
+// storage return different errors.
 func TestFiles(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
@@ -19,13 +19,15 @@ func TestFiles(t *testing.T) {
 	d.Must(err)
 	orphan, _, err := d.files.Put(d.Ctx(), strings.NewReader("of nobody"))
 	d.Must(err)
-	bed := slice.Record{Stream: "beds", Key: "b1", Data: []byte(`{"id":"b1","plan":{}}`), EmittedAt: "2026-01-02T03:04:05Z",
-		Blobs: []slice.Blob{{Field: "plan", SHA256: hash, Bytes: n, MIME: "text/plain", Name: "map.txt"}}}
+	bed := slice.Record{Stream: "beds", Key: "b1", Data: []byte(`{"id":"b1","plan":{}}`),
+		EmittedAt: "2026-01-02T03:04:05Z",
+		Blobs:     []slice.Blob{{Field: "plan", SHA256: hash, Bytes: n, MIME: "text/plain", Name: "map.txt"}}}
 	d.Collect(id, []slice.Record{bed})
 
 	r, _, err := d.Record(d.Ctx(), id, "beds", "b1")
 	d.Must(err)
-	if want := (api.File{SHA256: hash, Bytes: n, Field: "plan", MIME: "text/plain", Name: "map.txt"}); len(r.Files) != 1 || r.Files[0] != want {
+	if want := (api.File{SHA256: hash, Bytes: n, Field: "plan", MIME: "text/plain", Name: "map.txt"}); len(r.Files) != 1 ||
+		r.Files[0] != want {
 		t.Errorf("its files are %+v", r.Files)
 	}
 	var out strings.Builder

@@ -11,10 +11,10 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/pdpp-go/pdpp/internal/keep/store"
 	"github.com/pdpp-go/pdpp/internal/owner/api"
 	"github.com/pdpp-go/pdpp/internal/owner/service/faults"
 	"github.com/pdpp-go/pdpp/internal/share/grants"
+	"github.com/pdpp-go/pdpp/internal/storage/store"
 	"github.com/pdpp-go/pdpp/manifest"
 )
 
@@ -30,29 +30,30 @@ const (
 // recordsCursor is the kind of a cursor through a stream.
 const recordsCursor = "owner_records"
 
-func pageSize(limit int) int {
+func clampPageSize(limit int) int {
 	if limit <= 0 {
 		return usualPage
 	}
 	return min(limit, largestPage)
 }
 
-// Records gives a page of one stream of one connection.
+// Records returns a page of one stream of one connection.
 func (c *Collection) Records(ctx context.Context, q api.RecordQuery) (api.RecordPage, error) {
 	declared, err := c.declaredStream(ctx, q.ConnectionID, q.Stream)
 	if err != nil {
 		return api.RecordPage{}, err
 	}
 	if q.ByTime {
-		return c.timed(ctx, q, declared)
+		return c.recordsByTime(ctx, q, declared)
 	}
 	if !q.Since.IsZero() || !q.Until.IsZero() || q.Thread != "" || q.Fields != nil || q.Total {
-		return api.RecordPage{}, api.Invalid("by", "Since, until, thread, fields and total are for a list in the order of time.", "Add by=time.")
+		return api.RecordPage{}, api.Invalid("by",
+			"Since, until, thread, fields and total are for a list in the order of time.", "Add by=time.")
 	}
 	if len(q.Keys) > largestPage {
 		return api.RecordPage{}, api.Invalid("keys", "These are more keys than one answer holds.", "Ask for at most 100.")
 	}
-	where, err := filters(declared, q.Where)
+	where, err := streamFilters(declared, q.Where)
 	if err != nil {
 		return api.RecordPage{}, err
 	}
@@ -60,14 +61,16 @@ func (c *Collection) Records(ctx context.Context, q api.RecordQuery) (api.Record
 	if err != nil {
 		return api.RecordPage{}, err
 	}
-	box, err := c.cursors(ctx)
+	box, err := c.pageCursors(ctx)
 	if err != nil {
 		return api.RecordPage{}, err
 	}
 	ask := store.RecordQuery{
-		Part: store.Part{ConnectionID: q.ConnectionID, Stream: q.Stream, Keys: q.Keys}, Where: where, Compare: compare, NewestFirst: !q.Oldest, Limit: pageSize(q.Limit) + 1,
+		AccessFilter: store.AccessFilter{ConnectionID: q.ConnectionID, Stream: q.Stream, Keys: q.Keys}, Where: where,
+		Compare: compare, NewestFirst: !q.Oldest, Limit: clampPageSize(q.Limit) + 1,
 	}
-	place := append([]string{q.ConnectionID, q.Stream, strconv.FormatBool(q.Oldest), strconv.FormatBool(q.Changes), strconv.Itoa(len(q.Keys))}, q.Keys...)
+	place := append([]string{q.ConnectionID, q.Stream, strconv.FormatBool(q.Oldest), strconv.FormatBool(q.Changes),
+		strconv.Itoa(len(q.Keys))}, q.Keys...)
 	for _, w := range where {
 		place = append(place, w.Field, w.Value)
 	}
@@ -77,7 +80,7 @@ func (c *Collection) Records(ctx context.Context, q api.RecordQuery) (api.Record
 	bound := grants.Context(place...)
 	if q.Cursor != "" {
 		if err := box.Open(recordsCursor, bound, q.Cursor, &ask.AfterSeq); err != nil {
-			return api.RecordPage{}, faults.Error(err, "open the cursor")
+			return api.RecordPage{}, faults.OwnerError(err, "open the cursor")
 		}
 	}
 	read := c.store.ListRecords
@@ -86,9 +89,10 @@ func (c *Collection) Records(ctx context.Context, q api.RecordQuery) (api.Record
 	}
 	found, err := read(ctx, ask)
 	if err != nil {
-		return api.RecordPage{}, faults.Error(err, "read the records")
+		return api.RecordPage{}, faults.OwnerError(err, "read the records")
 	}
-	return page(found, ask.Limit-1, func(last store.StoredRecord) string { return box.Seal(recordsCursor, bound, last.Seq) }), nil
+	return recordPage(found, ask.Limit-1,
+		func(last store.StoredRecord) string { return box.Seal(recordsCursor, bound, last.Seq) }), nil
 }
 
 // Changes lists each key of a stream at its newest change.
@@ -100,20 +104,21 @@ func (c *Collection) Changes(ctx context.Context, q api.ChangeQuery) ([]api.Reco
 		q.Limit = usualChanges
 	}
 	found, err := c.store.Changes(ctx, store.RecordQuery{
-		Part: store.Part{ConnectionID: q.ConnectionID, Stream: q.Stream}, AfterSeq: q.After, Limit: min(q.Limit, mostChanges),
+		AccessFilter: store.AccessFilter{ConnectionID: q.ConnectionID, Stream: q.Stream}, AfterSeq: q.After,
+		Limit: min(q.Limit, mostChanges),
 	})
 	if err != nil {
-		return nil, faults.Error(err, "read the changes")
+		return nil, faults.OwnerError(err, "read the changes")
 	}
-	out := page(found, len(found), nil).Records
+	out := recordPage(found, len(found), nil).Records
 	for i := range found {
 		out[i].Seq = found[i].Seq
 	}
 	return out, nil
 }
 
-// page shows records; one more than fits says that there is a next page.
-func page(found []store.StoredRecord, size int, next func(last store.StoredRecord) string) api.RecordPage {
+// recordPage converts records to a page. One record more than size means that there is a next page.
+func recordPage(found []store.StoredRecord, size int, next func(last store.StoredRecord) string) api.RecordPage {
 	out := api.RecordPage{Records: []api.Record{}}
 	if len(found) > size {
 		found = found[:size]
@@ -127,7 +132,8 @@ func page(found []store.StoredRecord, size int, next func(last store.StoredRecor
 
 func showRecord(r *store.StoredRecord) api.Record {
 	out := api.Record{
-		ConnectionID: r.ConnectionID, Stream: r.Stream, Key: r.Key, Data: json.RawMessage(r.Data), ChangedAt: r.ChangedAt, Version: r.Version, Deleted: r.Deleted,
+		ConnectionID: r.ConnectionID, Stream: r.Stream, Key: r.Key, Data: json.RawMessage(r.Data), ChangedAt: r.ChangedAt,
+		Version: r.Version, Deleted: r.Deleted,
 	}
 	if len(r.Data) == 0 {
 		out.Data = json.RawMessage("null")
@@ -140,22 +146,23 @@ func showRecord(r *store.StoredRecord) api.Record {
 	return out
 }
 
-// filters are the wanted values of fields that the manifest lets readers filter by, in
+// streamFilters are the wanted values of fields that the manifest lets readers filter by, in
 // the order of their names.
-func filters(declared *manifest.Stream, where map[string]string) ([]store.FieldValue, error) {
+func streamFilters(declared *manifest.Stream, where map[string]string) ([]store.FieldValue, error) {
 	var out []store.FieldValue
 	for _, name := range slices.Sorted(maps.Keys(where)) {
 		if declared == nil || declared.Query == nil || !slices.Contains(declared.Query.Filter, name) {
 			return nil, &api.Error{Status: http.StatusBadRequest, Code: api.CodeUnknownField, Param: "filter[" + name + "]",
-				Message: fmt.Sprintf("Records cannot be filtered by %.80q: the connector does not declare it, and looking through all of them would be slow.", name),
-				Next:    "Use one of the stream's filter fields."}
+				Message: fmt.Sprintf("Records cannot be filtered by %.80q: the connector does not declare it, and looking "+
+					"through all of them would be slow.", name),
+				Next: "Use one of the stream's filter fields."}
 		}
 		out = append(out, store.FieldValue{Field: name, Value: where[name]})
 	}
 	return out, nil
 }
 
-// Record gives one record with its earlier versions, the newest first.
+// Record returns one record with its earlier versions, the newest first.
 func (c *Collection) Record(ctx context.Context, connectionID, stream, key string) (api.Record, []api.Record, error) {
 	r, err := c.store.Record(ctx, connectionID, stream, key)
 	if errors.Is(err, store.ErrNotFound) {
@@ -164,12 +171,12 @@ func (c *Collection) Record(ctx context.Context, connectionID, stream, key strin
 		return api.Record{}, nil, e
 	}
 	if err != nil {
-		return api.Record{}, nil, faults.Error(err, "read the record")
+		return api.Record{}, nil, faults.OwnerError(err, "read the record")
 	}
 	var past []store.StoredRecord
 	if r.Version > 1 {
 		if past, err = c.store.History(ctx, connectionID, stream, key, versionsKept); err != nil {
-			return api.Record{}, nil, faults.Error(err, "read the earlier versions")
+			return api.Record{}, nil, faults.OwnerError(err, "read the earlier versions")
 		}
 	}
 	versions := make([]api.Record, len(past))
@@ -177,6 +184,6 @@ func (c *Collection) Record(ctx context.Context, connectionID, stream, key strin
 		versions[i] = showRecord(&past[i])
 	}
 	out := showRecord(&r)
-	out.Files, err = c.filesOf(ctx, r.ID)
+	out.Files, err = c.recordFiles(ctx, r.ID)
 	return out, versions, err
 }

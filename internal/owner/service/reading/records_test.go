@@ -17,15 +17,15 @@ import (
 
 // desk is the collection over a real database.
 type desk struct {
-	*ownertest.House
+	*ownertest.Workspace
 	*Collection
 	t *testing.T
 }
 
 func newDesk(t *testing.T) *desk {
 	t.Helper()
-	h := ownertest.NewHouse(t)
-	return &desk{h, New(h.Store, lookup.New(h.Store, nil), blob.Folder{Dir: t.TempDir()}, h.Now), t}
+	h := ownertest.NewWorkspace(t)
+	return &desk{h, New(h.Store, lookup.New(h.Store, nil), blob.FolderStorage{Dir: t.TempDir()}, h.Now), t}
 }
 
 // plant stores records of the beds, and deletes some.
@@ -35,7 +35,8 @@ func (d *desk) plant(id string, n int, deleted ...string) {
 	for i := range n {
 		kind := []string{"flower", "herb"}[i%2]
 		beds = append(beds, slice.Record{Stream: "beds", Key: fmt.Sprintf("k%03d", i),
-			Data: fmt.Appendf(nil, `{"id":"k%03d","name":"bed number%d","kind":%q}`, i, i, kind), EmittedAt: "2026-01-02T03:04:05Z"})
+			Data:      fmt.Appendf(nil, `{"id":"k%03d","name":"bed number%d","kind":%q}`, i, i, kind),
+			EmittedAt: "2026-01-02T03:04:05Z"})
 	}
 	for _, key := range deleted {
 		gone = append(gone, slice.Record{Stream: "beds", Key: key, EmittedAt: "2026-01-03T03:04:05Z", Op: protocol.OpDelete})
@@ -43,7 +44,7 @@ func (d *desk) plant(id string, n int, deleted ...string) {
 	d.Collect(id, beds, gone)
 }
 
-// all reads every page and gives the keys.
+// all reads every page and returns the keys.
 func (d *desk) all(q api.RecordQuery) (keys []string) {
 	d.t.Helper()
 	for {
@@ -105,7 +106,8 @@ func TestRecordsAreReadPageByPage(t *testing.T) {
 	}
 	gone, versions, err := d.Record(d.Ctx(), id, "beds", "k005")
 	d.Must(err)
-	if !gone.Deleted || string(gone.Data) != "null" || len(versions) != 1 || !strings.Contains(string(versions[0].Data), "number5") {
+	if !gone.Deleted || string(gone.Data) != "null" || len(versions) != 1 ||
+		!strings.Contains(string(versions[0].Data), "number5") {
 		t.Errorf("record %+v, before %+v", gone, versions)
 	}
 	_, _, err = d.Record(d.Ctx(), id, "beds", "none")
@@ -154,7 +156,8 @@ func TestRecordsRefuse(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
 	id := d.Connect()
-	if page, err := d.Records(d.Ctx(), api.RecordQuery{ConnectionID: id, Stream: "beds"}); err != nil || page.Records == nil || len(page.Records) != 0 {
+	if page, err := d.Records(d.Ctx(), api.RecordQuery{ConnectionID: id, Stream: "beds"}); err != nil ||
+		page.Records == nil || len(page.Records) != 0 {
 		t.Errorf("a stream without records: %+v, %v", page, err)
 	}
 	_, err := d.Records(d.Ctx(), api.RecordQuery{ConnectionID: id, Stream: "beds", Where: map[string]string{"name": "x"}})
@@ -167,16 +170,18 @@ func TestRecordsRefuse(t *testing.T) {
 	ownertest.WantError(t, err, api.CodeNotFound, "")
 	_, err = d.Search(d.Ctx(), api.SearchQuery{Text: "  "})
 	ownertest.WantError(t, err, api.CodeInvalid, "q")
-	ownertest.WantError(t, d.Export(d.Ctx(), io.Discard, api.ExportQuery{ConnectionID: id, Stream: "beds", Format: "xml"}), api.CodeInvalid, "format")
-	ownertest.WantError(t, d.Export(d.Ctx(), io.Discard, api.ExportQuery{ConnectionID: id, Stream: "paths", Format: "csv"}), api.CodeNotFound, "stream")
+	ownertest.WantError(t, d.Export(d.Ctx(), io.Discard, api.ExportQuery{ConnectionID: id, Stream: "beds", Format: "xml"}),
+		api.CodeInvalid, "format")
+	ownertest.WantError(t, d.Export(d.Ctx(), io.Discard,
+		api.ExportQuery{ConnectionID: id, Stream: "paths", Format: "csv"}), api.CodeNotFound, "stream")
 }
 
 func TestSearchAndStreams(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
 	id, other := d.Connect(), d.Connect()
-	d.Collect(id, ownertest.TwoBeds())
-	d.Collect(other, ownertest.TwoBeds())
+	d.Collect(id, ownertest.TwoStreamManifest())
+	d.Collect(other, ownertest.TwoStreamManifest())
 	for _, c := range []struct {
 		q    api.SearchQuery
 		want int
@@ -205,7 +210,8 @@ func TestSearchAndStreams(t *testing.T) {
 	}
 	streams, err := d.Streams(d.Ctx(), "")
 	d.Must(err)
-	if len(streams) != 2 || streams[0].Records != 2 || streams[0].Label != "Flower beds" || streams[0].ConnectionName != "Garden" || !slices.Equal(streams[0].Filter, []string{"kind"}) {
+	if len(streams) != 2 || streams[0].Records != 2 || streams[0].Label != "Flower beds" ||
+		streams[0].ConnectionName != "Garden" || !slices.Equal(streams[0].Filter, []string{"kind"}) {
 		t.Errorf("streams %+v", streams)
 	}
 	if one, err := d.Streams(d.Ctx(), id); err != nil || len(one) != 1 || one[0].ConnectionID != id {

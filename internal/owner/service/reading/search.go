@@ -5,10 +5,10 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/pdpp-go/pdpp/internal/keep/store"
 	"github.com/pdpp-go/pdpp/internal/owner/api"
 	"github.com/pdpp-go/pdpp/internal/owner/service/faults"
 	"github.com/pdpp-go/pdpp/internal/share/grants"
+	"github.com/pdpp-go/pdpp/internal/storage/store"
 )
 
 const (
@@ -17,56 +17,58 @@ const (
 	searchCursor = "owner_search"
 )
 
-// Search finds records whose indexed text has all the words, the newest first.
+// Search returns the records that contain all the words in their indexed text, the newest first.
 func (c *Collection) Search(ctx context.Context, q api.SearchQuery) (api.RecordPage, error) {
 	words := strings.TrimSpace(q.Text)
 	if words == "" || len(words) > longestWords {
-		return api.RecordPage{}, api.Invalid("q", fmt.Sprintf("A search has from 1 to %d characters.", longestWords), "Enter a few words.")
+		return api.RecordPage{}, api.Invalid("q", fmt.Sprintf("A search has from 1 to %d characters.", longestWords),
+			"Enter a few words.")
 	}
-	in, err := c.searched(ctx, q)
+	in, err := c.searchedStreams(ctx, q)
 	if err != nil {
 		return api.RecordPage{}, err
 	}
-	box, err := c.cursors(ctx)
+	box, err := c.pageCursors(ctx)
 	if err != nil {
 		return api.RecordPage{}, err
 	}
-	ask := store.SearchQuery{In: in, Text: words, Limit: pageSize(q.Limit) + 1}
+	ask := store.SearchQuery{In: in, Text: words, Limit: clampPageSize(q.Limit) + 1}
 	bound := grants.Context(words, q.ConnectionID, q.Stream)
 	if q.Cursor != "" {
 		if err := box.Open(searchCursor, bound, q.Cursor, &ask.BeforeID); err != nil {
-			return api.RecordPage{}, faults.Error(err, "open the cursor")
+			return api.RecordPage{}, faults.OwnerError(err, "open the cursor")
 		}
 	}
 	if in != nil && len(in) == 0 {
-		return page(nil, 0, nil), nil
+		return recordPage(nil, 0, nil), nil
 	}
 	found, err := c.store.Search(ctx, ask)
 	if err != nil {
-		return api.RecordPage{}, faults.Error(err, "search")
+		return api.RecordPage{}, faults.OwnerError(err, "search")
 	}
-	return page(found, ask.Limit-1, func(last store.StoredRecord) string { return box.Seal(searchCursor, bound, last.ID) }), nil
+	return recordPage(found, ask.Limit-1,
+		func(last store.StoredRecord) string { return box.Seal(searchCursor, bound, last.ID) }), nil
 }
 
-// searched is where to search; nil means everywhere.
-func (c *Collection) searched(ctx context.Context, q api.SearchQuery) ([]store.Part, error) {
+// searchedStreams is where to search; nil means everywhere.
+func (c *Collection) searchedStreams(ctx context.Context, q api.SearchQuery) ([]store.AccessFilter, error) {
 	if q.ConnectionID != "" {
 		if _, err := c.find.Connection(ctx, q.ConnectionID); err != nil {
 			return nil, err
 		}
-		return []store.Part{{ConnectionID: q.ConnectionID, Stream: q.Stream}}, nil
+		return []store.AccessFilter{{ConnectionID: q.ConnectionID, Stream: q.Stream}}, nil
 	}
 	if q.Stream == "" {
 		return nil, nil
 	}
 	all, err := c.store.Streams(ctx, "")
 	if err != nil {
-		return nil, faults.Error(err, "list the streams")
+		return nil, faults.OwnerError(err, "list the streams")
 	}
-	in := []store.Part{}
+	in := []store.AccessFilter{}
 	for _, info := range all {
 		if info.Name == q.Stream {
-			in = append(in, store.Part{ConnectionID: info.ConnectionID, Stream: info.Name})
+			in = append(in, store.AccessFilter{ConnectionID: info.ConnectionID, Stream: info.Name})
 		}
 	}
 	return in, nil

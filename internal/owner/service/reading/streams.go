@@ -9,10 +9,10 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
-	"github.com/pdpp-go/pdpp/internal/keep/store"
 	"github.com/pdpp-go/pdpp/internal/owner/api"
 	"github.com/pdpp-go/pdpp/internal/owner/service/declaration"
 	"github.com/pdpp-go/pdpp/internal/owner/service/faults"
+	"github.com/pdpp-go/pdpp/internal/storage/store"
 	"github.com/pdpp-go/pdpp/manifest"
 )
 
@@ -29,7 +29,7 @@ func (c *Collection) Streams(ctx context.Context, connectionID string) ([]api.St
 	} else {
 		all, err := c.store.ListConnections(ctx)
 		if err != nil {
-			return nil, faults.Error(err, "list the connections")
+			return nil, faults.OwnerError(err, "list the connections")
 		}
 		for _, conn := range all {
 			of[conn.ID] = conn
@@ -37,18 +37,18 @@ func (c *Collection) Streams(ctx context.Context, connectionID string) ([]api.St
 	}
 	found, err := c.store.Streams(ctx, connectionID)
 	if err != nil {
-		return nil, faults.Error(err, "list the streams")
+		return nil, faults.OwnerError(err, "list the streams")
 	}
-	declared := c.find.Library()
+	declared := c.find.ManifestLibrary()
 	out := make([]api.Stream, len(found))
 	for i, info := range found {
 		conn := of[info.ConnectionID]
-		m, err := declared.Of(ctx, conn.ConnectorID)
+		m, err := declared.ManifestOf(ctx, conn.ConnectorID)
 		if err != nil {
 			return nil, err
 		}
-		out[i] = showStream(info, conn, declaration.Stream(m, info.Name))
-		out[i].Display = display(m, declaration.Stream(m, info.Name))
+		out[i] = showStream(info, conn, declaration.DescribeStream(m, info.Name))
+		out[i].Display = streamDisplay(m, declaration.DescribeStream(m, info.Name))
 		out[i].Dated = info.DaysOf != "" && info.DaysOf == out[i].Display.Roles["time"]
 	}
 	return out, nil
@@ -56,15 +56,17 @@ func (c *Collection) Streams(ctx context.Context, connectionID string) ([]api.St
 
 func showStream(info store.StreamInfo, conn store.Connection, declared *manifest.Stream) api.Stream {
 	out := api.Stream{
-		ConnectionID: info.ConnectionID, ConnectionName: conn.DisplayName, Name: info.Name, Label: declaration.Label(declared, info.Name),
-		Records: info.Records, Deleted: info.Deleted, LastSeq: info.LastSeq, UpdatedAt: info.ChangedAt, Search: []string{}, Filter: []string{}, Fields: []string{},
+		ConnectionID: info.ConnectionID, ConnectionName: conn.DisplayName, Name: info.Name,
+		Label:   declaration.StreamLabel(declared, info.Name),
+		Records: info.Records, Deleted: info.Deleted, LastSeq: info.LastSeq, UpdatedAt: info.ChangedAt, Search: []string{},
+		Filter: []string{}, Fields: []string{},
 		RangeFilters: []api.RangeFilter{},
 	}
 	out.Aggregations = aggregations(nil)
 	if declared == nil {
 		return out
 	}
-	out.Fields = declaration.Fields(jsontext.Value(declared.Schema))
+	out.Fields = declaration.CredentialFields(jsontext.Value(declared.Schema))
 	if q := declared.Query; q != nil {
 		out.Search, out.Filter = append(out.Search, declared.SearchFields()...), append(out.Filter, q.Filter...)
 		kinds := declared.ValueKinds()
@@ -86,8 +88,9 @@ func aggregations(a *manifest.Aggregations) api.Aggregations {
 		a = &manifest.Aggregations{}
 	}
 	list := func(fields []string) []string { return append([]string{}, fields...) }
-	return api.Aggregations{Count: a.Count, CountDistinct: list(a.CountDistinct), GroupBy: list(a.GroupBy), GroupByTime: list(a.GroupByTime),
-		Sum: list(a.Sum), Min: list(a.Min), Max: list(a.Max)}
+	return api.Aggregations{Count: a.Count, CountDistinct: list(a.CountDistinct), GroupBy: list(a.GroupBy),
+		GroupByTime: list(a.GroupByTime),
+		Sum:         list(a.Sum), Min: list(a.Min), Max: list(a.Max)}
 }
 
 // declaredStream is what the connector of a connection declares of a stream, also of one
@@ -97,12 +100,12 @@ func (c *Collection) declaredStream(ctx context.Context, connectionID, name stri
 	if err != nil {
 		return nil, err
 	}
-	if declared := declaration.Stream(m, name); declared != nil {
+	if declared := declaration.DescribeStream(m, name); declared != nil {
 		return declared, nil
 	}
 	found, err := c.store.Streams(ctx, connectionID)
 	if err != nil {
-		return nil, faults.Error(err, "list the streams")
+		return nil, faults.OwnerError(err, "list the streams")
 	}
 	for _, info := range found {
 		if info.Name == name {
@@ -112,7 +115,7 @@ func (c *Collection) declaredStream(ctx context.Context, connectionID, name stri
 	return nil, unknownStream(name)
 }
 
-// unknownStream says that the connection has no such stream.
+// unknownStream returns the error for a stream that the connection does not have.
 func unknownStream(name string) *api.Error {
 	e := api.NotFound(fmt.Sprintf("The connection has no stream %.80q.", name), "Choose one of its streams.")
 	e.Param = "stream"

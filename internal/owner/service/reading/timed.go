@@ -6,10 +6,10 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/pdpp-go/pdpp/internal/keep/store"
 	"github.com/pdpp-go/pdpp/internal/owner/api"
 	"github.com/pdpp-go/pdpp/internal/owner/service/faults"
 	"github.com/pdpp-go/pdpp/internal/share/grants"
+	"github.com/pdpp-go/pdpp/internal/storage/store"
 	"github.com/pdpp-go/pdpp/manifest"
 )
 
@@ -23,10 +23,12 @@ const (
 	mostTimedBytes = 4 << 20
 )
 
-// timed gives a page of one stream in the order of the time that it declares.
-func (c *Collection) timed(ctx context.Context, q api.RecordQuery, declared *manifest.Stream) (api.RecordPage, error) {
-	ask := store.TimedQuery{
-		Part: store.Part{ConnectionID: q.ConnectionID, Stream: q.Stream, Fields: q.Fields}, From: q.Since, To: q.Until, NewestFirst: !q.Oldest,
+// recordsByTime returns a page of one stream, ordered by the stream's declared time.
+func (c *Collection) recordsByTime(ctx context.Context, q api.RecordQuery, declared *manifest.Stream) (api.RecordPage,
+	error) {
+	ask := store.ByTimeQuery{
+		AccessFilter: store.AccessFilter{ConnectionID: q.ConnectionID, Stream: q.Stream, Fields: q.Fields}, From: q.Since,
+		To: q.Until, NewestFirst: !q.Oldest,
 		Limit: usualPage, MaxBytes: mostTimedBytes,
 	}
 	if q.Limit > 0 {
@@ -37,51 +39,56 @@ func (c *Collection) timed(ctx context.Context, q api.RecordQuery, declared *man
 		roles = declared.Roles()
 	}
 	if ask.Field = roles.Time; ask.Field == "" {
-		return api.RecordPage{}, api.Invalid("by", "The stream does not declare when its records happened.", "List it by its changes: leave out by=time.")
+		return api.RecordPage{}, api.Invalid("by", "The stream does not declare when its records happened.",
+			"List it by its changes: leave out by=time.")
 	}
 	var err error
-	if ask.Where, err = filters(declared, q.Where); err != nil {
+	if ask.Where, err = streamFilters(declared, q.Where); err != nil {
 		return api.RecordPage{}, err
 	}
 	if len(q.Compare) > 0 || q.Changes || q.Keys != nil {
-		return api.RecordPage{}, api.Invalid("by", "A list in the order of time is bounded by since and until alone.", "Leave out comparisons, keys and changes.")
+		return api.RecordPage{}, api.Invalid("by", "A list by time has only the bounds since and until.",
+			"Leave out comparisons, keys and changes.")
 	}
 	if q.Thread != "" {
 		if roles.Thread == "" {
-			return api.RecordPage{}, api.Invalid("thread", "The records of this stream belong to no conversation.", "Leave it out.")
+			return api.RecordPage{}, api.Invalid("thread", "The records of this stream belong to no conversation.",
+				"Leave it out.")
 		}
 		ask.Where = append(ask.Where, store.FieldValue{Field: roles.Thread, Value: q.Thread})
 	}
-	box, err := c.cursors(ctx)
+	box, err := c.pageCursors(ctx)
 	if err != nil {
 		return api.RecordPage{}, err
 	}
-	place := []string{q.ConnectionID, q.Stream, ask.Field, strconv.FormatBool(q.Oldest), q.Since.UTC().Format(time.RFC3339Nano), q.Until.UTC().Format(time.RFC3339Nano)}
+	place := []string{q.ConnectionID, q.Stream, ask.Field, strconv.FormatBool(q.Oldest),
+		q.Since.UTC().Format(time.RFC3339Nano), q.Until.UTC().Format(time.RFC3339Nano)}
 	for _, w := range ask.Where {
 		place = append(place, w.Field, w.Value)
 	}
 	bound := grants.Context(place...)
 	if q.Cursor != "" {
-		ask.After = new(store.Moment)
+		ask.After = new(store.TimePosition)
 		if err := box.Open(timedCursor, bound, q.Cursor, ask.After); err != nil {
-			return api.RecordPage{}, faults.Error(err, "open the cursor")
+			return api.RecordPage{}, faults.OwnerError(err, "open the cursor")
 		}
 	}
-	return c.timedPage(ctx, q, ask, func(m store.Moment) string { return box.Seal(timedCursor, bound, m) })
+	return c.timedPage(ctx, q, ask, func(m store.TimePosition) string { return box.Seal(timedCursor, bound, m) })
 }
 
-func (c *Collection) timedPage(ctx context.Context, q api.RecordQuery, ask store.TimedQuery, seal func(store.Moment) string) (api.RecordPage, error) {
-	ask.Limit++ // one more says that there is a next page
-	found, err := c.store.Timed(ctx, ask)
+func (c *Collection) timedPage(ctx context.Context, q api.RecordQuery, ask store.ByTimeQuery,
+	seal func(store.TimePosition) string) (api.RecordPage, error) {
+	ask.Limit++ // one extra record shows that there is a next page
+	found, err := c.store.RecordsByTime(ctx, ask)
 	if err != nil {
-		return api.RecordPage{}, faults.Error(err, "read the records")
+		return api.RecordPage{}, faults.OwnerError(err, "read the records")
 	}
 	out := api.RecordPage{Records: []api.Record{}}
 	bytes := 0
 	for i := range found {
 		bytes += len(found[i].Data)
 		if i == ask.Limit-1 || bytes >= ask.MaxBytes && i > 0 {
-			out.Next = seal(found[i-1].Moment())
+			out.Next = seal(found[i-1].TimePosition())
 			break
 		}
 		r := showRecord(&found[i].StoredRecord)
@@ -89,20 +96,20 @@ func (c *Collection) timedPage(ctx context.Context, q api.RecordQuery, ask store
 		out.Records = append(out.Records, r)
 	}
 	if out.Next == "" && bytes >= ask.MaxBytes {
-		out.Next = seal(found[len(found)-1].Moment())
+		out.Next = seal(found[len(found)-1].TimePosition())
 	}
 	if q.Total {
-		n, err := c.store.CountTimed(ctx, ask, api.MostCounted)
+		n, err := c.store.CountByTime(ctx, ask, api.MostCounted)
 		if err != nil {
-			return api.RecordPage{}, faults.Error(err, "count the records")
+			return api.RecordPage{}, faults.OwnerError(err, "count the records")
 		}
 		out.Total = &n
 	}
 	return out, nil
 }
 
-// display tells how a stream is shown; m is what its connector declares.
-func display(m *manifest.Manifest, s *manifest.Stream) api.Display {
+// streamDisplay returns how a stream is displayed; m is the manifest of its connector.
+func streamDisplay(m *manifest.Manifest, s *manifest.Stream) api.Display {
 	out := api.Display{Roles: map[string]string{}, Related: map[string]string{}, Scale: 1}
 	if s == nil {
 		return out
@@ -111,8 +118,9 @@ func display(m *manifest.Manifest, s *manifest.Stream) api.Display {
 	roles := s.Roles()
 	roles.Each(func(role, field string) {
 		out.Roles[role] = field
-		// A key of its own stands for another record only where it says that it is part of that.
-		if to := m.Related(s, field); to != nil && (role == "part_of" || !slices.Equal([]string(s.PrimaryKey), []string{field})) {
+		// A stream's own key refers to another record only if its role is part_of.
+		if to := m.Related(s, field); to != nil &&
+			(role == "part_of" || !slices.Equal([]string(s.PrimaryKey), []string{field})) {
 			out.Related[role] = to.Name
 		}
 	})

@@ -20,9 +20,11 @@ func (d *desk) dig(id string, n int) {
 		day := (i * 7) % n
 		at := time.Date(2026, 1, 1+day, 12, 0, 0, 0, time.UTC).Format(time.RFC3339)
 		beds = append(beds, slice.Record{Stream: "beds", Key: fmt.Sprintf("d%02d", day), EmittedAt: "2026-03-02T03:04:05Z",
-			Data: fmt.Appendf(nil, `{"id":"d%02d","name":"bed","kind":%q,"dug_at":%q}`, day, []string{"flower", "herb"}[day%2], at)})
+			Data: fmt.Appendf(nil, `{"id":"d%02d","name":"bed","kind":%q,"dug_at":%q}`, day, []string{"flower", "herb"}[day%2],
+				at)})
 	}
-	d.Collect(id, append(beds, slice.Record{Stream: "beds", Key: "never", EmittedAt: "x", Data: []byte(`{"id":"never","kind":"herb"}`)}))
+	d.Collect(id, append(beds,
+		slice.Record{Stream: "beds", Key: "never", EmittedAt: "x", Data: []byte(`{"id":"never","kind":"herb"}`)}))
 }
 
 func TestRecordsInTheOrderOfTime(t *testing.T) {
@@ -54,7 +56,8 @@ func TestRecordsInTheOrderOfTime(t *testing.T) {
 	q.Fields, q.Total, q.Limit = []string{"kind"}, true, 2
 	page, err := d.Records(d.Ctx(), q)
 	d.Must(err)
-	if r := page.Records[0]; *page.Total != 5 || string(r.Data) != `{"kind":"herb"}` || !r.At.Equal(day(20).Add(12*time.Hour)) {
+	if r := page.Records[0]; *page.Total != 5 || string(r.Data) != `{"kind":"herb"}` ||
+		!r.At.Equal(day(20).Add(12*time.Hour)) {
 		t.Errorf("%d in all, the first at %v: %s", *page.Total, r.At, r.Data)
 	}
 	q.Cursor, q.Oldest = page.Next, true
@@ -63,7 +66,8 @@ func TestRecordsInTheOrderOfTime(t *testing.T) {
 	}
 	streams, err := d.Streams(d.Ctx(), id)
 	d.Must(err)
-	if s := streams[0].Display; s.Kind != "event" || s.Roles["thread"] != "kind" || s.Scale != 1 || s.Days || len(s.Related) != 0 {
+	if s := streams[0].Display; s.Kind != "event" || s.Roles["thread"] != "kind" || s.Scale != 1 || s.Days ||
+		len(s.Related) != 0 {
 		t.Errorf("it is shown as %+v", s)
 	}
 }
@@ -81,8 +85,8 @@ func TestOrderOfTimeIsRefused(t *testing.T) {
 		"filter[size]": {ByTime: true, Where: map[string]string{"size": "3"}},
 	} {
 		q.ConnectionID, q.Stream = id, "beds"
-		var told *api.Error
-		if _, err := d.Records(d.Ctx(), q); !errors.As(err, &told) || told.Param != strings.TrimSpace(param) {
+		var problem *api.Error
+		if _, err := d.Records(d.Ctx(), q); !errors.As(err, &problem) || problem.Param != strings.TrimSpace(param) {
 			t.Errorf("%s: %v", param, err)
 		}
 	}

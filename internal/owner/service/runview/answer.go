@@ -10,8 +10,8 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/pdpp-go/pdpp/internal/collect/interaction"
-	"github.com/pdpp-go/pdpp/internal/keep/store"
 	"github.com/pdpp-go/pdpp/internal/owner/api"
+	"github.com/pdpp-go/pdpp/internal/storage/store"
 )
 
 // AnswerData turns what was typed into the object that the question's form asks for.
@@ -44,17 +44,18 @@ func AnswerData(q store.Interaction, typed map[string]string) (jsontext.Value, e
 	return body, nil
 }
 
-// Fits says whether what was typed can be the answer of a field; the error says why not.
-func Fits(f api.QuestionField, text string) error {
+// AnswerFits returns an error if the typed text is not a valid answer for the field.
+func AnswerFits(f api.QuestionField, text string) error {
 	_, _, err := typedValue(f, text)
 	return err
 }
 
-// typedValue turns what was typed into JSON; given is false for an optional field that
-// was left empty. The error names the field and nothing that was typed.
+// typedValue converts typed text to a JSON value. The second result is false for an empty optional field. The error
+// names the field and never contains the typed text.
 func typedValue(f api.QuestionField, text string) (value any, given bool, err error) {
 	wrong := func(message string) error {
-		return &api.Error{Status: http.StatusBadRequest, Code: interaction.ErrInvalidAnswer.Code, Param: f.Name, Message: f.Label + ": " + message, Next: interaction.ErrInvalidAnswer.Next}
+		return &api.Error{Status: http.StatusBadRequest, Code: interaction.ErrInvalidAnswer.Code, Param: f.Name,
+			Message: f.Label + ": " + message, Next: interaction.ErrInvalidAnswer.Next}
 	}
 	if text == "" {
 		if f.Required {

@@ -9,9 +9,9 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"github.com/pdpp-go/pdpp/internal/collect/runner"
-	"github.com/pdpp-go/pdpp/internal/keep/store"
 	"github.com/pdpp-go/pdpp/internal/owner/api"
 	"github.com/pdpp-go/pdpp/internal/owner/service/declaration"
+	"github.com/pdpp-go/pdpp/internal/storage/store"
 	"github.com/pdpp-go/pdpp/manifest"
 	"github.com/pdpp-go/pdpp/protocol"
 )
@@ -42,18 +42,17 @@ type eventData struct {
 	Budget         *protocol.ProviderBudget `json:"provider_budget"`
 }
 
-// Event tells one event of a run.
-func Event(e store.Event, m *manifest.Manifest) api.Event {
+// DescribeEvent converts one event of a run to its owner-facing form.
+func DescribeEvent(e store.Event, m *manifest.Manifest) api.Event {
 	return api.Event{Seq: e.Seq, Type: e.Type, At: e.At, Stream: e.Stream, Text: eventText(e, m), Data: []byte(e.Data)}
 }
 
-// eventText is one plain sentence for people, with the words of the manifest where there
-// is one. What cannot be read of an event is left out, and of
-// a kind that is not known only that something happened is said.
+// eventText describes an event in one plain sentence, with the labels of the manifest if there is one. It omits data
+// that it cannot parse. For an unknown kind, the sentence only reports that something happened.
 func eventText(e store.Event, m *manifest.Manifest) string {
 	label := ""
 	if e.Stream != "" {
-		label = declaration.Label(declaration.Stream(m, e.Stream), e.Stream)
+		label = declaration.StreamLabel(declaration.DescribeStream(m, e.Stream), e.Stream)
 	}
 	var d eventData
 	if len(e.Data) > 0 && json.Unmarshal(e.Data, &d) != nil {
@@ -74,14 +73,14 @@ func eventText(e store.Event, m *manifest.Manifest) string {
 	case "run.detail_gap_recovered":
 		return "Fetched " + text.Count(d.Gaps, "item", "items") + " that had been missing."
 	case "run.state_advanced":
-		return of(label, "Progress saved.")
+		return totalText(label, "Progress saved.")
 	case "run.detail_coverage_declared":
-		return of(label, "Counted what the source holds.")
+		return totalText(label, "Counted what the source holds.")
 	case "run.stream_skipped":
 		if line, known := reasonText(m, d.Reason, ""); known {
-			return of(label, line)
+			return totalText(label, line)
 		}
-		return of(label, "Left out of this run.")
+		return totalText(label, "Left out of this run.")
 	case "run.completed":
 		return "The run is complete: it collected " + text.Count(d.RecordsEmitted, "record", "records") + "."
 	case "run.failed":
@@ -101,12 +100,12 @@ func eventText(e store.Event, m *manifest.Manifest) string {
 	case "run.abandoned":
 		return "The process that made the run is gone. What it had finished is kept."
 	default:
-		return askText(e.Type, d)
+		return interactionText(e.Type, d)
 	}
 }
 
-// askText is about what a run asks of the owner.
-func askText(kind string, d eventData) string {
+// interactionText is about what a run asks of the owner.
+func interactionText(kind string, d eventData) string {
 	switch kind {
 	case "run.interaction_required":
 		return "The run asks you something, and waits."
@@ -124,7 +123,7 @@ func askText(kind string, d eventData) string {
 	case "run.assistance_resolved":
 		return "The run got the help that it needed."
 	case "run.assistance_timed_out", "run.assistance_cancelled", "run.assistance_escalated":
-		return "The run goes on without the help that it asked for."
+		return "The run continues without the help that it asked for."
 	default:
 		return "The run reported something."
 	}
@@ -134,22 +133,23 @@ func askText(kind string, d eventData) string {
 func progressText(d eventData, label string) string {
 	switch {
 	case d.Budget != nil && d.Budget.Circuit.State == circuitOpen:
-		return "The source kept failing, so it is left alone for a while."
+		return "The source kept failing, so PDPP pauses for a while."
 	case d.Budget != nil:
 		return "The source is being tried again."
 	case d.Count != nil && d.Total != nil && countable(*d.Count) && countable(*d.Total) && label != "":
-		return fmt.Sprintf("%s: %s of %s.", label, text.Number(int64(*d.Count)), text.Number(int64(math.Max(*d.Count, *d.Total))))
+		return fmt.Sprintf("%s: %s of %s.", label, text.Number(int64(*d.Count)),
+			text.Number(int64(math.Max(*d.Count, *d.Total))))
 	case d.Count != nil && countable(*d.Count) && label != "":
 		return fmt.Sprintf("%s: %s so far.", label, text.Number(int64(*d.Count)))
 	case text.Sentence(d.Message) != "":
 		return text.Sentence(d.Message)
 	default:
-		return of(label, "At work.")
+		return totalText(label, "At work.")
 	}
 }
 
-// of puts what a sentence is about before it.
-func of(label, text string) string {
+// runProgress puts what a sentence is about before it.
+func totalText(label, text string) string {
 	if label == "" {
 		return text
 	}

@@ -7,8 +7,8 @@ import (
 
 	"github.com/go-json-experiment/json"
 
-	"github.com/pdpp-go/pdpp/internal/keep/store"
 	"github.com/pdpp-go/pdpp/internal/owner/api"
+	"github.com/pdpp-go/pdpp/internal/storage/store"
 )
 
 const (
@@ -17,51 +17,53 @@ const (
 	mostStreams = 200
 )
 
-// Events gives the events of a run that follow after one; the store does.
-type Events interface {
+// EventReader reads the events of a run that follow a sequence number. The store implements it.
+type EventReader interface {
 	RunEvents(ctx context.Context, runID string, afterSeq int64, limit int) ([]store.Event, error)
 }
 
-// Progresses remembers how far runs under way have come, so that a look at one reads
+// ProgressTracker remembers how far runs under way have come, so that a look at one reads
 // only the events that are new. It is safe for concurrent use.
-type Progresses struct {
-	events Events
+type ProgressTracker struct {
+	events EventReader
 	now    func() time.Time
 
 	mu   sync.Mutex
-	runs map[string]*progress
+	runs map[string]*progressState
 }
 
 // NewProgresses remembers nothing yet.
-func NewProgresses(events Events, now func() time.Time) *Progresses {
-	return &Progresses{events: events, now: now, runs: map[string]*progress{}}
+func NewProgresses(events EventReader, now func() time.Time) *ProgressTracker {
+	return &ProgressTracker{events: events, now: now, runs: map[string]*progressState{}}
 }
 
-// of gives the course of a run, which its mutex guards.
-func (c *Progresses) of(runID string) *progress {
+// runProgress returns the progress state of a run. The caller locks the state's own mutex.
+func (c *ProgressTracker) runProgress(runID string) *progressState {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if len(c.runs) >= coursesKept && c.runs[runID] == nil {
-		clear(c.runs) // they are read anew, at a price
+		clear(c.runs) // dropped states are rebuilt from all their events, which is slower
 	}
 	if c.runs[runID] == nil {
-		c.runs[runID] = &progress{}
+		c.runs[runID] = &progressState{}
 	}
 	return c.runs[runID]
 }
 
-func (c *Progresses) forget(runID string) {
+func (c *ProgressTracker) dropFinished(runID string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	delete(c.runs, runID)
 }
 
-// underway reads how far a run has come, and how many records it has stored.
-func (c *Progresses) underway(ctx context.Context, runID string) (streams []api.RunStream, stored int64, message string, err error) {
-	run := c.of(runID)
+// activeProgress reads how far a run has come, and how many records it has stored.
+func (c *ProgressTracker) activeProgress(ctx context.Context, runID string) (streams []api.RunStream, stored int64,
+	message string,
+	err error) {
+	run := c.runProgress(runID)
 	run.mu.Lock()
 	defer run.mu.Unlock()
-	if err := run.follow(ctx, c.events, runID); err != nil {
+	if err := run.readEvents(ctx, c.events, runID); err != nil {
 		return nil, 0, "", err
 	}
 	now := c.now()
@@ -72,9 +74,9 @@ func (c *Progresses) underway(ctx context.Context, runID string) (streams []api.
 	return streams, run.stored, run.message, nil
 }
 
-// progress is how far a run has come with its streams, in the order in which it spoke
+// progressState is how far a run has come with its streams, in the order in which it spoke
 // of them.
-type progress struct {
+type progressState struct {
 	mu      sync.Mutex
 	seen    int64
 	stored  int64  // records that became durable
@@ -82,8 +84,8 @@ type progress struct {
 	streams []*streamProgress
 }
 
-// follow takes in what the run's timeline has since the last look.
-func (c *progress) follow(ctx context.Context, events Events, runID string) error {
+// readEvents takes in what the run's timeline has since the last look.
+func (c *progressState) readEvents(ctx context.Context, events EventReader, runID string) error {
 	for {
 		page, err := events.RunEvents(ctx, runID, c.seen, eventPage)
 		if err != nil {
@@ -91,7 +93,7 @@ func (c *progress) follow(ctx context.Context, events Events, runID string) erro
 		}
 		for _, e := range page {
 			c.seen = e.Seq
-			c.take(e)
+			c.applyEvent(e)
 		}
 		if len(page) < eventPage {
 			return nil
@@ -107,8 +109,8 @@ type progressData struct {
 	Records int64    `json:"records"`
 }
 
-// take reads one event; what is not understood changes nothing.
-func (c *progress) take(e store.Event) {
+// applyEvent reads one event; what is not understood changes nothing.
+func (c *progressState) applyEvent(e store.Event) {
 	var data progressData
 	if len(e.Data) == 0 || json.Unmarshal(e.Data, &data) != nil {
 		return
@@ -123,7 +125,7 @@ func (c *progress) take(e store.Event) {
 		c.message = data.Message
 		return
 	}
-	s := c.stream(e.Stream)
+	s := c.streamByName(e.Stream)
 	if s == nil {
 		return
 	}
@@ -141,7 +143,7 @@ func (c *progress) take(e store.Event) {
 // countable reports whether a connector's number can be a count.
 func countable(n float64) bool { return n >= 0 && n <= 1<<53 }
 
-func (c *progress) stream(name string) *streamProgress {
+func (c *progressState) streamByName(name string) *streamProgress {
 	for _, s := range c.streams {
 		if s.name == name {
 			return s

@@ -11,9 +11,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
-	"github.com/pdpp-go/pdpp/internal/keep/store"
 	"github.com/pdpp-go/pdpp/internal/owner/api"
 	"github.com/pdpp-go/pdpp/internal/slice"
+	"github.com/pdpp-go/pdpp/internal/storage/store"
 )
 
 // events is a timeline that is read page by page.
@@ -24,40 +24,42 @@ func (e *events) RunEvents(_ context.Context, _ string, after int64, limit int) 
 	return rest[:min(limit, len(rest))], nil
 }
 
-// Whatever a connector reports: a range has a low end that is not above its high one and
-// neither is negative, nothing is said of the pace too soon, and a run that is followed
-// bit by bit is told like one that is read at once.
+// For any report of a connector, a range is ordered and not negative, and no pace is reported too early. Following a
+// run step by step yields the same result as reading it at once.
 func TestCourseIsHonest(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		began := time.Date(2026, 3, 1, 8, 0, 0, 0, time.UTC)
 		now := began
 		timeline := &events{}
-		var bitByBit progress
+		var bitByBit progressState
 		for range rapid.IntRange(0, 60).Draw(t, "events") {
 			now = now.Add(time.Duration(rapid.IntRange(-1, 40_000).Draw(t, "wait")) * time.Millisecond)
-			data := rapid.SampledFrom([]string{`{}`, `7`, `{"count":-1}`, `{"count":1e300}`, `{"count":%d}`, `{"count":%d,"total":%d}`, `{"count":%d,"total":-4}`}).Draw(t, "data")
+			data := rapid.SampledFrom([]string{`{}`, `7`, `{"count":-1}`, `{"count":1e300}`, `{"count":%d}`,
+				`{"count":%d,"total":%d}`, `{"count":%d,"total":-4}`}).Draw(t, "data")
 			if n := strings.Count(data, "%d"); n == 1 {
 				data = fmt.Sprintf(data, rapid.IntRange(0, 500).Draw(t, "count"))
 			} else if n == 2 {
 				data = fmt.Sprintf(data, rapid.IntRange(0, 500).Draw(t, "count"), rapid.IntRange(0, 800).Draw(t, "total"))
 			}
 			kind := rapid.SampledFrom([]string{eventProgress, eventProgress, eventProgress, eventStored}).Draw(t, "type")
-			timeline.all = append(timeline.all, store.Event{Seq: int64(len(timeline.all) + 1), Event: slice.Event{Type: kind, Stream: "beds", At: now, Data: jsontext.Value(data)}})
+			timeline.all = append(timeline.all,
+				store.Event{Seq: int64(len(timeline.all) + 1),
+					Event: slice.Event{Type: kind, Stream: "beds", At: now, Data: jsontext.Value(data)}})
 			if rapid.Bool().Draw(t, "look") {
-				if err := bitByBit.follow(context.Background(), timeline, "r"); err != nil {
+				if err := bitByBit.readEvents(context.Background(), timeline, "r"); err != nil {
 					t.Fatal(err)
 				}
 			}
 		}
 		now = now.Add(time.Duration(rapid.IntRange(-5000, 600_000).Draw(t, "later")) * time.Millisecond)
-		var atOnce progress
-		for _, c := range []*progress{&bitByBit, &atOnce} {
-			if err := c.follow(context.Background(), timeline, "r"); err != nil {
+		var atOnce progressState
+		for _, c := range []*progressState{&bitByBit, &atOnce} {
+			if err := c.readEvents(context.Background(), timeline, "r"); err != nil {
 				t.Fatal(err)
 			}
 		}
-		show := func(c *progress) (out []api.RunStream) {
+		show := func(c *progressState) (out []api.RunStream) {
 			for _, s := range c.streams {
 				out = append(out, s.show(now))
 			}
@@ -88,7 +90,7 @@ func TestCoursesAreBounded(t *testing.T) {
 	t.Parallel()
 	c := NewProgresses(&events{}, time.Now)
 	for i := range 3 * coursesKept {
-		c.of(fmt.Sprint("run_", i))
+		c.runProgress(fmt.Sprint("run_", i))
 	}
 	if len(c.runs) == 0 || len(c.runs) > coursesKept {
 		t.Errorf("%d runs are remembered", len(c.runs))
@@ -103,8 +105,8 @@ func TestCoursesAreBounded(t *testing.T) {
 	}
 }
 
-// How long the rest takes is told as a range once the pace was measured for five minutes,
-// and not before; a count that falls begins to be measured anew.
+// The remaining time is estimated as a range only after the pace was measured for five minutes. A count that falls
+// restarts the measurement.
 func TestForecastNeedsFiveMinutes(t *testing.T) {
 	t.Parallel()
 	began := time.Date(2026, 3, 1, 8, 0, 0, 0, time.UTC)
@@ -121,7 +123,7 @@ func TestForecastNeedsFiveMinutes(t *testing.T) {
 			lap = 10 * time.Minute
 		}
 		got := s.show(began.Add(at))
-		if told := got.LeftLow != nil; told != (lap >= leastForecast) {
+		if reported := got.LeftLow != nil; reported != (lap >= leastForecast) {
 			t.Fatalf("after %v of a lap: %+v", lap, got)
 		}
 		if rest := int64(total - count); got.LeftLow != nil && (*got.LeftLow > rest || *got.LeftHigh < rest) {

@@ -11,22 +11,22 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/pdpp-go/pdpp/internal/collect/interaction"
-	"github.com/pdpp-go/pdpp/internal/keep/store"
 	"github.com/pdpp-go/pdpp/internal/owner/api"
 	"github.com/pdpp-go/pdpp/internal/owner/service/declaration"
+	"github.com/pdpp-go/pdpp/internal/storage/store"
 	"github.com/pdpp-go/pdpp/protocol"
 )
 
 // Types of a question's fields.
 const (
-	typeText    = "string"
-	typeYesNo   = "boolean"
-	typeWhole   = "integer"
-	typeDecimal = "number"
+	eventTypeText = "string"
+	typeYesNo     = "boolean"
+	typeWhole     = "integer"
+	typeDecimal   = "number"
 )
 
-// member is what a form reads of a property's JSON Schema.
-type member struct {
+// eventMember is what a form reads of a property's JSON Schema.
+type eventMember struct {
 	Type      jsontext.Value `json:"type"`
 	Title     string         `json:"title"`
 	Format    string         `json:"format"`
@@ -34,14 +34,15 @@ type member struct {
 	Enum      []any          `json:"enum"`
 }
 
-// Question tells what a run waits for. The error says that its form cannot be read.
-func Question(q store.Interaction) (api.Question, error) {
+// DescribeQuestion returns the question that a run waits for. It returns an error if the form cannot be parsed.
+func DescribeQuestion(q store.Interaction) (api.Question, error) {
 	fields, err := questionFields(q)
 	if err != nil {
 		return api.Question{}, err
 	}
 	out := api.Question{
-		RunID: q.RunID, RequestID: q.RequestID, Kind: string(q.Kind), Message: q.Message, ExpiresAt: q.ExpiresAt, Fields: []api.QuestionField{},
+		RunID: q.RunID, RequestID: q.RequestID, Kind: string(q.Kind), Message: q.Message, ExpiresAt: q.ExpiresAt,
+		Fields: []api.QuestionField{},
 	}
 	out.Fields = append(out.Fields, fields...)
 	return out, nil
@@ -60,7 +61,7 @@ func questionFields(q store.Interaction) ([]api.QuestionField, error) {
 		if q.Kind == protocol.AskOTP {
 			name = "code"
 		}
-		fields = []api.QuestionField{{Name: name, Label: text.Name(name), Type: typeText, Required: true}}
+		fields = []api.QuestionField{{Name: name, Label: text.Name(name), Type: eventTypeText, Required: true}}
 	}
 	if q.Kind.Secret() && !marked {
 		for i := range fields {
@@ -70,8 +71,8 @@ func questionFields(q store.Interaction) ([]api.QuestionField, error) {
 	return fields, nil
 }
 
-// schemaFields reads the properties of a form. Marked is true when the schema says of
-// any of them whether it is secret.
+// schemaFields parses the properties of a form. marked is true if the schema declares for any of them whether it is
+// secret.
 func schemaFields(schema jsontext.Value) (fields []api.QuestionField, marked bool, err error) {
 	if len(schema) == 0 {
 		return nil, false, nil
@@ -83,12 +84,13 @@ func schemaFields(schema jsontext.Value) (fields []api.QuestionField, marked boo
 		return nil, false, interaction.ErrFormUnreadable
 	}
 	declaration.EachProperty(schema, func(name string, value jsontext.Value) {
-		var m member
+		var m eventMember
 		if json.Unmarshal(value, &m) != nil {
 			err = interaction.ErrFormUnreadable
 			return
 		}
-		f := api.QuestionField{Name: name, Label: m.Title, Type: typeText, Required: slices.Contains(outline.Required, name)}
+		f := api.QuestionField{Name: name, Label: m.Title, Type: eventTypeText,
+			Required: slices.Contains(outline.Required, name)}
 		if f.Label == "" {
 			f.Label = text.Name(name)
 		}

@@ -6,8 +6,8 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/pdpp-go/pdpp/internal/keep/store"
 	"github.com/pdpp-go/pdpp/internal/owner/api"
+	"github.com/pdpp-go/pdpp/internal/storage/store"
 	"github.com/pdpp-go/pdpp/protocol"
 )
 
@@ -18,12 +18,15 @@ func TestQuestionFields(t *testing.T) {
 		schema string
 		want   []api.QuestionField
 	}{
-		{"a code without a form", protocol.AskOTP, ``, []api.QuestionField{{Name: "code", Label: "Code", Type: "string", Required: true, Secret: true}}},
-		{"credentials without a form", protocol.AskCredentials, `{"type":"object"}`, []api.QuestionField{{Name: "value", Label: "Value", Type: "string", Required: true, Secret: true}}},
+		{"a code without a form", protocol.AskOTP, ``,
+			[]api.QuestionField{{Name: "code", Label: "Code", Type: "string", Required: true, Secret: true}}},
+		{"credentials without a form", protocol.AskCredentials, `{"type":"object"}`,
+			[]api.QuestionField{{Name: "value", Label: "Value", Type: "string", Required: true, Secret: true}}},
 		{"something to do", protocol.AskManualAction, ``, nil},
 		{
 			"the order of the form, and what it marks as secret", protocol.AskMissingCredentials,
-			`{"properties":{"z":{"title":"Name"},"a":{"type":"string","writeOnly":true},"m":{"format":"password"}},"required":["a"]}`,
+			`{"properties":{"z":{"title":"Name"},"a":{"type":"string","writeOnly":true},"m":{"format":"password"}},` +
+				`"required":["a"]}`,
 			[]api.QuestionField{
 				{Name: "z", Label: "Name", Type: "string"},
 				{Name: "a", Label: "A", Type: "string", Required: true, Secret: true},
@@ -32,19 +35,24 @@ func TestQuestionFields(t *testing.T) {
 		},
 		{
 			"nothing marked: all secret", protocol.AskCredentials, `{"properties":{"user":{},"pin":{}}}`,
-			[]api.QuestionField{{Name: "user", Label: "User", Type: "string", Secret: true}, {Name: "pin", Label: "Pin", Type: "string", Secret: true}},
+			[]api.QuestionField{{Name: "user", Label: "User", Type: "string", Secret: true},
+				{Name: "pin", Label: "Pin", Type: "string", Secret: true}},
 		},
 		{
-			"what is marked by its format speaks for the others", protocol.AskCredentials, `{"properties":{"pin":{"format":"password"},"user":{}}}`,
-			[]api.QuestionField{{Name: "pin", Label: "Pin", Type: "string", Secret: true}, {Name: "user", Label: "User", Type: "string"}},
+			"what is marked by its format speaks for the others", protocol.AskCredentials,
+			`{"properties":{"pin":{"format":"password"},"user":{}}}`,
+			[]api.QuestionField{{Name: "pin", Label: "Pin", Type: "string", Secret: true},
+				{Name: "user", Label: "User", Type: "string"}},
 		},
 		{
-			"what is marked as no secret does as well", protocol.AskCredentials, `{"properties":{"user":{"writeOnly":false},"note":{}}}`,
+			"what is marked as no secret does as well", protocol.AskCredentials,
+			`{"properties":{"user":{"writeOnly":false},"note":{}}}`,
 			[]api.QuestionField{{Name: "user", Label: "User", Type: "string"}, {Name: "note", Label: "Note", Type: "string"}},
 		},
 		{
 			"nothing marked in a task: nothing secret", protocol.AskManualAction,
-			`{"properties":{"n":{"type":["integer","null"]},"ok":{"type":"boolean"},"x":{"type":"number"},"c":{"enum":["red","blue"]}}}`,
+			`{"properties":{"n":{"type":["integer","null"]},"ok":{"type":"boolean"},"x":{"type":"number"},` +
+				`"c":{"enum":["red","blue"]}}}`,
 			[]api.QuestionField{
 				{Name: "n", Label: "N", Type: "integer"}, {Name: "ok", Label: "Ok", Type: "boolean"},
 				{Name: "x", Label: "X", Type: "number"}, {Name: "c", Label: "C", Type: "string", Options: []string{"red", "blue"}},

@@ -8,19 +8,18 @@ import (
 )
 
 const (
-	// paceWindow is how far back the pace of a run under way is measured, and
-	// leastMeasured how long at least before anything is said of it.
+	// paceWindow is the period over which the pace of an active run is measured. leastMeasured is the shortest
+	// measurement that yields a pace.
 	paceWindow    = 3 * time.Minute
 	leastMeasured = 10 * time.Second
-	// leastForecast is how long a pace must have been measured before it is said how long
-	// the rest takes.
+	// leastForecast is how long a pace must have been measured before the remaining time is estimated.
 	leastForecast = 5 * time.Minute
-	// silence is how long a stream may say nothing before that counts as time in which
-	// nothing was collected. Progress becomes visible with the next commit.
-	silence = 30 * time.Second
-	// doubt widens what is left in both directions: providers are not clocks.
-	doubt = 1.25
-	// longestLeft is beyond what anybody can tell.
+	// silentAfter is how long a stream may report nothing before the silence lowers its pace. Progress becomes
+	// visible with the next commit.
+	silentAfter = 30 * time.Second
+	// unreliableAfter widens what is left in both directions: providers are not clocks.
+	unreliableAfter = 1.25
+	// longestLeft is the longest remaining time that is estimated.
 	longestLeft = 30 * 24 * 3600
 
 	samplesKept   = 128
@@ -33,11 +32,11 @@ type streamProgress struct {
 	message string
 	count   float64
 	total   *float64
-	began   time.Time // of the lap: the first of its counts
-	samples []sample  // of counts that do not fall, the oldest first
+	began   time.Time        // of the lap: the first of its counts
+	samples []progressSample // of counts that do not fall, the oldest first
 }
 
-type sample struct {
+type progressSample struct {
 	at    time.Time
 	count float64
 }
@@ -57,7 +56,7 @@ func (s *streamProgress) observe(at time.Time, count float64) {
 		s.began = at
 	}
 	s.count = count
-	s.samples = append(s.samples, sample{at, count})
+	s.samples = append(s.samples, progressSample{at, count})
 	for len(s.samples) > samplesKept || len(s.samples) > 2 && at.Sub(s.samples[1].at) >= paceWindow {
 		s.samples = s.samples[1:]
 	}
@@ -81,24 +80,24 @@ func (s *streamProgress) show(now time.Time) api.RunStream {
 	}
 	brisk, slack := gained/spoken.Minutes(), gained/waited.Minutes()
 	pace := brisk
-	if now.Sub(last.at) > silence {
+	if now.Sub(last.at) > silentAfter {
 		pace = slack
 	}
 	out.PerMinute = &pace
 	if last.at.Sub(s.began) >= leastForecast {
-		out.LeftLow, out.LeftHigh = left(out.Considered, s.count, brisk, slack)
+		out.LeftLow, out.LeftHigh = remainingSeconds(out.Considered, s.count, brisk, slack)
 	}
 	return out
 }
 
-// left bounds the seconds that are left by the briskest and the slackest pace; nil
-// when the total is not known, nothing moves, or it is too far away to tell.
-func left(considered *int64, count, brisk, slack float64) (low, high *int64) {
+// remainingSeconds returns bounds for the remaining seconds at the fastest and the slowest pace. It returns nil if
+// the total is unknown, nothing advances, or the estimate exceeds longestLeft.
+func remainingSeconds(considered *int64, count, brisk, slack float64) (low, high *int64) {
 	if considered == nil || slack <= 0 {
 		return nil, nil
 	}
 	rest := math.Max(0, float64(*considered)-count)
-	soonest, latest := math.Floor(rest/brisk*60/doubt), math.Ceil(rest/slack*60*doubt)
+	soonest, latest := math.Floor(rest/brisk*60/unreliableAfter), math.Ceil(rest/slack*60*unreliableAfter)
 	if latest > longestLeft {
 		return nil, nil
 	}

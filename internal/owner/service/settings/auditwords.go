@@ -5,15 +5,15 @@ import (
 
 	"github.com/pdpp-go/pdpp/internal/ops/text"
 
-	"github.com/pdpp-go/pdpp/internal/keep/audit"
-	"github.com/pdpp-go/pdpp/internal/keep/store"
+	"github.com/pdpp-go/pdpp/internal/storage/audit"
+	"github.com/pdpp-go/pdpp/internal/storage/store"
 )
 
-// phrase is how an entry is told: as what was done, and as what was tried.
-type phrase struct{ did, toDo string }
+// auditPhrase holds the words for a completed action and for an attempted one.
+type auditPhrase struct{ did, toDo string }
 
-// deeds have an object where there is a star.
-var deeds = map[audit.Kind]phrase{
+// auditPhrases have an object where there is a star.
+var auditPhrases = map[audit.ActionKind]auditPhrase{
 	audit.SignIn:            {"signed in with *", "sign in with *"},
 	audit.SignOut:           {"signed out", "sign out"},
 	audit.PasswordChange:    {"changed the password", "change the password"},
@@ -52,28 +52,28 @@ var deeds = map[audit.Kind]phrase{
 	audit.SettingChange:     {"changed *", "change *"},
 }
 
-// auditSentence tells an entry to people. Connection is the name of the connection that
-// it was done to, if that is one.
+// auditSentence describes an entry for people. connection is the name of the connection that the action affected, if
+// any.
 func auditSentence(e store.AuditEntry, connection string) string {
 	if e.Kind == string(audit.SignIn) && e.Outcome == string(audit.Refused) {
 		return refusedSignIn(e)
 	}
-	told, ok := deeds[audit.Kind(e.Kind)]
+	phrase, ok := auditPhrases[audit.ActionKind(e.Kind)]
 	if !ok {
-		told = phrase{e.Kind + " *", e.Kind + " *"}
+		phrase = auditPhrase{e.Kind + " *", e.Kind + " *"}
 	}
 	object := auditObject(e, connection)
-	if e.Outcome == string(audit.Done) {
-		return auditSubject(e) + " " + strings.Replace(told.did, "*", object, 1) + again(e)
+	if e.Outcome == string(audit.Succeeded) {
+		return auditSubject(e) + " " + strings.Replace(phrase.did, "*", object, 1) + repeatText(e)
 	}
-	tried := auditSubject(e) + " tried to " + strings.Replace(told.toDo, "*", object, 1) + again(e)
+	tried := auditSubject(e) + " tried to " + strings.Replace(phrase.toDo, "*", object, 1) + repeatText(e)
 	switch {
 	case e.Outcome != string(audit.Refused):
 		return tried + ", which failed"
-	case e.Actor == string(audit.Session):
-		return tried + " and were refused: " + humane(e.Reason)
+	case e.Actor == string(audit.SessionActor):
+		return tried + " and were refused: " + auditReasonText(e.Reason)
 	default:
-		return tried + " and was refused: " + humane(e.Reason)
+		return tried + " and was refused: " + auditReasonText(e.Reason)
 	}
 }
 
@@ -84,7 +84,7 @@ func refusedSignIn(e store.AuditEntry) string {
 	case "invalid_token":
 		return text.Count(e.Times, "request with a token that is not good", "requests with a token that is not good")
 	default:
-		return text.Count(e.Times, "sign-in was refused", "sign-ins were refused") + ": " + humane(e.Reason)
+		return text.Count(e.Times, "sign-in was refused", "sign-ins were refused") + ": " + auditReasonText(e.Reason)
 	}
 }
 
@@ -96,13 +96,13 @@ func auditSubject(e store.AuditEntry) string {
 		return otherwise
 	}
 	switch audit.ActorKind(e.Actor) {
-	case audit.Session:
+	case audit.SessionActor:
 		return "You"
 	case audit.OwnerToken:
 		return named("A token")
 	case audit.Grant:
 		return named("An app")
-	case audit.Command:
+	case audit.CommandActor:
 		return "A command on the server's machine"
 	case audit.Device:
 		return named("A device")
@@ -118,7 +118,7 @@ func auditObject(e store.AuditEntry, connection string) string {
 	if e.ObjectName != "" {
 		name = e.ObjectName
 	}
-	switch audit.Kind(e.Kind) {
+	switch audit.ActionKind(e.Kind) {
 	case audit.SignIn:
 		return "a " + strings.ReplaceAll(e.Object, "_", " ")
 	case audit.Read, audit.Export:
@@ -128,7 +128,8 @@ func auditObject(e store.AuditEntry, connection string) string {
 			return "the " + name + " of " + connection
 		}
 		return "the " + name
-	case audit.ConnectionAdd, audit.ConnectionEnd, audit.CredentialStore, audit.CredentialRemove, audit.DeviceAdd, audit.RunAnyway:
+	case audit.ConnectionAdd, audit.ConnectionEnd, audit.CredentialStore, audit.CredentialRemove, audit.DeviceAdd,
+		audit.RunAnyway:
 		if connection != "" {
 			return connection
 		}
@@ -158,17 +159,17 @@ func countedRecords(e store.AuditEntry, connection string) string {
 	return line
 }
 
-// again says in how many requests, when it was more than one.
-func again(e store.AuditEntry) string {
+// repeatText returns the number of requests in words; empty for a single request.
+func repeatText(e store.AuditEntry) string {
 	if e.Times < 2 {
 		return ""
 	}
 	return " in " + text.Number(e.Times) + " requests"
 }
 
-func humane(code string) string {
+func auditReasonText(code string) string {
 	if code == "" {
-		return "no reason was given"
+		return "without a reason"
 	}
 	return strings.ReplaceAll(code, "_", " ")
 }

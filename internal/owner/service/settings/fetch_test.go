@@ -4,22 +4,23 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/pdpp-go/pdpp/internal/keep/store"
 	"github.com/pdpp-go/pdpp/internal/owner/api"
 	"github.com/pdpp-go/pdpp/internal/owner/service/ownertest"
+	"github.com/pdpp-go/pdpp/internal/storage/store"
 )
 
-// A grant of single records asks for those that nobody collected, and for nothing else;
-// where no run can fetch them none is asked for.
+// A grant of single records requests only those that are not stored. It requests none if no run can fetch them.
 func TestGrantFetchesWhatIsMissing(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
 	id := d.Connect()
-	d.Collect(id, ownertest.TwoBeds())
+	d.Collect(id, ownertest.TwoStreamManifest())
 	var last string // the id of the newest grant
 	grant := func(connection string, keys ...string) {
 		t.Helper()
-		g, _, err := d.CreateGrant(d.Ctx(), api.NewGrant{ClientName: "Florist", Mode: "continuous", Streams: []api.GrantStream{{ConnectionID: connection, Stream: "beds", Resources: keys}}})
+		g, _, err := d.CreateGrant(d.Ctx(),
+			api.NewGrant{ClientName: "Florist", Mode: "continuous",
+				Streams: []api.GrantStream{{ConnectionID: connection, Stream: "beds", Resources: keys}}})
 		d.Must(err)
 		last = g.ID
 	}
@@ -46,7 +47,7 @@ func TestGrantFetchesWhatIsMissing(t *testing.T) {
 		t.Errorf("%v is fetched", got)
 	}
 	paused := d.Connect()
-	d.Collect(paused, ownertest.TwoBeds())
+	d.Collect(paused, ownertest.TwoStreamManifest())
 	c, err := d.Store.Connection(d.Ctx(), paused)
 	d.Must(err)
 	c.Status = store.ConnectionPaused

@@ -4,17 +4,17 @@ import (
 	"context"
 	"net/url"
 
-	"github.com/pdpp-go/pdpp/internal/keep/store"
 	"github.com/pdpp-go/pdpp/internal/owner/api"
 	"github.com/pdpp-go/pdpp/internal/owner/service/faults"
 	"github.com/pdpp-go/pdpp/internal/share/grants"
+	"github.com/pdpp-go/pdpp/internal/storage/store"
 )
 
 // Grants lists every grant, the newest first.
 func (a *Settings) Grants(ctx context.Context) ([]api.Grant, error) {
 	all, err := a.GrantService.List(ctx)
 	if err != nil {
-		return nil, faults.Error(err, "list the grants")
+		return nil, faults.OwnerError(err, "list the grants")
 	}
 	out := make([]api.Grant, len(all))
 	for i, g := range all {
@@ -24,18 +24,19 @@ func (a *Settings) Grants(ctx context.Context) ([]api.Grant, error) {
 	return out, nil
 }
 
-// Grant gives one grant with its usage.
+// Grant returns one grant with its usage.
 func (a *Settings) Grant(ctx context.Context, id string) (api.Grant, error) {
 	g, err := a.GrantService.One(ctx, id)
 	if err != nil {
-		return api.Grant{}, faults.Error(err, "read the grant")
+		return api.Grant{}, faults.OwnerError(err, "read the grant")
 	}
 	return showGrant(g), nil
 }
 
-// CreateGrant makes a grant and gives its token, which cannot be seen again.
+// CreateGrant creates a grant and returns its token. The token cannot be read again.
 func (a *Settings) CreateGrant(ctx context.Context, n api.NewGrant) (api.Grant, string, error) {
-	wanted := grants.New{ClientName: n.ClientName, Purpose: n.Purpose, Mode: store.GrantMode(n.Mode), End: endOf(n.GrantEnd)}
+	wanted := grants.New{ClientName: n.ClientName, Purpose: n.Purpose, Mode: store.GrantMode(n.Mode),
+		End: grantEndTime(n.GrantEnd)}
 	for _, part := range n.Streams {
 		wanted.Scope = append(wanted.Scope, grants.Stream(part))
 	}
@@ -44,21 +45,23 @@ func (a *Settings) CreateGrant(ctx context.Context, n api.NewGrant) (api.Grant, 
 	}
 	g, token, err := a.GrantService.Create(ctx, wanted)
 	if err != nil {
-		return api.Grant{}, "", faults.Error(err, "make the grant")
+		return api.Grant{}, "", faults.OwnerError(err, "make the grant")
 	}
 	return showGrant(g), token, a.fetchGranted(ctx, g.ID, g.Scope)
 }
 
 // RevokeGrant ends a grant at once.
 func (a *Settings) RevokeGrant(ctx context.Context, id string) error {
-	return faults.Error(a.GrantService.Revoke(ctx, id), "revoke the grant")
+	return faults.OwnerError(a.GrantService.Revoke(ctx, id), "revoke the grant")
 }
 
 func showGrant(g grants.Grant) api.Grant {
 	out := api.Grant{
-		ID: g.ID, ClientID: g.ClientID, ClientName: g.ClientName, Purpose: g.Purpose, Mode: string(g.Mode), Streams: parts(g.Scope),
-		Status: string(g.Status), CreatedAt: g.CreatedAt, ExpiresAt: g.ExpiresAt, RevokedAt: g.RevokedAt, LastUsedAt: g.LastUsedAt,
-		Uses: g.Uses, Records: g.Records, Usage: []api.GrantUsage{},
+		ID: g.ID, ClientID: g.ClientID, ClientName: g.ClientName, Purpose: g.Purpose, Mode: string(g.Mode),
+		Streams: grantedStreams(g.Scope),
+		Status:  string(g.Status), CreatedAt: g.CreatedAt, ExpiresAt: g.ExpiresAt, RevokedAt: g.RevokedAt,
+		LastUsedAt: g.LastUsedAt,
+		Uses:       g.Uses, Records: g.Records, Usage: []api.GrantUsage{},
 	}
 	for _, u := range g.Usage {
 		out.Usage = append(out.Usage, api.GrantUsage(u))
@@ -66,7 +69,7 @@ func showGrant(g grants.Grant) api.Grant {
 	return out
 }
 
-func parts(scope grants.Scope) []api.GrantStream {
+func grantedStreams(scope grants.GrantedStreams) []api.GrantStream {
 	out := []api.GrantStream{}
 	for _, part := range scope {
 		out = append(out, api.GrantStream(part))
@@ -74,14 +77,15 @@ func parts(scope grants.Scope) []api.GrantStream {
 	return out
 }
 
-// GrantRequest gives what an app asks for.
+// GrantRequest returns what an app requests.
 func (a *Settings) GrantRequest(ctx context.Context, id string) (api.GrantRequest, error) {
 	r, err := a.GrantService.RequestByID(ctx, id)
 	if err != nil {
-		return api.GrantRequest{}, faults.Error(err, "read the request")
+		return api.GrantRequest{}, faults.OwnerError(err, "read the request")
 	}
 	out := api.GrantRequest{
-		ID: r.ID, ClientID: r.ClientID, ClientName: r.ClientName, Purpose: r.Purpose, Mode: string(r.Mode), Streams: parts(r.Scope),
+		ID: r.ID, ClientID: r.ClientID, ClientName: r.ClientName, Purpose: r.Purpose, Mode: string(r.Mode),
+		Streams: grantedStreams(r.Scope), OwnerChooses: r.OwnerChooses,
 		Missing: append([]string{}, r.Missing...), ExpiresAt: r.ExpiresAt,
 	}
 	if u, err := url.Parse(r.RedirectURI); err == nil {
@@ -90,17 +94,27 @@ func (a *Settings) GrantRequest(ctx context.Context, id string) (api.GrantReques
 	return out, nil
 }
 
-// Decide answers an app's request, and gives the address to send the browser to.
+// Decide answers an app's request and returns the address to redirect the browser to.
 func (a *Settings) Decide(ctx context.Context, id string, d api.Decision) (string, error) {
 	asked, err := a.GrantService.RequestByID(ctx, id)
 	if err != nil {
-		return "", faults.Error(err, "read the request")
+		return "", faults.OwnerError(err, "read the request")
 	}
-	redirect, grantID, err := a.GrantService.Decide(ctx, id, grants.Decision{Approve: d.Approve, End: endOf(d.GrantEnd)})
+	var chosen grants.GrantedStreams
+	for _, s := range d.Streams {
+		chosen = append(chosen, grants.Stream(s))
+	}
+	if asked.OwnerChooses {
+		asked.Scope = chosen
+	}
+	redirect, grantID, err := a.GrantService.Decide(ctx, id,
+		grants.Decision{Approve: d.Approve, Streams: chosen, End: grantEndTime(d.GrantEnd)})
 	if err != nil || !d.Approve {
-		return redirect, faults.Error(err, "decide on the request")
+		return redirect, faults.OwnerError(err, "decide on the request")
 	}
 	return redirect, a.fetchGranted(ctx, grantID, asked.Scope)
 }
 
-func endOf(e api.GrantEnd) grants.End { return grants.End{At: e.ExpiresAt, Never: e.NeverExpires} }
+func grantEndTime(e api.GrantEnd) grants.End {
+	return grants.End{At: e.ExpiresAt, Never: e.NeverExpires}
+}

@@ -14,7 +14,7 @@ func TestGrants(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
 	id := d.Connect()
-	d.Collect(id, ownertest.TwoBeds())
+	d.Collect(id, ownertest.TwoStreamManifest())
 	made, token, err := d.CreateGrant(d.Ctx(), api.NewGrant{ClientName: "Florist", Purpose: "Advice", Mode: "continuous",
 		Streams: []api.GrantStream{{ConnectionID: id, Stream: "beds", Fields: []string{"name"}}}})
 	d.Must(err)
@@ -40,25 +40,27 @@ func TestGrants(t *testing.T) {
 	ownertest.WantError(t, err, api.CodeNotFound, "")
 }
 
-// An app asks, the owner reads what for and says yes; the answer goes back to the app.
+// An app sends a request, the owner reads it and approves, and the decision is returned to the app.
 func TestDecide(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
 	id := d.Connect()
-	d.Collect(id, ownertest.TwoBeds())
+	d.Collect(id, ownertest.TwoStreamManifest())
 	app, err := d.GrantService.Register(d.Ctx(), "Florist", []string{"https://florist.lantern.example/back"})
 	d.Must(err)
 	ask := func() string {
-		request, err := d.GrantService.Request(d.Ctx(), grants.Ask{ClientID: app.ID, RedirectURI: "https://florist.lantern.example/back", State: "s1",
-			CodeChallenge: "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM", Purpose: "Advice",
-			Wants: []grants.Want{{Stream: grants.Stream{Stream: "beds"}}, {Stream: grants.Stream{Stream: "paths"}}}})
+		request, err := d.GrantService.Request(d.Ctx(),
+			grants.Ask{ClientID: app.ID, RedirectURI: "https://florist.lantern.example/back", State: "s1",
+				CodeChallenge: "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM", Purpose: "Advice",
+				Wants: []grants.Want{{Stream: grants.Stream{Stream: "beds"}}, {Stream: grants.Stream{Stream: "paths"}}}})
 		d.Must(err)
 		return request
 	}
 	yes, no := ask(), ask()
 	r, err := d.GrantRequest(d.Ctx(), yes)
 	d.Must(err)
-	if r.ClientName != "Florist" || r.ReturnsTo != "florist.lantern.example" || len(r.Streams) != 1 || len(r.Missing) != 1 || r.Missing[0] != "paths" {
+	if r.ClientName != "Florist" || r.ReturnsTo != "florist.lantern.example" || len(r.Streams) != 1 ||
+		len(r.Missing) != 1 || r.Missing[0] != "paths" {
 		t.Errorf("request %+v", r)
 	}
 	for request, want := range map[string]string{yes: "code=", no: "error=access_denied"} {

@@ -9,13 +9,13 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/pdpp-go/pdpp/internal/keep/credential"
-	"github.com/pdpp-go/pdpp/internal/keep/store"
-	"github.com/pdpp-go/pdpp/internal/ops/fault"
 	"github.com/pdpp-go/pdpp/internal/ops/text"
+	"github.com/pdpp-go/pdpp/internal/ops/usererr"
 	"github.com/pdpp-go/pdpp/internal/owner/api"
 	"github.com/pdpp-go/pdpp/internal/owner/service/faults"
 	"github.com/pdpp-go/pdpp/internal/schedule/notify"
+	"github.com/pdpp-go/pdpp/internal/storage/credential"
+	"github.com/pdpp-go/pdpp/internal/storage/store"
 )
 
 const codeNoTarget = "no_push_target"
@@ -24,7 +24,7 @@ const codeNoTarget = "no_push_target"
 func (a *Settings) PushTargets(ctx context.Context) ([]api.PushTarget, error) {
 	all, err := a.Store.Targets(ctx)
 	if err != nil {
-		return nil, faults.Error(err, "list the push targets")
+		return nil, faults.OwnerError(err, "list the push targets")
 	}
 	out := make([]api.PushTarget, len(all))
 	for i, t := range all {
@@ -33,10 +33,11 @@ func (a *Settings) PushTargets(ctx context.Context) ([]api.PushTarget, error) {
 	return out, nil
 }
 
-// showTarget shows of the address only the host: whoever knows all of it can push too.
+// showTarget reveals only the host of the address, because the full address is enough to send pushes.
 func showTarget(t store.PushTarget) api.PushTarget {
 	out := api.PushTarget{
-		ID: t.ID, Kind: string(t.Kind), Label: t.Label, CreatedAt: t.CreatedAt, LastSuccessAt: t.LastSuccessAt, LastFailure: t.LastFailure, RetiredAt: t.RetiredAt,
+		ID: t.ID, Kind: string(t.Kind), Label: t.Label, CreatedAt: t.CreatedAt, LastSuccessAt: t.LastSuccessAt,
+		LastFailure: t.LastFailure, RetiredAt: t.RetiredAt,
 	}
 	if u, err := url.Parse(t.Endpoint); err == nil {
 		out.Host = u.Host
@@ -44,7 +45,7 @@ func showTarget(t store.PushTarget) api.PushTarget {
 	return out
 }
 
-// AddPushTarget adds a place where the owner is told.
+// AddPushTarget adds a target for the owner's notifications.
 func (a *Settings) AddPushTarget(ctx context.Context, n api.NewPushTarget) (api.PushTarget, error) {
 	label := text.Line(n.Label)
 	if label != "" && !api.IsName(label) {
@@ -55,22 +56,23 @@ func (a *Settings) AddPushTarget(ctx context.Context, n api.NewPushTarget) (api.
 		P256DH: n.P256DH, Auth: n.Auth, CreatedAt: a.Now(),
 	}
 	if err := notify.CheckTarget(t); err != nil {
-		return api.PushTarget{}, faults.Error(err, "check the push target")
+		return api.PushTarget{}, faults.OwnerError(err, "check the push target")
 	}
 	if n.Secret != "" && t.Kind != store.TargetWebPush {
 		key, err := a.Key()
 		if err != nil {
-			return api.PushTarget{}, faults.Error(err, "load the key that seals secrets")
+			return api.PushTarget{}, faults.OwnerError(err, "load the key that seals secrets")
 		}
 		t.Sealed = notify.SealSecret(key, t.ID, credential.NewSecret(n.Secret))
 	}
 	err := a.Store.PutTarget(ctx, t)
 	if errors.Is(err, store.ErrExists) {
-		return api.PushTarget{}, &api.Error{Status: http.StatusConflict, Code: "push_target_exists", Param: "endpoint", Err: err,
-			Message: "You are told at this address already.", Next: "To change its secret, remove it and add it again."}
+		return api.PushTarget{}, &api.Error{Status: http.StatusConflict, Code: "push_target_exists", Param: "endpoint",
+			Err:     err,
+			Message: "This address already receives notifications.", Next: "To change its secret, remove it and add it again."}
 	}
 	if err != nil {
-		return api.PushTarget{}, faults.Error(err, "keep the push target")
+		return api.PushTarget{}, faults.OwnerError(err, "keep the push target")
 	}
 	return showTarget(t), nil
 }
@@ -79,38 +81,40 @@ func (a *Settings) AddPushTarget(ctx context.Context, n api.NewPushTarget) (api.
 func (a *Settings) DeletePushTarget(ctx context.Context, id string) error {
 	all, err := a.Store.Targets(ctx)
 	if err != nil {
-		return faults.Error(err, "list the push targets")
+		return faults.OwnerError(err, "list the push targets")
 	}
 	if !slices.ContainsFunc(all, func(t store.PushTarget) bool { return t.ID == id }) {
 		return api.NotFound("There is no such push target.", "Choose one of your push targets.")
 	}
-	return faults.Error(a.Store.DeleteTarget(ctx, id), "remove the push target")
+	return faults.OwnerError(a.Store.DeleteTarget(ctx, id), "remove the push target")
 }
 
 // TestPush sends a test to one target, or to every one in use when none is named.
 func (a *Settings) TestPush(ctx context.Context, target string) ([]api.PushTest, error) {
 	all, err := a.Store.Targets(ctx)
 	if err != nil {
-		return nil, faults.Error(err, "list the push targets")
+		return nil, faults.OwnerError(err, "list the push targets")
 	}
 	all = slices.DeleteFunc(all, func(t store.PushTarget) bool {
 		return t.ID != target && (target != "" || t.RetiredAt != nil)
 	})
 	switch {
 	case len(all) == 0 && target != "":
-		return nil, &api.Error{Status: http.StatusNotFound, Code: codeNoTarget, Message: "There is no such push target.", Next: "Choose one of your push targets."}
+		return nil, &api.Error{Status: http.StatusNotFound, Code: codeNoTarget, Message: "There is no such push target.",
+			Next: "Choose one of your push targets."}
 	case len(all) == 0:
-		return nil, &api.Error{Status: http.StatusNotFound, Code: codeNoTarget, Message: "There is no place to tell you.", Next: "Add one first."}
+		return nil, &api.Error{Status: http.StatusNotFound, Code: codeNoTarget, Message: "There is no place to tell you.",
+			Next: "Add one first."}
 	}
 	sender := &notify.Sender{Store: a.Store, HTTP: a.HTTP, Base: a.Base}
 	if slices.ContainsFunc(all, func(t store.PushTarget) bool { return len(t.Sealed) > 0 }) {
 		if sender.Key, err = a.Opening(); err != nil {
-			return nil, faults.Error(err, "load the key that seals secrets")
+			return nil, faults.OwnerError(err, "load the key that seals secrets")
 		}
 	}
 	if slices.ContainsFunc(all, func(t store.PushTarget) bool { return t.Kind == store.TargetWebPush }) {
 		if sender.Keys, err = a.VAPID(ctx); err != nil {
-			return nil, faults.Error(err, "load the keys of web pushes")
+			return nil, faults.OwnerError(err, "load the keys of web pushes")
 		}
 	}
 	out := make([]api.PushTest, len(all))
@@ -120,16 +124,17 @@ func (a *Settings) TestPush(ctx context.Context, target string) ([]api.PushTest,
 			if ctx.Err() != nil {
 				return nil, ctx.Err()
 			}
-			out[i].Error = untaken(err)
+			out[i].Error = testPushFailure(err)
 		}
 	}
 	return out, nil
 }
 
-// untaken says why a target did not take a test.
-func untaken(err error) *api.PushFailure {
-	out := &api.PushFailure{Code: "push_failed", Message: "It did not take the test.", Next: "Check the address, and that it can be reached from the server."}
-	var why *fault.Fault
+// testPushFailure explains why a target did not accept a test.
+func testPushFailure(err error) *api.PushFailure {
+	out := &api.PushFailure{Code: "push_failed", Message: "It did not take the test.",
+		Next: "Check the address, and that it can be reached from the server."}
+	var why *usererr.Error
 	if errors.As(err, &why) {
 		out.Code, out.Message, out.Next = why.Code, text.Sentence(why.Message), why.NextStep()
 	}
@@ -143,11 +148,11 @@ func targetName(t store.PushTarget) string {
 	return showTarget(t).Host
 }
 
-// QuietHours is the window in which nobody is told; empty means none.
+// QuietHours returns the hours without notifications; empty means none.
 func (a *Settings) QuietHours(ctx context.Context) (string, error) {
 	quiet, err := notify.LoadQuiet(ctx, a.Store)
 	if err != nil {
-		return "", faults.Error(err, "read the quiet hours")
+		return "", faults.OwnerError(err, "read the quiet hours")
 	}
 	return quiet.String(), nil
 }
@@ -156,7 +161,7 @@ func (a *Settings) QuietHours(ctx context.Context) (string, error) {
 func (a *Settings) SetQuietHours(ctx context.Context, window string) error {
 	quiet, err := notify.ParseQuiet(window)
 	if err != nil {
-		return faults.Error(err, "read the quiet hours")
+		return faults.OwnerError(err, "read the quiet hours")
 	}
-	return faults.Error(notify.SaveQuiet(ctx, a.Store, quiet, a.Now()), "keep the quiet hours")
+	return faults.OwnerError(notify.SaveQuiet(ctx, a.Store, quiet, a.Now()), "keep the quiet hours")
 }

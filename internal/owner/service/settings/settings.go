@@ -1,5 +1,5 @@
-// Package settings is what an owner has arranged with others: where they are told, and
-// when not; which programs act as them; which apps may read, and what.
+// Package settings manages an owner's notification targets and quiet hours, the programs that act as the owner, and
+// the grants of apps.
 package settings
 
 import (
@@ -7,10 +7,10 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/pdpp-go/pdpp/internal/keep/credential"
-	"github.com/pdpp-go/pdpp/internal/keep/store"
 	"github.com/pdpp-go/pdpp/internal/schedule/notify"
 	"github.com/pdpp-go/pdpp/internal/share/grants"
+	"github.com/pdpp-go/pdpp/internal/storage/credential"
+	"github.com/pdpp-go/pdpp/internal/storage/store"
 	"github.com/pdpp-go/pdpp/internal/web/auth"
 )
 
@@ -31,11 +31,11 @@ type Config struct {
 	Store Store
 	// Key seals the secrets of push targets.
 	Key func() (credential.Key, error)
-	// Opening gives the key for what is sealed already, and makes none; Key unless given.
+	// Opening returns the key for existing sealed values and never creates one.
 	Opening func() (credential.Key, error)
 	// GrantService keeps the grants.
 	GrantService *grants.Service
-	Access       Access
+	Access       AccessControl
 	// VAPID signs web pushes and Base is where the console is; HTTP reaches push
 	// targets, and nil means a plain client.
 	VAPID func(context.Context) (notify.VAPID, error)
@@ -44,8 +44,8 @@ type Config struct {
 	Now   func() time.Time
 }
 
-// Access makes and ends what lets somebody act as the owner; *auth.Auth does.
-type Access interface {
+// AccessControl creates and revokes the means of acting as the owner. *auth.Auth implements it.
+type AccessControl interface {
 	Tokens(ctx context.Context) ([]store.OwnerToken, error)
 	CreateToken(ctx context.Context, n auth.NewToken) (store.OwnerToken, string, error)
 	RevokeToken(ctx context.Context, id string) error

@@ -6,26 +6,27 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/pdpp-go/pdpp/internal/keep/credential"
 	"github.com/pdpp-go/pdpp/internal/owner/api"
 	"github.com/pdpp-go/pdpp/internal/owner/service/ownertest"
 	"github.com/pdpp-go/pdpp/internal/share/grants"
+	"github.com/pdpp-go/pdpp/internal/storage/credential"
 	"github.com/pdpp-go/pdpp/internal/web/auth"
 )
 
 // desk is the arrangements over a real database.
 type desk struct {
-	*ownertest.House
+	*ownertest.Workspace
 	*Settings
 }
 
 func newDesk(t *testing.T, change ...func(*Config)) *desk {
 	t.Helper()
-	h := ownertest.NewHouse(t)
+	h := ownertest.NewWorkspace(t)
 	made := credential.NewKey()
 	key := func() (credential.Key, error) { return made, nil }
 	c := Config{
-		Store: h.Store, Key: key, Opening: key, GrantService: grants.NewService(h.Store, "https://pdpp.lantern.example", h.Now),
+		Store: h.Store, Key: key, Opening: key, GrantService: grants.NewService(h.Store, "https://pdpp.lantern.example",
+			h.Now),
 		Access: auth.New(auth.Config{Store: h.Store, Now: h.Now}), Base: "https://pdpp.lantern.example", Now: h.Now,
 	}
 	for _, f := range change {
@@ -58,12 +59,15 @@ func TestPushTargets(t *testing.T) {
 	ownertest.WantError(t, err, codeNoTarget, "")
 	_, err = d.TestPush(d.Ctx(), "tgt_none")
 	ownertest.WantError(t, err, codeNoTarget, "")
-	added, err := d.AddPushTarget(d.Ctx(), api.NewPushTarget{Kind: "webhook", Label: "Hook", Endpoint: "https://hook.lantern.example/secret-path", Secret: "moss"})
+	added, err := d.AddPushTarget(d.Ctx(),
+		api.NewPushTarget{Kind: "webhook", Label: "Hook", Endpoint: "https://hook.lantern.example/secret-path",
+			Secret: "moss"})
 	d.Must(err)
 	if added.Host != "hook.lantern.example" || added.Label != "Hook" {
 		t.Errorf("target %+v", added)
 	}
-	if tests, err := d.TestPush(d.Ctx(), ""); err != nil || len(tests) != 1 || tests[0] != (api.PushTest{Target: added.ID, Label: "Hook"}) {
+	if tests, err := d.TestPush(d.Ctx(), ""); err != nil || len(tests) != 1 ||
+		tests[0] != (api.PushTest{Target: added.ID, Label: "Hook"}) {
 		t.Errorf("tests %+v, %v", tests, err)
 	}
 	if len(h.bodies) != 1 || !strings.Contains(h.bodies[0], `"test"`) || h.signed[0] == "" {
@@ -75,11 +79,13 @@ func TestPushTargets(t *testing.T) {
 	if len(tests) != 1 || tests[0].Error == nil || strings.Contains(tests[0].Error.Message, "secret-path") {
 		t.Errorf("a target that is gone took the test, or the error tells its address: %+v", tests)
 	}
-	_, err = d.AddPushTarget(d.Ctx(), api.NewPushTarget{Kind: "webhook", Endpoint: "https://hook.lantern.example/secret-path"})
+	_, err = d.AddPushTarget(d.Ctx(),
+		api.NewPushTarget{Kind: "webhook", Endpoint: "https://hook.lantern.example/secret-path"})
 	ownertest.WantError(t, err, "push_target_exists", "endpoint")
 	_, err = d.AddPushTarget(d.Ctx(), api.NewPushTarget{Kind: "pigeon", Endpoint: "https://hook.lantern.example/other"})
 	ownertest.WantError(t, err, "push_target_invalid", "")
-	_, err = d.AddPushTarget(d.Ctx(), api.NewPushTarget{Kind: "webhook", Label: strings.Repeat("x", 200), Endpoint: "https://hook.lantern.example/other"})
+	_, err = d.AddPushTarget(d.Ctx(), api.NewPushTarget{Kind: "webhook", Label: strings.Repeat("x", 200),
+		Endpoint: "https://hook.lantern.example/other"})
 	ownertest.WantError(t, err, api.CodeInvalid, "label")
 	if all, err := d.PushTargets(d.Ctx()); err != nil || len(all) != 1 || all[0].ID != added.ID {
 		t.Errorf("targets %+v, %v", all, err)

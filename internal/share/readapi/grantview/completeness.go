@@ -2,8 +2,8 @@ package grantview
 
 import "time"
 
-// Whole says whether everything is here that the source had, in a range of time, when it
-// was last read: yes, no or unknown.
+// Whole is whether everything is here that the source had in a range of time when it was last read: yes, no or
+// unknown.
 type Whole string
 
 const (
@@ -12,11 +12,12 @@ const (
 	WholeUnknown Whole = "unknown"
 )
 
-// Completeness is how much is here of what was read of one stream: how fresh it is, and in
-// which range of time it is whole. It says nothing of why.
+// Completeness is how fresh one stream is and in which time range it is whole, without the reason.
 type Completeness struct {
 	ConnectionID string `json:"connection_id"`
-	Stream       string `json:"stream"`
+	// ConnectorName is the name of the kind of source; absent when that is not known.
+	ConnectorName string `json:"connector_name,omitempty"`
+	Stream        string `json:"stream"`
 	// AsOf is when the source was last read; absent when that is not known.
 	AsOf      *time.Time      `json:"as_of,omitempty"`
 	Freshness FreshnessStatus `json:"freshness"`
@@ -34,13 +35,15 @@ type Span struct {
 	To   *time.Time `json:"to,omitempty"`
 }
 
-// Completed is what every answer with data says beside it.
+// Completed is embedded in every answer with data.
 type Completed struct {
 	Completeness []Completeness `json:"completeness"`
 }
 
 // completed is never null.
-func completed(told []Completeness) Completed { return Completed{append([]Completeness{}, told...)} }
+func completed(completeness []Completeness) Completed {
+	return Completed{append([]Completeness{}, completeness...)}
+}
 
-// Completion gives it, for the headers.
+// Completion returns the completeness, for the headers.
 func (c Completed) Completion() []Completeness { return c.Completeness }

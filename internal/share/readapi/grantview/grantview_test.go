@@ -47,31 +47,41 @@ func TestDiagnosticsAreNotEvenLinked(t *testing.T) {
 // exported is every type that a response can be made of.
 var exported = map[string]reflect.Type{
 	"FreshnessStatus": reflect.TypeFor[FreshnessStatus](), "Freshness": reflect.TypeFor[Freshness](),
-	"Stream": reflect.TypeFor[Stream](), "StreamList": reflect.TypeFor[StreamList](), "StreamSchema": reflect.TypeFor[StreamSchema](),
-	"Blob": reflect.TypeFor[Blob](), "Record": reflect.TypeFor[Record](), "RecordPage": reflect.TypeFor[RecordPage](),
-	"Change": reflect.TypeFor[Change](), "ChangePage": reflect.TypeFor[ChangePage](),
-	"SchemaList": reflect.TypeFor[SchemaList](), "Connector": reflect.TypeFor[Connector](), "ConnectorList": reflect.TypeFor[ConnectorList](),
-	"RangeFilter": reflect.TypeFor[RangeFilter](), "Aggregations": reflect.TypeFor[Aggregations](), "Aggregation": reflect.TypeFor[Aggregation](),
+	"Stream": reflect.TypeFor[Stream](), "StreamList": reflect.TypeFor[StreamList](),
+	"StreamSchema": reflect.TypeFor[StreamSchema](),
+	"Blob":         reflect.TypeFor[Blob](), "Record": reflect.TypeFor[Record](),
+	"RecordPage": reflect.TypeFor[RecordPage](),
+	"Change":     reflect.TypeFor[Change](), "ChangePage": reflect.TypeFor[ChangePage](),
+	"SchemaList": reflect.TypeFor[SchemaList](), "Connector": reflect.TypeFor[Connector](),
+	"ConnectorList": reflect.TypeFor[ConnectorList](),
+	"RangeFilter":   reflect.TypeFor[RangeFilter](), "Aggregations": reflect.TypeFor[Aggregations](),
+	"Aggregation":     reflect.TypeFor[Aggregation](),
 	"AggregationList": reflect.TypeFor[AggregationList](), "Group": reflect.TypeFor[Group](),
-	"Whole": reflect.TypeFor[Whole](), "Completeness": reflect.TypeFor[Completeness](), "Completed": reflect.TypeFor[Completed](), "Span": reflect.TypeFor[Span](), "Expansion": reflect.TypeFor[Expansion](), "Related": reflect.TypeFor[Related](), "Expandable": reflect.TypeFor[Expandable](), "RecordAnswer": reflect.TypeFor[RecordAnswer](),
+	"Whole": reflect.TypeFor[Whole](), "Completeness": reflect.TypeFor[Completeness](),
+	"Completed": reflect.TypeFor[Completed](), "Span": reflect.TypeFor[Span](), "Expansion": reflect.TypeFor[Expansion](),
+	"Related": reflect.TypeFor[Related](), "Expandable": reflect.TypeFor[Expandable](),
+	"RecordAnswer": reflect.TypeFor[RecordAnswer](),
 }
 
 // allowed are the members that a client may read. A new one is added here on
 // purpose or not at all.
 var allowed = []string{
-	"object", "data", "name", "record_count", "last_updated", "freshness", "status", "captured_at", "description", "schema",
-	"primary_key", "cursor_field", "stream", "id", "emitted_at", "deleted", "has_more", "next_cursor", "next_changes_since",
-	"connection_id", // tells two accounts at one source apart
-	"filter_fields", "range_filters", "field", "operators", "aggregations", "count", "count_distinct", "group_by", "group_by_time", "sum", "min", "max",
+	"object", "data", "name", "record_count", "last_updated", "freshness", "status", "captured_at", "description",
+	"schema",
+	"primary_key", "cursor_field", "stream", "id", "emitted_at", "deleted", "has_more", "next_cursor",
+	"next_changes_since",
+	"connection_id", // distinguishes two accounts at one source
+	"filter_fields", "range_filters", "field", "operators", "aggregations", "count", "count_distinct", "group_by",
+	"group_by_time", "sum", "min", "max",
 	"groups", "key", "value", "truncated",
 	"completeness", "as_of", "range", "whole", "covered", "from", "to", // how fresh, and in which range of time
 	"expanded", "expandable", "many", "default_limit", "max_limit", // what belongs to a record
+	"connector_name", "searchable", // for sentences about completeness, and what a search looks at
 	"blobs", "sha256", "bytes", "mime", // the files of a record
 }
 
-// harmless are members of the owner's types whose names mean something else in
-// a client's: the id of a record, the status of freshness, a stream's name, whether
-// records may be counted.
+// harmless are members of the owner's types with names that mean something else in a client's type, such as a
+// record's id, the status of freshness and a stream's name.
 var harmless = []string{"id", "status", "stream", "captured_at", "name", "freshness", "count"}
 
 // No type has a member that the owner's diagnostics have.
@@ -86,7 +96,8 @@ func TestNoMemberIsADiagnosis(t *testing.T) {
 	} {
 		collect(owner, owners)
 	}
-	for _, member := range []string{"detail", "trace", "conditions", "detail_gap_backlog", "outbox_counts", "dead_letter", "pending", "rejection_reason", "reason_code"} {
+	for _, member := range []string{"detail", "trace", "conditions", "detail_gap_backlog", "outbox_counts", "dead_letter",
+		"pending", "rejection_reason", "reason_code"} {
 		if !owners[member] {
 			t.Fatalf("the owner's types have no %q: the search does not see what it is for", member)
 		}
@@ -173,13 +184,24 @@ func TestShapes(t *testing.T) {
 		want  string
 	}{
 		"nothing granted": {NewStreamList(nil, nil), `{"object":"list","data":[],"completeness":[]}`},
-		"counted and not": {NewStreamList([]Stream{{ConnectionID: "c1", Name: "trees", Records: &n, LastUpdated: &at, Freshness: Freshness{FreshnessCurrent, &at}}, {ConnectionID: "c2", Name: "pears"}}, nil),
-			`{"object":"list","data":[{"object":"stream","connection_id":"c1","name":"trees","record_count":0,"last_updated":"2026-03-01T08:00:00Z","freshness":{"status":"current","captured_at":"2026-03-01T08:00:00Z"}},` +
-				`{"object":"stream","connection_id":"c2","name":"pears","record_count":null,"last_updated":null,"freshness":{"status":"unknown"}}],"completeness":[]}`},
-		"records": {NewRecordPage([]Record{{ConnectionID: "c1", Stream: "trees", ID: "t1", Data: json.RawMessage(`{"kind":"pear"}`), EmittedAt: at}}, "c2", []Completeness{{ConnectionID: "c1", Stream: "trees", AsOf: &at, Freshness: FreshnessStale, Whole: WholeYes, Covered: []Span{{To: &at}}}}),
-			`{"object":"list","data":[{"object":"record","connection_id":"c1","stream":"trees","id":"t1","data":{"kind":"pear"},"emitted_at":"2026-03-01T08:00:00Z"}],"has_more":true,"next_cursor":"c2","completeness":[{"connection_id":"c1","stream":"trees","as_of":"2026-03-01T08:00:00Z","freshness":"stale","range":{},"whole":"yes","covered":[{"to":"2026-03-01T08:00:00Z"}]}]}`},
-		"a deletion": {NewChangePage([]Change{{ConnectionID: "c1", Stream: "trees", ID: "t1", Deleted: true, Data: json.RawMessage(`{"kind":"pear"}`), EmittedAt: at}}, "s9", false, nil),
-			`{"object":"list","data":[{"object":"change","connection_id":"c1","stream":"trees","id":"t1","deleted":true,"emitted_at":"2026-03-01T08:00:00Z"}],"has_more":false,"next_changes_since":"s9","completeness":[]}`},
+		"counted and not": {NewStreamList([]Stream{{ConnectionID: "c1", Name: "trees", Records: &n, LastUpdated: &at,
+			Freshness: Freshness{FreshnessCurrent, &at}}, {ConnectionID: "c2", Name: "pears"}}, nil),
+			`{"object":"list","data":[{"object":"stream","connection_id":"c1","name":"trees","record_count":0,` +
+				`"last_updated":"2026-03-01T08:00:00Z","freshness":{"status":"current","captured_at":"2026-03-01T08:00:00Z"}},` +
+				`{"object":"stream","connection_id":"c2","name":"pears","record_count":null,"last_updated":null,` +
+				`"freshness":{"status":"unknown"}}],"completeness":[]}`},
+		"records": {NewRecordPage([]Record{{ConnectionID: "c1", Stream: "trees", ID: "t1",
+			Data: json.RawMessage(`{"kind":"pear"}`), EmittedAt: at}}, "c2",
+			[]Completeness{{ConnectionID: "c1", Stream: "trees", AsOf: &at, Freshness: FreshnessStale, Whole: WholeYes,
+				Covered: []Span{{To: &at}}}}),
+			`{"object":"list","data":[{"object":"record","connection_id":"c1","stream":"trees","id":"t1",` +
+				`"data":{"kind":"pear"},"emitted_at":"2026-03-01T08:00:00Z"}],"has_more":true,"next_cursor":"c2",` +
+				`"completeness":[{"connection_id":"c1","stream":"trees","as_of":"2026-03-01T08:00:00Z","freshness":"stale",` +
+				`"range":{},"whole":"yes","covered":[{"to":"2026-03-01T08:00:00Z"}]}]}`},
+		"a deletion": {NewChangePage([]Change{{ConnectionID: "c1", Stream: "trees", ID: "t1", Deleted: true,
+			Data: json.RawMessage(`{"kind":"pear"}`), EmittedAt: at}}, "s9", false, nil),
+			`{"object":"list","data":[{"object":"change","connection_id":"c1","stream":"trees","id":"t1","deleted":true,` +
+				`"emitted_at":"2026-03-01T08:00:00Z"}],"has_more":false,"next_changes_since":"s9","completeness":[]}`},
 		"connectors": {NewConnectorList([]Connector{{ID: "orchard", Name: "Orchard"}}),
 			`{"object":"list","data":[{"object":"connector","id":"orchard","name":"Orchard"}]}`},
 		"no schemas": {NewSchemaList(nil), `{"object":"list","data":[]}`},

@@ -7,11 +7,11 @@ import (
 
 // Record is one record, with the fields that the grant allows.
 type Record struct {
-	Object       string          `json:"object"` // record
+	Object       string          `json:"object" enum:"record"`
 	ConnectionID string          `json:"connection_id"`
 	Stream       string          `json:"stream"`
 	ID           string          `json:"id"`
-	Data         json.RawMessage `json:"data"`
+	Data         json.RawMessage `json:"data" schema:"object"`
 	EmittedAt    time.Time       `json:"emitted_at"`
 	// Blobs are the files that belong to fields which may be read.
 	Blobs []Blob `json:"blobs,omitempty"`
@@ -23,7 +23,7 @@ type Record struct {
 type Expansion struct {
 	Name string    `json:"name"`
 	Data []Related `json:"data"`
-	// HasMore says that there are more, or may be.
+	// HasMore means that there are or may be more.
 	HasMore bool `json:"has_more"`
 }
 
@@ -32,7 +32,7 @@ type Related struct {
 	ConnectionID string          `json:"connection_id"`
 	Stream       string          `json:"stream"`
 	ID           string          `json:"id"`
-	Data         json.RawMessage `json:"data"`
+	Data         json.RawMessage `json:"data" schema:"object"`
 	EmittedAt    time.Time       `json:"emitted_at"`
 }
 
@@ -47,7 +47,7 @@ type Blob struct {
 
 // RecordPage is some records of a stream.
 type RecordPage struct {
-	Object  string   `json:"object"` // list
+	Object  string   `json:"object" enum:"list"`
 	Data    []Record `json:"data"`
 	HasMore bool     `json:"has_more"`
 	// NextCursor is where the following page begins; empty on the last one.
@@ -62,24 +62,25 @@ type RecordAnswer struct {
 }
 
 // NewRecordAnswer makes one.
-func NewRecordAnswer(r Record, told []Completeness) RecordAnswer {
+func NewRecordAnswer(r Record, completeness []Completeness) RecordAnswer {
 	r.Object = ObjectRecord
-	return RecordAnswer{r, completed(told)}
+	return RecordAnswer{r, completed(completeness)}
 }
 
 // NewRecordPage makes a page; a cursor means that there is more.
-func NewRecordPage(records []Record, next string, told []Completeness) RecordPage {
+func NewRecordPage(records []Record, next string, measured []Completeness) RecordPage {
 	data := make([]Record, len(records))
 	for i, r := range records {
 		r.Object = ObjectRecord
 		data[i] = r
 	}
-	return RecordPage{Object: ObjectList, Data: data, HasMore: next != "", NextCursor: next, Completed: completed(told)}
+	return RecordPage{Object: ObjectList, Data: data, HasMore: next != "", NextCursor: next,
+		Completed: completed(measured)}
 }
 
 // Change is a record that changed, or that is no more.
 type Change struct {
-	Object       string `json:"object"` // change
+	Object       string `json:"object" enum:"change"`
 	ConnectionID string `json:"connection_id"`
 	Stream       string `json:"stream"`
 	ID           string `json:"id"`
@@ -91,7 +92,7 @@ type Change struct {
 
 // ChangePage is what changed since a cursor.
 type ChangePage struct {
-	Object  string   `json:"object"` // list
+	Object  string   `json:"object" enum:"list"`
 	Data    []Change `json:"data"`
 	HasMore bool     `json:"has_more"`
 	// NextChangesSince is where to go on, also when nothing changed.
@@ -100,7 +101,7 @@ type ChangePage struct {
 }
 
 // NewChangePage makes a page. A deleted record never carries its data.
-func NewChangePage(changes []Change, next string, more bool, told []Completeness) ChangePage {
+func NewChangePage(changes []Change, next string, more bool, measured []Completeness) ChangePage {
 	data := make([]Change, len(changes))
 	for i, c := range changes {
 		c.Object = ObjectChange
@@ -109,5 +110,6 @@ func NewChangePage(changes []Change, next string, more bool, told []Completeness
 		}
 		data[i] = c
 	}
-	return ChangePage{Object: ObjectList, Data: data, HasMore: more, NextChangesSince: next, Completed: completed(told)}
+	return ChangePage{Object: ObjectList, Data: data, HasMore: more, NextChangesSince: next,
+		Completed: completed(measured)}
 }

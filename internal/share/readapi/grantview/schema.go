@@ -10,22 +10,24 @@ import (
 
 // StreamSchema is what a stream's records look like.
 type StreamSchema struct {
-	Object       string          `json:"object"` // stream
+	Object       string          `json:"object" enum:"stream"`
 	ConnectionID string          `json:"connection_id"`
 	Name         string          `json:"name"`
 	Description  string          `json:"description,omitempty"`
-	Schema       json.RawMessage `json:"schema"`
+	Schema       json.RawMessage `json:"schema" schema:"object"` // JSON Schema of the data of a record
 	PrimaryKey   []string        `json:"primary_key"`
 	CursorField  string          `json:"cursor_field,omitempty"`
 	// FilterFields are those that records may be filtered by.
-	FilterFields []string      `json:"filter_fields,omitempty"`
+	FilterFields []string `json:"filter_fields,omitempty"`
+	// Searchable means that a search looks at the stream.
+	Searchable   bool          `json:"searchable,omitempty"`
 	RangeFilters []RangeFilter `json:"range_filters,omitempty"`
 	Aggregations *Aggregations `json:"aggregations,omitempty"`
-	// Expandable are the relationships whose records can be had beside a record.
+	// Expandable are the relationships that can be expanded.
 	Expandable []Expandable `json:"expandable,omitempty"`
 }
 
-// Expandable is a relationship, and how many records it gives.
+// Expandable is a relationship, and how many records it returns.
 type Expandable struct {
 	Name         string `json:"name"`
 	Stream       string `json:"stream"`
@@ -37,7 +39,7 @@ type Expandable struct {
 // RangeFilter is a field that can be compared with a value, by these operators.
 type RangeFilter struct {
 	Field     string   `json:"field"`
-	Operators []string `json:"operators"`
+	Operators []string `json:"operators" enum:"gt,gte,lt,lte"`
 }
 
 // Aggregations are the fields that can be summed up.
@@ -73,11 +75,11 @@ func (s StreamSchema) Queried(q *manifest.Query) StreamSchema {
 
 // Aggregation is what the records of one connection were summed up to.
 type Aggregation struct {
-	Object       string  `json:"object"` // aggregation
+	Object       string  `json:"object" enum:"aggregation"`
 	ConnectionID string  `json:"connection_id"`
 	Stream       string  `json:"stream"`
 	Groups       []Group `json:"groups"`
-	// Truncated says that there are more groups.
+	// Truncated means that there are more groups.
 	Truncated bool `json:"truncated"`
 }
 
@@ -90,7 +92,7 @@ type Group struct {
 
 // AggregationList is one aggregation for each connection.
 type AggregationList struct {
-	Object string        `json:"object"` // list
+	Object string        `json:"object" enum:"list"`
 	Data   []Aggregation `json:"data"`
 	Completed
 }
@@ -106,7 +108,7 @@ func SchemaOf(connectionID string, s *manifest.Stream) StreamSchema {
 
 // SchemaList is what the records of every stream look like.
 type SchemaList struct {
-	Object string         `json:"object"` // list
+	Object string         `json:"object" enum:"list"`
 	Data   []StreamSchema `json:"data"`
 }
 
@@ -115,16 +117,16 @@ func NewSchemaList(schemas []StreamSchema) SchemaList {
 	return SchemaList{Object: ObjectList, Data: append([]StreamSchema{}, schemas...)}
 }
 
-// Connector is a kind of source, by its name alone.
+// Connector is a kind of source, by name only.
 type Connector struct {
-	Object string `json:"object"` // connector
+	Object string `json:"object" enum:"connector"`
 	ID     string `json:"id"`
 	Name   string `json:"name"`
 }
 
 // ConnectorList is every kind of source that can be read.
 type ConnectorList struct {
-	Object string      `json:"object"` // list
+	Object string      `json:"object" enum:"list"`
 	Data   []Connector `json:"data"`
 }
 

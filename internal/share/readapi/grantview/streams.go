@@ -12,7 +12,7 @@ const (
 	ObjectAggregate = "aggregation"
 )
 
-// FreshnessStatus says whether data is as new as its source's policy asks for.
+// FreshnessStatus is whether data is as new as its source's policy requires.
 type FreshnessStatus string
 
 const (
@@ -21,7 +21,7 @@ const (
 	FreshnessUnknown FreshnessStatus = "unknown"
 )
 
-// Freshness is how old the data of a stream is. It says nothing of why.
+// Freshness is how old the data of a stream is, without the reason.
 type Freshness struct {
 	Status     FreshnessStatus `json:"status"`
 	CapturedAt *time.Time      `json:"captured_at,omitempty"`
@@ -29,7 +29,7 @@ type Freshness struct {
 
 // Stream is one stream of the grant.
 type Stream struct {
-	Object       string `json:"object"` // stream
+	Object       string `json:"object" enum:"stream"`
 	ConnectionID string `json:"connection_id"`
 	Name         string `json:"name"`
 	// Records is nil when they were not counted: never zero instead.
@@ -40,13 +40,13 @@ type Stream struct {
 
 // StreamList is every stream of the grant.
 type StreamList struct {
-	Object string   `json:"object"` // list
+	Object string   `json:"object" enum:"list"`
 	Data   []Stream `json:"data"`
 	Completed
 }
 
 // NewStreamList makes a list that is never null.
-func NewStreamList(streams []Stream, told []Completeness) StreamList {
+func NewStreamList(streams []Stream, completeness []Completeness) StreamList {
 	data := make([]Stream, len(streams))
 	for i, s := range streams {
 		s.Object = ObjectStream
@@ -55,5 +55,5 @@ func NewStreamList(streams []Stream, told []Completeness) StreamList {
 		}
 		data[i] = s
 	}
-	return StreamList{ObjectList, data, completed(told)}
+	return StreamList{ObjectList, data, completed(completeness)}
 }

@@ -45,6 +45,7 @@
     }
     const button = e.target.closest("[data-copy]");
     if (button) copy(button);
+    if (e.target.id === "go") e.target.close();
     for (const d of document.querySelectorAll("details.more[open]")) if (!d.contains(e.target)) d.open = false;
   });
   addEventListener("keydown", (e) => {
@@ -52,6 +53,31 @@
     const open = document.querySelector("details.more[open]");
     if (open) { open.open = false; open.querySelector("summary").focus(); return; }
     document.querySelector("a[data-close]")?.click();
+  });
+
+  // ---- Search and the list of pages by keyboard.
+  const go = () => byId("go");
+  const typing = (e) => e.target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(e.target.tagName);
+  addEventListener("keydown", (e) => {
+    if ((e.metaKey || e.ctrlKey) && e.key.toLowerCase() === "k" && go()) {
+      e.preventDefault();
+      if (go().open) go().close(); else go().showModal();
+    } else if (e.key === "/" && !e.metaKey && !e.ctrlKey && !typing(e) && byId("seek")) {
+      e.preventDefault();
+      byId("seek").focus();
+    } else if (go()?.open && (e.key === "ArrowDown" || e.key === "ArrowUp")) {
+      e.preventDefault();
+      const shown = [...go().querySelectorAll("li:not([hidden]) a")];
+      const next = shown.indexOf(document.activeElement) + (e.key === "ArrowDown" ? 1 : -1);
+      (shown[next] || (next < 0 ? byId("go-to") : shown[0]))?.focus();
+    } else if (e.key === "Enter" && e.target.id === "go-to") {
+      go().querySelector("li:not([hidden]) a")?.click();
+    }
+  });
+  addEventListener("input", (e) => {
+    if (e.target.id !== "go-to") return;
+    const words = e.target.value.trim().toLowerCase();
+    for (const li of go().querySelectorAll("li")) li.hidden = !li.textContent.toLowerCase().includes(words);
   });
 
   // ---- Live parts. The server sends an element with an id, and it takes the place of

@@ -211,7 +211,7 @@
         query.append("import", i.import_id);
         if (i.already_imported) query.append("already", i.import_id);
       }
-      location.assign(`/connections/${encodeURIComponent(place.connection)}/files/given?${query}`);
+      location.assign(`/sources/${encodeURIComponent(place.connection)}/files/given?${query}`);
     });
   }
 })();

@@ -1,0 +1,38 @@
+// Package publicaddress separates public addresses from those of this machine and of private networks. It is the one
+// guard of all requests to addresses that a provider, an app or a file chose.
+package publicaddress
+
+import "net/netip"
+
+// translated are the addresses of IPv4 hosts in networks that have IPv6 only.
+var translated = netip.MustParsePrefix("64:ff9b::/96")
+
+// reserved are prefixes that are neither private nor public: between customers and a carrier, for tests, for later use,
+// and of tunnels that lead to an IPv4 address.
+var reserved = []netip.Prefix{
+	netip.MustParsePrefix("0.0.0.0/8"), netip.MustParsePrefix("100.64.0.0/10"), netip.MustParsePrefix("192.0.0.0/24"),
+	netip.MustParsePrefix("198.18.0.0/15"), netip.MustParsePrefix("240.0.0.0/4"), netip.MustParsePrefix("2001::/32"),
+	netip.MustParsePrefix("2002::/16"), netip.MustParsePrefix("64:ff9b:1::/48"), netip.MustParsePrefix("fec0::/10"),
+}
+
+// Final returns the address that packets for an address reach: the IPv4 address in a mapped or translated one, and
+// otherwise the address itself without its zone.
+func Final(a netip.Addr) netip.Addr {
+	a = a.Unmap().WithZone("")
+	if translated.Contains(a) {
+		last := a.As16()
+		return netip.AddrFrom4([4]byte(last[12:]))
+	}
+	return a
+}
+
+// IsPublic reports whether an address is one of the public Internet.
+func IsPublic(a netip.Addr) bool {
+	a = Final(a)
+	for _, p := range reserved {
+		if p.Contains(a) {
+			return false
+		}
+	}
+	return a.IsGlobalUnicast() && !a.IsPrivate()
+}

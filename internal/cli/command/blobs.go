@@ -1,0 +1,94 @@
+package command
+
+import (
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/pdpp-go/pdpp/internal/blob"
+	"github.com/pdpp-go/pdpp/internal/blob/bucket"
+	"github.com/pdpp-go/pdpp/internal/cli/failure"
+	"github.com/pdpp-go/pdpp/internal/collect/launch"
+)
+
+// Variables that limit the size of stored files.
+const (
+	envBlobBytes    = "PDPP_MAX_BLOB_BYTES"
+	envRunBlobBytes = "PDPP_MAX_RUN_BLOB_BYTES"
+	envAllBlobBytes = "PDPP_MAX_ALL_BLOB_BYTES"
+)
+
+// Variables that store files in a bucket instead of on this machine.
+const (
+	envBlobs      = "PDPP_BLOBS_URL"
+	envKeyID      = "AWS_ACCESS_KEY_ID"
+	envKeySecret  = "AWS_SECRET_ACCESS_KEY"
+	envKeySession = "AWS_SESSION_TOKEN"
+)
+
+// Blobs returns where files of records are stored, and their limits.
+func (inv *Invocation) Blobs() (b launch.Blobs, err error) {
+	home, err := inv.HomeFolder()
+	if err != nil {
+		return b, err
+	}
+	if b.Place, err = inv.blobPlace(filepath.Join(home, "blobs")); err != nil {
+		return b, err
+	}
+	for name, to := range map[string]*int64{envBlobBytes: &b.Each, envRunBlobBytes: &b.Run, envAllBlobBytes: &b.All} {
+		if *to, err = inv.blobLimit(name); err != nil {
+			return b, err
+		}
+	}
+	return b, nil
+}
+
+// blobPlace returns the local folder, or the configured bucket. A bucket requires PostgreSQL, because a backup of the
+// embedded database includes only the local folder.
+func (inv *Invocation) blobPlace(folder string) (blob.Storage, error) {
+	address, _, err := inv.Variable(envBlobs)
+	if address = strings.TrimSpace(address); err != nil || address == "" {
+		return blob.FolderStorage{Dir: folder}, err
+	}
+	database, err := inv.PostgresURL()
+	if err != nil {
+		return nil, err
+	}
+	if database == "" {
+		return nil, failure.ConfigurationError(envBlobs+" needs a PostgreSQL.", "Set "+envDatabase+", or leave "+envBlobs+
+			" out: files are kept beside the embedded database then.")
+	}
+	var keys bucket.AccessKeys
+	for name, to := range map[string]*string{envKeyID: &keys.ID, envKeySecret: &keys.Secret,
+		envKeySession: &keys.Session} {
+		if *to, _, err = inv.Variable(name); err != nil {
+			return nil, err
+		}
+	}
+	place, err := bucket.Open(address, keys, filepath.Join(folder, "tmp"))
+	if err != nil {
+		return nil, failure.ConfigurationError(envBlobs+" names no bucket: "+err.Error()+".",
+			"See docs/operate/several-machines.md.")
+	}
+	return place, nil
+}
+
+// blobLimit returns a number of bytes: zero means the default, negative means no limit.
+func (inv *Invocation) blobLimit(name string) (int64, error) {
+	text, _, err := inv.Variable(name)
+	if err != nil {
+		return 0, err
+	}
+	switch text = strings.TrimSpace(text); {
+	case text == "":
+		return 0, nil
+	case text == "0" || strings.EqualFold(text, "infinity"):
+		return -1, nil
+	}
+	n, err := strconv.ParseInt(text, 10, 64)
+	if err != nil || n < 0 {
+		return 0, failure.ConfigurationError(name+" is not a number of bytes: "+strconv.Quote(text),
+			"Use a whole number, or 0 to disable the limit.")
+	}
+	return n, nil
+}

@@ -1,0 +1,207 @@
+package browse
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/pdpp-go/pdpp/internal/ops/text"
+	"github.com/pdpp-go/pdpp/internal/owner/api"
+	"github.com/pdpp-go/pdpp/internal/owner/console/ui"
+	"github.com/pdpp-go/pdpp/manifest"
+)
+
+// conversationPage is the list of conversations, and perhaps one of them beside it.
+type conversationPage struct {
+	Sources []shownConnection // that have conversations
+	Chosen  string            // the source to list conversations of; empty means all
+	Threads []threadRow
+	Count   int64 // of all conversations
+	Next    string
+	First   string // the first page; empty on it
+	Open    *openThread
+}
+
+// shownConnection is a connection that has something to show.
+type shownConnection struct {
+	ID, Name, Address string
+	Current           bool
+	Count             int64
+}
+
+// threadRow is a conversation in the list.
+type threadRow struct {
+	Title, Note, Source string
+	Address             string
+	At                  time.Time
+	Current             bool
+}
+
+// openThread is one conversation.
+type openThread struct {
+	Title, Source string
+	Chat          bool // between people
+	Turns         []turn
+	Total         int64
+	Earlier       string
+	Later         string
+	Missing       *ui.Message
+	Record        string // address of the conversation's own record; empty when it has none
+	Shown         int
+}
+
+// threadsShown is how many conversations a list has at once.
+const threadsShown = 40
+
+func (p *browsePages) conversations(w http.ResponseWriter, r *http.Request) {
+	all, err := p.streams(r.Context())
+	if err != nil {
+		p.ShowFailure(w, r, ui.Section(r), err)
+		return
+	}
+	page, err := p.threads(r.Context(), all, r.URL.Query(), threadKey{})
+	if err != nil {
+		p.ShowFailure(w, r, ui.Section(r), err)
+		return
+	}
+	p.show(w, r, "Conversations", conversationBody(page, p.Now()))
+}
+
+func (p *browsePages) conversation(w http.ResponseWriter, r *http.Request) {
+	var k threadKey
+	for name, into := range map[string]*string{"connection": &k.connection, "stream": &k.stream, "thread": &k.thread} {
+		value, err := ui.Unsegment(r.PathValue(name))
+		if err != nil {
+			p.ShowFailure(w, r, ui.Section(r), noThread())
+			return
+		}
+		*into = value
+	}
+	ctx := r.Context()
+	all, err := p.streams(ctx)
+	if err != nil {
+		p.ShowFailure(w, r, ui.Section(r), err)
+		return
+	}
+	open, err := p.openThread(ctx, all, k, readSpan(r))
+	if err != nil {
+		p.ShowFailure(w, r, ui.Section(r), err)
+		return
+	}
+	page, err := p.threads(ctx, all, url.Values{"source": r.URL.Query()["source"]}, k)
+	if err != nil {
+		p.ShowFailure(w, r, ui.Section(r), err)
+		return
+	}
+	page.Open = open
+	p.show(w, r, open.Title, conversationBody(page, p.Now()))
+}
+
+func noThread() error {
+	return api.NotFound("There is no such conversation.", "Choose one from the list under Conversations.")
+}
+
+// readSpan reads which part of a conversation the address names; nonsense means its end.
+func readSpan(r *http.Request) (s conversationPart) {
+	q := r.URL.Query()
+	s.since, _ = api.ParseMoment(q.Get("since"))
+	if s.since.IsZero() {
+		s.until, _ = api.ParseMoment(q.Get("until"))
+	}
+	if in := q.Get("in"); in != "" {
+		s.within = readPlace(cmp.Or(q.Get("since"), q.Get("until")), in, q.Get("past"))
+	}
+	return s
+}
+
+func (p *browsePages) openThread(
+	ctx context.Context,
+	all *streams,
+	k threadKey,
+	at conversationPart,
+) (*openThread, error) {
+	speakers := all.speakersOf(k)
+	if len(speakers) == 0 {
+		return nil, noThread()
+	}
+	t, err := p.readThread(ctx, all, k, at)
+	if err != nil {
+		return nil, err
+	}
+	names := p.names(ctx, all)
+	o := &openThread{Source: speakers[0].ConnectionName, Total: t.total, Earlier: t.earlier, Later: t.later,
+		Shown: len(t.things)}
+	o.Turns = names.turns(k, t.things, o.Source, p.Now())
+	o.Chat = slices.ContainsFunc(speakers, func(s *stream) bool {
+		return s.kind() == manifest.KindMessage &&
+			s.role("speaker") == ""
+	})
+	if s := all.find(k.connection, k.stream); s != nil && s.kind() == manifest.KindConversation {
+		record, _, err := p.Owner.Record(ctx, k.connection, k.stream, k.thread)
+		var known *api.Error
+		switch {
+		case err == nil:
+			own := s.thing(record)
+			o.Title, o.Record = own.title(), own.address()
+		case !errors.As(err, &known) || known.Status != http.StatusNotFound:
+			return nil, err
+		case len(t.things) == 0:
+			return nil, noThread()
+		}
+	} else if len(t.things) == 0 && at == (conversationPart{}) {
+		return nil, noThread()
+	}
+	if o.Title == "" {
+		o.Title = names.participants(t.things)
+	}
+	if o.Title == "" {
+		o.Title = text.Cut(text.Line(k.thread), longestTitle)
+	}
+	o.Missing, err = p.missingOf(ctx, k, speakers)
+	return o, err
+}
+
+// participants are those who speak, as the name of a conversation that has none.
+func (n *names) participants(things []thing) string {
+	var all []string
+	for i := range things {
+		t := &things[i]
+		if voiceOf(t) != voiceOther || t.in.role("speaker") != "" {
+			continue
+		}
+		if by := n.of(t, "author"); by != "" && !slices.Contains(all, by) {
+			all = append(all, by)
+		}
+	}
+	if len(all) > 4 {
+		return strings.Join(all[:4], ", ") + " and others"
+	}
+	return text.List(all)
+}
+
+// gapsRead bounds how many gaps are looked through for those of one conversation.
+const gapsRead = 200
+
+// missingOf returns a message about known gaps in a conversation.
+func (p *browsePages) missingOf(ctx context.Context, k threadKey, speakers []*stream) (*ui.Message, error) {
+	for _, s := range speakers {
+		found, err := p.Owner.Gaps(ctx, api.GapQuery{ConnectionID: k.connection, Stream: s.Name, Limit: gapsRead})
+		if err != nil {
+			return nil, err
+		}
+		for _, g := range found.Gaps {
+			if g.RecordKey != k.thread {
+				continue
+			}
+			m := &ui.Message{Kind: "warn", Text: "Part of this conversation is not here yet.", Next: text.Sentence(g.Text),
+				Link: "/sources/" + ui.Segment(k.connection) + "/missing/" + ui.Segment(g.ID), LinkText: "What is missing"}
+			return m, nil
+		}
+	}
+	return nil, nil
+}

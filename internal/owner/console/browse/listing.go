@@ -1,0 +1,242 @@
+package browse
+
+import (
+	"context"
+	"maps"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/pdpp-go/pdpp/internal/owner/api"
+	"github.com/pdpp-go/pdpp/internal/owner/console/records"
+	"github.com/pdpp-go/pdpp/internal/owner/console/ui"
+)
+
+// view is a page that lists similar records of all sources, newest first. The kinds and roles of
+// streams decide which records it lists.
+type view struct {
+	name    string // of the tab
+	title   string
+	address string
+	shows   func(*stream) bool
+	most    int // records on a page
+
+	one, many    string // what a record is called
+	about, empty string // the purpose of the page, and the text of an empty list
+	byMonth      bool   // the parts of the list are months, not days
+	byLabel      bool   // a kind is the label of a stream
+	row          func(n *names, t *thing, with parts) row
+}
+
+// asked is what the address of a list asks for.
+type asked struct {
+	view    *view
+	source  string // a connection; empty means all
+	kind    string // a part of what the view shows; empty means all
+	undated string // a stream without times
+	cursor  string // in that stream
+	at      place
+	record  string // beside the list
+}
+
+func readAsked(v *view, r *http.Request) asked {
+	q := r.URL.Query()
+	return asked{view: v, source: q.Get("source"), kind: q.Get("kind"), undated: q.Get("undated"), cursor: q.Get("cursor"),
+		at: readPlace(q.Get("until"), q.Get("in"), q.Get("past")), record: q.Get("record")}
+}
+
+func (a asked) address() string {
+	q := url.Values{}
+	for name, value := range map[string]string{"source": a.source, "kind": a.kind, "undated": a.undated,
+		"cursor": a.cursor, "record": a.record} {
+		if value != "" {
+			q.Set(name, value)
+		}
+	}
+	a.at.write(q, "until")
+	if len(q) == 0 {
+		return a.view.address
+	}
+	return a.view.address + "?" + q.Encode()
+}
+
+// with is the first page of another choice.
+func (a asked) with(change func(*asked)) string {
+	a.at, a.cursor, a.record = place{}, "", ""
+	change(&a)
+	return a.address()
+}
+
+// opens is the page with a record beside it.
+func (a asked) opens(t *thing) string {
+	a.record = t.description()
+	return a.address() + "#record"
+}
+
+// closed is the page without the record beside it.
+func (a asked) closed() string {
+	a.record = ""
+	return a.address()
+}
+
+// listing is a page of a view.
+type listing struct {
+	asked
+	Things  []thing
+	Count   int64 // of all records of the view
+	Kinds   []facet
+	Sources []facet
+	Undated []facet // streams without times
+	Next    string  // what is older
+	First   string  // the newest; empty on the first page
+	Behind  []behind
+	Open    *records.Opened
+	OpenIn  string
+	all     *streams
+}
+
+// list reads the page of a view that an address asks for. It lists the records for which keep
+// returns true; a nil keep lists all.
+func (p *browsePages) list(r *http.Request, v *view, keep func(*thing) bool) (*listing, error) {
+	ctx := r.Context()
+	l := &listing{asked: readAsked(v, r)}
+	var err error
+	if l.all, err = p.streams(ctx); err != nil {
+		return nil, err
+	}
+	shown, dated := l.choose()
+	undated := l.all.undated(shown, l.undated)
+	switch {
+	case undated != nil:
+		err = p.readUndated(ctx, l, undated)
+	case l.undated != "":
+		err = api.NotFound("There is no such list.", "Choose one of those beside the list.")
+	default:
+		err = p.readDated(ctx, l, dated, keep)
+	}
+	if err == nil {
+		l.Behind, err = p.behindAmong(ctx, shown, l.source)
+	}
+	if err == nil && l.record != "" {
+		l.Open, l.OpenIn, err = p.beside(ctx, l.all, l.record)
+	}
+	return l, err
+}
+
+// choose returns the streams of the view, and the subset that can be ordered by time.
+func (l *listing) choose() (shown, dated []*stream) {
+	var every []*stream
+	labels := map[string]int64{}
+	for i := range l.all.all {
+		s := &l.all.all[i]
+		if s.Records == 0 || !l.view.shows(s) {
+			continue
+		}
+		every = append(every, s)
+		l.Count += s.Records
+		if l.source != "" && l.source != s.ConnectionID {
+			continue
+		}
+		if l.view.byLabel {
+			labels[s.Label] += s.Records
+			if l.kind != "" && l.kind != s.Label {
+				continue
+			}
+		}
+		shown = append(shown, s)
+		if s.role("time") != "" {
+			dated = append(dated, s)
+			continue
+		}
+		name := s.description()
+		l.Undated = append(l.Undated, facet{Label: s.Label + ", " + s.ConnectionName, Count: s.Records,
+			Current: l.undated == name,
+			Address: l.with(func(a *asked) { a.undated = name })})
+	}
+	l.Sources = bySource(every, func(id string) string { return l.with(func(a *asked) { a.source, a.undated = id, "" }) },
+		l.source)
+	if len(labels) > 1 {
+		var sum int64
+		for _, label := range slices.Sorted(maps.Keys(labels)) {
+			sum += labels[label]
+			l.Kinds = append(l.Kinds, facet{Label: label, Count: labels[label], Current: l.kind == label,
+				Address: l.with(func(a *asked) { a.kind, a.undated = label, "" })})
+		}
+		l.Kinds = append([]facet{{Label: "Everything", Count: sum, Current: l.kind == "",
+			Address: l.with(func(a *asked) { a.kind, a.undated = "", "" })}}, l.Kinds...)
+	}
+	return shown, dated
+}
+
+// description is a stream as an address names it.
+func (s *stream) description() string { return ui.Segment(s.ConnectionID) + "/" + ui.Segment(s.Name) }
+
+// undated is the one that is named among streams without times.
+func (all *streams) undated(among []*stream, named string) *stream {
+	i := slices.IndexFunc(among, func(s *stream) bool { return s.role("time") == "" && s.description() == named })
+	if i < 0 {
+		return nil
+	}
+	return among[i]
+}
+
+// mostRead bounds how many pages are read for the one that is shown, where only some of the
+// records are wanted.
+const mostRead = 5
+
+func (p *browsePages) readDated(ctx context.Context, l *listing, of []*stream, keep func(*thing) bool) error {
+	if l.at != (place{}) {
+		l.First = l.with(func(*asked) {})
+	}
+	at := l.at
+	for range mostRead {
+		found, err := p.follow(ctx, walk{of: of}, at, l.view.most-len(l.Things))
+		if err != nil {
+			return err
+		}
+		for i := range found.things {
+			if keep == nil || keep(&found.things[i]) {
+				l.Things = append(l.Things, found.things[i])
+			}
+		}
+		if found.next == nil {
+			l.Next = ""
+			return nil
+		}
+		at = *found.next
+		l.Next = l.with(func(a *asked) { a.at = at })
+		if len(l.Things) >= l.view.most {
+			return nil
+		}
+	}
+	return nil
+}
+
+// readUndated reads a stream in the order of its changes.
+func (p *browsePages) readUndated(ctx context.Context, l *listing, s *stream) error {
+	if l.cursor != "" {
+		l.First = l.with(func(*asked) {})
+	}
+	found, err := p.Owner.Records(ctx, api.RecordQuery{ConnectionID: s.ConnectionID, Stream: s.Name, Cursor: l.cursor,
+		Limit: l.view.most})
+	if err != nil {
+		return err
+	}
+	for _, r := range found.Records {
+		l.Things = append(l.Things, s.thing(r))
+	}
+	if found.Next != "" {
+		l.Next = l.with(func(a *asked) { a.cursor = found.Next })
+	}
+	return nil
+}
+
+// behindAmong are those of the sources with such streams that do not have all.
+func (p *browsePages) behindAmong(ctx context.Context, shown []*stream, source string) ([]behind, error) {
+	all, err := p.behind(ctx, source)
+	return slices.DeleteFunc(all, func(b behind) bool {
+		return !slices.ContainsFunc(shown,
+			func(s *stream) bool { return strings.HasSuffix(b.Address, "/"+ui.Segment(s.ConnectionID)) })
+	}), err
+}

@@ -1,0 +1,52 @@
+package browse
+
+import (
+	"strings"
+	"unicode/utf8"
+
+	"github.com/pdpp-go/pdpp/internal/ops/text"
+)
+
+// passage is a part of a message: prose, or lines of code kept unchanged.
+type passage struct {
+	Text string
+	Code bool
+}
+
+// longestSaid is how much of one message a page shows; the record has all of it.
+const longestSaid = 20_000
+
+// passages splits a text at blank lines and at fences of three backticks. The text is untrusted
+// and never becomes markup. cut reports whether text was left out.
+func passages(message string, most int) (all []passage, cut bool) {
+	message = strings.Map(func(r rune) rune {
+		if r != '\n' && r != '\t' && text.Obeyed(r) {
+			return -1
+		}
+		return r
+	}, message)
+	if utf8.RuneCountInString(message) > most {
+		message, cut = text.Cut(message, most), true
+	}
+	add := func(lines []string, code bool) {
+		if words := strings.Join(lines, "\n"); strings.TrimSpace(words) != "" {
+			all = append(all, passage{strings.Trim(words, "\n"), code})
+		}
+	}
+	var lines []string
+	code := false
+	for line := range strings.SplitSeq(message, "\n") {
+		switch {
+		case strings.HasPrefix(strings.TrimSpace(line), "```"):
+			add(lines, code)
+			lines, code = nil, !code
+		case !code && strings.TrimSpace(line) == "":
+			add(lines, false)
+			lines = nil
+		default:
+			lines = append(lines, line)
+		}
+	}
+	add(lines, code)
+	return all, cut
+}

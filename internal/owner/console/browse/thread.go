@@ -1,0 +1,358 @@
+package browse
+
+import (
+	"cmp"
+	"context"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/pdpp-go/pdpp/internal/ops/text"
+	"github.com/pdpp-go/pdpp/internal/owner/api"
+	"github.com/pdpp-go/pdpp/internal/owner/console/ui"
+	"github.com/pdpp-go/pdpp/internal/owner/words"
+	"github.com/pdpp-go/pdpp/manifest"
+)
+
+// threadKey names a conversation: by the stream of conversations, or by that of its messages
+// where conversations have no records of their own.
+type threadKey struct{ connection, stream, thread string }
+
+func (k threadKey) address() string {
+	return "/conversations/" + ui.Segment(k.connection) + "/" + ui.Segment(k.stream) + "/" + ui.Segment(k.thread)
+}
+
+// threadOf is the conversation that a record belongs to.
+func threadOf(t *thing) (threadKey, bool) {
+	value := t.text("thread")
+	if value == "" {
+		return threadKey{}, false
+	}
+	return threadKey{t.ConnectionID, cmp.Or(t.in.Display.Related["thread"], t.Stream), value}, true
+}
+
+// speakersOf returns the streams with records that belong to the conversation with the key.
+func (all *streams) speakersOf(k threadKey) (out []*stream) {
+	for i := range all.all {
+		s := &all.all[i]
+		if s.ConnectionID == k.connection && s.role("thread") != "" && s.role("time") != "" &&
+			cmp.Or(s.Display.Related["thread"], s.Name) == k.stream {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+const (
+	// threadPage is how many messages fill a page, and mostAtOnce how many of one moment.
+	threadPage = 100
+	mostAtOnce = 1000
+)
+
+// conversationPart is the part of a conversation that a page shows: what is before a moment, or from one
+// on; without either the end. Within a moment of more than a page has, it goes on at a place.
+type conversationPart struct {
+	since, until time.Time
+	within       place
+}
+
+// thread is a page of a conversation.
+type thread struct {
+	things         []thing // in the order of time
+	total          int64   // of its messages, or api.MostCounted and one when there are more
+	earlier, later string  // addresses of the pages around it
+}
+
+// readThread reads a page of every stream of a conversation and puts them together. A moment
+// that a page of one of the streams ends in belongs to the next page as a whole.
+func (p *browsePages) readThread(ctx context.Context, all *streams, k threadKey, at conversationPart) (*thread, error) {
+	if at.within != (place{}) {
+		t, _, err := p.readSpan(ctx, all, k, at, 1)
+		if err != nil {
+			return nil, err
+		}
+		return p.readWithin(ctx, all, k, at, t)
+	}
+	for _, limit := range []int{threadPage, mostAtOnce} {
+		t, cut, err := p.readSpan(ctx, all, k, at, limit)
+		if err != nil {
+			return nil, err
+		}
+		forward := !at.since.IsZero()
+		if !cut.IsZero() {
+			kept := slices.DeleteFunc(slices.Clone(t.things), func(one thing) bool {
+				if forward {
+					return !one.At.Before(cut)
+				}
+				return !one.At.After(cut)
+			})
+			if len(kept) == 0 && limit < mostAtOnce {
+				continue // all of one moment
+			}
+			if len(kept) == 0 {
+				return p.readWithin(ctx, all, k, at, t)
+			}
+			t.things = kept
+		}
+		switch {
+		case forward:
+			t.earlier = k.address() + "?until=" + moment(at.since)
+			if !cut.IsZero() {
+				t.later = k.address() + "?since=" + moment(cut)
+			}
+		default:
+			if !cut.IsZero() {
+				t.earlier = k.address() + "?until=" + moment(cut.Add(time.Microsecond))
+			}
+			if !at.until.IsZero() {
+				t.later = k.address() + "?since=" + moment(at.until)
+			}
+		}
+		return t, nil
+	}
+	return nil, nil
+}
+
+// readWithin reads on where so much is of one moment that no page has all of it: t has the totals.
+func (p *browsePages) readWithin(
+	ctx context.Context,
+	all *streams,
+	k threadKey,
+	at conversationPart,
+	t *thread,
+) (*thread, error) {
+	w := walk{of: all.speakersOf(k), thread: k.thread, oldest: !at.since.IsZero()}
+	from := at.within
+	switch {
+	case from != (place{}):
+	case w.oldest:
+		from = place{at: at.since}
+	case !at.until.IsZero():
+		from = place{at: at.until.Add(-time.Microsecond)}
+	}
+	found, err := p.follow(ctx, w, from, mostAtOnce)
+	if err != nil {
+		return nil, err
+	}
+	t.things = found.things
+	inOrder(t.things)
+	address := func(name string, at place) string {
+		q := url.Values{}
+		at.write(q, name)
+		return k.address() + "?" + q.Encode()
+	}
+	if found.next != nil && w.oldest {
+		t.later = address("since", *found.next)
+	} else if found.next != nil {
+		t.earlier = address("until", *found.next)
+	}
+	// The other way leads back to the beginning of the moment that was begun with.
+	switch {
+	case w.oldest:
+		t.earlier = k.address() + "?until=" + moment(from.at)
+	case !from.at.IsZero():
+		t.later = k.address() + "?since=" + moment(from.at)
+	}
+	return t, nil
+}
+
+// moment formats a time for an address of this package.
+func moment(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.999999Z") }
+
+// readSpan reads so many records of each stream. Cut is the moment that the first of the
+// streams with more of them ended at; zero when all are there.
+func (p *browsePages) readSpan(
+	ctx context.Context,
+	all *streams,
+	k threadKey,
+	at conversationPart,
+	limit int,
+) (t *thread, cut time.Time,
+	err error) {
+	t = &thread{}
+	forward := !at.since.IsZero()
+	for _, s := range all.speakersOf(k) {
+		page, err := p.Owner.Records(ctx, api.RecordQuery{
+			ConnectionID: k.connection, Stream: s.Name, ByTime: true, Oldest: forward, Since: at.since, Until: at.until,
+			Thread: k.thread, Fields: s.fields(), Limit: limit,
+		})
+		if err != nil {
+			return nil, cut, err
+		}
+		for _, r := range page.Records {
+			t.things = append(t.things, s.thing(r))
+		}
+		if n := len(page.Records); page.Next != "" && n > 0 {
+			if last := *page.Records[n-1].At; cut.IsZero() || forward == last.Before(cut) {
+				cut = last
+			}
+		}
+		if s.kind() == manifest.KindMessage {
+			whole, err := p.Owner.Records(ctx, api.RecordQuery{ConnectionID: k.connection, Stream: s.Name, ByTime: true,
+				Thread: k.thread, Fields: []string{}, Limit: 1, Total: true})
+			if err != nil {
+				return nil, cut, err
+			}
+			t.total += *whole.Total
+		}
+	}
+	inOrder(t.things)
+	return t, cut, nil
+}
+
+// inOrder sorts messages by time.
+func inOrder(things []thing) {
+	slices.SortStableFunc(things, func(a, b thing) int {
+		return cmp.Or(a.At.Compare(*b.At), strings.Compare(a.Stream, b.Stream), strings.Compare(a.Key, b.Key))
+	})
+}
+
+// voice is who speaks.
+type voice int
+
+const (
+	voiceOther voice = iota // another person, or the program in a dialogue
+	voiceOwner
+	voiceStep // neither: what a program did
+)
+
+func voiceOf(t *thing) voice {
+	switch {
+	case t.in.kind() != manifest.KindMessage:
+		return voiceStep
+	case t.in.role("speaker") != "":
+		switch strings.ToLower(t.text("speaker")) {
+		case "user", "person", "human":
+			return voiceOwner
+		case "assistant", "model":
+			return voiceOther
+		}
+		return voiceStep
+	case t.text("mine") == "true":
+		return voiceOwner
+	}
+	return voiceOther
+}
+
+// turn is one entry of a displayed conversation: a separator, a message, or consecutive steps.
+type turn struct {
+	Seam     string
+	Day      bool // the seam is the beginning of a day
+	Steps    []message
+	Message  *message
+	Summary  string // of the steps
+	Flat     bool   // set in a dialogue with a program
+	Replaced bool   // another version took its place
+}
+
+// message is one record of a conversation.
+type message struct {
+	By       string
+	Mine     bool
+	At       time.Time
+	Title    string
+	Passages []passage
+	Result   []passage
+	Cut      bool
+	Address  string
+}
+
+// longestStep is how much of a step is shown.
+const longestStep = 2000
+
+// turns puts the records of a page into words.
+func (n *names) turns(k threadKey, things []thing, source string, now time.Time) (out []turn) {
+	day := ""
+	for i := range things {
+		t := &things[i]
+		at := t.At.In(now.Location())
+		if d := at.Format(time.DateOnly); d != day {
+			day = d
+			out = append(out, turn{Seam: dayName(at, now), Day: true})
+		}
+		who, flat := voiceOf(t), t.in.role("speaker") != ""
+		one := n.message(t, who, source, flat)
+		last := &turn{}
+		if len(out) > 0 {
+			last = &out[len(out)-1]
+		}
+		replaced := t.text("current") == "false"
+		switch {
+		case who == voiceStep && len(last.Steps) > 0 && !last.Replaced, replaced && last.Replaced:
+			last.Steps = append(last.Steps, one)
+		case who == voiceStep || replaced:
+			out = append(out, turn{Steps: []message{one}, Flat: true, Replaced: replaced})
+		default:
+			out = append(out, turn{Message: &one, Flat: flat})
+		}
+	}
+	for i := range out {
+		out[i].Summary = summary(&out[i])
+	}
+	return out
+}
+
+func (n *names) message(t *thing, who voice, source string, flat bool) message {
+	one := message{Mine: who == voiceOwner, At: *t.At, Title: t.line("title", longestTitle), Address: t.address()}
+	switch {
+	case one.Mine:
+		one.By = "You"
+	case flat && who == voiceOther:
+		one.By = source
+	case flat:
+		one.By = t.line("speaker", longestTitle)
+	default:
+		one.By = n.of(t, "author")
+	}
+	most := longestSaid
+	if who == voiceStep {
+		most = longestStep
+	}
+	var more bool
+	one.Passages, one.Cut = passages(t.text("text"), most)
+	one.Result, more = passages(t.text("result"), longestStep)
+	one.Cut = one.Cut || more
+	return one
+}
+
+// summary returns one line that describes the steps of a turn.
+func summary(t *turn) string {
+	if len(t.Steps) == 0 {
+		return ""
+	}
+	first, last := t.Steps[0].At, t.Steps[len(t.Steps)-1].At
+	count := func(one, many string) string { return text.Count(int64(len(t.Steps)), one, many) }
+	if t.Replaced {
+		return count("message of another version", "messages of other versions")
+	}
+	var what []string
+	for _, s := range t.Steps {
+		if w := cmp.Or(s.Title, s.By); w != "" && !slices.Contains(what, w) {
+			what = append(what, w)
+		}
+	}
+	line := count("step", "steps")
+	if len(what) > 0 {
+		line += ": " + text.Cut(strings.Join(what, ", "), 80)
+	}
+	if took := int64(last.Sub(first) / time.Second); took >= 60 {
+		line += ", " + words.ShortSpan(took)
+	}
+	return line
+}
+
+// dayName is a day in words.
+func dayName(t, now time.Time) string {
+	date := func(t time.Time) time.Time { return time.Date(t.Year(), t.Month(), t.Day(), 0, 0, 0, 0, time.UTC) }
+	switch date(now).Sub(date(t)) {
+	case 0:
+		return "Today"
+	case 24 * time.Hour:
+		return "Yesterday"
+	}
+	if t.Year() != now.Year() {
+		return t.Format("Monday 2 January 2006")
+	}
+	return t.Format("Monday 2 January")
+}

@@ -1,0 +1,235 @@
+package browse
+
+import (
+	"cmp"
+	"context"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/pdpp-go/pdpp/internal/owner/api"
+	"github.com/pdpp-go/pdpp/manifest"
+)
+
+// reached is how far the streams of a list of conversations were read, by their names in addresses:
+// a cursor, or nothing when all was read. A stream that is not there is read from its beginning.
+type reached map[string]string
+
+// readReached reads it off an address; what is no such thing is left out.
+func readReached(q url.Values) reached {
+	out := reached{}
+	for _, one := range q["after"] {
+		if name, cursor, ok := strings.Cut(one, ":"); ok {
+			out[name] = cursor
+		}
+	}
+	return out
+}
+
+func conversationsAddress(source string, to reached) string {
+	q := url.Values{}
+	if source != "" {
+		q.Set("source", source)
+	}
+	for name, cursor := range to {
+		q.Add("after", name+":"+cursor)
+	}
+	slices.Sort(q["after"])
+	if len(q) == 0 {
+		return "/conversations"
+	}
+	return "/conversations?" + q.Encode()
+}
+
+// threads lists conversations of all sources, or of one, most recently changed first. The first
+// page also lists the conversations with the newest messages.
+func (p *browsePages) threads(
+	ctx context.Context,
+	all *streams,
+	q url.Values,
+	open threadKey,
+) (*conversationPage, error) {
+	page := &conversationPage{Chosen: q.Get("source")}
+	var of []*stream
+	for i := range all.all {
+		s := &all.all[i]
+		if s.kind() != manifest.KindConversation || s.Records == 0 {
+			continue
+		}
+		page.Count += s.Records
+		at := slices.IndexFunc(page.Sources, func(one shownConnection) bool { return one.ID == s.ConnectionID })
+		if at < 0 {
+			page.Sources = append(page.Sources,
+				shownConnection{ID: s.ConnectionID, Name: s.ConnectionName, Address: conversationsAddress(s.ConnectionID, nil),
+					Current: s.ConnectionID == page.Chosen})
+			at = len(page.Sources) - 1
+		}
+		page.Sources[at].Count += s.Records
+		if page.Chosen == "" || page.Chosen == s.ConnectionID {
+			of = append(of, s)
+		}
+	}
+	from := readReached(q)
+	things, to, err := p.threadRecords(ctx, of, from, threadsShown)
+	if err != nil {
+		return nil, err
+	}
+	if to != nil {
+		page.Next = conversationsAddress(page.Chosen, to)
+	}
+	if len(from) > 0 {
+		page.First = conversationsAddress(page.Chosen, nil)
+	}
+	if err := p.threadRows(p.names(ctx, all), page, of, things, len(from) == 0, open); err != nil {
+		return nil, err
+	}
+	slices.SortStableFunc(page.Threads, func(a, b threadRow) int { return b.At.Compare(a.At) })
+	return page, nil
+}
+
+// threadRecords reads n of the records of conversations over all streams, those that changed
+// last first, and how far each stream was read; nil when nothing is left.
+func (p *browsePages) threadRecords(ctx context.Context, of []*stream, from reached, n int) (things []thing, to reached,
+	err error) {
+	read := map[*stream]api.RecordPage{}
+	for _, s := range of {
+		cursor, begun := from[s.description()]
+		if begun && cursor == "" {
+			continue
+		}
+		found, err := p.Owner.Records(ctx, api.RecordQuery{ConnectionID: s.ConnectionID, Stream: s.Name, Cursor: cursor,
+			Limit: n})
+		if err != nil {
+			return nil, nil, err
+		}
+		read[s] = found
+		for _, r := range found.Records {
+			things = append(things, s.thing(r))
+		}
+	}
+	slices.SortStableFunc(things, func(a, b thing) int { return b.ChangedAt.Compare(a.ChangedAt) })
+	things = things[:min(len(things), n)]
+	to = reached{}
+	left := false
+	for _, s := range of {
+		name, found := s.description(), read[s]
+		taken := 0
+		for i := range things {
+			if things[i].in == s {
+				taken++
+			}
+		}
+		switch cursor, begun := from[name]; {
+		case taken == len(found.Records):
+			to[name] = found.Next // all of the page, and nothing of a stream that was read before
+		case taken == 0:
+			if left = true; begun {
+				to[name] = cursor
+			}
+			continue
+		default: // a cursor exists only at the end of a page
+			part, err := p.Owner.Records(ctx, api.RecordQuery{ConnectionID: s.ConnectionID, Stream: s.Name, Cursor: cursor,
+				Limit: taken})
+			if err != nil {
+				return nil, nil, err
+			}
+			to[name] = part.Next
+		}
+		left = left || to[name] != ""
+	}
+	if !left {
+		return things, nil, nil
+	}
+	return things, to, nil
+}
+
+// lastRead is how many of a source's newest messages are searched for the last message of each
+// conversation.
+const lastRead = 200
+
+// threadRows adds conversations to the list. The first page also gets the conversations with the
+// newest messages, and other pages leave those out.
+func (p *browsePages) threadRows(n *names, page *conversationPage, of []*stream, things []thing, first bool,
+	open threadKey) error {
+	for _, s := range of {
+		last, order, err := p.spokenLast(n, s)
+		if err != nil {
+			return err
+		}
+		order = order[:min(len(order), threadsShown)]
+		listed := map[string]bool{}
+		for i := range things {
+			t := &things[i]
+			if t.in != s || !first && slices.Contains(order, t.Key) {
+				continue
+			}
+			listed[t.Key] = true
+			page.Threads = append(page.Threads, n.row(*t, last[t.Key], open))
+		}
+		for _, key := range order {
+			if !first || listed[key] || key == "" {
+				continue
+			}
+			own := s.thing(api.Record{ConnectionID: s.ConnectionID, Stream: s.Name, Key: key})
+			row := n.row(own, last[key], open)
+			row.Title = cmp.Or(n.title(s.ConnectionID, s.Name, key), row.Title)
+			page.Threads = append(page.Threads, row)
+		}
+	}
+	return nil
+}
+
+// spokenLast returns the last message of each conversation of a stream, and the conversation keys,
+// newest first.
+func (p *browsePages) spokenLast(n *names, s *stream) (last map[string]*thing, order []string, err error) {
+	last = map[string]*thing{}
+	for _, by := range n.all.speakersOf(threadKey{connection: s.ConnectionID, stream: s.Name}) {
+		if by.kind() != manifest.KindMessage {
+			continue
+		}
+		found, err := p.Owner.Records(n.ctx, api.RecordQuery{ConnectionID: s.ConnectionID, Stream: by.Name, ByTime: true,
+			Fields: by.fields(), Limit: lastRead})
+		if err != nil {
+			return nil, nil, err
+		}
+		for _, r := range found.Records {
+			t := by.thing(r)
+			if key := t.text("thread"); last[key] == nil && voiceOf(&t) != voiceStep {
+				last[key] = &t
+				order = append(order, key)
+			}
+		}
+	}
+	return last, order, nil
+}
+
+// row returns the list row of a conversation, with its last message if known.
+func (n *names) row(t thing, last *thing, open threadKey) threadRow {
+	k := threadKey{t.ConnectionID, t.Stream, t.Key}
+	row := threadRow{Title: t.title(), Source: t.in.ConnectionName, Address: k.address(), Current: k == open}
+	for _, role := range []string{"end", "time"} {
+		if at, ok := api.ParseMoment(t.text(role)); ok && (role == "end" || last == nil) {
+			row.At = at
+			break
+		}
+	}
+	if last == nil {
+		row.Title = cmp.Or(row.Title, "Unnamed")
+		return row
+	}
+	by := ""
+	if voiceOf(last) == voiceOther && last.in.role("speaker") == "" {
+		by = n.of(last, "author")
+	}
+	if row.Title == "" {
+		row.Title, by = cmp.Or(by, "Unnamed"), ""
+	}
+	row.Note = last.line("text", longestNote)
+	if by != "" && by != row.Title {
+		row.Note = by + ": " + row.Note
+	}
+	if row.At.Before(*last.At) {
+		row.At = *last.At
+	}
+	return row
+}

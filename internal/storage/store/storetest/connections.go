@@ -1,0 +1,84 @@
+package storetest
+
+import (
+	"testing"
+	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/pdpp-go/pdpp/internal/storage/store"
+)
+
+func testManifests(t *testing.T, s store.Store) {
+	ctx := t.Context()
+	_, _, err := s.Manifest(ctx, "example")
+	fails(t, err, store.ErrNotFound)
+
+	for _, c := range []struct {
+		body string
+		want int64
+	}{{`{"a":1}`, 1}, {`{"a":1}`, 1}, {`{"a": 1}`, 2}, {`{"a":1}`, 3}} {
+		generation, err := s.PutManifest(ctx, "example", []byte(c.body), Now)
+		ok(t, err)
+		same(t, generation, c.want)
+		body, newest, err := s.Manifest(ctx, "example")
+		ok(t, err)
+		same(t, string(body), c.body)
+		same(t, newest, c.want)
+	}
+	generation, err := s.PutManifest(ctx, "other", []byte(`{}`), Now)
+	ok(t, err)
+	same(t, generation, 1)
+
+	for connector, want := range map[string]int64{"example": 3, "other": 1, "unseen": 0} {
+		ok(t, s.CreateConnection(ctx, store.Connection{ID: "of " + connector, ConnectorID: connector,
+			Status: store.ConnectionActive, SourceKind: store.SourceAccount, CreatedAt: Now, UpdatedAt: Now}))
+		of, generation, err := s.ConnectorGeneration(ctx, "of "+connector)
+		ok(t, err)
+		same(t, []any{of, generation}, []any{connector, want})
+	}
+	_, _, err = s.ConnectorGeneration(ctx, "nothing")
+	fails(t, err, store.ErrNotFound)
+}
+
+func testConnections(t *testing.T, s store.Store) {
+	ctx := t.Context()
+	_, err := s.Connection(ctx, "b")
+	fails(t, err, store.ErrNotFound)
+
+	b := store.Connection{
+		ID: "b", ConnectorID: "github", DisplayName: "Work", Status: store.ConnectionDraft, SourceKind: store.SourceAccount,
+		Binding: jsontext.Value(`{"login":  "ann"}`), ManifestGeneration: 3, CreatedAt: Now, UpdatedAt: Now,
+	}
+	a := store.Connection{ID: "a", ConnectorID: "mail", Status: store.ConnectionActive, SourceKind: store.SourceManual,
+		CreatedAt: Now, UpdatedAt: Now}
+	first := a
+	first.ID, first.CreatedAt = "z", Now.Add(-time.Microsecond)
+	for _, c := range []store.Connection{b, a, first} {
+		ok(t, s.CreateConnection(ctx, c))
+	}
+	fails(t, s.CreateConnection(ctx, store.Connection{ID: "b", ConnectorID: "mail"}), store.ErrExists)
+
+	got, err := s.Connection(ctx, "b")
+	ok(t, err)
+	same(t, got, b)
+	all, err := s.ListConnections(ctx)
+	ok(t, err)
+	same(t, all, []store.Connection{first, a, b})
+
+	b.DisplayName, b.Status, b.Binding, b.ManifestGeneration, b.UpdatedAt = "Home", store.ConnectionPaused, nil, 4,
+		Now.Add(time.Hour)
+	changed := b
+	// not written by Update
+	changed.ConnectorID, changed.SourceKind, changed.CreatedAt = "mail", store.SourceManual, Now.Add(time.Hour)
+	ok(t, s.UpdateConnection(ctx, changed))
+	got, err = s.Connection(ctx, "b")
+	ok(t, err)
+	same(t, got, b)
+	fails(t, s.UpdateConnection(ctx, store.Connection{ID: "nobody"}), store.ErrNotFound)
+}
+
+func testCheck(t *testing.T, s store.Store) {
+	ok(t, s.Check(t.Context()))
+	ok(t, s.Check(t.Context()))
+}
