@@ -10,6 +10,7 @@ import (
 	"net/http/httptest"
 	"net/netip"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/pdpp-go/pdpp/governor"
@@ -19,17 +20,30 @@ import (
 // useNames makes names resolve to fixed addresses, one after the other at each question.
 func useNames(t *testing.T, names map[string][]string) {
 	t.Helper()
+	var mu sync.Mutex
+	next := func(name string) string { // one connection asks for IPv4, another for IPv6
+		mu.Lock()
+		defer mu.Unlock()
+		all := names[name]
+		if len(all) == 0 {
+			return ""
+		}
+		if len(all) > 1 {
+			names[name] = all[1:]
+		}
+		return all[0]
+	}
 	before := resolver
 	t.Cleanup(func() { resolver = before })
 	resolver = &net.Resolver{PreferGo: true, Dial: func(context.Context, string, string) (net.Conn, error) {
 		here, there := net.Pipe()
-		go answerNames(there, names)
+		go answerNames(there, next)
 		return here, nil
 	}}
 }
 
-// answerNames is a name server for one connection.
-func answerNames(c net.Conn, names map[string][]string) {
+// answerNames is a name server for one connection. The function next returns the address of a name, or nothing.
+func answerNames(c net.Conn, next func(name string) string) {
 	defer c.Close()
 	for {
 		head := make([]byte, 2)
@@ -48,13 +62,12 @@ func answerNames(c net.Conn, names map[string][]string) {
 		}
 		question, kind := q[12:at+5], binary.BigEndian.Uint16(q[at+1:])
 		out := append([]byte{q[0], q[1], 0x81, 0x80, 0, 1, 0, 0, 0, 0, 0, 0}, question...)
-		if all := names[strings.Join(labels, ".")]; kind == 1 && len(all) > 0 {
-			out[7] = 1
-			address := netip.MustParseAddr(all[0]).As4()
-			out = append(out, 0xc0, 12, 0, 1, 0, 1, 0, 0, 0, 0, 0, 4)
-			out = append(out, address[:]...)
-			if len(all) > 1 {
-				names[strings.Join(labels, ".")] = all[1:]
+		if kind == 1 {
+			if text := next(strings.Join(labels, ".")); text != "" {
+				out[7] = 1
+				address := netip.MustParseAddr(text).As4()
+				out = append(out, 0xc0, 12, 0, 1, 0, 1, 0, 0, 0, 0, 0, 4)
+				out = append(out, address[:]...)
 			}
 		}
 		if _, err := c.Write(append(binary.BigEndian.AppendUint16(nil, uint16(len(out))), out...)); err != nil {
