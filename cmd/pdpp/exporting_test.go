@@ -45,7 +45,7 @@ func TestExportWhileDeleting(t *testing.T) {
 			}
 			pdpp := func(args ...string) *exec.Cmd {
 				cmd := exec.CommandContext(t.Context(), "pdpp", args...)
-				cmd.Env = append(os.Environ(), "PDPP_HOME="+home, "PDPP_DATABASE_URL="+database, "TEST_PATIENT=1")
+				cmd.Env = append(os.Environ(), "PDPP_HOME="+home, "PDPP_DATABASE_URL="+database)
 				return cmd
 			}
 			for _, args := range [][]string{{"connections", "add", "orchard"}, {"run", "orchard"}} {

@@ -27,7 +27,7 @@ func TestMain(m *testing.M) {
 		"pdpp": func() {
 			env := environment()
 			env.SealWork = 10 // of the second that an attacker has to spend on each passphrase nothing is left
-			if os.Getenv("TEST_PATIENT") == "" {
+			if os.Getenv("TEST_IMPATIENT") != "" {
 				env.BusyTimeout = 50 * time.Millisecond // a locked database is reported without a long wait
 			}
 			os.Exit(cli.Main(env))
