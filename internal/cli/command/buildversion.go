@@ -3,6 +3,8 @@ package command
 import (
 	"runtime"
 	"runtime/debug"
+
+	"github.com/pdpp-go/pdpp/internal/storage/store/sqlite"
 )
 
 // BuildInfo is the version of the running program.
@@ -12,11 +14,13 @@ type BuildInfo struct {
 	Modified bool   `json:"modified,omitzero"`
 	Go       string `json:"go"`
 	Platform string `json:"platform"`
+	Schema   int64  `json:"schema"` // of the database
 }
 
-// ReadBuildInfo returns the version that the Go toolchain recorded.
+// ReadBuildInfo returns the version that the Go toolchain recorded, and that of the database schema.
 func ReadBuildInfo() BuildInfo {
-	v := BuildInfo{Version: "devel", Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH}
+	v := BuildInfo{Version: "devel", Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH,
+		Schema: sqlite.SchemaVersion()}
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
 		return v

@@ -8,8 +8,9 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"syscall"
 	"time"
+
+	"github.com/pdpp-go/pdpp/internal/ops/filelock"
 )
 
 // The files of a profile's folder.
@@ -53,12 +54,12 @@ func tryLock(path string) (*profileFolder, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open the lock of the browser profile: %w", err)
 	}
-	err = syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
-	if err == nil {
+	locked, err := filelock.TryLock(f)
+	if locked {
 		return &profileFolder{path: path, lock: f}, nil
 	}
 	_ = f.Close()
-	if errors.Is(err, syscall.EWOULDBLOCK) {
+	if err == nil {
 		return nil, ErrBusy
 	}
 	return nil, fmt.Errorf("lock the browser profile: %w", err)

@@ -180,7 +180,7 @@ func readFile(root *os.Root, name string, into []byte) ([]byte, error) {
 	if info, err := root.Lstat(name); err != nil || !info.Mode().IsRegular() {
 		return nil, errors.Join(err, fmt.Errorf("%s: %w", name, fs.ErrNotExist))
 	}
-	f, err := root.OpenFile(name, os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
+	f, err := root.OpenFile(name, os.O_RDONLY|openSafely, 0)
 	if err != nil {
 		return nil, err
 	}

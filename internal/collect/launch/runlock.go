@@ -5,10 +5,10 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/pdpp-go/pdpp/internal/collect/browser"
+	"github.com/pdpp-go/pdpp/internal/ops/filelock"
 )
 
 // leftOver is the age after which the unlocked file of a run is removed. The lease of a process that died
@@ -38,10 +38,11 @@ func (l RunLocks) hold(runID string) *runLock {
 		return nil
 	}
 	held := &runLock{f}
-	if err = syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err == nil {
+	locked, err := filelock.TryLock(f)
+	if locked {
 		_, err = f.WriteString(browser.BootID())
 	}
-	if err != nil {
+	if !locked || err != nil {
 		held.release()
 		return nil
 	}
@@ -62,11 +63,13 @@ func (l RunLocks) runEnded(runID string) *runLock {
 	}
 	written := make([]byte, len(boot)+1)
 	n, _ := f.Read(written)
-	if string(written[:n]) != boot || syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) != nil {
-		_ = f.Close()
-		return nil
+	if string(written[:n]) == boot {
+		if locked, _ := filelock.TryLock(f); locked {
+			return &runLock{f}
+		}
 	}
-	return &runLock{f}
+	_ = f.Close()
+	return nil
 }
 
 // release removes the file and ends its lock.

@@ -22,6 +22,7 @@ import (
 	"github.com/pdpp-go/pdpp/internal/collect/catalog"
 	"github.com/pdpp-go/pdpp/internal/collect/runner"
 	"github.com/pdpp-go/pdpp/internal/device/wire"
+	"github.com/pdpp-go/pdpp/internal/ops/disk"
 )
 
 // Collector works for one profile. The zero values of the optional fields are
@@ -100,7 +101,8 @@ func (c *Collector) free() (int64, error) {
 	if c.Free != nil {
 		return c.Free(filepath.Dir(c.Profile.Queue))
 	}
-	return freeSpace(filepath.Dir(c.Profile.Queue))
+	free, _, err := disk.Space(filepath.Dir(c.Profile.Queue))
+	return int64(free), err
 }
 
 func (c *Collector) wait(ctx context.Context, d time.Duration) error {

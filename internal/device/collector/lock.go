@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/pdpp-go/pdpp/internal/ops/filelock"
 	"github.com/pdpp-go/pdpp/internal/ops/usererr"
 )
 
@@ -44,7 +45,7 @@ func lockQueue(queue string) (*queueLock, error) {
 	if err != nil {
 		return nil, fmt.Errorf("lock the queue: %w", err)
 	}
-	taken, err := lockFile(f)
+	taken, err := filelock.TryLock(f)
 	if err == nil && !taken {
 		holder, _ := io.ReadAll(io.LimitReader(f, 32))
 		_ = f.Close()
@@ -72,6 +73,6 @@ func lockQueue(queue string) (*queueLock, error) {
 // processes hold the lock of two files of one name.
 func (l *queueLock) release() {
 	_ = l.file.Truncate(0)
-	_ = unlockFile(l.file) // a child that is being started has the file open for a moment
+	_ = filelock.Unlock(l.file) // a child that is being started has the file open for a moment
 	_ = l.file.Close()
 }

@@ -10,6 +10,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/pdpp-go/pdpp/internal/ops/filelock"
 	"github.com/pdpp-go/pdpp/internal/ops/usererr"
 
 	"filippo.io/age"
@@ -105,7 +106,7 @@ func lockHome(home string) (release func() error, err error) {
 	if err != nil {
 		return nil, fileError(home, err)
 	}
-	if err := lockWhole(f); err != nil {
+	if locked, err := filelock.TryLock(f); !locked {
 		_ = f.Close()
 		return nil, &usererr.Error{Code: CodeBusy, Message: "another backup of " + home + " is being made",
 			Next: "Wait until it has ended.", Err: err}

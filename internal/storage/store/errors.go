@@ -90,6 +90,8 @@ type FaultError struct {
 	Fault StorageFault
 	Where string // a file name or a host and database, never a password
 	Err   error
+	// Copy is the file from before the upgrade, when the schema is too new and there is one.
+	Copy string
 }
 
 func (e *FaultError) Error() string {
@@ -116,6 +118,10 @@ func (e *FaultError) NextStep() string {
 		return "An earlier PDPP wrote the database, and this one cannot upgrade it. Export your records with that program " +
 			"(pdpp export) and keep a backup of it, then start this one with an empty folder or database. Nothing was changed."
 	case FaultTooNew:
+		if e.Copy != "" {
+			return "The database was written by a newer PDPP. Upgrade this program, or stop the newer one and put the copy " +
+				"from before its upgrade in place of the database: " + e.Copy + ". What was collected since is not in it."
+		}
 		return "The database was written by a newer PDPP. Upgrade this program."
 	case FaultNotADB:
 		return "The path names a file that is not a PDPP database. Point PDPP_HOME at another folder."

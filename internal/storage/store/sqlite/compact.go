@@ -36,6 +36,9 @@ const mergeSearchQuery = `INSERT INTO record_search (record_search, rank) VALUES
 
 // Compact rewrites the database. Readers continue with their snapshots; writers wait. It also empties the log.
 func (d *dialect) Compact(ctx context.Context, writer *sql.DB, _ []string) error {
+	if err := d.removeCopies(); err != nil {
+		return fmt.Errorf("remove the copy from before the upgrade: %w", err)
+	}
 	for merged := false; !merged; { // others write between two steps
 		var err error
 		if merged, err = d.mergeSearchIndex(ctx, writer); err != nil {

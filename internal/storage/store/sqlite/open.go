@@ -89,9 +89,9 @@ func assembleStore(ctx context.Context, writer *sql.DB, d *dialect, opts Options
 	}
 	// The migrations of another process may take longer than the busy timeout.
 	migrations := fileSchema(d.where)
-	migrations.Begin = d.BeginWrite
+	migrations.Begin, migrations.KeepCopy = d.BeginWrite, d.keepCopy
 	if err := migrations.Migrate(ctx, writer); err != nil {
-		return nil, err
+		return nil, d.nameCopy(err)
 	}
 	if err := d.retryWhileLocked(ctx, func() error { return d.prepare(ctx, writer) }); err != nil {
 		return nil, err
@@ -127,6 +127,15 @@ func fileSchema(path string) migration.Schema {
 		panic(err) // impossible: the folder is embedded
 	}
 	return migration.Schema{Dialect: goose.DialectSQLite3, Files: files, Where: path}
+}
+
+// SchemaVersion returns the newest schema version that this program knows. It is the same for both databases.
+func SchemaVersion() int64 {
+	newest, err := fileSchema("").Newest()
+	if err != nil {
+		panic(err) // impossible: the migrations are embedded, and the tests read them
+	}
+	return newest
 }
 
 // createFile creates the folder and the file when they are missing. SQLite creates its other files with the same

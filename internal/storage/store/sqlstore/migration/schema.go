@@ -22,6 +22,18 @@ type Schema struct {
 	Where string
 	// Begin starts a write transaction once no other process has one. It is nil where the database queues writers.
 	Begin func(context.Context, *sql.DB) (*sql.Tx, error)
+	// KeepCopy keeps a copy of a database of an earlier version before its first migration. Nil keeps none.
+	KeepCopy func(ctx context.Context, db *sql.DB, version int64) error
+}
+
+// Newest returns the version that this program upgrades to.
+func (s Schema) Newest() (int64, error) {
+	p, err := s.Provider(&sql.DB{})
+	if err != nil {
+		return 0, err
+	}
+	all := p.ListSources()
+	return all[len(all)-1].Version, nil
 }
 
 // Provider returns the migrations for a database. Each file is sent as one text, because goose's parser takes longer
@@ -98,8 +110,8 @@ func (s Schema) Migrate(ctx context.Context, db *sql.DB) error {
 		return err
 	}
 	failedAt, failures := int64(-2), 0 // no version
-	for {
-		version, done, err := s.migrateOnce(ctx, p)
+	for copied := false; ; {
+		version, done, err := s.migrateOnce(ctx, db, p, &copied)
 		var fault *store.FaultError
 		switch {
 		case done, errors.As(err, &fault):
@@ -132,14 +144,23 @@ func (s Schema) awaitWriter(ctx context.Context, db *sql.DB) error {
 	return tx.Rollback()
 }
 
-// migrateOnce applies the next migration, if there is one.
-func (s Schema) migrateOnce(ctx context.Context, p *goose.Provider) (version int64, done bool, err error) {
+// migrateOnce applies the next migration, if there is one. It keeps a copy first, unless copied is set or the database
+// is new, and sets copied.
+func (s Schema) migrateOnce(
+	ctx context.Context, db *sql.DB, p *goose.Provider, copied *bool,
+) (version int64, done bool, err error) {
 	if version, err = p.GetDBVersion(ctx); err != nil {
 		return version, false, err
 	}
 	if done, err = s.checkVersion(version, p.ListSources()); done || err != nil {
 		return version, done, err
 	}
+	if !*copied && version > 0 && s.KeepCopy != nil {
+		if err := s.KeepCopy(ctx, db, version); err != nil {
+			return version, false, fmt.Errorf("keep a copy from before the upgrade: %w", err)
+		}
+	}
+	*copied = true
 	if _, err = p.UpByOne(ctx); errors.Is(err, goose.ErrNoNextVersion) {
 		err = nil // another process has applied it
 	}

@@ -1,3 +1,5 @@
+//go:build unix
+
 package browser
 
 import (
@@ -36,3 +38,6 @@ func pair() (ends [2]int, err error) {
 	}
 	return ends, err
 }
+
+// openSafely are the flags with which a file of another program is opened: it follows no link and never blocks.
+const openSafely = syscall.O_NOFOLLOW | syscall.O_NONBLOCK
