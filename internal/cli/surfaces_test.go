@@ -91,7 +91,7 @@ var surfaces = map[string]offered{
 	"AddSourceFile": {Command: "connectors add", Route: "POST /_ref/source-files",
 		Page: "POST /sources/add/from-file/confirm"},
 	"RemoveSourceFile": {Command: "connectors remove", Route: "DELETE /_ref/source-files/{name}",
-		Instead: "a source without a connection takes nothing; it is removed where files are managed"},
+		Page: "POST /sources/add/from-file/remove"},
 	"Connect": {Command: "connect", Route: "POST /_ref/connections", Page: "POST /sources/add/{connector}"},
 	"Rename":  {Command: "rename", Route: "PATCH /_ref/connections/{id}", Page: "POST /sources/{id}/rename"},
 	"SetCredential": {Command: "credential set", Route: "PUT /_ref/connections/{id}/credential",

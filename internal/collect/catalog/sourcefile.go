@@ -132,6 +132,21 @@ func isSourceFolder(dir string) bool {
 	return err == nil && json.Unmarshal(body, &a) == nil && a.Kind == kindDeclarative
 }
 
+// SourceFiles returns the names of the installed sources that were added from a file, whether or not they can be used.
+func (c Catalog) SourceFiles() ([]string, error) {
+	dirs, err := c.folders()
+	if err != nil {
+		return nil, err
+	}
+	var names []string
+	for _, dir := range dirs {
+		if isSourceFolder(dir) {
+			names = append(names, folder.Name(dir))
+		}
+	}
+	return names, nil
+}
+
 // InstallSourceFile adds a source file that was reviewed, or replaces the one of that name. If it is interrupted while
 // it replaces files, the source does not run until the file is accepted again.
 func (c Catalog) InstallSourceFile(ctx context.Context, name string, text []byte) (found Connector, err error) {

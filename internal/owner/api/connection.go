@@ -55,6 +55,8 @@ type Connector struct {
 	Files *FileImport `json:"file_import"`
 	// Foreign is what one that is not built in gets when it runs; nil for a built-in one.
 	Foreign *Foreign `json:"foreign"`
+	// SourceFile means that it is declared by a source file, and is no program.
+	SourceFile bool `json:"source_file"`
 	// Problem is why it cannot be connected, each fault with its fix; empty for one that can.
 	Problem string `json:"problem,omitempty"`
 	// Lacks is what keeps it from running here, with the fix: its interpreter, a browser, an app
@@ -83,8 +85,6 @@ type Foreign struct {
 	// further files that the digest covers.
 	Starts  []string `json:"starts"`
 	Scripts []string `json:"scripts"`
-	// SourceFile means that it is declared by a source file, and is no program.
-	SourceFile bool `json:"source_file"`
 	// Confirmed means that it may run as it is now; Changed that the owner confirmed it as
 	// something else.
 	Confirmed bool `json:"confirmed"`

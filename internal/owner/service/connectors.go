@@ -29,6 +29,10 @@ func (s *Service) Connectors(ctx context.Context) ([]api.Connector, error) {
 	if err != nil {
 		return nil, faults.OwnerError(err, "list the connectors")
 	}
+	files, err := s.Config.Connectors.SourceFiles()
+	if err != nil {
+		return nil, faults.OwnerError(err, "list the source files")
+	}
 	browserless, err := s.browserless(ctx)
 	if err != nil {
 		return nil, faults.OwnerError(err, "list the workers")
@@ -37,7 +41,7 @@ func (s *Service) Connectors(ctx context.Context) ([]api.Connector, error) {
 	for _, e := range all {
 		if problem := e.Problem(); problem != "" {
 			out = append(out, api.Connector{ID: e.Name, DisplayName: e.Name, Streams: []api.StreamLabel{},
-				Problem: text.Cut(text.Line(problem), longestProblem)})
+				Problem: text.Cut(text.Line(problem), longestProblem), SourceFile: slices.Contains(files, e.Name)})
 			continue
 		}
 		c := declaration.DescribeConnector(e.Connector.Name, e.Connector.Manifest)
@@ -47,6 +51,7 @@ func (s *Service) Connectors(ctx context.Context) ([]api.Connector, error) {
 		if c.Foreign, err = s.foreignConnector(ctx, e.Connector); err != nil {
 			return nil, faults.OwnerError(err, "list the connectors")
 		}
+		c.SourceFile = e.Connector.Declared
 		out = append(out, c)
 	}
 	slices.SortFunc(out, func(a, b api.Connector) int {
@@ -125,5 +130,5 @@ func (s *Service) foreignConnector(ctx context.Context, found catalog.Connector)
 func Foreign(ctx context.Context, found catalog.Connector, d catalog.Demand) api.Foreign {
 	network, _ := found.Network(ctx)
 	return api.Foreign{Network: network, Executable: d.Executable, Variables: d.Variables, Paths: d.Paths,
-		Endpoints: d.Endpoints, Hosts: d.Hosts, Starts: d.Starts, Scripts: d.Scripts, SourceFile: found.Declared}
+		Endpoints: d.Endpoints, Hosts: d.Hosts, Starts: d.Starts, Scripts: d.Scripts}
 }

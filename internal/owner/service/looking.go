@@ -43,7 +43,7 @@ func (s *Service) Connection(ctx context.Context, id string) (api.Detail, error)
 	if found, err := s.find.Connectors.Find(ctx, conn.ConnectorID); err == nil {
 		described := declaration.DescribeConnector(found.Name, found.Manifest)
 		d.Connector = &described
-		if found.Declared {
+		if described.SourceFile = found.Declared; found.Declared {
 			if described.Foreign, err = s.foreignConnector(ctx, found); err != nil {
 				return d, faults.OwnerError(err, "read what was confirmed")
 			}

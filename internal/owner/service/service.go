@@ -142,7 +142,8 @@ func New(c Config) *Service {
 			Base: c.Base, HTTP: c.HTTP, Now: c.Now,
 		}),
 		find: find, progresses: runview.NewProgresses(c.Store, c.Now),
-		view: view.View{Reader: diskWatch{c.Reader, &c}, Now: c.Now}, started: c.Now(),
+		view:    view.View{Reader: fileWatch{diskWatch{c.Reader, &c}, &c, find.Connectors}, Now: c.Now},
+		started: c.Now(),
 	}
 	s.FileImports = imports.New(imports.Config{Store: c.Store, Lookup: find, OpenKey: c.Opening, Variable: c.Lookup,
 		RequestRun: s.requestManualRun, Now: c.Now})

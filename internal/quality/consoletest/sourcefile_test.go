@@ -150,10 +150,11 @@ func TestSourceFromFile(t *testing.T) {
 	if err := os.WriteFile(installed, []byte(shelfFile(shelves)), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	b.eventually("the page shows that it stopped", func() bool {
-		b.visit("/sources/cin_books_1")
-		return b.has(`[data-changed-file]`)
-	})
+	b.visit("/sources/cin_books_1")
+	b.wait(`[data-changed-file]`)
+	if pill := b.text("main .pill"); pill != "Can't collect" {
+		t.Errorf("right after the edit the source is shown as %q", pill)
+	}
 	b.shoot("source-stopped")
 	b.click(`[data-changed-file]`)
 	b.wait(`[data-changes]`)
@@ -180,6 +181,27 @@ func TestSourceFromFile(t *testing.T) {
 		b.visit("/sources/cin_books_1")
 		return !b.has(`[data-changed-file]`)
 	})
+
+	// Removing it ends its connection and keeps its records.
+	b.visit("/sources/add/from-file")
+	b.wait(`[data-added-source="books"]`)
+	b.shoot("source-files")
+	b.click(`[data-added-source="books"] [data-remove-source]`)
+	b.wait(`form[data-removal]`)
+	if words := b.text("main"); !strings.Contains(words, "1 connection ends") || !strings.Contains(words,
+		"Reading list: 2 records stay. It collects no more") {
+		t.Errorf("the removal shows\n%s", words)
+	}
+	b.shoot("source-remove")
+	b.click(`form[data-removal] button`)
+	b.until(`location.pathname === "/sources/add/from-file" && !document.querySelector("[data-added-sources]")`)
+	if _, err := os.Stat(filepath.Dir(installed)); err == nil {
+		t.Error("the folder of the removed source is still there")
+	}
+	b.visit("/settings/deletions")
+	if words := b.text(`[data-connection="cin_books_1"]`); !strings.Contains(words, "2 records are still here.") {
+		t.Errorf("after the removal: %s", words)
+	}
 	b.quiet()
 
 	strangersAddNoSource(t, h)
@@ -199,7 +221,7 @@ func strangersAddNoSource(t *testing.T, h *house) {
 		"a managing token": with(header, "Authorization", "Bearer "+h.token("manage")),
 	} {
 		for _, at := range []string{"/sources/add/from-file", "/sources/add/from-file/confirm",
-			"/_ref/source-files?name=evil"} {
+			"/sources/add/from-file/remove", "/_ref/source-files?name=evil"} {
 			if status, to, _ := h.send(http.MethodPost, at, with, body(shelfFile(""))); status < 400 &&
 				!strings.HasPrefix(to, "/login") {
 				t.Errorf("%s: POST %s is %d to %q", name, at, status, to)

@@ -52,6 +52,8 @@ func Routes(c Config) []ui.Route {
 		{Pattern: "GET " + ui.SourceFileAddress, Handler: http.HandlerFunc(p.fromFile), Confirm: true},
 		{Pattern: "POST " + ui.SourceFileAddress, Handler: http.HandlerFunc(p.reviewFile), Confirm: true},
 		{Pattern: "POST " + confirmAddress, Handler: http.HandlerFunc(p.addFromFile), Confirm: true},
+		{Pattern: "GET " + removeAddress, Handler: http.HandlerFunc(p.askRemoval), Confirm: true},
+		{Pattern: "POST " + removeAddress, Handler: http.HandlerFunc(p.remove), Confirm: true},
 	}
 }
 
@@ -65,6 +67,7 @@ func SendsFile(r *http.Request) bool {
 type fromFilePage struct {
 	Name    string
 	Problem *ui.FormProblem
+	Added   []api.Connector // the sources that were added from a file
 }
 
 // lines returns the problems, one in each.
@@ -114,6 +117,12 @@ func (p *sourceFilePages) fromFile(w http.ResponseWriter, r *http.Request) {
 }
 
 func (p *sourceFilePages) showFromFile(w http.ResponseWriter, r *http.Request, status int, page *fromFilePage) {
+	added, err := p.addedSources(r)
+	if err != nil {
+		p.ShowFailure(w, r, "sources", err)
+		return
+	}
+	page.Added = added
 	p.ShowPage(w, r, status, p.PageFrame(w, r, "Add a source from a file", "sources"), fromFileBody(page))
 }
 

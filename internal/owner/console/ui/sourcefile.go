@@ -16,5 +16,5 @@ func ChangedFileAddress(name string) string {
 
 // FileChanged reports whether a connector is declared by a file that is not the one that the owner accepted.
 func FileChanged(c *api.Connector) bool {
-	return c != nil && c.Foreign != nil && c.Foreign.SourceFile && !c.Foreign.Confirmed
+	return c != nil && c.Foreign != nil && c.SourceFile && !c.Foreign.Confirmed
 }
