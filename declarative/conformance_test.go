@@ -90,7 +90,13 @@ func wrapTasks(t *testing.T) catalog.Connector {
 // wrapFile writes the connector folder of a source file and returns the connector as a server finds it.
 func wrapFile(t *testing.T, name string) catalog.Connector {
 	t.Helper()
-	text, err := os.ReadFile("testdata/" + name + ".yaml")
+	return wrapPath(t, filepath.Join("testdata", name+".yaml"), name)
+}
+
+// wrapPath is wrapFile for a file elsewhere.
+func wrapPath(t *testing.T, path, name string) catalog.Connector {
+	t.Helper()
+	text, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
 	}

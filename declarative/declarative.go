@@ -182,7 +182,7 @@ func loadDescription(dir string) (*describe.Description, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", folder.Manifest, err)
 	}
-	return DescribeFile(text, describe.Options{Key: m.Key(), Name: a.Name})
+	return DescribeFile(text, describe.Options{Key: m.Key(), Name: a.Name, AsksForToken: m.OAuth() == nil})
 }
 
 func digest(text []byte) string {

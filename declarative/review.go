@@ -57,7 +57,13 @@ func reviewOf(d *describe.Description, text []byte) review.Review {
 	for _, h := range d.Hosts {
 		r.Hosts = append(r.Hosts, review.SourceHost{Name: h.Name, Use: h.Use, Settings: labelsOf(d, h.Settings)})
 	}
-	for _, s := range d.Settings {
+	settings := d.Settings
+	if d.ServerSignIn != nil { // the owner signs in, and enters none of them
+		settings = nil
+		r.Secrets = append(r.Secrets, review.SourceSecret{Label: "Secret and tokens of your app",
+			Places: []string{string(describe.InSignIn)}})
+	}
+	for _, s := range settings {
 		switch {
 		case s.Constant != "":
 		case s.Secret:

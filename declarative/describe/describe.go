@@ -7,6 +7,7 @@ import (
 
 	"github.com/pdpp-go/pdpp/declarative/document"
 	"github.com/pdpp-go/pdpp/declarative/expression"
+	"github.com/pdpp-go/pdpp/declarative/review"
 	"github.com/pdpp-go/pdpp/manifest"
 )
 
@@ -18,9 +19,12 @@ type Description struct {
 	Settings []Setting
 	Secrets  []SecretFlow
 	SignIn   []string // types of the authenticators that streams use
-	Notes    []string // warnings for the author
-	Manifest *manifest.Manifest
-	Document *document.Document
+	// ServerSignIn is the sign-in that the server carries out. The connector then receives access tokens only, and the
+	// settings of the exchange are not asked for. It is nil if the connector exchanges tokens itself.
+	ServerSignIn *manifest.OAuth
+	Notes        []string // warnings for the author
+	Manifest     *manifest.Manifest
+	Document     *document.Document
 }
 
 // Stream is a stream that will run.
@@ -51,6 +55,8 @@ type Disabled struct {
 type Options struct {
 	Key  string // short name, such as todoist
 	Name string // name shown to the owner; empty: the document's own, or the key
+	// AsksForToken means that the owner enters a refresh token, even if the server could carry out the sign-in.
+	AsksForToken bool
 }
 
 // Describe describes a document. The error is a document.Problems or a manifest.Problems: the additions in
@@ -81,6 +87,12 @@ func Describe(doc *document.Document, o Options) (*Description, error) {
 				d.SignIn = append(d.SignIn, kind)
 			}
 		})
+	}
+	if !o.AsksForToken {
+		d.ServerSignIn = d.serverSignIn(o.Key)
+	}
+	if d.ServerSignIn != nil {
+		d.Hosts = append(d.Hosts, Host{Name: authorityOf(d.ServerSignIn.AuthorizeURL), Use: review.SignInPage})
 	}
 	for _, p := range doc.Problems {
 		if p.Level == document.Warning {

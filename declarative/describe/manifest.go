@@ -58,6 +58,14 @@ func (d *Description) manifest(o Options) (*manifest.Manifest, error) {
 // setup returns the form that asks for the settings.
 func (d *Description) setup(name string) *manifest.Setup {
 	setup := &manifest.Setup{Modality: manifest.ModalityNone}
+	for _, s := range d.Disabled {
+		setup.OutOfReach = append(setup.OutOfReach, fmt.Sprintf("%s: it %s", s.Name, s.Reason))
+	}
+	if o := d.ServerSignIn; o != nil {
+		setup.Modality, setup.OAuth = manifest.ModalityProviderAuth, o
+		setup.DeploymentConfig = []string{o.ClientIDEnv, o.ClientSecretEnv}
+		return setup
+	}
 	var fields []manifest.CredentialField
 	seen := map[string]bool{}
 	choices := Choices(d.Settings)
@@ -80,9 +88,6 @@ func (d *Description) setup(name string) *manifest.Setup {
 			field.Placeholder = s.Examples[0]
 		}
 		fields = append(fields, field)
-	}
-	for _, s := range d.Disabled {
-		setup.OutOfReach = append(setup.OutOfReach, fmt.Sprintf("%s: it %s", s.Name, s.Reason))
 	}
 	if len(fields) == 0 {
 		return setup
@@ -274,7 +279,11 @@ func (d *Description) withAdditions(m *manifest.Manifest, additions *document.No
 	if raw, err = json.Marshal(tree); err != nil {
 		return nil, err
 	}
-	return manifest.Parse(raw)
+	made, err := manifest.Parse(raw)
+	if err == nil {
+		err = d.checkSignIn(made)
+	}
+	return made, err
 }
 
 // streamTree returns the stream of a manifest that has the name in the document.

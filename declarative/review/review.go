@@ -12,6 +12,9 @@ import (
 // MaxFile is the size in bytes of the largest source file.
 const MaxFile = 4 << 20
 
+// SignInPage is the use of a host at which the owner signs in.
+const SignInPage = "sign-in page"
+
 // Review is what a source file would do.
 type Review struct {
 	Name        string       `json:"name"` // name of the connector

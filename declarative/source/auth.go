@@ -77,7 +77,12 @@ func (p *program) addCredential(ctx context.Context, r *rest.Run, c document.Com
 		return nil
 	case *document.APIKey:
 		return addKey(a, state, d)
-	case *document.OAuth, *document.SessionToken, *document.LegacySession:
+	case *document.OAuth:
+		if p.ServerSignIn != nil {
+			return nil // the client of the run has the token that the server obtained
+		}
+		return p.addToken(ctx, r, c, d)
+	case *document.SessionToken, *document.LegacySession:
 		return p.addToken(ctx, r, c, d)
 	}
 	return fmt.Errorf("%s %w", document.BaseOf(c).Type, ErrUnsupported)

@@ -320,6 +320,9 @@ func (p *program) base(s *connectorkit.Setup) (string, error) {
 func (p *program) allowOtherHosts(s *connectorkit.Setup, o *governhttp.Options) error {
 	state := p.newState(s)
 	o.Hosts = append(o.Hosts, state.hosts...)
+	if p.ServerSignIn != nil {
+		o.Token = s.Token(p.ServerSignIn.AccessTokenEnv)
+	}
 	if !p.isOwnServer(s, state) {
 		o.Dial = dialPublic
 	}

@@ -93,6 +93,9 @@ func NewAccount(d *describe.Description, o Options) (*Account, error) {
 			return nil, fmt.Errorf("fault %s: %w", f.Kind, err)
 		}
 	}
+	if d.ServerSignIn != nil {
+		s.env[d.ServerSignIn.AccessTokenEnv] = provider.IssueToken()
+	}
 	server, err := providersim.Start(o.Key, provider, "", "")
 	if err != nil {
 		return nil, fmt.Errorf("start the provider: %w", err)

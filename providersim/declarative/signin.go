@@ -33,6 +33,18 @@ func (p *Provider) addSignIns(c document.Component) {
 	}
 }
 
+// IssueToken issues a token of the only sign-in, as after a sign-in that the server carried out.
+func (p *Provider) IssueToken() string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	token := ""
+	for _, s := range p.signIns {
+		token = fmt.Sprintf("issued-%d", len(s.issued)+1)
+		s.issued = append(s.issued, token)
+	}
+	return token
+}
+
 // signInID identifies the sign-in of an authenticator.
 func (p *Provider) signInID(c document.Component) string {
 	switch a := c.(type) {

@@ -37,7 +37,10 @@ func SourceChange(c review.SourceChange) string {
 
 // SourceHost returns a host of a source and who decides it.
 func SourceHost(h review.SourceHost) string {
-	if len(h.Settings) == 0 {
+	switch {
+	case h.Use == review.SignInPage:
+		return h.Name + ", where you sign in"
+	case len(h.Settings) == 0:
 		return h.Name
 	}
 	if strings.HasPrefix(h.Name, "{") && strings.HasSuffix(h.Name, "}") {

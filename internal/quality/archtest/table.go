@@ -174,7 +174,7 @@ var Table = []Rule{
 		Libs:   []string{"go.yaml.in/yaml/v3"},
 		Reason: "a file is read, resolved and judged before anything runs"},
 	{Room: "declarative/describe", May: []string{"connectorkit/publicaddress",
-		"declarative/document", "declarative/expression", "manifest"},
+		"declarative/document", "declarative/expression", "declarative/review", "manifest"},
 		Never: []string{"internal/..."}, Libs: onlyStd,
 		Reason: "the owner sees what a file would do before anything is stored or sent"},
 	{Room: "declarative/source", May: []string{"connectorkit/publicaddress",
