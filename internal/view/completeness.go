@@ -25,6 +25,14 @@ type Completeness struct {
 // IsWhole reports whether all existing data of a stream is stored.
 func IsWhole(row *verdict.StreamRow) bool { return row.Coverage == health.Complete }
 
+// CanBeFetched reports whether something of a stream is missing that a later run can fetch.
+func CanBeFetched(row *verdict.StreamRow) bool {
+	return row.Disposition == health.DispositionResumable || row.Disposition == health.DispositionAwaitingOwner
+}
+
+// IsNotOffered reports whether no run can fetch what is missing of a stream.
+func IsNotOffered(row *verdict.StreamRow) bool { return row.Disposition == health.DispositionTerminal }
+
 // Completeness summarizes what the streams of a connection lack. Kept is the number of stored records.
 func (c *Connection) Completeness(kept int64) Completeness {
 	var out Completeness

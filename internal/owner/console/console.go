@@ -6,6 +6,7 @@ import (
 	"context"
 	"log/slog"
 	"net/http"
+	"strings"
 	"time"
 
 	"github.com/pdpp-go/pdpp/internal/owner/api"
@@ -69,6 +70,9 @@ func Mount(mux *http.ServeMux, c Config) {
 	routes = append(routes, movedRoutes(c.Owner)...)
 	ui.Mount(mux, routes, func(r ui.Route) http.Handler {
 		handler := r.Handler
+		if strings.Contains(r.Pattern, " /sources/{id}") {
+			handler = menus.named(handler)
+		}
 		if r.Confirm {
 			handler = c.Auth.Confirmed(handler)
 		}

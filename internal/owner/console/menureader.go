@@ -3,6 +3,7 @@ package console
 import (
 	"context"
 	"net/http"
+	"strings"
 	"sync"
 	"time"
 
@@ -20,6 +21,7 @@ type menuReader struct {
 	mu   sync.Mutex
 	menu ui.Menu
 	main map[string]string // classes of kinds, by connection
+	ids  map[string]string // of connections, by how addresses name them
 	at   time.Time
 }
 
@@ -57,6 +59,34 @@ func (m *menuReader) kindOf(connectionID string) string {
 	return m.main[connectionID]
 }
 
+// named passes a request for a source on with the id of the source if its address has the name instead. A name that
+// nothing had a moment ago is looked up again.
+func (m *menuReader) named(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if id := m.idOf(r.Context(), r.PathValue("id")); id != "" {
+			r.SetPathValue("id", id)
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+// idOf returns the id of the connection that addresses name so; empty if there is none.
+func (m *menuReader) idOf(ctx context.Context, name string) string {
+	if strings.Contains(name, "_") { // ids have that, names do not
+		return ""
+	}
+	_ = m.read(ctx)
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if id := m.ids[name]; id != "" {
+		return id
+	}
+	if fresh, err := m.current(ctx); err == nil {
+		m.menu, m.at = fresh, m.Now()
+	}
+	return m.ids[name]
+}
+
 func (m *menuReader) current(ctx context.Context) (ui.Menu, error) {
 	streams, err := m.Owner.Streams(ctx, "")
 	if err != nil {
@@ -67,6 +97,10 @@ func (m *menuReader) current(ctx context.Context) (ui.Menu, error) {
 		return ui.Menu{}, err
 	}
 	m.main = records.MainKinds(streams)
+	m.ids = map[string]string{}
+	for id, name := range ui.SourceNames(all.Connections) {
+		m.ids[name] = id
+	}
 	menu := ui.Menu{Kinds: records.HeldKinds(streams)}
 	for i := range all.Connections {
 		if all.Connections[i].Verdict.Channel == verdict.Attention {

@@ -84,6 +84,7 @@ func tour(t *testing.T, h *house) {
 	b.click("form[action$='/undo'] button")
 	b.until(`document.body.innerText.includes("Restored 1 record")`)
 	b.visit("/sources/cin_github_1")
+	b.click("#details > summary")
 	b.click("#runs [data-run] a")
 	b.until(`location.pathname.startsWith("/runs/")`)
 	b.shoot("run-failed")

@@ -208,7 +208,7 @@ func TestCredentialMessageClaimsNothing(t *testing.T) {
 		t.Errorf("the message is %s", message)
 	}
 	part := func() string {
-		s, err := (&Pages{owner: k, now: func() time.Time { return noon }}).shown(t.Context(), "con_a")
+		s, err := New(Config{Owner: k, Now: func() time.Time { return noon }}).shown(t.Context(), "con_a")
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -41,7 +41,7 @@ func askCard(s *shown) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		if ui.FileChanged(s.Connector) && s.Status != "revoked" {
+		if ui.FileChanged(s.Connector) && s.Status != revoked {
 			templ_7745c5c3_Err = changedFileCard(s).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err

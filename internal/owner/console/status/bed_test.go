@@ -60,6 +60,7 @@ type keeper struct {
 	asked     []string         // what was read, in order
 	fails     map[string]error // by method
 	codes     *shared[[]api.DeviceCode]
+	kept      api.Kept
 	wished    api.NewDevice
 }
 
@@ -82,6 +83,9 @@ func (k *keeper) Overview(ctx context.Context) (view.Overview, error) {
 	}
 	return k.view.All(ctx)
 }
+
+// Kept returns the prepared counts.
+func (k *keeper) Kept(context.Context) (api.Kept, error) { return k.kept, k.heard("Kept") }
 
 func (k *keeper) Connection(ctx context.Context, id string) (api.Detail, error) {
 	if err := k.heard("Connection"); err != nil {

@@ -18,6 +18,9 @@ type shown struct {
 	Runs     []api.Run     // the newest first, at most as many as the strip has beats
 	Question *api.Question // what the run under way waits for
 	Imports  []api.Import  // of a connection that takes files
+	Kept     *api.KeptSource
+	Today    string // the day of Kept
+	Kind     string // the class of the kind that the source holds most of
 }
 
 func (p *Pages) shown(ctx context.Context, id string) (*shown, error) {
@@ -26,7 +29,12 @@ func (p *Pages) shown(ctx context.Context, id string) (*shown, error) {
 		return nil, err
 	}
 	d.ObservedAt = p.here(d.ObservedAt)
-	s := &shown{Detail: d}
+	s := &shown{Detail: d, Kind: p.kindOf(id)}
+	kept, err := p.owner.Kept(ctx)
+	if err != nil {
+		return nil, err
+	}
+	s.Kept, s.Today = keptSource(&kept, id), kept.Today
 	if s.Pace, err = p.owner.Pace(ctx, id, 0); err != nil {
 		return nil, err
 	}
@@ -62,11 +70,14 @@ func (s *shown) parts(ctx context.Context) (pieces, error) {
 		{"ask", askCard(s)},
 		{"first-run", firstRun(s)},
 		{"cues", cues(s)},
+		{"cover", coverage(s)},
 		{"streams", streams(s)},
-		{"rate", rateSection(s.ID, &s.Pace, s.ObservedAt)},
-		{"files", files(s)},
-		{"runs", runHistory(s)},
 		{"about", about(s)},
+		{"files", files(s)},
+		{"change", changeDoor(s)},
+		{"end", endDoor(s)},
+		{"rate", rateSection(s.ID, &s.Pace, s.ObservedAt)},
+		{"runs", runHistory(s)},
 		{"inspect", inspect(s)},
 		{"flash", flashUntil(s)},
 	} {

@@ -1,8 +1,10 @@
 package status
 
 import (
+	"cmp"
 	"context"
 	"net/http"
+	"net/url"
 	"strings"
 
 	"github.com/a-h/templ"
@@ -17,6 +19,9 @@ import (
 type board struct {
 	view.Overview
 	connectors []api.Connector // to begin with; only while there is no connection
+	kept       api.Kept
+	names      map[string]string // how a source is addressed, by its id
+	kindOf     func(connectionID string) string
 }
 
 // group is the connections of one channel.
@@ -39,13 +44,30 @@ func (p *Pages) board(ctx context.Context) (board, error) {
 		return board{}, err
 	}
 	all.ObservedAt = p.here(all.ObservedAt)
-	b := board{Overview: all}
+	b := board{Overview: all, names: ui.SourceNames(all.Connections), kindOf: p.kindOf}
 	if len(all.Connections) == 0 {
 		if b.connectors, err = p.owner.Connectors(ctx); err != nil {
 			return board{}, err
 		}
 	}
-	return b, nil
+	b.kept, err = p.owner.Kept(ctx)
+	return b, err
+}
+
+// path is the address of a source, by its name where only one source has it.
+func (b *board) path(id string) string { return "/sources/" + url.PathEscape(cmp.Or(b.names[id], id)) }
+
+// keptOf returns what is stored of a connection. A connection without records has none.
+func (b *board) keptOf(id string) *api.KeptSource { return keptSource(&b.kept, id) }
+
+// ended lists the sources that the owner ended and that still have records here.
+func (b *board) ended() (all []api.KeptSource) {
+	for _, s := range b.kept.Sources {
+		if s.Status == revoked {
+			all = append(all, s)
+		}
+	}
+	return all
 }
 
 // frame surrounds the page. Live carries what the page shows, so that the first
@@ -65,7 +87,7 @@ func (b *board) parts(ctx context.Context) (pieces, error) {
 	shown := groups
 	for i := range b.Connections {
 		c := &b.Connections[i]
-		one, err := render(ctx, rowID(c.ID), row(c, b.Indicator != nil))
+		one, err := render(ctx, rowID(c.ID), row(b, c))
 		if err != nil {
 			return nil, err
 		}
@@ -85,6 +107,7 @@ func (b *board) parts(ctx context.Context) (pieces, error) {
 		{"runtime-word", ui.Runtime(b.frame(""))},
 		{"board-head", boardHead(b)},
 		{"strip", strip(b)},
+		{"ended", endedSources(b)},
 	} {
 		next, err := render(ctx, one.id, one.c)
 		if err != nil {

@@ -101,7 +101,7 @@ func TestRunsOfAConnection(t *testing.T) {
 	if _, open := attr(folded[0], "open"); open {
 		t.Error("the streak is open")
 	}
-	strip := find(section, "class", "beats")
+	strip := find(shown, "class", "beats")
 	if len(strip) != 1 {
 		t.Fatal("no strip")
 	}

@@ -1,7 +1,6 @@
 package status
 
 import (
-	"fmt"
 	"strings"
 
 	"github.com/pdpp-go/pdpp/internal/ops/text"
@@ -15,11 +14,9 @@ type share struct {
 	Tone  string
 	Label string // the pill's own
 	Count int
-	// From and Width place it in the bar, in percent.
-	From, Width string
 }
 
-// tones is the order of the bar.
+// tones is the order in which pills are counted.
 var tones = [...]verdict.Tone{verdict.Green, verdict.Amber, verdict.Red, verdict.Grey}
 
 // shares counts the pills. Their labels are those that the rows show.
@@ -31,18 +28,10 @@ func shares(all []view.Connection) []share {
 		labels[pill.Tone] = pill.Label
 	}
 	var out []share
-	from := 0.0
 	for _, tone := range tones {
-		n := counts[tone]
-		if n == 0 {
-			continue
+		if n := counts[tone]; n > 0 {
+			out = append(out, share{Tone: string(tone), Label: labels[tone], Count: n})
 		}
-		width := 100 * float64(n) / float64(len(all))
-		out = append(out, share{
-			Tone: string(tone), Label: labels[tone], Count: n,
-			From: fmt.Sprintf("%.2f%%", from), Width: fmt.Sprintf("%.2f%%", max(width-0.3, 0.2)),
-		})
-		from += width
 	}
 	return out
 }

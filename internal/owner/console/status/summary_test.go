@@ -57,7 +57,7 @@ func TestCountsNameTheirPopulation(t *testing.T) {
 		t.Errorf("populations: %q", got)
 	}
 	words := one(t, board, "id", "strip")
-	for _, want := range []string{"Registered sources", "of all 3 registered", "from the 1 with things"} {
+	for _, want := range []string{"3 registered sources", "of all 3 registered", "from the 1 with things"} {
 		if !strings.Contains(words, want) {
 			t.Errorf("the strip does not say %q: %s", want, words)
 		}

@@ -6,6 +6,7 @@ import (
 	"github.com/a-h/templ"
 
 	"github.com/pdpp-go/pdpp/internal/judge/verdict"
+	"github.com/pdpp-go/pdpp/internal/owner/console/ui"
 	"github.com/pdpp-go/pdpp/internal/view"
 )
 
@@ -27,7 +28,7 @@ func (p *Pages) Ask(all *view.Overview) templ.Component {
 	if first == nil {
 		return nil
 	}
-	return askStrip(first, p.kindOf(first.ID), more)
+	return askStrip(first, &board{names: ui.SourceNames(all.Connections), kindOf: p.kindOf}, more)
 }
 
 // Welcome returns what to begin with in a home without sources.
