@@ -179,8 +179,8 @@ func TestRunPage(t *testing.T) {
 	}
 }
 
-// The page of a run that is over is headed by how that run ended, whatever became of the connection since,
-// and names the grant that asked for it.
+// The page of a run that is over shows how that run ended, how it matters and what is next, never the state of the
+// source. It names the grant that asked for it.
 func TestRunPageIsAboutTheRun(t *testing.T) {
 	k := newKeeper(plant(t, "scheduled-healthy", `{"connection": {"connection_id": "con_a"}}`))
 	over := noon.Add(-time.Hour)
@@ -189,13 +189,46 @@ func TestRunPageIsAboutTheRun(t *testing.T) {
 		Failure: "The provider could not be reached.", GrantID: "grant_1", GrantName: "Sleep coach"}
 	shown := page(t, serve(k), "/runs/run_1")
 	head := one(t, shown, "id", "run-head")
-	run, connection := strings.Index(head, "The provider could not be reached."), strings.Index(head, "Healthy")
-	if run < 0 || connection < run || !strings.Contains(head[:connection], "Failed") {
+	if !strings.HasPrefix(head, "This run failed") || strings.Contains(textOf(shown), "Healthy") {
 		t.Errorf("the head is %s", head)
+	}
+	for name, want := range map[string]string{"data-failed": "The provider could not be reached.",
+		"data-matters": "Nothing was read and nothing was lost. Everything from earlier runs is here."} {
+		if got := one(t, shown, name, ""); got != want {
+			t.Errorf("%s is %q", name, got)
+		}
+	}
+	if all, _ := k.Overview(t.Context()); one(t, shown, "data-next", "") != all.Connections[0].Verdict.Outline.Next {
+		t.Errorf("next is %q", one(t, shown, "data-next", ""))
 	}
 	if about := one(t, shown, "id", "run-about"); !strings.Contains(about, "Sleep coach") ||
 		len(find(shown, "data-grant", "grant_1")) != 1 {
 		t.Errorf("the grant is not named: %s", about)
+	}
+}
+
+// A run that later ones followed asks for nothing. Its page leads to the source, and to the runs before it.
+func TestOldRunAsksForNothing(t *testing.T) {
+	k := rejected(t)
+	k.active = &api.Run{ID: "run_5", ConnectionID: "con_a", DisplayName: "Photobox", Status: "failed",
+		StartedAt: noon.Add(-time.Hour), RecordsEmitted: 3, Failure: "The provider could not be reached."}
+	before := api.Run{ID: "run_4", Status: succeeded, StartedAt: noon.Add(-2 * time.Hour)}
+	k.runs = []api.Run{{ID: "run_6", Status: "failed", StartedAt: noon}, *k.active, before}
+	shown := page(t, serve(k), "/runs/run_5")
+	head := find(shown, "id", "run-head")[0]
+	if len(find(head, "data-action", "")) > 0 || len(find(head, "data-next", "")) > 0 ||
+		len(find(head, "href", "/sources/con_a")) != 1 {
+		t.Errorf("an old run says what is next: %s", textOf(head))
+	}
+	if !strings.Contains(textOf(head), "3 things were saved before it stopped") {
+		t.Errorf("the head is %s", textOf(head))
+	}
+	if n := len(find(shown, "href", "/runs/run_4")); n != 2 {
+		t.Errorf("%d links to the run before it and the last good one", n)
+	}
+	k.runs = k.runs[1:]
+	if n := len(find(find(page(t, serve(k), "/runs/run_5"), "id", "run-head")[0], "data-action", "")); n != 1 {
+		t.Errorf("the newest run offers %d actions", n)
 	}
 }
 

@@ -113,20 +113,6 @@ func outcomeWord(r *api.Run) string {
 	return cmp.Or(words, r.Status)
 }
 
-// outcomeTone is the colour of how a run ended.
-func outcomeTone(r *api.Run) string {
-	switch beatKind(r) {
-	case "done":
-		return "green"
-	case "early":
-		return "amber"
-	case "fail":
-		return "red"
-	default:
-		return "grey"
-	}
-}
-
 var starters = map[string]string{"manual": "You", "scheduled": "Schedule", "retry": "A retry", "webhook": "The source"}
 
 func startedBy(trigger string) string {

@@ -94,7 +94,7 @@ func (p *Pages) oneRun(ctx context.Context, id string, t *timeline) (*oneRun, er
 
 func (s *oneRun) frame(live string) ui.Frame {
 	return ui.Frame{
-		Title: "Run of " + s.DisplayName, Active: "sources", Watched: true,
+		Title: runTitle(&s.Run) + ", " + s.DisplayName, Active: "sources", Watched: true,
 		Indicator: s.Connection.Indicator, Now: s.Connection.ObservedAt, Live: live,
 	}
 }
@@ -112,6 +112,7 @@ func (s *oneRun) parts(ctx context.Context) (pieces, error) {
 		{"run-stderr", runStderr(s)},
 		{"run-timeline", runTimeline(s)},
 		{"run-about", runAbout(s)},
+		{"run-details", runDetails(s)},
 	} {
 		next, err := render(ctx, one.id, one.c)
 		if err != nil {
