@@ -274,13 +274,37 @@ func TestLifeReadsAsBefore(t *testing.T) {
 	for _, address := range []string{
 		"/search?q=ferry", "/timeline", "/day/2026-03-09", "/day/2026-03-09?source=cin_imessage_1",
 		"/timeline?kind=measured", "/day/2026-03-10?record=cin_imap_1/messages/e1",
-		"/day/2020-01-01", "/day/soon", "/timeline?record=x",
+		"/day/2020-01-01", "/day/soon", "/timeline?record=x", "/on-this-day", "/on-this-day?date=02-29",
+		"/on-this-day?date=13-40", "/newer?held=280&page=/", "/newer?held=284&page=//evil.example", "/newer?held=x",
 		"/health?stream=cin_oura_1/sleep", "/money?stream=cin_ynab_1/transactions",
 		"/money?stream=cin_ynab_1/transactions&until=2025-12-10", "/health?stream=x",
 	} {
 		pages.Add(t, address, h.get(address))
 	}
 	pages.Check(t)
+}
+
+// A date in earlier years is shown where it has something, and is not called empty where it was not collected.
+func TestOnThisDayInEarlierYears(t *testing.T) {
+	t.Parallel()
+	h := newHousehold(t)
+	h.collects("imap", "Gmail", nil,
+		record("messages", "e1", `{"id":"e1","received_at":"2022-03-10T14:15:00Z","subject":"Berth 41",`+
+			`"from_name":"Oskar"}`),
+		record("messages", "e2", `{"id":"e2","received_at":"2024-03-10T10:04:00Z","subject":"Visit","from_name":"Ines"}`),
+		record("messages", "e3", `{"id":"e3","received_at":"2024-06-10T10:04:00Z","subject":"Tea","from_name":"Ines"}`))
+	body := h.get("/on-this-day").Body.String()
+	for _, want := range []string{`data-year="2022"`, `data-year="2024"`, "Oskar: Berth 41", `href="/day/2024-03-10"`,
+		"2023", "2025"} {
+		if !strings.Contains(body, want) {
+			t.Errorf("the page lacks %s", want)
+		}
+	}
+	_, said, _ := strings.Cut(body, "data-years>")
+	said, _, _ = strings.Cut(said, "<")
+	if want := "Not collected: 2025 and 2023."; said != want {
+		t.Errorf("of the other years: %q, want %q", said, want)
+	}
 }
 
 // A long conversation is read page by page, every message once, in either direction.
@@ -349,6 +373,10 @@ func TestLifeInABrowser(t *testing.T) {
 		eval[float64](b, `document.querySelectorAll("#thread img, #thread script").length`) != 0 {
 		t.Error("what somebody wrote is not shown as it was written")
 	}
+	b.visit("/day/2026-03-10")
+	b.shoot("day")
+	b.visit("/on-this-day")
+	b.shoot("on-this-day")
 	b.visit("/timeline")
 	b.shoot("timeline")
 	b.click(`[data-item] a[href*="record="]`)

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/pdpp-go/pdpp/internal/owner/api"
+	"github.com/pdpp-go/pdpp/internal/owner/console/things"
 )
 
 // calendar holds the record counts of a day and of the days around it. Counts are per UTC day, but
@@ -13,9 +14,9 @@ import (
 // read.
 type calendar struct {
 	page *timelinePage
-	all  *streams
+	all  *things.Streams
 	// days are the counts of the streams that have any here, by stream.
-	days map[*stream][]utcDay
+	days map[*things.Stream][]utcDay
 }
 
 // utcDay is a day in UTC that has records.
@@ -26,12 +27,12 @@ type utcDay struct {
 
 // counted reports whether the counts of a stream locate its records. Times outside the counted
 // years have no counts.
-func (c *calendar) counted(s *stream) bool {
+func (c *calendar) counted(s *things.Stream) bool {
 	return s.Dated && c.page.Day.Year() > 1900 && c.page.Day.Year() < 2199
 }
 
-func (p *browsePages) calendar(ctx context.Context, page *timelinePage, all *streams) (*calendar, error) {
-	c := &calendar{page: page, all: all, days: map[*stream][]utcDay{}}
+func (p *browsePages) calendar(ctx context.Context, page *timelinePage, all *things.Streams) (*calendar, error) {
+	c := &calendar{page: page, all: all, days: map[*things.Stream][]utcDay{}}
 	next := page.Day.AddDate(0, 0, 1)
 	whole := time.Date(page.Day.Year(), page.Day.Month(), page.Day.Day(), 0, 0, 0, 0, time.UTC)
 	first, last := page.Day.UTC(), next.Add(-time.Microsecond).UTC()
@@ -41,13 +42,20 @@ func (p *browsePages) calendar(ctx context.Context, page *timelinePage, all *str
 	if whole.After(last) {
 		last = whole
 	}
+	month := time.Date(page.Day.Year(), page.Day.Month(), 1, 0, 0, 0, 0, time.UTC)
+	if month.Before(first) {
+		first = month
+	}
+	if end := month.AddDate(0, 1, -1); end.After(last) {
+		last = end
+	}
 	found, err := p.Owner.Days(ctx, api.DayQuery{From: first.Format(time.DateOnly), To: last.Format(time.DateOnly),
 		Nearest: true})
 	if err != nil {
 		return nil, err
 	}
 	for _, f := range found {
-		if s := all.find(f.ConnectionID, f.Stream); s != nil {
+		if s := all.Find(f.ConnectionID, f.Stream); s != nil {
 			from, err := time.Parse(time.DateOnly, f.Day)
 			if err != nil {
 				return nil, err
@@ -59,11 +67,11 @@ func (p *browsePages) calendar(ctx context.Context, page *timelinePage, all *str
 }
 
 // may reports whether a stream can have records of the day.
-func (c *calendar) may(s *stream) bool {
+func (c *calendar) may(s *things.Stream) bool {
 	if !c.counted(s) {
 		return true
 	}
-	from, to := s.bounds(c.page.Day)
+	from, to := s.Bounds(c.page.Day)
 	for _, d := range c.days[s] {
 		if d.from.Before(to) && from.Before(d.to) {
 			return true
@@ -74,7 +82,7 @@ func (c *calendar) may(s *stream) bool {
 
 // count is how many records a stream has from one time to another, where that is a day in UTC which
 // is counted.
-func (c *calendar) count(s *stream, from, to time.Time) (n int64, known bool) {
+func (c *calendar) count(s *things.Stream, from, to time.Time) (n int64, known bool) {
 	whole := from.UTC().Truncate(24*time.Hour).Equal(from) && to.Sub(from) == 24*time.Hour
 	if !c.counted(s) || !whole {
 		return 0, false
@@ -96,8 +104,8 @@ func (p *browsePages) around(ctx context.Context, c *calendar) error {
 		at    *string
 	}{{false, &page.OlderDay, &page.Older}, {true, &page.NewerDay, &page.Newer}} {
 		near := &nearest{browsePages: p, calendar: c, newer: way.newer}
-		for i := range c.all.all {
-			if s := &c.all.all[i]; s.happens() && page.shows(s) {
+		for i := range c.all.All {
+			if s := &c.all.All[i]; s.Happens() && page.shows(s) {
 				near.add(s)
 			}
 		}
@@ -125,14 +133,14 @@ type nearest struct {
 // candidate is a part of time in which a stream has records, or may have some; a zero time is no
 // bound.
 type candidate struct {
-	in       *stream
+	in       *things.Stream
 	from, to time.Time
 }
 
 // add adds the candidates of a stream: the days that are counted, as far as they are beyond
 // the page's day, or all time beyond it.
-func (n *nearest) add(s *stream) {
-	from, to := s.bounds(n.page.Day)
+func (n *nearest) add(s *things.Stream) {
+	from, to := s.Bounds(n.page.Day)
 	beyond := candidate{in: s, to: from}
 	if n.newer {
 		beyond = candidate{in: s, from: to}
@@ -197,7 +205,7 @@ func (n *nearest) reach(p *candidate) time.Time {
 }
 
 // dayOf is the day of a time on the pages.
-func (n *nearest) dayOf(s *stream, at time.Time) time.Time {
+func (n *nearest) dayOf(s *things.Stream, at time.Time) time.Time {
 	zone := n.page.Day.Location()
 	if !s.Display.Days {
 		at = at.In(zone)

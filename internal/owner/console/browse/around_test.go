@@ -12,6 +12,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/pdpp-go/pdpp/internal/owner/api"
+	"github.com/pdpp-go/pdpp/internal/owner/console/things"
 )
 
 // diary is an owner with streams of records that hold only a time.
@@ -137,22 +138,17 @@ func TestDaysWhereOneLives(t *testing.T) {
 				}
 			}
 			if here > 0 {
-				kinds[map[string]string{"document": "Documents", "file": "Photos and files"}[s.Display.Kind]] += here
+				kinds[map[string]string{"document": "Notes", "file": "Photos"}[s.Display.Kind]] += here
 			}
 			if shown && here > burst {
-				items[fmt.Sprintf("%d records: ", here)]++
+				several := map[string]string{"document": "notes: ", "file": "photos and files"}[s.Display.Kind]
+				items[fmt.Sprintf("%d %s", here, several)]++
 			} else if shown {
 				items[""] += int(here)
 			}
 		}
 		p := &browsePages{Config: Config{Owner: d}}
-		all := &streams{of: map[[2]string]*stream{}}
-		for _, s := range d.streams {
-			all.all = append(all.all, stream{s})
-		}
-		for i := range all.all {
-			all.of[[2]string{"c", all.all[i].Name}] = &all.all[i]
-		}
+		all := things.NewStreams(slices.Clone(d.streams))
 		days, err := p.calendar(t.Context(), page, all)
 		if err == nil {
 			err = p.fillDay(t.Context(), days)

@@ -6,18 +6,14 @@ import (
 
 	"github.com/pdpp-go/pdpp/internal/owner/api"
 	"github.com/pdpp-go/pdpp/internal/owner/console/records"
+	"github.com/pdpp-go/pdpp/internal/owner/console/things"
 	"github.com/pdpp-go/pdpp/internal/owner/console/ui"
 )
-
-// description is a record as an address names it that opens it beside a list.
-func (t *thing) description() string {
-	return strings.Join([]string{ui.Segment(t.ConnectionID), ui.Segment(t.Stream), ui.Segment(t.Key)}, "/")
-}
 
 // beside opens the record that an address names, and returns the label of its stream.
 func (p *browsePages) beside(
 	ctx context.Context,
-	all *streams,
+	all *things.Streams,
 	named string,
 ) (o *records.Opened, in string, err error) {
 	parts := strings.Split(named, "/")
@@ -30,7 +26,7 @@ func (p *browsePages) beside(
 	if len(parts) != 3 {
 		return nil, "", api.NotFound("There is no such record.", "Follow a link from the list.")
 	}
-	if s := all.find(parts[0], parts[1]); s != nil {
+	if s := all.Find(parts[0], parts[1]); s != nil {
 		in = s.Label + ", " + s.ConnectionName
 	}
 	o, err = records.Open(ctx, p.Owner, parts[0], parts[1], parts[2])

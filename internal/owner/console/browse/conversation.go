@@ -12,6 +12,7 @@ import (
 
 	"github.com/pdpp-go/pdpp/internal/ops/text"
 	"github.com/pdpp-go/pdpp/internal/owner/api"
+	"github.com/pdpp-go/pdpp/internal/owner/console/things"
 	"github.com/pdpp-go/pdpp/internal/owner/console/ui"
 	"github.com/pdpp-go/pdpp/manifest"
 )
@@ -64,7 +65,7 @@ func (p *browsePages) conversations(w http.ResponseWriter, r *http.Request) {
 		p.ShowFailure(w, r, ui.Section(r), err)
 		return
 	}
-	page, err := p.threads(r.Context(), all, r.URL.Query(), threadKey{})
+	page, err := p.threads(r.Context(), all, r.URL.Query(), things.ThreadKey{})
 	if err != nil {
 		p.ShowFailure(w, r, ui.Section(r), err)
 		return
@@ -73,8 +74,8 @@ func (p *browsePages) conversations(w http.ResponseWriter, r *http.Request) {
 }
 
 func (p *browsePages) conversation(w http.ResponseWriter, r *http.Request) {
-	var k threadKey
-	for name, into := range map[string]*string{"connection": &k.connection, "stream": &k.stream, "thread": &k.thread} {
+	var k things.ThreadKey
+	for name, into := range map[string]*string{"connection": &k.Connection, "stream": &k.Stream, "thread": &k.Thread} {
 		value, err := ui.Unsegment(r.PathValue(name))
 		if err != nil {
 			p.ShowFailure(w, r, ui.Section(r), noThread())
@@ -121,11 +122,11 @@ func readSpan(r *http.Request) (s conversationPart) {
 
 func (p *browsePages) openThread(
 	ctx context.Context,
-	all *streams,
-	k threadKey,
+	all *things.Streams,
+	k things.ThreadKey,
 	at conversationPart,
 ) (*openThread, error) {
-	speakers := all.speakersOf(k)
+	speakers := all.SpeakersOf(k)
 	if len(speakers) == 0 {
 		return nil, noThread()
 	}
@@ -135,46 +136,46 @@ func (p *browsePages) openThread(
 	}
 	names := p.names(ctx, all)
 	o := &openThread{Source: speakers[0].ConnectionName, Total: t.total, Earlier: t.earlier, Later: t.later,
-		Shown: len(t.things)}
-	o.Turns = names.turns(k, t.things, o.Source, p.Now())
-	o.Chat = slices.ContainsFunc(speakers, func(s *stream) bool {
-		return s.kind() == manifest.KindMessage &&
-			s.role("speaker") == ""
+		Shown: len(t.listed)}
+	o.Turns = names.turns(k, t.listed, o.Source, p.Now())
+	o.Chat = slices.ContainsFunc(speakers, func(s *things.Stream) bool {
+		return s.Kind() == manifest.KindMessage &&
+			s.Role("speaker") == ""
 	})
-	if s := all.find(k.connection, k.stream); s != nil && s.kind() == manifest.KindConversation {
-		record, _, err := p.Owner.Record(ctx, k.connection, k.stream, k.thread)
+	if s := all.Find(k.Connection, k.Stream); s != nil && s.Kind() == manifest.KindConversation {
+		record, _, err := p.Owner.Record(ctx, k.Connection, k.Stream, k.Thread)
 		var known *api.Error
 		switch {
 		case err == nil:
-			own := s.thing(record)
-			o.Title, o.Record = own.title(), own.address()
+			own := s.Thing(record)
+			o.Title, o.Record = own.Title(), own.Address()
 		case !errors.As(err, &known) || known.Status != http.StatusNotFound:
 			return nil, err
-		case len(t.things) == 0:
+		case len(t.listed) == 0:
 			return nil, noThread()
 		}
-	} else if len(t.things) == 0 && at == (conversationPart{}) {
+	} else if len(t.listed) == 0 && at == (conversationPart{}) {
 		return nil, noThread()
 	}
 	if o.Title == "" {
-		o.Title = names.participants(t.things)
+		o.Title = names.participants(t.listed)
 	}
 	if o.Title == "" {
-		o.Title = text.Cut(text.Line(k.thread), longestTitle)
+		o.Title = text.Cut(text.Line(k.Thread), things.LongestTitle)
 	}
 	o.Missing, err = p.missingOf(ctx, k, speakers)
 	return o, err
 }
 
 // participants are those who speak, as the name of a conversation that has none.
-func (n *names) participants(things []thing) string {
+func (n *names) participants(listed []things.Thing) string {
 	var all []string
-	for i := range things {
-		t := &things[i]
-		if voiceOf(t) != voiceOther || t.in.role("speaker") != "" {
+	for i := range listed {
+		t := &listed[i]
+		if things.VoiceOf(t) != things.VoiceOther || t.In.Role("speaker") != "" {
 			continue
 		}
-		if by := n.of(t, "author"); by != "" && !slices.Contains(all, by) {
+		if by := n.Of(t, "author"); by != "" && !slices.Contains(all, by) {
 			all = append(all, by)
 		}
 	}
@@ -188,18 +189,19 @@ func (n *names) participants(things []thing) string {
 const gapsRead = 200
 
 // missingOf returns a message about known gaps in a conversation.
-func (p *browsePages) missingOf(ctx context.Context, k threadKey, speakers []*stream) (*ui.Message, error) {
+func (p *browsePages) missingOf(ctx context.Context, k things.ThreadKey, speakers []*things.Stream) (*ui.Message,
+	error) {
 	for _, s := range speakers {
-		found, err := p.Owner.Gaps(ctx, api.GapQuery{ConnectionID: k.connection, Stream: s.Name, Limit: gapsRead})
+		found, err := p.Owner.Gaps(ctx, api.GapQuery{ConnectionID: k.Connection, Stream: s.Name, Limit: gapsRead})
 		if err != nil {
 			return nil, err
 		}
 		for _, g := range found.Gaps {
-			if g.RecordKey != k.thread {
+			if g.RecordKey != k.Thread {
 				continue
 			}
 			m := &ui.Message{Kind: "warn", Text: "Part of this conversation is not here yet.", Next: text.Sentence(g.Text),
-				Link: "/sources/" + ui.Segment(k.connection) + "/missing/" + ui.Segment(g.ID), LinkText: "What is missing"}
+				Link: "/sources/" + ui.Segment(k.Connection) + "/missing/" + ui.Segment(g.ID), LinkText: "What is missing"}
 			return m, nil
 		}
 	}

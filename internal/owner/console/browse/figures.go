@@ -13,6 +13,7 @@ import (
 
 	"github.com/pdpp-go/pdpp/internal/ops/text"
 	"github.com/pdpp-go/pdpp/internal/owner/api"
+	"github.com/pdpp-go/pdpp/internal/owner/console/things"
 	"github.com/pdpp-go/pdpp/internal/owner/console/ui"
 	"github.com/pdpp-go/pdpp/manifest"
 )
@@ -96,8 +97,8 @@ const (
 )
 
 // figuresPageOf returns the address of the page of a stream's figures, and "" if it has none.
-func figuresPageOf(s *stream) string {
-	switch s.kind() {
+func figuresPageOf(s *things.Stream) string {
+	switch s.Kind() {
 	case manifest.KindMeasurement:
 		return healthPage
 	case manifest.KindTransaction:
@@ -116,7 +117,7 @@ func FiguresAddress(r *http.Request, owner api.Records) (string, error) {
 	}
 	page := healthPage
 	for _, one := range all {
-		s := &stream{one}
+		s := &things.Stream{Stream: one}
 		if ui.StreamSegments(s.ConnectionID, s.Name) == q.Get("stream") && figuresPageOf(s) != "" {
 			page = figuresPageOf(s)
 		}
@@ -133,9 +134,9 @@ func figuresTitle(page string) string {
 }
 
 // choose lists the streams that have figures. It returns the requested stream, or the largest one.
-func (page *figuresPage) choose(all *streams, at figureChoice) (chosen *stream) {
-	for i := range all.all {
-		s := &all.all[i]
+func (page *figuresPage) choose(all *things.Streams, at figureChoice) (chosen *things.Stream) {
+	for i := range all.All {
+		s := &all.All[i]
 		if figuresPageOf(s) != at.page || s.Records == 0 {
 			continue
 		}
@@ -155,8 +156,8 @@ func (page *figuresPage) choose(all *streams, at figureChoice) (chosen *stream) 
 func (p *browsePages) fillFigures(
 	ctx context.Context,
 	page *figuresPage,
-	all *streams,
-	s *stream,
+	all *things.Streams,
+	s *things.Stream,
 	at figureChoice,
 ) error {
 	at.stream = ui.Segment(s.ConnectionID) + "/" + ui.Segment(s.Name)
@@ -170,16 +171,16 @@ func (p *browsePages) fillFigures(
 		last = day
 	}
 	page.First, page.Last = last.AddDate(0, 0, 1-daysShown), last
-	page.Source, page.Money = s.ConnectionName, s.kind() == manifest.KindTransaction
+	page.Source, page.Money = s.ConnectionName, s.Kind() == manifest.KindTransaction
 	page.Table = "/search?connection=" + ui.Segment(s.ConnectionID) + "&stream=" + ui.Segment(s.Name)
-	things, partly, err := p.readFigures(ctx, s, page.First, last.AddDate(0, 0, 1))
+	listed, partly, err := p.readFigures(ctx, s, page.First, last.AddDate(0, 0, 1))
 	if err != nil {
 		return err
 	}
 	page.Partly = partly
 	names := p.names(ctx, all)
-	chosen := page.series(names, things, at)
-	page.sum(names, things, chosen, zone)
+	chosen := page.series(names, listed, at)
+	page.sum(names, listed, chosen, zone)
 	page.Label = s.Label
 	if chosen != "" && !page.Money {
 		page.Label += ": " + chosen
@@ -196,33 +197,34 @@ func (p *browsePages) fillFigures(
 }
 
 // readFigures reads the records of the days, the newest first.
-func (p *browsePages) readFigures(ctx context.Context, s *stream, from, to time.Time) (things []thing, partly bool,
+func (p *browsePages) readFigures(ctx context.Context, s *things.Stream, from, to time.Time) (listed []things.Thing,
+	partly bool,
 	err error) {
 	q := api.RecordQuery{ConnectionID: s.ConnectionID, Stream: s.Name, ByTime: true, Since: from, Until: to,
-		Fields: s.fields(), Limit: dayLimit}
+		Fields: s.FieldNames(), Limit: dayLimit}
 	for range figurePages {
 		found, err := p.Owner.Records(ctx, q)
 		if err != nil {
 			return nil, false, err
 		}
 		for _, r := range found.Records {
-			things = append(things, s.thing(r))
+			listed = append(listed, s.Thing(r))
 		}
 		if q.Cursor = found.Next; q.Cursor == "" {
-			return things, false, nil
+			return listed, false, nil
 		}
 	}
-	return things, true, nil
+	return listed, true, nil
 }
 
 // seriesOf is what a figure is one of. Amounts of different currencies have no sum, nor have measurements in different
 // units a mean: each is a series of its own.
-func (page *figuresPage) seriesOf(n *names, t *thing) string {
+func (page *figuresPage) seriesOf(n *names, t *things.Thing) string {
 	if page.Money {
-		return t.line("currency", 12)
+		return t.Line("currency", 12)
 	}
-	name := text.Name(n.of(t, "series"))
-	if unit := t.line("unit", 24); unit != "" {
+	name := text.Name(n.Of(t, "series"))
+	if unit := t.Line("unit", 24); unit != "" {
 		return strings.TrimPrefix(name+", "+unit, ", ")
 	}
 	return name
@@ -230,10 +232,10 @@ func (page *figuresPage) seriesOf(n *names, t *thing) string {
 
 // series lists the available series of figures. It returns the requested series, or the most
 // frequent one.
-func (page *figuresPage) series(n *names, things []thing, at figureChoice) string {
+func (page *figuresPage) series(n *names, listed []things.Thing, at figureChoice) string {
 	counts := map[string]int64{}
-	for i := range things {
-		counts[page.seriesOf(n, &things[i])]++
+	for i := range listed {
+		counts[page.seriesOf(n, &listed[i])]++
 	}
 	all := slices.SortedFunc(maps.Keys(counts),
 		func(a, b string) int { return cmp.Or(cmp.Compare(counts[b], counts[a]), strings.Compare(a, b)) })
@@ -256,7 +258,7 @@ func (page *figuresPage) series(n *names, things []thing, at figureChoice) strin
 }
 
 // sum puts the figures of each day together: amounts are added up, of what was measured the mean is taken.
-func (page *figuresPage) sum(n *names, things []thing, chosen string, zone *time.Location) {
+func (page *figuresPage) sum(n *names, listed []things.Thing, chosen string, zone *time.Location) {
 	page.Days = make([]dayFigure, daysShown)
 	for i := range page.Days {
 		page.Days[i].Day = page.First.AddDate(0, 0, i)
@@ -265,9 +267,9 @@ func (page *figuresPage) sum(n *names, things []thing, chosen string, zone *time
 	if page.Money {
 		role = "amount"
 	}
-	for i := range things {
-		t := &things[i]
-		value, ok := t.number(role)
+	for i := range listed {
+		t := &listed[i]
+		value, ok := t.Number(role)
 		if !ok || page.seriesOf(n, t) != chosen {
 			continue
 		}
@@ -284,7 +286,7 @@ func (page *figuresPage) sum(n *names, things []thing, chosen string, zone *time
 			page.In += value
 		}
 		page.Days[k].Counts++
-		page.Unit = cmp.Or(page.Unit, t.line("unit", 24), t.line("currency", 12), t.in.Display.Unit)
+		page.Unit = cmp.Or(page.Unit, t.Line("unit", 24), t.Line("currency", 12), t.In.Display.Unit)
 	}
 	for i := range page.Days {
 		if d := &page.Days[i]; !page.Money && d.Counts > 1 {
@@ -322,7 +324,7 @@ func (page *figuresPage) with(n float64) string {
 	if page.Money {
 		digits = 2
 	}
-	return figure(n, digits) + after(" ", page.Unit)
+	return things.Figure(n, digits) + things.After(" ", page.Unit)
 }
 
 // plot is the drawing: a path of bars, one of bands where nothing was measured, and the line of zero.

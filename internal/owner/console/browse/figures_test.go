@@ -1,26 +1,28 @@
 package browse
 
 import (
+	"context"
 	"fmt"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/pdpp-go/pdpp/internal/owner/api"
+	"github.com/pdpp-go/pdpp/internal/owner/console/things"
 )
 
 // figuresOf sums figures of a kind up: each is a value and what it is of.
 func figuresOf(kind, unitRole, chosen string, values ...string) *figuresPage {
-	s := &stream{api.Stream{Name: "all",
+	s := &things.Stream{Stream: api.Stream{Name: "all",
 		Display: api.Display{Kind: kind, Roles: map[string]string{"amount": "v", "value": "v", unitRole: "u",
 			"series": "s"}}}}
 	day := time.Date(2026, 3, 4, 0, 0, 0, 0, time.UTC)
 	page := &figuresPage{Money: kind == "transaction", First: day.AddDate(0, 0, 1-daysShown)}
-	n := &names{all: &streams{}}
-	var things []thing
+	n := (&browsePages{}).names(context.Background(), &things.Streams{})
+	var things []things.Thing
 	for _, v := range values {
 		amount, of, _ := strings.Cut(v, " ")
-		things = append(things, s.thing(api.Record{At: &day,
+		things = append(things, s.Thing(api.Record{At: &day,
 			Data: []byte(fmt.Sprintf(`{"v":%s,"u":%q,"s":"weight"}`, amount, of))}))
 	}
 	page.sum(n, things, page.series(n, things, figureChoice{series: chosen}), time.UTC)

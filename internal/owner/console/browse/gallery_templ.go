@@ -175,7 +175,7 @@ func galleryMonthPart(m galleryMonth, now time.Time) templ.Component {
 					return templ_7745c5c3_Err
 				}
 				var templ_7745c5c3_Var7 string
-				templ_7745c5c3_Var7, templ_7745c5c3_Err = templ.JoinStringErrs(one.altText(now))
+				templ_7745c5c3_Var7, templ_7745c5c3_Err = templ.JoinStringErrs(one.AltText(now))
 				if templ_7745c5c3_Err != nil {
 					return templ.Error{Err: templ_7745c5c3_Err, FileName: `browse/gallery.templ`, Line: 39, Col: 52}
 				}
@@ -325,14 +325,6 @@ func galleryMonthPart(m galleryMonth, now time.Time) templ.Component {
 		}
 		return nil
 	})
-}
-
-// altText returns what a picture shows, for those who do not see it.
-func (p picture) altText(now time.Time) string {
-	if p.At.IsZero() {
-		return p.Title + ", " + p.Source
-	}
-	return p.Title + ", " + ui.Moment(p.At, now) + ", " + p.Source
 }
 
 var _ = templruntime.GeneratedTemplate

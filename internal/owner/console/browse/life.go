@@ -43,6 +43,8 @@ func Routes(c Config) []ui.Route {
 		{"GET /{$}", p.today},
 		{"GET /timeline", p.timeline},
 		{"GET /day/{day}", p.timeline},
+		{"GET " + onThisDayPage, p.onThisDay},
+		{"GET " + newerPage, p.newer},
 		{"GET " + healthPage, p.figures},
 		{"GET " + moneyPage, p.figures},
 		{"GET " + gallery.address, p.files},

@@ -10,6 +10,7 @@ import (
 
 	"github.com/pdpp-go/pdpp/internal/owner/api"
 	"github.com/pdpp-go/pdpp/internal/owner/console/records"
+	"github.com/pdpp-go/pdpp/internal/owner/console/things"
 	"github.com/pdpp-go/pdpp/internal/owner/console/ui"
 )
 
@@ -19,14 +20,14 @@ type view struct {
 	name    string // of the tab
 	title   string
 	address string
-	shows   func(*stream) bool
+	shows   func(*things.Stream) bool
 	most    int // records on a page
 
 	one, many    string // what a record is called
 	about, empty string // the purpose of the page, and the text of an empty list
 	byMonth      bool   // the parts of the list are months, not days
 	byLabel      bool   // a kind is the label of a stream
-	row          func(n *names, t *thing, with parts) row
+	row          func(n *names, t *things.Thing, with parts) row
 }
 
 // asked is what the address of a list asks for.
@@ -69,8 +70,8 @@ func (a asked) with(change func(*asked)) string {
 }
 
 // opens is the page with a record beside it.
-func (a asked) opens(t *thing) string {
-	a.record = t.description()
+func (a asked) opens(t *things.Thing) string {
+	a.record = t.Path()
 	return a.address() + "#record"
 }
 
@@ -83,7 +84,7 @@ func (a asked) closed() string {
 // listing is a page of a view.
 type listing struct {
 	asked
-	Things  []thing
+	Things  []things.Thing
 	Count   int64 // of all records of the view
 	Kinds   []facet
 	Sources []facet
@@ -93,12 +94,12 @@ type listing struct {
 	Behind  []behind
 	Open    *records.Opened
 	OpenIn  string
-	all     *streams
+	all     *things.Streams
 }
 
 // list reads the page of a view that an address asks for. It lists the records for which keep
 // returns true; a nil keep lists all.
-func (p *browsePages) list(r *http.Request, v *view, keep func(*thing) bool) (*listing, error) {
+func (p *browsePages) list(r *http.Request, v *view, keep func(*things.Thing) bool) (*listing, error) {
 	ctx := r.Context()
 	l := &listing{asked: readAsked(v, r)}
 	var err error
@@ -106,7 +107,7 @@ func (p *browsePages) list(r *http.Request, v *view, keep func(*thing) bool) (*l
 		return nil, err
 	}
 	shown, dated := l.choose()
-	undated := l.all.undated(shown, l.undated)
+	undated := undatedStream(shown, l.undated)
 	switch {
 	case undated != nil:
 		err = p.readUndated(ctx, l, undated)
@@ -125,11 +126,11 @@ func (p *browsePages) list(r *http.Request, v *view, keep func(*thing) bool) (*l
 }
 
 // choose returns the streams of the view, and the subset that can be ordered by time.
-func (l *listing) choose() (shown, dated []*stream) {
-	var every []*stream
+func (l *listing) choose() (shown, dated []*things.Stream) {
+	var every []*things.Stream
 	labels := map[string]int64{}
-	for i := range l.all.all {
-		s := &l.all.all[i]
+	for i := range l.all.All {
+		s := &l.all.All[i]
 		if s.Records == 0 || !l.view.shows(s) {
 			continue
 		}
@@ -145,11 +146,11 @@ func (l *listing) choose() (shown, dated []*stream) {
 			}
 		}
 		shown = append(shown, s)
-		if s.role("time") != "" {
+		if s.Role("time") != "" {
 			dated = append(dated, s)
 			continue
 		}
-		name := s.description()
+		name := s.Path()
 		l.Undated = append(l.Undated, facet{Label: s.Label + ", " + s.ConnectionName, Count: s.Records,
 			Current: l.undated == name,
 			Address: l.with(func(a *asked) { a.undated = name })})
@@ -169,12 +170,9 @@ func (l *listing) choose() (shown, dated []*stream) {
 	return shown, dated
 }
 
-// description is a stream as an address names it.
-func (s *stream) description() string { return ui.Segment(s.ConnectionID) + "/" + ui.Segment(s.Name) }
-
-// undated is the one that is named among streams without times.
-func (all *streams) undated(among []*stream, named string) *stream {
-	i := slices.IndexFunc(among, func(s *stream) bool { return s.role("time") == "" && s.description() == named })
+// undatedStream is the one that is named among streams without times.
+func undatedStream(among []*things.Stream, named string) *things.Stream {
+	i := slices.IndexFunc(among, func(s *things.Stream) bool { return s.Role("time") == "" && s.Path() == named })
 	if i < 0 {
 		return nil
 	}
@@ -185,7 +183,8 @@ func (all *streams) undated(among []*stream, named string) *stream {
 // records are wanted.
 const mostRead = 5
 
-func (p *browsePages) readDated(ctx context.Context, l *listing, of []*stream, keep func(*thing) bool) error {
+func (p *browsePages) readDated(ctx context.Context, l *listing, of []*things.Stream,
+	keep func(*things.Thing) bool) error {
 	if l.at != (place{}) {
 		l.First = l.with(func(*asked) {})
 	}
@@ -214,7 +213,7 @@ func (p *browsePages) readDated(ctx context.Context, l *listing, of []*stream, k
 }
 
 // readUndated reads a stream in the order of its changes.
-func (p *browsePages) readUndated(ctx context.Context, l *listing, s *stream) error {
+func (p *browsePages) readUndated(ctx context.Context, l *listing, s *things.Stream) error {
 	if l.cursor != "" {
 		l.First = l.with(func(*asked) {})
 	}
@@ -224,7 +223,7 @@ func (p *browsePages) readUndated(ctx context.Context, l *listing, s *stream) er
 		return err
 	}
 	for _, r := range found.Records {
-		l.Things = append(l.Things, s.thing(r))
+		l.Things = append(l.Things, s.Thing(r))
 	}
 	if found.Next != "" {
 		l.Next = l.with(func(a *asked) { a.cursor = found.Next })
@@ -233,10 +232,10 @@ func (p *browsePages) readUndated(ctx context.Context, l *listing, s *stream) er
 }
 
 // behindAmong are those of the sources with such streams that do not have all.
-func (p *browsePages) behindAmong(ctx context.Context, shown []*stream, source string) ([]behind, error) {
+func (p *browsePages) behindAmong(ctx context.Context, shown []*things.Stream, source string) ([]behind, error) {
 	all, err := p.behind(ctx, source)
 	return slices.DeleteFunc(all, func(b behind) bool {
 		return !slices.ContainsFunc(shown,
-			func(s *stream) bool { return strings.HasSuffix(b.Address, "/"+ui.Segment(s.ConnectionID)) })
+			func(s *things.Stream) bool { return strings.HasSuffix(b.Address, "/"+ui.Segment(s.ConnectionID)) })
 	}), err
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/pdpp-go/pdpp/internal/owner/api"
+	"github.com/pdpp-go/pdpp/internal/owner/console/things"
 )
 
 // place is where a list of several streams by time goes on: at a moment, and beyond it. Of one
@@ -46,25 +47,25 @@ func (p place) write(q url.Values, at string) {
 
 // walk reads streams by time, from the newest to the oldest or the other way round.
 type walk struct {
-	of     []*stream // all of them declare a time
-	thread string    // only what belongs to a conversation
-	oldest bool      // that comes first
+	of     []*things.Stream // all of them declare a time
+	thread string           // only what belongs to a conversation
+	oldest bool             // that comes first
 }
 
 // stretch is a page of several streams by time.
 type stretch struct {
-	things []thing
+	things []things.Thing
 	next   *place // nil when there is nothing beyond
 }
 
 // ask is the question for what a stream has from a place on.
-func (w walk) ask(s *stream, at place, n int) api.RecordQuery {
+func (w walk) ask(s *things.Stream, at place, n int) api.RecordQuery {
 	q := api.RecordQuery{ConnectionID: s.ConnectionID, Stream: s.Name, ByTime: true, Oldest: w.oldest, Thread: w.thread,
-		Fields: s.fields(), Limit: n}
+		Fields: s.FieldNames(), Limit: n}
 	if at.at.IsZero() {
 		return q
 	}
-	from, name := at.at, s.description()
+	from, name := at.at, s.Path()
 	whole := at.in == "" || name > at.in || name == at.in && at.past != "" // the moment is part of it
 	if name == at.in {
 		q.Cursor = at.past
@@ -85,7 +86,7 @@ func (w walk) ask(s *stream, at place, n int) api.RecordQuery {
 // follow returns the next n records, starting at a place.
 func (p *browsePages) follow(ctx context.Context, w walk, at place, n int) (*stretch, error) {
 	type one struct {
-		thing
+		things.Thing
 		more bool // behind it the stream has some that were not read
 	}
 	var all []one
@@ -95,7 +96,7 @@ func (p *browsePages) follow(ctx context.Context, w walk, at place, n int) (*str
 			return nil, err
 		}
 		for i, r := range found.Records {
-			all = append(all, one{s.thing(r), found.Next != "" && i == len(found.Records)-1})
+			all = append(all, one{s.Thing(r), found.Next != "" && i == len(found.Records)-1})
 		}
 	}
 	slices.SortStableFunc(all, func(a, b one) int {
@@ -103,16 +104,16 @@ func (p *browsePages) follow(ctx context.Context, w walk, at place, n int) (*str
 		if !w.oldest {
 			by = -by
 		}
-		return cmp.Or(by, strings.Compare(a.in.description(), b.in.description()))
+		return cmp.Or(by, strings.Compare(a.In.Path(), b.In.Path()))
 	})
 	out := &stretch{}
 	for i := range all {
-		out.things = append(out.things, all[i].thing)
+		out.things = append(out.things, all[i].Thing)
 		if len(out.things) < n && !all[i].more || i == len(all)-1 && !all[i].more {
 			continue
 		}
 		last := &all[i]
-		split := last.more || i < len(all)-1 && all[i+1].At.Equal(*last.At) && all[i+1].in == last.in
+		split := last.more || i < len(all)-1 && all[i+1].At.Equal(*last.At) && all[i+1].In == last.In
 		next, err := p.behindOf(ctx, w, at, out.things, split)
 		out.next = next
 		return out, err
@@ -121,15 +122,16 @@ func (p *browsePages) follow(ctx context.Context, w walk, at place, n int) (*str
 }
 
 // behindOf is the place behind things, within the moment of the last of them when that is split.
-func (p *browsePages) behindOf(ctx context.Context, w walk, at place, things []thing, split bool) (*place, error) {
+func (p *browsePages) behindOf(ctx context.Context, w walk, at place, things []things.Thing, split bool) (*place,
+	error) {
 	last := &things[len(things)-1]
-	next := &place{at: *last.At, in: last.in.description()}
+	next := &place{at: *last.At, in: last.In.Path()}
 	if !split {
 		return next, nil
 	}
 	read := 0
 	for i := len(things) - 1; i >= 0 && things[i].At.Equal(*last.At); i-- {
-		if things[i].in == last.in {
+		if things[i].In == last.In {
 			read++
 		}
 	}
@@ -138,24 +140,13 @@ func (p *browsePages) behindOf(ctx context.Context, w walk, at place, things []t
 	if at.at.Equal(*last.At) && at.in == next.in && at.past != "" {
 		from = at
 	}
-	found, err := p.Owner.Records(ctx, w.ask(last.in, from, read))
+	found, err := p.Owner.Records(ctx, w.ask(last.In, from, read))
 	next.past = found.Next
 	return next, err
 }
 
-// when is the time of a record in the zone of a page; days stay the days that they are.
-func (t *thing) when(now time.Time) time.Time {
-	if t.At == nil {
-		return time.Time{}
-	}
-	if t.in.Display.Days {
-		return time.Date(t.At.Year(), t.At.Month(), t.At.Day(), 0, 0, 0, 0, now.Location())
-	}
-	return t.At.In(now.Location())
-}
-
 // bySource counts the records of streams by their connections, those with most first.
-func bySource(of []*stream, address func(connection string) string, chosen string) (all []facet) {
+func bySource(of []*things.Stream, address func(connection string) string, chosen string) (all []facet) {
 	at := map[string]int{}
 	var sum int64
 	for _, s := range of {

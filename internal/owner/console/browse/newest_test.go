@@ -15,6 +15,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/pdpp-go/pdpp/internal/owner/api"
+	"github.com/pdpp-go/pdpp/internal/owner/console/things"
 )
 
 // shelf is an owner of records with a time and a sequence number. A cursor is valid only for the
@@ -72,9 +73,9 @@ func (s *shelf) Records(_ context.Context, q api.RecordQuery) (page api.RecordPa
 }
 
 // stocked draws streams with many records of one moment.
-func stocked(t *rapid.T, kind string) (*shelf, []*stream) {
+func stocked(t *rapid.T, kind string) (*shelf, []*things.Stream) {
 	s := &shelf{streams: map[string][]api.Record{}, longest: rapid.IntRange(1, 6).Draw(t, "longest")}
-	var of []*stream
+	var of []*things.Stream
 	base := time.Date(2026, 3, 4, 0, 0, 0, 0, time.UTC)
 	for i := range rapid.IntRange(1, 3).Draw(t, "streams") {
 		name := fmt.Sprint("s", i)
@@ -84,7 +85,8 @@ func stocked(t *rapid.T, kind string) (*shelf, []*stream) {
 				At:        &at,
 				ChangedAt: base.Add(time.Duration(rapid.IntRange(0, 3).Draw(t, "changed")+10*j) * time.Second)})
 		}
-		of = append(of, &stream{api.Stream{ConnectionID: "c", ConnectionName: fmt.Sprint("z", 9-i), Name: name,
+		of = append(of, &things.Stream{Stream: api.Stream{ConnectionID: "c",
+			ConnectionName: fmt.Sprint("z", 9-i), Name: name,
 			Records: int64(len(s.streams[name])),
 			Display: api.Display{Kind: kind, Roles: map[string]string{"time": "at"}}}})
 	}
@@ -103,7 +105,7 @@ func TestPagesByTimeMeetEveryRecordOnce(t *testing.T) {
 		var places []place
 		var read [][]string
 		seen := map[string]bool{}
-		var last *thing
+		var last *things.Thing
 		for at := new(place); at != nil; {
 			q := url.Values{}
 			at.write(q, "until")
@@ -212,10 +214,10 @@ func TestConversationWithinOneMoment(t *testing.T) {
 		s.streams["said"] = append(s.streams["said"], api.Record{ConnectionID: "c", Stream: "said", Key: fmt.Sprint(i),
 			At: &at})
 	}
-	all := &streams{all: []stream{{api.Stream{ConnectionID: "c", Name: "said", Records: 2300,
-		Display: api.Display{Kind: "message", Roles: map[string]string{"time": "at", "thread": "in"}}}}}}
+	all := things.NewStreams([]api.Stream{{ConnectionID: "c", Name: "said", Records: 2300,
+		Display: api.Display{Kind: "message", Roles: map[string]string{"time": "at", "thread": "in"}}}})
 	p := &browsePages{Config: Config{Owner: s}}
-	k := threadKey{"c", "said", "x"}
+	k := things.ThreadKey{Connection: "c", Stream: "said", Thread: "x"}
 	for _, forward := range []bool{false, true} {
 		seen := map[string]int{}
 		at := conversationPart{}
@@ -227,8 +229,8 @@ func TestConversationWithinOneMoment(t *testing.T) {
 			if err != nil || pages > 10 {
 				t.Fatalf("after %d pages: %v", pages, err)
 			}
-			for i := range found.things {
-				seen[found.things[i].Key]++
+			for i := range found.listed {
+				seen[found.listed[i].Key]++
 			}
 			next := found.earlier
 			if forward {

@@ -6,11 +6,11 @@ import (
 	"math"
 	"net/http"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/pdpp-go/pdpp/internal/ops/text"
 	"github.com/pdpp-go/pdpp/internal/owner/api"
+	"github.com/pdpp-go/pdpp/internal/owner/console/things"
 	"github.com/pdpp-go/pdpp/internal/owner/console/ui"
 	"github.com/pdpp-go/pdpp/internal/owner/words"
 	"github.com/pdpp-go/pdpp/manifest"
@@ -19,7 +19,7 @@ import (
 var places = &view{name: "places", title: "Places", address: "/places", most: 100,
 	one: "record", many: "records", about: "Where you were, the newest first.",
 	empty: "Places appear here from location histories and exports.",
-	shows: func(s *stream) bool { return s.kind() == manifest.KindPlace }}
+	shows: func(s *things.Stream) bool { return s.Kind() == manifest.KindPlace }}
 
 // placesPage lists visited places and plots them.
 type placesPage struct {
@@ -47,36 +47,21 @@ func (p *browsePages) places(w http.ResponseWriter, r *http.Request) {
 	var at [][2]float64
 	for i := range l.Things {
 		t := &l.Things[i]
-		one := row{Icon: manifest.KindPlace, Title: cmp.Or(calm(text.Name(n.of(t, "title"))), "A place"),
-			From: t.in.ConnectionName, Address: l.opens(t)}
-		if lat, long, ok := t.coordinates(); ok {
+		one := row{Icon: manifest.KindPlace, Title: cmp.Or(things.Calm(text.Name(n.Of(t, "title"))), "A place"),
+			From: t.In.ConnectionName, Address: l.opens(t)}
+		if lat, long, ok := t.Coordinates(); ok {
 			one.Note = degrees(lat, "N", "S") + " " + degrees(long, "E", "W")
 			at = append(at, [2]float64{lat, long})
 		}
-		if end, known := api.ParseMoment(t.text("end")); known && t.At != nil {
+		if end, known := api.ParseMoment(t.Text("end")); known && t.At != nil {
 			if stay := end.Sub(*t.At); stay >= time.Minute {
-				one.Note += after(", ", words.ShortSpan(int64(stay/time.Second)))
+				one.Note += things.After(", ", words.ShortSpan(int64(stay/time.Second)))
 			}
 		}
-		page.add(one, t.when(p.Now()), p.Now())
+		page.add(one, t.When(p.Now()), p.Now())
 	}
 	page.Dots = dots(at)
 	p.show(w, r, places.title, placesBody(page, p.Now()))
-}
-
-// calm writes a word in capitals as others are written.
-func calm(name string) string {
-	if name == strings.ToUpper(name) && !strings.Contains(name, " ") {
-		return text.Upper(strings.ToLower(name))
-	}
-	return name
-}
-
-// coordinates are those of a record, where they are on the earth.
-func (t *thing) coordinates() (lat, long float64, ok bool) {
-	lat, err1 := strconv.ParseFloat(t.text("latitude"), 64)
-	long, err2 := strconv.ParseFloat(t.text("longitude"), 64)
-	return lat, long, err1 == nil && err2 == nil && math.Abs(lat) <= 90 && math.Abs(long) <= 180
 }
 
 // degrees writes an angle with its side.

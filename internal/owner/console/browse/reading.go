@@ -8,6 +8,7 @@ import (
 
 	"github.com/pdpp-go/pdpp/internal/ops/text"
 	"github.com/pdpp-go/pdpp/internal/owner/api"
+	"github.com/pdpp-go/pdpp/internal/owner/console/things"
 	"github.com/pdpp-go/pdpp/internal/owner/console/ui"
 )
 
@@ -41,14 +42,9 @@ type readingFile struct {
 	Record            string
 }
 
-// reading is where a record is read.
-func (t *thing) reading() string {
-	return "/reading/" + t.description()
-}
-
 func (p *browsePages) read(w http.ResponseWriter, r *http.Request) {
-	var id thingID
-	for name, into := range map[string]*string{"connection": &id.connection, "stream": &id.stream, "key": &id.key} {
+	var id things.ID
+	for name, into := range map[string]*string{"connection": &id.Connection, "stream": &id.Stream, "key": &id.Key} {
 		value, err := ui.Unsegment(r.PathValue(name))
 		if err != nil {
 			p.ShowFailure(w, r, ui.Section(r), noReading())
@@ -68,16 +64,16 @@ func noReading() error {
 	return api.NotFound("There is nothing to be read here.", "Choose something from the lists under Records.")
 }
 
-func (p *browsePages) openReading(ctx context.Context, id thingID) (*readingPage, error) {
+func (p *browsePages) openReading(ctx context.Context, id things.ID) (*readingPage, error) {
 	all, err := p.streams(ctx)
 	if err != nil {
 		return nil, err
 	}
-	s := all.find(id.connection, id.stream)
+	s := all.Find(id.Connection, id.Stream)
 	if s == nil || viewOf(s) == nil {
 		return nil, noReading()
 	}
-	record, earlier, err := p.Owner.Record(ctx, id.connection, id.stream, id.key)
+	record, earlier, err := p.Owner.Record(ctx, id.Connection, id.Stream, id.Key)
 	if err != nil {
 		return nil, err
 	}
@@ -85,8 +81,8 @@ func (p *browsePages) openReading(ctx context.Context, id thingID) (*readingPage
 	for i := 0; record.Deleted && i < len(earlier); i++ {
 		record.Data, record.Deleted = earlier[i].Data, earlier[i].Deleted // the last copy
 	}
-	t := s.thing(record)
-	if at, known := api.ParseMoment(t.text("time")); known {
+	t := s.Thing(record)
+	if at, known := api.ParseMoment(t.Text("time")); known {
 		t.At = &at
 	}
 	with, err := p.partsOfOne(ctx, all, &t)
@@ -94,20 +90,20 @@ func (p *browsePages) openReading(ctx context.Context, id thingID) (*readingPage
 		return nil, err
 	}
 	n := p.names(ctx, all)
-	page := &readingPage{View: viewOf(s), Gone: gone, By: n.of(&t, "author"), At: t.when(p.Now()),
+	page := &readingPage{View: viewOf(s), Gone: gone, By: n.Of(&t, "author"), At: t.When(p.Now()),
 		WholeDay: s.Display.Days, Source: s.ConnectionName,
-		State: text.Upper(t.line("state", 24)), Link: webAddress(t.text("link")), Record: t.address()}
+		State: text.Upper(t.Line("state", 24)), Link: webAddress(t.Text("link")), Record: t.Address()}
 	one := page.View.row(n, &t, with)
 	page.Title = one.Title
-	if project := n.of(&t, "project"); project != page.Title {
+	if project := n.Of(&t, "project"); project != page.Title {
 		page.Project = project
 	}
-	if t.text("mine") == "true" {
+	if t.Text("mine") == "true" {
 		page.By = "You"
 	}
-	words := t.text("text")
+	words := t.Text("text")
 	if with.text != nil {
-		words = cmp.Or(words, with.text.text("text"))
+		words = cmp.Or(words, with.text.Text("text"))
 	}
 	page.Passages, page.Cut = passages(words, longestReading)
 	for i := range with.files {
@@ -117,11 +113,11 @@ func (p *browsePages) openReading(ctx context.Context, id thingID) (*readingPage
 	return page, err
 }
 
-func readingFileOf(t *thing) readingFile {
-	f := readingFile{Title: t.fileName(), Size: t.sizeWords(), Kind: kindWords(t.mediaType()), Record: t.address()}
-	if hash := t.file().SHA256; hash != "" {
-		f.Address = t.address() + "/files/" + ui.Segment(hash)
-		if t.isPicture() {
+func readingFileOf(t *things.Thing) readingFile {
+	f := readingFile{Title: t.FileName(), Size: t.SizeWords(), Kind: things.KindWords(t.MediaType()), Record: t.Address()}
+	if hash := t.File().SHA256; hash != "" {
+		f.Address = t.Address() + "/files/" + ui.Segment(hash)
+		if t.IsPicture() {
 			f.Small = f.Address + ui.ThumbnailPart
 		}
 	}
@@ -129,8 +125,9 @@ func readingFileOf(t *thing) readingFile {
 }
 
 // othersOf are the other messages of its conversation, in the order of time.
-func (p *browsePages) othersOf(ctx context.Context, all *streams, n *names, t *thing) (out []row, err error) {
-	k, is := threadOf(t)
+func (p *browsePages) othersOf(ctx context.Context, all *things.Streams, n *names, t *things.Thing) (out []row,
+	err error) {
+	k, is := things.ThreadOf(t)
 	if !is {
 		return nil, nil
 	}
@@ -138,10 +135,10 @@ func (p *browsePages) othersOf(ctx context.Context, all *streams, n *names, t *t
 	if err != nil {
 		return nil, err
 	}
-	for i := range found.things {
-		if other := &found.things[i]; other.id() != t.id() && viewOf(other.in) == mail {
+	for i := range found.listed {
+		if other := &found.listed[i]; other.ID() != t.ID() && viewOf(other.In) == mail {
 			one := mailRow(n, other, parts{})
-			one.At = other.when(p.Now())
+			one.At = other.When(p.Now())
 			out = append(out, one)
 		}
 	}

@@ -10,39 +10,10 @@ import (
 
 	"github.com/pdpp-go/pdpp/internal/ops/text"
 	"github.com/pdpp-go/pdpp/internal/owner/api"
-	"github.com/pdpp-go/pdpp/internal/owner/console/ui"
+	"github.com/pdpp-go/pdpp/internal/owner/console/things"
 	"github.com/pdpp-go/pdpp/internal/owner/words"
 	"github.com/pdpp-go/pdpp/manifest"
 )
-
-// threadKey names a conversation: by the stream of conversations, or by that of its messages
-// where conversations have no records of their own.
-type threadKey struct{ connection, stream, thread string }
-
-func (k threadKey) address() string {
-	return "/conversations/" + ui.Segment(k.connection) + "/" + ui.Segment(k.stream) + "/" + ui.Segment(k.thread)
-}
-
-// threadOf is the conversation that a record belongs to.
-func threadOf(t *thing) (threadKey, bool) {
-	value := t.text("thread")
-	if value == "" {
-		return threadKey{}, false
-	}
-	return threadKey{t.ConnectionID, cmp.Or(t.in.Display.Related["thread"], t.Stream), value}, true
-}
-
-// speakersOf returns the streams with records that belong to the conversation with the key.
-func (all *streams) speakersOf(k threadKey) (out []*stream) {
-	for i := range all.all {
-		s := &all.all[i]
-		if s.ConnectionID == k.connection && s.role("thread") != "" && s.role("time") != "" &&
-			cmp.Or(s.Display.Related["thread"], s.Name) == k.stream {
-			out = append(out, s)
-		}
-	}
-	return out
-}
 
 const (
 	// threadPage is how many messages fill a page, and mostAtOnce how many of one moment.
@@ -59,14 +30,15 @@ type conversationPart struct {
 
 // thread is a page of a conversation.
 type thread struct {
-	things         []thing // in the order of time
-	total          int64   // of its messages, or api.MostCounted and one when there are more
-	earlier, later string  // addresses of the pages around it
+	listed         []things.Thing // in the order of time
+	total          int64          // of its messages, or api.MostCounted and one when there are more
+	earlier, later string         // addresses of the pages around it
 }
 
 // readThread reads a page of every stream of a conversation and puts them together. A moment
 // that a page of one of the streams ends in belongs to the next page as a whole.
-func (p *browsePages) readThread(ctx context.Context, all *streams, k threadKey, at conversationPart) (*thread, error) {
+func (p *browsePages) readThread(ctx context.Context, all *things.Streams, k things.ThreadKey,
+	at conversationPart) (*thread, error) {
 	if at.within != (place{}) {
 		t, _, err := p.readSpan(ctx, all, k, at, 1)
 		if err != nil {
@@ -81,7 +53,7 @@ func (p *browsePages) readThread(ctx context.Context, all *streams, k threadKey,
 		}
 		forward := !at.since.IsZero()
 		if !cut.IsZero() {
-			kept := slices.DeleteFunc(slices.Clone(t.things), func(one thing) bool {
+			kept := slices.DeleteFunc(slices.Clone(t.listed), func(one things.Thing) bool {
 				if forward {
 					return !one.At.Before(cut)
 				}
@@ -93,20 +65,20 @@ func (p *browsePages) readThread(ctx context.Context, all *streams, k threadKey,
 			if len(kept) == 0 {
 				return p.readWithin(ctx, all, k, at, t)
 			}
-			t.things = kept
+			t.listed = kept
 		}
 		switch {
 		case forward:
-			t.earlier = k.address() + "?until=" + moment(at.since)
+			t.earlier = k.Address() + "?until=" + moment(at.since)
 			if !cut.IsZero() {
-				t.later = k.address() + "?since=" + moment(cut)
+				t.later = k.Address() + "?since=" + moment(cut)
 			}
 		default:
 			if !cut.IsZero() {
-				t.earlier = k.address() + "?until=" + moment(cut.Add(time.Microsecond))
+				t.earlier = k.Address() + "?until=" + moment(cut.Add(time.Microsecond))
 			}
 			if !at.until.IsZero() {
-				t.later = k.address() + "?since=" + moment(at.until)
+				t.later = k.Address() + "?since=" + moment(at.until)
 			}
 		}
 		return t, nil
@@ -117,12 +89,12 @@ func (p *browsePages) readThread(ctx context.Context, all *streams, k threadKey,
 // readWithin reads on where so much is of one moment that no page has all of it: t has the totals.
 func (p *browsePages) readWithin(
 	ctx context.Context,
-	all *streams,
-	k threadKey,
+	all *things.Streams,
+	k things.ThreadKey,
 	at conversationPart,
 	t *thread,
 ) (*thread, error) {
-	w := walk{of: all.speakersOf(k), thread: k.thread, oldest: !at.since.IsZero()}
+	w := walk{of: all.SpeakersOf(k), thread: k.Thread, oldest: !at.since.IsZero()}
 	from := at.within
 	switch {
 	case from != (place{}):
@@ -135,12 +107,12 @@ func (p *browsePages) readWithin(
 	if err != nil {
 		return nil, err
 	}
-	t.things = found.things
-	inOrder(t.things)
+	t.listed = found.things
+	inOrder(t.listed)
 	address := func(name string, at place) string {
 		q := url.Values{}
 		at.write(q, name)
-		return k.address() + "?" + q.Encode()
+		return k.Address() + "?" + q.Encode()
 	}
 	if found.next != nil && w.oldest {
 		t.later = address("since", *found.next)
@@ -150,9 +122,9 @@ func (p *browsePages) readWithin(
 	// The other way leads back to the beginning of the moment that was begun with.
 	switch {
 	case w.oldest:
-		t.earlier = k.address() + "?until=" + moment(from.at)
+		t.earlier = k.Address() + "?until=" + moment(from.at)
 	case !from.at.IsZero():
-		t.later = k.address() + "?since=" + moment(from.at)
+		t.later = k.Address() + "?since=" + moment(from.at)
 	}
 	return t, nil
 }
@@ -164,75 +136,48 @@ func moment(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.999
 // streams with more of them ended at; zero when all are there.
 func (p *browsePages) readSpan(
 	ctx context.Context,
-	all *streams,
-	k threadKey,
+	all *things.Streams,
+	k things.ThreadKey,
 	at conversationPart,
 	limit int,
 ) (t *thread, cut time.Time,
 	err error) {
 	t = &thread{}
 	forward := !at.since.IsZero()
-	for _, s := range all.speakersOf(k) {
+	for _, s := range all.SpeakersOf(k) {
 		page, err := p.Owner.Records(ctx, api.RecordQuery{
-			ConnectionID: k.connection, Stream: s.Name, ByTime: true, Oldest: forward, Since: at.since, Until: at.until,
-			Thread: k.thread, Fields: s.fields(), Limit: limit,
+			ConnectionID: k.Connection, Stream: s.Name, ByTime: true, Oldest: forward, Since: at.since, Until: at.until,
+			Thread: k.Thread, Fields: s.FieldNames(), Limit: limit,
 		})
 		if err != nil {
 			return nil, cut, err
 		}
 		for _, r := range page.Records {
-			t.things = append(t.things, s.thing(r))
+			t.listed = append(t.listed, s.Thing(r))
 		}
 		if n := len(page.Records); page.Next != "" && n > 0 {
 			if last := *page.Records[n-1].At; cut.IsZero() || forward == last.Before(cut) {
 				cut = last
 			}
 		}
-		if s.kind() == manifest.KindMessage {
-			whole, err := p.Owner.Records(ctx, api.RecordQuery{ConnectionID: k.connection, Stream: s.Name, ByTime: true,
-				Thread: k.thread, Fields: []string{}, Limit: 1, Total: true})
+		if s.Kind() == manifest.KindMessage {
+			whole, err := p.Owner.Records(ctx, api.RecordQuery{ConnectionID: k.Connection, Stream: s.Name, ByTime: true,
+				Thread: k.Thread, Fields: []string{}, Limit: 1, Total: true})
 			if err != nil {
 				return nil, cut, err
 			}
 			t.total += *whole.Total
 		}
 	}
-	inOrder(t.things)
+	inOrder(t.listed)
 	return t, cut, nil
 }
 
 // inOrder sorts messages by time.
-func inOrder(things []thing) {
-	slices.SortStableFunc(things, func(a, b thing) int {
+func inOrder(listed []things.Thing) {
+	slices.SortStableFunc(listed, func(a, b things.Thing) int {
 		return cmp.Or(a.At.Compare(*b.At), strings.Compare(a.Stream, b.Stream), strings.Compare(a.Key, b.Key))
 	})
-}
-
-// voice is who speaks.
-type voice int
-
-const (
-	voiceOther voice = iota // another person, or the program in a dialogue
-	voiceOwner
-	voiceStep // neither: what a program did
-)
-
-func voiceOf(t *thing) voice {
-	switch {
-	case t.in.kind() != manifest.KindMessage:
-		return voiceStep
-	case t.in.role("speaker") != "":
-		switch strings.ToLower(t.text("speaker")) {
-		case "user", "person", "human":
-			return voiceOwner
-		case "assistant", "model":
-			return voiceOther
-		}
-		return voiceStep
-	case t.text("mine") == "true":
-		return voiceOwner
-	}
-	return voiceOther
 }
 
 // turn is one entry of a displayed conversation: a separator, a message, or consecutive steps.
@@ -262,26 +207,26 @@ type message struct {
 const longestStep = 2000
 
 // turns puts the records of a page into words.
-func (n *names) turns(k threadKey, things []thing, source string, now time.Time) (out []turn) {
+func (n *names) turns(k things.ThreadKey, listed []things.Thing, source string, now time.Time) (out []turn) {
 	day := ""
-	for i := range things {
-		t := &things[i]
+	for i := range listed {
+		t := &listed[i]
 		at := t.At.In(now.Location())
 		if d := at.Format(time.DateOnly); d != day {
 			day = d
 			out = append(out, turn{Seam: dayName(at, now), Day: true})
 		}
-		who, flat := voiceOf(t), t.in.role("speaker") != ""
+		who, flat := things.VoiceOf(t), t.In.Role("speaker") != ""
 		one := n.message(t, who, source, flat)
 		last := &turn{}
 		if len(out) > 0 {
 			last = &out[len(out)-1]
 		}
-		replaced := t.text("current") == "false"
+		replaced := t.Text("current") == "false"
 		switch {
-		case who == voiceStep && len(last.Steps) > 0 && !last.Replaced, replaced && last.Replaced:
+		case who == things.VoiceStep && len(last.Steps) > 0 && !last.Replaced, replaced && last.Replaced:
 			last.Steps = append(last.Steps, one)
-		case who == voiceStep || replaced:
+		case who == things.VoiceStep || replaced:
 			out = append(out, turn{Steps: []message{one}, Flat: true, Replaced: replaced})
 		default:
 			out = append(out, turn{Message: &one, Flat: flat})
@@ -293,25 +238,26 @@ func (n *names) turns(k threadKey, things []thing, source string, now time.Time)
 	return out
 }
 
-func (n *names) message(t *thing, who voice, source string, flat bool) message {
-	one := message{Mine: who == voiceOwner, At: *t.At, Title: t.line("title", longestTitle), Address: t.address()}
+func (n *names) message(t *things.Thing, who things.Voice, source string, flat bool) message {
+	one := message{Mine: who == things.VoiceOwner, At: *t.At, Title: t.Line("title", things.LongestTitle),
+		Address: t.Address()}
 	switch {
 	case one.Mine:
 		one.By = "You"
-	case flat && who == voiceOther:
+	case flat && who == things.VoiceOther:
 		one.By = source
 	case flat:
-		one.By = t.line("speaker", longestTitle)
+		one.By = t.Line("speaker", things.LongestTitle)
 	default:
-		one.By = n.of(t, "author")
+		one.By = n.Of(t, "author")
 	}
 	most := longestSaid
-	if who == voiceStep {
+	if who == things.VoiceStep {
 		most = longestStep
 	}
 	var more bool
-	one.Passages, one.Cut = passages(t.text("text"), most)
-	one.Result, more = passages(t.text("result"), longestStep)
+	one.Passages, one.Cut = passages(t.Text("text"), most)
+	one.Result, more = passages(t.Text("result"), longestStep)
 	one.Cut = one.Cut || more
 	return one
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/pdpp-go/pdpp/internal/owner/api"
+	"github.com/pdpp-go/pdpp/internal/owner/console/things"
 	"github.com/pdpp-go/pdpp/manifest"
 )
 
@@ -45,15 +46,15 @@ func conversationsAddress(source string, to reached) string {
 // page also lists the conversations with the newest messages.
 func (p *browsePages) threads(
 	ctx context.Context,
-	all *streams,
+	all *things.Streams,
 	q url.Values,
-	open threadKey,
+	open things.ThreadKey,
 ) (*conversationPage, error) {
 	page := &conversationPage{Chosen: q.Get("source")}
-	var of []*stream
-	for i := range all.all {
-		s := &all.all[i]
-		if s.kind() != manifest.KindConversation || s.Records == 0 {
+	var of []*things.Stream
+	for i := range all.All {
+		s := &all.All[i]
+		if s.Kind() != manifest.KindConversation || s.Records == 0 {
 			continue
 		}
 		page.Count += s.Records
@@ -70,7 +71,7 @@ func (p *browsePages) threads(
 		}
 	}
 	from := readReached(q)
-	things, to, err := p.threadRecords(ctx, of, from, threadsShown)
+	listed, to, err := p.threadRecords(ctx, of, from, threadsShown)
 	if err != nil {
 		return nil, err
 	}
@@ -80,7 +81,7 @@ func (p *browsePages) threads(
 	if len(from) > 0 {
 		page.First = conversationsAddress(page.Chosen, nil)
 	}
-	if err := p.threadRows(p.names(ctx, all), page, of, things, len(from) == 0, open); err != nil {
+	if err := p.threadRows(p.names(ctx, all), page, of, listed, len(from) == 0, open); err != nil {
 		return nil, err
 	}
 	slices.SortStableFunc(page.Threads, func(a, b threadRow) int { return b.At.Compare(a.At) })
@@ -89,11 +90,12 @@ func (p *browsePages) threads(
 
 // threadRecords reads n of the records of conversations over all streams, those that changed
 // last first, and how far each stream was read; nil when nothing is left.
-func (p *browsePages) threadRecords(ctx context.Context, of []*stream, from reached, n int) (things []thing, to reached,
+func (p *browsePages) threadRecords(ctx context.Context, of []*things.Stream, from reached,
+	n int) (listed []things.Thing, to reached,
 	err error) {
-	read := map[*stream]api.RecordPage{}
+	read := map[*things.Stream]api.RecordPage{}
 	for _, s := range of {
-		cursor, begun := from[s.description()]
+		cursor, begun := from[s.Path()]
 		if begun && cursor == "" {
 			continue
 		}
@@ -104,18 +106,18 @@ func (p *browsePages) threadRecords(ctx context.Context, of []*stream, from reac
 		}
 		read[s] = found
 		for _, r := range found.Records {
-			things = append(things, s.thing(r))
+			listed = append(listed, s.Thing(r))
 		}
 	}
-	slices.SortStableFunc(things, func(a, b thing) int { return b.ChangedAt.Compare(a.ChangedAt) })
-	things = things[:min(len(things), n)]
+	slices.SortStableFunc(listed, func(a, b things.Thing) int { return b.ChangedAt.Compare(a.ChangedAt) })
+	listed = listed[:min(len(listed), n)]
 	to = reached{}
 	left := false
 	for _, s := range of {
-		name, found := s.description(), read[s]
+		name, found := s.Path(), read[s]
 		taken := 0
-		for i := range things {
-			if things[i].in == s {
+		for i := range listed {
+			if listed[i].In == s {
 				taken++
 			}
 		}
@@ -138,9 +140,9 @@ func (p *browsePages) threadRecords(ctx context.Context, of []*stream, from reac
 		left = left || to[name] != ""
 	}
 	if !left {
-		return things, nil, nil
+		return listed, nil, nil
 	}
-	return things, to, nil
+	return listed, to, nil
 }
 
 // lastRead is how many of a source's newest messages are searched for the last message of each
@@ -149,30 +151,31 @@ const lastRead = 200
 
 // threadRows adds conversations to the list. The first page also gets the conversations with the
 // newest messages, and other pages leave those out.
-func (p *browsePages) threadRows(n *names, page *conversationPage, of []*stream, things []thing, first bool,
-	open threadKey) error {
+func (p *browsePages) threadRows(n *names, page *conversationPage, of []*things.Stream, listed []things.Thing,
+	first bool,
+	open things.ThreadKey) error {
 	for _, s := range of {
 		last, order, err := p.spokenLast(n, s)
 		if err != nil {
 			return err
 		}
 		order = order[:min(len(order), threadsShown)]
-		listed := map[string]bool{}
-		for i := range things {
-			t := &things[i]
-			if t.in != s || !first && slices.Contains(order, t.Key) {
+		shown := map[string]bool{}
+		for i := range listed {
+			t := &listed[i]
+			if t.In != s || !first && slices.Contains(order, t.Key) {
 				continue
 			}
-			listed[t.Key] = true
+			shown[t.Key] = true
 			page.Threads = append(page.Threads, n.row(*t, last[t.Key], open))
 		}
 		for _, key := range order {
-			if !first || listed[key] || key == "" {
+			if !first || shown[key] || key == "" {
 				continue
 			}
-			own := s.thing(api.Record{ConnectionID: s.ConnectionID, Stream: s.Name, Key: key})
+			own := s.Thing(api.Record{ConnectionID: s.ConnectionID, Stream: s.Name, Key: key})
 			row := n.row(own, last[key], open)
-			row.Title = cmp.Or(n.title(s.ConnectionID, s.Name, key), row.Title)
+			row.Title = cmp.Or(n.Title(s.ConnectionID, s.Name, key), row.Title)
 			page.Threads = append(page.Threads, row)
 		}
 	}
@@ -181,20 +184,21 @@ func (p *browsePages) threadRows(n *names, page *conversationPage, of []*stream,
 
 // spokenLast returns the last message of each conversation of a stream, and the conversation keys,
 // newest first.
-func (p *browsePages) spokenLast(n *names, s *stream) (last map[string]*thing, order []string, err error) {
-	last = map[string]*thing{}
-	for _, by := range n.all.speakersOf(threadKey{connection: s.ConnectionID, stream: s.Name}) {
-		if by.kind() != manifest.KindMessage {
+func (p *browsePages) spokenLast(n *names, s *things.Stream) (last map[string]*things.Thing, order []string,
+	err error) {
+	last = map[string]*things.Thing{}
+	for _, by := range n.all.SpeakersOf(things.ThreadKey{Connection: s.ConnectionID, Stream: s.Name}) {
+		if by.Kind() != manifest.KindMessage {
 			continue
 		}
 		found, err := p.Owner.Records(n.ctx, api.RecordQuery{ConnectionID: s.ConnectionID, Stream: by.Name, ByTime: true,
-			Fields: by.fields(), Limit: lastRead})
+			Fields: by.FieldNames(), Limit: lastRead})
 		if err != nil {
 			return nil, nil, err
 		}
 		for _, r := range found.Records {
-			t := by.thing(r)
-			if key := t.text("thread"); last[key] == nil && voiceOf(&t) != voiceStep {
+			t := by.Thing(r)
+			if key := t.Text("thread"); last[key] == nil && things.VoiceOf(&t) != things.VoiceStep {
 				last[key] = &t
 				order = append(order, key)
 			}
@@ -204,11 +208,11 @@ func (p *browsePages) spokenLast(n *names, s *stream) (last map[string]*thing, o
 }
 
 // row returns the list row of a conversation, with its last message if known.
-func (n *names) row(t thing, last *thing, open threadKey) threadRow {
-	k := threadKey{t.ConnectionID, t.Stream, t.Key}
-	row := threadRow{Title: t.title(), Source: t.in.ConnectionName, Address: k.address(), Current: k == open}
+func (n *names) row(t things.Thing, last *things.Thing, open things.ThreadKey) threadRow {
+	k := things.ThreadKey{Connection: t.ConnectionID, Stream: t.Stream, Thread: t.Key}
+	row := threadRow{Title: t.Title(), Source: t.In.ConnectionName, Address: k.Address(), Current: k == open}
 	for _, role := range []string{"end", "time"} {
-		if at, ok := api.ParseMoment(t.text(role)); ok && (role == "end" || last == nil) {
+		if at, ok := api.ParseMoment(t.Text(role)); ok && (role == "end" || last == nil) {
 			row.At = at
 			break
 		}
@@ -218,13 +222,13 @@ func (n *names) row(t thing, last *thing, open threadKey) threadRow {
 		return row
 	}
 	by := ""
-	if voiceOf(last) == voiceOther && last.in.role("speaker") == "" {
-		by = n.of(last, "author")
+	if things.VoiceOf(last) == things.VoiceOther && last.In.Role("speaker") == "" {
+		by = n.Of(last, "author")
 	}
 	if row.Title == "" {
 		row.Title, by = cmp.Or(by, "Unnamed"), ""
 	}
-	row.Note = last.line("text", longestNote)
+	row.Note = last.Line("text", things.LongestNote)
 	if by != "" && by != row.Title {
 		row.Note = by + ": " + row.Note
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/pdpp-go/pdpp/internal/ops/text"
 	"github.com/pdpp-go/pdpp/internal/owner/api"
 	"github.com/pdpp-go/pdpp/internal/owner/console/records"
+	"github.com/pdpp-go/pdpp/internal/owner/console/things"
 	"github.com/pdpp-go/pdpp/internal/owner/console/ui"
 	"github.com/pdpp-go/pdpp/manifest"
 )
@@ -31,8 +32,12 @@ type timelinePage struct {
 	Older, Newer string // addresses of the days around it that have anything
 	OlderDay     time.Time
 	NewerDay     time.Time
-	Partly       []*stream // of which only the newest records of the day are shown
-	Behind       []behind
+	Partly       []*things.Stream // of which only the newest records of the day are shown
+	Behind       []behind         // sources that may hold more of the day
+	Known        dayKnown
+	Facts        dayFacts
+	Month        *monthCalendar
+	Arrivals     arrivals
 	Open         *records.Opened
 	OpenIn       string
 }
@@ -86,7 +91,9 @@ func (p *browsePages) timeline(w http.ResponseWriter, r *http.Request) {
 	all, err := p.streams(ctx)
 	var days *calendar
 	if err == nil {
-		days, err = p.calendar(ctx, page, all)
+		if days, err = p.calendar(ctx, page, all); err == nil {
+			page.Month, page.Arrivals = days.monthOf(), arrivalsFor(all, "/timeline")
+		}
 	}
 	if err == nil {
 		err = p.fillDay(ctx, days)
@@ -95,13 +102,17 @@ func (p *browsePages) timeline(w http.ResponseWriter, r *http.Request) {
 		err = p.around(ctx, days)
 	}
 	if err == nil {
-		page.Behind, err = p.behind(ctx, page.source)
+		err = p.judgeDay(ctx, page)
 	}
 	if err == nil && page.record != "" {
 		page.Open, page.OpenIn, err = p.beside(ctx, all, page.record)
 	}
 	if err != nil {
 		p.ShowFailure(w, r, ui.Section(r), err)
+		return
+	}
+	if page.day != "" {
+		p.show(w, r, page.Day.Format("Monday 2 January 2006"), dayBody(page, now))
 		return
 	}
 	p.show(w, r, "Timeline, "+dayName(page.Day, now), timelineBody(page, now))
@@ -111,23 +122,8 @@ func midnight(t time.Time) time.Time {
 	return time.Date(t.Year(), t.Month(), t.Day(), 0, 0, 0, 0, t.Location())
 }
 
-// bounds returns the start and end of a day for a stream. Times that are whole days begin in UTC,
-// whatever the owner's time zone.
-func (s *stream) bounds(day time.Time) (from, to time.Time) {
-	if s.Display.Days {
-		day = time.Date(day.Year(), day.Month(), day.Day(), 0, 0, 0, 0, time.UTC)
-	}
-	return day, day.AddDate(0, 0, 1)
-}
-
-// happens reports whether the timeline shows records of the stream. A conversation appears through
-// its messages.
-func (s *stream) happens() bool {
-	return s.kind() != "" && s.kind() != manifest.KindConversation && s.role("time") != "" && s.Records > 0
-}
-
 // shows reports whether what is chosen has records of the stream.
-func (page *timelinePage) shows(s *stream) bool {
+func (page *timelinePage) shows(s *things.Stream) bool {
 	return (page.kind == "" || page.kind == groupOf(s)) && (page.source == "" || page.source == s.ConnectionID)
 }
 
@@ -164,7 +160,14 @@ func (p *browsePages) fillDay(ctx context.Context, days *calendar) error {
 		page.More = page.More || h.count > api.MostCounted
 		happened = append(happened, h)
 	}
-	page.Items = p.names(ctx, all).items(happened, page.choice)
+	n := p.names(ctx, all)
+	page.Items = n.items(happened, page.choice)
+	page.Facts = n.dayFactsOf(happened, page.choice, page.Day.Location())
+	if page.day != "" && len(page.Facts.Pictures) > 1 { // the page shows them above the list
+		for i := range page.Items {
+			page.Items[i].Pictures = nil
+		}
+	}
 	page.facets(kinds, sources, named)
 	return nil
 }
@@ -176,8 +179,8 @@ const readers = 3
 // readDay reads what happened on the day in each stream, in the order of the streams.
 func (p *browsePages) readDay(ctx context.Context, days *calendar) ([]happening, error) {
 	var met []happening
-	for i := range days.all.all {
-		if s := &days.all.all[i]; s.happens() && days.may(s) {
+	for i := range days.all.All {
+		if s := &days.all.All[i]; s.Happens() && days.may(s) {
 			met = append(met, happening{in: s})
 		}
 	}
@@ -198,41 +201,54 @@ func (p *browsePages) readDay(ctx context.Context, days *calendar) ([]happening,
 
 // happening is what happened in one stream on a day, the newest first.
 type happening struct {
-	in     *stream
-	things []thing // all of them, or the newest
-	count  int64   // of all records; counting stops at api.MostCounted
-	partly bool    // only the newest are there, and all are shown
+	in     *things.Stream
+	things []things.Thing // all of them, or the newest
+	count  int64          // of all records; counting stops at api.MostCounted
+	partly bool           // only the newest are there, and all are shown
 }
 
 // fillStream reads a stream's records of the day. For a stream that folds, it reads only enough
 // records to know that there are many.
 func (p *browsePages) fillStream(ctx context.Context, days *calendar, h *happening) error {
 	s := h.in
-	from, to := s.bounds(days.page.Day)
+	from, to := s.Bounds(days.page.Day)
 	q := api.RecordQuery{ConnectionID: s.ConnectionID, Stream: s.Name, ByTime: true, Since: from, Until: to,
-		Fields: s.fields(), Limit: dayLimit}
-	if s.folds() {
-		q.Limit = burst + 1
+		Fields: s.FieldNames(), Limit: dayLimit}
+	if s.Folds() {
+		q.Limit = foldedLimit(s)
 	}
 	found, err := p.Owner.Records(ctx, q)
 	if err != nil {
 		return err
 	}
 	for _, r := range found.Records {
-		h.things = append(h.things, s.thing(r))
+		h.things = append(h.things, s.Thing(r))
 	}
 	if h.count = int64(len(found.Records)); found.Next == "" {
 		return nil
 	}
-	h.partly = !s.folds()
+	h.partly = !s.Folds()
 	h.count, err = p.countStream(ctx, days, s)
 	h.count = max(h.count, int64(len(h.things)))
 	return err
 }
 
+// foldedLimit is how many records are read of a stream that folds: enough to see that there are many, to show its
+// pictures, and to add up the payments of a day.
+func foldedLimit(s *things.Stream) int {
+	switch s.Kind() {
+	case manifest.KindFile:
+		return 4 * picturesOfADay
+	case manifest.KindTransaction, manifest.KindMeasurement, manifest.KindPlace:
+		return 60
+	default:
+		return burst + 1
+	}
+}
+
 // countStream counts a stream's records of the day. A day that is one in UTC is counted already.
-func (p *browsePages) countStream(ctx context.Context, days *calendar, s *stream) (int64, error) {
-	from, to := s.bounds(days.page.Day)
+func (p *browsePages) countStream(ctx context.Context, days *calendar, s *things.Stream) (int64, error) {
+	from, to := s.Bounds(days.page.Day)
 	if n, known := days.count(s, from, to); known {
 		return n, nil
 	}
@@ -254,8 +270,7 @@ func (page *timelinePage) facets(kinds, sources map[string]int64, named map[stri
 			all = append(all, facet{Label: label(value), Count: n, Address: at(plain, value).address(),
 				Current: value == current})
 		}
-		slices.SortFunc(all, func(a,
-			b facet) int {
+		slices.SortFunc(all, func(a, b facet) int {
 			return cmp.Or(cmp.Compare(b.Count, a.Count), strings.Compare(a.Label, b.Label))
 		})
 		var sum int64
@@ -273,19 +288,19 @@ func (page *timelinePage) facets(kinds, sources map[string]int64, named map[stri
 
 // groups are what kinds are called on the timeline.
 var groupNames = map[string]string{
-	"conversations": "Conversations", "mail": "Mail", "documents": "Documents", "files": "Photos and files",
-	"measured": "Health and figures", "money": "Money", "places": "Places", "events": "Events",
+	"conversations": "Conversations", "mail": "Mail", "documents": "Notes", "files": "Photos",
+	"measured": "Health", "money": "Money", "places": "Places", "events": "Plans",
 }
 
-func groupOf(s *stream) string {
-	switch s.kind() {
+func groupOf(s *things.Stream) string {
+	switch s.Kind() {
 	case manifest.KindMessage:
-		if s.role("title") != "" {
+		if s.Role("title") != "" {
 			return "mail"
 		}
 		return "conversations"
 	case manifest.KindEvent:
-		if s.role("thread") != "" {
+		if s.Role("thread") != "" {
 			return "conversations"
 		}
 		return "events"
@@ -293,7 +308,7 @@ func groupOf(s *stream) string {
 	return map[manifest.DisplayKind]string{
 		manifest.KindDocument: "documents", manifest.KindFile: "files", manifest.KindMeasurement: "measured",
 		manifest.KindTransaction: "money", manifest.KindPlace: "places",
-	}[s.kind()]
+	}[s.Kind()]
 }
 
 // behind returns the sources that need attention or do not collect, with the text of their
@@ -319,10 +334,13 @@ func (page *timelinePage) closed() string {
 	return c.address()
 }
 
+// counted writes how many things there are.
+func counted(n int64) string { return text.Count(n, "thing", "things") }
+
 // counted returns how many records the day has.
 func (page *timelinePage) counted() string {
 	if page.More {
-		return "more than " + text.Count(page.Count, "record", "records")
+		return "more than " + text.Count(page.Count, "thing", "things")
 	}
-	return text.Count(page.Count, "record", "records")
+	return text.Count(page.Count, "thing", "things")
 }

@@ -5,7 +5,6 @@ import (
 	"context"
 	"net/http"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -15,7 +14,7 @@ import (
 	"github.com/pdpp-go/pdpp/internal/ops/text"
 	"github.com/pdpp-go/pdpp/internal/owner/api"
 	"github.com/pdpp-go/pdpp/internal/owner/console/records"
-	"github.com/pdpp-go/pdpp/internal/owner/console/ui"
+	"github.com/pdpp-go/pdpp/internal/owner/console/things"
 	judged "github.com/pdpp-go/pdpp/internal/view"
 	"github.com/pdpp-go/pdpp/manifest"
 )
@@ -39,6 +38,7 @@ type todayPage struct {
 	Past    []pastDay
 	Years   string // with nothing, and not collected, in words
 	Heat    templ.Component
+	Newer   arrivals
 }
 
 // piece is what is new of one kind.
@@ -48,21 +48,12 @@ type piece struct {
 	Headline string
 	From     string
 	Lines    []pieceLine
-	Pictures []picture
+	Pictures []things.Picture
 	sources  []string
 }
 
 // pieceLine is one thing, with the address where it is read.
 type pieceLine struct{ Text, Address string }
-
-// pastDay is this day in an earlier year.
-type pastDay struct {
-	Year     string
-	Sentence string
-	Quote    string
-	Picture  *picture
-	Address  string
-}
 
 const (
 	// streamsOfAPiece bounds how many streams are read for what is new of a kind.
@@ -70,9 +61,6 @@ const (
 	// linesOfAPiece and picturesOfAPiece are how much of it is shown.
 	linesOfAPiece    = 2
 	picturesOfAPiece = 3
-	// pastYears is how many earlier years are looked at, and pastShown how many of them are drawn.
-	pastYears = 10
-	pastShown = 3
 )
 
 func (p *browsePages) today(w http.ResponseWriter, r *http.Request) {
@@ -97,6 +85,7 @@ func (p *browsePages) fillToday(ctx context.Context, page *todayPage, now time.T
 	if err != nil {
 		return err
 	}
+	page.Newer = arrivalsFor(all, "/")
 	kept, err := p.Owner.Kept(ctx)
 	if err != nil {
 		return err
@@ -105,11 +94,13 @@ func (p *browsePages) fillToday(ctx context.Context, page *todayPage, now time.T
 	if err := p.fillNew(ctx, page, all, now); err != nil {
 		return err
 	}
-	return p.fillPast(ctx, page, all, &kept, now)
+	past, err := p.pastYears(ctx, all, &kept, midnight(now), pastShown)
+	page.Past, page.Years = past.Days, past.words()
+	return err
 }
 
 // fillNew reads what happened since yesterday, by kind.
-func (p *browsePages) fillNew(ctx context.Context, page *todayPage, all *streams, now time.Time) error {
+func (p *browsePages) fillNew(ctx context.Context, page *todayPage, all *things.Streams, now time.Time) error {
 	since := midnight(now).AddDate(0, 0, -1)
 	counts, err := p.Owner.Days(ctx, api.DayQuery{From: since.UTC().Format(time.DateOnly),
 		To: now.UTC().Format(time.DateOnly)})
@@ -136,15 +127,15 @@ func (p *browsePages) fillNew(ctx context.Context, page *todayPage, all *streams
 
 // busyStream is a stream with how many of its records are of some days.
 type busyStream struct {
-	*stream
+	*things.Stream
 	count int64
 }
 
 // gather puts the streams that have records of the days into groups, the busiest first, and lists their sources.
-func (p *browsePages) gather(counts []api.DayCount, all *streams) (map[string][]busyStream, map[string]bool) {
-	groups, sources, at := map[string][]busyStream{}, map[string]bool{}, map[*stream]int64{}
+func (p *browsePages) gather(counts []api.DayCount, all *things.Streams) (map[string][]busyStream, map[string]bool) {
+	groups, sources, at := map[string][]busyStream{}, map[string]bool{}, map[*things.Stream]int64{}
 	for _, c := range counts {
-		if s := all.find(c.ConnectionID, c.Stream); s != nil && s.happens() && c.Records > 0 {
+		if s := all.Find(c.ConnectionID, c.Stream); s != nil && s.Happens() && c.Records > 0 {
 			at[s] += c.Records
 		}
 	}
@@ -177,20 +168,20 @@ func (p *browsePages) piece(ctx context.Context, n *names, look records.ThingKin
 	}
 	out.Headline = text.Count(out.Count, look.One, look.Many)
 	out.From = shortList(out.sources)
-	things, err := p.newest(ctx, streams[:min(len(streams), streamsOfAPiece)], since, time.Time{})
+	listed, err := p.newest(ctx, streams[:min(len(streams), streamsOfAPiece)], since, time.Time{})
 	if err != nil {
 		return out, err
 	}
-	for i := range things {
-		t := &things[i]
-		if t.in.kind() == manifest.KindFile && t.isPicture() {
+	for i := range listed {
+		t := &listed[i]
+		if t.In.Kind() == manifest.KindFile && t.IsPicture() {
 			if len(out.Pictures) < picturesOfAPiece {
-				out.Pictures = append(out.Pictures, t.picture())
+				out.Pictures = append(out.Pictures, t.Picture())
 			}
 			continue
 		}
-		if line := n.called(t); line != "" && len(out.Lines) < linesOfAPiece && t.text("current") != "false" {
-			out.Lines = append(out.Lines, pieceLine{line, t.address()})
+		if line := n.called(t); line != "" && len(out.Lines) < linesOfAPiece && t.Text("current") != "false" {
+			out.Lines = append(out.Lines, pieceLine{line, t.Address()})
 		}
 	}
 	if len(out.Pictures) > 0 {
@@ -199,27 +190,18 @@ func (p *browsePages) piece(ctx context.Context, n *names, look records.ThingKin
 	return out, nil
 }
 
-// picture is a file that can be shown small.
-func (t *thing) picture() picture {
-	one := picture{Title: t.fileName(), Source: t.in.ConnectionName, Address: t.address(),
-		Small: t.address() + "/files/" + ui.Segment(t.file().SHA256) + ui.ThumbnailPart}
-	if t.At != nil {
-		one.At = *t.At
-	}
-	return one
-}
-
 // newest reads the newest things of some streams from one moment to another, the newest first.
-func (p *browsePages) newest(ctx context.Context, streams []busyStream, since, until time.Time) ([]thing, error) {
-	found := make([][]thing, len(streams))
+func (p *browsePages) newest(ctx context.Context, streams []busyStream, since, until time.Time) ([]things.Thing,
+	error) {
+	found := make([][]things.Thing, len(streams))
 	reading, ctx := errgroup.WithContext(ctx)
 	reading.SetLimit(readers)
 	for i, s := range streams {
 		reading.Go(func() error {
 			page, err := p.Owner.Records(ctx, api.RecordQuery{ConnectionID: s.ConnectionID, Stream: s.Name, ByTime: true,
-				Since: since, Until: until, Fields: s.fields(), Limit: 2 * picturesOfAPiece})
+				Since: since, Until: until, Fields: s.FieldNames(), Limit: 2 * picturesOfAPiece})
 			for _, r := range page.Records {
-				found[i] = append(found[i], s.thing(r))
+				found[i] = append(found[i], s.Thing(r))
 			}
 			return err
 		})
@@ -228,7 +210,7 @@ func (p *browsePages) newest(ctx context.Context, streams []busyStream, since, u
 		return nil, err
 	}
 	out := slices.Concat(found...)
-	slices.SortStableFunc(out, func(a, b thing) int { return b.At.Compare(*a.At) })
+	slices.SortStableFunc(out, func(a, b things.Thing) int { return b.At.Compare(*a.At) })
 	return out, nil
 }
 
@@ -244,93 +226,6 @@ func shortList(names []string) string {
 		cut = append(cut, text.Cut(text.Line(name), 30))
 	}
 	return text.List(cut)
-}
-
-// fillPast reads this day in earlier years. A year has something, nothing, or was not collected.
-func (p *browsePages) fillPast(ctx context.Context, page *todayPage, all *streams, kept *api.Kept,
-	now time.Time) error {
-	var empty, unknown []string
-	for back := 1; back <= pastYears && kept.FirstDay != ""; back++ {
-		day := time.Date(now.Year()-back, now.Month(), now.Day(), 0, 0, 0, 0, now.Location())
-		if day.Month() != now.Month() || day.Year() < yearOf(kept.FirstDay) {
-			continue // there was no 29 February, or nothing reaches back so far
-		}
-		name := day.Format(time.DateOnly)
-		counts, err := p.Owner.Days(ctx, api.DayQuery{From: name, To: name})
-		if err != nil {
-			return err
-		}
-		groups, _ := p.gather(counts, all)
-		switch {
-		case len(groups) > 0 && len(page.Past) < pastShown:
-			past, err := p.pastDay(ctx, all, groups, day)
-			if err != nil {
-				return err
-			}
-			page.Past = append(page.Past, past)
-		case len(groups) > 0:
-		case coveredOn(kept, name):
-			empty = append(empty, strconv.Itoa(day.Year()))
-		default:
-			unknown = append(unknown, strconv.Itoa(day.Year()))
-		}
-	}
-	if len(empty) > 0 {
-		page.Years = "Nothing happened in " + text.List(empty) + ", as far as your sources know. "
-	}
-	if len(unknown) > 0 {
-		page.Years += "Not collected: " + text.List(unknown) + "."
-	}
-	return nil
-}
-
-func yearOf(day string) int {
-	year, _ := strconv.Atoi(day[:4])
-	return year
-}
-
-// coveredOn reports whether some source was collected on a day.
-func coveredOn(kept *api.Kept, day string) bool {
-	return slices.ContainsFunc(kept.Sources, func(s api.KeptSource) bool {
-		return slices.ContainsFunc(s.Covered, func(c api.Covered) bool { return c.From <= day && day <= c.To })
-	})
-}
-
-// pastDay describes a day by its counts, one picture and one line.
-func (p *browsePages) pastDay(ctx context.Context, all *streams, groups map[string][]busyStream,
-	day time.Time) (pastDay, error) {
-	out := pastDay{Year: day.Format("2006"), Address: choice{day: day.Format(time.DateOnly)}.address()}
-	var counted []string
-	var chosen []busyStream
-	for _, l := range records.Kinds {
-		var n int64
-		for _, s := range groups[l.Name] {
-			n += s.count
-		}
-		if n == 0 {
-			continue
-		}
-		counted = append(counted, text.Count(n, l.One, l.Many))
-		if len(chosen) < streamsOfAPiece {
-			chosen = append(chosen, groups[l.Name][0])
-		}
-	}
-	out.Sentence = text.Upper(text.List(counted)) + "."
-	things, err := p.newest(ctx, chosen, day, day.AddDate(0, 0, 1))
-	if err != nil {
-		return out, err
-	}
-	names := p.names(ctx, all)
-	for i := range things {
-		t := &things[i]
-		if t.in.kind() == manifest.KindFile && t.isPicture() && out.Picture == nil {
-			one := t.picture()
-			out.Picture = &one
-		} else if k := t.in.kind(); out.Quote == "" && k != manifest.KindFile && k != manifest.KindMeasurement {
-			out.Quote = text.Cut(names.called(t), longestNote)
-		}
-	}
-	return out, nil
 }
 
 // greeting is how the page begins, by the time of day.

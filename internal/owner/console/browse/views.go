@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/pdpp-go/pdpp/internal/ops/text"
+	"github.com/pdpp-go/pdpp/internal/owner/console/things"
 	"github.com/pdpp-go/pdpp/internal/owner/console/ui"
 	"github.com/pdpp-go/pdpp/manifest"
 )
@@ -17,19 +18,19 @@ var (
 	mail = &view{name: "mail", title: "Mail", address: "/mail", most: 50, row: mailRow,
 		one: "message", many: "messages", about: "Mail of all accounts, the newest first.",
 		empty: "Mail appears here from mail accounts and exports.",
-		shows: func(s *stream) bool {
-			return s.kind() == manifest.KindMessage && s.role("title") != "" && s.role("speaker") == ""
+		shows: func(s *things.Stream) bool {
+			return s.Kind() == manifest.KindMessage && s.Role("title") != "" && s.Role("speaker") == ""
 		}}
 	documents = &view{name: "documents", title: "Notes", address: "/notes", most: 50, row: documentRow,
 		byMonth: true, byLabel: true,
 		one: "document", many: "documents", about: "Notes, pages, posts and bookmarks, the newest first.",
 		empty: "Notes, pages, posts and bookmarks appear here.",
-		shows: func(s *stream) bool { return s.kind() == manifest.KindDocument && s.role("project") == "" }}
+		shows: func(s *things.Stream) bool { return s.Kind() == manifest.KindDocument && s.Role("project") == "" }}
 	code = &view{name: "code", title: "Code", address: "/code", most: 50, row: codeRow, byMonth: true,
 		byLabel: true,
 		one:     "record", many: "records", about: "Repositories, issues and pull requests, the newest first.",
 		empty: "Repositories, issues and pull requests appear here from places where code is kept.",
-		shows: func(s *stream) bool { return s.kind() == manifest.KindDocument && s.role("project") != "" }}
+		shows: func(s *things.Stream) bool { return s.Kind() == manifest.KindDocument && s.Role("project") != "" }}
 )
 
 // row is a record in a list.
@@ -74,7 +75,7 @@ func (p *browsePages) listed(v *view) http.HandlerFunc {
 		n := p.names(r.Context(), l.all)
 		for i := range l.Things {
 			t := &l.Things[i]
-			page.add(v.row(n, t, parts[t.id()]), t.when(p.Now()), p.Now())
+			page.add(v.row(n, t, parts[t.ID()]), t.When(p.Now()), p.Now())
 		}
 		p.show(w, r, v.title, readingListBody(page, p.Now()))
 	}
@@ -102,46 +103,47 @@ func (page *readingList) add(one row, at, now time.Time) {
 }
 
 // firstWords is how a text begins, in a line.
-func (t *thing) firstWords(with parts) string {
-	return cmp.Or(t.line("text", longestNote), with.line(longestNote))
+func firstWords(t *things.Thing, with parts) string {
+	return cmp.Or(t.Line("text", things.LongestNote), with.Line(things.LongestNote))
 }
 
-func mailRow(n *names, t *thing, with parts) row {
-	by := cmp.Or(n.of(t, "author"), "Somebody")
-	if t.text("mine") == "true" {
+func mailRow(n *names, t *things.Thing, with parts) row {
+	by := cmp.Or(n.Of(t, "author"), "Somebody")
+	if t.Text("mine") == "true" {
 		by = "You"
 	}
-	one := row{Icon: manifest.KindMessage, Title: cmp.Or(t.line("title", longestTitle), "Without a subject"), Note: by +
-		after(": ", t.firstWords(with)), From: t.in.ConnectionName, Address: t.reading()}
+	one := row{Icon: manifest.KindMessage, Title: cmp.Or(t.Line("title", things.LongestTitle), "Without a subject"),
+		Note: by +
+			things.After(": ", firstWords(t, with)), From: t.In.ConnectionName, Address: t.ReadingAddress()}
 	if files := int64(len(with.files)); files > 0 {
 		one.Mark = text.Count(files, "file", "files")
 	}
 	return one
 }
 
-func documentRow(n *names, t *thing, with parts) row {
-	one := row{Icon: manifest.KindDocument, Title: cmp.Or(t.title(), with.line(longestTitle), t.in.Label),
-		From: t.in.ConnectionName, Address: t.reading()}
-	if words := t.firstWords(with); words != one.Title {
+func documentRow(n *names, t *things.Thing, with parts) row {
+	one := row{Icon: manifest.KindDocument, Title: cmp.Or(t.Title(), with.Line(things.LongestTitle), t.In.Label),
+		From: t.In.ConnectionName, Address: t.ReadingAddress()}
+	if words := firstWords(t, with); words != one.Title {
 		one.Note = words
 	}
-	if by := n.of(t, "author"); by != "" {
-		one.Note = by + after(": ", one.Note)
+	if by := n.Of(t, "author"); by != "" {
+		one.Note = by + things.After(": ", one.Note)
 	}
 	return one
 }
 
-func codeRow(n *names, t *thing, with parts) row {
+func codeRow(n *names, t *things.Thing, with parts) row {
 	one := documentRow(n, t, with)
-	one.Mark = text.Upper(t.line("state", 24))
-	if project := n.of(t, "project"); project != one.Title {
-		one.Note = project + after(", ", one.Note)
+	one.Mark = text.Upper(t.Line("state", 24))
+	if project := n.Of(t, "project"); project != one.Title {
+		one.Note = project + things.After(", ", one.Note)
 	}
 	return one
 }
 
 // viewOf is the list that a stream is read on; nil when it is on none of these.
-func viewOf(s *stream) *view {
+func viewOf(s *things.Stream) *view {
 	for _, v := range []*view{mail, documents, code} {
 		if v.shows(s) {
 			return v

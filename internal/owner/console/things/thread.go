@@ -1,0 +1,68 @@
+package things
+
+import (
+	"cmp"
+	"strings"
+
+	"github.com/pdpp-go/pdpp/internal/owner/console/ui"
+	"github.com/pdpp-go/pdpp/manifest"
+)
+
+// ThreadKey names a conversation: by the stream of conversations, or by that of its messages
+// where conversations have no records of their own.
+type ThreadKey struct{ Connection, Stream, Thread string }
+
+// ThreadOf is the conversation that a record belongs to.
+func ThreadOf(t *Thing) (ThreadKey, bool) {
+	value := t.Text("thread")
+	if value == "" {
+		return ThreadKey{}, false
+	}
+	return ThreadKey{t.ConnectionID, cmp.Or(t.In.Display.Related["thread"], t.Stream), value}, true
+}
+
+// SpeakersOf returns the streams with records that belong to the conversation with the key.
+func (all *Streams) SpeakersOf(k ThreadKey) (out []*Stream) {
+	for i := range all.All {
+		s := &all.All[i]
+		if s.ConnectionID == k.Connection && s.Role("thread") != "" && s.Role("time") != "" &&
+			cmp.Or(s.Display.Related["thread"], s.Name) == k.Stream {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// Address is where the conversation is read.
+func (k ThreadKey) Address() string {
+	return "/conversations/" + ui.Segment(k.Connection) + "/" + ui.Segment(k.Stream) + "/" + ui.Segment(k.Thread)
+}
+
+// Voice is who speaks.
+type Voice int
+
+// The voices of a conversation.
+const (
+	VoiceOther Voice = iota // another person, or the program in a dialogue
+	VoiceOwner
+	VoiceStep // neither: what a program did
+)
+
+// VoiceOf returns who speaks in a record.
+func VoiceOf(t *Thing) Voice {
+	switch {
+	case t.In.Kind() != manifest.KindMessage:
+		return VoiceStep
+	case t.In.Role("speaker") != "":
+		switch strings.ToLower(t.Text("speaker")) {
+		case "user", "person", "human":
+			return VoiceOwner
+		case "assistant", "model":
+			return VoiceOther
+		}
+		return VoiceStep
+	case t.Text("mine") == "true":
+		return VoiceOwner
+	}
+	return VoiceOther
+}
