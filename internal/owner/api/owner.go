@@ -167,3 +167,11 @@ type Settings interface {
 	// Runtime returns the state of the parts that serve every connection.
 	Runtime(ctx context.Context) (Runtime, error)
 }
+
+//go:generate go test . -run TestGeneratedMethods -update
+
+// Proxy is an owner that passes every method to one function. The arguments follow the context;
+// each result is a pointer.
+type Proxy struct {
+	Invoke func(ctx context.Context, method string, arguments []any, results ...any) error
+}

@@ -10,17 +10,19 @@ import (
 
 // Stream is a stream with records.
 type Stream struct {
-	ConnectionID   string     `json:"connection_id"`
-	ConnectionName string     `json:"connection_name"`
-	Name           string     `json:"name"`
-	Label          string     `json:"label"`
-	Records        int64      `json:"record_count"`
-	Deleted        int64      `json:"deleted_count"` // that the source no longer has
-	LastSeq        int64      `json:"last_change_seq"`
-	UpdatedAt      *time.Time `json:"last_updated"`
-	Search         []string   `json:"search_fields"`
-	Filter         []string   `json:"filter_fields"`
-	Fields         []string   `json:"fields"`
+	ConnectionID   string            `json:"connection_id"`
+	ConnectionName string            `json:"connection_name"`
+	Name           string            `json:"name"`
+	Label          string            `json:"label"`
+	Records        int64             `json:"record_count"`
+	Deleted        int64             `json:"deleted_count"` // that the source no longer has
+	LastSeq        int64             `json:"last_change_seq"`
+	PurgedSeq      int64             `json:"purged_change_seq"` // the newest change that was deleted for good
+	UpdatedAt      *time.Time        `json:"last_updated"`
+	Search         []string          `json:"search_fields"`
+	Filter         []string          `json:"filter_fields"`
+	Fields         []string          `json:"fields"`
+	FieldKinds     map[string]string `json:"field_kinds"` // by field: text, integer, number, boolean, time, date or json
 	// RangeFilters are the fields that can be compared with a value, by their names.
 	RangeFilters []RangeFilter `json:"range_filters"`
 	Aggregations Aggregations  `json:"aggregations"`
@@ -28,6 +30,12 @@ type Stream struct {
 	// Dated reports whether its days (Days) are of all its records, by the time that it is shown by.
 	Dated bool `json:"dated"`
 }
+
+// Kinds of fields.
+const (
+	FieldText, FieldInteger, FieldNumber, FieldBoolean = "text", "integer", "number", "boolean"
+	FieldTime, FieldDate, FieldJSON                    = "time", "date", "json"
+)
 
 // Display is how a stream is shown, as its connector declares it.
 type Display struct {
@@ -206,7 +214,10 @@ type RecordPage struct {
 // ExportQuery selects what to export. Format is jsonl or csv; an empty stream means every
 // stream of the connection.
 type ExportQuery struct {
-	ConnectionID string `query:"connection_id" required:"true"`
-	Stream       string `query:"stream" required:"true"`
-	Format       string `query:"format,jsonl,csv"`
+	ConnectionID string    `query:"connection_id" required:"true"`
+	Stream       string    `query:"stream" required:"true"`
+	Format       string    `query:"format,jsonl,csv"`
+	Since        time.Time `query:"since"` // nothing before this time or date, and nothing without a time
+	Until        time.Time `query:"until"` // only what is before this time or date
+	Text         string    `query:"q"`     // only records with all these words in their indexed text
 }

@@ -91,9 +91,9 @@ func consentRequests(o *manifest.OAuth) *api.Consent {
 func streamLabel(s *manifest.Stream) api.StreamLabel {
 	out := api.StreamLabel{
 		Name: s.Name, Label: StreamLabel(s, s.Name), Description: s.Description,
-		Fields: CredentialFields(jsontext.Value(s.Schema)),
 		Search: []string{}, Filter: []string{}, TimeField: s.ConsentTimeField, ResourceField: s.ResourceField(),
 	}
+	out.Fields, _ = Fields(jsontext.Value(s.Schema))
 	for _, v := range s.Views {
 		out.Views = append(out.Views, api.ViewLabel{ID: v.ID, Label: cmp.Or(v.Label, text.Name(v.ID)), Fields: v.Fields})
 	}

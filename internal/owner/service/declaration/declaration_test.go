@@ -1,6 +1,7 @@
 package declaration
 
 import (
+	"maps"
 	"slices"
 	"testing"
 
@@ -34,14 +35,31 @@ func TestDescribe(t *testing.T) {
 	}
 }
 
-// CredentialFields never returns nil, and returns no fields for an invalid schema.
+func TestFieldKinds(t *testing.T) {
+	t.Parallel()
+	_, got := Fields(jsontext.Value(`{"properties":{"a":{"type":["string","null"]},"b":{"type":"integer"},
+		"c":{"type":"number"},"d":{"type":["null","boolean"]},"e":{"type":"string","format":"date-time"},
+		"f":{"type":"string","format":"date"},"g":{"type":["string","integer"]},"h":{},"i":{"type":"array"},"j":true}}`))
+	want := map[string]string{"a": "text", "b": "integer", "c": "number", "d": "boolean", "e": "time", "f": "date",
+		"g": "json", "h": "json", "i": "json", "j": "json"}
+	if !maps.Equal(got, want) {
+		t.Errorf("kinds %v", got)
+	}
+}
+
+// Fields never returns nil, returns no fields for an invalid schema, and a kind for each field.
 func FuzzFields(f *testing.F) {
 	for _, s := range []string{``, `7`, `{"properties":[]}`, `{"properties":{"a":{},"b":{"properties":{"c":{}}}}}`,
 		`{"properties":{"a":{}`} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, schema string) {
-		got := CredentialFields(jsontext.Value(schema))
+		got, kinds := Fields(jsontext.Value(schema))
+		for _, name := range got {
+			if kinds[name] == "" {
+				t.Errorf("%q gives no kind of %q", schema, name)
+			}
+		}
 		if got == nil || len(got) > 0 && !jsontext.Value(schema).IsValid() {
 			t.Errorf("%q gives %q", schema, got)
 		}

@@ -3,15 +3,19 @@ package reading
 import (
 	"bufio"
 	"context"
-	"encoding/json"
+	"fmt"
 	"io"
+	"strings"
+	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/pdpp-go/pdpp/internal/owner/api"
+	"github.com/pdpp-go/pdpp/internal/owner/export"
 	"github.com/pdpp-go/pdpp/internal/owner/service/declaration"
 	"github.com/pdpp-go/pdpp/internal/owner/service/faults"
 	"github.com/pdpp-go/pdpp/internal/storage/store"
+	"github.com/pdpp-go/pdpp/protocol"
 )
 
 // exportPage and exportBytes bound the records that are held at once. They are read right before they are written, so
@@ -21,26 +25,17 @@ const (
 	exportBytes = 1 << 17
 )
 
-// Formats of an export.
-const (
-	formatLines = "jsonl"
-	formatCSV   = "csv"
-)
-
-// recordWriter writes records in one format. flush hands on what is buffered, finish writes what belongs to the end.
-type recordWriter interface {
-	write(r *store.StoredRecord) error
-	flush() error
-	finish() error
-}
-
 // Export writes the live records of a stream, or of every stream of the connection. A
 // record that changes meanwhile may come again, further down and newer; one that is deleted
 // meanwhile is left out. Nothing is
 // written before it is known that there is something to export.
 func (c *Collection) Export(ctx context.Context, w io.Writer, q api.ExportQuery) error {
-	if q.Format != formatLines && q.Format != formatCSV {
+	format, _ := export.FindFormat(q.Format)
+	if format.Name != "jsonl" && format.Name != "csv" {
 		return api.Invalid("format", "Records are exported as jsonl or csv.", "Choose one of the two.")
+	}
+	if len(q.Text) > longestWords {
+		return api.Invalid("q", fmt.Sprintf("A search has at most %d characters.", longestWords), "Enter a few words.")
 	}
 	conn, err := c.find.Connection(ctx, q.ConnectionID)
 	if err != nil {
@@ -57,62 +52,86 @@ func (c *Collection) Export(ctx context.Context, w io.Writer, q api.ExportQuery)
 			names = append(names, info.Name)
 		}
 	}
-	var columns []string
+	var streams []api.Stream
 	for _, name := range names {
 		declared, err := c.declaredStream(ctx, conn.ID, name)
 		if err != nil {
 			return err
 		}
+		s := api.Stream{ConnectionID: conn.ID, Name: name}
 		if declared != nil {
-			columns = append(columns, declaration.CredentialFields(jsontext.Value(declared.Schema))...)
+			s.Fields, s.FieldKinds = declaration.Fields(jsontext.Value(declared.Schema))
 		}
+		streams = append(streams, s)
 	}
 	buffered := bufio.NewWriterSize(w, 1<<16)
-	var out recordWriter = &jsonLines{buffered}
-	if q.Format == formatCSV {
-		out = newCSVWriter(buffered, columns)
+	out, err := format.Open(buffered, streams)
+	if err != nil {
+		return faults.OwnerError(err, "write the export")
 	}
-	for _, name := range names {
-		if err := c.exportStream(ctx, out, store.AccessFilter{ConnectionID: conn.ID, Stream: name}); err != nil {
+	for i := range streams {
+		if err := c.exportStream(ctx, out, buffered.Flush, &streams[i], q); err != nil {
 			return err
 		}
 	}
-	if err := out.finish(); err != nil {
+	if err := out.Close(); err != nil {
 		return faults.OwnerError(err, "write the export")
 	}
-	return faults.OwnerError(out.flush(), "write the export")
+	return faults.OwnerError(buffered.Flush(), "write the export")
 }
 
-func (c *Collection) exportStream(ctx context.Context, out recordWriter, part store.AccessFilter) error {
-	q := store.RecordQuery{AccessFilter: part, Limit: exportPage, MaxBytes: exportBytes}
+func (c *Collection) exportStream(ctx context.Context, out export.Writer, flush func() error, s *api.Stream,
+	q api.ExportQuery) error {
+	next := c.exportPages(s, q)
 	for {
-		found, err := c.store.ListRecords(ctx, q)
+		found, err := next(ctx)
 		if err != nil {
 			return faults.OwnerError(err, "read the records")
 		}
 		for i := range found {
-			if err := out.write(&found[i]); err != nil {
+			if err := out.Write(s, &export.Record{Record: showRecord(&found[i])}); err != nil {
 				return faults.OwnerError(err, "write the export")
 			}
 		}
 		if len(found) == 0 {
 			return nil
 		}
-		if err := out.flush(); err != nil {
+		if err := flush(); err != nil {
 			return faults.OwnerError(err, "write the export")
 		}
-		q.AfterSeq = found[len(found)-1].Seq
 	}
 }
 
-type jsonLines struct{ w *bufio.Writer }
-
-func (j *jsonLines) write(r *store.StoredRecord) error {
-	encoder := json.NewEncoder(j.w)
-	encoder.SetEscapeHTML(false)
-	return encoder.Encode(showRecord(r))
+// exportPages returns a function that reads one page after the other: in the order of changes, or the newest first of
+// those that a search finds.
+func (c *Collection) exportPages(s *api.Stream, q api.ExportQuery) func(context.Context) ([]store.StoredRecord, error) {
+	part := store.AccessFilter{ConnectionID: s.ConnectionID, Stream: s.Name, Since: storedBound(q.Since),
+		Until: storedBound(q.Until)}
+	if words := strings.TrimSpace(q.Text); words != "" {
+		search := store.SearchQuery{In: []store.AccessFilter{part}, Text: words, Limit: exportPage,
+			MaxBytes: exportBytes}
+		return func(ctx context.Context) ([]store.StoredRecord, error) {
+			found, err := c.store.Search(ctx, search)
+			if len(found) > 0 {
+				search.BeforeID = found[len(found)-1].ID
+			}
+			return found, err
+		}
+	}
+	list := store.RecordQuery{AccessFilter: part, Limit: exportPage, MaxBytes: exportBytes}
+	return func(ctx context.Context) ([]store.StoredRecord, error) {
+		found, err := c.store.ListRecords(ctx, list)
+		if len(found) > 0 {
+			list.AfterSeq = found[len(found)-1].Seq
+		}
+		return found, err
+	}
 }
 
-func (j *jsonLines) flush() error { return j.w.Flush() }
-
-func (*jsonLines) finish() error { return nil }
+// storedBound returns a bound in the form of stored times; empty means none.
+func storedBound(at time.Time) string {
+	if at.IsZero() {
+		return ""
+	}
+	return at.UTC().Format(protocol.StoredTime)
+}

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/pdpp-go/pdpp/internal/owner/api"
 	"github.com/pdpp-go/pdpp/internal/owner/service/ownertest"
@@ -73,15 +74,32 @@ func TestExportOfManyPages(t *testing.T) {
 	}
 }
 
-// No text becomes a formula, and all of it is there.
-func FuzzInert(f *testing.F) {
-	for _, s := range []string{"", "=cmd|' /C calc'!A0", "+1", "-1", "@SUM(A1)", "\t=1", "plain", "'quoted"} {
-		f.Add(s)
-	}
-	f.Fuzz(func(t *testing.T, text string) {
-		got := escapeFormula(text)
-		if got != "" && strings.ContainsRune("=+-@\t\r\n", rune(got[0])) || !strings.HasSuffix(got, text) {
-			t.Errorf("%q becomes %q", text, got)
+// An export by time or by words holds what matches, and nothing else.
+func TestExportOfSome(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	id := d.Connect()
+	d.Collect(id, ownertest.TwoStreamManifest())
+	keys := func(q api.ExportQuery) (keys []string) {
+		t.Helper()
+		q.ConnectionID, q.Stream, q.Format = id, "beds", "jsonl"
+		var out bytes.Buffer
+		d.Must(d.Export(d.Ctx(), &out, q))
+		for line := range strings.Lines(out.String()) {
+			var r api.Record
+			d.Must(json.Unmarshal([]byte(line), &r))
+			keys = append(keys, r.Key)
 		}
-	})
+		return keys
+	}
+	if got := keys(api.ExportQuery{Text: "rose"}); !slices.Equal(got, []string{"b1"}) {
+		t.Errorf("by words %q", got)
+	}
+	if got := keys(api.ExportQuery{Text: "nothing like it"}); len(got) != 0 {
+		t.Errorf("by other words %q", got)
+	}
+	before := keys(api.ExportQuery{Until: time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)})
+	if len(before) != 0 {
+		t.Errorf("before everything %q", before)
+	}
 }

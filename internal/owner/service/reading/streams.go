@@ -58,15 +58,16 @@ func showStream(info store.StreamInfo, conn store.Connection, declared *manifest
 	out := api.Stream{
 		ConnectionID: info.ConnectionID, ConnectionName: conn.DisplayName, Name: info.Name,
 		Label:   declaration.StreamLabel(declared, info.Name),
-		Records: info.Records, Deleted: info.Deleted, LastSeq: info.LastSeq, UpdatedAt: info.ChangedAt, Search: []string{},
-		Filter: []string{}, Fields: []string{},
+		Records: info.Records, Deleted: info.Deleted, LastSeq: info.LastSeq, PurgedSeq: info.PurgedSeq,
+		UpdatedAt: info.ChangedAt, Search: []string{}, Filter: []string{}, Fields: []string{},
+		FieldKinds:   map[string]string{},
 		RangeFilters: []api.RangeFilter{},
 	}
 	out.Aggregations = aggregations(nil)
 	if declared == nil {
 		return out
 	}
-	out.Fields = declaration.CredentialFields(jsontext.Value(declared.Schema))
+	out.Fields, out.FieldKinds = declaration.Fields(jsontext.Value(declared.Schema))
 	if q := declared.Query; q != nil {
 		out.Search, out.Filter = append(out.Search, declared.SearchFields()...), append(out.Filter, q.Filter...)
 		kinds := declared.ValueKinds()
