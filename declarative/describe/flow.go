@@ -131,6 +131,8 @@ func isCredential(u document.Use) bool {
 	switch u.Component.(type) {
 	case *document.Bearer, *document.APIKey:
 		return u.Member == "api_token"
+	case *document.JWT:
+		return u.Member == "secret_key"
 	case *document.Basic, *document.LegacySession:
 		return u.Member == "password" || u.Member == "session_token"
 	case *document.OAuth:
@@ -260,7 +262,7 @@ func (f *flows) list() []SecretFlow {
 // placeOf returns where the result of a template goes.
 func placeOf(u document.Use) Place {
 	switch u.Component.(type) {
-	case *document.Bearer, *document.APIKey, *document.Basic, *document.OAuth, *document.SessionKey,
+	case *document.Bearer, *document.APIKey, *document.Basic, *document.OAuth, *document.JWT, *document.SessionKey,
 		*document.LegacySession:
 		return InSignIn
 	case *document.Requester:

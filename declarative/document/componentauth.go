@@ -53,6 +53,22 @@ type OAuth struct {
 	ProfileAssertion    *Node         `decl:"profile_assertion" refuse:"It signs in with a signed assertion."`
 }
 
+// JWT sends a token that it signs itself.
+type JWT struct {
+	Base
+	SecretKey   Template       `decl:"secret_key" need:"yes" scope:"setup"`
+	EncodeKey   bool           `decl:"base64_encode_secret_key"`
+	Algorithm   string         `decl:"algorithm" need:"yes"`
+	Duration    Template       `decl:"token_duration" scope:"setup"`
+	Prefix      Template       `decl:"header_prefix" scope:"setup"`
+	Headers     Inputs         `decl:"jwt_headers" scope:"setup"`
+	MoreHeaders Inputs         `decl:"additional_jwt_headers" scope:"setup"`
+	Payload     Inputs         `decl:"jwt_payload" scope:"setup"`
+	MorePayload Inputs         `decl:"additional_jwt_payload" scope:"setup"`
+	Inject      *RequestOption `decl:"request_option" only:"RequestOption"`
+	Passphrase  *Node          `decl:"passphrase" refuse:"Its key is encrypted."`
+}
+
 // TokenUpdater marks refresh tokens that are good for one use.
 type TokenUpdater struct {
 	Base

@@ -277,7 +277,7 @@ streams:
         authenticator_selection_path: [credentials, kind]
         authenticators:
           token: {type: BearerAuthenticator, api_token: "{{ config.token }}"}
-          signed: {type: JwtAuthenticator, algorithm: RS256, secret_key: a}
+          signed: {type: CustomAuthenticator, class_name: a}
 `))
 	if err != nil || len(doc.Streams) != 1 {
 		t.Fatalf("%v, %+v", err, doc)

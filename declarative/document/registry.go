@@ -31,6 +31,7 @@ var componentTypes = map[string]reflect.Type{
 	"BasicHttpAuthenticator":     reflect.TypeFor[Basic](),
 	"NoAuth":                     reflect.TypeFor[NoAuth](),
 	"OAuthAuthenticator":         reflect.TypeFor[OAuth](),
+	"JwtAuthenticator":           reflect.TypeFor[JWT](),
 	"SessionTokenAuthenticator":  reflect.TypeFor[SessionToken](),
 	"ApiKey":                     reflect.TypeFor[SessionKey](),
 	"Bearer":                     reflect.TypeFor[SessionBearer](),
@@ -73,7 +74,8 @@ var componentTypes = map[string]reflect.Type{
 // groups are the types that a member accepts, by the name in its tag.
 var groups = map[string][]string{
 	"authenticator": {"ApiKeyAuthenticator", "BasicHttpAuthenticator", "BearerAuthenticator", "OAuthAuthenticator",
-		"SessionTokenAuthenticator", "LegacySessionTokenAuthenticator", "SelectiveAuthenticator", "NoAuth"},
+		"JwtAuthenticator", "SessionTokenAuthenticator", "LegacySessionTokenAuthenticator", "SelectiveAuthenticator",
+		"NoAuth"},
 	"session":  {"ApiKey", "Bearer"},
 	"body":     {"RequestBodyPlainText", "RequestBodyUrlEncodedForm", "RequestBodyJsonObject", "RequestBodyGraphQL"},
 	"strategy": {"PageIncrement", "OffsetIncrement", "CursorPagination"},

@@ -18,6 +18,8 @@ func checkCredential(c document.Component) error {
 		return nil
 	case *document.OAuth:
 		return checkOAuth(a)
+	case *document.JWT:
+		return checkJWT(a)
 	case *document.SessionToken:
 		return checkLogin(a)
 	case *document.Selective:
@@ -82,7 +84,7 @@ func (p *program) addCredential(ctx context.Context, r *rest.Run, c document.Com
 			return nil // the client of the run has the token that the server obtained
 		}
 		return p.addToken(ctx, r, c, d)
-	case *document.SessionToken, *document.LegacySession:
+	case *document.JWT, *document.SessionToken, *document.LegacySession:
 		return p.addToken(ctx, r, c, d)
 	}
 	return fmt.Errorf("%s %w", document.BaseOf(c).Type, ErrUnsupported)

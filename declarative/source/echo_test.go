@@ -37,6 +37,7 @@ incremental_sync:
 		"basic": {sends(`{type: BasicHttpAuthenticator, username: ada, password: "{{ config['word'] }}"}`), pair},
 		"oauth": {sends(`{type: OAuthAuthenticator, token_refresh_endpoint: "https://shop.example/token", ` +
 			`client_id: app, client_secret: "{{ config['word'] }}", grant_type: client_credentials}`), issued},
+		"signed": {sends(`{type: JwtAuthenticator, algorithm: HS256, secret_key: "{{ config['word'] }}"}`), "AUTHORIZATION"},
 	} {
 		token := page{body: `{"access_token":"` + issued + `","expires_in":3600}`}
 		for _, what := range []string{"record", "error", "refusal", "broken"} {
@@ -55,7 +56,7 @@ incremental_sync:
 			if len(got.requests) == 0 || (what == "record") != (len(got.records) == 3 && got.status == "succeeded") {
 				t.Errorf("%s, %s: %d requests, %d records: %s", name, what, len(got.requests), len(got.records), got.log)
 			}
-			for _, secret := range []string{entered, issued, pair, url.QueryEscape(entered)} {
+			for _, secret := range []string{entered, issued, pair, url.QueryEscape(entered), "eyJ"} {
 				if strings.Contains(got.lines, secret) || strings.Contains(got.log, secret) {
 					t.Errorf("%s, %s: the run shows %s:\n%s%s", name, what, secret, got.lines, got.log)
 				}

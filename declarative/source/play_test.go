@@ -87,7 +87,8 @@ func (p *provider) RoundTrip(r *http.Request) (*http.Response, error) {
 		a.header = http.Header{}
 	}
 	return &http.Response{StatusCode: a.status, Header: a.header, Request: r,
-		Body: io.NopCloser(strings.NewReader(a.body))}, nil
+		Body: io.NopCloser(strings.NewReader(strings.ReplaceAll(a.body, "AUTHORIZATION",
+			r.Header.Get("Authorization"))))}, nil
 }
 
 // outcome is what a run did.

@@ -92,6 +92,9 @@ func (p *program) keeperOf(ctx context.Context, r *rest.Run, c document.Componen
 		e := &tokenExchange{OAuth: a, program: p, run: r, config: state.config}
 		id, err = e.begin(k)
 		k.obtain = e.obtain
+	case *document.JWT:
+		s := &signedToken{JWT: a, program: p, run: r}
+		id, k.obtain = document.BaseOf(a).Path, s.obtain
 	case *document.SessionToken:
 		l := &login{SessionToken: a, program: p, run: r}
 		id, err = l.identity(ctx)
@@ -134,6 +137,8 @@ func (p *program) addToken(ctx context.Context, r *rest.Run, c document.Componen
 	d.used = usedToken{k, token}
 	state := p.stateOf(r)
 	switch a := c.(type) {
+	case *document.JWT:
+		return addSignedToken(a, state, token, d)
 	case *document.LegacySession:
 		header, err := templateText(a.Header, state.context(a))
 		d.header.Set(header, token)

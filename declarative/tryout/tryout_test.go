@@ -123,6 +123,7 @@ var units = []struct{ name, use string }{
 	{"global substream cursor", `global_substream_cursor: true`},
 	{"refresh then retry", `REFRESH_TOKEN_THEN_RETRY`},
 	{"other grants", `grant_type: password`},
+	{"signed tokens", `JwtAuthenticator`},
 }
 
 // Every unit of the format has a file, which TestOwnFiles runs.

@@ -31,6 +31,8 @@ func (p *Provider) credentialFits(c document.Component, in flat) bool {
 		if p.inject(a.Inject, key, &want); a.Inject == nil && a.Header.IsSet() {
 			want.values["h:"+http.CanonicalHeaderKey(p.text(a.Header, a))] = key.Text()
 		}
+	case *document.JWT:
+		return p.signatureFits(a, in)
 	case *document.OAuth, *document.SessionToken:
 		return p.tokenFits(c, in)
 	case *document.Selective:
