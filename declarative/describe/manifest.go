@@ -201,6 +201,8 @@ func (s Stream) description() string {
 		text += " They have no key, so a record that changed appears as a new one."
 	case s.GuessedKey:
 		text += " The file names no key; the member id is used. A record without an id gets one from its content."
+	default:
+		text += " A record without a value for its key gets one from its content, which " + DigestField + " holds."
 	}
 	if s.ReadsAll {
 		text += " Every run reads all of them."

@@ -4,7 +4,10 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
+
+	"github.com/pdpp-go/pdpp/declarative/source"
 )
 
 const byPageNumber = `
@@ -34,20 +37,51 @@ func TestPagesThatOverlap(t *testing.T) {
 	}
 }
 
-// A product of values with more than 100,000 partitions is refused before the first request.
-func TestTooManyPartitions(t *testing.T) {
-	values := make([]string, 400)
-	for i := range values {
-		values[i] = fmt.Sprintf(`"v%d"`, i)
-	}
-	got := play(t, fileOf("/v1/{{ stream_partition.a }}/{{ stream_partition.b }}", `
+// squares is a file with a partition for each pair of colours.
+func squares() string {
+	return fileOf("/v1/{{ stream_partition.a }}/{{ stream_partition.b }}", `
 partition_router:
   - {type: ListPartitionRouter, values: "{{ config['colours'] }}", cursor_field: a}
-  - {type: ListPartitionRouter, values: "{{ config['colours'] }}", cursor_field: b}`, ""),
-		map[string]string{"COLOURS": "[" + strings.Join(values, ",") + "]"}, nil)
-	if got.status != "failed" || len(got.requests) > 0 || !strings.Contains(got.log, "400 times 400 partitions") {
+  - {type: ListPartitionRouter, values: "{{ config['colours'] }}", cursor_field: b}`, "")
+}
+
+func colours(n int) string {
+	values := make([]string, n)
+	for i := range values {
+		values[i] = fmt.Sprintf(`"v%02d"`, i)
+	}
+	return "[" + strings.Join(values, ",") + "]"
+}
+
+// More than a million partitions of several routers are refused with the numbers, before the first request.
+func TestTooManyPartitions(t *testing.T) {
+	got := play(t, squares(), map[string]string{"COLOURS": colours(1001)}, nil)
+	if got.status != "failed" || len(got.requests) > 0 || !strings.Contains(got.log, "1001 times 1001 partitions") {
 		t.Errorf("%s after %d requests: %s", got.status, len(got.requests), got.log)
 	}
+}
+
+// Partitions of several routers beyond the bound of a run are one gap. Later runs fill it, each within the bound.
+func TestRestOfPartitions(t *testing.T) {
+	source.SetMostPartitions(t, 4)
+	synctest.Test(t, func(t *testing.T) {
+		pages := map[string]page{}
+		for a := range 3 {
+			for b := range 3 {
+				at := fmt.Sprintf("v%02d/v%02d", a, b)
+				pages["GET /v1/"+at] = page{body: `[{"id":"` + at + `"}]`}
+			}
+		}
+		r, p := newRunner(t, squares(), pages)
+		r.Env["PDPP_SHOP_COLOURS"] = colours(3)
+		for run, want := range []struct{ records, gaps int }{{4, 1}, {8, 1}, {9, 1}} {
+			before := len(p.all)
+			r.Try()
+			if got := len(r.Keys("things")); got != want.records || r.Pending() != want.gaps || len(p.all)-before > 8 {
+				t.Errorf("run %d: %d records, %d gaps after %d requests: %s", run+1, got, r.Pending(), len(p.all)-before, r.Log)
+			}
+		}
+	})
 }
 
 // An answer is read whole up to 64 MiB.

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"iter"
 	"regexp"
+	"strconv"
 	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -19,8 +20,11 @@ import (
 	"github.com/pdpp-go/pdpp/declarative/expression"
 )
 
-// maxPartitions bounds the partitions of a stream in a run.
-const maxPartitions = 100_000
+// maxPartitions bounds the partitions of a stream in a run; the rest is a gap. Tests replace it.
+var maxPartitions = 100_000
+
+// maxProduct bounds the partitions that several routers make of their values. A file with more is refused.
+const maxProduct = 1_000_000
 
 // router makes partitions.
 type router interface {
@@ -131,10 +135,12 @@ func (s *stream) partitions(ctx context.Context, r *rest.Run) iter.Seq2[rest.Par
 	}
 }
 
-// product iterates over all combinations of the partitions of several routers.
+// product iterates over all combinations of the partitions of several routers. It holds those of each router only.
 func (s *stream) product(ctx context.Context, r *rest.Run, state *runState) iter.Seq2[expression.Value, error] {
 	return func(yield func(expression.Value, error) bool) {
-		all := []expression.Value{emptyObject}
+		var factors [][]expression.Value
+		var sizes []string
+		total := 1
 		for _, router := range s.routers {
 			var own []expression.Value
 			for slice, err := range router.slices(ctx, r, state) {
@@ -144,25 +150,28 @@ func (s *stream) product(ctx context.Context, r *rest.Run, state *runState) iter
 				}
 				own = append(own, slice)
 			}
-			if len(all)*len(own) > maxPartitions {
+			factors, sizes = append(factors, own), append(sizes, strconv.Itoa(len(own)))
+			if total *= len(own); total > maxProduct {
 				yield(emptyObject, connectorkit.Fail(connectorkit.Malformed,
-					fmt.Errorf("%d times %d partitions are more than %d", len(all), len(own), maxPartitions)))
+					fmt.Errorf("%s partitions are more than %d", strings.Join(sizes, " times "), maxProduct)))
 				return
 			}
-			product := make([]expression.Value, 0, len(all)*len(own))
-			for _, outer := range all {
-				for _, inner := range own {
-					product = append(product, mergeObjects(outer, inner))
-				}
-			}
-			all = product
 		}
-		for _, slice := range all {
-			if !yield(slice, nil) {
-				return
-			}
+		eachCombination(emptyObject, factors, func(slice expression.Value) bool { return yield(slice, nil) })
+	}
+}
+
+// eachCombination calls f with outer and one value of each factor, the last factor first. It returns false if f did.
+func eachCombination(outer expression.Value, factors [][]expression.Value, f func(expression.Value) bool) bool {
+	if len(factors) == 0 {
+		return f(outer)
+	}
+	for _, inner := range factors[0] {
+		if !eachCombination(mergeObjects(outer, inner), factors[1:], f) {
+			return false
 		}
 	}
+	return true
 }
 
 // sliceOf returns the object of a partition.

@@ -9,6 +9,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/go-json-experiment/json"
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/pdpp-go/pdpp/connectorkit/connectortest/inprocess"
@@ -174,6 +175,44 @@ func TestGuessedKey(t *testing.T) {
 	}
 	if !strings.Contains(got.lines, `"SKIP_RESULT"`) {
 		t.Error("the repeated id is not declared")
+	}
+}
+
+// A record without a usable value for a declared key is kept under the digest of its content, which marks it. With
+// declared types it is declared as skipped.
+func TestRecordWithoutItsKey(t *testing.T) {
+	const body = `[{"id":"a"},{"id":null,"at":"1"},{"at":"2"},{"id":{"x":1},"at":"3"},{"at":"2"}]`
+	file := fileOf("/v1/things", "", "")
+	got := play(t, file, nil, map[string]page{"GET /v1/things": {body: body}})
+	if len(got.records) != 5 || got.records[0] != `{"id":"a"}` || got.records[4] != got.records[2] ||
+		got.status != "succeeded" {
+		t.Fatalf("%s: %q\n%s", got.status, got.records, got.log)
+	}
+	for i, record := range got.records[1:4] {
+		var fields map[string]string
+		if err := json.Unmarshal([]byte(record), &fields); err != nil || len(fields["id"]) != 64 ||
+			fields["id"] != fields[describe.DigestField] || fields["at"] != fmt.Sprint(i+1) ||
+			!strings.Contains(got.lines, `"key":"`+fields["id"]+`"`) {
+			t.Errorf("%s: %v", record, err)
+		}
+	}
+	if strings.Contains(got.lines, `"SKIP_RESULT"`) {
+		t.Errorf("a record that is kept is declared as skipped: %s", got.lines)
+	}
+	again := play(t, file, nil, map[string]page{"GET /v1/things": {body: body}})
+	if diff := cmp.Diff(got.records, again.records); diff != "" {
+		t.Errorf("another run makes other keys: %s", diff)
+	}
+	pair := strings.Replace(file, "primary_key: id", "primary_key: [id, at]", 1)
+	got = play(t, pair, nil, map[string]page{"GET /v1/things": {body: `[{"id":"a"}]`}})
+	if len(got.records) != 1 || !strings.Contains(got.records[0], `"id":"a","at":"`) {
+		t.Errorf("a key of two fields: %q", got.records)
+	}
+	typed := strings.Replace(file, "type: DeclarativeSource\n", "type: DeclarativeSource\n"+
+		"metadata: {pdpp: {typed: true}}\n", 1)
+	got = play(t, typed, nil, map[string]page{"GET /v1/things": {body: body}})
+	if len(got.records) != 1 || !strings.Contains(got.lines, `"SKIP_RESULT"`) {
+		t.Errorf("with declared types: %q", got.records)
 	}
 }
 

@@ -210,7 +210,9 @@ func (s *stream) read(item rest.Item) rest.Row {
 		object.set(s.key[0], jsontext.Value(`"`+key+`"`))
 		raw = object.encode()
 	}
-	if !ok {
+	if !ok && !s.typed {
+		raw, key = s.addKey(object, digestOf(raw))
+	} else if !ok {
 		return rest.Row{Record: connectorkit.Unreadable("", errNoKey)}
 	}
 	if s.guessed && !s.single && s.repeats(item, key, raw) {
@@ -221,6 +223,20 @@ func (s *stream) read(item rest.Item) rest.Row {
 		row.Time = s.window.timeOf(expression.LazyJSON(raw), s.program.stateOf(item.Run))
 	}
 	return row
+}
+
+// addKey gives a record without a usable key one from its content: each field of the key without a value gets the
+// digest. The record holds the digest as a member too, so that readers can tell it from a key of the provider.
+func (s *stream) addKey(object *object, digest string) (jsontext.Value, string) {
+	quoted := jsontext.Value(`"` + digest + `"`)
+	for _, name := range s.key {
+		if _, ok := keyOf(object, []string{name}); !ok {
+			object.set(name, quoted)
+		}
+	}
+	object.set(describe.DigestField, quoted)
+	key, _ := keyOf(object, s.key) // every field has a value now
+	return object.encode(), key
 }
 
 // keyOf returns the key of a record: texts and numbers, in the order of the key's fields.

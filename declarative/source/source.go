@@ -37,6 +37,7 @@ func New(d *describe.Description) (connectorkit.Connector, error) {
 			return connectorkit.Connector{}, fmt.Errorf("stream %s: %w", own.Name, err)
 		}
 		s.key, s.keyless, s.guessed = own.Key, own.Keyless, own.GuessedKey
+		s.typed = d.Document.Metadata.Member("pdpp").Member("typed").IsTrue()
 		declared := s.declaration()
 		declared.Shared = shared[own.ID] && s.window == nil
 		src.Streams = append(src.Streams, declared)
@@ -115,6 +116,7 @@ type stream struct {
 	key     []string
 	keyless bool
 	guessed bool // the key is the member id, which the document does not name as the key
+	typed   bool // records must have the declared types, so that a key cannot be made up
 	pages   *pager
 	routers []router
 	single  bool    // the provider has one record for each parent
