@@ -29,11 +29,11 @@ func (b *tab) chooses(name, content string) {
 		all.items.add(new File([%q], %q)); input.files = all.files; input.dispatchEvent(new Event("change")); return true; })()`, content, name))
 }
 
-// runEnds waits until the run on the shown page succeeds.
-func (b *tab) runEnds() {
+// isRead waits until the receipt on the shown page lists what was new.
+func (b *tab) isRead() {
 	b.t.Helper()
-	b.until(`location.pathname.startsWith("/runs/")`)
-	b.until(`document.querySelector("#run-head[data-run-status=succeeded]") !== null`)
+	b.until(`location.pathname.includes("/files/imp_")`)
+	b.until(`document.querySelector("[data-receipt][data-status=read]") !== null`)
 }
 
 // form is the body of a form with one file, as a browser without script sends it.
@@ -77,10 +77,11 @@ func TestImportJourney(t *testing.T) {
 		t.Errorf("chosen is %q", words)
 	}
 	b.click(`form[data-upload] button`)
-	b.runEnds()
-	if words := b.text("main"); !strings.Contains(words, "1 file is here.") {
-		t.Errorf("the page of the run says nothing of the file:\n%s", words)
+	b.isRead()
+	if words := b.text("[data-receipt]"); !strings.Contains(words, "3 records") {
+		t.Errorf("the receipt does not say what was new:\n%s", words)
 	}
+	b.shoot("receipt")
 	b.visit("/sources/cin_pocket_1")
 	b.until(`document.querySelector("#files [data-status=read]") !== null`)
 	if words := b.text("#files"); !strings.Contains(words, "Imported. 3 new of 3 records.") ||
@@ -107,7 +108,7 @@ func TestImportJourney(t *testing.T) {
 	b.shoot("files-refused")
 	b.chooses("later.csv", saved("oak", "yew"))
 	b.click(`form[data-upload] button`)
-	b.runEnds()
+	b.isRead()
 	b.forgive("415 (Unsupported Media Type)", 1)
 
 	// The command, here and over the server, and a form without script.
@@ -122,7 +123,7 @@ func TestImportJourney(t *testing.T) {
 	header, body := form("../../plain.csv", saved("box"))
 	status, to, _ := h.send(http.MethodPost, "/sources/cin_pocket_1/files",
 		with(header, "Cookie", owner["Cookie"], "Origin", h.ready.URL, "Sec-Fetch-Site", "same-origin"), body)
-	if status != http.StatusSeeOther || !strings.HasPrefix(to, "/runs/") && to != "/sources/cin_pocket_1/files" {
+	if status != http.StatusSeeOther || !strings.HasPrefix(to, "/sources/cin_pocket_1/files/imp_") {
 		t.Errorf("without script: %d to %q", status, to)
 	}
 	receipts := func() (all []api.Import) {

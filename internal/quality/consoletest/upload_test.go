@@ -178,7 +178,7 @@ func TestUploadGoesOn(t *testing.T) {
 	eval[bool](b, `(() => { window.goOn(); return true; })()`)
 	b.until(`document.querySelector("[data-sent]").textContent.includes("goes on by itself")`)
 	h.open("serve")
-	b.until(`document.querySelector("main").textContent.includes("1 file is here.")`)
+	b.until(`location.pathname.includes("/files/imp_")`)
 
 	var got struct {
 		Imports []api.Import `json:"imports"`

@@ -7,8 +7,11 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/a-h/templ"
+
 	"github.com/pdpp-go/pdpp/internal/ops/text"
 	"github.com/pdpp-go/pdpp/internal/owner/api"
+	"github.com/pdpp-go/pdpp/internal/owner/console/goods"
 	"github.com/pdpp-go/pdpp/internal/owner/console/ui"
 	"github.com/pdpp-go/pdpp/internal/owner/words"
 )
@@ -137,7 +140,7 @@ func (p *adminPages) showCatalogue(w http.ResponseWriter, r *http.Request, about
 			c.Shown = append(c.Shown, all[i])
 		}
 	}
-	title := "Add a connection"
+	title := "Add a source"
 	if about != nil {
 		title = about.DisplayName
 	}
@@ -165,18 +168,22 @@ func (c *catalogue) aboutAt(id string) string {
 
 func (c *catalogue) current(id string) bool { return c.About != nil && c.About.ID == id }
 
+// goodMark returns the attribute that names a connector in the list.
+func goodMark(c *api.Connector, listed bool) templ.Attributes {
+	if !listed {
+		return templ.Attributes{"data-easy": c.ID}
+	}
+	return templ.Attributes{"data-good": c.ID}
+}
+
 // mostNamed is how many streams a row names.
 const mostNamed = 4
 
 // collects names what is collected, in a few words.
 func collects(c *api.Connector) string {
-	var labels []string
-	for i := range c.Streams {
-		if i == mostNamed && len(c.Streams) > mostNamed+1 {
-			labels = append(labels, text.Number(int64(len(c.Streams)-i))+" more")
-			break
-		}
-		labels = append(labels, c.Streams[i].Label)
+	labels := goods.Things(c)
+	if rest := len(labels) - mostNamed; rest > 1 {
+		labels = append(labels[:mostNamed], text.Number(int64(rest))+" more")
 	}
 	return text.List(labels)
 }
@@ -205,11 +212,7 @@ func factsOf(c *api.Connector) []fact {
 	if c.Refresh.Rationale != "" {
 		out[2].Words += ". " + c.Refresh.Rationale
 	}
-	var labels []string
-	for i := range c.Streams {
-		labels = append(labels, c.Streams[i].Label)
-	}
-	if len(labels) > 0 {
+	if labels := goods.Things(c); len(labels) > 0 {
 		out = append(out, fact{"Collects", strings.Join(labels, ", ")})
 	}
 	kept := "On this server only."

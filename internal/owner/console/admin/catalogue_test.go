@@ -1,6 +1,7 @@
 package admin
 
 import (
+	"cmp"
 	"net/url"
 	"slices"
 	"strings"
@@ -42,7 +43,7 @@ func shop() *owner {
 	return o
 }
 
-func goods(p page) (ids []string) {
+func listed(p page) (ids []string) {
 	for _, n := range p.elements("li") {
 		if id := attr(n, "data-good"); id != "" {
 			ids = append(ids, id)
@@ -56,13 +57,13 @@ func TestCatalogueListsEverySource(t *testing.T) {
 	t.Parallel()
 	p := get(t, world(t, shop()), "/sources/add")
 	for id, words := range map[string]string{
-		"kelp": "Kelp connected Letters, Stars, Walks, Songs and 2 more Token, every hour",
-		"gull": "Gull Sleep Sign in at the provider, every hour Needs setup first.",
-		"reef": "Reef Conversations Sign in in a browser here, every hour",
-		"tide": "Tide log connected Steps On a device, every hour",
-		"sand": "Sand Articles Import a file, when you import",
-		"dune": "Dune Photos Nothing to enter, when you ask",
-		"moss": "moss Cannot be used. connector moss cannot be used: manifest.json: version: is missing; add it",
+		"kelp": "Ke Kelp connected Letters, Stars, Walks, Songs and 2 more Token, every hour",
+		"gull": "Gu Gull Sleep Sign in at the provider, every hour Needs setup first.",
+		"reef": "Re Reef Conversations Sign in in a browser here, every hour",
+		"tide": "Tl Tide log connected Steps On a device, every hour",
+		"sand": "Sa Sand Articles Import a file, when you import",
+		"dune": "Du Dune Photos Nothing to enter, when you ask",
+		"moss": "Mo moss Cannot be used. connector moss cannot be used: manifest.json: version: is missing; add it",
 	} {
 		if got := textOf(p.by(t, "data-good", id)); got != words {
 			t.Errorf("%s says %q, want %q", id, got, words)
@@ -76,17 +77,55 @@ func TestCatalogueListsEverySource(t *testing.T) {
 	}
 }
 
+// Sources are listed by what they bring, the least effort first; what needs a step first is apart. The first group has
+// what the owner can connect with a file, a line or a field.
+func TestCatalogueIsGrouped(t *testing.T) {
+	t.Parallel()
+	o := shop()
+	kind := func(i int, kind string, roles map[string]string) {
+		o.connectors[i].Streams[0].Kind, o.connectors[i].Streams[0].Roles = kind, roles
+	}
+	kind(0, "message", map[string]string{"title": "subject"})
+	kind(1, "measurement", nil)
+	kind(2, "conversation", nil)
+	kind(5, "file", nil)
+	o.connectors[5].Streams = append(o.connectors[5].Streams,
+		api.StreamLabel{Name: "coverage_diagnostics", Label: "Noted"})
+	h := world(t, o)
+	p := get(t, h, "/sources/add")
+	var got []string
+	for _, n := range p.elements("section") {
+		group := attr(n, "data-group")
+		for d := range n.Descendants() {
+			if id := cmp.Or(attr(d, "data-good"), attr(d, "data-easy")); id != "" {
+				group += " " + id
+			}
+		}
+		got = append(got, group)
+	}
+	want := "easiest dune sand|mail kelp|chat reef|photos dune|more sand tide|setup gull moss"
+	if strings.Join(got, "|") != want {
+		t.Errorf("grouped %s, want %s", strings.Join(got, "|"), want)
+	}
+	if about := get(t, h, "/sources/add/dune/about").Body.String(); strings.Contains(about, "Noted") {
+		t.Error("what a connector notes about its work is advertised")
+	}
+	if strings.Contains(get(t, h, "/sources/add?q=articles").Body.String(), "data-easy") {
+		t.Error("a search begins with what was not searched")
+	}
+}
+
 // The words and the way are in the address, so that both work without a script and can be kept.
 func TestCatalogueIsSearched(t *testing.T) {
 	t.Parallel()
 	h := world(t, shop())
 	for query, want := range map[string]string{
-		"q=sleep": "gull", "q=ALL+stars": "kelp", "q=reef": "reef", "q=stars+sleep": "", "way=file": "reef sand",
+		"q=sleep": "gull", "q=ALL+stars": "kelp", "q=reef": "reef", "q=stars+sleep": "", "way=file": "sand reef",
 		"way=device&q=steps": "tide", "way=token&q=steps": "",
-		"way=none": "kelp gull reef tide sand dune moss", "q=%22%3E%3Cb%3E": "",
+		"way=none": "dune sand tide kelp reef gull moss", "q=%22%3E%3Cb%3E": "",
 	} {
 		p := get(t, h, "/sources/add?"+query)
-		if got := strings.Join(goods(p), " "); got != want {
+		if got := strings.Join(listed(p), " "); got != want {
 			t.Errorf("%s finds %q, want %q", query, got, want)
 		}
 		if want == "" && !strings.Contains(p.Body.String(), "Show all sources") {

@@ -108,6 +108,9 @@ func (p *adminPages) receipt(w http.ResponseWriter, r *http.Request) {
 	if !ok {
 		return
 	}
+	if i.Status == api.ImportWaiting || i.Status == api.ImportReading {
+		w.Header().Set("Refresh", "2") // works without script
+	}
 	p.ShowPage(w, r, http.StatusOK, p.PageFrame(w, r, i.Name, "sources"),
 		receiptBody(&receiptPage{c, i, c.active}, p.Now()))
 }
@@ -304,7 +307,7 @@ func (p *adminPages) dropUpload(w http.ResponseWriter, r *http.Request) {
 	ui.Done(w, r, c.at("/files", nil), ui.Good("Dropped. What had come of the file is gone."))
 }
 
-// given redirects to the run that reads the files, or to the receipt if there is nothing to read.
+// given redirects to the receipt of a file, or to the run that reads several files.
 // If an error ended the form early, it is shown beside the files that arrived.
 func (p *adminPages) given(w http.ResponseWriter, r *http.Request, id string, given []api.Import, ended error,
 	began time.Time) {
@@ -324,6 +327,8 @@ func (p *adminPages) given(w http.ResponseWriter, r *http.Request, id string, gi
 		to, say = at.receiptAt(first.ID),
 			ui.Good("This file was already imported on "+ui.Moment(first.ReceivedAt.In(began.Location()),
 				p.Now())+". Nothing was done.")
+	} else if len(given) == 1 {
+		to = at.receiptAt(given[0].ID)
 	} else if run := p.runSince(r, id, began); run != "" {
 		to = "/runs/" + ui.Segment(run)
 	}

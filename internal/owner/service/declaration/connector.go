@@ -94,6 +94,14 @@ func streamLabel(s *manifest.Stream) api.StreamLabel {
 		Search: []string{}, Filter: []string{}, TimeField: s.ConsentTimeField, ResourceField: s.ResourceField(),
 	}
 	out.Fields, _ = Fields(jsontext.Value(s.Schema))
+	out.Kind = string(s.Shown())
+	roles := s.Roles()
+	roles.Each(func(role, field string) {
+		if out.Roles == nil {
+			out.Roles = map[string]string{}
+		}
+		out.Roles[role] = field
+	})
 	for _, v := range s.Views {
 		out.Views = append(out.Views, api.ViewLabel{ID: v.ID, Label: cmp.Or(v.Label, text.Name(v.ID)), Fields: v.Fields})
 	}
