@@ -43,8 +43,11 @@ var topics = []struct {
 // EasiestID is the id of the group that repeats the easiest sources.
 const EasiestID = "easiest"
 
-// mostEasy is how many sources the first group has.
-const mostEasy = 3
+// mostEasy is how many sources the first group has, and mostEffort the effort of the hardest of them.
+const (
+	mostEasy   = 3
+	mostEffort = 3
+)
 
 // mainKind returns the kind that most streams of a connector have; false if none has one.
 func mainKind(c *api.Connector) (main records.ThingKind, is bool) {
@@ -84,16 +87,41 @@ func effort(c *api.Connector) int {
 	}
 }
 
-// Easiest returns the sources that need no account elsewhere and at most one file, line or field, the easiest first.
-// Those that are connected already are left out.
+// Easiest returns sources that need no account elsewhere and at most one file, line or form: the one of each kind of
+// effort that asks for least. Those that are connected already are left out.
 func Easiest(all []api.Connector, connected map[string]int) (out []*api.Connector) {
+	var best [mostEffort + 1]*api.Connector
 	for i := range all {
-		if c := &all[i]; effort(c) <= 3 && connected[c.ID] == 0 && c.Foreign == nil {
+		c := &all[i]
+		e := effort(c)
+		if e > mostEffort || connected[c.ID] > 0 || c.Foreign != nil {
+			continue
+		}
+		if best[e] == nil || asks(c) < asks(best[e]) {
+			best[e] = c
+		}
+	}
+	for _, c := range best {
+		if c != nil && len(out) < mostEasy {
 			out = append(out, c)
 		}
 	}
-	slices.SortStableFunc(out, func(a, b *api.Connector) int { return effort(a) - effort(b) })
-	return out[:min(len(out), mostEasy)]
+	return out
+}
+
+// asks counts what the owner has to enter; a secret counts twice, because it has to be made first.
+func asks(c *api.Connector) (n int) {
+	if c.Form == nil || c.Device || c.OnDevices {
+		return 0
+	}
+	for i := range c.Form.Fields {
+		if f := &c.Form.Fields[i]; f.Required && f.Secret {
+			n += 2
+		} else if f.Required {
+			n++
+		}
+	}
+	return n
 }
 
 // Shelves returns the parts of the catalogue that have something. A catalogue that was searched does not begin with the

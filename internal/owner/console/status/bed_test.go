@@ -61,6 +61,8 @@ type keeper struct {
 	fails     map[string]error // by method
 	codes     *shared[[]api.DeviceCode]
 	kept      api.Kept
+	held      []api.Stream
+	newest    []api.Record
 	wished    api.NewDevice
 }
 
@@ -82,6 +84,21 @@ func (k *keeper) Overview(ctx context.Context) (view.Overview, error) {
 		return *cmp.Or(k.ready, &view.Overview{}), err
 	}
 	return k.view.All(ctx)
+}
+
+// Streams returns the prepared streams of any connection.
+func (k *keeper) Streams(context.Context, string) ([]api.Stream, error) {
+	return k.held, k.heard("Streams")
+}
+
+// Records returns the prepared records of a stream.
+func (k *keeper) Records(_ context.Context, q api.RecordQuery) (page api.RecordPage, err error) {
+	for _, r := range k.newest {
+		if r.ConnectionID == q.ConnectionID && r.Stream == q.Stream {
+			page.Records = append(page.Records, r)
+		}
+	}
+	return page, k.heard("Records")
 }
 
 // Kept returns the prepared counts.

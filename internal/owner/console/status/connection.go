@@ -21,6 +21,7 @@ type shown struct {
 	Kept     *api.KeptSource
 	Today    string // the day of Kept
 	Kind     string // the class of the kind that the source holds most of
+	Arrived  []arrived
 }
 
 func (p *Pages) shown(ctx context.Context, id string) (*shown, error) {
@@ -35,6 +36,11 @@ func (p *Pages) shown(ctx context.Context, id string) (*shown, error) {
 		return nil, err
 	}
 	s.Kept, s.Today = keptSource(&kept, id), kept.Today
+	if d.Verdict.Progress.FirstRun {
+		if s.Arrived, err = p.arrived(ctx, id); err != nil {
+			return nil, err
+		}
+	}
 	if s.Pace, err = p.owner.Pace(ctx, id, 0); err != nil {
 		return nil, err
 	}

@@ -1,6 +1,8 @@
 package status
 
 import (
+	"errors"
+	"net/http"
 	"strings"
 	"testing"
 	"time"
@@ -26,6 +28,30 @@ func beginner(t *testing.T) *keeper {
 		}}
 	k.runs = []api.Run{*k.active}
 	return k
+}
+
+// The page of a first run shows what has arrived, by name, and nothing of another source.
+func TestFirstRunShowsWhatArrived(t *testing.T) {
+	k := beginner(t)
+	photos := api.Display{Kind: "file"}
+	k.held = []api.Stream{{ConnectionID: "con_a", Name: "photos", Label: "Photos", Records: 1136, Display: photos},
+		{ConnectionID: "con_b", Name: "photos", Label: "Photos", Records: 5, Display: photos},
+		{ConnectionID: "con_a", Name: "coverage_diagnostics", Label: "Noted", Records: 9},
+		{ConnectionID: "con_a", Name: "albums", Label: "Albums", Display: photos}}
+	k.newest = []api.Record{
+		{ConnectionID: "con_a", Stream: "photos", Key: "p1", Data: []byte(`{"title": "Old <b>lighthouse</b>"}`)},
+		{ConnectionID: "con_a", Stream: "photos", Key: "p2", Data: []byte(`{}`)},
+		{ConnectionID: "con_b", Stream: "photos", Key: "p3", Data: []byte(`{"title": "Another home"}`)},
+		{ConnectionID: "con_a", Stream: "coverage_diagnostics", Key: "n", Data: []byte(`{"title": "Noted"}`)},
+		{ConnectionID: "con_a", Stream: "albums", Key: "a", Data: []byte(`{"title": "Empty"}`)}}
+	if got := one(t, page(t, serve(k), "/sources/con_a"), "data-arrived", ""); got !=
+		"Old <b>lighthouse</b> Photos Photos Photos" {
+		t.Errorf("arrived: %q", got)
+	}
+	k.fails = map[string]error{"Records": errors.New("disk I/O error")}
+	if w := send(t, serve(k), http.MethodGet, "/sources/con_a", nil, false); w.Code != http.StatusInternalServerError {
+		t.Errorf("a page that could not read answers %d", w.Code)
+	}
 }
 
 // The page of a first run shows what is stored, what was found and how long it takes. It marks

@@ -27,7 +27,11 @@ func counted(n int, one, many string) string {
 func startWords(c api.Connector) string {
 	switch {
 	case c.Device:
-		return "A small program on your computer"
+		return "One line to paste on your computer"
+	case c.Files != nil && !c.SignsIn:
+		return "Give " + c.Files.Wanted
+	case c.OnDevices && !c.SignsIn:
+		return "Files here, or one line on your computer"
 	case c.Form == nil:
 		return "Nothing to enter"
 	case c.Refresh.Mode == "manual" || c.Refresh.Mode == "paused":
@@ -72,3 +76,14 @@ func selectionLines(s api.Selection) string {
 }
 
 func pathEscape(s string) string { return url.PathEscape(s) }
+
+// mostThings is how many streams a card names.
+const mostThings = 3
+
+// mostOf shortens a list of names.
+func mostOf(names []string) []string {
+	if rest := len(names) - mostThings; rest > 1 {
+		return append(names[:mostThings:mostThings], text.Number(int64(rest))+" more")
+	}
+	return names
+}
