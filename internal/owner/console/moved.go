@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/pdpp-go/pdpp/internal/owner/api"
-	"github.com/pdpp-go/pdpp/internal/owner/console/browse"
+	"github.com/pdpp-go/pdpp/internal/owner/console/figures"
 	"github.com/pdpp-go/pdpp/internal/owner/console/ui"
 )
 
@@ -85,7 +85,7 @@ func movedRoutes(owner api.Records) []ui.Route {
 		return ui.QueryAddress("/day/"+url.PathEscape(day), q), nil
 	})
 	move("/records/figures", func(r *http.Request) (string, error) {
-		return browse.FiguresAddress(r, owner)
+		return figures.Address(r, owner)
 	})
 	return all
 }

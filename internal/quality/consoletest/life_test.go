@@ -277,7 +277,7 @@ func TestLifeReadsAsBefore(t *testing.T) {
 		"/day/2020-01-01", "/day/soon", "/timeline?record=x", "/on-this-day", "/on-this-day?date=02-29",
 		"/on-this-day?date=13-40", "/newer?held=280&page=/", "/newer?held=284&page=//evil.example", "/newer?held=x",
 		"/health?stream=cin_oura_1/sleep", "/money?stream=cin_ynab_1/transactions",
-		"/money?stream=cin_ynab_1/transactions&until=2025-12-10", "/health?stream=x",
+		"/money?range=month", "/money?stream=x", "/health?range=week", "/health?range=all", "/health?stream=x",
 	} {
 		pages.Add(t, address, h.get(address))
 	}
@@ -391,7 +391,9 @@ func TestLifeInABrowser(t *testing.T) {
 		t.Errorf("the day reads %s", b.text(".day"))
 	}
 	b.visit("/health?stream=cin_oura_1/sleep")
-	b.shoot("figures")
+	b.shoot("health")
+	b.visit("/money")
+	b.shoot("money")
 	b.visit(retries)
 	b.shoot("conversation-coding")
 	if eval[bool](b, `document.querySelector(".tool").open`) {

@@ -45,8 +45,6 @@ func Routes(c Config) []ui.Route {
 		{"GET /day/{day}", p.timeline},
 		{"GET " + onThisDayPage, p.onThisDay},
 		{"GET " + newerPage, p.newer},
-		{"GET " + healthPage, p.figures},
-		{"GET " + moneyPage, p.figures},
 		{"GET " + gallery.address, p.files},
 		{"GET " + mail.address, p.listed(mail)},
 		{"GET " + documents.address, p.listed(documents)},
