@@ -394,6 +394,8 @@ func TestLifeInABrowser(t *testing.T) {
 	b.shoot("health")
 	b.visit("/money")
 	b.shoot("money")
+	b.visit("/complete")
+	b.shoot("complete")
 	b.visit(retries)
 	b.shoot("conversation-coding")
 	if eval[bool](b, `document.querySelector(".tool").open`) {

@@ -93,9 +93,22 @@ func TestDayIsCoveredWhole(t *testing.T) {
 		{From: "2026-03-01", To: "2026-03-05", Whole: true}}}
 	for day, want := range map[string]bool{"2026-01-10": false, "2026-02-28": false, "2026-03-01": true,
 		"2026-03-05": true, "2026-03-06": false} {
-		if got := coversWhole(&s, day); got != want {
+		if got := coversWhole(&api.Kept{Today: "2026-03-09"}, &s, day); got != want {
 			t.Errorf("%s: %t", day, got)
 		}
+	}
+}
+
+// A source that was read until today and still lacks something may lack it of any day.
+func TestIncompleteSourceCoversNoDay(t *testing.T) {
+	t.Parallel()
+	s := api.KeptSource{Covered: []api.Covered{{From: "2026-01-01", To: "2026-03-09", Whole: true}}}
+	k := &api.Kept{Today: "2026-03-09"}
+	if coversWhole(k, &s, "2026-02-01") {
+		t.Error("it covers a day")
+	}
+	if s.Complete = true; !coversWhole(k, &s, "2026-02-01") {
+		t.Error("a complete source does not cover the day")
 	}
 }
 

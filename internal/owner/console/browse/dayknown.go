@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/pdpp-go/pdpp/internal/owner/api"
+	"github.com/pdpp-go/pdpp/internal/owner/console/records"
 	"github.com/pdpp-go/pdpp/internal/owner/console/ui"
 )
 
@@ -39,7 +40,7 @@ func (p *browsePages) judgeDay(ctx context.Context, page *timelinePage) error {
 		i := slices.IndexFunc(kept.Sources, func(s api.KeptSource) bool {
 			return strings.HasSuffix(b.Address, "/"+ui.Segment(s.ConnectionID))
 		})
-		if i < 0 || !coversWhole(&kept.Sources[i], day) {
+		if i < 0 || !coversWhole(&kept, &kept.Sources[i], day) {
 			page.Behind = append(page.Behind, b)
 		}
 	}
@@ -47,7 +48,7 @@ func (p *browsePages) judgeDay(ctx context.Context, page *timelinePage) error {
 	if page.Count > 0 || coveredOn(&kept, day) {
 		page.Known = dayPartly
 		if len(page.Behind) == 0 && !slices.ContainsFunc(kept.Sources, func(s api.KeptSource) bool {
-			return !s.Complete && !coversWhole(&s, day)
+			return !s.Complete && !coversWhole(&kept, &s, day)
 		}) {
 			page.Known = dayWhole
 		}
@@ -56,6 +57,7 @@ func (p *browsePages) judgeDay(ctx context.Context, page *timelinePage) error {
 }
 
 // coversWhole reports whether a source was read to the end of a day.
-func coversWhole(s *api.KeptSource, day string) bool {
-	return slices.ContainsFunc(s.Covered, func(c api.Covered) bool { return c.Whole && c.From <= day && day <= c.To })
+func coversWhole(k *api.Kept, s *api.KeptSource, day string) bool {
+	return slices.ContainsFunc(s.Covered,
+		func(c api.Covered) bool { return records.WholeSpan(k, s, c) && c.From <= day && day <= c.To })
 }

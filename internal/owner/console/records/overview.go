@@ -25,10 +25,7 @@ type overviewPage struct {
 	Heat    []heatCell
 	Labels  []heatLabel
 	Months  []monthRow
-	Lanes   []lane
-	Years   []yearMark
-	Units   int // of time, along a lane
-	Unit    string
+	Life    lifeTable
 }
 
 // heatCell is one day of the calendar.
@@ -50,19 +47,6 @@ type monthRow struct {
 	Name, Records, Busiest, Covered string
 }
 
-// lane is one source on the common time axis.
-type lane struct {
-	api.KeptSource
-	Bars, Cover, Lack string // paths
-	Since, To, Label  string
-}
-
-// yearMark is a year above the lanes. X is in percent of their width.
-type yearMark struct {
-	X    int
-	Year string
-}
-
 func (p *pages) overview(w http.ResponseWriter, r *http.Request) {
 	kept, err := p.Owner.Kept(r.Context())
 	page, status := newOverview(kept), http.StatusOK
@@ -82,7 +66,7 @@ func newOverview(k api.Kept) overviewPage {
 	page := overviewPage{Kept: k}
 	page.drawHeat()
 	page.tellMonths()
-	page.drawLanes()
+	page.Life = lifeOf(&page.Kept)
 	return page
 }
 
@@ -196,80 +180,6 @@ func (p *overviewPage) yesterday() string {
 	return parseDay(p.Today).AddDate(0, 0, -1).Format(time.DateOnly)
 }
 
-// quartersShown is the longest time axis with one bar per quarter. Longer ones have one bar per year.
-const quartersShown = 30 * 4
-
-// drawLanes draws every source on the axis from the first day to the last day or today.
-func (p *overviewPage) drawLanes() {
-	if p.FirstDay == "" {
-		for _, s := range p.Sources {
-			p.Lanes = append(p.Lanes, lane{KeptSource: s})
-		}
-		return
-	}
-	first, last := parseDay(p.FirstDay), parseDay(max(p.LastDay, p.Today))
-	perYear := 4
-	if (last.Year()-first.Year()+1)*perYear > quartersShown {
-		perYear = 1
-	}
-	p.Unit = map[int]string{4: "quarter", 1: "year"}[perYear]
-	unit := func(t time.Time) int { return (t.Year()-first.Year())*perYear + (int(t.Month())-1)*perYear/12 }
-	begin := unit(first)
-	p.Units = unit(last) - begin + 1
-	for year := first.Year() + 1; year <= last.Year(); year++ {
-		if x := unit(time.Date(year, 1, 1, 0, 0, 0, 0, time.UTC)) - begin; (year-first.Year())%max(1,
-			(last.Year()-first.Year())/6) == 0 {
-			p.Years = append(p.Years, yearMark{X: x * 100 / p.Units, Year: strconv.Itoa(year)})
-		}
-	}
-	for _, s := range p.Sources {
-		p.Lanes = append(p.Lanes, p.lane(s, func(day string) int { return unit(parseDay(day)) - begin }))
-	}
-}
-
-func (p *overviewPage) lane(s api.KeptSource, unit func(day string) int) lane {
-	l := lane{KeptSource: s, Since: monthYear(s.FirstDay), To: p.until(s)}
-	bars, most := make([]int64, p.Units), int64(1)
-	for _, m := range s.Months {
-		i := unit(m.Month + "-01")
-		bars[i] += m.Records
-		most = max(most, bars[i])
-	}
-	var path strings.Builder
-	for i, n := range bars {
-		if n > 0 {
-			fmt.Fprintf(&path, "M%d 20v-%.2fh.72V20z", i, max(1, float64(n)*20/float64(most)))
-		}
-	}
-	l.Bars = path.String()
-	for _, c := range s.Covered {
-		from, to := unit(c.From), min(p.Units, unit(c.To)+1)
-		l.Cover = fmt.Sprintf("M%d 22H%d", from, to)
-		if now := min(p.Units, unit(p.Today)+1); to < now {
-			l.Lack = fmt.Sprintf("M%d 22H%d", to, now)
-		}
-	}
-	if s.FirstDay != "" {
-		l.Label = fmt.Sprintf("%s, records by %s from %s %s", text.Cut(text.Line(s.Name), ui.LongestCell), p.Unit, l.Since,
-			l.To)
-	}
-	return l
-}
-
-// until returns the end of a source's records in words.
-func (p *overviewPage) until(s api.KeptSource) string {
-	switch {
-	case s.LastDay == "":
-		return ""
-	case s.LastDay >= p.Today:
-		return "to today"
-	case s.LastDay[:4] == p.Today[:4]:
-		return "to " + shortDay(s.LastDay)
-	default:
-		return "to " + monthYear(s.LastDay)
-	}
-}
-
 // heading returns the time span and the number of records.
 func (p *overviewPage) heading() string {
 	records := roundly(p.Records) + " " + map[bool]string{true: "record", false: "records"}[p.Records == 1]
@@ -296,40 +206,49 @@ func roundly(n int64) string {
 	return text.Number(n)
 }
 
-// lede returns what is stored and how many sources are complete.
+// lede returns how many sources are complete, and what is still to come.
 func (p *overviewPage) lede() string {
-	var with, whole int64
+	var whole int64
 	for _, s := range p.Sources {
-		if s.Records > 0 {
-			with++
-		}
 		if s.Complete {
 			whole++
 		}
 	}
-	out := text.Count(p.Records, "record", "records")
-	if p.Bytes > 0 && p.Counting == nil {
-		out += ", " + text.Bytes(p.Bytes) + " of data,"
-	}
-	out += " from " + text.Count(with, "source", "sources")
-	if p.FirstDay != "" {
-		to := "today"
-		if p.LastDay < p.Today {
-			to = fullDay(p.LastDay)
-		}
-		out += ", " + fullDay(p.FirstDay) + " to " + to
-	}
-	switch all := int64(len(p.Sources)); {
+	all := int64(len(p.Sources))
+	switch {
 	case whole == all && all == 1:
-		return out + ". It is complete."
+		return "Your source has everything that its provider offers."
 	case whole == all:
-		return out + ". All of them are complete."
+		return "All of your " + text.Number(all) + " sources have everything that their providers offer."
 	case whole == 0:
-		return out + ". For each it says below what is missing."
-	default:
-		return out + ". " + text.Count(whole, "source is", "sources are") +
-			" complete; for the others it says below what is missing."
+		return "Of no source it is known that everything is here. Each one below has the reason."
 	}
+	line := text.Number(whole) + " of " + text.Number(all) + " sources have everything that their providers offer."
+	if whole == 1 {
+		line = "1 of " + text.Number(all) + " sources has everything that its provider offers."
+	}
+	if known, about, _ := p.missing(); known > 0 {
+		line += " " + text.Upper(about+text.Count(known, "thing is", "things are")) + " still to come."
+	}
+	return line
+}
+
+// missing adds up what sources lack. About is not empty where it may be more, and unknown counts the sources that do
+// not report how much they lack.
+func (p *overviewPage) missing() (known int64, about string, unknown int64) {
+	for _, s := range p.Sources {
+		switch {
+		case s.Complete:
+		case s.Missing == nil:
+			unknown++
+		default:
+			known += *s.Missing
+			if s.GoesOn {
+				about = "at least "
+			}
+		}
+	}
+	return known, about, unknown
 }
 
 // busiest returns the day with the most records. Its count is zero if there are none.
@@ -375,18 +294,6 @@ func (p *overviewPage) uncounted() string {
 		names = append(names[:named], text.Count(int64(len(names)-named), "other", "others"))
 	}
 	return text.List(names)
-}
-
-// mark returns the class of the mark next to the state of a source.
-func (l *lane) mark() string {
-	switch {
-	case l.Complete:
-		return "say ok"
-	case l.Records == 0:
-		return "say wait"
-	default:
-		return "say part"
-	}
 }
 
 func parseDay(day string) time.Time {

@@ -1,6 +1,8 @@
 package records
 
 import (
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/pdpp-go/pdpp/internal/owner/api"
@@ -29,8 +31,8 @@ func TestHeading(t *testing.T) {
 	}
 }
 
-// Dates from anywhere in the years that are counted draw a page, and no more bars than fit.
-func TestLanesOfOddDates(t *testing.T) {
+// Dates from anywhere in the years that are counted draw a page, and what is not whole is not drawn as here.
+func TestLifeOfOddDates(t *testing.T) {
 	t.Parallel()
 	for _, days := range [][2]string{{"1900-01-01", "2199-12-31"}, {"2026-03-04", "2026-03-04"},
 		{"2030-01-01", "2030-12-31"}, {"1900-01-01", "1900-01-01"}, {"2199-12-31", "2199-12-31"},
@@ -40,8 +42,32 @@ func TestLanesOfOddDates(t *testing.T) {
 				Months:  []api.KeptMonth{{Month: days[0][:7], Records: 1}, {Month: days[1][:7], Records: 1}},
 				Covered: []api.Covered{{From: days[0], To: days[1]}}}}}
 		page := newOverview(k)
-		if page.Units < 1 || page.Units > 310 || page.Lanes[0].Bars == "" || page.Lanes[0].Cover == "" {
-			t.Errorf("%v: %d units, %+v", days, page.Units, page.Lanes[0])
+		rows := page.Life.Rows
+		if len(page.Life.Years) > mostLifeYears || len(page.Life.Marks) > 7 || rows[0].Missing == "" || rows[0].Here != "" {
+			t.Errorf("%v: %v, %+v", days, page.Life.Marks, rows[0])
 		}
+	}
+}
+
+// A year is complete only where a run read it to its end: things that no run has accounted for may be a part.
+func TestLifeOfAYear(t *testing.T) {
+	t.Parallel()
+	k := api.Kept{Records: 9, FirstDay: "2023-02-01", LastDay: "2026-03-01", Today: "2026-03-04",
+		Sources: []api.KeptSource{{Name: "Ferry", Records: 9, FirstDay: "2023-02-01", LastDay: "2026-03-01",
+			Months: []api.KeptMonth{{Month: "2023-02", Records: 2}, {Month: "2025-01", Records: 4},
+				{Month: "2026-03", Records: 3}},
+			Covered: []api.Covered{{From: "2025-01-01", To: "2025-12-31", Whole: true},
+				{From: "2026-01-01", To: "2026-02-01"}}}}}
+	row := newOverview(k).Life.Rows[0]
+	var got []string
+	for _, y := range row.Years {
+		got = append(got, y.words())
+	}
+	want := []string{"2, not known whether all", "–", "4, complete", "3, in part"}
+	if !slices.Equal(got, want) {
+		t.Errorf("years are %q, want %q", got, want)
+	}
+	if strings.Count(row.Here, "M") != 1 || strings.Count(row.Part, "M") != 3 || strings.Count(row.Missing, "M") != 3 {
+		t.Errorf("here %q, part %q, missing %q", row.Here, row.Part, row.Missing)
 	}
 }
