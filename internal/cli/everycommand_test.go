@@ -24,6 +24,8 @@ import (
 // machineCommands need the machine itself, each for its reason, and refuse a server.
 var machineCommands = map[string]string{
 	"serve": "is the server", "demo": "is a server of its own", "doctor": "looks at this installation",
+	"archive /nowhere/file":                    "writes the files of this home",
+	"verify /nowhere/file":                     "reads a file of this machine",
 	"backup /nowhere/file":                     "copies the files of this home",
 	"restore /nowhere/file --to /nowhere/home": "replaces the files of this home",
 	"run orchard":                              "collects in the foreground",

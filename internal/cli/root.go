@@ -67,7 +67,7 @@ var commandGroups = []struct{ id, title, commands string }{
 	{"sources", "Sources:", "connect connections connectors credential select rename revoke import imports devices"},
 	{"collecting", "Collecting:", "serve run runs cancel schedule limits rate state workers"},
 	{"sharing", "Sharing and access:", "grants mcp audit tokens password passkeys recovery-codes sessions login logout"},
-	{"installation", "This installation:", "demo backup restore notify support"},
+	{"installation", "This installation:", "demo archive verify backup restore notify support"},
 }
 
 // addGroups puts the commands of a root into their groups.
@@ -111,7 +111,8 @@ func newRootCommand(inv *command.Invocation) *cobra.Command {
 		sharing.NewGrantsCommand(inv), assistants.NewMCPCommand(inv), access.NewTokensCommand(inv),
 		access.NewSessionsCommand(inv), access.NewPasskeysCommand(inv),
 		access.NewRecoveryCodesCommand(inv), access.NewPasswordCommand(inv),
-		access.NewAuditCommand(inv), maintenance.NewBackupCommand(inv), maintenance.NewRestoreCommand(inv), manCommand(inv),
+		access.NewAuditCommand(inv), maintenance.NewArchiveCommand(inv), maintenance.NewVerifyCommand(inv),
+		maintenance.NewBackupCommand(inv), maintenance.NewRestoreCommand(inv), manCommand(inv),
 		daemon.NewServeCommand(inv), daemon.NewDemoCommand(inv), status.NewStatusCommand(inv), status.NewWhyCommand(inv),
 		status.NewSupportCommand(inv), runs.NewRunCommand(inv), runs.NewRunsCommand(inv), schedule.NewScheduleCommand(inv),
 		runs.NewCancelCommand(inv), runs.NewWorkersCommand(inv), questions.NewAttentionCommand(inv),
