@@ -63,7 +63,7 @@ pdpp help lists every command, pdpp COMMAND --help explains one.
 var commandGroups = []struct{ id, title, commands string }{
 	{"state", "State of your sources:", "status why attention answer gaps overview storage doctor"},
 	{"data", "Your data:", "streams records record search searches changes aggregate occurrences file thumbnail export " +
-		"delete deletions"},
+		"mirror delete deletions"},
 	{"sources", "Sources:", "connect connections connectors credential select rename revoke import imports devices"},
 	{"collecting", "Collecting:", "serve run runs cancel schedule limits rate state workers"},
 	{"sharing", "Sharing and access:", "grants mcp audit tokens password passkeys recovery-codes sessions login logout"},
@@ -112,6 +112,7 @@ func newRootCommand(inv *command.Invocation) *cobra.Command {
 		access.NewSessionsCommand(inv), access.NewPasskeysCommand(inv),
 		access.NewRecoveryCodesCommand(inv), access.NewPasswordCommand(inv),
 		access.NewAuditCommand(inv), maintenance.NewArchiveCommand(inv), maintenance.NewVerifyCommand(inv),
+		maintenance.NewMirrorCommand(inv),
 		maintenance.NewBackupCommand(inv), maintenance.NewRestoreCommand(inv), manCommand(inv),
 		daemon.NewServeCommand(inv), daemon.NewDemoCommand(inv), status.NewStatusCommand(inv), status.NewWhyCommand(inv),
 		status.NewSupportCommand(inv), runs.NewRunCommand(inv), runs.NewRunsCommand(inv), schedule.NewScheduleCommand(inv),

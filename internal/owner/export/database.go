@@ -80,6 +80,9 @@ func (d *database) remove() {
 	_ = os.RemoveAll(d.folder)
 }
 
+// databaseColumns is how many columns a table has beside the fields.
+const databaseColumns = 7
+
 // tableName returns the name of the stream, with its connection if several have a stream of that name.
 func tableName(streams []api.Stream, i int) string {
 	for j := range streams {
@@ -104,7 +107,7 @@ func databaseType(kind string) string {
 }
 
 func (d *database) addTable(s *api.Stream, name string) (err error) {
-	t := &databaseTable{name: name, kinds: s.FieldKinds, values: make([]any, 0, len(s.Fields)+len(ownColumns))}
+	t := &databaseTable{name: name, kinds: s.FieldKinds, values: make([]any, 0, len(s.Fields)+databaseColumns)}
 	definition := []string{`"_key" TEXT PRIMARY KEY`}
 	for _, field := range s.Fields {
 		same := func(other string) bool { return strings.EqualFold(other, field) }
@@ -124,7 +127,7 @@ func (d *database) addTable(s *api.Stream, name string) (err error) {
 			t.search = append(t.search, quoted(field))
 		}
 	}
-	marks := strings.Repeat(", ?", len(t.columns)+len(ownColumns))[2:]
+	marks := strings.Repeat(", ?", len(t.columns)+databaseColumns)[2:]
 	if t.insert, err = d.tx.Prepare("INSERT OR REPLACE INTO " + quoted(name) + " VALUES (" + marks + ")"); err != nil {
 		return fmt.Errorf("prepare a table: %w", err)
 	}

@@ -56,7 +56,7 @@ func (j Job) Folder(ctx context.Context, folder string, streams []api.Stream) (r
 	same := earlier.Format == r.Format && earlier.Selection.equal(r.Selection)
 	for i := range streams {
 		s := &streams[i]
-		path := j.pathOf(streams, i)
+		path := j.pathOf(s)
 		found := slices.IndexFunc(earlier.Files, func(f ReceiptFile) bool {
 			return same && f.Path == path && f.ConnectionID == s.ConnectionID && f.Stream == s.Name && f.Through == s.LastSeq
 		})
@@ -77,37 +77,30 @@ func (j Job) Folder(ctx context.Context, folder string, streams []api.Stream) (r
 	return r, kept, writeReceipt(folder, r)
 }
 
-// pathOf returns the path of a stream: its connection, then its name. Names that only differ in what a file system
-// ignores get a part of a hash.
-func (j Job) pathOf(streams []api.Stream, i int) string {
-	path := func(s *api.Stream) string { return safeName(s.ConnectionID) + "/" + safeName(s.Name) }
-	own := path(&streams[i])
-	for k := range streams {
-		if k != i && strings.EqualFold(path(&streams[k]), own) {
-			sum := sha256.Sum256([]byte(streams[i].ConnectionID + "\x00" + streams[i].Name))
-			own += "-" + hex.EncodeToString(sum[:4])
-			break
-		}
-	}
+func (j Job) pathOf(s *api.Stream) string {
 	if j.Format.Name == "markdown" {
-		return own
+		return StreamPath(s)
 	}
-	return own + j.Format.Suffix
+	return StreamPath(s) + j.Format.Suffix
 }
 
-// safeName returns a name that is valid on every system.
+// StreamPath returns the path of a stream: its connection, then its name. It depends on nothing else.
+func StreamPath(s *api.Stream) string { return safeName(s.ConnectionID) + "/" + safeName(s.Name) }
+
+// safeName returns a name that is valid on every system. Names that some systems would take for another get a part of
+// a hash.
 func safeName(name string) string {
 	safe := strings.Map(func(r rune) rune {
-		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("-_.", r) {
+		if r >= 'a' && r <= 'z' || r >= '0' && r <= '9' || r == '-' || r == '_' {
 			return r
 		}
 		return '_'
 	}, name)
-	safe = strings.Trim(safe[:min(len(safe), 100)], ".")
-	if safe == "" {
-		return "_"
+	if safe == name && name != "" && len(name) <= 100 {
+		return name
 	}
-	return safe
+	sum := sha256.Sum256([]byte(name))
+	return safe[:min(len(safe), 80)] + "-" + hex.EncodeToString(sum[:4])
 }
 
 func (j Job) writeStream(ctx context.Context, folder string, s *api.Stream, f *ReceiptFile) error {
@@ -120,7 +113,7 @@ func (j Job) writeStream(ctx context.Context, folder string, s *api.Stream, f *R
 	}
 	sum := &summed{hash: sha256.New()}
 	var failed error
-	err := createFile(place, func(to io.Writer) error {
+	err := CreateFile(place, func(to io.Writer) error {
 		sum.to = to
 		f.Records, failed = j.Write(ctx, sum, []api.Stream{*s})
 		return failed
@@ -220,8 +213,8 @@ func fillFile(path string, write func(io.Writer) error) error {
 	return errors.Join(write(file), file.Close())
 }
 
-// createFile writes a private file that appears whole or not at all.
-func createFile(path string, write func(io.Writer) error) (err error) {
+// CreateFile writes a private file that appears whole or not at all, and stays after a loss of power.
+func CreateFile(path string, write func(io.Writer) error) (err error) {
 	part := path + ".part"
 	file, err := os.OpenFile(part, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
 	if err != nil {
@@ -239,7 +232,20 @@ func createFile(path string, write func(io.Writer) error) (err error) {
 	if err := errors.Join(buffered.Flush(), file.Sync(), file.Close()); err != nil {
 		return err
 	}
-	return os.Rename(part, path)
+	if err := os.Rename(part, path); err != nil {
+		return err
+	}
+	return SyncFolder(filepath.Dir(path))
+}
+
+// SyncFolder makes the names in a folder durable, where the system can.
+func SyncFolder(path string) error {
+	folder, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	_ = folder.Sync() // some systems refuse it for folders
+	return folder.Close()
 }
 
 // HashOf returns the size and the hash of a file. That of a folder covers the names and the hashes of its files.
@@ -296,7 +302,7 @@ func writeReceipt(folder string, r Receipt) error {
 	if err != nil {
 		return err
 	}
-	err = createFile(filepath.Join(folder, ReceiptName), func(to io.Writer) error {
+	err = CreateFile(filepath.Join(folder, ReceiptName), func(to io.Writer) error {
 		_, err := to.Write(append(body, '\n'))
 		return err
 	})

@@ -67,6 +67,20 @@ func FindFormat(name string) (Format, bool) {
 // Holds reports whether a stream can be written in the format.
 func (f Format) Holds(s *api.Stream) bool { return f.holds == nil || f.holds(s) }
 
+// OpenChanges is Open for the changes of a stream, deletions included. It returns false for a format that has no place
+// for them.
+func (f Format) OpenChanges(to io.Writer, s api.Stream) (w Writer, possible bool, err error) {
+	switch f.Name {
+	case "jsonl":
+		w, err = f.open(to, nil)
+		return w, true, err
+	case "parquet":
+		w, err = openParquet(to, []api.Stream{s}, true)
+		return w, true, err
+	}
+	return nil, false, nil
+}
+
 // Open returns a writer of the streams. Formats with columns take them from the streams.
 func (f Format) Open(to io.Writer, streams []api.Stream) (Writer, error) { return f.open(to, streams) }
 

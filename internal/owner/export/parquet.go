@@ -19,7 +19,7 @@ const rowsPerGroup = 20_000
 
 // ownColumns are the columns that every typed file has. A field with such a name has no column of its own.
 var ownColumns = []string{columnKey, "_connection_id", "_changed_at", "_emitted_at", "_version", "_deleted",
-	columnOther}
+	columnOther, columnSeq}
 
 type parquetFile struct {
 	w       *parquet.GenericWriter[any]
@@ -29,6 +29,11 @@ type parquetFile struct {
 }
 
 func newParquet(to io.Writer, streams []api.Stream) (Writer, error) {
+	return openParquet(to, streams, false)
+}
+
+// openParquet returns a writer of records, or of changes with their numbers.
+func openParquet(to io.Writer, streams []api.Stream, changes bool) (Writer, error) {
 	if len(streams) != 1 {
 		return nil, errors.New("a Parquet file holds one stream")
 	}
@@ -37,6 +42,9 @@ func newParquet(to io.Writer, streams []api.Stream) (Writer, error) {
 		columnKey: parquet.String(), "_connection_id": parquet.String(), "_changed_at": instant, "_emitted_at": instant,
 		"_version": parquet.Int(64), "_deleted": parquet.Leaf(parquet.BooleanType),
 		columnOther: parquet.Optional(parquet.JSON()),
+	}
+	if changes {
+		root[columnSeq] = parquet.Int(64)
 	}
 	kinds := map[string]string{}
 	for _, name := range streams[0].Fields {
@@ -86,6 +94,7 @@ func (f *parquetFile) Write(_ *api.Stream, r *Record) error {
 		"_emitted_at":    parquet.Int64Value(r.EmittedAt.UnixMicro()),
 		"_version":       parquet.Int64Value(r.Version),
 		"_deleted":       parquet.BooleanValue(r.Deleted),
+		columnSeq:        parquet.Int64Value(r.Seq),
 	}
 	optional := map[string]bool{}
 	for name, kind := range f.kinds {

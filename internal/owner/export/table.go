@@ -13,6 +13,7 @@ const (
 	columnStream = "_stream"
 	columnKey    = "_key"
 	columnOther  = "_other"
+	columnSeq    = "_change_seq" // only of changes
 )
 
 // table writes CSV. It loses nothing of a record: fields without a column are in the last one.

@@ -375,6 +375,8 @@ var Table = []Rule{
 	{Room: "internal/owner/export/archive", May: []string{"internal/owner/api", "internal/owner/export"},
 		Libs:   []string{fastJSON, "golang.org/x/mod/sumdb/..."},
 		Reason: "an archive is made of exported files, and verified without anything that is stored"},
+	{Room: "internal/owner/export/mirror", May: []string{"internal/owner/api", "internal/owner/export"}, Libs: onlyStd,
+		Reason: "a mirror is the feed of changes as files: what it has is told by the names of the files"},
 	{Room: "internal/owner/occurrences", Libs: []string{"github.com/teambition/rrule-go"},
 		Reason: "when an event takes place follows from its record and the span that is asked for, and from nothing else"},
 	{Room: "internal/owner/thumbnail", May: []string{"internal/blob", "foreign/confine", "internal/collect/childprocess",

@@ -1,0 +1,62 @@
+package mirror
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/pdpp-go/pdpp/internal/owner/export"
+)
+
+// duckdbProgram runs the views of a mirror and prints what they hold.
+const duckdbProgram = `
+const { DuckDBInstance } = require(process.argv[1]);
+const fs = require("fs");
+(async () => {
+  const db = await (await DuckDBInstance.create(":memory:")).connect();
+  for (const s of fs.readFileSync("mirror.sql", "utf8").split(";\n")) if (s.trim()) await db.run(s);
+  const rows = await db.runAndReadAll(process.argv[2]);
+  console.log(JSON.stringify(rows.getRowsJson()));
+})().catch(e => { console.error(e); process.exit(1); });`
+
+// DuckDB reads the newest version of every record, without deleted ones.
+func TestDuckDBReadsMirrors(t *testing.T) {
+	t.Parallel()
+	modules := os.Getenv("PDPP_TEST_NODE_MODULES")
+	if modules == "" {
+		t.Fatal("set PDPP_TEST_NODE_MODULES to a node_modules folder with the packages of scripts/lib/node.sh in it, " +
+			"as make test does")
+	}
+	o := &changingOwner{}
+	for i := range 100 {
+		o.change(fmt.Sprint("k", i%30), i%7 == 0)
+	}
+	var sum int64
+	for _, seq := range o.live() {
+		sum += seq
+	}
+	want := fmt.Sprintf(`[["%d","%d"]]`, len(o.live()), sum)
+	for name, query := range map[string]string{
+		"jsonl":   `select count(*), sum((data->>'n')::bigint)::bigint from "cin_one.notes"`,
+		"parquet": `select count(*), sum(n)::bigint from "cin_one.notes" where id = _key`,
+	} {
+		m := testMirror(o, t.TempDir())
+		m.Format, _ = export.FindFormat(name)
+		if _, err := m.Update(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		cmd := exec.CommandContext(t.Context(), "node", "-e", duckdbProgram,
+			filepath.Join(modules, "@duckdb", "node-api"), query)
+		cmd.Dir, cmd.Stderr = m.Folder, os.Stderr
+		out, err := cmd.Output()
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		if got := strings.TrimSpace(string(out)); got != want {
+			t.Errorf("%s: %s, want %s", name, got, want)
+		}
+	}
+}
