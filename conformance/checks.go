@@ -68,6 +68,7 @@ func Run(ctx context.Context, target Target) (Report, error) {
 	}
 	began := time.Now()
 	k := &testKit{ctx: ctx, Target: &target}
+	k.keepRotated()
 	report := Report{Protocol: string(target.Manifest.ProtocolVersion), Connector: target.Manifest.Key(),
 		Version: target.Manifest.Version}
 	for _, c := range checkList {

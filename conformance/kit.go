@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"maps"
 	"strings"
 	"sync/atomic"
 	"syscall"
@@ -30,6 +31,21 @@ type testKit struct {
 	ends         []Fault     // faults at the ends of runs
 	secretsFound []Fault     // secrets in the output
 	runs         int
+	rotated      map[string]string // credentials that the connector exchanged for those of the account, by variable
+}
+
+// keepRotated lets later runs have the credentials that the connector exchanged, as a runner does.
+func (k *testKit) keepRotated() {
+	k.rotated = map[string]string{}
+	own := k.Target.lookup
+	target := *k.Target
+	target.Lookup = func(name string) (string, bool) {
+		if value, ok := k.rotated[name]; ok {
+			return value, true
+		}
+		return own(name)
+	}
+	k.Target = &target
 }
 
 // stopGrace returns how long a connector may take to end after SIGTERM. A runner kills after 250 ms; a machine under
@@ -76,19 +92,20 @@ func (k *testKit) run(req runRequest) (*runOutcome, error) {
 	d := k.dialogue(req)
 	stopped, heard := false, int64(0)
 	slow := &slowReader{r: p.stdout}
-	if req.stopAt != nil {
-		d.OnMessage = func(m protocol.Message, t *Transcript) bool {
-			if stopped || !req.stopAt(m, t) {
-				return false
-			}
-			stopped, heard = true, slow.read.Load()
-			if req.signal != 0 {
-				p.signal(req.signal)
-				return false // it may still report how it ends
-			}
-			p.signal(syscall.SIGKILL)
-			return true
+	d.OnMessage = func(m protocol.Message, t *Transcript) bool {
+		if c, ok := m.(*protocol.CredentialRequest); ok {
+			maps.Copy(k.rotated, c.Values)
 		}
+		if req.stopAt == nil || stopped || !req.stopAt(m, t) {
+			return false
+		}
+		stopped, heard = true, slow.read.Load()
+		if req.signal != 0 {
+			p.signal(req.signal)
+			return false // it may still report how it ends
+		}
+		p.signal(syscall.SIGKILL)
+		return true
 	}
 	var out io.Reader = p.stdout
 	if req.slow {

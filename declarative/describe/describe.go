@@ -178,7 +178,7 @@ func describeStream(s *document.Stream, id string) Stream {
 		out.Key, out.Keyless = []string{DigestField}, true
 	}
 	if cursor := s.IncrementalSync; cursor != nil {
-		out.Incremental = cursor.ClientSide || cursor.DataFeed || sendsBound(s)
+		out.Incremental = sendsBound(s)
 		out.ReadsAll = !out.Incremental
 	}
 	return out

@@ -173,7 +173,8 @@ func (s Stream) manifest(typed bool) manifest.Stream {
 		CoverageStrategy:  manifest.StrategyFullInventory,
 		FreshnessStrategy: manifest.FreshnessScheduledWindow,
 	}
-	if s.Incremental || s.Keyless {
+	cursor := s.Document.IncrementalSync
+	if s.Incremental || s.Keyless || cursor != nil && (cursor.ClientSide || cursor.DataFeed) {
 		out.CoverageStrategy = manifest.StrategyCheckpointWindow
 	}
 	if s.Keyless {
@@ -185,7 +186,7 @@ func (s Stream) manifest(typed bool) manifest.Stream {
 			properties[name] = map[string]any{}
 		}
 	}
-	if cursor := s.Document.IncrementalSync; cursor != nil && cursor.CursorField.IsFixed() {
+	if cursor != nil && cursor.CursorField.IsFixed() {
 		if name := cursor.CursorField.Source(); properties[name] != nil {
 			out.CursorField = name
 		}
