@@ -283,3 +283,36 @@ func TestServerSignInIsDeclared(t *testing.T) {
 		}
 	}
 }
+
+// A source whose folder was written with a form keeps it: its connections have a refresh token, and no sign-in.
+func TestFolderWithForm(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile(filepath.Join("testdata", "manifests", "consulate.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := filepath.Join(t.TempDir(), "consulate")
+	if _, err := declarative.Wrap(dir, text, describe.Options{Key: "consulate"}); err != nil {
+		t.Fatal(err)
+	}
+	for _, asks := range []bool{false, true} {
+		d, err := declarative.DescribeFile(text, describe.Options{Key: "consulate", AsksForToken: asks})
+		if err != nil {
+			t.Fatal(err)
+		}
+		body, err := d.Manifest.JSON()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(dir, "manifest.json"), body, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		c, err := declarative.Load(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if hasForm := c.Manifest.Setup.CredentialCapture != nil; hasForm != asks || (c.Manifest.OAuth() == nil) != asks {
+			t.Errorf("with a form %t: the connector has a form %t and the sign-in %+v", asks, hasForm, c.Manifest.OAuth())
+		}
+	}
+}
