@@ -22,7 +22,7 @@ Write a part of a stream as CONNECTION/STREAM, as CONNECTION/STREAM:FIELD,FIELD 
 of its fields, or as CONNECTION/STREAM:view:ID for the fields of a view. --profile adds the
 streams that a connector declares under a name (pdpp connectors show lists views and
 profiles). --resource limits a stream to records by their keys, or by the field that its
-connector names for this. The grant ends after a year unless you set --expires. --since and
+connector names for this. The grant ends after 90 days unless you set --expires. --since and
 --until apply to every named stream, and need streams whose connector declares their time
 field.`
 
@@ -60,7 +60,7 @@ func newGrantCreateCommand(inv *command.Invocation) *cobra.Command {
 	flags.StringVar(&f.since, "since", "", "only records from this time on (RFC 3339 or a date)")
 	flags.StringVar(&f.until, "until", "", "only records before this time")
 	flags.StringVar(&f.expires, "expires", "",
-		"when it ends: a time, a date, a span like 30d or 12h, or never (default after a year)")
+		"when it ends: a time, a date, a span like 30d or 12h, or never (default after 90 days)")
 	flags.BoolVar(&f.singleUse, "single-use", false, "each stream may be read through once")
 	flags.StringVar(&f.purpose, "purpose", "", "what it is for, in your words")
 	return cmd

@@ -105,10 +105,9 @@ type StreamLabel struct {
 	Views []ViewLabel `json:"views,omitempty"`
 	// ResourceField is the field by which single resources are chosen. Empty means that records are chosen by their
 	// keys.
-	ResourceField string `json:"resource_field,omitempty"`
-	// Kind and Roles are how its records are shown, as in Display.
-	Kind  string            `json:"kind,omitempty"`
-	Roles map[string]string `json:"roles,omitempty"`
+	ResourceField string            `json:"resource_field,omitempty"`
+	Kind          string            `json:"kind,omitempty"`  // how its records are shown, as in Display
+	Roles         map[string]string `json:"roles,omitempty"` // as in Display
 }
 
 // ViewLabel is a selection of a stream's fields in the owner's words.

@@ -62,10 +62,12 @@ type NewGrant struct {
 	GrantEnd
 }
 
-// GrantEnd is when a grant ends. Neither means after a year, or of a request after the
+const UsualGrantDays = 90 // how many days a grant lasts by default, on every surface
+
+// GrantEnd is when a grant ends. Neither means after UsualGrantDays, or of a request after the
 // time that it was shown with.
 type GrantEnd struct {
-	ExpiresAt    *time.Time `json:"expires_at,omitempty" nullable:"request"` // after a year by default
+	ExpiresAt    *time.Time `json:"expires_at,omitempty" nullable:"request"` // after 90 days by default
 	NeverExpires bool       `json:"never_expires,omitempty"`                 // until the owner takes it back
 }
 

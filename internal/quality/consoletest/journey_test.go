@@ -198,9 +198,8 @@ func grant(b *tab) {
 	b.click(`[data-grant] a`)
 	b.until(`/^\/sharing\/(?!new)/.test(location.pathname)`)
 	b.shoot("grant")
-	b.click(`details.more summary`)
 	b.click(`form[action$='/revoke'] button`)
-	b.until(`document.body.innerText.includes("evoked")`)
+	b.until(`document.body.innerText.includes("Ended.")`)
 	if status, body := app.get("/v1/streams/issues/records"); status != http.StatusForbidden ||
 		!strings.Contains(body, "grant_revoked") {
 		b.t.Errorf("after revoking: %d %.200s", status, body)

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/pdpp-go/pdpp/internal/ops/usererr"
 	"github.com/pdpp-go/pdpp/internal/storage/store"
@@ -21,8 +20,12 @@ func (b *Service) resolve(ctx context.Context, kept store.GrantRequest) (Request
 		ID: kept.ID, ClientID: kept.ClientID, ClientName: kept.ClientName, RedirectURI: kept.RedirectURI,
 		Purpose: kept.Purpose, Mode: kept.Mode, ExpiresAt: kept.GrantExpires,
 	}
+	if r.ExpiresAt == nil {
+		usual := kept.CreatedAt.AddDate(0, 0, UsualDays)
+		r.ExpiresAt = &usual
+	}
 	// However long an app asks for, more than a year is for the owner to choose.
-	if year := kept.CreatedAt.AddDate(1, 0, 0); r.ExpiresAt == nil || r.ExpiresAt.After(year) {
+	if year := kept.CreatedAt.AddDate(1, 0, 0); r.ExpiresAt.After(year) {
 		r.ExpiresAt = &year
 	}
 	var wants []Want
@@ -103,17 +106,10 @@ func (b *Service) fitting(ctx context.Context, w Want, all []store.Connection) (
 	return found, nil
 }
 
-// chosenLife is how long a grant lasts by default if the owner chose its streams.
-const chosenLife = 90 * 24 * time.Hour
-
 // offered returns a request with every stream that the owner can choose from.
 func (b *Service) offered(ctx context.Context, r Request, all []store.Connection, kept store.GrantRequest) (Request,
 	error) {
 	r.OwnerChooses = true
-	if kept.GrantExpires == nil {
-		end := kept.CreatedAt.Add(chosenLife)
-		r.ExpiresAt = &end
-	}
 	for _, c := range all {
 		views, err := b.viewsOf(ctx, c, nil, "")
 		if err != nil {

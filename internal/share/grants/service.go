@@ -53,7 +53,10 @@ type New struct {
 	End
 }
 
-// End is when a grant ends. Zero means after a year.
+// UsualDays is how many days a grant lasts if neither the app nor the owner chooses.
+const UsualDays = 90
+
+// End is when a grant ends. Zero means after UsualDays.
 type End struct {
 	At    *time.Time
 	Never bool // until the owner takes it back
@@ -67,7 +70,7 @@ func (e End) after(now time.Time) (*time.Time, error) {
 	case e.Never:
 		return nil, nil
 	case e.At == nil:
-		at := now.AddDate(1, 0, 0)
+		at := now.AddDate(0, 0, UsualDays)
 		return &at, nil
 	}
 	return future(e.At, now)

@@ -219,15 +219,15 @@ func TestScopeOutlivesTheManifest(t *testing.T) {
 	}
 }
 
-// A grant ends after a year by default.
+// A grant ends after 90 days by default.
 func TestGrantsEndAfterAYear(t *testing.T) {
 	service, _ := newService(t)
-	year := noon.AddDate(1, 0, 0)
+	usual := noon.AddDate(0, 0, 90)
 	for name, c := range map[string]struct {
 		end  grants.End
 		want *time.Time
 	}{
-		"nothing said": {grants.End{}, &year},
+		"nothing said": {grants.End{}, &usual},
 		"a date":       {grants.End{At: when("2030-01-01T00:00:00Z")}, when("2030-01-01T00:00:00Z")},
 		"never":        {grants.End{Never: true}, nil},
 	} {

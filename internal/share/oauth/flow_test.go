@@ -289,16 +289,17 @@ func isCode(err error, code string) bool {
 	return ok && refused.Code == code
 }
 
-// However long an app asks for, its grant ends after a year unless the owner chooses.
+// However long an app asks for, its grant ends after a year unless the owner chooses. One that asks for no end gets the
+// usual 90 days.
 func TestConsentEnds(t *testing.T) {
 	w := newWorld(t)
-	year, month := noon.AddDate(1, 0, 0), noon.AddDate(0, 1, 0)
+	year, month, usual := noon.AddDate(1, 0, 0), noon.AddDate(0, 1, 0), noon.AddDate(0, 0, 90)
 	for _, c := range []struct {
 		asked  string
 		chosen grants.End
 		want   *time.Time
 	}{
-		{"", grants.End{}, &year},
+		{"", grants.End{}, &usual},
 		{"2031-01-01T00:00:00Z", grants.End{}, &year},
 		{month.Format(time.RFC3339), grants.End{}, &month},
 		{"", grants.End{Never: true}, nil},

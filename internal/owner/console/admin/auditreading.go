@@ -133,7 +133,7 @@ func (l *readingLane) draw() {
 func mayRead(g api.Grant, now time.Time) string {
 	line := text.Count(int64(len(g.Streams)), "stream", "streams")
 	if g.ExpiresAt != nil {
-		return line + ", until " + words.LongDay(*g.ExpiresAt, now)
+		return line + ", until " + words.LastWholeDay(*g.ExpiresAt, now)
 	}
 	return line + ", until you take it back"
 }

@@ -42,9 +42,6 @@ type grantChoice struct {
 // dated reports whether a range of time can be applied.
 func (c *grantChoice) dated() bool { return c.Declared.TimeField != "" }
 
-// usualGrant is the default lifetime of a grant in days.
-const usualGrant = 90
-
 func (p *adminPages) newGrant(w http.ResponseWriter, r *http.Request) {
 	form, err := p.grantChoices(r)
 	if err != nil {
@@ -56,7 +53,7 @@ func (p *adminPages) newGrant(w http.ResponseWriter, r *http.Request) {
 			form.Streams[i].Granted[f] = true
 		}
 	}
-	form.Mode, form.End = continuous, p.Now().AddDate(0, 0, usualGrant).Format(time.DateOnly)
+	form.Mode, form.End = continuous, p.Now().AddDate(0, 0, api.UsualGrantDays).Format(time.DateOnly)
 	p.showGrantForm(w, r, http.StatusOK, &form)
 }
 

@@ -3,9 +3,11 @@ package admin
 import (
 	"net/http"
 	"strings"
+	"time"
 
 	"github.com/pdpp-go/pdpp/internal/ops/text"
 	"github.com/pdpp-go/pdpp/internal/owner/api"
+	"github.com/pdpp-go/pdpp/internal/owner/console/readcalendar"
 	"github.com/pdpp-go/pdpp/internal/owner/console/ui"
 )
 
@@ -13,6 +15,15 @@ import (
 type grantsPage struct {
 	Active, Past []api.Grant
 	names
+	reads map[string]*readcalendar.Calendar // by grant
+}
+
+// readsOf is the calendar of a grant.
+func (page *grantsPage) readsOf(id string, now time.Time) *readcalendar.Calendar {
+	if c := page.reads[id]; c != nil {
+		return c
+	}
+	return readcalendar.Empty(now)
 }
 
 func (p *adminPages) grants(w http.ResponseWriter, r *http.Request) {
@@ -33,7 +44,14 @@ func (p *adminPages) grants(w http.ResponseWriter, r *http.Request) {
 		p.ShowFailure(w, r, "sharing", err)
 		return
 	}
-	p.ShowPage(w, r, http.StatusOK, p.PageFrame(w, r, "Grants", "sharing"), grantsBody(&page, p.Now()))
+	since := readcalendar.Since(p.Now())
+	found, err := p.Owner.Audit(r.Context(), api.AuditQuery{Kind: "reading", Since: &since, Limit: mostReadings})
+	if err != nil {
+		p.ShowFailure(w, r, "sharing", err)
+		return
+	}
+	page.reads = readcalendar.All(found.Entries, p.Now())
+	p.ShowPage(w, r, http.StatusOK, p.PageFrame(w, r, "Sharing", "sharing"), grantsBody(&page, p.Now()))
 }
 
 // grantPage is one grant. Token is set once, on the page that answers its making.
@@ -67,7 +85,7 @@ func (p *adminPages) revokeGrant(w http.ResponseWriter, r *http.Request) {
 		p.ShowFailure(w, r, "sharing", err)
 		return
 	}
-	ui.Done(w, r, "/sharing", ui.Good("Revoked. It can read nothing from now on."))
+	ui.Done(w, r, "/sharing", ui.Good("Ended. It can read nothing from now on."))
 }
 
 // names are the streams by pair, for the words of a grant.
@@ -142,7 +160,7 @@ func fieldWords(g api.GrantStream) string {
 func endWords(status string) string {
 	switch status {
 	case "revoked":
-		return "Revoked by you"
+		return "Ended by you"
 	case "expired":
 		return "Its time is over"
 	case "consumed":

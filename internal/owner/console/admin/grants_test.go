@@ -168,12 +168,17 @@ func TestAGrantIsNeverWiderThanItsForm(t *testing.T) {
 	}
 }
 
-func TestAGrantIsRevokedAfterAConfirm(t *testing.T) {
+// The page shows when an app read and what it may read, and one button ends that.
+func TestAGrantEndsWithOneClick(t *testing.T) {
 	t.Parallel()
 	o := full("Ines")
+	by := api.AuditActor{Kind: "grant", ID: "grt_1"}
+	o.trail = api.AuditPage{Entries: []api.AuditEntry{{Actor: by, Outcome: "done", LastAt: now, Times: 3},
+		{Actor: by, Outcome: "refused", LastAt: now, Times: 2}}}
 	h := world(t, o)
 	p := get(t, h, "/sharing")
-	p.says(t, "1 active, 1 ended", "Revoked by you", "Revoke now", "2 reads, 50 records")
+	p.says(t, "1 active, 1 ended", "Ended by you", "End now", "2 reads, 50 records", "3 reads in the last 7 days",
+		"Refused 2 times in 12 weeks.")
 	p = get(t, h, "/sharing/grt_1")
 	p.says(t, "What it has read", "50", "Title")
 	to(t, post(t, h, "/sharing/grt_1/revoke", nil), "/sharing")

@@ -231,7 +231,7 @@ func TestEmptyPagesSayWhatTheyAreFor(t *testing.T) {
 		"/settings/details/streams":   "Records appear here while the first run",
 		"/sources/add":                "No connectors are installed",
 		"/settings/pace":              "are listed here",
-		"/sharing":                    "Only you can read your records",
+		"/sharing":                    "Only you can read what is here",
 		"/sharing/new":                "There are no records to grant yet",
 		"/settings/devices":           "Some data is only on your own computers",
 		"/settings":                   "There is no connection yet",

@@ -1,6 +1,7 @@
 package admin
 
 import (
+	"strconv"
 	"strings"
 	"time"
 )
@@ -25,4 +26,16 @@ func endOf(day *time.Time) *time.Time {
 	}
 	next := day.AddDate(0, 0, 1)
 	return &next
+}
+
+// sharingLede returns how many apps may read.
+func sharingLede(active int) string {
+	switch active {
+	case 0:
+		return "No app may read anything."
+	case 1:
+		return "One app may read some of your things. Nobody else can. Every read is written down here."
+	default:
+		return strconv.Itoa(active) + " apps may read some of your things. Nobody else can. Every read is written down here."
+	}
 }

@@ -10,6 +10,9 @@ import (
 	"github.com/pdpp-go/pdpp/internal/storage/store"
 )
 
+// The default of the contract is the one that grants apply.
+var _ [grants.UsualDays]struct{} = [api.UsualGrantDays]struct{}{}
+
 // Grants lists every grant, the newest first.
 func (a *Settings) Grants(ctx context.Context) ([]api.Grant, error) {
 	all, err := a.GrantService.List(ctx)
