@@ -75,7 +75,7 @@ func TestReadingReadsAsBefore(t *testing.T) {
 	t.Parallel()
 	h := newHousehold(t)
 	pages := pagetest.Pages{Folder: "reading"}
-	lists := []string{"/mail", "/notes", "/code", "/places", galleryAt}
+	lists := []string{"/mail", "/notes", "/code", "/places", "/places?month=2026-03", "/places?month=x", galleryAt}
 	for _, address := range lists {
 		pages.Add(t, "empty: "+address, h.get(address))
 	}
