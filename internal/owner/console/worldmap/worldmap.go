@@ -19,9 +19,6 @@ var landFile []byte
 // Point is a place on the earth, in degrees.
 type Point struct{ Lat, Long float64 }
 
-// Valid reports whether the point is on the earth.
-func (p Point) Valid() bool { return math.Abs(p.Lat) <= 90 && math.Abs(p.Long) <= 180 }
-
 // KilometresTo is the distance to another point.
 func (p Point) KilometresTo(q Point) float64 {
 	const radius = 6371
