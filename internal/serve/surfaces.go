@@ -80,7 +80,7 @@ func (s *process) surfaces(ctx context.Context) (func(*http.ServeMux), error) {
 		}
 		read := readapi.New(readapi.Config{Grants: shared, Cursors: cursors, Store: s.Store,
 			Blobs: s.Blobs.Place, IsOwner: s.Auth.IsOwner, Strangers: s.Auth.Strangers(), Audit: s.Audit, Now: s.Now,
-			Log: s.Log, Metadata: base + "/.well-known/oauth-protected-resource"})
+			Log: s.Log, Metadata: base + "/.well-known/oauth-protected-resource", Ending: ctx.Done()})
 		for _, route := range read.Routes() {
 			mux.Handle(route.Pattern, route.Handle)
 		}

@@ -42,6 +42,7 @@ type limiter struct {
 // reader is one grant.
 type reader struct {
 	inFlight int
+	feeds    int
 	pace     *rate.Limiter
 	turn     chan struct{} // held by the one read that reads, so that no grant keeps two processors busy
 }
@@ -95,13 +96,30 @@ func (l *limiter) begin(r *reader) (done func(), err error) {
 	}, nil
 }
 
+// enterFeed counts one more feed, unless there are enough.
+func (l *limiter) enterFeed(r *reader) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if r.feeds >= maxFeedsOfGrant {
+		return false
+	}
+	r.feeds++
+	return true
+}
+
+func (l *limiter) leaveFeed(r *reader) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	r.feeds--
+}
+
 // forget drops the grants that have their whole allowance again, once there are many.
 func (l *limiter) forget(now time.Time) {
 	if len(l.readers) < maxReaders {
 		return
 	}
 	for name, r := range l.readers {
-		if r.inFlight == 0 && r.pace.TokensAt(now) >= float64(l.PerMinute) {
+		if r.inFlight+r.feeds == 0 && r.pace.TokensAt(now) >= float64(l.PerMinute) {
 			delete(l.readers, name)
 		}
 	}

@@ -37,6 +37,15 @@ type (
 		// of the page before.
 		ChangesSince string `query:"changes_since"`
 	}
+	feedParameters struct {
+		Stream       string `query:"stream" required:"true"`
+		ConnectionID string `query:"connection_id"`       // only of this connection
+		Fields       string `query:"fields"`              // only these fields, separated by commas
+		Limit        int    `query:"limit" maximum:"100"` // how many changes an event holds at most; 25 by default
+		// ChangesSince is where to begin: beginning, which is the default, or the id of an event. The
+		// header Last-Event-ID takes its place.
+		ChangesSince string `query:"changes_since"`
+	}
 	aggregateParameters struct {
 		ConnectionID string            `query:"connection_id"` // only of this connection
 		Filter       map[string]string `query:"filter"`        // as in a list of records
@@ -71,6 +80,12 @@ var operations = map[string]reply.Operation{
 			"rate_limit_exceeded (with Retry-After), read_timeout.",
 		Answers: []reply.Answer{{Status: http.StatusOK, Body: reflect.TypeFor[grantview.RecordPage](),
 			Other: reflect.TypeFor[grantview.ChangePage]()}}},
+	"GET /v1/changes": {Name: "followChanges", Tag: "read", Access: reply.AccessReader,
+		Summary: "The changes of a stream as they happen, as server-sent events",
+		Query:   reflect.TypeFor[feedParameters](),
+		Description: "Each event is a page of changes, and its id is where to go on. An event error, with a code, is " +
+			"the last one. A grant has at most 4 feeds open. Codes: as in a list of changes.",
+		Answers: []reply.Answer{{Status: http.StatusOK, Kinds: []string{"text/event-stream"}}}},
 	"GET /v1/streams/{stream}/aggregate": forReader[grantview.AggregationList](reply.Operation{Name: "aggregateRecords",
 		Summary: "Aggregate the records of a stream, for each connection",
 		Query:   reflect.TypeFor[aggregateParameters](),

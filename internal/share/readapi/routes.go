@@ -40,6 +40,10 @@ type Config struct {
 	Strangers *tokenqueue.Queue
 	// Limits are those of each grant; the owner has none.
 	Limits GrantLimits
+	// Poll is how often a feed looks for changes; zero means every five seconds.
+	Poll time.Duration
+	// Ending is closed when the server ends, so that feeds do; nil means never.
+	Ending <-chan struct{}
 	// Now is nil for the real time.
 	Now func() time.Time
 	// Audit records refusals; nil disables it. Reads are recorded together with their count.
@@ -69,7 +73,10 @@ func New(c Config) *API {
 }
 
 // Routes returns the addresses.
-func (a *API) Routes() []reply.Route { return a.routes(grants.APIAudience) }
+func (a *API) Routes() []reply.Route {
+	feed := reply.Describe([]reply.Route{{Pattern: "GET /v1/changes", Handle: a.feed}}, operations)
+	return append(a.routes(grants.APIAudience), feed...)
+}
 
 // AssistantRoutes returns the same addresses for the tools of assistants, with tokens that are for them.
 func (a *API) AssistantRoutes() []reply.Route { return a.routes(grants.AssistantAudience) }

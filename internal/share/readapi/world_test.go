@@ -118,7 +118,8 @@ func newWorldWith(t testing.TB, kept store.Store, files blob.Storage) *world {
 	check(t, err)
 	mux := http.NewServeMux()
 	read := readapi.New(readapi.Config{Grants: w.grants, Cursors: cursors, Store: kept, Blobs: files,
-		IsOwner: w.auth.IsOwner, Now: w.time, Audit: audit.New(audit.Config{Store: kept, Now: w.time})})
+		IsOwner: w.auth.IsOwner, Now: w.time, Poll: time.Millisecond,
+		Audit: audit.New(audit.Config{Store: kept, Now: w.time})})
 	for _, route := range read.Routes() {
 		mux.HandleFunc(route.Pattern, route.Handle)
 	}
