@@ -484,7 +484,7 @@ func until(at *time.Time, now time.Time) templ.Component {
 				return templ_7745c5c3_Err
 			}
 		} else {
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 38, "Until you end it")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 38, "Until you revoke it")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

@@ -91,7 +91,7 @@ func moneyBody(page *moneyPageData) templ.Component {
 				return templ_7745c5c3_Err
 			}
 		} else {
-			templ_7745c5c3_Err = hatching().Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = ui.Hatching().Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
