@@ -73,7 +73,8 @@ func TestPictureName(t *testing.T) {
 	s := dayStream("file", "title")
 	for name, want := range map[string]string{
 		"20260712-1855.png": "Photo", "IMG_1234.JPG": "Photo", "DSC00012.jpg": "Photo", "boatyard.jpg": "Boatyard",
-		"old_lighthouse.jpeg": "Old lighthouse", "": "File without a name", `C:\pics\The mill.png`: "The mill",
+		"old_lighthouse.jpeg": "Old lighthouse", "p1.png": "Photo", "": "File without a name",
+		`C:\pics\The mill.png`: "The mill",
 	} {
 		body, err := json.Marshal(map[string]string{"title": name})
 		if err != nil {
