@@ -74,7 +74,7 @@ type GrantEnd struct {
 // Decision is the owner's answer to an app.
 type Decision struct {
 	Approve bool `json:"approve"`
-	// Streams is what the owner chose, of a request that lets the owner choose.
+	// Streams is what the owner chose. If it is empty, a request that names its streams is granted as it is.
 	Streams []GrantStream `json:"streams,omitempty"`
 	GrantEnd
 }

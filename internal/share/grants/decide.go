@@ -23,7 +23,7 @@ const codeLife = time.Minute
 // the one that the request was shown with.
 type Decision struct {
 	Approve bool
-	// Streams is what the owner chose, of a request that lets the owner choose.
+	// Streams is what the owner chose. If it is empty, a request that names its streams is granted as it is.
 	Streams GrantedStreams
 	End
 }

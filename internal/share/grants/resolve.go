@@ -124,10 +124,32 @@ func (b *Service) offered(ctx context.Context, r Request, all []store.Connection
 	return r, nil
 }
 
+// Narrow returns the streams of a scope that the owner left ticked, each as the app asked for it. No choice means all.
+func Narrow(scope, ticked GrantedStreams) (GrantedStreams, error) {
+	if len(ticked) == 0 {
+		return scope, nil
+	}
+	same := func(a Stream) func(Stream) bool {
+		return func(b Stream) bool { return a.ConnectionID == b.ConnectionID && a.Stream == b.Stream }
+	}
+	var out GrantedStreams
+	for _, s := range scope {
+		if slices.ContainsFunc(ticked, same(s)) {
+			out = append(out, s)
+		}
+	}
+	for _, s := range ticked {
+		if !slices.ContainsFunc(scope, same(s)) {
+			return nil, invalid("streams", "A chosen stream is not among those that were offered.", "Choose again.")
+		}
+	}
+	return out, nil
+}
+
 // chosen returns the streams of a request that the owner grants. Streams that were not offered are refused.
 func (b *Service) chosen(ctx context.Context, r Request, chosen GrantedStreams) (GrantedStreams, error) {
 	if !r.OwnerChooses {
-		return r.Scope, nil
+		return Narrow(r.Scope, chosen)
 	}
 	if len(chosen) == 0 {
 		return nil, invalid("streams", "No stream was chosen.", "Choose what the app may read, or decline.")

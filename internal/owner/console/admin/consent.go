@@ -1,9 +1,12 @@
 package admin
 
 import (
+	"encoding/json"
+	"maps"
 	"net/http"
 	"net/url"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/pdpp-go/pdpp/internal/ops/text"
@@ -16,6 +19,16 @@ import (
 type consentPage struct {
 	api.GrantRequest
 	names
+	Samples samples
+}
+
+// count returns how many records of a stream there are now; empty if that is not known.
+func (n names) count(g api.GrantStream) string {
+	s, known := n[ui.StreamSegments(g.ConnectionID, g.Stream)]
+	if !known {
+		return ""
+	}
+	return text.Number(s.Records) + " now, and new ones"
 }
 
 func (p *adminPages) consent(w http.ResponseWriter, r *http.Request) {
@@ -29,7 +42,8 @@ func (p *adminPages) consent(w http.ResponseWriter, r *http.Request) {
 		p.ShowFailure(w, r, "sharing", err)
 		return
 	}
-	ui.Render(w, r, http.StatusOK, ui.Bare("A request to read", consentBody(&consentPage{asked, names}, p.Now())))
+	page := consentPage{GrantRequest: asked, names: names, Samples: p.samples(r, asked)}
+	ui.Render(w, r, http.StatusOK, ui.Bare("A request to read", consentBody(&page, p.Now())))
 }
 
 // decide answers an app and sends the browser back to it. It answers with a page that navigates
@@ -46,14 +60,20 @@ func (p *adminPages) decide(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	answer := api.Decision{Approve: decision == "approve"}
-	if ticked := r.PostForm["stream"]; answer.Approve && len(ticked) > 0 {
+	ticked := r.PostForm["stream"]
+	if answer.Approve && r.PostForm.Has("choosing") && len(ticked) == 0 {
+		p.ShowFailure(w, r, "sharing",
+			api.Invalid("stream", "Nothing is ticked.", "Go back and tick what it may read, or decline."))
+		return
+	}
+	if answer.Approve && len(ticked) > 0 {
 		asked, err := p.Owner.GrantRequest(r.Context(), r.PathValue("id"))
 		if err != nil {
 			p.ShowFailure(w, r, "sharing", err)
 			return
 		}
 		for _, s := range asked.Streams {
-			if asked.OwnerChooses && slices.Contains(ticked, streamValue(s)) {
+			if slices.Contains(ticked, streamValue(s)) {
 				answer.Streams = append(answer.Streams, s)
 			}
 		}
@@ -84,6 +104,46 @@ func (p *adminPages) decide(w http.ResponseWriter, r *http.Request) {
 
 // streamValue identifies a stream in the form of a request that lets the owner choose.
 func streamValue(s api.GrantStream) string { return s.ConnectionID + " " + s.Stream }
+
+// samples are the newest records that an app would read, by stream.
+type samples map[string][]sampleField
+
+// sampleField is a field of a sample.
+type sampleField struct{ Name, Value string }
+
+// The page shows the newest record of at most mostSamples streams, each with at most sampleFields fields.
+const (
+	mostSamples  = 4
+	sampleFields = 8
+)
+
+// samples reads what an app would read of each stream first. A range of time, and a choice of records, leave none.
+func (p *adminPages) samples(r *http.Request, asked api.GrantRequest) samples {
+	out := samples{}
+	for _, s := range asked.Streams {
+		if asked.OwnerChooses || len(out) == mostSamples || s.Since != nil || s.Until != nil || len(s.Resources) > 0 {
+			continue
+		}
+		page, err := p.Owner.Records(r.Context(),
+			api.RecordQuery{ConnectionID: s.ConnectionID, Stream: s.Stream, Limit: 1})
+		if err != nil || len(page.Records) == 0 {
+			continue // the decision does not depend on it
+		}
+		var fields map[string]json.RawMessage
+		if json.Unmarshal(page.Records[0].Data, &fields) != nil {
+			continue
+		}
+		for _, name := range slices.Sorted(maps.Keys(fields)) {
+			if len(s.Fields) > 0 && !slices.Contains(s.Fields, name) || len(out[streamValue(s)]) == sampleFields {
+				continue
+			}
+			value := strings.Trim(string(fields[name]), `"`)
+			out[streamValue(s)] = append(out[streamValue(s)],
+				sampleField{text.Name(name), text.Cut(text.Line(value), ui.LongestCell)})
+		}
+	}
+	return out
+}
 
 // lastDay is the day with which the grant would end, as the form has it.
 func (page *consentPage) lastDay(now time.Time) string {

@@ -201,7 +201,8 @@ func TestConsentSaysWhatIsAskedAndWhatIsNot(t *testing.T) {
 	h := world(t, o)
 	p := get(t, h, "/sharing/allow/req_1")
 	p.says(t, "Tidewatch Journal asks to read your records", "journal.tidewatch.example", "“Draw a weekly chart”",
-		"Letters, Kelp, maralind Only Title", "Stars, Kelp, maralind All fields",
+		"Letters, Kelp, maralind Only Title",
+		"Stars, Kelp, maralind All fields",
 		"See Letters, Kelp, maralind: Id, Shelf and Read", "Read any other stream or connection",
 		"Empty means until you revoke it", "Once: each stream can be read through one time")
 	if day := attr(p.by(t, "id", "g-end"), "value"); day != "2026-06-10" {
@@ -286,6 +287,40 @@ func TestADeviceIsRenamedAndRevoked(t *testing.T) {
 			t.Errorf("%s since %q answered %d", step.address, step.since, p.Code)
 		}
 		want(t, o, step.did)
+	}
+}
+
+// The owner unticks a part of what an app asks for, after a look at one record as the app would see it.
+func TestOwnerNarrowsWhatAnAppReads(t *testing.T) {
+	t.Parallel()
+	o := mara()
+	letters := api.GrantStream{ConnectionID: "cin_kelp_1", Stream: "letters", Fields: []string{"title"}}
+	stars := api.GrantStream{ConnectionID: "cin_kelp_1", Stream: "stars"}
+	o.request = api.GrantRequest{ID: "req_1", ClientName: "Tidewatch Journal", ReturnsTo: "journal.tidewatch.example",
+		Purpose: "Draw", Mode: "continuous", Streams: []api.GrantStream{letters, stars}}
+	o.records = api.RecordPage{Records: []api.Record{{ConnectionID: "cin_kelp_1", Stream: "letters", Key: "k1",
+		Data: []byte(`{"title": "Invitation <b>", "shelf": "Hidden shelf", "read": true}`)}}}
+	h := world(t, o)
+	var shown []string
+	for _, n := range get(t, h, "/sharing/allow/req_1").elements("details") {
+		if has(n, "data-sample") {
+			shown = append(shown, textOf(n))
+		}
+	}
+	if len(shown) != 2 || !strings.Contains(shown[0], "Title Invitation <b>") || strings.Contains(shown[0], "Hidden") ||
+		!strings.Contains(shown[1], "Shelf Hidden shelf") {
+		t.Errorf("the samples are %q", shown)
+	}
+	answer := func(ticked ...string) page {
+		return post(t, h, "/sharing/allow/req_1/answer", url.Values{"decision": {"approve"}, "choosing": {"yes"},
+			"end": {"2027-01-31"}, "stream": ticked})
+	}
+	answer("cin_kelp_1 letters", "cin_kelp_1 secrets")
+	if diff := cmp.Diff([]api.GrantStream{letters}, o.decision.Streams); diff != "" {
+		t.Errorf("granted (-want +got):\n%s", diff)
+	}
+	if p := answer(); p.Code != http.StatusBadRequest {
+		t.Errorf("nothing ticked answered %d", p.Code)
 	}
 }
 

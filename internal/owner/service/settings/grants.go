@@ -109,6 +109,8 @@ func (a *Settings) Decide(ctx context.Context, id string, d api.Decision) (strin
 	}
 	if asked.OwnerChooses {
 		asked.Scope = chosen
+	} else if asked.Scope, err = grants.Narrow(asked.Scope, chosen); err != nil {
+		return "", faults.OwnerError(err, "read what was chosen")
 	}
 	redirect, grantID, err := a.GrantService.Decide(ctx, id,
 		grants.Decision{Approve: d.Approve, Streams: chosen, End: grantEndTime(d.GrantEnd)})
