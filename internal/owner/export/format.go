@@ -22,6 +22,7 @@ type Writer interface {
 type Format struct {
 	Name, Suffix, Media string
 	Title               string // what people call the format
+	Reader              string // what opens it
 	// Single reports whether a file holds one stream only.
 	Single bool
 
@@ -35,15 +36,21 @@ var Formats = []Format{
 	{Name: "jsonl", Suffix: ".jsonl", Media: "application/x-ndjson", Title: "JSON lines", open: newLines},
 	{Name: "csv", Suffix: ".csv", Media: "text/csv; charset=utf-8", Title: "CSV", open: newTable},
 	{Name: "parquet", Suffix: ".parquet", Media: "application/vnd.apache.parquet", Title: "Parquet", Single: true,
-		open: newParquet},
-	{Name: "sqlite", Suffix: ".sqlite", Media: "application/vnd.sqlite3", Title: "SQLite", open: newDatabase},
-	{Name: "markdown", Suffix: ".md", Media: "text/markdown; charset=utf-8", Title: "Markdown", holds: isReadable,
+		Reader: "For DuckDB and pandas",
+		open:   newParquet},
+	{Name: "sqlite", Suffix: ".sqlite", Media: "application/vnd.sqlite3", Title: "SQLite",
+		Reader: "A database with one table", open: newDatabase},
+	{Name: "markdown", Suffix: ".md", Media: "text/markdown; charset=utf-8", Title: "Markdown",
+		Reader: "One text to read", holds: isReadable,
 		open: newMarkdown, reader: true},
-	{Name: "icalendar", Suffix: ".ics", Media: "text/calendar; charset=utf-8", Title: "iCalendar", holds: isCalendar,
+	{Name: "icalendar", Suffix: ".ics", Media: "text/calendar; charset=utf-8", Title: "iCalendar",
+		Reader: "For calendars", holds: isCalendar,
 		open: newCalendar},
-	{Name: "vcard", Suffix: ".vcf", Media: "text/vcard; charset=utf-8", Title: "vCard", holds: isAddressBook,
+	{Name: "vcard", Suffix: ".vcf", Media: "text/vcard; charset=utf-8", Title: "vCard",
+		Reader: "For address books", holds: isAddressBook,
 		open: newCards},
-	{Name: "mbox", Suffix: ".mbox", Media: "application/mbox", Title: "mbox", holds: isMail, open: newMailbox,
+	{Name: "mbox", Suffix: ".mbox", Media: "application/mbox", Title: "mbox",
+		Reader: "For mail programs, without attachments", holds: isMail, open: newMailbox,
 		reader: true},
 }
 

@@ -362,7 +362,7 @@ var Table = []Rule{
 		Never:  []string{"internal/judge/health/...", "internal/judge/evidence/...", "internal/storage/store/..."},
 		Reason: "what was measured and paid is drawn by the kinds and roles that manifests declare"},
 	{Room: "internal/owner/console/...", May: []string{"internal/owner/console/...", "internal/owner/api",
-		"internal/owner/words", "internal/view", "internal/judge/verdict", "declarative/review"},
+		"internal/owner/export", "internal/owner/words", "internal/view", "internal/judge/verdict", "declarative/review"},
 		Never:  []string{"internal/judge/health/...", "internal/judge/evidence/...", "internal/storage/store/..."},
 		Reason: "a page renders the verdict; it may not derive one"},
 	{Room: "internal/owner/words", May: []string{"internal/owner/api", "declarative/review"}, Libs: onlyStd,

@@ -204,6 +204,15 @@ func TestExportIsAFile(t *testing.T) {
 	if p := get(t, h, "/search/export?connection=cin_kelp_1&stream=letters&format=exe"); p.Code != http.StatusBadRequest {
 		t.Errorf("an unknown format answered %d", p.Code)
 	}
+	p = get(t, h, "/search/export?connection=cin_kelp_1&stream=letters&format=vcard")
+	if p.Code != http.StatusBadRequest {
+		t.Errorf("a format without a place for letters answered %d", p.Code)
+	}
+	p = get(t, h, "/search/export?connection=cin_kelp_1&stream=letters&format=sqlite")
+	if got := p.Header().Get("Content-Disposition"); !strings.HasPrefix(p.Body.String(), "SQLite format 3\x00") ||
+		got != "attachment; filename=letters-2026-03-12.sqlite" {
+		t.Errorf("got %.20q as %q", p.Body, got)
+	}
 
 	o.exported = ""
 	o.fails["Export"] = api.NotFound("There is no such stream.", "Choose one.")

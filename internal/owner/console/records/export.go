@@ -2,6 +2,7 @@ package records
 
 import (
 	"cmp"
+	"context"
 	"io"
 	"mime"
 	"net/http"
@@ -11,9 +12,8 @@ import (
 
 	"github.com/pdpp-go/pdpp/internal/owner/api"
 	"github.com/pdpp-go/pdpp/internal/owner/console/ui"
+	"github.com/pdpp-go/pdpp/internal/owner/export"
 )
-
-var exportKinds = map[string]string{"jsonl": "application/x-ndjson", "csv": "text/csv; charset=utf-8"}
 
 // exportPatience is how long a browser may take for one part of an export. The time for the whole export is unlimited.
 const exportPatience = time.Minute
@@ -22,13 +22,49 @@ const exportPatience = time.Minute
 func (p *pages) export(w http.ResponseWriter, r *http.Request) {
 	q := api.ExportQuery{ConnectionID: r.FormValue("connection"), Stream: r.FormValue("stream"),
 		Format: r.FormValue("format")}
-	kind, known := exportKinds[q.Format]
+	format, known := export.FindFormat(q.Format)
 	if !known {
 		p.ShowFailure(w, r, ui.Section(r), api.Invalid("format", "There is no such form of export.",
-			"Choose JSON lines or CSV."))
+			"Choose one of the list."))
 		return
 	}
-	p.download(w, r, kind, fileName(q, p.Now()), func(out io.Writer) error { return p.Owner.Export(r.Context(), out, q) })
+	write := func(out io.Writer) error { return p.Owner.Export(r.Context(), out, q) }
+	if !slices.Contains(serverFormats, q.Format) {
+		write = func(out io.Writer) error { return p.convert(r.Context(), out, format, q) }
+	}
+	p.download(w, r, format.Media, fileName(q.Stream, format, p.Now()), write)
+}
+
+// serverFormats are the formats that the owner writes. The others are made here.
+var serverFormats = []string{"jsonl", "csv"}
+
+// convert writes a stream in a format.
+func (p *pages) convert(ctx context.Context, out io.Writer, format export.Format, q api.ExportQuery) error {
+	streams, err := p.Owner.Streams(ctx, q.ConnectionID)
+	if err != nil {
+		return err
+	}
+	i := slices.IndexFunc(streams, func(s api.Stream) bool {
+		return s.ConnectionID == q.ConnectionID && s.Name == q.Stream
+	})
+	if i < 0 {
+		return api.NotFound("There is no such stream.", "Choose one of the list.")
+	}
+	if !format.Holds(&streams[i]) {
+		return api.Invalid("format", "These records cannot be written in that form.", "Choose one of the list.")
+	}
+	_, err = export.Job{Owner: p.Owner, Format: format}.Write(ctx, out, streams[i:i+1])
+	return err
+}
+
+// otherFormats are the formats besides serverFormats that a stream can be written in.
+func otherFormats(s *api.Stream) (out []export.Format) {
+	for _, f := range export.Formats {
+		if f.Holds(s) && !slices.Contains(serverFormats, f.Name) {
+			out = append(out, f)
+		}
+	}
+	return out
 }
 
 // file sends a file of a record as a download, so that no browser shows it as a page of this server.
@@ -87,14 +123,14 @@ func (p *pages) download(w http.ResponseWriter, r *http.Request, kind, name stri
 }
 
 // fileName returns a name that is valid on every system.
-func fileName(q api.ExportQuery, now time.Time) string {
+func fileName(stream string, format export.Format, now time.Time) string {
 	safe := strings.Map(func(r rune) rune {
 		if strings.ContainsRune(ui.PlainSegment, r) {
 			return r
 		}
 		return '_'
-	}, q.Stream)
-	return strings.TrimLeft(safe[:min(len(safe), 80)], ".") + "-" + now.Format("2006-01-02") + "." + q.Format
+	}, stream)
+	return strings.TrimLeft(safe[:min(len(safe), 80)], ".") + "-" + now.Format("2006-01-02") + format.Suffix
 }
 
 // download extends the write deadline with every write, as long as the browser reads.
