@@ -39,7 +39,7 @@ var machineCommands = map[string]string{
 
 // ownerCommands are put to the owner, wherever that is.
 var ownerCommands = []string{
-	"mirror /nowhere/folder",
+	"mirror /nowhere/folder --connection cin_none",
 	"connect orchard", "connectors show orchard",
 	"connectors add everycommand_test.go --name orchard", "connectors remove orchard --yes",
 	"rename cin_well Pear", "select cin_well", "search pear", "status",
