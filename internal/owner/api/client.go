@@ -231,8 +231,7 @@ func asError(err error) (*Error, bool) {
 
 // RunOptions are what a request for a run may ask for. The body may be left out.
 type RunOptions struct {
-	// AskAnyway asks the source although it announced a pause. It is a step of its own, for an owner
-	// who has read provider_wait.
+	// AskAnyway asks the source although it announced a pause, for an owner who has read provider_wait.
 	AskAnyway bool `json:"ask_anyway" required:"false"`
 	// RecoveryOnly tries again what is missing, and nothing else.
 	RecoveryOnly bool `json:"recovery_only" required:"false"`

@@ -275,7 +275,6 @@ func (n NotCollected) CanBeUndone() bool { return n.State == "hiding" || n.State
 type LeftOut struct {
 	Kind  string `json:"kind"` // a kind that the source knows, or a pattern of file names
 	Count int64  `json:"count"`
-	// Known means that Kind is the name of a kind that the source knows. Otherwise Kind is a pattern
-	// of file names that this version does not recognize.
+	// Known means that Kind is a kind that the source knows. Otherwise it is a pattern of file names.
 	Known bool `json:"known"`
 }
