@@ -17,8 +17,8 @@ type Stream struct {
 	Records        int64             `json:"record_count"`
 	Deleted        int64             `json:"deleted_count"` // that the source no longer has
 	LastSeq        int64             `json:"last_change_seq"`
-	PurgedSeq      int64             `json:"purged_change_seq"` // the newest change that was deleted for good
 	UpdatedAt      *time.Time        `json:"last_updated"`
+	PurgedSeq      int64             `json:"purged_change_seq"` // the newest change that was deleted for good
 	Search         []string          `json:"search_fields"`
 	Filter         []string          `json:"filter_fields"`
 	Fields         []string          `json:"fields"`
