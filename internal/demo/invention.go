@@ -189,6 +189,10 @@ func questionsOf(d *inventedDay) {
 	}
 }
 
+// shopCategories has the category of what each shop sells.
+var shopCategories = map[string]string{"Fern Grocers": "Food", "Bridge Bakery": "Food", "Copper Kettle": "Food",
+	"Mole Books": "Leisure", "Night train office": "Travel"}
+
 func moneyTransfers(d *inventedDay) {
 	book := func(hour int, payee, category string, amount float64) {
 		d.happened("bookings", "booked_at", d.at(hour, 55),
@@ -211,8 +215,8 @@ func moneyTransfers(d *inventedDay) {
 			book(9+d.IntN(10), pick(d, "Saltwick Ferry", "Lighthouse Inn", "Bay Bakery"), "Holiday", -6-60*d.Float64())
 			continue
 		}
-		book(9+d.IntN(10), pick(d, "Fern Grocers", "Bridge Bakery", "Mole Books", "Night train office", "Copper Kettle"),
-			pick(d, "Food", "Food", "Leisure", "Travel"), -3-45*d.Float64())
+		payee := pick(d, "Fern Grocers", "Bridge Bakery", "Mole Books", "Night train office", "Copper Kettle")
+		book(9+d.IntN(10), payee, shopCategories[payee], -3-45*d.Float64())
 	}
 }
 
