@@ -2,7 +2,12 @@
 // guard of all requests to addresses that a provider, an app or a file chose.
 package publicaddress
 
-import "net/netip"
+import (
+	"context"
+	"errors"
+	"net/netip"
+	"syscall"
+)
 
 // translated are the addresses of IPv4 hosts in networks that have IPv6 only.
 var translated = netip.MustParsePrefix("64:ff9b::/96")
@@ -35,4 +40,17 @@ func IsPublic(a netip.Addr) bool {
 		}
 	}
 	return a.IsGlobalUnicast() && !a.IsPrivate()
+}
+
+// ErrNotPublic means that a connection to an address that is not public was refused.
+var ErrNotPublic = errors.New("the address is not public")
+
+// DialControl refuses to connect to an address that is not public. It is the ControlContext of a net.Dialer, which
+// calls it with the address that a name resolved to.
+func DialControl(_ context.Context, _, resolved string, _ syscall.RawConn) error {
+	at, err := netip.ParseAddrPort(resolved)
+	if err != nil || !IsPublic(at.Addr()) {
+		return ErrNotPublic
+	}
+	return nil
 }

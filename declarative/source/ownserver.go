@@ -97,9 +97,8 @@ func isPrivateHost(ctx context.Context, host string) bool {
 // dialPublic connects only to public addresses, whatever a name resolves to.
 func dialPublic(ctx context.Context, network, address string) (net.Conn, error) {
 	d := net.Dialer{KeepAlive: keepAlive, Resolver: resolver,
-		ControlContext: func(_ context.Context, _, resolved string, _ syscall.RawConn) error {
-			at, err := netip.ParseAddrPort(resolved)
-			if err != nil || !publicaddress.IsPublic(at.Addr()) {
+		ControlContext: func(ctx context.Context, network, resolved string, c syscall.RawConn) error {
+			if publicaddress.DialControl(ctx, network, resolved, c) != nil {
 				return ErrNotOwnServer
 			}
 			return nil

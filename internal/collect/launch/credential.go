@@ -13,7 +13,6 @@ import (
 	"github.com/pdpp-go/pdpp/internal/judge/evidence"
 	"github.com/pdpp-go/pdpp/internal/storage/credential"
 	"github.com/pdpp-go/pdpp/internal/storage/store"
-	"github.com/pdpp-go/pdpp/manifest"
 )
 
 // ReasonCredential ends a run when its stored credential cannot be decrypted. The connector is not started: without
@@ -63,9 +62,9 @@ type Secrets struct {
 }
 
 // storedSecrets are those of one run; without values when there are none.
-func (l *Launcher) storedSecrets(ctx context.Context, conn store.Connection, m *manifest.Manifest) (Secrets, error) {
-	if l.Tokens != nil && m.OAuth() != nil {
-		return l.accessTokens(ctx, conn, m)
+func (l *Launcher) storedSecrets(ctx context.Context, conn store.Connection, c catalog.Connector) (Secrets, error) {
+	if l.Tokens != nil && c.Manifest.OAuth() != nil {
+		return l.accessTokens(ctx, conn, c)
 	}
 	if l.Secrets == nil {
 		return Secrets{}, nil

@@ -162,7 +162,7 @@ func (l *Launcher) Run(ctx context.Context, req RunRequest) (RunResult, error) {
 	var stored Secrets
 	if refused != nil {
 		outcome = *refused
-	} else if stored, err = l.storedSecrets(ctx, conn, c.Manifest); err != nil {
+	} else if stored, err = l.storedSecrets(ctx, conn, c); err != nil {
 		outcome = withoutCredential(ctx, err)
 	} else {
 		outcome = l.underLease(ctx, bound, &heldSince, c, req, stored)

@@ -6,10 +6,10 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/pdpp-go/pdpp/internal/collect/catalog"
 	"github.com/pdpp-go/pdpp/internal/collect/providerauth"
 	"github.com/pdpp-go/pdpp/internal/collect/runner"
 	"github.com/pdpp-go/pdpp/internal/storage/store"
-	"github.com/pdpp-go/pdpp/manifest"
 	"github.com/pdpp-go/pdpp/protocol"
 )
 
@@ -25,13 +25,15 @@ var errNotSignedIn = errors.New("no one has signed in at the provider")
 
 // accessTokens returns the access token of the run's connection, and fresh ones during the run. The connector never
 // gets the refresh token.
-func (l *Launcher) accessTokens(ctx context.Context, conn store.Connection, m *manifest.Manifest) (Secrets, error) {
+func (l *Launcher) accessTokens(ctx context.Context, conn store.Connection, c catalog.Connector) (Secrets, error) {
 	key, err := l.Tokens.Key()
 	if err != nil {
 		return Secrets{}, err
 	}
+	m := c.Manifest
 	variable := m.OAuth().AccessTokenEnv
-	source := providerauth.SignInSource{ConnectionID: conn.ID, ConnectorID: conn.ConnectorID, Manifest: m}
+	source := providerauth.SignInSource{ConnectionID: conn.ID, ConnectorID: conn.ConnectorID, Manifest: m,
+		PublicOnly: c.Declared}
 	got, err := l.Tokens.Access(ctx, source, 0)
 	if errors.Is(err, store.ErrNotFound) {
 		if l.Lookup != nil {

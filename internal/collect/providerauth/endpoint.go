@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"net"
 	"net/http"
 	"net/url"
 	"regexp"
@@ -13,6 +14,7 @@ import (
 
 	"golang.org/x/oauth2"
 
+	"github.com/pdpp-go/pdpp/connectorkit/publicaddress"
 	"github.com/pdpp-go/pdpp/internal/storage/credential"
 	"github.com/pdpp-go/pdpp/manifest"
 )
@@ -34,14 +36,32 @@ const answerTime = 20 * time.Second
 
 // clientContext returns a context in which the library uses our client. The client follows no redirect, because the
 // form contains secrets.
-func (k *Keeper) clientContext(ctx context.Context) context.Context { return through(ctx, k.Transport) }
+func (k *Keeper) clientContext(ctx context.Context, s SignInSource) context.Context {
+	return through(ctx, k.transport(s))
+}
+
+// publicTransport reaches public addresses only, whatever a name resolves to. A proxy would resolve it after the check.
+var publicTransport = &http.Transport{
+	DialContext: (&net.Dialer{Timeout: answerTime, ControlContext: publicaddress.DialControl}).DialContext,
+	Proxy:       nil, ForceAttemptHTTP2: true,
+	MaxIdleConns: 4, IdleConnTimeout: time.Minute, TLSHandshakeTimeout: answerTime,
+}
+
+// transport returns what carries requests to a provider; nil means the network.
+func (k *Keeper) transport(s SignInSource) http.RoundTripper {
+	if k.Transport == nil && s.PublicOnly {
+		return publicTransport
+	}
+	return k.Transport
+}
 
 // exchangeContext is clientContext for an exchange of a code or a refresh token.
-func (k *Keeper) exchangeContext(ctx context.Context, o *manifest.OAuth) context.Context {
+func (k *Keeper) exchangeContext(ctx context.Context, s SignInSource) context.Context {
+	o := s.Manifest.OAuth()
 	if len(o.TokenParams) == 0 && o.TokenMember == "" {
-		return k.clientContext(ctx)
+		return k.clientContext(ctx, s)
 	}
-	return through(ctx, wrappedExchange{k.Transport, o})
+	return through(ctx, wrappedExchange{k.transport(s), o})
 }
 
 func through(ctx context.Context, t http.RoundTripper) context.Context {
@@ -51,11 +71,11 @@ func through(ctx context.Context, t http.RoundTripper) context.Context {
 
 // callingAs shows the app's secret in the header where the library does not: it asks for codes as
 // an app that has none.
-func (k *Keeper) callingAs(ctx context.Context, c *oauth2.Config) context.Context {
+func (k *Keeper) callingAs(ctx context.Context, s SignInSource, c *oauth2.Config) context.Context {
 	if c.Endpoint.AuthStyle != oauth2.AuthStyleInHeader {
-		return k.clientContext(ctx)
+		return k.clientContext(ctx, s)
 	}
-	return through(ctx, basic{k.Transport, c})
+	return through(ctx, basic{k.transport(s), c})
 }
 
 type basic struct {
@@ -80,7 +100,7 @@ func (k *Keeper) exchangeRefresh(
 ) (*oauth2.Token,
 	error) {
 	// A source that is thrown away after one answer is one request.
-	t, err := config(s.Manifest.OAuth(), app, "").TokenSource(k.exchangeContext(ctx, s.Manifest.OAuth()),
+	t, err := config(s.Manifest.OAuth(), app, "").TokenSource(k.exchangeContext(ctx, s),
 		&oauth2.Token{RefreshToken: refresh.Reveal()}).Token()
 	return t, answered(err)
 }

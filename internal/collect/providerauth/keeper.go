@@ -62,6 +62,8 @@ type SignInSource struct {
 	ConnectionID string
 	ConnectorID  string
 	Manifest     *manifest.Manifest
+	// PublicOnly exchanges tokens with public addresses only, whatever a name resolves to: a file names the provider.
+	PublicOnly bool
 }
 
 // AccessToken is an access token and which one it is.

@@ -5,9 +5,11 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/http/httptest"
 	"net/url"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -153,6 +155,32 @@ func (m *memory) RoundTrip(r *http.Request) (*http.Response, error) {
 	m.form = r.PostForm
 	m.asked = append(m.asked, time.Now())
 	return m.answer()
+}
+
+// TestPrivateTokenAddress exchanges a refresh token with a server of this machine, as if a public name resolved to it:
+// a source that a file declares must not lead into the owner's network.
+func TestPrivateTokenAddress(t *testing.T) {
+	t.Parallel()
+	for public, want := range map[bool]int64{true: 0, false: 1} {
+		var asked atomic.Int64
+		provider := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			asked.Add(1)
+			w.WriteHeader(http.StatusServiceUnavailable)
+		}))
+		t.Cleanup(provider.Close)
+		st := newMemoryStore(t)
+		source := providerauth.SignInSource{ConnectionID: connection, ConnectorID: "tunes",
+			Manifest: tunes(provider.URL), PublicOnly: public}
+		ends := time.Now().Add(-time.Minute)
+		old := credential.Tokens{Access: credential.NewSecret("a"), Refresh: credential.NewSecret("r"), Lifetime: time.Minute}
+		st.credential = &store.Credential{ConnectionID: connection, Generation: 1, Status: store.CredentialActive,
+			CapturedAt: ends.Add(-time.Minute), Sealed: old.SealFor(testKey, connection),
+			Refresh: store.Refresh{Renewable: true, ExpiresAt: &ends}}
+		var trouble *providerauth.Trouble
+		if _, err := keeper(st).Access(t.Context(), source, 0); !errors.As(err, &trouble) || asked.Load() != want {
+			t.Errorf("public only %v: the server was asked %d times, want %d (%v)", public, asked.Load(), want, err)
+		}
+	}
 }
 
 // Failures are 30 seconds apart, then twice as long each time up to an hour; after four days of

@@ -109,7 +109,7 @@ func (k *Keeper) BeginCode(ctx context.Context, s SignInSource, binder string, w
 	if c.Endpoint.AuthStyle == oauth2.AuthStyleInParams && c.ClientSecret != "" {
 		more = append(more, oauth2.SetAuthURLParam("client_secret", c.ClientSecret))
 	}
-	code, err := c.DeviceAuth(k.callingAs(ctx, c), more...)
+	code, err := c.DeviceAuth(k.callingAs(ctx, s, c), more...)
 	if err != nil {
 		return Begun{}, k.exchangeFailed(s, answered(err))
 	}
@@ -199,7 +199,7 @@ func (k *Keeper) Finish(ctx context.Context, s SignInSource, state, binder strin
 	if p.Verifier != "" {
 		more = append(more, oauth2.VerifierOption(p.Verifier))
 	}
-	t, err := config(s.Manifest.OAuth(), app, p.Redirect).Exchange(k.exchangeContext(ctx, s.Manifest.OAuth()), a.Code,
+	t, err := config(s.Manifest.OAuth(), app, p.Redirect).Exchange(k.exchangeContext(ctx, s), a.Code,
 		more...)
 	if err != nil {
 		return Done{}, k.exchangeFailed(s, answered(err))
@@ -233,7 +233,7 @@ func (k *Keeper) Poll(ctx context.Context, s SignInSource, state, binder string)
 		return Done{}, false, err
 	}
 	every := time.Duration(p.EverySec) * time.Second
-	t, err := config(s.Manifest.OAuth(), app, "").Exchange(k.exchangeContext(ctx, s.Manifest.OAuth()), "",
+	t, err := config(s.Manifest.OAuth(), app, "").Exchange(k.exchangeContext(ctx, s), "",
 		oauth2.SetAuthURLParam("grant_type", "urn:ietf:params:oauth:grant-type:device_code"),
 		oauth2.SetAuthURLParam("device_code", p.DeviceCode))
 	if err == nil {

@@ -58,7 +58,9 @@ func (s *Service) signInSource(
 			"Give it what its form asks for.",
 		)
 	}
-	return providerauth.SignInSource{ConnectionID: connectionID, ConnectorID: connectorID, Manifest: m}, nil
+	found, err := s.find.Connectors.Find(ctx, connectorID)
+	return providerauth.SignInSource{ConnectionID: connectionID, ConnectorID: connectorID, Manifest: m,
+		PublicOnly: err == nil && found.Declared}, nil
 }
 
 // mayReceiveTokens refuses a foreign connector that is not confirmed as it is now: its manifest names the

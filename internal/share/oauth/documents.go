@@ -7,8 +7,6 @@ import (
 	"io"
 	"net"
 	"net/http"
-	"net/netip"
-	"syscall"
 	"time"
 
 	"github.com/pdpp-go/pdpp/connectorkit/publicaddress"
@@ -21,9 +19,6 @@ const (
 	documentSize = 10 << 10
 )
 
-// errNotPublic is the error for an address that only this machine or its network can reach.
-var errNotPublic = errors.New("the address is not public")
-
 // PublicDocuments fetches metadata documents of apps from public addresses, over https and without redirects. Anyone
 // can name an address, and it must not lead into the owner's network.
 type PublicDocuments struct {
@@ -32,19 +27,10 @@ type PublicDocuments struct {
 }
 
 var publicTransport = &http.Transport{
-	DialContext: (&net.Dialer{Timeout: documentTime, ControlContext: publicOnly}).DialContext,
+	DialContext: (&net.Dialer{Timeout: documentTime, ControlContext: publicaddress.DialControl}).DialContext,
 	// A proxy would resolve the name after the check.
 	Proxy: nil, ForceAttemptHTTP2: true, MaxIdleConns: 4, IdleConnTimeout: time.Minute,
 	TLSHandshakeTimeout: documentTime, MaxResponseHeaderBytes: 16 << 10,
-}
-
-// publicOnly rejects an address when it is dialled, after the name was resolved.
-func publicOnly(_ context.Context, _, address string, _ syscall.RawConn) error {
-	at, err := netip.ParseAddrPort(address)
-	if err != nil || !publicaddress.IsPublic(at.Addr()) {
-		return errNotPublic
-	}
-	return nil
 }
 
 // Fetch implements grants.Documents.
