@@ -25,6 +25,7 @@ type Detail struct {
 	ActiveRun    *Run           `json:"active_run"`
 	RecentRuns   []Run          `json:"recent_runs"` // the newest first, at most ten
 	CreatedAt    time.Time      `json:"created_at"`
+	Kept         *KeptSource    `json:"kept"` // nil for an ended source without records
 }
 
 // Connector is something that can be connected.

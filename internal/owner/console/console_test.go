@@ -77,7 +77,7 @@ func TestPagesAreBehindTheDoor(t *testing.T) {
 		}
 	}
 	w := get(open, "/")
-	if w.Code != http.StatusOK || !strings.Contains(w.Body.String(), "Nothing is collected yet") ||
+	if w.Code != http.StatusOK || !strings.Contains(w.Body.String(), "Bring the first thing home") ||
 		!strings.Contains(w.Body.String(), `href="/sources/add"`) {
 		t.Errorf("an empty house gives %d %s", w.Code, w.Body)
 	}

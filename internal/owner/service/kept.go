@@ -40,12 +40,8 @@ func (s *Service) Kept(ctx context.Context) (api.Kept, error) {
 	for i := range o.Connections {
 		judged[o.Connections[i].ID] = &o.Connections[i]
 	}
-	k := storedSummaryBuilder{Kept: api.Kept{ObservedAt: o.ObservedAt, Today: now.Format(time.DateOnly),
-		Sources: []api.KeptSource{}},
-		declared: s.find.ManifestLibrary(),
-		streams:  map[string][]store.StoredStream{}, months: map[string][]api.KeptMonth{}, today: map[string]int64{},
-		byDay: map[string]int64{}}
-	k.groupByConnection(counts)
+	k := s.storedSummary(counts)
+	k.ObservedAt, k.Today = o.ObservedAt, now.Format(time.DateOnly)
 	for _, conn := range all {
 		if err := k.addConnection(ctx, conn, judged[conn.ID]); err != nil {
 			return api.Kept{}, err
@@ -54,6 +50,25 @@ func (s *Service) Kept(ctx context.Context) (api.Kept, error) {
 	slices.SortStableFunc(k.Sources, func(a, b api.KeptSource) int { return cmp.Compare(b.Records, a.Records) })
 	k.countDays(from, now)
 	return k.Kept, nil
+}
+
+// keptSource returns what is stored of one source, under a verdict that has been read. It is nil for an ended source
+// without records.
+func (s *Service) keptSource(ctx context.Context, conn store.Connection, judged *view.Connection, now time.Time) (
+	*api.KeptSource, error) {
+	today := now.UTC().Format(time.DateOnly)
+	counts, err := s.Store.StoredSummary(ctx, today, today)
+	if err != nil {
+		return nil, faults.OwnerError(err, "read the counts")
+	}
+	if conn.Status != store.ConnectionActive {
+		judged = nil
+	}
+	k := s.storedSummary(counts)
+	if err := k.addConnection(ctx, conn, judged); err != nil || len(k.Sources) == 0 {
+		return nil, err
+	}
+	return &k.Sources[0], nil
 }
 
 func weekStart(t time.Time) time.Time { return t.AddDate(0, 0, -(int(t.Weekday())+6)%7) }
@@ -67,6 +82,14 @@ type storedSummaryBuilder struct {
 	months  map[string][]api.KeptMonth
 	today   map[string]int64
 	byDay   map[string]int64
+}
+
+func (s *Service) storedSummary(counts store.StoredSummary) *storedSummaryBuilder {
+	k := &storedSummaryBuilder{Kept: api.Kept{Sources: []api.KeptSource{}}, declared: s.find.ManifestLibrary(),
+		streams: map[string][]store.StoredStream{}, months: map[string][]api.KeptMonth{}, today: map[string]int64{},
+		byDay: map[string]int64{}}
+	k.groupByConnection(counts)
+	return k
 }
 
 func (k *storedSummaryBuilder) groupByConnection(counts store.StoredSummary) {

@@ -35,6 +35,9 @@ func (s *Service) Connection(ctx context.Context, id string) (api.Detail, error)
 		return d, err
 	}
 	d.CreatedAt = conn.CreatedAt
+	if d.Kept, err = s.keptSource(ctx, conn, &judged.Connection, judged.ObservedAt); err != nil {
+		return d, err
+	}
 	left, err := s.LeftOutOf(ctx, id)
 	if err != nil {
 		return d, err

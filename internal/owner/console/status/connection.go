@@ -3,6 +3,7 @@ package status
 import (
 	"context"
 	"net/http"
+	"time"
 
 	"github.com/a-h/templ"
 
@@ -18,9 +19,8 @@ type shown struct {
 	Runs     []api.Run     // the newest first, at most as many as the strip has beats
 	Question *api.Question // what the run under way waits for
 	Imports  []api.Import  // of a connection that takes files
-	Kept     *api.KeptSource
-	Today    string // the day of Kept
-	Kind     string // the class of the kind that the source holds most of
+	Today    string        // the day of Kept
+	Kind     string        // the class of the kind that the source holds most of
 	Arrived  []arrived
 }
 
@@ -30,12 +30,7 @@ func (p *Pages) shown(ctx context.Context, id string) (*shown, error) {
 		return nil, err
 	}
 	d.ObservedAt = p.here(d.ObservedAt)
-	s := &shown{Detail: d, Kind: p.kindOf(id)}
-	kept, err := p.owner.Kept(ctx)
-	if err != nil {
-		return nil, err
-	}
-	s.Kept, s.Today = keptSource(&kept, id), kept.Today
+	s := &shown{Detail: d, Kind: p.kindOf(id), Today: d.ObservedAt.UTC().Format(time.DateOnly)}
 	if d.Verdict.Progress.FirstRun {
 		if s.Arrived, err = p.arrived(ctx, id); err != nil {
 			return nil, err
