@@ -175,7 +175,7 @@ func printDemonstration(inv *command.Invocation, url string, world *demo.World) 
   Open      %s
   Password  %s
 
-  Eight connections hold a year of an invented life, to be looked at under Records.
+  Eight connections hold a year of an invented life, to be looked at day by day.
   Six more to simulated services show how collecting goes. The GitHub one needs you: its
   token ran out. Reconnect it with this one, and watch it turn healthy by itself:
 

@@ -19,7 +19,7 @@ const (
 
 // exportProgress shows on a terminal how many records are written.
 type exportProgress struct {
-	to    io.Writer // nil: nobody watches
+	to    io.Writer // nil: no progress is shown
 	total int64
 	done  int64
 	next  time.Time

@@ -27,7 +27,7 @@ type Job struct {
 	Owner     api.Owner
 	Format    Format
 	Selection RecordChoice
-	// Note is called after every record; nil means that nobody watches.
+	// Note is called after every record. It may be nil.
 	Note func(s *api.Stream, records int64)
 }
 

@@ -61,7 +61,7 @@ func (p *browsePages) read(w http.ResponseWriter, r *http.Request) {
 }
 
 func noReading() error {
-	return api.NotFound("There is nothing to be read here.", "Choose something from the lists under Records.")
+	return api.NotFound("There is nothing to be read here.", "Choose something by the menu or the search.")
 }
 
 func (p *browsePages) openReading(ctx context.Context, id things.ID) (*readingPage, error) {

@@ -153,7 +153,7 @@ func (p *pages) chosen(r *http.Request, page *recordsPage) (*api.Stream, error) 
 			}
 		}
 	}
-	return nil, api.NotFound("There is no such stream.", "Choose one from the list under Records.")
+	return nil, api.NotFound("There is no such stream.", "Choose one by the search.")
 }
 
 // fill reads the page of the list.

@@ -41,7 +41,7 @@ func (p *pages) saveSearch(w http.ResponseWriter, r *http.Request) {
 		p.showSearches(w, r, page)
 		return
 	}
-	ui.Done(w, r, saved.Address, ui.Good("Saved as “"+saved.Name+"”. It is under Records."))
+	ui.Done(w, r, saved.Address, ui.Good("Saved as “"+saved.Name+"”. It is on the search page."))
 }
 
 // openSearch redirects to the address of a saved search.

@@ -70,7 +70,7 @@ var parts = []struct{ folder, format string }{
 type Maker struct {
 	Owner api.Owner
 	Key   ed25519.PrivateKey // signs the manifest
-	// Note is called after every record; nil means that nobody watches.
+	// Note is called after every record. It may be nil.
 	Note func(s *api.Stream, records int64)
 }
 

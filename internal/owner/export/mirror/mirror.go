@@ -38,7 +38,7 @@ type Mirror struct {
 	Only string
 	// PartSize is how many changes a part holds; zero means 10,000.
 	PartSize int
-	// Written is called after every part; nil means that nobody watches.
+	// Written is called after every part. It may be nil.
 	Written func(path string)
 }
 
@@ -47,7 +47,7 @@ type Pass struct {
 	Streams int `json:"streams"`
 	Changes int `json:"changes"`
 	Parts   int `json:"parts"`
-	// Rebuilt counts the streams that were written anew: because records were deleted for good, or to replace many
+	// Rebuilt counts the streams that were rewritten, because records were deleted for good, or to replace many
 	// parts by one.
 	Rebuilt int `json:"rebuilt"`
 }
