@@ -50,7 +50,7 @@ start_postgres() {
 		port=$((20000 + RANDOM % 12000)) # below the ports the kernel hands out
 		if (: <"/dev/tcp/127.0.0.1/$port") 2>/dev/null; then continue; fi
 		if in_postgres pg_ctl start --pgdata=data --wait --timeout=60 --log=server.log \
-			-o "-c listen_addresses=127.0.0.1 -c port=$port -c unix_socket_directories=$postgres_dir -c max_connections=200 ${postgres_settings[*]}" >/dev/null; then
+			-o "-c listen_addresses=127.0.0.1 -c port=$port -c unix_socket_directories=$postgres_dir -c max_connections=500 ${postgres_settings[*]}" >/dev/null; then
 			in_postgres createdb --host=127.0.0.1 --port="$port" --username=pdpp pdpp_test
 			export PDPP_TEST_POSTGRES_URL="postgres://pdpp@127.0.0.1:$port/pdpp_test?sslmode=disable"
 			say "started a throw-away PostgreSQL $(<"$postgres_dir/data/PG_VERSION") on 127.0.0.1:$port"

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"path/filepath"
@@ -119,6 +120,7 @@ func newWorldWith(t testing.TB, kept store.Store, files blob.Storage) *world {
 	mux := http.NewServeMux()
 	read := readapi.New(readapi.Config{Grants: w.grants, Cursors: cursors, Store: kept, Blobs: files,
 		IsOwner: w.auth.IsOwner, Now: w.time, Poll: time.Millisecond,
+		Log:   slog.New(slog.NewTextHandler(t.Output(), nil)),
 		Audit: audit.New(audit.Config{Store: kept, Now: w.time})})
 	for _, route := range read.Routes() {
 		mux.HandleFunc(route.Pattern, route.Handle)
