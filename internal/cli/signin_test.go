@@ -160,7 +160,7 @@ func TestWithdrawnConsentIsRepaired(t *testing.T) {
 		provider := oidctest.Start(t, oidctest.Options{TokenSeconds: 1}) // each run refreshes
 		vars["PDPP_HOME"] = tunesHome(t, provider, plays)
 		s := serveLocal(t, vars)
-		owner, client := s.signedIn(), &api.Client{Base: s.url, Token: s.token()}
+		owner, client := s.signedIn(), api.NewClient(s.url, s.token(), nil)
 		page := owner.post("/sources/add/tunes", "display_name", "Tunes", "schedule", "manual").Header.Get("Location")
 		owner.post(page+"/app", "client_id", oidctest.ClientID, "client_secret", oidctest.ClientSecret)
 		id := strings.TrimSuffix(strings.TrimPrefix(page, "/sources/"), "/allow")

@@ -103,7 +103,7 @@ func (a *target) furnish(guard *auth.Auth) {
 		a.must(err)
 		a.bearers[string(scope)] = token
 	}
-	owner := &api.Client{Base: a.base, Token: a.bearers[string(reply.ScopeAll)]}
+	owner := api.NewClient(a.base, a.bearers[string(reply.ScopeAll)], nil)
 	code, err := owner.AddDevice(ctx, api.NewDevice{ConnectorID: "letters"})
 	a.must(err)
 	device := &wire.Client{BaseURL: a.base}

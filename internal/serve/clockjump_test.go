@@ -72,7 +72,7 @@ func TestClockJump(t *testing.T) {
 		base := "http://" + g.config.Listener.Addr().String()
 		_, token, err := guards[g].CreateToken(t.Context(), auth.NewToken{Label: "laptop", Scopes: []string{"all"}})
 		g.must(err)
-		owner := &api.Client{Base: base, Token: token}
+		owner := api.NewClient(base, token, nil)
 		grant := func(end time.Time) (id, token string) {
 			t.Helper()
 			wanted := api.NewGrant{ClientName: "Reader", Purpose: "Read.", Mode: "continuous",

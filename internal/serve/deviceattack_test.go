@@ -61,7 +61,7 @@ func TestADevicesTokenOpensItsOwnAlone(t *testing.T) {
 		g.must(err)
 		_, ownerToken, err := guard.CreateToken(t.Context(), auth.NewToken{Label: "laptop", Scopes: []string{"all"}})
 		g.must(err)
-		owner := &api.Client{Base: base, Token: ownerToken}
+		owner := api.NewClient(base, ownerToken, nil)
 		ask := func(method, path, token string, body any) (int, string) {
 			t.Helper()
 			content, err := json.Marshal(body)

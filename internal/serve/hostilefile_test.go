@@ -44,7 +44,7 @@ func TestHostileFilesOfADevice(t *testing.T) {
 		g.must(err)
 		_, token, err := guard.CreateToken(t.Context(), auth.NewToken{Label: "laptop", Scopes: []string{"all"}})
 		g.must(err)
-		owner := &api.Client{Base: base, Token: token}
+		owner := api.NewClient(base, token, nil)
 		code, err := owner.AddDevice(t.Context(), api.NewDevice{ConnectorID: "letters"})
 		g.must(err)
 		device := &wire.Client{BaseURL: base}

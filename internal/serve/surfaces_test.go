@@ -33,7 +33,7 @@ func TestServerAnswersItsOwner(t *testing.T) {
 		g.must(err)
 		_, token, err := guard.CreateToken(t.Context(), auth.NewToken{Label: "laptop", Scopes: []string{"all"}})
 		g.must(err)
-		client := &api.Client{Base: "http://" + g.config.Listener.Addr().String(), Token: token}
+		client := api.NewClient("http://"+g.config.Listener.Addr().String(), token, nil)
 		runtime, err := client.Runtime(t.Context())
 		g.must(err)
 		if want := t.Name()[strings.LastIndexByte(t.Name(), '/')+1:]; runtime.Database != want {

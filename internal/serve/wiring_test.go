@@ -49,7 +49,7 @@ func TestPartsOfAServerMeet(t *testing.T) {
 		g.must(err)
 		_, token, err := guard.CreateToken(t.Context(), auth.NewToken{Label: "laptop", Scopes: []string{"all"}})
 		g.must(err)
-		client := &api.Client{Base: base, Token: token}
+		client := api.NewClient(base, token, nil)
 		confirmed(t, g.st, g.dir, "garden")
 
 		made, err := client.Connect(t.Context(),

@@ -187,4 +187,4 @@ func (inv *Invocation) RefuseServer() error {
 }
 
 // Owner returns the client of the server.
-func (r RemoteServer) Owner() api.Owner { return &api.Client{Base: r.URL, Token: r.Token} }
+func (r RemoteServer) Owner() api.Owner { return api.NewClient(r.URL, r.Token, nil) }

@@ -16,13 +16,22 @@ import (
 )
 
 // Client is an owner who speaks to a server. Whatever prints it prints no token.
-// Every error is an *Error.
+// Every error is an *Error. Operations without a method of its own go through the operation table.
 type Client struct {
+	Proxy `json:"-"`
+
 	Base  string // address of the server, with a path of its own or without
 	Token string `json:"-"`
 	// HTTP sends the requests; nil means http.DefaultClient. The client does not follow redirects, because the token
 	// is only for the configured server.
 	HTTP *http.Client `json:"-"`
+}
+
+// NewClient returns the client of a server. A nil httpClient means http.DefaultClient.
+func NewClient(base, token string, httpClient *http.Client) *Client {
+	c := &Client{Base: base, Token: token, HTTP: httpClient}
+	c.Invoke = c.invoke
+	return c
 }
 
 const (
@@ -112,21 +121,17 @@ func (o *Operation) request(arguments []any) (request, error) {
 // clearNulls removes the text "null" from the data of deleted records.
 func clearNulls(results []any) {
 	for _, result := range results {
-		var records []*Record
 		switch r := result.(type) {
 		case *Record:
-			records = append(records, r)
-		case *[]Record:
-			for i := range *r {
-				records = append(records, &(*r)[i])
-			}
-		case *RecordPage:
-			clearNulls([]any{&r.Records})
-		}
-		for _, r := range records {
 			if string(r.Data) == "null" {
 				r.Data = nil
 			}
+		case *[]Record:
+			for i := range *r {
+				clearNulls([]any{&(*r)[i]})
+			}
+		case *RecordPage:
+			clearNulls([]any{&r.Records})
 		}
 	}
 }
@@ -187,10 +192,7 @@ func (c *Client) do(ctx context.Context, q request) (*http.Response, error) {
 	if q.bytes > 0 {
 		req.ContentLength = q.bytes
 	}
-	client := *http.DefaultClient
-	if c.HTTP != nil {
-		client = *c.HTTP
-	}
+	client := *cmp.Or(c.HTTP, http.DefaultClient)
 	client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 	return client.Do(req)
 }

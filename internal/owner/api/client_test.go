@@ -24,7 +24,7 @@ func answering(t *testing.T, handle http.HandlerFunc) *api.Client {
 	t.Helper()
 	srv := httptest.NewServer(handle)
 	t.Cleanup(srv.Close)
-	return &api.Client{Base: srv.URL, Token: invented, HTTP: srv.Client()}
+	return api.NewClient(srv.URL, invented, srv.Client())
 }
 
 // failure returns the error after checking that it has a code, a message and a next step.
@@ -48,7 +48,7 @@ func (c carrying) RoundTrip(r *http.Request) (*http.Response, error) { return c(
 func TestUnreachableServer(t *testing.T) {
 	srv := httptest.NewServer(http.NotFoundHandler())
 	srv.Close()
-	client := &api.Client{Base: srv.URL, Token: invented}
+	client := api.NewClient(srv.URL, invented, nil)
 	_, err := client.Overview(t.Context())
 	if e := failure(t, err); e.Code != api.CodeUnreachable || !strings.Contains(e.Next, "pdpp serve") {
 		t.Errorf("%+v", e)
@@ -111,7 +111,7 @@ func TestTokenIsNeverShown(t *testing.T) {
 	if e.Status != http.StatusUnauthorized || !strings.Contains(e.Next, "pdpp login") {
 		t.Errorf("%+v", e)
 	}
-	refused := &api.Client{Base: "http://" + invented + ".invalid/%zz", Token: invented}
+	refused := api.NewClient("http://"+invented+".invalid/%zz", invented, nil)
 	_, bad := refused.Grants(t.Context())
 	for _, shown := range []string{fmt.Sprintf("%v %+v", err, *e), fmt.Sprintf("%v %+v %#v %s", echo, *echo, echo, *echo),
 		failure(t, bad).Message} {
@@ -124,11 +124,10 @@ func TestTokenIsNeverShown(t *testing.T) {
 func TestAddressesThatAreNone(t *testing.T) {
 	for _, base := range []string{"", "pdpp.test", "ftp://pdpp.test", "http://alder:secret@pdpp.test",
 		"http://pdpp.test?x=1", "http://pdpp.test#x"} {
-		client := &api.Client{Base: base,
-			HTTP: &http.Client{Transport: carrying(func(r *http.Request) (*http.Response, error) {
-				t.Errorf("%q was asked", r.URL)
-				return nil, io.EOF
-			})}}
+		client := api.NewClient(base, "", &http.Client{Transport: carrying(func(r *http.Request) (*http.Response, error) {
+			t.Errorf("%q was asked", r.URL)
+			return nil, io.EOF
+		})})
 		_, err := client.Overview(t.Context())
 		if e := failure(t, err); e.Code != api.CodeInvalid || strings.Contains(e.Message, "secret") {
 			t.Errorf("%q: %+v", base, e)
@@ -139,11 +138,11 @@ func TestAddressesThatAreNone(t *testing.T) {
 // A server may be served below a path. An id is always one path segment.
 func TestAddressIsBelowTheBase(t *testing.T) {
 	var got string
-	client := &api.Client{Base: "https://house.test/pdpp/",
-		HTTP: &http.Client{Transport: carrying(func(r *http.Request) (*http.Response, error) {
+	client := api.NewClient("https://house.test/pdpp/", "", &http.Client{
+		Transport: carrying(func(r *http.Request) (*http.Response, error) {
 			got = r.URL.String()
 			return &http.Response{StatusCode: http.StatusNoContent, Body: http.NoBody}, nil
-		})}}
+		})})
 	for id, want := range map[string]string{
 		"cin_1":      "https://house.test/pdpp/_ref/connections/cin_1/revoke",
 		"..":         "https://house.test/pdpp/_ref/connections/%2E%2E/revoke",
@@ -166,7 +165,7 @@ func silent(r *http.Request) (*http.Response, error) {
 
 func TestAnswerHasAMinute(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		client := &api.Client{Base: "http://pdpp.test", HTTP: &http.Client{Transport: carrying(silent)}}
+		client := api.NewClient("http://pdpp.test", "", &http.Client{Transport: carrying(silent)})
 		began := time.Now()
 		_, err := client.Overview(t.Context())
 		if e := failure(t, err); e.Code != api.CodeUnreachable || time.Since(began) != time.Minute {
@@ -178,7 +177,7 @@ func TestAnswerHasAMinute(t *testing.T) {
 // A cancelled request returns a different error than an unavailable server.
 func TestGivingUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		client := &api.Client{Base: "http://pdpp.test", HTTP: &http.Client{Transport: carrying(silent)}}
+		client := api.NewClient("http://pdpp.test", "", &http.Client{Transport: carrying(silent)})
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
 		_, err := client.Overview(ctx)
@@ -214,10 +213,10 @@ func (d *drip) Close() error { return nil }
 // An export has no total time limit, but must not stall for more than a minute.
 func TestExportMayBeLongAndNotStall(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		client := &api.Client{Base: "http://pdpp.test",
-			HTTP: &http.Client{Transport: carrying(func(r *http.Request) (*http.Response, error) {
+		client := api.NewClient("http://pdpp.test", "", &http.Client{
+			Transport: carrying(func(r *http.Request) (*http.Response, error) {
 				return &http.Response{StatusCode: http.StatusOK, Body: &drip{r.Context(), 100, 50 * time.Second}}, nil
-			})}}
+			})})
 		began := time.Now()
 		var got bytes.Buffer
 		err := client.Export(t.Context(), &got, api.ExportQuery{ConnectionID: "cin_1", Stream: "notes", Format: "jsonl"})

@@ -10,1057 +10,450 @@ import (
 	"github.com/pdpp-go/pdpp/internal/view"
 )
 
-func (p Proxy) Acknowledge(ctx context.Context, a1 string, a2 string) (err error) {
-	err = p.Invoke(ctx, "Acknowledge", []any{a1, a2})
-	return err
+// invoke1 calls a method with one result.
+func invoke1[A any](p Proxy, ctx context.Context, method string, arguments []any) (a A, err error) {
+	err = p.Invoke(ctx, method, arguments, &a)
+	return a, err
 }
 
-func (p Proxy) AddDevice(ctx context.Context, a1 NewDevice) (r1 DeviceCode, err error) {
-	err = p.Invoke(ctx, "AddDevice", []any{a1}, &r1)
-	return r1, err
+// invoke2 calls a method with two results.
+func invoke2[A, B any](p Proxy, ctx context.Context, method string, arguments []any) (a A, b B, err error) {
+	err = p.Invoke(ctx, method, arguments, &a, &b)
+	return a, b, err
 }
 
-func (p Proxy) AddPiece(ctx context.Context, a1 string, a2 string, a3 Piece) (r1 Upload, err error) {
-	err = p.Invoke(ctx, "AddPiece", []any{a1, a2, a3}, &r1)
-	return r1, err
+func (p Proxy) Acknowledge(ctx context.Context, a1 string, a2 string) error {
+	return p.Invoke(ctx, "Acknowledge", []any{a1, a2})
 }
 
-func (p Proxy) AddPushTarget(ctx context.Context, a1 NewPushTarget) (r1 PushTarget, err error) {
-	err = p.Invoke(ctx, "AddPushTarget", []any{a1}, &r1)
-	return r1, err
+func (p Proxy) AddDevice(ctx context.Context, a1 NewDevice) (DeviceCode, error) {
+	return invoke1[DeviceCode](p, ctx, "AddDevice", []any{a1})
 }
 
-func (p Proxy) AddSourceFile(ctx context.Context, a1 SourceFile) (r1 SourceReview, err error) {
-	err = p.Invoke(ctx, "AddSourceFile", []any{a1}, &r1)
-	return r1, err
+func (p Proxy) AddPiece(ctx context.Context, a1 string, a2 string, a3 Piece) (Upload, error) {
+	return invoke1[Upload](p, ctx, "AddPiece", []any{a1, a2, a3})
 }
 
-func (p Proxy) Aggregate(ctx context.Context, a1 AggregateQuery) (r1 Aggregation, err error) {
-	err = p.Invoke(ctx, "Aggregate", []any{a1}, &r1)
-	return r1, err
+func (p Proxy) AddPushTarget(ctx context.Context, a1 NewPushTarget) (PushTarget, error) {
+	return invoke1[PushTarget](p, ctx, "AddPushTarget", []any{a1})
 }
 
-func (p Proxy) Answer(ctx context.Context, a1 string, a2 Answer) (err error) {
-	err = p.Invoke(ctx, "Answer", []any{a1, a2})
-	return err
+func (p Proxy) AddSourceFile(ctx context.Context, a1 SourceFile) (SourceReview, error) {
+	return invoke1[SourceReview](p, ctx, "AddSourceFile", []any{a1})
 }
 
-func (p Proxy) Attention(ctx context.Context, a1 AttentionQuery) (r1 Attention, err error) {
-	err = p.Invoke(ctx, "Attention", []any{a1}, &r1)
-	return r1, err
+func (p Proxy) Aggregate(ctx context.Context, a1 AggregateQuery) (Aggregation, error) {
+	return invoke1[Aggregation](p, ctx, "Aggregate", []any{a1})
 }
 
-func (p Proxy) Audit(ctx context.Context, a1 AuditQuery) (r1 AuditPage, err error) {
-	err = p.Invoke(ctx, "Audit", []any{a1}, &r1)
-	return r1, err
+func (p Proxy) Answer(ctx context.Context, a1 string, a2 Answer) error {
+	return p.Invoke(ctx, "Answer", []any{a1, a2})
 }
 
-func (p Proxy) BeginSignIn(ctx context.Context, a1 string, a2 SignInWish) (r1 SignInBegun, err error) {
-	err = p.Invoke(ctx, "BeginSignIn", []any{a1, a2}, &r1)
-	return r1, err
+func (p Proxy) Attention(ctx context.Context, a1 AttentionQuery) (Attention, error) {
+	return invoke1[Attention](p, ctx, "Attention", []any{a1})
 }
 
-func (p Proxy) BeginUpload(ctx context.Context, a1 string, a2 NewUpload) (r1 Upload, err error) {
-	err = p.Invoke(ctx, "BeginUpload", []any{a1, a2}, &r1)
-	return r1, err
+func (p Proxy) Audit(ctx context.Context, a1 AuditQuery) (AuditPage, error) {
+	return invoke1[AuditPage](p, ctx, "Audit", []any{a1})
 }
 
-func (p Proxy) BookmarkLog(ctx context.Context, a1 BookmarkQuery) (r1 []BookmarkCommit, err error) {
-	err = p.Invoke(ctx, "BookmarkLog", []any{a1}, &r1)
-	return r1, err
+func (p Proxy) BeginSignIn(ctx context.Context, a1 string, a2 SignInWish) (SignInBegun, error) {
+	return invoke1[SignInBegun](p, ctx, "BeginSignIn", []any{a1, a2})
 }
 
-func (p Proxy) Bookmarks(ctx context.Context, a1 string) (r1 []Bookmark, err error) {
-	err = p.Invoke(ctx, "Bookmarks", []any{a1}, &r1)
-	return r1, err
+func (p Proxy) BeginUpload(ctx context.Context, a1 string, a2 NewUpload) (Upload, error) {
+	return invoke1[Upload](p, ctx, "BeginUpload", []any{a1, a2})
 }
 
-func (p Proxy) Cancel(ctx context.Context, a1 string) (err error) {
-	err = p.Invoke(ctx, "Cancel", []any{a1})
-	return err
+func (p Proxy) BookmarkLog(ctx context.Context, a1 BookmarkQuery) ([]BookmarkCommit, error) {
+	return invoke1[[]BookmarkCommit](p, ctx, "BookmarkLog", []any{a1})
 }
 
-func (p Proxy) CancelDeviceCode(ctx context.Context, a1 string) (err error) {
-	err = p.Invoke(ctx, "CancelDeviceCode", []any{a1})
-	return err
+func (p Proxy) Bookmarks(ctx context.Context, a1 string) ([]Bookmark, error) {
+	return invoke1[[]Bookmark](p, ctx, "Bookmarks", []any{a1})
 }
 
-func (p Proxy) Changes(ctx context.Context, a1 ChangeQuery) (r1 []Record, err error) {
-	err = p.Invoke(ctx, "Changes", []any{a1}, &r1)
-	return r1, err
+func (p Proxy) Cancel(ctx context.Context, a1 string) error {
+	return p.Invoke(ctx, "Cancel", []any{a1})
 }
 
-func (p Proxy) Collect(ctx context.Context, a1 string, a2 Selection) (err error) {
-	err = p.Invoke(ctx, "Collect", []any{a1, a2})
-	return err
+func (p Proxy) CancelDeviceCode(ctx context.Context, a1 string) error {
+	return p.Invoke(ctx, "CancelDeviceCode", []any{a1})
 }
 
-func (p Proxy) CollectDeleted(ctx context.Context, a1 string) (r1 Deletion, err error) {
-	err = p.Invoke(ctx, "CollectDeleted", []any{a1}, &r1)
-	return r1, err
+func (p Proxy) Changes(ctx context.Context, a1 ChangeQuery) ([]Record, error) {
+	return invoke1[[]Record](p, ctx, "Changes", []any{a1})
 }
 
-func (p Proxy) Connect(ctx context.Context, a1 Connect) (r1 Detail, err error) {
-	err = p.Invoke(ctx, "Connect", []any{a1}, &r1)
-	return r1, err
+func (p Proxy) Collect(ctx context.Context, a1 string, a2 Selection) error {
+	return p.Invoke(ctx, "Collect", []any{a1, a2})
 }
 
-func (p Proxy) Connection(ctx context.Context, a1 string) (r1 Detail, err error) {
-	err = p.Invoke(ctx, "Connection", []any{a1}, &r1)
-	return r1, err
+func (p Proxy) CollectDeleted(ctx context.Context, a1 string) (Deletion, error) {
+	return invoke1[Deletion](p, ctx, "CollectDeleted", []any{a1})
 }
 
-func (p Proxy) Connectors(ctx context.Context) (r1 []Connector, err error) {
-	err = p.Invoke(ctx, "Connectors", []any{}, &r1)
-	return r1, err
+func (p Proxy) Connect(ctx context.Context, a1 Connect) (Detail, error) {
+	return invoke1[Detail](p, ctx, "Connect", []any{a1})
 }
 
-func (p Proxy) CopyFile(ctx context.Context, a1 io.Writer, a2 string) (err error) {
-	err = p.Invoke(ctx, "CopyFile", []any{a1, a2})
-	return err
+func (p Proxy) Connection(ctx context.Context, a1 string) (Detail, error) {
+	return invoke1[Detail](p, ctx, "Connection", []any{a1})
 }
 
-func (p Proxy) CreateGrant(ctx context.Context, a1 NewGrant) (r1 Grant, r2 string, err error) {
-	err = p.Invoke(ctx, "CreateGrant", []any{a1}, &r1, &r2)
-	return r1, r2, err
+func (p Proxy) Connectors(ctx context.Context) ([]Connector, error) {
+	return invoke1[[]Connector](p, ctx, "Connectors", []any{})
 }
 
-func (p Proxy) CreateToken(ctx context.Context, a1 NewToken) (r1 Token, r2 string, err error) {
-	err = p.Invoke(ctx, "CreateToken", []any{a1}, &r1, &r2)
-	return r1, r2, err
+func (p Proxy) CopyFile(ctx context.Context, a1 io.Writer, a2 string) error {
+	return p.Invoke(ctx, "CopyFile", []any{a1, a2})
 }
 
-func (p Proxy) Days(ctx context.Context, a1 DayQuery) (r1 []DayCount, err error) {
-	err = p.Invoke(ctx, "Days", []any{a1}, &r1)
-	return r1, err
+func (p Proxy) CreateGrant(ctx context.Context, a1 NewGrant) (Grant, string, error) {
+	return invoke2[Grant, string](p, ctx, "CreateGrant", []any{a1})
 }
 
-func (p Proxy) Decide(ctx context.Context, a1 string, a2 Decision) (r1 string, err error) {
-	err = p.Invoke(ctx, "Decide", []any{a1, a2}, &r1)
-	return r1, err
+func (p Proxy) CreateToken(ctx context.Context, a1 NewToken) (Token, string, error) {
+	return invoke2[Token, string](p, ctx, "CreateToken", []any{a1})
 }
 
-func (p Proxy) Delete(ctx context.Context, a1 DeletionRequest) (r1 Deletion, err error) {
-	err = p.Invoke(ctx, "Delete", []any{a1}, &r1)
-	return r1, err
+func (p Proxy) Days(ctx context.Context, a1 DayQuery) ([]DayCount, error) {
+	return invoke1[[]DayCount](p, ctx, "Days", []any{a1})
 }
 
-func (p Proxy) DeletePushTarget(ctx context.Context, a1 string) (err error) {
-	err = p.Invoke(ctx, "DeletePushTarget", []any{a1})
-	return err
+func (p Proxy) Decide(ctx context.Context, a1 string, a2 Decision) (string, error) {
+	return invoke1[string](p, ctx, "Decide", []any{a1, a2})
 }
 
-func (p Proxy) DeleteSchedule(ctx context.Context, a1 string) (err error) {
-	err = p.Invoke(ctx, "DeleteSchedule", []any{a1})
-	return err
+func (p Proxy) Delete(ctx context.Context, a1 DeletionRequest) (Deletion, error) {
+	return invoke1[Deletion](p, ctx, "Delete", []any{a1})
 }
 
-func (p Proxy) DeleteSearch(ctx context.Context, a1 string) (err error) {
-	err = p.Invoke(ctx, "DeleteSearch", []any{a1})
-	return err
+func (p Proxy) DeletePushTarget(ctx context.Context, a1 string) error {
+	return p.Invoke(ctx, "DeletePushTarget", []any{a1})
 }
 
-func (p Proxy) DeletionByID(ctx context.Context, a1 string) (r1 Deletion, err error) {
-	err = p.Invoke(ctx, "DeletionByID", []any{a1}, &r1)
-	return r1, err
+func (p Proxy) DeleteSchedule(ctx context.Context, a1 string) error {
+	return p.Invoke(ctx, "DeleteSchedule", []any{a1})
 }
 
-func (p Proxy) Deletions(ctx context.Context) (r1 []Deletion, err error) {
-	err = p.Invoke(ctx, "Deletions", []any{}, &r1)
-	return r1, err
+func (p Proxy) DeleteSearch(ctx context.Context, a1 string) error {
+	return p.Invoke(ctx, "DeleteSearch", []any{a1})
 }
 
-func (p Proxy) DeviceCodes(ctx context.Context) (r1 []DeviceCode, err error) {
-	err = p.Invoke(ctx, "DeviceCodes", []any{}, &r1)
-	return r1, err
+func (p Proxy) DeletionByID(ctx context.Context, a1 string) (Deletion, error) {
+	return invoke1[Deletion](p, ctx, "DeletionByID", []any{a1})
 }
 
-func (p Proxy) DeviceDiagnostics(ctx context.Context) (r1 []DeviceDiagnosis, err error) {
-	err = p.Invoke(ctx, "DeviceDiagnostics", []any{}, &r1)
-	return r1, err
+func (p Proxy) Deletions(ctx context.Context) ([]Deletion, error) {
+	return invoke1[[]Deletion](p, ctx, "Deletions", []any{})
 }
 
-func (p Proxy) Devices(ctx context.Context) (r1 []Device, err error) {
-	err = p.Invoke(ctx, "Devices", []any{}, &r1)
-	return r1, err
+func (p Proxy) DeviceCodes(ctx context.Context) ([]DeviceCode, error) {
+	return invoke1[[]DeviceCode](p, ctx, "DeviceCodes", []any{})
 }
 
-func (p Proxy) DropUpload(ctx context.Context, a1 string, a2 string) (err error) {
-	err = p.Invoke(ctx, "DropUpload", []any{a1, a2})
-	return err
+func (p Proxy) DeviceDiagnostics(ctx context.Context) ([]DeviceDiagnosis, error) {
+	return invoke1[[]DeviceDiagnosis](p, ctx, "DeviceDiagnostics", []any{})
 }
 
-func (p Proxy) EndSession(ctx context.Context, a1 string) (err error) {
-	err = p.Invoke(ctx, "EndSession", []any{a1})
-	return err
+func (p Proxy) Devices(ctx context.Context) ([]Device, error) {
+	return invoke1[[]Device](p, ctx, "Devices", []any{})
 }
 
-func (p Proxy) EndSessions(ctx context.Context) (err error) {
-	err = p.Invoke(ctx, "EndSessions", []any{})
-	return err
+func (p Proxy) DropUpload(ctx context.Context, a1 string, a2 string) error {
+	return p.Invoke(ctx, "DropUpload", []any{a1, a2})
 }
 
-func (p Proxy) EndedConnections(ctx context.Context) (r1 []EndedConnection, err error) {
-	err = p.Invoke(ctx, "EndedConnections", []any{}, &r1)
-	return r1, err
+func (p Proxy) EndSession(ctx context.Context, a1 string) error {
+	return p.Invoke(ctx, "EndSession", []any{a1})
 }
 
-func (p Proxy) Export(ctx context.Context, a1 io.Writer, a2 ExportQuery) (err error) {
-	err = p.Invoke(ctx, "Export", []any{a1, a2})
-	return err
+func (p Proxy) EndSessions(ctx context.Context) error {
+	return p.Invoke(ctx, "EndSessions", []any{})
 }
 
-func (p Proxy) FinishSignIn(ctx context.Context, a1 SignInAnswer) (r1 SignInDone, err error) {
-	err = p.Invoke(ctx, "FinishSignIn", []any{a1}, &r1)
-	return r1, err
+func (p Proxy) EndedConnections(ctx context.Context) ([]EndedConnection, error) {
+	return invoke1[[]EndedConnection](p, ctx, "EndedConnections", []any{})
 }
 
-func (p Proxy) Gap(ctx context.Context, a1 string) (r1 Gap, err error) {
-	err = p.Invoke(ctx, "Gap", []any{a1}, &r1)
-	return r1, err
+func (p Proxy) Export(ctx context.Context, a1 io.Writer, a2 ExportQuery) error {
+	return p.Invoke(ctx, "Export", []any{a1, a2})
 }
 
-func (p Proxy) Gaps(ctx context.Context, a1 GapQuery) (r1 GapPage, err error) {
-	err = p.Invoke(ctx, "Gaps", []any{a1}, &r1)
-	return r1, err
+func (p Proxy) FinishSignIn(ctx context.Context, a1 SignInAnswer) (SignInDone, error) {
+	return invoke1[SignInDone](p, ctx, "FinishSignIn", []any{a1})
 }
 
-func (p Proxy) Grant(ctx context.Context, a1 string) (r1 Grant, err error) {
-	err = p.Invoke(ctx, "Grant", []any{a1}, &r1)
-	return r1, err
+func (p Proxy) Gap(ctx context.Context, a1 string) (Gap, error) {
+	return invoke1[Gap](p, ctx, "Gap", []any{a1})
 }
 
-func (p Proxy) GrantRequest(ctx context.Context, a1 string) (r1 GrantRequest, err error) {
-	err = p.Invoke(ctx, "GrantRequest", []any{a1}, &r1)
-	return r1, err
+func (p Proxy) Gaps(ctx context.Context, a1 GapQuery) (GapPage, error) {
+	return invoke1[GapPage](p, ctx, "Gaps", []any{a1})
 }
 
-func (p Proxy) Grants(ctx context.Context) (r1 []Grant, err error) {
-	err = p.Invoke(ctx, "Grants", []any{}, &r1)
-	return r1, err
+func (p Proxy) Grant(ctx context.Context, a1 string) (Grant, error) {
+	return invoke1[Grant](p, ctx, "Grant", []any{a1})
 }
 
-func (p Proxy) IgnoreGap(ctx context.Context, a1 string, a2 string) (r1 Gap, err error) {
-	err = p.Invoke(ctx, "IgnoreGap", []any{a1, a2}, &r1)
-	return r1, err
+func (p Proxy) GrantRequest(ctx context.Context, a1 string) (GrantRequest, error) {
+	return invoke1[GrantRequest](p, ctx, "GrantRequest", []any{a1})
 }
 
-func (p Proxy) Import(ctx context.Context, a1 string, a2 ImportFile) (r1 Import, err error) {
-	err = p.Invoke(ctx, "Import", []any{a1, a2}, &r1)
-	return r1, err
+func (p Proxy) Grants(ctx context.Context) ([]Grant, error) {
+	return invoke1[[]Grant](p, ctx, "Grants", []any{})
 }
 
-func (p Proxy) ImportByID(ctx context.Context, a1 string) (r1 Import, err error) {
-	err = p.Invoke(ctx, "ImportByID", []any{a1}, &r1)
-	return r1, err
+func (p Proxy) IgnoreGap(ctx context.Context, a1 string, a2 string) (Gap, error) {
+	return invoke1[Gap](p, ctx, "IgnoreGap", []any{a1, a2})
 }
 
-func (p Proxy) Imports(ctx context.Context, a1 string) (r1 []Import, err error) {
-	err = p.Invoke(ctx, "Imports", []any{a1}, &r1)
-	return r1, err
+func (p Proxy) Import(ctx context.Context, a1 string, a2 ImportFile) (Import, error) {
+	return invoke1[Import](p, ctx, "Import", []any{a1, a2})
 }
 
-func (p Proxy) Kept(ctx context.Context) (r1 Kept, err error) {
-	err = p.Invoke(ctx, "Kept", []any{}, &r1)
-	return r1, err
+func (p Proxy) ImportByID(ctx context.Context, a1 string) (Import, error) {
+	return invoke1[Import](p, ctx, "ImportByID", []any{a1})
 }
 
-func (p Proxy) MakeRecoveryCodes(ctx context.Context) (r1 []string, err error) {
-	err = p.Invoke(ctx, "MakeRecoveryCodes", []any{}, &r1)
-	return r1, err
+func (p Proxy) Imports(ctx context.Context, a1 string) ([]Import, error) {
+	return invoke1[[]Import](p, ctx, "Imports", []any{a1})
 }
 
-func (p Proxy) Overview(ctx context.Context) (r1 view.Overview, err error) {
-	err = p.Invoke(ctx, "Overview", []any{}, &r1)
-	return r1, err
+func (p Proxy) Kept(ctx context.Context) (Kept, error) {
+	return invoke1[Kept](p, ctx, "Kept", []any{})
 }
 
-func (p Proxy) Pace(ctx context.Context, a1 string, a2 int) (r1 Pace, err error) {
-	err = p.Invoke(ctx, "Pace", []any{a1, a2}, &r1)
-	return r1, err
+func (p Proxy) MakeRecoveryCodes(ctx context.Context) ([]string, error) {
+	return invoke1[[]string](p, ctx, "MakeRecoveryCodes", []any{})
 }
 
-func (p Proxy) Passkeys(ctx context.Context) (r1 []Passkey, err error) {
-	err = p.Invoke(ctx, "Passkeys", []any{}, &r1)
-	return r1, err
+func (p Proxy) Overview(ctx context.Context) (view.Overview, error) {
+	return invoke1[view.Overview](p, ctx, "Overview", []any{})
 }
 
-func (p Proxy) PreviewDeletion(ctx context.Context, a1 DeletionRequest) (r1 Deletion, err error) {
-	err = p.Invoke(ctx, "PreviewDeletion", []any{a1}, &r1)
-	return r1, err
+func (p Proxy) Pace(ctx context.Context, a1 string, a2 int) (Pace, error) {
+	return invoke1[Pace](p, ctx, "Pace", []any{a1, a2})
 }
 
-func (p Proxy) PreviewRewind(ctx context.Context, a1 Rewind) (r1 RewindPreview, err error) {
-	err = p.Invoke(ctx, "PreviewRewind", []any{a1}, &r1)
-	return r1, err
+func (p Proxy) Passkeys(ctx context.Context) ([]Passkey, error) {
+	return invoke1[[]Passkey](p, ctx, "Passkeys", []any{})
 }
 
-func (p Proxy) PurgeDeletion(ctx context.Context, a1 string) (r1 Deletion, err error) {
-	err = p.Invoke(ctx, "PurgeDeletion", []any{a1}, &r1)
-	return r1, err
+func (p Proxy) PreviewDeletion(ctx context.Context, a1 DeletionRequest) (Deletion, error) {
+	return invoke1[Deletion](p, ctx, "PreviewDeletion", []any{a1})
 }
 
-func (p Proxy) PushTargets(ctx context.Context) (r1 []PushTarget, err error) {
-	err = p.Invoke(ctx, "PushTargets", []any{}, &r1)
-	return r1, err
+func (p Proxy) PreviewRewind(ctx context.Context, a1 Rewind) (RewindPreview, error) {
+	return invoke1[RewindPreview](p, ctx, "PreviewRewind", []any{a1})
 }
 
-func (p Proxy) Question(ctx context.Context, a1 string) (r1 Question, err error) {
-	err = p.Invoke(ctx, "Question", []any{a1}, &r1)
-	return r1, err
+func (p Proxy) PurgeDeletion(ctx context.Context, a1 string) (Deletion, error) {
+	return invoke1[Deletion](p, ctx, "PurgeDeletion", []any{a1})
 }
 
-func (p Proxy) QuietHours(ctx context.Context) (r1 string, err error) {
-	err = p.Invoke(ctx, "QuietHours", []any{}, &r1)
-	return r1, err
+func (p Proxy) PushTargets(ctx context.Context) ([]PushTarget, error) {
+	return invoke1[[]PushTarget](p, ctx, "PushTargets", []any{})
 }
 
-func (p Proxy) Record(ctx context.Context, a1 string, a2 string, a3 string) (r1 Record, r2 []Record, err error) {
-	err = p.Invoke(ctx, "Record", []any{a1, a2, a3}, &r1, &r2)
-	return r1, r2, err
+func (p Proxy) Question(ctx context.Context, a1 string) (Question, error) {
+	return invoke1[Question](p, ctx, "Question", []any{a1})
 }
 
-func (p Proxy) Records(ctx context.Context, a1 RecordQuery) (r1 RecordPage, err error) {
-	err = p.Invoke(ctx, "Records", []any{a1}, &r1)
-	return r1, err
+func (p Proxy) QuietHours(ctx context.Context) (string, error) {
+	return invoke1[string](p, ctx, "QuietHours", []any{})
 }
 
-func (p Proxy) RecoveryCodes(ctx context.Context) (r1 RecoveryCodes, err error) {
-	err = p.Invoke(ctx, "RecoveryCodes", []any{}, &r1)
-	return r1, err
+func (p Proxy) Record(ctx context.Context, a1 string, a2 string, a3 string) (Record, []Record, error) {
+	return invoke2[Record, []Record](p, ctx, "Record", []any{a1, a2, a3})
 }
 
-func (p Proxy) RemoveCredential(ctx context.Context, a1 string) (err error) {
-	err = p.Invoke(ctx, "RemoveCredential", []any{a1})
-	return err
+func (p Proxy) Records(ctx context.Context, a1 RecordQuery) (RecordPage, error) {
+	return invoke1[RecordPage](p, ctx, "Records", []any{a1})
 }
 
-func (p Proxy) RemovePasskey(ctx context.Context, a1 string) (err error) {
-	err = p.Invoke(ctx, "RemovePasskey", []any{a1})
-	return err
+func (p Proxy) RecoveryCodes(ctx context.Context) (RecoveryCodes, error) {
+	return invoke1[RecoveryCodes](p, ctx, "RecoveryCodes", []any{})
 }
 
-func (p Proxy) RemoveSourceFile(ctx context.Context, a1 string) (err error) {
-	err = p.Invoke(ctx, "RemoveSourceFile", []any{a1})
-	return err
+func (p Proxy) RemoveCredential(ctx context.Context, a1 string) error {
+	return p.Invoke(ctx, "RemoveCredential", []any{a1})
 }
 
-func (p Proxy) Rename(ctx context.Context, a1 string, a2 string) (err error) {
-	err = p.Invoke(ctx, "Rename", []any{a1, a2})
-	return err
+func (p Proxy) RemovePasskey(ctx context.Context, a1 string) error {
+	return p.Invoke(ctx, "RemovePasskey", []any{a1})
 }
 
-func (p Proxy) RenameDevice(ctx context.Context, a1 string, a2 string) (err error) {
-	err = p.Invoke(ctx, "RenameDevice", []any{a1, a2})
-	return err
+func (p Proxy) RemoveSourceFile(ctx context.Context, a1 string) error {
+	return p.Invoke(ctx, "RemoveSourceFile", []any{a1})
 }
 
-func (p Proxy) RenameSearch(ctx context.Context, a1 string, a2 string) (err error) {
-	err = p.Invoke(ctx, "RenameSearch", []any{a1, a2})
-	return err
+func (p Proxy) Rename(ctx context.Context, a1 string, a2 string) error {
+	return p.Invoke(ctx, "Rename", []any{a1, a2})
 }
 
-func (p Proxy) RetryGap(ctx context.Context, a1 string) (r1 Gap, err error) {
-	err = p.Invoke(ctx, "RetryGap", []any{a1}, &r1)
-	return r1, err
+func (p Proxy) RenameDevice(ctx context.Context, a1 string, a2 string) error {
+	return p.Invoke(ctx, "RenameDevice", []any{a1, a2})
 }
 
-func (p Proxy) ReviewSourceFile(ctx context.Context, a1 SourceFile) (r1 SourceReview, err error) {
-	err = p.Invoke(ctx, "ReviewSourceFile", []any{a1}, &r1)
-	return r1, err
+func (p Proxy) RenameSearch(ctx context.Context, a1 string, a2 string) error {
+	return p.Invoke(ctx, "RenameSearch", []any{a1, a2})
 }
 
-func (p Proxy) Revoke(ctx context.Context, a1 string) (err error) {
-	err = p.Invoke(ctx, "Revoke", []any{a1})
-	return err
+func (p Proxy) RetryGap(ctx context.Context, a1 string) (Gap, error) {
+	return invoke1[Gap](p, ctx, "RetryGap", []any{a1})
 }
 
-func (p Proxy) RevokeDevice(ctx context.Context, a1 string) (err error) {
-	err = p.Invoke(ctx, "RevokeDevice", []any{a1})
-	return err
+func (p Proxy) ReviewSourceFile(ctx context.Context, a1 SourceFile) (SourceReview, error) {
+	return invoke1[SourceReview](p, ctx, "ReviewSourceFile", []any{a1})
 }
 
-func (p Proxy) RevokeGrant(ctx context.Context, a1 string) (err error) {
-	err = p.Invoke(ctx, "RevokeGrant", []any{a1})
-	return err
+func (p Proxy) Revoke(ctx context.Context, a1 string) error {
+	return p.Invoke(ctx, "Revoke", []any{a1})
 }
 
-func (p Proxy) RevokeToken(ctx context.Context, a1 string) (err error) {
-	err = p.Invoke(ctx, "RevokeToken", []any{a1})
-	return err
+func (p Proxy) RevokeDevice(ctx context.Context, a1 string) error {
+	return p.Invoke(ctx, "RevokeDevice", []any{a1})
 }
 
-func (p Proxy) Rewind(ctx context.Context, a1 Rewind) (r1 BookmarkCommit, err error) {
-	err = p.Invoke(ctx, "Rewind", []any{a1}, &r1)
-	return r1, err
+func (p Proxy) RevokeGrant(ctx context.Context, a1 string) error {
+	return p.Invoke(ctx, "RevokeGrant", []any{a1})
 }
 
-func (p Proxy) Run(ctx context.Context, a1 string) (err error) {
-	err = p.Invoke(ctx, "Run", []any{a1})
-	return err
+func (p Proxy) RevokeToken(ctx context.Context, a1 string) error {
+	return p.Invoke(ctx, "RevokeToken", []any{a1})
 }
 
-func (p Proxy) RunAnyway(ctx context.Context, a1 string) (err error) {
-	err = p.Invoke(ctx, "RunAnyway", []any{a1})
-	return err
+func (p Proxy) Rewind(ctx context.Context, a1 Rewind) (BookmarkCommit, error) {
+	return invoke1[BookmarkCommit](p, ctx, "Rewind", []any{a1})
 }
 
-func (p Proxy) RunByID(ctx context.Context, a1 string) (r1 Run, err error) {
-	err = p.Invoke(ctx, "RunByID", []any{a1}, &r1)
-	return r1, err
+func (p Proxy) Run(ctx context.Context, a1 string) error {
+	return p.Invoke(ctx, "Run", []any{a1})
 }
 
-func (p Proxy) RunRecovery(ctx context.Context, a1 string, a2 bool) (err error) {
-	err = p.Invoke(ctx, "RunRecovery", []any{a1, a2})
-	return err
+func (p Proxy) RunAnyway(ctx context.Context, a1 string) error {
+	return p.Invoke(ctx, "RunAnyway", []any{a1})
 }
 
-func (p Proxy) Runs(ctx context.Context, a1 RunQuery) (r1 []Run, err error) {
-	err = p.Invoke(ctx, "Runs", []any{a1}, &r1)
-	return r1, err
+func (p Proxy) RunByID(ctx context.Context, a1 string) (Run, error) {
+	return invoke1[Run](p, ctx, "RunByID", []any{a1})
 }
 
-func (p Proxy) Runtime(ctx context.Context) (r1 Runtime, err error) {
-	err = p.Invoke(ctx, "Runtime", []any{}, &r1)
-	return r1, err
+func (p Proxy) RunRecovery(ctx context.Context, a1 string, a2 bool) error {
+	return p.Invoke(ctx, "RunRecovery", []any{a1, a2})
 }
 
-func (p Proxy) SaveSearch(ctx context.Context, a1 NewSearch) (r1 SavedSearch, err error) {
-	err = p.Invoke(ctx, "SaveSearch", []any{a1}, &r1)
-	return r1, err
+func (p Proxy) Runs(ctx context.Context, a1 RunQuery) ([]Run, error) {
+	return invoke1[[]Run](p, ctx, "Runs", []any{a1})
 }
 
-func (p Proxy) SavedSearches(ctx context.Context) (r1 []SavedSearch, err error) {
-	err = p.Invoke(ctx, "SavedSearches", []any{}, &r1)
-	return r1, err
+func (p Proxy) Runtime(ctx context.Context) (Runtime, error) {
+	return invoke1[Runtime](p, ctx, "Runtime", []any{})
 }
 
-func (p Proxy) Schedules(ctx context.Context) (r1 []ConnectionSchedule, err error) {
-	err = p.Invoke(ctx, "Schedules", []any{}, &r1)
-	return r1, err
+func (p Proxy) SaveSearch(ctx context.Context, a1 NewSearch) (SavedSearch, error) {
+	return invoke1[SavedSearch](p, ctx, "SaveSearch", []any{a1})
 }
 
-func (p Proxy) Search(ctx context.Context, a1 SearchQuery) (r1 RecordPage, err error) {
-	err = p.Invoke(ctx, "Search", []any{a1}, &r1)
-	return r1, err
+func (p Proxy) SavedSearches(ctx context.Context) ([]SavedSearch, error) {
+	return invoke1[[]SavedSearch](p, ctx, "SavedSearches", []any{})
 }
 
-func (p Proxy) Sessions(ctx context.Context) (r1 []Session, err error) {
-	err = p.Invoke(ctx, "Sessions", []any{}, &r1)
-	return r1, err
+func (p Proxy) Schedules(ctx context.Context) ([]ConnectionSchedule, error) {
+	return invoke1[[]ConnectionSchedule](p, ctx, "Schedules", []any{})
 }
 
-func (p Proxy) SetAuditRetention(ctx context.Context, a1 int) (err error) {
-	err = p.Invoke(ctx, "SetAuditRetention", []any{a1})
-	return err
+func (p Proxy) Search(ctx context.Context, a1 SearchQuery) (RecordPage, error) {
+	return invoke1[RecordPage](p, ctx, "Search", []any{a1})
 }
 
-func (p Proxy) SetCredential(ctx context.Context, a1 string, a2 map[string]string) (err error) {
-	err = p.Invoke(ctx, "SetCredential", []any{a1, a2})
-	return err
+func (p Proxy) Sessions(ctx context.Context) ([]Session, error) {
+	return invoke1[[]Session](p, ctx, "Sessions", []any{})
 }
 
-func (p Proxy) SetLimits(ctx context.Context, a1 string, a2 Limits) (err error) {
-	err = p.Invoke(ctx, "SetLimits", []any{a1, a2})
-	return err
+func (p Proxy) SetAuditRetention(ctx context.Context, a1 int) error {
+	return p.Invoke(ctx, "SetAuditRetention", []any{a1})
 }
 
-func (p Proxy) SetPassword(ctx context.Context, a1 NewPassword) (err error) {
-	err = p.Invoke(ctx, "SetPassword", []any{a1})
-	return err
+func (p Proxy) SetCredential(ctx context.Context, a1 string, a2 map[string]string) error {
+	return p.Invoke(ctx, "SetCredential", []any{a1, a2})
 }
 
-func (p Proxy) SetProviderApp(ctx context.Context, a1 string, a2 ProviderApp) (err error) {
-	err = p.Invoke(ctx, "SetProviderApp", []any{a1, a2})
-	return err
+func (p Proxy) SetLimits(ctx context.Context, a1 string, a2 Limits) error {
+	return p.Invoke(ctx, "SetLimits", []any{a1, a2})
 }
 
-func (p Proxy) SetQuietHours(ctx context.Context, a1 string) (err error) {
-	err = p.Invoke(ctx, "SetQuietHours", []any{a1})
-	return err
+func (p Proxy) SetPassword(ctx context.Context, a1 NewPassword) error {
+	return p.Invoke(ctx, "SetPassword", []any{a1})
 }
 
-func (p Proxy) SetSchedule(ctx context.Context, a1 string, a2 Schedule) (err error) {
-	err = p.Invoke(ctx, "SetSchedule", []any{a1, a2})
-	return err
+func (p Proxy) SetProviderApp(ctx context.Context, a1 string, a2 ProviderApp) error {
+	return p.Invoke(ctx, "SetProviderApp", []any{a1, a2})
 }
 
-func (p Proxy) SetSelection(ctx context.Context, a1 string, a2 Selection) (err error) {
-	err = p.Invoke(ctx, "SetSelection", []any{a1, a2})
-	return err
+func (p Proxy) SetQuietHours(ctx context.Context, a1 string) error {
+	return p.Invoke(ctx, "SetQuietHours", []any{a1})
 }
 
-func (p Proxy) Stop(ctx context.Context, a1 string) (r1 Stopped, err error) {
-	err = p.Invoke(ctx, "Stop", []any{a1}, &r1)
-	return r1, err
+func (p Proxy) SetSchedule(ctx context.Context, a1 string, a2 Schedule) error {
+	return p.Invoke(ctx, "SetSchedule", []any{a1, a2})
 }
 
-func (p Proxy) Storage(ctx context.Context) (r1 Storage, err error) {
-	err = p.Invoke(ctx, "Storage", []any{}, &r1)
-	return r1, err
+func (p Proxy) SetSelection(ctx context.Context, a1 string, a2 Selection) error {
+	return p.Invoke(ctx, "SetSelection", []any{a1, a2})
 }
 
-func (p Proxy) Streams(ctx context.Context, a1 string) (r1 []Stream, err error) {
-	err = p.Invoke(ctx, "Streams", []any{a1}, &r1)
-	return r1, err
+func (p Proxy) Stop(ctx context.Context, a1 string) (Stopped, error) {
+	return invoke1[Stopped](p, ctx, "Stop", []any{a1})
 }
 
-func (p Proxy) TestPush(ctx context.Context, a1 string) (r1 []PushTest, err error) {
-	err = p.Invoke(ctx, "TestPush", []any{a1}, &r1)
-	return r1, err
+func (p Proxy) Storage(ctx context.Context) (Storage, error) {
+	return invoke1[Storage](p, ctx, "Storage", []any{})
 }
 
-func (p Proxy) Timeline(ctx context.Context, a1 string, a2 int64) (r1 []Event, err error) {
-	err = p.Invoke(ctx, "Timeline", []any{a1, a2}, &r1)
-	return r1, err
+func (p Proxy) Streams(ctx context.Context, a1 string) ([]Stream, error) {
+	return invoke1[[]Stream](p, ctx, "Streams", []any{a1})
 }
 
-func (p Proxy) Tokens(ctx context.Context) (r1 []Token, err error) {
-	err = p.Invoke(ctx, "Tokens", []any{}, &r1)
-	return r1, err
+func (p Proxy) TestPush(ctx context.Context, a1 string) ([]PushTest, error) {
+	return invoke1[[]PushTest](p, ctx, "TestPush", []any{a1})
 }
 
-func (p Proxy) UndoDeletion(ctx context.Context, a1 string) (r1 Deletion, err error) {
-	err = p.Invoke(ctx, "UndoDeletion", []any{a1}, &r1)
-	return r1, err
+func (p Proxy) Timeline(ctx context.Context, a1 string, a2 int64) ([]Event, error) {
+	return invoke1[[]Event](p, ctx, "Timeline", []any{a1, a2})
 }
 
-func (p Proxy) UndoDevice(ctx context.Context, a1 string, a2 time.Time) (r1 DeviceUndone, err error) {
-	err = p.Invoke(ctx, "UndoDevice", []any{a1, a2}, &r1)
-	return r1, err
+func (p Proxy) Tokens(ctx context.Context) ([]Token, error) {
+	return invoke1[[]Token](p, ctx, "Tokens", []any{})
 }
 
-func (p Proxy) UndoImport(ctx context.Context, a1 string) (r1 Import, err error) {
-	err = p.Invoke(ctx, "UndoImport", []any{a1}, &r1)
-	return r1, err
+func (p Proxy) UndoDeletion(ctx context.Context, a1 string) (Deletion, error) {
+	return invoke1[Deletion](p, ctx, "UndoDeletion", []any{a1})
 }
 
-func (p Proxy) UploadByID(ctx context.Context, a1 string, a2 string) (r1 Upload, err error) {
-	err = p.Invoke(ctx, "UploadByID", []any{a1, a2}, &r1)
-	return r1, err
+func (p Proxy) UndoDevice(ctx context.Context, a1 string, a2 time.Time) (DeviceUndone, error) {
+	return invoke1[DeviceUndone](p, ctx, "UndoDevice", []any{a1, a2})
 }
 
-func (p Proxy) Uploads(ctx context.Context, a1 string) (r1 []Upload, err error) {
-	err = p.Invoke(ctx, "Uploads", []any{a1}, &r1)
-	return r1, err
+func (p Proxy) UndoImport(ctx context.Context, a1 string) (Import, error) {
+	return invoke1[Import](p, ctx, "UndoImport", []any{a1})
 }
 
-func (p Proxy) Why(ctx context.Context, a1 string) (r1 view.Explanation, err error) {
-	err = p.Invoke(ctx, "Why", []any{a1}, &r1)
-	return r1, err
+func (p Proxy) UploadByID(ctx context.Context, a1 string, a2 string) (Upload, error) {
+	return invoke1[Upload](p, ctx, "UploadByID", []any{a1, a2})
 }
 
-func (p Proxy) Work(ctx context.Context) (r1 Work, err error) {
-	err = p.Invoke(ctx, "Work", []any{}, &r1)
-	return r1, err
+func (p Proxy) Uploads(ctx context.Context, a1 string) ([]Upload, error) {
+	return invoke1[[]Upload](p, ctx, "Uploads", []any{a1})
 }
 
-func (c *Client) Acknowledge(ctx context.Context, a1 string, a2 string) (err error) {
-	err = c.invoke(ctx, "Acknowledge", []any{a1, a2})
-	return err
+func (p Proxy) Why(ctx context.Context, a1 string) (view.Explanation, error) {
+	return invoke1[view.Explanation](p, ctx, "Why", []any{a1})
 }
 
-func (c *Client) AddDevice(ctx context.Context, a1 NewDevice) (r1 DeviceCode, err error) {
-	err = c.invoke(ctx, "AddDevice", []any{a1}, &r1)
-	return r1, err
-}
-
-func (c *Client) AddPushTarget(ctx context.Context, a1 NewPushTarget) (r1 PushTarget, err error) {
-	err = c.invoke(ctx, "AddPushTarget", []any{a1}, &r1)
-	return r1, err
-}
-
-func (c *Client) AddSourceFile(ctx context.Context, a1 SourceFile) (r1 SourceReview, err error) {
-	err = c.invoke(ctx, "AddSourceFile", []any{a1}, &r1)
-	return r1, err
-}
-
-func (c *Client) Aggregate(ctx context.Context, a1 AggregateQuery) (r1 Aggregation, err error) {
-	err = c.invoke(ctx, "Aggregate", []any{a1}, &r1)
-	return r1, err
-}
-
-func (c *Client) Answer(ctx context.Context, a1 string, a2 Answer) (err error) {
-	err = c.invoke(ctx, "Answer", []any{a1, a2})
-	return err
-}
-
-func (c *Client) Attention(ctx context.Context, a1 AttentionQuery) (r1 Attention, err error) {
-	err = c.invoke(ctx, "Attention", []any{a1}, &r1)
-	return r1, err
-}
-
-func (c *Client) Audit(ctx context.Context, a1 AuditQuery) (r1 AuditPage, err error) {
-	err = c.invoke(ctx, "Audit", []any{a1}, &r1)
-	return r1, err
-}
-
-func (c *Client) BeginSignIn(ctx context.Context, a1 string, a2 SignInWish) (r1 SignInBegun, err error) {
-	err = c.invoke(ctx, "BeginSignIn", []any{a1, a2}, &r1)
-	return r1, err
-}
-
-func (c *Client) BeginUpload(ctx context.Context, a1 string, a2 NewUpload) (r1 Upload, err error) {
-	err = c.invoke(ctx, "BeginUpload", []any{a1, a2}, &r1)
-	return r1, err
-}
-
-func (c *Client) BookmarkLog(ctx context.Context, a1 BookmarkQuery) (r1 []BookmarkCommit, err error) {
-	err = c.invoke(ctx, "BookmarkLog", []any{a1}, &r1)
-	return r1, err
-}
-
-func (c *Client) Bookmarks(ctx context.Context, a1 string) (r1 []Bookmark, err error) {
-	err = c.invoke(ctx, "Bookmarks", []any{a1}, &r1)
-	return r1, err
-}
-
-func (c *Client) Cancel(ctx context.Context, a1 string) (err error) {
-	err = c.invoke(ctx, "Cancel", []any{a1})
-	return err
-}
-
-func (c *Client) CancelDeviceCode(ctx context.Context, a1 string) (err error) {
-	err = c.invoke(ctx, "CancelDeviceCode", []any{a1})
-	return err
-}
-
-func (c *Client) Changes(ctx context.Context, a1 ChangeQuery) (r1 []Record, err error) {
-	err = c.invoke(ctx, "Changes", []any{a1}, &r1)
-	return r1, err
-}
-
-func (c *Client) Collect(ctx context.Context, a1 string, a2 Selection) (err error) {
-	err = c.invoke(ctx, "Collect", []any{a1, a2})
-	return err
-}
-
-func (c *Client) CollectDeleted(ctx context.Context, a1 string) (r1 Deletion, err error) {
-	err = c.invoke(ctx, "CollectDeleted", []any{a1}, &r1)
-	return r1, err
-}
-
-func (c *Client) Connect(ctx context.Context, a1 Connect) (r1 Detail, err error) {
-	err = c.invoke(ctx, "Connect", []any{a1}, &r1)
-	return r1, err
-}
-
-func (c *Client) Connection(ctx context.Context, a1 string) (r1 Detail, err error) {
-	err = c.invoke(ctx, "Connection", []any{a1}, &r1)
-	return r1, err
-}
-
-func (c *Client) Connectors(ctx context.Context) (r1 []Connector, err error) {
-	err = c.invoke(ctx, "Connectors", []any{}, &r1)
-	return r1, err
-}
-
-func (c *Client) CreateGrant(ctx context.Context, a1 NewGrant) (r1 Grant, r2 string, err error) {
-	err = c.invoke(ctx, "CreateGrant", []any{a1}, &r1, &r2)
-	return r1, r2, err
-}
-
-func (c *Client) CreateToken(ctx context.Context, a1 NewToken) (r1 Token, r2 string, err error) {
-	err = c.invoke(ctx, "CreateToken", []any{a1}, &r1, &r2)
-	return r1, r2, err
-}
-
-func (c *Client) Days(ctx context.Context, a1 DayQuery) (r1 []DayCount, err error) {
-	err = c.invoke(ctx, "Days", []any{a1}, &r1)
-	return r1, err
-}
-
-func (c *Client) Decide(ctx context.Context, a1 string, a2 Decision) (r1 string, err error) {
-	err = c.invoke(ctx, "Decide", []any{a1, a2}, &r1)
-	return r1, err
-}
-
-func (c *Client) Delete(ctx context.Context, a1 DeletionRequest) (r1 Deletion, err error) {
-	err = c.invoke(ctx, "Delete", []any{a1}, &r1)
-	return r1, err
-}
-
-func (c *Client) DeletePushTarget(ctx context.Context, a1 string) (err error) {
-	err = c.invoke(ctx, "DeletePushTarget", []any{a1})
-	return err
-}
-
-func (c *Client) DeleteSchedule(ctx context.Context, a1 string) (err error) {
-	err = c.invoke(ctx, "DeleteSchedule", []any{a1})
-	return err
-}
-
-func (c *Client) DeleteSearch(ctx context.Context, a1 string) (err error) {
-	err = c.invoke(ctx, "DeleteSearch", []any{a1})
-	return err
-}
-
-func (c *Client) DeletionByID(ctx context.Context, a1 string) (r1 Deletion, err error) {
-	err = c.invoke(ctx, "DeletionByID", []any{a1}, &r1)
-	return r1, err
-}
-
-func (c *Client) Deletions(ctx context.Context) (r1 []Deletion, err error) {
-	err = c.invoke(ctx, "Deletions", []any{}, &r1)
-	return r1, err
-}
-
-func (c *Client) DeviceCodes(ctx context.Context) (r1 []DeviceCode, err error) {
-	err = c.invoke(ctx, "DeviceCodes", []any{}, &r1)
-	return r1, err
-}
-
-func (c *Client) DeviceDiagnostics(ctx context.Context) (r1 []DeviceDiagnosis, err error) {
-	err = c.invoke(ctx, "DeviceDiagnostics", []any{}, &r1)
-	return r1, err
-}
-
-func (c *Client) Devices(ctx context.Context) (r1 []Device, err error) {
-	err = c.invoke(ctx, "Devices", []any{}, &r1)
-	return r1, err
-}
-
-func (c *Client) DropUpload(ctx context.Context, a1 string, a2 string) (err error) {
-	err = c.invoke(ctx, "DropUpload", []any{a1, a2})
-	return err
-}
-
-func (c *Client) EndSession(ctx context.Context, a1 string) (err error) {
-	err = c.invoke(ctx, "EndSession", []any{a1})
-	return err
-}
-
-func (c *Client) EndSessions(ctx context.Context) (err error) {
-	err = c.invoke(ctx, "EndSessions", []any{})
-	return err
-}
-
-func (c *Client) EndedConnections(ctx context.Context) (r1 []EndedConnection, err error) {
-	err = c.invoke(ctx, "EndedConnections", []any{}, &r1)
-	return r1, err
-}
-
-func (c *Client) FinishSignIn(ctx context.Context, a1 SignInAnswer) (r1 SignInDone, err error) {
-	err = c.invoke(ctx, "FinishSignIn", []any{a1}, &r1)
-	return r1, err
-}
-
-func (c *Client) Gap(ctx context.Context, a1 string) (r1 Gap, err error) {
-	err = c.invoke(ctx, "Gap", []any{a1}, &r1)
-	return r1, err
-}
-
-func (c *Client) Gaps(ctx context.Context, a1 GapQuery) (r1 GapPage, err error) {
-	err = c.invoke(ctx, "Gaps", []any{a1}, &r1)
-	return r1, err
-}
-
-func (c *Client) Grant(ctx context.Context, a1 string) (r1 Grant, err error) {
-	err = c.invoke(ctx, "Grant", []any{a1}, &r1)
-	return r1, err
-}
-
-func (c *Client) GrantRequest(ctx context.Context, a1 string) (r1 GrantRequest, err error) {
-	err = c.invoke(ctx, "GrantRequest", []any{a1}, &r1)
-	return r1, err
-}
-
-func (c *Client) Grants(ctx context.Context) (r1 []Grant, err error) {
-	err = c.invoke(ctx, "Grants", []any{}, &r1)
-	return r1, err
-}
-
-func (c *Client) IgnoreGap(ctx context.Context, a1 string, a2 string) (r1 Gap, err error) {
-	err = c.invoke(ctx, "IgnoreGap", []any{a1, a2}, &r1)
-	return r1, err
-}
-
-func (c *Client) ImportByID(ctx context.Context, a1 string) (r1 Import, err error) {
-	err = c.invoke(ctx, "ImportByID", []any{a1}, &r1)
-	return r1, err
-}
-
-func (c *Client) Imports(ctx context.Context, a1 string) (r1 []Import, err error) {
-	err = c.invoke(ctx, "Imports", []any{a1}, &r1)
-	return r1, err
-}
-
-func (c *Client) Kept(ctx context.Context) (r1 Kept, err error) {
-	err = c.invoke(ctx, "Kept", []any{}, &r1)
-	return r1, err
-}
-
-func (c *Client) MakeRecoveryCodes(ctx context.Context) (r1 []string, err error) {
-	err = c.invoke(ctx, "MakeRecoveryCodes", []any{}, &r1)
-	return r1, err
-}
-
-func (c *Client) Overview(ctx context.Context) (r1 view.Overview, err error) {
-	err = c.invoke(ctx, "Overview", []any{}, &r1)
-	return r1, err
-}
-
-func (c *Client) Pace(ctx context.Context, a1 string, a2 int) (r1 Pace, err error) {
-	err = c.invoke(ctx, "Pace", []any{a1, a2}, &r1)
-	return r1, err
-}
-
-func (c *Client) Passkeys(ctx context.Context) (r1 []Passkey, err error) {
-	err = c.invoke(ctx, "Passkeys", []any{}, &r1)
-	return r1, err
-}
-
-func (c *Client) PreviewDeletion(ctx context.Context, a1 DeletionRequest) (r1 Deletion, err error) {
-	err = c.invoke(ctx, "PreviewDeletion", []any{a1}, &r1)
-	return r1, err
-}
-
-func (c *Client) PreviewRewind(ctx context.Context, a1 Rewind) (r1 RewindPreview, err error) {
-	err = c.invoke(ctx, "PreviewRewind", []any{a1}, &r1)
-	return r1, err
-}
-
-func (c *Client) PurgeDeletion(ctx context.Context, a1 string) (r1 Deletion, err error) {
-	err = c.invoke(ctx, "PurgeDeletion", []any{a1}, &r1)
-	return r1, err
-}
-
-func (c *Client) PushTargets(ctx context.Context) (r1 []PushTarget, err error) {
-	err = c.invoke(ctx, "PushTargets", []any{}, &r1)
-	return r1, err
-}
-
-func (c *Client) Question(ctx context.Context, a1 string) (r1 Question, err error) {
-	err = c.invoke(ctx, "Question", []any{a1}, &r1)
-	return r1, err
-}
-
-func (c *Client) QuietHours(ctx context.Context) (r1 string, err error) {
-	err = c.invoke(ctx, "QuietHours", []any{}, &r1)
-	return r1, err
-}
-
-func (c *Client) Record(ctx context.Context, a1 string, a2 string, a3 string) (r1 Record, r2 []Record, err error) {
-	err = c.invoke(ctx, "Record", []any{a1, a2, a3}, &r1, &r2)
-	return r1, r2, err
-}
-
-func (c *Client) Records(ctx context.Context, a1 RecordQuery) (r1 RecordPage, err error) {
-	err = c.invoke(ctx, "Records", []any{a1}, &r1)
-	return r1, err
-}
-
-func (c *Client) RecoveryCodes(ctx context.Context) (r1 RecoveryCodes, err error) {
-	err = c.invoke(ctx, "RecoveryCodes", []any{}, &r1)
-	return r1, err
-}
-
-func (c *Client) RemoveCredential(ctx context.Context, a1 string) (err error) {
-	err = c.invoke(ctx, "RemoveCredential", []any{a1})
-	return err
-}
-
-func (c *Client) RemovePasskey(ctx context.Context, a1 string) (err error) {
-	err = c.invoke(ctx, "RemovePasskey", []any{a1})
-	return err
-}
-
-func (c *Client) RemoveSourceFile(ctx context.Context, a1 string) (err error) {
-	err = c.invoke(ctx, "RemoveSourceFile", []any{a1})
-	return err
-}
-
-func (c *Client) Rename(ctx context.Context, a1 string, a2 string) (err error) {
-	err = c.invoke(ctx, "Rename", []any{a1, a2})
-	return err
-}
-
-func (c *Client) RenameDevice(ctx context.Context, a1 string, a2 string) (err error) {
-	err = c.invoke(ctx, "RenameDevice", []any{a1, a2})
-	return err
-}
-
-func (c *Client) RenameSearch(ctx context.Context, a1 string, a2 string) (err error) {
-	err = c.invoke(ctx, "RenameSearch", []any{a1, a2})
-	return err
-}
-
-func (c *Client) RetryGap(ctx context.Context, a1 string) (r1 Gap, err error) {
-	err = c.invoke(ctx, "RetryGap", []any{a1}, &r1)
-	return r1, err
-}
-
-func (c *Client) ReviewSourceFile(ctx context.Context, a1 SourceFile) (r1 SourceReview, err error) {
-	err = c.invoke(ctx, "ReviewSourceFile", []any{a1}, &r1)
-	return r1, err
-}
-
-func (c *Client) Revoke(ctx context.Context, a1 string) (err error) {
-	err = c.invoke(ctx, "Revoke", []any{a1})
-	return err
-}
-
-func (c *Client) RevokeDevice(ctx context.Context, a1 string) (err error) {
-	err = c.invoke(ctx, "RevokeDevice", []any{a1})
-	return err
-}
-
-func (c *Client) RevokeGrant(ctx context.Context, a1 string) (err error) {
-	err = c.invoke(ctx, "RevokeGrant", []any{a1})
-	return err
-}
-
-func (c *Client) RevokeToken(ctx context.Context, a1 string) (err error) {
-	err = c.invoke(ctx, "RevokeToken", []any{a1})
-	return err
-}
-
-func (c *Client) Rewind(ctx context.Context, a1 Rewind) (r1 BookmarkCommit, err error) {
-	err = c.invoke(ctx, "Rewind", []any{a1}, &r1)
-	return r1, err
-}
-
-func (c *Client) RunByID(ctx context.Context, a1 string) (r1 Run, err error) {
-	err = c.invoke(ctx, "RunByID", []any{a1}, &r1)
-	return r1, err
-}
-
-func (c *Client) Runs(ctx context.Context, a1 RunQuery) (r1 []Run, err error) {
-	err = c.invoke(ctx, "Runs", []any{a1}, &r1)
-	return r1, err
-}
-
-func (c *Client) Runtime(ctx context.Context) (r1 Runtime, err error) {
-	err = c.invoke(ctx, "Runtime", []any{}, &r1)
-	return r1, err
-}
-
-func (c *Client) SaveSearch(ctx context.Context, a1 NewSearch) (r1 SavedSearch, err error) {
-	err = c.invoke(ctx, "SaveSearch", []any{a1}, &r1)
-	return r1, err
-}
-
-func (c *Client) SavedSearches(ctx context.Context) (r1 []SavedSearch, err error) {
-	err = c.invoke(ctx, "SavedSearches", []any{}, &r1)
-	return r1, err
-}
-
-func (c *Client) Schedules(ctx context.Context) (r1 []ConnectionSchedule, err error) {
-	err = c.invoke(ctx, "Schedules", []any{}, &r1)
-	return r1, err
-}
-
-func (c *Client) Search(ctx context.Context, a1 SearchQuery) (r1 RecordPage, err error) {
-	err = c.invoke(ctx, "Search", []any{a1}, &r1)
-	return r1, err
-}
-
-func (c *Client) Sessions(ctx context.Context) (r1 []Session, err error) {
-	err = c.invoke(ctx, "Sessions", []any{}, &r1)
-	return r1, err
-}
-
-func (c *Client) SetAuditRetention(ctx context.Context, a1 int) (err error) {
-	err = c.invoke(ctx, "SetAuditRetention", []any{a1})
-	return err
-}
-
-func (c *Client) SetCredential(ctx context.Context, a1 string, a2 map[string]string) (err error) {
-	err = c.invoke(ctx, "SetCredential", []any{a1, a2})
-	return err
-}
-
-func (c *Client) SetLimits(ctx context.Context, a1 string, a2 Limits) (err error) {
-	err = c.invoke(ctx, "SetLimits", []any{a1, a2})
-	return err
-}
-
-func (c *Client) SetPassword(ctx context.Context, a1 NewPassword) (err error) {
-	err = c.invoke(ctx, "SetPassword", []any{a1})
-	return err
-}
-
-func (c *Client) SetProviderApp(ctx context.Context, a1 string, a2 ProviderApp) (err error) {
-	err = c.invoke(ctx, "SetProviderApp", []any{a1, a2})
-	return err
-}
-
-func (c *Client) SetQuietHours(ctx context.Context, a1 string) (err error) {
-	err = c.invoke(ctx, "SetQuietHours", []any{a1})
-	return err
-}
-
-func (c *Client) SetSchedule(ctx context.Context, a1 string, a2 Schedule) (err error) {
-	err = c.invoke(ctx, "SetSchedule", []any{a1, a2})
-	return err
-}
-
-func (c *Client) SetSelection(ctx context.Context, a1 string, a2 Selection) (err error) {
-	err = c.invoke(ctx, "SetSelection", []any{a1, a2})
-	return err
-}
-
-func (c *Client) Stop(ctx context.Context, a1 string) (r1 Stopped, err error) {
-	err = c.invoke(ctx, "Stop", []any{a1}, &r1)
-	return r1, err
-}
-
-func (c *Client) Storage(ctx context.Context) (r1 Storage, err error) {
-	err = c.invoke(ctx, "Storage", []any{}, &r1)
-	return r1, err
-}
-
-func (c *Client) Streams(ctx context.Context, a1 string) (r1 []Stream, err error) {
-	err = c.invoke(ctx, "Streams", []any{a1}, &r1)
-	return r1, err
-}
-
-func (c *Client) TestPush(ctx context.Context, a1 string) (r1 []PushTest, err error) {
-	err = c.invoke(ctx, "TestPush", []any{a1}, &r1)
-	return r1, err
-}
-
-func (c *Client) Timeline(ctx context.Context, a1 string, a2 int64) (r1 []Event, err error) {
-	err = c.invoke(ctx, "Timeline", []any{a1, a2}, &r1)
-	return r1, err
-}
-
-func (c *Client) Tokens(ctx context.Context) (r1 []Token, err error) {
-	err = c.invoke(ctx, "Tokens", []any{}, &r1)
-	return r1, err
-}
-
-func (c *Client) UndoDeletion(ctx context.Context, a1 string) (r1 Deletion, err error) {
-	err = c.invoke(ctx, "UndoDeletion", []any{a1}, &r1)
-	return r1, err
-}
-
-func (c *Client) UndoDevice(ctx context.Context, a1 string, a2 time.Time) (r1 DeviceUndone, err error) {
-	err = c.invoke(ctx, "UndoDevice", []any{a1, a2}, &r1)
-	return r1, err
-}
-
-func (c *Client) UndoImport(ctx context.Context, a1 string) (r1 Import, err error) {
-	err = c.invoke(ctx, "UndoImport", []any{a1}, &r1)
-	return r1, err
-}
-
-func (c *Client) UploadByID(ctx context.Context, a1 string, a2 string) (r1 Upload, err error) {
-	err = c.invoke(ctx, "UploadByID", []any{a1, a2}, &r1)
-	return r1, err
-}
-
-func (c *Client) Uploads(ctx context.Context, a1 string) (r1 []Upload, err error) {
-	err = c.invoke(ctx, "Uploads", []any{a1}, &r1)
-	return r1, err
-}
-
-func (c *Client) Why(ctx context.Context, a1 string) (r1 view.Explanation, err error) {
-	err = c.invoke(ctx, "Why", []any{a1}, &r1)
-	return r1, err
-}
-
-func (c *Client) Work(ctx context.Context) (r1 Work, err error) {
-	err = c.invoke(ctx, "Work", []any{}, &r1)
-	return r1, err
+func (p Proxy) Work(ctx context.Context) (Work, error) {
+	return invoke1[Work](p, ctx, "Work", []any{})
 }

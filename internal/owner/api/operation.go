@@ -43,8 +43,6 @@ type Operation struct {
 	NoQuery bool
 	// Kinds are the media types of an answer that is a file.
 	Kinds []string
-	// ByHand means that Client has a method of its own for it.
-	ByHand bool
 	// Audit is the kind of the audit entry; empty means that there is none. Setting is the name of
 	// what a setting_change changes.
 	Audit, Setting string

@@ -112,8 +112,7 @@ var fileOperations = []Operation{
 		Notes: "Code: source_in_use."},
 	{Call: Owner.Import, Route: "POST /_ref/connections/{id}/imports", Scope: reply.ScopeManage,
 		Name: "importFile", Tag: "connections", Summary: "Import a file into a connection", Status: http.StatusCreated,
-		ByHand: true,
-		Audit:  "file_import",
+		Audit: "file_import",
 		Notes: "The body is the file. It is stored in the connection's import folder, and a run reads " +
 			"it. An incomplete file is discarded; content that was imported before returns its " +
 			"receipt. Codes: connector_takes_no_files, file_not_accepted, file_too_large, " +
@@ -133,7 +132,7 @@ var fileOperations = []Operation{
 	{Call: Owner.UploadByID, Route: "GET /_ref/connections/{id}/uploads/{upload}", Scope: reply.ScopeRead,
 		Name: "getUpload", Tag: "connections", Summary: "How much of an upload has arrived"},
 	{Call: Owner.AddPiece, Route: "PATCH /_ref/connections/{id}/uploads/{upload}", Scope: reply.ScopeManage,
-		Name: "addPiece", Tag: "connections", Summary: "Upload the next piece of a file", ByHand: true,
+		Name: "addPiece", Tag: "connections", Summary: "Upload the next piece of a file",
 		Audit: "file_import",
 		Notes: "The body is the piece; what arrives before an interruption is kept. After the last byte " +
 			"the file is compared with its sha256, given here or at the beginning, and imported: the " +
@@ -164,14 +163,13 @@ var runOperations = []Operation{
 		Notes: "404 no_active_run when there is neither."},
 	{Call: Owner.Run, Route: "POST /_ref/connections/{id}/run", Scope: reply.ScopeRun, Name: "runConnection",
 		Tag: "connections", Summary: "Ask for a run now", Status: http.StatusAccepted, Accepted: "run_request",
-		ByHand: true,
 		Notes: "409 run_already_active names the run under way in run_id. 409 provider_wait names in " +
 			"until when the source may be asked again: no run starts before then, unless ask_anyway " +
 			"is set."},
 	{Call: Owner.RunAnyway, Route: "POST /_ref/connections/{id}/run", Scope: reply.ScopeRun,
-		Status: http.StatusAccepted, Accepted: "run_request", ByHand: true, Audit: "run_anyway"},
+		Status: http.StatusAccepted, Accepted: "run_request", Audit: "run_anyway"},
 	{Call: Owner.RunRecovery, Route: "POST /_ref/connections/{id}/run", Scope: reply.ScopeRun,
-		Status: http.StatusAccepted, Accepted: "run_request", Argument: "ask_anyway", ByHand: true, Audit: "run_anyway"},
+		Status: http.StatusAccepted, Accepted: "run_request", Argument: "ask_anyway", Audit: "run_anyway"},
 	{Call: Owner.Work, Route: "GET /_ref/work", Scope: reply.ScopeRead, Name: "getWork", Tag: "runs",
 		Summary: "Workers, the runs under way, and the runs that wait for a worker"},
 	{Call: Owner.Runs, Route: "GET /_ref/runs", Scope: reply.ScopeRead, Name: "listRuns", Tag: "runs",

@@ -55,10 +55,10 @@ var recordOperations = []Operation{
 		Tag: "records", Summary: "Search the text of records", Page: true, Schema: "OwnerRecordList"},
 	{Call: Owner.Export, Route: "GET /_ref/export", Scope: reply.ScopeRead, Name: "exportStream",
 		Tag: "records", Summary: "A whole stream as a file", Kinds: []string{"application/x-ndjson", "text/csv"},
-		ByHand: true, Audit: "export",
+		Audit: "export",
 		Notes: "A connection that closes before the last piece means that the file is incomplete."},
 	{Call: Owner.CopyFile, Route: "GET /_ref/files/{sha256}", Scope: reply.ScopeRead, Name: "getOwnerFile",
-		Tag: "records", Summary: "A file of a record", Kinds: []string{"application/octet-stream"}, ByHand: true,
+		Tag: "records", Summary: "A file of a record", Kinds: []string{"application/octet-stream"},
 		Audit: "export",
 		Notes: "The bytes, always as an attachment; the record has the file name. A connection that " +
 			"closes before the last piece means that the file is incomplete. Codes: not_found, " +

@@ -49,7 +49,7 @@ func (p inProcess) RoundTrip(r *http.Request) (*http.Response, error) {
 // them is held against the description.
 func clientOf(t failer, o api.Owner) *api.Client {
 	transport := inProcess{checked{t, muxOf(routes.Routes(o, nil))}}
-	return &api.Client{Base: "http://pdpp.test", Token: "invented", HTTP: &http.Client{Transport: transport}}
+	return api.NewClient("http://pdpp.test", "invented", &http.Client{Transport: transport})
 }
 
 // failer receives test failures.

@@ -116,7 +116,7 @@ func TestBrokenExportIsNotWhole(t *testing.T) {
 	for _, lines := range []int{1, 100_000} { // less and more than what is held back
 		f := newFake(fake{written: bytes.Repeat([]byte("{\"id\":1}\n"), lines), err: errors.New("the store went away")})
 		srv := httptest.NewServer(muxOf(routes.Routes(f, nil)))
-		client := &api.Client{Base: srv.URL, HTTP: srv.Client()}
+		client := api.NewClient(srv.URL, "", srv.Client())
 		var got bytes.Buffer
 		err := client.Export(t.Context(), &got, api.ExportQuery{ConnectionID: "cin_1", Stream: "notes", Format: "jsonl"})
 		var known *api.Error

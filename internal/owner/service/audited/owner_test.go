@@ -52,7 +52,7 @@ func TestEveryDeedIsWrittenDown(t *testing.T) {
 		}))
 		defer server.Close()
 		k := &kept{}
-		o := NewAuditedOwner(&api.Client{Base: server.URL, Token: "t"}, audit.New(audit.Config{Store: k, Now: time.Now}))
+		o := NewAuditedOwner(api.NewClient(server.URL, "t", nil), audit.New(audit.Config{Store: k, Now: time.Now}))
 		methods := reflect.TypeFor[api.Owner]()
 		for i := range methods.NumMethod() {
 			m := methods.Method(i)
