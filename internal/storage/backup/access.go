@@ -63,5 +63,14 @@ func endAccess(ctx context.Context, st store.Store, now time.Time) (ended []Ende
 	for _, t := range targets {
 		end("push_target", t.Label, st.DeleteTarget(ctx, t.ID))
 	}
-	return ended, errors.Join(err, tokensErr, grantsErr, devicesErr, codesErr, passkeysErr, recoveryErr, targetsErr)
+	webhooks, webhooksErr := st.Webhooks(ctx)
+	for _, w := range webhooks {
+		end("webhook", w.Name, st.DeleteWebhook(ctx, w.ID))
+	}
+	triggers, triggersErr := st.Triggers(ctx)
+	for _, t := range triggers {
+		end("trigger", t.ConnectionID, st.DeleteTrigger(ctx, t.ID))
+	}
+	return ended, errors.Join(err, tokensErr, grantsErr, devicesErr, codesErr, passkeysErr, recoveryErr, targetsErr,
+		webhooksErr, triggersErr)
 }

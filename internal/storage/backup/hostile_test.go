@@ -130,7 +130,8 @@ func TestRestoreEndsAccess(t *testing.T) {
 				CreatedAt: noon}),
 			st.PutRecoveryCodes(t.Context(), [][]byte{[]byte("code")}, noon),
 			st.PutTarget(t.Context(), store.PushTarget{ID: "hook", Kind: store.TargetWebhook, Label: "Hook",
-				Endpoint: "https://hook.lantern.example/", CreatedAt: noon}))
+				Endpoint: "https://hook.lantern.example/", CreatedAt: noon}),
+			st.AddWebhook(t.Context(), store.Webhook{ID: "wh_1", Name: "Ledger", CreatedAt: noon}))
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -164,20 +165,21 @@ func TestRestoreEndsAccess(t *testing.T) {
 		passkeys, passkeysErr := restored.Passkeys(t.Context())
 		codeErr := restored.UseRecoveryCode(t.Context(), []byte("code"), noon)
 		targets, targetsErr := restored.Targets(t.Context())
-		if err := errors.Join(deviceErr, passkeysErr, targetsErr); err != nil {
+		webhooks, webhooksErr := restored.Webhooks(t.Context())
+		if err := errors.Join(deviceErr, passkeysErr, targetsErr, webhooksErr); err != nil {
 			t.Fatal(err)
 		}
 		closeStore(t, restored)
 		open := map[string]bool{"session": sessionErr == nil, "token": token.RevokedAt == nil,
 			"grant":  grant.RevokedAt == nil,
 			"device": device.RevokedAt == nil, "passkey": len(passkeys) > 0, "recovery code": codeErr == nil,
-			"push target": len(targets) > 0}
+			"push target": len(targets) > 0, "webhook": len(webhooks) > 0}
 		for what, is := range open {
 			if is != keep {
 				t.Errorf("keep %v: the %s is open: %v", keep, what, is)
 			}
 		}
-		if (done.Ended == 6) == keep || done.Ended != len(done.EndedList) {
+		if (done.Ended == 7) == keep || done.Ended != len(done.EndedList) {
 			t.Errorf("keep %v: %+v ended", keep, done.EndedList)
 		}
 	}

@@ -51,6 +51,8 @@ type Store interface {
 	Audit
 	Searches
 	Deletions
+	Webhooks
+	RunTriggers
 
 	// Check reads and writes a little to report whether the store is usable.
 	Check(ctx context.Context) error

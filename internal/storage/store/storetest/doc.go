@@ -184,6 +184,9 @@ var cases = []struct {
 	{"AttentionRun", testAttentionRun},
 	{"Targets", testTargets},
 	{"Searches", testSearches},
+	{"Webhooks", testWebhooks},
+	{"WebhookClaims", testWebhookClaims},
+	{"Triggers", testTriggers},
 	{"Settings", testSettings},
 
 	{"Sessions", testSessions},

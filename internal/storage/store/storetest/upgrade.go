@@ -38,6 +38,10 @@ var upgradeVersions = []upgradeVersion{
 		goose.DialectSQLite3:  "e8f6241fa9395a59c587865f559eb777093cc39bd6de1f3168ab5671a5a4253b",
 		goose.DialectPostgres: "8d1569e498d60de9bae6ce3c12a4fa975d1bb9f3111845eb0c40c9fca7afe7f4",
 	}},
+	{version: 30, check: checkVersion30, sums: map[goose.Dialect]string{
+		goose.DialectSQLite3:  "1ba84bcb47e8eeb289945496d81d0101910f18a1299251d41d1eb1f93f0a140b",
+		goose.DialectPostgres: "c2b88d2a85e766c1a0db10efd714f0e1f4f1ecba6bdd9b92ec2c640cd49b7d48",
+	}},
 }
 
 // RunUpgrade opens an empty database and one of every schema version since the baseline. Each was filled step by
