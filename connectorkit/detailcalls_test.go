@@ -266,7 +266,7 @@ func TestLanesSayTheSame(t *testing.T) {
 	t.Parallel()
 	widest := 0
 	rapid.Check(t, func(drawn *rapid.T) {
-		n := rapid.IntRange(0, 150).Draw(drawn, "threads")
+		n := rapid.IntRange(0, 60).Draw(drawn, "threads")
 		size := rapid.SampledFrom([]int{1, 3, 7, 30, 100}).Draw(drawn, "page size")
 		most := rapid.IntRange(2, 6).Draw(drawn, "lanes")
 		slow := rapid.SliceOfN(rapid.IntRange(200, 6000), 1, 20).Draw(drawn, "milliseconds")

@@ -8,6 +8,8 @@ import (
 
 // What the governor reaches on members of every family that it always meets here. Other
 // members are measured by the benchmark.
+//
+//pdpp:tier unraced
 func TestCensus(t *testing.T) {
 	t.Parallel()
 	all := TakeCensus(600, 3, 1)

@@ -35,6 +35,8 @@ func TestTogetherAsAlone(t *testing.T) {
 
 // Delayed updates do not look like a faster limit: runs over several machines are not refused more often than one,
 // even once the limit is known and increases are slow.
+//
+//pdpp:tier unraced
 func TestLateNewsRaisesNoLimit(t *testing.T) {
 	t.Parallel()
 	p := Provider{Limiter: func(uint64) Limiter { return &TokenBucket{PerSecond: 20, Burst: 10} },
@@ -63,6 +65,8 @@ func TestLateNewsRaisesNoLimit(t *testing.T) {
 }
 
 // Runs that come late, end early, have nothing to send or are killed leave nothing unused.
+//
+//pdpp:tier unraced
 func TestTogetherWhileTheyComeAndGo(t *testing.T) {
 	t.Parallel()
 	for _, runs := range []int{2, 4, 8} {
@@ -133,6 +137,8 @@ func TestNothingLetsTheSumPassTheCeiling(t *testing.T) {
 }
 
 // After its peers have left, a run is as fast as one that never had any.
+//
+//pdpp:tier unraced
 func TestAloneAgain(t *testing.T) {
 	t.Parallel()
 	p := Catalogue()[2] // the ceiling binds
@@ -156,6 +162,8 @@ func TestAloneAgain(t *testing.T) {
 }
 
 // What a run that has nothing to send does not use, the others do.
+//
+//pdpp:tier unraced
 func TestTurnsAreLent(t *testing.T) {
 	t.Parallel()
 	p := Catalogue()[2]
@@ -181,6 +189,8 @@ func TestTurnsAreLent(t *testing.T) {
 }
 
 // A run with a share of one behaves like a run without shares.
+//
+//pdpp:tier unraced
 func TestAloneIsAsUntold(t *testing.T) {
 	t.Parallel()
 	for _, p := range Catalogue() {

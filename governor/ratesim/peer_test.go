@@ -29,6 +29,8 @@ func sends(t *testing.T, p PeerPacer) (at []time.Duration, r RunResult) {
 }
 
 // What the governor is compared with paces as it is known for, and within the ceiling.
+//
+//pdpp:tier unraced
 func TestPeersPaceAsTheySay(t *testing.T) {
 	t.Parallel()
 	for _, peer := range Peers() {
@@ -85,6 +87,7 @@ func TestThrottlingPeerRefusesItself(t *testing.T) {
 	}
 }
 
+//pdpp:tier unraced
 func TestStanding(t *testing.T) {
 	t.Parallel()
 	scores := []RunScore{{Efficiency: 96, Refusals: 0}, {Efficiency: 90, Refusals: 0.5}, {Efficiency: 99, Refusals: 8.5}}
@@ -96,6 +99,8 @@ func TestStanding(t *testing.T) {
 }
 
 // ComparePacing counts every provider for every pacing method.
+//
+//pdpp:tier unraced
 func TestCompare(t *testing.T) {
 	t.Parallel()
 	standings := ComparePacing(100, 0, 1, Peers())

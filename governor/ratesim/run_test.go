@@ -13,6 +13,8 @@ func start(adjust ...func(*governor.Config)) *governor.Governor {
 }
 
 // The oracle is never refused, never outpaces the limit and is never outpaced.
+//
+//pdpp:tier unraced
 func TestOracleIsTheCeiling(t *testing.T) {
 	t.Parallel()
 	const ceiling = 100 * time.Millisecond
@@ -57,6 +59,8 @@ func (c *counted) Admit(now time.Duration) Ruling {
 }
 
 // Everything that a run reports adds up.
+//
+//pdpp:tier unraced
 func TestRunsAddUp(t *testing.T) {
 	t.Parallel()
 	p := Catalogue()[0]
@@ -114,6 +118,7 @@ func TestRunEndsInTime(t *testing.T) {
 	}
 }
 
+//pdpp:tier unraced
 func TestSurveyRepeatsAndFinishes(t *testing.T) {
 	t.Parallel()
 	rows := SurveyCatalogue(300)
