@@ -80,6 +80,18 @@ func TestSignInAtProvider(t *testing.T) {
 		t.Fatalf("keep the app: %d %s", got.StatusCode, got.body)
 	}
 
+	// Before the owner has consented there is no connection: no list has it, and its page leads to the sign-in.
+	row := `data-connection="` + strings.TrimPrefix(connection, "/sources/") + `"`
+	if got := owner.get("/sources"); got.StatusCode != http.StatusOK || strings.Contains(got.body, row) {
+		t.Errorf("it is listed before the consent: %d", got.StatusCode)
+	}
+	if got := owner.get(connection); got.Header.Get("Location") != page {
+		t.Errorf("its page before the consent: %d %s", got.StatusCode, got.Header.Get("Location"))
+	}
+	if got := owner.post(connection + "/run"); !strings.Contains(got.body, "not connected yet") {
+		t.Errorf("a run before the consent: %d %s", got.StatusCode, got.body)
+	}
+
 	// Sign-in answers go to this server, whatever address a client sends.
 	own, err := url.Parse(s.url)
 	if err != nil {
@@ -127,6 +139,9 @@ func TestSignInAtProvider(t *testing.T) {
 	}
 	if n := provider.Log(t).SignIns; n != 1 {
 		t.Errorf("%d codes exchanged, want 1", n)
+	}
+	if got := owner.get("/sources"); !strings.Contains(got.body, row) {
+		t.Error("it is not listed after the consent")
 	}
 	if got := owner.get(connection); !strings.Contains(got.body, page) {
 		t.Errorf("the connection does not lead to another sign-in")
@@ -306,6 +321,24 @@ func TestConnectSignsIn(t *testing.T) {
 	ended(said, over)
 	if n := provider.Log(t).SignIns; n != 2 {
 		t.Errorf("%d sign-ins at the provider, want 2", n)
+	}
+
+	provider.Decline(t, true)
+	said, over = connect("--name", "Declined tunes")
+	if address, err = url.Parse(seen(t, said, link, over)[1]); err != nil {
+		t.Fatal(err)
+	}
+	redirect = address.Query().Get("redirect_uri")
+	resp, err := http.Get(redirect + "?" + provider.Consent(t, address.String(), redirect).Encode())
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = resp.Body.Close()
+	if code := <-over; code == failure.ExitOK {
+		t.Errorf("a sign-in that was declined ended with %d: %s", code, said)
+	}
+	if got := s.signedIn().get("/_ref/connections/cin_tunes_3"); got.StatusCode != http.StatusNotFound {
+		t.Errorf("a sign-in that was declined leaves %d %s", got.StatusCode, got.body)
 	}
 	s.holdsNone(oidctest.ClientSecret, back.Get("code"), back.Get("state"))
 }

@@ -109,6 +109,7 @@ func connectSource(ctx context.Context, inv *command.Invocation, o api.Owner, na
 	}
 	if connector.Consent != nil {
 		if err := signInAtProvider(ctx, inv, o, connector, d.ID, f.code); err != nil {
+			_ = o.Revoke(context.WithoutCancel(ctx), d.ID) // else the server discards it within days
 			return err
 		}
 	}

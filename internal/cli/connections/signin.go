@@ -56,7 +56,7 @@ func signInAtProvider(ctx context.Context, inv *command.Invocation, o api.Owner,
 	defer cancel()
 	select {
 	case <-waiting.Done():
-		return signInTimedOut(ctx, inv, connectionID)
+		return signInTimedOut(ctx)
 	case got := <-answers:
 		if got.Code == "" && got.Error == "" {
 			got.Error = "invalid_request" // without either it would ask for a code
@@ -93,7 +93,7 @@ func signInByCode(ctx context.Context, inv *command.Invocation, o api.Owner, c a
 	for {
 		select {
 		case <-waiting.Done():
-			return signInTimedOut(ctx, inv, connectionID)
+			return signInTimedOut(ctx)
 		case <-every.C:
 		}
 		done, err := o.FinishSignIn(ctx, api.SignInAnswer{State: begun.State})
@@ -114,13 +114,12 @@ func printSignedIn(inv *command.Invocation, c api.Connector, done api.SignInDone
 	}
 }
 
-func signInTimedOut(ctx context.Context, inv *command.Invocation, connectionID string) error {
+func signInTimedOut(ctx context.Context) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
 	return &failure.Error{Code: providerauth.CodeNotBegun, Exit: failure.ExitFailed,
-		Message: "the sign-in took too long; the connection " + connectionID + " exists and waits for the sign-in",
-		Next:    "Sign in on the connection's page, or revoke it and connect again."}
+		Message: "the sign-in took too long; nothing was connected", Next: "Connect it again."}
 }
 
 // registerProviderApp stores this server's registration at the provider if flags contain one.

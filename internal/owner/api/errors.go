@@ -21,6 +21,7 @@ const (
 	CodeNotInstalled    = "connector_not_installed"
 	CodeCredentialForm  = "credential_incomplete"
 	CodeRevoked         = "connection_revoked"
+	CodeUnfinished      = "connection_unfinished"
 	CodeTooLate         = "too_late"
 	CodeUnauthenticated = "authentication_error"
 	CodeUnreachable     = "server_unreachable"

@@ -72,6 +72,9 @@ type ProviderApp struct {
 	ClientSecret string `json:"client_secret,omitempty"`
 }
 
+// StatusDraft is the status of a connection before the owner has consented at the provider. No list has it.
+const StatusDraft = "draft"
+
 // AllowPage is the path of the console's page on which the owner signs in at a provider.
 func AllowPage(connectionID string) string {
 	return "/sources/" + url.PathEscape(connectionID) + "/allow"

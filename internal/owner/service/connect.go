@@ -18,9 +18,12 @@ import (
 	"github.com/pdpp-go/pdpp/manifest"
 )
 
-// Connect adds a connection. Everything that was entered is checked before anything is
-// kept. Until all of it is kept the connection is a draft, which no worker looks at;
-// one that could not be completed is ended again.
+// draftTime is how long a sign-in at a provider may be left unfinished.
+const draftTime = 24 * time.Hour
+
+// Connect adds a connection. Everything that was entered is checked before anything is kept. Until all of it is kept,
+// and until the owner has consented at a provider that asks for it, the connection is a draft: no list has it and no
+// worker looks at it. One that could not be completed is deleted.
 func (s *Service) Connect(ctx context.Context, c api.Connect) (api.Detail, error) {
 	found, err := s.find.Connectors.Find(ctx, c.ConnectorID)
 	if err != nil {
@@ -60,6 +63,9 @@ func (s *Service) Connect(ctx context.Context, c api.Connect) (api.Detail, error
 	if err := s.mayConfirm(ctx, found); err != nil {
 		return api.Detail{}, err
 	}
+	if err := s.Store.DiscardDrafts(ctx, "", s.Now().Add(-draftTime)); err != nil {
+		return api.Detail{}, faults.OwnerError(err, "delete unfinished connections")
+	}
 	conn, err := NewConnection(ctx, s.Store, found, name, store.ConnectionDraft, s.Now())
 	if err != nil {
 		return api.Detail{}, faults.OwnerError(err, "make the connection")
@@ -68,10 +74,17 @@ func (s *Service) Connect(ctx context.Context, c api.Connect) (api.Detail, error
 		err = s.keepSelection(ctx, conn.ID, m, chosen)
 	}
 	if err == nil {
-		err = s.completeConnection(ctx, conn, entered, rhythm, m.OAuth() == nil && !c.AwaitFile)
+		err = s.completeConnection(ctx, conn, entered, rhythm)
+	}
+	if err == nil && m.OAuth() == nil {
+		err = s.putInUse(ctx, conn)
+	}
+	if err == nil && m.OAuth() == nil && !c.AwaitFile { // the sign-in asks for the first run, or the first file
+		err = s.requestManualRun(ctx, conn.ID)
 	}
 	if err != nil {
-		return api.Detail{}, errors.Join(err, s.discardDraft(context.WithoutCancel(ctx), conn.ID))
+		discarded := s.Store.DiscardDrafts(context.WithoutCancel(ctx), conn.ID, time.Time{})
+		return api.Detail{}, errors.Join(err, faults.OwnerError(discarded, "delete the incomplete connection"))
 	}
 	return s.Connection(ctx, conn.ID)
 }
@@ -89,37 +102,24 @@ func (s *Service) mayConfirm(ctx context.Context, found catalog.Connector) error
 	return faults.OwnerError(err, "read what was confirmed")
 }
 
-// completeConnection keeps what belongs to a draft, puts it in use and asks for its first run, where one can
-// work already.
+// completeConnection keeps what belongs to a draft.
 func (s *Service) completeConnection(ctx context.Context, conn store.Connection, entered *sealedFields,
-	rhythm *api.Schedule,
-	ready bool) error {
+	rhythm *api.Schedule) error {
 	if entered != nil {
 		if err := s.storeCredential(ctx, conn.ID, entered); err != nil {
 			return err
 		}
 	}
 	if rhythm != nil {
-		if err := s.putSchedule(ctx, conn.ID, *rhythm); err != nil {
-			return err
-		}
-	}
-	conn.Status, conn.UpdatedAt = store.ConnectionActive, s.Now()
-	if err := s.Store.UpdateConnection(ctx, conn); err != nil {
-		return faults.OwnerError(err, "put the connection in use")
-	}
-	if !ready {
-		return nil // the sign-in asks for it, or the first file
-	}
-	return s.requestManualRun(ctx, conn.ID)
-}
-
-// discardDraft ends a connection that could not be completed.
-func (s *Service) discardDraft(ctx context.Context, id string) error {
-	if err := s.Revoke(ctx, id); err != nil {
-		return fmt.Errorf("end the incomplete connection: %w", err)
+		return s.putSchedule(ctx, conn.ID, *rhythm)
 	}
 	return nil
+}
+
+// putInUse ends the draft.
+func (s *Service) putInUse(ctx context.Context, conn store.Connection) error {
+	conn.Status, conn.UpdatedAt = store.ConnectionActive, s.Now()
+	return faults.OwnerError(s.Store.UpdateConnection(ctx, conn), "put the connection in use")
 }
 
 // ConnectionStore is what a new connection needs of the store.

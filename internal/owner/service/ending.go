@@ -3,6 +3,7 @@ package service
 import (
 	"context"
 	"errors"
+	"time"
 
 	"github.com/pdpp-go/pdpp/internal/judge/attention"
 	"github.com/pdpp-go/pdpp/internal/judge/evidence"
@@ -17,6 +18,9 @@ func (s *Service) Revoke(ctx context.Context, id string) error {
 	conn, err := s.find.Connection(ctx, id)
 	if err != nil {
 		return err
+	}
+	if conn.Status == store.ConnectionDraft {
+		return faults.OwnerError(s.Store.DiscardDrafts(ctx, id, time.Time{}), "delete the unfinished connection")
 	}
 	if conn.Status != store.ConnectionRevoked {
 		conn.Status, conn.UpdatedAt = store.ConnectionRevoked, s.Now()

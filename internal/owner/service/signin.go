@@ -30,16 +30,20 @@ func sessionBinding(ctx context.Context) string {
 	return string(by.Kind) + " " + by.ID
 }
 
-// signingIn finds the connection and what its connector declares of signing in.
-func (s *Service) signingIn(ctx context.Context, id string) (providerauth.SignInSource, error) {
-	conn, err := s.find.ActiveConnection(ctx, id)
+// signingIn finds the connection, which may be a draft, and what its connector declares of signing in.
+func (s *Service) signingIn(ctx context.Context, id string) (store.Connection, providerauth.SignInSource, error) {
+	conn, err := s.find.Connection(ctx, id)
+	if err == nil && conn.Status == store.ConnectionRevoked {
+		err = faults.ConnectionRevoked()
+	}
+	if err == nil {
+		err = s.mayReceiveTokens(ctx, conn.ConnectorID)
+	}
 	if err != nil {
-		return providerauth.SignInSource{}, err
+		return conn, providerauth.SignInSource{}, err
 	}
-	if err := s.mayReceiveTokens(ctx, conn.ConnectorID); err != nil {
-		return providerauth.SignInSource{}, err
-	}
-	return s.signInSource(ctx, conn.ID, conn.ConnectorID)
+	source, err := s.signInSource(ctx, conn.ID, conn.ConnectorID)
+	return conn, source, err
 }
 
 // signInSource returns what a connector declares of signing in.
@@ -86,7 +90,7 @@ func (s *Service) mayReceiveTokens(ctx context.Context, connectorID string) erro
 
 // BeginSignIn begins a sign-in at the provider.
 func (s *Service) BeginSignIn(ctx context.Context, id string, w api.SignInWish) (api.SignInBegun, error) {
-	source, err := s.signingIn(ctx, id)
+	_, source, err := s.signingIn(ctx, id)
 	if err != nil {
 		return api.SignInBegun{}, err
 	}
@@ -130,9 +134,10 @@ func (s *Service) FinishSignIn(ctx context.Context, a api.SignInAnswer) (api.Sig
 		return api.SignInDone{}, faults.OwnerError(err, "find the sign-in")
 	}
 	done := api.SignInDone{ConnectionID: id, Missing: []string{}}
+	var conn store.Connection
 	source := providerauth.SignInSource{}
 	if id != "" {
-		if source, err = s.signingIn(ctx, id); err != nil {
+		if conn, source, err = s.signingIn(ctx, id); err != nil {
 			return done, err
 		}
 	}
@@ -150,6 +155,11 @@ func (s *Service) FinishSignIn(ctx context.Context, a api.SignInAnswer) (api.Sig
 	done.Missing = append(done.Missing, got.Missing...)
 	if !done.Connected {
 		return done, nil
+	}
+	if conn.Status == store.ConnectionDraft {
+		if err := s.putInUse(ctx, conn); err != nil {
+			return done, err
+		}
 	}
 	return done, s.requestCheckRun(ctx, id)
 }

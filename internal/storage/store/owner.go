@@ -17,7 +17,8 @@ const (
 	ConnectionActive  ConnectionStatus = "active"
 	ConnectionPaused  ConnectionStatus = "paused"
 	ConnectionRevoked ConnectionStatus = "revoked"
-	ConnectionDraft   ConnectionStatus = "draft"
+	// ConnectionDraft is not in use yet: its form is being stored, or the owner has not consented at the provider.
+	ConnectionDraft ConnectionStatus = "draft"
 )
 
 // SourceKind is where a connection's data comes from.

@@ -114,6 +114,10 @@ func (p *Pages) getConnection(w http.ResponseWriter, r *http.Request) {
 		p.fail(w, r, err)
 		return
 	}
+	if s.Connection.Status == api.StatusDraft {
+		http.Redirect(w, r, api.AllowPage(s.ID), http.StatusSeeOther) // there is nothing else to do with it
+		return
+	}
 	parts, err := s.parts(ctx)
 	if err != nil {
 		p.fail(w, r, err)

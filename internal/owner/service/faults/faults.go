@@ -61,6 +61,13 @@ func ConnectionRevoked() *api.Error {
 		Next: "Its records are kept. Connect the source again to collect on."}
 }
 
+// ConnectionUnfinished returns the error for a connection whose owner has not consented at the provider yet.
+func ConnectionUnfinished() *api.Error {
+	return &api.Error{Status: http.StatusConflict, Code: api.CodeUnfinished,
+		Message: "This source is not connected yet: you have not allowed it at the provider.",
+		Next:    "Sign in there, or connect the source again."}
+}
+
 // ConnectorNotInstalled returns the error for a connector that is missing or unusable. For an unusable connector, the
 // message names the defect and the folder to correct.
 func ConnectorNotInstalled(err error) *api.Error {

@@ -38,8 +38,12 @@ func (l *Lookup) Connection(ctx context.Context, id string) (store.Connection, e
 // ActiveConnection returns a connection that is not revoked.
 func (l *Lookup) ActiveConnection(ctx context.Context, id string) (store.Connection, error) {
 	c, err := l.Connection(ctx, id)
-	if err == nil && c.Status == store.ConnectionRevoked {
-		return c, faults.ConnectionRevoked()
+	switch {
+	case err != nil:
+	case c.Status == store.ConnectionRevoked:
+		err = faults.ConnectionRevoked()
+	case c.Status == store.ConnectionDraft:
+		err = faults.ConnectionUnfinished()
 	}
 	return c, err
 }

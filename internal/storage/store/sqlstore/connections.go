@@ -95,7 +95,27 @@ func (db *DB) Connection(ctx context.Context, id string) (store.Connection, erro
 
 func (db *DB) ListConnections(ctx context.Context) ([]store.Connection, error) {
 	return listRows(ctx, db, db.readers(ctx), scanConnection,
-		`SELECT `+connectionColumns+` FROM connections ORDER BY created_at, connection_id`)
+		`SELECT `+connectionColumns+` FROM connections WHERE status <> 'draft' ORDER BY created_at, connection_id`)
+}
+
+func (db *DB) DiscardDrafts(ctx context.Context, id string, before time.Time) error {
+	return db.write(ctx, func(tx *tx) error {
+		ids, err := listInTx(tx, func(s scanner) (id string, err error) { return id, s.Scan(&id) },
+			`SELECT connection_id FROM connections WHERE status = 'draft' AND (connection_id = ? OR updated_at < ?)`, id,
+			formatTime(before))
+		if err != nil {
+			return err
+		}
+		for _, id := range ids {
+			if err := tx.clearConnection(id); err != nil {
+				return err
+			}
+			if _, err := tx.exec(`DELETE FROM connections WHERE connection_id = ?`, id); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
 }
 
 const connectionColumns = `connection_id, connector_id, display_name, status, source_kind, source_binding_json,

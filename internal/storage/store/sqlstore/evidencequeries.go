@@ -9,7 +9,7 @@ import (
 )
 
 // pageScope is the condition that a column names a connection of the page: one of the requested ids, or one in the
-// page's range. The range includes revoked connections, which the page leaves out.
+// page's range. The range includes revoked connections and drafts, which the page leaves out.
 type pageScope struct {
 	db          *DB
 	named       any // the requested ids; nil for a range
@@ -53,7 +53,7 @@ func (w *pageScope) connectionsQuery(limit int) (text string, args []any) {
 	if w.named != nil {
 		return columns + w.db.dialect.InList("connection_id") + ` ORDER BY connection_id`, []any{w.named}
 	}
-	return columns + `connection_id > ? AND status <> 'revoked' ORDER BY connection_id LIMIT ?`,
+	return columns + `connection_id > ? AND status NOT IN ('revoked', 'draft') ORDER BY connection_id LIMIT ?`,
 		[]any{w.after, limitOrDefault(limit, 100)}
 }
 

@@ -6,6 +6,7 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/pdpp-go/pdpp/internal/judge/evidence"
 	"github.com/pdpp-go/pdpp/internal/storage/store"
 )
 
@@ -64,7 +65,7 @@ func testConnections(t *testing.T, s store.Store) {
 	same(t, got, b)
 	all, err := s.ListConnections(ctx)
 	ok(t, err)
-	same(t, all, []store.Connection{first, a, b})
+	same(t, all, []store.Connection{first, a})
 
 	b.DisplayName, b.Status, b.Binding, b.ManifestGeneration, b.UpdatedAt = "Home", store.ConnectionPaused, nil, 4,
 		Now.Add(time.Hour)
@@ -75,7 +76,37 @@ func testConnections(t *testing.T, s store.Store) {
 	got, err = s.Connection(ctx, "b")
 	ok(t, err)
 	same(t, got, b)
-	fails(t, s.UpdateConnection(ctx, store.Connection{ID: "nobody"}), store.ErrNotFound)
+	fails(t, s.UpdateConnection(ctx, store.Connection{ID: "none"}), store.ErrNotFound)
+}
+
+// testDrafts checks that discarding deletes the draft that is named and old ones with what was stored for them, and
+// no connection.
+func testDrafts(t *testing.T, s store.Store) {
+	ctx := t.Context()
+	for id, c := range map[string]store.Connection{
+		"named":  {Status: store.ConnectionDraft, UpdatedAt: Now},
+		"old":    {Status: store.ConnectionDraft, UpdatedAt: Now.Add(-time.Hour)},
+		"young":  {Status: store.ConnectionDraft, UpdatedAt: Now},
+		"in use": {Status: store.ConnectionActive, UpdatedAt: Now.Add(-time.Hour)},
+	} {
+		c.ID, c.ConnectorID, c.SourceKind, c.CreatedAt = id, "github", store.SourceAccount, c.UpdatedAt
+		ok(t, s.CreateConnection(ctx, c))
+		ok(t, s.PutSignIn(ctx, store.SignIn{Mark: "mark of " + id, Binder: id, ConnectionID: id, Sealed: []byte("sealed"),
+			ExpiresAt: Now.Add(time.Hour)}, Now))
+	}
+	ok(t, s.DiscardDrafts(ctx, "named", Now.Add(-time.Minute)))
+	ok(t, s.DiscardDrafts(ctx, "in use", time.Time{}))
+	for id, want := range map[string]error{"named": store.ErrNotFound, "old": store.ErrNotFound, "young": nil, "in use": nil} {
+		_, err := s.Connection(ctx, id)
+		fails(t, err, want)
+		_, err = s.TakeSignIn(ctx, "mark of "+id, id, Now)
+		fails(t, err, want)
+	}
+	page, err := s.Evidence(ctx, evidence.Query{})
+	ok(t, err)
+	if len(page) != 1 || page[0].Connection.ID != "in use" {
+		t.Errorf("evidence of %d connections", len(page))
+	}
 }
 
 func testCheck(t *testing.T, s store.Store) {

@@ -24,6 +24,7 @@ var cases = []struct {
 }{
 	{"Manifests", testManifests},
 	{"Connections", testConnections},
+	{"Drafts", testDrafts},
 	{"Check", testCheck},
 
 	{"RunLifecycle", testRunLifecycle},
