@@ -5,14 +5,12 @@ import (
 	"fmt"
 	"html"
 	"io"
-	"net"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
 	"regexp"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/pdpp-go/pdpp/internal/blob"
 	"github.com/pdpp-go/pdpp/internal/collect/launch"
@@ -62,11 +60,7 @@ func (a *target) asking(method, path string, headers ...string) (int, string, st
 func TestAttackTables(t *testing.T) {
 	var guard *auth.Auth
 	onBoth(t, func(g *ground) {
-		var err error
-		g.config.Listener, err = net.Listen("tcp", "127.0.0.1:0")
-		g.must(err)
-		guard = auth.New(auth.Config{Store: g.st, Now: time.Now, HashCost: auth.HashCost{MemoryKiB: 8, Passes: 1}})
-		g.config.Auth = guard
+		guard = g.listen()
 		g.config.Blobs = launch.Blobs{Place: blob.FolderStorage{Dir: t.TempDir()}, Each: 1000, Run: -1, All: -1}
 		m := needing("letters", `{"bindings":{"filesystem":{"required":true}}}`)
 		m = strings.Replace(m, `"properties":{`, `"properties":{"title":{"type":"string"},`, 1)

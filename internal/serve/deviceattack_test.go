@@ -4,12 +4,10 @@ import (
 	"bytes"
 	"encoding/json"
 	"io"
-	"net"
 	"net/http"
 	"net/http/httptest"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/pdpp-go/pdpp/internal/device/wire"
 	"github.com/pdpp-go/pdpp/internal/owner/api"
@@ -49,11 +47,7 @@ func operations(t *testing.T) (all []operation) {
 func TestADevicesTokenOpensItsOwnAlone(t *testing.T) {
 	var guard *auth.Auth
 	onBoth(t, func(g *ground) {
-		var err error
-		g.config.Listener, err = net.Listen("tcp", "127.0.0.1:0")
-		g.must(err)
-		guard = auth.New(auth.Config{Store: g.st, Now: time.Now, HashCost: auth.HashCost{MemoryKiB: 8, Passes: 1}})
-		g.config.Auth = guard
+		guard = g.listen()
 		g.install("letters", needing("letters", `{"bindings":{"filesystem":{"required":true}}}`), surveyor)
 	}, func(t *testing.T, g *ground) {
 		base := "http://" + g.config.Listener.Addr().String()

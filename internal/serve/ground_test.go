@@ -3,7 +3,11 @@ package serve
 import (
 	"context"
 	"database/sql"
+	"io"
 	"log/slog"
+	"net"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"sync/atomic"
@@ -22,6 +26,7 @@ import (
 	"github.com/pdpp-go/pdpp/internal/storage/store/sqlite"
 	"github.com/pdpp-go/pdpp/internal/storage/store/sqlite/sqlitetest"
 	"github.com/pdpp-go/pdpp/internal/view"
+	"github.com/pdpp-go/pdpp/internal/web/auth"
 	"github.com/pdpp-go/pdpp/manifest"
 )
 
@@ -169,4 +174,40 @@ func (g *ground) seen(id string) view.Connection {
 	c, err := connections.One(g.t.Context(), id)
 	g.must(err)
 	return c.Connection
+}
+
+// listen makes the server answer HTTP, and lets an owner in. It is called before the server starts.
+func (g *ground) listen() *auth.Auth {
+	g.t.Helper()
+	var err error
+	g.config.Listener, err = net.Listen("tcp", "127.0.0.1:0")
+	g.must(err)
+	g.config.Auth = auth.New(auth.Config{Store: g.st, Now: time.Now, HashCost: auth.HashCost{MemoryKiB: 8, Passes: 1}})
+	return g.config.Auth
+}
+
+// ownerPages signs the owner in and returns a function that reads a page of the console.
+func (g *ground) ownerPages(guard *auth.Auth) func(path string) string {
+	g.t.Helper()
+	password, err := guard.Setup(g.t.Context(), "")
+	g.must(err)
+	base, signed := "http://"+g.config.Listener.Addr().String(), httptest.NewRecorder()
+	g.must(guard.SignIn(signed, httptest.NewRequest(http.MethodPost, base+"/login", nil), password))
+	return func(path string) string {
+		g.t.Helper()
+		q, err := http.NewRequestWithContext(g.t.Context(), http.MethodGet, base+path, nil)
+		g.must(err)
+		for _, c := range signed.Result().Cookies() {
+			q.AddCookie(c)
+		}
+		answer, err := http.DefaultTransport.RoundTrip(q)
+		g.must(err)
+		defer answer.Body.Close()
+		body, err := io.ReadAll(answer.Body)
+		g.must(err)
+		if answer.StatusCode != http.StatusOK {
+			g.t.Errorf("%s: status %d", path, answer.StatusCode)
+		}
+		return string(body)
+	}
 }

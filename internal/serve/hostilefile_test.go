@@ -7,13 +7,11 @@ import (
 	"fmt"
 	"io"
 	"mime"
-	"net"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
 	"strings"
 	"testing"
-	"time"
 	"unicode"
 
 	"github.com/pdpp-go/pdpp/internal/blob"
@@ -29,11 +27,7 @@ import (
 func TestHostileFilesOfADevice(t *testing.T) {
 	var guard *auth.Auth
 	onBoth(t, func(g *ground) {
-		var err error
-		g.config.Listener, err = net.Listen("tcp", "127.0.0.1:0")
-		g.must(err)
-		guard = auth.New(auth.Config{Store: g.st, Now: time.Now, HashCost: auth.HashCost{MemoryKiB: 8, Passes: 1}})
-		g.config.Auth = guard
+		guard = g.listen()
 		g.config.Blobs = launch.Blobs{Place: blob.FolderStorage{Dir: t.TempDir()}, Each: 1000, Run: -1, All: -1}
 		m := needing("letters", `{"bindings":{"filesystem":{"required":true}}}`)
 		g.install("letters", strings.Replace(m, `"properties":{`,

@@ -3,7 +3,6 @@ package serve
 import (
 	"errors"
 	"io"
-	"net"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -23,11 +22,7 @@ import (
 func TestServerAnswersItsOwner(t *testing.T) {
 	var guard *auth.Auth
 	onBoth(t, func(g *ground) {
-		var err error
-		g.config.Listener, err = net.Listen("tcp", "127.0.0.1:0")
-		g.must(err)
-		guard = auth.New(auth.Config{Store: g.st, Now: time.Now, HashCost: auth.HashCost{MemoryKiB: 8, Passes: 1}})
-		g.config.Auth = guard
+		guard = g.listen()
 	}, func(t *testing.T, g *ground) {
 		before, err := guard.Setup(t.Context(), "")
 		g.must(err)

@@ -13,6 +13,7 @@ import (
 	"github.com/pdpp-go/pdpp/internal/schedule/scheduler"
 	"github.com/pdpp-go/pdpp/internal/storage/store"
 	"github.com/pdpp-go/pdpp/internal/view"
+	"github.com/pdpp-go/pdpp/internal/web/auth"
 )
 
 // refusedLines is what a connector writes after its provider refused one item.
@@ -284,6 +285,7 @@ func TestUsedUpRetriesOfAStoredRun(t *testing.T) {
 			`"reference_only":true` + more + `}'` + "\n"
 	}
 	const more = 1200 // beyond any page in which gaps are read
+	var guard *auth.Auth
 	loop := "i=0\nwhile [ $i -lt " + strconv.Itoa(more) + " ]; do i=$((i+1))\n" +
 		strings.Replace(gap("KEY", ""), `"KEY"`, `"m'$i'"`, 1) + "done\n"
 	onBoth(t, func(g *ground) {
@@ -294,6 +296,7 @@ func TestUsedUpRetriesOfAStoredRun(t *testing.T) {
 			g.connect(id, id)
 			g.schedule(id, time.Hour)
 		}
+		guard = g.listen()
 	}, func(t *testing.T, g *ground) {
 		g.until("it has ended", func() bool { return g.seen("spent").LastRun != nil })
 		c := g.seen("spent")
@@ -301,7 +304,8 @@ func TestUsedUpRetriesOfAStoredRun(t *testing.T) {
 			strings.Contains(strings.ToLower(words(c)), "caught up") {
 			t.Errorf("backlog %+v, catching up %+v", c.Health.Backlog, c.CatchUp)
 		}
-		// Gaps are counted where they are stored, without a bound on the read: so many are exact, and no floor.
+		// Gaps are counted where they are stored, without a bound on the read: the number is exact, and no page calls it
+		// a floor.
 		g.until("many has succeeded", func() bool { // on a slow machine a first attempt may lose its lease
 			run := g.seen("many").LastRun
 			return run != nil && run.Status == "succeeded"
@@ -310,6 +314,19 @@ func TestUsedUpRetriesOfAStoredRun(t *testing.T) {
 		if b := c.Health.Backlog; b == nil || b.Pending != 0 || b.PendingOther != more || b.PendingOtherIsFloor ||
 			c.CatchUp != nil {
 			t.Errorf("backlog of many %+v, catching up %+v", c.Health.Backlog, c.CatchUp)
+		}
+		read := g.ownerPages(guard)
+		for id, count := range map[string]string{"spent": "3", "many": "1,200"} {
+			line := count + " other details are still open. pace is not the reason."
+			for _, path := range []string{"/sources", "/sources/" + id, "/sources/" + id + "/missing"} {
+				page := strings.ToLower(read(path))
+				if strings.Contains(page, "caught up") || strings.Contains(page, "at least "+line) {
+					t.Errorf("%s calls the missing items caught up, or a count a floor", path)
+				}
+				if strings.HasSuffix(path, id) && !strings.Contains(page, line) {
+					t.Errorf("%s has no %q", path, line)
+				}
+			}
 		}
 		owner := service.New(service.Config{Store: g.st, Connectors: g.config.Connectors, Now: time.Now})
 		page, err := owner.Gaps(t.Context(), api.GapQuery{ConnectionID: "spent"})

@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -25,7 +26,7 @@ import (
 // of its own with a profile of its own, and neither knows of the other's sign-in; the next runs
 // need no person. No browser listens on a port, and none is left.
 func TestTwoAccountsSideBySide(t *testing.T) {
-	for _, claim := range []string{"RT-02.1", "RT-02.3", "RT-04.2"} {
+	for _, claim := range []string{"RT-02.1", "RT-02.3", "RT-04.1", "RT-04.2"} {
 		t.Attr("spec", claim)
 	}
 	people := map[string]signin.Account{
@@ -72,6 +73,18 @@ func TestTwoAccountsSideBySide(t *testing.T) {
 			info.Mode().Perm() != 0o700 {
 			t.Errorf("the folder of %s: %v, %v", id, info, err)
 		}
+	}
+	// The connector names no profile. Each name begins with the connector's, and a connection has one profile.
+	folders, err := os.ReadDir(b.Browsers.Root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, folder := range folders {
+		names = append(names, folder.Name())
+	}
+	if want := []string{"example_browser__cin_ines", "example_browser__cin_rowan"}; !slices.Equal(names, want) {
+		t.Errorf("profiles %q, want %q", names, want)
 	}
 	signedIn := s.Diary.Site().State().Count.SignIns
 	together(t, b, func(id string) launch.RunRequest {
