@@ -29,14 +29,18 @@ func xml(records string) []byte {
 // TestMeasurements holds every form of a measurement against what is stored.
 func TestMeasurements(t *testing.T) {
 	k := imported(t, "export.xml", xml(`
-		<Record type="HKQuantityTypeIdentifierBodyMass" sourceName="Waage &#252; &quot;Eins&quot; &amp;amp;" unit="kg" startDate="2024-01-02 10:11:12 +0100" endDate="2024-01-02 10:11:13 +0100" value="72.5"/>
-		<Record type='HKCategoryTypeIdentifierSleepAnalysis' sourceName='Uhr' startDate="2024-01-02 1:11:12 PM -0330" value="HKCategoryValueSleepAnalysisAsleep"></Record>
+		<Record type="HKQuantityTypeIdentifierBodyMass" sourceName="Waage &#252; &quot;Eins&quot; &amp;amp;"
+			unit="kg" startDate="2024-01-02 10:11:12 +0100" endDate="2024-01-02 10:11:13 +0100" value="72.5"/>
+		<Record type='HKCategoryTypeIdentifierSleepAnalysis' sourceName='Uhr'
+			startDate="2024-01-02 1:11:12 PM -0330" value="HKCategoryValueSleepAnalysisAsleep"></Record>
 		<Record type="HKQuantityTypeIdentifierStepCount" startDate="2024-01-02 1:11:12 PM +0100" value="7,5"/>
 		<Correlation type="HKCorrelationTypeIdentifierBloodPressure" startDate="2024-01-02 10:11:12 +0100">
 		<Record type="HKQuantityTypeIdentifierBloodPressureSystolic" startDate="2024-01-02 10:11:12 +0100" value="120"/>
 		</Correlation>
 		<Record type="HKQuantityTypeIdentifierBloodPressureSystolic" startDate="2024-01-02 10:11:12 +0100" value="120"/>
-		<Workout workoutActivityType="HKWorkoutActivityTypeCycling" duration="3600" durationUnit="s" totalDistance="10" totalDistanceUnit="mi" totalEnergyBurned="418.4" totalEnergyBurnedUnit="kJ" startDate="2024-01-02 10:11:12 +0100"/>
+		<Workout workoutActivityType="HKWorkoutActivityTypeCycling" duration="3600" durationUnit="s"
+			totalDistance="10" totalDistanceUnit="mi" totalEnergyBurned="418.4" totalEnergyBurnedUnit="kJ"
+			startDate="2024-01-02 10:11:12 +0100"/>
 		<ActivitySummary dateComponents="2024-01-02"/>
 		<!-- <Record type="never" startDate="2024-01-02 10:11:12 +0100"/> --><![CDATA[<Record type="never"/>]]>`)).Run()
 	got := map[string]string{}
@@ -73,7 +77,9 @@ func TestMeasurements(t *testing.T) {
 func TestDetails(t *testing.T) {
 	content := string(xml(`<ExportDate value="2024-03-01 10:00:00 +0100"/>
 		<Me HKCharacteristicTypeIdentifierBiologicalSex="x"/>
-		<Record type="HKQuantityTypeIdentifierHeartRateVariabilitySDNN" sourceName="Watch" unit="ms" device="&lt;&lt;HKDevice: 0x2838f8&gt;, name:Apple Watch, manufacturer:Apple Inc., model:Watch, hardware:Watch6,2, software:9.1&gt;" creationDate="2024-01-02 10:12:00 +0100" startDate="2024-01-02 10:11:12 +0100" endDate="2024-01-02 10:12:12 +0100" value="45.5">
+		<Record type="HKQuantityTypeIdentifierHeartRateVariabilitySDNN" sourceName="Watch" unit="ms"
+			device="&lt;&lt;HKDevice: 0x2838f8&gt;, name:Apple Watch, manufacturer:Apple Inc., model:Watch, hardware:Watch6,2, software:9.1&gt;" creationDate="2024-01-02 10:12:00 +0100"
+			startDate="2024-01-02 10:11:12 +0100" endDate="2024-01-02 10:12:12 +0100" value="45.5">
 			<MetadataEntry key="HKAlgorithmVersion" value="2"/><MetadataEntry key="note" value="a &quot;b&quot;"/>
 			<HeartRateVariabilityMetadataList><InstantaneousBeatsPerMinute bpm="61" time="10:11:13,12"/>
 			<InstantaneousBeatsPerMinute bpm="63" time="10:11:14,12"/></HeartRateVariabilityMetadataList>
@@ -81,13 +87,19 @@ func TestDetails(t *testing.T) {
 		<Correlation type="HKCorrelationTypeIdentifierFood" startDate="2024-01-02 10:11:12 +0100">
 		<MetadataEntry key="HKFoodType" value="Soup"/>
 		<Record type="HKQuantityTypeIdentifierDietaryProtein" startDate="2024-01-02 10:11:12 +0100" value="7"/></Correlation>
-		<Workout workoutActivityType="HKWorkoutActivityTypeRunning" duration="30" durationUnit="min" device="&lt;&lt;HKDevice: 0x1&gt;, name:Apple Watch&gt;" startDate="2024-01-02 10:11:12 +0100" endDate="2024-01-02 10:41:12 +0100">
+		<Workout workoutActivityType="HKWorkoutActivityTypeRunning" duration="30" durationUnit="min"
+			device="&lt;&lt;HKDevice: 0x1&gt;, name:Apple Watch&gt;" startDate="2024-01-02 10:11:12 +0100"
+			endDate="2024-01-02 10:41:12 +0100">
 			<MetadataEntry key="HKIndoorWorkout" value="0"/>
 			<WorkoutEvent type="HKWorkoutEventTypePause" date="2024-01-02 10:20:00 +0100" duration="1" durationUnit="min"/>
-			<WorkoutStatistics type="HKQuantityTypeIdentifierHeartRate" average="140" minimum="100" maximum="170" unit="count/min"/>
+			<WorkoutStatistics type="HKQuantityTypeIdentifierHeartRate" average="140" minimum="100" maximum="170"
+				unit="count/min"/>
 			<WorkoutRoute sourceName="Watch"><MetadataEntry key="HKMetadataKeySyncVersion" value="2"/>
 			<FileReference path="/workout-routes/route_2024-01-02.gpx"/></WorkoutRoute></Workout>
-		<ActivitySummary dateComponents="2024-01-02" activeEnergyBurned="512.5" activeEnergyBurnedGoal="600" activeEnergyBurnedUnit="kcal" appleMoveTime="0" appleMoveTimeGoal="0" appleExerciseTime="31" appleExerciseTimeGoal="30" appleStandHours="11" appleStandHoursGoal="12"/>
+		<ActivitySummary dateComponents="2024-01-02"
+			activeEnergyBurned="512.5" activeEnergyBurnedGoal="600" activeEnergyBurnedUnit="kcal"
+			appleMoveTime="0" appleMoveTimeGoal="0" appleExerciseTime="31" appleExerciseTimeGoal="30"
+			appleStandHours="11" appleStandHoursGoal="12"/>
 		<Audiogram type="HKDataTypeIdentifierAudiogram" startDate="2024-01-02 10:11:12 +0100"/>`))
 	k := imported(t, "export.zip",
 		archivetest.PackZip(t, archivetest.PackedFile{Name: "apple_health_export/export.xml", Content: content},

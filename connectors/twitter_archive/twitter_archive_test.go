@@ -68,7 +68,8 @@ func TestLongPosts(t *testing.T) {
 		`second","created_at":"Wed Mar 04 10:11:12 +0000 2024"}}]`
 	notes := `window.YTD.note_tweet.part0 = [{"noteTweet":{"noteTweetId":"71","createdAt":"2024-03-04T10:11:12.000Z",` +
 		`"core":{"text":"` + long + `","urls":[{"shortUrl":"https://t.co/a","expandedUrl":"https://harbour.example/log"}],"mentions":[{"screenName":"mara"}]}}},
-		{"noteTweet":{"noteTweetId":"72","createdAt":"2025-01-01T00:00:00.000Z","core":{"text":"a long post whose post is gone"}}}]`
+		{"noteTweet":{"noteTweetId":"72","createdAt":"2025-01-01T00:00:00.000Z",
+			"core":{"text":"a long post whose post is gone"}}}]`
 	for _, order := range [][2]string{{"data/note-tweet.js", "data/tweets.js"}, {"data/tweets.js", "data/note-tweet.js"}} {
 		content := map[string]string{"data/note-tweet.js": notes, "data/tweets.js": tweets}
 		files := []archivetest.PackedFile{{Name: "x/" + order[0], Content: content[order[0]]},
@@ -104,7 +105,10 @@ func TestWholePosts(t *testing.T) {
 		t,
 		archivetest.PackedFile{
 			Name: "data/tweets.js",
-			Content: `window.YTD.tweets.part0 = [{"tweet":{"id_str":"12","full_text":"see https://t.co/a","created_at":"Wed Mar 04 10:11:12 +0000 2020","in_reply_to_status_id_str":"11","in_reply_to_user_id_str":"5","in_reply_to_screen_name":"x","source":"<a href=\"https://x.example\">X for Boats</a>",
+			Content: `window.YTD.tweets.part0 = [{"tweet":{"id_str":"12","full_text":"see https://t.co/a",
+			"created_at":"Wed Mar 04 10:11:12 +0000 2020",
+			"in_reply_to_status_id_str":"11","in_reply_to_user_id_str":"5","in_reply_to_screen_name":"x",
+			"source":"<a href=\"https://x.example\">X for Boats</a>",
 			"entities":{"urls":[{"url":"https://t.co/a","expanded_url":"https://harbour.example/tide","display_url":"harbour.example"}],"user_mentions":[{"id_str":"5","screen_name":"x","name":"Xenia"}],"hashtags":[{"text":"tide"}]},
 			"extended_entities":{"media":[{"type":"photo","media_url_https":"https://pbs.example/a.jpg","ext_alt_text":"A lighthouse at dusk"},{"type":"video","media_url_https":"https://pbs.example/b.jpg","video_info":{"variants":[{"bitrate":"1","url":"https://v.example/1.mp4"},{"bitrate":"9","url":"https://v.example/9.mp4"}]}}]},
 			"coordinates":{"type":"Point","coordinates":[18.1,59.3]},"place":{"full_name":"Stockholm, Sweden"}}}]`,

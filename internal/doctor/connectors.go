@@ -82,7 +82,8 @@ func (x *checkup) checkConfinement(ctx context.Context) {
 			"Run PDPP on Linux 5.13 or newer with Landlock, or as a user of its own that may read nothing else.")
 		return
 	}
-	x.reportGood(CheckConfinement, "connectors reach their own folder and what they declare, and nothing else of yours")
+	x.reportGood(CheckConfinement, "connectors read their own folder and what they declare, and no other file of yours; "+
+		"those of PDPP's own protocol reach every address that this machine reaches")
 	x.checkNetwork(ctx)
 }
 

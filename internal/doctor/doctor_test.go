@@ -81,6 +81,9 @@ func TestWrappedNetwork(t *testing.T) {
 	p := admit(t)
 	sound := Finding{Status: OK}
 	p.wants(CheckConfinement, sound) // none is installed
+	if text := p.of(CheckConfinement)[0].Message; !strings.Contains(text, "every address that this machine reaches") {
+		t.Errorf("connectors of PDPP's own protocol are not named: %s", text)
+	}
 	host, dir := filepath.Join(t.TempDir(), "host"), filepath.Join(p.Home, "connectors", "tap")
 	p.install("tap", strings.ReplaceAll(fern, "fern", "tap"))
 	p.must(os.WriteFile(filepath.Join(dir, "adapter.json"), []byte(`{"command":["/bin/true"],"hosts":["tides.example"]}`),

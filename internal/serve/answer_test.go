@@ -19,10 +19,12 @@ import (
 // gateConnector asks for a code and succeeds with the right one.
 const gateConnector = `#!/bin/sh
 read -r start
-printf '%s\n' '{"type":"INTERACTION","request_id":"gate-1","kind":"otp","message":"Which code did the garden send?","timeout_seconds":600}'
+printf '%s\n' '{"type":"INTERACTION","request_id":"gate-1","kind":"otp","message":"Which code did the garden send?",'\
+'"timeout_seconds":600}'
 read -r answer
 case "$answer" in *471100*) ;; *)
-	printf '%s\n' '{"type":"DONE","status":"failed","records_emitted":0,"error":{"code":"wrong_code","message":"the code is wrong","retryable":false}}'
+	printf '%s\n' '{"type":"DONE","status":"failed","records_emitted":0,'\
+'"error":{"code":"wrong_code","message":"the code is wrong","retryable":false}}'
 	exit 1 ;;
 esac
 printf '%s\n' '{"type":"DONE","status":"succeeded","records_emitted":0}'

@@ -48,7 +48,8 @@ if [ "$GARDEN_TOKEN" = "trowel" ]; then
 	printf '%s\n' '{"type":"DONE","status":"succeeded","records_emitted":1}'
 	exit 0
 fi
-printf '%s\n' '{"type":"DONE","status":"failed","records_emitted":0,"error":{"code":"auth_failure","message":"the token was refused","retryable":false}}'
+printf '%s\n' '{"type":"DONE","status":"failed","records_emitted":0,'\
+'"error":{"code":"auth_failure","message":"the token was refused","retryable":false}}'
 exit 1
 `
 

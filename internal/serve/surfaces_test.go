@@ -64,7 +64,8 @@ func TestServerAnswersItsOwner(t *testing.T) {
 const surveyor = `#!/bin/sh
 read -r start
 case "$start" in *'"browser":'*) key=browser ;; *) key=none ;; esac
-printf '%s\n' '{"type":"RECORD","stream":"beds","key":"'$key'","data":{"id":"'$key'"},"emitted_at":"2026-01-02T03:04:05Z"}'
+printf '%s\n' '{"type":"RECORD","stream":"beds","key":"'$key'","data":{"id":"'$key'"},'\
+'"emitted_at":"2026-01-02T03:04:05Z"}'
 printf '%s\n' '{"type":"STATE","stream":"beds","cursor":{"n":1}}'
 printf '%s\n' '{"type":"DONE","status":"succeeded","records_emitted":1}'
 `

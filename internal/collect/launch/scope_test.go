@@ -99,13 +99,17 @@ func TestScopeOfARun(t *testing.T) {
 		chosen    store.Selection
 		requested []protocol.StreamScope
 	}{
-		`the connector garden declares no profile "herbs"; there are plants, lanes, tools`: {store.Selection{Profile: "herbs"}, nil},
-		"the profile plants leaves out the stream paths":                                   {plants, just(of("paths", "p1"))},
-		"nothing of the profile tools can be collected; there are plants, lanes, tools":    {store.Selection{Profile: "tools"}, nil},
-		"you deleted the stream paths":                                                     {deleted, just(of("paths"))},
-		"you deleted every stream of this connection":                                      {store.Selection{Deleted: []string{"paths", "beds"}}, nil},
-		`the stream beds has no view "long"; there are brief, full`:                        {store.Selection{Streams: []store.StreamSelection{{Stream: "beds", View: "long"}}}, nil},
-		"the stream paths is collected whole: its connector selects no fields":             {store.Selection{Streams: []store.StreamSelection{{Stream: "paths", View: "brief"}}}, nil},
+		`the connector garden declares no profile "herbs"; there are plants, lanes, tools`: {
+			store.Selection{Profile: "herbs"}, nil},
+		"the profile plants leaves out the stream paths": {plants, just(of("paths", "p1"))},
+		"nothing of the profile tools can be collected; there are plants, lanes, tools": {
+			store.Selection{Profile: "tools"}, nil},
+		"you deleted the stream paths":                {deleted, just(of("paths"))},
+		"you deleted every stream of this connection": {store.Selection{Deleted: []string{"paths", "beds"}}, nil},
+		`the stream beds has no view "long"; there are brief, full`: {
+			store.Selection{Streams: []store.StreamSelection{{Stream: "beds", View: "long"}}}, nil},
+		"the stream paths is collected whole: its connector selects no fields": {
+			store.Selection{Streams: []store.StreamSelection{{Stream: "paths", View: "brief"}}}, nil},
 	} {
 		l.Selected = func(context.Context, string) (store.Selection, error) { return c.chosen, nil }
 		got, err := l.runScope(t.Context(), connection, m, c.requested)

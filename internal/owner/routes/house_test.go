@@ -38,12 +38,14 @@ read -r start
 if [ "$ORCHARD_TOKEN" = "ladder" ]; then
 	printf '%s\n' '{"type":"PROGRESS","stream":"trees","message":"trees: 2 of 2","count":2,"total":2}'
 	printf '%s\n' '{"type":"RECORD","stream":"trees","key":"/","data":{"id":"/","name":"Old <pear> & plum","kind":"pear"},"emitted_at":"2026-01-02T03:04:05Z"}'
-	printf '%s\n' '{"type":"RECORD","stream":"trees","key":"t/2","data":{"id":"t/2","name":"Young plum","kind":"plum"},"emitted_at":"2026-01-02T03:04:05Z"}'
+	printf '%s\n' '{"type":"RECORD","stream":"trees","key":"t/2","data":{"id":"t/2","name":"Young plum","kind":"plum"},'\
+'"emitted_at":"2026-01-02T03:04:05Z"}'
 	printf '%s\n' '{"type":"STATE","stream":"trees","cursor":{"n":1}}'
 	printf '%s\n' '{"type":"DONE","status":"succeeded","records_emitted":2}'
 	exit 0
 fi
-printf '%s\n' '{"type":"DONE","status":"failed","records_emitted":0,"error":{"code":"auth_failure","message":"the token was refused","retryable":false}}'
+printf '%s\n' '{"type":"DONE","status":"failed","records_emitted":0,'\
+'"error":{"code":"auth_failure","message":"the token was refused","retryable":false}}'
 exit 1
 `
 

@@ -38,7 +38,8 @@ const albumManifest = `{"protocol_version":"0.1.0","connector_id":"album","versi
 const albumConnector = `#!/bin/sh
 read -r start
 n=1
-printf '%s\n' '{"type":"RECORD","stream":"pictures","key":"live","data":{"id":"live","text":"source"},"emitted_at":"2026-01-02T03:04:05Z"}'
+printf '%s\n' '{"type":"RECORD","stream":"pictures","key":"live","data":{"id":"live","text":"source"},'\
+'"emitted_at":"2026-01-02T03:04:05Z"}'
 cd "$ALBUM_DIR" || exit 1
 for f in *.txt */*.txt; do
 	[ -f "$f" ] || continue

@@ -101,7 +101,8 @@ read -r start
 printf '%s\n' '{"type":"INTERACTION","request_id":"gate-1","kind":"otp","message":"Which code did the garden send?","schema":{"type":"object","properties":{"code":{"type":"string","title":"Code"},"days":{"type":"integer"},"stay":{"type":"boolean"}},"required":["code"]},"timeout_seconds":600}'
 read -r answer
 case "$answer" in *'"code":"471100"'*'"days":30'*'"stay":true'*) ;; *)
-	printf '%s\n' '{"type":"DONE","status":"failed","records_emitted":0,"error":{"code":"wrong_code","message":"the code is wrong","retryable":false}}'
+	printf '%s\n' '{"type":"DONE","status":"failed","records_emitted":0,'\
+'"error":{"code":"wrong_code","message":"the code is wrong","retryable":false}}'
 	exit 1 ;;
 esac
 printf '%s\n' '{"type":"DONE","status":"succeeded","records_emitted":0}'

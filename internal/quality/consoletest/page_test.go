@@ -22,14 +22,17 @@ const gateManifest = `{"protocol_version":"0.1.0","connector_id":"gate","version
 // the next run.
 const gateConnector = `#!/bin/sh
 read -r start
-printf '%s\n' '{"type":"INTERACTION","request_id":"gate-1","kind":"otp","message":"Which code did the gate send?","timeout_seconds":600}'
+printf '%s\n' '{"type":"INTERACTION","request_id":"gate-1","kind":"otp","message":"Which code did the gate send?",'\
+'"timeout_seconds":600}'
 read -r answer
 case "$answer" in *471100*) ;; *)
-	printf '%s\n' '{"type":"DONE","status":"failed","records_emitted":0,"error":{"code":"wrong_code","message":"the code is wrong","retryable":false}}'
+	printf '%s\n' '{"type":"DONE","status":"failed","records_emitted":0,'\
+'"error":{"code":"wrong_code","message":"the code is wrong","retryable":false}}'
 	exit 1 ;;
 esac
 printf '%s\n' '{"type":"RECORD","stream":"visits","key":"v1","data":{"id":"v1"},"emitted_at":"2026-01-02T03:04:05Z"}'
-printf '%s\n' '{"type":"PROGRESS","message":"waiting","provider_wait":{"sender":"api","wait_ms":7200000,"reason":"retry_after"}}'
+printf '%s\n' '{"type":"PROGRESS","message":"waiting","provider_wait":{"sender":"api","wait_ms":7200000,'\
+'"reason":"retry_after"}}'
 printf '%s\n' '{"type":"STATE","stream":"visits","cursor":{"n":1}}'
 printf '%s\n' '{"type":"DONE","status":"succeeded","records_emitted":1}'
 `

@@ -13,19 +13,23 @@
 //	  This is the output of pdpp support. The members of the evidence are those of
 //	  package evidence; a missing member was not measured.
 //
-//	{"snapshot":{...},"streams":[...],"refresh":{...},"progress":{...},"schedule":{...},"attention":{...},"runtime_ok":true}
+//	{"snapshot":{...},"streams":[...],"refresh":{...},"progress":{...},
+//	  "schedule":{...},"attention":{...},"runtime_ok":true}
 //	  -> {"verdict":{...}}
 //
-//	{"disposition":{"coverage":"partial","attention_open":false,"freshness":"fresh","gap_retryable":false,"manual_only":false}}
+//	{"disposition":{"coverage":"partial","attention_open":false,
+//	  "freshness":"fresh","gap_retryable":false,"manual_only":false}}
 //	  -> {"forward_disposition":"resumable"}
 //	  A "refresh" object may replace manual_only.
 //
-//	{"heartbeat":{"trusted":true,"last_heartbeat_at":"...","status":"blocked","records_pending":3,"outbox":{"dead_letter":1}},"now":"..."}
+//	{"heartbeat":{"trusted":true,"last_heartbeat_at":"...",
+//	  "status":"blocked","records_pending":3,"outbox":{"dead_letter":1}},"now":"..."}
 //	{"heartbeat":{"sources":[{...},{...}]},"now":"..."}
 //	  -> {"axis":"stalled","cause":"dead_letter_backlog","unreliable":false}
 //	  A heartbeat is trusted unless "trusted" is false. A heartbeat without a time is ignored.
 //
-//	{"backlog":{"pending_gaps":[{"stream":"trees","reason":"rate_limited","attempt_count":2,"next_attempt_after":"..."}],"read_limit":100,"recovered":4,"terminal":0}}
+//	{"backlog":{"pending_gaps":[{"stream":"trees","reason":"rate_limited",
+//	  "attempt_count":2,"next_attempt_after":"..."}],"read_limit":100,"recovered":4,"terminal":0}}
 //	{"backlog":null}
 //	  -> {"detail_gap_backlog":{...}} or {"detail_gap_backlog":null}
 //	  Counts are lower bounds if the number of gaps equals the read limit.
