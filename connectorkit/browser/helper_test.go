@@ -75,6 +75,16 @@ func within(t testing.TB, d time.Duration) context.Context {
 	return ctx
 }
 
+// until waits for something that has no event of its own.
+func until(t testing.TB, what string, happened func() bool) {
+	t.Helper()
+	for end := time.Now().Add(time.Minute); !happened(); time.Sleep(time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("never: %s", what)
+		}
+	}
+}
+
 func must(t testing.TB, err error) {
 	t.Helper()
 	if err != nil {

@@ -40,10 +40,12 @@ func TestSessionFromRunToRun(t *testing.T) {
 
 	first := play(t, c, b, runOptions{answer: func(q *protocol.Interaction) protocol.ResponseStatus {
 		looksIsolated(t, b)
-		labels, text := captured(t, b.CaptureDir)
-		for end := time.Now().Add(captureLimit); len(labels) < 3 && time.Now().Before(end); time.Sleep(time.Millisecond) {
+		var labels []string
+		var text string
+		until(t, "three captures are written", func() bool {
 			labels, text = captured(t, b.CaptureDir)
-		}
+			return len(labels) >= 3
+		})
 		if !slices.Equal(labels, []string{"01-session-establish-begin.json", "02-session-establish-probe.json",
 			"03-session-establish-hand-off.json"}) {
 			t.Errorf("a run that is killed now leaves %v", labels)

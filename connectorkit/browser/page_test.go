@@ -67,17 +67,11 @@ func TestDownload(t *testing.T) {
 	<-served
 	must(t, get(ctx)) // a request that was not expected
 	<-served          // the browser took all of it, or cut it off
-	for deadline := time.Now().Add(time.Minute); ; {
+	until(t, "the folder of downloads is empty", func() bool {
 		files, err := os.ReadDir(filepath.Join(b.binding.Home, downloadsDir))
 		must(t, err)
-		if len(files) == 0 {
-			break
-		}
-		if time.Now().After(deadline) {
-			t.Fatalf("there is %v", files)
-		}
-		time.Sleep(10 * time.Millisecond)
-	}
+		return len(files) == 0
+	})
 }
 
 // A challenge in a response is reported, whatever the probe concludes.

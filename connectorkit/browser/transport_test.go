@@ -186,15 +186,11 @@ func TestTransportComesBack(t *testing.T) {
 		},
 		"crashed": func(p *tab) {
 			go func() { _, _ = cdp.Call(context.Background(), p.s, chromepage.Crash, cdp.Empty{}) }()
-			for p.alive() {
-				time.Sleep(time.Millisecond)
-			}
+			until(t, "the page has ended", func() bool { return !p.alive() })
 		},
 		"closed": func(p *tab) {
 			must(t, p.close(ctx))
-			for p.alive() {
-				time.Sleep(time.Millisecond)
-			}
+			until(t, "the page has ended", func() bool { return !p.alive() })
 		},
 	} {
 		harm(b.pages.tab)

@@ -10,6 +10,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -27,7 +28,7 @@ func TestMain(m *testing.M) {
 		// As one that changes its user: the kernel does not signal its parent's death.
 		_, _, _ = syscall.RawSyscall(syscall.SYS_PRCTL, syscall.PR_SET_PDEATHSIG, 0, 0)
 		_ = os.WriteFile("child", nil, 0o600)
-		time.Sleep(time.Hour) // until it is killed; select {} would be a deadlock to the runtime
+		untilKilled()
 	case "server":
 		child := exec.Command(os.Args[0])
 		child.Env = []string{"PDPP_TEST_PLAYS=child"}
@@ -35,18 +36,24 @@ func TestMain(m *testing.M) {
 			panic(err)
 		}
 		_ = os.WriteFile("child", []byte(strconv.Itoa(child.Process.Pid)), 0o600)
-		time.Sleep(time.Hour) // until it is killed; select {} would be a deadlock to the runtime
+		untilKilled()
 	case "child":
-		time.Sleep(time.Hour) // until it is killed; select {} would be a deadlock to the runtime
+		untilKilled()
 	case "starter":
 		s, err := play(os.Getenv("PDPP_TEST_DIR"), "lone server")
 		if err != nil {
 			panic(err)
 		}
 		_, _ = io.WriteString(os.Stdout, strconv.Itoa(s.Pid())+"\n")
-		time.Sleep(time.Hour) // until it is killed; select {} would be a deadlock to the runtime
+		untilKilled()
 	}
 	os.Exit(m.Run())
+}
+
+// untilKilled blocks. A program that listens for a signal is never deadlocked to the runtime.
+func untilKilled() {
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGHUP)
+	select {}
 }
 
 func play(dir, part string) (*Server, error) {
@@ -80,9 +87,15 @@ func TestStopEndsTheWholeGroup(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for deadline := time.Now().Add(time.Minute); !zombie(child); time.Sleep(time.Millisecond) {
+	untilEnded(t, child)
+}
+
+// untilEnded waits for the end of a process that is not the test's own child.
+func untilEnded(t *testing.T, pid int) {
+	t.Helper()
+	for deadline := time.Now().Add(time.Minute); !zombie(pid); time.Sleep(time.Millisecond) {
 		if time.Now().After(deadline) {
-			t.Fatal("a process of the server is left")
+			t.Fatalf("process %d is left", pid)
 		}
 	}
 }
@@ -126,11 +139,7 @@ func TestServerEndsWithItsStarter(t *testing.T) {
 		t.Fatal(err)
 	}
 	_ = cmd.Wait()
-	for deadline := time.Now().Add(time.Minute); !zombie(pid); time.Sleep(time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatal("the server outlives who started it")
-		}
-	}
+	untilEnded(t, pid) // the server does not outlive the program that started it
 }
 
 func TestSharedStartsOnce(t *testing.T) {

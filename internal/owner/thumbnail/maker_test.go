@@ -19,6 +19,7 @@ import (
 	"io"
 	"log/slog"
 	"os"
+	"os/signal"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -71,7 +72,9 @@ func (p *played) Read(b []byte) (int, error) {
 			}
 		}
 	case takesTime:
-		time.Sleep(time.Hour) // if all goroutines blocked forever, Go would end the program
+		// If all goroutines blocked forever and none could get a signal, Go would end the program.
+		signal.Notify(make(chan os.Signal, 1), syscall.SIGHUP)
+		select {}
 	}
 	if n, err := p.Reader.Read(b); err == nil {
 		return n, nil

@@ -210,9 +210,7 @@ func FuzzWindow(f *testing.F) {
 		if err := surface.Send(far, surface.Ready{}); err != nil {
 			t.Fatal(err)
 		}
-		for h.pageOf("run_1") == nil {
-			time.Sleep(time.Microsecond)
-		}
+		until(t, "the page is attached", func() bool { return h.pageOf("run_1") != nil })
 		ended := make(chan struct{})
 		go func() {
 			defer close(ended)
