@@ -30,12 +30,9 @@ func manCommand(inv *command.Invocation) *cobra.Command {
 				return &failure.Error{Code: "write_failed", Exit: failure.ExitFailed, Err: err,
 					Message: "the pages could not be written: " + failure.RootCause(err).Error(), Next: "Check the folder."}
 			}
-			if inv.JSON {
-				output.WriteJSON(inv.Out, map[string]any{"folder": args[0], "pages": n})
-				return nil
-			}
-			output.Printf(inv.Out, "%s written to %s\n", text.Count(int64(n), "page", "pages"), args[0])
-			return nil
+			return inv.Show(nil, map[string]any{"folder": args[0], "pages": n}, func() {
+				output.Printf(inv.Out, "%s written to %s\n", text.Count(int64(n), "page", "pages"), args[0])
+			})
 		},
 	}
 }

@@ -73,23 +73,21 @@ func printAuditTrail(ctx context.Context, inv *command.Invocation, o api.Owner, 
 			break
 		}
 	}
-	if inv.JSON {
-		output.WriteJSON(inv.Out, map[string]any{"entries": all.Entries, "next_before": all.Next, "kept_days": all.KeptDays})
-		return nil
-	}
-	if len(all.Entries) == 0 {
-		output.Printf(inv.Out, "Nothing of that kind happened. Entries are kept for %d days.\n", all.KeptDays)
-		return nil
-	}
-	t := inv.NewTable("WHEN", "WHAT", "WHO", "FROM")
-	for _, e := range all.Entries {
-		t.Row(output.FormatTime(e.LastAt), e.Sentence, auditActorText(e.Actor), output.DashIfEmpty(e.Actor.Address))
-	}
-	t.Flush()
-	if all.Next > 0 {
-		output.Printf(inv.ErrOut, "There is more: --limit %d\n", f.limit*10)
-	}
-	return nil
+	body := map[string]any{"entries": all.Entries, "next_before": all.Next, "kept_days": all.KeptDays}
+	return inv.Show(nil, body, func() {
+		if len(all.Entries) == 0 {
+			output.Printf(inv.Out, "Nothing of that kind happened. Entries are kept for %d days.\n", all.KeptDays)
+			return
+		}
+		t := inv.NewTable("WHEN", "WHAT", "WHO", "FROM")
+		for _, e := range all.Entries {
+			t.Row(output.FormatTime(e.LastAt), e.Sentence, auditActorText(e.Actor), output.DashIfEmpty(e.Actor.Address))
+		}
+		t.Flush()
+		if all.Next > 0 {
+			output.Printf(inv.ErrOut, "There is more: --limit %d\n", f.limit*10)
+		}
+	})
 }
 
 // auditActorText returns the kind and id of an actor, so that sessions, tokens and grants can be distinguished.

@@ -59,15 +59,12 @@ func logInToServer(ctx context.Context, inv *command.Invocation, address string,
 	if err := inv.SaveLogin(r); err != nil {
 		return err
 	}
-	if inv.JSON {
-		output.WriteJSON(inv.Out, map[string]any{"server": base, "version": runtime.Version})
-		return nil
-	}
-	if command.ReadableInTransit(base) {
-		output.Printf(inv.ErrOut, "warning: without https, others in the network can read the token and your data\n")
-	}
-	output.Printf(inv.Out, "Signed in to %s (PDPP %s).\nNext: pdpp status\n", base, output.SingleLine(runtime.Version))
-	return nil
+	return inv.Show(nil, map[string]any{"server": base, "version": runtime.Version}, func() {
+		if command.ReadableInTransit(base) {
+			output.Printf(inv.ErrOut, "warning: without https, others in the network can read the token and your data\n")
+		}
+		output.Printf(inv.Out, "Signed in to %s (PDPP %s).\nNext: pdpp status\n", base, output.SingleLine(runtime.Version))
+	})
 }
 
 func enterToken(ctx context.Context, inv *command.Invocation, stdin bool) (string, error) {

@@ -34,16 +34,13 @@ func NewPasswordCommand(inv *command.Invocation) *cobra.Command {
 			if err := o.SetPassword(ctx, api.NewPassword{Password: password, KeepTokens: keep}); err != nil {
 				return err
 			}
-			if inv.JSON {
-				output.WriteJSON(inv.Out, map[string]any{"password_set": true, "tokens_kept": keep})
-				return nil
-			}
-			tokens := "all owner tokens have ended"
-			if keep {
-				tokens = "owner tokens are as before"
-			}
-			output.Printf(inv.Out, "The password is set. All browsers are signed out; %s.\n", tokens)
-			return nil
+			return inv.Show(nil, map[string]any{"password_set": true, "tokens_kept": keep}, func() {
+				tokens := "all owner tokens have ended"
+				if keep {
+					tokens = "owner tokens are as before"
+				}
+				output.Printf(inv.Out, "The password is set. All browsers are signed out; %s.\n", tokens)
+			})
 		}),
 	}
 	cmd.Flags().BoolVar(&stdin, "stdin", false, "read the password from standard input")

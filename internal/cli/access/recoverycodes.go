@@ -42,18 +42,12 @@ func NewRecoveryCodesCommand(inv *command.Invocation) *cobra.Command {
 		Example: "  pdpp recovery-codes create >codes.txt",
 		RunE: inv.OwnerCommand(command.MayCreate, func(ctx context.Context, o api.Owner, _ []string) error {
 			codes, err := o.MakeRecoveryCodes(ctx)
-			if err != nil {
-				return err
-			}
-			if inv.JSON {
-				output.WriteJSON(inv.Out, map[string]any{"codes": codes})
-				return nil
-			}
-			output.Printf(inv.ErrOut, "Each signs in once. Keep them apart from this machine; they are not shown again.\n")
-			for _, code := range codes {
-				output.Printf(inv.Out, "%s\n", code)
-			}
-			return nil
+			return inv.Show(err, map[string]any{"codes": codes}, func() {
+				output.Printf(inv.ErrOut, "Each signs in once. Keep them apart from this machine; they are not shown again.\n")
+				for _, code := range codes {
+					output.Printf(inv.Out, "%s\n", code)
+				}
+			})
 		}),
 	})
 	return cmd

@@ -86,21 +86,15 @@ func newTokenCreateCommand(inv *command.Invocation) *cobra.Command {
 			}
 			t, secret, err := o.CreateToken(ctx, api.NewToken{Label: args[0], Scopes: scopes, ExpiresAt: until,
 				NeverExpires: never})
-			if err != nil {
-				return err
-			}
-			if inv.JSON {
-				output.WriteJSON(inv.Out, map[string]any{"token": t, "secret": secret})
-				return nil
-			}
-			ends := "It ends " + output.FormatOptionalTime(t.ExpiresAt)
-			if t.ExpiresAt == nil {
-				ends = "It never ends"
-			}
-			output.Printf(inv.ErrOut, "Made token %s (%s) for %s. %s. It is not shown again; sign in with it: pdpp login URL\n",
-				t.ID, output.SingleLine(t.Label), strings.Join(t.Scopes, ", "), ends)
-			output.Printf(inv.Out, "%s\n", secret)
-			return nil
+			return inv.Show(err, map[string]any{"token": t, "secret": secret}, func() {
+				ends := "It ends " + output.FormatOptionalTime(t.ExpiresAt)
+				if t.ExpiresAt == nil {
+					ends = "It never ends"
+				}
+				output.Printf(inv.ErrOut, "Made token %s (%s) for %s. %s. It is not shown again; sign in with it: pdpp login URL\n",
+					t.ID, output.SingleLine(t.Label), strings.Join(t.Scopes, ", "), ends)
+				output.Printf(inv.Out, "%s\n", secret)
+			})
 		}),
 	}
 	cmd.Flags().StringSliceVar(&scopes, "scope", nil, "what it may do: read, run, manage or all (default read,run,manage)")

@@ -65,30 +65,27 @@ func installation(inv *command.Invocation) (i assistant.Installation, err error)
 }
 
 func printSettings(inv *command.Invocation, s assistant.ClientSettings) error {
-	if inv.JSON {
-		output.WriteJSON(inv.Out, s)
-		return nil
-	}
-	output.Printf(inv.Out, "%s\nCopy this into: %s\n", s.Name, s.Place)
-	if s.Local != "" {
-		output.Printf(inv.Out, "\nOn this machine:\n\n%s\n", s.Local)
-	}
-	if s.Command != "" {
-		output.Printf(inv.Out, "\nOr from a terminal:\n\n%s\n", s.Command)
-	}
-	if s.HTTP != "" {
-		output.Printf(inv.Out, "\nFrom elsewhere (you are asked to allow it in your browser):\n\n%s\n", s.HTTP)
-	}
-	switch {
-	case s.Remote && s.Address != "":
-		output.Printf(inv.Out, "\n%s\n\nChoose OAuth. You are asked to allow it in your browser.\n", s.Address)
-	case s.Remote:
-		output.Printf(inv.Out, "\nIt reaches only servers with a public https address. Set PDPP_BASE_URL to yours, and use\n"+
-			"that address with /mcp.\n")
-	}
-	if s.Local != "" {
-		output.Printf(inv.Out, "\nReplace %s by the token that \"pdpp grants create\" prints. Leave PDPP_TOKEN out to\n"+
-			"let the assistant read everything.\n", assistant.TokenPlace)
-	}
-	return nil
+	return inv.Show(nil, s, func() {
+		output.Printf(inv.Out, "%s\nCopy this into: %s\n", s.Name, s.Place)
+		if s.Local != "" {
+			output.Printf(inv.Out, "\nOn this machine:\n\n%s\n", s.Local)
+		}
+		if s.Command != "" {
+			output.Printf(inv.Out, "\nOr from a terminal:\n\n%s\n", s.Command)
+		}
+		if s.HTTP != "" {
+			output.Printf(inv.Out, "\nFrom elsewhere (you are asked to allow it in your browser):\n\n%s\n", s.HTTP)
+		}
+		switch {
+		case s.Remote && s.Address != "":
+			output.Printf(inv.Out, "\n%s\n\nChoose OAuth. You are asked to allow it in your browser.\n", s.Address)
+		case s.Remote:
+			output.Printf(inv.Out, "\nIt reaches only servers with a public https address. Set PDPP_BASE_URL to yours, "+
+				"and use\nthat address with /mcp.\n")
+		}
+		if s.Local != "" {
+			output.Printf(inv.Out, "\nReplace %s by the token that \"pdpp grants create\" prints. Leave PDPP_TOKEN out to\n"+
+				"let the assistant read everything.\n", assistant.TokenPlace)
+		}
+	})
 }

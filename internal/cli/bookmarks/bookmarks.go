@@ -128,20 +128,14 @@ func newStateLogCommand(inv *command.Invocation) *cobra.Command {
 		},
 		RunE: inv.WithOwner(func(ctx context.Context, o api.Owner, args []string) error {
 			_, log, err := readBookmarkLog(ctx, inv, o, b, args[0], limit)
-			if err != nil {
-				return err
-			}
-			if inv.JSON {
-				output.WriteJSON(inv.Out, map[string]any{"commits": log})
-				return nil
-			}
-			t := inv.NewTable("COMMIT", "AT", "CAUSE", "CHANGES", "BOOKMARK")
-			for _, c := range log {
-				t.Row(fmt.Sprint(c.Commit), output.FormatTime(c.At), c.Cause, fmt.Sprint(c.StreamSeq),
-					text.Cut(string(c.Cursor), 36))
-			}
-			t.Flush()
-			return nil
+			return inv.Show(err, map[string]any{"commits": log}, func() {
+				t := inv.NewTable("COMMIT", "AT", "CAUSE", "CHANGES", "BOOKMARK")
+				for _, c := range log {
+					t.Row(fmt.Sprint(c.Commit), output.FormatTime(c.At), c.Cause, fmt.Sprint(c.StreamSeq),
+						text.Cut(string(c.Cursor), 36))
+				}
+				t.Flush()
+			})
 		}),
 	}
 	inv.ConnectionFlag(cmd, "which connection")

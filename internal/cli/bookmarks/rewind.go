@@ -64,18 +64,15 @@ func rewindBookmark(ctx context.Context, inv *command.Invocation, o api.Owner, i
 	if id.Mode != "" {
 		undo += " --mode " + id.Mode
 	}
-	if inv.JSON {
-		output.WriteJSON(inv.Out, map[string]any{"preview": preview, "commit": made, "undo": undo})
-		return nil
-	}
-	if preview.Device {
-		output.Printf(inv.Out, "Done: commit %d is current. The next run of your device fetches from there.\n", made.Commit)
-	} else {
-		output.Printf(inv.Out, "Done: commit %d is current. The next run fetches from there: pdpp run %s\n", made.Commit,
-			id.ConnectionID)
-	}
-	output.Printf(inv.Out, "Undo: %s\n", undo)
-	return nil
+	return inv.Show(nil, map[string]any{"preview": preview, "commit": made, "undo": undo}, func() {
+		if preview.Device {
+			output.Printf(inv.Out, "Done: commit %d is current. The next run of your device fetches from there.\n", made.Commit)
+		} else {
+			output.Printf(inv.Out, "Done: commit %d is current. The next run fetches from there: pdpp run %s\n", made.Commit,
+				id.ConnectionID)
+		}
+		output.Printf(inv.Out, "Undo: %s\n", undo)
+	})
 }
 
 func printRewindPreview(inv *command.Invocation, id api.Rewind, p api.RewindPreview) {

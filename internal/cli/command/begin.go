@@ -26,12 +26,7 @@ func (inv *Invocation) OrFirstSteps(do func(*cobra.Command, []string) error, not
 		if len(args) > 0 || inv.Connection != "" || !errors.As(err, &missing) || missing.Code != CodeStorageMissing {
 			return err
 		}
-		if inv.JSON {
-			output.WriteJSON(inv.Out, nothing())
-			return nil
-		}
-		output.Printf(inv.Out, "%s", FirstSteps)
-		return nil
+		return inv.Show(nil, nothing(), func() { output.Printf(inv.Out, "%s", FirstSteps) })
 	}
 }
 

@@ -81,6 +81,20 @@ func (inv *Invocation) PrintResult(value any, format string, args ...any) error 
 	return nil
 }
 
+// Show returns err if it is not nil. Otherwise it prints an answer: value with --json, and without it what print
+// writes.
+func (inv *Invocation) Show(err error, value any, print func()) error {
+	switch {
+	case err != nil:
+		return err
+	case inv.JSON:
+		output.WriteJSON(inv.Out, value)
+	default:
+		print()
+	}
+	return nil
+}
+
 // PrintList prints rows: with --json as the member name of an object, otherwise as a table, or none if there are no
 // rows. It always returns nil.
 func PrintList[T any](inv *Invocation, name string, rows []T, none string, heading []string,

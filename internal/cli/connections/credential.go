@@ -49,23 +49,17 @@ func newCredentialShowCommand(inv *command.Invocation) *cobra.Command {
 		Example: "  pdpp credential show example",
 		RunE: inv.WithOwner(func(ctx context.Context, o api.Owner, args []string) error {
 			row, err := storedCredential(ctx, o, args[0])
-			if err != nil {
-				return err
-			}
-			if inv.JSON {
-				output.WriteJSON(inv.Out, row)
-				return nil
-			}
-			output.Printf(inv.Out, "connection   %s\n", row.ConnectionID)
-			output.Printf(inv.Out, "kind         %s\n", output.SingleLine(row.Kind))
-			output.Printf(inv.Out, "fingerprint  %s\n", row.Fingerprint)
-			output.Printf(inv.Out, "status       %s\n", row.Status)
-			output.Printf(inv.Out, "captured     %s\n", output.FormatTime(row.CapturedAt))
-			if row.RejectedAt != nil {
-				output.Printf(inv.Out, "rejected     %s (%s)\n", output.FormatTime(*row.RejectedAt),
-					output.SingleLine(output.DashIfEmpty(row.RejectionReason)))
-			}
-			return nil
+			return inv.Show(err, row, func() {
+				output.Printf(inv.Out, "connection   %s\n", row.ConnectionID)
+				output.Printf(inv.Out, "kind         %s\n", output.SingleLine(row.Kind))
+				output.Printf(inv.Out, "fingerprint  %s\n", row.Fingerprint)
+				output.Printf(inv.Out, "status       %s\n", row.Status)
+				output.Printf(inv.Out, "captured     %s\n", output.FormatTime(row.CapturedAt))
+				if row.RejectedAt != nil {
+					output.Printf(inv.Out, "rejected     %s (%s)\n", output.FormatTime(*row.RejectedAt),
+						output.SingleLine(output.DashIfEmpty(row.RejectionReason)))
+				}
+			})
 		}),
 	}
 }

@@ -48,15 +48,9 @@ func NewConnectorsCommand(inv *command.Invocation) *cobra.Command {
 				return err
 			}
 			rows, err := installedConnectors(cmd.Context(), inv, connectors)
-			if err != nil {
-				return err
-			}
-			if inv.JSON {
-				output.WriteJSON(inv.Out, map[string]any{"connectors": rows})
-				return nil
-			}
-			printConnectorList(inv, rows, connectors)
-			return nil
+			return inv.Show(err, map[string]any{"connectors": rows}, func() {
+				printConnectorList(inv, rows, connectors)
+			})
 		},
 	}
 	cmd.AddCommand(newConnectorShowCommand(inv), newConnectorAddCommand(inv), newConnectorRemoveCommand(inv),

@@ -20,15 +20,7 @@ func newConnectorShowCommand(inv *command.Invocation) *cobra.Command {
 		Example: "  pdpp connectors show github",
 		RunE: inv.OwnerCommand(command.MayCreate, func(ctx context.Context, o api.Owner, args []string) error {
 			c, err := FindOffered(ctx, o, args[0])
-			if err != nil {
-				return err
-			}
-			if inv.JSON {
-				output.WriteJSON(inv.Out, c)
-				return nil
-			}
-			printConnectorDetail(inv, c)
-			return nil
+			return inv.Show(err, c, func() { printConnectorDetail(inv, c) })
 		}),
 	}
 }

@@ -49,17 +49,11 @@ func newDeviceAddCommand(inv *command.Invocation) *cobra.Command {
 				n.CollectionScope = &scope
 			}
 			made, err := o.AddDevice(ctx, n)
-			if err != nil {
-				return err
-			}
-			if inv.JSON {
-				output.WriteJSON(inv.Out, made)
-				return nil
-			}
-			output.Printf(inv.ErrOut, "Paste this on the computer with the files. It works once, until %s; take it back with "+
-				"pdpp devices cancel %s\n", output.FormatOptionalTime(&made.ExpiresAt), made.ID)
-			output.Printf(inv.Out, "%s\n", made.Command)
-			return nil
+			return inv.Show(err, made, func() {
+				output.Printf(inv.ErrOut, "Paste this on the computer with the files. It works once, until %s; take it back with "+
+					"pdpp devices cancel %s\n", output.FormatOptionalTime(&made.ExpiresAt), made.ID)
+				output.Printf(inv.Out, "%s\n", made.Command)
+			})
 		}),
 	}
 	cmd.Flags().StringVar(&n.DisplayName, "name", "", "what the connection is called")

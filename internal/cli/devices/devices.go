@@ -50,27 +50,21 @@ func newDeviceListCommand(inv *command.Invocation, use, short string) *cobra.Com
 		Use: use, Short: short, Args: arguments.NoArguments,
 		RunE: inv.WithOwner(func(ctx context.Context, o api.Owner, _ []string) error {
 			all, err := o.Devices(ctx)
-			if err != nil {
-				return err
-			}
-			if inv.JSON {
-				output.WriteJSON(inv.Out, map[string]any{"devices": all})
-				return nil
-			}
-			if len(all) == 0 {
-				output.Printf(inv.Out, "None of your computers collects yet. Add one: pdpp devices add CONNECTOR\n")
-				return nil
-			}
-			t := inv.NewTable("DEVICE", "NAME", "STATUS", "LAST SEEN", "FEEDS", "WAITING", "FAILED")
-			for _, d := range all {
-				t.Row(d.ID, text.Cut(d.DisplayName, 24), d.Status, output.FormatOptionalTime(d.LastHeartbeatAt), "-", "-", "-")
-				for _, s := range d.Sources {
-					t.Row("", "", s.Status, output.FormatOptionalTime(s.LastHeartbeatAt), s.ConnectionID, pendingRecords(s),
-						failedUploads(s))
+			return inv.Show(err, map[string]any{"devices": all}, func() {
+				if len(all) == 0 {
+					output.Printf(inv.Out, "None of your computers collects yet. Add one: pdpp devices add CONNECTOR\n")
+					return
 				}
-			}
-			t.Flush()
-			return nil
+				t := inv.NewTable("DEVICE", "NAME", "STATUS", "LAST SEEN", "FEEDS", "WAITING", "FAILED")
+				for _, d := range all {
+					t.Row(d.ID, text.Cut(d.DisplayName, 24), d.Status, output.FormatOptionalTime(d.LastHeartbeatAt), "-", "-", "-")
+					for _, s := range d.Sources {
+						t.Row("", "", s.Status, output.FormatOptionalTime(s.LastHeartbeatAt), s.ConnectionID, pendingRecords(s),
+							failedUploads(s))
+					}
+				}
+				t.Flush()
+			})
 		}),
 	}
 }
@@ -155,26 +149,20 @@ func newDeviceDiagnosticsCommand(inv *command.Invocation) *cobra.Command {
 		Args: arguments.NoArguments,
 		RunE: inv.WithOwner(func(ctx context.Context, o api.Owner, _ []string) error {
 			all, err := o.DeviceDiagnostics(ctx)
-			if err != nil {
-				return err
-			}
-			if inv.JSON {
-				output.WriteJSON(inv.Out, map[string]any{"devices": all})
-				return nil
-			}
-			if len(all) == 0 {
-				output.Printf(inv.Out, "None of your computers collects yet. Add one: pdpp devices add CONNECTOR\n")
-				return nil
-			}
-			t := inv.NewTable("DEVICE", "SOURCE", "LAST RUN", "LAST UPLOAD", "WAITING", "FAILED", "STORES", "MISSING")
-			for _, d := range all {
-				for i, s := range d.Diagnostics {
-					t.Row(d.ID, s.SourceID, output.DashIfEmpty(s.LastRun), output.FormatOptionalTime(s.LastUploadAt),
-						pendingRecords(d.Sources[i]), failedUploads(d.Sources[i]), coveredStores(s), missingItems(s))
+			return inv.Show(err, map[string]any{"devices": all}, func() {
+				if len(all) == 0 {
+					output.Printf(inv.Out, "None of your computers collects yet. Add one: pdpp devices add CONNECTOR\n")
+					return
 				}
-			}
-			t.Flush()
-			return nil
+				t := inv.NewTable("DEVICE", "SOURCE", "LAST RUN", "LAST UPLOAD", "WAITING", "FAILED", "STORES", "MISSING")
+				for _, d := range all {
+					for i, s := range d.Diagnostics {
+						t.Row(d.ID, s.SourceID, output.DashIfEmpty(s.LastRun), output.FormatOptionalTime(s.LastUploadAt),
+							pendingRecords(d.Sources[i]), failedUploads(d.Sources[i]), coveredStores(s), missingItems(s))
+					}
+				}
+				t.Flush()
+			})
 		}),
 	}
 }

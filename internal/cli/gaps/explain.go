@@ -35,15 +35,7 @@ func newGapExplainCommand(inv *command.Invocation) *cobra.Command {
 				return err
 			}
 			e, err := explainGap(ctx, inv, o, g)
-			if err != nil {
-				return err
-			}
-			if inv.JSON {
-				output.WriteJSON(inv.Out, e)
-				return nil
-			}
-			printExplanation(inv, e)
-			return nil
+			return inv.Show(err, e, func() { printExplanation(inv, e) })
 		}),
 	}
 }

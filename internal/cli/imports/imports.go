@@ -170,39 +170,33 @@ func NewReceiptsCommand(inv *command.Invocation) *cobra.Command {
 				return err
 			}
 			cut, err := o.Uploads(ctx, conn.ID)
-			if err != nil {
-				return err
-			}
-			if inv.JSON {
-				output.WriteJSON(inv.Out, map[string]any{"imports": all, "uploads": cut})
-				return nil
-			}
-			for _, u := range cut {
-				output.Printf(inv.Out, "%s has not come to its end: %s of %s are here until %s. Give it again to go on, or drop "+
-					"it: pdpp imports %s --drop %s\n",
-					output.SingleLine(u.Name), text.Bytes(u.Received), text.Bytes(u.Bytes), output.FormatOptionalTime(u.KeptUntil),
-					conn.ID, u.ID)
-			}
-			if len(all) == 0 {
-				output.Printf(inv.Out, "No file was imported yet. Give one: pdpp import %s FILE\n", conn.ID)
-				return nil
-			}
-			t := inv.NewTable("IMPORT", "FILE", "RECEIVED", "SIZE", "STATUS", "NEW", "CHANGED", "SAME", "NOT READ")
-			for _, i := range all {
-				size := "-"
-				if i.Bytes != nil {
-					size = text.Bytes(*i.Bytes)
+			return inv.Show(err, map[string]any{"imports": all, "uploads": cut}, func() {
+				for _, u := range cut {
+					output.Printf(inv.Out, "%s has not come to its end: %s of %s are here until %s. Give it again to go on, or drop "+
+						"it: pdpp imports %s --drop %s\n",
+						output.SingleLine(u.Name), text.Bytes(u.Received), text.Bytes(u.Bytes), output.FormatOptionalTime(u.KeptUntil),
+						conn.ID, u.ID)
 				}
-				t.Row(i.ID, output.SingleLine(i.Name), output.FormatOptionalTime(&i.ReceivedAt), size, i.Status, text.Number(i.New),
-					text.Number(i.Changed), text.Number(i.Same), skippedSummary(i))
-			}
-			t.Flush()
-			for _, i := range all {
-				for _, sentence := range words.LeftOutWords(i.LeftOut) {
-					output.Printf(inv.Out, "%s: %s\n", output.SingleLine(i.Name), output.SingleLine(text.Lower(sentence)))
+				if len(all) == 0 {
+					output.Printf(inv.Out, "No file was imported yet. Give one: pdpp import %s FILE\n", conn.ID)
+					return
 				}
-			}
-			return nil
+				t := inv.NewTable("IMPORT", "FILE", "RECEIVED", "SIZE", "STATUS", "NEW", "CHANGED", "SAME", "NOT READ")
+				for _, i := range all {
+					size := "-"
+					if i.Bytes != nil {
+						size = text.Bytes(*i.Bytes)
+					}
+					t.Row(i.ID, output.SingleLine(i.Name), output.FormatOptionalTime(&i.ReceivedAt), size, i.Status,
+						text.Number(i.New), text.Number(i.Changed), text.Number(i.Same), skippedSummary(i))
+				}
+				t.Flush()
+				for _, i := range all {
+					for _, sentence := range words.LeftOutWords(i.LeftOut) {
+						output.Printf(inv.Out, "%s: %s\n", output.SingleLine(i.Name), output.SingleLine(text.Lower(sentence)))
+					}
+				}
+			})
 		}),
 	}
 	cmd.Flags().StringVar(&undo, "undo", "", "delete the records that came only from the file of this receipt")

@@ -87,19 +87,16 @@ func writeBackup(ctx context.Context, inv *command.Invocation, file string, f ba
 		return err
 	}
 	recordInHome(ctx, inv, home, audit.Entry{Kind: audit.Backup, Records: &done.Counts.Records})
-	if inv.JSON {
-		output.WriteJSON(inv.Out, done)
-		return nil
-	}
-	output.Printf(inv.Out, "Backed up to %s (%s; the database is %s): %s.\nIt was read back and is "+
-		"whole.\nNext: keep it on another machine; restore with pdpp restore %s --to HOME\n",
-		file, text.Bytes(done.Bytes), text.Bytes(done.Database), backupCounts(done.Counts), file)
-	printHiddenDeletions(ctx, inv, home)
-	if key, _, _ := inv.Variable(command.EnvCredentialKey); key != "" {
-		output.Printf(inv.Out, "The key of your credentials comes from %s and is not in the file: keep a copy of it too.\n",
-			command.EnvCredentialKey)
-	}
-	return nil
+	return inv.Show(nil, done, func() {
+		output.Printf(inv.Out, "Backed up to %s (%s; the database is %s): %s.\nIt was read back and is "+
+			"whole.\nNext: keep it on another machine; restore with pdpp restore %s --to HOME\n",
+			file, text.Bytes(done.Bytes), text.Bytes(done.Database), backupCounts(done.Counts), file)
+		printHiddenDeletions(ctx, inv, home)
+		if key, _, _ := inv.Variable(command.EnvCredentialKey); key != "" {
+			output.Printf(inv.Out, "The key of your credentials comes from %s and is not in the file: keep a copy of it too.\n",
+				command.EnvCredentialKey)
+		}
+	})
 }
 
 // backupHome returns the home to back up. It opens the database first, to report its faults and to upgrade its schema.

@@ -78,31 +78,28 @@ func restoreBackup(ctx context.Context, inv *command.Invocation, file string, f 
 		return err
 	}
 	recordInHome(ctx, inv, done.Home, audit.Entry{Kind: audit.Restore, Records: &done.Counts.Records})
-	if inv.JSON {
-		output.WriteJSON(inv.Out, done)
-		return nil
-	}
-	output.Printf(inv.Out, "Restored %s of %s: %s.\n", done.Home, output.FormatTime(done.CreatedAt),
-		backupCounts(done.Counts))
-	if done.Aside != "" {
-		output.Printf(inv.Out, "The old home is %s now.\n", done.Aside)
-	}
-	printReturnedRecords(ctx, inv, done.Aside, done.CreatedAt)
-	if !f.keep {
-		output.Printf(inv.Out, "Everybody was signed out; %s ended. Make new ones where you need them.\n",
-			text.Count(int64(done.Ended), "way in was", "ways in were"))
-		for _, e := range done.EndedList {
-			output.Printf(inv.Out, "  %-16s %s\n", strings.ReplaceAll(e.Kind, "_", " "), failure.SafeText(e.Name))
+	return inv.Show(nil, done, func() {
+		output.Printf(inv.Out, "Restored %s of %s: %s.\n", done.Home, output.FormatTime(done.CreatedAt),
+			backupCounts(done.Counts))
+		if done.Aside != "" {
+			output.Printf(inv.Out, "The old home is %s now.\n", done.Aside)
 		}
-	}
-	if len(done.Connectors) > 0 {
-		output.Printf(inv.Out, "These connectors came along and run once you have confirmed them: %s\n",
-			strings.Join(done.Connectors, ", "))
-	}
-	if f.identity != "" {
-		output.Printf(inv.Out, "Anybody who knows the recipient could have made this file. Set a new password: pdpp "+
-			"password --home %s\n", done.Home)
-	}
-	output.Printf(inv.Out, "Next: pdpp status --home %s\n", done.Home)
-	return nil
+		printReturnedRecords(ctx, inv, done.Aside, done.CreatedAt)
+		if !f.keep {
+			output.Printf(inv.Out, "Everybody was signed out; %s ended. Make new ones where you need them.\n",
+				text.Count(int64(done.Ended), "way in was", "ways in were"))
+			for _, e := range done.EndedList {
+				output.Printf(inv.Out, "  %-16s %s\n", strings.ReplaceAll(e.Kind, "_", " "), failure.SafeText(e.Name))
+			}
+		}
+		if len(done.Connectors) > 0 {
+			output.Printf(inv.Out, "These connectors came along and run once you have confirmed them: %s\n",
+				strings.Join(done.Connectors, ", "))
+		}
+		if f.identity != "" {
+			output.Printf(inv.Out, "Anybody who knows the recipient could have made this file. Set a new password: pdpp "+
+				"password --home %s\n", done.Home)
+		}
+		output.Printf(inv.Out, "Next: pdpp status --home %s\n", done.Home)
+	})
 }

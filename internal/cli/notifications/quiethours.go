@@ -32,15 +32,7 @@ func newQuietHoursCommand(inv *command.Invocation) *cobra.Command {
 				return err
 			}
 			quiet, err := o.QuietHours(ctx)
-			if err != nil {
-				return err
-			}
-			if inv.JSON {
-				output.WriteJSON(inv.Out, map[string]any{"quiet_hours": quiet})
-				return nil
-			}
-			printQuietHours(inv, quiet)
-			return nil
+			return inv.Show(err, map[string]any{"quiet_hours": quiet}, func() { printQuietHours(inv, quiet) })
 		}),
 	}
 	cmd.Flags().StringVar(&zone, "zone", "", "your time zone, like Europe/Berlin (default: this machine's)")

@@ -79,18 +79,12 @@ func acceptOffer(ctx context.Context, o api.Owner, r attention.AttentionRecord) 
 
 func printAccepted(ctx context.Context, inv *command.Invocation, o api.Owner, r attention.AttentionRecord) error {
 	alive, err := command.AnyWorkerAlive(ctx, o)
-	if err != nil {
-		return err
-	}
-	if inv.JSON {
-		output.WriteJSON(inv.Out, map[string]any{"attention_id": r.ID, "connection_id": r.ConnectionID,
-			"lifecycle": evidence.AttentionAcknowledged, "worker_alive": alive})
-		return nil
-	}
-	output.Printf(inv.Out, "Accepted: the schedule of %s is switched on by the next worker that looks.\n", r.ConnectionID)
-	if !alive {
-		output.Printf(inv.Out, "No worker is alive. Start one (pdpp serve), or do it yourself: pdpp schedule resume %s\n",
-			r.ConnectionID)
-	}
-	return nil
+	return inv.Show(err, map[string]any{"attention_id": r.ID, "connection_id": r.ConnectionID,
+		"lifecycle": evidence.AttentionAcknowledged, "worker_alive": alive}, func() {
+		output.Printf(inv.Out, "Accepted: the schedule of %s is switched on by the next worker that looks.\n", r.ConnectionID)
+		if !alive {
+			output.Printf(inv.Out, "No worker is alive. Start one (pdpp serve), or do it yourself: pdpp schedule resume %s\n",
+				r.ConnectionID)
+		}
+	})
 }

@@ -32,15 +32,7 @@ func NewAttentionCommand(inv *command.Invocation) *cobra.Command {
 		Args: arguments.NoArguments,
 		RunE: inv.WithOwner(func(ctx context.Context, o api.Owner, _ []string) error {
 			asked, err := o.Attention(ctx, api.AttentionQuery{All: all})
-			if err != nil {
-				return err
-			}
-			if inv.JSON {
-				output.WriteJSON(inv.Out, asked)
-				return nil
-			}
-			printAttention(inv, asked.Items, asked.Other)
-			return nil
+			return inv.Show(err, asked, func() { printAttention(inv, asked.Items, asked.Other) })
 		}),
 	}
 	cmd.Flags().BoolVar(&all, "all", false, "also what is settled")

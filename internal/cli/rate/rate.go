@@ -53,15 +53,7 @@ func NewRateCommand(inv *command.Invocation) *cobra.Command {
 				return err
 			}
 			pace, err := o.Pace(ctx, conn.ID, runs)
-			if err != nil {
-				return err
-			}
-			if inv.JSON {
-				output.WriteJSON(inv.Out, pace)
-				return nil
-			}
-			printRate(inv, pace)
-			return nil
+			return inv.Show(err, pace, func() { printRate(inv, pace) })
 		}),
 	}
 	cmd.Flags().IntVar(&runs, "runs", 5, "show the last so many runs that have a rate")

@@ -66,40 +66,34 @@ func aggregateStream(ctx context.Context, inv *command.Invocation, o api.Owner, 
 	}
 	q.ConnectionID = s.ConnectionID
 	found, err := o.Aggregate(ctx, q)
-	if err != nil {
-		return err
-	}
-	if inv.JSON {
-		output.WriteJSON(inv.Out, found)
-		return nil
-	}
-	if q.GroupBy == "" {
+	return inv.Show(err, found, func() {
+		if q.GroupBy == "" {
+			for _, g := range found.Groups {
+				output.Printf(inv.Out, "%s\n", groupValue(g.Value))
+			}
+			return
+		}
+		if len(found.Groups) == 0 {
+			output.Printf(inv.Out, "No records.\n")
+			return
+		}
+		heading := "COUNT"
+		if q.Field != "" {
+			heading = "VALUE"
+		}
+		t := inv.NewTable(heading, "GROUP")
 		for _, g := range found.Groups {
-			output.Printf(inv.Out, "%s\n", groupValue(g.Value))
+			key := "(none)"
+			if g.Key != nil {
+				key = text.Cut(text.Line(*g.Key), 60)
+			}
+			t.Row(groupValue(g.Value), key)
 		}
-		return nil
-	}
-	if len(found.Groups) == 0 {
-		output.Printf(inv.Out, "No records.\n")
-		return nil
-	}
-	heading := "COUNT"
-	if q.Field != "" {
-		heading = "VALUE"
-	}
-	t := inv.NewTable(heading, "GROUP")
-	for _, g := range found.Groups {
-		key := "(none)"
-		if g.Key != nil {
-			key = text.Cut(text.Line(*g.Key), 60)
+		t.Flush()
+		if found.Truncated {
+			output.Printf(inv.ErrOut, "There are more groups: add --limit %d\n", min(10*q.Limit, 1000))
 		}
-		t.Row(groupValue(g.Value), key)
-	}
-	t.Flush()
-	if found.Truncated {
-		output.Printf(inv.ErrOut, "There are more groups: add --limit %d\n", min(10*q.Limit, 1000))
-	}
-	return nil
+	})
 }
 
 // groupValue returns a value without quotes.

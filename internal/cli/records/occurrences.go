@@ -121,19 +121,16 @@ func listOccurrences(ctx context.Context, inv *command.Invocation, o api.Owner, 
 			Next:    "See which streams there are: pdpp streams"}
 	}
 	expanded := occurrences.Expand(events, r, limit)
-	if inv.JSON {
-		output.WriteJSON(inv.Out, map[string]any{
-			"from": r.From.Format(time.RFC3339), "until": r.Until.Format(time.RFC3339), "occurrences": expanded.Occurrences,
-			"not_computed": expanded.NotComputed,
-			"cut":          expanded.Cut, "records_left_out": page.Next != "",
-		})
-		return nil
-	}
-	printOccurrences(inv, expanded, r)
-	if page.Next != "" {
-		output.Printf(inv.ErrOut, "Only the %s records that changed last were looked at.\n", text.Number(largestCalendar))
-	}
-	return nil
+	return inv.Show(nil, map[string]any{
+		"from": r.From.Format(time.RFC3339), "until": r.Until.Format(time.RFC3339), "occurrences": expanded.Occurrences,
+		"not_computed": expanded.NotComputed,
+		"cut":          expanded.Cut, "records_left_out": page.Next != "",
+	}, func() {
+		printOccurrences(inv, expanded, r)
+		if page.Next != "" {
+			output.Printf(inv.ErrOut, "Only the %s records that changed last were looked at.\n", text.Number(largestCalendar))
+		}
+	})
 }
 
 func printOccurrences(inv *command.Invocation, found occurrences.Result, r occurrences.Range) {

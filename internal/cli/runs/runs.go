@@ -41,15 +41,9 @@ func NewRunsCommand(inv *command.Invocation) *cobra.Command {
 				return err
 			}
 			runs, err := o.Runs(ctx, api.RunQuery{ConnectionID: id, Status: status, Limit: limit})
-			if err != nil {
-				return err
-			}
-			if inv.JSON {
-				output.WriteJSON(inv.Out, map[string]any{"runs": runs})
-				return nil
-			}
-			printRuns(inv, runs, len(runs) == limit, all)
-			return nil
+			return inv.Show(err, map[string]any{"runs": runs}, func() {
+				printRuns(inv, runs, len(runs) == limit, all)
+			})
 		}), command.EmptyList("runs")),
 	}
 	inv.ConnectionFlag(cmd, "only runs of this connection")

@@ -33,16 +33,10 @@ func newRunShowCommand(inv *command.Invocation) *cobra.Command {
 				return failure.UnknownName(fmt.Sprintf("there is no run %q", args[0]), "List them: pdpp runs")
 			}
 			events, err := readTimeline(ctx, o, run.ID)
-			if err != nil {
-				return err
-			}
-			if inv.JSON {
-				output.WriteJSON(inv.Out, map[string]any{"run": run, "events": events})
-				return nil
-			}
-			printRunDetail(inv, run)
-			printTimeline(inv, events)
-			return nil
+			return inv.Show(err, map[string]any{"run": run, "events": events}, func() {
+				printRunDetail(inv, run)
+				printTimeline(inv, events)
+			})
 		}),
 	}
 }

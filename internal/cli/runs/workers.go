@@ -30,18 +30,12 @@ func NewWorkersCommand(inv *command.Invocation) *cobra.Command {
 		Example: workersExamples, Args: arguments.NoArguments,
 		RunE: inv.WithOwner(func(ctx context.Context, o api.Owner, _ []string) error {
 			state, err := o.Work(ctx)
-			if err != nil {
-				return err
-			}
-			if inv.JSON {
-				output.WriteJSON(inv.Out, state)
-				return nil
-			}
-			now := inv.Env.Now()
-			printWorkers(inv, state.Workers, now)
-			printActiveRuns(inv, state.Runs, now)
-			printRunRequests(inv, state.Requests, now)
-			return nil
+			return inv.Show(err, state, func() {
+				now := inv.Env.Now()
+				printWorkers(inv, state.Workers, now)
+				printActiveRuns(inv, state.Runs, now)
+				printRunRequests(inv, state.Requests, now)
+			})
 		}),
 	}
 }

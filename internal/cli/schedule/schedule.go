@@ -111,17 +111,14 @@ func printSchedule(ctx context.Context, inv *command.Invocation, o api.Owner, id
 	if i < 0 {
 		return failure.ConnectionRevoked(id)
 	}
-	if inv.JSON {
-		output.WriteJSON(inv.Out, all[i])
-		return nil
-	}
-	every := ""
-	if s := all[i].Schedule; s != nil {
-		every = text.Lower(words.RunInterval(s.IntervalSeconds)) + "; "
-	}
-	output.Printf(inv.Out, "%s: %snext attempt %s (%s)\n", id, every, nextAttemptText(all[i].ConnectionSchedule),
-		output.SingleLine(all[i].Explanation))
-	return nil
+	return inv.Show(nil, all[i], func() {
+		every := ""
+		if s := all[i].Schedule; s != nil {
+			every = text.Lower(words.RunInterval(s.IntervalSeconds)) + "; "
+		}
+		output.Printf(inv.Out, "%s: %snext attempt %s (%s)\n", id, every, nextAttemptText(all[i].ConnectionSchedule),
+			output.SingleLine(all[i].Explanation))
+	})
 }
 
 // newScheduleSwitchCommand returns the command that turns a schedule on or off.

@@ -97,16 +97,10 @@ func createGrant(ctx context.Context, inv *command.Invocation, o api.Owner, name
 		g.Profiles = append(g.Profiles, api.GrantProfile{ConnectionID: conn.ID, Profile: profile})
 	}
 	made, token, err := o.CreateGrant(ctx, g)
-	if err != nil {
-		return err
-	}
-	if inv.JSON {
-		output.WriteJSON(inv.Out, map[string]any{"grant": made, "token": token})
-		return nil
-	}
-	printGrant(inv, made)
-	output.Printf(inv.Out, "\nThe token, which is not shown again:\n%s\n", token)
-	return nil
+	return inv.Show(err, map[string]any{"grant": made, "token": token}, func() {
+		printGrant(inv, made)
+		output.Printf(inv.Out, "\nThe token, which is not shown again:\n%s\n", token)
+	})
 }
 
 // parseGrantStreams parses CONNECTION/STREAM[:FIELD,...].

@@ -21,15 +21,7 @@ func newGrantRequestCommand(inv *command.Invocation) *cobra.Command {
 		Args: arguments.Required("the id of a request"),
 		RunE: inv.WithOwner(func(ctx context.Context, o api.Owner, args []string) error {
 			r, err := o.GrantRequest(ctx, args[0])
-			if err != nil {
-				return err
-			}
-			if inv.JSON {
-				output.WriteJSON(inv.Out, r)
-				return nil
-			}
-			printGrantRequest(inv, r)
-			return nil
+			return inv.Show(err, r, func() { printGrantRequest(inv, r) })
 		}),
 	}
 }
@@ -106,18 +98,12 @@ func newGrantRefuseCommand(inv *command.Invocation) *cobra.Command {
 // decideRequest approves or refuses an app's request, and prints the address where its browser continues.
 func decideRequest(ctx context.Context, inv *command.Invocation, o api.Owner, id string, d api.Decision) error {
 	address, err := o.Decide(ctx, id, d)
-	if err != nil {
-		return err
-	}
-	if inv.JSON {
-		output.WriteJSON(inv.Out, map[string]any{"request_id": id, "approved": d.Approve, "redirect": address})
-		return nil
-	}
-	message := "Refused"
-	if d.Approve {
-		message = "Approved"
-	}
-	output.Printf(inv.ErrOut, "%s. The app continues at this address, which works once:\n", message)
-	output.Printf(inv.Out, "%s\n", address)
-	return nil
+	return inv.Show(err, map[string]any{"request_id": id, "approved": d.Approve, "redirect": address}, func() {
+		message := "Refused"
+		if d.Approve {
+			message = "Approved"
+		}
+		output.Printf(inv.ErrOut, "%s. The app continues at this address, which works once:\n", message)
+		output.Printf(inv.Out, "%s\n", address)
+	})
 }

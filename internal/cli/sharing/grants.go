@@ -74,15 +74,7 @@ func newGrantShowCommand(inv *command.Invocation) *cobra.Command {
 		Example: "  pdpp grants show gr_1a2b",
 		RunE: inv.WithOwner(func(ctx context.Context, o api.Owner, args []string) error {
 			g, err := o.Grant(ctx, args[0])
-			if err != nil {
-				return err
-			}
-			if inv.JSON {
-				output.WriteJSON(inv.Out, g)
-				return nil
-			}
-			printGrant(inv, g)
-			return nil
+			return inv.Show(err, g, func() { printGrant(inv, g) })
 		}),
 	}
 }

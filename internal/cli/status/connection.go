@@ -19,15 +19,9 @@ func showConnection(ctx context.Context, inv *command.Invocation, o api.Owner, n
 		return err
 	}
 	d, err := o.Connection(ctx, conn.ID)
-	if err != nil {
-		return err
-	}
-	if inv.JSON {
-		output.WriteJSON(inv.Out, map[string]any{"runtime_indicator": d.Indicator, "connection": d.Connection})
-		return nil
-	}
-	printConnection(inv, &d.Connection, d.Indicator)
-	return nil
+	return inv.Show(err, map[string]any{"runtime_indicator": d.Indicator, "connection": d.Connection}, func() {
+		printConnection(inv, &d.Connection, d.Indicator)
+	})
 }
 
 func printConnection(inv *command.Invocation, c *view.Connection, indicator *view.RuntimeIndicator) {

@@ -42,15 +42,7 @@ func NewStatusCommand(inv *command.Invocation) *cobra.Command {
 				return showConnection(ctx, inv, o, args[0])
 			}
 			all, err := o.Overview(ctx)
-			if err != nil {
-				return err
-			}
-			if inv.JSON {
-				output.WriteJSON(inv.Out, all)
-				return nil
-			}
-			printStatus(inv, all)
-			return nil
+			return inv.Show(err, all, func() { printStatus(inv, all) })
 		}), func() any { return view.Overview{Connections: []view.Connection{}, ObservedAt: inv.Env.Now()} }),
 	}
 }

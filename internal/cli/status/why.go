@@ -32,15 +32,7 @@ func NewWhyCommand(inv *command.Invocation) *cobra.Command {
 				return err
 			}
 			why, err := o.Why(ctx, conn.ID)
-			if err != nil {
-				return err
-			}
-			if inv.JSON {
-				output.WriteJSON(inv.Out, why)
-				return nil
-			}
-			printExplanation(inv, why)
-			return nil
+			return inv.Show(err, why, func() { printExplanation(inv, why) })
 		}),
 	}
 }
