@@ -1,7 +1,6 @@
 package foreign
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
@@ -37,7 +36,7 @@ func describeManifest(o Order, a *Adapter, offers []streamOffer, settings []conf
 	describeSettings(m, settings)
 	names := map[string]bool{}
 	for _, offer := range offers {
-		s := Stream{Name: streamName(offer.name, names), Called: offer.called, Entry: offer.entry}
+		s := Stream{Name: manifest.StreamName(offer.name, names), Called: offer.called, Entry: offer.entry}
 		m.Streams = append(m.Streams, offer.stream(&s))
 		a.Streams = append(a.Streams, s)
 	}
@@ -93,25 +92,6 @@ func describeSettings(m *manifest.Manifest, settings []configSetting) {
 		Label:  "Connect " + m.DisplayName,
 		Fields: fields,
 	}
-}
-
-// streamName converts a name to the form that a manifest allows, and makes it unique.
-func streamName(name string, taken map[string]bool) string {
-	out := strings.Map(func(r rune) rune {
-		if r >= 'a' && r <= 'z' || r >= '0' && r <= '9' {
-			return r
-		}
-		return '_'
-	}, strings.ToLower(name))
-	if out == "" || out[0] < 'a' || out[0] > 'z' {
-		out = "s_" + out
-	}
-	out = out[:min(len(out), 60)]
-	for n, base := 2, out; taken[out]; n++ {
-		out = fmt.Sprintf("%s_%d", base, n)
-	}
-	taken[out] = true
-	return out
 }
 
 const completeStatement = "Complete " + manifest.ReportedByConnector + "."

@@ -2,7 +2,9 @@ package manifest
 
 import (
 	"encoding/json"
+	"fmt"
 	"slices"
+	"strings"
 )
 
 // Stream is one kind of record that a connector emits.
@@ -164,4 +166,24 @@ func (s *Stream) RequiredFields() []string {
 		return nil
 	}
 	return outline.required
+}
+
+// StreamName converts a name to the form that a manifest allows, makes it different from those taken, and adds it to
+// them.
+func StreamName(name string, taken map[string]bool) string {
+	id := strings.Map(func(r rune) rune {
+		if r >= 'a' && r <= 'z' || r >= '0' && r <= '9' {
+			return r
+		}
+		return '_'
+	}, strings.ToLower(name))
+	if id == "" || id[0] < 'a' || id[0] > 'z' {
+		id = "s_" + id
+	}
+	id = id[:min(len(id), 60)]
+	for n, base := 2, id; taken[id]; n++ {
+		id = fmt.Sprintf("%s_%d", base, n)
+	}
+	taken[id] = true
+	return id
 }

@@ -1,9 +1,7 @@
 package describe
 
 import (
-	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/pdpp-go/pdpp/declarative/document"
 	"github.com/pdpp-go/pdpp/declarative/expression"
@@ -66,12 +64,12 @@ func Describe(doc *document.Document, o Options) (*Description, error) {
 	d.Settings = settingsOf(doc, o.Key)
 	names := map[string]bool{}
 	for _, s := range doc.Disabled {
-		d.Disabled = append(d.Disabled, Disabled{ID: identifier(s.Name, names), Name: s.Name, Path: s.Path,
+		d.Disabled = append(d.Disabled, Disabled{ID: manifest.StreamName(s.Name, names), Name: s.Name, Path: s.Path,
 			Component: s.Component, Reason: s.Problem.Message, Fix: s.Problem.Fix})
 	}
 	flows := newFlows(d.Settings, doc)
 	for _, s := range doc.Streams {
-		id := identifier(s.Name, names)
+		id := manifest.StreamName(s.Name, names)
 		if problem, ok := flows.follow(s); !ok {
 			d.Disabled = append(d.Disabled, Disabled{ID: id, Name: s.Name, Path: problem.Path,
 				Reason: problem.Message, Fix: problem.Fix})
@@ -123,25 +121,6 @@ func (d *Description) POST() []string {
 		}
 	}
 	return names
-}
-
-// identifier converts a name to the form that a manifest allows, and makes it unique.
-func identifier(name string, taken map[string]bool) string {
-	id := strings.Map(func(r rune) rune {
-		if r >= 'a' && r <= 'z' || r >= '0' && r <= '9' {
-			return r
-		}
-		return '_'
-	}, strings.ToLower(name))
-	if id == "" || id[0] < 'a' || id[0] > 'z' {
-		id = "s_" + id
-	}
-	id = id[:min(len(id), 60)]
-	for n, base := 2, id; taken[id]; n++ {
-		id = fmt.Sprintf("%s_%d", base, n)
-	}
-	taken[id] = true
-	return id
 }
 
 // DigestField is the key of a record without a key: the SHA-256 of its canonical form.

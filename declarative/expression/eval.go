@@ -319,35 +319,26 @@ func notCallable(v Value) (Value, error) {
 	return Value{}, typeError("%s cannot be called", article(v.kind))
 }
 
-func (n *filterCall) eval(f *frame) (Value, error) {
-	if err := f.step(1); err != nil {
-		return Value{}, err
-	}
-	of, err := n.of.eval(f)
-	if err != nil {
-		return Value{}, err
-	}
-	c, err := n.args.evaluate(f)
-	defer f.endCall(c)
-	if err != nil {
-		return Value{}, err
-	}
-	return n.call.run(of, c)
-}
+func (n *filterCall) eval(f *frame) (Value, error) { return evalCall(f, n.of, &n.args, n.call.run) }
 
 func (n *testCall) eval(f *frame) (Value, error) {
+	holds, err := evalCall(f, n.of, &n.args, n.call.run)
+	return BoolValue(holds), err
+}
+
+// evalCall runs a filter or a test with its operand and its arguments.
+func evalCall[R any](f *frame, operand node, args *arguments, run func(Value, *call) (R, error)) (none R, err error) {
 	if err := f.step(1); err != nil {
-		return Value{}, err
+		return none, err
 	}
-	of, err := n.of.eval(f)
+	of, err := operand.eval(f)
 	if err != nil {
-		return Value{}, err
+		return none, err
 	}
-	c, err := n.args.evaluate(f)
+	c, err := args.evaluate(f)
 	defer f.endCall(c)
 	if err != nil {
-		return Value{}, err
+		return none, err
 	}
-	holds, err := n.call.run(of, c)
-	return BoolValue(holds), err
+	return run(of, c)
 }

@@ -76,27 +76,12 @@ func (a *api) refuse(w http.ResponseWriter, r *http.Request, f *usererr.Error) {
 			Accepted []string `json:"accepted_versions"`
 		}
 		reply.JSON(w, f.Status, map[string]problem{"error": {
-			Problem:  reply.Problem{Type: typeOf(f.Status), Error: *f, RequestID: reply.RequestID(r.Context())},
+			Problem:  reply.Problem{Type: reply.TypeOf(f.Status), Error: *f, RequestID: reply.RequestID(r.Context())},
 			Accepted: []string{wire.ProtocolVersion},
 		}})
 		return
 	}
-	reply.WriteFailure(w, r, typeOf(f.Status), f)
-}
-
-func typeOf(status int) string {
-	switch {
-	case status == http.StatusUnauthorized:
-		return reply.TypeAuthentication
-	case status == http.StatusForbidden:
-		return reply.TypePermission
-	case status == http.StatusTooManyRequests:
-		return reply.TypeRateLimit
-	case status >= http.StatusInternalServerError:
-		return reply.TypeAPI
-	default:
-		return reply.TypeInvalidRequest
-	}
+	reply.WriteFailure(w, r, reply.TypeOf(f.Status), f)
 }
 
 // read decodes a body of JSON, which may be compressed; packed and unpacked it is bounded by reply.MaxBody. It ignores

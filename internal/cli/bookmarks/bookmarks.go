@@ -43,8 +43,9 @@ func newStateShowCommand(inv *command.Invocation, use, short string) *cobra.Comm
 				}
 				cursors = append(cursors, of...)
 			}
-			printBookmarks(inv, cursors, len(all) > 1)
-			return nil
+			return inv.Show(nil, map[string]any{"cursors": cursors}, func() {
+				printBookmarks(inv, cursors, len(all) > 1)
+			})
 		}),
 	}
 	inv.ConnectionFlag(cmd, "which connection")
@@ -52,10 +53,6 @@ func newStateShowCommand(inv *command.Invocation, use, short string) *cobra.Comm
 }
 
 func printBookmarks(inv *command.Invocation, cursors []api.Bookmark, several bool) {
-	if inv.JSON {
-		output.WriteJSON(inv.Out, map[string]any{"cursors": cursors})
-		return
-	}
 	if len(cursors) == 0 {
 		output.Printf(inv.Out, "No bookmarks yet: the next run starts from the beginning.\n")
 		return

@@ -203,11 +203,7 @@ func NewDeletionsCommand(inv *command.Invocation) *cobra.Command {
 		Args: arguments.NoArguments,
 		RunE: inv.WithOwner(func(ctx context.Context, o api.Owner, _ []string) error {
 			all, err := o.Deletions(ctx)
-			if err != nil {
-				return err
-			}
-			printDeletionList(inv, all)
-			return nil
+			return inv.Show(err, map[string]any{"deletions": all}, func() { printDeletionList(inv, all) })
 		}),
 	}
 	change := func(use, short string, do func(api.Owner, context.Context, string) (api.Deletion, error)) *cobra.Command {
@@ -247,10 +243,6 @@ func NewDeletionsCommand(inv *command.Invocation) *cobra.Command {
 }
 
 func printDeletionList(inv *command.Invocation, all []api.Deletion) {
-	if inv.JSON {
-		output.WriteJSON(inv.Out, map[string]any{"deletions": all})
-		return
-	}
 	if len(all) == 0 {
 		output.Printf(inv.Out, "Nothing was deleted.\n")
 		return

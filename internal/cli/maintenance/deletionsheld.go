@@ -53,11 +53,10 @@ func newDeletionsHeldCommand(inv *command.Invocation) *cobra.Command {
 				return err
 			}
 			all, err := o.Deletions(ctx)
-			if err != nil {
-				return err
-			}
-			printHeldDeletions(inv, made, deletionsInBackup(all, made))
-			return nil
+			held := deletionsInBackup(all, made)
+			return inv.Show(err, map[string]any{"made_at": made.UTC(), "held": held}, func() {
+				printHeldDeletions(inv, made, held)
+			})
 		}),
 	}
 }
@@ -79,10 +78,6 @@ func deletionsInBackup(all []api.Deletion, made time.Time) []heldDeletion {
 }
 
 func printHeldDeletions(inv *command.Invocation, made time.Time, held []heldDeletion) {
-	if inv.JSON {
-		output.WriteJSON(inv.Out, map[string]any{"made_at": made.UTC(), "held": held})
-		return
-	}
 	if len(held) == 0 {
 		output.Printf(inv.Out, "A backup of %s holds nothing that you deleted.\n", output.FormatTime(made))
 		return

@@ -24,20 +24,12 @@ func NewStorageCommand(inv *command.Invocation) *cobra.Command {
 		Args: arguments.NoArguments,
 		RunE: inv.OrFirstSteps(inv.WithOwner(func(ctx context.Context, o api.Owner, _ []string) error {
 			s, err := o.Storage(ctx)
-			if err != nil {
-				return err
-			}
-			printStorageUse(inv, s)
-			return nil
+			return inv.Show(err, s, func() { printStorageUse(inv, s) })
 		}), command.EmptyList("sources")),
 	}
 }
 
 func printStorageUse(inv *command.Invocation, s api.Storage) {
-	if inv.JSON {
-		output.WriteJSON(inv.Out, s)
-		return
-	}
 	output.Printf(inv.Out, "%s\n\n", s.Summary())
 	if len(s.Sources) == 0 {
 		output.Printf(inv.Out, "Nothing has been collected yet. Begin with: pdpp connect CONNECTOR\n")

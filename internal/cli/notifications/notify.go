@@ -36,11 +36,9 @@ func NewNotifyCommand(inv *command.Invocation) *cobra.Command {
 				return err
 			}
 			quiet, err := o.QuietHours(ctx)
-			if err != nil {
-				return err
-			}
-			printTargets(inv, targets, quiet)
-			return nil
+			return inv.Show(err, map[string]any{"targets": targets, "quiet_hours": quiet}, func() {
+				printTargets(inv, targets, quiet)
+			})
 		}),
 	}
 	cmd.AddCommand(newTargetAddCommand(inv), newTargetRemoveCommand(inv), newTargetTestCommand(inv),
@@ -49,10 +47,6 @@ func NewNotifyCommand(inv *command.Invocation) *cobra.Command {
 }
 
 func printTargets(inv *command.Invocation, targets []api.PushTarget, quiet string) {
-	if inv.JSON {
-		output.WriteJSON(inv.Out, map[string]any{"targets": targets, "quiet_hours": quiet})
-		return
-	}
 	if len(targets) == 0 {
 		output.Printf(inv.Out, "No notifications set up. Add one: pdpp notify add ntfy URL, or pdpp notify add webhook URL\n")
 	} else {

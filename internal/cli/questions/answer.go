@@ -54,8 +54,10 @@ func NewAnswerCommand(inv *command.Invocation) *cobra.Command {
 			if err := o.Answer(ctx, run.ID, answer); err != nil {
 				return err
 			}
-			printAnswered(inv, run, answer)
-			return nil
+			return inv.Show(nil, map[string]any{"run_id": run.ID, "connection_id": run.ConnectionID,
+				"request_id": answer.RequestID, "status": answer.Status}, func() {
+				printAnswered(inv, run, answer)
+			})
 		}),
 	}
 	flags := cmd.Flags()
@@ -175,11 +177,6 @@ func answerFromEnv(inv *command.Invocation, fields []api.QuestionField) (map[str
 func answerVariable(field string) string { return arguments.FieldVariable(answerVariablePrefix, field) }
 
 func printAnswered(inv *command.Invocation, run api.Run, answer api.Answer) {
-	if inv.JSON {
-		output.WriteJSON(inv.Out, map[string]any{"run_id": run.ID, "connection_id": run.ConnectionID,
-			"request_id": answer.RequestID, "status": answer.Status})
-		return
-	}
 	what := "The answer is"
 	if answer.Status == string(protocol.ResponseCancelled) {
 		what = "Your refusal is"

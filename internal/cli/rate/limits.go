@@ -62,17 +62,14 @@ func NewLimitsCommand(inv *command.Invocation) *cobra.Command {
 				return err
 			}
 		}
-		printLimits(inv, &d)
-		return nil
+		return inv.Show(nil, map[string]any{"connection_id": d.ID, "limits": d.Limits}, func() {
+			printLimits(inv, &d)
+		})
 	})
 	return cmd
 }
 
 func printLimits(inv *command.Invocation, d *api.Detail) {
-	if inv.JSON {
-		output.WriteJSON(inv.Out, map[string]any{"connection_id": d.ID, "limits": d.Limits})
-		return
-	}
 	line := func(head, member, limit string) {
 		switch {
 		case !slices.Contains(d.Limits.Supports, member):

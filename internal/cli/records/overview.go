@@ -23,11 +23,7 @@ func NewOverviewCommand(inv *command.Invocation) *cobra.Command {
 		Args: arguments.NoArguments,
 		RunE: inv.OrFirstSteps(inv.WithOwner(func(ctx context.Context, o api.Owner, _ []string) error {
 			k, err := o.Kept(ctx)
-			if err != nil {
-				return err
-			}
-			printOverview(inv, k)
-			return nil
+			return inv.Show(err, k, func() { printOverview(inv, k) })
 		}), command.EmptyList("sources")),
 	}
 	cmd.AddCommand(newOverviewDaysCommand(inv))
@@ -44,11 +40,7 @@ func newOverviewDaysCommand(inv *command.Invocation) *cobra.Command {
 				return err
 			}
 			days, err := o.Days(ctx, q)
-			if err != nil {
-				return err
-			}
-			printDays(inv, days)
-			return nil
+			return inv.Show(err, map[string]any{"days": days}, func() { printDays(inv, days) })
 		}),
 	}
 	inv.ConnectionFlag(cmd, "only records of this connection")
@@ -61,10 +53,6 @@ func newOverviewDaysCommand(inv *command.Invocation) *cobra.Command {
 }
 
 func printOverview(inv *command.Invocation, k api.Kept) {
-	if inv.JSON {
-		output.WriteJSON(inv.Out, k)
-		return
-	}
 	if len(k.Sources) == 0 {
 		output.Printf(inv.Out, "Nothing has been collected yet. Begin with: pdpp connect CONNECTOR\n")
 		return
@@ -101,10 +89,6 @@ func printOverview(inv *command.Invocation, k api.Kept) {
 }
 
 func printDays(inv *command.Invocation, days []api.DayCount) {
-	if inv.JSON {
-		output.WriteJSON(inv.Out, map[string]any{"days": days})
-		return
-	}
 	if len(days) == 0 {
 		output.Printf(inv.Out, "No records are kept of these days.\n")
 		return

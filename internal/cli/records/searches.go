@@ -33,11 +33,7 @@ func NewSearchesCommand(inv *command.Invocation) *cobra.Command {
 		Args: arguments.NoArguments,
 		RunE: inv.WithOwner(func(ctx context.Context, o api.Owner, _ []string) error {
 			all, err := o.SavedSearches(ctx)
-			if err != nil {
-				return err
-			}
-			printSearches(inv, all)
-			return nil
+			return inv.Show(err, map[string]any{"searches": all}, func() { printSearches(inv, all) })
 		}),
 	}
 	cmd.AddCommand(newSearchesSaveCommand(inv), newSearchesRenameCommand(inv), newSearchesDeleteCommand(inv))
@@ -45,10 +41,6 @@ func NewSearchesCommand(inv *command.Invocation) *cobra.Command {
 }
 
 func printSearches(inv *command.Invocation, all []api.SavedSearch) {
-	if inv.JSON {
-		output.WriteJSON(inv.Out, map[string]any{"searches": all})
-		return
-	}
 	if len(all) == 0 {
 		output.Printf(inv.Out, "Nothing is saved. Save a search: pdpp searches save NAME WORDS\n")
 		return

@@ -22,11 +22,7 @@ func NewStreamsCommand(inv *command.Invocation) *cobra.Command {
 				return err
 			}
 			streams, err := o.Streams(ctx, id)
-			if err != nil {
-				return err
-			}
-			printStreams(inv, streams)
-			return nil
+			return inv.Show(err, map[string]any{"streams": streams}, func() { printStreams(inv, streams) })
 		}), command.EmptyList("streams")),
 	}
 	inv.ConnectionFlag(cmd, "only streams of this connection")
@@ -34,10 +30,6 @@ func NewStreamsCommand(inv *command.Invocation) *cobra.Command {
 }
 
 func printStreams(inv *command.Invocation, streams []api.Stream) {
-	if inv.JSON {
-		output.WriteJSON(inv.Out, map[string]any{"streams": streams})
-		return
-	}
 	if len(streams) == 0 {
 		output.Printf(inv.Out, "Nothing has been collected yet. Begin with: pdpp connect CONNECTOR\n")
 		return

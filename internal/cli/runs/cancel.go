@@ -37,11 +37,7 @@ func NewCancelCommand(inv *command.Invocation) *cobra.Command {
 		Args:    arguments.Required("the name of a connection or run"),
 		RunE: inv.WithOwner(func(ctx context.Context, o api.Owner, args []string) error {
 			stopped, err := cancelByName(ctx, o, args[0])
-			if err != nil {
-				return err
-			}
-			printCancelled(inv, stopped)
-			return nil
+			return inv.Show(err, stopped, func() { printCancelled(inv, stopped) })
 		}),
 	}
 }
@@ -79,10 +75,6 @@ func cancelRun(ctx context.Context, o api.Owner, run api.Run) (cancelledRun, err
 }
 
 func printCancelled(inv *command.Invocation, c cancelledRun) {
-	if inv.JSON {
-		output.WriteJSON(inv.Out, c)
-		return
-	}
 	if c.Request {
 		output.Printf(inv.Out, "Took back the run of %s that was asked for.\n", c.ConnectionID)
 	}

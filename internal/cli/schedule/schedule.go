@@ -72,20 +72,12 @@ func newScheduleListCommand(inv *command.Invocation, use, short string) *cobra.C
 		Use: use, Short: short, Args: arguments.NoArguments,
 		RunE: inv.WithOwner(func(ctx context.Context, o api.Owner, _ []string) error {
 			all, err := listSchedules(ctx, o)
-			if err != nil {
-				return err
-			}
-			printSchedules(inv, all)
-			return nil
+			return inv.Show(err, map[string]any{"schedules": all}, func() { printSchedules(inv, all) })
 		}),
 	}
 }
 
 func printSchedules(inv *command.Invocation, all []ConnectionSchedule) {
-	if inv.JSON {
-		output.WriteJSON(inv.Out, map[string]any{"schedules": all})
-		return
-	}
 	if len(all) == 0 {
 		output.Printf(inv.Out, "%s", command.FirstSteps)
 		return

@@ -26,7 +26,7 @@ func (s *surface) fail(w http.ResponseWriter, r *http.Request, err error) {
 	if known.Status >= http.StatusInternalServerError && known.Err != nil {
 		s.note(r, known.Err)
 	}
-	reply.WriteFailure(w, r, errorType(known.Status), known)
+	reply.WriteFailure(w, r, reply.TypeOf(known.Status), known)
 }
 
 // note logs an error for the operator. It ignores errors of clients that disconnected.
@@ -36,19 +36,4 @@ func (s *surface) note(r *http.Request, err error) {
 	}
 	s.log.ErrorContext(r.Context(), "a request failed", "request_id", reply.RequestID(r.Context()), "route", r.Pattern,
 		"error", err)
-}
-
-func errorType(status int) string {
-	switch {
-	case status == http.StatusUnauthorized:
-		return reply.TypeAuthentication
-	case status == http.StatusForbidden:
-		return reply.TypePermission
-	case status == http.StatusTooManyRequests:
-		return reply.TypeRateLimit
-	case status >= http.StatusInternalServerError:
-		return reply.TypeAPI
-	default:
-		return reply.TypeInvalidRequest
-	}
 }

@@ -273,22 +273,13 @@ func (a *api) fail(w http.ResponseWriter, r *http.Request, err error, metadata s
 			"Something went wrong here. The log has more under the request id.")
 		return
 	}
-	kind := reply.TypeInvalidRequest
-	switch refused.Status {
-	case http.StatusUnauthorized:
-		kind = reply.TypeAuthentication
+	if refused.Status == http.StatusUnauthorized {
 		w.Header().Set("WWW-Authenticate", challenge(refused.Code, metadata))
-	case http.StatusForbidden:
-		kind = reply.TypePermission
-	case http.StatusTooManyRequests:
-		kind = reply.TypeRateLimit
-	case http.StatusServiceUnavailable:
-		kind = reply.TypeAPI
 	}
 	if refused.RetryAfter > 0 {
 		w.Header().Set("Retry-After", strconv.Itoa(int(refused.RetryAfter.Seconds())))
 	}
-	reply.WriteFailure(w, r, kind, refused.UserError)
+	reply.WriteFailure(w, r, reply.TypeOf(refused.Status), refused.UserError)
 }
 
 // challenge returns the challenge to a caller without a valid token (RFC 6750, RFC 9728).

@@ -25,6 +25,22 @@ const (
 	TypeAPI            = "api_error"
 )
 
+// TypeOf returns the type of an error with a status.
+func TypeOf(status int) string {
+	switch {
+	case status == http.StatusUnauthorized:
+		return TypeAuthentication
+	case status == http.StatusForbidden:
+		return TypePermission
+	case status == http.StatusTooManyRequests:
+		return TypeRateLimit
+	case status >= http.StatusInternalServerError:
+		return TypeAPI
+	default:
+		return TypeInvalidRequest
+	}
+}
+
 // Envelope is every answer that is not a success. The message and the next step are for people;
 // programs read the code.
 type Envelope struct {

@@ -5,8 +5,6 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/a-h/templ"
-
 	"github.com/pdpp-go/pdpp/internal/owner/api"
 	"github.com/pdpp-go/pdpp/internal/owner/console/ui"
 )
@@ -61,11 +59,7 @@ func (p *Pages) shown(ctx context.Context, id string) (*shown, error) {
 // parts makes the page in the order of a reader: what it is and what to do, what is
 // collected, and last the evidence.
 func (s *shown) parts(ctx context.Context) (pieces, error) {
-	var all pieces
-	for _, one := range []struct {
-		id string
-		c  templ.Component
-	}{
+	return renderAll(ctx, []component{
 		{"runtime-word", ui.Runtime(s.frame(""))},
 		{"verdict", verdictHead(s)},
 		{"ask", askCard(s)},
@@ -81,14 +75,7 @@ func (s *shown) parts(ctx context.Context) (pieces, error) {
 		{"runs", runHistory(s)},
 		{"inspect", inspect(s)},
 		{"flash", flashUntil(s)},
-	} {
-		next, err := render(ctx, one.id, one.c)
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, next)
-	}
-	return all, nil
+	})
 }
 
 func (s *shown) frame(live string) ui.Frame {

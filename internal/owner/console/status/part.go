@@ -50,6 +50,24 @@ func render(ctx context.Context, id string, c templ.Component) (part, error) {
 	return part{id: id, html: b.Bytes(), key: maphash.Bytes(keySeed, b.Bytes())}, nil
 }
 
+// component is what a part is made from.
+type component struct {
+	id      string
+	content templ.Component
+}
+
+// renderAll makes the parts of a page in their order.
+func renderAll(ctx context.Context, all []component) (pieces, error) {
+	made := make(pieces, len(all))
+	for i, c := range all {
+		var err error
+		if made[i], err = render(ctx, c.id, c.content); err != nil {
+			return nil, err
+		}
+	}
+	return made, nil
+}
+
 // holding renders a part and derives its key from the order of the parts inside it.
 func holding(ctx context.Context, id, shape string, c templ.Component) (part, error) {
 	p, err := render(ctx, id, c)

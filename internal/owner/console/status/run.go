@@ -6,8 +6,6 @@ import (
 	"net/http"
 	"slices"
 
-	"github.com/a-h/templ"
-
 	"github.com/pdpp-go/pdpp/internal/owner/api"
 	"github.com/pdpp-go/pdpp/internal/owner/console/ui"
 )
@@ -100,11 +98,7 @@ func (s *oneRun) frame(live string) ui.Frame {
 }
 
 func (s *oneRun) parts(ctx context.Context) (pieces, error) {
-	var all pieces
-	for _, one := range []struct {
-		id string
-		c  templ.Component
-	}{
+	return renderAll(ctx, []component{
 		{"runtime-word", ui.Runtime(s.frame(""))},
 		{"run-head", runHead(s)},
 		{"run-question", runQuestion(s)},
@@ -113,14 +107,7 @@ func (s *oneRun) parts(ctx context.Context) (pieces, error) {
 		{"run-timeline", runTimeline(s)},
 		{"run-about", runAbout(s)},
 		{"run-details", runDetails(s)},
-	} {
-		next, err := render(ctx, one.id, one.c)
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, next)
-	}
-	return all, nil
+	})
 }
 
 // lookAtRun returns a look that shows the run until it has ended.
