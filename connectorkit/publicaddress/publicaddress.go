@@ -42,6 +42,24 @@ func IsPublic(a netip.Addr) bool {
 	return a.IsGlobalUnicast() && !a.IsPrivate()
 }
 
+// credentialed are addresses at which clouds hand out credentials, besides the link-local ones.
+var credentialed = []netip.Prefix{
+	netip.MustParsePrefix("fd00:ec2::254/128"), netip.MustParsePrefix("fd20:ce::254/128"),
+	netip.MustParsePrefix("100.100.100.200/32"),
+}
+
+// IsForbidden reports whether nothing may be sent to an address, even if the owner allows private ones.
+func IsForbidden(a netip.Addr) bool {
+	a = Final(a)
+	for _, p := range credentialed {
+		if p.Contains(a) {
+			return true
+		}
+	}
+	return a.IsUnspecified() || a.IsMulticast() || a.IsLinkLocalUnicast() ||
+		a == netip.AddrFrom4([4]byte{255, 255, 255, 255})
+}
+
 // ErrNotPublic means that a connection to an address that is not public was refused.
 var ErrNotPublic = errors.New("the address is not public")
 

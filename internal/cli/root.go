@@ -66,7 +66,8 @@ var commandGroups = []struct{ id, title, commands string }{
 		"mirror delete deletions"},
 	{"sources", "Sources:", "connect connections connectors credential select rename revoke import imports devices"},
 	{"collecting", "Collecting:", "serve run runs cancel schedule limits rate state workers"},
-	{"sharing", "Sharing and access:", "grants mcp audit tokens password passkeys recovery-codes sessions login logout"},
+	{"sharing", "Sharing and access:", "grants webhooks mcp audit tokens password passkeys recovery-codes sessions " +
+		"login logout"},
 	{"installation", "This installation:", "demo archive verify backup restore notify support"},
 }
 
@@ -108,7 +109,8 @@ func newRootCommand(inv *command.Invocation) *cobra.Command {
 		connections.NewRenameCommand(inv), connections.NewSelectCommand(inv), connections.NewRevokeCommand(inv),
 		maintenance.NewDeleteCommand(inv), maintenance.NewDeletionsCommand(inv),
 		records.NewSearchCommand(inv), records.NewSearchesCommand(inv), records.NewAggregateCommand(inv),
-		sharing.NewGrantsCommand(inv), assistants.NewMCPCommand(inv), access.NewTokensCommand(inv),
+		sharing.NewGrantsCommand(inv), sharing.NewWebhooksCommand(inv), assistants.NewMCPCommand(inv),
+		access.NewTokensCommand(inv),
 		access.NewSessionsCommand(inv), access.NewPasskeysCommand(inv),
 		access.NewRecoveryCodesCommand(inv), access.NewPasswordCommand(inv),
 		access.NewAuditCommand(inv), maintenance.NewArchiveCommand(inv), maintenance.NewVerifyCommand(inv),

@@ -14,6 +14,7 @@ import (
 	"github.com/pdpp-go/pdpp/internal/cli/output"
 	"github.com/pdpp-go/pdpp/internal/ops/text"
 	"github.com/pdpp-go/pdpp/internal/owner/api"
+	"github.com/pdpp-go/pdpp/internal/owner/runstreak"
 	"github.com/pdpp-go/pdpp/internal/storage/store"
 )
 
@@ -60,8 +61,8 @@ func printRuns(inv *command.Invocation, runs []api.Run, full, all bool) {
 		output.Printf(inv.Out, "No runs.\n")
 		return
 	}
-	groups := api.Streaks(runs, full, func(r *api.Run) api.Ending {
-		e := r.Ending()
+	groups := runstreak.Streaks(runs, full, func(r *api.Run) runstreak.Ending {
+		e := runstreak.EndingOf(r)
 		e.Apart = all || e.Failure == "" // what succeeded is listed, so that each can be looked at
 		return e
 	})
@@ -87,7 +88,7 @@ func printRuns(inv *command.Invocation, runs []api.Run, full, all bool) {
 	t.Flush()
 }
 
-func runStatusText(g *api.Streak[api.Run]) string {
+func runStatusText(g *runstreak.Streak[api.Run]) string {
 	status := g.Newest().Status
 	if n := len(g.Runs); n > 1 {
 		if g.Open {
@@ -109,7 +110,7 @@ func sumRecords(runs []api.Run) (n int64) {
 }
 
 // startTimeRange returns when the first and the last run started, in local time.
-func startTimeRange(g *api.Streak[api.Run]) string {
+func startTimeRange(g *runstreak.Streak[api.Run]) string {
 	from, to := output.FormatTime(g.Oldest().StartedAt), output.FormatTime(g.Newest().StartedAt)
 	if len(g.Runs) == 1 {
 		return to

@@ -7,6 +7,7 @@ import (
 	"io"
 	"time"
 
+	"github.com/pdpp-go/pdpp/internal/owner/webhook"
 	"github.com/pdpp-go/pdpp/internal/view"
 )
 
@@ -40,6 +41,10 @@ func (p Proxy) AddPushTarget(ctx context.Context, a1 NewPushTarget) (PushTarget,
 
 func (p Proxy) AddSourceFile(ctx context.Context, a1 SourceFile) (SourceReview, error) {
 	return invoke1[SourceReview](p, ctx, "AddSourceFile", []any{a1})
+}
+
+func (p Proxy) AddWebhook(ctx context.Context, a1 webhook.NewWebhook) (webhook.Webhook, string, error) {
+	return invoke2[webhook.Webhook, string](p, ctx, "AddWebhook", []any{a1})
 }
 
 func (p Proxy) Aggregate(ctx context.Context, a1 AggregateQuery) (Aggregation, error) {
@@ -242,6 +247,10 @@ func (p Proxy) Passkeys(ctx context.Context) ([]Passkey, error) {
 	return invoke1[[]Passkey](p, ctx, "Passkeys", []any{})
 }
 
+func (p Proxy) PauseWebhook(ctx context.Context, a1 string) error {
+	return p.Invoke(ctx, "PauseWebhook", []any{a1})
+}
+
 func (p Proxy) PreviewDeletion(ctx context.Context, a1 DeletionRequest) (Deletion, error) {
 	return invoke1[Deletion](p, ctx, "PreviewDeletion", []any{a1})
 }
@@ -290,6 +299,10 @@ func (p Proxy) RemoveSourceFile(ctx context.Context, a1 string) error {
 	return p.Invoke(ctx, "RemoveSourceFile", []any{a1})
 }
 
+func (p Proxy) RemoveWebhook(ctx context.Context, a1 string) error {
+	return p.Invoke(ctx, "RemoveWebhook", []any{a1})
+}
+
 func (p Proxy) Rename(ctx context.Context, a1 string, a2 string) error {
 	return p.Invoke(ctx, "Rename", []any{a1, a2})
 }
@@ -300,6 +313,14 @@ func (p Proxy) RenameDevice(ctx context.Context, a1 string, a2 string) error {
 
 func (p Proxy) RenameSearch(ctx context.Context, a1 string, a2 string) error {
 	return p.Invoke(ctx, "RenameSearch", []any{a1, a2})
+}
+
+func (p Proxy) ReplayWebhook(ctx context.Context, a1 string, a2 webhook.Replay) error {
+	return p.Invoke(ctx, "ReplayWebhook", []any{a1, a2})
+}
+
+func (p Proxy) ResumeWebhook(ctx context.Context, a1 string) error {
+	return p.Invoke(ctx, "ResumeWebhook", []any{a1})
 }
 
 func (p Proxy) RetryGap(ctx context.Context, a1 string) (Gap, error) {
@@ -422,6 +443,10 @@ func (p Proxy) TestPush(ctx context.Context, a1 string) ([]PushTest, error) {
 	return invoke1[[]PushTest](p, ctx, "TestPush", []any{a1})
 }
 
+func (p Proxy) TestWebhook(ctx context.Context, a1 string) (webhook.TestResult, error) {
+	return invoke1[webhook.TestResult](p, ctx, "TestWebhook", []any{a1})
+}
+
 func (p Proxy) Timeline(ctx context.Context, a1 string, a2 int64) ([]Event, error) {
 	return invoke1[[]Event](p, ctx, "Timeline", []any{a1, a2})
 }
@@ -448,6 +473,10 @@ func (p Proxy) UploadByID(ctx context.Context, a1 string, a2 string) (Upload, er
 
 func (p Proxy) Uploads(ctx context.Context, a1 string) ([]Upload, error) {
 	return invoke1[[]Upload](p, ctx, "Uploads", []any{a1})
+}
+
+func (p Proxy) Webhooks(ctx context.Context) ([]webhook.Webhook, error) {
+	return invoke1[[]webhook.Webhook](p, ctx, "Webhooks", []any{})
 }
 
 func (p Proxy) Why(ctx context.Context, a1 string) (view.Explanation, error) {

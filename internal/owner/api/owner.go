@@ -9,6 +9,7 @@ import (
 	"context"
 	"io"
 
+	"github.com/pdpp-go/pdpp/internal/owner/webhook"
 	"github.com/pdpp-go/pdpp/internal/view"
 )
 
@@ -31,6 +32,7 @@ type Owner interface {
 	Grants
 	Access
 	Settings
+	webhook.Control
 }
 
 // Health is how connections are.

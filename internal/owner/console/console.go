@@ -12,6 +12,7 @@ import (
 	"github.com/pdpp-go/pdpp/internal/owner/api"
 	"github.com/pdpp-go/pdpp/internal/owner/console/admin"
 	"github.com/pdpp-go/pdpp/internal/owner/console/browse"
+	"github.com/pdpp-go/pdpp/internal/owner/console/deliveries"
 	"github.com/pdpp-go/pdpp/internal/owner/console/figures"
 	"github.com/pdpp-go/pdpp/internal/owner/console/records"
 	"github.com/pdpp-go/pdpp/internal/owner/console/sourcefile"
@@ -67,6 +68,7 @@ func Mount(mux *http.ServeMux, c Config) {
 	routes = append(routes, records.Routes(records.Config{Owner: c.Owner, Now: c.Now, Log: c.Log,
 		Pictures: c.Pictures})...)
 	routes = append(routes, sourcefile.Routes(sourcefile.Config{Owner: c.Owner, Now: c.Now, Log: c.Log})...)
+	routes = append(routes, deliveries.Routes(deliveries.Config{Owner: c.Owner, Now: c.Now, Log: c.Log})...)
 	routes = append(routes, browse.Routes(browse.Config{Owner: c.Owner, Now: c.Now, Log: c.Log, Asking: pages})...)
 	routes = append(routes, figures.Routes(figures.Config{Owner: c.Owner, Now: c.Now, Log: c.Log})...)
 	routes = append(routes, movedRoutes(c.Owner)...)

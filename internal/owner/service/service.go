@@ -26,6 +26,7 @@ import (
 	"github.com/pdpp-go/pdpp/internal/owner/service/reading"
 	"github.com/pdpp-go/pdpp/internal/owner/service/runview"
 	"github.com/pdpp-go/pdpp/internal/owner/service/settings"
+	"github.com/pdpp-go/pdpp/internal/owner/service/webhooks"
 	"github.com/pdpp-go/pdpp/internal/schedule/notify"
 	"github.com/pdpp-go/pdpp/internal/share/grants"
 	"github.com/pdpp-go/pdpp/internal/storage/credential"
@@ -94,6 +95,7 @@ type Service struct {
 	*settings.Settings
 	*imports.FileImports
 	*devices.Registry
+	*webhooks.Keeper
 
 	find       *lookup.Lookup
 	progresses *runview.ProgressTracker
@@ -147,6 +149,8 @@ func New(c Config) *Service {
 	}
 	s.FileImports = imports.New(imports.Config{Store: c.Store, Lookup: find, OpenKey: c.Opening, Variable: c.Lookup,
 		RequestRun: s.requestManualRun, Now: c.Now})
+	s.Keeper = webhooks.New(webhooks.Config{Store: c.Store, Key: c.Key, Opening: c.Opening,
+		GrantService: c.GrantService, Now: c.Now})
 	s.Registry = devices.New(devices.Config{Store: c.Store, Lookup: find, Evidence: c.Reader, BaseURL: c.Base,
 		Address: c.Address, Now: c.Now})
 	return s

@@ -19,30 +19,13 @@ import (
 // checked when it is dialled, after all name resolution and redirects.
 var errForbidden = errors.New("forbidden address")
 
-// metadataPrefixes are further addresses at which clouds hand out credentials.
-var metadataPrefixes = []netip.Prefix{
-	netip.MustParsePrefix("fd00:ec2::254/128"),
-	netip.MustParsePrefix("fd20:ce::254/128"),
-	netip.MustParsePrefix("100.100.100.200/32"),
-}
-
 // mayReach returns an error if host may not resolve to ip.
 func mayReach(host string, ip netip.Addr) error {
 	ip = publicaddress.Final(ip)
-	if forbiddenAddress(ip) || !publicaddress.IsPublic(ip) && !isLocalHost(host) {
+	if publicaddress.IsForbidden(ip) || !publicaddress.IsPublic(ip) && !isLocalHost(host) {
 		return errForbidden
 	}
 	return nil
-}
-
-func forbiddenAddress(ip netip.Addr) bool {
-	for _, p := range metadataPrefixes {
-		if p.Contains(ip) {
-			return true
-		}
-	}
-	return ip.IsUnspecified() || ip.IsMulticast() || ip.IsLinkLocalUnicast() ||
-		ip == netip.AddrFrom4([4]byte{255, 255, 255, 255})
 }
 
 // localSuffixes end names that exist only in private networks.

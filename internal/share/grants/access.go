@@ -57,6 +57,17 @@ func UnknownToken() error {
 // Access finds out what the bearer of a token may read now.
 func (b *Service) Access(ctx context.Context, token string) (Access, error) {
 	g, err := b.byToken(ctx, token)
+	return accessTo(g, err)
+}
+
+// AccessOf finds out what a grant allows to read now.
+func (b *Service) AccessOf(ctx context.Context, grantID string) (Access, error) {
+	kept, err := b.store.Grant(ctx, grantID)
+	g, err := b.current(ctx, kept, err)
+	return accessTo(g, err)
+}
+
+func accessTo(g Grant, err error) (Access, error) {
 	if err != nil {
 		return Access{}, err
 	}
@@ -75,6 +86,11 @@ func (b *Service) byToken(ctx context.Context, token string) (Grant, error) {
 		return Grant{}, UnknownToken()
 	}
 	kept, err := b.store.GrantByToken(ctx, hashOf(token))
+	return b.current(ctx, kept, err)
+}
+
+// current returns a grant that was read, and records that it expired.
+func (b *Service) current(ctx context.Context, kept store.Grant, err error) (Grant, error) {
 	if errors.Is(err, store.ErrNotFound) {
 		return Grant{}, UnknownToken()
 	}

@@ -57,7 +57,7 @@ func grantsBody(page *grantsPage, now time.Time) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = grantTabs("grants").Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = ui.SharingTabs("grants").Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

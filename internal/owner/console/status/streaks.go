@@ -6,17 +6,18 @@ import (
 
 	"github.com/pdpp-go/pdpp/internal/ops/text"
 	"github.com/pdpp-go/pdpp/internal/owner/api"
+	"github.com/pdpp-go/pdpp/internal/owner/runstreak"
 	"github.com/pdpp-go/pdpp/internal/owner/words"
 )
 
 // streaks puts neighbours that ended alike together; the list has at most so many.
-func streaks(runs []api.Run, most int) []api.Streak[api.Run] {
-	return api.Streaks(runs, len(runs) >= most, (*api.Run).Ending)
+func streaks(runs []api.Run, most int) []runstreak.Streak[api.Run] {
+	return runstreak.Streaks(runs, len(runs) >= most, runstreak.EndingOf)
 }
 
 // singly returns a streak of one for each run.
-func singly(runs []api.Run) []api.Streak[api.Run] {
-	out := make([]api.Streak[api.Run], len(runs))
+func singly(runs []api.Run) []runstreak.Streak[api.Run] {
+	out := make([]runstreak.Streak[api.Run], len(runs))
 	for i := range runs {
 		out[i].Runs = runs[i : i+1]
 	}
@@ -24,7 +25,7 @@ func singly(runs []api.Run) []api.Streak[api.Run] {
 }
 
 // timesOf returns the number of runs in a streak, or "" for one run.
-func timesOf(g *api.Streak[api.Run]) string {
+func timesOf(g *runstreak.Streak[api.Run]) string {
 	n := len(g.Runs)
 	switch {
 	case n == 1:
@@ -37,7 +38,7 @@ func timesOf(g *api.Streak[api.Run]) string {
 }
 
 // headOf is how many runs a streak is and that they are equal; what it is follows.
-func headOf(g *api.Streak[api.Run]) string {
+func headOf(g *runstreak.Streak[api.Run]) string {
 	if g.Newest().Status == succeeded {
 		return timesOf(g) + ", all finished"
 	}
@@ -45,7 +46,7 @@ func headOf(g *api.Streak[api.Run]) string {
 }
 
 // restOf returns what the heading does not cover, or "" if it covers everything.
-func restOf(g *api.Streak[api.Run]) string {
+func restOf(g *runstreak.Streak[api.Run]) string {
 	if g.Newest().Status == succeeded {
 		return ""
 	}
@@ -53,7 +54,7 @@ func restOf(g *api.Streak[api.Run]) string {
 }
 
 // outcomeOf returns how the runs of a streak ended, and how many there were.
-func outcomeOf(g *api.Streak[api.Run]) string {
+func outcomeOf(g *runstreak.Streak[api.Run]) string {
 	if len(g.Runs) == 1 {
 		return outcome(g.Newest())
 	}
@@ -64,13 +65,13 @@ func outcomeOf(g *api.Streak[api.Run]) string {
 }
 
 // ended is how each of them ended. Progress is saved where one saved some.
-func ended(g *api.Streak[api.Run]) string {
+func ended(g *runstreak.Streak[api.Run]) string {
 	run := *g.Newest()
 	run.RecordsEmitted = recordsOf(g)
 	return outcome(&run)
 }
 
-func recordsOf(g *api.Streak[api.Run]) (n int64) {
+func recordsOf(g *runstreak.Streak[api.Run]) (n int64) {
 	for i := range g.Runs {
 		n += g.Runs[i].RecordsEmitted
 	}
@@ -78,7 +79,7 @@ func recordsOf(g *api.Streak[api.Run]) (n int64) {
 }
 
 // tookInAll is the time that they took together.
-func tookInAll(g *api.Streak[api.Run], now time.Time) string {
+func tookInAll(g *runstreak.Streak[api.Run], now time.Time) string {
 	var sum time.Duration
 	for i := range g.Runs {
 		sum += ranFor(&g.Runs[i], now)

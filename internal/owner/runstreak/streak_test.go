@@ -1,9 +1,11 @@
-package api
+package runstreak
 
 import (
 	"fmt"
 	"math/rand/v2"
 	"testing"
+
+	"github.com/pdpp-go/pdpp/internal/owner/api"
 )
 
 // Whatever the runs are, grouping loses none, parts no neighbours that ended alike, joins
@@ -12,7 +14,7 @@ func TestStreaksKeepEveryRun(t *testing.T) {
 	g := rand.New(rand.NewPCG(1, 2))
 	pick := func(from ...string) string { return from[g.IntN(len(from))] }
 	for range 2000 {
-		runs := make([]Run, g.IntN(30))
+		runs := make([]api.Run, g.IntN(30))
 		for i := range runs {
 			r := &runs[i]
 			r.ID, r.ConnectionID, r.Status = fmt.Sprint(i), pick("a", "a", "b"),
@@ -27,8 +29,8 @@ func TestStreaksKeepEveryRun(t *testing.T) {
 		seen := map[string][]string{}
 		last := map[string]Ending{}
 		total := 0
-		for _, s := range Streaks(runs, true, (*Run).Ending) {
-			e := s.Newest().Ending()
+		for _, s := range Streaks(runs, true, EndingOf) {
+			e := EndingOf(s.Newest())
 			if before, known := last[e.ConnectionID]; known && before == e && !e.Apart {
 				t.Fatalf("two streaks of %+v", e)
 			}
@@ -37,8 +39,8 @@ func TestStreaksKeepEveryRun(t *testing.T) {
 				t.Fatalf("%d runs under way in one", len(s.Runs))
 			}
 			for i := range s.Runs {
-				if s.Runs[i].Ending() != e {
-					t.Fatalf("%+v in a streak of %+v", s.Runs[i].Ending(), e)
+				if EndingOf(&s.Runs[i]) != e {
+					t.Fatalf("%+v in a streak of %+v", EndingOf(&s.Runs[i]), e)
 				}
 				seen[e.ConnectionID] = append(seen[e.ConnectionID], s.Runs[i].ID)
 				total++

@@ -1,4 +1,7 @@
-package api
+// Package runstreak groups consecutive runs that ended alike.
+package runstreak
+
+import "github.com/pdpp-go/pdpp/internal/owner/api"
 
 // Ending is how a run of a connection ended, and why. Consecutive runs with the same ending form one streak.
 type Ending struct {
@@ -8,8 +11,8 @@ type Ending struct {
 	Apart bool
 }
 
-// Ending returns how the run ended. An active run never joins a streak.
-func (r *Run) Ending() Ending {
+// EndingOf returns how a run ended. An active run never joins a streak.
+func EndingOf(r *api.Run) Ending {
 	return Ending{ConnectionID: r.ConnectionID, Status: r.Status, Code: r.FailureCode, Failure: r.Failure,
 		Apart: r.CompletedAt == nil}
 }

@@ -1,0 +1,23 @@
+package serve
+
+import (
+	"context"
+
+	"github.com/pdpp-go/pdpp/internal/share/grants"
+	"github.com/pdpp-go/pdpp/internal/share/webhooks"
+)
+
+// deliverWebhooks delivers changes of records for as long as the process runs.
+func (s *process) deliverWebhooks(ctx context.Context) {
+	shared := grants.NewService(s.Store, s.Base, s.Now)
+	read, err := webhooks.NewReader(ctx, s.Store, shared, s.Audit, s.Log, s.Now)
+	if err != nil {
+		if ctx.Err() == nil {
+			s.Log.WarnContext(ctx, "webhooks are not delivered", "error", err)
+		}
+		return
+	}
+	d := &webhooks.Deliverer{Store: s.Store, Read: read, Grants: shared, Key: s.Key, Holder: s.Worker.ID, Now: s.Now,
+		Log: s.Log}
+	d.Run(ctx)
+}
