@@ -2,6 +2,7 @@ package maintenance
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -86,11 +87,19 @@ func followChanges(ctx context.Context, inv *command.Invocation, o api.Owner, fo
 	var printed error
 	err = m.Follow(ctx, ticks, func(p mirror.Pass) {
 		if p.Changes > 0 || first {
-			printed = inv.PrintResult(p, "%s of %s in %s\n", text.Count(int64(p.Changes), "change", "changes"),
-				text.Count(int64(p.Streams), "stream", "streams"), folder)
+			behind := ""
+			if p.OldestAt != nil {
+				behind = ", " + inv.Env.Now().Sub(*p.OldestAt).Round(time.Second).String() + " after the first of them"
+			}
+			printed = inv.PrintResult(p, "%s of %s in %s%s\n", text.Count(int64(p.Changes), "change", "changes"),
+				text.Count(int64(p.Streams), "stream", "streams"), folder, behind)
 		}
 		first = false
 	})
+	if errors.Is(err, mirror.ErrInUse) {
+		return &failure.Error{Code: "mirror_in_use", Exit: failure.ExitActive, Message: err.Error(),
+			Next: "Stop the other one, or use another folder."}
+	}
 	if err != nil {
 		return archiveError(err)
 	}

@@ -34,7 +34,7 @@ func tour(t *testing.T, h *house) {
 		"add-about":  "/sources/add/spotify/about",
 		"add-github": "/sources/add/github", "schedules": "/settings/pace", "grants-empty": "/sharing",
 		"grants-new": "/sharing/new", "devices": "/settings/devices", "settings": "/settings", "storage": "/settings/storage",
-		"sign-in": "/settings/sign-in", "runs": "/runs", "audit": "/sharing/reads",
+		"sign-in": "/settings/sign-in", "runs": "/runs", "audit": "/sharing/reads", "deliveries": "/sharing/deliveries",
 		"delete-connection": "/settings/deletions/new?scope=connection&connection=cin_example_1",
 		"delete-range":      "/settings/deletions/new?scope=range&connection=cin_example_1&since=2020-01-01",
 		"missing-none":      "/sources/cin_example_1/missing", "changes": "/changed?source=cin_example_1",

@@ -5,6 +5,7 @@
 package mirror
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -15,7 +16,9 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
+	"github.com/pdpp-go/pdpp/internal/ops/filelock"
 	"github.com/pdpp-go/pdpp/internal/owner/api"
 	"github.com/pdpp-go/pdpp/internal/owner/export"
 )
@@ -50,7 +53,15 @@ type Pass struct {
 	// Rebuilt counts the streams that were rewritten, because records were deleted for good, or to replace many
 	// parts by one.
 	Rebuilt int `json:"rebuilt"`
+	// OldestAt is when the oldest change of a later pass was made, so that its age is how far the folder was behind.
+	OldestAt *time.Time `json:"oldest_change_at,omitempty"`
 }
+
+// ErrInUse means that another process writes into the folder.
+var ErrInUse = errors.New("another mirror writes into the folder")
+
+// lockFile is locked by the process that writes into the folder.
+const lockFile = "mirror.lock"
 
 // part is a file with the changes from one number through another.
 type part struct {
@@ -59,12 +70,27 @@ type part struct {
 	path          string
 }
 
-// Follow brings the folder up to date, and again after every tick, until the context ends or ticks is closed.
+// Follow brings the folder up to date, and again after every tick, until the context ends or ticks is closed. It
+// returns ErrInUse while another process does so.
 func (m Mirror) Follow(ctx context.Context, ticks <-chan struct{}, report func(Pass)) error {
-	for {
+	if err := os.MkdirAll(m.Folder, 0o700); err != nil {
+		return err
+	}
+	lock, err := os.OpenFile(filepath.Join(m.Folder, lockFile), os.O_CREATE|os.O_RDWR, 0o600)
+	if err != nil {
+		return err
+	}
+	defer lock.Close() // ends the lock
+	if locked, err := filelock.TryLock(lock); err != nil || !locked {
+		return cmp.Or(err, ErrInUse)
+	}
+	for first := true; ; first = false {
 		p, err := m.Update(ctx)
 		if err != nil {
 			return err
+		}
+		if first {
+			p.OldestAt = nil // what was there before is not late
 		}
 		report(p)
 		select {
@@ -202,6 +228,9 @@ func (m Mirror) write(ctx context.Context, s *api.Stream, folder string, after i
 			for i := range page {
 				if err := w.Write(s, &export.Record{Record: page[i]}); err != nil {
 					return err
+				}
+				if at := page[i].ChangedAt; p.OldestAt == nil || at.Before(*p.OldestAt) {
+					p.OldestAt = &at
 				}
 				through = page[i].Seq
 				n++

@@ -225,6 +225,37 @@ func TestFollowEnds(t *testing.T) {
 	}
 }
 
+// A folder has one mirror at a time, and a later pass has the time of its oldest change.
+func TestFolderIsLocked(t *testing.T) {
+	t.Parallel()
+	o := &changingOwner{}
+	m, ticks, passes := testMirror(o, t.TempDir()), make(chan struct{}, 1), []Pass{}
+	o.change("before", false)
+	err := m.Follow(t.Context(), ticks, func(p Pass) {
+		if passes = append(passes, p); len(passes) == 1 {
+			if err := m.Follow(t.Context(), nil, nil); !errors.Is(err, ErrInUse) {
+				t.Errorf("a second mirror: %v", err)
+			}
+			o.change("k", false)
+			ticks <- struct{}{}
+			return
+		}
+		close(ticks)
+	})
+	if err != nil || len(passes) != 2 || passes[0].OldestAt != nil || !passes[1].OldestAt.Equal(moment) {
+		t.Errorf("%+v, %v", passes, err)
+	}
+	if err := m.Follow(t.Context(), closedTicks(), func(Pass) {}); err != nil {
+		t.Errorf("after the first one ended: %v", err)
+	}
+}
+
+func closedTicks() <-chan struct{} {
+	ticks := make(chan struct{})
+	close(ticks)
+	return ticks
+}
+
 // childVariable makes the test binary a mirror instead of running tests, so that it can be killed. The child runs no
 // test and starts nothing.
 const childVariable = "PDPP_TEST_MIRROR_FOLDER"
