@@ -7,6 +7,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"log/slog"
 	"net"
 	"net/http"
@@ -31,7 +32,14 @@ import (
 const roleVariable = "PDPP_TEST_WEBHOOK_ROLE"
 
 func TestMain(m *testing.M) {
-	switch role, argument, _ := strings.Cut(os.Getenv(roleVariable), " "); role {
+	role, argument, _ := strings.Cut(os.Getenv(roleVariable), " ")
+	if role != "" {
+		go func() { // it ends with the test that started it
+			_, err := io.Copy(io.Discard, os.Stdin)
+			exit(err)
+		}()
+	}
+	switch role {
 	case "receiver":
 		exit(playReceiver(argument))
 	case "server":
@@ -97,6 +105,8 @@ func start(t *testing.T, role string) *child {
 	c := &child{cmd: exec.CommandContext(t.Context(), program)}
 	c.cmd.Env, c.cmd.Stderr = append(os.Environ(), roleVariable+"="+role), os.Stderr
 	out, err := c.cmd.StdoutPipe()
+	check(t, err)
+	_, err = c.cmd.StdinPipe() // closed when this process ends
 	check(t, err)
 	c.out = bufio.NewScanner(out)
 	check(t, c.cmd.Start())

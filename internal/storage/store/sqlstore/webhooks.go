@@ -87,14 +87,19 @@ func (db *DB) Webhooks(ctx context.Context) ([]store.Webhook, error) {
 	})
 }
 
+// DeleteWebhook ends the claim first, so that no process adds a feed meanwhile.
 func (db *DB) DeleteWebhook(ctx context.Context, id string) error {
 	return db.write(ctx, func(tx *tx) error {
+		if err := requireChange(tx.exec(`UPDATE webhooks SET claimed_by = '' WHERE webhook_id = ?`, id)); err != nil {
+			return err
+		}
 		for _, table := range []string{"webhook_feeds", "webhook_letters"} {
 			if _, err := tx.exec(`DELETE FROM `+table+` WHERE webhook_id = ?`, id); err != nil {
 				return err
 			}
 		}
-		return requireChange(tx.exec(`DELETE FROM webhooks WHERE webhook_id = ?`, id))
+		_, err := tx.exec(`DELETE FROM webhooks WHERE webhook_id = ?`, id)
+		return err
 	})
 }
 
