@@ -14,6 +14,16 @@ func Line(s string) string {
 	return strings.Join(strings.FieldsFunc(s, func(r rune) bool { return unicode.IsSpace(r) || Obeyed(r) }), " ")
 }
 
+// Lines returns s without what would be obeyed instead of shown, and with its line breaks and tabs.
+func Lines(s string) string {
+	return strings.Map(func(r rune) rune {
+		if r != '\n' && r != '\t' && Obeyed(r) {
+			return -1
+		}
+		return r
+	}, s)
+}
+
 // Cut returns at most so many characters of s; the last one marks a cut.
 func Cut(s string, most int) string {
 	if len(s) <= most {

@@ -102,24 +102,28 @@ func TestGallery(t *testing.T) {
 	t.Cleanup(srv.Close)
 	b := open(t, srv.URL)
 	b.visit(galleryAt)
-	b.until(`[...document.querySelectorAll(".tile img")].length === 10 && [...document.querySelectorAll(".tile img")]` +
+	b.until(`[...document.querySelectorAll(".photos img")].length === 10 && ` +
+		`[...document.querySelectorAll(".photos img")]` +
 		`.every(i => { i.loading = "eager"; return i.complete && i.naturalWidth > 0 })`)
 	b.shoot("gallery")
 	for key, want := range map[string]string{"p0": "image/jpeg", "scan": "image/jpeg", "bomb": "image/svg+xml"} {
-		src := eval[string](b, `document.querySelector('.tile img[src*="/`+key+`/"]').src`)
+		src := eval[string](b, `document.querySelector('.photos img[src*="/`+key+`/"]').src`)
 		answer := h.get(strings.TrimPrefix(src, srv.URL))
 		if got := answer.Header(); got.Get("Content-Type") != want || got.Get("X-Content-Type-Options") != "nosniff" ||
 			!strings.Contains(got.Get("Content-Security-Policy"), "sandbox") {
 			t.Errorf("%s: %v", key, got)
 		}
 	}
-	b.click(`.tile[title="IMG_0402.jpeg"]`)
-	b.wait("#record .preview")
-	b.until(`document.querySelector("#record .preview").naturalWidth === 320`)
-	b.shoot("gallery-record")
-	if b.click("[data-close]"); b.has("#record") {
-		t.Error("the record stays open")
-	}
+	b.click(`.photos a[title="IMG_0402.jpeg"]`)
+	b.wait(".photo")
+	b.until(`document.querySelector(".photo > img").naturalWidth > 0`)
+	b.shoot("photo")
+	b.click(".photo [rel=next]")
+	b.until(`document.querySelector(".photo h1")?.innerText !== "IMG_0402.jpeg"`)
+	b.click(".photo [rel=prev]")
+	b.until(`document.querySelector(".photo h1")?.innerText === "IMG_0402.jpeg"`)
+	b.click("[data-close]")
+	b.until(`location.pathname === "/photos"`)
 	b.quiet()
 }
 
@@ -142,7 +146,7 @@ func TestGalleryReads(t *testing.T) {
 	}
 	for kind, want := range map[string][2]int{"pictures": {10, 0}, "others": {0, 4}} {
 		body := h.get(galleryAt + "?kind=" + kind).Body.String()
-		if got := [2]int{strings.Count(body, `class="tile"`), strings.Count(body, "data-item")}; got != want {
+		if got := [2]int{strings.Count(body, `href="/photos/cin_`), strings.Count(body, "data-item")}; got != want {
 			t.Errorf("%s: %v", kind, got)
 		}
 	}
@@ -157,6 +161,10 @@ func TestGalleryReads(t *testing.T) {
 		galleryAt + "?until=soon&skip=x":                                       200,
 		galleryAt + "?undated=cin_imap_1/attachments":                          404,
 		galleryAt + "?record=x":                                                404,
+		galleryAt + "/cin_google_takeout_1/photos/p0":                          200,
+		galleryAt + "/cin_google_takeout_1/photos/none":                        404,
+		galleryAt + "/cin_imap_1/messages/e1":                                  404,
+		galleryAt + "/~!/x/y":                                                  404,
 	} {
 		if got := h.get(address).Code; got != want {
 			t.Errorf("%s: %d, want %d", address, got, want)

@@ -264,7 +264,9 @@ func TestLifeReadsAsBefore(t *testing.T) {
 	pages.Add(t, "empty: /conversations", empty)
 	pages.Add(t, "today: /", h.get("/"))
 	for _, address := range []string{
-		"/conversations", "/conversations?source=cin_imessage_1", tides, boat, retries, general, ines +
+		"/conversations", "/conversations?source=cin_imessage_1", "/conversations?kind=assistants", ines + "?q=quay",
+		ines + "?q=nothing", ines + "/context", retries + "/context",
+		"/conversations/cin_slack_1/users/U1/context", tides, boat, retries, general, ines +
 			"?until=2026-02-03T00:00:00Z", ines + "?since=2026-03-10T14:00:00Z",
 		"/conversations/cin_slack_1/channels/C7", "/conversations/cin_slack_1/users/U1",
 		"/conversations/~!/x/y",

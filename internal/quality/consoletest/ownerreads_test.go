@@ -55,9 +55,9 @@ func reads(t *testing.T, h *house) {
 		t.Errorf("the saved search brings back %q", q)
 	}
 	b.visit("/photos")
-	b.until(`document.querySelector(".tile img")?.naturalWidth > 0`)
+	b.until(`document.querySelector(".photos img")?.naturalWidth > 0`)
 	if kind := eval[string](b,
-		`fetch(document.querySelector(".tile img").src).then(r => r.headers.get("Content-Type"))`); kind != "image/jpeg" {
+		`fetch(document.querySelector(".photos img").src).then(r => r.headers.get("Content-Type"))`); kind != "image/jpeg" {
 		t.Errorf("a small picture is %q", kind) // the placeholder icon is not a photograph
 	}
 	exported := eval[[]string](b,

@@ -35,11 +35,17 @@ func (h *household) reads() {
 		letter("e3", "2026-03-09T10:04:00Z", "Mara Lind", "Re: Berth 41, fee for the season", "t1"),
 		body("e3", "2026-03-09T10:04:00Z", "Is the fee the same as last year?"),
 		letter("e4", "2026-02-01T08:00:00Z", `<img src=x onerror=alert(1)>`, `<script>document.title='owned'</script>`, ""))
+	h.collects("miniflux", "Feeds", nil, record("entries", "f1",
+		`{"id":"f1","title":"The tide tables are out",`+
+			`"author":"Harbour office","published_at":"2026-03-07T10:00:00Z","content":"<p onclick=alert(1)>Get `+
+			`<a href='https://harbour.example/t'>the <b>tables</b></a>.</p><script>document.title='owned'</script>`+
+			`<img src=https://evil.example/p.png alt='The quay'><form action=/logout><button>out</button></form>"}`))
 	h.collects("notion", "Notion", nil,
 		record("pages", "n1", `{"id":"n1","title":"Boat list","url":"https://www.notion.so/n1",`+
 			`"created_time":"2026-03-04T10:00:00Z"}`),
 		record("page_contents", "n1",
-			`{"id":"n1","text":"Varnish\n\n`+"```"+`\nmake boat\n`+"```"+`\n\nRope, 12 m","block_count":3}`),
+			`{"id":"n1","text":"# Varnish\n\n- [x] oil\n- **two** coats\n\n`+"```"+`\nmake boat\n`+"```"+`\n\n`+
+				`Rope, 12 m","block_count":3}`),
 		record("pages", "n2", `{"id":"n2","title":"Names","url":"javascript:alert(1)",`+
 			`"created_time":"2026-02-04T10:00:00Z"}`))
 	h.collects("codex", "Codex", nil,
@@ -88,12 +94,39 @@ func TestReadingReadsAsBefore(t *testing.T) {
 		"/places?record=cin_google_takeout_1/location_history/w1", "/mail?record=x",
 		readingAt+"cin_imap_1/messages/e1", readingAt+"cin_imap_1/messages/e3", readingAt+"cin_imap_1/messages/e4",
 		readingAt+"cin_notion_1/pages/n1", readingAt+"cin_notion_1/pages/n2", readingAt+"cin_codex_1/skills/s1",
-		readingAt+"cin_github_1/issues/i1", readingAt+"cin_github_1/repositories/r1", readingAt+"cin_imap_1/messages/none",
+		readingAt+"cin_miniflux_1/entries/f1", readingAt+"cin_miniflux_1/entries/f1/page",
+		readingAt+"cin_notion_1/pages/n1/page", readingAt+"cin_github_1/issues/i1",
+		readingAt+"cin_github_1/repositories/r1", readingAt+"cin_imap_1/messages/none",
 		readingAt+"cin_imap_1/bodies/e1", readingAt+"cin_none_1/x/y", readingAt+"~!/x/y",
 	) {
 		pages.Add(t, address, h.get(address))
 	}
 	pages.Check(t)
+}
+
+// What came as HTML is a page without rights: it loads, runs and sends nothing, and only our own page shows it.
+func TestPageOfAStrangerHasNoRights(t *testing.T) {
+	t.Parallel()
+	h := newHousehold(t)
+	h.reads()
+	w := h.get(readingAt + "cin_miniflux_1/entries/f1/page")
+	policy := w.Header().Get("Content-Security-Policy")
+	for _, want := range []string{"default-src 'none'", "sandbox allow-popups", "form-action 'none'",
+		"frame-ancestors 'self'"} {
+		if !strings.Contains(policy, want) {
+			t.Errorf("the policy lacks %s: %s", want, policy)
+		}
+	}
+	for _, bad := range []string{"allow-scripts", "allow-same-origin", "unsafe"} {
+		if strings.Contains(policy, bad) {
+			t.Errorf("the policy allows %s", bad)
+		}
+	}
+	for _, bad := range []string{"<script", "onclick", "evil.example", "<form", "<button"} {
+		if strings.Contains(w.Body.String(), bad) {
+			t.Errorf("%s is left in %s", bad, w.Body)
+		}
+	}
 }
 
 // A real browser shows the lists and the opened records at both widths and in both themes, using
@@ -116,7 +149,8 @@ func TestReadingInABrowser(t *testing.T) {
 	}
 	b.visit("/mail")
 	b.shoot("mail")
-	b.click(`[data-item] a[href*="/e1"]`)
+	b.click(`a[data-item][href*="/e1"]`)
+	b.until(`location.pathname.endsWith("/e1")`)
 	b.wait(".reading")
 	b.shoot("mail-reading")
 	if text := b.text(".reading"); !strings.Contains(text, "<script>document.title") ||
@@ -129,5 +163,11 @@ func TestReadingInABrowser(t *testing.T) {
 	}
 	b.visit(readingAt + "cin_notion_1/pages/n1")
 	b.shoot("document-reading")
+	b.visit(readingAt + "cin_miniflux_1/entries/f1")
+	b.shoot("page-reading")
+	if got := b.text(".reading"); !strings.Contains(got, "1 picture from other servers left out") ||
+		!b.has(`iframe[sandbox="allow-popups allow-popups-to-escape-sandbox"]`) {
+		t.Errorf("a page of a stranger is shown as %s", got)
+	}
 	b.quiet()
 }

@@ -21,6 +21,9 @@ import (
 type conversationPage struct {
 	Sources []shownConnection // that have conversations
 	Chosen  string            // the source to list conversations of; empty means all
+	Kinds   []facet           // with people, with assistants, about code
+	Kind    string            // one of them; empty means all
+	Asked   bool              // whether the address names the open conversation
 	Threads []threadRow
 	Count   int64 // of all conversations
 	Next    string
@@ -38,9 +41,12 @@ type shownConnection struct {
 // threadRow is a conversation in the list.
 type threadRow struct {
 	Title, Note, Source string
+	Project             string // that it is about
+	Class               string // of the kind
 	Address             string
 	At                  time.Time
 	Current             bool
+	key                 things.ThreadKey
 }
 
 // openThread is one conversation.
@@ -54,6 +60,10 @@ type openThread struct {
 	Missing       *ui.Message
 	Record        string // address of the conversation's own record; empty when it has none
 	Shown         int
+	Address       string
+	Sought        string // what was searched for in it
+	Matches       string // how much was found
+	From          bool   // the page begins where the address points; otherwise its end is what counts
 }
 
 // threadsShown is how many conversations a list has at once.
@@ -70,20 +80,36 @@ func (p *browsePages) conversations(w http.ResponseWriter, r *http.Request) {
 		p.ShowFailure(w, r, ui.Section(r), err)
 		return
 	}
+	if len(page.Threads) > 0 { // the newest is open beside the list
+		newest := &page.Threads[0]
+		if page.Open, err = p.openThread(r.Context(), all, newest.key, conversationPart{}); err == nil {
+			newest.Current = true
+			page.Open.Title = cmp.Or(newest.Title, page.Open.Title)
+		} else if known := new(api.Error); !errors.As(err, &known) || known.Status != http.StatusNotFound {
+			p.ShowFailure(w, r, ui.Section(r), err)
+			return
+		}
+	}
 	p.show(w, r, "Conversations", conversationBody(page, p.Now()))
 }
 
-func (p *browsePages) conversation(w http.ResponseWriter, r *http.Request) {
-	var k things.ThreadKey
+// threadKey reads which conversation an address names.
+func threadKey(r *http.Request) (k things.ThreadKey, err error) {
 	for name, into := range map[string]*string{"connection": &k.Connection, "stream": &k.Stream, "thread": &k.Thread} {
-		value, err := ui.Unsegment(r.PathValue(name))
-		if err != nil {
-			p.ShowFailure(w, r, ui.Section(r), noThread())
-			return
+		if *into, err = ui.Unsegment(r.PathValue(name)); err != nil {
+			return k, noThread()
 		}
-		*into = value
 	}
+	return k, nil
+}
+
+func (p *browsePages) conversation(w http.ResponseWriter, r *http.Request) {
 	ctx := r.Context()
+	k, err := threadKey(r)
+	if err != nil {
+		p.ShowFailure(w, r, ui.Section(r), err)
+		return
+	}
 	all, err := p.streams(ctx)
 	if err != nil {
 		p.ShowFailure(w, r, ui.Section(r), err)
@@ -94,12 +120,18 @@ func (p *browsePages) conversation(w http.ResponseWriter, r *http.Request) {
 		p.ShowFailure(w, r, ui.Section(r), err)
 		return
 	}
-	page, err := p.threads(ctx, all, url.Values{"source": r.URL.Query()["source"]}, k)
+	if open.Sought = strings.TrimSpace(r.URL.Query().Get("q")); open.Sought != "" {
+		if err := p.seekWithin(ctx, all, k, open); err != nil {
+			p.ShowFailure(w, r, ui.Section(r), err)
+			return
+		}
+	}
+	page, err := p.threads(ctx, all, url.Values{"source": r.URL.Query()["source"], "kind": r.URL.Query()["kind"]}, k)
 	if err != nil {
 		p.ShowFailure(w, r, ui.Section(r), err)
 		return
 	}
-	page.Open = open
+	page.Open, page.Asked = open, true
 	p.show(w, r, open.Title, conversationBody(page, p.Now()))
 }
 
@@ -115,7 +147,7 @@ func readSpan(r *http.Request) (s conversationPart) {
 		s.until, _ = api.ParseMoment(q.Get("until"))
 	}
 	if in := q.Get("in"); in != "" {
-		s.within = readPlace(cmp.Or(q.Get("since"), q.Get("until")), in, q.Get("past"))
+		s.within = things.ReadPlace(cmp.Or(q.Get("since"), q.Get("until")), in, q.Get("past"))
 	}
 	return s
 }
@@ -136,7 +168,7 @@ func (p *browsePages) openThread(
 	}
 	names := p.names(ctx, all)
 	o := &openThread{Source: speakers[0].ConnectionName, Total: t.total, Earlier: t.earlier, Later: t.later,
-		Shown: len(t.listed)}
+		Shown: len(t.listed), Address: k.Address(), From: !at.since.IsZero()}
 	o.Turns = names.turns(k, t.listed, o.Source, p.Now())
 	o.Chat = slices.ContainsFunc(speakers, func(s *things.Stream) bool {
 		return s.Kind() == manifest.KindMessage &&
@@ -176,7 +208,9 @@ func (n *names) participants(listed []things.Thing) string {
 			continue
 		}
 		if by := n.Of(t, "author"); by != "" && !slices.Contains(all, by) {
-			all = append(all, by)
+			if all = append(all, by); len(all) > 4 {
+				break
+			}
 		}
 	}
 	if len(all) > 4 {

@@ -87,7 +87,7 @@ func (n *names) spoken(k things.ThreadKey, all []*things.Thing) item {
 	slices.SortStableFunc(all, func(a, b *things.Thing) int { return b.At.Compare(*a.At) })
 	first, last := *all[len(all)-1].At, *all[0].At
 	it := item{At: last, Class: "k-talk", From: all[0].In.ConnectionName,
-		Address: k.Address() + "?until=" + moment(last.Add(time.Microsecond))}
+		Address: k.Address() + "?until=" + things.Moment(last.Add(time.Microsecond))}
 	var listed []*things.Thing
 	dialogue := false
 	steps := 0

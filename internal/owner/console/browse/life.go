@@ -46,13 +46,16 @@ func Routes(c Config) []ui.Route {
 		{"GET " + onThisDayPage, p.onThisDay},
 		{"GET " + newerPage, p.newer},
 		{"GET " + gallery.address, p.files},
+		{"GET " + gallery.address + "/{connection}/{stream}/{key}", p.photo},
 		{"GET " + mail.address, p.listed(mail)},
 		{"GET " + documents.address, p.listed(documents)},
 		{"GET " + code.address, p.listed(code)},
 		{"GET " + places.address, p.places},
 		{"GET /reading/{connection}/{stream}/{key}", p.read},
+		{"GET /reading/{connection}/{stream}/{key}/page", p.readFrame},
 		{"GET /conversations", p.conversations},
 		{"GET /conversations/{connection}/{stream}/{thread}", p.conversation},
+		{"GET /conversations/{connection}/{stream}/{thread}/context", p.conversationContext},
 	} {
 		all = append(all, ui.Route{Pattern: r.pattern, Handler: r.handle})
 	}

@@ -20,6 +20,7 @@ type view struct {
 	name    string // of the tab
 	title   string
 	address string
+	class   string // of its kind
 	shows   func(*things.Stream) bool
 	most    int // records on a page
 
@@ -37,14 +38,14 @@ type asked struct {
 	kind    string // a part of what the view shows; empty means all
 	undated string // a stream without times
 	cursor  string // in that stream
-	at      place
+	at      things.Place
 	record  string // beside the list
 }
 
 func readAsked(v *view, r *http.Request) asked {
 	q := r.URL.Query()
 	return asked{view: v, source: q.Get("source"), kind: q.Get("kind"), undated: q.Get("undated"), cursor: q.Get("cursor"),
-		at: readPlace(q.Get("until"), q.Get("in"), q.Get("past")), record: q.Get("record")}
+		at: things.ReadPlace(q.Get("until"), q.Get("in"), q.Get("past")), record: q.Get("record")}
 }
 
 func (a asked) address() string {
@@ -55,7 +56,7 @@ func (a asked) address() string {
 			q.Set(name, value)
 		}
 	}
-	a.at.write(q, "until")
+	a.at.Write(q, "until")
 	if len(q) == 0 {
 		return a.view.address
 	}
@@ -64,7 +65,7 @@ func (a asked) address() string {
 
 // with is the first page of another choice.
 func (a asked) with(change func(*asked)) string {
-	a.at, a.cursor, a.record = place{}, "", ""
+	a.at, a.cursor, a.record = things.Place{}, "", ""
 	change(&a)
 	return a.address()
 }
@@ -185,25 +186,25 @@ const mostRead = 5
 
 func (p *browsePages) readDated(ctx context.Context, l *listing, of []*things.Stream,
 	keep func(*things.Thing) bool) error {
-	if l.at != (place{}) {
+	if l.at != (things.Place{}) {
 		l.First = l.with(func(*asked) {})
 	}
 	at := l.at
 	for range mostRead {
-		found, err := p.follow(ctx, walk{of: of}, at, l.view.most-len(l.Things))
+		found, err := things.Walk{Of: of}.Read(ctx, p.Owner, at, l.view.most-len(l.Things))
 		if err != nil {
 			return err
 		}
-		for i := range found.things {
-			if keep == nil || keep(&found.things[i]) {
-				l.Things = append(l.Things, found.things[i])
+		for i := range found.Things {
+			if keep == nil || keep(&found.Things[i]) {
+				l.Things = append(l.Things, found.Things[i])
 			}
 		}
-		if found.next == nil {
+		if found.Next == nil {
 			l.Next = ""
 			return nil
 		}
-		at = *found.next
+		at = *found.Next
 		l.Next = l.with(func(a *asked) { a.at = at })
 		if len(l.Things) >= l.view.most {
 			return nil

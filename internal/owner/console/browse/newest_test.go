@@ -100,30 +100,30 @@ func TestPagesByTimeMeetEveryRecordOnce(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s, of := stocked(t, "document")
 		p := &browsePages{Config: Config{Owner: s}}
-		w := walk{of: of, oldest: rapid.Bool().Draw(t, "oldest")}
+		w := things.Walk{Of: of, Oldest: rapid.Bool().Draw(t, "oldest")}
 		n := rapid.IntRange(1, 5).Draw(t, "page")
-		var places []place
+		var places []things.Place
 		var read [][]string
 		seen := map[string]bool{}
 		var last *things.Thing
-		for at := new(place); at != nil; {
+		for at := new(things.Place); at != nil; {
 			q := url.Values{}
-			at.write(q, "until")
-			again := readPlace(q.Get("until"), q.Get("in"), q.Get("past"))
+			at.Write(q, "until")
+			again := things.ReadPlace(q.Get("until"), q.Get("in"), q.Get("past"))
 			if again != *at {
 				t.Fatalf("%+v is %+v in an address", *at, again)
 			}
-			found, err := p.follow(t.Context(), w, again, n)
+			found, err := w.Read(t.Context(), p.Owner, again, n)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if len(found.things) > n || len(found.things) == 0 && found.next != nil {
-				t.Fatalf("a page has %d records", len(found.things))
+			if len(found.Things) > n || len(found.Things) == 0 && found.Next != nil {
+				t.Fatalf("a page has %d records", len(found.Things))
 			}
 			var keys []string
-			for i := range found.things {
-				one := &found.things[i]
-				if last != nil && (w.oldest && one.At.Before(*last.At) || !w.oldest && one.At.After(*last.At)) {
+			for i := range found.Things {
+				one := &found.Things[i]
+				if last != nil && (w.Oldest && one.At.Before(*last.At) || !w.Oldest && one.At.After(*last.At)) {
 					t.Fatalf("%s of %s follows %s of %s", one.Key, one.At, last.Key, last.At)
 				}
 				if seen[one.Key] {
@@ -133,7 +133,7 @@ func TestPagesByTimeMeetEveryRecordOnce(t *testing.T) {
 				keys = append(keys, one.Key)
 			}
 			places, read = append(places, *at), append(read, keys)
-			at = found.next
+			at = found.Next
 		}
 		for name, records := range s.streams {
 			for _, r := range records {
@@ -143,13 +143,13 @@ func TestPagesByTimeMeetEveryRecordOnce(t *testing.T) {
 			}
 		}
 		for i := len(places) - 1; i >= 0; i-- { // and back
-			found, err := p.follow(t.Context(), w, places[i], n)
+			found, err := w.Read(t.Context(), p.Owner, places[i], n)
 			if err != nil {
 				t.Fatal(err)
 			}
 			var keys []string
-			for j := range found.things {
-				keys = append(keys, found.things[j].Key)
+			for j := range found.Things {
+				keys = append(keys, found.Things[j].Key)
 			}
 			if !slices.Equal(keys, read[i]) {
 				t.Fatalf("page %d has %v, and had %v", i, keys, read[i])
@@ -185,7 +185,7 @@ func TestPagesOfConversationsMeetEveryOneOnce(t *testing.T) {
 				if len(things) == 0 {
 					t.Fatalf("an empty page leads to %v", to)
 				}
-				address = conversationsAddress("", to)
+				address = conversationsAddress("", "", to)
 			}
 		}
 		for _, records := range s.streams {

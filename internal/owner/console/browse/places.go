@@ -10,6 +10,7 @@ import (
 	"github.com/pdpp-go/pdpp/internal/owner/api"
 	"github.com/pdpp-go/pdpp/internal/owner/console/things"
 	"github.com/pdpp-go/pdpp/internal/owner/console/ui"
+	"github.com/pdpp-go/pdpp/internal/owner/console/visits"
 	"github.com/pdpp-go/pdpp/internal/owner/words"
 	"github.com/pdpp-go/pdpp/manifest"
 )
@@ -22,7 +23,7 @@ var places = &view{name: "places", title: "Places", address: "/places", most: 10
 // placesPage lists visited places and draws them on a map.
 type placesPage struct {
 	readingList
-	Visits *visits
+	Visits *visits.Visits
 }
 
 func (p *browsePages) places(w http.ResponseWriter, r *http.Request) {
@@ -47,7 +48,8 @@ func (p *browsePages) places(w http.ResponseWriter, r *http.Request) {
 		}
 		page.add(one, t.When(p.Now()), p.Now())
 	}
-	if page.Visits, err = p.readVisits(r.Context(), l.all, r.URL.Query().Get("month")); err != nil {
+	where := visits.Finder{Owner: p.Owner, All: l.all, Names: n.Names, Address: places.address}
+	if page.Visits, err = where.OfMonth(r.Context(), p.Now(), r.URL.Query().Get("month")); err != nil {
 		p.ShowFailure(w, r, ui.Section(r), err)
 		return
 	}

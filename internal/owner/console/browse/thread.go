@@ -10,6 +10,7 @@ import (
 
 	"github.com/pdpp-go/pdpp/internal/ops/text"
 	"github.com/pdpp-go/pdpp/internal/owner/api"
+	"github.com/pdpp-go/pdpp/internal/owner/console/prose"
 	"github.com/pdpp-go/pdpp/internal/owner/console/things"
 	"github.com/pdpp-go/pdpp/internal/owner/words"
 	"github.com/pdpp-go/pdpp/manifest"
@@ -25,7 +26,7 @@ const (
 // on; without either the end. Within a moment of more than a page has, it goes on at a place.
 type conversationPart struct {
 	since, until time.Time
-	within       place
+	within       things.Place
 }
 
 // thread is a page of a conversation.
@@ -39,7 +40,7 @@ type thread struct {
 // that a page of one of the streams ends in belongs to the next page as a whole.
 func (p *browsePages) readThread(ctx context.Context, all *things.Streams, k things.ThreadKey,
 	at conversationPart) (*thread, error) {
-	if at.within != (place{}) {
+	if at.within != (things.Place{}) {
 		t, _, err := p.readSpan(ctx, all, k, at, 1)
 		if err != nil {
 			return nil, err
@@ -69,16 +70,16 @@ func (p *browsePages) readThread(ctx context.Context, all *things.Streams, k thi
 		}
 		switch {
 		case forward:
-			t.earlier = k.Address() + "?until=" + moment(at.since)
+			t.earlier = k.Address() + "?until=" + things.Moment(at.since)
 			if !cut.IsZero() {
-				t.later = k.Address() + "?since=" + moment(cut)
+				t.later = k.Address() + "?since=" + things.Moment(cut)
 			}
 		default:
 			if !cut.IsZero() {
-				t.earlier = k.Address() + "?until=" + moment(cut.Add(time.Microsecond))
+				t.earlier = k.Address() + "?until=" + things.Moment(cut.Add(time.Microsecond))
 			}
 			if !at.until.IsZero() {
-				t.later = k.Address() + "?since=" + moment(at.until)
+				t.later = k.Address() + "?since=" + things.Moment(at.until)
 			}
 		}
 		return t, nil
@@ -94,43 +95,40 @@ func (p *browsePages) readWithin(
 	at conversationPart,
 	t *thread,
 ) (*thread, error) {
-	w := walk{of: all.SpeakersOf(k), thread: k.Thread, oldest: !at.since.IsZero()}
+	w := things.Walk{Of: all.SpeakersOf(k), Thread: k.Thread, Oldest: !at.since.IsZero()}
 	from := at.within
 	switch {
-	case from != (place{}):
-	case w.oldest:
-		from = place{at: at.since}
+	case from != (things.Place{}):
+	case w.Oldest:
+		from = things.Place{At: at.since}
 	case !at.until.IsZero():
-		from = place{at: at.until.Add(-time.Microsecond)}
+		from = things.Place{At: at.until.Add(-time.Microsecond)}
 	}
-	found, err := p.follow(ctx, w, from, mostAtOnce)
+	found, err := w.Read(ctx, p.Owner, from, mostAtOnce)
 	if err != nil {
 		return nil, err
 	}
-	t.listed = found.things
+	t.listed = found.Things
 	inOrder(t.listed)
-	address := func(name string, at place) string {
+	address := func(name string, at things.Place) string {
 		q := url.Values{}
-		at.write(q, name)
+		at.Write(q, name)
 		return k.Address() + "?" + q.Encode()
 	}
-	if found.next != nil && w.oldest {
-		t.later = address("since", *found.next)
-	} else if found.next != nil {
-		t.earlier = address("until", *found.next)
+	if found.Next != nil && w.Oldest {
+		t.later = address("since", *found.Next)
+	} else if found.Next != nil {
+		t.earlier = address("until", *found.Next)
 	}
 	// The other way leads back to the beginning of the moment that was begun with.
 	switch {
-	case w.oldest:
-		t.earlier = k.Address() + "?until=" + moment(from.at)
-	case !from.at.IsZero():
-		t.later = k.Address() + "?since=" + moment(from.at)
+	case w.Oldest:
+		t.earlier = k.Address() + "?until=" + things.Moment(from.At)
+	case !from.At.IsZero():
+		t.later = k.Address() + "?since=" + things.Moment(from.At)
 	}
 	return t, nil
 }
-
-// moment formats a time for an address of this package.
-func moment(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.999999Z") }
 
 // readSpan reads so many records of each stream. Cut is the moment that the first of the
 // streams with more of them ended at; zero when all are there.
@@ -197,14 +195,18 @@ type message struct {
 	Mine     bool
 	At       time.Time
 	Title    string
-	Passages []passage
-	Result   []passage
+	Passages []prose.Passage
+	Result   []prose.Passage
 	Cut      bool
 	Address  string
+	Markup   string // of an answer of a program; it has no passages
 }
 
-// longestStep is how much of a step is shown.
-const longestStep = 2000
+// longestSaid is how much of one message a page shows, and longestStep how much of a step; the record has all of it.
+const (
+	longestSaid = 20_000
+	longestStep = 2000
+)
 
 // turns puts the records of a page into words.
 func (n *names) turns(k things.ThreadKey, listed []things.Thing, source string, now time.Time) (out []turn) {
@@ -256,8 +258,14 @@ func (n *names) message(t *things.Thing, who things.Voice, source string, flat b
 		most = longestStep
 	}
 	var more bool
-	one.Passages, one.Cut = passages(t.Text("text"), most)
-	one.Result, more = passages(t.Text("result"), longestStep)
+	if flat && who == things.VoiceOther {
+		clean := prose.Markdown(t.Text("text"))
+		one.Markup, one.Cut = clean.HTML, clean.Cut
+	}
+	if one.Markup == "" {
+		one.Passages, one.Cut = prose.Passages(t.Text("text"), most)
+	}
+	one.Result, more = prose.Passages(t.Text("result"), longestStep)
 	one.Cut = one.Cut || more
 	return one
 }

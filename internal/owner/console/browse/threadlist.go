@@ -27,8 +27,11 @@ func readReached(q url.Values) reached {
 	return out
 }
 
-func conversationsAddress(source string, to reached) string {
+func conversationsAddress(source, kind string, to reached) string {
 	q := url.Values{}
+	if kind != "" {
+		q.Set("kind", kind)
+	}
 	if source != "" {
 		q.Set("source", source)
 	}
@@ -50,7 +53,8 @@ func (p *browsePages) threads(
 	q url.Values,
 	open things.ThreadKey,
 ) (*conversationPage, error) {
-	page := &conversationPage{Chosen: q.Get("source")}
+	page := &conversationPage{Chosen: q.Get("source"), Kind: q.Get("kind")}
+	kinds := map[string]int64{}
 	var of []*things.Stream
 	for i := range all.All {
 		s := &all.All[i]
@@ -61,31 +65,78 @@ func (p *browsePages) threads(
 		at := slices.IndexFunc(page.Sources, func(one shownConnection) bool { return one.ID == s.ConnectionID })
 		if at < 0 {
 			page.Sources = append(page.Sources,
-				shownConnection{ID: s.ConnectionID, Name: s.ConnectionName, Address: conversationsAddress(s.ConnectionID, nil),
+				shownConnection{ID: s.ConnectionID, Name: s.ConnectionName, Address: conversationsAddress(s.ConnectionID, "", nil),
 					Current: s.ConnectionID == page.Chosen})
 			at = len(page.Sources) - 1
 		}
 		page.Sources[at].Count += s.Records
-		if page.Chosen == "" || page.Chosen == s.ConnectionID {
+		if page.Chosen != "" && page.Chosen != s.ConnectionID {
+			continue
+		}
+		kind := conversationKind(all, s)
+		if kinds[kind] += s.Records; page.Kind == "" || page.Kind == kind {
 			of = append(of, s)
 		}
 	}
+	page.kinds(kinds)
 	from := readReached(q)
 	listed, to, err := p.threadRecords(ctx, of, from, threadsShown)
 	if err != nil {
 		return nil, err
 	}
 	if to != nil {
-		page.Next = conversationsAddress(page.Chosen, to)
+		page.Next = conversationsAddress(page.Chosen, page.Kind, to)
 	}
 	if len(from) > 0 {
-		page.First = conversationsAddress(page.Chosen, nil)
+		page.First = conversationsAddress(page.Chosen, page.Kind, nil)
 	}
 	if err := p.threadRows(p.names(ctx, all), page, of, listed, len(from) == 0, open); err != nil {
 		return nil, err
 	}
 	slices.SortStableFunc(page.Threads, func(a, b threadRow) int { return b.At.Compare(a.At) })
 	return page, nil
+}
+
+// The kinds of conversations.
+const (
+	withPeople     = "people"
+	withAssistants = "assistants"
+	aboutCode      = "code"
+)
+
+// conversationKind returns who the conversations of a stream are with. One with a program that belongs to a project is
+// about code.
+func conversationKind(all *things.Streams, s *things.Stream) string {
+	for _, by := range all.SpeakersOf(things.ThreadKey{Connection: s.ConnectionID, Stream: s.Name}) {
+		switch {
+		case by.Role("speaker") == "":
+		case s.Role("project") != "":
+			return aboutCode
+		default:
+			return withAssistants
+		}
+	}
+	return withPeople
+}
+
+// kinds lists the kinds that there are, if there are several.
+func (page *conversationPage) kinds(counts map[string]int64) {
+	if len(counts) < 2 && page.Kind == "" {
+		return
+	}
+	var sum int64
+	for _, n := range counts {
+		sum += n
+	}
+	page.Kinds = append(page.Kinds, facet{Label: "All", Count: sum, Current: page.Kind == "",
+		Address: conversationsAddress(page.Chosen, "", nil)})
+	for _, k := range []struct{ kind, label string }{{withPeople, "People"}, {withAssistants, "Assistants"},
+		{aboutCode, "Code"}} {
+		if counts[k.kind] > 0 {
+			page.Kinds = append(page.Kinds, facet{Label: k.label, Count: counts[k.kind], Current: page.Kind == k.kind,
+				Address: conversationsAddress(page.Chosen, k.kind, nil)})
+		}
+	}
 }
 
 // threadRecords reads n of the records of conversations over all streams, those that changed
@@ -155,7 +206,7 @@ func (p *browsePages) threadRows(n *names, page *conversationPage, of []*things.
 	first bool,
 	open things.ThreadKey) error {
 	for _, s := range of {
-		last, order, err := p.spokenLast(n, s)
+		last, others, order, err := p.spokenLast(n, s)
 		if err != nil {
 			return err
 		}
@@ -167,14 +218,14 @@ func (p *browsePages) threadRows(n *names, page *conversationPage, of []*things.
 				continue
 			}
 			shown[t.Key] = true
-			page.Threads = append(page.Threads, n.row(*t, last[t.Key], open))
+			page.Threads = append(page.Threads, n.row(*t, last[t.Key], others[t.Key], open))
 		}
 		for _, key := range order {
 			if !first || shown[key] || key == "" {
 				continue
 			}
 			own := s.Thing(api.Record{ConnectionID: s.ConnectionID, Stream: s.Name, Key: key})
-			row := n.row(own, last[key], open)
+			row := n.row(own, last[key], others[key], open)
 			row.Title = cmp.Or(n.Title(s.ConnectionID, s.Name, key), row.Title)
 			page.Threads = append(page.Threads, row)
 		}
@@ -182,11 +233,11 @@ func (p *browsePages) threadRows(n *names, page *conversationPage, of []*things.
 	return nil
 }
 
-// spokenLast returns the last message of each conversation of a stream, and the conversation keys,
-// newest first.
-func (p *browsePages) spokenLast(n *names, s *things.Stream) (last map[string]*things.Thing, order []string,
-	err error) {
-	last = map[string]*things.Thing{}
+// spokenLast returns the last message of each conversation of a stream, who else wrote lately, and the conversation
+// keys, newest first.
+func (p *browsePages) spokenLast(n *names, s *things.Stream) (last map[string]*things.Thing,
+	others map[string][]things.Thing, order []string, err error) {
+	last, others = map[string]*things.Thing{}, map[string][]things.Thing{}
 	for _, by := range n.all.SpeakersOf(things.ThreadKey{Connection: s.ConnectionID, Stream: s.Name}) {
 		if by.Kind() != manifest.KindMessage {
 			continue
@@ -194,23 +245,35 @@ func (p *browsePages) spokenLast(n *names, s *things.Stream) (last map[string]*t
 		found, err := p.Owner.Records(n.ctx, api.RecordQuery{ConnectionID: s.ConnectionID, Stream: by.Name, ByTime: true,
 			Fields: by.FieldNames(), Limit: lastRead})
 		if err != nil {
-			return nil, nil, err
+			return nil, nil, nil, err
 		}
 		for _, r := range found.Records {
 			t := by.Thing(r)
-			if key := t.Text("thread"); last[key] == nil && things.VoiceOf(&t) != things.VoiceStep {
+			key, who := t.Text("thread"), things.VoiceOf(&t)
+			if last[key] == nil && who != things.VoiceStep {
 				last[key] = &t
 				order = append(order, key)
 			}
+			if who == things.VoiceOther && by.Role("speaker") == "" {
+				others[key] = append(others[key], t)
+			}
 		}
 	}
-	return last, order, nil
+	return last, others, order, nil
 }
 
-// row returns the list row of a conversation, with its last message if known.
-func (n *names) row(t things.Thing, last *things.Thing, open things.ThreadKey) threadRow {
+// row returns the list row of a conversation, with its last message if known. One without a name is named by those who
+// wrote lately.
+func (n *names) row(t things.Thing, last *things.Thing, others []things.Thing, open things.ThreadKey) threadRow {
 	k := things.ThreadKey{Connection: t.ConnectionID, Stream: t.Stream, Thread: t.Key}
-	row := threadRow{Title: t.Title(), Source: t.In.ConnectionName, Address: k.Address(), Current: k == open}
+	row := threadRow{Title: t.Title(), Source: t.In.ConnectionName, Address: k.Address(), Current: k == open, key: k,
+		Class: "k-talk"}
+	if row.Project = projectName(t.Line("project", things.LongestTitle)); row.Project != "" {
+		row.Class = "k-code"
+	}
+	if row.Title == "" {
+		row.Title = n.participants(others)
+	}
 	for _, role := range []string{"end", "time"} {
 		if at, ok := api.ParseMoment(t.Text(role)); ok && (role == "end" || last == nil) {
 			row.At = at
@@ -236,4 +299,10 @@ func (n *names) row(t things.Thing, last *things.Thing, open things.ThreadKey) t
 		row.At = *last.At
 	}
 	return row
+}
+
+// projectName is how people call a project that is a folder or an address: by its last part.
+func projectName(path string) string {
+	path = strings.TrimRight(path, `/\`)
+	return path[strings.LastIndexAny(path, `/\`)+1:]
 }

@@ -119,3 +119,21 @@ func (all *Streams) PartStreams(of *Stream) (out []*Stream) {
 	}
 	return out
 }
+
+// MonthCounts counts the things of streams by month, such as 2026-07, as counted by days of UTC. First and last are at
+// most 1100 days apart.
+func MonthCounts(ctx context.Context, owner api.Keeping, of []*Stream, first, last time.Time) (map[string]int64,
+	error) {
+	counts := map[string]int64{}
+	for _, s := range of {
+		days, err := owner.Days(ctx, api.DayQuery{ConnectionID: s.ConnectionID, Stream: s.Name,
+			From: first.Format(time.DateOnly), To: last.Format(time.DateOnly)})
+		if err != nil {
+			return nil, err
+		}
+		for _, d := range days {
+			counts[d.Day[:len("2026-07")]] += d.Records
+		}
+	}
+	return counts, nil
+}

@@ -76,9 +76,7 @@ func (t *Thing) Address() string {
 }
 
 // Path is a record as an address names it that opens it beside a list.
-func (t *Thing) Path() string {
-	return strings.Join([]string{ui.Segment(t.ConnectionID), ui.Segment(t.Stream), ui.Segment(t.Key)}, "/")
-}
+func (t *Thing) Path() string { return t.ID().Path() }
 
 // When is the time of a record in the zone of a page; days stay the days that they are.
 func (t *Thing) When(now time.Time) time.Time {
@@ -95,6 +93,11 @@ func (t *Thing) ID() ID { return ID{t.ConnectionID, t.Stream, t.Key} }
 
 // ID names a record.
 type ID struct{ Connection, Stream, Key string }
+
+// Path is the record as addresses name it.
+func (id ID) Path() string {
+	return strings.Join([]string{ui.Segment(id.Connection), ui.Segment(id.Stream), ui.Segment(id.Key)}, "/")
+}
 
 // Coordinates are those of a record, where they are on the earth.
 func (t *Thing) Coordinates() (lat, long float64, ok bool) {

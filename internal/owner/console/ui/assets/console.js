@@ -55,6 +55,12 @@
     document.querySelector("a[data-close]")?.click();
   });
 
+  // ---- From picture to picture by the arrows.
+  addEventListener("keydown", (e) => {
+    const to = { ArrowLeft: "prev", ArrowRight: "next" }[e.key];
+    if (to && !e.altKey && !e.metaKey && !e.ctrlKey) document.querySelector(`.photo a[rel=${to}]`)?.click();
+  });
+
   // ---- Search and the list of pages by keyboard.
   const go = () => byId("go");
   const typing = (e) => e.target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(e.target.tagName);

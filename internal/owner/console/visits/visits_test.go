@@ -1,10 +1,11 @@
-package browse
+package visits
 
 import (
 	"fmt"
 	"testing"
 	"time"
 
+	"github.com/pdpp-go/pdpp/internal/owner/api"
 	"github.com/pdpp-go/pdpp/internal/owner/console/things"
 	"github.com/pdpp-go/pdpp/internal/owner/console/worldmap"
 )
@@ -35,7 +36,7 @@ func TestTrips(t *testing.T) {
 		}
 	}
 	got := fmt.Sprint(tripsOf(found, time.UTC))
-	want := fmt.Sprint([]trip{{"Lowmoor", "18 July to 19 July 2026, 1 night", "/day/2026-07-18"},
+	want := fmt.Sprint([]Trip{{"Lowmoor", "18 July to 19 July 2026, 1 night", "/day/2026-07-18"},
 		{"Inn", "6 July to 9 July 2026, 3 nights", "/day/2026-07-06"}})
 	if got != want {
 		t.Errorf("%s, want %s", got, want)
@@ -48,14 +49,16 @@ func TestTrips(t *testing.T) {
 // An end that cannot be is not believed, so that no record makes a page slow.
 func TestImpossibleStay(t *testing.T) {
 	t.Parallel()
-	h := happenedIn(t, dayStream("place", "title", "latitude", "longitude", "time", "end"), 2,
-		`{"title":"Home","latitude":54.9,"longitude":-1.6,"end":"9999-01-01T00:00:00Z"}`,
-		`{"title":"Home","latitude":54.9,"longitude":-1.6,"end":"2026-07-13T00:00:00Z"}`)
-	n := (&browsePages{}).names(t.Context(), things.NewStreams(nil))
-	for i, want := range []bool{true, false} {
-		one, ok := visitOf(n, &h.things[i])
+	places := things.Stream{Stream: api.Stream{Name: "s", Display: api.Display{Kind: "place", Roles: map[string]string{
+		"title": "title", "latitude": "latitude", "longitude": "longitude", "time": "time", "end": "end"}}}}
+	at := time.Date(2026, 7, 12, 20, 0, 0, 0, time.UTC)
+	n := things.NewNames(t.Context(), nil, nil, things.NewStreams(nil))
+	for end, want := range map[string]bool{"9999-01-01T00:00:00Z": true, "2026-07-13T00:00:00Z": false} {
+		stay := places.Thing(api.Record{At: &at,
+			Data: []byte(`{"title":"Home","latitude":54.9,"longitude":-1.6,"end":"` + end + `"}`)})
+		one, ok := visitOf(n, &stay)
 		if !ok || one.end.IsZero() != want {
-			t.Errorf("%d: %+v", i, one)
+			t.Errorf("%s: %+v", end, one)
 		}
 	}
 }
@@ -63,7 +66,7 @@ func TestImpossibleStay(t *testing.T) {
 // Every visit is in one cluster, and a cluster has the name that most of its visits have.
 func TestClusters(t *testing.T) {
 	t.Parallel()
-	v := &visits{Span: "July 2026"}
+	v := &Visits{Span: "July 2026"}
 	v.fill([]visit{stayed("Home", 54.97, -1.61, 1, 0, 8), stayed("Home", 54.9701, -1.6101, 2, 0, 8),
 		stayed("Shop", 54.9702, -1.6102, 2, 9, 10), stayed("Inn", 54.48, -.59, 3, 0, 8), {}}, time.UTC)
 	sum := 0

@@ -1,4 +1,7 @@
-package browse
+// Package visits tells where the owner was: on a map of outlines, by place, and as trips.
+//
+// A trip is nights in a row away from the place of most nights. Nights of which nothing is known count for neither.
+package visits
 
 import (
 	"cmp"
@@ -20,15 +23,15 @@ import (
 	"github.com/pdpp-go/pdpp/manifest"
 )
 
-// visits is where the owner was in a time: on a map, by place, and as trips.
-type visits struct {
+// Visits is where the owner was in a time: on a map, by place, and as trips.
+type Visits struct {
 	Map      *worldmap.Map
 	Clusters []cluster
 	Months   []visitMonth
 	Chosen   string // a month like 2026-07; empty means the last 12
 	Count    int
 	Most     []mostVisited
-	Trips    []trip
+	Trips    []Trip
 	Partly   bool
 	Span     string
 }
@@ -57,8 +60,8 @@ type mostVisited struct {
 	Address          string
 }
 
-// trip is nights in a row away from the most usual night place.
-type trip struct{ Name, Note, Address string }
+// Trip is nights in a row away from the most usual night place.
+type Trip struct{ Name, Note, Address string }
 
 // visit is one stay, or one point.
 type visit struct {
@@ -71,6 +74,7 @@ const (
 	monthsOfPlaces = 12
 	// pagesOfPlaces bounds how many pages of a stream are read for a map, and streamsOfPlaces how many streams.
 	pagesOfPlaces   = 3
+	pageOfPlaces    = 1000
 	streamsOfPlaces = 3
 	clusterSize     = 46.0 // units of the map
 	labelledMost    = 8
@@ -84,34 +88,49 @@ const (
 	longestStay = 366 * 24 * time.Hour
 )
 
-// readVisits reads the visits of a month, or of the last 12.
-func (p *browsePages) readVisits(ctx context.Context, all *things.Streams, month string) (*visits, error) {
-	now := p.Now()
+// Finder reads visits. All members must be set.
+type Finder struct {
+	Owner   api.Owner
+	All     *things.Streams
+	Names   *things.Names
+	Address string // of the page of places
+}
+
+// OfMonth reads the visits of a month like 2026-07, or of the 12 months up to now.
+func (p *Finder) OfMonth(ctx context.Context, now time.Time, month string) (*Visits, error) {
 	last := time.Date(now.Year(), now.Month(), 1, 0, 0, 0, 0, now.Location())
 	first := last.AddDate(0, 1-monthsOfPlaces, 0)
-	v := &visits{Span: "the last 12 months"}
+	v := &Visits{Span: "the last 12 months"}
 	from, to := first, last.AddDate(0, 1, 0)
 	if at, err := time.ParseInLocation("2006-01", month, now.Location()); err == nil {
 		v.Chosen, from, to = month, at, at.AddDate(0, 1, 0)
 		v.Span = at.Format("January 2006")
 	}
-	streams := placeStreams(all)
-	if err := p.placeMonths(ctx, v, streams, first); err != nil {
+	if err := p.countMonths(ctx, v, first); err != nil {
 		return nil, err
 	}
-	n := p.names(ctx, all)
+	return v, p.between(ctx, v, from, to)
+}
+
+// Between reads the visits from one time to another, without counting months.
+func (p *Finder) Between(ctx context.Context, from, to time.Time) (*Visits, error) {
+	v := &Visits{}
+	return v, p.between(ctx, v, from, to)
+}
+
+func (p *Finder) between(ctx context.Context, v *Visits, from, to time.Time) error {
 	var found []visit
-	for _, s := range streams {
+	for _, s := range placeStreams(p.All) {
 		q := api.RecordQuery{ConnectionID: s.ConnectionID, Stream: s.Name, ByTime: true, Since: from, Until: to,
-			Fields: s.FieldNames(), Limit: dayLimit}
+			Fields: s.FieldNames(), Limit: pageOfPlaces}
 		for page := range pagesOfPlaces {
 			read, err := p.Owner.Records(ctx, q)
 			if err != nil {
-				return nil, err
+				return err
 			}
 			for _, r := range read.Records {
 				t := s.Thing(r)
-				if one, ok := visitOf(n, &t); ok {
+				if one, ok := visitOf(p.Names, &t); ok {
 					found = append(found, one)
 				}
 			}
@@ -121,8 +140,8 @@ func (p *browsePages) readVisits(ctx context.Context, all *things.Streams, month
 			v.Partly = v.Partly || page == pagesOfPlaces-1
 		}
 	}
-	v.fill(found, now.Location())
-	return v, nil
+	v.fill(found, from.Location())
+	return nil
 }
 
 // placeStreams are the streams of places that have times, those with most records first.
@@ -136,7 +155,7 @@ func placeStreams(all *things.Streams) (out []*things.Stream) {
 	return out[:min(len(out), streamsOfPlaces)]
 }
 
-func visitOf(n *names, t *things.Thing) (visit, bool) {
+func visitOf(n *things.Names, t *things.Thing) (visit, bool) {
 	lat, long, ok := t.Coordinates()
 	if !ok || t.At == nil {
 		return visit{}, false
@@ -149,20 +168,15 @@ func visitOf(n *names, t *things.Thing) (visit, bool) {
 	return one, true
 }
 
-// placeMonths counts the visits of each month, as counted by days of UTC.
-func (p *browsePages) placeMonths(ctx context.Context, v *visits, of []*things.Stream, first time.Time) error {
-	counts := map[string]int64{}
+// countMonths counts the visits of each month, as counted by days of UTC.
+func (p *Finder) countMonths(ctx context.Context, v *Visits, first time.Time) error {
+	counts, err := things.MonthCounts(ctx, p.Owner, placeStreams(p.All), first, first.AddDate(0, monthsOfPlaces, -1))
+	if err != nil {
+		return err
+	}
 	most := int64(1)
-	for _, s := range of {
-		days, err := p.Owner.Days(ctx, api.DayQuery{ConnectionID: s.ConnectionID, Stream: s.Name,
-			From: first.Format(time.DateOnly), To: first.AddDate(0, monthsOfPlaces, -1).Format(time.DateOnly)})
-		if err != nil {
-			return err
-		}
-		for _, d := range days {
-			counts[d.Day[:7]] += d.Records
-			most = max(most, counts[d.Day[:7]])
-		}
+	for _, n := range counts {
+		most = max(most, n)
 	}
 	for i := range monthsOfPlaces {
 		at := first.AddDate(0, i, 0)
@@ -171,13 +185,13 @@ func (p *browsePages) placeMonths(ctx context.Context, v *visits, of []*things.S
 		v.Months = append(v.Months, visitMonth{Label: at.Format("Jan"), Name: at.Format("January 2006"),
 			Count: counts[month], Current: month == v.Chosen, Y: fmt.Sprintf("%.1f", 36-high),
 			High:    fmt.Sprintf("%.1f", high),
-			Address: ui.QueryAddress(places.address, url.Values{"month": {month}})})
+			Address: ui.QueryAddress(p.Address, url.Values{"month": {month}})})
 	}
 	return nil
 }
 
 // fill draws the visits and sums them up.
-func (v *visits) fill(found []visit, zone *time.Location) {
+func (v *Visits) fill(found []visit, zone *time.Location) {
 	v.Count = len(found)
 	if len(found) == 0 {
 		return
@@ -290,7 +304,7 @@ func mostVisitedOf(found []visit) (out []mostVisited) {
 
 // tripsOf finds nights in a row away from the place of most nights. Without enough nights with a known place there
 // is no home, and no trip.
-func tripsOf(found []visit, zone *time.Location) (out []trip) {
+func tripsOf(found []visit, zone *time.Location) (out []Trip) {
 	nights := map[time.Time]visit{}
 	for _, one := range found {
 		if one.end.IsZero() || one.name == "" {
@@ -334,7 +348,7 @@ func tripsOf(found []visit, zone *time.Location) (out []trip) {
 			names[nights[end].name]++
 		}
 		n := int64(end.Sub(days[i]).Round(24*time.Hour) / (24 * time.Hour))
-		out = append(out, trip{Name: mostFrequent(names), Address: choice{day: days[i].Format(time.DateOnly)}.address(),
+		out = append(out, Trip{Name: mostFrequent(names), Address: "/day/" + days[i].Format(time.DateOnly),
 			Note: days[i].Format("2 January") + " to " + end.Format("2 January 2006") + ", " +
 				text.Count(n, "night", "nights")})
 		for i+1 < len(days) && days[i+1].Before(end) {
@@ -346,7 +360,7 @@ func tripsOf(found []visit, zone *time.Location) (out []trip) {
 }
 
 // sentence describes the visits.
-func (v *visits) sentence() string {
+func (v *Visits) sentence() string {
 	if v.Count == 0 {
 		return "No visits in " + v.Span + "."
 	}
@@ -358,7 +372,7 @@ func (v *visits) sentence() string {
 }
 
 // label is the map in a sentence.
-func (v *visits) label() string {
+func (v *Visits) label() string {
 	var parts []string
 	others := 0
 	for _, c := range v.Clusters {
@@ -375,7 +389,7 @@ func (v *visits) label() string {
 }
 
 // scale writes the length of the scale.
-func (v *visits) scale() string {
+func (v *Visits) scale() string {
 	if km := v.Map.ScaleKilometres; km < 1 {
 		return things.Figure(math.Round(km*1000), -1) + " m"
 	}
@@ -384,3 +398,7 @@ func (v *visits) scale() string {
 
 // units writes a length on the map.
 func units(v float64) string { return strconv.FormatFloat(v, 'f', 0, 64) }
+
+func midnight(t time.Time) time.Time {
+	return time.Date(t.Year(), t.Month(), t.Day(), 0, 0, 0, 0, t.Location())
+}

@@ -1,4 +1,4 @@
-package browse
+package prose
 
 import (
 	"strings"
@@ -7,30 +7,22 @@ import (
 	"github.com/pdpp-go/pdpp/internal/ops/text"
 )
 
-// passage is a part of a message: prose, or lines of code kept unchanged.
-type passage struct {
+// Passage is a part of a message: prose, or lines of code kept unchanged.
+type Passage struct {
 	Text string
 	Code bool
 }
 
-// longestSaid is how much of one message a page shows; the record has all of it.
-const longestSaid = 20_000
-
-// passages splits a text at blank lines and at fences of three backticks. The text is untrusted
+// Passages splits a text at blank lines and at fences of three backticks. The text is untrusted
 // and never becomes markup. cut reports whether text was left out.
-func passages(message string, most int) (all []passage, cut bool) {
-	message = strings.Map(func(r rune) rune {
-		if r != '\n' && r != '\t' && text.Obeyed(r) {
-			return -1
-		}
-		return r
-	}, message)
+func Passages(message string, most int) (all []Passage, cut bool) {
+	message = text.Lines(message)
 	if utf8.RuneCountInString(message) > most {
 		message, cut = text.Cut(message, most), true
 	}
 	add := func(lines []string, code bool) {
 		if words := strings.Join(lines, "\n"); strings.TrimSpace(words) != "" {
-			all = append(all, passage{strings.Trim(words, "\n"), code})
+			all = append(all, Passage{strings.Trim(words, "\n"), code})
 		}
 	}
 	var lines []string
