@@ -6,6 +6,7 @@ import (
 	"context"
 	"log/slog"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -14,6 +15,7 @@ import (
 	"github.com/pdpp-go/pdpp/internal/owner/console/browse"
 	"github.com/pdpp-go/pdpp/internal/owner/console/deliveries"
 	"github.com/pdpp-go/pdpp/internal/owner/console/figures"
+	"github.com/pdpp-go/pdpp/internal/owner/console/lookback"
 	"github.com/pdpp-go/pdpp/internal/owner/console/records"
 	"github.com/pdpp-go/pdpp/internal/owner/console/sourcefile"
 	"github.com/pdpp-go/pdpp/internal/owner/console/status"
@@ -70,6 +72,11 @@ func Mount(mux *http.ServeMux, c Config) {
 	routes = append(routes, sourcefile.Routes(sourcefile.Config{Owner: c.Owner, Now: c.Now, Log: c.Log})...)
 	routes = append(routes, deliveries.Routes(deliveries.Config{Owner: c.Owner, Now: c.Now, Log: c.Log})...)
 	routes = append(routes, browse.Routes(browse.Config{Owner: c.Owner, Now: c.Now, Log: c.Log, Asking: pages})...)
+	// One address shows the changes of all sources, or of the one that it names.
+	one := slices.IndexFunc(routes, func(r ui.Route) bool { return r.Pattern == lookback.ChangedPattern })
+	ofSource := routes[one].Handler
+	routes = append(slices.Delete(routes, one, one+1), lookback.Routes(lookback.Config{Owner: c.Owner, Now: c.Now,
+		Log: c.Log, ChangesOfSource: ofSource})...)
 	routes = append(routes, figures.Routes(figures.Config{Owner: c.Owner, Now: c.Now, Log: c.Log})...)
 	routes = append(routes, movedRoutes(c.Owner)...)
 	ui.Mount(mux, routes, func(r ui.Route) http.Handler {

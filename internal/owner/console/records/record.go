@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"net/http"
+	"slices"
+	"time"
 
 	"github.com/pdpp-go/pdpp/internal/ops/text"
 
@@ -21,6 +23,8 @@ type Opened struct {
 	Values  []value
 	JSON    string
 	History []step
+	On      time.Time // the record is shown as it was then; zero means as it is now
+	Before  bool      // nothing was here then
 }
 
 // besideKey returns the record that the address names, if any. If the address is invalid, it writes an error page and
@@ -41,11 +45,17 @@ func (p *pages) besideKey(w http.ResponseWriter, r *http.Request) (k recordKey, 
 
 // Open reads a record to show next to a list.
 func Open(ctx context.Context, owner api.Records, connection, stream, key string) (*Opened, error) {
+	return OpenOn(ctx, owner, connection, stream, key, time.Time{})
+}
+
+// OpenOn reads a record as it was known at a time; zero means now. Of a record with very many versions it shows the
+// oldest that is read.
+func OpenOn(ctx context.Context, owner api.Records, connection, stream, key string, on time.Time) (*Opened, error) {
 	record, earlier, err := owner.Record(ctx, connection, stream, key)
 	if err != nil {
 		return nil, err
 	}
-	o := &Opened{Record: record, History: history(record, earlier)}
+	o := &Opened{Record: record, History: history(record, earlier), On: on}
 	shown := record
 	if record.Deleted {
 		for _, e := range earlier {
@@ -55,9 +65,36 @@ func Open(ctx context.Context, owner api.Records, connection, stream, key string
 			}
 		}
 	}
-	o.Title, _ = Summarize(shown, nil, nil)
+	if !on.IsZero() {
+		o.Files = nil
+		versions := append([]api.Record{record}, earlier...)
+		at := slices.IndexFunc(versions, func(v api.Record) bool { return !v.ChangedAt.After(on) })
+		if at < 0 && len(earlier) >= versionsKept {
+			at = len(versions) - 1
+			o.On = versions[at].ChangedAt
+		}
+		if o.Before = at < 0; o.Before {
+			shown.Data = nil
+		} else {
+			shown = versions[at]
+		}
+		o.Deleted = shown.Deleted && !o.Before
+	}
 	o.Values, o.JSON = members(shown.Data), indented(shown.Data)
+	if len(shown.Data) == 0 || shown.Deleted {
+		shown = record // its name
+	}
+	o.Title, _ = Summarize(shown, nil, nil)
 	return o, nil
+}
+
+// readOn reads the time that an address asks for: a moment, or a day as its end.
+func readOn(value string, zone *time.Location) time.Time {
+	if day, err := time.ParseInLocation(time.DateOnly, value, zone); err == nil {
+		return day.AddDate(0, 0, 1).Add(-time.Microsecond)
+	}
+	at, _ := api.ParseMoment(value) // nonsense means now
+	return at
 }
 
 // kept reports whether there is content to show. A record that the owner deleted has none.

@@ -112,7 +112,8 @@ func (p *pages) records(w http.ResponseWriter, r *http.Request) {
 	}
 	status := http.StatusOK
 	if beside {
-		if page.Open, err = Open(r.Context(), p.Owner, open.connection, open.stream, open.key); err != nil {
+		on := readOn(r.URL.Query().Get("on"), p.Now().Location())
+		if page.Open, err = OpenOn(r.Context(), p.Owner, open.connection, open.stream, open.key, on); err != nil {
 			p.ShowFailure(w, r, ui.Section(r), err)
 			return
 		}

@@ -44,6 +44,8 @@ var (
 		{"code", "Code", "/code", "code", "k-code"},
 	}
 	lookBack = []menuEntry{
+		{"year", "Your year", "/year", "plan", ""},
+		{"changed", "What changed", "/changed", "changed", ""},
 		{"on-this-day", "On this day", "/on-this-day", "past", ""},
 		{"complete", "How complete", "/complete", "complete", ""},
 	}
@@ -133,6 +135,7 @@ var icons = map[string]string{
 	"code":     "M8.5 7 3.5 12l5 5M15.5 7l5 5-5 5M13.5 4.5l-3 15",
 	"plan":     "M5 6h14v14H5zM5 10.5h14M9 3.5V7M15 3.5V7",
 	"past":     "M12 4a8 8 0 1 1-7.4 5M4 4.5V9h4.5M12 8v4.5l3 2",
+	"changed":  "M4 8h13l-3.5-3.5M20 16H7l3.5 3.5",
 	"complete": "M4 6h16M4 12h10M4 18h7M18 12h2M15 18h5",
 	"sources":  "M12 4v9.5M8 9.5l4 4 4-4M4.5 15v4.5h15V15",
 	"sharing":  "M8 12.5V19h8v-6.5M12 15V4M8.5 7.5 12 4l3.5 3.5",
