@@ -68,7 +68,7 @@ type DisplayRoles struct {
 	Latitude  string `json:"latitude,omitempty" doc:"Degrees north."`
 	Longitude string `json:"longitude,omitempty" doc:"Degrees east."`
 	PartOf    string `json:"part_of,omitempty" doc:"The record that it is the text or a file of, at the same time: the foreign_key of a relationship to its stream."`
-	Project   string `json:"project,omitempty" doc:"The repository or the like that a document of code belongs to or is; such documents are listed as code."`
+	Project   string `json:"project,omitempty" doc:"The repository, folder or the like that a document of code or a conversation about code belongs to or is; such documents are listed as code."`
 	State     string `json:"state,omitempty" doc:"How far it is, such as open or closed."`
 	Link      string `json:"link,omitempty" doc:"Where it is on the web."`
 }

@@ -164,7 +164,7 @@ func (h *household) lives() {
 	}
 	h.collects("codex", "Codex", nil,
 		record("sessions", "s1", `{"id":"s1","title":"Fix the retry test that hangs","started_at":"2026-03-10T10:59:00Z",`+
-			`"last_event_at":"2026-03-10T11:40:00Z"}`),
+			`"cwd":"/home/mara/src/tidewatch/","last_event_at":"2026-03-10T11:40:00Z"}`),
 		coded("x0", "injected", "2026-03-10T10:58:59Z", "<environment_context>tidewatch</environment_context>"),
 		coded("x1", "person", "2026-03-10T10:59:00Z", "The retry test hangs about once in twenty. Find out why and fix it."),
 		step("f1", "2026-03-10T11:00:00Z", "shell", "go test -run TestRetry -count=200", "FAIL after 17"),
@@ -264,7 +264,9 @@ func TestLifeReadsAsBefore(t *testing.T) {
 	pages.Add(t, "empty: /conversations", empty)
 	pages.Add(t, "today: /", h.get("/"))
 	for _, address := range []string{
-		"/conversations", "/conversations?source=cin_imessage_1", "/conversations?kind=assistants", ines + "?q=quay",
+		"/conversations", "/conversations?source=cin_imessage_1", "/conversations?kind=assistants",
+		"/conversations?kind=code",
+		ines + "?q=quay",
 		ines + "?q=nothing", ines + "/context", retries + "/context",
 		"/conversations/cin_slack_1/users/U1/context", tides, boat, retries, general, ines +
 			"?until=2026-02-03T00:00:00Z", ines + "?since=2026-03-10T14:00:00Z",

@@ -42,6 +42,7 @@ type shownConnection struct {
 type threadRow struct {
 	Title, Note, Source string
 	Project             string // that it is about
+	Group               string // the project that begins with it, in a list by project
 	Class               string // of the kind
 	Address             string
 	At                  time.Time

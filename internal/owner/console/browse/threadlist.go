@@ -94,7 +94,28 @@ func (p *browsePages) threads(
 		return nil, err
 	}
 	slices.SortStableFunc(page.Threads, func(a, b threadRow) int { return b.At.Compare(a.At) })
+	if page.Kind == aboutCode {
+		page.byProject()
+	}
 	return page, nil
+}
+
+// byProject puts the conversations of a project together, the project with the newest one first.
+func (page *conversationPage) byProject() {
+	order := map[string]int{}
+	for i := range page.Threads {
+		if _, known := order[page.Threads[i].Project]; !known {
+			order[page.Threads[i].Project] = len(order)
+		}
+	}
+	slices.SortStableFunc(page.Threads, func(a, b threadRow) int {
+		return cmp.Compare(order[a.Project], order[b.Project])
+	})
+	for i := range page.Threads {
+		if one := &page.Threads[i]; i == 0 || page.Threads[i-1].Project != one.Project {
+			one.Group = cmp.Or(one.Project, "Without a project")
+		}
+	}
 }
 
 // The kinds of conversations.
