@@ -75,6 +75,9 @@ func TestNothingOfAPageRunsOrLoads(t *testing.T) {
 	if got := Words("<p>Get <b>it</b></p><script>x</script>"); got != "Get  it " {
 		t.Errorf("the words are %q", got)
 	}
+	if got := HTML(`<style>p{}</style><script>x</script><title>t</title><p>y</p>`).HTML; got != "<p>y</p>" {
+		t.Errorf("what is not for readers is shown: %s", got)
+	}
 	got := HTML(`<p>Dear all,<br>see <b>this</b></p><img width=1 src=x><img alt="the notes" src=x>`)
 	if got.HTML != "<p>Dear all,<br>see <b>this</b></p><em>the notes</em>" || got.Pictures != 1 {
 		t.Errorf("%+v", got)
