@@ -6,10 +6,6 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"os"
-	"os/exec"
-	"path/filepath"
-	"runtime"
 	"sync"
 
 	"github.com/spf13/cobra"
@@ -18,15 +14,18 @@ import (
 	"github.com/pdpp-go/pdpp/internal/device/collector"
 	"github.com/pdpp-go/pdpp/internal/device/service"
 	"github.com/pdpp-go/pdpp/internal/device/wire"
+	"github.com/pdpp-go/pdpp/internal/ops/systemservice"
 	"github.com/pdpp-go/pdpp/internal/ops/usererr"
 )
 
 func (p *program) serviceCommand() *cobra.Command {
 	cmd := &cobra.Command{Use: "service", Short: "Collect by itself, as a service of this user", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() }}
+	remove := p.command("remove", "Stop, and remove the service; profiles and queues stay", p.serviceRemove)
+	remove.Aliases = []string{"uninstall"}
 	cmd.AddCommand(
 		p.command("install", "Start collecting by itself, now and whenever you log in", p.serviceInstall),
-		p.command("uninstall", "Stop, and remove the service; profiles and queues stay", p.serviceUninstall),
+		remove,
 		p.command("status", "Whether the service is there and runs", p.serviceStatus),
 		p.command("logs", "What the service said last", p.serviceLogs),
 		p.serviceRunCommand(),
@@ -38,28 +37,12 @@ func (p *program) serviceCommand() *cobra.Command {
 var passedOn = []string{"PDPP_LOCAL_COLLECTOR_PROFILE_DIR", envConnectors, envConnectorsDir, "XDG_CONFIG_HOME",
 	"XDG_STATE_HOME"}
 
-func (p *program) manager() (*service.Manager, error) {
+func (p *program) manager() (*systemservice.Manager, error) {
 	dirs, err := collector.DirsFrom(p.lookup)
 	if err != nil {
 		return nil, err
 	}
-	get := func(name string) string { value, _ := p.lookup(name); return value }
-	m := &service.Manager{System: runtime.GOOS, Home: get("HOME"), Config: get("XDG_CONFIG_HOME"), State: dirs.State,
-		UID:  os.Getuid(),
-		Unit: service.Unit{Executable: p.executable, User: get("USERDOMAIN") + `\` + get("USERNAME")},
-		Command: func(ctx context.Context, name string, args ...string) (string, error) {
-			out, err := exec.CommandContext(ctx, name, args...).CombinedOutput()
-			return string(out), err
-		}}
-	if m.Config == "" {
-		m.Config = filepath.Join(m.Home, ".config")
-	}
-	for _, name := range passedOn {
-		if value := get(name); value != "" {
-			m.Unit.Environment = append(m.Unit.Environment, name+"="+value)
-		}
-	}
-	return m, nil
+	return systemservice.Find(systemservice.Collector, p.executable, dirs.State, p.lookup, passedOn), nil
 }
 
 func (p *program) serviceInstall(ctx context.Context) error {
@@ -78,12 +61,12 @@ func (p *program) serviceInstall(ctx context.Context) error {
 	return nil
 }
 
-func (p *program) serviceUninstall(ctx context.Context) error {
+func (p *program) serviceRemove(ctx context.Context) error {
 	m, err := p.manager()
 	if err != nil {
 		return err
 	}
-	if err := m.Uninstall(ctx); err != nil {
+	if err := m.Remove(ctx); err != nil {
 		return err
 	}
 	printf(p.stdout, "The service is gone. Profiles and queues stay; to end this device: pdpp-local-collector logout\n")
@@ -125,7 +108,7 @@ func (p *program) serviceRunCommand() *cobra.Command {
 	cmd := p.command("run", "Be the service", func(ctx context.Context) error {
 		out := p.stderr
 		if logFile != "" {
-			log, err := service.OpenLog(logFile)
+			log, err := systemservice.OpenLog(logFile)
 			if err != nil {
 				return err
 			}

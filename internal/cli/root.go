@@ -68,7 +68,7 @@ var commandGroups = []struct{ id, title, commands string }{
 	{"collecting", "Collecting:", "serve run runs cancel schedule limits rate state workers"},
 	{"sharing", "Sharing and access:", "grants webhooks mcp audit tokens password passkeys recovery-codes sessions " +
 		"login logout"},
-	{"installation", "This installation:", "demo archive verify backup restore notify support"},
+	{"installation", "This installation:", "demo service archive verify backup restore notify support"},
 }
 
 // addGroups puts the commands of a root into their groups.
@@ -116,7 +116,8 @@ func newRootCommand(inv *command.Invocation) *cobra.Command {
 		access.NewAuditCommand(inv), maintenance.NewArchiveCommand(inv), maintenance.NewVerifyCommand(inv),
 		maintenance.NewMirrorCommand(inv),
 		maintenance.NewBackupCommand(inv), maintenance.NewRestoreCommand(inv), manCommand(inv),
-		daemon.NewServeCommand(inv), daemon.NewDemoCommand(inv), status.NewStatusCommand(inv), status.NewWhyCommand(inv),
+		daemon.NewServeCommand(inv), daemon.NewServiceCommand(inv), daemon.NewDemoCommand(inv),
+		status.NewStatusCommand(inv), status.NewWhyCommand(inv),
 		status.NewSupportCommand(inv), runs.NewRunCommand(inv), runs.NewRunsCommand(inv), schedule.NewScheduleCommand(inv),
 		runs.NewCancelCommand(inv), runs.NewWorkersCommand(inv), questions.NewAttentionCommand(inv),
 		questions.NewAnswerCommand(inv), connections.NewCredentialCommand(inv), notifications.NewNotifyCommand(inv),

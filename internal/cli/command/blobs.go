@@ -55,7 +55,7 @@ func (inv *Invocation) blobPlace(folder string) (blob.Storage, error) {
 		return nil, err
 	}
 	if database == "" {
-		return nil, failure.ConfigurationError(envBlobs+" needs a PostgreSQL.", "Set "+envDatabase+", or leave "+envBlobs+
+		return nil, failure.ConfigurationError(envBlobs+" needs a PostgreSQL.", "Set "+EnvDatabase+", or leave "+envBlobs+
 			" out: files are kept beside the embedded database then.")
 	}
 	var keys bucket.AccessKeys

@@ -18,7 +18,7 @@ import (
 
 const (
 	EnvHome       = "PDPP_HOME"
-	envDatabase   = "PDPP_DATABASE_URL"
+	EnvDatabase   = "PDPP_DATABASE_URL"
 	EnvConnectors = "PDPP_CONNECTORS_BIN"
 	envNoProgress = "PDPP_MAX_RUN_WALL_CLOCK_MS"
 
@@ -69,6 +69,9 @@ func (inv *Invocation) HomeFolder() (string, error) {
 		return home, err
 	}
 	user, _ := inv.Env.Lookup("HOME")
+	if user == "" {
+		user, _ = inv.Env.Lookup("USERPROFILE") // Windows
+	}
 	if user == "" {
 		return "", failure.ConfigurationError("neither PDPP_HOME nor HOME is set",
 			"Set PDPP_HOME to the folder that should hold your data.")

@@ -48,7 +48,7 @@ func (inv *Invocation) PostgresURL() (string, error) {
 	if inv.DatabaseURL != "" {
 		return inv.DatabaseURL, nil
 	}
-	url, _, err := inv.Variable(envDatabase)
+	url, _, err := inv.Variable(EnvDatabase)
 	return url, err
 }
 

@@ -20,6 +20,7 @@ import (
 	"github.com/pdpp-go/pdpp/internal/collect/catalog"
 	"github.com/pdpp-go/pdpp/internal/collect/launch"
 	"github.com/pdpp-go/pdpp/internal/ops/logging"
+	"github.com/pdpp-go/pdpp/internal/ops/systemservice"
 	"github.com/pdpp-go/pdpp/internal/schedule/scheduler"
 	"github.com/pdpp-go/pdpp/internal/serve"
 	"github.com/pdpp-go/pdpp/internal/storage/audit"
@@ -30,8 +31,8 @@ import (
 )
 
 const serveHelp = `Runs everything in one process: scheduled collection, repair, pushes, the console,
-the JSON routes, and /healthz, /readyz and /metrics. It stays in the foreground; use
-your system's service manager to keep it running.
+the JSON routes, and /healthz, /readyz and /metrics. It stays in the foreground;
+pdpp service install keeps it running.
 
 You sign in to the console with a password: PDPP_OWNER_PASSWORD, or a generated one
 that is shown once at the first start. The server listens on this machine only, unless
@@ -71,6 +72,7 @@ type serveFlags struct {
 	leaseTTL            time.Duration
 	can                 []string
 	logFormat, logLevel string
+	logFile             string
 	// onReady is called when everything works, with the address and a newly created password. If nil, both are printed.
 	onReady func(url, password string)
 }
@@ -98,6 +100,8 @@ func NewServeCommand(inv *command.Invocation) *cobra.Command {
 		fmt.Sprintf("how soon a dead worker's run is taken over (PDPP_LEASE_TTL, default %v, at least %v)", launch.LeaseTTL,
 			shortestLease))
 	flags.StringSliceVar(&f.can, "can", nil, "what this machine runs: network, browser, local (default: what it has)")
+	flags.StringVar(&f.logFile, "log-file", "",
+		"write everything that would be printed to this file, and keep the last 30 MB")
 	flags.StringVar(&f.logFormat, "log-format", "", "text or json (PDPP_LOG_FORMAT, default text)")
 	flags.StringVar(&f.logLevel, "log-level", "", "debug, info, warn or error (PDPP_LOG_LEVEL, default info)")
 	return cmd
@@ -106,6 +110,14 @@ func NewServeCommand(inv *command.Invocation) *cobra.Command {
 func runServer(ctx context.Context, inv *command.Invocation, f serveFlags) (err error) {
 	if err := inv.RefuseServer(); err != nil {
 		return err
+	}
+	if f.logFile != "" {
+		log, err := systemservice.OpenLog(f.logFile)
+		if err != nil {
+			return failure.UsageError(err.Error(), "Correct the path after --log-file.")
+		}
+		defer log.Close()
+		inv.Out, inv.ErrOut = log, log
 	}
 	c, err := newServerConfig(inv, &f)
 	if err != nil {

@@ -3,7 +3,6 @@
 // battery, network and sleep.
 //
 // The main files: plan.go schedules passes, watch.go detects changes, and power.go reads the battery.
-// unit.go and install.go register the program as a service of the operating system.
 package service
 
 import (

@@ -1,4 +1,4 @@
-package service
+package systemservice
 
 import (
 	"encoding/xml"
@@ -11,10 +11,13 @@ import (
 
 // Unit describes the service that the operating system starts.
 type Unit struct {
+	Program     Program
 	Executable  string
 	Environment []string // NAME=VALUE, for what cannot be found otherwise
 	Log         string   // the file that gets the output; systemd keeps it itself
 	User        string   // the user who is logged on; only used on Windows
+	Home        string   // the folder of the data; only used on Windows, where a task has no variables
+	System      bool     // one of the whole machine, and not of a user
 }
 
 //go:embed systemd.service.tmpl
@@ -29,7 +32,15 @@ var taskText string
 var funcs = template.FuncMap{"systemd": systemdQuote, "xml": xmlText,
 	"name": func(pair string) string { return half(pair, 0) }, "value": func(pair string) string { return half(pair, 1) }}
 
-// Systemd is the unit of a systemd user manager.
+// HomeFlag is the argument that names the folder of the data, after a space; empty when Home is.
+func (u Unit) HomeFlag() string {
+	if u.Home == "" {
+		return ""
+	}
+	return ` --home "` + u.Home + `"`
+}
+
+// Systemd is the unit of a systemd manager.
 func (u Unit) Systemd() (string, error) { return u.render(systemdText) }
 
 // Launchd is the property list of a launch agent.
