@@ -52,6 +52,7 @@ const (
 	CheckLeases      = "leases"
 	CheckPush        = "push"
 	CheckUpkeep      = "upkeep"
+	CheckBackup      = "backup"
 )
 
 // Catalog knows the connectors that are installed.
@@ -137,6 +138,7 @@ func Run(ctx context.Context, c Config) []Finding {
 		return x.findings
 	}
 	x.checkUpkeep(ctx)
+	x.checkBackup(ctx)
 	x.checkFiles(ctx)
 	x.checkKeyFile(ctx)
 	x.checkClock(ctx)

@@ -395,3 +395,21 @@ func TestUpkeep(t *testing.T) {
 	failed = errors.New("not now")
 	p.wants(CheckUpkeep, failing(fixOf(failed)))
 }
+
+// TestBackup reports whether a backup was restored and compared lately. Without a schedule it reports nothing.
+func TestBackup(t *testing.T) {
+	p := admit(t)
+	p.wants(CheckBackup)
+	const fix = "Read the log of pdpp serve, then look at the variables PDPP_BACKUP_FOLDER and PDPP_BACKUP_PASSPHRASE."
+	for _, state := range []struct {
+		proof store.BackupProof
+		want  Finding
+	}{
+		{store.BackupProof{ProvenAt: noon.AddDate(0, 0, -2), TriedAt: noon.AddDate(0, 0, -2)}, fine},
+		{store.BackupProof{ProvenAt: noon.AddDate(0, 0, -31), TriedAt: noon.AddDate(0, 0, -31)}, warning(fix)},
+		{store.BackupProof{ProvenAt: noon.AddDate(0, 0, -2), TriedAt: noon, Failure: "the disk is full"}, failing(fix)},
+	} {
+		p.must(state.proof.SaveIn(t.Context(), p.st))
+		p.wants(CheckBackup, state.want)
+	}
+}

@@ -67,6 +67,8 @@ type Config struct {
 	// Audit is the trail of what is done through the surfaces.
 	Audit *audit.Trail
 	Home  string // the data folder, as shown to the owner
+	// Backups are made and proven on this schedule; nil makes none. They need the embedded database.
+	Backups *BackupPlan
 
 	// Worker describes this process; empty capabilities mean those of this machine.
 	Worker             store.Worker

@@ -17,10 +17,12 @@ import (
 )
 
 const (
-	EnvHome       = "PDPP_HOME"
-	EnvDatabase   = "PDPP_DATABASE_URL"
-	EnvConnectors = "PDPP_CONNECTORS_BIN"
-	envNoProgress = "PDPP_MAX_RUN_WALL_CLOCK_MS"
+	EnvHome = "PDPP_HOME"
+	// EnvBackupPassphrase is the variable with the passphrase of backups.
+	EnvBackupPassphrase = "PDPP_BACKUP_PASSPHRASE"
+	EnvDatabase         = "PDPP_DATABASE_URL"
+	EnvConnectors       = "PDPP_CONNECTORS_BIN"
+	envNoProgress       = "PDPP_MAX_RUN_WALL_CLOCK_MS"
 
 	HostProgram  = "pdpp-connectors"
 	LargestValue = 1 << 20

@@ -82,8 +82,65 @@ func newServerConfig(inv *command.Invocation, f *serveFlags) (c serve.Config, er
 		return c, failure.ConfigurationError(envProxies+" holds something that is no address: "+strconv.Quote(wrong),
 			"Write addresses and networks with commas between, like 10.0.0.0/8,::1.")
 	}
+	if c.Backups, err = newBackupPlan(inv); err != nil {
+		return c, err
+	}
 	c.TraceEndpoint, _, err = inv.Variable(envTraces)
 	return c, err
+}
+
+const (
+	backupEvery = 24 * time.Hour
+	backupKeep  = 7
+)
+
+// newBackupPlan returns the schedule of backups, or nil without a folder for them.
+func newBackupPlan(inv *command.Invocation) (*serve.BackupPlan, error) {
+	values := map[string]string{envBackupFolder: "", envBackupEvery: "", envBackupKeep: "", command.EnvCredentialKey: "",
+		command.EnvBackupPassphrase: ""}
+	for name := range values {
+		text, _, err := inv.Variable(name)
+		if err != nil {
+			return nil, err
+		}
+		values[name] = strings.TrimSpace(text)
+	}
+	p := &serve.BackupPlan{Folder: values[envBackupFolder], Every: backupEvery, Keep: backupKeep, Work: inv.Env.SealWork,
+		Passphrase: values[command.EnvBackupPassphrase]}
+	url, err := inv.PostgresURL()
+	if p.Folder == "" || err != nil {
+		return nil, err
+	}
+	if url != "" {
+		return nil, failure.ConfigurationError(envBackupFolder+" is set, and the data is in PostgreSQL",
+			"Use pg_dump on a schedule, and unset it.")
+	}
+	if len(p.Passphrase) < shortestPassphrase {
+		return nil, failure.ConfigurationError("backups have to be sealed, and "+command.EnvBackupPassphrase+
+			" holds no passphrase of at least 8 characters",
+			"Write one into a file that only you can read, name it in "+command.EnvBackupPassphrase+
+				"_FILE, and keep a copy elsewhere.")
+	}
+	if text := values[envBackupEvery]; text != "" {
+		if p.Every, err = time.ParseDuration(text); err != nil || p.Every < time.Minute {
+			return nil, failure.ConfigurationError(envBackupEvery+" is not a time: "+strconv.Quote(text), "Write it like 24h.")
+		}
+	}
+	if text := values[envBackupKeep]; text != "" {
+		if p.Keep, err = strconv.Atoi(text); err != nil || p.Keep < 1 {
+			return nil, failure.ConfigurationError(envBackupKeep+" is not a number of backups: "+strconv.Quote(text),
+				"Use a whole number from 1 on.")
+		}
+	}
+	if text := values[command.EnvCredentialKey]; text != "" {
+		if p.Key, err = inv.CredentialKey(); err != nil {
+			return nil, err
+		}
+	}
+	if p.Folder, err = filepath.Abs(p.Folder); err != nil {
+		return nil, err
+	}
+	return p, nil
 }
 
 // fillFromEnvironment sets flags that were not used from the environment.

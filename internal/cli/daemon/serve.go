@@ -60,6 +60,13 @@ const (
 	envProxies     = "PDPP_TRUSTED_PROXIES"
 	envTraces      = "OTEL_EXPORTER_OTLP_ENDPOINT"
 
+	envBackupFolder = "PDPP_BACKUP_FOLDER"
+	envBackupEvery  = "PDPP_BACKUP_EVERY"
+	envBackupKeep   = "PDPP_BACKUP_KEEP"
+
+	// shortestPassphrase rejects passphrases that were entered by mistake.
+	shortestPassphrase = 8
+
 	// shortestLease allows a live worker two renewals on a busy machine.
 	shortestLease = 2 * time.Second
 )

@@ -52,10 +52,11 @@ func NewServiceCommand(inv *command.Invocation) *cobra.Command {
 
 // plainVariables are passed on to the service, and so are the files that hold secrets.
 var plainVariables = []string{command.EnvListen, command.EnvBaseURL, command.EnvConnectors, envMetrics, envProxies,
-	envSlots, envPerProvider}
+	envSlots, envPerProvider, envBackupFolder, envBackupEvery, envBackupKeep}
 
 // secretVariables are never written into the description of a service, which others may read.
-var secretVariables = []string{command.EnvDatabase, envPassword, command.EnvCredentialKey}
+var secretVariables = []string{command.EnvDatabase, envPassword, command.EnvCredentialKey,
+	command.EnvBackupPassphrase}
 
 // serviceManager returns the manager of the server's service.
 func serviceManager(inv *command.Invocation, system bool) (*systemservice.Manager, error) {

@@ -36,8 +36,6 @@ const backupExamples = `  pdpp backup pdpp.backup                              a
   pdpp backup pdpp.backup --recipient age1ql3z7hjy54pw3hyww5ayyfg7zqgvc7w3j2elw8zmrj2kg5sfn9aqmcac8p
   pdpp restore pdpp.backup --to ~/.pdpp                put it back`
 
-const envPassphrase = "PDPP_BACKUP_PASSPHRASE"
-
 type backupFlags struct {
 	stdin, plain, force bool
 	withoutImports      bool
@@ -111,8 +109,8 @@ func backupHome(ctx context.Context, inv *command.Invocation) (string, error) {
 	if url != "" {
 		return "", &failure.Error{Code: "backup_postgres", Exit: failure.ExitUsage,
 			Message: "the data is in PostgreSQL, which has its own way to be backed up",
-			Next: "Use pg_dump --format=custom for the database, and keep a copy of secret.key or " + command.EnvCredentialKey +
-				" apart from it. " +
+			Next: "Use pg_dump --format=custom for the database, and keep a copy of secret.key or " +
+				command.EnvCredentialKey + " apart from it. " +
 				"What a dump holds of deleted records: pdpp deletions held FILE"}
 	}
 	home, err := inv.HomeFolder()
@@ -131,7 +129,7 @@ const shortestPassphrase = 8
 
 // readNewPassphrase asks twice, because a typing mistake would make the file unreadable.
 func readNewPassphrase(ctx context.Context, inv *command.Invocation, stdin bool) (string, error) {
-	text, _, err := inv.Variable(envPassphrase)
+	text, _, err := inv.Variable(command.EnvBackupPassphrase)
 	if err != nil {
 		return "", err
 	}
@@ -158,7 +156,7 @@ func askPassphraseTwice(ctx context.Context, inv *command.Invocation) (string, e
 	answers, err := inv.AskOwner(ctx, "The passphrase that opens this backup. Without it the backup cannot be opened.",
 		"(Ctrl-D to leave)",
 		fields,
-		"Give it with --passphrase-stdin or "+envPassphrase+"_FILE, or seal the file with --recipient.")
+		"Give it with --passphrase-stdin or "+command.EnvBackupPassphrase+"_FILE, or seal the file with --recipient.")
 	if errors.Is(err, io.EOF) {
 		return "", failure.ErrUnchanged
 	}
@@ -174,8 +172,8 @@ func askPassphraseTwice(ctx context.Context, inv *command.Invocation) (string, e
 // readPassphrase reads the passphrase of an existing backup.
 func readPassphrase(ctx context.Context, inv *command.Invocation, stdin bool) (string, error) {
 	return inv.ReadSecret(ctx, stdin, command.SecretQuestion{
-		Variable: envPassphrase, Message: "The passphrase that this backup was closed with.", Label: "Passphrase",
-		OtherWay: "Give it with --passphrase-stdin or " + envPassphrase + "_FILE.",
+		Variable: command.EnvBackupPassphrase, Message: "The passphrase that this backup was closed with.",
+		Label: "Passphrase", OtherWay: "Give it with --passphrase-stdin or " + command.EnvBackupPassphrase + "_FILE.",
 	})
 }
 

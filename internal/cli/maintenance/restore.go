@@ -2,6 +2,7 @@ package maintenance
 
 import (
 	"context"
+	"os"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -38,6 +39,7 @@ type restoreFlags struct {
 	to, identity string
 	stdin, force bool
 	plain, keep  bool
+	drill        bool
 }
 
 // NewRestoreCommand returns the command pdpp restore.
@@ -56,11 +58,53 @@ func NewRestoreCommand(inv *command.Invocation) *cobra.Command {
 	flags.BoolVar(&f.plain, "plain", false, "accept a file that is not sealed")
 	flags.BoolVar(&f.keep, "keep-access", false,
 		"keep every way in as it was: sessions, tokens, grants, devices, passkeys, recovery codes, push targets")
+	flags.BoolVar(&f.drill, "drill", false, "restore into a throw-away folder, compare everything, and replace nothing")
+	cmd.MarkFlagsMutuallyExclusive("drill", "to")
+	cmd.MarkFlagsMutuallyExclusive("drill", "force")
 	cmd.MarkFlagsMutuallyExclusive("plain", "passphrase-stdin")
 	return cmd
 }
 
+// drillBackup proves that a backup can be restored.
+func drillBackup(ctx context.Context, inv *command.Invocation, file string, f restoreFlags) error {
+	if err := inv.RefuseServer(); err != nil {
+		return err
+	}
+	folder, err := os.MkdirTemp("", "pdpp-drill-*") // mode 0700
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(folder)
+	o := backup.ProveOptions{File: file, Folder: folder, Now: inv.Env.Now(), Keys: f.keys(ctx, inv)}
+	text, _, err := inv.Variable(command.EnvCredentialKey)
+	if err == nil && text != "" {
+		o.Key, err = inv.CredentialKey()
+	}
+	if err != nil {
+		return err
+	}
+	display := newStepDisplay(inv)
+	o.Observe = display.observe
+	proof, err := backup.Prove(ctx, o)
+	display.end()
+	if err != nil {
+		return err
+	}
+	return inv.PrintResult(proof, "The backup of %s was restored and compared: %s in %d streams, %d files, %d "+
+		"credentials. Nothing was replaced.\n", output.FormatTime(proof.CreatedAt), backupCounts(proof.Counts),
+		len(proof.Streams), proof.Files, proof.Secrets)
+}
+
+// keys returns what opens the backup.
+func (f restoreFlags) keys(ctx context.Context, inv *command.Invocation) backup.Keys {
+	return backup.Keys{Plain: f.plain, Identities: f.identity,
+		Passphrase: func() (string, error) { return readPassphrase(ctx, inv, f.stdin) }}
+}
+
 func restoreBackup(ctx context.Context, inv *command.Invocation, file string, f restoreFlags) error {
+	if f.drill {
+		return drillBackup(ctx, inv, file, f)
+	}
 	if f.to == "" {
 		return failure.UsageError("--to is missing", "Name the folder that gets the data, like --to ~/.pdpp")
 	}
@@ -70,8 +114,7 @@ func restoreBackup(ctx context.Context, inv *command.Invocation, file string, f 
 	display := newStepDisplay(inv)
 	done, err := backup.Restore(ctx, backup.RestoreOptions{
 		File: file, Home: f.to, Force: f.force, KeepAccess: f.keep, Now: inv.Env.Now(), Observe: display.observe,
-		Keys: backup.Keys{Plain: f.plain, Identities: f.identity,
-			Passphrase: func() (string, error) { return readPassphrase(ctx, inv, f.stdin) }},
+		Keys: f.keys(ctx, inv),
 	})
 	display.end()
 	if err != nil {

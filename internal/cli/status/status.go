@@ -42,7 +42,14 @@ func NewStatusCommand(inv *command.Invocation) *cobra.Command {
 				return showConnection(ctx, inv, o, args[0])
 			}
 			all, err := o.Overview(ctx)
-			return inv.Show(err, all, func() { printStatus(inv, all) })
+			return inv.Show(err, all, func() {
+				printStatus(inv, all)
+				if rt, err := o.Runtime(ctx); err == nil && rt.Backup != "" {
+					output.Printf(inv.Out, "
+%s
+", output.SingleLine(rt.Backup))
+				}
+			})
 		}), func() any { return view.Overview{Connections: []view.Connection{}, ObservedAt: inv.Env.Now()} }),
 	}
 }

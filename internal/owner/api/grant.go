@@ -135,8 +135,8 @@ type NewPushTarget struct {
 
 // Runtime is how the parts that serve every connection are.
 type Runtime struct {
-	// Indicator is nil while all of them are well.
-	Indicator *view.RuntimeIndicator `json:"runtime_indicator"`
+	Indicator *view.RuntimeIndicator `json:"runtime_indicator"` // nil while all of them are well
+	Backup    string                 `json:"backup,omitempty"`  // a sentence; empty: none was made on a schedule
 	Version   string                 `json:"version"`
 	Database  string                 `json:"database"` // sqlite or postgres
 	Home      string                 `json:"home"`

@@ -20,9 +20,14 @@ func (s *Service) Runtime(ctx context.Context) (api.Runtime, error) {
 	if err != nil {
 		return api.Runtime{}, faults.OwnerError(err, "read how the runtime is")
 	}
+	proof, err := store.ReadBackupProof(ctx, s.Store)
+	if err != nil {
+		return api.Runtime{}, faults.OwnerError(err, "read how the backups are")
+	}
 	now := s.Now()
 	out := api.Runtime{
-		Indicator: indicator, Version: s.Version, Database: s.Database, Home: s.Home, VAPIDKey: s.PushKey,
+		Indicator: indicator, Backup: proof.Sentence(),
+		Version: s.Version, Database: s.Database, Home: s.Home, VAPIDKey: s.PushKey,
 		StartedAt: s.started, Workers: make([]api.Worker, len(workers)),
 	}
 	for i, w := range workers {

@@ -27,6 +27,8 @@ type Header struct {
 	Files   int    `json:"files"`
 	Content int64  `json:"content_bytes"`
 	Counts  Counts `json:"counts"`
+	// Streams are the records of each stream; archives of earlier programs have none.
+	Streams []StreamSum `json:"streams,omitempty"`
 }
 
 // Sum is the expected size and hash of a file in the archive.

@@ -24,6 +24,7 @@ const (
 	CodeInvalid   = "backup_recipient_invalid"
 	CodePlace     = "backup_place_unusable"
 	CodeNotSealed = "backup_not_sealed"
+	CodeNotProven = "backup_not_proven"
 )
 
 // Step is a part of the work, for progress reports. Done and Total count bytes; Total is zero when the size is

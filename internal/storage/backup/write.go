@@ -136,7 +136,9 @@ func (o Options) copyAndCheck(ctx context.Context) (path string, h Header, err e
 	}
 	o.Observe.report(StepCheck, 0, fileSize(path))
 	h = Header{Format: formatWithoutBlobs, Program: o.Program, CreatedAt: o.Now.UTC(), Database: fileSize(path)}
-	h.Schema, h.Counts, err = inspectDatabase(ctx, path)
+	if h.Schema, h.Counts, err = inspectDatabase(ctx, path); err == nil {
+		h.Streams, err = sumStreams(ctx, path)
+	}
 	return path, h, err
 }
 
