@@ -29,3 +29,15 @@ func TestScriptsOnPostgres(t *testing.T) {
 		},
 	})
 }
+
+// TestMove moves a home to a server and back.
+func TestMove(t *testing.T) {
+	url := postgrestest.NewDatabase(t)
+	testscript.Run(t, testscript.Params{
+		Dir: filepath.Join("testdata", "moved"), Cmds: commands,
+		Setup: func(env *testscript.Env) error {
+			env.Setenv("MOVE_URL", url)
+			return setupOrchard(env)
+		},
+	})
+}

@@ -29,6 +29,7 @@ var machineCommands = map[string]string{
 	"backup /nowhere/file":                     "copies the files of this home",
 	"restore /nowhere/file --to /nowhere/home": "replaces the files of this home",
 	"run orchard":                              "collects in the foreground",
+	"move --to home":                           "reads and writes the files of this home",
 	"service":                                  "asks the system of this machine",
 	"service install":                          "starts the server of this machine",
 	"service remove":                           "stops the server of this machine",

@@ -28,7 +28,7 @@ var Groups = []Group{
 		Reason: "what one commit makes durable has one form, whoever fills it and wherever it is kept"},
 	{Name: "blob", May: []string{"ops"},
 		Reason: "files are kept by their content, whoever refers to them and on whichever machine"},
-	{Name: "storage", Rooms: []string{"audit", "backup", "credential", "rowsum", "store"},
+	{Name: "storage", Rooms: []string{"audit", "backup", "credential", "rowsum", "store", "transfer"},
 		May:    []string{"blob", "judge", "ops", "slice"},
 		Reason: "what is kept has the form in which it is judged, and keeping takes secrets out of text"},
 	{Name: "collect", Rooms: []string{"blobfile", "browser", "catalog", "childprocess", "interaction", "launch",

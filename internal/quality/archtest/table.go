@@ -524,6 +524,8 @@ var Table = []Rule{
 	{Room: "internal/storage/backup", May: []string{"protocol", "internal/storage/store", "internal/storage/store/...",
 		"internal/storage/credential", "internal/storage/rowsum", "internal/ops/filelock"},
 		Reason: "a copy of the house is files; it knows where they are and not what they mean"},
+	{Room: "internal/storage/transfer", May: []string{"internal/storage/store", "internal/storage/rowsum"},
+		Reason: "rows are copied and compared as they are, without knowing what they mean"},
 	{Room: "internal/quality/goldentest", Libs: []string{"github.com/google/go-cmp/cmp"},
 		Reason: "a text is held against a file; what it is about is the test's matter"},
 	{Room: "internal/quality/openapi", May: []string{"internal/web/reply"}, Libs: onlyStd,
