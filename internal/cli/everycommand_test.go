@@ -30,6 +30,7 @@ var machineCommands = map[string]string{
 	"restore /nowhere/file --to /nowhere/home": "replaces the files of this home",
 	"run orchard":                              "collects in the foreground",
 	"move --to home":                           "reads and writes the files of this home",
+	"upgrade --check":                          "is about the program of this machine",
 	"service":                                  "asks the system of this machine",
 	"service install":                          "starts the server of this machine",
 	"service remove":                           "stops the server of this machine",

@@ -68,7 +68,7 @@ var commandGroups = []struct{ id, title, commands string }{
 	{"collecting", "Collecting:", "serve run runs cancel schedule limits rate state workers"},
 	{"sharing", "Sharing and access:", "grants webhooks mcp audit tokens password passkeys recovery-codes sessions " +
 		"login logout"},
-	{"installation", "This installation:", "demo service archive verify backup restore move notify support"},
+	{"installation", "This installation:", "demo service archive verify backup restore move upgrade notify support"},
 }
 
 // addGroups puts the commands of a root into their groups.
@@ -116,7 +116,7 @@ func newRootCommand(inv *command.Invocation) *cobra.Command {
 		access.NewAuditCommand(inv), maintenance.NewArchiveCommand(inv), maintenance.NewVerifyCommand(inv),
 		maintenance.NewMirrorCommand(inv),
 		maintenance.NewBackupCommand(inv), maintenance.NewRestoreCommand(inv),
-		maintenance.NewMoveCommand(inv), manCommand(inv),
+		maintenance.NewMoveCommand(inv), maintenance.NewUpgradeCommand(inv), manCommand(inv),
 		daemon.NewServeCommand(inv), daemon.NewServiceCommand(inv), daemon.NewDemoCommand(inv),
 		status.NewStatusCommand(inv), status.NewWhyCommand(inv),
 		status.NewSupportCommand(inv), runs.NewRunCommand(inv), runs.NewRunsCommand(inv), schedule.NewScheduleCommand(inv),

@@ -19,8 +19,8 @@ type Group struct {
 // Groups is the first look at internal: from facts up to what people hold in their
 // hands. A group uses those above it that it names, so that there is no circle.
 var Groups = []Group{
-	{Name: "ops", Rooms: []string{"disk", "filelock", "logging", "metrics", "redact", "systemservice", "text",
-		"tracing", "usererr"},
+	{Name: "ops", Rooms: []string{"disk", "filelock", "logging", "metrics", "redact", "releasefile", "systemservice",
+		"text", "tracing", "usererr"},
 		Reason: "what a running program says, and how, knows nothing of what it does"},
 	{Name: "judge", Rooms: []string{"attention", "cadence", "evidence", "health", "verdict"}, May: []string{"ops"},
 		Reason: "a judgement follows from facts alone, so that it can be repeated anywhere"},

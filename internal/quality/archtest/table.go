@@ -237,6 +237,8 @@ var Table = []Rule{
 		Reason: "how much space is left is asked of the system alone"},
 	{Room: "internal/ops/filelock", Libs: []string{"golang.org/x/sys/windows"},
 		Reason: "a lock between processes is one call of each system, whatever the file is for"},
+	{Room: "internal/ops/releasefile", Libs: []string{"golang.org/x/mod/semver"},
+		Reason: "whether a list of files is signed depends on the list, the signature and the key alone"},
 	{Room: "internal/ops/systemservice", May: []string{"internal/ops/usererr"}, Libs: onlyStd,
 		Reason: "how the system starts a program is the same whatever the program does"},
 	{Room: "internal/ops/text", Libs: onlyStd,

@@ -90,6 +90,12 @@ func TestRelease(t *testing.T) {
 		version.Version != "v0.1.0" || len(version.Revision) != 40 || version.Schema < 29 {
 		t.Errorf("the installed program has the version %+v (%v)", version, err)
 	}
+	check := exec.CommandContext(t.Context(), pdpp, "upgrade", "--check", "--json")
+	check.Env = append(os.Environ(), "PDPP_RELEASES="+release, "PDPP_RELEASES_KEY="+public)
+	if out, err := check.CombinedOutput(); err != nil ||
+		string(out) != `{"newer":false,"newest":"v0.1.0","running":"v0.1.0"}`+"\n" {
+		t.Errorf("pdpp upgrade --check: %v\n%s", err, out)
+	}
 	modulesOf(t, filepath.Join(release, strings.TrimSuffix(archive, ".tar.gz")+".cdx.json"))
 }
 
