@@ -80,6 +80,7 @@ type serveFlags struct {
 	can                 []string
 	logFormat, logLevel string
 	logFile             string
+	probe               bool
 	// onReady is called when everything works, with the address and a newly created password. If nil, both are printed.
 	onReady func(url, password string)
 }
@@ -107,6 +108,7 @@ func NewServeCommand(inv *command.Invocation) *cobra.Command {
 		fmt.Sprintf("how soon a dead worker's run is taken over (PDPP_LEASE_TTL, default %v, at least %v)", launch.LeaseTTL,
 			shortestLease))
 	flags.StringSliceVar(&f.can, "can", nil, "what this machine runs: network, browser, local (default: what it has)")
+	flags.BoolVar(&f.probe, "probe", false, "ask the server that runs here whether it works, and end with 0 or 1")
 	flags.StringVar(&f.logFile, "log-file", "",
 		"write everything that would be printed to this file, and keep the last 30 MB")
 	flags.StringVar(&f.logFormat, "log-format", "", "text or json (PDPP_LOG_FORMAT, default text)")
@@ -117,6 +119,9 @@ func NewServeCommand(inv *command.Invocation) *cobra.Command {
 func runServer(ctx context.Context, inv *command.Invocation, f serveFlags) (err error) {
 	if err := inv.RefuseServer(); err != nil {
 		return err
+	}
+	if f.probe {
+		return probeServer(ctx, inv, f)
 	}
 	if f.logFile != "" {
 		log, err := systemservice.OpenLog(f.logFile)
