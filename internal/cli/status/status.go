@@ -45,9 +45,7 @@ func NewStatusCommand(inv *command.Invocation) *cobra.Command {
 			return inv.Show(err, all, func() {
 				printStatus(inv, all)
 				if rt, err := o.Runtime(ctx); err == nil && rt.Backup != "" {
-					output.Printf(inv.Out, "
-%s
-", output.SingleLine(rt.Backup))
+					output.Printf(inv.Out, "\n%s\n", output.SingleLine(rt.Backup))
 				}
 			})
 		}), func() any { return view.Overview{Connections: []view.Connection{}, ObservedAt: inv.Env.Now()} }),
