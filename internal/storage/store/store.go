@@ -77,7 +77,7 @@ type Connections interface {
 	// UpdateConnection writes display name, status, binding and manifest generation.
 	UpdateConnection(ctx context.Context, c Connection) error
 	Connection(ctx context.Context, id string) (Connection, error)
-	// ListConnections lists by creation, then id. Drafts are not connections yet: they are found by id alone.
+	// ListConnections lists by creation, then id. Drafts are not connections yet and are left out.
 	ListConnections(ctx context.Context) ([]Connection, error)
 	// DiscardDrafts deletes the draft with the id, and those that have not changed since.
 	DiscardDrafts(ctx context.Context, id string, before time.Time) error

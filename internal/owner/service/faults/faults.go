@@ -61,7 +61,7 @@ func ConnectionRevoked() *api.Error {
 		Next: "Its records are kept. Connect the source again to collect on."}
 }
 
-// ConnectionUnfinished returns the error for a connection whose owner has not consented at the provider yet.
+// ConnectionUnfinished returns the error for a connection without the owner's consent at the provider.
 func ConnectionUnfinished() *api.Error {
 	return &api.Error{Status: http.StatusConflict, Code: api.CodeUnfinished,
 		Message: "This source is not connected yet: you have not allowed it at the provider.",

@@ -96,7 +96,8 @@ func testDrafts(t *testing.T, s store.Store) {
 	}
 	ok(t, s.DiscardDrafts(ctx, "named", Now.Add(-time.Minute)))
 	ok(t, s.DiscardDrafts(ctx, "in use", time.Time{}))
-	for id, want := range map[string]error{"named": store.ErrNotFound, "old": store.ErrNotFound, "young": nil, "in use": nil} {
+	gone := store.ErrNotFound
+	for id, want := range map[string]error{"named": gone, "old": gone, "young": nil, "in use": nil} {
 		_, err := s.Connection(ctx, id)
 		fails(t, err, want)
 		_, err = s.TakeSignIn(ctx, "mark of "+id, id, Now)
