@@ -99,6 +99,7 @@ var ownerCommands = []string{
 	"webhooks", "webhooks add https://127.0.0.1/in", "webhooks add https://ledger.example/in --stream none",
 	"webhooks pause wh_none", "webhooks resume wh_none", "webhooks test wh_none", "webhooks remove wh_none",
 	"webhooks replay wh_none --stream trees --since beginning",
+	"triggers", "triggers add cin_none", "triggers add cin_part --kind none", "triggers remove tr_none",
 	"delete cin_part --dry-run", "delete cin_part --stream trees --record t1 --yes",
 	"record trees t1 --connection cin_part", "delete cin_part --stream none --yes", "delete --since soon --yes",
 	"delete --everything cin_part",

@@ -65,7 +65,7 @@ var commandGroups = []struct{ id, title, commands string }{
 	{"data", "Your data:", "streams records record search searches changes aggregate occurrences file thumbnail export " +
 		"mirror delete deletions"},
 	{"sources", "Sources:", "connect connections connectors credential select rename revoke import imports devices"},
-	{"collecting", "Collecting:", "serve run runs cancel schedule limits rate state workers"},
+	{"collecting", "Collecting:", "serve run runs cancel schedule triggers limits rate state workers"},
 	{"sharing", "Sharing and access:", "grants webhooks mcp audit tokens password passkeys recovery-codes sessions " +
 		"login logout"},
 	{"installation", "This installation:", "demo service archive verify backup restore move upgrade notify support"},
@@ -109,7 +109,8 @@ func newRootCommand(inv *command.Invocation) *cobra.Command {
 		connections.NewRenameCommand(inv), connections.NewSelectCommand(inv), connections.NewRevokeCommand(inv),
 		maintenance.NewDeleteCommand(inv), maintenance.NewDeletionsCommand(inv),
 		records.NewSearchCommand(inv), records.NewSearchesCommand(inv), records.NewAggregateCommand(inv),
-		sharing.NewGrantsCommand(inv), sharing.NewWebhooksCommand(inv), assistants.NewMCPCommand(inv),
+		sharing.NewGrantsCommand(inv), sharing.NewWebhooksCommand(inv), sharing.NewTriggersCommand(inv),
+		assistants.NewMCPCommand(inv),
 		access.NewTokensCommand(inv),
 		access.NewSessionsCommand(inv), access.NewPasskeysCommand(inv),
 		access.NewRecoveryCodesCommand(inv), access.NewPasswordCommand(inv),

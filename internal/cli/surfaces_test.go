@@ -187,6 +187,11 @@ var surfaces = map[string]offered{
 	"TestWebhook": {Command: "webhooks test", Route: "POST /_ref/webhooks/{id}/test",
 		Page: "POST /sharing/deliveries/{id}/test"},
 
+	"Triggers":   {Command: "triggers", Route: "GET /_ref/triggers", Page: "GET /sharing/deliveries"},
+	"AddTrigger": {Command: "triggers add", Route: "POST /_ref/triggers", Page: "POST /sharing/deliveries/triggers"},
+	"RemoveTrigger": {Command: "triggers remove", Route: "DELETE /_ref/triggers/{id}",
+		Page: "POST /sharing/deliveries/triggers/{id}/remove"},
+
 	"Tokens":      {Command: "tokens list", Route: "GET /_ref/tokens", Page: "GET /settings/sign-in"},
 	"CreateToken": {Command: "tokens create", Route: "POST /_ref/tokens", Page: "POST /settings/tokens"},
 	"RevokeToken": {Command: "tokens revoke", Route: "POST /_ref/tokens/{id}/revoke",

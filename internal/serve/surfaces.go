@@ -22,6 +22,7 @@ import (
 	"github.com/pdpp-go/pdpp/internal/share/mcp"
 	"github.com/pdpp-go/pdpp/internal/share/oauth"
 	"github.com/pdpp-go/pdpp/internal/share/readapi"
+	"github.com/pdpp-go/pdpp/internal/share/triggers"
 	"github.com/pdpp-go/pdpp/internal/storage/credential"
 	"github.com/pdpp-go/pdpp/internal/web/auth"
 	"github.com/pdpp-go/pdpp/internal/web/server"
@@ -87,6 +88,10 @@ func (s *process) surfaces(ctx context.Context) (func(*http.ServeMux), error) {
 		mux.Handle(mcp.Path, s.assistants(read, everything, base))
 		for _, route := range oauth.Routes(oauth.Config{Grants: shared, Issuer: base, IsOwnerToken: s.Auth.IsOwnerToken,
 			Strangers: s.Auth.Strangers(), Log: s.Log}) {
+			mux.Handle(route.Pattern, route.Handle)
+		}
+		for _, route := range triggers.Routes(triggers.Config{Store: s.Store, Key: s.Key, Asked: asked, Now: s.Now,
+			Log: s.Log}) {
 			mux.Handle(route.Pattern, route.Handle)
 		}
 		for _, route := range s.Auth.Routes(formPage) {

@@ -40,11 +40,11 @@ func NewWebhooksCommand(inv *command.Invocation) *cobra.Command {
 		}),
 	}
 	cmd.AddCommand(newWebhookAddCommand(inv), newWebhookTestCommand(inv), newWebhookReplayCommand(inv),
-		webhookAction(inv, "pause", "Stop deliveries until you resume them", "Paused. Nothing is lost.\n",
+		webhookAction(inv, "pause", "webhook", "Stop deliveries until you resume them", "Paused. Nothing is lost.\n",
 			api.Owner.PauseWebhook),
-		webhookAction(inv, "resume", "Deliver again, with what changed meanwhile", "Deliveries go on.\n",
+		webhookAction(inv, "resume", "webhook", "Deliver again, with what changed meanwhile", "Deliveries go on.\n",
 			api.Owner.ResumeWebhook),
-		webhookAction(inv, "remove", "Remove a webhook", "Removed.\n", api.Owner.RemoveWebhook))
+		webhookAction(inv, "remove", "webhook", "Remove a webhook", "Removed.\n", api.Owner.RemoveWebhook))
 	return cmd
 }
 
@@ -126,15 +126,16 @@ check that a delivery is yours. With --grant only what the grant allows is deliv
 	return cmd
 }
 
-func webhookAction(inv *command.Invocation, name, short, done string, do func(api.Owner, context.Context, string) error,
-) *cobra.Command {
+// webhookAction returns a command that does one thing with a webhook or a trigger.
+func webhookAction(inv *command.Invocation, name, with, short, done string,
+	do func(api.Owner, context.Context, string) error) *cobra.Command {
 	return &cobra.Command{
-		Use: name + " WEBHOOK", Short: short, Args: arguments.Required("the id of a webhook"),
+		Use: name + " " + strings.ToUpper(with), Short: short, Args: arguments.Required("the id of a " + with),
 		RunE: inv.WithOwner(func(ctx context.Context, o api.Owner, args []string) error {
 			if err := do(o, ctx, args[0]); err != nil {
 				return err
 			}
-			return inv.PrintResult(map[string]any{"webhook_id": args[0]}, "%s", done)
+			return inv.PrintResult(map[string]any{with + "_id": args[0]}, "%s", done)
 		}),
 	}
 }

@@ -43,6 +43,10 @@ func (p Proxy) AddSourceFile(ctx context.Context, a1 SourceFile) (SourceReview, 
 	return invoke1[SourceReview](p, ctx, "AddSourceFile", []any{a1})
 }
 
+func (p Proxy) AddTrigger(ctx context.Context, a1 webhook.NewTrigger) (webhook.RunTrigger, string, error) {
+	return invoke2[webhook.RunTrigger, string](p, ctx, "AddTrigger", []any{a1})
+}
+
 func (p Proxy) AddWebhook(ctx context.Context, a1 webhook.NewWebhook) (webhook.Webhook, string, error) {
 	return invoke2[webhook.Webhook, string](p, ctx, "AddWebhook", []any{a1})
 }
@@ -299,6 +303,10 @@ func (p Proxy) RemoveSourceFile(ctx context.Context, a1 string) error {
 	return p.Invoke(ctx, "RemoveSourceFile", []any{a1})
 }
 
+func (p Proxy) RemoveTrigger(ctx context.Context, a1 string) error {
+	return p.Invoke(ctx, "RemoveTrigger", []any{a1})
+}
+
 func (p Proxy) RemoveWebhook(ctx context.Context, a1 string) error {
 	return p.Invoke(ctx, "RemoveWebhook", []any{a1})
 }
@@ -453,6 +461,10 @@ func (p Proxy) Timeline(ctx context.Context, a1 string, a2 int64) ([]Event, erro
 
 func (p Proxy) Tokens(ctx context.Context) ([]Token, error) {
 	return invoke1[[]Token](p, ctx, "Tokens", []any{})
+}
+
+func (p Proxy) Triggers(ctx context.Context) ([]webhook.RunTrigger, error) {
+	return invoke1[[]webhook.RunTrigger](p, ctx, "Triggers", []any{})
 }
 
 func (p Proxy) UndoDeletion(ctx context.Context, a1 string) (Deletion, error) {

@@ -24,4 +24,12 @@ var webhookOperations = []Operation{
 		Tag: "grants", Summary: "Deliver a stream again, from a place", Audit: "setting_change", Setting: "webhook"},
 	{Call: Owner.TestWebhook, Route: "POST /_ref/webhooks/{id}/test", Scope: reply.ScopeManage, Name: "testWebhook",
 		Tag: "grants", Summary: "Send a message without records"},
+	{Call: Owner.Triggers, Route: "GET /_ref/triggers", Scope: reply.ScopeRead, Name: "listTriggers", Tag: "connections",
+		Summary: "The addresses that start a run"},
+	{Call: Owner.AddTrigger, Route: "POST /_ref/triggers", Scope: reply.ScopeManage, Name: "addTrigger",
+		Tag: "connections", Summary: "Make an address that starts a run", Status: http.StatusCreated,
+		Results: "trigger secret", Schema: "AddedTrigger", Audit: "setting_change", Setting: "trigger",
+		Notes: "The secret is shown only in this answer."},
+	{Call: Owner.RemoveTrigger, Route: "DELETE /_ref/triggers/{id}", Scope: reply.ScopeManage, Name: "removeTrigger",
+		Tag: "connections", Summary: "Remove an address that starts a run", Audit: "setting_change", Setting: "trigger"},
 }

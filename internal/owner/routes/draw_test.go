@@ -51,6 +51,8 @@ var wordsIn = map[string][]string{
 	"GrantRequest.Mode":          {"single_use", "continuous"},
 	"Webhook.Status":             {"active", "failing", "paused"},
 	"Webhook.PauseReason":        {"", "owner", "refused", "gone", "grant"},
+	"RunTrigger.Kind":            {"generic", "github", "strava"},
+	"NewTrigger.Kind":            {"", "generic", "github", "strava"},
 	"NewWebhook.Since":           {"", "now", "beginning"},
 	"PushTarget.Kind":            {"web_push", "webhook", "ntfy"},
 	"ExportQuery.Format":         {"jsonl", "csv"},

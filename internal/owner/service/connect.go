@@ -23,7 +23,7 @@ const draftTime = 24 * time.Hour
 
 // Connect adds a connection. Everything that was entered is checked before anything is kept. Until all of it is kept,
 // and until the owner has consented at a provider that asks for it, the connection is a draft: no list has it and no
-// worker looks at it. One that could not be completed is deleted.
+// worker looks at it. One that could not be completed is taken back.
 func (s *Service) Connect(ctx context.Context, c api.Connect) (api.Detail, error) {
 	found, err := s.find.Connectors.Find(ctx, c.ConnectorID)
 	if err != nil {
@@ -83,8 +83,7 @@ func (s *Service) Connect(ctx context.Context, c api.Connect) (api.Detail, error
 		err = s.requestManualRun(ctx, conn.ID)
 	}
 	if err != nil {
-		discarded := s.Store.DiscardDrafts(context.WithoutCancel(ctx), conn.ID, time.Time{})
-		return api.Detail{}, errors.Join(err, faults.OwnerError(discarded, "delete the incomplete connection"))
+		return api.Detail{}, errors.Join(err, s.Revoke(context.WithoutCancel(ctx), conn.ID))
 	}
 	return s.Connection(ctx, conn.ID)
 }

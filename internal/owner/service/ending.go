@@ -13,7 +13,7 @@ import (
 )
 
 // Revoke ends a connection. From the first step on no worker takes it up; doing it
-// again completes what was interrupted.
+// again completes what was interrupted. A draft is deleted.
 func (s *Service) Revoke(ctx context.Context, id string) error {
 	conn, err := s.find.Connection(ctx, id)
 	if err != nil {

@@ -150,7 +150,7 @@ func New(c Config) *Service {
 	s.FileImports = imports.New(imports.Config{Store: c.Store, Lookup: find, OpenKey: c.Opening, Variable: c.Lookup,
 		RequestRun: s.requestManualRun, Now: c.Now})
 	s.Keeper = webhooks.New(webhooks.Config{Store: c.Store, Key: c.Key, Opening: c.Opening,
-		GrantService: c.GrantService, Now: c.Now})
+		GrantService: c.GrantService, Connection: find.ActiveConnection, Base: c.Base, Now: c.Now})
 	s.Registry = devices.New(devices.Config{Store: c.Store, Lookup: find, Evidence: c.Reader, BaseURL: c.Base,
 		Address: c.Address, Now: c.Now})
 	return s

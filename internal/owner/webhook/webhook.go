@@ -21,6 +21,36 @@ type Control interface {
 	ReplayWebhook(ctx context.Context, id string, r Replay) error
 	// TestWebhook sends a message without records.
 	TestWebhook(ctx context.Context, id string) (TestResult, error)
+	// Triggers lists the addresses of this server that start a run, by time of creation.
+	Triggers(ctx context.Context) ([]RunTrigger, error)
+	// AddTrigger returns the secret that callers show, which cannot be read again.
+	AddTrigger(ctx context.Context, n NewTrigger) (RunTrigger, string, error)
+	RemoveTrigger(ctx context.Context, id string) error
+}
+
+// RunTrigger is an address of this server that starts a run when another program calls it.
+type RunTrigger struct {
+	ID           string     `json:"trigger_id"`
+	ConnectionID string     `json:"connection_id"`
+	Kind         string     `json:"kind" enum:"generic,github,strava"`
+	Address      string     `json:"address"` // without the secret
+	CreatedAt    time.Time  `json:"created_at"`
+	Calls        int64      `json:"calls"` // that asked for a run
+	LastCalledAt *time.Time `json:"last_called_at"`
+}
+
+// SecretAddress returns the address for callers that can show the secret in no other way; empty where they sign.
+func (t RunTrigger) SecretAddress(secret string) string {
+	if t.Kind == "github" {
+		return ""
+	}
+	return t.Address + "/" + secret
+}
+
+// NewTrigger adds a trigger.
+type NewTrigger struct {
+	ConnectionID string `json:"connection_id"`
+	Kind         string `json:"kind,omitempty" enum:"generic,github,strava"` // generic by default
 }
 
 // Webhook is one address that changes are delivered to.

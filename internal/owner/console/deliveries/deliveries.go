@@ -11,6 +11,7 @@ import (
 	"github.com/pdpp-go/pdpp/internal/owner/api"
 	"github.com/pdpp-go/pdpp/internal/owner/console/ui"
 	"github.com/pdpp-go/pdpp/internal/owner/webhook"
+	"github.com/pdpp-go/pdpp/internal/view"
 )
 
 // Config is what the page needs. All members must be set.
@@ -41,6 +42,9 @@ func Routes(c Config) []ui.Route {
 			func(r *http.Request, id string) error { return c.Owner.ResumeWebhook(r.Context(), id) })},
 		{Pattern: "POST " + one + "remove", Handler: p.act("Removed. Nothing more is delivered there.",
 			func(r *http.Request, id string) error { return c.Owner.RemoveWebhook(r.Context(), id) })},
+		{Pattern: "POST " + ui.DeliveriesAddress + "/triggers", Handler: http.HandlerFunc(p.addTrigger)},
+		{Pattern: "POST " + ui.DeliveriesAddress + "/triggers/{id}/remove", Handler: p.act("Removed. Nothing answers there.",
+			func(r *http.Request, id string) error { return c.Owner.RemoveTrigger(r.Context(), id) })},
 	}
 }
 
@@ -51,6 +55,9 @@ type listPage struct {
 	Typed    webhook.NewWebhook
 	Added    webhook.Webhook
 	Secret   string // of the added one; shown once
+	Triggers []webhook.RunTrigger
+	Sources  []view.Connection  // that can have a trigger
+	Trigger  webhook.RunTrigger // that was added
 	ui.FormProblem
 }
 
@@ -74,6 +81,20 @@ func (p *deliveryPages) show(w http.ResponseWriter, r *http.Request, page *listP
 			page.Grants = append(page.Grants, g)
 		}
 	}
+	if page.Triggers, err = p.Owner.Triggers(r.Context()); err != nil {
+		p.ShowFailure(w, r, "sharing", err)
+		return
+	}
+	sources, err := p.Owner.Overview(r.Context())
+	if err != nil {
+		p.ShowFailure(w, r, "sharing", err)
+		return
+	}
+	for i := range sources.Connections {
+		if c := sources.Connections[i]; c.SourceKind != "local_device" {
+			page.Sources = append(page.Sources, c)
+		}
+	}
 	p.ShowPage(w, r, page.Status, p.PageFrame(w, r, "Deliveries", "sharing"), listBody(page, p.Now()))
 }
 
@@ -91,6 +112,31 @@ func (p *deliveryPages) add(w http.ResponseWriter, r *http.Request) {
 		page.Typed = webhook.NewWebhook{}
 	}
 	p.show(w, r, page)
+}
+
+func (p *deliveryPages) addTrigger(w http.ResponseWriter, r *http.Request) {
+	if !p.ParseForm(w, r, "sharing") {
+		return
+	}
+	page := &listPage{FormProblem: ui.FormProblem{Status: http.StatusCreated}}
+	var err error
+	page.Trigger, page.Secret, err = p.Owner.AddTrigger(r.Context(),
+		webhook.NewTrigger{ConnectionID: r.PostForm.Get("source"), Kind: r.PostForm.Get("kind")})
+	if err != nil {
+		p.ShowFailure(w, r, "sharing", err)
+		return
+	}
+	p.show(w, r, page)
+}
+
+// sourceName returns how the source of a trigger is called.
+func (page *listPage) sourceName(t webhook.RunTrigger) string {
+	for i := range page.Sources {
+		if page.Sources[i].ID == t.ConnectionID {
+			return page.Sources[i].DisplayName
+		}
+	}
+	return t.ConnectionID
 }
 
 // act answers a button.

@@ -16,6 +16,7 @@ import (
 	"github.com/pdpp-go/pdpp/internal/owner/console/ui"
 	"github.com/pdpp-go/pdpp/internal/owner/webhook"
 	"github.com/pdpp-go/pdpp/internal/quality/pagetest"
+	"github.com/pdpp-go/pdpp/internal/view"
 )
 
 var noon = time.Date(2026, 3, 10, 12, 0, 0, 0, time.UTC)
@@ -24,6 +25,7 @@ var noon = time.Date(2026, 3, 10, 12, 0, 0, 0, time.UTC)
 type owner struct {
 	api.Owner
 	webhooks []webhook.Webhook
+	triggers []webhook.RunTrigger
 	asked    []string
 	fail     error
 	failure  string
@@ -43,6 +45,21 @@ func (o *owner) AddWebhook(_ context.Context, n webhook.NewWebhook) (webhook.Web
 			"Use https.")
 	}
 	return webhook.Webhook{ID: "wh_9", Host: "ledger.example"}, "whsec_pear", nil
+}
+
+func (o *owner) Overview(context.Context) (view.Overview, error) {
+	var all view.Overview
+	all.Connections = []view.Connection{{ID: "cin_pond", DisplayName: "Pond", SourceKind: "account"}}
+	return all, o.fail
+}
+
+func (o *owner) Triggers(context.Context) ([]webhook.RunTrigger, error) { return o.triggers, o.fail }
+func (o *owner) AddTrigger(_ context.Context, n webhook.NewTrigger) (webhook.RunTrigger, string, error) {
+	return webhook.RunTrigger{ID: "tr_9", ConnectionID: n.ConnectionID, Kind: n.Kind,
+		Address: "https://pdpp.lantern.example/hooks/tr_9"}, "pear", o.did("add trigger " + n.ConnectionID + " " + n.Kind)
+}
+func (o *owner) RemoveTrigger(_ context.Context, id string) error {
+	return o.did("remove trigger " + id)
 }
 
 func (o *owner) did(what string) error {
@@ -76,7 +93,11 @@ func serve(o *owner, method, address string, form url.Values) *httptest.Response
 
 func everyState() *owner {
 	week := noon.AddDate(0, 0, -7)
-	return &owner{webhooks: []webhook.Webhook{
+	return &owner{triggers: []webhook.RunTrigger{
+		{ID: "tr_1", ConnectionID: "cin_pond", Kind: "generic", Address: "https://pdpp.lantern.example/hooks/tr_1", Calls: 41,
+			LastCalledAt: &week},
+		{ID: "tr_2", ConnectionID: "cin_gone", Kind: "github", Address: "https://pdpp.lantern.example/hooks/tr_2"},
+	}, webhooks: []webhook.Webhook{
 		{ID: "wh_1", Name: "Ledger", Host: "ledger.example", Status: "active", Deliveries: 1204, LastSuccessAt: &week,
 			Streams: []string{"transactions"}},
 		{ID: "wh_2", Name: "Kelp", Host: "kelp.example", Status: "failing", LastFailure: "http_503", GrantID: "gr_1",
@@ -97,6 +118,10 @@ func TestPages(t *testing.T) {
 		url.Values{"address": {"https://ledger.example/in"}}))
 	pages.Add(t, "refused", serve(&owner{}, "POST", ui.DeliveriesAddress, url.Values{
 		"address": {"http://ledger.example/"}, "grant": {"gr_1"}, "since": {"beginning"}, "local": {"yes"}}))
+	for _, kind := range []string{"generic", "github"} {
+		pages.Add(t, "trigger added "+kind, serve(everyState(), "POST", ui.DeliveriesAddress+"/triggers",
+			url.Values{"source": {"cin_pond"}, "kind": {kind}}))
+	}
 	pages.Check(t)
 	failing := serve(&owner{fail: errors.New("disk I/O error")}, "GET", ui.DeliveriesAddress, nil)
 	if failing.Code != http.StatusInternalServerError {
@@ -121,5 +146,10 @@ func TestButtons(t *testing.T) {
 			t.Errorf("%s: answered %d", c.action, w.Code)
 		}
 		o.fail = nil
+	}
+	o.asked = nil
+	serve(o, "POST", ui.DeliveriesAddress+"/triggers/tr_1/remove", nil)
+	if !slices.Equal(o.asked, []string{"remove trigger tr_1"}) {
+		t.Errorf("asked %v", o.asked)
 	}
 }

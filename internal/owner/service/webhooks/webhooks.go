@@ -31,7 +31,10 @@ type Config struct {
 	Store        store.Store
 	Key, Opening func() (credential.Key, error)
 	GrantService *grants.Service
-	Now          func() time.Time
+	// Connection returns a connection that is in use.
+	Connection func(ctx context.Context, id string) (store.Connection, error)
+	Base       string // address of this server
+	Now        func() time.Time
 }
 
 // Keeper keeps the webhooks of the owner.
