@@ -14,8 +14,8 @@ import (
 var serverWords = []string{
 	"ANSWER", "AUDIT", "BACKUP", "BASE", "BLOBS", "BROWSER", "BUILD", "CAPTURE", "CHAOS", "COLLECTOR", "CONNECT",
 	"CONNECTION", "CONNECTOR", "CONNECTORS", "CREDENTIAL", "DATABASE", "DEVICE", "HOME", "LEASE", "LISTEN",
-	"LOCAL", "LOG", "MAX", "METRICS", "NEW", "NOTIFY", "OUTBOX", "OWNER", "PASSKEY", "RECOVERY", "REFERENCE", "RUN",
-	"SERVER", "SESSION", "SLOTS", "SOURCE", "STREAMING", "TEST", "TOKEN", "TRUSTED", "WEB",
+	"LOCAL", "LOG", "MAX", "METRICS", "NEW", "NOTIFY", "OUTBOX", "OWNER", "PASSKEY", "RECOVERY", "REFERENCE", "RELEASES",
+	"RUN", "SERVER", "SESSION", "SLOTS", "SOURCE", "STREAMING", "TEST", "TOKEN", "TRUSTED", "WEB",
 }
 
 // systemNames and systemPrefixes are variables by which a process finds other people's secrets,
