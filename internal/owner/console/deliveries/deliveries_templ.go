@@ -320,7 +320,7 @@ func triggerSection(page *listPage, now time.Time) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 29, "\" class=\"narrow stack\"><div class=\"field\"><label for=\"source\">Source</label> <select id=\"source\" name=\"source\">")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 29, "\" class=\"narrow stack after-s\"><div class=\"field\"><label for=\"source\">Source</label> <select id=\"source\" name=\"source\">")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
