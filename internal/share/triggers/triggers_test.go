@@ -123,7 +123,7 @@ func signed(body, with string) string {
 	return "sha256=" + hex.EncodeToString(mac.Sum(nil))
 }
 
-// Whoever shows the secret in the way of the kind starts a run; many calls make one.
+// A caller that shows the secret in the way of the kind starts a run; many calls make one.
 func TestCallStartsRun(t *testing.T) {
 	t.Parallel()
 	onBoth(t, func(w *world) {

@@ -48,7 +48,7 @@ func listBody(page *listPage, now time.Time) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		if page.Trigger.ID != "" {
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 2, "<section class=\"card pad todo section first\" aria-labelledby=\"h-secret\"><h2 id=\"h-secret\">Copy this now</h2><p class=\"note\">The secret is not shown again. Whoever has it can start a run of ")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 2, "<section class=\"card pad todo section first\" aria-labelledby=\"h-secret\"><h2 id=\"h-secret\">Copy this now</h2><p class=\"note\">The secret is not shown again. Anyone with it can start a run of ")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

@@ -168,10 +168,10 @@ func (w *writer) element(name, attributes string, n *html.Node, depth int) {
 	w.out.WriteString("</" + name + ">")
 }
 
-// picture writes what a picture shows, if that is said. One without words, or of a single point, only counts.
+// picture writes the description of a picture, if it has one. One without words, or of a single point, only counts.
 func (w *writer) picture(n *html.Node) {
 	if attribute(n, "width") == "1" || attribute(n, "height") == "1" {
-		return // it only tells that a mail is read
+		return // it only reports that a mail was read
 	}
 	w.pictures++
 	if alt := text.Cut(text.Line(attribute(n, "alt")), 200); alt != "" {

@@ -1,4 +1,4 @@
-// Package visits tells where the owner was: on a map of outlines, by place, and as trips.
+// Package visits shows where the owner was: on a map of outlines, by place, and as trips.
 //
 // A trip is nights in a row away from the place of most nights. Nights of which nothing is known count for neither.
 package visits

@@ -189,7 +189,7 @@ var connectionTables = []string{
 	"run_requests",
 	"connector_attention_records", "provider_waits", "connector_schedules", "connection_credentials", "browser_profiles",
 	"provider_sign_ins",
-	"imports", "allowance_connections",
+	"imports", "allowance_connections", "run_triggers",
 }
 
 // deletedTables are the tables that may contain deleted data in freed rows.

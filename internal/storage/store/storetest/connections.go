@@ -93,6 +93,7 @@ func testDrafts(t *testing.T, s store.Store) {
 		ok(t, s.CreateConnection(ctx, c))
 		ok(t, s.PutSignIn(ctx, store.SignIn{Mark: "mark of " + id, Binder: id, ConnectionID: id, Sealed: []byte("sealed"),
 			ExpiresAt: Now.Add(time.Hour)}, Now))
+		ok(t, s.AddTrigger(ctx, store.RunTrigger{ID: id, ConnectionID: id, Kind: "generic", CreatedAt: Now}))
 	}
 	ok(t, s.DiscardDrafts(ctx, "named", Now.Add(-time.Minute)))
 	ok(t, s.DiscardDrafts(ctx, "in use", time.Time{}))
@@ -102,6 +103,11 @@ func testDrafts(t *testing.T, s store.Store) {
 		fails(t, err, want)
 		_, err = s.TakeSignIn(ctx, "mark of "+id, id, Now)
 		fails(t, err, want)
+	}
+	triggers, err := s.Triggers(ctx)
+	ok(t, err)
+	if len(triggers) != 2 || triggers[0].ID != "in use" || triggers[1].ID != "young" {
+		t.Errorf("triggers %+v", triggers)
 	}
 	page, err := s.Evidence(ctx, evidence.Query{})
 	ok(t, err)
