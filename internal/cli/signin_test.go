@@ -222,7 +222,7 @@ func TestWithdrawnConsentIsRepaired(t *testing.T) {
 		asked(0)
 		provider.Withdraw(t)
 		for i := range 2 { // the second finds it rejected already
-			s.later(2 * time.Second)
+			s.later(time.Minute) // a machine that slept: the worker's last heartbeat is older than it may be
 			if got := owner.post("/sources/" + id + "/run"); got.StatusCode >= 400 {
 				t.Fatalf("run %d: %d %s", i, got.StatusCode, got.body)
 			}

@@ -51,12 +51,12 @@ func (s *process) surfaces(ctx context.Context) (func(*http.ServeMux), error) {
 	if s.Database.Postgres != nil {
 		database = "postgres"
 	}
-	asked := func() {}
+	asked, beat := func() {}, (func(context.Context) error)(nil)
 	if s.scheduler != nil {
-		asked = s.scheduler.Nudge
+		asked, beat = s.scheduler.Nudge, s.scheduler.Beat
 	}
 	owner := service.New(service.Config{
-		Asked: asked, MayConfirm: s.Auth.MayConfirmPrograms, MayAddSources: s.Auth.MayAddSources,
+		Asked: asked, Beat: beat, MayConfirm: s.Auth.MayConfirmPrograms, MayAddSources: s.Auth.MayAddSources,
 		Store: s.Store, Connectors: s.Connectors, Key: func() (credential.Key, error) { return s.Key, nil },
 		GrantService: shared, Access: s.Auth,
 		VAPID: func(context.Context) (notify.VAPID, error) { return s.VAPID, nil }, PushKey: s.VAPID.Public, Base: base,

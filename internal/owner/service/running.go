@@ -39,13 +39,25 @@ func (s *Service) requestRun(ctx context.Context, r store.RunRequest) error {
 		_, err := s.Store.RequestRun(ctx, r)
 		return faults.OwnerError(err, "ask for the run")
 	}
-	err = scheduler.RunNow(ctx, s.Store, r)
+	err = s.runNow(ctx, r)
 	s.Asked()
 	var waits *store.WaitError
 	if errors.As(err, &waits) {
 		return faults.ProviderWait(conn.ID, waits)
 	}
 	return faults.OwnerError(err, "ask for the run")
+}
+
+// runNow requests the run. It asks again if the worker in this process only seemed to be gone.
+func (s *Service) runNow(ctx context.Context, r store.RunRequest) error {
+	err := scheduler.RunNow(ctx, s.Store, r)
+	if s.Beat == nil || !errors.Is(err, scheduler.ErrNoWorker) {
+		return err
+	}
+	if err := s.Beat(ctx); err != nil {
+		return err
+	}
+	return scheduler.RunNow(ctx, s.Store, r)
 }
 
 // Cancel stops a run that is under way. What it has finished is kept.

@@ -13,7 +13,6 @@ import (
 	"github.com/pdpp-go/pdpp/internal/ops/text"
 	"github.com/pdpp-go/pdpp/internal/owner/api"
 	"github.com/pdpp-go/pdpp/internal/owner/service/faults"
-	"github.com/pdpp-go/pdpp/internal/schedule/scheduler"
 	"github.com/pdpp-go/pdpp/internal/storage/store"
 	"github.com/pdpp-go/pdpp/manifest"
 	"github.com/pdpp-go/pdpp/protocol"
@@ -219,7 +218,7 @@ func (s *Service) Collect(ctx context.Context, id string, wanted api.Selection) 
 		return notDeclared(err)
 	}
 	r := store.RunRequest{ConnectionID: id, Trigger: store.TriggerManual, Scope: scope, RequestedAt: s.Now()}
-	return faults.OwnerError(scheduler.RunNow(ctx, s.Store, r), "ask for the run")
+	return faults.OwnerError(s.runNow(ctx, r), "ask for the run")
 }
 
 // selectableManifest returns the manifest of a connection's connector. It rejects a connection that a device

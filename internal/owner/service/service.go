@@ -71,6 +71,9 @@ type Config struct {
 	// Asked is called after a run was requested, so that a worker in this process starts it without waiting for its
 	// next poll. Nil disables the call.
 	Asked func()
+	// Beat reports the worker in this process as alive. Its last heartbeat is too old after the machine slept. Nil means
+	// that there is no such worker.
+	Beat func(context.Context) error
 
 	// Files is where the files of records are; nil means that there are none.
 	Files blob.Storage

@@ -45,6 +45,14 @@ const (
 	componentBrowser   = "browser"
 )
 
+// Beat reports at once that this worker is alive, unless it is stopping.
+func (s *Scheduler) Beat(ctx context.Context) error {
+	if s.draining.Load() {
+		return nil
+	}
+	return s.beat(ctx)
+}
+
 // beat reports this worker and the state of scheduler and browser.
 func (s *Scheduler) beat(ctx context.Context) error {
 	now := s.Now()

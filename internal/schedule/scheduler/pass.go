@@ -2,6 +2,7 @@ package scheduler
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -87,7 +88,11 @@ func (s *Scheduler) noticeClock(ctx context.Context, began time.Time) error {
 	if !first && !step {
 		return nil
 	}
-	return wrapError(s.Store.ClampFutureTimes(ctx, began), "correct times from a wrong clock")
+	err := wrapError(s.Store.ClampFutureTimes(ctx, began), "correct times from a wrong clock")
+	if step { // the last heartbeat is older than it may be
+		err = errors.Join(err, s.beat(ctx))
+	}
+	return err
 }
 
 // passState is the state of one pass.
