@@ -99,6 +99,8 @@ var ownerCommands = []string{
 	"webhooks", "webhooks add https://127.0.0.1/in", "webhooks add https://ledger.example/in --stream none",
 	"webhooks pause wh_none", "webhooks resume wh_none", "webhooks test wh_none", "webhooks remove wh_none",
 	"webhooks replay wh_none --stream trees --since beginning",
+	"people", "people pear --order name", "people show per_none", "people show nobody", "people join per_none per_other",
+	"people split per_none per_other", "people mine per_none", "people notmine per_none", "day", "day 2026-03-04",
 	"triggers", "triggers add cin_none", "triggers add cin_part --kind none", "triggers remove tr_none",
 	"delete cin_part --dry-run", "delete cin_part --stream trees --record t1 --yes",
 	"record trees t1 --connection cin_part", "delete cin_part --stream none --yes", "delete --since soon --yes",
@@ -152,7 +154,7 @@ func (s *statusShop) part() {
 // otherCommands are about nothing that is kept.
 var otherCommands = []string{"login", "logout", "man", "version", "exit-codes", "help", "completion", "completion bash",
 	"completion zsh", "completion fish", "completion powershell", "credential", "demo source", "thumbnail", "mcp",
-	"mcp setup"}
+	"mcp setup", "open"}
 
 // Every command uses the named server, or reports that it needs this machine. None returns the data of this machine
 // instead.

@@ -62,13 +62,13 @@ pdpp help lists every command, pdpp COMMAND --help explains one.
 // commandGroups are the groups of pdpp help, with their commands. A command in no group is listed last.
 var commandGroups = []struct{ id, title, commands string }{
 	{"state", "State of your sources:", "status why attention answer gaps overview storage doctor"},
-	{"data", "Your data:", "streams records record search searches changes aggregate occurrences file thumbnail export " +
-		"mirror delete deletions"},
+	{"data", "Your data:", "day people streams records record search searches changes aggregate occurrences file thumbnail " +
+		"export mirror delete deletions"},
 	{"sources", "Sources:", "connect connections connectors credential select rename revoke import imports devices"},
 	{"collecting", "Collecting:", "serve run runs cancel schedule triggers limits rate state workers"},
 	{"sharing", "Sharing and access:", "grants webhooks mcp audit tokens password passkeys recovery-codes sessions " +
 		"login logout"},
-	{"installation", "This installation:", "demo service archive verify backup restore move upgrade notify support"},
+	{"installation", "This installation:", "demo open service archive verify backup restore move upgrade notify support"},
 }
 
 // addGroups puts the commands of a root into their groups.
@@ -108,6 +108,7 @@ func newRootCommand(inv *command.Invocation) *cobra.Command {
 		access.NewLoginCommand(inv), access.NewLogoutCommand(inv), connections.NewConnectCommand(inv),
 		connections.NewRenameCommand(inv), connections.NewSelectCommand(inv), connections.NewRevokeCommand(inv),
 		maintenance.NewDeleteCommand(inv), maintenance.NewDeletionsCommand(inv),
+		records.NewDayCommand(inv), records.NewPeopleCommand(inv), daemon.NewOpenCommand(inv),
 		records.NewSearchCommand(inv), records.NewSearchesCommand(inv), records.NewAggregateCommand(inv),
 		sharing.NewGrantsCommand(inv), sharing.NewWebhooksCommand(inv), sharing.NewTriggersCommand(inv),
 		assistants.NewMCPCommand(inv),

@@ -174,6 +174,12 @@ var surfaces = map[string]offered{
 	"Decide": {Command: "grants approve", Route: "POST /_ref/approvals/{id}",
 		Page: "POST /sharing/allow/{id}/answer"},
 
+	"People":        {Command: "people", Route: "GET /_ref/people", Page: "GET /people"},
+	"Person":        {Command: "people show", Route: "GET /_ref/people/{id}", Page: "GET /people/{id}"},
+	"JoinPeople":    {Command: "people join", Route: "POST /_ref/people/{id}/join", Page: "POST /people/{id}/join"},
+	"SplitPerson":   {Command: "people split", Route: "POST /_ref/people/{id}/split", Page: "POST /people/{id}/split"},
+	"SetPersonMine": {Command: "people mine", Route: "POST /_ref/people/{id}/mine", Page: "POST /people/{id}/mine"},
+
 	"Webhooks":   {Command: "webhooks", Route: "GET /_ref/webhooks", Page: "GET /sharing/deliveries"},
 	"AddWebhook": {Command: "webhooks add", Route: "POST /_ref/webhooks", Page: "POST /sharing/deliveries"},
 	"PauseWebhook": {Command: "webhooks pause", Route: "POST /_ref/webhooks/{id}/pause",

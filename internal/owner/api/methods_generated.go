@@ -7,6 +7,7 @@ import (
 	"io"
 	"time"
 
+	"github.com/pdpp-go/pdpp/internal/owner/person"
 	"github.com/pdpp-go/pdpp/internal/owner/webhook"
 	"github.com/pdpp-go/pdpp/internal/view"
 )
@@ -26,475 +27,372 @@ func invoke2[A, B any](p Proxy, ctx context.Context, method string, arguments []
 func (p Proxy) Acknowledge(ctx context.Context, a1 string, a2 string) error {
 	return p.Invoke(ctx, "Acknowledge", []any{a1, a2})
 }
-
 func (p Proxy) AddDevice(ctx context.Context, a1 NewDevice) (DeviceCode, error) {
 	return invoke1[DeviceCode](p, ctx, "AddDevice", []any{a1})
 }
-
 func (p Proxy) AddPiece(ctx context.Context, a1 string, a2 string, a3 Piece) (Upload, error) {
 	return invoke1[Upload](p, ctx, "AddPiece", []any{a1, a2, a3})
 }
-
 func (p Proxy) AddPushTarget(ctx context.Context, a1 NewPushTarget) (PushTarget, error) {
 	return invoke1[PushTarget](p, ctx, "AddPushTarget", []any{a1})
 }
-
 func (p Proxy) AddSourceFile(ctx context.Context, a1 SourceFile) (SourceReview, error) {
 	return invoke1[SourceReview](p, ctx, "AddSourceFile", []any{a1})
 }
-
 func (p Proxy) AddTrigger(ctx context.Context, a1 webhook.NewTrigger) (webhook.RunTrigger, string, error) {
 	return invoke2[webhook.RunTrigger, string](p, ctx, "AddTrigger", []any{a1})
 }
-
 func (p Proxy) AddWebhook(ctx context.Context, a1 webhook.NewWebhook) (webhook.Webhook, string, error) {
 	return invoke2[webhook.Webhook, string](p, ctx, "AddWebhook", []any{a1})
 }
-
 func (p Proxy) Aggregate(ctx context.Context, a1 AggregateQuery) (Aggregation, error) {
 	return invoke1[Aggregation](p, ctx, "Aggregate", []any{a1})
 }
-
 func (p Proxy) Answer(ctx context.Context, a1 string, a2 Answer) error {
 	return p.Invoke(ctx, "Answer", []any{a1, a2})
 }
-
 func (p Proxy) Attention(ctx context.Context, a1 AttentionQuery) (Attention, error) {
 	return invoke1[Attention](p, ctx, "Attention", []any{a1})
 }
-
 func (p Proxy) Audit(ctx context.Context, a1 AuditQuery) (AuditPage, error) {
 	return invoke1[AuditPage](p, ctx, "Audit", []any{a1})
 }
-
 func (p Proxy) BeginSignIn(ctx context.Context, a1 string, a2 SignInWish) (SignInBegun, error) {
 	return invoke1[SignInBegun](p, ctx, "BeginSignIn", []any{a1, a2})
 }
-
 func (p Proxy) BeginUpload(ctx context.Context, a1 string, a2 NewUpload) (Upload, error) {
 	return invoke1[Upload](p, ctx, "BeginUpload", []any{a1, a2})
 }
-
 func (p Proxy) BookmarkLog(ctx context.Context, a1 BookmarkQuery) ([]BookmarkCommit, error) {
 	return invoke1[[]BookmarkCommit](p, ctx, "BookmarkLog", []any{a1})
 }
-
 func (p Proxy) Bookmarks(ctx context.Context, a1 string) ([]Bookmark, error) {
 	return invoke1[[]Bookmark](p, ctx, "Bookmarks", []any{a1})
 }
-
 func (p Proxy) Cancel(ctx context.Context, a1 string) error {
 	return p.Invoke(ctx, "Cancel", []any{a1})
 }
-
 func (p Proxy) CancelDeviceCode(ctx context.Context, a1 string) error {
 	return p.Invoke(ctx, "CancelDeviceCode", []any{a1})
 }
-
 func (p Proxy) Changes(ctx context.Context, a1 ChangeQuery) ([]Record, error) {
 	return invoke1[[]Record](p, ctx, "Changes", []any{a1})
 }
-
 func (p Proxy) Collect(ctx context.Context, a1 string, a2 Selection) error {
 	return p.Invoke(ctx, "Collect", []any{a1, a2})
 }
-
 func (p Proxy) CollectDeleted(ctx context.Context, a1 string) (Deletion, error) {
 	return invoke1[Deletion](p, ctx, "CollectDeleted", []any{a1})
 }
-
 func (p Proxy) Connect(ctx context.Context, a1 Connect) (Detail, error) {
 	return invoke1[Detail](p, ctx, "Connect", []any{a1})
 }
-
 func (p Proxy) Connection(ctx context.Context, a1 string) (Detail, error) {
 	return invoke1[Detail](p, ctx, "Connection", []any{a1})
 }
-
 func (p Proxy) Connectors(ctx context.Context) ([]Connector, error) {
 	return invoke1[[]Connector](p, ctx, "Connectors", []any{})
 }
-
 func (p Proxy) CopyFile(ctx context.Context, a1 io.Writer, a2 string) error {
 	return p.Invoke(ctx, "CopyFile", []any{a1, a2})
 }
-
 func (p Proxy) CreateGrant(ctx context.Context, a1 NewGrant) (Grant, string, error) {
 	return invoke2[Grant, string](p, ctx, "CreateGrant", []any{a1})
 }
-
 func (p Proxy) CreateToken(ctx context.Context, a1 NewToken) (Token, string, error) {
 	return invoke2[Token, string](p, ctx, "CreateToken", []any{a1})
 }
-
 func (p Proxy) Days(ctx context.Context, a1 DayQuery) ([]DayCount, error) {
 	return invoke1[[]DayCount](p, ctx, "Days", []any{a1})
 }
-
 func (p Proxy) Decide(ctx context.Context, a1 string, a2 Decision) (string, error) {
 	return invoke1[string](p, ctx, "Decide", []any{a1, a2})
 }
-
 func (p Proxy) Delete(ctx context.Context, a1 DeletionRequest) (Deletion, error) {
 	return invoke1[Deletion](p, ctx, "Delete", []any{a1})
 }
-
 func (p Proxy) DeletePushTarget(ctx context.Context, a1 string) error {
 	return p.Invoke(ctx, "DeletePushTarget", []any{a1})
 }
-
 func (p Proxy) DeleteSchedule(ctx context.Context, a1 string) error {
 	return p.Invoke(ctx, "DeleteSchedule", []any{a1})
 }
-
 func (p Proxy) DeleteSearch(ctx context.Context, a1 string) error {
 	return p.Invoke(ctx, "DeleteSearch", []any{a1})
 }
-
 func (p Proxy) DeletionByID(ctx context.Context, a1 string) (Deletion, error) {
 	return invoke1[Deletion](p, ctx, "DeletionByID", []any{a1})
 }
-
 func (p Proxy) Deletions(ctx context.Context) ([]Deletion, error) {
 	return invoke1[[]Deletion](p, ctx, "Deletions", []any{})
 }
-
 func (p Proxy) DeviceCodes(ctx context.Context) ([]DeviceCode, error) {
 	return invoke1[[]DeviceCode](p, ctx, "DeviceCodes", []any{})
 }
-
 func (p Proxy) DeviceDiagnostics(ctx context.Context) ([]DeviceDiagnosis, error) {
 	return invoke1[[]DeviceDiagnosis](p, ctx, "DeviceDiagnostics", []any{})
 }
-
 func (p Proxy) Devices(ctx context.Context) ([]Device, error) {
 	return invoke1[[]Device](p, ctx, "Devices", []any{})
 }
-
 func (p Proxy) DropUpload(ctx context.Context, a1 string, a2 string) error {
 	return p.Invoke(ctx, "DropUpload", []any{a1, a2})
 }
-
 func (p Proxy) EndSession(ctx context.Context, a1 string) error {
 	return p.Invoke(ctx, "EndSession", []any{a1})
 }
-
 func (p Proxy) EndSessions(ctx context.Context) error {
 	return p.Invoke(ctx, "EndSessions", []any{})
 }
-
 func (p Proxy) EndedConnections(ctx context.Context) ([]EndedConnection, error) {
 	return invoke1[[]EndedConnection](p, ctx, "EndedConnections", []any{})
 }
-
 func (p Proxy) Export(ctx context.Context, a1 io.Writer, a2 ExportQuery) error {
 	return p.Invoke(ctx, "Export", []any{a1, a2})
 }
-
 func (p Proxy) FinishSignIn(ctx context.Context, a1 SignInAnswer) (SignInDone, error) {
 	return invoke1[SignInDone](p, ctx, "FinishSignIn", []any{a1})
 }
-
 func (p Proxy) Gap(ctx context.Context, a1 string) (Gap, error) {
 	return invoke1[Gap](p, ctx, "Gap", []any{a1})
 }
-
 func (p Proxy) Gaps(ctx context.Context, a1 GapQuery) (GapPage, error) {
 	return invoke1[GapPage](p, ctx, "Gaps", []any{a1})
 }
-
 func (p Proxy) Grant(ctx context.Context, a1 string) (Grant, error) {
 	return invoke1[Grant](p, ctx, "Grant", []any{a1})
 }
-
 func (p Proxy) GrantRequest(ctx context.Context, a1 string) (GrantRequest, error) {
 	return invoke1[GrantRequest](p, ctx, "GrantRequest", []any{a1})
 }
-
 func (p Proxy) Grants(ctx context.Context) ([]Grant, error) {
 	return invoke1[[]Grant](p, ctx, "Grants", []any{})
 }
-
 func (p Proxy) IgnoreGap(ctx context.Context, a1 string, a2 string) (Gap, error) {
 	return invoke1[Gap](p, ctx, "IgnoreGap", []any{a1, a2})
 }
-
 func (p Proxy) Import(ctx context.Context, a1 string, a2 ImportFile) (Import, error) {
 	return invoke1[Import](p, ctx, "Import", []any{a1, a2})
 }
-
 func (p Proxy) ImportByID(ctx context.Context, a1 string) (Import, error) {
 	return invoke1[Import](p, ctx, "ImportByID", []any{a1})
 }
-
 func (p Proxy) Imports(ctx context.Context, a1 string) ([]Import, error) {
 	return invoke1[[]Import](p, ctx, "Imports", []any{a1})
 }
-
+func (p Proxy) JoinPeople(ctx context.Context, a1 string, a2 string) error {
+	return p.Invoke(ctx, "JoinPeople", []any{a1, a2})
+}
 func (p Proxy) Kept(ctx context.Context) (Kept, error) {
 	return invoke1[Kept](p, ctx, "Kept", []any{})
 }
-
 func (p Proxy) MakeRecoveryCodes(ctx context.Context) ([]string, error) {
 	return invoke1[[]string](p, ctx, "MakeRecoveryCodes", []any{})
 }
-
 func (p Proxy) Overview(ctx context.Context) (view.Overview, error) {
 	return invoke1[view.Overview](p, ctx, "Overview", []any{})
 }
-
 func (p Proxy) Pace(ctx context.Context, a1 string, a2 int) (Pace, error) {
 	return invoke1[Pace](p, ctx, "Pace", []any{a1, a2})
 }
-
 func (p Proxy) Passkeys(ctx context.Context) ([]Passkey, error) {
 	return invoke1[[]Passkey](p, ctx, "Passkeys", []any{})
 }
-
 func (p Proxy) PauseWebhook(ctx context.Context, a1 string) error {
 	return p.Invoke(ctx, "PauseWebhook", []any{a1})
 }
-
+func (p Proxy) People(ctx context.Context, a1 person.PeopleQuery) (person.List, error) {
+	return invoke1[person.List](p, ctx, "People", []any{a1})
+}
+func (p Proxy) Person(ctx context.Context, a1 string) (person.Person, error) {
+	return invoke1[person.Person](p, ctx, "Person", []any{a1})
+}
 func (p Proxy) PreviewDeletion(ctx context.Context, a1 DeletionRequest) (Deletion, error) {
 	return invoke1[Deletion](p, ctx, "PreviewDeletion", []any{a1})
 }
-
 func (p Proxy) PreviewRewind(ctx context.Context, a1 Rewind) (RewindPreview, error) {
 	return invoke1[RewindPreview](p, ctx, "PreviewRewind", []any{a1})
 }
-
 func (p Proxy) PurgeDeletion(ctx context.Context, a1 string) (Deletion, error) {
 	return invoke1[Deletion](p, ctx, "PurgeDeletion", []any{a1})
 }
-
 func (p Proxy) PushTargets(ctx context.Context) ([]PushTarget, error) {
 	return invoke1[[]PushTarget](p, ctx, "PushTargets", []any{})
 }
-
 func (p Proxy) Question(ctx context.Context, a1 string) (Question, error) {
 	return invoke1[Question](p, ctx, "Question", []any{a1})
 }
-
 func (p Proxy) QuietHours(ctx context.Context) (string, error) {
 	return invoke1[string](p, ctx, "QuietHours", []any{})
 }
-
 func (p Proxy) Record(ctx context.Context, a1 string, a2 string, a3 string) (Record, []Record, error) {
 	return invoke2[Record, []Record](p, ctx, "Record", []any{a1, a2, a3})
 }
-
 func (p Proxy) Records(ctx context.Context, a1 RecordQuery) (RecordPage, error) {
 	return invoke1[RecordPage](p, ctx, "Records", []any{a1})
 }
-
 func (p Proxy) RecoveryCodes(ctx context.Context) (RecoveryCodes, error) {
 	return invoke1[RecoveryCodes](p, ctx, "RecoveryCodes", []any{})
 }
-
 func (p Proxy) RemoveCredential(ctx context.Context, a1 string) error {
 	return p.Invoke(ctx, "RemoveCredential", []any{a1})
 }
-
 func (p Proxy) RemovePasskey(ctx context.Context, a1 string) error {
 	return p.Invoke(ctx, "RemovePasskey", []any{a1})
 }
-
 func (p Proxy) RemoveSourceFile(ctx context.Context, a1 string) error {
 	return p.Invoke(ctx, "RemoveSourceFile", []any{a1})
 }
-
 func (p Proxy) RemoveTrigger(ctx context.Context, a1 string) error {
 	return p.Invoke(ctx, "RemoveTrigger", []any{a1})
 }
-
 func (p Proxy) RemoveWebhook(ctx context.Context, a1 string) error {
 	return p.Invoke(ctx, "RemoveWebhook", []any{a1})
 }
-
 func (p Proxy) Rename(ctx context.Context, a1 string, a2 string) error {
 	return p.Invoke(ctx, "Rename", []any{a1, a2})
 }
-
 func (p Proxy) RenameDevice(ctx context.Context, a1 string, a2 string) error {
 	return p.Invoke(ctx, "RenameDevice", []any{a1, a2})
 }
-
 func (p Proxy) RenameSearch(ctx context.Context, a1 string, a2 string) error {
 	return p.Invoke(ctx, "RenameSearch", []any{a1, a2})
 }
-
 func (p Proxy) ReplayWebhook(ctx context.Context, a1 string, a2 webhook.Replay) error {
 	return p.Invoke(ctx, "ReplayWebhook", []any{a1, a2})
 }
-
 func (p Proxy) ResumeWebhook(ctx context.Context, a1 string) error {
 	return p.Invoke(ctx, "ResumeWebhook", []any{a1})
 }
-
 func (p Proxy) RetryGap(ctx context.Context, a1 string) (Gap, error) {
 	return invoke1[Gap](p, ctx, "RetryGap", []any{a1})
 }
-
 func (p Proxy) ReviewSourceFile(ctx context.Context, a1 SourceFile) (SourceReview, error) {
 	return invoke1[SourceReview](p, ctx, "ReviewSourceFile", []any{a1})
 }
-
 func (p Proxy) Revoke(ctx context.Context, a1 string) error {
 	return p.Invoke(ctx, "Revoke", []any{a1})
 }
-
 func (p Proxy) RevokeDevice(ctx context.Context, a1 string) error {
 	return p.Invoke(ctx, "RevokeDevice", []any{a1})
 }
-
 func (p Proxy) RevokeGrant(ctx context.Context, a1 string) error {
 	return p.Invoke(ctx, "RevokeGrant", []any{a1})
 }
-
 func (p Proxy) RevokeToken(ctx context.Context, a1 string) error {
 	return p.Invoke(ctx, "RevokeToken", []any{a1})
 }
-
 func (p Proxy) Rewind(ctx context.Context, a1 Rewind) (BookmarkCommit, error) {
 	return invoke1[BookmarkCommit](p, ctx, "Rewind", []any{a1})
 }
-
 func (p Proxy) Run(ctx context.Context, a1 string) error {
 	return p.Invoke(ctx, "Run", []any{a1})
 }
-
 func (p Proxy) RunAnyway(ctx context.Context, a1 string) error {
 	return p.Invoke(ctx, "RunAnyway", []any{a1})
 }
-
 func (p Proxy) RunByID(ctx context.Context, a1 string) (Run, error) {
 	return invoke1[Run](p, ctx, "RunByID", []any{a1})
 }
-
 func (p Proxy) RunRecovery(ctx context.Context, a1 string, a2 bool) error {
 	return p.Invoke(ctx, "RunRecovery", []any{a1, a2})
 }
-
 func (p Proxy) Runs(ctx context.Context, a1 RunQuery) ([]Run, error) {
 	return invoke1[[]Run](p, ctx, "Runs", []any{a1})
 }
-
 func (p Proxy) Runtime(ctx context.Context) (Runtime, error) {
 	return invoke1[Runtime](p, ctx, "Runtime", []any{})
 }
-
 func (p Proxy) SaveSearch(ctx context.Context, a1 NewSearch) (SavedSearch, error) {
 	return invoke1[SavedSearch](p, ctx, "SaveSearch", []any{a1})
 }
-
 func (p Proxy) SavedSearches(ctx context.Context) ([]SavedSearch, error) {
 	return invoke1[[]SavedSearch](p, ctx, "SavedSearches", []any{})
 }
-
 func (p Proxy) Schedules(ctx context.Context) ([]ConnectionSchedule, error) {
 	return invoke1[[]ConnectionSchedule](p, ctx, "Schedules", []any{})
 }
-
 func (p Proxy) Search(ctx context.Context, a1 SearchQuery) (RecordPage, error) {
 	return invoke1[RecordPage](p, ctx, "Search", []any{a1})
 }
-
 func (p Proxy) Sessions(ctx context.Context) ([]Session, error) {
 	return invoke1[[]Session](p, ctx, "Sessions", []any{})
 }
-
 func (p Proxy) SetAuditRetention(ctx context.Context, a1 int) error {
 	return p.Invoke(ctx, "SetAuditRetention", []any{a1})
 }
-
 func (p Proxy) SetCredential(ctx context.Context, a1 string, a2 map[string]string) error {
 	return p.Invoke(ctx, "SetCredential", []any{a1, a2})
 }
-
 func (p Proxy) SetLimits(ctx context.Context, a1 string, a2 Limits) error {
 	return p.Invoke(ctx, "SetLimits", []any{a1, a2})
 }
-
 func (p Proxy) SetPassword(ctx context.Context, a1 NewPassword) error {
 	return p.Invoke(ctx, "SetPassword", []any{a1})
 }
-
+func (p Proxy) SetPersonMine(ctx context.Context, a1 string, a2 bool) error {
+	return p.Invoke(ctx, "SetPersonMine", []any{a1, a2})
+}
 func (p Proxy) SetProviderApp(ctx context.Context, a1 string, a2 ProviderApp) error {
 	return p.Invoke(ctx, "SetProviderApp", []any{a1, a2})
 }
-
 func (p Proxy) SetQuietHours(ctx context.Context, a1 string) error {
 	return p.Invoke(ctx, "SetQuietHours", []any{a1})
 }
-
 func (p Proxy) SetSchedule(ctx context.Context, a1 string, a2 Schedule) error {
 	return p.Invoke(ctx, "SetSchedule", []any{a1, a2})
 }
-
 func (p Proxy) SetSelection(ctx context.Context, a1 string, a2 Selection) error {
 	return p.Invoke(ctx, "SetSelection", []any{a1, a2})
 }
-
+func (p Proxy) SplitPerson(ctx context.Context, a1 string, a2 string) error {
+	return p.Invoke(ctx, "SplitPerson", []any{a1, a2})
+}
 func (p Proxy) Stop(ctx context.Context, a1 string) (Stopped, error) {
 	return invoke1[Stopped](p, ctx, "Stop", []any{a1})
 }
-
 func (p Proxy) Storage(ctx context.Context) (Storage, error) {
 	return invoke1[Storage](p, ctx, "Storage", []any{})
 }
-
 func (p Proxy) Streams(ctx context.Context, a1 string) ([]Stream, error) {
 	return invoke1[[]Stream](p, ctx, "Streams", []any{a1})
 }
-
 func (p Proxy) TestPush(ctx context.Context, a1 string) ([]PushTest, error) {
 	return invoke1[[]PushTest](p, ctx, "TestPush", []any{a1})
 }
-
 func (p Proxy) TestWebhook(ctx context.Context, a1 string) (webhook.TestResult, error) {
 	return invoke1[webhook.TestResult](p, ctx, "TestWebhook", []any{a1})
 }
-
 func (p Proxy) Timeline(ctx context.Context, a1 string, a2 int64) ([]Event, error) {
 	return invoke1[[]Event](p, ctx, "Timeline", []any{a1, a2})
 }
-
 func (p Proxy) Tokens(ctx context.Context) ([]Token, error) {
 	return invoke1[[]Token](p, ctx, "Tokens", []any{})
 }
-
 func (p Proxy) Triggers(ctx context.Context) ([]webhook.RunTrigger, error) {
 	return invoke1[[]webhook.RunTrigger](p, ctx, "Triggers", []any{})
 }
-
 func (p Proxy) UndoDeletion(ctx context.Context, a1 string) (Deletion, error) {
 	return invoke1[Deletion](p, ctx, "UndoDeletion", []any{a1})
 }
-
 func (p Proxy) UndoDevice(ctx context.Context, a1 string, a2 time.Time) (DeviceUndone, error) {
 	return invoke1[DeviceUndone](p, ctx, "UndoDevice", []any{a1, a2})
 }
-
 func (p Proxy) UndoImport(ctx context.Context, a1 string) (Import, error) {
 	return invoke1[Import](p, ctx, "UndoImport", []any{a1})
 }
-
 func (p Proxy) UploadByID(ctx context.Context, a1 string, a2 string) (Upload, error) {
 	return invoke1[Upload](p, ctx, "UploadByID", []any{a1, a2})
 }
-
 func (p Proxy) Uploads(ctx context.Context, a1 string) ([]Upload, error) {
 	return invoke1[[]Upload](p, ctx, "Uploads", []any{a1})
 }
-
 func (p Proxy) Webhooks(ctx context.Context) ([]webhook.Webhook, error) {
 	return invoke1[[]webhook.Webhook](p, ctx, "Webhooks", []any{})
 }
-
 func (p Proxy) Why(ctx context.Context, a1 string) (view.Explanation, error) {
 	return invoke1[view.Explanation](p, ctx, "Why", []any{a1})
 }
-
 func (p Proxy) Work(ctx context.Context) (Work, error) {
 	return invoke1[Work](p, ctx, "Work", []any{})
 }

@@ -9,6 +9,7 @@ import (
 	"context"
 	"io"
 
+	"github.com/pdpp-go/pdpp/internal/owner/person"
 	"github.com/pdpp-go/pdpp/internal/owner/webhook"
 	"github.com/pdpp-go/pdpp/internal/view"
 )
@@ -32,6 +33,7 @@ type Owner interface {
 	Grants
 	Access
 	Settings
+	person.Control
 	webhook.Control
 }
 

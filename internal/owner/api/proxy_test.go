@@ -25,6 +25,7 @@ import (
 	"io"
 	"time"
 
+	"github.com/pdpp-go/pdpp/internal/owner/person"
 	"github.com/pdpp-go/pdpp/internal/owner/webhook"
 	"github.com/pdpp-go/pdpp/internal/view"
 )
@@ -85,7 +86,7 @@ func writeMethod(code *bytes.Buffer, m reflect.Method) {
 		answer = "(" + strings.Join(append(slices.Clone(results), "error"), ", ") + ")"
 		invoke = fmt.Sprintf("invoke%d[%s](p, ", len(results), strings.Join(results, ", "))
 	}
-	fmt.Fprintf(code, "func (p Proxy) %s(%s) %s {\n\treturn %sctx, %q, []any{%s})\n}\n\n", m.Name,
+	fmt.Fprintf(code, "func (p Proxy) %s(%s) %s {\n\treturn %sctx, %q, []any{%s})\n}\n", m.Name,
 		strings.Join(parameters, ", "), answer, invoke, m.Name, strings.Join(arguments, ", "))
 }
 

@@ -119,13 +119,16 @@ type RecordQuery struct {
 	Keys []string `query:"keys"`
 
 	// ByTime orders the records by the time that their stream declares, and leaves out those without
-	// one. since, until, thread, fields and total are for that order.
+	// one. since, until, thread, author, address, fields and total are for that order.
 	ByTime bool      `query:"by,change,time"`
 	Since  time.Time `query:"since"`  // nothing before this time or date
 	Until  time.Time `query:"until"`  // only what is before this time or date
 	Thread string    `query:"thread"` // only those of a conversation; empty means all
-	Fields []string  `query:"fields"` // what is wanted of each, as a JSON list; nil means all
-	Total  bool      `query:"total"`  // also how many there are
+	// Author and Address limit the records to those that one author wrote, as the stream names the author.
+	Author  string   `query:"author"`
+	Address string   `query:"address"`
+	Fields  []string `query:"fields"` // what is wanted of each, as a JSON list; nil means all
+	Total   bool     `query:"total"`  // also how many there are
 }
 
 // MostCounted is how far records are counted. A larger total means that there are more.

@@ -16,6 +16,7 @@ import (
 	"github.com/pdpp-go/pdpp/internal/owner/console/deliveries"
 	"github.com/pdpp-go/pdpp/internal/owner/console/figures"
 	"github.com/pdpp-go/pdpp/internal/owner/console/lookback"
+	"github.com/pdpp-go/pdpp/internal/owner/console/people"
 	"github.com/pdpp-go/pdpp/internal/owner/console/records"
 	"github.com/pdpp-go/pdpp/internal/owner/console/sourcefile"
 	"github.com/pdpp-go/pdpp/internal/owner/console/status"
@@ -78,6 +79,7 @@ func Mount(mux *http.ServeMux, c Config) {
 	routes = append(slices.Delete(routes, one, one+1), lookback.Routes(lookback.Config{Owner: c.Owner, Now: c.Now,
 		Log: c.Log, ChangesOfSource: ofSource})...)
 	routes = append(routes, figures.Routes(figures.Config{Owner: c.Owner, Now: c.Now, Log: c.Log})...)
+	routes = append(routes, people.Routes(people.Config{Owner: c.Owner, Now: c.Now, Log: c.Log})...)
 	routes = append(routes, movedRoutes(c.Owner)...)
 	ui.Mount(mux, routes, func(r ui.Route) http.Handler {
 		handler := r.Handler

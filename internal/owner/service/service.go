@@ -23,6 +23,7 @@ import (
 	"github.com/pdpp-go/pdpp/internal/owner/service/devices"
 	"github.com/pdpp-go/pdpp/internal/owner/service/imports"
 	"github.com/pdpp-go/pdpp/internal/owner/service/lookup"
+	"github.com/pdpp-go/pdpp/internal/owner/service/people"
 	"github.com/pdpp-go/pdpp/internal/owner/service/reading"
 	"github.com/pdpp-go/pdpp/internal/owner/service/runview"
 	"github.com/pdpp-go/pdpp/internal/owner/service/settings"
@@ -99,6 +100,7 @@ type Service struct {
 	*imports.FileImports
 	*devices.Registry
 	*webhooks.Keeper
+	*people.Directory
 
 	find       *lookup.Lookup
 	progresses *runview.ProgressTracker
@@ -154,6 +156,7 @@ func New(c Config) *Service {
 		RequestRun: s.requestManualRun, Now: c.Now})
 	s.Keeper = webhooks.New(webhooks.Config{Store: c.Store, Key: c.Key, Opening: c.Opening,
 		GrantService: c.GrantService, Connection: find.ActiveConnection, Base: c.Base, Now: c.Now})
+	s.Directory = people.New(c.Store, s.Collection, c.Now)
 	s.Registry = devices.New(devices.Config{Store: c.Store, Lookup: find, Evidence: c.Reader, BaseURL: c.Base,
 		Address: c.Address, Now: c.Now})
 	return s

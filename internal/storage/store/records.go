@@ -37,6 +37,9 @@ type Records interface {
 	// Aggregate computes a metric over the live records that match a filter. It returns ErrTooLong when the time
 	// limit passes.
 	Aggregate(ctx context.Context, q AggregateQuery) (Aggregation, error)
+	// EachCorrespondence calls use with how much each author of a stream wrote in each month. It reads every record of
+	// the stream.
+	EachCorrespondence(ctx context.Context, q CorrespondentQuery, use func(Correspondence)) error
 	// IndexFields builds or drops one index on a field that readers may filter or aggregate by, or builds part of
 	// one, without blocking writers for long. It builds indexes only for streams that have at least above live
 	// records and no active run, and drops them below half of that.

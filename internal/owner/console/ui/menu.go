@@ -32,6 +32,7 @@ var (
 	everyDay = []menuEntry{
 		{"today", "Today", "/", "today", ""},
 		{"timeline", "Timeline", "/timeline", "timeline", ""},
+		{"people", "People", "/people", "people", ""},
 	}
 	yourThings = []menuEntry{
 		{"conversations", "Conversations", "/conversations", "talk", "k-talk"},
@@ -134,6 +135,7 @@ var icons = map[string]string{
 	"note":     "M6 3.5h9l4 4v13H6zM14.5 4v4H19M9.5 13h6M9.5 16.5h4",
 	"code":     "M8.5 7 3.5 12l5 5M15.5 7l5 5-5 5M13.5 4.5l-3 15",
 	"plan":     "M5 6h14v14H5zM5 10.5h14M9 3.5V7M15 3.5V7",
+	"people":   "M9 4.5a3.5 3.5 0 1 1 0 7 3.5 3.5 0 0 1 0-7M2.5 20c0-7.3 13-7.3 13 0M16 5a3.2 3.2 0 0 1 0 6M17.5 15c2.4.5 4 2 4 5",
 	"past":     "M12 4a8 8 0 1 1-7.4 5M4 4.5V9h4.5M12 8v4.5l3 2",
 	"changed":  "M4 8h13l-3.5-3.5M20 16H7l3.5 3.5",
 	"complete": "M4 6h16M4 12h10M4 18h7M18 12h2M15 18h5",

@@ -50,12 +50,18 @@ func (c *Collection) recordsByTime(ctx context.Context, q api.RecordQuery, decla
 		return api.RecordPage{}, api.Invalid("by", "A list by time has only the bounds since and until.",
 			"Leave out comparisons, keys and changes.")
 	}
-	if q.Thread != "" {
-		if roles.Thread == "" {
-			return api.RecordPage{}, api.Invalid("thread", "The records of this stream belong to no conversation.",
-				"Leave it out.")
+	for _, by := range []struct{ parameter, value, field, refusal string }{
+		{"thread", q.Thread, roles.Thread, "The records of this stream belong to no conversation."},
+		{"author", q.Author, roles.Author, "The records of this stream have no author."},
+		{"address", q.Address, roles.Address, "The records of this stream have no address of an author."},
+	} {
+		if by.value == "" {
+			continue
 		}
-		ask.Where = append(ask.Where, store.FieldValue{Field: roles.Thread, Value: q.Thread})
+		if by.field == "" {
+			return api.RecordPage{}, api.Invalid(by.parameter, by.refusal, "Leave it out.")
+		}
+		ask.Where = append(ask.Where, store.FieldValue{Field: by.field, Value: by.value})
 	}
 	box, err := c.pageCursors(ctx)
 	if err != nil {

@@ -66,6 +66,7 @@ var cases = []struct {
 	{"AggregateTakesTooLong", testAggregateTakesTooLong},
 	{"FieldIndexes", testFieldIndexes},
 	{"Timed", testRecordsByTime},
+	{"Correspondents", testCorrespondents},
 	{"TimedTurns", testByTimeFieldChanges},
 	{"PartFields", testFilterFields},
 	{"PageBytes", testPageBytes},
