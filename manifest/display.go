@@ -53,7 +53,7 @@ type DisplayRoles struct {
 	Time      string `json:"time,omitempty" doc:"When it happened or began: a date-time or a date."`
 	End       string `json:"end,omitempty" doc:"When it ended, or was last added to."`
 	Author    string `json:"author,omitempty" doc:"Who wrote it: a name, or the foreign_key of a relationship to the stream that has the name."`
-	Address   string `json:"address,omitempty" doc:"The author's mail address, number or handle, or that of a person's record."`
+	Address   string `json:"address,omitempty" doc:"The mail address, number or handle of an author or a person."`
 	Mine      string `json:"mine,omitempty" doc:"Whether the owner wrote it: true or false."`
 	Speaker   string `json:"speaker,omitempty" doc:"Who speaks in a dialogue with a program: user or person is the owner, assistant the program, and whatever else is a step, shown folded."`
 	Current   string `json:"current,omitempty" doc:"False for a version that another one replaced."`

@@ -62,7 +62,8 @@ pdpp help lists every command, pdpp COMMAND --help explains one.
 // commandGroups are the groups of pdpp help, with their commands. A command in no group is listed last.
 var commandGroups = []struct{ id, title, commands string }{
 	{"state", "State of your sources:", "status why attention answer gaps overview storage doctor"},
-	{"data", "Your data:", "day people streams records record search searches changes aggregate occurrences file thumbnail " +
+	{"data", "Your data:", "day people streams records record search searches changes aggregate occurrences file " +
+		"thumbnail " +
 		"export mirror delete deletions"},
 	{"sources", "Sources:", "connect connections connectors credential select rename revoke import imports devices"},
 	{"collecting", "Collecting:", "serve run runs cancel schedule triggers limits rate state workers"},

@@ -10,6 +10,7 @@ import (
 	"github.com/pdpp-go/pdpp/internal/cli/output"
 	"github.com/pdpp-go/pdpp/internal/ops/text"
 	"github.com/pdpp-go/pdpp/internal/owner/api"
+	"github.com/pdpp-go/pdpp/internal/owner/diskuse"
 	"github.com/pdpp-go/pdpp/internal/owner/words"
 )
 
@@ -29,7 +30,7 @@ func NewStorageCommand(inv *command.Invocation) *cobra.Command {
 	}
 }
 
-func printStorageUse(inv *command.Invocation, s api.Storage) {
+func printStorageUse(inv *command.Invocation, s diskuse.Storage) {
 	output.Printf(inv.Out, "%s\n\n", s.Summary())
 	if len(s.Sources) == 0 {
 		output.Printf(inv.Out, "Nothing has been collected yet. Begin with: pdpp connect CONNECTOR\n")
@@ -61,11 +62,11 @@ func printStorageUse(inv *command.Invocation, s api.Storage) {
 	}
 	output.Printf(inv.Out, "\nYou can free up:\n")
 	if len(s.Freeable) == 0 {
-		output.Printf(inv.Out, "  Nothing. %s\n", api.RecordsStay)
+		output.Printf(inv.Out, "  Nothing. %s\n", diskuse.RecordsStay)
 		return
 	}
 	for _, f := range s.Freeable {
 		output.Printf(inv.Out, "  %s: %s. %s\n", f.What, text.Bytes(f.Bytes), f.How)
 	}
-	output.Printf(inv.Out, "  %s\n", api.RecordsStay)
+	output.Printf(inv.Out, "  %s\n", diskuse.RecordsStay)
 }

@@ -3,6 +3,8 @@ package api
 import (
 	"context"
 	"time"
+
+	"github.com/pdpp-go/pdpp/internal/owner/diskuse"
 )
 
 // Keeping is how much of what exists is here, how far back, and what is missing.
@@ -15,7 +17,7 @@ type Keeping interface {
 	// some, or be of another time than the one that it is shown by.
 	Days(ctx context.Context, q DayQuery) ([]DayCount, error)
 	// Storage returns how much disk space each source and stream uses, and how much can be freed.
-	Storage(ctx context.Context) (Storage, error)
+	Storage(ctx context.Context) (diskuse.Storage, error)
 }
 
 // Kept is what is kept. The day of a record is the one, in UTC, of the time that its stream

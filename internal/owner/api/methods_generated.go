@@ -7,6 +7,7 @@ import (
 	"io"
 	"time"
 
+	"github.com/pdpp-go/pdpp/internal/owner/diskuse"
 	"github.com/pdpp-go/pdpp/internal/owner/person"
 	"github.com/pdpp-go/pdpp/internal/owner/webhook"
 	"github.com/pdpp-go/pdpp/internal/view"
@@ -351,8 +352,8 @@ func (p Proxy) SplitPerson(ctx context.Context, a1 string, a2 string) error {
 func (p Proxy) Stop(ctx context.Context, a1 string) (Stopped, error) {
 	return invoke1[Stopped](p, ctx, "Stop", []any{a1})
 }
-func (p Proxy) Storage(ctx context.Context) (Storage, error) {
-	return invoke1[Storage](p, ctx, "Storage", []any{})
+func (p Proxy) Storage(ctx context.Context) (diskuse.Storage, error) {
+	return invoke1[diskuse.Storage](p, ctx, "Storage", []any{})
 }
 func (p Proxy) Streams(ctx context.Context, a1 string) ([]Stream, error) {
 	return invoke1[[]Stream](p, ctx, "Streams", []any{a1})

@@ -8,7 +8,7 @@ import (
 	"github.com/pdpp-go/pdpp/internal/blob"
 	"github.com/pdpp-go/pdpp/internal/ops/disk"
 	"github.com/pdpp-go/pdpp/internal/ops/text"
-	"github.com/pdpp-go/pdpp/internal/owner/api"
+	"github.com/pdpp-go/pdpp/internal/owner/diskuse"
 	"github.com/pdpp-go/pdpp/internal/owner/service/declaration"
 	"github.com/pdpp-go/pdpp/internal/owner/service/faults"
 	"github.com/pdpp-go/pdpp/internal/storage/store"
@@ -16,19 +16,19 @@ import (
 
 // Storage returns how much disk space is used. The disk is that of the server's home folder, which does not include a
 // database on another machine.
-func (s *Service) Storage(ctx context.Context) (api.Storage, error) {
+func (s *Service) Storage(ctx context.Context) (diskuse.Storage, error) {
 	room, err := s.Store.DiskUsage(ctx)
 	if err != nil {
-		return api.Storage{}, faults.OwnerError(err, "read how much room things take")
+		return diskuse.Storage{}, faults.OwnerError(err, "read how much room things take")
 	}
 	connections, err := s.Store.ListConnections(ctx)
 	if err != nil {
-		return api.Storage{}, faults.OwnerError(err, "list the connections")
+		return diskuse.Storage{}, faults.OwnerError(err, "list the connections")
 	}
-	out := api.Storage{ObservedAt: s.Now(), RecordBytes: new(int64), DatabaseBytes: room.Database,
+	out := diskuse.Storage{ObservedAt: s.Now(), RecordBytes: new(int64), DatabaseBytes: room.Database,
 		SearchBytes: room.Search, HistoryBytes: room.History,
 		SharedFileBytes: room.SharedBytes, FileBytes: room.UnreferencedBytes - room.SharedBytes,
-		Sources: []api.StorageSource{}}
+		Sources: []diskuse.StorageSource{}}
 	if free, total, err := disk.Space(s.Home); err == nil {
 		out.DiskFreeBytes, out.DiskBytes = new(int64(free)), new(int64(total))
 	}
@@ -36,36 +36,36 @@ func (s *Service) Storage(ctx context.Context) (api.Storage, error) {
 	for _, conn := range connections {
 		m, err := declared.ManifestOf(ctx, conn.ConnectorID)
 		if err != nil {
-			return api.Storage{}, err
+			return diskuse.Storage{}, err
 		}
-		src := api.StorageSource{ConnectionID: conn.ID, Name: conn.DisplayName, ConnectorID: conn.ConnectorID,
+		src := diskuse.StorageSource{ConnectionID: conn.ID, Name: conn.DisplayName, ConnectorID: conn.ConnectorID,
 			Status:      string(conn.Status),
 			RecordBytes: new(int64), ImportBytes: room.Imports[conn.ID], ProfileBytes: room.Profiles[conn.ID],
-			Streams: []api.StorageStream{}}
+			Streams: []diskuse.StorageStream{}}
 		for _, st := range room.Streams {
 			if st.ConnectionID == conn.ID {
 				label := declaration.StreamLabel(declaration.DescribeStream(m, st.Stream), st.Stream)
-				src.Streams = append(src.Streams, api.StorageStream{Name: st.Stream, Label: label, Records: st.Records,
+				src.Streams = append(src.Streams, diskuse.StorageStream{Name: st.Stream, Label: label, Records: st.Records,
 					RecordBytes: st.Bytes, Files: st.Files, FileBytes: st.FileBytes})
 			}
 		}
 		addStorage(&out, &src)
 	}
-	slices.SortStableFunc(out.Sources, func(a, b api.StorageSource) int { return cmp.Compare(b.Bytes, a.Bytes) })
+	slices.SortStableFunc(out.Sources, func(a, b diskuse.StorageSource) int { return cmp.Compare(b.Bytes, a.Bytes) })
 	out.Freeable = freeableStorage(&out, room)
 	upkeep, err := s.Store.Upkeep(ctx, store.IndexAbove)
 	if err != nil {
-		return api.Storage{}, faults.OwnerError(err, "read what is still being made")
+		return diskuse.Storage{}, faults.OwnerError(err, "read what is still being made")
 	}
-	out.Upkeep = []api.UpkeepNote{}
+	out.Upkeep = []diskuse.UpkeepNote{}
 	for _, n := range upkeep.Notes() {
-		out.Upkeep = append(out.Upkeep, api.UpkeepNote{Kind: n.Kind, What: n.Text, Next: n.Next})
+		out.Upkeep = append(out.Upkeep, diskuse.UpkeepNote{Kind: n.Kind, What: n.Text, Next: n.Next})
 	}
 	return out, nil
 }
 
 // addStorage sums a source up. One that was ended is left out when nothing of it is kept.
-func addStorage(out *api.Storage, src *api.StorageSource) {
+func addStorage(out *diskuse.Storage, src *diskuse.StorageSource) {
 	counted := true
 	for _, st := range src.Streams {
 		src.FileBytes += st.FileBytes
@@ -89,12 +89,12 @@ func addStorage(out *api.Storage, src *api.StorageSource) {
 	out.ImportBytes += src.ImportBytes
 	out.ProfileBytes += src.ProfileBytes
 	slices.SortStableFunc(src.Streams,
-		func(a, b api.StorageStream) int { return cmp.Compare(streamBytes(b), streamBytes(a)) })
+		func(a, b diskuse.StorageStream) int { return cmp.Compare(streamBytes(b), streamBytes(a)) })
 	src.Mostly = mainStorageUse(src)
 	out.Sources = append(out.Sources, *src)
 }
 
-func streamBytes(st api.StorageStream) int64 {
+func streamBytes(st diskuse.StorageStream) int64 {
 	if st.RecordBytes == nil {
 		return st.FileBytes
 	}
@@ -102,7 +102,7 @@ func streamBytes(st api.StorageStream) int64 {
 }
 
 // mainStorageUse describes what uses most of a source's space.
-func mainStorageUse(src *api.StorageSource) string {
+func mainStorageUse(src *diskuse.StorageSource) string {
 	switch {
 	case src.Bytes == 0:
 		return "Nothing yet"
@@ -125,10 +125,10 @@ const littleUnused = 1 << 20
 
 // freeableStorage lists the space that can be freed. It never lists records, because records are not deleted to free
 // space.
-func freeableStorage(s *api.Storage, room store.DiskUsage) []api.Freeable {
-	out := []api.Freeable{}
+func freeableStorage(s *diskuse.Storage, room store.DiskUsage) []diskuse.Freeable {
+	out := []diskuse.Freeable{}
 	add := func(kind string, bytes int64, what, how string) {
-		out = append(out, api.Freeable{Kind: kind, Bytes: bytes, What: what, How: how})
+		out = append(out, diskuse.Freeable{Kind: kind, Bytes: bytes, What: what, How: how})
 	}
 	if room.Unreferenced > 0 {
 		how := "They go by themselves " + text.DurationWords(blob.UnreferencedAge) + " after their last record."

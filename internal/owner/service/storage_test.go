@@ -9,7 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/pdpp-go/pdpp/internal/owner/api"
+	"github.com/pdpp-go/pdpp/internal/owner/diskuse"
 	"github.com/pdpp-go/pdpp/internal/slice"
 	"github.com/pdpp-go/pdpp/internal/storage/store"
 )
@@ -62,15 +62,15 @@ func TestStorage(t *testing.T) {
 	}
 	one, two := int64(len(dugRecordJSON("a", "2026-02-01").Data)), int64(2*len(dugRecordJSON("a", "2026-02-01").Data))
 	const picture, other = int64(len("a picture")), int64(len("another picture"))
-	wantSources := []api.StorageSource{
+	wantSources := []diskuse.StorageSource{
 		{ConnectionID: "little", Name: "Garden little", ConnectorID: "garden", Status: "active", Bytes: two + picture + 5000,
 			RecordBytes: &two, FileBytes: picture, ImportBytes: 5000,
 			Mostly: "Files as you imported them",
-			Streams: []api.StorageStream{{Name: "beds", Label: "Flower beds", Records: 2, RecordBytes: &two, Files: 1,
+			Streams: []diskuse.StorageStream{{Name: "beds", Label: "Flower beds", Records: 2, RecordBytes: &two, Files: 1,
 				FileBytes: picture}}},
 		{ConnectionID: "much", Name: "Garden much", ConnectorID: "garden", Status: "active", Bytes: 4*one + picture,
 			RecordBytes: new(4 * one), FileBytes: picture,
-			Mostly: "Flower beds", Streams: []api.StorageStream{{Name: "beds", Label: "Flower beds", Records: 4,
+			Mostly: "Flower beds", Streams: []diskuse.StorageStream{{Name: "beds", Label: "Flower beds", Records: 4,
 				RecordBytes: new(4 * one), Files: 1, FileBytes: picture}}},
 	}
 	if diff := cmp.Diff(wantSources, got.Sources); diff != "" {
@@ -81,7 +81,7 @@ func TestStorage(t *testing.T) {
 		t.Errorf("records take %d, files %d and save %d, imports %d", *got.RecordBytes, got.FileBytes, got.SharedFileBytes,
 			got.ImportBytes)
 	}
-	wantFree := []api.Freeable{
+	wantFree := []diskuse.Freeable{
 		{Kind: "unreferenced_files", Bytes: other, What: "1 file without a record",
 			How: "They go by themselves 30 days after their last record, the first from 22 March 2026 on."},
 		{Kind: "imports", Bytes: 5000, What: "Files as you imported them",

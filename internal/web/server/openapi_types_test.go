@@ -12,6 +12,7 @@ import (
 	"github.com/pdpp-go/pdpp/internal/judge/health"
 	"github.com/pdpp-go/pdpp/internal/judge/verdict"
 	"github.com/pdpp-go/pdpp/internal/owner/api"
+	"github.com/pdpp-go/pdpp/internal/owner/diskuse"
 	"github.com/pdpp-go/pdpp/internal/share/readapi/grantview"
 	"github.com/pdpp-go/pdpp/internal/view"
 	"github.com/pdpp-go/pdpp/protocol"
@@ -65,9 +66,9 @@ var described = map[string]reflect.Type{
 	"Group": reflect.TypeFor[api.Group](),
 	"Kept":  reflect.TypeFor[api.Kept](), "KeptSource": reflect.TypeFor[api.KeptSource](),
 	"KeptStream": reflect.TypeFor[api.KeptStream](), "KeptDay": reflect.TypeFor[api.KeptDay](),
-	"Storage": reflect.TypeFor[api.Storage](), "StorageSource": reflect.TypeFor[api.StorageSource](),
-	"StorageStream": reflect.TypeFor[api.StorageStream](), "Freeable": reflect.TypeFor[api.Freeable](),
-	"UpkeepNote": reflect.TypeFor[api.UpkeepNote](),
+	"Storage": reflect.TypeFor[diskuse.Storage](), "StorageSource": reflect.TypeFor[diskuse.StorageSource](),
+	"StorageStream": reflect.TypeFor[diskuse.StorageStream](), "Freeable": reflect.TypeFor[diskuse.Freeable](),
+	"UpkeepNote": reflect.TypeFor[diskuse.UpkeepNote](),
 	"Counting":   reflect.TypeFor[api.Counting](), "Covered": reflect.TypeFor[api.Covered](),
 	"DayCount":    reflect.TypeFor[api.DayCount](),
 	"Aggregation": reflect.TypeFor[grantview.Aggregation](), "Aggregations": reflect.TypeFor[grantview.Aggregations](),

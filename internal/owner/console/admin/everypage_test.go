@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/pdpp-go/pdpp/internal/owner/api"
+	"github.com/pdpp-go/pdpp/internal/owner/diskuse"
 	"github.com/pdpp-go/pdpp/internal/quality/pagetest"
 	"github.com/pdpp-go/pdpp/internal/view"
 )
@@ -79,7 +80,7 @@ func rarely() *owner {
 	o.earlier = []api.Record{letter("a2",
 		`{"title":"Back","at":"2026-03-01T10:00:00Z","page":"https://kelp.example/a2","deep":[[1,2]],"none":null}`, 3),
 		letter("a2", "", 2), letter("a2", `{"title":"Came"}`, 1)}
-	o.storage = api.Storage{Sources: []api.StorageSource{}, DiskFreeBytes: new(int64(900 << 20))}
+	o.storage = diskuse.Storage{Sources: []diskuse.StorageSource{}, DiskFreeBytes: new(int64(900 << 20))}
 	o.gaps, o.bookmarks, o.trail = api.GapPage{}, nil, api.AuditPage{}
 	o.streams[0].Search, o.streams[0].LastSeq = nil, 0
 	o.streams[1].Records, o.streams[1].LastSeq, o.streams[1].UpdatedAt = 4000, 4000, &week

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/pdpp-go/pdpp/internal/owner/api"
+	"github.com/pdpp-go/pdpp/internal/owner/diskuse"
 	"github.com/pdpp-go/pdpp/internal/view"
 )
 
@@ -51,7 +52,7 @@ type owner struct {
 	aggregation api.Aggregation
 	summed      []api.AggregateQuery
 	kept        api.Kept
-	storage     api.Storage
+	storage     diskuse.Storage
 
 	fails     map[string]error // by method
 	asked     []string         // what was done, in order
@@ -216,7 +217,9 @@ func (o *owner) Search(_ context.Context, q api.SearchQuery) (api.RecordPage, er
 
 func (o *owner) Kept(context.Context) (api.Kept, error) { return o.kept, o.heard("Kept") }
 
-func (o *owner) Storage(context.Context) (api.Storage, error) { return o.storage, o.heard("Storage") }
+func (o *owner) Storage(context.Context) (diskuse.Storage, error) {
+	return o.storage, o.heard("Storage")
+}
 
 func (o *owner) Aggregate(_ context.Context, q api.AggregateQuery) (api.Aggregation, error) {
 	o.summed = append(o.summed, q)

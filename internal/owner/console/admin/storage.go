@@ -7,6 +7,7 @@ import (
 
 	"github.com/pdpp-go/pdpp/internal/ops/text"
 	"github.com/pdpp-go/pdpp/internal/owner/api"
+	"github.com/pdpp-go/pdpp/internal/owner/diskuse"
 	"github.com/pdpp-go/pdpp/internal/owner/words"
 )
 
@@ -18,7 +19,7 @@ const littleFree = 1 << 30
 
 // storagePage is what takes how much room, and what would come back.
 type storagePage struct {
-	api.Storage
+	diskuse.Storage
 	// Backup is the time of the last backup in the audit trail. Nil means that the trail has none.
 	Backup   *time.Time
 	KeptDays int // of the trail
@@ -64,7 +65,7 @@ func (page *storagePage) share(bytes int64) string {
 }
 
 // streamWords returns how much storage a stream uses.
-func streamWords(st api.StorageStream) string {
+func streamWords(st diskuse.StorageStream) string {
 	line := text.Count(st.Records, "record", "records") + ", " + words.SizeOrCounting(st.RecordBytes)
 	if st.Files > 0 {
 		line += "; " + text.Count(st.Files, "file", "files") + ", " + text.Bytes(st.FileBytes)

@@ -13,8 +13,8 @@ import (
 	"time"
 
 	"github.com/pdpp-go/pdpp/internal/ops/text"
-	"github.com/pdpp-go/pdpp/internal/owner/api"
 	"github.com/pdpp-go/pdpp/internal/owner/console/ui"
+	"github.com/pdpp-go/pdpp/internal/owner/diskuse"
 )
 
 func storageBody(page *storagePage, now time.Time) templ.Component {
@@ -217,7 +217,7 @@ func sizesSection(page *storagePage) templ.Component {
 	})
 }
 
-func sizeRow(page *storagePage, src api.StorageSource, i int) templ.Component {
+func sizeRow(page *storagePage, src diskuse.StorageSource, i int) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
@@ -664,9 +664,9 @@ func freeableSection(page *storagePage) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		var templ_7745c5c3_Var33 string
-		templ_7745c5c3_Var33, templ_7745c5c3_Err = templ.JoinStringErrs(api.RecordsStay)
+		templ_7745c5c3_Var33, templ_7745c5c3_Err = templ.JoinStringErrs(diskuse.RecordsStay)
 		if templ_7745c5c3_Err != nil {
-			return templ.Error{Err: templ_7745c5c3_Err, FileName: `admin/storage.templ`, Line: 109, Col: 43}
+			return templ.Error{Err: templ_7745c5c3_Err, FileName: `admin/storage.templ`, Line: 109, Col: 47}
 		}
 		_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var33))
 		if templ_7745c5c3_Err != nil {

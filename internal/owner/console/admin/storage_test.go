@@ -5,27 +5,30 @@ import (
 	"testing"
 
 	"github.com/pdpp-go/pdpp/internal/owner/api"
+	"github.com/pdpp-go/pdpp/internal/owner/diskuse"
 )
 
 // storageOf returns storage totals with a large source, a small source and one that is not counted
 // yet.
-func storageOf(name string) api.Storage {
-	return api.Storage{ObservedAt: now, RecordBytes: nil, FileBytes: 5 << 20, ImportBytes: 3 << 20, ProfileBytes: 2 << 20,
+func storageOf(name string) diskuse.Storage {
+	return diskuse.Storage{
+		ObservedAt: now, RecordBytes: nil, FileBytes: 5 << 20, ImportBytes: 3 << 20, ProfileBytes: 2 << 20,
 		SharedFileBytes: 1 << 20,
 		DatabaseBytes:   new(int64(9 << 20)), SearchBytes: new(int64(1 << 20)), DiskFreeBytes: new(int64(40 << 30)),
 		DiskBytes: new(int64(80 << 30)),
-		Sources: []api.StorageSource{
+		Sources: []diskuse.StorageSource{
 			{ConnectionID: "cin_kelp_1", Name: name, Status: "active", Bytes: 8 << 20, RecordBytes: new(int64(3 << 20)),
 				FileBytes: 5 << 20, Mostly: "Files of " + name,
-				Streams: []api.StorageStream{{Name: "letters", Label: name, Records: 1, RecordBytes: new(int64(3 << 20)), Files: 1,
+				Streams: []diskuse.StorageStream{{Name: "letters", Label: name, Records: 1,
+					RecordBytes: new(int64(3 << 20)), Files: 1,
 					FileBytes: 5 << 20}}},
 			{ConnectionID: "cin_tide_1", Name: "Tide log", Status: "revoked", Bytes: 5 << 20, ImportBytes: 3 << 20,
 				ProfileBytes: 2 << 20, Mostly: "Files as you imported them",
-				Streams: []api.StorageStream{{Name: "levels", Label: "Levels", Records: 40}}},
+				Streams: []diskuse.StorageStream{{Name: "levels", Label: "Levels", Records: 40}}},
 		},
-		Upkeep: []api.UpkeepNote{{Kind: "counting", What: "Records are still being counted by day: 25 % done.",
+		Upkeep: []diskuse.UpkeepNote{{Kind: "counting", What: "Records are still being counted by day: 25 % done.",
 			Next: "It continues automatically."}},
-		Freeable: []api.Freeable{{Kind: "imports", Bytes: 3 << 20, What: "Files as you imported them",
+		Freeable: []diskuse.Freeable{{Kind: "imports", Bytes: 3 << 20, What: "Files as you imported them",
 			How: "Undo an import."}},
 	}
 }

@@ -39,8 +39,9 @@ func (o *owner) Person(_ context.Context, id string) (person.Person, error) {
 	}
 	first, last := noon.AddDate(0, -2, 0), noon.AddDate(0, 0, -1)
 	return person.Person{
-		ListedPerson: person.ListedPerson{ID: "per_ida", Name: "Ida <b>Lund</b>", Kind: "person", Records: 1200, First: &first,
-			Last: &last, Sources: []string{"Ferry chat", "Lantern mail"}},
+		ListedPerson: person.ListedPerson{ID: "per_ida", Name: "Ida <b>Lund</b>", Kind: "person", Records: 1200,
+			First: &first,
+			Last:  &last, Sources: []string{"Ferry chat", "Lantern mail"}},
 		Identities: []person.Identity{
 			{ID: "per_ida", Name: "Ida <b>Lund</b>", ConnectionID: "cin_ferry", ConnectionName: "Ferry chat", Records: 1100,
 				Joined: "owner", Traces: []person.Trace{{Stream: "messages", Author: "Ida", Records: 1100, Last: &last}}},
@@ -124,7 +125,8 @@ func TestListIsAskedForAsTheAddressSays(t *testing.T) {
 	t.Parallel()
 	o := &owner{}
 	serve(o, http.MethodGet, "/people?q=+ida+&kind=mine&order=recent&skip=50", nil)
-	if want := (person.PeopleQuery{Search: "ida", Kind: "mine", Order: "recent", Skip: 50, Limit: onePage}); o.query != want {
+	want := person.PeopleQuery{Search: "ida", Kind: "mine", Order: "recent", Skip: 50, Limit: onePage}
+	if o.query != want {
 		t.Errorf("asked for %+v, want %+v", o.query, want)
 	}
 	serve(o, http.MethodGet, "/people?kind=wrong&order=wrong&skip=-4", nil)

@@ -130,7 +130,8 @@ func (d *Directory) Person(ctx context.Context, id string) (person.Person, error
 		return person.Person{}, err
 	}
 	root := g.root(id)
-	out := person.Person{ListedPerson: summary(root, members, by.Mine), Months: months(members), Similar: []person.ListedPerson{}}
+	out := person.Person{ListedPerson: summary(root, members, by.Mine), Months: months(members)}
+	out.Similar = []person.ListedPerson{}
 	names := map[string]bool{}
 	for _, i := range members {
 		out.Identities = append(out.Identities, i.Identity)
@@ -197,8 +198,8 @@ func (d *Directory) SplitPerson(ctx context.Context, id, apart string) error {
 	})
 }
 
-// split changes the decisions so that one of the identities of a person is apart. The others stay one person, also those
-// that only it connected.
+// split changes the decisions so that one of the identities of a person is apart. The others stay one person, also
+// those that only it connected.
 func split(g *grouping, by *decisions, members []*identity, apart string) {
 	by.Joined = slices.DeleteFunc(by.Joined, func(p [2]string) bool { return p[0] == apart || p[1] == apart })
 	if !slices.Contains(by.Apart, apart) {

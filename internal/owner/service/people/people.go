@@ -1,5 +1,5 @@
 // Package people finds out who wrote to the owner, over all sources, and keeps which names and addresses the owner
-// joined or took apart. Names and addresses are kept with the records alone: a decision of the owner names them by a
+// joined or took apart. Names and addresses are kept with the records only: a decision of the owner names them by a
 // digest.
 package people
 

@@ -248,7 +248,7 @@ func TestSharedAddress(t *testing.T) {
 }
 
 // Whatever the owner joins and splits: every identity belongs to one person, nothing is lost or counted twice, and a
-// split identity is alone afterwards while the others stay together.
+// split identity is single afterwards while the others stay together.
 func TestEveryIdentityHasOnePerson(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(r *rapid.T) {
@@ -279,7 +279,7 @@ func TestEveryIdentityHasOnePerson(t *testing.T) {
 			split(g, &h.by, before, b)
 			after := group(traces, h.by)
 			if len(after.members[after.root(b)]) != 1 {
-				r.Fatalf("%s is split and not alone", b)
+				r.Fatalf("%s is split and not single", b)
 			}
 			roots := map[string]bool{}
 			for _, i := range before {

@@ -1,4 +1,5 @@
-package api
+// Package diskuse defines what an owner sees of the space that their data takes on the server.
+package diskuse
 
 import (
 	"time"
