@@ -29,6 +29,8 @@ type Job struct {
 	Selection RecordChoice
 	// Note is called after every record. It may be nil.
 	Note func(s *api.Stream, records int64)
+	// Skip reports whether to leave out the records of a stream. It may be nil.
+	Skip func(s *api.Stream) bool
 }
 
 // Copy writes the records of a stream and returns how many it wrote.

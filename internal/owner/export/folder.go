@@ -135,6 +135,9 @@ func (j Job) Write(ctx context.Context, to io.Writer, streams []api.Stream) (rec
 		return 0, &WriteError{err}
 	}
 	for i := range streams {
+		if j.Skip != nil && j.Skip(&streams[i]) {
+			continue
+		}
 		n, err := j.Copy(ctx, w, &streams[i])
 		records += n
 		if err != nil {
