@@ -24,7 +24,6 @@ import (
 // machineCommands need the machine itself, each for its reason, and refuse a server.
 var machineCommands = map[string]string{
 	"serve": "is the server", "demo": "is a server of its own", "doctor": "looks at this installation",
-	"archive /nowhere/file":                    "writes the files of this home",
 	"verify /nowhere/file":                     "reads a file of this machine",
 	"backup /nowhere/file":                     "copies the files of this home",
 	"restore /nowhere/file --to /nowhere/home": "replaces the files of this home",
@@ -46,7 +45,8 @@ var machineCommands = map[string]string{
 
 // ownerCommands are put to the owner, wherever that is.
 var ownerCommands = []string{
-	"mirror /nowhere/folder --connection cin_none",
+	"mirror /nowhere/folder --connection cin_none", "archive /proc/everything",
+	"sql SELECT", "sql trees --stream trees --connection cin_well", "sql --csv _about", "sql VALUES(1.5,NULL,'a')",
 	"connect orchard", "connectors show orchard",
 	"connectors add everycommand_test.go --name orchard", "connectors remove orchard --yes",
 	"rename cin_well Pear", "select cin_well", "search pear", "status",

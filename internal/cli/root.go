@@ -63,8 +63,7 @@ pdpp help lists every command, pdpp COMMAND --help explains one.
 var commandGroups = []struct{ id, title, commands string }{
 	{"state", "State of your sources:", "status why attention answer gaps overview storage doctor"},
 	{"data", "Your data:", "day people streams records record search searches changes aggregate occurrences file " +
-		"thumbnail " +
-		"export mirror delete deletions"},
+		"thumbnail export sql mirror delete deletions"},
 	{"sources", "Sources:", "connect connections connectors credential select rename revoke import imports devices"},
 	{"collecting", "Collecting:", "serve run runs cancel schedule triggers limits rate state workers"},
 	{"sharing", "Sharing and access:", "grants webhooks mcp audit tokens password passkeys recovery-codes sessions " +
@@ -133,7 +132,7 @@ func newRootCommand(inv *command.Invocation) *cobra.Command {
 		records.NewRecordsCommand(inv), records.NewRecordCommand(inv), records.NewOccurrencesCommand(inv),
 		records.NewFileCommand(inv), records.NewChangesCommand(inv),
 		records.NewThumbnailCommand(inv), gaps.NewGapsCommand(inv), bookmarks.NewStateCommand(inv), rate.NewRateCommand(inv),
-		records.NewExportCommand(inv), versionCommand(inv),
+		records.NewExportCommand(inv), records.NewSQLCommand(inv), versionCommand(inv),
 		&cobra.Command{Use: "exit-codes", Short: "What the exit codes mean", Long: failure.ExitCodesHelp},
 	)
 	addGroups(root)

@@ -15,7 +15,6 @@ import (
 	"github.com/pdpp-go/pdpp/internal/ops/text"
 	"github.com/pdpp-go/pdpp/internal/owner/api"
 	"github.com/pdpp-go/pdpp/internal/owner/export/archive"
-	"github.com/pdpp-go/pdpp/internal/storage/store"
 )
 
 const archiveHelp = `Writes everything that you have into one zip file, or into a folder, that needs no PDPP:
@@ -28,10 +27,11 @@ const archiveHelp = `Writes everything that you have into one zip file, or into 
   mail              mail, as mbox
   files             the files of records, named by their SHA-256
   completeness.md   how complete each part is
-  manifest.json     every file with its SHA-256, signed with this installation's key
+  manifest.json     every file with its SHA-256, signed with the key of this machine
 
-The file is not encrypted (pdpp backup is). It appears only when it is complete. If it is
-interrupted, the same command continues. Equal records make equal bytes.`
+With --server it has the records of the server. It is not encrypted (pdpp backup is). It
+appears only when it is complete. If it is interrupted, the same command continues. Equal
+records make equal bytes.`
 
 const archiveExamples = `  pdpp archive everything.zip
   pdpp verify everything.zip`
@@ -41,18 +41,9 @@ func NewArchiveCommand(inv *command.Invocation) *cobra.Command {
 	return &cobra.Command{
 		Use: "archive FILE.zip|FOLDER", Short: "Write everything into plain files that need no PDPP", Long: archiveHelp,
 		Example: archiveExamples, Args: arguments.Required("the name of a zip file or a folder"),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := inv.RefuseServer(); err != nil {
-				return err
-			}
-			return inv.WithStore(func(ctx context.Context, st store.Store, args []string) error {
-				o, err := inv.LocalOwner(st)
-				if err != nil {
-					return err
-				}
-				return makeArchive(ctx, inv, o, args[0])
-			})(cmd, args)
-		},
+		RunE: inv.WithOwner(func(ctx context.Context, o api.Owner, args []string) error {
+			return makeArchive(ctx, inv, o, args[0])
+		}),
 	}
 }
 
@@ -65,7 +56,9 @@ func makeArchive(ctx context.Context, inv *command.Invocation, o api.Owner, plac
 	if err != nil {
 		return err
 	}
-	made, err := archive.Maker{Owner: o, Key: key.SigningKey()}.Make(ctx, place)
+	progress := inv.NewProgress(nil)
+	made, err := archive.Maker{Owner: o, Key: key.SigningKey(), Note: progress.Step}.Make(ctx, place)
+	progress.Clear()
 	if err != nil {
 		return archiveError(err)
 	}

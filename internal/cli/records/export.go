@@ -113,14 +113,14 @@ func exportRecords(ctx context.Context, inv *command.Invocation, job export.Job,
 	if err != nil {
 		return err
 	}
-	progress := newExportProgress(inv, streams)
-	job.Note = progress.note
+	progress := inv.NewProgress(streams)
+	job.Note = progress.Note
 	if f.folder != "" {
 		return exportFolder(ctx, inv, job, streams, f.folder, progress)
 	}
 	write := func(w io.Writer) (int64, error) {
 		n, err := job.Write(ctx, w, streams)
-		progress.clear()
+		progress.Clear()
 		return n, exportError(err)
 	}
 	if f.output == "" {
@@ -164,9 +164,9 @@ func exportError(err error) error {
 }
 
 func exportFolder(ctx context.Context, inv *command.Invocation, job export.Job, streams []api.Stream, folder string,
-	progress *exportProgress) error {
+	progress *command.Progress) error {
 	receipt, kept, err := job.Folder(ctx, folder, streams)
-	progress.clear()
+	progress.Clear()
 	if err != nil {
 		return exportError(err)
 	}

@@ -136,6 +136,11 @@ func clearNulls(results []any) {
 	}
 }
 
+// Get decodes the answer of a route that no method of Owner has. The path is given by its segments.
+func (c *Client) Get(ctx context.Context, path []string, query url.Values, into any) error {
+	return c.call(ctx, request{method: http.MethodGet, path: path, query: query}, into)
+}
+
 func (c *Client) call(ctx context.Context, q request, into any) error {
 	limited, cancel := context.WithTimeout(ctx, wholeAnswerTime)
 	defer cancel()

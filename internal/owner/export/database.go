@@ -172,8 +172,12 @@ func (d *database) Write(s *api.Stream, r *Record) error {
 	if others != "" {
 		other = others
 	}
-	t.values = append(t.values, r.ConnectionID, r.ChangedAt.UTC().Format(time.RFC3339Nano),
-		r.EmittedAt.UTC().Format(time.RFC3339Nano), r.Version, r.Deleted, other)
+	var changed, version any // a reader with a grant does not learn them
+	if r.Version > 0 {
+		changed, version = r.ChangedAt.UTC().Format(time.RFC3339Nano), r.Version
+	}
+	t.values = append(t.values, r.ConnectionID, changed, r.EmittedAt.UTC().Format(time.RFC3339Nano), version, r.Deleted,
+		other)
 	_, err = t.insert.Exec(t.values...)
 	return err
 }

@@ -303,7 +303,7 @@ func FuzzInert(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		got := escapeFormula(text)
+		got := EscapeFormula(text)
 		if got != "" && strings.ContainsRune("=+-@\t\r\n", rune(got[0])) || !strings.HasSuffix(got, text) {
 			t.Errorf("%q becomes %q", text, got)
 		}

@@ -36,7 +36,7 @@ func (t *table) heading() error {
 	t.begun = true
 	heads := []string{columnStream, columnKey}
 	for _, name := range t.columns {
-		heads = append(heads, escapeFormula(name))
+		heads = append(heads, EscapeFormula(name))
 	}
 	return t.w.Write(append(heads, columnOther))
 }
@@ -46,11 +46,11 @@ func (t *table) Write(_ *api.Stream, r *Record) (err error) {
 		return err
 	}
 	members := r.fields()
-	t.row[0], t.row[1] = r.Stream, escapeFormula(r.Key)
+	t.row[0], t.row[1] = r.Stream, EscapeFormula(r.Key)
 	for i, name := range t.columns {
 		v := members[name]
 		if t.row[i+2] = valueText(v); v.Kind() == '"' { // a number stays a number
-			t.row[i+2] = escapeFormula(t.row[i+2])
+			t.row[i+2] = EscapeFormula(t.row[i+2])
 		}
 		delete(members, name)
 	}
@@ -68,9 +68,9 @@ func (t *table) Close() error {
 	return t.w.Error()
 }
 
-// escapeFormula keeps a spreadsheet from taking text for a formula: what others wrote must not
+// EscapeFormula keeps a spreadsheet from taking text for a formula: what others wrote must not
 // compute anything on the owner's machine.
-func escapeFormula(text string) string {
+func EscapeFormula(text string) string {
 	if text != "" && strings.ContainsRune("=+-@\t\r\n", rune(text[0])) {
 		return "'" + text
 	}

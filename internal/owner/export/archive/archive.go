@@ -12,6 +12,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -70,8 +71,14 @@ var parts = []struct{ folder, format string }{
 type Maker struct {
 	Owner api.Owner
 	Key   ed25519.PrivateKey // signs the manifest
-	// Note is called after every record. It may be nil.
-	Note func(s *api.Stream, records int64)
+	// Note is called after every record and every file, with the part that it belongs to. It may be nil.
+	Note func(part string)
+}
+
+func (m Maker) note(part string) {
+	if m.Note != nil {
+		m.Note(part)
+	}
 }
 
 // Make writes an archive, as a zip file if the name ends so, otherwise as a folder. It appears whole. Equal records and
@@ -86,7 +93,7 @@ func (m Maker) Make(ctx context.Context, place string) (Manifest, error) {
 		return made, os.Rename(part, place)
 	}
 	packed := place + ".zip.part"
-	if err := pack(part, packed); err != nil {
+	if err := pack(part, packed, m.note); err != nil {
 		return made, errors.Join(err, os.Remove(packed))
 	}
 	return made, errors.Join(os.Rename(packed, place), os.RemoveAll(part))
@@ -101,16 +108,21 @@ func (m Maker) fill(ctx context.Context, folder string) (made Manifest, err erro
 	}
 	made = Manifest{Version: 1, Streams: []StreamEntry{}}
 	var texts []export.ReceiptFile
+	kept := map[string]bool{} // files, and folders of texts
 	for _, p := range parts {
 		format, _ := export.FindFormat(p.format)
 		held := slices.DeleteFunc(slices.Clone(streams), func(s api.Stream) bool { return !format.Holds(&s) })
 		if len(held) == 0 {
 			continue
 		}
-		job := export.Job{Owner: m.Owner, Format: format, Note: m.Note}
+		job := export.Job{Owner: m.Owner, Format: format, Note: func(s *api.Stream, _ int64) { m.note(s.Name) }}
 		receipt, _, err := job.Folder(ctx, filepath.Join(folder, p.folder), held)
 		if err != nil {
 			return made, err
+		}
+		kept[p.folder+"/"+export.ReceiptName] = true
+		for _, f := range receipt.Files {
+			kept[p.folder+"/"+f.Path] = true
 		}
 		switch p.format {
 		case "jsonl":
@@ -121,13 +133,27 @@ func (m Maker) fill(ctx context.Context, folder string) (made Manifest, err erro
 			texts = receipt.Files
 		}
 	}
-	if err := m.copyFiles(ctx, folder, streams, made.Streams); err != nil {
+	if err := m.copyFiles(ctx, folder, streams, made.Streams, kept); err != nil {
+		return made, err
+	}
+	if err := sweep(folder, kept); err != nil {
 		return made, err
 	}
 	if err := writeViewer(folder, streams, made.Streams, texts); err != nil {
 		return made, err
 	}
 	return made, m.sign(folder, &made)
+}
+
+// sweep removes what an interrupted call has left and does not belong to the archive any more.
+func sweep(folder string, kept map[string]bool) error {
+	names, _, err := folderTree(folder).names()
+	for _, name := range names {
+		if strings.Contains(name, "/") && !kept[name] && !kept[path.Dir(name)] {
+			err = errors.Join(err, os.Remove(filepath.Join(folder, filepath.FromSlash(name))))
+		}
+	}
+	return err
 }
 
 // describe adds the streams to the manifest, with how complete each is and the root over its records.
@@ -172,6 +198,7 @@ func (m Maker) sign(folder string, made *Manifest) error {
 		if err != nil {
 			return err
 		}
+		m.note(manifestFile)
 		made.Files = append(made.Files, FileEntry{Path: name, Bytes: bytes, SHA256: sum})
 	}
 	body, err := json.MarshalIndent(made, "", "  ")

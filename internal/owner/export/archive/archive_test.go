@@ -6,6 +6,7 @@ import (
 	"context"
 	"crypto/ed25519"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -26,6 +27,8 @@ type heldOwner struct {
 	api.Owner
 	records map[string][]api.Record
 	lost    bool // the server has lost the files
+	broken  bool // the server ends within a file
+	gone    string
 }
 
 var changed = time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC)
@@ -50,13 +53,14 @@ func (o *heldOwner) hold(stream, key, data string) {
 }
 
 func (o *heldOwner) Streams(context.Context, string) ([]api.Stream, error) {
-	return []api.Stream{
+	all := []api.Stream{
 		{ConnectionID: "cin_one", ConnectionName: "My | notes", Name: "notes", Label: "Notes", LastSeq: 450,
 			Fields: []string{"id", "title", "text"}, Display: api.Display{Kind: "document", Roles: map[string]string{
 				"title": "title", "text": "text", "time": "at"}}},
 		{ConnectionID: "cin_one", ConnectionName: "My | notes", Name: "pictures", Label: "Pictures", LastSeq: 2,
 			Display: api.Display{Kind: "file", Roles: map[string]string{"blob": "blob_ref"}}},
-	}, nil
+	}
+	return slices.DeleteFunc(all, func(s api.Stream) bool { return s.Name == o.gone }), nil
 }
 
 func (o *heldOwner) Export(_ context.Context, w io.Writer, q api.ExportQuery) error {
@@ -81,6 +85,9 @@ func (o *heldOwner) Records(_ context.Context, q api.RecordQuery) (api.RecordPag
 }
 
 func (o *heldOwner) CopyFile(_ context.Context, w io.Writer, hash string) error {
+	if o.broken {
+		return errors.New("the connection ended")
+	}
 	if o.lost || hash != fileHash {
 		return api.NotFound("There is no such file.", "")
 	}
@@ -88,9 +95,11 @@ func (o *heldOwner) CopyFile(_ context.Context, w io.Writer, hash string) error 
 	return err
 }
 
+var testKey = ed25519.NewKeyFromSeed(make([]byte, ed25519.SeedSize))
+
 func makeTest(t *testing.T, o api.Owner, place string) Manifest {
 	t.Helper()
-	made, err := Maker{Owner: o, Key: ed25519.NewKeyFromSeed(make([]byte, ed25519.SeedSize))}.Make(t.Context(), place)
+	made, err := Maker{Owner: o, Key: testKey}.Make(t.Context(), place)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -158,6 +167,43 @@ func TestEqualRecordsMakeEqualBytes(t *testing.T) {
 	}
 	if !bytes.Equal(files[0], files[1]) {
 		t.Error("the files differ")
+	}
+}
+
+// An archive that continues has nothing of what was deleted in between, and no part of a file.
+func TestContinuedArchive(t *testing.T) {
+	t.Parallel()
+	for _, gone := range []string{"", "notes", "pictures"} {
+		o, folder := newOwner(), t.TempDir()
+		continued, fresh := filepath.Join(folder, "continued.zip"), filepath.Join(folder, "fresh.zip")
+		o.broken = true
+		if _, err := (Maker{Owner: o, Key: testKey}).Make(t.Context(), continued); err == nil {
+			t.Fatal("it did not break")
+		}
+		o.broken = false
+		if gone != "" { // the files came, and then the stream went
+			if _, err := (Maker{Owner: o, Key: testKey}).fill(t.Context(), continued+".part"); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for _, name := range []string{"records/cin_one/notes.jsonl.part", "files/ba/x.part", "viewer/9-9.js"} {
+			if err := os.MkdirAll(filepath.Join(continued+".part", filepath.Dir(name)), 0o700); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(filepath.Join(continued+".part", name), []byte("x"), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		o.gone = gone
+		makeTest(t, o, continued)
+		makeTest(t, o, fresh)
+		got, err := os.ReadFile(continued)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if want, err := os.ReadFile(fresh); err != nil || !bytes.Equal(got, want) {
+			t.Errorf("without %q: %s\nwant %s, %v", gone, contents(t, got), contents(t, want), err)
+		}
 	}
 }
 

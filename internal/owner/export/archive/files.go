@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/pdpp-go/pdpp/internal/owner/api"
 )
@@ -43,8 +44,9 @@ func eachLineOf(from io.Reader, do func(line []byte) error) error {
 }
 
 // copyFiles writes the files of records into files/, by their hash. A file that the server has lost is listed in
-// files/missing.txt.
-func (m Maker) copyFiles(ctx context.Context, folder string, streams []api.Stream, entries []StreamEntry) error {
+// files/missing.txt. The names of all files become kept.
+func (m Maker) copyFiles(ctx context.Context, folder string, streams []api.Stream, entries []StreamEntry,
+	kept map[string]bool) error {
 	var missing []string
 	for _, e := range entries {
 		field := blobField(streams, e)
@@ -56,6 +58,12 @@ func (m Maker) copyFiles(ctx context.Context, folder string, streams []api.Strea
 			if hash == "" {
 				return nil
 			}
+			name := "files/" + hash[:2] + "/" + hash
+			if kept[name] {
+				return nil
+			}
+			kept[name] = true
+			m.note("files")
 			lost, err := m.copyFile(ctx, filepath.Join(folder, "files", hash[:2]), hash)
 			if lost {
 				missing = append(missing, hash)
@@ -70,14 +78,11 @@ func (m Maker) copyFiles(ctx context.Context, folder string, streams []api.Strea
 		return nil
 	}
 	slices.Sort(missing)
+	kept["files/missing.txt"] = true
 	if err := os.MkdirAll(filepath.Join(folder, "files"), 0o700); err != nil {
 		return err
 	}
-	text := ""
-	for _, hash := range slices.Compact(missing) {
-		text += hash + "\n"
-	}
-	return os.WriteFile(filepath.Join(folder, "files", "missing.txt"), []byte(text), 0o600)
+	return os.WriteFile(filepath.Join(folder, "files", "missing.txt"), []byte(strings.Join(missing, "\n")+"\n"), 0o600)
 }
 
 func blobField(streams []api.Stream, e StreamEntry) string {

@@ -95,8 +95,8 @@ func openTree(place string) (tree, io.Closer, error) {
 // packTime is the time of every entry, so that equal content makes equal bytes.
 var packTime = time.Date(1980, 1, 1, 0, 0, 0, 0, time.UTC)
 
-// pack writes a folder as a zip file.
-func pack(folder, to string) (err error) {
+// pack writes a folder as a zip file. It calls note after every file.
+func pack(folder, to string, note func(part string)) (err error) {
 	names, foreign, err := folderTree(folder).names()
 	if err == nil && len(foreign) > 0 {
 		err = fmt.Errorf("%d entries are no files", len(foreign))
@@ -117,6 +117,7 @@ func pack(folder, to string) (err error) {
 		if err = packFile(z, folderTree(folder), name); err != nil {
 			break
 		}
+		note("zip")
 	}
 	return errors.Join(err, z.Close(), buffered.Flush(), file.Sync(), file.Close())
 }

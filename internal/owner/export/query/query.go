@@ -25,28 +25,29 @@ import (
 // ErrNotRead means that a text is not one statement that reads.
 var ErrNotRead = errors.New("only one statement that reads is allowed, such as SELECT")
 
-// Limits bound an answer.
-type Limits struct {
+// Bounds bound an answer.
+type Bounds struct {
 	Rows int           // further rows are left out
 	Time time.Duration // of the statement, once the records are copied
 }
 
-// Answer is what a statement returned.
-type Answer struct {
+// RowSet is what a statement returned.
+type RowSet struct {
 	Columns []string
 	Rows    [][]any // nil, int64, float64, string or []byte
 	More    bool    // there are more rows
 }
 
 // Engine limits: the longest value, and no attached database, which VACUUM INTO needs as well.
-var engineLimits = map[int]int{
+var engineBounds = map[int]int{
 	sqlite3.SQLITE_LIMIT_LENGTH: 64 << 20, sqlite3.SQLITE_LIMIT_ATTACHED: 0, sqlite3.SQLITE_LIMIT_WORKER_THREADS: 0,
 	sqlite3.SQLITE_LIMIT_LIKE_PATTERN_LENGTH: 1000, sqlite3.SQLITE_LIMIT_EXPR_DEPTH: 200,
 }
 
 // Run copies the streams that the statement names, and answers it. The streams are all that exists for it. An error of
 // the statement is an *sqlite.Error, ErrNotRead or context.DeadlineExceeded.
-func Run(ctx context.Context, job export.Job, streams []api.Stream, statement string, limit Limits) (a Answer, err error) {
+func Run(ctx context.Context, job export.Job, streams []api.Stream, statement string, limit Bounds) (a RowSet,
+	err error) {
 	folder, err := os.MkdirTemp("", "pdpp-sql-") // mode 0700
 	if err != nil {
 		return a, err
@@ -76,7 +77,7 @@ func Run(ctx context.Context, job export.Job, streams []api.Stream, statement st
 		return a, err
 	}
 	defer conn.Close()
-	for id, to := range engineLimits {
+	for id, to := range engineBounds {
 		if _, err := sqlite.Limit(conn, id, to); err != nil {
 			return a, err
 		}
@@ -89,7 +90,7 @@ func Run(ctx context.Context, job export.Job, streams []api.Stream, statement st
 // read answers a statement. The statement becomes a table of another one, where the grammar allows nothing but reading.
 // A column behind it with a name that nobody can guess shows that no part of the text ended the other one. As the table
 // is complete before its first row is returned, the end of the context interrupts all of the work.
-func read(ctx context.Context, conn *sql.Conn, statement string, most int) (a Answer, err error) {
+func read(ctx context.Context, conn *sql.Conn, statement string, most int) (a RowSet, err error) {
 	end := "end_" + rand.Text()
 	wrapped := fmt.Sprintf("WITH answer AS MATERIALIZED (SELECT * FROM (\n%s\n) LIMIT %d) SELECT *, 0 AS %s FROM answer",
 		strings.TrimRight(statement, "; \t\r\n"), most+1, end)
@@ -97,7 +98,8 @@ func read(ctx context.Context, conn *sql.Conn, statement string, most int) (a An
 		columns, err := driver.(interface {
 			ColumnInfo(statement string) ([]sqlite.ColumnInfo, error)
 		}).ColumnInfo(wrapped)
-		if err == nil && (len(columns) == 0 || columns[len(columns)-1].Name != end) {
+		if err == nil && (len(columns) == 0 || columns[len(columns)-1].Name != end) ||
+			err != nil && strings.Contains(err.Error(), end) {
 			err = ErrNotRead
 		}
 		return err

@@ -43,12 +43,12 @@ func (g *gardener) Export(_ context.Context, w io.Writer, q api.ExportQuery) err
 	return nil
 }
 
-func ask(t *testing.T, statement string, limit Limits) (Answer, error) {
+func ask(t *testing.T, statement string, limit Bounds) (RowSet, error) {
 	t.Helper()
 	return Run(t.Context(), export.Job{Owner: &gardener{}}, gardens, statement, limit)
 }
 
-var usual = Limits{Rows: 100, Time: time.Minute}
+var usual = Bounds{Rows: 100, Time: time.Minute}
 
 func TestRun(t *testing.T) {
 	for statement, want := range map[string]string{
@@ -79,7 +79,8 @@ func TestAttacks(t *testing.T) {
 	t.Setenv("TMPDIR", temp)
 	other := filepath.Join(folder, "other.sqlite")
 	const endless = "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) "
-	syntax, quick := "syntax error", Limits{Rows: 5, Time: 300 * time.Millisecond}
+	const syntax, ended = "syntax error", "context deadline exceeded"
+	quick := Bounds{Rows: 5, Time: 300 * time.Millisecond}
 	for name, c := range map[string]struct{ statement, want string }{
 		"an insertion":              {"INSERT INTO trees (_key) VALUES ('x')", syntax},
 		"a change":                  {"UPDATE trees SET height = 0", syntax},
@@ -106,7 +107,7 @@ func TestAttacks(t *testing.T) {
 		"one behind the limit":      {"SELECT 1) LIMIT 1) SELECT 1; PRAGMA query_only = 0; --", ErrNotRead.Error()},
 		"an open comment":           {"SELECT 1) LIMIT 1) SELECT 1 /*", ErrNotRead.Error()},
 		"an end within":             {"SELECT 1) LIMIT 1) SELECT 1;\x00", ErrNotRead.Error()},
-		"an open text":              {"SELECT 'x", "unrecognized token"},
+		"an open text":              {"SELECT 'x", ErrNotRead.Error()},
 		"a zero byte":               {"SELECT 1\x00; ATTACH 'x' AS y", "incomplete input"},
 		"nothing":                   {"", syntax},
 		"a comment":                 {"-- nothing", syntax},
@@ -119,18 +120,22 @@ func TestAttacks(t *testing.T) {
 		"a hidden table":            {"SELECT * FROM hidden", "no such table: hidden"},
 		"a hidden field":            {"SELECT secret FROM trees", "no such column: secret"},
 		"a field in double quotes":  {`SELECT "secret" FROM trees`, "no such column"},
-		"an endless count":          {endless + "SELECT count(*) FROM c", "context deadline exceeded"},
-		"an endless second row":     {endless + "SELECT 1 UNION ALL SELECT count(*) FROM c", "context deadline exceeded"},
-		"an endless order":          {endless + "SELECT x FROM c ORDER BY x", "context deadline exceeded"},
-		"an endless condition":      {endless + "SELECT 1 FROM trees WHERE 0 < (SELECT sum(x) FROM c)", "context deadline"},
-		"a product":                 {"SELECT count(*) FROM " + strings.Repeat("trees, ", 29) + "trees", "context deadline"},
+		"an endless count":          {endless + "SELECT count(*) FROM c", ended},
+		"an endless second row":     {endless + "SELECT 1 UNION ALL SELECT count(*) FROM c", ended},
+		"an endless order":          {endless + "SELECT x FROM c ORDER BY x", ended},
+		"an endless condition":      {endless + "SELECT 1 FROM trees WHERE 0 < (SELECT sum(x) FROM c)", ended},
+		"a product":                 {"SELECT count(*) FROM " + strings.Repeat("trees, ", 29) + "trees", ended},
 	} {
-		a, err := ask(t, c.statement, quick)
+		limit := usual
+		if c.want == ended {
+			limit = quick
+		}
+		a, err := ask(t, c.statement, limit)
 		if err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v %v, want %q", name, a.Rows, err, c.want)
 		}
 	}
-	a, err := ask(t, endless+"SELECT x FROM c", quick)
+	a, err := ask(t, endless+"SELECT x FROM c", Bounds{Rows: 5, Time: usual.Time})
 	if err != nil || len(a.Rows) != 5 || !a.More {
 		t.Errorf("endless rows: %d, %v, %v", len(a.Rows), a.More, err)
 	}
