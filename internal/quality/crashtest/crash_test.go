@@ -31,6 +31,8 @@ func TestMain(m *testing.M) {
 		os.Exit(playShelfWorker())
 	case os.Getenv(roleVariable) == "browser worker":
 		os.Exit(playBrowserWorker())
+	case os.Getenv(roleVariable) == receiver:
+		os.Exit(playReceiver(os.Getenv(specVariable)))
 	case os.Getenv(roleVariable) == "runner":
 		os.Exit(playRunner())
 	}
