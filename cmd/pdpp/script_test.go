@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -15,6 +16,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/johannesboyne/gofakes3"
+	"github.com/johannesboyne/gofakes3/backend/s3mem"
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/pdpp-go/pdpp/internal/cli"
@@ -132,6 +135,14 @@ var commands = map[string]func(*testscript.TestScript, bool, []string){
 			path = append(path, ts.MkAbs(dir))
 		}
 		ts.Setenv("PATH", strings.Join(path, string(filepath.ListSeparator)))
+	},
+	// bucket VARIABLE starts a server with an empty bucket and sets the variable to its address.
+	"bucket": func(ts *testscript.TestScript, neg bool, args []string) {
+		backend := s3mem.New()
+		ts.Check(backend.CreateBucket("life"))
+		server := httptest.NewServer(gofakes3.New(backend).Server())
+		ts.Defer(server.Close)
+		ts.Setenv(args[0], "s3://life/mara?endpoint="+server.URL)
 	},
 	// capture NAME PATTERN keeps the first word of stdout that matches, or the group in
 	// it, in a variable.

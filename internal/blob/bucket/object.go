@@ -48,22 +48,23 @@ func (b *Bucket) putIfStale(ctx context.Context, c *spooledContent) error {
 	if err != nil {
 		return err
 	}
-	return b.putObject(ctx, key, c)
+	_, err = b.putObject(ctx, key, c)
+	return err
 }
 
-// putObject uploads spooled content as an object.
-func (b *Bucket) putObject(ctx context.Context, key string, c *spooledContent) error {
+// putObject uploads spooled content as an object. It returns the version, if the bucket keeps them.
+func (b *Bucket) putObject(ctx context.Context, key string, c *spooledContent) (version string, err error) {
 	if _, err := c.file.Seek(0, io.SeekStart); err != nil {
-		return fmt.Errorf("read a file: %w", err)
+		return "", fmt.Errorf("read a file: %w", err)
 	}
-	_, err := b.client.PutObject(ctx, &s3.PutObjectInput{
+	done, err := b.client.PutObject(ctx, &s3.PutObjectInput{
 		Bucket: &b.name, Key: &key, Body: c.file, ContentLength: &c.bytes,
 		ChecksumSHA256: aws.String(base64.StdEncoding.EncodeToString(c.sum)),
 	})
 	if err != nil {
-		return plainError("keep a file", err)
+		return "", plainError("keep a file", err)
 	}
-	return nil
+	return aws.ToString(done.VersionId), nil
 }
 
 // spooledContent is content in transit on this machine.
@@ -107,6 +108,12 @@ func (b *Bucket) Stat(ctx context.Context, hash string) (blob.StoredFile, error)
 	if err != nil {
 		return blob.StoredFile{}, err
 	}
+	e, err := b.statKey(ctx, key)
+	e.SHA256 = hash
+	return e, err
+}
+
+func (b *Bucket) statKey(ctx context.Context, key string) (blob.StoredFile, error) {
 	head, err := b.client.HeadObject(ctx, &s3.HeadObjectInput{Bucket: &b.name, Key: &key})
 	if isUnknownObject(err) {
 		return blob.StoredFile{}, blob.ErrNotFound
@@ -114,7 +121,7 @@ func (b *Bucket) Stat(ctx context.Context, hash string) (blob.StoredFile, error)
 	if err != nil {
 		return blob.StoredFile{}, plainError("look for a file", err)
 	}
-	return blob.StoredFile{SHA256: hash, Bytes: aws.ToInt64(head.ContentLength), At: aws.ToTime(head.LastModified)}, nil
+	return blob.StoredFile{Bytes: aws.ToInt64(head.ContentLength), At: aws.ToTime(head.LastModified)}, nil
 }
 
 // Remove removes a file, with all versions in a bucket that keeps them.
@@ -137,11 +144,11 @@ func (b *Bucket) removeKey(ctx context.Context, key string) error {
 	if !aws.ToBool(done.DeleteMarker) {
 		return nil
 	}
-	return b.removeVersions(ctx, key)
+	return b.removeVersions(ctx, key, "")
 }
 
-// removeVersions removes all versions of a key, including delete markers.
-func (b *Bucket) removeVersions(ctx context.Context, key string) error {
+// removeVersions removes all versions of a key but one, including delete markers.
+func (b *Bucket) removeVersions(ctx context.Context, key, kept string) error {
 	pages := s3.NewListObjectVersionsPaginator(b.client, &s3.ListObjectVersionsInput{Bucket: &b.name, Prefix: &key})
 	for pages.HasMorePages() {
 		page, err := pages.NextPage(ctx)
@@ -160,6 +167,9 @@ func (b *Bucket) removeVersions(ctx context.Context, key string) error {
 			}
 		}
 		for _, id := range versions {
+			if kept != "" && aws.ToString(id) == kept {
+				continue
+			}
 			_, err := b.client.DeleteObject(ctx, &s3.DeleteObjectInput{Bucket: &b.name, Key: &key, VersionId: id})
 			if err != nil && !isUnknownObject(err) {
 				return plainError("remove a version of a file", err)

@@ -98,7 +98,7 @@ func (b *Bucket) ReceivePiece(
 	if c.bytes > 0 {
 		p := uploadPiece{fmt.Sprintf("%s%019d", at, offset), c.bytes}
 		// What arrived before the sender disconnected is stored although its request has ended.
-		if err := b.putObject(context.WithoutCancel(ctx), p.key, c); err != nil {
+		if _, err := b.putObject(context.WithoutCancel(ctx), p.key, c); err != nil {
 			return have, false, errors.Join(broken, err)
 		}
 		all, have = append(all, p), have+c.bytes
@@ -147,7 +147,8 @@ func (b *Bucket) putEmpty(ctx context.Context, key string) error {
 	if err != nil {
 		return err
 	}
-	return b.putObject(ctx, key, c)
+	_, err = b.putObject(ctx, key, c)
+	return err
 }
 
 // piecesReader reads pieces one after the other.

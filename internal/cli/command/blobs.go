@@ -1,6 +1,8 @@
 package command
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -58,12 +60,9 @@ func (inv *Invocation) blobPlace(folder string) (blob.Storage, error) {
 		return nil, failure.ConfigurationError(envBlobs+" needs a PostgreSQL.", "Set "+EnvDatabase+", or leave "+envBlobs+
 			" out: files are kept beside the embedded database then.")
 	}
-	var keys bucket.AccessKeys
-	for name, to := range map[string]*string{envKeyID: &keys.ID, envKeySecret: &keys.Secret,
-		envKeySession: &keys.Session} {
-		if *to, _, err = inv.Variable(name); err != nil {
-			return nil, err
-		}
+	keys, err := inv.accessKeys()
+	if err != nil {
+		return nil, err
 	}
 	place, err := bucket.Open(address, keys, filepath.Join(folder, "tmp"))
 	if err != nil {
@@ -71,6 +70,34 @@ func (inv *Invocation) blobPlace(folder string) (blob.Storage, error) {
 			"See docs/operate/several-machines.md.")
 	}
 	return place, nil
+}
+
+func (inv *Invocation) accessKeys() (keys bucket.AccessKeys, err error) {
+	for name, to := range map[string]*string{envKeyID: &keys.ID, envKeySecret: &keys.Secret,
+		envKeySession: &keys.Session} {
+		if *to, _, err = inv.Variable(name); err != nil {
+			return keys, err
+		}
+	}
+	return keys, nil
+}
+
+// BucketFiles returns the files of a bucket. Each address has a folder in the home for content in transit.
+func (inv *Invocation) BucketFiles(address string) (f bucket.Files, err error) {
+	keys, err := inv.accessKeys()
+	if err != nil {
+		return f, err
+	}
+	home, err := inv.HomeFolder()
+	if err != nil {
+		return f, err
+	}
+	sum := sha256.Sum256([]byte(address))
+	f, err = bucket.OpenFiles(address, keys, filepath.Join(home, "mirrors", hex.EncodeToString(sum[:8])))
+	if err != nil {
+		return f, failure.ConfigurationError("This names no bucket: "+err.Error()+".", "See docs/use/exporting.md.")
+	}
+	return f, nil
 }
 
 // blobLimit returns a number of bytes: zero means the default, negative means no limit.

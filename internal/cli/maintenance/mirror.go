@@ -3,6 +3,7 @@ package maintenance
 import (
 	"context"
 	"errors"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -21,12 +22,17 @@ stream is a folder of parts, which are never changed: read them with any program
 new ones the next time. mirror.sql has views for DuckDB, with the newest version of every
 record.
 
+The folder may be in a bucket of an S3-compatible server, as s3://BUCKET/PREFIX, and
+?endpoint=https://HOST after it if the server is not Amazon's. The keys are read from
+AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY.
+
 It can be interrupted at any moment; the same command continues. Records that you delete
 for good are removed from the files by the next run.`
 
 const mirrorExamples = `  pdpp mirror ~/records                        once
   pdpp mirror ~/records --follow               until interrupted
-  cd ~/records && duckdb -init mirror.sql`
+  cd ~/records && duckdb -init mirror.sql
+  pdpp mirror s3://lake/records --format parquet --follow`
 
 type mirrorFlags struct {
 	format string
@@ -39,7 +45,7 @@ func NewMirrorCommand(inv *command.Invocation) *cobra.Command {
 	var f mirrorFlags
 	cmd := &cobra.Command{
 		Use: "mirror FOLDER", Short: "Keep a folder of files up to date", Long: mirrorHelp, Example: mirrorExamples,
-		Args: arguments.Required("the name of a folder"),
+		Args: arguments.Required("the name of a folder, or the address of a bucket"),
 		PreRunE: func(*cobra.Command, []string) error {
 			if f.format != "jsonl" && f.format != "parquet" {
 				return failure.UsageError("a mirror is written as jsonl or parquet", "Use one of them with --format.")
@@ -66,7 +72,12 @@ func followChanges(ctx context.Context, inv *command.Invocation, o api.Owner, fo
 		return err
 	}
 	format, _ := export.FindFormat(f.format)
-	m := mirror.Mirror{Owner: o, Format: format, Folder: folder, Only: only}
+	m := mirror.Mirror{Owner: o, Format: format, To: mirror.Folder(folder), Only: only}
+	if strings.HasPrefix(folder, "s3://") {
+		if m.To, err = inv.BucketFiles(folder); err != nil {
+			return err
+		}
+	}
 	ticks, first := make(chan struct{}), true
 	if f.follow {
 		go func() {

@@ -1,4 +1,4 @@
-// Package mirror keeps a folder of files that follows the changes of all streams.
+// Package mirror keeps files that follow the changes of all streams, in a folder or in a bucket.
 //
 // A stream is a folder of parts, each named by the changes that it holds. The names are the whole state: a part
 // appears when it is complete, and the next pass continues behind the last part.
@@ -13,6 +13,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -32,17 +33,48 @@ const (
 	stateFile = "stream.json"
 )
 
-// Mirror is a folder that follows the changes.
+// Destination is where a mirror writes. Names have slashes.
+type Destination interface {
+	// Local returns a folder of this machine, for the lock and for files in transit.
+	Local() string
+	// Prefix returns what the views need before a name.
+	Prefix() string
+	// Sweep removes what a killed process left in the local folder.
+	Sweep() error
+	// Create stores what write writes, as the name that it returns. The file appears whole or not at all.
+	Create(ctx context.Context, write func(io.Writer) (name string, err error)) error
+	// Read returns fs.ErrNotExist for an unknown file.
+	Read(ctx context.Context, name string) ([]byte, error)
+	Remove(ctx context.Context, name string) error
+	// List calls use for the files in a folder, which need not exist.
+	List(ctx context.Context, folder string, use func(name string, bytes int64)) error
+}
+
+// Mirror follows the changes in a place.
 type Mirror struct {
 	Owner  api.Owner
 	Format export.Format // jsonl or parquet
-	Folder string
+	To     Destination
 	// Only is the connection to follow; empty means all.
 	Only string
 	// PartSize is how many changes a part holds; zero means 10,000.
 	PartSize int
 	// Written is called after every part. It may be nil.
-	Written func(path string)
+	Written func(name string)
+
+	memory *memory
+}
+
+// memory is what the passes of one process know, so that a pass without changes asks a place for nothing.
+type memory struct {
+	streams map[string]progress // by folder
+	views   string
+}
+
+// progress is a stream after a pass.
+type progress struct {
+	last, purged int64 // changes, as the server counted them before the pass
+	parts        bool
 }
 
 // Pass is what one pass did.
@@ -57,26 +89,26 @@ type Pass struct {
 	OldestAt *time.Time `json:"oldest_change_at,omitempty"`
 }
 
-// ErrInUse means that another process writes into the folder.
-var ErrInUse = errors.New("another mirror writes into the folder")
+// ErrInUse means that another process of this machine writes there.
+var ErrInUse = errors.New("another mirror writes there")
 
-// lockFile is locked by the process that writes into the folder.
+// lockFile is locked by the process that writes.
 const lockFile = "mirror.lock"
 
 // part is a file with the changes from one number through another.
 type part struct {
 	from, through int64
 	bytes         int64
-	path          string
+	name          string
 }
 
-// Follow brings the folder up to date, and again after every tick, until the context ends or ticks is closed. It
+// Follow brings the place up to date, and again after every tick, until the context ends or ticks is closed. It
 // returns ErrInUse while another process does so.
 func (m Mirror) Follow(ctx context.Context, ticks <-chan struct{}, report func(Pass)) error {
-	if err := os.MkdirAll(m.Folder, 0o700); err != nil {
+	if err := os.MkdirAll(m.To.Local(), 0o700); err != nil {
 		return err
 	}
-	lock, err := os.OpenFile(filepath.Join(m.Folder, lockFile), os.O_CREATE|os.O_RDWR, 0o600)
+	lock, err := os.OpenFile(filepath.Join(m.To.Local(), lockFile), os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
 		return err
 	}
@@ -84,6 +116,10 @@ func (m Mirror) Follow(ctx context.Context, ticks <-chan struct{}, report func(P
 	if locked, err := filelock.TryLock(lock); err != nil || !locked {
 		return cmp.Or(err, ErrInUse)
 	}
+	if err := m.To.Sweep(); err != nil {
+		return err
+	}
+	m.memory = &memory{streams: map[string]progress{}}
 	for first := true; ; first = false {
 		p, err := m.Update(ctx)
 		if err != nil {
@@ -104,50 +140,39 @@ func (m Mirror) Follow(ctx context.Context, ticks <-chan struct{}, report func(P
 	}
 }
 
-// Update brings the folder up to date once. After a crash at any moment, the next call continues: no change is lost,
+// Update brings the place up to date once. After a crash at any moment, the next call continues: no change is lost,
 // and none is in two parts.
 func (m Mirror) Update(ctx context.Context) (p Pass, err error) {
+	if m.memory == nil {
+		m.memory = &memory{streams: map[string]progress{}}
+	}
 	streams, err := m.Owner.Streams(ctx, m.Only)
 	if err != nil {
 		return p, err
 	}
 	for i := range streams {
-		if err := m.stream(ctx, &streams[i], &p); err != nil {
-			return p, err
+		s := &streams[i]
+		folder, now := export.StreamPath(s), progress{last: s.LastSeq, purged: s.PurgedSeq}
+		if old, known := m.memory.streams[folder]; !known || old.last != now.last || old.purged != now.purged {
+			if now.parts, err = m.stream(ctx, s, folder, &p); err != nil {
+				return p, err
+			}
+			m.memory.streams[folder] = now
 		}
 		p.Streams++
 	}
-	return p, m.writeViews(streams)
+	return p, m.writeViews(ctx, streams)
 }
 
-func (m Mirror) folderOf(s *api.Stream) string {
-	return filepath.Join(m.Folder, filepath.FromSlash(export.StreamPath(s)))
-}
-
-func (m Mirror) stream(ctx context.Context, s *api.Stream, p *Pass) error {
-	folder := m.folderOf(s)
-	if err := os.MkdirAll(folder, 0o700); err != nil {
-		return err
-	}
-	parts, err := m.parts(folder)
+// stream brings a stream up to date. It reports whether there are parts.
+func (m Mirror) stream(ctx context.Context, s *api.Stream, folder string, p *Pass) (some bool, err error) {
+	parts, err := m.parts(ctx, folder)
 	if err != nil {
-		return err
+		return false, err
 	}
-	purged, err := readState(folder)
-	if err != nil {
-		return err
-	}
-	if s.PurgedSeq > purged { // what is gone for good must not stay in a part
-		if len(parts) > 0 {
-			if err := m.rebuild(ctx, s, folder, p); err != nil {
-				return err
-			}
-		}
-		if err := writeState(folder, s.PurgedSeq); err != nil {
-			return err
-		}
-		if parts, err = m.parts(folder); err != nil {
-			return err
+	if s.PurgedSeq > 0 {
+		if parts, err = m.forget(ctx, s, folder, parts, p); err != nil {
+			return false, err
 		}
 	}
 	after := int64(0)
@@ -155,19 +180,36 @@ func (m Mirror) stream(ctx context.Context, s *api.Stream, p *Pass) error {
 		after = parts[len(parts)-1].through
 	}
 	for {
-		through, err := m.write(ctx, s, folder, after, m.partSize(), p)
+		written, err := m.write(ctx, s, folder, after, m.partSize(), p)
 		if err != nil {
-			return err
+			return false, err
 		}
-		if through == after {
+		if written.through == after {
 			break
 		}
-		after = through
+		parts, after = append(parts, written), written.through
 	}
-	if parts, err = m.parts(folder); err != nil || !outgrown(parts) {
-		return err
+	if outgrown(parts) {
+		err = m.rebuild(ctx, s, folder, parts, p)
 	}
-	return m.rebuild(ctx, s, folder, p)
+	return len(parts) > 0, err
+}
+
+// forget rebuilds a stream if the owner deleted records for good since the last time: they must not stay in a part.
+func (m Mirror) forget(ctx context.Context, s *api.Stream, folder string, parts []part, p *Pass) ([]part, error) {
+	purged, err := m.readState(ctx, folder)
+	if err != nil || s.PurgedSeq <= purged {
+		return parts, err
+	}
+	if len(parts) > 0 {
+		if err := m.rebuild(ctx, s, folder, parts, p); err != nil {
+			return nil, err
+		}
+	}
+	if err := m.writeState(ctx, folder, s.PurgedSeq); err != nil {
+		return nil, err
+	}
+	return m.parts(ctx, folder)
 }
 
 func (m Mirror) partSize() int {
@@ -189,19 +231,15 @@ func outgrown(parts []part) bool {
 }
 
 // rebuild writes one part with everything. It replaces all parts.
-func (m Mirror) rebuild(ctx context.Context, s *api.Stream, folder string, p *Pass) error {
-	through, err := m.write(ctx, s, folder, 0, 0, p)
+func (m Mirror) rebuild(ctx context.Context, s *api.Stream, folder string, parts []part, p *Pass) error {
+	whole, err := m.write(ctx, s, folder, 0, 0, p)
 	if err != nil {
 		return err
 	}
 	p.Rebuilt++
-	parts, err := m.allParts(folder)
-	if err != nil {
-		return err
-	}
 	for _, old := range parts {
-		if old.from != 1 || old.through != through {
-			if err := os.Remove(old.path); err != nil {
+		if old.name != whole.name {
+			if err := m.To.Remove(ctx, old.name); err != nil {
 				return err
 			}
 		}
@@ -209,54 +247,64 @@ func (m Mirror) rebuild(ctx context.Context, s *api.Stream, folder string, p *Pa
 	return nil
 }
 
-// write writes a part with up to most changes after a number; zero means all. It returns the number of the last one.
+// counter counts what is written.
+type counter struct {
+	to    io.Writer
+	bytes int64
+}
+
+func (c *counter) Write(b []byte) (int, error) {
+	n, err := c.to.Write(b)
+	c.bytes += int64(n)
+	return n, err
+}
+
+// write writes a part with up to most changes after a number; zero means all. Without changes the part ends there.
 func (m Mirror) write(ctx context.Context, s *api.Stream, folder string, after int64, most int, p *Pass,
-) (through int64, err error) {
+) (written part, err error) {
+	written = part{from: after + 1, through: after}
 	page, err := m.page(ctx, s, after)
 	if err != nil || len(page) == 0 {
-		return after, err
+		return written, err
 	}
-	through = after
-	waiting := filepath.Join(folder, "next"+m.Format.Suffix+".tmp")
 	n := 0
-	err = export.CreateFile(waiting, func(to io.Writer) error {
-		w, possible, err := m.Format.OpenChanges(to, *s)
+	err = m.To.Create(ctx, func(to io.Writer) (name string, err error) {
+		counted := &counter{to: to}
+		w, possible, err := m.Format.OpenChanges(counted, *s)
 		if err == nil && !possible {
 			err = fmt.Errorf("a mirror cannot be written as %s", m.Format.Name)
 		}
 		for err == nil && len(page) > 0 {
 			for i := range page {
 				if err := w.Write(s, &export.Record{Record: page[i]}); err != nil {
-					return err
+					return "", err
 				}
 				if at := page[i].ChangedAt; p.OldestAt == nil || at.Before(*p.OldestAt) {
 					p.OldestAt = &at
 				}
-				through = page[i].Seq
+				written.through = page[i].Seq
 				n++
 			}
 			if most > 0 && n >= most {
 				break
 			}
-			page, err = m.page(ctx, s, through)
+			page, err = m.page(ctx, s, written.through)
 		}
-		if err != nil {
-			return err
+		if err == nil {
+			err = w.Close()
 		}
-		return w.Close()
+		written.bytes = counted.bytes
+		written.name = fmt.Sprintf("%s/%012d-%012d%s", folder, written.from, written.through, m.Format.Suffix)
+		return written.name, err
 	})
 	if err != nil {
-		return after, errors.Join(err, removeIfThere(waiting))
-	}
-	path := filepath.Join(folder, fmt.Sprintf("%012d-%012d%s", after+1, through, m.Format.Suffix))
-	if err := errors.Join(os.Rename(waiting, path), export.SyncFolder(folder)); err != nil {
-		return after, err
+		return part{}, err
 	}
 	p.Changes, p.Parts = p.Changes+n, p.Parts+1
 	if m.Written != nil {
-		m.Written(path)
+		m.Written(written.name)
 	}
-	return through, nil
+	return written, nil
 }
 
 func (m Mirror) page(ctx context.Context, s *api.Stream, after int64) ([]api.Record, error) {
@@ -264,17 +312,9 @@ func (m Mirror) page(ctx context.Context, s *api.Stream, after int64) ([]api.Rec
 		Limit: min(pageSize, m.partSize())})
 }
 
-func removeIfThere(path string) error {
-	if err := os.Remove(path); !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	return nil
-}
-
-// parts returns the parts of a stream in their order. It removes what a crash left: files that are not complete, and
-// parts that a later one contains.
-func (m Mirror) parts(folder string) ([]part, error) {
-	all, err := m.allParts(folder)
+// parts returns the parts of a stream in their order. It removes those that a later one contains, which a crash left.
+func (m Mirror) parts(ctx context.Context, folder string) ([]part, error) {
+	all, err := m.allParts(ctx, folder)
 	if err != nil {
 		return nil, err
 	}
@@ -282,54 +322,31 @@ func (m Mirror) parts(folder string) ([]part, error) {
 	end := int64(0)
 	for _, p := range all { // in the order of their beginnings, the longest first
 		if p.through <= end {
-			if err := os.Remove(p.path); err != nil {
+			if err := m.To.Remove(ctx, p.name); err != nil {
 				return nil, err
 			}
 			continue
 		}
 		if p.from != end+1 {
-			return nil, fmt.Errorf("the mirror lacks the changes from %d to %d of %s", end+1, p.from-1,
-				filepath.Base(folder))
+			return nil, fmt.Errorf("the mirror lacks the changes from %d to %d of %s", end+1, p.from-1, path.Base(folder))
 		}
 		kept, end = append(kept, p), p.through
 	}
 	return kept, nil
 }
 
-func (m Mirror) allParts(folder string) (all []part, err error) {
-	entries, err := os.ReadDir(folder)
-	if err != nil {
-		return nil, err
-	}
-	for _, entry := range entries {
-		p := part{path: filepath.Join(folder, entry.Name())}
-		if strings.HasSuffix(entry.Name(), ".tmp") || strings.HasSuffix(entry.Name(), ".part") {
-			if err := os.Remove(p.path); err != nil {
-				return nil, err
-			}
-			continue
+func (m Mirror) allParts(ctx context.Context, folder string) (all []part, err error) {
+	err = m.To.List(ctx, folder, func(name string, bytes int64) {
+		p := part{name: name, bytes: bytes}
+		numbers, ours := strings.CutSuffix(path.Base(name), m.Format.Suffix)
+		if _, err := fmt.Sscanf(numbers, "%d-%d", &p.from, &p.through); ours && err == nil {
+			all = append(all, p)
 		}
-		name, ours := strings.CutSuffix(entry.Name(), m.Format.Suffix)
-		if !ours {
-			continue
-		}
-		if _, err := fmt.Sscanf(name, "%d-%d", &p.from, &p.through); err != nil {
-			continue
-		}
-		info, err := entry.Info()
-		if err != nil {
-			return nil, err
-		}
-		p.bytes = info.Size()
-		all = append(all, p)
-	}
-	slices.SortFunc(all, func(a, b part) int {
-		if a.from != b.from {
-			return int(a.from - b.from)
-		}
-		return int(b.through - a.through)
 	})
-	return all, nil
+	slices.SortFunc(all, func(a, b part) int {
+		return cmp.Or(cmp.Compare(a.from, b.from), cmp.Compare(b.through, a.through))
+	})
+	return all, err
 }
 
 // streamState is the content of stateFile.
@@ -337,8 +354,8 @@ type streamState struct {
 	Purged int64 `json:"purged_change_seq"`
 }
 
-func readState(folder string) (purged int64, err error) {
-	body, err := os.ReadFile(filepath.Join(folder, stateFile))
+func (m Mirror) readState(ctx context.Context, folder string) (purged int64, err error) {
+	body, err := m.To.Read(ctx, folder+"/"+stateFile)
 	if errors.Is(err, fs.ErrNotExist) {
 		return 0, nil
 	}
@@ -349,13 +366,17 @@ func readState(folder string) (purged int64, err error) {
 	return state.Purged, err
 }
 
-func writeState(folder string, purged int64) error {
+func (m Mirror) writeState(ctx context.Context, folder string, purged int64) error {
 	body, err := json.Marshal(streamState{purged})
 	if err != nil {
 		return err
 	}
-	return export.CreateFile(filepath.Join(folder, stateFile), func(to io.Writer) error {
-		_, err := to.Write(append(body, '\n'))
-		return err
+	return m.create(ctx, folder+"/"+stateFile, string(body)+"\n")
+}
+
+func (m Mirror) create(ctx context.Context, name, content string) error {
+	return m.To.Create(ctx, func(to io.Writer) (string, error) {
+		_, err := io.WriteString(to, content)
+		return name, err
 	})
 }

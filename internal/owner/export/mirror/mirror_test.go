@@ -115,7 +115,7 @@ func (o *changingOwner) live() map[string]int64 {
 
 func testMirror(o api.Owner, folder string) Mirror {
 	format, _ := export.FindFormat("jsonl")
-	return Mirror{Owner: o, Format: format, Folder: folder, PartSize: 7}
+	return Mirror{Owner: o, Format: format, To: placeOf(folder), PartSize: 7}
 }
 
 // Whatever changes, breaks off and is deleted for good, an update leaves the newest version of every record.
@@ -195,12 +195,12 @@ func TestViewsAndHoles(t *testing.T) {
 	if _, err := m.Update(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	parts, err := m.parts(m.folderOf(&api.Stream{ConnectionID: "cin_one", Name: "notes"}))
+	parts, err := m.parts(t.Context(), "cin_one/notes")
 	if err != nil {
 		t.Fatal(err)
 	}
-	renamed := filepath.Join(filepath.Dir(parts[0].path), "000000000002-000000000007.jsonl")
-	if err := os.Rename(parts[0].path, renamed); err != nil {
+	if err := os.Rename(filepath.Join(folder, parts[0].name),
+		filepath.Join(folder, "cin_one", "notes", "000000000002-000000000007.jsonl")); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := m.Update(t.Context()); err == nil || !strings.Contains(err.Error(), "lacks the changes from 1 to 1") {
@@ -310,43 +310,61 @@ func (o steppingOwner) Changes(ctx context.Context, q api.ChangeQuery) ([]api.Re
 	return o.changingOwner.Changes(ctx, q)
 }
 
-// A mirror that is killed at any moment loses no record and has none twice.
+// A mirror that is killed at any moment, in a bucket also between the bytes of a request and before its answer, loses
+// no record and has none twice.
 func TestMirrorIsKilled(t *testing.T) {
 	t.Parallel()
-	folder := t.TempDir()
-	o := &changingOwner{}
-	var input strings.Builder
-	random := rand.New(rand.NewPCG(3, 4))
-	for range 80 {
-		for range 20 {
-			key, deleted := fmt.Sprintf("k%d", random.IntN(30)), random.IntN(5) == 0
-			o.change(key, deleted)
-			if deleted {
-				key = "-" + key
+	for name, rounds := range map[string]int{"folder": 80, "bucket": 60} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			place, held := t.TempDir(), &heldRequests{at: make(chan struct{})}
+			if name == "bucket" {
+				place, _ = startBucket(t, held.wrap)
 			}
-			input.WriteString(key + "\n")
-		}
-		kill(t, folder, fmt.Sprintf("steps %d\n", 1+random.IntN(24))+input.String())
-	}
-	if _, err := testMirror(o, folder).Update(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	got, err := state(folder)
-	if err != nil || !maps.Equal(got, o.live()) {
-		t.Errorf("%d records, want %d, %v", len(got), len(o.live()), err)
+			o := &changingOwner{}
+			var input strings.Builder
+			random := rand.New(rand.NewPCG(3, 4))
+			for range rounds {
+				for range 20 {
+					key, deleted := fmt.Sprintf("k%d", random.IntN(30)), random.IntN(5) == 0
+					o.change(key, deleted)
+					if deleted {
+						key = "-" + key
+					}
+					input.WriteString(key + "\n")
+				}
+				steps := 1 + random.IntN(24)
+				if name == "bucket" && random.IntN(2) == 0 {
+					held.hold(1+random.IntN(12), random.IntN(2) == 0)
+					steps = 0
+				}
+				kill(t, place, held.at, fmt.Sprintf("steps %d\n", steps)+input.String())
+			}
+			held.hold(0, false)
+			if _, err := testMirror(o, place).Update(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			got, err := state(downloaded(t, place))
+			if err != nil || !maps.Equal(got, o.live()) {
+				t.Errorf("%d records, want %d, %v", len(got), len(o.live()), err)
+			}
+			if name == "bucket" {
+				t.Logf("%d kills during a request", held.count)
+			}
+		})
 	}
 }
 
-// kill starts a mirror and kills it when it waits, or when it is done.
-func kill(t *testing.T, folder, input string) {
+// kill starts a mirror and kills it when it waits, when a request of it is held, or when it is done.
+func kill(t *testing.T, place string, held <-chan struct{}, input string) {
 	t.Helper()
 	program, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
 	}
 	cmd := exec.CommandContext(t.Context(), program)
-	cmd.Env = append(os.Environ(), childVariable+"="+folder)
-	cmd.Stdin = strings.NewReader(input)
+	cmd.Env = append(os.Environ(), childVariable+"="+place)
+	cmd.Stdin, cmd.Stderr = strings.NewReader(input), os.Stderr
 	out, err := cmd.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -354,7 +372,13 @@ func kill(t *testing.T, folder, input string) {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	bufio.NewScanner(out).Scan()
+	waits := make(chan struct{})
+	go func() { defer close(waits); bufio.NewScanner(out).Scan() }()
+	select {
+	case <-waits:
+	case <-held:
+	}
 	_ = cmd.Process.Kill()
+	<-waits
 	_ = cmd.Wait() // it was killed, or had ended
 }

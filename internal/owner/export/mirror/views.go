@@ -1,9 +1,8 @@
 package mirror
 
 import (
+	"context"
 	"fmt"
-	"io"
-	"path/filepath"
 	"strings"
 
 	"github.com/pdpp-go/pdpp/internal/owner/api"
@@ -17,15 +16,19 @@ const jsonColumns = `columns={connection_id: 'VARCHAR', stream: 'VARCHAR', id: '
   emitted_at: 'TIMESTAMP', changed_at: 'TIMESTAMP', change_seq: 'BIGINT', version: 'BIGINT', deleted: 'BOOLEAN'}`
 
 // writeViews writes a view of the newest version of every record, without deleted ones.
-func (m Mirror) writeViews(streams []api.Stream) error {
+func (m Mirror) writeViews(ctx context.Context, streams []api.Stream) error {
 	var sql strings.Builder
 	sql.WriteString("-- Run this in its folder: duckdb -init mirror.sql\n")
+	if m.To.Prefix() != "" {
+		sql.Reset()
+		sql.WriteString("-- Create a secret for the bucket first: CREATE SECRET (TYPE s3, KEY_ID '...', SECRET '...');\n")
+	}
 	for i := range streams {
 		s := &streams[i]
-		if parts, err := m.allParts(m.folderOf(s)); err != nil || len(parts) == 0 {
+		if !m.memory.streams[export.StreamPath(s)].parts {
 			continue
 		}
-		files := "'" + export.StreamPath(s) + "/*" + m.Format.Suffix + "'"
+		files := "'" + strings.ReplaceAll(m.To.Prefix(), "'", "''") + export.StreamPath(s) + "/*" + m.Format.Suffix + "'"
 		read, key, seq, deleted := "read_parquet("+files+", union_by_name=true)", "_key", "_change_seq", "_deleted"
 		if m.Format.Name == "jsonl" {
 			read = "read_json(" + files + ", format='newline_delimited', maximum_object_size=268435456, " + jsonColumns + ")"
@@ -35,10 +38,14 @@ func (m Mirror) writeViews(streams []api.Stream) error {
 			"row_number() OVER (PARTITION BY %s ORDER BY %s DESC) AS newest_first\n  FROM %s\n"+
 			") WHERE newest_first = 1 AND NOT %s;\n", quotedName(s), key, seq, read, deleted)
 	}
-	return export.CreateFile(filepath.Join(m.Folder, viewsFile), func(to io.Writer) error {
-		_, err := io.WriteString(to, sql.String())
+	if m.memory.views == sql.String() {
+		return nil
+	}
+	if err := m.create(ctx, viewsFile, sql.String()); err != nil {
 		return err
-	})
+	}
+	m.memory.views = sql.String()
+	return nil
 }
 
 // quotedName is the name of a view: the connection and the stream.
