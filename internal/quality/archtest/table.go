@@ -550,6 +550,8 @@ var Table = []Rule{
 		Reason: "the document is built from what routes name, so that it needs none of their packages"},
 	{Room: "internal/quality/programs", Libs: onlyStd,
 		Reason: "tests get the programs as they are shipped; what the programs do is the test's matter"},
+	{Room: "internal/quality/assistanttest", May: anything,
+		Reason: "the test of assistants has no code but tests, and puts a real server and programs of others together"},
 	{Room: "internal/quality/consoletest", May: anything,
 		Reason: "the test of the pages has no code but tests, and puts a real server and a real browser together"},
 	{Room: "internal/demo", May: []string{"internal/...", "providersim/...", "manifest", "protocol"},

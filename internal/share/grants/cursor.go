@@ -1,6 +1,7 @@
 package grants
 
 import (
+	"bytes"
 	"context"
 	"crypto/aes"
 	"crypto/cipher"
@@ -8,6 +9,7 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
+	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -49,12 +51,21 @@ func NewCursors(ctx context.Context, kept Settings, now time.Time) (*Cursors, er
 	return &Cursors{aead: aead}, nil
 }
 
-// Seal makes a cursor for one kind of list in one context; see Context. The value must
-// be one that JSON can hold.
+var cursorNumber = regexp.MustCompile(`[0-9]+`)
+
+// cursorDigits is as many digits as the number of any change has.
+const cursorDigits = 12
+
+// Seal makes a cursor for one kind of list in one context; see Context. The value must be one that JSON can hold.
+// Spaces take the place of digits that its numbers lack: otherwise the length of a cursor would reveal how many records
+// there are that the reader may not see.
 func (c *Cursors) Seal(kind, context string, value any) string {
 	plain, err := json.Marshal(value)
 	if err != nil {
 		panic(err) // a mistake in this program
+	}
+	for _, number := range cursorNumber.FindAll(plain, -1) {
+		plain = append(plain, bytes.Repeat([]byte(" "), max(0, cursorDigits-len(number)))...)
 	}
 	return base64.RawURLEncoding.EncodeToString(c.aead.Seal(nil, nil, plain, []byte(Context(kind, context))))
 }

@@ -258,6 +258,11 @@ func (w *world) askWith(authorization, path string) answer {
 	if authorization != "" {
 		req.Header.Set("Authorization", authorization)
 	}
+	return w.send(req)
+}
+
+func (w *world) send(req *http.Request) answer {
+	w.t.Helper()
 	res, err := http.DefaultClient.Do(req)
 	check(w.t, err)
 	defer res.Body.Close()

