@@ -223,4 +223,11 @@ type ExportQuery struct {
 	Since        time.Time `query:"since"` // nothing before this time or date, and nothing without a time
 	Until        time.Time `query:"until"` // only what is before this time or date
 	Text         string    `query:"q"`     // only records with all these words in their indexed text
+	// Where, Compare, Thread, Author and Address limit the records of one stream, as in RecordQuery. They
+	// do not go together with words.
+	Where   map[string]string `query:"filter"`
+	Compare Comparisons       `query:"filter"`
+	Thread  string            `query:"thread"`
+	Author  string            `query:"author"`
+	Address string            `query:"address"`
 }

@@ -33,8 +33,9 @@ func TestAssistants(t *testing.T) {
 			DisableStandaloneSSE: true, OAuthHandler: d.signIn(t)}))
 	})
 	t.Run("typescript", func(t *testing.T) { d.typescript(t, june) })
-	t.Run("conformance", func(t *testing.T) { d.conformance(t) })
-	t.Run("settings", func(t *testing.T) { d.settings(t) })
+	t.Run("conformance", d.conformance)
+	t.Run("authorization", d.authorization)
+	t.Run("settings", d.settings)
 }
 
 func connect(t *testing.T, transport sdk.Transport) *sdk.ClientSession {
@@ -50,7 +51,6 @@ func connect(t *testing.T, transport sdk.Transport) *sdk.ClientSession {
 // owner's browser there and exchanges the code.
 func (d *demonstration) signIn(t *testing.T) auth.OAuthHandler {
 	t.Helper()
-	const back = "http://127.0.0.1:1/back" // the browser never gets there
 	app := &oauthex.ClientRegistrationMetadata{ClientName: "Scripted assistant", RedirectURIs: []string{back}}
 	h, err := auth.NewAuthorizationCodeHandler(&auth.AuthorizationCodeHandlerConfig{
 		DynamicClientRegistrationConfig: &auth.DynamicClientRegistrationConfig{Metadata: app}, RedirectURL: back,

@@ -23,7 +23,9 @@ type demonstration struct {
 	program string
 	env     []string
 	home    string
-	URL     string `json:"url"`
+	// What it reports when it is ready.
+	URL      string `json:"url"`
+	Password string `json:"owner_password"`
 }
 
 // startDemonstration starts the shipped program until the test ends.

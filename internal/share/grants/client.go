@@ -29,10 +29,21 @@ const (
 	approvedClient = 365 * 24 * time.Hour // after the newest grant
 )
 
+// pushingClient begins the id of an app that pushes its requests.
+const pushingClient = "cl_par_"
+
+// MustPush reports whether an app has registered that it pushes every request (RFC 9126, 6). A request of it that was
+// not pushed is not its own.
+func MustPush(id string) bool { return strings.HasPrefix(id, pushingClient) }
+
 // Register makes an app known, until it has not been used for a while.
-func (b *Service) Register(ctx context.Context, name string, redirectURIs []string) (App, error) {
+func (b *Service) Register(ctx context.Context, name string, redirectURIs []string, mustPush bool) (App, error) {
 	now := b.now().UTC()
-	c := App{ID: newID("cl_"), RedirectURIs: redirectURIs, CreatedAt: now, EndsAt: now.Add(unusedClient)}
+	prefix := "cl_"
+	if mustPush {
+		prefix = pushingClient
+	}
+	c := App{ID: newID(prefix), RedirectURIs: redirectURIs, CreatedAt: now, EndsAt: now.Add(unusedClient)}
 	var err error
 	if c.Name, err = shown("client_name", name, maxName, true); err != nil {
 		return App{}, err

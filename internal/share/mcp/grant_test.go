@@ -97,7 +97,7 @@ func TestRevokedGrantReadsNothing(t *testing.T) {
 func TestTokenIsForOneAddress(t *testing.T) {
 	w := newWorld(t, inSQLite(t))
 	w.furnish()
-	app, err := w.grants.Register(t.Context(), "Assistant", []string{"https://app.example/back"})
+	app, err := w.grants.Register(t.Context(), "Assistant", []string{"https://app.example/back"}, false)
 	check(t, err)
 	const verifier = "a-verifier-that-is-long-enough-to-be-one-0123456789"
 	sum := sha256.Sum256([]byte(verifier))

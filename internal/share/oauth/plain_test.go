@@ -165,6 +165,25 @@ func TestPlainAttacks(t *testing.T) {
 	})
 }
 
+// An app that registers as one that pushes its requests has no others.
+func TestAppMustPush(t *testing.T) {
+	w := newWorld(t)
+	registered := w.register(`{"client_name":"Assistant","redirect_uris":["` + back +
+		`"],"require_pushed_authorization_requests":true}`)
+	if !strings.Contains(registered.raw, `"require_pushed_authorization_requests":true`) {
+		t.Errorf("registered as %s", registered.raw)
+	}
+	a := w.get(plain(registered.Client))
+	at, err := url.Parse(a.header.Get("Location"))
+	check(t, err)
+	if a.status != http.StatusSeeOther || at.Query().Get("error") != "invalid_request" {
+		t.Errorf("a request that was not pushed: %d %s", a.status, at)
+	}
+	if a := w.post("/oauth/par", pushed(registered.Client)); a.status != http.StatusCreated {
+		t.Errorf("a pushed request: %d %s", a.status, a.raw)
+	}
+}
+
 // documentServer serves a metadata document at https addresses.
 type documentServer struct {
 	body    string

@@ -17,6 +17,8 @@ const requestURN = "urn:ietf:params:oauth:request_uri:"
 type clientRegistration struct {
 	Name         string   `json:"client_name"`
 	RedirectURIs []string `json:"redirect_uris" format:"uri"`
+	// whether requests of the app that were not pushed are refused
+	MustPush bool `json:"require_pushed_authorization_requests,omitempty"`
 }
 
 // registeredClient is a known app.
@@ -28,6 +30,7 @@ type registeredClient struct {
 	Auth          string   `json:"token_endpoint_auth_method"`
 	GrantTypes    []string `json:"grant_types"`
 	ResponseTypes []string `json:"response_types"`
+	MustPush      bool     `json:"require_pushed_authorization_requests"`
 }
 
 // pushedRequest names a pushed request for as long as it is valid.
@@ -49,14 +52,14 @@ func (s *server) register(w http.ResponseWriter, r *http.Request) {
 	if releaseAllowance == nil {
 		return
 	}
-	c, err := s.Grants.Register(r.Context(), asked.Name, asked.RedirectURIs)
+	c, err := s.Grants.Register(r.Context(), asked.Name, asked.RedirectURIs, asked.MustPush)
 	if err != nil {
 		releaseAllowance()
 		s.fail(w, r, err)
 		return
 	}
 	answer(w, http.StatusCreated, registeredClient{c.ID, c.CreatedAt.Unix(), c.Name, c.RedirectURIs, "none",
-		[]string{"authorization_code"}, []string{"code"}})
+		[]string{"authorization_code"}, []string{"code"}, asked.MustPush})
 }
 
 // push takes what an app asks for (RFC 9126).
@@ -204,6 +207,9 @@ func (s *server) authorizePlain(w http.ResponseWriter, r *http.Request, paramete
 		return
 	}
 	code, message := malformed(parameters)
+	if grants.MustPush(client.ID) {
+		code, message = "invalid_request", "The app has registered that it pushes its requests."
+	}
 	if code == "" {
 		var id string
 		if id, err = s.store(r, parameters); err == nil {

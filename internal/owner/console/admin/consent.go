@@ -2,6 +2,7 @@ package admin
 
 import (
 	"encoding/json"
+	"errors"
 	"maps"
 	"net/http"
 	"net/url"
@@ -42,7 +43,11 @@ func (p *adminPages) consent(w http.ResponseWriter, r *http.Request) {
 		p.ShowFailure(w, r, "sharing", err)
 		return
 	}
-	page := consentPage{GrantRequest: asked, names: names, Samples: p.samples(r, asked)}
+	page := consentPage{GrantRequest: asked, names: names}
+	if page.Samples, err = p.samples(r, asked); err != nil {
+		p.ShowFailure(w, r, "sharing", err)
+		return
+	}
 	ui.Render(w, r, http.StatusOK, ui.Bare("A request to read", consentBody(&page, p.Now())))
 }
 
@@ -113,21 +118,30 @@ type sampleField struct{ Name, Value string }
 
 // The page shows the newest record of at most mostSamples streams, each with at most sampleFields fields.
 const (
-	mostSamples  = 4
+	mostSamples  = 40
 	sampleFields = 8
 )
 
-// samples reads what an app would read of each stream first. A range of time, and a choice of records, leave none.
-func (p *adminPages) samples(r *http.Request, asked api.GrantRequest) samples {
+// samples reads the newest record that an app would read of each stream. A choice of records leaves none.
+func (p *adminPages) samples(r *http.Request, asked api.GrantRequest) (samples, error) {
 	out := samples{}
 	for _, s := range asked.Streams {
-		if asked.OwnerChooses || len(out) == mostSamples || s.Since != nil || s.Until != nil || len(s.Resources) > 0 {
+		if len(out) == mostSamples || len(s.Resources) > 0 {
 			continue
 		}
-		page, err := p.Owner.Records(r.Context(),
-			api.RecordQuery{ConnectionID: s.ConnectionID, Stream: s.Stream, Limit: 1})
+		q := api.RecordQuery{ConnectionID: s.ConnectionID, Stream: s.Stream, Limit: 1}
+		if s.Since != nil {
+			q.ByTime, q.Since = true, *s.Since
+		}
+		if s.Until != nil {
+			q.ByTime, q.Until = true, *s.Until
+		}
+		page, err := p.Owner.Records(r.Context(), q)
+		if refused := (*api.Error)(nil); err != nil && !errors.As(err, &refused) {
+			return nil, err
+		}
 		if err != nil || len(page.Records) == 0 {
-			continue // the decision does not depend on it
+			continue // a stream that is not there yet
 		}
 		var fields map[string]json.RawMessage
 		if json.Unmarshal(page.Records[0].Data, &fields) != nil {
@@ -142,7 +156,7 @@ func (p *adminPages) samples(r *http.Request, asked api.GrantRequest) samples {
 				sampleField{text.Name(name), text.Cut(text.Line(value), ui.LongestCell)})
 		}
 	}
-	return out
+	return out, nil
 }
 
 // lastDay is the day with which the grant would end, as the form has it.

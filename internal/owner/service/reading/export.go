@@ -15,6 +15,7 @@ import (
 	"github.com/pdpp-go/pdpp/internal/owner/service/declaration"
 	"github.com/pdpp-go/pdpp/internal/owner/service/faults"
 	"github.com/pdpp-go/pdpp/internal/storage/store"
+	"github.com/pdpp-go/pdpp/manifest"
 	"github.com/pdpp-go/pdpp/protocol"
 )
 
@@ -53,6 +54,7 @@ func (c *Collection) Export(ctx context.Context, w io.Writer, q api.ExportQuery)
 		}
 	}
 	var streams []api.Stream
+	var pages []exportPages
 	for _, name := range names {
 		declared, err := c.declaredStream(ctx, conn.ID, name)
 		if err != nil {
@@ -62,7 +64,11 @@ func (c *Collection) Export(ctx context.Context, w io.Writer, q api.ExportQuery)
 		if declared != nil {
 			s.Fields, s.FieldKinds = declaration.Fields(jsontext.Value(declared.Schema))
 		}
-		streams = append(streams, s)
+		next, err := c.exportPages(&s, declared, q)
+		if err != nil {
+			return err
+		}
+		streams, pages = append(streams, s), append(pages, next)
 	}
 	buffered := bufio.NewWriterSize(w, 1<<16)
 	out, err := format.Open(buffered, streams)
@@ -70,7 +76,7 @@ func (c *Collection) Export(ctx context.Context, w io.Writer, q api.ExportQuery)
 		return faults.OwnerError(err, "write the export")
 	}
 	for i := range streams {
-		if err := c.exportStream(ctx, out, buffered.Flush, &streams[i], q); err != nil {
+		if err := c.exportStream(ctx, out, buffered.Flush, &streams[i], pages[i]); err != nil {
 			return err
 		}
 	}
@@ -81,8 +87,7 @@ func (c *Collection) Export(ctx context.Context, w io.Writer, q api.ExportQuery)
 }
 
 func (c *Collection) exportStream(ctx context.Context, out export.Writer, flush func() error, s *api.Stream,
-	q api.ExportQuery) error {
-	next := c.exportPages(s, q)
+	next exportPages) error {
 	for {
 		found, err := next(ctx)
 		if err != nil {
@@ -102,13 +107,34 @@ func (c *Collection) exportStream(ctx context.Context, out export.Writer, flush 
 	}
 }
 
-// exportPages returns a function that reads one page after the other: in the order of changes, or the newest first of
-// those that a search finds.
-func (c *Collection) exportPages(s *api.Stream, q api.ExportQuery) func(context.Context) ([]store.StoredRecord, error) {
-	part := store.AccessFilter{ConnectionID: s.ConnectionID, Stream: s.Name, Since: storedBound(q.Since),
-		Until: storedBound(q.Until)}
+// exportPages reads one page of an export after the other.
+type exportPages func(context.Context) ([]store.StoredRecord, error)
+
+// exportPages returns the pages of a stream: in the order of changes, or the newest first of those that a search finds.
+func (c *Collection) exportPages(s *api.Stream, declared *manifest.Stream, q api.ExportQuery) (exportPages, error) {
+	list := store.RecordQuery{AccessFilter: store.AccessFilter{ConnectionID: s.ConnectionID, Stream: s.Name,
+		Since: storedBound(q.Since), Until: storedBound(q.Until)}, Limit: exportPage, MaxBytes: exportBytes}
+	var roles manifest.DisplayRoles
+	if declared != nil {
+		roles = declared.Roles()
+	}
+	var err error
+	if list.Where, err = streamFilters(declared, q.Where); err != nil {
+		return nil, err
+	}
+	within, err := roleFilters(roles, q.Thread, q.Author, q.Address)
+	if err != nil {
+		return nil, err
+	}
+	list.Where = append(list.Where, within...)
+	if list.Compare, err = comparisons(declared, q.Compare); err != nil {
+		return nil, err
+	}
 	if words := strings.TrimSpace(q.Text); words != "" {
-		search := store.SearchQuery{In: []store.AccessFilter{part}, Text: words, Limit: exportPage,
+		if len(list.Where)+len(list.Compare) > 0 {
+			return nil, api.Invalid("q", "Words and filters do not go together.", "Leave out one of them.")
+		}
+		search := store.SearchQuery{In: []store.AccessFilter{list.AccessFilter}, Text: words, Limit: exportPage,
 			MaxBytes: exportBytes}
 		return func(ctx context.Context) ([]store.StoredRecord, error) {
 			found, err := c.store.Search(ctx, search)
@@ -116,16 +142,15 @@ func (c *Collection) exportPages(s *api.Stream, q api.ExportQuery) func(context.
 				search.BeforeID = found[len(found)-1].ID
 			}
 			return found, err
-		}
+		}, nil
 	}
-	list := store.RecordQuery{AccessFilter: part, Limit: exportPage, MaxBytes: exportBytes}
 	return func(ctx context.Context) ([]store.StoredRecord, error) {
 		found, err := c.store.ListRecords(ctx, list)
 		if len(found) > 0 {
 			list.AfterSeq = found[len(found)-1].Seq
 		}
 		return found, err
-	}
+	}, nil
 }
 
 // storedBound returns a bound in the form of stored times; empty means none.

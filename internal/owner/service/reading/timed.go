@@ -50,19 +50,11 @@ func (c *Collection) recordsByTime(ctx context.Context, q api.RecordQuery, decla
 		return api.RecordPage{}, api.Invalid("by", "A list by time has only the bounds since and until.",
 			"Leave out comparisons, keys and changes.")
 	}
-	for _, by := range []struct{ parameter, value, field, refusal string }{
-		{"thread", q.Thread, roles.Thread, "The records of this stream belong to no conversation."},
-		{"author", q.Author, roles.Author, "The records of this stream have no author."},
-		{"address", q.Address, roles.Address, "The records of this stream have no address of an author."},
-	} {
-		if by.value == "" {
-			continue
-		}
-		if by.field == "" {
-			return api.RecordPage{}, api.Invalid(by.parameter, by.refusal, "Leave it out.")
-		}
-		ask.Where = append(ask.Where, store.FieldValue{Field: by.field, Value: by.value})
+	within, err := roleFilters(roles, q.Thread, q.Author, q.Address)
+	if err != nil {
+		return api.RecordPage{}, err
 	}
+	ask.Where = append(ask.Where, within...)
 	box, err := c.pageCursors(ctx)
 	if err != nil {
 		return api.RecordPage{}, err
@@ -80,6 +72,24 @@ func (c *Collection) recordsByTime(ctx context.Context, q api.RecordQuery, decla
 		}
 	}
 	return c.timedPage(ctx, q, ask, func(m store.TimePosition) string { return box.Seal(timedCursor, bound, m) })
+}
+
+// roleFilters returns the filters for records of one conversation or by one author.
+func roleFilters(roles manifest.DisplayRoles, thread, author, address string) (where []store.FieldValue, err error) {
+	for _, by := range []struct{ parameter, value, field, refusal string }{
+		{"thread", thread, roles.Thread, "The records of this stream belong to no conversation."},
+		{"author", author, roles.Author, "The records of this stream have no author."},
+		{"address", address, roles.Address, "The records of this stream have no address of an author."},
+	} {
+		if by.value == "" {
+			continue
+		}
+		if by.field == "" {
+			return nil, api.Invalid(by.parameter, by.refusal, "Leave it out.")
+		}
+		where = append(where, store.FieldValue{Field: by.field, Value: by.value})
+	}
+	return where, nil
 }
 
 func (c *Collection) timedPage(ctx context.Context, q api.RecordQuery, ask store.ByTimeQuery,

@@ -46,7 +46,7 @@ func TestDecide(t *testing.T) {
 	d := newDesk(t)
 	id := d.Connect()
 	d.Collect(id, ownertest.TwoStreamManifest())
-	app, err := d.GrantService.Register(d.Ctx(), "Florist", []string{"https://florist.lantern.example/back"})
+	app, err := d.GrantService.Register(d.Ctx(), "Florist", []string{"https://florist.lantern.example/back"}, false)
 	d.Must(err)
 	ask := func() string {
 		request, err := d.GrantService.Request(d.Ctx(),

@@ -74,6 +74,8 @@ var asked = []struct {
 	{"newest page of records", "/v1/streams/items/records?order=desc&limit=25", 15,
 		"read_records", `{"stream":"items","order":"desc"}`},
 	{"search for a common word", "/v1/search?q=invoice&limit=25", 50, "search", `{"words":"invoice"}`},
+	{"one record", "/v1/streams/items/records/item-000000777", 15,
+		"get_record", `{"stream":"items","id":"item-000000777"}`},
 	{"search for a rare word", "/v1/search?q=777777&limit=25", 50, "search", `{"words":"777777"}`},
 }
 
