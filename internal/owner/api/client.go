@@ -136,7 +136,7 @@ func clearNulls(results []any) {
 	}
 }
 
-// Get decodes the answer of a route that no method of Owner has. The path is given by its segments.
+// Get decodes the answer of a route that no method of Owner has. Its path has these segments.
 func (c *Client) Get(ctx context.Context, path []string, query url.Values, into any) error {
 	return c.call(ctx, request{method: http.MethodGet, path: path, query: query}, into)
 }
