@@ -27,7 +27,7 @@ const GardenManifest = `{"protocol_version":"0.1.0","connector_id":"garden","ver
 	`"recommended_interval_seconds":7200,"minimum_interval_seconds":3600,"maximum_staleness_seconds":86400}},
 "profiles":[{"id":"brief","label":"Names of beds","streams":[{"name":"beds","view":"names"}]}],
 "streams":[{"name":"beds","semantics":"mutable_state","primary_key":"id","display":{"label":"Flower beds",` +
-	`"detail":"Every bed.","kind":"event","roles":{"title":"name","time":"dug_at","thread":"kind"}},` +
+	`"detail":"Every bed.","kind":"event","roles":{"title":"name","time":"dug_at","thread":"kind","author":"kind"}},` +
 	`"consent_time_field":"dug_at",
  "query":{"search":["name"],"filter":["kind"]},"selection":{"fields":true},
  "views":[{"id":"names","label":"Names","fields":["name"]},{"id":"sizes","fields":["name","size"]}],

@@ -47,6 +47,10 @@ func TestRecordsInTheOrderOfTime(t *testing.T) {
 	if got := d.all(q); !slices.Equal(got, want(11, 19, 2)) {
 		t.Errorf("herbs from the eleventh to the twentieth: %v", got)
 	}
+	q.Thread, q.Author = "", "herb"
+	if got := d.all(q); !slices.Equal(got, want(11, 19, 2)) {
+		t.Errorf("those by the author: %v", got)
+	}
 	q.Oldest = false
 	backwards := want(11, 19, 2)
 	slices.Reverse(backwards)
@@ -81,6 +85,7 @@ func TestOrderOfTimeIsRefused(t *testing.T) {
 	for param, q := range map[string]api.RecordQuery{
 		"by":           {ByTime: true, Changes: true},
 		"by ":          {Thread: "herb"},
+		"address":      {ByTime: true, Address: "herb@beds.example"},
 		" by":          {ByTime: true, Keys: []string{"k001"}},
 		"filter[size]": {ByTime: true, Where: map[string]string{"size": "3"}},
 	} {
