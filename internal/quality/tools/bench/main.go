@@ -3,7 +3,7 @@
 // parts lists what is measured.
 //
 // The program plays most roles itself. Started as "connector" it is the child process of a run.
-// With the argument "collect" or "pass" it is the process under memory measurement.
+// With the argument "collect", "export" or "pass" it is the process under memory measurement.
 package main
 
 import (
@@ -85,6 +85,8 @@ func main() {
 	switch part {
 	case "collect":
 		err = collectMain(ctx, os.Args[2:])
+	case "export":
+		err = exportMain(ctx, os.Args[2:])
 	case "pass":
 		err = passMain(ctx, os.Args[2:])
 	default:
