@@ -76,6 +76,7 @@ type feed struct {
 	stream *api.Stream
 	write  func(*Record) error
 	line   bytes.Buffer
+	last   Record // of a format without lookups
 	batch  []*Record
 	found  *lookups
 	failed error
@@ -101,7 +102,12 @@ func (f *feed) Write(b []byte) (int, error) {
 }
 
 func (f *feed) record(line []byte) error {
-	r := &Record{}
+	r := &f.last
+	if f.job.Format.reader {
+		r = &Record{} // it is kept until its lookups are complete
+	}
+	clear(r.members)
+	*r = Record{Record: api.Record{Data: r.Data[:0]}, members: r.members}
 	if err := json.Unmarshal(line, &r.Record); err != nil {
 		return fmt.Errorf("read an exported record: %w", err)
 	}

@@ -7,7 +7,6 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/parquet-go/parquet-go"
 
@@ -24,7 +23,7 @@ var ownColumns = []string{columnKey, "_connection_id", "_changed_at", "_emitted_
 type parquetFile struct {
 	w       *parquet.GenericWriter[any]
 	columns []string // in the order of the file
-	kinds   map[string]string
+	kinds   []string // of the columns
 	row     parquet.Row
 }
 
@@ -46,21 +45,19 @@ func openParquet(to io.Writer, streams []api.Stream, changes bool) (Writer, erro
 	if changes {
 		root[columnSeq] = parquet.Int(64)
 	}
-	kinds := map[string]string{}
 	for _, name := range streams[0].Fields {
 		if slices.Contains(ownColumns, name) {
 			continue
 		}
-		kinds[name] = streams[0].FieldKinds[name]
-		root[name] = parquet.Optional(parquetColumn(kinds[name]))
+		root[name] = parquet.Optional(parquetColumn(streams[0].FieldKinds[name]))
 	}
 	for name, column := range root {
 		root[name] = parquet.Compressed(column, &parquet.Zstd)
 	}
-	f := &parquetFile{kinds: kinds}
+	f := &parquetFile{row: make(parquet.Row, len(root))}
 	schema := parquet.NewSchema("records", root)
 	for _, path := range schema.Columns() {
-		f.columns = append(f.columns, path[0])
+		f.columns, f.kinds = append(f.columns, path[0]), append(f.kinds, streams[0].FieldKinds[path[0]])
 	}
 	f.w = parquet.NewGenericWriter[any](to, schema, parquet.MaxRowsPerRowGroup(rowsPerGroup),
 		parquet.CreatedBy("pdpp", "", ""))
@@ -87,40 +84,49 @@ func parquetColumn(kind string) parquet.Node {
 
 func (f *parquetFile) Write(_ *api.Stream, r *Record) error {
 	members := r.fields()
-	values := map[string]parquet.Value{
-		columnKey:        parquet.ByteArrayValue([]byte(r.Key)),
-		"_connection_id": parquet.ByteArrayValue([]byte(r.ConnectionID)),
-		"_changed_at":    parquet.Int64Value(r.ChangedAt.UnixMicro()),
-		"_emitted_at":    parquet.Int64Value(r.EmittedAt.UnixMicro()),
-		"_version":       parquet.Int64Value(r.Version),
-		"_deleted":       parquet.BooleanValue(r.Deleted),
-		columnSeq:        parquet.Int64Value(r.Seq),
-	}
-	optional := map[string]bool{}
-	for name, kind := range f.kinds {
-		v, exists := members[name]
-		if !exists {
-			continue
-		}
-		if value, fits := parquetValue(v, kind); fits {
-			values[name], optional[name] = value, true
+	other := -1
+	for i, name := range f.columns {
+		var value parquet.Value
+		depth := 0 // of an optional column that has a value
+		switch name {
+		case columnKey:
+			value = parquet.ByteArrayValue([]byte(r.Key))
+		case "_connection_id":
+			value = parquet.ByteArrayValue([]byte(r.ConnectionID))
+		case "_changed_at":
+			value = parquet.Int64Value(r.ChangedAt.UnixMicro())
+		case "_emitted_at":
+			value = parquet.Int64Value(r.EmittedAt.UnixMicro())
+		case "_version":
+			value = parquet.Int64Value(r.Version)
+		case "_deleted":
+			value = parquet.BooleanValue(r.Deleted)
+		case columnSeq:
+			value = parquet.Int64Value(r.Seq)
+		case columnOther:
+			other = i
+		default:
+			v, exists := members[name]
+			if !exists {
+				break
+			}
+			found, fits := parquetValue(v, f.kinds[i])
+			if !fits {
+				break
+			}
 			delete(members, name)
+			if value = found; !value.IsNull() {
+				depth = 1
+			}
 		}
+		f.row[i] = value.Level(0, depth, i)
 	}
 	others, err := rest(members)
 	if err != nil {
 		return err
 	}
 	if others != "" {
-		values[columnOther], optional[columnOther] = parquet.ByteArrayValue([]byte(others)), true
-	}
-	f.row = f.row[:0]
-	for i, name := range f.columns {
-		depth := 0
-		if optional[name] && !values[name].IsNull() {
-			depth = 1
-		}
-		f.row = append(f.row, values[name].Level(0, depth, i))
+		f.row[other] = parquet.ByteArrayValue([]byte(others)).Level(0, 1, other)
 	}
 	_, err = f.w.WriteRows([]parquet.Row{f.row})
 	return err
@@ -137,7 +143,11 @@ func parquetValue(v jsontext.Value, kind string) (parquet.Value, bool) {
 	}
 	switch kind {
 	case api.FieldText:
-		return parquet.ByteArrayValue([]byte(valueText(v))), is == '"'
+		if is != '"' {
+			return parquet.NullValue(), false
+		}
+		text, _ := jsontext.AppendUnquote(nil, v) // what is no UTF-8 is replaced
+		return parquet.ByteArrayValue(text), true
 	case api.FieldInteger:
 		n, err := strconv.ParseInt(string(v), 10, 64)
 		return parquet.Int64Value(n), err == nil
@@ -156,5 +166,5 @@ func parquetValue(v jsontext.Value, kind string) (parquet.Value, bool) {
 	}
 	compact := v.Clone()
 	err := compact.Compact()
-	return parquet.ByteArrayValue(compact), err == nil && json.Unmarshal(compact, new(any)) == nil
+	return parquet.ByteArrayValue(compact), err == nil && compact.IsValid()
 }

@@ -21,12 +21,13 @@ type Record struct {
 	Thread string
 
 	members map[string]jsontext.Value
+	decoded bool // into members
 }
 
 // fields returns the members of the record's data.
 func (r *Record) fields() map[string]jsontext.Value {
-	if r.members == nil {
-		r.members = map[string]jsontext.Value{}
+	if !r.decoded {
+		r.decoded = true
 		// The store holds nothing but valid JSON; a tombstone has no members.
 		_ = json.Unmarshal(r.Data, &r.members, jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
 	}
@@ -81,9 +82,8 @@ func (r *Record) at(s *api.Stream) (time.Time, bool) {
 func valueText(v jsontext.Value) string {
 	switch v.Kind() {
 	case '"':
-		var text string
-		_ = json.Unmarshal(v, &text, jsontext.AllowInvalidUTF8(true))
-		return text
+		text, _ := jsontext.AppendUnquote(nil, v) // what is no UTF-8 is replaced
+		return string(text)
 	case 'n', 0:
 		return ""
 	}
