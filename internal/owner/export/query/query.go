@@ -39,7 +39,7 @@ type RowSet struct {
 }
 
 // Engine limits: the longest value, and no attached database, which VACUUM INTO needs as well.
-var engineBounds = map[int]int{
+var engineLimits = map[int]int{
 	sqlite3.SQLITE_LIMIT_LENGTH: 64 << 20, sqlite3.SQLITE_LIMIT_ATTACHED: 0, sqlite3.SQLITE_LIMIT_WORKER_THREADS: 0,
 	sqlite3.SQLITE_LIMIT_LIKE_PATTERN_LENGTH: 1000, sqlite3.SQLITE_LIMIT_EXPR_DEPTH: 200,
 }
@@ -65,26 +65,35 @@ func Run(ctx context.Context, job export.Job, streams []api.Stream, statement st
 	}); err != nil {
 		return a, err
 	}
-	place := url.URL{Scheme: "file", Opaque: (&url.URL{Path: file}).EscapedPath(), RawQuery: "mode=ro&immutable=1" +
-		"&_defensive=1&_dqs=0&_pragma=query_only(1)&_pragma=trusted_schema(0)"}
-	db, err := sql.Open("sqlite", place.String())
+	db, conn, err := open(ctx, file)
 	if err != nil {
 		return a, err
 	}
 	defer db.Close()
-	conn, err := db.Conn(ctx)
-	if err != nil {
-		return a, err
-	}
 	defer conn.Close()
-	for id, to := range engineBounds {
-		if _, err := sqlite.Limit(conn, id, to); err != nil {
-			return a, err
-		}
-	}
 	ctx, cancel := context.WithTimeout(ctx, limit.Time)
 	defer cancel()
 	return read(ctx, conn, statement, limit.Rows)
+}
+
+// open returns a connection that cannot write, not even with a statement that read would refuse.
+func open(ctx context.Context, file string) (db *sql.DB, conn *sql.Conn, err error) {
+	place := url.URL{Scheme: "file", Opaque: (&url.URL{Path: file}).EscapedPath(), RawQuery: "mode=ro&immutable=1" +
+		"&_defensive=1&_dqs=0&_pragma=query_only(1)&_pragma=trusted_schema(0)"}
+	db, err = sql.Open("sqlite", place.String())
+	if err != nil {
+		return nil, nil, err
+	}
+	conn, err = db.Conn(ctx)
+	for id, to := range engineLimits {
+		if err == nil {
+			_, err = sqlite.Limit(conn, id, to)
+		}
+	}
+	if err != nil {
+		return nil, nil, errors.Join(err, db.Close())
+	}
+	return db, conn, nil
 }
 
 // read answers a statement. The statement becomes a table of another one, where the grammar allows nothing but reading.

@@ -150,3 +150,37 @@ func TestAttacks(t *testing.T) {
 		t.Errorf("after its end: %v", err)
 	}
 }
+
+// A statement that came past the grammar could not write either.
+func TestOpen(t *testing.T) {
+	folder := t.TempDir()
+	file, other := filepath.Join(folder, "records #1?.sqlite"), filepath.Join(folder, "other.sqlite")
+	format, _ := export.FindFormat("sqlite")
+	if err := export.CreateFile(file, func(to io.Writer) error {
+		_, err := export.Job{Owner: &gardener{}, Format: format}.Write(t.Context(), to, gardens)
+		return err
+	}); err != nil {
+		t.Fatal(err)
+	}
+	db, conn, err := open(t.Context(), file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	defer conn.Close()
+	for statement, want := range map[string]string{
+		"DELETE FROM trees":                      "readonly",
+		"CREATE TEMP TABLE x AS SELECT 1":        "readonly",
+		"PRAGMA user_version = 7":                "readonly",
+		"ATTACH '" + other + "' AS other":        "too many attached databases",
+		"VACUUM INTO '" + other + "'":            "too many attached databases",
+		"SELECT load_extension('" + other + "')": "not authorized",
+	} {
+		if _, err := conn.ExecContext(t.Context(), statement); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %q", statement, err, want)
+		}
+	}
+	if left, err := os.ReadDir(folder); err != nil || len(left) != 1 {
+		t.Errorf("%v are there, %v", left, err)
+	}
+}
