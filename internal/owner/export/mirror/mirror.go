@@ -85,7 +85,7 @@ type Pass struct {
 	// Rebuilt counts the streams that were rewritten, because records were deleted for good, or to replace many
 	// parts by one.
 	Rebuilt int `json:"rebuilt"`
-	// OldestAt is when the oldest change of a later pass was made, so that its age is how far the folder was behind.
+	// OldestAt is when the oldest new change of a later pass was made, so that its age is how far the place was behind.
 	OldestAt *time.Time `json:"oldest_change_at,omitempty"`
 }
 
@@ -279,7 +279,7 @@ func (m Mirror) write(ctx context.Context, s *api.Stream, folder string, after i
 				if err := w.Write(s, &export.Record{Record: page[i]}); err != nil {
 					return "", err
 				}
-				if at := page[i].ChangedAt; p.OldestAt == nil || at.Before(*p.OldestAt) {
+				if at := page[i].ChangedAt; most > 0 && (p.OldestAt == nil || at.Before(*p.OldestAt)) {
 					p.OldestAt = &at
 				}
 				written.through = page[i].Seq

@@ -66,6 +66,7 @@ var parts = []part{
 	{name: "files", measure: measureFiles, about: "a connector of local files, against a plain read of the same lines"},
 	{name: "ingest", measure: measureIngest, about: "batches of devices at the server, against the bare commit"},
 	{name: "export", measure: measureExport, about: "records written in every format"},
+	{name: "mirror", measure: measureMirror, about: "a mirror in a folder and in a bucket, against an export"},
 	{name: "declared", measure: measureDeclared, about: "a source that is a file, against the same source in Go"},
 	{name: "device", measure: measureDevice, about: "first load and latency of a device with the shipped programs"},
 }
