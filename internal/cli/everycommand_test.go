@@ -98,7 +98,7 @@ var ownerCommands = []string{
 	"searches rename Days Trees", "searches delete Days", "searches delete Days", "searches",
 	"webhooks", "webhooks add https://127.0.0.1/in", "webhooks add https://ledger.example/in --stream none",
 	"webhooks pause wh_none", "webhooks resume wh_none", "webhooks test wh_none", "webhooks remove wh_none",
-	"webhooks replay wh_none --stream trees --since beginning",
+	"webhooks rotate wh_none", "webhooks replay wh_none --stream trees --since beginning",
 	"people", "people pear --order name", "people show per_none", "people show nobody",
 	"people join per_none per_other",
 	"people split per_none per_other", "people mine per_none", "people notmine per_none", "day", "day 2026-03-04",

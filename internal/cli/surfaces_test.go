@@ -188,6 +188,8 @@ var surfaces = map[string]offered{
 		Page: "POST /sharing/deliveries/{id}/resume"},
 	"RemoveWebhook": {Command: "webhooks remove", Route: "DELETE /_ref/webhooks/{id}",
 		Page: "POST /sharing/deliveries/{id}/remove"},
+	"RotateWebhook": {Command: "webhooks rotate", Route: "POST /_ref/webhooks/{id}/secret",
+		Page: "POST /sharing/deliveries/{id}/secret"},
 	"ReplayWebhook": {Command: "webhooks replay", Route: "POST /_ref/webhooks/{id}/replay",
 		Page: "POST /sharing/deliveries/{id}/replay"},
 	"TestWebhook": {Command: "webhooks test", Route: "POST /_ref/webhooks/{id}/test",

@@ -40,6 +40,7 @@ func NewWebhooksCommand(inv *command.Invocation) *cobra.Command {
 		}),
 	}
 	cmd.AddCommand(newWebhookAddCommand(inv), newWebhookTestCommand(inv), newWebhookReplayCommand(inv),
+		newWebhookRotateCommand(inv),
 		webhookAction(inv, "pause", "webhook", "Stop deliveries until you resume them", "Paused. Nothing is lost.\n",
 			api.Owner.PauseWebhook),
 		webhookAction(inv, "resume", "webhook", "Deliver again, with what changed meanwhile", "Deliveries go on.\n",
@@ -156,6 +157,26 @@ func newWebhookTestCommand(inv *command.Invocation) *cobra.Command {
 			return inv.PrintResult(how, "The address accepted the test.\n")
 		}),
 	}
+}
+
+func newWebhookRotateCommand(inv *command.Invocation) *cobra.Command {
+	var r webhook.Rotation
+	cmd := &cobra.Command{
+		Use: "rotate WEBHOOK", Short: "Replace the secret", Args: arguments.Required("the id of a webhook"),
+		Long: `Prints a new secret, which is shown only once. Deliveries are signed with the old one too, for
+a day, so that the receiver can change it without missing one.`,
+		Example: "  pdpp webhooks rotate wh_abc",
+		RunE: inv.WithOwner(func(ctx context.Context, o api.Owner, args []string) error {
+			changed, secret, err := o.RotateWebhook(ctx, args[0], r)
+			if err != nil {
+				return err
+			}
+			return inv.PrintResult(map[string]any{"webhook": changed, "secret": secret},
+				"The new secret, which is not shown again:\n%s\n", secret)
+		}),
+	}
+	cmd.Flags().BoolVar(&r.AtOnce, "at-once", false, "end the old secret now, because somebody else knows it")
+	return cmd
 }
 
 func newWebhookReplayCommand(inv *command.Invocation) *cobra.Command {

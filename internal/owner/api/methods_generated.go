@@ -286,6 +286,9 @@ func (p Proxy) RevokeToken(ctx context.Context, a1 string) error {
 func (p Proxy) Rewind(ctx context.Context, a1 Rewind) (BookmarkCommit, error) {
 	return invoke1[BookmarkCommit](p, ctx, "Rewind", []any{a1})
 }
+func (p Proxy) RotateWebhook(ctx context.Context, a1 string, a2 webhook.Rotation) (webhook.Webhook, string, error) {
+	return invoke2[webhook.Webhook, string](p, ctx, "RotateWebhook", []any{a1, a2})
+}
 func (p Proxy) Run(ctx context.Context, a1 string) error {
 	return p.Invoke(ctx, "Run", []any{a1})
 }

@@ -17,6 +17,9 @@ type Control interface {
 	PauseWebhook(ctx context.Context, id string) error
 	ResumeWebhook(ctx context.Context, id string) error
 	RemoveWebhook(ctx context.Context, id string) error
+	// RotateWebhook replaces the secret and returns the new one, which cannot be read again. Deliveries are signed with
+	// both for a day.
+	RotateWebhook(ctx context.Context, id string, r Rotation) (Webhook, string, error)
 	// ReplayWebhook delivers a stream again.
 	ReplayWebhook(ctx context.Context, id string, r Replay) error
 	// TestWebhook sends a message without records.
@@ -115,6 +118,11 @@ type Replay struct {
 	Stream string `json:"stream,omitempty"`
 	Since  string `json:"since,omitempty"` // next_changes_since of a delivery, beginning or now
 	Letter string `json:"letter_id,omitempty"`
+}
+
+// Rotation is how a secret is replaced.
+type Rotation struct {
+	AtOnce bool `json:"at_once,omitempty"` // the old one signs no more
 }
 
 // TestResult is how a test went. Failure is empty for success.

@@ -165,7 +165,7 @@ func (d *Deliverer) deliver(ctx context.Context, w *store.Webhook, streams []sto
 		return false, err
 	}
 	w = &all[i]
-	secret, err := openSecret(d.Key, w.ID, w.Sealed)
+	signing, err := openSecrets(d.Key, w.ID, w.Sealed)
 	if err != nil {
 		return false, d.fail(ctx, w, Attempt{Failure: "secret_unreadable"})
 	}
@@ -179,7 +179,7 @@ func (d *Deliverer) deliver(ctx context.Context, w *store.Webhook, streams []sto
 		ctx = audit.WithActor(ctx, audit.Actor{Kind: audit.Grant, ID: g.ID, Name: g.ClientName})
 	}
 	for _, stream := range names(w, who, streams) {
-		t := &turn{Deliverer: d, webhook: w, who: who, secret: secret, feed: feedOf(w, stream)}
+		t := &turn{Deliverer: d, webhook: w, who: who, secrets: signing, feed: feedOf(w, stream)}
 		if whole, err := t.stream(ctx); err != nil || !whole {
 			return false, err
 		}
@@ -225,7 +225,7 @@ type turn struct {
 	*Deliverer
 	webhook *store.Webhook
 	who     grants.Access
-	secret  []byte
+	secrets secrets
 	feed    store.WebhookFeed
 }
 
@@ -288,7 +288,7 @@ func (t *turn) send(ctx context.Context, page grantview.ChangePage) (sent bool, 
 	if err != nil {
 		return false, err
 	}
-	id := messageID(t.secret, t.webhook.ID, t.feed.Stream, fmt.Sprint(t.feed.Round), string(content))
+	id := t.secrets.messageID(t.webhook.ID, t.feed.Stream, fmt.Sprint(t.feed.Round), string(content))
 	o, err := t.post(ctx, id, message{Type: typeChanged, Stream: t.feed.Stream, Data: page})
 	if err != nil {
 		return false, err
@@ -312,7 +312,7 @@ func (t *turn) send(ctx context.Context, page grantview.ChangePage) (sent bool, 
 
 // reset reports that the stream begins again.
 func (t *turn) reset(ctx context.Context) error {
-	id := messageID(t.secret, t.webhook.ID, t.feed.Stream, fmt.Sprint(t.feed.Round), typeReset)
+	id := t.secrets.messageID(t.webhook.ID, t.feed.Stream, fmt.Sprint(t.feed.Round), typeReset)
 	o, err := t.post(ctx, id, message{Type: typeReset, Stream: t.feed.Stream})
 	if err != nil {
 		return err
@@ -329,7 +329,7 @@ func (t *turn) post(ctx context.Context, id string, m message) (Attempt, error) 
 	if err != nil {
 		return Attempt{}, err
 	}
-	return post(ctx, t.webhook.Address, t.webhook.Local, t.secret, id, t.Now(), body), nil
+	return post(ctx, t.webhook.Address, t.webhook.Local, t.secrets, id, t.Now(), body), nil
 }
 
 // fail records a failure, and pauses a webhook that failed for too long.
@@ -365,10 +365,10 @@ func (d *Deliverer) pause(ctx context.Context, w *store.Webhook, reason string) 
 
 // Test sends a message without changes.
 func Test(ctx context.Context, key credential.Key, w store.Webhook, now time.Time) (Attempt, error) {
-	secret, err := openSecret(key, w.ID, w.Sealed)
+	signing, err := openSecrets(key, w.ID, w.Sealed)
 	if err != nil {
 		return Attempt{}, err
 	}
-	t := &turn{Deliverer: &Deliverer{Now: func() time.Time { return now }}, webhook: &w, secret: secret}
-	return t.post(ctx, messageID(secret, w.ID, typeTest, now.String()), message{Type: typeTest})
+	t := &turn{Deliverer: &Deliverer{Now: func() time.Time { return now }}, webhook: &w, secrets: signing}
+	return t.post(ctx, signing.messageID(w.ID, typeTest, now.String()), message{Type: typeTest})
 }

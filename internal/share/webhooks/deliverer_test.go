@@ -4,6 +4,7 @@ import (
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/base64"
+	"fmt"
 	"net/http"
 	"slices"
 	"strings"
@@ -30,11 +31,7 @@ func TestDeliver(t *testing.T) {
 		w.add(store.Webhook{Batch: 2})
 		w.pass()
 		first := w.received[0]
-		mac := hmac.New(sha256.New, []byte("secret of a test"))
-		mac.Write([]byte(first.header.Get("webhook-id") + "." + first.header.Get("webhook-timestamp") + "." + first.body))
-		if want := "v1," + base64.StdEncoding.EncodeToString(mac.Sum(nil)); first.header.Get("webhook-signature") != want {
-			t.Errorf("signature %q, want %q", first.header.Get("webhook-signature"), want)
-		}
+		same(t, first.verified(secretPrefix+"c2VjcmV0IG9mIGEgdGVzdA=="), []string{"true"})
 		same(t, w.took(), []string{"letters: l1", "notes: n1 n2", "notes: n3"})
 		w.pass()
 		w.put(gone("notes", "n2"), note("n1", 1, "more pears", "x"))
@@ -43,6 +40,65 @@ func TestDeliver(t *testing.T) {
 		if got := w.all()[0]; got.Deliveries != 4 || got.LastSuccessAt == nil {
 			t.Errorf("%+v", got)
 		}
+	})
+}
+
+// verified reports for each secret whether a signature is made with it, and fails for a signature of another one.
+func (m delivery) verified(all ...string) (valid []string) {
+	signatures := strings.Fields(m.header.Get("webhook-signature"))
+	for _, secret := range all {
+		key, _ := base64.StdEncoding.DecodeString(strings.TrimPrefix(secret, secretPrefix))
+		mac := hmac.New(sha256.New, key)
+		mac.Write([]byte(m.header.Get("webhook-id") + "." + m.header.Get("webhook-timestamp") + "." + m.body))
+		want := "v1," + base64.StdEncoding.EncodeToString(mac.Sum(nil))
+		valid = append(valid, fmt.Sprint(slices.Contains(signatures, want)))
+		signatures = slices.DeleteFunc(signatures, func(s string) bool { return s == want })
+	}
+	return append(valid, signatures...)
+}
+
+// A replaced secret signs beside the new one until the overlap ends, or no more when it must end at once. A delivery
+// that is repeated has the same id under a new secret.
+func TestSecretIsReplaced(t *testing.T) {
+	t.Parallel()
+	onBoth(t, func(t *testing.T, st store.Store) {
+		w := newWorld(t, st)
+		w.put(letter("l1", "a"))
+		w.add(store.Webhook{})
+		all := []string{secretPrefix + "c2VjcmV0IG9mIGEgdGVzdA=="}
+		rotate := func(atOnce bool) {
+			t.Helper()
+			hook := w.all()[0]
+			secret, sealed, err := Rotate(w.d.Key, hook, atOnce, w.now)
+			check(t, err)
+			check(t, st.SetWebhookSecret(t.Context(), hook.ID, hook.Sealed, sealed))
+			all = append(all, secret)
+		}
+		next := func() delivery {
+			t.Helper()
+			w.put(letter("l1", fmt.Sprint(len(all), w.now)))
+			w.pass()
+			m := w.received[len(w.received)-1]
+			w.took()
+			return m
+		}
+		w.answer = func(delivery) int { return http.StatusServiceUnavailable }
+		w.pass()
+		rotate(false)
+		w.answer, w.now = nil, w.now.Add(time.Minute)
+		w.pass()
+		first, again := w.received[0], w.received[1]
+		if first.header.Get(HeaderID) != again.header.Get(HeaderID) {
+			t.Error("a repeated delivery has another id")
+		}
+		same(t, first.verified(all...), []string{"true", "false"})
+		same(t, again.verified(all...), []string{"true", "true"})
+		w.now = w.now.Add(Overlap)
+		same(t, next().verified(all...), []string{"false", "true"})
+		rotate(false)
+		same(t, next().verified(all...), []string{"false", "true", "true"})
+		rotate(true)
+		same(t, next().verified(all...), []string{"false", "false", "false", "true"})
 	})
 }
 

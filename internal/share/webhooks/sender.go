@@ -84,7 +84,7 @@ type Attempt struct {
 }
 
 // post sends one delivery. The attempt keeps neither the address nor the response, which may hold secrets.
-func post(ctx context.Context, to string, local bool, secret []byte, id string, now time.Time, body []byte) Attempt {
+func post(ctx context.Context, to string, local bool, s secrets, id string, now time.Time, body []byte) Attempt {
 	ctx, cancel := context.WithTimeout(ctx, sendTime)
 	defer cancel()
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, to, bytes.NewReader(body))
@@ -95,7 +95,7 @@ func post(ctx context.Context, to string, local bool, secret []byte, id string, 
 	r.Header.Set("User-Agent", "pdpp-webhooks")
 	r.Header.Set(HeaderID, id)
 	r.Header.Set(HeaderTimestamp, strconv.FormatInt(now.Unix(), 10))
-	r.Header.Set(HeaderSignature, sign(secret, id, now, body))
+	r.Header.Set(HeaderSignature, s.sign(id, now, body))
 	answer, err := transports[r.URL.Scheme][local].RoundTrip(r) // follows no redirect
 	if err != nil {
 		return attemptOfError(err)

@@ -13,6 +13,9 @@ type Webhooks interface {
 	Webhooks(ctx context.Context) ([]Webhook, error)
 	// DeleteWebhook returns ErrNotFound for an unknown id.
 	DeleteWebhook(ctx context.Context, id string) error
+	// SetWebhookSecret replaces the sealed secret and ends the claim, so that deliveries go on with it. It returns
+	// ErrNotFound when the secret is not the old one.
+	SetWebhookSecret(ctx context.Context, id string, old, sealed []byte) error
 	// SetWebhookState replaces the state and ends the claim. With a holder, it returns ErrNotFound unless that process
 	// still has the claim.
 	SetWebhookState(ctx context.Context, id, holder string, s WebhookState) error

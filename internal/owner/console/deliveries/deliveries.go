@@ -36,6 +36,7 @@ func Routes(c Config) []ui.Route {
 		{Pattern: "POST " + ui.DeliveriesAddress, Handler: http.HandlerFunc(p.add)},
 		{Pattern: "POST " + one + "test", Handler: http.HandlerFunc(p.test)},
 		{Pattern: "POST " + one + "replay", Handler: http.HandlerFunc(p.replay)},
+		{Pattern: "POST " + one + "secret", Handler: http.HandlerFunc(p.rotate)},
 		{Pattern: "POST " + one + "pause", Handler: p.act("Paused. Nothing is lost.",
 			func(r *http.Request, id string) error { return c.Owner.PauseWebhook(r.Context(), id) })},
 		{Pattern: "POST " + one + "resume", Handler: p.act("Deliveries go on.",
@@ -54,7 +55,8 @@ type listPage struct {
 	Grants   []api.Grant // that are active
 	Typed    webhook.NewWebhook
 	Added    webhook.Webhook
-	Secret   string // of the added one; shown once
+	Secret   string // of the added one, or a new one of Rotated; shown once
+	Rotated  webhook.Webhook
 	Triggers []webhook.RunTrigger
 	Sources  []view.Connection  // that can have a trigger
 	Trigger  webhook.RunTrigger // that was added
@@ -110,6 +112,21 @@ func (p *deliveryPages) add(w http.ResponseWriter, r *http.Request) {
 		page.FormProblem = p.ProblemOf(w, r, err)
 	} else {
 		page.Typed = webhook.NewWebhook{}
+	}
+	p.show(w, r, page)
+}
+
+func (p *deliveryPages) rotate(w http.ResponseWriter, r *http.Request) {
+	if !p.ParseForm(w, r, "sharing") {
+		return
+	}
+	page := &listPage{FormProblem: ui.FormProblem{Status: http.StatusOK}}
+	var err error
+	page.Rotated, page.Secret, err = p.Owner.RotateWebhook(r.Context(), r.PathValue("id"),
+		webhook.Rotation{AtOnce: r.PostForm.Get("at-once") != ""})
+	if err != nil {
+		p.ShowFailure(w, r, "sharing", err)
+		return
 	}
 	p.show(w, r, page)
 }

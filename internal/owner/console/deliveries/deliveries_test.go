@@ -3,6 +3,7 @@ package deliveries
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
@@ -76,6 +77,9 @@ func (o *owner) ReplayWebhook(_ context.Context, id string, r webhook.Replay) er
 	return o.did("replay " + id + " " + r.Letter)
 }
 
+func (o *owner) RotateWebhook(_ context.Context, id string, r webhook.Rotation) (webhook.Webhook, string, error) {
+	return webhook.Webhook{ID: id, Host: "ledger.example"}, "whsec_plum", o.did(fmt.Sprint("rotate ", id, " ", r.AtOnce))
+}
 func (o *owner) TestWebhook(_ context.Context, id string) (webhook.TestResult, error) {
 	return webhook.TestResult{Failure: o.failure}, o.did("test " + id)
 }
@@ -118,6 +122,7 @@ func TestPages(t *testing.T) {
 		url.Values{"address": {"https://ledger.example/in"}}))
 	pages.Add(t, "refused", serve(&owner{}, "POST", ui.DeliveriesAddress, url.Values{
 		"address": {"http://ledger.example/"}, "grant": {"gr_1"}, "since": {"beginning"}, "local": {"yes"}}))
+	pages.Add(t, "rotated", serve(everyState(), "POST", ui.DeliveriesAddress+"/wh_1/secret", nil))
 	for _, kind := range []string{"generic", "github"} {
 		pages.Add(t, "trigger added "+kind, serve(everyState(), "POST", ui.DeliveriesAddress+"/triggers",
 			url.Values{"source": {"cin_pond"}, "kind": {kind}}))
@@ -148,6 +153,16 @@ func TestButtons(t *testing.T) {
 		o.fail = nil
 	}
 	o.asked = nil
+	serve(o, "POST", ui.DeliveriesAddress+"/wh_1/secret", nil)
+	serve(o, "POST", ui.DeliveriesAddress+"/wh_1/secret", url.Values{"at-once": {"yes"}})
+	if !slices.Equal(o.asked, []string{"rotate wh_1 false", "rotate wh_1 true"}) {
+		t.Errorf("asked %v", o.asked)
+	}
+	o.fail = api.NotFound("There is no such webhook.", "")
+	if w := serve(o, "POST", ui.DeliveriesAddress+"/wh_1/secret", nil); w.Code != http.StatusNotFound {
+		t.Errorf("rotate: answered %d", w.Code)
+	}
+	o.fail, o.asked = nil, nil
 	serve(o, "POST", ui.DeliveriesAddress+"/triggers/tr_1/remove", nil)
 	if !slices.Equal(o.asked, []string{"remove trigger tr_1"}) {
 		t.Errorf("asked %v", o.asked)

@@ -40,7 +40,8 @@ func (o *changingOwner) change(key string, deleted bool) {
 	o.changes = slices.DeleteFunc(o.changes, func(r api.Record) bool { return r.Key == key })
 	o.last++
 	r := api.Record{ConnectionID: "cin_one", Stream: "notes", Key: key, Seq: o.last, Version: o.last, Deleted: deleted,
-		EmittedAt: moment, ChangedAt: moment.Add(time.Duration(o.last) * time.Second), Data: json.RawMessage(fmt.Sprintf(`{"id":%q,"n":%d}`, key, o.last))}
+		EmittedAt: moment, ChangedAt: moment.Add(time.Duration(o.last) * time.Second),
+		Data: json.RawMessage(fmt.Sprintf(`{"id":%q,"n":%d}`, key, o.last))}
 	if deleted {
 		r.Data = json.RawMessage("null")
 	}

@@ -235,6 +235,26 @@ func (h *Keeper) RemoveWebhook(ctx context.Context, id string) error {
 	return nil
 }
 
+// RotateWebhook replaces the secret.
+func (h *Keeper) RotateWebhook(ctx context.Context, id string, r webhook.Rotation) (webhook.Webhook, string, error) {
+	w, err := h.find(ctx, id)
+	if err != nil {
+		return webhook.Webhook{}, "", err
+	}
+	key, err := h.c.Key()
+	if err != nil {
+		return webhook.Webhook{}, "", faults.OwnerError(err, "load the key that seals secrets")
+	}
+	secret, sealed, err := webhooks.Rotate(key, w, r.AtOnce, h.c.Now())
+	if err != nil {
+		return webhook.Webhook{}, "", faults.OwnerError(err, "read the secret")
+	}
+	if err := h.c.Store.SetWebhookSecret(ctx, id, w.Sealed, sealed); err != nil {
+		return webhook.Webhook{}, "", notFound(err)
+	}
+	return show(&w), secret, nil
+}
+
 // ReplayWebhook sets a stream back.
 func (h *Keeper) ReplayWebhook(ctx context.Context, id string, r webhook.Replay) error {
 	w, err := h.find(ctx, id)

@@ -63,6 +63,10 @@ func TestKeeper(t *testing.T) {
 		t.Errorf("test: %+v, %v", how, err)
 	}
 	<-got // the test
+	changed, other, err := k.RotateWebhook(h.Ctx(), fromStart.ID, webhook.Rotation{})
+	if h.Must(err); changed.ID != fromStart.ID || !strings.HasPrefix(other, "whsec_") || other == secret {
+		t.Errorf("%+v, secret %q", changed, other)
+	}
 	h.Must(k.PauseWebhook(h.Ctx(), fromStart.ID))
 	h.Must(k.ReplayWebhook(h.Ctx(), fromStart.ID, webhook.Replay{Stream: "beds", Since: webhook.Beginning}))
 	h.Must(k.ResumeWebhook(h.Ctx(), fromStart.ID))
@@ -132,6 +136,10 @@ func TestKeeperRefuses(t *testing.T) {
 		"pause":  func() error { return k.PauseWebhook(h.Ctx(), "none") },
 		"resume": func() error { return k.ResumeWebhook(h.Ctx(), "none") },
 		"remove": func() error { return k.RemoveWebhook(h.Ctx(), "none") },
+		"rotate": func() error {
+			_, _, err := k.RotateWebhook(h.Ctx(), "none", webhook.Rotation{})
+			return err
+		},
 		"replay": func() error { return k.ReplayWebhook(h.Ctx(), "none", webhook.Replay{}) },
 		"test":   func() error { _, err := k.TestWebhook(h.Ctx(), "none"); return err },
 	} {

@@ -76,7 +76,7 @@ func measureMirror(ctx context.Context, c config, dir string, r *report) error {
 			}
 			ours, exported = append(ours, m), append(exported, e)
 		}
-		r.compare("first pass of a mirror in a "+kind+" against an export", ours, exported, 0.8)
+		r.compare("first pass of a mirror in a "+kind+" against an export", ours, exported, 0.5)
 		follow := pdpp("mirror", fmt.Sprint(places[i], 0, query(kind, bucket.URL)), "--follow", "--every",
 			mirrorEvery.String(), "--json")
 		lags, err := measureLag(ctx, st, follow, kind)
@@ -86,7 +86,7 @@ func measureMirror(ctx context.Context, c config, dir string, r *report) error {
 		slices.Sort(lags)
 		p95 := percentile(lags, 0.95)
 		r.tell(figure{Name: "mirror in a " + kind + ": oldest change of a pass, p95", Value: p95,
-			Unit: "s", Below: 1.5 * mirrorEvery.Seconds(), Note: fmt.Sprintf("--every %s, p50 %.2f s, %d passes of %d records",
+			Unit: "s", Below: 2 * mirrorEvery.Seconds(), Note: fmt.Sprintf("--every %s, p50 %.2f s, %d passes of %d records",
 				mirrorEvery, percentile(lags, 0.5), len(lags), c.Records)})
 	}
 	return nil

@@ -103,6 +103,13 @@ func (db *DB) DeleteWebhook(ctx context.Context, id string) error {
 	})
 }
 
+func (db *DB) SetWebhookSecret(ctx context.Context, id string, old, sealed []byte) error {
+	return db.write(ctx, func(tx *tx) error {
+		return requireChange(tx.exec(`UPDATE webhooks SET sealed_secret = ?, claimed_by = '', claimed_until = NULL
+			WHERE webhook_id = ? AND sealed_secret = ?`, sealed, id, old))
+	})
+}
+
 func (db *DB) SetWebhookState(ctx context.Context, id, holder string, s store.WebhookState) error {
 	return db.write(ctx, func(tx *tx) error {
 		return requireChange(tx.exec(`UPDATE webhooks SET paused_at = ?, pause_reason = ?, failures = ?, failing_since = ?,

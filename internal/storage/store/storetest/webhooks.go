@@ -36,6 +36,11 @@ func testWebhooks(t *testing.T, s store.Store) {
 	same(t, webhooksOf(t, s), []store.Webhook{b, a})
 	fails(t, s.SetWebhookState(ctx, "none", "", b.WebhookState), store.ErrNotFound)
 
+	ok(t, s.SetWebhookSecret(ctx, "b", b.Sealed, []byte("new")))
+	fails(t, s.SetWebhookSecret(ctx, "b", b.Sealed, []byte("newer")), store.ErrNotFound)
+	b.Sealed = []byte("new")
+	same(t, webhooksOf(t, s), []store.Webhook{b, a})
+
 	ok(t, s.RewindWebhook(ctx, "a", "items", "back", ""))
 	ok(t, s.RewindWebhook(ctx, "a", "other", "", ""))
 	fails(t, s.RewindWebhook(ctx, "none", "items", "", ""), store.ErrNotFound)
@@ -81,6 +86,9 @@ func testWebhookClaims(t *testing.T, s store.Store) {
 	w = webhooksOf(t, s)[0]
 	same(t, w.Letters, nil)
 	same(t, w.Feeds, []store.WebhookFeed{{Stream: "items", Cursor: "1", Round: 1}})
+	same(t, claim("one", time.Hour), true)
+	ok(t, s.SetWebhookSecret(ctx, "a", []byte{}, []byte("new")))
+	fails(t, move("one", "3", nil), store.ErrNotFound)
 	same(t, claim("one", time.Hour), true)
 	ok(t, s.SetWebhookState(ctx, "a", "", store.WebhookState{PausedAt: &Now}))
 	fails(t, move("one", "3", nil), store.ErrNotFound)
