@@ -67,12 +67,17 @@ func (s *process) afterPass(ctx context.Context, now time.Time, looked int) erro
 		s.keptAt = now
 	}
 	if upkeep || looked > 0 {
-		select {
-		case s.pushWanted <- struct{}{}:
-		default: // it is asked for already
-		}
+		s.wantPush()
 	}
 	return nil
+}
+
+// wantPush asks for a push of what is pending.
+func (s *process) wantPush() {
+	select {
+	case s.pushWanted <- struct{}{}:
+	default: // it is asked for already
+	}
 }
 
 func (s *process) upkeep(ctx context.Context, now time.Time) error {

@@ -18,6 +18,6 @@ func (s *process) deliverWebhooks(ctx context.Context) {
 		return
 	}
 	d := &webhooks.Deliverer{Store: s.Store, Read: read, Grants: shared, Key: s.Key, Holder: s.Worker.ID, Now: s.Now,
-		Log: s.Log}
+		Log: s.Log, Paused: s.wantPush}
 	d.Run(ctx)
 }

@@ -5,12 +5,14 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"net/url"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/pdpp-go/pdpp/internal/owner/api"
+	"github.com/pdpp-go/pdpp/internal/owner/webhook"
 	"github.com/pdpp-go/pdpp/internal/schedule/notify"
 	"github.com/pdpp-go/pdpp/internal/storage/audit"
 	"github.com/pdpp-go/pdpp/internal/web/auth"
@@ -26,7 +28,8 @@ func (h hook) RoundTrip(r *http.Request) (*http.Response, error) {
 }
 
 // The parts of a server are connected. A new connection collects with its credential, apps find the server and read
-// what they were granted, notifications are sent, the audit trail is written, and forms ask for confirmation.
+// what they were granted, notifications are sent, the audit trail is written, and forms ask for confirmation. The owner
+// is notified of a webhook that its receiver ended.
 func TestPartsOfAServerMeet(t *testing.T) {
 	var guard *auth.Auth
 	pushes := make(hook, 10)
@@ -142,6 +145,17 @@ func TestPartsOfAServerMeet(t *testing.T) {
 				content, _ := json.Marshal(kinds)
 				t.Errorf("no %s in the trail: %s", kind, content)
 			}
+		}
+
+		gone := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			w.WriteHeader(http.StatusGone)
+		}))
+		defer gone.Close()
+		_, _, err = client.AddWebhook(t.Context(), webhook.NewWebhook{Address: gone.URL, Name: "Ledger", Local: true,
+			Since: webhook.Beginning})
+		g.must(err)
+		for got := ""; !strings.Contains(got, "webhook_paused"); {
+			got = <-pushes // after others, if there are any
 		}
 	})
 }

@@ -3,6 +3,7 @@ package serve
 import (
 	"context"
 	"crypto/rand"
+	"errors"
 	"fmt"
 	"os/exec"
 	"slices"
@@ -166,7 +167,7 @@ func (s *process) deliverPending(ctx context.Context) error {
 	}
 	sender := notify.Sender{Store: s.Store, HTTP: s.HTTP, Keys: s.VAPID, Key: s.Key, Quiet: quiet, Base: s.Base,
 		Log: s.Log, Lines: s.verdictLines}
-	return sender.Deliver(ctx, s.Now())
+	return errors.Join(sender.Deliver(ctx, s.Now()), sender.DeliverPauses(ctx, s.Store, s.Now()))
 }
 
 // bindingCapabilities are what a worker must be able to do to serve a binding. What any can

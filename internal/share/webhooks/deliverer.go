@@ -37,14 +37,6 @@ const (
 	maxLetters = 100
 )
 
-// Reasons of a pause.
-const (
-	PausedByOwner = "owner"
-	PausedRefused = "refused" // it failed for too long, or refused too much
-	PausedGone    = "gone"    // the address wants no more deliveries
-	PausedGrant   = "grant"   // the grant is over
-)
-
 // Store is what the deliverer uses of the store.
 type Store interface {
 	store.Webhooks
@@ -60,6 +52,8 @@ type Deliverer struct {
 	Holder string // names this process
 	Now    func() time.Time
 	Log    *slog.Logger
+	// Paused is called after a receiver caused a pause. It may be nil.
+	Paused func()
 	// Every is how often it looks for changes; zero means every two seconds. Claim is how long a process may be silent
 	// before another one takes over; zero means 15 seconds. Wait is the pause after the first failure; zero means a
 	// second.
@@ -171,7 +165,7 @@ func (d *Deliverer) deliver(ctx context.Context, w *store.Webhook, streams []sto
 	}
 	who, err := d.access(ctx, w)
 	if over := (grants.Refusal{}); errors.As(err, &over) {
-		return true, d.pause(ctx, w, PausedGrant)
+		return true, d.pause(ctx, w, store.WebhookGrantOver)
 	} else if err != nil {
 		return false, err
 	}
@@ -277,7 +271,7 @@ func (t *turn) stream(ctx context.Context) (whole bool, err error) {
 	case grants.CodeInvalidCursor:
 		return false, t.reset(ctx)
 	case grants.CodeGrantRevoked, grants.CodeGrantExpired, grants.CodeInvalidToken:
-		return true, t.pause(ctx, t.webhook, PausedGrant)
+		return true, t.pause(ctx, t.webhook, store.WebhookGrantOver)
 	}
 	return true, nil // the stream may not be read
 }
@@ -350,11 +344,15 @@ func (d *Deliverer) fail(ctx context.Context, w *store.Webhook, o Attempt) error
 	}
 	switch {
 	case o.gone:
-		s.PausedAt, s.PauseReason = &now, PausedGone
+		s.PausedAt, s.PauseReason = &now, store.WebhookGone
 	case now.Sub(*s.FailingSince) > pauseAfter, o.refused && len(w.Letters) >= maxLetters:
-		s.PausedAt, s.PauseReason = &now, PausedRefused
+		s.PausedAt, s.PauseReason = &now, store.WebhookRefused
 	}
-	return d.Store.SetWebhookState(ctx, w.ID, d.Holder, s)
+	err := d.Store.SetWebhookState(ctx, w.ID, d.Holder, s)
+	if err == nil && s.PausedAt != nil && d.Paused != nil {
+		d.Paused()
+	}
+	return err
 }
 
 func (d *Deliverer) pause(ctx context.Context, w *store.Webhook, reason string) error {

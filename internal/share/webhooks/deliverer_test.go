@@ -147,7 +147,7 @@ func TestGrantLimitsDeliveries(t *testing.T) {
 				w.put(note("n2", 2, "other boots", "quokka"), letter("l1", "other"))
 				w.pass()
 				same(t, w.took(), nil)
-				if got := w.all()[0]; got.PauseReason != PausedGrant {
+				if got := w.all()[0]; got.PauseReason != store.WebhookGrantOver {
 					t.Errorf("%+v", got.WebhookState)
 				}
 			})
@@ -215,13 +215,13 @@ func TestFailures(t *testing.T) {
 			w.pass()
 		}
 		got := w.all()[0]
-		if n := len(w.took()); n != 73 || got.PauseReason != PausedRefused {
+		if n := len(w.took()); n != 73 || got.PauseReason != store.WebhookRefused {
 			t.Errorf("%d attempts, %+v", n, got.WebhookState)
 		}
 		w.answer = func(delivery) int { return http.StatusGone }
 		check(t, st.SetWebhookState(t.Context(), got.ID, "", store.WebhookState{}))
 		w.pass()
-		if got := w.all()[0]; got.PauseReason != PausedGone {
+		if got := w.all()[0]; got.PauseReason != store.WebhookGone {
 			t.Errorf("%+v", got.WebhookState)
 		}
 	})

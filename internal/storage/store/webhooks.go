@@ -47,6 +47,14 @@ type Webhook struct {
 	Letters []WebhookLetter
 }
 
+// Reasons of a pause.
+const (
+	WebhookByOwner   = "owner"
+	WebhookRefused   = "refused" // it failed for too long, or refused too much
+	WebhookGone      = "gone"    // the address wants no more deliveries
+	WebhookGrantOver = "grant"
+)
+
 // WebhookState is how deliveries of a webhook go.
 type WebhookState struct {
 	PausedAt      *time.Time

@@ -206,7 +206,7 @@ func (h *Keeper) PauseWebhook(ctx context.Context, id string) error {
 		return err
 	}
 	now := h.c.Now()
-	w.PausedAt, w.PauseReason = &now, webhooks.PausedByOwner
+	w.PausedAt, w.PauseReason = &now, store.WebhookByOwner
 	return h.setState(ctx, &w)
 }
 
