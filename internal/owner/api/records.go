@@ -2,6 +2,7 @@ package api
 
 import (
 	"encoding/json"
+	"reflect"
 	"time"
 
 	"github.com/pdpp-go/pdpp/manifest"
@@ -223,6 +224,8 @@ type ExportQuery struct {
 	Since        time.Time `query:"since"` // nothing before this time or date, and nothing without a time
 	Until        time.Time `query:"until"` // only what is before this time or date
 	Text         string    `query:"q"`     // only records with all these words in their indexed text
+	// ByTime bounds the time that a list by time shows, and leaves out records without one.
+	ByTime bool `query:"by,change,time"`
 	// Where, Compare, Thread, Author and Address limit the records of one stream, as in RecordQuery. They
 	// do not go together with words.
 	Where   map[string]string `query:"filter"`
@@ -230,4 +233,13 @@ type ExportQuery struct {
 	Thread  string            `query:"thread"`
 	Author  string            `query:"author"`
 	Address string            `query:"address"`
+}
+
+// Encode returns the parameters as a query, which ReadQuery reads.
+func (q ExportQuery) Encode() string {
+	values, err := writeQuery(reflect.ValueOf(&q).Elem())
+	if err != nil {
+		panic(err) // its members are texts and times
+	}
+	return values.Encode()
 }

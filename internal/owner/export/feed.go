@@ -27,6 +27,8 @@ type Job struct {
 	Owner     api.Owner
 	Format    Format
 	Selection RecordChoice
+	// Within limits the records of each stream of Write instead of Selection. Nil means no such limits.
+	Within []api.ExportQuery
 	// Note is called after every record. It may be nil.
 	Note func(s *api.Stream, records int64)
 	// Skip reports whether to leave out the records of a stream. It may be nil.
@@ -35,6 +37,10 @@ type Job struct {
 
 // Copy writes the records of a stream and returns how many it wrote.
 func (j Job) Copy(ctx context.Context, to Writer, s *api.Stream) (written int64, err error) {
+	return j.copy(ctx, to, s, api.ExportQuery{Since: j.Selection.Since, Until: j.Selection.Until, Text: j.Selection.Text})
+}
+
+func (j Job) copy(ctx context.Context, to Writer, s *api.Stream, q api.ExportQuery) (written int64, err error) {
 	f := feed{job: j, stream: s}
 	f.write = func(r *Record) error {
 		if err := to.Write(s, r); err != nil {
@@ -45,8 +51,7 @@ func (j Job) Copy(ctx context.Context, to Writer, s *api.Stream) (written int64,
 		}
 		return nil
 	}
-	q := api.ExportQuery{ConnectionID: s.ConnectionID, Stream: s.Name, Format: "jsonl", Since: j.Selection.Since,
-		Until: j.Selection.Until, Text: j.Selection.Text}
+	q.ConnectionID, q.Stream, q.Format = s.ConnectionID, s.Name, "jsonl"
 	f.ctx = ctx
 	err = j.Owner.Export(ctx, &f, q)
 	if f.failed != nil {

@@ -138,7 +138,12 @@ func (j Job) Write(ctx context.Context, to io.Writer, streams []api.Stream) (rec
 		if j.Skip != nil && j.Skip(&streams[i]) {
 			continue
 		}
-		n, err := j.Copy(ctx, w, &streams[i])
+		var n int64
+		if j.Within == nil {
+			n, err = j.Copy(ctx, w, &streams[i])
+		} else {
+			n, err = j.copy(ctx, w, &streams[i], j.Within[i])
+		}
 		records += n
 		if err != nil {
 			return records, errors.Join(err, abandon(w))

@@ -33,8 +33,10 @@ type Format struct {
 
 // Formats lists every format.
 var Formats = []Format{
-	{Name: "jsonl", Suffix: ".jsonl", Media: "application/x-ndjson", Title: "JSON lines", open: newLines},
-	{Name: "csv", Suffix: ".csv", Media: "text/csv; charset=utf-8", Title: "CSV", open: newTable},
+	{Name: "jsonl", Suffix: ".jsonl", Media: "application/x-ndjson", Title: "JSON lines",
+		Reader: "Every field, one record per line", open: newLines},
+	{Name: "csv", Suffix: ".csv", Media: "text/csv; charset=utf-8", Title: "CSV",
+		Reader: "Opens in a spreadsheet, nested fields as text", open: newTable},
 	{Name: "parquet", Suffix: ".parquet", Media: "application/vnd.apache.parquet", Title: "Parquet", Single: true,
 		Reader: "For DuckDB and pandas",
 		open:   newParquet},

@@ -42,7 +42,7 @@ func node(t *testing.T, arguments ...string) *exec.Cmd {
 	if _, err := os.Stat(program); err != nil {
 		program = "node"
 	}
-	c := exec.Command(program, arguments...)
+	c := exec.CommandContext(t.Context(), program, arguments...)
 	c.Dir = t.TempDir()
 	c.Env = append(os.Environ(), "NODE_NO_WARNINGS=1")
 	return c

@@ -25,6 +25,7 @@ func TestDemo(t *testing.T) {
 	t.Run("its pages", func(t *testing.T) { tour(t, h) })
 	t.Run("an app asks", func(t *testing.T) { consent(t, h) })
 	t.Run("an owner reads", func(t *testing.T) { reads(t, h) })
+	t.Run("its exports", func(t *testing.T) { exportsLists(t, h) })
 	t.Run("an owner adds", func(t *testing.T) { adds(t, h) })
 	t.Run("its end", func(t *testing.T) { goes(t, h) })
 }

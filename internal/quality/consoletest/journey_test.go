@@ -146,8 +146,8 @@ func read(b *tab, sim *github.GitHub) {
 		b.t.Errorf("the record does not show its title %q", title)
 	}
 	b.shoot("record")
-	lines := eval[int](b, `fetch("/search/export?connection=cin_github_1&stream=issues&format=jsonl").then(r => `+
-		`r.text()).then(t => t.trim().split("\n").length)`)
+	lines := eval[int](b, `fetch("/search/export?part=connection_id%3Dcin_github_1%26stream%3Dissues&format=jsonl").`+
+		`then(r => r.text()).then(t => t.trim().split("\n").length)`)
 	if lines != len(issues) {
 		b.t.Errorf("%d lines exported, %d issues exist", lines, len(issues))
 	}

@@ -61,8 +61,8 @@ func reads(t *testing.T, h *house) {
 		t.Errorf("a small picture is %q", kind) // the placeholder icon is not a photograph
 	}
 	exported := eval[[]string](b,
-		fmt.Sprintf(`fetch("/search/export?connection=%s&stream=%s&format=jsonl").then(r => r.text()).then(t => t.trim()`+
-			`.split("\n").map(l => JSON.parse(l).id))`, stream[2], stream[3]))
+		fmt.Sprintf(`fetch("/search/export?part=connection_id%%3D%s%%26stream%%3D%s&format=jsonl").then(r => r.text())`+
+			`.then(t => t.trim().split("\n").map(l => JSON.parse(l).id))`, stream[2], stream[3]))
 	if record, err := url.PathUnescape(stream[4]); err != nil || !slices.Contains(exported, record) {
 		t.Errorf("the record %s is not among the %d that were exported, %v", stream[4], len(exported), err)
 	}

@@ -96,7 +96,7 @@ var rarePages = []string{
 	"/search?connection=cin_kelp_1&stream=letters&f.shelf=low&order=oldest&gte.pages=3&count=value.shelf",
 	"/thing/cin_kelp_1/letters/a2", "/search?connection=cin_kelp_1&stream=shells",
 	"/sources/add/kelp", "/sources/add/kelp/about", "/sources/add?q=nothing", "/sources/add/lagoon", "/sources/add/none",
-	"/settings/pace", "/sharing", "/sharing/grt_2",
+	"/settings/pace", "/sharing", "/sharing/assistants", "/sharing/grt_2",
 	"/sharing/grt_3", "/sharing/grt_4", "/sharing/none", "/sharing/reads", "/settings", "/settings/storage",
 	"/settings/sign-in",
 	"/settings/password",

@@ -69,6 +69,7 @@ func Routes(c Config) []ui.Route {
 		{"POST /settings/pace/{connection}", p.setSchedule},
 		{"GET /sharing", p.grants},
 		{"GET /sharing/new", p.newGrant},
+		{"GET " + ui.AssistantsAddress, p.assistants},
 		{"POST /sharing", p.createGrant},
 		{"GET /sharing/{id}", p.grant},
 		{"POST /sharing/{id}/revoke", p.revokeGrant},

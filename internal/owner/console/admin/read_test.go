@@ -27,7 +27,7 @@ func worldOf(t *testing.T, o *owner, does api.Owner) http.Handler {
 	mux := http.NewServeMux()
 	clock, log := func() time.Time { return now }, slog.New(slog.DiscardHandler)
 	routes := append(records.Routes(records.Config{Owner: does, Now: clock, Log: log}), Routes(Config{
-		Owner: does, Now: clock, Log: log,
+		Owner: does, Now: clock, Log: log, Base: "https://home.example",
 		Fresh:      func(context.Context) bool { return !o.stale },
 		Confirmed:  func(next http.Handler) http.Handler { return next },
 		PasskeysAt: func(*http.Request) bool { return true },

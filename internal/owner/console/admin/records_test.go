@@ -185,30 +185,43 @@ func TestStreamsThatAreNotThere(t *testing.T) {
 	}
 }
 
+const (
+	exportedLetter = `{"connection_id":"cin_kelp_1","stream":"letters","id":"a1","data":{"title":"Ines"},` +
+		`"emitted_at":"2026-03-01T00:00:00Z","changed_at":"2026-03-01T00:00:00Z","version":1,"deleted":false}` + "\n"
+	hostileStream = "../a\r\nb;\""
+)
+
+// exportPage returns the address of the export of a stream.
+func exportPage(stream, format string) string {
+	return "/search/export?" + url.Values{"format": {format},
+		"part": {api.ExportQuery{ConnectionID: "cin_kelp_1", Stream: stream}.Encode()}}.Encode()
+}
+
 func TestExportIsAFile(t *testing.T) {
 	t.Parallel()
 	o := mara()
-	o.exported = `{"id":"a1"}` + "\n"
+	o.exported = exportedLetter
+	o.streams = append(o.streams, api.Stream{ConnectionID: "cin_kelp_1", Name: hostileStream})
 	h := world(t, o)
-	p := get(t, h, "/search/export?connection=cin_kelp_1&stream=letters&format=jsonl")
+	p := get(t, h, exportPage("letters", "jsonl"))
 	if p.Body.String() != o.exported || p.Header().Get("Content-Type") != "application/x-ndjson" {
 		t.Errorf("got %q as %s", p.Body, p.Header().Get("Content-Type"))
 	}
 	if got := p.Header().Get("Content-Disposition"); got != "attachment; filename=letters-2026-03-12.jsonl" {
 		t.Errorf("it is called %q", got)
 	}
-	p = get(t, h, "/search/export?connection=cin_kelp_1&stream="+url.QueryEscape("../a\r\nb;\"")+"&format=csv")
+	p = get(t, h, exportPage(hostileStream, "csv"))
 	if got := p.Header().Get("Content-Disposition"); got != "attachment; filename=_a__b__-2026-03-12.csv" {
 		t.Errorf("a hostile name became %q", got)
 	}
-	if p := get(t, h, "/search/export?connection=cin_kelp_1&stream=letters&format=exe"); p.Code != http.StatusBadRequest {
+	if p := get(t, h, exportPage("letters", "exe")); p.Code != http.StatusBadRequest {
 		t.Errorf("an unknown format answered %d", p.Code)
 	}
-	p = get(t, h, "/search/export?connection=cin_kelp_1&stream=letters&format=vcard")
+	p = get(t, h, exportPage("letters", "vcard"))
 	if p.Code != http.StatusBadRequest {
 		t.Errorf("a format without a place for letters answered %d", p.Code)
 	}
-	p = get(t, h, "/search/export?connection=cin_kelp_1&stream=letters&format=sqlite")
+	p = get(t, h, exportPage("letters", "sqlite"))
 	if got := p.Header().Get("Content-Disposition"); !strings.HasPrefix(p.Body.String(), "SQLite format 3\x00") ||
 		got != "attachment; filename=letters-2026-03-12.sqlite" {
 		t.Errorf("got %.20q as %q", p.Body, got)
@@ -216,7 +229,7 @@ func TestExportIsAFile(t *testing.T) {
 
 	o.exported = ""
 	o.fails["Export"] = api.NotFound("There is no such stream.", "Choose one.")
-	p = get(t, h, "/search/export?connection=x&stream=y&format=csv")
+	p = get(t, h, exportPage("letters", "csv"))
 	if p.Code != http.StatusNotFound || p.Header().Get("Content-Disposition") != "" {
 		t.Errorf("what is not there answered %d as %q", p.Code, p.Header().Get("Content-Disposition"))
 	}
@@ -227,12 +240,12 @@ func TestExportIsAFile(t *testing.T) {
 func TestAnExportThatFailsIsCutOff(t *testing.T) {
 	t.Parallel()
 	o := mara()
-	o.exported = strings.Repeat("x", 1<<16)
+	o.exported = strings.Repeat(exportedLetter, 1<<10)
 	o.fails["Export"] = errors.New("disk")
 	s := httptest.NewServer(world(t, o))
 	defer s.Close()
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet,
-		s.URL+"/search/export?connection=cin_kelp_1&stream=letters&format=csv", nil)
+		s.URL+exportPage("letters", "csv"), nil)
 	if err != nil {
 		t.Fatal(err)
 	}

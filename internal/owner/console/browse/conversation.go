@@ -12,6 +12,7 @@ import (
 
 	"github.com/pdpp-go/pdpp/internal/ops/text"
 	"github.com/pdpp-go/pdpp/internal/owner/api"
+	"github.com/pdpp-go/pdpp/internal/owner/console/records"
 	"github.com/pdpp-go/pdpp/internal/owner/console/things"
 	"github.com/pdpp-go/pdpp/internal/owner/console/ui"
 	"github.com/pdpp-go/pdpp/manifest"
@@ -64,7 +65,8 @@ type openThread struct {
 	Address       string
 	Sought        string // what was searched for in it
 	Matches       string // how much was found
-	From          bool   // the page begins where the address points; otherwise its end is what counts
+	Export        records.ExportList
+	From          bool // the page begins where the address points; otherwise its end is what counts
 }
 
 // threadsShown is how many conversations a list has at once.
@@ -170,6 +172,7 @@ func (p *browsePages) openThread(
 	names := p.names(ctx, all)
 	o := &openThread{Source: speakers[0].ConnectionName, Total: t.total, Earlier: t.earlier, Later: t.later,
 		Shown: len(t.listed), Address: k.Address(), From: !at.since.IsZero()}
+	o.Export = things.Export(speakers, api.ExportQuery{ByTime: true, Thread: k.Thread})
 	o.Turns = names.turns(k, t.listed, o.Source, p.Now())
 	o.Chat = slices.ContainsFunc(speakers, func(s *things.Stream) bool {
 		return s.Kind() == manifest.KindMessage &&

@@ -60,7 +60,11 @@ type fileRow struct {
 
 func (p *browsePages) files(w http.ResponseWriter, r *http.Request) {
 	kind := r.URL.Query().Get("kind")
-	l, err := p.list(r, gallery, func(t *things.Thing) bool { return kind == "" || (kind == pictures) == t.IsPicture() })
+	keep := func(t *things.Thing) bool { return (kind == pictures) == t.IsPicture() }
+	if kind == "" {
+		keep = nil
+	}
+	l, err := p.list(r, gallery, keep)
 	if err != nil {
 		p.ShowFailure(w, r, ui.Section(r), err)
 		return

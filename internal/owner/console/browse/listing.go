@@ -93,6 +93,7 @@ type listing struct {
 	Next    string  // what is older
 	First   string  // the newest; empty on the first page
 	Behind  []behind
+	Export  records.ExportList
 	Open    *records.Opened
 	OpenIn  string
 	all     *things.Streams
@@ -111,10 +112,14 @@ func (p *browsePages) list(r *http.Request, v *view, keep func(*things.Thing) bo
 	undated := undatedStream(shown, l.undated)
 	switch {
 	case undated != nil:
+		l.Export = things.Export([]*things.Stream{undated}, api.ExportQuery{})
 		err = p.readUndated(ctx, l, undated)
 	case l.undated != "":
 		err = api.NotFound("There is no such list.", "Choose one of those beside the list.")
 	default:
+		if keep == nil { // otherwise no query selects what the list shows
+			l.Export = things.Export(dated, api.ExportQuery{ByTime: true})
+		}
 		err = p.readDated(ctx, l, dated, keep)
 	}
 	if err == nil {

@@ -38,6 +38,7 @@ type timelinePage struct {
 	Facts        dayFacts
 	Month        *monthCalendar
 	Arrivals     arrivals
+	Export       records.ExportList
 	Open         *records.Opened
 	OpenIn       string
 }
@@ -157,6 +158,8 @@ func (p *browsePages) fillDay(ctx context.Context, days *calendar) error {
 			continue
 		}
 		page.Count += h.count
+		from, to := s.Bounds(page.Day)
+		page.Export.Add(&s.Stream, api.ExportQuery{ByTime: true, Since: from, Until: to})
 		page.More = page.More || h.count > api.MostCounted
 		happened = append(happened, h)
 	}

@@ -17,6 +17,7 @@ import (
 	"github.com/pdpp-go/pdpp/internal/ops/text"
 	"github.com/pdpp-go/pdpp/internal/owner/api"
 	"github.com/pdpp-go/pdpp/internal/owner/console/figures"
+	"github.com/pdpp-go/pdpp/internal/owner/console/records"
 	"github.com/pdpp-go/pdpp/internal/owner/console/things"
 	"github.com/pdpp-go/pdpp/internal/owner/console/ui"
 	"github.com/pdpp-go/pdpp/internal/owner/person"
@@ -165,6 +166,7 @@ type personPage struct {
 	person.Person
 	Chart  templ.Component // nil without dates
 	Recent []recent
+	Export records.ExportList
 }
 
 // recent is something that a person wrote.
@@ -198,19 +200,34 @@ func (p *peoplePages) person(w http.ResponseWriter, r *http.Request) {
 		}
 		page.Chart = figures.MonthChart("Messages a month from "+found.Name, months)
 	}
-	if page.Recent, err = p.recent(r.Context(), &found); err != nil {
+	all, err := things.ReadStreams(r.Context(), p.Owner)
+	if err != nil {
+		p.ShowFailure(w, r, section, err)
+		return
+	}
+	page.Export = exportOf(all, &found)
+	if page.Recent, err = p.recent(r.Context(), all, &found); err != nil {
 		p.ShowFailure(w, r, section, err)
 		return
 	}
 	p.ShowPage(w, r, http.StatusOK, p.PageFrame(w, r, found.Name, section), personBody(page, p.Now()))
 }
 
-// recent reads the newest things that a person wrote.
-func (p *peoplePages) recent(ctx context.Context, of *person.Person) ([]recent, error) {
-	all, err := things.ReadStreams(ctx, p.Owner)
-	if err != nil {
-		return nil, err
+// exportOf returns the export of all that a person wrote.
+func exportOf(all *things.Streams, of *person.Person) records.ExportList {
+	list := records.ExportList{Legend: "Export all from this person"}
+	for _, i := range of.Identities {
+		for _, t := range i.Traces {
+			if s := all.Find(i.ConnectionID, t.Stream); s != nil {
+				list.Add(&s.Stream, api.ExportQuery{Author: t.Author, Address: t.Address})
+			}
+		}
 	}
+	return list
+}
+
+// recent reads the newest things that a person wrote.
+func (p *peoplePages) recent(ctx context.Context, all *things.Streams, of *person.Person) ([]recent, error) {
 	type place struct {
 		connection string
 		person.Trace

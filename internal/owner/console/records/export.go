@@ -2,10 +2,10 @@ package records
 
 import (
 	"cmp"
-	"context"
 	"io"
 	"mime"
 	"net/http"
+	"net/url"
 	"slices"
 	"strings"
 	"time"
@@ -18,53 +18,80 @@ import (
 // exportPatience is how long a browser may take for one part of an export. The time for the whole export is unlimited.
 const exportPatience = time.Minute
 
-// export sends a stream as a file.
-func (p *pages) export(w http.ResponseWriter, r *http.Request) {
-	q := api.ExportQuery{ConnectionID: r.FormValue("connection"), Stream: r.FormValue("stream"),
-		Format: r.FormValue("format")}
-	format, known := export.FindFormat(q.Format)
-	if !known {
-		p.ShowFailure(w, r, ui.Section(r), api.Invalid("format", "There is no such form of export.",
-			"Choose one of the list."))
-		return
-	}
-	write := func(out io.Writer) error { return p.Owner.Export(r.Context(), out, q) }
-	if !slices.Contains(serverFormats, q.Format) {
-		write = func(out io.Writer) error { return p.convert(r.Context(), out, format, q) }
-	}
-	p.download(w, r, format.Media, fileName(q.Stream, format, p.Now()), write)
+// ExportList is a list of records that can be exported. Its parts select exactly the records of the list.
+type ExportList struct {
+	Legend  string       // empty means that of any list
+	Streams []api.Stream // one for each part
+	Parts   []api.ExportQuery
 }
 
-// serverFormats are the formats that the owner writes. The others are made here.
-var serverFormats = []string{"jsonl", "csv"}
-
-// convert writes a stream in a format.
-func (p *pages) convert(ctx context.Context, out io.Writer, format export.Format, q api.ExportQuery) error {
-	streams, err := p.Owner.Streams(ctx, q.ConnectionID)
-	if err != nil {
-		return err
-	}
-	i := slices.IndexFunc(streams, func(s api.Stream) bool {
-		return s.ConnectionID == q.ConnectionID && s.Name == q.Stream
-	})
-	if i < 0 {
-		return api.NotFound("There is no such stream.", "Choose one of the list.")
-	}
-	if !format.Holds(&streams[i]) {
-		return api.Invalid("format", "These records cannot be written in that form.", "Choose one of the list.")
-	}
-	_, err = export.Job{Owner: p.Owner, Format: format}.Write(ctx, out, streams[i:i+1])
-	return err
+// ExportOf returns the export of a list of one stream.
+func ExportOf(legend string, s *api.Stream, q api.ExportQuery) ExportList {
+	e := ExportList{Legend: legend}
+	e.Add(s, q)
+	return e
 }
 
-// otherFormats are the formats besides serverFormats that a stream can be written in.
-func otherFormats(s *api.Stream) (out []export.Format) {
+// Add adds the records of a stream that a query selects.
+func (e *ExportList) Add(s *api.Stream, q api.ExportQuery) {
+	q.ConnectionID, q.Stream = s.ConnectionID, s.Name
+	e.Streams, e.Parts = append(e.Streams, *s), append(e.Parts, q)
+}
+
+// formats are those in which one file has a place for all of the list.
+func (e ExportList) formats() (out []export.Format) {
 	for _, f := range export.Formats {
-		if f.Holds(s) && !slices.Contains(serverFormats, f.Name) {
+		refuses := func(s api.Stream) bool { return !f.Holds(&s) }
+		if !slices.ContainsFunc(e.Streams, refuses) && !(f.Single && len(e.Streams) > 1) {
 			out = append(out, f)
 		}
 	}
 	return out
+}
+
+// export sends the records of a list as a file.
+func (p *pages) export(w http.ResponseWriter, r *http.Request) {
+	format, known := export.FindFormat(r.FormValue("format"))
+	list, err := p.exported(r)
+	fits := func(f export.Format) bool { return known && f.Name == format.Name }
+	if err == nil && !slices.ContainsFunc(list.formats(), fits) {
+		err = api.Invalid("format", "These records cannot be written in that form.", "Choose one of the list.")
+	}
+	if err != nil {
+		p.ShowFailure(w, r, ui.Section(r), err)
+		return
+	}
+	name := list.Streams[0].Name
+	if len(list.Streams) > 1 {
+		name = "records"
+	}
+	p.download(w, r, format.Media, fileName(name, format, p.Now()), func(out io.Writer) error {
+		_, err := export.Job{Owner: p.Owner, Format: format, Within: list.Parts}.Write(r.Context(), out, list.Streams)
+		return err
+	})
+}
+
+// exported returns the list that an address selects by its parts.
+func (p *pages) exported(r *http.Request) (list ExportList, err error) {
+	all, err := p.Owner.Streams(r.Context(), "")
+	if err != nil {
+		return list, err
+	}
+	for _, part := range r.URL.Query()["part"] {
+		var q api.ExportQuery
+		if err := api.ReadQuery(&http.Request{URL: &url.URL{RawQuery: part}}, &q); err != nil {
+			return list, err
+		}
+		s := findStream(all, q.ConnectionID, q.Stream)
+		if s == nil {
+			return list, api.NotFound("There is no such stream.", "Choose one of the list.")
+		}
+		list.Add(s, q)
+	}
+	if len(list.Parts) == 0 {
+		return list, api.Invalid("part", "There is nothing to export.", "Open a list of records, and export it there.")
+	}
+	return list, nil
 }
 
 // file sends a file of a record as a download, so that no browser shows it as a page of this server.

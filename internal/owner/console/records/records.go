@@ -225,6 +225,34 @@ func (page *recordsPage) title() string {
 	}
 }
 
+// exportList returns the export of what the list shows, on all of its pages.
+func (page *recordsPage) exportList() ExportList {
+	q := api.ExportQuery{Text: page.Text}
+	if page.Chosen != nil && page.Chosen.Records == 0 || page.Chosen == nil && page.Text == "" {
+		return ExportList{}
+	}
+	switch {
+	case page.Chosen != nil && page.Text != "":
+		return ExportOf("Export what this search finds", page.Chosen, q)
+	case page.Chosen != nil && page.filtered():
+		q.Where, q.Compare = page.Where, page.Compare
+		return ExportOf("Export the records of this list", page.Chosen, q)
+	case page.Chosen != nil:
+		return ExportOf("Export all "+text.Count(page.Chosen.Records, "record", "records")+" of this stream", page.Chosen,
+			q)
+	}
+	list := ExportList{Legend: "Export all that this search finds"}
+	for i := range page.Streams {
+		s := &page.Streams[i]
+		k, _ := KindOf(s)
+		if s.Records > 0 && len(s.Search) > 0 && (page.Kind == "" || page.Kind == k.Name) &&
+			(page.Connection == "" || page.Connection == s.ConnectionID) {
+			list.Add(s, q)
+		}
+	}
+	return list
+}
+
 // total counts all records, and the connections with records.
 func (page *recordsPage) total() (records, connections int64) {
 	last := ""

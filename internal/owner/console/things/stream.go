@@ -95,6 +95,14 @@ func (s *Stream) Bounds(day time.Time) (from, to time.Time) {
 	return day, day.AddDate(0, 0, 1)
 }
 
+// Export returns the export of what a query selects of streams.
+func Export(of []*Stream, q api.ExportQuery) (list records.ExportList) {
+	for _, s := range of {
+		list.Add(&s.Stream, q)
+	}
+	return list
+}
+
 // Happens reports whether the timeline shows records of the stream. A conversation appears through
 // its messages.
 func (s *Stream) Happens() bool {

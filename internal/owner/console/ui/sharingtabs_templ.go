@@ -11,7 +11,10 @@ import templruntime "github.com/a-h/templ/runtime"
 // DeliveriesAddress is where the owner decides where changes are delivered.
 const DeliveriesAddress = "/sharing/deliveries"
 
-// SharingTabs are the pages on who may read, what is delivered, and who did what.
+// AssistantsAddress is the page with settings for assistants.
+const AssistantsAddress = "/sharing/assistants"
+
+// SharingTabs are the pages on who may read, assistants, what is delivered, and who did what.
 func SharingTabs(active string) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -37,7 +40,7 @@ func SharingTabs(active string) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		for _, tab := range [][3]string{{"grants", "/sharing", "Apps and people"}, {"deliveries", DeliveriesAddress, "Deliveries"}, {"audit", "/sharing/reads", "Who did what"}} {
+		for _, tab := range [][3]string{{"grants", "/sharing", "Apps and people"}, {"assistants", AssistantsAddress, "Assistants"}, {"deliveries", DeliveriesAddress, "Deliveries"}, {"audit", "/sharing/reads", "Who did what"}} {
 			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 2, "<a href=\"")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
@@ -45,7 +48,7 @@ func SharingTabs(active string) templ.Component {
 			var templ_7745c5c3_Var2 templ.SafeURL
 			templ_7745c5c3_Var2, templ_7745c5c3_Err = templ.JoinURLErrs(templ.URL(tab[1]))
 			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `ui/sharingtabs.templ`, Line: 11, Col: 28}
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `ui/sharingtabs.templ`, Line: 14, Col: 28}
 			}
 			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var2))
 			if templ_7745c5c3_Err != nil {
@@ -68,7 +71,7 @@ func SharingTabs(active string) templ.Component {
 			var templ_7745c5c3_Var3 string
 			templ_7745c5c3_Var3, templ_7745c5c3_Err = templ.JoinStringErrs(tab[2])
 			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `ui/sharingtabs.templ`, Line: 15, Col: 12}
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `ui/sharingtabs.templ`, Line: 18, Col: 12}
 			}
 			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var3))
 			if templ_7745c5c3_Err != nil {

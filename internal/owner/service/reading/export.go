@@ -130,8 +130,11 @@ func (c *Collection) exportPages(s *api.Stream, declared *manifest.Stream, q api
 	if list.Compare, err = comparisons(declared, q.Compare); err != nil {
 		return nil, err
 	}
+	if q.ByTime && len(list.Compare) > 0 {
+		return nil, api.Invalid("by", "An export by time has only the bounds since and until.", "Leave out comparisons.")
+	}
 	if words := strings.TrimSpace(q.Text); words != "" {
-		if len(list.Where)+len(list.Compare) > 0 {
+		if len(list.Where)+len(list.Compare) > 0 || q.ByTime {
 			return nil, api.Invalid("q", "Words and filters do not go together.", "Leave out one of them.")
 		}
 		search := store.SearchQuery{In: []store.AccessFilter{list.AccessFilter}, Text: words, Limit: exportPage,
@@ -144,12 +147,36 @@ func (c *Collection) exportPages(s *api.Stream, declared *manifest.Stream, q api
 			return found, err
 		}, nil
 	}
+	if q.ByTime {
+		return c.timedPages(store.ByTimeQuery{AccessFilter: store.AccessFilter{ConnectionID: s.ConnectionID,
+			Stream: s.Name}, Field: roles.Time, From: q.Since, To: q.Until, Where: list.Where, NewestFirst: true,
+			Limit: exportPage, MaxBytes: exportBytes})
+	}
 	return func(ctx context.Context) ([]store.StoredRecord, error) {
 		found, err := c.store.ListRecords(ctx, list)
 		if len(found) > 0 {
 			list.AfterSeq = found[len(found)-1].Seq
 		}
 		return found, err
+	}, nil
+}
+
+// timedPages returns the pages of a stream in the order of its time.
+func (c *Collection) timedPages(list store.ByTimeQuery) (exportPages, error) {
+	if list.Field == "" {
+		return nil, errNoTime()
+	}
+	return func(ctx context.Context) ([]store.StoredRecord, error) {
+		found, err := c.store.RecordsByTime(ctx, list)
+		records := make([]store.StoredRecord, len(found))
+		for i := range found {
+			records[i] = found[i].StoredRecord
+		}
+		if len(found) > 0 {
+			last := found[len(found)-1].TimePosition()
+			list.After = &last
+		}
+		return records, err
 	}, nil
 }
 

@@ -103,3 +103,46 @@ func TestExportOfSome(t *testing.T) {
 		t.Errorf("before everything %q", before)
 	}
 }
+
+// An export has exactly the records of a list with the same filters, and refuses what the list refuses.
+func TestExportOfAList(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	id := d.Connect()
+	d.Collect(id, ownertest.TwoStreamManifest())
+	herb := map[string]string{"kind": "herb"}
+	small := api.Comparisons{{Field: "size", Operator: "lt"}: "0"}
+	for name, tt := range map[string]struct {
+		list   api.RecordQuery
+		export api.ExportQuery
+	}{
+		"all":      {api.RecordQuery{}, api.ExportQuery{}},
+		"equal":    {api.RecordQuery{Where: herb}, api.ExportQuery{Where: herb}},
+		"compared": {api.RecordQuery{Compare: small}, api.ExportQuery{Compare: small}},
+		"by time":  {api.RecordQuery{ByTime: true}, api.ExportQuery{ByTime: true}},
+		"by a field that is none": {api.RecordQuery{Where: map[string]string{"colour": "red"}},
+			api.ExportQuery{Where: map[string]string{"colour": "red"}}},
+		"of an author": {api.RecordQuery{ByTime: true, Author: "Ida"}, api.ExportQuery{ByTime: true, Author: "Ida"}},
+	} {
+		tt.list.ConnectionID, tt.list.Stream, tt.list.Limit = id, "beds", 100
+		tt.export.ConnectionID, tt.export.Stream, tt.export.Format = id, "beds", "jsonl"
+		listed, refused := d.Records(d.Ctx(), tt.list)
+		var want, got []string
+		for _, r := range listed.Records {
+			want = append(want, r.Key)
+		}
+		var out bytes.Buffer
+		err := d.Export(d.Ctx(), &out, tt.export)
+		for _, line := range strings.Fields(out.String()) {
+			if _, rest, found := strings.Cut(line, `"id":"`); found {
+				key, _, _ := strings.Cut(rest, `"`)
+				got = append(got, key)
+			}
+		}
+		slices.Sort(want)
+		slices.Sort(got)
+		if !slices.Equal(got, want) || (err == nil) != (refused == nil) {
+			t.Errorf("%s: exported %v, %v; listed %v, %v", name, got, err, want, refused)
+		}
+	}
+}

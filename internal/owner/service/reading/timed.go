@@ -39,8 +39,7 @@ func (c *Collection) recordsByTime(ctx context.Context, q api.RecordQuery, decla
 		roles = declared.Roles()
 	}
 	if ask.Field = roles.Time; ask.Field == "" {
-		return api.RecordPage{}, api.Invalid("by", "The stream does not declare when its records happened.",
-			"List it by its changes: leave out by=time.")
+		return api.RecordPage{}, errNoTime()
 	}
 	var err error
 	if ask.Where, err = streamFilters(declared, q.Where); err != nil {
@@ -72,6 +71,12 @@ func (c *Collection) recordsByTime(ctx context.Context, q api.RecordQuery, decla
 		}
 	}
 	return c.timedPage(ctx, q, ask, func(m store.TimePosition) string { return box.Seal(timedCursor, bound, m) })
+}
+
+// errNoTime refuses a list by time of a stream without one.
+func errNoTime() error {
+	return api.Invalid("by", "The stream does not declare when its records happened.",
+		"List it by its changes: leave out by=time.")
 }
 
 // roleFilters returns the filters for records of one conversation or by one author.

@@ -130,7 +130,7 @@ func (r *report) measureDashboards(ctx context.Context, c config, dir string) er
 				return err
 			}
 			judged := time.Since(begin).Seconds() * 1000
-			took, bytes, err := get(h, "/")
+			took, bytes, err := get(h, "/sources")
 			if err != nil {
 				return err
 			}
@@ -161,7 +161,7 @@ func (r *report) measureDashboards(ctx context.Context, c config, dir string) er
 const openPages = 200
 
 // liveAddress is where an open page gets its changes from.
-var liveAddress = regexp.MustCompile(`"(/events\?seen=[^"]*)"`)
+var liveAddress = regexp.MustCompile(`"(/sources/events\?seen=[^"]*)"`)
 
 // measureLive opens many pages that follow the dashboard, changes one connection, and waits until
 // all pages have received the change. The change moves the connection within its group, so that
@@ -170,7 +170,7 @@ func (r *report) measureLive(ctx context.Context, h http.Handler, st store.Store
 	srv := httptest.NewServer(h)
 	defer srv.Close()
 	w := httptest.NewRecorder()
-	h.ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/", nil))
+	h.ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/sources", nil))
 	address := liveAddress.FindStringSubmatch(w.Body.String())
 	if address == nil {
 		return errors.New("the dashboard does not say where its changes are")
