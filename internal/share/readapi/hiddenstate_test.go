@@ -268,6 +268,27 @@ func testNothingHiddenShows(t *testing.T, open opener) {
 	}
 }
 
+// A change of a hidden field shows that the record changed and nothing else: the record comes again in the feed, with
+// the granted fields as they were.
+func TestAHiddenChangeShowsOnlyThatItHappened(t *testing.T) {
+	t.Parallel()
+	onBoth(t, func(t *testing.T, open opener) {
+		b := newWorldOver(t, open(t)).book("mine")
+		entry := func(key, secret string) slice.Record {
+			return made("entries", key, at(2, 5), map[string]any{"text": "pear", "secret": secret})
+		}
+		b.whole(at(3, 20), entry("e1", "fig"), entry("e2", "fig"))
+		token := b.grant("", grants.Stream{ConnectionID: "mine", Stream: "entries", Fields: []string{"text"}})
+		before := b.ask(token, "/v1/streams/entries/records?changes_since=beginning").page(t)
+		b.whole(at(3, 21), entry("e1", "quince"), entry("e2", "fig"))
+		after := b.ask(token, "/v1/streams/entries/records?changes_since="+before.Since)
+		if p := after.page(t); p.ids() != "e1" || fmt.Sprint(p.Data[0].Data) != fmt.Sprint(before.Data[0].Data) ||
+			strings.Contains(after.body, "quince") {
+			t.Errorf("the change is %s", after.body)
+		}
+	})
+}
+
 // The words of completeness are the only ones: an answer to a grant has no other member, and
 // none of the texts that runs and gaps leave behind.
 func TestCompletenessTellsNoReason(t *testing.T) {
