@@ -211,18 +211,7 @@ func (d *demonstration) authorization(t *testing.T) {
 			}
 		},
 		"8 consent": func(t *testing.T) {
-			jar, err := cookiejar.New(nil)
-			check(t, err)
-			browser := &http.Client{Jar: jar}
-			signed, err := browser.PostForm(d.URL+"/login", url.Values{"password": {d.Password}})
-			check(t, err)
-			check(t, signed.Body.Close())
-			answer, err := browser.Get(d.URL + d.question(client))
-			check(t, err)
-			defer answer.Body.Close()
-			page, err := io.ReadAll(answer.Body)
-			check(t, err)
-			_, ours, _ := strings.Cut(string(page), `data-stream="bookings"`)
+			_, ours, _ := strings.Cut(d.page(t, d.question(client)), `data-stream="bookings"`)
 			ours, _, _ = strings.Cut(ours, "data-stream=")
 			for _, part := range []string{" now, and new ones", "data-sample", "<dt>Payee</dt>", "<dt>Amount</dt>"} {
 				if !strings.Contains(ours, part) {
@@ -237,6 +226,23 @@ func (d *demonstration) authorization(t *testing.T) {
 		t.Run(name, test)
 	}
 	t.Run("official suite", d.officialAuthorization)
+}
+
+// page returns what the signed-in owner sees at an address.
+func (d *demonstration) page(t *testing.T, address string) string {
+	t.Helper()
+	jar, err := cookiejar.New(nil)
+	check(t, err)
+	browser := &http.Client{Jar: jar}
+	signed, err := browser.PostForm(d.URL+"/login", url.Values{"password": {d.Password}})
+	check(t, err)
+	check(t, signed.Body.Close())
+	answer, err := browser.Get(d.URL + address)
+	check(t, err)
+	defer answer.Body.Close()
+	page, err := io.ReadAll(answer.Body)
+	check(t, err)
+	return string(page)
 }
 
 // officialAuthorization runs the official suite for authorization servers.

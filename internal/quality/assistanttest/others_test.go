@@ -8,6 +8,7 @@ import (
 	_ "embed"
 	"encoding/json"
 	"fmt"
+	"html"
 	"net/http/httptest"
 	"net/http/httputil"
 	"net/url"
@@ -130,36 +131,58 @@ func (d *demonstration) conformance(t *testing.T) {
 	}
 }
 
-// settings starts the program of each printed settings, as the assistant would.
+// copied are the settings that the console has, by the id of an assistant.
+var copied = regexp.MustCompile(`(?s)<code id="(local|http|address)-([a-z-]+)">([^<]*)</code>`)
+
+// settings starts the program of all settings that the command prints and the console shows, as the assistants would.
 func (d *demonstration) settings(t *testing.T) {
 	token := d.grant(t)
-	started := 0
-	for _, c := range assistant.Clients {
-		var s assistant.ClientSettings
-		check(t, json.Unmarshal(d.answer(t, "mcp", "setup", c.ID, "--json"), &s))
+	started, addresses := 0, 0
+	start := func(name, settings string) {
+		t.Helper()
 		var document map[string]map[string]struct {
 			Command string
 			Args    []string
 			Env     map[string]string
 		}
-		if s.Local == "" {
-			continue
-		}
-		check(t, json.Unmarshal([]byte(s.Local), &document))
+		check(t, json.Unmarshal([]byte(settings), &document))
 		for _, servers := range document {
 			server := servers["pdpp"]
+			if server.Command == "pdpp" {
+				server.Command = d.program
+			}
 			command := exec.Command(server.Command, server.Args...)
+			command.Env = []string{"HOME=" + t.TempDir()}
 			for name, value := range server.Env {
 				command.Env = append(command.Env, name+"="+strings.ReplaceAll(value, assistant.TokenPlace, token))
 			}
 			listed, err := connect(t, &sdk.CommandTransport{Command: command}).ListTools(t.Context(), nil)
 			if err != nil || len(listed.Tools) != 8 {
-				t.Errorf("the settings of %s: %v", c.Name, err)
+				t.Errorf("the settings of %s: %v", name, err)
 			}
 			started++
 		}
 	}
-	if started != len(assistant.Clients)-1 { // ChatGPT reaches servers only
-		t.Errorf("%d of %d settings start something", started, len(assistant.Clients))
+	for _, c := range assistant.Clients {
+		var s assistant.ClientSettings
+		check(t, json.Unmarshal(d.answer(t, "mcp", "setup", c.ID, "--json"), &s))
+		if s.Local != "" {
+			start(s.Name, s.Local)
+		}
+	}
+	for _, found := range copied.FindAllStringSubmatch(d.page(t, "/sharing/assistants"), -1) {
+		settings := html.UnescapeString(found[3])
+		switch {
+		case found[1] == "local":
+			start(found[2]+" in the console", settings)
+		case !strings.Contains(settings, d.URL+"/mcp"):
+			t.Errorf("the settings of %s in the console are %s", found[2], settings)
+		default:
+			addresses++
+		}
+	}
+	// ChatGPT reaches servers only, and Claude Desktop is given programs only.
+	if all := len(assistant.Clients); started != 2*(all-1) || addresses != all-1 {
+		t.Errorf("%d settings start something and %d have an address, of %d assistants", started, addresses, all)
 	}
 }
