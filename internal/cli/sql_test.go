@@ -24,7 +24,7 @@ const diaryManifest = `{"protocol_version":"0.1.0","connector_id":"diary","versi
 {"name":"letters","semantics":"mutable_state","primary_key":"id","schema":{"type":"object",
  "properties":{"id":{"type":"string"},"text":{"type":"string"}}}}]}`
 
-// fillDiary stores three notes, the last of another year, and a letter.
+// fillDiary stores 151 notes, which is more than a page, the last of another year, and a letter.
 func (s *served) fillDiary() {
 	s.Helper()
 	must := func(err error) {
@@ -48,8 +48,8 @@ func (s *served) fillDiary() {
 			{Name: "notes", TimeField: "at", SearchFields: []string{"title", "private"}}, {Name: "letters"}}}, now)
 	must(err)
 	var all []slice.Record
-	for i := range 3 {
-		at := fmt.Sprint(2024+i/2) + "-02-03T04:05:06"
+	for i := range 151 {
+		at := fmt.Sprint(2024+i/150) + "-02-03T04:05:06"
 		all = append(all, slice.Record{Stream: "notes", Key: fmt.Sprint("n", i), EmittedAt: "2026-01-01T00:00:00Z",
 			SemanticTime: at + ".000000Z", Data: fmt.Appendf(nil,
 				`{"id":"n%d","title":"Pear %d","stars":%d,"private":"quince","at":"%sZ","extra":"medlar"}`, i, i, i, at)})
@@ -82,9 +82,9 @@ func TestSQL(t *testing.T) {
 		}
 		remote := from(s.token())
 		for statement, want := range map[string]string{
-			"SELECT sum(stars) AS s, json_extract(_other, '$.extra') AS e FROM notes": "s,e\n3,medlar\n",
+			"SELECT sum(stars) AS s, json_extract(_other, '$.extra') AS e FROM notes": "s,e\n11325,medlar\n",
 			"SELECT count(*) AS n, max(text) AS t FROM letters":                       "n,t\n1,quince\n",
-			"SELECT count(*) AS n FROM notes_search('quince')":                        "n\n3\n",
+			"SELECT count(*) AS n FROM notes_search('quince')":                        "n\n151\n",
 		} {
 			for place, vars := range map[string]map[string]string{"here": owner, "from the server": remote} {
 				if code, got := run(vars, "--csv", statement); code != failure.ExitOK || got != want {
@@ -94,7 +94,7 @@ func TestSQL(t *testing.T) {
 		}
 		const none = "no such "
 		for statement, want := range map[string]string{
-			"SELECT count(*) AS n, sum(stars) AS s FROM notes":                "n,s\n2,1\n",
+			"SELECT count(*) AS n, sum(stars) AS s FROM notes":                "n,s\n150,11175\n",
 			"SELECT title FROM notes WHERE stars = 0":                         "title\nPear 0\n",
 			"SELECT table_name FROM _about":                                   "table_name\nnotes\n",
 			"SELECT count(*) AS n FROM sqlite_schema WHERE sql LIKE '%ivat%'": "n\n0\n",
@@ -113,23 +113,26 @@ func TestSQL(t *testing.T) {
 			if (code == failure.ExitUsage) != refused || !refused && got != want || !strings.Contains(got, want) {
 				t.Errorf("%s: exit %d, %q, want %q", statement, code, got, want)
 			}
-			for _, hidden := range []string{"quince", "medlar", "Pear 2", "cin_diary/", "My diary"} {
+			for _, hidden := range []string{"quince", "medlar", "Pear 150", "cin_diary/", "My diary"} {
 				if strings.Contains(got, hidden) {
 					t.Errorf("%s: %q has %q", statement, got, hidden)
 				}
 			}
 		}
 		for _, c := range []struct {
+			vars map[string]string
 			args []string
 			want string
 		}{
-			{[]string{"VALUES (1)", "--stream", "letters"}, "column1\n1\n"},
-			{[]string{"SELECT * FROM letters", "--stream", "letters"}, none + "table: letters"},
-			{[]string{"VALUES (1)", "--connection", "My diary"}, "only reads"},
-			{[]string{"SELECT title, stars FROM notes", "--json", "--limit", "1", "--connection", "cin_diary"},
+			{owner, []string{"SELECT * FROM notes", "--stream", "letters"}, none + "table: notes"},
+			{remote, []string{"SELECT count(*) AS n FROM letters", "--connection", "My diary", "--stream", "letters"}, "n\n1\n"},
+			{grant, []string{"VALUES (1)", "--stream", "letters"}, "column1\n1\n"},
+			{grant, []string{"SELECT * FROM letters", "--stream", "letters"}, none + "table: letters"},
+			{grant, []string{"VALUES (1)", "--connection", "My diary"}, "only reads"},
+			{grant, []string{"SELECT title, stars FROM notes", "--json", "--limit", "1", "--connection", "cin_diary"},
 				`{"columns":["title","stars"],"more":true,"rows":[{"stars":0,"title":"Pear 0"}]}` + "\n"},
 		} {
-			if _, got := run(grant, c.args...); !strings.Contains(got, c.want) {
+			if _, got := run(c.vars, c.args...); !strings.Contains(got, c.want) {
 				t.Errorf("%q: %q, want %q", c.args, got, c.want)
 			}
 		}
