@@ -23,6 +23,7 @@ import (
 	"github.com/pdpp-go/pdpp/internal/share/oauth"
 	"github.com/pdpp-go/pdpp/internal/share/readapi"
 	"github.com/pdpp-go/pdpp/internal/share/triggers"
+	"github.com/pdpp-go/pdpp/internal/share/webhooks"
 	"github.com/pdpp-go/pdpp/internal/storage/credential"
 	"github.com/pdpp-go/pdpp/internal/web/auth"
 	"github.com/pdpp-go/pdpp/internal/web/server"
@@ -83,6 +84,10 @@ func (s *process) surfaces(ctx context.Context) (func(*http.ServeMux), error) {
 			Blobs: s.Blobs.Place, IsOwner: s.Auth.IsOwner, Strangers: s.Auth.Strangers(), Audit: s.Audit, Now: s.Now,
 			Log: s.Log, Metadata: base + "/.well-known/oauth-protected-resource", Ending: ctx.Done()})
 		for _, route := range read.Routes() {
+			mux.Handle(route.Pattern, route.Handle)
+		}
+		subscriptions := &webhooks.Subscriptions{Store: s.Store, Read: read, Key: s.Key, Audit: s.Audit, Now: s.Now}
+		for _, route := range subscriptions.Routes() {
 			mux.Handle(route.Pattern, route.Handle)
 		}
 		mux.Handle(mcp.Path, s.assistants(read, everything, base))

@@ -518,7 +518,7 @@ var Table = []Rule{
 		Reason: "the routes of clients answer with types that have no diagnosis"},
 	{Room: "internal/share/webhooks", May: []string{"connectorkit/publicaddress", "internal/storage/audit",
 		"internal/storage/credential", "internal/storage/store", "internal/share/grants", "internal/share/readapi",
-		"internal/share/readapi/grantview"}, Libs: onlyStd,
+		"internal/share/readapi/grantview", "internal/web/reply"}, Libs: onlyStd,
 		Never:  []string{"internal/judge/...", "internal/view/...", "internal/owner/..."},
 		Reason: "a delivery is what a client reads, so that no limit of a grant exists twice"},
 	{Room: "internal/share/triggers",

@@ -78,6 +78,11 @@ func (a *API) Routes() []reply.Route {
 	return append(a.routes(grants.APIAudience), feed...)
 }
 
+// Authorized answers requests of clients within the limits of their grants, like a read.
+func (a *API) Authorized(h func(r *http.Request, who grants.Access) (answer any, err error)) http.HandlerFunc {
+	return a.with(grants.APIAudience, h)
+}
+
 // AssistantRoutes returns the same addresses for the tools of assistants, with tokens that are for them.
 func (a *API) AssistantRoutes() []reply.Route { return a.routes(grants.AssistantAudience) }
 

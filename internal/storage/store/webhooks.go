@@ -47,6 +47,17 @@ type Webhook struct {
 	Letters []WebhookLetter
 }
 
+// Status returns active, failing or paused.
+func (w *Webhook) Status() string {
+	switch {
+	case w.PausedAt != nil:
+		return "paused"
+	case w.Failures > 0:
+		return "failing"
+	}
+	return "active"
+}
+
 // Reasons of a pause.
 const (
 	WebhookByOwner   = "owner"

@@ -18,6 +18,7 @@ import (
 	"github.com/pdpp-go/pdpp/internal/share/oauth"
 	"github.com/pdpp-go/pdpp/internal/share/readapi"
 	"github.com/pdpp-go/pdpp/internal/share/triggers"
+	"github.com/pdpp-go/pdpp/internal/share/webhooks"
 	"github.com/pdpp-go/pdpp/internal/web/reply"
 	"github.com/pdpp-go/pdpp/internal/web/server"
 )
@@ -50,7 +51,8 @@ func member(t *testing.T, doc map[string]any, path ...string) map[string]any {
 // servedRoutes are the routes of every surface that answers programs.
 func servedRoutes() []reply.Route {
 	return slices.Concat(routes.Routes(nil, nil), deviceapi.Routes(deviceapi.Config{}), readapi.Routes(readapi.Config{}),
-		oauth.Routes(oauth.Config{}), triggers.Routes(triggers.Config{}), server.Routes(server.Config{}),
+		oauth.Routes(oauth.Config{}), triggers.Routes(triggers.Config{}),
+		(&webhooks.Subscriptions{Read: readapi.New(readapi.Config{})}).Routes(), server.Routes(server.Config{}),
 		[]reply.Route{server.OpenAPI()})
 }
 

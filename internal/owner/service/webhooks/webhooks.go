@@ -23,9 +23,6 @@ import (
 	"github.com/pdpp-go/pdpp/internal/storage/store"
 )
 
-// mostWebhooks bounds how many webhooks there are: each is looked at all the time.
-const mostWebhooks = 100
-
 // Config is what webhooks are kept with.
 type Config struct {
 	Store        store.Store
@@ -58,18 +55,12 @@ func (h *Keeper) Webhooks(ctx context.Context) ([]webhook.Webhook, error) {
 
 func show(w *store.Webhook) webhook.Webhook {
 	out := webhook.Webhook{ID: w.ID, Name: w.Name, GrantID: w.GrantID, ConnectionID: w.ConnectionID,
-		Streams: append([]string{}, w.Streams...), Batch: w.Batch, Local: w.Local, Status: "active",
+		Streams: append([]string{}, w.Streams...), Batch: w.Batch, Local: w.Local, Status: w.Status(),
 		PauseReason: w.PauseReason, CreatedAt: w.CreatedAt, PausedAt: w.PausedAt, FailingSince: w.FailingSince,
 		LastFailure: w.LastFailure, NextAt: w.NextAt, LastSuccessAt: w.LastSuccessAt, Deliveries: w.Deliveries,
 		Letters: []webhook.Letter{}}
 	if u, err := url.Parse(w.Address); err == nil {
 		out.Host = u.Host
-	}
-	switch {
-	case w.PausedAt != nil:
-		out.Status = "paused"
-	case w.Failures > 0:
-		out.Status = "failing"
 	}
 	for _, l := range w.Letters {
 		out.Letters = append(out.Letters, webhook.Letter{ID: l.ID, Stream: l.Stream, Changes: l.Changes, Reason: l.Reason,
@@ -115,8 +106,8 @@ func (h *Keeper) checked(ctx context.Context, n webhook.NewWebhook) (w store.Web
 	switch {
 	case err != nil:
 		return w, faults.OwnerError(err, "list the webhooks")
-	case len(all) >= mostWebhooks:
-		return w, api.Invalid("address", fmt.Sprintf("There are %d webhooks, and that is the most.", mostWebhooks),
+	case len(all) >= webhooks.MostWebhooks:
+		return w, api.Invalid("address", fmt.Sprintf("There are %d webhooks, and that is the most.", webhooks.MostWebhooks),
 			"Remove one first.")
 	case !api.IsName(w.Name):
 		return w, api.Invalid("name", "The name is too long.", "Choose a shorter one.")
