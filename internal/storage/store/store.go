@@ -53,6 +53,7 @@ type Store interface {
 	Deletions
 	Webhooks
 	RunTriggers
+	Vectors
 
 	// Check reads and writes a little to report whether the store is usable.
 	Check(ctx context.Context) error

@@ -11,6 +11,7 @@ import (
 	"github.com/pdpp-go/pdpp/internal/storage/store/sqlstore/sqldialect"
 
 	"github.com/pdpp-go/pdpp/internal/storage/store"
+	"github.com/pdpp-go/pdpp/internal/storage/store/sqlstore/pagelimit"
 	"github.com/pdpp-go/pdpp/protocol"
 )
 
@@ -228,8 +229,8 @@ const firstByTimeRows = 64
 func (db *DB) fillByTimePage(
 	ctx context.Context, from sqldialect.Querier, p *byTimePage, statements int,
 ) (found []store.TimedRecord, whole bool, err error) {
-	m := &pageLimit{limit: p.Limit, maxBytes: p.MaxBytes}
-	size := m.firstLimit()
+	m := &pagelimit.Records{Limit: p.Limit, MaxBytes: p.MaxBytes}
+	size := m.FirstLimit()
 	if p.Fields != nil {
 		size = min(p.Limit, firstByTimeRows)
 	}
@@ -238,7 +239,7 @@ func (db *DB) fillByTimePage(
 		direction = " DESC"
 	}
 	after := p.After
-	for ; statements > 0; statements, size = statements-1, m.nextLimit() {
+	for ; statements > 0; statements, size = statements-1, m.NextLimit() {
 		text, args := p.statement(after)
 		text += ` ORDER BY moment` + direction + `, r.id` + direction + ` LIMIT ` + strconv.Itoa(size)
 		rows := 0
@@ -253,9 +254,9 @@ func (db *DB) fillByTimePage(
 				return true, nil
 			}
 			found = append(found, record)
-			return m.add(record.StoredRecord), nil
+			return m.Add(record.StoredRecord), nil
 		})
-		if err != nil || m.full() || rows < size {
+		if err != nil || m.Full() || rows < size {
 			return found, true, err
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/pdpp-go/pdpp/internal/storage/store/sqlstore/sqldialect"
 
 	"github.com/pdpp-go/pdpp/internal/storage/store"
+	"github.com/pdpp-go/pdpp/internal/storage/store/sqlstore/slowindex"
 )
 
 // DB implements store.Store with separate pools for writing, reading, and reading for clients.
@@ -22,7 +23,7 @@ type DB struct {
 	history int
 
 	declarations declarations // parsed manifests
-	slow         slowIndexTries
+	slow         slowindex.Tries
 	known        indexCache
 }
 

@@ -84,9 +84,9 @@ func (t *tx) purgeRecords(d deletion, all []purgedRecord, now time.Time) error {
 		(SELECT x.version + 1 FROM deleted_records x WHERE x.record_id = record_history.record_id)`, in); err != nil {
 		return err
 	}
-	for _, table := range []string{"deleted_record_blobs", "deleted_records", "record_imports"} {
+	for _, table := range []string{"deleted_record_blobs", "deleted_records", "record_imports", "record_vectors"} {
 		of := ids
-		if table == "record_imports" {
+		if table == "record_imports" || table == "record_vectors" {
 			of = gone
 		}
 		if _, err := t.exec(`DELETE FROM `+table+` WHERE `+idInList(t.db.dialect, "record_id"), idList(of)); err != nil {
@@ -195,7 +195,7 @@ var connectionTables = []string{
 // deletedTables are the tables that may contain deleted data in freed rows.
 var deletedTables = append([]string{
 	"records", "record_history", "record_search", "record_blobs", "deleted_record_blobs", "deleted_records",
-	"record_imports", "stream_files",
+	"record_imports", "record_vectors", "stream_files",
 	"day_counts", "month_counts", "run_events", "run_history", "saved_searches", "settings", "connections", "streams",
 	"blobs",
 	"device_source_instances", "device_ingest_batch_outcomes", "device_terminal_commits",

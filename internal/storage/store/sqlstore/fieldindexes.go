@@ -72,7 +72,7 @@ func (db *DB) IndexFields(ctx context.Context, above int64, now time.Time) (done
 	changed, err := db.dialect.ChangeIndex(ctx, db.writer, look)
 	db.known.forget()
 	if errors.Is(err, store.ErrTooLong) {
-		db.slow.failed(making, now)
+		db.slow.Failed(making, now)
 		return false, errors.Join(fmt.Errorf("build index %s: %w", making, err), db.recordAbandoned(ctx, making, now))
 	}
 	if err == nil && changed && making != "" {
@@ -101,9 +101,9 @@ func (db *DB) indexChange(
 	for _, name := range slices.Sorted(maps.Keys(wanted)) {
 		state, exists := there[name]
 		// Finish an index that was started: from then on every commit maintains it.
-		if (!exists && wanted[name].now || state == sqldialect.IndexBegun) && !db.slow.isWaiting(name, now) {
+		if (!exists && wanted[name].now || state == sqldialect.IndexBegun) && !db.slow.IsWaiting(name, now) {
 			c = wanted[name].IndexChange
-			c.Longest = db.slow.timeLimit(name)
+			c.Longest = db.slow.TimeLimit(name)
 			return c, nil
 		}
 	}

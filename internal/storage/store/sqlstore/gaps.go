@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/pdpp-go/pdpp/internal/storage/store"
+	"github.com/pdpp-go/pdpp/internal/storage/store/sqlstore/gapstate"
 	"github.com/pdpp-go/pdpp/protocol"
 )
 
@@ -31,12 +32,12 @@ const (
 			served_run_id = excluded.served_run_id, ignored_why = excluded.ignored_why, updated_at = excluded.updated_at`
 )
 
-func scanGap(s scanner) (g gapRow, err error) {
+func scanGap(s scanner) (g gapstate.Row, err error) {
 	err = s.Scan(&g.ID, &g.ConnectionID, &g.ConnectorID, &g.GrantID, &g.Stream, &g.ParentStream, &g.RecordKey, &g.Reason,
 		&g.Status, intoJSON(&g.Locator), intoJSON(&g.ListCursor), intoJSON(&g.LastError), &g.AttemptCount,
 		intoTimePtr(&g.LastAttemptAt), intoTimePtr(&g.NotBefore), &g.DiscoveredRun, &g.LastRun, intoString(&g.RecoveredRun),
-		intoString(&g.LeaseRun), intoString(&g.LeaseID), &g.LeaseAttempted, intoTimePtr(&g.leaseExpires),
-		intoString(&g.servedRun), &g.IgnoredWhy, intoTime(&g.CreatedAt), intoTime(&g.UpdatedAt))
+		intoString(&g.LeaseRun), intoString(&g.LeaseID), &g.LeaseAttempted, intoTimePtr(&g.LeaseExpires),
+		intoString(&g.ServedRun), &g.IgnoredWhy, intoTime(&g.CreatedAt), intoTime(&g.UpdatedAt))
 	return g, err
 }
 

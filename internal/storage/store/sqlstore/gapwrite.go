@@ -10,6 +10,7 @@ import (
 
 	"github.com/pdpp-go/pdpp/internal/slice"
 	"github.com/pdpp-go/pdpp/internal/storage/store"
+	"github.com/pdpp-go/pdpp/internal/storage/store/sqlstore/gapstate"
 	"github.com/pdpp-go/pdpp/protocol"
 )
 
@@ -17,7 +18,7 @@ import (
 func (t *tx) applyGaps(h heldLease, s slice.Slice, now time.Time) error {
 	now = storedTime(now)
 	for _, ref := range s.Attempts {
-		if err := t.changeLeased(h, ref, func(g *gapRow) { g.attempt(now) }); err != nil {
+		if err := t.changeLeased(h, ref, func(g *gapstate.Row) { g.Attempt(now) }); err != nil {
 			return err
 		}
 	}
@@ -36,13 +37,13 @@ func (t *tx) applyGaps(h heldLease, s slice.Slice, now time.Time) error {
 
 func (t *tx) recoverGap(h heldLease, ref slice.GapRef, now time.Time) error {
 	if ref.LeaseID != "" {
-		return t.changeLeased(h, ref, func(g *gapRow) { g.recovered(h.RunID, now) })
+		return t.changeLeased(h, ref, func(g *gapstate.Row) { g.Recovered(h.RunID, now) })
 	}
-	return t.changeGap(ref.GapID, func(g *gapRow) error {
+	return t.changeGap(ref.GapID, func(g *gapstate.Row) error {
 		if g.ConnectionID != h.ConnectionID {
 			return store.ErrNotFound
 		}
-		g.recovered(h.RunID, now)
+		g.Recovered(h.RunID, now)
 		return nil
 	})
 }
@@ -55,7 +56,7 @@ func (t *tx) reportGap(h heldLease, w slice.Gap, now time.Time) error {
 			id = w.GapID
 		}
 		return t.changeLeased(h, slice.GapRef{GapID: id, LeaseID: w.LeaseID},
-			func(g *gapRow) { g.returnToPending(w, h.RunID, now) })
+			func(g *gapstate.Row) { g.ReturnToPending(w, h.RunID, now) })
 	}
 	if h.uploaded && w.Stream == store.EveryStream {
 		// no stream that could be declared
@@ -69,12 +70,12 @@ func (t *tx) reportGap(h heldLease, w slice.Gap, now time.Time) error {
 	if err != nil {
 		return err
 	}
-	g.refresh(w, h.RunID, now)
+	g.Refresh(w, h.RunID, now)
 	return t.putGap(g)
 }
 
-func (t *tx) newGap(h heldLease, id string, w slice.Gap, now time.Time) (gapRow, error) {
-	g := gapRow{Gap: store.Gap{
+func (t *tx) newGap(h heldLease, id string, w slice.Gap, now time.Time) (gapstate.Row, error) {
+	g := gapstate.Row{Gap: store.Gap{
 		ID: id, ConnectionID: h.ConnectionID, Stream: w.Stream, ParentStream: w.ParentStream, RecordKey: w.RecordKey,
 		Status: protocol.GapPending, DiscoveredRun: h.RunID, CreatedAt: now,
 	}}
@@ -83,9 +84,9 @@ func (t *tx) newGap(h heldLease, id string, w slice.Gap, now time.Time) (gapRow,
 }
 
 // changeLeased changes a gap that the run holds under this token.
-func (t *tx) changeLeased(h heldLease, ref slice.GapRef, fn func(*gapRow)) error {
-	err := t.changeGap(ref.GapID, func(g *gapRow) error {
-		if !g.leasedUnder(h.RunID, ref.LeaseID) {
+func (t *tx) changeLeased(h heldLease, ref slice.GapRef, fn func(*gapstate.Row)) error {
+	err := t.changeGap(ref.GapID, func(g *gapstate.Row) error {
+		if !g.LeasedUnder(h.RunID, ref.LeaseID) {
 			return store.ErrGapLease
 		}
 		fn(g)
@@ -98,7 +99,7 @@ func (t *tx) changeLeased(h heldLease, ref slice.GapRef, fn func(*gapRow)) error
 }
 
 // changeGap reads a gap, calls fn to change it, and writes it back.
-func (t *tx) changeGap(id string, fn func(*gapRow) error) error {
+func (t *tx) changeGap(id string, fn func(*gapstate.Row) error) error {
 	g, err := t.gapForUpdate(id)
 	if err == nil {
 		err = fn(&g)
@@ -109,7 +110,7 @@ func (t *tx) changeGap(id string, fn func(*gapRow) error) error {
 	return t.putGap(g)
 }
 
-func (t *tx) gapForUpdate(id string) (gapRow, error) {
+func (t *tx) gapForUpdate(id string) (gapstate.Row, error) {
 	g, err := scanGap(t.row(gapForUpdate+t.db.dialect.ForUpdate(), id))
 	if errors.Is(err, sql.ErrNoRows) {
 		err = store.ErrNotFound
@@ -117,30 +118,30 @@ func (t *tx) gapForUpdate(id string) (gapRow, error) {
 	return g, err
 }
 
-func (t *tx) putGap(g gapRow) error {
+func (t *tx) putGap(g gapstate.Row) error {
 	_, err := t.exec(putGapQuery, g.ID, g.ConnectionID, g.ConnectorID, g.GrantID, g.Stream, g.ParentStream, g.RecordKey,
 		g.Reason, g.Status, jsonOrNull(g.Locator), jsonOrNull(g.ListCursor), jsonOrNull(g.LastError), g.AttemptCount,
 		timeOrNull(g.LastAttemptAt), timeOrNull(g.NotBefore), g.DiscoveredRun, g.LastRun, textOrNull(g.RecoveredRun),
-		textOrNull(g.LeaseRun), textOrNull(g.LeaseID), boolToInt(g.LeaseAttempted), timeOrNull(g.leaseExpires),
-		textOrNull(g.servedRun), g.IgnoredWhy, formatTime(g.CreatedAt), formatTime(g.UpdatedAt))
+		textOrNull(g.LeaseRun), textOrNull(g.LeaseID), boolToInt(g.LeaseAttempted), timeOrNull(g.LeaseExpires),
+		textOrNull(g.ServedRun), g.IgnoredWhy, formatTime(g.CreatedAt), formatTime(g.UpdatedAt))
 	return err
 }
 
 func (db *DB) RetryGap(ctx context.Context, gapID string, now time.Time) (store.Gap, error) {
-	return db.changeGapAsOwner(ctx, gapID, func(g *gapRow) { g.retry(storedTime(now)) })
+	return db.changeGapAsOwner(ctx, gapID, func(g *gapstate.Row) { g.Retry(storedTime(now)) })
 }
 
 func (db *DB) IgnoreGap(ctx context.Context, gapID, why string, now time.Time) (store.Gap, error) {
 	if strings.TrimSpace(why) == "" {
 		return store.Gap{}, fmt.Errorf("gap %s: an ignored gap needs a reason", gapID)
 	}
-	return db.changeGapAsOwner(ctx, gapID, func(g *gapRow) { g.ignore(why, storedTime(now)) })
+	return db.changeGapAsOwner(ctx, gapID, func(g *gapstate.Row) { g.Ignore(why, storedTime(now)) })
 }
 
 // changeGapAsOwner changes a gap that was not recovered.
-func (db *DB) changeGapAsOwner(ctx context.Context, id string, fn func(*gapRow)) (changed store.Gap, err error) {
+func (db *DB) changeGapAsOwner(ctx context.Context, id string, fn func(*gapstate.Row)) (changed store.Gap, err error) {
 	err = db.write(ctx, func(tx *tx) error {
-		err := tx.changeGap(id, func(g *gapRow) error {
+		err := tx.changeGap(id, func(g *gapstate.Row) error {
 			if g.Status == protocol.GapRecovered {
 				return store.ErrNotFound
 			}

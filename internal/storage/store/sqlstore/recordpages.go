@@ -13,6 +13,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/pdpp-go/pdpp/internal/storage/store"
+	"github.com/pdpp-go/pdpp/internal/storage/store/sqlstore/pagelimit"
 )
 
 // recordPage is a page of one stream under construction.
@@ -78,7 +79,7 @@ func (db *DB) readPage(ctx context.Context, p *recordPage, by readPath) (found [
 	if by.single {
 		bound = db.dialect.StatementTimeout(0, true)
 	}
-	if bound == "" && (p.MaxBytes == 0 || p.Limit <= firstPageRows) {
+	if bound == "" && (p.MaxBytes == 0 || p.Limit <= pagelimit.FirstRows) {
 		found, whole, err := db.fillRecordPage(ctx, db.readers(ctx), p, 1)
 		if err != nil || whole {
 			return found, err
@@ -275,9 +276,9 @@ const usualPageSize = 500
 func (db *DB) fillRecordPage(
 	ctx context.Context, from sqldialect.Querier, p *recordPage, statements int,
 ) (found []store.StoredRecord, whole bool, err error) {
-	m := &pageLimit{limit: p.Limit, maxBytes: p.MaxBytes}
-	size := m.firstLimit()
-	for after := p.AfterSeq; statements > 0; statements, size = statements-1, m.nextLimit() {
+	m := &pagelimit.Records{Limit: p.Limit, MaxBytes: p.MaxBytes}
+	size := m.FirstLimit()
+	for after := p.AfterSeq; statements > 0; statements, size = statements-1, m.NextLimit() {
 		text, args := p.statement(after, size)
 		rows := 0
 		err := eachRow(ctx, db, from, text, args, func(r scanner) (more bool, err error) {
@@ -286,10 +287,10 @@ func (db *DB) fillRecordPage(
 				return false, err
 			}
 			rows, after = rows+1, record.Seq
-			return !meant || m.add(record), nil
+			return !meant || m.Add(record), nil
 		})
-		if err != nil || m.full() || rows < size {
-			return m.found, true, err
+		if err != nil || m.Full() || rows < size {
+			return m.Found, true, err
 		}
 	}
 	return nil, false, nil

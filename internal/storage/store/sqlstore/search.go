@@ -8,6 +8,7 @@ import (
 	"github.com/pdpp-go/pdpp/internal/storage/store/sqlstore/sqldialect"
 
 	"github.com/pdpp-go/pdpp/internal/storage/store"
+	"github.com/pdpp-go/pdpp/internal/storage/store/sqlstore/pagelimit"
 )
 
 // Search fills a page with one or more statements.
@@ -22,23 +23,23 @@ func (db *DB) Search(ctx context.Context, q store.SearchQuery) ([]store.StoredRe
 	if len(words) == 0 || q.In != nil && len(parts) == 0 {
 		return nil, nil
 	}
-	m := &pageLimit{limit: limitOrDefault(q.Limit, 100), maxBytes: q.MaxBytes}
+	m := &pagelimit.Records{Limit: limitOrDefault(q.Limit, 100), MaxBytes: q.MaxBytes}
 	if q.BeforeID <= 0 {
 		q.BeforeID = math.MaxInt64
 	}
-	for size := m.firstLimit(); ; size = m.nextLimit() {
+	for size := m.FirstLimit(); ; size = m.NextLimit() {
 		rows, err := db.searchStreams(ctx, words, parts, q.BeforeID, size)
 		if err != nil {
 			return nil, err
 		}
 		for _, r := range rows {
 			q.BeforeID = r.ID
-			if !m.add(r) {
-				return m.found, nil
+			if !m.Add(r) {
+				return m.Found, nil
 			}
 		}
 		if len(rows) < size {
-			return m.found, nil
+			return m.Found, nil
 		}
 	}
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/pdpp-go/pdpp/internal/slice"
 	"github.com/pdpp-go/pdpp/internal/storage/store"
+	"github.com/pdpp-go/pdpp/internal/storage/store/sqlstore/gapstate"
 	"github.com/pdpp-go/pdpp/protocol"
 )
 
@@ -63,13 +64,13 @@ func (t *tx) commitUpload(h heldLease, u store.Upload, now time.Time) (done stor
 		}
 	}
 	at := storedTime(now)
-	if err := t.changeDeviceGaps(h, u.Attempts, func(g *gapRow) { g.attemptUnleased(h.RunID, at) }); err != nil {
+	if err := t.changeDeviceGaps(h, u.Attempts, func(g *gapstate.Row) { g.AttemptUnleased(h.RunID, at) }); err != nil {
 		return done, err
 	}
 	if done, err = t.commitSlice(&h, rest, now); err != nil {
 		return done, err
 	}
-	if err := t.changeDeviceGaps(h, u.Recovered, func(g *gapRow) { g.recovered(h.RunID, at) }); err != nil {
+	if err := t.changeDeviceGaps(h, u.Recovered, func(g *gapstate.Row) { g.Recovered(h.RunID, at) }); err != nil {
 		return done, err
 	}
 	if len(u.Records) == 0 {
@@ -167,7 +168,7 @@ func (t *tx) declareUploaded(h heldLease, u store.Upload) error {
 }
 
 // changeDeviceGaps changes gaps of the connection under any lease, and ignores unknown ones.
-func (t *tx) changeDeviceGaps(h heldLease, refs []slice.GapRef, change func(*gapRow)) error {
+func (t *tx) changeDeviceGaps(h heldLease, refs []slice.GapRef, change func(*gapstate.Row)) error {
 	for _, ref := range refs {
 		g, err := t.gapForUpdate(ref.GapID)
 		if errors.Is(err, store.ErrNotFound) || err == nil && g.ConnectionID != h.ConnectionID {
@@ -204,7 +205,7 @@ func (t *tx) closeDeliveredGaps(h heldLease, s slice.Slice, now time.Time) error
 		if !came[name{g.Stream, g.RecordKey}] {
 			continue
 		}
-		g.recovered(h.RunID, now)
+		g.Recovered(h.RunID, now)
 		if err := t.putGap(g); err != nil {
 			return err
 		}

@@ -189,6 +189,10 @@ var cases = []struct {
 	{"Webhooks", testWebhooks},
 	{"WebhookClaims", testWebhookClaims},
 	{"Triggers", testTriggers},
+	{"Embedding", testEmbedding},
+	{"Vectors", testVectors},
+	{"VectorFilters", testVectorFilters},
+	{"VectorDeletion", testVectorDeletion},
 	{"Settings", testSettings},
 
 	{"Sessions", testSessions},

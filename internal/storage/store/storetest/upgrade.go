@@ -42,6 +42,10 @@ var upgradeVersions = []upgradeVersion{
 		goose.DialectSQLite3:  "1ba84bcb47e8eeb289945496d81d0101910f18a1299251d41d1eb1f93f0a140b",
 		goose.DialectPostgres: "c2b88d2a85e766c1a0db10efd714f0e1f4f1ecba6bdd9b92ec2c640cd49b7d48",
 	}},
+	{version: 31, check: checkVersion31, sums: map[goose.Dialect]string{
+		goose.DialectSQLite3:  "1f182744a0cb912976ae1d25b0788d964fe67bd44d5c82459e776f083e273b79",
+		goose.DialectPostgres: "94aaba38850922a8543a075f66b0a066b7a26e8a906ad1cdc3f255199fdfc12c",
+	}},
 }
 
 // RunUpgrade opens an empty database and one of every schema version since the baseline. Each was filled step by

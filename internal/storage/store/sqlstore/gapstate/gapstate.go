@@ -1,4 +1,5 @@
-package sqlstore
+// Package gapstate is the state machine of a gap.
+package gapstate
 
 import (
 	"time"
@@ -10,19 +11,20 @@ import (
 	"github.com/pdpp-go/pdpp/protocol"
 )
 
-// gapRow is a row of connector_detail_gaps. Its methods are the state machine of a gap; they do not write.
-type gapRow struct {
+// Row is a row of connector_detail_gaps. Its methods are the state machine of a gap; they do not write.
+type Row struct {
 	store.Gap
-	leaseExpires *time.Time
-	servedRun    string // the run that must not get this gap again
+	LeaseExpires *time.Time
+	ServedRun    string // the run that must not get this gap again
 }
 
-func (g *gapRow) leasedUnder(runID, leaseID string) bool {
+// LeasedUnder reports whether a run holds the gap with a token.
+func (g *Row) LeasedUnder(runID, leaseID string) bool {
 	return g.LeaseRun == runID && g.LeaseID == leaseID && leaseID != ""
 }
 
-// attempt counts one attempt, once per lease.
-func (g *gapRow) attempt(now time.Time) {
+// Attempt counts one attempt, once per lease.
+func (g *Row) Attempt(now time.Time) {
 	if g.LeaseAttempted {
 		return
 	}
@@ -31,26 +33,26 @@ func (g *gapRow) attempt(now time.Time) {
 	g.LastAttemptAt, g.UpdatedAt = &now, now
 }
 
-// attemptUnleased counts one attempt without a token: once per lease of a run that holds the gap, and every time
+// AttemptUnleased counts one attempt without a token: once per lease of a run that holds the gap, and every time
 // otherwise.
-func (g *gapRow) attemptUnleased(runID string, now time.Time) {
+func (g *Row) AttemptUnleased(runID string, now time.Time) {
 	if g.LeaseRun != runID {
 		g.LeaseAttempted = false
 	}
-	g.attempt(now)
+	g.Attempt(now)
 	if g.LeaseRun == "" {
 		g.LeaseAttempted = false
 	}
 }
 
-// returnToPending returns a leased gap to pending after an attempt that did not fetch the item.
-func (g *gapRow) returnToPending(w slice.Gap, runID string, now time.Time) {
-	g.attempt(now)
+// ReturnToPending returns a leased gap to pending after an attempt that did not fetch the item.
+func (g *Row) ReturnToPending(w slice.Gap, runID string, now time.Time) {
+	g.Attempt(now)
 	g.report(w, runID, now)
 }
 
-// refresh applies a report of the same missing item without a lease.
-func (g *gapRow) refresh(w slice.Gap, runID string, now time.Time) {
+// Refresh applies a report of the same missing item without a lease.
+func (g *Row) Refresh(w slice.Gap, runID string, now time.Time) {
 	if g.Status == protocol.GapRecovered {
 		if g.RecoveredRun == runID {
 			return // this run has fetched it; the report is from an earlier page
@@ -67,7 +69,7 @@ func (g *gapRow) refresh(w slice.Gap, runID string, now time.Time) {
 
 // report stores what the run reports about the gap and ends the lease. The served mark stays, so that this run does
 // not get the gap again.
-func (g *gapRow) report(w slice.Gap, runID string, now time.Time) {
+func (g *Row) report(w slice.Gap, runID string, now time.Time) {
 	g.describe(w, runID, now)
 	g.Status = protocol.GapPending
 	if !w.Retryable || g.IgnoredWhy != "" {
@@ -76,7 +78,7 @@ func (g *gapRow) report(w slice.Gap, runID string, now time.Time) {
 	g.endLease()
 }
 
-func (g *gapRow) describe(w slice.Gap, runID string, now time.Time) {
+func (g *Row) describe(w slice.Gap, runID string, now time.Time) {
 	g.Reason, g.NotBefore = w.Reason, w.NotBefore
 	setIfPresent(&g.Locator, w.Locator)
 	setIfPresent(&g.ListCursor, w.ListCursor)
@@ -84,8 +86,8 @@ func (g *gapRow) describe(w slice.Gap, runID string, now time.Time) {
 	g.LastRun, g.UpdatedAt = runID, now
 }
 
-// recovered closes the gap.
-func (g *gapRow) recovered(runID string, now time.Time) {
+// Recovered closes the gap.
+func (g *Row) Recovered(runID string, now time.Time) {
 	if g.Status == protocol.GapRecovered {
 		return
 	}
@@ -94,24 +96,24 @@ func (g *gapRow) recovered(runID string, now time.Time) {
 	g.endLease()
 }
 
-// retry makes the gap eligible at once, or as soon as the run that holds it releases it.
-func (g *gapRow) retry(now time.Time) {
+// Retry makes the gap eligible at once, or as soon as the run that holds it releases it.
+func (g *Row) Retry(now time.Time) {
 	g.Status = protocol.GapPending
 	if g.LeaseRun != "" {
 		g.Status = protocol.GapInProgress
 	}
-	g.AttemptCount, g.NotBefore, g.IgnoredWhy, g.servedRun = 0, nil, "", ""
+	g.AttemptCount, g.NotBefore, g.IgnoredWhy, g.ServedRun = 0, nil, "", ""
 	g.UpdatedAt = now
 }
 
-// ignore makes the gap terminal. A run that holds it keeps its token and may still recover it, but no longer returns
+// Ignore makes the gap terminal. A run that holds it keeps its token and may still recover it, but no longer returns
 // it to pending.
-func (g *gapRow) ignore(why string, now time.Time) {
+func (g *Row) Ignore(why string, now time.Time) {
 	g.Status, g.IgnoredWhy, g.UpdatedAt = protocol.GapTerminal, why, now
 }
 
-func (g *gapRow) endLease() {
-	g.LeaseRun, g.LeaseID, g.LeaseAttempted, g.leaseExpires = "", "", false, nil
+func (g *Row) endLease() {
+	g.LeaseRun, g.LeaseID, g.LeaseAttempted, g.LeaseExpires = "", "", false, nil
 }
 
 func setIfPresent(dst *jsontext.Value, v jsontext.Value) {

@@ -1,13 +1,14 @@
-package sqlstore
+// Package slowindex decides when an index is built again that took too long.
+package slowindex
 
 import (
 	"sync"
 	"time"
 )
 
-// slowIndexTries are indexes that took too long to build. Each is retried after twice the previous pause, with a time
+// Tries holds the indexes that took too long to build. Each is retried after twice the previous pause, with a time
 // limit that is a fraction of the pause. So an index that never fits into less time is built eventually.
-type slowIndexTries struct {
+type Tries struct {
 	mu    sync.Mutex
 	tries map[string]indexTry
 }
@@ -23,7 +24,8 @@ const (
 	latestTry  = time.Hour
 )
 
-func (s *slowIndexTries) failed(name string, now time.Time) {
+// Failed records that building an index took too long.
+func (s *Tries) Failed(name string, now time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.tries == nil {
@@ -36,15 +38,15 @@ func (s *slowIndexTries) failed(name string, now time.Time) {
 // timeShare is the divisor of the pause that gives the time limit of the next try.
 const timeShare = 4
 
-// timeLimit returns the time limit of the next try; zero means the usual limit.
-func (s *slowIndexTries) timeLimit(name string) time.Duration {
+// TimeLimit returns the time limit of the next try; zero means the usual limit.
+func (s *Tries) TimeLimit(name string) time.Duration {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.tries[name].after / timeShare
 }
 
-// isWaiting reports whether it is too early to retry the index.
-func (s *slowIndexTries) isWaiting(name string, now time.Time) bool {
+// IsWaiting reports whether it is too early to retry the index.
+func (s *Tries) IsWaiting(name string, now time.Time) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return now.Before(s.tries[name].at)
