@@ -17,7 +17,7 @@ type Query struct {
 // Search lists the searched fields. Parse also accepts a list of lexical fields.
 type Search struct {
 	LexicalFields  []string `json:"lexical_fields,omitempty" rule:"unique" doc:"Fields searched by their words."`
-	SemanticFields []string `json:"semantic_fields,omitempty" rule:"unique" doc:"Fields meant to be searched by meaning; they are searched by their words."`
+	SemanticFields []string `json:"semantic_fields,omitempty" rule:"unique" doc:"Fields searched by meaning where the owner turned that on, and by their words."`
 }
 
 // Aggregations lists the aggregations that readers may request, by field.
@@ -70,6 +70,14 @@ func (q *Query) SearchFields() []string {
 		}
 	}
 	return fields
+}
+
+// EmbeddedFields returns the fields that are searched by meaning: the semantic ones, or all searched ones if none is.
+func (q *Query) EmbeddedFields() []string {
+	if q != nil && q.Search != nil && len(q.Search.SemanticFields) > 0 {
+		return q.Search.SemanticFields
+	}
+	return q.SearchFields()
 }
 
 // Within returns the part of the query that refers only to known fields.

@@ -41,7 +41,7 @@ var Groups = []Group{
 		Reason: "what happens by itself follows the facts, starts runs, and repeats verdicts to the owner"},
 	{Name: "web", Rooms: []string{"auth", "reply", "server", "tokenqueue", "surface"}, May: []string{"storage", "ops"},
 		Reason: "who asks, and how an answer looks, is the same whatever is asked for"},
-	{Name: "share", Rooms: []string{"grants", "mcp", "oauth", "readapi", "triggers", "webhooks"},
+	{Name: "share", Rooms: []string{"embedding", "grants", "mcp", "oauth", "readapi", "triggers", "webhooks"},
 		May:    []string{"blob", "storage", "ops", "web"},
 		Reason: "what clients read cannot be built from anything that judges or that is the owner's"},
 	{Name: "device", Rooms: []string{"collector", "outbox", "service", "wire"},

@@ -88,6 +88,12 @@ func (v StreamView) Searchable() bool {
 	return len(fields) > 0 && !slices.ContainsFunc(fields, func(f string) bool { return !v.Shows(f) })
 }
 
+// Embedded returns the granted fields that a search by meaning compares, each by its own vector. The list is never nil.
+func (v StreamView) Embedded() []string {
+	return slices.DeleteFunc(append([]string{}, v.declared.Query.EmbeddedFields()...),
+		func(f string) bool { return !v.Shows(f) })
+}
+
 // Refresh returns the source's refresh policy; nil if it declares none.
 func (v StreamView) Refresh() *manifest.RefreshPolicy { return v.declared.refresh }
 

@@ -58,6 +58,12 @@ type (
 		Granularity string `query:"granularity" enum:"day,month,year"`
 		Groups      int    `query:"groups" minimum:"1" maximum:"1000"` // most groups; 100 by default
 	}
+	meaningParameters struct {
+		Text         string `query:"q" required:"true"`   // at most 4000 bytes
+		Stream       string `query:"stream"`              // only of this stream
+		ConnectionID string `query:"connection_id"`       // only of this connection
+		Limit        int    `query:"limit" maximum:"100"` // how many records; 25 by default
+	}
 	searchParameters struct {
 		Text         string `query:"q" required:"true"`
 		Stream       string `query:"stream"`              // only of this stream
@@ -100,11 +106,20 @@ var operations = map[string]reply.Operation{
 			{Status: http.StatusPartialContent, Kinds: []string{"application/octet-stream"}}}},
 	"GET /v1/search": forReader[grantview.RecordPage](reply.Operation{Name: "searchRecords",
 		Summary: "Search the text of the records that may be read", Query: reflect.TypeFor[searchParameters]()}),
+	"GET /v1/search/semantic": forReader[grantview.RecordPage](reply.Operation{Name: "searchRecordsByMeaning",
+		Summary: "The records whose fields are most alike in meaning, in one page", Description: meaningDescription,
+		Query: reflect.TypeFor[meaningParameters]()}),
+	"GET /v1/search/hybrid": forReader[grantview.RecordPage](reply.Operation{Name: "searchRecordsByBoth",
+		Summary:     "The records that are most alike in meaning or have all words, in one page",
+		Description: meaningDescription, Query: reflect.TypeFor[meaningParameters]()}),
 	"GET /v1/schema": forReader[grantview.SchemaList](reply.Operation{Name: "listSchemas",
 		Summary: "What the records of every stream look like", Query: reflect.TypeFor[connectionParameters]()}),
 	"GET /v1/connectors": forReader[grantview.ConnectorList](reply.Operation{Name: "listReadableConnectors",
 		Summary: "The kinds of source that may be read"}),
 }
+
+const meaningDescription = "Only fields that may be read are compared. The text is sent to the endpoint that the owner " +
+	"chose. Codes: semantic_search_off, semantic_search_unavailable, insufficient_scope."
 
 func forReader[T any](o reply.Operation) reply.Operation {
 	o.Tag, o.Access, o.Answers = "read", reply.AccessReader, reply.Returns[T](http.StatusOK)

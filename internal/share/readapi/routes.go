@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/pdpp-go/pdpp/internal/blob"
+	"github.com/pdpp-go/pdpp/internal/share/embedding"
 	"github.com/pdpp-go/pdpp/internal/share/grants"
 	"github.com/pdpp-go/pdpp/internal/share/readapi/grantview"
 	"github.com/pdpp-go/pdpp/internal/storage/audit"
@@ -31,6 +32,8 @@ type Config struct {
 	Store   Store
 	// Blobs is where the files of records are; nil means that there are none.
 	Blobs blob.Storage
+	// Meaning searches by meaning; nil means that it is turned off.
+	Meaning *embedding.Searcher
 	// IsOwner reports whether a request comes from the owner, who may read everything;
 	// nil means that it never does.
 	IsOwner func(*http.Request) (bool, error)
@@ -96,6 +99,8 @@ func (a *API) routes(audience grants.Audience) []reply.Route {
 		{Pattern: "GET /v1/streams/{stream}/records/{id...}", Handle: with(a.record)},
 		{Pattern: "GET /v1/blobs/{sha256}", Handle: with(a.blob)},
 		{Pattern: "GET /v1/search", Handle: with(a.search)},
+		{Pattern: "GET /v1/search/semantic", Handle: with(a.searchBy(embedding.ByMeaning))},
+		{Pattern: "GET /v1/search/hybrid", Handle: with(a.searchBy(embedding.ByBoth))},
 		{Pattern: "GET /v1/schema", Handle: with(a.schemas)},
 		{Pattern: "GET /v1/connectors", Handle: with(a.connectors)},
 	}, operations)

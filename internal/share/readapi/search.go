@@ -1,10 +1,12 @@
 package readapi
 
 import (
+	"errors"
 	"fmt"
 	"net/http"
 	"slices"
 
+	"github.com/pdpp-go/pdpp/internal/share/embedding"
 	"github.com/pdpp-go/pdpp/internal/share/grants"
 	"github.com/pdpp-go/pdpp/internal/share/readapi/grantview"
 	"github.com/pdpp-go/pdpp/internal/storage/store"
@@ -63,6 +65,81 @@ func (a *api) search(r *http.Request, who grants.Access) (any, error) {
 		return nil, err
 	}
 	return grantview.NewRecordPage(records, next, completeness), nil
+}
+
+// searchBy returns the handler of a search by meaning, or by words and meaning. It has one page: the best records.
+func (a *api) searchBy(by string) handler {
+	return func(r *http.Request, who grants.Access) (any, error) {
+		q, err := parseQuery(r, "q", "stream", "connection_id", "limit")
+		if err != nil {
+			return nil, err
+		}
+		if q.text == "" || len(q.text) > embedding.MaxText {
+			return nil, invalidRequest("q", "The text to search for is missing, or too long.", "Write q=words.")
+		}
+		if err := onceOnly(who); err != nil {
+			return nil, err
+		}
+		views, parts, err := a.compared(r, who, q)
+		if err != nil {
+			return nil, err
+		}
+		completeness, err := a.complete(r, who, q, views, true)
+		if err != nil {
+			return nil, err
+		}
+		search := embedding.Query{Text: q.text, By: by, Meaning: parts, Limit: q.limit, MaxBytes: pageBytes}
+		if by == embedding.ByBoth {
+			worded, words, err := a.searched(r, who, q)
+			if refused := (grants.Refusal{}); err != nil && !errors.As(err, &refused) {
+				return nil, err
+			} else if err != nil {
+				words = []store.AccessFilter{} // no stream may be searched by its words
+			}
+			views, search.Words = slices.Concat(views, worded), words
+		}
+		if a.Meaning == nil {
+			return nil, grants.Refusal{UserError: embedding.ErrOff}
+		}
+		rows, err := a.Meaning.Search(r.Context(), search)
+		if known := (*grants.UserError)(nil); errors.As(err, &known) {
+			return nil, grants.Refusal{UserError: known}
+		}
+		if err != nil {
+			return nil, fmt.Errorf("search: %w", err)
+		}
+		all, err := through(views, rows)
+		if err != nil {
+			return nil, err
+		}
+		records, err := a.shownAs(r, all, nil)
+		if err != nil {
+			return nil, err
+		}
+		if err := a.countRead(r, who, views, all, nil); err != nil {
+			return nil, err
+		}
+		return grantview.NewRecordPage(records, "", completeness), nil
+	}
+}
+
+// compared returns the views with fields that a search by meaning compares, and their limits with only those fields.
+// The order of the records that it finds then depends on nothing else.
+func (a *api) compared(r *http.Request, who grants.Access, q query) ([]grants.StreamView, []store.AccessFilter, error) {
+	views, err := a.Grants.Views(r.Context(), who, q.stream, q.connection)
+	if err != nil {
+		return nil, nil, err
+	}
+	views = slices.DeleteFunc(views, func(v grants.StreamView) bool { return len(v.Embedded()) == 0 })
+	if len(views) == 0 {
+		return nil, nil, grants.Refused(grants.CodeInsufficientScope, "",
+			"No field that may be read here is searched by meaning.", "Read the records instead.")
+	}
+	parts := make([]store.AccessFilter, len(views))
+	for i, v := range views {
+		parts[i] = v.Part(nil)
+	}
+	return views, parts, nil
 }
 
 // searched returns the views that may be searched, and their limits for the store. For a client the limits are never

@@ -11,7 +11,6 @@ import (
 	"net/netip"
 	"net/url"
 	"strconv"
-	"syscall"
 	"time"
 
 	"github.com/pdpp-go/pdpp/connectorkit/publicaddress"
@@ -39,40 +38,18 @@ func CheckAddress(address string, local bool) error {
 		return usererr.New("webhook_invalid", "Changes would leave this server without encryption.",
 			"Use https, or allow a local address if the receiver is in your own network.")
 	}
-	if ip, err := netip.ParseAddr(u.Hostname()); err == nil && checkReach(ip, u.Scheme, local) != nil {
+	if ip, err := netip.ParseAddr(u.Hostname()); err == nil && publicaddress.CheckChosen(ip, u.Scheme, local) != nil {
 		return usererr.New("webhook_invalid", "This address is not delivered to.",
 			"Use a public address, or allow a local one if the receiver is in your own network.")
 	}
 	return nil
 }
 
-// checkReach returns an error for an address that a delivery must not reach. Plain http never leaves the network.
-func checkReach(ip netip.Addr, scheme string, local bool) error {
-	public := publicaddress.IsPublic(ip)
-	if publicaddress.IsForbidden(ip) || !public && !local || public && scheme == "http" {
-		return publicaddress.ErrNotPublic
-	}
-	return nil
-}
-
 // transports are by scheme, and by whether the address may be local.
 var transports = map[string]map[bool]*http.Transport{
-	"http": {true: newTransport("http", true)}, "https": {false: newTransport("https", false),
-		true: newTransport("https", true)}}
-
-func newTransport(scheme string, local bool) *http.Transport {
-	control := func(_ context.Context, _, resolved string, _ syscall.RawConn) error {
-		at, err := netip.ParseAddrPort(resolved)
-		if err != nil {
-			return publicaddress.ErrNotPublic
-		}
-		return checkReach(at.Addr(), scheme, local)
-	}
-	return &http.Transport{DialContext: (&net.Dialer{Timeout: sendTime, ControlContext: control}).DialContext,
-		// A proxy would resolve the name after the check.
-		Proxy: nil, ForceAttemptHTTP2: true, MaxIdleConnsPerHost: 2, IdleConnTimeout: time.Minute,
-		TLSHandshakeTimeout: sendTime, MaxResponseHeaderBytes: 16 << 10}
-}
+	"http": {true: publicaddress.ChosenTransport("http", true, sendTime)},
+	"https": {false: publicaddress.ChosenTransport("https", false, sendTime),
+		true: publicaddress.ChosenTransport("https", true, sendTime)}}
 
 // Attempt is how an address answered. Failure is a word, and empty for success.
 type Attempt struct {
