@@ -102,6 +102,7 @@ var ownerCommands = []string{
 	"people", "people pear --order name", "people show per_none", "people show nobody",
 	"people join per_none per_other",
 	"people split per_none per_other", "people mine per_none", "people notmine per_none", "day", "day 2026-03-04",
+	"semantic", "semantic set ollama ftp://127.0.0.1 small", "semantic off", "search pear --by both",
 	"triggers", "triggers add cin_none", "triggers add cin_part --kind none", "triggers remove tr_none",
 	"delete cin_part --dry-run", "delete cin_part --stream trees --record t1 --yes",
 	"record trees t1 --connection cin_part", "delete cin_part --stream none --yes", "delete --since soon --yes",

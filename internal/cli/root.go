@@ -62,7 +62,7 @@ pdpp help lists every command, pdpp COMMAND --help explains one.
 // commandGroups are the groups of pdpp help, with their commands. A command in no group is listed last.
 var commandGroups = []struct{ id, title, commands string }{
 	{"state", "State of your sources:", "status why attention answer gaps overview storage doctor"},
-	{"data", "Your data:", "day people streams records record search searches changes aggregate occurrences file " +
+	{"data", "Your data:", "day people streams records record search searches semantic changes aggregate occurrences file " +
 		"thumbnail export sql mirror delete deletions"},
 	{"sources", "Sources:", "connect connections connectors credential select rename revoke import imports devices"},
 	{"collecting", "Collecting:", "serve run runs cancel schedule triggers limits rate state workers"},
@@ -109,6 +109,7 @@ func newRootCommand(inv *command.Invocation) *cobra.Command {
 		connections.NewRenameCommand(inv), connections.NewSelectCommand(inv), connections.NewRevokeCommand(inv),
 		maintenance.NewDeleteCommand(inv), maintenance.NewDeletionsCommand(inv),
 		records.NewDayCommand(inv), records.NewPeopleCommand(inv), daemon.NewOpenCommand(inv),
+		records.NewSemanticCommand(inv),
 		records.NewSearchCommand(inv), records.NewSearchesCommand(inv), records.NewAggregateCommand(inv),
 		sharing.NewGrantsCommand(inv), sharing.NewWebhooksCommand(inv), sharing.NewTriggersCommand(inv),
 		assistants.NewMCPCommand(inv),

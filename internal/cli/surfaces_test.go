@@ -180,6 +180,12 @@ var surfaces = map[string]offered{
 	"SplitPerson":   {Command: "people split", Route: "POST /_ref/people/{id}/split", Page: "POST /people/{id}/split"},
 	"SetPersonMine": {Command: "people mine", Route: "POST /_ref/people/{id}/mine", Page: "POST /people/{id}/mine"},
 
+	"SemanticSearch": {Command: "semantic", Route: "GET /_ref/semantic-search", Page: "GET /settings/meaning"},
+	"SetSemanticSearch": {Command: "semantic set", Route: "PUT /_ref/semantic-search",
+		Page: "POST /settings/meaning"},
+	"EndSemanticSearch": {Command: "semantic off", Route: "DELETE /_ref/semantic-search",
+		Page: "POST /settings/meaning/off"},
+
 	"Webhooks":   {Command: "webhooks", Route: "GET /_ref/webhooks", Page: "GET /sharing/deliveries"},
 	"AddWebhook": {Command: "webhooks add", Route: "POST /_ref/webhooks", Page: "POST /sharing/deliveries"},
 	"PauseWebhook": {Command: "webhooks pause", Route: "POST /_ref/webhooks/{id}/pause",

@@ -18,6 +18,7 @@ import (
 	"github.com/pdpp-go/pdpp/internal/owner/service/audited"
 	"github.com/pdpp-go/pdpp/internal/owner/service/devices"
 	"github.com/pdpp-go/pdpp/internal/schedule/notify"
+	"github.com/pdpp-go/pdpp/internal/share/embedding"
 	"github.com/pdpp-go/pdpp/internal/share/grants"
 	"github.com/pdpp-go/pdpp/internal/share/mcp"
 	"github.com/pdpp-go/pdpp/internal/share/oauth"
@@ -82,7 +83,8 @@ func (s *process) surfaces(ctx context.Context) (func(*http.ServeMux), error) {
 		}
 		read := readapi.New(readapi.Config{Grants: shared, Cursors: cursors, Store: s.Store,
 			Blobs: s.Blobs.Place, IsOwner: s.Auth.IsOwner, Strangers: s.Auth.Strangers(), Audit: s.Audit, Now: s.Now,
-			Log: s.Log, Metadata: base + "/.well-known/oauth-protected-resource", Ending: ctx.Done()})
+			Log: s.Log, Metadata: base + "/.well-known/oauth-protected-resource", Ending: ctx.Done(),
+			Meaning: &embedding.Searcher{Store: s.Store, Key: func() (credential.Key, error) { return s.Key, nil }}})
 		for _, route := range read.Routes() {
 			mux.Handle(route.Pattern, route.Handle)
 		}

@@ -90,6 +90,7 @@ func (s *process) startWorker(ctx, shown context.Context) error {
 	s.background.Go(func() { s.backfill(ctx) })
 	s.background.Go(func() { s.deletions(ctx) })
 	s.background.Go(func() { s.deliverWebhooks(ctx) })
+	s.background.Go(func() { s.embedRecords(ctx) })
 	s.background.Go(func() { s.sweepBlobs(ctx) })
 	s.background.Go(func() { s.verifyDatabase(ctx) })
 	s.background.Go(func() { s.makeBackups(ctx) })

@@ -36,11 +36,11 @@ func NewSearchCommand(inv *command.Invocation) *cobra.Command {
 		PreRunE: func(*cobra.Command, []string) error { return arguments.CheckLimit(limit) },
 		RunE: inv.WithOwner(func(ctx context.Context, o api.Owner, args []string) (err error) {
 			if saved != "" {
-				cursor := q.Cursor
+				cursor, by := q.Cursor, q.By
 				if q, err = savedWordSearch(ctx, o, saved); err != nil {
 					return err
 				}
-				q.Cursor = cursor
+				q.Cursor, q.By = cursor, by
 			} else {
 				if q.ConnectionID, err = inv.ConnectionFilter(ctx, o); err != nil {
 					return err
@@ -69,6 +69,7 @@ func NewSearchCommand(inv *command.Invocation) *cobra.Command {
 	}
 	inv.ConnectionFlag(cmd, "only records of this connection")
 	cmd.Flags().StringVar(&q.Stream, "stream", "", "only records of this stream")
+	cmd.Flags().StringVar(&q.By, "by", "words", "words, meaning or both (see pdpp semantic)")
 	cmd.Flags().StringVar(&q.Cursor, "cursor", "", "go on where a page ended")
 	cmd.Flags().StringVar(&saved, "saved", "", "what was saved under this name")
 	for _, other := range []string{"connection", "stream"} {

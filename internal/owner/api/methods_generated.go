@@ -9,6 +9,7 @@ import (
 
 	"github.com/pdpp-go/pdpp/internal/owner/diskuse"
 	"github.com/pdpp-go/pdpp/internal/owner/person"
+	"github.com/pdpp-go/pdpp/internal/owner/semantic"
 	"github.com/pdpp-go/pdpp/internal/owner/webhook"
 	"github.com/pdpp-go/pdpp/internal/view"
 )
@@ -138,6 +139,9 @@ func (p Proxy) Devices(ctx context.Context) ([]Device, error) {
 }
 func (p Proxy) DropUpload(ctx context.Context, a1 string, a2 string) error {
 	return p.Invoke(ctx, "DropUpload", []any{a1, a2})
+}
+func (p Proxy) EndSemanticSearch(ctx context.Context) error {
+	return p.Invoke(ctx, "EndSemanticSearch", []any{})
 }
 func (p Proxy) EndSession(ctx context.Context, a1 string) error {
 	return p.Invoke(ctx, "EndSession", []any{a1})
@@ -319,6 +323,9 @@ func (p Proxy) Schedules(ctx context.Context) ([]ConnectionSchedule, error) {
 func (p Proxy) Search(ctx context.Context, a1 SearchQuery) (RecordPage, error) {
 	return invoke1[RecordPage](p, ctx, "Search", []any{a1})
 }
+func (p Proxy) SemanticSearch(ctx context.Context) (semantic.Search, error) {
+	return invoke1[semantic.Search](p, ctx, "SemanticSearch", []any{})
+}
 func (p Proxy) Sessions(ctx context.Context) ([]Session, error) {
 	return invoke1[[]Session](p, ctx, "Sessions", []any{})
 }
@@ -348,6 +355,9 @@ func (p Proxy) SetSchedule(ctx context.Context, a1 string, a2 Schedule) error {
 }
 func (p Proxy) SetSelection(ctx context.Context, a1 string, a2 Selection) error {
 	return p.Invoke(ctx, "SetSelection", []any{a1, a2})
+}
+func (p Proxy) SetSemanticSearch(ctx context.Context, a1 semantic.Endpoint) (semantic.Search, error) {
+	return invoke1[semantic.Search](p, ctx, "SetSemanticSearch", []any{a1})
 }
 func (p Proxy) SplitPerson(ctx context.Context, a1 string, a2 string) error {
 	return p.Invoke(ctx, "SplitPerson", []any{a1, a2})

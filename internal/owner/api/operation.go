@@ -77,7 +77,7 @@ var Operations = sync.OnceValue(func() []*Operation {
 	var all []*Operation
 	for _, family := range [][]Operation{
 		connectionOperations, fileOperations, runOperations, deviceOperations, recordOperations, grantOperations,
-		houseOperations, peopleOperations, webhookOperations,
+		houseOperations, peopleOperations, semanticOperations, webhookOperations,
 	} {
 		for i := range family {
 			family[i].shape = family[i].derive()

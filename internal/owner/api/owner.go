@@ -10,6 +10,7 @@ import (
 	"io"
 
 	"github.com/pdpp-go/pdpp/internal/owner/person"
+	"github.com/pdpp-go/pdpp/internal/owner/semantic"
 	"github.com/pdpp-go/pdpp/internal/owner/webhook"
 	"github.com/pdpp-go/pdpp/internal/view"
 )
@@ -34,6 +35,7 @@ type Owner interface {
 	Access
 	Settings
 	person.Control
+	semantic.Control
 	webhook.Control
 }
 

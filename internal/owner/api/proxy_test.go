@@ -27,6 +27,7 @@ import (
 
 	"github.com/pdpp-go/pdpp/internal/owner/diskuse"
 	"github.com/pdpp-go/pdpp/internal/owner/person"
+	"github.com/pdpp-go/pdpp/internal/owner/semantic"
 	"github.com/pdpp-go/pdpp/internal/owner/webhook"
 	"github.com/pdpp-go/pdpp/internal/view"
 )

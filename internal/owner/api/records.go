@@ -203,6 +203,8 @@ type SearchQuery struct {
 	Stream       string `query:"stream"`              // only of this stream
 	Cursor       string `query:"cursor"`              // next_cursor of the page before
 	Limit        int    `query:"limit" maximum:"100"` // 25 by default
+	// By is how to search. By meaning or both, there is one page with the best, if the owner turned it on.
+	By string `query:"by,words,meaning,both"`
 }
 
 // RecordPage is a page; Next is empty on the last one.

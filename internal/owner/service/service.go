@@ -26,9 +26,11 @@ import (
 	"github.com/pdpp-go/pdpp/internal/owner/service/people"
 	"github.com/pdpp-go/pdpp/internal/owner/service/reading"
 	"github.com/pdpp-go/pdpp/internal/owner/service/runview"
+	"github.com/pdpp-go/pdpp/internal/owner/service/semantic"
 	"github.com/pdpp-go/pdpp/internal/owner/service/settings"
 	"github.com/pdpp-go/pdpp/internal/owner/service/webhooks"
 	"github.com/pdpp-go/pdpp/internal/schedule/notify"
+	"github.com/pdpp-go/pdpp/internal/share/embedding"
 	"github.com/pdpp-go/pdpp/internal/share/grants"
 	"github.com/pdpp-go/pdpp/internal/storage/credential"
 	"github.com/pdpp-go/pdpp/internal/storage/store"
@@ -101,6 +103,7 @@ type Service struct {
 	*devices.Registry
 	*webhooks.Keeper
 	*people.Directory
+	*semantic.Chooser
 
 	find       *lookup.Lookup
 	progresses *runview.ProgressTracker
@@ -144,6 +147,7 @@ func New(c Config) *Service {
 	s := &Service{
 		Config:     c,
 		Collection: reading.New(c.Store, find, c.Files, c.Now),
+		Chooser:    semantic.New(semantic.Config{Store: c.Store, Key: c.Key, Opening: c.Opening, Now: c.Now}),
 		Settings: settings.New(settings.Config{
 			Store: c.Store, Key: c.Key, Opening: c.Opening, GrantService: c.GrantService, Access: c.Access, VAPID: c.VAPID,
 			Base: c.Base, HTTP: c.HTTP, Now: c.Now,
@@ -156,6 +160,7 @@ func New(c Config) *Service {
 		RequestRun: s.requestManualRun, Now: c.Now})
 	s.Keeper = webhooks.New(webhooks.Config{Store: c.Store, Key: c.Key, Opening: c.Opening,
 		GrantService: c.GrantService, Connection: find.ActiveConnection, Base: c.Base, Now: c.Now})
+	s.Meaning = &embedding.Searcher{Store: c.Store, Key: c.Opening}
 	s.Directory = people.New(c.Store, s.Collection, c.Now)
 	s.Registry = devices.New(devices.Config{Store: c.Store, Lookup: find, Evidence: c.Reader, BaseURL: c.Base,
 		Address: c.Address, Now: c.Now})

@@ -90,7 +90,7 @@ func (f *Failure) Error() string { return "the endpoint for vectors failed: " + 
 
 // Embed returns the vector of each text.
 func Embed(ctx context.Context, key credential.Key, e store.Embedding, texts []string) ([]store.Vector, error) {
-	secret := []byte(nil)
+	var secret []byte
 	if len(e.Sealed) > 0 {
 		var err error
 		if secret, err = key.Open(secretPlace(e.Generation), e.Sealed); err != nil {

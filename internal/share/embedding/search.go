@@ -62,9 +62,11 @@ func (s *Searcher) Search(ctx context.Context, q Query) ([]store.StoredRecord, e
 	if err != nil {
 		return nil, err
 	}
-	key, err := s.Key()
-	if err != nil {
-		return nil, err
+	var key credential.Key
+	if len(e.Sealed) > 0 {
+		if key, err = s.Key(); err != nil {
+			return nil, err
+		}
 	}
 	limited, cancel := context.WithTimeout(ctx, queryTime)
 	defer cancel()

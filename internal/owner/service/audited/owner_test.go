@@ -29,7 +29,7 @@ var looks = map[string]bool{
 	"SavedSearches": true, "PreviewDeletion": true, "Deletions": true, "DeletionByID": true, "EndedConnections": true,
 	"Aggregate": true, "Changes": true, "Grants": true, "Grant": true, "GrantRequest": true,
 	"Tokens": true, "Sessions": true, "Passkeys": true, "RecoveryCodes": true, "PushTargets": true, "TestPush": true,
-	"People": true, "Person": true,
+	"SemanticSearch": true, "People": true, "Person": true,
 	"Webhooks": true, "TestWebhook": true, "Triggers": true,
 	"QuietHours": true, "Audit": true, "Runtime": true,
 }

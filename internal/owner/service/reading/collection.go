@@ -10,6 +10,7 @@ import (
 	"github.com/pdpp-go/pdpp/internal/blob"
 	"github.com/pdpp-go/pdpp/internal/owner/service/faults"
 	"github.com/pdpp-go/pdpp/internal/owner/service/lookup"
+	"github.com/pdpp-go/pdpp/internal/share/embedding"
 	"github.com/pdpp-go/pdpp/internal/share/grants"
 	"github.com/pdpp-go/pdpp/internal/storage/store"
 )
@@ -30,6 +31,9 @@ type Collection struct {
 	now   func() time.Time
 	seals cursorSeals
 	files blob.Storage // nil: there are none
+
+	// Meaning searches by meaning; nil means that it is turned off.
+	Meaning *embedding.Searcher
 }
 
 // New makes the collection. Files is where those of records are; nil means that there are none.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/pdpp-go/pdpp/internal/owner/api"
 	"github.com/pdpp-go/pdpp/internal/owner/service/faults"
+	"github.com/pdpp-go/pdpp/internal/share/embedding"
 	"github.com/pdpp-go/pdpp/internal/share/grants"
 	"github.com/pdpp-go/pdpp/internal/storage/store"
 )
@@ -17,7 +18,8 @@ const (
 	searchCursor = "owner_search"
 )
 
-// Search returns the records that contain all the words in their indexed text, the newest first.
+// Search returns the records that contain all the words in their indexed text, the newest first, or those that are most
+// alike in meaning.
 func (c *Collection) Search(ctx context.Context, q api.SearchQuery) (api.RecordPage, error) {
 	words := strings.TrimSpace(q.Text)
 	if words == "" || len(words) > longestWords {
@@ -27,6 +29,14 @@ func (c *Collection) Search(ctx context.Context, q api.SearchQuery) (api.RecordP
 	in, err := c.searchedStreams(ctx, q)
 	if err != nil {
 		return api.RecordPage{}, err
+	}
+	if q.By == embedding.ByMeaning || q.By == embedding.ByBoth {
+		if c.Meaning == nil {
+			return api.RecordPage{}, embedding.ErrOff
+		}
+		found, err := c.Meaning.Search(ctx, embedding.Query{Text: words, By: q.By, Words: in, Meaning: in,
+			Limit: clampPageSize(q.Limit)})
+		return recordPage(found, len(found), nil), faults.OwnerError(err, "search by meaning")
 	}
 	box, err := c.pageCursors(ctx)
 	if err != nil {
