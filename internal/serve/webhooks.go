@@ -10,7 +10,7 @@ import (
 
 // embedRecords computes the vectors of changed records for as long as the process runs, if the owner turned that on.
 func (s *process) embedRecords(ctx context.Context) {
-	w := &embedding.Worker{Store: s.Store, Grants: grants.NewService(s.Store, s.Base, s.Now), Key: s.Key,
+	w := &embedding.VectorWorker{Store: s.Store, Grants: grants.NewService(s.Store, s.Base, s.Now), Key: s.Key,
 		Holder: s.Worker.ID, Now: s.Now, Log: s.Log}
 	w.Run(ctx)
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/pdpp-go/pdpp/internal/owner/console/lookback"
 	"github.com/pdpp-go/pdpp/internal/owner/console/people"
 	"github.com/pdpp-go/pdpp/internal/owner/console/records"
+	"github.com/pdpp-go/pdpp/internal/owner/console/semantic"
 	"github.com/pdpp-go/pdpp/internal/owner/console/sourcefile"
 	"github.com/pdpp-go/pdpp/internal/owner/console/status"
 	"github.com/pdpp-go/pdpp/internal/owner/console/ui"
@@ -72,6 +73,7 @@ func Mount(mux *http.ServeMux, c Config) {
 		Pictures: c.Pictures})...)
 	routes = append(routes, sourcefile.Routes(sourcefile.Config{Owner: c.Owner, Now: c.Now, Log: c.Log})...)
 	routes = append(routes, deliveries.Routes(deliveries.Config{Owner: c.Owner, Now: c.Now, Log: c.Log})...)
+	routes = append(routes, semantic.Routes(semantic.Config{Owner: c.Owner, Now: c.Now, Log: c.Log})...)
 	routes = append(routes, browse.Routes(browse.Config{Owner: c.Owner, Now: c.Now, Log: c.Log, Asking: pages})...)
 	// One address shows the changes of all sources, or of the one that it names.
 	one := slices.IndexFunc(routes, func(r ui.Route) bool { return r.Pattern == lookback.ChangedPattern })

@@ -48,7 +48,7 @@ var Groups = []Group{
 		May:    []string{"blob", "collect", "ops", "slice"},
 		Reason: "a device collects as a server does and has nothing of what a server keeps or judges"},
 	{Name: "owner", Rooms: []string{"api", "assistant", "console", "diskuse", "export", "exportcount", "occurrences",
-		"person", "routes", "runstreak", "service", "thumbnail", "webhook", "words"},
+		"person", "routes", "runstreak", "semantic", "service", "thumbnail", "webhook", "words"},
 		May:    []string{"blob", "collect", "device", "judge", "storage", "ops", "schedule", "share", "slice", "view", "web"},
 		Reason: "an owner sees and steers every part, through one interface"},
 	{Name: "deviceapi", May: []string{"blob", "collect", "device", "judge", "storage", "ops", "slice", "web"},

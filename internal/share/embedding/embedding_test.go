@@ -88,7 +88,7 @@ type world struct {
 	store   store.Store
 	grants  *grants.Service
 	key     credential.Key
-	worker  *embedding.Worker
+	worker  *embedding.VectorWorker
 	lease   store.Lease
 	now     time.Time
 	address string
@@ -127,8 +127,8 @@ func newWorld(t testing.TB, st store.Store) *world {
 }
 
 // process returns the worker of a process.
-func (w *world) process(holder string) *embedding.Worker {
-	return &embedding.Worker{Store: w.store, Grants: w.grants, Key: w.key, Holder: holder,
+func (w *world) process(holder string) *embedding.VectorWorker {
+	return &embedding.VectorWorker{Store: w.store, Grants: w.grants, Key: w.key, Holder: holder,
 		Now: func() time.Time { return w.now }, Log: slog.New(slog.NewTextHandler(w.t.Output(), nil))}
 }
 
@@ -158,7 +158,7 @@ func (w *world) choose(kind, address, model, secret string) {
 	check(w.t, err)
 	generation := "emb_" + kind + model
 	check(w.t, w.store.SetEmbedding(w.t.Context(), store.Embedding{Generation: generation, Kind: kind, Address: to,
-		Model: model, Sealed: embedding.Seal(w.key, generation, secret), ChangedAt: w.now}))
+		Model: model, Sealed: embedding.SealSecret(w.key, generation, secret), ChangedAt: w.now}))
 }
 
 func (w *world) pass() {

@@ -36,7 +36,7 @@ const (
 	// embedTime limits one request of the worker, which may compute on a slow machine.
 	embedTime   = time.Minute
 	connectTime = 10 * time.Second
-	maxAddress  = 2000
+	maxEndpoint = 2000
 	// maxAnswer limits the answer to a request: 64 vectors of the greatest length.
 	maxAnswer = 64 * store.MaxVectorLength * 24
 )
@@ -47,7 +47,7 @@ func CheckAddress(kind, address string) (string, error) {
 	switch {
 	case usualPaths[kind] == "":
 		return "", usererr.New("embedding_invalid", "There is no such kind of endpoint.", "Choose ollama or openai.")
-	case err != nil || u.Host == "" || len(address) > maxAddress || u.Scheme != "https" && u.Scheme != "http":
+	case err != nil || u.Host == "" || len(address) > maxEndpoint || u.Scheme != "https" && u.Scheme != "http":
 		return "", usererr.New("embedding_invalid", "The address is not one of http or https.",
 			"Give the whole address, such as http://127.0.0.1:11434.")
 	case u.User != nil || u.Fragment != "" || u.RawQuery != "":
@@ -64,8 +64,8 @@ func CheckAddress(kind, address string) (string, error) {
 	return u.String(), nil
 }
 
-// Seal encrypts a secret, if there is one, for a generation of vectors.
-func Seal(key credential.Key, generation, secret string) []byte {
+// SealSecret encrypts a secret, if there is one, for a generation of vectors.
+func SealSecret(key credential.Key, generation, secret string) []byte {
 	if secret == "" {
 		return nil
 	}
@@ -167,7 +167,7 @@ func failureOfStatus(answer *http.Response) *Failure {
 		f.rejected = true
 	}
 	if seconds, err := strconv.Atoi(answer.Header.Get("Retry-After")); err == nil && seconds > 0 {
-		f.wait = min(time.Duration(min(seconds, 1<<20))*time.Second, longestWait)
+		f.wait = min(time.Duration(min(seconds, 1<<20))*time.Second, longestPause)
 	}
 	return f
 }

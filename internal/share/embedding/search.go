@@ -43,8 +43,8 @@ type Searcher struct {
 	Key   func() (credential.Key, error)
 }
 
-// Query is a search. Words and Meaning are where to look: nil is everywhere, and empty is nowhere.
-type Query struct {
+// MeaningQuery is a search. Words and Meaning are where to look: nil is everywhere, and empty is nowhere.
+type MeaningQuery struct {
 	Text           string
 	By             string
 	Words, Meaning []store.AccessFilter
@@ -54,7 +54,7 @@ type Query struct {
 
 // Search returns the records that mean what the text means, the most similar first. By both, records that have its
 // words come as well, and those that are among the first of both come first.
-func (s *Searcher) Search(ctx context.Context, q Query) ([]store.StoredRecord, error) {
+func (s *Searcher) Search(ctx context.Context, q MeaningQuery) ([]store.StoredRecord, error) {
 	e, err := s.Store.Embedding(ctx)
 	if errors.Is(err, store.ErrNotFound) {
 		return nil, ErrOff

@@ -25,9 +25,9 @@ const (
 	usualEvery = 2 * time.Second
 	// claimTime is how long a process may take for one part before another one takes over.
 	claimTime = 2 * embedTime
-	// firstWait and longestWait bound the pause after a failure. It doubles.
-	firstWait   = time.Second
-	longestWait = time.Hour
+	// firstPause and longestPause bound the pause after a failure. It doubles.
+	firstPause   = time.Second
+	longestPause = time.Hour
 	// pageRecords is how many changes are worked on at once, and batchTexts and batchBytes bound one request.
 	pageRecords = 50
 	batchTexts  = 32
@@ -45,8 +45,8 @@ type Store interface {
 	Changes(ctx context.Context, q store.RecordQuery) ([]store.StoredRecord, error)
 }
 
-// Worker computes the vectors of changed records, in one process at a time.
-type Worker struct {
+// VectorWorker computes the vectors of changed records, in one process at a time.
+type VectorWorker struct {
 	Store  Store
 	Grants *grants.Service
 	Key    credential.Key
@@ -60,7 +60,7 @@ type Worker struct {
 }
 
 // Run works until the context ends.
-func (w *Worker) Run(ctx context.Context) {
+func (w *VectorWorker) Run(ctx context.Context) {
 	for {
 		if err := w.Pass(ctx); err != nil && ctx.Err() == nil {
 			w.Log.WarnContext(ctx, "the vectors of records could not be updated; it is tried again", "error", err)
@@ -74,7 +74,7 @@ func (w *Worker) Run(ctx context.Context) {
 }
 
 // Pass computes what is missing. After a failure of the endpoint the next one does nothing until the pause is over.
-func (w *Worker) Pass(ctx context.Context) error {
+func (w *VectorWorker) Pass(ctx context.Context) error {
 	e, err := w.Store.Embedding(ctx)
 	if errors.Is(err, store.ErrNotFound) {
 		return nil
@@ -106,7 +106,7 @@ func (w *Worker) Pass(ctx context.Context) error {
 		err = w.embed(ctx, e, missing)
 	}
 	if failed := (*Failure)(nil); errors.As(err, &failed) {
-		next := w.Now().Add(max(min(firstWait<<min(e.Failures, 20), longestWait), failed.wait))
+		next := w.Now().Add(max(min(firstPause<<min(e.Failures, 20), longestPause), failed.wait))
 		e.EmbeddingState = store.EmbeddingState{Failures: e.Failures + 1, LastFailure: failed.Reason, NextAt: &next}
 		err = nil
 	} else if err == nil {
@@ -142,7 +142,7 @@ type part struct {
 }
 
 // missing returns the streams that declare other fields than they have vectors of, or that have changed.
-func (w *Worker) missing(ctx context.Context, streams []store.StreamInfo) (parts []part, err error) {
+func (w *VectorWorker) missing(ctx context.Context, streams []store.StreamInfo) (parts []part, err error) {
 	feeds, err := w.Store.VectorFeeds(ctx)
 	if err != nil {
 		return nil, err
@@ -172,7 +172,7 @@ func (w *Worker) missing(ctx context.Context, streams []store.StreamInfo) (parts
 
 // embed works on the parts, page by page of their changes. A stream with other fields begins again; texts that already
 // have a vector are not sent again.
-func (w *Worker) embed(ctx context.Context, e store.Embedding, parts []part) error {
+func (w *VectorWorker) embed(ctx context.Context, e store.Embedding, parts []part) error {
 	for _, p := range parts {
 		after := p.from.Seq
 		if !slices.Equal(p.fields, p.from.Fields) {
@@ -205,7 +205,7 @@ func (w *Worker) embed(ctx context.Context, e store.Embedding, parts []part) err
 }
 
 // vectors returns the vectors of a page of records.
-func (w *Worker) vectors(ctx context.Context, e store.Embedding, page []store.StoredRecord, fields []string) (
+func (w *VectorWorker) vectors(ctx context.Context, e store.Embedding, page []store.StoredRecord, fields []string) (
 	[]store.RecordVectors, error) {
 	ids := make([]int64, len(page))
 	for i, r := range page {
@@ -254,7 +254,7 @@ func (b *batch) add(text string, record int, f store.FieldVector) {
 }
 
 // send adds the vectors of a batch to the records, and empties the batch.
-func (w *Worker) send(ctx context.Context, e store.Embedding, b *batch, into []store.RecordVectors) error {
+func (w *VectorWorker) send(ctx context.Context, e store.Embedding, b *batch, into []store.RecordVectors) error {
 	vectors, err := w.accepted(ctx, e, b.texts)
 	if err != nil {
 		return err
@@ -271,7 +271,7 @@ func (w *Worker) send(ctx context.Context, e store.Embedding, b *batch, into []s
 
 // accepted returns the vectors of texts, and none for a text that the endpoint rejects. Before it gives up one it
 // sends a word, which shows whether the endpoint rejects everything.
-func (w *Worker) accepted(ctx context.Context, e store.Embedding, texts []string) ([]store.Vector, error) {
+func (w *VectorWorker) accepted(ctx context.Context, e store.Embedding, texts []string) ([]store.Vector, error) {
 	if len(texts) == 0 {
 		return nil, nil
 	}
@@ -307,10 +307,10 @@ func Probe(ctx context.Context, key credential.Key, e store.Embedding) error {
 	return err
 }
 
-type fieldText struct{ field, text string }
+type embeddedText struct{ field, text string }
 
 // textsOf returns the texts of a record's fields: texts as they are, and the texts within lists and objects.
-func textsOf(r store.StoredRecord, fields []string) (all []fieldText) {
+func textsOf(r store.StoredRecord, fields []string) (all []embeddedText) {
 	var values map[string]json.RawMessage
 	if len(r.Data) == 0 || json.Unmarshal(r.Data, &values) != nil {
 		return nil
@@ -319,7 +319,7 @@ func textsOf(r store.StoredRecord, fields []string) (all []fieldText) {
 		var value any
 		_ = json.Unmarshal(values[f], &value)
 		if t := strings.TrimSpace(text.Cut(strings.Join(within(value, nil), " "), MaxText)); t != "" {
-			all = append(all, fieldText{f, t})
+			all = append(all, embeddedText{f, t})
 		}
 	}
 	return all

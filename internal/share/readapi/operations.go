@@ -118,8 +118,8 @@ var operations = map[string]reply.Operation{
 		Summary: "The kinds of source that may be read"}),
 }
 
-const meaningDescription = "Only fields that may be read are compared. The text is sent to the endpoint that the owner " +
-	"chose. Codes: semantic_search_off, semantic_search_unavailable, insufficient_scope."
+const meaningDescription = "Only fields that may be read are compared. The text is sent to the endpoint that the " +
+	"owner chose. Codes: semantic_search_off, semantic_search_unavailable, insufficient_scope."
 
 func forReader[T any](o reply.Operation) reply.Operation {
 	o.Tag, o.Access, o.Answers = "read", reply.AccessReader, reply.Returns[T](http.StatusOK)

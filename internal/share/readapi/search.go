@@ -88,7 +88,7 @@ func (a *api) searchBy(by string) handler {
 		if err != nil {
 			return nil, err
 		}
-		search := embedding.Query{Text: q.text, By: by, Meaning: parts, Limit: q.limit, MaxBytes: pageBytes}
+		search := embedding.MeaningQuery{Text: q.text, By: by, Meaning: parts, Limit: q.limit, MaxBytes: pageBytes}
 		if by == embedding.ByBoth {
 			worded, words, err := a.searched(r, who, q)
 			if refused := (grants.Refusal{}); err != nil && !errors.As(err, &refused) {

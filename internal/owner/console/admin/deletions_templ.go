@@ -41,7 +41,7 @@ func deletionsBody(page *deletionsPage, now time.Time) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = settingsNav("deletions").Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = ui.SettingsNav("deletions").Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -512,7 +512,7 @@ func deletionFormBody(form *deletionForm) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = settingsNav("deletions").Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = ui.SettingsNav("deletions").Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -716,7 +716,7 @@ func deletionBody(d *api.Deletion, now time.Time) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = settingsNav("deletions").Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = ui.SettingsNav("deletions").Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

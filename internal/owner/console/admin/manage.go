@@ -89,7 +89,7 @@ func Routes(c Config) []ui.Route {
 		{"POST /settings/push/test", p.testPush},
 		{"POST /settings/push/{id}/remove", p.removePush},
 		{"POST /settings/quiet", p.setQuiet},
-		{"GET " + storageAddress, p.storage},
+		{"GET " + ui.StorageAddress, p.storage},
 		{"GET " + ui.DeletionsAddress, p.deletions},
 		{"GET " + ui.DeletionsAddress + "/new", p.newDeletion},
 		{"POST " + ui.DeletionsAddress, p.delete},

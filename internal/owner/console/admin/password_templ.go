@@ -35,7 +35,7 @@ func passwordBody(found ui.FormProblem) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = settingsNav("sign-in").Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = ui.SettingsNav("sign-in").Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

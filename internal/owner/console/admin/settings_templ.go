@@ -39,7 +39,7 @@ func settingsBody(page *settingsPage, now time.Time) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = settingsNav("").Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = ui.SettingsNav("").Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

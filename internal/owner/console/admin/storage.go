@@ -11,9 +11,6 @@ import (
 	"github.com/pdpp-go/pdpp/internal/owner/words"
 )
 
-// storageAddress is where the room that things take is shown.
-const storageAddress = "/settings/storage"
-
 // littleFree is how much of a disk is nearly nothing.
 const littleFree = 1 << 30
 

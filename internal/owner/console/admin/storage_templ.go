@@ -55,7 +55,7 @@ func storageBody(page *storagePage, now time.Time) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = settingsNav("storage").Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = ui.SettingsNav("storage").Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

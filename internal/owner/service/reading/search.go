@@ -34,7 +34,7 @@ func (c *Collection) Search(ctx context.Context, q api.SearchQuery) (api.RecordP
 		if c.Meaning == nil {
 			return api.RecordPage{}, embedding.ErrOff
 		}
-		found, err := c.Meaning.Search(ctx, embedding.Query{Text: words, By: q.By, Words: in, Meaning: in,
+		found, err := c.Meaning.Search(ctx, embedding.MeaningQuery{Text: words, By: q.By, Words: in, Meaning: in,
 			Limit: clampPageSize(q.Limit)})
 		return recordPage(found, len(found), nil), faults.OwnerError(err, "search by meaning")
 	}

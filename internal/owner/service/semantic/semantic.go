@@ -110,7 +110,7 @@ func (s *Chooser) SetSemanticSearch(ctx context.Context, wanted semantic.Endpoin
 	switch {
 	case wanted.Secret != "":
 		if key, err = s.c.Key(); err == nil {
-			e.Sealed = embedding.Seal(key, e.Generation, wanted.Secret)
+			e.Sealed = embedding.SealSecret(key, e.Generation, wanted.Secret)
 		}
 	case len(e.Sealed) > 0:
 		key, err = s.c.Opening()

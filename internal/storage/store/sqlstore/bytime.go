@@ -229,7 +229,7 @@ const firstByTimeRows = 64
 func (db *DB) fillByTimePage(
 	ctx context.Context, from sqldialect.Querier, p *byTimePage, statements int,
 ) (found []store.TimedRecord, whole bool, err error) {
-	m := &pagelimit.Records{Limit: p.Limit, MaxBytes: p.MaxBytes}
+	m := &pagelimit.Collected{Limit: p.Limit, MaxBytes: p.MaxBytes}
 	size := m.FirstLimit()
 	if p.Fields != nil {
 		size = min(p.Limit, firstByTimeRows)

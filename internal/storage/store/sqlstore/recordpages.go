@@ -276,7 +276,7 @@ const usualPageSize = 500
 func (db *DB) fillRecordPage(
 	ctx context.Context, from sqldialect.Querier, p *recordPage, statements int,
 ) (found []store.StoredRecord, whole bool, err error) {
-	m := &pagelimit.Records{Limit: p.Limit, MaxBytes: p.MaxBytes}
+	m := &pagelimit.Collected{Limit: p.Limit, MaxBytes: p.MaxBytes}
 	size := m.FirstLimit()
 	for after := p.AfterSeq; statements > 0; statements, size = statements-1, m.NextLimit() {
 		text, args := p.statement(after, size)

@@ -23,7 +23,7 @@ func (db *DB) Search(ctx context.Context, q store.SearchQuery) ([]store.StoredRe
 	if len(words) == 0 || q.In != nil && len(parts) == 0 {
 		return nil, nil
 	}
-	m := &pagelimit.Records{Limit: limitOrDefault(q.Limit, 100), MaxBytes: q.MaxBytes}
+	m := &pagelimit.Collected{Limit: limitOrDefault(q.Limit, 100), MaxBytes: q.MaxBytes}
 	if q.BeforeID <= 0 {
 		q.BeforeID = math.MaxInt64
 	}

@@ -231,7 +231,7 @@ func (db *DB) recordsWithin(
 	if err != nil {
 		return nil, err
 	}
-	m := &pagelimit.Records{Limit: len(ids), MaxBytes: maxBytes}
+	m := &pagelimit.Collected{Limit: len(ids), MaxBytes: maxBytes}
 	for _, id := range ids {
 		one, err := listRows(ctx, db, db.readers(ctx), scanRecord, `SELECT `+recordColumnsOf(data)+recordTables+
 			`WHERE r.id = ? AND r.data IS NOT NULL`+within, slices.Concat(args, []any{id}, withinArgs)...)

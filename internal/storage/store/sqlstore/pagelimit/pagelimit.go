@@ -6,8 +6,8 @@ import "github.com/pdpp-go/pdpp/internal/storage/store"
 // FirstRows is how many records are read before their size is known.
 const FirstRows = 4
 
-// Records collects a page up to a number of records or bytes.
-type Records struct {
+// Collected is a page up to a number of records or bytes.
+type Collected struct {
 	Found    []store.StoredRecord
 	Limit    int
 	MaxBytes int // zero means no limit
@@ -15,19 +15,19 @@ type Records struct {
 }
 
 // Add appends a record and reports whether another one fits.
-func (m *Records) Add(r store.StoredRecord) bool {
+func (m *Collected) Add(r store.StoredRecord) bool {
 	m.Found = append(m.Found, r)
 	m.bytes += len(r.Data)
 	return !m.Full()
 }
 
 // Full reports whether no other record fits.
-func (m *Records) Full() bool {
+func (m *Collected) Full() bool {
 	return len(m.Found) >= m.Limit || m.MaxBytes > 0 && m.bytes >= m.MaxBytes
 }
 
 // FirstLimit returns how many rows the first statement reads.
-func (m *Records) FirstLimit() int {
+func (m *Collected) FirstLimit() int {
 	if m.MaxBytes > 0 {
 		return min(m.Limit, FirstRows)
 	}
@@ -35,7 +35,7 @@ func (m *Records) FirstLimit() int {
 }
 
 // NextLimit estimates how many rows still fit, from the size of those read.
-func (m *Records) NextLimit() int {
+func (m *Collected) NextLimit() int {
 	left := m.Limit - len(m.Found)
 	if m.MaxBytes == 0 || m.bytes == 0 {
 		return left
