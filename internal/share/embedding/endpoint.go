@@ -167,7 +167,7 @@ func failureOfStatus(answer *http.Response) *Failure {
 		f.rejected = true
 	}
 	if seconds, err := strconv.Atoi(answer.Header.Get("Retry-After")); err == nil && seconds > 0 {
-		f.wait = min(time.Duration(min(seconds, 1<<20))*time.Second, longestPause)
+		f.wait = min(time.Duration(min(seconds, 1<<20))*time.Second, longestRepeat)
 	}
 	return f
 }

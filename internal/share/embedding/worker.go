@@ -25,9 +25,9 @@ const (
 	usualEvery = 2 * time.Second
 	// claimTime is how long a process may take for one part before another one takes over.
 	claimTime = 2 * embedTime
-	// firstPause and longestPause bound the pause after a failure. It doubles.
-	firstPause   = time.Second
-	longestPause = time.Hour
+	// firstRepeat and longestRepeat bound the pause after a failure. It doubles.
+	firstRepeat   = time.Second
+	longestRepeat = time.Hour
 	// pageRecords is how many changes are worked on at once, and batchTexts and batchBytes bound one request.
 	pageRecords = 50
 	batchTexts  = 32
@@ -106,7 +106,7 @@ func (w *VectorWorker) Pass(ctx context.Context) error {
 		err = w.embed(ctx, e, missing)
 	}
 	if failed := (*Failure)(nil); errors.As(err, &failed) {
-		next := w.Now().Add(max(min(firstPause<<min(e.Failures, 20), longestPause), failed.wait))
+		next := w.Now().Add(max(min(firstRepeat<<min(e.Failures, 20), longestRepeat), failed.wait))
 		e.EmbeddingState = store.EmbeddingState{Failures: e.Failures + 1, LastFailure: failed.Reason, NextAt: &next}
 		err = nil
 	} else if err == nil {

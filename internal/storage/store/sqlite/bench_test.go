@@ -90,6 +90,8 @@ func BenchmarkIdleLooks(b *testing.B) { storetest.BenchmarkIdleLooks(b, fresh(b)
 
 func BenchmarkSignals(b *testing.B) { storetest.BenchmarkSignals(b, fresh(b).(storetest.Writable)) }
 
+func BenchmarkNearest(b *testing.B) { storetest.BenchmarkNearest(b, fresh(b), 100_000) }
+
 func BenchmarkReads(b *testing.B) {
 	for _, n := range []int{10_000, 1_000_000} {
 		b.Run(fmt.Sprint(n), func(b *testing.B) { storetest.BenchmarkReads(b, fresh(b), n) })
