@@ -71,6 +71,12 @@ func endAccess(ctx context.Context, st store.Store, now time.Time) (ended []Ende
 	for _, t := range triggers {
 		end("trigger", t.ConnectionID, st.DeleteTrigger(ctx, t.ID))
 	}
+	embedding, embeddingErr := st.Embedding(ctx)
+	if embeddingErr == nil {
+		end("semantic_search", embedding.Address, st.EndEmbedding(ctx))
+	} else if errors.Is(embeddingErr, store.ErrNotFound) {
+		embeddingErr = nil
+	}
 	return ended, errors.Join(err, tokensErr, grantsErr, devicesErr, codesErr, passkeysErr, recoveryErr, targetsErr,
-		webhooksErr, triggersErr)
+		webhooksErr, triggersErr, embeddingErr)
 }

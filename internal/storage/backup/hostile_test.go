@@ -131,7 +131,8 @@ func TestRestoreEndsAccess(t *testing.T) {
 			st.PutRecoveryCodes(t.Context(), [][]byte{[]byte("code")}, noon),
 			st.PutTarget(t.Context(), store.PushTarget{ID: "hook", Kind: store.TargetWebhook, Label: "Hook",
 				Endpoint: "https://hook.lantern.example/", CreatedAt: noon}),
-			st.AddWebhook(t.Context(), store.Webhook{ID: "wh_1", Name: "Ledger", CreatedAt: noon}))
+			st.AddWebhook(t.Context(), store.Webhook{ID: "wh_1", Name: "Ledger", CreatedAt: noon}),
+			st.SetEmbedding(t.Context(), store.Embedding{Generation: "emb_1", Kind: "ollama", ChangedAt: noon}))
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -169,17 +170,18 @@ func TestRestoreEndsAccess(t *testing.T) {
 		if err := errors.Join(deviceErr, passkeysErr, targetsErr, webhooksErr); err != nil {
 			t.Fatal(err)
 		}
+		_, embeddingErr := restored.Embedding(t.Context())
 		closeStore(t, restored)
 		open := map[string]bool{"session": sessionErr == nil, "token": token.RevokedAt == nil,
 			"grant":  grant.RevokedAt == nil,
 			"device": device.RevokedAt == nil, "passkey": len(passkeys) > 0, "recovery code": codeErr == nil,
-			"push target": len(targets) > 0, "webhook": len(webhooks) > 0}
+			"push target": len(targets) > 0, "webhook": len(webhooks) > 0, "endpoint for texts": embeddingErr == nil}
 		for what, is := range open {
 			if is != keep {
 				t.Errorf("keep %v: the %s is open: %v", keep, what, is)
 			}
 		}
-		if (done.Ended == 7) == keep || done.Ended != len(done.EndedList) {
+		if (done.Ended == 8) == keep || done.Ended != len(done.EndedList) {
 			t.Errorf("keep %v: %+v ended", keep, done.EndedList)
 		}
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/pdpp-go/pdpp/internal/owner/api"
 	"github.com/pdpp-go/pdpp/internal/owner/diskuse"
+	"github.com/pdpp-go/pdpp/internal/owner/semantic"
 	"github.com/pdpp-go/pdpp/internal/view"
 )
 
@@ -53,6 +54,7 @@ type owner struct {
 	summed      []api.AggregateQuery
 	kept        api.Kept
 	storage     diskuse.Storage
+	semantic    semantic.Search
 
 	fails     map[string]error // by method
 	asked     []string         // what was done, in order
@@ -213,6 +215,10 @@ func (o *owner) Records(_ context.Context, q api.RecordQuery) (api.RecordPage, e
 func (o *owner) Search(_ context.Context, q api.SearchQuery) (api.RecordPage, error) {
 	o.search = q
 	return o.records, o.heard("Search")
+}
+
+func (o *owner) SemanticSearch(context.Context) (semantic.Search, error) {
+	return o.semantic, o.heard("SemanticSearch")
 }
 
 func (o *owner) Kept(context.Context) (api.Kept, error) { return o.kept, o.heard("Kept") }

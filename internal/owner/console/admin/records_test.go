@@ -78,6 +78,32 @@ func TestRecordsAreComparedAndCounted(t *testing.T) {
 	}
 }
 
+// By meaning is offered only while it is on. The way stays while the search is narrowed down and saved.
+func TestRecordsAreSearchedByMeaning(t *testing.T) {
+	t.Parallel()
+	o := full("Ines")
+	h := world(t, o)
+	if strings.Contains(get(t, h, "/search?q=harbor").Body.String(), "by=both") {
+		t.Error("a search by meaning is offered while it is off")
+	}
+	o.semantic.On = true
+	if !strings.Contains(get(t, h, "/search?q=harbor").Body.String(), "/search?by=both&amp;q=harbor") {
+		t.Error("a search by meaning is not offered")
+	}
+	p := get(t, h, "/search?q=harbor&by=both")
+	if o.search.By != "both" || o.search.Text != "harbor" {
+		t.Errorf("searched %+v", o.search)
+	}
+	p.says(t, "the best of each kind first")
+	if got := attr(p.by(t, "name", "address"), "value"); got != "/search?by=both&q=harbor" {
+		t.Errorf("the form saves %s", got)
+	}
+	get(t, h, "/search?q=harbor&by=other")
+	if o.search.By != "" {
+		t.Errorf("searched %+v", o.search)
+	}
+}
+
 func TestRecordsAreSearched(t *testing.T) {
 	t.Parallel()
 	o := mara()

@@ -13,6 +13,7 @@ type choice struct {
 	Connection, Stream string
 	Text               string // searched for; filters do not apply then
 	Kind               string // that a search of all streams is narrowed to, as the name of a ThingKind
+	By                 string // how all streams are searched: words if empty, or both
 	Oldest             bool
 	Where              map[string]string
 	Compare            api.Comparisons
@@ -34,6 +35,9 @@ func readChoice(q url.Values) choice {
 		Connection: q.Get("connection"), Stream: q.Get("stream"), Text: strings.TrimSpace(q.Get("q")),
 		Oldest: q.Get("order") == "oldest", Cursor: q.Get("cursor"), Where: map[string]string{},
 		Compare: api.Comparisons{}, CountBy: q.Get("count"), Kind: q.Get("kind"),
+	}
+	if q.Get("by") == byBoth {
+		c.By = byBoth
 	}
 	for name, values := range q {
 		if field, is := strings.CutPrefix(name, filterMark); is && values[0] != "" {
@@ -60,6 +64,7 @@ func (c choice) values() url.Values {
 	set("stream", c.Stream)
 	set("q", c.Text)
 	set("kind", c.Kind)
+	set("by", c.By)
 	if c.Oldest {
 		q.Set("order", "oldest")
 	}

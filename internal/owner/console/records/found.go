@@ -37,8 +37,9 @@ type foundPage struct {
 	Shown   int
 	Facets  []foundFacet
 	Sources []foundFacet
-	Late    string // streams that could not be searched in time
-	Honest  string // what may be missing, and what is complete
+	Ways    []foundFacet // to search; none while there is only one
+	Late    string       // streams that could not be searched in time
+	Honest  string       // what may be missing, and what is complete
 }
 
 // foundKind is the results of a kind, those of the newest things first.
@@ -79,6 +80,11 @@ func (p *pages) searchAll(r *http.Request, page *recordsPage) error {
 		return err
 	}
 	out := &foundPage{}
+	if semantic, err := p.Owner.SemanticSearch(r.Context()); err != nil {
+		return err
+	} else if semantic.On {
+		out.Ways = page.ways()
+	}
 	sought := soughtWords(page.Text)
 	groups := map[string][]hit{}
 	sources := map[string]string{}
@@ -91,6 +97,9 @@ func (p *pages) searchAll(r *http.Request, page *recordsPage) error {
 		if !is {
 			k = ThingKind{Name: "other"}
 		}
+		if page.By != "" && page.Kind != "" && page.Kind != k.Name {
+			continue
+		}
 		sources[s.ConnectionID] = s.ConnectionName
 		groups[k.Name] = append(groups[k.Name], newHit(record, s, sought, p.Now()))
 	}
@@ -99,7 +108,9 @@ func (p *pages) searchAll(r *http.Request, page *recordsPage) error {
 		if len(hits) == 0 {
 			continue
 		}
-		slices.SortStableFunc(hits, func(a, b hit) int { return b.At.Compare(a.At) })
+		if page.By == "" { // by meaning, the best comes first
+			slices.SortStableFunc(hits, func(a, b hit) int { return b.At.Compare(a.At) })
+		}
 		one := foundKind{ThingKind: k}
 		most := hitsOfAKind
 		if page.Kind != "" {
@@ -128,6 +139,11 @@ func (p *pages) searchAll(r *http.Request, page *recordsPage) error {
 func (p *pages) matches(ctx context.Context, page *recordsPage) (all []api.Record, late []string, err error) {
 	seen := map[string]int{}
 	whole := false
+	if page.By == byBoth {
+		found, err := p.Owner.Search(ctx, api.SearchQuery{Text: page.Text, ConnectionID: page.Connection, By: byBoth,
+			Limit: hitsOfOneKind})
+		return found.Records, nil, err
+	}
 	if page.Kind == "" {
 		first, err := p.Owner.Search(ctx, api.SearchQuery{Text: page.Text, ConnectionID: page.Connection,
 			Cursor: page.Cursor, Limit: searchedFirst})
@@ -212,6 +228,28 @@ func (f *foundPage) narrow(page *recordsPage, sources map[string]string) {
 func (c choice) ofKind(name string) choice {
 	c.Kind, c.Cursor = name, ""
 	return c
+}
+
+// byBoth searches by words and by meaning.
+const byBoth = "both"
+
+// order names which results come first.
+func (c choice) order() string {
+	if c.By == byBoth {
+		return "the best"
+	}
+	return "the newest"
+}
+
+// ways returns the two ways to search.
+func (c choice) ways() (ways []foundFacet) {
+	for by, label := range map[string]string{"": "By words", byBoth: "By meaning too"} {
+		other := c
+		other.By, other.Cursor, other.Kind = by, "", ""
+		ways = append(ways, foundFacet{Label: label, Address: other.list(), Current: c.By == by})
+	}
+	slices.SortFunc(ways, func(a, b foundFacet) int { return strings.Compare(b.Label, a.Label) })
+	return ways
 }
 
 // newHit describes a record that was found: what it is called, where the words are, and when it happened.
