@@ -367,16 +367,16 @@ func TestFailures(t *testing.T) {
 		w, e := newWorld(t, open(t)), startEndpoint(t)
 		w.put(letter("l1", "pears"), letter("l2", "poison"), letter("l3", "boots"))
 		w.choose(embedding.Ollama, e.address, "m", "")
-		w.pass()
+		w.sent(e)
 		same(t, w.found("owner", byMeaning, "apples"), []string{"l1", "l3"})
+		e.received("apples")
 		w.put(letter("l4", "outage"))
 		for i, pause := range []time.Duration{time.Second, 2 * time.Second, 4 * time.Second} {
-			w.pass()
+			same(t, w.sent(e), []string{"outage"})
 			if got := w.state(); got.Failures != i+1 || got.LastFailure != "http_503" ||
 				!got.NextAt.Equal(w.now.Add(pause)) {
 				t.Errorf("%+v", got.EmbeddingState)
 			}
-			e.received("outage")
 			same(t, w.sent(e), nil) // too early
 			w.now = w.now.Add(pause)
 		}
