@@ -21,7 +21,7 @@ const (
 	ByBoth    = "both" // words and meaning
 )
 
-// Errors of a search. They are the same for everybody, whatever the endpoint answered.
+// Errors of a search. They are the same for all readers, whatever the endpoint answered.
 var (
 	ErrOff = &usererr.Error{Status: 409, Code: "semantic_search_off", Message: "Searching by meaning is turned off here.",
 		Next: "Search for words instead."}

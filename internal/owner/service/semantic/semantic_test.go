@@ -30,8 +30,8 @@ func check(t *testing.T, err error) {
 	}
 }
 
-// The choice is kept only if the endpoint answers. Its secret is kept for the same endpoint and model, and never goes to
-// another one.
+// The choice is kept only if the endpoint answers. Its secret is kept for the same endpoint and model, and never goes
+// to another one.
 func TestChoice(t *testing.T) {
 	t.Parallel()
 	t.Run("sqlite", func(t *testing.T) {
