@@ -267,6 +267,8 @@ func (a *target) operations() (tried, refused int) {
 				may = may || who == string(scope)
 			case strings.HasPrefix(op.path, wire.Root+"/"):
 				may = may || who == "device"
+			case strings.HasPrefix(op.path, "/v1/event-subscriptions"):
+				may = may || who == "grant"
 			default:
 				may = may || who == "grant" || who == "read"
 			}

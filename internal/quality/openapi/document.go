@@ -172,6 +172,7 @@ var security = map[reply.Access][]map[string][]string{
 	reply.AccessOwner:  {{"session": {}}, {"owner": {}}},
 	reply.AccessAgent:  {{"owner": {}}, {"session": {}}},
 	reply.AccessReader: {{"owner": {}}, {"grant": {}}},
+	reply.AccessGrant:  {{"grant": {}}},
 	reply.AccessDevice: {{"device": {}}},
 	reply.AccessEnroll: {{}, {"device": {}}},
 	reply.AccessApp:    {},

@@ -67,7 +67,7 @@ type (
 func (s *Subscriptions) Routes() []reply.Route {
 	const path = "/v1/event-subscriptions"
 	operation := func(name, summary string, answers []reply.Answer) reply.Operation {
-		return reply.Operation{Name: name, Tag: "read", Access: reply.AccessReader, Summary: summary, Answers: answers}
+		return reply.Operation{Name: name, Tag: "read", Access: reply.AccessGrant, Summary: summary, Answers: answers}
 	}
 	add := operation("addEventSubscription", "Deliver the changes that a grant allows to read, from now on",
 		reply.Returns[subscription](http.StatusOK))

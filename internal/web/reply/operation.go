@@ -39,6 +39,7 @@ const (
 	AccessOwner  Access = ""       // a session, or an owner token
 	AccessAgent  Access = "agent"  // the same; an owner token is usual
 	AccessReader Access = "reader" // an owner token, or the token of a grant
+	AccessGrant  Access = "grant"  // the token of a grant
 	AccessDevice Access = "device" // the token of a device
 	AccessEnroll Access = "enroll" // anyone with a code, or a device
 	AccessApp    Access = "app"    // anyone; errors have the form of OAuth

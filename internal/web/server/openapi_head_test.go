@@ -49,7 +49,7 @@ var head = openapi.Head{
 	},
 	Errors: map[reply.Access]openapi.Schema{
 		reply.AccessOwner: envelope, reply.AccessAgent: envelope, reply.AccessReader: envelope,
-		reply.AccessDevice: envelope,
+		reply.AccessGrant: envelope, reply.AccessDevice: envelope,
 		reply.AccessEnroll: envelope,
 		reply.AccessApp: {Name: "OAuthError", Description: "Refused, and why.",
 			Type: reflect.TypeFor[oauth.ErrorAnswer]()},
