@@ -62,8 +62,8 @@ pdpp help lists every command, pdpp COMMAND --help explains one.
 // commandGroups are the groups of pdpp help, with their commands. A command in no group is listed last.
 var commandGroups = []struct{ id, title, commands string }{
 	{"state", "State of your sources:", "status why attention answer gaps overview storage doctor"},
-	{"data", "Your data:", "day people streams records record search searches semantic changes aggregate occurrences file " +
-		"thumbnail export sql mirror delete deletions"},
+	{"data", "Your data:", "day people streams records record search searches semantic changes aggregate " +
+		"occurrences file thumbnail export sql mirror delete deletions"},
 	{"sources", "Sources:", "connect connections connectors credential select rename revoke import imports devices"},
 	{"collecting", "Collecting:", "serve run runs cancel schedule triggers limits rate state workers"},
 	{"sharing", "Sharing and access:", "grants webhooks mcp audit tokens password passkeys recovery-codes sessions " +
