@@ -121,9 +121,10 @@ func TestGrantLimitsDeliveries(t *testing.T) {
 				w := newWorld(t, st)
 				w.put(note("n1", 1, "pears", "zebra"), note("n2", 2, "boots", "quokka"), note("n3", 3, "ferry", "ibex"),
 					letter("l1", "axolotl"))
-				c.scope.ConnectionID = "mine"
+				scope := c.scope
+				scope.ConnectionID = "mine"
 				g, _, err := w.grants.Create(t.Context(), grants.New{ClientName: "Reader", Purpose: "reading",
-					Scope: []grants.Stream{c.scope}})
+					Scope: []grants.Stream{scope}})
 				check(t, err)
 				w.add(store.Webhook{GrantID: g.ID, Batch: 100})
 				w.pass()
