@@ -15,7 +15,7 @@ var serverWords = []string{
 	"ANSWER", "AUDIT", "BACKUP", "BASE", "BLOBS", "BROWSER", "BUILD", "CAPTURE", "CHAOS", "COLLECTOR", "CONNECT",
 	"CONNECTION", "CONNECTOR", "CONNECTORS", "CREDENTIAL", "DATABASE", "DEVICE", "HOME", "LEASE", "LISTEN",
 	"LOCAL", "LOG", "MAX", "METRICS", "NEW", "NOTIFY", "OUTBOX", "OWNER", "PASSKEY", "RECOVERY", "REFERENCE", "RELEASES",
-	"RUN", "SERVER", "SESSION", "SLOTS", "SOURCE", "STREAMING", "TEST", "TOKEN", "TRUSTED", "WEB",
+	"RUN", "SEMANTIC", "SERVER", "SESSION", "SLOTS", "SOURCE", "STREAMING", "TEST", "TOKEN", "TRUSTED", "WEB",
 }
 
 // systemNames and systemPrefixes are variables by which a process finds other people's secrets,

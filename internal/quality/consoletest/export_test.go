@@ -60,7 +60,8 @@ func exportsLists(t *testing.T, h *house) {
 	thread := first(firstThread, read("/conversations"))
 	for _, tt := range []struct{ address, only string }{
 		{"/mail", ""}, {"/notes", ""}, {"/photos", ""},
-		{"/places", ""},
+		{"/places", ""}, {"/conversations", ""}, {"/health", ""}, {"/money", "cin_copper_1"},
+		{"/money?range=month", time.Now().UTC().Format("2006-01")}, {"/on-this-day", time.Now().UTC().Format("-01-02")},
 		{"/places?source=cin_wayside_1", "cin_wayside_1"},
 		{"/timeline", ""}, {"/day/" + day, day}, {"/day/" + day + "?kind=money", day}, {person, ""}, {thread, ""},
 		{"/search?q=boat", "boat"}, {"/search?q=boat&kind=mail", "boat"},
@@ -73,7 +74,7 @@ func exportsLists(t *testing.T, h *house) {
 		for _, part := range exportPart.FindAllStringSubmatch(page, -1) {
 			q.Add("part", html.UnescapeString(part[1]))
 		}
-		if !q.Has("part") && (tt.address == "/notes" || tt.address == "/timeline") {
+		if !q.Has("part") && (tt.address == "/notes" || tt.address == "/timeline" || tt.address == "/on-this-day") {
 			continue // nothing is listed
 		}
 		exported := map[[3]string]bool{}

@@ -120,7 +120,7 @@ func assistantsBody(all []assistant.ClientSettings) templ.Component {
 				}
 			}
 			if s.Command != "" {
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 9, "<p class=\"note\">Or run this in a terminal where pdpp is installed.</p>")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 9, "<p class=\"note after-s\">Or run this in a terminal where pdpp is installed.</p>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -130,7 +130,7 @@ func assistantsBody(all []assistant.ClientSettings) templ.Component {
 				}
 			}
 			if s.Local != "" {
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 10, "<details><summary>With pdpp on that machine</summary><p class=\"note\">Share with an app first, and put its token in the place of ")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 10, "<details class=\"after-s\"><summary>With pdpp on that machine</summary><p class=\"note\">Share with an app first, and put its token in the place of ")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}

@@ -30,6 +30,7 @@ type conversationPage struct {
 	Next    string
 	First   string // the first page; empty on it
 	Open    *openThread
+	Export  records.ExportList
 }
 
 // shownConnection is a connection that has something to show.

@@ -26,6 +26,7 @@ type pastPage struct {
 type pastOfYears struct {
 	Days           []pastDay
 	Empty, Unknown []string
+	Export         records.ExportList // of the shown years
 }
 
 // pastDay is this day in an earlier year.
@@ -106,6 +107,12 @@ func (p *browsePages) pastYears(ctx context.Context, all *things.Streams, kept *
 				return out, err
 			}
 			out.Days = append(out.Days, past)
+			for _, group := range groups {
+				for _, s := range group {
+					from, to := s.Bounds(day)
+					out.Export.Add(&s.Stream.Stream, api.ExportQuery{ByTime: true, Since: from, Until: to})
+				}
+			}
 		case len(groups) > 0:
 		case coveredOn(kept, name):
 			out.Empty = append(out.Empty, strconv.Itoa(day.Year()))

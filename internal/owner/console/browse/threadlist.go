@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/pdpp-go/pdpp/internal/owner/api"
+	"github.com/pdpp-go/pdpp/internal/owner/console/records"
 	"github.com/pdpp-go/pdpp/internal/owner/console/things"
 	"github.com/pdpp-go/pdpp/manifest"
 )
@@ -79,6 +80,7 @@ func (p *browsePages) threads(
 		}
 	}
 	page.kinds(kinds)
+	page.Export = exportThreads(all, of)
 	from := readReached(q)
 	listed, to, err := p.threadRecords(ctx, of, from, threadsShown)
 	if err != nil {
@@ -98,6 +100,22 @@ func (p *browsePages) threads(
 		page.byProject()
 	}
 	return page, nil
+}
+
+// exportThreads returns the export of all conversations of streams, with their messages.
+func exportThreads(all *things.Streams, of []*things.Stream) records.ExportList {
+	var with []*things.Stream
+	for _, s := range of {
+		with = append(with, s)
+		for _, speaker := range all.SpeakersOf(things.ThreadKey{Connection: s.ConnectionID, Stream: s.Name}) {
+			if speaker != s {
+				with = append(with, speaker)
+			}
+		}
+	}
+	list := things.Export(with, api.ExportQuery{})
+	list.Legend = "Export these conversations with their messages"
+	return list
 }
 
 // byProject puts the conversations of a project together, the project with the newest one first.

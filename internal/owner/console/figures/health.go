@@ -9,6 +9,7 @@ import (
 
 	"github.com/pdpp-go/pdpp/internal/ops/text"
 	"github.com/pdpp-go/pdpp/internal/owner/api"
+	"github.com/pdpp-go/pdpp/internal/owner/console/records"
 	"github.com/pdpp-go/pdpp/internal/owner/console/things"
 	"github.com/pdpp-go/pdpp/internal/owner/console/ui"
 	"github.com/pdpp-go/pdpp/manifest"
@@ -36,6 +37,7 @@ type healthPageData struct {
 	Missing          string
 	Partly           string
 	Records          string // the address of all records
+	Export           records.ExportList
 	Empty            bool
 }
 
@@ -69,11 +71,14 @@ func (p *figurePages) health(w http.ResponseWriter, r *http.Request) {
 	page.Ranges = at.links(healthSpans, page.Span)
 	today := midnight(p.Now())
 	page.Last, page.First = today, today.AddDate(0, 0, 1-page.Span.days)
-	from := page.First.AddDate(0, 0, -page.Span.days)
+	from, shown, end := page.First.AddDate(0, 0, -page.Span.days), page.First, today.AddDate(0, 0, 1)
 	if page.Span.days == 0 {
-		from = time.Time{}
+		from, shown = time.Time{}, time.Time{}
 	}
-	found, err := p.readAll(r.Context(), streams[:min(len(streams), mostStreams)], from, today.AddDate(0, 0, 1))
+	streams = streams[:min(len(streams), mostStreams)]
+	page.Export = things.ExportBetween(streams, shown, end)
+	page.Export.Legend = "Export the measurements of these days"
+	found, err := p.readAll(r.Context(), streams, from, end)
 	if err != nil {
 		p.ShowFailure(w, r, ui.Section(r), err)
 		return

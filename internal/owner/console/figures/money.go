@@ -11,6 +11,7 @@ import (
 
 	"github.com/pdpp-go/pdpp/internal/ops/text"
 	"github.com/pdpp-go/pdpp/internal/owner/api"
+	"github.com/pdpp-go/pdpp/internal/owner/console/records"
 	"github.com/pdpp-go/pdpp/internal/owner/console/things"
 	"github.com/pdpp-go/pdpp/internal/owner/console/ui"
 	"github.com/pdpp-go/pdpp/manifest"
@@ -41,6 +42,7 @@ type moneyPageData struct {
 	Partly             string
 	Since              string
 	Records            string
+	Export             records.ExportList
 	Empty              bool
 }
 
@@ -85,10 +87,12 @@ func (p *figurePages) money(w http.ResponseWriter, r *http.Request) {
 	today := midnight(p.Now())
 	month := time.Date(today.Year(), today.Month(), 1, 0, 0, 0, 0, today.Location())
 	page.Month = month
-	var from time.Time
+	var from, shown time.Time
 	if page.Span.days > 0 { // at least what the comparison of two months needs
-		from = month.AddDate(0, 1-2*max(1, page.Span.days), 0)
+		from, shown = month.AddDate(0, 1-2*page.Span.days, 0), month.AddDate(0, 1-page.Span.days, 0)
 	}
+	page.Export = things.ExportBetween(streams, shown, today.AddDate(0, 0, 1))
+	page.Export.Legend = "Export the bookings of these months"
 	found, err := p.readAll(ctx, streams, from, today.AddDate(0, 0, 1))
 	if err != nil {
 		p.ShowFailure(w, r, ui.Section(r), err)

@@ -208,7 +208,7 @@ func ExportMenu(list ExportList) templ.Component {
 		}
 		ctx = templ.ClearChildren(ctx)
 		if len(list.Parts) > 0 {
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 15, "<details class=\"more\"><summary class=\"btn\">Export</summary><div class=\"more-menu\"><form method=\"get\" action=\"/search/export\" class=\"stack\" data-export>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 15, "<details class=\"more\"><summary class=\"btn small\">Export</summary><div class=\"more-menu\"><form method=\"get\" action=\"/search/export\" class=\"stack\" data-export>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

@@ -103,6 +103,21 @@ func Export(of []*Stream, q api.ExportQuery) (list records.ExportList) {
 	return list
 }
 
+// ExportBetween returns the export of what streams have of the days from one up to another. Zero means all of them.
+func ExportBetween(of []*Stream, from, to time.Time) (list records.ExportList) {
+	for _, s := range of {
+		q := api.ExportQuery{ByTime: true}
+		if !from.IsZero() {
+			q.Since, _ = s.Bounds(from)
+		}
+		if !to.IsZero() {
+			q.Until, _ = s.Bounds(to)
+		}
+		list.Add(&s.Stream, q)
+	}
+	return list
+}
+
 // Happens reports whether the timeline shows records of the stream. A conversation appears through
 // its messages.
 func (s *Stream) Happens() bool {
