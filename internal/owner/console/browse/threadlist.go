@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/pdpp-go/pdpp/internal/owner/api"
-	"github.com/pdpp-go/pdpp/internal/owner/console/records"
 	"github.com/pdpp-go/pdpp/internal/owner/console/things"
 	"github.com/pdpp-go/pdpp/manifest"
 )
@@ -74,13 +73,13 @@ func (p *browsePages) threads(
 		if page.Chosen != "" && page.Chosen != s.ConnectionID {
 			continue
 		}
-		kind := conversationKind(all, s)
+		kind := all.ConversationKind(s)
 		if kinds[kind] += s.Records; page.Kind == "" || page.Kind == kind {
 			of = append(of, s)
 		}
 	}
 	page.kinds(kinds)
-	page.Export = exportThreads(all, of)
+	page.Export = all.ExportThreads(of)
 	from := readReached(q)
 	listed, to, err := p.threadRecords(ctx, of, from, threadsShown)
 	if err != nil {
@@ -96,26 +95,10 @@ func (p *browsePages) threads(
 		return nil, err
 	}
 	slices.SortStableFunc(page.Threads, func(a, b threadRow) int { return b.At.Compare(a.At) })
-	if page.Kind == aboutCode {
+	if page.Kind == things.AboutCode {
 		page.byProject()
 	}
 	return page, nil
-}
-
-// exportThreads returns the export of all conversations of streams, with their messages.
-func exportThreads(all *things.Streams, of []*things.Stream) records.ExportList {
-	var with []*things.Stream
-	for _, s := range of {
-		with = append(with, s)
-		for _, speaker := range all.SpeakersOf(things.ThreadKey{Connection: s.ConnectionID, Stream: s.Name}) {
-			if speaker != s {
-				with = append(with, speaker)
-			}
-		}
-	}
-	list := things.Export(with, api.ExportQuery{})
-	list.Legend = "Export these conversations with their messages"
-	return list
 }
 
 // byProject puts the conversations of a project together, the project with the newest one first.
@@ -136,28 +119,6 @@ func (page *conversationPage) byProject() {
 	}
 }
 
-// The kinds of conversations.
-const (
-	withPeople     = "people"
-	withAssistants = "assistants"
-	aboutCode      = "code"
-)
-
-// conversationKind returns who the conversations of a stream are with. One with a program that belongs to a project is
-// about code.
-func conversationKind(all *things.Streams, s *things.Stream) string {
-	for _, by := range all.SpeakersOf(things.ThreadKey{Connection: s.ConnectionID, Stream: s.Name}) {
-		switch {
-		case by.Role("speaker") == "":
-		case s.Role("project") != "":
-			return aboutCode
-		default:
-			return withAssistants
-		}
-	}
-	return withPeople
-}
-
 // kinds lists the kinds that there are, if there are several.
 func (page *conversationPage) kinds(counts map[string]int64) {
 	if len(counts) < 2 && page.Kind == "" {
@@ -169,8 +130,8 @@ func (page *conversationPage) kinds(counts map[string]int64) {
 	}
 	page.Kinds = append(page.Kinds, facet{Label: "All", Count: sum, Current: page.Kind == "",
 		Address: conversationsAddress(page.Chosen, "", nil)})
-	for _, k := range []struct{ kind, label string }{{withPeople, "People"}, {withAssistants, "Assistants"},
-		{aboutCode, "Code"}} {
+	for _, k := range []struct{ kind, label string }{{things.WithPeople, "People"}, {things.WithAssistants, "Assistants"},
+		{things.AboutCode, "Code"}} {
 		if counts[k.kind] > 0 {
 			page.Kinds = append(page.Kinds, facet{Label: k.label, Count: counts[k.kind], Current: page.Kind == k.kind,
 				Address: conversationsAddress(page.Chosen, k.kind, nil)})

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"strings"
 
+	"github.com/pdpp-go/pdpp/internal/owner/api"
+	"github.com/pdpp-go/pdpp/internal/owner/console/records"
 	"github.com/pdpp-go/pdpp/internal/owner/console/ui"
 	"github.com/pdpp-go/pdpp/manifest"
 )
@@ -31,6 +33,44 @@ func (all *Streams) SpeakersOf(k ThreadKey) (out []*Stream) {
 		}
 	}
 	return out
+}
+
+// The kinds of conversations.
+const (
+	WithPeople     = "people"
+	WithAssistants = "assistants"
+	AboutCode      = "code"
+)
+
+// ConversationKind returns who the conversations of a stream are with. One with a program that belongs to a project is
+// about code.
+func (all *Streams) ConversationKind(s *Stream) string {
+	for _, by := range all.SpeakersOf(ThreadKey{Connection: s.ConnectionID, Stream: s.Name}) {
+		switch {
+		case by.Role("speaker") == "":
+		case s.Role("project") != "":
+			return AboutCode
+		default:
+			return WithAssistants
+		}
+	}
+	return WithPeople
+}
+
+// ExportThreads returns the export of all conversations of streams, with their messages.
+func (all *Streams) ExportThreads(of []*Stream) records.ExportList {
+	var with []*Stream
+	for _, s := range of {
+		with = append(with, s)
+		for _, speaker := range all.SpeakersOf(ThreadKey{Connection: s.ConnectionID, Stream: s.Name}) {
+			if speaker != s {
+				with = append(with, speaker)
+			}
+		}
+	}
+	list := Export(with, api.ExportQuery{})
+	list.Legend = "Export these conversations with their messages"
+	return list
 }
 
 // Address is where the conversation is read.
