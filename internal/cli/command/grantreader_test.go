@@ -11,7 +11,7 @@ import (
 	"github.com/pdpp-go/pdpp/internal/owner/api"
 )
 
-// answers are what a server says, one after the other.
+// answers are the answers of a server, in order.
 type answers []string
 
 func (a *answers) RoundTrip(*http.Request) (*http.Response, error) {

@@ -16,7 +16,7 @@ import (
 )
 
 const dayHelp = `Lists what happened on a day, over all sources: what is kept of it, by source, the newest
-first. DATE is like 2026-03-04, or today (the default) or yesterday. A day without records says which sources
+first. DATE is like 2026-03-04, or today (the default) or yesterday. A day without records shows which sources
 are not complete.`
 
 // NewDayCommand returns the command pdpp day.

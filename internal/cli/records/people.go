@@ -70,7 +70,7 @@ func NewPeopleCommand(inv *command.Invocation) *cobra.Command {
 
 func printPeople(inv *command.Invocation, found person.List) {
 	if len(found.People) == 0 {
-		output.Printf(inv.Out, "Nobody is found.\n")
+		output.Printf(inv.Out, "No person matches.\n")
 		return
 	}
 	t := inv.NewTable("PERSON", "NAME", "MESSAGES", "LAST", "SOURCES")
@@ -166,7 +166,7 @@ func findPerson(ctx context.Context, o api.Owner, named string) (string, error) 
 		return all[0].ID, nil
 	case len(all) == 0:
 		return "", &failure.Error{Code: "not_found", Exit: failure.ExitUsage,
-			Message: fmt.Sprintf("nobody is called %s", output.SingleLine(named)), Next: "See who there is: pdpp people"}
+			Message: fmt.Sprintf("no person is called %s", output.SingleLine(named)), Next: "See who there is: pdpp people"}
 	}
 	return "", &failure.Error{Code: "ambiguous", Exit: failure.ExitUsage,
 		Message: fmt.Sprintf("%s have %s in a name or an address", text.Count(int64(len(all)), "person", "people"),

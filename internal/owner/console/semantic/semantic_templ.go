@@ -85,7 +85,7 @@ func meaningBody(page *meaningPage, now time.Time) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			if page.Search.Leaves {
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 7, "<p class=\"msg amber\">Texts of your records may leave your network. Whoever runs that address can read them, and what you search for.</p>")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 7, "<p class=\"msg amber\">Texts of your records may leave your network. The operator of that address can read them, and what you search for.</p>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}

@@ -174,7 +174,7 @@ func (d *Directory) countStream(ctx context.Context, s *api.Stream, all []api.St
 // namesAtOnce is how many names one question looks up.
 const namesAtOnce = 100
 
-// nameTraces looks up what authors are called whom records name by the key of another stream.
+// nameTraces looks up the names of authors that records refer to by the key of another stream.
 func (d *Directory) nameTraces(ctx context.Context, traces []*trace, connection, stream string,
 	all []api.Stream) error {
 	var roles map[string]string
