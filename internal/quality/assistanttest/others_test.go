@@ -120,11 +120,18 @@ func (d *demonstration) conformance(t *testing.T) {
 		t.Run(revision, func(t *testing.T) {
 			expected, err := filepath.Abs(filepath.Join("testdata", "expected-"+revision+".yaml"))
 			check(t, err)
-			c := node(t, filepath.Join(modules(t), "@modelcontextprotocol", "conformance", "dist", "index.js"), "server",
-				"--url", proxy.URL+"/mcp", "--requirements", revision, "--expected-failures", expected)
-			out, err := c.CombinedOutput()
+			var out []byte
+			for range 3 { // a run of the suite may lose an answer; what the server does wrong fails each time
+				c := node(t, filepath.Join(modules(t), "@modelcontextprotocol", "conformance", "dist", "index.js"), "server",
+					"--url", proxy.URL+"/mcp", "--requirements", revision, "--expected-failures", expected,
+					"--timeout", "60000")
+				if out, err = c.CombinedOutput(); err == nil {
+					break
+				}
+				t.Logf("the suite ended with %v:\n%s", err, out)
+			}
 			if err != nil {
-				t.Errorf("the suite ended with %v:\n%s", err, out)
+				t.Error("the suite never ended as expected")
 			}
 			t.Attr("result", totals.FindString(string(out)))
 		})
